@@ -1,0 +1,36 @@
+# cmake --install: library, headers, programs; found again with find_package(viaduct) or pkg-config.
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/viaduct")
+set(header_dir "${CMAKE_INSTALL_INCLUDEDIR}/viaduct")
+
+install(
+  TARGETS viaduct ${VIADUCT_INSTALLED_PROGRAMS}
+  EXPORT viaductTargets
+  FILE_SET HEADERS
+  DESTINATION "${header_dir}")
+install(EXPORT viaductTargets NAMESPACE viaduct:: DESTINATION "${package_dir}")
+
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/viaductConfig.cmake.in"
+                              "${PROJECT_BINARY_DIR}/viaductConfig.cmake" INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/viaductConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/viaductConfig.cmake" "${PROJECT_BINARY_DIR}/viaductConfigVersion.cmake"
+        DESTINATION "${package_dir}")
+
+# A static library's own needs are its users' needs; a shared one brings them along.
+get_target_property(viaduct_type viaduct TYPE)
+if(viaduct_type STREQUAL "STATIC_LIBRARY")
+  set(VIADUCT_PC_REQUIRES "fmt")
+  set(VIADUCT_PC_REQUIRES_PRIVATE "")
+else()
+  set(VIADUCT_PC_REQUIRES "")
+  set(VIADUCT_PC_REQUIRES_PRIVATE "fmt")
+endif()
+set(VIADUCT_PC_CFLAGS "-std=c++20 -pthread")
+if(VIADUCT_CHECKED)
+  string(APPEND VIADUCT_PC_CFLAGS " -DVIADUCT_CHECKED")
+endif()
+# Relative to the file's own place, so that an installed tree may be moved.
+file(RELATIVE_PATH VIADUCT_PC_PREFIX "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/viaduct.pc.in" "${PROJECT_BINARY_DIR}/viaduct.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/viaduct.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -1,0 +1,39 @@
+# The library, and the programs that are installed with it.
+
+viaduct_glob(sources runtime/src/*.cpp via/src/*.cpp via/*/*.cpp via/*/src/*.cpp am/src/*.cpp)
+viaduct_glob(VIADUCT_PUBLIC_HEADERS runtime/*.hpp via/*.hpp via/*/*.hpp am/*.hpp am/detail/*.hpp)
+list(FILTER VIADUCT_PUBLIC_HEADERS EXCLUDE REGEX "/via/src/")
+list(REMOVE_DUPLICATES sources)
+
+set(generated "${PROJECT_BINARY_DIR}/generated")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/version.hpp.in" "${generated}/runtime/version.hpp" @ONLY)
+
+add_library(viaduct ${sources})
+add_library(viaduct::viaduct ALIAS viaduct)
+viaduct_target_options(viaduct)
+target_sources(
+  viaduct
+  PUBLIC FILE_SET HEADERS
+         BASE_DIRS "${PROJECT_SOURCE_DIR}" "${generated}"
+         FILES ${VIADUCT_PUBLIC_HEADERS} "${generated}/runtime/version.hpp")
+# The hot path is inline: a program must see the same setting as the library.
+target_compile_definitions(viaduct PUBLIC $<$<BOOL:${VIADUCT_CHECKED}>:VIADUCT_CHECKED>)
+target_link_libraries(viaduct PUBLIC Threads::Threads PRIVATE fmt::fmt)
+set_target_properties(
+  viaduct PROPERTIES POSITION_INDEPENDENT_CODE ON VERSION ${PROJECT_VERSION}
+                     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+
+# Programs: one folder each, in <build>/bin.
+set(VIADUCT_INSTALLED_PROGRAMS)
+foreach(pair viaduct-run:runtime/launcher viaduct-info:tools/viaduct-info)
+  string(REPLACE ":" ";" pair ${pair})
+  list(GET pair 0 program)
+  list(GET pair 1 folder)
+  viaduct_glob(program_sources ${folder}/*.cpp)
+  if(program_sources)
+    viaduct_add_executable(
+      ${program} bin SOURCES ${program_sources} LIBRARIES fmt::fmt CLI11::CLI11 nlohmann_json::nlohmann_json
+                                                          PkgConfig::hwloc)
+    list(APPEND VIADUCT_INSTALLED_PROGRAMS ${program})
+  endif()
+endforeach()

@@ -1,0 +1,36 @@
+# How every target of this project is compiled, and the helpers that declare programs.
+
+if(VIADUCT_SANITIZE)
+  list(JOIN VIADUCT_SANITIZE "," _viaduct_sanitizers)
+  add_compile_options(-fsanitize=${_viaduct_sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${_viaduct_sanitizers})
+endif()
+
+set(VIADUCT_WARNINGS -Wall -Wextra -Wpedantic -Wconversion)
+if(VIADUCT_WERROR)
+  list(APPEND VIADUCT_WARNINGS -Werror)
+endif()
+
+# viaduct_target_options(TARGET): language level and warnings, for our own targets only.
+function(viaduct_target_options target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  target_compile_options(${target} PRIVATE ${VIADUCT_WARNINGS})
+endfunction()
+
+# viaduct_glob(VARIABLE PATTERN...): files that match, relative to the repository's root. A new file needs no edit of a
+# CMakeLists.txt: the build looks again by itself.
+function(viaduct_glob variable)
+  list(TRANSFORM ARGN PREPEND "${PROJECT_SOURCE_DIR}/")
+  file(GLOB found CONFIGURE_DEPENDS ${ARGN})
+  set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
+# viaduct_add_executable(NAME DIRECTORY SOURCES... [LIBRARIES...]): a program in <build>/DIRECTORY.
+function(viaduct_add_executable name directory)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LIBRARIES")
+  add_executable(${name} ${arg_SOURCES})
+  viaduct_target_options(${name})
+  target_link_libraries(${name} PRIVATE viaduct::viaduct ${arg_LIBRARIES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${directory}")
+endfunction()

@@ -1,0 +1,151 @@
+# Test helpers.
+#
+#   viaduct_add_test(NAME n SOURCES s... LABELS l... TIMEOUT seconds
+#                    [RANKS 1 2 4 7] [MODES processes threads] [LIBRARIES t...] [ARGS a...])
+#     Without RANKS: a program of its own; when its sources use GoogleTest, every case is a test "n.Suite.Case".
+#     With RANKS: one test per count, run by viaduct-run: n_r2, n_r4, ... (processes, the default mode)
+#     and n_t2, n_t4, ... (threads; these also get the label `threads`).
+#
+#   viaduct_add_program(name SOURCES s... [LIBRARIES t...])
+#     A helper program in <build>/tests/bin that tests start themselves.
+#
+#   viaduct_add_script_test(NAME n LABELS l... TIMEOUT seconds COMMAND c... [PROCESSORS k])
+#     Any command as a test, under the same rules.
+#
+#   viaduct_add_negative_test(NAME n SOURCE file EXPECT regex)
+#     A source that compiles as it is, and must not compile, with a diagnostic that matches, when VIADUCT_NEGATIVE is
+#     defined.
+#
+# Labels: unit multiprocess threads fault stress long fuzz model verbs neg codegen perf. `long` and `perf` are left out
+# of ./test. A test that cannot run here exits with 77 and is counted as skipped. Every test has a time limit, multiplied
+# by VIADUCT_TEST_TIMEOUT_FACTOR (sanitizers are slow).
+
+find_package(GTest REQUIRED)
+include(GoogleTest)
+set(VIADUCT_TEST_TIMEOUT_FACTOR 1 CACHE STRING "Multiplies the time limit of every test")
+set(VIADUCT_SKIP_CODE 77)
+
+# The environment of every test. Sanitizers stop at the first report, with an exit code of their own.
+set(VIADUCT_TEST_ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1" "ASAN_OPTIONS=exitcode=99"
+                             "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:exitcode=99")
+
+function(_viaduct_time_limit variable seconds)
+  if(NOT seconds MATCHES "^[1-9][0-9]*$")
+    message(FATAL_ERROR "a test needs TIMEOUT, in whole seconds; got '${seconds}'")
+  endif()
+  math(EXPR limit "${seconds} * ${VIADUCT_TEST_TIMEOUT_FACTOR}")
+  set(${variable} ${limit} PARENT_SCOPE)
+endfunction()
+
+# Properties that every test gets. Timing-sensitive suites run alone; the rest shares the cores.
+function(_viaduct_test_properties name limit processors labels)
+  set_tests_properties(
+    ${name}
+    PROPERTIES TIMEOUT ${limit}
+               LABELS "${labels}"
+               PROCESSORS ${processors}
+               SKIP_RETURN_CODE ${VIADUCT_SKIP_CODE}
+               ENVIRONMENT "${VIADUCT_TEST_ENVIRONMENT}")
+  if(labels MATCHES "(^|;)(stress|long|fault|perf)(;|$)")
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+  endif()
+endfunction()
+
+function(_viaduct_uses_gtest variable)
+  set(${variable} OFF PARENT_SCOPE)
+  foreach(source ${ARGN})
+    get_filename_component(path "${source}" ABSOLUTE)
+    file(STRINGS "${path}" includes REGEX "#include [<\"]gtest/gtest\\.h[>\"]" LIMIT_COUNT 1)
+    if(includes)
+      set(${variable} ON PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
+function(viaduct_add_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  _viaduct_uses_gtest(gtest ${arg_SOURCES})
+  if(gtest)
+    list(APPEND arg_LIBRARIES GTest::gtest_main)  # its main is taken only when the program has none
+  endif()
+  viaduct_add_executable(${name} tests/bin SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES} fmt::fmt)
+endfunction()
+
+function(viaduct_add_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LABELS;RANKS;MODES;LIBRARIES;ARGS")
+  if(NOT arg_NAME OR NOT arg_SOURCES OR NOT arg_LABELS OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "viaduct_add_test(${ARGN}): needs NAME, SOURCES, LABELS; unknown: '${arg_UNPARSED_ARGUMENTS}'")
+  endif()
+  _viaduct_time_limit(limit "${arg_TIMEOUT}")
+  viaduct_add_program(${arg_NAME} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
+
+  if(arg_RANKS)
+    _viaduct_add_rank_tests()
+    return()
+  endif()
+  _viaduct_uses_gtest(gtest ${arg_SOURCES})
+  if(gtest)
+    gtest_discover_tests(
+      ${arg_NAME}
+      TEST_PREFIX "${arg_NAME}."
+      DISCOVERY_MODE PRE_TEST
+      DISCOVERY_TIMEOUT 60
+      EXTRA_ARGS ${arg_ARGS}
+      PROPERTIES TIMEOUT ${limit} LABELS "${arg_LABELS}" SKIP_RETURN_CODE ${VIADUCT_SKIP_CODE} ENVIRONMENT
+                 "${VIADUCT_TEST_ENVIRONMENT}")
+  else()
+    add_test(NAME ${arg_NAME} COMMAND ${arg_NAME} ${arg_ARGS})
+    _viaduct_test_properties(${arg_NAME} ${limit} 1 "${arg_LABELS}")
+  endif()
+endfunction()
+
+# A macro's worth of work of viaduct_add_test, on its variables.
+macro(_viaduct_add_rank_tests)
+  if(NOT arg_MODES)
+    set(arg_MODES processes)
+  endif()
+  # The launcher's limit comes first: it says which rank hangs.
+  math(EXPR launcher_limit "${limit} - 5")
+  if(launcher_limit LESS 1)
+    message(FATAL_ERROR "${arg_NAME}: a test with RANKS needs TIMEOUT 6 or more")
+  endif()
+  foreach(mode ${arg_MODES})
+    foreach(ranks ${arg_RANKS})
+      string(SUBSTRING ${mode} 0 1 letter)
+      set(labels ${arg_LABELS})
+      if(mode STREQUAL "threads")
+        list(APPEND labels threads)
+      else()
+        set(letter r)
+      endif()
+      set(test ${arg_NAME}_${letter}${ranks})
+      add_test(NAME ${test} COMMAND viaduct-run -n ${ranks} --timeout ${launcher_limit} --mode ${mode}
+                                    $<TARGET_FILE:${arg_NAME}> ${arg_ARGS})
+      if(ranks GREATER 1)
+        _viaduct_test_properties(${test} ${limit} 2 "${labels}")
+      else()
+        _viaduct_test_properties(${test} ${limit} 1 "${labels}")
+      endif()
+    endforeach()
+  endforeach()
+endmacro()
+
+function(viaduct_add_script_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT;PROCESSORS" "LABELS;COMMAND")
+  if(NOT arg_PROCESSORS)
+    set(arg_PROCESSORS 1)
+  endif()
+  _viaduct_time_limit(limit "${arg_TIMEOUT}")
+  add_test(NAME ${arg_NAME} COMMAND ${arg_COMMAND})
+  _viaduct_test_properties(${arg_NAME} ${limit} ${arg_PROCESSORS} "${arg_LABELS}")
+endfunction()
+
+function(viaduct_add_negative_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;SOURCE;EXPECT" "")
+  get_filename_component(source "${arg_SOURCE}" ABSOLUTE)
+  viaduct_add_script_test(
+    NAME ${arg_NAME} LABELS neg TIMEOUT 60
+    COMMAND ${CMAKE_COMMAND} -DCOMPILER=${CMAKE_CXX_COMPILER} -DSOURCE=${source} -DEXPECT=${arg_EXPECT}
+            "-DINCLUDES=${PROJECT_SOURCE_DIR};${PROJECT_BINARY_DIR}/generated" "-DFLAGS=-std=c++20;${VIADUCT_WARNINGS}"
+            -DOBJECT=${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}.o -P ${PROJECT_SOURCE_DIR}/cmake/NegativeTest.cmake)
+endfunction()
