@@ -26,6 +26,9 @@ function(viaduct_glob variable)
   set(${variable} ${found} PARENT_SCOPE)
 endfunction()
 
+# Everything that a user runs: tools, benchmarks, examples; no tests.
+add_custom_target(programs)
+
 # viaduct_add_executable(NAME DIRECTORY SOURCES... [LIBRARIES...]): a program in <build>/DIRECTORY.
 function(viaduct_add_executable name directory)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LIBRARIES")
@@ -33,4 +36,7 @@ function(viaduct_add_executable name directory)
   viaduct_target_options(${name})
   target_link_libraries(${name} PRIVATE viaduct::viaduct ${arg_LIBRARIES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${directory}")
+  if(NOT directory MATCHES "^tests/")
+    add_dependencies(programs ${name})
+  endif()
 endfunction()
