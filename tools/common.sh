@@ -1,0 +1,84 @@
+# shellcheck shell=bash
+# Sourced by ./run, ./test and .ci/run: packages, building, messages. Expects the repository's root as working directory.
+
+say() { printf '%s: %s\n' "$(basename "$0")" "$*"; }
+fail() { say "$*" >&2; exit 1; }
+
+# packages_for USE...: the names in packages.txt whose second column is one of USE.
+packages_for() {
+  awk -v uses=" $* " '!/^#/ && NF && index(uses, " " $2 " ") { print $1 }' packages.txt
+}
+
+# missing_packages NAME...: those that are not installed.
+missing_packages() {
+  dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
+    awk -v wanted="$*" '$1 == "installed" { have[$2] = 1 }
+      END { n = split(wanted, names, " "); for (i = 1; i <= n; ++i) if (!(names[i] in have)) print names[i] }'
+}
+
+# ensure_packages USE...: installs what is missing, as root or with sudo; without either it names the command to type.
+ensure_packages() {
+  local missing sudo=()
+  if ! command -v dpkg-query >/dev/null; then
+    say "this is no Debian system; trusting that the equivalents of packages.txt are installed"
+    return
+  fi
+  # shellcheck disable=SC2046  # names hold no spaces
+  missing=$(missing_packages $(packages_for "$@") | tr '\n' ' ')
+  [ -n "$missing" ] || return 0
+  if [ "$(id -u)" -ne 0 ]; then
+    if command -v sudo >/dev/null && { sudo -n true 2>/dev/null || { [ -t 0 ] && [ -t 1 ]; }; }; then
+      sudo=(sudo)
+    else
+      fail "packages are missing and I may not install them. Please run: sudo apt-get install --no-install-recommends $missing"
+    fi
+  fi
+  install_packages "$missing" "${sudo[@]}"
+}
+
+# install_packages "NAMES" [sudo]
+install_packages() {
+  local names=$1 log
+  shift
+  log=$(mktemp)
+  say "installing $names"
+  # shellcheck disable=SC2086  # names are to be split
+  if ! { "$@" apt-get -q update && "$@" env DEBIAN_FRONTEND=noninteractive apt-get -q install -y \
+         --no-install-recommends $names; } >"$log" 2>&1 </dev/null; then
+    tail -n 15 "$log" >&2
+    rm -f "$log"
+    fail "apt-get could not install them (is there a network?). By hand: apt-get install --no-install-recommends $names"
+  fi
+  rm -f "$log"
+}
+
+# show_progress LABEL: copies nothing of a build's output but its [done/total], on one line of a terminal.
+show_progress() {
+  if [ -t 1 ]; then
+    awk -v label="$1" '/^\[[0-9]+\/[0-9]+\]/ { printf "\r%s %s ", label, $1; fflush() } END { printf "\r\033[K" }'
+  else
+    cat >/dev/null
+  fi
+}
+
+# build_preset NAME [TARGET...]: configures and builds build/NAME quietly; the log is shown when it fails.
+build_preset() {
+  local preset=$1 directory=build/$1 log=build/$1/build.log targets=() started=$SECONDS
+  shift
+  [ $# -eq 0 ] || targets=(--target "$@")
+  mkdir -p "$directory" || fail "cannot write to $PWD/build (does it belong to another user?)"
+  # A checkout that was moved or copied has a cache that names the old place.
+  local fresh=()
+  if [ -f "$directory/CMakeCache.txt" ] &&
+     ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$(pwd -P)" "$directory/CMakeCache.txt"; then
+    fresh=(--fresh)
+  fi
+  if ! { cmake --preset "$preset" "${fresh[@]}" &&
+         cmake --build --preset "$preset" "${targets[@]}"; } 2>&1 </dev/null | tee "$log" |
+       show_progress "building $preset"; then
+    grep -nE 'error|FAILED|Error' "$log" | head -n 20 >&2
+    tail -n 20 "$log" >&2
+    fail "the build of preset '$preset' failed; all of it is in $log"
+  fi
+  say "built $directory in $((SECONDS - started)) s"
+}
