@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# check_layers_selftest.sh CHECK LAYERS
+# Plants one violation of each kind in a small tree and wants check_layers.sh to name it; the tree without it must pass.
+set -euo pipefail
+check=$1
+layers=$2
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+mkdir -p "$tree"/{cmake,runtime/src,via/shm,via/verbs,via/fault,am/detail,benchmarks,examples,tests}
+cp "$layers" "$tree/cmake/layers.txt"
+
+put() { printf '#include %s\n' "${@:2}" >"$tree/$1"; }
+put runtime/job.hpp '<vector>'
+put runtime/src/inner.hpp '"runtime/job.hpp"'
+put via/vi.hpp '"runtime/job.hpp"'
+put via/shm/vi.hpp '"via/vi.hpp"' '<runtime/job.hpp>'
+put via/verbs/vi.hpp '"via/vi.hpp"'
+put via/fault/vi.hpp '"via/shm/vi.hpp"'
+put am/detail/window.hpp '"via/vi.hpp"'
+put am/endpoint.hpp '"am/detail/window.hpp"'
+put benchmarks/logp.cpp '"am/endpoint.hpp"'
+put examples/hello.cpp '"am/endpoint.hpp"'
+put tests/window.cpp '"am/detail/window.hpp"'
+
+"$check" "$tree" || { echo "a correct tree does not pass"; exit 1; }
+
+# expect SENTENCE FILE INCLUDE: the tree with FILE including INCLUDE must be refused with SENTENCE, naming the line.
+failures=0
+expect() {
+  local sentence=$1 file=$2 output status=0
+  put "$file" "$3"
+  output=$("$check" "$tree") || status=$?
+  if [ "$status" -ne 1 ] || ! grep -qF "$file:1: includes" <<<"$output" || ! grep -qF "$sentence" <<<"$output"; then
+    printf 'not found (status %s): %s including %s\n%s\n' "$status" "$file" "$3" "$output"
+    failures=1
+  fi
+  rm "$tree/$file"
+}
+expect 'runtime/ lies below via/' runtime/up.hpp '"via/vi.hpp"'
+expect 'via/ lies below am/' via/up.cpp '<am/endpoint.hpp>'
+expect 'private to am/' benchmarks/inside.cpp '"am/detail/window.hpp"'
+expect 'private to runtime/' am/inside.cpp '"runtime/src/inner.hpp"'
+expect 'one provider uses another' via/shm/other.hpp '"via/verbs/vi.hpp"'
+expect 'programs beside each other' examples/borrow.cpp '"benchmarks/logp.cpp"'
+expect 'no such file' am/gone.cpp '"via/gone.hpp"'
+expect 'not written from the root' via/relative.cpp '"../runtime/job.hpp"'
+expect 'not written from the root' via/short.cpp '"vi.hpp"'
+exit "$failures"
