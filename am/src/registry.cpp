@@ -1,0 +1,225 @@
+// Typed handlers' wire ids: registration before main, agreement at the start of each job.
+//
+// The only process-wide state of am/: registration happens before there is a Job to hold it, and
+// ranks that are threads share the code that it is about.
+
+#include "am/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "am/src/handler_list.hpp"
+#include "am/src/modules.hpp"
+#include "runtime/error.hpp"
+#include "runtime/job.hpp"
+
+namespace viaduct::am {
+namespace {
+
+// Zero bytes only, and no destructor: usable before the first and after the last dynamic
+// initialiser, and no relocations for unused places (HandlerEntry's own defaults would need one
+// each).
+struct Registrations {
+  alignas(HandlerEntry) std::array<std::byte, kMaxTypedHandlers * sizeof(HandlerEntry)> storage;
+  std::mutex mutex;  // over everything here
+  std::size_t count;
+  std::size_t agreed_count;  // registrations that the agreement covers
+  bool agreed;
+  std::array<Thunk, kMaxTypedHandlers> thunks;
+  std::array<const char*, kMaxTypedHandlers> names;
+  std::atomic<std::size_t> agreed_handlers;  // length of thunks and names, stored after them
+
+  [[nodiscard]] std::span<const HandlerEntry> entries() const noexcept {
+    return {reinterpret_cast<const HandlerEntry*>(storage.data()), count};
+  }
+};
+static_assert(std::is_trivially_destructible_v<HandlerEntry> &&
+              std::is_trivially_destructible_v<Registrations>);
+constinit Registrations registrations{};
+
+// What a rank says about its handlers before anything is compared.
+struct Statement {
+  std::uint64_t digest;
+  std::uint32_t handlers;
+  std::uint32_t late;  // handlers registered after this process' first agreement
+};
+static_assert(sizeof(Statement) == 16);
+
+// What rank 0 has found.
+struct Verdict {
+  std::uint32_t offender;   // the first rank that is late or differs from rank 0
+  std::uint32_t offenders;  // how many there are; 0: all agree
+};
+
+constexpr std::string_view kStatementKey = "am.handlers";
+constexpr std::string_view kVerdictKey = "am.handlers.verdict";
+constexpr std::string_view kListKey = "am.handlers.list";
+constexpr std::string_view kExecutableKey = "am.handlers.executable";
+
+template <class T>
+void put(Bootstrap& bootstrap, std::string_view key, const T& value) {
+  bootstrap.put(key, std::as_bytes(std::span(&value, 1)));
+}
+
+void put(Bootstrap& bootstrap, std::string_view key, const std::string& value) {
+  bootstrap.put(key, std::as_bytes(std::span(value)));
+}
+
+template <class T>
+T get(Bootstrap& bootstrap, Rank rank, std::string_view key) {
+  const std::vector<std::byte> bytes = bootstrap.get(rank, key);
+  if (bytes.size() != sizeof(T)) {
+    throw Error(std::errc::protocol_error,
+                fmt::format("rank {} published {} bytes under '{}' where {} are expected; start "
+                            "every rank with the "
+                            "same version of this library",
+                            index(rank), bytes.size(), key, sizeof(T)));
+  }
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+std::string get_text(Bootstrap& bootstrap, Rank rank, std::string_view key) {
+  const std::vector<std::byte> bytes = bootstrap.get(rank, key);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// This process' handlers at one moment.
+struct Snapshot {
+  std::vector<HandlerEntry> entries;
+  std::vector<ListedHandler> list;
+  std::string text;
+  Statement statement{};
+  std::string late_names;
+};
+
+std::string names_of(std::span<const HandlerEntry> entries) {
+  std::string names;
+  for (const HandlerEntry& entry : entries)
+    names += (names.empty() ? "" : ", ") + std::string(entry.name);
+  return names;
+}
+
+Snapshot take_snapshot() {
+  Snapshot s;
+  {
+    const std::lock_guard lock(registrations.mutex);
+    const auto all = registrations.entries();
+    const std::size_t covered = registrations.agreed ? registrations.agreed_count : all.size();
+    s.entries.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(covered));
+    s.late_names = names_of(all.subspan(covered));
+    s.statement.late = static_cast<std::uint32_t>(all.size() - covered);
+  }
+  s.list = list_handlers(s.entries, loaded_modules());
+  s.text = to_text(s.list);
+  s.statement.digest = digest(s.text);
+  s.statement.handlers = static_cast<std::uint32_t>(s.list.size());
+  return s;
+}
+
+Verdict compare_all(Job& job, const Statement& own) {
+  Verdict verdict{0, own.late != 0 ? 1U : 0U};
+  for (std::uint32_t r = 1; r < job.size(); ++r) {
+    const auto other = get<Statement>(job.bootstrap(), Rank{r}, kStatementKey);
+    if (other.late == 0 && other.digest == own.digest && other.handlers == own.handlers) continue;
+    if (verdict.offenders++ == 0) verdict.offender = r;
+  }
+  return verdict;
+}
+
+std::string explain_late(std::uint32_t rank, const std::string& executable,
+                         const std::string& names) {
+  return fmt::format(
+      "rank {} ({}) loaded a library with typed handlers after its first Job had agreed on their "
+      "ids: "
+      "{}; load every library with handlers before the first Job",
+      rank, executable, names);
+}
+
+// Collective: everyone gets the two lists in question and throws the same sentence.
+[[noreturn]] void explain_and_throw(Job& job, const Snapshot& own, const Verdict& verdict) {
+  Bootstrap& bootstrap = job.bootstrap();
+  const Rank other{verdict.offender};
+  if (job.rank() == Rank{0} || job.rank() == other) {
+    put(bootstrap, kListKey, own.statement.late != 0 ? own.late_names : own.text);
+    put(bootstrap, kExecutableKey, executable_path());
+  }
+  bootstrap.fence();
+  const auto list_of = [&](Rank r) -> RankList {
+    return {index(r), get_text(bootstrap, r, kExecutableKey), get_text(bootstrap, r, kListKey)};
+  };
+  const RankList theirs = list_of(other);
+  const bool is_late = get<Statement>(bootstrap, other, kStatementKey).late != 0;
+  std::string sentence = is_late ? explain_late(theirs.rank, theirs.executable, theirs.text)
+                                 : explain_difference(list_of(Rank{0}), theirs);
+  if (verdict.offenders > 1)
+    sentence += fmt::format(" ({} ranks are concerned)", verdict.offenders);
+  throw Error(std::errc::invalid_argument, sentence);
+}
+
+// The first rank of the process to get here writes the ids; a later Job has found the same list.
+void install(const Snapshot& s) {
+  const std::lock_guard lock(registrations.mutex);
+  if (registrations.agreed) return;
+  for (std::size_t i = 0; i < s.list.size(); ++i) {
+    const HandlerEntry& first = s.entries[s.list[i].entries.front()];
+    registrations.thunks[i] = first.thunk;
+    registrations.names[i] = first.name;
+    for (const std::size_t e : s.list[i].entries) {
+      *s.entries[e].wire_id = static_cast<std::uint16_t>(kFirstTypedId + i);
+    }
+  }
+  registrations.agreed_count = s.entries.size();
+  registrations.agreed = true;
+  registrations.agreed_handlers.store(s.list.size(), std::memory_order_release);
+}
+
+}  // namespace
+
+void register_handler(const HandlerEntry& entry) noexcept {
+  const std::lock_guard lock(registrations.mutex);
+  if (registrations.count == kMaxTypedHandlers) {
+    violate_contract(
+        fmt::format("more than {} typed handlers are registered, {} is one too many; raise "
+                    "kMaxTypedHandlers in am/registry.hpp and build again",
+                    kMaxTypedHandlers, entry.name));
+  }
+  std::byte* const place =
+      registrations.storage.data() + registrations.count * sizeof(HandlerEntry);
+  new (place) HandlerEntry(entry);
+  ++registrations.count;
+}
+
+std::span<const Thunk> agree_on_handlers(Job& job) {
+  Bootstrap& bootstrap = job.bootstrap();
+  const Snapshot own = take_snapshot();
+  put(bootstrap, kStatementKey, own.statement);
+  bootstrap.fence();
+  if (job.rank() == Rank{0}) put(bootstrap, kVerdictKey, compare_all(job, own.statement));
+  bootstrap.fence();
+  const auto verdict = get<Verdict>(bootstrap, Rank{0}, kVerdictKey);
+  if (verdict.offenders != 0) explain_and_throw(job, own, verdict);
+  install(own);
+  return {registrations.thunks.data(),
+          registrations.agreed_handlers.load(std::memory_order_acquire)};
+}
+
+const char* handler_name(std::uint16_t wire_id) noexcept {
+  const std::size_t count = registrations.agreed_handlers.load(std::memory_order_acquire);
+  const std::size_t place =
+      std::size_t{wire_id} - kFirstTypedId;  // huge for an id of the AM-2 table
+  if (place < count) return registrations.names[place];
+  thread_local std::array<char, 48> text;
+  *fmt::format_to(text.data(), "handler {} (not registered)", wire_id) = '\0';
+  return text.data();
+}
+
+}  // namespace viaduct::am
