@@ -1,11 +1,10 @@
-# cmake -DCOMPILER= -DSOURCE= -DEXPECT= -DINCLUDES= -DFLAGS= -DOBJECT= -P NegativeTest.cmake
+# cmake -D COMPILER= -D SOURCE= -D EXPECT= -D INCLUDES=a:b -D "FLAGS=x y" -D OBJECT= -P NegativeTest.cmake
 # The source must compile as it is; with VIADUCT_NEGATIVE it must not, and the compiler must say EXPECT.
 
-set(command "${COMPILER}" ${FLAGS})
-foreach(directory ${INCLUDES})
-  list(APPEND command "-I${directory}")
-endforeach()
-list(APPEND command -c "${SOURCE}" -o "${OBJECT}")
+separate_arguments(FLAGS UNIX_COMMAND "${FLAGS}")
+string(REPLACE ":" ";" INCLUDES "${INCLUDES}")
+list(TRANSFORM INCLUDES PREPEND "-I")
+set(command "${COMPILER}" ${FLAGS} ${INCLUDES} -c "${SOURCE}" -o "${OBJECT}")
 
 execute_process(COMMAND ${command} RESULT_VARIABLE status ERROR_VARIABLE diagnostics)
 if(NOT status EQUAL 0)

@@ -143,9 +143,10 @@ endfunction()
 function(viaduct_add_negative_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;SOURCE;EXPECT" "")
   get_filename_component(source "${arg_SOURCE}" ABSOLUTE)
+  list(JOIN VIADUCT_WARNINGS " " warnings)
   viaduct_add_script_test(
     NAME ${arg_NAME} LABELS neg TIMEOUT 60
-    COMMAND ${CMAKE_COMMAND} -DCOMPILER=${CMAKE_CXX_COMPILER} -DSOURCE=${source} -DEXPECT=${arg_EXPECT}
-            "-DINCLUDES=${PROJECT_SOURCE_DIR};${PROJECT_BINARY_DIR}/generated" "-DFLAGS=-std=c++20;${VIADUCT_WARNINGS}"
-            -DOBJECT=${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}.o -P ${PROJECT_SOURCE_DIR}/cmake/NegativeTest.cmake)
+    COMMAND ${CMAKE_COMMAND} -D "COMPILER=${CMAKE_CXX_COMPILER}" -D "SOURCE=${source}" -D "EXPECT=${arg_EXPECT}"
+            -D "INCLUDES=${PROJECT_SOURCE_DIR}:${PROJECT_BINARY_DIR}/generated" -D "FLAGS=-std=c++20 ${warnings} -Werror"
+            -D "OBJECT=${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}.o" -P "${PROJECT_SOURCE_DIR}/cmake/NegativeTest.cmake")
 endfunction()

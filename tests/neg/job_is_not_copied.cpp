@@ -1,0 +1,7 @@
+#include "runtime/job.hpp"
+
+#ifdef VIADUCT_NEGATIVE
+viaduct::Job again(viaduct::Job& job) { return job; }
+#else
+viaduct::Job& again(viaduct::Job& job) { return job; }
+#endif

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# selftest.sh CMAKE SCRIPT COMPILER: a negative test must itself fail when its control is wrong, when nothing is wrong,
+# and when something else is wrong than what it names.
+set -euo pipefail
+cmake=$1
+script=$2
+compiler=$3
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+
+# run BODY: the negative test of a source with this body; prints what it says.
+run() {
+  printf '%s\n' "$1" >"$tree/source.cpp"
+  "$cmake" -D "COMPILER=$compiler" -D "SOURCE=$tree/source.cpp" -D "EXPECT=named diagnostic" -D "INCLUDES=$tree" \
+    -D FLAGS=-std=c++20 -D "OBJECT=$tree/source.o" -P "$script" 2>&1
+}
+# expect SENTENCE BODY
+expect() {
+  local output
+  if output=$(run "$2"); then
+    echo "passes although $1"
+    exit 1
+  fi
+  tr -s '[:space:]' ' ' <<<"$output" | grep -qF "$1" || { echo "does not say '$1': $output"; exit 1; }
+}
+
+named='static_assert(sizeof(int) == 1, "named diagnostic");'
+run "#ifdef VIADUCT_NEGATIVE
+$named
+#endif" || { echo "a correct negative test fails"; exit 1; }
+expect 'the control does not compile' "$named"
+expect 'although it must not' 'int right;'
+expect 'without the diagnostic' '#ifdef VIADUCT_NEGATIVE
+int wrong = ;
+#endif'
