@@ -58,13 +58,6 @@ void merge_repeated(std::vector<ListedHandler>& list, std::span<const HandlerEnt
   list = std::move(merged);
 }
 
-std::string_view take_line(std::string_view& text) noexcept {
-  const std::size_t length = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, length);
-  text.remove_prefix(std::min(length + 1, text.size()));
-  return line;
-}
-
 // Module, offset, signature, name; any of them empty when a line is not ours.
 std::string describe_line(std::string_view line) {
   if (line.empty()) return "has no more handlers";
@@ -91,32 +84,30 @@ std::vector<ListedHandler> list_handlers(std::span<const HandlerEntry> entries,
   return list;
 }
 
-std::string to_text(std::span<const ListedHandler> list) {
-  std::string text;
-  for (const ListedHandler& h : list) {
-    fmt::format_to(std::back_inserter(text), "{}\t{:#x}\t{}\t{}\n", h.module, h.offset,
-                   h.signature_bytes, h.name);
-  }
-  return text;
+std::string line_of(const ListedHandler& handler) {
+  return fmt::format("{}\t{:#x}\t{}\t{}", handler.module, handler.offset, handler.signature_bytes,
+                     handler.name);
 }
 
-std::string explain_difference(const RankList& a, const RankList& b) {
-  std::string_view rest_a = a.text;
-  std::string_view rest_b = b.text;
-  std::string_view line_a;
-  std::string_view line_b;
-  unsigned id = kFirstTypedId;
-  for (;; ++id) {
-    line_a = take_line(rest_a);
-    line_b = take_line(rest_b);
-    if (line_a != line_b || (rest_a.empty() && rest_b.empty())) break;
-  }
+std::vector<std::uint64_t> digests_of(std::span<const ListedHandler> list) {
+  std::vector<std::uint64_t> digests;
+  for (const ListedHandler& handler : list) digests.push_back(digest(line_of(handler)));
+  return digests;
+}
+
+std::size_t first_difference(std::span<const std::uint64_t> a,
+                             std::span<const std::uint64_t> b) noexcept {
+  return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first -
+                                  a.begin());
+}
+
+std::string explain_difference(std::size_t place, const DifferingSide& a, const DifferingSide& b) {
   return fmt::format(
       "the ranks' typed handlers differ, so that a message could run the wrong one; the first that "
-      "differs is handler "
-      "{}: rank {} ({}) {}; rank {} ({}) {}; start every rank from one build of one program and "
-      "its libraries",
-      id, a.rank, a.executable, describe_line(line_a), b.rank, b.executable, describe_line(line_b));
+      "differs is handler {}: rank {} ({}) {}; rank {} ({}) {}; start every rank from one build of "
+      "one program and its libraries",
+      kFirstTypedId + place, a.rank, a.executable, describe_line(a.line), b.rank, b.executable,
+      describe_line(b.line));
 }
 
 std::uint64_t digest(std::string_view text) noexcept {

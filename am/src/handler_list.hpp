@@ -30,18 +30,27 @@ struct ListedHandler {
 [[nodiscard]] std::vector<ListedHandler> list_handlers(std::span<const HandlerEntry> entries,
                                                        std::span<const Module> modules);
 
-/// One line per handler: what is compared between ranks.
-[[nodiscard]] std::string to_text(std::span<const ListedHandler> list);
+/// What is compared between ranks: module, offset, signature and name, separated by tabs.
+[[nodiscard]] std::string line_of(const ListedHandler& handler);
 
-/// A rank's list as text, and whose it is.
-struct RankList {
+/// The digest of each handler's line, in wire order.
+[[nodiscard]] std::vector<std::uint64_t> digests_of(std::span<const ListedHandler> list);
+
+/// The first place where two such lists differ; the length of the shorter one when that is all of
+/// it.
+[[nodiscard]] std::size_t first_difference(std::span<const std::uint64_t> a,
+                                           std::span<const std::uint64_t> b) noexcept;
+
+/// One rank's side of a difference.
+struct DifferingSide {
   std::uint32_t rank;
   std::string executable;
-  std::string text;
+  std::string line;  ///< as of line_of; empty when the rank's list is shorter
 };
 
-/// The sentence about the first line in which the two lists differ.
-[[nodiscard]] std::string explain_difference(const RankList& a, const RankList& b);
+/// The sentence about the handlers at @p place in two ranks' wire orders.
+[[nodiscard]] std::string explain_difference(std::size_t place, const DifferingSide& a,
+                                             const DifferingSide& b);
 
 /// 64-bit FNV-1a.
 [[nodiscard]] std::uint64_t digest(std::string_view text) noexcept;

@@ -60,16 +60,20 @@ struct Verdict {
 
 constexpr std::string_view kStatementKey = "am.handlers";
 constexpr std::string_view kVerdictKey = "am.handlers.verdict";
-constexpr std::string_view kListKey = "am.handlers.list";
+constexpr std::string_view kDigestsKey = "am.handlers.digests";
+constexpr std::string_view kLineKey = "am.handlers.line";
 constexpr std::string_view kExecutableKey = "am.handlers.executable";
+
+// Longest text that goes round: template names have no bound, a bootstrap value has.
+constexpr std::size_t kMaxTextBytes = 8192;
 
 template <class T>
 void put(Bootstrap& bootstrap, std::string_view key, const T& value) {
   bootstrap.put(key, std::as_bytes(std::span(&value, 1)));
 }
 
-void put(Bootstrap& bootstrap, std::string_view key, const std::string& value) {
-  bootstrap.put(key, std::as_bytes(std::span(value)));
+void put_text(Bootstrap& bootstrap, std::string_view key, std::string_view text) {
+  bootstrap.put(key, std::as_bytes(std::span(text.substr(0, kMaxTextBytes))));
 }
 
 template <class T>
@@ -96,7 +100,7 @@ std::string get_text(Bootstrap& bootstrap, Rank rank, std::string_view key) {
 struct Snapshot {
   std::vector<HandlerEntry> entries;
   std::vector<ListedHandler> list;
-  std::string text;
+  std::vector<std::uint64_t> digests;
   Statement statement{};
   std::string late_names;
 };
@@ -119,8 +123,9 @@ Snapshot take_snapshot() {
     s.statement.late = static_cast<std::uint32_t>(all.size() - covered);
   }
   s.list = list_handlers(s.entries, loaded_modules());
-  s.text = to_text(s.list);
-  s.statement.digest = digest(s.text);
+  s.digests = digests_of(s.list);
+  s.statement.digest = digest(
+      {reinterpret_cast<const char*>(s.digests.data()), s.digests.size() * sizeof(std::uint64_t)});
   s.statement.handlers = static_cast<std::uint32_t>(s.list.size());
   return s;
 }
@@ -135,33 +140,62 @@ Verdict compare_all(Job& job, const Statement& own) {
   return verdict;
 }
 
+std::vector<std::uint64_t> get_digests(Bootstrap& bootstrap, Rank rank) {
+  const std::vector<std::byte> bytes = bootstrap.get(rank, kDigestsKey);
+  std::vector<std::uint64_t> digests(bytes.size() / sizeof(std::uint64_t));
+  if (!digests.empty()) {
+    std::memcpy(digests.data(), bytes.data(), digests.size() * sizeof(std::uint64_t));
+  }
+  return digests;
+}
+
 std::string explain_late(std::uint32_t rank, const std::string& executable,
                          const std::string& names) {
   return fmt::format(
       "rank {} ({}) loaded a library with typed handlers after its first Job had agreed on their "
-      "ids: "
-      "{}; load every library with handlers before the first Job",
+      "ids: {}; load every library with handlers before the first Job",
       rank, executable, names);
 }
 
-// Collective: everyone gets the two lists in question and throws the same sentence.
-[[noreturn]] void explain_and_throw(Job& job, const Snapshot& own, const Verdict& verdict) {
+// Collective, as all that follows: the two ranks in question publish, everyone composes the same
+// sentence.
+std::string compose_late(Job& job, const Snapshot& own, Rank offender) {
   Bootstrap& bootstrap = job.bootstrap();
-  const Rank other{verdict.offender};
-  if (job.rank() == Rank{0} || job.rank() == other) {
-    put(bootstrap, kListKey, own.statement.late != 0 ? own.late_names : own.text);
-    put(bootstrap, kExecutableKey, executable_path());
+  if (job.rank() == offender) {
+    put_text(bootstrap, kLineKey, own.late_names);
+    put_text(bootstrap, kExecutableKey, executable_path());
   }
   bootstrap.fence();
-  const auto list_of = [&](Rank r) -> RankList {
-    return {index(r), get_text(bootstrap, r, kExecutableKey), get_text(bootstrap, r, kListKey)};
+  return explain_late(index(offender), get_text(bootstrap, offender, kExecutableKey),
+                      get_text(bootstrap, offender, kLineKey));
+}
+
+std::string compose_difference(Job& job, const Snapshot& own, Rank offender) {
+  Bootstrap& bootstrap = job.bootstrap();
+  const bool concerned = job.rank() == Rank{0} || job.rank() == offender;
+  if (concerned) bootstrap.put(kDigestsKey, std::as_bytes(std::span(own.digests)));
+  bootstrap.fence();
+  const std::size_t place =
+      first_difference(get_digests(bootstrap, Rank{0}), get_digests(bootstrap, offender));
+  if (concerned) {
+    put_text(bootstrap, kLineKey, place < own.list.size() ? line_of(own.list[place]) : "");
+    put_text(bootstrap, kExecutableKey, executable_path());
+  }
+  bootstrap.fence();
+  const auto side = [&](Rank r) -> DifferingSide {
+    return {index(r), get_text(bootstrap, r, kExecutableKey), get_text(bootstrap, r, kLineKey)};
   };
-  const RankList theirs = list_of(other);
-  const bool is_late = get<Statement>(bootstrap, other, kStatementKey).late != 0;
-  std::string sentence = is_late ? explain_late(theirs.rank, theirs.executable, theirs.text)
-                                 : explain_difference(list_of(Rank{0}), theirs);
-  if (verdict.offenders > 1)
-    sentence += fmt::format(" ({} ranks are concerned)", verdict.offenders);
+  return explain_difference(place, side(Rank{0}), side(offender));
+}
+
+[[noreturn]] void explain_and_throw(Job& job, const Snapshot& own, const Verdict& verdict) {
+  const Rank offender{verdict.offender};
+  const bool is_late = get<Statement>(job.bootstrap(), offender, kStatementKey).late != 0;
+  std::string sentence =
+      is_late ? compose_late(job, own, offender) : compose_difference(job, own, offender);
+  if (verdict.offenders > 1) {
+    sentence += fmt::format(" ({} ranks of {} are concerned)", verdict.offenders, job.size());
+  }
   throw Error(std::errc::invalid_argument, sentence);
 }
 
