@@ -1,0 +1,151 @@
+#include "runtime/src/bootstrap_server.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace viaduct {
+namespace {
+
+using wire::Kind;
+using wire::Message;
+
+constexpr int kMessagesPerTurn = 8;  // so that one rank that talks much does not keep the others waiting
+
+void close_fd(int& fd) noexcept {
+  if (fd >= 0) ::close(fd);
+  fd = -1;
+}
+
+}  // namespace
+
+BootstrapServer::~BootstrapServer() {
+  for (std::uint32_t i = 0; i < exchange_.size(); ++i) disconnect(Rank{i});
+}
+
+void BootstrapServer::open(Rank rank, int socket) { ranks_[index(rank)].socket = socket; }
+
+std::string BootstrapServer::readable(Rank rank) {
+  for (int turn = 0; turn < kMessagesPerTurn && is_open(rank); ++turn) {
+    wire::Datagram datagram;
+    const int problem = wire::receive(socket(rank), datagram, MSG_DONTWAIT);
+    if (problem == EAGAIN) return {};
+    if (problem != 0 || datagram.end_of_stream) {
+      close_fd(datagram.fd);
+      disconnect(rank);  // its process' end says the rest
+      return {};
+    }
+    std::string complaint = handle(rank, datagram);
+    close_fd(datagram.fd);
+    if (!complaint.empty()) return complaint;
+  }
+  return {};
+}
+
+std::string BootstrapServer::writable(Rank rank) { return flush(rank); }
+
+std::string BootstrapServer::handle(Rank rank, wire::Datagram& datagram) {
+  if (datagram.truncated) return fmt::format("a message of more than {} bytes", wire::kMaxMessageBytes);
+  std::string problem;
+  const auto message = wire::decode(datagram.bytes, problem);
+  if (!message) return problem;
+  problem = dispatch(rank, *message, datagram.fd);
+  return problem.empty() ? flush(rank) : problem;
+}
+
+std::string BootstrapServer::dispatch(Rank rank, const Message& message, int& fd) {
+  const Rank about{message.rank};
+  if (message.rank >= exchange_.size()) return fmt::format("a message about rank {}", message.rank);
+  switch (message.kind) {
+    case Kind::put: return put(rank, message);
+    case Kind::fence: return arrive(rank, FenceKind::everyone);
+    case Kind::fence_survivors: return arrive(rank, FenceKind::survivors);
+    case Kind::get: answer_get(rank, message); return {};
+    case Kind::share_fd: return share(rank, fd);
+    case Kind::fetch_fd: answer_fetch(rank, about); return {};
+    case Kind::released:
+    case Kind::lost:
+    case Kind::value:
+    case Kind::nothing:
+    case Kind::descriptor: break;
+  }
+  return fmt::format("a message of kind {}, which only the launcher sends", static_cast<unsigned>(message.kind));
+}
+
+std::string BootstrapServer::put(Rank rank, const Message& message) {
+  if (exchange_.bytes_of(rank) + message.key.size() + message.value.size() > kMaxBytesPerRank) {
+    return fmt::format("more than {} bytes of bootstrap data", kMaxBytesPerRank);
+  }
+  exchange_.put(rank, message.key, message.value);
+  return {};
+}
+
+std::string BootstrapServer::share(Rank rank, int& fd) {
+  int& mine = ranks_[index(rank)].shared_fd;
+  if (fd < 0) return "a message that should carry a descriptor and does not";
+  if (mine >= 0) return "a second shared descriptor";
+  mine = std::exchange(fd, -1);
+  return {};
+}
+
+std::string BootstrapServer::arrive(Rank rank, FenceKind kind) {
+  if (!exchange_.arrive(rank, kind)) return "a second fence while it waits at the first";
+  release_fences();
+  return {};
+}
+
+void BootstrapServer::answer_get(Rank rank, const Message& message) {
+  const auto* const value = exchange_.get(Rank{message.rank}, message.key);
+  answer(rank, value != nullptr ? Message{Kind::value, message.rank, {}, *value} : Message{Kind::nothing, message.rank});
+}
+
+void BootstrapServer::answer_fetch(Rank rank, Rank owner) {
+  if (ranks_[index(owner)].shared_fd < 0) return answer(rank, {Kind::nothing, index(owner)});
+  ranks_[index(rank)].queue.push_back({wire::encode({Kind::descriptor, index(owner)}), owner, true});
+}
+
+void BootstrapServer::answer(Rank rank, const Message& message) {
+  if (is_open(rank)) ranks_[index(rank)].queue.push_back({wire::encode(message)});
+}
+
+void BootstrapServer::release_fences() {
+  for (const Exchange::Release& release : exchange_.take_released()) {
+    answer(release.rank, release.failed ? Message{Kind::lost, index(release.culprit)} : Message{Kind::released});
+    static_cast<void>(flush(release.rank));
+  }
+}
+
+std::string BootstrapServer::flush(Rank rank) {
+  PerRank& mine = ranks_[index(rank)];
+  while (!mine.queue.empty() && mine.socket >= 0) {
+    const Answer& next = mine.queue.front();
+    const int fd = next.with_descriptor ? ranks_[index(next.descriptor_of)].shared_fd : -1;
+    const bool gone = next.with_descriptor && fd < 0;  // its owner ended while the answer waited
+    const int problem = gone ? wire::send(mine.socket, wire::encode({Kind::nothing, index(next.descriptor_of)}), -1,
+                                          MSG_DONTWAIT)
+                             : wire::send(mine.socket, next.bytes, fd, MSG_DONTWAIT);
+    if (problem == EAGAIN || problem == ETOOMANYREFS) break;
+    if (problem != 0) return disconnect(rank), std::string{};
+    mine.queue.pop_front();
+  }
+  if (mine.queue.size() > kMaxQueued) return fmt::format("{} questions without taking the answers", mine.queue.size());
+  return {};
+}
+
+void BootstrapServer::lose(Rank rank) {
+  exchange_.lose(rank);
+  disconnect(rank);
+  release_fences();
+}
+
+void BootstrapServer::close(Rank rank) { disconnect(rank); }
+
+void BootstrapServer::disconnect(Rank rank) noexcept {
+  close_fd(ranks_[index(rank)].socket);
+  close_fd(ranks_[index(rank)].shared_fd);
+  ranks_[index(rank)].queue.clear();
+}
+
+}  // namespace viaduct

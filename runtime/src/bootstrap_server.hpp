@@ -1,0 +1,71 @@
+#pragma once
+/// @file
+/// The launcher's side of the bootstrap: one socket per rank, answers that never make it wait for one of them.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runtime/src/exchange.hpp"
+#include "runtime/src/wire.hpp"
+
+namespace viaduct {
+
+class BootstrapServer {
+ public:
+  explicit BootstrapServer(std::uint32_t size) : exchange_(size), ranks_(size) {}
+  ~BootstrapServer();
+  BootstrapServer(const BootstrapServer&) = delete;
+  BootstrapServer& operator=(const BootstrapServer&) = delete;
+
+  /// Takes over the launcher's end of @p rank's socket pair.
+  void open(Rank rank, int socket);
+
+  /// Reads and answers what @p rank has sent, at most a few messages. Blocks never. Answers an empty text, or what is
+  /// wrong with the rank's bytes, after which the job must end.
+  [[nodiscard]] std::string readable(Rank rank);
+  /// Sends what had to wait until @p rank's socket took more.
+  [[nodiscard]] std::string writable(Rank rank);
+  [[nodiscard]] bool wants_to_write(Rank rank) const noexcept { return !ranks_[index(rank)].queue.empty(); }
+
+  /// @p rank is gone: whoever waits for it is told, its shared descriptor is closed.
+  void lose(Rank rank);
+  /// @p rank has ended well; its connection and descriptor are closed.
+  void close(Rank rank);
+  /// Whether the rank's end of the connection is still open as far as is known.
+  [[nodiscard]] bool is_open(Rank rank) const noexcept { return ranks_[index(rank)].socket >= 0; }
+  [[nodiscard]] int socket(Rank rank) const noexcept { return ranks_[index(rank)].socket; }
+
+  static constexpr std::size_t kMaxBytesPerRank = std::size_t{16} << 20;
+  static constexpr std::size_t kMaxQueued = 16;
+
+ private:
+  struct Answer {
+    std::vector<std::byte> bytes;
+    Rank descriptor_of{};
+    bool with_descriptor = false;
+  };
+  struct PerRank {
+    int socket = -1;
+    int shared_fd = -1;
+    std::deque<Answer> queue;
+  };
+  std::string handle(Rank rank, wire::Datagram& datagram);
+  std::string dispatch(Rank rank, const wire::Message& message, int& fd);
+  std::string put(Rank rank, const wire::Message& message);
+  std::string share(Rank rank, int& fd);
+  std::string arrive(Rank rank, FenceKind kind);
+  void answer_get(Rank rank, const wire::Message& message);
+  void answer_fetch(Rank rank, Rank owner);
+  void answer(Rank rank, const wire::Message& message);
+  void release_fences();
+  std::string flush(Rank rank);
+  void disconnect(Rank rank) noexcept;
+
+  Exchange exchange_;
+  std::vector<PerRank> ranks_;
+};
+
+}  // namespace viaduct

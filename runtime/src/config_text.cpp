@@ -1,0 +1,89 @@
+// What the option tables say to people: the help text and the warning about unknown names.
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <vector>
+
+#include "runtime/config.hpp"
+#include "runtime/src/launch_variables.hpp"
+
+extern char** environ;  // NOLINT: POSIX's name
+
+namespace viaduct::config {
+namespace {
+
+constexpr std::string_view kPrefix = "VIADUCT_";
+
+std::vector<std::string_view> known_names() {
+  std::vector<std::string_view> names;
+  for (const Table& table : all_tables()) {
+    for (const Option& option : table.options) names.emplace_back(option.variable);
+  }
+  return names;
+}
+
+/// Letters to insert, delete or replace to make one name from the other.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row.back();
+}
+
+std::string_view nearest(std::string_view name, const std::vector<std::string_view>& known) {
+  const auto closer = [&](std::string_view a, std::string_view b) {
+    return edit_distance(name, a) < edit_distance(name, b);
+  };
+  const auto best = std::min_element(known.begin(), known.end(), closer);
+  return best == known.end() ? std::string_view{} : *best;
+}
+
+std::string help_line(const Option& option) {
+  std::string text = fmt::format("  {} = {}{}{}\n", option.variable, option.default_text,
+                                 option.unit.empty() ? "" : " ", option.unit);
+  text += fmt::format("      {}\n      Accepts {}.\n", option.help, describe_values(option));
+  if (const char* value = std::getenv(option.variable); value != nullptr) {
+    text += fmt::format("      Now {} (from the environment).\n", value);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string unknown_variables() {
+  const std::vector<std::string_view> known = known_names();
+  std::string text;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view pair(*entry);
+    const std::string_view name = pair.substr(0, pair.find('='));
+    if (name.substr(0, kPrefix.size()) != kPrefix || is_launch_variable(name)) continue;
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (!text.empty()) text += ' ';
+    text += fmt::format("{} is not a variable that Viaduct knows; it is ignored.", name);
+    if (const std::string_view guess = nearest(name, known); !guess.empty()) {
+      text += fmt::format(" Did you mean {}?", guess);
+    }
+  }
+  return text;
+}
+
+std::string help() {
+  std::string text = "Settings, from environment variables (variable = default):\n";
+  for (const Table& table : all_tables()) {
+    text += fmt::format("\n{}\n", table.layer);
+    for (const Option& option : table.options) text += help_line(option);
+  }
+  return text;
+}
+
+}  // namespace viaduct::config

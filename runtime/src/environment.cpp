@@ -1,0 +1,101 @@
+#include "runtime/src/environment.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string_view>
+#include <sys/socket.h>
+
+#include "runtime/error.hpp"
+#include "runtime/src/launch_variables.hpp"
+
+namespace viaduct {
+namespace {
+
+constexpr std::uint32_t kMaxRanks = 1U << 20U;
+
+/// The number in an environment variable, or @p otherwise when it is unset or no number.
+std::uint32_t number_or(const char* variable, std::uint32_t otherwise) {
+  const char* const text = std::getenv(variable);
+  if (text == nullptr) return otherwise;
+  std::uint32_t number = 0;
+  const char* const end = text + std::strlen(text);
+  const auto result = std::from_chars(text, end, number);
+  return result.ec == std::errc{} && result.ptr == end ? number : otherwise;
+}
+
+std::uint32_t launch_number(const char* variable, std::uint32_t limit) {
+  constexpr std::uint32_t kAbsent = 0xffffffff;
+  const std::uint32_t number = number_or(variable, kAbsent);
+  if (number < limit) return number;
+  const char* const text = std::getenv(variable);
+  throw Error(std::errc::invalid_argument,
+              fmt::format("{}={} is not what viaduct-run sets (a number below {}): start the program with viaduct-run, "
+                          "or unset the VIADUCT_JOB_ID that it inherited",
+                          variable, text != nullptr ? text : "(unset)", limit));
+}
+
+int launch_descriptor(const char* variable) {
+  constexpr std::uint32_t kDescriptors = 1U << 30U;
+  const int fd = static_cast<int>(launch_number(variable, kDescriptors));
+  if (::fcntl(fd, F_GETFD) >= 0) return fd;
+  throw Error(std::errc::bad_file_descriptor,
+              fmt::format("{}={} is not open: this process was started by a rank of a job but is not that rank; start "
+                          "it with viaduct-run, or unset VIADUCT_JOB_ID to make it a job of its own",
+                          variable, fd));
+}
+
+int launch_socket() {
+  const int fd = launch_descriptor(launch::kSocket);
+  int type = 0;
+  socklen_t bytes = sizeof type;
+  if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_SEQPACKET) return fd;
+  throw Error(std::errc::not_a_socket,
+              fmt::format("{}={} is not the socket to viaduct-run: this process was started by a rank of a job but is "
+                          "not that rank; unset VIADUCT_JOB_ID to make it a job of its own", launch::kSocket, fd));
+}
+
+Launch launched() {
+  Launch launch;
+  launch.size = launch_number(launch::kSize, kMaxRanks + 1);
+  if (launch.size == 0) launch.size = launch_number(launch::kSize, 0);  // says what is wrong
+  const char* const mode = std::getenv(launch::kMode);
+  const bool threads = mode != nullptr && std::string_view(mode) == "threads";
+  launch.mode = threads ? Launch::Mode::threads : Launch::Mode::processes;
+  launch.page = launch_descriptor(launch::kPage);
+  if (!threads) {
+    launch.rank = launch_number(launch::kRank, launch.size);
+    launch.socket = launch_socket();
+  }
+  launch.cores = number_or(launch::kCores, 0);
+  launch.bound = number_or(launch::kBound, 0) != 0;
+  launch.keep_going = number_or(launch::kKeepGoing, 0) != 0;
+  return launch;
+}
+
+/// The variable that shows another parallel environment, or null.
+const char* foreign_environment() {
+  if (std::getenv("PMIX_NAMESPACE") != nullptr) return "PMIX_NAMESPACE";
+  if (std::getenv("PMI_RANK") != nullptr) return "PMI_RANK";
+  if (number_or("OMPI_COMM_WORLD_SIZE", 0) > 1) return "OMPI_COMM_WORLD_SIZE";
+  // SLURM_JOB_ID alone is a batch shell, not a parallel step.
+  if (std::getenv("SLURM_STEP_ID") != nullptr && number_or("SLURM_NTASKS", 0) > 1) return "SLURM_STEP_ID";
+  return nullptr;
+}
+
+}  // namespace
+
+Launch detect_launch() {
+  if (std::getenv(launch::kJobId) != nullptr) return launched();
+  if (const char* variable = foreign_environment(); variable != nullptr) {
+    throw Error(std::errc::not_supported,
+                fmt::format("{}={} shows a parallel environment that this build cannot join, and going on alone would "
+                            "silently make many jobs of one rank: start it with viaduct-run -n N PROGRAM, or unset "
+                            "{} for a job of one rank", variable, std::getenv(variable), variable));
+  }
+  return {};
+}
+
+}  // namespace viaduct

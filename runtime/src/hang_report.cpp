@@ -1,0 +1,63 @@
+#include "runtime/hang_report.hpp"
+
+#include <fmt/format.h>
+
+namespace viaduct {
+namespace {
+
+std::string doing(const RankRecord& record, std::string_view operation) {
+  std::string text = to_string(record.activity.load(std::memory_order_relaxed));
+  if (!operation.empty()) text += fmt::format(" in {}", operation);
+  const std::uint32_t peer = record.waits_for_peer.load(std::memory_order_relaxed);
+  if (peer != RankRecord::kNoPeer) text += fmt::format(", for rank {}", peer);
+  return text;
+}
+
+std::string since_last_poll(const RankRecord& record, std::uint64_t now_ns) {
+  const std::uint64_t last = record.last_poll_ns.load(std::memory_order_relaxed);
+  if (last == 0) return "has not polled yet";
+  const double seconds = now_ns > last ? static_cast<double>(now_ns - last) * 1e-9 : 0.0;
+  return fmt::format("last poll {:.3f} s ago", seconds);
+}
+
+}  // namespace
+
+const char* to_string(RankState state) noexcept {
+  switch (state) {
+    case RankState::starting: return "starting";
+    case RankState::running: return "running";
+    case RankState::finalized: return "finalized";
+    case RankState::left: return "left";
+    case RankState::killed: return "killed";
+  }
+  return "in an unknown state";
+}
+
+const char* to_string(Activity activity) noexcept {
+  switch (activity) {
+    case Activity::computing: return "computing";
+    case Activity::polling: return "polling";
+    case Activity::waiting_credit: return "waiting for a credit";
+    case Activity::waiting_message: return "waiting for a message";
+    case Activity::in_handler: return "in a handler";
+    case Activity::blocked: return "blocked";
+    case Activity::barrier: return "in a barrier";
+  }
+  return "doing something unknown";
+}
+
+std::string hang_line(const RankRecord& record, std::uint32_t rank, std::string_view operation,
+                      std::uint64_t now_ns) {
+  const RankState state = record.state.load(std::memory_order_acquire);
+  std::string line = fmt::format("rank {} (pid {}): {}", rank, record.pid.load(std::memory_order_relaxed),
+                                 to_string(state));
+  if (state != RankState::running) return line;
+  line += fmt::format(", {}", doing(record, operation));
+  line += fmt::format("; credits in {}, out {}", record.credits_in.load(std::memory_order_relaxed),
+                      record.credits_out.load(std::memory_order_relaxed));
+  line += fmt::format("; bytes {} of {}", record.bytes_seen.load(std::memory_order_relaxed),
+                      record.bytes_expected.load(std::memory_order_relaxed));
+  return line + "; " + since_last_poll(record, now_ns);
+}
+
+}  // namespace viaduct

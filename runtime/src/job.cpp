@@ -1,0 +1,202 @@
+#include "runtime/job.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <exception>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/clock.hpp"
+#include "runtime/error.hpp"
+#include "runtime/src/cores.hpp"
+#include "runtime/src/job_parts.hpp"
+#include "runtime/src/rank_name.hpp"
+#include "runtime/src/stats_table.hpp"
+
+namespace viaduct {
+namespace {
+
+LogLevel level_of(const std::string& name) {
+  if (name == "error") return LogLevel::error;
+  if (name == "info") return LogLevel::info;
+  if (name == "debug") return LogLevel::debug;
+  return LogLevel::warn;
+}
+
+/// The cores that the job's ranks share, as seen from one of them.
+std::uint32_t shared_cores(const Launch& launch) {
+  if (launch.cores == 0) return usable_cores();
+  return launch.bound ? launch.cores : std::min(launch.cores, usable_cores());
+}
+
+/// From starting to running, or an error: a rank has one Job in its life.
+void enter_record(RankRecord& record, std::uint32_t rank) {
+  RankState expected = RankState::starting;
+  if (!record.state.compare_exchange_strong(expected, RankState::running, std::memory_order_acq_rel)) {
+    throw Error(std::errc::operation_not_permitted,
+                fmt::format("rank {} cannot have a second Job: one process creates one, once", rank));
+  }
+  record.pid.store(::getpid(), std::memory_order_relaxed);
+  record.activity.store(Activity::barrier, std::memory_order_relaxed);
+}
+
+std::byte* map_peer(Bootstrap& bootstrap, Rank peer, std::size_t expected_bytes) {
+  const int fd = bootstrap.fetch_fd(peer);
+  struct stat status {};
+  const int problem = ::fstat(fd, &status) != 0 ? errno : 0;
+  if (problem != 0 || static_cast<std::size_t>(status.st_size) != expected_bytes) {
+    ::close(fd);
+    throw Error(problem != 0 ? problem : EINVAL,
+                fmt::format("the shared window of rank {} has {} bytes, this rank's {}: give every rank the same "
+                            "VIADUCT_SHM_WINDOW", index(peer), status.st_size, expected_bytes));
+  }
+  try {
+    std::byte* const base = map_window(fd, expected_bytes);
+    ::close(fd);
+    return base;
+  } catch (...) {
+    ::close(fd);
+    throw;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Job::Parts> Job::Parts::of_thread(std::shared_ptr<ThreadWorld> world, const Launch& launch,
+                                                  std::uint32_t rank) {
+  auto parts = std::make_unique<Parts>();
+  parts->launch = launch;
+  parts->launch.rank = rank;
+  parts->bootstrap = make_thread_bootstrap(world, Rank{rank});
+  parts->world = std::move(world);
+  return parts;
+}
+
+std::unique_ptr<Job::Parts> Job::Parts::from_environment() {
+  const Launch launch = detect_launch();
+  if (launch.mode == Launch::Mode::threads && launch.size > 1) {
+    throw Error(std::errc::operation_not_permitted,
+                fmt::format("this program creates a Job itself and so has one rank, but it was started as {} ranks "
+                            "that are threads: let it call viaduct::run(), or start it with --mode processes",
+                            launch.size));
+  }
+  if (launch.mode != Launch::Mode::processes) {
+    PageMapping page = launch.page >= 0 ? PageMapping::attach(launch.page) : PageMapping::create(1);
+    return of_thread(std::make_shared<ThreadWorld>(std::move(page)), launch, 0);
+  }
+  auto parts = std::make_unique<Parts>();
+  parts->launch = launch;
+  parts->own_page = PageMapping::attach(launch.page);
+  if (parts->own_page->size != launch.size) {
+    throw Error(std::errc::bad_message, fmt::format("the job page is for {} ranks, VIADUCT_SIZE says {}",
+                                                    parts->own_page->size, launch.size));
+  }
+  // From here on what this rank executes does not inherit them.
+  ::fcntl(launch.page, F_SETFD, FD_CLOEXEC);
+  ::fcntl(launch.socket, F_SETFD, FD_CLOEXEC);
+  parts->bootstrap = make_socket_bootstrap(launch.socket, Rank{launch.rank}, launch.size);
+  return parts;
+}
+
+Job::Job() : Job(Parts::from_environment()) {}
+
+Job::Job(std::unique_ptr<Parts> parts)
+    : rank_{parts->launch.rank},
+      size_(parts->launch.size),
+      threads_mode_(parts->launch.mode == Launch::Mode::threads),
+      page_(parts->page()),
+      windows_(std::make_unique<std::byte*[]>(parts->launch.size)),
+      fork_mark_(parts->fork_mark.word()),
+      parts_(std::move(parts)) {
+  parts_->job_bootstrap = parts_->bootstrap.get();
+  bootstrap_ = std::move(parts_->bootstrap);
+  parts_->exceptions_before = std::uncaught_exceptions();
+  join();
+}
+
+void Job::join() {
+  name_this_thread(index(rank_));
+  config::load(&settings_, runtime_options());
+  log_ = Log(level_of(settings_.log), index(rank_), size_);
+  if (index(rank_) == 0) {
+    if (const std::string unknown = config::unknown_variables(); !unknown.empty()) log_.write(LogLevel::warn, unknown);
+  }
+  enter_record(record(rank_), index(rank_));
+  wait_policy_ = choose_wait_policy(settings_, size_, shared_cores(parts_->launch));
+  if (!membarrier_register()) page_->without_membarrier.fetch_add(1, std::memory_order_relaxed);
+  segment_ = std::make_unique<Segment>(static_cast<std::size_t>(settings_.shm_window));
+  windows_[index(rank_)] = segment_->base();
+  if (parts_->world) {
+    const std::lock_guard lock(parts_->world->mutex);
+    parts_->world->windows[index(rank_)].base = segment_->base();
+  }
+  bootstrap_->share_fd(segment_->fd());
+  bootstrap_->fence();
+  membarrier_works_ = page_->without_membarrier.load(std::memory_order_relaxed) == 0;
+  record(rank_).activity.store(Activity::computing, std::memory_order_relaxed);
+  log_.write(LogLevel::debug, fmt::format("joined a job of {} ranks", size_));
+}
+
+Job::~Job() {
+  if (in_forked_child()) {
+    violate_contract("a child that a rank forked must end with exec or _exit, not through the Job's destructor");
+  }
+  if (!parts_->abandoned && std::uncaught_exceptions() <= parts_->exceptions_before) finalize();
+  for (std::uint32_t i = 0; i < size_; ++i) {
+    if (i != index(rank_) && !parts_->world) unmap_window(windows_[i], segment_->window_bytes());
+  }
+  if (parts_->world) {  // a peer's thread may still look into it; it goes with the world
+    const std::lock_guard lock(parts_->world->mutex);
+    parts_->world->retired.push_back(std::move(segment_));
+  }
+  name_this_thread(kNoRankName);
+}
+
+void Job::finalize() noexcept {
+  record(rank_).activity.store(Activity::barrier, std::memory_order_relaxed);
+  try {
+    if (settings_.stats) put_stats(*bootstrap_, stats_.rows());
+    parts_->job_bootstrap->fence_survivors();
+    if (settings_.stats && index(rank_) == 0) print_stats(*parts_->job_bootstrap, size_);
+  } catch (const std::exception& problem) {
+    log_.write(LogLevel::error, fmt::format("finalizing: {}", problem.what()));
+  }
+  record(rank_).state.store(RankState::finalized, std::memory_order_release);
+}
+
+void Job::refuse_in_child(const char* call) const {
+  if (!in_forked_child()) return;
+  throw Error(std::errc::operation_not_permitted,
+              fmt::format("{} was called in a child that rank {} forked: only the rank itself may use the job; the "
+                          "child may exec or _exit", call, index(rank_)));
+}
+
+std::byte* Job::window_of(Rank peer) {
+  refuse_in_child("Job::window_of");
+  const std::uint32_t i = index(peer);
+  if (i >= size_) {
+    throw Error(std::errc::invalid_argument,
+                fmt::format("rank {} is out of range: the job has {} ranks (0 to {})", i, size_, size_ - 1));
+  }
+  if (windows_[i] != nullptr) return windows_[i];
+  if (parts_->world) {
+    const std::lock_guard lock(parts_->world->mutex);
+    windows_[i] = parts_->world->windows[i].base;
+  } else {
+    windows_[i] = map_peer(*bootstrap_, peer, segment_->window_bytes());
+  }
+  return windows_[i];
+}
+
+bool Job::is_lost(Rank peer) const noexcept {
+  const RankState state = page_->record(peer).state.load(std::memory_order_acquire);
+  return state == RankState::left || state == RankState::killed;
+}
+
+bool Job::is_finalized(Rank peer) const noexcept {
+  return page_->record(peer).state.load(std::memory_order_acquire) == RankState::finalized;
+}
+
+}  // namespace viaduct

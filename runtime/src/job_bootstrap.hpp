@@ -1,0 +1,29 @@
+#pragma once
+/// @file
+/// What a Job asks of a Bootstrap beyond the public interface, and the two that there are.
+
+#include <cstdint>
+#include <memory>
+
+#include "runtime/bootstrap.hpp"
+#include "runtime/job_page.hpp"
+#include "runtime/src/thread_world.hpp"
+
+namespace viaduct {
+
+class JobBootstrap : public Bootstrap {
+ public:
+  /// A fence that does not wait for ranks that are lost: finalize.  Does not throw when the launcher is gone.
+  virtual void fence_survivors() = 0;
+
+  /// get() that answers empty when there is nothing.
+  [[nodiscard]] virtual std::vector<std::byte> get_or_empty(Rank rank, std::string_view key) = 0;
+};
+
+/// Over the socket pair to viaduct-run; owns @p socket.
+[[nodiscard]] std::unique_ptr<JobBootstrap> make_socket_bootstrap(int socket, Rank rank, std::uint32_t size);
+
+/// Over memory shared by ranks that are threads.
+[[nodiscard]] std::unique_ptr<JobBootstrap> make_thread_bootstrap(std::shared_ptr<ThreadWorld> world, Rank rank);
+
+}  // namespace viaduct

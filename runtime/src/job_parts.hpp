@@ -1,0 +1,45 @@
+#pragma once
+/// @file
+/// The cold remainder of a Job, and what run() needs to make Jobs of threads.
+
+#include <memory>
+#include <mutex>
+
+#include "runtime/job.hpp"
+#include "runtime/src/environment.hpp"
+#include "runtime/src/job_bootstrap.hpp"
+#include "runtime/src/page_mapping.hpp"
+
+namespace viaduct {
+
+/// A word that reads 1 here and 0 in every forked child.
+class ForkMark {
+ public:
+  ForkMark();
+  ~ForkMark();
+  ForkMark(const ForkMark&) = delete;
+  ForkMark& operator=(const ForkMark&) = delete;
+  [[nodiscard]] const std::uint32_t* word() const noexcept { return word_; }
+
+ private:
+  std::uint32_t* word_ = nullptr;
+};
+
+struct Job::Parts {
+  Launch launch;
+  PageMapping own_page;                // processes
+  std::shared_ptr<ThreadWorld> world;  // threads, and a job of one
+  std::unique_ptr<JobBootstrap> bootstrap;
+  JobBootstrap* job_bootstrap = nullptr;  // the same, after Job has taken it over
+  ForkMark fork_mark;
+  int exceptions_before = 0;
+  bool abandoned = false;  // the body threw: do not finalize
+
+  [[nodiscard]] JobPage* page() const noexcept { return world ? world->page.get() : own_page.get(); }
+
+  static std::unique_ptr<Parts> from_environment();
+  static std::unique_ptr<Parts> of_thread(std::shared_ptr<ThreadWorld> world, const Launch& launch,
+                                          std::uint32_t rank);
+};
+
+}  // namespace viaduct

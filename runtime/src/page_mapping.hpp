@@ -1,0 +1,47 @@
+#pragma once
+/// @file
+/// The job page in this process' memory, and the life events that are written to it.
+
+#include <cstdint>
+#include <utility>
+
+#include "runtime/job_page.hpp"
+
+namespace viaduct {
+
+class PageMapping {
+ public:
+  PageMapping() = default;
+  /// Makes a new page for @p ranks ranks, in state starting.  Throws Error.
+  static PageMapping create(std::uint32_t ranks);
+  /// Maps the page behind @p fd, which the caller keeps.  Throws Error unless it is a job page of this version.
+  static PageMapping attach(int fd);
+
+  ~PageMapping();
+  PageMapping(PageMapping&& other) noexcept { swap(other); }
+  PageMapping& operator=(PageMapping&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+
+  [[nodiscard]] JobPage* get() const noexcept { return page_; }
+  JobPage* operator->() const noexcept { return page_; }
+  JobPage& operator*() const noexcept { return *page_; }
+  /// The memfd of a page that this process made, else -1.
+  [[nodiscard]] int fd() const noexcept { return fd_; }
+
+ private:
+  void swap(PageMapping& other) noexcept {
+    std::swap(page_, other.page_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(fd_, other.fd_);
+  }
+  JobPage* page_ = nullptr;
+  std::size_t bytes_ = 0;
+  int fd_ = -1;
+};
+
+/// Sets @p rank's end in its record, counts the epoch up, remembers the first one, rings every doorbell.
+void record_loss(JobPage& page, Rank rank, RankState state, std::int32_t cause) noexcept;
+
+}  // namespace viaduct

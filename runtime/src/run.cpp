@@ -1,0 +1,117 @@
+#include <cstdio>
+#include <exception>
+#include <fmt/format.h>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include "runtime/error.hpp"
+#include "runtime/job.hpp"
+#include "runtime/src/job_parts.hpp"
+#include "runtime/src/rank_name.hpp"
+
+namespace viaduct {
+
+using Body = int (*)(Job&, int, char**);
+
+/// run()'s access to what only it may do with a Job.
+struct RankRun {
+  Body body;
+  int argc;
+  char** argv;
+
+  static void complain(const char* what) noexcept {
+    const Log log(LogLevel::error, 0, 1);
+    try {
+      log.write(LogLevel::error, rank_prefix() + what);
+    } catch (...) {
+      log.write(LogLevel::error, what);
+    }
+  }
+
+  /// The body's exit code; 1, and a Job that will not finalize, when it throws.
+  int call(Job& job) const {
+    try {
+      return body(job, argc, argv);
+    } catch (const std::exception& problem) {
+      complain(problem.what());
+    } catch (...) {
+      complain("an exception that is no std::exception left the program's body");
+    }
+    job.parts_->abandoned = true;
+    return 1;
+  }
+
+  [[nodiscard]] int alone() const {
+    try {
+      Job job;
+      return call(job);
+    } catch (const std::exception& problem) {
+      complain(problem.what());
+    }
+    return 1;
+  }
+
+  void thread(const std::shared_ptr<ThreadWorld>& world, const Launch& launch, std::uint32_t rank) const {
+    int code = 1;
+    bool finalized = false;
+    try {
+      Job job(Job::Parts::of_thread(world, launch, rank));
+      code = call(job);
+      finalized = !job.parts_->abandoned;
+    } catch (const std::exception& problem) {
+      name_this_thread(rank);
+      complain(problem.what());
+    }
+    if (!finalized) {
+      lose_thread_rank(*world, Rank{rank}, RankState::killed, code);
+      if (!launch.keep_going) end_process(code);
+    } else if (code != 0) {
+      world->page->record(Rank{rank}).cause.store(code, std::memory_order_relaxed);
+      note_failure(*world, code);
+    }
+  }
+
+  static void note_failure(ThreadWorld& world, int code) {
+    const std::lock_guard lock(world.mutex);
+    if (!world.failed) world.first_failure = code;
+    world.failed = true;
+  }
+
+  /// What viaduct-run does to the other ranks when they are processes: they end too.
+  [[noreturn]] static void end_process(int code) {
+    std::fflush(nullptr);
+    ::_exit(code);
+  }
+
+  [[nodiscard]] int threads(const Launch& launch) const {
+    const auto world = std::make_shared<ThreadWorld>(PageMapping::attach(launch.page));
+    std::vector<std::thread> ranks;
+    try {
+      for (std::uint32_t i = 0; i < launch.size; ++i) {
+        ranks.emplace_back([this, &world, &launch, i] { thread(world, launch, i); });
+      }
+    } catch (const std::system_error& problem) {
+      complain(fmt::format("cannot start rank {} of {} as a thread (ulimit -u): {}", ranks.size(), launch.size,
+                           problem.what()).c_str());
+      end_process(1);
+    }
+    for (std::thread& rank : ranks) rank.join();
+    return world->failed ? world->first_failure : 0;
+  }
+};
+
+int run(int (*body)(Job&, int, char**), int argc, char** argv) {
+  const RankRun rank_run{body, argc, argv};
+  try {
+    const Launch launch = detect_launch();
+    if (launch.mode == Launch::Mode::threads && launch.size > 1) return rank_run.threads(launch);
+  } catch (const std::exception& problem) {
+    RankRun::complain(problem.what());
+    return 1;
+  }
+  return rank_run.alone();
+}
+
+}  // namespace viaduct

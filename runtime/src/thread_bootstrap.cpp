@@ -1,0 +1,102 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "runtime/error.hpp"
+#include "runtime/src/job_bootstrap.hpp"
+
+namespace viaduct {
+namespace {
+
+using Lock = std::unique_lock<std::mutex>;
+using Outcome = ThreadWorld::Outcome;
+
+/// Hands out the exchange's verdicts. Call with the world's mutex held.
+void deliver(ThreadWorld& world) {
+  for (const Exchange::Release& release : world.exchange.take_released()) {
+    world.outcomes[index(release.rank)] = {release.failed ? Outcome::failed : Outcome::released, release.culprit};
+  }
+  world.released.notify_all();
+}
+
+class ThreadBootstrap final : public JobBootstrap {
+ public:
+  ThreadBootstrap(std::shared_ptr<ThreadWorld> world, Rank rank) : world_(std::move(world)), rank_(rank) {}
+
+  void put(std::string_view key, std::span<const std::byte> value) override {
+    const Lock lock(world_->mutex);
+    world_->exchange.put(rank_, key, value);
+  }
+
+  void fence() override {
+    const ThreadWorld::FenceOutcome outcome = wait(FenceKind::everyone);
+    if (outcome.outcome == Outcome::failed) {
+      throw Error(std::errc::owner_dead, fmt::format("rank {} was lost before it reached the fence that rank {} "
+                                                     "waits at", index(outcome.culprit), index(rank_)));
+    }
+  }
+
+  void fence_survivors() override { static_cast<void>(wait(FenceKind::survivors)); }
+
+  std::vector<std::byte> get(Rank rank, std::string_view key) override {
+    const Lock lock(world_->mutex);
+    if (const auto* value = find(rank, key); value != nullptr) return *value;
+    throw Error(std::errc::no_message, fmt::format("rank {} has put nothing under \"{}\" before the last fence",
+                                                   index(rank), key));
+  }
+
+  std::vector<std::byte> get_or_empty(Rank rank, std::string_view key) override {
+    const Lock lock(world_->mutex);
+    const auto* value = find(rank, key);
+    return value != nullptr ? *value : std::vector<std::byte>{};
+  }
+
+  void share_fd(int fd) override {
+    const Lock lock(world_->mutex);
+    world_->windows[index(rank_)].fd = fd;  // the owner outlives its use: it leaves after the last fence
+  }
+
+  int fetch_fd(Rank rank) override {
+    const Lock lock(world_->mutex);
+    if (index(rank) >= world_->windows.size() || world_->windows[index(rank)].fd < 0) {
+      throw Error(std::errc::no_message, fmt::format("rank {} has shared no descriptor", index(rank)));
+    }
+    const int copy = ::fcntl(world_->windows[index(rank)].fd, F_DUPFD_CLOEXEC, 3);
+    if (copy < 0) throw_errno(fmt::format("cannot duplicate the descriptor of rank {}", index(rank)));
+    return copy;
+  }
+
+ private:
+  const std::vector<std::byte>* find(Rank rank, std::string_view key) const {
+    return index(rank) < world_->exchange.size() ? world_->exchange.get(rank, key) : nullptr;
+  }
+
+  ThreadWorld::FenceOutcome wait(FenceKind kind) {
+    Lock lock(world_->mutex);
+    ThreadWorld::FenceOutcome& mine = world_->outcomes[index(rank_)];
+    mine = {};
+    world_->exchange.arrive(rank_, kind);
+    deliver(*world_);
+    world_->released.wait(lock, [&] { return mine.outcome != Outcome::waiting; });
+    return mine;
+  }
+
+  std::shared_ptr<ThreadWorld> world_;
+  Rank rank_;
+};
+
+}  // namespace
+
+std::unique_ptr<JobBootstrap> make_thread_bootstrap(std::shared_ptr<ThreadWorld> world, Rank rank) {
+  return std::make_unique<ThreadBootstrap>(std::move(world), rank);
+}
+
+void lose_thread_rank(ThreadWorld& world, Rank rank, RankState state, int cause) {
+  record_loss(*world.page, rank, state, cause);
+  const Lock lock(world.mutex);
+  if (!world.failed) world.first_failure = cause;
+  world.failed = true;
+  world.exchange.lose(rank);
+  deliver(world);
+}
+
+}  // namespace viaduct

@@ -1,0 +1,47 @@
+#pragma once
+/// @file
+/// What ranks that are threads of one process share. A job of one rank without a launcher is such a world of size 1.
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/job_page.hpp"
+#include "runtime/segment.hpp"
+#include "runtime/src/exchange.hpp"
+#include "runtime/src/page_mapping.hpp"
+
+namespace viaduct {
+
+struct ThreadWorld {
+  explicit ThreadWorld(PageMapping job_page)
+      : page(std::move(job_page)), exchange(page->size), outcomes(page->size), windows(page->size) {}
+
+  enum class Outcome : std::uint8_t { waiting, released, failed };
+  struct FenceOutcome {
+    Outcome outcome = Outcome::waiting;
+    Rank culprit{};
+  };
+  struct Window {
+    int fd = -1;
+    std::byte* base = nullptr;
+  };
+
+  PageMapping page;
+  std::mutex mutex;  // guards everything below
+  std::condition_variable released;
+  Exchange exchange;
+  std::vector<FenceOutcome> outcomes;
+  std::vector<Window> windows;
+  std::vector<std::unique_ptr<Segment>> retired;  // of ranks that have finalized
+  bool failed = false;  // some rank has failed; first_failure is its exit code
+  int first_failure = 0;
+};
+
+/// Marks @p rank as lost: its record, the epoch, whoever waits at a fence or sleeps.
+void lose_thread_rank(ThreadWorld& world, Rank rank, RankState state, int cause);
+
+}  // namespace viaduct
