@@ -9,9 +9,9 @@ packages_for() {
   awk -v uses=" $* " '!/^#/ && NF && index(uses, " " $2 " ") { print $1 }' packages.txt
 }
 
-# missing_packages NAME...: those that are not installed.
+# missing_packages NAME...: those that are not installed. dpkg-query fails for a name that it has never seen.
 missing_packages() {
-  dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
+  { dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null || true; } |
     awk -v wanted="$*" '$1 == "installed" { have[$2] = 1 }
       END { n = split(wanted, names, " "); for (i = 1; i <= n; ++i) if (!(names[i] in have)) print names[i] }'
 }
