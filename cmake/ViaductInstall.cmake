@@ -7,8 +7,8 @@ set(header_dir "${CMAKE_INSTALL_INCLUDEDIR}/viaduct")
 install(
   TARGETS viaduct ${VIADUCT_INSTALLED_PROGRAMS}
   EXPORT viaductTargets
-  FILE_SET HEADERS
-  DESTINATION "${header_dir}")
+  FILE_SET HEADERS DESTINATION "${header_dir}"
+  FILE_SET generated_headers DESTINATION "${header_dir}")
 install(EXPORT viaductTargets NAMESPACE viaduct:: DESTINATION "${package_dir}")
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/viaductConfig.cmake.in"

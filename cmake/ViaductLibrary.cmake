@@ -11,11 +11,12 @@ configure_file("${PROJECT_SOURCE_DIR}/cmake/version.hpp.in" "${generated}/runtim
 add_library(viaduct ${sources})
 add_library(viaduct::viaduct ALIAS viaduct)
 viaduct_target_options(viaduct)
+# Two sets, because the build folder may lie inside the source folder.
 target_sources(
   viaduct
-  PUBLIC FILE_SET HEADERS
-         BASE_DIRS "${PROJECT_SOURCE_DIR}" "${generated}"
-         FILES ${VIADUCT_PUBLIC_HEADERS} "${generated}/runtime/version.hpp")
+  PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${VIADUCT_PUBLIC_HEADERS}
+  PUBLIC FILE_SET generated_headers TYPE HEADERS BASE_DIRS "${generated}"
+         FILES "${generated}/runtime/version.hpp")
 # The hot path is inline: a program must see the same setting as the library.
 target_compile_definitions(viaduct PUBLIC $<$<BOOL:${VIADUCT_CHECKED}>:VIADUCT_CHECKED>)
 target_link_libraries(viaduct PUBLIC Threads::Threads PRIVATE fmt::fmt)
