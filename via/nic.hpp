@@ -1,0 +1,131 @@
+#pragma once
+/// @file
+/// Network interface controllers: an open provider instance, and the set-up of everything on it.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/types.hpp"
+#include "via/completion_queue.hpp"
+#include "via/types.hpp"
+#include "via/vi.hpp"
+
+namespace viaduct {
+class Job;
+}
+
+namespace viaduct::via {
+
+struct NicAttributes {
+  std::string name;                    ///< "shm"
+  std::uint32_t max_transfer_bytes = 0;  ///< of one descriptor
+  std::uint32_t max_segments = 0;        ///< data segments of one descriptor
+  std::uint32_t max_queue_depth = 0;
+  std::uint32_t max_regions = 0;
+  std::uint32_t max_completion_queue = 0;
+  std::uint32_t immediate_bits = 0;
+  std::uint32_t inline_bytes = 0;        ///< up to this a send is copied at post, whatever memory it comes from
+  bool rdma_read = false;
+  bool atomics = false;
+  bool unreliable = false, reliable_delivery = false, reliable_reception = false;
+};
+
+/// A registered address range. Movable; deregisters at its end. Regions must outlive the descriptors that name them.
+class MemoryRegion {
+ public:
+  MemoryRegion() = default;
+  MemoryRegion(class Nic* nic, MemoryHandle handle, std::byte* address, std::size_t bytes) noexcept
+      : nic_(nic), handle_(handle), address_(address), bytes_(bytes) {}
+  MemoryRegion(MemoryRegion&& other) noexcept { swap(other); }
+  MemoryRegion& operator=(MemoryRegion&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~MemoryRegion();
+
+  [[nodiscard]] MemoryHandle handle() const noexcept { return handle_; }
+  [[nodiscard]] std::byte* address() const noexcept { return address_; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  void swap(MemoryRegion& other) noexcept;
+  class Nic* nic_ = nullptr;
+  MemoryHandle handle_ = MemoryHandle::none;
+  std::byte* address_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+struct AsyncError {
+  ErrorCause cause = ErrorCause::none;
+  Vi* vi = nullptr;                  ///< the VI concerned, or null
+  CompletionQueue* queue = nullptr;  ///< the completion queue concerned, or null
+  Rank peer{};
+};
+
+/// A connection request that a listener has received and not yet answered.
+struct ConnectionRequest {
+  Rank from{};
+  std::uint64_t discriminator = 0;
+  Reliability reliability = Reliability::delivery;
+  std::uint64_t ticket = 0;  ///< for accept() and reject()
+};
+
+/// Set-up is not thread-safe: one thread at a time per NIC.
+class Nic {
+ public:
+  Nic() = default;
+  virtual ~Nic() = default;
+  Nic(const Nic&) = delete;
+  Nic& operator=(const Nic&) = delete;
+
+  [[nodiscard]] virtual const NicAttributes& attributes() const noexcept = 0;
+
+  [[nodiscard]] virtual ProtectionTag create_tag() = 0;
+  /// Throws Error while VIs or regions still use it.
+  virtual void destroy_tag(ProtectionTag tag) = 0;
+
+  /// Registers [address, address + bytes) under @p tag. Memory from allocate() is mapped by peers; other memory is
+  /// reached with process_vm_writev where the kernel allows it. Right `atomic` needs memory from allocate().
+  /// Throws Error naming the range, the limit, the remedy.
+  [[nodiscard]] virtual MemoryRegion register_memory(ProtectionTag tag, std::byte* address, std::size_t bytes,
+                                                     Rights rights) = 0;
+  virtual void deregister(MemoryHandle handle) noexcept = 0;
+
+  /// Memory that peers can reach at the cost of a load or store: zeroed, aligned to at least 128 bytes.
+  [[nodiscard]] virtual std::byte* allocate(std::size_t bytes) = 0;
+  virtual void release(std::byte* address) noexcept = 0;
+
+  [[nodiscard]] virtual std::unique_ptr<CompletionQueue> create_completion_queue(std::size_t capacity) = 0;
+  /// Throws Error for a bad tag, depth 0 or beyond the limit, or a completion queue too small for the depth.
+  [[nodiscard]] virtual std::unique_ptr<Vi> create_vi(const ViAttributes& attributes) = 0;
+
+  /// Waits up to @p timeout_ns for a request with @p discriminator: ok or timeout.
+  virtual Status listen(std::uint64_t discriminator, ConnectionRequest& out, std::int64_t timeout_ns) = 0;
+  /// Connects @p vi (idle) to the requester. bad_state: vi not idle; bad_argument: reliability differs or the ticket is
+  /// gone; peer_lost.
+  virtual Status accept(const ConnectionRequest& request, Vi& vi) = 0;
+  virtual void reject(const ConnectionRequest& request) = 0;
+
+  /// Called, from within a poll, for a peer-to-peer request that no local VI has started to match; the callee may start
+  /// one (create_vi, connect_peer_start) there and then, or later, or reject_peer().
+  using IncomingPeer = std::function<void(Rank from, std::uint64_t discriminator)>;
+  virtual void on_incoming_peer(IncomingPeer callback) = 0;
+  virtual void reject_peer(Rank from, std::uint64_t discriminator) = 0;
+
+  /// Asynchronous errors; called from within a poll or a post of this rank's thread. The default logs a warning.
+  virtual void on_error(std::function<void(const AsyncError&)> callback) = 0;
+
+  /// Moves connections on without looking at any completion queue.
+  virtual void progress() noexcept = 0;
+};
+
+/// Opens provider @p name ("shm") for this rank. Collective.  Throws Error listing the providers there are.
+[[nodiscard]] std::unique_ptr<Nic> open_nic(Job& job, std::string_view name = "shm");
+
+}  // namespace viaduct::via

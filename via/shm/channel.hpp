@@ -1,0 +1,183 @@
+#pragma once
+/// @file
+/// Byte layouts of provider shm: what the processes of one host share. Everything here lies in memfd windows
+/// (runtime/segment.hpp), is addressed by offsets, and starts out zero.
+///
+/// A connection has one *channel* per direction, in the sender's window:
+///
+///     0     ReceiverLine   128 bytes   written by the receiver: receives posted, client counters
+///     128   NotifyLine     128 bytes   written by the receiver when it goes to sleep or puts the channel aside
+///     256   Slot[n]        64 n bytes  written by the sender: one message a line, header last
+///     ..    PostedInfo[n]  16 n bytes  written by the receiver: where larger sends are to land (absent when the
+///                                      receiver takes inline messages only)
+///
+/// Slot: seven words of payload, then the header, whose phase bit is the slot's own "full" mark: a message is one
+/// cache line and its publication one release store. Slot i of lap l (message i + n l) is full when the phase bit is
+/// (l + 1) & 1, so that zeroed memory is empty.
+///
+///     bit  0      phase
+///     bits 1-3    kind (MessageKind)
+///     bits 4-5    continuation lines that follow, already written (0 to 2)
+///     bit  6      an immediate value is in word 6
+///     bit  7      remote RDMA write (status of the receive says so)
+///     bits 8-15   payload bytes in this line and its continuations (0 to 168)
+///     bits 16-63  client word: 48 bits for the layer above, at no cost
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/types.hpp"
+
+namespace viaduct::via::shm {
+
+inline constexpr std::uint32_t kWordsPerSlot = 7;
+inline constexpr std::uint32_t kInlineBytes = 8 * kWordsPerSlot;
+inline constexpr std::uint32_t kMaxLines = 3;  // of one inline message
+
+struct alignas(kCacheLineBytes) Slot {
+  std::uint64_t words[kWordsPerSlot];
+  std::atomic<std::uint64_t> header;
+};
+static_assert(sizeof(Slot) == kCacheLineBytes && offsetof(Slot, header) == 56);
+
+enum class MessageKind : std::uint8_t {
+  none,
+  inline_data,    // the payload is in the line(s)
+  delivered,      // the payload is already in the posted receive; word 0: its length
+  staged,         // word 0: length, word 1: offset of a StagedBlock in the sender's window
+  too_long,       // word 0: length; the posted receive cannot hold it: its status is length_error
+  continuation,   // further line of an inline message
+};
+
+namespace header {
+inline constexpr std::uint64_t phase_bit = 1;
+inline constexpr unsigned kind_shift = 1;
+inline constexpr std::uint64_t kind_mask = 0x7ULL << kind_shift;
+inline constexpr unsigned lines_shift = 4;
+inline constexpr std::uint64_t immediate_bit = 0x40;
+inline constexpr std::uint64_t rdma_bit = 0x80;
+inline constexpr unsigned length_shift = 8;
+inline constexpr unsigned client_shift = 16;
+
+[[nodiscard]] constexpr std::uint64_t make(MessageKind kind, std::uint32_t length, std::uint64_t client) noexcept {
+  return (client << client_shift) | (std::uint64_t{length} << length_shift) |
+         (std::uint64_t{static_cast<std::uint8_t>(kind)} << kind_shift);
+}
+[[nodiscard]] constexpr MessageKind kind(std::uint64_t h) noexcept {
+  return static_cast<MessageKind>((h & kind_mask) >> kind_shift);
+}
+[[nodiscard]] constexpr std::uint32_t extra_lines(std::uint64_t h) noexcept {
+  return static_cast<std::uint32_t>(h >> lines_shift) & 0x3;
+}
+[[nodiscard]] constexpr std::uint32_t length(std::uint64_t h) noexcept {
+  return static_cast<std::uint32_t>(h >> length_shift) & 0xFF;
+}
+[[nodiscard]] constexpr std::uint64_t client(std::uint64_t h) noexcept { return h >> client_shift; }
+}  // namespace header
+
+struct alignas(kDestructivePairBytes) ReceiverLine {
+  std::atomic<std::uint64_t> posted;            // messages the sender may write in all: slot i is free when i < posted
+  std::atomic<std::uint64_t> client_counter[2];  // of the layer above, receiver to sender, at no message's cost
+};
+
+struct alignas(kDestructivePairBytes) NotifyLine {
+  std::atomic<std::uint32_t> wanted;    // 1: ring the doorbell after writing a message
+  std::atomic<std::uint32_t> attached;  // 1: the receiver reads this channel, PostedInfo is valid
+};
+
+/// Where the receive that message i consumes wants its data (entry i mod n).
+struct PostedInfo {
+  std::uint64_t place;   // window offset, or the owner's address when `kind` is private
+  std::uint32_t length;  // capacity
+  enum class Kind : std::uint32_t { indirect, window, owner_private } kind;
+};
+static_assert(sizeof(PostedInfo) == 16);
+
+struct ChannelHead {
+  ReceiverLine receiver;
+  NotifyLine notify;
+  Slot* slots() noexcept { return reinterpret_cast<Slot*>(this + 1); }
+  PostedInfo* posted_info(std::uint32_t slot_count) noexcept {
+    return reinterpret_cast<PostedInfo*>(slots() + slot_count);
+  }
+  [[nodiscard]] static constexpr std::size_t bytes_for(std::uint32_t slot_count, bool inline_only) noexcept {
+    return 256 + slot_count * (sizeof(Slot) + (inline_only ? 0 : sizeof(PostedInfo)));
+  }
+};
+static_assert(sizeof(ChannelHead) == 256);
+
+/// Copy of a larger send that could not go straight to its place, in the sender's window; the data follows.
+struct alignas(kCacheLineBytes) StagedBlock {
+  std::atomic<std::uint32_t> taken;  // 1: the receiver has copied it out
+};
+
+/// Doorbell of one completion queue, in its owner's window. A bit of `words` stands for a VI of the queue whose channel
+/// is set aside; bit w of `summary` for a word that is not zero.
+struct CqDoorbell {
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> summary;
+  alignas(kCacheLineBytes) std::array<std::atomic<std::uint64_t>, 64> words;
+};
+inline constexpr std::uint32_t kMaxQueueVis = 64 * 64;
+
+/// Control messages, for connections only: one entry per ordered pair of ranks in the receiver's window. The sender
+/// fills it when it is empty, the receiver empties it: nothing can be left half claimed by a process that dies.
+enum class MailKind : std::uint32_t {
+  none,
+  request,       // client asks the listener
+  accept,
+  reject,
+  peer_request,  // peer-to-peer form
+  cancel,        // the requester gave up
+  disconnect,
+  error,         // the sender of this entry has put its VI into the error state
+};
+
+struct Letter {
+  MailKind kind = MailKind::none;
+  std::uint32_t source_vi = 0;
+  std::uint64_t discriminator = 0;
+  std::uint64_t channel = 0;      // offset of the channel that the writer will send on
+  std::uint64_t doorbell = 0;     // offset of the CqDoorbell that the writer wants rung
+  std::uint32_t target_vi = 0;
+  std::uint32_t tag = 0;
+  std::uint16_t doorbell_bit = 0;
+  std::uint8_t slots_log2 = 0;
+  std::uint8_t detail = 0;        // Reliability with flag kInlineOnly; reject: ConnectResult
+  std::uint32_t reserved = 0;
+  std::uint64_t client_data = 0;  // peer_request: the client's; reject: its reason; error: ErrorCause
+};
+
+struct alignas(kCacheLineBytes) Mail {
+  std::atomic<std::uint32_t> full;
+  Letter letter;
+};
+static_assert(sizeof(Mail) == 64);
+inline constexpr std::uint8_t kInlineOnly = 0x80;
+
+/// A registered region as peers see it; the initiator of an RDMA operation checks it, as a NIC would.
+struct alignas(kCacheLineBytes) RegionEntry {
+  std::atomic<std::uint32_t> handle;  // zero: free
+  std::uint32_t tag;
+  std::uint32_t rights;
+  std::uint32_t in_window;            // 1: at window_offset
+  std::uint64_t address;              // in the owner's address space
+  std::uint64_t bytes;
+  std::uint64_t window_offset;
+};
+static_assert(sizeof(RegionEntry) == 64);
+
+/// What a rank's NIC shows to its peers; its offset travels in the bootstrap.
+struct NicPage {
+  static constexpr std::uint64_t kMagic = 0x5649415F53484D31;  // "VIA_SHM1"
+  std::uint64_t magic;
+  std::uint64_t mail_offset;           // Mail[job size], indexed by the sender's rank
+  std::uint64_t regions_offset;        // RegionEntry[max_regions]
+  std::uint32_t max_regions;
+  std::int32_t pid;
+  alignas(kCacheLineBytes) std::atomic<std::uint32_t> mail_waiting;   // 1: some bit below is set
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> mail_words[1];  // [(job size + 63) / 64], bit per sender
+};
+
+}  // namespace viaduct::via::shm

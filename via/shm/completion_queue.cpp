@@ -1,0 +1,226 @@
+#include "via/shm/completion_queue.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "runtime/clock.hpp"
+#include "runtime/error.hpp"
+#include "runtime/job.hpp"
+#include "via/shm/nic.hpp"
+
+namespace viaduct::via::shm {
+
+CompletionQueue::CompletionQueue(Nic& nic, std::size_t capacity) : nic_(nic) {
+  bell_offset_ = nic_.job_.segment().allocate(sizeof(CqDoorbell));
+  bell_ = reinterpret_cast<CqDoorbell*>(nic_.job_.segment().base() + bell_offset_);
+  resize(capacity);
+}
+
+CompletionQueue::~CompletionQueue() {
+  if (notifier_.joinable()) {
+    stop_notifier_.store(true);
+    ring_doorbell(nic_.job_.record(nic_.job_.rank()));
+    notifier_.join();
+  }
+  nic_.job_.segment().release(bell_offset_);
+}
+
+void CompletionQueue::resize(std::size_t capacity) {
+  if (capacity == 0 || capacity > nic_.attributes_.max_completion_queue)
+    throw Error(std::errc::invalid_argument, "completion queue of " + std::to_string(capacity) +
+                                                 " entries: the NIC allows 1 to " +
+                                                 std::to_string(nic_.attributes_.max_completion_queue));
+  if (capacity < promised_)
+    throw Error(std::errc::invalid_argument, "completion queue of " + std::to_string(capacity) +
+                                                 " entries: the queues attached to it may hold " +
+                                                 std::to_string(promised_) + " descriptors; destroy a VI first");
+  const std::size_t size = std::bit_ceil(capacity);
+  auto ring = std::make_unique<Completion[]>(size);
+  std::size_t n = 0;
+  for (; ring_head_ != ring_tail_; ++ring_head_) ring[n++] = ring_[ring_head_ & ring_mask_];
+  ring_ = std::move(ring);
+  ring_mask_ = size - 1;
+  ring_head_ = 0;
+  ring_tail_ = n;
+  capacity_ = capacity;
+}
+
+void CompletionQueue::promise(std::size_t depth) {
+  if (promised_ + depth > capacity_)
+    throw Error(std::errc::no_buffer_space,
+                "a work queue of " + std::to_string(depth) + " descriptors does not fit a completion queue of " +
+                    std::to_string(capacity_) + " entries, " + std::to_string(promised_) +
+                    " of them taken by other queues: resize() it first");
+  promised_ += depth;
+}
+
+void CompletionQueue::watch(Vi& vi) {
+  const auto free = std::find(vis_.begin(), vis_.end(), nullptr);
+  const auto bit = static_cast<std::size_t>(free - vis_.begin());
+  if (bit == kMaxQueueVis)
+    throw Error(std::errc::no_buffer_space,
+                "a completion queue takes the receives of " + std::to_string(kMaxQueueVis) + " VIs at most");
+  if (free == vis_.end()) {
+    vis_.push_back(&vi);
+    ready_.reserve(vis_.capacity());
+  } else {
+    *free = &vi;
+  }
+  vi.receive_bit_ = static_cast<std::uint32_t>(bit);
+}
+
+void CompletionQueue::unwatch(Vi& vi) noexcept {
+  if (vi.hot_at_ >= 0) set_aside(vi);
+  if (vi.receive_bit_ < vis_.size() && vis_[vi.receive_bit_] == &vi) vis_[vi.receive_bit_] = nullptr;
+  std::erase(ready_, &vi);
+}
+
+void CompletionQueue::forget(Vi& vi, std::size_t depth) noexcept {
+  promised_ -= depth;
+  std::size_t to = ring_head_;
+  for (std::size_t i = ring_head_; i != ring_tail_; ++i)
+    if (ring_[i & ring_mask_].vi != &vi) ring_[to++ & ring_mask_] = ring_[i & ring_mask_];
+  ring_tail_ = to;
+}
+
+Status CompletionQueue::pop(Completion& out) noexcept {
+  out = ring_[ring_head_++ & ring_mask_];
+  auto& vi = static_cast<Vi&>(*out.vi);
+  if (out.queue == Queue::send)
+    --vi.tx_outstanding_;
+  else
+    --vi.rx_outstanding_;
+  return Status::ok;
+}
+
+Status CompletionQueue::poll_slow(Completion& out) noexcept {
+  if (ring_head_ != ring_tail_) return pop(out);
+  collect_ready();
+  while (!ready_.empty()) {
+    Vi* vi = next_ready();
+    if (vi->rx_slots_ == nullptr || vi->options_.inline_only) continue;
+    Descriptor* d = vi->take_receive();
+    settle(*vi);
+    if (d != nullptr) {
+      while (!ready_.empty()) ring_self(next_ready()->receive_bit_);
+      out = {vi, d, Queue::receive};
+      return Status::ok;
+    }
+  }
+  return ring_head_ != ring_tail_ ? pop(out) : Status::retry;
+}
+
+void CompletionQueue::ring_self(std::uint32_t bit) noexcept {
+  bell_->words[bit / 64].fetch_or(std::uint64_t{1} << (bit % 64));
+  bell_->summary.fetch_or(std::uint64_t{1} << (bit / 64));
+}
+
+void CompletionQueue::collect_ready() noexcept {
+  if (bell_->summary.load(std::memory_order_relaxed) != 0) {
+    for (std::uint64_t words = bell_->summary.exchange(0); words != 0; words &= words - 1) {
+      const auto w = static_cast<std::uint32_t>(std::countr_zero(words));
+      for (std::uint64_t bits = bell_->words[w].exchange(0); bits != 0; bits &= bits - 1) {
+        const std::size_t bit = w * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+        if (bit < vis_.size() && vis_[bit] != nullptr && vis_[bit]->rx_slots_ != nullptr &&
+            vis_[bit]->hot_at_ < 0)
+          ready_.push_back(vis_[bit]);
+      }
+    }
+  }
+  if (tick_ % kHousekeeping != 0) return;
+  nic_.progress();
+  if (vis_.empty()) return;
+  next_scan_ = next_scan_ + 1 < vis_.size() ? next_scan_ + 1 : 0;
+  Vi* vi = vis_[next_scan_];
+  if (vi != nullptr && vi->hot_at_ < 0 && vi->has_arrivals()) ready_.push_back(vi);
+}
+
+Vi* CompletionQueue::next_ready() noexcept {
+  Vi* vi = ready_.back();
+  ready_.pop_back();
+  return vi;
+}
+
+void CompletionQueue::settle(Vi& vi) noexcept {
+  vi.last_active_ = tick_;
+  if (vi.hot_at_ >= 0 || vi.rx_slots_ == nullptr) return;
+  if (hot_count_ == kHotVis) {
+    Vi* quiet = nullptr;
+    for (Vi* candidate : hot_)
+      if (tick_ - candidate->last_active_ > kQuiet && (quiet == nullptr || candidate->last_active_ < quiet->last_active_))
+        quiet = candidate;
+    if (quiet != nullptr) set_aside(*quiet);
+  }
+  if (hot_count_ < kHotVis) {
+    vi.hot_at_ = static_cast<std::int32_t>(hot_count_);
+    hot_[hot_count_++] = &vi;
+    vi.rx_->notify.wanted.store(0, std::memory_order_relaxed);
+  } else if (vi.has_arrivals()) {
+    ring_self(vi.receive_bit_);  // its bit was taken and its sender need not ring again
+  }
+}
+
+void CompletionQueue::set_aside(Vi& vi) noexcept {
+  const auto at = static_cast<std::uint32_t>(vi.hot_at_);
+  hot_[at] = hot_[--hot_count_];
+  hot_[at]->hot_at_ = static_cast<std::int32_t>(at);
+  vi.hot_at_ = -1;
+  if (vi.rx_ != nullptr) vi.rx_->notify.wanted.store(1, std::memory_order_relaxed);
+}
+
+bool CompletionQueue::anything_there() noexcept {
+  if (!ring_empty() || bell_->summary.load() != 0 || nic_.mail_waiting() ||
+      nic_.life_epoch_ != nic_.job_.life_epoch())
+    return true;
+  return std::any_of(vis_.begin(), vis_.end(), [](Vi* vi) { return vi != nullptr && vi->has_arrivals(); });
+}
+
+void CompletionQueue::block(std::int64_t timeout_ns) noexcept {
+  Job& job = nic_.job_;
+  RankRecord& record = job.record(job.rank());
+  const std::uint32_t seen = record.doorbell.load();
+  record.sleeping.fetch_add(1);
+  while (hot_count_ != 0) set_aside(*hot_[0]);
+  for (Vi* vi : vis_)
+    if (vi != nullptr && vi->options_.inline_only && vi->rx_ != nullptr && vi->rx_released_ != vi->rx_seq_)
+      vi->release_slots();
+  const bool ordered = job.membarrier_works() && membarrier_global();
+  if (!ordered) std::atomic_thread_fence(std::memory_order_seq_cst);
+  constexpr std::int64_t kCapNs = 1'000'000;
+  if ((!ordered || nic_.busy()) && (timeout_ns < 0 || timeout_ns > kCapNs)) {
+    timeout_ns = kCapNs;
+    nic_.count(kCappedSleeps);
+  }
+  nic_.count(kSleeps);
+  if (!anything_there()) futex_wait(record.doorbell, seen, timeout_ns);
+  record.sleeping.fetch_sub(1);
+  for (Vi* vi : vis_)  // what came without a bell while the channels were being set aside
+    if (vi != nullptr && vi->has_arrivals()) ring_self(vi->receive_bit_);
+  tick_ |= kHousekeeping - 1;  // the next poll looks at control messages and lost peers
+}
+
+Status CompletionQueue::wait(Completion& out, std::int64_t timeout_ns) noexcept {
+  const std::uint64_t start = monotonic_ns();
+  Backoff backoff(nic_.job_.wait_policy());
+  for (;;) {
+    if (poll(out) == Status::ok) return Status::ok;
+    const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
+    if (timeout_ns >= 0 && waited >= timeout_ns) return Status::timeout;
+    if (backoff.next() == Backoff::Stage::block_now) block(timeout_ns < 0 ? -1 : timeout_ns - waited);
+  }
+}
+
+Status CompletionQueue::notify(std::function<void()> ready) {
+  if (armed_.exchange(true)) return Status::bad_state;
+  if (notifier_.joinable()) notifier_.join();
+  notifier_ = std::thread([this, call = std::move(ready)] {
+    tick_ |= kHousekeeping - 1;
+    while (!stop_notifier_.load() && !anything_there()) block(-1);
+    armed_.store(false);
+    if (!stop_notifier_.load()) call();
+  });
+  return Status::ok;
+}
+
+}  // namespace viaduct::via::shm

@@ -1,0 +1,140 @@
+#pragma once
+/// @file
+/// Completion queues of provider shm.
+///
+/// Receives need no queue of their own: a message's slot is its completion. The queue looks at the channels of the VIs
+/// that talk (at most kHotVis of them, at every poll) and at one doorbell line, in which the senders of all other VIs
+/// set a bit: polling is O(1) in the number of peers. Send completions and flushed descriptors pass through a ring.
+///
+/// A channel is set aside by raising its notify word without a fence. A sender may miss that once; so every
+/// kHousekeeping polls one of the channels set aside is looked at, and all of them before blocking (after an expedited
+/// membarrier, which orders the sender's message before its look at the notify word).
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "via/completion_queue.hpp"
+#include "via/shm/channel.hpp"
+#include "via/shm/vi.hpp"
+
+namespace viaduct::via::shm {
+
+class CompletionQueue final : public via::CompletionQueue {
+ public:
+  CompletionQueue(Nic& nic, std::size_t capacity);
+  ~CompletionQueue() override;
+
+  Status poll(Completion& out) noexcept override {
+    if (ring_head_ == ring_tail_) [[likely]] {
+      ++tick_;
+      for (std::uint32_t i = 0; i < hot_count_; ++i) {
+        Vi* vi = hot_[turn_ < hot_count_ ? turn_ : 0];
+        if (Descriptor* d = vi->take_receive()) {
+          vi->last_active_ = tick_;
+          out = {vi, d, Queue::receive};
+          return Status::ok;
+        }
+        turn_ = turn_ + 1 < hot_count_ ? turn_ + 1 : 0;
+      }
+      if (bell_->summary.load(std::memory_order_relaxed) == 0 && tick_ % kHousekeeping != 0) return Status::retry;
+    }
+    return poll_slow(out);
+  }
+  Status wait(Completion& out, std::int64_t timeout_ns) noexcept override;
+  Status notify(std::function<void()> ready) override;
+  void resize(std::size_t capacity) override;
+  [[nodiscard]] std::size_t capacity() const noexcept override { return capacity_; }
+
+  /// For VIs with inline receives: hands arrived messages to f(vi, slot, header); see Vi::drain_inline.
+  /// Returns how many.  Progress: moves the NIC's connections on now and then.
+  template <class OnMessage>
+  std::uint32_t poll_inline(std::uint32_t budget, OnMessage& f) noexcept {
+    std::uint32_t n = 0;
+    for (std::uint32_t i = 0; i < hot_count_; ++i) {
+      Vi* vi = hot_[i];
+      const std::uint32_t got = vi->drain_inline(budget, f);
+      if (got != 0) {
+        vi->last_active_ = tick_;
+        n += got;
+      }
+    }
+    ++tick_;
+    if (bell_->summary.load(std::memory_order_relaxed) != 0 || tick_ % kHousekeeping == 0) [[unlikely]] {
+      collect_ready();
+      while (!ready_.empty()) {
+        Vi* vi = next_ready();
+        n += vi->drain_inline(budget, f);
+        settle(*vi);
+      }
+    }
+    return n;
+  }
+
+  /// Blocks in the kernel until a sender rings, a control message comes, a rank is lost, or @p timeout_ns is over
+  /// (negative: no limit). Returns at once when something is there. The caller has looked and found nothing.
+  void block(std::int64_t timeout_ns) noexcept;
+
+  /// Completions in the ring: sends done and descriptors flushed.
+  [[nodiscard]] bool ring_empty() const noexcept { return ring_head_ == ring_tail_; }
+  /// Whether a poll would find something. Takes nothing.
+  [[nodiscard]] bool anything_there() noexcept;
+
+ private:
+  friend class Vi;
+  friend class Nic;
+
+  static constexpr std::uint32_t kHotVis = 8;
+  static constexpr std::uint64_t kHousekeeping = 64;  // polls
+  static constexpr std::uint64_t kQuiet = 256;        // polls without a message after which a hot VI may be set aside
+
+  Status poll_slow(Completion& out) noexcept;
+  Status pop(Completion& out) noexcept;
+  void push(const Completion& c) noexcept {  // has room: create_vi made sure of it for all depths attached
+    ring_[ring_tail_ & ring_mask_] = c;
+    ++ring_tail_;
+  }
+  void collect_ready() noexcept;  // doorbell bits and one aside channel into ready_; every so often the NIC's progress
+  [[nodiscard]] Vi* next_ready() noexcept;
+  void settle(Vi& vi) noexcept;  // after its messages were taken: make it hot if there is a place
+  void set_aside(Vi& vi) noexcept;
+  void promise(std::size_t depth);           // room for a work queue's completions; throws Error
+  void watch(Vi& vi);                        // gives it a doorbell bit
+  void unwatch(Vi& vi) noexcept;
+  void forget(Vi& vi, std::size_t depth) noexcept;  // takes back the promise and drops its completions
+  void ring_self(std::uint32_t bit) noexcept;
+
+  // Hot.
+  std::uint32_t hot_count_ = 0;
+  std::array<Vi*, kHotVis> hot_{};
+  CqDoorbell* bell_ = nullptr;
+  std::uint64_t tick_ = 0;
+  std::uint32_t turn_ = 0;
+  std::size_t ring_head_ = 0;
+  std::size_t ring_tail_ = 0;
+  std::size_t capacity_ = 0;
+  std::size_t ring_mask_ = 0;
+  std::unique_ptr<Completion[]> ring_;
+  // Cool.
+  std::vector<Vi*> ready_;
+  std::vector<Vi*> vis_;  // by doorbell bit; null: free
+  std::size_t next_scan_ = 0;
+  std::size_t bell_offset_ = 0;
+  std::size_t promised_ = 0;  // depths of the attached queues
+  Nic& nic_;
+  std::thread notifier_;
+  std::atomic<bool> armed_{false};
+  std::atomic<bool> stop_notifier_{false};
+};
+
+inline void Vi::push_send(Descriptor& d, std::uint32_t status) noexcept {
+  d.control.status = status;
+  send_cq_->push({this, &d, Queue::send});
+}
+
+}  // namespace viaduct::via::shm

@@ -1,0 +1,319 @@
+/// Connections of a VI: how two VIs find each other, and how they part.
+///
+/// A VI's channel (what it sends on) lies in its owner's window. It is released when the owner has stopped writing and
+/// the peer has stopped reading; each side says the latter with exactly one *final* control message (disconnect or
+/// error), sent after its last message, so whoever reads it sees all that was sent before.
+
+#include <algorithm>
+#include <bit>
+#include <new>
+
+#include "runtime/clock.hpp"
+#include "runtime/error.hpp"
+#include "via/shm/nic.hpp"
+#include "via/shm/vi.hpp"
+
+namespace viaduct::via::shm {
+
+Vi::Vi(Nic& nic, const ViAttributes& attributes, const InlineOptions& options)
+    : options_(options), attributes_(attributes), nic_(nic) {
+  const std::size_t ring = std::bit_ceil<std::size_t>(attributes.receive_depth);
+  if (!options_.inline_only) rx_ring_ = std::make_unique<Descriptor*[]>(ring);
+  rx_ring_mask_ = static_cast<std::uint32_t>(ring - 1);
+  if (attributes_.send_queue == nullptr)
+    own_send_cq_ = std::make_unique<CompletionQueue>(nic, attributes.send_depth);
+  if (attributes_.receive_queue == nullptr)
+    own_receive_cq_ = std::make_unique<CompletionQueue>(nic, attributes.receive_depth);
+  send_cq_ = own_send_cq_ ? own_send_cq_.get() : static_cast<CompletionQueue*>(attributes_.send_queue);
+  receive_cq_ = own_receive_cq_ ? own_receive_cq_.get() : static_cast<CompletionQueue*>(attributes_.receive_queue);
+  if (!options_.inline_only) {  // inline messages leave no completions
+    send_cq_->promise(attributes.send_depth);
+    try {
+      receive_cq_->promise(attributes.receive_depth);
+    } catch (...) {
+      send_cq_->forget(*this, attributes.send_depth);
+      throw;
+    }
+  }
+  receive_cq_->watch(*this);
+  id_ = nic_.add_vi(*this);
+}
+
+Vi::~Vi() {
+  disconnect();
+  receive_cq_->unwatch(*this);
+  if (!options_.inline_only) {
+    send_cq_->forget(*this, attributes_.send_depth);
+    receive_cq_->forget(*this, attributes_.receive_depth);
+  }
+  nic_.remove_vi(*this);
+}
+
+void Vi::prepare_channel() {
+  if (tx_ != nullptr) return;
+  const std::uint32_t depth = std::max({attributes_.send_depth, attributes_.receive_depth, 16U});
+  tx_slot_count_ = options_.inline_only ? options_.slots : std::bit_ceil(depth);
+  Segment& segment = nic_.job_.segment();
+  tx_offset_ = segment.allocate(ChannelHead::bytes_for(tx_slot_count_, options_.inline_only));
+  tx_ = new (segment.base() + tx_offset_) ChannelHead{};
+  tx_slots_ = tx_->slots();
+  tx_mask_ = tx_slot_count_ - 1;
+  tx_seq_ = tx_limit_ = 0;
+  tx_->notify.wanted.store(1);
+  if (options_.inline_only) tx_->receiver.posted.store(tx_slot_count_);
+}
+
+Letter Vi::make_letter(MailKind kind) const noexcept {
+  Letter letter;
+  letter.kind = kind;
+  letter.discriminator = discriminator_;
+  letter.channel = tx_offset_;
+  letter.doorbell = receive_cq_->bell_offset_;
+  letter.source_vi = id_;
+  letter.target_vi = peer_vi_;
+  letter.tag = static_cast<std::uint32_t>(attributes_.tag);
+  letter.doorbell_bit = static_cast<std::uint16_t>(receive_bit_);
+  letter.slots_log2 = static_cast<std::uint8_t>(std::countr_zero(tx_slot_count_));
+  letter.detail = static_cast<std::uint8_t>(static_cast<unsigned>(attributes_.reliability) |
+                                          (options_.inline_only ? kInlineOnly : 0U));
+  letter.client_data = options_.client_data;
+  return letter;
+}
+
+bool Vi::compatible(const Letter& letter) const noexcept { return letter.detail == make_letter(letter.kind).detail; }
+
+/// Takes up the peer's channel and is connected.
+void Vi::attach_peer(const Letter& letter) {
+  peer_window_ = nic_.peer(peer_).window;
+  peer_bell_ = reinterpret_cast<CqDoorbell*>(peer_window_ + letter.doorbell);
+  peer_bell_bit_ = letter.doorbell_bit;
+  peer_vi_ = letter.source_vi;
+  peer_tag_ = static_cast<ProtectionTag>(letter.tag);
+  rx_ = reinterpret_cast<ChannelHead*>(peer_window_ + letter.channel);
+  rx_slot_count_ = 1U << letter.slots_log2;
+  rx_mask_ = rx_slot_count_ - 1;
+  rx_slots_ = rx_->slots();
+  rx_seq_ = rx_released_ = 0;
+  if (!options_.inline_only)
+    for (std::uint64_t number = 0; number < rx_posted_; ++number) publish_receive(number);
+  rx_->notify.attached.store(1, std::memory_order_release);
+  asked_ = MailKind::none;
+  answer_ = ConnectResult::connected;
+  cause_ = ErrorCause::none;
+  final_sent_ = final_received_ = false;
+  state_ = ViState::connected;
+  tx_ready_ = !options_.inline_only;
+  nic_.count(kConnections);
+  receive_cq_->ring_self(receive_bit_);  // the peer may have sent already, and rung a bell that nobody knew
+}
+
+void Vi::answer(ConnectResult result, std::uint64_t reason) noexcept {
+  asked_ = MailKind::none;
+  answer_ = result;
+  rejection_reason_ = reason;
+  state_ = ViState::idle;
+  nic_.job_.segment().release(tx_offset_);  // the peer never attached
+  tx_ = nullptr;
+  tx_slots_ = nullptr;
+}
+
+void Vi::connect_loopback() {
+  peer_ = nic_.job_.rank();
+  peer_vi_ = id_;
+  prepare_channel();
+  attach_peer(make_letter(MailKind::peer_request));
+  final_received_ = true;
+}
+
+ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t timeout_ns) {
+  if (state_ != ViState::idle) return ConnectResult::rejected;
+  if (nic_.job_.is_lost(peer)) return ConnectResult::unreachable;
+  peer_ = peer;
+  discriminator_ = discriminator;
+  prepare_channel();
+  state_ = ViState::connecting;
+  asked_ = MailKind::request;
+  nic_.post_mail(peer, make_letter(MailKind::request));
+  if (!nic_.progress_until([this] { return state_ != ViState::connecting; }, timeout_ns)) {
+    disconnect();
+    return ConnectResult::timed_out;
+  }
+  return answer_;
+}
+
+Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
+  if (state_ != ViState::idle) return Status::bad_state;
+  if (nic_.job_.is_lost(peer)) return Status::peer_lost;
+  peer_ = peer;
+  discriminator_ = discriminator;
+  rejection_reason_ = 0;
+  prepare_channel();
+  const auto met = std::find_if(nic_.unmatched_.begin(), nic_.unmatched_.end(), [&](const Nic::Unmatched& u) {
+    return u.from == peer && u.letter.kind == MailKind::peer_request && u.letter.discriminator == discriminator;
+  });
+  if (met != nic_.unmatched_.end() && !compatible(met->letter)) {
+    nic_.reject_peer(peer, discriminator, 0);
+    answer(ConnectResult::mismatch, 0);
+    return Status::ok;
+  }
+  state_ = ViState::connecting;
+  asked_ = MailKind::peer_request;
+  nic_.post_mail(peer, make_letter(MailKind::peer_request));
+  if (met != nic_.unmatched_.end()) {
+    const Letter letter = met->letter;
+    nic_.unmatched_.erase(met);
+    attach_peer(letter);
+  }
+  return Status::ok;
+}
+
+Status Vi::connect_peer_done() noexcept {
+  nic_.progress();
+  switch (state_) {
+    case ViState::connected: return Status::ok;
+    case ViState::connecting: return Status::retry;
+    case ViState::error: return nic_.job_.is_lost(peer_) ? Status::peer_lost : Status::bad_state;
+    case ViState::idle: break;
+  }
+  if (answer_ == ConnectResult::unreachable) return Status::peer_lost;
+  return answer_ == ConnectResult::mismatch ? Status::bad_argument : Status::bad_state;
+}
+
+ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
+  if (!nic_.progress_until([this] { return state_ != ViState::connecting; }, timeout_ns)) {
+    disconnect();
+    return ConnectResult::timed_out;
+  }
+  return state_ == ViState::connected ? ConnectResult::connected : answer_;
+}
+
+void Vi::send_final(MailKind kind) noexcept {
+  if (final_sent_) return;
+  final_sent_ = true;
+  if (peer_ == nic_.job_.rank() && peer_vi_ == id_) return;  // loopback
+  if (nic_.job_.is_lost(peer_)) {
+    final_received_ = true;
+    return;
+  }
+  Letter letter = make_letter(kind);
+  letter.client_data = static_cast<std::uint64_t>(cause_);
+  nic_.post_mail(peer_, letter);
+}
+
+/// An error found on this side.
+void Vi::fail(ErrorCause cause) noexcept {
+  if (state_ != ViState::connected) return;
+  state_ = ViState::error;
+  cause_ = cause;
+  flush();
+  send_final(MailKind::error);
+  nic_.report({cause, this, nullptr, peer_});
+}
+
+/// The peer no longer reads our channel and will send nothing more; all it has sent can be seen.
+void Vi::peer_closed(ErrorCause cause) noexcept {
+  final_received_ = true;
+  if (state_ != ViState::connected) return;
+  state_ = ViState::error;
+  cause_ = cause;
+  if (options_.inline_only) {
+    tx_limit_ = tx_seq_;  // the client drains what has come, then disconnects
+    nic_.report({cause, this, nullptr, peer_});
+    return;
+  }
+  const bool orderly = cause == ErrorCause::disconnected && rx_outstanding_ == 0 && pending_.empty();
+  flush();
+  send_final(MailKind::disconnect);
+  if (orderly) {
+    disconnect();
+  } else {
+    nic_.report({cause, this, nullptr, peer_});
+  }
+}
+
+/// What has come completes, everything else completes as flushed; the peer's channel is let go.
+void Vi::flush() noexcept {
+  tx_ready_ = false;
+  tx_limit_ = tx_seq_;
+  if (!options_.inline_only) {
+    if (rx_slots_ != nullptr)
+      while (rx_seq_ != rx_posted_ && has_arrivals()) {
+        Descriptor* d = take_receive();
+        ++rx_outstanding_;
+        receive_cq_->push({this, d, Queue::receive});
+      }
+    for (; rx_seq_ != rx_posted_; ++rx_seq_) {
+      Descriptor* d = rx_ring_[rx_seq_ & rx_ring_mask_];
+      d->control.status = kReceived | descriptor_status::flushed;
+      receive_cq_->push({this, d, Queue::receive});
+    }
+  }
+  for (const Pending& p : pending_) {
+    if (p.staged != 0) nic_.staged_.push_back(p.staged);
+    push_send(*p.descriptor, descriptor_status::done | descriptor_status::flushed);
+  }
+  pending_.clear();
+  if (hot_at_ >= 0) receive_cq_->set_aside(*this);
+  rx_ = nullptr;
+  rx_slots_ = nullptr;
+}
+
+void Vi::disconnect() noexcept {
+  if (state_ == ViState::idle) {
+    if (rx_posted_ != 0 && rx_ == nullptr) flush();  // receives posted and never connected
+    rx_posted_ = rx_seq_ = 0;
+    return;
+  }
+  if (state_ == ViState::connecting) {
+    final_sent_ = true;
+    final_received_ = nic_.job_.is_lost(peer_);
+    if (!final_received_) nic_.post_mail(peer_, make_letter(MailKind::cancel));
+    asked_ = MailKind::none;
+    answer_ = ConnectResult::timed_out;
+  }
+  flush();
+  send_final(MailKind::disconnect);
+  state_ = ViState::idle;
+  drop_channel();
+  rx_posted_ = rx_seq_ = 0;
+}
+
+void Vi::drop_channel() noexcept {
+  if (tx_ == nullptr) return;
+  if (final_received_)
+    nic_.job_.segment().release(tx_offset_);
+  else
+    nic_.zombies_.push_back({peer_, id_, tx_offset_});
+  tx_ = nullptr;
+  tx_slots_ = nullptr;
+  tx_offset_ = 0;
+  nic_.renumber_vi(*this);  // late control messages are for the old number
+}
+
+// Queues without a completion queue of the user's.
+
+Status Vi::send_done(Descriptor*& out) noexcept { return send_wait(out, 0) == Status::ok ? Status::ok
+                                                  : own_send_cq_                          ? Status::retry
+                                                                                          : Status::bad_state; }
+
+Status Vi::receive_done(Descriptor*& out) noexcept { return receive_wait(out, 0) == Status::ok ? Status::ok
+                                                     : own_receive_cq_                          ? Status::retry
+                                                                                                : Status::bad_state; }
+
+Status Vi::send_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept {
+  if (!own_send_cq_) return Status::bad_state;
+  Completion c;
+  const Status status = own_send_cq_->wait(c, timeout_ns);
+  if (status == Status::ok) out = c.descriptor;
+  return status;
+}
+
+Status Vi::receive_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept {
+  if (!own_receive_cq_) return Status::bad_state;
+  Completion c;
+  const Status status = own_receive_cq_->wait(c, timeout_ns);
+  if (status == Status::ok) out = c.descriptor;
+  return status;
+}
+
+}  // namespace viaduct::via::shm

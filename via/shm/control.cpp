@@ -1,0 +1,293 @@
+/// Control messages of provider shm, and everything that is not on the data path: called between polls.
+
+#include <algorithm>
+#include <bit>
+
+#include "runtime/clock.hpp"
+#include "runtime/error.hpp"
+#include "via/shm/nic.hpp"
+
+namespace viaduct::via::shm {
+
+void Nic::wake(Rank rank) noexcept {
+  RankRecord& record = job_.record(rank);
+  if (record.sleeping.load() == 0) return;
+  count(kWakes);
+  ring_doorbell(record);
+}
+
+bool Nic::deliver(Rank to, const Letter& letter) {
+  Peer& p = peer(to);
+  if (p.mail->full.load(std::memory_order_acquire) != 0) return false;
+  p.mail->letter = letter;
+  p.mail->full.store(1, std::memory_order_release);
+  const std::uint32_t from = index(job_.rank());
+  p.page->mail_words[from / 64].fetch_or(std::uint64_t{1} << (from % 64));
+  p.page->mail_waiting.store(1);
+  wake(to);
+  return true;
+}
+
+void Nic::post_mail(Rank to, const Letter& letter) {
+  const bool queued =
+      std::any_of(outbox_.begin(), outbox_.end(), [to](const auto& entry) { return entry.first == to; });
+  if (queued || !deliver(to, letter)) outbox_.emplace_back(to, letter);
+}
+
+bool Nic::mail_waiting() const noexcept { return page_->mail_waiting.load() != 0; }
+
+void Nic::progress() noexcept {
+  if (in_progress_) return;
+  in_progress_ = true;
+  try {
+    if (page_->mail_waiting.load(std::memory_order_relaxed) != 0) handle_mail();
+    if (life_epoch_ != job_.life_epoch()) look_for_lost_peers();
+    if (!outbox_.empty()) send_outbox();
+    if (!waiting_vis_.empty()) {
+      const auto waiting = std::move(waiting_vis_);
+      waiting_vis_.clear();
+      for (Vi* vi : waiting) {
+        vi->run_pending();
+        if (!vi->pending_.empty()) waiting_vis_.push_back(vi);
+      }
+    }
+    if (!staged_.empty()) sweep_staged();
+  } catch (const std::exception& e) {
+    job_.log().write(LogLevel::error, e.what());
+  }
+  in_progress_ = false;
+}
+
+void Nic::send_outbox() {
+  std::vector<Rank> full;  // keeps the order of each peer's messages
+  std::erase_if(outbox_, [&](const auto& entry) {
+    const Rank to = entry.first;
+    if (job_.is_lost(to)) return true;
+    if (std::find(full.begin(), full.end(), to) != full.end()) return false;
+    if (deliver(to, entry.second)) return true;
+    full.push_back(to);
+    return false;
+  });
+}
+
+void Nic::handle_mail() {
+  page_->mail_waiting.store(0);
+  for (std::uint32_t w = 0; w < (job_.size() + 63) / 64; ++w) {
+    for (std::uint64_t bits = page_->mail_words[w].exchange(0); bits != 0; bits &= bits - 1) {
+      const std::uint32_t from = w * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+      Mail& entry = mailbox_[from];
+      if (from >= job_.size() || entry.full.load(std::memory_order_acquire) == 0) continue;
+      const Letter letter = entry.letter;
+      entry.full.store(0, std::memory_order_release);
+      handle(Rank{from}, letter);
+    }
+  }
+}
+
+void Nic::handle(Rank from, const Letter& letter) {
+  peer(from);
+  switch (letter.kind) {
+    case MailKind::request:
+    case MailKind::peer_request: return handle_request(from, letter);
+    case MailKind::accept:
+    case MailKind::reject: return handle_answer(from, letter);
+    case MailKind::cancel: {
+      std::erase_if(unmatched_, [&](const Unmatched& u) { return u.from == from && u.letter.source_vi == letter.source_vi; });
+      for (Vi* vi : vis_)
+        if (vi != nullptr && vi->state_ == ViState::connected && vi->peer_ == from && vi->peer_vi_ == letter.source_vi)
+          return vi->peer_closed(ErrorCause::disconnected);  // we had taken it up already
+      return acknowledge(from, letter);
+    }
+    case MailKind::disconnect:
+    case MailKind::error: return handle_final(from, letter);
+    case MailKind::none: break;
+  }
+}
+
+/// Tells a requester that nobody here reads its channel.
+void Nic::acknowledge(Rank to, const Letter& letter) {
+  Letter final_letter;
+  final_letter.kind = MailKind::disconnect;
+  final_letter.target_vi = letter.source_vi;
+  post_mail(to, final_letter);
+}
+
+void Nic::handle_request(Rank from, const Letter& letter) {
+  if (letter.kind == MailKind::peer_request) {
+    for (Vi* vi : vis_) {
+      if (vi == nullptr || vi->state_ != ViState::connecting || vi->asked_ != MailKind::peer_request ||
+          vi->peer_ != from || vi->discriminator_ != letter.discriminator || vi->id_ == letter.source_vi)
+        continue;
+      if (vi->compatible(letter)) return vi->attach_peer(letter);
+      vi->answer(ConnectResult::mismatch, 0);  // the peer finds the same when our request reaches it
+      return;
+    }
+  }
+  unmatched_.push_back({from, letter, next_ticket_++, false});
+  if (letter.kind == MailKind::peer_request && incoming_peer_) incoming_peer_(from, letter.discriminator);
+}
+
+void Nic::handle_answer(Rank from, const Letter& letter) {
+  Vi* vi = find_vi(letter.target_vi);
+  const bool waits = vi != nullptr && vi->state_ == ViState::connecting && vi->peer_ == from;
+  if (letter.kind == MailKind::accept) {
+    if (waits) return vi->attach_peer(letter);
+    return acknowledge(from, letter);
+  }
+  if (waits) vi->answer(static_cast<ConnectResult>(letter.detail), letter.client_data);
+}
+
+void Nic::handle_final(Rank from, const Letter& letter) {
+  const auto zombie = std::find_if(zombies_.begin(), zombies_.end(), [&](const Zombie& z) {
+    return z.peer == from && z.vi == letter.target_vi;
+  });
+  if (zombie != zombies_.end()) {
+    job_.segment().release(zombie->offset);
+    zombies_.erase(zombie);
+    return;
+  }
+  if (Vi* vi = find_vi(letter.target_vi)) {
+    const auto cause = letter.kind == MailKind::disconnect ? ErrorCause::disconnected : ErrorCause::transport;
+    vi->peer_closed(letter.kind == MailKind::error ? static_cast<ErrorCause>(letter.client_data) : cause);
+  }
+}
+
+void Nic::look_for_lost_peers() {
+  life_epoch_ = job_.life_epoch();
+  const auto lost = [this](Rank rank) { return job_.is_lost(rank); };
+  std::erase_if(unmatched_, [&](const Unmatched& u) { return lost(u.from); });
+  std::erase_if(outbox_, [&](const auto& entry) { return lost(entry.first); });
+  std::erase_if(zombies_, [&](const Zombie& z) {
+    if (!lost(z.peer)) return false;
+    job_.segment().release(z.offset);
+    return true;
+  });
+  for (std::size_t i = 0; i < vis_.size(); ++i) {
+    Vi* vi = vis_[i];
+    if (vi == nullptr || vi->state_ == ViState::idle || !lost(vi->peer_)) continue;
+    if (vi->state_ == ViState::connecting)
+      vi->answer(ConnectResult::unreachable, 0);
+    else
+      vi->peer_closed(ErrorCause::connection_lost);
+  }
+}
+
+void Nic::sweep_staged() noexcept {
+  std::erase_if(staged_, [this](std::uint64_t offset) {
+    auto* block = reinterpret_cast<StagedBlock*>(job_.segment().base() + offset);
+    if (block->taken.load(std::memory_order_acquire) == 0) return false;
+    job_.segment().release(offset);
+    return true;
+  });
+}
+
+void Nic::report(const AsyncError& error) noexcept {
+  if (on_error_) {
+    on_error_(error);
+    return;
+  }
+  if (error.cause == ErrorCause::disconnected) return;
+  job_.log().write(LogLevel::warn, std::string("shm: VI to rank ") + std::to_string(index(error.peer)) +
+                                       " failed: " + to_string(error.cause));
+}
+
+void Nic::idle(std::int64_t timeout_ns) noexcept {
+  RankRecord& record = job_.record(job_.rank());
+  const std::uint32_t seen = record.doorbell.load();
+  record.sleeping.fetch_add(1);
+  constexpr std::int64_t kCapNs = 1'000'000;
+  if (busy() && (timeout_ns < 0 || timeout_ns > kCapNs)) timeout_ns = kCapNs;
+  if (!mail_waiting() && life_epoch_ == job_.life_epoch()) futex_wait(record.doorbell, seen, timeout_ns);
+  record.sleeping.fetch_sub(1);
+}
+
+bool Nic::progress_until(const std::function<bool()>& done, std::int64_t timeout_ns) {
+  const std::uint64_t start = monotonic_ns();
+  Backoff backoff(job_.wait_policy());
+  for (;;) {
+    progress();
+    if (done()) return true;
+    const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
+    if (timeout_ns >= 0 && waited >= timeout_ns) return false;
+    if (backoff.next() == Backoff::Stage::block_now) idle(timeout_ns < 0 ? -1 : timeout_ns - waited);
+  }
+}
+
+// Client and server form.
+
+Status Nic::listen(std::uint64_t discriminator, ConnectionRequest& out, std::int64_t timeout_ns) {
+  auto found = unmatched_.end();
+  const auto look = [&] {
+    found = std::find_if(unmatched_.begin(), unmatched_.end(), [&](const Unmatched& u) {
+      return u.letter.kind == MailKind::request && u.letter.discriminator == discriminator && !u.offered;
+    });
+    return found != unmatched_.end();
+  };
+  if (!progress_until(look, timeout_ns)) return Status::timeout;
+  found->offered = true;
+  out.from = found->from;
+  out.discriminator = discriminator;
+  out.reliability = static_cast<Reliability>(found->letter.detail & ~unsigned{kInlineOnly});
+  out.ticket = found->ticket;
+  return Status::ok;
+}
+
+Status Nic::accept(const ConnectionRequest& request, via::Vi& to) {
+  auto& vi = static_cast<Vi&>(to);
+  const auto found = std::find_if(unmatched_.begin(), unmatched_.end(),
+                                  [&](const Unmatched& u) { return u.ticket == request.ticket; });
+  if (vi.state_ != ViState::idle) return Status::bad_state;
+  if (job_.is_lost(request.from)) return Status::peer_lost;
+  if (found == unmatched_.end()) return Status::bad_argument;
+  const Letter letter = found->letter;
+  if (!vi.compatible(letter)) {
+    refuse(request.from, letter, ConnectResult::mismatch, 0);
+    unmatched_.erase(found);
+    return Status::bad_argument;
+  }
+  unmatched_.erase(found);
+  vi.peer_ = request.from;
+  vi.discriminator_ = request.discriminator;
+  vi.prepare_channel();
+  vi.attach_peer(letter);
+  post_mail(request.from, vi.make_letter(MailKind::accept));
+  return Status::ok;
+}
+
+void Nic::refuse(Rank to, const Letter& request, ConnectResult why, std::uint64_t reason) {
+  Letter letter;
+  letter.kind = MailKind::reject;
+  letter.target_vi = request.source_vi;
+  letter.detail = static_cast<std::uint8_t>(why);
+  letter.client_data = reason;
+  post_mail(to, letter);
+}
+
+void Nic::reject(const ConnectionRequest& request) {
+  const auto found = std::find_if(unmatched_.begin(), unmatched_.end(),
+                                  [&](const Unmatched& u) { return u.ticket == request.ticket; });
+  if (found == unmatched_.end()) return;
+  refuse(found->from, found->letter, ConnectResult::rejected, 0);
+  unmatched_.erase(found);
+}
+
+void Nic::reject_peer(Rank from, std::uint64_t discriminator, std::uint64_t reason) {
+  const auto found = find_unmatched(from, discriminator);
+  if (found == unmatched_.end()) return;
+  refuse(from, found->letter, ConnectResult::rejected, reason);
+  unmatched_.erase(found);
+}
+
+std::vector<Nic::Unmatched>::iterator Nic::find_unmatched(Rank from, std::uint64_t discriminator) noexcept {
+  return std::find_if(unmatched_.begin(), unmatched_.end(), [&](const Unmatched& u) {
+    return u.from == from && u.letter.kind == MailKind::peer_request &&
+           u.letter.discriminator == discriminator;
+  });
+}
+
+std::uint64_t Nic::incoming_client_data(Rank from, std::uint64_t discriminator) noexcept {
+  const auto found = find_unmatched(from, discriminator);
+  return found == unmatched_.end() ? 0 : found->letter.client_data;
+}
+
+}  // namespace viaduct::via::shm

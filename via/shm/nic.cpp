@@ -1,0 +1,296 @@
+/// Set-up of provider shm: the NIC's page, protection tags, memory regions, queues.
+
+#include "via/shm/nic.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "runtime/error.hpp"
+#include "via/copy.hpp"
+
+namespace viaduct::via::shm {
+
+namespace {
+
+constexpr CounterName kCounterNames[kCounterCount] = {
+    {"bells", "bells"},          {"wakes", "calls"},        {"sleeps", "calls"},
+    {"capped_sleeps", "calls"},  {"delivered", "messages"}, {"cross_memory", "calls"},
+    {"staged", "messages"},      {"rdma", "operations"},    {"connections", "connections"},
+};
+constexpr std::string_view kBootstrapKey = "via.shm";
+
+}  // namespace
+
+Nic::Nic(Job& job) : job_(job) {
+  config::load(&settings_, options());
+  if (settings_.copy_threshold != config::kAuto)
+    set_copy_threshold(static_cast<std::size_t>(settings_.copy_threshold));
+  attributes_.name = "shm";
+  attributes_.max_transfer_bytes = 0x7fffffff;
+  attributes_.max_segments = kMaxSegments;
+  attributes_.max_queue_depth = static_cast<std::uint32_t>(settings_.max_queue_depth);
+  attributes_.max_regions = static_cast<std::uint32_t>(settings_.max_regions);
+  attributes_.max_completion_queue = 1U << 24;
+  attributes_.immediate_bits = 64;
+  attributes_.inline_bytes = kInlineBytes;
+  attributes_.rdma_read = attributes_.atomics = true;
+  attributes_.unreliable = attributes_.reliable_delivery = attributes_.reliable_reception = true;
+
+  Segment& segment = job_.segment();
+  const std::size_t words = (job_.size() + 63) / 64;
+  page_offset_ = segment.allocate(sizeof(NicPage) + words * 8);
+  mail_offset_ = segment.allocate(job_.size() * sizeof(Mail));
+  regions_offset_ = segment.allocate(attributes_.max_regions * sizeof(RegionEntry));
+  page_ = new (segment.base() + page_offset_) NicPage{};
+  mailbox_ = reinterpret_cast<Mail*>(segment.base() + mail_offset_);
+  regions_ = reinterpret_cast<RegionEntry*>(segment.base() + regions_offset_);
+  page_->magic = NicPage::kMagic;
+  page_->mail_offset = mail_offset_;
+  page_->regions_offset = regions_offset_;
+  page_->max_regions = attributes_.max_regions;
+  page_->pid = getpid();
+  region_generation_.resize(attributes_.max_regions, 0);
+  for (std::uint32_t i = attributes_.max_regions; i-- > 0;) free_regions_.push_back(i);
+  peers_ = std::make_unique<Peer[]>(job_.size());
+  cross_memory_works_ = settings_.cross_memory;
+  if (settings_.cross_memory) prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // fails, rightly, without Yama
+  life_epoch_ = 0;
+  job_.stats().add("shm", kCounterNames, counters_);
+
+  const std::uint64_t offset = page_offset_;
+  job_.bootstrap().put(kBootstrapKey, std::as_bytes(std::span(&offset, 1)));
+  job_.bootstrap().fence();
+}
+
+Nic::~Nic() {
+  // Final messages that a full mail box held back; a peer that no longer reads its box is finalized or lost.
+  progress_until([this] { return outbox_.empty(); }, 100'000'000);
+  job_.stats().remove(counters_);
+}
+
+Nic::Peer& Nic::peer(Rank rank) {
+  Peer& p = peers_[index(rank)];
+  if (p.page != nullptr) return p;
+  const auto value = job_.bootstrap().get(rank, kBootstrapKey);
+  std::uint64_t offset = 0;
+  if (value.size() != sizeof(offset))
+    throw Error(std::errc::protocol_error, "rank " + std::to_string(index(rank)) + " published a malformed NIC address");
+  std::memcpy(&offset, value.data(), sizeof(offset));
+  std::byte* window = job_.window_of(rank);
+  auto* page = reinterpret_cast<NicPage*>(window + offset);
+  if (page->magic != NicPage::kMagic)
+    throw Error(std::errc::protocol_error, "rank " + std::to_string(index(rank)) +
+                                               " shows no NIC of this version: start all ranks from one build");
+  p.window = window;
+  p.mail = reinterpret_cast<Mail*>(window + page->mail_offset) + index(job_.rank());
+  p.regions = reinterpret_cast<RegionEntry*>(window + page->regions_offset);
+  p.max_regions = page->max_regions;
+  p.pid = page->pid;
+  p.page = page;
+  return p;
+}
+
+// Protection tags.
+
+ProtectionTag Nic::create_tag() {
+  // Distinct between ranks, so that a tag of one rank never happens to be another's.
+  const std::uint32_t tag = (index(job_.rank()) << 12 | (++next_tag_ & 0xfff)) + 1;
+  if (next_tag_ > 0xfff || !tags_.emplace(tag, 0).second)
+    throw Error(std::errc::no_buffer_space, "4095 protection tags have been created, which is all there are");
+  return static_cast<ProtectionTag>(tag);
+}
+
+void Nic::destroy_tag(ProtectionTag tag) {
+  const auto found = tags_.find(static_cast<std::uint32_t>(tag));
+  if (found == tags_.end())
+    throw Error(std::errc::invalid_argument,
+                "no such protection tag: " + std::to_string(static_cast<std::uint32_t>(tag)));
+  if (found->second != 0)
+    throw Error(std::errc::device_or_resource_busy, "protection tag " + std::to_string(found->first) + " is in use by " +
+                                                        std::to_string(found->second) +
+                                                        " VIs and memory regions: destroy those first");
+  tags_.erase(found);
+}
+
+// Memory regions.
+
+MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::size_t bytes, Rights rights) {
+  const auto used = tags_.find(static_cast<std::uint32_t>(tag));
+  if (used == tags_.end())
+    throw Error(std::errc::invalid_argument, "cannot register memory: no such protection tag: " +
+                                                 std::to_string(static_cast<std::uint32_t>(tag)));
+  if (address == nullptr || bytes == 0 || reinterpret_cast<std::uintptr_t>(address) + bytes < bytes)
+    throw Error(std::errc::invalid_argument, "cannot register memory: the range of " + std::to_string(bytes) +
+                                                 " bytes is null, empty or wraps round");
+  const bool in_window = job_.segment().contains(address, bytes);
+  if (!in_window && includes(rights, Rights::atomic))
+    throw Error(std::errc::operation_not_supported,
+                "atomics need memory that peers map: allocate it with Nic::allocate instead of registering private memory");
+  if (!in_window && rights != Rights::none && !cross_memory_works_ && !job_.threads_mode() && job_.size() > 1)
+    throw Error(std::errc::operation_not_permitted,
+                "peers cannot reach private memory here (process_vm_writev is refused or VIADUCT_CROSS_MEMORY=no): "
+                "allocate the memory with Nic::allocate");
+  if (free_regions_.empty())
+    throw Error(std::errc::no_buffer_space, "all " + std::to_string(attributes_.max_regions) +
+                                                " memory regions are in use: raise VIADUCT_SHM_REGIONS");
+  const std::uint32_t slot = free_regions_.back();
+  free_regions_.pop_back();
+  const std::uint32_t handle = (std::uint32_t{++region_generation_[slot]} << 20 | slot) + 1;
+  RegionEntry& entry = regions_[slot];
+  entry.tag = used->first;
+  entry.rights = static_cast<std::uint32_t>(rights);
+  entry.in_window = in_window ? 1 : 0;
+  entry.address = reinterpret_cast<std::uint64_t>(address);
+  entry.bytes = bytes;
+  entry.window_offset = in_window ? static_cast<std::uint64_t>(address - job_.segment().base()) : 0;
+  entry.handle.store(handle, std::memory_order_release);
+  ++used->second;
+  return MemoryRegion(this, static_cast<MemoryHandle>(handle), address, bytes);
+}
+
+RegionEntry* Nic::local_region(MemoryHandle handle) noexcept {
+  const std::uint32_t slot = (static_cast<std::uint32_t>(handle) - 1) & 0xfffff;
+  if (handle == MemoryHandle::none || slot >= attributes_.max_regions) return nullptr;
+  RegionEntry& entry = regions_[slot];
+  return entry.handle.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(handle) ? &entry : nullptr;
+}
+
+void Nic::deregister(MemoryHandle handle) noexcept {
+  RegionEntry* entry = local_region(handle);
+  if (entry == nullptr) return;
+  entry->handle.store(0, std::memory_order_release);
+  --tags_[entry->tag];
+  free_regions_.push_back(static_cast<std::uint32_t>(entry - regions_));
+}
+
+Nic::RemotePlace Nic::remote_place(Rank rank, ProtectionTag tag, std::uint64_t address, MemoryHandle handle,
+                                   std::size_t bytes, Rights rights) noexcept {
+  constexpr RemotePlace kRefused{nullptr, 0, descriptor_status::rdma_protection_error};
+  const Peer& p = peers_[index(rank)];
+  const std::uint32_t slot = (static_cast<std::uint32_t>(handle) - 1) & 0xfffff;
+  if (p.page == nullptr || handle == MemoryHandle::none || slot >= p.max_regions) return kRefused;
+  const RegionEntry& entry = p.regions[slot];
+  if (entry.handle.load(std::memory_order_acquire) != static_cast<std::uint32_t>(handle)) return kRefused;
+  const std::uint64_t at = address - entry.address;
+  if (entry.tag != static_cast<std::uint32_t>(tag) || !includes(static_cast<Rights>(entry.rights), rights) ||
+      at > entry.bytes || bytes > entry.bytes - at)
+    return kRefused;
+  if (entry.in_window != 0) return {p.window + entry.window_offset + at, 0, 0};
+  if (job_.threads_mode() || rank == job_.rank()) return {reinterpret_cast<std::byte*>(address), 0, 0};
+  return {nullptr, address, 0};
+}
+
+bool Nic::cross_copy(Peer& p, std::uint64_t remote, std::byte* local, std::size_t bytes, bool write) noexcept {
+  if (job_.threads_mode() || p.pid == getpid()) {
+    auto* there = reinterpret_cast<std::byte*>(remote);
+    if (bytes != 0) copy_bytes(write ? there : local, write ? local : there, bytes);
+    return true;
+  }
+  while (bytes != 0) {
+    const iovec here{local, bytes};
+    const iovec there{reinterpret_cast<void*>(remote), bytes};
+    const ssize_t n = write ? process_vm_writev(p.pid, &here, 1, &there, 1, 0)
+                            : process_vm_readv(p.pid, &here, 1, &there, 1, 0);
+    if (n <= 0) {
+      if (errno == EPERM || errno == ENOSYS || errno == EACCES) {
+        cross_memory_works_ = false;
+        job_.log().write(LogLevel::info, "process_vm_writev is refused here: larger sends to private memory are copied "
+                                         "through the sender's window");
+      }
+      return false;
+    }
+    count(kCrossMemory);
+    local += n;
+    remote += static_cast<std::uint64_t>(n);
+    bytes -= static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+std::byte* Nic::allocate(std::size_t bytes) {
+  Segment& segment = job_.segment();
+  return segment.base() + segment.allocate(bytes);
+}
+
+void Nic::release(std::byte* address) noexcept {
+  job_.segment().release(static_cast<std::size_t>(address - job_.segment().base()));
+}
+
+// Queues.
+
+std::unique_ptr<via::CompletionQueue> Nic::create_completion_queue(std::size_t capacity) {
+  return std::make_unique<CompletionQueue>(*this, capacity);
+}
+
+void Nic::check_attributes(const ViAttributes& a) const {
+  const auto check = [this](std::uint32_t depth, const char* which) {
+    if (depth == 0 || depth > attributes_.max_queue_depth)
+      throw Error(std::errc::invalid_argument, std::string(which) + " depth " + std::to_string(depth) +
+                                                   ": the NIC allows 1 to " +
+                                                   std::to_string(attributes_.max_queue_depth) +
+                                                   " (VIADUCT_SHM_QUEUE_DEPTH)");
+  };
+  check(a.send_depth, "send");
+  check(a.receive_depth, "receive");
+  if (tags_.find(static_cast<std::uint32_t>(a.tag)) == tags_.end())
+    throw Error(std::errc::invalid_argument, "cannot create a VI: no such protection tag: " +
+                                                 std::to_string(static_cast<std::uint32_t>(a.tag)));
+  if (a.reliability != Reliability::unreliable && a.reliability != Reliability::delivery &&
+      a.reliability != Reliability::reception)
+    throw Error(std::errc::invalid_argument, "cannot create a VI: no such reliability level");
+}
+
+std::unique_ptr<via::Vi> Nic::create_vi(const ViAttributes& attributes) {
+  check_attributes(attributes);
+  return std::make_unique<Vi>(*this, attributes, InlineOptions{});
+}
+
+std::unique_ptr<Vi> Nic::create_inline_vi(const ViAttributes& attributes, const InlineOptions& options) {
+  check_attributes(attributes);
+  if (!std::has_single_bit(options.slots) || options.slots < 4 || options.slots > 65536 || options.release_every == 0 ||
+      options.release_every > options.slots / 2)
+    throw Error(std::errc::invalid_argument, "a ring of " + std::to_string(options.slots) +
+                                                 " slots: must be a power of two from 4 to 65536");
+  InlineOptions inline_options = options;
+  inline_options.inline_only = true;
+  return std::make_unique<Vi>(*this, attributes, inline_options);
+}
+
+std::uint32_t Nic::add_vi(Vi& vi) {
+  std::uint32_t slot = static_cast<std::uint32_t>(vis_.size());
+  if (!free_vis_.empty()) {
+    slot = free_vis_.back();
+    free_vis_.pop_back();
+  } else if (slot > kIdMask) {
+    throw Error(std::errc::no_buffer_space, "65536 VIs exist, which is all a NIC can have");
+  } else {
+    vis_.push_back(nullptr);
+  }
+  vis_[slot] = &vi;
+  ++tags_[static_cast<std::uint32_t>(vi.attributes_.tag)];
+  return ++vi_generation_ << 16 | slot;
+}
+
+void Nic::renumber_vi(Vi& vi) { vi.id_ = ++vi_generation_ << 16 | (vi.id_ & kIdMask); }
+
+void Nic::remove_vi(Vi& vi) noexcept {
+  vis_[vi.id_ & kIdMask] = nullptr;
+  free_vis_.push_back(vi.id_ & kIdMask);
+  --tags_[static_cast<std::uint32_t>(vi.attributes_.tag)];
+  std::erase(waiting_vis_, &vi);
+}
+
+Vi* Nic::find_vi(std::uint32_t id) noexcept {
+  const std::uint32_t slot = id & kIdMask;
+  return slot < vis_.size() && vis_[slot] != nullptr && vis_[slot]->id_ == id ? vis_[slot] : nullptr;
+}
+
+}  // namespace viaduct::via::shm

@@ -1,0 +1,164 @@
+#pragma once
+/// @file
+/// Provider shm's NIC: regions, connections, and what goes on between polls.
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/job.hpp"
+#include "via/nic.hpp"
+#include "via/shm/channel.hpp"
+#include "via/shm/completion_queue.hpp"
+#include "via/shm/settings.hpp"
+#include "via/shm/vi.hpp"
+
+namespace viaduct::via::shm {
+
+/// Counters of the provider (VIADUCT_STATS=1).
+enum Counter : std::uint32_t {
+  kBells,         // doorbells rung: messages to a channel that was set aside, or to a sleeper
+  kWakes,         // of those, system calls to wake a sleeper
+  kSleeps,        // times this rank blocked in the kernel
+  kCappedSleeps,  // of those, with a 1 ms limit, for want of membarrier or with control messages undelivered
+  kDelivered,     // larger sends copied straight into the posted receive
+  kCrossMemory,   // transfers with process_vm_writev or process_vm_readv
+  kStaged,        // larger sends through a block of the sender's window
+  kRdma,          // RDMA and atomic operations
+  kConnections,
+  kCounterCount,
+};
+
+
+class Nic final : public via::Nic {
+ public:
+  explicit Nic(Job& job);
+  ~Nic() override;
+
+  [[nodiscard]] const NicAttributes& attributes() const noexcept override { return attributes_; }
+  [[nodiscard]] ProtectionTag create_tag() override;
+  void destroy_tag(ProtectionTag tag) override;
+  [[nodiscard]] MemoryRegion register_memory(ProtectionTag tag, std::byte* address, std::size_t bytes,
+                                             Rights rights) override;
+  void deregister(MemoryHandle handle) noexcept override;
+  [[nodiscard]] std::byte* allocate(std::size_t bytes) override;
+  void release(std::byte* address) noexcept override;
+  [[nodiscard]] std::unique_ptr<via::CompletionQueue> create_completion_queue(std::size_t capacity) override;
+  [[nodiscard]] std::unique_ptr<via::Vi> create_vi(const ViAttributes& attributes) override;
+  /// A VI with inline receives (vi.hpp).
+  [[nodiscard]] std::unique_ptr<Vi> create_inline_vi(const ViAttributes& attributes, const InlineOptions& options);
+  Status listen(std::uint64_t discriminator, ConnectionRequest& out, std::int64_t timeout_ns) override;
+  Status accept(const ConnectionRequest& request, via::Vi& vi) override;
+  void reject(const ConnectionRequest& request) override;
+  void on_incoming_peer(IncomingPeer callback) override { incoming_peer_ = std::move(callback); }
+  void reject_peer(Rank from, std::uint64_t discriminator) override { reject_peer(from, discriminator, 0); }
+  /// The same with a reason, which the requester's rejection_reason() answers.
+  void reject_peer(Rank from, std::uint64_t discriminator, std::uint64_t reason);
+  /// client_data of the unmatched peer request from @p from.
+  [[nodiscard]] std::uint64_t incoming_client_data(Rank from, std::uint64_t discriminator) noexcept;
+  void on_error(std::function<void(const AsyncError&)> callback) override { on_error_ = std::move(callback); }
+  void progress() noexcept override;
+
+  [[nodiscard]] Job& job() noexcept { return job_; }
+
+  /// Where @p peer may write and read directly, by the peer's own region table: the address in this process, or null
+  /// with the status that the descriptor gets. Used by RDMA and by the layer above for its own transfers.
+  struct RemotePlace {
+    std::byte* mapped = nullptr;         // in this process
+    std::uint64_t owner_address = 0;     // else: reach it with process_vm_*
+    std::uint32_t status = 0;            // non-zero: refused
+  };
+  [[nodiscard]] RemotePlace remote_place(Rank peer, ProtectionTag tag, std::uint64_t address, MemoryHandle handle,
+                                         std::size_t bytes, Rights rights) noexcept;
+
+ private:
+  friend class Vi;
+  friend class CompletionQueue;
+
+  struct Peer {
+    NicPage* page = nullptr;
+    Mail* mail = nullptr;  // our entry in its mail box
+    RegionEntry* regions = nullptr;
+    std::byte* window = nullptr;
+    std::uint32_t max_regions = 0;
+    pid_t pid = 0;
+  };
+  struct Unmatched {
+    Rank from;
+    Letter letter;
+    std::uint64_t ticket;
+    bool offered;  // listen() has answered with it
+  };
+  struct Zombie {  // a channel of ours that the peer may still read
+    Rank peer;
+    std::uint32_t vi;
+    std::uint64_t offset;
+  };
+
+  Peer& peer(Rank rank);
+  void post_mail(Rank to, const Letter& letter);
+  bool deliver(Rank to, const Letter& letter);
+  void send_outbox();
+  void handle_mail();
+  void handle(Rank from, const Letter& letter);
+  void handle_request(Rank from, const Letter& letter);
+  void handle_answer(Rank from, const Letter& letter);
+  void handle_final(Rank from, const Letter& letter);
+  void acknowledge(Rank to, const Letter& letter);
+  void refuse(Rank to, const Letter& request, ConnectResult why, std::uint64_t reason);
+  std::vector<Unmatched>::iterator find_unmatched(Rank from, std::uint64_t discriminator) noexcept;
+  void look_for_lost_peers();
+  void sweep_staged() noexcept;
+  [[nodiscard]] bool busy() const noexcept { return !outbox_.empty() || !waiting_vis_.empty(); }
+  [[nodiscard]] bool mail_waiting() const noexcept;
+  [[nodiscard]] Vi* find_vi(std::uint32_t id) noexcept;
+  std::uint32_t add_vi(Vi& vi);
+  void renumber_vi(Vi& vi);
+  void remove_vi(Vi& vi) noexcept;
+  void report(const AsyncError& error) noexcept;
+  void count(Counter counter) noexcept { ++counters_[counter]; }
+  void wake(Rank rank) noexcept;
+  /// Sleeps until a control message comes, a rank is lost, or the time is over; returns early when there is one.
+  void idle(std::int64_t timeout_ns) noexcept;
+  /// progress() until done() or the time is over (negative: never); false on time-out.
+  bool progress_until(const std::function<bool()>& done, std::int64_t timeout_ns);
+  [[nodiscard]] bool cross_copy(Peer& peer, std::uint64_t remote, std::byte* local, std::size_t bytes,
+                                bool write) noexcept;
+  [[nodiscard]] RegionEntry* local_region(MemoryHandle handle) noexcept;
+  void check_attributes(const ViAttributes& attributes) const;
+
+  Job& job_;
+  Settings settings_{};
+  NicAttributes attributes_;
+  NicPage* page_ = nullptr;
+  std::size_t page_offset_ = 0, mail_offset_ = 0, regions_offset_ = 0;
+  Mail* mailbox_ = nullptr;
+  RegionEntry* regions_ = nullptr;
+  std::vector<std::uint32_t> free_regions_;
+  std::vector<std::uint16_t> region_generation_;
+  std::unique_ptr<Peer[]> peers_;
+  std::unordered_map<std::uint32_t, std::uint32_t> tags_;  // tag -> uses
+  std::uint32_t next_tag_ = 0;
+  std::vector<Vi*> vis_;  // by id & kIdMask
+  std::vector<std::uint32_t> free_vis_;
+  std::uint32_t vi_generation_ = 0;
+  std::vector<Unmatched> unmatched_;  // requests nobody here has answered
+  std::uint64_t next_ticket_ = 1;
+  std::vector<std::pair<Rank, Letter>> outbox_;
+  std::vector<Vi*> waiting_vis_;      // with pending sends
+  std::vector<Zombie> zombies_;
+  std::vector<std::uint64_t> staged_;  // blocks of our window that a receiver has yet to take
+  std::uint32_t life_epoch_ = 0;
+  bool in_progress_ = false;
+  bool cross_memory_works_ = true;
+  IncomingPeer incoming_peer_;
+  std::function<void(const AsyncError&)> on_error_;
+  std::array<std::uint64_t, kCounterCount> counters_{};
+
+  static constexpr std::uint32_t kIdMask = 0xffff;
+};
+
+}  // namespace viaduct::via::shm

@@ -1,0 +1,428 @@
+/// Carrying out the descriptors that the fast path does not take: larger sends, gather and scatter, immediates, RDMA,
+/// atomics, and whatever has to wait its turn.
+
+#include <algorithm>
+#include <atomic>
+
+#include <sys/uio.h>
+
+#include "via/copy.hpp"
+#include "via/shm/nic.hpp"
+#include "via/shm/vi.hpp"
+
+namespace viaduct::via::shm {
+
+namespace {
+
+constexpr std::uint32_t status_of(CompletedOperation operation) noexcept {
+  return descriptor_status::done | (static_cast<std::uint32_t>(operation) << descriptor_status::operation_shift);
+}
+
+Operation operation_of(const Descriptor& d) noexcept {
+  const auto type = static_cast<Operation>(d.control.control & control_bits::operation_mask);
+  if (type != Operation::compare_swap) return type;
+  return (d.control.control & control_bits::atomic_add) != 0 ? Operation::fetch_add : Operation::compare_swap;
+}
+
+/// Index of the first data segment: behind the address and, for atomics, the operands.
+std::uint32_t first_data(Operation operation) noexcept {
+  switch (operation) {
+    case Operation::send: return 0;
+    case Operation::rdma_write:
+    case Operation::rdma_read: return 1;
+    case Operation::compare_swap:
+    case Operation::fetch_add: return 2;
+  }
+  return 0;
+}
+
+CompletedOperation completed(Operation operation) noexcept {
+  switch (operation) {
+    case Operation::send: return CompletedOperation::send;
+    case Operation::rdma_write: return CompletedOperation::rdma_write;
+    case Operation::rdma_read: return CompletedOperation::rdma_read;
+    default: return CompletedOperation::atomic;
+  }
+}
+
+}  // namespace
+
+bool Vi::well_formed(const Descriptor& d) const noexcept {
+  const ControlSegment& c = d.control;
+  if ((c.control & ~control_bits::known) != 0) return false;
+  const Operation operation = operation_of(d);
+  const std::uint32_t first = first_data(operation);
+  if (c.segment_count < first || c.segment_count - first > kMaxSegments) return false;
+  if ((c.control & control_bits::immediate) != 0 && operation != Operation::send && operation != Operation::rdma_write)
+    return false;
+  if (first == 2 && (c.segment_count != 3 || d.segments()[2].local.length != 8)) return false;
+  std::uint64_t total = 0;
+  for (std::uint32_t i = first; i < c.segment_count; ++i) total += d.segments()[i].local.length;
+  return total == c.length;
+}
+
+bool Vi::local_ok(const LocalSegment& s, RegionCache& cache) noexcept {
+  if (s.length == 0 || cache.covers(s)) return true;
+  const RegionEntry* region = nic_.local_region(s.handle);
+  if (region == nullptr || region->tag != static_cast<std::uint32_t>(attributes_.tag)) return false;
+  const std::byte* window = nic_.job_.segment().base();
+  const RegionCache found{reinterpret_cast<const std::byte*>(region->address), region->bytes, s.handle,
+                          &region->handle, region->in_window != 0 ? window : nullptr};
+  if (!found.covers(s)) return false;
+  cache = found;
+  return true;
+}
+
+bool Vi::locals_ok(const Descriptor& d, std::uint32_t first) noexcept {
+  for (std::uint32_t i = first; i < d.control.segment_count; ++i)
+    if (!local_ok(d.segments()[i].local, send_region_)) return false;
+  return true;
+}
+
+void Vi::gather(const Descriptor& d, std::uint32_t first, std::byte* to) noexcept {
+  for (std::uint32_t i = first; i < d.control.segment_count; ++i) {
+    const LocalSegment& s = d.segments()[i].local;
+    if (s.length != 0) copy_bytes(to, s.address, s.length);
+    to += s.length;
+  }
+}
+
+void Vi::scatter(const Descriptor& d, std::uint32_t first, const std::byte* from, std::uint32_t n) noexcept {
+  for (std::uint32_t i = first; i < d.control.segment_count && n != 0; ++i) {
+    const LocalSegment& s = d.segments()[i].local;
+    const std::uint32_t part = std::min(n, s.length);
+    if (part != 0) copy_bytes(s.address, from, part);
+    from += part;
+    n -= part;
+  }
+}
+
+Status Vi::post_send_slow(Descriptor& d) noexcept {
+  if (state_ == ViState::idle || state_ == ViState::connecting) return Status::bad_state;
+  if (tx_outstanding_ >= attributes_.send_depth) return Status::retry;
+  ++tx_outstanding_;
+  d.control.status = 0;
+  if (state_ == ViState::error) {
+    push_send(d, status_of(completed(operation_of(d))) | descriptor_status::flushed);
+    return Status::ok;
+  }
+  if (pending_.empty() && carry_out(d) != Carried::later) return Status::ok;
+  if (state_ == ViState::connected) {
+    if (pending_.empty()) nic_.waiting_vis_.push_back(this);
+    pending_.push_back({&d, 0});
+    tx_ready_ = false;
+  }
+  return Status::ok;
+}
+
+/// Sends that wait: for the peer to attach, for room in the ring, for staging memory, or (reception level) for the peer
+/// to take a staged block.
+void Vi::run_pending() noexcept {
+  while (!pending_.empty() && state_ == ViState::connected) {
+    Pending& oldest = pending_.front();
+    Descriptor& d = *oldest.descriptor;
+    if (oldest.staged == 0) {
+      if (carry_out(d) == Carried::later) return;
+      if (!pending_.empty() && pending_.front().descriptor == &d) pending_.pop_front();
+    } else {
+      auto* block = reinterpret_cast<StagedBlock*>(nic_.job_.segment().base() + oldest.staged);
+      if (block->taken.load(std::memory_order_acquire) == 0) return;
+      nic_.job_.segment().release(oldest.staged);
+      push_send(d, status_of(CompletedOperation::send));
+      pending_.pop_front();
+    }
+  }
+  if (state_ == ViState::connected) tx_ready_ = true;
+}
+
+Vi::Carried Vi::carry_out(Descriptor& d) noexcept {
+  if (!well_formed(d)) return refuse(d, descriptor_status::format_error, ErrorCause::format);
+  const Operation operation = operation_of(d);
+  if (d.control.length > nic_.attributes_.max_transfer_bytes)
+    return refuse(d, descriptor_status::length_error, ErrorCause::length);
+  if (!locals_ok(d, first_data(operation)))
+    return refuse(d, descriptor_status::protection_error, ErrorCause::protection);
+  switch (operation) {
+    case Operation::send: return carry_send(d);
+    case Operation::rdma_write:
+    case Operation::rdma_read: return carry_rdma(d);
+    default: return carry_atomic(d);
+  }
+}
+
+Vi::Carried Vi::finish(Descriptor& d, CompletedOperation operation) noexcept {
+  push_send(d, status_of(operation));
+  return Carried::done;
+}
+
+Vi::Carried Vi::refuse(Descriptor& d, std::uint32_t status, ErrorCause cause) noexcept {
+  if (!pending_.empty() && pending_.front().descriptor == &d) pending_.pop_front();
+  push_send(d, status_of(completed(operation_of(d))) | status);
+  if (attributes_.reliability != Reliability::unreliable || cause == ErrorCause::format ||
+      cause == ErrorCause::protection)
+    fail(cause);
+  return Carried::failed;
+}
+
+bool Vi::refresh_room(std::uint32_t lines) noexcept {
+  if (state_ != ViState::connected) return false;
+  tx_limit_ = tx_->receiver.posted.load(std::memory_order_acquire);
+  return tx_limit_ - tx_seq_ >= lines;
+}
+
+std::uint64_t Vi::first_unseen() const noexcept {
+  const std::uint64_t posted = tx_->receiver.posted.load(std::memory_order_acquire);
+  return posted > tx_mask_ ? posted - tx_mask_ - 1 : 0;
+}
+
+bool Vi::try_send_lines(std::uint64_t head, const std::uint64_t* words, std::uint32_t count) noexcept {
+  const std::uint32_t lines = (count + kWordsPerSlot - 1) / kWordsPerSlot;
+  if (tx_limit_ - tx_seq_ < lines && !refresh_room(lines)) return false;
+  for (std::uint32_t line = lines; line-- > 0;) {
+    const std::uint64_t seq = tx_seq_ + line;
+    Slot& slot = tx_slots_[seq & tx_mask_];
+    const std::uint32_t first = line * kWordsPerSlot;
+    for (std::uint32_t i = 0; i < kWordsPerSlot && first + i < count; ++i) slot.words[i] = words[first + i];
+    const std::uint64_t h =
+        line != 0 ? header::make(MessageKind::continuation, 0, 0)
+                  : head | (std::uint64_t{lines - 1} << header::lines_shift);
+    slot.header.store(h | phase(seq, tx_mask_), std::memory_order_release);
+  }
+  tx_seq_ += lines;
+  if (tx_->notify.wanted.load(std::memory_order_relaxed) != 0) ring_bell();
+  return true;
+}
+
+/// The slot of the peer's next posted receive. failed: there is none, and the descriptor has been answered.
+Vi::Carried Vi::claim_receive(Descriptor& d, Slot*& slot) noexcept {
+  if (tx_->notify.attached.load(std::memory_order_acquire) == 0) return Carried::later;
+  if (tx_seq_ == tx_limit_ && !refresh_room(1)) {
+    const bool posted = tx_->receiver.client_counter[0].load(std::memory_order_acquire) > tx_seq_;
+    if (posted) return Carried::later;  // more receives are posted than the ring shows
+    if (attributes_.reliability == Reliability::unreliable) {
+      finish(d, completed(operation_of(d)));  // lost, as the level allows
+      return Carried::failed;
+    }
+    return refuse(d, descriptor_status::remote_descriptor_error, ErrorCause::receive_queue_empty);
+  }
+  slot = &tx_slots_[tx_seq_ & tx_mask_];
+  return Carried::done;
+}
+
+Vi::Carried Vi::carry_send(Descriptor& d) noexcept {
+  Slot* slot = nullptr;
+  if (const Carried carried = claim_receive(d, slot); carried != Carried::done) return carried;
+  const bool immediate = (d.control.control & control_bits::immediate) != 0;
+  const std::uint64_t flags = immediate ? header::immediate_bit : 0;
+  if (immediate)
+    slot->words[6] = (std::uint64_t{d.control.immediate_high} << 32) | d.control.immediate_low;
+  if (d.control.length > kInlineBytes - (immediate ? 8U : 0U)) return deliver_large(d, *slot, flags);
+  gather(d, 0, reinterpret_cast<std::byte*>(slot->words));
+  publish(*slot, header::make(MessageKind::inline_data, d.control.length, 0) | flags);
+  return finish(d, CompletedOperation::send);
+}
+
+/// Straight into the posted receive where this process can reach it, else through a staged block.
+Vi::Carried Vi::deliver_large(Descriptor& d, Slot& slot, std::uint64_t flags) noexcept {
+  const PostedInfo info = tx_->posted_info(tx_slot_count_)[tx_seq_ & tx_mask_];
+  const std::uint32_t n = d.control.length;
+  slot.words[0] = n;
+  if (info.length < n) {
+    publish(slot, header::make(MessageKind::too_long, 8, 0) | flags);
+    return refuse(d, descriptor_status::remote_descriptor_error, ErrorCause::length);
+  }
+  bool delivered = false;
+  if (info.kind == PostedInfo::Kind::window) {
+    gather(d, 0, peer_window_ + info.place);
+    delivered = true;
+    nic_.count(kDelivered);
+  } else if (info.kind == PostedInfo::Kind::owner_private && nic_.cross_memory_works_) {
+    delivered = true;
+    std::uint64_t to = info.place;
+    for (std::uint32_t i = 0; i < d.control.segment_count && delivered; ++i) {
+      const LocalSegment& s = d.segments()[i].local;
+      delivered = nic_.cross_copy(nic_.peer(peer_), to, s.address, s.length, true);
+      to += s.length;
+    }
+  }
+  if (!delivered) return stage(d, slot, flags);
+  publish(slot, header::make(MessageKind::delivered, 8, 0) | flags);
+  return finish(d, CompletedOperation::send);
+}
+
+Vi::Carried Vi::stage(Descriptor& d, Slot& slot, std::uint64_t flags) noexcept {
+  Segment& segment = nic_.job_.segment();
+  std::uint64_t offset = 0;
+  try {
+    offset = segment.allocate(sizeof(StagedBlock) + d.control.length);
+  } catch (const std::exception&) {
+    if (nic_.staged_.empty()) return refuse(d, descriptor_status::transport_error, ErrorCause::transport);
+    return Carried::later;  // the receivers of earlier blocks will make room
+  }
+  nic_.count(kStaged);
+  auto* block = new (segment.base() + offset) StagedBlock{};
+  gather(d, 0, reinterpret_cast<std::byte*>(block + 1));
+  slot.words[0] = d.control.length;
+  slot.words[1] = offset;
+  publish(slot, header::make(MessageKind::staged, 16, 0) | flags);
+  if (attributes_.reliability != Reliability::reception) {
+    nic_.staged_.push_back(offset);
+    return finish(d, CompletedOperation::send);
+  }
+  // It completes when the peer has taken it; whatever follows waits behind it.
+  if (!pending_.empty()) {
+    pending_.front().staged = offset;
+    return Carried::later;
+  }
+  pending_.push_back({&d, offset});
+  nic_.waiting_vis_.push_back(this);
+  tx_ready_ = false;
+  return Carried::done;
+}
+
+Vi::Carried Vi::carry_rdma(Descriptor& d) noexcept {
+  const bool write = operation_of(d) == Operation::rdma_write;
+  const AddressSegment& target = d.segments()[0].remote;
+  const std::uint32_t n = d.control.length;
+  const auto place = nic_.remote_place(peer_, peer_tag_, target.address, target.handle, n,
+                                       write ? Rights::rdma_write : Rights::rdma_read);
+  if (place.status != 0) return refuse(d, place.status, ErrorCause::protection);
+  Slot* slot = nullptr;
+  const bool immediate = (d.control.control & control_bits::immediate) != 0;
+  if (immediate)
+    if (const Carried carried = claim_receive(d, slot); carried != Carried::done) return carried;
+  nic_.count(kRdma);
+  if (place.mapped != nullptr) {
+    if (write)
+      gather(d, 1, place.mapped);
+    else
+      scatter(d, 1, place.mapped, n);
+  } else {
+    std::uint64_t remote = place.owner_address;
+    for (std::uint32_t i = 1; i < d.control.segment_count; ++i) {
+      const LocalSegment& s = d.segments()[i].local;
+      if (!nic_.cross_copy(nic_.peer(peer_), remote, s.address, s.length, write))
+        return refuse(d, descriptor_status::transport_error, ErrorCause::transport);
+      remote += s.length;
+    }
+  }
+  if (immediate) {
+    slot->words[0] = n;
+    slot->words[6] = (std::uint64_t{d.control.immediate_high} << 32) | d.control.immediate_low;
+    publish(*slot, header::make(MessageKind::delivered, 8, 0) | header::immediate_bit | header::rdma_bit);
+  }
+  return finish(d, completed(operation_of(d)));
+}
+
+Vi::Carried Vi::carry_atomic(Descriptor& d) noexcept {
+  const AddressSegment& target = d.segments()[0].remote;
+  const OperandSegment operands = d.segments()[1].operands;
+  const auto place = nic_.remote_place(peer_, peer_tag_, target.address, target.handle, 8, Rights::atomic);
+  if (place.status != 0) return refuse(d, place.status, ErrorCause::protection);
+  if (target.address % 8 != 0 || place.mapped == nullptr)
+    return refuse(d, descriptor_status::rdma_protection_error, ErrorCause::protection);
+  nic_.count(kRdma);
+  std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(place.mapped));
+  std::uint64_t old = operands.operand;
+  if (operation_of(d) == Operation::fetch_add)
+    old = word.fetch_add(operands.operand);
+  else
+    word.compare_exchange_strong(old, operands.desired);
+  std::memcpy(d.segments()[2].local.address, &old, 8);
+  return finish(d, CompletedOperation::atomic);
+}
+
+// The receiving side.
+
+Status Vi::post_receive_slow(Descriptor& d) noexcept {
+  if (options_.inline_only) return Status::bad_state;
+  if (rx_outstanding_ >= attributes_.receive_depth) return Status::retry;
+  d.control.status = 0;
+  std::uint32_t status = 0;
+  if (d.control.segment_count > kMaxSegments || (d.control.control & control_bits::known) != 0)
+    status = descriptor_status::format_error;
+  for (std::uint32_t i = 0; status == 0 && i < d.control.segment_count; ++i)
+    if (!local_ok(d.segments()[i].local, receive_region_)) status = descriptor_status::protection_error;
+  if (state_ == ViState::error) status = descriptor_status::flushed;
+  if (status != 0) {
+    ++rx_outstanding_;
+    d.control.status = kReceived | status;
+    receive_cq_->push({this, &d, Queue::receive});
+    if (state_ == ViState::connected) fail(status == descriptor_status::format_error ? ErrorCause::format
+                                                                                      : ErrorCause::protection);
+    return Status::ok;
+  }
+  const std::uint64_t number = rx_posted_++;
+  ++rx_outstanding_;
+  rx_ring_[number & rx_ring_mask_] = &d;
+  if (rx_ != nullptr) publish_receive(number);
+  return Status::ok;
+}
+
+/// Tells the sender where receive @p number wants its data, as soon as the ring has a slot for it.
+void Vi::publish_receive(std::uint64_t number) noexcept {
+  rx_->receiver.client_counter[0].store(rx_posted_, std::memory_order_release);
+  if (number - rx_seq_ > rx_mask_) return;
+  const Descriptor& d = *rx_ring_[number & rx_ring_mask_];
+  PostedInfo info{0, 0, PostedInfo::Kind::indirect};
+  if (d.control.segment_count == 1 && local_ok(d.segment[0].local, receive_region_)) {
+    info = place_of(d.segment[0].local, receive_region_);
+  } else {
+    std::uint64_t capacity = 0;
+    for (std::uint32_t i = 0; i < d.control.segment_count; ++i) capacity += d.segments()[i].local.length;
+    info.length = static_cast<std::uint32_t>(std::min<std::uint64_t>(capacity, 0xffffffffU));
+  }
+  rx_->posted_info(rx_slot_count_)[number & rx_mask_] = info;
+  rx_->receiver.posted.store(number + 1, std::memory_order_release);
+}
+
+Descriptor* Vi::take_receive_slow(Slot& slot, std::uint64_t h) noexcept {
+  Descriptor& d = *rx_ring_[rx_seq_ & rx_ring_mask_];
+  std::uint64_t capacity = 0;
+  for (std::uint32_t i = 0; i < d.control.segment_count; ++i) capacity += d.segments()[i].local.length;
+  const MessageKind kind = header::kind(h);
+  const auto n = kind == MessageKind::inline_data ? std::uint64_t{header::length(h)} : slot.words[0];
+  std::uint32_t status = kReceived;
+  if ((h & header::rdma_bit) != 0)
+    status = status_of(CompletedOperation::remote_rdma_write);
+  else if (kind == MessageKind::too_long || n > capacity)
+    status |= descriptor_status::length_error;
+  else if (kind == MessageKind::inline_data)
+    scatter(d, 0, reinterpret_cast<const std::byte*>(slot.words), static_cast<std::uint32_t>(n));
+  if (kind == MessageKind::staged) {
+    auto* block = reinterpret_cast<StagedBlock*>(peer_window_ + slot.words[1]);
+    if ((status & descriptor_status::error_mask) == 0)
+      scatter(d, 0, reinterpret_cast<const std::byte*>(block + 1), static_cast<std::uint32_t>(n));
+    block->taken.store(1, std::memory_order_release);
+  }
+  if ((h & header::immediate_bit) != 0) {
+    status |= descriptor_status::immediate_present;
+    d.control.immediate_low = static_cast<std::uint32_t>(slot.words[6]);
+    d.control.immediate_high = static_cast<std::uint32_t>(slot.words[6] >> 32);
+  }
+  d.control.length = static_cast<std::uint32_t>(n);
+  d.control.status = status;
+  const std::uint64_t next_shown = rx_seq_ + rx_mask_ + 1;
+  ++rx_seq_;
+  --rx_outstanding_;
+  if (rx_posted_ > next_shown) publish_receive(next_shown);
+  if ((status & descriptor_status::error_mask) != 0 && state_ == ViState::connected) {
+    if (attributes_.reliability != Reliability::unreliable) {
+      ++rx_outstanding_;  // it completes through the ring, before those that are flushed
+      receive_cq_->push({this, &d, Queue::receive});
+      fail(ErrorCause::length);
+      return nullptr;
+    }
+  }
+  return &d;
+}
+
+void Vi::ring_bell() noexcept {
+  nic_.count(kBells);
+  const std::uint32_t w = peer_bell_bit_ / 64;
+  const std::uint64_t bit = std::uint64_t{1} << (peer_bell_bit_ % 64);
+  if (peer_bell_->words[w].fetch_or(bit) == 0) peer_bell_->summary.fetch_or(std::uint64_t{1} << w);
+  nic_.wake(peer_);
+}
+
+}  // namespace viaduct::via::shm

@@ -1,0 +1,326 @@
+#pragma once
+/// @file
+/// Data path of provider shm: from post_send to the store that makes a message visible, and from that store to the
+/// receiver's completion. Set-up, larger transfers and errors are in vi.cpp.
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "via/shm/channel.hpp"
+#include "via/vi.hpp"
+
+namespace viaduct {
+struct RankRecord;
+}
+
+namespace viaduct::via::shm {
+
+class CompletionQueue;
+class Nic;
+class Vi;
+
+/// A VI whose receives are *inline only* has no receive descriptors: each message of up to kMaxLines lines is handed to
+/// the client in its slot, and the slots themselves are the posted receives. Active Messages use this form.
+struct InlineOptions {
+  bool inline_only = false;
+  std::uint32_t slots = 0;          ///< power of two, 4 to 65536
+  std::uint32_t release_every = 1;  ///< slots are given back to the sender in batches of this many
+  std::uint64_t client_data = 0;    ///< travels with the peer request, for the other side's on_incoming_peer
+};
+
+class Vi final : public via::Vi {
+ public:
+  Vi(Nic& nic, const ViAttributes& attributes, const InlineOptions& options);
+  ~Vi() override;
+
+  Status post_send(Descriptor& d) noexcept override {
+    const ControlSegment& c = d.control;
+    if (tx_ready_ && c.control == 0 && c.segment_count == 1 && c.length <= kInlineBytes &&
+        c.length == d.segment[0].local.length && tx_seq_ != tx_limit_ &&
+        tx_outstanding_ < attributes_.send_depth && send_region_.covers(d.segment[0].local)) [[likely]] {
+      Slot& slot = tx_slots_[tx_seq_ & tx_mask_];
+      copy_small(slot.words, d.segment[0].local.address, c.length);
+      publish(slot, header::make(MessageKind::inline_data, c.length, 0));
+      ++tx_outstanding_;
+      push_send(d, descriptor_status::done);
+      return Status::ok;
+    }
+    return post_send_slow(d);
+  }
+
+  Status post_receive(Descriptor& d) noexcept override {
+    if (state_ != ViState::error && rx_outstanding_ < attributes_.receive_depth && d.control.segment_count == 1 &&
+        rx_ != nullptr && receive_region_.covers(d.segment[0].local)) [[likely]] {
+      accept_receive(d);
+      return Status::ok;
+    }
+    return post_receive_slow(d);
+  }
+
+  Status send_done(Descriptor*& out) noexcept override;
+  Status receive_done(Descriptor*& out) noexcept override;
+  Status send_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept override;
+  Status receive_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept override;
+  ConnectResult connect(Rank peer, std::uint64_t discriminator, std::int64_t timeout_ns) override;
+  Status connect_peer_start(Rank peer, std::uint64_t discriminator) override;
+  Status connect_peer_done() noexcept override;
+  ConnectResult connect_peer_wait(std::int64_t timeout_ns) override;
+  void disconnect() noexcept override;
+  [[nodiscard]] ViState state() const noexcept override { return state_; }
+  [[nodiscard]] Rank peer() const noexcept override { return peer_; }
+  [[nodiscard]] const ViAttributes& attributes() const noexcept override { return attributes_; }
+
+  // Inline messages, for the layer above (am/). Same thread as the VI.
+
+  /// The next free slot, or null when there is no room now or the VI is not connected. Nothing is taken until publish.
+  [[nodiscard]] Slot* claim() noexcept {
+    if (tx_seq_ == tx_limit_) [[unlikely]]
+      if (!refresh_room(1)) return nullptr;
+    return &tx_slots_[tx_seq_ & tx_mask_];
+  }
+  /// Makes the claimed slot's words visible to the peer: one release store, and a look at whether it wants a bell.
+  /// Order: x86 stores become visible in program order, so the header is seen after the words.
+  void publish(Slot& slot, std::uint64_t header) noexcept {
+    slot.header.store(header | phase(tx_seq_, tx_mask_), std::memory_order_release);
+    ++tx_seq_;
+    if (tx_->notify.wanted.load(std::memory_order_relaxed) != 0) [[unlikely]] ring_bell();
+  }
+  /// A message of 8 to 21 words in 2 or 3 lines. False when there is no room.
+  [[nodiscard]] bool try_send_lines(std::uint64_t header, const std::uint64_t* words, std::uint32_t count) noexcept;
+  /// Room for @p lines more lines, as far as is known without asking the peer's line again.
+  [[nodiscard]] bool refresh_room(std::uint32_t lines) noexcept;
+
+  /// Hands up to @p budget arrived messages to f(vi, slot, header), oldest first. The slot is taken off the queue before
+  /// f runs, so f may poll again; its words must be read before that.
+  template <class OnMessage>
+  std::uint32_t drain_inline(std::uint32_t budget, OnMessage& f) noexcept {
+    std::uint32_t n = 0;
+    while (n < budget) {
+      const std::uint64_t seq = rx_seq_;
+      Slot& slot = rx_slots_[seq & rx_mask_];
+      const std::uint64_t h = slot.header.load(std::memory_order_acquire);
+      if ((h & header::phase_bit) != phase(seq, rx_mask_)) break;
+      __builtin_prefetch(&rx_slots_[(seq + kPrefetchAhead) & rx_mask_]);
+      rx_seq_ = seq + 1 + header::extra_lines(h);
+      f(*this, slot, h);
+      ++n;
+      if (rx_seq_ - rx_released_ >= options_.release_every) release_slots();
+    }
+    return n;
+  }
+  /// Gives every consumed slot back to the sender. Before blocking, or the sender might wait for them for ever.
+  void release_slots() noexcept {
+    rx_released_ = rx_seq_;
+    rx_->receiver.posted.store(rx_seq_ + rx_mask_ + 1, std::memory_order_release);
+  }
+  /// A counter of the client's that the peer may read when it likes: no message, no order with messages but that what
+  /// was done before the store is seen by who sees it.
+  void publish_counter(unsigned which, std::uint64_t value) noexcept {
+    rx_->receiver.client_counter[which].store(value, std::memory_order_release);
+  }
+  [[nodiscard]] std::uint64_t peer_counter(unsigned which) const noexcept {
+    return tx_->receiver.client_counter[which].load(std::memory_order_acquire);
+  }
+  [[nodiscard]] std::uint64_t messages_sent() const noexcept { return tx_seq_; }
+  /// Lines that the peer has not yet taken, as far as it has told: what a lost peer may not have seen.
+  [[nodiscard]] std::uint64_t first_unseen() const noexcept;
+  [[nodiscard]] const Slot& sent_slot(std::uint64_t seq) const noexcept { return tx_slots_[seq & tx_mask_]; }
+  [[nodiscard]] bool has_arrivals() const noexcept {
+    return rx_slots_ != nullptr && (rx_slots_[rx_seq_ & rx_mask_].header.load(std::memory_order_acquire) &
+                                    header::phase_bit) == phase(rx_seq_, rx_mask_);
+  }
+  [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
+  [[nodiscard]] ErrorCause error_cause() const noexcept { return cause_; }
+  /// Why the peer rejected: what it gave to Nic::reject_peer.
+  [[nodiscard]] std::uint64_t rejection_reason() const noexcept { return rejection_reason_; }
+  /// Connects the VI to itself: what it sends, it receives.
+  void connect_loopback();
+
+ private:
+  friend class CompletionQueue;
+  friend class Nic;
+
+  static constexpr std::uint32_t kPrefetchAhead = 8;
+
+  /// A registered range that the last descriptor named: the common case needs no look into the region table.
+  struct RegionCache {
+    const std::byte* begin = nullptr;
+    std::size_t bytes = 0;
+    MemoryHandle handle = MemoryHandle::none;
+    const std::atomic<std::uint32_t>* live = nullptr;  // the entry's handle word, cleared by deregistration
+    const std::byte* window = nullptr;                 // own window's base when the range lies in it
+    [[nodiscard]] bool covers(const LocalSegment& s) const noexcept {
+      const auto at = static_cast<std::size_t>(s.address - begin);
+      return s.handle == handle && live != nullptr && at <= bytes && s.length <= bytes - at &&
+             live->load(std::memory_order_relaxed) == static_cast<std::uint32_t>(handle);
+    }
+  };
+
+  [[nodiscard]] static std::uint64_t phase(std::uint64_t seq, std::uint64_t mask) noexcept {
+    return (seq & (mask + 1)) == 0 ? header::phase_bit : 0;
+  }
+
+  /// Up to 56 bytes into a slot's words. Bytes behind the last one are undefined.
+  static void copy_small(std::uint64_t* words, const std::byte* from, std::uint32_t n) noexcept {
+    auto* to = reinterpret_cast<std::byte*>(words);
+    if (n == 16) {
+      std::memcpy(to, from, 16);
+    } else if (n >= 8) {
+      for (std::uint32_t i = 0; i + 8 <= n; i += 8) std::memcpy(to + i, from + i, 8);
+      std::memcpy(to + n - 8, from + n - 8, 8);
+    } else {
+      for (std::uint32_t i = 0; i < n; ++i) to[i] = from[i];
+    }
+  }
+  static void copy_out_small(std::byte* to, const std::uint64_t* words, std::uint32_t n) noexcept {
+    const auto* from = reinterpret_cast<const std::byte*>(words);
+    if (n == 16) {
+      std::memcpy(to, from, 16);
+    } else if (n >= 8) {
+      for (std::uint32_t i = 0; i + 8 <= n; i += 8) std::memcpy(to + i, from + i, 8);
+      std::memcpy(to + n - 8, from + n - 8, 8);
+    } else {
+      for (std::uint32_t i = 0; i < n; ++i) to[i] = from[i];
+    }
+  }
+
+  inline void push_send(Descriptor& d, std::uint32_t status) noexcept;  // completion_queue.hpp
+  void accept_receive(Descriptor& d) noexcept {
+    d.control.status = 0;
+    const std::uint64_t number = rx_posted_++;
+    ++rx_outstanding_;
+    rx_ring_[number & rx_ring_mask_] = &d;
+    if (number - rx_seq_ <= rx_mask_) [[likely]] {
+      rx_->posted_info(rx_slot_count_)[number & rx_mask_] = place_of(d.segment[0].local, receive_region_);
+      rx_->receiver.client_counter[0].store(rx_posted_, std::memory_order_relaxed);
+      rx_->receiver.posted.store(rx_posted_, std::memory_order_release);
+    }
+  }
+  /// The oldest arrived message into its receive, or null.
+  Descriptor* take_receive() noexcept {
+    Slot& slot = rx_slots_[rx_seq_ & rx_mask_];
+    const std::uint64_t h = slot.header.load(std::memory_order_acquire);
+    if ((h & header::phase_bit) != phase(rx_seq_, rx_mask_)) return nullptr;
+    Descriptor* d = rx_ring_[rx_seq_ & rx_ring_mask_];
+    const std::uint32_t length = header::length(h);
+    if ((h & kPlainMask) == kPlain && d->control.segment_count == 1 && d->segment[0].local.length >= length &&
+        rx_posted_ - rx_seq_ <= rx_mask_) [[likely]] {
+      __builtin_prefetch(&rx_slots_[(rx_seq_ + kPrefetchAhead) & rx_mask_]);
+      copy_out_small(d->segment[0].local.address, slot.words, length);
+      d->control.length = length;
+      d->control.status = kReceived;
+      ++rx_seq_;
+      --rx_outstanding_;
+      return d;
+    }
+    return take_receive_slow(slot, h);
+  }
+  static constexpr std::uint64_t kPlainMask = header::kind_mask | header::immediate_bit | header::rdma_bit;
+  static constexpr std::uint64_t kPlain = header::make(MessageKind::inline_data, 0, 0);
+  static constexpr std::uint32_t kReceived =
+      descriptor_status::done |
+      (static_cast<std::uint32_t>(CompletedOperation::receive) << descriptor_status::operation_shift);
+  [[nodiscard]] static PostedInfo place_of(const LocalSegment& s, const RegionCache& region) noexcept {
+    if (region.window != nullptr)
+      return {static_cast<std::uint64_t>(s.address - region.window), s.length, PostedInfo::Kind::window};
+    return {reinterpret_cast<std::uint64_t>(s.address), s.length, PostedInfo::Kind::owner_private};
+  }
+
+  [[gnu::cold, gnu::noinline]] Status post_send_slow(Descriptor& d) noexcept;
+  [[gnu::cold, gnu::noinline]] Status post_receive_slow(Descriptor& d) noexcept;
+  [[gnu::noinline]] Descriptor* take_receive_slow(Slot& slot, std::uint64_t h) noexcept;
+  [[gnu::cold, gnu::noinline]] void ring_bell() noexcept;
+
+  // transfer.cpp: carrying out descriptors that the fast path does not take
+  enum class Carried : std::uint8_t { done, failed, later };  // later: stays at the head of pending_
+  Carried carry_out(Descriptor& d) noexcept;
+  Carried carry_send(Descriptor& d) noexcept;
+  Carried carry_rdma(Descriptor& d) noexcept;
+  Carried carry_atomic(Descriptor& d) noexcept;
+  Carried claim_receive(Descriptor& d, Slot*& slot) noexcept;
+  Carried deliver_large(Descriptor& d, Slot& slot, std::uint64_t header) noexcept;
+  Carried stage(Descriptor& d, Slot& slot, std::uint64_t header) noexcept;
+  Carried refuse(Descriptor& d, std::uint32_t status, ErrorCause cause) noexcept;
+  Carried finish(Descriptor& d, CompletedOperation operation) noexcept;
+  [[nodiscard]] bool well_formed(const Descriptor& d) const noexcept;
+  [[nodiscard]] bool local_ok(const LocalSegment& s, RegionCache& cache) noexcept;
+  [[nodiscard]] bool locals_ok(const Descriptor& d, std::uint32_t first) noexcept;
+  void run_pending() noexcept;
+  static void gather(const Descriptor& d, std::uint32_t first, std::byte* to) noexcept;
+  static void scatter(const Descriptor& d, std::uint32_t first, const std::byte* from, std::uint32_t n) noexcept;
+  void publish_receive(std::uint64_t number) noexcept;
+
+  // connect.cpp
+  void prepare_channel();
+  void attach_peer(const Letter& letter);
+  [[nodiscard]] Letter make_letter(MailKind kind) const noexcept;
+  [[nodiscard]] bool compatible(const Letter& letter) const noexcept;
+  void answer(ConnectResult result, std::uint64_t reason) noexcept;
+  void send_final(MailKind kind) noexcept;
+  void fail(ErrorCause cause) noexcept;
+  void peer_closed(ErrorCause cause) noexcept;
+  void flush() noexcept;
+  void drop_channel() noexcept;
+
+  // Hot, sender.
+  bool tx_ready_ = false;  // connected, nothing pending: the fast path may be taken
+  ViState state_ = ViState::idle;
+  std::uint32_t tx_outstanding_ = 0;
+  std::uint64_t tx_seq_ = 0;
+  std::uint64_t tx_limit_ = 0;  // `posted` as last read; equal to tx_seq_ when not connected
+  std::uint64_t tx_mask_ = 0;
+  Slot* tx_slots_ = nullptr;
+  ChannelHead* tx_ = nullptr;
+  CompletionQueue* send_cq_ = nullptr;
+  RegionCache send_region_;
+  // Hot, receiver.
+  alignas(kCacheLineBytes) std::uint64_t rx_seq_ = 0;
+  std::uint64_t rx_mask_ = 0;
+  Slot* rx_slots_ = nullptr;
+  ChannelHead* rx_ = nullptr;
+  std::uint64_t rx_released_ = 0;
+  std::uint64_t rx_posted_ = 0;  // receives posted in all since the connection
+  InlineOptions options_;
+  std::uint32_t rx_outstanding_ = 0;
+  std::uint32_t rx_ring_mask_ = 0;
+  std::unique_ptr<Descriptor*[]> rx_ring_;  // posted receives, by number
+  CompletionQueue* receive_cq_ = nullptr;
+  RegionCache receive_region_;
+  // Cool.
+  std::uint64_t last_active_ = 0;  // the receive queue's tick when a message last came
+  std::int32_t hot_at_ = -1;       // place in the receive queue's list, or -1
+  std::uint32_t receive_bit_ = 0;  // of the receive queue's doorbell
+  ViAttributes attributes_;
+  Nic& nic_;
+  std::uint32_t id_ = 0;
+  Rank peer_{};
+  std::byte* peer_window_ = nullptr;
+  CqDoorbell* peer_bell_ = nullptr;
+  std::uint32_t peer_bell_bit_ = 0;
+  std::uint32_t peer_vi_ = 0;
+  ProtectionTag peer_tag_ = ProtectionTag::none;
+  bool peer_inline_only_ = false;
+  std::uint64_t tx_offset_ = 0;  // of our channel, in our window; 0: none
+  std::uint32_t tx_slot_count_ = 0;
+  std::uint32_t rx_slot_count_ = 0;
+  std::uint64_t discriminator_ = 0;
+  MailKind asked_ = MailKind::none;  // a request of ours is with the peer
+  bool final_sent_ = false;          // we have told the peer that we no longer read its channel
+  bool final_received_ = false;      // the peer has told us so, or is lost
+  std::uint64_t rejection_reason_ = 0;
+  ConnectResult answer_ = ConnectResult::timed_out;
+  ErrorCause cause_ = ErrorCause::none;
+  struct Pending {
+    Descriptor* descriptor;
+    std::uint64_t staged;  // offset of the block that must be taken first (reception level); 0: not yet carried out
+  };
+  std::deque<Pending> pending_;
+  std::unique_ptr<CompletionQueue> own_send_cq_;
+  std::unique_ptr<CompletionQueue> own_receive_cq_;
+};
+
+}  // namespace viaduct::via::shm
