@@ -1,0 +1,1 @@
+extern "C" int viaduct_test_symbol() { return 1; }
