@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// How ranks find each other before they can talk: opaque bytes put under a key, a fence, then get by rank and key.
+/// How ranks find each other before they can talk: opaque bytes put under a key, a fence, then get
+/// by rank and key.
 
 #include <cstddef>
 #include <span>
@@ -11,7 +12,8 @@
 
 namespace viaduct {
 
-/// One implementation per way of being launched: viaduct-run's socket, threads of one process, a job of one.
+/// One implementation per way of being launched: viaduct-run's socket, threads of one process, a
+/// job of one.
 class Bootstrap {
  public:
   virtual ~Bootstrap() = default;
@@ -19,15 +21,16 @@ class Bootstrap {
   /// Publishes @p value under @p key for this rank; visible to the others after the next fence.
   virtual void put(std::string_view key, std::span<const std::byte> value) = 0;
 
-  /// Collective. Blocks (without polling for messages) until every rank has called it; throws Error naming the rank
-  /// when one is lost first.
+  /// Collective. Blocks (without polling for messages) until every rank has called it; throws Error
+  /// naming the rank when one is lost first.
   virtual void fence() = 0;
 
   /// What @p rank put under @p key before the last fence. Throws Error when it put nothing.
   [[nodiscard]] virtual std::vector<std::byte> get(Rank rank, std::string_view key) = 0;
 
-  /// Hands over / fetches an open file descriptor: how peers come by each other's memfd. share_fd() may be called
-  /// once per rank; fetch_fd() any time after the fence that follows it. The caller owns the result.
+  /// Hands over / fetches an open file descriptor: how peers come by each other's memfd. share_fd()
+  /// may be called once per rank; fetch_fd() any time after the fence that follows it. The caller
+  /// owns the result.
   virtual void share_fd(int fd) = 0;
   [[nodiscard]] virtual int fetch_fd(Rank rank) = 0;
 };

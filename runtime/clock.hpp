@@ -2,8 +2,8 @@
 /// @file
 /// Time for spinning and for benchmarks: the invariant time-stamp counter where the CPU has one.
 
-#include <cstdint>
 #include <x86intrin.h>
+#include <cstdint>
 
 namespace viaduct {
 
@@ -13,7 +13,8 @@ namespace viaduct {
 /// CLOCK_MONOTONIC in nanoseconds.  Cost: one vDSO call.
 [[nodiscard]] std::uint64_t monotonic_ns() noexcept;
 
-/// Ticks per nanosecond, calibrated once per process against CLOCK_MONOTONIC (about 2 ms the first time).
+/// Ticks per nanosecond, calibrated once per process against CLOCK_MONOTONIC (about 2 ms the first
+/// time).
 [[nodiscard]] double ticks_per_ns() noexcept;
 
 /// Whether the CPU says that its time-stamp counter is invariant (constant rate, never stops).

@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// What set-up throws: a sentence that names the object, the value and the remedy, with the errno behind it.
+/// What set-up throws: a sentence that names the object, the value and the remedy, with the errno
+/// behind it.
 
 #include <string>
 #include <system_error>
@@ -16,8 +17,9 @@ class Error : public std::system_error {
 /// Throws Error with the calling thread's current errno.
 [[noreturn]] void throw_errno(const std::string& sentence);
 
-/// Writes one sentence to standard error, prefixed with "viaduct:" and the rank if there is one, and aborts.
-/// For contract violations by the caller (a request from a handler, a second reply) that cannot be answered.
+/// Writes one sentence to standard error, prefixed with "viaduct:" and the rank if there is one,
+/// and aborts. For contract violations by the caller (a request from a handler, a second reply)
+/// that cannot be answered.
 [[noreturn, gnu::cold, gnu::noinline]] void violate_contract(const std::string& sentence) noexcept;
 
 }  // namespace viaduct

@@ -13,9 +13,10 @@ namespace viaduct {
 [[nodiscard]] const char* to_string(RankState state) noexcept;
 [[nodiscard]] const char* to_string(Activity activity) noexcept;
 
-/// "rank 3 (pid 123): waiting for a credit towards rank 0; credits in 4, out 0; ...". @p operation may be empty;
+/// "rank 3 (pid 123): waiting for a credit towards rank 0; credits in 4, out 0; ...". @p operation
+/// may be empty;
 /// @p now_ns is monotonic_ns().  Reads only; the rank is not disturbed.
-[[nodiscard]] std::string hang_line(const RankRecord& record, std::uint32_t rank, std::string_view operation,
-                                    std::uint64_t now_ns);
+[[nodiscard]] std::string hang_line(const RankRecord& record, std::uint32_t rank,
+                                    std::string_view operation, std::uint64_t now_ns);
 
 }  // namespace viaduct

@@ -19,15 +19,16 @@
 
 namespace viaduct {
 
-/// Created once per rank, destroyed collectively. Under viaduct-run it joins the launched job; with no launcher it is
-/// a job of one rank; in a parallel environment that cannot be used the constructor throws with the remedy.
+/// Created once per rank, destroyed collectively. Under viaduct-run it joins the launched job; with
+/// no launcher it is a job of one rank; in a parallel environment that cannot be used the
+/// constructor throws with the remedy.
 class Job {
  public:
   /// Collective, blocks until all ranks have arrived.  Throws Error.
   Job();
 
-  /// Collective finalize: a barrier, then release. A rank that leaves main or calls exit() without it has *left*;
-  /// the others do not wait for a rank that is lost.
+  /// Collective finalize: a barrier, then release. A rank that leaves main or calls exit() without
+  /// it has *left*; the others do not wait for a rank that is lost.
   ~Job();
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -37,7 +38,8 @@ class Job {
   /// Ranks are threads of this process (viaduct-run --mode threads).
   [[nodiscard]] bool threads_mode() const noexcept { return threads_mode_; }
   [[nodiscard]] const WaitPolicy& wait_policy() const noexcept { return wait_policy_; }
-  /// Whether every rank could register for expedited barriers (wait.hpp); else sleeps are capped at 1 ms.
+  /// Whether every rank could register for expedited barriers (wait.hpp); else sleeps are capped at
+  /// 1 ms.
   [[nodiscard]] bool membarrier_works() const noexcept { return membarrier_works_; }
 
   [[nodiscard]] Bootstrap& bootstrap() noexcept { return *bootstrap_; }
@@ -48,11 +50,13 @@ class Job {
   [[nodiscard]] const Log& log() const noexcept { return log_; }
   [[nodiscard]] const RuntimeSettings& settings() const noexcept { return settings_; }
 
-  /// Base address, in this process, of @p peer's window; mapped on first use and kept. In threads mode, and for this
-  /// rank itself, the owner's own mapping.  Throws Error when the peer is out of range or cannot be mapped.
+  /// Base address, in this process, of @p peer's window; mapped on first use and kept. In threads
+  /// mode, and for this rank itself, the owner's own mapping.  Throws Error when the peer is out of
+  /// range or cannot be mapped.
   [[nodiscard]] std::byte* window_of(Rank peer);
 
-  /// Whether @p peer is gone (killed, or left without finalizing). Cost: one load of a line that rarely changes.
+  /// Whether @p peer is gone (killed, or left without finalizing). Cost: one load of a line that
+  /// rarely changes.
   [[nodiscard]] bool is_lost(Rank peer) const noexcept;
   /// Whether @p peer has finalized: it will never receive again.
   [[nodiscard]] bool is_finalized(Rank peer) const noexcept;
@@ -61,28 +65,32 @@ class Job {
     return page_->life_epoch.load(std::memory_order_acquire);
   }
 
-  /// Call it now and then in a long wait that began at @p since_ns (monotonic_ns()): once the wait is longer than
-  /// VIADUCT_HANG_REPORT it writes what this rank waits for, from its record, once per wait. A waiter that sleeps
-  /// limits its sleep to settings().hang_report_ns where that is not 0.  Cost: one comparison while it is 0.
+  /// Call it now and then in a long wait that began at @p since_ns (monotonic_ns()): once the wait
+  /// is longer than VIADUCT_HANG_REPORT it writes what this rank waits for, from its record, once
+  /// per wait. A waiter that sleeps limits its sleep to settings().hang_report_ns where that is not
+  /// 0.  Cost: one comparison while it is 0.
   void report_long_wait(std::uint64_t since_ns) noexcept;
 
-  /// Whether this is a child that a rank forked: it shares the rank's memory but is no rank. Every cold call answers
-  /// with an Error or stops it; layers above may ask where they wish.  Cost: one load.
-  [[nodiscard]] bool in_forked_child() const noexcept { return fork_mark_ != nullptr && *fork_mark_ == 0; }
+  /// Whether this is a child that a rank forked: it shares the rank's memory but is no rank. Every
+  /// cold call answers with an Error or stops it; layers above may ask where they wish.  Cost: one
+  /// load.
+  [[nodiscard]] bool in_forked_child() const noexcept {
+    return fork_mark_ != nullptr && *fork_mark_ == 0;
+  }
 
-  /// A barrier in two halves, for callers that must go on polling in between: arrive, then ask until done. Every rank
-  /// calls them in the same order. barrier_done answers ok, retry, or peer_lost when a rank that has not arrived is
-  /// lost.
+  /// A barrier in two halves, for callers that must go on polling in between: arrive, then ask
+  /// until done. Every rank calls them in the same order. barrier_done answers ok, retry, or
+  /// peer_lost when a rank that has not arrived is lost.
   std::uint32_t barrier_arrive() noexcept;
   Status barrier_done(std::uint32_t ticket) noexcept;
 
  private:
-  struct Parts;                                 // what the ways of launching build
+  struct Parts;  // what the ways of launching build
   void join();
   void finalize() noexcept;
   void refuse_in_child(const char* call) const;
-  friend struct RankRun;                        // run()'s insides
-  explicit Job(std::unique_ptr<Parts> parts);   // run() uses it for ranks that are threads
+  friend struct RankRun;                       // run()'s insides
+  explicit Job(std::unique_ptr<Parts> parts);  // run() uses it for ranks that are threads
   friend int run(int (*body)(Job&, int, char**), int argc, char** argv);
 
   Rank rank_{};
@@ -93,19 +101,21 @@ class Job {
   JobPage* page_ = nullptr;
   std::unique_ptr<Segment> segment_;
   std::unique_ptr<Bootstrap> bootstrap_;
-  std::unique_ptr<std::byte*[]> windows_;       // per rank, null until mapped
+  std::unique_ptr<std::byte*[]> windows_;  // per rank, null until mapped
   Stats stats_;
   Log log_{LogLevel::warn, 0, 1};
   RuntimeSettings settings_;
-  const std::uint32_t* fork_mark_ = nullptr;    // 1, in a page that the kernel clears in forked children
-  std::uint32_t barriers_ = 0;                  // that this rank has arrived at
+  const std::uint32_t* fork_mark_ =
+      nullptr;                  // 1, in a page that the kernel clears in forked children
+  std::uint32_t barriers_ = 0;  // that this rank has arrived at
   std::uint64_t reported_wait_ns_ = 0;
-  std::unique_ptr<Parts> parts_;                // cold remainder
+  std::unique_ptr<Parts> parts_;  // cold remainder
 };
 
-/// Runs @p body once per rank of this process: once when ranks are processes, in as many threads as there are ranks
-/// when they are threads. Prints an exception's sentence and answers 1. Returns the process' exit code (the first
-/// non-zero one of its ranks). This is how a program supports both modes:
+/// Runs @p body once per rank of this process: once when ranks are processes, in as many threads as
+/// there are ranks when they are threads. Prints an exception's sentence and answers 1. Returns the
+/// process' exit code (the first non-zero one of its ranks). This is how a program supports both
+/// modes:
 ///
 ///     int body(viaduct::Job& job, int argc, char** argv);
 ///     int main(int argc, char** argv) { return viaduct::run(body, argc, argv); }

@@ -1,10 +1,10 @@
 #pragma once
 /// @file
-/// The job page: what all ranks of one host and their launcher share about each other's life. One memfd, made by the
-/// launcher (by the Job itself when there is none), inherited by the ranks.
+/// The job page: what all ranks of one host and their launcher share about each other's life. One
+/// memfd, made by the launcher (by the Job itself when there is none), inherited by the ranks.
 ///
-/// Layout: JobPage, then RankRecord[size]. 128 bytes a rank; nothing else is held about a peer never talked to except
-/// the translation table's entry.
+/// Layout: JobPage, then RankRecord[size]. 128 bytes a rank; nothing else is held about a peer
+/// never talked to except the translation table's entry.
 
 #include <atomic>
 #include <cstddef>
@@ -22,11 +22,21 @@ enum class RankState : std::uint32_t {
   killed,     ///< its process was ended by a signal, or ended with a non-zero exit code
 };
 
-/// What a rank is doing, for the hang report (SIGUSR1 to the launcher) and for tests that choose their victim by it.
-enum class Activity : std::uint32_t { computing, polling, waiting_credit, waiting_message, in_handler, blocked, barrier };
+/// What a rank is doing, for the hang report (SIGUSR1 to the launcher) and for tests that choose
+/// their victim by it.
+enum class Activity : std::uint32_t {
+  computing,
+  polling,
+  waiting_credit,
+  waiting_message,
+  in_handler,
+  blocked,
+  barrier
+};
 
 struct alignas(64) RankRecord {
-  // Line 0. state, pid and cause are written at life events; the rest by the rank itself, relaxed, for reports only.
+  // Line 0. state, pid and cause are written at life events; the rest by the rank itself, relaxed,
+  // for reports only.
   std::atomic<RankState> state;
   std::atomic<std::int32_t> pid;
   std::atomic<std::int32_t> cause;  // exit code, or 128 + signal
@@ -37,11 +47,14 @@ struct alignas(64) RankRecord {
   std::atomic<std::uint32_t> reserved;
   std::atomic<std::uint64_t> bytes_expected;
   std::atomic<std::uint64_t> bytes_seen;
-  std::atomic<std::uint64_t> last_poll_ns;  // monotonic_ns() of its last look, updated when it starts to wait
-  std::atomic<const char*> operation;       // a string literal in that rank's executable; not for other processes
+  std::atomic<std::uint64_t>
+      last_poll_ns;  // monotonic_ns() of its last look, updated when it starts to wait
+  std::atomic<const char*>
+      operation;  // a string literal in that rank's executable; not for other processes
 
-  // Line 1. The rank's one futex. A sleeper raises `sleeping`, looks once more, waits on `doorbell`; whoever has
-  // something for it increments `doorbell` and wakes it. The launcher does so for everyone when a rank is lost.
+  // Line 1. The rank's one futex. A sleeper raises `sleeping`, looks once more, waits on
+  // `doorbell`; whoever has something for it increments `doorbell` and wakes it. The launcher does
+  // so for everyone when a rank is lost.
   alignas(64) std::atomic<std::uint32_t> sleeping;
   std::atomic<std::uint32_t> doorbell;
   std::atomic<std::uint32_t> barrier_ticket;  // the last barrier that the rank has arrived at
@@ -55,10 +68,12 @@ struct alignas(64) JobPage {
   static constexpr std::uint64_t kMagic = 0x5649414455435431;  // "VIADUCT1"
   std::uint64_t magic;
   std::uint32_t version;
-  std::uint32_t size;                          // ranks
-  alignas(64) std::atomic<std::uint32_t> life_epoch;  // +1 whenever a rank's state becomes left or killed
-  std::atomic<std::uint32_t> first_lost;       // rank + 1 of the first one, 0 when none
-  std::atomic<std::uint32_t> without_membarrier;  // ranks that could not register for expedited barriers
+  std::uint32_t size;  // ranks
+  alignas(64)
+      std::atomic<std::uint32_t> life_epoch;  // +1 whenever a rank's state becomes left or killed
+  std::atomic<std::uint32_t> first_lost;      // rank + 1 of the first one, 0 when none
+  std::atomic<std::uint32_t>
+      without_membarrier;  // ranks that could not register for expedited barriers
   alignas(64) std::atomic<std::uint32_t> barrier_arrived;  // Job::barrier_arrive()
   alignas(64) std::atomic<std::uint32_t> barrier_round;
 
@@ -71,7 +86,8 @@ struct alignas(64) JobPage {
 };
 static_assert(sizeof(JobPage) == 256);
 
-/// Rings @p record's doorbell and wakes whoever sleeps on it.  Cost: a locked instruction and a system call.
+/// Rings @p record's doorbell and wakes whoever sleeps on it.  Cost: a locked instruction and a
+/// system call.
 void ring_doorbell(RankRecord& record) noexcept;
 
 }  // namespace viaduct

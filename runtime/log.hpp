@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// Levelled log to standard error: VIADUCT_LOG=error|warn|info|debug (default warn). One line a call, written with one
-/// write(2), prefixed "viaduct: [rank N] level: ".
+/// Levelled log to standard error: VIADUCT_LOG=error|warn|info|debug (default warn). One line a
+/// call, written with one write(2), prefixed "viaduct: [rank N] level: ".
 
 #include <cstdint>
 #include <string_view>

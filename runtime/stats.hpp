@@ -1,7 +1,8 @@
 #pragma once
 /// @file
-/// Counters of one rank. A layer owns an array of plain 64-bit words that only its rank's thread increments, and a
-/// table of their names; VIADUCT_STATS=1 prints one table for the whole job when it is finalized.
+/// Counters of one rank. A layer owns an array of plain 64-bit words that only its rank's thread
+/// increments, and a table of their names; VIADUCT_STATS=1 prints one table for the whole job when
+/// it is finalized.
 
 #include <cstdint>
 #include <span>
@@ -18,9 +19,10 @@ struct CounterName {
 
 class Stats {
  public:
-  /// Adds a layer's counters; names and values have equal length and outlive the Stats, or remove() is called first
-  /// (which keeps the final values).
-  void add(std::string_view layer, std::span<const CounterName> names, std::span<const std::uint64_t> values);
+  /// Adds a layer's counters; names and values have equal length and outlive the Stats, or remove()
+  /// is called first (which keeps the final values).
+  void add(std::string_view layer, std::span<const CounterName> names,
+           std::span<const std::uint64_t> values);
   void remove(std::span<const std::uint64_t> values);
 
   struct Row {

@@ -7,8 +7,9 @@
 
 namespace viaduct {
 
-/// Bytes between two words that different cores write, so that neither steals the other's line. One line is 64 bytes;
-/// adjacent-line prefetchers fetch pairs, hence words that are hot on both sides stand 128 bytes apart.
+/// Bytes between two words that different cores write, so that neither steals the other's line. One
+/// line is 64 bytes; adjacent-line prefetchers fetch pairs, hence words that are hot on both sides
+/// stand 128 bytes apart.
 inline constexpr std::size_t kCacheLineBytes = 64;
 inline constexpr std::size_t kDestructivePairBytes = 128;
 

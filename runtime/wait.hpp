@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// Waiting without burning a core that a peer needs: spin, then yield, then block on a shared futex.
+/// Waiting without burning a core that a peer needs: spin, then yield, then block on a shared
+/// futex.
 
 #include <atomic>
 #include <cstdint>
@@ -9,21 +10,23 @@
 
 namespace viaduct {
 
-/// How long each stage of a wait lasts. Chosen by Job from the number of ranks on the host against the cores they may
-/// run on, or by VIADUCT_SPIN_NS and VIADUCT_YIELDS.
+/// How long each stage of a wait lasts. Chosen by Job from the number of ranks on the host against
+/// the cores they may run on, or by VIADUCT_SPIN_NS and VIADUCT_YIELDS.
 struct WaitPolicy {
   std::uint64_t spin_ticks = 0;  ///< 0 when ranks outnumber cores
   std::uint32_t yields = 0;      ///< sched_yield calls between spinning and blocking
 };
 
-/// One wait's progress through the stages. Construct it when a wait begins, call next() after every unsuccessful look.
+/// One wait's progress through the stages. Construct it when a wait begins, call next() after every
+/// unsuccessful look.
 class Backoff {
  public:
   enum class Stage : std::uint8_t { spun, yielded, block_now };
 
   explicit Backoff(const WaitPolicy& policy) noexcept : policy_(policy) {}
 
-  /// Spins a little, or yields the core once, or says that it is time to block (and does nothing itself).
+  /// Spins a little, or yields the core once, or says that it is time to block (and does nothing
+  /// itself).
   Stage next() noexcept {
     if (spins_ < kFreeSpins) {
       ++spins_;
@@ -49,20 +52,23 @@ class Backoff {
   std::uint64_t started_ = 0;
 };
 
-/// Blocks while *word == expected, at most timeout_ns (negative: no limit). The futex is shared between processes.
-/// Returns false on time-out; true on a wake-up, a changed word or a signal (the caller looks again).
+/// Blocks while *word == expected, at most timeout_ns (negative: no limit). The futex is shared
+/// between processes. Returns false on time-out; true on a wake-up, a changed word or a signal (the
+/// caller looks again).
 bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                 std::int64_t timeout_ns) noexcept;
 
 /// Wakes up to @p count waiters on @p word.
 void futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept;
 
-/// Registers this process for expedited global memory barriers. Every process that may send to one that sleeps must
-/// have called it before its first send; Job does.  Returns false where kernel or seccomp refuse it.
+/// Registers this process for expedited global memory barriers. Every process that may send to one
+/// that sleeps must have called it before its first send; Job does.  Returns false where kernel or
+/// seccomp refuse it.
 bool membarrier_register() noexcept;
 
-/// Runs a full memory barrier on every running thread of every registered process. Costs about 16 us while a peer
-/// runs, so it is paid once per block.  False where refused: then sleeps are capped at 1 ms.
+/// Runs a full memory barrier on every running thread of every registered process. Costs about 16
+/// us while a peer runs, so it is paid once per block.  False where refused: then sleeps are capped
+/// at 1 ms.
 bool membarrier_global() noexcept;
 
 }  // namespace viaduct

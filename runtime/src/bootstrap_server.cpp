@@ -1,10 +1,10 @@
 #include "runtime/src/bootstrap_server.hpp"
 
-#include <cerrno>
-#include <cstring>
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <cerrno>
+#include <cstring>
 
 namespace viaduct {
 namespace {
@@ -12,7 +12,8 @@ namespace {
 using wire::Kind;
 using wire::Message;
 
-constexpr int kMessagesPerTurn = 8;  // so that one rank that talks much does not keep the others waiting
+constexpr int kMessagesPerTurn =
+    8;  // so that one rank that talks much does not keep the others waiting
 
 void close_fd(int& fd) noexcept {
   if (fd >= 0) ::close(fd);
@@ -47,7 +48,8 @@ std::string BootstrapServer::readable(Rank rank) {
 std::string BootstrapServer::writable(Rank rank) { return flush(rank); }
 
 std::string BootstrapServer::handle(Rank rank, wire::Datagram& datagram) {
-  if (datagram.truncated) return fmt::format("a message of more than {} bytes", wire::kMaxMessageBytes);
+  if (datagram.truncated)
+    return fmt::format("a message of more than {} bytes", wire::kMaxMessageBytes);
   std::string problem;
   const auto message = wire::decode(datagram.bytes, problem);
   if (!message) return problem;
@@ -59,19 +61,29 @@ std::string BootstrapServer::dispatch(Rank rank, const Message& message, int& fd
   const Rank about{message.rank};
   if (message.rank >= exchange_.size()) return fmt::format("a message about rank {}", message.rank);
   switch (message.kind) {
-    case Kind::put: return put(rank, message);
-    case Kind::fence: return arrive(rank, FenceKind::everyone);
-    case Kind::fence_survivors: return arrive(rank, FenceKind::survivors);
-    case Kind::get: answer_get(rank, message); return {};
-    case Kind::share_fd: return share(rank, fd);
-    case Kind::fetch_fd: answer_fetch(rank, about); return {};
+    case Kind::put:
+      return put(rank, message);
+    case Kind::fence:
+      return arrive(rank, FenceKind::everyone);
+    case Kind::fence_survivors:
+      return arrive(rank, FenceKind::survivors);
+    case Kind::get:
+      answer_get(rank, message);
+      return {};
+    case Kind::share_fd:
+      return share(rank, fd);
+    case Kind::fetch_fd:
+      answer_fetch(rank, about);
+      return {};
     case Kind::released:
     case Kind::lost:
     case Kind::value:
     case Kind::nothing:
-    case Kind::descriptor: break;
+    case Kind::descriptor:
+      break;
   }
-  return fmt::format("a message of kind {}, which only the launcher sends", static_cast<unsigned>(message.kind));
+  return fmt::format("a message of kind {}, which only the launcher sends",
+                     static_cast<unsigned>(message.kind));
 }
 
 std::string BootstrapServer::put(Rank rank, const Message& message) {
@@ -98,12 +110,14 @@ std::string BootstrapServer::arrive(Rank rank, FenceKind kind) {
 
 void BootstrapServer::answer_get(Rank rank, const Message& message) {
   const auto* const value = exchange_.get(Rank{message.rank}, message.key);
-  answer(rank, value != nullptr ? Message{Kind::value, message.rank, {}, *value} : Message{Kind::nothing, message.rank});
+  answer(rank, value != nullptr ? Message{Kind::value, message.rank, {}, *value}
+                                : Message{Kind::nothing, message.rank});
 }
 
 void BootstrapServer::answer_fetch(Rank rank, Rank owner) {
   if (ranks_[index(owner)].shared_fd < 0) return answer(rank, {Kind::nothing, index(owner)});
-  ranks_[index(rank)].queue.push_back({wire::encode({Kind::descriptor, index(owner)}), owner, true});
+  ranks_[index(rank)].queue.push_back(
+      {wire::encode({Kind::descriptor, index(owner)}), owner, true});
 }
 
 void BootstrapServer::answer(Rank rank, const Message& message) {
@@ -112,7 +126,8 @@ void BootstrapServer::answer(Rank rank, const Message& message) {
 
 void BootstrapServer::release_fences() {
   for (const Exchange::Release& release : exchange_.take_released()) {
-    answer(release.rank, release.failed ? Message{Kind::lost, index(release.culprit)} : Message{Kind::released});
+    answer(release.rank,
+           release.failed ? Message{Kind::lost, index(release.culprit)} : Message{Kind::released});
     static_cast<void>(flush(release.rank));
   }
 }
@@ -123,14 +138,19 @@ std::string BootstrapServer::flush(Rank rank) {
     const Answer& next = mine.queue.front();
     const int fd = next.with_descriptor ? ranks_[index(next.descriptor_of)].shared_fd : -1;
     const bool gone = next.with_descriptor && fd < 0;  // its owner ended while the answer waited
-    const int problem = gone ? wire::send(mine.socket, wire::encode({Kind::nothing, index(next.descriptor_of)}), -1,
-                                          MSG_DONTWAIT)
-                             : wire::send(mine.socket, next.bytes, fd, MSG_DONTWAIT);
-    if (problem == EAGAIN || problem == ETOOMANYREFS) break;
+    const int problem =
+        gone ? wire::send(mine.socket, wire::encode({Kind::nothing, index(next.descriptor_of)}), -1,
+                          MSG_DONTWAIT)
+             : wire::send(mine.socket, next.bytes, fd, MSG_DONTWAIT);
+    if (problem == EAGAIN || problem == ETOOMANYREFS) {
+      stalled_.push_back(rank);
+      break;
+    }
     if (problem != 0) return disconnect(rank), std::string{};
     mine.queue.pop_front();
   }
-  if (mine.queue.size() > kMaxQueued) return fmt::format("{} questions without taking the answers", mine.queue.size());
+  if (mine.queue.size() > kMaxQueued)
+    return fmt::format("{} questions without taking the answers", mine.queue.size());
   return {};
 }
 

@@ -1,11 +1,12 @@
 #pragma once
 /// @file
-/// The launcher's side of the bootstrap: one socket per rank, answers that never make it wait for one of them.
+/// The launcher's side of the bootstrap: one socket per rank, answers that never make it wait for
+/// one of them.
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/src/exchange.hpp"
@@ -23,12 +24,18 @@ class BootstrapServer {
   /// Takes over the launcher's end of @p rank's socket pair.
   void open(Rank rank, int socket);
 
-  /// Reads and answers what @p rank has sent, at most a few messages. Blocks never. Answers an empty text, or what is
-  /// wrong with the rank's bytes, after which the job must end.
+  /// Reads and answers what @p rank has sent, at most a few messages. Blocks never. Answers an
+  /// empty text, or what is wrong with the rank's bytes, after which the job must end.
   [[nodiscard]] std::string readable(Rank rank);
   /// Sends what had to wait until @p rank's socket took more.
   [[nodiscard]] std::string writable(Rank rank);
-  [[nodiscard]] bool wants_to_write(Rank rank) const noexcept { return !ranks_[index(rank)].queue.empty(); }
+  [[nodiscard]] bool wants_to_write(Rank rank) const noexcept {
+    return !ranks_[index(rank)].queue.empty();
+  }
+
+  /// The ranks whose answers have begun to wait since the last call: writable() is due when their
+  /// sockets take more.
+  [[nodiscard]] std::vector<Rank> take_stalled() { return std::exchange(stalled_, {}); }
 
   /// @p rank is gone: whoever waits for it is told, its shared descriptor is closed.
   void lose(Rank rank);
@@ -66,6 +73,7 @@ class BootstrapServer {
 
   Exchange exchange_;
   std::vector<PerRank> ranks_;
+  std::vector<Rank> stalled_;
 };
 
 }  // namespace viaduct

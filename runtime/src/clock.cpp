@@ -6,7 +6,8 @@
 namespace viaduct {
 namespace {
 
-// The counter read between two reads of the clock; the pair with the least time between them is the least disturbed.
+// The counter read between two reads of the clock; the pair with the least time between them is the
+// least disturbed.
 struct Sample {
   std::uint64_t ns;
   std::uint64_t ticks;
@@ -41,7 +42,8 @@ double calibrate() noexcept {
 std::uint64_t monotonic_ns() noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 double ticks_per_ns() noexcept {

@@ -1,11 +1,11 @@
 #include "runtime/config.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
-#include <fmt/format.h>
 #include <limits>
 #include <optional>
 
@@ -70,8 +70,8 @@ bool is_choice(std::string_view text, std::string_view choices) {
 
 [[noreturn]] void reject(const Option& option, std::string_view value) {
   throw Error(std::errc::invalid_argument,
-              fmt::format("{}={} is not accepted: give {} (the default is {})", option.variable, value,
-                          describe_values(option), option.default_text));
+              fmt::format("{}={} is not accepted: give {} (the default is {})", option.variable,
+                          value, describe_values(option), option.default_text));
 }
 
 template <typename T>

@@ -1,9 +1,9 @@
 // What the option tables say to people: the help text and the warning about unknown names.
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <fmt/format.h>
 #include <vector>
 
 #include "runtime/config.hpp"

@@ -1,9 +1,9 @@
 #include "runtime/src/control_group.hpp"
 
+#include <unistd.h>
 #include <charconv>
 #include <fstream>
 #include <sstream>
-#include <unistd.h>
 
 namespace viaduct {
 namespace {
@@ -17,9 +17,11 @@ bool lists(const std::string& controllers, const std::string& wanted) {
   return false;
 }
 
-/// The group's directory and its ancestors up to the mount point. A container may see only the mount point of a path
-/// that the host counts from higher up: directories that are not there are passed over.
-void add_ancestors(std::vector<ControlGroup>& groups, const std::string& mount, std::string path, bool version2) {
+/// The group's directory and its ancestors up to the mount point. A container may see only the
+/// mount point of a path that the host counts from higher up: directories that are not there are
+/// passed over.
+void add_ancestors(std::vector<ControlGroup>& groups, const std::string& mount, std::string path,
+                   bool version2) {
   while (true) {
     const std::string directory = path == "/" ? mount : mount + path;
     if (::access(directory.c_str(), R_OK | X_OK) == 0) groups.push_back({directory, version2});

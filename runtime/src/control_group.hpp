@@ -16,15 +16,17 @@ namespace viaduct {
 [[nodiscard]] std::optional<std::uint64_t> read_number(const std::string& path);
 
 /// The number after @p field at the start of a line of @p text ("MemAvailable:", "inactive_file").
-[[nodiscard]] std::optional<std::uint64_t> field_of(const std::string& text, const std::string& field);
+[[nodiscard]] std::optional<std::uint64_t> field_of(const std::string& text,
+                                                    const std::string& field);
 
 struct ControlGroup {
   std::string directory;  ///< as seen here, for example /sys/fs/cgroup/user.slice
   bool version2;
 };
 
-/// This process' group for @p controller ("memory", "cpu") and the groups above it, innermost first. Empty when none
-/// is visible here.
-[[nodiscard]] std::vector<ControlGroup> control_groups(const std::string& root, const std::string& controller);
+/// This process' group for @p controller ("memory", "cpu") and the groups above it, innermost
+/// first. Empty when none is visible here.
+[[nodiscard]] std::vector<ControlGroup> control_groups(const std::string& root,
+                                                       const std::string& controller);
 
 }  // namespace viaduct

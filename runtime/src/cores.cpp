@@ -1,7 +1,7 @@
 #include "runtime/src/cores.hpp"
 
-#include <algorithm>
 #include <sched.h>
+#include <algorithm>
 #include <sstream>
 #include <vector>
 
@@ -11,20 +11,23 @@
 namespace viaduct {
 namespace {
 
-// The defaults of waiting, all in one place; to be tuned by measurement. With a core for each rank, a blocked rank
-// costs its peer a wake-up of tens of microseconds, so a wait spins far longer than any answer should take. With more
-// ranks than cores a spin burns the time slice that the peer needs, so the core is handed over at once.
+// The defaults of waiting, all in one place; to be tuned by measurement. With a core for each rank,
+// a blocked rank costs its peer a wake-up of tens of microseconds, so a wait spins far longer than
+// any answer should take. With more ranks than cores a spin burns the time slice that the peer
+// needs, so the core is handed over at once.
 constexpr std::int64_t kSpinNs = 50'000;
 constexpr std::int64_t kYieldsWithCores = 10;
 constexpr std::int64_t kYieldsWithoutCores = 20;
 
 std::uint32_t affinity_cores() {
-  // Machines with more than 1024 processors need a larger set than cpu_set_t: grow until the kernel accepts it.
+  // Machines with more than 1024 processors need a larger set than cpu_set_t: grow until the kernel
+  // accepts it.
   for (std::size_t processors = 1024; processors <= (1U << 20U); processors *= 2) {
     std::vector<unsigned long> mask(processors / (8 * sizeof(unsigned long)));
     auto* const set = reinterpret_cast<cpu_set_t*>(mask.data());
     const std::size_t bytes = mask.size() * sizeof(unsigned long);
-    if (::sched_getaffinity(0, bytes, set) == 0) return static_cast<std::uint32_t>(CPU_COUNT_S(bytes, set));
+    if (::sched_getaffinity(0, bytes, set) == 0)
+      return static_cast<std::uint32_t>(CPU_COUNT_S(bytes, set));
   }
   return 1;
 }
@@ -35,13 +38,17 @@ std::uint32_t cores_for(std::uint64_t quota, std::uint64_t period) {
 
 std::uint32_t group_quota(const ControlGroup& group) {
   if (!group.version2) {
-    const auto quota = read_number(group.directory + "/cpu.cfs_quota_us");  // "-1" is no number: no quota
-    return quota ? cores_for(*quota, read_number(group.directory + "/cpu.cfs_period_us").value_or(0)) : 0;
+    const auto quota =
+        read_number(group.directory + "/cpu.cfs_quota_us");  // "-1" is no number: no quota
+    return quota
+               ? cores_for(*quota, read_number(group.directory + "/cpu.cfs_period_us").value_or(0))
+               : 0;
   }
   std::istringstream words(read_small_file(group.directory + "/cpu.max").value_or("max 0"));
   std::uint64_t quota = 0;
   std::uint64_t period = 0;
-  return words >> quota >> period ? cores_for(quota, period) : 0;  // "max 100000" is no number: no quota
+  return words >> quota >> period ? cores_for(quota, period)
+                                  : 0;  // "max 100000" is no number: no quota
 }
 
 }  // namespace
@@ -61,14 +68,18 @@ std::uint32_t usable_cores(const std::string& root) {
   return quota == 0 ? cores : std::min(cores, quota);
 }
 
-WaitPolicy choose_wait_policy(const RuntimeSettings& settings, std::uint32_t ranks, std::uint32_t cores) {
+WaitPolicy choose_wait_policy(const RuntimeSettings& settings, std::uint32_t ranks,
+                              std::uint32_t cores) {
   const bool core_each = ranks <= cores;
-  const std::int64_t spin_ns = settings.spin_ns != config::kAuto ? settings.spin_ns : core_each ? kSpinNs : 0;
+  const std::int64_t spin_ns = settings.spin_ns != config::kAuto ? settings.spin_ns
+                               : core_each                       ? kSpinNs
+                                                                 : 0;
   const std::int64_t yields = settings.yields != config::kAuto ? settings.yields
                               : core_each                      ? kYieldsWithCores
                                                                : kYieldsWithoutCores;
   WaitPolicy policy;
-  if (spin_ns > 0) policy.spin_ticks = static_cast<std::uint64_t>(static_cast<double>(spin_ns) * ticks_per_ns());
+  if (spin_ns > 0)
+    policy.spin_ticks = static_cast<std::uint64_t>(static_cast<double>(spin_ns) * ticks_per_ns());
   policy.yields = static_cast<std::uint32_t>(yields);
   return policy;
 }

@@ -10,13 +10,15 @@
 
 namespace viaduct {
 
-/// Cores in the affinity mask, or fewer where a control group's cpu.max (or cpu.cfs_quota_us) allows less. At least 1.
+/// Cores in the affinity mask, or fewer where a control group's cpu.max (or cpu.cfs_quota_us)
+/// allows less. At least 1.
 [[nodiscard]] std::uint32_t usable_cores(const std::string& root = {});
 
 /// The cores that a control group's quota is worth, rounded up; 0 when there is no quota.
 [[nodiscard]] std::uint32_t quota_cores(const std::string& root = {});
 
 /// How ranks wait when @p ranks share @p cores, unless the settings say otherwise.
-[[nodiscard]] WaitPolicy choose_wait_policy(const RuntimeSettings& settings, std::uint32_t ranks, std::uint32_t cores);
+[[nodiscard]] WaitPolicy choose_wait_policy(const RuntimeSettings& settings, std::uint32_t ranks,
+                                            std::uint32_t cores);
 
 }  // namespace viaduct

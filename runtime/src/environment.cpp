@@ -1,12 +1,12 @@
 #include "runtime/src/environment.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <string_view>
-#include <sys/socket.h>
 
 #include "runtime/error.hpp"
 #include "runtime/src/launch_variables.hpp"
@@ -32,7 +32,8 @@ std::uint32_t launch_number(const char* variable, std::uint32_t limit) {
   if (number < limit) return number;
   const char* const text = std::getenv(variable);
   throw Error(std::errc::invalid_argument,
-              fmt::format("{}={} is not what viaduct-run sets (a number below {}): start the program with viaduct-run, "
+              fmt::format("{}={} is not what viaduct-run sets (a number below {}): start the "
+                          "program with viaduct-run, "
                           "or unset the VIADUCT_JOB_ID that it inherited",
                           variable, text != nullptr ? text : "(unset)", limit));
 }
@@ -41,20 +42,25 @@ int launch_descriptor(const char* variable) {
   constexpr std::uint32_t kDescriptors = 1U << 30U;
   const int fd = static_cast<int>(launch_number(variable, kDescriptors));
   if (::fcntl(fd, F_GETFD) >= 0) return fd;
-  throw Error(std::errc::bad_file_descriptor,
-              fmt::format("{}={} is not open: this process was started by a rank of a job but is not that rank; start "
-                          "it with viaduct-run, or unset VIADUCT_JOB_ID to make it a job of its own",
-                          variable, fd));
+  throw Error(
+      std::errc::bad_file_descriptor,
+      fmt::format("{}={} is not open: this process was started by a rank of a job but is not that "
+                  "rank; start "
+                  "it with viaduct-run, or unset VIADUCT_JOB_ID to make it a job of its own",
+                  variable, fd));
 }
 
 int launch_socket() {
   const int fd = launch_descriptor(launch::kSocket);
   int type = 0;
   socklen_t bytes = sizeof type;
-  if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_SEQPACKET) return fd;
+  if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_SEQPACKET)
+    return fd;
   throw Error(std::errc::not_a_socket,
-              fmt::format("{}={} is not the socket to viaduct-run: this process was started by a rank of a job but is "
-                          "not that rank; unset VIADUCT_JOB_ID to make it a job of its own", launch::kSocket, fd));
+              fmt::format("{}={} is not the socket to viaduct-run: this process was started by a "
+                          "rank of a job but is "
+                          "not that rank; unset VIADUCT_JOB_ID to make it a job of its own",
+                          launch::kSocket, fd));
 }
 
 Launch launched() {
@@ -81,7 +87,8 @@ const char* foreign_environment() {
   if (std::getenv("PMI_RANK") != nullptr) return "PMI_RANK";
   if (number_or("OMPI_COMM_WORLD_SIZE", 0) > 1) return "OMPI_COMM_WORLD_SIZE";
   // SLURM_JOB_ID alone is a batch shell, not a parallel step.
-  if (std::getenv("SLURM_STEP_ID") != nullptr && number_or("SLURM_NTASKS", 0) > 1) return "SLURM_STEP_ID";
+  if (std::getenv("SLURM_STEP_ID") != nullptr && number_or("SLURM_NTASKS", 0) > 1)
+    return "SLURM_STEP_ID";
   return nullptr;
 }
 
@@ -90,10 +97,14 @@ const char* foreign_environment() {
 Launch detect_launch() {
   if (std::getenv(launch::kJobId) != nullptr) return launched();
   if (const char* variable = foreign_environment(); variable != nullptr) {
-    throw Error(std::errc::not_supported,
-                fmt::format("{}={} shows a parallel environment that this build cannot join, and going on alone would "
-                            "silently make many jobs of one rank: start it with viaduct-run -n N PROGRAM, or unset "
-                            "{} for a job of one rank", variable, std::getenv(variable), variable));
+    throw Error(
+        std::errc::not_supported,
+        fmt::format(
+            "{}={} shows a parallel environment that this build cannot join, and going on alone "
+            "would "
+            "silently make many jobs of one rank: start it with viaduct-run -n N PROGRAM, or unset "
+            "{} for a job of one rank",
+            variable, std::getenv(variable), variable));
   }
   return {};
 }

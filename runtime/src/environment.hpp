@@ -18,8 +18,8 @@ struct Launch {
   bool keep_going = false;
 };
 
-/// Reads the environment.  Throws Error when the launch variables are malformed or stale, or when another parallel
-/// environment is present.
+/// Reads the environment.  Throws Error when the launch variables are malformed or stale, or when
+/// another parallel environment is present.
 [[nodiscard]] Launch detect_launch();
 
 }  // namespace viaduct

@@ -1,8 +1,8 @@
 #include "runtime/error.hpp"
 
+#include <unistd.h>
 #include <cerrno>
 #include <cstdlib>
-#include <unistd.h>
 
 #include "runtime/src/rank_name.hpp"
 

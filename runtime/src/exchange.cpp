@@ -7,7 +7,8 @@ namespace viaduct {
 void Exchange::put(Rank rank, std::string_view key, std::span<const std::byte> value) {
   PerRank& mine = ranks_[index(rank)];
   mine.bytes += key.size() + value.size();
-  mine.pending.insert_or_assign(std::string(key), std::vector<std::byte>(value.begin(), value.end()));
+  mine.pending.insert_or_assign(std::string(key),
+                                std::vector<std::byte>(value.begin(), value.end()));
 }
 
 const std::vector<std::byte>* Exchange::get(Rank rank, std::string_view key) const {
@@ -34,7 +35,8 @@ void Exchange::lose(Rank rank) {
 }
 
 bool Exchange::complete() const noexcept {
-  return std::all_of(ranks_.begin(), ranks_.end(), [](const PerRank& r) { return r.waiting || r.lost; });
+  return std::all_of(ranks_.begin(), ranks_.end(),
+                     [](const PerRank& r) { return r.waiting || r.lost; });
 }
 
 void Exchange::publish() {

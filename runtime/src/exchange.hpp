@@ -1,7 +1,8 @@
 #pragma once
 /// @file
-/// The bookkeeping behind every Bootstrap: what was put, who waits at the fence, who is lost. Pure data, no locks, no
-/// input or output: viaduct-run drives one from its sockets, ranks that are threads share one under a mutex.
+/// The bookkeeping behind every Bootstrap: what was put, who waits at the fence, who is lost. Pure
+/// data, no locks, no input or output: viaduct-run drives one from its sockets, ranks that are
+/// threads share one under a mutex.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +26,9 @@ class Exchange {
  public:
   explicit Exchange(std::uint32_t size) : ranks_(size) {}
 
-  [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(ranks_.size()); }
+  [[nodiscard]] std::uint32_t size() const noexcept {
+    return static_cast<std::uint32_t>(ranks_.size());
+  }
 
   /// Visible to get() after the next fence that succeeds.
   void put(Rank rank, std::string_view key, std::span<const std::byte> value);
@@ -44,9 +47,9 @@ class Exchange {
   [[nodiscard]] bool is_lost(Rank rank) const noexcept { return ranks_[index(rank)].lost; }
 
   struct Release {
-    Rank rank;          ///< who may go on
-    bool failed;        ///< the fence failed, because of
-    Rank culprit;       ///< this one
+    Rank rank;     ///< who may go on
+    bool failed;   ///< the fence failed, because of
+    Rank culprit;  ///< this one
   };
   /// Who may leave the fence now; each is named once. Call after arrive() and lose().
   [[nodiscard]] std::vector<Release> take_released();

@@ -24,24 +24,36 @@ std::string since_last_poll(const RankRecord& record, std::uint64_t now_ns) {
 
 const char* to_string(RankState state) noexcept {
   switch (state) {
-    case RankState::starting: return "starting";
-    case RankState::running: return "running";
-    case RankState::finalized: return "finalized";
-    case RankState::left: return "left";
-    case RankState::killed: return "killed";
+    case RankState::starting:
+      return "starting";
+    case RankState::running:
+      return "running";
+    case RankState::finalized:
+      return "finalized";
+    case RankState::left:
+      return "left";
+    case RankState::killed:
+      return "killed";
   }
   return "in an unknown state";
 }
 
 const char* to_string(Activity activity) noexcept {
   switch (activity) {
-    case Activity::computing: return "computing";
-    case Activity::polling: return "polling";
-    case Activity::waiting_credit: return "waiting for a credit";
-    case Activity::waiting_message: return "waiting for a message";
-    case Activity::in_handler: return "in a handler";
-    case Activity::blocked: return "blocked";
-    case Activity::barrier: return "in a barrier";
+    case Activity::computing:
+      return "computing";
+    case Activity::polling:
+      return "polling";
+    case Activity::waiting_credit:
+      return "waiting for a credit";
+    case Activity::waiting_message:
+      return "waiting for a message";
+    case Activity::in_handler:
+      return "in a handler";
+    case Activity::blocked:
+      return "blocked";
+    case Activity::barrier:
+      return "in a barrier";
   }
   return "doing something unknown";
 }
@@ -49,8 +61,8 @@ const char* to_string(Activity activity) noexcept {
 std::string hang_line(const RankRecord& record, std::uint32_t rank, std::string_view operation,
                       std::uint64_t now_ns) {
   const RankState state = record.state.load(std::memory_order_acquire);
-  std::string line = fmt::format("rank {} (pid {}): {}", rank, record.pid.load(std::memory_order_relaxed),
-                                 to_string(state));
+  std::string line = fmt::format("rank {} (pid {}): {}", rank,
+                                 record.pid.load(std::memory_order_relaxed), to_string(state));
   if (state != RankState::running) return line;
   line += fmt::format(", {}", doing(record, operation));
   line += fmt::format("; credits in {}, out {}", record.credits_in.load(std::memory_order_relaxed),

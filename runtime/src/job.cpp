@@ -1,12 +1,12 @@
 #include "runtime/job.hpp"
 
-#include <algorithm>
-#include <cerrno>
-#include <exception>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <exception>
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
@@ -34,9 +34,11 @@ std::uint32_t shared_cores(const Launch& launch) {
 /// From starting to running, or an error: a rank has one Job in its life.
 void enter_record(RankRecord& record, std::uint32_t rank) {
   RankState expected = RankState::starting;
-  if (!record.state.compare_exchange_strong(expected, RankState::running, std::memory_order_acq_rel)) {
-    throw Error(std::errc::operation_not_permitted,
-                fmt::format("rank {} cannot have a second Job: one process creates one, once", rank));
+  if (!record.state.compare_exchange_strong(expected, RankState::running,
+                                            std::memory_order_acq_rel)) {
+    throw Error(
+        std::errc::operation_not_permitted,
+        fmt::format("rank {} cannot have a second Job: one process creates one, once", rank));
   }
   record.pid.store(::getpid(), std::memory_order_relaxed);
   record.activity.store(Activity::barrier, std::memory_order_relaxed);
@@ -48,9 +50,12 @@ std::byte* map_peer(Bootstrap& bootstrap, Rank peer, std::size_t expected_bytes)
   const int problem = ::fstat(fd, &status) != 0 ? errno : 0;
   if (problem != 0 || static_cast<std::size_t>(status.st_size) != expected_bytes) {
     ::close(fd);
-    throw Error(problem != 0 ? problem : EINVAL,
-                fmt::format("the shared window of rank {} has {} bytes, this rank's {}: give every rank the same "
-                            "VIADUCT_SHM_WINDOW", index(peer), status.st_size, expected_bytes));
+    throw Error(
+        problem != 0 ? problem : EINVAL,
+        fmt::format(
+            "the shared window of rank {} has {} bytes, this rank's {}: give every rank the same "
+            "VIADUCT_SHM_WINDOW",
+            index(peer), status.st_size, expected_bytes));
   }
   try {
     std::byte* const base = map_window(fd, expected_bytes);
@@ -64,8 +69,8 @@ std::byte* map_peer(Bootstrap& bootstrap, Rank peer, std::size_t expected_bytes)
 
 }  // namespace
 
-std::unique_ptr<Job::Parts> Job::Parts::of_thread(std::shared_ptr<ThreadWorld> world, const Launch& launch,
-                                                  std::uint32_t rank) {
+std::unique_ptr<Job::Parts> Job::Parts::of_thread(std::shared_ptr<ThreadWorld> world,
+                                                  const Launch& launch, std::uint32_t rank) {
   auto parts = std::make_unique<Parts>();
   parts->launch = launch;
   parts->launch.rank = rank;
@@ -77,10 +82,12 @@ std::unique_ptr<Job::Parts> Job::Parts::of_thread(std::shared_ptr<ThreadWorld> w
 std::unique_ptr<Job::Parts> Job::Parts::from_environment() {
   const Launch launch = detect_launch();
   if (launch.mode == Launch::Mode::threads && launch.size > 1) {
-    throw Error(std::errc::operation_not_permitted,
-                fmt::format("this program creates a Job itself and so has one rank, but it was started as {} ranks "
-                            "that are threads: let it call viaduct::run(), or start it with --mode processes",
-                            launch.size));
+    throw Error(
+        std::errc::operation_not_permitted,
+        fmt::format(
+            "this program creates a Job itself and so has one rank, but it was started as {} ranks "
+            "that are threads: let it call viaduct::run(), or start it with --mode processes",
+            launch.size));
   }
   if (launch.mode != Launch::Mode::processes) {
     PageMapping page = launch.page >= 0 ? PageMapping::attach(launch.page) : PageMapping::create(1);
@@ -90,8 +97,9 @@ std::unique_ptr<Job::Parts> Job::Parts::from_environment() {
   parts->launch = launch;
   parts->own_page = PageMapping::attach(launch.page);
   if (parts->own_page->size != launch.size) {
-    throw Error(std::errc::bad_message, fmt::format("the job page is for {} ranks, VIADUCT_SIZE says {}",
-                                                    parts->own_page->size, launch.size));
+    throw Error(std::errc::bad_message,
+                fmt::format("the job page is for {} ranks, VIADUCT_SIZE says {}",
+                            parts->own_page->size, launch.size));
   }
   // From here on what this rank executes does not inherit them.
   ::fcntl(launch.page, F_SETFD, FD_CLOEXEC);
@@ -121,7 +129,8 @@ void Job::join() {
   config::load(&settings_, runtime_options());
   log_ = Log(level_of(settings_.log), index(rank_), size_);
   if (index(rank_) == 0) {
-    if (const std::string unknown = config::unknown_variables(); !unknown.empty()) log_.write(LogLevel::warn, unknown);
+    if (const std::string unknown = config::unknown_variables(); !unknown.empty())
+      log_.write(LogLevel::warn, unknown);
   }
   enter_record(record(rank_), index(rank_));
   wait_policy_ = choose_wait_policy(settings_, size_, shared_cores(parts_->launch));
@@ -141,7 +150,8 @@ void Job::join() {
 
 Job::~Job() {
   if (in_forked_child()) {
-    violate_contract("a child that a rank forked must end with exec or _exit, not through the Job's destructor");
+    violate_contract(
+        "a child that a rank forked must end with exec or _exit, not through the Job's destructor");
   }
   if (!parts_->abandoned && std::uncaught_exceptions() <= parts_->exceptions_before) finalize();
   for (std::uint32_t i = 0; i < size_; ++i) {
@@ -168,9 +178,12 @@ void Job::finalize() noexcept {
 
 void Job::refuse_in_child(const char* call) const {
   if (!in_forked_child()) return;
-  throw Error(std::errc::operation_not_permitted,
-              fmt::format("{} was called in a child that rank {} forked: only the rank itself may use the job; the "
-                          "child may exec or _exit", call, index(rank_)));
+  throw Error(
+      std::errc::operation_not_permitted,
+      fmt::format(
+          "{} was called in a child that rank {} forked: only the rank itself may use the job; the "
+          "child may exec or _exit",
+          call, index(rank_)));
 }
 
 std::byte* Job::window_of(Rank peer) {
@@ -178,7 +191,8 @@ std::byte* Job::window_of(Rank peer) {
   const std::uint32_t i = index(peer);
   if (i >= size_) {
     throw Error(std::errc::invalid_argument,
-                fmt::format("rank {} is out of range: the job has {} ranks (0 to {})", i, size_, size_ - 1));
+                fmt::format("rank {} is out of range: the job has {} ranks (0 to {})", i, size_,
+                            size_ - 1));
   }
   if (windows_[i] != nullptr) return windows_[i];
   if (parts_->world) {

@@ -13,7 +13,8 @@ namespace viaduct {
 
 class JobBootstrap : public Bootstrap {
  public:
-  /// A fence that does not wait for ranks that are lost: finalize.  Does not throw when the launcher is gone.
+  /// A fence that does not wait for ranks that are lost: finalize.  Does not throw when the
+  /// launcher is gone.
   virtual void fence_survivors() = 0;
 
   /// get() that answers empty when there is nothing.
@@ -21,9 +22,11 @@ class JobBootstrap : public Bootstrap {
 };
 
 /// Over the socket pair to viaduct-run; owns @p socket.
-[[nodiscard]] std::unique_ptr<JobBootstrap> make_socket_bootstrap(int socket, Rank rank, std::uint32_t size);
+[[nodiscard]] std::unique_ptr<JobBootstrap> make_socket_bootstrap(int socket, Rank rank,
+                                                                  std::uint32_t size);
 
 /// Over memory shared by ranks that are threads.
-[[nodiscard]] std::unique_ptr<JobBootstrap> make_thread_bootstrap(std::shared_ptr<ThreadWorld> world, Rank rank);
+[[nodiscard]] std::unique_ptr<JobBootstrap> make_thread_bootstrap(
+    std::shared_ptr<ThreadWorld> world, Rank rank);
 
 }  // namespace viaduct

@@ -35,7 +35,9 @@ struct Job::Parts {
   int exceptions_before = 0;
   bool abandoned = false;  // the body threw: do not finalize
 
-  [[nodiscard]] JobPage* page() const noexcept { return world ? world->page.get() : own_page.get(); }
+  [[nodiscard]] JobPage* page() const noexcept {
+    return world ? world->page.get() : own_page.get();
+  }
 
   static std::unique_ptr<Parts> from_environment();
   static std::unique_ptr<Parts> of_thread(std::shared_ptr<ThreadWorld> world, const Launch& launch,

@@ -10,14 +10,17 @@
 namespace viaduct {
 
 std::uint32_t Job::barrier_arrive() noexcept {
-  if (in_forked_child()) violate_contract("a barrier was called in a child that a rank forked: only the rank may");
+  if (in_forked_child())
+    violate_contract("a barrier was called in a child that a rank forked: only the rank may");
   const std::uint32_t ticket = ++barriers_;
   record(rank_).barrier_ticket.store(ticket, std::memory_order_release);
   if (page_->barrier_arrived.fetch_add(1, std::memory_order_acq_rel) + 1 != size_) return ticket;
-  // The last to arrive opens the next round. Nobody can arrive at that before the round below says so.
+  // The last to arrive opens the next round. Nobody can arrive at that before the round below says
+  // so.
   page_->barrier_arrived.store(0, std::memory_order_relaxed);
   page_->barrier_round.store(ticket, std::memory_order_seq_cst);
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the sleeper's, between its flag and its last look
+  std::atomic_thread_fence(
+      std::memory_order_seq_cst);  // pairs with the sleeper's, between its flag and its last look
   for (std::uint32_t i = 0; i < size_; ++i) {
     RankRecord& other = record(Rank{i});
     if (other.sleeping.load(std::memory_order_relaxed) != 0) ring_doorbell(other);
@@ -28,7 +31,8 @@ std::uint32_t Job::barrier_arrive() noexcept {
 Status Job::barrier_done(std::uint32_t ticket) noexcept {
   // Rounds are compared by their distance, which survives the counter's overflow.
   const auto done = [&] {
-    return static_cast<std::int32_t>(page_->barrier_round.load(std::memory_order_acquire) - ticket) >= 0;
+    return static_cast<std::int32_t>(page_->barrier_round.load(std::memory_order_acquire) -
+                                     ticket) >= 0;
   };
   if (done()) return Status::ok;
   if (life_epoch() == 0) return Status::retry;
@@ -48,7 +52,8 @@ void Job::report_long_wait(std::uint64_t since_ns) noexcept {
   reported_wait_ns_ = since_ns;
   try {
     const char* const operation = record(rank_).operation.load(std::memory_order_relaxed);
-    const std::string line = hang_line(record(rank_), index(rank_), operation != nullptr ? operation : "", now);
+    const std::string line =
+        hang_line(record(rank_), index(rank_), operation != nullptr ? operation : "", now);
     log_.write(LogLevel::error, fmt::format("a wait has lasted {:.1f} s: {}",
                                             static_cast<double>(now - since_ns) * 1e-9, line));
   } catch (const std::exception&) {  // no memory for a report

@@ -1,9 +1,9 @@
 #include "runtime/log.hpp"
 
+#include <unistd.h>
 #include <array>
 #include <cerrno>
 #include <string>
-#include <unistd.h>
 
 namespace viaduct {
 

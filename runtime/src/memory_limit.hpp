@@ -1,7 +1,8 @@
 #pragma once
 /// @file
-/// How much memory this process may still take, and which limit says so. Shared memory that goes over a control
-/// group's limit is not refused by the kernel but ends in the out-of-memory killer, hence the look before.
+/// How much memory this process may still take, and which limit says so. Shared memory that goes
+/// over a control group's limit is not refused by the kernel but ends in the out-of-memory killer,
+/// hence the look before.
 
 #include <cstdint>
 #include <string>
@@ -15,9 +16,10 @@ struct MemoryHeadroom {
   std::string source;  ///< the file that holds the limit; empty when there is none
 };
 
-/// The tightest of: memory.max of this process' control group and of those above it (version 2, or version 1's
-/// memory.limit_in_bytes), and the memory and swap that the machine has available. Page cache that can be dropped
-/// does not count as used.  @p root stands before /proc and /sys.  Cost: a few small files read.
+/// The tightest of: memory.max of this process' control group and of those above it (version 2, or
+/// version 1's memory.limit_in_bytes), and the memory and swap that the machine has available. Page
+/// cache that can be dropped does not count as used.  @p root stands before /proc and /sys.  Cost:
+/// a few small files read.
 [[nodiscard]] MemoryHeadroom memory_headroom(const std::string& root = {});
 
 }  // namespace viaduct

@@ -2,10 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <new>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <new>
 
 #include "runtime/error.hpp"
 
@@ -30,7 +30,8 @@ PageMapping PageMapping::create(std::uint32_t ranks) {
   // Reserved now, so that a shortage of memory is this error and no SIGBUS later.
   if (::ftruncate(result.fd_, static_cast<off_t>(result.bytes_)) != 0 ||
       ::fallocate(result.fd_, 0, 0, static_cast<off_t>(result.bytes_)) != 0) {
-    throw_errno(fmt::format("cannot reserve the job page of {} bytes for {} ranks", result.bytes_, ranks));
+    throw_errno(
+        fmt::format("cannot reserve the job page of {} bytes for {} ranks", result.bytes_, ranks));
   }
   result.page_ = new (map_shared(result.fd_, result.bytes_)) JobPage{};
   result.page_->version = kVersion;
@@ -49,14 +50,16 @@ PageMapping PageMapping::attach(int fd) {
   if (::fstat(fd, &status) != 0) throw_errno(fmt::format("descriptor {} is not the job page", fd));
   const auto bytes = static_cast<std::size_t>(status.st_size);
   if (bytes < sizeof(JobPage)) {
-    throw Error(std::errc::bad_message, fmt::format("descriptor {} has {} bytes: it is not the job page", fd, bytes));
+    throw Error(std::errc::bad_message,
+                fmt::format("descriptor {} has {} bytes: it is not the job page", fd, bytes));
   }
   result.bytes_ = bytes;
   result.page_ = static_cast<JobPage*>(map_shared(fd, bytes));
   if (result.page_->magic != JobPage::kMagic || result.page_->version != kVersion ||
       JobPage::bytes_for(result.page_->size) != bytes) {
     throw Error(std::errc::bad_message,
-                "the job page is not of this library's version: use the viaduct-run that came with the library that "
+                "the job page is not of this library's version: use the viaduct-run that came with "
+                "the library that "
                 "the program was built with");
   }
   return result;

@@ -14,7 +14,8 @@ class PageMapping {
   PageMapping() = default;
   /// Makes a new page for @p ranks ranks, in state starting.  Throws Error.
   static PageMapping create(std::uint32_t ranks);
-  /// Maps the page behind @p fd, which the caller keeps.  Throws Error unless it is a job page of this version.
+  /// Maps the page behind @p fd, which the caller keeps.  Throws Error unless it is a job page of
+  /// this version.
   static PageMapping attach(int fd);
 
   ~PageMapping();
@@ -41,7 +42,8 @@ class PageMapping {
   int fd_ = -1;
 };
 
-/// Sets @p rank's end in its record, counts the epoch up, remembers the first one, rings every doorbell.
+/// Sets @p rank's end in its record, counts the epoch up, remembers the first one, rings every
+/// doorbell.
 void record_loss(JobPage& page, Rank rank, RankState state, std::int32_t cause) noexcept;
 
 }  // namespace viaduct

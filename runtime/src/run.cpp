@@ -1,9 +1,9 @@
+#include <fmt/format.h>
+#include <unistd.h>
 #include <cstdio>
 #include <exception>
-#include <fmt/format.h>
 #include <string>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 #include "runtime/error.hpp"
@@ -53,7 +53,8 @@ struct RankRun {
     return 1;
   }
 
-  void thread(const std::shared_ptr<ThreadWorld>& world, const Launch& launch, std::uint32_t rank) const {
+  void thread(const std::shared_ptr<ThreadWorld>& world, const Launch& launch,
+              std::uint32_t rank) const {
     int code = 1;
     bool finalized = false;
     try {
@@ -93,8 +94,9 @@ struct RankRun {
         ranks.emplace_back([this, &world, &launch, i] { thread(world, launch, i); });
       }
     } catch (const std::system_error& problem) {
-      complain(fmt::format("cannot start rank {} of {} as a thread (ulimit -u): {}", ranks.size(), launch.size,
-                           problem.what()).c_str());
+      complain(fmt::format("cannot start rank {} of {} as a thread (ulimit -u): {}", ranks.size(),
+                           launch.size, problem.what())
+                   .c_str());
       end_process(1);
     }
     for (std::thread& rank : ranks) rank.join();

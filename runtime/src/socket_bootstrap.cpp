@@ -1,6 +1,6 @@
-#include <cerrno>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <cerrno>
 
 #include "runtime/error.hpp"
 #include "runtime/src/job_bootstrap.hpp"
@@ -15,7 +15,8 @@ using wire::Message;
 
 class SocketBootstrap final : public JobBootstrap {
  public:
-  SocketBootstrap(int socket, Rank rank, std::uint32_t size) : socket_(socket), rank_(rank), size_(size) {}
+  SocketBootstrap(int socket, Rank rank, std::uint32_t size)
+      : socket_(socket), rank_(rank), size_(size) {}
   ~SocketBootstrap() override { ::close(socket_); }
   SocketBootstrap(const SocketBootstrap&) = delete;
   SocketBootstrap& operator=(const SocketBootstrap&) = delete;
@@ -30,23 +31,27 @@ class SocketBootstrap final : public JobBootstrap {
     const Answer answer = ask({Kind::fence});
     if (answer.message.kind == Kind::released) return;
     if (answer.message.kind != Kind::lost) reject(answer);
-    throw Error(std::errc::owner_dead, fmt::format("rank {} was lost before it reached the fence that rank {} waits "
-                                                   "at", answer.message.rank, index(rank_)));
+    throw Error(std::errc::owner_dead,
+                fmt::format("rank {} was lost before it reached the fence that rank {} waits "
+                            "at",
+                            answer.message.rank, index(rank_)));
   }
 
   void fence_survivors() override {
     try {
       static_cast<void>(ask({Kind::fence_survivors}));
     } catch (const Error&) {
-      // No launcher, no job: the system is about to end this process too. There is nothing left to wait for.
+      // No launcher, no job: the system is about to end this process too. There is nothing left to
+      // wait for.
     }
   }
 
   std::vector<std::byte> get(Rank rank, std::string_view key) override {
     const Answer answer = ask_get(rank, key);
     if (answer.message.kind == Kind::nothing) {
-      throw Error(std::errc::no_message, fmt::format("rank {} has put nothing under \"{}\" before the last fence",
-                                                     index(rank), key));
+      throw Error(std::errc::no_message,
+                  fmt::format("rank {} has put nothing under \"{}\" before the last fence",
+                              index(rank), key));
     }
     return {answer.message.value.begin(), answer.message.value.end()};
   }
@@ -61,7 +66,8 @@ class SocketBootstrap final : public JobBootstrap {
   int fetch_fd(Rank rank) override {
     check_rank(rank);
     const Answer answer = ask({Kind::fetch_fd, index(rank)});
-    if (answer.message.kind == Kind::descriptor && answer.datagram.fd >= 0) return answer.datagram.fd;
+    if (answer.message.kind == Kind::descriptor && answer.datagram.fd >= 0)
+      return answer.datagram.fd;
     if (answer.message.kind != Kind::nothing) reject(answer);
     throw Error(std::errc::no_message,
                 fmt::format("rank {} has shared no descriptor, or it is lost", index(rank)));
@@ -75,24 +81,28 @@ class SocketBootstrap final : public JobBootstrap {
 
   void check_rank(Rank rank) const {
     if (index(rank) < size_) return;
-    throw Error(std::errc::invalid_argument, fmt::format("rank {} is out of range: the job has {} ranks (0 to {})",
-                                                         index(rank), size_, size_ - 1));
+    throw Error(std::errc::invalid_argument,
+                fmt::format("rank {} is out of range: the job has {} ranks (0 to {})", index(rank),
+                            size_, size_ - 1));
   }
 
   static void check_length(const char* what, std::size_t bytes, std::size_t limit) {
     if (bytes <= limit) return;
-    throw Error(std::errc::message_size,
-                fmt::format("a bootstrap {} of {} bytes is too long: the limit is {}", what, bytes, limit));
+    throw Error(
+        std::errc::message_size,
+        fmt::format("a bootstrap {} of {} bytes is too long: the limit is {}", what, bytes, limit));
   }
 
   [[noreturn]] static void reject(const Answer& answer) {
-    throw Error(std::errc::bad_message, fmt::format("viaduct-run gave an answer of unexpected kind {}",
-                                                    static_cast<unsigned>(answer.message.kind)));
+    throw Error(std::errc::bad_message,
+                fmt::format("viaduct-run gave an answer of unexpected kind {}",
+                            static_cast<unsigned>(answer.message.kind)));
   }
 
   void send(const Message& message, int fd) const {
     const int problem = wire::send(socket_, wire::encode(message), fd, 0);
-    if (problem != 0) throw Error(problem, fmt::format("rank {} cannot reach viaduct-run", index(rank_)));
+    if (problem != 0)
+      throw Error(problem, fmt::format("rank {} cannot reach viaduct-run", index(rank_)));
   }
 
   Answer ask_get(Rank rank, std::string_view key) const {
@@ -108,7 +118,8 @@ class SocketBootstrap final : public JobBootstrap {
     Answer answer{};
     const int problem = wire::receive(socket_, answer.datagram, 0);
     if (problem != 0 || answer.datagram.end_of_stream) {
-      throw Error(problem != 0 ? problem : EPIPE, fmt::format("rank {} has lost viaduct-run", index(rank_)));
+      throw Error(problem != 0 ? problem : EPIPE,
+                  fmt::format("rank {} has lost viaduct-run", index(rank_)));
     }
     std::string reason;
     const auto message = wire::decode(answer.datagram.bytes, reason);

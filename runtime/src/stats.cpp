@@ -5,8 +5,11 @@
 namespace viaduct {
 namespace {
 
-void add_row(std::vector<Stats::Row>& rows, std::string_view layer, const CounterName& name, std::uint64_t value) {
-  const auto same = [&](const Stats::Row& row) { return row.layer == layer && row.name == name.name; };
+void add_row(std::vector<Stats::Row>& rows, std::string_view layer, const CounterName& name,
+             std::uint64_t value) {
+  const auto same = [&](const Stats::Row& row) {
+    return row.layer == layer && row.name == name.name;
+  };
   const auto found = std::find_if(rows.begin(), rows.end(), same);
   if (found != rows.end()) {
     found->value += value;
@@ -17,7 +20,8 @@ void add_row(std::vector<Stats::Row>& rows, std::string_view layer, const Counte
 
 }  // namespace
 
-void Stats::add(std::string_view layer, std::span<const CounterName> names, std::span<const std::uint64_t> values) {
+void Stats::add(std::string_view layer, std::span<const CounterName> names,
+                std::span<const std::uint64_t> values) {
   sources_.push_back({layer, names, values});
 }
 

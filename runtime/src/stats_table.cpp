@@ -1,10 +1,10 @@
 #include "runtime/src/stats_table.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
-#include <fmt/format.h>
 #include <sstream>
-#include <unistd.h>
 
 namespace viaduct {
 namespace {
@@ -19,7 +19,9 @@ struct Total {
 };
 
 void add(std::vector<Total>& totals, const Stats::Row& row) {
-  const auto same = [&](const Total& t) { return t.row.layer == row.layer && t.row.name == row.name; };
+  const auto same = [&](const Total& t) {
+    return t.row.layer == row.layer && t.row.name == row.name;
+  };
   auto found = std::find_if(totals.begin(), totals.end(), same);
   if (found == totals.end()) found = totals.insert(found, Total{row});
   found->sum += row.value;
@@ -31,7 +33,8 @@ void add(std::vector<Total>& totals, const Stats::Row& row) {
 
 std::string pack_rows(const std::vector<Stats::Row>& rows) {
   std::string text;
-  for (const Stats::Row& row : rows) text += fmt::format("{}\t{}\t{}\t{}\n", row.layer, row.name, row.unit, row.value);
+  for (const Stats::Row& row : rows)
+    text += fmt::format("{}\t{}\t{}\t{}\n", row.layer, row.name, row.unit, row.value);
   return text;
 }
 
@@ -55,11 +58,13 @@ std::string format_stats(const std::vector<std::vector<Stats::Row>>& ranks) {
   for (const auto& rows : ranks) {
     for (const Stats::Row& row : rows) add(totals, row);
   }
-  std::string text = fmt::format("viaduct: counters of {} rank{}\n", ranks.size(), ranks.size() == 1 ? "" : "s");
-  text += fmt::format("{:<10} {:<28} {:<10} {:>16} {:>16} {:>16}\n", "layer", "counter", "unit", "sum", "min", "max");
+  std::string text =
+      fmt::format("viaduct: counters of {} rank{}\n", ranks.size(), ranks.size() == 1 ? "" : "s");
+  text += fmt::format("{:<10} {:<28} {:<10} {:>16} {:>16} {:>16}\n", "layer", "counter", "unit",
+                      "sum", "min", "max");
   for (const Total& total : totals) {
-    text += fmt::format("{:<10} {:<28} {:<10} {:>16} {:>16} {:>16}\n", total.row.layer, total.row.name,
-                        total.row.unit, total.sum, total.least, total.greatest);
+    text += fmt::format("{:<10} {:<28} {:<10} {:>16} {:>16} {:>16}\n", total.row.layer,
+                        total.row.name, total.row.unit, total.sum, total.least, total.greatest);
   }
   return text;
 }
@@ -74,7 +79,8 @@ void print_stats(JobBootstrap& bootstrap, std::uint32_t size) {
   for (std::uint32_t i = 0; i < size; ++i) {
     const std::vector<std::byte> bytes = bootstrap.get_or_empty(Rank{i}, kKey);
     if (bytes.empty()) continue;  // a rank that is lost, or that has no counters
-    ranks.push_back(unpack_rows(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())));
+    ranks.push_back(
+        unpack_rows(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())));
   }
   const std::string table = format_stats(ranks);
   std::size_t done = 0;

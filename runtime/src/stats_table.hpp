@@ -20,7 +20,8 @@ void print_stats(JobBootstrap& bootstrap, std::uint32_t size);
 /// The table: a row for each counter, with sum, least and greatest over @p ranks.
 [[nodiscard]] std::string format_stats(const std::vector<std::vector<Stats::Row>>& ranks);
 
-/// The rows as text and back. Text, so that a rank whose counters differ from another's can still be added up.
+/// The rows as text and back. Text, so that a rank whose counters differ from another's can still
+/// be added up.
 [[nodiscard]] std::string pack_rows(const std::vector<Stats::Row>& rows);
 [[nodiscard]] std::vector<Stats::Row> unpack_rows(const std::string& text);
 

@@ -13,14 +13,16 @@ using Outcome = ThreadWorld::Outcome;
 /// Hands out the exchange's verdicts. Call with the world's mutex held.
 void deliver(ThreadWorld& world) {
   for (const Exchange::Release& release : world.exchange.take_released()) {
-    world.outcomes[index(release.rank)] = {release.failed ? Outcome::failed : Outcome::released, release.culprit};
+    world.outcomes[index(release.rank)] = {release.failed ? Outcome::failed : Outcome::released,
+                                           release.culprit};
   }
   world.released.notify_all();
 }
 
 class ThreadBootstrap final : public JobBootstrap {
  public:
-  ThreadBootstrap(std::shared_ptr<ThreadWorld> world, Rank rank) : world_(std::move(world)), rank_(rank) {}
+  ThreadBootstrap(std::shared_ptr<ThreadWorld> world, Rank rank)
+      : world_(std::move(world)), rank_(rank) {}
 
   void put(std::string_view key, std::span<const std::byte> value) override {
     const Lock lock(world_->mutex);
@@ -30,8 +32,10 @@ class ThreadBootstrap final : public JobBootstrap {
   void fence() override {
     const ThreadWorld::FenceOutcome outcome = wait(FenceKind::everyone);
     if (outcome.outcome == Outcome::failed) {
-      throw Error(std::errc::owner_dead, fmt::format("rank {} was lost before it reached the fence that rank {} "
-                                                     "waits at", index(outcome.culprit), index(rank_)));
+      throw Error(std::errc::owner_dead,
+                  fmt::format("rank {} was lost before it reached the fence that rank {} "
+                              "waits at",
+                              index(outcome.culprit), index(rank_)));
     }
   }
 
@@ -40,8 +44,9 @@ class ThreadBootstrap final : public JobBootstrap {
   std::vector<std::byte> get(Rank rank, std::string_view key) override {
     const Lock lock(world_->mutex);
     if (const auto* value = find(rank, key); value != nullptr) return *value;
-    throw Error(std::errc::no_message, fmt::format("rank {} has put nothing under \"{}\" before the last fence",
-                                                   index(rank), key));
+    throw Error(std::errc::no_message,
+                fmt::format("rank {} has put nothing under \"{}\" before the last fence",
+                            index(rank), key));
   }
 
   std::vector<std::byte> get_or_empty(Rank rank, std::string_view key) override {
@@ -52,16 +57,19 @@ class ThreadBootstrap final : public JobBootstrap {
 
   void share_fd(int fd) override {
     const Lock lock(world_->mutex);
-    world_->windows[index(rank_)].fd = fd;  // the owner outlives its use: it leaves after the last fence
+    world_->windows[index(rank_)].fd =
+        fd;  // the owner outlives its use: it leaves after the last fence
   }
 
   int fetch_fd(Rank rank) override {
     const Lock lock(world_->mutex);
     if (index(rank) >= world_->windows.size() || world_->windows[index(rank)].fd < 0) {
-      throw Error(std::errc::no_message, fmt::format("rank {} has shared no descriptor", index(rank)));
+      throw Error(std::errc::no_message,
+                  fmt::format("rank {} has shared no descriptor", index(rank)));
     }
     const int copy = ::fcntl(world_->windows[index(rank)].fd, F_DUPFD_CLOEXEC, 3);
-    if (copy < 0) throw_errno(fmt::format("cannot duplicate the descriptor of rank {}", index(rank)));
+    if (copy < 0)
+      throw_errno(fmt::format("cannot duplicate the descriptor of rank {}", index(rank)));
     return copy;
   }
 

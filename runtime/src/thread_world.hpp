@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// What ranks that are threads of one process share. A job of one rank without a launcher is such a world of size 1.
+/// What ranks that are threads of one process share. A job of one rank without a launcher is such a
+/// world of size 1.
 
 #include <condition_variable>
 #include <cstddef>
@@ -18,7 +19,10 @@ namespace viaduct {
 
 struct ThreadWorld {
   explicit ThreadWorld(PageMapping job_page)
-      : page(std::move(job_page)), exchange(page->size), outcomes(page->size), windows(page->size) {}
+      : page(std::move(job_page)),
+        exchange(page->size),
+        outcomes(page->size),
+        windows(page->size) {}
 
   enum class Outcome : std::uint8_t { waiting, released, failed };
   struct FenceOutcome {

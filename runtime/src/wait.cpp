@@ -1,12 +1,12 @@
 #include "runtime/wait.hpp"
 
-#include <cerrno>
-#include <ctime>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <cerrno>
+#include <ctime>
 
 #include "runtime/clock.hpp"
 #include "runtime/job_page.hpp"
@@ -14,7 +14,8 @@
 namespace viaduct {
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
-static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t), "it is handed to the kernel as a futex");
+static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t),
+              "it is handed to the kernel as a futex");
 
 Backoff::Stage Backoff::slow_next() noexcept {
   if (policy_.spin_ticks != 0) {
@@ -33,19 +34,22 @@ Backoff::Stage Backoff::slow_next() noexcept {
   return Stage::block_now;
 }
 
-bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::int64_t timeout_ns) noexcept {
+bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                std::int64_t timeout_ns) noexcept {
   timespec limit{};
   if (timeout_ns >= 0) {
     limit.tv_sec = static_cast<time_t>(timeout_ns / 1'000'000'000);
     limit.tv_nsec = static_cast<long>(timeout_ns % 1'000'000'000);
   }
-  const long result = ::syscall(SYS_futex, reinterpret_cast<const std::uint32_t*>(&word), FUTEX_WAIT, expected,
-                                timeout_ns < 0 ? nullptr : &limit, nullptr, 0);
+  const long result =
+      ::syscall(SYS_futex, reinterpret_cast<const std::uint32_t*>(&word), FUTEX_WAIT, expected,
+                timeout_ns < 0 ? nullptr : &limit, nullptr, 0);
   return result == 0 || errno != ETIMEDOUT;
 }
 
 void futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept {
-  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, count, nullptr, nullptr, 0);
+  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, count, nullptr, nullptr,
+            0);
 }
 
 void ring_doorbell(RankRecord& record) noexcept {
@@ -58,6 +62,8 @@ bool membarrier_register() noexcept {
   return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
 
-bool membarrier_global() noexcept { return ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0; }
+bool membarrier_global() noexcept {
+  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
 
 }  // namespace viaduct

@@ -1,31 +1,37 @@
 #include "runtime/src/wire.hpp"
 
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <array>
+#include <cerrno>
+#include <cstring>
 
 namespace viaduct::wire {
 namespace {
 
-constexpr std::size_t kMaxDescriptors = 8;  // more than are ever sent, so that strays are seen and closed
+constexpr std::size_t kMaxDescriptors =
+    8;  // more than are ever sent, so that strays are seen and closed
 
 bool is_kind(std::uint16_t kind) noexcept {
-  return (kind >= static_cast<std::uint16_t>(Kind::put) && kind <= static_cast<std::uint16_t>(Kind::fetch_fd)) ||
-         (kind >= static_cast<std::uint16_t>(Kind::released) && kind <= static_cast<std::uint16_t>(Kind::descriptor));
+  return (kind >= static_cast<std::uint16_t>(Kind::put) &&
+          kind <= static_cast<std::uint16_t>(Kind::fetch_fd)) ||
+         (kind >= static_cast<std::uint16_t>(Kind::released) &&
+          kind <= static_cast<std::uint16_t>(Kind::descriptor));
 }
 
 std::string problem_of(const Header& header, std::size_t bytes) {
-  if (header.magic != kMagic) return fmt::format("a message that starts with {:#010x}", header.magic);
+  if (header.magic != kMagic)
+    return fmt::format("a message that starts with {:#010x}", header.magic);
   if (!is_kind(static_cast<std::uint16_t>(header.kind))) {
     return fmt::format("a message of unknown kind {}", static_cast<std::uint16_t>(header.kind));
   }
   if (header.key_bytes > kMaxKeyBytes) return fmt::format("a key of {} bytes", header.key_bytes);
-  if (header.value_bytes > kMaxValueBytes) return fmt::format("a value of {} bytes", header.value_bytes);
+  if (header.value_bytes > kMaxValueBytes)
+    return fmt::format("a value of {} bytes", header.value_bytes);
   const std::size_t stated = sizeof(Header) + header.key_bytes + header.value_bytes;
-  if (stated != bytes) return fmt::format("a message of {} bytes that says it has {}", bytes, stated);
+  if (stated != bytes)
+    return fmt::format("a message of {} bytes that says it has {}", bytes, stated);
   return {};
 }
 
@@ -51,13 +57,14 @@ int take_descriptor(msghdr& message) noexcept {
 }  // namespace
 
 std::vector<std::byte> encode(const Message& message) {
-  const Header header{kMagic, message.kind, static_cast<std::uint16_t>(message.key.size()), message.rank,
-                      static_cast<std::uint32_t>(message.value.size())};
+  const Header header{kMagic, message.kind, static_cast<std::uint16_t>(message.key.size()),
+                      message.rank, static_cast<std::uint32_t>(message.value.size())};
   std::vector<std::byte> bytes(sizeof header + message.key.size() + message.value.size());
   std::memcpy(bytes.data(), &header, sizeof header);
   std::byte* at = bytes.data() + sizeof header;
   if (!message.key.empty()) std::memcpy(at, message.key.data(), message.key.size());
-  if (!message.value.empty()) std::memcpy(at + message.key.size(), message.value.data(), message.value.size());
+  if (!message.value.empty())
+    std::memcpy(at + message.key.size(), message.value.data(), message.value.size());
   return bytes;
 }
 

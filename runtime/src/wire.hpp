@@ -1,9 +1,11 @@
 #pragma once
 /// @file
-/// What a rank and its launcher say to each other: one datagram a message on a SOCK_SEQPACKET pair, so that a message
-/// is whole or absent. Both ends run on one host, from one build: host byte order.
+/// What a rank and its launcher say to each other: one datagram a message on a SOCK_SEQPACKET pair,
+/// so that a message is whole or absent. Both ends run on one host, from one build: host byte
+/// order.
 ///
-/// A message is Header, key, value. A rank has at most one question open; put and share_fd have no answer.
+/// A message is Header, key, value. A rank has at most one question open; put and share_fd have no
+/// answer.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,10 +31,10 @@ enum class Kind : std::uint16_t {
   fetch_fd,         // rank; answered by descriptor or nothing
   // launcher to rank
   released = 64,
-  lost,             // rank: who will not come
+  lost,  // rank: who will not come
   value,
   nothing,
-  descriptor,       // with one descriptor
+  descriptor,  // with one descriptor
 };
 
 struct Header {
@@ -56,10 +58,12 @@ struct Message {
 /// The message's bytes.  Precondition: key and value within the limits above.
 [[nodiscard]] std::vector<std::byte> encode(const Message& message);
 
-/// Reads one datagram; key and value point into @p bytes. On malformed bytes empty, and @p problem says what is wrong.
+/// Reads one datagram; key and value point into @p bytes. On malformed bytes empty, and @p problem
+/// says what is wrong.
 [[nodiscard]] std::optional<Message> decode(std::span<const std::byte> bytes, std::string& problem);
 
-/// A datagram as received: its bytes and the descriptor that came with it (-1 when none; further ones are closed).
+/// A datagram as received: its bytes and the descriptor that came with it (-1 when none; further
+/// ones are closed).
 struct Datagram {
   std::vector<std::byte> bytes;
   int fd = -1;
@@ -67,7 +71,8 @@ struct Datagram {
   bool end_of_stream = false;
 };
 
-/// Sends one datagram, with @p fd attached unless -1. Returns 0 or an errno value. @p flags as for sendmsg.
+/// Sends one datagram, with @p fd attached unless -1. Returns 0 or an errno value. @p flags as for
+/// sendmsg.
 int send(int socket, std::span<const std::byte> bytes, int fd, int flags) noexcept;
 
 /// Receives one datagram of at most kMaxMessageBytes. Returns 0 or an errno value.

@@ -1,0 +1,194 @@
+#include "runtime/launcher/keeper.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "runtime/error.hpp"
+#include "runtime/launcher/descriptor.hpp"
+#include "runtime/launcher/exit_codes.hpp"
+#include "runtime/launcher/guard.hpp"
+#include "runtime/launcher/processes.hpp"
+#include "runtime/src/launch_variables.hpp"
+
+namespace viaduct::launcher {
+namespace {
+
+constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD};
+
+sigset_t handled_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : kSignals) sigaddset(&set, number);
+  return set;
+}
+
+/// Random, and behind the id of the job that this one was started in, if any.
+std::string new_job_id() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != sizeof number)
+    throw_errno("cannot get random bytes for the job's id");
+  const char* const outer = std::getenv(launch::kJobId);
+  return outer != nullptr ? fmt::format("{}.{:016x}", outer, number)
+                          : fmt::format("{:016x}", number);
+}
+
+/// Descriptors 0 to 2 are open from here on, so that no pipe or socket takes their place.
+void open_standard_streams() {
+  int fd = 0;
+  do {
+    fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) ::close(fd);
+}
+
+struct Pipe {
+  Descriptor out;
+  Descriptor in;
+};
+
+Pipe open_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_errno("cannot open a pipe");
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+pid_t fork_or_throw() {
+  const pid_t pid = ::fork();
+  if (pid < 0)
+    throw_errno(
+        "cannot start the launcher's own processes (ulimit -u, or the control group's pids.max)");
+  return pid;
+}
+
+class Keeper {
+ public:
+  explicit Keeper(const std::function<int(const KeeperLink&)>& launcher);
+  int run();
+
+ private:
+  [[noreturn]] void be_launcher(const std::function<int(const KeeperLink&)>& launcher);
+  void start_guard();
+  void send(int number, bool from_terminal) const;
+  bool reap();
+  int finish();
+
+  KeeperLink link_;
+  Descriptor self_;
+  Pipe signals_;
+  pid_t launcher_ = 0;
+  pid_t guard_ = 0;
+  int launcher_status_ = 0;
+};
+
+Keeper::Keeper(const std::function<int(const KeeperLink&)>& launcher) {
+  open_standard_streams();
+  ::signal(SIGPIPE, SIG_IGN);
+  const sigset_t handled = handled_signals();
+  ::sigprocmask(SIG_BLOCK, &handled, &link_.signal_mask);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  link_.keeper = ::getpid();
+  link_.job_id = new_job_id();
+  self_ = Descriptor(open_pidfd(link_.keeper));
+  link_.keeper_pidfd = self_.get();
+  signals_ = open_pipe();
+  launcher_ = fork_or_throw();
+  if (launcher_ == 0) be_launcher(launcher);
+  signals_.out.reset();
+  start_guard();
+  send(0, false);  // the launcher may begin
+}
+
+void Keeper::be_launcher(const std::function<int(const KeeperLink&)>& launcher) {
+  int status = kExitLauncher;
+  try {
+    signals_.in.reset();
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    link_.signals = signals_.out.get();
+    ForwardedSignal begin{};
+    ssize_t got = 0;
+    do {
+      got = ::read(link_.signals, &begin, sizeof begin);
+    } while (got < 0 && errno == EINTR);
+    if (got != sizeof begin) ::_exit(kExitLauncher);  // the keeper has ended before the job began
+    ::fcntl(link_.signals, F_SETFL, O_NONBLOCK);
+    status = launcher(link_);
+  } catch (const std::exception& problem) {
+    const std::string line = fmt::format("viaduct-run: {}\n", problem.what());
+    static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+  }
+  ::_exit(status);
+}
+
+void Keeper::start_guard() {
+  const Descriptor launcher(open_pidfd(launcher_));
+  const Pipe ready = open_pipe();
+  guard_ = fork_or_throw();
+  if (guard_ == 0)
+    be_guard({link_.keeper, launcher_, self_.get(), launcher.get(), ready.in.get(), link_.job_id});
+  const_cast<Descriptor&>(ready.in).reset();
+  char none = 0;
+  while (::read(ready.out.get(), &none, 1) < 0 && errno == EINTR) {
+  }
+}
+
+void Keeper::send(int number, bool from_terminal) const {
+  const ForwardedSignal signal{number, from_terminal ? 1 : 0};
+  static_cast<void>(!::write(signals_.in.get(), &signal, sizeof signal));
+}
+
+/// Reaps what has ended. True when the launcher is among it.
+bool Keeper::reap() {
+  bool launcher_ended = false;
+  int status = 0;
+  for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (pid == guard_) guard_ = 0;
+    if (pid != launcher_) continue;
+    launcher_ended = true;
+    launcher_status_ = status;
+  }
+  return launcher_ended;
+}
+
+int Keeper::run() {
+  const sigset_t handled = handled_signals();
+  while (true) {
+    siginfo_t info{};
+    const int number = ::sigwaitinfo(&handled, &info);
+    if (number == SIGCHLD) {
+      if (reap()) return finish();
+    } else if (number > 0) {
+      send(number, info.si_code == SI_KERNEL);
+      if (number == SIGTSTP) ::raise(SIGSTOP);  // as the shell expects of a job that is suspended
+    }
+  }
+}
+
+int Keeper::finish() {
+  kill_descendants({guard_});
+  if (guard_ != 0) {
+    ::kill(guard_, SIGKILL);
+    ::waitpid(guard_, nullptr, 0);
+  }
+  if (WIFEXITED(launcher_status_)) return WEXITSTATUS(launcher_status_);
+  std::fprintf(stderr,
+               "viaduct-run: the launcher process was killed by signal %d; the job is ended\n",
+               WTERMSIG(launcher_status_));
+  return kExitLauncher;
+}
+
+}  // namespace
+
+int keep(const std::function<int(const KeeperLink&)>& launcher) {
+  Keeper keeper(launcher);
+  return keeper.run();
+}
+
+}  // namespace viaduct::launcher

@@ -1,0 +1,172 @@
+#include "runtime/launcher/launcher.hpp"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "runtime/error.hpp"
+#include "runtime/launcher/events.hpp"
+#include "runtime/launcher/exit_codes.hpp"
+#include "runtime/launcher/processes.hpp"
+
+namespace viaduct::launcher {
+namespace {
+
+constexpr auto kKillAgain = std::chrono::milliseconds(20);
+
+constexpr std::uint64_t kPerRankDescriptors = 4;  // socket, window, two pipes
+constexpr std::uint64_t kOtherDescriptors = 32;
+
+/// The job's descriptors must all fit; the soft limit is raised as far as it goes.
+void make_room_for_descriptors(std::uint32_t ranks) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const std::uint64_t needed = ranks * kPerRankDescriptors + kOtherDescriptors;
+  if (limit.rlim_max < needed) {
+    throw Error(std::errc::too_many_files_open,
+                fmt::format("a job of {} ranks needs {} file descriptors and the limit is {}: "
+                            "raise it (ulimit -Hn) or "
+                            "start fewer ranks",
+                            ranks, needed, limit.rlim_max));
+  }
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+Descriptor open_child_events() {
+  sigset_t children;
+  sigemptyset(&children);
+  sigaddset(&children, SIGCHLD);
+  Descriptor events(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!events.is_open()) throw_errno("cannot open a signalfd");
+  return events;
+}
+
+}  // namespace
+
+Launcher::Launcher(const Options& options, const KeeperLink& keeper)
+    : options_(options),
+      keeper_(keeper),
+      server_(options.ranks),
+      child_events_(open_child_events()) {
+  make_room_for_descriptors(options.ranks);
+  page_ = PageMapping::create(options.ranks);
+  epoll_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll_.is_open()) throw_errno("cannot open an epoll instance");
+  watch(child_events_.get(), event::kChild);
+  watch(keeper_.signals, event::kSignal);
+  if (keeper_.keeper_pidfd >= 0) watch(keeper_.keeper_pidfd, event::kKeeper);
+}
+
+int Launcher::run() {
+  if (options_.time_limit_s > 0) {
+    time_limit_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(options_.time_limit_s));
+  }
+  try {
+    start_all();
+  } catch (const Error& problem) {
+    fail(kExitLauncher, problem.what());
+    end_the_rest();
+  }
+  loop();
+  finish();
+  return status_.value_or(0);
+}
+
+void Launcher::watch(int fd, std::uint64_t what) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = what;
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
+    throw_errno("cannot watch a descriptor");
+}
+
+void Launcher::loop() {
+  while (living_ != 0) {
+    std::array<epoll_event, 64> events{};
+    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
+                                   next_timeout_ms());
+    // Requests first: what a rank had sent before it died counts.
+    for (int i = 0; i < count; ++i) {
+      const epoll_event& event = events[static_cast<std::size_t>(i)];
+      if (event::is_socket(event.data.u64)) serve(event::rank_of(event.data.u64));
+    }
+    for (int i = 0; i < count; ++i) {
+      const std::uint64_t what = events[static_cast<std::size_t>(i)].data.u64;
+      if (!event::is_socket(what)) handle(what);
+    }
+    check_clock();
+  }
+}
+
+void Launcher::handle(std::uint64_t what) {
+  if (what == event::kSignal) on_signals();
+  if (what == event::kChild) reap();
+  if (what == event::kKeeper) kill_everything();
+}
+
+int Launcher::next_timeout_ms() const {
+  // Without a pidfd the keeper's life is asked for now and then.
+  constexpr int kAskMs = 100;
+  constexpr int kLongestMs = 3'600'000;
+  auto wait = std::chrono::milliseconds(keeper_.keeper_pidfd < 0 ? kAskMs : kLongestMs);
+  const auto now = Clock::now();
+  for (const auto& limit :
+       {time_limit_, kill_at_, closed_.empty() ? std::nullopt : closed_.front().second}) {
+    if (limit)
+      wait =
+          std::min(wait, std::chrono::ceil<std::chrono::milliseconds>(std::max(*limit, now) - now));
+  }
+  return static_cast<int>(wait.count());
+}
+
+void Launcher::check_clock() {
+  const auto now = Clock::now();
+  if (keeper_.keeper_pidfd < 0 && ::getppid() != keeper_.keeper) kill_everything();
+  if (kill_at_ && now >= *kill_at_) {
+    // Again and again, for what is forked meanwhile. Ranks are reaped by the loop, which wants
+    // their status.
+    kill_at_ = now + kKillAgain;
+    kill_descendants_once({});
+  }
+  check_closed(now);
+  if (time_limit_ && now >= *time_limit_) {
+    time_limit_.reset();
+    if (!ending_) {
+      print_hang_report();
+      fail(kExitTimeLimit, fmt::format("the time limit of {} s has passed", options_.time_limit_s));
+      end_the_rest();
+    }
+  }
+}
+
+/// A rank that has closed its connection without finalizing is lost even if its process goes on.
+/// Its process usually ends at the same time, and then its status says more, so that this waits a
+/// little.
+void Launcher::check_closed(Clock::time_point now) {
+  while (!closed_.empty() && now >= *closed_.front().second) {
+    const std::uint32_t rank = closed_.front().first;
+    closed_.pop_front();
+    if (page_->record(Rank{rank}).state.load(std::memory_order_acquire) != RankState::running)
+      continue;
+    record_loss(*page_, Rank{rank}, RankState::left, 0);
+    server_.lose(Rank{rank});
+    fail(kExitLeft,
+         fmt::format("rank {} left: it closed its connection without finalizing its job", rank));
+    if (!options_.keep_going) end_the_rest();
+  }
+}
+
+/// All ranks have ended: what they have left behind ends too, then the rest of their output is
+/// written.
+void Launcher::finish() {
+  kill_descendants({});
+  labels_.finish();
+}
+
+}  // namespace viaduct::launcher

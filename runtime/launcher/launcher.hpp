@@ -1,0 +1,87 @@
+#pragma once
+/// @file
+/// The launcher process: starts ranks, serves them, watches them, until all have ended.
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/launcher/descriptor.hpp"
+#include "runtime/launcher/keeper.hpp"
+#include "runtime/launcher/labels.hpp"
+#include "runtime/launcher/options.hpp"
+#include "runtime/src/bootstrap_server.hpp"
+#include "runtime/src/page_mapping.hpp"
+
+namespace viaduct::launcher {
+
+class Launcher {
+ public:
+  Launcher(const Options& options, const KeeperLink& keeper);
+
+  /// Starts the job and stays with it until nothing is left of it. Answers viaduct-run's exit
+  /// status.
+  int run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Process {
+    pid_t pid = 0;
+    std::uint32_t first_rank = 0;
+    std::uint32_t ranks = 1;  // several in threads mode
+    bool ended = false;
+  };
+
+  // launcher.cpp: the loop
+  void watch(int fd, std::uint64_t what);
+  void loop();
+  void handle(std::uint64_t what);
+  void check_clock();
+  void check_closed(Clock::time_point now);
+  [[nodiscard]] int next_timeout_ms() const;
+  void finish();
+
+  // start.cpp: starting ranks
+  void start_all();
+  void start(std::uint32_t first_rank, std::uint32_t ranks, const std::vector<int>& cores);
+
+  // life.cpp: what happens to them
+  void reap();
+  void on_end(Process& process, int wait_status);
+  void settle_rank(std::uint32_t rank, int code);
+  void fail(int code, const std::string& sentence);
+  void report_rank(std::uint32_t rank, int code, const std::string& sentence);
+  void end_the_rest();
+  void kill_everything();
+  void serve(std::uint32_t rank);
+  void listen_for_room(std::uint32_t rank, bool wanted);
+  void on_signals();
+  void forward(const ForwardedSignal& signal);
+  void print_hang_report() const;
+  void say(const std::string& sentence) const;
+
+  Options options_;
+  KeeperLink keeper_;
+  PageMapping page_;
+  BootstrapServer server_;
+  Labels labels_;
+  Descriptor epoll_;
+  Descriptor child_events_;
+  std::vector<Process> processes_;
+  std::map<pid_t, std::size_t> by_pid_;
+  std::size_t living_ = 0;
+  int interrupts_ = 0;
+  bool ending_ = false;        // the rest is being ended
+  std::optional<int> status_;  // of the first failure
+  std::optional<Clock::time_point> time_limit_;
+  std::optional<Clock::time_point> kill_at_;
+  /// Ranks whose connection has ended, and when that counts; oldest first.
+  std::deque<std::pair<std::uint32_t, std::optional<Clock::time_point>>> closed_;
+};
+
+}  // namespace viaduct::launcher

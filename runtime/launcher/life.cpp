@@ -1,0 +1,198 @@
+// Launcher: what happens to the ranks while they run.
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "runtime/error.hpp"
+#include "runtime/launcher/events.hpp"
+#include "runtime/launcher/exit_codes.hpp"
+#include "runtime/launcher/launcher.hpp"
+#include "runtime/launcher/processes.hpp"
+
+namespace viaduct::launcher {
+namespace {
+
+// From the first failure: this long until the rest is killed. What it takes to notice and to reap
+// comes on top, and the whole stays well below 2 s.
+constexpr auto kGrace = std::chrono::seconds(1);
+constexpr auto kAfterEndOfStream = std::chrono::seconds(1);
+
+std::string describe_end(int wait_status) {
+  if (WIFSIGNALED(wait_status)) {
+    const int number = WTERMSIG(wait_status);
+    return fmt::format("was killed by signal {} ({}{})", number, ::strsignal(number),
+                       WCOREDUMP(wait_status) ? ", core dumped" : "");
+  }
+  return fmt::format("exited with code {}", WEXITSTATUS(wait_status));
+}
+
+int exit_status_of(int wait_status) {
+  return WIFSIGNALED(wait_status) ? kExitSignal + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+}  // namespace
+
+void Launcher::say(const std::string& sentence) const {
+  const std::string line = "viaduct-run: " + sentence + "\n";
+  while (::write(STDERR_FILENO, line.data(), line.size()) < 0 && errno == EINTR) {
+  }
+}
+
+/// The launcher's own verdict on the job; always said.
+void Launcher::fail(int code, const std::string& sentence) {
+  say(sentence);
+  if (!status_) status_ = code;
+}
+
+void Launcher::report_rank(std::uint32_t rank, int code, const std::string& sentence) {
+  if (ending_) return;  // the rest is being ended: that is no news
+  const bool first = !status_;
+  if (first) status_ = code;
+  if (!options_.quiet)
+    say(fmt::format("rank {} {}{}", rank, sentence, first ? "; it is the first to fail" : ""));
+}
+
+void Launcher::reap() {
+  signalfd_siginfo drained{};
+  while (::read(child_events_.get(), &drained, sizeof drained) > 0) {
+  }
+  int wait_status = 0;
+  for (pid_t pid = 0; (pid = ::waitpid(-1, &wait_status, WNOHANG)) > 0;) {
+    const auto found =
+        by_pid_.find(pid);  // others are orphans that ranks have left to this subreaper
+    if (found == by_pid_.end()) continue;
+    Process& process = processes_[found->second];
+    by_pid_.erase(found);
+    on_end(process, wait_status);
+  }
+  if (status_ && !options_.keep_going) end_the_rest();
+}
+
+void Launcher::on_end(Process& process, int wait_status) {
+  process.ended = true;
+  --living_;
+  if (!options_.threads)
+    static_cast<void>(server_.readable(Rank{process.first_rank}));  // its last words
+  const int code = exit_status_of(wait_status);
+  // Threads have written down which of them failed; of processes there is just the one.
+  std::uint32_t culprit = process.first_rank;
+  if (const std::uint32_t first = page_->first_lost.load(std::memory_order_acquire);
+      options_.threads && first != 0) {
+    culprit = first - 1;
+  }
+  bool left = false;
+  for (std::uint32_t i = process.first_rank; i < process.first_rank + process.ranks; ++i) {
+    const RankState state = page_->record(Rank{i}).state.load(std::memory_order_acquire);
+    left = left || state == RankState::running;
+    settle_rank(i, code);
+  }
+  if (code != 0) {
+    report_rank(culprit, code, fmt::format("(pid {}) {}", process.pid, describe_end(wait_status)));
+  } else if (left) {
+    report_rank(culprit, kExitLeft,
+                fmt::format("(pid {}) left: it exited with code 0 without finalizing its job",
+                            process.pid));
+  }
+}
+
+/// Writes a rank's end into its record and tells those who wait for it.
+void Launcher::settle_rank(std::uint32_t rank, int code) {
+  RankRecord& record = page_->record(Rank{rank});
+  const RankState state = record.state.load(std::memory_order_acquire);
+  if (state == RankState::finalized) {
+    if (code != 0) record.cause.store(code, std::memory_order_relaxed);
+    server_.close(Rank{rank});
+    return;
+  }
+  // Without a Job and with code 0 it is no failure, but whoever has a Job must not wait for it.
+  if (state == RankState::starting || state == RankState::running) {
+    record_loss(*page_, Rank{rank}, code == 0 ? RankState::left : RankState::killed, code);
+  }
+  server_.lose(Rank{rank});
+}
+
+void Launcher::end_the_rest() {
+  if (ending_) return;
+  ending_ = true;
+  kill_at_ = Clock::now() + kGrace;
+  if (living_ == 0) return;
+  if (!options_.quiet)
+    say(fmt::format("ending the other {} process{}", living_, living_ == 1 ? "" : "es"));
+  for (const Process& process : processes_) {
+    if (process.ended) continue;
+    ::kill(process.pid, SIGTERM);
+    ::kill(process.pid, SIGCONT);  // a stopped one would not notice
+  }
+}
+
+/// The keeper is gone: nothing may stay behind, and there is nobody to report to.
+void Launcher::kill_everything() {
+  kill_descendants({});
+  ::_exit(kExitLauncher);
+}
+
+void Launcher::serve(std::uint32_t rank) {
+  if (!server_.is_open(Rank{rank})) return;
+  std::string complaint = server_.writable(Rank{rank});
+  if (complaint.empty()) complaint = server_.readable(Rank{rank});
+  if (!server_.is_open(Rank{rank})) {
+    closed_.emplace_back(rank, Clock::now() + kAfterEndOfStream);
+  } else if (!server_.wants_to_write(Rank{rank})) {
+    listen_for_room(rank, false);
+  }
+  for (const Rank stalled : server_.take_stalled()) listen_for_room(index(stalled), true);
+  if (complaint.empty()) return;
+  server_.lose(Rank{rank});
+  fail(kExitLauncher,
+       fmt::format(
+           "rank {} (pid {}) sent {} to the launcher's socket, which only Viaduct may use: the "
+           "job is ended",
+           rank, page_->record(Rank{rank}).pid.load(), complaint));
+  end_the_rest();
+}
+
+void Launcher::listen_for_room(std::uint32_t rank, bool wanted) {
+  if (!server_.is_open(Rank{rank})) return;
+  epoll_event event{};
+  event.events = wanted ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  event.data.u64 = event::socket_of(rank);
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, server_.socket(Rank{rank}), &event);
+}
+
+void Launcher::on_signals() {
+  ForwardedSignal signal{};
+  while (true) {
+    const ssize_t got = ::read(keeper_.signals, &signal, sizeof signal);
+    if (got == sizeof signal) {
+      forward(signal);
+    } else if (got < 0 && errno == EINTR) {
+      continue;
+    } else {
+      if (got == 0)
+        ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, keeper_.signals, nullptr);  // the keeper has ended
+      return;
+    }
+  }
+}
+
+void Launcher::forward(const ForwardedSignal& signal) {
+  if (signal.number == SIGUSR1) return print_hang_report();
+  if (signal.number == SIGINT && ++interrupts_ > 1) {
+    if (!status_) status_ = kExitSignal + SIGINT;
+    ending_ = true;
+    kill_at_ = Clock::now();
+    return;
+  }
+  if (signal.from_terminal != 0) return;
+  for (const Process& process : processes_) {
+    if (!process.ended) ::kill(process.pid, signal.number);
+  }
+}
+
+}  // namespace viaduct::launcher

@@ -1,0 +1,23 @@
+// viaduct-run: starts a program as the ranks of one job. The life of a job is told in
+// docs/launching.md.
+
+#include <cstdio>
+#include <exception>
+
+#include "runtime/launcher/exit_codes.hpp"
+#include "runtime/launcher/keeper.hpp"
+#include "runtime/launcher/launcher.hpp"
+#include "runtime/launcher/options.hpp"
+
+int main(int argc, char** argv) {
+  using namespace viaduct::launcher;
+  try {
+    int status = 0;
+    const auto options = parse_options(argc, argv, status);
+    if (!options) return status;
+    return keep([&](const KeeperLink& link) { return Launcher(*options, link).run(); });
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "viaduct-run: %s\n", problem.what());
+    return kExitLauncher;
+  }
+}

@@ -1,0 +1,91 @@
+#include "runtime/launcher/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <array>
+
+#include "runtime/config.hpp"
+#include "runtime/launcher/exit_codes.hpp"
+#include "runtime/version.hpp"
+
+namespace viaduct::launcher {
+namespace {
+
+constexpr std::uint32_t kMaxRanks = 65536;
+constexpr double kMaxTimeLimit = 1e9;
+constexpr std::array kProviders{"shm"};
+
+std::string check_provider(const std::string& name) {
+  std::string known;
+  for (const char* provider : kProviders) {
+    if (name == provider) return {};
+    known += (known.empty() ? "" : ", ") + std::string(provider);
+  }
+  return "there is no provider \"" + name + "\"; this build has: " + known;
+}
+
+/// A flag that prints @p text and ends the program well.
+void add_question(CLI::App& app, const char* flag, const char* help, std::string (*text)()) {
+  const auto answer = [text] {
+    std::cout << text();
+    throw CLI::Success();
+  };
+  app.add_flag_callback(flag, answer, help);
+}
+
+std::string version_line() { return std::string("viaduct-run ") + kVersion + "\n"; }
+
+void describe(CLI::App& app, Options& options, std::string& mode) {
+  app.add_option("-n,--ranks", options.ranks, "Ranks to start")
+      ->check(CLI::Range(1U, kMaxRanks))
+      ->capture_default_str();
+  app.add_option("--provider", options.provider, "How ranks talk: shm")
+      ->check(CLI::Validator(check_provider, "NAME"));
+  app.add_option("--mode", mode, "Ranks are processes, or threads of one process")
+      ->check(CLI::IsMember({"processes", "threads"}))
+      ->capture_default_str();
+  app.add_option("--timeout", options.time_limit_s,
+                 "End the job after so many seconds, with status 124")
+      ->check(CLI::Range(1e-3, kMaxTimeLimit));
+  app.add_flag("--bind", options.bind, "Bind each rank to one core of the allowed ones");
+  app.add_flag("--label", options.label, "Put [rank] before each line of output");
+  app.add_flag("--keep-going", options.keep_going, "When a rank fails, let the others run on");
+  app.add_flag("--quiet", options.quiet, "Do not report ranks that fail");
+  add_question(app, "--version", "Print the version", version_line);
+  add_question(app, "--help-config", "Print every setting, with its default and present value",
+               config::help);
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
+  Options options;
+  std::string mode = "processes";
+  CLI::App app(
+      "Starts a program as the ranks of one Viaduct job: viaduct-run [OPTIONS] PROGRAM [ARGUMENTS]",
+      "viaduct-run");
+  app.footer(
+      "SIGUSR1 prints what every rank waits for. Exit status: the first failing rank's, 128 + its "
+      "signal, 124 "
+      "time limit,\n125 the launcher failed, 2 bad command line, 1 a rank left without "
+      "finalizing.");
+  describe(app, options, mode);
+  app.prefix_command();  // options end at PROGRAM; the rest is its own
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    exit_code = app.exit(problem) == 0 ? 0 : kExitUsage;
+    return std::nullopt;
+  }
+  options.program = app.remaining();
+  if (!options.program.empty() && options.program.front() == "--")
+    options.program.erase(options.program.begin());
+  if (options.program.empty() || options.program.front().empty()) {
+    std::cerr << "viaduct-run: no PROGRAM is given; see viaduct-run --help\n";
+    exit_code = kExitUsage;
+    return std::nullopt;
+  }
+  options.threads = mode == "threads";
+  return options;
+}
+
+}  // namespace viaduct::launcher

@@ -1,0 +1,167 @@
+#include "runtime/launcher/processes.hpp"
+
+#include <dirent.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string_view>
+
+#include "runtime/src/control_group.hpp"
+#include "runtime/src/launch_variables.hpp"
+
+namespace viaduct::launcher {
+namespace {
+
+constexpr long kPauseNs = 2'000'000;
+// A process that forks while /proc is read can be missed; its child is found in the next pass, so
+// that a few empty passes in a row mean that nothing is left.
+constexpr int kEmptyPasses = 3;
+
+void pause_a_moment() noexcept {
+  const timespec moment{0, kPauseNs};
+  ::nanosleep(&moment, nullptr);
+}
+
+struct Stat {
+  char state = '\0';
+  pid_t parent = 0;
+  unsigned long long start = 0;
+};
+
+Stat read_stat(pid_t pid) {
+  const auto text = read_small_file("/proc/" + std::to_string(pid) + "/stat");
+  if (!text) return {};
+  const std::size_t end_of_name = text->rfind(')');  // the name itself may hold anything
+  if (end_of_name == std::string::npos || end_of_name + 2 >= text->size()) return {};
+  std::istringstream fields(text->substr(end_of_name + 2));
+  Stat stat;
+  fields >> stat.state >> stat.parent;
+  std::string skipped;
+  constexpr int kBetween = 17;  // from the fifth field to the one before starttime, the 22nd
+  for (int i = 0; i < kBetween; ++i) fields >> skipped;
+  fields >> stat.start;
+  return stat;
+}
+
+std::vector<pid_t> all_processes() {
+  std::vector<pid_t> pids;
+  const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);
+  if (!proc) return pids;
+  while (const dirent* entry = ::readdir(proc.get())) {
+    if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) != 0)
+      pids.push_back(std::atoi(entry->d_name));
+  }
+  return pids;
+}
+
+bool is_of_job(pid_t pid, const std::string& job_id) {
+  const auto text = read_small_file("/proc/" + std::to_string(pid) + "/environ");
+  if (!text) return false;
+  const std::string wanted = std::string(launch::kJobId) + "=" + job_id;
+  std::size_t at = 0;
+  while (at < text->size()) {
+    const std::size_t end = std::min(text->find('\0', at), text->size());
+    const std::string_view entry(text->data() + at, end - at);
+    // A job that a rank started has an id that goes on after a dot.
+    if (entry.substr(0, wanted.size()) == wanted &&
+        (entry.size() == wanted.size() || entry[wanted.size()] == '.')) {
+      return true;
+    }
+    at = end + 1;
+  }
+  return false;
+}
+
+/// Ends @p pid if @p still holds for it. The pidfd is opened before the question is asked again, so
+/// that a number that the system has given to another process meanwhile is not hit.
+template <typename Condition>
+void kill_if(pid_t pid, Condition still) {
+  const int fd = open_pidfd(pid);
+  if (still()) {
+    if (fd < 0 || ::syscall(SYS_pidfd_send_signal, fd, SIGKILL, nullptr, 0) != 0)
+      ::kill(pid, SIGKILL);
+  }
+  if (fd >= 0) ::close(fd);
+}
+
+void reap_all() noexcept {
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
+}
+
+}  // namespace
+
+int open_pidfd(pid_t pid) noexcept { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
+
+char process_state(pid_t pid) { return read_stat(pid).state; }
+
+std::vector<Found> descendants_of(pid_t ancestor, const std::vector<pid_t>& except) {
+  std::multimap<pid_t, Found> children;
+  std::map<pid_t, char> states;
+  for (const pid_t pid : all_processes()) {
+    const Stat stat = read_stat(pid);
+    if (stat.state == '\0') continue;
+    children.emplace(stat.parent, Found{pid, stat.start});
+    states.emplace(pid, stat.state);
+  }
+  std::vector<Found> found;
+  std::vector<pid_t> open{ancestor};
+  while (!open.empty()) {
+    const auto [first, last] = children.equal_range(open.back());
+    open.pop_back();
+    for (auto child = first; child != last; ++child) {
+      const pid_t pid = child->second.pid;
+      if (std::find(except.begin(), except.end(), pid) != except.end()) continue;
+      open.push_back(pid);
+      if (states[pid] != 'Z' && states[pid] != 'X') found.push_back(child->second);
+    }
+  }
+  return found;
+}
+
+std::vector<pid_t> processes_of_job(const std::string& job_id) {
+  std::vector<pid_t> found;
+  for (const pid_t pid : all_processes()) {
+    if (pid != ::getpid() && is_of_job(pid, job_id)) found.push_back(pid);
+  }
+  return found;
+}
+
+std::size_t kill_descendants_once(const std::vector<pid_t>& except) {
+  const std::vector<Found> victims = descendants_of(::getpid(), except);
+  for (const Found& victim : victims) {
+    kill_if(victim.pid, [&] { return read_stat(victim.pid).start == victim.start; });
+  }
+  return victims.size();
+}
+
+void kill_descendants(const std::vector<pid_t>& except) {
+  for (int empty = 0; empty < kEmptyPasses;) {
+    const bool found = kill_descendants_once(except) != 0;
+    reap_all();
+    empty = found ? 0 : empty + 1;
+    if (found) pause_a_moment();
+  }
+}
+
+void kill_job(const std::string& job_id) {
+  for (int empty = 0; empty < kEmptyPasses;) {
+    const std::vector<pid_t> victims = processes_of_job(job_id);
+    for (const pid_t pid : victims) {
+      kill_if(pid, [&] { return is_of_job(pid, job_id); });
+    }
+    empty = victims.empty() ? empty + 1 : 0;
+    pause_a_moment();
+  }
+}
+
+}  // namespace viaduct::launcher

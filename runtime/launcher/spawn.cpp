@@ -1,0 +1,95 @@
+#include "runtime/launcher/spawn.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+
+#include "runtime/error.hpp"
+#include "runtime/launcher/descriptor.hpp"
+
+namespace viaduct::launcher {
+namespace {
+
+void restore_signals(const sigset_t& mask) noexcept {
+  for (const int number : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT}) {
+    ::signal(number, SIG_DFL);
+  }
+  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+}
+
+void redirect(const SpawnPlan& plan) noexcept {
+  if (!plan.with_stdin) {
+    const int null = ::open("/dev/null", O_RDONLY);
+    if (null > 0) {
+      ::dup2(null, STDIN_FILENO);
+      ::close(null);
+    }
+  }
+  if (plan.out >= 0) ::dup2(plan.out, STDOUT_FILENO);
+  if (plan.err >= 0) ::dup2(plan.err, STDERR_FILENO);
+  for (const int fd : plan.inherited) ::fcntl(fd, F_SETFD, 0);
+}
+
+void bind_to(int core) noexcept {
+  if (core < 0) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(core), &set);
+  ::sched_setaffinity(0, sizeof set, &set);
+}
+
+/// In the child: never returns. What goes wrong is sent to @p report as an errno value.
+[[noreturn]] void become(const SpawnPlan& plan, char* const* argv, pid_t parent,
+                         int report) noexcept {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);  // the parent ended before it could be watched
+  redirect(plan);
+  bind_to(plan.core);
+  for (const auto& [name, value] : plan.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  restore_signals(plan.signal_mask);
+  ::execvp(argv[0], argv);
+  const int problem = errno;
+  static_cast<void>(!::write(report, &problem, sizeof problem));
+  ::_exit(1);
+}
+
+std::vector<char*> argument_vector(const std::vector<std::string>& program) {
+  std::vector<char*> argv;
+  for (const std::string& word : program) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  return argv;
+}
+
+}  // namespace
+
+pid_t spawn(const SpawnPlan& plan) {
+  std::array<int, 2> report{};
+  if (::pipe2(report.data(), O_CLOEXEC) != 0)
+    throw_errno("cannot open a pipe to start a rank with");
+  const Descriptor read_end(report[0]);
+  Descriptor write_end(report[1]);
+  const std::vector<char*> argv = argument_vector(plan.program);
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0)
+    throw_errno("cannot start one more process (ulimit -u, or the control group's pids.max)");
+  if (pid == 0) become(plan, argv.data(), parent, write_end.get());
+  write_end.reset();
+  int problem = 0;
+  ssize_t got = 0;
+  do {
+    got = ::read(read_end.get(), &problem,
+                 sizeof problem);  // ends empty when exec closes the other end
+  } while (got < 0 && errno == EINTR);
+  if (got != sizeof problem) return pid;
+  ::waitpid(pid, nullptr, 0);
+  throw Error(problem, fmt::format("cannot execute {}", plan.program.front()));
+}
+
+}  // namespace viaduct::launcher

@@ -1,0 +1,31 @@
+#pragma once
+/// @file
+/// Starting one process of a job.
+
+#include <sys/types.h>
+#include <csignal>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace viaduct::launcher {
+
+/// What a new process gets. Everything is prepared before the fork; between fork and exec only
+/// plain calls are made.
+struct SpawnPlan {
+  std::vector<std::string> program;                              ///< and arguments
+  std::vector<std::pair<std::string, std::string>> environment;  ///< added to the launcher's own
+  std::vector<int> inherited;                                    ///< descriptors that survive exec
+  bool with_stdin = false;                                       ///< the launcher's; else /dev/null
+  int out = -1;            ///< becomes standard output, if given
+  int err = -1;            ///< becomes standard error, if given
+  int core = -1;           ///< to be bound to, if given
+  sigset_t signal_mask{};  ///< the mask that the launcher was started with
+};
+
+/// Starts the process and waits until it runs its program. It dies when the calling thread ends.
+/// Throws Error: no more processes, or the program cannot be executed.
+[[nodiscard]] pid_t spawn(const SpawnPlan& plan);
+
+}  // namespace viaduct::launcher

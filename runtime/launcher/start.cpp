@@ -1,0 +1,93 @@
+// Launcher: starting the ranks.
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <array>
+
+#include "runtime/error.hpp"
+#include "runtime/launcher/events.hpp"
+#include "runtime/launcher/launcher.hpp"
+#include "runtime/launcher/spawn.hpp"
+#include "runtime/src/cores.hpp"
+#include "runtime/src/launch_variables.hpp"
+
+namespace viaduct::launcher {
+namespace {
+
+/// The cores that this process may run on.
+std::vector<int> allowed_cores() {
+  std::vector<int> cores;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0)
+    throw_errno("cannot ask for the allowed cores (--bind)");
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(static_cast<std::size_t>(core), &set)) cores.push_back(core);
+  }
+  return cores;
+}
+
+std::array<Descriptor, 2> socket_pair() {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw_errno("cannot open a socket pair for a rank");
+  }
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+}  // namespace
+
+void Launcher::start_all() {
+  const std::vector<int> cores = options_.bind ? allowed_cores() : std::vector<int>{};
+  if (options_.threads) {
+    start(0, options_.ranks, cores);
+  } else {
+    for (std::uint32_t rank = 0; rank < options_.ranks; ++rank) start(rank, 1, cores);
+  }
+  labels_.start();
+}
+
+void Launcher::start(std::uint32_t first_rank, std::uint32_t ranks, const std::vector<int>& cores) {
+  SpawnPlan plan;
+  plan.program = options_.program;
+  plan.signal_mask = keeper_.signal_mask;
+  plan.with_stdin = first_rank == 0;
+  plan.inherited.push_back(page_.fd());
+  plan.environment = {{launch::kJobId, keeper_.job_id},
+                      {launch::kSize, std::to_string(options_.ranks)},
+                      {launch::kPage, std::to_string(page_.fd())},
+                      {launch::kCores, std::to_string(usable_cores())},
+                      {launch::kKeepGoing, options_.keep_going ? "1" : "0"},
+                      {launch::kMode, options_.threads ? "threads" : "processes"}};
+  if (!options_.provider.empty())
+    plan.environment.emplace_back(launch::kProvider, options_.provider);
+  std::array<Descriptor, 2> sockets;
+  if (!options_.threads) {
+    sockets = socket_pair();
+    plan.inherited.push_back(sockets[1].get());
+    plan.environment.emplace_back(launch::kRank, std::to_string(first_rank));
+    plan.environment.emplace_back(launch::kSocket, std::to_string(sockets[1].get()));
+    if (!cores.empty()) plan.core = cores[first_rank % cores.size()];
+    plan.environment.emplace_back(launch::kBound, cores.empty() ? "0" : "1");
+  }
+  Labels::Ends ends;
+  if (options_.label) {
+    ends = labels_.add(options_.threads ? fmt::format("[0-{}] ", ranks - 1)
+                                        : fmt::format("[{}] ", first_rank));
+    plan.out = ends.out.get();
+    plan.err = ends.err.get();
+  }
+  const pid_t pid = spawn(plan);
+  for (std::uint32_t i = 0; i < ranks; ++i)
+    page_->record(Rank{first_rank + i}).pid.store(pid, std::memory_order_relaxed);
+  by_pid_.emplace(pid, processes_.size());
+  processes_.push_back({pid, first_rank, ranks, false});
+  ++living_;
+  if (options_.threads) return;
+  const int socket = sockets[0].release();
+  server_.open(Rank{first_rank}, socket);
+  watch(socket, event::socket_of(first_rank));
+}
+
+}  // namespace viaduct::launcher
