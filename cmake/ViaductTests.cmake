@@ -37,18 +37,41 @@ function(_viaduct_time_limit variable seconds)
   set(${variable} ${limit} PARENT_SCOPE)
 endfunction()
 
-# Properties that every test gets. Timing-sensitive suites run alone; the rest shares the cores.
-function(_viaduct_test_properties name limit processors labels)
-  set_tests_properties(
-    ${name}
-    PROPERTIES TIMEOUT ${limit}
-               LABELS "${labels}"
-               PROCESSORS ${processors}
-               SKIP_RETURN_CODE ${VIADUCT_SKIP_CODE}
-               ENVIRONMENT "${VIADUCT_TEST_ENVIRONMENT}")
+# Properties that every test gets. Suites that load or break the machine run alone; the rest shares the cores.
+function(_viaduct_test_properties variable limit processors labels)
+  set(alone OFF)
   if(labels MATCHES "(^|;)(stress|long|fault|perf)(;|$)")
-    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+    set(alone ON)
   endif()
+  set(${variable}
+      "TIMEOUT ${limit} PROCESSORS ${processors} RUN_SERIAL ${alone} SKIP_RETURN_CODE ${VIADUCT_SKIP_CODE}
+       LABELS \"${labels}\" ENVIRONMENT \"${VIADUCT_TEST_ENVIRONMENT}\""
+      PARENT_SCOPE)
+endfunction()
+
+# _viaduct_register(name limit processors labels COMMAND...): one test.
+function(_viaduct_register name limit processors labels)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  _viaduct_test_properties(properties ${limit} ${processors} "${labels}")
+  cmake_language(EVAL CODE "set_tests_properties([==[${name}]==] PROPERTIES ${properties})")
+endfunction()
+
+# One test per GoogleTest case. gtest_discover_tests() itself cannot pass on a property that is a list.
+function(_viaduct_register_gtest name limit labels)
+  gtest_discover_tests(
+    ${name}
+    TEST_PREFIX "${name}."
+    TEST_LIST ${name}_cases
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60
+    EXTRA_ARGS ${ARGN})
+  _viaduct_test_properties(properties ${limit} 1 "${labels}")
+  set(script "${CMAKE_CURRENT_BINARY_DIR}/${name}_properties.cmake")
+  file(CONFIGURE OUTPUT "${script}" @ONLY CONTENT "foreach(case IN LISTS @name@_cases)
+  set_tests_properties(\"\${case}\" PROPERTIES @properties@)
+endforeach()
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${script}")
 endfunction()
 
 function(_viaduct_uses_gtest variable)
@@ -79,31 +102,23 @@ function(viaduct_add_test)
   _viaduct_time_limit(limit "${arg_TIMEOUT}")
   viaduct_add_program(${arg_NAME} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
 
+  if(NOT arg_MODES)
+    set(arg_MODES processes)
+  endif()
   if(arg_RANKS)
     _viaduct_add_rank_tests()
     return()
   endif()
   _viaduct_uses_gtest(gtest ${arg_SOURCES})
   if(gtest)
-    gtest_discover_tests(
-      ${arg_NAME}
-      TEST_PREFIX "${arg_NAME}."
-      DISCOVERY_MODE PRE_TEST
-      DISCOVERY_TIMEOUT 60
-      EXTRA_ARGS ${arg_ARGS}
-      PROPERTIES TIMEOUT ${limit} LABELS "${arg_LABELS}" SKIP_RETURN_CODE ${VIADUCT_SKIP_CODE} ENVIRONMENT
-                 "${VIADUCT_TEST_ENVIRONMENT}")
+    _viaduct_register_gtest(${arg_NAME} ${limit} "${arg_LABELS}" ${arg_ARGS})
   else()
-    add_test(NAME ${arg_NAME} COMMAND ${arg_NAME} ${arg_ARGS})
-    _viaduct_test_properties(${arg_NAME} ${limit} 1 "${arg_LABELS}")
+    _viaduct_register(${arg_NAME} ${limit} 1 "${arg_LABELS}" ${arg_NAME} ${arg_ARGS})
   endif()
 endfunction()
 
-# A macro's worth of work of viaduct_add_test, on its variables.
+# The part of viaduct_add_test that deals with RANKS; it works on that function's variables.
 macro(_viaduct_add_rank_tests)
-  if(NOT arg_MODES)
-    set(arg_MODES processes)
-  endif()
   # The launcher's limit comes first: it says which rank hangs.
   math(EXPR launcher_limit "${limit} - 5")
   if(launcher_limit LESS 1)
@@ -111,21 +126,19 @@ macro(_viaduct_add_rank_tests)
   endif()
   foreach(mode ${arg_MODES})
     foreach(ranks ${arg_RANKS})
-      string(SUBSTRING ${mode} 0 1 letter)
+      set(test ${arg_NAME}_r${ranks})
       set(labels ${arg_LABELS})
       if(mode STREQUAL "threads")
+        set(test ${arg_NAME}_t${ranks})
         list(APPEND labels threads)
-      else()
-        set(letter r)
       endif()
-      set(test ${arg_NAME}_${letter}${ranks})
-      add_test(NAME ${test} COMMAND viaduct-run -n ${ranks} --timeout ${launcher_limit} --mode ${mode}
-                                    $<TARGET_FILE:${arg_NAME}> ${arg_ARGS})
+      set(processors 1)
       if(ranks GREATER 1)
-        _viaduct_test_properties(${test} ${limit} 2 "${labels}")
-      else()
-        _viaduct_test_properties(${test} ${limit} 1 "${labels}")
+        set(processors 2)
       endif()
+      _viaduct_register(
+        ${test} ${limit} ${processors} "${labels}" viaduct-run -n ${ranks} --timeout ${launcher_limit} --mode ${mode}
+        $<TARGET_FILE:${arg_NAME}> ${arg_ARGS})
     endforeach()
   endforeach()
 endmacro()
@@ -136,8 +149,7 @@ function(viaduct_add_script_test)
     set(arg_PROCESSORS 1)
   endif()
   _viaduct_time_limit(limit "${arg_TIMEOUT}")
-  add_test(NAME ${arg_NAME} COMMAND ${arg_COMMAND})
-  _viaduct_test_properties(${arg_NAME} ${limit} ${arg_PROCESSORS} "${arg_LABELS}")
+  _viaduct_register(${arg_NAME} ${limit} ${arg_PROCESSORS} "${arg_LABELS}" ${arg_COMMAND})
 endfunction()
 
 function(viaduct_add_negative_test)
