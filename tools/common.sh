@@ -24,13 +24,13 @@ ensure_packages() {
     return
   fi
   # shellcheck disable=SC2046  # names hold no spaces
-  missing=$(missing_packages $(packages_for "$@") | tr '\n' ' ')
+  missing=$(missing_packages $(packages_for "$@") | paste -sd ' ')
   [ -n "$missing" ] || return 0
   if [ "$(id -u)" -ne 0 ]; then
     if command -v sudo >/dev/null && { sudo -n true 2>/dev/null || { [ -t 0 ] && [ -t 1 ]; }; }; then
       sudo=(sudo)
     else
-      fail "packages are missing and I may not install them. Please run: sudo apt-get install --no-install-recommends $missing"
+      fail "packages are missing and I may not install them. As root: apt-get install --no-install-recommends $missing"
     fi
   fi
   install_packages "$missing" "${sudo[@]}"
