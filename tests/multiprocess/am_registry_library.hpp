@@ -1,0 +1,20 @@
+#pragma once
+/// What am_registry_libraries.cpp knows about a library with handlers.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "am/registry.hpp"
+
+struct LibraryHandler {
+  const void* function;
+  viaduct::am::Thunk thunk;
+  const char* name;
+  std::uint16_t wire_id;
+};
+
+/// Registers the library's handlers through @p registrar (the program's own) and answers them.
+using RegisterLibrary =
+    LibraryHandler* (*)(void (*registrar)(const viaduct::am::HandlerEntry&) noexcept,
+                        std::size_t* count);
+inline constexpr const char* kRegisterLibrary = "viaduct_test_register_library";
