@@ -4,6 +4,11 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/viaduct")
 set(header_dir "${CMAKE_INSTALL_INCLUDEDIR}/viaduct")
 
+# A shared library is found from the programs' own place, wherever the tree is moved to.
+file(RELATIVE_PATH library_from_programs "/prefix/${CMAKE_INSTALL_BINDIR}" "/prefix/${CMAKE_INSTALL_LIBDIR}")
+if(VIADUCT_INSTALLED_PROGRAMS)
+  set_target_properties(${VIADUCT_INSTALLED_PROGRAMS} PROPERTIES INSTALL_RPATH "$ORIGIN/${library_from_programs}")
+endif()
 install(
   TARGETS viaduct ${VIADUCT_INSTALLED_PROGRAMS}
   EXPORT viaductTargets
