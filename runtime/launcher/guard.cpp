@@ -1,14 +1,18 @@
 #include "runtime/launcher/guard.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
+#include <cstdlib>
+#include <memory>
+#include <vector>
 
 #include "runtime/launcher/processes.hpp"
 
@@ -52,6 +56,16 @@ class Watch {
   const GuardOrders& orders_;
 };
 
+std::vector<int> open_descriptors() {
+  std::vector<int> found;
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir("/proc/self/fd"), ::closedir);
+  while (const dirent* entry = listing ? ::readdir(listing.get()) : nullptr) {
+    if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) != 0)
+      found.push_back(std::atoi(entry->d_name));
+  }
+  return found;
+}
+
 /// Out of the user's sight: no terminal, no streams, no directory held.
 void detach(const GuardOrders& orders) {
   ::setsid();
@@ -63,11 +77,9 @@ void detach(const GuardOrders& orders) {
     if (null >= 0) ::dup2(null, fd);
   }
   static_cast<void>(!::chdir("/"));
-  const long limit = ::sysconf(_SC_OPEN_MAX);
-  for (int fd = STDERR_FILENO + 1; fd < limit; ++fd) {
-    if (fd != orders.keeper_pidfd && fd != orders.launcher_pidfd && fd != orders.ready) ::close(fd);
+  for (const int fd : open_descriptors()) {
+    if (fd > STDERR_FILENO && fd != orders.keeper_pidfd && fd != orders.launcher_pidfd) ::close(fd);
   }
-  ::close(orders.ready);
 }
 
 }  // namespace

@@ -12,7 +12,6 @@ struct GuardOrders {
   pid_t launcher;
   int keeper_pidfd;    ///< -1 where pidfds are refused
   int launcher_pidfd;  ///< the same
-  int ready;           ///< closed once the guard stands
   std::string job_id;
 };
 

@@ -30,6 +30,17 @@ sigset_t handled_signals() {
   return set;
 }
 
+/// Blocks what is handled, and SIGPIPE, without a change to what any signal does: ranks get their
+/// mask back before they start, so that they find the world as viaduct-run found it (under nohup,
+/// for one).
+sigset_t block_signals() {
+  sigset_t blocked = handled_signals();
+  sigset_t before;
+  sigaddset(&blocked, SIGPIPE);
+  ::sigprocmask(SIG_BLOCK, &blocked, &before);
+  return before;
+}
+
 /// Random, and behind the id of the job that this one was started in, if any.
 std::string new_job_id() {
   std::uint64_t number = 0;
@@ -90,15 +101,15 @@ class Keeper {
 
 Keeper::Keeper(const std::function<int(const KeeperLink&)>& launcher) {
   open_standard_streams();
-  ::signal(SIGPIPE, SIG_IGN);
-  const sigset_t handled = handled_signals();
-  ::sigprocmask(SIG_BLOCK, &handled, &link_.signal_mask);
+  link_.signal_mask = block_signals();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   link_.keeper = ::getpid();
   link_.job_id = new_job_id();
   self_ = Descriptor(open_pidfd(link_.keeper));
   link_.keeper_pidfd = self_.get();
   signals_ = open_pipe();
+  ::fcntl(signals_.in.get(), F_SETFL,
+          O_NONBLOCK);  // a launcher that is stopped must not hold up its keeper
   launcher_ = fork_or_throw();
   if (launcher_ == 0) be_launcher(launcher);
   signals_.out.reset();
@@ -129,11 +140,10 @@ void Keeper::be_launcher(const std::function<int(const KeeperLink&)>& launcher) 
 
 void Keeper::start_guard() {
   const Descriptor launcher(open_pidfd(launcher_));
-  const Pipe ready = open_pipe();
+  Pipe ready = open_pipe();
   guard_ = fork_or_throw();
-  if (guard_ == 0)
-    be_guard({link_.keeper, launcher_, self_.get(), launcher.get(), ready.in.get(), link_.job_id});
-  const_cast<Descriptor&>(ready.in).reset();
+  if (guard_ == 0) be_guard({link_.keeper, launcher_, self_.get(), launcher.get(), link_.job_id});
+  ready.in.reset();
   char none = 0;
   while (::read(ready.out.get(), &none, 1) < 0 && errno == EINTR) {
   }
@@ -172,12 +182,16 @@ int Keeper::run() {
 }
 
 int Keeper::finish() {
-  kill_descendants({guard_});
+  const bool ended_well = WIFEXITED(launcher_status_);
+  // Until its work is done for it, the guard stays: this process may be killed too.
+  if (!ended_well) static_cast<void>(kill_descendants({guard_}));
   if (guard_ != 0) {
     ::kill(guard_, SIGKILL);
     ::waitpid(guard_, nullptr, 0);
   }
-  if (WIFEXITED(launcher_status_)) return WEXITSTATUS(launcher_status_);
+  if (!kill_descendants({}))
+    std::fputs("viaduct-run: processes of the job are left that cannot be killed\n", stderr);
+  if (ended_well) return WEXITSTATUS(launcher_status_);
   std::fprintf(stderr,
                "viaduct-run: the launcher process was killed by signal %d; the job is ended\n",
                WTERMSIG(launcher_status_));

@@ -21,10 +21,13 @@ constexpr auto kKillAgain = std::chrono::milliseconds(20);
 constexpr std::uint64_t kPerRankDescriptors = 4;  // socket, window, two pipes
 constexpr std::uint64_t kOtherDescriptors = 32;
 
-/// The job's descriptors must all fit; the soft limit is raised as far as it goes.
-void make_room_for_descriptors(std::uint32_t ranks) {
+/// The job's descriptors must all fit; the soft limit is raised as far as it goes. Answers the
+/// limits as they were.
+rlimit make_room_for_descriptors(std::uint32_t ranks) {
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    throw_errno("cannot ask for the file descriptor limit");
+  const rlimit before = limit;
   const std::uint64_t needed = ranks * kPerRankDescriptors + kOtherDescriptors;
   if (limit.rlim_max < needed) {
     throw Error(std::errc::too_many_files_open,
@@ -35,6 +38,7 @@ void make_room_for_descriptors(std::uint32_t ranks) {
   }
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
+  return before;
 }
 
 Descriptor open_child_events() {
@@ -53,7 +57,7 @@ Launcher::Launcher(const Options& options, const KeeperLink& keeper)
       keeper_(keeper),
       server_(options.ranks),
       child_events_(open_child_events()) {
-  make_room_for_descriptors(options.ranks);
+  descriptor_limit_ = make_room_for_descriptors(options.ranks);
   page_ = PageMapping::create(options.ranks);
   epoll_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll_.is_open()) throw_errno("cannot open an epoll instance");
@@ -73,6 +77,7 @@ int Launcher::run() {
     fail(kExitLauncher, problem.what());
     end_the_rest();
   }
+  labels_.start();
   loop();
   finish();
   return status_.value_or(0);
@@ -165,7 +170,7 @@ void Launcher::check_closed(Clock::time_point now) {
 /// All ranks have ended: what they have left behind ends too, then the rest of their output is
 /// written.
 void Launcher::finish() {
-  kill_descendants({});
+  if (!kill_descendants({})) say("processes of the job are left that cannot be killed");
   labels_.finish();
 }
 

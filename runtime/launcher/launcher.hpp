@@ -2,6 +2,7 @@
 /// @file
 /// The launcher process: starts ranks, serves them, watches them, until all have ended.
 
+#include <sys/resource.h>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -70,6 +71,7 @@ class Launcher {
   PageMapping page_;
   BootstrapServer server_;
   Labels labels_;
+  rlimit descriptor_limit_{};
   Descriptor epoll_;
   Descriptor child_events_;
   std::vector<Process> processes_;

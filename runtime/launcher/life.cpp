@@ -133,7 +133,7 @@ void Launcher::end_the_rest() {
 
 /// The keeper is gone: nothing may stay behind, and there is nobody to report to.
 void Launcher::kill_everything() {
-  kill_descendants({});
+  static_cast<void>(kill_descendants({}));
   ::_exit(kExitLauncher);
 }
 

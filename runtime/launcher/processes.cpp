@@ -25,6 +25,8 @@ constexpr long kPauseNs = 2'000'000;
 // A process that forks while /proc is read can be missed; its child is found in the next pass, so
 // that a few empty passes in a row mean that nothing is left.
 constexpr int kEmptyPasses = 3;
+// What cannot be killed (another user's, or stuck in the kernel) is given up after some seconds.
+constexpr int kMostPasses = 2000;
 
 void pause_a_moment() noexcept {
   const timespec moment{0, kPauseNs};
@@ -144,17 +146,23 @@ std::size_t kill_descendants_once(const std::vector<pid_t>& except) {
   return victims.size();
 }
 
-void kill_descendants(const std::vector<pid_t>& except) {
-  for (int empty = 0; empty < kEmptyPasses;) {
+bool kill_descendants(const std::vector<pid_t>& except) {
+  int empty = 0;
+  for (int pass = 0; pass < kMostPasses; ++pass) {
     const bool found = kill_descendants_once(except) != 0;
     reap_all();
+    if (::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD)
+      return true;  // no child: nothing below
     empty = found ? 0 : empty + 1;
-    if (found) pause_a_moment();
+    if (!except.empty() && empty == kEmptyPasses) return true;
+    pause_a_moment();
   }
+  return false;
 }
 
 void kill_job(const std::string& job_id) {
-  for (int empty = 0; empty < kEmptyPasses;) {
+  int empty = 0;
+  for (int pass = 0; pass < kMostPasses && empty < kEmptyPasses; ++pass) {
     const std::vector<pid_t> victims = processes_of_job(job_id);
     for (const pid_t pid : victims) {
       kill_if(pid, [&] { return is_of_job(pid, job_id); });

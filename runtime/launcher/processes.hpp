@@ -35,7 +35,7 @@ std::size_t kill_descendants_once(const std::vector<pid_t>& except);
 
 /// Kills everything below this process, and what that forks meanwhile, until nothing is left; reaps
 /// what becomes its child. The caller is a child subreaper, so that orphans stay below it.
-void kill_descendants(const std::vector<pid_t>& except);
+[[nodiscard]] bool kill_descendants(const std::vector<pid_t>& except);
 
 /// Kills the job's processes until none has been there for a moment.
 void kill_job(const std::string& job_id);

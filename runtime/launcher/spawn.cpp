@@ -16,13 +16,6 @@
 namespace viaduct::launcher {
 namespace {
 
-void restore_signals(const sigset_t& mask) noexcept {
-  for (const int number : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT}) {
-    ::signal(number, SIG_DFL);
-  }
-  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
-}
-
 void redirect(const SpawnPlan& plan) noexcept {
   if (!plan.with_stdin) {
     const int null = ::open("/dev/null", O_RDONLY);
@@ -52,7 +45,8 @@ void bind_to(int core) noexcept {
   redirect(plan);
   bind_to(plan.core);
   for (const auto& [name, value] : plan.environment) ::setenv(name.c_str(), value.c_str(), 1);
-  restore_signals(plan.signal_mask);
+  ::setrlimit(RLIMIT_NOFILE, &plan.descriptor_limit);
+  ::sigprocmask(SIG_SETMASK, &plan.signal_mask, nullptr);
   ::execvp(argv[0], argv);
   const int problem = errno;
   static_cast<void>(!::write(report, &problem, sizeof problem));

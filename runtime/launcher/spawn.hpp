@@ -2,6 +2,7 @@
 /// @file
 /// Starting one process of a job.
 
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <csignal>
 #include <cstdint>
@@ -18,10 +19,11 @@ struct SpawnPlan {
   std::vector<std::pair<std::string, std::string>> environment;  ///< added to the launcher's own
   std::vector<int> inherited;                                    ///< descriptors that survive exec
   bool with_stdin = false;                                       ///< the launcher's; else /dev/null
-  int out = -1;            ///< becomes standard output, if given
-  int err = -1;            ///< becomes standard error, if given
-  int core = -1;           ///< to be bound to, if given
-  sigset_t signal_mask{};  ///< the mask that the launcher was started with
+  int out = -1;               ///< becomes standard output, if given
+  int err = -1;               ///< becomes standard error, if given
+  int core = -1;              ///< to be bound to, if given
+  rlimit descriptor_limit{};  ///< the limits that the launcher was started with
+  sigset_t signal_mask{};     ///< the mask that the launcher was started with
 };
 
 /// Starts the process and waits until it runs its program. It dies when the calling thread ends.

@@ -45,13 +45,13 @@ void Launcher::start_all() {
   } else {
     for (std::uint32_t rank = 0; rank < options_.ranks; ++rank) start(rank, 1, cores);
   }
-  labels_.start();
 }
 
 void Launcher::start(std::uint32_t first_rank, std::uint32_t ranks, const std::vector<int>& cores) {
   SpawnPlan plan;
   plan.program = options_.program;
   plan.signal_mask = keeper_.signal_mask;
+  plan.descriptor_limit = descriptor_limit_;
   plan.with_stdin = first_rank == 0;
   plan.inherited.push_back(page_.fd());
   plan.environment = {{launch::kJobId, keeper_.job_id},

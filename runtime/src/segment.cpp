@@ -126,7 +126,8 @@ std::size_t Segment::allocate(std::size_t bytes, std::size_t alignment) {
   try {
     reserve_pages(round_down(offset, kPage), round_up(offset + requested, kPage));
   } catch (...) {
-    merge_free(blocks_.find(offset));
+    const auto merged = merge_free(blocks_.find(offset));
+    if (std::next(merged) == blocks_.end()) blocks_.erase(merged);
     throw;
   }
   allocated_ += requested;
