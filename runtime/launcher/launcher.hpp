@@ -56,7 +56,8 @@ class Launcher {
   void on_end(Process& process, int wait_status);
   void settle_rank(std::uint32_t rank, int code);
   void fail(int code, const std::string& sentence);
-  void report_rank(std::uint32_t rank, int code, const std::string& sentence);
+  void report_rank(int code, const std::string& sentence);
+  [[nodiscard]] std::string culprit_of(const Process& process) const;
   void end_the_rest();
   void kill_everything();
   void serve(std::uint32_t rank);

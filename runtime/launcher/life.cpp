@@ -50,12 +50,11 @@ void Launcher::fail(int code, const std::string& sentence) {
   if (!status_) status_ = code;
 }
 
-void Launcher::report_rank(std::uint32_t rank, int code, const std::string& sentence) {
+void Launcher::report_rank(int code, const std::string& sentence) {
   if (ending_) return;  // the rest is being ended: that is no news
   const bool first = !status_;
   if (first) status_ = code;
-  if (!options_.quiet)
-    say(fmt::format("rank {} {}{}", rank, sentence, first ? "; it is the first to fail" : ""));
+  if (!options_.quiet) say(sentence + (first ? "; it is the first to fail" : ""));
 }
 
 void Launcher::reap() {
@@ -79,26 +78,33 @@ void Launcher::on_end(Process& process, int wait_status) {
   --living_;
   if (!options_.threads)
     static_cast<void>(server_.readable(Rank{process.first_rank}));  // its last words
+  const std::string who = fmt::format("{} (pid {})", culprit_of(process), process.pid);
   const int code = exit_status_of(wait_status);
-  // Threads have written down which of them failed; of processes there is just the one.
-  std::uint32_t culprit = process.first_rank;
-  if (const std::uint32_t first = page_->first_lost.load(std::memory_order_acquire);
-      options_.threads && first != 0) {
-    culprit = first - 1;
-  }
   bool left = false;
   for (std::uint32_t i = process.first_rank; i < process.first_rank + process.ranks; ++i) {
-    const RankState state = page_->record(Rank{i}).state.load(std::memory_order_acquire);
-    left = left || state == RankState::running;
+    left =
+        left || page_->record(Rank{i}).state.load(std::memory_order_acquire) == RankState::running;
     settle_rank(i, code);
   }
   if (code != 0) {
-    report_rank(culprit, code, fmt::format("(pid {}) {}", process.pid, describe_end(wait_status)));
+    report_rank(code, fmt::format("{} {}", who, describe_end(wait_status)));
   } else if (left) {
-    report_rank(culprit, kExitLeft,
-                fmt::format("(pid {}) left: it exited with code 0 without finalizing its job",
-                            process.pid));
+    report_rank(kExitLeft,
+                fmt::format("{} left: it exited with code 0 without finalizing its job", who));
   }
+}
+
+/// Who of a process' ranks has failed, as far as it is known: threads write it down, unless a
+/// signal ends them all.
+std::string Launcher::culprit_of(const Process& process) const {
+  if (process.ranks == 1) return fmt::format("rank {}", process.first_rank);
+  const std::uint32_t first_lost = page_->first_lost.load(std::memory_order_acquire);
+  if (first_lost != 0) return fmt::format("rank {}", first_lost - 1);
+  for (std::uint32_t i = 0; i < process.ranks; ++i) {
+    if (page_->record(Rank{i}).cause.load(std::memory_order_relaxed) != 0)
+      return fmt::format("rank {}", i);
+  }
+  return fmt::format("the process of ranks 0 to {}", process.ranks - 1);
 }
 
 /// Writes a rank's end into its record and tells those who wait for it.

@@ -11,6 +11,7 @@ namespace viaduct::launcher {
 namespace {
 
 constexpr std::uint32_t kMaxRanks = 65536;
+constexpr double kMinTimeLimit = 1e-3;
 constexpr double kMaxTimeLimit = 1e9;
 constexpr std::array kProviders{"shm"};
 
@@ -21,6 +22,21 @@ std::string check_provider(const std::string& name) {
     known += (known.empty() ? "" : ", ") + std::string(provider);
   }
   return "there is no provider \"" + name + "\"; this build has: " + known;
+}
+
+// CLI::Range lets "nan" pass.
+std::string check_time_limit(const std::string& text) {
+  double seconds = 0;
+  if (CLI::detail::lexical_cast(text, seconds) && seconds >= kMinTimeLimit &&
+      seconds <= kMaxTimeLimit)
+    return {};
+  return "give seconds, at least 0.001";
+}
+
+/// Complains about a command line that CLI11 has no rule against.
+int complain(const std::string& sentence) {
+  std::cerr << "viaduct-run: " << sentence << "; see viaduct-run --help\n";
+  return kExitUsage;
 }
 
 /// A flag that prints @p text and ends the program well.
@@ -45,7 +61,7 @@ void describe(CLI::App& app, Options& options, std::string& mode) {
       ->capture_default_str();
   app.add_option("--timeout", options.time_limit_s,
                  "End the job after so many seconds, with status 124")
-      ->check(CLI::Range(1e-3, kMaxTimeLimit));
+      ->check(CLI::Validator(check_time_limit, "SECONDS"));
   app.add_flag("--bind", options.bind, "Bind each rank to one core of the allowed ones");
   app.add_flag("--label", options.label, "Put [rank] before each line of output");
   app.add_flag("--keep-going", options.keep_going, "When a rank fails, let the others run on");
@@ -80,8 +96,11 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
   if (!options.program.empty() && options.program.front() == "--")
     options.program.erase(options.program.begin());
   if (options.program.empty() || options.program.front().empty()) {
-    std::cerr << "viaduct-run: no PROGRAM is given; see viaduct-run --help\n";
-    exit_code = kExitUsage;
+    exit_code = complain("no PROGRAM is given");
+    return std::nullopt;
+  }
+  if (options.program.front().front() == '-') {
+    exit_code = complain("there is no option " + options.program.front());
     return std::nullopt;
   }
   options.threads = mode == "threads";

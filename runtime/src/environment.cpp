@@ -41,7 +41,8 @@ std::uint32_t launch_number(const char* variable, std::uint32_t limit) {
 int launch_descriptor(const char* variable) {
   constexpr std::uint32_t kDescriptors = 1U << 30U;
   const int fd = static_cast<int>(launch_number(variable, kDescriptors));
-  if (::fcntl(fd, F_GETFD) >= 0) return fd;
+  // What this rank executes later does not inherit it.
+  if (::fcntl(fd, F_SETFD, FD_CLOEXEC) == 0) return fd;
   throw Error(
       std::errc::bad_file_descriptor,
       fmt::format("{}={} is not open: this process was started by a rank of a job but is not that "

@@ -1,7 +1,9 @@
+#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include "runtime/error.hpp"
-#include "runtime/src/job_parts.hpp"
+#include "runtime/src/fork_mark.hpp"
+#include "runtime/src/rank_name.hpp"
 
 namespace viaduct {
 namespace {
@@ -22,5 +24,14 @@ ForkMark::ForkMark() {
 }
 
 ForkMark::~ForkMark() { ::munmap(word_, kPage); }
+
+void ForkMark::refuse_in_child(std::string_view call) const {
+  if (*word_ != 0) return;
+  throw Error(std::errc::operation_not_permitted,
+              fmt::format("{}{} was called in a child that the rank forked: only the rank itself "
+                          "may use the job; the "
+                          "child may exec or _exit",
+                          rank_prefix(), call));
+}
 
 }  // namespace viaduct

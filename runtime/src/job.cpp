@@ -1,6 +1,5 @@
 #include "runtime/job.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,14 +30,17 @@ std::uint32_t shared_cores(const Launch& launch) {
   return launch.bound ? launch.cores : std::min(launch.cores, usable_cores());
 }
 
-/// From starting to running, or an error: a rank has one Job in its life.
+[[noreturn]] void refuse_second_job(std::uint32_t rank) {
+  throw Error(std::errc::operation_not_permitted,
+              fmt::format("rank {} cannot have a second Job: a process creates one, once", rank));
+}
+
+/// From starting to running: a rank has one Job in its life.
 void enter_record(RankRecord& record, std::uint32_t rank) {
   RankState expected = RankState::starting;
   if (!record.state.compare_exchange_strong(expected, RankState::running,
                                             std::memory_order_acq_rel)) {
-    throw Error(
-        std::errc::operation_not_permitted,
-        fmt::format("rank {} cannot have a second Job: one process creates one, once", rank));
+    refuse_second_job(rank);
   }
   record.pid.store(::getpid(), std::memory_order_relaxed);
   record.activity.store(Activity::barrier, std::memory_order_relaxed);
@@ -74,7 +76,7 @@ std::unique_ptr<Job::Parts> Job::Parts::of_thread(std::shared_ptr<ThreadWorld> w
   auto parts = std::make_unique<Parts>();
   parts->launch = launch;
   parts->launch.rank = rank;
-  parts->bootstrap = make_thread_bootstrap(world, Rank{rank});
+  parts->bootstrap = make_thread_bootstrap(world, parts->fork_mark, Rank{rank});
   parts->world = std::move(world);
   return parts;
 }
@@ -101,10 +103,11 @@ std::unique_ptr<Job::Parts> Job::Parts::from_environment() {
                 fmt::format("the job page is for {} ranks, VIADUCT_SIZE says {}",
                             parts->own_page->size, launch.size));
   }
-  // From here on what this rank executes does not inherit them.
-  ::fcntl(launch.page, F_SETFD, FD_CLOEXEC);
-  ::fcntl(launch.socket, F_SETFD, FD_CLOEXEC);
-  parts->bootstrap = make_socket_bootstrap(launch.socket, Rank{launch.rank}, launch.size);
+  // Before the socket is touched: it is the first Job's.
+  if (parts->own_page->record(Rank{launch.rank}).state.load() != RankState::starting)
+    refuse_second_job(launch.rank);
+  parts->bootstrap =
+      make_socket_bootstrap(launch.socket, parts->fork_mark, Rank{launch.rank}, launch.size);
   return parts;
 }
 
@@ -176,18 +179,8 @@ void Job::finalize() noexcept {
   record(rank_).state.store(RankState::finalized, std::memory_order_release);
 }
 
-void Job::refuse_in_child(const char* call) const {
-  if (!in_forked_child()) return;
-  throw Error(
-      std::errc::operation_not_permitted,
-      fmt::format(
-          "{} was called in a child that rank {} forked: only the rank itself may use the job; the "
-          "child may exec or _exit",
-          call, index(rank_)));
-}
-
 std::byte* Job::window_of(Rank peer) {
-  refuse_in_child("Job::window_of");
+  parts_->fork_mark.refuse_in_child("Job::window_of");
   const std::uint32_t i = index(peer);
   if (i >= size_) {
     throw Error(std::errc::invalid_argument,

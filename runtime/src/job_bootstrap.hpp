@@ -7,6 +7,7 @@
 
 #include "runtime/bootstrap.hpp"
 #include "runtime/job_page.hpp"
+#include "runtime/src/fork_mark.hpp"
 #include "runtime/src/thread_world.hpp"
 
 namespace viaduct {
@@ -21,12 +22,13 @@ class JobBootstrap : public Bootstrap {
   [[nodiscard]] virtual std::vector<std::byte> get_or_empty(Rank rank, std::string_view key) = 0;
 };
 
-/// Over the socket pair to viaduct-run; owns @p socket.
-[[nodiscard]] std::unique_ptr<JobBootstrap> make_socket_bootstrap(int socket, Rank rank,
-                                                                  std::uint32_t size);
+/// Over the socket pair to viaduct-run; owns @p socket. Both refuse to work in a child of the
+/// process that made them; @p mark outlives them.
+[[nodiscard]] std::unique_ptr<JobBootstrap> make_socket_bootstrap(int socket, const ForkMark& mark,
+                                                                  Rank rank, std::uint32_t size);
 
 /// Over memory shared by ranks that are threads.
 [[nodiscard]] std::unique_ptr<JobBootstrap> make_thread_bootstrap(
-    std::shared_ptr<ThreadWorld> world, Rank rank);
+    std::shared_ptr<ThreadWorld> world, const ForkMark& mark, Rank rank);
 
 }  // namespace viaduct

@@ -7,23 +7,11 @@
 
 #include "runtime/job.hpp"
 #include "runtime/src/environment.hpp"
+#include "runtime/src/fork_mark.hpp"
 #include "runtime/src/job_bootstrap.hpp"
 #include "runtime/src/page_mapping.hpp"
 
 namespace viaduct {
-
-/// A word that reads 1 here and 0 in every forked child.
-class ForkMark {
- public:
-  ForkMark();
-  ~ForkMark();
-  ForkMark(const ForkMark&) = delete;
-  ForkMark& operator=(const ForkMark&) = delete;
-  [[nodiscard]] const std::uint32_t* word() const noexcept { return word_; }
-
- private:
-  std::uint32_t* word_ = nullptr;
-};
 
 struct Job::Parts {
   Launch launch;

@@ -15,19 +15,21 @@ using wire::Message;
 
 class SocketBootstrap final : public JobBootstrap {
  public:
-  SocketBootstrap(int socket, Rank rank, std::uint32_t size)
-      : socket_(socket), rank_(rank), size_(size) {}
+  SocketBootstrap(int socket, const ForkMark& mark, Rank rank, std::uint32_t size)
+      : socket_(socket), mark_(mark), rank_(rank), size_(size) {}
   ~SocketBootstrap() override { ::close(socket_); }
   SocketBootstrap(const SocketBootstrap&) = delete;
   SocketBootstrap& operator=(const SocketBootstrap&) = delete;
 
   void put(std::string_view key, std::span<const std::byte> value) override {
+    mark_.refuse_in_child("Bootstrap::put");
     check_length("key", key.size(), wire::kMaxKeyBytes);
     check_length("value", value.size(), wire::kMaxValueBytes);
     send({Kind::put, index(rank_), key, value}, -1);
   }
 
   void fence() override {
+    mark_.refuse_in_child("Bootstrap::fence");
     const Answer answer = ask({Kind::fence});
     if (answer.message.kind == Kind::released) return;
     if (answer.message.kind != Kind::lost) reject(answer);
@@ -47,6 +49,7 @@ class SocketBootstrap final : public JobBootstrap {
   }
 
   std::vector<std::byte> get(Rank rank, std::string_view key) override {
+    mark_.refuse_in_child("Bootstrap::get");
     const Answer answer = ask_get(rank, key);
     if (answer.message.kind == Kind::nothing) {
       throw Error(std::errc::no_message,
@@ -61,9 +64,13 @@ class SocketBootstrap final : public JobBootstrap {
     return {answer.message.value.begin(), answer.message.value.end()};
   }
 
-  void share_fd(int fd) override { send({Kind::share_fd, index(rank_)}, fd); }
+  void share_fd(int fd) override {
+    mark_.refuse_in_child("Bootstrap::share_fd");
+    send({Kind::share_fd, index(rank_)}, fd);
+  }
 
   int fetch_fd(Rank rank) override {
+    mark_.refuse_in_child("Bootstrap::fetch_fd");
     check_rank(rank);
     const Answer answer = ask({Kind::fetch_fd, index(rank)});
     if (answer.message.kind == Kind::descriptor && answer.datagram.fd >= 0)
@@ -129,14 +136,16 @@ class SocketBootstrap final : public JobBootstrap {
   }
 
   int socket_;
+  const ForkMark& mark_;
   Rank rank_;
   std::uint32_t size_;
 };
 
 }  // namespace
 
-std::unique_ptr<JobBootstrap> make_socket_bootstrap(int socket, Rank rank, std::uint32_t size) {
-  return std::make_unique<SocketBootstrap>(socket, rank, size);
+std::unique_ptr<JobBootstrap> make_socket_bootstrap(int socket, const ForkMark& mark, Rank rank,
+                                                    std::uint32_t size) {
+  return std::make_unique<SocketBootstrap>(socket, mark, rank, size);
 }
 
 }  // namespace viaduct

@@ -21,15 +21,17 @@ void deliver(ThreadWorld& world) {
 
 class ThreadBootstrap final : public JobBootstrap {
  public:
-  ThreadBootstrap(std::shared_ptr<ThreadWorld> world, Rank rank)
-      : world_(std::move(world)), rank_(rank) {}
+  ThreadBootstrap(std::shared_ptr<ThreadWorld> world, const ForkMark& mark, Rank rank)
+      : world_(std::move(world)), mark_(mark), rank_(rank) {}
 
   void put(std::string_view key, std::span<const std::byte> value) override {
+    mark_.refuse_in_child("Bootstrap::put");
     const Lock lock(world_->mutex);
     world_->exchange.put(rank_, key, value);
   }
 
   void fence() override {
+    mark_.refuse_in_child("Bootstrap::fence");
     const ThreadWorld::FenceOutcome outcome = wait(FenceKind::everyone);
     if (outcome.outcome == Outcome::failed) {
       throw Error(std::errc::owner_dead,
@@ -42,6 +44,7 @@ class ThreadBootstrap final : public JobBootstrap {
   void fence_survivors() override { static_cast<void>(wait(FenceKind::survivors)); }
 
   std::vector<std::byte> get(Rank rank, std::string_view key) override {
+    mark_.refuse_in_child("Bootstrap::get");
     const Lock lock(world_->mutex);
     if (const auto* value = find(rank, key); value != nullptr) return *value;
     throw Error(std::errc::no_message,
@@ -62,6 +65,7 @@ class ThreadBootstrap final : public JobBootstrap {
   }
 
   int fetch_fd(Rank rank) override {
+    mark_.refuse_in_child("Bootstrap::fetch_fd");
     const Lock lock(world_->mutex);
     if (index(rank) >= world_->windows.size() || world_->windows[index(rank)].fd < 0) {
       throw Error(std::errc::no_message,
@@ -89,13 +93,15 @@ class ThreadBootstrap final : public JobBootstrap {
   }
 
   std::shared_ptr<ThreadWorld> world_;
+  const ForkMark& mark_;
   Rank rank_;
 };
 
 }  // namespace
 
-std::unique_ptr<JobBootstrap> make_thread_bootstrap(std::shared_ptr<ThreadWorld> world, Rank rank) {
-  return std::make_unique<ThreadBootstrap>(std::move(world), rank);
+std::unique_ptr<JobBootstrap> make_thread_bootstrap(std::shared_ptr<ThreadWorld> world,
+                                                    const ForkMark& mark, Rank rank) {
+  return std::make_unique<ThreadBootstrap>(std::move(world), mark, rank);
 }
 
 void lose_thread_rank(ThreadWorld& world, Rank rank, RankState state, int cause) {

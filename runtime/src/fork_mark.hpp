@@ -1,0 +1,27 @@
+#pragma once
+/// @file
+/// Telling a rank from the children that it forks.
+
+#include <cstdint>
+#include <string_view>
+
+namespace viaduct {
+
+/// A word that reads 1 here and 0 in every forked child: it lies in a page that the kernel clears
+/// there.
+class ForkMark {
+ public:
+  ForkMark();
+  ~ForkMark();
+  ForkMark(const ForkMark&) = delete;
+  ForkMark& operator=(const ForkMark&) = delete;
+  [[nodiscard]] const std::uint32_t* word() const noexcept { return word_; }
+
+  /// Throws Error, naming @p call, in a forked child.
+  void refuse_in_child(std::string_view call) const;
+
+ private:
+  std::uint32_t* word_ = nullptr;
+};
+
+}  // namespace viaduct

@@ -1,0 +1,187 @@
+#include "tests/multiprocess/launcher_driver.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace driver {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int kPatienceMs =
+    30000;  // nothing in these tests takes longer, whatever else the machine does
+
+std::string directory() {
+  std::array<char, 4096> path{};
+  const ssize_t bytes = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
+  const std::string file(path.data(), static_cast<std::size_t>(bytes));
+  return file.substr(0, file.rfind('/'));
+}
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void take(int& fd, std::string& into) {
+  std::array<char, 65536> buffer{};
+  const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+  if (got > 0) {
+    into.append(buffer.data(), static_cast<std::size_t>(got));
+  } else if (got == 0 || errno != EINTR) {
+    ::close(fd);
+    fd = -1;
+  }
+}
+
+}  // namespace
+
+Program::Program(const std::vector<std::string>& command, const Environment& environment)
+    : started_(Clock::now()) {
+  std::array<std::array<int, 2>, 3> pipes{};
+  for (auto& each : pipes) {
+    if (::pipe2(each.data(), O_CLOEXEC) != 0) std::abort();
+  }
+  std::vector<char*> argv;
+  for (const auto& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  pid_ = ::fork();
+  if (pid_ == 0) {
+    ::dup2(pipes[0][0], STDIN_FILENO);
+    ::dup2(pipes[1][1], STDOUT_FILENO);
+    ::dup2(pipes[2][1], STDERR_FILENO);
+    for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
+    ::execv(argv[0], argv.data());
+    ::_exit(97);
+  }
+  in_ = pipes[0][1];
+  out_ = pipes[1][0];
+  err_ = pipes[2][0];
+  ::close(pipes[0][0]);
+  ::close(pipes[1][1]);
+  ::close(pipes[2][1]);
+}
+
+Program::~Program() {
+  if (pid_ > 0) {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  for (const int fd : {in_, out_, err_}) {
+    if (fd >= 0) ::close(fd);
+  }
+}
+
+void Program::signal(int number) const { ::kill(pid_, number); }
+
+void Program::write_stdin(const std::string& text) {
+  if (::write(in_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) std::abort();
+}
+
+void Program::close_stdin() {
+  if (in_ >= 0) ::close(in_);
+  in_ = -1;
+}
+
+/// Takes what comes next. False when both streams have ended or the time is up.
+bool Program::read_some(int limit_ms) {
+  if (out_ < 0 && err_ < 0) return false;
+  std::array<pollfd, 2> fds{{{out_, POLLIN, 0}, {err_, POLLIN, 0}}};
+  const int ready = ::poll(fds.data(), fds.size(), limit_ms);
+  if (ready == 0) return false;
+  if (fds[0].revents != 0) take(out_, result_.out);
+  if (fds[1].revents != 0) take(err_, result_.err);
+  return true;
+}
+
+bool Program::wait_in(const std::string& stream, const std::string& text, int wanted) {
+  while (count(stream, text) < wanted) {
+    if (!read_some(kPatienceMs)) return false;
+  }
+  return true;
+}
+
+bool Program::wait_for(const std::string& text, int wanted) {
+  return wait_in(result_.out, text, wanted);
+}
+bool Program::wait_for_error(const std::string& text, int wanted) {
+  return wait_in(result_.err, text, wanted);
+}
+
+Result Program::finish() {
+  close_stdin();
+  while (read_some(kPatienceMs)) {
+  }
+  int status = 0;
+  // A program that has not even closed its output by now hangs, which is for the test to report.
+  if (out_ >= 0 || err_ >= 0) ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, &status, 0);
+  pid_ = -1;
+  result_.code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  result_.seconds = std::chrono::duration<double>(Clock::now() - started_).count();
+  return result_;
+}
+
+std::string viaduct_run() { return directory() + "/../../bin/viaduct-run"; }
+std::string test_program(const std::string& name) { return directory() + "/" + name; }
+
+std::string new_tag() {
+  static int counter = 0;
+  return "launcher-test-" + std::to_string(::getpid()) + "-" + std::to_string(++counter);
+}
+
+std::vector<pid_t> processes_with(const std::string& tag) {
+  std::vector<pid_t> found;
+  DIR* const proc = ::opendir("/proc");
+  while (const dirent* entry = ::readdir(proc)) {
+    if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) == 0) continue;
+    const std::string command = contents(std::string("/proc/") + entry->d_name + "/cmdline");
+    if (command.find(tag) != std::string::npos) found.push_back(std::atoi(entry->d_name));
+  }
+  ::closedir(proc);
+  return found;
+}
+
+bool all_gone(const std::string& tag, double seconds) {
+  const auto limit = Clock::now() + std::chrono::duration<double>(seconds);
+  while (!processes_with(tag).empty()) {
+    if (Clock::now() > limit) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+std::string name_of(pid_t pid) {
+  const std::string text = contents("/proc/" + std::to_string(pid) + "/comm");
+  return text.substr(0, text.find('\n'));
+}
+
+pid_t parent_of(pid_t pid) {
+  const std::string text = contents("/proc/" + std::to_string(pid) + "/stat");
+  std::istringstream fields(text.substr(std::min(text.rfind(')') + 2, text.size())));
+  char state = 0;
+  pid_t parent = 0;
+  fields >> state >> parent;
+  return parent;
+}
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size())
+    ++found;
+  return found;
+}
+
+}  // namespace driver

@@ -1,0 +1,76 @@
+#pragma once
+/// @file
+/// Starting programs from a test, and looking at what they leave.
+
+#include <sys/types.h>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace driver {
+
+struct Result {
+  int code = -1;  ///< exit code, or 128 + signal
+  std::string out;
+  std::string err;
+  double seconds = 0;
+};
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+/// A program that runs beside the test. Whatever still runs at the end is killed.
+class Program {
+ public:
+  explicit Program(const std::vector<std::string>& command, const Environment& environment = {});
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  void signal(int number) const;
+  void write_stdin(const std::string& text);
+  void close_stdin();
+
+  /// Waits until the standard output (or error) has @p count times @p text. False when it ended or
+  /// took too long.
+  [[nodiscard]] bool wait_for(const std::string& text, int count = 1);
+  [[nodiscard]] bool wait_for_error(const std::string& text, int count = 1);
+
+  /// The standard error so far.
+  [[nodiscard]] const std::string& error_text() const { return result_.err; }
+
+  /// Waits for its end and for that of its output.
+  Result finish();
+
+ private:
+  bool wait_in(const std::string& stream, const std::string& text, int count);
+  bool read_some(int limit_ms);
+  pid_t pid_ = -1;
+  int in_ = -1;
+  int out_ = -1;
+  int err_ = -1;
+  Result result_;
+  std::chrono::steady_clock::time_point started_;
+};
+
+/// Path of viaduct-run, or of another program of the build, from where this test's own file is.
+std::string viaduct_run();
+std::string test_program(const std::string& name);
+
+/// A word that no other process has in its command line.
+std::string new_tag();
+
+/// Processes with @p tag in their command line that have not ended.
+std::vector<pid_t> processes_with(const std::string& tag);
+
+/// Waits until none is left. False after @p seconds.
+bool all_gone(const std::string& tag, double seconds);
+
+/// The name that a process goes by, and its parent.
+std::string name_of(pid_t pid);
+pid_t parent_of(pid_t pid);
+
+int count(const std::string& text, const std::string& part);
+
+}  // namespace driver

@@ -1,0 +1,360 @@
+// viaduct-run's command line, exit status, output and signals.
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <csignal>
+
+#include "tests/multiprocess/launcher_driver.hpp"
+
+namespace {
+
+using driver::Program;
+using driver::Result;
+using Words = std::vector<std::string>;
+
+Words operator+(Words left, const Words& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+/// viaduct-run with @p options and the actor doing @p verb; nothing of it may be left afterwards.
+Words command(const Words& options, const std::string& tag, const Words& verb) {
+  return Words{driver::viaduct_run()} + options +
+         Words{driver::test_program("launcher_actor"), tag} + verb;
+}
+
+Result run(const Words& options, const Words& verb, const driver::Environment& environment = {}) {
+  const std::string tag = driver::new_tag();
+  Result result = Program(command(options, tag, verb), environment).finish();
+  EXPECT_TRUE(driver::all_gone(tag, 0)) << "processes are left";
+  return result;
+}
+
+Result run_shell(const Words& options, const std::string& script) {
+  const std::string tag = driver::new_tag();
+  Result result =
+      Program(Words{driver::viaduct_run()} + options + Words{"sh", "-c", script, tag}).finish();
+  EXPECT_TRUE(driver::all_gone(tag, 0)) << "processes are left";
+  return result;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// --- exit status ---------------------------------------------------------------------------------
+
+TEST(ExitStatus, ZeroWhenAllEndWell) {
+  for (const char* mode : {"processes", "threads"}) {
+    const Result result = run({"-n", "4", "--mode", mode}, {"ok"});
+    EXPECT_EQ(result.code, 0);
+    EXPECT_EQ(result.err, "");
+  }
+}
+
+TEST(ExitStatus, FirstFailingRanksCode) {
+  for (const char* mode : {"processes", "threads"}) {
+    const Result result = run({"-n", "3", "--mode", mode}, {"return", "2", "7"});
+    EXPECT_EQ(result.code, 7);
+    EXPECT_TRUE(has(result.err, "rank 2 (pid ")) << result.err;
+    EXPECT_TRUE(has(result.err, "exited with code 7; it is the first to fail")) << result.err;
+  }
+}
+
+TEST(ExitStatus, SignalIs128PlusItsNumber) {
+  const Result result = run({"-n", "3", "--keep-going"}, {"die", "1", std::to_string(SIGKILL)});
+  EXPECT_EQ(result.code, 128 + SIGKILL);
+  EXPECT_TRUE(has(result.err, "rank 1 (pid ")) << result.err;
+  EXPECT_TRUE(has(result.err, "was killed by signal 9 (Killed); it is the first to fail"))
+      << result.err;
+  EXPECT_EQ(driver::count(result.out, "peer lost, lost, first 2"), 2) << result.out;
+}
+
+TEST(ExitStatus, ThreadsDieTogether) {
+  const Result result =
+      run({"-n", "3", "--mode", "threads"}, {"die", "1", std::to_string(SIGKILL)});
+  EXPECT_EQ(result.code, 128 + SIGKILL);
+  EXPECT_TRUE(has(result.err, "the process of ranks 0 to 2 (pid ")) << result.err;
+}
+
+TEST(ExitStatus, RankThatLeaves) {
+  const Result result = run({"-n", "3", "--keep-going"}, {"leave", "2"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.err, "rank 2 (pid ")) << result.err;
+  EXPECT_TRUE(has(result.err, "left: it exited with code 0 without finalizing its job"))
+      << result.err;
+  EXPECT_EQ(driver::count(result.out, "peer lost, lost, first 3"), 2) << result.out;
+}
+
+TEST(ExitStatus, RankThatClosesItsConnectionHasLeft) {
+  const Result result = run({"-n", "3"}, {"close-socket"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.err, "rank 1 left: it closed its connection")) << result.err;
+}
+
+TEST(ExitStatus, ExceptionIsPrintedWithItsRank) {
+  for (const char* mode : {"processes", "threads"}) {
+    const Result result = run({"-n", "3", "--mode", mode, "--keep-going"}, {"throw", "1"});
+    EXPECT_EQ(result.code, 1);
+    EXPECT_TRUE(has(result.err, "viaduct: error: [rank 1] thrown on purpose")) << result.err;
+    EXPECT_TRUE(has(result.err, "rank 1 (pid ")) << result.err;
+  }
+}
+
+TEST(ExitStatus, TimeLimit) {
+  const Result result = run({"-n", "2", "--timeout", "0.5"}, {"hang"});
+  EXPECT_EQ(result.code, 124);
+  EXPECT_TRUE(has(result.err, "the time limit of 0.5 s has passed")) << result.err;
+  EXPECT_TRUE(has(result.err, "what each rank waits for:")) << result.err;
+  EXPECT_LT(result.seconds, 0.5 + 2);
+}
+
+TEST(ExitStatus, ProgramsWithoutAJobAreFine) {
+  EXPECT_EQ(run_shell({"-n", "3"}, "exit 0").code, 0);
+  EXPECT_EQ(run_shell({"-n", "3"}, "exit 5").code, 5);
+}
+
+TEST(ExitStatus, MissingProgram) {
+  const Result result = Program({driver::viaduct_run(), "-n", "2", "/nowhere/program"}).finish();
+  EXPECT_EQ(result.code, 125);
+  EXPECT_TRUE(has(result.err, "cannot execute /nowhere/program: No such file or directory"))
+      << result.err;
+}
+
+TEST(ExitStatus, ProgramThatMayNotBeExecuted) {
+  const Result result = Program({driver::viaduct_run(), "/etc/passwd"}).finish();
+  EXPECT_EQ(result.code, 125);
+  EXPECT_TRUE(has(result.err, "cannot execute /etc/passwd: Permission denied")) << result.err;
+}
+
+TEST(ExitStatus, QuietSaysNothingOfRanks) {
+  const Result result = run({"-n", "2", "--quiet"}, {"return", "0", "3"});
+  EXPECT_EQ(result.code, 3);
+  EXPECT_EQ(result.err, "");
+}
+
+// --- command line --------------------------------------------------------------------------------
+
+TEST(CommandLine, MistakesAre2) {
+  const std::vector<Words> bad{{},
+                               {"-n"},
+                               {"-n", "0", "true"},
+                               {"-n", "-1", "true"},
+                               {"-n", "two", "true"},
+                               {"-n", "70000", "true"},
+                               {"-n", "99999999999999999999", "true"},
+                               {"--nonsense", "true"},
+                               {"--mode", "fibers", "true"},
+                               {"--provider", "verbs", "true"},
+                               {"--timeout", "0", "true"},
+                               {"--timeout", "nan", "true"},
+                               {"--timeout", "soon", "true"},
+                               {"-n", "2"},
+                               {"-n", "2", ""},
+                               {"--", ""}};
+  for (const Words& options : bad) {
+    const Result result = Program(Words{driver::viaduct_run()} + options).finish();
+    std::string line;
+    for (const auto& word : options) line += word + " ";
+    EXPECT_EQ(result.code, 2) << line;
+    EXPECT_NE(result.err, "") << line;
+  }
+}
+
+TEST(CommandLine, UnknownProviderSaysWhatThereIs) {
+  const Result result =
+      Program({driver::viaduct_run(), "--provider", "carrier-pigeon", "true"}).finish();
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(has(result.err, "there is no provider \"carrier-pigeon\"; this build has: shm"))
+      << result.err;
+}
+
+TEST(CommandLine, OptionsEndAtTheProgram) {
+  const Result result =
+      Program({driver::viaduct_run(), "-n", "1", "echo", "-n", "3", "--label", "--help"}).finish();
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.out, "3 --label --help");
+}
+
+TEST(CommandLine, Questions) {
+  EXPECT_TRUE(has(Program({driver::viaduct_run(), "--version"}).finish().out, "viaduct-run "));
+  EXPECT_TRUE(has(Program({driver::viaduct_run(), "--help"}).finish().out, "--keep-going"));
+  const Result config =
+      Program({driver::viaduct_run(), "--help-config"}, {{"VIADUCT_YIELDS", "3"}}).finish();
+  EXPECT_EQ(config.code, 0);
+  EXPECT_TRUE(has(config.out, "VIADUCT_SPIN_NS = auto")) << config.out;
+  EXPECT_TRUE(has(config.out, "Now 3 (from the environment).")) << config.out;
+}
+
+TEST(CommandLine, ProviderReachesTheRanks) {
+  EXPECT_EQ(run_shell({"--provider", "shm"}, "test \"$VIADUCT_PROVIDER\" = shm").code, 0);
+}
+
+TEST(CommandLine, BindGivesEachRankOneCore) {
+  const Result result =
+      run_shell({"-n", "3", "--bind"}, "grep Cpus_allowed_list /proc/self/status");
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(driver::count(result.out, "Cpus_allowed_list"), 3);
+  EXPECT_FALSE(has(result.out, "-")) << "more than one core: " << result.out;
+  EXPECT_FALSE(has(result.out, ",")) << "more than one core: " << result.out;
+}
+
+// --- what kills the rest -------------------------------------------------------------------------
+
+TEST(Failure, RestIsEndedWithin2Seconds) {
+  const Result result =
+      run_shell({"-n", "4"}, "trap '' TERM; test $VIADUCT_RANK = 3 && exit 9; sleep 60 & wait");
+  EXPECT_EQ(result.code, 9);
+  EXPECT_LT(result.seconds, 2);
+  EXPECT_TRUE(has(result.err, "ending the other 3 processes")) << result.err;
+}
+
+TEST(Failure, StoppedRanksEndToo) {
+  const Result result =
+      run_shell({"-n", "3"}, "test $VIADUCT_RANK = 0 && exit 9; kill -STOP $$; sleep 60");
+  EXPECT_EQ(result.code, 9);
+  EXPECT_LT(result.seconds, 2);
+}
+
+TEST(Failure, ChildrenLeftBehindEndWithTheJob) {
+  const Result result = run({"-n", "2"}, {"leave-child"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_LT(result.seconds, 2);
+}
+
+TEST(Failure, MalformedBytesNameTheRank) {
+  for (int seed = 1; seed <= 10; ++seed) {
+    const Result result = run({"-n", "3"}, {"garbage", std::to_string(seed), "1"});
+    EXPECT_EQ(result.code, 125) << "seed " << seed;
+    EXPECT_TRUE(has(result.err, "rank 1 (pid ")) << result.err;
+    EXPECT_TRUE(has(result.err, "to the launcher's socket, which only Viaduct may use"))
+        << result.err;
+  }
+}
+
+TEST(Failure, TooFewDescriptors) {
+  const std::string script = "ulimit -n 40; exec " + driver::viaduct_run() + " -n 200 true";
+  const Result result = Program({"/bin/sh", "-c", script}).finish();
+  EXPECT_EQ(result.code, 125);
+  EXPECT_TRUE(has(result.err, "a job of 200 ranks needs 832 file descriptors and the limit is 40"))
+      << result.err;
+}
+
+// --- output and input ----------------------------------------------------------------------------
+
+TEST(Label, LinesStayWholeAndNothingIsLost) {
+  constexpr int kLines = 200;
+  const Result result =
+      run({"-n", "3", "--label", "--keep-going", "--quiet"}, {"lines", std::to_string(kLines)});
+  EXPECT_EQ(result.code, 128 + SIGKILL);
+  for (int rank = 0; rank < 3; ++rank) {
+    const std::string label = "[" + std::to_string(rank) + "] ";
+    for (int i = 0; i < kLines; ++i) {
+      const std::string line =
+          "line " + std::to_string(i) + " of rank " + std::to_string(rank) + "\n";
+      EXPECT_EQ(driver::count(result.out, label + line), 1) << label << line;
+    }
+    EXPECT_EQ(driver::count(result.out, label + "no end\n"), 1)
+        << result.out.substr(result.out.size() - 200);
+    EXPECT_EQ(driver::count(result.err, label + "error "), kLines);
+  }
+  EXPECT_FALSE(has(result.out, "error")) << "the streams are mixed";
+}
+
+TEST(Label, GrandchildThatKeepsThePipeOpenIsNotWaitedFor) {
+  const Result result = run({"-n", "2", "--label"}, {"leave-child"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_LT(result.seconds, 2);
+  EXPECT_TRUE(has(result.out, "[1] rank 1 ends\n")) << result.out;
+}
+
+TEST(Label, MuchOutputToASlowReader) {
+  const Result result = run_shell({"-n", "2", "--label"},
+                                  "i=0; while [ $i -lt 20000 ]; do echo $i; i=$((i+1)); done");
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(driver::count(result.out, "\n"), 40000);
+  EXPECT_EQ(driver::count(result.out, "[0] 19999\n"), 1);
+}
+
+TEST(Input, GoesToRank0Alone) {
+  Program program(command({"-n", "3"}, driver::new_tag(), {"stdin"}));
+  program.write_stdin("five\n");
+  const Result result = program.finish();
+  EXPECT_EQ(result.code, 0);
+  EXPECT_TRUE(has(result.out, "rank 0 read 5")) << result.out;
+  EXPECT_TRUE(has(result.out, "rank 1 read 0")) << result.out;
+  EXPECT_TRUE(has(result.out, "rank 2 read 0")) << result.out;
+}
+
+// --- signals -------------------------------------------------------------------------------------
+
+TEST(Signals, AreForwarded) {
+  const std::string tag = driver::new_tag();
+  Program program(command({"-n", "2"}, tag, {"signals"}));
+  ASSERT_TRUE(program.wait_for("ready", 2));
+  for (const int number : {SIGUSR2, SIGHUP, SIGINT}) {
+    program.signal(number);
+    EXPECT_TRUE(program.wait_for("signal " + std::to_string(number) + "\n", 2)) << number;
+  }
+  program.signal(SIGTERM);
+  EXPECT_EQ(program.finish().code, 0);
+}
+
+TEST(Signals, SecondInterruptKills) {
+  const std::string tag = driver::new_tag();
+  Program program(command({"-n", "2"}, tag, {"signals"}));
+  ASSERT_TRUE(program.wait_for("ready", 2));
+  program.signal(SIGINT);
+  ASSERT_TRUE(program.wait_for("signal 2\n", 2));
+  program.signal(SIGINT);
+  EXPECT_EQ(program.finish().code, 128 + SIGINT);
+  EXPECT_TRUE(driver::all_gone(tag, 0));
+}
+
+TEST(Signals, StopAndContinue) {
+  const std::string tag = driver::new_tag();
+  Program program(command({"-n", "1"}, tag, {"signals"}));
+  ASSERT_TRUE(program.wait_for("ready", 1));
+  program.signal(SIGTSTP);  // the rank takes it as any other; the keeper itself stops
+  ASSERT_TRUE(program.wait_for("signal " + std::to_string(SIGTSTP), 1));
+  program.signal(SIGCONT);
+  EXPECT_TRUE(program.wait_for("signal " + std::to_string(SIGCONT), 1));
+  program.signal(SIGTERM);
+  EXPECT_EQ(program.finish().code, 0);
+}
+
+TEST(Signals, User1ReportsWhatEveryRankWaitsFor) {
+  const std::string tag = driver::new_tag();
+  Program program(command({"-n", "3"}, tag, {"hang"}));
+  ASSERT_TRUE(program.wait_for("ready", 3));
+  program.signal(SIGUSR1);
+  ASSERT_TRUE(program.wait_for_error("last poll", 3));
+  program.signal(SIGTERM);
+  const Result result = program.finish();
+  EXPECT_EQ(result.code, 128 + SIGTERM);
+  EXPECT_TRUE(
+      has(result.err,
+          "running, waiting for a credit in Endpoint::request, for rank 1; credits in 3, out 0; "
+          "bytes 10 of 1000; last poll "))
+      << result.err;
+}
+
+TEST(Signals, User1ShowsAStoppedRank) {
+  const std::string tag = driver::new_tag();
+  Program program(command({"-n", "2"}, tag, {"stop", "1"}));
+  ASSERT_TRUE(program.wait_for("ready", 2));
+  const std::string stopped = "its process is stopped";
+  // The rank says that it is ready just before it stops: ask until it has.
+  for (int i = 0; i < 1000 && driver::count(program.error_text(), stopped) == 0; ++i) {
+    program.signal(SIGUSR1);
+    ASSERT_TRUE(program.wait_for_error("rank 1 (pid ", i + 1));
+    ASSERT_TRUE(program.wait_for_error("\n", 3 * (i + 1)));
+  }
+  program.signal(SIGINT);
+  program.signal(SIGINT);
+  const Result result = program.finish();
+  EXPECT_TRUE(has(result.err, stopped)) << result.err;
+  EXPECT_TRUE(driver::all_gone(tag, 0));
+}
+
+}  // namespace

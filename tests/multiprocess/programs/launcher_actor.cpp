@@ -1,0 +1,400 @@
+// A program whose ranks end, hang, leave and misbehave in the ways that the launcher's tests ask
+// for.
+//
+//   launcher_actor TAG VERB [ARGUMENTS]
+//
+// TAG is only there to be found in /proc/PID/cmdline.
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "runtime/clock.hpp"
+#include "runtime/error.hpp"
+#include "runtime/job.hpp"
+
+namespace {
+
+using viaduct::Job;
+using viaduct::Rank;
+using viaduct::Status;
+
+int number(char** argv, int at) { return std::atoi(argv[at]); }
+
+/// One line in one write: lines of several ranks do not mix.
+void say(const std::string& text) {
+  const std::string line = text + "\n";
+  if (::write(STDOUT_FILENO, line.data(), line.size()) < 0) std::_Exit(99);
+}
+
+std::string self() {
+  std::array<char, 4096> path{};
+  const ssize_t bytes = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
+  return std::string(path.data(), static_cast<std::size_t>(bytes));
+}
+
+/// Sleeps on the rank's doorbell, as a blocked wait does, until @p done.
+template <typename Done>
+void sleep_until(Job& job, Done done) {
+  auto& record = job.record(job.rank());
+  while (true) {
+    const std::uint32_t seen = record.doorbell.load();
+    record.sleeping.store(1);
+    if (done()) break;
+    viaduct::futex_wait(record.doorbell, seen, -1);
+  }
+  record.sleeping.store(0);
+}
+
+Status barrier(Job& job) {
+  const std::uint32_t ticket = job.barrier_arrive();
+  Status status = Status::retry;
+  sleep_until(job, [&] { return (status = job.barrier_done(ticket)) != Status::retry; });
+  return status;
+}
+
+[[noreturn]] void hang() {
+  while (true) ::pause();
+}
+
+// --- ways to end ---------------------------------------------------------------------------------
+
+int ok(Job& job, char**) { return barrier(job) == Status::ok ? 0 : 9; }
+
+int return_code(Job& job, char** argv) {
+  return static_cast<int>(index(job.rank())) == number(argv, 3) ? number(argv, 4) : 0;
+}
+
+int throw_one(Job& job, char** argv) {
+  if (static_cast<int>(index(job.rank())) == number(argv, 3))
+    throw std::runtime_error("thrown on purpose");
+  sleep_until(job, [&] { return job.life_epoch() != 0; });
+  return 0;
+}
+
+/// The survivors of a rank's end: they are told, who it was, in time.
+int survive(Job& job, Rank victim) {
+  const Status status = barrier(job);
+  std::string line =
+      "survivor " + std::to_string(index(job.rank())) + ": " + viaduct::to_string(status);
+  line += job.is_lost(victim) ? ", lost" : ", not lost";
+  say(line + ", first " + std::to_string(job.page().first_lost.load()));
+  return status == Status::peer_lost && job.is_lost(victim) ? 0 : 9;
+}
+
+int leave(Job& job, char** argv) {
+  const Rank victim{static_cast<std::uint32_t>(number(argv, 3))};
+  if (job.rank() == victim) std::exit(0);
+  return survive(job, victim);
+}
+
+int die(Job& job, char** argv) {
+  const Rank victim{static_cast<std::uint32_t>(number(argv, 3))};
+  if (job.rank() == victim) ::raise(number(argv, 4));
+  return survive(job, victim);
+}
+
+int hang_all(Job& job, char** argv) {
+  if (std::string(argv[2]) == "hang-ignoring") ::signal(SIGTERM, SIG_IGN);
+  auto& record = job.record(job.rank());
+  record.activity.store(viaduct::Activity::waiting_credit);
+  record.waits_for_peer.store((index(job.rank()) + 1) % job.size());
+  record.credits_in.store(3);
+  record.bytes_expected.store(1000);
+  record.bytes_seen.store(10);
+  record.last_poll_ns.store(viaduct::monotonic_ns());
+  record.operation.store("Endpoint::request");
+  say("ready");
+  hang();
+}
+
+int stop_one(Job& job, char** argv) {
+  say("ready");
+  if (static_cast<int>(index(job.rank())) == number(argv, 3)) ::raise(SIGSTOP);
+  hang();
+}
+
+/// Prints the signals that come, and ends well with SIGTERM.
+int print_signals(Job& job, char**) {
+  sigset_t set;
+  sigfillset(&set);
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  static_cast<void>(barrier(job));
+  say("ready");
+  for (int got = 0; ::sigwait(&set, &got) == 0;) {
+    if (got == SIGTERM) break;
+    say(std::string("signal ") + std::to_string(got));
+  }
+  return 0;
+}
+
+// --- children ------------------------------------------------------------------------------------
+
+void fork_child(void (*body)(char**), char** argv) {
+  if (::fork() == 0) {
+    body(argv);
+    ::_exit(1);
+  }
+}
+
+[[noreturn]] void child_hang(char**) { hang(); }
+
+void child_in_own_session(char**) {
+  ::setsid();
+  if (::fork() == 0) hang();  // an orphan, as daemons are
+}
+
+void child_with_empty_environment(char** argv) {
+  std::string program = self();
+  std::string verb = "sleep";
+  std::array<char*, 4> arguments{program.data(), argv[1], verb.data(), nullptr};
+  std::array<char*, 1> nothing{nullptr};
+  ::execve(program.c_str(), arguments.data(), nothing.data());
+}
+
+/// Every rank gets children of the kinds named; then all hang, rank 0 stopped.
+int children(Job& job, char** argv) {
+  fork_child(child_hang, argv);
+  fork_child(child_in_own_session, argv);
+  if (std::string(argv[2]) == "children-cleared") fork_child(child_with_empty_environment, argv);
+  say("ready");
+  if (index(job.rank()) == 0) ::raise(SIGSTOP);
+  hang();
+}
+
+/// A child that keeps the output open after its rank has ended.
+int leave_child(Job& job, char** argv) {
+  fork_child(child_hang, argv);
+  say("rank " + std::to_string(index(job.rank())) + " ends");
+  return 0;
+}
+
+/// What a forked child may not do: each child tries one thing; the rank prints how it ended.
+int misuse_in_child(Job& job, char**) {
+  const auto try_in_child = [&](const char* name, auto call) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      try {
+        call();
+      } catch (const viaduct::Error& problem) {
+        say(std::string(name) + ": " + problem.what());
+        ::_exit(42);
+      }
+      ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    say(std::string(name) + (WIFSIGNALED(status) ? " signal " + std::to_string(WTERMSIG(status))
+                                                 : " code " + std::to_string(WEXITSTATUS(status))));
+  };
+  try_in_child("window_of", [&] { static_cast<void>(job.window_of(job.rank())); });
+  try_in_child("barrier", [&] { job.barrier_arrive(); });
+  try_in_child("fence", [&] { job.bootstrap().fence(); });
+  try_in_child("destructor", [&] { job.~Job(); });
+  try_in_child("new Job", [] { const Job another; });
+  try_in_child("exit", [] { ::_exit(7); });
+  return barrier(job) == Status::ok ? 0 : 9;
+}
+
+// --- talking -------------------------------------------------------------------------------------
+
+int print_stdin(Job& job, char**) {
+  std::size_t bytes = 0;
+  std::array<char, 4096> buffer{};
+  for (ssize_t got = 0; (got = ::read(STDIN_FILENO, buffer.data(), buffer.size())) > 0;) {
+    bytes += static_cast<std::size_t>(got);
+  }
+  say("rank " + std::to_string(index(job.rank())) + " read " + std::to_string(bytes));
+  return 0;
+}
+
+/// Lines in pieces, on both streams; the last one has no end, and rank 1 then dies at once.
+int print_lines(Job& job, char** argv) {
+  const auto put = [](int fd, const std::string& text) {
+    if (::write(fd, text.data(), text.size()) < 0) std::_Exit(99);
+  };
+  for (int i = 0; i < number(argv, 3); ++i) {
+    put(STDOUT_FILENO, "line " + std::to_string(i));
+    put(STDOUT_FILENO, " of rank " + std::to_string(index(job.rank())) + "\n");
+    put(STDERR_FILENO, "error " + std::to_string(i) + "\n");
+  }
+  put(STDOUT_FILENO, "no end");
+  if (index(job.rank()) == 1) ::raise(SIGKILL);
+  static_cast<void>(barrier(job));
+  return 0;
+}
+
+int count_things(Job& job, char**) {
+  static constexpr std::array<viaduct::CounterName, 2> kNames{
+      {{"things", "pieces"}, {"bytes", "bytes"}}};
+  const std::array<std::uint64_t, 2> values{index(job.rank()) + 1U, 100U};
+  job.stats().add("actor", kNames, values);
+  job.stats().remove(values);
+  return 0;
+}
+
+int exchange(Job& job, char**) {
+  auto& bootstrap = job.bootstrap();
+  const std::uint32_t me = index(job.rank());
+  const std::vector<std::byte> big(60000, static_cast<std::byte>(me));
+  bootstrap.put("big", big);
+  bootstrap.put("rank", std::as_bytes(std::span(&me, 1)));
+  bootstrap.fence();
+  for (std::uint32_t i = 0; i < job.size(); ++i) {
+    const auto value = bootstrap.get(Rank{i}, "big");
+    if (value != std::vector<std::byte>(60000, static_cast<std::byte>(i))) return 3;
+    std::uint32_t theirs = 0;
+    std::memcpy(&theirs, bootstrap.get(Rank{i}, "rank").data(), sizeof theirs);
+    if (theirs != i) return 4;
+    const int fd = bootstrap.fetch_fd(Rank{i});
+    struct stat status {};
+    if (::fstat(fd, &status) != 0 ||
+        static_cast<std::size_t>(status.st_size) != job.segment().window_bytes())
+      return 5;
+    ::close(fd);
+  }
+  const auto refuses = [](auto call) {
+    try {
+      call();
+    } catch (const viaduct::Error& problem) {
+      say(problem.what());
+      return true;
+    }
+    return false;
+  };
+  if (!refuses([&] { static_cast<void>(bootstrap.get(Rank{0}, "nothing")); })) return 6;
+  if (!refuses([&] { static_cast<void>(job.window_of(Rank{job.size()})); })) return 7;
+  if (!job.threads_mode() && job.size() > 1) {
+    if (!refuses([&] { bootstrap.put("k", std::vector<std::byte>(100000)); })) return 8;
+    if (!refuses([&] { static_cast<void>(bootstrap.fetch_fd(Rank{job.size()})); })) return 9;
+  }
+  return 0;
+}
+
+/// Each rank writes into its right neighbour's window, many rounds; a barrier lost or passed too
+/// early shows.
+int write_around(Job& job, char** argv) {
+  using Word = std::atomic<std::uint32_t>;
+  const std::uint32_t me = index(job.rank());
+  const std::size_t offset = job.segment().allocate(sizeof(Word));
+  auto* const mine = reinterpret_cast<Word*>(job.segment().base() + offset);
+  auto* const theirs = reinterpret_cast<Word*>(job.window_of(Rank{(me + 1) % job.size()}) + offset);
+  const auto rounds = static_cast<std::uint32_t>(number(argv, 3));
+  for (std::uint32_t round = 1; round <= rounds; ++round) {
+    theirs->store(round, std::memory_order_relaxed);
+    if (barrier(job) != Status::ok) return 3;
+    if (mine->load(std::memory_order_relaxed) != round) return 4;
+    if (barrier(job) != Status::ok) return 5;
+  }
+  return 0;
+}
+
+int describe(Job& job, char**) {
+  say("rank " + std::to_string(index(job.rank())) + " of " + std::to_string(job.size()) +
+      (job.threads_mode() ? " threads" : "") +
+      (job.membarrier_works() ? " membarrier" : " no-membarrier") +
+      (job.wait_policy().spin_ticks != 0 ? " spins" : " yields"));
+  return 0;
+}
+
+/// Bytes that no rank should send, by a seed.
+int garbage(Job& job, char** argv) {
+  if (index(job.rank()) == 1) {
+    std::mt19937 random(static_cast<unsigned>(number(argv, 3)));
+    std::vector<unsigned char> bytes(std::uniform_int_distribution<std::size_t>(1, 4000)(random));
+    for (auto& byte : bytes) byte = static_cast<unsigned char>(random());
+    const int fd = number(argv, 4) != 0 ? std::atoi(std::getenv("VIADUCT_BOOTSTRAP_FD")) : -1;
+    if (::write(fd, bytes.data(), bytes.size()) < 0) return 9;
+  }
+  hang();
+}
+
+int second_job(Job&, char**) {
+  const Job another;
+  return 0;
+}
+
+int close_socket(Job& job, char**) {
+  if (index(job.rank()) == 1) {
+    ::close(std::atoi(std::getenv("VIADUCT_BOOTSTRAP_FD")));
+    hang();
+  }
+  return survive(job, Rank{1});
+}
+
+int start_program(Job&, char** argv) {
+  const std::string command = self() + " " + argv[1] + " ok";
+  const int status = std::system(command.c_str());
+  return WEXITSTATUS(status);
+}
+
+int long_wait(Job& job, char**) {
+  const std::uint64_t since = viaduct::monotonic_ns();
+  job.record(job.rank()).operation.store("a test's wait");
+  const auto limit = static_cast<std::uint64_t>(job.settings().hang_report_ns);
+  while (viaduct::monotonic_ns() - since < 2 * limit) job.report_long_wait(since);
+  return 0;
+}
+
+using Verb = int (*)(Job&, char**);
+const std::map<std::string, Verb>& verbs() {
+  static const std::map<std::string, Verb> all{{"ok", ok},
+                                               {"return", return_code},
+                                               {"throw", throw_one},
+                                               {"leave", leave},
+                                               {"die", die},
+                                               {"hang", hang_all},
+                                               {"hang-ignoring", hang_all},
+                                               {"stop", stop_one},
+                                               {"signals", print_signals},
+                                               {"children", children},
+                                               {"children-cleared", children},
+                                               {"leave-child", leave_child},
+                                               {"misuse", misuse_in_child},
+                                               {"stdin", print_stdin},
+                                               {"lines", print_lines},
+                                               {"stats", count_things},
+                                               {"exchange", exchange},
+                                               {"around", write_around},
+                                               {"describe", describe},
+                                               {"garbage", garbage},
+                                               {"second", second_job},
+                                               {"close-socket", close_socket},
+                                               {"nested", start_program},
+                                               {"long-wait", long_wait}};
+  return all;
+}
+
+int body(Job& job, int, char** argv) { return verbs().at(argv[2])(job, argv); }
+
+/// A program that makes its Job by itself, outside run().
+int direct(int, char** argv) {
+  try {
+    Job job;
+    return ok(job, argv);
+  } catch (const viaduct::Error& problem) {
+    std::fprintf(stderr, "direct: %s\n", problem.what());
+    return 3;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 98;
+  const std::string verb = argv[2];
+  if (verb == "sleep") hang();
+  if (verb == "direct") return direct(argc, argv);
+  if (verbs().count(verb) == 0) return 98;
+  return viaduct::run(body, argc, argv);
+}
