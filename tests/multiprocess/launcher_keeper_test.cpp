@@ -1,0 +1,195 @@
+// Whoever of viaduct-run's processes is killed, whenever: nothing of the job is left within 2 s.
+
+#include <dirent.h>
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <random>
+#include <thread>
+
+#include "tests/multiprocess/launcher_driver.hpp"
+
+namespace {
+
+using driver::Program;
+using Words = std::vector<std::string>;
+
+constexpr double kBoundSeconds = 2;
+constexpr int kRanks = 3;
+
+Words command(const std::string& tag, const std::string& verb) {
+  return {driver::viaduct_run(),
+          "-n",
+          std::to_string(kRanks),
+          driver::test_program("launcher_actor"),
+          tag,
+          verb};
+}
+
+struct Family {
+  pid_t keeper = 0;
+  pid_t launcher = 0;
+  pid_t guard = 0;
+};
+
+/// The keeper's children: the launcher is made first, the guard second, and gets its name a little
+/// later.
+Family family_of(pid_t keeper, const std::string& tag) {
+  std::vector<pid_t> children = driver::processes_with(tag);
+  const auto is_other = [&](pid_t pid) { return driver::parent_of(pid) != keeper; };
+  children.erase(std::remove_if(children.begin(), children.end(), is_other), children.end());
+  std::sort(children.begin(), children.end());
+  children.resize(2);
+  return {keeper, children[0], children[1]};
+}
+
+enum class Victim { launcher, keeper, both, guard_then_launcher, guard_then_keeper };
+
+void kill_victim(Victim victim, const Family& family) {
+  const auto end = [](pid_t pid) {
+    if (pid > 0) ::kill(pid, SIGKILL);
+  };
+  if (victim == Victim::guard_then_launcher || victim == Victim::guard_then_keeper)
+    end(family.guard);
+  if (victim == Victim::keeper || victim == Victim::both || victim == Victim::guard_then_keeper)
+    end(family.keeper);
+  if (victim == Victim::launcher || victim == Victim::both ||
+      victim == Victim::guard_then_launcher) {
+    end(family.launcher);
+  }
+}
+
+std::vector<std::string> names_in(const std::string& directory) {
+  std::vector<std::string> names;
+  DIR* const listing = ::opendir(directory.c_str());
+  while (const dirent* entry = listing != nullptr ? ::readdir(listing) : nullptr)
+    names.emplace_back(entry->d_name);
+  if (listing != nullptr) ::closedir(listing);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string survivors(const std::string& tag) {
+  std::string text;
+  for (const pid_t pid : driver::processes_with(tag)) {
+    text += std::to_string(pid) + " " + driver::name_of(pid) + " below " +
+            std::to_string(driver::parent_of(pid)) + "; ";
+  }
+  return text;
+}
+
+struct Case {
+  const char* name;
+  Victim victim;
+  const char* verb;
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+class Killed : public testing::TestWithParam<Case> {};
+
+/// Ranks that have children, sessions of their own and orphans, rank 0 stopped, all of it up and
+/// running.
+TEST_P(Killed, WhenAllIsUp) {
+  const std::string tag = driver::new_tag();
+  const auto shared_before = names_in("/dev/shm");
+  Program program(command(tag, GetParam().verb));
+  ASSERT_TRUE(program.wait_for("ready", kRanks));
+  const Family family = family_of(program.pid(), tag);
+  ASSERT_GT(family.launcher, 0);
+  ASSERT_GT(family.guard, 0);
+  ASSERT_EQ(driver::name_of(family.guard), "viaduct-keeper");
+  ASSERT_GE(driver::processes_with(tag).size(),
+            3U + 3 * kRanks);  // keeper, launcher, guard; rank, child, orphan
+  kill_victim(GetParam().victim, family);
+  EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << survivors(tag);
+  EXPECT_EQ(names_in("/dev/shm"), shared_before);
+}
+
+/// At random moments from the start on.
+TEST_P(Killed, AtAnyMoment) {
+  for (unsigned seed = 1; seed <= 12; ++seed) {
+    std::mt19937 random(seed);
+    const std::string tag = driver::new_tag();
+    Program program(command(tag, GetParam().verb));
+    const auto moment =
+        std::chrono::microseconds(std::uniform_int_distribution<int>(500, 30000)(random));
+    std::this_thread::sleep_for(moment);
+    const Family family = family_of(program.pid(), tag);
+    kill_victim(GetParam().victim, family);
+    // So early there may have been no launcher to kill yet: then it is the keeper's turn.
+    if (family.launcher == 0) program.signal(SIGKILL);
+    EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds))
+        << "seed " << seed << ", after " << moment.count() << " us: " << survivors(tag);
+  }
+}
+
+// With both gone at once, a child is known by its environment alone: one that has cleared it is
+// beyond reach.
+INSTANTIATE_TEST_SUITE_P(
+    Each, Killed,
+    testing::Values(Case{"launcher", Victim::launcher, "children-cleared"},
+                    Case{"keeper", Victim::keeper, "children-cleared"},
+                    Case{"both", Victim::both, "children"},
+                    Case{"guard_then_launcher", Victim::guard_then_launcher, "children-cleared"},
+                    Case{"guard_then_keeper", Victim::guard_then_keeper, "children-cleared"}),
+    [](const testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
+
+TEST(Keeper, SaysThatTheLauncherWasKilled) {
+  const std::string tag = driver::new_tag();
+  Program program(command(tag, "children"));
+  ASSERT_TRUE(program.wait_for("ready", kRanks));
+  ::kill(family_of(program.pid(), tag).launcher, SIGKILL);
+  const driver::Result result = program.finish();
+  EXPECT_EQ(result.code, 125);
+  EXPECT_NE(result.err.find("the launcher process was killed by signal 9"), std::string::npos)
+      << result.err;
+}
+
+TEST(Keeper, StoppedLauncherEndsWithItsKeeper) {
+  const std::string tag = driver::new_tag();
+  Program program(command(tag, "children"));
+  ASSERT_TRUE(program.wait_for("ready", kRanks));
+  ::kill(family_of(program.pid(), tag).launcher, SIGSTOP);
+  program.signal(SIGKILL);
+  EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << survivors(tag);
+}
+
+TEST(Keeper, GuardEndsWithTheJob) {
+  const std::string tag = driver::new_tag();
+  Program program(command(tag, "ok"));
+  EXPECT_EQ(program.finish().code, 0);
+  EXPECT_TRUE(driver::all_gone(tag, 0)) << survivors(tag);
+}
+
+/// A job started by a rank of another job goes when that one's keeper and launcher go.
+TEST(Keeper, InnerJobEndsWithTheOuter) {
+  const std::string tag = driver::new_tag();
+  Program program({driver::viaduct_run(), "-n", "1", driver::viaduct_run(), "-n",
+                   std::to_string(kRanks), driver::test_program("launcher_actor"), tag,
+                   "children"});
+  ASSERT_TRUE(program.wait_for("ready", kRanks));
+  kill_victim(Victim::both, family_of(program.pid(), tag));
+  EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << survivors(tag);
+}
+
+/// The same where the kernel refuses pidfds: by asking now and then.
+TEST(Keeper, WithoutPidfds) {
+  for (const Victim victim : {Victim::launcher, Victim::keeper, Victim::both}) {
+    const std::string tag = driver::new_tag();
+    Words words{driver::test_program("without_syscalls"), "pidfd_open"};
+    const Words rest = command(tag, "children");
+    words.insert(words.end(), rest.begin(), rest.end());
+    Program program(words);
+    if (!program.wait_for("ready", kRanks)) {
+      const driver::Result result = program.finish();
+      if (result.code == 77) GTEST_SKIP() << "seccomp filters are refused here";
+      FAIL() << result.err;
+    }
+    kill_victim(victim, family_of(program.pid(), tag));
+    EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << survivors(tag);
+  }
+}
+
+}  // namespace
