@@ -1,0 +1,126 @@
+#include "benchmarks/common/figures.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "benchmarks/common/expected.hpp"
+#include "runtime/error.hpp"
+
+namespace viaduct::bench {
+namespace {
+
+// Four significant digits, without an exponent for what a benchmark measures.
+std::string number(double value) {
+  if (value >= 1000) return fmt::format("{:.0f}", value);
+  if (value >= 100) return fmt::format("{:.1f}", value);
+  if (value >= 10) return fmt::format("{:.2f}", value);
+  return fmt::format("{:.3f}", value);
+}
+
+}  // namespace
+
+Figures::Figure& Figures::insert(const std::string& name, const std::string& unit,
+                                 const Summary& summary) {
+  const bool known = std::any_of(figures_.begin(), figures_.end(),
+                                 [&](const Figure& figure) { return figure.name == name; });
+  if (known) throw std::invalid_argument(fmt::format("figure {} is there already", name));
+  if (summary.n == 0) throw std::invalid_argument(fmt::format("figure {} has no samples", name));
+  Figure figure;
+  figure.name = name;
+  figure.unit = unit;
+  figure.summary = summary;
+  figures_.push_back(std::move(figure));
+  return figures_.back();
+}
+
+void Figures::add(const std::string& name, const std::string& unit,
+                  const std::vector<double>& samples, const Against& against) {
+  Summary ratio;
+  if (!against.rounds.empty()) ratio = summarize(ratios(samples, against.rounds));
+  Figure& figure = insert(name, unit, summarize(samples));
+  figure.against = against.name;
+  figure.against_value = against.rounds.empty() ? against.value : median(against.rounds);
+  if (ratio.n != 0) {
+    figure.ratio = ratio.median;
+    insert(name + "_ratio", "x", ratio).is_ratio = true;  // `figure` may dangle from here on
+  } else if (against.value != 0) {
+    figure.ratio = figure.summary.median / against.value;
+  }
+}
+
+void Figures::add_yardstick(const std::string& name, const std::string& unit,
+                            const std::vector<double>& samples) {
+  Figure& figure = insert(name, unit, summarize(samples));
+  const auto expected = expected_yardstick(name);
+  figure.against = expected ? std::string(expected->source) : "is itself a limit";
+  if (!expected) return;
+  figure.against_value = expected->value;
+  figure.ratio = figure.summary.median / expected->value;
+  figure.suspect = is_suspect(*expected, figure.summary.median);
+  if (figure.suspect) suspects_.push_back(name);
+}
+
+void Figures::add_note(const std::string& sentence) { notes_.push_back(sentence); }
+
+double Figures::median_of(const std::string& name) const {
+  for (const Figure& figure : figures_) {
+    if (figure.name == name) return figure.summary.median;
+  }
+  throw std::out_of_range(fmt::format("there is no figure {}", name));
+}
+
+void Figures::print(std::FILE* file) const {
+  std::size_t width = 6;
+  for (const Figure& figure : figures_) {
+    if (!figure.is_ratio) width = std::max(width, figure.name.size());
+  }
+  fmt::print(file, "{:<{}} {:>10} {:>10} {:>10} {:<6} {:>7}  {}\n", "figure", width, "min",
+             "median", "p95", "unit", "ratio", "to");
+  for (const Figure& figure : figures_) {
+    if (figure.is_ratio) continue;
+    const Summary& s = figure.summary;
+    fmt::print(file, "{:<{}} {:>10} {:>10} {:>10} {:<6} {:>7}  {}{}{}\n", figure.name, width,
+               number(s.min), number(s.median), number(s.p95), figure.unit,
+               figure.ratio != 0 ? fmt::format("{:.2f}", figure.ratio) : "-",
+               figure.against_value != 0 ? number(figure.against_value) + " " : "", figure.against,
+               figure.suspect ? "  SUSPECT" : "");
+  }
+  for (const std::string& name : suspects_) {
+    fmt::print(file,
+               "note: {} is suspect: over 10 % worse than on a quiet machine of the kind that the "
+               "expected value comes from; ratios to it flatter.\n",
+               name);
+  }
+  for (const std::string& note : notes_) fmt::print(file, "note: {}\n", note);
+}
+
+nlohmann::json Figures::to_json(const nlohmann::json& machine) const {
+  nlohmann::json figures = nlohmann::json::object();
+  for (const Figure& figure : figures_) {
+    const Summary& s = figure.summary;
+    figures[figure.name] = {
+        {"min", s.min}, {"median", s.median}, {"p95", s.p95}, {"unit", figure.unit}, {"n", s.n}};
+  }
+  nlohmann::json where = machine;
+  where["notes"] = notes_;
+  where["suspect_yardsticks"] = suspects_;
+  return {{"figures", figures}, {"machine", where}};
+}
+
+void Figures::write_json(const std::string& path, const nlohmann::json& machine) const {
+  errno = 0;
+  std::ofstream file(path);
+  file << to_json(machine).dump(2) << '\n';
+  file.close();
+  if (!file) {
+    throw Error(
+        errno != 0 ? errno : EIO,
+        fmt::format("cannot write the figures to {}; choose another file with --json", path));
+  }
+}
+
+}  // namespace viaduct::bench

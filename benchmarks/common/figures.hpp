@@ -1,0 +1,73 @@
+#pragma once
+/// @file
+/// Collects a benchmark's figures, prints them as a table beside what each is to be read against,
+/// writes them as JSON.
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "benchmarks/common/statistics.hpp"
+
+namespace viaduct::bench {
+
+/// The limit or peer beside which a figure is read.
+struct Against {
+  std::string name;            ///< "hand_over_ns", "GASNet-EX"
+  double value = 0;            ///< in the figure's unit; 0 when `rounds` are given
+  std::vector<double> rounds;  ///< a yardstick measured in the same rounds, one value each
+};
+
+class Figures {
+ public:
+  /// Adds figure @p name with one sample a round. With against.rounds the median of the ratios
+  /// round by round becomes a figure of its own, NAME_ratio; else the table shows median /
+  /// against.value. Throws std::invalid_argument for a name already there, no samples, or rounds
+  /// that do not match.
+  void add(const std::string& name, const std::string& unit, const std::vector<double>& samples,
+           const Against& against);
+
+  /// Adds yardstick @p name: as add(), read against its expected value, and marked when it is
+  /// suspect (expected.hpp). One that has no expected value says so.
+  void add_yardstick(const std::string& name, const std::string& unit,
+                     const std::vector<double>& samples);
+
+  /// A sentence for the reader, printed under the table: what could not be measured, what was
+  /// discarded, ...
+  void add_note(const std::string& sentence);
+
+  /// Names of the yardsticks that are suspect.
+  [[nodiscard]] const std::vector<std::string>& suspects() const noexcept { return suspects_; }
+  /// Median of figure @p name, for figures derived from others.  Throws std::out_of_range when
+  /// there is none.
+  [[nodiscard]] double median_of(const std::string& name) const;
+
+  void print(std::FILE* file) const;
+  /// {"figures": {NAME: {"min", "median", "p95", "unit", "n"}}, "machine": {...}}; the machine is
+  /// @p machine (an object) with "notes" and "suspect_yardsticks" added: what has to be known of it
+  /// to read the figures.
+  [[nodiscard]] nlohmann::json to_json(const nlohmann::json& machine) const;
+  /// Writes to_json() to @p path.  Throws Error naming the file.
+  void write_json(const std::string& path, const nlohmann::json& machine) const;
+
+ private:
+  struct Figure {
+    std::string name;
+    std::string unit;
+    Summary summary;
+    std::string against;
+    double against_value = 0;
+    double ratio = 0;
+    bool is_ratio = false;  // NAME_ratio: in the JSON; the table shows it in NAME's line
+    bool suspect = false;
+  };
+  Figure& insert(const std::string& name, const std::string& unit, const Summary& summary);
+
+  std::vector<Figure> figures_;
+  std::vector<std::string> notes_;
+  std::vector<std::string> suspects_;
+};
+
+}  // namespace viaduct::bench

@@ -1,0 +1,89 @@
+#include "benchmarks/common/machine.hpp"
+
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include <cstring>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "runtime/clock.hpp"
+#include "runtime/error.hpp"
+#include "via/copy.hpp"
+
+namespace viaduct::bench {
+namespace {
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+  return "unknown";
+}
+
+std::string kernel_release() {
+  utsname names{};
+  return uname(&names) == 0 ? fmt::format("{} {}", names.sysname, names.release) : "unknown";
+}
+
+std::string compiler() {
+#ifdef __clang__
+  return fmt::format("clang {}", __clang_version__);
+#else
+  return fmt::format("gcc {}", __VERSION__);
+#endif
+}
+
+}  // namespace
+
+std::vector<int> allowed_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) {
+    throw_errno("cannot ask which cores this rank may run on");
+  }
+  std::vector<int> cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  }
+  return cores;
+}
+
+int pin_to_core(Rank rank) {
+  const std::vector<int> cores = allowed_cores();
+  const int core = cores[index(rank) % cores.size()];
+  if (cores.size() == 1) return core;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  if (sched_setaffinity(0, sizeof set, &set) != 0) {
+    throw_errno(fmt::format("cannot pin rank {} to core {}", index(rank), core));
+  }
+  return core;
+}
+
+void unpin() noexcept {
+  cpu_set_t set;
+  std::memset(&set, 0xff, sizeof set);  // the kernel leaves out what the container does not allow
+  static_cast<void>(sched_setaffinity(0, sizeof set, &set));
+}
+
+nlohmann::json machine_facts(std::uint32_t ranks, const std::string& mode) {
+  return {{"cpu", cpu_model()},
+          {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
+          {"kernel", kernel_release()},
+          {"compiler", compiler()},
+          {"ranks", ranks},
+          {"mode", mode},
+          {"tsc_invariant", has_invariant_tsc()},
+          {"tsc_ghz", ticks_per_ns()},
+          {"copy_threshold_bytes", via::copy_threshold()},
+          {"large_copy", via::to_string(via::large_copy_method())}};
+}
+
+}  // namespace viaduct::bench

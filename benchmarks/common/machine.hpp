@@ -1,0 +1,31 @@
+#pragma once
+/// @file
+/// The machine as a benchmark sees it: facts for the report, and cores to pin ranks to.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/types.hpp"
+
+namespace viaduct::bench {
+
+/// Numbers of the cores that the calling thread may run on.
+[[nodiscard]] std::vector<int> allowed_cores();
+
+/// Pins the calling thread to its rank-th allowed core (counted round where ranks outnumber cores).
+/// A thread that is bound to one core already stays there. Returns the core.  Throws Error when the
+/// kernel refuses.
+int pin_to_core(Rank rank);
+
+/// Lets the calling thread run on every core that its container allows, whatever it was pinned to.
+/// Async-signal-safe.
+void unpin() noexcept;
+
+/// {"cpu", "cores", "kernel", "compiler", "ranks", "mode", "tsc_invariant", "tsc_ghz",
+/// "copy_threshold_bytes", "large_copy"}. @p mode is "processes" or "threads".
+[[nodiscard]] nlohmann::json machine_facts(std::uint32_t ranks, const std::string& mode);
+
+}  // namespace viaduct::bench

@@ -1,0 +1,31 @@
+#pragma once
+/// @file
+/// The command line that all benchmarks share.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace viaduct::bench {
+
+struct Options {
+  std::string json_file;  ///< empty: none is written
+  std::string provider = "shm";
+  std::size_t size_bytes = 0;    ///< 0: the benchmark's own sizes
+  std::uint64_t iterations = 0;  ///< operations a round; 0: as each figure is defined
+  std::uint32_t rounds = 11;
+};
+
+/// Adds --json, --provider, --size, --iters and --rounds to @p app (which has --help).
+void add_common_options(CLI::App& app, Options& options);
+
+/// Parses; returns true to go on. False: help was printed or the command line is wrong (said on
+/// standard error), and
+/// @p exit_code is what the program answers: 0 or 2. Only @p speaks prints: of many ranks that is
+/// rank 0.
+[[nodiscard]] bool parse_command_line(CLI::App& app, int argc, char** argv, bool speaks,
+                                      int& exit_code);
+
+}  // namespace viaduct::bench

@@ -1,0 +1,103 @@
+#pragma once
+/// @file
+/// Two ranks that measure together, over a block of memory that both have mapped: where they meet,
+/// what they tell each other, and which rounds they trust.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runtime/types.hpp"
+
+namespace viaduct::bench {
+
+/// Rank 0 is the sender, the one whose clock is read; rank 1 the peer.
+enum class Role : std::uint8_t { sender, peer };
+
+/// The head of the shared block: lines that one side writes and the other reads, each on its own
+/// pair of lines.
+struct PairPage {
+  struct alignas(kDestructivePairBytes) Word {
+    std::atomic<std::uint64_t> value;
+  };
+  struct alignas(kDestructivePairBytes) Bell {
+    std::atomic<std::uint32_t> value;  // a futex
+  };
+  Bell arrived[2];  // how often each side has come to meet()
+  Word ping;        // written by the sender
+  Word pong;        // written by the peer
+  Word head;        // written by the peer: messages consumed
+  Bell wake[2];     // futex_wake_ns(): written by the other side
+  Word told[2];     // tell(): a double's bits, by each side
+};
+
+class Pair {
+ public:
+  /// @p page: memory that both ranks have mapped, zeroed before its first Pair; it stays the
+  /// caller's. One Pair may follow another on the same page.
+  Pair(PairPage* page, Role role) noexcept;
+
+  [[nodiscard]] Role role() const noexcept { return role_; }
+  [[nodiscard]] bool is_sender() const noexcept { return role_ == Role::sender; }
+  [[nodiscard]] PairPage& page() const noexcept { return *page_; }
+
+  /// Returns at both when both have come. Spins for some 50 us, then yields, then blocks, so that
+  /// whoever waits long leaves its core to others.
+  void meet() noexcept;
+
+  /// Both call it; both get what the sender said.
+  double from_sender(double mine) noexcept;
+  /// Both call it; each gets what the other said.
+  double exchange(double mine) noexcept;
+
+  /// A quick raw ping-pong through the cache: RTT/2 in ns, the same at both.
+  double hand_over_ns(std::uint64_t round_trips) noexcept;
+
+ private:
+  PairPage* page_;
+  Role role_;
+  std::uint32_t meetings_;
+  std::uint64_t ticks_sent_;  // what ping and pong count
+};
+
+/// Why a round is not to be trusted.
+enum class Verdict : std::uint8_t {
+  sound,
+  shared_core,  ///< RTT/2 so short that both virtual CPUs must be on one physical core
+  interrupted,  ///< the pace changed from before the round to after it, or other programs took a
+                ///< core meanwhile
+};
+
+/// The rule (a pure function). @p before_ns and @p after_ns: RTT/2 of the probe; @p preemptions:
+/// how often either rank lost its core to something else during the round of @p round_ns.
+[[nodiscard]] Verdict judge_round(double before_ns, double after_ns, double preemptions,
+                                  double round_ns) noexcept;
+
+/// Below this RTT/2 two virtual CPUs share a physical core: such pairs show 9 to 35 ns, distinct
+/// cores of one cluster 55 and more.
+inline constexpr double kSharedCoreNs = 45;
+
+/// One value per figure from each round that counts.
+struct Rounds {
+  std::vector<std::vector<double>>
+      values;  ///< by figure, then by round; what one round gave stands at one index
+  std::uint32_t shared_core = 0;  ///< rounds discarded, by reason
+  std::uint32_t interrupted = 0;
+  bool kept_unsound = false;  ///< so few were sound that discarded ones were used after all
+  double probe_ns = 0;        ///< median RTT/2 of the probes
+
+  /// What was discarded and why, in a sentence; empty when nothing was.
+  [[nodiscard]] std::string note() const;
+};
+
+/// Runs @p round at both ranks until @p wanted sound rounds are there, at most twice as many in
+/// all; what is then missing is filled with discarded ones, and said. @p round returns one value
+/// for each of its figures, always as many, the sender's being those that count. A first round
+/// warms up and is not counted. Both ranks get the same result.
+[[nodiscard]] Rounds measure_rounds(Pair& pair, std::uint32_t wanted,
+                                    const std::function<std::vector<double>()>& round);
+
+}  // namespace viaduct::bench

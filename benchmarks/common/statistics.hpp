@@ -1,0 +1,30 @@
+#pragma once
+/// @file
+/// What is said about a series of rounds: minimum, median, 95th percentile.
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace viaduct::bench {
+
+struct Summary {
+  double min = 0;
+  double median = 0;
+  double p95 = 0;  ///< smallest sample that at least 95 % of them do not exceed
+  std::size_t n = 0;
+};
+
+/// Summary of @p samples; all zero when there are none.
+[[nodiscard]] Summary summarize(std::span<const double> samples);
+
+/// The middle one, or the mean of the two in the middle; 0 when there are none.
+[[nodiscard]] double median(std::span<const double> samples);
+
+/// Round by round @p values[i] / @p yardstick[i]: what a bar is the median of. The ratio of two
+/// medians is something else when the machine changes its pace between rounds.  Throws
+/// std::invalid_argument when the lengths differ.
+[[nodiscard]] std::vector<double> ratios(std::span<const double> values,
+                                         std::span<const double> yardstick);
+
+}  // namespace viaduct::bench

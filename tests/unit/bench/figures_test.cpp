@@ -1,0 +1,125 @@
+#include "benchmarks/common/figures.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "benchmarks/common/machine.hpp"
+#include "runtime/error.hpp"
+
+namespace viaduct::bench {
+namespace {
+
+using nlohmann::json;
+
+std::set<std::string> keys(const json& object) {
+  std::set<std::string> result;
+  for (const auto& item : object.items()) result.insert(item.key());
+  return result;
+}
+
+std::string printed(const Figures& figures) {
+  char* text = nullptr;
+  std::size_t length = 0;
+  std::FILE* const stream = open_memstream(&text, &length);
+  figures.print(stream);
+  std::fclose(stream);
+  const std::unique_ptr<char, decltype(&std::free)> owner(text, &std::free);
+  return {text, length};
+}
+
+TEST(FiguresJson, HasExactlyTheAgreedShape) {
+  Figures figures;
+  figures.add("o_s_ns", "ns", {3, 1, 2}, {"GASNet-EX", 4, {}});
+  const json document = figures.to_json(json::object());
+  EXPECT_EQ(keys(document), (std::set<std::string>{"figures", "machine"}));
+  const json& figure = document.at("figures").at("o_s_ns");
+  EXPECT_EQ(keys(figure), (std::set<std::string>{"min", "median", "p95", "unit", "n"}));
+  EXPECT_EQ(figure.at("min"), 1);
+  EXPECT_EQ(figure.at("median"), 2);
+  EXPECT_EQ(figure.at("p95"), 3);
+  EXPECT_EQ(figure.at("unit"), "ns");
+  EXPECT_EQ(figure.at("n"), 3);
+}
+
+TEST(FiguresJson, HoldsTheMedianOfTheRatiosBesideTheFigure) {
+  Figures figures;
+  figures.add("am_oneway_mps", "M/s", {50, 60, 90}, {"ring_rate_mps", 0, {100, 100, 100}});
+  const json ratio = figures.to_json(json::object()).at("figures").at("am_oneway_mps_ratio");
+  EXPECT_DOUBLE_EQ(ratio.at("median").get<double>(), 0.6);
+  EXPECT_DOUBLE_EQ(ratio.at("min").get<double>(), 0.5);
+  EXPECT_EQ(ratio.at("unit"), "x");
+  EXPECT_EQ(ratio.at("n"), 3);
+}
+
+TEST(FiguresJson, SaysWhichYardsticksAreSuspect) {
+  Figures figures;
+  figures.add_yardstick("ring_rate_mps", "M/s", {40});
+  figures.add_yardstick("hand_over_ns", "ns", {60});
+  figures.add_note("a remark");
+  const json machine = figures.to_json({{"cpu", "x"}}).at("machine");
+  EXPECT_EQ(machine.at("cpu"), "x");
+  EXPECT_EQ(machine.at("suspect_yardsticks"), json::array({"ring_rate_mps"}));
+  EXPECT_EQ(machine.at("notes"), json::array({"a remark"}));
+}
+
+TEST(FiguresJson, IsWrittenToAFile) {
+  Figures figures;
+  figures.add("x_ns", "ns", {1}, {"peer", 1, {}});
+  const std::string path = testing::TempDir() + "viaduct_figures_test.json";
+  figures.write_json(path, machine_facts(2, "processes"));
+  std::ifstream file(path);
+  const json read = json::parse(file);
+  EXPECT_EQ(read.at("figures").at("x_ns").at("n"), 1);
+  for (const char* fact : {"cpu", "cores", "kernel", "compiler", "ranks", "mode"}) {
+    EXPECT_TRUE(read.at("machine").contains(fact)) << fact;
+  }
+  std::remove(path.c_str());
+}
+
+TEST(FiguresJson, AFileThatCannotBeWrittenIsNamed) {
+  const Figures figures;
+  try {
+    figures.write_json("/no/such/folder/f.json", json::object());
+    FAIL() << "wrote to a folder that is not there";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("/no/such/folder/f.json"), std::string::npos);
+    EXPECT_EQ(error.code(), std::errc::no_such_file_or_directory);
+  }
+}
+
+TEST(FiguresTable, ShowsWhatAFigureIsReadAgainst) {
+  Figures figures;
+  figures.add("vi_rtt_half_ns", "ns", {105, 105, 105}, {"hand_over_ns", 0, {100, 100, 100}});
+  const std::string table = printed(figures);
+  EXPECT_NE(table.find("vi_rtt_half_ns"), std::string::npos);
+  EXPECT_NE(table.find("1.05"), std::string::npos) << table;
+  EXPECT_NE(table.find("100.0 hand_over_ns"), std::string::npos) << table;
+  EXPECT_EQ(table.find("vi_rtt_half_ns_ratio"), std::string::npos) << "the ratio has a column";
+}
+
+TEST(FiguresTable, NeverHidesASuspectYardstick) {
+  Figures figures;
+  figures.add_yardstick("ring_rate_mps", "M/s", {40});
+  EXPECT_NE(printed(figures).find("SUSPECT"), std::string::npos);
+  EXPECT_NE(printed(figures).find("note: ring_rate_mps is suspect"), std::string::npos);
+}
+
+TEST(Figures, RefuseWhatCannotBeAFigure) {
+  Figures figures;
+  figures.add("a_ns", "ns", {1}, {"peer", 1, {}});
+  EXPECT_THROW(figures.add("a_ns", "ns", {1}, {"peer", 1, {}}), std::invalid_argument);
+  EXPECT_THROW(figures.add("b_ns", "ns", {}, {"peer", 1, {}}), std::invalid_argument);
+  EXPECT_THROW(figures.add("c_ns", "ns", {1, 2}, {"y", 0, {1, 2, 3}}), std::invalid_argument);
+  EXPECT_EQ(keys(figures.to_json(json::object()).at("figures")), (std::set<std::string>{"a_ns"}));
+  EXPECT_THROW(static_cast<void>(figures.median_of("b_ns")), std::out_of_range);
+}
+
+}  // namespace
+}  // namespace viaduct::bench
