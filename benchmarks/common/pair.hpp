@@ -82,8 +82,8 @@ inline constexpr double kSharedCoreNs = 45;
 
 /// One value per figure from each round that counts.
 struct Rounds {
-  std::vector<std::vector<double>>
-      values;  ///< by figure, then by round; what one round gave stands at one index
+  /// By figure, then by round; what one round gave stands at one index.
+  std::vector<std::vector<double>> values;
   std::uint32_t shared_core = 0;  ///< rounds discarded, by reason
   std::uint32_t interrupted = 0;
   bool kept_unsound = false;  ///< so few were sound that discarded ones were used after all
@@ -93,10 +93,11 @@ struct Rounds {
   [[nodiscard]] std::string note() const;
 };
 
-/// Runs @p round at both ranks until @p wanted sound rounds are there, at most twice as many in
-/// all; what is then missing is filled with discarded ones, and said. @p round returns one value
-/// for each of its figures, always as many, the sender's being those that count. A first round
-/// warms up and is not counted. Both ranks get the same result.
+/// Runs @p round at both ranks until @p wanted sound rounds are there: at most twice as many in all,
+/// and no more than @p wanted once a minute has passed. What is then missing is filled with
+/// discarded ones, and said. @p round returns one value for each of its figures, always as many; the
+/// sender's are those that count. A first round warms up and is not counted. Both ranks get the same
+/// result.
 [[nodiscard]] Rounds measure_rounds(Pair& pair, std::uint32_t wanted,
                                     const std::function<std::vector<double>()>& round);
 
