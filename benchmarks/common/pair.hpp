@@ -93,11 +93,11 @@ struct Rounds {
   [[nodiscard]] std::string note() const;
 };
 
-/// Runs @p round at both ranks until @p wanted sound rounds are there: at most twice as many in all,
-/// and no more than @p wanted once a minute has passed. What is then missing is filled with
-/// discarded ones, and said. @p round returns one value for each of its figures, always as many; the
-/// sender's are those that count. A first round warms up and is not counted. Both ranks get the same
-/// result.
+/// Runs @p round at both ranks until @p wanted sound rounds are there: at most twice as many in
+/// all, and no more than @p wanted once a minute has passed. What is then missing is filled with
+/// discarded ones, and said. @p round returns one value for each of its figures, always as many;
+/// the sender's are those that count. A first round warms up and is not counted. Both ranks get the
+/// same result.
 [[nodiscard]] Rounds measure_rounds(Pair& pair, std::uint32_t wanted,
                                     const std::function<std::vector<double>()>& round);
 
