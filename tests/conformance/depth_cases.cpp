@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <vector>
+
+#include "tests/conformance/cases.hpp"
+#include "tests/conformance/link.hpp"
+
+namespace viaduct::conformance {
+namespace {
+
+using via::CompletedOperation;
+using via::Descriptor;
+
+void send_depth(Rig& rig) {
+  constexpr std::uint32_t kDepth = 6;
+  for (const std::uint32_t bytes : {8U, 1000U}) {
+    Note note("{} bytes", bytes);
+    via::ViAttributes attributes = vi_attributes(2 * kDepth);
+    attributes.send_depth = kDepth;
+    Link link(rig, attributes);
+    Buffer buffer(rig, 1000);
+    Buffer in(rig, 1000);
+    connect(rig, link);
+    std::vector<Descriptor> receives(2 * kDepth);
+    std::vector<Descriptor> sends(kDepth + 1);
+    for (Descriptor& d : receives) {
+      via::make_receive(d, in.data(), 1000, in.handle());
+      link.post_receive(d);
+    }
+    for (Descriptor& d : sends) via::make_send(d, buffer.data(), bytes, buffer.handle());
+    rig.sync("receives are posted");
+    for (std::uint32_t i = 0; i < kDepth; ++i) link.post_send(sends[i]);
+    // They may have completed, and are not reaped.
+    CHECK_EQ(link.vi().post_send(sends[kDepth]), Status::retry);
+    CHECK_EQ(link.vi().post_send(sends[kDepth]), Status::retry);
+    rig.sync("both are full");
+    // Reaped one by one, each makes room for one.
+    for (std::uint32_t i = 0; i < kDepth; ++i) {
+      via::Completion completion;
+      do {
+        REQUIRE_EQ(link.queue().wait(completion, kLimitNs), Status::ok);
+      } while (completion.queue != via::Queue::send);
+      CHECK_EQ(completion.descriptor, &sends[i]);
+      expect_done(sends[i], CompletedOperation::send, bytes);
+      via::make_send(sends[i], buffer.data(), bytes, buffer.handle());
+      link.post_send(sends[i]);
+      CHECK_EQ(link.vi().post_send(sends[kDepth]), Status::retry);
+    }
+    rig.sync("full again");
+  }
+}
+
+void receive_depth(Rig& rig) {
+  constexpr std::uint32_t kDepth = 5;
+  via::ViAttributes attributes = vi_attributes(2 * kDepth);
+  attributes.receive_depth = kDepth;
+  Link link(rig, attributes);
+  Buffer buffer(rig, 100);
+  connect(rig, link);
+  std::vector<Descriptor> receives(kDepth + 1);
+  std::vector<Descriptor> sends(kDepth);
+  for (Descriptor& d : receives) via::make_receive(d, buffer.data(), 100, buffer.handle());
+  for (Descriptor& d : sends) via::make_send(d, buffer.data(), 10, buffer.handle());
+  for (std::uint32_t i = 0; i < kDepth; ++i) link.post_receive(receives[i]);
+  CHECK_EQ(link.vi().post_receive(receives[kDepth]), Status::retry);
+  rig.sync("both have filled their receive queues");
+  for (Descriptor& d : sends) link.post_send(d);
+  rig.sync("sent");
+  // Messages are there, but nothing has been reaped.
+  CHECK_EQ(link.vi().post_receive(receives[kDepth]), Status::retry);
+  link.expect_next_receive(receives[0]);
+  link.post_receive(receives[kDepth]);
+  for (std::uint32_t i = 1; i < kDepth; ++i) link.expect_next_receive(receives[i]);
+  CHECK(!receives[kDepth].is_done());
+  rig.sync("seen");
+}
+
+// The smallest queues: traffic at the pace of the reaping.
+void small_depths(Rig& rig) {
+  constexpr std::uint64_t kMessages = 400;
+  for (const std::uint32_t depth : {1U, 2U, 3U}) {
+    for (const via::Reliability level : offered_reliable_levels(rig)) {
+      Note note("depth {}, {}", depth, name_of(level));
+      Link link(rig, vi_attributes(depth, level));
+      Buffer out(rig, 4096 * depth);
+      Buffer in(rig, 4096 * depth);
+      connect(rig, link);
+      std::vector<Descriptor> sends(depth);
+      std::vector<Descriptor> receives(depth);
+      const auto post = [&](std::uint64_t i) {
+        via::make_receive(receives[i % depth], in.data() + 4096 * (i % depth), 4096, in.handle());
+        link.post_receive(receives[i % depth]);
+      };
+      for (std::uint32_t i = 0; i < depth; ++i) post(i);
+      rig.sync("receives are posted");
+      // Rank 0 sends up to depth messages; each answer allows one more.
+      const auto bytes_of = [](std::uint64_t i) {
+        return static_cast<std::uint32_t>(i % 7 == 0 ? 2000 + i : i % 61);
+      };
+      const auto send = [&](std::uint64_t i) {
+        fill_pattern(out.data() + 4096 * (i % depth), bytes_of(i), 2 * i + rig.rank());
+        via::make_send(sends[i % depth], out.data() + 4096 * (i % depth), bytes_of(i),
+                       out.handle());
+        if (i >= depth) link.expect_next_send(sends[i % depth]);
+        link.post_send(sends[i % depth]);
+      };
+      for (std::uint64_t i = 0; i < depth && rig.first(); ++i) send(i);
+      for (std::uint64_t i = 0; i < kMessages; ++i) {
+        link.expect_next_receive(receives[i % depth]);
+        expect_done(receives[i % depth], CompletedOperation::receive, bytes_of(i));
+        in.expect(2 * i + 1 - rig.rank(), 4096 * (i % depth), bytes_of(i));
+        if (i + depth < kMessages) post(i + depth);
+        if (!rig.first()) send(i);
+        if (rig.first() && i + depth < kMessages) send(i + depth);
+      }
+      rig.sync("all messages");
+    }
+  }
+}
+
+void deepest(Rig& rig) {
+  const std::uint32_t depth =
+      std::min(rig.limits().max_queue_depth, rig.limits().max_completion_queue / 2);
+  Link link(rig, vi_attributes(depth));
+  Buffer buffer(rig, 64);
+  connect(rig, link);
+  std::vector<Descriptor> receives(depth);
+  std::vector<Descriptor> sends(depth);
+  for (std::uint32_t i = 0; i < depth; ++i) {
+    via::make_receive(receives[i], buffer.data(), 64, buffer.handle());
+    via::make_send(sends[i], buffer.data(), i % 64, buffer.handle());
+    link.post_receive(receives[i]);
+  }
+  rig.sync("receives are posted");
+  for (Descriptor& d : sends) link.post_send(d);
+  for (std::uint32_t i = 0; i < depth; ++i) {
+    link.expect_next_receive(receives[i]);
+    expect_done(receives[i], CompletedOperation::receive, i % 64);
+    link.expect_next_send(sends[i]);
+  }
+  rig.sync("all messages");
+}
+
+constexpr Case kCases[] = {
+    {"depth.send",
+     "send_depth descriptors may be posted and not reaped; the next post answers retry and does "
+     "nothing",
+     Party::pair, send_depth},
+    {"depth.receive", "So it is with receive_depth", Party::pair, receive_depth},
+    {"depth.small", "Queues of depth 1, 2 and 3 work", Party::pair, small_depths},
+    {"depth.max", "Queues of the greatest depth work, filled to the brim", Party::pair, deepest},
+};
+
+}  // namespace
+
+std::span<const Case> depth_cases() { return kCases; }
+
+}  // namespace viaduct::conformance
