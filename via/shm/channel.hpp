@@ -146,7 +146,7 @@ struct Letter {
   std::uint8_t slots_log2 = 0;
   std::uint8_t detail = 0;        // Reliability with flag kInlineOnly; reject: ConnectResult
   std::uint32_t reserved = 0;
-  std::uint64_t client_data = 0;  // peer_request: the client's; reject: its reason; error: ErrorCause
+  std::uint64_t client_data = 0;  // reject: the client's reason; error: ErrorCause
 };
 
 struct alignas(kCacheLineBytes) Mail {

@@ -176,7 +176,8 @@ bool CompletionQueue::anything_there() noexcept {
   return std::any_of(vis_.begin(), vis_.end(), [](Vi* vi) { return vi != nullptr && vi->has_arrivals(); });
 }
 
-void CompletionQueue::block(std::int64_t timeout_ns) noexcept {
+void CompletionQueue::block(std::int64_t timeout_ns, const std::function<bool()>& done,
+                            std::recursive_mutex* mutex) noexcept {
   Job& job = nic_.job_;
   RankRecord& record = job.record(job.rank());
   const std::uint32_t seen = record.doorbell.load();
@@ -193,7 +194,11 @@ void CompletionQueue::block(std::int64_t timeout_ns) noexcept {
     nic_.count(kCappedSleeps);
   }
   nic_.count(kSleeps);
-  if (!anything_there()) futex_wait(record.doorbell, seen, timeout_ns);
+  if (!anything_there() && !(done && done())) {
+    if (mutex != nullptr) mutex->unlock();
+    futex_wait(record.doorbell, seen, timeout_ns);
+    if (mutex != nullptr) mutex->lock();
+  }
   record.sleeping.fetch_sub(1);
   for (Vi* vi : vis_)  // what came without a bell while the channels were being set aside
     if (vi != nullptr && vi->has_arrivals()) ring_self(vi->receive_bit_);

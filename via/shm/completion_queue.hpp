@@ -16,6 +16,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -77,8 +78,11 @@ class CompletionQueue final : public via::CompletionQueue {
   }
 
   /// Blocks in the kernel until a sender rings, a control message comes, a rank is lost, or @p timeout_ns is over
-  /// (negative: no limit). Returns at once when something is there. The caller has looked and found nothing.
-  void block(std::int64_t timeout_ns) noexcept;
+  /// (negative: no limit). Returns at once when something is there, or when @p done (may be empty) says so: it is asked
+  /// after the flag has been raised that makes others wake us. The caller has looked and found nothing. @p mutex, if
+  /// given, is held by the caller (once) and free while it sleeps.
+  void block(std::int64_t timeout_ns, const std::function<bool()>& done = {},
+             std::recursive_mutex* mutex = nullptr) noexcept;
 
   /// Completions in the ring: sends done and descriptors flushed.
   [[nodiscard]] bool ring_empty() const noexcept { return ring_head_ == ring_tail_; }

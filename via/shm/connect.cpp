@@ -16,7 +16,7 @@
 namespace viaduct::via::shm {
 
 Vi::Vi(Nic& nic, const ViAttributes& attributes, const InlineOptions& options)
-    : options_(options), attributes_(attributes), nic_(nic) {
+    : context_(attributes.context), options_(options), attributes_(attributes), nic_(nic) {
   const std::size_t ring = std::bit_ceil<std::size_t>(attributes.receive_depth);
   if (!options_.inline_only) rx_ring_ = std::make_unique<Descriptor*[]>(ring);
   rx_ring_mask_ = static_cast<std::uint32_t>(ring - 1);
@@ -54,13 +54,18 @@ void Vi::prepare_channel() {
   const std::uint32_t depth = std::max({attributes_.send_depth, attributes_.receive_depth, 16U});
   tx_slot_count_ = options_.inline_only ? options_.slots : std::bit_ceil(depth);
   Segment& segment = nic_.job_.segment();
-  tx_offset_ = segment.allocate(ChannelHead::bytes_for(tx_slot_count_, options_.inline_only));
+  tx_offset_ = segment.allocate(ChannelHead::bytes_for(tx_slot_count_, options_.inline_only) + options_.extra_bytes);
   tx_ = new (segment.base() + tx_offset_) ChannelHead{};
   tx_slots_ = tx_->slots();
   tx_mask_ = tx_slot_count_ - 1;
   tx_seq_ = tx_limit_ = 0;
   tx_->notify.wanted.store(1);
   if (options_.inline_only) tx_->receiver.posted.store(tx_slot_count_);
+}
+
+std::byte* Vi::prepare_extra() {
+  prepare_channel();
+  return reinterpret_cast<std::byte*>(tx_) + ChannelHead::bytes_for(tx_slot_count_, options_.inline_only);
 }
 
 Letter Vi::make_letter(MailKind kind) const noexcept {
@@ -76,7 +81,6 @@ Letter Vi::make_letter(MailKind kind) const noexcept {
   letter.slots_log2 = static_cast<std::uint8_t>(std::countr_zero(tx_slot_count_));
   letter.detail = static_cast<std::uint8_t>(static_cast<unsigned>(attributes_.reliability) |
                                           (options_.inline_only ? kInlineOnly : 0U));
-  letter.client_data = options_.client_data;
   return letter;
 }
 
@@ -87,12 +91,14 @@ void Vi::attach_peer(const Letter& letter) {
   peer_window_ = nic_.peer(peer_).window;
   peer_bell_ = reinterpret_cast<CqDoorbell*>(peer_window_ + letter.doorbell);
   peer_bell_bit_ = letter.doorbell_bit;
+  peer_sleeping_ = &nic_.job_.record(peer_).sleeping;
   peer_vi_ = letter.source_vi;
   peer_tag_ = static_cast<ProtectionTag>(letter.tag);
   rx_ = reinterpret_cast<ChannelHead*>(peer_window_ + letter.channel);
   rx_slot_count_ = 1U << letter.slots_log2;
   rx_mask_ = rx_slot_count_ - 1;
   rx_slots_ = rx_->slots();
+  peer_extra_ = reinterpret_cast<std::byte*>(rx_) + ChannelHead::bytes_for(rx_slot_count_, options_.inline_only);
   rx_seq_ = rx_released_ = 0;
   if (!options_.inline_only)
     for (std::uint64_t number = 0; number < rx_posted_; ++number) publish_receive(number);
@@ -271,6 +277,7 @@ void Vi::disconnect() noexcept {
     asked_ = MailKind::none;
     answer_ = ConnectResult::timed_out;
   }
+  if (options_.inline_only && rx_ != nullptr) release_slots();  // what we have taken, exactly
   flush();
   send_final(MailKind::disconnect);
   state_ = ViState::idle;

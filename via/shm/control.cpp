@@ -285,9 +285,10 @@ std::vector<Nic::Unmatched>::iterator Nic::find_unmatched(Rank from, std::uint64
   });
 }
 
-std::uint64_t Nic::incoming_client_data(Rank from, std::uint64_t discriminator) noexcept {
+std::byte* Nic::incoming_extra(Rank from, std::uint64_t discriminator) {
   const auto found = find_unmatched(from, discriminator);
-  return found == unmatched_.end() ? 0 : found->letter.client_data;
+  if (found == unmatched_.end() || (found->letter.detail & kInlineOnly) == 0) return nullptr;
+  return peer(from).window + found->letter.channel + ChannelHead::bytes_for(1U << found->letter.slots_log2, true);
 }
 
 }  // namespace viaduct::via::shm

@@ -188,6 +188,19 @@ Nic::RemotePlace Nic::remote_place(Rank rank, ProtectionTag tag, std::uint64_t a
   return {nullptr, address, 0};
 }
 
+bool Nic::write_place(Rank rank, const RemotePlace& place, const std::byte* from, std::size_t bytes) noexcept {
+  if (place.mapped == nullptr)
+    return cross_copy(peers_[index(rank)], place.owner_address, const_cast<std::byte*>(from), bytes, true);
+  copy_bytes(place.mapped, from, bytes);
+  return true;
+}
+
+bool Nic::read_place(Rank rank, const RemotePlace& place, std::byte* to, std::size_t bytes) noexcept {
+  if (place.mapped == nullptr) return cross_copy(peers_[index(rank)], place.owner_address, to, bytes, false);
+  copy_bytes(to, place.mapped, bytes);
+  return true;
+}
+
 bool Nic::cross_copy(Peer& p, std::uint64_t remote, std::byte* local, std::size_t bytes, bool write) noexcept {
   if (job_.threads_mode() || p.pid == getpid()) {
     auto* there = reinterpret_cast<std::byte*>(remote);

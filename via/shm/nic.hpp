@@ -57,8 +57,8 @@ class Nic final : public via::Nic {
   void reject_peer(Rank from, std::uint64_t discriminator) override { reject_peer(from, discriminator, 0); }
   /// The same with a reason, which the requester's rejection_reason() answers.
   void reject_peer(Rank from, std::uint64_t discriminator, std::uint64_t reason);
-  /// client_data of the unmatched peer request from @p from.
-  [[nodiscard]] std::uint64_t incoming_client_data(Rank from, std::uint64_t discriminator) noexcept;
+  /// The extra bytes (vi.hpp) that come with the unmatched peer request of an inline VI of @p from; null: there is none.
+  [[nodiscard]] std::byte* incoming_extra(Rank from, std::uint64_t discriminator);
   void on_error(std::function<void(const AsyncError&)> callback) override { on_error_ = std::move(callback); }
   void progress() noexcept override;
 
@@ -73,6 +73,9 @@ class Nic final : public via::Nic {
   };
   [[nodiscard]] RemotePlace remote_place(Rank peer, ProtectionTag tag, std::uint64_t address, MemoryHandle handle,
                                          std::size_t bytes, Rights rights) noexcept;
+  /// Copies to or from a place that was not refused. False: the kernel refuses, or the peer is gone.
+  [[nodiscard]] bool write_place(Rank peer, const RemotePlace& place, const std::byte* from, std::size_t bytes) noexcept;
+  [[nodiscard]] bool read_place(Rank peer, const RemotePlace& place, std::byte* to, std::size_t bytes) noexcept;
 
  private:
   friend class Vi;

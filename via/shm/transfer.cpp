@@ -417,6 +417,8 @@ Descriptor* Vi::take_receive_slow(Slot& slot, std::uint64_t h) noexcept {
   return &d;
 }
 
+void Vi::wake_peer() noexcept { nic_.wake(peer_); }
+
 void Vi::ring_bell() noexcept {
   nic_.count(kBells);
   const std::uint32_t w = peer_bell_bit_ / 64;

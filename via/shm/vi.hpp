@@ -29,7 +29,7 @@ struct InlineOptions {
   bool inline_only = false;
   std::uint32_t slots = 0;          ///< power of two, 4 to 65536
   std::uint32_t release_every = 1;  ///< slots are given back to the sender in batches of this many
-  std::uint64_t client_data = 0;    ///< travels with the peer request, for the other side's on_incoming_peer
+  std::size_t extra_bytes = 0;      ///< of the client's, behind the slots; the peer may read them like the slots
 };
 
 class Vi final : public via::Vi {
@@ -116,11 +116,16 @@ class Vi final : public via::Vi {
   void release_slots() noexcept {
     rx_released_ = rx_seq_;
     rx_->receiver.posted.store(rx_seq_ + rx_mask_ + 1, std::memory_order_release);
+    wake_if_asleep();
   }
   /// A counter of the client's that the peer may read when it likes: no message, no order with messages but that what
-  /// was done before the store is seen by who sees it.
+  /// was done before the store is seen by who sees it. A peer that sleeps is woken: it may be waiting for this.
   void publish_counter(unsigned which, std::uint64_t value) noexcept {
     rx_->receiver.client_counter[which].store(value, std::memory_order_release);
+    wake_if_asleep();
+  }
+  void wake_if_asleep() noexcept {
+    if (peer_sleeping_->load(std::memory_order_relaxed) != 0) [[unlikely]] wake_peer();
   }
   [[nodiscard]] std::uint64_t peer_counter(unsigned which) const noexcept {
     return tx_->receiver.client_counter[which].load(std::memory_order_acquire);
@@ -134,7 +139,16 @@ class Vi final : public via::Vi {
                                     header::phase_bit) == phase(rx_seq_, rx_mask_);
   }
   [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
+  [[nodiscard]] void* context() const noexcept { return context_; }
   [[nodiscard]] ErrorCause error_cause() const noexcept { return cause_; }
+  /// The client's extra bytes of the channel that this VI sends on, zeroed; before connecting. The peer's, once
+  /// connected: both live until the channel does (after the peer has stopped reading it).
+  [[nodiscard]] std::byte* prepare_extra();
+  [[nodiscard]] std::byte* peer_extra() const noexcept { return peer_extra_; }
+  /// The line behind @p slot in the ring that this VI receives from: continuations of a message.
+  [[nodiscard]] const Slot& line_after(const Slot& slot) const noexcept {
+    return rx_slots_[(static_cast<std::uint64_t>(&slot - rx_slots_) + 1) & rx_mask_];
+  }
   /// Why the peer rejected: what it gave to Nic::reject_peer.
   [[nodiscard]] std::uint64_t rejection_reason() const noexcept { return rejection_reason_; }
   /// Connects the VI to itself: what it sends, it receives.
@@ -234,6 +248,7 @@ class Vi final : public via::Vi {
   [[gnu::cold, gnu::noinline]] Status post_receive_slow(Descriptor& d) noexcept;
   [[gnu::noinline]] Descriptor* take_receive_slow(Slot& slot, std::uint64_t h) noexcept;
   [[gnu::cold, gnu::noinline]] void ring_bell() noexcept;
+  [[gnu::cold, gnu::noinline]] void wake_peer() noexcept;
 
   // transfer.cpp: carrying out descriptors that the fast path does not take
   enum class Carried : std::uint8_t { done, failed, later };  // later: stays at the head of pending_
@@ -284,6 +299,8 @@ class Vi final : public via::Vi {
   ChannelHead* rx_ = nullptr;
   std::uint64_t rx_released_ = 0;
   std::uint64_t rx_posted_ = 0;  // receives posted in all since the connection
+  void* context_ = nullptr;  // attributes_.context
+  const std::atomic<std::uint32_t>* peer_sleeping_ = nullptr;
   InlineOptions options_;
   std::uint32_t rx_outstanding_ = 0;
   std::uint32_t rx_ring_mask_ = 0;
@@ -299,6 +316,7 @@ class Vi final : public via::Vi {
   std::uint32_t id_ = 0;
   Rank peer_{};
   std::byte* peer_window_ = nullptr;
+  std::byte* peer_extra_ = nullptr;
   CqDoorbell* peer_bell_ = nullptr;
   std::uint32_t peer_bell_bit_ = 0;
   std::uint32_t peer_vi_ = 0;

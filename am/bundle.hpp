@@ -1,0 +1,156 @@
+#pragma once
+/// @file
+/// Bundles: endpoints that are serviced together. Source: Begel et al. 2001, sections 4.1 and 5.1.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "am/context.hpp"
+#include "am/detail/map.hpp"
+#include "am/token.hpp"
+#include "am/types.hpp"
+#include "runtime/wait.hpp"
+#include "via/shm/completion_queue.hpp"
+
+namespace viaduct::am {
+
+class Bundle {
+ public:
+  enum class Threads : std::uint8_t {
+    sequential,  ///< one thread uses the bundle and its endpoints
+    parallel,    ///< any thread may; calls are serialised by a lock, handlers run one at a time
+  };
+  /// Which messages a poll may handle: replies alone, or requests too.
+  enum class Run : std::uint8_t { replies, all };
+
+  explicit Bundle(Context& context, Threads threads = Threads::sequential);
+  ~Bundle();
+  Bundle(const Bundle&) = delete;
+  Bundle& operator=(const Bundle&) = delete;
+
+  /// Handles what has arrived, at most a batch per peer: replies at once, requests in order if @p run allows them
+  /// (else they are kept for the next poll that does).
+  ///
+  /// Blocks      never.
+  /// Progress    also recycles send descriptors and moves connections on.
+  /// Call from   outside handlers (inside: the program is stopped).
+  /// Cost        nothing there: one load per talking peer (8 at most) and one for all others.
+  ///
+  /// @return messages handled.
+  std::uint32_t poll(Run run = Run::all) noexcept {
+    if (slow_ != 0) [[unlikely]] return poll_guarded(run);
+    return poll_open(run);
+  }
+
+  /// Polls until at least one message has been handled, at most @p timeout_ns (negative: for ever): spins, yields, then
+  /// blocks in the kernel.  ok or timeout. Call from outside handlers.
+  Status wait(std::int64_t timeout_ns = -1) noexcept;
+
+  /// Polls until @p done answers true: ok or timeout. @p done is called after every poll.
+  Status wait_until(const std::function<bool()>& done, std::int64_t timeout_ns = -1) noexcept;
+
+  /// Collective over the job, polling meanwhile. ok, or peer_lost when a rank that has not arrived is lost.
+  Status barrier() noexcept;
+
+  [[nodiscard]] Context& context() noexcept { return context_; }
+  [[nodiscard]] Job& job() noexcept { return context_.job(); }
+
+ private:
+  friend class Endpoint;
+  friend class Token;
+  friend class Context;
+
+  /// The receiver of poll_inline: one arrived line.
+  struct Dispatcher {
+    Bundle& bundle;
+    bool requests;
+    void operator()(via::shm::Vi& vi, via::shm::Slot& slot, std::uint64_t header) noexcept {
+      bundle.dispatch(vi, slot, header, requests);
+    }
+  };
+  class Guard;  // the lock of a parallel bundle, and the check that no handler is running
+
+  static constexpr std::uint32_t kBatch = 32;  // messages of one peer per poll
+
+  std::uint32_t poll_open(Run run) noexcept {
+    std::uint32_t n = 0;
+    const bool requests = run == Run::all;
+    if (deferred_total_ != 0 && requests) [[unlikely]] n += run_deferred();
+    Dispatcher dispatcher{*this, requests};
+    n += receive_queue_->poll_inline(kBatch, dispatcher);
+    if (!send_queue_->ring_empty()) [[unlikely]] reap_sends();
+    if (unfinished_) [[unlikely]] n += finish(run);
+    return n;
+  }
+
+  void dispatch(via::shm::Vi& vi, via::shm::Slot& slot, std::uint64_t header, bool requests) noexcept {
+    using namespace detail;
+    auto& map = *static_cast<Map*>(vi.context());
+    const std::uint64_t client = via::shm::header::client(header);
+    const std::uint64_t special = client & (wire::kind_mask | wire::operation_mask);
+    const std::uint32_t id = wire::handler(client);
+    const bool reply = special == (std::uint64_t{1} << wire::kind_shift);
+    const bool plain = special == 0 && requests && map.deferred_count == 0;
+    if ((reply || plain) && via::shm::header::extra_lines(header) == 0 && id >= kOwnHandlers && id < map.thunk_count &&
+        map.thunks[id] != nullptr) [[likely]] {
+      const Arrival arrival{reinterpret_cast<const std::byte*>(slot.words), via::shm::header::length(header), nullptr, 0};
+      Token token(map, client);
+      if (reply) ++map.credits;
+      ++slow_;
+      map.thunks[id](token, arrival);
+      --slow_;
+      if (plain && !token.replied_) map.give_credit_back();
+      return;
+    }
+    dispatch_slow(map, slot, header, requests);
+  }
+
+  [[gnu::noinline]] void dispatch_slow(detail::Map& map, via::shm::Slot& slot, std::uint64_t header,
+                                       bool requests) noexcept;
+  void run_message(detail::Map& map, const detail::Deferred& message) noexcept;
+  void run_handler(detail::Map& map, Thunk thunk, const detail::Deferred& message) noexcept;
+  void refuse(detail::Map& map, const detail::Deferred& message, Undeliverable why) noexcept;
+  void take_returned(detail::Map& map, const detail::Deferred& message) noexcept;
+  void release_medium(detail::Map& map, std::uint64_t held) noexcept;
+  [[gnu::noinline]] std::uint32_t run_deferred() noexcept;
+  [[gnu::cold, gnu::noinline]] void reap_sends() noexcept;
+  [[gnu::cold, gnu::noinline]] std::uint32_t finish(Run run) noexcept;
+  [[gnu::cold, gnu::noinline]] std::uint32_t poll_guarded(Run run) noexcept;
+  [[gnu::cold]] void report_malformed(detail::Map& map, const char* what) noexcept;
+  [[noreturn, gnu::cold]] void stop_caller(const char* call) const noexcept;
+  Status send_waiting(detail::Map& map, std::uint64_t client, const std::uint64_t* words, std::uint32_t count,
+                      std::uint32_t bytes) noexcept;
+  void block(std::int64_t timeout_ns, const std::function<bool()>& done) noexcept;
+  template <class Done>
+  Status wait_loop(Activity activity, const char* operation, std::uint32_t peer, Run run, std::int64_t timeout_ns,
+                   Done&& done, std::uint32_t* handled = nullptr) noexcept;
+  void add(Endpoint& endpoint);
+  void remove(Endpoint& endpoint) noexcept;
+
+  // Hot. slow_ counts what sends the inline paths to their guarded forms: a running handler, a parallel bundle.
+  std::uint32_t slow_ = 0;
+  std::uint32_t until_poll_ = 8;
+  std::uint32_t poll_every_ = 8;
+  std::uint32_t deferred_total_ = 0;
+  bool unfinished_ = false;  // maps to close, gets to hand over
+  via::shm::CompletionQueue* receive_queue_ = nullptr;
+  via::shm::CompletionQueue* send_queue_ = nullptr;
+  // Cool.
+  Context& context_;
+  Threads threads_;
+  std::recursive_mutex mutex_;
+  std::uint32_t depth_base_ = 0;  // slow_ when no handler runs
+  std::uint16_t running_ = 0;     // handler that runs, for messages
+  via::ProtectionTag protection_tag_{};
+  std::unique_ptr<via::CompletionQueue> receive_owner_;
+  std::unique_ptr<via::CompletionQueue> send_owner_;
+  std::vector<Endpoint*> endpoints_;
+  std::vector<detail::Map*> deferred_maps_;
+  std::vector<detail::Map*> closing_;
+};
+
+}  // namespace viaduct::am

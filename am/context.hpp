@@ -1,0 +1,69 @@
+#pragma once
+/// @file
+/// A rank's use of Active Messages: its NIC, the agreed handlers, the settings.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "am/registry.hpp"
+#include "am/settings.hpp"
+#include "am/types.hpp"
+#include "runtime/job.hpp"
+#include "via/shm/nic.hpp"
+
+namespace viaduct::am {
+
+class Bundle;
+class Endpoint;
+
+/// Counters (VIADUCT_STATS=1).
+enum Counter : std::uint32_t {
+  kMapsMade,
+  kRequestWaits,     // requests that had to wait for credit, room or a connection
+  kReplyWaits,       // replies that had to wait for room
+  kOverflowReplies,  // medium replies through the overflow block
+  kDeferred,         // requests taken off a ring while only replies could run
+  kReturned,         // messages that came back to a handler 0 here
+  kRefused,          // messages that this rank sent back
+  kBulkBytes,
+  kGetBytes,
+  kCounterCount,
+};
+
+/// Created once per rank, collectively, before any bundle; destroyed after them.
+class Context {
+ public:
+  /// Collective: opens the NIC, agrees on the typed handlers.  Throws Error.
+  explicit Context(Job& job);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  [[nodiscard]] Job& job() noexcept { return job_; }
+  [[nodiscard]] via::shm::Nic& nic() noexcept { return *nic_; }
+  [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
+
+ private:
+  friend class Bundle;
+  friend class Endpoint;
+  friend class Token;
+
+  std::uint16_t add(Endpoint& endpoint);
+  void remove(Endpoint& endpoint) noexcept;
+  [[nodiscard]] Endpoint* find(std::uint16_t number) noexcept;
+  void incoming(Rank from, std::uint64_t discriminator);
+  void failed(const via::AsyncError& error);
+  void count(Counter counter, std::uint64_t by = 1) noexcept { counters_[counter] += by; }
+
+  Job& job_;
+  Settings settings_;
+  std::span<const Thunk> typed_;
+  std::unique_ptr<via::shm::Nic> nic_;
+  std::vector<Endpoint*> endpoints_;
+  std::array<std::uint64_t, kCounterCount> counters_{};
+};
+
+}  // namespace viaduct::am

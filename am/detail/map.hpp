@@ -1,0 +1,96 @@
+#pragma once
+/// @file
+/// MAP objects: one per peer that an endpoint talks to. Source: Begel et al. 2001, section 5.1.
+///
+/// A MAP is one VI with inline receives, k request credits and a medium ring per direction. The policy here is the third
+/// generation's (v3): one VI for all sizes, credits for requests only, replies in the place of their requests.
+///
+/// Credits: a request takes one; it comes back with the reply, with the request's return, or, when the handler has
+/// returned without replying, through `unreplied`, a counter that the receiver publishes every publish_every messages.
+/// So at most k of our requests and k replies to the peer's requests are in our ring; with the slots that the receiver
+/// has taken and not yet given back (release_every) that is at most 2k + release_every <= slots: a reply always finds a
+/// slot unless it needs several lines.
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "am/detail/medium_ring.hpp"
+#include "am/detail/wire.hpp"
+#include "am/handler.hpp"
+#include "am/types.hpp"
+#include "via/shm/vi.hpp"
+
+namespace viaduct::am {
+class Endpoint;
+}
+
+namespace viaduct::am::detail {
+
+inline constexpr std::uint32_t kMaxMessageWords = via::shm::kWordsPerSlot * via::shm::kMaxLines;
+
+/// A message taken off the ring to be handled later: a request while only replies may run.
+struct Deferred {
+  std::uint64_t client;
+  std::uint32_t arg_bytes;
+  std::uint64_t held;  // number of its medium payload, or kNothingHeld
+  std::uint64_t words[kMaxMessageWords];
+  static constexpr std::uint64_t kNothingHeld = ~std::uint64_t{0};
+};
+
+struct Map {
+  enum class State : std::uint8_t {
+    unmapped,    // the null map: no credits, every send takes the slow path
+    connecting,
+    connected,
+    closing,     // the VI has failed or the peer has left: to be drained
+    rejected,
+    lost,
+  };
+
+  // Hot: a request.
+  via::shm::Vi* vi = nullptr;
+  std::uint32_t credits = 0;
+  State state = State::unmapped;
+  // Hot: an arrival.
+  const Thunk* thunks = nullptr;   // the endpoint's table
+  std::uint32_t thunk_count = 0;   // 0: refuses everything, see `tag_refused`
+  std::uint32_t deferred_count = 0;
+  std::uint64_t unreplied = 0;     // the peer's requests that returned here without a reply
+  std::uint64_t unreplied_published = 0;
+  std::uint32_t publish_every = 1;
+  Index index{};
+  Endpoint* endpoint = nullptr;
+  // Warm.
+  std::uint64_t unreplied_seen = 0;  // of our requests there, as last read
+  MediumSend medium_out;
+  MediumReceive medium_in;
+  // Cool.
+  std::deque<Deferred> deferred;
+  std::unique_ptr<via::shm::Vi> vi_owner;
+  EndpointName name;                 // the peer's
+  bool tag_refused = false;          // the tag that the peer presented is no longer ours
+  Tag presented = kTagNone;          // the tag that we named when we asked for the MAP
+  Tag their_tag = kTagNone;          // the tag that the peer named
+  Undeliverable rejection = Undeliverable::none;
+  std::uint32_t credit_limit = 0;    // k
+  EndpointPage* peer_page = nullptr;
+  std::byte* peer_window = nullptr;
+
+  /// Takes in what the peer has given back without a message.
+  void refresh_credits() noexcept {
+    const std::uint64_t now = vi->peer_counter(0);
+    credits += static_cast<std::uint32_t>(now - unreplied_seen);
+    unreplied_seen = now;
+  }
+  /// A request of the peer's has been handled and not replied to.
+  void give_credit_back() noexcept {
+    if (++unreplied - unreplied_published >= publish_every) publish_credits();
+  }
+  void publish_credits() noexcept {
+    unreplied_published = unreplied;
+    vi->publish_counter(0, unreplied);
+  }
+};
+
+}  // namespace viaduct::am::detail

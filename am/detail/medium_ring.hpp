@@ -1,0 +1,72 @@
+#pragma once
+/// @file
+/// The medium ring of a MAP: payloads of up to half its size, each contiguous and 64-byte aligned, in message order.
+///
+/// Positions count bytes for ever; a payload that would cross the end starts at the next lap instead. Both sides compute
+/// the same positions, so only the start travels, as a check. The receiver holds a payload until its handler has
+/// returned, and gives bytes back in order: `released` in the receiver's counter 1.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+namespace viaduct::am::detail {
+
+[[nodiscard]] constexpr std::uint64_t medium_start(std::uint64_t head, std::uint64_t bytes, std::uint64_t size) noexcept {
+  const std::uint64_t at = head & (size - 1);
+  return at + bytes > size ? head + (size - at) : head;
+}
+[[nodiscard]] constexpr std::uint64_t medium_room(std::uint64_t length) noexcept { return (length + 63) & ~std::uint64_t{63}; }
+
+/// Sender's side.
+struct MediumSend {
+  std::byte* ring = nullptr;
+  std::uint64_t size = 0;
+  std::uint64_t head = 0;
+  std::uint64_t released = 0;  // as last read from the receiver's counter
+
+  /// Position for @p length bytes, or false when there is no room as far as is known.
+  [[nodiscard]] bool fits(std::uint32_t length, std::uint64_t& start) const noexcept {
+    start = medium_start(head, medium_room(length), size);
+    return start + medium_room(length) - released <= size;
+  }
+};
+
+/// Receiver's side.
+struct MediumReceive {
+  std::byte* ring = nullptr;
+  std::uint64_t size = 0;
+  std::uint64_t next = 0;  // where the next payload is looked for
+
+  struct Held {
+    std::uint64_t end;
+    bool done;
+  };
+  std::deque<Held> held;     // payloads not yet given back, oldest first
+  std::uint64_t first = 0;   // number of held.front()
+
+  /// Takes note of an arrived payload; answers its number. The start the sender named must be the one expected.
+  [[nodiscard]] bool arrive(std::uint32_t start, std::uint32_t length, std::uint64_t& number) {
+    const std::uint64_t room = medium_room(length);
+    const std::uint64_t at = medium_start(next, room, size);
+    if ((at & (size - 1)) != start || room > size) return false;
+    next = at + room;
+    number = first + held.size();
+    held.push_back({next, false});
+    return true;
+  }
+  /// The handler has returned: answers how far the ring is free now (0: no change).
+  [[nodiscard]] std::uint64_t done(std::uint64_t number) noexcept {
+    held[number - first].done = true;
+    std::uint64_t free = 0;
+    while (!held.empty() && held.front().done) {
+      free = held.front().end;
+      held.pop_front();
+      ++first;
+    }
+    return free;
+  }
+};
+
+}  // namespace viaduct::am::detail

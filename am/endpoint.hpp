@@ -1,0 +1,283 @@
+#pragma once
+/// @file
+/// Endpoints: a process' port into a virtual network. Source: Begel et al. 2001, sections 4.1 and 5.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "am/bundle.hpp"
+#include "am/detail/map.hpp"
+#include "am/handler.hpp"
+#include "am/types.hpp"
+
+namespace viaduct::am {
+
+/// A handler of the endpoint's own table (ids 1 to 255): reads its arguments itself.
+using RawHandler = Thunk;
+
+/// The undeliverable-message handler, id 0. It may not communicate. The default logs the message and aborts.
+using UndeliverableHandler = std::function<void(const Returned&)>;
+
+/// Belongs to the thread of its bundle. Destroy it before its bundle, outside handlers.
+///
+/// All sends: @p to is an index of the translation table. What cannot be delivered (index not mapped, tag, handler,
+/// offset or length wrong at the other side, endpoint gone) comes back to this endpoint's handler 0; what the caller can
+/// see is wrong (index out of range, data null, too long) is answered bad_argument. A MAP to the peer is made at the
+/// first message. request* waits for credit and connection, polling; try_request* answers retry instead.
+class Endpoint {
+ public:
+  explicit Endpoint(Bundle& bundle, Tag tag = kTagAll);
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  // Translation table.
+
+  /// Index r becomes endpoint 0 of rank r, for all ranks of the job, under @p tag (theirs).
+  void map_all(Tag tag = kTagAll);
+  /// Maps @p index; no communication until the first message. bad_argument: out of range, or no such rank; bad_state: in
+  /// use.
+  Status map(Index index, EndpointName name, Tag tag);
+  /// Waits until all requests to @p index have been answered or returned, then forgets it. bad_argument when it is not
+  /// mapped.
+  Status unmap(Index index) noexcept;
+  [[nodiscard]] std::uint32_t translations() const noexcept { return static_cast<std::uint32_t>(maps_.size()); }
+  /// Grows the table. Throws Error beyond 65536.
+  void set_translations(std::uint32_t count);
+  [[nodiscard]] bool is_mapped(Index index) const noexcept;
+  [[nodiscard]] EndpointName translation_name(Index index) const noexcept;
+  [[nodiscard]] Tag translation_tag(Index index) const noexcept;
+
+  // This endpoint.
+
+  [[nodiscard]] EndpointName name() const noexcept { return {bundle_.context_.job().rank(), number_}; }
+  [[nodiscard]] Tag tag() const noexcept { return tag_; }
+  /// Before it returns, nobody who mapped this endpoint under another tag is heard any more: what such a sender has
+  /// under way and what it sends comes back to it with bad_tag.
+  void set_tag(Tag tag) noexcept;
+  /// Puts @p handler at @p id, 1 to 255. bad_argument otherwise.
+  Status set_handler(HandlerId id, RawHandler handler) noexcept;
+  void set_undeliverable_handler(UndeliverableHandler handler) { undeliverable_ = std::move(handler); }
+
+  /// Makes a segment of @p bytes that peers write to and read from directly; replaces the one before, which must have no
+  /// transfers under way.  Throws Error (memory).
+  std::span<std::byte> make_segment(std::size_t bytes);
+  /// Uses the caller's memory instead; it stays the caller's and must outlive its use here.  Throws Error.
+  void set_segment(std::span<std::byte> memory);
+  [[nodiscard]] std::span<std::byte> segment() const noexcept { return segment_; }
+  [[nodiscard]] std::uint32_t max_medium() const noexcept { return max_medium_; }
+  /// Requests that may be outstanding to one peer.
+  [[nodiscard]] std::uint32_t credits() const noexcept { return credits_; }
+  /// Whether waiting sends may run request handlers (default) or only replies.
+  void set_wait_run(Bundle::Run run) noexcept { wait_run_ = run; }
+
+  // Sending.
+
+  /// Short request: @p Handler runs at @p to during one of its polls.
+  ///
+  /// Blocks      until there is credit, polling (requests too unless set_wait_run says otherwise).
+  /// Call from   the bundle's thread, outside handlers; in a handler use Token::reply.
+  /// Progress    polls every VIADUCT_AM_POLL_EVERY calls, so that a rank which only sends serves its peers.
+  /// Order       requests of one endpoint to one other are handled in call order, whatever their sizes.
+  /// Cost        one cache line, one credit; no allocation, lock, fence or system call.
+  ///
+  /// @return ok; peer_lost (nothing was sent: the peer's process is gone); bad_argument (index out of range).
+  template <auto Handler, class... A>
+  Status request(Index to, A... args) noexcept {
+    return send_short<Handler, true>(to, args...);
+  }
+  /// The same without waiting: retry when there is no credit or the MAP is still being made.
+  template <auto Handler, class... A>
+  Status try_request(Index to, A... args) noexcept {
+    return send_short<Handler, false>(to, args...);
+  }
+
+  /// Medium request: up to max_medium() bytes, copied before the call returns; the handler gets them in its receive
+  /// buffer, 16-byte aligned, valid until it returns. bad_argument: too long.
+  template <auto Handler, class T, class... A>
+  Status request_medium(Index to, std::span<T> data, A... args) noexcept {
+    return send_data<Handler, Operation::medium>(to, data, 0, true, args...);
+  }
+  template <auto Handler, class T, class... A>
+  Status try_request_medium(Index to, std::span<T> data, A... args) noexcept {
+    return send_data<Handler, Operation::medium>(to, data, 0, false, args...);
+  }
+
+  /// Bulk request: any size, into the peer's segment at @p offset; the handler runs when all data are in place. The
+  /// source may be changed when the call returns.
+  template <auto Handler, class T, class... A>
+  Status request_bulk(Index to, std::span<T> data, std::size_t offset, A... args) noexcept {
+    return send_data<Handler, Operation::bulk>(to, data, offset, true, args...);
+  }
+  template <auto Handler, class T, class... A>
+  Status try_request_bulk(Index to, std::span<T> data, std::size_t offset, A... args) noexcept {
+    return send_data<Handler, Operation::bulk>(to, data, offset, false, args...);
+  }
+
+  /// Get: fills @p data from the peer's segment at @p offset, then runs @p Handler here, as a reply handler, with the
+  /// data. The peer takes no part on shm.  @p data stays the runtime's until the handler has run.
+  template <auto Handler, class T, class... A>
+  Status get(Index from, std::span<T> data, std::size_t offset, A... args) noexcept {
+    using S = detail::SignatureOf<Handler>;
+    static_assert(S::kOperation == Operation::bulk, "the handler must take std::span<T>, T not const, after its token");
+    const auto words = detail::PackAs<typename S::Args>::pack(args...);
+    return get_slow(from, std::as_writable_bytes(data), offset, detail::wire_id<Handler>(), words.data(),
+                    S::Args::kBytes);
+  }
+
+  // By number, for handlers of the peer's own table (1 to 255).
+
+  /// @p words: up to 16 words of arguments. Otherwise as request().
+  Status request_raw(Index to, HandlerId handler, std::span<const std::uint64_t> words) noexcept;
+  Status try_request_raw(Index to, HandlerId handler, std::span<const std::uint64_t> words) noexcept;
+  Status request_medium_raw(Index to, HandlerId handler, std::span<const std::byte> data,
+                            std::span<const std::uint64_t> words) noexcept;
+
+  /// Bytes this endpoint holds for one mapped peer: rings of both directions and its own state; and for one never
+  /// talked to.
+  struct Footprint {
+    std::size_t per_active_peer;
+    std::size_t per_idle_peer;
+  };
+  [[nodiscard]] Footprint footprint() const noexcept;
+  /// MAPs that are connected now.
+  [[nodiscard]] std::uint32_t active_peers() const noexcept;
+
+  [[nodiscard]] Bundle& bundle() noexcept { return bundle_; }
+
+ private:
+  friend class Bundle;
+  friend class Context;
+  friend class Token;
+
+  struct Translation {
+    EndpointName name;
+    bool in_use = false;
+    Tag tag = kTagNone;
+  };
+
+  template <auto Handler, bool Wait, class... A>
+  Status send_short(Index to, A... args) noexcept {
+    using S = detail::SignatureOf<Handler>;
+    static_assert(S::kOperation == Operation::short_message, "use request_medium, request_bulk or get for this handler");
+    const auto words = detail::PackAs<typename S::Args>::pack(args...);
+    constexpr auto kWords = static_cast<std::uint32_t>(std::tuple_size_v<decltype(words)>);
+    const std::uint64_t client =
+        detail::wire::make(detail::Kind::request, Operation::short_message, detail::wire_id<Handler>());
+    if constexpr (kWords <= via::shm::kWordsPerSlot) {
+      if (value(to) < maps_.size() && bundle_.slow_ == 0) [[likely]] {
+        detail::Map& map = *maps_[value(to)];
+        if (map.credits != 0) [[likely]] {
+          if (via::shm::Slot* slot = map.vi->claim()) [[likely]] {
+            --map.credits;
+            for (std::uint32_t i = 0; i < kWords; ++i) slot->words[i] = words[i];
+            map.vi->publish(*slot, via::shm::header::make(via::shm::MessageKind::inline_data,
+                                                          static_cast<std::uint32_t>(S::Args::kBytes), client));
+            if (--bundle_.until_poll_ == 0) [[unlikely]] poll_between();
+            return Status::ok;
+          }
+        }
+      }
+    }
+    return send_slow({to, client, words.data(), kWords, static_cast<std::uint32_t>(S::Args::kBytes), nullptr, 0, 0, Wait});
+  }
+
+  template <auto Handler, Operation Op, class T, class... A>
+  Status send_data(Index to, std::span<T> data, std::size_t offset, bool wait, A... args) noexcept {
+    using S = detail::SignatureOf<Handler>;
+    static_assert(S::kOperation == Op,
+                  "a medium handler takes std::span<const T> after its token, a bulk handler std::span<T>");
+    static_assert(std::is_same_v<std::remove_const_t<T>, std::remove_const_t<typename S::Element>>,
+                  "the data must be of the handler's element type");
+    const auto words = detail::PackAs<typename S::Args>::pack(args...);
+    const std::uint64_t client = detail::wire::make(detail::Kind::request, Op, detail::wire_id<Handler>());
+    const auto bytes = std::as_bytes(data);
+    return send_slow({to, client, words.data(), static_cast<std::uint32_t>(words.size()),
+                      static_cast<std::uint32_t>(S::Args::kBytes), bytes.data(), bytes.size(), offset, wait});
+  }
+
+  /// Everything there is to know about a message to send.
+  struct Outgoing {
+    Index to;
+    std::uint64_t client;
+    const std::uint64_t* words;  // arguments
+    std::uint32_t count;
+    std::uint32_t arg_bytes;
+    const std::byte* data;
+    std::size_t bytes;
+    std::size_t offset;  // bulk: in the peer's segment
+    bool wait;
+  };
+  enum class Sent : std::uint8_t { yes, no_room, returned };
+
+  [[gnu::noinline]] Status send_slow(const Outgoing& out) noexcept;
+  [[gnu::noinline]] void poll_between() noexcept;  // every poll_every_ requests
+  Status get_slow(Index from, std::span<std::byte> data, std::size_t offset, std::uint16_t handler,
+                  const std::uint64_t* words, std::uint32_t arg_bytes) noexcept;
+  Status attempt_send(const Outgoing& out) noexcept;
+  Status attempt_get(const Outgoing& out, std::span<std::byte> data) noexcept;
+  Status send_raw(Index to, HandlerId handler, Operation operation, std::span<const std::byte> data,
+                  std::span<const std::uint64_t> words, bool wait) noexcept;
+  Sent try_send(detail::Map& map, const Outgoing& out) noexcept;
+  Sent send_words(detail::Map& map, std::uint64_t client, const std::uint64_t* words, std::uint32_t count,
+                  std::uint32_t bytes) noexcept;
+  bool put_medium(detail::Map& map, const std::byte* data, std::size_t bytes, std::uint64_t& place) noexcept;
+  Undeliverable reach(detail::Map& map, std::size_t bytes, std::size_t offset, via::Rights rights,
+                      via::shm::Nic::RemotePlace& place) noexcept;
+  Undeliverable copy_bulk(detail::Map& map, const std::byte* from, std::size_t bytes, std::size_t offset) noexcept;
+  [[nodiscard]] detail::OverflowBlock* free_overflow() noexcept;
+  void give_back(const Returned& returned) noexcept;
+  void give_back(const Outgoing& out, Undeliverable why) noexcept;
+  void give_back_unseen(detail::Map& map, Undeliverable why) noexcept;
+  detail::Map& live_map(Index index);
+  detail::Map& add_map(Index index, EndpointName name, Tag presented);
+  void start(detail::Map& map);
+  void settle(detail::Map& map) noexcept;  // a connecting MAP that has met its peer, or been refused
+  void met(detail::Map& map) noexcept;
+  void incoming(EndpointName from, std::uint64_t discriminator);
+  void close(detail::Map& map) noexcept;   // drains, gives back what was not seen, disconnects
+  void drop(detail::Map& map) noexcept;
+  [[nodiscard]] detail::Map* find_map(EndpointName name) noexcept;
+  [[nodiscard]] bool hears(Tag presented) const noexcept;
+  void apply_tag(detail::Map& map) noexcept;
+  std::uint32_t hand_over_gets() noexcept;
+  void publish_segment(std::span<std::byte> memory);
+  [[nodiscard]] static std::uint64_t discriminator(EndpointName a, EndpointName b) noexcept;
+
+  // Hot.
+  std::vector<detail::Map*> maps_;  // by index; never null: entries without a MAP share the null map
+  Bundle& bundle_;
+  // Cool.
+  std::uint16_t number_ = 0;
+  Tag tag_;
+  std::uint32_t max_medium_ = 0;
+  std::uint32_t credits_ = 0;
+  Bundle::Run wait_run_ = Bundle::Run::all;
+  std::vector<Translation> translations_;
+  std::vector<Thunk> thunks_;
+  UndeliverableHandler undeliverable_;
+  detail::Map null_map_;
+  std::vector<std::unique_ptr<detail::Map>> owned_;
+  std::span<std::byte> segment_;
+  std::byte* own_segment_ = nullptr;
+  via::MemoryRegion region_;
+  detail::EndpointPage* page_ = nullptr;
+  detail::OverflowBlock* overflow_ = nullptr;
+  Rank overflow_user_{};  // who is to clear it
+  struct Arrived {  // gets whose handler is to run
+    std::uint64_t client;
+    std::uint32_t arg_bytes;
+    std::span<std::byte> data;
+    detail::Map* map;
+    std::uint64_t words[detail::kMaxMessageWords];
+  };
+  std::vector<Arrived> arrived_;
+};
+
+}  // namespace viaduct::am

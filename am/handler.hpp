@@ -1,0 +1,160 @@
+#pragma once
+/// @file
+/// Typed handlers: what a handler's signature says about its message, and how arguments travel.
+///
+///     void on_ping(am::Token& token, int x);                                      // short
+///     void on_block(am::Token& token, std::span<const double> data, int row);     // medium: data in the receive buffer
+///     void on_arrived(am::Token& token, std::span<std::byte> where, int row);     // bulk, get: data in the segment
+///
+/// Arguments are trivially copyable values, at most 16 and 128 bytes packed; each lies at its natural alignment (at
+/// most 8) behind the one before. Short: up to 56 bytes travel in one cache line (14 of 4 bytes, 7 of 8), more in two
+/// or three. Medium messages have 48 bytes, bulk and get 40, in the first line.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "am/registry.hpp"
+#include "am/types.hpp"
+
+namespace viaduct::am {
+
+/// An arrived message as a thunk sees it.
+struct Arrival {
+  const std::byte* args = nullptr;
+  std::uint32_t arg_bytes = 0;
+  std::byte* data = nullptr;      ///< medium: the receive buffer, 16-byte aligned; bulk, get: in the segment
+  std::size_t data_bytes = 0;
+};
+
+namespace detail {
+
+template <class... A>
+struct Packing {
+  static_assert((std::is_trivially_copyable_v<A> && ...), "arguments of messages must be trivially copyable");
+  static_assert(sizeof...(A) <= kMaxArgs, "a message carries at most 16 arguments");
+  static constexpr std::size_t kCount = sizeof...(A);
+
+  struct Layout {
+    std::array<std::size_t, kCount + 1> at{};
+    std::size_t bytes = 0;
+  };
+  static constexpr Layout kLayout = [] {
+    Layout layout;
+    std::size_t i = 0;
+    const auto place = [&](std::size_t size, std::size_t alignment) {
+      const std::size_t a = alignment < 8 ? alignment : 8;
+      layout.bytes = (layout.bytes + a - 1) / a * a;
+      layout.at[i++] = layout.bytes;
+      layout.bytes += size;
+    };
+    (place(sizeof(A), alignof(A)), ...);
+    return layout;
+  }();
+  static constexpr std::size_t kBytes = kLayout.bytes;
+  static constexpr std::size_t kWords = (kBytes + 7) / 8;
+  static_assert(kBytes <= kMaxArgBytes, "a message carries at most 128 bytes of arguments");
+
+  /// The words of the arguments, unused bytes zero.
+  static std::array<std::uint64_t, kWords> pack(const A&... args) noexcept {
+    std::array<std::uint64_t, kWords> words{};
+    auto* to = reinterpret_cast<std::byte*>(words.data());
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (std::memcpy(to + kLayout.at[I], &args, sizeof(A)), ...);
+    }(std::index_sequence_for<A...>{});
+    return words;
+  }
+  template <std::size_t I>
+  static auto get(const std::byte* from) noexcept {
+    std::tuple_element_t<I, std::tuple<A...>> value;
+    std::memcpy(&value, from + kLayout.at[I], sizeof(value));
+    return value;
+  }
+};
+
+template <class Function>
+struct Signature;
+
+template <class... A>
+struct Signature<void (*)(Token&, A...)> {
+  using Args = Packing<std::remove_cvref_t<A>...>;
+  static constexpr Operation kOperation = Operation::short_message;
+  template <auto Handler>
+  static void thunk(Token& token, const Arrival& arrival) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      Handler(token, Args::template get<I>(arrival.args)...);
+    }(std::index_sequence_for<A...>{});
+  }
+};
+
+template <class T, class... A>
+struct Signature<void (*)(Token&, std::span<T>, A...)> {
+  using Args = Packing<std::remove_cvref_t<A>...>;
+  using Element = T;
+  static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 16, "data of messages must be trivially copyable");
+  static constexpr Operation kOperation = std::is_const_v<T> ? Operation::medium : Operation::bulk;
+  template <auto Handler>
+  static void thunk(Token& token, const Arrival& arrival) {
+    const std::span<T> data(reinterpret_cast<T*>(arrival.data), arrival.data_bytes / sizeof(T));
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      Handler(token, data, Args::template get<I>(arrival.args)...);
+    }(std::index_sequence_for<A...>{});
+  }
+};
+
+template <class... A>
+struct Signature<void (*)(Token&, A...) noexcept> : Signature<void (*)(Token&, A...)> {};
+template <class T, class... A>
+struct Signature<void (*)(Token&, std::span<T>, A...) noexcept> : Signature<void (*)(Token&, std::span<T>, A...)> {};
+
+template <auto Handler>
+using SignatureOf = Signature<decltype(Handler)>;
+
+/// Converts the caller's arguments to the handler's types and packs them.
+template <class Packing>
+struct PackAs;
+template <class... A>
+struct PackAs<Packing<A...>> {
+  template <class... Given>
+  static auto pack(Given&&... given) noexcept {
+    static_assert(sizeof...(Given) == sizeof...(A), "a message's arguments must be those of its handler");
+    static_assert((std::is_convertible_v<Given, A> && ...), "a message's arguments must be those of its handler");
+    return Packing<A...>::pack(static_cast<A>(std::forward<Given>(given))...);
+  }
+};
+
+template <auto Handler>
+constexpr const char* pretty_name() noexcept {
+  return __PRETTY_FUNCTION__;
+}
+
+/// One per typed handler that some code names: registers it before main and holds its agreed wire id.
+template <auto Handler>
+struct Registration {
+  inline static std::uint16_t wire_id = 0;
+  inline static const bool registered = [] {
+    HandlerEntry entry;
+    entry.function = reinterpret_cast<const void*>(Handler);
+    entry.thunk = &SignatureOf<Handler>::template thunk<Handler>;
+    entry.name = pretty_name<Handler>();
+    entry.signature_bytes = static_cast<std::uint32_t>(SignatureOf<Handler>::Args::kBytes);
+    entry.wire_id = &wire_id;
+    register_handler(entry);
+    return true;
+  }();
+};
+
+template <auto Handler>
+[[nodiscard]] inline std::uint16_t wire_id() noexcept {
+  static_assert(sizeof(Registration<Handler>::registered) != 0);
+  (void)&Registration<Handler>::registered;  // instantiates the registrar
+  return Registration<Handler>::wire_id;
+}
+
+}  // namespace detail
+}  // namespace viaduct::am

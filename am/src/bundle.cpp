@@ -1,0 +1,259 @@
+#include "am/bundle.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "am/endpoint.hpp"
+#include "am/src/bundle_wait.hpp"
+#include "runtime/error.hpp"
+
+namespace viaduct::am {
+
+using detail::Deferred;
+using detail::Kind;
+using detail::Map;
+namespace wire = detail::wire;
+namespace header = via::shm::header;
+
+Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(threads) {
+  if (threads == Threads::parallel) slow_ = depth_base_ = 1;
+  poll_every_ = until_poll_ = static_cast<std::uint32_t>(context.settings().poll_every);
+  via::shm::Nic& nic = context.nic();
+  protection_tag_ = nic.create_tag();
+  receive_owner_ = nic.create_completion_queue(1);
+  send_owner_ = nic.create_completion_queue(1);
+  receive_queue_ = static_cast<via::shm::CompletionQueue*>(receive_owner_.get());
+  send_queue_ = static_cast<via::shm::CompletionQueue*>(send_owner_.get());
+}
+
+Bundle::~Bundle() {
+  receive_owner_.reset();
+  send_owner_.reset();
+  context_.nic().destroy_tag(protection_tag_);
+}
+
+void Bundle::add(Endpoint& endpoint) { endpoints_.push_back(&endpoint); }
+
+void Bundle::remove(Endpoint& endpoint) noexcept { std::erase(endpoints_, &endpoint); }
+
+void Bundle::stop_caller(const char* call) const noexcept {
+  violate_contract(std::string(call) + " was called while handler " + handler_name(running_) +
+                   " was running: a request handler may only reply, once, and a reply handler may not communicate");
+}
+
+std::uint32_t Bundle::poll_guarded(Run run) noexcept {
+  const Guard guard(*this, "poll");
+  return poll_open(run);
+}
+
+/// Shorts whose continuation, operation, handler or moment the fast path does not take.
+void Bundle::dispatch_slow(Map& map, via::shm::Slot& slot, std::uint64_t head, bool requests) noexcept {
+  Deferred m;
+  m.client = header::client(head);
+  m.arg_bytes = header::length(head);
+  m.held = Deferred::kNothingHeld;
+  const via::shm::Slot* line = &slot;
+  for (std::uint32_t i = 0; i <= header::extra_lines(head); ++i) {
+    if (i != 0) line = &map.vi->line_after(*line);
+    for (std::uint32_t w = 0; w < via::shm::kWordsPerSlot; ++w) m.words[i * via::shm::kWordsPerSlot + w] = line->words[w];
+  }
+  const std::uint32_t prefix = 8 * wire::prefix_words(wire::operation(m.client));
+  const Kind kind = wire::kind(m.client);
+  const bool fresh = kind == Kind::request || kind == Kind::reply;
+  if (m.arg_bytes < prefix || m.arg_bytes > sizeof(m.words)) return report_malformed(map, "length");
+  if (fresh && wire::operation(m.client) == Operation::medium && (m.client & wire::overflow_bit) == 0) {
+    if (map.state == Map::State::connecting) map.endpoint->settle(map);
+    if (!map.medium_in.arrive(static_cast<std::uint32_t>(m.words[0]), static_cast<std::uint32_t>(m.words[0] >> 32), m.held))
+      return report_malformed(map, "medium payload");
+  }
+  if (kind == Kind::request && (!requests || map.deferred_count != 0)) {
+    map.deferred.push_back(m);
+    if (map.deferred_count++ == 0) deferred_maps_.push_back(&map);
+    ++deferred_total_;
+    context_.count(kDeferred);
+    return;
+  }
+  run_message(map, m);
+}
+
+void Bundle::report_malformed(Map& map, const char* what) noexcept {
+  context_.job().log().write(LogLevel::error, "a message from rank " + std::to_string(viaduct::index(map.name.rank)) +
+                                                  " has a malformed " + what + " and is dropped: is something "
+                                                  "writing into this rank's memory?");
+}
+
+void Bundle::run_message(Map& map, const Deferred& m) noexcept {
+  const Kind kind = wire::kind(m.client);
+  if (kind == Kind::returned_request || kind == Kind::returned_reply) return take_returned(map, m);
+  // Replies are heard whatever has become of the tag: they were asked for.
+  const Endpoint& endpoint = *map.endpoint;
+  const std::uint16_t id = wire::handler(m.client);
+  const bool known = id != 0 && id < endpoint.thunks_.size() && endpoint.thunks_[id] != nullptr;
+  if (kind == Kind::request && map.tag_refused) return refuse(map, m, Undeliverable::bad_tag);
+  if (!known) return refuse(map, m, Undeliverable::bad_handler);
+  if (wire::operation(m.client) == Operation::bulk) {
+    const std::size_t held = endpoint.segment_.size();
+    if (m.words[0] > held || m.words[1] > held - m.words[0]) return refuse(map, m, Undeliverable::bad_length);
+  }
+  if (kind == Kind::reply) ++map.credits;
+  run_handler(map, endpoint.thunks_[id], m);
+}
+
+void Bundle::run_handler(Map& map, Thunk thunk, const Deferred& m) noexcept {
+  const Operation operation = wire::operation(m.client);
+  const std::uint32_t prefix = 8 * wire::prefix_words(operation);
+  Arrival arrival{reinterpret_cast<const std::byte*>(m.words) + prefix, m.arg_bytes - prefix, nullptr, 0};
+  detail::OverflowBlock* overflow = nullptr;
+  if (operation == Operation::medium) {
+    if ((m.client & wire::overflow_bit) != 0) {
+      overflow = reinterpret_cast<detail::OverflowBlock*>(context_.job().window_of(map.name.rank) + m.words[0]);
+      arrival.data = overflow->data();
+      arrival.data_bytes = overflow->length;
+    } else {
+      arrival.data = map.medium_in.ring + static_cast<std::uint32_t>(m.words[0]);
+      arrival.data_bytes = m.words[0] >> 32;
+      for (std::size_t at = 0; at < arrival.data_bytes; at += kCacheLineBytes) __builtin_prefetch(arrival.data + at);
+    }
+  } else if (operation == Operation::bulk) {
+    arrival.data = map.endpoint->segment_.data() + m.words[0];
+    arrival.data_bytes = m.words[1];
+  }
+  Token token(map, m.client);
+  const std::uint16_t outer = running_;
+  running_ = wire::handler(m.client);
+  ++slow_;
+  thunk(token, arrival);
+  --slow_;
+  running_ = outer;
+  if (overflow != nullptr) {
+    overflow->in_use.store(0, std::memory_order_release);
+    map.vi->wake_if_asleep();
+  }
+  release_medium(map, m.held);
+  if (wire::kind(m.client) == Kind::request && !token.replied_) map.give_credit_back();
+}
+
+void Bundle::release_medium(Map& map, std::uint64_t held) noexcept {
+  if (held == Deferred::kNothingHeld) return;
+  if (const std::uint64_t free = map.medium_in.done(held); free != 0) map.vi->publish_counter(1, free);
+}
+
+/// Sends a message back. A request returns in its reply's place; a reply returns over the request's credit, which this
+/// side gives up only when the replier has acknowledged it (through `unreplied`).
+void Bundle::refuse(Map& map, const Deferred& m, Undeliverable why) noexcept {
+  context_.count(kRefused);
+  release_medium(map, m.held);
+  const Kind kind = wire::kind(m.client) == Kind::request ? Kind::returned_request : Kind::returned_reply;
+  const std::uint64_t client = wire::make(kind, wire::operation(m.client), wire::handler(m.client)) |
+                               (static_cast<std::uint64_t>(why) << wire::status_shift);
+  ++slow_;
+  (void)send_waiting(map, client, m.words, (m.arg_bytes + 7) / 8, m.arg_bytes);
+  --slow_;
+}
+
+void Bundle::take_returned(Map& map, const Deferred& m) noexcept {
+  const bool reply = wire::kind(m.client) == Kind::returned_reply;
+  const std::uint32_t prefix = 8 * wire::prefix_words(wire::operation(m.client));
+  Returned returned;
+  returned.status = reply ? Undeliverable::reply_rejected : wire::status(m.client);
+  returned.operation = wire::operation(m.client);
+  returned.direction = reply ? Direction::reply : Direction::request;
+  returned.peer = map.index;
+  returned.rank = map.name.rank;
+  returned.handler = wire::handler(m.client);
+  returned.args = reinterpret_cast<const std::byte*>(m.words) + prefix;
+  returned.arg_bytes = m.arg_bytes - prefix;
+  if (!reply) ++map.credits;
+  map.endpoint->give_back(returned);
+  if (reply) map.give_credit_back();
+}
+
+/// Puts a reply or a returned message on the ring, polling for replies while there is no room.
+Status Bundle::send_waiting(Map& map, std::uint64_t client, const std::uint64_t* words, std::uint32_t count,
+                            std::uint32_t bytes) noexcept {
+  bool sent = false;
+  const auto attempt = [&] {
+    if (map.state == Map::State::closing || map.state == Map::State::lost) return true;
+    return sent = map.endpoint->send_words(map, client, words, count, bytes) == Endpoint::Sent::yes;
+  };
+  if (!attempt()) {
+    context_.count(kReplyWaits);
+    (void)wait_loop(Activity::waiting_credit, "reply", index(map.name.rank), Run::replies, -1, attempt);
+  }
+  return sent ? Status::ok : Status::peer_lost;
+}
+
+std::uint32_t Bundle::run_deferred() noexcept {
+  std::uint32_t n = 0;
+  while (!deferred_maps_.empty()) {
+    Map& map = *deferred_maps_.front();
+    while (!map.deferred.empty()) {
+      const Deferred m = map.deferred.front();
+      map.deferred.pop_front();
+      --deferred_total_;
+      ++n;
+      run_message(map, m);
+      --map.deferred_count;  // after it has run: what arrives meanwhile stays behind it
+    }
+    deferred_maps_.erase(deferred_maps_.begin());
+  }
+  return n;
+}
+
+void Bundle::reap_sends() noexcept {
+  via::Completion completion;
+  while (send_queue_->poll(completion) == Status::ok) {
+  }
+}
+
+/// What polls leave for a moment when no handler runs: MAPs whose VI has ended, gets whose data are here.
+std::uint32_t Bundle::finish(Run run) noexcept {
+  if (slow_ != depth_base_) return 0;
+  std::uint32_t n = 0;
+  for (Endpoint* endpoint : endpoints_) n += endpoint->hand_over_gets();
+  unfinished_ = !closing_.empty();
+  if (run == Run::replies) return n;  // draining may run request handlers
+  unfinished_ = false;
+  while (!closing_.empty()) {
+    Map* map = closing_.back();
+    closing_.pop_back();
+    map->endpoint->close(*map);
+    ++n;
+  }
+  return n;
+}
+
+void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) noexcept {
+  for (Endpoint* endpoint : endpoints_)
+    for (const auto& map : endpoint->owned_)
+      if (map->unreplied != map->unreplied_published && map->state == Map::State::connected) map->publish_credits();
+  const bool may_unlock = threads_ == Threads::parallel && slow_ == depth_base_;
+  receive_queue_->block(timeout_ns, done, may_unlock ? &mutex_ : nullptr);
+}
+
+Status Bundle::wait(std::int64_t timeout_ns) noexcept {
+  const Guard guard(*this, "wait");
+  std::uint32_t n = poll_open(Run::all);
+  return wait_loop(Activity::waiting_message, "wait", RankRecord::kNoPeer, Run::all, timeout_ns, [] { return false; }, &n);
+}
+
+Status Bundle::wait_until(const std::function<bool()>& done, std::int64_t timeout_ns) noexcept {
+  const Guard guard(*this, "wait_until");
+  if (done()) return Status::ok;
+  return wait_loop(Activity::waiting_message, "wait_until", RankRecord::kNoPeer, Run::all, timeout_ns, done);
+}
+
+Status Bundle::barrier() noexcept {
+  const Guard guard(*this, "barrier");
+  Job& job = context_.job();
+  const std::uint32_t ticket = job.barrier_arrive();
+  Status status = job.barrier_done(ticket);
+  const auto done = [&] {
+    if (status == Status::retry) status = job.barrier_done(ticket);
+    return status != Status::retry;
+  };
+  if (!done()) (void)wait_loop(Activity::barrier, "barrier", RankRecord::kNoPeer, Run::all, -1, done);
+  return status;
+}
+
+}  // namespace viaduct::am

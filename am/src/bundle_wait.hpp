@@ -1,0 +1,66 @@
+#pragma once
+// How a bundle waits, for the calls that do.
+
+#include "am/bundle.hpp"
+#include "runtime/clock.hpp"
+
+namespace viaduct::am {
+
+/// Takes a parallel bundle's lock, and stops the program when the caller is a handler.
+class Bundle::Guard {
+ public:
+  Guard(Bundle& bundle, const char* call) noexcept : bundle_(bundle) {
+    if (bundle_.threads_ == Threads::parallel) bundle_.mutex_.lock();
+    if (bundle_.slow_ != bundle_.depth_base_) bundle_.stop_caller(call);
+  }
+  ~Guard() {
+    if (bundle_.threads_ == Threads::parallel) bundle_.mutex_.unlock();
+  }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  Bundle& bundle_;
+};
+
+/// Polls, then spins, yields, blocks, until done() or the time is over. With @p handled the wait also ends when that
+/// count (the messages handled) is no longer zero.
+template <class Done>
+Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t peer, Run run,
+                         std::int64_t timeout_ns, Done&& done, std::uint32_t* handled) noexcept {
+  if (handled != nullptr && *handled != 0) return Status::ok;
+  Job& job = context_.job();
+  RankRecord& record = job.record(job.rank());
+  const std::uint64_t start = monotonic_ns();
+  record.operation.store(operation, std::memory_order_relaxed);
+  record.waits_for_peer.store(peer, std::memory_order_relaxed);
+  record.last_poll_ns.store(start, std::memory_order_relaxed);
+  record.activity.store(activity, std::memory_order_relaxed);
+  bool finished = false;  // done() may act: it is not asked again after it has said yes
+  const auto ask = [&] { return finished || (finished = done()); };
+  Backoff backoff(job.wait_policy());
+  Status status = Status::ok;
+  for (std::uint32_t looks = 1;; ++looks) {
+    const std::uint32_t n = poll_open(run);
+    if (handled != nullptr && (*handled += n) != 0) break;
+    if (ask()) break;
+    if (n != 0) backoff.reset();
+    const Backoff::Stage stage = backoff.next();
+    if (stage == Backoff::Stage::spun && looks % 64 != 0) continue;
+    const std::uint64_t now = monotonic_ns();
+    const auto waited = static_cast<std::int64_t>(now - start);
+    if (timeout_ns >= 0 && waited >= timeout_ns) {
+      status = Status::timeout;
+      break;
+    }
+    if (stage == Backoff::Stage::block_now) {
+      record.last_poll_ns.store(now, std::memory_order_relaxed);
+      job.report_long_wait(start);
+      block(timeout_ns < 0 ? -1 : timeout_ns - waited, ask);
+    }
+  }
+  record.activity.store(Activity::computing, std::memory_order_relaxed);
+  return status;
+}
+
+}  // namespace viaduct::am

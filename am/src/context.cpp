@@ -1,0 +1,88 @@
+#include "am/context.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "am/detail/map.hpp"
+#include "am/endpoint.hpp"
+#include "runtime/error.hpp"
+
+namespace viaduct::am {
+
+namespace {
+
+constexpr CounterName kCounterNames[kCounterCount] = {
+    {"maps_made", "maps"},         {"request_waits", "requests"}, {"reply_waits", "replies"},
+    {"overflow_replies", "replies"}, {"deferred", "requests"},      {"returned", "messages"},
+    {"refused", "messages"},       {"bulk", "bytes"},             {"get", "bytes"},
+};
+constexpr std::string_view kBootstrapKey = "am.settings";
+
+/// Rings are laid out by their sender and read by their receiver: the settings must be the same everywhere.
+void compare_settings(Job& job, const Settings& mine) {
+  job.bootstrap().put(kBootstrapKey, std::as_bytes(std::span(&mine, 1)));
+  job.bootstrap().fence();
+  const auto first = job.bootstrap().get(Rank{0}, kBootstrapKey);
+  Settings theirs;
+  if (first.size() == sizeof(theirs)) std::memcpy(&theirs, first.data(), sizeof(theirs));
+  if (first.size() != sizeof(theirs) || theirs.slots != mine.slots || theirs.credits != mine.credits ||
+      theirs.medium_bytes != mine.medium_bytes)
+    throw Error(std::errc::invalid_argument,
+                "rank " + std::to_string(index(job.rank())) +
+                    " and rank 0 differ in VIADUCT_AM_SLOTS, VIADUCT_AM_CREDITS or VIADUCT_AM_MEDIUM_BYTES: set them "
+                    "alike for all ranks");
+}
+
+}  // namespace
+
+Context::Context(Job& job) : job_(job), settings_(load_settings()), typed_(agree_on_handlers(job)) {
+  compare_settings(job, settings_);
+  nic_ = std::make_unique<via::shm::Nic>(job);
+  nic_->on_incoming_peer([this](Rank from, std::uint64_t discriminator) { incoming(from, discriminator); });
+  nic_->on_error([this](const via::AsyncError& error) { failed(error); });
+  job.stats().add("am", kCounterNames, counters_);
+}
+
+Context::~Context() { job_.stats().remove(counters_); }
+
+std::uint16_t Context::add(Endpoint& endpoint) {
+  if (endpoints_.size() > 0xffff)
+    throw Error(std::errc::no_buffer_space, "a rank can have 65536 endpoints in its life");
+  endpoints_.push_back(&endpoint);
+  return static_cast<std::uint16_t>(endpoints_.size() - 1);
+}
+
+void Context::remove(Endpoint& endpoint) noexcept {
+  std::replace(endpoints_.begin(), endpoints_.end(), &endpoint, static_cast<Endpoint*>(nullptr));
+}
+
+Endpoint* Context::find(std::uint16_t number) noexcept {
+  return number < endpoints_.size() ? endpoints_[number] : nullptr;
+}
+
+/// A peer's endpoint wants a MAP to one of ours. The discriminator holds both numbers, the lower rank's first.
+void Context::incoming(Rank from, std::uint64_t discriminator) {
+  auto mine = static_cast<std::uint16_t>(discriminator >> 16);
+  auto theirs = static_cast<std::uint16_t>(discriminator);
+  if (index(from) < index(job_.rank())) std::swap(mine, theirs);
+  Endpoint* endpoint = find(mine);
+  if (endpoint == nullptr)
+    return nic_->reject_peer(from, discriminator, static_cast<std::uint64_t>(Undeliverable::bad_endpoint));
+  endpoint->incoming({from, theirs}, discriminator);
+}
+
+/// A VI of a MAP has ended: the MAP is drained and closed at its bundle's next poll outside handlers.
+void Context::failed(const via::AsyncError& error) {
+  if (error.vi == nullptr) return;
+  auto& map = *static_cast<detail::Map*>(error.vi->attributes().context);
+  if (map.state == detail::Map::State::closing) return;
+  if (map.state == detail::Map::State::connecting) map.endpoint->met(map);  // it had met its peer, unnoticed
+  map.state = detail::Map::State::closing;
+  map.credits = 0;
+  Bundle& bundle = map.endpoint->bundle();
+  bundle.closing_.push_back(&map);
+  bundle.unfinished_ = true;
+}
+
+}  // namespace viaduct::am

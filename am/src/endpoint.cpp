@@ -1,0 +1,217 @@
+/// Endpoints: set-up, the translation table, the segment, returned messages.
+
+#include "am/endpoint.hpp"
+
+#include <algorithm>
+#include <new>
+#include <string>
+
+#include "am/src/bundle_wait.hpp"
+#include "runtime/error.hpp"
+
+namespace viaduct::am {
+
+using detail::Map;
+namespace wire = detail::wire;
+
+Endpoint::Endpoint(Bundle& bundle, Tag tag) : bundle_(bundle), tag_(tag) {
+  Context& context = bundle.context();
+  const Settings& settings = context.settings();
+  max_medium_ = static_cast<std::uint32_t>(settings.medium_bytes / 2);
+  credits_ = static_cast<std::uint32_t>(settings.credits);
+  thunks_.assign(kOwnHandlers, nullptr);
+  thunks_.insert(thunks_.end(), context.typed_.begin(), context.typed_.end());
+  set_translations(std::max(kMinTranslations, context.job().size()));
+  page_ = new (context.nic().allocate(sizeof(detail::EndpointPage))) detail::EndpointPage{};
+  page_->protection_tag = static_cast<std::uint32_t>(bundle.protection_tag_);
+  number_ = context.add(*this);
+  bundle.add(*this);
+}
+
+Endpoint::~Endpoint() {
+  const Bundle::Guard guard(bundle_, "~Endpoint");
+  Context& context = bundle_.context();
+  context.remove(*this);  // from here on requests for MAPs are refused
+  while (!owned_.empty()) {
+    Map& map = *owned_.back();
+    std::erase(bundle_.closing_, &map);
+    std::erase(bundle_.deferred_maps_, &map);
+    bundle_.deferred_total_ -= map.deferred_count;
+    drop(map);
+  }
+  bundle_.remove(*this);
+  region_ = {};
+  if (own_segment_ != nullptr) context.nic().release(own_segment_);
+  // The page and the overflow block stay: peers that have not yet heard of the end may still look at them.
+}
+
+void Endpoint::set_translations(std::uint32_t count) {
+  if (count > 65536)
+    throw Error(std::errc::invalid_argument, "a translation table has at most 65536 entries, not " + std::to_string(count));
+  if (count < maps_.size()) return;
+  maps_.resize(count, &null_map_);
+  translations_.resize(count);
+}
+
+void Endpoint::map_all(Tag tag) {
+  const std::uint32_t size = bundle_.context().job().size();
+  set_translations(size);
+  for (std::uint32_t r = 0; r < size; ++r)
+    if (map(Index{r}, {Rank{r}, 0}, tag) != Status::ok)
+      throw Error(std::errc::device_or_resource_busy,
+                  "map_all: index " + std::to_string(r) + " is in use: unmap it first");
+}
+
+Status Endpoint::map(Index index, EndpointName name, Tag tag) {
+  const Bundle::Guard guard(bundle_, "map");
+  if (value(index) >= translations_.size() || viaduct::index(name.rank) >= bundle_.context().job().size())
+    return Status::bad_argument;
+  Translation& entry = translations_[value(index)];
+  if (entry.in_use) return Status::bad_state;
+  entry = {name, true, tag};
+  Map* existing = find_map(name);  // made by the peer, before we named it
+  if (existing != nullptr && value(existing->index) == kNoIndex) {
+    existing->index = index;
+    maps_[value(index)] = existing;
+  }
+  return Status::ok;
+}
+
+Status Endpoint::unmap(Index index) noexcept {
+  const Bundle::Guard guard(bundle_, "unmap");
+  if (!is_mapped(index)) return Status::bad_argument;
+  Map* map = maps_[value(index)];
+  if (map != &null_map_) {
+    const auto settled = [&] {
+      map = maps_[value(index)];
+      if (map == &null_map_ || map->state != Map::State::connected) return true;
+      map->refresh_credits();
+      return map->credits == map->credit_limit;
+    };
+    if (!settled())
+      (void)bundle_.wait_loop(Activity::waiting_credit, "unmap", viaduct::index(map->name.rank), Bundle::Run::all, -1,
+                              settled);
+    if (map != &null_map_) {
+      std::erase(bundle_.closing_, map);
+      close(*map);
+    }
+  }
+  translations_[value(index)] = {};
+  maps_[value(index)] = &null_map_;
+  return Status::ok;
+}
+
+bool Endpoint::is_mapped(Index index) const noexcept {
+  return value(index) < translations_.size() && translations_[value(index)].in_use;
+}
+
+EndpointName Endpoint::translation_name(Index index) const noexcept {
+  return is_mapped(index) ? translations_[value(index)].name : EndpointName{};
+}
+
+Tag Endpoint::translation_tag(Index index) const noexcept {
+  return is_mapped(index) ? translations_[value(index)].tag : kTagNone;
+}
+
+// Tags.
+
+bool Endpoint::hears(Tag presented) const noexcept {
+  return tag_ == kTagAll || (tag_ != kTagNone && tag_ == presented);
+}
+
+void Endpoint::apply_tag(Map& map) noexcept {
+  map.tag_refused = !hears(map.their_tag);
+  map.thunk_count = map.tag_refused ? 0 : static_cast<std::uint32_t>(thunks_.size());
+}
+
+void Endpoint::set_tag(Tag tag) noexcept {
+  tag_ = tag;
+  for (const auto& map : owned_) apply_tag(*map);
+}
+
+Status Endpoint::set_handler(HandlerId id, RawHandler handler) noexcept {
+  const auto at = static_cast<std::size_t>(id);
+  if (at == 0 || at >= kOwnHandlers) return Status::bad_argument;
+  thunks_[at] = handler;
+  return Status::ok;
+}
+
+// Segment.
+
+std::span<std::byte> Endpoint::make_segment(std::size_t bytes) {
+  std::byte* memory = bundle_.context().nic().allocate(bytes);
+  try {
+    publish_segment({memory, bytes});
+  } catch (...) {
+    bundle_.context().nic().release(memory);
+    throw;
+  }
+  if (own_segment_ != nullptr) bundle_.context().nic().release(own_segment_);
+  own_segment_ = memory;
+  return segment_;
+}
+
+void Endpoint::set_segment(std::span<std::byte> memory) {
+  publish_segment(memory);
+  if (own_segment_ != nullptr) bundle_.context().nic().release(own_segment_);
+  own_segment_ = nullptr;
+}
+
+void Endpoint::publish_segment(std::span<std::byte> memory) {
+  via::MemoryRegion region = bundle_.context().nic().register_memory(
+      bundle_.protection_tag_, memory.data(), memory.size(), via::Rights::rdma_write | via::Rights::rdma_read);
+  page_->segment_bytes.store(0);
+  page_->segment_handle.store(static_cast<std::uint32_t>(region.handle()));
+  page_->segment_address.store(reinterpret_cast<std::uint64_t>(memory.data()));
+  page_->segment_bytes.store(memory.size());
+  region_ = std::move(region);
+  segment_ = memory;
+}
+
+// Returned messages.
+
+void Endpoint::give_back(const Returned& returned) noexcept {
+  bundle_.context().count(kReturned);
+  if (!undeliverable_)
+    violate_contract(std::string("undeliverable ") + (returned.direction == Direction::reply ? "reply" : "request") +
+                     " (" + to_string(returned.operation) + ") from endpoint " + std::to_string(number_) + " to rank " +
+                     std::to_string(viaduct::index(returned.rank)) + " (index " +
+                     std::to_string(value(returned.peer)) + "), handler " + handler_name(returned.handler) + ": " +
+                     to_string(returned.status) + "; set_undeliverable_handler() would have been told");
+  ++bundle_.slow_;
+  undeliverable_(returned);
+  --bundle_.slow_;
+}
+
+void Endpoint::give_back(const Outgoing& out, Undeliverable why) noexcept {
+  Returned returned;
+  returned.status = why;
+  returned.operation = wire::operation(out.client);
+  returned.direction = Direction::request;
+  returned.peer = out.to;
+  returned.rank = is_mapped(out.to) ? translation_name(out.to).rank : bundle_.context().job().rank();
+  returned.handler = wire::handler(out.client);
+  returned.args = reinterpret_cast<const std::byte*>(out.words);
+  returned.arg_bytes = out.arg_bytes;
+  give_back(returned);
+}
+
+// What it costs.
+
+Endpoint::Footprint Endpoint::footprint() const noexcept {
+  const Settings& s = bundle_.context().settings();
+  const std::size_t channel =
+      via::shm::ChannelHead::bytes_for(static_cast<std::uint32_t>(s.slots), true) + sizeof(detail::MapBlock) +
+      static_cast<std::size_t>(s.medium_bytes);
+  const std::size_t idle = sizeof(Map*) + sizeof(Translation) + sizeof(RankRecord) + sizeof(via::shm::Mail) +
+                           sizeof(std::byte*);
+  return {2 * channel + sizeof(Map) + sizeof(via::shm::Vi) + idle, idle};
+}
+
+std::uint32_t Endpoint::active_peers() const noexcept {
+  return static_cast<std::uint32_t>(std::count_if(owned_.begin(), owned_.end(), [](const auto& map) {
+    return map->state == Map::State::connected;
+  }));
+}
+
+}  // namespace viaduct::am

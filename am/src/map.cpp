@@ -1,0 +1,209 @@
+/// MAPs: made at the first message from either side, drained and closed when one side ends.
+
+#include <algorithm>
+#include <string>
+
+#include "am/endpoint.hpp"
+#include "am/src/bundle_wait.hpp"
+#include "runtime/error.hpp"
+
+namespace viaduct::am {
+
+using detail::Map;
+using detail::MapBlock;
+namespace wire = detail::wire;
+namespace header = via::shm::header;
+
+/// The same from both sides: the lower rank's number above the other's.
+std::uint64_t Endpoint::discriminator(EndpointName a, EndpointName b) noexcept {
+  const bool ordered = index(a.rank) != index(b.rank) ? index(a.rank) < index(b.rank) : a.number < b.number;
+  const EndpointName& low = ordered ? a : b;
+  const EndpointName& high = ordered ? b : a;
+  constexpr std::uint64_t kActiveMessages = 0x414d;  // "AM": leaves other discriminators to other clients
+  return kActiveMessages << 48 | std::uint64_t{low.number} << 16 | high.number;
+}
+
+Map* Endpoint::find_map(EndpointName name) noexcept {
+  const auto found = std::find_if(owned_.begin(), owned_.end(), [&](const auto& map) {
+    return map->name.rank == name.rank && map->name.number == name.number;
+  });
+  return found == owned_.end() ? nullptr : found->get();
+}
+
+Map& Endpoint::add_map(Index index, EndpointName name, Tag presented) {
+  auto map = std::make_unique<Map>();
+  map->endpoint = this;
+  map->index = index;
+  map->name = name;
+  map->presented = presented;
+  map->credit_limit = credits_;
+  map->publish_every = std::max(1U, credits_ / 4);
+  map->thunks = thunks_.data();
+  map->thunk_count = static_cast<std::uint32_t>(thunks_.size());
+  owned_.push_back(std::move(map));
+  Map& made = *owned_.back();
+  if (value(index) != kNoIndex) maps_[value(index)] = &made;
+  return made;
+}
+
+/// The MAP that a message to @p index takes, made now if need be; the index is mapped.
+Map& Endpoint::live_map(Index index) {
+  Map* map = maps_[value(index)];
+  if (map != &null_map_) {
+    settle(*map);
+    return *map;
+  }
+  const Translation& entry = translations_[value(index)];
+  Map& made = add_map(index, entry.name, entry.tag);
+  start(made);
+  settle(made);
+  return made;
+}
+
+/// Makes the MAP's VI and block and asks the peer for its own.
+void Endpoint::start(Map& map) {
+  Context& context = bundle_.context();
+  const Settings& settings = context.settings();
+  if (context.job().is_lost(map.name.rank)) {
+    map.state = Map::State::lost;
+    return;
+  }
+  via::ViAttributes attributes;
+  attributes.tag = bundle_.protection_tag_;
+  attributes.send_queue = bundle_.send_queue_;
+  attributes.receive_queue = bundle_.receive_queue_;
+  attributes.context = &map;
+  via::shm::InlineOptions options;
+  options.slots = static_cast<std::uint32_t>(settings.slots);
+  options.release_every = options.slots / 8;
+  options.extra_bytes = sizeof(MapBlock) + static_cast<std::size_t>(settings.medium_bytes);
+  map.vi_owner = context.nic().create_inline_vi(attributes, options);
+  map.vi = map.vi_owner.get();
+  auto* block = new (map.vi->prepare_extra()) MapBlock{};
+  block->magic = MapBlock::kMagic;
+  block->slots = options.slots;
+  block->credits = credits_;
+  block->medium_bytes = static_cast<std::uint32_t>(settings.medium_bytes);
+  block->tag = map.presented;
+  block->endpoint_page = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(page_) - context.job().segment().base());
+  map.medium_out = {block->medium(), block->medium_bytes, 0, 0};
+  map.state = Map::State::connecting;
+  context.count(kMapsMade);
+  if (map.name.rank == context.job().rank() && map.name.number == number_) {
+    if (!hears(map.presented)) {
+      map.state = Map::State::rejected;
+      map.rejection = Undeliverable::bad_tag;
+      return;
+    }
+    map.vi->connect_loopback();
+    return;
+  }
+  if (map.vi->connect_peer_start(map.name.rank, discriminator(name(), map.name)) == Status::peer_lost)
+    map.state = Map::State::lost;
+}
+
+void Endpoint::settle(Map& map) noexcept {
+  if (map.state != Map::State::connecting) return;
+  switch (map.vi->state()) {
+    case via::ViState::connected: return met(map);
+    case via::ViState::connecting: return;
+    case via::ViState::error:
+    case via::ViState::idle: break;
+  }
+  map.rejection = static_cast<Undeliverable>(map.vi->rejection_reason());
+  if (map.rejection == Undeliverable::none) map.rejection = Undeliverable::bad_endpoint;
+  map.state = bundle_.context().job().is_lost(map.name.rank) ? Map::State::lost : Map::State::rejected;
+}
+
+void Endpoint::met(Map& map) noexcept {
+  auto* block = reinterpret_cast<MapBlock*>(map.vi->peer_extra());
+  Job& job = bundle_.context().job();
+  map.peer_window = job.window_of(map.name.rank);
+  map.peer_page = reinterpret_cast<detail::EndpointPage*>(map.peer_window + block->endpoint_page);
+  map.medium_in.ring = block->medium();
+  map.medium_in.size = block->medium_bytes;
+  map.their_tag = block->tag;
+  apply_tag(map);
+  map.state = Map::State::connected;
+  map.credits += credits_;
+}
+
+/// The endpoint @p from asks for a MAP that we have not asked for.
+void Endpoint::incoming(EndpointName from, std::uint64_t which) {
+  via::shm::Nic& nic = bundle_.context().nic();
+  if (find_map(from) != nullptr) return;  // the old one is still to be closed: finish() comes back to this
+  const auto* block = reinterpret_cast<const MapBlock*>(nic.incoming_extra(from.rank, which));
+  const auto reject = [&](Undeliverable why) { nic.reject_peer(from.rank, which, static_cast<std::uint64_t>(why)); };
+  if (block == nullptr || block->magic != MapBlock::kMagic) return reject(Undeliverable::bad_endpoint);
+  if (!hears(block->tag)) return reject(Undeliverable::bad_tag);
+  Index at{kNoIndex};
+  Tag tag = kTagAll;
+  for (std::uint32_t i = 0; i < translations_.size(); ++i) {
+    const Translation& entry = translations_[i];
+    if (!entry.in_use || entry.name.rank != from.rank || entry.name.number != from.number) continue;
+    at = Index{i};
+    tag = entry.tag;
+    break;
+  }
+  Map& map = add_map(at, from, tag);
+  start(map);
+  settle(map);
+}
+
+/// Drains a MAP whose VI has ended, gives back what the peer has not taken, and forgets it.
+void Endpoint::close(Map& map) noexcept {
+  Bundle::Dispatcher dispatcher{bundle_, true};
+  const bool lost = bundle_.context().job().is_lost(map.name.rank);
+  settle(map);
+  if (map.vi != nullptr && map.vi->state() != via::ViState::idle)
+    while (map.vi->drain_inline(Bundle::kBatch, dispatcher) != 0) {
+    }
+  if (map.deferred_count != 0) bundle_.run_deferred();
+  if (map.vi != nullptr && map.vi->state() == via::ViState::error && map.vi->peer_extra() != nullptr)
+    give_back_unseen(map, lost ? Undeliverable::unreachable : Undeliverable::bad_endpoint);
+  if (lost) {
+    if (map.vi != nullptr) map.vi->disconnect();
+    map.state = Map::State::lost;
+    map.credits = 0;
+    return;
+  }
+  const EndpointName peer = map.name;
+  drop(map);
+  const std::uint64_t which = discriminator(name(), peer);
+  if (bundle_.context().nic().incoming_extra(peer.rank, which) != nullptr) incoming(peer, which);
+}
+
+/// Messages that the peer has not said it took. It says so in batches, so some of these it may have handled.
+void Endpoint::give_back_unseen(Map& map, Undeliverable why) noexcept {
+  const via::shm::Vi& vi = *map.vi;
+  for (std::uint64_t seq = vi.first_unseen(); seq < vi.messages_sent();) {
+    const std::uint64_t head = vi.sent_slot(seq).header.load(std::memory_order_relaxed);
+    const std::uint64_t client = header::client(head);
+    const std::uint32_t lines = 1 + header::extra_lines(head);
+    detail::Deferred m;
+    for (std::uint32_t i = 0; i < lines; ++i)
+      for (std::uint32_t w = 0; w < via::shm::kWordsPerSlot; ++w)
+        m.words[i * via::shm::kWordsPerSlot + w] = vi.sent_slot(seq + i).words[w];
+    seq += lines;
+    const detail::Kind kind = wire::kind(client);
+    if (kind != detail::Kind::request && kind != detail::Kind::reply) continue;
+    const std::uint32_t prefix = wire::prefix_words(wire::operation(client));
+    Returned returned;
+    returned.status = why;
+    returned.operation = wire::operation(client);
+    returned.direction = kind == detail::Kind::reply ? Direction::reply : Direction::request;
+    returned.peer = map.index;
+    returned.rank = map.name.rank;
+    returned.handler = wire::handler(client);
+    returned.args = reinterpret_cast<const std::byte*>(m.words + prefix);
+    returned.arg_bytes = header::length(head) - 8 * prefix;
+    give_back(returned);
+  }
+}
+
+void Endpoint::drop(Map& map) noexcept {
+  if (value(map.index) != kNoIndex && maps_[value(map.index)] == &map) maps_[value(map.index)] = &null_map_;
+  std::erase_if(owned_, [&](const auto& owned) { return owned.get() == &map; });  // its VI disconnects
+}
+
+}  // namespace viaduct::am

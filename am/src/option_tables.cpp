@@ -1,0 +1,21 @@
+/// Every layer's options, for the help text and the warning about unknown variables: the one place above all layers.
+
+#include <array>
+
+#include "am/settings.hpp"
+#include "runtime/config.hpp"
+#include "runtime/settings.hpp"
+#include "via/shm/settings.hpp"
+
+namespace viaduct::config {
+
+std::span<const Table> all_tables() noexcept {
+  static const std::array<Table, 3> kTables{
+      Table{"runtime", runtime_options()},
+      Table{"shm", via::shm::options()},
+      Table{"am", am::options()},
+  };
+  return kTables;
+}
+
+}  // namespace viaduct::config

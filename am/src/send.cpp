@@ -1,0 +1,324 @@
+/// Sending what the inline fast path does not: waits, several lines, medium, bulk, get, and every error.
+
+#include <algorithm>
+#include <cstring>
+
+#include "am/endpoint.hpp"
+#include "am/src/bundle_wait.hpp"
+#include "runtime/error.hpp"
+#include "via/copy.hpp"
+
+namespace viaduct::am {
+
+using detail::Map;
+using detail::OverflowBlock;
+namespace wire = detail::wire;
+namespace header = via::shm::header;
+
+void Endpoint::poll_between() noexcept {
+  bundle_.until_poll_ = bundle_.poll_every_;
+  bundle_.poll_open(wait_run_);
+}
+
+Status Endpoint::send_slow(const Outgoing& out) noexcept {
+  const Bundle::Guard guard(bundle_, "a request");
+  if (value(out.to) >= maps_.size()) return Status::bad_argument;
+  if (out.data == nullptr && out.bytes != 0) return Status::bad_argument;
+  if (wire::operation(out.client) == Operation::medium && out.bytes > max_medium_) return Status::bad_argument;
+  if (!translations_[value(out.to)].in_use) {
+    give_back(out, Undeliverable::bad_entry);
+    return Status::ok;
+  }
+  if (bundle_.until_poll_ <= 1)
+    poll_between();
+  else
+    --bundle_.until_poll_;
+  Status status = Status::retry;
+  const auto attempt = [&] {
+    status = attempt_send(out);
+    return status != Status::retry;
+  };
+  if (attempt()) return status;
+  if (!out.wait) {
+    bundle_.poll_open(wait_run_);
+    return Status::retry;
+  }
+  bundle_.context().count(kRequestWaits);
+  (void)bundle_.wait_loop(Activity::waiting_credit, "request", index(translation_name(out.to).rank), wait_run_, -1,
+                          attempt);
+  return status;
+}
+
+/// ok: sent, or given back; retry: no credit, room or connection yet.
+Status Endpoint::attempt_send(const Outgoing& out) noexcept {
+  Map* map = nullptr;
+  try {
+    map = &live_map(out.to);
+  } catch (const std::exception& e) {  // no memory for a MAP
+    bundle_.context().job().log().write(LogLevel::error, e.what());
+    give_back(out, Undeliverable::congestion);
+    return Status::ok;
+  }
+  switch (map->state) {
+    case Map::State::lost: return Status::peer_lost;
+    case Map::State::closing:
+      return bundle_.context().job().is_lost(map->name.rank) ? Status::peer_lost : Status::retry;
+    case Map::State::rejected: {
+      const Undeliverable why = map->rejection;
+      drop(*map);
+      give_back(out, why);
+      return Status::ok;
+    }
+    case Map::State::connected: return try_send(*map, out) == Sent::no_room ? Status::retry : Status::ok;
+    case Map::State::unmapped:
+    case Map::State::connecting: break;
+  }
+  return Status::retry;
+}
+
+Endpoint::Sent Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
+  if (map.credits == 0) map.refresh_credits();
+  if (map.credits == 0) return Sent::no_room;
+  const Operation operation = wire::operation(out.client);
+  const std::uint32_t prefix = wire::prefix_words(operation);
+  std::uint64_t words[detail::kMaxMessageWords];
+  std::copy_n(out.words, out.count, words + prefix);
+  const std::uint32_t count = prefix + out.count;
+  if (!map.vi->refresh_room((count + via::shm::kWordsPerSlot - 1) / via::shm::kWordsPerSlot) && count != 0)
+    return Sent::no_room;
+  if (operation == Operation::medium) {
+    if (!put_medium(map, out.data, out.bytes, words[0])) return Sent::no_room;
+  } else if (operation == Operation::bulk) {
+    words[0] = out.offset;
+    words[1] = out.bytes;
+    const Undeliverable why = copy_bulk(map, out.data, out.bytes, out.offset);
+    if (why != Undeliverable::none) {
+      give_back(out, why);
+      return Sent::returned;
+    }
+  }
+  const Sent sent = send_words(map, out.client, words, count, 8 * prefix + out.arg_bytes);
+  if (sent == Sent::yes) --map.credits;
+  return sent;
+}
+
+/// Copies a payload into the medium ring and says where (word 0). False: no room.
+bool Endpoint::put_medium(Map& map, const std::byte* data, std::size_t bytes, std::uint64_t& place) noexcept {
+  detail::MediumSend& ring = map.medium_out;
+  const auto length = static_cast<std::uint32_t>(bytes);
+  std::uint64_t start = 0;
+  if (!ring.fits(length, start)) {
+    ring.released = std::max(ring.released, map.vi->peer_counter(1));
+    if (!ring.fits(length, start)) return false;
+  }
+  const std::uint64_t at = start & (ring.size - 1);
+  if (length != 0) std::memcpy(ring.ring + at, data, length);
+  ring.head = start + detail::medium_room(length);
+  place = at | std::uint64_t{length} << 32;
+  return true;
+}
+
+Endpoint::Sent Endpoint::send_words(Map& map, std::uint64_t client, const std::uint64_t* words, std::uint32_t count,
+                                    std::uint32_t bytes) noexcept {
+  const std::uint64_t head = header::make(via::shm::MessageKind::inline_data, bytes, client);
+  if (count > via::shm::kWordsPerSlot) return map.vi->try_send_lines(head, words, count) ? Sent::yes : Sent::no_room;
+  via::shm::Slot* slot = map.vi->claim();
+  if (slot == nullptr) return Sent::no_room;
+  std::copy_n(words, count, slot->words);
+  map.vi->publish(*slot, head);
+  return Sent::yes;
+}
+
+// Bulk and get: the data move by RDMA into and out of the peer's segment.
+
+Undeliverable Endpoint::reach(Map& map, std::size_t bytes, std::size_t offset, via::Rights rights,
+                              via::shm::Nic::RemotePlace& place) noexcept {
+  const std::uint64_t held = map.peer_page->segment_bytes.load(std::memory_order_acquire);
+  if (offset > held || (held == 0 && bytes != 0)) return Undeliverable::bad_offset;
+  if (bytes > held - offset) return Undeliverable::bad_length;
+  if (bytes == 0) return Undeliverable::none;
+  place = bundle_.context().nic().remote_place(
+      map.name.rank, static_cast<via::ProtectionTag>(map.peer_page->protection_tag),
+      map.peer_page->segment_address.load() + offset, static_cast<via::MemoryHandle>(map.peer_page->segment_handle.load()),
+      bytes, rights);
+  return place.status != 0 ? Undeliverable::bad_offset : Undeliverable::none;
+}
+
+Undeliverable Endpoint::copy_bulk(Map& map, const std::byte* from, std::size_t bytes, std::size_t offset) noexcept {
+  via::shm::Nic::RemotePlace place;
+  const Undeliverable why = reach(map, bytes, offset, via::Rights::rdma_write, place);
+  if (why != Undeliverable::none || bytes == 0) return why;
+  bundle_.context().count(kBulkBytes, bytes);
+  return bundle_.context().nic().write_place(map.name.rank, place, from, bytes) ? Undeliverable::none
+                                                                                : Undeliverable::unreachable;
+}
+
+Status Endpoint::get_slow(Index from, std::span<std::byte> data, std::size_t offset, std::uint16_t handler,
+                          const std::uint64_t* words, std::uint32_t arg_bytes) noexcept {
+  const Bundle::Guard guard(bundle_, "get");
+  if (value(from) >= maps_.size() || (data.data() == nullptr && !data.empty())) return Status::bad_argument;
+  const std::uint32_t count = (arg_bytes + 7) / 8;
+  const Outgoing out{from, wire::make(detail::Kind::reply, Operation::get, handler), words, count, arg_bytes,
+                     data.data(), data.size(), offset, true};
+  if (!translations_[value(from)].in_use) {
+    give_back(out, Undeliverable::bad_entry);
+    return Status::ok;
+  }
+  Status status = Status::retry;
+  const auto attempt = [&] {
+    status = attempt_get(out, data);
+    return status != Status::retry;
+  };
+  if (!attempt())
+    (void)bundle_.wait_loop(Activity::waiting_message, "get", index(translation_name(from).rank), wait_run_, -1,
+                            attempt);
+  if (bundle_.unfinished_) bundle_.poll_open(wait_run_);
+  return status;
+}
+
+Status Endpoint::attempt_get(const Outgoing& out, std::span<std::byte> data) noexcept {
+  Map* map = nullptr;
+  try {
+    map = &live_map(out.to);
+  } catch (const std::exception& e) {
+    bundle_.context().job().log().write(LogLevel::error, e.what());
+    give_back(out, Undeliverable::congestion);
+    return Status::ok;
+  }
+  if (map->state == Map::State::lost || bundle_.context().job().is_lost(map->name.rank)) return Status::peer_lost;
+  if (map->state == Map::State::rejected) {
+    const Undeliverable why = map->rejection;
+    drop(*map);
+    give_back(out, why);
+    return Status::ok;
+  }
+  if (map->state != Map::State::connected) return Status::retry;
+  via::shm::Nic::RemotePlace place;
+  Undeliverable why = reach(*map, data.size(), out.offset, via::Rights::rdma_read, place);
+  if (why == Undeliverable::none && !data.empty() &&
+      !bundle_.context().nic().read_place(map->name.rank, place, data.data(), data.size()))
+    why = Undeliverable::unreachable;
+  if (why != Undeliverable::none) {
+    give_back(out, why);
+    return Status::ok;
+  }
+  bundle_.context().count(kGetBytes, data.size());
+  Arrived arrived{out.client, out.arg_bytes, data, map, {}};
+  std::copy_n(out.words, out.count, arrived.words);
+  arrived_.push_back(arrived);
+  bundle_.unfinished_ = true;
+  return Status::ok;
+}
+
+std::uint32_t Endpoint::hand_over_gets() noexcept {
+  std::uint32_t n = 0;
+  while (!arrived_.empty()) {
+    const Arrived a = arrived_.front();
+    arrived_.erase(arrived_.begin());
+    const Arrival arrival{reinterpret_cast<const std::byte*>(a.words), a.arg_bytes, a.data.data(), a.data.size()};
+    Token token(*a.map, a.client);
+    bundle_.running_ = wire::handler(a.client);
+    ++bundle_.slow_;
+    thunks_[wire::handler(a.client)](token, arrival);
+    --bundle_.slow_;
+    ++n;
+  }
+  return n;
+}
+
+// Raw handlers.
+
+Status Endpoint::send_raw(Index to, HandlerId handler, Operation operation, std::span<const std::byte> data,
+                          std::span<const std::uint64_t> words, bool wait) noexcept {
+  if (words.size() > kMaxArgs) return Status::bad_argument;
+  return send_slow({to, wire::make(detail::Kind::request, operation, static_cast<std::uint16_t>(handler)), words.data(),
+                    static_cast<std::uint32_t>(words.size()), static_cast<std::uint32_t>(words.size_bytes()),
+                    data.data(), data.size(), 0, wait});
+}
+
+Status Endpoint::request_raw(Index to, HandlerId handler, std::span<const std::uint64_t> words) noexcept {
+  return send_raw(to, handler, Operation::short_message, {}, words, true);
+}
+
+Status Endpoint::try_request_raw(Index to, HandlerId handler, std::span<const std::uint64_t> words) noexcept {
+  return send_raw(to, handler, Operation::short_message, {}, words, false);
+}
+
+Status Endpoint::request_medium_raw(Index to, HandlerId handler, std::span<const std::byte> data,
+                                    std::span<const std::uint64_t> words) noexcept {
+  return send_raw(to, handler, Operation::medium, data, words, true);
+}
+
+// Replies.
+
+OverflowBlock* Endpoint::free_overflow() noexcept {
+  if (overflow_ == nullptr) {
+    try {
+      overflow_ = new (bundle_.context().nic().allocate(sizeof(OverflowBlock) + max_medium_)) OverflowBlock{};
+    } catch (const std::exception& e) {
+      bundle_.context().job().log().write(LogLevel::error, e.what());
+      return nullptr;
+    }
+  }
+  const bool free = overflow_->in_use.load(std::memory_order_acquire) == 0 || bundle_.job().is_lost(overflow_user_);
+  return free ? overflow_ : nullptr;
+}
+
+Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::uint32_t arg_words,
+                         std::size_t arg_bytes, const std::byte* data, std::size_t bytes, std::size_t offset) noexcept {
+  Endpoint& endpoint = *map_.endpoint;
+  Bundle& bundle = endpoint.bundle();
+  if (!may_reply()) {
+    violate_contract(std::string("handler ") + handler_name(wire::handler(client_)) +
+                     (replied_ ? " replied twice: a request handler may reply once"
+                               : " replied to a reply: a reply handler may not communicate"));
+  }
+  const Operation operation = wire::operation(client);
+  if (operation == Operation::medium && bytes > endpoint.max_medium()) return Status::bad_argument;
+  if (data == nullptr && bytes != 0) return Status::bad_argument;
+  replied_ = true;
+  const std::uint32_t prefix = wire::prefix_words(operation);
+  std::uint64_t words[detail::kMaxMessageWords];
+  std::copy_n(args, arg_words, words + prefix);
+  if (operation == Operation::bulk) {
+    words[0] = offset;
+    words[1] = bytes;
+    endpoint.settle(map_);
+    const Undeliverable why = endpoint.copy_bulk(map_, data, bytes, offset);
+    if (why != Undeliverable::none) {
+      map_.give_credit_back();  // the requester's; no reply will bring it
+      endpoint.give_back(Returned{why, operation, Direction::reply, map_.index, map_.name.rank, wire::handler(client),
+                                  reinterpret_cast<const std::byte*>(args), static_cast<std::uint32_t>(arg_bytes)});
+      return Status::ok;
+    }
+  } else if (operation == Operation::medium) {
+    OverflowBlock* overflow = nullptr;
+    const auto placed = [&] {
+      if (map_.state == detail::Map::State::closing || map_.state == detail::Map::State::lost) return true;
+      if (endpoint.put_medium(map_, data, bytes, words[0])) return true;
+      return (overflow = endpoint.free_overflow()) != nullptr;
+    };
+    endpoint.settle(map_);
+    if (!placed()) {
+      bundle.context().count(kReplyWaits);
+      (void)bundle.wait_loop(Activity::waiting_credit, "medium reply", index(map_.name.rank), Bundle::Run::replies, -1,
+                             placed);
+    }
+    if (overflow != nullptr) {
+      bundle.context().count(kOverflowReplies);
+      overflow->in_use.store(1, std::memory_order_relaxed);
+      endpoint.overflow_user_ = map_.name.rank;
+      overflow->length = static_cast<std::uint32_t>(bytes);
+      std::memcpy(overflow->data(), data, bytes);
+      words[0] = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(overflow) -
+                                            bundle.context().job().segment().base());
+      client |= wire::overflow_bit;
+    }
+  }
+  const Status status = bundle.send_waiting(map_, client, words, prefix + arg_words,
+                                            static_cast<std::uint32_t>(8 * prefix + arg_bytes));
+  if (status != Status::ok && (client & wire::overflow_bit) != 0) endpoint.overflow_->in_use.store(0);
+  return status;
+}
+
+}  // namespace viaduct::am

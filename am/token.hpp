@@ -1,0 +1,106 @@
+#pragma once
+/// @file
+/// What a handler is given to know its sender by and to reply with.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "am/detail/map.hpp"
+#include "am/handler.hpp"
+#include "am/types.hpp"
+
+namespace viaduct::am {
+
+/// Stands for one arrived message while its handler runs. A request handler may reply once and may not request, poll or
+/// wait; a reply handler may do none of these. A violation stops the program with a sentence that names the handler.
+class Token {
+ public:
+  Token(detail::Map& map, std::uint64_t client) noexcept : map_(map), client_(client) {}
+  Token(const Token&) = delete;
+  Token& operator=(const Token&) = delete;
+
+  /// Short reply.
+  ///
+  /// Blocks      only while the ring to the requester is full, which credits prevent for messages of one line; reply
+  ///             handlers may run meanwhile, request handlers never do.
+  /// Order       replies to one requester are delivered in call order.
+  /// Cost        one cache line; no credit, allocation, lock or system call.
+  ///
+  /// @return ok, or peer_lost when the requester is gone.
+  template <auto Handler, class... A>
+  Status reply(A... args) noexcept {
+    using S = detail::SignatureOf<Handler>;
+    static_assert(S::kOperation == Operation::short_message, "use reply_medium or reply_bulk for this handler");
+    const auto words = detail::PackAs<typename S::Args>::pack(args...);
+    constexpr auto kWords = static_cast<std::uint32_t>(words.size());
+    const std::uint64_t client =
+        detail::wire::make(detail::Kind::reply, Operation::short_message, detail::wire_id<Handler>());
+    if constexpr (kWords <= via::shm::kWordsPerSlot) {
+      if (may_reply()) [[likely]] {
+        if (via::shm::Slot* slot = map_.vi->claim()) [[likely]] {
+          for (std::uint32_t i = 0; i < kWords; ++i) slot->words[i] = words[i];
+          map_.vi->publish(*slot, via::shm::header::make(via::shm::MessageKind::inline_data, S::Args::kBytes, client));
+          replied_ = true;
+          return Status::ok;
+        }
+      }
+    }
+    return reply_slow(client, words.data(), kWords, S::Args::kBytes, nullptr, 0, 0);
+  }
+
+  /// Medium reply: up to max_medium() bytes, copied before the call returns. As reply(), but may have to wait until the
+  /// requester has polled when the medium ring and the endpoint's overflow block are both taken.
+  template <auto Handler, class T, class... A>
+  Status reply_medium(std::span<T> data, A... args) noexcept {
+    using S = detail::SignatureOf<Handler>;
+    static_assert(S::kOperation == Operation::medium, "the handler must take std::span<const T> after its token");
+    static_assert(std::is_same_v<std::remove_const_t<T>, std::remove_const_t<typename S::Element>>,
+                  "the data must be of the handler's element type");
+    return reply_data<S>(Operation::medium, detail::wire_id<Handler>(), std::as_bytes(data), 0, args...);
+  }
+
+  /// Bulk reply: the data are in the requester's segment at @p offset before its handler runs. Data that do not fit the
+  /// segment come back to this endpoint's handler 0 (bad_offset, bad_length).
+  template <auto Handler, class T, class... A>
+  Status reply_bulk(std::span<T> data, std::size_t offset, A... args) noexcept {
+    using S = detail::SignatureOf<Handler>;
+    static_assert(S::kOperation == Operation::bulk, "the handler must take std::span<T>, T not const, after its token");
+    return reply_data<S>(Operation::bulk, detail::wire_id<Handler>(), std::as_bytes(data), offset, args...);
+  }
+
+  /// Where the message came from, in this endpoint's translation table.
+  [[nodiscard]] Index source() const noexcept { return map_.index; }
+  [[nodiscard]] Rank source_rank() const noexcept { return map_.name.rank; }
+  [[nodiscard]] EndpointName source_name() const noexcept { return map_.name; }
+  [[nodiscard]] Endpoint& endpoint() const noexcept { return *map_.endpoint; }
+  [[nodiscard]] Direction direction() const noexcept {
+    return detail::wire::kind(client_) == detail::Kind::request ? Direction::request : Direction::reply;
+  }
+  [[nodiscard]] bool replied() const noexcept { return replied_; }
+
+ private:
+  friend class Bundle;
+
+  template <class S, class... A>
+  Status reply_data(Operation operation, std::uint16_t handler, std::span<const std::byte> data, std::size_t offset,
+                    A... args) noexcept {
+    const auto words = detail::PackAs<typename S::Args>::pack(args...);
+    return reply_slow(detail::wire::make(detail::Kind::reply, operation, handler), words.data(),
+                      static_cast<std::uint32_t>(words.size()), S::Args::kBytes, data.data(), data.size(), offset);
+  }
+
+  [[nodiscard]] bool may_reply() const noexcept {
+    return !replied_ && (client_ & detail::wire::kind_mask) == 0;
+  }
+  [[gnu::cold, gnu::noinline]] Status reply_slow(std::uint64_t client, const std::uint64_t* words, std::uint32_t count,
+                                                 std::size_t arg_bytes, const std::byte* data, std::size_t bytes,
+                                                 std::size_t offset) noexcept;
+
+  detail::Map& map_;
+  std::uint64_t client_;
+  bool replied_ = false;
+};
+
+}  // namespace viaduct::am

@@ -1,0 +1,72 @@
+#pragma once
+/// @file
+/// Names that the Active Message layer's users meet. Source: Mainwaring and Culler, Active Message Application
+/// Programming Interface, 1995; Begel et al. 2001, section 4.1.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/status.hpp"
+#include "runtime/types.hpp"
+
+namespace viaduct::am {
+
+inline constexpr std::uint32_t kMaxArgs = 16;         ///< arguments of one message
+inline constexpr std::uint32_t kMaxArgBytes = 128;    ///< and their packed size
+inline constexpr std::uint32_t kOwnHandlers = 256;    ///< ids 0 to 255: the endpoint's own table
+inline constexpr std::uint32_t kMinTranslations = 1024;
+
+/// Index into an endpoint's translation table. map_all() makes index r mean rank r.
+enum class Index : std::uint32_t {};
+inline constexpr std::uint32_t kNoIndex = 0xffffffff;  ///< a sender that is not in the translation table
+[[nodiscard]] constexpr std::uint32_t value(Index i) noexcept { return static_cast<std::uint32_t>(i); }
+
+/// An endpoint's place in the endpoint's own handler table, 0 to 255. 0 is the undeliverable-message handler.
+enum class HandlerId : std::uint16_t {};
+
+/// Protection tag of an endpoint: what a sender must name in its translation table to be heard.
+using Tag = std::uint64_t;
+inline constexpr Tag kTagNone = 0;            ///< hears nobody
+inline constexpr Tag kTagAll = ~Tag{0};       ///< hears everybody
+
+/// Global name of an endpoint; plain data, may be sent in messages and through the bootstrap.
+struct EndpointName {
+  Rank rank{};
+  std::uint16_t number = 0;  ///< of the rank's endpoints, in order of creation
+};
+
+/// What a message is.
+enum class Operation : std::uint8_t { short_message, medium, bulk, get };
+enum class Direction : std::uint8_t { request, reply };
+
+/// Why a message could not be delivered (status of the undeliverable-message handler). AM-2's names with their numbers
+/// left to the C interface.
+enum class Undeliverable : std::uint8_t {
+  none,
+  bad_arguments,   ///< EBADARGS: the arguments' size is not the handler's
+  bad_entry,       ///< EBADENTRY: the index is not mapped
+  bad_tag,         ///< EBADTAG: the endpoint's tag is another one
+  bad_handler,     ///< EBADHANDLER: no such handler there
+  bad_offset,      ///< EBADSEGOFF: the offset lies outside the segment, or there is none
+  bad_length,      ///< EBADLENGTH: the data reach beyond the segment's end
+  bad_endpoint,    ///< EBADENDPOINT: no such endpoint, or it has been freed
+  congestion,      ///< ECONGESTION
+  unreachable,     ///< EUNREACHABLE: the peer's process is gone
+  reply_rejected,  ///< EREPLYREJECTED: the requester could not take the reply
+};
+[[nodiscard]] const char* to_string(Undeliverable status) noexcept;
+[[nodiscard]] const char* to_string(Operation operation) noexcept;
+
+/// A returned message.
+struct Returned {
+  Undeliverable status = Undeliverable::none;
+  Operation operation = Operation::short_message;
+  Direction direction = Direction::request;
+  Index peer{};                  ///< where it was to go
+  Rank rank{};                   ///< and whose endpoint that is (the own rank when the index is not mapped)
+  std::uint16_t handler = 0;     ///< wire id; handler_name() tells its name
+  const std::byte* args = nullptr;  ///< packed as they were sent
+  std::uint32_t arg_bytes = 0;
+};
+
+}  // namespace viaduct::am
