@@ -48,7 +48,7 @@ void connect_to(int socket, double port) {
 
 // TCP: the peer listens, the sender connects. UDP: both bind, then each connects to the other's
 // port.
-Loopback::Loopback(Pair& pair, Transport transport) : pair_(pair), transport_(transport) {
+Loopback::Loopback(Pair& pair, Transport transport) : pair_(pair) {
   const int type = transport == Transport::tcp ? SOCK_STREAM : SOCK_DGRAM;
   socket_ = socket(AF_INET, type | SOCK_CLOEXEC, 0);
   require(socket_ >= 0, "cannot create a socket");
@@ -109,7 +109,7 @@ double Loopback::rtt_half_ns(std::uint64_t round_trips) {
 }
 
 CrossMemory::CrossMemory(Pair& pair, std::size_t bytes)
-    : pair_(pair), capacity_(bytes), memory_(std::make_unique<std::byte[]>(bytes)) {
+    : pair_(pair), memory_(std::make_unique<std::byte[]>(bytes)) {
   const double peers_pid = pair.exchange(static_cast<double>(getpid()));
   const double address = pair.exchange(
       static_cast<double>(reinterpret_cast<std::uintptr_t>(memory_.get())));  // 47 bits: exact

@@ -33,7 +33,6 @@ class Loopback {
   [[nodiscard]] std::uint64_t await_word();
 
   Pair& pair_;
-  Transport transport_;
   int socket_ = -1;
 };
 
@@ -54,7 +53,6 @@ class CrossMemory {
   bool write(std::size_t bytes) noexcept;
 
   Pair& pair_;
-  std::size_t capacity_;
   std::unique_ptr<std::byte[]> memory_;
   std::byte* target_ = nullptr;  // in the peer
   pid_t peer_ = 0;

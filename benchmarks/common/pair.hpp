@@ -77,8 +77,8 @@ enum class Verdict : std::uint8_t {
                                   double round_ns) noexcept;
 
 /// Below this RTT/2 two virtual CPUs share a physical core: such pairs show 9 to 35 ns, distinct
-/// cores of one cluster 55 and more.
-inline constexpr double kSharedCoreNs = 45;
+/// cores of one cluster 45 and more.
+inline constexpr double kSharedCoreNs = 40;
 
 /// One value per figure from each round that counts.
 struct Rounds {
