@@ -3,7 +3,8 @@
 # cold functions that are named, and not more instructions, stores and indirect calls than the table says.
 #
 # usage: check.sh [--record] OBJECT COMPILER LIMITS ALLOWED
-#   LIMITS   table: function, compiler, then most and measured of instructions, stores, indirect calls
+#   LIMITS   table: function, compiler, then most and measured of instructions, stores, indirect calls, and functions
+#            (1 when the compiler inlines the whole path)
 #   ALLOWED  regular expressions, one a line: what may be called
 #   --record prints the table's rows with the values of this object, to paste into LIMITS
 set -euo pipefail
@@ -32,20 +33,21 @@ compare() { # compare WHAT MEASURED MOST RECORDED
 }
 
 rows=0
-while read -r function for_compiler most_i was_i most_s was_s most_c was_c; do
+while read -r function for_compiler most_i was_i most_s was_s most_c was_c most_f was_f; do
   [[ $function == \#* || -z $function || $for_compiler != "$compiler" ]] && continue
   rows=$((rows + 1))
   report=$(judge "$function")
-  read -r _ instructions stores calls < <(grep '^count ' <<< "$report")
+  read -r _ instructions stores calls functions < <(grep '^count ' <<< "$report")
   if [[ $record ]]; then
-    echo "$function $compiler $most_i $instructions $most_s $stores $most_c $calls"
+    echo "$function $compiler $most_i $instructions $most_s $stores $most_c $calls $most_f $functions"
     continue
   fi
-  echo "$function, $compiler: $instructions instructions, $stores stores, $calls indirect calls"
+  echo "$function, $compiler: $instructions instructions, $stores stores, $calls indirect calls, $functions functions"
   while read -r _ sentence; do complain "$sentence"; done < <(grep '^bad ' <<< "$report")
   compare instructions "$instructions" "$most_i" "$was_i"
   compare stores "$stores" "$most_s" "$was_s"
   compare 'indirect calls' "$calls" "$most_c" "$was_c"
+  compare functions "$functions" "$most_f" "$was_f"
 done < "$limits"
 
 ((rows > 0)) || complain "$limits has no row for $compiler"

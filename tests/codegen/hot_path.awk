@@ -1,9 +1,11 @@
-# Judges the main part of one function of an object file, which is what is left when the compiler has split off its
-# cold part (NAME.cold): by objdump's symbol table and its disassembly with relocations, one after the other.
+# Judges a hot path in an object file: the main part of one function, which is what is left when the compiler has split
+# off its cold part (NAME.cold), and the main parts of the functions that it calls within the object because the compiler
+# has not inlined them. Reads objdump's symbol table and its disassembly with relocations, one after the other.
 #
 # variables: function  the function's name, as objdump -C prints it
 #            allowed   file of regular expressions, one a line: what may be called or jumped to (cold functions)
-# prints:    a line "count INSTRUCTIONS STORES INDIRECT_CALLS", and a line "bad ..." for each thing that may not be there
+# prints:    a line "count INSTRUCTIONS STORES INDIRECT_CALLS FUNCTIONS", and a line "bad ..." for each thing that may
+#            not be there
 #
 # Padding is not counted. A store is an instruction that writes memory other than the stack.
 
@@ -19,7 +21,7 @@ function hex(text,    value, i) {
   return value
 }
 
-function bad(sentence) { print "bad " sentence }
+function bad(sentence) { print "bad " sentence (current == function_name ? "" : " (in " current ")") }
 
 # "NAME+0x10" -> "NAME"; a section's name and offset -> the function that lies there. Relocations of calls and jumps
 # count from the end of their 4 bytes.
@@ -40,8 +42,8 @@ function named(target,    base, offset, i, best) {
   return best ? name[best] : base
 }
 
-function is_own(target) {
-  return target == function_cold || target == function_clone
+function is_own_cold(target) {
+  return target == current ".cold" || target == current " [clone .cold]"
 }
 
 function may_call(target,    i) {
@@ -65,8 +67,13 @@ function transfer(mnemonic, operands, relocation,    target, inside) {
     inside = target ~ /\+0x[0-9a-f]+$/
     sub(/\+0x[0-9a-f]+$/, "", target)
   }
-  if (is_own(target) || (target == function_name && (inside || mnemonic !~ /^call/))) return
-  if (!may_call(target)) bad(mnemonic " " target ": not among the cold functions that it may call")
+  if (is_own_cold(target) || (target == current && (inside || mnemonic !~ /^call/)) || may_call(target)) return
+  if (target in heads && !inside) {
+    if (!(target in seen)) path[++functions] = target
+    seen[target] = 1
+  } else {
+    bad(mnemonic " " target ": not among the cold functions that it may call")
+  }
 }
 
 function judge(mnemonic, operands, relocation) {
@@ -93,16 +100,7 @@ function judge(mnemonic, operands, relocation) {
   ++stores
 }
 
-function finish() {
-  judge(pending_mnemonic, pending_operands, pending_relocation)
-  pending_mnemonic = ""
-}
-
-BEGIN {
-  function_name = ENVIRON["CODEGEN_FUNCTION"]
-  function_cold = function_name ".cold"
-  function_clone = function_name " [clone .cold]"
-}
+BEGIN { function_name = ENVIRON["CODEGEN_FUNCTION"] }
 
 # Symbol table: address, flags, section, TAB, size, name.
 /^[0-9a-f]+ ....... \.text[^\t]*\t/ {
@@ -122,31 +120,39 @@ BEGIN {
 
 # Disassembly: the head of a function, an instruction, a relocation of the instruction before.
 /^[0-9a-f]+ <.*>:$/ {
-  finish()
   head = $0
   sub(/^[0-9a-f]+ </, "", head)
   sub(/>:$/, "", head)
-  within = head == function_name
-  found += within
+  ++heads[head]
   next
 }
-within && /^ *[0-9a-f]+:\t/ {
-  finish()
+/^ *[0-9a-f]+:\t/ {
   sub(/^ *[0-9a-f]+:\t/, "")
-  pending_mnemonic = $1
-  pending_operands = $0
-  sub(/^[^ \t]+[ \t]*/, "", pending_operands)
-  sub(/[ \t]+$/, "", pending_operands)
-  pending_relocation = ""
+  place = head SUBSEP (++count[head])
+  mnemonics[place] = $1
+  sub(/^[^ \t]+[ \t]*/, "")
+  sub(/[ \t]+$/, "")
+  operand[place] = $0
   next
 }
-within && /^\t+[0-9a-f]+: R_/ {
-  pending_relocation = $0
-  sub(/^\t+[0-9a-f]+: R_[^\t]*\t/, "", pending_relocation)
+/^\t+[0-9a-f]+: R_/ {
+  sub(/^\t+[0-9a-f]+: R_[^\t]*\t/, "")
+  relocations[place] = $0
 }
 
 END {
-  finish()
-  if (found != 1) bad("the object has " found + 0 " functions named " function_name ", not one")
-  print "count", instructions + 0, stores + 0, indirect + 0
+  current = function_name
+  if (heads[function_name] != 1) bad("the object has " heads[function_name] + 0 " functions named " function_name)
+  path[functions = 1] = function_name
+  seen[function_name] = 1
+  for (step = 1; step <= functions; ++step) {
+    current = path[step]
+    for (i = 1; i <= count[current]; ++i) {
+      place = current SUBSEP i
+      judge(mnemonics[place], operand[place], relocations[place])
+    }
+  }
+  current = function_name
+  if (!instructions) bad("no instructions of " function_name " were found")
+  print "count", instructions + 0, stores + 0, indirect + 0, functions
 }
