@@ -28,9 +28,9 @@ class Token {
   /// Order       replies to one requester are delivered in call order.
   /// Cost        one cache line; no credit, allocation, lock or system call.
   ///
-  /// @return ok, or peer_lost when the requester is gone.
+  /// A requester that is gone gets no reply; the handler need not care.
   template <auto Handler, class... A>
-  Status reply(A... args) noexcept {
+  void reply(A... args) noexcept {
     using S = detail::SignatureOf<Handler>;
     static_assert(S::kOperation == Operation::short_message, "use reply_medium or reply_bulk for this handler");
     const auto words = detail::PackAs<typename S::Args>::pack(args...);
@@ -43,11 +43,11 @@ class Token {
           for (std::uint32_t i = 0; i < kWords; ++i) slot->words[i] = words[i];
           map_.vi->publish(*slot, via::shm::header::make(via::shm::MessageKind::inline_data, S::Args::kBytes, client));
           replied_ = true;
-          return Status::ok;
+          return;
         }
       }
     }
-    return reply_slow(client, words.data(), kWords, S::Args::kBytes, nullptr, 0, 0);
+    (void)reply_slow(client, words.data(), kWords, S::Args::kBytes, nullptr, 0, 0);
   }
 
   /// Medium reply: up to max_medium() bytes, copied before the call returns. As reply(), but may have to wait until the

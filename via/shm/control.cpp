@@ -116,7 +116,8 @@ void Nic::handle_request(Rank from, const Letter& letter) {
   if (letter.kind == MailKind::peer_request) {
     for (Vi* vi : vis_) {
       if (vi == nullptr || vi->state_ != ViState::connecting || vi->asked_ != MailKind::peer_request ||
-          vi->peer_ != from || vi->discriminator_ != letter.discriminator || vi->id_ == letter.source_vi)
+          vi->peer_ != from || vi->discriminator_ != letter.discriminator ||
+          (from == job_.rank() && vi->id_ == letter.source_vi))
         continue;
       if (vi->compatible(letter)) return vi->attach_peer(letter);
       vi->answer(ConnectResult::mismatch, 0);  // the peer finds the same when our request reaches it
