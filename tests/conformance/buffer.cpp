@@ -66,8 +66,8 @@ Buffer::Buffer(Rig& rig, std::size_t bytes, Memory memory, via::Rights rights)
 
 Buffer::Buffer(Rig& rig, std::size_t bytes, Memory memory, via::Rights rights,
                via::ProtectionTag tag)
-    : nic_(rig.nic()), bytes_(bytes) {
-  const std::size_t whole = bytes + 2 * kGuardBytes;
+    : nic_(rig.nic()), bytes_(std::max<std::size_t>(bytes, 1)) {
+  const std::size_t whole = bytes_ + 2 * kGuardBytes;
   if (memory == Memory::shared) {
     shared_ = nic_.allocate(whole);
     data_ = shared_ + kGuardBytes;

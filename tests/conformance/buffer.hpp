@@ -25,6 +25,7 @@ void fill_pattern(std::byte* to, std::size_t bytes, std::uint64_t seed,
 [[nodiscard]] std::size_t matching(const std::byte* from, std::size_t bytes, std::uint64_t seed,
                                    std::size_t first = 0) noexcept;
 
+/// At least one byte: an empty range cannot be registered.
 class Buffer {
  public:
   Buffer(Rig& rig, std::size_t bytes, Memory memory = Memory::shared,
