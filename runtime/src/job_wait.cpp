@@ -19,11 +19,11 @@ std::uint32_t Job::barrier_arrive() noexcept {
   // so.
   page_->barrier_arrived.store(0, std::memory_order_relaxed);
   page_->barrier_round.store(ticket, std::memory_order_seq_cst);
-  std::atomic_thread_fence(
-      std::memory_order_seq_cst);  // pairs with the sleeper's, between its flag and its last look
+  // Both sequentially consistent, as a pair: the round is out before the flags are read. The
+  // sleeper has the counterpart between raising its flag and its last look.
   for (std::uint32_t i = 0; i < size_; ++i) {
     RankRecord& other = record(Rank{i});
-    if (other.sleeping.load(std::memory_order_relaxed) != 0) ring_doorbell(other);
+    if (other.sleeping.load(std::memory_order_seq_cst) != 0) ring_doorbell(other);
   }
   return ticket;
 }
