@@ -47,7 +47,7 @@ struct Packing {
   static constexpr Layout kLayout = [] {
     Layout layout;
     std::size_t i = 0;
-    const auto place = [&](std::size_t size, std::size_t alignment) {
+    [[maybe_unused]] const auto place = [&](std::size_t size, std::size_t alignment) {
       const std::size_t a = alignment < 8 ? alignment : 8;
       layout.bytes = (layout.bytes + a - 1) / a * a;
       layout.at[i++] = layout.bytes;

@@ -12,22 +12,22 @@
 
 namespace viaduct::bench {
 
-std::byte* share_block(Job& job, std::size_t bytes) {
+std::byte* share_block(Job& job, std::size_t bytes, Rank owner) {
   constexpr std::size_t kHugePage = std::size_t{2} << 20;
   constexpr const char* kKey = "bench.block";
   std::uint64_t offset = 0;
-  if (job.rank() == Rank{0}) {
+  if (job.rank() == owner) {
     offset = job.segment().allocate(bytes, kHugePage);
     job.bootstrap().put(kKey, std::as_bytes(std::span(&offset, 1)));
   }
   job.bootstrap().fence();
-  const std::vector<std::byte> value = job.bootstrap().get(Rank{0}, kKey);
+  const std::vector<std::byte> value = job.bootstrap().get(owner, kKey);
   if (value.size() != sizeof offset) {
     throw Error(std::errc::protocol_error,
-                fmt::format("rank 0 published {} bytes instead of an offset", value.size()));
+                fmt::format("rank {} published {} bytes instead of an offset", index(owner), value.size()));
   }
   std::memcpy(&offset, value.data(), sizeof offset);
-  return job.window_of(Rank{0}) + offset;
+  return job.window_of(owner) + offset;
 }
 
 void require_own_core(Job& job, std::byte* block, Role role) {

@@ -9,10 +9,10 @@
 
 namespace viaduct::bench {
 
-/// Collective, blocks. @p bytes of zeroed memory in rank 0's segment, aligned to 2 MiB; each rank
+/// Collective, blocks. @p bytes of zeroed memory in @p owner's segment, aligned to 2 MiB; each rank
 /// gets its own address of them. They stay until the job ends.  Throws Error when the memory is not
 /// there.
-[[nodiscard]] std::byte* share_block(Job& job, std::size_t bytes);
+[[nodiscard]] std::byte* share_block(Job& job, std::size_t bytes, Rank owner = Rank{0});
 
 /// Pins the calling rank to its core, and makes sure that its partner in the pair has another one:
 /// ranks that spin on one core measure the scheduler. Both call it; @p block starts with a

@@ -1,0 +1,40 @@
+#pragma once
+/// @file
+/// Two ranks joined by one VI, through the public interface: what Active Messages are compared with.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "benchmarks/common/pair.hpp"
+#include "via/nic.hpp"
+
+namespace viaduct::bench {
+
+class ViLink {
+ public:
+  /// Both construct, at the same time.  Throws Error when they do not meet.
+  ViLink(via::Nic& nic, Pair& pair, Rank peer);
+
+  /// Send and receive of @p bytes (up to 56) to and fro: post_send, the posted receive consumed, the completion queue
+  /// polled, the receive posted again. RTT/2, the same at both.
+  [[nodiscard]] double rtt_half_ns(std::uint64_t round_trips, std::uint32_t bytes = 16);
+
+ private:
+  void exchange(std::uint64_t round_trips, bool first);
+  std::uint64_t await_receive();
+
+  static constexpr std::uint32_t kDepth = 64;
+  Pair& pair_;
+  via::ProtectionTag tag_;
+  via::Nic& nic_;
+  std::byte* memory_;
+  via::MemoryRegion region_;
+  std::unique_ptr<via::CompletionQueue> sends_, receives_;
+  std::unique_ptr<via::Vi> vi_;
+  std::vector<via::Descriptor> receive_descriptors_;
+  via::Descriptor send_;
+  std::uint32_t bytes_ = 16;
+};
+
+}  // namespace viaduct::bench
