@@ -9,6 +9,7 @@
 #include <new>
 #include <string>
 
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -26,6 +27,14 @@ constexpr CounterName kCounterNames[kCounterCount] = {
     {"staged", "messages"},      {"rdma", "operations"},    {"connections", "connections"},
 };
 constexpr std::string_view kBootstrapKey = "via.shm";
+
+/// Whether all pages of the range are there. MS_ASYNC looks at the mappings and does nothing else.
+bool is_mapped(const std::byte* address, std::size_t bytes) noexcept {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(address) & ~(page - 1);
+  const std::size_t length = reinterpret_cast<std::uintptr_t>(address) + bytes - begin;
+  return msync(reinterpret_cast<void*>(begin), length, MS_ASYNC) == 0 || errno != ENOMEM;
+}
 
 }  // namespace
 
@@ -131,6 +140,9 @@ MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::si
     throw Error(std::errc::invalid_argument, "cannot register memory: the range of " + std::to_string(bytes) +
                                                  " bytes is null, empty or wraps round");
   const bool in_window = job_.segment().contains(address, bytes);
+  if (!in_window && !is_mapped(address, bytes))
+    throw Error(std::errc::bad_address, "cannot register memory: not all of the range of " + std::to_string(bytes) +
+                                            " bytes is mapped in this process");
   if (!in_window && includes(rights, Rights::atomic))
     throw Error(std::errc::operation_not_supported,
                 "atomics need memory that peers map: allocate it with Nic::allocate instead of registering private memory");
