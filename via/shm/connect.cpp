@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <string>
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
@@ -14,6 +15,13 @@
 #include "via/shm/vi.hpp"
 
 namespace viaduct::via::shm {
+
+namespace {
+[[noreturn]] void throw_no_such_rank(Rank rank, std::uint32_t size) {
+  throw Error(std::errc::invalid_argument, "cannot connect to rank " + std::to_string(index(rank)) +
+                                               ": the job has the ranks 0 to " + std::to_string(size - 1));
+}
+}  // namespace
 
 Vi::Vi(Nic& nic, const ViAttributes& attributes, const InlineOptions& options)
     : context_(attributes.context), options_(options), attributes_(attributes), nic_(nic) {
@@ -133,6 +141,7 @@ void Vi::connect_loopback() {
 
 ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t timeout_ns) {
   if (state_ != ViState::idle) return ConnectResult::rejected;
+  if (index(peer) >= nic_.job_.size()) throw_no_such_rank(peer, nic_.job_.size());
   if (nic_.job_.is_lost(peer)) return ConnectResult::unreachable;
   peer_ = peer;
   discriminator_ = discriminator;
@@ -149,6 +158,7 @@ ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t t
 
 Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
   if (state_ != ViState::idle) return Status::bad_state;
+  if (index(peer) >= nic_.job_.size()) return Status::bad_argument;
   if (nic_.job_.is_lost(peer)) return Status::peer_lost;
   peer_ = peer;
   discriminator_ = discriminator;
