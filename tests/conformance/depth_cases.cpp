@@ -16,12 +16,12 @@ void send_depth(Rig& rig) {
     Note note("{} bytes", bytes);
     via::ViAttributes attributes = vi_attributes(2 * kDepth);
     attributes.send_depth = kDepth;
-    Link link(rig, attributes);
     Buffer buffer(rig, 1000);
     Buffer in(rig, 1000);
-    connect(rig, link);
     std::vector<Descriptor> receives(2 * kDepth);
     std::vector<Descriptor> sends(kDepth + 1);
+    Link link(rig, attributes);  // goes first: it still has descriptors
+    connect(rig, link);
     for (Descriptor& d : receives) {
       via::make_receive(d, in.data(), 1000, in.handle());
       link.post_receive(d);
@@ -53,11 +53,11 @@ void receive_depth(Rig& rig) {
   constexpr std::uint32_t kDepth = 5;
   via::ViAttributes attributes = vi_attributes(2 * kDepth);
   attributes.receive_depth = kDepth;
-  Link link(rig, attributes);
   Buffer buffer(rig, 100);
-  connect(rig, link);
   std::vector<Descriptor> receives(kDepth + 1);
   std::vector<Descriptor> sends(kDepth);
+  Link link(rig, attributes);  // goes first: it still has descriptors
+  connect(rig, link);
   for (Descriptor& d : receives) via::make_receive(d, buffer.data(), 100, buffer.handle());
   for (Descriptor& d : sends) via::make_send(d, buffer.data(), 10, buffer.handle());
   for (std::uint32_t i = 0; i < kDepth; ++i) link.post_receive(receives[i]);

@@ -108,11 +108,11 @@ void expect_broken(Rig& rig, Link& link, bool reporter) {
 
 void send_from(Rig& rig, Reliability level, Fault fault, std::uint32_t bytes) {
   Note note("{}, {} bytes, {}", name_of(level), bytes, fault_name(fault));
-  Link link(rig, vi_attributes(4, level));
   Faulty source(rig, bytes, fault, via::Rights::none);
   Buffer in(rig, bytes);
   Descriptor receive{};
   Descriptor send{};
+  Link link(rig, vi_attributes(4, level));
   connect(rig, link);
   via::make_receive(receive, in.data(), bytes, in.handle());
   link.post_receive(receive);

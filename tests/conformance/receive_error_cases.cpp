@@ -14,16 +14,16 @@ using via::ViState;
 namespace status = via::descriptor_status;
 
 struct Ends {
-  Link link;
   Buffer out, in;
   std::vector<Descriptor> sends, receives;
+  Link link;  // goes first: it may still have descriptors
 
   Ends(Rig& rig, Reliability level, std::size_t count, std::uint32_t bytes, std::uint32_t room)
-      : link(rig, vi_attributes(16, level)),
-        out(rig, count * bytes),
+      : out(rig, count * bytes),
         in(rig, 16 * std::size_t{room}),
         sends(count),
         receives(16),
+        link(rig, vi_attributes(16, level)),
         bytes_(bytes),
         room_(room) {
     connect(rig, link);

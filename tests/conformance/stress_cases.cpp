@@ -200,8 +200,8 @@ class Traffic {
   via::Reliability level_;
   std::mt19937_64 random_;
   std::unique_ptr<via::CompletionQueue> queue_;
-  std::vector<std::unique_ptr<via::Vi>> vis_;
   std::vector<std::unique_ptr<Stream>> streams_;
+  std::vector<std::unique_ptr<via::Vi>> vis_;  // go first: they still have the streams' descriptors
   std::unordered_map<const via::Vi*, Stream*> by_vi_;
   std::uint64_t hot_ = 0;
   std::int64_t quiet_since_ = 0;
