@@ -158,9 +158,7 @@ Vi::Carried Vi::finish(Descriptor& d, CompletedOperation operation) noexcept {
 Vi::Carried Vi::refuse(Descriptor& d, std::uint32_t status, ErrorCause cause) noexcept {
   if (!pending_.empty() && pending_.front().descriptor == &d) pending_.pop_front();
   push_send(d, status_of(completed(operation_of(d))) | status);
-  if (attributes_.reliability != Reliability::unreliable || cause == ErrorCause::format ||
-      cause == ErrorCause::protection)
-    fail(cause);
+  if (attributes_.reliability != Reliability::unreliable) fail(cause);
   return Carried::failed;
 }
 
@@ -348,8 +346,8 @@ Status Vi::post_receive_slow(Descriptor& d) noexcept {
     ++rx_outstanding_;
     d.control.status = kReceived | status;
     receive_cq_->push({this, &d, Queue::receive});
-    if (state_ == ViState::connected) fail(status == descriptor_status::format_error ? ErrorCause::format
-                                                                                      : ErrorCause::protection);
+    if (state_ == ViState::connected && attributes_.reliability != Reliability::unreliable)
+      fail(status == descriptor_status::format_error ? ErrorCause::format : ErrorCause::protection);
     return Status::ok;
   }
   const std::uint64_t number = rx_posted_++;
