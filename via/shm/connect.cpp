@@ -116,7 +116,7 @@ void Vi::attach_peer(const Letter& letter) {
   cause_ = ErrorCause::none;
   final_sent_ = final_received_ = false;
   state_ = ViState::connected;
-  tx_ready_ = !options_.inline_only;
+  tx_ready_ = fast_path_allowed();
   nic_.count(kConnections);
   receive_cq_->ring_self(receive_bit_);  // the peer may have sent already, and rung a bell that nobody knew
 }

@@ -132,7 +132,7 @@ void Vi::run_pending() noexcept {
       pending_.pop_front();
     }
   }
-  if (state_ == ViState::connected) tx_ready_ = true;
+  if (state_ == ViState::connected) tx_ready_ = fast_path_allowed();
 }
 
 Vi::Carried Vi::carry_out(Descriptor& d) noexcept {
@@ -214,7 +214,9 @@ Vi::Carried Vi::carry_send(Descriptor& d) noexcept {
   const std::uint64_t flags = immediate ? header::immediate_bit : 0;
   if (immediate)
     slot->words[6] = (std::uint64_t{d.control.immediate_high} << 32) | d.control.immediate_low;
-  if (d.control.length > kInlineBytes - (immediate ? 8U : 0U)) return deliver_large(d, *slot, flags);
+  // At the reception level a message is in its place when the send completes: never only in its slot.
+  if (d.control.length > kInlineBytes - (immediate ? 8U : 0U) || attributes_.reliability == Reliability::reception)
+    return deliver_large(d, *slot, flags);
   gather(d, 0, reinterpret_cast<std::byte*>(slot->words));
   publish(*slot, header::make(MessageKind::inline_data, d.control.length, 0) | flags);
   return finish(d, CompletedOperation::send);

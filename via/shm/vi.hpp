@@ -174,6 +174,9 @@ class Vi final : public via::Vi {
     }
   };
 
+  [[nodiscard]] bool fast_path_allowed() const noexcept {
+    return !options_.inline_only && attributes_.reliability != Reliability::reception;
+  }
   [[nodiscard]] static std::uint64_t phase(std::uint64_t seq, std::uint64_t mask) noexcept {
     return (seq & (mask + 1)) == 0 ? header::phase_bit : 0;
   }
