@@ -11,6 +11,7 @@
  *             P credits given back at a time, REQUESTS of each endpoint, TWO_LINES: messages may need two slots
  * Variants    SLEEP: who waits may block in the kernel; without it everybody polls for ever.
  *             MUTANT_...: one rule left out, see below; spin must find an error in each.
+ *             WITNESS_...: an assertion that fails where something rare happens: shows that the search gets there.
  *
  * Memory order. Stores of one endpoint are seen in order; a store may be delayed past the look at the peer's sleep flag
  * that follows it (x86). The sleeper's membarrier waits until no such store is on its way.
@@ -248,7 +249,11 @@ inline wait_for_room() {
      MEMBARRIER;
      if
      :: REPLY_FITS || ARRIVED
-     :: !(REPLY_FITS || ARRIVED) -> bell[ME]
+     :: !(REPLY_FITS || ARRIVED) ->
+#ifdef WITNESS_SLEEP_IN_REPLY
+        assert(false);
+#endif
+        bell[ME]
      fi;
      sleeping[ME] = 0
 #endif
@@ -258,7 +263,11 @@ inline wait_for_room() {
 inline send_reply() {
   if
   :: reply_medium && MEDIUM_ROOM(source) -> STORE(source, WRITE(source, 1, 1, 0, reply_two, 0))
-  :: reply_medium && !MEDIUM_ROOM(source) -> STORE(source, WRITE(source, 1, 0, 1, reply_two, 0))
+  :: reply_medium && !MEDIUM_ROOM(source) ->
+#ifdef WITNESS_OVERFLOW
+     assert(false);
+#endif
+     STORE(source, WRITE(source, 1, 0, 1, reply_two, 0))
   :: !reply_medium -> STORE(source, WRITE(source, 1, 0, 0, reply_two, 0))
   fi
 }
@@ -311,6 +320,9 @@ inline poll(peer) {
 
 inline run_deferred(peer) {
   atomic { deferred[D(peer, ME)]?own_medium, own_place, number; source = peer };
+#ifdef WITNESS_DEFERRED
+  assert(!own_medium);
+#endif
   run_request_handler()
 }
 
