@@ -1,0 +1,102 @@
+// A distributed table of counters: every key has an owner, who alone touches its counter.
+//
+//     viaduct-run -n 4 counter_table [INCREMENTS]
+//
+// To count is a request that wants no answer; to look a counter up is a request whose handler replies. Handlers of one
+// rank run one at a time, inside its polls, so that the table needs no lock.
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <unordered_map>
+
+#include "am/bundle.hpp"
+#include "am/context.hpp"
+#include "am/endpoint.hpp"
+#include "runtime/job.hpp"
+
+namespace am = viaduct::am;
+
+namespace {
+
+constexpr std::uint64_t kKeys = 1000;
+
+// This rank's part of the table. Ranks may be threads.
+thread_local std::unordered_map<std::uint64_t, std::uint64_t> counters;
+
+// The answer that a look-up waits for.
+thread_local std::uint64_t found = 0;
+thread_local bool answered = false;
+
+void on_increment(am::Token&, std::uint64_t key, std::uint64_t by) { counters[key] += by; }
+
+void on_found(am::Token&, std::uint64_t value) {
+  found = value;
+  answered = true;
+}
+void on_look_up(am::Token& token, std::uint64_t key) {
+  const auto entry = counters.find(key);
+  token.reply<on_found>(entry == counters.end() ? std::uint64_t{0} : entry->second);
+}
+
+/// Keys are spread over the ranks by a hash, the same everywhere.
+am::Index owner_of(std::uint64_t key, std::uint32_t ranks) {
+  const std::uint64_t mixed = key * 0x9e3779b97f4a7c15ULL;
+  return am::Index{static_cast<std::uint32_t>((mixed >> 32) % ranks)};
+}
+
+/// What rank @p r counts in its step @p i. Every rank can compute it, and so can check the sums.
+std::uint64_t key_of(std::uint64_t r, std::uint64_t i) { return (i * 7919 + r * 104729) % kKeys; }
+std::uint64_t amount_of(std::uint64_t r, std::uint64_t i) { return 1 + (r + i) % 3; }
+
+int body(viaduct::Job& job, int argc, char** argv) {
+  const int wanted = argc > 1 ? std::atoi(argv[1]) : 20000;
+  if (wanted <= 0) {
+    std::fprintf(stderr, "counter_table: INCREMENTS is a positive number, not '%s'\n", argv[1]);
+    return 2;
+  }
+  const auto increments = static_cast<std::uint64_t>(wanted);
+  const std::uint64_t me = index(job.rank());
+  am::Context context(job);
+  am::Bundle bundle(context);
+  am::Endpoint endpoint(bundle);
+  endpoint.map_all();  // index r is rank r, ourselves included
+
+  for (std::uint64_t i = 0; i < increments; ++i) {
+    const std::uint64_t key = key_of(me, i);
+    if (endpoint.request<on_increment>(owner_of(key, job.size()), key, amount_of(me, i)) != viaduct::Status::ok) return 1;
+  }
+  // A look-up is handled after our own increments of that key: requests between two endpoints keep their order. Those
+  // of other ranks may still be under way, hence a look-up at every rank's owner before the barrier, which tells that
+  // everything sent so far has been handled.
+  for (std::uint32_t r = 0; r < job.size(); ++r) {
+    answered = false;
+    if (endpoint.request<on_look_up>(am::Index{r}, std::uint64_t{0}) != viaduct::Status::ok) return 1;
+    if (bundle.wait_until([] { return answered; }) != viaduct::Status::ok) return 1;
+  }
+  if (bundle.barrier() != viaduct::Status::ok) return 1;
+
+  std::unordered_map<std::uint64_t, std::uint64_t> expected;
+  for (std::uint64_t r = 0; r < job.size(); ++r)
+    for (std::uint64_t i = 0; i < increments; ++i) expected[key_of(r, i)] += amount_of(r, i);
+
+  int wrong = 0;
+  for (std::uint64_t key = me; key < kKeys; key += job.size()) {  // the ranks share the checking
+    answered = false;
+    if (endpoint.request<on_look_up>(owner_of(key, job.size()), key) != viaduct::Status::ok) return 1;
+    if (bundle.wait_until([] { return answered; }) != viaduct::Status::ok) return 1;
+    if (found != expected[key] && ++wrong == 1)
+      std::fprintf(stderr, "counter_table: key %llu counts %llu, not %llu\n", static_cast<unsigned long long>(key),
+                   static_cast<unsigned long long>(found), static_cast<unsigned long long>(expected[key]));
+  }
+  if (bundle.barrier() != viaduct::Status::ok) return 1;
+  if (me == 0)
+    std::printf("%llu increments of %llu keys by %u ranks; rank 0 owns %zu keys and found %d of its share wrong\n",
+                static_cast<unsigned long long>(increments * job.size()), static_cast<unsigned long long>(kKeys),
+                job.size(), counters.size(), wrong);
+  return wrong == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return viaduct::run(body, argc, argv); }
