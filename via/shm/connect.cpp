@@ -288,9 +288,9 @@ void Vi::disconnect() noexcept {
     answer_ = ConnectResult::timed_out;
   }
   if (options_.inline_only && rx_ != nullptr) release_slots();  // what we have taken, exactly
+  state_ = ViState::idle;  // first: an error among what has come is no error of a connection any more
   flush();
   send_final(MailKind::disconnect);
-  state_ = ViState::idle;
   drop_channel();
   rx_posted_ = rx_seq_ = 0;
 }
