@@ -176,16 +176,21 @@ bool CompletionQueue::anything_there() noexcept {
   return std::any_of(vis_.begin(), vis_.end(), [](Vi* vi) { return vi != nullptr && vi->has_arrivals(); });
 }
 
+/// Every sender rings from now on, and has all the room that there is.
+void CompletionQueue::set_all_aside() noexcept {
+  while (hot_count_ != 0) set_aside(*hot_[0]);
+  for (Vi* vi : vis_)
+    if (vi != nullptr && vi->options_.inline_only && vi->rx_ != nullptr && vi->rx_released_ != vi->rx_seq_)
+      vi->release_slots();
+}
+
 void CompletionQueue::block(std::int64_t timeout_ns, const std::function<bool()>& done,
                             std::recursive_mutex* mutex) noexcept {
   Job& job = nic_.job_;
   RankRecord& record = job.record(job.rank());
   const std::uint32_t seen = record.doorbell.load();
   record.sleeping.fetch_add(1);
-  while (hot_count_ != 0) set_aside(*hot_[0]);
-  for (Vi* vi : vis_)
-    if (vi != nullptr && vi->options_.inline_only && vi->rx_ != nullptr && vi->rx_released_ != vi->rx_seq_)
-      vi->release_slots();
+  set_all_aside();
   const bool ordered = job.membarrier_works() && membarrier_global();
   if (!ordered) std::atomic_thread_fence(std::memory_order_seq_cst);
   constexpr std::int64_t kCapNs = 1'000'000;
@@ -219,13 +224,36 @@ Status CompletionQueue::wait(Completion& out, std::int64_t timeout_ns) noexcept 
 Status CompletionQueue::notify(std::function<void()> ready) {
   if (armed_.exchange(true)) return Status::bad_state;
   if (notifier_.joinable()) notifier_.join();
-  notifier_ = std::thread([this, call = std::move(ready)] {
-    tick_ |= kHousekeeping - 1;
-    while (!stop_notifier_.load() && !anything_there()) block(-1);
+  nic_.progress();
+  set_all_aside();
+  tick_ |= kHousekeeping - 1;
+  notifier_ = std::thread([this, epoch = nic_.life_epoch_, call = std::move(ready)] {
+    while (!stop_notifier_.load() && !takeable(epoch)) sleep_until_bell(epoch);
+    for (Vi* vi : vis_)  // what came without a bell while the channels were being set aside
+      if (vi != nullptr && vi->has_arrivals()) ring_self(vi->receive_bit_);
     armed_.store(false);
     if (!stop_notifier_.load()) call();
   });
   return Status::ok;
+}
+
+/// For the notifying thread, while the owner keeps away from the queue: a completion, or a control message or a lost
+/// peer that may bring one.
+bool CompletionQueue::takeable(std::uint32_t epoch) noexcept {
+  if (std::atomic_ref(ring_tail_).load(std::memory_order_acquire) != ring_head_ || nic_.mail_waiting() ||
+      nic_.job_.life_epoch() != epoch)
+    return true;
+  return std::any_of(vis_.begin(), vis_.end(), [](Vi* vi) { return vi != nullptr && vi->has_arrivals(); });
+}
+
+void CompletionQueue::sleep_until_bell(std::uint32_t epoch) noexcept {
+  constexpr std::int64_t kCapNs = 1'000'000;  // the owner's own sends ring no bell
+  RankRecord& record = nic_.job_.record(nic_.job_.rank());
+  const std::uint32_t seen = record.doorbell.load();
+  record.sleeping.fetch_add(1);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!takeable(epoch)) futex_wait(record.doorbell, seen, kCapNs);
+  record.sleeping.fetch_sub(1);
 }
 
 }  // namespace viaduct::via::shm

@@ -11,6 +11,7 @@
 /// membarrier, which orders the sender's message before its look at the notify word).
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -101,12 +102,15 @@ class CompletionQueue final : public via::CompletionQueue {
   Status pop(Completion& out) noexcept;
   void push(const Completion& c) noexcept {  // has room: create_vi made sure of it for all depths attached
     ring_[ring_tail_ & ring_mask_] = c;
-    ++ring_tail_;
+    std::atomic_ref(ring_tail_).store(ring_tail_ + 1, std::memory_order_release);  // notify()'s thread looks at it
   }
   void collect_ready() noexcept;  // doorbell bits and one aside channel into ready_; every so often the NIC's progress
   [[nodiscard]] Vi* next_ready() noexcept;
   void settle(Vi& vi) noexcept;  // after its messages were taken: make it hot if there is a place
   void set_aside(Vi& vi) noexcept;
+  void set_all_aside() noexcept;
+  [[nodiscard]] bool takeable(std::uint32_t epoch) noexcept;
+  void sleep_until_bell(std::uint32_t epoch) noexcept;
   void promise(std::size_t depth);           // room for a work queue's completions; throws Error
   void watch(Vi& vi);                        // gives it a doorbell bit
   void unwatch(Vi& vi) noexcept;
