@@ -248,10 +248,9 @@ TEST(Label, LinesStayWholeAndNothingIsLost) {
       run({"-n", "3", "--label", "--keep-going", "--quiet"}, {"lines", std::to_string(kLines)});
   EXPECT_EQ(result.code, 128 + SIGKILL);
   for (int rank = 0; rank < 3; ++rank) {
-    const std::string label = "[" + std::to_string(rank) + "] ";
+    const std::string label = fmt::format("[{}] ", rank);
     for (int i = 0; i < kLines; ++i) {
-      const std::string line =
-          "line " + std::to_string(i) + " of rank " + std::to_string(rank) + "\n";
+      const std::string line = fmt::format("line {} of rank {}\n", i, rank);
       EXPECT_EQ(driver::count(result.out, label + line), 1) << label << line;
     }
     EXPECT_EQ(driver::count(result.out, label + "no end\n"), 1)
