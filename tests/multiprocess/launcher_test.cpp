@@ -1,5 +1,6 @@
 // viaduct-run's command line, exit status, output and signals.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <csignal>
