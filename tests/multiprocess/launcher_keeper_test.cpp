@@ -18,6 +18,10 @@ using Words = std::vector<std::string>;
 constexpr double kBoundSeconds = 2;
 constexpr int kRanks = 3;
 
+/// How many processes say that they are up: each rank, its child, its orphan, and the one without
+/// environment.
+int processes_of(const std::string& verb) { return kRanks * (verb == "children-cleared" ? 4 : 3); }
+
 Words command(const std::string& tag, const std::string& verb) {
   return {driver::viaduct_run(),
           "-n",
@@ -95,13 +99,14 @@ TEST_P(Killed, WhenAllIsUp) {
   const std::string tag = driver::new_tag();
   const auto shared_before = names_in("/dev/shm");
   Program program(command(tag, GetParam().verb));
-  ASSERT_TRUE(program.wait_for("ready", kRanks));
+  const int processes = processes_of(GetParam().verb);
+  ASSERT_TRUE(program.wait_for("ready", processes));
   const Family family = family_of(program.pid(), tag);
   ASSERT_GT(family.launcher, 0);
   ASSERT_GT(family.guard, 0);
   ASSERT_EQ(driver::name_of(family.guard), "viaduct-keeper");
   ASSERT_GE(driver::processes_with(tag).size(),
-            3U + 3 * kRanks);  // keeper, launcher, guard; rank, child, orphan
+            3U + static_cast<unsigned>(processes));  // keeper, launcher, guard
   kill_victim(GetParam().victim, family);
   EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << survivors(tag);
   EXPECT_EQ(names_in("/dev/shm"), shared_before);
@@ -139,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Keeper, SaysThatTheLauncherWasKilled) {
   const std::string tag = driver::new_tag();
   Program program(command(tag, "children"));
-  ASSERT_TRUE(program.wait_for("ready", kRanks));
+  ASSERT_TRUE(program.wait_for("ready", processes_of("children")));
   ::kill(family_of(program.pid(), tag).launcher, SIGKILL);
   const driver::Result result = program.finish();
   EXPECT_EQ(result.code, 125);
@@ -150,7 +155,7 @@ TEST(Keeper, SaysThatTheLauncherWasKilled) {
 TEST(Keeper, StoppedLauncherEndsWithItsKeeper) {
   const std::string tag = driver::new_tag();
   Program program(command(tag, "children"));
-  ASSERT_TRUE(program.wait_for("ready", kRanks));
+  ASSERT_TRUE(program.wait_for("ready", processes_of("children")));
   ::kill(family_of(program.pid(), tag).launcher, SIGSTOP);
   program.signal(SIGKILL);
   EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << survivors(tag);
@@ -169,7 +174,7 @@ TEST(Keeper, InnerJobEndsWithTheOuter) {
   Program program({driver::viaduct_run(), "-n", "1", driver::viaduct_run(), "-n",
                    std::to_string(kRanks), driver::test_program("launcher_actor"), tag,
                    "children"});
-  ASSERT_TRUE(program.wait_for("ready", kRanks));
+  ASSERT_TRUE(program.wait_for("ready", processes_of("children")));
   kill_victim(Victim::both, family_of(program.pid(), tag));
   EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << survivors(tag);
 }
@@ -182,7 +187,7 @@ TEST(Keeper, WithoutPidfds) {
     const Words rest = command(tag, "children");
     words.insert(words.end(), rest.begin(), rest.end());
     Program program(words);
-    if (!program.wait_for("ready", kRanks)) {
+    if (!program.wait_for("ready", processes_of("children"))) {
       const driver::Result result = program.finish();
       if (result.code == 77) GTEST_SKIP() << "seccomp filters are refused here";
       FAIL() << result.err;

@@ -147,11 +147,14 @@ void fork_child(void (*body)(char**), char** argv) {
   }
 }
 
-[[noreturn]] void child_hang(char**) { hang(); }
+[[noreturn]] void child_hang(char**) {
+  say("ready");
+  hang();
+}
 
 void child_in_own_session(char**) {
   ::setsid();
-  if (::fork() == 0) hang();  // an orphan, as daemons are
+  if (::fork() == 0) child_hang(nullptr);  // an orphan, as daemons are
 }
 
 void child_with_empty_environment(char** argv) {
@@ -393,7 +396,7 @@ int direct(int, char** argv) {
 int main(int argc, char** argv) {
   if (argc < 3) return 98;
   const std::string verb = argv[2];
-  if (verb == "sleep") hang();
+  if (verb == "sleep") child_hang(argv);
   if (verb == "direct") return direct(argc, argv);
   if (verbs().count(verb) == 0) return 98;
   return viaduct::run(body, argc, argv);
