@@ -47,7 +47,7 @@ enum class MessageKind : std::uint8_t {
   inline_data,    // the payload is in the line(s)
   delivered,      // the payload is already in the posted receive; word 0: its length
   staged,         // word 0: length, word 1: offset of a StagedBlock in the sender's window
-  too_long,       // word 0: length; the posted receive cannot hold it: its status is length_error
+  too_long,       // word 0: length; the posted receive cannot hold it, or is refused: its status says so
   continuation,   // further line of an inline message
 };
 
@@ -89,9 +89,9 @@ struct alignas(kDestructivePairBytes) NotifyLine {
 
 /// Where the receive that message i consumes wants its data (entry i mod n).
 struct PostedInfo {
-  std::uint64_t place;   // window offset, or the owner's address when `kind` is private
+  std::uint64_t place;   // window offset, the owner's address when `kind` is private, its status when refused
   std::uint32_t length;  // capacity
-  enum class Kind : std::uint32_t { indirect, window, owner_private } kind;
+  enum class Kind : std::uint32_t { indirect, window, owner_private, refused } kind;  // refused: a bad descriptor
 };
 static_assert(sizeof(PostedInfo) == 16);
 

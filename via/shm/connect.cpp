@@ -105,6 +105,7 @@ void Vi::attach_peer(const Letter& letter) {
   rx_ = reinterpret_cast<ChannelHead*>(peer_window_ + letter.channel);
   rx_slot_count_ = 1U << letter.slots_log2;
   rx_mask_ = rx_slot_count_ - 1;
+  rx_plain_ = refusals_.empty() ? rx_mask_ : 0;
   rx_slots_ = rx_->slots();
   peer_extra_ = reinterpret_cast<std::byte*>(rx_) + ChannelHead::bytes_for(rx_slot_count_, options_.inline_only);
   rx_seq_ = rx_released_ = 0;
@@ -217,11 +218,11 @@ void Vi::send_final(MailKind kind) noexcept {
 }
 
 /// An error found on this side.
-void Vi::fail(ErrorCause cause) noexcept {
+void Vi::fail(ErrorCause cause, bool of_receive) noexcept {
   if (state_ != ViState::connected) return;
   state_ = ViState::error;
   cause_ = cause;
-  flush();
+  flush(of_receive);
   send_final(MailKind::error);
   nic_.report({cause, this, nullptr, peer_});
 }
@@ -247,14 +248,18 @@ void Vi::peer_closed(ErrorCause cause) noexcept {
   }
 }
 
-/// What has come completes, everything else completes as flushed; the peer's channel is let go.
-void Vi::flush() noexcept {
+/// What has come completes, but not behind a receive that failed: no message is left out of a row that goes on.
+/// Everything else completes as flushed; the peer's channel is let go.
+void Vi::flush(bool after_bad_receive) noexcept {
+  bool broken = after_bad_receive;
   tx_ready_ = false;
   tx_limit_ = tx_seq_;
   if (!options_.inline_only) {
     if (rx_slots_ != nullptr)
       while (rx_seq_ != rx_posted_ && has_arrivals()) {
         Descriptor* d = take_receive();
+        if (broken) d->control.status = kReceived | descriptor_status::flushed;
+        if (attributes_.reliability != Reliability::unreliable) broken = broken || d->failed();
         ++rx_outstanding_;
         receive_cq_->push({this, d, Queue::receive});
       }
@@ -263,6 +268,7 @@ void Vi::flush() noexcept {
       d->control.status = kReceived | descriptor_status::flushed;
       receive_cq_->push({this, d, Queue::receive});
     }
+    forget_refusals();
   }
   for (const Pending& p : pending_) {
     if (p.staged != 0) nic_.staged_.push_back(p.staged);

@@ -45,6 +45,11 @@ CompletedOperation completed(Operation operation) noexcept {
   }
 }
 
+ErrorCause cause_of(std::uint32_t status) noexcept {
+  if ((status & descriptor_status::format_error) != 0) return ErrorCause::format;
+  return (status & descriptor_status::length_error) != 0 ? ErrorCause::length : ErrorCause::protection;
+}
+
 }  // namespace
 
 bool Vi::well_formed(const Descriptor& d) const noexcept {
@@ -227,9 +232,12 @@ Vi::Carried Vi::deliver_large(Descriptor& d, Slot& slot, std::uint64_t flags) no
   const PostedInfo info = tx_->posted_info(tx_slot_count_)[tx_seq_ & tx_mask_];
   const std::uint32_t n = d.control.length;
   slot.words[0] = n;
-  if (info.length < n) {
+  if (info.length < n || info.kind == PostedInfo::Kind::refused) {
     publish(slot, header::make(MessageKind::too_long, 8, 0) | flags);
-    return refuse(d, descriptor_status::remote_descriptor_error, ErrorCause::length);
+    if (attributes_.reliability == Reliability::unreliable) return finish(d, CompletedOperation::send);  // lost
+    const bool refused = info.kind == PostedInfo::Kind::refused;
+    return refuse(d, descriptor_status::remote_descriptor_error,
+                  cause_of(refused ? static_cast<std::uint32_t>(info.place) : descriptor_status::length_error));
   }
   bool delivered = false;
   if (info.kind == PostedInfo::Kind::window) {
@@ -337,20 +345,16 @@ Vi::Carried Vi::carry_atomic(Descriptor& d) noexcept {
 Status Vi::post_receive_slow(Descriptor& d) noexcept {
   if (options_.inline_only) return Status::bad_state;
   if (rx_outstanding_ >= attributes_.receive_depth) return Status::retry;
-  d.control.status = 0;
-  std::uint32_t status = 0;
-  if (d.control.segment_count > kMaxSegments || (d.control.control & control_bits::known) != 0)
-    status = descriptor_status::format_error;
-  for (std::uint32_t i = 0; status == 0 && i < d.control.segment_count; ++i)
-    if (!local_ok(d.segments()[i].local, receive_region_)) status = descriptor_status::protection_error;
-  if (state_ == ViState::error) status = descriptor_status::flushed;
-  if (status != 0) {
+  if (state_ == ViState::error) {
     ++rx_outstanding_;
-    d.control.status = kReceived | status;
+    d.control.status = kReceived | descriptor_status::flushed;
     receive_cq_->push({this, &d, Queue::receive});
-    if (state_ == ViState::connected && attributes_.reliability != Reliability::unreliable)
-      fail(status == descriptor_status::format_error ? ErrorCause::format : ErrorCause::protection);
     return Status::ok;
+  }
+  d.control.status = 0;
+  if (const std::uint32_t refused = check_receive(d); refused != 0) {
+    refusals_.push_back({rx_posted_, refused});
+    rx_plain_ = 0;
   }
   const std::uint64_t number = rx_posted_++;
   ++rx_outstanding_;
@@ -359,13 +363,35 @@ Status Vi::post_receive_slow(Descriptor& d) noexcept {
   return Status::ok;
 }
 
+/// Zero, or why no message may go into it.
+std::uint32_t Vi::check_receive(const Descriptor& d) noexcept {
+  if (d.control.segment_count > kMaxSegments || (d.control.control & control_bits::known) != 0)
+    return descriptor_status::format_error;
+  for (std::uint32_t i = 0; i < d.control.segment_count; ++i)
+    if (!local_ok(d.segments()[i].local, receive_region_)) return descriptor_status::protection_error;
+  return 0;
+}
+
+std::uint32_t Vi::refusal_of(std::uint64_t number) const noexcept {
+  for (const Refusal& r : refusals_)
+    if (r.number == number) return r.status;
+  return 0;
+}
+
+void Vi::forget_refusals() noexcept {
+  refusals_.clear();
+  rx_plain_ = rx_mask_;
+}
+
 /// Tells the sender where receive @p number wants its data, as soon as the ring has a slot for it.
 void Vi::publish_receive(std::uint64_t number) noexcept {
   rx_->receiver.client_counter[0].store(rx_posted_, std::memory_order_release);
   if (number - rx_seq_ > rx_mask_) return;
   const Descriptor& d = *rx_ring_[number & rx_ring_mask_];
   PostedInfo info{0, 0, PostedInfo::Kind::indirect};
-  if (d.control.segment_count == 1 && local_ok(d.segment[0].local, receive_region_)) {
+  if (const std::uint32_t refused = refusal_of(number); refused != 0) {
+    info = {refused, 0, PostedInfo::Kind::refused};
+  } else if (d.control.segment_count == 1 && local_ok(d.segment[0].local, receive_region_)) {
     info = place_of(d.segment[0].local, receive_region_);
   } else {
     std::uint64_t capacity = 0;
@@ -378,12 +404,16 @@ void Vi::publish_receive(std::uint64_t number) noexcept {
 
 Descriptor* Vi::take_receive_slow(Slot& slot, std::uint64_t h) noexcept {
   Descriptor& d = *rx_ring_[rx_seq_ & rx_ring_mask_];
+  const std::uint32_t refused = refusal_of(rx_seq_);
   std::uint64_t capacity = 0;
-  for (std::uint32_t i = 0; i < d.control.segment_count; ++i) capacity += d.segments()[i].local.length;
+  for (std::uint32_t i = 0; refused == 0 && i < d.control.segment_count; ++i)
+    capacity += d.segments()[i].local.length;
   const MessageKind kind = header::kind(h);
   const auto n = kind == MessageKind::inline_data ? std::uint64_t{header::length(h)} : slot.words[0];
   std::uint32_t status = kReceived;
-  if ((h & header::rdma_bit) != 0)
+  if (refused != 0)
+    status |= refused;
+  else if ((h & header::rdma_bit) != 0)
     status = status_of(CompletedOperation::remote_rdma_write);
   else if (kind == MessageKind::too_long || n > capacity)
     status |= descriptor_status::length_error;
@@ -402,6 +432,10 @@ Descriptor* Vi::take_receive_slow(Slot& slot, std::uint64_t h) noexcept {
   }
   d.control.length = static_cast<std::uint32_t>(n);
   d.control.status = status;
+  if (refused != 0) {
+    std::erase_if(refusals_, [this](const Refusal& r) { return r.number == rx_seq_; });
+    if (refusals_.empty()) forget_refusals();
+  }
   const std::uint64_t next_shown = rx_seq_ + rx_mask_ + 1;
   ++rx_seq_;
   --rx_outstanding_;
@@ -410,7 +444,7 @@ Descriptor* Vi::take_receive_slow(Slot& slot, std::uint64_t h) noexcept {
     if (attributes_.reliability != Reliability::unreliable) {
       ++rx_outstanding_;  // it completes through the ring, before those that are flushed
       receive_cq_->push({this, &d, Queue::receive});
-      fail(ErrorCause::length);
+      fail(cause_of(status), true);
       return nullptr;
     }
   }

@@ -124,6 +124,17 @@ class Vi final : public via::Vi {
     rx_->receiver.client_counter[which].store(value, std::memory_order_release);
     wake_if_asleep();
   }
+  /// Both at once: the sender loses its copy of the line only once.
+  void release_and_publish(unsigned which, std::uint64_t value) noexcept {
+    rx_->receiver.client_counter[which].store(value, std::memory_order_release);
+    release_slots();
+  }
+  /// Begins to fetch the line of the peer's counters; returns at once.
+  void fetch_counters() const noexcept { __builtin_prefetch(&tx_->receiver); }
+  /// Takes in how far the peer has freed our ring, from that same line.
+  void note_room() noexcept {
+    if (state_ == ViState::connected) tx_limit_ = tx_->receiver.posted.load(std::memory_order_acquire);
+  }
   void wake_if_asleep() noexcept {
     if (peer_sleeping_->load(std::memory_order_relaxed) != 0) [[unlikely]] wake_peer();
   }
@@ -225,7 +236,7 @@ class Vi final : public via::Vi {
     Descriptor* d = rx_ring_[rx_seq_ & rx_ring_mask_];
     const std::uint32_t length = header::length(h);
     if ((h & kPlainMask) == kPlain && d->control.segment_count == 1 && d->segment[0].local.length >= length &&
-        rx_posted_ - rx_seq_ <= rx_mask_) [[likely]] {
+        rx_posted_ - rx_seq_ <= rx_plain_) [[likely]] {
       __builtin_prefetch(&rx_slots_[(rx_seq_ + kPrefetchAhead) & rx_mask_]);
       copy_out_small(d->segment[0].local.address, slot.words, length);
       d->control.length = length;
@@ -271,6 +282,9 @@ class Vi final : public via::Vi {
   static void gather(const Descriptor& d, std::uint32_t first, std::byte* to) noexcept;
   static void scatter(const Descriptor& d, std::uint32_t first, const std::byte* from, std::uint32_t n) noexcept;
   void publish_receive(std::uint64_t number) noexcept;
+  [[nodiscard]] std::uint32_t check_receive(const Descriptor& d) noexcept;
+  [[nodiscard]] std::uint32_t refusal_of(std::uint64_t number) const noexcept;
+  void forget_refusals() noexcept;
 
   // connect.cpp
   void prepare_channel();
@@ -279,9 +293,9 @@ class Vi final : public via::Vi {
   [[nodiscard]] bool compatible(const Letter& letter) const noexcept;
   void answer(ConnectResult result, std::uint64_t reason) noexcept;
   void send_final(MailKind kind) noexcept;
-  void fail(ErrorCause cause) noexcept;
+  void fail(ErrorCause cause, bool of_receive = false) noexcept;
   void peer_closed(ErrorCause cause) noexcept;
-  void flush() noexcept;
+  void flush(bool after_bad_receive = false) noexcept;
   void drop_channel() noexcept;
 
   // Hot, sender.
@@ -307,6 +321,7 @@ class Vi final : public via::Vi {
   InlineOptions options_;
   std::uint32_t rx_outstanding_ = 0;
   std::uint32_t rx_ring_mask_ = 0;
+  std::uint64_t rx_plain_ = 0;  // rx_mask_, or 0 while a refused receive is posted
   std::unique_ptr<Descriptor*[]> rx_ring_;  // posted receives, by number
   CompletionQueue* receive_cq_ = nullptr;
   RegionCache receive_region_;
@@ -335,6 +350,11 @@ class Vi final : public via::Vi {
   std::uint64_t rejection_reason_ = 0;
   ConnectResult answer_ = ConnectResult::timed_out;
   ErrorCause cause_ = ErrorCause::none;
+  struct Refusal {
+    std::uint64_t number;  // of the receive
+    std::uint32_t status;
+  };
+  std::deque<Refusal> refusals_;  // posted receives that no message may go into: they fail in their turn
   struct Pending {
     Descriptor* descriptor;
     std::uint64_t staged;  // offset of the block that must be taken first (reception level); 0: not yet carried out
