@@ -143,6 +143,39 @@ void sent_is_delivered(Rig& rig) {
   }
 }
 
+void too_long_waiting(Rig& rig) {
+  // A message that its receive cannot hold has come, and was not looked at before the connection
+  // ends.
+  Buffer buffer(rig, 500);
+  std::vector<Descriptor> receives;
+  Descriptor send{};
+  Link link(rig);
+  connect(rig, link);
+  if (!rig.first()) receives = post_receives(link, buffer, 3, 20);
+  rig.sync("receives are posted");
+  if (rig.first()) {
+    via::make_send(send, buffer.data(), 30, buffer.handle());
+    link.post_send(send);
+  }
+  static_cast<void>(rig.exchange_without_progress("sent", 0));
+  if (!rig.first()) {
+    link.vi().disconnect();
+    CHECK_EQ(link.vi().state(), ViState::idle);
+    link.expect_next_receive(receives[0]);
+    expect_failed(receives[0],
+                  via::descriptor_status::length_error | via::descriptor_status::flushed);
+    expect_all_flushed(link, receives, 1);
+    link.expect_nothing();
+  }
+  rig.sync("disconnected");
+  link.vi().disconnect();
+  if (rig.first()) link.expect_next_send(send);
+  rig.forget_errors();
+  rig.sync("both idle");
+  connect(rig, link);
+  expect_alive(rig, link);
+}
+
 void destroy_connected(Rig& rig) {
   Buffer buffer(rig, 500);
   {
@@ -205,6 +238,10 @@ constexpr Case kCases[] = {
     {"disconnect.delivers",
      "Messages that were sent before the disconnect are delivered before the flush", Party::pair,
      sent_is_delivered},
+    {"disconnect.too_long_waiting",
+     "A message too long for its receive that has come before the disconnect fails its receive, "
+     "and only that",
+     Party::pair, too_long_waiting},
     {"disconnect.destroy", "Destroying a connected VI disconnects it", Party::pair,
      destroy_connected},
     {"disconnect.destroy_pending",

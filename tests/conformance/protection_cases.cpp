@@ -190,6 +190,59 @@ void local_receive(Rig& rig) {
   }
 }
 
+void receive_in_turn(Rig& rig) {
+  // A bad receive fails when its turn comes: the one before it takes a message, the one behind it
+  // is flushed.
+  for (const Reliability level : offered_levels(rig)) {
+    for (const std::uint32_t bytes : {24U, 5000U}) {
+      Note note("{}, {} bytes", name_of(level), bytes);
+      Buffer good(rig, 3 * std::size_t{bytes});
+      Faulty bad(rig, bytes, Fault::no_handle, via::Rights::none);
+      std::vector<Descriptor> receives(3);
+      std::vector<Descriptor> sends(3);
+      Link link(rig, vi_attributes(4, level));
+      connect(rig, link);
+      if (!rig.first()) {
+        via::make_receive(receives[0], good.data(), bytes, good.handle());
+        via::make_receive(receives[1], bad.local(), bytes, bad.view().handle);
+        via::make_receive(receives[2], good.data() + bytes, bytes, good.handle());
+        for (Descriptor& d : receives) link.post_receive(d);
+      }
+      rig.sync("receives are posted");
+      if (rig.first()) {
+        for (std::uint32_t i = 0; i < 3; ++i) {
+          fill_pattern(good.data() + i * bytes, bytes, i);
+          via::make_send(sends[i], good.data() + i * bytes, bytes, good.handle());
+          link.post_send(sends[i]);
+        }
+        for (const Descriptor& d : sends) link.expect_next_send(d);
+        expect_done(sends[0], CompletedOperation::send, bytes);
+      } else {
+        link.expect_next_receive(receives[0]);
+        expect_done(receives[0], CompletedOperation::receive, bytes);
+        good.expect(0, 0, bytes);
+        link.expect_next_receive(receives[1]);
+        expect_failed(receives[1], status::protection_error);
+        link.expect_next_receive(receives[2]);
+        if (level == Reliability::unreliable) {
+          expect_done(receives[2], CompletedOperation::receive, bytes);
+          good.expect(2, bytes, bytes);
+        } else {
+          expect_flushed(receives[2], CompletedOperation::receive);
+        }
+        bad.buffer().expect_clear(0, bytes);
+      }
+      if (level == Reliability::unreliable) {
+        rig.sync("seen");
+        CHECK_EQ(link.vi().state(), ViState::connected);
+        rig.forget_errors();
+      } else {
+        expect_broken(rig, link, !rig.first());
+      }
+    }
+  }
+}
+
 void local_rdma(Rig& rig) {
   Buffer target(rig, 5000, Memory::shared, via::Rights::all);
   const RemoteBuffer remote = rig.exchange("the target", remote_view(target))[index(rig.other())];
@@ -407,6 +460,11 @@ constexpr Case kCases[] = {
     {"protection.receive",
      "A receive into such memory: protection error when a message comes for it, nothing is written",
      Party::pair, local_receive},
+    {"protection.receive_in_turn",
+     "Such a receive fails in its turn: earlier receives take their messages, later ones are "
+     "flushed, or on an "
+     "unreliable VI live on",
+     Party::pair, receive_in_turn},
     {"protection.rdma_local",
      "RDMA from or into such local memory: protection error, nothing is moved", Party::pair,
      local_rdma},

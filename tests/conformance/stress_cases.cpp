@@ -143,6 +143,7 @@ class Traffic {
     rig_.sync("all messages");
     via::Completion completion;
     CHECK_EQ(queue_->poll(completion), Status::retry);
+    rig_.sync("nothing more came");  // before the VIs go
   }
 
  private:

@@ -82,19 +82,24 @@ struct Survivor {
   }
 };
 
-// Survivors still talk to each other: rank 0 asks each, each answers.
-void talk(Rig& rig, Link& link) {
-  Buffer buffer(rig, 100);
-  Descriptor send{};
-  Descriptor receive{};
-  via::make_receive(receive, buffer.data(), 100, buffer.handle());
-  link.post_receive(receive);
-  via::make_send(send, buffer.data(), 50, buffer.handle());
-  if (rig.first()) rig.progress_for(kQuietNs);
-  link.post_send(send);
-  expect_done(link.next_receive(), CompletedOperation::receive, 50);
-  expect_done(link.next_send(), CompletedOperation::send, 50);
-}
+// Two survivors, who still talk to each other afterwards.
+struct Pair {
+  Buffer buffer;
+  Descriptor send{}, receive{};
+  Link link;
+
+  Pair(Rig& rig, Rank partner) : buffer(rig, 100), link(rig) {
+    connect_peer(rig, link.vi(), partner, 2);
+    via::make_receive(receive, buffer.data(), 50, buffer.handle());
+    link.post_receive(receive);
+  }
+  void talk() {
+    via::make_send(send, buffer.data() + 50, 50, buffer.handle());
+    link.post_send(send);
+    expect_done(link.next_receive(), CompletedOperation::receive, 50);
+    expect_done(link.next_send(), CompletedOperation::send, 50);
+  }
+};
 
 [[noreturn]] void die(How how, Rig& rig, std::vector<std::unique_ptr<Link>>& links) {
   Buffer buffer(rig, 4000);
@@ -123,14 +128,10 @@ void survive(Rig& rig, How how) {
     die(how, rig, links);
   }
   Survivor survivor(rig, victim);
-  // A chain among the survivors: rank 0 with 1, 2 with 3, ...
-  std::unique_ptr<Link> other;
+  // Rank 0 with 1, 2 with 3, ...
+  std::unique_ptr<Pair> pair;
   const std::uint32_t partner = rig.rank() ^ 1U;
-  if (partner < index(victim)) {
-    other = std::make_unique<Link>(rig);
-    REQUIRE_EQ(other->vi().connect_peer_start(Rank{partner}, 2), Status::ok);
-    REQUIRE_EQ(other->vi().connect_peer_wait(kLimitNs), via::ConnectResult::connected);
-  }
+  if (partner < index(victim)) pair = std::make_unique<Pair>(rig, Rank{partner});
   Link asking(rig);
   if (how == How::connecting) {
     // Nobody at the victim will answer this one.
@@ -144,7 +145,7 @@ void survive(Rig& rig, How how) {
     CHECK_EQ(asking.vi().state(), ViState::idle);
   }
   survivor.expect_refused_afterwards();
-  if (other != nullptr) talk(rig, *other);
+  if (pair != nullptr) pair->talk();
 }
 
 int body(Job& job, int argc, char** argv) {
