@@ -1,0 +1,233 @@
+// Kills a random rank at a random moment, again and again, and looks at what the launcher says and what is left.
+//
+//     kill_random [--runs N] [--seed S] [--ranks N] [--survive]
+//
+// Every run has a wanted state (idle, in a handler, holding credits, waiting; now and then: whatever comes, start-up
+// included) and a random rank: the kill comes at the first moment after a random delay at which that rank is in that
+// state. What is counted is the state that the victim died in. With --survive the others go on (--keep-going) and must
+// all be told of the loss within two seconds.
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "runtime/clock.hpp"
+#include "tests/fault/leftovers.hpp"
+#include "tests/fault/states.hpp"
+#include "tests/multiprocess/launcher_driver.hpp"
+
+namespace {
+
+using fault::State;
+using Random = std::mt19937_64;
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kLimitOfNotice = 2 * kSecond;
+constexpr std::uint32_t kLeastOfEach = 10;  // in a hundred runs
+constexpr std::array kWanted{State::idle, State::in_handler, State::holding, State::waiting};
+
+struct Options {
+  std::uint32_t runs = 100;
+  std::uint64_t seed = std::random_device{}();
+  std::uint32_t ranks = 6;
+  bool survive = false;
+};
+
+/// One job, one victim.
+class Run {
+ public:
+  Run(const Options& options, std::string directory)
+      : options_(options),
+        directory_(std::move(directory)),
+        leftovers_(directory_),
+        tag_(driver::new_tag()),
+        page_(fault::Page::create(page_fd_)),
+        job_(command(), {{"TMPDIR", directory_}}) {}
+  ~Run() {
+    ::close(page_fd_);
+    ::munmap(&page_, sizeof page_);
+  }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  /// Empty, or what went wrong. @p wanted starting: kills at once, whatever the victim does.
+  std::string kill_one(State wanted, std::uint32_t victim, std::uint64_t delay_ns);
+
+  [[nodiscard]] State died_in() const { return died_in_; }
+  [[nodiscard]] double seconds_to_end() const { return seconds_to_end_; }
+  [[nodiscard]] double seconds_to_notice() const { return seconds_to_notice_; }
+
+ private:
+  [[nodiscard]] std::vector<std::string> command() const {
+    std::vector<std::string> words{driver::viaduct_run(), "-n", std::to_string(options_.ranks), "--timeout", "40"};
+    if (options_.survive) words.emplace_back("--keep-going");
+    for (const std::string& word : {driver::test_program("traffic"), std::to_string(page_fd_),
+                                    std::string(options_.survive ? "survive" : "go-on"), tag_})
+      words.push_back(word);
+    return words;
+  }
+  template <class Condition>
+  static bool wait_for(Condition condition, std::uint64_t limit_ns) {
+    const std::uint64_t until = viaduct::monotonic_ns() + limit_ns;
+    while (!condition()) {
+      if (viaduct::monotonic_ns() > until) return false;
+      ::sched_yield();
+    }
+    return true;
+  }
+  std::string check_survivors(std::uint32_t victim);
+
+  const Options& options_;
+  std::string directory_;
+  fault::Leftovers leftovers_;
+  std::string tag_;
+  int page_fd_ = -1;
+  fault::Page& page_;
+  driver::Program job_;
+  State died_in_ = State::starting;
+  std::uint64_t killed_ns_ = 0;
+  double seconds_to_end_ = 0;
+  double seconds_to_notice_ = 0;
+};
+
+std::string Run::kill_one(State wanted, std::uint32_t victim, std::uint64_t delay_ns) {
+  fault::RankLine& line = page_.ranks[victim];
+  const bool steered = wanted != State::starting;
+  const auto ready = [&] {
+    for (std::uint32_t r = 0; r < options_.ranks; ++r)
+      if (page_.ranks[r].rounds < 1) return false;
+    return true;
+  };
+  if (!wait_for([&] { return line.pid != 0; }, 30 * kSecond)) return "the victim never started";
+  if (steered && !wait_for(ready, 30 * kSecond)) return "the ranks did not all get through a round";
+  const pid_t pid = line.pid;
+  const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+  if (pidfd < 0) return "the victim was gone before it was killed";
+  for (std::uint32_t r = 0; r < options_.ranks; ++r)
+    if (page_.ranks[r].pid != 0) leftovers_.note_memory_of(page_.ranks[r].pid);
+  if (steered && leftovers_.memory_files() < options_.ranks) return "the ranks' memory files were not found";
+  (void)wait_for([] { return false; }, delay_ns);
+  if (steered && !wait_for([&] { return line.state == wanted; }, 20 * kSecond))
+    return fmt::format("rank {} was never {}", victim, to_string(wanted));
+  killed_ns_ = viaduct::monotonic_ns();
+  if (::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0) != 0) return "nobody was killed";
+  pollfd end{pidfd, POLLIN, 0};
+  const bool ended = ::poll(&end, 1, 10'000) == 1;
+  ::close(pidfd);
+  if (!ended) return "the victim does not die";
+  died_in_ = line.state;
+
+  const driver::Result result = job_.finish();
+  seconds_to_end_ = static_cast<double>(viaduct::monotonic_ns() - killed_ns_) * 1e-9;
+  const std::string verdict = fmt::format("rank {} (pid {}) was killed by signal 9 (Killed)", victim, pid);
+  if (result.code != 128 + SIGKILL) return fmt::format("the exit code is {}:\n{}", result.code, result.err);
+  if (driver::count(result.err, verdict + "; it is the first to fail") != 1)
+    return fmt::format("the launcher does not say \"{}\" but:\n{}", verdict, result.err);
+  if (std::string left = leftovers_.find(tag_, 2.0); !left.empty()) return left;
+  return options_.survive && steered ? check_survivors(victim) : std::string{};
+}
+
+/// What each survivor knows must agree with what the others know.
+std::string Run::check_survivors(std::uint32_t victim) {
+  for (std::uint32_t i = 0; i < options_.ranks; ++i) {
+    if (i == victim) continue;
+    const fault::RankLine& me = page_.ranks[i];
+    if (me.state != State::finished) return fmt::format("rank {} survived but did not finish", i);
+    const std::uint64_t noticed = me.noticed_ns;
+    const std::uint64_t took = noticed > killed_ns_ ? noticed - killed_ns_ : 0;
+    seconds_to_notice_ = std::max(seconds_to_notice_, static_cast<double>(took) * 1e-9);
+    if (noticed == 0 || took > kLimitOfNotice)
+      return fmt::format("rank {} was told of the loss after {:.3f} s", i, static_cast<double>(took) * 1e-9);
+    if (me.peer_lost == 0) return fmt::format("no request of rank {} was answered peer_lost", i);
+    const std::uint64_t sent = me.sent[victim];
+    // Every request is replied to or comes back; one that the victim was handling when it died comes back, too.
+    const std::uint64_t replied = me.replied[victim];
+    const std::uint64_t returned = me.returned[victim];
+    const std::uint64_t handled = page_.ranks[victim].handled[i];
+    if (returned > sent || replied + returned < sent || handled > replied + 1 || replied > handled)
+      return fmt::format("rank {} sent {} requests to the victim, which handled {}: {} replies, {} returned", i, sent,
+                         handled, replied, returned);
+    for (std::uint32_t j = 0; j < options_.ranks; ++j) {
+      if (j == i || j == victim) continue;
+      const std::uint64_t asked = me.sent[j];
+      if (me.replied[j] != asked || page_.ranks[j].handled[i] != asked || me.returned[j] != 0)
+        return fmt::format("rank {} sent {} requests to rank {}, which handled {}: {} replies, {} returned", i, asked, j,
+                           page_.ranks[j].handled[i].load(), me.replied[j].load(), me.returned[j].load());
+    }
+  }
+  return {};
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  CLI::App app("Kills random ranks at random moments", "kill_random");
+  app.add_option("--runs", options.runs, "Jobs, with one victim each")->check(CLI::PositiveNumber);
+  app.add_option("--seed", options.seed, "Of the choice of victims and moments; printed, to repeat it");
+  app.add_option("--ranks", options.ranks, "Ranks of each job")->check(CLI::Range(2U, fault::kMaxRanks));
+  app.add_flag("--survive", options.survive, "The others go on");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    std::exit(app.exit(problem) == 0 ? 0 : 2);
+  }
+  return options;
+}
+
+int run_all(const Options& options, const std::string& directory) {
+  Random random(options.seed);
+  fmt::print("kill_random: seed {}, {} runs of {} ranks{}\n", options.seed, options.runs, options.ranks,
+             options.survive ? ", the others go on" : "");
+  std::array<std::uint32_t, fault::kStates> died{};
+  double longest_end = 0;
+  double longest_notice = 0;
+  const std::uint64_t start = viaduct::monotonic_ns();
+  for (std::uint32_t i = 0; i < options.runs; ++i) {
+    const bool steered = i % 9 != 8;  // the others: at once, which meets start-up
+    const State wanted = steered ? kWanted[i % kWanted.size()] : State::starting;
+    const auto victim = static_cast<std::uint32_t>(random() % options.ranks);
+    const std::uint64_t delay_ns = random() % 20'000'000;
+    Run run(options, directory);
+    const std::string problem = run.kill_one(wanted, victim, delay_ns);
+    const State died_in = run.died_in();
+    fmt::print("run {:3}: rank {} died {}; the job had ended after {:.3f} s\n", i, victim, to_string(died_in),
+               run.seconds_to_end());
+    std::fflush(stdout);
+    if (!problem.empty()) {
+      fmt::print(stderr, "kill_random: run {} of seed {}, rank {}: {}\n", i, options.seed, victim, problem);
+      return 1;
+    }
+    ++died[static_cast<std::uint32_t>(died_in)];
+    longest_end = std::max(longest_end, run.seconds_to_end());
+    longest_notice = std::max(longest_notice, run.seconds_to_notice());
+  }
+  bool enough = true;
+  const std::uint32_t least = options.runs * kLeastOfEach / 100;
+  for (const State state : kWanted) enough = enough && died[static_cast<std::uint32_t>(state)] >= least;
+  fmt::print("kill_random: {} kills in {:.1f} s: {} starting, {} idle, {} in a handler, {} holding credits, {} waiting; "
+             "longest time to the job's end {:.3f} s{}\n",
+             options.runs, static_cast<double>(viaduct::monotonic_ns() - start) * 1e-9, died[0], died[1], died[2],
+             died[3], died[4], longest_end,
+             options.survive ? fmt::format(", to a survivor's notice {:.3f} s", longest_notice) : "");
+  if (!enough) fmt::print(stderr, "kill_random: each state must be met at least {} times\n", least);
+  return enough ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = parse(argc, argv);
+  std::string directory = (std::filesystem::temp_directory_path() / "viaduct-kill-XXXXXX").string();
+  if (::mkdtemp(directory.data()) == nullptr || ::chdir(directory.c_str()) != 0) return 1;
+  const int code = run_all(options, directory);
+  std::error_code ignored;
+  std::filesystem::remove_all(directory, ignored);
+  return code;
+}
