@@ -1,0 +1,177 @@
+// Rows of the fault matrix that are about one job as a whole: what disturbs it must not change what it computes, and
+// what it cannot have must be said in a sentence.
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <csignal>
+#include <chrono>
+#include <regex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/fault/states.hpp"
+#include "tests/multiprocess/launcher_driver.hpp"
+
+namespace {
+
+using driver::Environment;
+using driver::Program;
+using driver::Result;
+using Words = std::vector<std::string>;
+
+Words job(int ranks, const Words& program, const Words& prefix = {}) {
+  Words words = prefix;
+  for (const std::string& word : {driver::viaduct_run(), std::string("-n"), std::to_string(ranks),
+                                  std::string("--timeout"), std::string("50")})
+    words.push_back(word);
+  words.push_back(driver::test_program(program.front()));
+  words.insert(words.end(), program.begin() + 1, program.end());
+  return words;
+}
+
+Result run(const Words& words, const Environment& environment = {}) {
+  Program program(words, environment);
+  return program.finish();
+}
+
+/// Value of a counter's sum in the table of VIADUCT_STATS=1; -1 when it is not there.
+long counter(const Result& result, const std::string& name) {
+  std::smatch match;
+  return std::regex_search(result.err, match, std::regex("\\b" + name + " +[a-z]+ +([0-9]+)")) ? std::stol(match[1]) : -1;
+}
+
+void expect_all_right(const Result& result) {
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(driver::count(result.out, "steady: all right"), 1) << result.out;
+}
+
+Words without(const std::string& calls) { return {driver::test_program("without_syscalls"), calls}; }
+Words shell(const std::string& limits) { return {"/bin/bash", "-c", limits + "; exec \"$@\"", "bash"}; }
+
+class Ranks : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Fault, Ranks, testing::Values(2, 7));
+
+TEST_P(Ranks, InterruptsDuringWaitsLoseNothing) {
+  expect_all_right(run(job(GetParam(), {"steady", "200", "signals"})));
+}
+
+TEST_P(Ranks, ChildrenMayExecAndExitUnderTraffic) {
+  expect_all_right(run(job(GetParam(), {"steady", "40", "children"})));
+}
+
+TEST_P(Ranks, StoppedRankLosesNothingAndIsNotLost) {
+  int fd = -1;
+  fault::Page& page = fault::Page::create(fd);
+  const std::string tag = driver::new_tag();
+  Program program(job(GetParam(), {"steady", "3000", "none", std::to_string(fd), tag}));
+  const auto rounds = [&](int r) { return page.ranks[static_cast<std::size_t>(r)].rounds.load(); };
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (rounds(0) < 5 && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+  std::vector<pid_t> ranks;
+  for (const pid_t pid : driver::processes_with(tag))
+    if (driver::parent_of(pid) == program.pid() || driver::name_of(pid) == "steady") ranks.push_back(pid);
+  ASSERT_FALSE(ranks.empty());
+  pid_t victim = 0;
+  for (const pid_t pid : ranks)
+    if (driver::name_of(pid) == "steady") victim = pid;
+  ASSERT_NE(victim, 0);
+  for (int i = 0; i < 3; ++i) {
+    ::kill(victim, SIGSTOP);
+    // The others come to a halt: within a second they can do no more than a round.
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    const auto before = rounds(0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    EXPECT_LE(rounds(0), before + 1);
+    ::kill(victim, SIGCONT);
+  }
+  expect_all_right(program.finish());
+  ::close(fd);
+}
+
+TEST_P(Ranks, WithoutCrossMemoryAndMembarrier) {
+  const Environment stats{{"VIADUCT_STATS", "1"}};
+  const Result result =
+      run(job(GetParam(), {"steady", "50", "none"}, without("process_vm_readv,process_vm_writev,membarrier")), stats);
+  expect_all_right(result);
+  EXPECT_EQ(counter(result, "cross_memory"), 0) << result.err;
+  EXPECT_EQ(counter(result, "sleeps"), counter(result, "capped_sleeps")) << "every sleep must be short";
+  const Result with = run(job(GetParam(), {"steady", "50", "none"}), stats);
+  EXPECT_LT(counter(with, "capped_sleeps"), counter(with, "sleeps")) << with.err;
+}
+
+TEST_P(Ranks, PrivateSegmentWorksOrIsRefusedWithItsRemedy) {
+  const Result with = run(job(GetParam(), {"steady", "50", "private"}), {{"VIADUCT_STATS", "1"}});
+  expect_all_right(with);
+  EXPECT_GT(counter(with, "cross_memory"), 0) << with.err;
+  const Result result =
+      run(job(GetParam(), {"steady", "50", "private"}, without("process_vm_readv,process_vm_writev")));
+  EXPECT_NE(result.code, 0);
+  EXPECT_NE(result.err.find("peers cannot reach private memory here"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("Nic::allocate"), std::string::npos) << result.err;
+}
+
+TEST(Limits, AllToOneWithOneCredit) {
+  const Result result = run(job(64, {"steady", "30", "to-one"}), {{"VIADUCT_AM_CREDITS", "1"}});
+  expect_all_right(result);
+}
+
+TEST(Limits, WindowTooSmallForTheSegment) {
+  const Result result = run(job(2, {"greedy", "segment", "67108864"}), {{"VIADUCT_SHM_WINDOW", "8M"}});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_NE(result.err.find("raise VIADUCT_SHM_WINDOW"), std::string::npos) << result.err;
+}
+
+TEST(Limits, WindowTooSmallForTheMapsSendsMessagesBack) {
+  const Result result =
+      run(job(7, {"greedy", "maps"}), {{"VIADUCT_SHM_WINDOW", "1M"}, {"VIADUCT_AM_MEDIUM_BYTES", "256K"}});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.err.find("raise VIADUCT_SHM_WINDOW"), std::string::npos) << result.err;
+  std::smatch match;
+  ASSERT_TRUE(std::regex_search(result.out, match, std::regex("greedy: ([0-9]+) answered, ([0-9]+) congestion")))
+      << result.out;
+  EXPECT_GT(std::stoi(match[1]), 0);
+  EXPECT_GT(std::stoi(match[2]), 0);
+}
+
+TEST(Limits, AddressSpace) {
+  const Result result = run(job(2, {"steady", "1", "none"}, shell("ulimit -v 4000000")));
+  EXPECT_EQ(result.code, 1);
+  EXPECT_NE(result.err.find("ulimit -v"), std::string::npos) << result.err;
+  expect_all_right(run(job(2, {"steady", "1", "none"}, shell("ulimit -v 4000000")), {{"VIADUCT_SHM_WINDOW", "64M"}}));
+}
+
+TEST(Limits, FileSize) {
+  const Result result = run(job(2, {"steady", "1", "none"}, shell("ulimit -f 1024")));
+  EXPECT_EQ(result.code, 1);
+  EXPECT_NE(result.err.find("ulimit -f"), std::string::npos) << result.err;
+}
+
+TEST(Limits, FewDescriptorsAreEnoughForManyPeers) {
+  // A rank needs a descriptor for each peer's memory only while it maps it.
+  expect_all_right(run(job(16, {"steady", "2", "none"}, shell("ulimit -Sn 16"))));
+  const Result result = run(job(16, {"steady", "2", "none"}, shell("ulimit -n 16")));
+  EXPECT_EQ(result.code, 125);
+  EXPECT_NE(result.err.find("ulimit -Hn"), std::string::npos) << result.err;
+}
+
+TEST(Hang, User1NamesWhatEachRankWaitsFor) {
+  Program program(job(4, {"stuck"}));
+  ASSERT_TRUE(program.wait_for("goes", 4));
+  // The report is asked for until all have come to their halt.
+  const auto says = [&](const std::string& pattern) {
+    return std::regex_search(program.error_text(), std::regex(pattern));
+  };
+  const std::string first = "rank 0 [^\\n]*waiting for a message in wait;";
+  const std::string second = "rank 1 [^\\n]*waiting for a credit in request, for rank 2; credits in [0-9]+, out 0;[^\\n]*last poll";
+  const std::string fourth = "rank 3 [^\\n]*in a barrier in barrier";
+  for (int i = 1; i <= 50 && !(says(first) && says(second) && says(fourth)); ++i) {
+    program.signal(SIGUSR1);
+    ASSERT_TRUE(program.wait_for_error("rank 3 (pid", i));
+  }
+  EXPECT_TRUE(says(first) && says(second) && says(fourth)) << program.error_text();
+  program.signal(SIGTERM);
+  EXPECT_NE(program.finish().code, 0);
+}
+
+}  // namespace

@@ -1,0 +1,44 @@
+// A job that hangs in a known way, for the report of what every rank waits for: rank 0 waits for a message that nobody
+// sends, rank 1 for a credit towards rank 2, which computes and does not poll; all others wait in a barrier.
+
+#include <unistd.h>
+#include <cstdint>
+#include <cstdio>
+
+#include "am/bundle.hpp"
+#include "am/context.hpp"
+#include "am/endpoint.hpp"
+#include "runtime/job.hpp"
+
+namespace am = viaduct::am;
+using viaduct::Status;
+
+namespace {
+
+void on_nothing(am::Token&, std::uint64_t) {}
+thread_local bool met = false;
+void on_met(am::Token&) { met = true; }
+
+int body(viaduct::Job& job, int, char**) {
+  am::Context context(job);
+  am::Bundle bundle(context);
+  am::Endpoint endpoint(bundle);
+  endpoint.map_all();
+  const std::uint32_t me = index(job.rank());
+  if (me == 1 && endpoint.request<on_met>(am::Index{2}) != Status::ok) return 1;
+  if (me == 2 && bundle.wait_until([] { return met; }) != Status::ok) return 1;
+  if (bundle.barrier() != Status::ok) return 1;
+  std::printf("rank %u goes\n", me);
+  std::fflush(stdout);
+  if (me == 0) return bundle.wait() == Status::ok ? 0 : 1;
+  if (me == 1)
+    while (endpoint.request<on_nothing>(am::Index{2}, std::uint64_t{0}) == Status::ok) {
+    }
+  if (me == 2)
+    while (true) ::pause();
+  return bundle.barrier() == Status::ok ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return viaduct::run(body, argc, argv); }
