@@ -1,0 +1,104 @@
+#include "tests/multiprocess/am_rig.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <time.h>
+
+namespace viaduct::am_test {
+
+namespace {
+
+thread_local Rig* t_rig = nullptr;
+thread_local std::uint32_t t_deferred = 0;
+
+void on_counted(am::Token&) { ++t_deferred; }
+void on_warm(am::Token&) {}
+void on_warm_up(am::Token& token) { token.reply<on_warm>(); }
+
+}  // namespace
+
+Rig& here() noexcept { return *t_rig; }
+
+void give_up(const std::string& what, Where where) {
+  const auto& verdict = conformance::current_verdict();
+  const std::string line =
+      fmt::format("{}:{}: rank {}: {}: {}\n", where.file, where.line, verdict.rank, verdict.case_name, what);
+  std::fputs(line.c_str(), stdout);
+  std::fflush(stdout);
+  std::_Exit(1);
+}
+
+Rig::Rig(am::Context& context, std::uint64_t seed, am::Tag tag)
+    : context_(context), rank_(index(context.job().rank())), size_(context.job().size()), random_(seed * 977 + rank_) {
+  t_rig = this;
+  bundle_ = std::make_unique<am::Bundle>(context);
+  endpoint_ = std::make_unique<am::Endpoint>(*bundle_, tag);
+  collect_returned(*endpoint_);
+  const auto names = exchange(endpoint_->name());
+  for (std::uint32_t r = 0; r < size_; ++r) ok(endpoint_->map(am::Index{r}, names[r], tag));
+}
+
+Rig::~Rig() {
+  endpoint_.reset();
+  bundle_.reset();
+  t_rig = nullptr;
+}
+
+void Rig::barrier(Where where) { ok(bundle_->barrier(), where); }
+
+void Rig::until(const std::function<bool()>& done, Where where) {
+  const Status status = bundle_->wait_until(done, kLimitNs);
+  if (status != Status::ok) give_up(fmt::format("waited in vain, {}", to_string(status)), where);
+}
+
+void Rig::ok(Status status, Where where) {
+  if (status != Status::ok) give_up(fmt::format("answered {}", to_string(status)), where);
+}
+
+void Rig::collect_returned(am::Endpoint& endpoint) {
+  endpoint.set_undeliverable_handler([this](const am::Returned& r) {
+    back.push_back({r.status, r.operation, r.direction, am::value(r.peer), index(r.rank), r.handler,
+                    std::vector<std::byte>(r.args, r.args + r.arg_bytes)});
+  });
+}
+
+void Rig::expect_all_credits(Where where) {
+  ok(endpoint_->request<on_warm_up>(next()), where);  // the MAP exists
+  barrier(where);
+  settle();  // everybody has heard and answered everything
+  barrier(where);
+  settle();
+  t_deferred = 0;
+  fence();
+  endpoint_->set_wait_run(am::Bundle::Run::replies);
+  std::uint32_t accepted = 0;
+  while (endpoint_->try_request<on_counted>(next()) == Status::ok && accepted <= endpoint_->credits()) ++accepted;
+  conformance::check_equal(accepted, endpoint_->credits(), "requests accepted by a peer that runs none", where);
+  fence();
+  endpoint_->set_wait_run(am::Bundle::Run::all);
+  until([&] { return t_deferred >= accepted; }, where);
+  barrier(where);
+  conformance::check_equal(t_deferred, endpoint_->credits(), "requests handled afterwards", where);
+}
+
+void fill(std::span<std::byte> bytes, std::uint64_t seed) noexcept {
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::byte{pattern(seed, i)};
+}
+
+std::size_t first_wrong(std::span<const std::byte> bytes, std::uint64_t seed) noexcept {
+  std::size_t i = 0;
+  while (i < bytes.size() && bytes[i] == std::byte{pattern(seed, i)}) ++i;
+  return i;
+}
+
+std::int64_t thread_cpu_ns() noexcept {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  const auto ns = [](const timeval& t) { return t.tv_sec * 1'000'000'000LL + t.tv_usec * 1000LL; };
+  return ns(usage.ru_utime) + ns(usage.ru_stime);
+}
+
+}  // namespace viaduct::am_test

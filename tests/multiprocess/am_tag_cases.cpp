@@ -1,0 +1,2 @@
+#include "tests/multiprocess/am_rig.hpp"
+namespace viaduct::am_test { std::span<const Case> tag_cases() { return {}; } }

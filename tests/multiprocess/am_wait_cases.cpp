@@ -1,0 +1,142 @@
+/// Waiting: time limits, what wakes a blocked rank, and what a blocked rank costs.
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+
+#include <fmt/format.h>
+
+#include "runtime/clock.hpp"
+#include "tests/multiprocess/am_rig.hpp"
+
+namespace viaduct::am_test {
+namespace {
+
+constexpr std::int64_t kSecondNs = 1'000'000'000;
+constexpr std::int64_t kMostCpuNs = 20'000'000;  // of a rank that is blocked for a second
+thread_local std::uint32_t t_woken = 0;
+
+void on_wake(am::Token&) { ++t_woken; }
+void on_nothing(am::Token&) {}
+void on_wake_asked(am::Token& token) {
+  ++t_woken;
+  token.reply<on_nothing>();
+}
+
+void compute_for(std::int64_t ns) {
+  const timespec t{ns / kSecondNs, ns % kSecondNs};
+  nanosleep(&t, nullptr);
+}
+
+void time_limits(Rig& rig) {
+  rig.settle();
+  for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{1'000'000}, std::int64_t{30'000'000}}) {
+    const std::uint64_t start = monotonic_ns();
+    CHECK_EQ(rig.bundle().wait_until([] { return false; }, limit), Status::timeout);
+    const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
+    CHECK(waited >= limit);
+    CHECK(waited < limit + 5 * kSecondNs);
+  }
+  CHECK_EQ(rig.bundle().wait_until([] { return true; }, 0), Status::ok);
+  CHECK_EQ(rig.bundle().wait_until([] { return true; }), Status::ok);
+  rig.barrier();
+  rig.settle();
+  rig.fence();
+  CHECK_EQ(rig.bundle().wait(10'000'000), Status::timeout);
+  t_woken = 0;
+  rig.fence();
+  rig.ok(rig.endpoint().request<on_wake>(rig.next()));
+  while (t_woken == 0) REQUIRE(rig.bundle().wait(kLimitNs) == Status::ok);
+}
+
+/// What it costs to be blocked for a second, and that it ends then. @p blocked runs on ranks other than 0.
+template <class Blocked, class Act>
+void blocked_second(Rig& rig, const char* by, Blocked&& blocked, Act&& act) {
+  Note note("woken by {}", by);
+  t_woken = 0;
+  rig.ok(rig.endpoint().request<on_wake_asked>(am::Index{0}));
+  rig.ok(rig.endpoint().request<on_nothing>(rig.next()));
+  rig.barrier();
+  rig.settle();
+  t_woken = 0;
+  rig.fence();
+  const std::uint64_t start = monotonic_ns();
+  if (rig.rank() == 0) {
+    compute_for(kSecondNs);
+    act();
+  } else {
+    const std::int64_t cpu = thread_cpu_ns();
+    blocked();
+    const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
+    const std::int64_t used = thread_cpu_ns() - cpu;
+    CHECK(waited > kSecondNs * 8 / 10);
+    CHECK(waited < kSecondNs * 4);
+    Note costs("{} us of CPU time in {} us", used / 1000, waited / 1000);
+    CHECK(used < kMostCpuNs);
+    if (rig.rank() == 1) {
+      std::fputs(fmt::format("blocked for {} ms until woken by {}: {} us of CPU time\n", waited / 1'000'000, by,
+                             used / 1000).c_str(), stdout);
+      std::fflush(stdout);
+    }
+  }
+  rig.barrier();
+}
+
+void woken_by_message(Rig& rig) {
+  blocked_second(
+      rig, "a message", [&] { CHECK_EQ(rig.bundle().wait(kLimitNs), Status::ok); CHECK_EQ(t_woken, 1); },
+      [&] {
+        for (std::uint32_t r = 1; r < rig.size(); ++r) rig.ok(rig.endpoint().request<on_wake>(am::Index{r}));
+      });
+}
+
+void woken_by_barrier(Rig& rig) {
+  blocked_second(rig, "a barrier", [&] { rig.barrier(); }, [&] { rig.barrier(); });
+}
+
+/// Requests beyond the credits wait until rank 0 polls again.
+void woken_by_credits(Rig& rig) {
+  const std::uint32_t more = rig.endpoint().credits() + 1;
+  blocked_second(
+      rig, "credits",
+      [&] {
+        for (std::uint32_t i = 0; i < more; ++i) rig.ok(rig.endpoint().request<on_wake>(am::Index{0}));
+      },
+      [&] { rig.until([&] { return t_woken == more * (rig.size() - 1); }); });
+}
+
+/// The time limit of a wait that is blocked.
+void woken_by_time(Rig& rig) {
+  blocked_second(
+      rig, "its time limit",
+      [&] { CHECK_EQ(rig.bundle().wait_until([] { return false; }, kSecondNs), Status::timeout); }, [] {});
+}
+
+/// Thousands of short sleeps on either side: none may miss its wake-up.
+void no_wake_up_lost(Rig& rig) {
+  const std::uint32_t rounds = rig.size() > 8 ? 50 : 300;
+  t_woken = 0;
+  rig.barrier();
+  for (std::uint32_t i = 1; i <= rounds; ++i) {
+    rig.ok(rig.endpoint().request<on_wake>(rig.next()));
+    rig.until([&] { return t_woken >= i; });
+    if (rig.random_below(4) == 0) compute_for(static_cast<std::int64_t>(rig.random_below(300'000)));
+  }
+  rig.barrier();
+  CHECK_EQ(t_woken, rounds);
+}
+
+constexpr std::array kCases{
+    Case{"wait.time_limits", Needs::any, time_limits},
+    Case{"wait.woken_by_message", Needs::two, woken_by_message},
+    Case{"wait.woken_by_barrier", Needs::two, woken_by_barrier},
+    Case{"wait.woken_by_credits", Needs::two, woken_by_credits},
+    Case{"wait.woken_by_time", Needs::two, woken_by_time},
+    Case{"wait.no_wake_up_lost", Needs::any, no_wake_up_lost},
+};
+
+}  // namespace
+
+std::span<const Case> wait_cases() { return kCases; }
+
+}  // namespace viaduct::am_test
