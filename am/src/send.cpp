@@ -230,7 +230,8 @@ std::uint32_t Endpoint::hand_over_gets() noexcept {
 
 Status Endpoint::send_raw(Index to, HandlerId handler, Operation operation, std::span<const std::byte> data,
                           std::span<const std::uint64_t> words, bool wait) noexcept {
-  if (words.size() > kMaxArgs) return Status::bad_argument;
+  const auto id = static_cast<std::size_t>(handler);
+  if (words.size() > kMaxArgs || id == 0 || id >= kOwnHandlers) return Status::bad_argument;
   return send_slow({to, wire::make(detail::Kind::request, operation, static_cast<std::uint16_t>(handler)), words.data(),
                     static_cast<std::uint32_t>(words.size()), static_cast<std::uint32_t>(words.size_bytes()),
                     data.data(), data.size(), 0, wait});
