@@ -45,7 +45,7 @@ class Endpoint {
   /// use.
   Status map(Index index, EndpointName name, Tag tag);
   /// Waits until all requests to @p index have been answered or returned, then forgets it. bad_argument when it is not
-  /// mapped.
+  /// mapped. The peer's requests to this endpoint go on as before; their source is kNoIndex then.
   Status unmap(Index index) noexcept;
   [[nodiscard]] std::uint32_t translations() const noexcept { return static_cast<std::uint32_t>(maps_.size()); }
   /// Grows the table. Throws Error beyond 65536.
@@ -235,6 +235,8 @@ class Endpoint {
   void give_back(const Returned& returned) noexcept;
   void give_back(const Outgoing& out, Undeliverable why) noexcept;
   void give_back_unseen(detail::Map& map, Undeliverable why) noexcept;
+  void give_back_sent(detail::Map& map, std::uint64_t seq, Undeliverable why) noexcept;
+  void send_note(detail::Map& map) noexcept;
   detail::Map& live_map(Index index);
   detail::Map& add_map(Index index, EndpointName name, Tag presented);
   void start(detail::Map& map);

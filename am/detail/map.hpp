@@ -70,7 +70,9 @@ struct Map {
   std::unique_ptr<via::shm::Vi> vi_owner;
   EndpointName name;                 // the peer's
   bool tag_refused = false;          // the tag that the peer presented is no longer ours
-  Tag presented = kTagNone;          // the tag that we named when we asked for the MAP
+  Tag presented = kTagNone;          // the tag that we name to the peer, in our MapBlock
+  bool retagged = false;             // since we asked for the MAP: the peer is to be told
+  std::uint32_t credits_at_end = 0;  // when the connection ended
   Tag their_tag = kTagNone;          // the tag that the peer named
   Undeliverable rejection = Undeliverable::none;
   std::uint32_t credit_limit = 0;    // k

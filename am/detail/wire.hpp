@@ -7,7 +7,8 @@
 ///     bits 18-19  operation: short, medium, bulk, get
 ///     bits 20-23  why it is returned (Undeliverable)
 ///     bit 24      medium reply: word 0 is the offset of the replier's OverflowBlock
-///     bits 25-47  zero
+///     bit 25      note: no message of a client's, takes no credit; see Endpoint::send_note
+///     bits 26-47  zero
 ///
 ///     short   words 0..     arguments
 ///     medium  word 0        start in the medium ring (bits 0-31), length (32-63);  words 1..  arguments
@@ -31,6 +32,7 @@ inline constexpr std::uint64_t handler_mask = 0xffff;
 inline constexpr std::uint64_t kind_mask = 0x3ULL << kind_shift;
 inline constexpr std::uint64_t operation_mask = 0x3ULL << operation_shift;
 inline constexpr std::uint64_t overflow_bit = 1ULL << 24;  ///< medium reply: word 0 is the overflow block's offset
+inline constexpr std::uint64_t note_bit = 1ULL << 25;
 
 [[nodiscard]] constexpr std::uint64_t make(Kind kind, Operation operation, std::uint16_t handler) noexcept {
   return handler | (static_cast<std::uint64_t>(kind) << kind_shift) |
@@ -66,7 +68,7 @@ struct alignas(128) MapBlock {
   std::uint32_t slots;
   std::uint32_t credits;
   std::uint32_t medium_bytes;
-  std::uint64_t tag;            // what the sender believes the other endpoint's tag to be
+  std::atomic<std::uint64_t> tag;  // what the sender believes the other endpoint's tag to be
   std::uint64_t endpoint_page;  // the sender's own
   [[nodiscard]] std::byte* medium() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };

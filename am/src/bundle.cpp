@@ -37,7 +37,8 @@ void Bundle::add(Endpoint& endpoint) { endpoints_.push_back(&endpoint); }
 void Bundle::remove(Endpoint& endpoint) noexcept { std::erase(endpoints_, &endpoint); }
 
 void Bundle::stop_caller(const char* call) const noexcept {
-  violate_contract(std::string(call) + " was called while handler " + handler_name(running_) +
+  violate_contract(std::string(call) + " was called while handler " +
+                   (running_ == 0 ? "0 (the undeliverable-message handler)" : handler_name(running_)) +
                    " was running: a request handler may only reply, once, and a reply handler may not communicate");
 }
 
@@ -85,6 +86,10 @@ void Bundle::report_malformed(Map& map, const char* what) noexcept {
 void Bundle::run_message(Map& map, const Deferred& m) noexcept {
   const Kind kind = wire::kind(m.client);
   if (kind == Kind::returned_request || kind == Kind::returned_reply) return take_returned(map, m);
+  if ((m.client & wire::note_bit) != 0) {
+    map.endpoint->apply_tag(map);
+    return map.publish_credits();
+  }
   // Replies are heard whatever has become of the tag: they were asked for.
   const Endpoint& endpoint = *map.endpoint;
   const std::uint16_t id = wire::handler(m.client);
@@ -165,7 +170,9 @@ void Bundle::take_returned(Map& map, const Deferred& m) noexcept {
   returned.arg_bytes = m.arg_bytes - prefix;
   if (!reply) ++map.credits;
   map.endpoint->give_back(returned);
-  if (reply) map.give_credit_back();
+  if (!reply) return;
+  map.give_credit_back();
+  map.publish_credits();
 }
 
 /// Puts a reply or a returned message on the ring, polling for replies while there is no room.

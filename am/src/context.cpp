@@ -66,6 +66,9 @@ void Context::incoming(Rank from, std::uint64_t discriminator) {
   auto mine = static_cast<std::uint16_t>(discriminator >> 16);
   auto theirs = static_cast<std::uint16_t>(discriminator);
   if (index(from) < index(job_.rank())) std::swap(mine, theirs);
+  // Between two endpoints of this rank: the one that has not asked is meant.
+  if (from == job_.rank() && find(mine) != nullptr && find(mine)->find_map({from, theirs}) != nullptr)
+    std::swap(mine, theirs);
   Endpoint* endpoint = find(mine);
   if (endpoint == nullptr)
     return nic_->reject_peer(from, discriminator, static_cast<std::uint64_t>(Undeliverable::bad_endpoint));
@@ -78,6 +81,8 @@ void Context::failed(const via::AsyncError& error) {
   auto& map = *static_cast<detail::Map*>(error.vi->attributes().context);
   if (map.state == detail::Map::State::closing) return;
   if (map.state == detail::Map::State::connecting) map.endpoint->met(map);  // it had met its peer, unnoticed
+  map.refresh_credits();
+  map.credits_at_end = map.all_credits();
   map.state = detail::Map::State::closing;
   map.credits = 0;
   Bundle& bundle = map.endpoint->bundle();

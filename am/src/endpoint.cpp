@@ -73,6 +73,13 @@ Status Endpoint::map(Index index, EndpointName name, Tag tag) {
   if (existing != nullptr && value(existing->index) == kNoIndex) {
     existing->index = index;
     maps_[value(index)] = existing;
+    if (existing->presented != tag && existing->vi != nullptr && existing->vi->state() != via::ViState::idle) {
+      existing->presented = tag;
+      reinterpret_cast<detail::MapBlock*>(existing->vi->prepare_extra())->tag.store(tag);
+      existing->retagged = true;
+      settle(*existing);
+      if (existing->state == Map::State::connected && existing->retagged) send_note(*existing);
+    }
   }
   return Status::ok;
 }
@@ -88,12 +95,17 @@ Status Endpoint::unmap(Index index) noexcept {
       map->refresh_credits();
       return map->credits == map->credit_limit;
     };
+    settle(*map);
+    if (map->state == Map::State::connected) send_note(*map);  // asks for the credits that the peer holds back
     if (!settled())
       (void)bundle_.wait_loop(Activity::waiting_credit, "unmap", viaduct::index(map->name.rank), Bundle::Run::all, -1,
                               settled);
-    if (map != &null_map_) {
+    if (map->state == Map::State::connected || map->state == Map::State::connecting) {
+      map->index = Index{kNoIndex};  // the peer may go on talking to us
+    } else if (map != &null_map_) {
       std::erase(bundle_.closing_, map);
       close(*map);
+      if (maps_[value(index)] != &null_map_) drop(*map);  // lost
     }
   }
   translations_[value(index)] = {};
@@ -120,6 +132,8 @@ bool Endpoint::hears(Tag presented) const noexcept {
 }
 
 void Endpoint::apply_tag(Map& map) noexcept {
+  if (map.state == Map::State::connected || map.state == Map::State::closing)
+    map.their_tag = reinterpret_cast<detail::MapBlock*>(map.vi->peer_extra())->tag.load();
   map.tag_refused = !hears(map.their_tag);
   map.thunk_count = map.tag_refused ? 0 : static_cast<std::uint32_t>(thunks_.size());
 }
@@ -178,9 +192,12 @@ void Endpoint::give_back(const Returned& returned) noexcept {
                      std::to_string(viaduct::index(returned.rank)) + " (index " +
                      std::to_string(value(returned.peer)) + "), handler " + handler_name(returned.handler) + ": " +
                      to_string(returned.status) + "; set_undeliverable_handler() would have been told");
+  const std::uint16_t outer = bundle_.running_;
+  bundle_.running_ = 0;
   ++bundle_.slow_;
   undeliverable_(returned);
   --bundle_.slow_;
+  bundle_.running_ = outer;
 }
 
 void Endpoint::give_back(const Outgoing& out, Undeliverable why) noexcept {

@@ -55,7 +55,12 @@ Map& Endpoint::live_map(Index index) {
   }
   const Translation& entry = translations_[value(index)];
   Map& made = add_map(index, entry.name, entry.tag);
-  start(made);
+  try {
+    start(made);
+  } catch (...) {
+    drop(made);
+    throw;
+  }
   settle(made);
   return made;
 }
@@ -122,16 +127,28 @@ void Endpoint::met(Map& map) noexcept {
   map.peer_page = reinterpret_cast<detail::EndpointPage*>(map.peer_window + block->endpoint_page);
   map.medium_in.ring = block->medium();
   map.medium_in.size = block->medium_bytes;
-  map.their_tag = block->tag;
-  apply_tag(map);
   map.state = Map::State::connected;
+  apply_tag(map);
   map.credits += credits_;
+}
+
+/// Tells the peer, in order with the requests, to look at the tag in our block again and to give back all credits that
+/// it owes us. Takes no credit; outside handlers.
+void Endpoint::send_note(Map& map) noexcept {
+  map.retagged = false;
+  const std::uint64_t client =
+      wire::make(detail::Kind::request, Operation::short_message, 0) | wire::note_bit;
+  (void)bundle_.send_waiting(map, client, nullptr, 0, 0);
 }
 
 /// The endpoint @p from asks for a MAP that we have not asked for.
 void Endpoint::incoming(EndpointName from, std::uint64_t which) {
   via::shm::Nic& nic = bundle_.context().nic();
-  if (find_map(from) != nullptr) return;  // the old one is still to be closed: finish() comes back to this
+  if (Map* old = find_map(from)) {
+    settle(*old);
+    if (old->state != Map::State::rejected) return;  // still to be closed: close() comes back to this
+    drop(*old);  // it refused us once, and now asks itself
+  }
   const auto* block = reinterpret_cast<const MapBlock*>(nic.incoming_extra(from.rank, which));
   const auto reject = [&](Undeliverable why) { nic.reject_peer(from.rank, which, static_cast<std::uint64_t>(why)); };
   if (block == nullptr || block->magic != MapBlock::kMagic) return reject(Undeliverable::bad_endpoint);
@@ -146,7 +163,13 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
     break;
   }
   Map& map = add_map(at, from, tag);
-  start(map);
+  try {
+    start(map);
+  } catch (const std::exception& e) {  // no memory for a MAP
+    bundle_.context().job().log().write(LogLevel::error, e.what());
+    drop(map);
+    return reject(Undeliverable::congestion);
+  }
   settle(map);
 }
 
@@ -173,32 +196,56 @@ void Endpoint::close(Map& map) noexcept {
   if (bundle_.context().nic().incoming_extra(peer.rank, which) != nullptr) incoming(peer, which);
 }
 
-/// Messages that the peer has not said it took. It says so in batches, so some of these it may have handled.
+/// Requests whose credits have not come back (requests are handled in order, so these are the last ones), and replies
+/// that the peer has not said it took. It says so in batches, so some of these it may have handled.
 void Endpoint::give_back_unseen(Map& map, Undeliverable why) noexcept {
   const via::shm::Vi& vi = *map.vi;
-  for (std::uint64_t seq = vi.first_unseen(); seq < vi.messages_sent();) {
+  const std::uint64_t end = vi.messages_sent();
+  const auto slots = static_cast<std::uint64_t>(bundle_.context().settings().slots);
+  const std::uint64_t oldest = end > slots ? end - slots : 0;
+  const auto client_at = [&](std::uint64_t seq) {
     const std::uint64_t head = vi.sent_slot(seq).header.load(std::memory_order_relaxed);
-    const std::uint64_t client = header::client(head);
-    const std::uint32_t lines = 1 + header::extra_lines(head);
-    detail::Deferred m;
-    for (std::uint32_t i = 0; i < lines; ++i)
-      for (std::uint32_t w = 0; w < via::shm::kWordsPerSlot; ++w)
-        m.words[i * via::shm::kWordsPerSlot + w] = vi.sent_slot(seq + i).words[w];
-    seq += lines;
-    const detail::Kind kind = wire::kind(client);
-    if (kind != detail::Kind::request && kind != detail::Kind::reply) continue;
-    const std::uint32_t prefix = wire::prefix_words(wire::operation(client));
-    Returned returned;
-    returned.status = why;
-    returned.operation = wire::operation(client);
-    returned.direction = kind == detail::Kind::reply ? Direction::reply : Direction::request;
-    returned.peer = map.index;
-    returned.rank = map.name.rank;
-    returned.handler = wire::handler(client);
-    returned.args = reinterpret_cast<const std::byte*>(m.words + prefix);
-    returned.arg_bytes = header::length(head) - 8 * prefix;
-    give_back(returned);
+    const bool first = header::kind(head) == via::shm::MessageKind::inline_data;
+    return first ? header::client(head) : wire::note_bit;
+  };
+  const auto is = [](std::uint64_t client, detail::Kind kind) {
+    return (client & wire::note_bit) == 0 && wire::kind(client) == kind;
+  };
+  std::uint32_t unanswered = map.credit_limit - std::min(map.credit_limit, map.credits_at_end + map.all_credits());
+  std::uint64_t from = end;  // the first of the unanswered requests that are still in the ring
+  for (std::uint64_t seq = end; seq > oldest && unanswered != 0; --seq)
+    if (is(client_at(seq - 1), detail::Kind::request)) {
+      from = seq - 1;
+      --unanswered;
+    }
+  for (; unanswered != 0; --unanswered)  // older than the ring: nothing is known of them but their number
+    give_back(Returned{why, Operation::short_message, Direction::request, map.index, map.name.rank, 0, nullptr, 0});
+  const std::uint64_t unseen = std::max(oldest, vi.first_unseen());
+  for (std::uint64_t seq = oldest; seq < end; ++seq) {
+    const std::uint64_t client = client_at(seq);
+    if ((seq >= from && is(client, detail::Kind::request)) || (seq >= unseen && is(client, detail::Kind::reply)))
+      give_back_sent(map, seq, why);
   }
+}
+
+void Endpoint::give_back_sent(Map& map, std::uint64_t seq, Undeliverable why) noexcept {
+  const std::uint64_t head = map.vi->sent_slot(seq).header.load(std::memory_order_relaxed);
+  const std::uint64_t client = header::client(head);
+  std::uint64_t words[detail::kMaxMessageWords];
+  for (std::uint32_t i = 0; i <= header::extra_lines(head); ++i)
+    for (std::uint32_t w = 0; w < via::shm::kWordsPerSlot; ++w)
+      words[i * via::shm::kWordsPerSlot + w] = map.vi->sent_slot(seq + i).words[w];
+  const std::uint32_t prefix = wire::prefix_words(wire::operation(client));
+  Returned returned;
+  returned.status = why;
+  returned.operation = wire::operation(client);
+  returned.direction = wire::kind(client) == detail::Kind::reply ? Direction::reply : Direction::request;
+  returned.peer = map.index;
+  returned.rank = map.name.rank;
+  returned.handler = wire::handler(client);
+  returned.args = reinterpret_cast<const std::byte*>(words + prefix);
+  returned.arg_bytes = header::length(head) - 8 * prefix;
+  give_back(returned);
 }
 
 void Endpoint::drop(Map& map) noexcept {

@@ -61,8 +61,10 @@ Status Endpoint::attempt_send(const Outgoing& out) noexcept {
   }
   switch (map->state) {
     case Map::State::lost: return Status::peer_lost;
-    case Map::State::closing:
-      return bundle_.context().job().is_lost(map->name.rank) ? Status::peer_lost : Status::retry;
+    case Map::State::closing:  // to be closed at the next poll that may run requests, which is perhaps not ours
+      if (bundle_.context().job().is_lost(map->name.rank)) return Status::peer_lost;
+      give_back(out, Undeliverable::bad_endpoint);
+      return Status::ok;
     case Map::State::rejected: {
       const Undeliverable why = map->rejection;
       drop(*map);
