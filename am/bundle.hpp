@@ -101,6 +101,7 @@ class Bundle {
       Token token(map, client);
       if (reply) ++map.credits;
       ++slow_;
+      running_ = static_cast<std::uint16_t>(id);
       map.thunks[id](token, arrival);
       --slow_;
       if (plain && !token.replied_) map.give_credit_back();

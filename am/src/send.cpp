@@ -280,6 +280,7 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
   if (operation == Operation::medium && bytes > endpoint.max_medium()) return Status::bad_argument;
   if (data == nullptr && bytes != 0) return Status::bad_argument;
   replied_ = true;
+  const std::uint16_t running = bundle.running_;  // reply handlers that run while this waits change it
   const std::uint32_t prefix = wire::prefix_words(operation);
   std::uint64_t words[detail::kMaxMessageWords];
   std::copy_n(args, arg_words, words + prefix);
@@ -321,6 +322,7 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
   const Status status = bundle.send_waiting(map_, client, words, prefix + arg_words,
                                             static_cast<std::uint32_t>(8 * prefix + arg_bytes));
   if (status != Status::ok && (client & wire::overflow_bit) != 0) endpoint.overflow_->in_use.store(0);
+  bundle.running_ = running;
   return status;
 }
 
