@@ -152,7 +152,7 @@ void CompletionQueue::settle(Vi& vi) noexcept {
         quiet = candidate;
     if (quiet != nullptr) set_aside(*quiet);
   }
-  if (hot_count_ < kHotVis) {
+  if (hot_count_ < kHotVis && sleepers_ == 0) {
     vi.hot_at_ = static_cast<std::int32_t>(hot_count_);
     hot_[hot_count_++] = &vi;
     vi.rx_->notify.wanted.store(0, std::memory_order_relaxed);
@@ -200,9 +200,11 @@ void CompletionQueue::block(std::int64_t timeout_ns, const std::function<bool()>
   }
   nic_.count(kSleeps);
   if (!anything_there() && !(done && done())) {
+    ++sleepers_;
     if (mutex != nullptr) mutex->unlock();
     futex_wait(record.doorbell, seen, timeout_ns);
     if (mutex != nullptr) mutex->lock();
+    --sleepers_;
   }
   record.sleeping.fetch_sub(1);
   for (Vi* vi : vis_)  // what came without a bell while the channels were being set aside

@@ -134,6 +134,7 @@ class CompletionQueue final : public via::CompletionQueue {
   std::size_t next_scan_ = 0;
   std::size_t bell_offset_ = 0;
   std::size_t promised_ = 0;  // depths of the attached queues
+  std::uint32_t sleepers_ = 0;  // threads that have put down the caller's mutex and sleep: all channels stay aside
   Nic& nic_;
   std::thread notifier_;
   std::atomic<bool> armed_{false};
