@@ -56,7 +56,10 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
     if (stage == Backoff::Stage::block_now) {
       record.last_poll_ns.store(now, std::memory_order_relaxed);
       job.report_long_wait(start);
-      block(timeout_ns < 0 ? -1 : timeout_ns - waited, ask);
+      std::int64_t limit = timeout_ns < 0 ? -1 : timeout_ns - waited;
+      const std::int64_t report = job.settings().hang_report_ns;  // to come back to it
+      if (report != 0 && (limit < 0 || limit > report)) limit = report;
+      block(limit, ask);
     }
   }
   record.activity.store(Activity::computing, std::memory_order_relaxed);
