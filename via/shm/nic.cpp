@@ -28,6 +28,15 @@ constexpr CounterName kCounterNames[kCounterCount] = {
 };
 constexpr std::string_view kBootstrapKey = "via.shm";
 
+/// Whether process_vm_readv works at all: seccomp profiles of containers refuse it, even on the process itself.
+bool kernel_has_cross_memory() noexcept {
+  std::uint64_t from = 1;
+  std::uint64_t to = 0;
+  const iovec here{&to, sizeof(to)};
+  const iovec there{&from, sizeof(from)};
+  return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof(to);
+}
+
 /// Whether all pages of the range are there. MS_ASYNC looks at the mappings and does nothing else.
 bool is_mapped(const std::byte* address, std::size_t bytes) noexcept {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -69,7 +78,7 @@ Nic::Nic(Job& job) : job_(job) {
   region_generation_.resize(attributes_.max_regions, 0);
   for (std::uint32_t i = attributes_.max_regions; i-- > 0;) free_regions_.push_back(i);
   peers_ = std::make_unique<Peer[]>(job_.size());
-  cross_memory_works_ = settings_.cross_memory;
+  cross_memory_works_ = settings_.cross_memory && kernel_has_cross_memory();
   if (settings_.cross_memory) prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // fails, rightly, without Yama
   life_epoch_ = 0;
   job_.stats().add("shm", kCounterNames, counters_);
@@ -195,7 +204,11 @@ Nic::RemotePlace Nic::remote_place(Rank rank, ProtectionTag tag, std::uint64_t a
   if (entry.tag != static_cast<std::uint32_t>(tag) || !includes(static_cast<Rights>(entry.rights), rights) ||
       at > entry.bytes || bytes > entry.bytes - at)
     return kRefused;
-  if (entry.in_window != 0) return {p.window + entry.window_offset + at, 0, 0};
+  if (entry.in_window != 0) {
+    const std::size_t window = job_.segment().window_bytes();  // the table is the peer's: it may say anything
+    if (entry.window_offset > window || at + bytes > window - entry.window_offset) return kRefused;
+    return {p.window + entry.window_offset + at, 0, 0};
+  }
   if (job_.threads_mode() || rank == job_.rank()) return {reinterpret_cast<std::byte*>(address), 0, 0};
   return {nullptr, address, 0};
 }
