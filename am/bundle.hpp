@@ -121,6 +121,7 @@ class Bundle {
   [[gnu::cold, gnu::noinline]] void reap_sends() noexcept;
   [[gnu::cold, gnu::noinline]] std::uint32_t finish(Run run) noexcept;
   [[gnu::cold, gnu::noinline]] std::uint32_t poll_guarded(Run run) noexcept;
+  [[nodiscard, gnu::cold]] bool overflow_is_there(detail::Map& map, const detail::Deferred& message) noexcept;
   [[gnu::cold]] void report_malformed(detail::Map& map, const char* what) noexcept;
   [[noreturn, gnu::cold]] void stop_caller(const char* call) const noexcept;
   Status send_waiting(detail::Map& map, std::uint64_t client, const std::uint64_t* words, std::uint32_t count,
@@ -146,6 +147,7 @@ class Bundle {
   std::recursive_mutex mutex_;
   std::uint32_t depth_base_ = 0;  // slow_ when no handler runs
   std::uint16_t running_ = 0;     // handler that runs, for messages
+  std::uint32_t malformed_ = 0;   // messages dropped
   via::ProtectionTag protection_tag_{};
   std::unique_ptr<via::CompletionQueue> receive_owner_;
   std::unique_ptr<via::CompletionQueue> send_owner_;

@@ -53,15 +53,21 @@ void Bundle::dispatch_slow(Map& map, via::shm::Slot& slot, std::uint64_t head, b
   m.client = header::client(head);
   m.arg_bytes = header::length(head);
   m.held = Deferred::kNothingHeld;
+  const std::uint32_t lines = 1 + header::extra_lines(head);
+  if (lines > via::shm::kMaxLines || m.arg_bytes > lines * via::shm::kInlineBytes)
+    return report_malformed(map, "length");
   const via::shm::Slot* line = &slot;
-  for (std::uint32_t i = 0; i <= header::extra_lines(head); ++i) {
+  for (std::uint32_t i = 0; i < lines; ++i) {
     if (i != 0) line = &map.vi->line_after(*line);
     for (std::uint32_t w = 0; w < via::shm::kWordsPerSlot; ++w) m.words[i * via::shm::kWordsPerSlot + w] = line->words[w];
   }
   const std::uint32_t prefix = 8 * wire::prefix_words(wire::operation(m.client));
   const Kind kind = wire::kind(m.client);
   const bool fresh = kind == Kind::request || kind == Kind::reply;
-  if (m.arg_bytes < prefix || m.arg_bytes > sizeof(m.words)) return report_malformed(map, "length");
+  if (m.arg_bytes < prefix) return report_malformed(map, "length");
+  if (fresh && wire::operation(m.client) == Operation::get) return report_malformed(map, "operation");
+  if (fresh && (m.client & wire::overflow_bit) != 0 && !overflow_is_there(map, m))
+    return report_malformed(map, "overflow block");
   if (fresh && wire::operation(m.client) == Operation::medium && (m.client & wire::overflow_bit) == 0) {
     if (map.state == Map::State::connecting) map.endpoint->settle(map);
     if (!map.medium_in.arrive(static_cast<std::uint32_t>(m.words[0]), static_cast<std::uint32_t>(m.words[0] >> 32), m.held))
@@ -77,7 +83,22 @@ void Bundle::dispatch_slow(Map& map, via::shm::Slot& slot, std::uint64_t head, b
   run_message(map, m);
 }
 
+/// Whether a message that says so does lie in its sender's overflow block, as far as can be told from here.
+bool Bundle::overflow_is_there(Map& map, const Deferred& m) noexcept {
+  if (wire::kind(m.client) != Kind::reply || wire::operation(m.client) != Operation::medium) return false;
+  if (map.state == Map::State::connecting) map.endpoint->settle(map);
+  const std::size_t window = context_.job().segment().window_bytes();
+  const std::size_t needed = sizeof(detail::OverflowBlock) + map.endpoint->max_medium_;
+  if (map.peer_window == nullptr || needed > window || m.words[0] > window - needed ||
+      m.words[0] % alignof(detail::OverflowBlock) != 0)
+    return false;
+  const auto* block = reinterpret_cast<const detail::OverflowBlock*>(map.peer_window + m.words[0]);
+  return block->length <= map.endpoint->max_medium_;
+}
+
 void Bundle::report_malformed(Map& map, const char* what) noexcept {
+  constexpr std::uint32_t kMostReports = 10;  // of a peer that has gone mad, more would say nothing new
+  if (++malformed_ > kMostReports) return;
   context_.job().log().write(LogLevel::error, "a message from rank " + std::to_string(viaduct::index(map.name.rank)) +
                                                   " has a malformed " + what + " and is dropped: is something "
                                                   "writing into this rank's memory?");
@@ -231,9 +252,16 @@ std::uint32_t Bundle::finish(Run run) noexcept {
 }
 
 void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) noexcept {
+  RankRecord& record = context_.job().record(context_.job().rank());
+  const std::uint32_t peer = record.waits_for_peer.load(std::memory_order_relaxed);
+  std::uint32_t left = 0;  // of our credits, towards the peer that is waited for, or all
   for (Endpoint* endpoint : endpoints_)
-    for (const auto& map : endpoint->owned_)
+    for (const auto& map : endpoint->owned_) {
       if (map->unreplied != map->unreplied_published && map->state == Map::State::connected) map->publish_credits();
+      if (peer == RankRecord::kNoPeer || peer == viaduct::index(map->name.rank)) left += map->credits;
+    }
+  record.credits_out.store(left, std::memory_order_relaxed);
+  record.credits_in.store(deferred_total_, std::memory_order_relaxed);  // requests here that have not run
   const bool may_unlock = threads_ == Threads::parallel && slow_ == depth_base_;
   receive_queue_->block(timeout_ns, done, may_unlock ? &mutex_ : nullptr);
 }

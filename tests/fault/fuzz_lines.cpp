@@ -1,0 +1,238 @@
+// Random bytes as messages: rank 1 connects to rank 0's endpoint as an endpoint would, then sends it lines of nonsense.
+//
+//     viaduct-run -n 2 fuzz_lines [LINES [SEED]]
+//
+// Rank 0 must reject them, neither crash nor hang, and serve a well-behaved endpoint afterwards. Half of the lines are
+// random throughout; the others are nearly right, to come further. Run it under the address sanitizer.
+
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <random>
+#include <span>
+
+#include "am/bundle.hpp"
+#include "am/context.hpp"
+#include "am/endpoint.hpp"
+#include "runtime/job.hpp"
+
+namespace am = viaduct::am;
+namespace shm = viaduct::via::shm;
+using viaduct::Status;
+using Random = std::mt19937_64;
+
+namespace {
+
+thread_local std::uint64_t answers = 0;
+thread_local std::uint64_t wrong = 0;
+
+void on_pong(am::Token&, std::uint64_t x, std::uint64_t y) {
+  ++answers;
+  if (y != x + 1) ++wrong;
+}
+// A forged reply may name a request's handler; replying to it would be this program's mistake.
+bool may_reply(const am::Token& token) { return token.direction() == am::Direction::request; }
+void on_ping(am::Token& token, std::uint64_t x) {
+  if (may_reply(token)) token.reply<on_pong>(x, x + 1);
+}
+void on_many(am::Token&, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
+             std::uint64_t, std::uint64_t, std::uint64_t) {}
+std::uint64_t sum_of(std::span<const std::byte> data) {
+  std::uint64_t sum = 0;
+  for (const std::byte b : data) sum += static_cast<std::uint64_t>(b);
+  return sum;
+}
+thread_local volatile std::uint64_t sink = 0;
+void on_payload_back(am::Token&, std::span<const std::byte> data, std::uint64_t sum) {
+  ++answers;
+  if (sum_of(data) != sum) ++wrong;
+}
+void on_payload(am::Token& token, std::span<const std::byte> data) {
+  if (may_reply(token)) (void)token.reply_medium<on_payload_back>(data, sum_of(data));
+}
+void on_bulk(am::Token&, std::span<std::byte> data) { sink = sum_of(data); }
+
+/// Makes the templates register their handlers, in every rank.
+void never(am::Endpoint& e) {
+  std::byte data[8] = {};
+  const std::span<std::byte> all(data);
+  (void)e.request<on_many>(am::Index{0}, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+  (void)e.request_bulk<on_bulk>(am::Index{0}, all, 0);
+}
+
+struct Ignore {
+  void operator()(shm::Vi&, shm::Slot&, std::uint64_t) noexcept {}
+};
+
+/// Something that looks like an endpoint to its peer, and is none.
+class Attacker {
+ public:
+  Attacker(am::Context& context, Random& random) : nic_(context.nic()), random_(random) {
+    tag_ = nic_.create_tag();
+    sends_ = nic_.create_completion_queue(1);
+    receives_ = nic_.create_completion_queue(1);
+    const am::Settings& settings = context.settings();
+    viaduct::via::ViAttributes attributes;
+    attributes.tag = tag_;
+    attributes.send_queue = sends_.get();
+    attributes.receive_queue = receives_.get();
+    shm::InlineOptions options;
+    options.slots = slots_ = static_cast<std::uint32_t>(settings.slots);
+    options.release_every = options.slots / 8;
+    options.extra_bytes = sizeof(am::detail::MapBlock) + static_cast<std::size_t>(settings.medium_bytes);
+    vi_ = nic_.create_inline_vi(attributes, options);
+    auto* block = new (vi_->prepare_extra()) am::detail::MapBlock{};
+    block->magic = am::detail::MapBlock::kMagic;
+    block->slots = options.slots;
+    block->credits = static_cast<std::uint32_t>(settings.credits);
+    block->medium_bytes = static_cast<std::uint32_t>(settings.medium_bytes);
+    block->tag = am::kTagAll;
+    page_ = new (nic_.allocate(sizeof(am::detail::EndpointPage))) am::detail::EndpointPage{};
+    block->endpoint_page =
+        static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(page_) - nic_.job().segment().base());
+  }
+  ~Attacker() {
+    vi_.reset();
+    sends_.reset();
+    receives_.reset();
+    nic_.destroy_tag(tag_);
+  }
+  Attacker(const Attacker&) = delete;
+  Attacker& operator=(const Attacker&) = delete;
+
+  bool connect() {
+    constexpr std::uint64_t kFirstEndpoints = std::uint64_t{0x414d} << 48;
+    if (vi_->connect_peer_start(viaduct::Rank{0}, kFirstEndpoints) != Status::ok) return false;
+    return vi_->connect_peer_wait(10'000'000'000) == viaduct::via::ConnectResult::connected;
+  }
+
+  /// Takes what comes back, or the victim would wait for room.
+  void drain() {
+    Ignore ignore;
+    (void)static_cast<shm::CompletionQueue&>(*receives_).poll_inline(32, ignore);
+    nic_.progress();
+  }
+
+  void send_line() {
+    shm::Slot* slot = vi_->claim();
+    while (slot == nullptr) {
+      drain();
+      slot = vi_->claim();
+    }
+    for (std::uint64_t& word : slot->words) word = random_word();
+    vi_->publish(*slot, (random_() % 2 == 0 ? random_() : nearly_right()) & ~shm::header::phase_bit);
+    if (random_() % 64 == 0) vi_->publish_counter(static_cast<unsigned>(random_() % 2), random_());
+    if (random_() % 16 == 0) drain();
+  }
+
+  /// The whole ring at once, marks of full and empty slots included.
+  void scribble() {
+    for (std::uint32_t i = 0; i < slots_; ++i) {
+      auto& slot = const_cast<shm::Slot&>(vi_->sent_slot(i));
+      for (std::uint64_t& word : slot.words) word = random_();
+      slot.header.store(random_(), std::memory_order_release);
+    }
+  }
+
+ private:
+  std::uint64_t random_word() {
+    switch (random_() % 4) {
+      case 0: return random_();
+      case 1: return random_() % 8192 | (random_() % 5000) << 32;  // a place in the medium ring, and a length
+      case 2: return random_() % 100000;
+      default: return 0;
+    }
+  }
+  std::uint64_t nearly_right() {
+    namespace wire = am::detail::wire;
+    const auto handler = static_cast<std::uint16_t>(am::kOwnHandlers + random_() % 8);
+    std::uint64_t client = wire::make(static_cast<am::detail::Kind>(random_() % 4),
+                                      static_cast<am::Operation>(random_() % 4), handler);
+    if (random_() % 4 == 0) client |= wire::overflow_bit;
+    const std::uint64_t lines = random_() % 4;
+    return shm::header::make(shm::MessageKind::inline_data, static_cast<std::uint32_t>(random_() % 80), client) |
+           lines << shm::header::lines_shift;
+  }
+
+  shm::Nic& nic_;
+  Random& random_;
+  std::uint32_t slots_ = 0;
+  viaduct::via::ProtectionTag tag_{};
+  std::unique_ptr<viaduct::via::CompletionQueue> sends_;
+  std::unique_ptr<viaduct::via::CompletionQueue> receives_;
+  std::unique_ptr<shm::Vi> vi_;
+  am::detail::EndpointPage* page_ = nullptr;
+};
+
+/// One storm, from connection to disconnection; then a moment in which both sides meet.
+bool attack(viaduct::Job& job, am::Context& context, Random& random, std::uint64_t lines, bool scribble) {
+  Attacker attacker(context, random);
+  if (!attacker.connect()) return false;
+  for (std::uint64_t i = 0; i < lines; ++i) attacker.send_line();
+  if (scribble) attacker.scribble();
+  const std::uint32_t ticket = job.barrier_arrive();
+  while (job.barrier_done(ticket) == Status::retry) attacker.drain();
+  return true;
+}
+
+void suffer(viaduct::Job& job, am::Bundle& bundle, Random& random, std::uint64_t polls) {
+  for (std::uint64_t i = 0; i < polls; ++i)
+    (void)bundle.poll(random() % 2 == 0 ? am::Bundle::Run::all : am::Bundle::Run::replies);
+  const std::uint32_t ticket = job.barrier_arrive();
+  while (job.barrier_done(ticket) == Status::retry)
+    (void)bundle.poll(random() % 2 == 0 ? am::Bundle::Run::all : am::Bundle::Run::replies);
+}
+
+bool talk_sense(am::Bundle& bundle, am::Endpoint& endpoint) {
+  constexpr std::uint64_t kMessages = 1000;
+  answers = 0;
+  std::byte payload[512];
+  for (std::size_t i = 0; i < sizeof payload; ++i) payload[i] = static_cast<std::byte>(i * 7);
+  for (std::uint64_t i = 0; i < kMessages; ++i) {
+    if (endpoint.request<on_ping>(am::Index{0}, i) != Status::ok) return false;
+    if (endpoint.request_medium<on_payload>(am::Index{0}, std::span<const std::byte>(payload)) != Status::ok)
+      return false;
+  }
+  return bundle.wait_until([] { return answers == 2 * kMessages; }) == Status::ok && wrong == 0;
+}
+
+int body(viaduct::Job& job, int argc, char** argv) {
+  const std::uint64_t lines = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 4000;
+  const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : std::random_device{}();
+  constexpr int kStorms = 8;
+  if (job.size() != 2) return 2;
+  Random random(seed + index(job.rank()));
+  am::Context context(job);
+  if (index(job.rank()) == 0) {
+    am::Bundle bundle(context);
+    am::Endpoint endpoint(bundle);
+    endpoint.map_all();
+    (void)endpoint.make_segment(65536);
+    std::uint64_t returned = 0;
+    endpoint.set_undeliverable_handler([&](const am::Returned&) { ++returned; });
+    if (argc > 100) never(endpoint);
+    if (bundle.barrier() != Status::ok) return 1;
+    for (int storm = 0; storm < kStorms; ++storm) suffer(job, bundle, random, lines / 64);
+    if (bundle.barrier() != Status::ok) return 1;  // meanwhile rank 1 talks sense
+    std::printf("fuzz_lines: %d storms of %" PRIu64 " lines survived; %" PRIu64 " told to handler 0\n", kStorms, lines,
+                returned);
+    return 0;
+  }
+  std::printf("fuzz_lines: seed %" PRIu64 " is that of this run: fuzz_lines %" PRIu64 " SEED repeats it\n", seed, lines);
+  std::fflush(stdout);
+  const std::uint32_t ticket = job.barrier_arrive();
+  while (job.barrier_done(ticket) == Status::retry) context.nic().progress();
+  for (int storm = 0; storm < kStorms; ++storm)
+    if (!attack(job, context, random, lines, storm % 2 == 1)) return 3;
+  am::Bundle bundle(context);
+  am::Endpoint endpoint(bundle);
+  endpoint.map_all();
+  if (!talk_sense(bundle, endpoint)) return 4;
+  return bundle.barrier() == Status::ok ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return viaduct::run(body, argc, argv); }
