@@ -21,6 +21,7 @@ std::span<const Case> immediate_cases();
 std::span<const Case> order_cases();
 std::span<const Case> receive_error_cases();
 std::span<const Case> protection_cases();
+std::span<const Case> remote_protection_cases();
 std::span<const Case> format_cases();
 std::span<const Case> rdma_cases();
 std::span<const Case> atomic_cases();

@@ -35,13 +35,29 @@ struct Totals {
 
 std::vector<const Case*> all_cases() {
   std::vector<const Case*> result;
-  for (const auto table :
-       {attribute_cases,  memory_cases, connection_cases,    peer_connection_cases,
-        disconnect_cases, state_cases,  send_cases,          list_cases,
-        immediate_cases,  order_cases,  receive_error_cases, protection_cases,
-        format_cases,     rdma_cases,   atomic_cases,        depth_cases,
-        level_cases,      queue_cases,  wait_cases,          bare_cases,
-        self_cases,       stress_cases}) {
+  for (const auto table : {attribute_cases,
+                           memory_cases,
+                           connection_cases,
+                           peer_connection_cases,
+                           disconnect_cases,
+                           state_cases,
+                           send_cases,
+                           list_cases,
+                           immediate_cases,
+                           order_cases,
+                           receive_error_cases,
+                           protection_cases,
+                           remote_protection_cases,
+                           format_cases,
+                           rdma_cases,
+                           atomic_cases,
+                           depth_cases,
+                           level_cases,
+                           queue_cases,
+                           wait_cases,
+                           bare_cases,
+                           self_cases,
+                           stress_cases}) {
     for (const Case& subject : table()) result.push_back(&subject);
   }
   return result;
