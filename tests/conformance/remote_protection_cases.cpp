@@ -11,7 +11,6 @@ namespace {
 using via::CompletedOperation;
 using via::Descriptor;
 using via::Reliability;
-using via::ViState;
 namespace status = via::descriptor_status;
 
 enum class Remote : std::uint8_t { write, write_immediate, read, add, swap };
