@@ -1,27 +1,38 @@
-// A user's program, outside this repository: it sees what is installed and nothing else.
+// A user's program, outside this repository: it sees what is installed and nothing else. Every rank asks its neighbour
+// for a number.
 
-#include <cstddef>
+#include <am/bundle.hpp>
+#include <am/context.hpp>
+#include <am/endpoint.hpp>
 #include <cstdio>
 #include <runtime/job.hpp>
 #include <runtime/version.hpp>
-#include <span>
-#include <vector>
+
+namespace am = viaduct::am;
 
 namespace {
 
-int body(viaduct::Job& job, int, char**) {
-  const std::uint32_t mine = 1000 + viaduct::index(job.rank());
-  job.bootstrap().put("number", std::as_bytes(std::span(&mine, 1)));
-  job.bootstrap().fence();
+thread_local int my_number = 0;
+thread_local int their_number = 0;
 
-  const viaduct::Rank next{(viaduct::index(job.rank()) + 1) % job.size()};
-  const std::vector<std::byte> bytes = job.bootstrap().get(next, "number");
-  const std::uint32_t wanted = 1000 + viaduct::index(next);
-  const auto expected = std::as_bytes(std::span(&wanted, 1));
-  if (bytes != std::vector<std::byte>(expected.begin(), expected.end())) return 1;
+void on_answer(am::Token&, int number) { their_number = number; }
+void on_question(am::Token& token) { (void)token.reply<on_answer>(my_number); }
+
+int body(viaduct::Job& job, int, char**) {
+  am::Context context(job);
+  am::Bundle bundle(context);
+  am::Endpoint endpoint(bundle);
+  endpoint.map_all();
+
+  my_number = 1000 + static_cast<int>(index(job.rank()));
+  if (bundle.barrier() != viaduct::Status::ok) return 1;
+  const am::Index next{(index(job.rank()) + 1) % job.size()};
+  if (endpoint.request<on_question>(next) != viaduct::Status::ok) return 1;
+  while (their_number == 0) (void)bundle.wait();
+  if (their_number != 1000 + static_cast<int>(next)) return 1;
   std::printf("viaduct %s: rank %u of %u has its neighbour's number\n", viaduct::kVersion,
-              viaduct::index(job.rank()), job.size());
-  return 0;
+              index(job.rank()), job.size());
+  return bundle.barrier() == viaduct::Status::ok ? 0 : 1;
 }
 
 }  // namespace
