@@ -1,0 +1,20 @@
+#pragma once
+/// @file
+/// What this process may use of its machine, by affinity, control groups and free memory.
+
+#include <cstdint>
+#include <string>
+
+namespace viaduct {
+
+struct MachineLimits {
+  std::uint32_t cores = 1;             ///< that may be used
+  std::uint32_t quota_cores = 0;       ///< what a control group's quota is worth, rounded up; 0: there is none
+  std::uint64_t free_memory_bytes = 0;  ///< that may still be taken
+  std::string memory_source;           ///< the file that says so; empty: no limit was found
+};
+
+/// Reads them anew.  Call from any thread.  Cost: some small files read.
+[[nodiscard]] MachineLimits machine_limits();
+
+}  // namespace viaduct
