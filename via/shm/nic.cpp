@@ -77,7 +77,7 @@ Nic::Nic(Job& job) : job_(job) {
   page_->pid = getpid();
   region_generation_.resize(attributes_.max_regions, 0);
   for (std::uint32_t i = attributes_.max_regions; i-- > 0;) free_regions_.push_back(i);
-  peers_ = std::make_unique<Peer[]>(job_.size());
+  peers_ = std::make_unique<std::unique_ptr<Peer>[]>(job_.size());
   cross_memory_works_ = settings_.cross_memory && kernel_has_cross_memory();
   if (settings_.cross_memory) prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // fails, rightly, without Yama
   life_epoch_ = 0;
@@ -95,8 +95,8 @@ Nic::~Nic() {
 }
 
 Nic::Peer& Nic::peer(Rank rank) {
-  Peer& p = peers_[index(rank)];
-  if (p.page != nullptr) return p;
+  std::unique_ptr<Peer>& known = peers_[index(rank)];
+  if (known != nullptr) return *known;
   const auto value = job_.bootstrap().get(rank, kBootstrapKey);
   std::uint64_t offset = 0;
   if (value.size() != sizeof(offset))
@@ -107,12 +107,15 @@ Nic::Peer& Nic::peer(Rank rank) {
   if (page->magic != NicPage::kMagic)
     throw Error(std::errc::protocol_error, "rank " + std::to_string(index(rank)) +
                                                " shows no NIC of this version: start all ranks from one build");
+  auto made = std::make_unique<Peer>();
+  Peer& p = *made;
   p.window = window;
   p.mail = reinterpret_cast<Mail*>(window + page->mail_offset) + index(job_.rank());
   p.regions = reinterpret_cast<RegionEntry*>(window + page->regions_offset);
   p.max_regions = page->max_regions;
   p.pid = page->pid;
   p.page = page;
+  known = std::move(made);
   return p;
 }
 
@@ -195,9 +198,10 @@ void Nic::deregister(MemoryHandle handle) noexcept {
 Nic::RemotePlace Nic::remote_place(Rank rank, ProtectionTag tag, std::uint64_t address, MemoryHandle handle,
                                    std::size_t bytes, Rights rights) noexcept {
   constexpr RemotePlace kRefused{nullptr, 0, descriptor_status::rdma_protection_error};
-  const Peer& p = peers_[index(rank)];
+  const Peer* known = peers_[index(rank)].get();
   const std::uint32_t slot = (static_cast<std::uint32_t>(handle) - 1) & 0xfffff;
-  if (p.page == nullptr || handle == MemoryHandle::none || slot >= p.max_regions) return kRefused;
+  if (known == nullptr || handle == MemoryHandle::none || slot >= known->max_regions) return kRefused;
+  const Peer& p = *known;
   const RegionEntry& entry = p.regions[slot];
   if (entry.handle.load(std::memory_order_acquire) != static_cast<std::uint32_t>(handle)) return kRefused;
   const std::uint64_t at = address - entry.address;
@@ -215,13 +219,13 @@ Nic::RemotePlace Nic::remote_place(Rank rank, ProtectionTag tag, std::uint64_t a
 
 bool Nic::write_place(Rank rank, const RemotePlace& place, const std::byte* from, std::size_t bytes) noexcept {
   if (place.mapped == nullptr)
-    return cross_copy(peers_[index(rank)], place.owner_address, const_cast<std::byte*>(from), bytes, true);
+    return cross_copy(*peers_[index(rank)], place.owner_address, const_cast<std::byte*>(from), bytes, true);
   copy_bytes(place.mapped, from, bytes);
   return true;
 }
 
 bool Nic::read_place(Rank rank, const RemotePlace& place, std::byte* to, std::size_t bytes) noexcept {
-  if (place.mapped == nullptr) return cross_copy(peers_[index(rank)], place.owner_address, to, bytes, false);
+  if (place.mapped == nullptr) return cross_copy(*peers_[index(rank)], place.owner_address, to, bytes, false);
   copy_bytes(to, place.mapped, bytes);
   return true;
 }

@@ -142,7 +142,7 @@ class Nic final : public via::Nic {
   RegionEntry* regions_ = nullptr;
   std::vector<std::uint32_t> free_regions_;
   std::vector<std::uint16_t> region_generation_;
-  std::unique_ptr<Peer[]> peers_;
+  std::unique_ptr<std::unique_ptr<Peer>[]> peers_;  // by rank; null until it is talked to
   std::unordered_map<std::uint32_t, std::uint32_t> tags_;  // tag -> uses
   std::uint32_t next_tag_ = 0;
   std::vector<Vi*> vis_;  // by id & kIdMask
