@@ -96,10 +96,10 @@ void half(Rig& rig) {
   Descriptor send{};
   Descriptor receive{};
   Descriptor* done = nullptr;
-  via::make_receive(receive, buffer.data(), 100, buffer.handle());
+  via::make_receive(receive, buffer.data(), 50, buffer.handle());
   REQUIRE_EQ(vi->post_receive(receive), Status::ok);
   rig.sync("receives are posted");
-  via::make_send(send, buffer.data(), 30, buffer.handle());
+  via::make_send(send, buffer.data() + 60, 30, buffer.handle());
   REQUIRE_EQ(vi->post_send(send), Status::ok);
   CHECK_EQ(vi->receive_done(done), Status::bad_state);
   REQUIRE_EQ(vi->send_wait(done, kLimitNs), Status::ok);

@@ -17,14 +17,14 @@ void send_depth(Rig& rig) {
     via::ViAttributes attributes = vi_attributes(2 * kDepth);
     attributes.send_depth = kDepth;
     Buffer buffer(rig, 1000);
-    Buffer in(rig, 1000);
+    Buffer in(rig, 2 * kDepth * 1000);
     std::vector<Descriptor> receives(2 * kDepth);
     std::vector<Descriptor> sends(kDepth + 1);
     Link link(rig, attributes);  // goes first: it still has descriptors
     connect(rig, link);
-    for (Descriptor& d : receives) {
-      via::make_receive(d, in.data(), 1000, in.handle());
-      link.post_receive(d);
+    for (std::uint32_t i = 0; i < 2 * kDepth; ++i) {
+      via::make_receive(receives[i], in.data() + 1000 * i, 1000, in.handle());
+      link.post_receive(receives[i]);
     }
     for (Descriptor& d : sends) via::make_send(d, buffer.data(), bytes, buffer.handle());
     rig.sync("receives are posted");
@@ -53,13 +53,16 @@ void receive_depth(Rig& rig) {
   constexpr std::uint32_t kDepth = 5;
   via::ViAttributes attributes = vi_attributes(2 * kDepth);
   attributes.receive_depth = kDepth;
-  Buffer buffer(rig, 100);
+  Buffer out(rig, 10);
+  Buffer in(rig, 100 * (kDepth + 1));
   std::vector<Descriptor> receives(kDepth + 1);
   std::vector<Descriptor> sends(kDepth);
   Link link(rig, attributes);  // goes first: it still has descriptors
   connect(rig, link);
-  for (Descriptor& d : receives) via::make_receive(d, buffer.data(), 100, buffer.handle());
-  for (Descriptor& d : sends) via::make_send(d, buffer.data(), 10, buffer.handle());
+  for (std::uint32_t i = 0; i <= kDepth; ++i) {
+    via::make_receive(receives[i], in.data() + 100 * i, 100, in.handle());
+  }
+  for (Descriptor& d : sends) via::make_send(d, out.data(), 10, out.handle());
   for (std::uint32_t i = 0; i < kDepth; ++i) link.post_receive(receives[i]);
   CHECK_EQ(link.vi().post_receive(receives[kDepth]), Status::retry);
   rig.sync("both have filled their receive queues");
@@ -121,13 +124,14 @@ void deepest(Rig& rig) {
   const std::uint32_t depth =
       std::min(rig.limits().max_queue_depth, rig.limits().max_completion_queue / 2);
   Link link(rig, vi_attributes(depth));
-  Buffer buffer(rig, 64);
+  Buffer out(rig, 64);
+  Buffer in(rig, std::size_t{64} * depth);
   connect(rig, link);
   std::vector<Descriptor> receives(depth);
   std::vector<Descriptor> sends(depth);
   for (std::uint32_t i = 0; i < depth; ++i) {
-    via::make_receive(receives[i], buffer.data(), 64, buffer.handle());
-    via::make_send(sends[i], buffer.data(), i % 64, buffer.handle());
+    via::make_receive(receives[i], in.data() + std::size_t{64} * i, 64, in.handle());
+    via::make_send(sends[i], out.data(), i % 64, out.handle());
     link.post_receive(receives[i]);
   }
   rig.sync("receives are posted");

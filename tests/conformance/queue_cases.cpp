@@ -119,12 +119,13 @@ void separate(Rig& rig) {
   attributes.receive_queue = receive_queue.get();
   const auto vi = rig.nic().create_vi(attributes);
   connect(rig, *vi);
-  Buffer buffer(rig, 100);
+  Buffer out(rig, 100);
+  Buffer in(rig, 8 * 100);
   std::vector<Descriptor> receives(8);
   std::vector<Descriptor> sends(8);
   for (std::uint32_t i = 0; i < 8; ++i) {
-    via::make_receive(receives[i], buffer.data(), 100, buffer.handle());
-    via::make_send(sends[i], buffer.data(), i * 12, buffer.handle());
+    via::make_receive(receives[i], in.data() + 100 * i, 100, in.handle());
+    via::make_send(sends[i], out.data(), i * 12, out.handle());
     REQUIRE_EQ(vi->post_receive(receives[i]), Status::ok);
   }
   rig.sync("receives are posted");
@@ -190,13 +191,14 @@ void full(Rig& rig) {
 
 void resize(Rig& rig) {
   Link link(rig, vi_attributes(8));
-  Buffer buffer(rig, 64);
+  Buffer out(rig, 64);
+  Buffer in(rig, 8 * 64);
   connect(rig, link);
   std::vector<Descriptor> receives(8);
   std::vector<Descriptor> sends(8);
   for (std::uint32_t i = 0; i < 8; ++i) {
-    via::make_receive(receives[i], buffer.data(), 64, buffer.handle());
-    via::make_send(sends[i], buffer.data(), i, buffer.handle());
+    via::make_receive(receives[i], in.data() + 64 * i, 64, in.handle());
+    via::make_send(sends[i], out.data(), i, out.handle());
     link.post_receive(receives[i]);
   }
   rig.sync("receives are posted");

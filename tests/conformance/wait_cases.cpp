@@ -101,7 +101,7 @@ void ping_pong(Rig& rig) {
   connect(rig, link);
   Descriptor receive{};
   Descriptor send{};
-  via::make_receive(receive, buffer.data(), 64, buffer.handle());
+  via::make_receive(receive, buffer.data(), 48, buffer.handle());
   link.post_receive(receive);
   rig.sync("receives are posted");
   std::mt19937_64 own(rig.random()() + rig.rank());
@@ -115,14 +115,14 @@ void ping_pong(Rig& rig) {
         while (now_ns() < end) {
         }
       }
-      via::make_send(send, buffer.data(), 16, buffer.handle());
+      via::make_send(send, buffer.data() + 48, 16, buffer.handle());
       link.post_send(send);
       link.expect_next_send(send);
     };
     if (rig.first()) turn();
     link.expect_next_receive(receive);
     if (round + 1 != kRounds) {
-      via::make_receive(receive, buffer.data(), 64, buffer.handle());
+      via::make_receive(receive, buffer.data(), 48, buffer.handle());
       link.post_receive(receive);
     }
     if (!rig.first()) turn();
@@ -180,7 +180,7 @@ void notify(Rig& rig) {
 
 void notify_of_send(Rig& rig) {
   Link link(rig);
-  Buffer buffer(rig, 100);
+  Buffer buffer(rig, 200);
   connect(rig, link);
   Descriptor send{};
   Descriptor receive{};
@@ -190,7 +190,7 @@ void notify_of_send(Rig& rig) {
   rig.sync("receives are posted");
   if (rig.first()) {
     REQUIRE_EQ(link.queue().notify([&] { ++bell.rung; }), Status::ok);
-    via::make_send(send, buffer.data(), 100, buffer.handle());
+    via::make_send(send, buffer.data() + 100, 100, buffer.handle());
     link.post_send(send);
     REQUIRE(rings(bell, kLimitNs));
     link.expect_next_send(send);
@@ -199,7 +199,7 @@ void notify_of_send(Rig& rig) {
   }
   rig.sync("sent");
   if (!rig.first()) {
-    via::make_send(send, buffer.data(), 100, buffer.handle());
+    via::make_send(send, buffer.data() + 100, 100, buffer.handle());
     link.post_send(send);
     link.expect_next_send(send);
   } else {
