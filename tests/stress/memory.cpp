@@ -1,10 +1,10 @@
 // What one rank's peers cost it, measured: its resident memory before and after it has talked to them.
 //
 //     viaduct-run -n N memory
-//     viaduct-run -n N memory idle     prints what rank 0 has resident before it talks to anybody, and ends
+//     viaduct-run -n N memory idle     prints what the last rank has resident before it talks to anybody, and ends
 //
 // Rank 0 exchanges messages of all sizes, both ways, with a growing number of peers, and reads its own resident set (the
-// shared pages that it has touched included) from /proc/self/smaps_rollup. The others are asked in turn: each talks to
+// shared pages that it has touched included) from /proc/self/smaps. The others are asked in turn: each talks to
 // rank 0 alone. The difference by peer is compared with the budget and with what Endpoint::footprint() says.
 
 #include <algorithm>
@@ -65,20 +65,35 @@ bool talk(am::Bundle& bundle, am::Endpoint& endpoint, std::uint32_t to, std::spa
   return bundle.wait_until([] { return answers == kMessages; }) == Status::ok;
 }
 
-/// A number of kB from a file of lines "Name:  number kB".
-std::size_t kilobytes(const char* path, const std::string& name) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);)
-    if (line.compare(0, name.size() + 1, name + ":") == 0) return std::stoul(line.substr(name.size() + 1));
-  return 0;
+/// The number in a line "Name:  number kB"; 0 when it is another line.
+std::size_t kilobytes(const std::string& line, const std::string& name) {
+  return line.compare(0, name.size() + 1, name + ":") == 0 ? std::stoul(line.substr(name.size() + 1)) : 0;
+}
+
+/// Whether a line of /proc/PID/smaps begins a mapping, and if so whether it is of memory, not of a program's file: those
+/// pages come and go by themselves.
+bool begins_mapping(const std::string& line, bool& of_memory) {
+  const std::size_t space = line.find(' ');
+  const std::size_t dash = line.find('-');
+  if (dash == std::string::npos || dash > space) return false;
+  const std::size_t name = line.find_first_of("/[");
+  of_memory = name == std::string::npos || line[name] == '[' || line.compare(name, 7, "/memfd:") == 0;
+  return true;
 }
 
 struct Use {
-  std::size_t resident = 0;
-  std::size_t tables = 0;  // page tables, which are the kernel's
+  std::size_t resident = 0;  // private memory and shared memory that this process has touched
+  std::size_t tables = 0;    // page tables, which are the kernel's
 };
 Use use_now() {
-  return {kilobytes("/proc/self/smaps_rollup", "Rss") * 1024, kilobytes("/proc/self/status", "VmPTE") * 1024};
+  Use use;
+  bool of_memory = false;
+  std::ifstream maps("/proc/self/smaps");
+  for (std::string line; std::getline(maps, line);)
+    if (!begins_mapping(line, of_memory) && of_memory) use.resident += kilobytes(line, "Rss") * 1024;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) use.tables += kilobytes(line, "VmPTE") * 1024;
+  return use;
 }
 
 /// Rank 0's part. False: something went wrong on the way.
@@ -123,7 +138,7 @@ int body(viaduct::Job& job, int argc, char**) {
   if (bundle.barrier() != Status::ok) return 1;
   bool within = true;
   const std::uint32_t me = index(job.rank());
-  if (me == 0) {
+  if (me == (idle_only ? job.size() - 1 : 0)) {  // rank 0 has compared the handlers of all, which leaves its traces
     (void)use_now();
     std::printf("memory: job of %u ranks: %zu bytes resident before the first message\n", job.size(),
                 use_now().resident);
