@@ -148,11 +148,11 @@ std::string Run::check_survivors(std::uint32_t victim) {
       return fmt::format("rank {} was told of the loss after {:.3f} s", i, static_cast<double>(took) * 1e-9);
     if (me.peer_lost == 0) return fmt::format("no request of rank {} was answered peer_lost", i);
     const std::uint64_t sent = me.sent[victim];
-    // Every request is replied to or comes back; one that the victim was handling when it died comes back, too.
+    // Every request is replied to or comes back, not both; one that the victim was handling when it died comes back.
     const std::uint64_t replied = me.replied[victim];
     const std::uint64_t returned = me.returned[victim];
     const std::uint64_t handled = page_.ranks[victim].handled[i];
-    if (returned > sent || replied + returned < sent || handled > replied + 1 || replied > handled)
+    if (replied + returned != sent || handled > replied + 1 || replied > handled)
       return fmt::format("rank {} sent {} requests to the victim, which handled {}: {} replies, {} returned", i, sent,
                          handled, replied, returned);
     for (std::uint32_t j = 0; j < options_.ranks; ++j) {
