@@ -9,6 +9,24 @@
 
 namespace viaduct::via::shm {
 
+namespace {
+
+/// Whether the places that a letter names lie in its writer's window. A letter is memory that its writer can fill with
+/// anything; what it means is looked at where it is handled.
+bool is_plausible(const Letter& letter, std::size_t window) noexcept {
+  if (letter.kind != MailKind::request && letter.kind != MailKind::peer_request && letter.kind != MailKind::accept)
+    return letter.kind <= MailKind::error;
+  constexpr unsigned kMinSlotsLog2 = 2;
+  constexpr unsigned kMaxSlotsLog2 = 16;
+  if (letter.slots_log2 < kMinSlotsLog2 || letter.slots_log2 > kMaxSlotsLog2) return false;
+  const std::size_t bytes = ChannelHead::bytes_for(1U << letter.slots_log2, (letter.detail & kInlineOnly) != 0);
+  return bytes <= window && letter.channel <= window - bytes && letter.channel % alignof(ChannelHead) == 0 &&
+         letter.doorbell <= window - sizeof(CqDoorbell) && letter.doorbell % kCacheLineBytes == 0 &&
+         letter.doorbell_bit < kMaxQueueVis;
+}
+
+}  // namespace
+
 void Nic::wake(Rank rank) noexcept {
   RankRecord& record = job_.record(rank);
   if (record.sleeping.load() == 0) return;
@@ -85,6 +103,11 @@ void Nic::handle_mail() {
 }
 
 void Nic::handle(Rank from, const Letter& letter) {
+  if (!is_plausible(letter, job_.segment().window_bytes())) {
+    job_.log().write(LogLevel::error, "a control message from rank " + std::to_string(index(from)) +
+                                          " makes no sense and is dropped: is something writing into this rank's memory?");
+    return;
+  }
   peer(from);
   switch (letter.kind) {
     case MailKind::request:
@@ -289,7 +312,10 @@ std::vector<Nic::Unmatched>::iterator Nic::find_unmatched(Rank from, std::uint64
 std::byte* Nic::incoming_extra(Rank from, std::uint64_t discriminator) {
   const auto found = find_unmatched(from, discriminator);
   if (found == unmatched_.end() || (found->letter.detail & kInlineOnly) == 0) return nullptr;
-  return peer(from).window + found->letter.channel + ChannelHead::bytes_for(1U << found->letter.slots_log2, true);
+  constexpr std::size_t kLeast = 4096;  // so much may be read there at least, whatever the request says
+  const std::size_t at = found->letter.channel + ChannelHead::bytes_for(1U << found->letter.slots_log2, true);
+  if (at > job_.segment().window_bytes() - kLeast) return nullptr;
+  return peer(from).window + at;
 }
 
 }  // namespace viaduct::via::shm
