@@ -215,14 +215,21 @@ void Endpoint::give_back(const Outgoing& out, Undeliverable why) noexcept {
 
 // What it costs.
 
+/// Memory is counted where it becomes resident: by the byte in this rank's own window, by the page in the peer's.
 Endpoint::Footprint Endpoint::footprint() const noexcept {
+  constexpr std::size_t kPage = 4096;
+  constexpr std::size_t kControlPages = 4;  // the peer's NIC page, mail box entry, regions; doorbell and endpoint page
+  constexpr std::size_t kDeques = 3;        // deferred requests, payloads held, sends pending
+  constexpr std::size_t kEmptyDeque = 64 + 512 + 2 * 16;  // what the C++ library allocates for each, and malloc's part
   const Settings& s = bundle_.context().settings();
   const std::size_t channel =
       via::shm::ChannelHead::bytes_for(static_cast<std::uint32_t>(s.slots), true) + sizeof(detail::MapBlock) +
       static_cast<std::size_t>(s.medium_bytes);
+  const std::size_t theirs = (channel + kPage - 1) / kPage * kPage;
   const std::size_t idle = sizeof(Map*) + sizeof(Translation) + sizeof(RankRecord) + sizeof(via::shm::Mail) +
-                           sizeof(std::byte*);
-  return {2 * channel + sizeof(Map) + sizeof(via::shm::Vi) + idle, idle};
+                           sizeof(std::byte*) + sizeof(void*);  // the job's and the NIC's entry
+  return {channel + theirs + kControlPages * kPage + sizeof(Map) + sizeof(via::shm::Vi) + kDeques * kEmptyDeque + idle,
+          idle};
 }
 
 std::uint32_t Endpoint::active_peers() const noexcept {

@@ -141,6 +141,15 @@ void Endpoint::send_note(Map& map) noexcept {
   (void)bundle_.send_waiting(map, client, nullptr, 0, 0);
 }
 
+/// Whether the block says what every rank's must say: it is the peer's memory, and decides where we read.
+bool Endpoint::fits_us(const MapBlock& block) const noexcept {
+  Context& context = bundle_.context();
+  return block.magic == MapBlock::kMagic && block.slots == static_cast<std::uint32_t>(context.settings().slots) &&
+         block.medium_bytes == static_cast<std::uint32_t>(context.settings().medium_bytes) &&
+         block.endpoint_page <= context.job().segment().window_bytes() - sizeof(detail::EndpointPage) &&
+         block.endpoint_page % alignof(detail::EndpointPage) == 0;
+}
+
 /// The endpoint @p from asks for a MAP that we have not asked for.
 void Endpoint::incoming(EndpointName from, std::uint64_t which) {
   via::shm::Nic& nic = bundle_.context().nic();
@@ -151,7 +160,7 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
   }
   const auto* block = reinterpret_cast<const MapBlock*>(nic.incoming_extra(from.rank, which));
   const auto reject = [&](Undeliverable why) { nic.reject_peer(from.rank, which, static_cast<std::uint64_t>(why)); };
-  if (block == nullptr || block->magic != MapBlock::kMagic) return reject(Undeliverable::bad_endpoint);
+  if (block == nullptr || !fits_us(*block)) return reject(Undeliverable::bad_endpoint);
   if (!hears(block->tag)) return reject(Undeliverable::bad_tag);
   Index at{kNoIndex};
   Tag tag = kTagAll;
