@@ -3,12 +3,15 @@
 //     viaduct-run -n 2 fuzz_lines [LINES [SEED]]
 //
 // Rank 0 must reject them, neither crash nor hang, and serve a well-behaved endpoint afterwards. Half of the lines are
-// random throughout; the others are nearly right, to come further. Run it under the address sanitizer.
+// random throughout; the others are nearly right, to come further. Between the storms it forges control messages and
+// asks for connections with a malformed block. Run it under the address sanitizer.
 
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <new>
 #include <random>
 #include <span>
@@ -108,6 +111,15 @@ class Attacker {
     return vi_->connect_peer_wait(10'000'000'000) == viaduct::via::ConnectResult::connected;
   }
 
+  /// What the victim would take for the size of a ring, and for the place of a page.
+  void spoil_block() {
+    auto& block = *reinterpret_cast<am::detail::MapBlock*>(vi_->prepare_extra());
+    if (random_() % 2 == 0)
+      block.medium_bytes = static_cast<std::uint32_t>(random_()) | 1;
+    else
+      block.endpoint_page = random_() | 1;
+  }
+
   /// Takes what comes back, or the victim would wait for room.
   void drain() {
     Ignore ignore;
@@ -166,8 +178,45 @@ class Attacker {
   am::detail::EndpointPage* page_ = nullptr;
 };
 
+/// Control messages that say anything, straight into the victim's mail box. None of them may name a place that lasts, as
+/// only a real connection can; what the victim answers goes to nobody.
+void forge_letters(viaduct::Job& job, am::Context& context, Random& random, std::uint64_t count) {
+  const auto value = job.bootstrap().get(viaduct::Rank{0}, "via.shm");
+  std::uint64_t offset = 0;
+  if (value.size() != sizeof offset) return;
+  std::memcpy(&offset, value.data(), sizeof offset);
+  std::byte* const window = job.window_of(viaduct::Rank{0});
+  auto* page = reinterpret_cast<shm::NicPage*>(window + offset);
+  auto* mail = reinterpret_cast<shm::Mail*>(window + page->mail_offset) + 1;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    while (mail->full.load(std::memory_order_acquire) != 0) context.nic().progress();
+    shm::Letter letter;
+    letter.kind = static_cast<shm::MailKind>(random() % 10);
+    letter.source_vi = static_cast<std::uint32_t>(random());
+    letter.discriminator = random() % 2 == 0 ? random() : std::uint64_t{0x414d} << 48;
+    letter.channel = random() % 2 == 0 ? random() : random() % job.segment().window_bytes() & ~std::uint64_t{63};
+    letter.doorbell = random() % 2 == 0 ? random() : random() % (1 << 20) & ~std::uint64_t{63};
+    letter.target_vi = static_cast<std::uint32_t>(random());
+    letter.doorbell_bit = static_cast<std::uint16_t>(random() % 8192);
+    letter.slots_log2 = static_cast<std::uint8_t>(random() % 40);
+    letter.detail = static_cast<std::uint8_t>(random());
+    letter.client_data = random();
+    mail->letter = letter;
+    mail->full.store(1, std::memory_order_release);
+    page->mail_words[0].fetch_or(2);
+    page->mail_waiting.store(1);
+  }
+  while (mail->full.load(std::memory_order_acquire) != 0) context.nic().progress();
+}
+
 /// One storm, from connection to disconnection; then a moment in which both sides meet.
 bool attack(viaduct::Job& job, am::Context& context, Random& random, std::uint64_t lines, bool scribble) {
+  {
+    Attacker malformed(context, random);
+    malformed.spoil_block();
+    if (malformed.connect()) return false;
+  }
+  forge_letters(job, context, random, lines / 16);
   Attacker attacker(context, random);
   if (!attacker.connect()) return false;
   for (std::uint64_t i = 0; i < lines; ++i) attacker.send_line();
