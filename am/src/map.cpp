@@ -205,8 +205,9 @@ void Endpoint::close(Map& map) noexcept {
   if (bundle_.context().nic().incoming_extra(peer.rank, which) != nullptr) incoming(peer, which);
 }
 
-/// Requests whose credits have not come back (requests are handled in order, so these are the last ones), and replies
-/// that the peer has not said it took. It says so in batches, so some of these it may have handled.
+/// Requests whose credits have not come back: requests are handled in order, so these are the last ones. Credits without
+/// a reply come back in batches, so some of these the peer may have handled. Replies are not given back: nobody waits
+/// for them.
 void Endpoint::give_back_unseen(Map& map, Undeliverable why) noexcept {
   const via::shm::Vi& vi = *map.vi;
   const std::uint64_t end = vi.messages_sent();
@@ -217,24 +218,20 @@ void Endpoint::give_back_unseen(Map& map, Undeliverable why) noexcept {
     const bool first = header::kind(head) == via::shm::MessageKind::inline_data;
     return first ? header::client(head) : wire::note_bit;
   };
-  const auto is = [](std::uint64_t client, detail::Kind kind) {
-    return (client & wire::note_bit) == 0 && wire::kind(client) == kind;
+  const auto is_request = [](std::uint64_t client) {
+    return (client & wire::note_bit) == 0 && wire::kind(client) == detail::Kind::request;
   };
   std::uint32_t unanswered = map.credit_limit - std::min(map.credit_limit, map.credits_at_end + map.all_credits());
   std::uint64_t from = end;  // the first of the unanswered requests that are still in the ring
   for (std::uint64_t seq = end; seq > oldest && unanswered != 0; --seq)
-    if (is(client_at(seq - 1), detail::Kind::request)) {
+    if (is_request(client_at(seq - 1))) {
       from = seq - 1;
       --unanswered;
     }
   for (; unanswered != 0; --unanswered)  // older than the ring: nothing is known of them but their number
     give_back(Returned{why, Operation::short_message, Direction::request, map.index, map.name.rank, 0, nullptr, 0});
-  const std::uint64_t unseen = std::max(oldest, vi.first_unseen());
-  for (std::uint64_t seq = oldest; seq < end; ++seq) {
-    const std::uint64_t client = client_at(seq);
-    if ((seq >= from && is(client, detail::Kind::request)) || (seq >= unseen && is(client, detail::Kind::reply)))
-      give_back_sent(map, seq, why);
-  }
+  for (std::uint64_t seq = from; seq < end; ++seq)
+    if (is_request(client_at(seq))) give_back_sent(map, seq, why);
 }
 
 void Endpoint::give_back_sent(Map& map, std::uint64_t seq, Undeliverable why) noexcept {
@@ -248,7 +245,7 @@ void Endpoint::give_back_sent(Map& map, std::uint64_t seq, Undeliverable why) no
   Returned returned;
   returned.status = why;
   returned.operation = wire::operation(client);
-  returned.direction = wire::kind(client) == detail::Kind::reply ? Direction::reply : Direction::request;
+  returned.direction = Direction::request;
   returned.peer = map.index;
   returned.rank = map.name.rank;
   returned.handler = wire::handler(client);
