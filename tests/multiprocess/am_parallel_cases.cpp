@@ -1,2 +1,148 @@
+/// Parallel bundles: threads of a rank that send, poll and wait at once.
+
+#include <array>
+#include <atomic>
+#include <ctime>
+#include <thread>
+
 #include "tests/multiprocess/am_rig.hpp"
-namespace viaduct::am_test { std::span<const Case> parallel_cases() { return {}; } }
+
+namespace viaduct::am_test {
+namespace {
+
+constexpr std::uint32_t kThreads = 4;
+
+/// Handlers run in any thread of the rank, so what they count is found by rank.
+struct Counts {
+  std::atomic<std::uint64_t> handled{0};
+  std::atomic<std::uint64_t> replies{0};
+  std::atomic<std::uint64_t> sum{0};
+  std::atomic<std::uint64_t> wrong{0};
+};
+std::array<Counts, kMaxRanks> g_counts;
+Counts& counts_of(am::Token& token) { return g_counts[index(token.endpoint().name().rank)]; }
+
+void on_replied(am::Token& token, std::uint64_t value) {
+  counts_of(token).sum += value;
+  ++counts_of(token).replies;
+}
+void on_request(am::Token& token, std::uint64_t value) {
+  ++counts_of(token).handled;
+  token.reply<on_replied>(value);
+}
+void on_medium_replied(am::Token& token, std::span<const std::byte> data, std::uint64_t seed) {
+  if (first_wrong(data, seed) != data.size()) ++counts_of(token).wrong;
+  counts_of(token).sum += seed;
+  ++counts_of(token).replies;
+}
+void on_medium(am::Token& token, std::span<const std::byte> data, std::uint64_t seed) {
+  if (first_wrong(data, seed) != data.size()) ++counts_of(token).wrong;
+  ++counts_of(token).handled;
+  (void)token.reply_medium<on_medium_replied>(data, seed);
+}
+
+struct Parallel {
+  am::Bundle bundle;
+  am::Endpoint endpoint;
+
+  explicit Parallel(Rig& rig) : bundle(rig.context(), am::Bundle::Threads::parallel), endpoint(bundle) {
+    Counts& mine = g_counts[rig.rank()];
+    mine.handled = mine.replies = mine.sum = mine.wrong = 0;
+    rig.collect_returned(endpoint);
+    const auto names = rig.exchange(endpoint.name());
+    for (std::uint32_t r = 0; r < rig.size(); ++r) rig.ok(endpoint.map(am::Index{r}, names[r], am::kTagAll));
+  }
+};
+
+/// What one thread of a rank does; answers the sum of what it sent, or ~0 when a call failed.
+std::uint64_t work(Parallel& p, std::uint32_t ranks, std::uint32_t thread, std::uint32_t each) {
+  std::uint64_t sum = 0;
+  std::vector<std::byte> data(500);
+  for (std::uint32_t i = 0; i < each; ++i) {
+    const am::Index to{(i * 7 + thread) % ranks};
+    const std::uint64_t value = i * 31 + thread;
+    if (i % 10 == 3) {
+      fill(data, value);
+      if (p.endpoint.request_medium<on_medium>(to, std::span(data), value) != Status::ok) return ~std::uint64_t{0};
+    } else if (p.endpoint.request<on_request>(to, value) != Status::ok) {
+      return ~std::uint64_t{0};
+    }
+    sum += value;
+    if (i % 5 == 0) (void)p.bundle.poll();
+    if (i % 97 == 0) (void)p.bundle.wait(100'000);
+  }
+  return sum;
+}
+
+void four_threads(Rig& rig) {
+  Parallel p(rig);
+  const std::uint32_t each = rig.size() > 4 ? 500 : 2000;
+  std::array<std::uint64_t, kThreads> sums{};
+  std::vector<std::thread> threads;
+  for (std::uint32_t t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] { sums[t] = work(p, rig.size(), t, each); });
+  for (std::thread& thread : threads) thread.join();
+  std::uint64_t sum = 0;
+  for (const std::uint64_t s : sums) {
+    CHECK(s != ~std::uint64_t{0});
+    sum += s;
+  }
+  Counts& mine = g_counts[rig.rank()];
+  REQUIRE_EQ(p.bundle.wait_until([&] { return mine.replies == std::uint64_t{kThreads} * each; }, kLimitNs), Status::ok);
+  REQUIRE_EQ(p.bundle.barrier(), Status::ok);
+  std::uint64_t to_me = 0;
+  for (std::uint32_t r = 0; r < rig.size(); ++r)
+    for (std::uint32_t t = 0; t < kThreads; ++t)
+      for (std::uint32_t i = 0; i < each; ++i) to_me += (i * 7 + t) % rig.size() == rig.rank() ? 1 : 0;
+  CHECK_EQ(mine.handled.load(), to_me);
+  CHECK_EQ(mine.sum.load(), sum);
+  CHECK_EQ(mine.wrong.load(), 0);
+  CHECK(rig.back.empty());
+  REQUIRE_EQ(p.bundle.barrier(), Status::ok);
+}
+
+/// Some threads wait for messages that another one's polls may handle: each must hear of it.
+void waiters_and_pollers(Rig& rig) {
+  Parallel p(rig);
+  Counts& mine = g_counts[rig.rank()];
+  constexpr std::uint64_t kRounds = 200;
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint32_t> failed{0};
+  std::vector<std::thread> threads;
+  for (std::uint32_t t = 0; t < 2; ++t)
+    threads.emplace_back([&] {
+      for (std::uint64_t i = 1; i <= kRounds; ++i)
+        if (p.bundle.wait_until([&] { return mine.handled >= i; }, kLimitNs) != Status::ok) ++failed;
+    });
+  threads.emplace_back([&] {  // polls a little, then leaves the bundle alone for a while
+    while (!stop) {
+      for (int i = 0; i < 300; ++i) (void)p.bundle.poll();
+      std::this_thread::yield();
+      const timespec t{0, 300'000};
+      nanosleep(&t, nullptr);
+    }
+  });
+  for (std::uint64_t i = 1; i <= kRounds; ++i) {
+    rig.ok(p.endpoint.request<on_request>(rig.next(), i));
+    REQUIRE_EQ(p.bundle.wait_until([&] { return mine.replies >= i; }, kLimitNs), Status::ok);
+  }
+  threads[0].join();
+  threads[1].join();
+  stop = true;
+  threads[2].join();
+  CHECK_EQ(failed.load(), 0);
+  REQUIRE_EQ(p.bundle.barrier(), Status::ok);
+  CHECK_EQ(mine.handled.load(), kRounds);
+  REQUIRE_EQ(p.bundle.barrier(), Status::ok);
+}
+
+constexpr std::array kCases{
+    Case{"parallel.four_threads", Needs::any, four_threads},
+    Case{"parallel.waiters_and_pollers", Needs::any, waiters_and_pollers},
+};
+
+}  // namespace
+
+std::span<const Case> parallel_cases() { return kCases; }
+
+}  // namespace viaduct::am_test

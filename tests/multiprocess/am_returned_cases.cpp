@@ -1,2 +1,267 @@
+/// Messages that cannot be delivered come back to handler 0 with all that was sent, and their credits are not lost.
+
+#include <array>
+
 #include "tests/multiprocess/am_rig.hpp"
-namespace viaduct::am_test { std::span<const Case> returned_cases() { return {}; } }
+
+namespace viaduct::am_test {
+namespace {
+
+thread_local std::uint32_t t_handled = 0;
+thread_local std::uint32_t t_replies = 0;
+
+void on_replied(am::Token&) { ++t_replies; }
+void on_request(am::Token& token) {
+  ++t_handled;
+  token.reply<on_replied>();
+}
+void on_bulk(am::Token&, std::span<std::byte>, std::uint64_t) { ++t_handled; }
+
+void reset(Rig& rig) {
+  t_handled = t_replies = 0;
+  rig.barrier();
+}
+std::uint64_t word(const Back& b, std::size_t at) {
+  std::uint64_t value = 0;
+  if (b.args.size() >= 8 * (at + 1)) std::memcpy(&value, b.args.data() + 8 * at, 8);
+  return value;
+}
+
+/// Handler 9 is nowhere set: requests of every size come back, whole.
+void bad_handler(Rig& rig) {
+  reset(rig);
+  am::Endpoint& ep = rig.endpoint();
+  std::vector<std::uint64_t> words(16);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = 1000 * rig.rank() + i;
+  const std::span<const std::uint64_t> all(words);
+  std::vector<std::byte> data(2000);
+  const am::HandlerId nowhere{9};
+  std::size_t wanted = 0;
+  for (int round = 0; round < 30; ++round) {
+    for (const std::size_t n : {std::size_t{0}, std::size_t{3}, std::size_t{7}, std::size_t{8}, std::size_t{16}}) {
+      rig.ok(ep.request_raw(rig.next(), nowhere, all.first(n)));
+      ++wanted;
+    }
+    rig.ok(ep.request_medium_raw(rig.next(), nowhere, data, all.first(4)));
+    ++wanted;
+    rig.until([&] { return rig.back.size() == wanted; });
+  }
+  for (std::size_t i = 0; i < rig.back.size(); ++i) {
+    const Back& b = rig.back[i];
+    CHECK_EQ(b.status, am::Undeliverable::bad_handler);
+    CHECK(b.direction == am::Direction::request);
+    CHECK_EQ(b.handler, 9);
+    CHECK_EQ(b.peer, am::value(rig.next()));
+    CHECK_EQ(b.rank, am::value(rig.next()));
+    constexpr std::array<std::size_t, 6> kWords{0, 3, 7, 8, 16, 4};
+    CHECK(b.operation == (i % 6 == 5 ? am::Operation::medium : am::Operation::short_message));
+    CHECK_EQ(b.args.size(), 8 * kWords[i % 6]);
+    for (std::size_t w = 0; w < kWords[i % 6]; ++w) CHECK_EQ(word(b, w), 1000 * rig.rank() + w);
+  }
+  rig.barrier();
+  rig.expect_all_credits();
+}
+
+/// The first message to a peer, refused there and tried without waiting.
+void bad_handler_tried(Rig& rig) {
+  reset(rig);
+  const std::array<std::uint64_t, 1> words{5};
+  while (rig.endpoint().try_request_raw(rig.next(), am::HandlerId{9}, words) == Status::retry) (void)rig.bundle().poll();
+  rig.until([&] { return rig.back.size() == 1; });
+  CHECK_EQ(rig.back[0].status, am::Undeliverable::bad_handler);
+  CHECK_EQ(word(rig.back[0], 0), 5);
+}
+
+/// Bulk and get that do not fit, or where there is nothing to fit: found at the sender.
+void bad_places(Rig& rig) {
+  reset(rig);
+  am::Endpoint& ep = rig.endpoint();
+  std::vector<std::byte> data(1000);
+  const auto all = std::span(data);
+  const auto expect = [&](am::Undeliverable why, am::Operation operation, Where where = Where::here()) {
+    if (rig.back.size() != 1) give_up("nothing came back", where);
+    conformance::check_equal(rig.back[0].status, why, "status", where);
+    conformance::check(rig.back[0].operation == operation, "another operation", where);
+    conformance::check_equal(word(rig.back[0], 0), 42, "argument", where);
+    rig.back.clear();
+  };
+  // No segment.
+  rig.ok(ep.request_bulk<on_bulk>(rig.next(), all, 0, std::uint64_t{42}));
+  expect(am::Undeliverable::bad_offset, am::Operation::bulk);
+  rig.ok(ep.get<on_bulk>(rig.next(), all, 0, std::uint64_t{42}));
+  expect(am::Undeliverable::bad_offset, am::Operation::get);
+  rig.barrier();
+  ep.make_segment(5000);
+  rig.barrier();
+  rig.ok(ep.request_bulk<on_bulk>(rig.next(), all, 5001, std::uint64_t{42}));
+  expect(am::Undeliverable::bad_offset, am::Operation::bulk);
+  rig.ok(ep.request_bulk<on_bulk>(rig.next(), all, ~std::size_t{0} - 10, std::uint64_t{42}));
+  expect(am::Undeliverable::bad_offset, am::Operation::bulk);
+  rig.ok(ep.request_bulk<on_bulk>(rig.next(), all, 4001, std::uint64_t{42}));
+  expect(am::Undeliverable::bad_length, am::Operation::bulk);
+  rig.ok(ep.get<on_bulk>(rig.next(), all, 5001, std::uint64_t{42}));
+  expect(am::Undeliverable::bad_offset, am::Operation::get);
+  rig.ok(ep.get<on_bulk>(rig.next(), all, 4500, std::uint64_t{42}));
+  expect(am::Undeliverable::bad_length, am::Operation::get);
+  CHECK_EQ(t_handled, 0);
+  rig.barrier();
+  rig.ok(ep.request_bulk<on_bulk>(rig.next(), all, 4000, std::uint64_t{42}));  // just fits
+  rig.until([] { return t_handled == 1; });
+  CHECK(rig.back.empty());
+  rig.barrier();
+  rig.expect_all_credits();
+}
+
+// Replies that come back: typed handlers cannot be unknown, so the tag or the segment must be wrong for them.
+
+void on_bulk_reply(am::Token&, std::span<std::byte>, std::uint64_t) { CHECK(!"must not run"); }
+void on_ask_bulk(am::Token& token, std::uint64_t offset) {
+  std::vector<std::byte> data(100);
+  ++t_handled;
+  (void)token.reply_bulk<on_bulk_reply>(std::span(data), offset, std::uint64_t{7});
+}
+/// A bulk reply that does not fit comes back to the replier; the requester's credit is free again.
+void bad_reply_place(Rig& rig) {
+  reset(rig);
+  rig.endpoint().make_segment(1000);
+  rig.barrier();
+  constexpr std::uint32_t kEach = 200;
+  for (std::uint32_t i = 0; i < kEach; ++i)
+    rig.ok(rig.endpoint().request<on_ask_bulk>(rig.next(), std::uint64_t{i % 2 == 0 ? 5000U : 950U}));
+  rig.until([&] { return rig.back.size() == kEach; });
+  rig.barrier();
+  CHECK_EQ(t_handled, kEach);
+  REQUIRE_EQ(rig.back.size(), kEach);
+  for (std::size_t i = 0; i < kEach; ++i) {
+    CHECK_EQ(rig.back[i].status, i % 2 == 0 ? am::Undeliverable::bad_offset : am::Undeliverable::bad_length);
+    CHECK(rig.back[i].direction == am::Direction::reply);
+    CHECK(rig.back[i].operation == am::Operation::bulk);
+    CHECK_EQ(rig.back[i].peer, am::value(rig.previous()));
+    CHECK_EQ(word(rig.back[i], 0), 7);
+  }
+  rig.expect_all_credits();
+}
+
+/// The requester's segment has shrunk between the data's arrival and the message's: EREPLYREJECTED at the replier, over
+/// the request's credit. Even ranks ask, odd ones reply.
+void rejected_reply(Rig& rig) {
+  reset(rig);
+  am::Endpoint& ep = rig.endpoint();
+  const am::Index peer{rig.rank() ^ 1U};
+  const bool paired = am::value(peer) < rig.size();
+  const bool asks = paired && rig.rank() % 2 == 0;
+  const bool replies = paired && !asks;
+  if (asks) rig.ok(ep.request<on_request>(peer));
+  rig.until([&] { return !asks || t_replies == 1; });
+  const std::uint32_t rounds = ep.credits() + 5;  // a credit lost each time would end in a hang
+  for (std::uint32_t i = 1; i <= rounds; ++i) {
+    ep.make_segment(1000);
+    rig.barrier();
+    const std::uint32_t before = t_handled;
+    rig.fence();
+    if (asks) rig.ok(ep.request<on_ask_bulk>(peer, std::uint64_t{900}));
+    rig.fence();
+    if (replies) rig.until([&] { return t_handled == before + 1; });
+    rig.fence();
+    if (asks) {
+      ep.make_segment(500);
+      (void)rig.bundle().poll();  // the reply is here since before the fence
+    }
+    rig.barrier();
+    if (replies) rig.until([&] { return rig.back.size() == i; });
+  }
+  CHECK_EQ(rig.back.size(), replies ? rounds : 0);
+  for (const Back& b : rig.back) {
+    CHECK_EQ(b.status, am::Undeliverable::reply_rejected);
+    CHECK(b.direction == am::Direction::reply);
+    CHECK(b.operation == am::Operation::bulk);
+    CHECK_EQ(b.peer, am::value(peer));
+    CHECK_EQ(word(b, 0), 7);
+  }
+  rig.barrier();
+  rig.expect_all_credits();
+}
+
+/// Endpoints that never were, and that are no more.
+void no_endpoint(Rig& rig) {
+  reset(rig);
+  am::Endpoint& ep = rig.endpoint();
+  rig.ok(ep.map(am::Index{800}, {Rank{am::value(rig.next())}, 60000}, am::kTagAll));
+  for (int i = 0; i < 3; ++i) rig.ok(ep.request<on_request>(am::Index{800}));
+  rig.until([&] { return rig.back.size() == 3; });
+  for (const Back& b : rig.back) CHECK_EQ(b.status, am::Undeliverable::bad_endpoint);
+  rig.ok(ep.unmap(am::Index{800}));
+  rig.back.clear();
+  rig.barrier();  // all have heard of it
+
+  std::vector<am::EndpointName> names;
+  {
+    am::Endpoint other(rig.bundle());
+    names = rig.exchange(other.name());
+    rig.ok(ep.map(am::Index{801}, names[am::value(rig.next())], am::kTagAll));
+    rig.ok(ep.request<on_request>(am::Index{801}));
+    rig.until([] { return t_replies == 1; });
+    rig.barrier();
+  }
+  rig.fence();  // all of these are gone
+  for (int i = 0; i < 3; ++i) rig.ok(ep.request<on_request>(am::Index{801}));
+  rig.until([&] { return rig.back.size() == 3; });
+  for (const Back& b : rig.back) {
+    CHECK_EQ(b.status, am::Undeliverable::bad_endpoint);
+    CHECK_EQ(b.peer, 801);
+    CHECK_EQ(b.rank, am::value(rig.next()));
+  }
+  rig.ok(ep.unmap(am::Index{801}));
+  rig.barrier();
+  CHECK_EQ(t_replies, 1);
+}
+
+/// An endpoint is freed while requests to it are under way, and with a sender that waits for replies alone: each is
+/// answered or comes back, and the sender goes on.
+void freed_under_way(Rig& rig) {
+  for (const auto run : {am::Bundle::Run::all, am::Bundle::Run::replies}) {
+    reset(rig);
+    rig.back.clear();
+    am::Endpoint& ep = rig.endpoint();
+    auto other = std::make_unique<am::Endpoint>(rig.bundle());
+    const auto names = rig.exchange(other->name());
+    rig.ok(ep.map(am::Index{802}, names[am::value(rig.next())], am::kTagAll));
+    rig.ok(ep.request<on_request>(am::Index{802}));
+    rig.until([] { return t_replies == 1; });
+    rig.barrier();
+    ep.set_wait_run(run);
+    const std::uint32_t each = 3 * ep.credits() + 10;
+    std::uint32_t sent = 1;
+    for (std::uint32_t i = 0; i < each; ++i, ++sent) {
+      if (i == ep.credits() / 2) other.reset();  // with requests of the previous rank in its ring
+      rig.ok(ep.request<on_request>(am::Index{802}));
+    }
+    ep.set_wait_run(am::Bundle::Run::all);
+    rig.barrier();
+    rig.ok(ep.request<on_request>(am::Index{802}));  // gone for certain
+    ++sent;
+    rig.until([&] { return t_replies + rig.back.size() == sent; });
+    rig.barrier();
+    CHECK_EQ(t_replies + rig.back.size(), sent);
+    for (const Back& b : rig.back) CHECK_EQ(b.status, am::Undeliverable::bad_endpoint);
+    CHECK(!rig.back.empty());
+    rig.ok(ep.unmap(am::Index{802}));
+    rig.barrier();
+  }
+}
+
+constexpr std::array kCases{
+    Case{"returned.bad_handler", Needs::any, bad_handler},
+    Case{"returned.bad_handler_tried", Needs::any, bad_handler_tried},
+    Case{"returned.bad_places", Needs::any, bad_places},
+    Case{"returned.bad_reply_place", Needs::any, bad_reply_place},
+    Case{"returned.rejected_reply", Needs::any, rejected_reply},
+    Case{"returned.no_endpoint", Needs::any, no_endpoint},
+    Case{"returned.freed_under_way", Needs::any, freed_under_way},
+};
+
+}  // namespace
+
+std::span<const Case> returned_cases() { return kCases; }
+
+}  // namespace viaduct::am_test

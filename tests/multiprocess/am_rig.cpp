@@ -67,10 +67,11 @@ void Rig::collect_returned(am::Endpoint& endpoint) {
 
 void Rig::expect_all_credits(Where where) {
   ok(endpoint_->request<on_warm_up>(next()), where);  // the MAP exists
+  const am::EndpointName name = endpoint_->translation_name(next());
+  const am::Tag tag = endpoint_->translation_tag(next());
+  ok(endpoint_->unmap(next()), where);  // waits for every credit
+  ok(endpoint_->map(next(), name, tag), where);
   barrier(where);
-  settle();  // everybody has heard and answered everything
-  barrier(where);
-  settle();
   t_deferred = 0;
   fence();
   endpoint_->set_wait_run(am::Bundle::Run::replies);
@@ -79,7 +80,7 @@ void Rig::expect_all_credits(Where where) {
   conformance::check_equal(accepted, endpoint_->credits(), "requests accepted by a peer that runs none", where);
   fence();
   endpoint_->set_wait_run(am::Bundle::Run::all);
-  until([&] { return t_deferred >= accepted; }, where);
+  until([&] { return t_deferred >= endpoint_->credits(); }, where);
   barrier(where);
   conformance::check_equal(t_deferred, endpoint_->credits(), "requests handled afterwards", where);
 }

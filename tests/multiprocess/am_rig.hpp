@@ -92,7 +92,7 @@ class Rig {
   void until(const std::function<bool()>& done, Where where = Where::here());
   /// A call that must answer ok.
   void ok(Status status, Where where = Where::here());
-  /// Polls, blocked for a while: after it this rank has given back all credits it owes.
+  /// Handles what comes for a while.
   void settle() { (void)bundle_->wait_until([] { return false; }, 5'000'000); }
   /// Every rank sends to the next while nobody runs requests: exactly credits() must be accepted.
   void expect_all_credits(Where where = Where::here());

@@ -1,2 +1,205 @@
+/// Protection tags: checked when a MAP is made, changed while messages are under way.
+
+#include <array>
+
 #include "tests/multiprocess/am_rig.hpp"
-namespace viaduct::am_test { std::span<const Case> tag_cases() { return {}; } }
+
+namespace viaduct::am_test {
+namespace {
+
+thread_local std::uint32_t t_handled = 0;
+thread_local std::uint32_t t_replies = 0;
+thread_local bool t_open = true;  // whether a request may be handled now
+
+void on_replied(am::Token&) { ++t_replies; }
+void on_tagged(am::Token& token, std::uint32_t reply) {
+  CHECK(t_open);
+  ++t_handled;
+  if (reply != 0) token.reply<on_replied>();
+}
+
+/// An endpoint of every rank with @p tag; the case's own endpoint maps the next rank's as index 800 under @p named.
+struct Tagged {
+  am::Endpoint endpoint;
+  std::vector<am::EndpointName> names;
+
+  Tagged(Rig& rig, am::Tag tag) : endpoint(rig.bundle(), tag) {
+    rig.collect_returned(endpoint);
+    t_handled = t_replies = 0;
+    t_open = true;
+    names = rig.exchange(endpoint.name());
+  }
+};
+
+constexpr am::Index kThere{800};
+
+void map_next(Rig& rig, const Tagged& tagged, am::Tag named) {
+  rig.ok(rig.endpoint().map(kThere, tagged.names[am::value(rig.next())], named));
+}
+
+/// A request that is handled, or comes back with @p why.
+void ask(Rig& rig, am::Undeliverable why, Where where = Where::here()) {
+  const std::size_t back = rig.back.size();
+  const std::uint32_t replies = t_replies;
+  rig.ok(rig.endpoint().request<on_tagged>(kThere, 1U), where);
+  rig.until([&] { return t_replies > replies || rig.back.size() > back; }, where);
+  const am::Undeliverable got = rig.back.size() > back ? rig.back.back().status : am::Undeliverable::none;
+  conformance::check_equal(got, why, "what became of the request", where);
+}
+
+void wrong_tag(Rig& rig) {
+  Tagged tagged(rig, 77);
+  map_next(rig, tagged, 78);
+  for (int i = 0; i < 3; ++i) ask(rig, am::Undeliverable::bad_tag);
+  rig.barrier();
+  CHECK_EQ(t_handled, 0);
+  CHECK_EQ(rig.back.size(), 3);
+  for (const Back& b : rig.back) {
+    CHECK_EQ(b.peer, 800);
+    CHECK_EQ(b.rank, am::value(rig.next()));
+    CHECK_EQ(b.args.size(), 4);
+  }
+  rig.ok(rig.endpoint().unmap(kThere));
+  map_next(rig, tagged, 77);
+  ask(rig, am::Undeliverable::none);
+  rig.barrier();
+  rig.ok(rig.endpoint().unmap(kThere));
+  rig.barrier();
+}
+
+void all_and_none(Rig& rig) {
+  Tagged all(rig, am::kTagAll);
+  map_next(rig, all, 5);
+  ask(rig, am::Undeliverable::none);
+  rig.ok(rig.endpoint().unmap(kThere));
+  rig.barrier();
+  Tagged none(rig, am::kTagNone);
+  for (const am::Tag named : {am::kTagNone, am::kTagAll, am::Tag{5}}) {
+    map_next(rig, none, named);
+    ask(rig, am::Undeliverable::bad_tag);
+    rig.ok(rig.endpoint().unmap(kThere));
+  }
+  rig.barrier();
+}
+
+/// After set_tag has returned, nothing named under the old tag is handled; the new tag is heard, and again the old one.
+void changed_tag(Rig& rig) {
+  Tagged tagged(rig, 10);
+  map_next(rig, tagged, 10);
+  ask(rig, am::Undeliverable::none);
+  rig.barrier();
+  tagged.endpoint.set_tag(11);
+  rig.barrier();
+  for (int i = 0; i < 3; ++i) ask(rig, am::Undeliverable::bad_tag);
+  rig.ok(rig.endpoint().unmap(kThere));
+  map_next(rig, tagged, 11);
+  for (int i = 0; i < 3; ++i) ask(rig, am::Undeliverable::none);
+  rig.barrier();
+  tagged.endpoint.set_tag(10);
+  rig.barrier();
+  ask(rig, am::Undeliverable::bad_tag);
+  rig.ok(rig.endpoint().unmap(kThere));
+  map_next(rig, tagged, 12);
+  ask(rig, am::Undeliverable::bad_tag);
+  rig.ok(rig.endpoint().unmap(kThere));
+  map_next(rig, tagged, 10);
+  ask(rig, am::Undeliverable::none);
+  rig.barrier();
+  rig.ok(rig.endpoint().unmap(kThere));
+  rig.barrier();
+}
+
+/// Requests are under way, some of them deferred, when the tag changes: each is handled before or comes back.
+void changed_under_way(Rig& rig) {
+  Tagged tagged(rig, 20);
+  map_next(rig, tagged, 20);
+  ask(rig, am::Undeliverable::none);
+  rig.barrier();
+  t_handled = 0;
+  rig.barrier();
+  for (int round = 0; round < 20; ++round) {
+    const std::size_t back = rig.back.size();
+    const std::uint32_t handled_before = t_handled;
+    rig.fence();
+    rig.endpoint().set_wait_run(am::Bundle::Run::replies);
+    std::uint32_t sent = 0;
+    while (sent < 10 && rig.endpoint().try_request<on_tagged>(kThere, 0U) == Status::ok) ++sent;
+    (void)rig.bundle().poll(am::Bundle::Run::replies);
+    if (round % 2 == 0) (void)rig.bundle().poll();
+    tagged.endpoint.set_tag(21);
+    t_open = false;
+    rig.endpoint().set_wait_run(am::Bundle::Run::all);
+    rig.barrier();
+    rig.settle();
+    const auto handled = rig.exchange(t_handled - handled_before);
+    const std::uint32_t there = handled[am::value(rig.next())];
+    rig.until([&] { return rig.back.size() - back + there >= sent; });
+    CHECK_EQ(rig.back.size() - back + there, sent);
+    rig.barrier();
+    tagged.endpoint.set_tag(20);
+    t_open = true;
+    rig.barrier();
+  }
+  for (const Back& b : rig.back) CHECK_EQ(b.status, am::Undeliverable::bad_tag);
+  ask(rig, am::Undeliverable::none);
+  rig.barrier();
+  rig.ok(rig.endpoint().unmap(kThere));
+  rig.barrier();
+}
+
+/// The other side spoke first, before this one had named it: the tag that is named later is the one that counts.
+void named_after_contact(Rig& rig) {
+  Tagged asked(rig, 30);
+  Tagged asking(rig, am::kTagAll);
+  rig.ok(asking.endpoint.map(kThere, asked.names[am::value(rig.next())], 30));
+  t_replies = 0;
+  rig.barrier();
+  rig.ok(asking.endpoint.request<on_tagged>(kThere, 1U));  // to `asked`, which has not mapped `asking`
+  rig.until([] { return t_replies == 1; });
+  rig.barrier();
+  asking.endpoint.set_tag(40);
+  rig.barrier();
+  for (const am::Tag named : {am::Tag{40}, am::Tag{41}, am::Tag{40}}) {
+    rig.ok(asked.endpoint.map(am::Index{0}, asking.names[am::value(rig.previous())], named));
+    const std::size_t back = rig.back.size();
+    const std::uint32_t replies = t_replies;
+    rig.ok(asked.endpoint.request<on_tagged>(am::Index{0}, 1U));
+    rig.until([&] { return t_replies > replies || rig.back.size() > back; });
+    CHECK_EQ(rig.back.size() - back, named == 40 ? 0 : 1);
+    CHECK_EQ(t_replies - replies, named == 40 ? 1 : 0);
+    rig.ok(asked.endpoint.unmap(am::Index{0}));
+  }
+  rig.barrier();
+}
+
+/// This side gave up on a MAP that was refused; then the other side asks for one.
+void refused_then_asked(Rig& rig) {
+  Tagged tagged(rig, 50);
+  Tagged other(rig, am::kTagAll);
+  rig.ok(other.endpoint.map(kThere, tagged.names[am::value(rig.next())], 51));
+  (void)other.endpoint.try_request<on_tagged>(kThere, 1U);  // retry, refused later, and never tried again
+  rig.barrier();
+  rig.settle();
+  rig.barrier();
+  t_replies = 0;
+  rig.barrier();
+  rig.ok(tagged.endpoint.map(am::Index{0}, other.names[am::value(rig.previous())], am::kTagAll));
+  rig.ok(tagged.endpoint.request<on_tagged>(am::Index{0}, 1U));
+  rig.until([] { return t_replies == 1; });
+  rig.barrier();
+}
+
+constexpr std::array kCases{
+    Case{"tag.wrong_tag", Needs::any, wrong_tag},
+    Case{"tag.all_and_none", Needs::any, all_and_none},
+    Case{"tag.changed_tag", Needs::any, changed_tag},
+    Case{"tag.changed_under_way", Needs::any, changed_under_way},
+    Case{"tag.named_after_contact", Needs::two, named_after_contact},
+    Case{"tag.refused_then_asked", Needs::two, refused_then_asked},
+};
+
+}  // namespace
+
+std::span<const Case> tag_cases() { return kCases; }
+
+}  // namespace viaduct::am_test

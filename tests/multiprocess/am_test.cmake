@@ -8,4 +8,66 @@ viaduct_add_test(
   LABELS multiprocess
   RANKS 1 2 4 7
   MODES processes threads
-  TIMEOUT 120)
+  TIMEOUT 180)
+
+# The same cases where credits, slots or memory are scarce. am_test_with(NAME RANKS VARIABLE=VALUE CASES...)
+function(am_test_with name ranks setting)
+  viaduct_add_script_test(
+    NAME am_test_${name}_r${ranks} LABELS multiprocess TIMEOUT 180 PROCESSORS 2
+    COMMAND ${CMAKE_COMMAND} -E env ${setting} $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 170
+            $<TARGET_FILE:am_test> ${ARGN})
+endfunction()
+am_test_with(one_credit 7 VIADUCT_AM_CREDITS=1)
+am_test_with(one_credit_all_to_one 64 VIADUCT_AM_CREDITS=1 all_to_one)
+am_test_with(eight_slots 7 VIADUCT_AM_SLOTS=8)
+am_test_with(large_ring 2 VIADUCT_AM_SLOTS=1024)
+am_test_with(poll_every_1 4 VIADUCT_AM_POLL_EVERY=1)
+am_test_with(no_cross_memory 2 VIADUCT_CROSS_MEMORY=no bulk)
+
+viaduct_add_script_test(
+  NAME am_settings LABELS multiprocess TIMEOUT 120 PROCESSORS 2
+  COMMAND ${here}/am_settings.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_test>)
+
+# A violation stops the program with a sentence that names the handler.
+viaduct_add_program(am_violation SOURCES am_violation.cpp)
+function(am_violation how words)
+  foreach(ranks 1 2)
+    viaduct_add_script_test(
+      NAME am_violation_${how}_r${ranks} LABELS multiprocess TIMEOUT 40
+      COMMAND ${here}/am_violation.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_violation> ${ranks} ${how} ${words}
+              ${ARGN})
+  endforeach()
+endfunction()
+set(in_request "on_guilty.*request handler may only reply")
+foreach(how request try_request raw_request poll wait wait_until barrier map unmap)
+  am_violation(${how}_in_request "${in_request}")
+endforeach()
+am_violation(request_in_reply "on_guilty_reply.*reply handler may not communicate")
+am_violation(poll_in_reply "on_guilty_reply.*reply handler may not communicate")
+am_violation(poll_in_get "on_filling")
+am_violation(reply_twice "on_guilty.*replied twice")
+am_violation(bulk_reply_twice "on_guilty.*replied twice")
+am_violation(reply_to_reply "on_guilty_reply.*replied to a reply")
+am_violation(default_handler_0 "undeliverable request.*handler 9.*EBADHANDLER")
+am_violation(default_handler_0_here "undeliverable request.*index 700.*on_innocent.*EBADENTRY")
+am_violation(request_in_handler_0 "undeliverable-message handler")
+foreach(ranks 1 2)
+  viaduct_add_script_test(
+    NAME am_violation_of_long_message_r${ranks} LABELS multiprocess TIMEOUT 40
+    COMMAND ${here}/am_violation.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_violation> ${ranks} poll_in_request
+            "on_guilty_long" long)
+endforeach()
+
+# A rank is killed, or leaves.
+viaduct_add_program(am_peer_lost SOURCES am_peer_lost.cpp)
+foreach(how idle in_handler in_medium_handler holding_credits while_requesting in_barrier leaves exits)
+  set(code 137)
+  if(how MATCHES "leaves|exits")
+    set(code 1)  # it ended with 0, but not as a rank does
+  endif()
+  foreach(ranks 3 7)
+    viaduct_add_script_test(
+      NAME am_peer_lost_${how}_r${ranks} LABELS multiprocess fault TIMEOUT 60
+      COMMAND ${here}/am_peer_lost.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_peer_lost> ${ranks} ${how} ${code})
+  endforeach()
+endforeach()

@@ -1,0 +1,105 @@
+/// @file
+/// Breaks one rule of Active Messages, as the argument says, and must not come to its end.
+
+#include <cstdio>
+#include <string_view>
+#include <vector>
+
+#include "am/bundle.hpp"
+#include "am/context.hpp"
+#include "am/endpoint.hpp"
+#include "runtime/job.hpp"
+
+namespace {
+
+using namespace viaduct;
+
+thread_local am::Endpoint* t_endpoint = nullptr;
+thread_local am::Bundle* t_bundle = nullptr;
+thread_local std::string_view t_how;
+thread_local bool t_done = false;
+
+bool is(std::string_view how) { return t_how == how; }
+
+void on_other(am::Token&) {}
+void on_bulk(am::Token&, std::span<int>) {}
+void on_innocent(am::Token&) { t_done = true; }
+
+/// What no handler may do.
+void misbehave() {
+  if (is("request_in_request") || is("request_in_reply") || is("request_in_handler_0"))
+    (void)t_endpoint->request<on_other>(am::Index{0});
+  if (is("try_request_in_request")) (void)t_endpoint->try_request<on_other>(am::Index{0});
+  if (is("raw_request_in_request")) (void)t_endpoint->request_raw(am::Index{0}, am::HandlerId{1}, {});
+  if (is("poll_in_request") || is("poll_in_reply")) (void)t_bundle->poll();
+  if (is("wait_in_request")) (void)t_bundle->wait(1000);
+  if (is("wait_until_in_request")) (void)t_bundle->wait_until([] { return true; });
+  if (is("barrier_in_request")) (void)t_bundle->barrier();
+  if (is("map_in_request")) (void)t_endpoint->map(am::Index{5}, t_endpoint->name(), am::kTagAll);
+  if (is("unmap_in_request")) (void)t_endpoint->unmap(am::Index{0});
+}
+
+void on_guilty_reply(am::Token& token) {
+  misbehave();
+  if (is("reply_to_reply")) token.reply<on_other>();
+  t_done = true;
+}
+void on_guilty(am::Token& token) {
+  if (is("request_in_reply") || is("poll_in_reply") || is("reply_to_reply")) return token.reply<on_guilty_reply>();
+  misbehave();
+  if (is("reply_twice")) {
+    token.reply<on_innocent>();
+    token.reply<on_innocent>();
+  }
+  if (is("bulk_reply_twice")) {
+    token.reply<on_innocent>();
+    (void)token.reply_bulk<on_bulk>(std::span<int>(), 0);
+  }
+  t_done = true;
+}
+/// By way of a second line, which the inline path does not take.
+struct Long {
+  char bytes[100];
+};
+void on_guilty_long(am::Token& token, Long) { on_guilty(token); }
+
+void on_filling(am::Token& token, std::span<std::byte>) {
+  misbehave();
+  (void)token;
+}
+
+int body(Job& job, int argc, char** argv) {
+  t_how = argc > 1 ? argv[1] : "";
+  const bool long_form = argc > 2;
+  am::Context context(job);
+  am::Bundle bundle(context);
+  am::Endpoint endpoint(bundle);
+  endpoint.map_all();
+  t_endpoint = &endpoint;
+  t_bundle = &bundle;
+  const am::Index last{job.size() - 1};
+  if (index(job.rank()) == 0) {
+    if (is("default_handler_0")) (void)endpoint.request_raw(last, am::HandlerId{9}, {});
+    if (is("default_handler_0_here")) (void)endpoint.request<on_innocent>(am::Index{700});
+    if (is("request_in_handler_0")) {
+      endpoint.set_undeliverable_handler([](const am::Returned&) { misbehave(); });
+      (void)endpoint.request<on_innocent>(am::Index{700});
+    }
+    if (is("poll_in_get")) {
+      t_how = "poll_in_request";
+      std::vector<std::byte> data;
+      (void)endpoint.get<on_filling>(last, std::span(data), 0);
+    }
+    if (long_form)
+      (void)endpoint.request<on_guilty_long>(last, Long{});
+    else if (!is("default_handler_0"))
+      (void)endpoint.request<on_guilty>(last);
+  }
+  (void)bundle.wait_until([] { return t_done; }, 5'000'000'000);
+  std::puts("nothing stopped this rank");
+  return 3;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return run(body, argc, argv); }

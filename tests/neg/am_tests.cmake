@@ -1,0 +1,17 @@
+# What a handler's signature says about its message is checked when a program is compiled.
+set(here "${CMAKE_CURRENT_LIST_DIR}")
+function(am_negative_test name words)
+  viaduct_add_negative_test(NAME neg.am_${name} SOURCE ${here}/am_${name}.cpp EXPECT "${words}")
+endfunction()
+
+am_negative_test(too_few_arguments "arguments must be those of its handler")
+am_negative_test(too_many_arguments "arguments must be those of its handler")
+am_negative_test(argument_of_another_type "arguments must be those of its handler")
+am_negative_test(not_trivially_copyable "must be trivially copyable")
+am_negative_test(medium_as_short "use request_medium, request_bulk or get for this handler")
+am_negative_test(short_as_medium "a medium handler takes std::span<const T> after its token")
+am_negative_test(medium_as_bulk "a medium handler takes std::span<const T> after its token")
+am_negative_test(other_element_type "the data must be of the handler's element type")
+am_negative_test(get_into_const "as_writable_bytes")
+am_negative_test(too_large "at most 128 bytes of arguments")
+am_negative_test(token_is_not_copied "deleted")
