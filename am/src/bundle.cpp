@@ -5,6 +5,7 @@
 
 #include "am/endpoint.hpp"
 #include "am/src/bundle_wait.hpp"
+#include "am/src/fork_guard.hpp"
 #include "runtime/error.hpp"
 
 namespace viaduct::am {
@@ -24,9 +25,11 @@ Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(
   send_owner_ = nic.create_completion_queue(1);
   receive_queue_ = static_cast<via::shm::CompletionQueue*>(receive_owner_.get());
   send_queue_ = static_cast<via::shm::CompletionQueue*>(send_owner_.get());
+  raise_in_forked_children(slow_);
 }
 
 Bundle::~Bundle() {
+  leave_forked_children(slow_);
   receive_owner_.reset();
   send_owner_.reset();
   context_.nic().destroy_tag(protection_tag_);
@@ -37,6 +40,8 @@ void Bundle::add(Endpoint& endpoint) { endpoints_.push_back(&endpoint); }
 void Bundle::remove(Endpoint& endpoint) noexcept { std::erase(endpoints_, &endpoint); }
 
 void Bundle::stop_caller(const char* call) const noexcept {
+  if (context_.job().in_forked_child())
+    violate_contract(std::string(call) + " was called in a child that a rank forked: it may only exec or _exit");
   violate_contract(std::string(call) + " was called while handler " +
                    (running_ == 0 ? "0 (the undeliverable-message handler)" : handler_name(running_)) +
                    " was running: a request handler may only reply, once, and a reply handler may not communicate");
@@ -258,7 +263,7 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
   for (Endpoint* endpoint : endpoints_)
     for (const auto& map : endpoint->owned_) {
       if (map->unreplied != map->unreplied_published && map->state == Map::State::connected) map->publish_credits();
-      if (peer == RankRecord::kNoPeer || peer == viaduct::index(map->name.rank)) left += map->credits;
+      if (peer == RankRecord::kNoPeer || peer == viaduct::index(map->name.rank)) left += map->all_credits();
     }
   record.credits_out.store(left, std::memory_order_relaxed);
   record.credits_in.store(deferred_total_, std::memory_order_relaxed);  // requests here that have not run

@@ -6,10 +6,11 @@
 
 namespace viaduct::am {
 
-/// Takes a parallel bundle's lock, and stops the program when the caller is a handler.
+/// Takes a parallel bundle's lock, and stops the program when the caller is a handler or a forked child.
 class Bundle::Guard {
  public:
   Guard(Bundle& bundle, const char* call) noexcept : bundle_(bundle) {
+    if (bundle_.context_.job().in_forked_child()) bundle_.stop_caller(call);  // before the lock: its holder is not here
     if (bundle_.threads_ == Threads::parallel) bundle_.mutex_.lock();
     if (bundle_.slow_ != bundle_.depth_base_) bundle_.stop_caller(call);
   }

@@ -82,6 +82,12 @@ TEST_P(Ranks, ChildrenMayExecAndExitUnderTraffic) {
   expect_all_right(run(job(GetParam(), {"steady", "40", "children"})));
 }
 
+TEST_P(Ranks, ForkedChildMayNotSend) {
+  const Result result = run(job(GetParam(), {"steady", "5", "forked-am"}));
+  expect_all_right(result);
+  EXPECT_TRUE(has_line(result.err, {"a request was called in a child that a rank forked"})) << result.err;
+}
+
 TEST_P(Ranks, StoppedRankLosesNothingAndIsNotLost) {
   int fd = -1;
   fault::Page& page = fault::Page::create(fd);
@@ -157,6 +163,9 @@ TEST(Limits, WindowTooSmallForTheMapsSendsMessagesBack) {
 }
 
 TEST(Limits, AddressSpace) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the address sanitizer itself needs the address space";
+#endif
   const Result result = run(job(2, {"steady", "1", "none"}, shell("ulimit -v 4000000")));
   EXPECT_EQ(result.code, 1);
   EXPECT_NE(result.err.find("ulimit -v"), std::string::npos) << result.err;

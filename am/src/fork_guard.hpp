@@ -1,0 +1,14 @@
+#pragma once
+// A child that a rank forks shares the rank's rings. What it must not do is noticed at no cost to the rank: fork() itself
+// closes the inline paths in the child.
+
+#include <cstdint>
+
+namespace viaduct::am {
+
+/// From now on a forked child finds @p word one higher than it was.
+void raise_in_forked_children(std::uint32_t& word);
+/// No longer.
+void leave_forked_children(std::uint32_t& word) noexcept;
+
+}  // namespace viaduct::am
