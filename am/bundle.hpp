@@ -2,6 +2,7 @@
 /// @file
 /// Bundles: endpoints that are serviced together. Source: Begel et al. 2001, sections 4.1 and 5.1.
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -74,6 +75,21 @@ class Bundle {
   };
   class Guard;  // the lock of a parallel bundle, and the check that no handler is running
 
+  /// A count that the lock's holder changes and that others look at before they take the lock: plain loads and stores.
+  class Depth {
+   public:
+    Depth& operator=(std::uint32_t count) noexcept {
+      count_.store(count, std::memory_order_relaxed);
+      return *this;
+    }
+    void operator++() noexcept { *this = *this + 1; }
+    void operator--() noexcept { *this = *this - 1; }
+    operator std::uint32_t() const noexcept { return count_.load(std::memory_order_relaxed); }
+
+   private:
+    std::atomic<std::uint32_t> count_{0};
+  };
+
   static constexpr std::uint32_t kBatch = 32;  // messages of one peer per poll
 
   std::uint32_t poll_open(Run run) noexcept {
@@ -134,7 +150,7 @@ class Bundle {
   void remove(Endpoint& endpoint) noexcept;
 
   // Hot. slow_ counts what sends the inline paths to their guarded forms: a running handler, a parallel bundle.
-  std::uint32_t slow_ = 0;
+  Depth slow_;
   std::uint32_t until_poll_ = 8;
   std::uint32_t poll_every_ = 8;
   std::uint32_t deferred_total_ = 0;
