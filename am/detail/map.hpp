@@ -79,6 +79,8 @@ struct Map {
   EndpointPage* peer_page = nullptr;
   std::byte* peer_window = nullptr;
 
+  [[nodiscard]] std::uint32_t all_credits() const noexcept { return credits; }
+
   /// Takes in what the peer has given back without a message.
   void refresh_credits() noexcept {
     const std::uint64_t now = vi->peer_counter(0);
