@@ -1,10 +1,12 @@
-// Blocks of data go straight into the next rank's memory; a handler there is told when each is complete.
+// Blocks of data go straight into the next rank's memory; a handler there is told when each is
+// complete.
 //
 //     viaduct-run -n 2 bulk_notify [BLOCKS [BYTES]]
 //
-// Every rank sends to the next one in a ring. The receiver's segment holds two blocks: while one is being checked, the
-// other is being filled. Its handler notes what has come; its main loop checks it and hands the place back. A bulk
-// request says where its data go, so that the receiver posts nothing and copies nothing.
+// Every rank sends to the next one in a ring. The receiver's segment holds two blocks: while one is
+// being checked, the other is being filled. Its handler notes what has come; its main loop checks
+// it and hands the place back. A bulk request says where its data go, so that the receiver posts
+// nothing and copies nothing.
 
 #include <cstdint>
 #include <cstdio>
@@ -25,8 +27,9 @@ namespace {
 constexpr int kPlaces = 2;
 
 // Ranks may be threads, so each has its own.
-thread_local bool filled[kPlaces] = {};                // as receiver: a block waits to be checked here
-thread_local bool free_there[kPlaces] = {true, true};  // as sender: the place at the next rank may be written
+thread_local bool filled[kPlaces] = {};  // as receiver: a block waits to be checked here
+thread_local bool free_there[kPlaces] = {
+    true, true};  // as sender: the place at the next rank may be written
 thread_local std::uint64_t number_of[kPlaces] = {};
 
 void on_filled(am::Token&, std::span<std::uint64_t>, int place, std::uint64_t number) {
@@ -81,7 +84,9 @@ int body(viaduct::Job& job, int argc, char** argv) {
       for (std::size_t i = 0; i < words; ++i) block[i] = word_of(me, sent, i);
       const std::size_t offset = static_cast<std::size_t>(to_fill) * words * 8;
       // When the call returns the block may be filled again.
-      if (endpoint.request_bulk<on_filled>(next, std::span(block), offset, to_fill, sent) != viaduct::Status::ok) return 1;
+      if (endpoint.request_bulk<on_filled>(next, std::span(block), offset, to_fill, sent) !=
+          viaduct::Status::ok)
+        return 1;
       ++sent;
     } else {
       (void)bundle.wait();  // a block or a place will come
@@ -89,11 +94,15 @@ int body(viaduct::Job& job, int argc, char** argv) {
   }
   const auto elapsed = static_cast<double>(viaduct::monotonic_ns() - start);
   if (bundle.barrier() != viaduct::Status::ok) return 1;
-  if (wrong != 0) std::fprintf(stderr, "bulk_notify: rank %u found %llu words wrong\n", me,
-                               static_cast<unsigned long long>(wrong));
+  if (wrong != 0)
+    std::fprintf(stderr, "bulk_notify: rank %u found %llu words wrong\n", me,
+                 static_cast<unsigned long long>(wrong));
   if (me == 0)
-    std::printf("%llu blocks of %zu bytes from rank to rank, filled, sent and checked: %.2f GB/s each way\n",
-                static_cast<unsigned long long>(blocks), words * 8, static_cast<double>(blocks * words * 8) / elapsed);
+    std::printf(
+        "%llu blocks of %zu bytes from rank to rank, filled, sent and checked: %.2f GB/s each "
+        "way\n",
+        static_cast<unsigned long long>(blocks), words * 8,
+        static_cast<double>(blocks * words * 8) / elapsed);
   return wrong == 0 ? 0 : 1;
 }
 

@@ -2,8 +2,9 @@
 //
 //     viaduct-run -n 4 counter_table [INCREMENTS]
 //
-// To count is a request that wants no answer; to look a counter up is a request whose handler replies. Handlers of one
-// rank run one at a time, inside its polls, so that the table needs no lock.
+// To count is a request that wants no answer; to look a counter up is a request whose handler
+// replies. Handlers of one rank run one at a time, inside its polls, so that the table needs no
+// lock.
 
 #include <cstdint>
 #include <cstdio>
@@ -64,14 +65,17 @@ int body(viaduct::Job& job, int argc, char** argv) {
 
   for (std::uint64_t i = 0; i < increments; ++i) {
     const std::uint64_t key = key_of(me, i);
-    if (endpoint.request<on_increment>(owner_of(key, job.size()), key, amount_of(me, i)) != viaduct::Status::ok) return 1;
+    if (endpoint.request<on_increment>(owner_of(key, job.size()), key, amount_of(me, i)) !=
+        viaduct::Status::ok)
+      return 1;
   }
-  // A look-up is handled after our own increments of that key: requests between two endpoints keep their order. Those
-  // of other ranks may still be under way, hence a look-up at every rank's owner before the barrier, which tells that
-  // everything sent so far has been handled.
+  // A look-up is handled after our own increments of that key: requests between two endpoints keep
+  // their order. Those of other ranks may still be under way, hence a look-up at every rank's owner
+  // before the barrier, which tells that everything sent so far has been handled.
   for (std::uint32_t r = 0; r < job.size(); ++r) {
     answered = false;
-    if (endpoint.request<on_look_up>(am::Index{r}, std::uint64_t{0}) != viaduct::Status::ok) return 1;
+    if (endpoint.request<on_look_up>(am::Index{r}, std::uint64_t{0}) != viaduct::Status::ok)
+      return 1;
     if (bundle.wait_until([] { return answered; }) != viaduct::Status::ok) return 1;
   }
   if (bundle.barrier() != viaduct::Status::ok) return 1;
@@ -83,17 +87,21 @@ int body(viaduct::Job& job, int argc, char** argv) {
   int wrong = 0;
   for (std::uint64_t key = me; key < kKeys; key += job.size()) {  // the ranks share the checking
     answered = false;
-    if (endpoint.request<on_look_up>(owner_of(key, job.size()), key) != viaduct::Status::ok) return 1;
+    if (endpoint.request<on_look_up>(owner_of(key, job.size()), key) != viaduct::Status::ok)
+      return 1;
     if (bundle.wait_until([] { return answered; }) != viaduct::Status::ok) return 1;
     if (found != expected[key] && ++wrong == 1)
-      std::fprintf(stderr, "counter_table: key %llu counts %llu, not %llu\n", static_cast<unsigned long long>(key),
-                   static_cast<unsigned long long>(found), static_cast<unsigned long long>(expected[key]));
+      std::fprintf(stderr, "counter_table: key %llu counts %llu, not %llu\n",
+                   static_cast<unsigned long long>(key), static_cast<unsigned long long>(found),
+                   static_cast<unsigned long long>(expected[key]));
   }
   if (bundle.barrier() != viaduct::Status::ok) return 1;
   if (me == 0)
-    std::printf("%llu increments of %llu keys by %u ranks; rank 0 owns %zu keys and found %d of its share wrong\n",
-                static_cast<unsigned long long>(increments * job.size()), static_cast<unsigned long long>(kKeys),
-                job.size(), counters.size(), wrong);
+    std::printf(
+        "%llu increments of %llu keys by %u ranks; rank 0 owns %zu keys and found %d of its share "
+        "wrong\n",
+        static_cast<unsigned long long>(increments * job.size()),
+        static_cast<unsigned long long>(kKeys), job.size(), counters.size(), wrong);
   return wrong == 0 ? 0 : 1;
 }
 

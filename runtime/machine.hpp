@@ -8,10 +8,11 @@
 namespace viaduct {
 
 struct MachineLimits {
-  std::uint32_t cores = 1;             ///< that may be used
-  std::uint32_t quota_cores = 0;       ///< what a control group's quota is worth, rounded up; 0: there is none
+  std::uint32_t cores = 1;  ///< that may be used
+  std::uint32_t quota_cores =
+      0;  ///< what a control group's quota is worth, rounded up; 0: there is none
   std::uint64_t free_memory_bytes = 0;  ///< that may still be taken
-  std::string memory_source;           ///< the file that says so; empty: no limit was found
+  std::string memory_source;            ///< the file that says so; empty: no limit was found
 };
 
 /// Reads them anew.  Call from any thread.  Cost: some small files read.

@@ -1,10 +1,12 @@
-// Random bytes as messages: rank 1 connects to rank 0's endpoint as an endpoint would, then sends it lines of nonsense.
+// Random bytes as messages: rank 1 connects to rank 0's endpoint as an endpoint would, then sends
+// it lines of nonsense.
 //
 //     viaduct-run -n 2 fuzz_lines [LINES [SEED]]
 //
-// Rank 0 must reject them, neither crash nor hang, and serve a well-behaved endpoint afterwards. Half of the lines are
-// random throughout; the others are nearly right, to come further. Between the storms it forges control messages and
-// asks for connections with a malformed block. Run it under the address sanitizer.
+// Rank 0 must reject them, neither crash nor hang, and serve a well-behaved endpoint afterwards.
+// Half of the lines are random throughout; the others are nearly right, to come further. Between
+// the storms it forges control messages and asks for connections with a malformed block. Run it
+// under the address sanitizer.
 
 #include <cinttypes>
 #include <cstdint>
@@ -40,8 +42,8 @@ bool may_reply(const am::Token& token) { return token.direction() == am::Directi
 void on_ping(am::Token& token, std::uint64_t x) {
   if (may_reply(token)) token.reply<on_pong>(x, x + 1);
 }
-void on_many(am::Token&, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
-             std::uint64_t, std::uint64_t, std::uint64_t) {}
+void on_many(am::Token&, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
+             std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t) {}
 std::uint64_t sum_of(std::span<const std::byte> data) {
   std::uint64_t sum = 0;
   for (const std::byte b : data) sum += static_cast<std::uint64_t>(b);
@@ -84,7 +86,8 @@ class Attacker {
     shm::InlineOptions options;
     options.slots = slots_ = static_cast<std::uint32_t>(settings.slots);
     options.release_every = options.slots / 8;
-    options.extra_bytes = sizeof(am::detail::MapBlock) + static_cast<std::size_t>(settings.medium_bytes);
+    options.extra_bytes =
+        sizeof(am::detail::MapBlock) + static_cast<std::size_t>(settings.medium_bytes);
     vi_ = nic_.create_inline_vi(attributes, options);
     auto* block = new (vi_->prepare_extra()) am::detail::MapBlock{};
     block->magic = am::detail::MapBlock::kMagic;
@@ -93,8 +96,8 @@ class Attacker {
     block->medium_bytes = static_cast<std::uint32_t>(settings.medium_bytes);
     block->tag = am::kTagAll;
     page_ = new (nic_.allocate(sizeof(am::detail::EndpointPage))) am::detail::EndpointPage{};
-    block->endpoint_page =
-        static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(page_) - nic_.job().segment().base());
+    block->endpoint_page = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(page_) -
+                                                      nic_.job().segment().base());
   }
   ~Attacker() {
     vi_.reset();
@@ -134,7 +137,8 @@ class Attacker {
       slot = vi_->claim();
     }
     for (std::uint64_t& word : slot->words) word = random_word();
-    vi_->publish(*slot, (random_() % 2 == 0 ? random_() : nearly_right()) & ~shm::header::phase_bit);
+    vi_->publish(*slot,
+                 (random_() % 2 == 0 ? random_() : nearly_right()) & ~shm::header::phase_bit);
     if (random_() % 64 == 0) vi_->publish_counter(static_cast<unsigned>(random_() % 2), random_());
     if (random_() % 16 == 0) drain();
   }
@@ -151,10 +155,15 @@ class Attacker {
  private:
   std::uint64_t random_word() {
     switch (random_() % 4) {
-      case 0: return random_();
-      case 1: return random_() % 8192 | (random_() % 5000) << 32;  // a place in the medium ring, and a length
-      case 2: return random_() % 100000;
-      default: return 0;
+      case 0:
+        return random_();
+      case 1:
+        return random_() % 8192 | (random_() % 5000)
+                                      << 32;  // a place in the medium ring, and a length
+      case 2:
+        return random_() % 100000;
+      default:
+        return 0;
     }
   }
   std::uint64_t nearly_right() {
@@ -164,7 +173,8 @@ class Attacker {
                                       static_cast<am::Operation>(random_() % 4), handler);
     if (random_() % 4 == 0) client |= wire::overflow_bit;
     const std::uint64_t lines = random_() % 4;
-    return shm::header::make(shm::MessageKind::inline_data, static_cast<std::uint32_t>(random_() % 80), client) |
+    return shm::header::make(shm::MessageKind::inline_data,
+                             static_cast<std::uint32_t>(random_() % 80), client) |
            lines << shm::header::lines_shift;
   }
 
@@ -178,8 +188,8 @@ class Attacker {
   am::detail::EndpointPage* page_ = nullptr;
 };
 
-/// Control messages that say anything, straight into the victim's mail box. None of them may name a place that lasts, as
-/// only a real connection can; what the victim answers goes to nobody.
+/// Control messages that say anything, straight into the victim's mail box. None of them may name a
+/// place that lasts, as only a real connection can; what the victim answers goes to nobody.
 void forge_letters(viaduct::Job& job, am::Context& context, Random& random, std::uint64_t count) {
   const auto value = job.bootstrap().get(viaduct::Rank{0}, "via.shm");
   std::uint64_t offset = 0;
@@ -194,7 +204,8 @@ void forge_letters(viaduct::Job& job, am::Context& context, Random& random, std:
     letter.kind = static_cast<shm::MailKind>(random() % 10);
     letter.source_vi = static_cast<std::uint32_t>(random());
     letter.discriminator = random() % 2 == 0 ? random() : std::uint64_t{0x414d} << 48;
-    letter.channel = random() % 2 == 0 ? random() : random() % job.segment().window_bytes() & ~std::uint64_t{63};
+    letter.channel =
+        random() % 2 == 0 ? random() : random() % job.segment().window_bytes() & ~std::uint64_t{63};
     letter.doorbell = random() % 2 == 0 ? random() : random() % (1 << 20) & ~std::uint64_t{63};
     letter.target_vi = static_cast<std::uint32_t>(random());
     letter.doorbell_bit = static_cast<std::uint16_t>(random() % 8192);
@@ -210,7 +221,8 @@ void forge_letters(viaduct::Job& job, am::Context& context, Random& random, std:
 }
 
 /// One storm, from connection to disconnection; then a moment in which both sides meet.
-bool attack(viaduct::Job& job, am::Context& context, Random& random, std::uint64_t lines, bool scribble) {
+bool attack(viaduct::Job& job, am::Context& context, Random& random, std::uint64_t lines,
+            bool scribble) {
   {
     Attacker malformed(context, random);
     malformed.spoil_block();
@@ -241,7 +253,8 @@ bool talk_sense(am::Bundle& bundle, am::Endpoint& endpoint) {
   for (std::size_t i = 0; i < sizeof payload; ++i) payload[i] = static_cast<std::byte>(i * 7);
   for (std::uint64_t i = 0; i < kMessages; ++i) {
     if (endpoint.request<on_ping>(am::Index{0}, i) != Status::ok) return false;
-    if (endpoint.request_medium<on_payload>(am::Index{0}, std::span<const std::byte>(payload)) != Status::ok)
+    if (endpoint.request_medium<on_payload>(am::Index{0}, std::span<const std::byte>(payload)) !=
+        Status::ok)
       return false;
   }
   return bundle.wait_until([] { return answers == 2 * kMessages; }) == Status::ok && wrong == 0;
@@ -249,7 +262,8 @@ bool talk_sense(am::Bundle& bundle, am::Endpoint& endpoint) {
 
 int body(viaduct::Job& job, int argc, char** argv) {
   const std::uint64_t lines = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 4000;
-  const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : std::random_device{}();
+  const std::uint64_t seed =
+      argc > 2 ? std::strtoull(argv[2], nullptr, 10) : std::random_device{}();
   constexpr int kStorms = 8;
   if (job.size() != 2) return 2;
   Random random(seed + index(job.rank()));
@@ -265,11 +279,14 @@ int body(viaduct::Job& job, int argc, char** argv) {
     if (bundle.barrier() != Status::ok) return 1;
     for (int storm = 0; storm < kStorms; ++storm) suffer(job, bundle, random, lines / 64);
     if (bundle.barrier() != Status::ok) return 1;  // meanwhile rank 1 talks sense
-    std::printf("fuzz_lines: %d storms of %" PRIu64 " lines survived; %" PRIu64 " told to handler 0\n", kStorms, lines,
-                returned);
+    std::printf("fuzz_lines: %d storms of %" PRIu64 " lines survived; %" PRIu64
+                " told to handler 0\n",
+                kStorms, lines, returned);
     return 0;
   }
-  std::printf("fuzz_lines: seed %" PRIu64 " is that of this run: fuzz_lines %" PRIu64 " SEED repeats it\n", seed, lines);
+  std::printf("fuzz_lines: seed %" PRIu64 " is that of this run: fuzz_lines %" PRIu64
+              " SEED repeats it\n",
+              seed, lines);
   std::fflush(stdout);
   const std::uint32_t ticket = job.barrier_arrive();
   while (job.barrier_done(ticket) == Status::retry) context.nic().progress();

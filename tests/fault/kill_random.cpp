@@ -1,11 +1,13 @@
-// Kills a random rank at a random moment, again and again, and looks at what the launcher says and what is left.
+// Kills a random rank at a random moment, again and again, and looks at what the launcher says and
+// what is left.
 //
 //     kill_random [--runs N] [--seed S] [--ranks N] [--survive]
 //
-// Every run has a wanted state (idle, in a handler, holding credits, waiting; now and then: whatever comes, start-up
-// included) and a random rank: the kill comes at the first moment after a random delay at which that rank is in that
-// state. What is counted is the state that the victim died in. With --survive the others go on (--keep-going) and must
-// all be told of the loss within two seconds.
+// Every run has a wanted state (idle, in a handler, holding credits, waiting; now and then:
+// whatever comes, start-up included) and a random rank: the kill comes at the first moment after a
+// random delay at which that rank is in that state. What is counted is the state that the victim
+// died in. With --survive the others go on (--keep-going) and must all be told of the loss within
+// two seconds.
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -67,7 +69,8 @@ class Run {
 
  private:
   [[nodiscard]] std::vector<std::string> command() const {
-    std::vector<std::string> words{driver::viaduct_run(), "-n", std::to_string(options_.ranks), "--timeout", "40"};
+    std::vector<std::string> words{driver::viaduct_run(), "-n", std::to_string(options_.ranks),
+                                   "--timeout", "40"};
     if (options_.survive) words.emplace_back("--keep-going");
     for (const std::string& word : {driver::test_program("traffic"), std::to_string(page_fd_),
                                     std::string(options_.survive ? "survive" : "go-on"), tag_})
@@ -113,7 +116,8 @@ std::string Run::kill_one(State wanted, std::uint32_t victim, std::uint64_t dela
   if (pidfd < 0) return "the victim was gone before it was killed";
   for (std::uint32_t r = 0; r < options_.ranks; ++r)
     if (page_.ranks[r].pid != 0) leftovers_.note_memory_of(page_.ranks[r].pid);
-  if (steered && leftovers_.memory_files() < options_.ranks) return "the ranks' memory files were not found";
+  if (steered && leftovers_.memory_files() < options_.ranks)
+    return "the ranks' memory files were not found";
   (void)wait_for([] { return false; }, delay_ns);
   if (steered && !wait_for([&] { return line.state == wanted; }, 20 * kSecond))
     return fmt::format("rank {} was never {}", victim, to_string(wanted));
@@ -127,8 +131,10 @@ std::string Run::kill_one(State wanted, std::uint32_t victim, std::uint64_t dela
 
   const driver::Result result = job_.finish();
   seconds_to_end_ = static_cast<double>(viaduct::monotonic_ns() - killed_ns_) * 1e-9;
-  const std::string verdict = fmt::format("rank {} (pid {}) was killed by signal 9 (Killed)", victim, pid);
-  if (result.code != 128 + SIGKILL) return fmt::format("the exit code is {}:\n{}", result.code, result.err);
+  const std::string verdict =
+      fmt::format("rank {} (pid {}) was killed by signal 9 (Killed)", victim, pid);
+  if (result.code != 128 + SIGKILL)
+    return fmt::format("the exit code is {}:\n{}", result.code, result.err);
   if (driver::count(result.err, verdict + "; it is the first to fail") != 1)
     return fmt::format("the launcher does not say \"{}\" but:\n{}", verdict, result.err);
   if (std::string left = leftovers_.find(tag_, 2.0); !left.empty()) return left;
@@ -145,22 +151,27 @@ std::string Run::check_survivors(std::uint32_t victim) {
     const std::uint64_t took = noticed > killed_ns_ ? noticed - killed_ns_ : 0;
     seconds_to_notice_ = std::max(seconds_to_notice_, static_cast<double>(took) * 1e-9);
     if (noticed == 0 || took > kLimitOfNotice)
-      return fmt::format("rank {} was told of the loss after {:.3f} s", i, static_cast<double>(took) * 1e-9);
+      return fmt::format("rank {} was told of the loss after {:.3f} s", i,
+                         static_cast<double>(took) * 1e-9);
     if (me.peer_lost == 0) return fmt::format("no request of rank {} was answered peer_lost", i);
     const std::uint64_t sent = me.sent[victim];
-    // Every request is replied to or comes back, not both; one that the victim was handling when it died comes back.
+    // Every request is replied to or comes back, not both; one that the victim was handling when it
+    // died comes back.
     const std::uint64_t replied = me.replied[victim];
     const std::uint64_t returned = me.returned[victim];
     const std::uint64_t handled = page_.ranks[victim].handled[i];
     if (replied + returned != sent || handled > replied + 1 || replied > handled)
-      return fmt::format("rank {} sent {} requests to the victim, which handled {}: {} replies, {} returned", i, sent,
-                         handled, replied, returned);
+      return fmt::format(
+          "rank {} sent {} requests to the victim, which handled {}: {} replies, {} returned", i,
+          sent, handled, replied, returned);
     for (std::uint32_t j = 0; j < options_.ranks; ++j) {
       if (j == i || j == victim) continue;
       const std::uint64_t asked = me.sent[j];
       if (me.replied[j] != asked || page_.ranks[j].handled[i] != asked || me.returned[j] != 0)
-        return fmt::format("rank {} sent {} requests to rank {}, which handled {}: {} replies, {} returned", i, asked, j,
-                           page_.ranks[j].handled[i].load(), me.replied[j].load(), me.returned[j].load());
+        return fmt::format(
+            "rank {} sent {} requests to rank {}, which handled {}: {} replies, {} returned", i,
+            asked, j, page_.ranks[j].handled[i].load(), me.replied[j].load(),
+            me.returned[j].load());
     }
   }
   return {};
@@ -170,8 +181,10 @@ Options parse(int argc, char** argv) {
   Options options;
   CLI::App app("Kills random ranks at random moments", "kill_random");
   app.add_option("--runs", options.runs, "Jobs, with one victim each")->check(CLI::PositiveNumber);
-  app.add_option("--seed", options.seed, "Of the choice of victims and moments; printed, to repeat it");
-  app.add_option("--ranks", options.ranks, "Ranks of each job")->check(CLI::Range(2U, fault::kMaxRanks));
+  app.add_option("--seed", options.seed,
+                 "Of the choice of victims and moments; printed, to repeat it");
+  app.add_option("--ranks", options.ranks, "Ranks of each job")
+      ->check(CLI::Range(2U, fault::kMaxRanks));
   app.add_flag("--survive", options.survive, "The others go on");
   try {
     app.parse(argc, argv);
@@ -183,8 +196,8 @@ Options parse(int argc, char** argv) {
 
 int run_all(const Options& options, const std::string& directory) {
   Random random(options.seed);
-  fmt::print("kill_random: seed {}, {} runs of {} ranks{}\n", options.seed, options.runs, options.ranks,
-             options.survive ? ", the others go on" : "");
+  fmt::print("kill_random: seed {}, {} runs of {} ranks{}\n", options.seed, options.runs,
+             options.ranks, options.survive ? ", the others go on" : "");
   std::array<std::uint32_t, fault::kStates> died{};
   double longest_end = 0;
   double longest_notice = 0;
@@ -197,11 +210,12 @@ int run_all(const Options& options, const std::string& directory) {
     Run run(options, directory);
     const std::string problem = run.kill_one(wanted, victim, delay_ns);
     const State died_in = run.died_in();
-    fmt::print("run {:3}: rank {} died {}; the job had ended after {:.3f} s\n", i, victim, to_string(died_in),
-               run.seconds_to_end());
+    fmt::print("run {:3}: rank {} died {}; the job had ended after {:.3f} s\n", i, victim,
+               to_string(died_in), run.seconds_to_end());
     std::fflush(stdout);
     if (!problem.empty()) {
-      fmt::print(stderr, "kill_random: run {} of seed {}, rank {}: {}\n", i, options.seed, victim, problem);
+      fmt::print(stderr, "kill_random: run {} of seed {}, rank {}: {}\n", i, options.seed, victim,
+                 problem);
       return 1;
     }
     ++died[static_cast<std::uint32_t>(died_in)];
@@ -210,12 +224,15 @@ int run_all(const Options& options, const std::string& directory) {
   }
   bool enough = true;
   const std::uint32_t least = options.runs * kLeastOfEach / 100;
-  for (const State state : kWanted) enough = enough && died[static_cast<std::uint32_t>(state)] >= least;
-  fmt::print("kill_random: {} kills in {:.1f} s: {} starting, {} idle, {} in a handler, {} holding credits, {} waiting; "
-             "longest time to the job's end {:.3f} s{}\n",
-             options.runs, static_cast<double>(viaduct::monotonic_ns() - start) * 1e-9, died[0], died[1], died[2],
-             died[3], died[4], longest_end,
-             options.survive ? fmt::format(", to a survivor's notice {:.3f} s", longest_notice) : "");
+  for (const State state : kWanted)
+    enough = enough && died[static_cast<std::uint32_t>(state)] >= least;
+  fmt::print(
+      "kill_random: {} kills in {:.1f} s: {} starting, {} idle, {} in a handler, {} holding "
+      "credits, {} waiting; "
+      "longest time to the job's end {:.3f} s{}\n",
+      options.runs, static_cast<double>(viaduct::monotonic_ns() - start) * 1e-9, died[0], died[1],
+      died[2], died[3], died[4], longest_end,
+      options.survive ? fmt::format(", to a survivor's notice {:.3f} s", longest_notice) : "");
   if (!enough) fmt::print(stderr, "kill_random: each state must be met at least {} times\n", least);
   return enough ? 0 : 1;
 }

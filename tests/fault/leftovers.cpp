@@ -63,20 +63,24 @@ std::pair<dev_t, ino_t> file_of(const std::string& line) {
 }  // namespace
 
 Leftovers::Leftovers(std::string directory)
-    : directory_(std::move(directory)), shared_memory_(names_in("/dev/shm")), sockets_(abstract_sockets()) {}
+    : directory_(std::move(directory)),
+      shared_memory_(names_in("/dev/shm")),
+      sockets_(abstract_sockets()) {}
 
 void Leftovers::note_memory_of(pid_t pid) {
   const std::string directory = "/proc/" + std::to_string(pid) + "/fd";
   for (const std::string& name : names_in(directory)) {
     const std::string path = directory + "/" + name;
     struct stat status {};
-    if (is_memory_file(path) && ::stat(path.c_str(), &status) == 0) memory_.emplace(status.st_dev, status.st_ino);
+    if (is_memory_file(path) && ::stat(path.c_str(), &status) == 0)
+      memory_.emplace(status.st_dev, status.st_ino);
   }
 }
 
 std::string Leftovers::look(const std::string& tag) const {
   if (const auto left = driver::processes_with(tag); !left.empty())
-    return "process " + std::to_string(left.front()) + " (" + driver::name_of(left.front()) + ") is left";
+    return "process " + std::to_string(left.front()) + " (" + driver::name_of(left.front()) +
+           ") is left";
   if (const std::string name = first_new(names_in(directory_), {}); !name.empty())
     return "file " + directory_ + "/" + name + " is left";
   if (const std::string name = first_new(names_in("/dev/shm"), shared_memory_); !name.empty())
@@ -87,7 +91,8 @@ std::string Leftovers::look(const std::string& tag) const {
     if (std::isdigit(static_cast<unsigned char>(pid.front())) == 0) continue;
     std::ifstream maps("/proc/" + pid + "/maps");
     for (std::string line; std::getline(maps, line);)
-      if (memory_.count(file_of(line)) != 0) return "process " + pid + " has the job's memory mapped: " + line;
+      if (memory_.count(file_of(line)) != 0)
+        return "process " + pid + " has the job's memory mapped: " + line;
     const std::string directory = "/proc/" + pid + "/fd";
     for (const std::string& name : names_in(directory)) {
       const std::string path = directory + "/" + name;

@@ -20,8 +20,8 @@ class Leftovers {
   void note_memory_of(pid_t pid);
   [[nodiscard]] std::size_t memory_files() const { return memory_.size(); }
 
-  /// Looks until nothing is left, at most @p seconds. Empty, or a sentence about what is left. @p tag is in the command
-  /// line of every process of the job.
+  /// Looks until nothing is left, at most @p seconds. Empty, or a sentence about what is left. @p
+  /// tag is in the command line of every process of the job.
   [[nodiscard]] std::string find(const std::string& tag, double seconds) const;
 
  private:

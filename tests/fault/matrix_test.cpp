@@ -1,11 +1,11 @@
-// Rows of the fault matrix that are about one job as a whole: what disturbs it must not change what it computes, and
-// what it cannot have must be said in a sentence.
+// Rows of the fault matrix that are about one job as a whole: what disturbs it must not change what
+// it computes, and what it cannot have must be said in a sentence.
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <chrono>
 #include <cstdlib>
 #include <sstream>
 #include <string>
@@ -57,7 +57,8 @@ bool has_line(const std::string& text, const Words& parts) {
   for (std::string line; std::getline(lines, line);) {
     std::size_t at = 0;
     for (const std::string& part : parts)
-      if (at != std::string::npos && (at = line.find(part, at)) != std::string::npos) at += part.size();
+      if (at != std::string::npos && (at = line.find(part, at)) != std::string::npos)
+        at += part.size();
     if (at != std::string::npos) return true;
   }
   return false;
@@ -68,8 +69,12 @@ void expect_all_right(const Result& result) {
   EXPECT_EQ(driver::count(result.out, "steady: all right"), 1) << result.out;
 }
 
-Words without(const std::string& calls) { return {driver::test_program("without_syscalls"), calls}; }
-Words shell(const std::string& limits) { return {"/bin/bash", "-c", limits + "; exec \"$@\"", "bash"}; }
+Words without(const std::string& calls) {
+  return {driver::test_program("without_syscalls"), calls};
+}
+Words shell(const std::string& limits) {
+  return {"/bin/bash", "-c", limits + "; exec \"$@\"", "bash"};
+}
 
 class Ranks : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Fault, Ranks, testing::Values(2, 7));
@@ -85,7 +90,8 @@ TEST_P(Ranks, ChildrenMayExecAndExitUnderTraffic) {
 TEST_P(Ranks, ForkedChildMayNotSend) {
   const Result result = run(job(GetParam(), {"steady", "5", "forked-am"}));
   expect_all_right(result);
-  EXPECT_TRUE(has_line(result.err, {"a request was called in a child that a rank forked"})) << result.err;
+  EXPECT_TRUE(has_line(result.err, {"a request was called in a child that a rank forked"}))
+      << result.err;
 }
 
 TEST_P(Ranks, StoppedRankLosesNothingAndIsNotLost) {
@@ -98,7 +104,8 @@ TEST_P(Ranks, StoppedRankLosesNothingAndIsNotLost) {
   while (rounds(0) < 5 && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
   std::vector<pid_t> ranks;
   for (const pid_t pid : driver::processes_with(tag))
-    if (driver::parent_of(pid) == program.pid() || driver::name_of(pid) == "steady") ranks.push_back(pid);
+    if (driver::parent_of(pid) == program.pid() || driver::name_of(pid) == "steady")
+      ranks.push_back(pid);
   ASSERT_FALSE(ranks.empty());
   pid_t victim = 0;
   for (const pid_t pid : ranks)
@@ -119,11 +126,13 @@ TEST_P(Ranks, StoppedRankLosesNothingAndIsNotLost) {
 
 TEST_P(Ranks, WithoutCrossMemoryAndMembarrier) {
   const Environment stats{{"VIADUCT_STATS", "1"}};
-  const Result result =
-      run(job(GetParam(), {"steady", "50", "none"}, without("process_vm_readv,process_vm_writev,membarrier")), stats);
+  const Result result = run(job(GetParam(), {"steady", "50", "none"},
+                                without("process_vm_readv,process_vm_writev,membarrier")),
+                            stats);
   expect_all_right(result);
   EXPECT_EQ(counter(result, "cross_memory"), 0) << result.err;
-  EXPECT_EQ(counter(result, "sleeps"), counter(result, "capped_sleeps")) << "every sleep must be short";
+  EXPECT_EQ(counter(result, "sleeps"), counter(result, "capped_sleeps"))
+      << "every sleep must be short";
   const Result with = run(job(GetParam(), {"steady", "50", "none"}), stats);
   EXPECT_LT(counter(with, "capped_sleeps"), counter(with, "sleeps")) << with.err;
 }
@@ -132,10 +141,11 @@ TEST_P(Ranks, PrivateSegmentWorksOrIsRefusedWithItsRemedy) {
   const Result with = run(job(GetParam(), {"steady", "50", "private"}), {{"VIADUCT_STATS", "1"}});
   expect_all_right(with);
   EXPECT_GT(counter(with, "cross_memory"), 0) << with.err;
-  const Result result =
-      run(job(GetParam(), {"steady", "50", "private"}, without("process_vm_readv,process_vm_writev")));
+  const Result result = run(
+      job(GetParam(), {"steady", "50", "private"}, without("process_vm_readv,process_vm_writev")));
   EXPECT_NE(result.code, 0);
-  EXPECT_NE(result.err.find("peers cannot reach private memory here"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("peers cannot reach private memory here"), std::string::npos)
+      << result.err;
   EXPECT_NE(result.err.find("Nic::allocate"), std::string::npos) << result.err;
 }
 
@@ -145,19 +155,23 @@ TEST(Limits, AllToOneWithOneCredit) {
 }
 
 TEST(Limits, WindowTooSmallForTheSegment) {
-  const Result result = run(job(2, {"greedy", "segment", "67108864"}), {{"VIADUCT_SHM_WINDOW", "8M"}});
+  const Result result =
+      run(job(2, {"greedy", "segment", "67108864"}), {{"VIADUCT_SHM_WINDOW", "8M"}});
   EXPECT_EQ(result.code, 1);
   EXPECT_NE(result.err.find("raise VIADUCT_SHM_WINDOW"), std::string::npos) << result.err;
 }
 
 TEST(Limits, WindowTooSmallForTheMapsSendsMessagesBack) {
-  const Result result =
-      run(job(7, {"greedy", "maps"}), {{"VIADUCT_SHM_WINDOW", "1M"}, {"VIADUCT_AM_MEDIUM_BYTES", "256K"}});
+  const Result result = run(job(7, {"greedy", "maps"}),
+                            {{"VIADUCT_SHM_WINDOW", "1M"}, {"VIADUCT_AM_MEDIUM_BYTES", "256K"}});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_NE(result.err.find("raise VIADUCT_SHM_WINDOW"), std::string::npos) << result.err;
   int answered = 0;
   int congestion = 0;
-  ASSERT_EQ(std::sscanf(result.out.c_str(), "greedy: %d answered, %d congestion", &answered, &congestion), 2) << result.out;
+  ASSERT_EQ(
+      std::sscanf(result.out.c_str(), "greedy: %d answered, %d congestion", &answered, &congestion),
+      2)
+      << result.out;
   EXPECT_GT(answered, 0);
   EXPECT_GT(congestion, 0);
 }
@@ -169,7 +183,8 @@ TEST(Limits, AddressSpace) {
   const Result result = run(job(2, {"steady", "1", "none"}, shell("ulimit -v 4000000")));
   EXPECT_EQ(result.code, 1);
   EXPECT_NE(result.err.find("ulimit -v"), std::string::npos) << result.err;
-  expect_all_right(run(job(2, {"steady", "1", "none"}, shell("ulimit -v 4000000")), {{"VIADUCT_SHM_WINDOW", "64M"}}));
+  expect_all_right(run(job(2, {"steady", "1", "none"}, shell("ulimit -v 4000000")),
+                       {{"VIADUCT_SHM_WINDOW", "64M"}}));
 }
 
 TEST(Limits, FileSize) {
@@ -193,7 +208,8 @@ TEST(Hang, User1NamesWhatEachRankWaitsFor) {
   const auto all_are_named = [&] {
     const std::string& text = program.error_text();
     return has_line(text, {"rank 0 ", "waiting for a message in wait;"}) &&
-           has_line(text, {"rank 1 ", "waiting for a credit in request, for rank 2; credits in ", ", out 0;", "last poll"}) &&
+           has_line(text, {"rank 1 ", "waiting for a credit in request, for rank 2; credits in ",
+                           ", out 0;", "last poll"}) &&
            has_line(text, {"rank 3 ", "in a barrier in barrier"});
   };
   for (int i = 1; i <= 50 && !all_are_named(); ++i) {

@@ -1,11 +1,13 @@
-// Every rank talks to every other at once: short, medium and bulk requests, mixed, in order, with verified contents.
+// Every rank talks to every other at once: short, medium and bulk requests, mixed, in order, with
+// verified contents.
 //
 //     viaduct-run -n 64 all_pairs [SHORTS MEDIUMS BULKS BULK_BYTES]
 //
-// Each rank goes round its peers, starting with the one behind it. To each it sends a stream of numbered messages; the
-// receiver checks that the numbers come in order without a gap, across sizes, and that the data are what the number says,
-// twice: by the sender's checksum, and word for word. Bulk data go into one of a few areas of the receiver's segment,
-// after the receiver has granted it; the area is granted to the next one when its data have been verified.
+// Each rank goes round its peers, starting with the one behind it. To each it sends a stream of
+// numbered messages; the receiver checks that the numbers come in order without a gap, across
+// sizes, and that the data are what the number says, twice: by the sender's checksum, and word for
+// word. Bulk data go into one of a few areas of the receiver's segment, after the receiver has
+// granted it; the area is granted to the next one when its data have been verified.
 
 #include <array>
 #include <cstdint>
@@ -50,17 +52,18 @@ struct Rank {
   Plan plan;
   std::uint32_t me = 0;
   std::vector<Received> from;
-  std::uint64_t complete = 0;            // peers from whom everything has come
+  std::uint64_t complete = 0;  // peers from whom everything has come
   std::uint64_t wrong = 0;
-  std::deque<std::uint32_t> wanting;     // peers that want an area
+  std::deque<std::uint32_t> wanting;  // peers that want an area
   std::vector<std::uint32_t> free_areas;
-  std::uint32_t granted_area = kAreas;   // by the peer that we send to; kAreas: not yet
+  std::uint32_t granted_area = kAreas;  // by the peer that we send to; kAreas: not yet
 };
 thread_local Rank* rank = nullptr;
 
 void complain(std::uint32_t from, std::uint32_t number, const char* what) {
   if (++rank->wrong <= 3)
-    std::fprintf(stderr, "all_pairs: rank %u: message %u from rank %u: %s\n", rank->me, number, from, what);
+    std::fprintf(stderr, "all_pairs: rank %u: message %u from rank %u: %s\n", rank->me, number,
+                 from, what);
 }
 
 std::uint64_t mix(std::uint64_t x) {
@@ -84,7 +87,8 @@ std::uint64_t checksum(std::span<const std::uint64_t> words) {
   std::array<std::uint64_t, 4> lanes{1, 2, 3, 4};
   for (std::size_t i = 0; i + 4 <= words.size(); i += 4)
     for (std::size_t l = 0; l < 4; ++l) lanes[l] = lanes[l] * 31 + words[i + l];
-  for (std::size_t i = words.size() / 4 * 4; i < words.size(); ++i) lanes[0] = lanes[0] * 31 + words[i];
+  for (std::size_t i = words.size() / 4 * 4; i < words.size(); ++i)
+    lanes[0] = lanes[0] * 31 + words[i];
   return mix(lanes[0]) ^ mix(lanes[1] + 1) ^ mix(lanes[2] + 2) ^ mix(lanes[3] + 3);
 }
 
@@ -108,20 +112,23 @@ void look_whether_complete(const Received& stream) {
 void on_short(am::Token& token, std::uint32_t number, std::uint64_t seed) {
   const std::uint32_t from = index(token.source_rank());
   Received& stream = take(from, number);
-  if (seed != seed_of(from, rank->me, number)) complain(from, number, "wrong contents of a short message");
+  if (seed != seed_of(from, rank->me, number))
+    complain(from, number, "wrong contents of a short message");
   ++stream.shorts;
   stream.sum += seed;
   look_whether_complete(stream);
 }
 
-void check(std::uint32_t from, std::uint32_t number, std::span<const std::uint64_t> data, std::size_t words,
-           std::uint64_t sum) {
+void check(std::uint32_t from, std::uint32_t number, std::span<const std::uint64_t> data,
+           std::size_t words, std::uint64_t sum) {
   if (data.size() != words) return complain(from, number, "wrong length");
   if (checksum(data) != sum) return complain(from, number, "its checksum is not the sender's");
-  if (!matches(data, seed_of(from, rank->me, number))) complain(from, number, "data of another message");
+  if (!matches(data, seed_of(from, rank->me, number)))
+    complain(from, number, "data of another message");
 }
 
-void on_medium(am::Token& token, std::span<const std::uint64_t> data, std::uint32_t number, std::uint64_t sum) {
+void on_medium(am::Token& token, std::span<const std::uint64_t> data, std::uint32_t number,
+               std::uint64_t sum) {
   const std::uint32_t from = index(token.source_rank());
   Received& stream = take(from, number);
   check(from, number, data, kMediumWords, sum);
@@ -129,8 +136,8 @@ void on_medium(am::Token& token, std::span<const std::uint64_t> data, std::uint3
   look_whether_complete(stream);
 }
 
-void on_bulk(am::Token& token, std::span<std::uint64_t> data, std::uint32_t area, std::uint32_t number,
-             std::uint64_t sum) {
+void on_bulk(am::Token& token, std::span<std::uint64_t> data, std::uint32_t area,
+             std::uint32_t number, std::uint64_t sum) {
   const std::uint32_t from = index(token.source_rank());
   Received& stream = take(from, number);
   check(from, number, data, rank->plan.bulk_words, sum);
@@ -162,12 +169,14 @@ bool send_bulk(am::Bundle& bundle, am::Endpoint& endpoint, std::uint32_t to, std
     if (rank->granted_area == kAreas) (void)bundle.wait();
   }
   fill(words, seed_of(rank->me, to, number));
-  return endpoint.request_bulk<on_bulk>(am::Index{to}, std::span(words), rank->granted_area * words.size() * 8,
-                                        rank->granted_area, number, checksum(words)) == Status::ok;
+  return endpoint.request_bulk<on_bulk>(am::Index{to}, std::span(words),
+                                        rank->granted_area * words.size() * 8, rank->granted_area,
+                                        number, checksum(words)) == Status::ok;
 }
 
 /// The stream to one peer: the bulk and medium messages evenly among the short ones.
-bool serve_peer(am::Bundle& bundle, am::Endpoint& endpoint, std::uint32_t to, std::vector<std::uint64_t>& words) {
+bool serve_peer(am::Bundle& bundle, am::Endpoint& endpoint, std::uint32_t to,
+                std::vector<std::uint64_t>& words) {
   const Plan& plan = rank->plan;
   std::array<std::uint64_t, kMediumWords> payload{};
   std::uint32_t mediums = 0;
@@ -182,8 +191,8 @@ bool serve_peer(am::Bundle& bundle, am::Endpoint& endpoint, std::uint32_t to, st
     } else if ((due * plan.mediums + plan.messages() / 2) / plan.messages() > mediums) {
       ++mediums;
       fill(payload, seed);
-      status = endpoint.request_medium<on_medium>(am::Index{to}, std::span<const std::uint64_t>(payload), number,
-                                                  checksum(payload));
+      status = endpoint.request_medium<on_medium>(
+          am::Index{to}, std::span<const std::uint64_t>(payload), number, checksum(payload));
     } else {
       status = endpoint.request<on_short>(am::Index{to}, number, seed);
     }
@@ -198,8 +207,9 @@ bool counts_are_right(std::uint32_t size) {
     if (from == rank->me) continue;
     const Received& got = rank->from[from];
     if (got.shorts != plan.shorts || got.mediums != plan.mediums || got.bulks != plan.bulks) {
-      std::fprintf(stderr, "all_pairs: rank %u has %u short, %u medium and %u bulk messages of rank %u\n", rank->me,
-                   got.shorts, got.mediums, got.bulks, from);
+      std::fprintf(stderr,
+                   "all_pairs: rank %u has %u short, %u medium and %u bulk messages of rank %u\n",
+                   rank->me, got.shorts, got.mediums, got.bulks, from);
       return false;
     }
   }
@@ -252,11 +262,13 @@ int body(viaduct::Job& job, int argc, char** argv) {
   if (bundle.barrier() != Status::ok) return 1;
   if (state.me == 0) {
     const double pairs = static_cast<double>(size) * (size - 1);
-    std::printf("all_pairs: %u ranks, %.0f ordered pairs, %.0f short, %.0f medium, %.0f bulk messages (%.2f GiB) in "
-                "%.1f s%s\n",
-                size, pairs, pairs * state.plan.shorts, pairs * state.plan.mediums, pairs * state.plan.bulks,
-                pairs * state.plan.bulks * state.plan.bulk_words * 8 / (1 << 30), seconds,
-                size == 64 ? " (wanted: less than 60 s)" : "");
+    std::printf(
+        "all_pairs: %u ranks, %.0f ordered pairs, %.0f short, %.0f medium, %.0f bulk messages "
+        "(%.2f GiB) in "
+        "%.1f s%s\n",
+        size, pairs, pairs * state.plan.shorts, pairs * state.plan.mediums,
+        pairs * state.plan.bulks, pairs * state.plan.bulks * state.plan.bulk_words * 8 / (1 << 30),
+        seconds, size == 64 ? " (wanted: less than 60 s)" : "");
   }
   return state.wrong == 0 ? 0 : 1;
 }

@@ -1,11 +1,14 @@
-// What one rank's peers cost it, measured: its resident memory before and after it has talked to them.
+// What one rank's peers cost it, measured: its resident memory before and after it has talked to
+// them.
 //
 //     viaduct-run -n N memory
-//     viaduct-run -n N memory idle     prints what the last rank has resident before it talks to anybody, and ends
+//     viaduct-run -n N memory idle     prints what the last rank has resident before it talks to
+//     anybody, and ends
 //
-// Rank 0 exchanges messages of all sizes, both ways, with a growing number of peers, and reads its own resident set (the
-// shared pages that it has touched included) from /proc/self/smaps. The others are asked in turn: each talks to
-// rank 0 alone. The difference by peer is compared with the budget and with what Endpoint::footprint() says.
+// Rank 0 exchanges messages of all sizes, both ways, with a growing number of peers, and reads its
+// own resident set (the shared pages that it has touched included) from /proc/self/smaps. The
+// others are asked in turn: each talks to rank 0 alone. The difference by peer is compared with the
+// budget and with what Endpoint::footprint() says.
 
 #include <algorithm>
 #include <cstdint>
@@ -27,8 +30,8 @@ namespace {
 
 constexpr std::size_t kActiveBudget = 64 * 1024;
 constexpr std::size_t kIdleBudget = 256;
-constexpr std::size_t kBulkBytes = 4096;   // to the same place at every peer and from every peer
-constexpr std::uint64_t kShorts = 512;     // several laps of a ring
+constexpr std::size_t kBulkBytes = 4096;  // to the same place at every peer and from every peer
+constexpr std::uint64_t kShorts = 512;    // several laps of a ring
 constexpr std::uint64_t kMediums = 16;
 
 thread_local std::uint64_t answers = 0;
@@ -55,29 +58,36 @@ void on_your_turn(am::Token&) { my_turn = true; }
 constexpr std::uint64_t kMessages = kShorts + kMediums + 1;
 
 /// All sizes to one peer, answered.
-bool talk(am::Bundle& bundle, am::Endpoint& endpoint, std::uint32_t to, std::span<const std::byte> data) {
+bool talk(am::Bundle& bundle, am::Endpoint& endpoint, std::uint32_t to,
+          std::span<const std::byte> data) {
   answers = 0;
   for (std::uint64_t i = 0; i < kShorts; ++i)
     if (endpoint.request<on_short>(am::Index{to}, i) != Status::ok) return false;
   for (std::uint64_t i = 0; i < kMediums; ++i)
-    if (endpoint.request_medium<on_medium>(am::Index{to}, data.first(endpoint.max_medium())) != Status::ok) return false;
-  if (endpoint.request_bulk<on_bulk>(am::Index{to}, data.first(kBulkBytes), 0) != Status::ok) return false;
+    if (endpoint.request_medium<on_medium>(am::Index{to}, data.first(endpoint.max_medium())) !=
+        Status::ok)
+      return false;
+  if (endpoint.request_bulk<on_bulk>(am::Index{to}, data.first(kBulkBytes), 0) != Status::ok)
+    return false;
   return bundle.wait_until([] { return answers == kMessages; }) == Status::ok;
 }
 
 /// The number in a line "Name:  number kB"; 0 when it is another line.
 std::size_t kilobytes(const std::string& line, const std::string& name) {
-  return line.compare(0, name.size() + 1, name + ":") == 0 ? std::stoul(line.substr(name.size() + 1)) : 0;
+  return line.compare(0, name.size() + 1, name + ":") == 0
+             ? std::stoul(line.substr(name.size() + 1))
+             : 0;
 }
 
-/// Whether a line of /proc/PID/smaps begins a mapping, and if so whether it is of memory, not of a program's file: those
-/// pages come and go by themselves.
+/// Whether a line of /proc/PID/smaps begins a mapping, and if so whether it is of memory, not of a
+/// program's file: those pages come and go by themselves.
 bool begins_mapping(const std::string& line, bool& of_memory) {
   const std::size_t space = line.find(' ');
   const std::size_t dash = line.find('-');
   if (dash == std::string::npos || dash > space) return false;
   const std::size_t name = line.find_first_of("/[");
-  of_memory = name == std::string::npos || line[name] == '[' || line.compare(name, 7, "/memfd:") == 0;
+  of_memory =
+      name == std::string::npos || line[name] == '[' || line.compare(name, 7, "/memfd:") == 0;
   return true;
 }
 
@@ -90,7 +100,8 @@ Use use_now() {
   bool of_memory = false;
   std::ifstream maps("/proc/self/smaps");
   for (std::string line; std::getline(maps, line);)
-    if (!begins_mapping(line, of_memory) && of_memory) use.resident += kilobytes(line, "Rss") * 1024;
+    if (!begins_mapping(line, of_memory) && of_memory)
+      use.resident += kilobytes(line, "Rss") * 1024;
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) use.tables += kilobytes(line, "VmPTE") * 1024;
   return use;
@@ -115,15 +126,21 @@ bool measure(am::Bundle& bundle, am::Endpoint& endpoint, std::uint32_t peers, bo
   const std::uint32_t counted = peers - warm;
   const std::size_t each = (after.resident - before.resident) / counted;
   const am::Endpoint::Footprint told = endpoint.footprint();
-  std::printf("memory: %u active peers: %zu bytes resident each, measured; footprint() says %zu (budget %zu); page tables "
-              "%zu bytes each besides\n",
-              counted, each, told.per_active_peer, kActiveBudget, (after.tables - before.tables) / counted);
-  std::printf("memory: a peer never talked to: %zu bytes by footprint() (budget %zu)\n", told.per_idle_peer, kIdleBudget);
+  std::printf(
+      "memory: %u active peers: %zu bytes resident each, measured; footprint() says %zu (budget "
+      "%zu); page tables "
+      "%zu bytes each besides\n",
+      counted, each, told.per_active_peer, kActiveBudget, (after.tables - before.tables) / counted);
+  std::printf("memory: a peer never talked to: %zu bytes by footprint() (budget %zu)\n",
+              told.per_idle_peer, kIdleBudget);
   // Each of the pieces that make up a peer's memory may begin and end anywhere in a page.
   constexpr std::size_t kRounding = 2 * 4096;
-  const bool agree = each <= told.per_active_peer + kRounding && told.per_active_peer <= each + kRounding;
-  if (!agree) std::printf("memory: footprint() differs from what is measured by more than two pages\n");
-  within = agree && each <= kActiveBudget && told.per_active_peer <= kActiveBudget && told.per_idle_peer <= kIdleBudget;
+  const bool agree =
+      each <= told.per_active_peer + kRounding && told.per_active_peer <= each + kRounding;
+  if (!agree)
+    std::printf("memory: footprint() differs from what is measured by more than two pages\n");
+  within = agree && each <= kActiveBudget && told.per_active_peer <= kActiveBudget &&
+           told.per_idle_peer <= kIdleBudget;
   return true;
 }
 
@@ -138,14 +155,16 @@ int body(viaduct::Job& job, int argc, char**) {
   if (bundle.barrier() != Status::ok) return 1;
   bool within = true;
   const std::uint32_t me = index(job.rank());
-  if (me == (idle_only ? job.size() - 1 : 0)) {  // rank 0 has compared the handlers of all, which leaves its traces
+  if (me == (idle_only ? job.size() - 1
+                       : 0)) {  // rank 0 has compared the handlers of all, which leaves its traces
     (void)use_now();
-    std::printf("memory: job of %u ranks: %zu bytes resident before the first message\n", job.size(),
-                use_now().resident);
+    std::printf("memory: job of %u ranks: %zu bytes resident before the first message\n",
+                job.size(), use_now().resident);
     if (!idle_only && !measure(bundle, endpoint, job.size() - 1, within)) return 3;
   } else if (!idle_only) {
     const std::vector<std::byte> data(std::max<std::size_t>(kBulkBytes, endpoint.max_medium()));
-    if (bundle.wait_until([] { return my_turn; }) != Status::ok || !talk(bundle, endpoint, 0, data)) return 4;
+    if (bundle.wait_until([] { return my_turn; }) != Status::ok || !talk(bundle, endpoint, 0, data))
+      return 4;
   }
   if (bundle.barrier() != Status::ok) return 5;
   return within ? 0 : 6;

@@ -22,10 +22,14 @@ std::string provider(const via::NicAttributes& a) {
   if (a.unreliable) levels += "unreliable ";
   if (a.reliable_delivery) levels += "delivery ";
   if (a.reliable_reception) levels += "reception ";
-  return fmt::format("Provider {}:\n", a.name) + line("largest transfer", a.max_transfer_bytes, "bytes") +
-         line("data segments", a.max_segments, "of one descriptor") + line("queue depth", a.max_queue_depth, "descriptors") +
-         line("completion queue", a.max_completion_queue, "entries") + line("memory regions", a.max_regions) +
-         line("copied when posted", a.inline_bytes, "bytes and less") + line("immediate data", a.immediate_bits, "bits") +
+  return fmt::format("Provider {}:\n", a.name) +
+         line("largest transfer", a.max_transfer_bytes, "bytes") +
+         line("data segments", a.max_segments, "of one descriptor") +
+         line("queue depth", a.max_queue_depth, "descriptors") +
+         line("completion queue", a.max_completion_queue, "entries") +
+         line("memory regions", a.max_regions) +
+         line("copied when posted", a.inline_bytes, "bytes and less") +
+         line("immediate data", a.immediate_bits, "bits") +
          line("RDMA read", yes_or_no(a.rdma_read)) + line("atomics", yes_or_no(a.atomics)) +
          line("reliability", levels);
 }
@@ -35,7 +39,8 @@ std::string messages(am::Endpoint& endpoint) {
   return "\nActive Messages:\n" + line("credits to a peer", endpoint.credits(), "requests") +
          line("largest medium message", endpoint.max_medium(), "bytes") +
          line("translation table", endpoint.translations(), "entries") +
-         line("a peer talked to costs", cost.per_active_peer, "bytes (pages that become resident in this rank)") +
+         line("a peer talked to costs", cost.per_active_peer,
+              "bytes (pages that become resident in this rank)") +
          line("a peer never talked to", cost.per_idle_peer, "bytes");
 }
 
@@ -48,8 +53,9 @@ std::string job() {
   am::Endpoint endpoint(bundle);
   std::string text = provider(context.nic().attributes()) + messages(endpoint);
   const WaitPolicy& wait = job.wait_policy();
-  text += fmt::format("\nThis job: {} rank{}; a wait {}, yields {} times, then blocks\n", job.size(),
-                      job.size() == 1 ? "" : "s", wait.spin_ticks == 0 ? "does not spin" : "spins", wait.yields);
+  text += fmt::format("\nThis job: {} rank{}; a wait {}, yields {} times, then blocks\n",
+                      job.size(), job.size() == 1 ? "" : "s",
+                      wait.spin_ticks == 0 ? "does not spin" : "spins", wait.yields);
   return text;
 }
 

@@ -21,7 +21,9 @@
 namespace viaduct::info {
 namespace {
 
-std::string line(const char* what, const std::string& value) { return fmt::format("  {:<28} {}\n", what, value); }
+std::string line(const char* what, const std::string& value) {
+  return fmt::format("  {:<28} {}\n", what, value);
+}
 
 std::string bytes(std::uint64_t n) {
   constexpr std::array kUnits{"bytes", "KiB", "MiB", "GiB", "TiB"};
@@ -31,7 +33,9 @@ std::string bytes(std::uint64_t n) {
   return unit == 0 ? fmt::format("{} bytes", n) : fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
-std::string outcome(bool works) { return works ? "works" : fmt::format("refused ({})", std::strerror(errno)); }
+std::string outcome(bool works) {
+  return works ? "works" : fmt::format("refused ({})", std::strerror(errno));
+}
 
 std::string cross_memory() {
   std::uint64_t from = 1;
@@ -39,7 +43,9 @@ std::string cross_memory() {
   const iovec here{&to, sizeof to};
   const iovec there{&from, sizeof from};
   const bool read = ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) == sizeof to;
-  if (!read) return outcome(false) + ": larger sends to private memory are copied through the sender's window";
+  if (!read)
+    return outcome(false) +
+           ": larger sends to private memory are copied through the sender's window";
   return outcome(::process_vm_writev(::getpid(), &here, 1, &there, 1, 0) == sizeof to);
 }
 
@@ -57,20 +63,24 @@ std::string huge_pages() {
   std::ifstream file("/sys/kernel/mm/transparent_hugepage/shmem_enabled");
   std::string transparent = "not there";
   std::getline(file, transparent);
-  return fmt::format("{}; transparent ones in shared memory: {}", room ? "some free" : "none free", transparent);
+  return fmt::format("{}; transparent ones in shared memory: {}", room ? "some free" : "none free",
+                     transparent);
 }
 
 std::string limit_of(int resource) {
   rlimit limit{};
   if (::getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return "unknown";
-  const auto word = [](rlim_t value) { return value == RLIM_INFINITY ? "unlimited" : fmt::format("{}", value); };
+  const auto word = [](rlim_t value) {
+    return value == RLIM_INFINITY ? "unlimited" : fmt::format("{}", value);
+  };
   return fmt::format("{} (at most {})", word(limit.rlim_cur), word(limit.rlim_max));
 }
 
 std::string cores(const MachineLimits& limits) {
   std::string text = fmt::format("{} may be used", limits.cores);
-  text += limits.quota_cores == 0 ? "; no control group's quota"
-                                  : fmt::format("; a control group's quota is worth {}", limits.quota_cores);
+  text += limits.quota_cores == 0
+              ? "; no control group's quota"
+              : fmt::format("; a control group's quota is worth {}", limits.quota_cores);
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0) return text;
   if (hwloc_topology_load(topology) == 0) {
@@ -85,12 +95,13 @@ std::string cores(const MachineLimits& limits) {
 
 std::string memory(const MachineLimits& limits) {
   if (limits.memory_source.empty()) return "no limit found";
-  return fmt::format("{} may still be taken, by {}", bytes(limits.free_memory_bytes), limits.memory_source);
+  return fmt::format("{} may still be taken, by {}", bytes(limits.free_memory_bytes),
+                     limits.memory_source);
 }
 
 std::string clock() {
-  return fmt::format("{} time-stamp counter, {:.3f} ticks/ns", has_invariant_tsc() ? "invariant" : "no invariant",
-                     ticks_per_ns());
+  return fmt::format("{} time-stamp counter, {:.3f} ticks/ns",
+                     has_invariant_tsc() ? "invariant" : "no invariant", ticks_per_ns());
 }
 
 std::string copies() {
@@ -103,9 +114,12 @@ std::string copies() {
 
 std::string machine() {
   const MachineLimits limits = machine_limits();
-  return "This machine:\n" + line("cores", cores(limits)) + line("memory", memory(limits)) + line("clock", clock()) +
-         line("bulk copies", copies()) + line("membarrier", membarrier()) + line("process_vm_readv, _writev", cross_memory()) + line("huge pages", huge_pages()) + line("open files (ulimit -n)", limit_of(RLIMIT_NOFILE)) +
-         line("address space (ulimit -v)", limit_of(RLIMIT_AS)) + line("file size (ulimit -f)", limit_of(RLIMIT_FSIZE)) +
+  return "This machine:\n" + line("cores", cores(limits)) + line("memory", memory(limits)) +
+         line("clock", clock()) + line("bulk copies", copies()) + line("membarrier", membarrier()) +
+         line("process_vm_readv, _writev", cross_memory()) + line("huge pages", huge_pages()) +
+         line("open files (ulimit -n)", limit_of(RLIMIT_NOFILE)) +
+         line("address space (ulimit -v)", limit_of(RLIMIT_AS)) +
+         line("file size (ulimit -f)", limit_of(RLIMIT_FSIZE)) +
          line("locked memory (ulimit -l)", limit_of(RLIMIT_MEMLOCK));
 }
 

@@ -1,4 +1,5 @@
-// viaduct-info: what this machine lets Viaduct do, what a peer costs, and the settings in force. A job of one rank.
+// viaduct-info: what this machine lets Viaduct do, what a peer costs, and the settings in force. A
+// job of one rank.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -11,10 +12,12 @@
 #include "tools/viaduct-info/report.hpp"
 
 int main(int argc, char** argv) {
-  CLI::App app("Prints what Viaduct finds on this machine, what a peer costs, and every setting", "viaduct-info");
+  CLI::App app("Prints what Viaduct finds on this machine, what a peer costs, and every setting",
+               "viaduct-info");
   bool help_config = false;
   bool version = false;
-  app.add_flag("--help-config", help_config, "Print every setting alone, with its default and present value");
+  app.add_flag("--help-config", help_config,
+               "Print every setting alone, with its default and present value");
   app.add_flag("--version", version, "Print the version");
   try {
     app.parse(argc, argv);
@@ -27,8 +30,8 @@ int main(int argc, char** argv) {
     } else if (help_config) {
       fmt::print("{}", viaduct::config::help());
     } else {
-      fmt::print("viaduct {}\n\n{}\n{}\n{}", viaduct::kVersion, viaduct::info::machine(), viaduct::info::job(),
-                 viaduct::config::help());
+      fmt::print("viaduct {}\n\n{}\n{}\n{}", viaduct::kVersion, viaduct::info::machine(),
+                 viaduct::info::job(), viaduct::config::help());
     }
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "viaduct-info: %s\n", problem.what());

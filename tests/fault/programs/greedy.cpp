@@ -39,7 +39,9 @@ int body(viaduct::Job& job, int argc, char** argv) {
   if (index(job.rank()) == 0) {
     for (std::uint32_t r = 0; r < job.size(); ++r)
       if (endpoint.request<on_hello>(am::Index{r}) != Status::ok) return 3;
-    if (bundle.wait_until([&] { return answered + congestion + other == job.size(); }) != Status::ok) return 4;
+    if (bundle.wait_until([&] { return answered + congestion + other == job.size(); }) !=
+        Status::ok)
+      return 4;
     std::printf("greedy: %u answered, %u congestion, %u other\n", answered, congestion, other);
   }
   if (bundle.barrier() != Status::ok) return 5;

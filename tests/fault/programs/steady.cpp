@@ -1,9 +1,10 @@
-// A fixed amount of traffic between all ranks, every answer checked, under a disturbance of its own or from outside.
+// A fixed amount of traffic between all ranks, every answer checked, under a disturbance of its own
+// or from outside.
 //
 //     steady ROUNDS DISTURBANCE [PAGE_FD]
 //
-// In a round each rank sends every other a short request and a medium one, both answered with what must be expected, and
-// a bulk block, which the receiver reads word for word. Disturbances:
+// In a round each rank sends every other a short request and a medium one, both answered with what
+// must be expected, and a bulk block, which the receiver reads word for word. Disturbances:
 //
 //     none
 //     signals    a timer interrupts every millisecond, without SA_RESTART
@@ -90,8 +91,10 @@ bool ask_all(viaduct::Job& job, am::Endpoint& endpoint, std::uint64_t round, boo
     const std::span<const std::uint64_t> all(words);
     // Everyone has a place of his own in everyone's segment.
     if (endpoint.request<on_ask>(am::Index{to}, x) != Status::ok ||
-        endpoint.request_medium<on_block>(am::Index{to}, all.first(kMediumWords), x) != Status::ok ||
-        endpoint.request_bulk<on_bulk>(am::Index{to}, all, rank->me * kBulkWords * 8, x) != Status::ok)
+        endpoint.request_medium<on_block>(am::Index{to}, all.first(kMediumWords), x) !=
+            Status::ok ||
+        endpoint.request_bulk<on_bulk>(am::Index{to}, all, rank->me * kBulkWords * 8, x) !=
+            Status::ok)
       return false;
     rank->asked += 3;
   }
@@ -130,7 +133,8 @@ bool child_may_not_send(am::Endpoint& endpoint) {
     ::_exit(0);
   }
   int status = 0;
-  return ::waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+  return ::waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
+         WTERMSIG(status) == SIGABRT;
 }
 
 int body(viaduct::Job& job, int argc, char** argv) {
@@ -161,16 +165,19 @@ int body(viaduct::Job& job, int argc, char** argv) {
   for (std::uint64_t round = 0; round < rounds; ++round) {
     if (!ask_all(job, endpoint, round, to_one)) return 3;
     if (disturbance == "children" && round % 8 == 0 && !have_children()) return 4;
-    if (disturbance == "forked-am" && round == 0 && state.me == 0 && !child_may_not_send(endpoint)) return 5;
+    if (disturbance == "forked-am" && round == 0 && state.me == 0 && !child_may_not_send(endpoint))
+      return 5;
     if (bundle.wait_until([&] { return state.answered == state.asked; }) != Status::ok) return 6;
     if (page != nullptr) page->ranks[state.me].rounds.fetch_add(1);
   }
   if (bundle.barrier() != Status::ok) return 7;
-  const std::uint64_t expected = to_one ? (state.me == 0 ? 3 * rounds * job.size() : 0) : 3 * rounds * job.size();
+  const std::uint64_t expected =
+      to_one ? (state.me == 0 ? 3 * rounds * job.size() : 0) : 3 * rounds * job.size();
   if (state.served != expected || state.wrong != 0) {
-    std::fprintf(stderr, "steady: rank %u served %llu requests, not %llu; %llu answers were wrong\n", state.me,
-                 static_cast<unsigned long long>(state.served), static_cast<unsigned long long>(expected),
-                 static_cast<unsigned long long>(state.wrong));
+    std::fprintf(
+        stderr, "steady: rank %u served %llu requests, not %llu; %llu answers were wrong\n",
+        state.me, static_cast<unsigned long long>(state.served),
+        static_cast<unsigned long long>(expected), static_cast<unsigned long long>(state.wrong));
     return 8;
   }
   if (disturbance == "signals") {

@@ -1,5 +1,6 @@
-// A job that hangs in a known way, for the report of what every rank waits for: rank 0 waits for a message that nobody
-// sends, rank 1 for a credit towards rank 2, which computes and does not poll; all others wait in a barrier.
+// A job that hangs in a known way, for the report of what every rank waits for: rank 0 waits for a
+// message that nobody sends, rank 1 for a credit towards rank 2, which computes and does not poll;
+// all others wait in a barrier.
 
 #include <unistd.h>
 #include <cstdint>

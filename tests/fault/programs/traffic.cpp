@@ -1,5 +1,5 @@
-// A victim, and its peers: requests and replies between all ranks for ever, with time spent in each state that a rank can
-// be killed in, and published in the driver's page.
+// A victim, and its peers: requests and replies between all ranks for ever, with time spent in each
+// state that a rank can be killed in, and published in the driver's page.
 //
 //     traffic PAGE_FD          until killed
 //     traffic PAGE_FD survive  goes on when a peer is lost, for some rounds, then ends well
@@ -21,7 +21,7 @@ using viaduct::Status;
 
 namespace {
 
-constexpr std::uint32_t kBurst = 4;                // requests to each peer in a round
+constexpr std::uint32_t kBurst = 4;  // requests to each peer in a round
 constexpr std::uint64_t kComputeNs = 1'000'000;
 constexpr std::uint64_t kHandlerNs = 60'000;
 constexpr std::uint32_t kRoundsAfterLoss = 10;
@@ -73,7 +73,8 @@ bool send_burst(viaduct::Job& job, am::Endpoint& endpoint) {
 /// Whether every request to a peer that lives has been answered.
 bool answered(const viaduct::Job& job) {
   for (std::uint32_t r = 0; r < job.size(); ++r)
-    if (!job.is_lost(viaduct::Rank{r}) && line->replied[r] + line->returned[r] < line->sent[r]) return false;
+    if (!job.is_lost(viaduct::Rank{r}) && line->replied[r] + line->returned[r] < line->sent[r])
+      return false;
   return true;
 }
 
@@ -90,7 +91,8 @@ int body(viaduct::Job& job, int argc, char** argv) {
   am::Endpoint endpoint(bundle);
   endpoint.map_all();
   endpoint.set_undeliverable_handler([](const am::Returned& returned) {
-    if (returned.direction == am::Direction::request) line->returned[index(returned.rank)].fetch_add(1);
+    if (returned.direction == am::Direction::request)
+      line->returned[index(returned.rank)].fetch_add(1);
     if (returned.status == am::Undeliverable::unreachable) notice();
   });
 
@@ -106,7 +108,8 @@ int body(viaduct::Job& job, int argc, char** argv) {
     if (survive && line->noticed_ns != 0) --left;
   }
   line->done.store(1);
-  // The others may still ask something of us. A flag in shared memory rings no bell, hence the limit.
+  // The others may still ask something of us. A flag in shared memory rings no bell, hence the
+  // limit.
   while (!all_done(job)) (void)bundle.wait(5'000'000);
   line->state.store(State::finished);
   return 0;
