@@ -79,15 +79,17 @@ class Bundle {
   class Depth {
    public:
     Depth& operator=(std::uint32_t count) noexcept {
-      count_.store(count, std::memory_order_relaxed);
+      std::atomic_ref(count_).store(count, std::memory_order_relaxed);
       return *this;
     }
     void operator++() noexcept { *this = *this + 1; }
     void operator--() noexcept { *this = *this - 1; }
-    operator std::uint32_t() const noexcept { return count_.load(std::memory_order_relaxed); }
+    operator std::uint32_t() const noexcept { return std::atomic_ref(count_).load(std::memory_order_relaxed); }
+    /// For forked children, which have one thread.
+    [[nodiscard]] std::uint32_t& word() noexcept { return count_; }
 
    private:
-    std::atomic<std::uint32_t> count_{0};
+    mutable std::uint32_t count_ = 0;
   };
 
   static constexpr std::uint32_t kBatch = 32;  // messages of one peer per poll

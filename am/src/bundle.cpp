@@ -25,11 +25,11 @@ Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(
   send_owner_ = nic.create_completion_queue(1);
   receive_queue_ = static_cast<via::shm::CompletionQueue*>(receive_owner_.get());
   send_queue_ = static_cast<via::shm::CompletionQueue*>(send_owner_.get());
-  raise_in_forked_children(slow_);
+  raise_in_forked_children(slow_.word());
 }
 
 Bundle::~Bundle() {
-  leave_forked_children(slow_);
+  leave_forked_children(slow_.word());
   receive_owner_.reset();
   send_owner_.reset();
   context_.nic().destroy_tag(protection_tag_);
