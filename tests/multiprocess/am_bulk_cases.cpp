@@ -17,7 +17,8 @@ thread_local std::uint32_t t_arrived = 0;
 thread_local std::uint32_t t_done = 0;
 
 void on_done(am::Token&) { ++t_done; }
-void on_arrived(am::Token& token, std::span<std::byte> data, std::uint64_t seed, std::size_t offset, std::size_t bytes) {
+void on_arrived(am::Token& token, std::span<std::byte> data, std::uint64_t seed, std::size_t offset,
+                std::size_t bytes) {
   Note note("{} bytes at {}", bytes, offset);
   const auto segment = token.endpoint().segment();
   CHECK_EQ(data.size(), bytes);
@@ -30,7 +31,8 @@ void on_arrived(am::Token& token, std::span<std::byte> data, std::uint64_t seed,
   token.reply<on_done>();
 }
 
-/// Every rank writes into its neighbour's segment; @p sources: whether from private memory or from a window.
+/// Every rank writes into its neighbour's segment; @p sources: whether from private memory or from
+/// a window.
 void write_all(Rig& rig, std::span<std::byte> source) {
   t_arrived = t_done = 0;
   rig.barrier();
@@ -41,7 +43,8 @@ void write_all(Rig& rig, std::span<std::byte> source) {
       const std::uint64_t seed = bytes + offset + rig.rank();
       const auto data = source.subspan(bytes < 64 ? 5 : 1, bytes);
       fill(data, seed);
-      rig.ok(rig.endpoint().request_bulk<on_arrived>(rig.next(), data, offset, seed, offset, bytes));
+      rig.ok(
+          rig.endpoint().request_bulk<on_arrived>(rig.next(), data, offset, seed, offset, bytes));
       std::fill(data.begin(), data.end(), std::byte{0});  // ours again
       ++sent;
       rig.until([&] { return t_done == sent; });
@@ -72,7 +75,7 @@ void bulk_to_private(Rig& rig) {
   if (!private_memory_allowed() && !rig.job().threads_mode() && rig.size() > 1) {
     try {
       rig.endpoint().set_segment(segment);
-      CHECK(!"set_segment must throw");
+      conformance::check(false, "set_segment must throw", Where::here());
     } catch (const Error& error) {
       CHECK(std::string_view(error.what()).find("VIADUCT_CROSS_MEMORY") != std::string_view::npos);
     }
@@ -103,7 +106,8 @@ void read_all(Rig& rig, std::span<std::byte> segment) {
     rig.barrier();
     std::vector<std::byte> target(bytes + 13, kGuard);
     const auto data = std::span(target).subspan(5, bytes);
-    rig.ok(rig.endpoint().get<on_got>(rig.next(), data, offset, seed + am::value(rig.next()), bytes));
+    rig.ok(
+        rig.endpoint().get<on_got>(rig.next(), data, offset, seed + am::value(rig.next()), bytes));
     ++asked;
     rig.until([&] { return t_done == asked; });
     CHECK(target[4] == kGuard);
@@ -149,7 +153,8 @@ void replaced_segment(Rig& rig) {
     std::vector<std::byte> data(bytes);
     fill(data, bytes);
     const std::uint32_t before = t_done;
-    rig.ok(rig.endpoint().request_bulk<on_arrived>(rig.next(), std::span(data), 0, bytes, std::size_t{0}, bytes));
+    rig.ok(rig.endpoint().request_bulk<on_arrived>(rig.next(), std::span(data), 0, bytes,
+                                                   std::size_t{0}, bytes));
     rig.until([&] { return t_done == before + 1; });
     rig.barrier();
   }
@@ -157,10 +162,12 @@ void replaced_segment(Rig& rig) {
 }
 
 constexpr std::array kCases{
-    Case{"bulk.to_window", Needs::any, bulk_to_window},     Case{"bulk.to_private", Needs::any, bulk_to_private},
+    Case{"bulk.to_window", Needs::any, bulk_to_window},
+    Case{"bulk.to_private", Needs::any, bulk_to_private},
     Case{"bulk.get_from_window", Needs::any, get_from_window},
     Case{"bulk.get_from_private", Needs::any, get_from_private},
-    Case{"bulk.typed_elements", Needs::any, typed_elements}, Case{"bulk.replaced_segment", Needs::any, replaced_segment},
+    Case{"bulk.typed_elements", Needs::any, typed_elements},
+    Case{"bulk.replaced_segment", Needs::any, replaced_segment},
 };
 
 }  // namespace

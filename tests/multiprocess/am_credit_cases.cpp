@@ -1,4 +1,5 @@
-/// Credits: how many requests may be outstanding, and what happens when nobody gives them back for a while.
+/// Credits: how many requests may be outstanding, and what happens when nobody gives them back for
+/// a while.
 
 #include <algorithm>
 #include <ctime>
@@ -68,7 +69,8 @@ void exactly_k(Rig& rig) {
   rig.expect_all_credits();
 }
 
-/// The credits that handlers without a reply give back are all there again, however many there were.
+/// The credits that handlers without a reply give back are all there again, however many there
+/// were.
 void all_come_back(Rig& rig) {
   for (const std::uint32_t n : {1U, 2U, 7U, 13U, 55U}) {
     exchange_all(rig, 0, n);
@@ -107,7 +109,8 @@ void all_to_one_medium(Rig& rig) {
   fill(data, rig.rank());
   if (rig.rank() != 0) {
     for (std::uint32_t i = 0; i < each; ++i)
-      rig.ok(rig.endpoint().request_medium<on_data>(am::Index{0}, std::span(data), std::uint64_t{rig.rank()}));
+      rig.ok(rig.endpoint().request_medium<on_data>(am::Index{0}, std::span(data),
+                                                    std::uint64_t{rig.rank()}));
     rig.until([&] { return t_replies == each; });
   } else {
     rig.until([&] { return t_handled == std::uint64_t{each} * (rig.size() - 1); });
@@ -134,11 +137,13 @@ void pause_for(std::int64_t ns) {
   nanosleep(&t, nullptr);
 }
 
-/// Rank 0 computes for a second without a poll, while all others have more for it than their credits.
+/// Rank 0 computes for a second without a poll, while all others have more for it than their
+/// credits.
 void silent_second(Rig& rig) {
   reset(rig);
   constexpr std::uint32_t kEach = 500;
-  rig.ok(rig.endpoint().request<on_counted>(am::Index{0}, std::uint64_t{0}, 1U));  // the MAP is made
+  rig.ok(
+      rig.endpoint().request<on_counted>(am::Index{0}, std::uint64_t{0}, 1U));  // the MAP is made
   rig.until([] { return t_replies == 1; });
   rig.barrier();
   if (rig.rank() == 0) {
@@ -179,13 +184,15 @@ void on_atomic_long(am::Token& token, std::uint32_t seq, Bytes<100> tail) {
   take_atomic(token, seq);
 }
 
-/// @p in_flight requests to every rank, then a poll that may run requests: what was deferred runs in order.
+/// @p in_flight requests to every rank, then a poll that may run requests: what was deferred runs
+/// in order.
 void deferral(Rig& rig) {
   reset(rig);
   rig.endpoint().set_wait_run(am::Bundle::Run::replies);
   std::vector<std::byte> data(1000);
   std::uint32_t seq = 0;
-  const std::uint32_t in_flight = std::min(rig.endpoint().credits(), 6U);  // two of them medium: they fit the ring
+  const std::uint32_t in_flight =
+      std::min(rig.endpoint().credits(), 6U);  // two of them medium: they fit the ring
   for (std::uint32_t round = 0; round < 50; ++round) {
     for (std::uint32_t i = 0; i < in_flight; ++i, ++seq)
       for (std::uint32_t r = 0; r < rig.size(); ++r) {
@@ -208,8 +215,8 @@ void deferral(Rig& rig) {
   CHECK_EQ(t_handled, std::uint64_t{seq} * rig.size());
 }
 
-/// As many medium requests as the rings hold, from all to all, each answered with as much while requesters hold the
-/// rings: replies go round them.
+/// As many medium requests as the rings hold, from all to all, each answered with as much while
+/// requesters hold the rings: replies go round them.
 void on_overflow_answer(am::Token&, std::span<const std::byte> data, std::uint64_t seed) {
   CHECK_EQ(data.size(), 4096);
   CHECK_EQ(first_wrong(data, seed), 4096);

@@ -54,7 +54,9 @@ void wrong_index(Rig& rig) {
   CHECK(rig.back.empty());
 }
 
-void on_bulk_never(am::Token&, std::span<std::byte>) { CHECK(!"must not run"); }
+void on_bulk_never(am::Token&, std::span<std::byte>) {
+  conformance::check(false, "must not run", Where::here());
+}
 
 void unmapped_index(Rig& rig) {
   am::Endpoint& ep = rig.endpoint();
@@ -105,7 +107,8 @@ void map_and_unmap(Rig& rig) {
   rig.expect_all_credits();
 }
 
-/// What the peer has under way while this side unmaps it is delivered all the same, and nothing comes back.
+/// What the peer has under way while this side unmaps it is delivered all the same, and nothing
+/// comes back.
 void unmap_under_traffic(Rig& rig) {
   reset(rig);
   am::Endpoint& ep = rig.endpoint();
@@ -212,8 +215,9 @@ void two_bundles(Rig& rig) {
   }
   REQUIRE_EQ(other.wait_until([&] { return t_handled == 20; }, kLimitNs), Status::ok);
   REQUIRE_EQ(other.barrier(), Status::ok);
-  while (rig.endpoint().try_request<on_named>(am::Index{800}) != Status::ok) (void)rig.bundle().poll();
-  rig.barrier();  // all are sent
+  while (rig.endpoint().try_request<on_named>(am::Index{800}) != Status::ok)
+    (void)rig.bundle().poll();
+  rig.barrier();            // all are sent
   CHECK_EQ(t_handled, 20);  // ours handles nothing of the other's
   rig.fence();
   REQUIRE_EQ(other.wait_until([&] { return t_handled == 21; }, kLimitNs), Status::ok);

@@ -45,12 +45,14 @@ struct Parallel {
   am::Bundle bundle;
   am::Endpoint endpoint;
 
-  explicit Parallel(Rig& rig) : bundle(rig.context(), am::Bundle::Threads::parallel), endpoint(bundle) {
+  explicit Parallel(Rig& rig)
+      : bundle(rig.context(), am::Bundle::Threads::parallel), endpoint(bundle) {
     Counts& mine = g_counts[rig.rank()];
     mine.handled = mine.replies = mine.sum = mine.wrong = 0;
     rig.collect_returned(endpoint);
     const auto names = rig.exchange(endpoint.name());
-    for (std::uint32_t r = 0; r < rig.size(); ++r) rig.ok(endpoint.map(am::Index{r}, names[r], am::kTagAll));
+    for (std::uint32_t r = 0; r < rig.size(); ++r)
+      rig.ok(endpoint.map(am::Index{r}, names[r], am::kTagAll));
   }
 };
 
@@ -63,7 +65,8 @@ std::uint64_t work(Parallel& p, std::uint32_t ranks, std::uint32_t thread, std::
     const std::uint64_t value = i * 31 + thread;
     if (i % 10 == 3) {
       fill(data, value);
-      if (p.endpoint.request_medium<on_medium>(to, std::span(data), value) != Status::ok) return ~std::uint64_t{0};
+      if (p.endpoint.request_medium<on_medium>(to, std::span(data), value) != Status::ok)
+        return ~std::uint64_t{0};
     } else if (p.endpoint.request<on_request>(to, value) != Status::ok) {
       return ~std::uint64_t{0};
     }
@@ -88,12 +91,15 @@ void four_threads(Rig& rig) {
     sum += s;
   }
   Counts& mine = g_counts[rig.rank()];
-  REQUIRE_EQ(p.bundle.wait_until([&] { return mine.replies == std::uint64_t{kThreads} * each; }, kLimitNs), Status::ok);
+  REQUIRE_EQ(
+      p.bundle.wait_until([&] { return mine.replies == std::uint64_t{kThreads} * each; }, kLimitNs),
+      Status::ok);
   REQUIRE_EQ(p.bundle.barrier(), Status::ok);
   std::uint64_t to_me = 0;
   for (std::uint32_t r = 0; r < rig.size(); ++r)
     for (std::uint32_t t = 0; t < kThreads; ++t)
-      for (std::uint32_t i = 0; i < each; ++i) to_me += (i * 7 + t) % rig.size() == rig.rank() ? 1 : 0;
+      for (std::uint32_t i = 0; i < each; ++i)
+        to_me += (i * 7 + t) % rig.size() == rig.rank() ? 1 : 0;
   CHECK_EQ(mine.handled.load(), to_me);
   CHECK_EQ(mine.sum.load(), sum);
   CHECK_EQ(mine.wrong.load(), 0);
@@ -112,7 +118,8 @@ void waiters_and_pollers(Rig& rig) {
   for (std::uint32_t t = 0; t < 2; ++t)
     threads.emplace_back([&] {
       for (std::uint64_t i = 1; i <= kRounds; ++i)
-        if (p.bundle.wait_until([&] { return mine.handled >= i; }, kLimitNs) != Status::ok) ++failed;
+        if (p.bundle.wait_until([&] { return mine.handled >= i; }, kLimitNs) != Status::ok)
+          ++failed;
     });
   threads.emplace_back([&] {  // polls a little, then leaves the bundle alone for a while
     while (!stop) {

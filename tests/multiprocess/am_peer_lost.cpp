@@ -1,6 +1,7 @@
 /// @file
-/// What survivors of Active Messages see when the last rank is killed or leaves, in the state that the argument names.
-/// Under viaduct-run --keep-going, with 3 ranks or more. Each survivor prints "survived".
+/// What survivors of Active Messages see when the last rank is killed or leaves, in the state that
+/// the argument names. Under viaduct-run --keep-going, with 3 ranks or more. Each survivor prints
+/// "survived".
 
 #include <csignal>
 #include <cstdio>
@@ -63,7 +64,8 @@ void expect_within_bound(am::Bundle& bundle, const char* what, const std::functi
   const Status status = bundle.wait_until(done, 10'000'000'000);
   expect(status == Status::ok, what);
   const std::uint64_t waited = monotonic_ns() - start;
-  if (!expect(waited < kBoundNs, "within 2 s")) std::printf("%s: %lu ms\n", what, waited / 1'000'000);
+  if (!expect(waited < kBoundNs, "within 2 s"))
+    std::printf("%s: %lu ms\n", what, waited / 1'000'000);
 }
 
 void survive(am::Endpoint& endpoint, am::Bundle& bundle, std::uint32_t rank) {
@@ -76,11 +78,13 @@ void survive(am::Endpoint& endpoint, am::Bundle& bundle, std::uint32_t rank) {
     std::uint64_t sent = 0;
     std::vector<std::byte> data(1000);
     if (how("in_medium_handler")) {
-      sent += endpoint.request_medium<on_last_medium>(g_victim, std::span(data)) == Status::ok ? 1 : 0;
+      sent +=
+          endpoint.request_medium<on_last_medium>(g_victim, std::span(data)) == Status::ok ? 1 : 0;
     } else if (how("in_handler")) {
       sent += endpoint.request<on_last>(g_victim, 1U) == Status::ok ? 1 : 0;
     } else {
-      while (sent < endpoint.credits() && endpoint.try_request<on_never>(g_victim) == Status::ok) ++sent;
+      while (sent < endpoint.credits() && endpoint.try_request<on_never>(g_victim) == Status::ok)
+        ++sent;
     }
     expect_within_bound(bundle, "requests come back", [&] { return g_back >= sent; });
     expect(g_back == sent, "each request comes back once");
@@ -88,7 +92,9 @@ void survive(am::Endpoint& endpoint, am::Bundle& bundle, std::uint32_t rank) {
     std::uint64_t sent = 0;
     Status status = Status::ok;
     const std::uint64_t start = monotonic_ns();
-    while ((status = endpoint.request<on_never>(g_victim)) == Status::ok && monotonic_ns() - start < 5 * kBoundNs) ++sent;
+    while ((status = endpoint.request<on_never>(g_victim)) == Status::ok &&
+           monotonic_ns() - start < 5 * kBoundNs)
+      ++sent;
     expect(status == Status::peer_lost, "a waiting request answers peer_lost");
     expect(monotonic_ns() - start < kBoundNs, "a waiting request ends within 2 s");
     expect_within_bound(bundle, "requests come back", [&] { return g_back == sent; });
@@ -101,10 +107,13 @@ void survive(am::Endpoint& endpoint, am::Bundle& bundle, std::uint32_t rank) {
     (void)bundle.wait(1'000'000);
   }
   expect(monotonic_ns() - start < kBoundNs, "requests answer peer_lost within 2 s");
-  // Those that the victim answered before its end have their replies; the two that everybody began with are not of them.
-  expect_within_bound(bundle, "requests come back", [&] { return g_back + g_replies - 2 == accepted; });
+  // Those that the victim answered before its end have their replies; the two that everybody began
+  // with are not of them.
+  expect_within_bound(bundle, "requests come back",
+                      [&] { return g_back + g_replies - 2 == accepted; });
   expect(endpoint.request<on_hello>(g_victim) == Status::peer_lost, "requests answer peer_lost");
-  expect(endpoint.try_request<on_hello>(g_victim) == Status::peer_lost, "try_request answers peer_lost");
+  expect(endpoint.try_request<on_hello>(g_victim) == Status::peer_lost,
+         "try_request answers peer_lost");
   // Survivors go on with each other.
   const am::Index partner{(rank + 1) % value(g_victim)};
   const std::uint64_t before = g_replies;
@@ -137,7 +146,8 @@ int body(Job& job, int argc, char** argv) {
   ok = bundle.barrier() == Status::ok && ok;
   expect(ok, "all talk to the victim");
   if (rank == victim) {
-    if (how("in_handler") || how("in_medium_handler") || how("holding_credits") || how("while_requesting"))
+    if (how("in_handler") || how("in_medium_handler") || how("holding_credits") ||
+        how("while_requesting"))
       (void)bundle.wait_until([] { return false; });
     die();
   }

@@ -1,4 +1,5 @@
-/// Messages that cannot be delivered come back to handler 0 with all that was sent, and their credits are not lost.
+/// Messages that cannot be delivered come back to handler 0 with all that was sent, and their
+/// credits are not lost.
 
 #include <array>
 
@@ -38,7 +39,8 @@ void bad_handler(Rig& rig) {
   const am::HandlerId nowhere{9};
   std::size_t wanted = 0;
   for (int round = 0; round < 30; ++round) {
-    for (const std::size_t n : {std::size_t{0}, std::size_t{3}, std::size_t{7}, std::size_t{8}, std::size_t{16}}) {
+    for (const std::size_t n :
+         {std::size_t{0}, std::size_t{3}, std::size_t{7}, std::size_t{8}, std::size_t{16}}) {
       rig.ok(ep.request_raw(rig.next(), nowhere, all.first(n)));
       ++wanted;
     }
@@ -66,7 +68,8 @@ void bad_handler(Rig& rig) {
 void bad_handler_tried(Rig& rig) {
   reset(rig);
   const std::array<std::uint64_t, 1> words{5};
-  while (rig.endpoint().try_request_raw(rig.next(), am::HandlerId{9}, words) == Status::retry) (void)rig.bundle().poll();
+  while (rig.endpoint().try_request_raw(rig.next(), am::HandlerId{9}, words) == Status::retry)
+    (void)rig.bundle().poll();
   rig.until([&] { return rig.back.size() == 1; });
   CHECK_EQ(rig.back[0].status, am::Undeliverable::bad_handler);
   CHECK_EQ(word(rig.back[0], 0), 5);
@@ -78,7 +81,8 @@ void bad_places(Rig& rig) {
   am::Endpoint& ep = rig.endpoint();
   std::vector<std::byte> data(1000);
   const auto all = std::span(data);
-  const auto expect = [&](am::Undeliverable why, am::Operation operation, Where where = Where::here()) {
+  const auto expect = [&](am::Undeliverable why, am::Operation operation,
+                          Where where = Where::here()) {
     if (rig.back.size() != 1) give_up("nothing came back", where);
     conformance::check_equal(rig.back[0].status, why, "status", where);
     conformance::check(rig.back[0].operation == operation, "another operation", where);
@@ -112,9 +116,12 @@ void bad_places(Rig& rig) {
   rig.expect_all_credits();
 }
 
-// Replies that come back: typed handlers cannot be unknown, so the tag or the segment must be wrong for them.
+// Replies that come back: typed handlers cannot be unknown, so the tag or the segment must be wrong
+// for them.
 
-void on_bulk_reply(am::Token&, std::span<std::byte>, std::uint64_t) { CHECK(!"must not run"); }
+void on_bulk_reply(am::Token&, std::span<std::byte>, std::uint64_t) {
+  conformance::check(false, "must not run", Where::here());
+}
 void on_ask_bulk(am::Token& token, std::uint64_t offset) {
   std::vector<std::byte> data(100);
   ++t_handled;
@@ -127,13 +134,15 @@ void bad_reply_place(Rig& rig) {
   rig.barrier();
   constexpr std::uint32_t kEach = 200;
   for (std::uint32_t i = 0; i < kEach; ++i)
-    rig.ok(rig.endpoint().request<on_ask_bulk>(rig.next(), std::uint64_t{i % 2 == 0 ? 5000U : 950U}));
+    rig.ok(
+        rig.endpoint().request<on_ask_bulk>(rig.next(), std::uint64_t{i % 2 == 0 ? 5000U : 950U}));
   rig.until([&] { return rig.back.size() == kEach; });
   rig.barrier();
   CHECK_EQ(t_handled, kEach);
   REQUIRE_EQ(rig.back.size(), kEach);
   for (std::size_t i = 0; i < kEach; ++i) {
-    CHECK_EQ(rig.back[i].status, i % 2 == 0 ? am::Undeliverable::bad_offset : am::Undeliverable::bad_length);
+    CHECK_EQ(rig.back[i].status,
+             i % 2 == 0 ? am::Undeliverable::bad_offset : am::Undeliverable::bad_length);
     CHECK(rig.back[i].direction == am::Direction::reply);
     CHECK(rig.back[i].operation == am::Operation::bulk);
     CHECK_EQ(rig.back[i].peer, am::value(rig.previous()));
@@ -142,8 +151,8 @@ void bad_reply_place(Rig& rig) {
   rig.expect_all_credits();
 }
 
-/// The requester's segment has shrunk between the data's arrival and the message's: EREPLYREJECTED at the replier, over
-/// the request's credit. Even ranks ask, odd ones reply.
+/// The requester's segment has shrunk between the data's arrival and the message's: EREPLYREJECTED
+/// at the replier, over the request's credit. Even ranks ask, odd ones reply.
 void rejected_reply(Rig& rig) {
   reset(rig);
   am::Endpoint& ep = rig.endpoint();
@@ -216,8 +225,8 @@ void no_endpoint(Rig& rig) {
   CHECK_EQ(t_replies, 1);
 }
 
-/// An endpoint is freed while requests to it are under way, and with a sender that waits for replies alone: each is
-/// answered or comes back, and the sender goes on.
+/// An endpoint is freed while requests to it are under way, and with a sender that waits for
+/// replies alone: each is answered or comes back, and the sender goes on.
 void freed_under_way(Rig& rig) {
   for (const auto run : {am::Bundle::Run::all, am::Bundle::Run::replies}) {
     reset(rig);

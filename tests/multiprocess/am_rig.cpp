@@ -24,15 +24,18 @@ Rig& here() noexcept { return *t_rig; }
 
 void give_up(const std::string& what, Where where) {
   const auto& verdict = conformance::current_verdict();
-  const std::string line =
-      fmt::format("{}:{}: rank {}: {}: {}\n", where.file, where.line, verdict.rank, verdict.case_name, what);
+  const std::string line = fmt::format("{}:{}: rank {}: {}: {}\n", where.file, where.line,
+                                       verdict.rank, verdict.case_name, what);
   std::fputs(line.c_str(), stdout);
   std::fflush(stdout);
   std::_Exit(1);
 }
 
 Rig::Rig(am::Context& context, std::uint64_t seed, am::Tag tag)
-    : context_(context), rank_(index(context.job().rank())), size_(context.job().size()), random_(seed * 977 + rank_) {
+    : context_(context),
+      rank_(index(context.job().rank())),
+      size_(context.job().size()),
+      random_(seed * 977 + rank_) {
   t_rig = this;
   bundle_ = std::make_unique<am::Bundle>(context);
   endpoint_ = std::make_unique<am::Endpoint>(*bundle_, tag);
@@ -76,8 +79,11 @@ void Rig::expect_all_credits(Where where) {
   fence();
   endpoint_->set_wait_run(am::Bundle::Run::replies);
   std::uint32_t accepted = 0;
-  while (endpoint_->try_request<on_counted>(next()) == Status::ok && accepted <= endpoint_->credits()) ++accepted;
-  conformance::check_equal(accepted, endpoint_->credits(), "requests accepted by a peer that runs none", where);
+  while (endpoint_->try_request<on_counted>(next()) == Status::ok &&
+         accepted <= endpoint_->credits())
+    ++accepted;
+  conformance::check_equal(accepted, endpoint_->credits(),
+                           "requests accepted by a peer that runs none", where);
   fence();
   endpoint_->set_wait_run(am::Bundle::Run::all);
   until([&] { return t_deferred >= endpoint_->credits(); }, where);

@@ -1,7 +1,8 @@
 #pragma once
 /// @file
-/// What a case of am_test works with: a bundle and an endpoint of its own, mapped to all other ranks', ways to meet
-/// them with and without polling, and waits that end the program with a sentence instead of hanging.
+/// What a case of am_test works with: a bundle and an endpoint of its own, mapped to all other
+/// ranks', ways to meet them with and without polling, and waits that end the program with a
+/// sentence instead of hanging.
 
 #include <array>
 #include <cstddef>
@@ -26,7 +27,8 @@ using conformance::CaseFailed;
 using conformance::Note;
 using conformance::Where;
 
-inline constexpr std::int64_t kLimitNs = 40'000'000'000;  // longest wait for anything that must happen
+inline constexpr std::int64_t kLimitNs =
+    40'000'000'000;  // longest wait for anything that must happen
 inline constexpr std::uint32_t kMaxRanks = 64;
 
 /// Whose ranks a case needs: any number, or at least two.
@@ -66,7 +68,9 @@ class Rig {
   [[nodiscard]] am::Endpoint& endpoint() noexcept { return *endpoint_; }
   /// The next rank, round the job; and the one before.
   [[nodiscard]] am::Index next() const noexcept { return am::Index{(rank_ + 1) % size_}; }
-  [[nodiscard]] am::Index previous() const noexcept { return am::Index{(rank_ + size_ - 1) % size_}; }
+  [[nodiscard]] am::Index previous() const noexcept {
+    return am::Index{(rank_ + size_ - 1) % size_};
+  }
   /// Another sequence in every rank; the seed is printed at the start of the run.
   [[nodiscard]] std::uint64_t random_below(std::uint64_t bound) { return random_() % bound; }
 
@@ -93,7 +97,9 @@ class Rig {
   /// A call that must answer ok.
   void ok(Status status, Where where = Where::here());
   /// Handles what comes for a while.
-  void settle() { (void)bundle_->wait_until([] { return false; }, 5'000'000); }
+  void settle() {
+    (void)bundle_->wait_until([] { return false; }, 5'000'000);
+  }
   /// Every rank sends to the next while nobody runs requests: exactly credits() must be accepted.
   void expect_all_credits(Where where = Where::here());
 
@@ -124,7 +130,8 @@ class Rig {
 }
 void fill(std::span<std::byte> bytes, std::uint64_t seed) noexcept;
 /// Place of the first byte that is not pattern(), or the size.
-[[nodiscard]] std::size_t first_wrong(std::span<const std::byte> bytes, std::uint64_t seed) noexcept;
+[[nodiscard]] std::size_t first_wrong(std::span<const std::byte> bytes,
+                                      std::uint64_t seed) noexcept;
 
 /// CPU time of this thread, in nanoseconds, user and system.
 [[nodiscard]] std::int64_t thread_cpu_ns() noexcept;
@@ -138,7 +145,7 @@ struct Bytes {
 template <class T>
 [[nodiscard]] T value_of(std::uint64_t seed) noexcept {
   if constexpr (std::is_arithmetic_v<T>) {
-    return static_cast<T>(static_cast<std::int32_t>((seed * 2654435761U) % 100'000'007U)) ;
+    return static_cast<T>(static_cast<std::int32_t>((seed * 2654435761U) % 100'000'007U));
   } else {
     T value;
     fill(std::as_writable_bytes(std::span(&value, 1)), seed);

@@ -31,7 +31,8 @@ void on_args(am::Token& token, A... a) {
   ++t_requests;
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     token.reply<on_args_reply<A...>>(value_of<A>(1000 + here().rank() + I)...);
-  }(std::index_sequence_for<A...>{});
+  }
+  (std::index_sequence_for<A...>{});
   CHECK(token.replied());
 }
 
@@ -45,7 +46,8 @@ void send_args(Rig& rig) {
     for (std::uint32_t r = 0; r < rig.size(); ++r)
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         rig.ok(rig.endpoint().request<on_args<A...>>(am::Index{r}, value_of<A>(rig.rank() + I)...));
-      }(std::index_sequence_for<A...>{});
+      }
+  (std::index_sequence_for<A...>{});
   rig.until([&] { return t_replies == kEach * rig.size() && t_requests == kEach * rig.size(); });
   rig.barrier();
   CHECK_EQ(t_replies, kEach * rig.size());
@@ -90,7 +92,8 @@ void a_struct(am::Token& token, Point p, std::array<float, 3> more) {
 void structs(Rig& rig) {
   t_requests = t_replies = 0;
   rig.barrier();
-  rig.ok(rig.endpoint().request<a_struct>(rig.next(), Point{1.5, -2.25, 7}, std::array<float, 3>{1, 2, 3}));
+  rig.ok(rig.endpoint().request<a_struct>(rig.next(), Point{1.5, -2.25, 7},
+                                          std::array<float, 3>{1, 2, 3}));
   rig.until([] { return t_requests == 1 && t_replies == 1; });
 }
 
@@ -106,7 +109,8 @@ void line_limits(Rig& rig) {
   send_args<Bytes<113>>(rig);
   send_args<Bytes<127>>(rig);
   send_args<Bytes<128>>(rig);
-  send_args<Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word>(rig);
+  send_args<Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word,
+            Word, Word>(rig);
 }
 
 /// Arguments are converted to the handler's types at the sender.
@@ -147,7 +151,8 @@ void on_numbered(am::Token& token, std::uint32_t n) {
 }
 template <std::size_t... N>
 void send_numbered(Rig& rig, std::index_sequence<N...>) {
-  (rig.ok(rig.endpoint().request<on_numbered<N>>(rig.next(), static_cast<std::uint32_t>(N * 3))), ...);
+  (rig.ok(rig.endpoint().request<on_numbered<N>>(rig.next(), static_cast<std::uint32_t>(N * 3))),
+   ...);
 }
 void many_handlers(Rig& rig) {
   t_hits.fill(0);
@@ -187,10 +192,11 @@ void raw_handlers(Rig& rig) {
   std::vector<std::uint64_t> words(17);
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = 100 * (i + 1) + rig.rank();
   const std::span<const std::uint64_t> all(words);
-  CHECK_EQ(ep.request_raw(rig.next(), am::HandlerId{1}, all), Status::bad_argument);       // 17 words
+  CHECK_EQ(ep.request_raw(rig.next(), am::HandlerId{1}, all), Status::bad_argument);  // 17 words
   CHECK_EQ(ep.request_raw(rig.next(), am::HandlerId{256}, all.first(1)), Status::bad_argument);
   CHECK_EQ(ep.request_raw(rig.next(), am::HandlerId{0}, all.first(1)), Status::bad_argument);
-  for (std::size_t n = 0; n <= 16; ++n) rig.ok(ep.request_raw(rig.next(), am::HandlerId{1}, all.first(n)));
+  for (std::size_t n = 0; n <= 16; ++n)
+    rig.ok(ep.request_raw(rig.next(), am::HandlerId{1}, all.first(n)));
   rig.ok(ep.request_raw(rig.next(), am::HandlerId{7}, {}));
   std::vector<std::byte> data(1000);
   fill(data, rig.rank());
@@ -213,7 +219,8 @@ void trying(Rig& rig) {
   rig.barrier();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(kLimitNs);
   while (true) {
-    const Status status = rig.endpoint().try_request<on_args<Int>>(rig.next(), value_of<Int>(rig.rank()));
+    const Status status =
+        rig.endpoint().try_request<on_args<Int>>(rig.next(), value_of<Int>(rig.rank()));
     if (status == Status::ok) break;
     REQUIRE_EQ(status, Status::retry);
     REQUIRE(std::chrono::steady_clock::now() < deadline);

@@ -8,14 +8,15 @@ namespace viaduct::am_test {
 namespace {
 
 enum class Shape : std::uint32_t { none, one_line, three_lines, medium, bulk };
-constexpr std::array kShapes{Shape::none, Shape::one_line, Shape::three_lines, Shape::medium, Shape::bulk};
+constexpr std::array kShapes{Shape::none, Shape::one_line, Shape::three_lines, Shape::medium,
+                             Shape::bulk};
 
 /// Every request carries it; `seed` is of the pattern that its data have, as those of its reply.
 struct Ask {
   std::uint32_t seq;
   std::uint32_t seed;
-  std::uint32_t length;        // of this message's data
-  Shape answer;                // what is to come back
+  std::uint32_t length;  // of this message's data
+  Shape answer;          // what is to come back
   std::uint32_t answer_length;
 };
 struct Answer {
@@ -25,7 +26,8 @@ struct Answer {
 };
 using Tail = Bytes<100>;
 
-/// Bulk data of message s of one sender lie in slot s % kPlaces of that sender's area; requests' areas come first.
+/// Bulk data of message s of one sender lie in slot s % kPlaces of that sender's area; requests'
+/// areas come first.
 constexpr std::uint32_t kPlaces = 64;
 constexpr std::uint32_t kPlaceBytes = 2048;
 constexpr std::uint32_t kMaxBulk = 2000;
@@ -80,12 +82,20 @@ void answer(am::Token& token, const Ask& ask) {
   std::vector<std::byte> data(ask.answer_length);
   fill(data, a.seed);
   switch (ask.answer) {
-    case Shape::none: break;
-    case Shape::one_line: token.reply<on_short_answer>(a); break;
-    case Shape::three_lines: token.reply<on_long_answer>(a, value_of<Tail>(a.seed)); break;
-    case Shape::medium: CHECK_EQ(token.reply_medium<on_medium_answer>(std::span(data), a), Status::ok); break;
+    case Shape::none:
+      break;
+    case Shape::one_line:
+      token.reply<on_short_answer>(a);
+      break;
+    case Shape::three_lines:
+      token.reply<on_long_answer>(a, value_of<Tail>(a.seed));
+      break;
+    case Shape::medium:
+      CHECK_EQ(token.reply_medium<on_medium_answer>(std::span(data), a), Status::ok);
+      break;
     case Shape::bulk:
-      CHECK_EQ(token.reply_bulk<on_bulk_answer>(std::span(data), place(here().size() + here().rank(), a.seq), a),
+      CHECK_EQ(token.reply_bulk<on_bulk_answer>(std::span(data),
+                                                place(here().size() + here().rank(), a.seq), a),
                Status::ok);
       break;
   }
@@ -115,7 +125,8 @@ void on_bulk(am::Token& token, std::span<std::byte> data, Ask ask) {
   take_ask(token, ask);
 }
 
-void send(Rig& rig, am::Index to, Shape shape, std::uint32_t length, Shape back, std::uint32_t back_length) {
+void send(Rig& rig, am::Index to, Shape shape, std::uint32_t length, Shape back,
+          std::uint32_t back_length) {
   const std::uint32_t seq = t_pairs.sent[am::value(to)]++;
   const Ask ask{seq, seq * 1000 + rig.rank(), length, back, back_length};
   if (back != Shape::none) ++t_pairs.expected;
@@ -124,10 +135,18 @@ void send(Rig& rig, am::Index to, Shape shape, std::uint32_t length, Shape back,
   am::Endpoint& ep = rig.endpoint();
   switch (shape) {
     case Shape::none:
-    case Shape::one_line: rig.ok(ep.request<on_short>(to, ask)); break;
-    case Shape::three_lines: rig.ok(ep.request<on_long>(to, ask, value_of<Tail>(ask.seed))); break;
-    case Shape::medium: rig.ok(ep.request_medium<on_medium>(to, std::span(data), ask)); break;
-    case Shape::bulk: rig.ok(ep.request_bulk<on_bulk>(to, std::span(data), place(rig.rank(), seq), ask)); break;
+    case Shape::one_line:
+      rig.ok(ep.request<on_short>(to, ask));
+      break;
+    case Shape::three_lines:
+      rig.ok(ep.request<on_long>(to, ask, value_of<Tail>(ask.seed)));
+      break;
+    case Shape::medium:
+      rig.ok(ep.request_medium<on_medium>(to, std::span(data), ask));
+      break;
+    case Shape::bulk:
+      rig.ok(ep.request_bulk<on_bulk>(to, std::span(data), place(rig.rank(), seq), ask));
+      break;
   }
   std::fill(data.begin(), data.end(), std::byte{0xEE});  // the source is ours again
 }
@@ -162,7 +181,8 @@ void combinations(Rig& rig) {
         if (request == Shape::none) continue;
         if (!has_data(request) && !has_data(reply) && length != 0) continue;
         for (std::uint32_t r = 0; r < rig.size(); ++r)
-          send(rig, am::Index{r}, request, has_data(request) ? length : 0, reply, has_data(reply) ? length : 0);
+          send(rig, am::Index{r}, request, has_data(request) ? length : 0, reply,
+               has_data(reply) ? length : 0);
       }
   finish(rig);
 }
@@ -170,7 +190,8 @@ void combinations(Rig& rig) {
 void medium_sizes(Rig& rig) {
   start(rig);
   CHECK_EQ(rig.endpoint().max_medium(), 4096);
-  for (const std::uint32_t length : {0U, 1U, 15U, 63U, 64U, 65U, 127U, 4031U, 4032U, 4033U, 4095U, 4096U})
+  for (const std::uint32_t length :
+       {0U, 1U, 15U, 63U, 64U, 65U, 127U, 4031U, 4032U, 4033U, 4095U, 4096U})
     for (int i = 0; i < 3; ++i) send(rig, rig.next(), Shape::medium, length, Shape::medium, length);
   finish(rig);
   for (const std::uint32_t length : {4096U, 0U, 4096U, 1U, 4096U, 64U, 4095U, 65U})
@@ -182,9 +203,12 @@ void medium_too_long(Rig& rig) {
   start(rig);
   std::vector<std::byte> data(4097);
   const auto too_long = std::span(data);
-  CHECK_EQ(rig.endpoint().request_medium<on_medium>(rig.next(), too_long, Ask{}), Status::bad_argument);
-  CHECK_EQ(rig.endpoint().try_request_medium<on_medium>(rig.next(), too_long, Ask{}), Status::bad_argument);
-  CHECK_EQ(rig.endpoint().request_medium_raw(rig.next(), am::HandlerId{1}, data, {}), Status::bad_argument);
+  CHECK_EQ(rig.endpoint().request_medium<on_medium>(rig.next(), too_long, Ask{}),
+           Status::bad_argument);
+  CHECK_EQ(rig.endpoint().try_request_medium<on_medium>(rig.next(), too_long, Ask{}),
+           Status::bad_argument);
+  CHECK_EQ(rig.endpoint().request_medium_raw(rig.next(), am::HandlerId{1}, data, {}),
+           Status::bad_argument);
   const std::span<std::byte> null(static_cast<std::byte*>(nullptr), 5);
   CHECK_EQ(rig.endpoint().request_medium<on_medium>(rig.next(), null, Ask{}), Status::bad_argument);
   CHECK_EQ(rig.endpoint().request_bulk<on_bulk>(rig.next(), null, 0, Ask{}), Status::bad_argument);
@@ -234,11 +258,16 @@ void order(Rig& rig) {
   for (std::uint32_t i = 0; i < messages; ++i) {
     const auto shape = static_cast<Shape>(1 + rig.random_below(4));
     const auto back = static_cast<Shape>(rig.random_below(5));
-    const auto length = static_cast<std::uint32_t>(
-        shape == Shape::medium ? rig.random_below(4097) : shape == Shape::bulk ? rig.random_below(kMaxBulk) : 0);
-    const auto back_length = static_cast<std::uint32_t>(
-        back == Shape::medium ? rig.random_below(4097) : back == Shape::bulk ? rig.random_below(kMaxBulk) : 0);
-    send(rig, am::Index{static_cast<std::uint32_t>(rig.random_below(rig.size()))}, shape, length, back, back_length);
+    const auto length =
+        static_cast<std::uint32_t>(shape == Shape::medium ? rig.random_below(4097)
+                                   : shape == Shape::bulk ? rig.random_below(kMaxBulk)
+                                                          : 0);
+    const auto back_length =
+        static_cast<std::uint32_t>(back == Shape::medium ? rig.random_below(4097)
+                                   : back == Shape::bulk ? rig.random_below(kMaxBulk)
+                                                         : 0);
+    send(rig, am::Index{static_cast<std::uint32_t>(rig.random_below(rig.size()))}, shape, length,
+         back, back_length);
     if (rig.random_below(50) == 0) (void)rig.bundle().poll();
   }
   finish(rig);

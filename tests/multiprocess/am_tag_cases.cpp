@@ -18,7 +18,8 @@ void on_tagged(am::Token& token, std::uint32_t reply) {
   if (reply != 0) token.reply<on_replied>();
 }
 
-/// An endpoint of every rank with @p tag; the case's own endpoint maps the next rank's as index 800 under @p named.
+/// An endpoint of every rank with @p tag; the case's own endpoint maps the next rank's as index 800
+/// under @p named.
 struct Tagged {
   am::Endpoint endpoint;
   std::vector<am::EndpointName> names;
@@ -43,7 +44,8 @@ void ask(Rig& rig, am::Undeliverable why, Where where = Where::here()) {
   const std::uint32_t replies = t_replies;
   rig.ok(rig.endpoint().request<on_tagged>(kThere, 1U), where);
   rig.until([&] { return t_replies > replies || rig.back.size() > back; }, where);
-  const am::Undeliverable got = rig.back.size() > back ? rig.back.back().status : am::Undeliverable::none;
+  const am::Undeliverable got =
+      rig.back.size() > back ? rig.back.back().status : am::Undeliverable::none;
   conformance::check_equal(got, why, "what became of the request", where);
 }
 
@@ -82,7 +84,8 @@ void all_and_none(Rig& rig) {
   rig.barrier();
 }
 
-/// After set_tag has returned, nothing named under the old tag is handled; the new tag is heard, and again the old one.
+/// After set_tag has returned, nothing named under the old tag is handled; the new tag is heard,
+/// and again the old one.
 void changed_tag(Rig& rig) {
   Tagged tagged(rig, 10);
   map_next(rig, tagged, 10);
@@ -109,7 +112,8 @@ void changed_tag(Rig& rig) {
   rig.barrier();
 }
 
-/// Requests are under way, some of them deferred, when the tag changes: each is handled before or comes back.
+/// Requests are under way, some of them deferred, when the tag changes: each is handled before or
+/// comes back.
 void changed_under_way(Rig& rig) {
   Tagged tagged(rig, 20);
   map_next(rig, tagged, 20);
@@ -147,14 +151,16 @@ void changed_under_way(Rig& rig) {
   rig.barrier();
 }
 
-/// The other side spoke first, before this one had named it: the tag that is named later is the one that counts.
+/// The other side spoke first, before this one had named it: the tag that is named later is the one
+/// that counts.
 void named_after_contact(Rig& rig) {
   Tagged asked(rig, 30);
   Tagged asking(rig, am::kTagAll);
   rig.ok(asking.endpoint.map(kThere, asked.names[am::value(rig.next())], 30));
   t_replies = 0;
   rig.barrier();
-  rig.ok(asking.endpoint.request<on_tagged>(kThere, 1U));  // to `asked`, which has not mapped `asking`
+  rig.ok(
+      asking.endpoint.request<on_tagged>(kThere, 1U));  // to `asked`, which has not mapped `asking`
   rig.until([] { return t_replies == 1; });
   rig.barrier();
   asking.endpoint.set_tag(40);
@@ -177,7 +183,8 @@ void refused_then_asked(Rig& rig) {
   Tagged tagged(rig, 50);
   Tagged other(rig, am::kTagAll);
   rig.ok(other.endpoint.map(kThere, tagged.names[am::value(rig.next())], 51));
-  (void)other.endpoint.try_request<on_tagged>(kThere, 1U);  // retry, refused later, and never tried again
+  (void)other.endpoint.try_request<on_tagged>(kThere,
+                                              1U);  // retry, refused later, and never tried again
   rig.barrier();
   rig.settle();
   rig.barrier();

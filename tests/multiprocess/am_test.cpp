@@ -1,7 +1,9 @@
 /// @file
-/// Runs the cases of Active Messages in as many ranks as the job has, processes or threads, all ranks in step.
+/// Runs the cases of Active Messages in as many ranks as the job has, processes or threads, all
+/// ranks in step.
 ///
-///     viaduct-run -n 4 am_test [--seed N] [--without NAME] [NAME...]     cases whose names contain one of these
+///     viaduct-run -n 4 am_test [--seed N] [--without NAME] [NAME...]     cases whose names contain
+///     one of these
 
 #include <cstdio>
 #include <cstdlib>
@@ -28,8 +30,8 @@ struct Options {
 
 std::vector<const Case*> all_cases() {
   std::vector<const Case*> all;
-  for (const auto table : {short_cases, size_cases, bulk_cases, credit_cases, wait_cases, name_cases, tag_cases,
-                           returned_cases, parallel_cases})
+  for (const auto table : {short_cases, size_cases, bulk_cases, credit_cases, wait_cases,
+                           name_cases, tag_cases, returned_cases, parallel_cases})
     for (const Case& subject : table()) all.push_back(&subject);
   return all;
 }
@@ -88,9 +90,10 @@ bool run_case(const Case& subject, am::Context& context, std::uint64_t seed) {
     }
   }
   const std::uint64_t failures = failures_everywhere(job, verdict.failures);
-  print(verdict.rank == 0, failures == 0 ? fmt::format("ok      {} ({} checks, {} ms)", subject.name, verdict.checks,
-                                                       (monotonic_ns() - start) / 1'000'000)
-                                         : fmt::format("FAILED  {} ({} checks)", subject.name, failures));
+  print(verdict.rank == 0, failures == 0
+                               ? fmt::format("ok      {} ({} checks, {} ms)", subject.name,
+                                             verdict.checks, (monotonic_ns() - start) / 1'000'000)
+                               : fmt::format("FAILED  {} ({} checks)", subject.name, failures));
   conformance::set_current_verdict(nullptr);
   return failures == 0;
 }
@@ -106,10 +109,12 @@ int body(Job& job, int argc, char** argv) {
     else
       options.names.emplace_back(argument);
   }
-  const std::uint64_t seed = agree(job, options.seed != 0 ? options.seed : monotonic_ns() % 1'000'000'000 + 1);
+  const std::uint64_t seed =
+      agree(job, options.seed != 0 ? options.seed : monotonic_ns() % 1'000'000'000 + 1);
   am::Context context(job);
   const bool first = index(job.rank()) == 0;
-  print(first, fmt::format("am_test: {} {}, seed {}", job.size(), job.threads_mode() ? "threads" : "processes", seed));
+  print(first, fmt::format("am_test: {} {}, seed {}", job.size(),
+                           job.threads_mode() ? "threads" : "processes", seed));
   unsigned passed = 0;
   unsigned failed = 0;
   unsigned left_out = 0;

@@ -30,7 +30,8 @@ void misbehave() {
   if (is("request_in_request") || is("request_in_reply") || is("request_in_handler_0"))
     (void)t_endpoint->request<on_other>(am::Index{0});
   if (is("try_request_in_request")) (void)t_endpoint->try_request<on_other>(am::Index{0});
-  if (is("raw_request_in_request")) (void)t_endpoint->request_raw(am::Index{0}, am::HandlerId{1}, {});
+  if (is("raw_request_in_request"))
+    (void)t_endpoint->request_raw(am::Index{0}, am::HandlerId{1}, {});
   if (is("poll_in_request") || is("poll_in_reply")) (void)t_bundle->poll();
   if (is("wait_in_request")) (void)t_bundle->wait(1000);
   if (is("wait_until_in_request")) (void)t_bundle->wait_until([] { return true; });
@@ -45,7 +46,8 @@ void on_guilty_reply(am::Token& token) {
   t_done = true;
 }
 void on_guilty(am::Token& token) {
-  if (is("request_in_reply") || is("poll_in_reply") || is("reply_to_reply")) return token.reply<on_guilty_reply>();
+  if (is("request_in_reply") || is("poll_in_reply") || is("reply_to_reply"))
+    return token.reply<on_guilty_reply>();
   misbehave();
   if (is("reply_twice")) {
     token.reply<on_innocent>();
@@ -76,7 +78,8 @@ int body(Job& job, int argc, char** argv) {
   am::Endpoint endpoint(bundle);
   endpoint.map_all();
   if (!is("default_handler_0") && !is("default_handler_0_here"))
-    endpoint.set_undeliverable_handler([](const am::Returned&) {});  // the other rank's end is not what is told here
+    endpoint.set_undeliverable_handler(
+        [](const am::Returned&) {});  // the other rank's end is not what is told here
   t_endpoint = &endpoint;
   t_bundle = &bundle;
   const am::Index last{job.size() - 1};

@@ -30,7 +30,8 @@ void compute_for(std::int64_t ns) {
 
 void time_limits(Rig& rig) {
   rig.settle();
-  for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{1'000'000}, std::int64_t{30'000'000}}) {
+  for (const std::int64_t limit :
+       {std::int64_t{0}, std::int64_t{1'000'000}, std::int64_t{30'000'000}}) {
     const std::uint64_t start = monotonic_ns();
     CHECK_EQ(rig.bundle().wait_until([] { return false; }, limit), Status::timeout);
     const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
@@ -49,7 +50,8 @@ void time_limits(Rig& rig) {
   while (t_woken == 0) REQUIRE(rig.bundle().wait(kLimitNs) == Status::ok);
 }
 
-/// What it costs to be blocked for a second, and that it ends then. @p blocked runs on ranks other than 0.
+/// What it costs to be blocked for a second, and that it ends then. @p blocked runs on ranks other
+/// than 0.
 template <class Blocked, class Act>
 void blocked_second(Rig& rig, const char* by, Blocked&& blocked, Act&& act) {
   Note note("woken by {}", by);
@@ -74,8 +76,10 @@ void blocked_second(Rig& rig, const char* by, Blocked&& blocked, Act&& act) {
     Note costs("{} us of CPU time in {} us", used / 1000, waited / 1000);
     CHECK(used < kMostCpuNs);
     if (rig.rank() == 1) {
-      std::fputs(fmt::format("blocked for {} ms until woken by {}: {} us of CPU time\n", waited / 1'000'000, by,
-                             used / 1000).c_str(), stdout);
+      std::fputs(fmt::format("blocked for {} ms until woken by {}: {} us of CPU time\n",
+                             waited / 1'000'000, by, used / 1000)
+                     .c_str(),
+                 stdout);
       std::fflush(stdout);
     }
   }
@@ -84,14 +88,20 @@ void blocked_second(Rig& rig, const char* by, Blocked&& blocked, Act&& act) {
 
 void woken_by_message(Rig& rig) {
   blocked_second(
-      rig, "a message", [&] { CHECK_EQ(rig.bundle().wait(kLimitNs), Status::ok); CHECK_EQ(t_woken, 1); },
+      rig, "a message",
       [&] {
-        for (std::uint32_t r = 1; r < rig.size(); ++r) rig.ok(rig.endpoint().request<on_wake>(am::Index{r}));
+        CHECK_EQ(rig.bundle().wait(kLimitNs), Status::ok);
+        CHECK_EQ(t_woken, 1);
+      },
+      [&] {
+        for (std::uint32_t r = 1; r < rig.size(); ++r)
+          rig.ok(rig.endpoint().request<on_wake>(am::Index{r}));
       });
 }
 
 void woken_by_barrier(Rig& rig) {
-  blocked_second(rig, "a barrier", [&] { rig.barrier(); }, [&] { rig.barrier(); });
+  blocked_second(
+      rig, "a barrier", [&] { rig.barrier(); }, [&] { rig.barrier(); });
 }
 
 /// Requests beyond the credits wait until rank 0 polls again.
@@ -100,7 +110,8 @@ void woken_by_credits(Rig& rig) {
   blocked_second(
       rig, "credits",
       [&] {
-        for (std::uint32_t i = 0; i < more; ++i) rig.ok(rig.endpoint().request<on_wake>(am::Index{0}));
+        for (std::uint32_t i = 0; i < more; ++i)
+          rig.ok(rig.endpoint().request<on_wake>(am::Index{0}));
       },
       [&] { rig.until([&] { return t_woken == more * (rig.size() - 1); }); });
 }
@@ -109,7 +120,8 @@ void woken_by_credits(Rig& rig) {
 void woken_by_time(Rig& rig) {
   blocked_second(
       rig, "its time limit",
-      [&] { CHECK_EQ(rig.bundle().wait_until([] { return false; }, kSecondNs), Status::timeout); }, [] {});
+      [&] { CHECK_EQ(rig.bundle().wait_until([] { return false; }, kSecondNs), Status::timeout); },
+      [] {});
 }
 
 /// Thousands of short sleeps on either side: none may miss its wake-up.

@@ -16,7 +16,8 @@ void on_short(am::Token&, int, double);
 void on_medium(am::Token&, std::span<const int>, int);
 void on_bulk(am::Token&, std::span<int>, int);
 
-viaduct::Status send(am::Endpoint& endpoint, am::Index to, std::span<int> ints, std::span<double> doubles) {
+viaduct::Status send(am::Endpoint& endpoint, am::Index to, std::span<int> ints,
+                     std::span<double> doubles) {
   (void)ints;
   (void)doubles;
 #ifdef VIADUCT_NEGATIVE

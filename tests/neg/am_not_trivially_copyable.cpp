@@ -19,7 +19,8 @@ void on_bulk(am::Token&, std::span<int>, int);
 void on_trivial(am::Token&, Trivial);
 void on_not_trivial(am::Token&, NotTrivial);
 
-viaduct::Status send(am::Endpoint& endpoint, am::Index to, std::span<int> ints, std::span<double> doubles) {
+viaduct::Status send(am::Endpoint& endpoint, am::Index to, std::span<int> ints,
+                     std::span<double> doubles) {
   (void)ints;
   (void)doubles;
 #ifdef VIADUCT_NEGATIVE

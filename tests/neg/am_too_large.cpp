@@ -25,7 +25,8 @@ struct TooLarge {
 void on_large(am::Token&, Large);
 void on_too_large(am::Token&, TooLarge);
 
-viaduct::Status send(am::Endpoint& endpoint, am::Index to, std::span<int> ints, std::span<double> doubles) {
+viaduct::Status send(am::Endpoint& endpoint, am::Index to, std::span<int> ints,
+                     std::span<double> doubles) {
   (void)ints;
   (void)doubles;
 #ifdef VIADUCT_NEGATIVE
