@@ -255,6 +255,9 @@ void Endpoint::give_back_sent(Map& map, std::uint64_t seq, Undeliverable why) no
 }
 
 void Endpoint::drop(Map& map) noexcept {
+  // Requests that were handled here and not replied to: the peer must not take them for lost.
+  if (map.vi != nullptr && map.vi->state() == via::ViState::connected && map.unreplied != map.unreplied_published)
+    map.publish_credits();
   if (value(map.index) != kNoIndex && maps_[value(map.index)] == &map) maps_[value(map.index)] = &null_map_;
   std::erase_if(owned_, [&](const auto& owned) { return owned.get() == &map; });  // its VI disconnects
 }
