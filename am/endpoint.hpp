@@ -173,7 +173,7 @@ class Endpoint {
     if constexpr (kWords <= via::shm::kWordsPerSlot) {
       if (value(to) < maps_.size() && bundle_.slow_ == 0) [[likely]] {
         detail::Map& map = *maps_[value(to)];
-        if (map.credits != 0) [[likely]] {
+        if (map.credits != 0 || map.take_stock()) [[likely]] {
           if (via::shm::Slot* slot = map.vi->claim()) [[likely]] {
             --map.credits;
             for (std::uint32_t i = 0; i < kWords; ++i) slot->words[i] = words[i];

@@ -50,7 +50,8 @@ struct Map {
 
   // Hot: a request.
   via::shm::Vi* vi = nullptr;
-  std::uint32_t credits = 0;
+  std::uint32_t credits = 0;   // that may be used without looking at anything
+  std::uint32_t reserve = 0;   // further credits; take_stock() moves them over
   State state = State::unmapped;
   // Hot: an arrival.
   const Thunk* thunks = nullptr;   // the endpoint's table
@@ -63,6 +64,8 @@ struct Map {
   Endpoint* endpoint = nullptr;
   // Warm.
   std::uint64_t unreplied_seen = 0;  // of our requests there, as last read
+  bool counters_fetched = false;
+  std::uint32_t stock_every = 1;     // credits moved over at a time
   MediumSend medium_out;
   MediumReceive medium_in;
   // Cool.
@@ -79,13 +82,19 @@ struct Map {
   EndpointPage* peer_page = nullptr;
   std::byte* peer_window = nullptr;
 
-  [[nodiscard]] std::uint32_t all_credits() const noexcept { return credits; }
+  [[nodiscard]] std::uint32_t all_credits() const noexcept { return credits + reserve; }
 
+  /// `credits` have run out. Reading the peer's counters costs a cache miss when it has written them since; so it is done
+  /// well before the last credit is gone, and the line is fetched some messages before it is read: a stream of
+  /// requests does not stop for it. Answers whether there is credit.
+  [[gnu::noinline]] bool take_stock() noexcept;
   /// Takes in what the peer has given back without a message.
   void refresh_credits() noexcept {
     const std::uint64_t now = vi->peer_counter(0);
-    credits += static_cast<std::uint32_t>(now - unreplied_seen);
+    reserve += static_cast<std::uint32_t>(now - unreplied_seen);
     unreplied_seen = now;
+    counters_fetched = false;
+    vi->note_room();
   }
   /// A request of the peer's has been handled and not replied to.
   void give_credit_back() noexcept {
@@ -93,7 +102,7 @@ struct Map {
   }
   void publish_credits() noexcept {
     unreplied_published = unreplied;
-    vi->publish_counter(0, unreplied);
+    vi->release_and_publish(0, unreplied);
   }
 };
 

@@ -84,7 +84,7 @@ void Context::failed(const via::AsyncError& error) {
   map.refresh_credits();
   map.credits_at_end = map.all_credits();
   map.state = detail::Map::State::closing;
-  map.credits = 0;
+  map.credits = map.reserve = 0;
   Bundle& bundle = map.endpoint->bundle();
   bundle.closing_.push_back(&map);
   bundle.unfinished_ = true;

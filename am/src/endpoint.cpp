@@ -93,7 +93,7 @@ Status Endpoint::unmap(Index index) noexcept {
       map = maps_[value(index)];
       if (map == &null_map_ || map->state != Map::State::connected) return true;
       map->refresh_credits();
-      return map->credits == map->credit_limit;
+      return map->all_credits() == map->credit_limit;
     };
     settle(*map);
     if (map->state == Map::State::connected) send_note(*map);  // asks for the credits that the peer holds back

@@ -14,6 +14,26 @@ using detail::MapBlock;
 namespace wire = detail::wire;
 namespace header = via::shm::header;
 
+bool Map::take_stock() noexcept {
+  if (state != State::connected) return false;
+  const auto move_over = [this](std::uint32_t most) {
+    credits = std::min(reserve, most);
+    reserve -= credits;
+  };
+  if (!counters_fetched) {
+    vi->fetch_counters();
+    counters_fetched = true;
+    move_over(std::max(1U, stock_every / 2));
+  } else {
+    refresh_credits();
+    move_over(2 * stock_every);
+  }
+  if (credits != 0) return true;
+  refresh_credits();
+  move_over(2 * stock_every);
+  return credits != 0;
+}
+
 /// The same from both sides: the lower rank's number above the other's.
 std::uint64_t Endpoint::discriminator(EndpointName a, EndpointName b) noexcept {
   const bool ordered = index(a.rank) != index(b.rank) ? index(a.rank) < index(b.rank) : a.number < b.number;
@@ -129,7 +149,8 @@ void Endpoint::met(Map& map) noexcept {
   map.medium_in.size = block->medium_bytes;
   map.state = Map::State::connected;
   apply_tag(map);
-  map.credits += credits_;
+  map.reserve = credits_;
+  map.stock_every = std::max(1U, credits_ / 4);
 }
 
 /// Tells the peer, in order with the requests, to look at the tag in our block again and to give back all credits that
@@ -196,7 +217,7 @@ void Endpoint::close(Map& map) noexcept {
   if (lost) {
     if (map.vi != nullptr) map.vi->disconnect();
     map.state = Map::State::lost;
-    map.credits = 0;
+    map.credits = map.reserve = 0;
     return;
   }
   const EndpointName peer = map.name;

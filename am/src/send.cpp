@@ -79,8 +79,7 @@ Status Endpoint::attempt_send(const Outgoing& out) noexcept {
 }
 
 Endpoint::Sent Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
-  if (map.credits == 0) map.refresh_credits();
-  if (map.credits == 0) return Sent::no_room;
+  if (map.credits == 0 && !map.take_stock()) return Sent::no_room;
   const Operation operation = wire::operation(out.client);
   const std::uint32_t prefix = wire::prefix_words(operation);
   std::uint64_t words[detail::kMaxMessageWords];

@@ -137,7 +137,7 @@ double AmLink::rtt_half_ns(std::uint64_t round_trips, int words) {
 }
 
 double AmLink::send_overhead_ns(std::uint32_t bursts) {
-  const std::uint32_t length = std::min(32U, endpoint_.credits());
+  const std::uint32_t length = std::min(8U, endpoint_.credits());
   seen.requests = seen.replies = 0;
   std::vector<double> times;
   pair_.meet();

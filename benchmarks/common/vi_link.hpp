@@ -22,9 +22,10 @@ class ViLink {
 
  private:
   void exchange(std::uint64_t round_trips, bool first);
-  std::uint64_t await_receive();
+  via::Descriptor& await_receive(std::uint64_t value);
+  void send(std::uint64_t value);
 
-  static constexpr std::uint32_t kDepth = 64;
+  static constexpr std::uint32_t kDepth = 128;
   Pair& pair_;
   via::ProtectionTag tag_;
   via::Nic& nic_;
