@@ -365,3 +365,5 @@ class Vi final : public via::Vi {
 };
 
 }  // namespace viaduct::via::shm
+
+#include "via/shm/completion_queue.hpp"  // push_send()
