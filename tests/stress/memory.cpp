@@ -133,10 +133,13 @@ bool measure(am::Bundle& bundle, am::Endpoint& endpoint, std::uint32_t peers, bo
       counted, each, told.per_active_peer, kActiveBudget, (after.tables - before.tables) / counted);
   std::printf("memory: a peer never talked to: %zu bytes by footprint() (budget %zu)\n",
               told.per_idle_peer, kIdleBudget);
-  // Each of the pieces that make up a peer's memory may begin and end anywhere in a page.
+  // Each of the pieces that make up a peer's memory may begin and end anywhere in a page. The
+  // kernel may also map pages around one that is touched: what the first peer's faults have brought
+  // for those that follow is missing from their share, so that only many peers bound it from below.
   constexpr std::size_t kRounding = 2 * 4096;
-  const bool agree =
-      each <= told.per_active_peer + kRounding && told.per_active_peer <= each + kRounding;
+  constexpr std::uint32_t kManyPeers = 8;
+  const bool agree = each <= told.per_active_peer + kRounding &&
+                     (counted < kManyPeers || told.per_active_peer <= each + kRounding);
   if (!agree)
     std::printf("memory: footprint() differs from what is measured by more than two pages\n");
   within = agree && each <= kActiveBudget && told.per_active_peer <= kActiveBudget &&
