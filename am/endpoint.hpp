@@ -176,7 +176,7 @@ class Endpoint {
         if (map.credits != 0 || map.take_stock()) [[likely]] {
           if (via::shm::Slot* slot = map.vi->claim()) [[likely]] {
             --map.credits;
-            for (std::uint32_t i = 0; i < kWords; ++i) slot->words[i] = words[i];
+            for (std::uint32_t i = 0; i < kWords; ++i) slot->put(i, words[i]);
             map.vi->publish(*slot, via::shm::header::make(via::shm::MessageKind::inline_data,
                                                           static_cast<std::uint32_t>(S::Args::kBytes), client));
             if (--bundle_.until_poll_ == 0) [[unlikely]] poll_between();

@@ -34,6 +34,11 @@ struct Arrival {
 
 namespace detail {
 
+template <std::size_t Bytes>
+using UnsignedOf = std::conditional_t<
+    Bytes == 1, std::uint8_t,
+    std::conditional_t<Bytes == 2, std::uint16_t, std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>>;
+
 template <class... A>
 struct Packing {
   static_assert((std::is_trivially_copyable_v<A> && ...), "arguments of messages must be trivially copyable");
@@ -60,14 +65,25 @@ struct Packing {
   static constexpr std::size_t kWords = (kBytes + 7) / 8;
   static_assert(kBytes <= kMaxArgBytes, "a message carries at most 128 bytes of arguments");
 
-  /// The words of the arguments, unused bytes zero.
+  /// The words of the arguments, unused bytes zero. Arguments of 1, 2, 4 and 8 bytes are put together in registers: what
+  /// went through memory in parts would be read back only when the stores before it, of the last message, are done.
   static std::array<std::uint64_t, kWords> pack(const A&... args) noexcept {
     std::array<std::uint64_t, kWords> words{};
-    auto* to = reinterpret_cast<std::byte*>(words.data());
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (std::memcpy(to + kLayout.at[I], &args, sizeof(A)), ...);
-    }(std::index_sequence_for<A...>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (put<kLayout.at[I]>(words, args), ...); }
+    (std::index_sequence_for<A...>{});
     return words;
+  }
+  template <std::size_t At, class T>
+  static void put(std::array<std::uint64_t, kWords>& words, const T& value) noexcept {
+    if constexpr (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8) {
+      if constexpr (At % 8 + sizeof(T) <= 8) {
+        UnsignedOf<sizeof(T)> bits;
+        std::memcpy(&bits, &value, sizeof(T));
+        words[At / 8] |= static_cast<std::uint64_t>(bits) << (At % 8 * 8);
+        return;
+      }
+    }
+    std::memcpy(reinterpret_cast<std::byte*>(words.data()) + At, &value, sizeof(T));
   }
   template <std::size_t I>
   static auto get(const std::byte* from) noexcept {

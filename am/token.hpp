@@ -40,7 +40,7 @@ class Token {
     if constexpr (kWords <= via::shm::kWordsPerSlot) {
       if (may_reply()) [[likely]] {
         if (via::shm::Slot* slot = map_.vi->claim()) [[likely]] {
-          for (std::uint32_t i = 0; i < kWords; ++i) slot->words[i] = words[i];
+          for (std::uint32_t i = 0; i < kWords; ++i) slot->put(i, words[i]);
           map_.vi->publish(*slot, via::shm::header::make(via::shm::MessageKind::inline_data, S::Args::kBytes, client));
           replied_ = true;
           return;

@@ -24,9 +24,10 @@ struct Seen {
   std::uint64_t replies = 0;
   std::uint64_t sum = 0;
   double gap_ns = 0;
-  Stopwatch since_last;
+  const Stopwatch* clock = nullptr;  // when a gap is to be kept
+  double last_ns = 0;
 };
-thread_local Seen seen;
+constinit thread_local Seen seen;
 
 void busy(double ns) noexcept {
   const Stopwatch watch;
@@ -35,10 +36,12 @@ void busy(double ns) noexcept {
 }
 
 void keep_gap() noexcept {
-  if (seen.gap_ns == 0) return;
-  while (seen.since_last.elapsed_ns() < seen.gap_ns) {
-  }
-  seen.since_last.restart();
+  if (seen.clock == nullptr) return;
+  double now = 0;
+  do {
+    now = seen.clock->elapsed_ns();
+  } while (now - seen.last_ns < seen.gap_ns);
+  seen.last_ns = now;
 }
 
 void on_reply(Token&, std::uint64_t a, std::uint64_t b) {
@@ -102,6 +105,7 @@ AmLink::AmLink(am::Context& context, Pair& pair, Rank peer, std::byte* bulk, std
     : pair_(pair), bundle_(context), endpoint_(bundle_), peer_(am::Index{index(peer)}), injected_(injected) {
   seen = Seen{};
   seen.gap_ns = injected.g_ns;
+  if (injected.g_ns != 0) seen.clock = &clock_;
   endpoint_.map_all();
   if (!pair.is_sender()) endpoint_.set_segment({bulk, bulk_bytes});
   medium_sources_.resize(Yardsticks::kMediumSources * Yardsticks::kMediumBytes / 8);

@@ -11,6 +11,7 @@
 #include "am/context.hpp"
 #include "am/endpoint.hpp"
 #include "benchmarks/common/pair.hpp"
+#include "benchmarks/common/stopwatch.hpp"
 
 namespace viaduct::bench {
 
@@ -58,6 +59,7 @@ class AmLink {
   am::Index peer_;
   std::vector<std::uint64_t> medium_sources_;
   Injected injected_;
+  Stopwatch clock_;
 };
 
 }  // namespace viaduct::bench

@@ -3,11 +3,16 @@
 #include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include <chrono>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <numeric>
+#include <thread>
 
 #include <fmt/format.h>
 
+#include "benchmarks/common/stopwatch.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "via/copy.hpp"
@@ -37,6 +42,20 @@ std::string compiler() {
 #else
   return fmt::format("gcc {}", __VERSION__);
 #endif
+}
+
+// Seconds of processor time that have been used since the machine started.
+double busy_seconds() {
+  std::ifstream file("/proc/stat");
+  std::string name;
+  // user nice system idle iowait irq softirq steal; guests' time is in user and nice already
+  double ticks[8] = {};
+  file >> name;
+  for (double& value : ticks) file >> value;
+  if (!file || name != "cpu") return 0;
+  const double idle = ticks[3] + ticks[4];
+  const double all = std::accumulate(std::begin(ticks), std::end(ticks), 0.0);
+  return (all - idle) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 }  // namespace
@@ -71,6 +90,13 @@ void unpin() noexcept {
   cpu_set_t set;
   std::memset(&set, 0xff, sizeof set);  // the kernel leaves out what the container does not allow
   static_cast<void>(sched_setaffinity(0, sizeof set, &set));
+}
+
+double busy_cores(std::uint32_t milliseconds) {
+  const double before = busy_seconds();
+  const Stopwatch watch;
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+  return (busy_seconds() - before) / (watch.elapsed_ns() * 1e-9);
 }
 
 nlohmann::json machine_facts(std::uint32_t ranks, const std::string& mode) {

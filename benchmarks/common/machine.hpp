@@ -24,6 +24,11 @@ int pin_to_core(Rank rank);
 /// Async-signal-safe.
 void unpin() noexcept;
 
+/// How many cores all programs of this machine together, and of others that take time from it, keep
+/// busy while the caller sleeps for @p milliseconds; the kernel counts in steps of 10 ms. 0 where
+/// it does not tell.
+[[nodiscard]] double busy_cores(std::uint32_t milliseconds);
+
 /// {"cpu", "cores", "kernel", "compiler", "ranks", "mode", "tsc_invariant", "tsc_ghz",
 /// "copy_threshold_bytes", "large_copy"}. @p mode is "processes" or "threads".
 [[nodiscard]] nlohmann::json machine_facts(std::uint32_t ranks, const std::string& mode);

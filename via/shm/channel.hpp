@@ -39,6 +39,12 @@ inline constexpr std::uint32_t kMaxLines = 3;  // of one inline message
 struct alignas(kCacheLineBytes) Slot {
   std::uint64_t words[kWordsPerSlot];
   std::atomic<std::uint64_t> header;
+
+  /// One word at a time. A compiler that is free to do so makes vectors of several; one that was written to memory in
+  /// parts a moment ago is read back only after all stores before it, and a stream of messages stops for each line.
+  void put(std::uint32_t i, std::uint64_t value) noexcept {
+    std::atomic_ref(words[i]).store(value, std::memory_order_relaxed);
+  }
 };
 static_assert(sizeof(Slot) == kCacheLineBytes && offsetof(Slot, header) == 56);
 

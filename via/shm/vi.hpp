@@ -43,7 +43,7 @@ class Vi final : public via::Vi {
         c.length == d.segment[0].local.length && tx_seq_ != tx_limit_ &&
         tx_outstanding_ < attributes_.send_depth && send_region_.covers(d.segment[0].local)) [[likely]] {
       Slot& slot = tx_slots_[tx_seq_ & tx_mask_];
-      copy_small(slot.words, d.segment[0].local.address, c.length);
+      copy_small(slot, d.segment[0].local.address, c.length);
       publish(slot, header::make(MessageKind::inline_data, c.length, 0));
       ++tx_outstanding_;
       push_send(d, descriptor_status::done);
@@ -193,8 +193,19 @@ class Vi final : public via::Vi {
   }
 
   /// Up to 56 bytes into a slot's words. Bytes behind the last one are undefined.
-  static void copy_small(std::uint64_t* words, const std::byte* from, std::uint32_t n) noexcept {
-    auto* to = reinterpret_cast<std::byte*>(words);
+  static void copy_small(Slot& slot, const std::byte* from, std::uint32_t n) noexcept {
+    if (n == 16) {
+      slot.put(0, word_at(from));
+      slot.put(1, word_at(from + 8));
+    } else if (n >= 8) {
+      for (std::uint32_t i = 0; i + 8 <= n; i += 8) slot.put(i / 8, word_at(from + i));
+      std::memcpy(reinterpret_cast<std::byte*>(slot.words) + n - 8, from + n - 8, 8);
+    } else {
+      for (std::uint32_t i = 0; i < n; ++i) reinterpret_cast<std::byte*>(slot.words)[i] = from[i];
+    }
+  }
+  static void copy_out_small(std::byte* to, const Slot& slot, std::uint32_t n) noexcept {
+    const auto* from = reinterpret_cast<const std::byte*>(slot.words);
     if (n == 16) {
       std::memcpy(to, from, 16);
     } else if (n >= 8) {
@@ -204,16 +215,10 @@ class Vi final : public via::Vi {
       for (std::uint32_t i = 0; i < n; ++i) to[i] = from[i];
     }
   }
-  static void copy_out_small(std::byte* to, const std::uint64_t* words, std::uint32_t n) noexcept {
-    const auto* from = reinterpret_cast<const std::byte*>(words);
-    if (n == 16) {
-      std::memcpy(to, from, 16);
-    } else if (n >= 8) {
-      for (std::uint32_t i = 0; i + 8 <= n; i += 8) std::memcpy(to + i, from + i, 8);
-      std::memcpy(to + n - 8, from + n - 8, 8);
-    } else {
-      for (std::uint32_t i = 0; i < n; ++i) to[i] = from[i];
-    }
+  [[nodiscard]] static std::uint64_t word_at(const std::byte* from) noexcept {
+    std::uint64_t word;
+    std::memcpy(&word, from, sizeof(word));
+    return word;
   }
 
   inline void push_send(Descriptor& d, std::uint32_t status) noexcept;  // completion_queue.hpp
@@ -238,7 +243,7 @@ class Vi final : public via::Vi {
     if ((h & kPlainMask) == kPlain && d->control.segment_count == 1 && d->segment[0].local.length >= length &&
         rx_posted_ - rx_seq_ <= rx_plain_) [[likely]] {
       __builtin_prefetch(&rx_slots_[(rx_seq_ + kPrefetchAhead) & rx_mask_]);
-      copy_out_small(d->segment[0].local.address, slot.words, length);
+      copy_out_small(d->segment[0].local.address, slot, length);
       d->control.length = length;
       d->control.status = kReceived;
       ++rx_seq_;
