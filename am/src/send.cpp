@@ -193,6 +193,10 @@ Status Endpoint::attempt_get(const Outgoing& out, std::span<std::byte> data) noe
     give_back(out, why);
     return Status::ok;
   }
+  if (map->state == Map::State::closing) {  // as in attempt_send()
+    give_back(out, Undeliverable::bad_endpoint);
+    return Status::ok;
+  }
   if (map->state != Map::State::connected) return Status::retry;
   via::shm::Nic::RemotePlace place;
   Undeliverable why = reach(*map, data.size(), out.offset, via::Rights::rdma_read, place);

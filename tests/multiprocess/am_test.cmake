@@ -71,3 +71,16 @@ foreach(how idle in_handler in_medium_handler holding_credits while_requesting i
       COMMAND ${here}/am_peer_lost.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_peer_lost> ${ranks} ${how} ${code})
   endforeach()
 endforeach()
+
+# A rank has ended and waits for the others, who send to it.
+viaduct_add_program(am_finalized SOURCES am_finalized.cpp)
+foreach(how known unknown busy meeting get_for_replies_alone)
+  foreach(ranks 2 7)
+    foreach(mode processes threads)
+      viaduct_add_script_test(
+        NAME am_finalized_${how}_r${ranks}_${mode} LABELS multiprocess fault TIMEOUT 60
+        COMMAND ${here}/am_finalized.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_finalized> ${ranks} ${mode}
+                ${how})
+    endforeach()
+  endforeach()
+endforeach()

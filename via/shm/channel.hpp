@@ -182,6 +182,7 @@ struct NicPage {
   std::uint64_t regions_offset;        // RegionEntry[max_regions]
   std::uint32_t max_regions;
   std::int32_t pid;
+  std::atomic<std::uint32_t> closed;   // 1: the NIC is no more, and nobody reads its mail
   alignas(kCacheLineBytes) std::atomic<std::uint32_t> mail_waiting;   // 1: some bit below is set
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> mail_words[1];  // [(job size + 63) / 64], bit per sender
 };

@@ -34,16 +34,45 @@ void Nic::wake(Rank rank) noexcept {
   ring_doorbell(record);
 }
 
+void Nic::ring_mail(NicPage& page, Rank from) noexcept {
+  page.mail_words[index(from) / 64].fetch_or(std::uint64_t{1} << (index(from) % 64));
+  page.mail_waiting.store(1);
+}
+
+bool Nic::has_closed(Rank rank) const noexcept {
+  const Peer* known = peers_[index(rank)].get();
+  return known != nullptr && known->page->closed.load() != 0;
+}
+
+/// False: the entry for us is still full.
 bool Nic::deliver(Rank to, const Letter& letter) {
   Peer& p = peer(to);
-  if (p.mail->full.load(std::memory_order_acquire) != 0) return false;
-  p.mail->letter = letter;
-  p.mail->full.store(1, std::memory_order_release);
-  const std::uint32_t from = index(job_.rank());
-  p.page->mail_words[from / 64].fetch_or(std::uint64_t{1} << (from % 64));
-  p.page->mail_waiting.store(1);
-  wake(to);
+  const bool free = p.mail->full.load(std::memory_order_acquire) == 0;
+  if (free) {
+    p.mail->letter = letter;
+    p.mail->full.store(1, std::memory_order_release);
+    ring_mail(*p.page, job_.rank());
+    wake(to);
+  }
+  // Behind the letter, as a pair with close(): if the peer's last look missed it, this sees that the peer has closed.
+  if (!has_closed(to)) return free;
+  ring_mail(*page_, to);  // handle_mail() will draw the consequences
   return true;
+}
+
+/// Nobody will read our mail any more: whoever has written to us or may wait for us is to look at `closed`.
+void Nic::close() noexcept {
+  page_->closed.store(1);
+  for (std::uint32_t r = 0; r < job_.size(); ++r) {
+    const bool has_written = (page_->mail_words[r / 64].load() >> (r % 64) & 1) != 0;
+    if (Rank{r} == job_.rank() || (peers_[r] == nullptr && !has_written) || job_.is_lost(Rank{r})) continue;
+    try {
+      ring_mail(*peer(Rank{r}).page, job_.rank());
+      wake(Rank{r});
+    } catch (const std::exception& e) {
+      job_.log().write(LogLevel::error, e.what());
+    }
+  }
 }
 
 void Nic::post_mail(Rank to, const Letter& letter) {
@@ -93,11 +122,15 @@ void Nic::handle_mail() {
   for (std::uint32_t w = 0; w < (job_.size() + 63) / 64; ++w) {
     for (std::uint64_t bits = page_->mail_words[w].exchange(0); bits != 0; bits &= bits - 1) {
       const std::uint32_t from = w * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+      if (from >= job_.size()) continue;
       Mail& entry = mailbox_[from];
-      if (from >= job_.size() || entry.full.load(std::memory_order_acquire) == 0) continue;
-      const Letter letter = entry.letter;
-      entry.full.store(0, std::memory_order_release);
-      handle(Rank{from}, letter);
+      const bool closed = has_closed(Rank{from});  // before the last letter is looked for
+      if (entry.full.load(std::memory_order_acquire) != 0) {
+        const Letter letter = entry.letter;
+        entry.full.store(0, std::memory_order_release);
+        handle(Rank{from}, letter);
+      }
+      if (closed) part_from([from](Rank rank) { return rank == Rank{from}; }, ErrorCause::disconnected);
     }
   }
 }
@@ -178,21 +211,25 @@ void Nic::handle_final(Rank from, const Letter& letter) {
 
 void Nic::look_for_lost_peers() {
   life_epoch_ = job_.life_epoch();
-  const auto lost = [this](Rank rank) { return job_.is_lost(rank); };
-  std::erase_if(unmatched_, [&](const Unmatched& u) { return lost(u.from); });
-  std::erase_if(outbox_, [&](const auto& entry) { return lost(entry.first); });
+  part_from([this](Rank rank) { return job_.is_lost(rank); }, ErrorCause::connection_lost);
+}
+
+/// Ends everything with ranks whose NIC is no more.
+void Nic::part_from(const std::function<bool(Rank)>& gone, ErrorCause cause) {
+  std::erase_if(unmatched_, [&](const Unmatched& u) { return gone(u.from); });
+  std::erase_if(outbox_, [&](const auto& entry) { return gone(entry.first); });
   std::erase_if(zombies_, [&](const Zombie& z) {
-    if (!lost(z.peer)) return false;
+    if (!gone(z.peer)) return false;
     job_.segment().release(z.offset);
     return true;
   });
   for (std::size_t i = 0; i < vis_.size(); ++i) {
     Vi* vi = vis_[i];
-    if (vi == nullptr || vi->state_ == ViState::idle || !lost(vi->peer_)) continue;
+    if (vi == nullptr || vi->state_ == ViState::idle || !gone(vi->peer_)) continue;
     if (vi->state_ == ViState::connecting)
       vi->answer(ConnectResult::unreachable, 0);
     else
-      vi->peer_closed(ErrorCause::connection_lost);
+      vi->peer_closed(cause);
   }
 }
 

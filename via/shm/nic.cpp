@@ -89,8 +89,11 @@ Nic::Nic(Job& job) : job_(job) {
 }
 
 Nic::~Nic() {
-  // Final messages that a full mail box held back; a peer that no longer reads its box is finalized or lost.
+  incoming_peer_ = nullptr;  // whoever wanted to be called is ending
+  on_error_ = [](const AsyncError&) {};
+  // Final messages that a full mail box held back. A peer that does not empty it in time finds this NIC closed.
   progress_until([this] { return outbox_.empty(); }, 100'000'000);
+  close();
   job_.stats().remove(counters_);
 }
 

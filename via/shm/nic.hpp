@@ -104,6 +104,7 @@ class Nic final : public via::Nic {
   Peer& peer(Rank rank);
   void post_mail(Rank to, const Letter& letter);
   bool deliver(Rank to, const Letter& letter);
+  static void ring_mail(NicPage& page, Rank from) noexcept;
   void send_outbox();
   void handle_mail();
   void handle(Rank from, const Letter& letter);
@@ -114,6 +115,9 @@ class Nic final : public via::Nic {
   void refuse(Rank to, const Letter& request, ConnectResult why, std::uint64_t reason);
   std::vector<Unmatched>::iterator find_unmatched(Rank from, std::uint64_t discriminator) noexcept;
   void look_for_lost_peers();
+  void part_from(const std::function<bool(Rank)>& gone, ErrorCause cause);
+  [[nodiscard]] bool has_closed(Rank rank) const noexcept;
+  void close() noexcept;
   void sweep_staged() noexcept;
   [[nodiscard]] bool busy() const noexcept { return !outbox_.empty() || !waiting_vis_.empty(); }
   [[nodiscard]] bool mail_waiting() const noexcept;
