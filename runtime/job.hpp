@@ -88,6 +88,7 @@ class Job {
   struct Parts;  // what the ways of launching build
   void join();
   void finalize() noexcept;
+  void wake_sleepers() noexcept;
   friend struct RankRun;                       // run()'s insides
   explicit Job(std::unique_ptr<Parts> parts);  // run() uses it for ranks that are threads
   friend int run(int (*body)(Job&, int, char**), int argc, char** argv);

@@ -74,8 +74,8 @@ struct alignas(64) JobPage {
   std::atomic<std::uint32_t> first_lost;      // rank + 1 of the first one, 0 when none
   std::atomic<std::uint32_t>
       without_membarrier;  // ranks that could not register for expedited barriers
-  alignas(64) std::atomic<std::uint32_t> barrier_arrived;  // Job::barrier_arrive()
-  alignas(64) std::atomic<std::uint32_t> barrier_round;
+  alignas(64) std::atomic<std::uint32_t> barrier_arrivals;  // at all barriers, of all ranks
+  alignas(64) std::atomic<std::uint32_t> barrier_round;     // the last barrier that all arrived at
 
   [[nodiscard]] RankRecord& record(Rank rank) noexcept {
     return reinterpret_cast<RankRecord*>(this + 1)[index(rank)];

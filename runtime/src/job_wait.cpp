@@ -13,36 +13,44 @@ std::uint32_t Job::barrier_arrive() noexcept {
   if (in_forked_child())
     violate_contract("a barrier was called in a child that a rank forked: only the rank may");
   const std::uint32_t ticket = ++barriers_;
-  record(rank_).barrier_ticket.store(ticket, std::memory_order_release);
-  if (page_->barrier_arrived.fetch_add(1, std::memory_order_acq_rel) + 1 != size_) return ticket;
-  // The last to arrive opens the next round. Nobody can arrive at that before the round below says
-  // so.
-  page_->barrier_arrived.store(0, std::memory_order_relaxed);
-  page_->barrier_round.store(ticket, std::memory_order_seq_cst);
-  // Both sequentially consistent, as a pair: the round is out before the flags are read. The
-  // sleeper has the counterpart between raising its flag and its last look.
+  record(rank_).barrier_ticket.store(ticket, std::memory_order_seq_cst);
+  const std::uint32_t arrivals =
+      page_->barrier_arrivals.fetch_add(1, std::memory_order_seq_cst) + 1;
+  const bool last = arrivals == ticket * size_;
+  if (last) page_->barrier_round.store(ticket, std::memory_order_seq_cst);
+  if (last || page_->life_epoch.load(std::memory_order_seq_cst) != 0) wake_sleepers();
+  return ticket;
+}
+
+/// Sequentially consistent, as a pair with the store before it, which is out before the flags are
+/// read. The sleeper has the counterpart between raising its flag and its last look.
+void Job::wake_sleepers() noexcept {
   for (std::uint32_t i = 0; i < size_; ++i) {
     RankRecord& other = record(Rank{i});
     if (other.sleeping.load(std::memory_order_seq_cst) != 0) ring_doorbell(other);
   }
-  return ticket;
 }
 
+/// While nobody is lost the count of arrivals is exact: nobody arrives at a round before the one
+/// before it is over. Afterwards it is not (a rank may have been killed between its ticket and the
+/// count, and survivors go on to other rounds), and the tickets alone decide. They decide alike for
+/// all survivors: a lost rank's ticket does not change any more.
 Status Job::barrier_done(std::uint32_t ticket) noexcept {
-  // Rounds are compared by their distance, which survives the counter's overflow.
-  const auto done = [&] {
-    return static_cast<std::int32_t>(page_->barrier_round.load(std::memory_order_acquire) -
-                                     ticket) >= 0;
+  // Compared by their distance, which survives the counter's overflow.
+  const auto behind = [ticket](std::uint32_t theirs) {
+    return static_cast<std::int32_t>(theirs - ticket) < 0;
   };
-  if (done()) return Status::ok;
-  if (life_epoch() == 0) return Status::retry;
+  const bool open = !behind(page_->barrier_round.load(std::memory_order_acquire));
+  if (life_epoch() == 0) return open ? Status::ok : Status::retry;
+  bool all_here = true;
   for (std::uint32_t i = 0; i < size_; ++i) {
-    const std::uint32_t theirs = record(Rank{i}).barrier_ticket.load(std::memory_order_acquire);
-    if (static_cast<std::int32_t>(theirs - ticket) < 0 && is_lost(Rank{i})) {
-      return done() ? Status::ok : Status::peer_lost;
-    }
+    const auto& theirs = record(Rank{i}).barrier_ticket;
+    if (!behind(theirs.load(std::memory_order_acquire))) continue;
+    all_here = false;
+    if (is_lost(Rank{i}) && behind(theirs.load(std::memory_order_acquire)))
+      return Status::peer_lost;
   }
-  return Status::retry;
+  return all_here ? Status::ok : Status::retry;
 }
 
 void Job::report_long_wait(std::uint64_t since_ns) noexcept {

@@ -242,6 +242,23 @@ TEST(Bootstrap, SurvivorsFinalize) {
   EXPECT_EQ(driver::count(result.err, "viaduct-run: rank"), 1) << result.err;
 }
 
+TEST(Barrier, RankKilledOnItsWayInIsNotWaitedFor) {
+  // Its ticket says that it has arrived, so that the survivors' first barrier is whole.
+  const Result result =
+      launched({"-n", "4", "--keep-going", "--timeout", "20"}, {"die-arriving", "2"});
+  EXPECT_EQ(result.code, 128 + SIGKILL) << result.err;
+  EXPECT_EQ(driver::count(result.out, "first ok, second peer lost"), 3) << result.out;
+}
+
+TEST(Barrier, SurvivorsAreToldEveryTime) {
+  for (int round = 0; round < 10; ++round) {
+    const Result result =
+        launched({"-n", "4", "--keep-going", "--timeout", "20"}, {"die-twice", "2"});
+    EXPECT_EQ(result.code, 128 + SIGKILL) << result.err;
+    EXPECT_EQ(driver::count(result.out, "first peer lost, second peer lost"), 3) << result.out;
+  }
+}
+
 // --- a rank's children ---------------------------------------------------------------------------
 
 TEST(Fork, ChildrenAreRefusedWithAClearSentence) {

@@ -104,6 +104,27 @@ int die(Job& job, char** argv) {
   return survive(job, victim);
 }
 
+/// The victim is killed on its way into a barrier (its ticket is written, nobody has counted it) or
+/// before it; the others ask for two barriers.
+int die_arriving(Job& job, char** argv) {
+  const Rank victim{static_cast<std::uint32_t>(number(argv, 3))};
+  if (job.rank() == victim) {
+    if (std::string(argv[2]) == "die-arriving") job.record(victim).barrier_ticket.store(1);
+    ::raise(SIGKILL);
+  }
+  const std::string first = viaduct::to_string(barrier(job));
+  say("first " + first + ", second " + viaduct::to_string(barrier(job)));
+  return 0;
+}
+
+/// The victim's body ends with a code while the others wait for it in a barrier.
+int desert(Job& job, char** argv) {
+  if (static_cast<int>(index(job.rank())) == number(argv, 3)) return number(argv, 4);
+  const Status status = barrier(job);
+  say("deserted: " + std::string(viaduct::to_string(status)));
+  return status == Status::ok ? 0 : 9;
+}
+
 int hang_all(Job& job, char** argv) {
   if (std::string(argv[2]) == "hang-ignoring") ::signal(SIGTERM, SIG_IGN);
   auto& record = job.record(job.rank());
@@ -356,6 +377,9 @@ const std::map<std::string, Verb>& verbs() {
                                                {"throw", throw_one},
                                                {"leave", leave},
                                                {"die", die},
+                                               {"die-arriving", die_arriving},
+                                               {"die-twice", die_arriving},
+                                               {"desert", desert},
                                                {"hang", hang_all},
                                                {"hang-ignoring", hang_all},
                                                {"stop", stop_one},
