@@ -80,7 +80,8 @@ class Job {
 
   /// A barrier in two halves, for callers that must go on polling in between: arrive, then ask
   /// until done. Every rank calls them in the same order. barrier_done answers ok, retry, or
-  /// peer_lost when a rank that has not arrived is lost.
+  /// peer_lost when a rank that has not arrived is lost, or waits in its Job's destructor (then a
+  /// sentence names it).
   std::uint32_t barrier_arrive() noexcept;
   Status barrier_done(std::uint32_t ticket) noexcept;
 
@@ -89,6 +90,8 @@ class Job {
   void join();
   void finalize() noexcept;
   void wake_sleepers() noexcept;
+  void announce_end() noexcept;
+  void report_deserter(std::uint32_t rank) const noexcept;
   friend struct RankRun;                       // run()'s insides
   explicit Job(std::unique_ptr<Parts> parts);  // run() uses it for ranks that are threads
   friend int run(int (*body)(Job&, int, char**), int argc, char** argv);
@@ -114,8 +117,10 @@ class Job {
 
 /// Runs @p body once per rank of this process: once when ranks are processes, in as many threads as
 /// there are ranks when they are threads. Prints an exception's sentence and answers 1. Returns the
-/// process' exit code (the first non-zero one of its ranks). This is how a program supports both
-/// modes:
+/// process' exit code (the first non-zero one of its ranks). A rank whose body throws does not
+/// finalize its Job; one whose body returns another code than 0 finalizes if all ranks come to
+/// their end within a second, and else ends without: the others, which may wait for it, learn that
+/// it is lost. This is how a program supports both modes:
 ///
 ///     int body(viaduct::Job& job, int argc, char** argv);
 ///     int main(int argc, char** argv) { return viaduct::run(body, argc, argv); }

@@ -44,7 +44,7 @@ struct alignas(64) RankRecord {
   std::atomic<std::uint32_t> waits_for_peer;  // kNoPeer when for nobody in particular
   std::atomic<std::uint32_t> credits_in;      // what the rank has not yet given back
   std::atomic<std::uint32_t> credits_out;     // what it has left towards waits_for_peer
-  std::atomic<std::uint32_t> reserved;
+  std::atomic<std::uint32_t> finalizing;      // 1: its Job's destructor waits for the others
   std::atomic<std::uint64_t> bytes_expected;
   std::atomic<std::uint64_t> bytes_seen;
   std::atomic<std::uint64_t>
@@ -73,7 +73,8 @@ struct alignas(64) JobPage {
       std::atomic<std::uint32_t> life_epoch;  // +1 whenever a rank's state becomes left or killed
   std::atomic<std::uint32_t> first_lost;      // rank + 1 of the first one, 0 when none
   std::atomic<std::uint32_t>
-      without_membarrier;  // ranks that could not register for expedited barriers
+      without_membarrier;                 // ranks that could not register for expedited barriers
+  std::atomic<std::uint32_t> finalizing;  // ranks whose record says so
   alignas(64) std::atomic<std::uint32_t> barrier_arrivals;  // at all barriers, of all ranks
   alignas(64) std::atomic<std::uint32_t> barrier_round;     // the last barrier that all arrived at
 

@@ -67,6 +67,8 @@ std::string BootstrapServer::dispatch(Rank rank, const Message& message, int& fd
       return arrive(rank, FenceKind::everyone);
     case Kind::fence_survivors:
       return arrive(rank, FenceKind::survivors);
+    case Kind::fence_failed:
+      return arrive(rank, FenceKind::failed);
     case Kind::get:
       answer_get(rank, message);
       return {};

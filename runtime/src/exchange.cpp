@@ -34,9 +34,24 @@ void Exchange::lose(Rank rank) {
   any_lost_ = true;
 }
 
+/// The rank for which no fence of everyone will be complete again, if there is one.
+std::optional<Rank> Exchange::culprit() const noexcept {
+  if (any_lost_) return first_lost_;
+  const auto ends = [](const PerRank& r) { return r.waiting && r.kind == FenceKind::survivors; };
+  const auto found = std::find_if(ranks_.begin(), ranks_.end(), ends);
+  if (found == ranks_.end()) return std::nullopt;
+  return Rank{static_cast<std::uint32_t>(found - ranks_.begin())};
+}
+
+/// Whether all wait, and at fences that can be over together.
 bool Exchange::complete() const noexcept {
-  return std::all_of(ranks_.begin(), ranks_.end(),
-                     [](const PerRank& r) { return r.waiting || r.lost; });
+  bool ending = false;
+  bool going_on = false;
+  for (const PerRank& r : ranks_) {
+    if (!r.waiting && !r.lost) return false;
+    if (r.waiting) (r.kind == FenceKind::everyone ? going_on : ending) = true;
+  }
+  return !(ending && going_on);
 }
 
 void Exchange::publish() {
@@ -48,14 +63,15 @@ void Exchange::publish() {
 
 std::vector<Exchange::Release> Exchange::take_released() {
   std::vector<Release> released;
+  const std::optional<Rank> missing = culprit();
   const bool all_here = complete();
   if (all_here) publish();
   for (std::uint32_t i = 0; i < size(); ++i) {
     PerRank& each = ranks_[i];
-    const bool fails = each.kind == FenceKind::everyone && any_lost_;
+    const bool fails = each.kind == FenceKind::everyone && missing.has_value();
     if (!each.waiting || !(all_here || fails)) continue;
     each.waiting = false;
-    released.push_back({Rank{i}, fails, first_lost_});
+    released.push_back({Rank{i}, fails, missing.value_or(Rank{})});
   }
   return released;
 }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,8 +19,9 @@
 namespace viaduct {
 
 enum class FenceKind : std::uint8_t {
-  everyone,   ///< fails as soon as a rank is lost
-  survivors,  ///< does not wait for ranks that are lost
+  everyone,   ///< fails as soon as a rank is lost, or ends
+  survivors,  ///< the end: does not wait for ranks that are lost
+  failed,     ///< the same for a rank that will soon give up waiting: fails no fence meanwhile
 };
 
 class Exchange {
@@ -64,6 +66,7 @@ class Exchange {
     bool lost = false;
     FenceKind kind = FenceKind::everyone;
   };
+  [[nodiscard]] std::optional<Rank> culprit() const noexcept;
   [[nodiscard]] bool complete() const noexcept;
   void publish();
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <exception>
 
 #include "runtime/clock.hpp"
@@ -16,6 +17,10 @@
 
 namespace viaduct {
 namespace {
+
+/// How long a rank that has failed waits for the others to finalize with it: those that end as well
+/// need it to say all that they have to say.
+constexpr std::chrono::milliseconds kGraceOfFailed{1000};
 
 LogLevel level_of(const std::string& name) {
   if (name == "error") return LogLevel::error;
@@ -169,9 +174,13 @@ Job::~Job() {
 
 void Job::finalize() noexcept {
   record(rank_).activity.store(Activity::barrier, std::memory_order_relaxed);
+  if (!parts_->failed) announce_end();
   try {
     if (settings_.stats) put_stats(*bootstrap_, stats_.rows());
-    parts_->job_bootstrap->fence_survivors();
+    if (!parts_->failed)
+      parts_->job_bootstrap->fence_survivors();
+    else if (!parts_->job_bootstrap->fence_failed(kGraceOfFailed))
+      return;
     if (settings_.stats && index(rank_) == 0) print_stats(*parts_->job_bootstrap, size_);
   } catch (const std::exception& problem) {
     log_.write(LogLevel::error, fmt::format("finalizing: {}", problem.what()));

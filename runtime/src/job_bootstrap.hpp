@@ -2,6 +2,7 @@
 /// @file
 /// What a Job asks of a Bootstrap beyond the public interface, and the two that there are.
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -17,6 +18,10 @@ class JobBootstrap : public Bootstrap {
   /// A fence that does not wait for ranks that are lost: finalize.  Does not throw when the
   /// launcher is gone.
   virtual void fence_survivors() = 0;
+
+  /// The same for a rank that has failed: it waits no longer than @p limit for the others, who may
+  /// wait for it. False: not all came.
+  [[nodiscard]] virtual bool fence_failed(std::chrono::milliseconds limit) = 0;
 
   /// get() that answers empty when there is nothing.
   [[nodiscard]] virtual std::vector<std::byte> get_or_empty(Rank rank, std::string_view key) = 0;

@@ -22,6 +22,7 @@ struct Job::Parts {
   ForkMark fork_mark;
   int exceptions_before = 0;
   bool abandoned = false;  // the body threw: do not finalize
+  bool failed = false;     // the body answered another code than 0: do not wait long for the others
 
   [[nodiscard]] JobPage* page() const noexcept {
     return world ? world->page.get() : own_page.get();

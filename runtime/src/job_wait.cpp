@@ -41,16 +41,36 @@ Status Job::barrier_done(std::uint32_t ticket) noexcept {
     return static_cast<std::int32_t>(theirs - ticket) < 0;
   };
   const bool open = !behind(page_->barrier_round.load(std::memory_order_acquire));
-  if (life_epoch() == 0) return open ? Status::ok : Status::retry;
+  const bool some_end = page_->finalizing.load(std::memory_order_acquire) != 0;
+  if (life_epoch() == 0 && (open || !some_end)) return open ? Status::ok : Status::retry;
   bool all_here = true;
   for (std::uint32_t i = 0; i < size_; ++i) {
     const auto& theirs = record(Rank{i}).barrier_ticket;
     if (!behind(theirs.load(std::memory_order_acquire))) continue;
     all_here = false;
-    if (is_lost(Rank{i}) && behind(theirs.load(std::memory_order_acquire)))
-      return Status::peer_lost;
+    const bool ends = record(Rank{i}).finalizing.load(std::memory_order_acquire) != 0;
+    if ((!ends && !is_lost(Rank{i})) || !behind(theirs.load(std::memory_order_acquire))) continue;
+    if (ends) report_deserter(i);
+    return Status::peer_lost;
   }
   return all_here ? Status::ok : Status::retry;
+}
+
+void Job::report_deserter(std::uint32_t rank) const noexcept {
+  try {
+    log_.write(LogLevel::error,
+               fmt::format("a barrier waits for rank {}, which has ended its job: all ranks must "
+                           "come to the same barriers",
+                           rank));
+  } catch (const std::exception&) {  // no memory for a report
+  }
+}
+
+/// Whoever waits for this rank in a barrier is to know that it will not come.
+void Job::announce_end() noexcept {
+  record(rank_).finalizing.store(1, std::memory_order_release);
+  page_->finalizing.fetch_add(1, std::memory_order_seq_cst);
+  wake_sleepers();
 }
 
 void Job::report_long_wait(std::uint64_t since_ns) noexcept {

@@ -33,7 +33,9 @@ struct RankRun {
   /// The body's exit code; 1, and a Job that will not finalize, when it throws.
   int call(Job& job) const {
     try {
-      return body(job, argc, argv);
+      const int code = body(job, argc, argv);
+      job.parts_->failed = code != 0;
+      return code;
     } catch (const std::exception& problem) {
       complain(problem.what());
     } catch (...) {
@@ -56,16 +58,14 @@ struct RankRun {
   void thread(const std::shared_ptr<ThreadWorld>& world, const Launch& launch,
               std::uint32_t rank) const {
     int code = 1;
-    bool finalized = false;
     try {
       Job job(Job::Parts::of_thread(world, launch, rank));
       code = call(job);
-      finalized = !job.parts_->abandoned;
     } catch (const std::exception& problem) {
       name_this_thread(rank);
       complain(problem.what());
     }
-    if (!finalized) {
+    if (world->page->record(Rank{rank}).state.load() != RankState::finalized) {
       lose_thread_rank(*world, Rank{rank}, RankState::killed, code);
       if (!launch.keep_going) end_process(code);
     } else if (code != 0) {

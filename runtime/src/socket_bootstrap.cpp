@@ -33,10 +33,11 @@ class SocketBootstrap final : public JobBootstrap {
     const Answer answer = ask({Kind::fence});
     if (answer.message.kind == Kind::released) return;
     if (answer.message.kind != Kind::lost) reject(answer);
-    throw Error(std::errc::owner_dead,
-                fmt::format("rank {} was lost before it reached the fence that rank {} waits "
-                            "at",
-                            answer.message.rank, index(rank_)));
+    throw Error(
+        std::errc::owner_dead,
+        fmt::format("rank {} was lost or ended its job before it reached the fence that rank {} "
+                    "waits at",
+                    answer.message.rank, index(rank_)));
   }
 
   void fence_survivors() override {
@@ -46,6 +47,16 @@ class SocketBootstrap final : public JobBootstrap {
       // No launcher, no job: the system is about to end this process too. There is nothing left to
       // wait for.
     }
+  }
+
+  bool fence_failed(std::chrono::milliseconds limit) override {
+    try {
+      send({Kind::fence_failed}, -1);
+      if (!wire::readable_within(socket_, limit)) return false;
+      static_cast<void>(take_answer());
+    } catch (const Error&) {  // as above
+    }
+    return true;
   }
 
   std::vector<std::byte> get(Rank rank, std::string_view key) override {
@@ -122,6 +133,10 @@ class SocketBootstrap final : public JobBootstrap {
 
   Answer ask(const Message& question) const {
     send(question, -1);
+    return take_answer();
+  }
+
+  Answer take_answer() const {
     Answer answer{};
     const int problem = wire::receive(socket_, answer.datagram, 0);
     if (problem != 0 || answer.datagram.end_of_stream) {

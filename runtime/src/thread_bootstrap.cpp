@@ -9,6 +9,7 @@ namespace {
 
 using Lock = std::unique_lock<std::mutex>;
 using Outcome = ThreadWorld::Outcome;
+constexpr std::chrono::milliseconds kForEver{-1};
 
 /// Hands out the exchange's verdicts. Call with the world's mutex held.
 void deliver(ThreadWorld& world) {
@@ -35,13 +36,17 @@ class ThreadBootstrap final : public JobBootstrap {
     const ThreadWorld::FenceOutcome outcome = wait(FenceKind::everyone);
     if (outcome.outcome == Outcome::failed) {
       throw Error(std::errc::owner_dead,
-                  fmt::format("rank {} was lost before it reached the fence that rank {} "
-                              "waits at",
+                  fmt::format("rank {} was lost or ended its job before it reached the fence that "
+                              "rank {} waits at",
                               index(outcome.culprit), index(rank_)));
     }
   }
 
   void fence_survivors() override { static_cast<void>(wait(FenceKind::survivors)); }
+
+  bool fence_failed(std::chrono::milliseconds limit) override {
+    return wait(FenceKind::failed, limit).outcome != Outcome::waiting;
+  }
 
   std::vector<std::byte> get(Rank rank, std::string_view key) override {
     mark_.refuse_in_child("Bootstrap::get");
@@ -82,13 +87,17 @@ class ThreadBootstrap final : public JobBootstrap {
     return index(rank) < world_->exchange.size() ? world_->exchange.get(rank, key) : nullptr;
   }
 
-  ThreadWorld::FenceOutcome wait(FenceKind kind) {
+  ThreadWorld::FenceOutcome wait(FenceKind kind, std::chrono::milliseconds limit = kForEver) {
     Lock lock(world_->mutex);
     ThreadWorld::FenceOutcome& mine = world_->outcomes[index(rank_)];
     mine = {};
     world_->exchange.arrive(rank_, kind);
     deliver(*world_);
-    world_->released.wait(lock, [&] { return mine.outcome != Outcome::waiting; });
+    const auto answered = [&] { return mine.outcome != Outcome::waiting; };
+    if (limit == kForEver)
+      world_->released.wait(lock, answered);
+    else
+      world_->released.wait_for(lock, limit, answered);
     return mine;
   }
 

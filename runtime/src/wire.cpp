@@ -1,8 +1,10 @@
 #include "runtime/src/wire.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -15,7 +17,7 @@ constexpr std::size_t kMaxDescriptors =
 
 bool is_kind(std::uint16_t kind) noexcept {
   return (kind >= static_cast<std::uint16_t>(Kind::put) &&
-          kind <= static_cast<std::uint16_t>(Kind::fetch_fd)) ||
+          kind <= static_cast<std::uint16_t>(Kind::fence_failed)) ||
          (kind >= static_cast<std::uint16_t>(Kind::released) &&
           kind <= static_cast<std::uint16_t>(Kind::descriptor));
 }
@@ -123,6 +125,17 @@ int receive(int socket, Datagram& datagram, int flags) {
   datagram.end_of_stream = got == 0;
   datagram.bytes.resize(static_cast<std::size_t>(got));
   return 0;
+}
+
+bool readable_within(int socket, std::chrono::milliseconds limit) noexcept {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point end = Clock::now() + limit;
+  pollfd wanted{socket, POLLIN, 0};
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    const int ready = ::poll(&wanted, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
+    if (ready >= 0 || errno != EINTR) return ready > 0;
+  }
 }
 
 }  // namespace viaduct::wire

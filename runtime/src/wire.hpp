@@ -7,6 +7,7 @@
 /// A message is Header, key, value. A rank has at most one question open; put and share_fd have no
 /// answer.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -29,6 +30,7 @@ enum class Kind : std::uint16_t {
   get,              // rank, key; answered by value or nothing
   share_fd,         // with one descriptor
   fetch_fd,         // rank; answered by descriptor or nothing
+  fence_failed,     // answered by released, but the rank may end before
   // launcher to rank
   released = 64,
   lost,  // rank: who will not come
@@ -77,5 +79,8 @@ int send(int socket, std::span<const std::byte> bytes, int fd, int flags) noexce
 
 /// Receives one datagram of at most kMaxMessageBytes. Returns 0 or an errno value.
 int receive(int socket, Datagram& datagram, int flags);
+
+/// Whether something can be received, or the other end is closed, before @p limit is over.
+[[nodiscard]] bool readable_within(int socket, std::chrono::milliseconds limit) noexcept;
 
 }  // namespace viaduct::wire

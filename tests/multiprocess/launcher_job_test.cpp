@@ -230,7 +230,8 @@ TEST(Bootstrap, LostRankEndsTheFenceOfTheOthers) {
                                  script, driver::test_program("launcher_actor")})
                             .finish();
   EXPECT_EQ(result.code, 1);
-  EXPECT_EQ(driver::count(result.err, "rank 1 was lost before it reached the fence"), 2)
+  EXPECT_EQ(
+      driver::count(result.err, "rank 1 was lost or ended its job before it reached the fence"), 2)
       << result.err;
 }
 

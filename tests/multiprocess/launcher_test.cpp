@@ -102,6 +102,37 @@ TEST(ExitStatus, ExceptionIsPrintedWithItsRank) {
   }
 }
 
+TEST(ExitStatus, RankThatFailsWhileOthersWaitForItEndsTheJob) {
+  for (const char* mode : {"processes", "threads"}) {
+    const Result result = run({"-n", "3", "--mode", mode, "--timeout", "20"}, {"desert", "1", "7"});
+    EXPECT_EQ(result.code, 7) << mode;
+    EXPECT_TRUE(has(result.err, "rank 1 (pid ")) << result.err;
+    EXPECT_TRUE(has(result.err, "exited with code 7; it is the first to fail")) << result.err;
+    EXPECT_LT(result.seconds, 5);
+  }
+}
+
+TEST(ExitStatus, SurvivorsOfARankThatFailsAreTold) {
+  for (const char* mode : {"processes", "threads"}) {
+    const Result result =
+        run({"-n", "3", "--mode", mode, "--timeout", "20", "--keep-going"}, {"desert", "1", "7"});
+    EXPECT_EQ(result.code, 7) << mode;
+    EXPECT_EQ(driver::count(result.out, "deserted: peer lost"), 2) << mode << result.out;
+    EXPECT_TRUE(has(result.err, "rank 1 (pid ")) << result.err;
+  }
+}
+
+TEST(ExitStatus, BarrierWithARankThatHasEndedIsAnError) {
+  for (const char* mode : {"processes", "threads"}) {
+    const Result result =
+        run({"-n", "3", "--mode", mode, "--timeout", "20", "--keep-going"}, {"desert", "1", "0"});
+    EXPECT_EQ(result.code, 9) << mode;
+    EXPECT_EQ(driver::count(result.out, "deserted: peer lost"), 2) << mode << result.out;
+    EXPECT_EQ(driver::count(result.err, "barrier waits for rank 1, which has ended its job"), 2)
+        << mode << result.err;
+  }
+}
+
 TEST(ExitStatus, TimeLimit) {
   const Result result = run({"-n", "2", "--timeout", "0.5"}, {"hang"});
   EXPECT_EQ(result.code, 124);

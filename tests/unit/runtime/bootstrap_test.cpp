@@ -146,6 +146,39 @@ TEST(Exchange, RankLostWhileItWaitsIsNotReleased) {
   EXPECT_EQ(ranks_of(exchange.take_released()), std::vector<std::uint32_t>{1});
 }
 
+TEST(Exchange, RankThatEndsFailsTheFenceOfTheOthers) {
+  Exchange exchange(3);
+  exchange.arrive(Rank{1}, FenceKind::survivors);
+  exchange.arrive(Rank{0}, FenceKind::everyone);
+  exchange.arrive(Rank{2}, FenceKind::everyone);
+  const auto released = exchange.take_released();
+  EXPECT_EQ(ranks_of(released), (std::vector<std::uint32_t>{0, 2})) << "the end still waits";
+  EXPECT_TRUE(released.at(0).failed);
+  EXPECT_EQ(released.at(0).culprit, Rank{1});
+  exchange.arrive(Rank{0}, FenceKind::survivors);
+  EXPECT_TRUE(exchange.take_released().empty());
+  exchange.arrive(Rank{2}, FenceKind::survivors);
+  EXPECT_EQ(ranks_of(exchange.take_released()), (std::vector<std::uint32_t>{0, 1, 2}));
+}
+
+TEST(Exchange, FailedRankFailsNoFenceBeforeItIsLost) {
+  Exchange exchange(2);
+  exchange.arrive(Rank{1}, FenceKind::failed);
+  exchange.arrive(Rank{0}, FenceKind::everyone);
+  EXPECT_TRUE(exchange.take_released().empty());
+  exchange.lose(Rank{1});
+  const auto released = exchange.take_released();
+  ASSERT_EQ(ranks_of(released), std::vector<std::uint32_t>{0});
+  EXPECT_TRUE(released[0].failed);
+}
+
+TEST(Exchange, FailedRankEndsWithTheOthersWhenTheyDo) {
+  Exchange exchange(2);
+  exchange.arrive(Rank{1}, FenceKind::failed);
+  exchange.arrive(Rank{0}, FenceKind::survivors);
+  EXPECT_EQ(ranks_of(exchange.take_released()), (std::vector<std::uint32_t>{0, 1}));
+}
+
 // --- the server ----------------------------------------------------------------------------------
 
 class Server : public testing::Test {
