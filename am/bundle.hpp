@@ -113,17 +113,18 @@ class Bundle {
     const std::uint32_t id = wire::handler(client);
     const bool reply = special == (std::uint64_t{1} << wire::kind_shift);
     const bool plain = special == 0 && requests && map.deferred_count == 0;
-    if ((reply || plain) && via::shm::header::extra_lines(header) == 0 && id >= kOwnHandlers && id < map.thunk_count &&
-        map.thunks[id] != nullptr) [[likely]] {
-      const Arrival arrival{reinterpret_cast<const std::byte*>(slot.words), via::shm::header::length(header), nullptr, 0};
-      Token token(map, client);
-      if (reply) ++map.credits;
-      ++slow_;
-      running_ = static_cast<std::uint16_t>(id);
-      map.thunks[id](token, arrival);
-      --slow_;
-      if (plain && !token.replied_) map.give_credit_back();
-      return;
+    if ((reply || plain) && via::shm::header::extra_lines(header) == 0 && id < map.thunk_count) [[likely]] {
+      if (const Thunk thunk = map.thunks[id]; thunk != nullptr) [[likely]] {
+        const Arrival arrival{reinterpret_cast<const std::byte*>(slot.words), via::shm::header::length(header), nullptr, 0};
+        Token token(map, client);
+        if (reply) ++map.credits;
+        ++slow_;
+        running_ = static_cast<std::uint16_t>(id);
+        thunk(token, arrival);
+        --slow_;
+        if (plain && !token.replied_) map.give_credit_back();
+        return;
+      }
     }
     dispatch_slow(map, slot, header, requests);
   }

@@ -27,7 +27,7 @@ namespace viaduct::am {
 /// An arrived message as a thunk sees it.
 struct Arrival {
   const std::byte* args = nullptr;
-  std::uint32_t arg_bytes = 0;
+  std::size_t arg_bytes = 0;
   std::byte* data = nullptr;      ///< medium: the receive buffer, 16-byte aligned; bulk, get: in the segment
   std::size_t data_bytes = 0;
 };

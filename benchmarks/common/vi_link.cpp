@@ -19,7 +19,7 @@ void require(Status status, const char* what) {
 }  // namespace
 
 ViLink::ViLink(via::Nic& nic, Pair& pair, Rank peer)
-    : pair_(pair), tag_(nic.create_tag()), nic_(nic), memory_(nic.allocate((kDepth + 1) * kSlotBytes)) {
+    : pair_(pair), tag_(nic.create_tag()), memory_(nic.allocate((kDepth + 1) * kSlotBytes)) {
   region_ = nic.register_memory(tag_, memory_, (kDepth + 1) * kSlotBytes, via::Rights::none);
   sends_ = nic.create_completion_queue(kDepth);
   receives_ = nic.create_completion_queue(kDepth);

@@ -25,10 +25,9 @@ class ViLink {
   via::Descriptor& await_receive(std::uint64_t value);
   void send(std::uint64_t value);
 
-  static constexpr std::uint32_t kDepth = 128;
+  static constexpr std::uint32_t kDepth = 32;  // all that a message touches stays in the first-level cache
   Pair& pair_;
   via::ProtectionTag tag_;
-  via::Nic& nic_;
   std::byte* memory_;
   via::MemoryRegion region_;
   std::unique_ptr<via::CompletionQueue> sends_, receives_;

@@ -45,6 +45,9 @@ struct alignas(kCacheLineBytes) Slot {
   void put(std::uint32_t i, std::uint64_t value) noexcept {
     std::atomic_ref(words[i]).store(value, std::memory_order_relaxed);
   }
+  [[nodiscard]] std::uint64_t get(std::uint32_t i) noexcept {
+    return std::atomic_ref(words[i]).load(std::memory_order_relaxed);
+  }
 };
 static_assert(sizeof(Slot) == kCacheLineBytes && offsetof(Slot, header) == 56);
 

@@ -111,6 +111,13 @@ Status CompletionQueue::poll_slow(Completion& out) noexcept {
   return ring_head_ != ring_tail_ ? pop(out) : Status::retry;
 }
 
+Status CompletionQueue::poll_other(Vi& vi, Completion& out) noexcept {
+  Descriptor* d = vi.take_receive();
+  if (d == nullptr) return poll_slow(out);  // the VI has failed over it
+  out = {&vi, d, Queue::receive};
+  return Status::ok;
+}
+
 void CompletionQueue::ring_self(std::uint32_t bit) noexcept {
   bell_->words[bit / 64].fetch_or(std::uint64_t{1} << (bit % 64));
   bell_->summary.fetch_or(std::uint64_t{1} << (bit / 64));
@@ -164,6 +171,7 @@ void CompletionQueue::settle(Vi& vi) noexcept {
 void CompletionQueue::set_aside(Vi& vi) noexcept {
   const auto at = static_cast<std::uint32_t>(vi.hot_at_);
   hot_[at] = hot_[--hot_count_];
+  turn_ = 0;
   hot_[at]->hot_at_ = static_cast<std::int32_t>(at);
   vi.hot_at_ = -1;
   if (vi.rx_ != nullptr) vi.rx_->notify.wanted.store(1, std::memory_order_relaxed);

@@ -35,14 +35,20 @@ class CompletionQueue final : public via::CompletionQueue {
   Status poll(Completion& out) noexcept override {
     if (ring_head_ == ring_tail_) [[likely]] {
       ++tick_;
+      std::uint32_t at = turn_;
       for (std::uint32_t i = 0; i < hot_count_; ++i) {
-        Vi* vi = hot_[turn_ < hot_count_ ? turn_ : 0];
-        if (Descriptor* d = vi->take_receive()) {
-          vi->last_active_ = tick_;
+        Vi* vi = hot_[at];
+        if (++at >= hot_count_) at = 0;
+        Slot& slot = vi->next_slot();
+        const std::uint64_t h = slot.header.load(std::memory_order_acquire);
+        if (!vi->is_full(h)) continue;
+        turn_ = at;  // the next poll begins with the next VI
+        vi->last_active_ = tick_;
+        if (Descriptor* d = vi->take_plain(slot, h)) [[likely]] {
           out = {vi, d, Queue::receive};
           return Status::ok;
         }
-        turn_ = turn_ + 1 < hot_count_ ? turn_ + 1 : 0;
+        return poll_other(*vi, out);
       }
       if (bell_->summary.load(std::memory_order_relaxed) == 0 && tick_ % kHousekeeping != 0) return Status::retry;
     }
@@ -98,7 +104,8 @@ class CompletionQueue final : public via::CompletionQueue {
   static constexpr std::uint64_t kHousekeeping = 64;  // polls
   static constexpr std::uint64_t kQuiet = 256;        // polls without a message after which a hot VI may be set aside
 
-  Status poll_slow(Completion& out) noexcept;
+  [[gnu::noinline]] Status poll_slow(Completion& out) noexcept;
+  [[gnu::noinline]] Status poll_other(Vi& vi, Completion& out) noexcept;  // a message that is not plain has come for vi
   Status pop(Completion& out) noexcept;
   void push(const Completion& c) noexcept {  // has room: create_vi made sure of it for all depths attached
     ring_[ring_tail_ & ring_mask_] = c;
@@ -122,7 +129,7 @@ class CompletionQueue final : public via::CompletionQueue {
   std::array<Vi*, kHotVis> hot_{};
   CqDoorbell* bell_ = nullptr;
   std::uint64_t tick_ = 0;
-  std::uint32_t turn_ = 0;
+  std::uint32_t turn_ = 0;  // less than hot_count_, or 0
   std::size_t ring_head_ = 0;
   std::size_t ring_tail_ = 0;
   std::size_t capacity_ = 0;

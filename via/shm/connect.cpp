@@ -105,7 +105,7 @@ void Vi::attach_peer(const Letter& letter) {
   rx_ = reinterpret_cast<ChannelHead*>(peer_window_ + letter.channel);
   rx_slot_count_ = 1U << letter.slots_log2;
   rx_mask_ = rx_slot_count_ - 1;
-  rx_plain_ = refusals_.empty() ? rx_mask_ : 0;
+  rx_plain_ = refusals_.empty() ? rx_slot_count_ : 0;
   rx_slots_ = rx_->slots();
   peer_extra_ = reinterpret_cast<std::byte*>(rx_) + ChannelHead::bytes_for(rx_slot_count_, options_.inline_only);
   rx_seq_ = rx_released_ = 0;

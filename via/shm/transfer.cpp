@@ -380,7 +380,7 @@ std::uint32_t Vi::refusal_of(std::uint64_t number) const noexcept {
 
 void Vi::forget_refusals() noexcept {
   refusals_.clear();
-  rx_plain_ = rx_mask_;
+  rx_plain_ = rx_slot_count_;
 }
 
 /// Tells the sender where receive @p number wants its data, as soon as the ring has a slot for it.

@@ -47,6 +47,7 @@ class Vi final : public via::Vi {
       publish(slot, header::make(MessageKind::inline_data, c.length, 0));
       ++tx_outstanding_;
       push_send(d, descriptor_status::done);
+      if ((tx_seq_ & tx_mask_ / 2) == 0) note_room();  // while the message is on its way, not when there is no more room
       return Status::ok;
     }
     return post_send_slow(d);
@@ -101,9 +102,9 @@ class Vi final : public via::Vi {
     std::uint32_t n = 0;
     while (n < budget) {
       const std::uint64_t seq = rx_seq_;
-      Slot& slot = rx_slots_[seq & rx_mask_];
+      Slot& slot = next_slot();
       const std::uint64_t h = slot.header.load(std::memory_order_acquire);
-      if ((h & header::phase_bit) != phase(seq, rx_mask_)) break;
+      if (!is_full(h)) break;
       __builtin_prefetch(&rx_slots_[(seq + kPrefetchAhead) & rx_mask_]);
       rx_seq_ = seq + 1 + header::extra_lines(h);
       f(*this, slot, h);
@@ -146,8 +147,7 @@ class Vi final : public via::Vi {
   [[nodiscard]] std::uint64_t first_unseen() const noexcept;
   [[nodiscard]] const Slot& sent_slot(std::uint64_t seq) const noexcept { return tx_slots_[seq & tx_mask_]; }
   [[nodiscard]] bool has_arrivals() const noexcept {
-    return rx_slots_ != nullptr && (rx_slots_[rx_seq_ & rx_mask_].header.load(std::memory_order_acquire) &
-                                    header::phase_bit) == phase(rx_seq_, rx_mask_);
+    return rx_slots_ != nullptr && is_full(next_slot().header.load(std::memory_order_acquire));
   }
   [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
   [[nodiscard]] void* context() const noexcept { return context_; }
@@ -169,7 +169,7 @@ class Vi final : public via::Vi {
   friend class CompletionQueue;
   friend class Nic;
 
-  static constexpr std::uint32_t kPrefetchAhead = 8;
+  static constexpr std::uint32_t kPrefetchAhead = 16;
 
   /// A registered range that the last descriptor named: the common case needs no look into the region table.
   struct RegionCache {
@@ -194,25 +194,36 @@ class Vi final : public via::Vi {
 
   /// Up to 56 bytes into a slot's words. Bytes behind the last one are undefined.
   static void copy_small(Slot& slot, const std::byte* from, std::uint32_t n) noexcept {
-    if (n == 16) {
+    if (n == 16) [[likely]] {
       slot.put(0, word_at(from));
       slot.put(1, word_at(from + 8));
-    } else if (n >= 8) {
-      for (std::uint32_t i = 0; i + 8 <= n; i += 8) slot.put(i / 8, word_at(from + i));
-      std::memcpy(reinterpret_cast<std::byte*>(slot.words) + n - 8, from + n - 8, 8);
-    } else {
-      for (std::uint32_t i = 0; i < n; ++i) reinterpret_cast<std::byte*>(slot.words)[i] = from[i];
+      return;
     }
+    for (std::uint32_t i = 0; i < n / 8; ++i) slot.put(i, word_at(from + std::size_t{8} * i));
+    if (n % 8 != 0) copy_rest(reinterpret_cast<std::byte*>(slot.words), from, n);
   }
-  static void copy_out_small(std::byte* to, const Slot& slot, std::uint32_t n) noexcept {
-    const auto* from = reinterpret_cast<const std::byte*>(slot.words);
-    if (n == 16) {
-      std::memcpy(to, from, 16);
-    } else if (n >= 8) {
-      for (std::uint32_t i = 0; i + 8 <= n; i += 8) std::memcpy(to + i, from + i, 8);
+  static void copy_out_small(std::byte* to, Slot& slot, std::uint32_t n) noexcept {
+    if (n == 16) [[likely]] {
+      std::memcpy(to, slot.words, 16);
+      return;
+    }
+    for (std::uint32_t i = 0; i < n / 8; ++i) {
+      const std::uint64_t word = slot.get(i);
+      std::memcpy(to + std::size_t{8} * i, &word, 8);
+    }
+    if (n % 8 != 0) copy_rest(to, reinterpret_cast<const std::byte*>(slot.words), n);
+  }
+  /// The last n % 8 bytes of n: as two pieces that may overlap.
+  static void copy_rest(std::byte* to, const std::byte* from, std::uint32_t n) noexcept {
+    if (n >= 8) {
       std::memcpy(to + n - 8, from + n - 8, 8);
+    } else if (n >= 4) {
+      std::memcpy(to, from, 4);
+      std::memcpy(to + n - 4, from + n - 4, 4);
     } else {
-      for (std::uint32_t i = 0; i < n; ++i) to[i] = from[i];
+      to[0] = from[0];
+      to[n / 2] = from[n / 2];
+      to[n - 1] = from[n - 1];
     }
   }
   [[nodiscard]] static std::uint64_t word_at(const std::byte* from) noexcept {
@@ -233,23 +244,32 @@ class Vi final : public via::Vi {
       rx_->receiver.posted.store(rx_posted_, std::memory_order_release);
     }
   }
-  /// The oldest arrived message into its receive, or null.
-  Descriptor* take_receive() noexcept {
-    Slot& slot = rx_slots_[rx_seq_ & rx_mask_];
-    const std::uint64_t h = slot.header.load(std::memory_order_acquire);
-    if ((h & header::phase_bit) != phase(rx_seq_, rx_mask_)) return nullptr;
+  /// Whether the slot whose header is @p h holds a message not yet taken.
+  [[nodiscard]] bool is_full(std::uint64_t h) const noexcept {
+    return (h & header::phase_bit) == phase(rx_seq_, rx_mask_);
+  }
+  [[nodiscard]] Slot& next_slot() const noexcept { return rx_slots_[rx_seq_ & rx_mask_]; }
+  /// Takes an arrived message into its receive when that is all there is to do; otherwise null, nothing done.
+  [[nodiscard]] Descriptor* take_plain(Slot& slot, std::uint64_t h) noexcept {
     Descriptor* d = rx_ring_[rx_seq_ & rx_ring_mask_];
     const std::uint32_t length = header::length(h);
-    if ((h & kPlainMask) == kPlain && d->control.segment_count == 1 && d->segment[0].local.length >= length &&
-        rx_posted_ - rx_seq_ <= rx_plain_) [[likely]] {
-      __builtin_prefetch(&rx_slots_[(rx_seq_ + kPrefetchAhead) & rx_mask_]);
-      copy_out_small(d->segment[0].local.address, slot, length);
-      d->control.length = length;
-      d->control.status = kReceived;
-      ++rx_seq_;
-      --rx_outstanding_;
-      return d;
-    }
+    if ((h & kPlainMask) != kPlain || d->control.segment_count != 1 || d->segment[0].local.length < length ||
+        rx_posted_ - rx_seq_ > rx_plain_) [[unlikely]]
+      return nullptr;
+    copy_out_small(d->segment[0].local.address, slot, length);
+    __builtin_prefetch(&rx_slots_[(rx_seq_ + kPrefetchAhead) & rx_mask_]);
+    d->control.length = length;
+    d->control.status = kReceived;
+    ++rx_seq_;
+    --rx_outstanding_;
+    return d;
+  }
+  /// The oldest arrived message into its receive, or null.
+  Descriptor* take_receive() noexcept {
+    Slot& slot = next_slot();
+    const std::uint64_t h = slot.header.load(std::memory_order_acquire);
+    if (!is_full(h)) return nullptr;
+    if (Descriptor* d = take_plain(slot, h)) return d;
     return take_receive_slow(slot, h);
   }
   static constexpr std::uint64_t kPlainMask = header::kind_mask | header::immediate_bit | header::rdma_bit;
@@ -326,7 +346,7 @@ class Vi final : public via::Vi {
   InlineOptions options_;
   std::uint32_t rx_outstanding_ = 0;
   std::uint32_t rx_ring_mask_ = 0;
-  std::uint64_t rx_plain_ = 0;  // rx_mask_, or 0 while a refused receive is posted
+  std::uint64_t rx_plain_ = 0;  // receives that slots can show; 0 while a refused receive is posted
   std::unique_ptr<Descriptor*[]> rx_ring_;  // posted receives, by number
   CompletionQueue* receive_cq_ = nullptr;
   RegionCache receive_region_;
