@@ -113,7 +113,8 @@ class Bundle {
     const std::uint32_t id = wire::handler(client);
     const bool reply = special == (std::uint64_t{1} << wire::kind_shift);
     const bool plain = special == 0 && requests && map.deferred_count == 0;
-    if ((reply || plain) && via::shm::header::extra_lines(header) == 0 && id < map.thunk_count) [[likely]] {
+    if ((reply || plain) && via::shm::header::extra_lines(header) == 0 && id >= kOwnHandlers &&
+        id < map.thunk_count) [[likely]] {  // a handler of its own table reads its arguments in place: not in the slot
       if (const Thunk thunk = map.thunks[id]; thunk != nullptr) [[likely]] {
         const Arrival arrival{reinterpret_cast<const std::byte*>(slot.words), via::shm::header::length(header), nullptr, 0};
         Token token(map, client);

@@ -24,7 +24,7 @@ struct Seen {
   std::uint64_t replies = 0;
   std::uint64_t sum = 0;
   double gap_ns = 0;
-  const Stopwatch* clock = nullptr;  // when a gap is to be kept
+  const Stopwatch* clock = nullptr;  // of the gap
   double last_ns = 0;
 };
 constinit thread_local Seen seen;
@@ -36,7 +36,6 @@ void busy(double ns) noexcept {
 }
 
 void keep_gap() noexcept {
-  if (seen.clock == nullptr) return;
   double now = 0;
   do {
     now = seen.clock->elapsed_ns();
@@ -49,9 +48,12 @@ void on_reply(Token&, std::uint64_t a, std::uint64_t b) {
   ++seen.replies;
 }
 void on_request(Token& token, std::uint64_t a, std::uint64_t b) {
-  keep_gap();
   ++seen.requests;
   token.reply<on_reply>(a, b);
+}
+void on_spaced_request(Token& token, std::uint64_t a, std::uint64_t b) {
+  keep_gap();
+  on_request(token, a, b);
 }
 void on_one_way(Token&, std::uint64_t a, std::uint64_t b) {
   seen.sum += a + b;
@@ -105,7 +107,7 @@ AmLink::AmLink(am::Context& context, Pair& pair, Rank peer, std::byte* bulk, std
     : pair_(pair), bundle_(context), endpoint_(bundle_), peer_(am::Index{index(peer)}), injected_(injected) {
   seen = Seen{};
   seen.gap_ns = injected.g_ns;
-  if (injected.g_ns != 0) seen.clock = &clock_;
+  seen.clock = &clock_;
   endpoint_.map_all();
   if (!pair.is_sender()) endpoint_.set_segment({bulk, bulk_bytes});
   medium_sources_.resize(Yardsticks::kMediumSources * Yardsticks::kMediumBytes / 8);
@@ -119,7 +121,9 @@ void AmLink::serve_until(std::uint64_t count) {
 
 void AmLink::request_pair(std::uint64_t value) {
   if (injected_.o_ns != 0) busy(injected_.o_ns);
-  require(endpoint_.request<on_request>(peer_, value, value + 1), "request");
+  require(injected_.g_ns == 0 ? endpoint_.request<on_request>(peer_, value, value + 1)
+                              : endpoint_.request<on_spaced_request>(peer_, value, value + 1),
+          "request");
 }
 
 double AmLink::rtt_half_ns(std::uint64_t round_trips, int words) {
