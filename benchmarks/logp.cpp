@@ -1,6 +1,7 @@
 // logp: LogP's parameters and the rates of Active Messages, beside the machine's own limits. Run as
-// `viaduct-run -n 2 --bind logp`; see docs/benchmarks.md. Ranks 0 and 1 measure, the others wait, blocked.
-// Method: Culler, Liu, Martin, Yoshikawa, LogP performance assessment of fast network interfaces, 1996.
+// `viaduct-run -n 2 --bind logp`; see docs/benchmarks.md. Ranks 0 and 1 measure, the others wait,
+// blocked. Method: Culler, Liu, Martin, Yoshikawa, LogP performance assessment of fast network
+// interfaces, 1996.
 
 #include <functional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "am/context.hpp"
 #include "benchmarks/common/am_link.hpp"
 #include "benchmarks/common/figures.hpp"
+#include "benchmarks/common/logp_method.hpp"
 #include "benchmarks/common/machine.hpp"
 #include "benchmarks/common/options.hpp"
 #include "benchmarks/common/shared_block.hpp"
@@ -23,6 +25,12 @@ namespace viaduct::bench {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::uint16_t kParametersEndpoint = 1;  // each rank's second one
+
+struct LogpOptions : Options {
+  bool parameters_only = false;
+  DelayShim shim;
+};
 
 struct Measurement {
   std::string name;
@@ -33,11 +41,16 @@ struct Measurement {
 
 class LogP {
  public:
-  LogP(am::Context& context, std::byte* block, Role role, const Options& options, Injected injected)
+  LogP(am::Context& context, std::byte* block, Role role, const LogpOptions& options)
       : options_(options),
         yardsticks_(block, role),
         vi_(context.nic(), pair(), other(role)),
-        am_(context, pair(), other(role), yardsticks_.bulk_target(), Yardsticks::kBulkBytes, injected) {
+        am_(context, pair(), other(role), yardsticks_.bulk_target(), Yardsticks::kBulkBytes,
+            Injected{}),
+        parameters_(context, pair(), other(role), kParametersEndpoint, options.shim) {
+    add("hand_over_ns", "ns", "", [&] { return yardsticks_.hand_over_ns(iterations(100'000)); });
+    add_parameters();
+    if (options.parameters_only) return;
     add_yardsticks();
     add_latencies();
     add_rates();
@@ -46,7 +59,7 @@ class LogP {
   Pair& pair() noexcept { return yardsticks_.pair(); }
 
   Figures run() {
-    const double blocked_cpu = am_.blocked_cpu_ms(1.0);
+    const double blocked_cpu = options_.parameters_only ? 0 : am_.blocked_cpu_ms(1.0);
     const Rounds rounds = measure_rounds(pair(), options_.rounds, [&] {
       std::vector<double> values;
       for (const Measurement& m : measurements_) {
@@ -57,7 +70,8 @@ class LogP {
     });
     Figures figures;
     report(rounds, figures);
-    figures.add("am_blocked_cpu_ms", "ms", {blocked_cpu}, {"2 ms in a second", 2, {}});
+    if (!options_.parameters_only)
+      figures.add("am_blocked_cpu_ms", "ms", {blocked_cpu}, {"2 ms in a second", 2, {}});
     if (const std::string note = rounds.note(); !note.empty()) figures.add_note(note);
     return figures;
   }
@@ -65,43 +79,66 @@ class LogP {
  private:
   static Rank other(Role role) noexcept { return role == Role::sender ? Rank{1} : Rank{0}; }
 
-  void add(std::string name, std::string unit, std::string against, std::function<double()> measure) {
-    measurements_.push_back({std::move(name), std::move(unit), std::move(against), std::move(measure)});
+  void add(std::string name, std::string unit, std::string against,
+           std::function<double()> measure) {
+    measurements_.push_back(
+        {std::move(name), std::move(unit), std::move(against), std::move(measure)});
   }
   [[nodiscard]] std::uint64_t iterations(std::uint64_t defined) const noexcept {
     return options_.iterations != 0 ? options_.iterations : defined;
   }
 
   void add_yardsticks() {
-    add("hand_over_ns", "ns", "", [&] { return yardsticks_.hand_over_ns(iterations(100'000)); });
     add("ring_rate_mps", "M/s", "", [&] {
       double best = 0;
       for (const RingLayout layout : kRingLayouts)
         best = std::max(best, yardsticks_.ring_rate_mps(layout, iterations(3'000'000)));
       return best;
     });
-    add("medium_ring_4k_gbs", "GB/s", "", [&] { return yardsticks_.medium_ring_4k_gbs(iterations(20'000)); });
+    add("medium_ring_4k_gbs", "GB/s", "",
+        [&] { return yardsticks_.medium_ring_4k_gbs(iterations(20'000)); });
     add("memcpy_1m_sum_gbs", "GB/s", "", [&] { return yardsticks_.memcpy_1m_gbs(true); });
     add("memcpy_64m_gbs", "GB/s", "", [&] { return yardsticks_.memcpy_64m_gbs(false); });
     add("memcpy_64m_sum_gbs", "GB/s", "", [&] { return yardsticks_.memcpy_64m_gbs(true); });
     add("futex_wake_ns", "ns", "", [&] { return yardsticks_.futex_wake_ns(); });
   }
 
+  // What one measures is the next one's delay: in this order.
+  void add_parameters() {
+    add("g_ns", "ns", "hand_over_ns", [&] {
+      burst_ = parameters_.long_burst(iterations(100'000));
+      return burst_.gap_ns;
+    });
+    add("logp_rtt_half_ns", "ns", "hand_over_ns", [&] {
+      return rtt_half_ = parameters_.rtt_half_ns(iterations(20'000), kAmple * burst_.gap_ns);
+    });
+    add("o_s_ns", "ns", "hand_over_ns", [&] { return parameters_.send_overhead_ns(400); });
+    add("o_both_ns", "ns", "hand_over_ns", [&] {
+      return parameters_.both_overheads_ns(iterations(10'000),
+                                           kAmple * std::max(burst_.gap_ns, 2 * rtt_half_));
+    });
+  }
+
   void add_latencies() {
-    add("vi_rtt_half_ns", "ns", "hand_over_ns", [&] { return vi_.rtt_half_ns(iterations(50'000)); });
-    add("am_short_rtt_half_ns", "ns", "hand_over_ns", [&] { return am_.rtt_half_ns(iterations(50'000)); });
-    add("am_two_lines_rtt_half_ns", "ns", "hand_over_ns", [&] { return am_.rtt_half_ns(iterations(50'000), 8); });
-    add("o_s_ns", "ns", "hand_over_ns", [&] { return am_.send_overhead_ns(200); });
-    add("g_ns", "ns", "hand_over_ns", [&] { return am_.burst_ns(iterations(100'000), 0); });
-    add("burst_with_delay_ns", "ns", "hand_over_ns", [&] { return am_.burst_ns(iterations(2'000), kDelayNs); });
-    add("am_blocked_rtt_half_ns", "ns", "futex_wake_ns", [&] { return am_.blocked_rtt_half_ns(30); });
+    add("vi_rtt_half_ns", "ns", "hand_over_ns",
+        [&] { return vi_.rtt_half_ns(iterations(50'000)); });
+    add("am_short_rtt_half_ns", "ns", "hand_over_ns",
+        [&] { return am_.rtt_half_ns(iterations(50'000)); });
+    add("am_two_lines_rtt_half_ns", "ns", "hand_over_ns",
+        [&] { return am_.rtt_half_ns(iterations(50'000), 8); });
+    add("am_blocked_rtt_half_ns", "ns", "futex_wake_ns",
+        [&] { return am_.blocked_rtt_half_ns(30); });
   }
 
   void add_rates() {
-    add("am_oneway_mps", "M/s", "ring_rate_mps", [&] { return am_.one_way_mps(iterations(3'000'000)); });
-    add("am_medium_4k_gbs", "GB/s", "medium_ring_4k_gbs", [&] { return am_.medium_4k_gbs(iterations(20'000)); });
+    add("am_flood_mps", "M/s", "ring_rate_mps", [&] { return burst_.rate_mps; });
+    add("am_oneway_mps", "M/s", "ring_rate_mps",
+        [&] { return am_.one_way_mps(iterations(3'000'000)); });
+    add("am_medium_4k_gbs", "GB/s", "medium_ring_4k_gbs",
+        [&] { return am_.medium_4k_gbs(iterations(20'000)); });
     add("am_bulk_1m_gbs", "GB/s", "memcpy_1m_sum_gbs", [&] { return bulk(kMiB, 16, true); });
-    add("am_bulk_64m_alone_gbs", "GB/s", "memcpy_64m_gbs", [&] { return bulk(64 * kMiB, 1, false); });
+    add("am_bulk_64m_alone_gbs", "GB/s", "memcpy_64m_gbs",
+        [&] { return bulk(64 * kMiB, 1, false); });
     add("am_bulk_64m_gbs", "GB/s", "memcpy_64m_sum_gbs", [&] { return bulk(64 * kMiB, 1, true); });
   }
 
@@ -117,8 +154,9 @@ class LogP {
 
   /// One value a round from several figures' values of that round.
   template <class... Names>
-  [[nodiscard]] std::vector<double> derive(const Rounds& rounds, const std::function<double(const std::vector<double>&)>& f,
-                                           const Names&... names) const {
+  [[nodiscard]] std::vector<double> derive(
+      const Rounds& rounds, const std::function<double(const std::vector<double>&)>& f,
+      const Names&... names) const {
     const std::vector<const std::vector<double>*> inputs{&of(rounds, names)...};
     std::vector<double> out;
     for (std::size_t round = 0; round < inputs.front()->size(); ++round) {
@@ -134,60 +172,69 @@ class LogP {
       const std::vector<double>& samples = of(rounds, m.name);
       if (m.against.empty())
         figures.add_yardstick(m.name, m.unit, samples);
-      else if (m.name != "burst_with_delay_ns")
+      else if (m.name != "o_both_ns")
         figures.add(m.name, m.unit, samples, {m.against, 0, of(rounds, m.against)});
     }
-    const std::vector<double>& hand_over = of(rounds, "hand_over_ns");
-    const auto against_l = [&](const std::string& name, const std::vector<double>& samples) {
-      figures.add(name, "ns", samples, {"hand_over_ns", 0, hand_over});
-    };
+    const Against hand_over{"hand_over_ns", 0, of(rounds, "hand_over_ns")};
+    const auto difference = [](const auto& v) { return v[0] - v[1]; };
+    figures.add("o_r_ns", "ns", derive(rounds, difference, "o_both_ns", "o_s_ns"), hand_over);
+    figures.add("L_ns", "ns", derive(rounds, difference, "logp_rtt_half_ns", "o_both_ns"),
+                hand_over);
+    if (options_.parameters_only) return;
     figures.add("delta_ns", "ns",
-                derive(rounds, [](const auto& v) { return v[0] - v[1]; }, "am_short_rtt_half_ns", "vi_rtt_half_ns"),
+                derive(rounds, difference, "am_short_rtt_half_ns", "vi_rtt_half_ns"),
                 {"vi_rtt_half_ns", 0, of(rounds, "vi_rtt_half_ns")});
-    against_l("o_r_ns",
-              derive(rounds, [](const auto& v) { return v[0] - kDelayNs - v[1]; }, "burst_with_delay_ns", "o_s_ns"));
-    against_l("L_ns", derive(rounds, [](const auto& v) { return v[0] - (v[1] - kDelayNs); }, "am_short_rtt_half_ns",
-                             "burst_with_delay_ns"));
-    figures.add("am_flood_mps", "M/s", derive(rounds, [](const auto& v) { return 1e3 / v[0]; }, "g_ns"),
-                {"ring_rate_mps", 0, of(rounds, "ring_rate_mps")});
-    figures.add("G_ns_per_byte", "ns", derive(rounds, [](const auto& v) { return 1 / v[0]; }, "am_bulk_1m_gbs"),
-                {"memcpy_1m_sum", 0, derive(rounds, [](const auto& v) { return 1 / v[0]; }, "memcpy_1m_sum_gbs")});
+    figures.add("G_ns_per_byte", "ns",
+                derive(
+                    rounds, [](const auto& v) { return 1 / v[0]; }, "am_bulk_1m_gbs"),
+                {"memcpy_1m_sum", 0,
+                 derive(
+                     rounds, [](const auto& v) { return 1 / v[0]; }, "memcpy_1m_sum_gbs")});
   }
 
-  static constexpr double kDelayNs = 3'000;  // above any g, so that every reply is there when it is over
-  Options options_;
+  static constexpr double kAmple = 3;  // times what a delay has to be above
+  LogpOptions options_;
   Yardsticks yardsticks_;
   ViLink vi_;
   AmLink am_;
+  LogpMethod parameters_;
+  Burst burst_;          // of this round
+  double rtt_half_ = 0;  // of this round
   std::vector<Measurement> measurements_;
 };
 
-int measure(Job& job, am::Context& context, std::byte* block, const Options& options, Injected injected) {
+int measure(Job& job, am::Context& context, std::byte* block, const LogpOptions& options) {
   const Role role = job.rank() == Rank{0} ? Role::sender : Role::peer;
   require_own_core(job, block, role);
-  LogP logp(context, block, role, options, injected);
+  LogP logp(context, block, role, options);
   const Figures figures = logp.run();
   if (role != Role::sender) return 0;
   figures.print(stdout);
   if (!options.json_file.empty())
-    figures.write_json(options.json_file, machine_facts(job.size(), job.threads_mode() ? "threads" : "processes"));
+    figures.write_json(options.json_file,
+                       machine_facts(job.size(), job.threads_mode() ? "threads" : "processes"));
   return 0;
 }
 
 int body(Job& job, int argc, char** argv) {
-  CLI::App app("Measures LogP's parameters and the rates of Active Messages, beside the machine's own limits.");
-  Options options;
-  Injected injected;
+  CLI::App app(
+      "Measures LogP's parameters and the rates of Active Messages, beside the machine's own "
+      "limits.");
+  LogpOptions options;
   add_common_options(app, options);
-  app.add_option("--inject-o", injected.o_ns, "Keep the sender busy for so many ns with every request (tests this program)");
-  app.add_option("--inject-g", injected.g_ns, "Take requests no faster than one in so many ns (tests this program)");
+  app.add_flag("--parameters", options.parameters_only, "Only o_s, o_r, L and g");
+  app.add_option("--inject-o", options.shim.o_ns,
+                 "Keep whoever sends busy for so many ns with every message (tests this program)");
+  app.add_option("--inject-g", options.shim.g_ns,
+                 "Handle requests no faster than one in so many ns (tests this program)");
   int exit_code = 0;
   if (!parse_command_line(app, argc, argv, job.rank() == Rank{0}, exit_code)) return exit_code;
   if (job.size() < 2)
-    throw Error(std::errc::invalid_argument, "logp needs two ranks; run it as: viaduct-run -n 2 --bind logp");
+    throw Error(std::errc::invalid_argument,
+                "logp needs two ranks; run it as: viaduct-run -n 2 --bind logp");
   std::byte* const block = share_block(job, Yardsticks::block_bytes(), Rank{1});
   am::Context context(job);
-  const int code = index(job.rank()) < 2 ? measure(job, context, block, options, injected) : 0;
+  const int code = index(job.rank()) < 2 ? measure(job, context, block, options) : 0;
   job.bootstrap().fence();  // the others wait here, blocked
   return code;
 }

@@ -1,6 +1,8 @@
 #include "benchmarks/common/statistics.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -30,6 +32,17 @@ Summary summarize(std::span<const double> samples) {
 }
 
 double median(std::span<const double> samples) { return middle(sorted_copy(samples)); }
+
+double mean_between(std::span<const double> samples, double from, double to) {
+  if (samples.empty()) return 0;
+  const std::vector<double> sorted = sorted_copy(samples);
+  const auto count = static_cast<double>(sorted.size());
+  const auto first = std::min(static_cast<std::size_t>(count * from), sorted.size() - 1);
+  const auto last = std::clamp(static_cast<std::size_t>(count * to), first + 1, sorted.size());
+  const double sum = std::accumulate(sorted.begin() + static_cast<std::ptrdiff_t>(first),
+                                     sorted.begin() + static_cast<std::ptrdiff_t>(last), 0.0);
+  return sum / static_cast<double>(last - first);
+}
 
 std::vector<double> ratios(std::span<const double> values, std::span<const double> yardstick) {
   if (values.size() != yardstick.size()) {

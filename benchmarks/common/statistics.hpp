@@ -21,6 +21,11 @@ struct Summary {
 /// The middle one, or the mean of the two in the middle; 0 when there are none.
 [[nodiscard]] double median(std::span<const double> samples);
 
+/// Mean of the sorted samples from the @p from-th part of them to the @p to-th (0 <= from < to <=
+/// 1): finer than a median where the clock ticks coarsely, without what interrupts do to the
+/// highest. 0 when there are none.
+[[nodiscard]] double mean_between(std::span<const double> samples, double from, double to);
+
 /// Round by round @p values[i] / @p yardstick[i]: what a bar is the median of. The ratio of two
 /// medians is something else when the machine changes its pace between rounds.  Throws
 /// std::invalid_argument when the lengths differ.

@@ -51,6 +51,19 @@ TEST(Median, OfAnEvenNumberIsTheMeanOfTheTwoInTheMiddle) {
   EXPECT_EQ(median({}), 0);
 }
 
+TEST(MeanBetween, LeavesOutWhatLiesBeyond) {
+  const std::vector<double> samples{100, 3, 1, 2, 4, 0, 5, 6, 7, 8};
+  EXPECT_DOUBLE_EQ(mean_between(samples, 0.1, 0.9), (1 + 2 + 3 + 4 + 5 + 6 + 7 + 8) / 8.0);
+  EXPECT_DOUBLE_EQ(mean_between(samples, 0, 0.5), 2);
+  EXPECT_DOUBLE_EQ(mean_between(samples, 0, 1), 13.6);
+}
+
+TEST(MeanBetween, TakesAtLeastOneOfThoseThereAre) {
+  EXPECT_EQ(mean_between({}, 0, 1), 0);
+  EXPECT_EQ(mean_between(std::vector<double>{7}, 0, 0.5), 7);
+  EXPECT_EQ(mean_between(std::vector<double>{7}, 0.9, 1), 7);
+}
+
 TEST(Ratios, AreTakenRoundByRound) {
   // The second half of the rounds ran at half the pace: the ratio is 1.1 in each, though that of
   // the medians is not.

@@ -1,0 +1,216 @@
+#include "benchmarks/common/logp_method.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "am/token.hpp"
+#include "benchmarks/common/statistics.hpp"
+#include "benchmarks/common/stopwatch.hpp"
+
+namespace viaduct::bench {
+namespace {
+
+constexpr am::Index kPeer{0};
+
+// What the handlers of this rank (which may be a thread) do and have seen.
+struct Seen {
+  std::uint64_t requests = 0;
+  std::uint64_t replies = 0;
+  std::uint64_t sum = 0;
+  DelayShim shim;
+  const Stopwatch* clock = nullptr;
+  double last_request_ns = 0;
+};
+constinit thread_local Seen seen;
+
+void busy(double ns) noexcept {
+  const Stopwatch watch;
+  while (watch.elapsed_ns() < ns) {
+  }
+}
+
+void keep_gap() noexcept {
+  double now = 0;
+  do {
+    now = seen.clock->elapsed_ns();
+  } while (now - seen.last_request_ns < seen.shim.g_ns);
+  seen.last_request_ns = now;
+}
+
+void on_reply(am::Token&, std::uint64_t a, std::uint64_t b) {
+  seen.sum += a + b;
+  ++seen.replies;
+}
+void on_request(am::Token& token, std::uint64_t a, std::uint64_t b) {
+  if (seen.shim.g_ns != 0) keep_gap();
+  ++seen.requests;
+  if (seen.shim.o_ns != 0) busy(seen.shim.o_ns);
+  token.reply<on_reply>(a, b);
+}
+
+// What a stopwatch shows that is read at once.
+double clock_ns() {
+  std::vector<double> samples(1'000);
+  for (double& sample : samples) sample = Stopwatch().elapsed_ns();
+  return mean_between(samples, 0, 0.9);
+}
+
+// A delay that is work, each step of which needs the one before. A delay by the clock would go on
+// while the processor waits for the line of a reply, and hide that.
+void work(std::uint64_t steps) noexcept {
+  std::uint64_t value = steps;
+  for (std::uint64_t i = 0; i < steps; ++i) {
+    value = value * 0x9e3779b97f4a7c15 + i;
+    asm volatile("" : "+r"(value));
+  }
+}
+
+double work_ns(std::uint64_t steps) {
+  constexpr std::uint32_t kTimes = 8;
+  std::vector<double> samples(64);
+  for (double& sample : samples) {
+    const Stopwatch watch;
+    for (std::uint32_t i = 0; i < kTimes; ++i) work(steps);
+    sample = watch.elapsed_ns() / kTimes;
+  }
+  return mean_between(samples, 0, 0.5);  // it takes longer only when it is interrupted
+}
+
+void require(Status status) {
+  if (status != Status::ok)
+    throw std::runtime_error(fmt::format("a request of LogP's bursts: {}", to_string(status)));
+}
+
+}  // namespace
+
+LogpMethod::LogpMethod(am::Context& context, Pair& pair, Rank peer, std::uint16_t number,
+                       DelayShim shim)
+    : pair_(pair), bundle_(context), endpoint_(bundle_), shim_(shim) {
+  if (endpoint_.name().number != number)
+    throw std::logic_error(fmt::format("LogP's endpoint has number {}, not {}: create it in turn",
+                                       endpoint_.name().number, number));
+  require(endpoint_.map(kPeer, {peer, number}, am::kTagAll));
+  seen = Seen{};
+  seen.shim = shim;
+  seen.clock = &clock_;
+  start(1);  // from here on the MAPs are made
+  if (!pair_.is_sender()) return;
+  send(0);
+  await_replies(1);
+}
+
+// The sender returns and is to send @p requests; the peer returns when it has answered them.
+void LogpMethod::start(std::uint64_t requests) {
+  seen.requests = seen.replies = seen.sum = 0;
+  pair_.meet();
+  if (!pair_.is_sender()) serve(requests);
+}
+
+void LogpMethod::serve(std::uint64_t requests) {
+  while (seen.requests < requests) bundle_.poll();
+}
+
+void LogpMethod::send(std::uint64_t value) {
+  if (shim_.o_ns != 0) busy(shim_.o_ns);
+  require(endpoint_.request<on_request>(kPeer, value, std::uint64_t{1}));
+}
+
+void LogpMethod::await_replies(std::uint64_t count) {
+  while (seen.replies < count) bundle_.poll();
+}
+
+// In blocks longer than there are credits, of which the median is not changed by a few that an
+// interrupt fell into.
+Burst LogpMethod::long_burst(std::uint64_t requests) {
+  start(requests);
+  Burst burst;
+  if (pair_.is_sender()) {
+    const std::uint64_t block = std::max<std::uint64_t>(256, 2 * endpoint_.credits());
+    std::vector<double> times;
+    const Stopwatch all;
+    for (std::uint64_t sent = 0; sent < requests;) {
+      const std::uint64_t end = std::min(sent + block, requests);
+      const Stopwatch watch;
+      for (std::uint64_t i = sent; i < end; ++i) send(i);
+      times.push_back(watch.elapsed_ns() / static_cast<double>(end - sent));
+      sent = end;
+    }
+    await_replies(requests);
+    burst = {median(times), static_cast<double>(requests) * 1e3 / all.elapsed_ns()};
+    if (seen.sum != requests * (requests - 1) / 2 + requests)
+      throw std::runtime_error("the replies of LogP's long burst do not add up");
+  }
+  return {pair_.from_sender(burst.gap_ns), pair_.from_sender(burst.rate_mps)};
+}
+
+// A request polls now and then, and that poll may handle replies; bursts with one in them are no
+// measure of sending. They are at most every second one, and the slower ones.
+double LogpMethod::send_overhead_ns(std::uint32_t bursts) {
+  constexpr std::uint32_t kLength = 4;
+  const std::uint32_t length = std::min(kLength, endpoint_.credits());
+  start(std::uint64_t{bursts} * length);
+  double ns = 0;
+  if (pair_.is_sender()) {
+    std::vector<double> times(bursts);
+    const double clock = clock_ns();
+    for (std::uint32_t burst = 0; burst < bursts; ++burst) {
+      const Stopwatch watch;
+      for (std::uint32_t i = 0; i < length; ++i) send(i);
+      times[burst] = (watch.elapsed_ns() - clock) / length;
+      await_replies(std::uint64_t{burst + 1} * length);
+    }
+    ns = mean_between(times, 0, 0.5);
+  }
+  return pair_.from_sender(ns);
+}
+
+// In blocks, the median of which leaves out those that an interrupt fell into: over long delays
+// there are many, and each takes longer than what is to be measured.
+double LogpMethod::both_overheads_ns(std::uint64_t requests, double delay_ns) {
+  start(requests);
+  double ns = 0;
+  if (pair_.is_sender()) {
+    constexpr std::uint64_t kBlock = 16;
+    constexpr std::uint64_t kProbe = 1'000;
+    const auto steps = static_cast<std::uint64_t>(delay_ns / work_ns(kProbe) * kProbe);
+    const double delay = work_ns(steps);
+    std::vector<double> times;
+    for (std::uint64_t sent = 0; sent < requests;) {
+      const std::uint64_t block = std::min(kBlock, requests - sent);
+      const Stopwatch watch;
+      for (std::uint64_t i = 0; i < block; ++i) {
+        send(sent + i);
+        work(steps);
+        bundle_.poll();
+      }
+      times.push_back(watch.elapsed_ns() / static_cast<double>(block) - delay);
+      sent += block;
+    }
+    ns = median(times);
+    await_replies(requests);
+  }
+  return pair_.from_sender(ns);
+}
+
+double LogpMethod::rtt_half_ns(std::uint64_t round_trips, double delay_ns) {
+  start(round_trips);
+  double ns = 0;
+  if (pair_.is_sender()) {
+    std::vector<double> times(round_trips);
+    const double clock = clock_ns();
+    for (std::uint64_t i = 0; i < round_trips; ++i) {
+      busy(delay_ns);
+      const Stopwatch watch;
+      send(i);
+      await_replies(i + 1);
+      times[i] = (watch.elapsed_ns() - clock) / 2;
+    }
+    ns = mean_between(times, 0.1, 0.9);
+  }
+  return pair_.from_sender(ns);
+}
+
+}  // namespace viaduct::bench

@@ -1,0 +1,62 @@
+#pragma once
+/// @file
+/// LogP's parameters of Active Messages, by the method of Culler, Liu, Martin, Yoshikawa, LogP
+/// performance assessment of fast network interfaces, 1996: bursts of requests, each answered, with
+/// a delay between them that is nothing, or longer than all else.
+
+#include <cstdint>
+
+#include "am/bundle.hpp"
+#include "am/context.hpp"
+#include "am/endpoint.hpp"
+#include "benchmarks/common/pair.hpp"
+#include "benchmarks/common/stopwatch.hpp"
+
+namespace viaduct::bench {
+
+/// Delays that are put around the messages to test the method: it must find them again.
+struct DelayShim {
+  double o_ns = 0;  ///< whoever sends a request or a reply is busy so long before
+  double g_ns = 0;  ///< a request is handled no sooner than so long after the one before
+};
+
+struct Burst {
+  double gap_ns = 0;    ///< between two requests, once the pace is set
+  double rate_mps = 0;  ///< million requests a second, from the first one to the last reply
+};
+
+class LogpMethod {
+ public:
+  /// Both ranks construct, at the same time, as the context's endpoint @p number of each.
+  LogpMethod(am::Context& context, Pair& pair, Rank peer, std::uint16_t number, DelayShim shim);
+  LogpMethod(const LogpMethod&) = delete;
+  LogpMethod& operator=(const LogpMethod&) = delete;
+
+  // Each is called by both ranks, measures one round and returns the same value at both. Two words
+  // of 8 bytes each way.
+
+  /// g, by a burst so long that what is slowest sets the pace, replies handled meanwhile.
+  [[nodiscard]] Burst long_burst(std::uint64_t requests);
+  /// o_s: the time per request of bursts so short that nothing is received meanwhile.
+  [[nodiscard]] double send_overhead_ns(std::uint32_t bursts);
+  /// o_s + o_r: the time per request of a burst in which each is followed by a delay of @p delay_ns
+  /// and by a poll that finds the reply, without the delay. The delay must be above g and RTT.
+  [[nodiscard]] double both_overheads_ns(std::uint64_t requests, double delay_ns);
+  /// RTT/2 of requests that each start @p delay_ns after the reply before: a trimmed mean. The
+  /// delay must be above g.
+  [[nodiscard]] double rtt_half_ns(std::uint64_t round_trips, double delay_ns);
+
+ private:
+  void start(std::uint64_t requests);
+  void serve(std::uint64_t requests);
+  void send(std::uint64_t value);
+  void await_replies(std::uint64_t count);
+
+  Pair& pair_;
+  am::Bundle bundle_;
+  am::Endpoint endpoint_;
+  DelayShim shim_;
+  Stopwatch clock_;
+};
+
+}  // namespace viaduct::bench
