@@ -123,7 +123,7 @@ class Bundle {
         running_ = static_cast<std::uint16_t>(id);
         thunk(token, arrival);
         --slow_;
-        if (plain && !token.replied_) map.give_credit_back();
+        if (plain && !token.replied()) map.give_credit_back();
         return;
       }
     }

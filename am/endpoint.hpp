@@ -166,26 +166,39 @@ class Endpoint {
   Status send_short(Index to, A... args) noexcept {
     using S = detail::SignatureOf<Handler>;
     static_assert(S::kOperation == Operation::short_message, "use request_medium, request_bulk or get for this handler");
-    const auto words = detail::PackAs<typename S::Args>::pack(args...);
-    constexpr auto kWords = static_cast<std::uint32_t>(std::tuple_size_v<decltype(words)>);
-    const std::uint64_t client =
-        detail::wire::make(detail::Kind::request, Operation::short_message, detail::wire_id<Handler>());
+    constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
     if constexpr (kWords <= via::shm::kWordsPerSlot) {
       if (value(to) < maps_.size() && bundle_.slow_ == 0) [[likely]] {
         detail::Map& map = *maps_[value(to)];
         if (map.credits != 0 || map.take_stock()) [[likely]] {
-          if (via::shm::Slot* slot = map.vi->claim()) [[likely]] {
+          via::shm::Vi& vi = *map.vi;
+          if (via::shm::Slot* slot = vi.claim()) [[likely]] {
             --map.credits;
+            const auto words = detail::PackAs<typename S::Args>::pack(args...);
+            const std::uint64_t client = short_client<Handler>();
             for (std::uint32_t i = 0; i < kWords; ++i) slot->put(i, words[i]);
-            map.vi->publish(*slot, via::shm::header::make(via::shm::MessageKind::inline_data,
-                                                          static_cast<std::uint32_t>(S::Args::kBytes), client));
+            vi.publish(*slot, via::shm::header::make(via::shm::MessageKind::inline_data,
+                                                     static_cast<std::uint32_t>(S::Args::kBytes), client));
             if (--bundle_.until_poll_ == 0) [[unlikely]] poll_between();
             return Status::ok;
           }
         }
       }
     }
-    return send_slow({to, client, words.data(), kWords, static_cast<std::uint32_t>(S::Args::kBytes), nullptr, 0, 0, Wait});
+    return send_short_slow<Handler, Wait>(to, args...);
+  }
+
+  template <auto Handler>
+  [[nodiscard]] static std::uint64_t short_client() noexcept {
+    return detail::wire::make(detail::Kind::request, Operation::short_message, detail::wire_id<Handler>());
+  }
+  // Packs for itself: the words of the fast path stay in registers.
+  template <auto Handler, bool Wait, class... A>
+  [[gnu::noinline]] Status send_short_slow(Index to, A... args) noexcept {
+    using S = detail::SignatureOf<Handler>;
+    const auto words = detail::PackAs<typename S::Args>::pack(args...);
+    return send_slow({to, short_client<Handler>(), words.data(), static_cast<std::uint32_t>(words.size()),
+                      static_cast<std::uint32_t>(S::Args::kBytes), nullptr, 0, 0, Wait});
   }
 
   template <auto Handler, Operation Op, class T, class... A>

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -144,10 +145,27 @@ struct PackAs<Packing<A...>> {
   }
 };
 
+/// "... [with auto Handler = on_ping]" of g++, "... [Handler = &on_ping]" of clang.
 template <auto Handler>
 constexpr const char* pretty_name() noexcept {
   return __PRETTY_FUNCTION__;
 }
+
+/// The handler's name as messages have it: "on_ping".
+template <auto Handler>
+inline constexpr auto kName = [] {
+  constexpr std::string_view kText = [] {
+    constexpr std::string_view kMark = "Handler = ";
+    std::string_view text = pretty_name<Handler>();
+    text.remove_suffix(text.size() - text.rfind(']'));
+    text.remove_prefix(text.find(kMark) + kMark.size());
+    if (text.front() == '&') text.remove_prefix(1);
+    return text;
+  }();
+  std::array<char, kText.size() + 1> name{};
+  for (std::size_t i = 0; i < kText.size(); ++i) name[i] = kText[i];
+  return name;
+}();
 
 /// One per typed handler that some code names: registers it before main and holds its agreed wire id.
 template <auto Handler>
@@ -157,7 +175,7 @@ struct Registration {
     HandlerEntry entry;
     entry.function = reinterpret_cast<const void*>(Handler);
     entry.thunk = &SignatureOf<Handler>::template thunk<Handler>;
-    entry.name = pretty_name<Handler>();
+    entry.name = kName<Handler>.data();
     entry.signature_bytes = static_cast<std::uint32_t>(SignatureOf<Handler>::Args::kBytes);
     entry.wire_id = &wire_id;
     register_handler(entry);

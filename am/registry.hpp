@@ -30,7 +30,7 @@ inline constexpr std::size_t kMaxTypedHandlers = 4096;
 struct HandlerEntry {
   const void* function = nullptr;     ///< the user's handler, for its address
   Thunk thunk = nullptr;
-  const char* name = "";              ///< for messages: "on_ping(viaduct::am::Token&, int)"
+  const char* name = "";              ///< for messages: "on_ping"
   std::uint32_t signature_bytes = 0;  ///< packed size of the arguments
   std::uint16_t* wire_id = nullptr;   ///< where the agreed id is written
 };
@@ -45,7 +45,8 @@ void register_handler(const HandlerEntry& entry) noexcept;
 /// both executables; or that a handler's module was loaded after the first agreement.
 [[nodiscard]] std::span<const Thunk> agree_on_handlers(Job& job);
 
-/// Name of the handler with @p wire_id for messages, "handler 12 (not registered)" when there is none.
+/// Name of the handler with @p wire_id, for messages after the word "handler"; without one its number: "12 (of the
+/// endpoint's own table)", "300 (not registered)".
 [[nodiscard]] const char* handler_name(std::uint16_t wire_id) noexcept;
 
 }  // namespace viaduct::am

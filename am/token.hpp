@@ -33,21 +33,21 @@ class Token {
   void reply(A... args) noexcept {
     using S = detail::SignatureOf<Handler>;
     static_assert(S::kOperation == Operation::short_message, "use reply_medium or reply_bulk for this handler");
-    const auto words = detail::PackAs<typename S::Args>::pack(args...);
-    constexpr auto kWords = static_cast<std::uint32_t>(words.size());
-    const std::uint64_t client =
-        detail::wire::make(detail::Kind::reply, Operation::short_message, detail::wire_id<Handler>());
+    constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
     if constexpr (kWords <= via::shm::kWordsPerSlot) {
       if (may_reply()) [[likely]] {
-        if (via::shm::Slot* slot = map_.vi->claim()) [[likely]] {
+        via::shm::Vi& vi = *map_.vi;
+        if (via::shm::Slot* slot = vi.claim()) [[likely]] {
+          const auto words = detail::PackAs<typename S::Args>::pack(args...);
+          const std::uint64_t client = reply_client<Handler>(Operation::short_message);
           for (std::uint32_t i = 0; i < kWords; ++i) slot->put(i, words[i]);
-          map_.vi->publish(*slot, via::shm::header::make(via::shm::MessageKind::inline_data, S::Args::kBytes, client));
-          replied_ = true;
+          vi.publish(*slot, via::shm::header::make(via::shm::MessageKind::inline_data, S::Args::kBytes, client));
+          client_ |= kReplied;
           return;
         }
       }
     }
-    (void)reply_slow(client, words.data(), kWords, S::Args::kBytes, nullptr, 0, 0);
+    reply_short_slow<Handler>(args...);
   }
 
   /// Medium reply: up to max_medium() bytes, copied before the call returns. As reply(), but may have to wait until the
@@ -78,10 +78,25 @@ class Token {
   [[nodiscard]] Direction direction() const noexcept {
     return detail::wire::kind(client_) == detail::Kind::request ? Direction::request : Direction::reply;
   }
-  [[nodiscard]] bool replied() const noexcept { return replied_; }
+  [[nodiscard]] bool replied() const noexcept { return (client_ & kReplied) != 0; }
 
  private:
   friend class Bundle;
+
+  static constexpr std::uint64_t kReplied = std::uint64_t{1} << 63;  // above the 48 bits of the client word
+
+  template <auto Handler>
+  [[nodiscard]] static std::uint64_t reply_client(Operation operation) noexcept {
+    return detail::wire::make(detail::Kind::reply, operation, detail::wire_id<Handler>());
+  }
+  // Packs for itself: the words of the fast path stay in registers.
+  template <auto Handler, class... A>
+  [[gnu::cold, gnu::noinline]] void reply_short_slow(A... args) noexcept {
+    using S = detail::SignatureOf<Handler>;
+    const auto words = detail::PackAs<typename S::Args>::pack(args...);
+    (void)reply_slow(reply_client<Handler>(Operation::short_message), words.data(),
+                     static_cast<std::uint32_t>(words.size()), S::Args::kBytes, nullptr, 0, 0);
+  }
 
   template <class S, class... A>
   Status reply_data(Operation operation, std::uint16_t handler, std::span<const std::byte> data, std::size_t offset,
@@ -92,7 +107,7 @@ class Token {
   }
 
   [[nodiscard]] bool may_reply() const noexcept {
-    return !replied_ && (client_ & detail::wire::kind_mask) == 0;
+    return (client_ & (detail::wire::kind_mask | kReplied)) == 0;
   }
   [[gnu::cold, gnu::noinline]] Status reply_slow(std::uint64_t client, const std::uint64_t* words, std::uint32_t count,
                                                  std::size_t arg_bytes, const std::byte* data, std::size_t bytes,
@@ -100,7 +115,6 @@ class Token {
 
   detail::Map& map_;
   std::uint64_t client_;
-  bool replied_ = false;
 };
 
 }  // namespace viaduct::am

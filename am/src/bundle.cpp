@@ -161,7 +161,7 @@ void Bundle::run_handler(Map& map, Thunk thunk, const Deferred& m) noexcept {
     map.vi->wake_if_asleep();
   }
   release_medium(map, m.held);
-  if (wire::kind(m.client) == Kind::request && !token.replied_) map.give_credit_back();
+  if (wire::kind(m.client) == Kind::request && !token.replied()) map.give_credit_back();
 }
 
 void Bundle::release_medium(Map& map, std::uint64_t held) noexcept {

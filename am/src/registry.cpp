@@ -251,8 +251,10 @@ const char* handler_name(std::uint16_t wire_id) noexcept {
   const std::size_t place =
       std::size_t{wire_id} - kFirstTypedId;  // huge for an id of the AM-2 table
   if (place < count) return registrations.names[place];
+  const char* const of =
+      wire_id < kFirstTypedId ? "of the endpoint's own table" : "not registered";
   thread_local std::array<char, 48> text;
-  *fmt::format_to(text.data(), "handler {} (not registered)", wire_id) = '\0';
+  *fmt::format_to(text.data(), "{} ({})", wire_id, of) = '\0';
   return text.data();
 }
 

@@ -276,13 +276,13 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
   Bundle& bundle = endpoint.bundle();
   if (!may_reply()) {
     violate_contract(std::string("handler ") + handler_name(wire::handler(client_)) +
-                     (replied_ ? " replied twice: a request handler may reply once"
+                     (replied() ? " replied twice: a request handler may reply once"
                                : " replied to a reply: a reply handler may not communicate"));
   }
   const Operation operation = wire::operation(client);
   if (operation == Operation::medium && bytes > endpoint.max_medium()) return Status::bad_argument;
   if (data == nullptr && bytes != 0) return Status::bad_argument;
-  replied_ = true;
+  client_ |= kReplied;
   const std::uint16_t running = bundle.running_;  // reply handlers that run while this waits change it
   const std::uint32_t prefix = wire::prefix_words(operation);
   std::uint64_t words[detail::kMaxMessageWords];
