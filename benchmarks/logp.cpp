@@ -168,18 +168,20 @@ class LogP {
   }
 
   void report(const Rounds& rounds, Figures& figures) const {
+    const auto difference = [](const auto& v) { return v[0] - v[1]; };
+    const Against hand_over{"hand_over_ns", 0, of(rounds, "hand_over_ns")};
     for (const Measurement& m : measurements_) {
       const std::vector<double>& samples = of(rounds, m.name);
-      if (m.against.empty())
+      if (m.against.empty()) {
         figures.add_yardstick(m.name, m.unit, samples);
-      else if (m.name != "o_both_ns")
+      } else if (m.name != "o_both_ns") {
         figures.add(m.name, m.unit, samples, {m.against, 0, of(rounds, m.against)});
+      } else {
+        figures.add("o_r_ns", "ns", derive(rounds, difference, "o_both_ns", "o_s_ns"), hand_over);
+        figures.add("L_ns", "ns", derive(rounds, difference, "logp_rtt_half_ns", "o_both_ns"),
+                    hand_over);
+      }
     }
-    const Against hand_over{"hand_over_ns", 0, of(rounds, "hand_over_ns")};
-    const auto difference = [](const auto& v) { return v[0] - v[1]; };
-    figures.add("o_r_ns", "ns", derive(rounds, difference, "o_both_ns", "o_s_ns"), hand_over);
-    figures.add("L_ns", "ns", derive(rounds, difference, "logp_rtt_half_ns", "o_both_ns"),
-                hand_over);
     if (options_.parameters_only) return;
     figures.add("delta_ns", "ns",
                 derive(rounds, difference, "am_short_rtt_half_ns", "vi_rtt_half_ns"),
