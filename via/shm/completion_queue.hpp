@@ -73,14 +73,8 @@ class CompletionQueue final : public via::CompletionQueue {
       }
     }
     ++tick_;
-    if (bell_->summary.load(std::memory_order_relaxed) != 0 || tick_ % kHousekeeping == 0) [[unlikely]] {
-      collect_ready();
-      while (!ready_.empty()) {
-        Vi* vi = next_ready();
-        n += vi->drain_inline(budget, f);
-        settle(*vi);
-      }
-    }
+    if (bell_->summary.load(std::memory_order_relaxed) != 0 || tick_ % kHousekeeping == 0) [[unlikely]]
+      n += poll_ready(budget, f);
     return n;
   }
 
@@ -104,6 +98,18 @@ class CompletionQueue final : public via::CompletionQueue {
   static constexpr std::uint64_t kHousekeeping = 64;  // polls
   static constexpr std::uint64_t kQuiet = 256;        // polls without a message after which a hot VI may be set aside
 
+  /// Channels set aside whose senders have rung, or whose turn it is.
+  template <class OnMessage>
+  [[gnu::noinline]] std::uint32_t poll_ready(std::uint32_t budget, OnMessage& f) noexcept {
+    std::uint32_t n = 0;
+    collect_ready();
+    while (!ready_.empty()) {
+      Vi* vi = next_ready();
+      n += vi->drain_inline(budget, f);
+      settle(*vi);
+    }
+    return n;
+  }
   [[gnu::noinline]] Status poll_slow(Completion& out) noexcept;
   [[gnu::noinline]] Status poll_other(Vi& vi, Completion& out) noexcept;  // a message that is not plain has come for vi
   Status pop(Completion& out) noexcept;
@@ -118,6 +124,7 @@ class CompletionQueue final : public via::CompletionQueue {
   void set_all_aside() noexcept;
   [[nodiscard]] bool takeable(std::uint32_t epoch) noexcept;
   void sleep_until_bell(std::uint32_t epoch) noexcept;
+  void run_notifier() noexcept;
   void promise(std::size_t depth);           // room for a work queue's completions; throws Error
   void watch(Vi& vi);                        // gives it a doorbell bit
   void unwatch(Vi& vi) noexcept;
@@ -143,7 +150,13 @@ class CompletionQueue final : public via::CompletionQueue {
   std::size_t promised_ = 0;  // depths of the attached queues
   std::uint32_t sleepers_ = 0;  // threads that have put down the caller's mutex and sleep: all channels stay aside
   Nic& nic_;
+  struct Notice {
+    std::function<void()> ready;
+    std::uint32_t epoch = 0;  // the life epoch that the owner knows of
+  };
   std::thread notifier_;
+  Notice notice_;             // of whoever has set armed_, then the notifier's
+  bool armed_again_ = false;  // the notifier's own: by its callback
   std::atomic<bool> armed_{false};
   std::atomic<bool> stop_notifier_{false};
 };
