@@ -102,8 +102,8 @@ TEST(Registry, another_agreement_and_another_job_give_the_same_table) {
 }
 
 TEST(Registry, an_id_that_is_not_registered_has_a_name_for_messages) {
-  EXPECT_STREQ(handler_name(12), "handler 12 (not registered)");
-  EXPECT_STREQ(handler_name(65535), "handler 65535 (not registered)");
+  EXPECT_STREQ(handler_name(12), "12 (of the endpoint's own table)");
+  EXPECT_STREQ(handler_name(65535), "65535 (not registered)");
 }
 
 // The cases that leave the process' registry unusable end a copy of the process.
