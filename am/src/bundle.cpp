@@ -182,6 +182,8 @@ void Bundle::refuse(Map& map, const Deferred& m, Undeliverable why) noexcept {
   --slow_;
 }
 
+  if ((m.client & wire::overflow_bit) != 0)
+    reinterpret_cast<detail::OverflowBlock*>(map.peer_window + m.words[0])->in_use.store(0);
 void Bundle::take_returned(Map& map, const Deferred& m) noexcept {
   const bool reply = wire::kind(m.client) == Kind::returned_reply;
   const std::uint32_t prefix = 8 * wire::prefix_words(wire::operation(m.client));

@@ -21,6 +21,7 @@
 #include "am/bundle.hpp"
 #include "am/context.hpp"
 #include "am/endpoint.hpp"
+#include "runtime/clock.hpp"
 #include "runtime/job.hpp"
 
 namespace am = viaduct::am;
@@ -143,6 +144,29 @@ class Attacker {
     if (random_() % 16 == 0) drain();
   }
 
+  /// A reply that lies in an overflow block and names no handler: refused, and the block is free
+  /// again.
+  bool refused_overflow_is_given_back() {
+    namespace wire = am::detail::wire;
+    constexpr std::size_t kLongest = 1 << 16;
+    auto* block = new (nic_.allocate(sizeof(am::detail::OverflowBlock) + kLongest))
+        am::detail::OverflowBlock{};
+    block->in_use.store(1);
+    block->length = 8;
+    shm::Slot* slot = vi_->claim();
+    if (slot == nullptr) return false;
+    slot->words[0] = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(block) -
+                                                nic_.job().segment().base());
+    constexpr std::uint16_t kNowhere = 9;
+    vi_->publish(*slot, shm::header::make(
+                            shm::MessageKind::inline_data, 8,
+                            wire::make(am::detail::Kind::reply, am::Operation::medium, kNowhere) |
+                                wire::overflow_bit));
+    const std::uint64_t start = viaduct::monotonic_ns();
+    while (block->in_use.load() != 0 && viaduct::monotonic_ns() - start < 5'000'000'000) drain();
+    return block->in_use.load() == 0;
+  }
+
   /// The whole ring at once, marks of full and empty slots included.
   void scribble() {
     for (std::uint32_t i = 0; i < slots_; ++i) {
@@ -231,6 +255,10 @@ bool attack(viaduct::Job& job, am::Context& context, Random& random, std::uint64
   forge_letters(job, context, random, lines / 16);
   Attacker attacker(context, random);
   if (!attacker.connect()) return false;
+  if (!attacker.refused_overflow_is_given_back()) {
+    std::puts("fuzz_lines: a refused overflow reply has left its block in use");
+    return false;
+  }
   for (std::uint64_t i = 0; i < lines; ++i) attacker.send_line();
   if (scribble) attacker.scribble();
   const std::uint32_t ticket = job.barrier_arrive();
