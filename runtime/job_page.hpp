@@ -45,8 +45,8 @@ struct alignas(64) RankRecord {
   std::atomic<std::uint32_t> credits_in;      // what the rank has not yet given back
   std::atomic<std::uint32_t> credits_out;     // what it has left towards waits_for_peer
   std::atomic<std::uint32_t> finalizing;      // 1: its Job's destructor waits for the others
-  std::atomic<std::uint64_t> bytes_expected;
-  std::atomic<std::uint64_t> bytes_seen;
+  std::atomic<std::uint64_t> bytes_expected;  // sent to waits_for_peer as medium payloads, in all
+  std::atomic<std::uint64_t> bytes_seen;      // of those, what it has handled
   std::atomic<std::uint64_t>
       last_poll_ns;  // monotonic_ns() of its last look, updated when it starts to wait
   std::atomic<const char*>

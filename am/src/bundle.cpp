@@ -265,16 +265,23 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
   for (Endpoint* endpoint : endpoints_)
     for (const auto& map : endpoint->owned_) {
       if (map->unreplied != map->unreplied_published && map->state == Map::State::connected) map->publish_credits();
-      if (peer == RankRecord::kNoPeer || peer == viaduct::index(map->name.rank)) left += map->all_credits();
+      if (peer != RankRecord::kNoPeer && peer != viaduct::index(map->name.rank)) continue;
+      left += map->all_credits();
+      sent += map->medium_out.head;
+      given_back += map->state == Map::State::connected ? map->vi->peer_counter(1) : map->medium_out.released;
     }
   record.credits_out.store(left, std::memory_order_relaxed);
   record.credits_in.store(deferred_total_, std::memory_order_relaxed);  // requests here that have not run
   const bool may_unlock = threads_ == Threads::parallel && slow_ == depth_base_;
+  std::uint64_t sent = 0;  // into the same peers' medium rings, padding included
+  std::uint64_t given_back = 0;
   receive_queue_->block(timeout_ns, done, may_unlock ? &mutex_ : nullptr);
 }
 
 Status Bundle::wait(std::int64_t timeout_ns) noexcept {
   const Guard guard(*this, "wait");
+  record.bytes_expected.store(sent, std::memory_order_relaxed);
+  record.bytes_seen.store(given_back, std::memory_order_relaxed);
   std::uint32_t n = poll_open(Run::all);
   return wait_loop(Activity::waiting_message, "wait", RankRecord::kNoPeer, Run::all, timeout_ns, [] { return false; }, &n);
 }

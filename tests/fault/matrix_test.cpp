@@ -211,10 +211,11 @@ TEST(Hang, User1NamesWhatEachRankWaitsFor) {
     const std::string& text = program.error_text();
     return has_line(text, {"rank 0 ", "waiting for a message in wait;"}) &&
            has_line(text, {"rank 1 ", "waiting for a credit in request, for rank 2; credits in ",
-                           ", out 0;", "last poll"}) &&
+                           ", out 0;", " of 1024;", "last poll"}) &&
            has_line(text, {"rank 3 ", "in a barrier in barrier"});
   };
-  for (int i = 1; i <= 50 && !all_are_named(); ++i) {
+  for (int i = 1; i <= 200 && !all_are_named(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
     program.signal(SIGUSR1);
     ASSERT_TRUE(program.wait_for_error("rank 3 (pid", i));
   }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <cstdint>
 #include <cstdio>
+#include <span>
 
 #include "am/bundle.hpp"
 #include "am/context.hpp"
@@ -17,6 +18,7 @@ using viaduct::Status;
 namespace {
 
 void on_nothing(am::Token&, std::uint64_t) {}
+void on_data(am::Token&, std::span<const std::byte>) {}
 thread_local bool met = false;
 void on_met(am::Token&) { met = true; }
 
@@ -32,6 +34,10 @@ int body(viaduct::Job& job, int, char**) {
   std::printf("rank %u goes\n", me);
   std::fflush(stdout);
   if (me == 0) return bundle.wait() == Status::ok ? 0 : 1;
+  const std::byte data[1000] = {};
+  if (me == 1 && endpoint.request_medium<on_data>(am::Index{2}, std::span<const std::byte>(data)) !=
+                     Status::ok)
+    return 1;
   if (me == 1)
     while (endpoint.request<on_nothing>(am::Index{2}, std::uint64_t{0}) == Status::ok) {
     }
