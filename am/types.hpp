@@ -53,6 +53,7 @@ enum class Undeliverable : std::uint8_t {
   congestion,      ///< ECONGESTION
   unreachable,     ///< EUNREACHABLE: the peer's process is gone
   reply_rejected,  ///< EREPLYREJECTED: the requester could not take the reply
+  no_access,       ///< EUNREACHABLE: the kernel refuses access to the private memory that the peer gave as its segment
 };
 [[nodiscard]] const char* to_string(Undeliverable status) noexcept;
 [[nodiscard]] const char* to_string(Operation operation) noexcept;

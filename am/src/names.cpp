@@ -15,6 +15,10 @@ const char* to_string(Undeliverable status) noexcept {
     case Undeliverable::congestion: return "congestion (ECONGESTION)";
     case Undeliverable::unreachable: return "the peer is gone (EUNREACHABLE)";
     case Undeliverable::reply_rejected: return "the requester could not take the reply (EREPLYREJECTED)";
+    case Undeliverable::no_access:
+      return "the kernel refuses access to the peer's private memory (EUNREACHABLE): let the peer "
+             "make_segment() instead of set_segment(), or allow process_vm_readv and "
+             "process_vm_writev";
   }
   return "unknown status";
 }

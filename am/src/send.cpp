@@ -1,6 +1,7 @@
 /// Sending what the inline fast path does not: waits, several lines, medium, bulk, get, and every error.
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "am/endpoint.hpp"
@@ -145,13 +146,24 @@ Undeliverable Endpoint::reach(Map& map, std::size_t bytes, std::size_t offset, v
   return place.status != 0 ? Undeliverable::bad_offset : Undeliverable::none;
 }
 
+/// Why write_place() or read_place() failed.
+static Undeliverable why_not_copied(const via::shm::Nic& nic) noexcept {
+  switch (nic.cross_error()) {
+    case EPERM:
+    case EACCES:
+    case ENOSYS: return Undeliverable::no_access;
+    case EFAULT: return Undeliverable::bad_offset;  // given as a segment, and unmapped since
+    default: return Undeliverable::unreachable;
+  }
+}
+
 Undeliverable Endpoint::copy_bulk(Map& map, const std::byte* from, std::size_t bytes, std::size_t offset) noexcept {
   via::shm::Nic::RemotePlace place;
   const Undeliverable why = reach(map, bytes, offset, via::Rights::rdma_write, place);
   if (why != Undeliverable::none || bytes == 0) return why;
   bundle_.context().count(kBulkBytes, bytes);
-  return bundle_.context().nic().write_place(map.name.rank, place, from, bytes) ? Undeliverable::none
-                                                                                : Undeliverable::unreachable;
+  via::shm::Nic& nic = bundle_.context().nic();
+  return nic.write_place(map.name.rank, place, from, bytes) ? Undeliverable::none : why_not_copied(nic);
 }
 
 Status Endpoint::get_slow(Index from, std::span<std::byte> data, std::size_t offset, std::uint16_t handler,
@@ -202,7 +214,7 @@ Status Endpoint::attempt_get(const Outgoing& out, std::span<std::byte> data) noe
   Undeliverable why = reach(*map, data.size(), out.offset, via::Rights::rdma_read, place);
   if (why == Undeliverable::none && !data.empty() &&
       !bundle_.context().nic().read_place(map->name.rank, place, data.data(), data.size()))
-    why = Undeliverable::unreachable;
+    why = why_not_copied(bundle_.context().nic());
   if (why != Undeliverable::none) {
     give_back(out, why);
     return Status::ok;

@@ -84,3 +84,13 @@ foreach(how known unknown busy meeting get_for_replies_alone)
     endforeach()
   endforeach()
 endforeach()
+
+# Segments in private memory: where the kernel lets peers at it, and where it does not.
+viaduct_add_program(am_cross_memory SOURCES am_cross_memory.cpp)
+viaduct_add_script_test(
+  NAME am_cross_memory LABELS multiprocess TIMEOUT 40
+  COMMAND viaduct-run -n 2 --timeout 30 $<TARGET_FILE:am_cross_memory>)
+viaduct_add_script_test(
+  NAME am_cross_memory_refused LABELS multiprocess fault TIMEOUT 40
+  COMMAND without_syscalls process_vm_writev $<TARGET_FILE:viaduct-run> -n 2 --timeout 30
+          $<TARGET_FILE:am_cross_memory> refused)

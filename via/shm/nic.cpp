@@ -245,7 +245,9 @@ bool Nic::cross_copy(Peer& p, std::uint64_t remote, std::byte* local, std::size_
     const ssize_t n = write ? process_vm_writev(p.pid, &here, 1, &there, 1, 0)
                             : process_vm_readv(p.pid, &here, 1, &there, 1, 0);
     if (n <= 0) {
-      if (errno == EPERM || errno == ENOSYS || errno == EACCES) {
+      cross_error_ = n < 0 ? errno : EFAULT;
+      if (cross_memory_works_ &&
+          (cross_error_ == EPERM || cross_error_ == ENOSYS || cross_error_ == EACCES)) {
         cross_memory_works_ = false;
         job_.log().write(LogLevel::info, "process_vm_writev is refused here: larger sends to private memory are copied "
                                          "through the sender's window");

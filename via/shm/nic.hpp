@@ -73,11 +73,15 @@ class Nic final : public via::Nic {
   };
   [[nodiscard]] RemotePlace remote_place(Rank peer, ProtectionTag tag, std::uint64_t address, MemoryHandle handle,
                                          std::size_t bytes, Rights rights) noexcept;
-  /// Copies to or from a place that was not refused. False: the kernel refuses, or the peer is gone.
+  /// Copies to or from a place that was not refused. False: the kernel refuses, the peer is gone,
+  /// or its memory is no longer mapped; cross_error() tells which.
   [[nodiscard]] bool write_place(Rank peer, const RemotePlace& place, const std::byte* from, std::size_t bytes) noexcept;
   [[nodiscard]] bool read_place(Rank peer, const RemotePlace& place, std::byte* to, std::size_t bytes) noexcept;
 
  private:
+  /// errno of the last copy into or out of a peer's private memory that failed.
+  [[nodiscard]] int cross_error() const noexcept { return cross_error_; }
+
   friend class Vi;
   friend class CompletionQueue;
 
@@ -163,6 +167,7 @@ class Nic final : public via::Nic {
   bool cross_memory_works_ = true;
   IncomingPeer incoming_peer_;
   std::function<void(const AsyncError&)> on_error_;
+  int cross_error_ = 0;
   std::array<std::uint64_t, kCounterCount> counters_{};
 
   static constexpr std::uint32_t kIdMask = 0xffff;
