@@ -219,6 +219,28 @@ void resize(Rig& rig) {
   expect_alive(rig, link);
 }
 
+/// As many VIs as one queue takes, and one more: that one leaves nothing behind in the queue.
+void too_many_vis(Rig& rig) {
+  constexpr std::size_t kTried = 5000;
+  const auto queue = rig.nic().create_completion_queue(2 * kTried);
+  via::ViAttributes attributes = vi_attributes(1);
+  attributes.tag = rig.tag();
+  attributes.send_queue = attributes.receive_queue = queue.get();
+  std::vector<std::unique_ptr<via::Vi>> vis;
+  bool refused = false;
+  while (!refused && vis.size() < kTried) {
+    try {
+      vis.push_back(rig.nic().create_vi(attributes));
+    } catch (const Error&) {
+      refused = true;
+    }
+  }
+  CHECK(vis.size() >= 1000);
+  vis.clear();
+  queue->resize(1);  // refused while room is promised to any VI
+  CHECK_EQ(queue->capacity(), 1);
+}
+
 constexpr Case kCases[] = {
     {"queue.empty", "An empty completion queue answers retry", Party::alone, empty},
     {"queue.limits", "A completion queue has 1 to max_completion_queue entries", Party::alone,
@@ -233,6 +255,8 @@ constexpr Case kCases[] = {
      Party::pair, separate},
     {"queue.full", "A completion queue cannot be overrun, or reports queue overrun", Party::alone,
      full},
+    {"queue.too_many_vis", "A VI that cannot be created takes no room in its completion queues",
+     Party::alone, too_many_vis},
     {"queue.resize",
      "Resizing keeps completions and their order; too small and too large are refused", Party::pair,
      resize},

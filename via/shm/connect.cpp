@@ -43,17 +43,26 @@ Vi::Vi(Nic& nic, const ViAttributes& attributes, const InlineOptions& options)
       throw;
     }
   }
-  receive_cq_->watch(*this);
-  id_ = nic_.add_vi(*this);
+  try {
+    receive_cq_->watch(*this);
+    id_ = nic_.add_vi(*this);
+  } catch (...) {
+    leave_queues();
+    throw;
+  }
+}
+
+/// Gives back what the constructor has been promised.
+void Vi::leave_queues() noexcept {
+  receive_cq_->unwatch(*this);
+  if (options_.inline_only) return;
+  send_cq_->forget(*this, attributes_.send_depth);
+  receive_cq_->forget(*this, attributes_.receive_depth);
 }
 
 Vi::~Vi() {
   disconnect();
-  receive_cq_->unwatch(*this);
-  if (!options_.inline_only) {
-    send_cq_->forget(*this, attributes_.send_depth);
-    receive_cq_->forget(*this, attributes_.receive_depth);
-  }
+  leave_queues();
   nic_.remove_vi(*this);
 }
 
