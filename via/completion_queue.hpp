@@ -37,9 +37,10 @@ class CompletionQueue {
   /// kernel. ok or timeout.
   virtual Status wait(Completion& out, std::int64_t timeout_ns) noexcept = 0;
 
-  /// Calls @p ready once, from a thread of the NIC's, when a poll is worth while: a completion can be taken, or a control
-  /// message has come. Until it has been called the queue must not be polled or waited on.  bad_state when one is
-  /// already armed.
+  /// Calls @p ready once, from a thread of the NIC's, when a poll is worth while: a completion can
+  /// be taken, or a control message has come. Until it has been called the queue must not be polled
+  /// or waited on.  bad_state when one is already armed. @p ready may poll the queue and call
+  /// notify() itself, but must not destroy the queue.
   virtual Status notify(std::function<void()> ready) = 0;
 
   /// Changes the number of completions it can hold. Throws Error when more are in it, or more than the NIC's limit.

@@ -1,5 +1,7 @@
+#include <array>
 #include <atomic>
 #include <ctime>
+#include <functional>
 #include <vector>
 
 #include "tests/conformance/cases.hpp"
@@ -208,6 +210,48 @@ void notify_of_send(Rig& rig) {
   rig.sync("answered");
 }
 
+/// The callback takes what has come and arms the queue again, message after message.
+void notify_from_callback(Rig& rig) {
+  constexpr int kMessages = 20;
+  Link link(rig);
+  Buffer buffer(rig, 100);
+  connect(rig, link);
+  std::array<Descriptor, kMessages> receives{};
+  Bell bell;  // messages taken
+  std::atomic<int> refused{0};
+  if (!rig.first()) {
+    for (Descriptor& d : receives) {
+      via::make_receive(d, buffer.data(), 100, buffer.handle());
+      link.post_receive(d);
+    }
+  }
+  std::function<void()> take = [&] {
+    int taken = 0;
+    Completion completion;
+    while (link.queue().poll(completion) == Status::ok) ++taken;
+    const int before = bell.rung.load();
+    if (before + taken < kMessages && link.queue().notify(take) != Status::ok) ++refused;
+    bell.rung += taken;  // last: the owner may look from here on
+  };
+  if (!rig.first()) REQUIRE_EQ(link.queue().notify(take), Status::ok);
+  static_cast<void>(rig.exchange_without_progress("receives are posted", 0));
+  if (rig.first()) {
+    Descriptor send{};
+    for (int i = 0; i < kMessages; ++i) {
+      via::make_send(send, buffer.data(), 8, buffer.handle());
+      link.post_send(send);
+      link.expect_next_send(send);
+    }
+  } else {
+    const std::int64_t end = now_ns() + kLimitNs;
+    Patience patience;
+    while (bell.rung.load() < kMessages && now_ns() < end) patience.pause();
+    CHECK_EQ(bell.rung.load(), kMessages);
+    CHECK_EQ(refused.load(), 0);
+  }
+  rig.sync("all taken");
+}
+
 void notify_and_leave(Rig& rig) {
   // A queue may be destroyed while armed: nothing is called afterwards.
   Bell bell;
@@ -232,6 +276,8 @@ constexpr Case kCases[] = {
      Party::pair, notify},
     {"wait.notify_send", "A send that is posted while a queue is armed rings it too", Party::pair,
      notify_of_send},
+    {"wait.notify_again", "The callback of notify() may poll the queue and arm it again",
+     Party::pair, notify_from_callback},
     {"wait.notify_destroy", "An armed queue may be destroyed", Party::alone, notify_and_leave},
 };
 

@@ -85,7 +85,11 @@ void CompletionQueue::forget(Vi& vi, std::size_t depth) noexcept {
 }
 
 Status CompletionQueue::pop(Completion& out) noexcept {
-  out = ring_[ring_head_++ & ring_mask_];
+  // Field by field: as a vector, what was pushed a moment ago would be read only when all stores before it are done.
+  Completion& c = ring_[ring_head_++ & ring_mask_];
+  out.vi = std::atomic_ref(c.vi).load(std::memory_order_relaxed);
+  out.descriptor = std::atomic_ref(c.descriptor).load(std::memory_order_relaxed);
+  out.queue = c.queue;
   auto& vi = static_cast<Vi&>(*out.vi);
   if (out.queue == Queue::send)
     --vi.tx_outstanding_;
@@ -233,18 +237,30 @@ Status CompletionQueue::wait(Completion& out, std::int64_t timeout_ns) noexcept 
 
 Status CompletionQueue::notify(std::function<void()> ready) {
   if (armed_.exchange(true)) return Status::bad_state;
-  if (notifier_.joinable()) notifier_.join();
+  const bool from_callback = notifier_.get_id() == std::this_thread::get_id();
+  if (!from_callback && notifier_.joinable()) notifier_.join();
   nic_.progress();
   set_all_aside();
   tick_ |= kHousekeeping - 1;
-  notifier_ = std::thread([this, epoch = nic_.life_epoch_, call = std::move(ready)] {
-    while (!stop_notifier_.load() && !takeable(epoch)) sleep_until_bell(epoch);
+  notice_ = {std::move(ready), nic_.life_epoch_};
+  if (from_callback)
+    armed_again_ = true;
+  else
+    notifier_ = std::thread([this] { run_notifier(); });
+  return Status::ok;
+}
+
+/// Once for each notice; the callback may have armed the next one.
+void CompletionQueue::run_notifier() noexcept {
+  do {
+    armed_again_ = false;
+    const Notice notice = std::move(notice_);
+    while (!stop_notifier_.load() && !takeable(notice.epoch)) sleep_until_bell(notice.epoch);
     for (Vi* vi : vis_)  // what came without a bell while the channels were being set aside
       if (vi != nullptr && vi->has_arrivals()) ring_self(vi->receive_bit_);
     armed_.store(false);
-    if (!stop_notifier_.load()) call();
-  });
-  return Status::ok;
+    if (!stop_notifier_.load()) notice.ready();
+  } while (armed_again_);
 }
 
 /// For the notifying thread, while the owner keeps away from the queue: a completion, or a control message or a lost
