@@ -25,7 +25,15 @@ Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(
   send_owner_ = nic.create_completion_queue(1);
   receive_queue_ = static_cast<via::shm::CompletionQueue*>(receive_owner_.get());
   send_queue_ = static_cast<via::shm::CompletionQueue*>(send_owner_.get());
-  raise_in_forked_children(slow_.word());
+  // A child that is forked in a handler has its token: the rings are closed, so that its reply takes the slow path.
+  const auto close_rings = [](void* self) {
+    auto& bundle = *static_cast<Bundle*>(self);
+    if (bundle.slow_ == bundle.depth_base_) return;
+    for (Endpoint* endpoint : bundle.endpoints_)
+      for (const auto& map : endpoint->owned_)
+        if (map->vi != nullptr) map->vi->close_in_child();
+  };
+  raise_in_forked_children(slow_.word(), close_rings, this);
 }
 
 Bundle::~Bundle() {

@@ -6,8 +6,9 @@
 
 namespace viaduct::am {
 
-/// From now on a forked child finds @p word one higher than it was.
-void raise_in_forked_children(std::uint32_t& word);
+/// From now on a forked child finds @p word one higher than it was; before that @p also(@p
+/// argument) is called in it.
+void raise_in_forked_children(std::uint32_t& word, void (*also)(void*), void* argument);
 /// No longer.
 void leave_forked_children(std::uint32_t& word) noexcept;
 

@@ -286,6 +286,7 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
                          std::size_t arg_bytes, const std::byte* data, std::size_t bytes, std::size_t offset) noexcept {
   Endpoint& endpoint = *map_.endpoint;
   Bundle& bundle = endpoint.bundle();
+  if (bundle.context_.job().in_forked_child()) bundle.stop_caller("a reply");
   if (!may_reply()) {
     violate_contract(std::string("handler ") + handler_name(wire::handler(client_)) +
                      (replied() ? " replied twice: a request handler may reply once"

@@ -1,6 +1,9 @@
 /// @file
 /// Breaks one rule of Active Messages, as the argument says, and must not come to its end.
 
+#include <sys/wait.h>
+#include <unistd.h>
+#include <csignal>
 #include <cstdio>
 #include <string_view>
 #include <vector>
@@ -23,11 +26,25 @@ bool is(std::string_view how) { return t_how == how; }
 
 void on_other(am::Token&) {}
 void on_bulk(am::Token&, std::span<int>) {}
+void on_medium(am::Token&, std::span<const int>) {}
 void on_innocent(am::Token&) { t_done = true; }
 
+/// A child that the handler forks must not answer for it. The rank ends as its child did.
+void reply_in_child(am::Token& token) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (is("reply_in_child")) token.reply<on_innocent>();
+    if (is("medium_reply_in_child")) (void)token.reply_medium<on_medium>(std::span<const int>());
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (WIFSIGNALED(status)) ::raise(WTERMSIG(status));
+}
+
 /// What no handler may do.
-void misbehave() {
-  if (is("request_in_request") || is("request_in_reply") || is("request_in_handler_0"))
+void misbehave(am::Token& token) {
+  if (is("request_in_request") || is("request_in_reply"))
     (void)t_endpoint->request<on_other>(am::Index{0});
   if (is("try_request_in_request")) (void)t_endpoint->try_request<on_other>(am::Index{0});
   if (is("raw_request_in_request"))
@@ -37,18 +54,19 @@ void misbehave() {
   if (is("wait_until_in_request")) (void)t_bundle->wait_until([] { return true; });
   if (is("barrier_in_request")) (void)t_bundle->barrier();
   if (is("map_in_request")) (void)t_endpoint->map(am::Index{5}, t_endpoint->name(), am::kTagAll);
+  if (is("reply_in_child") || is("medium_reply_in_child")) reply_in_child(token);
   if (is("unmap_in_request")) (void)t_endpoint->unmap(am::Index{0});
 }
 
 void on_guilty_reply(am::Token& token) {
-  misbehave();
+  misbehave(token);
   if (is("reply_to_reply")) token.reply<on_other>();
   t_done = true;
 }
 void on_guilty(am::Token& token) {
   if (is("request_in_reply") || is("poll_in_reply") || is("reply_to_reply"))
     return token.reply<on_guilty_reply>();
-  misbehave();
+  misbehave(token);
   if (is("reply_twice")) {
     token.reply<on_innocent>();
     token.reply<on_innocent>();
@@ -65,10 +83,7 @@ struct Long {
 };
 void on_guilty_long(am::Token& token, Long) { on_guilty(token); }
 
-void on_filling(am::Token& token, std::span<std::byte>) {
-  misbehave();
-  (void)token;
-}
+void on_filling(am::Token& token, std::span<std::byte>) { misbehave(token); }
 
 int body(Job& job, int argc, char** argv) {
   t_how = argc > 1 ? argv[1] : "";
@@ -87,7 +102,8 @@ int body(Job& job, int argc, char** argv) {
     if (is("default_handler_0")) (void)endpoint.request_raw(last, am::HandlerId{9}, {});
     if (is("default_handler_0_here")) (void)endpoint.request<on_innocent>(am::Index{700});
     if (is("request_in_handler_0")) {
-      endpoint.set_undeliverable_handler([](const am::Returned&) { misbehave(); });
+      endpoint.set_undeliverable_handler(
+          [](const am::Returned&) { (void)t_endpoint->request<on_other>(am::Index{0}); });
       (void)endpoint.request<on_innocent>(am::Index{700});
     }
     if (is("poll_in_get")) {

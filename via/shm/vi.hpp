@@ -162,6 +162,11 @@ class Vi final : public via::Vi {
   }
   /// Why the peer rejected: what it gave to Nic::reject_peer.
   [[nodiscard]] std::uint64_t rejection_reason() const noexcept { return rejection_reason_; }
+  /// For a forked child, which has a copy of the VI and none of its rights: nothing can be claimed any more.
+  void close_in_child() noexcept {
+    state_ = ViState::idle;
+    tx_limit_ = tx_seq_;
+  }
   /// Connects the VI to itself: what it sends, it receives.
   void connect_loopback();
 
