@@ -34,6 +34,10 @@ enum Counter : std::uint32_t {
 };
 
 /// Created once per rank, collectively, before any bundle; destroyed after them.
+///
+/// Its bundles share it and the NIC without a lock: they are used from one thread, or their calls
+/// are serialised by the caller. Two threads that poll two bundles of one rank at the same time are
+/// stopped with a sentence; a parallel bundle (Bundle::Threads) serves them both.
 class Context {
  public:
   /// Collective: opens the NIC, agrees on the typed handlers.  Throws Error.

@@ -5,12 +5,15 @@
 #include <unistd.h>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "am/bundle.hpp"
 #include "am/context.hpp"
 #include "am/endpoint.hpp"
+#include "runtime/clock.hpp"
 #include "runtime/job.hpp"
 
 namespace {
@@ -40,6 +43,17 @@ void reply_in_child(am::Token& token) {
   int status = 0;
   ::waitpid(child, &status, 0);
   if (WIFSIGNALED(status)) ::raise(WTERMSIG(status));
+}
+
+/// Two bundles, two threads, one NIC.
+void poll_two_bundles(am::Context& context, am::Bundle& bundle) {
+  am::Bundle other(context);
+  std::thread second([&] {
+    while (true) (void)other.poll();
+  });
+  for (const std::uint64_t start = monotonic_ns(); monotonic_ns() - start < 20'000'000'000;)
+    (void)bundle.poll();
+  std::_Exit(3);
 }
 
 /// What no handler may do.
@@ -106,6 +120,7 @@ int body(Job& job, int argc, char** argv) {
           [](const am::Returned&) { (void)t_endpoint->request<on_other>(am::Index{0}); });
       (void)endpoint.request<on_innocent>(am::Index{700});
     }
+    if (is("poll_two_bundles")) poll_two_bundles(context, bundle);
     if (is("poll_in_get")) {
       t_how = "poll_in_request";
       std::vector<std::byte> data;

@@ -1,7 +1,9 @@
 /// Control messages of provider shm, and everything that is not on the data path: called between polls.
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <string>
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
@@ -83,9 +85,23 @@ void Nic::post_mail(Rank to, const Letter& letter) {
 
 bool Nic::mail_waiting() const noexcept { return page_->mail_waiting.load() != 0; }
 
+/// Seen only when two threads are in progress() at the same moment, which they soon are.
+void Nic::stop_second_thread() const noexcept {
+  violate_contract("two threads of rank " + std::to_string(index(job_.rank())) +
+                   " use its NIC at the same time: bundles of one rank share it, so poll them from "
+                   "one thread, or give "
+                   "all endpoints to one parallel bundle");
+}
+
 void Nic::progress() noexcept {
-  if (in_progress_) return;
-  in_progress_ = true;
+  const std::thread::id me = std::this_thread::get_id();
+  const std::atomic_ref inside(in_progress_);
+  if (const std::thread::id there = inside.load(std::memory_order_relaxed);
+      there != std::thread::id()) {
+    if (there != me) stop_second_thread();
+    return;
+  }
+  inside.store(me, std::memory_order_relaxed);
   try {
     if (page_->mail_waiting.load(std::memory_order_relaxed) != 0) handle_mail();
     if (life_epoch_ != job_.life_epoch()) look_for_lost_peers();
@@ -102,7 +118,7 @@ void Nic::progress() noexcept {
   } catch (const std::exception& e) {
     job_.log().write(LogLevel::error, e.what());
   }
-  in_progress_ = false;
+  inside.store(std::thread::id(), std::memory_order_relaxed);
 }
 
 void Nic::send_outbox() {

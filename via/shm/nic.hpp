@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -119,6 +120,7 @@ class Nic final : public via::Nic {
   void refuse(Rank to, const Letter& request, ConnectResult why, std::uint64_t reason);
   std::vector<Unmatched>::iterator find_unmatched(Rank from, std::uint64_t discriminator) noexcept;
   void look_for_lost_peers();
+  [[noreturn]] void stop_second_thread() const noexcept;
   void part_from(const std::function<bool(Rank)>& gone, ErrorCause cause);
   [[nodiscard]] bool has_closed(Rank rank) const noexcept;
   void close() noexcept;
@@ -163,7 +165,7 @@ class Nic final : public via::Nic {
   std::vector<Zombie> zombies_;
   std::vector<std::uint64_t> staged_;  // blocks of our window that a receiver has yet to take
   std::uint32_t life_epoch_ = 0;
-  bool in_progress_ = false;
+  std::thread::id in_progress_;  // the thread that is in progress()
   bool cross_memory_works_ = true;
   IncomingPeer incoming_peer_;
   std::function<void(const AsyncError&)> on_error_;
