@@ -54,6 +54,10 @@ void load(void* settings, std::span<const Option> options);
 /// layers.
 [[nodiscard]] std::span<const Table> all_tables() noexcept;
 
+/// The providers of this build, for the launcher's command line; defined where they are opened
+/// (via/src/nic.cpp).
+[[nodiscard]] std::span<const std::string_view> providers() noexcept;
+
 /// For every VIADUCT_* variable in the environment that no table names (and that is not the
 /// launcher's own): a sentence with the nearest known name. Empty when all are known.
 [[nodiscard]] std::string unknown_variables();

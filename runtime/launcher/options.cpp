@@ -1,7 +1,7 @@
 #include "runtime/launcher/options.hpp"
 
 #include <CLI/CLI.hpp>
-#include <array>
+#include <algorithm>
 
 #include "runtime/config.hpp"
 #include "runtime/launcher/exit_codes.hpp"
@@ -13,15 +13,17 @@ namespace {
 constexpr std::uint32_t kMaxRanks = 65536;
 constexpr double kMinTimeLimit = 1e-3;
 constexpr double kMaxTimeLimit = 1e9;
-constexpr std::array kProviders{"shm"};
 
-std::string check_provider(const std::string& name) {
+std::string known_providers() {
   std::string known;
-  for (const char* provider : kProviders) {
-    if (name == provider) return {};
+  for (const std::string_view provider : config::providers())
     known += (known.empty() ? "" : ", ") + std::string(provider);
-  }
-  return "there is no provider \"" + name + "\"; this build has: " + known;
+  return known;
+}
+std::string check_provider(const std::string& name) {
+  const auto all = config::providers();
+  if (std::find(all.begin(), all.end(), name) != all.end()) return {};
+  return "there is no provider \"" + name + "\"; this build has: " + known_providers();
 }
 
 // CLI::Range lets "nan" pass.
@@ -54,7 +56,7 @@ void describe(CLI::App& app, Options& options, std::string& mode) {
   app.add_option("-n,--ranks", options.ranks, "Ranks to start")
       ->check(CLI::Range(1U, kMaxRanks))
       ->capture_default_str();
-  app.add_option("--provider", options.provider, "How ranks talk: shm")
+  app.add_option("--provider", options.provider, "How ranks talk: " + known_providers())
       ->check(CLI::Validator(check_provider, "NAME"));
   app.add_option("--mode", mode, "Ranks are processes, or threads of one process")
       ->check(CLI::IsMember({"processes", "threads"}))

@@ -1,7 +1,9 @@
 #include "via/nic.hpp"
 
+#include <array>
 #include <utility>
 
+#include "runtime/config.hpp"
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
 #include "via/shm/nic.hpp"
@@ -21,8 +23,21 @@ void MemoryRegion::swap(MemoryRegion& other) noexcept {
 
 std::unique_ptr<Nic> open_nic(Job& job, std::string_view name) {
   if (name == "shm") return std::make_unique<shm::Nic>(job);
-  throw Error(std::errc::no_such_device, "cannot open provider '" + std::string(name) +
-                                             "': this build has shm (set VIADUCT_PROVIDER=shm or leave it unset)");
+  std::string known;
+  for (const std::string_view provider : config::providers())
+    known += (known.empty() ? "" : ", ") + std::string(provider);
+  throw Error(std::errc::no_such_device,
+              "cannot open provider '" + std::string(name) + "': this build has " + known +
+                  " (set VIADUCT_PROVIDER to one of them or leave it unset)");
 }
 
 }  // namespace viaduct::via
+
+namespace viaduct::config {
+
+std::span<const std::string_view> providers() noexcept {
+  static constexpr std::array<std::string_view, 1> kProviders{"shm"};  // all that open_nic() knows
+  return kProviders;
+}
+
+}  // namespace viaduct::config
