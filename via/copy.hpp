@@ -43,8 +43,9 @@ inline constexpr CopyMethod kCopyMethods[] = {CopyMethod::plain,
 /// Whether this CPU and operating system have the instructions for @p method.
 [[nodiscard]] bool copy_method_works(CopyMethod method) noexcept;
 
-/// The method of copy_bytes() from the threshold on: the widest stores that the CPU has; paged on
-/// Intel's CPUs, where that is faster, in sequence on the others, where it is slower.
+/// The method of copy_bytes() from the threshold on. On Intel's CPUs the widest stores that there
+/// are, paged; on the others, where pages in turn are slower, stores of 32 bytes in sequence: of 16
+/// to 64 MiB they copy 5 to 13 % more in a second than stores of 64 bytes on an AMD EPYC (Zen 4).
 [[nodiscard]] CopyMethod large_copy_method() noexcept;
 
 /// The size from which copy_bytes() uses large_copy_method(). Found at the first use: 8 times the

@@ -67,14 +67,10 @@ bool is_intel() noexcept {
 }
 
 CopyMethod find_large_method() noexcept {
-  const bool paged = is_intel();
-  if (copy_method_works(CopyMethod::stream_avx512)) {
-    return paged ? CopyMethod::stream_avx512_paged : CopyMethod::stream_avx512;
-  }
-  if (copy_method_works(CopyMethod::stream_avx2)) {
-    return paged ? CopyMethod::stream_avx2_paged : CopyMethod::stream_avx2;
-  }
-  return paged ? CopyMethod::stream_sse2_paged : CopyMethod::stream_sse2;
+  const bool avx2 = copy_method_works(CopyMethod::stream_avx2);
+  if (!is_intel()) return avx2 ? CopyMethod::stream_avx2 : CopyMethod::stream_sse2;
+  if (copy_method_works(CopyMethod::stream_avx512)) return CopyMethod::stream_avx512_paged;
+  return avx2 ? CopyMethod::stream_avx2_paged : CopyMethod::stream_sse2_paged;
 }
 
 void move_string(void* to, const void* from, std::size_t bytes) noexcept {
