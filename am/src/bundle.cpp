@@ -182,6 +182,8 @@ void Bundle::release_medium(Map& map, std::uint64_t held) noexcept {
 void Bundle::refuse(Map& map, const Deferred& m, Undeliverable why) noexcept {
   context_.count(kRefused);
   release_medium(map, m.held);
+  if ((m.client & wire::overflow_bit) != 0)
+    reinterpret_cast<detail::OverflowBlock*>(map.peer_window + m.words[0])->in_use.store(0);
   const Kind kind = wire::kind(m.client) == Kind::request ? Kind::returned_request : Kind::returned_reply;
   const std::uint64_t client = wire::make(kind, wire::operation(m.client), wire::handler(m.client)) |
                                (static_cast<std::uint64_t>(why) << wire::status_shift);
@@ -190,8 +192,6 @@ void Bundle::refuse(Map& map, const Deferred& m, Undeliverable why) noexcept {
   --slow_;
 }
 
-  if ((m.client & wire::overflow_bit) != 0)
-    reinterpret_cast<detail::OverflowBlock*>(map.peer_window + m.words[0])->in_use.store(0);
 void Bundle::take_returned(Map& map, const Deferred& m) noexcept {
   const bool reply = wire::kind(m.client) == Kind::returned_reply;
   const std::uint32_t prefix = 8 * wire::prefix_words(wire::operation(m.client));
@@ -270,6 +270,8 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
   RankRecord& record = context_.job().record(context_.job().rank());
   const std::uint32_t peer = record.waits_for_peer.load(std::memory_order_relaxed);
   std::uint32_t left = 0;  // of our credits, towards the peer that is waited for, or all
+  std::uint64_t sent = 0;  // into the same peers' medium rings, padding included
+  std::uint64_t given_back = 0;
   for (Endpoint* endpoint : endpoints_)
     for (const auto& map : endpoint->owned_) {
       if (map->unreplied != map->unreplied_published && map->state == Map::State::connected) map->publish_credits();
@@ -278,18 +280,16 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
       sent += map->medium_out.head;
       given_back += map->state == Map::State::connected ? map->vi->peer_counter(1) : map->medium_out.released;
     }
+  record.bytes_expected.store(sent, std::memory_order_relaxed);
+  record.bytes_seen.store(given_back, std::memory_order_relaxed);
   record.credits_out.store(left, std::memory_order_relaxed);
   record.credits_in.store(deferred_total_, std::memory_order_relaxed);  // requests here that have not run
   const bool may_unlock = threads_ == Threads::parallel && slow_ == depth_base_;
-  std::uint64_t sent = 0;  // into the same peers' medium rings, padding included
-  std::uint64_t given_back = 0;
   receive_queue_->block(timeout_ns, done, may_unlock ? &mutex_ : nullptr);
 }
 
 Status Bundle::wait(std::int64_t timeout_ns) noexcept {
   const Guard guard(*this, "wait");
-  record.bytes_expected.store(sent, std::memory_order_relaxed);
-  record.bytes_seen.store(given_back, std::memory_order_relaxed);
   std::uint32_t n = poll_open(Run::all);
   return wait_loop(Activity::waiting_message, "wait", RankRecord::kNoPeer, Run::all, timeout_ns, [] { return false; }, &n);
 }

@@ -79,10 +79,10 @@ class Nic final : public via::Nic {
   [[nodiscard]] bool write_place(Rank peer, const RemotePlace& place, const std::byte* from, std::size_t bytes) noexcept;
   [[nodiscard]] bool read_place(Rank peer, const RemotePlace& place, std::byte* to, std::size_t bytes) noexcept;
 
- private:
   /// errno of the last copy into or out of a peer's private memory that failed.
   [[nodiscard]] int cross_error() const noexcept { return cross_error_; }
 
+ private:
   friend class Vi;
   friend class CompletionQueue;
 
@@ -167,9 +167,9 @@ class Nic final : public via::Nic {
   std::uint32_t life_epoch_ = 0;
   std::thread::id in_progress_;  // the thread that is in progress()
   bool cross_memory_works_ = true;
+  int cross_error_ = 0;
   IncomingPeer incoming_peer_;
   std::function<void(const AsyncError&)> on_error_;
-  int cross_error_ = 0;
   std::array<std::uint64_t, kCounterCount> counters_{};
 
   static constexpr std::uint32_t kIdMask = 0xffff;

@@ -327,12 +327,12 @@ class Vi final : public via::Vi {
   void peer_closed(ErrorCause cause) noexcept;
   void flush(bool after_bad_receive = false) noexcept;
   void drop_channel() noexcept;
+  void leave_queues() noexcept;
 
   // Hot, sender.
   bool tx_ready_ = false;  // connected, nothing pending: the fast path may be taken
   ViState state_ = ViState::idle;
   std::uint32_t tx_outstanding_ = 0;
-  void leave_queues() noexcept;
   std::uint64_t tx_seq_ = 0;
   std::uint64_t tx_limit_ = 0;  // `posted` as last read; equal to tx_seq_ when not connected
   std::uint64_t tx_mask_ = 0;
