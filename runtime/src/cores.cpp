@@ -11,13 +11,14 @@
 namespace viaduct {
 namespace {
 
-// The defaults of waiting, all in one place; to be tuned by measurement. With a core for each rank,
-// a blocked rank costs its peer a wake-up of tens of microseconds, so a wait spins far longer than
-// any answer should take. With more ranks than cores a spin burns the time slice that the peer
-// needs, so the core is handed over at once.
+// The defaults of waiting, all in one place (measured: docs/decisions/007-waiting.md). To block
+// costs the peer a wake-up of about 20 us, so a wait first looks for an answer for about as long as
+// that or twice as long. With a core for each rank it spins. With more ranks than cores a spin
+// burns the time slice that the peer needs, so the core is handed over at once: 50 yields take 20
+// us when nobody else wants the core, and when others do they have it meanwhile.
 constexpr std::int64_t kSpinNs = 50'000;
 constexpr std::int64_t kYieldsWithCores = 10;
-constexpr std::int64_t kYieldsWithoutCores = 20;
+constexpr std::int64_t kYieldsWithoutCores = 50;
 
 std::uint32_t affinity_cores() {
   // Machines with more than 1024 processors need a larger set than cpu_set_t: grow until the kernel
