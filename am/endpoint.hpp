@@ -285,7 +285,7 @@ class Endpoint {
   via::MemoryRegion region_;
   detail::EndpointPage* page_ = nullptr;
   detail::OverflowBlock* overflow_ = nullptr;
-  Rank overflow_user_{};  // who is to clear it
+  EndpointName overflow_user_;  // who is to clear it
   struct Arrived {  // gets whose handler is to run
     std::uint64_t client;
     std::uint32_t arg_bytes;

@@ -85,7 +85,13 @@ void Context::failed(const via::AsyncError& error) {
   map.credits_at_end = map.all_credits();
   map.state = detail::Map::State::closing;
   map.credits = map.reserve = 0;
-  Bundle& bundle = map.endpoint->bundle();
+  Endpoint& endpoint = *map.endpoint;
+  // A reply in the overflow block that the peer's endpoint has not taken, and will not: handlers that wait for the
+  // block may go on.
+  if (endpoint.overflow_ != nullptr && endpoint.overflow_user_.rank == map.name.rank &&
+      endpoint.overflow_user_.number == map.name.number)
+    endpoint.overflow_->in_use.store(0, std::memory_order_relaxed);
+  Bundle& bundle = endpoint.bundle();
   bundle.closing_.push_back(&map);
   bundle.unfinished_ = true;
 }

@@ -278,7 +278,7 @@ OverflowBlock* Endpoint::free_overflow() noexcept {
       return nullptr;
     }
   }
-  const bool free = overflow_->in_use.load(std::memory_order_acquire) == 0 || bundle_.job().is_lost(overflow_user_);
+  const bool free = overflow_->in_use.load(std::memory_order_acquire) == 0 || bundle_.job().is_lost(overflow_user_.rank);
   return free ? overflow_ : nullptr;
 }
 
@@ -327,7 +327,7 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
     if (overflow != nullptr) {
       bundle.context().count(kOverflowReplies);
       overflow->in_use.store(1, std::memory_order_relaxed);
-      endpoint.overflow_user_ = map_.name.rank;
+      endpoint.overflow_user_ = map_.name;
       overflow->length = static_cast<std::uint32_t>(bytes);
       std::memcpy(overflow->data(), data, bytes);
       words[0] = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(overflow) -

@@ -259,6 +259,33 @@ void freed_under_way(Rig& rig) {
   }
 }
 
+void on_medium_answer(am::Token&, std::span<const std::byte>) {}
+void on_ask_medium(am::Token& token) {
+  const std::vector<std::byte> data(token.endpoint().max_medium());
+  ++t_handled;
+  (void)token.reply_medium<on_medium_answer>(std::span(data));
+}
+/// An endpoint ends with replies that it has not taken, the last of them in the replier's overflow
+/// block: the next endpoint that lets its ring run full finds the block free.
+void overflow_left_by_the_ended(Rig& rig) {
+  reset(rig);
+  for (int round = 0; round < 3; ++round) {
+    const std::uint32_t before = t_handled;
+    am::Bundle unpolled(rig.context());
+    {
+      am::Endpoint other(unpolled);
+      other.set_undeliverable_handler([](const am::Returned&) {});
+      rig.ok(other.map(am::Index{0}, rig.endpoint().translation_name(rig.next()), am::kTagAll));
+      constexpr std::uint32_t kReplies = 3;  // two fill the ring
+      for (std::uint32_t i = 0; i < kReplies; ++i)
+        rig.ok(other.request<on_ask_medium>(am::Index{0}));
+      rig.until([&] { return t_handled == before + kReplies; });
+      rig.barrier();
+    }
+    rig.barrier();
+  }
+}
+
 constexpr std::array kCases{
     Case{"returned.bad_handler", Needs::any, bad_handler},
     Case{"returned.bad_handler_tried", Needs::any, bad_handler_tried},
@@ -267,6 +294,7 @@ constexpr std::array kCases{
     Case{"returned.rejected_reply", Needs::any, rejected_reply},
     Case{"returned.no_endpoint", Needs::any, no_endpoint},
     Case{"returned.freed_under_way", Needs::any, freed_under_way},
+    Case{"returned.overflow_left_by_the_ended", Needs::any, overflow_left_by_the_ended},
 };
 
 }  // namespace
