@@ -54,7 +54,8 @@ class Bundle {
   /// Polls until @p done answers true: ok or timeout. @p done is called after every poll.
   Status wait_until(const std::function<bool()>& done, std::int64_t timeout_ns = -1) noexcept;
 
-  /// Collective over the job, polling meanwhile. ok, or peer_lost when a rank that has not arrived is lost.
+  /// Collective over the job, polling meanwhile. ok, or peer_lost when a rank that has not arrived is lost
+  /// or has come to its Job's destructor (a sentence names that one).
   Status barrier() noexcept;
 
   [[nodiscard]] Context& context() noexcept { return context_; }

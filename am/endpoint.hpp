@@ -88,6 +88,11 @@ class Endpoint {
   /// Cost        one cache line, one credit; no allocation, lock, fence or system call.
   ///
   /// @return ok; peer_lost (nothing was sent: the peer's process is gone); bad_argument (index out of range).
+  ///
+  /// ok means accepted, not delivered: a peer that is killed, leaves or ends its endpoint is noticed within 64 polls (or
+  /// when the caller waits), and what was accepted until then and not handled comes back to handler 0 (unreachable,
+  /// bad_endpoint). Each message is handled or comes back; requests without a reply that the peer had handled just
+  /// before its end may come back, too.
   template <auto Handler, class... A>
   Status request(Index to, A... args) noexcept {
     return send_short<Handler, true>(to, args...);
