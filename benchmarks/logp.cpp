@@ -45,8 +45,7 @@ class LogP {
       : options_(options),
         yardsticks_(block, role),
         vi_(context.nic(), pair(), other(role)),
-        am_(context, pair(), other(role), yardsticks_.bulk_target(), Yardsticks::kBulkBytes,
-            Injected{}),
+        am_(context, pair(), other(role), yardsticks_.bulk_target(), Yardsticks::kBulkBytes),
         parameters_(context, pair(), other(role), kParametersEndpoint, options.shim) {
     add("hand_over_ns", "ns", "", [&] { return yardsticks_.hand_over_ns(iterations(100'000)); });
     add_parameters();

@@ -23,25 +23,8 @@ struct Seen {
   std::uint64_t requests = 0;
   std::uint64_t replies = 0;
   std::uint64_t sum = 0;
-  double gap_ns = 0;
-  const Stopwatch* clock = nullptr;  // of the gap
-  double last_ns = 0;
 };
 constinit thread_local Seen seen;
-
-void busy(double ns) noexcept {
-  const Stopwatch watch;
-  while (watch.elapsed_ns() < ns) {
-  }
-}
-
-void keep_gap() noexcept {
-  double now = 0;
-  do {
-    now = seen.clock->elapsed_ns();
-  } while (now - seen.last_ns < seen.gap_ns);
-  seen.last_ns = now;
-}
 
 void on_reply(Token&, std::uint64_t a, std::uint64_t b) {
   seen.sum += a + b;
@@ -50,10 +33,6 @@ void on_reply(Token&, std::uint64_t a, std::uint64_t b) {
 void on_request(Token& token, std::uint64_t a, std::uint64_t b) {
   ++seen.requests;
   token.reply<on_reply>(a, b);
-}
-void on_spaced_request(Token& token, std::uint64_t a, std::uint64_t b) {
-  keep_gap();
-  on_request(token, a, b);
 }
 void on_one_way(Token&, std::uint64_t a, std::uint64_t b) {
   seen.sum += a + b;
@@ -65,7 +44,8 @@ void on_reply8(Token&, Eight a, Eight b, Eight c, Eight d, Eight e, Eight f, Eig
   seen.sum += a + b + c + d + e + f + g + h;
   ++seen.replies;
 }
-void on_request8(Token& token, Eight a, Eight b, Eight c, Eight d, Eight e, Eight f, Eight g, Eight h) {
+void on_request8(Token& token, Eight a, Eight b, Eight c, Eight d, Eight e, Eight f, Eight g,
+                 Eight h) {
   ++seen.requests;
   token.reply<on_reply8>(a, b, c, d, e, f, g, h);
 }
@@ -86,13 +66,16 @@ void require(Status status, const char* what) {
 
 void require_equal(std::uint64_t got, std::uint64_t expected, const char* what) {
   if (got != expected)
-    throw std::runtime_error(std::string(what) + ": " + std::to_string(got) + " instead of " + std::to_string(expected));
+    throw std::runtime_error(std::string(what) + ": " + std::to_string(got) + " instead of " +
+                             std::to_string(expected));
 }
 
 double cpu_ms() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
-  const auto ms = [](const timeval& t) { return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_usec) * 1e-3; };
+  const auto ms = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_usec) * 1e-3;
+  };
   return ms(usage.ru_utime) + ms(usage.ru_stime);
 }
 
@@ -103,11 +86,9 @@ void sleep_ns(long ns) {
 
 }  // namespace
 
-AmLink::AmLink(am::Context& context, Pair& pair, Rank peer, std::byte* bulk, std::size_t bulk_bytes, Injected injected)
-    : pair_(pair), bundle_(context), endpoint_(bundle_), peer_(am::Index{index(peer)}), injected_(injected) {
+AmLink::AmLink(am::Context& context, Pair& pair, Rank peer, std::byte* bulk, std::size_t bulk_bytes)
+    : pair_(pair), bundle_(context), endpoint_(bundle_), peer_(am::Index{index(peer)}) {
   seen = Seen{};
-  seen.gap_ns = injected.g_ns;
-  seen.clock = &clock_;
   endpoint_.map_all();
   if (!pair.is_sender()) endpoint_.set_segment({bulk, bulk_bytes});
   medium_sources_.resize(Yardsticks::kMediumSources * Yardsticks::kMediumBytes / 8);
@@ -117,13 +98,6 @@ AmLink::AmLink(am::Context& context, Pair& pair, Rank peer, std::byte* bulk, std
 
 void AmLink::serve_until(std::uint64_t count) {
   while (seen.requests < count) bundle_.poll();
-}
-
-void AmLink::request_pair(std::uint64_t value) {
-  if (injected_.o_ns != 0) busy(injected_.o_ns);
-  require(injected_.g_ns == 0 ? endpoint_.request<on_request>(peer_, value, value + 1)
-                              : endpoint_.request<on_spaced_request>(peer_, value, value + 1),
-          "request");
 }
 
 double AmLink::rtt_half_ns(std::uint64_t round_trips, int words) {
@@ -137,51 +111,12 @@ double AmLink::rtt_half_ns(std::uint64_t round_trips, int words) {
               "request");
       while (seen.replies <= i) bundle_.poll();
     }
-    require_equal(seen.sum, round_trips * (round_trips - 1) / 2 + round_trips, "the replies add up to");
+    require_equal(seen.sum, round_trips * (round_trips - 1) / 2 + round_trips,
+                  "the replies add up to");
   } else {
     serve_until(round_trips);
   }
   return pair_.from_sender(watch.elapsed_ns() / static_cast<double>(round_trips) / 2);
-}
-
-double AmLink::send_overhead_ns(std::uint32_t bursts) {
-  const std::uint32_t length = std::min(8U, endpoint_.credits());
-  seen.requests = seen.replies = 0;
-  std::vector<double> times;
-  pair_.meet();
-  if (pair_.is_sender()) {
-    for (std::uint32_t burst = 1; burst <= bursts; ++burst) {
-      const Stopwatch watch;
-      for (std::uint32_t i = 0; i < length; ++i) request_pair(i);
-      times.push_back(watch.elapsed_ns() / length);
-      while (seen.replies < std::uint64_t{burst} * length) bundle_.poll();
-    }
-  } else {
-    serve_until(std::uint64_t{bursts} * length);
-  }
-  return pair_.from_sender(median(times));
-}
-
-double AmLink::burst_ns(std::uint64_t requests, double delay_ns) {
-  seen.requests = seen.replies = 0;
-  double ns = 0;
-  pair_.meet();
-  if (pair_.is_sender()) {
-    const Stopwatch watch;
-    for (std::uint64_t i = 0; i < requests; ++i) {
-      request_pair(i);
-      if (delay_ns != 0) {
-        busy(delay_ns);
-        bundle_.poll();
-      }
-    }
-    ns = watch.elapsed_ns();
-    while (seen.replies < requests) bundle_.poll();
-    if (delay_ns == 0) ns = watch.elapsed_ns();
-  } else {
-    serve_until(requests);
-  }
-  return pair_.from_sender(ns / static_cast<double>(requests));
 }
 
 double AmLink::one_way_mps(std::uint64_t messages) {
@@ -189,12 +124,14 @@ double AmLink::one_way_mps(std::uint64_t messages) {
   pair_.meet();
   const Stopwatch watch;
   if (pair_.is_sender()) {
-    for (std::uint64_t i = 0; i < messages; ++i) require(endpoint_.request<on_one_way>(peer_, i, 1U), "request");
+    for (std::uint64_t i = 0; i < messages; ++i)
+      require(endpoint_.request<on_one_way>(peer_, i, 1U), "request");
   } else {
     serve_until(messages);
     require_equal(seen.sum, messages * (messages - 1) / 2 + messages, "the messages add up to");
   }
-  // The last handler's return is seen at the peer, on the clock that both share (the time-stamp counter).
+  // The last handler's return is seen at the peer, on the clock that both share (the time-stamp
+  // counter).
   const double mine = watch.elapsed_ns();
   return static_cast<double>(messages) * 1e3 / std::max(mine, pair_.exchange(mine));
 }
@@ -207,9 +144,10 @@ double AmLink::medium_4k_gbs(std::uint64_t messages) {
   const Stopwatch watch;
   if (pair_.is_sender()) {
     for (std::uint64_t i = 0; i < messages; ++i)
-      require(endpoint_.request_medium<on_medium>(
-                  peer_, std::as_bytes(all.subspan(i % Yardsticks::kMediumSources * kWords, kWords))),
-              "request_medium");
+      require(
+          endpoint_.request_medium<on_medium>(
+              peer_, std::as_bytes(all.subspan(i % Yardsticks::kMediumSources * kWords, kWords))),
+          "request_medium");
   } else {
     serve_until(messages);
     std::uint64_t expected = 0;
@@ -220,17 +158,20 @@ double AmLink::medium_4k_gbs(std::uint64_t messages) {
     require_equal(seen.sum, expected, "the payloads add up to");
   }
   const double mine = watch.elapsed_ns();
-  return static_cast<double>(messages * Yardsticks::kMediumBytes) / std::max(mine, pair_.exchange(mine));
+  return static_cast<double>(messages * Yardsticks::kMediumBytes) /
+         std::max(mine, pair_.exchange(mine));
 }
 
-double AmLink::bulk_gbs(const std::byte* source, std::size_t bytes, std::uint32_t copies, bool with_sum) {
+double AmLink::bulk_gbs(const std::byte* source, std::size_t bytes, std::uint32_t copies,
+                        bool with_sum) {
   seen.requests = seen.replies = seen.sum = 0;
   double ns = 0;
   pair_.meet();
   if (pair_.is_sender()) {
     for (std::uint32_t i = 0; i < copies; ++i) {
       const Stopwatch watch;
-      require(endpoint_.request_bulk<on_bulk>(peer_, std::span(source, bytes), 0, with_sum), "request_bulk");
+      require(endpoint_.request_bulk<on_bulk>(peer_, std::span(source, bytes), 0, with_sum),
+              "request_bulk");
       if (!with_sum) ns += watch.elapsed_ns();
       while (seen.replies <= i) bundle_.poll();
       if (with_sum) ns += watch.elapsed_ns();
@@ -238,9 +179,12 @@ double AmLink::bulk_gbs(const std::byte* source, std::size_t bytes, std::uint32_
   } else {
     serve_until(copies);
   }
-  const std::uint64_t expected = pair_.is_sender() && with_sum ? sum_words(source, bytes) * copies : 0;
-  const double theirs = pair_.exchange(static_cast<double>(pair_.is_sender() ? expected >> 12 : seen.sum >> 12));
-  if (with_sum && theirs != static_cast<double>(pair_.is_sender() ? expected >> 12 : seen.sum >> 12))
+  const std::uint64_t expected =
+      pair_.is_sender() && with_sum ? sum_words(source, bytes) * copies : 0;
+  const double theirs =
+      pair_.exchange(static_cast<double>(pair_.is_sender() ? expected >> 12 : seen.sum >> 12));
+  if (with_sum &&
+      theirs != static_cast<double>(pair_.is_sender() ? expected >> 12 : seen.sum >> 12))
     throw std::runtime_error("the bulk data do not add up");
   return pair_.from_sender(static_cast<double>(bytes) * copies / ns);
 }

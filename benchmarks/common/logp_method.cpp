@@ -45,10 +45,13 @@ void on_reply(am::Token&, std::uint64_t a, std::uint64_t b) {
   ++seen.replies;
 }
 void on_request(am::Token& token, std::uint64_t a, std::uint64_t b) {
-  if (seen.shim.g_ns != 0) keep_gap();
   ++seen.requests;
-  if (seen.shim.o_ns != 0) busy(seen.shim.o_ns);
   token.reply<on_reply>(a, b);
+}
+void on_delayed_request(am::Token& token, std::uint64_t a, std::uint64_t b) {
+  if (seen.shim.g_ns != 0) keep_gap();
+  if (seen.shim.o_ns != 0) busy(seen.shim.o_ns);
+  on_request(token, a, b);
 }
 
 // What a stopwatch shows that is read at once.
@@ -68,15 +71,16 @@ void work(std::uint64_t steps) noexcept {
   }
 }
 
-double work_ns(std::uint64_t steps) {
-  constexpr std::uint32_t kTimes = 8;
+// How many steps take @p ns, roughly.
+std::uint64_t steps_of(double ns) {
+  constexpr std::uint64_t kProbe = 1'000;
   std::vector<double> samples(64);
   for (double& sample : samples) {
     const Stopwatch watch;
-    for (std::uint32_t i = 0; i < kTimes; ++i) work(steps);
-    sample = watch.elapsed_ns() / kTimes;
+    work(kProbe);
+    sample = watch.elapsed_ns();
   }
-  return mean_between(samples, 0, 0.5);  // it takes longer only when it is interrupted
+  return static_cast<std::uint64_t>(ns / median(samples) * kProbe);
 }
 
 void require(Status status) {
@@ -88,7 +92,11 @@ void require(Status status) {
 
 LogpMethod::LogpMethod(am::Context& context, Pair& pair, Rank peer, std::uint16_t number,
                        DelayShim shim)
-    : pair_(pair), bundle_(context), endpoint_(bundle_), shim_(shim) {
+    : pair_(pair),
+      bundle_(context),
+      endpoint_(bundle_),
+      shim_(shim),
+      shimmed_(shim.o_ns != 0 || shim.g_ns != 0) {
   if (endpoint_.name().number != number)
     throw std::logic_error(fmt::format("LogP's endpoint has number {}, not {}: create it in turn",
                                        endpoint_.name().number, number));
@@ -114,8 +122,9 @@ void LogpMethod::serve(std::uint64_t requests) {
 }
 
 void LogpMethod::send(std::uint64_t value) {
+  if (!shimmed_) return require(endpoint_.request<on_request>(kPeer, value, std::uint64_t{1}));
   if (shim_.o_ns != 0) busy(shim_.o_ns);
-  require(endpoint_.request<on_request>(kPeer, value, std::uint64_t{1}));
+  require(endpoint_.request<on_delayed_request>(kPeer, value, std::uint64_t{1}));
 }
 
 void LogpMethod::await_replies(std::uint64_t count) {
@@ -167,26 +176,27 @@ double LogpMethod::send_overhead_ns(std::uint32_t bursts) {
   return pair_.from_sender(ns);
 }
 
-// In blocks, the median of which leaves out those that an interrupt fell into: over long delays
-// there are many, and each takes longer than what is to be measured.
+// In blocks, each beside one of the delays alone: the difference of two long times that lie apart
+// would be that of the processor's pace. The median leaves out those that an interrupt fell into.
 double LogpMethod::both_overheads_ns(std::uint64_t requests, double delay_ns) {
   start(requests);
   double ns = 0;
   if (pair_.is_sender()) {
     constexpr std::uint64_t kBlock = 16;
-    constexpr std::uint64_t kProbe = 1'000;
-    const auto steps = static_cast<std::uint64_t>(delay_ns / work_ns(kProbe) * kProbe);
-    const double delay = work_ns(steps);
+    const std::uint64_t steps = steps_of(delay_ns);
     std::vector<double> times;
     for (std::uint64_t sent = 0; sent < requests;) {
       const std::uint64_t block = std::min(kBlock, requests - sent);
-      const Stopwatch watch;
+      const Stopwatch delays;
+      for (std::uint64_t i = 0; i < block; ++i) work(steps);
+      const double delays_ns = delays.elapsed_ns();
+      const Stopwatch all;
       for (std::uint64_t i = 0; i < block; ++i) {
         send(sent + i);
         work(steps);
         bundle_.poll();
       }
-      times.push_back(watch.elapsed_ns() / static_cast<double>(block) - delay);
+      times.push_back((all.elapsed_ns() - delays_ns) / static_cast<double>(block));
       sent += block;
     }
     ns = median(times);

@@ -56,6 +56,7 @@ class LogpMethod {
   am::Bundle bundle_;
   am::Endpoint endpoint_;
   DelayShim shim_;
+  bool shimmed_;
   Stopwatch clock_;
 };
 
