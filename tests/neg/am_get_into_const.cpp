@@ -1,25 +1,7 @@
-#include <span>
-#include <string>
+#include "tests/neg/am_messages.hpp"
 
-#include "am/endpoint.hpp"
-
-namespace am = viaduct::am;
-
-struct Trivial {
-  int a;
-};
-struct NotTrivial {
-  std::string a;
-};
-
-void on_short(am::Token&, int, double);
-void on_medium(am::Token&, std::span<const int>, int);
-void on_bulk(am::Token&, std::span<int>, int);
-
-viaduct::Status send(am::Endpoint& endpoint, am::Index to, std::span<int> ints,
-                     std::span<double> doubles) {
-  (void)ints;
-  (void)doubles;
+viaduct::Status send(am::Endpoint& endpoint, am::Index to, [[maybe_unused]] std::span<int> ints,
+                     [[maybe_unused]] std::span<double> doubles) {
 #ifdef VIADUCT_NEGATIVE
   return endpoint.get<on_bulk>(to, std::span<const int>(ints), 0, 1);
 #else

@@ -1,4 +1,3 @@
-#include <span>
 #include <string>
 
 #include "am/endpoint.hpp"
@@ -11,18 +10,10 @@ struct Trivial {
 struct NotTrivial {
   std::string a;
 };
-
-void on_short(am::Token&, int, double);
-void on_medium(am::Token&, std::span<const int>, int);
-void on_bulk(am::Token&, std::span<int>, int);
-
 void on_trivial(am::Token&, Trivial);
 void on_not_trivial(am::Token&, NotTrivial);
 
-viaduct::Status send(am::Endpoint& endpoint, am::Index to, std::span<int> ints,
-                     std::span<double> doubles) {
-  (void)ints;
-  (void)doubles;
+viaduct::Status send(am::Endpoint& endpoint, am::Index to) {
 #ifdef VIADUCT_NEGATIVE
   return endpoint.request<on_not_trivial>(to, NotTrivial{});
 #else
