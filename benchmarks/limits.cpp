@@ -17,6 +17,7 @@
 #include "benchmarks/common/figures.hpp"
 #include "benchmarks/common/loopback.hpp"
 #include "benchmarks/common/machine.hpp"
+#include "benchmarks/common/measurements.hpp"
 #include "benchmarks/common/options.hpp"
 #include "benchmarks/common/oversubscribed.hpp"
 #include "benchmarks/common/shared_block.hpp"
@@ -30,13 +31,6 @@ namespace viaduct::bench {
 namespace {
 
 // One line of the table: what measures it, and what it is read against.
-struct Measurement {
-  std::string name;
-  std::string unit;
-  std::string against;  // another measurement of the same round; empty: a yardstick of its own
-  std::function<double()> measure;
-};
-
 std::string size_name(std::size_t bytes) {
   if (bytes >= std::size_t{1} << 20 && bytes % (std::size_t{1} << 20) == 0) {
     return fmt::format("{}m", bytes >> 20);
@@ -103,14 +97,7 @@ class Limits {
   Pair& pair() noexcept { return yardsticks_.pair(); }
 
   Figures run() {
-    const Rounds rounds = measure_rounds(pair(), options_.rounds, [&] {
-      std::vector<double> values;
-      for (const Measurement& measurement : measurements_) {
-        pair().meet();
-        values.push_back(measurement.measure());
-      }
-      return values;
-    });
+    const Rounds rounds = measurements_.run(pair(), options_.rounds);
     Figures figures;
     report(rounds, figures);
     return figures;
@@ -122,8 +109,7 @@ class Limits {
 
   void add(std::string name, std::string unit, std::string against,
            std::function<double()> measure) {
-    measurements_.push_back(
-        {std::move(name), std::move(unit), std::move(against), std::move(measure)});
+    measurements_.add(std::move(name), std::move(unit), std::move(against), std::move(measure));
   }
 
   [[nodiscard]] std::uint64_t iterations(std::uint64_t defined) const noexcept {
@@ -293,7 +279,7 @@ class Limits {
   Loopback tcp_;
   Loopback udp_;
   CrossMemory cross_memory_;
-  std::vector<Measurement> measurements_;
+  Measurements measurements_;
   std::vector<std::string> notes_;
 };
 

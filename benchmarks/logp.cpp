@@ -14,6 +14,7 @@
 #include "benchmarks/common/figures.hpp"
 #include "benchmarks/common/logp_method.hpp"
 #include "benchmarks/common/machine.hpp"
+#include "benchmarks/common/measurements.hpp"
 #include "benchmarks/common/options.hpp"
 #include "benchmarks/common/shared_block.hpp"
 #include "benchmarks/common/vi_link.hpp"
@@ -30,13 +31,6 @@ constexpr std::uint16_t kParametersEndpoint = 1;  // each rank's second one
 struct LogpOptions : Options {
   bool parameters_only = false;
   DelayShim shim;
-};
-
-struct Measurement {
-  std::string name;
-  std::string unit;
-  std::string against;  // a yardstick; empty: it is one itself
-  std::function<double()> measure;
 };
 
 class LogP {
@@ -61,14 +55,7 @@ class LogP {
     std::vector<double> blocked_cpu;
     for (std::uint32_t i = 0; i < kBlockedSeconds && !options_.parameters_only; ++i)
       blocked_cpu.push_back(am_.blocked_cpu_ms(1.0));
-    const Rounds rounds = measure_rounds(pair(), options_.rounds, [&] {
-      std::vector<double> values;
-      for (const Measurement& m : measurements_) {
-        pair().meet();
-        values.push_back(m.measure());
-      }
-      return values;
-    });
+    const Rounds rounds = measurements_.run(pair(), options_.rounds);
     Figures figures;
     report(rounds, figures);
     if (!blocked_cpu.empty())
@@ -82,8 +69,7 @@ class LogP {
 
   void add(std::string name, std::string unit, std::string against,
            std::function<double()> measure) {
-    measurements_.push_back(
-        {std::move(name), std::move(unit), std::move(against), std::move(measure)});
+    measurements_.add(std::move(name), std::move(unit), std::move(against), std::move(measure));
   }
   [[nodiscard]] std::uint64_t iterations(std::uint64_t defined) const noexcept {
     return options_.iterations != 0 ? options_.iterations : defined;
@@ -93,7 +79,7 @@ class LogP {
     add("ring_rate_mps", "M/s", "", [&] {
       double best = 0;
       for (const RingLayout layout : kRingLayouts)
-        best = std::max(best, yardsticks_.ring_rate_mps(layout, iterations(3'000'000)));
+        best = std::max(best, yardsticks_.ring_rate_mps(layout, iterations(10'000'000)));
       return best;
     });
     add("medium_ring_4k_gbs", "GB/s", "",
@@ -147,18 +133,12 @@ class LogP {
     return am_.bulk_gbs(yardsticks_.bulk_source(), bytes, copies, with_sum);
   }
 
-  [[nodiscard]] const std::vector<double>& of(const Rounds& rounds, const std::string& name) const {
-    for (std::size_t i = 0; i < measurements_.size(); ++i)
-      if (measurements_[i].name == name) return rounds.values[i];
-    throw std::out_of_range(name);
-  }
-
   /// One value a round from several figures' values of that round.
   template <class... Names>
   [[nodiscard]] std::vector<double> derive(
       const Rounds& rounds, const std::function<double(const std::vector<double>&)>& f,
       const Names&... names) const {
-    const std::vector<const std::vector<double>*> inputs{&of(rounds, names)...};
+    const std::vector<const std::vector<double>*> inputs{&measurements_.of(rounds, names)...};
     std::vector<double> out;
     for (std::size_t round = 0; round < inputs.front()->size(); ++round) {
       std::vector<double> values;
@@ -170,13 +150,13 @@ class LogP {
 
   void report(const Rounds& rounds, Figures& figures) const {
     const auto difference = [](const auto& v) { return v[0] - v[1]; };
-    const Against hand_over{"hand_over_ns", 0, of(rounds, "hand_over_ns")};
+    const Against hand_over{"hand_over_ns", 0, measurements_.of(rounds, "hand_over_ns")};
     for (const Measurement& m : measurements_) {
-      const std::vector<double>& samples = of(rounds, m.name);
+      const std::vector<double>& samples = measurements_.of(rounds, m.name);
       if (m.against.empty()) {
         figures.add_yardstick(m.name, m.unit, samples);
       } else if (m.name != "o_both_ns") {
-        figures.add(m.name, m.unit, samples, {m.against, 0, of(rounds, m.against)});
+        figures.add(m.name, m.unit, samples, {m.against, 0, measurements_.of(rounds, m.against)});
       } else {
         figures.add("o_r_ns", "ns", derive(rounds, difference, "o_both_ns", "o_s_ns"), hand_over);
         figures.add("L_ns", "ns", derive(rounds, difference, "logp_rtt_half_ns", "o_both_ns"),
@@ -186,7 +166,7 @@ class LogP {
     if (options_.parameters_only) return;
     figures.add("delta_ns", "ns",
                 derive(rounds, difference, "am_short_rtt_half_ns", "vi_rtt_half_ns"),
-                {"vi_rtt_half_ns", 0, of(rounds, "vi_rtt_half_ns")});
+                {"vi_rtt_half_ns", 0, measurements_.of(rounds, "vi_rtt_half_ns")});
     figures.add("G_ns_per_byte", "ns",
                 derive(
                     rounds, [](const auto& v) { return 1 / v[0]; }, "am_bulk_1m_gbs"),
@@ -204,7 +184,7 @@ class LogP {
   LogpMethod parameters_;
   Burst burst_;          // of this round
   double rtt_half_ = 0;  // of this round
-  std::vector<Measurement> measurements_;
+  Measurements measurements_;
 };
 
 int measure(Job& job, am::Context& context, std::byte* block, const LogpOptions& options) {
