@@ -31,45 +31,56 @@ ViLink::ViLink(via::Nic& nic, Pair& pair, Rank peer)
   vi_ = nic.create_vi(attributes);
   receive_descriptors_.resize(kDepth);
   for (std::uint32_t i = 0; i < kDepth; ++i) {
-    via::make_receive(receive_descriptors_[i], memory_ + (i + 1) * kSlotBytes, kSlotBytes, region_.handle());
+    via::make_receive(receive_descriptors_[i], memory_ + (i + 1) * kSlotBytes, kSlotBytes,
+                      region_.handle());
     require(vi_->post_receive(receive_descriptors_[i]), "post_receive");
   }
   require(vi_->connect_peer_start(peer, kDiscriminator), "connect_peer_start");
   constexpr std::int64_t kLimitNs = 10'000'000'000;
   if (const auto result = vi_->connect_peer_wait(kLimitNs); result != via::ConnectResult::connected)
-    throw Error(std::errc::not_connected, std::string("the VI to the other rank: ") + to_string(result));
+    throw Error(std::errc::not_connected,
+                std::string("the VI to the other rank: ") + to_string(result));
   pair_.meet();
 }
 
-via::Descriptor& ViLink::await_receive(std::uint64_t value) {
+via::Descriptor& ViLink::await_receive() {
   via::Completion completion;
   while (receives_->poll(completion) != Status::ok) {
   }
-  via::Descriptor& d = *completion.descriptor;
-  const std::uint64_t got =
-      std::atomic_ref(*reinterpret_cast<std::uint64_t*>(d.segment[0].local.address)).load(std::memory_order_relaxed);
-  if (d.failed() || d.control.length != bytes_ || got != value)
-    throw std::runtime_error("a receive did not bring what was sent");
-  return d;
+  return *completion.descriptor;
 }
 
 void ViLink::send(std::uint64_t value) {
-  std::atomic_ref(*reinterpret_cast<std::uint64_t*>(memory_)).store(value, std::memory_order_relaxed);
+  std::atomic_ref(*reinterpret_cast<std::uint64_t*>(memory_))
+      .store(value, std::memory_order_relaxed);
   require(vi_->post_send(send_), "post_send");
 }
 
-// What need not be done before the message is on its way is done behind it, as a user would: the send's completion is
-// taken and the receive posted again while the other side works.
-void ViLink::exchange(std::uint64_t round_trips, bool first) {
+void ViLink::settle(via::Descriptor& received, std::uint64_t value) {
+  const std::uint64_t got =
+      std::atomic_ref(*reinterpret_cast<std::uint64_t*>(received.segment[0].local.address))
+          .load(std::memory_order_relaxed);
+  if (received.failed() || received.control.length != bytes_ || got != value)
+    throw std::runtime_error("a receive did not bring what was sent");
+  require(vi_->post_receive(received), "post_receive");
   via::Completion completion;
+  while (sends_->poll(completion) == Status::ok) ++sent_;
+}
+
+// What need not be done before a message is on its way is done behind it, while the other side
+// works: what was received is checked and its receive posted again, the send's completion is taken.
+void ViLink::exchange(std::uint64_t round_trips, bool first) {
+  sent_ = 0;
+  if (first) send(1);
   for (std::uint64_t i = 1; i <= round_trips; ++i) {
-    via::Descriptor* received = nullptr;
-    if (!first) received = &await_receive(i);
-    send(i);
-    if (sends_->poll(completion) != Status::ok) throw std::runtime_error("a send did not complete");
-    if (first) received = &await_receive(i);
-    require(vi_->post_receive(*received), "post_receive");
+    via::Descriptor& received = await_receive();
+    if (!first)
+      send(i);
+    else if (i != round_trips)
+      send(i + 1);
+    settle(received, i);
   }
+  if (sent_ != round_trips) throw std::runtime_error("a send did not complete");
 }
 
 double ViLink::rtt_half_ns(std::uint64_t round_trips, std::uint32_t bytes) {

@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// Two ranks joined by one VI, through the public interface: what Active Messages are compared with.
+/// Two ranks joined by one VI, through the public interface: what Active Messages are compared
+/// with.
 
 #include <cstdint>
 #include <memory>
@@ -16,16 +17,18 @@ class ViLink {
   /// Both construct, at the same time.  Throws Error when they do not meet.
   ViLink(via::Nic& nic, Pair& pair, Rank peer);
 
-  /// Send and receive of @p bytes (up to 56) to and fro: post_send, the posted receive consumed, the completion queue
-  /// polled, the receive posted again. RTT/2, the same at both.
+  /// Send and receive of @p bytes (up to 56) to and fro: post_send, the posted receive consumed,
+  /// the completion queue polled, the receive posted again. RTT/2, the same at both.
   [[nodiscard]] double rtt_half_ns(std::uint64_t round_trips, std::uint32_t bytes = 16);
 
  private:
   void exchange(std::uint64_t round_trips, bool first);
-  via::Descriptor& await_receive(std::uint64_t value);
+  via::Descriptor& await_receive();
   void send(std::uint64_t value);
+  void settle(via::Descriptor& received, std::uint64_t value);
 
-  static constexpr std::uint32_t kDepth = 32;  // all that a message touches stays in the first-level cache
+  static constexpr std::uint32_t kDepth =
+      32;  // all that a message touches stays in the first-level cache
   Pair& pair_;
   via::ProtectionTag tag_;
   std::byte* memory_;
@@ -35,6 +38,7 @@ class ViLink {
   std::vector<via::Descriptor> receive_descriptors_;
   via::Descriptor send_;
   std::uint32_t bytes_ = 16;
+  std::uint64_t sent_ = 0;
 };
 
 }  // namespace viaduct::bench
