@@ -261,7 +261,7 @@ class Endpoint {
   void settle(detail::Map& map) noexcept;  // a connecting MAP that has met its peer, or been refused
   void met(detail::Map& map) noexcept;
   void incoming(EndpointName from, std::uint64_t discriminator);
-  [[nodiscard]] bool fits_us(const detail::MapBlock& block) const noexcept;
+  [[nodiscard]] bool fits_us(const std::byte* at, const std::byte* window) const noexcept;
   void close(detail::Map& map) noexcept;   // drains, gives back what was not seen, disconnects
   void drop(detail::Map& map) noexcept;
   [[nodiscard]] detail::Map* find_map(EndpointName name) noexcept;

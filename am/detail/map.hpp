@@ -55,7 +55,7 @@ struct Map {
   State state = State::unmapped;
   // Hot: an arrival.
   const Thunk* thunks = nullptr;   // the endpoint's table
-  std::uint32_t thunk_count = 0;   // 0: refuses everything, see `tag_refused`
+  std::uint32_t thunk_count = 0;   // 0: refuses everything, see `tag_refused`; and until the peer has been met
   std::uint32_t deferred_count = 0;
   std::uint64_t unreplied = 0;     // the peer's requests that returned here without a reply
   std::uint64_t unreplied_published = 0;

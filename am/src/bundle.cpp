@@ -60,8 +60,11 @@ std::uint32_t Bundle::poll_guarded(Run run) noexcept {
   return poll_open(run);
 }
 
-/// Shorts whose continuation, operation, handler or moment the fast path does not take.
+/// Shorts whose continuation, operation, handler or moment the fast path does not take, and the first message of a MAP
+/// that this side had not noticed to be connected.
 void Bundle::dispatch_slow(Map& map, via::shm::Slot& slot, std::uint64_t head, bool requests) noexcept {
+  if (map.state == Map::State::connecting) map.endpoint->settle(map);
+  if (map.state == Map::State::rejected) return report_malformed(map, "MapBlock");
   Deferred m;
   m.client = header::client(head);
   m.arg_bytes = header::length(head);
@@ -82,7 +85,6 @@ void Bundle::dispatch_slow(Map& map, via::shm::Slot& slot, std::uint64_t head, b
   if (fresh && (m.client & wire::overflow_bit) != 0 && !overflow_is_there(map, m))
     return report_malformed(map, "overflow block");
   if (fresh && wire::operation(m.client) == Operation::medium && (m.client & wire::overflow_bit) == 0) {
-    if (map.state == Map::State::connecting) map.endpoint->settle(map);
     if (!map.medium_in.arrive(static_cast<std::uint32_t>(m.words[0]), static_cast<std::uint32_t>(m.words[0] >> 32), m.held))
       return report_malformed(map, "medium payload");
   }
@@ -99,7 +101,6 @@ void Bundle::dispatch_slow(Map& map, via::shm::Slot& slot, std::uint64_t head, b
 /// Whether a message that says so does lie in its sender's overflow block, as far as can be told from here.
 bool Bundle::overflow_is_there(Map& map, const Deferred& m) noexcept {
   if (wire::kind(m.client) != Kind::reply || wire::operation(m.client) != Operation::medium) return false;
-  if (map.state == Map::State::connecting) map.endpoint->settle(map);
   const std::size_t window = context_.job().segment().window_bytes();
   const std::size_t needed = sizeof(detail::OverflowBlock) + map.endpoint->max_medium_;
   if (map.peer_window == nullptr || needed > window || m.words[0] > window - needed ||

@@ -77,10 +77,11 @@ void Context::incoming(Rank from, std::uint64_t discriminator) {
 
 /// A VI of a MAP has ended: the MAP is drained and closed at its bundle's next poll outside handlers.
 void Context::failed(const via::AsyncError& error) {
-  if (error.vi == nullptr) return;
+  if (error.vi == nullptr || error.vi->attributes().context == nullptr) return;  // a VI of the program's own
   auto& map = *static_cast<detail::Map*>(error.vi->attributes().context);
   if (map.state == detail::Map::State::closing) return;
   if (map.state == detail::Map::State::connecting) map.endpoint->met(map);  // it had met its peer, unnoticed
+  if (map.state == detail::Map::State::rejected) return;  // met, and not taken
   map.refresh_credits();
   map.credits_at_end = map.all_credits();
   map.state = detail::Map::State::closing;

@@ -131,9 +131,10 @@ bool Endpoint::hears(Tag presented) const noexcept {
   return tag_ == kTagAll || (tag_ != kTagNone && tag_ == presented);
 }
 
+/// Before the peer is met, nothing is known of its tag: `thunk_count` stays 0, and its first message meets it.
 void Endpoint::apply_tag(Map& map) noexcept {
-  if (map.state == Map::State::connected || map.state == Map::State::closing)
-    map.their_tag = reinterpret_cast<detail::MapBlock*>(map.vi->peer_extra())->tag.load();
+  if (map.state != Map::State::connected && map.state != Map::State::closing) return;
+  map.their_tag = reinterpret_cast<detail::MapBlock*>(map.vi->peer_extra())->tag.load();
   map.tag_refused = !hears(map.their_tag);
   map.thunk_count = map.tag_refused ? 0 : static_cast<std::uint32_t>(thunks_.size());
 }

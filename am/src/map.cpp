@@ -59,7 +59,6 @@ Map& Endpoint::add_map(Index index, EndpointName name, Tag presented) {
   map->credit_limit = credits_;
   map->publish_every = std::max(1U, credits_ / 4);
   map->thunks = thunks_.data();
-  map->thunk_count = static_cast<std::uint32_t>(thunks_.size());
   owned_.push_back(std::move(map));
   Map& made = *owned_.back();
   if (value(index) != kNoIndex) maps_[value(index)] = &made;
@@ -142,8 +141,12 @@ void Endpoint::settle(Map& map) noexcept {
 
 void Endpoint::met(Map& map) noexcept {
   auto* block = reinterpret_cast<MapBlock*>(map.vi->peer_extra());
-  Job& job = bundle_.context().job();
-  map.peer_window = job.window_of(map.name.rank);
+  map.peer_window = bundle_.context().job().window_of(map.name.rank);
+  if (!fits_us(reinterpret_cast<const std::byte*>(block), map.peer_window)) {  // its VI is let go with the MAP
+    map.state = Map::State::rejected;
+    map.rejection = Undeliverable::bad_endpoint;
+    return;
+  }
   map.peer_page = reinterpret_cast<detail::EndpointPage*>(map.peer_window + block->endpoint_page);
   map.medium_in.ring = block->medium();
   map.medium_in.size = block->medium_bytes;
@@ -162,12 +165,18 @@ void Endpoint::send_note(Map& map) noexcept {
   (void)bundle_.send_waiting(map, client, nullptr, 0, 0);
 }
 
-/// Whether the block says what every rank's must say: it is the peer's memory, and decides where we read.
-bool Endpoint::fits_us(const MapBlock& block) const noexcept {
+/// Whether a MapBlock at @p at says what every rank's must say, and lies in the peer's window with its medium ring: it
+/// is the peer's memory, and decides where we read.
+bool Endpoint::fits_us(const std::byte* at, const std::byte* window) const noexcept {
   Context& context = bundle_.context();
+  const auto ring = static_cast<std::size_t>(context.settings().medium_bytes);
+  const std::size_t bytes = context.job().segment().window_bytes();
+  const auto offset = static_cast<std::size_t>(at - window);
+  if (bytes < sizeof(MapBlock) + ring || offset > bytes - sizeof(MapBlock) - ring || offset % alignof(MapBlock) != 0)
+    return false;
+  const auto& block = *reinterpret_cast<const MapBlock*>(at);
   return block.magic == MapBlock::kMagic && block.slots == static_cast<std::uint32_t>(context.settings().slots) &&
-         block.medium_bytes == static_cast<std::uint32_t>(context.settings().medium_bytes) &&
-         block.endpoint_page <= context.job().segment().window_bytes() - sizeof(detail::EndpointPage) &&
+         block.medium_bytes == ring && block.endpoint_page <= bytes - sizeof(detail::EndpointPage) &&
          block.endpoint_page % alignof(detail::EndpointPage) == 0;
 }
 
@@ -179,10 +188,11 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
     if (old->state != Map::State::rejected) return;  // still to be closed: close() comes back to this
     drop(*old);  // it refused us once, and now asks itself
   }
-  const auto* block = reinterpret_cast<const MapBlock*>(nic.incoming_extra(from.rank, which));
+  const std::byte* block = nic.incoming_extra(from.rank, which);
   const auto reject = [&](Undeliverable why) { nic.reject_peer(from.rank, which, static_cast<std::uint64_t>(why)); };
-  if (block == nullptr || !fits_us(*block)) return reject(Undeliverable::bad_endpoint);
-  if (!hears(block->tag)) return reject(Undeliverable::bad_tag);
+  if (block == nullptr || !fits_us(block, bundle_.context().job().window_of(from.rank)))
+    return reject(Undeliverable::bad_endpoint);
+  if (!hears(reinterpret_cast<const MapBlock*>(block)->tag)) return reject(Undeliverable::bad_tag);
   Index at{kNoIndex};
   Tag tag = kTagAll;
   for (std::uint32_t i = 0; i < translations_.size(); ++i) {
@@ -212,7 +222,7 @@ void Endpoint::close(Map& map) noexcept {
     while (map.vi->drain_inline(Bundle::kBatch, dispatcher) != 0) {
     }
   if (map.deferred_count != 0) bundle_.run_deferred();
-  if (map.vi != nullptr && map.vi->state() == via::ViState::error && map.vi->peer_extra() != nullptr)
+  if (map.state == Map::State::closing && map.vi->state() == via::ViState::error)
     give_back_unseen(map, lost ? Undeliverable::unreachable : Undeliverable::bad_endpoint);
   if (lost) {
     if (map.vi != nullptr) map.vi->disconnect();

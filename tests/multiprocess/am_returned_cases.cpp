@@ -2,8 +2,11 @@
 /// credits are not lost.
 
 #include <array>
+#include <memory>
+#include <new>
 
 #include "tests/multiprocess/am_rig.hpp"
+#include "via/shm/nic.hpp"
 
 namespace viaduct::am_test {
 namespace {
@@ -286,6 +289,53 @@ void overflow_left_by_the_ended(Rig& rig) {
   }
 }
 
+/// What answers rank 0's request for a MAP is no endpoint: a VI whose block says something else, or
+/// points out of its window. Nothing there is followed, and the message comes back.
+void bad_map_block(Rig& rig) {
+  reset(rig);
+  for (std::uint32_t round = 0; round < 3; ++round) {
+    am::Endpoint endpoint(rig.bundle());
+    rig.collect_returned(endpoint);
+    const auto names = rig.exchange(endpoint.name());
+    const std::uint64_t which =
+        std::uint64_t{0x414d} << 48 | std::uint64_t{names[0].number} << 16 | names[1].number;
+    std::unique_ptr<via::shm::Vi> vi;
+    via::shm::Nic& nic = rig.context().nic();
+    if (rig.rank() == 0) {
+      rig.ok(endpoint.map(am::Index{1}, names[1], am::kTagAll));
+      CHECK_EQ(endpoint.try_request<on_request>(am::Index{1}), Status::retry);
+    }
+    rig.fence();
+    const via::ProtectionTag tag = nic.create_tag();
+    if (rig.rank() == 1) {
+      const am::Settings& settings = rig.context().settings();
+      via::shm::InlineOptions options;
+      options.slots = static_cast<std::uint32_t>(settings.slots);
+      options.extra_bytes = 4096;
+      via::ViAttributes attributes;
+      attributes.tag = tag;
+      vi = nic.create_inline_vi(attributes, options);
+      auto* block = new (vi->prepare_extra()) am::detail::MapBlock{};
+      block->magic = am::detail::MapBlock::kMagic + (round == 0 ? 1 : 0);
+      block->slots = options.slots;
+      block->medium_bytes = static_cast<std::uint32_t>(settings.medium_bytes)
+                            << (round == 1 ? 9 : 0);
+      block->endpoint_page = round == 2 ? ~std::uint64_t{63} : 0;
+      block->tag = am::kTagAll;
+      CHECK_EQ(vi->connect_peer_start(Rank{0}, which), Status::ok);
+    }
+    rig.fence();
+    if (rig.rank() == 0) {
+      rig.ok(endpoint.request<on_request>(am::Index{1}));
+      rig.until([&] { return rig.back.size() == round + 1; });
+      CHECK_EQ(rig.back.back().status, am::Undeliverable::bad_endpoint);
+    }
+    rig.barrier();
+    vi.reset();
+    nic.destroy_tag(tag);
+  }
+}
+
 constexpr std::array kCases{
     Case{"returned.bad_handler", Needs::any, bad_handler},
     Case{"returned.bad_handler_tried", Needs::any, bad_handler_tried},
@@ -295,6 +345,7 @@ constexpr std::array kCases{
     Case{"returned.no_endpoint", Needs::any, no_endpoint},
     Case{"returned.freed_under_way", Needs::any, freed_under_way},
     Case{"returned.overflow_left_by_the_ended", Needs::any, overflow_left_by_the_ended},
+    Case{"returned.bad_map_block", Needs::two, bad_map_block},
 };
 
 }  // namespace

@@ -38,15 +38,19 @@ void map_next(Rig& rig, const Tagged& tagged, am::Tag named) {
   rig.ok(rig.endpoint().map(kThere, tagged.names[am::value(rig.next())], named));
 }
 
-/// A request that is handled, or comes back with @p why.
-void ask(Rig& rig, am::Undeliverable why, Where where = Where::here()) {
+/// A request over @p endpoint that is handled, or comes back with @p why.
+void ask_over(Rig& rig, am::Endpoint& endpoint, am::Index to, am::Undeliverable why,
+              Where where = Where::here()) {
   const std::size_t back = rig.back.size();
   const std::uint32_t replies = t_replies;
-  rig.ok(rig.endpoint().request<on_tagged>(kThere, 1U), where);
+  rig.ok(endpoint.request<on_tagged>(to, 1U), where);
   rig.until([&] { return t_replies > replies || rig.back.size() > back; }, where);
   const am::Undeliverable got =
       rig.back.size() > back ? rig.back.back().status : am::Undeliverable::none;
   conformance::check_equal(got, why, "what became of the request", where);
+}
+void ask(Rig& rig, am::Undeliverable why, Where where = Where::here()) {
+  ask_over(rig, rig.endpoint(), kThere, why, where);
 }
 
 void wrong_tag(Rig& rig) {
@@ -196,6 +200,23 @@ void refused_then_asked(Rig& rig) {
   rig.barrier();
 }
 
+/// Rank 0 has asked for a MAP and only polls, so that it meets rank 1 in a poll: what rank 1 sends
+/// under a wrong tag is not handled all the same.
+void asked_and_polls(Rig& rig) {
+  Tagged tagged(rig, rig.rank() == 0 ? 77 : am::kTagAll);
+  if (rig.rank() < 2)
+    rig.ok(tagged.endpoint.map(am::Index{0}, tagged.names[1 - rig.rank()],
+                               rig.rank() == 0 ? am::kTagAll : am::Tag{78}));
+  if (rig.rank() == 0)
+    CHECK_EQ(tagged.endpoint.try_request<on_tagged>(am::Index{0}, 0U), Status::retry);
+  rig.fence();
+  if (rig.rank() == 1)
+    for (int i = 0; i < 3; ++i)
+      ask_over(rig, tagged.endpoint, am::Index{0}, am::Undeliverable::bad_tag);
+  rig.barrier();
+  CHECK_EQ(t_handled, 0);
+}
+
 constexpr std::array kCases{
     Case{"tag.wrong_tag", Needs::any, wrong_tag},
     Case{"tag.all_and_none", Needs::any, all_and_none},
@@ -203,6 +224,7 @@ constexpr std::array kCases{
     Case{"tag.changed_under_way", Needs::any, changed_under_way},
     Case{"tag.named_after_contact", Needs::two, named_after_contact},
     Case{"tag.refused_then_asked", Needs::two, refused_then_asked},
+    Case{"tag.asked_and_polls", Needs::two, asked_and_polls},
 };
 
 }  // namespace
