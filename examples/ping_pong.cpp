@@ -27,7 +27,7 @@ void on_ping(am::Token& token, int x) { token.reply<on_pong>(x + 1); }
 void on_finished(am::Token&) { finished = true; }
 
 int body(viaduct::Job& job, int argc, char** argv) {
-  const int rounds = argc > 1 ? std::atoi(argv[1]) : 100000;
+  const int rounds = argc > 1 ? std::atoi(argv[1]) : 10000;
   if (rounds <= 0) {
     std::fprintf(stderr, "ping_pong: ROUNDS is a positive number, not '%s'\n", argv[1]);
     return 2;

@@ -172,7 +172,7 @@ thread_local std::vector<std::vector<std::byte>> t_raw_data;
 void on_raw(am::Token& token, const am::Arrival& arrival) {
   (void)token;
   std::vector<std::uint64_t> words(arrival.arg_bytes / 8);
-  std::memcpy(words.data(), arrival.args, words.size() * 8);
+  if (!words.empty()) std::memcpy(words.data(), arrival.args, words.size() * 8);
   t_raw.push_back(std::move(words));
   t_raw_data.emplace_back(arrival.data, arrival.data + arrival.data_bytes);
 }
