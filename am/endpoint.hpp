@@ -42,7 +42,8 @@ class Endpoint {
   /// Index r becomes endpoint 0 of rank r, for all ranks of the job, under @p tag (theirs).
   void map_all(Tag tag = kTagAll);
   /// Maps @p index; no communication until the first message. bad_argument: out of range, or no such rank; bad_state: in
-  /// use.
+  /// use. Several indices may name one endpoint, all under the same tag (another one is bad_state): they share its
+  /// credits and its order, and what comes from it names the lowest of them (Token::source, Returned::peer).
   Status map(Index index, EndpointName name, Tag tag);
   /// Waits until all requests to @p index have been answered or returned, then forgets it. bad_argument when it is not
   /// mapped. The peer's requests to this endpoint go on as before; their source is kNoIndex then.
@@ -254,7 +255,9 @@ class Endpoint {
   void give_back(const Outgoing& out, Undeliverable why) noexcept;
   void give_back_unseen(detail::Map& map, Undeliverable why) noexcept;
   void give_back_sent(detail::Map& map, std::uint64_t seq, Undeliverable why) noexcept;
-  void send_note(detail::Map& map) noexcept;
+  bool try_note(detail::Map& map) noexcept;
+  void retag(detail::Map& map, Tag tag) noexcept;
+  [[nodiscard]] Index index_of(EndpointName name) const noexcept;
   detail::Map& live_map(Index index);
   detail::Map& add_map(Index index, EndpointName name, Tag presented);
   void start(detail::Map& map);

@@ -74,7 +74,7 @@ struct Map {
   EndpointName name;                 // the peer's
   bool tag_refused = false;          // the tag that the peer presented is no longer ours
   Tag presented = kTagNone;          // the tag that we name to the peer, in our MapBlock
-  bool retagged = false;             // since we asked for the MAP: the peer is to be told
+  bool retagged = false;             // since the peer last heard of it: a note goes before the next request
   std::uint32_t credits_at_end = 0;  // when the connection ended
   Tag their_tag = kTagNone;          // the tag that the peer named
   Undeliverable rejection = Undeliverable::none;

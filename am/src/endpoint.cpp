@@ -68,48 +68,63 @@ Status Endpoint::map(Index index, EndpointName name, Tag tag) {
     return Status::bad_argument;
   Translation& entry = translations_[value(index)];
   if (entry.in_use) return Status::bad_state;
+  const Index other = index_of(name);
+  if (value(other) != kNoIndex && translations_[value(other)].tag != tag) return Status::bad_state;
   entry = {name, true, tag};
-  Map* existing = find_map(name);  // made by the peer, before we named it
-  if (existing != nullptr && value(existing->index) == kNoIndex) {
-    existing->index = index;
-    maps_[value(index)] = existing;
-    if (existing->presented != tag && existing->vi != nullptr && existing->vi->state() != via::ViState::idle) {
-      existing->presented = tag;
-      reinterpret_cast<detail::MapBlock*>(existing->vi->prepare_extra())->tag.store(tag);
-      existing->retagged = true;
-      settle(*existing);
-      if (existing->state == Map::State::connected && existing->retagged) send_note(*existing);
-    }
-  }
+  Map* existing = find_map(name);  // made by the peer, by another index, or by one that is no more
+  if (existing == nullptr) return Status::ok;
+  if (value(existing->index) == kNoIndex) retag(*existing, tag);
+  existing->index = index_of(name);
   return Status::ok;
+}
+
+/// A MAP that no index names, and over which no request of ours is under way, is named under @p tag. What the peer has
+/// read of our block, or answers to what it has read, is not to be relied upon.
+void Endpoint::retag(Map& map, Tag tag) noexcept {
+  if (map.presented == tag && map.state == Map::State::connected) return;
+  map.presented = tag;
+  map.retagged = true;
+  if (map.vi != nullptr && map.vi->state() != via::ViState::idle)
+    reinterpret_cast<detail::MapBlock*>(map.vi->prepare_extra())->tag.store(tag);
+}
+
+/// The lowest index that names @p name, or kNoIndex.
+Index Endpoint::index_of(EndpointName name) const noexcept {
+  const auto found = std::find_if(translations_.begin(), translations_.end(), [&](const Translation& entry) {
+    return entry.in_use && entry.name.rank == name.rank && entry.name.number == name.number;
+  });
+  return Index{found == translations_.end() ? kNoIndex : static_cast<std::uint32_t>(found - translations_.begin())};
 }
 
 Status Endpoint::unmap(Index index) noexcept {
   const Bundle::Guard guard(bundle_, "unmap");
   if (!is_mapped(index)) return Status::bad_argument;
-  Map* map = maps_[value(index)];
-  if (map != &null_map_) {
-    const auto settled = [&] {
-      map = maps_[value(index)];
-      if (map == &null_map_ || map->state != Map::State::connected) return true;
-      map->refresh_credits();
-      return map->all_credits() == map->credit_limit;
-    };
+  const EndpointName peer = translations_[value(index)].name;
+  Map* map = nullptr;
+  bool recalled = false;
+  const auto settled = [&] {
+    map = find_map(peer);
+    if (map == nullptr) return true;
     settle(*map);
-    if (map->state == Map::State::connected) send_note(*map);  // asks for the credits that the peer holds back
-    if (!settled())
-      (void)bundle_.wait_loop(Activity::waiting_credit, "unmap", viaduct::index(map->name.rank), Bundle::Run::all, -1,
-                              settled);
-    if (map->state == Map::State::connected || map->state == Map::State::connecting) {
-      map->index = Index{kNoIndex};  // the peer may go on talking to us
-    } else if (map != &null_map_) {
-      std::erase(bundle_.closing_, map);
-      close(*map);
-      if (maps_[value(index)] != &null_map_) drop(*map);  // lost
-    }
-  }
+    if (map->state != Map::State::connected) return true;
+    map->refresh_credits();
+    if (map->all_credits() == map->credit_limit) return true;
+    if (!recalled) recalled = try_note(*map);  // asks for the credits that the peer holds back
+    return false;
+  };
+  if (!settled())
+    (void)bundle_.wait_loop(Activity::waiting_credit, "unmap", viaduct::index(peer.rank), Bundle::Run::all, -1, settled);
   translations_[value(index)] = {};
   maps_[value(index)] = &null_map_;
+  if (map == nullptr) return Status::ok;
+  if (map->state == Map::State::connected || map->state == Map::State::connecting) {
+    map->index = index_of(peer);  // if no other names it: the peer may go on talking to us
+    return Status::ok;
+  }
+  std::erase(bundle_.closing_, map);
+  close(*map);
+  map = find_map(peer);  // as it was, or made anew by the peer
+  if (map != nullptr && map->state == Map::State::lost) drop(*map);
   return Status::ok;
 }
 

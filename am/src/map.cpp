@@ -65,15 +65,27 @@ Map& Endpoint::add_map(Index index, EndpointName name, Tag presented) {
   return made;
 }
 
-/// The MAP that a message to @p index takes, made now if need be; the index is mapped.
+/// The MAP that a message to @p index takes, made now if need be; the index is mapped. All indices that name one peer
+/// share one MAP. Answers the null map when the message must wait.
 Map& Endpoint::live_map(Index index) {
+  const Translation& entry = translations_[value(index)];
   Map* map = maps_[value(index)];
-  if (map != &null_map_) {
-    settle(*map);
+  if (map == &null_map_) map = find_map(entry.name);
+  if (map != nullptr) settle(*map);
+  if (map != nullptr && map->retagged) {
+    if (map->state == Map::State::connecting) return null_map_;
+    if (map->state == Map::State::connected && !try_note(*map)) return null_map_;
+    if (map->state == Map::State::rejected) {  // under the tag before
+      drop(*map);
+      map = nullptr;
+    }
+  }
+  if (map != nullptr) {
+    maps_[value(index)] = map;
     return *map;
   }
-  const Translation& entry = translations_[value(index)];
-  Map& made = add_map(index, entry.name, entry.tag);
+  Map& made = add_map(index_of(entry.name), entry.name, entry.tag);
+  maps_[value(index)] = &made;
   try {
     start(made);
   } catch (...) {
@@ -157,12 +169,13 @@ void Endpoint::met(Map& map) noexcept {
 }
 
 /// Tells the peer, in order with the requests, to look at the tag in our block again and to give back all credits that
-/// it owes us. Takes no credit; outside handlers.
-void Endpoint::send_note(Map& map) noexcept {
-  map.retagged = false;
+/// it owes us. Takes no credit. False: no room.
+bool Endpoint::try_note(Map& map) noexcept {
   const std::uint64_t client =
       wire::make(detail::Kind::request, Operation::short_message, 0) | wire::note_bit;
-  (void)bundle_.send_waiting(map, client, nullptr, 0, 0);
+  if (send_words(map, client, nullptr, 0, 0) != Sent::yes) return false;
+  map.retagged = false;
+  return true;
 }
 
 /// Whether a MapBlock at @p at says what every rank's must say, and lies in the peer's window with its medium ring: it
@@ -193,16 +206,8 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
   if (block == nullptr || !fits_us(block, bundle_.context().job().window_of(from.rank)))
     return reject(Undeliverable::bad_endpoint);
   if (!hears(reinterpret_cast<const MapBlock*>(block)->tag)) return reject(Undeliverable::bad_tag);
-  Index at{kNoIndex};
-  Tag tag = kTagAll;
-  for (std::uint32_t i = 0; i < translations_.size(); ++i) {
-    const Translation& entry = translations_[i];
-    if (!entry.in_use || entry.name.rank != from.rank || entry.name.number != from.number) continue;
-    at = Index{i};
-    tag = entry.tag;
-    break;
-  }
-  Map& map = add_map(at, from, tag);
+  const Index at = index_of(from);
+  Map& map = add_map(at, from, value(at) == kNoIndex ? kTagAll : translations_[value(at)].tag);
   try {
     start(map);
   } catch (const std::exception& e) {  // no memory for a MAP
@@ -289,7 +294,7 @@ void Endpoint::drop(Map& map) noexcept {
   // Requests that were handled here and not replied to: the peer must not take them for lost.
   if (map.vi != nullptr && map.vi->state() == via::ViState::connected && map.unreplied != map.unreplied_published)
     map.publish_credits();
-  if (value(map.index) != kNoIndex && maps_[value(map.index)] == &map) maps_[value(map.index)] = &null_map_;
+  if (value(map.index) != kNoIndex) std::replace(maps_.begin(), maps_.end(), &map, &null_map_);
   std::erase_if(owned_, [&](const auto& owned) { return owned.get() == &map; });  // its VI disconnects
 }
 

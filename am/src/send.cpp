@@ -198,7 +198,8 @@ Status Endpoint::attempt_get(const Outgoing& out, std::span<std::byte> data) noe
     give_back(out, Undeliverable::congestion);
     return Status::ok;
   }
-  if (map->state == Map::State::lost || bundle_.context().job().is_lost(map->name.rank)) return Status::peer_lost;
+  if (map->state == Map::State::lost || bundle_.context().job().is_lost(translation_name(out.to).rank))
+    return Status::peer_lost;
   if (map->state == Map::State::rejected) {
     const Undeliverable why = map->rejection;
     drop(*map);

@@ -12,6 +12,7 @@ thread_local std::uint32_t t_handled = 0;
 thread_local std::uint32_t t_replies = 0;
 thread_local std::uint16_t t_endpoint = 0;  // number of the endpoint that the last request came to
 thread_local std::uint32_t t_source = 0;
+thread_local std::uint32_t t_reply_source = 0;
 
 void reset(Rig& rig) {
   t_handled = t_replies = 0;
@@ -19,6 +20,7 @@ void reset(Rig& rig) {
 }
 
 void on_replied(am::Token& token, std::uint16_t number) {
+  t_reply_source = am::value(token.source());
   CHECK_EQ(token.source_name().number, number);
   ++t_replies;
 }
@@ -227,6 +229,52 @@ void two_bundles(Rig& rig) {
   rig.barrier();
 }
 
+/// One endpoint under two indices: both work, together and alone, and what comes from it names the
+/// lower one.
+void two_indices(Rig& rig) {
+  reset(rig);
+  am::Endpoint& ep = rig.endpoint();
+  const am::EndpointName next = ep.translation_name(rig.next());
+  constexpr am::Index kSecond{810};
+  constexpr am::Index kThird{811};
+  rig.ok(ep.map(kSecond, next, am::kTagAll));
+  std::uint32_t sent = 0;
+  const auto talk_over = [&](am::Index to) {
+    talk(rig, ep, to);
+    ++sent;
+    CHECK_EQ(t_reply_source, am::value(ep.is_mapped(rig.next()) ? rig.next() : kSecond));
+  };
+  talk_over(kSecond);
+  talk_over(rig.next());
+  talk_over(kSecond);
+  rig.ok(ep.map(kThird, next, am::kTagAll));
+  talk_over(kThird);
+  for (std::uint32_t i = 0; i < 3 * ep.credits(); ++i, sent += 2) {
+    rig.ok(ep.request<on_unanswered>(rig.next()));
+    rig.ok(ep.request<on_unanswered>(kSecond));
+  }
+  rig.ok(ep.unmap(kThird));
+  for (int i = 0; i < 3; ++i) {
+    rig.ok(ep.unmap(rig.next()));
+    CHECK(!ep.is_mapped(rig.next()));
+    CHECK(ep.is_mapped(kSecond));
+    talk_over(kSecond);
+    rig.ok(ep.map(rig.next(), next, am::kTagAll));
+    talk_over(kSecond);
+    talk_over(rig.next());
+    rig.ok(ep.unmap(kSecond));
+    talk_over(rig.next());
+    rig.ok(ep.map(kSecond, next, am::kTagAll));
+  }
+  rig.until([&] { return t_handled == sent; });
+  rig.barrier();
+  CHECK_EQ(t_handled, sent);
+  CHECK_EQ(ep.active_peers() <= 2, true);
+  rig.ok(ep.unmap(kSecond));
+  rig.barrier();
+  rig.expect_all_credits();
+}
+
 constexpr std::array kCases{
     Case{"name.wrong_index", Needs::any, wrong_index},
     Case{"name.unmapped_index", Needs::any, unmapped_index},
@@ -237,6 +285,7 @@ constexpr std::array kCases{
     Case{"name.two_of_one_rank", Needs::any, two_of_one_rank},
     Case{"name.several_endpoints", Needs::any, several_endpoints},
     Case{"name.two_bundles", Needs::any, two_bundles},
+    Case{"name.two_indices", Needs::any, two_indices},
 };
 
 }  // namespace

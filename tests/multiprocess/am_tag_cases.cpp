@@ -217,6 +217,65 @@ void asked_and_polls(Rig& rig) {
   CHECK_EQ(t_handled, 0);
 }
 
+/// A MAP is mapped under another tag while it is still being made: rank 1 has read the tag that
+/// rank 0 named first, and hears it at that time or not.
+void retagged_while_connecting(Rig& rig) {
+  for (const bool heard : {true, false}) {
+    Tagged before(rig,
+                  am::kTagAll);  // its MAPs are made when all earlier control messages have come
+    rig.ok(before.endpoint.map(kThere, before.names[am::value(rig.next())], am::kTagAll));
+    ask_over(rig, before.endpoint, kThere, am::Undeliverable::none);
+    rig.barrier();
+    Tagged tagged(rig, rig.rank() == 1 && !heard ? 20 : 10);
+    am::Endpoint& endpoint = tagged.endpoint;
+    if (rig.rank() == 0) {
+      rig.ok(endpoint.map(kThere, tagged.names[1], 10));
+      CHECK_EQ(endpoint.try_request<on_tagged>(kThere, 0U), Status::retry);
+    }
+    rig.fence();
+    if (rig.rank() == 1) {
+      if (heard)
+        rig.until([&] { return endpoint.active_peers() == 1; });
+      else
+        rig.settle();
+      endpoint.set_tag(20);
+    }
+    rig.fence();
+    if (rig.rank() == 0) {
+      rig.ok(endpoint.unmap(kThere));
+      rig.ok(endpoint.map(kThere, tagged.names[1], 20));
+      for (int i = 0; i < 3; ++i) ask_over(rig, endpoint, kThere, am::Undeliverable::none);
+    }
+    rig.barrier();
+  }
+}
+
+/// One endpoint under two indices has one tag for both; another can be named when both are free.
+void two_indices_one_tag(Rig& rig) {
+  Tagged tagged(rig, 60);
+  am::Endpoint& ep = rig.endpoint();
+  const am::EndpointName next = tagged.names[am::value(rig.next())];
+  constexpr am::Index kOther{801};
+  const auto ask_both = [&](am::Undeliverable why) {
+    for (int i = 0; i < 3; ++i) {
+      ask_over(rig, ep, kThere, why);
+      ask_over(rig, ep, kOther, why);
+    }
+  };
+  for (const am::Tag named : {am::Tag{61}, am::Tag{60}, am::Tag{62}, am::Tag{60}}) {
+    rig.ok(ep.map(kOther, next, named));
+    CHECK_EQ(ep.map(kThere, next, 63), Status::bad_state);
+    CHECK(!ep.is_mapped(kThere));
+    rig.ok(ep.map(kThere, next, named));
+    ask_both(named == 60 ? am::Undeliverable::none : am::Undeliverable::bad_tag);
+    rig.ok(ep.unmap(kOther));
+    CHECK_EQ(ep.map(kOther, next, 63), Status::bad_state);
+    ask(rig, named == 60 ? am::Undeliverable::none : am::Undeliverable::bad_tag);
+    rig.ok(ep.unmap(kThere));
+  }
+  rig.barrier();
+}
+
 constexpr std::array kCases{
     Case{"tag.wrong_tag", Needs::any, wrong_tag},
     Case{"tag.all_and_none", Needs::any, all_and_none},
@@ -225,6 +284,8 @@ constexpr std::array kCases{
     Case{"tag.named_after_contact", Needs::two, named_after_contact},
     Case{"tag.refused_then_asked", Needs::two, refused_then_asked},
     Case{"tag.asked_and_polls", Needs::two, asked_and_polls},
+    Case{"tag.retagged_while_connecting", Needs::two, retagged_while_connecting},
+    Case{"tag.two_indices_one_tag", Needs::any, two_indices_one_tag},
 };
 
 }  // namespace
