@@ -148,6 +148,7 @@ class Bundle {
   Status send_waiting(detail::Map& map, std::uint64_t client, const std::uint64_t* words, std::uint32_t count,
                       std::uint32_t bytes) noexcept;
   void block(std::int64_t timeout_ns, const std::function<bool()>& done) noexcept;
+  void wake_others() noexcept;
   template <class Done>
   Status wait_loop(Activity activity, const char* operation, std::uint32_t peer, Run run, std::int64_t timeout_ns,
                    Done&& done, std::uint32_t* handled = nullptr) noexcept;
@@ -169,6 +170,7 @@ class Bundle {
   std::uint32_t depth_base_ = 0;  // slow_ when no handler runs
   std::uint16_t running_ = 0;     // handler that runs, for messages
   std::uint32_t malformed_ = 0;   // messages dropped
+  bool stirred_ = false;          // a handler has run for which no bell was rung: sleepers are to look again
   via::ProtectionTag protection_tag_{};
   std::unique_ptr<via::CompletionQueue> receive_owner_;
   std::unique_ptr<via::CompletionQueue> send_owner_;

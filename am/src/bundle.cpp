@@ -267,6 +267,15 @@ std::uint32_t Bundle::finish(Run run) noexcept {
   return n;
 }
 
+/// Messages ring for every thread of a parallel bundle that sleeps; what one of them does by itself does not. Before it
+/// puts down the lock.
+void Bundle::wake_others() noexcept {
+  if (!stirred_) return;
+  stirred_ = false;
+  RankRecord& record = context_.job().record(context_.job().rank());
+  if (record.sleeping.load() != 0) ring_doorbell(record);
+}
+
 void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) noexcept {
   RankRecord& record = context_.job().record(context_.job().rank());
   const std::uint32_t peer = record.waits_for_peer.load(std::memory_order_relaxed);
@@ -286,6 +295,7 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
   record.credits_out.store(left, std::memory_order_relaxed);
   record.credits_in.store(deferred_total_, std::memory_order_relaxed);  // requests here that have not run
   const bool may_unlock = threads_ == Threads::parallel && slow_ == depth_base_;
+  if (may_unlock) wake_others();
   receive_queue_->block(timeout_ns, done, may_unlock ? &mutex_ : nullptr);
 }
 

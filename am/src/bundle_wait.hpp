@@ -15,7 +15,9 @@ class Bundle::Guard {
     if (bundle_.slow_ != bundle_.depth_base_) bundle_.stop_caller(call);
   }
   ~Guard() {
-    if (bundle_.threads_ == Threads::parallel) bundle_.mutex_.unlock();
+    if (bundle_.threads_ != Threads::parallel) return;
+    bundle_.wake_others();
+    bundle_.mutex_.unlock();
   }
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;

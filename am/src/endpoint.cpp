@@ -202,6 +202,7 @@ void Endpoint::publish_segment(std::span<std::byte> memory) {
 
 void Endpoint::give_back(const Returned& returned) noexcept {
   bundle_.context().count(kReturned);
+  bundle_.stirred_ = true;
   if (!undeliverable_)
     violate_contract(std::string("undeliverable ") + (returned.direction == Direction::reply ? "reply" : "request") +
                      " (" + to_string(returned.operation) + ") from endpoint " + std::to_string(number_) + " to rank " +

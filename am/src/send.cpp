@@ -231,6 +231,7 @@ Status Endpoint::attempt_get(const Outgoing& out, std::span<std::byte> data) noe
 std::uint32_t Endpoint::hand_over_gets() noexcept {
   std::uint32_t n = 0;
   while (!arrived_.empty()) {
+    bundle_.stirred_ = true;
     const Arrived a = arrived_.front();
     arrived_.erase(arrived_.begin());
     const Arrival arrival{reinterpret_cast<const std::byte*>(a.words), a.arg_bytes, a.data.data(), a.data.size()};

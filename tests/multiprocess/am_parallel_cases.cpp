@@ -3,8 +3,12 @@
 #include <array>
 #include <atomic>
 #include <ctime>
+#include <functional>
 #include <thread>
+#include <vector>
 
+#include "runtime/clock.hpp"
+#include "runtime/job_page.hpp"
 #include "tests/multiprocess/am_rig.hpp"
 
 namespace viaduct::am_test {
@@ -143,9 +147,88 @@ void waiters_and_pollers(Rig& rig) {
   REQUIRE_EQ(p.bundle.barrier(), Status::ok);
 }
 
+/// A thread that sleeps in wait_until hears of what @p stir, called by another thread, makes true
+/// without any message.
+void wake_by(Rig& rig, Parallel& p, const std::function<void()>& stir,
+             const std::function<bool()>& done) {
+  const RankRecord& record = rig.job().record(Rank{rig.rank()});
+  for (int i = 0; i < 20; ++i) {
+    const std::uint64_t start = monotonic_ns();
+    Status status = Status::retry;
+    std::thread waiter([&] { status = p.bundle.wait_until(done, 10'000'000'000); });
+    while (record.sleeping.load() == 0 && monotonic_ns() - start < 5'000'000'000)
+      std::this_thread::yield();
+    stir();
+    waiter.join();
+    REQUIRE_EQ(status, Status::ok);
+  }
+}
+
+std::array<std::atomic<bool>, kMaxRanks> g_stirred;
+void on_got(am::Token& token, std::span<std::byte>) {
+  g_stirred[index(token.endpoint().name().rank)] = true;
+}
+
+void waiter_hears_of_gets_and_returns(Rig& rig) {
+  Parallel p(rig);
+  std::atomic<bool>& stirred = g_stirred[rig.rank()];
+  const auto take = [&] { return stirred.exchange(false); };
+  stirred = false;
+  p.endpoint.make_segment(4096);
+  std::vector<std::byte> data(64);
+  rig.barrier();
+  rig.ok(p.endpoint.get<on_got>(rig.next(), std::span(data), 0));  // the MAP is there
+  REQUIRE(take());
+  REQUIRE_EQ(p.bundle.barrier(), Status::ok);
+  wake_by(
+      rig, p, [&] { rig.ok(p.endpoint.get<on_got>(rig.next(), std::span(data), 0)); }, take);
+  p.endpoint.set_undeliverable_handler([&](const am::Returned&) { stirred = true; });
+  wake_by(
+      rig, p, [&] { rig.ok(p.endpoint.request<on_request>(am::Index{900}, std::uint64_t{1})); },
+      take);
+  REQUIRE_EQ(p.bundle.barrier(), Status::ok);
+}
+
+/// Endpoints are made, changed and ended while other threads are in the bundle.
+void set_up_beside_waiters(Rig& rig) {
+  Parallel p(rig);
+  Counts& mine = g_counts[rig.rank()];
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (std::uint32_t t = 0; t < 2; ++t)
+    threads.emplace_back([&, t] {
+      for (std::uint64_t i = 0; !stop; ++i) {
+        (void)p.endpoint.request<on_request>(rig.next(), i);
+        if (t == 0)
+          (void)p.bundle.poll();
+        else
+          (void)p.bundle.wait(50'000);
+      }
+    });
+  for (std::uint32_t i = 1; i <= 200; ++i) {
+    am::Endpoint other(p.bundle, 5);
+    other.set_undeliverable_handler([](const am::Returned&) {});
+    CHECK_EQ(other.map(am::Index{0}, {Rank{rig.rank()}, p.endpoint.name().number}, 5), Status::ok);
+    (void)other.make_segment(1000);
+    CHECK_EQ(other.set_handler(am::HandlerId{7}, nullptr), Status::ok);
+    CHECK_EQ(p.endpoint.set_handler(am::HandlerId{7}, nullptr), Status::ok);
+    other.set_tag(i);
+    p.endpoint.set_tag(am::kTagAll);
+    p.endpoint.set_translations(1024 + 10 * i);
+    (void)p.endpoint.make_segment(100 + i);
+    CHECK_EQ(p.endpoint.request<on_request>(rig.next(), std::uint64_t{i}), Status::ok);
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  REQUIRE_EQ(p.bundle.wait_until([&] { return mine.handled >= 200; }, kLimitNs), Status::ok);
+  REQUIRE_EQ(p.bundle.barrier(), Status::ok);
+}
+
 constexpr std::array kCases{
     Case{"parallel.four_threads", Needs::any, four_threads},
     Case{"parallel.waiters_and_pollers", Needs::any, waiters_and_pollers},
+    Case{"parallel.waiter_hears_of_gets_and_returns", Needs::any, waiter_hears_of_gets_and_returns},
+    Case{"parallel.set_up_beside_waiters", Needs::any, set_up_beside_waiters},
 };
 
 }  // namespace
