@@ -35,6 +35,10 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
   Job& job = context_.job();
   RankRecord& record = job.record(job.rank());
   const std::uint64_t start = monotonic_ns();
+  const bool nested = slow_ != depth_base_;  // in a handler: what goes on afterwards is the wait that runs it
+  const char* const outer_operation = record.operation.load(std::memory_order_relaxed);
+  const std::uint32_t outer_peer = record.waits_for_peer.load(std::memory_order_relaxed);
+  const Activity outer_activity = record.activity.load(std::memory_order_relaxed);
   record.operation.store(operation, std::memory_order_relaxed);
   record.waits_for_peer.store(peer, std::memory_order_relaxed);
   record.last_poll_ns.store(start, std::memory_order_relaxed);
@@ -65,7 +69,11 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
       block(limit, ask);
     }
   }
-  record.activity.store(Activity::computing, std::memory_order_relaxed);
+  record.activity.store(nested ? outer_activity : Activity::computing, std::memory_order_relaxed);
+  if (nested) {
+    record.operation.store(outer_operation, std::memory_order_relaxed);
+    record.waits_for_peer.store(outer_peer, std::memory_order_relaxed);
+  }
   return status;
 }
 
