@@ -2,8 +2,8 @@
 //
 //     viaduct-run -n 2 ping_pong [ROUNDS]
 //
-// A request handler runs at the peer and may reply once; the reply's handler runs at the requester. Typed handlers are
-// plain functions: their parameters are the message.
+// A request handler runs at the peer and may reply once; the reply's handler runs at the requester.
+// Typed handlers are plain functions: their parameters are the message.
 
 #include <cstdio>
 #include <cstdlib>
@@ -18,7 +18,8 @@ namespace am = viaduct::am;
 
 namespace {
 
-// Handlers have no closure: what they work on is found through the rank's own state. Ranks may be threads.
+// Handlers have no closure: what they work on is found through the rank's own state. Ranks may be
+// threads.
 thread_local int last_pong = 0;
 thread_local bool finished = false;
 

@@ -21,8 +21,8 @@ struct Completion {
   Queue queue = Queue::send;
 };
 
-/// Collects the completions of the work queues attached to it: FIFO per work queue, no order between queues.
-/// Belongs to one thread at a time.
+/// Collects the completions of the work queues attached to it: FIFO per work queue, no order
+/// between queues. Belongs to one thread at a time.
 class CompletionQueue {
  public:
   CompletionQueue() = default;
@@ -30,11 +30,12 @@ class CompletionQueue {
   CompletionQueue(const CompletionQueue&) = delete;
   CompletionQueue& operator=(const CompletionQueue&) = delete;
 
-  /// Takes one completion. ok, or retry when there is none.  Blocks never.  Progress: moves the NIC's connections on.
+  /// Takes one completion. ok, or retry when there is none.  Blocks never.  Progress: moves the
+  /// NIC's connections on.
   virtual Status poll(Completion& out) noexcept = 0;
 
-  /// Takes one completion, waiting at most @p timeout_ns (negative: for ever): spins, yields, then blocks in the
-  /// kernel. ok or timeout.
+  /// Takes one completion, waiting at most @p timeout_ns (negative: for ever): spins, yields, then
+  /// blocks in the kernel. ok or timeout.
   virtual Status wait(Completion& out, std::int64_t timeout_ns) noexcept = 0;
 
   /// Calls @p ready once, from a thread of the NIC's, when a poll is worth while: a completion can
@@ -43,7 +44,8 @@ class CompletionQueue {
   /// notify() itself, but must not destroy the queue.
   virtual Status notify(std::function<void()> ready) = 0;
 
-  /// Changes the number of completions it can hold. Throws Error when more are in it, or more than the NIC's limit.
+  /// Changes the number of completions it can hold. Throws Error when more are in it, or more than
+  /// the NIC's limit.
   virtual void resize(std::size_t capacity) = 0;
 
   [[nodiscard]] virtual std::size_t capacity() const noexcept = 0;

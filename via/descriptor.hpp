@@ -1,13 +1,17 @@
 #pragma once
 /// @file
-/// Descriptors [work requests]: the binary layout is VIPL's, so that the C interface can share them.
+/// Descriptors [work requests]: the binary layout is VIPL's, so that the C interface can share
+/// them.
 ///
 ///     0  control segment, 32 bytes
 ///    32  RDMA and atomics: one address segment, 16 bytes (remote address and handle)
-///        atomics: one operand segment, 16 bytes (fetch_add: addend; compare_swap: expected, desired)
-///     .. data segments, 16 bytes each: the gather list of a send, the scatter list of a receive or read
+///        atomics: one operand segment, 16 bytes (fetch_add: addend; compare_swap: expected,
+///                 desired)
+///     .. data segments, 16 bytes each: the gather list of a send, the scatter list of a receive
+///                 or read
 ///
-/// A descriptor belongs to the VI from post to completion; its memory must stay in place and unchanged.
+/// A descriptor belongs to the VI from post to completion; its memory must stay in place and
+/// unchanged.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,27 +22,31 @@ namespace viaduct::via {
 
 struct Descriptor;
 
-/// Flag bits of ControlSegment::control; the low two bits are the operation for send, RDMA write and RDMA read.
+/// Flag bits of ControlSegment::control; the low two bits are the operation for send, RDMA write
+/// and RDMA read.
 namespace control_bits {
 inline constexpr std::uint16_t operation_mask = 0x3;
 inline constexpr std::uint16_t immediate = 0x4;
-inline constexpr std::uint16_t queue_fence = 0x8;   ///< start only when earlier RDMA reads of the VI are done
-inline constexpr std::uint16_t atomic_add = 0x10;   ///< with operation 3: fetch_add, else compare_swap
+/// Start only when earlier RDMA reads of the VI are done.
+inline constexpr std::uint16_t queue_fence = 0x8;
+/// With operation 3: fetch_add, else compare_swap.
+inline constexpr std::uint16_t atomic_add = 0x10;
 inline constexpr std::uint16_t known = 0x1F;
 }  // namespace control_bits
 
 struct ControlSegment {
-  Descriptor* next;             ///< used by the queue while the descriptor is posted
+  Descriptor* next;  ///< used by the queue while the descriptor is posted
   std::uint32_t next_handle;
   std::uint16_t segment_count;  ///< address, operand and data segments together
   std::uint16_t control;
-  std::uint32_t immediate_high; ///< upper half of a 64-bit immediate (reserved in VIPL)
+  std::uint32_t immediate_high;  ///< upper half of a 64-bit immediate (reserved in VIPL)
   std::uint32_t immediate_low;
-  std::uint32_t length;         ///< in: bytes to send (sum of the segments); out: bytes transferred
+  std::uint32_t length;  ///< in: bytes to send (sum of the segments); out: bytes transferred
   std::uint32_t status;
 };
 static_assert(sizeof(ControlSegment) == 32);
-static_assert(offsetof(ControlSegment, segment_count) == 12 && offsetof(ControlSegment, length) == 24);
+static_assert(offsetof(ControlSegment, segment_count) == 12 &&
+              offsetof(ControlSegment, length) == 24);
 
 struct LocalSegment {
   std::byte* address;
@@ -65,8 +73,12 @@ struct alignas(64) Descriptor {
   ControlSegment control;
   DataSegment segment[2];  ///< the first two; more follow in memory in DescriptorWith<N>
 
-  [[nodiscard]] bool is_done() const noexcept { return (control.status & descriptor_status::done) != 0; }
-  [[nodiscard]] bool failed() const noexcept { return (control.status & descriptor_status::error_mask) != 0; }
+  [[nodiscard]] bool is_done() const noexcept {
+    return (control.status & descriptor_status::done) != 0;
+  }
+  [[nodiscard]] bool failed() const noexcept {
+    return (control.status & descriptor_status::error_mask) != 0;
+  }
   [[nodiscard]] std::uint64_t immediate() const noexcept {
     return (std::uint64_t{control.immediate_high} << 32) | control.immediate_low;
   }
@@ -91,17 +103,19 @@ struct DescriptorWith : Descriptor {
 
 /// Fillers: they set every field of the control segment, so that a descriptor can be used again.
 void make_send(Descriptor& d, std::byte* from, std::uint32_t bytes, MemoryHandle handle) noexcept;
-void make_receive(Descriptor& d, std::byte* into, std::uint32_t bytes, MemoryHandle handle) noexcept;
+void make_receive(Descriptor& d, std::byte* into, std::uint32_t bytes,
+                  MemoryHandle handle) noexcept;
 void make_rdma_write(Descriptor& d, std::byte* from, std::uint32_t bytes, MemoryHandle handle,
                      std::uint64_t remote_address, MemoryHandle remote_handle) noexcept;
 void make_rdma_read(Descriptor& d, std::byte* into, std::uint32_t bytes, MemoryHandle handle,
                     std::uint64_t remote_address, MemoryHandle remote_handle) noexcept;
 /// Needs DescriptorWith<3>: address, operands, then the 8 local bytes that receive the old value.
-void make_fetch_add(DescriptorWith<3>& d, std::byte* old_value, MemoryHandle handle, std::uint64_t remote_address,
-                    MemoryHandle remote_handle, std::uint64_t addend) noexcept;
+void make_fetch_add(DescriptorWith<3>& d, std::byte* old_value, MemoryHandle handle,
+                    std::uint64_t remote_address, MemoryHandle remote_handle,
+                    std::uint64_t addend) noexcept;
 void make_compare_swap(DescriptorWith<3>& d, std::byte* old_value, MemoryHandle handle,
-                       std::uint64_t remote_address, MemoryHandle remote_handle, std::uint64_t expected,
-                       std::uint64_t desired) noexcept;
+                       std::uint64_t remote_address, MemoryHandle remote_handle,
+                       std::uint64_t expected, std::uint64_t desired) noexcept;
 /// Gather or scatter list of @p count segments; @p d has room for them.
 void make_list(Descriptor& d, const LocalSegment* list, std::uint16_t count) noexcept;
 /// Adds an immediate value to a send or an RDMA write.

@@ -23,20 +23,22 @@ class Job;
 namespace viaduct::via {
 
 struct NicAttributes {
-  std::string name;                    ///< "shm"
+  std::string name;                      ///< "shm"
   std::uint32_t max_transfer_bytes = 0;  ///< of one descriptor
   std::uint32_t max_segments = 0;        ///< data segments of one descriptor
   std::uint32_t max_queue_depth = 0;
   std::uint32_t max_regions = 0;
   std::uint32_t max_completion_queue = 0;
   std::uint32_t immediate_bits = 0;
-  std::uint32_t inline_bytes = 0;        ///< up to this a send is copied at post, whatever memory it comes from
+  /// Up to this a send is copied at post, whatever memory it comes from.
+  std::uint32_t inline_bytes = 0;
   bool rdma_read = false;
   bool atomics = false;
   bool unreliable = false, reliable_delivery = false, reliable_reception = false;
 };
 
-/// A registered address range. Movable; deregisters at its end. Regions must outlive the descriptors that name them.
+/// A registered address range. Movable; deregisters at its end. Regions must outlive the
+/// descriptors that name them.
 class MemoryRegion {
  public:
   MemoryRegion() = default;
@@ -90,42 +92,49 @@ class Nic {
   /// Throws Error while VIs or regions still use it.
   virtual void destroy_tag(ProtectionTag tag) = 0;
 
-  /// Registers [address, address + bytes) under @p tag. Memory from allocate() is mapped by peers; other memory is
-  /// reached with process_vm_writev where the kernel allows it. Right `atomic` needs memory from allocate().
-  /// Throws Error naming the range, the limit, the remedy.
-  [[nodiscard]] virtual MemoryRegion register_memory(ProtectionTag tag, std::byte* address, std::size_t bytes,
-                                                     Rights rights) = 0;
+  /// Registers [address, address + bytes) under @p tag. Memory from allocate() is mapped by peers;
+  /// other memory is reached with process_vm_writev where the kernel allows it. Right `atomic`
+  /// needs memory from allocate(). Throws Error naming the range, the limit, the remedy.
+  [[nodiscard]] virtual MemoryRegion register_memory(ProtectionTag tag, std::byte* address,
+                                                     std::size_t bytes, Rights rights) = 0;
   virtual void deregister(MemoryHandle handle) noexcept = 0;
 
-  /// Memory that peers can reach at the cost of a load or store: zeroed, aligned to at least 128 bytes.
+  /// Memory that peers can reach at the cost of a load or store: zeroed, aligned to at least 128
+  /// bytes.
   [[nodiscard]] virtual std::byte* allocate(std::size_t bytes) = 0;
   virtual void release(std::byte* address) noexcept = 0;
 
-  [[nodiscard]] virtual std::unique_ptr<CompletionQueue> create_completion_queue(std::size_t capacity) = 0;
-  /// Throws Error for a bad tag, depth 0 or beyond the limit, or a completion queue too small for the depth.
+  [[nodiscard]] virtual std::unique_ptr<CompletionQueue> create_completion_queue(
+      std::size_t capacity) = 0;
+  /// Throws Error for a bad tag, depth 0 or beyond the limit, or a completion queue too small for
+  /// the depth.
   [[nodiscard]] virtual std::unique_ptr<Vi> create_vi(const ViAttributes& attributes) = 0;
 
   /// Waits up to @p timeout_ns for a request with @p discriminator: ok or timeout.
-  virtual Status listen(std::uint64_t discriminator, ConnectionRequest& out, std::int64_t timeout_ns) = 0;
-  /// Connects @p vi (idle) to the requester. bad_state: vi not idle; bad_argument: reliability differs or the ticket is
-  /// gone; peer_lost.
+  virtual Status listen(std::uint64_t discriminator, ConnectionRequest& out,
+                        std::int64_t timeout_ns) = 0;
+  /// Connects @p vi (idle) to the requester. bad_state: vi not idle; bad_argument: reliability
+  /// differs or the ticket is gone; peer_lost.
   virtual Status accept(const ConnectionRequest& request, Vi& vi) = 0;
   virtual void reject(const ConnectionRequest& request) = 0;
 
-  /// Called, from within a poll, for a peer-to-peer request that no local VI has started to match; the callee may start
-  /// one (create_vi, connect_peer_start) there and then, or later, or reject_peer().
+  /// Called, from within a poll, for a peer-to-peer request that no local VI has started to match;
+  /// the callee may start one (create_vi, connect_peer_start) there and then, or later, or
+  /// reject_peer().
   using IncomingPeer = std::function<void(Rank from, std::uint64_t discriminator)>;
   virtual void on_incoming_peer(IncomingPeer callback) = 0;
   virtual void reject_peer(Rank from, std::uint64_t discriminator) = 0;
 
-  /// Asynchronous errors; called from within a poll or a post of this rank's thread. The default logs a warning.
+  /// Asynchronous errors; called from within a poll or a post of this rank's thread. The default
+  /// logs a warning.
   virtual void on_error(std::function<void(const AsyncError&)> callback) = 0;
 
   /// Moves connections on without looking at any completion queue.
   virtual void progress() noexcept = 0;
 };
 
-/// Opens provider @p name ("shm") for this rank. Collective.  Throws Error listing the providers there are.
+/// Opens provider @p name ("shm") for this rank. Collective.  Throws Error listing the providers
+/// there are.
 [[nodiscard]] std::unique_ptr<Nic> open_nic(Job& job, std::string_view name = "shm");
 
 }  // namespace viaduct::via

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// Names and numbers of the Virtual Interface Architecture that all providers share. InfiniBand's names in brackets.
-/// Source: VI Architecture specification 1.0; Begel et al. 2001, section 3.1.
+/// Names and numbers of the Virtual Interface Architecture that all providers share. InfiniBand's
+/// names in brackets. Source: VI Architecture specification 1.0; Begel et al. 2001, section 3.1.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,8 @@ enum class ProtectionTag : std::uint32_t { none = 0 };
 /// Handle of a registered memory region [lkey and rkey]. Zero is no handle.
 enum class MemoryHandle : std::uint32_t { none = 0 };
 
-/// What remote VIs may do with a memory region. Sends need no right: they land where the receiver's descriptor says.
+/// What remote VIs may do with a memory region. Sends need no right: they land where the receiver's
+/// descriptor says.
 enum class Rights : std::uint8_t { none = 0, rdma_write = 1, rdma_read = 2, atomic = 4, all = 7 };
 
 [[nodiscard]] constexpr Rights operator|(Rights a, Rights b) noexcept {
@@ -27,16 +28,17 @@ enum class Rights : std::uint8_t { none = 0, rdma_write = 1, rdma_read = 2, atom
 /// Service levels. The numbers are VIPL's.
 enum class Reliability : std::uint8_t {
   unreliable = 1,  ///< at most once; losses do not harm the VI
-  delivery = 2,    ///< exactly once, in order; a send completes when its data has left the sender's memory
+  delivery = 2,    ///< exactly once, in order; a send completes when its source may be changed
   reception = 4,   ///< as delivery, but a send completes when its data is in the target's memory
 };
 
 /// States of a VI [QP]. The order is VIPL's.
 enum class ViState : std::uint8_t { idle, connected, connecting, error };
 
-/// A descriptor's operation. The first three values are the control word's type field (VIPL: mask 3).
+/// A descriptor's operation. The first three values are the control word's type field
+/// (VIPL: mask 3).
 enum class Operation : std::uint8_t {
-  send = 0,          ///< consumes a receive at the peer; on a receive queue: receive
+  send = 0,  ///< consumes a receive at the peer; on a receive queue: receive
   rdma_write = 1,
   rdma_read = 2,
   compare_swap = 3,  ///< 8 bytes at the peer; ours, not in VIPL
@@ -46,22 +48,34 @@ enum class Operation : std::uint8_t {
 /// Status word of a descriptor: zero while it is in progress. The bits are VIPL's.
 namespace descriptor_status {
 inline constexpr std::uint32_t done = 0x1;
-inline constexpr std::uint32_t format_error = 0x2;             ///< the descriptor itself is malformed
-inline constexpr std::uint32_t protection_error = 0x4;         ///< a local segment's handle, tag, range
-inline constexpr std::uint32_t length_error = 0x8;             ///< the message is longer than the receive, or the limit
-inline constexpr std::uint32_t partial_error = 0x10;           ///< some of the packet was transferred
-inline constexpr std::uint32_t flushed = 0x20;                 ///< the VI was disconnected or failed first
-inline constexpr std::uint32_t transport_error = 0x40;         ///< the connection failed
-inline constexpr std::uint32_t rdma_protection_error = 0x80;   ///< the peer's region: handle, tag, range, rights
-inline constexpr std::uint32_t remote_descriptor_error = 0x100;  ///< the peer's receive: none posted, or bad
+inline constexpr std::uint32_t format_error = 0x2;      ///< the descriptor itself is malformed
+inline constexpr std::uint32_t protection_error = 0x4;  ///< a local segment's handle, tag, range
+/// The message is longer than the receive, or the limit.
+inline constexpr std::uint32_t length_error = 0x8;
+inline constexpr std::uint32_t partial_error = 0x10;    ///< some of the packet was transferred
+inline constexpr std::uint32_t flushed = 0x20;          ///< the VI was disconnected or failed first
+inline constexpr std::uint32_t transport_error = 0x40;  ///< the connection failed
+/// The peer's region: handle, tag, range, rights.
+inline constexpr std::uint32_t rdma_protection_error = 0x80;
+/// The peer's receive: none posted, or bad.
+inline constexpr std::uint32_t remote_descriptor_error = 0x100;
 inline constexpr std::uint32_t error_mask = 0x1FE;
 inline constexpr std::uint32_t operation_shift = 16;
-inline constexpr std::uint32_t operation_mask = 0x70000;  ///< which operation completed, see CompletedOperation
+/// Which operation completed, see CompletedOperation.
+inline constexpr std::uint32_t operation_mask = 0x70000;
 inline constexpr std::uint32_t immediate_present = 0x80000;
 }  // namespace descriptor_status
 
-/// The operation field of a completed descriptor's status. The numbers are VIPL's; the last one is ours.
-enum class CompletedOperation : std::uint8_t { send, receive, rdma_write, remote_rdma_write, rdma_read, atomic };
+/// The operation field of a completed descriptor's status. The numbers are VIPL's; the last one is
+/// ours.
+enum class CompletedOperation : std::uint8_t {
+  send,
+  receive,
+  rdma_write,
+  remote_rdma_write,
+  rdma_read,
+  atomic
+};
 
 /// Why a connection attempt ended.
 enum class ConnectResult : std::uint8_t {

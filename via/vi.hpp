@@ -15,15 +15,15 @@ namespace viaduct::via {
 struct ViAttributes {
   ProtectionTag tag = ProtectionTag::none;
   Reliability reliability = Reliability::delivery;
-  std::uint32_t send_depth = 64;     ///< descriptors that may be posted and not yet reaped
+  std::uint32_t send_depth = 64;  ///< descriptors that may be posted and not yet reaped
   std::uint32_t receive_depth = 64;
   CompletionQueue* send_queue = nullptr;     ///< null: reap with send_done()
   CompletionQueue* receive_queue = nullptr;  ///< null: reap with receive_done()
-  void* context = nullptr;           ///< the owner's; never looked at
+  void* context = nullptr;                   ///< the owner's; never looked at
 };
 
-/// A send queue and a receive queue, connected to exactly one other VI. Belongs to one thread at a time, the same one
-/// as its completion queues.
+/// A send queue and a receive queue, connected to exactly one other VI. Belongs to one thread at a
+/// time, the same one as its completion queues.
 class Vi {
  public:
   Vi() = default;
@@ -35,41 +35,44 @@ class Vi {
   ///
   /// Blocks      never.
   /// Order       descriptors of one VI are carried out and complete in the order posted.
-  /// Cost        shm: up to 56 bytes one cache line at the peer; more: one copy into the posted receive.
+  /// Cost        shm: up to 56 bytes one cache line at the peer; more: one copy into the posted
+  ///             receive.
   ///
-  /// @return ok         posted; what becomes of it is in the descriptor's status and in its completion
+  /// @return ok         posted; what becomes of it is in the descriptor's status and completion
   ///         retry      send_depth descriptors are posted and not yet reaped
-  ///         bad_state  the VI is idle or connecting. (In the error state: ok, and the completion says flushed.)
+  ///         bad_state  the VI is idle or connecting. (In the error state: ok, and the completion
+  ///                    says flushed.)
   virtual Status post_send(Descriptor& descriptor) noexcept = 0;
 
   /// Posts a receive. Allowed in every state except error (there: ok, completes flushed).
   /// @return ok, or retry when receive_depth receives are posted and not yet reaped.
   virtual Status post_receive(Descriptor& descriptor) noexcept = 0;
 
-  /// Takes the oldest completed descriptor of the queue: ok or retry. For queues not attached to a completion queue;
-  /// bad_state for those that are.
+  /// Takes the oldest completed descriptor of the queue: ok or retry. For queues not attached to a
+  /// completion queue; bad_state for those that are.
   virtual Status send_done(Descriptor*& out) noexcept = 0;
   virtual Status receive_done(Descriptor*& out) noexcept = 0;
   /// The same, waiting up to @p timeout_ns (negative: for ever).
   virtual Status send_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept = 0;
   virtual Status receive_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept = 0;
 
-  /// Client's half of a client/server connection: asks the listener at @p peer with @p discriminator and waits for
-  /// its answer, at most @p timeout_ns.
-  virtual ConnectResult connect(Rank peer, std::uint64_t discriminator, std::int64_t timeout_ns) = 0;
+  /// Client's half of a client/server connection: asks the listener at @p peer with @p
+  /// discriminator and waits for its answer, at most @p timeout_ns.
+  virtual ConnectResult connect(Rank peer, std::uint64_t discriminator,
+                                std::int64_t timeout_ns) = 0;
 
-  /// Peer-to-peer form: both sides start with the same discriminator; connect_peer_done says whether they have met.
-  /// Blocks never.  bad_state unless idle.
+  /// Peer-to-peer form: both sides start with the same discriminator; connect_peer_done says
+  /// whether they have met. Blocks never.  bad_state unless idle.
   virtual Status connect_peer_start(Rank peer, std::uint64_t discriminator) = 0;
-  /// ok (connected), retry (not yet), peer_lost, bad_argument (reliability mismatch), bad_state (rejected or not
-  /// started; the VI is idle).
+  /// ok (connected), retry (not yet), peer_lost, bad_argument (reliability mismatch), bad_state
+  /// (rejected or not started; the VI is idle).
   virtual Status connect_peer_done() noexcept = 0;
   /// connect_peer_done until something other than retry, at most @p timeout_ns.
   virtual ConnectResult connect_peer_wait(std::int64_t timeout_ns) = 0;
 
-  /// Ends the connection. Posted descriptors of both sides complete as flushed (messages that had already been sent
-  /// are delivered first); the VI becomes idle and may connect again. The peer's VI enters the error state when it had
-  /// receives posted, else idle.
+  /// Ends the connection. Posted descriptors of both sides complete as flushed (messages that had
+  /// already been sent are delivered first); the VI becomes idle and may connect again. The peer's
+  /// VI enters the error state when it had receives posted, else idle.
   virtual void disconnect() noexcept = 0;
 
   [[nodiscard]] virtual ViState state() const noexcept = 0;

@@ -23,8 +23,9 @@ std::byte* share_block(Job& job, std::size_t bytes, Rank owner) {
   job.bootstrap().fence();
   const std::vector<std::byte> value = job.bootstrap().get(owner, kKey);
   if (value.size() != sizeof offset) {
-    throw Error(std::errc::protocol_error,
-                fmt::format("rank {} published {} bytes instead of an offset", index(owner), value.size()));
+    throw Error(
+        std::errc::protocol_error,
+        fmt::format("rank {} published {} bytes instead of an offset", index(owner), value.size()));
   }
   std::memcpy(&offset, value.data(), sizeof offset);
   return job.window_of(owner) + offset;

@@ -1,5 +1,6 @@
 #pragma once
-/// What must not be on the hot path, put there on purpose: the self-test compiles the subjects once with each.
+/// What must not be on the hot path, put there on purpose: the self-test compiles the subjects once
+/// with each.
 
 #if defined(VIADUCT_CODEGEN_SEED_CALL)
 extern "C" void viaduct_codegen_seeded_call();

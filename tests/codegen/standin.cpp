@@ -1,5 +1,6 @@
-// A ring of cache lines with the shape of the hot path, by which the check itself is tested: it has a cold call, a cold
-// block, a tail call to a cold function, a call through a pointer, and none of what is forbidden.
+// A ring of cache lines with the shape of the hot path, by which the check itself is tested: it has
+// a cold call, a cold block, a tail call to a cold function, a call through a pointer, and none of
+// what is forbidden.
 
 #include <atomic>
 #include <cstdint>
@@ -29,7 +30,8 @@ extern "C" {
 [[gnu::cold, noreturn]] void viaduct_codegen_bad_header(const Ring* ring);
 
 int viaduct_codegen_standin_send(Ring* ring, std::uint64_t word) {
-  if (ring->credits == 0) [[unlikely]] return viaduct_codegen_out_of_credit(ring);
+  if (ring->credits == 0) [[unlikely]]
+    return viaduct_codegen_out_of_credit(ring);
   --ring->credits;
   Line& line = ring->lines[ring->next & ring->mask];
   line.words[0] = word;
@@ -43,8 +45,10 @@ int viaduct_codegen_standin_poll(Ring* ring) {
   Line& line = ring->lines[ring->next & ring->mask];
   const std::uint64_t header = line.header.load(std::memory_order_acquire);
   if ((header & 1) == 0) return 0;
-  if ((header >> 60) != 0) [[unlikely]] viaduct_codegen_bad_header(ring);
-  if (ring->status != 0) [[unlikely]] ring->status = static_cast<std::uint32_t>(viaduct_codegen_out_of_credit(ring));
+  if ((header >> 60) != 0) [[unlikely]]
+    viaduct_codegen_bad_header(ring);
+  if (ring->status != 0) [[unlikely]]
+    ring->status = static_cast<std::uint32_t>(viaduct_codegen_out_of_credit(ring));
   viaduct::codegen::seed();
   ring->handlers[(header >> 32) & 15](line);
   ++ring->next;

@@ -1,4 +1,5 @@
-// The hot path of Active Messages as a user's program gets it: a short typed request, a short reply, and a poll.
+// The hot path of Active Messages as a user's program gets it: a short typed request, a short
+// reply, and a poll.
 
 #include "am/bundle.hpp"
 #include "am/endpoint.hpp"

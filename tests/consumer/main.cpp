@@ -1,5 +1,5 @@
-// A user's program, outside this repository: it sees what is installed and nothing else. Every rank asks its neighbour
-// for a number.
+// A user's program, outside this repository: it sees what is installed and nothing else. Every rank
+// asks its neighbour for a number.
 
 #include <am/bundle.hpp>
 #include <am/context.hpp>

@@ -1,19 +1,20 @@
 #pragma once
 /// @file
-/// Byte layouts of provider shm: what the processes of one host share. Everything here lies in memfd windows
-/// (runtime/segment.hpp), is addressed by offsets, and starts out zero.
+/// Byte layouts of provider shm: what the processes of one host share. Everything here lies in
+/// memfd windows (runtime/segment.hpp), is addressed by offsets, and starts out zero.
 ///
 /// A connection has one *channel* per direction, in the sender's window:
 ///
 ///     0     ReceiverLine   128 bytes   written by the receiver: receives posted, client counters
-///     128   NotifyLine     128 bytes   written by the receiver when it goes to sleep or puts the channel aside
+///     128   NotifyLine     128 bytes   written by the receiver when it goes to sleep or puts
+///                                      the channel aside
 ///     256   Slot[n]        64 n bytes  written by the sender: one message a line, header last
-///     ..    PostedInfo[n]  16 n bytes  written by the receiver: where larger sends are to land (absent when the
-///                                      receiver takes inline messages only)
+///     ..    PostedInfo[n]  16 n bytes  written by the receiver: where larger sends are to land
+///                                      (absent when it takes inline messages only)
 ///
-/// Slot: seven words of payload, then the header, whose phase bit is the slot's own "full" mark: a message is one
-/// cache line and its publication one release store. Slot i of lap l (message i + n l) is full when the phase bit is
-/// (l + 1) & 1, so that zeroed memory is empty.
+/// Slot: seven words of payload, then the header, whose phase bit is the slot's own "full" mark: a
+/// message is one cache line and its publication one release store. Slot i of lap l (message i + n
+/// l) is full when the phase bit is (l + 1) & 1, so that zeroed memory is empty.
 ///
 ///     bit  0      phase
 ///     bits 1-3    kind (MessageKind)
@@ -40,8 +41,9 @@ struct alignas(kCacheLineBytes) Slot {
   std::uint64_t words[kWordsPerSlot];
   std::atomic<std::uint64_t> header;
 
-  /// One word at a time. A compiler that is free to do so makes vectors of several; one that was written to memory in
-  /// parts a moment ago is read back only after all stores before it, and a stream of messages stops for each line.
+  /// One word at a time. A compiler that is free to do so makes vectors of several; one that was
+  /// written to memory in parts a moment ago is read back only after all stores before it, and a
+  /// stream of messages stops for each line.
   void put(std::uint32_t i, std::uint64_t value) noexcept {
     std::atomic_ref(words[i]).store(value, std::memory_order_relaxed);
   }
@@ -53,11 +55,11 @@ static_assert(sizeof(Slot) == kCacheLineBytes && offsetof(Slot, header) == 56);
 
 enum class MessageKind : std::uint8_t {
   none,
-  inline_data,    // the payload is in the line(s)
-  delivered,      // the payload is already in the posted receive; word 0: its length
-  staged,         // word 0: length, word 1: offset of a StagedBlock in the sender's window
-  too_long,       // word 0: length; the posted receive cannot hold it, or is refused: its status says so
-  continuation,   // further line of an inline message
+  inline_data,   // the payload is in the line(s)
+  delivered,     // the payload is already in the posted receive; word 0: its length
+  staged,        // word 0: length, word 1: offset of a StagedBlock in the sender's window
+  too_long,      // word 0: length; too long for the posted receive, or that one is refused
+  continuation,  // further line of an inline message
 };
 
 namespace header {
@@ -70,7 +72,8 @@ inline constexpr std::uint64_t rdma_bit = 0x80;
 inline constexpr unsigned length_shift = 8;
 inline constexpr unsigned client_shift = 16;
 
-[[nodiscard]] constexpr std::uint64_t make(MessageKind kind, std::uint32_t length, std::uint64_t client) noexcept {
+[[nodiscard]] constexpr std::uint64_t make(MessageKind kind, std::uint32_t length,
+                                           std::uint64_t client) noexcept {
   return (client << client_shift) | (std::uint64_t{length} << length_shift) |
          (std::uint64_t{static_cast<std::uint8_t>(kind)} << kind_shift);
 }
@@ -87,8 +90,10 @@ inline constexpr unsigned client_shift = 16;
 }  // namespace header
 
 struct alignas(kDestructivePairBytes) ReceiverLine {
-  std::atomic<std::uint64_t> posted;            // messages the sender may write in all: slot i is free when i < posted
-  std::atomic<std::uint64_t> client_counter[2];  // of the layer above, receiver to sender, at no message's cost
+  // Messages the sender may write in all: slot i is free when i < posted.
+  std::atomic<std::uint64_t> posted;
+  // Of the layer above, receiver to sender, at no message's cost.
+  std::atomic<std::uint64_t> client_counter[2];
 };
 
 struct alignas(kDestructivePairBytes) NotifyLine {
@@ -98,9 +103,11 @@ struct alignas(kDestructivePairBytes) NotifyLine {
 
 /// Where the receive that message i consumes wants its data (entry i mod n).
 struct PostedInfo {
-  std::uint64_t place;   // window offset, the owner's address when `kind` is private, its status when refused
+  // Window offset, the owner's address when `kind` is private, its status when refused.
+  std::uint64_t place;
   std::uint32_t length;  // capacity
-  enum class Kind : std::uint32_t { indirect, window, owner_private, refused } kind;  // refused: a bad descriptor
+  enum class Kind : std::uint32_t { indirect, window, owner_private, refused };
+  Kind kind;  // refused: a bad descriptor
 };
 static_assert(sizeof(PostedInfo) == 16);
 
@@ -111,49 +118,52 @@ struct ChannelHead {
   PostedInfo* posted_info(std::uint32_t slot_count) noexcept {
     return reinterpret_cast<PostedInfo*>(slots() + slot_count);
   }
-  [[nodiscard]] static constexpr std::size_t bytes_for(std::uint32_t slot_count, bool inline_only) noexcept {
+  [[nodiscard]] static constexpr std::size_t bytes_for(std::uint32_t slot_count,
+                                                       bool inline_only) noexcept {
     return 256 + slot_count * (sizeof(Slot) + (inline_only ? 0 : sizeof(PostedInfo)));
   }
 };
 static_assert(sizeof(ChannelHead) == 256);
 
-/// Copy of a larger send that could not go straight to its place, in the sender's window; the data follows.
+/// Copy of a larger send that could not go straight to its place, in the sender's window; the data
+/// follows.
 struct alignas(kCacheLineBytes) StagedBlock {
   std::atomic<std::uint32_t> taken;  // 1: the receiver has copied it out
 };
 
-/// Doorbell of one completion queue, in its owner's window. A bit of `words` stands for a VI of the queue whose channel
-/// is set aside; bit w of `summary` for a word that is not zero.
+/// Doorbell of one completion queue, in its owner's window. A bit of `words` stands for a VI of the
+/// queue whose channel is set aside; bit w of `summary` for a word that is not zero.
 struct CqDoorbell {
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> summary;
   alignas(kCacheLineBytes) std::array<std::atomic<std::uint64_t>, 64> words;
 };
 inline constexpr std::uint32_t kMaxQueueVis = 64 * 64;
 
-/// Control messages, for connections only: one entry per ordered pair of ranks in the receiver's window. The sender
-/// fills it when it is empty, the receiver empties it: nothing can be left half claimed by a process that dies.
+/// Control messages, for connections only: one entry per ordered pair of ranks in the receiver's
+/// window. The sender fills it when it is empty, the receiver empties it: nothing can be left half
+/// claimed by a process that dies.
 enum class MailKind : std::uint32_t {
   none,
-  request,       // client asks the listener
+  request,  // client asks the listener
   accept,
   reject,
   peer_request,  // peer-to-peer form
   cancel,        // the requester gave up
   disconnect,
-  error,         // the sender of this entry has put its VI into the error state
+  error,  // the sender of this entry has put its VI into the error state
 };
 
 struct Letter {
   MailKind kind = MailKind::none;
   std::uint32_t source_vi = 0;
   std::uint64_t discriminator = 0;
-  std::uint64_t channel = 0;      // offset of the channel that the writer will send on
-  std::uint64_t doorbell = 0;     // offset of the CqDoorbell that the writer wants rung
+  std::uint64_t channel = 0;   // offset of the channel that the writer will send on
+  std::uint64_t doorbell = 0;  // offset of the CqDoorbell that the writer wants rung
   std::uint32_t target_vi = 0;
   std::uint32_t tag = 0;
   std::uint16_t doorbell_bit = 0;
   std::uint8_t slots_log2 = 0;
-  std::uint8_t detail = 0;        // Reliability with flag kInlineOnly; reject: ConnectResult
+  std::uint8_t detail = 0;  // Reliability with flag kInlineOnly; reject: ConnectResult
   std::uint32_t reserved = 0;
   std::uint64_t client_data = 0;  // reject: the client's reason; error: ErrorCause
 };
@@ -165,13 +175,14 @@ struct alignas(kCacheLineBytes) Mail {
 static_assert(sizeof(Mail) == 64);
 inline constexpr std::uint8_t kInlineOnly = 0x80;
 
-/// A registered region as peers see it; the initiator of an RDMA operation checks it, as a NIC would.
+/// A registered region as peers see it; the initiator of an RDMA operation checks it, as a NIC
+/// would.
 struct alignas(kCacheLineBytes) RegionEntry {
   std::atomic<std::uint32_t> handle;  // zero: free
   std::uint32_t tag;
   std::uint32_t rights;
-  std::uint32_t in_window;            // 1: at window_offset
-  std::uint64_t address;              // in the owner's address space
+  std::uint32_t in_window;  // 1: at window_offset
+  std::uint64_t address;    // in the owner's address space
   std::uint64_t bytes;
   std::uint64_t window_offset;
 };
@@ -181,13 +192,14 @@ static_assert(sizeof(RegionEntry) == 64);
 struct NicPage {
   static constexpr std::uint64_t kMagic = 0x5649415F53484D31;  // "VIA_SHM1"
   std::uint64_t magic;
-  std::uint64_t mail_offset;           // Mail[job size], indexed by the sender's rank
-  std::uint64_t regions_offset;        // RegionEntry[max_regions]
+  std::uint64_t mail_offset;     // Mail[job size], indexed by the sender's rank
+  std::uint64_t regions_offset;  // RegionEntry[max_regions]
   std::uint32_t max_regions;
   std::int32_t pid;
-  std::atomic<std::uint32_t> closed;   // 1: the NIC is no more, and nobody reads its mail
-  alignas(kCacheLineBytes) std::atomic<std::uint32_t> mail_waiting;   // 1: some bit below is set
-  alignas(kCacheLineBytes) std::atomic<std::uint64_t> mail_words[1];  // [(job size + 63) / 64], bit per sender
+  std::atomic<std::uint32_t> closed;  // 1: the NIC is no more, and nobody reads its mail
+  alignas(kCacheLineBytes) std::atomic<std::uint32_t> mail_waiting;  // 1: some bit below is set
+  alignas(kCacheLineBytes)
+      std::atomic<std::uint64_t> mail_words[1];  // [(job size + 63) / 64], bit per sender
 };
 
 }  // namespace viaduct::via::shm

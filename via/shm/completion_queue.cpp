@@ -28,13 +28,15 @@ CompletionQueue::~CompletionQueue() {
 
 void CompletionQueue::resize(std::size_t capacity) {
   if (capacity == 0 || capacity > nic_.attributes_.max_completion_queue)
-    throw Error(std::errc::invalid_argument, "completion queue of " + std::to_string(capacity) +
-                                                 " entries: the NIC allows 1 to " +
-                                                 std::to_string(nic_.attributes_.max_completion_queue));
+    throw Error(std::errc::invalid_argument,
+                "completion queue of " + std::to_string(capacity) +
+                    " entries: the NIC allows 1 to " +
+                    std::to_string(nic_.attributes_.max_completion_queue));
   if (capacity < promised_)
     throw Error(std::errc::invalid_argument, "completion queue of " + std::to_string(capacity) +
                                                  " entries: the queues attached to it may hold " +
-                                                 std::to_string(promised_) + " descriptors; destroy a VI first");
+                                                 std::to_string(promised_) +
+                                                 " descriptors; destroy a VI first");
   const std::size_t size = std::bit_ceil(capacity);
   auto ring = std::make_unique<Completion[]>(size);
   std::size_t n = 0;
@@ -49,8 +51,9 @@ void CompletionQueue::resize(std::size_t capacity) {
 void CompletionQueue::promise(std::size_t depth) {
   if (promised_ + depth > capacity_)
     throw Error(std::errc::no_buffer_space,
-                "a work queue of " + std::to_string(depth) + " descriptors does not fit a completion queue of " +
-                    std::to_string(capacity_) + " entries, " + std::to_string(promised_) +
+                "a work queue of " + std::to_string(depth) +
+                    " descriptors does not fit a completion queue of " + std::to_string(capacity_) +
+                    " entries, " + std::to_string(promised_) +
                     " of them taken by other queues: resize() it first");
   promised_ += depth;
 }
@@ -59,8 +62,8 @@ void CompletionQueue::watch(Vi& vi) {
   const auto free = std::find(vis_.begin(), vis_.end(), nullptr);
   const auto bit = static_cast<std::size_t>(free - vis_.begin());
   if (bit == kMaxQueueVis)
-    throw Error(std::errc::no_buffer_space,
-                "a completion queue takes the receives of " + std::to_string(kMaxQueueVis) + " VIs at most");
+    throw Error(std::errc::no_buffer_space, "a completion queue takes the receives of " +
+                                                std::to_string(kMaxQueueVis) + " VIs at most");
   if (free == vis_.end()) {
     vis_.push_back(&vi);
     ready_.reserve(vis_.capacity());
@@ -72,7 +75,8 @@ void CompletionQueue::watch(Vi& vi) {
 
 void CompletionQueue::unwatch(Vi& vi) noexcept {
   if (vi.hot_at_ >= 0) set_aside(vi);
-  if (vi.receive_bit_ < vis_.size() && vis_[vi.receive_bit_] == &vi) vis_[vi.receive_bit_] = nullptr;
+  if (vi.receive_bit_ < vis_.size() && vis_[vi.receive_bit_] == &vi)
+    vis_[vi.receive_bit_] = nullptr;
   std::erase(ready_, &vi);
 }
 
@@ -85,7 +89,8 @@ void CompletionQueue::forget(Vi& vi, std::size_t depth) noexcept {
 }
 
 Status CompletionQueue::pop(Completion& out) noexcept {
-  // Field by field: as a vector, what was pushed a moment ago would be read only when all stores before it are done.
+  // Field by field: as a vector, what was pushed a moment ago would be read only when all stores
+  // before it are done.
   Completion& c = ring_[ring_head_++ & ring_mask_];
   out.vi = std::atomic_ref(c.vi).load(std::memory_order_relaxed);
   out.descriptor = std::atomic_ref(c.descriptor).load(std::memory_order_relaxed);
@@ -159,7 +164,8 @@ void CompletionQueue::settle(Vi& vi) noexcept {
   if (hot_count_ == kHotVis) {
     Vi* quiet = nullptr;
     for (Vi* candidate : hot_)
-      if (tick_ - candidate->last_active_ > kQuiet && (quiet == nullptr || candidate->last_active_ < quiet->last_active_))
+      if (tick_ - candidate->last_active_ > kQuiet &&
+          (quiet == nullptr || candidate->last_active_ < quiet->last_active_))
         quiet = candidate;
     if (quiet != nullptr) set_aside(*quiet);
   }
@@ -185,14 +191,16 @@ bool CompletionQueue::anything_there() noexcept {
   if (!ring_empty() || bell_->summary.load() != 0 || nic_.mail_waiting() ||
       nic_.life_epoch_ != nic_.job_.life_epoch())
     return true;
-  return std::any_of(vis_.begin(), vis_.end(), [](Vi* vi) { return vi != nullptr && vi->has_arrivals(); });
+  return std::any_of(vis_.begin(), vis_.end(),
+                     [](Vi* vi) { return vi != nullptr && vi->has_arrivals(); });
 }
 
 /// Every sender rings from now on, and has all the room that there is.
 void CompletionQueue::set_all_aside() noexcept {
   while (hot_count_ != 0) set_aside(*hot_[0]);
   for (Vi* vi : vis_)
-    if (vi != nullptr && vi->options_.inline_only && vi->rx_ != nullptr && vi->rx_released_ != vi->rx_seq_)
+    if (vi != nullptr && vi->options_.inline_only && vi->rx_ != nullptr &&
+        vi->rx_released_ != vi->rx_seq_)
       vi->release_slots();
 }
 
@@ -231,7 +239,8 @@ Status CompletionQueue::wait(Completion& out, std::int64_t timeout_ns) noexcept 
     if (poll(out) == Status::ok) return Status::ok;
     const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
     if (timeout_ns >= 0 && waited >= timeout_ns) return Status::timeout;
-    if (backoff.next() == Backoff::Stage::block_now) block(timeout_ns < 0 ? -1 : timeout_ns - waited);
+    if (backoff.next() == Backoff::Stage::block_now)
+      block(timeout_ns < 0 ? -1 : timeout_ns - waited);
   }
 }
 
@@ -263,13 +272,14 @@ void CompletionQueue::run_notifier() noexcept {
   } while (armed_again_);
 }
 
-/// For the notifying thread, while the owner keeps away from the queue: a completion, or a control message or a lost
-/// peer that may bring one.
+/// For the notifying thread, while the owner keeps away from the queue: a completion, or a control
+/// message or a lost peer that may bring one.
 bool CompletionQueue::takeable(std::uint32_t epoch) noexcept {
-  if (std::atomic_ref(ring_tail_).load(std::memory_order_acquire) != ring_head_ || nic_.mail_waiting() ||
-      nic_.job_.life_epoch() != epoch)
+  if (std::atomic_ref(ring_tail_).load(std::memory_order_acquire) != ring_head_ ||
+      nic_.mail_waiting() || nic_.job_.life_epoch() != epoch)
     return true;
-  return std::any_of(vis_.begin(), vis_.end(), [](Vi* vi) { return vi != nullptr && vi->has_arrivals(); });
+  return std::any_of(vis_.begin(), vis_.end(),
+                     [](Vi* vi) { return vi != nullptr && vi->has_arrivals(); });
 }
 
 void CompletionQueue::sleep_until_bell(std::uint32_t epoch) noexcept {

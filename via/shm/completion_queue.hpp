@@ -2,13 +2,15 @@
 /// @file
 /// Completion queues of provider shm.
 ///
-/// Receives need no queue of their own: a message's slot is its completion. The queue looks at the channels of the VIs
-/// that talk (at most kHotVis of them, at every poll) and at one doorbell line, in which the senders of all other VIs
-/// set a bit: polling is O(1) in the number of peers. Send completions and flushed descriptors pass through a ring.
+/// Receives need no queue of their own: a message's slot is its completion. The queue looks at the
+/// channels of the VIs that talk (at most kHotVis of them, at every poll) and at one doorbell line,
+/// in which the senders of all other VIs set a bit: polling is O(1) in the number of peers. Send
+/// completions and flushed descriptors pass through a ring.
 ///
-/// A channel is set aside by raising its notify word without a fence. A sender may miss that once; so every
-/// kHousekeeping polls one of the channels set aside is looked at, and all of them before blocking (after an expedited
-/// membarrier, which orders the sender's message before its look at the notify word).
+/// A channel is set aside by raising its notify word without a fence. A sender may miss that once;
+/// so every kHousekeeping polls one of the channels set aside is looked at, and all of them before
+/// blocking (after an expedited membarrier, which orders the sender's message before its look at
+/// the notify word).
 
 #include <array>
 #include <atomic>
@@ -50,7 +52,8 @@ class CompletionQueue final : public via::CompletionQueue {
         }
         return poll_other(*vi, out);
       }
-      if (bell_->summary.load(std::memory_order_relaxed) == 0 && tick_ % kHousekeeping != 0) return Status::retry;
+      if (bell_->summary.load(std::memory_order_relaxed) == 0 && tick_ % kHousekeeping != 0)
+        return Status::retry;
     }
     return poll_slow(out);
   }
@@ -59,8 +62,8 @@ class CompletionQueue final : public via::CompletionQueue {
   void resize(std::size_t capacity) override;
   [[nodiscard]] std::size_t capacity() const noexcept override { return capacity_; }
 
-  /// For VIs with inline receives: hands arrived messages to f(vi, slot, header); see Vi::drain_inline.
-  /// Returns how many.  Progress: moves the NIC's connections on now and then.
+  /// For VIs with inline receives: hands arrived messages to f(vi, slot, header); see
+  /// Vi::drain_inline. Returns how many.  Progress: moves the NIC's connections on now and then.
   template <class OnMessage>
   std::uint32_t poll_inline(std::uint32_t budget, OnMessage& f) noexcept {
     std::uint32_t n = 0;
@@ -73,15 +76,17 @@ class CompletionQueue final : public via::CompletionQueue {
       }
     }
     ++tick_;
-    if (bell_->summary.load(std::memory_order_relaxed) != 0 || tick_ % kHousekeeping == 0) [[unlikely]]
+    if (bell_->summary.load(std::memory_order_relaxed) != 0 || tick_ % kHousekeeping == 0)
+        [[unlikely]]
       n += poll_ready(budget, f);
     return n;
   }
 
-  /// Blocks in the kernel until a sender rings, a control message comes, a rank is lost, or @p timeout_ns is over
-  /// (negative: no limit). Returns at once when something is there, or when @p done (may be empty) says so: it is asked
-  /// after the flag has been raised that makes others wake us. The caller has looked and found nothing. @p mutex, if
-  /// given, is held by the caller (once) and free while it sleeps.
+  /// Blocks in the kernel until a sender rings, a control message comes, a rank is lost, or @p
+  /// timeout_ns is over (negative: no limit). Returns at once when something is there, or when @p
+  /// done (may be empty) says so: it is asked after the flag has been raised that makes others wake
+  /// us. The caller has looked and found nothing. @p mutex, if given, is held by the caller (once)
+  /// and free while it sleeps.
   void block(std::int64_t timeout_ns, const std::function<bool()>& done = {},
              std::recursive_mutex* mutex = nullptr) noexcept;
 
@@ -96,7 +101,8 @@ class CompletionQueue final : public via::CompletionQueue {
 
   static constexpr std::uint32_t kHotVis = 8;
   static constexpr std::uint64_t kHousekeeping = 64;  // polls
-  static constexpr std::uint64_t kQuiet = 256;        // polls without a message after which a hot VI may be set aside
+  // Polls without a message after which a hot VI may be set aside.
+  static constexpr std::uint64_t kQuiet = 256;
 
   /// Channels set aside whose senders have rung, or whose turn it is.
   template <class OnMessage>
@@ -111,13 +117,17 @@ class CompletionQueue final : public via::CompletionQueue {
     return n;
   }
   [[gnu::noinline]] Status poll_slow(Completion& out) noexcept;
-  [[gnu::noinline]] Status poll_other(Vi& vi, Completion& out) noexcept;  // a message that is not plain has come for vi
+  [[gnu::noinline]] Status poll_other(
+      Vi& vi, Completion& out) noexcept;  // a message that is not plain has come for vi
   Status pop(Completion& out) noexcept;
-  void push(const Completion& c) noexcept {  // has room: create_vi made sure of it for all depths attached
+  void push(const Completion&
+                c) noexcept {  // has room: create_vi made sure of it for all depths attached
     ring_[ring_tail_ & ring_mask_] = c;
-    std::atomic_ref(ring_tail_).store(ring_tail_ + 1, std::memory_order_release);  // notify()'s thread looks at it
+    std::atomic_ref(ring_tail_)
+        .store(ring_tail_ + 1, std::memory_order_release);  // notify()'s thread looks at it
   }
-  void collect_ready() noexcept;  // doorbell bits and one aside channel into ready_; every so often the NIC's progress
+  // Doorbell bits and one channel set aside into ready_; every so often the NIC's progress.
+  void collect_ready() noexcept;
   [[nodiscard]] Vi* next_ready() noexcept;
   void settle(Vi& vi) noexcept;  // after its messages were taken: make it hot if there is a place
   void set_aside(Vi& vi) noexcept;
@@ -125,10 +135,11 @@ class CompletionQueue final : public via::CompletionQueue {
   [[nodiscard]] bool takeable(std::uint32_t epoch) noexcept;
   void sleep_until_bell(std::uint32_t epoch) noexcept;
   void run_notifier() noexcept;
-  void promise(std::size_t depth);           // room for a work queue's completions; throws Error
-  void watch(Vi& vi);                        // gives it a doorbell bit
+  void promise(std::size_t depth);  // room for a work queue's completions; throws Error
+  void watch(Vi& vi);               // gives it a doorbell bit
   void unwatch(Vi& vi) noexcept;
-  void forget(Vi& vi, std::size_t depth) noexcept;  // takes back the promise and drops its completions
+  void forget(Vi& vi,
+              std::size_t depth) noexcept;  // takes back the promise and drops its completions
   void ring_self(std::uint32_t bit) noexcept;
 
   // Hot.
@@ -148,7 +159,8 @@ class CompletionQueue final : public via::CompletionQueue {
   std::size_t next_scan_ = 0;
   std::size_t bell_offset_ = 0;
   std::size_t promised_ = 0;  // depths of the attached queues
-  std::uint32_t sleepers_ = 0;  // threads that have put down the caller's mutex and sleep: all channels stay aside
+  // Threads that have put down the caller's mutex and sleep: all channels stay aside.
+  std::uint32_t sleepers_ = 0;
   Nic& nic_;
   struct Notice {
     std::function<void()> ready;

@@ -1,8 +1,9 @@
 /// Connections of a VI: how two VIs find each other, and how they part.
 ///
-/// A VI's channel (what it sends on) lies in its owner's window. It is released when the owner has stopped writing and
-/// the peer has stopped reading; each side says the latter with exactly one *final* control message (disconnect or
-/// error), sent after its last message, so whoever reads it sees all that was sent before.
+/// A VI's channel (what it sends on) lies in its owner's window. It is released when the owner has
+/// stopped writing and the peer has stopped reading; each side says the latter with exactly one
+/// *final* control message (disconnect or error), sent after its last message, so whoever reads it
+/// sees all that was sent before.
 
 #include <algorithm>
 #include <bit>
@@ -19,7 +20,8 @@ namespace viaduct::via::shm {
 namespace {
 [[noreturn]] void throw_no_such_rank(Rank rank, std::uint32_t size) {
   throw Error(std::errc::invalid_argument, "cannot connect to rank " + std::to_string(index(rank)) +
-                                               ": the job has the ranks 0 to " + std::to_string(size - 1));
+                                               ": the job has the ranks 0 to " +
+                                               std::to_string(size - 1));
 }
 }  // namespace
 
@@ -32,8 +34,10 @@ Vi::Vi(Nic& nic, const ViAttributes& attributes, const InlineOptions& options)
     own_send_cq_ = std::make_unique<CompletionQueue>(nic, attributes.send_depth);
   if (attributes_.receive_queue == nullptr)
     own_receive_cq_ = std::make_unique<CompletionQueue>(nic, attributes.receive_depth);
-  send_cq_ = own_send_cq_ ? own_send_cq_.get() : static_cast<CompletionQueue*>(attributes_.send_queue);
-  receive_cq_ = own_receive_cq_ ? own_receive_cq_.get() : static_cast<CompletionQueue*>(attributes_.receive_queue);
+  send_cq_ =
+      own_send_cq_ ? own_send_cq_.get() : static_cast<CompletionQueue*>(attributes_.send_queue);
+  receive_cq_ = own_receive_cq_ ? own_receive_cq_.get()
+                                : static_cast<CompletionQueue*>(attributes_.receive_queue);
   if (!options_.inline_only) {  // inline messages leave no completions
     send_cq_->promise(attributes.send_depth);
     try {
@@ -71,7 +75,8 @@ void Vi::prepare_channel() {
   const std::uint32_t depth = std::max({attributes_.send_depth, attributes_.receive_depth, 16U});
   tx_slot_count_ = options_.inline_only ? options_.slots : std::bit_ceil(depth);
   Segment& segment = nic_.job_.segment();
-  tx_offset_ = segment.allocate(ChannelHead::bytes_for(tx_slot_count_, options_.inline_only) + options_.extra_bytes);
+  tx_offset_ = segment.allocate(ChannelHead::bytes_for(tx_slot_count_, options_.inline_only) +
+                                options_.extra_bytes);
   tx_ = new (segment.base() + tx_offset_) ChannelHead{};
   tx_slots_ = tx_->slots();
   tx_mask_ = tx_slot_count_ - 1;
@@ -82,7 +87,8 @@ void Vi::prepare_channel() {
 
 std::byte* Vi::prepare_extra() {
   prepare_channel();
-  return reinterpret_cast<std::byte*>(tx_) + ChannelHead::bytes_for(tx_slot_count_, options_.inline_only);
+  return reinterpret_cast<std::byte*>(tx_) +
+         ChannelHead::bytes_for(tx_slot_count_, options_.inline_only);
 }
 
 Letter Vi::make_letter(MailKind kind) const noexcept {
@@ -97,11 +103,13 @@ Letter Vi::make_letter(MailKind kind) const noexcept {
   letter.doorbell_bit = static_cast<std::uint16_t>(receive_bit_);
   letter.slots_log2 = static_cast<std::uint8_t>(std::countr_zero(tx_slot_count_));
   letter.detail = static_cast<std::uint8_t>(static_cast<unsigned>(attributes_.reliability) |
-                                          (options_.inline_only ? kInlineOnly : 0U));
+                                            (options_.inline_only ? kInlineOnly : 0U));
   return letter;
 }
 
-bool Vi::compatible(const Letter& letter) const noexcept { return letter.detail == make_letter(letter.kind).detail; }
+bool Vi::compatible(const Letter& letter) const noexcept {
+  return letter.detail == make_letter(letter.kind).detail;
+}
 
 /// Takes up the peer's channel and is connected.
 void Vi::attach_peer(const Letter& letter) {
@@ -116,7 +124,8 @@ void Vi::attach_peer(const Letter& letter) {
   rx_mask_ = rx_slot_count_ - 1;
   rx_plain_ = refusals_.empty() ? rx_slot_count_ : 0;
   rx_slots_ = rx_->slots();
-  peer_extra_ = reinterpret_cast<std::byte*>(rx_) + ChannelHead::bytes_for(rx_slot_count_, options_.inline_only);
+  peer_extra_ = reinterpret_cast<std::byte*>(rx_) +
+                ChannelHead::bytes_for(rx_slot_count_, options_.inline_only);
   rx_seq_ = rx_released_ = 0;
   if (!options_.inline_only)
     for (std::uint64_t number = 0; number < rx_posted_; ++number) publish_receive(number);
@@ -128,7 +137,8 @@ void Vi::attach_peer(const Letter& letter) {
   state_ = ViState::connected;
   tx_ready_ = fast_path_allowed();
   nic_.count(kConnections);
-  receive_cq_->ring_self(receive_bit_);  // the peer may have sent already, and rung a bell that nobody knew
+  receive_cq_->ring_self(
+      receive_bit_);  // the peer may have sent already, and rung a bell that nobody knew
 }
 
 void Vi::answer(ConnectResult result, std::uint64_t reason) noexcept {
@@ -174,9 +184,11 @@ Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
   discriminator_ = discriminator;
   rejection_reason_ = 0;
   prepare_channel();
-  const auto met = std::find_if(nic_.unmatched_.begin(), nic_.unmatched_.end(), [&](const Nic::Unmatched& u) {
-    return u.from == peer && u.letter.kind == MailKind::peer_request && u.letter.discriminator == discriminator;
-  });
+  const auto met =
+      std::find_if(nic_.unmatched_.begin(), nic_.unmatched_.end(), [&](const Nic::Unmatched& u) {
+        return u.from == peer && u.letter.kind == MailKind::peer_request &&
+               u.letter.discriminator == discriminator;
+      });
   if (met != nic_.unmatched_.end() && !compatible(met->letter)) {
     nic_.reject_peer(peer, discriminator, 0);
     answer(ConnectResult::mismatch, 0);
@@ -196,10 +208,14 @@ Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
 Status Vi::connect_peer_done() noexcept {
   nic_.progress();
   switch (state_) {
-    case ViState::connected: return Status::ok;
-    case ViState::connecting: return Status::retry;
-    case ViState::error: return nic_.job_.is_lost(peer_) ? Status::peer_lost : Status::bad_state;
-    case ViState::idle: break;
+    case ViState::connected:
+      return Status::ok;
+    case ViState::connecting:
+      return Status::retry;
+    case ViState::error:
+      return nic_.job_.is_lost(peer_) ? Status::peer_lost : Status::bad_state;
+    case ViState::idle:
+      break;
   }
   if (answer_ == ConnectResult::unreachable) return Status::peer_lost;
   return answer_ == ConnectResult::mismatch ? Status::bad_argument : Status::bad_state;
@@ -247,7 +263,8 @@ void Vi::peer_closed(ErrorCause cause) noexcept {
     nic_.report({cause, this, nullptr, peer_});
     return;
   }
-  const bool orderly = cause == ErrorCause::disconnected && rx_outstanding_ == 0 && pending_.empty();
+  const bool orderly =
+      cause == ErrorCause::disconnected && rx_outstanding_ == 0 && pending_.empty();
   flush();
   send_final(MailKind::disconnect);
   if (orderly) {
@@ -257,8 +274,8 @@ void Vi::peer_closed(ErrorCause cause) noexcept {
   }
 }
 
-/// What has come completes, but not behind a receive that failed: no message is left out of a row that goes on.
-/// Everything else completes as flushed; the peer's channel is let go.
+/// What has come completes, but not behind a receive that failed: no message is left out of a row
+/// that goes on. Everything else completes as flushed; the peer's channel is let go.
 void Vi::flush(bool after_bad_receive) noexcept {
   bool broken = after_bad_receive;
   tx_ready_ = false;
@@ -303,7 +320,8 @@ void Vi::disconnect() noexcept {
     answer_ = ConnectResult::timed_out;
   }
   if (options_.inline_only && rx_ != nullptr) release_slots();  // what we have taken, exactly
-  state_ = ViState::idle;  // first: an error among what has come is no error of a connection any more
+  // First: an error among what has come is no error of a connection any more.
+  state_ = ViState::idle;
   flush();
   send_final(MailKind::disconnect);
   drop_channel();
@@ -324,13 +342,17 @@ void Vi::drop_channel() noexcept {
 
 // Queues without a completion queue of the user's.
 
-Status Vi::send_done(Descriptor*& out) noexcept { return send_wait(out, 0) == Status::ok ? Status::ok
-                                                  : own_send_cq_                          ? Status::retry
-                                                                                          : Status::bad_state; }
+Status Vi::send_done(Descriptor*& out) noexcept {
+  return send_wait(out, 0) == Status::ok ? Status::ok
+         : own_send_cq_                  ? Status::retry
+                                         : Status::bad_state;
+}
 
-Status Vi::receive_done(Descriptor*& out) noexcept { return receive_wait(out, 0) == Status::ok ? Status::ok
-                                                     : own_receive_cq_                          ? Status::retry
-                                                                                                : Status::bad_state; }
+Status Vi::receive_done(Descriptor*& out) noexcept {
+  return receive_wait(out, 0) == Status::ok ? Status::ok
+         : own_receive_cq_                  ? Status::retry
+                                            : Status::bad_state;
+}
 
 Status Vi::send_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept {
   if (!own_send_cq_) return Status::bad_state;

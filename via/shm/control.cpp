@@ -1,4 +1,5 @@
-/// Control messages of provider shm, and everything that is not on the data path: called between polls.
+/// Control messages of provider shm, and everything that is not on the data path: called between
+/// polls.
 
 #include <algorithm>
 #include <atomic>
@@ -13,16 +14,19 @@ namespace viaduct::via::shm {
 
 namespace {
 
-/// Whether the places that a letter names lie in its writer's window. A letter is memory that its writer can fill with
-/// anything; what it means is looked at where it is handled.
+/// Whether the places that a letter names lie in its writer's window. A letter is memory that its
+/// writer can fill with anything; what it means is looked at where it is handled.
 bool is_plausible(const Letter& letter, std::size_t window) noexcept {
-  if (letter.kind != MailKind::request && letter.kind != MailKind::peer_request && letter.kind != MailKind::accept)
+  if (letter.kind != MailKind::request && letter.kind != MailKind::peer_request &&
+      letter.kind != MailKind::accept)
     return letter.kind <= MailKind::error;
   constexpr unsigned kMinSlotsLog2 = 2;
   constexpr unsigned kMaxSlotsLog2 = 16;
   if (letter.slots_log2 < kMinSlotsLog2 || letter.slots_log2 > kMaxSlotsLog2) return false;
-  const std::size_t bytes = ChannelHead::bytes_for(1U << letter.slots_log2, (letter.detail & kInlineOnly) != 0);
-  return bytes <= window && letter.channel <= window - bytes && letter.channel % alignof(ChannelHead) == 0 &&
+  const std::size_t bytes =
+      ChannelHead::bytes_for(1U << letter.slots_log2, (letter.detail & kInlineOnly) != 0);
+  return bytes <= window && letter.channel <= window - bytes &&
+         letter.channel % alignof(ChannelHead) == 0 &&
          letter.doorbell <= window - sizeof(CqDoorbell) && letter.doorbell % kCacheLineBytes == 0 &&
          letter.doorbell_bit < kMaxQueueVis;
 }
@@ -56,18 +60,21 @@ bool Nic::deliver(Rank to, const Letter& letter) {
     ring_mail(*p.page, job_.rank());
     wake(to);
   }
-  // Behind the letter, as a pair with close(): if the peer's last look missed it, this sees that the peer has closed.
+  // Behind the letter, as a pair with close(): if the peer's last look missed it, this sees that
+  // the peer has closed.
   if (!has_closed(to)) return free;
   ring_mail(*page_, to);  // handle_mail() will draw the consequences
   return true;
 }
 
-/// Nobody will read our mail any more: whoever has written to us or may wait for us is to look at `closed`.
+/// Nobody will read our mail any more: whoever has written to us or may wait for us is to look at
+/// `closed`.
 void Nic::close() noexcept {
   page_->closed.store(1);
   for (std::uint32_t r = 0; r < job_.size(); ++r) {
     const bool has_written = (page_->mail_words[r / 64].load() >> (r % 64) & 1) != 0;
-    if (Rank{r} == job_.rank() || (peers_[r] == nullptr && !has_written) || job_.is_lost(Rank{r})) continue;
+    if (Rank{r} == job_.rank() || (peers_[r] == nullptr && !has_written) || job_.is_lost(Rank{r}))
+      continue;
     try {
       ring_mail(*peer(Rank{r}).page, job_.rank());
       wake(Rank{r});
@@ -78,8 +85,8 @@ void Nic::close() noexcept {
 }
 
 void Nic::post_mail(Rank to, const Letter& letter) {
-  const bool queued =
-      std::any_of(outbox_.begin(), outbox_.end(), [to](const auto& entry) { return entry.first == to; });
+  const bool queued = std::any_of(outbox_.begin(), outbox_.end(),
+                                  [to](const auto& entry) { return entry.first == to; });
   if (queued || !deliver(to, letter)) outbox_.emplace_back(to, letter);
 }
 
@@ -146,33 +153,43 @@ void Nic::handle_mail() {
         entry.full.store(0, std::memory_order_release);
         handle(Rank{from}, letter);
       }
-      if (closed) part_from([from](Rank rank) { return rank == Rank{from}; }, ErrorCause::disconnected);
+      if (closed)
+        part_from([from](Rank rank) { return rank == Rank{from}; }, ErrorCause::disconnected);
     }
   }
 }
 
 void Nic::handle(Rank from, const Letter& letter) {
   if (!is_plausible(letter, job_.segment().window_bytes())) {
-    job_.log().write(LogLevel::error, "a control message from rank " + std::to_string(index(from)) +
-                                          " makes no sense and is dropped: is something writing into this rank's memory?");
+    job_.log().write(
+        LogLevel::error,
+        "a control message from rank " + std::to_string(index(from)) +
+            " makes no sense and is dropped: is something writing into this rank's memory?");
     return;
   }
   peer(from);
   switch (letter.kind) {
     case MailKind::request:
-    case MailKind::peer_request: return handle_request(from, letter);
+    case MailKind::peer_request:
+      return handle_request(from, letter);
     case MailKind::accept:
-    case MailKind::reject: return handle_answer(from, letter);
+    case MailKind::reject:
+      return handle_answer(from, letter);
     case MailKind::cancel: {
-      std::erase_if(unmatched_, [&](const Unmatched& u) { return u.from == from && u.letter.source_vi == letter.source_vi; });
+      std::erase_if(unmatched_, [&](const Unmatched& u) {
+        return u.from == from && u.letter.source_vi == letter.source_vi;
+      });
       for (Vi* vi : vis_)
-        if (vi != nullptr && vi->state_ == ViState::connected && vi->peer_ == from && vi->peer_vi_ == letter.source_vi)
+        if (vi != nullptr && vi->state_ == ViState::connected && vi->peer_ == from &&
+            vi->peer_vi_ == letter.source_vi)
           return vi->peer_closed(ErrorCause::disconnected);  // we had taken it up already
       return acknowledge(from, letter);
     }
     case MailKind::disconnect:
-    case MailKind::error: return handle_final(from, letter);
-    case MailKind::none: break;
+    case MailKind::error:
+      return handle_final(from, letter);
+    case MailKind::none:
+      break;
   }
 }
 
@@ -187,17 +204,20 @@ void Nic::acknowledge(Rank to, const Letter& letter) {
 void Nic::handle_request(Rank from, const Letter& letter) {
   if (letter.kind == MailKind::peer_request) {
     for (Vi* vi : vis_) {
-      if (vi == nullptr || vi->state_ != ViState::connecting || vi->asked_ != MailKind::peer_request ||
-          vi->peer_ != from || vi->discriminator_ != letter.discriminator ||
+      if (vi == nullptr || vi->state_ != ViState::connecting ||
+          vi->asked_ != MailKind::peer_request || vi->peer_ != from ||
+          vi->discriminator_ != letter.discriminator ||
           (from == job_.rank() && vi->id_ == letter.source_vi))
         continue;
       if (vi->compatible(letter)) return vi->attach_peer(letter);
-      vi->answer(ConnectResult::mismatch, 0);  // the peer finds the same when our request reaches it
+      vi->answer(ConnectResult::mismatch,
+                 0);  // the peer finds the same when our request reaches it
       return;
     }
   }
   unmatched_.push_back({from, letter, next_ticket_++, false});
-  if (letter.kind == MailKind::peer_request && incoming_peer_) incoming_peer_(from, letter.discriminator);
+  if (letter.kind == MailKind::peer_request && incoming_peer_)
+    incoming_peer_(from, letter.discriminator);
 }
 
 void Nic::handle_answer(Rank from, const Letter& letter) {
@@ -220,8 +240,10 @@ void Nic::handle_final(Rank from, const Letter& letter) {
     return;
   }
   if (Vi* vi = find_vi(letter.target_vi)) {
-    const auto cause = letter.kind == MailKind::disconnect ? ErrorCause::disconnected : ErrorCause::transport;
-    vi->peer_closed(letter.kind == MailKind::error ? static_cast<ErrorCause>(letter.client_data) : cause);
+    const auto cause =
+        letter.kind == MailKind::disconnect ? ErrorCause::disconnected : ErrorCause::transport;
+    vi->peer_closed(letter.kind == MailKind::error ? static_cast<ErrorCause>(letter.client_data)
+                                                   : cause);
   }
 }
 
@@ -264,7 +286,8 @@ void Nic::report(const AsyncError& error) noexcept {
     return;
   }
   if (error.cause == ErrorCause::disconnected) return;
-  job_.log().write(LogLevel::warn, std::string("shm: VI to rank ") + std::to_string(index(error.peer)) +
+  job_.log().write(LogLevel::warn, std::string("shm: VI to rank ") +
+                                       std::to_string(index(error.peer)) +
                                        " failed: " + to_string(error.cause));
 }
 
@@ -274,7 +297,8 @@ void Nic::idle(std::int64_t timeout_ns) noexcept {
   record.sleeping.fetch_add(1);
   constexpr std::int64_t kCapNs = 1'000'000;
   if (busy() && (timeout_ns < 0 || timeout_ns > kCapNs)) timeout_ns = kCapNs;
-  if (!mail_waiting() && life_epoch_ == job_.life_epoch()) futex_wait(record.doorbell, seen, timeout_ns);
+  if (!mail_waiting() && life_epoch_ == job_.life_epoch())
+    futex_wait(record.doorbell, seen, timeout_ns);
   record.sleeping.fetch_sub(1);
 }
 
@@ -286,7 +310,8 @@ bool Nic::progress_until(const std::function<bool()>& done, std::int64_t timeout
     if (done()) return true;
     const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
     if (timeout_ns >= 0 && waited >= timeout_ns) return false;
-    if (backoff.next() == Backoff::Stage::block_now) idle(timeout_ns < 0 ? -1 : timeout_ns - waited);
+    if (backoff.next() == Backoff::Stage::block_now)
+      idle(timeout_ns < 0 ? -1 : timeout_ns - waited);
   }
 }
 
@@ -296,7 +321,8 @@ Status Nic::listen(std::uint64_t discriminator, ConnectionRequest& out, std::int
   auto found = unmatched_.end();
   const auto look = [&] {
     found = std::find_if(unmatched_.begin(), unmatched_.end(), [&](const Unmatched& u) {
-      return u.letter.kind == MailKind::request && u.letter.discriminator == discriminator && !u.offered;
+      return u.letter.kind == MailKind::request && u.letter.discriminator == discriminator &&
+             !u.offered;
     });
     return found != unmatched_.end();
   };
@@ -355,7 +381,8 @@ void Nic::reject_peer(Rank from, std::uint64_t discriminator, std::uint64_t reas
   unmatched_.erase(found);
 }
 
-std::vector<Nic::Unmatched>::iterator Nic::find_unmatched(Rank from, std::uint64_t discriminator) noexcept {
+std::vector<Nic::Unmatched>::iterator Nic::find_unmatched(Rank from,
+                                                          std::uint64_t discriminator) noexcept {
   return std::find_if(unmatched_.begin(), unmatched_.end(), [&](const Unmatched& u) {
     return u.from == from && u.letter.kind == MailKind::peer_request &&
            u.letter.discriminator == discriminator;
@@ -365,8 +392,10 @@ std::vector<Nic::Unmatched>::iterator Nic::find_unmatched(Rank from, std::uint64
 std::byte* Nic::incoming_extra(Rank from, std::uint64_t discriminator) {
   const auto found = find_unmatched(from, discriminator);
   if (found == unmatched_.end() || (found->letter.detail & kInlineOnly) == 0) return nullptr;
-  constexpr std::size_t kLeast = 4096;  // so much may be read there at least, whatever the request says
-  const std::size_t at = found->letter.channel + ChannelHead::bytes_for(1U << found->letter.slots_log2, true);
+  // So much may be read there at least, whatever the request says.
+  constexpr std::size_t kLeast = 4096;
+  const std::size_t at =
+      found->letter.channel + ChannelHead::bytes_for(1U << found->letter.slots_log2, true);
   if (at > job_.segment().window_bytes() - kLeast) return nullptr;
   return peer(from).window + at;
 }

@@ -22,13 +22,14 @@ namespace viaduct::via::shm {
 namespace {
 
 constexpr CounterName kCounterNames[kCounterCount] = {
-    {"bells", "bells"},          {"wakes", "calls"},        {"sleeps", "calls"},
-    {"capped_sleeps", "calls"},  {"delivered", "messages"}, {"cross_memory", "calls"},
-    {"staged", "messages"},      {"rdma", "operations"},    {"connections", "connections"},
+    {"bells", "bells"},         {"wakes", "calls"},        {"sleeps", "calls"},
+    {"capped_sleeps", "calls"}, {"delivered", "messages"}, {"cross_memory", "calls"},
+    {"staged", "messages"},     {"rdma", "operations"},    {"connections", "connections"},
 };
 constexpr std::string_view kBootstrapKey = "via.shm";
 
-/// Whether process_vm_readv works at all: seccomp profiles of containers refuse it, even on the process itself.
+/// Whether process_vm_readv works at all: seccomp profiles of containers refuse it, even on the
+/// process itself.
 bool kernel_has_cross_memory() noexcept {
   std::uint64_t from = 1;
   std::uint64_t to = 0;
@@ -79,7 +80,8 @@ Nic::Nic(Job& job) : job_(job) {
   for (std::uint32_t i = attributes_.max_regions; i-- > 0;) free_regions_.push_back(i);
   peers_ = std::make_unique<std::unique_ptr<Peer>[]>(job_.size());
   cross_memory_works_ = settings_.cross_memory && kernel_has_cross_memory();
-  if (settings_.cross_memory) prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // fails, rightly, without Yama
+  if (settings_.cross_memory)
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // fails, rightly, without Yama
   life_epoch_ = 0;
   job_.stats().add("shm", kCounterNames, counters_);
 
@@ -91,7 +93,8 @@ Nic::Nic(Job& job) : job_(job) {
 Nic::~Nic() {
   incoming_peer_ = nullptr;  // whoever wanted to be called is ending
   on_error_ = [](const AsyncError&) {};
-  // Final messages that a full mail box held back. A peer that does not empty it in time finds this NIC closed.
+  // Final messages that a full mail box held back. A peer that does not empty it in time finds this
+  // NIC closed.
   progress_until([this] { return outbox_.empty(); }, 100'000'000);
   close();
   job_.stats().remove(counters_);
@@ -103,13 +106,15 @@ Nic::Peer& Nic::peer(Rank rank) {
   const auto value = job_.bootstrap().get(rank, kBootstrapKey);
   std::uint64_t offset = 0;
   if (value.size() != sizeof(offset))
-    throw Error(std::errc::protocol_error, "rank " + std::to_string(index(rank)) + " published a malformed NIC address");
+    throw Error(std::errc::protocol_error,
+                "rank " + std::to_string(index(rank)) + " published a malformed NIC address");
   std::memcpy(&offset, value.data(), sizeof(offset));
   std::byte* window = job_.window_of(rank);
   auto* page = reinterpret_cast<NicPage*>(window + offset);
   if (page->magic != NicPage::kMagic)
-    throw Error(std::errc::protocol_error, "rank " + std::to_string(index(rank)) +
-                                               " shows no NIC of this version: start all ranks from one build");
+    throw Error(std::errc::protocol_error,
+                "rank " + std::to_string(index(rank)) +
+                    " shows no NIC of this version: start all ranks from one build");
   auto made = std::make_unique<Peer>();
   Peer& p = *made;
   p.window = window;
@@ -128,7 +133,8 @@ ProtectionTag Nic::create_tag() {
   // Distinct between ranks, so that a tag of one rank never happens to be another's.
   const std::uint32_t tag = (index(job_.rank()) << 12 | (++next_tag_ & 0xfff)) + 1;
   if (next_tag_ > 0xfff || !tags_.emplace(tag, 0).second)
-    throw Error(std::errc::no_buffer_space, "4095 protection tags have been created, which is all there are");
+    throw Error(std::errc::no_buffer_space,
+                "4095 protection tags have been created, which is all there are");
   return static_cast<ProtectionTag>(tag);
 }
 
@@ -138,36 +144,43 @@ void Nic::destroy_tag(ProtectionTag tag) {
     throw Error(std::errc::invalid_argument,
                 "no such protection tag: " + std::to_string(static_cast<std::uint32_t>(tag)));
   if (found->second != 0)
-    throw Error(std::errc::device_or_resource_busy, "protection tag " + std::to_string(found->first) + " is in use by " +
-                                                        std::to_string(found->second) +
-                                                        " VIs and memory regions: destroy those first");
+    throw Error(std::errc::device_or_resource_busy,
+                "protection tag " + std::to_string(found->first) + " is in use by " +
+                    std::to_string(found->second) + " VIs and memory regions: destroy those first");
   tags_.erase(found);
 }
 
 // Memory regions.
 
-MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::size_t bytes, Rights rights) {
+MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::size_t bytes,
+                                  Rights rights) {
   const auto used = tags_.find(static_cast<std::uint32_t>(tag));
   if (used == tags_.end())
     throw Error(std::errc::invalid_argument, "cannot register memory: no such protection tag: " +
                                                  std::to_string(static_cast<std::uint32_t>(tag)));
   if (address == nullptr || bytes == 0 || reinterpret_cast<std::uintptr_t>(address) + bytes < bytes)
-    throw Error(std::errc::invalid_argument, "cannot register memory: the range of " + std::to_string(bytes) +
+    throw Error(std::errc::invalid_argument, "cannot register memory: the range of " +
+                                                 std::to_string(bytes) +
                                                  " bytes is null, empty or wraps round");
   const bool in_window = job_.segment().contains(address, bytes);
   if (!in_window && !is_mapped(address, bytes))
-    throw Error(std::errc::bad_address, "cannot register memory: not all of the range of " + std::to_string(bytes) +
+    throw Error(std::errc::bad_address, "cannot register memory: not all of the range of " +
+                                            std::to_string(bytes) +
                                             " bytes is mapped in this process");
   if (!in_window && includes(rights, Rights::atomic))
     throw Error(std::errc::operation_not_supported,
-                "atomics need memory that peers map: allocate it with Nic::allocate instead of registering private memory");
-  if (!in_window && rights != Rights::none && !cross_memory_works_ && !job_.threads_mode() && job_.size() > 1)
+                "atomics need memory that peers map: allocate it with Nic::allocate instead of "
+                "registering private memory");
+  if (!in_window && rights != Rights::none && !cross_memory_works_ && !job_.threads_mode() &&
+      job_.size() > 1)
     throw Error(std::errc::operation_not_permitted,
-                "peers cannot reach private memory here (process_vm_writev is refused or VIADUCT_CROSS_MEMORY=no): "
+                "peers cannot reach private memory here (process_vm_writev is refused or "
+                "VIADUCT_CROSS_MEMORY=no): "
                 "allocate the memory with Nic::allocate");
   if (free_regions_.empty())
-    throw Error(std::errc::no_buffer_space, "all " + std::to_string(attributes_.max_regions) +
-                                                " memory regions are in use: raise VIADUCT_SHM_REGIONS");
+    throw Error(std::errc::no_buffer_space,
+                "all " + std::to_string(attributes_.max_regions) +
+                    " memory regions are in use: raise VIADUCT_SHM_REGIONS");
   const std::uint32_t slot = free_regions_.back();
   free_regions_.pop_back();
   const std::uint32_t handle = (std::uint32_t{++region_generation_[slot]} << 20 | slot) + 1;
@@ -187,7 +200,9 @@ RegionEntry* Nic::local_region(MemoryHandle handle) noexcept {
   const std::uint32_t slot = (static_cast<std::uint32_t>(handle) - 1) & 0xfffff;
   if (handle == MemoryHandle::none || slot >= attributes_.max_regions) return nullptr;
   RegionEntry& entry = regions_[slot];
-  return entry.handle.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(handle) ? &entry : nullptr;
+  return entry.handle.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(handle)
+             ? &entry
+             : nullptr;
 }
 
 void Nic::deregister(MemoryHandle handle) noexcept {
@@ -198,42 +213,52 @@ void Nic::deregister(MemoryHandle handle) noexcept {
   free_regions_.push_back(static_cast<std::uint32_t>(entry - regions_));
 }
 
-Nic::RemotePlace Nic::remote_place(Rank rank, ProtectionTag tag, std::uint64_t address, MemoryHandle handle,
-                                   std::size_t bytes, Rights rights) noexcept {
+Nic::RemotePlace Nic::remote_place(Rank rank, ProtectionTag tag, std::uint64_t address,
+                                   MemoryHandle handle, std::size_t bytes, Rights rights) noexcept {
   constexpr RemotePlace kRefused{nullptr, 0, descriptor_status::rdma_protection_error};
   const Peer* known = peers_[index(rank)].get();
   const std::uint32_t slot = (static_cast<std::uint32_t>(handle) - 1) & 0xfffff;
-  if (known == nullptr || handle == MemoryHandle::none || slot >= known->max_regions) return kRefused;
+  if (known == nullptr || handle == MemoryHandle::none || slot >= known->max_regions)
+    return kRefused;
   const Peer& p = *known;
   const RegionEntry& entry = p.regions[slot];
-  if (entry.handle.load(std::memory_order_acquire) != static_cast<std::uint32_t>(handle)) return kRefused;
+  if (entry.handle.load(std::memory_order_acquire) != static_cast<std::uint32_t>(handle))
+    return kRefused;
   const std::uint64_t at = address - entry.address;
-  if (entry.tag != static_cast<std::uint32_t>(tag) || !includes(static_cast<Rights>(entry.rights), rights) ||
-      at > entry.bytes || bytes > entry.bytes - at)
+  if (entry.tag != static_cast<std::uint32_t>(tag) ||
+      !includes(static_cast<Rights>(entry.rights), rights) || at > entry.bytes ||
+      bytes > entry.bytes - at)
     return kRefused;
   if (entry.in_window != 0) {
-    const std::size_t window = job_.segment().window_bytes();  // the table is the peer's: it may say anything
+    // The table is the peer's: it may say anything.
+    const std::size_t window = job_.segment().window_bytes();
     if (entry.window_offset > window || at + bytes > window - entry.window_offset) return kRefused;
     return {p.window + entry.window_offset + at, 0, 0};
   }
-  if (job_.threads_mode() || rank == job_.rank()) return {reinterpret_cast<std::byte*>(address), 0, 0};
+  if (job_.threads_mode() || rank == job_.rank())
+    return {reinterpret_cast<std::byte*>(address), 0, 0};
   return {nullptr, address, 0};
 }
 
-bool Nic::write_place(Rank rank, const RemotePlace& place, const std::byte* from, std::size_t bytes) noexcept {
+bool Nic::write_place(Rank rank, const RemotePlace& place, const std::byte* from,
+                      std::size_t bytes) noexcept {
   if (place.mapped == nullptr)
-    return cross_copy(*peers_[index(rank)], place.owner_address, const_cast<std::byte*>(from), bytes, true);
+    return cross_copy(*peers_[index(rank)], place.owner_address, const_cast<std::byte*>(from),
+                      bytes, true);
   copy_bytes(place.mapped, from, bytes);
   return true;
 }
 
-bool Nic::read_place(Rank rank, const RemotePlace& place, std::byte* to, std::size_t bytes) noexcept {
-  if (place.mapped == nullptr) return cross_copy(*peers_[index(rank)], place.owner_address, to, bytes, false);
+bool Nic::read_place(Rank rank, const RemotePlace& place, std::byte* to,
+                     std::size_t bytes) noexcept {
+  if (place.mapped == nullptr)
+    return cross_copy(*peers_[index(rank)], place.owner_address, to, bytes, false);
   copy_bytes(to, place.mapped, bytes);
   return true;
 }
 
-bool Nic::cross_copy(Peer& p, std::uint64_t remote, std::byte* local, std::size_t bytes, bool write) noexcept {
+bool Nic::cross_copy(Peer& p, std::uint64_t remote, std::byte* local, std::size_t bytes,
+                     bool write) noexcept {
   if (job_.threads_mode() || p.pid == getpid()) {
     auto* there = reinterpret_cast<std::byte*>(remote);
     if (bytes != 0) copy_bytes(write ? there : local, write ? local : there, bytes);
@@ -249,8 +274,10 @@ bool Nic::cross_copy(Peer& p, std::uint64_t remote, std::byte* local, std::size_
       if (cross_memory_works_ &&
           (cross_error_ == EPERM || cross_error_ == ENOSYS || cross_error_ == EACCES)) {
         cross_memory_works_ = false;
-        job_.log().write(LogLevel::info, "process_vm_writev is refused here: larger sends to private memory are copied "
-                                         "through the sender's window");
+        job_.log().write(
+            LogLevel::info,
+            "process_vm_writev is refused here: larger sends to private memory are copied "
+            "through the sender's window");
       }
       return false;
     }
@@ -280,10 +307,10 @@ std::unique_ptr<via::CompletionQueue> Nic::create_completion_queue(std::size_t c
 void Nic::check_attributes(const ViAttributes& a) const {
   const auto check = [this](std::uint32_t depth, const char* which) {
     if (depth == 0 || depth > attributes_.max_queue_depth)
-      throw Error(std::errc::invalid_argument, std::string(which) + " depth " + std::to_string(depth) +
-                                                   ": the NIC allows 1 to " +
-                                                   std::to_string(attributes_.max_queue_depth) +
-                                                   " (VIADUCT_SHM_QUEUE_DEPTH)");
+      throw Error(std::errc::invalid_argument,
+                  std::string(which) + " depth " + std::to_string(depth) +
+                      ": the NIC allows 1 to " + std::to_string(attributes_.max_queue_depth) +
+                      " (VIADUCT_SHM_QUEUE_DEPTH)");
   };
   check(a.send_depth, "send");
   check(a.receive_depth, "receive");
@@ -300,10 +327,11 @@ std::unique_ptr<via::Vi> Nic::create_vi(const ViAttributes& attributes) {
   return std::make_unique<Vi>(*this, attributes, InlineOptions{});
 }
 
-std::unique_ptr<Vi> Nic::create_inline_vi(const ViAttributes& attributes, const InlineOptions& options) {
+std::unique_ptr<Vi> Nic::create_inline_vi(const ViAttributes& attributes,
+                                          const InlineOptions& options) {
   check_attributes(attributes);
-  if (!std::has_single_bit(options.slots) || options.slots < 4 || options.slots > 65536 || options.release_every == 0 ||
-      options.release_every > options.slots / 2)
+  if (!std::has_single_bit(options.slots) || options.slots < 4 || options.slots > 65536 ||
+      options.release_every == 0 || options.release_every > options.slots / 2)
     throw Error(std::errc::invalid_argument, "a ring of " + std::to_string(options.slots) +
                                                  " slots: must be a power of two from 4 to 65536");
   InlineOptions inline_options = options;
@@ -337,7 +365,8 @@ void Nic::remove_vi(Vi& vi) noexcept {
 
 Vi* Nic::find_vi(std::uint32_t id) noexcept {
   const std::uint32_t slot = id & kIdMask;
-  return slot < vis_.size() && vis_[slot] != nullptr && vis_[slot]->id_ == id ? vis_[slot] : nullptr;
+  return slot < vis_.size() && vis_[slot] != nullptr && vis_[slot]->id_ == id ? vis_[slot]
+                                                                              : nullptr;
 }
 
 }  // namespace viaduct::via::shm

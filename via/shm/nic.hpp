@@ -24,7 +24,7 @@ enum Counter : std::uint32_t {
   kBells,         // doorbells rung: messages to a channel that was set aside, or to a sleeper
   kWakes,         // of those, system calls to wake a sleeper
   kSleeps,        // times this rank blocked in the kernel
-  kCappedSleeps,  // of those, with a 1 ms limit, for want of membarrier or with control messages undelivered
+  kCappedSleeps,  // of those, at most 1 ms long: no membarrier, or control messages undelivered
   kDelivered,     // larger sends copied straight into the posted receive
   kCrossMemory,   // transfers with process_vm_writev or process_vm_readv
   kStaged,        // larger sends through a block of the sender's window
@@ -32,7 +32,6 @@ enum Counter : std::uint32_t {
   kConnections,
   kCounterCount,
 };
-
 
 class Nic final : public via::Nic {
  public:
@@ -42,42 +41,54 @@ class Nic final : public via::Nic {
   [[nodiscard]] const NicAttributes& attributes() const noexcept override { return attributes_; }
   [[nodiscard]] ProtectionTag create_tag() override;
   void destroy_tag(ProtectionTag tag) override;
-  [[nodiscard]] MemoryRegion register_memory(ProtectionTag tag, std::byte* address, std::size_t bytes,
-                                             Rights rights) override;
+  [[nodiscard]] MemoryRegion register_memory(ProtectionTag tag, std::byte* address,
+                                             std::size_t bytes, Rights rights) override;
   void deregister(MemoryHandle handle) noexcept override;
   [[nodiscard]] std::byte* allocate(std::size_t bytes) override;
   void release(std::byte* address) noexcept override;
-  [[nodiscard]] std::unique_ptr<via::CompletionQueue> create_completion_queue(std::size_t capacity) override;
+  [[nodiscard]] std::unique_ptr<via::CompletionQueue> create_completion_queue(
+      std::size_t capacity) override;
   [[nodiscard]] std::unique_ptr<via::Vi> create_vi(const ViAttributes& attributes) override;
   /// A VI with inline receives (vi.hpp).
-  [[nodiscard]] std::unique_ptr<Vi> create_inline_vi(const ViAttributes& attributes, const InlineOptions& options);
-  Status listen(std::uint64_t discriminator, ConnectionRequest& out, std::int64_t timeout_ns) override;
+  [[nodiscard]] std::unique_ptr<Vi> create_inline_vi(const ViAttributes& attributes,
+                                                     const InlineOptions& options);
+  Status listen(std::uint64_t discriminator, ConnectionRequest& out,
+                std::int64_t timeout_ns) override;
   Status accept(const ConnectionRequest& request, via::Vi& vi) override;
   void reject(const ConnectionRequest& request) override;
   void on_incoming_peer(IncomingPeer callback) override { incoming_peer_ = std::move(callback); }
-  void reject_peer(Rank from, std::uint64_t discriminator) override { reject_peer(from, discriminator, 0); }
+  void reject_peer(Rank from, std::uint64_t discriminator) override {
+    reject_peer(from, discriminator, 0);
+  }
   /// The same with a reason, which the requester's rejection_reason() answers.
   void reject_peer(Rank from, std::uint64_t discriminator, std::uint64_t reason);
-  /// The extra bytes (vi.hpp) that come with the unmatched peer request of an inline VI of @p from; null: there is none.
+  /// The extra bytes (vi.hpp) that come with the unmatched peer request of an inline VI of @p from;
+  /// null: there is none.
   [[nodiscard]] std::byte* incoming_extra(Rank from, std::uint64_t discriminator);
-  void on_error(std::function<void(const AsyncError&)> callback) override { on_error_ = std::move(callback); }
+  void on_error(std::function<void(const AsyncError&)> callback) override {
+    on_error_ = std::move(callback);
+  }
   void progress() noexcept override;
 
   [[nodiscard]] Job& job() noexcept { return job_; }
 
-  /// Where @p peer may write and read directly, by the peer's own region table: the address in this process, or null
-  /// with the status that the descriptor gets. Used by RDMA and by the layer above for its own transfers.
+  /// Where @p peer may write and read directly, by the peer's own region table: the address in this
+  /// process, or null with the status that the descriptor gets. Used by RDMA and by the layer above
+  /// for its own transfers.
   struct RemotePlace {
-    std::byte* mapped = nullptr;         // in this process
-    std::uint64_t owner_address = 0;     // else: reach it with process_vm_*
-    std::uint32_t status = 0;            // non-zero: refused
+    std::byte* mapped = nullptr;      // in this process
+    std::uint64_t owner_address = 0;  // else: reach it with process_vm_*
+    std::uint32_t status = 0;         // non-zero: refused
   };
-  [[nodiscard]] RemotePlace remote_place(Rank peer, ProtectionTag tag, std::uint64_t address, MemoryHandle handle,
-                                         std::size_t bytes, Rights rights) noexcept;
+  [[nodiscard]] RemotePlace remote_place(Rank peer, ProtectionTag tag, std::uint64_t address,
+                                         MemoryHandle handle, std::size_t bytes,
+                                         Rights rights) noexcept;
   /// Copies to or from a place that was not refused. False: the kernel refuses, the peer is gone,
   /// or its memory is no longer mapped; cross_error() tells which.
-  [[nodiscard]] bool write_place(Rank peer, const RemotePlace& place, const std::byte* from, std::size_t bytes) noexcept;
-  [[nodiscard]] bool read_place(Rank peer, const RemotePlace& place, std::byte* to, std::size_t bytes) noexcept;
+  [[nodiscard]] bool write_place(Rank peer, const RemotePlace& place, const std::byte* from,
+                                 std::size_t bytes) noexcept;
+  [[nodiscard]] bool read_place(Rank peer, const RemotePlace& place, std::byte* to,
+                                std::size_t bytes) noexcept;
 
   /// errno of the last copy into or out of a peer's private memory that failed.
   [[nodiscard]] int cross_error() const noexcept { return cross_error_; }
@@ -134,12 +145,13 @@ class Nic final : public via::Nic {
   void report(const AsyncError& error) noexcept;
   void count(Counter counter) noexcept { ++counters_[counter]; }
   void wake(Rank rank) noexcept;
-  /// Sleeps until a control message comes, a rank is lost, or the time is over; returns early when there is one.
+  /// Sleeps until a control message comes, a rank is lost, or the time is over; returns early when
+  /// there is one.
   void idle(std::int64_t timeout_ns) noexcept;
   /// progress() until done() or the time is over (negative: never); false on time-out.
   bool progress_until(const std::function<bool()>& done, std::int64_t timeout_ns);
-  [[nodiscard]] bool cross_copy(Peer& peer, std::uint64_t remote, std::byte* local, std::size_t bytes,
-                                bool write) noexcept;
+  [[nodiscard]] bool cross_copy(Peer& peer, std::uint64_t remote, std::byte* local,
+                                std::size_t bytes, bool write) noexcept;
   [[nodiscard]] RegionEntry* local_region(MemoryHandle handle) noexcept;
   void check_attributes(const ViAttributes& attributes) const;
 
@@ -152,7 +164,7 @@ class Nic final : public via::Nic {
   RegionEntry* regions_ = nullptr;
   std::vector<std::uint32_t> free_regions_;
   std::vector<std::uint16_t> region_generation_;
-  std::unique_ptr<std::unique_ptr<Peer>[]> peers_;  // by rank; null until it is talked to
+  std::unique_ptr<std::unique_ptr<Peer>[]> peers_;         // by rank; null until it is talked to
   std::unordered_map<std::uint32_t, std::uint32_t> tags_;  // tag -> uses
   std::uint32_t next_tag_ = 0;
   std::vector<Vi*> vis_;  // by id & kIdMask
@@ -161,7 +173,7 @@ class Nic final : public via::Nic {
   std::vector<Unmatched> unmatched_;  // requests nobody here has answered
   std::uint64_t next_ticket_ = 1;
   std::vector<std::pair<Rank, Letter>> outbox_;
-  std::vector<Vi*> waiting_vis_;      // with pending sends
+  std::vector<Vi*> waiting_vis_;  // with pending sends
   std::vector<Zombie> zombies_;
   std::vector<std::uint64_t> staged_;  // blocks of our window that a receiver has yet to take
   std::uint32_t life_epoch_ = 0;

@@ -12,11 +12,13 @@ std::span<const config::Option> options() noexcept {
              "memory regions a rank may have registered at once", offsetof(Settings, max_regions)},
       Option{"queue_depth", "VIADUCT_SHM_QUEUE_DEPTH", "4096", "", Type::integer, 1, 32768, "",
              "largest depth of a send or receive queue", offsetof(Settings, max_queue_depth)},
-      Option{"copy_threshold", "VIADUCT_COPY_THRESHOLD", "auto", "bytes", Type::bytes, 0, std::int64_t{1} << 40, "",
+      Option{"copy_threshold", "VIADUCT_COPY_THRESHOLD", "auto", "bytes", Type::bytes, 0,
+             std::int64_t{1} << 40, "",
              "transfers of at least this many bytes bypass the caches; auto: from the cache sizes",
              offsetof(Settings, copy_threshold)},
       Option{"cross_memory", "VIADUCT_CROSS_MEMORY", "yes", "", Type::boolean, 0, 1, "",
-             "reach peers' private memory with process_vm_readv and process_vm_writev (the rank allows its peers to, "
+             "reach peers' private memory with process_vm_readv and process_vm_writev (the rank "
+             "allows its peers to, "
              "also under Yama); no: copy larger sends through the sender's window",
              offsetof(Settings, cross_memory)},
   };

@@ -1,5 +1,5 @@
-/// Carrying out the descriptors that the fast path does not take: larger sends, gather and scatter, immediates, RDMA,
-/// atomics, and whatever has to wait its turn.
+/// Carrying out the descriptors that the fast path does not take: larger sends, gather and scatter,
+/// immediates, RDMA, atomics, and whatever has to wait its turn.
 
 #include <algorithm>
 #include <atomic>
@@ -15,39 +15,49 @@ namespace viaduct::via::shm {
 namespace {
 
 constexpr std::uint32_t status_of(CompletedOperation operation) noexcept {
-  return descriptor_status::done | (static_cast<std::uint32_t>(operation) << descriptor_status::operation_shift);
+  return descriptor_status::done |
+         (static_cast<std::uint32_t>(operation) << descriptor_status::operation_shift);
 }
 
 Operation operation_of(const Descriptor& d) noexcept {
   const auto type = static_cast<Operation>(d.control.control & control_bits::operation_mask);
   if (type != Operation::compare_swap) return type;
-  return (d.control.control & control_bits::atomic_add) != 0 ? Operation::fetch_add : Operation::compare_swap;
+  return (d.control.control & control_bits::atomic_add) != 0 ? Operation::fetch_add
+                                                             : Operation::compare_swap;
 }
 
 /// Index of the first data segment: behind the address and, for atomics, the operands.
 std::uint32_t first_data(Operation operation) noexcept {
   switch (operation) {
-    case Operation::send: return 0;
+    case Operation::send:
+      return 0;
     case Operation::rdma_write:
-    case Operation::rdma_read: return 1;
+    case Operation::rdma_read:
+      return 1;
     case Operation::compare_swap:
-    case Operation::fetch_add: return 2;
+    case Operation::fetch_add:
+      return 2;
   }
   return 0;
 }
 
 CompletedOperation completed(Operation operation) noexcept {
   switch (operation) {
-    case Operation::send: return CompletedOperation::send;
-    case Operation::rdma_write: return CompletedOperation::rdma_write;
-    case Operation::rdma_read: return CompletedOperation::rdma_read;
-    default: return CompletedOperation::atomic;
+    case Operation::send:
+      return CompletedOperation::send;
+    case Operation::rdma_write:
+      return CompletedOperation::rdma_write;
+    case Operation::rdma_read:
+      return CompletedOperation::rdma_read;
+    default:
+      return CompletedOperation::atomic;
   }
 }
 
 ErrorCause cause_of(std::uint32_t status) noexcept {
   if ((status & descriptor_status::format_error) != 0) return ErrorCause::format;
-  return (status & descriptor_status::length_error) != 0 ? ErrorCause::length : ErrorCause::protection;
+  return (status & descriptor_status::length_error) != 0 ? ErrorCause::length
+                                                         : ErrorCause::protection;
 }
 
 }  // namespace
@@ -58,7 +68,8 @@ bool Vi::well_formed(const Descriptor& d) const noexcept {
   const Operation operation = operation_of(d);
   const std::uint32_t first = first_data(operation);
   if (c.segment_count < first || c.segment_count - first > kMaxSegments) return false;
-  if ((c.control & control_bits::immediate) != 0 && operation != Operation::send && operation != Operation::rdma_write)
+  if ((c.control & control_bits::immediate) != 0 && operation != Operation::send &&
+      operation != Operation::rdma_write)
     return false;
   if (first == 2 && (c.segment_count != 3 || d.segments()[2].local.length != 8)) return false;
   std::uint64_t total = 0;
@@ -71,8 +82,8 @@ bool Vi::local_ok(const LocalSegment& s, RegionCache& cache) noexcept {
   const RegionEntry* region = nic_.local_region(s.handle);
   if (region == nullptr || region->tag != static_cast<std::uint32_t>(attributes_.tag)) return false;
   const std::byte* window = nic_.job_.segment().base();
-  const RegionCache found{reinterpret_cast<const std::byte*>(region->address), region->bytes, s.handle,
-                          &region->handle, region->in_window != 0 ? window : nullptr};
+  const RegionCache found{reinterpret_cast<const std::byte*>(region->address), region->bytes,
+                          s.handle, &region->handle, region->in_window != 0 ? window : nullptr};
   if (!found.covers(s)) return false;
   cache = found;
   return true;
@@ -92,7 +103,8 @@ void Vi::gather(const Descriptor& d, std::uint32_t first, std::byte* to) noexcep
   }
 }
 
-void Vi::scatter(const Descriptor& d, std::uint32_t first, const std::byte* from, std::uint32_t n) noexcept {
+void Vi::scatter(const Descriptor& d, std::uint32_t first, const std::byte* from,
+                 std::uint32_t n) noexcept {
   for (std::uint32_t i = first; i < d.control.segment_count && n != 0; ++i) {
     const LocalSegment& s = d.segments()[i].local;
     const std::uint32_t part = std::min(n, s.length);
@@ -120,8 +132,8 @@ Status Vi::post_send_slow(Descriptor& d) noexcept {
   return Status::ok;
 }
 
-/// Sends that wait: for the peer to attach, for room in the ring, for staging memory, or (reception level) for the peer
-/// to take a staged block.
+/// Sends that wait: for the peer to attach, for room in the ring, for staging memory, or (reception
+/// level) for the peer to take a staged block.
 void Vi::run_pending() noexcept {
   while (!pending_.empty() && state_ == ViState::connected) {
     Pending& oldest = pending_.front();
@@ -148,10 +160,13 @@ Vi::Carried Vi::carry_out(Descriptor& d) noexcept {
   if (!locals_ok(d, first_data(operation)))
     return refuse(d, descriptor_status::protection_error, ErrorCause::protection);
   switch (operation) {
-    case Operation::send: return carry_send(d);
+    case Operation::send:
+      return carry_send(d);
     case Operation::rdma_write:
-    case Operation::rdma_read: return carry_rdma(d);
-    default: return carry_atomic(d);
+    case Operation::rdma_read:
+      return carry_rdma(d);
+    default:
+      return carry_atomic(d);
   }
 }
 
@@ -178,17 +193,18 @@ std::uint64_t Vi::first_unseen() const noexcept {
   return posted > tx_mask_ ? posted - tx_mask_ - 1 : 0;
 }
 
-bool Vi::try_send_lines(std::uint64_t head, const std::uint64_t* words, std::uint32_t count) noexcept {
+bool Vi::try_send_lines(std::uint64_t head, const std::uint64_t* words,
+                        std::uint32_t count) noexcept {
   const std::uint32_t lines = (count + kWordsPerSlot - 1) / kWordsPerSlot;
   if (tx_limit_ - tx_seq_ < lines && !refresh_room(lines)) return false;
   for (std::uint32_t line = lines; line-- > 0;) {
     const std::uint64_t seq = tx_seq_ + line;
     Slot& slot = tx_slots_[seq & tx_mask_];
     const std::uint32_t first = line * kWordsPerSlot;
-    for (std::uint32_t i = 0; i < kWordsPerSlot && first + i < count; ++i) slot.words[i] = words[first + i];
-    const std::uint64_t h =
-        line != 0 ? header::make(MessageKind::continuation, 0, 0)
-                  : head | (std::uint64_t{lines - 1} << header::lines_shift);
+    for (std::uint32_t i = 0; i < kWordsPerSlot && first + i < count; ++i)
+      slot.words[i] = words[first + i];
+    const std::uint64_t h = line != 0 ? header::make(MessageKind::continuation, 0, 0)
+                                      : head | (std::uint64_t{lines - 1} << header::lines_shift);
     slot.header.store(h | phase(seq, tx_mask_), std::memory_order_release);
   }
   tx_seq_ += lines;
@@ -196,7 +212,8 @@ bool Vi::try_send_lines(std::uint64_t head, const std::uint64_t* words, std::uin
   return true;
 }
 
-/// The slot of the peer's next posted receive. failed: there is none, and the descriptor has been answered.
+/// The slot of the peer's next posted receive. failed: there is none, and the descriptor has been
+/// answered.
 Vi::Carried Vi::claim_receive(Descriptor& d, Slot*& slot) noexcept {
   if (tx_->notify.attached.load(std::memory_order_acquire) == 0) return Carried::later;
   if (tx_seq_ == tx_limit_ && !refresh_room(1)) {
@@ -219,8 +236,10 @@ Vi::Carried Vi::carry_send(Descriptor& d) noexcept {
   const std::uint64_t flags = immediate ? header::immediate_bit : 0;
   if (immediate)
     slot->words[6] = (std::uint64_t{d.control.immediate_high} << 32) | d.control.immediate_low;
-  // At the reception level a message is in its place when the send completes: never only in its slot.
-  if (d.control.length > kInlineBytes - (immediate ? 8U : 0U) || attributes_.reliability == Reliability::reception)
+  // At the reception level a message is in its place when the send completes: never only in its
+  // slot.
+  if (d.control.length > kInlineBytes - (immediate ? 8U : 0U) ||
+      attributes_.reliability == Reliability::reception)
     return deliver_large(d, *slot, flags);
   gather(d, 0, reinterpret_cast<std::byte*>(slot->words));
   publish(*slot, header::make(MessageKind::inline_data, d.control.length, 0) | flags);
@@ -234,10 +253,12 @@ Vi::Carried Vi::deliver_large(Descriptor& d, Slot& slot, std::uint64_t flags) no
   slot.words[0] = n;
   if (info.length < n || info.kind == PostedInfo::Kind::refused) {
     publish(slot, header::make(MessageKind::too_long, 8, 0) | flags);
-    if (attributes_.reliability == Reliability::unreliable) return finish(d, CompletedOperation::send);  // lost
+    if (attributes_.reliability == Reliability::unreliable)
+      return finish(d, CompletedOperation::send);  // lost
     const bool refused = info.kind == PostedInfo::Kind::refused;
     return refuse(d, descriptor_status::remote_descriptor_error,
-                  cause_of(refused ? static_cast<std::uint32_t>(info.place) : descriptor_status::length_error));
+                  cause_of(refused ? static_cast<std::uint32_t>(info.place)
+                                   : descriptor_status::length_error));
   }
   bool delivered = false;
   if (info.kind == PostedInfo::Kind::window) {
@@ -264,7 +285,8 @@ Vi::Carried Vi::stage(Descriptor& d, Slot& slot, std::uint64_t flags) noexcept {
   try {
     offset = segment.allocate(sizeof(StagedBlock) + d.control.length);
   } catch (const std::exception&) {
-    if (nic_.staged_.empty()) return refuse(d, descriptor_status::transport_error, ErrorCause::transport);
+    if (nic_.staged_.empty())
+      return refuse(d, descriptor_status::transport_error, ErrorCause::transport);
     return Carried::later;  // the receivers of earlier blocks will make room
   }
   nic_.count(kStaged);
@@ -317,7 +339,8 @@ Vi::Carried Vi::carry_rdma(Descriptor& d) noexcept {
   if (immediate) {
     slot->words[0] = n;
     slot->words[6] = (std::uint64_t{d.control.immediate_high} << 32) | d.control.immediate_low;
-    publish(*slot, header::make(MessageKind::delivered, 8, 0) | header::immediate_bit | header::rdma_bit);
+    publish(*slot,
+            header::make(MessageKind::delivered, 8, 0) | header::immediate_bit | header::rdma_bit);
   }
   return finish(d, completed(operation_of(d)));
 }
@@ -325,7 +348,8 @@ Vi::Carried Vi::carry_rdma(Descriptor& d) noexcept {
 Vi::Carried Vi::carry_atomic(Descriptor& d) noexcept {
   const AddressSegment& target = d.segments()[0].remote;
   const OperandSegment operands = d.segments()[1].operands;
-  const auto place = nic_.remote_place(peer_, peer_tag_, target.address, target.handle, 8, Rights::atomic);
+  const auto place =
+      nic_.remote_place(peer_, peer_tag_, target.address, target.handle, 8, Rights::atomic);
   if (place.status != 0) return refuse(d, place.status, ErrorCause::protection);
   if (target.address % 8 != 0 || place.mapped == nullptr)
     return refuse(d, descriptor_status::rdma_protection_error, ErrorCause::protection);
@@ -368,7 +392,8 @@ std::uint32_t Vi::check_receive(const Descriptor& d) noexcept {
   if (d.control.segment_count > kMaxSegments || (d.control.control & control_bits::known) != 0)
     return descriptor_status::format_error;
   for (std::uint32_t i = 0; i < d.control.segment_count; ++i)
-    if (!local_ok(d.segments()[i].local, receive_region_)) return descriptor_status::protection_error;
+    if (!local_ok(d.segments()[i].local, receive_region_))
+      return descriptor_status::protection_error;
   return 0;
 }
 
@@ -395,7 +420,8 @@ void Vi::publish_receive(std::uint64_t number) noexcept {
     info = place_of(d.segment[0].local, receive_region_);
   } else {
     std::uint64_t capacity = 0;
-    for (std::uint32_t i = 0; i < d.control.segment_count; ++i) capacity += d.segments()[i].local.length;
+    for (std::uint32_t i = 0; i < d.control.segment_count; ++i)
+      capacity += d.segments()[i].local.length;
     info.length = static_cast<std::uint32_t>(std::min<std::uint64_t>(capacity, 0xffffffffU));
   }
   rx_->posted_info(rx_slot_count_)[number & rx_mask_] = info;
@@ -409,7 +435,8 @@ Descriptor* Vi::take_receive_slow(Slot& slot, std::uint64_t h) noexcept {
   for (std::uint32_t i = 0; refused == 0 && i < d.control.segment_count; ++i)
     capacity += d.segments()[i].local.length;
   const MessageKind kind = header::kind(h);
-  const auto n = kind == MessageKind::inline_data ? std::uint64_t{header::length(h)} : slot.words[0];
+  const auto n =
+      kind == MessageKind::inline_data ? std::uint64_t{header::length(h)} : slot.words[0];
   std::uint32_t status = kReceived;
   if (refused != 0)
     status |= refused;

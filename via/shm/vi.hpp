@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// Data path of provider shm: from post_send to the store that makes a message visible, and from that store to the
-/// receiver's completion. Set-up, larger transfers and errors are in vi.cpp.
+/// Data path of provider shm: from post_send to the store that makes a message visible, and from
+/// that store to the receiver's completion. Set-up, larger transfers and errors are in vi.cpp.
 
 #include <atomic>
 #include <cstdint>
@@ -23,13 +23,15 @@ class CompletionQueue;
 class Nic;
 class Vi;
 
-/// A VI whose receives are *inline only* has no receive descriptors: each message of up to kMaxLines lines is handed to
-/// the client in its slot, and the slots themselves are the posted receives. Active Messages use this form.
+/// A VI whose receives are *inline only* has no receive descriptors: each message of up to
+/// kMaxLines lines is handed to the client in its slot, and the slots themselves are the posted
+/// receives. Active Messages use this form.
 struct InlineOptions {
   bool inline_only = false;
   std::uint32_t slots = 0;          ///< power of two, 4 to 65536
   std::uint32_t release_every = 1;  ///< slots are given back to the sender in batches of this many
-  std::size_t extra_bytes = 0;      ///< of the client's, behind the slots; the peer may read them like the slots
+  /// Of the client's, behind the slots; the peer may read them like the slots.
+  std::size_t extra_bytes = 0;
 };
 
 class Vi final : public via::Vi {
@@ -41,21 +43,24 @@ class Vi final : public via::Vi {
     const ControlSegment& c = d.control;
     if (tx_ready_ && c.control == 0 && c.segment_count == 1 && c.length <= kInlineBytes &&
         c.length == d.segment[0].local.length && tx_seq_ != tx_limit_ &&
-        tx_outstanding_ < attributes_.send_depth && send_region_.covers(d.segment[0].local)) [[likely]] {
+        tx_outstanding_ < attributes_.send_depth && send_region_.covers(d.segment[0].local))
+        [[likely]] {
       Slot& slot = tx_slots_[tx_seq_ & tx_mask_];
       copy_small(slot, d.segment[0].local.address, c.length);
       publish(slot, header::make(MessageKind::inline_data, c.length, 0));
       ++tx_outstanding_;
       push_send(d, descriptor_status::done);
-      if ((tx_seq_ & tx_mask_ / 2) == 0) note_room();  // while the message is on its way, not when there is no more room
+      if ((tx_seq_ & tx_mask_ / 2) == 0)
+        note_room();  // while the message is on its way, not when there is no more room
       return Status::ok;
     }
     return post_send_slow(d);
   }
 
   Status post_receive(Descriptor& d) noexcept override {
-    if (state_ != ViState::error && rx_outstanding_ < attributes_.receive_depth && d.control.segment_count == 1 &&
-        rx_ != nullptr && receive_region_.covers(d.segment[0].local)) [[likely]] {
+    if (state_ != ViState::error && rx_outstanding_ < attributes_.receive_depth &&
+        d.control.segment_count == 1 && rx_ != nullptr &&
+        receive_region_.covers(d.segment[0].local)) [[likely]] {
       accept_receive(d);
       return Status::ok;
     }
@@ -77,26 +82,30 @@ class Vi final : public via::Vi {
 
   // Inline messages, for the layer above (am/). Same thread as the VI.
 
-  /// The next free slot, or null when there is no room now or the VI is not connected. Nothing is taken until publish.
+  /// The next free slot, or null when there is no room now or the VI is not connected. Nothing is
+  /// taken until publish.
   [[nodiscard]] Slot* claim() noexcept {
     if (tx_seq_ == tx_limit_) [[unlikely]]
       if (!refresh_room(1)) return nullptr;
     return &tx_slots_[tx_seq_ & tx_mask_];
   }
-  /// Makes the claimed slot's words visible to the peer: one release store, and a look at whether it wants a bell.
-  /// Order: x86 stores become visible in program order, so the header is seen after the words.
+  /// Makes the claimed slot's words visible to the peer: one release store, and a look at whether
+  /// it wants a bell. Order: x86 stores become visible in program order, so the header is seen
+  /// after the words.
   void publish(Slot& slot, std::uint64_t header) noexcept {
     slot.header.store(header | phase(tx_seq_, tx_mask_), std::memory_order_release);
     ++tx_seq_;
-    if (tx_->notify.wanted.load(std::memory_order_relaxed) != 0) [[unlikely]] ring_bell();
+    if (tx_->notify.wanted.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      ring_bell();
   }
   /// A message of 8 to 21 words in 2 or 3 lines. False when there is no room.
-  [[nodiscard]] bool try_send_lines(std::uint64_t header, const std::uint64_t* words, std::uint32_t count) noexcept;
+  [[nodiscard]] bool try_send_lines(std::uint64_t header, const std::uint64_t* words,
+                                    std::uint32_t count) noexcept;
   /// Room for @p lines more lines, as far as is known without asking the peer's line again.
   [[nodiscard]] bool refresh_room(std::uint32_t lines) noexcept;
 
-  /// Hands up to @p budget arrived messages to f(vi, slot, header), oldest first. The slot is taken off the queue before
-  /// f runs, so f may poll again; its words must be read before that.
+  /// Hands up to @p budget arrived messages to f(vi, slot, header), oldest first. The slot is taken
+  /// off the queue before f runs, so f may poll again; its words must be read before that.
   template <class OnMessage>
   std::uint32_t drain_inline(std::uint32_t budget, OnMessage& f) noexcept {
     std::uint32_t n = 0;
@@ -113,14 +122,16 @@ class Vi final : public via::Vi {
     }
     return n;
   }
-  /// Gives every consumed slot back to the sender. Before blocking, or the sender might wait for them for ever.
+  /// Gives every consumed slot back to the sender. Before blocking, or the sender might wait for
+  /// them for ever.
   void release_slots() noexcept {
     rx_released_ = rx_seq_;
     rx_->receiver.posted.store(rx_seq_ + rx_mask_ + 1, std::memory_order_release);
     wake_if_asleep();
   }
-  /// A counter of the client's that the peer may read when it likes: no message, no order with messages but that what
-  /// was done before the store is seen by who sees it. A peer that sleeps is woken: it may be waiting for this.
+  /// A counter of the client's that the peer may read when it likes: no message, no order with
+  /// messages but that what was done before the store is seen by who sees it. A peer that sleeps is
+  /// woken: it may be waiting for this.
   void publish_counter(unsigned which, std::uint64_t value) noexcept {
     rx_->receiver.client_counter[which].store(value, std::memory_order_release);
     wake_if_asleep();
@@ -134,26 +145,32 @@ class Vi final : public via::Vi {
   void fetch_counters() const noexcept { __builtin_prefetch(&tx_->receiver); }
   /// Takes in how far the peer has freed our ring, from that same line.
   void note_room() noexcept {
-    if (state_ == ViState::connected) tx_limit_ = tx_->receiver.posted.load(std::memory_order_acquire);
+    if (state_ == ViState::connected)
+      tx_limit_ = tx_->receiver.posted.load(std::memory_order_acquire);
   }
   void wake_if_asleep() noexcept {
-    if (peer_sleeping_->load(std::memory_order_relaxed) != 0) [[unlikely]] wake_peer();
+    if (peer_sleeping_->load(std::memory_order_relaxed) != 0) [[unlikely]]
+      wake_peer();
   }
   [[nodiscard]] std::uint64_t peer_counter(unsigned which) const noexcept {
     return tx_->receiver.client_counter[which].load(std::memory_order_acquire);
   }
   [[nodiscard]] std::uint64_t messages_sent() const noexcept { return tx_seq_; }
-  /// Lines that the peer has not yet taken, as far as it has told: what a lost peer may not have seen.
+  /// Lines that the peer has not yet taken, as far as it has told: what a lost peer may not have
+  /// seen.
   [[nodiscard]] std::uint64_t first_unseen() const noexcept;
-  [[nodiscard]] const Slot& sent_slot(std::uint64_t seq) const noexcept { return tx_slots_[seq & tx_mask_]; }
+  [[nodiscard]] const Slot& sent_slot(std::uint64_t seq) const noexcept {
+    return tx_slots_[seq & tx_mask_];
+  }
   [[nodiscard]] bool has_arrivals() const noexcept {
     return rx_slots_ != nullptr && is_full(next_slot().header.load(std::memory_order_acquire));
   }
   [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
   [[nodiscard]] void* context() const noexcept { return context_; }
   [[nodiscard]] ErrorCause error_cause() const noexcept { return cause_; }
-  /// The client's extra bytes of the channel that this VI sends on, zeroed; before connecting. The peer's, once
-  /// connected: both live until the channel does (after the peer has stopped reading it).
+  /// The client's extra bytes of the channel that this VI sends on, zeroed; before connecting. The
+  /// peer's, once connected: both live until the channel does (after the peer has stopped reading
+  /// it).
   [[nodiscard]] std::byte* prepare_extra();
   [[nodiscard]] std::byte* peer_extra() const noexcept { return peer_extra_; }
   /// The line behind @p slot in the ring that this VI receives from: continuations of a message.
@@ -162,7 +179,8 @@ class Vi final : public via::Vi {
   }
   /// Why the peer rejected: what it gave to Nic::reject_peer.
   [[nodiscard]] std::uint64_t rejection_reason() const noexcept { return rejection_reason_; }
-  /// For a forked child, which has a copy of the VI and none of its rights: nothing can be claimed any more.
+  /// For a forked child, which has a copy of the VI and none of its rights: nothing can be claimed
+  /// any more.
   void close_in_child() noexcept {
     state_ = ViState::idle;
     tx_limit_ = tx_seq_;
@@ -176,13 +194,15 @@ class Vi final : public via::Vi {
 
   static constexpr std::uint32_t kPrefetchAhead = 16;
 
-  /// A registered range that the last descriptor named: the common case needs no look into the region table.
+  /// A registered range that the last descriptor named: the common case needs no look into the
+  /// region table.
   struct RegionCache {
     const std::byte* begin = nullptr;
     std::size_t bytes = 0;
     MemoryHandle handle = MemoryHandle::none;
-    const std::atomic<std::uint32_t>* live = nullptr;  // the entry's handle word, cleared by deregistration
-    const std::byte* window = nullptr;                 // own window's base when the range lies in it
+    // The entry's handle word, cleared by deregistration.
+    const std::atomic<std::uint32_t>* live = nullptr;
+    const std::byte* window = nullptr;  // own window's base when the range lies in it
     [[nodiscard]] bool covers(const LocalSegment& s) const noexcept {
       const auto at = static_cast<std::size_t>(s.address - begin);
       return s.handle == handle && live != nullptr && at <= bytes && s.length <= bytes - at &&
@@ -244,7 +264,8 @@ class Vi final : public via::Vi {
     ++rx_outstanding_;
     rx_ring_[number & rx_ring_mask_] = &d;
     if (number - rx_seq_ <= rx_mask_) [[likely]] {
-      rx_->posted_info(rx_slot_count_)[number & rx_mask_] = place_of(d.segment[0].local, receive_region_);
+      rx_->posted_info(rx_slot_count_)[number & rx_mask_] =
+          place_of(d.segment[0].local, receive_region_);
       rx_->receiver.client_counter[0].store(rx_posted_, std::memory_order_relaxed);
       rx_->receiver.posted.store(rx_posted_, std::memory_order_release);
     }
@@ -254,12 +275,13 @@ class Vi final : public via::Vi {
     return (h & header::phase_bit) == phase(rx_seq_, rx_mask_);
   }
   [[nodiscard]] Slot& next_slot() const noexcept { return rx_slots_[rx_seq_ & rx_mask_]; }
-  /// Takes an arrived message into its receive when that is all there is to do; otherwise null, nothing done.
+  /// Takes an arrived message into its receive when that is all there is to do; otherwise null,
+  /// nothing done.
   [[nodiscard]] Descriptor* take_plain(Slot& slot, std::uint64_t h) noexcept {
     Descriptor* d = rx_ring_[rx_seq_ & rx_ring_mask_];
     const std::uint32_t length = header::length(h);
-    if ((h & kPlainMask) != kPlain || d->control.segment_count != 1 || d->segment[0].local.length < length ||
-        rx_posted_ - rx_seq_ > rx_plain_) [[unlikely]]
+    if ((h & kPlainMask) != kPlain || d->control.segment_count != 1 ||
+        d->segment[0].local.length < length || rx_posted_ - rx_seq_ > rx_plain_) [[unlikely]]
       return nullptr;
     copy_out_small(d->segment[0].local.address, slot, length);
     __builtin_prefetch(&rx_slots_[(rx_seq_ + kPrefetchAhead) & rx_mask_]);
@@ -277,14 +299,17 @@ class Vi final : public via::Vi {
     if (Descriptor* d = take_plain(slot, h)) return d;
     return take_receive_slow(slot, h);
   }
-  static constexpr std::uint64_t kPlainMask = header::kind_mask | header::immediate_bit | header::rdma_bit;
+  static constexpr std::uint64_t kPlainMask =
+      header::kind_mask | header::immediate_bit | header::rdma_bit;
   static constexpr std::uint64_t kPlain = header::make(MessageKind::inline_data, 0, 0);
   static constexpr std::uint32_t kReceived =
-      descriptor_status::done |
-      (static_cast<std::uint32_t>(CompletedOperation::receive) << descriptor_status::operation_shift);
-  [[nodiscard]] static PostedInfo place_of(const LocalSegment& s, const RegionCache& region) noexcept {
+      descriptor_status::done | (static_cast<std::uint32_t>(CompletedOperation::receive)
+                                 << descriptor_status::operation_shift);
+  [[nodiscard]] static PostedInfo place_of(const LocalSegment& s,
+                                           const RegionCache& region) noexcept {
     if (region.window != nullptr)
-      return {static_cast<std::uint64_t>(s.address - region.window), s.length, PostedInfo::Kind::window};
+      return {static_cast<std::uint64_t>(s.address - region.window), s.length,
+              PostedInfo::Kind::window};
     return {reinterpret_cast<std::uint64_t>(s.address), s.length, PostedInfo::Kind::owner_private};
   }
 
@@ -295,7 +320,7 @@ class Vi final : public via::Vi {
   [[gnu::cold, gnu::noinline]] void wake_peer() noexcept;
 
   // transfer.cpp: carrying out descriptors that the fast path does not take
-  enum class Carried : std::uint8_t { done, failed, later };  // later: stays at the head of pending_
+  enum class Carried : std::uint8_t { done, failed, later };  // later: stays first in pending_
   Carried carry_out(Descriptor& d) noexcept;
   Carried carry_send(Descriptor& d) noexcept;
   Carried carry_rdma(Descriptor& d) noexcept;
@@ -310,7 +335,8 @@ class Vi final : public via::Vi {
   [[nodiscard]] bool locals_ok(const Descriptor& d, std::uint32_t first) noexcept;
   void run_pending() noexcept;
   static void gather(const Descriptor& d, std::uint32_t first, std::byte* to) noexcept;
-  static void scatter(const Descriptor& d, std::uint32_t first, const std::byte* from, std::uint32_t n) noexcept;
+  static void scatter(const Descriptor& d, std::uint32_t first, const std::byte* from,
+                      std::uint32_t n) noexcept;
   void publish_receive(std::uint64_t number) noexcept;
   [[nodiscard]] std::uint32_t check_receive(const Descriptor& d) noexcept;
   [[nodiscard]] std::uint32_t refusal_of(std::uint64_t number) const noexcept;
@@ -347,7 +373,7 @@ class Vi final : public via::Vi {
   ChannelHead* rx_ = nullptr;
   std::uint64_t rx_released_ = 0;
   std::uint64_t rx_posted_ = 0;  // receives posted in all since the connection
-  void* context_ = nullptr;  // attributes_.context
+  void* context_ = nullptr;      // attributes_.context
   const std::atomic<std::uint32_t>* peer_sleeping_ = nullptr;
   InlineOptions options_;
   std::uint32_t rx_outstanding_ = 0;
@@ -385,10 +411,12 @@ class Vi final : public via::Vi {
     std::uint64_t number;  // of the receive
     std::uint32_t status;
   };
-  std::deque<Refusal> refusals_;  // posted receives that no message may go into: they fail in their turn
+  // Posted receives that no message may go into: they fail in their turn.
+  std::deque<Refusal> refusals_;
   struct Pending {
     Descriptor* descriptor;
-    std::uint64_t staged;  // offset of the block that must be taken first (reception level); 0: not yet carried out
+    // Offset of the block that must be taken first (reception level); 0: not yet carried out.
+    std::uint64_t staged;
   };
   std::deque<Pending> pending_;
   std::unique_ptr<CompletionQueue> own_send_cq_;

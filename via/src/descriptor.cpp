@@ -3,12 +3,14 @@
 namespace viaduct::via {
 
 namespace {
-void reset(Descriptor& d, std::uint16_t segments, std::uint16_t control, std::uint32_t length) noexcept {
+void reset(Descriptor& d, std::uint16_t segments, std::uint16_t control,
+           std::uint32_t length) noexcept {
   d.control = ControlSegment{nullptr, 0, segments, control, 0, 0, length, 0};
 }
 
-void make_atomic(DescriptorWith<3>& d, std::uint16_t flags, std::byte* old_value, MemoryHandle handle,
-                 std::uint64_t remote_address, MemoryHandle remote_handle, const OperandSegment& operands) noexcept {
+void make_atomic(DescriptorWith<3>& d, std::uint16_t flags, std::byte* old_value,
+                 MemoryHandle handle, std::uint64_t remote_address, MemoryHandle remote_handle,
+                 const OperandSegment& operands) noexcept {
   reset(d, 3, static_cast<std::uint16_t>(3U | flags), 8);
   d.segments()[0].remote = AddressSegment{remote_address, remote_handle, 0};
   d.segments()[1].operands = operands;
@@ -21,7 +23,8 @@ void make_send(Descriptor& d, std::byte* from, std::uint32_t bytes, MemoryHandle
   d.segments()[0].local = LocalSegment{from, handle, bytes};
 }
 
-void make_receive(Descriptor& d, std::byte* into, std::uint32_t bytes, MemoryHandle handle) noexcept {
+void make_receive(Descriptor& d, std::byte* into, std::uint32_t bytes,
+                  MemoryHandle handle) noexcept {
   make_send(d, into, bytes, handle);
 }
 
@@ -38,14 +41,16 @@ void make_rdma_read(Descriptor& d, std::byte* into, std::uint32_t bytes, MemoryH
   d.control.control = static_cast<std::uint16_t>(Operation::rdma_read);
 }
 
-void make_fetch_add(DescriptorWith<3>& d, std::byte* old_value, MemoryHandle handle, std::uint64_t remote_address,
-                    MemoryHandle remote_handle, std::uint64_t addend) noexcept {
-  make_atomic(d, control_bits::atomic_add, old_value, handle, remote_address, remote_handle, {addend, 0});
+void make_fetch_add(DescriptorWith<3>& d, std::byte* old_value, MemoryHandle handle,
+                    std::uint64_t remote_address, MemoryHandle remote_handle,
+                    std::uint64_t addend) noexcept {
+  make_atomic(d, control_bits::atomic_add, old_value, handle, remote_address, remote_handle,
+              {addend, 0});
 }
 
 void make_compare_swap(DescriptorWith<3>& d, std::byte* old_value, MemoryHandle handle,
-                       std::uint64_t remote_address, MemoryHandle remote_handle, std::uint64_t expected,
-                       std::uint64_t desired) noexcept {
+                       std::uint64_t remote_address, MemoryHandle remote_handle,
+                       std::uint64_t expected, std::uint64_t desired) noexcept {
   make_atomic(d, 0, old_value, handle, remote_address, remote_handle, {expected, desired});
 }
 
