@@ -8,8 +8,8 @@
 /// Credits: a request takes one; it comes back with the reply, with the request's return, or, when the handler has
 /// returned without replying, through `unreplied`, a counter that the receiver publishes every publish_every messages.
 /// So at most k of our requests and k replies to the peer's requests are in our ring; with the slots that the receiver
-/// has taken and not yet given back (release_every) that is at most 2k + release_every <= slots: a reply always finds a
-/// slot unless it needs several lines.
+/// has taken and not yet given back (release_every) that is at most 2k + release_every <= slots: a reply finds a slot at
+/// once so long as all messages take one line. Behind longer ones and notes, which are not counted, it may have to wait.
 
 #include <cstdint>
 #include <deque>

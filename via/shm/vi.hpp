@@ -1,7 +1,8 @@
 #pragma once
 /// @file
 /// Data path of provider shm: from post_send to the store that makes a message visible, and from
-/// that store to the receiver's completion. Set-up, larger transfers and errors are in vi.cpp.
+/// that store to the receiver's completion. Set-up and the end are in connect.cpp, larger transfers
+/// and errors in transfer.cpp.
 
 #include <atomic>
 #include <cstdint>
