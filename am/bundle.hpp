@@ -74,7 +74,8 @@ class Bundle {
       bundle.dispatch(vi, slot, header, requests);
     }
   };
-  class Guard;  // the lock of a parallel bundle, and the check that no handler is running
+  class Lock;   // of a parallel bundle
+  class Guard;  // the same, and the check that no handler is running
 
   /// A count that the lock's holder changes and that others look at before they take the lock: plain loads and stores.
   class Depth {

@@ -24,7 +24,8 @@ using RawHandler = Thunk;
 /// The undeliverable-message handler, id 0. It may not communicate. The default logs the message and aborts.
 using UndeliverableHandler = std::function<void(const Returned&)>;
 
-/// Belongs to the thread of its bundle. Destroy it before its bundle, outside handlers.
+/// Belongs to the thread of its bundle; all threads may use it when that is parallel. Made and destroyed outside
+/// handlers, destroyed before its bundle and when no other thread uses it.
 ///
 /// All sends: @p to is an index of the translation table. What cannot be delivered (index not mapped, tag, handler,
 /// offset or length wrong at the other side, endpoint gone) comes back to this endpoint's handler 0; what the caller can
@@ -48,7 +49,7 @@ class Endpoint {
   /// Waits until all requests to @p index have been answered or returned, then forgets it. bad_argument when it is not
   /// mapped. The peer's requests to this endpoint go on as before; their source is kNoIndex then.
   Status unmap(Index index) noexcept;
-  [[nodiscard]] std::uint32_t translations() const noexcept { return static_cast<std::uint32_t>(maps_.size()); }
+  [[nodiscard]] std::uint32_t translations() const noexcept;
   /// Grows the table. Throws Error beyond 65536.
   void set_translations(std::uint32_t count);
   [[nodiscard]] bool is_mapped(Index index) const noexcept;
@@ -64,19 +65,20 @@ class Endpoint {
   void set_tag(Tag tag) noexcept;
   /// Puts @p handler at @p id, 1 to 255. bad_argument otherwise.
   Status set_handler(HandlerId id, RawHandler handler) noexcept;
-  void set_undeliverable_handler(UndeliverableHandler handler) { undeliverable_ = std::move(handler); }
+  void set_undeliverable_handler(UndeliverableHandler handler);
 
   /// Makes a segment of @p bytes that peers write to and read from directly; replaces the one before, which must have no
   /// transfers under way.  Throws Error (memory).
   std::span<std::byte> make_segment(std::size_t bytes);
   /// Uses the caller's memory instead; it stays the caller's and must outlive its use here.  Throws Error.
   void set_segment(std::span<std::byte> memory);
+  /// Not while another thread changes it.
   [[nodiscard]] std::span<std::byte> segment() const noexcept { return segment_; }
   [[nodiscard]] std::uint32_t max_medium() const noexcept { return max_medium_; }
   /// Requests that may be outstanding to one peer.
   [[nodiscard]] std::uint32_t credits() const noexcept { return credits_; }
   /// Whether waiting sends may run request handlers (default) or only replies.
-  void set_wait_run(Bundle::Run run) noexcept { wait_run_ = run; }
+  void set_wait_run(Bundle::Run run) noexcept;
 
   // Sending.
 
@@ -174,7 +176,7 @@ class Endpoint {
     static_assert(S::kOperation == Operation::short_message, "use request_medium, request_bulk or get for this handler");
     constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
     if constexpr (kWords <= via::shm::kWordsPerSlot) {
-      if (value(to) < maps_.size() && bundle_.slow_ == 0) [[likely]] {
+      if (bundle_.slow_ == 0 && value(to) < maps_.size()) [[likely]] {  // in this order: other threads may change it
         detail::Map& map = *maps_[value(to)];
         if (map.credits != 0 || map.take_stock()) [[likely]] {
           via::shm::Vi& vi = *map.vi;

@@ -6,24 +6,34 @@
 
 namespace viaduct::am {
 
-/// Takes a parallel bundle's lock, and stops the program when the caller is a handler or a forked child.
-class Bundle::Guard {
+/// Takes a parallel bundle's lock; handlers have it already and may take it again. Stops a forked child.
+class Bundle::Lock {
  public:
-  Guard(Bundle& bundle, const char* call) noexcept : bundle_(bundle) {
+  Lock(Bundle& bundle, const char* call) noexcept : bundle_(bundle) {
     if (bundle_.context_.job().in_forked_child()) bundle_.stop_caller(call);  // before the lock: its holder is not here
     if (bundle_.threads_ == Threads::parallel) bundle_.mutex_.lock();
-    if (bundle_.slow_ != bundle_.depth_base_) bundle_.stop_caller(call);
   }
-  ~Guard() {
+  ~Lock() {
     if (bundle_.threads_ != Threads::parallel) return;
     bundle_.wake_others();
     bundle_.mutex_.unlock();
   }
-  Guard(const Guard&) = delete;
-  Guard& operator=(const Guard&) = delete;
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
 
  private:
   Bundle& bundle_;
+};
+
+/// The same, and stops the program when the caller is a handler.
+class Bundle::Guard {
+ public:
+  Guard(Bundle& bundle, const char* call) noexcept : lock_(bundle, call) {
+    if (bundle.slow_ != bundle.depth_base_) bundle.stop_caller(call);
+  }
+
+ private:
+  Lock lock_;
 };
 
 /// Polls, then spins, yields, blocks, until done() or the time is over. With @p handled the wait also ends when that

@@ -15,6 +15,7 @@ using detail::Map;
 namespace wire = detail::wire;
 
 Endpoint::Endpoint(Bundle& bundle, Tag tag) : bundle_(bundle), tag_(tag) {
+  const Bundle::Guard guard(bundle, "Endpoint");
   Context& context = bundle.context();
   const Settings& settings = context.settings();
   max_medium_ = static_cast<std::uint32_t>(settings.medium_bytes / 2);
@@ -48,6 +49,7 @@ Endpoint::~Endpoint() {
 void Endpoint::set_translations(std::uint32_t count) {
   if (count > 65536)
     throw Error(std::errc::invalid_argument, "a translation table has at most 65536 entries, not " + std::to_string(count));
+  const Bundle::Lock lock(bundle_, "set_translations");
   if (count < maps_.size()) return;
   maps_.resize(count, &null_map_);
   translations_.resize(count);
@@ -129,14 +131,17 @@ Status Endpoint::unmap(Index index) noexcept {
 }
 
 bool Endpoint::is_mapped(Index index) const noexcept {
+  const Bundle::Lock lock(bundle_, "is_mapped");
   return value(index) < translations_.size() && translations_[value(index)].in_use;
 }
 
 EndpointName Endpoint::translation_name(Index index) const noexcept {
+  const Bundle::Lock lock(bundle_, "translation_name");
   return is_mapped(index) ? translations_[value(index)].name : EndpointName{};
 }
 
 Tag Endpoint::translation_tag(Index index) const noexcept {
+  const Bundle::Lock lock(bundle_, "translation_tag");
   return is_mapped(index) ? translations_[value(index)].tag : kTagNone;
 }
 
@@ -155,6 +160,7 @@ void Endpoint::apply_tag(Map& map) noexcept {
 }
 
 void Endpoint::set_tag(Tag tag) noexcept {
+  const Bundle::Lock lock(bundle_, "set_tag");
   tag_ = tag;
   for (const auto& map : owned_) apply_tag(*map);
 }
@@ -162,13 +168,25 @@ void Endpoint::set_tag(Tag tag) noexcept {
 Status Endpoint::set_handler(HandlerId id, RawHandler handler) noexcept {
   const auto at = static_cast<std::size_t>(id);
   if (at == 0 || at >= kOwnHandlers) return Status::bad_argument;
+  const Bundle::Lock lock(bundle_, "set_handler");
   thunks_[at] = handler;
   return Status::ok;
+}
+
+void Endpoint::set_undeliverable_handler(UndeliverableHandler handler) {
+  const Bundle::Lock lock(bundle_, "set_undeliverable_handler");
+  undeliverable_ = std::move(handler);
+}
+
+void Endpoint::set_wait_run(Bundle::Run run) noexcept {
+  const Bundle::Lock lock(bundle_, "set_wait_run");
+  wait_run_ = run;
 }
 
 // Segment.
 
 std::span<std::byte> Endpoint::make_segment(std::size_t bytes) {
+  const Bundle::Lock lock(bundle_, "make_segment");
   std::byte* memory = bundle_.context().nic().allocate(bytes);
   try {
     publish_segment({memory, bytes});
@@ -182,6 +200,7 @@ std::span<std::byte> Endpoint::make_segment(std::size_t bytes) {
 }
 
 void Endpoint::set_segment(std::span<std::byte> memory) {
+  const Bundle::Lock lock(bundle_, "set_segment");
   publish_segment(memory);
   if (own_segment_ != nullptr) bundle_.context().nic().release(own_segment_);
   own_segment_ = nullptr;
@@ -249,7 +268,13 @@ Endpoint::Footprint Endpoint::footprint() const noexcept {
           idle};
 }
 
+std::uint32_t Endpoint::translations() const noexcept {
+  const Bundle::Lock lock(bundle_, "translations");
+  return static_cast<std::uint32_t>(maps_.size());
+}
+
 std::uint32_t Endpoint::active_peers() const noexcept {
+  const Bundle::Lock lock(bundle_, "active_peers");
   return static_cast<std::uint32_t>(std::count_if(owned_.begin(), owned_.end(), [](const auto& map) {
     return map->state == Map::State::connected;
   }));
