@@ -50,7 +50,8 @@ class Endpoint {
   /// mapped. The peer's requests to this endpoint go on as before; their source is kNoIndex then.
   Status unmap(Index index) noexcept;
   [[nodiscard]] std::uint32_t translations() const noexcept;
-  /// Grows the table. Throws Error beyond 65536.
+  /// Grows the table; not while another thread sends: the inline path looks at the table's size before any lock. Throws
+  /// Error beyond 65536.
   void set_translations(std::uint32_t count);
   [[nodiscard]] bool is_mapped(Index index) const noexcept;
   [[nodiscard]] EndpointName translation_name(Index index) const noexcept;
@@ -176,7 +177,7 @@ class Endpoint {
     static_assert(S::kOperation == Operation::short_message, "use request_medium, request_bulk or get for this handler");
     constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
     if constexpr (kWords <= via::shm::kWordsPerSlot) {
-      if (bundle_.slow_ == 0 && value(to) < maps_.size()) [[likely]] {  // in this order: other threads may change it
+      if (value(to) < maps_.size() && bundle_.slow_ == 0) [[likely]] {
         detail::Map& map = *maps_[value(to)];
         if (map.credits != 0 || map.take_stock()) [[likely]] {
           via::shm::Vi& vi = *map.vi;

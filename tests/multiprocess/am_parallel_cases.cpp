@@ -214,7 +214,7 @@ void set_up_beside_waiters(Rig& rig) {
     CHECK_EQ(p.endpoint.set_handler(am::HandlerId{7}, nullptr), Status::ok);
     other.set_tag(i);
     p.endpoint.set_tag(am::kTagAll);
-    p.endpoint.set_translations(1024 + 10 * i);
+    other.set_translations(1024 + 10 * i);
     (void)p.endpoint.make_segment(100 + i);
     CHECK_EQ(p.endpoint.request<on_request>(rig.next(), std::uint64_t{i}), Status::ok);
   }
