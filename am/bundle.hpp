@@ -33,8 +33,8 @@ class Bundle {
   Bundle(const Bundle&) = delete;
   Bundle& operator=(const Bundle&) = delete;
 
-  /// Handles what has arrived, at most a batch per peer: replies at once, requests in order if @p run allows them
-  /// (else they are kept for the next poll that does).
+  /// Handles what has arrived, at most a batch per peer: replies at once, requests in order if @p
+  /// run allows them (else they are kept for the next poll that does).
   ///
   /// Blocks      never.
   /// Progress    also recycles send descriptors and moves connections on.
@@ -43,19 +43,20 @@ class Bundle {
   ///
   /// @return messages handled.
   std::uint32_t poll(Run run = Run::all) noexcept {
-    if (slow_ != 0) [[unlikely]] return poll_guarded(run);
+    if (slow_ != 0) [[unlikely]]
+      return poll_guarded(run);
     return poll_open(run);
   }
 
-  /// Polls until at least one message has been handled, at most @p timeout_ns (negative: for ever): spins, yields, then
-  /// blocks in the kernel.  ok or timeout. Call from outside handlers.
+  /// Polls until at least one message has been handled, at most @p timeout_ns (negative: for ever):
+  /// spins, yields, then blocks in the kernel.  ok or timeout. Call from outside handlers.
   Status wait(std::int64_t timeout_ns = -1) noexcept;
 
   /// Polls until @p done answers true: ok or timeout. @p done is called after every poll.
   Status wait_until(const std::function<bool()>& done, std::int64_t timeout_ns = -1) noexcept;
 
-  /// Collective over the job, polling meanwhile. ok, or peer_lost when a rank that has not arrived is lost
-  /// or has come to its Job's destructor (a sentence names that one).
+  /// Collective over the job, polling meanwhile. ok, or peer_lost when a rank that has not arrived
+  /// is lost or has come to its Job's destructor (a sentence names that one).
   Status barrier() noexcept;
 
   [[nodiscard]] Context& context() noexcept { return context_; }
@@ -77,7 +78,8 @@ class Bundle {
   class Lock;   // of a parallel bundle
   class Guard;  // the same, and the check that no handler is running
 
-  /// A count that the lock's holder changes and that others look at before they take the lock: plain loads and stores.
+  /// A count that the lock's holder changes and that others look at before they take the lock:
+  /// plain loads and stores.
   class Depth {
    public:
     Depth& operator=(std::uint32_t count) noexcept {
@@ -86,7 +88,9 @@ class Bundle {
     }
     void operator++() noexcept { *this = *this + 1; }
     void operator--() noexcept { *this = *this - 1; }
-    operator std::uint32_t() const noexcept { return std::atomic_ref(count_).load(std::memory_order_relaxed); }
+    operator std::uint32_t() const noexcept {
+      return std::atomic_ref(count_).load(std::memory_order_relaxed);
+    }
     /// For forked children, which have one thread.
     [[nodiscard]] std::uint32_t& word() noexcept { return count_; }
 
@@ -99,15 +103,19 @@ class Bundle {
   std::uint32_t poll_open(Run run) noexcept {
     std::uint32_t n = 0;
     const bool requests = run == Run::all;
-    if (deferred_total_ != 0 && requests) [[unlikely]] n += run_deferred();
+    if (deferred_total_ != 0 && requests) [[unlikely]]
+      n += run_deferred();
     Dispatcher dispatcher{*this, requests};
     n += receive_queue_->poll_inline(kBatch, dispatcher);
-    if (!send_queue_->ring_empty()) [[unlikely]] reap_sends();
-    if (unfinished_) [[unlikely]] n += finish(run);
+    if (!send_queue_->ring_empty()) [[unlikely]]
+      reap_sends();
+    if (unfinished_) [[unlikely]]
+      n += finish(run);
     return n;
   }
 
-  void dispatch(via::shm::Vi& vi, via::shm::Slot& slot, std::uint64_t header, bool requests) noexcept {
+  void dispatch(via::shm::Vi& vi, via::shm::Slot& slot, std::uint64_t header,
+                bool requests) noexcept {
     using namespace detail;
     auto& map = *static_cast<Map*>(vi.context());
     const std::uint64_t client = via::shm::header::client(header);
@@ -116,9 +124,11 @@ class Bundle {
     const bool reply = special == (std::uint64_t{1} << wire::kind_shift);
     const bool plain = special == 0 && requests && map.deferred_count == 0;
     if ((reply || plain) && via::shm::header::extra_lines(header) == 0 && id >= kOwnHandlers &&
-        id < map.thunk_count) [[likely]] {  // a handler of its own table reads its arguments in place: not in the slot
+        id < map.thunk_count)
+        [[likely]] {  // a handler of its own table reads its arguments in place: not in the slot
       if (const Thunk thunk = map.thunks[id]; thunk != nullptr) [[likely]] {
-        const Arrival arrival{reinterpret_cast<const std::byte*>(slot.words), via::shm::header::length(header), nullptr, 0};
+        const Arrival arrival{reinterpret_cast<const std::byte*>(slot.words),
+                              via::shm::header::length(header), nullptr, 0};
         Token token(map, client);
         if (reply) ++map.credits;
         ++slow_;
@@ -143,20 +153,22 @@ class Bundle {
   [[gnu::cold, gnu::noinline]] void reap_sends() noexcept;
   [[gnu::cold, gnu::noinline]] std::uint32_t finish(Run run) noexcept;
   [[gnu::cold, gnu::noinline]] std::uint32_t poll_guarded(Run run) noexcept;
-  [[nodiscard, gnu::cold]] bool overflow_is_there(detail::Map& map, const detail::Deferred& message) noexcept;
+  [[nodiscard, gnu::cold]] bool overflow_is_there(detail::Map& map,
+                                                  const detail::Deferred& message) noexcept;
   [[gnu::cold]] void report_malformed(detail::Map& map, const char* what) noexcept;
   [[noreturn, gnu::cold]] void stop_caller(const char* call) const noexcept;
-  Status send_waiting(detail::Map& map, std::uint64_t client, const std::uint64_t* words, std::uint32_t count,
-                      std::uint32_t bytes) noexcept;
+  Status send_waiting(detail::Map& map, std::uint64_t client, const std::uint64_t* words,
+                      std::uint32_t count, std::uint32_t bytes) noexcept;
   void block(std::int64_t timeout_ns, const std::function<bool()>& done) noexcept;
   void wake_others() noexcept;
   template <class Done>
-  Status wait_loop(Activity activity, const char* operation, std::uint32_t peer, Run run, std::int64_t timeout_ns,
-                   Done&& done, std::uint32_t* handled = nullptr) noexcept;
+  Status wait_loop(Activity activity, const char* operation, std::uint32_t peer, Run run,
+                   std::int64_t timeout_ns, Done&& done, std::uint32_t* handled = nullptr) noexcept;
   void add(Endpoint& endpoint);
   void remove(Endpoint& endpoint) noexcept;
 
-  // Hot. slow_ counts what sends the inline paths to their guarded forms: a running handler, a parallel bundle.
+  // Hot. slow_ counts what sends the inline paths to their guarded forms: a running handler, a
+  // parallel bundle.
   Depth slow_;
   std::uint32_t until_poll_ = 8;
   std::uint32_t poll_every_ = 8;
@@ -171,7 +183,8 @@ class Bundle {
   std::uint32_t depth_base_ = 0;  // slow_ when no handler runs
   std::uint16_t running_ = 0;     // handler that runs, for messages
   std::uint32_t malformed_ = 0;   // messages dropped
-  bool stirred_ = false;          // a handler has run for which no bell was rung: sleepers are to look again
+  // A handler has run for which no bell was rung: sleepers are to look again.
+  bool stirred_ = false;
   via::ProtectionTag protection_tag_{};
   std::unique_ptr<via::CompletionQueue> receive_owner_;
   std::unique_ptr<via::CompletionQueue> send_owner_;

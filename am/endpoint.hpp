@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// Endpoints: a process' port into a virtual network. Source: Begel et al. 2001, sections 4.1 and 5.
+/// Endpoints: a process' port into a virtual network. Source: Begel et al. 2001, sections 4.1 and
+/// 5.
 
 #include <array>
 #include <cstddef>
@@ -21,16 +22,18 @@ namespace viaduct::am {
 /// A handler of the endpoint's own table (ids 1 to 255): reads its arguments itself.
 using RawHandler = Thunk;
 
-/// The undeliverable-message handler, id 0. It may not communicate. The default logs the message and aborts.
+/// The undeliverable-message handler, id 0. It may not communicate. The default logs the message
+/// and aborts.
 using UndeliverableHandler = std::function<void(const Returned&)>;
 
-/// Belongs to the thread of its bundle; all threads may use it when that is parallel. Made and destroyed outside
-/// handlers, destroyed before its bundle and when no other thread uses it.
+/// Belongs to the thread of its bundle; all threads may use it when that is parallel. Made and
+/// destroyed outside handlers, destroyed before its bundle and when no other thread uses it.
 ///
-/// All sends: @p to is an index of the translation table. What cannot be delivered (index not mapped, tag, handler,
-/// offset or length wrong at the other side, endpoint gone) comes back to this endpoint's handler 0; what the caller can
-/// see is wrong (index out of range, data null, too long) is answered bad_argument. A MAP to the peer is made at the
-/// first message. request* waits for credit and connection, polling; try_request* answers retry instead.
+/// All sends: @p to is an index of the translation table. What cannot be delivered (index not
+/// mapped, tag, handler, offset or length wrong at the other side, endpoint gone) comes back to
+/// this endpoint's handler 0; what the caller can see is wrong (index out of range, data null, too
+/// long) is answered bad_argument. A MAP to the peer is made at the first message. request* waits
+/// for credit and connection, polling; try_request* answers retry instead.
 class Endpoint {
  public:
   explicit Endpoint(Bundle& bundle, Tag tag = kTagAll);
@@ -42,16 +45,18 @@ class Endpoint {
 
   /// Index r becomes endpoint 0 of rank r, for all ranks of the job, under @p tag (theirs).
   void map_all(Tag tag = kTagAll);
-  /// Maps @p index; no communication until the first message. bad_argument: out of range, or no such rank; bad_state: in
-  /// use. Several indices may name one endpoint, all under the same tag (another one is bad_state): they share its
-  /// credits and its order, and what comes from it names the lowest of them (Token::source, Returned::peer).
+  /// Maps @p index; no communication until the first message. bad_argument: out of range, or no
+  /// such rank; bad_state: in use. Several indices may name one endpoint, all under the same tag
+  /// (another one is bad_state): they share its credits and its order, and what comes from it names
+  /// the lowest of them (Token::source, Returned::peer).
   Status map(Index index, EndpointName name, Tag tag);
-  /// Waits until all requests to @p index have been answered or returned, then forgets it. bad_argument when it is not
-  /// mapped. The peer's requests to this endpoint go on as before; their source is kNoIndex then.
+  /// Waits until all requests to @p index have been answered or returned, then forgets it.
+  /// bad_argument when it is not mapped. The peer's requests to this endpoint go on as before;
+  /// their source is kNoIndex then.
   Status unmap(Index index) noexcept;
   [[nodiscard]] std::uint32_t translations() const noexcept;
-  /// Grows the table; not while another thread sends: the inline path looks at the table's size before any lock. Throws
-  /// Error beyond 65536.
+  /// Grows the table; not while another thread sends: the inline path looks at the table's size
+  /// before any lock. Throws Error beyond 65536.
   void set_translations(std::uint32_t count);
   [[nodiscard]] bool is_mapped(Index index) const noexcept;
   [[nodiscard]] EndpointName translation_name(Index index) const noexcept;
@@ -59,19 +64,22 @@ class Endpoint {
 
   // This endpoint.
 
-  [[nodiscard]] EndpointName name() const noexcept { return {bundle_.context_.job().rank(), number_}; }
+  [[nodiscard]] EndpointName name() const noexcept {
+    return {bundle_.context_.job().rank(), number_};
+  }
   [[nodiscard]] Tag tag() const noexcept { return tag_; }
-  /// Before it returns, nobody who mapped this endpoint under another tag is heard any more: what such a sender has
-  /// under way and what it sends comes back to it with bad_tag.
+  /// Before it returns, nobody who mapped this endpoint under another tag is heard any more: what
+  /// such a sender has under way and what it sends comes back to it with bad_tag.
   void set_tag(Tag tag) noexcept;
   /// Puts @p handler at @p id, 1 to 255. bad_argument otherwise.
   Status set_handler(HandlerId id, RawHandler handler) noexcept;
   void set_undeliverable_handler(UndeliverableHandler handler);
 
-  /// Makes a segment of @p bytes that peers write to and read from directly; replaces the one before, which must have no
-  /// transfers under way.  Throws Error (memory).
+  /// Makes a segment of @p bytes that peers write to and read from directly; replaces the one
+  /// before, which must have no transfers under way.  Throws Error (memory).
   std::span<std::byte> make_segment(std::size_t bytes);
-  /// Uses the caller's memory instead; it stays the caller's and must outlive its use here.  Throws Error.
+  /// Uses the caller's memory instead; it stays the caller's and must outlive its use here.  Throws
+  /// Error.
   void set_segment(std::span<std::byte> memory);
   /// Not while another thread changes it.
   [[nodiscard]] std::span<std::byte> segment() const noexcept { return segment_; }
@@ -87,16 +95,20 @@ class Endpoint {
   ///
   /// Blocks      until there is credit, polling (requests too unless set_wait_run says otherwise).
   /// Call from   the bundle's thread, outside handlers; in a handler use Token::reply.
-  /// Progress    polls every VIADUCT_AM_POLL_EVERY calls, so that a rank which only sends serves its peers.
-  /// Order       requests of one endpoint to one other are handled in call order, whatever their sizes.
+  /// Progress    polls every VIADUCT_AM_POLL_EVERY calls, so that a rank which only sends serves
+  ///             its peers.
+  /// Order       requests of one endpoint to one other are handled in call order, whatever their
+  ///             sizes.
   /// Cost        one cache line, one credit; no allocation, lock, fence or system call.
   ///
-  /// @return ok; peer_lost (nothing was sent: the peer's process is gone); bad_argument (index out of range).
+  /// @return ok; peer_lost (nothing was sent: the peer's process is gone); bad_argument (index out
+  ///         of range).
   ///
-  /// ok means accepted, not delivered: a peer that is killed, leaves or ends its endpoint is noticed within 64 polls (or
-  /// when the caller waits), and what was accepted until then and not handled comes back to handler 0 (unreachable,
-  /// bad_endpoint). Each message is handled or comes back; requests without a reply that the peer had handled just
-  /// before its end may come back, too.
+  /// ok means accepted, not delivered: a peer that is killed, leaves or ends its endpoint is
+  /// noticed within 64 polls (or when the caller waits), and what was accepted until then and not
+  /// handled comes back to handler 0 (unreachable, bad_endpoint). Each message is handled or comes
+  /// back; requests without a reply that the peer had handled just before its end may come back,
+  /// too.
   template <auto Handler, class... A>
   Status request(Index to, A... args) noexcept {
     return send_short<Handler, true>(to, args...);
@@ -107,8 +119,8 @@ class Endpoint {
     return send_short<Handler, false>(to, args...);
   }
 
-  /// Medium request: up to max_medium() bytes, copied before the call returns; the handler gets them in its receive
-  /// buffer, 16-byte aligned, valid until it returns. bad_argument: too long.
+  /// Medium request: up to max_medium() bytes, copied before the call returns; the handler gets
+  /// them in its receive buffer, 16-byte aligned, valid until it returns. bad_argument: too long.
   template <auto Handler, class T, class... A>
   Status request_medium(Index to, std::span<T> data, A... args) noexcept {
     return send_data<Handler, Operation::medium>(to, data, 0, true, args...);
@@ -118,8 +130,8 @@ class Endpoint {
     return send_data<Handler, Operation::medium>(to, data, 0, false, args...);
   }
 
-  /// Bulk request: any size, into the peer's segment at @p offset; the handler runs when all data are in place. The
-  /// source may be changed when the call returns.
+  /// Bulk request: any size, into the peer's segment at @p offset; the handler runs when all data
+  /// are in place. The source may be changed when the call returns.
   template <auto Handler, class T, class... A>
   Status request_bulk(Index to, std::span<T> data, std::size_t offset, A... args) noexcept {
     return send_data<Handler, Operation::bulk>(to, data, offset, true, args...);
@@ -129,27 +141,30 @@ class Endpoint {
     return send_data<Handler, Operation::bulk>(to, data, offset, false, args...);
   }
 
-  /// Get: fills @p data from the peer's segment at @p offset, then runs @p Handler here, as a reply handler, with the
-  /// data. The peer takes no part on shm.  @p data stays the runtime's until the handler has run.
+  /// Get: fills @p data from the peer's segment at @p offset, then runs @p Handler here, as a reply
+  /// handler, with the data. The peer takes no part on shm.  @p data stays the runtime's until the
+  /// handler has run.
   template <auto Handler, class T, class... A>
   Status get(Index from, std::span<T> data, std::size_t offset, A... args) noexcept {
     using S = detail::SignatureOf<Handler>;
-    static_assert(S::kOperation == Operation::bulk, "the handler must take std::span<T>, T not const, after its token");
+    static_assert(S::kOperation == Operation::bulk,
+                  "the handler must take std::span<T>, T not const, after its token");
     const auto words = detail::PackAs<typename S::Args>::pack(args...);
-    return get_slow(from, std::as_writable_bytes(data), offset, detail::wire_id<Handler>(), words.data(),
-                    S::Args::kBytes);
+    return get_slow(from, std::as_writable_bytes(data), offset, detail::wire_id<Handler>(),
+                    words.data(), S::Args::kBytes);
   }
 
   // By number, for handlers of the peer's own table (1 to 255).
 
   /// @p words: up to 16 words of arguments. Otherwise as request().
   Status request_raw(Index to, HandlerId handler, std::span<const std::uint64_t> words) noexcept;
-  Status try_request_raw(Index to, HandlerId handler, std::span<const std::uint64_t> words) noexcept;
+  Status try_request_raw(Index to, HandlerId handler,
+                         std::span<const std::uint64_t> words) noexcept;
   Status request_medium_raw(Index to, HandlerId handler, std::span<const std::byte> data,
                             std::span<const std::uint64_t> words) noexcept;
 
-  /// Bytes this endpoint holds for one mapped peer: rings of both directions and its own state; and for one never
-  /// talked to.
+  /// Bytes this endpoint holds for one mapped peer: rings of both directions and its own state; and
+  /// for one never talked to.
   struct Footprint {
     std::size_t per_active_peer;
     std::size_t per_idle_peer;
@@ -174,7 +189,8 @@ class Endpoint {
   template <auto Handler, bool Wait, class... A>
   Status send_short(Index to, A... args) noexcept {
     using S = detail::SignatureOf<Handler>;
-    static_assert(S::kOperation == Operation::short_message, "use request_medium, request_bulk or get for this handler");
+    static_assert(S::kOperation == Operation::short_message,
+                  "use request_medium, request_bulk or get for this handler");
     constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
     if constexpr (kWords <= via::shm::kWordsPerSlot) {
       if (value(to) < maps_.size() && bundle_.slow_ == 0) [[likely]] {
@@ -186,9 +202,11 @@ class Endpoint {
             const auto words = detail::PackAs<typename S::Args>::pack(args...);
             const std::uint64_t client = short_client<Handler>();
             for (std::uint32_t i = 0; i < kWords; ++i) slot->put(i, words[i]);
-            vi.publish(*slot, via::shm::header::make(via::shm::MessageKind::inline_data,
-                                                     static_cast<std::uint32_t>(S::Args::kBytes), client));
-            if (--bundle_.until_poll_ == 0) [[unlikely]] poll_between();
+            vi.publish(*slot,
+                       via::shm::header::make(via::shm::MessageKind::inline_data,
+                                              static_cast<std::uint32_t>(S::Args::kBytes), client));
+            if (--bundle_.until_poll_ == 0) [[unlikely]]
+              poll_between();
             return Status::ok;
           }
         }
@@ -199,29 +217,34 @@ class Endpoint {
 
   template <auto Handler>
   [[nodiscard]] static std::uint64_t short_client() noexcept {
-    return detail::wire::make(detail::Kind::request, Operation::short_message, detail::wire_id<Handler>());
+    return detail::wire::make(detail::Kind::request, Operation::short_message,
+                              detail::wire_id<Handler>());
   }
   // Packs for itself: the words of the fast path stay in registers.
   template <auto Handler, bool Wait, class... A>
   [[gnu::noinline]] Status send_short_slow(Index to, A... args) noexcept {
     using S = detail::SignatureOf<Handler>;
     const auto words = detail::PackAs<typename S::Args>::pack(args...);
-    return send_slow({to, short_client<Handler>(), words.data(), static_cast<std::uint32_t>(words.size()),
+    return send_slow({to, short_client<Handler>(), words.data(),
+                      static_cast<std::uint32_t>(words.size()),
                       static_cast<std::uint32_t>(S::Args::kBytes), nullptr, 0, 0, Wait});
   }
 
   template <auto Handler, Operation Op, class T, class... A>
   Status send_data(Index to, std::span<T> data, std::size_t offset, bool wait, A... args) noexcept {
     using S = detail::SignatureOf<Handler>;
-    static_assert(S::kOperation == Op,
-                  "a medium handler takes std::span<const T> after its token, a bulk handler std::span<T>");
+    static_assert(
+        S::kOperation == Op,
+        "a medium handler takes std::span<const T> after its token, a bulk handler std::span<T>");
     static_assert(std::is_same_v<std::remove_const_t<T>, std::remove_const_t<typename S::Element>>,
                   "the data must be of the handler's element type");
     const auto words = detail::PackAs<typename S::Args>::pack(args...);
-    const std::uint64_t client = detail::wire::make(detail::Kind::request, Op, detail::wire_id<Handler>());
+    const std::uint64_t client =
+        detail::wire::make(detail::Kind::request, Op, detail::wire_id<Handler>());
     const auto bytes = std::as_bytes(data);
     return send_slow({to, client, words.data(), static_cast<std::uint32_t>(words.size()),
-                      static_cast<std::uint32_t>(S::Args::kBytes), bytes.data(), bytes.size(), offset, wait});
+                      static_cast<std::uint32_t>(S::Args::kBytes), bytes.data(), bytes.size(),
+                      offset, wait});
   }
 
   /// Everything there is to know about a message to send.
@@ -247,12 +270,14 @@ class Endpoint {
   Status send_raw(Index to, HandlerId handler, Operation operation, std::span<const std::byte> data,
                   std::span<const std::uint64_t> words, bool wait) noexcept;
   Sent try_send(detail::Map& map, const Outgoing& out) noexcept;
-  Sent send_words(detail::Map& map, std::uint64_t client, const std::uint64_t* words, std::uint32_t count,
-                  std::uint32_t bytes) noexcept;
-  bool put_medium(detail::Map& map, const std::byte* data, std::size_t bytes, std::uint64_t& place) noexcept;
+  Sent send_words(detail::Map& map, std::uint64_t client, const std::uint64_t* words,
+                  std::uint32_t count, std::uint32_t bytes) noexcept;
+  bool put_medium(detail::Map& map, const std::byte* data, std::size_t bytes,
+                  std::uint64_t& place) noexcept;
   Undeliverable reach(detail::Map& map, std::size_t bytes, std::size_t offset, via::Rights rights,
                       via::shm::Nic::RemotePlace& place) noexcept;
-  Undeliverable copy_bulk(detail::Map& map, const std::byte* from, std::size_t bytes, std::size_t offset) noexcept;
+  Undeliverable copy_bulk(detail::Map& map, const std::byte* from, std::size_t bytes,
+                          std::size_t offset) noexcept;
   [[nodiscard]] detail::OverflowBlock* free_overflow() noexcept;
   void give_back(const Returned& returned) noexcept;
   void give_back(const Outgoing& out, Undeliverable why) noexcept;
@@ -264,11 +289,12 @@ class Endpoint {
   detail::Map& live_map(Index index);
   detail::Map& add_map(Index index, EndpointName name, Tag presented);
   void start(detail::Map& map);
-  void settle(detail::Map& map) noexcept;  // a connecting MAP that has met its peer, or been refused
+  void settle(
+      detail::Map& map) noexcept;  // a connecting MAP that has met its peer, or been refused
   void met(detail::Map& map) noexcept;
   void incoming(EndpointName from, std::uint64_t discriminator);
   [[nodiscard]] bool fits_us(const std::byte* at, const std::byte* window) const noexcept;
-  void close(detail::Map& map) noexcept;   // drains, gives back what was not seen, disconnects
+  void close(detail::Map& map) noexcept;  // drains, gives back what was not seen, disconnects
   void drop(detail::Map& map) noexcept;
   [[nodiscard]] detail::Map* find_map(EndpointName name) noexcept;
   [[nodiscard]] bool hears(Tag presented) const noexcept;
@@ -278,7 +304,8 @@ class Endpoint {
   [[nodiscard]] static std::uint64_t discriminator(EndpointName a, EndpointName b) noexcept;
 
   // Hot.
-  std::vector<detail::Map*> maps_;  // by index; never null: entries without a MAP share the null map
+  // By index; never null: entries without a MAP share the null map.
+  std::vector<detail::Map*> maps_;
   Bundle& bundle_;
   // Cool.
   std::uint16_t number_ = 0;
@@ -297,7 +324,7 @@ class Endpoint {
   detail::EndpointPage* page_ = nullptr;
   detail::OverflowBlock* overflow_ = nullptr;
   EndpointName overflow_user_;  // who is to clear it
-  struct Arrived {  // gets whose handler is to run
+  struct Arrived {              // gets whose handler is to run
     std::uint64_t client;
     std::uint32_t arg_bytes;
     std::span<std::byte> data;

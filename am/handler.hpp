@@ -2,13 +2,16 @@
 /// @file
 /// Typed handlers: what a handler's signature says about its message, and how arguments travel.
 ///
-///     void on_ping(am::Token& token, int x);                                      // short
-///     void on_block(am::Token& token, std::span<const double> data, int row);     // medium: data in the receive buffer
-///     void on_arrived(am::Token& token, std::span<std::byte> where, int row);     // bulk, get: data in the segment
+///     void on_ping(am::Token& token, int x);                                   // short
+///     void on_block(am::Token& token, std::span<const double> data, int row);  // medium
+///     void on_arrived(am::Token& token, std::span<std::byte> where, int row);  // bulk, get
 ///
-/// Arguments are trivially copyable values, at most 16 and 128 bytes packed; each lies at its natural alignment (at
-/// most 8) behind the one before. Short: up to 56 bytes travel in one cache line (14 of 4 bytes, 7 of 8), more in two
-/// or three. Medium messages have 48 bytes, bulk and get 40, in the first line.
+/// A medium handler's data are in the receive buffer, a bulk or get handler's in the segment.
+///
+/// Arguments are trivially copyable values, at most 16 and 128 bytes packed; each lies at its
+/// natural alignment (at most 8) behind the one before. Short: up to 56 bytes travel in one cache
+/// line (14 of 4 bytes, 7 of 8), more in two or three. Medium messages have 48 bytes, bulk and get
+/// 40, in the first line.
 
 #include <array>
 #include <cstddef>
@@ -29,7 +32,8 @@ namespace viaduct::am {
 struct Arrival {
   const std::byte* args = nullptr;
   std::size_t arg_bytes = 0;
-  std::byte* data = nullptr;      ///< medium: the receive buffer, 16-byte aligned; bulk, get: in the segment
+  /// Medium: the receive buffer, 16-byte aligned; bulk, get: in the segment.
+  std::byte* data = nullptr;
   std::size_t data_bytes = 0;
 };
 
@@ -38,11 +42,13 @@ namespace detail {
 template <std::size_t Bytes>
 using UnsignedOf = std::conditional_t<
     Bytes == 1, std::uint8_t,
-    std::conditional_t<Bytes == 2, std::uint16_t, std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>>;
+    std::conditional_t<Bytes == 2, std::uint16_t,
+                       std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>>;
 
 template <class... A>
 struct Packing {
-  static_assert((std::is_trivially_copyable_v<A> && ...), "arguments of messages must be trivially copyable");
+  static_assert((std::is_trivially_copyable_v<A> && ...),
+                "arguments of messages must be trivially copyable");
   static_assert(sizeof...(A) <= kMaxArgs, "a message carries at most 16 arguments");
   static constexpr std::size_t kCount = sizeof...(A);
 
@@ -66,8 +72,9 @@ struct Packing {
   static constexpr std::size_t kWords = (kBytes + 7) / 8;
   static_assert(kBytes <= kMaxArgBytes, "a message carries at most 128 bytes of arguments");
 
-  /// The words of the arguments, unused bytes zero. Arguments of 1, 2, 4 and 8 bytes are put together in registers: what
-  /// went through memory in parts would be read back only when the stores before it, of the last message, are done.
+  /// The words of the arguments, unused bytes zero. Arguments of 1, 2, 4 and 8 bytes are put
+  /// together in registers: what went through memory in parts would be read back only when the
+  /// stores before it, of the last message, are done.
   static std::array<std::uint64_t, kWords> pack(const A&... args) noexcept {
     std::array<std::uint64_t, kWords> words{};
     [&]<std::size_t... I>(std::index_sequence<I...>) { (put<kLayout.at[I]>(words, args), ...); }
@@ -105,7 +112,8 @@ struct Signature<void (*)(Token&, A...)> {
   static void thunk(Token& token, const Arrival& arrival) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       Handler(token, Args::template get<I>(arrival.args)...);
-    }(std::index_sequence_for<A...>{});
+    }
+    (std::index_sequence_for<A...>{});
   }
 };
 
@@ -113,21 +121,24 @@ template <class T, class... A>
 struct Signature<void (*)(Token&, std::span<T>, A...)> {
   using Args = Packing<std::remove_cvref_t<A>...>;
   using Element = T;
-  static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 16, "data of messages must be trivially copyable");
+  static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 16,
+                "data of messages must be trivially copyable");
   static constexpr Operation kOperation = std::is_const_v<T> ? Operation::medium : Operation::bulk;
   template <auto Handler>
   static void thunk(Token& token, const Arrival& arrival) {
     const std::span<T> data(reinterpret_cast<T*>(arrival.data), arrival.data_bytes / sizeof(T));
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       Handler(token, data, Args::template get<I>(arrival.args)...);
-    }(std::index_sequence_for<A...>{});
+    }
+    (std::index_sequence_for<A...>{});
   }
 };
 
 template <class... A>
 struct Signature<void (*)(Token&, A...) noexcept> : Signature<void (*)(Token&, A...)> {};
 template <class T, class... A>
-struct Signature<void (*)(Token&, std::span<T>, A...) noexcept> : Signature<void (*)(Token&, std::span<T>, A...)> {};
+struct Signature<void (*)(Token&, std::span<T>, A...) noexcept>
+    : Signature<void (*)(Token&, std::span<T>, A...)> {};
 
 template <auto Handler>
 using SignatureOf = Signature<decltype(Handler)>;
@@ -139,8 +150,10 @@ template <class... A>
 struct PackAs<Packing<A...>> {
   template <class... Given>
   static auto pack(Given&&... given) noexcept {
-    static_assert(sizeof...(Given) == sizeof...(A), "a message's arguments must be those of its handler");
-    static_assert((std::is_convertible_v<Given, A> && ...), "a message's arguments must be those of its handler");
+    static_assert(sizeof...(Given) == sizeof...(A),
+                  "a message's arguments must be those of its handler");
+    static_assert((std::is_convertible_v<Given, A> && ...),
+                  "a message's arguments must be those of its handler");
     return Packing<A...>::pack(static_cast<A>(std::forward<Given>(given))...);
   }
 };
@@ -167,7 +180,8 @@ inline constexpr auto kName = [] {
   return name;
 }();
 
-/// One per typed handler that some code names: registers it before main and holds its agreed wire id.
+/// One per typed handler that some code names: registers it before main and holds its agreed wire
+/// id.
 template <auto Handler>
 struct Registration {
   inline static std::uint16_t wire_id = 0;

@@ -1,11 +1,12 @@
 #pragma once
 /// @file
-/// Which number a typed handler has on the wire, the same in every rank whatever address it was loaded at.
+/// Which number a typed handler has on the wire, the same in every rank whatever address it was
+/// loaded at.
 ///
-/// A typed handler registers through an inline variable's dynamic initialiser: register_handler appends to a fixed
-/// array. At job start the entries are sorted by (module build-id, offset from the module's base); a handler's place in
-/// that order plus kFirstTypedId is its 16-bit wire id. A digest goes round, and a mismatch names the first handler
-/// that differs and both executables.
+/// A typed handler registers through an inline variable's dynamic initialiser: register_handler
+/// appends to a fixed array. At job start the entries are sorted by (module build-id, offset from
+/// the module's base); a handler's place in that order plus kFirstTypedId is its 16-bit wire id. A
+/// digest goes round, and a mismatch names the first handler that differs and both executables.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,25 +29,26 @@ inline constexpr std::uint16_t kFirstTypedId = 256;
 inline constexpr std::size_t kMaxTypedHandlers = 4096;
 
 struct HandlerEntry {
-  const void* function = nullptr;     ///< the user's handler, for its address
+  const void* function = nullptr;  ///< the user's handler, for its address
   Thunk thunk = nullptr;
   const char* name = "";              ///< for messages: "on_ping"
   std::uint32_t signature_bytes = 0;  ///< packed size of the arguments
   std::uint16_t* wire_id = nullptr;   ///< where the agreed id is written
 };
 
-/// Appends @p entry. Runs before main, also in dlopen()ed modules loaded before the Job; never allocates or throws.
-/// More than kMaxTypedHandlers stop the program with a sentence.
+/// Appends @p entry. Runs before main, also in dlopen()ed modules loaded before the Job; never
+/// allocates or throws. More than kMaxTypedHandlers stop the program with a sentence.
 void register_handler(const HandlerEntry& entry) noexcept;
 
-/// Collective. Sorts, compares with the other ranks, writes the wire ids, and answers the thunks in wire order
-/// (element 0 is wire id kFirstTypedId); they live as long as the process. Idempotent: every Job of the process, and
-/// every rank that is a thread, gets the same table. Throws Error naming the first handler that differs, its rank and
-/// both executables; or that a handler's module was loaded after the first agreement.
+/// Collective. Sorts, compares with the other ranks, writes the wire ids, and answers the thunks in
+/// wire order (element 0 is wire id kFirstTypedId); they live as long as the process. Idempotent:
+/// every Job of the process, and every rank that is a thread, gets the same table. Throws Error
+/// naming the first handler that differs, its rank and both executables; or that a handler's module
+/// was loaded after the first agreement.
 [[nodiscard]] std::span<const Thunk> agree_on_handlers(Job& job);
 
-/// Name of the handler with @p wire_id, for messages after the word "handler"; without one its number: "12 (of the
-/// endpoint's own table)", "300 (not registered)".
+/// Name of the handler with @p wire_id, for messages after the word "handler"; without one its
+/// number: "12 (of the endpoint's own table)", "300 (not registered)".
 [[nodiscard]] const char* handler_name(std::uint16_t wire_id) noexcept;
 
 }  // namespace viaduct::am

@@ -19,7 +19,8 @@ struct Settings {
 
 [[nodiscard]] std::span<const config::Option> options() noexcept;
 
-/// From the environment, with automatic values filled in and checked against each other. Throws Error.
+/// From the environment, with automatic values filled in and checked against each other. Throws
+/// Error.
 [[nodiscard]] Settings load_settings();
 
 }  // namespace viaduct::am

@@ -13,8 +13,9 @@
 
 namespace viaduct::am {
 
-/// Stands for one arrived message while its handler runs. A request handler may reply once and may not request, poll or
-/// wait; a reply handler may do none of these. A violation stops the program with a sentence that names the handler.
+/// Stands for one arrived message while its handler runs. A request handler may reply once and may
+/// not request, poll or wait; a reply handler may do none of these. A violation stops the program
+/// with a sentence that names the handler.
 class Token {
  public:
   Token(detail::Map& map, std::uint64_t client) noexcept : map_(map), client_(client) {}
@@ -23,8 +24,9 @@ class Token {
 
   /// Short reply.
   ///
-  /// Blocks      only while the ring to the requester is full, which credits prevent for messages of one line; reply
-  ///             handlers may run meanwhile, request handlers never do.
+  /// Blocks      only while the ring to the requester is full, which credits prevent while all
+  ///             messages are of one line; reply handlers may run meanwhile, request handlers
+  ///             never do.
   /// Order       replies to one requester are delivered in call order.
   /// Cost        one cache line; no credit, allocation, lock or system call.
   ///
@@ -32,7 +34,8 @@ class Token {
   template <auto Handler, class... A>
   void reply(A... args) noexcept {
     using S = detail::SignatureOf<Handler>;
-    static_assert(S::kOperation == Operation::short_message, "use reply_medium or reply_bulk for this handler");
+    static_assert(S::kOperation == Operation::short_message,
+                  "use reply_medium or reply_bulk for this handler");
     constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
     if constexpr (kWords <= via::shm::kWordsPerSlot) {
       if (may_reply()) [[likely]] {
@@ -41,7 +44,8 @@ class Token {
           const auto words = detail::PackAs<typename S::Args>::pack(args...);
           const std::uint64_t client = reply_client<Handler>(Operation::short_message);
           for (std::uint32_t i = 0; i < kWords; ++i) slot->put(i, words[i]);
-          vi.publish(*slot, via::shm::header::make(via::shm::MessageKind::inline_data, S::Args::kBytes, client));
+          vi.publish(*slot, via::shm::header::make(via::shm::MessageKind::inline_data,
+                                                   S::Args::kBytes, client));
           client_ |= kReplied;
           return;
         }
@@ -50,24 +54,29 @@ class Token {
     reply_short_slow<Handler>(args...);
   }
 
-  /// Medium reply: up to max_medium() bytes, copied before the call returns. As reply(), but may have to wait until the
-  /// requester has polled when the medium ring and the endpoint's overflow block are both taken.
+  /// Medium reply: up to max_medium() bytes, copied before the call returns. As reply(), but may
+  /// have to wait until the requester has polled when the medium ring and the endpoint's overflow
+  /// block are both taken.
   template <auto Handler, class T, class... A>
   Status reply_medium(std::span<T> data, A... args) noexcept {
     using S = detail::SignatureOf<Handler>;
-    static_assert(S::kOperation == Operation::medium, "the handler must take std::span<const T> after its token");
+    static_assert(S::kOperation == Operation::medium,
+                  "the handler must take std::span<const T> after its token");
     static_assert(std::is_same_v<std::remove_const_t<T>, std::remove_const_t<typename S::Element>>,
                   "the data must be of the handler's element type");
-    return reply_data<S>(Operation::medium, detail::wire_id<Handler>(), std::as_bytes(data), 0, args...);
+    return reply_data<S>(Operation::medium, detail::wire_id<Handler>(), std::as_bytes(data), 0,
+                         args...);
   }
 
-  /// Bulk reply: the data are in the requester's segment at @p offset before its handler runs. Data that do not fit the
-  /// segment come back to this endpoint's handler 0 (bad_offset, bad_length).
+  /// Bulk reply: the data are in the requester's segment at @p offset before its handler runs. Data
+  /// that do not fit the segment come back to this endpoint's handler 0 (bad_offset, bad_length).
   template <auto Handler, class T, class... A>
   Status reply_bulk(std::span<T> data, std::size_t offset, A... args) noexcept {
     using S = detail::SignatureOf<Handler>;
-    static_assert(S::kOperation == Operation::bulk, "the handler must take std::span<T>, T not const, after its token");
-    return reply_data<S>(Operation::bulk, detail::wire_id<Handler>(), std::as_bytes(data), offset, args...);
+    static_assert(S::kOperation == Operation::bulk,
+                  "the handler must take std::span<T>, T not const, after its token");
+    return reply_data<S>(Operation::bulk, detail::wire_id<Handler>(), std::as_bytes(data), offset,
+                         args...);
   }
 
   /// Where the message came from, in this endpoint's translation table.
@@ -76,14 +85,16 @@ class Token {
   [[nodiscard]] EndpointName source_name() const noexcept { return map_.name; }
   [[nodiscard]] Endpoint& endpoint() const noexcept { return *map_.endpoint; }
   [[nodiscard]] Direction direction() const noexcept {
-    return detail::wire::kind(client_) == detail::Kind::request ? Direction::request : Direction::reply;
+    return detail::wire::kind(client_) == detail::Kind::request ? Direction::request
+                                                                : Direction::reply;
   }
   [[nodiscard]] bool replied() const noexcept { return (client_ & kReplied) != 0; }
 
  private:
   friend class Bundle;
 
-  static constexpr std::uint64_t kReplied = std::uint64_t{1} << 63;  // above the 48 bits of the client word
+  static constexpr std::uint64_t kReplied = std::uint64_t{1}
+                                            << 63;  // above the 48 bits of the client word
 
   template <auto Handler>
   [[nodiscard]] static std::uint64_t reply_client(Operation operation) noexcept {
@@ -99,18 +110,20 @@ class Token {
   }
 
   template <class S, class... A>
-  Status reply_data(Operation operation, std::uint16_t handler, std::span<const std::byte> data, std::size_t offset,
-                    A... args) noexcept {
+  Status reply_data(Operation operation, std::uint16_t handler, std::span<const std::byte> data,
+                    std::size_t offset, A... args) noexcept {
     const auto words = detail::PackAs<typename S::Args>::pack(args...);
     return reply_slow(detail::wire::make(detail::Kind::reply, operation, handler), words.data(),
-                      static_cast<std::uint32_t>(words.size()), S::Args::kBytes, data.data(), data.size(), offset);
+                      static_cast<std::uint32_t>(words.size()), S::Args::kBytes, data.data(),
+                      data.size(), offset);
   }
 
   [[nodiscard]] bool may_reply() const noexcept {
     return (client_ & (detail::wire::kind_mask | kReplied)) == 0;
   }
-  [[gnu::cold, gnu::noinline]] Status reply_slow(std::uint64_t client, const std::uint64_t* words, std::uint32_t count,
-                                                 std::size_t arg_bytes, const std::byte* data, std::size_t bytes,
+  [[gnu::cold, gnu::noinline]] Status reply_slow(std::uint64_t client, const std::uint64_t* words,
+                                                 std::uint32_t count, std::size_t arg_bytes,
+                                                 const std::byte* data, std::size_t bytes,
                                                  std::size_t offset) noexcept;
 
   detail::Map& map_;

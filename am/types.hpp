@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// Names that the Active Message layer's users meet. Source: Mainwaring and Culler, Active Message Application
-/// Programming Interface, 1995; Begel et al. 2001, section 4.1.
+/// Names that the Active Message layer's users meet. Source: Mainwaring and Culler, Active Message
+/// Application Programming Interface, 1995; Begel et al. 2001, section 4.1.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,23 +11,27 @@
 
 namespace viaduct::am {
 
-inline constexpr std::uint32_t kMaxArgs = 16;         ///< arguments of one message
-inline constexpr std::uint32_t kMaxArgBytes = 128;    ///< and their packed size
-inline constexpr std::uint32_t kOwnHandlers = 256;    ///< ids 0 to 255: the endpoint's own table
+inline constexpr std::uint32_t kMaxArgs = 16;       ///< arguments of one message
+inline constexpr std::uint32_t kMaxArgBytes = 128;  ///< and their packed size
+inline constexpr std::uint32_t kOwnHandlers = 256;  ///< ids 0 to 255: the endpoint's own table
 inline constexpr std::uint32_t kMinTranslations = 1024;
 
 /// Index into an endpoint's translation table. map_all() makes index r mean rank r.
 enum class Index : std::uint32_t {};
-inline constexpr std::uint32_t kNoIndex = 0xffffffff;  ///< a sender that is not in the translation table
-[[nodiscard]] constexpr std::uint32_t value(Index i) noexcept { return static_cast<std::uint32_t>(i); }
+/// A sender that is not in the translation table.
+inline constexpr std::uint32_t kNoIndex = 0xffffffff;
+[[nodiscard]] constexpr std::uint32_t value(Index i) noexcept {
+  return static_cast<std::uint32_t>(i);
+}
 
-/// An endpoint's place in the endpoint's own handler table, 0 to 255. 0 is the undeliverable-message handler.
+/// An endpoint's place in the endpoint's own handler table, 0 to 255. 0 is the
+/// undeliverable-message handler.
 enum class HandlerId : std::uint16_t {};
 
 /// Protection tag of an endpoint: what a sender must name in its translation table to be heard.
 using Tag = std::uint64_t;
-inline constexpr Tag kTagNone = 0;            ///< hears nobody
-inline constexpr Tag kTagAll = ~Tag{0};       ///< hears everybody
+inline constexpr Tag kTagNone = 0;       ///< hears nobody
+inline constexpr Tag kTagAll = ~Tag{0};  ///< hears everybody
 
 /// Global name of an endpoint; plain data, may be sent in messages and through the bootstrap.
 struct EndpointName {
@@ -39,8 +43,8 @@ struct EndpointName {
 enum class Operation : std::uint8_t { short_message, medium, bulk, get };
 enum class Direction : std::uint8_t { request, reply };
 
-/// Why a message could not be delivered (status of the undeliverable-message handler). AM-2's names with their numbers
-/// left to the C interface.
+/// Why a message could not be delivered (status of the undeliverable-message handler). AM-2's names
+/// with their numbers left to the C interface.
 enum class Undeliverable : std::uint8_t {
   none,
   bad_arguments,   ///< EBADARGS: the arguments' size is not the handler's
@@ -53,7 +57,9 @@ enum class Undeliverable : std::uint8_t {
   congestion,      ///< ECONGESTION
   unreachable,     ///< EUNREACHABLE: the peer's process is gone
   reply_rejected,  ///< EREPLYREJECTED: the requester could not take the reply
-  no_access,       ///< EUNREACHABLE: the kernel refuses access to the private memory that the peer gave as its segment
+  /// EUNREACHABLE: the kernel refuses access to the private memory that the peer gave as its
+  /// segment
+  no_access,
 };
 [[nodiscard]] const char* to_string(Undeliverable status) noexcept;
 [[nodiscard]] const char* to_string(Operation operation) noexcept;
@@ -63,9 +69,9 @@ struct Returned {
   Undeliverable status = Undeliverable::none;
   Operation operation = Operation::short_message;
   Direction direction = Direction::request;
-  Index peer{};                  ///< where it was to go
-  Rank rank{};                   ///< and whose endpoint that is (the own rank when the index is not mapped)
-  std::uint16_t handler = 0;     ///< wire id; handler_name() tells its name
+  Index peer{};  ///< where it was to go
+  Rank rank{};   ///< and whose endpoint that is (the own rank when the index is not mapped)
+  std::uint16_t handler = 0;        ///< wire id; handler_name() tells its name
   const std::byte* args = nullptr;  ///< packed as they were sent
   std::uint32_t arg_bytes = 0;
 };

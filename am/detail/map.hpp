@@ -2,14 +2,17 @@
 /// @file
 /// MAP objects: one per peer that an endpoint talks to. Source: Begel et al. 2001, section 5.1.
 ///
-/// A MAP is one VI with inline receives, k request credits and a medium ring per direction. The policy here is the third
-/// generation's (v3): one VI for all sizes, credits for requests only, replies in the place of their requests.
+/// A MAP is one VI with inline receives, k request credits and a medium ring per direction. The
+/// policy here is the third generation's (v3): one VI for all sizes, credits for requests only,
+/// replies in the place of their requests.
 ///
-/// Credits: a request takes one; it comes back with the reply, with the request's return, or, when the handler has
-/// returned without replying, through `unreplied`, a counter that the receiver publishes every publish_every messages.
-/// So at most k of our requests and k replies to the peer's requests are in our ring; with the slots that the receiver
-/// has taken and not yet given back (release_every) that is at most 2k + release_every <= slots: a reply finds a slot at
-/// once so long as all messages take one line. Behind longer ones and notes, which are not counted, it may have to wait.
+/// Credits: a request takes one; it comes back with the reply, with the request's return, or, when
+/// the handler has returned without replying, through `unreplied`, a counter that the receiver
+/// publishes every publish_every messages. So at most k of our requests and k replies to the peer's
+/// requests are in our ring; with the slots that the receiver has taken and not yet given back
+/// (release_every) that is at most 2k + release_every <= slots: a reply finds a slot at once so
+/// long as all messages take one line. Behind longer ones and notes, which are not counted, it may
+/// have to wait.
 
 #include <cstdint>
 #include <deque>
@@ -40,24 +43,25 @@ struct Deferred {
 
 struct Map {
   enum class State : std::uint8_t {
-    unmapped,    // the null map: no credits, every send takes the slow path
+    unmapped,  // the null map: no credits, every send takes the slow path
     connecting,
     connected,
-    closing,     // the VI has failed or the peer has left: to be drained
+    closing,  // the VI has failed or the peer has left: to be drained
     rejected,
     lost,
   };
 
   // Hot: a request.
   via::shm::Vi* vi = nullptr;
-  std::uint32_t credits = 0;   // that may be used without looking at anything
-  std::uint32_t reserve = 0;   // further credits; take_stock() moves them over
+  std::uint32_t credits = 0;  // that may be used without looking at anything
+  std::uint32_t reserve = 0;  // further credits; take_stock() moves them over
   State state = State::unmapped;
   // Hot: an arrival.
-  const Thunk* thunks = nullptr;   // the endpoint's table
-  std::uint32_t thunk_count = 0;   // 0: refuses everything, see `tag_refused`; and until the peer has been met
+  const Thunk* thunks = nullptr;  // the endpoint's table
+  // 0: refuses everything, see `tag_refused`; and until the peer has been met.
+  std::uint32_t thunk_count = 0;
   std::uint32_t deferred_count = 0;
-  std::uint64_t unreplied = 0;     // the peer's requests that returned here without a reply
+  std::uint64_t unreplied = 0;  // the peer's requests that returned here without a reply
   std::uint64_t unreplied_published = 0;
   std::uint32_t publish_every = 1;
   Index index{};
@@ -65,28 +69,29 @@ struct Map {
   // Warm.
   std::uint64_t unreplied_seen = 0;  // of our requests there, as last read
   bool counters_fetched = false;
-  std::uint32_t stock_every = 1;     // credits moved over at a time
+  std::uint32_t stock_every = 1;  // credits moved over at a time
   MediumSend medium_out;
   MediumReceive medium_in;
   // Cool.
   std::deque<Deferred> deferred;
   std::unique_ptr<via::shm::Vi> vi_owner;
-  EndpointName name;                 // the peer's
-  bool tag_refused = false;          // the tag that the peer presented is no longer ours
-  Tag presented = kTagNone;          // the tag that we name to the peer, in our MapBlock
-  bool retagged = false;             // since the peer last heard of it: a note goes before the next request
+  EndpointName name;         // the peer's
+  bool tag_refused = false;  // the tag that the peer presented is no longer ours
+  Tag presented = kTagNone;  // the tag that we name to the peer, in our MapBlock
+  bool retagged = false;     // since the peer last heard of it: a note goes before the next request
   std::uint32_t credits_at_end = 0;  // when the connection ended
   Tag their_tag = kTagNone;          // the tag that the peer named
   Undeliverable rejection = Undeliverable::none;
-  std::uint32_t credit_limit = 0;    // k
+  std::uint32_t credit_limit = 0;  // k
   EndpointPage* peer_page = nullptr;
   std::byte* peer_window = nullptr;
 
   [[nodiscard]] std::uint32_t all_credits() const noexcept { return credits + reserve; }
 
-  /// `credits` have run out. Reading the peer's counters costs a cache miss when it has written them since; so it is done
-  /// well before the last credit is gone, and the line is fetched some messages before it is read: a stream of
-  /// requests does not stop for it. Answers whether there is credit.
+  /// `credits` have run out. Reading the peer's counters costs a cache miss when it has written
+  /// them since; so it is done well before the last credit is gone, and the line is fetched some
+  /// messages before it is read: a stream of requests does not stop for it. Answers whether there
+  /// is credit.
   [[gnu::noinline]] bool take_stock() noexcept;
   /// Takes in what the peer has given back without a message.
   void refresh_credits() noexcept {

@@ -1,10 +1,12 @@
 #pragma once
 /// @file
-/// The medium ring of a MAP: payloads of up to half its size, each contiguous and 64-byte aligned, in message order.
+/// The medium ring of a MAP: payloads of up to half its size, each contiguous and 64-byte aligned,
+/// in message order.
 ///
-/// Positions count bytes for ever; a payload that would cross the end starts at the next lap instead. Both sides compute
-/// the same positions, so only the start travels, as a check. The receiver holds a payload until its handler has
-/// returned, and gives bytes back in order: `released` in the receiver's counter 1.
+/// Positions count bytes for ever; a payload that would cross the end starts at the next lap
+/// instead. Both sides compute the same positions, so only the start travels, as a check. The
+/// receiver holds a payload until its handler has returned, and gives bytes back in order:
+/// `released` in the receiver's counter 1.
 
 #include <array>
 #include <cstddef>
@@ -13,11 +15,14 @@
 
 namespace viaduct::am::detail {
 
-[[nodiscard]] constexpr std::uint64_t medium_start(std::uint64_t head, std::uint64_t bytes, std::uint64_t size) noexcept {
+[[nodiscard]] constexpr std::uint64_t medium_start(std::uint64_t head, std::uint64_t bytes,
+                                                   std::uint64_t size) noexcept {
   const std::uint64_t at = head & (size - 1);
   return at + bytes > size ? head + (size - at) : head;
 }
-[[nodiscard]] constexpr std::uint64_t medium_room(std::uint64_t length) noexcept { return (length + 63) & ~std::uint64_t{63}; }
+[[nodiscard]] constexpr std::uint64_t medium_room(std::uint64_t length) noexcept {
+  return (length + 63) & ~std::uint64_t{63};
+}
 
 /// Sender's side.
 struct MediumSend {
@@ -43,10 +48,11 @@ struct MediumReceive {
     std::uint64_t end;
     bool done;
   };
-  std::deque<Held> held;     // payloads not yet given back, oldest first
-  std::uint64_t first = 0;   // number of held.front()
+  std::deque<Held> held;    // payloads not yet given back, oldest first
+  std::uint64_t first = 0;  // number of held.front()
 
-  /// Takes note of an arrived payload; answers its number. The start the sender named must be the one expected.
+  /// Takes note of an arrived payload; answers its number. The start the sender named must be the
+  /// one expected.
   [[nodiscard]] bool arrive(std::uint32_t start, std::uint32_t length, std::uint64_t& number) {
     const std::uint64_t room = medium_room(length);
     const std::uint64_t at = medium_start(next, room, size);

@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// What Active Messages put into a line: the 48-bit client word of the slot header, and the words before the arguments.
+/// What Active Messages put into a line: the 48-bit client word of the slot header, and the words
+/// before the arguments.
 ///
 ///     bits 0-15   handler (wire id; the receiver checks it against its table)
 ///     bits 16-17  kind: request, reply, returned request, returned reply
@@ -11,7 +12,8 @@
 ///     bits 26-47  zero
 ///
 ///     short   words 0..     arguments
-///     medium  word 0        start in the medium ring (bits 0-31), length (32-63);  words 1..  arguments
+///     medium  word 0        start in the medium ring (bits 0-31), length (32-63)
+///             words 1..     arguments
 ///     bulk    words 0, 1    offset in the segment, length;  words 2..  arguments
 
 #include <atomic>
@@ -31,15 +33,21 @@ inline constexpr unsigned status_shift = 20;
 inline constexpr std::uint64_t handler_mask = 0xffff;
 inline constexpr std::uint64_t kind_mask = 0x3ULL << kind_shift;
 inline constexpr std::uint64_t operation_mask = 0x3ULL << operation_shift;
-inline constexpr std::uint64_t overflow_bit = 1ULL << 24;  ///< medium reply: word 0 is the overflow block's offset
+/// Medium reply: word 0 is the overflow block's offset.
+inline constexpr std::uint64_t overflow_bit = 1ULL << 24;
 inline constexpr std::uint64_t note_bit = 1ULL << 25;
 
-[[nodiscard]] constexpr std::uint64_t make(Kind kind, Operation operation, std::uint16_t handler) noexcept {
+[[nodiscard]] constexpr std::uint64_t make(Kind kind, Operation operation,
+                                           std::uint16_t handler) noexcept {
   return handler | (static_cast<std::uint64_t>(kind) << kind_shift) |
          (static_cast<std::uint64_t>(operation) << operation_shift);
 }
-[[nodiscard]] constexpr std::uint16_t handler(std::uint64_t c) noexcept { return static_cast<std::uint16_t>(c); }
-[[nodiscard]] constexpr Kind kind(std::uint64_t c) noexcept { return static_cast<Kind>((c & kind_mask) >> kind_shift); }
+[[nodiscard]] constexpr std::uint16_t handler(std::uint64_t c) noexcept {
+  return static_cast<std::uint16_t>(c);
+}
+[[nodiscard]] constexpr Kind kind(std::uint64_t c) noexcept {
+  return static_cast<Kind>((c & kind_mask) >> kind_shift);
+}
 [[nodiscard]] constexpr Operation operation(std::uint64_t c) noexcept {
   return static_cast<Operation>((c & operation_mask) >> operation_shift);
 }
@@ -60,8 +68,8 @@ struct alignas(64) EndpointPage {
   std::uint32_t protection_tag;
 };
 
-/// One per MAP and direction, in the sender's window, found through the client data of the connection request; the
-/// medium ring follows.
+/// One per MAP and direction, in the sender's window, found through the client data of the
+/// connection request; the medium ring follows.
 struct alignas(128) MapBlock {
   static constexpr std::uint32_t kMagic = 0x4d415031;  // "MAP1"
   std::uint32_t magic;
@@ -69,14 +77,15 @@ struct alignas(128) MapBlock {
   std::uint32_t credits;
   std::uint32_t medium_bytes;
   std::atomic<std::uint64_t> tag;  // what the sender believes the other endpoint's tag to be
-  std::uint64_t endpoint_page;  // the sender's own
+  std::uint64_t endpoint_page;     // the sender's own
   [[nodiscard]] std::byte* medium() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
-/// Carries a medium reply for which the ring has no room: one per endpoint, so that a reply never waits for a message
-/// that a handler holds.
+/// Carries a medium reply for which the ring has no room: one per endpoint, so that a reply never
+/// waits for a message that a handler holds.
 struct alignas(64) OverflowBlock {
-  std::atomic<std::uint32_t> in_use;  // raised by the replier, cleared by the requester when its handler has returned
+  // Raised by the replier, cleared by the requester when its handler has returned.
+  std::atomic<std::uint32_t> in_use;
   std::uint32_t length;
   [[nodiscard]] std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };

@@ -25,7 +25,8 @@ Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(
   send_owner_ = nic.create_completion_queue(1);
   receive_queue_ = static_cast<via::shm::CompletionQueue*>(receive_owner_.get());
   send_queue_ = static_cast<via::shm::CompletionQueue*>(send_owner_.get());
-  // A child that is forked in a handler has its token: the rings are closed, so that its reply takes the slow path.
+  // A child that is forked in a handler has its token: the rings are closed, so that its reply
+  // takes the slow path.
   const auto close_rings = [](void* self) {
     auto& bundle = *static_cast<Bundle*>(self);
     if (bundle.slow_ == bundle.depth_base_) return;
@@ -49,10 +50,13 @@ void Bundle::remove(Endpoint& endpoint) noexcept { std::erase(endpoints_, &endpo
 
 void Bundle::stop_caller(const char* call) const noexcept {
   if (context_.job().in_forked_child())
-    violate_contract(std::string(call) + " was called in a child that a rank forked: it may only exec or _exit");
-  violate_contract(std::string(call) + " was called while handler " +
-                   (running_ == 0 ? "0 (the undeliverable-message handler)" : handler_name(running_)) +
-                   " was running: a request handler may only reply, once, and a reply handler may not communicate");
+    violate_contract(std::string(call) +
+                     " was called in a child that a rank forked: it may only exec or _exit");
+  violate_contract(
+      std::string(call) + " was called while handler " +
+      (running_ == 0 ? "0 (the undeliverable-message handler)" : handler_name(running_)) +
+      " was running: a request handler may only reply, once, and a reply handler may not "
+      "communicate");
 }
 
 std::uint32_t Bundle::poll_guarded(Run run) noexcept {
@@ -60,9 +64,10 @@ std::uint32_t Bundle::poll_guarded(Run run) noexcept {
   return poll_open(run);
 }
 
-/// Shorts whose continuation, operation, handler or moment the fast path does not take, and the first message of a MAP
-/// that this side had not noticed to be connected.
-void Bundle::dispatch_slow(Map& map, via::shm::Slot& slot, std::uint64_t head, bool requests) noexcept {
+/// Shorts whose continuation, operation, handler or moment the fast path does not take, and the
+/// first message of a MAP that this side had not noticed to be connected.
+void Bundle::dispatch_slow(Map& map, via::shm::Slot& slot, std::uint64_t head,
+                           bool requests) noexcept {
   if (map.state == Map::State::connecting) map.endpoint->settle(map);
   if (map.state == Map::State::rejected) return report_malformed(map, "MapBlock");
   Deferred m;
@@ -75,17 +80,21 @@ void Bundle::dispatch_slow(Map& map, via::shm::Slot& slot, std::uint64_t head, b
   const via::shm::Slot* line = &slot;
   for (std::uint32_t i = 0; i < lines; ++i) {
     if (i != 0) line = &map.vi->line_after(*line);
-    for (std::uint32_t w = 0; w < via::shm::kWordsPerSlot; ++w) m.words[i * via::shm::kWordsPerSlot + w] = line->words[w];
+    for (std::uint32_t w = 0; w < via::shm::kWordsPerSlot; ++w)
+      m.words[i * via::shm::kWordsPerSlot + w] = line->words[w];
   }
   const std::uint32_t prefix = 8 * wire::prefix_words(wire::operation(m.client));
   const Kind kind = wire::kind(m.client);
   const bool fresh = kind == Kind::request || kind == Kind::reply;
   if (m.arg_bytes < prefix) return report_malformed(map, "length");
-  if (fresh && wire::operation(m.client) == Operation::get) return report_malformed(map, "operation");
+  if (fresh && wire::operation(m.client) == Operation::get)
+    return report_malformed(map, "operation");
   if (fresh && (m.client & wire::overflow_bit) != 0 && !overflow_is_there(map, m))
     return report_malformed(map, "overflow block");
-  if (fresh && wire::operation(m.client) == Operation::medium && (m.client & wire::overflow_bit) == 0) {
-    if (!map.medium_in.arrive(static_cast<std::uint32_t>(m.words[0]), static_cast<std::uint32_t>(m.words[0] >> 32), m.held))
+  if (fresh && wire::operation(m.client) == Operation::medium &&
+      (m.client & wire::overflow_bit) == 0) {
+    if (!map.medium_in.arrive(static_cast<std::uint32_t>(m.words[0]),
+                              static_cast<std::uint32_t>(m.words[0] >> 32), m.held))
       return report_malformed(map, "medium payload");
   }
   if (kind == Kind::request && (!requests || map.deferred_count != 0)) {
@@ -98,9 +107,11 @@ void Bundle::dispatch_slow(Map& map, via::shm::Slot& slot, std::uint64_t head, b
   run_message(map, m);
 }
 
-/// Whether a message that says so does lie in its sender's overflow block, as far as can be told from here.
+/// Whether a message that says so does lie in its sender's overflow block, as far as can be told
+/// from here.
 bool Bundle::overflow_is_there(Map& map, const Deferred& m) noexcept {
-  if (wire::kind(m.client) != Kind::reply || wire::operation(m.client) != Operation::medium) return false;
+  if (wire::kind(m.client) != Kind::reply || wire::operation(m.client) != Operation::medium)
+    return false;
   const std::size_t window = context_.job().segment().window_bytes();
   const std::size_t needed = sizeof(detail::OverflowBlock) + map.endpoint->max_medium_;
   if (map.peer_window == nullptr || needed > window || m.words[0] > window - needed ||
@@ -111,10 +122,13 @@ bool Bundle::overflow_is_there(Map& map, const Deferred& m) noexcept {
 }
 
 void Bundle::report_malformed(Map& map, const char* what) noexcept {
-  constexpr std::uint32_t kMostReports = 10;  // of a peer that has gone mad, more would say nothing new
+  // Of a peer that has gone mad, more would say nothing new.
+  constexpr std::uint32_t kMostReports = 10;
   if (++malformed_ > kMostReports) return;
-  context_.job().log().write(LogLevel::error, "a message from rank " + std::to_string(viaduct::index(map.name.rank)) +
-                                                  " has a malformed " + what + " and is dropped: is something "
+  context_.job().log().write(LogLevel::error, "a message from rank " +
+                                                  std::to_string(viaduct::index(map.name.rank)) +
+                                                  " has a malformed " + what +
+                                                  " and is dropped: is something "
                                                   "writing into this rank's memory?");
 }
 
@@ -133,7 +147,8 @@ void Bundle::run_message(Map& map, const Deferred& m) noexcept {
   if (!known) return refuse(map, m, Undeliverable::bad_handler);
   if (wire::operation(m.client) == Operation::bulk) {
     const std::size_t held = endpoint.segment_.size();
-    if (m.words[0] > held || m.words[1] > held - m.words[0]) return refuse(map, m, Undeliverable::bad_length);
+    if (m.words[0] > held || m.words[1] > held - m.words[0])
+      return refuse(map, m, Undeliverable::bad_length);
   }
   if (kind == Kind::reply) ++map.credits;
   run_handler(map, endpoint.thunks_[id], m);
@@ -142,17 +157,20 @@ void Bundle::run_message(Map& map, const Deferred& m) noexcept {
 void Bundle::run_handler(Map& map, Thunk thunk, const Deferred& m) noexcept {
   const Operation operation = wire::operation(m.client);
   const std::uint32_t prefix = 8 * wire::prefix_words(operation);
-  Arrival arrival{reinterpret_cast<const std::byte*>(m.words) + prefix, m.arg_bytes - prefix, nullptr, 0};
+  Arrival arrival{reinterpret_cast<const std::byte*>(m.words) + prefix, m.arg_bytes - prefix,
+                  nullptr, 0};
   detail::OverflowBlock* overflow = nullptr;
   if (operation == Operation::medium) {
     if ((m.client & wire::overflow_bit) != 0) {
-      overflow = reinterpret_cast<detail::OverflowBlock*>(context_.job().window_of(map.name.rank) + m.words[0]);
+      overflow = reinterpret_cast<detail::OverflowBlock*>(context_.job().window_of(map.name.rank) +
+                                                          m.words[0]);
       arrival.data = overflow->data();
       arrival.data_bytes = overflow->length;
     } else {
       arrival.data = map.medium_in.ring + static_cast<std::uint32_t>(m.words[0]);
       arrival.data_bytes = m.words[0] >> 32;
-      for (std::size_t at = 0; at < arrival.data_bytes; at += kCacheLineBytes) __builtin_prefetch(arrival.data + at);
+      for (std::size_t at = 0; at < arrival.data_bytes; at += kCacheLineBytes)
+        __builtin_prefetch(arrival.data + at);
     }
   } else if (operation == Operation::bulk) {
     arrival.data = map.endpoint->segment_.data() + m.words[0];
@@ -175,19 +193,23 @@ void Bundle::run_handler(Map& map, Thunk thunk, const Deferred& m) noexcept {
 
 void Bundle::release_medium(Map& map, std::uint64_t held) noexcept {
   if (held == Deferred::kNothingHeld) return;
-  if (const std::uint64_t free = map.medium_in.done(held); free != 0) map.vi->publish_counter(1, free);
+  if (const std::uint64_t free = map.medium_in.done(held); free != 0)
+    map.vi->publish_counter(1, free);
 }
 
-/// Sends a message back. A request returns in its reply's place; a reply returns over the request's credit, which this
-/// side gives up only when the replier has acknowledged it (through `unreplied`).
+/// Sends a message back. A request returns in its reply's place; a reply returns over the request's
+/// credit, which this side gives up only when the replier has acknowledged it (through
+/// `unreplied`).
 void Bundle::refuse(Map& map, const Deferred& m, Undeliverable why) noexcept {
   context_.count(kRefused);
   release_medium(map, m.held);
   if ((m.client & wire::overflow_bit) != 0)
     reinterpret_cast<detail::OverflowBlock*>(map.peer_window + m.words[0])->in_use.store(0);
-  const Kind kind = wire::kind(m.client) == Kind::request ? Kind::returned_request : Kind::returned_reply;
-  const std::uint64_t client = wire::make(kind, wire::operation(m.client), wire::handler(m.client)) |
-                               (static_cast<std::uint64_t>(why) << wire::status_shift);
+  const Kind kind =
+      wire::kind(m.client) == Kind::request ? Kind::returned_request : Kind::returned_reply;
+  const std::uint64_t client =
+      wire::make(kind, wire::operation(m.client), wire::handler(m.client)) |
+      (static_cast<std::uint64_t>(why) << wire::status_shift);
   ++slow_;
   (void)send_waiting(map, client, m.words, (m.arg_bytes + 7) / 8, m.arg_bytes);
   --slow_;
@@ -213,8 +235,8 @@ void Bundle::take_returned(Map& map, const Deferred& m) noexcept {
 }
 
 /// Puts a reply or a returned message on the ring, polling for replies while there is no room.
-Status Bundle::send_waiting(Map& map, std::uint64_t client, const std::uint64_t* words, std::uint32_t count,
-                            std::uint32_t bytes) noexcept {
+Status Bundle::send_waiting(Map& map, std::uint64_t client, const std::uint64_t* words,
+                            std::uint32_t count, std::uint32_t bytes) noexcept {
   bool sent = false;
   const auto attempt = [&] {
     if (map.state == Map::State::closing || map.state == Map::State::lost) return true;
@@ -222,7 +244,8 @@ Status Bundle::send_waiting(Map& map, std::uint64_t client, const std::uint64_t*
   };
   if (!attempt()) {
     context_.count(kReplyWaits);
-    (void)wait_loop(Activity::waiting_credit, "reply", index(map.name.rank), Run::replies, -1, attempt);
+    (void)wait_loop(Activity::waiting_credit, "reply", index(map.name.rank), Run::replies, -1,
+                    attempt);
   }
   return sent ? Status::ok : Status::peer_lost;
 }
@@ -250,7 +273,8 @@ void Bundle::reap_sends() noexcept {
   }
 }
 
-/// What polls leave for a moment when no handler runs: MAPs whose VI has ended, gets whose data are here.
+/// What polls leave for a moment when no handler runs: MAPs whose VI has ended, gets whose data are
+/// here.
 std::uint32_t Bundle::finish(Run run) noexcept {
   if (slow_ != depth_base_) return 0;
   std::uint32_t n = 0;
@@ -267,8 +291,8 @@ std::uint32_t Bundle::finish(Run run) noexcept {
   return n;
 }
 
-/// Messages ring for every thread of a parallel bundle that sleeps; what one of them does by itself does not. Before it
-/// puts down the lock.
+/// Messages ring for every thread of a parallel bundle that sleeps; what one of them does by itself
+/// does not. Before it puts down the lock.
 void Bundle::wake_others() noexcept {
   if (!stirred_) return;
   stirred_ = false;
@@ -284,16 +308,19 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
   std::uint64_t given_back = 0;
   for (Endpoint* endpoint : endpoints_)
     for (const auto& map : endpoint->owned_) {
-      if (map->unreplied != map->unreplied_published && map->state == Map::State::connected) map->publish_credits();
+      if (map->unreplied != map->unreplied_published && map->state == Map::State::connected)
+        map->publish_credits();
       if (peer != RankRecord::kNoPeer && peer != viaduct::index(map->name.rank)) continue;
       left += map->all_credits();
       sent += map->medium_out.head;
-      given_back += map->state == Map::State::connected ? map->vi->peer_counter(1) : map->medium_out.released;
+      given_back +=
+          map->state == Map::State::connected ? map->vi->peer_counter(1) : map->medium_out.released;
     }
   record.bytes_expected.store(sent, std::memory_order_relaxed);
   record.bytes_seen.store(given_back, std::memory_order_relaxed);
   record.credits_out.store(left, std::memory_order_relaxed);
-  record.credits_in.store(deferred_total_, std::memory_order_relaxed);  // requests here that have not run
+  record.credits_in.store(deferred_total_,
+                          std::memory_order_relaxed);  // requests here that have not run
   const bool may_unlock = threads_ == Threads::parallel && slow_ == depth_base_;
   if (may_unlock) wake_others();
   receive_queue_->block(timeout_ns, done, may_unlock ? &mutex_ : nullptr);
@@ -302,13 +329,16 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
 Status Bundle::wait(std::int64_t timeout_ns) noexcept {
   const Guard guard(*this, "wait");
   std::uint32_t n = poll_open(Run::all);
-  return wait_loop(Activity::waiting_message, "wait", RankRecord::kNoPeer, Run::all, timeout_ns, [] { return false; }, &n);
+  return wait_loop(
+      Activity::waiting_message, "wait", RankRecord::kNoPeer, Run::all, timeout_ns,
+      [] { return false; }, &n);
 }
 
 Status Bundle::wait_until(const std::function<bool()>& done, std::int64_t timeout_ns) noexcept {
   const Guard guard(*this, "wait_until");
   if (done()) return Status::ok;
-  return wait_loop(Activity::waiting_message, "wait_until", RankRecord::kNoPeer, Run::all, timeout_ns, done);
+  return wait_loop(Activity::waiting_message, "wait_until", RankRecord::kNoPeer, Run::all,
+                   timeout_ns, done);
 }
 
 Status Bundle::barrier() noexcept {
@@ -320,7 +350,8 @@ Status Bundle::barrier() noexcept {
     if (status == Status::retry) status = job.barrier_done(ticket);
     return status != Status::retry;
   };
-  if (!done()) (void)wait_loop(Activity::barrier, "barrier", RankRecord::kNoPeer, Run::all, -1, done);
+  if (!done())
+    (void)wait_loop(Activity::barrier, "barrier", RankRecord::kNoPeer, Run::all, -1, done);
   return status;
 }
 

@@ -6,11 +6,13 @@
 
 namespace viaduct::am {
 
-/// Takes a parallel bundle's lock; handlers have it already and may take it again. Stops a forked child.
+/// Takes a parallel bundle's lock; handlers have it already and may take it again. Stops a forked
+/// child.
 class Bundle::Lock {
  public:
   Lock(Bundle& bundle, const char* call) noexcept : bundle_(bundle) {
-    if (bundle_.context_.job().in_forked_child()) bundle_.stop_caller(call);  // before the lock: its holder is not here
+    if (bundle_.context_.job().in_forked_child())
+      bundle_.stop_caller(call);  // before the lock: its holder is not here
     if (bundle_.threads_ == Threads::parallel) bundle_.mutex_.lock();
   }
   ~Lock() {
@@ -36,8 +38,8 @@ class Bundle::Guard {
   Lock lock_;
 };
 
-/// Polls, then spins, yields, blocks, until done() or the time is over. With @p handled the wait also ends when that
-/// count (the messages handled) is no longer zero.
+/// Polls, then spins, yields, blocks, until done() or the time is over. With @p handled the wait
+/// also ends when that count (the messages handled) is no longer zero.
 template <class Done>
 Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t peer, Run run,
                          std::int64_t timeout_ns, Done&& done, std::uint32_t* handled) noexcept {
@@ -45,7 +47,8 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
   Job& job = context_.job();
   RankRecord& record = job.record(job.rank());
   const std::uint64_t start = monotonic_ns();
-  const bool nested = slow_ != depth_base_;  // in a handler: what goes on afterwards is the wait that runs it
+  // In a handler: what goes on afterwards is the wait that runs it.
+  const bool nested = slow_ != depth_base_;
   const char* const outer_operation = record.operation.load(std::memory_order_relaxed);
   const std::uint32_t outer_peer = record.waits_for_peer.load(std::memory_order_relaxed);
   const Activity outer_activity = record.activity.load(std::memory_order_relaxed);

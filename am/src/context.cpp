@@ -13,24 +13,28 @@ namespace viaduct::am {
 namespace {
 
 constexpr CounterName kCounterNames[kCounterCount] = {
-    {"maps_made", "maps"},         {"request_waits", "requests"}, {"reply_waits", "replies"},
-    {"overflow_replies", "replies"}, {"deferred", "requests"},      {"returned", "messages"},
-    {"refused", "messages"},       {"bulk", "bytes"},             {"get", "bytes"},
+    {"maps_made", "maps"},      {"request_waits", "requests"},
+    {"reply_waits", "replies"}, {"overflow_replies", "replies"},
+    {"deferred", "requests"},   {"returned", "messages"},
+    {"refused", "messages"},    {"bulk", "bytes"},
+    {"get", "bytes"},
 };
 constexpr std::string_view kBootstrapKey = "am.settings";
 
-/// Rings are laid out by their sender and read by their receiver: the settings must be the same everywhere.
+/// Rings are laid out by their sender and read by their receiver: the settings must be the same
+/// everywhere.
 void compare_settings(Job& job, const Settings& mine) {
   job.bootstrap().put(kBootstrapKey, std::as_bytes(std::span(&mine, 1)));
   job.bootstrap().fence();
   const auto first = job.bootstrap().get(Rank{0}, kBootstrapKey);
   Settings theirs;
   if (first.size() == sizeof(theirs)) std::memcpy(&theirs, first.data(), sizeof(theirs));
-  if (first.size() != sizeof(theirs) || theirs.slots != mine.slots || theirs.credits != mine.credits ||
-      theirs.medium_bytes != mine.medium_bytes)
+  if (first.size() != sizeof(theirs) || theirs.slots != mine.slots ||
+      theirs.credits != mine.credits || theirs.medium_bytes != mine.medium_bytes)
     throw Error(std::errc::invalid_argument,
                 "rank " + std::to_string(index(job.rank())) +
-                    " and rank 0 differ in VIADUCT_AM_SLOTS, VIADUCT_AM_CREDITS or VIADUCT_AM_MEDIUM_BYTES: set them "
+                    " and rank 0 differ in VIADUCT_AM_SLOTS, VIADUCT_AM_CREDITS or "
+                    "VIADUCT_AM_MEDIUM_BYTES: set them "
                     "alike for all ranks");
 }
 
@@ -39,7 +43,8 @@ void compare_settings(Job& job, const Settings& mine) {
 Context::Context(Job& job) : job_(job), settings_(load_settings()), typed_(agree_on_handlers(job)) {
   compare_settings(job, settings_);
   nic_ = std::make_unique<via::shm::Nic>(job);
-  nic_->on_incoming_peer([this](Rank from, std::uint64_t discriminator) { incoming(from, discriminator); });
+  nic_->on_incoming_peer(
+      [this](Rank from, std::uint64_t discriminator) { incoming(from, discriminator); });
   nic_->on_error([this](const via::AsyncError& error) { failed(error); });
   job.stats().add("am", kCounterNames, counters_);
 }
@@ -61,34 +66,40 @@ Endpoint* Context::find(std::uint16_t number) noexcept {
   return number < endpoints_.size() ? endpoints_[number] : nullptr;
 }
 
-/// A peer's endpoint wants a MAP to one of ours. The discriminator holds both numbers, the lower rank's first.
+/// A peer's endpoint wants a MAP to one of ours. The discriminator holds both numbers, the lower
+/// rank's first.
 void Context::incoming(Rank from, std::uint64_t discriminator) {
   auto mine = static_cast<std::uint16_t>(discriminator >> 16);
   auto theirs = static_cast<std::uint16_t>(discriminator);
   if (index(from) < index(job_.rank())) std::swap(mine, theirs);
   // Between two endpoints of this rank: the one that has not asked is meant.
-  if (from == job_.rank() && find(mine) != nullptr && find(mine)->find_map({from, theirs}) != nullptr)
+  if (from == job_.rank() && find(mine) != nullptr &&
+      find(mine)->find_map({from, theirs}) != nullptr)
     std::swap(mine, theirs);
   Endpoint* endpoint = find(mine);
   if (endpoint == nullptr)
-    return nic_->reject_peer(from, discriminator, static_cast<std::uint64_t>(Undeliverable::bad_endpoint));
+    return nic_->reject_peer(from, discriminator,
+                             static_cast<std::uint64_t>(Undeliverable::bad_endpoint));
   endpoint->incoming({from, theirs}, discriminator);
 }
 
-/// A VI of a MAP has ended: the MAP is drained and closed at its bundle's next poll outside handlers.
+/// A VI of a MAP has ended: the MAP is drained and closed at its bundle's next poll outside
+/// handlers.
 void Context::failed(const via::AsyncError& error) {
-  if (error.vi == nullptr || error.vi->attributes().context == nullptr) return;  // a VI of the program's own
+  if (error.vi == nullptr || error.vi->attributes().context == nullptr)
+    return;  // a VI of the program's own
   auto& map = *static_cast<detail::Map*>(error.vi->attributes().context);
   if (map.state == detail::Map::State::closing) return;
-  if (map.state == detail::Map::State::connecting) map.endpoint->met(map);  // it had met its peer, unnoticed
+  if (map.state == detail::Map::State::connecting)
+    map.endpoint->met(map);                               // it had met its peer, unnoticed
   if (map.state == detail::Map::State::rejected) return;  // met, and not taken
   map.refresh_credits();
   map.credits_at_end = map.all_credits();
   map.state = detail::Map::State::closing;
   map.credits = map.reserve = 0;
   Endpoint& endpoint = *map.endpoint;
-  // A reply in the overflow block that the peer's endpoint has not taken, and will not: handlers that wait for the
-  // block may go on.
+  // A reply in the overflow block that the peer's endpoint has not taken, and will not: handlers
+  // that wait for the block may go on.
   if (endpoint.overflow_ != nullptr && endpoint.overflow_user_.rank == map.name.rank &&
       endpoint.overflow_user_.number == map.name.number)
     endpoint.overflow_->in_use.store(0, std::memory_order_relaxed);

@@ -43,12 +43,14 @@ Endpoint::~Endpoint() {
   bundle_.remove(*this);
   region_ = {};
   if (own_segment_ != nullptr) context.nic().release(own_segment_);
-  // The page and the overflow block stay: peers that have not yet heard of the end may still look at them.
+  // The page and the overflow block stay: peers that have not yet heard of the end may still look
+  // at them.
 }
 
 void Endpoint::set_translations(std::uint32_t count) {
   if (count > 65536)
-    throw Error(std::errc::invalid_argument, "a translation table has at most 65536 entries, not " + std::to_string(count));
+    throw Error(std::errc::invalid_argument,
+                "a translation table has at most 65536 entries, not " + std::to_string(count));
   const Bundle::Lock lock(bundle_, "set_translations");
   if (count < maps_.size()) return;
   maps_.resize(count, &null_map_);
@@ -66,7 +68,8 @@ void Endpoint::map_all(Tag tag) {
 
 Status Endpoint::map(Index index, EndpointName name, Tag tag) {
   const Bundle::Guard guard(bundle_, "map");
-  if (value(index) >= translations_.size() || viaduct::index(name.rank) >= bundle_.context().job().size())
+  if (value(index) >= translations_.size() ||
+      viaduct::index(name.rank) >= bundle_.context().job().size())
     return Status::bad_argument;
   Translation& entry = translations_[value(index)];
   if (entry.in_use) return Status::bad_state;
@@ -80,8 +83,9 @@ Status Endpoint::map(Index index, EndpointName name, Tag tag) {
   return Status::ok;
 }
 
-/// A MAP that no index names, and over which no request of ours is under way, is named under @p tag. What the peer has
-/// read of our block, or answers to what it has read, is not to be relied upon.
+/// A MAP that no index names, and over which no request of ours is under way, is named under @p
+/// tag. What the peer has read of our block, or answers to what it has read, is not to be relied
+/// upon.
 void Endpoint::retag(Map& map, Tag tag) noexcept {
   if (map.presented == tag && map.state == Map::State::connected) return;
   map.presented = tag;
@@ -92,10 +96,13 @@ void Endpoint::retag(Map& map, Tag tag) noexcept {
 
 /// The lowest index that names @p name, or kNoIndex.
 Index Endpoint::index_of(EndpointName name) const noexcept {
-  const auto found = std::find_if(translations_.begin(), translations_.end(), [&](const Translation& entry) {
-    return entry.in_use && entry.name.rank == name.rank && entry.name.number == name.number;
-  });
-  return Index{found == translations_.end() ? kNoIndex : static_cast<std::uint32_t>(found - translations_.begin())};
+  const auto found =
+      std::find_if(translations_.begin(), translations_.end(), [&](const Translation& entry) {
+        return entry.in_use && entry.name.rank == name.rank && entry.name.number == name.number;
+      });
+  return Index{found == translations_.end()
+                   ? kNoIndex
+                   : static_cast<std::uint32_t>(found - translations_.begin())};
 }
 
 Status Endpoint::unmap(Index index) noexcept {
@@ -115,7 +122,8 @@ Status Endpoint::unmap(Index index) noexcept {
     return false;
   };
   if (!settled())
-    (void)bundle_.wait_loop(Activity::waiting_credit, "unmap", viaduct::index(peer.rank), Bundle::Run::all, -1, settled);
+    (void)bundle_.wait_loop(Activity::waiting_credit, "unmap", viaduct::index(peer.rank),
+                            Bundle::Run::all, -1, settled);
   translations_[value(index)] = {};
   maps_[value(index)] = &null_map_;
   if (map == nullptr) return Status::ok;
@@ -151,7 +159,8 @@ bool Endpoint::hears(Tag presented) const noexcept {
   return tag_ == kTagAll || (tag_ != kTagNone && tag_ == presented);
 }
 
-/// Before the peer is met, nothing is known of its tag: `thunk_count` stays 0, and its first message meets it.
+/// Before the peer is met, nothing is known of its tag: `thunk_count` stays 0, and its first
+/// message meets it.
 void Endpoint::apply_tag(Map& map) noexcept {
   if (map.state != Map::State::connected && map.state != Map::State::closing) return;
   map.their_tag = reinterpret_cast<detail::MapBlock*>(map.vi->peer_extra())->tag.load();
@@ -207,8 +216,9 @@ void Endpoint::set_segment(std::span<std::byte> memory) {
 }
 
 void Endpoint::publish_segment(std::span<std::byte> memory) {
-  via::MemoryRegion region = bundle_.context().nic().register_memory(
-      bundle_.protection_tag_, memory.data(), memory.size(), via::Rights::rdma_write | via::Rights::rdma_read);
+  via::MemoryRegion region =
+      bundle_.context().nic().register_memory(bundle_.protection_tag_, memory.data(), memory.size(),
+                                              via::Rights::rdma_write | via::Rights::rdma_read);
   page_->segment_bytes.store(0);
   page_->segment_handle.store(static_cast<std::uint32_t>(region.handle()));
   page_->segment_address.store(reinterpret_cast<std::uint64_t>(memory.data()));
@@ -223,11 +233,13 @@ void Endpoint::give_back(const Returned& returned) noexcept {
   bundle_.context().count(kReturned);
   bundle_.stirred_ = true;
   if (!undeliverable_)
-    violate_contract(std::string("undeliverable ") + (returned.direction == Direction::reply ? "reply" : "request") +
-                     " (" + to_string(returned.operation) + ") from endpoint " + std::to_string(number_) + " to rank " +
-                     std::to_string(viaduct::index(returned.rank)) + " (index " +
-                     std::to_string(value(returned.peer)) + "), handler " + handler_name(returned.handler) + ": " +
-                     to_string(returned.status) + "; set_undeliverable_handler() would have been told");
+    violate_contract(std::string("undeliverable ") +
+                     (returned.direction == Direction::reply ? "reply" : "request") + " (" +
+                     to_string(returned.operation) + ") from endpoint " + std::to_string(number_) +
+                     " to rank " + std::to_string(viaduct::index(returned.rank)) + " (index " +
+                     std::to_string(value(returned.peer)) + "), handler " +
+                     handler_name(returned.handler) + ": " + to_string(returned.status) +
+                     "; set_undeliverable_handler() would have been told");
   const std::uint16_t outer = bundle_.running_;
   bundle_.running_ = 0;
   ++bundle_.slow_;
@@ -242,7 +254,8 @@ void Endpoint::give_back(const Outgoing& out, Undeliverable why) noexcept {
   returned.operation = wire::operation(out.client);
   returned.direction = Direction::request;
   returned.peer = out.to;
-  returned.rank = is_mapped(out.to) ? translation_name(out.to).rank : bundle_.context().job().rank();
+  returned.rank =
+      is_mapped(out.to) ? translation_name(out.to).rank : bundle_.context().job().rank();
   returned.handler = wire::handler(out.client);
   returned.args = reinterpret_cast<const std::byte*>(out.words);
   returned.arg_bytes = out.arg_bytes;
@@ -251,20 +264,25 @@ void Endpoint::give_back(const Outgoing& out, Undeliverable why) noexcept {
 
 // What it costs.
 
-/// Memory is counted where it becomes resident: by the byte in this rank's own window, by the page in the peer's.
+/// Memory is counted where it becomes resident: by the byte in this rank's own window, by the page
+/// in the peer's.
 Endpoint::Footprint Endpoint::footprint() const noexcept {
   constexpr std::size_t kPage = 4096;
-  constexpr std::size_t kControlPages = 4;  // the peer's NIC page, mail box entry, regions; doorbell and endpoint page
-  constexpr std::size_t kDeques = 3;        // deferred requests, payloads held, sends pending
-  constexpr std::size_t kEmptyDeque = 64 + 512 + 2 * 16;  // what the C++ library allocates for each, and malloc's part
+  // The peer's NIC page, mail box entry, regions; doorbell and endpoint page.
+  constexpr std::size_t kControlPages = 4;
+  constexpr std::size_t kDeques = 3;  // deferred requests, payloads held, sends pending
+  // What the C++ library allocates for each, and malloc's part.
+  constexpr std::size_t kEmptyDeque = 64 + 512 + 2 * 16;
   const Settings& s = bundle_.context().settings();
   const std::size_t channel =
-      via::shm::ChannelHead::bytes_for(static_cast<std::uint32_t>(s.slots), true) + sizeof(detail::MapBlock) +
-      static_cast<std::size_t>(s.medium_bytes);
+      via::shm::ChannelHead::bytes_for(static_cast<std::uint32_t>(s.slots), true) +
+      sizeof(detail::MapBlock) + static_cast<std::size_t>(s.medium_bytes);
   const std::size_t theirs = (channel + kPage - 1) / kPage * kPage;
-  const std::size_t idle = sizeof(Map*) + sizeof(Translation) + sizeof(RankRecord) + sizeof(via::shm::Mail) +
-                           sizeof(std::byte*) + sizeof(void*);  // the job's and the NIC's entry
-  return {channel + theirs + kControlPages * kPage + sizeof(Map) + sizeof(via::shm::Vi) + kDeques * kEmptyDeque + idle,
+  const std::size_t idle = sizeof(Map*) + sizeof(Translation) + sizeof(RankRecord) +
+                           sizeof(via::shm::Mail) + sizeof(std::byte*) +
+                           sizeof(void*);  // the job's and the NIC's entry
+  return {channel + theirs + kControlPages * kPage + sizeof(Map) + sizeof(via::shm::Vi) +
+              kDeques * kEmptyDeque + idle,
           idle};
 }
 
@@ -275,9 +293,9 @@ std::uint32_t Endpoint::translations() const noexcept {
 
 std::uint32_t Endpoint::active_peers() const noexcept {
   const Bundle::Lock lock(bundle_, "active_peers");
-  return static_cast<std::uint32_t>(std::count_if(owned_.begin(), owned_.end(), [](const auto& map) {
-    return map->state == Map::State::connected;
-  }));
+  return static_cast<std::uint32_t>(
+      std::count_if(owned_.begin(), owned_.end(),
+                    [](const auto& map) { return map->state == Map::State::connected; }));
 }
 
 }  // namespace viaduct::am

@@ -20,8 +20,8 @@ struct ListedHandler {
   std::uint64_t offset = 0;
   std::string name;
   std::uint32_t signature_bytes = 0;
-  std::vector<std::size_t>
-      entries;  ///< which registrations are this handler (more than one: the same in two modules)
+  /// Which registrations are this handler (more than one: the same in two modules).
+  std::vector<std::size_t> entries;
 };
 
 /// Sorts @p entries into wire order: by module, offset, name, signature. Throws Error when one lies

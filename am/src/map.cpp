@@ -36,10 +36,12 @@ bool Map::take_stock() noexcept {
 
 /// The same from both sides: the lower rank's number above the other's.
 std::uint64_t Endpoint::discriminator(EndpointName a, EndpointName b) noexcept {
-  const bool ordered = index(a.rank) != index(b.rank) ? index(a.rank) < index(b.rank) : a.number < b.number;
+  const bool ordered =
+      index(a.rank) != index(b.rank) ? index(a.rank) < index(b.rank) : a.number < b.number;
   const EndpointName& low = ordered ? a : b;
   const EndpointName& high = ordered ? b : a;
-  constexpr std::uint64_t kActiveMessages = 0x414d;  // "AM": leaves other discriminators to other clients
+  // "AM": leaves other discriminators to other clients.
+  constexpr std::uint64_t kActiveMessages = 0x414d;
   return kActiveMessages << 48 | std::uint64_t{low.number} << 16 | high.number;
 }
 
@@ -65,8 +67,8 @@ Map& Endpoint::add_map(Index index, EndpointName name, Tag presented) {
   return made;
 }
 
-/// The MAP that a message to @p index takes, made now if need be; the index is mapped. All indices that name one peer
-/// share one MAP. Answers the null map when the message must wait.
+/// The MAP that a message to @p index takes, made now if need be; the index is mapped. All indices
+/// that name one peer share one MAP. Answers the null map when the message must wait.
 Map& Endpoint::live_map(Index index) {
   const Translation& entry = translations_[value(index)];
   Map* map = maps_[value(index)];
@@ -121,7 +123,8 @@ void Endpoint::start(Map& map) {
   block->credits = credits_;
   block->medium_bytes = static_cast<std::uint32_t>(settings.medium_bytes);
   block->tag = map.presented;
-  block->endpoint_page = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(page_) - context.job().segment().base());
+  block->endpoint_page = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(page_) -
+                                                    context.job().segment().base());
   map.medium_out = {block->medium(), block->medium_bytes, 0, 0};
   map.state = Map::State::connecting;
   context.count(kMapsMade);
@@ -134,27 +137,33 @@ void Endpoint::start(Map& map) {
     map.vi->connect_loopback();
     return;
   }
-  if (map.vi->connect_peer_start(map.name.rank, discriminator(name(), map.name)) == Status::peer_lost)
+  if (map.vi->connect_peer_start(map.name.rank, discriminator(name(), map.name)) ==
+      Status::peer_lost)
     map.state = Map::State::lost;
 }
 
 void Endpoint::settle(Map& map) noexcept {
   if (map.state != Map::State::connecting) return;
   switch (map.vi->state()) {
-    case via::ViState::connected: return met(map);
-    case via::ViState::connecting: return;
+    case via::ViState::connected:
+      return met(map);
+    case via::ViState::connecting:
+      return;
     case via::ViState::error:
-    case via::ViState::idle: break;
+    case via::ViState::idle:
+      break;
   }
   map.rejection = static_cast<Undeliverable>(map.vi->rejection_reason());
   if (map.rejection == Undeliverable::none) map.rejection = Undeliverable::bad_endpoint;
-  map.state = bundle_.context().job().is_lost(map.name.rank) ? Map::State::lost : Map::State::rejected;
+  map.state =
+      bundle_.context().job().is_lost(map.name.rank) ? Map::State::lost : Map::State::rejected;
 }
 
 void Endpoint::met(Map& map) noexcept {
   auto* block = reinterpret_cast<MapBlock*>(map.vi->peer_extra());
   map.peer_window = bundle_.context().job().window_of(map.name.rank);
-  if (!fits_us(reinterpret_cast<const std::byte*>(block), map.peer_window)) {  // its VI is let go with the MAP
+  if (!fits_us(reinterpret_cast<const std::byte*>(block),
+               map.peer_window)) {  // its VI is let go with the MAP
     map.state = Map::State::rejected;
     map.rejection = Undeliverable::bad_endpoint;
     return;
@@ -168,8 +177,8 @@ void Endpoint::met(Map& map) noexcept {
   map.stock_every = std::max(1U, credits_ / 4);
 }
 
-/// Tells the peer, in order with the requests, to look at the tag in our block again and to give back all credits that
-/// it owes us. Takes no credit. False: no room.
+/// Tells the peer, in order with the requests, to look at the tag in our block again and to give
+/// back all credits that it owes us. Takes no credit. False: no room.
 bool Endpoint::try_note(Map& map) noexcept {
   const std::uint64_t client =
       wire::make(detail::Kind::request, Operation::short_message, 0) | wire::note_bit;
@@ -178,18 +187,21 @@ bool Endpoint::try_note(Map& map) noexcept {
   return true;
 }
 
-/// Whether a MapBlock at @p at says what every rank's must say, and lies in the peer's window with its medium ring: it
-/// is the peer's memory, and decides where we read.
+/// Whether a MapBlock at @p at says what every rank's must say, and lies in the peer's window with
+/// its medium ring: it is the peer's memory, and decides where we read.
 bool Endpoint::fits_us(const std::byte* at, const std::byte* window) const noexcept {
   Context& context = bundle_.context();
   const auto ring = static_cast<std::size_t>(context.settings().medium_bytes);
   const std::size_t bytes = context.job().segment().window_bytes();
   const auto offset = static_cast<std::size_t>(at - window);
-  if (bytes < sizeof(MapBlock) + ring || offset > bytes - sizeof(MapBlock) - ring || offset % alignof(MapBlock) != 0)
+  if (bytes < sizeof(MapBlock) + ring || offset > bytes - sizeof(MapBlock) - ring ||
+      offset % alignof(MapBlock) != 0)
     return false;
   const auto& block = *reinterpret_cast<const MapBlock*>(at);
-  return block.magic == MapBlock::kMagic && block.slots == static_cast<std::uint32_t>(context.settings().slots) &&
-         block.medium_bytes == ring && block.endpoint_page <= bytes - sizeof(detail::EndpointPage) &&
+  return block.magic == MapBlock::kMagic &&
+         block.slots == static_cast<std::uint32_t>(context.settings().slots) &&
+         block.medium_bytes == ring &&
+         block.endpoint_page <= bytes - sizeof(detail::EndpointPage) &&
          block.endpoint_page % alignof(detail::EndpointPage) == 0;
 }
 
@@ -198,11 +210,14 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
   via::shm::Nic& nic = bundle_.context().nic();
   if (Map* old = find_map(from)) {
     settle(*old);
-    if (old->state != Map::State::rejected) return;  // still to be closed: close() comes back to this
+    if (old->state != Map::State::rejected)
+      return;    // still to be closed: close() comes back to this
     drop(*old);  // it refused us once, and now asks itself
   }
   const std::byte* block = nic.incoming_extra(from.rank, which);
-  const auto reject = [&](Undeliverable why) { nic.reject_peer(from.rank, which, static_cast<std::uint64_t>(why)); };
+  const auto reject = [&](Undeliverable why) {
+    nic.reject_peer(from.rank, which, static_cast<std::uint64_t>(why));
+  };
   if (block == nullptr || !fits_us(block, bundle_.context().job().window_of(from.rank)))
     return reject(Undeliverable::bad_endpoint);
   if (!hears(reinterpret_cast<const MapBlock*>(block)->tag)) return reject(Undeliverable::bad_tag);
@@ -241,9 +256,9 @@ void Endpoint::close(Map& map) noexcept {
   if (bundle_.context().nic().incoming_extra(peer.rank, which) != nullptr) incoming(peer, which);
 }
 
-/// Requests whose credits have not come back: requests are handled in order, so these are the last ones. Credits without
-/// a reply come back in batches, so some of these the peer may have handled. Replies are not given back: nobody waits
-/// for them.
+/// Requests whose credits have not come back: requests are handled in order, so these are the last
+/// ones. Credits without a reply come back in batches, so some of these the peer may have handled.
+/// Replies are not given back: nobody waits for them.
 void Endpoint::give_back_unseen(Map& map, Undeliverable why) noexcept {
   const via::shm::Vi& vi = *map.vi;
   const std::uint64_t end = vi.messages_sent();
@@ -257,15 +272,18 @@ void Endpoint::give_back_unseen(Map& map, Undeliverable why) noexcept {
   const auto is_request = [](std::uint64_t client) {
     return (client & wire::note_bit) == 0 && wire::kind(client) == detail::Kind::request;
   };
-  std::uint32_t unanswered = map.credit_limit - std::min(map.credit_limit, map.credits_at_end + map.all_credits());
+  std::uint32_t unanswered =
+      map.credit_limit - std::min(map.credit_limit, map.credits_at_end + map.all_credits());
   std::uint64_t from = end;  // the first of the unanswered requests that are still in the ring
   for (std::uint64_t seq = end; seq > oldest && unanswered != 0; --seq)
     if (is_request(client_at(seq - 1))) {
       from = seq - 1;
       --unanswered;
     }
-  for (; unanswered != 0; --unanswered)  // older than the ring: nothing is known of them but their number
-    give_back(Returned{why, Operation::short_message, Direction::request, map.index, map.name.rank, 0, nullptr, 0});
+  for (; unanswered != 0;
+       --unanswered)  // older than the ring: nothing is known of them but their number
+    give_back(Returned{why, Operation::short_message, Direction::request, map.index, map.name.rank,
+                       0, nullptr, 0});
   for (std::uint64_t seq = from; seq < end; ++seq)
     if (is_request(client_at(seq))) give_back_sent(map, seq, why);
 }
@@ -292,10 +310,12 @@ void Endpoint::give_back_sent(Map& map, std::uint64_t seq, Undeliverable why) no
 
 void Endpoint::drop(Map& map) noexcept {
   // Requests that were handled here and not replied to: the peer must not take them for lost.
-  if (map.vi != nullptr && map.vi->state() == via::ViState::connected && map.unreplied != map.unreplied_published)
+  if (map.vi != nullptr && map.vi->state() == via::ViState::connected &&
+      map.unreplied != map.unreplied_published)
     map.publish_credits();
   if (value(map.index) != kNoIndex) std::replace(maps_.begin(), maps_.end(), &map, &null_map_);
-  std::erase_if(owned_, [&](const auto& owned) { return owned.get() == &map; });  // its VI disconnects
+  std::erase_if(owned_,
+                [&](const auto& owned) { return owned.get() == &map; });  // its VI disconnects
 }
 
 }  // namespace viaduct::am

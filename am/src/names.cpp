@@ -4,17 +4,28 @@ namespace viaduct::am {
 
 const char* to_string(Undeliverable status) noexcept {
   switch (status) {
-    case Undeliverable::none: return "delivered";
-    case Undeliverable::bad_arguments: return "wrong arguments (EBADARGS)";
-    case Undeliverable::bad_entry: return "the index is not mapped (EBADENTRY)";
-    case Undeliverable::bad_tag: return "the endpoint has another tag (EBADTAG)";
-    case Undeliverable::bad_handler: return "no such handler there (EBADHANDLER)";
-    case Undeliverable::bad_offset: return "the offset lies outside the segment (EBADSEGOFF)";
-    case Undeliverable::bad_length: return "the data reach beyond the segment (EBADLENGTH)";
-    case Undeliverable::bad_endpoint: return "no such endpoint (EBADENDPOINT)";
-    case Undeliverable::congestion: return "congestion (ECONGESTION)";
-    case Undeliverable::unreachable: return "the peer is gone (EUNREACHABLE)";
-    case Undeliverable::reply_rejected: return "the requester could not take the reply (EREPLYREJECTED)";
+    case Undeliverable::none:
+      return "delivered";
+    case Undeliverable::bad_arguments:
+      return "wrong arguments (EBADARGS)";
+    case Undeliverable::bad_entry:
+      return "the index is not mapped (EBADENTRY)";
+    case Undeliverable::bad_tag:
+      return "the endpoint has another tag (EBADTAG)";
+    case Undeliverable::bad_handler:
+      return "no such handler there (EBADHANDLER)";
+    case Undeliverable::bad_offset:
+      return "the offset lies outside the segment (EBADSEGOFF)";
+    case Undeliverable::bad_length:
+      return "the data reach beyond the segment (EBADLENGTH)";
+    case Undeliverable::bad_endpoint:
+      return "no such endpoint (EBADENDPOINT)";
+    case Undeliverable::congestion:
+      return "congestion (ECONGESTION)";
+    case Undeliverable::unreachable:
+      return "the peer is gone (EUNREACHABLE)";
+    case Undeliverable::reply_rejected:
+      return "the requester could not take the reply (EREPLYREJECTED)";
     case Undeliverable::no_access:
       return "the kernel refuses access to the peer's private memory (EUNREACHABLE): let the peer "
              "make_segment() instead of set_segment(), or allow process_vm_readv and "
@@ -25,10 +36,14 @@ const char* to_string(Undeliverable status) noexcept {
 
 const char* to_string(Operation operation) noexcept {
   switch (operation) {
-    case Operation::short_message: return "short";
-    case Operation::medium: return "medium";
-    case Operation::bulk: return "bulk";
-    case Operation::get: return "get";
+    case Operation::short_message:
+      return "short";
+    case Operation::medium:
+      return "medium";
+    case Operation::bulk:
+      return "bulk";
+    case Operation::get:
+      return "get";
   }
   return "unknown operation";
 }

@@ -1,4 +1,5 @@
-/// Every layer's options, for the help text and the warning about unknown variables: the one place above all layers.
+/// Every layer's options, for the help text and the warning about unknown variables: the one place
+/// above all layers.
 
 #include <array>
 

@@ -248,11 +248,10 @@ std::span<const Thunk> agree_on_handlers(Job& job) {
 
 const char* handler_name(std::uint16_t wire_id) noexcept {
   const std::size_t count = registrations.agreed_handlers.load(std::memory_order_acquire);
-  const std::size_t place =
-      std::size_t{wire_id} - kFirstTypedId;  // huge for an id of the AM-2 table
+  // Huge for an id of the AM-2 table.
+  const std::size_t place = std::size_t{wire_id} - kFirstTypedId;
   if (place < count) return registrations.names[place];
-  const char* const of =
-      wire_id < kFirstTypedId ? "of the endpoint's own table" : "not registered";
+  const char* const of = wire_id < kFirstTypedId ? "of the endpoint's own table" : "not registered";
   thread_local std::array<char, 48> text;
   *fmt::format_to(text.data(), "{} ({})", wire_id, of) = '\0';
   return text.data();

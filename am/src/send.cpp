@@ -1,4 +1,5 @@
-/// Sending what the inline fast path does not: waits, several lines, medium, bulk, get, and every error.
+/// Sending what the inline fast path does not: waits, several lines, medium, bulk, get, and every
+/// error.
 
 #include <algorithm>
 #include <cerrno>
@@ -25,7 +26,8 @@ Status Endpoint::send_slow(const Outgoing& out) noexcept {
   const Bundle::Guard guard(bundle_, "a request");
   if (value(out.to) >= maps_.size()) return Status::bad_argument;
   if (out.data == nullptr && out.bytes != 0) return Status::bad_argument;
-  if (wire::operation(out.client) == Operation::medium && out.bytes > max_medium_) return Status::bad_argument;
+  if (wire::operation(out.client) == Operation::medium && out.bytes > max_medium_)
+    return Status::bad_argument;
   if (!translations_[value(out.to)].in_use) {
     give_back(out, Undeliverable::bad_entry);
     return Status::ok;
@@ -45,8 +47,8 @@ Status Endpoint::send_slow(const Outgoing& out) noexcept {
     return Status::retry;
   }
   bundle_.context().count(kRequestWaits);
-  (void)bundle_.wait_loop(Activity::waiting_credit, "request", index(translation_name(out.to).rank), wait_run_, -1,
-                          attempt);
+  (void)bundle_.wait_loop(Activity::waiting_credit, "request", index(translation_name(out.to).rank),
+                          wait_run_, -1, attempt);
   return status;
 }
 
@@ -61,8 +63,10 @@ Status Endpoint::attempt_send(const Outgoing& out) noexcept {
     return Status::ok;
   }
   switch (map->state) {
-    case Map::State::lost: return Status::peer_lost;
-    case Map::State::closing:  // to be closed at the next poll that may run requests, which is perhaps not ours
+    case Map::State::lost:
+      return Status::peer_lost;
+    case Map::State::closing:  // to be closed at the next poll that may run requests, which is
+                               // perhaps not ours
       if (bundle_.context().job().is_lost(map->name.rank)) return Status::peer_lost;
       give_back(out, Undeliverable::bad_endpoint);
       return Status::ok;
@@ -72,9 +76,11 @@ Status Endpoint::attempt_send(const Outgoing& out) noexcept {
       give_back(out, why);
       return Status::ok;
     }
-    case Map::State::connected: return try_send(*map, out) == Sent::no_room ? Status::retry : Status::ok;
+    case Map::State::connected:
+      return try_send(*map, out) == Sent::no_room ? Status::retry : Status::ok;
     case Map::State::unmapped:
-    case Map::State::connecting: break;
+    case Map::State::connecting:
+      break;
   }
   return Status::retry;
 }
@@ -86,7 +92,8 @@ Endpoint::Sent Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
   std::uint64_t words[detail::kMaxMessageWords];
   std::copy_n(out.words, out.count, words + prefix);
   const std::uint32_t count = prefix + out.count;
-  if (!map.vi->refresh_room((count + via::shm::kWordsPerSlot - 1) / via::shm::kWordsPerSlot) && count != 0)
+  if (!map.vi->refresh_room((count + via::shm::kWordsPerSlot - 1) / via::shm::kWordsPerSlot) &&
+      count != 0)
     return Sent::no_room;
   if (operation == Operation::medium) {
     if (!put_medium(map, out.data, out.bytes, words[0])) return Sent::no_room;
@@ -105,7 +112,8 @@ Endpoint::Sent Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
 }
 
 /// Copies a payload into the medium ring and says where (word 0). False: no room.
-bool Endpoint::put_medium(Map& map, const std::byte* data, std::size_t bytes, std::uint64_t& place) noexcept {
+bool Endpoint::put_medium(Map& map, const std::byte* data, std::size_t bytes,
+                          std::uint64_t& place) noexcept {
   detail::MediumSend& ring = map.medium_out;
   const auto length = static_cast<std::uint32_t>(bytes);
   std::uint64_t start = 0;
@@ -120,10 +128,11 @@ bool Endpoint::put_medium(Map& map, const std::byte* data, std::size_t bytes, st
   return true;
 }
 
-Endpoint::Sent Endpoint::send_words(Map& map, std::uint64_t client, const std::uint64_t* words, std::uint32_t count,
-                                    std::uint32_t bytes) noexcept {
+Endpoint::Sent Endpoint::send_words(Map& map, std::uint64_t client, const std::uint64_t* words,
+                                    std::uint32_t count, std::uint32_t bytes) noexcept {
   const std::uint64_t head = header::make(via::shm::MessageKind::inline_data, bytes, client);
-  if (count > via::shm::kWordsPerSlot) return map.vi->try_send_lines(head, words, count) ? Sent::yes : Sent::no_room;
+  if (count > via::shm::kWordsPerSlot)
+    return map.vi->try_send_lines(head, words, count) ? Sent::yes : Sent::no_room;
   via::shm::Slot* slot = map.vi->claim();
   if (slot == nullptr) return Sent::no_room;
   std::copy_n(words, count, slot->words);
@@ -141,8 +150,8 @@ Undeliverable Endpoint::reach(Map& map, std::size_t bytes, std::size_t offset, v
   if (bytes == 0) return Undeliverable::none;
   place = bundle_.context().nic().remote_place(
       map.name.rank, static_cast<via::ProtectionTag>(map.peer_page->protection_tag),
-      map.peer_page->segment_address.load() + offset, static_cast<via::MemoryHandle>(map.peer_page->segment_handle.load()),
-      bytes, rights);
+      map.peer_page->segment_address.load() + offset,
+      static_cast<via::MemoryHandle>(map.peer_page->segment_handle.load()), bytes, rights);
   return place.status != 0 ? Undeliverable::bad_offset : Undeliverable::none;
 }
 
@@ -151,28 +160,38 @@ static Undeliverable why_not_copied(const via::shm::Nic& nic) noexcept {
   switch (nic.cross_error()) {
     case EPERM:
     case EACCES:
-    case ENOSYS: return Undeliverable::no_access;
-    case EFAULT: return Undeliverable::bad_offset;  // given as a segment, and unmapped since
-    default: return Undeliverable::unreachable;
+    case ENOSYS:
+      return Undeliverable::no_access;
+    case EFAULT:
+      return Undeliverable::bad_offset;  // given as a segment, and unmapped since
+    default:
+      return Undeliverable::unreachable;
   }
 }
 
-Undeliverable Endpoint::copy_bulk(Map& map, const std::byte* from, std::size_t bytes, std::size_t offset) noexcept {
+Undeliverable Endpoint::copy_bulk(Map& map, const std::byte* from, std::size_t bytes,
+                                  std::size_t offset) noexcept {
   via::shm::Nic::RemotePlace place;
   const Undeliverable why = reach(map, bytes, offset, via::Rights::rdma_write, place);
   if (why != Undeliverable::none || bytes == 0) return why;
   bundle_.context().count(kBulkBytes, bytes);
   via::shm::Nic& nic = bundle_.context().nic();
-  return nic.write_place(map.name.rank, place, from, bytes) ? Undeliverable::none : why_not_copied(nic);
+  return nic.write_place(map.name.rank, place, from, bytes) ? Undeliverable::none
+                                                            : why_not_copied(nic);
 }
 
-Status Endpoint::get_slow(Index from, std::span<std::byte> data, std::size_t offset, std::uint16_t handler,
-                          const std::uint64_t* words, std::uint32_t arg_bytes) noexcept {
+Status Endpoint::get_slow(Index from, std::span<std::byte> data, std::size_t offset,
+                          std::uint16_t handler, const std::uint64_t* words,
+                          std::uint32_t arg_bytes) noexcept {
   const Bundle::Guard guard(bundle_, "get");
-  if (value(from) >= maps_.size() || (data.data() == nullptr && !data.empty())) return Status::bad_argument;
+  if (value(from) >= maps_.size() || (data.data() == nullptr && !data.empty()))
+    return Status::bad_argument;
   const std::uint32_t count = (arg_bytes + 7) / 8;
-  const Outgoing out{from, wire::make(detail::Kind::reply, Operation::get, handler), words, count, arg_bytes,
-                     data.data(), data.size(), offset, true};
+  const Outgoing out{from,        wire::make(detail::Kind::reply, Operation::get, handler),
+                     words,       count,
+                     arg_bytes,   data.data(),
+                     data.size(), offset,
+                     true};
   if (!translations_[value(from)].in_use) {
     give_back(out, Undeliverable::bad_entry);
     return Status::ok;
@@ -183,8 +202,8 @@ Status Endpoint::get_slow(Index from, std::span<std::byte> data, std::size_t off
     return status != Status::retry;
   };
   if (!attempt())
-    (void)bundle_.wait_loop(Activity::waiting_message, "get", index(translation_name(from).rank), wait_run_, -1,
-                            attempt);
+    (void)bundle_.wait_loop(Activity::waiting_message, "get", index(translation_name(from).rank),
+                            wait_run_, -1, attempt);
   if (bundle_.unfinished_) bundle_.poll_open(wait_run_);
   return status;
 }
@@ -198,7 +217,8 @@ Status Endpoint::attempt_get(const Outgoing& out, std::span<std::byte> data) noe
     give_back(out, Undeliverable::congestion);
     return Status::ok;
   }
-  if (map->state == Map::State::lost || bundle_.context().job().is_lost(translation_name(out.to).rank))
+  if (map->state == Map::State::lost ||
+      bundle_.context().job().is_lost(translation_name(out.to).rank))
     return Status::peer_lost;
   if (map->state == Map::State::rejected) {
     const Undeliverable why = map->rejection;
@@ -234,7 +254,8 @@ std::uint32_t Endpoint::hand_over_gets() noexcept {
     bundle_.stirred_ = true;
     const Arrived a = arrived_.front();
     arrived_.erase(arrived_.begin());
-    const Arrival arrival{reinterpret_cast<const std::byte*>(a.words), a.arg_bytes, a.data.data(), a.data.size()};
+    const Arrival arrival{reinterpret_cast<const std::byte*>(a.words), a.arg_bytes, a.data.data(),
+                          a.data.size()};
     Token token(*a.map, a.client);
     bundle_.running_ = wire::handler(a.client);
     ++bundle_.slow_;
@@ -247,20 +268,24 @@ std::uint32_t Endpoint::hand_over_gets() noexcept {
 
 // Raw handlers.
 
-Status Endpoint::send_raw(Index to, HandlerId handler, Operation operation, std::span<const std::byte> data,
-                          std::span<const std::uint64_t> words, bool wait) noexcept {
+Status Endpoint::send_raw(Index to, HandlerId handler, Operation operation,
+                          std::span<const std::byte> data, std::span<const std::uint64_t> words,
+                          bool wait) noexcept {
   const auto id = static_cast<std::size_t>(handler);
   if (words.size() > kMaxArgs || id == 0 || id >= kOwnHandlers) return Status::bad_argument;
-  return send_slow({to, wire::make(detail::Kind::request, operation, static_cast<std::uint16_t>(handler)), words.data(),
-                    static_cast<std::uint32_t>(words.size()), static_cast<std::uint32_t>(words.size_bytes()),
-                    data.data(), data.size(), 0, wait});
+  return send_slow(
+      {to, wire::make(detail::Kind::request, operation, static_cast<std::uint16_t>(handler)),
+       words.data(), static_cast<std::uint32_t>(words.size()),
+       static_cast<std::uint32_t>(words.size_bytes()), data.data(), data.size(), 0, wait});
 }
 
-Status Endpoint::request_raw(Index to, HandlerId handler, std::span<const std::uint64_t> words) noexcept {
+Status Endpoint::request_raw(Index to, HandlerId handler,
+                             std::span<const std::uint64_t> words) noexcept {
   return send_raw(to, handler, Operation::short_message, {}, words, true);
 }
 
-Status Endpoint::try_request_raw(Index to, HandlerId handler, std::span<const std::uint64_t> words) noexcept {
+Status Endpoint::try_request_raw(Index to, HandlerId handler,
+                                 std::span<const std::uint64_t> words) noexcept {
   return send_raw(to, handler, Operation::short_message, {}, words, false);
 }
 
@@ -274,31 +299,35 @@ Status Endpoint::request_medium_raw(Index to, HandlerId handler, std::span<const
 OverflowBlock* Endpoint::free_overflow() noexcept {
   if (overflow_ == nullptr) {
     try {
-      overflow_ = new (bundle_.context().nic().allocate(sizeof(OverflowBlock) + max_medium_)) OverflowBlock{};
+      overflow_ = new (bundle_.context().nic().allocate(sizeof(OverflowBlock) + max_medium_))
+          OverflowBlock{};
     } catch (const std::exception& e) {
       bundle_.context().job().log().write(LogLevel::error, e.what());
       return nullptr;
     }
   }
-  const bool free = overflow_->in_use.load(std::memory_order_acquire) == 0 || bundle_.job().is_lost(overflow_user_.rank);
+  const bool free = overflow_->in_use.load(std::memory_order_acquire) == 0 ||
+                    bundle_.job().is_lost(overflow_user_.rank);
   return free ? overflow_ : nullptr;
 }
 
 Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::uint32_t arg_words,
-                         std::size_t arg_bytes, const std::byte* data, std::size_t bytes, std::size_t offset) noexcept {
+                         std::size_t arg_bytes, const std::byte* data, std::size_t bytes,
+                         std::size_t offset) noexcept {
   Endpoint& endpoint = *map_.endpoint;
   Bundle& bundle = endpoint.bundle();
   if (bundle.context_.job().in_forked_child()) bundle.stop_caller("a reply");
   if (!may_reply()) {
     violate_contract(std::string("handler ") + handler_name(wire::handler(client_)) +
                      (replied() ? " replied twice: a request handler may reply once"
-                               : " replied to a reply: a reply handler may not communicate"));
+                                : " replied to a reply: a reply handler may not communicate"));
   }
   const Operation operation = wire::operation(client);
   if (operation == Operation::medium && bytes > endpoint.max_medium()) return Status::bad_argument;
   if (data == nullptr && bytes != 0) return Status::bad_argument;
   client_ |= kReplied;
-  const std::uint16_t running = bundle.running_;  // reply handlers that run while this waits change it
+  // Reply handlers that run while this waits change it.
+  const std::uint16_t running = bundle.running_;
   const std::uint32_t prefix = wire::prefix_words(operation);
   std::uint64_t words[detail::kMaxMessageWords];
   std::copy_n(args, arg_words, words + prefix);
@@ -309,22 +338,24 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
     const Undeliverable why = endpoint.copy_bulk(map_, data, bytes, offset);
     if (why != Undeliverable::none) {
       map_.give_credit_back();  // the requester's; no reply will bring it
-      endpoint.give_back(Returned{why, operation, Direction::reply, map_.index, map_.name.rank, wire::handler(client),
-                                  reinterpret_cast<const std::byte*>(args), static_cast<std::uint32_t>(arg_bytes)});
+      endpoint.give_back(Returned{why, operation, Direction::reply, map_.index, map_.name.rank,
+                                  wire::handler(client), reinterpret_cast<const std::byte*>(args),
+                                  static_cast<std::uint32_t>(arg_bytes)});
       return Status::ok;
     }
   } else if (operation == Operation::medium) {
     OverflowBlock* overflow = nullptr;
     const auto placed = [&] {
-      if (map_.state == detail::Map::State::closing || map_.state == detail::Map::State::lost) return true;
+      if (map_.state == detail::Map::State::closing || map_.state == detail::Map::State::lost)
+        return true;
       if (endpoint.put_medium(map_, data, bytes, words[0])) return true;
       return (overflow = endpoint.free_overflow()) != nullptr;
     };
     endpoint.settle(map_);
     if (!placed()) {
       bundle.context().count(kReplyWaits);
-      (void)bundle.wait_loop(Activity::waiting_credit, "medium reply", index(map_.name.rank), Bundle::Run::replies, -1,
-                             placed);
+      (void)bundle.wait_loop(Activity::waiting_credit, "medium reply", index(map_.name.rank),
+                             Bundle::Run::replies, -1, placed);
     }
     if (overflow != nullptr) {
       bundle.context().count(kOverflowReplies);
@@ -339,7 +370,8 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
   }
   const Status status = bundle.send_waiting(map_, client, words, prefix + arg_words,
                                             static_cast<std::uint32_t>(8 * prefix + arg_bytes));
-  if (status != Status::ok && (client & wire::overflow_bit) != 0) endpoint.overflow_->in_use.store(0);
+  if (status != Status::ok && (client & wire::overflow_bit) != 0)
+    endpoint.overflow_->in_use.store(0);
   bundle.running_ = running;
   return status;
 }

@@ -17,11 +17,14 @@ std::span<const config::Option> options() noexcept {
       Option{"credits", "VIADUCT_AM_CREDITS", "auto", "messages", Type::integer, 1, 16384, "",
              "requests to one peer that may be outstanding (k); auto: as many as the slots allow",
              offsetof(Settings, credits)},
-      Option{"medium_bytes", "VIADUCT_AM_MEDIUM_BYTES", "8K", "bytes", Type::bytes, 8192, 1 << 26, "",
-             "ring for medium payloads to one peer, a power of two; the largest medium message is half of it",
+      Option{"medium_bytes", "VIADUCT_AM_MEDIUM_BYTES", "8K", "bytes", Type::bytes, 8192, 1 << 26,
+             "",
+             "ring for medium payloads to one peer, a power of two; the largest medium message is "
+             "half of it",
              offsetof(Settings, medium_bytes)},
       Option{"poll_every", "VIADUCT_AM_POLL_EVERY", "8", "requests", Type::integer, 1, 1 << 20, "",
-             "a rank that only sends polls once in so many requests", offsetof(Settings, poll_every)},
+             "a rank that only sends polls once in so many requests",
+             offsetof(Settings, poll_every)},
   };
   return kOptions;
 }
@@ -32,18 +35,21 @@ Settings load_settings() {
   const auto power_of_two = [](std::int64_t v, const char* variable) {
     if (!std::has_single_bit(static_cast<std::uint64_t>(v)))
       throw Error(std::errc::invalid_argument,
-                  std::string(variable) + "=" + std::to_string(v) + " is not a power of two: take " +
+                  std::string(variable) + "=" + std::to_string(v) +
+                      " is not a power of two: take " +
                       std::to_string(std::bit_ceil(static_cast<std::uint64_t>(v))));
   };
   power_of_two(s.slots, "VIADUCT_AM_SLOTS");
   power_of_two(s.medium_bytes, "VIADUCT_AM_MEDIUM_BYTES");
-  // 2k messages and what the receiver has taken but not yet given back (an eighth) must fit the ring: detail/map.hpp.
+  // 2k messages and what the receiver has taken but not yet given back (an eighth) must fit the
+  // ring: detail/map.hpp.
   const std::int64_t most = (s.slots - s.slots / 8) / 2;
   if (s.credits == config::kAuto) s.credits = most;
   if (s.credits > most)
-    throw Error(std::errc::invalid_argument, "VIADUCT_AM_CREDITS=" + std::to_string(s.credits) + ": a ring of " +
-                                                 std::to_string(s.slots) + " slots has room for " +
-                                                 std::to_string(most) + " credits; raise VIADUCT_AM_SLOTS");
+    throw Error(std::errc::invalid_argument, "VIADUCT_AM_CREDITS=" + std::to_string(s.credits) +
+                                                 ": a ring of " + std::to_string(s.slots) +
+                                                 " slots has room for " + std::to_string(most) +
+                                                 " credits; raise VIADUCT_AM_SLOTS");
   return s;
 }
 
