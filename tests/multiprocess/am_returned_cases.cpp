@@ -272,6 +272,7 @@ void on_ask_medium(am::Token& token) {
 /// block: the next endpoint that lets its ring run full finds the block free.
 void overflow_left_by_the_ended(Rig& rig) {
   reset(rig);
+  if (rig.endpoint().credits() < 3) return;  // nobody serves the bundle that must not wait
   for (int round = 0; round < 3; ++round) {
     const std::uint32_t before = t_handled;
     am::Bundle unpolled(rig.context());
