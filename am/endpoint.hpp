@@ -55,8 +55,7 @@ class Endpoint {
   /// their source is kNoIndex then.
   Status unmap(Index index) noexcept;
   [[nodiscard]] std::uint32_t translations() const noexcept;
-  /// Grows the table; not while another thread sends: the inline path looks at the table's size
-  /// before any lock. Throws Error beyond 65536.
+  /// Grows the table. Throws Error beyond 65536.
   void set_translations(std::uint32_t count);
   [[nodiscard]] bool is_mapped(Index index) const noexcept;
   [[nodiscard]] EndpointName translation_name(Index index) const noexcept;
@@ -193,7 +192,7 @@ class Endpoint {
                   "use request_medium, request_bulk or get for this handler");
     constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
     if constexpr (kWords <= via::shm::kWordsPerSlot) {
-      if (value(to) < maps_.size() && bundle_.slow_ == 0) [[likely]] {
+      if (bundle_.slow_ == 0 && value(to) < maps_.size()) [[likely]] {
         detail::Map& map = *maps_[value(to)];
         if (map.credits != 0 || map.take_stock()) [[likely]] {
           via::shm::Vi& vi = *map.vi;
