@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <csignal>
 
 #include "tests/multiprocess/launcher_driver.hpp"
@@ -348,6 +349,8 @@ TEST(Signals, StopAndContinue) {
   ASSERT_TRUE(program.wait_for("ready", 1));
   program.signal(SIGTSTP);  // the rank takes it as any other; the keeper itself stops
   ASSERT_TRUE(program.wait_for("signal " + std::to_string(SIGTSTP), 1));
+  siginfo_t stopped{};  // only now: stopping would throw away a SIGCONT that is already there
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(program.pid()), &stopped, WSTOPPED), 0);
   program.signal(SIGCONT);
   EXPECT_TRUE(program.wait_for("signal " + std::to_string(SIGCONT), 1));
   program.signal(SIGTERM);
