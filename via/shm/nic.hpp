@@ -179,6 +179,7 @@ class Nic final : public via::Nic {
   std::uint32_t life_epoch_ = 0;
   std::thread::id in_progress_;  // the thread that is in progress()
   bool cross_memory_works_ = true;
+  std::uint32_t implausible_ = 0;  // control messages dropped
   int cross_error_ = 0;
   IncomingPeer incoming_peer_;
   std::function<void(const AsyncError&)> on_error_;
