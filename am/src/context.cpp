@@ -1,8 +1,10 @@
 #include "am/context.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "am/detail/map.hpp"
 #include "am/endpoint.hpp"
@@ -20,6 +22,15 @@ constexpr CounterName kCounterNames[kCounterCount] = {
     {"get", "bytes"},
 };
 constexpr std::string_view kBootstrapKey = "am.settings";
+
+/// Nobody who asked for another provider is to get this one in silence.
+void require_shm() {
+  const char* const name = std::getenv("VIADUCT_PROVIDER");
+  if (name == nullptr || *name == '\0' || std::string_view(name) == "shm") return;
+  throw Error(std::errc::no_such_device,
+              "VIADUCT_PROVIDER=" + std::string(name) +
+                  ": Active Messages run on the provider shm: set it to shm or leave it unset");
+}
 
 /// Rings are laid out by their sender and read by their receiver: the settings must be the same
 /// everywhere.
@@ -42,6 +53,7 @@ void compare_settings(Job& job, const Settings& mine) {
 
 Context::Context(Job& job) : job_(job), settings_(load_settings()), typed_(agree_on_handlers(job)) {
   compare_settings(job, settings_);
+  require_shm();
   nic_ = std::make_unique<via::shm::Nic>(job);
   nic_->on_incoming_peer(
       [this](Rank from, std::uint64_t discriminator) { incoming(from, discriminator); });

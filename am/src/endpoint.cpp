@@ -42,9 +42,10 @@ Endpoint::~Endpoint() {
   }
   bundle_.remove(*this);
   region_ = {};
-  if (own_segment_ != nullptr) context.nic().release(own_segment_);
-  // The page and the overflow block stay: peers that have not yet heard of the end may still look
-  // at them.
+  // Peers that have not yet heard of the end may still use all of these.
+  for (void* block :
+       {static_cast<void*>(own_segment_), static_cast<void*>(page_), static_cast<void*>(overflow_)})
+    if (block != nullptr) context.nic().release_when_parted(static_cast<std::byte*>(block));
 }
 
 void Endpoint::set_translations(std::uint32_t count) {

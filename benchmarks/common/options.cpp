@@ -2,13 +2,20 @@
 
 #include <iostream>
 #include <sstream>
+#include <string>
+#include <vector>
+
+#include "runtime/config.hpp"
 
 namespace viaduct::bench {
 
 void add_common_options(CLI::App& app, Options& options) {
   app.add_option("--json", options.json_file, "Also write the figures to this file, as JSON")
       ->type_name("FILE");
-  app.add_option("--provider", options.provider, "VIA provider to measure")->capture_default_str();
+  const auto known = config::providers();
+  app.add_option("--provider", options.provider, "VIA provider to measure")
+      ->check(CLI::IsMember(std::vector<std::string>(known.begin(), known.end())))
+      ->capture_default_str();
   app.add_option("--size", options.size_bytes,
                  "Bytes per message or copy, instead of the usual sizes")
       ->transform(CLI::AsSizeValue(false));

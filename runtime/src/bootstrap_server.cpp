@@ -35,7 +35,7 @@ std::string BootstrapServer::readable(Rank rank) {
     if (problem == EAGAIN) return {};
     if (problem != 0 || datagram.end_of_stream) {
       close_fd(datagram.fd);
-      disconnect(rank);  // its process' end says the rest
+      hang_up(rank);  // its process' end says the rest
       return {};
     }
     std::string complaint = handle(rank, datagram);
@@ -148,7 +148,7 @@ std::string BootstrapServer::flush(Rank rank) {
       stalled_.push_back(rank);
       break;
     }
-    if (problem != 0) return disconnect(rank), std::string{};
+    if (problem != 0) return hang_up(rank), std::string{};
     mine.queue.pop_front();
   }
   if (mine.queue.size() > kMaxQueued)
@@ -164,10 +164,16 @@ void BootstrapServer::lose(Rank rank) {
 
 void BootstrapServer::close(Rank rank) { disconnect(rank); }
 
-void BootstrapServer::disconnect(Rank rank) noexcept {
+/// What the rank has shared stays until it is known whether it is lost: whoever is refused it must
+/// be able to see that.
+void BootstrapServer::hang_up(Rank rank) noexcept {
   close_fd(ranks_[index(rank)].socket);
-  close_fd(ranks_[index(rank)].shared_fd);
   ranks_[index(rank)].queue.clear();
+}
+
+void BootstrapServer::disconnect(Rank rank) noexcept {
+  hang_up(rank);
+  close_fd(ranks_[index(rank)].shared_fd);
 }
 
 }  // namespace viaduct

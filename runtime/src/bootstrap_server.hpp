@@ -69,6 +69,7 @@ class BootstrapServer {
   void answer(Rank rank, const wire::Message& message);
   void release_fences();
   std::string flush(Rank rank);
+  void hang_up(Rank rank) noexcept;
   void disconnect(Rank rank) noexcept;
 
   Exchange exchange_;

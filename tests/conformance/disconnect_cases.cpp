@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -215,6 +216,40 @@ void destroy_with_pending(Rig& rig) {
   rig.sync("nothing came");
 }
 
+void destroy_unheard(Rig& rig) {
+  // The peer sends on: its NIC has not been called since.
+  Buffer buffer(rig, 500);
+  std::vector<Descriptor> receives;
+  Descriptor send{};
+  auto link = std::make_unique<Link>(rig);
+  connect(rig, *link);
+  if (rig.first()) receives = post_receives(*link, buffer, 4, 100);
+  rig.sync("receives are posted");
+  std::vector<std::byte*> blocks;
+  constexpr std::size_t kBlockBytes = 128;
+  if (rig.first()) {
+    link.reset();
+    for (int i = 0; i < 300; ++i) blocks.push_back(rig.nic().allocate(kBlockBytes));
+  }
+  static_cast<void>(rig.exchange_without_progress("gone", 0));
+  if (!rig.first()) {
+    via::make_send(send, buffer.data(), 30, buffer.handle());
+    link->post_send(send);
+  }
+  static_cast<void>(rig.exchange_without_progress("sent", 0));
+  for (std::byte* block : blocks) {
+    CHECK(std::all_of(block, block + kBlockBytes, [](std::byte b) { return b == std::byte{0}; }));
+    rig.nic().release(block);
+  }
+  rig.sync("looked at");
+  if (!rig.first()) {
+    static_cast<void>(link->next_send());  // done, or flushed
+    link.reset();
+  }
+  rig.forget_errors();
+  rig.sync("both are gone");
+}
+
 void idle_twice(Rig& rig) {
   Link link(rig);
   link.vi().disconnect();  // of an idle VI: nothing happens
@@ -247,6 +282,9 @@ constexpr Case kCases[] = {
     {"disconnect.destroy_pending",
      "Nothing of a destroyed VI's descriptors comes out of a shared queue", Party::pair,
      destroy_with_pending},
+    {"disconnect.destroy_unheard",
+     "A peer that has not heard of a VI's end touches no memory that was allocated since",
+     Party::pair, destroy_unheard},
     {"disconnect.idle", "Disconnecting an idle VI does nothing", Party::pair, idle_twice},
 };
 

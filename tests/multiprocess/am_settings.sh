@@ -1,6 +1,6 @@
 #!/bin/sh
 # usage: am_settings.sh LAUNCHER PROGRAM
-# Values of VIADUCT_AM_* that cannot be used are refused with a sentence that names the variable and the value.
+# Values of VIADUCT_AM_* and VIADUCT_PROVIDER that cannot be used are refused with a sentence that names the variable and the value.
 launcher=$1 program=$2
 failures=0
 
@@ -34,6 +34,8 @@ refused VIADUCT_AM_MEDIUM_BYTES 10000 'power of two.*16384'
 refused VIADUCT_AM_MEDIUM_BYTES 1T
 refused VIADUCT_AM_POLL_EVERY 0
 refused VIADUCT_AM_POLL_EVERY x
+refused VIADUCT_PROVIDER verbs 'shm'
+works VIADUCT_PROVIDER shm
 works VIADUCT_AM_SLOTS 8
 works VIADUCT_AM_SLOTS 1024
 works VIADUCT_AM_CREDITS 1

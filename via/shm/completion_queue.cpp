@@ -23,7 +23,7 @@ CompletionQueue::~CompletionQueue() {
     ring_doorbell(nic_.job_.record(nic_.job_.rank()));
     notifier_.join();
   }
-  nic_.job_.segment().release(bell_offset_);
+  nic_.release_when_parted(reinterpret_cast<std::byte*>(bell_));
 }
 
 void CompletionQueue::resize(std::size_t capacity) {

@@ -162,7 +162,7 @@ void Vi::connect_loopback() {
 ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t timeout_ns) {
   if (state_ != ViState::idle) return ConnectResult::rejected;
   if (index(peer) >= nic_.job_.size()) throw_no_such_rank(peer, nic_.job_.size());
-  if (nic_.job_.is_lost(peer)) return ConnectResult::unreachable;
+  if (nic_.job_.is_lost(peer) || nic_.reach(peer) == nullptr) return ConnectResult::unreachable;
   peer_ = peer;
   discriminator_ = discriminator;
   prepare_channel();
@@ -179,7 +179,7 @@ ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t t
 Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
   if (state_ != ViState::idle) return Status::bad_state;
   if (index(peer) >= nic_.job_.size()) return Status::bad_argument;
-  if (nic_.job_.is_lost(peer)) return Status::peer_lost;
+  if (nic_.job_.is_lost(peer) || nic_.reach(peer) == nullptr) return Status::peer_lost;
   peer_ = peer;
   discriminator_ = discriminator;
   rejection_reason_ = 0;
@@ -333,7 +333,7 @@ void Vi::drop_channel() noexcept {
   if (final_received_)
     nic_.job_.segment().release(tx_offset_);
   else
-    nic_.zombies_.push_back({peer_, id_, tx_offset_});
+    nic_.zombies_.push_back({peer_, id_, tx_offset_, ++nic_.zombies_made_});
   tx_ = nullptr;
   tx_slots_ = nullptr;
   tx_offset_ = 0;

@@ -52,12 +52,13 @@ bool Nic::has_closed(Rank rank) const noexcept {
 
 /// False: the entry for us is still full.
 bool Nic::deliver(Rank to, const Letter& letter) {
-  Peer& p = peer(to);
-  const bool free = p.mail->full.load(std::memory_order_acquire) == 0;
+  Peer* const p = reach(to);
+  if (p == nullptr) return true;  // look_for_lost_peers() will draw the consequences
+  const bool free = p->mail->full.load(std::memory_order_acquire) == 0;
   if (free) {
-    p.mail->letter = letter;
-    p.mail->full.store(1, std::memory_order_release);
-    ring_mail(*p.page, job_.rank());
+    p->mail->letter = letter;
+    p->mail->full.store(1, std::memory_order_release);
+    ring_mail(*p->page, job_.rank());
     wake(to);
   }
   // Behind the letter, as a pair with close(): if the peer's last look missed it, this sees that
@@ -76,7 +77,9 @@ void Nic::close() noexcept {
     if (Rank{r} == job_.rank() || (peers_[r] == nullptr && !has_written) || job_.is_lost(Rank{r}))
       continue;
     try {
-      ring_mail(*peer(Rank{r}).page, job_.rank());
+      const Peer* const p = reach(Rank{r});
+      if (p == nullptr) continue;
+      ring_mail(*p->page, job_.rank());
       wake(Rank{r});
     } catch (const std::exception& e) {
       job_.log().write(LogLevel::error, e.what());
@@ -169,7 +172,7 @@ void Nic::handle(Rank from, const Letter& letter) {
             " makes no sense and is dropped: is something writing into this rank's memory?");
     return;
   }
-  peer(from);
+  if (reach(from) == nullptr) return;
   switch (letter.kind) {
     case MailKind::request:
     case MailKind::peer_request:
@@ -239,7 +242,7 @@ void Nic::handle_final(Rank from, const Letter& letter) {
   if (zombie != zombies_.end()) {
     job_.segment().release(zombie->offset);
     zombies_.erase(zombie);
-    return;
+    return release_retired();
   }
   if (Vi* vi = find_vi(letter.target_vi)) {
     const auto cause =
@@ -263,6 +266,7 @@ void Nic::part_from(const std::function<bool(Rank)>& gone, ErrorCause cause) {
     job_.segment().release(z.offset);
     return true;
   });
+  release_retired();
   for (std::size_t i = 0; i < vis_.size(); ++i) {
     Vi* vi = vis_[i];
     if (vi == nullptr || vi->state_ == ViState::idle || !gone(vi->peer_)) continue;
@@ -278,6 +282,19 @@ void Nic::sweep_staged() noexcept {
     auto* block = reinterpret_cast<StagedBlock*>(job_.segment().base() + offset);
     if (block->taken.load(std::memory_order_acquire) == 0) return false;
     job_.segment().release(offset);
+    return true;
+  });
+}
+
+void Nic::release_when_parted(std::byte* address) noexcept {
+  retired_.push_back({static_cast<std::uint64_t>(address - job_.segment().base()), zombies_made_});
+  release_retired();
+}
+
+void Nic::release_retired() noexcept {
+  std::erase_if(retired_, [this](const Retired& r) {
+    if (!zombies_.empty() && zombies_.front().number <= r.number) return false;
+    job_.segment().release(r.offset);
     return true;
   });
 }

@@ -127,6 +127,15 @@ Nic::Peer& Nic::peer(Rank rank) {
   return p;
 }
 
+Nic::Peer* Nic::reach(Rank rank) {
+  try {
+    return &peer(rank);
+  } catch (const std::exception&) {
+    if (!job_.is_lost(rank)) throw;
+    return nullptr;
+  }
+}
+
 // Protection tags.
 
 ProtectionTag Nic::create_tag() {

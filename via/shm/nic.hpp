@@ -93,6 +93,10 @@ class Nic final : public via::Nic {
   /// errno of the last copy into or out of a peer's private memory that failed.
   [[nodiscard]] int cross_error() const noexcept { return cross_error_; }
 
+  /// release() when the peers of all VIs that have been disconnected by now have heard of it: until
+  /// then they may use what the VI's client gave them the address of.
+  void release_when_parted(std::byte* address) noexcept;
+
  private:
   friend class Vi;
   friend class CompletionQueue;
@@ -115,9 +119,15 @@ class Nic final : public via::Nic {
     Rank peer;
     std::uint32_t vi;
     std::uint64_t offset;
+    std::uint64_t number;  // ascending
+  };
+  struct Retired {  // a block of our window that peers of zombies may still use
+    std::uint64_t offset;
+    std::uint64_t number;  // of the last of those zombies
   };
 
   Peer& peer(Rank rank);
+  Peer* reach(Rank rank);  // null: it was lost before this rank had mapped its window
   void post_mail(Rank to, const Letter& letter);
   bool deliver(Rank to, const Letter& letter);
   static void ring_mail(NicPage& page, Rank from) noexcept;
@@ -136,6 +146,7 @@ class Nic final : public via::Nic {
   [[nodiscard]] bool has_closed(Rank rank) const noexcept;
   void close() noexcept;
   void sweep_staged() noexcept;
+  void release_retired() noexcept;
   [[nodiscard]] bool busy() const noexcept { return !outbox_.empty() || !waiting_vis_.empty(); }
   [[nodiscard]] bool mail_waiting() const noexcept;
   [[nodiscard]] Vi* find_vi(std::uint32_t id) noexcept;
@@ -175,6 +186,8 @@ class Nic final : public via::Nic {
   std::vector<std::pair<Rank, Letter>> outbox_;
   std::vector<Vi*> waiting_vis_;  // with pending sends
   std::vector<Zombie> zombies_;
+  std::uint64_t zombies_made_ = 0;
+  std::vector<Retired> retired_;
   std::vector<std::uint64_t> staged_;  // blocks of our window that a receiver has yet to take
   std::uint32_t life_epoch_ = 0;
   std::thread::id in_progress_;  // the thread that is in progress()

@@ -241,6 +241,11 @@ TEST_F(Server, DescriptorsArePassedOn) {
   EXPECT_EQ(answer(0), Kind::descriptor);
   EXPECT_EQ(say(0, {Kind::fetch_fd, 2}), "");
   EXPECT_EQ(answer(0), Kind::nothing);
+  ::shutdown(clients_[1], SHUT_RDWR);
+  EXPECT_EQ(server_.readable(Rank{1}), "");
+  EXPECT_FALSE(server_.is_open(Rank{1}));
+  EXPECT_EQ(say(0, {Kind::fetch_fd, 1}), "");
+  EXPECT_EQ(answer(0), Kind::descriptor) << "nobody has been told yet that its owner is lost";
   server_.lose(Rank{1});
   EXPECT_EQ(say(0, {Kind::fetch_fd, 1}), "");
   EXPECT_EQ(answer(0), Kind::nothing) << "its owner is gone";
