@@ -5,8 +5,11 @@
 namespace viaduct {
 namespace {
 
+/// Operation and peer are those of the last wait: a rank that computes is not in it any more.
 std::string doing(const RankRecord& record, std::string_view operation) {
-  std::string text = to_string(record.activity.load(std::memory_order_relaxed));
+  const Activity activity = record.activity.load(std::memory_order_relaxed);
+  std::string text = to_string(activity);
+  if (activity == Activity::computing) return text;
   if (!operation.empty()) text += fmt::format(" in {}", operation);
   const std::uint32_t peer = record.waits_for_peer.load(std::memory_order_relaxed);
   if (peer != RankRecord::kNoPeer) text += fmt::format(", for rank {}", peer);
@@ -42,16 +45,10 @@ const char* to_string(Activity activity) noexcept {
   switch (activity) {
     case Activity::computing:
       return "computing";
-    case Activity::polling:
-      return "polling";
     case Activity::waiting_credit:
       return "waiting for a credit";
     case Activity::waiting_message:
       return "waiting for a message";
-    case Activity::in_handler:
-      return "in a handler";
-    case Activity::blocked:
-      return "blocked";
     case Activity::barrier:
       return "in a barrier";
   }
