@@ -106,6 +106,10 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
     return std::nullopt;
   }
   options.threads = mode == "threads";
+  if (options.threads && options.bind) {
+    exit_code = complain("--bind gives each process a core, and --mode threads starts only one");
+    return std::nullopt;
+  }
   return options;
 }
 

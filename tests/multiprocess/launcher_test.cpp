@@ -98,7 +98,7 @@ TEST(ExitStatus, ExceptionIsPrintedWithItsRank) {
   for (const char* mode : {"processes", "threads"}) {
     const Result result = run({"-n", "3", "--mode", mode, "--keep-going"}, {"throw", "1"});
     EXPECT_EQ(result.code, 1);
-    EXPECT_TRUE(has(result.err, "viaduct: error: [rank 1] thrown on purpose")) << result.err;
+    EXPECT_TRUE(has(result.err, "viaduct: [rank 1] error: thrown on purpose")) << result.err;
     EXPECT_TRUE(has(result.err, "rank 1 (pid ")) << result.err;
   }
 }
@@ -154,6 +154,13 @@ TEST(ExitStatus, MissingProgram) {
       << result.err;
 }
 
+TEST(ExitStatus, MissingProgramWithoutAFolder) {
+  const Result result = Program({driver::viaduct_run(), "no-such-program"}).finish();
+  EXPECT_EQ(result.code, 125);
+  EXPECT_TRUE(has(result.err, "in no folder of PATH; one of this folder is ./no-such-program"))
+      << result.err;
+}
+
 TEST(ExitStatus, ProgramThatMayNotBeExecuted) {
   const Result result = Program({driver::viaduct_run(), "/etc/passwd"}).finish();
   EXPECT_EQ(result.code, 125);
@@ -178,6 +185,7 @@ TEST(CommandLine, MistakesAre2) {
                                {"-n", "99999999999999999999", "true"},
                                {"--nonsense", "true"},
                                {"--mode", "fibers", "true"},
+                               {"--mode", "threads", "--bind", "true"},
                                {"--provider", "verbs", "true"},
                                {"--timeout", "0", "true"},
                                {"--timeout", "nan", "true"},
