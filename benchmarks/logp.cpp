@@ -208,9 +208,11 @@ int body(Job& job, int argc, char** argv) {
   add_common_options(app, options);
   app.add_flag("--parameters", options.parameters_only, "Only o_s, o_r, L and g");
   app.add_option("--inject-o", options.shim.o_ns,
-                 "Keep whoever sends busy for so many ns with every message (tests this program)");
+                 "Keep whoever sends busy for so many ns with every message (tests this program)")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--inject-g", options.shim.g_ns,
-                 "Handle requests no faster than one in so many ns (tests this program)");
+                 "Handle requests no faster than one in so many ns (tests this program)")
+      ->check(CLI::NonNegativeNumber);
   int exit_code = 0;
   if (!parse_command_line(app, argc, argv, job.rank() == Rank{0}, exit_code)) return exit_code;
   if (job.size() < 2)
