@@ -36,6 +36,8 @@ using UndeliverableHandler = std::function<void(const Returned&)>;
 /// for credit and connection, polling; try_request* answers retry instead.
 class Endpoint {
  public:
+  /// Hears senders that name @p tag. Throws Error: no memory, or more than 65536 endpoints in the
+  /// rank's life.
   explicit Endpoint(Bundle& bundle, Tag tag = kTagAll);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
