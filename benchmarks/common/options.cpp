@@ -38,17 +38,18 @@ void add_common_options(CLI::App& app, Options& options) {
   app.add_option("--provider", options.provider, "VIA provider to measure")
       ->check(CLI::IsMember(std::vector<std::string>(known.begin(), known.end())))
       ->capture_default_str();
-  app.add_option("--size", options.size_bytes,
-                 "Bytes per copy, instead of the usual sizes (for limits: the figures of the other "
-                 "programs have their sizes in their names)")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::uint64_t{1}, kMost));
   app.add_option("--iters", options.iterations,
                  "Operations a round, instead of the number that each figure is defined with")
       ->check(CLI::Range(std::uint64_t{1}, kMost));
   app.add_option("--rounds", options.rounds, "Rounds to keep")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
+}
+
+void add_size_option(CLI::App& app, Options& options) {
+  app.add_option("--size", options.size_bytes, "Bytes per copy, instead of the usual sizes")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{1}, kMost));
 }
 
 bool parse_command_line(CLI::App& app, int argc, char** argv, bool speaks, int& exit_code) {

@@ -38,6 +38,6 @@ refused --iters --iters 0
 refused --iters --iters -1
 refused --iters --iters many
 refused --rounds --rounds 0
-refused --size --size -1
+refused --size --size 8 # its figures have their sizes in their names
 refused "cannot write to $folder/none/figures.json" --json "$folder/none/figures.json"
 refused "cannot write to $folder: a folder" --json "$folder"
