@@ -10,8 +10,11 @@ std::string doing(const RankRecord& record, std::string_view operation) {
   const Activity activity = record.activity.load(std::memory_order_relaxed);
   std::string text = to_string(activity);
   if (activity == Activity::computing) return text;
-  if (!operation.empty()) text += fmt::format(" in {}", operation);
   const std::uint32_t peer = record.waits_for_peer.load(std::memory_order_relaxed);
+  if (operation == kEndingJob) return "ending its job";
+  if (operation == kConnecting)
+    return fmt::format("waiting for the connection of rank {}, which must poll", peer);
+  if (!operation.empty()) text += fmt::format(" in {}", operation);
   if (peer != RankRecord::kNoPeer) text += fmt::format(", for rank {}", peer);
   return text;
 }

@@ -10,6 +10,7 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
+#include "runtime/hang_report.hpp"
 #include "runtime/src/cores.hpp"
 #include "runtime/src/job_parts.hpp"
 #include "runtime/src/rank_name.hpp"
@@ -174,7 +175,7 @@ Job::~Job() {
 
 void Job::finalize() noexcept {
   RankRecord& own = record(rank_);
-  own.operation.store("~Job", std::memory_order_relaxed);
+  own.operation.store(kEndingJob, std::memory_order_relaxed);
   own.waits_for_peer.store(RankRecord::kNoPeer, std::memory_order_relaxed);
   own.activity.store(Activity::barrier, std::memory_order_relaxed);
   if (!parts_->failed) announce_end();

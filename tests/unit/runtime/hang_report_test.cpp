@@ -42,6 +42,23 @@ TEST(HangLine, ARankThatComputesIsInNoWait) {
   EXPECT_NE(line.find("running, computing; credits"), std::string::npos) << line;
 }
 
+TEST(HangLine, AFirstMessageWaitsForTheConnection) {
+  RankRecord record{};
+  write_wait(record);
+  const std::string line = viaduct::hang_line(record, 5, viaduct::kConnecting, 6 * kSecond);
+  EXPECT_NE(line.find("running, waiting for the connection of rank 2, which must poll; credits"),
+            std::string::npos)
+      << line;
+}
+
+TEST(HangLine, AJobsEndIsNamed) {
+  RankRecord record{};
+  write_wait(record);
+  record.activity = Activity::barrier;
+  const std::string line = viaduct::hang_line(record, 5, viaduct::kEndingJob, 6 * kSecond);
+  EXPECT_NE(line.find("running, ending its job; credits"), std::string::npos) << line;
+}
+
 TEST(HangLine, WhoDoesNotRunWaitsForNothing) {
   RankRecord record{};
   write_wait(record);
