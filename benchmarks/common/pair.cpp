@@ -2,6 +2,7 @@
 
 #include <immintrin.h>
 #include <sched.h>
+#include <algorithm>
 #include <bit>
 
 #include "benchmarks/common/stopwatch.hpp"
@@ -49,6 +50,15 @@ double Pair::exchange(double mine) noexcept {
 double Pair::from_sender(double mine) noexcept {
   const double theirs = exchange(mine);
   return is_sender() ? mine : theirs;
+}
+
+std::uint64_t Pair::busy_divisor() noexcept {
+  constexpr std::uint64_t kProbe = 100;
+  constexpr double kQuietNs = 2'000;  // no pair of cores takes so long
+  constexpr double kMost = 1'000;
+  double best = hand_over_ns(kProbe);
+  for (int i = 0; i < 4; ++i) best = std::min(best, hand_over_ns(kProbe));
+  return best < kQuietNs ? 1 : static_cast<std::uint64_t>(std::min(kMost, best / (kQuietNs / 10)));
 }
 
 double Pair::hand_over_ns(std::uint64_t round_trips) noexcept {

@@ -63,11 +63,9 @@ std::string help_line(const Option& option) {
 
 /// Read by each layer for itself, and so in no table.
 std::string provider_lines() {
-  std::string known;
-  for (const std::string_view provider : providers())
-    known += (known.empty() ? "" : "|") + std::string(provider);
   return fmt::format("  {} = {}\n      {}\n      Accepts one of {}.\n{}", launch::kProvider,
-                     providers().front(), kProviderHelp, known, present_value(launch::kProvider));
+                     providers().front(), kProviderHelp, fmt::join(providers(), "|"),
+                     present_value(launch::kProvider));
 }
 
 }  // namespace
