@@ -65,7 +65,7 @@ inline void write(global_ptr<T> to, std::type_identity_t<T> value) {
 template <Value T>
 inline void write_fenced(global_ptr<T> to, std::type_identity_t<T> value) {
   write(to, value);
-  detail::full_fence();
+  detail::full_fence<detail::Fence::write_fenced>();
 }
 
 /// Begins to fetch the value at @p from into @p to, which must stay where it is until the get is

@@ -26,21 +26,21 @@ std::uint64_t rmw_slow(std::uint64_t to, Rmw what, std::uint64_t operand, std::u
 template <class U>
 [[nodiscard]] inline U rmw_here(std::byte* place, Rmw what, U operand, U expected) noexcept {
   auto* at = reinterpret_cast<U*>(place);
+  constexpr int kOrder = stands(Fence::rmw) ? __ATOMIC_SEQ_CST : __ATOMIC_RELAXED;
   switch (what) {
     case Rmw::add:
-      return __atomic_fetch_add(at, operand, __ATOMIC_SEQ_CST);
+      return __atomic_fetch_add(at, operand, kOrder);
     case Rmw::swap:
-      return __atomic_exchange_n(at, operand, __ATOMIC_SEQ_CST);
+      return __atomic_exchange_n(at, operand, kOrder);
     case Rmw::compare_swap:
-      __atomic_compare_exchange_n(at, &expected, operand, false, __ATOMIC_SEQ_CST,
-                                  __ATOMIC_SEQ_CST);
+      __atomic_compare_exchange_n(at, &expected, operand, false, kOrder, kOrder);
       return expected;
     case Rmw::bit_and:
-      return __atomic_fetch_and(at, operand, __ATOMIC_SEQ_CST);
+      return __atomic_fetch_and(at, operand, kOrder);
     case Rmw::bit_or:
-      return __atomic_fetch_or(at, operand, __ATOMIC_SEQ_CST);
+      return __atomic_fetch_or(at, operand, kOrder);
     case Rmw::bit_xor:
-      return __atomic_fetch_xor(at, operand, __ATOMIC_SEQ_CST);
+      return __atomic_fetch_xor(at, operand, kOrder);
   }
   __builtin_unreachable();
 }

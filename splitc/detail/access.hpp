@@ -38,10 +38,20 @@ struct UnsignedOf<8> {
 template <class T>
 using BitsOf = typename UnsignedOf<sizeof(T)>::type;
 
+/// The places that keep accesses in order. A build with VIADUCT_DROP_FENCE=name leaves that one
+/// out: the litmus tests must then fail (docs/memory-model.md says which of them can).
+enum class Fence : std::uint8_t { none, load, store, rmw, write_fenced, sync, store_sync, unlock };
+#ifndef VIADUCT_DROP_FENCE
+#define VIADUCT_DROP_FENCE none
+#endif
+[[nodiscard]] constexpr bool stands(Fence where) noexcept {
+  return where != Fence::VIADUCT_DROP_FENCE;
+}
+
 template <class T>
 [[nodiscard]] inline T load_word(const std::byte* place) noexcept {
-  const BitsOf<T> bits =
-      __atomic_load_n(reinterpret_cast<const BitsOf<T>*>(place), __ATOMIC_ACQUIRE);
+  const BitsOf<T> bits = __atomic_load_n(reinterpret_cast<const BitsOf<T>*>(place),
+                                         stands(Fence::load) ? __ATOMIC_ACQUIRE : __ATOMIC_RELAXED);
   T value;
   std::memcpy(&value, &bits, sizeof(T));
   return value;
@@ -50,7 +60,8 @@ template <class T>
 inline void store_word(std::byte* place, const T& value) noexcept {
   BitsOf<T> bits;
   std::memcpy(&bits, &value, sizeof(T));
-  __atomic_store_n(reinterpret_cast<BitsOf<T>*>(place), bits, __ATOMIC_RELEASE);
+  __atomic_store_n(reinterpret_cast<BitsOf<T>*>(place), bits,
+                   stands(Fence::store) ? __ATOMIC_RELEASE : __ATOMIC_RELAXED);
 }
 
 /// One split-phase operation; an all-zero one is complete. Tickets number a channel's requests.
@@ -68,6 +79,9 @@ Handle get_slow(void* to, std::uint64_t from, std::size_t bytes);
 Handle put_slow(std::uint64_t to, const void* from, std::size_t bytes);
 
 /// Orders every access before it before every one after it.
-inline void full_fence() noexcept { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+template <Fence Where>
+inline void full_fence() noexcept {
+  if constexpr (stands(Where)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
 
 }  // namespace viaduct::splitc::detail
