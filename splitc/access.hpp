@@ -17,7 +17,9 @@ namespace viaduct::splitc {
 
 template <class T>
 concept Value = std::is_trivially_copyable_v<T> && std::is_object_v<T>;
-
+/// What may be written to.
+template <class T>
+concept Variable = Value<T> && !std::is_const_v<T>;
 
 /// The value at @p from.
 ///
@@ -48,7 +50,7 @@ template <Value T>
 /// Order       a release store where the memory is mapped. A later read may be served before other
 ///             processes see the write (store buffering); write_fenced() rules that out.
 /// Otherwise as read().
-template <Value T>
+template <Variable T>
 inline void write(global_ptr<T> to, std::type_identity_t<T> value) {
   if constexpr (detail::kIsWord<T>) {
     if (std::byte* place = detail::place_of(to.word())) [[likely]] {
@@ -62,7 +64,7 @@ inline void write(global_ptr<T> to, std::type_identity_t<T> value) {
 
 /// write(), and no later access of this process takes effect before it: sequential consistency for
 /// those who use it for all their writes. Cost: a full fence, tens of cycles.
-template <Value T>
+template <Variable T>
 inline void write_fenced(global_ptr<T> to, std::type_identity_t<T> value) {
   write(to, value);
   detail::full_fence<detail::Fence::write_fenced>();
@@ -85,7 +87,7 @@ inline detail::Handle get(std::type_identity_t<std::remove_cv_t<T>>* to, global_
 }
 
 /// Begins to write @p value to @p to. Order: none, with anything, until sync().
-template <Value T>
+template <Variable T>
 inline detail::Handle put(global_ptr<T> to, std::type_identity_t<T> value) {
   if constexpr (detail::kIsWord<T>) {
     if (std::byte* place = detail::place_of(to.word())) [[likely]] {
@@ -102,11 +104,11 @@ template <Value T>
 [[nodiscard]] inline std::remove_cv_t<T> read(spread_ptr<T> from) {
   return read(global_ptr<T>(from));
 }
-template <Value T>
+template <Variable T>
 inline void write(spread_ptr<T> to, std::type_identity_t<T> value) {
   write(global_ptr<T>(to), value);
 }
-template <Value T>
+template <Variable T>
 inline void write_fenced(spread_ptr<T> to, std::type_identity_t<T> value) {
   write_fenced(global_ptr<T>(to), value);
 }
@@ -114,7 +116,7 @@ template <Value T>
 inline detail::Handle get(std::type_identity_t<std::remove_cv_t<T>>* to, spread_ptr<T> from) {
   return get(to, global_ptr<T>(from));
 }
-template <Value T>
+template <Variable T>
 inline detail::Handle put(spread_ptr<T> to, std::type_identity_t<T> value) {
   return put(global_ptr<T>(to), value);
 }
@@ -133,14 +135,13 @@ class global_ref {
   global_ref(const global_ref&) = default;
 
   operator std::remove_cv_t<T>() const { return read(to_); }
-  const global_ref& operator=(std::type_identity_t<T> value) const
-    requires(!std::is_const_v<T>)
-  {
+  const global_ref& operator=(std::type_identity_t<T> value) const requires(!std::is_const_v<T>) {
     write(to_, value);
     return *this;
   }
   /// Assigns the value, not the reference.
   const global_ref& operator=(const global_ref& other) const {
+    static_assert(!std::is_const_v<T>, "assignment through a pointer to const");
     write(to_, read(other.to_));
     return *this;
   }

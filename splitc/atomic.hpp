@@ -18,7 +18,8 @@ enum class Rmw : std::uint8_t { add, swap, compare_swap, bit_and, bit_or, bit_xo
 
 /// Types that these work on: integers, pointers and enumerations of 4 or 8 bytes.
 template <class T>
-concept Atomic = kIsWord<T> && (sizeof(T) == 4 || sizeof(T) == 8) && !std::is_floating_point_v<T>;
+concept Atomic = kIsWord<T> &&(sizeof(T) == 4 || sizeof(T) == 8) && !std::is_floating_point_v<T> &&
+                 !std::is_const_v<T>;
 
 std::uint64_t rmw_slow(std::uint64_t to, Rmw what, std::uint64_t operand, std::uint64_t expected,
                        std::size_t bytes);
@@ -71,22 +72,22 @@ inline T rmw(global_ptr<T> to, T operand, T expected) {
 ///             process on any path.
 /// Cost        one locked instruction where the memory is mapped; else one round trip.
 template <detail::Atomic T>
-  requires std::integral<T>
+requires std::integral<T>
 inline T fetch_add(global_ptr<T> to, std::type_identity_t<T> value) {
   return detail::rmw<detail::Rmw::add>(to, value, T{});
 }
 template <detail::Atomic T>
-  requires std::integral<T>
+requires std::integral<T>
 inline T fetch_and(global_ptr<T> to, std::type_identity_t<T> value) {
   return detail::rmw<detail::Rmw::bit_and>(to, value, T{});
 }
 template <detail::Atomic T>
-  requires std::integral<T>
+requires std::integral<T>
 inline T fetch_or(global_ptr<T> to, std::type_identity_t<T> value) {
   return detail::rmw<detail::Rmw::bit_or>(to, value, T{});
 }
 template <detail::Atomic T>
-  requires std::integral<T>
+requires std::integral<T>
 inline T fetch_xor(global_ptr<T> to, std::type_identity_t<T> value) {
   return detail::rmw<detail::Rmw::bit_xor>(to, value, T{});
 }

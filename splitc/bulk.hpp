@@ -27,7 +27,7 @@ inline void bulk_read(std::type_identity_t<std::remove_cv_t<T>>* to, global_ptr<
   detail::bulk_read(to, from.word(), count * sizeof(T));
 }
 /// Blocks until all are there.
-template <Value T>
+template <Variable T>
 inline void bulk_write(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count) {
   detail::bulk_write(to.word(), from, count * sizeof(T));
 }
@@ -38,7 +38,7 @@ inline detail::Handle bulk_get(std::type_identity_t<std::remove_cv_t<T>>* to, gl
   return detail::bulk_get(to, from.word(), count * sizeof(T));
 }
 /// Split-phase. @p from may be changed when the call returns.
-template <Value T>
+template <Variable T>
 inline detail::Handle bulk_put(global_ptr<T> to, const std::type_identity_t<T>* from,
                                std::size_t count) {
   return detail::bulk_put(to.word(), from, count * sizeof(T));

@@ -62,12 +62,12 @@ class global_ptr : public detail::PointerTraits<T> {
   global_ptr(std::uint32_t process, T* local) noexcept
       : word_(local == nullptr ? 0 : detail::make_word(process, detail::globalize(local))) {}
   template <class U>
-    requires detail::PointerTo<U, T>
+  requires detail::PointerTo<U, T>
   constexpr global_ptr(global_ptr<U> other) noexcept : word_(other.word()) {}
   /// As a cast between pointer types: the bits stay.
   template <class U>
-    requires(!detail::PointerTo<U, T>)
-  constexpr explicit global_ptr(global_ptr<U> other) noexcept : word_(other.word()) {}
+  requires(!detail::PointerTo<U, T>) constexpr explicit global_ptr(global_ptr<U> other) noexcept
+      : word_(other.word()) {}
 
   /// As the word that it is.
   [[nodiscard]] static constexpr global_ptr from_word(std::uint64_t word) noexcept {
@@ -81,38 +81,30 @@ class global_ptr : public detail::PointerTraits<T> {
   }
   constexpr explicit operator bool() const noexcept { return detail::address_of(word_) != 0; }
 
-  [[nodiscard]] auto operator*() const noexcept
-    requires std::is_object_v<T>
-  {
+  [[nodiscard]] auto operator*() const noexcept requires std::is_object_v<T> {
     return global_ref<T>(*this);
   }
-  [[nodiscard]] auto operator[](std::ptrdiff_t i) const noexcept
-    requires std::is_object_v<T>
-  {
+  [[nodiscard]] auto operator[](std::ptrdiff_t i) const noexcept requires std::is_object_v<T> {
     return global_ref<T>(*this + i);
   }
   /// The pointer to a member of the object: p.field(&Node::next).
   template <class M, class C>
-    requires std::derived_from<std::remove_cv_t<T>, C>
+  requires std::derived_from<std::remove_cv_t<T>, C>
   [[nodiscard]] auto field(M C::*member) const noexcept {
     alignas(T) static constexpr char kNothing[sizeof(T)] = {};
     const auto* object = reinterpret_cast<const T*>(kNothing);
-    const auto offset = static_cast<std::uint64_t>(
-        reinterpret_cast<const char*>(&(object->*member)) - kNothing);
+    const auto offset =
+        static_cast<std::uint64_t>(reinterpret_cast<const char*>(&(object->*member)) - kNothing);
     using Member = std::conditional_t<std::is_const_v<T>, const M, M>;
     return global_ptr<Member>::from_word(word_ + offset);
   }
 
-  constexpr global_ptr& operator+=(std::ptrdiff_t n) noexcept
-    requires std::is_object_v<T>
-  {
-    word_ = detail::make_word(process(), (word_ + static_cast<std::uint64_t>(n) * sizeof(T)) &
-                                             detail::kAddressMask);
+  constexpr global_ptr& operator+=(std::ptrdiff_t n) noexcept requires std::is_object_v<T> {
+    word_ = detail::make_word(
+        process(), (word_ + static_cast<std::uint64_t>(n) * sizeof(T)) & detail::kAddressMask);
     return *this;
   }
-  constexpr global_ptr& operator-=(std::ptrdiff_t n) noexcept
-    requires std::is_object_v<T>
-  {
+  constexpr global_ptr& operator-=(std::ptrdiff_t n) noexcept requires std::is_object_v<T> {
     return *this += -n;
   }
   constexpr global_ptr& operator++() noexcept { return *this += 1; }
@@ -131,11 +123,9 @@ class global_ptr : public detail::PointerTraits<T> {
   friend constexpr global_ptr operator+(std::ptrdiff_t n, global_ptr p) noexcept { return p += n; }
   friend constexpr global_ptr operator-(global_ptr p, std::ptrdiff_t n) noexcept { return p -= n; }
   /// Precondition: both point into the same process.
-  friend constexpr std::ptrdiff_t operator-(global_ptr a, global_ptr b) noexcept
-    requires std::is_object_v<T>
-  {
-    return static_cast<std::ptrdiff_t>(detail::address_of(a.word_) -
-                                       detail::address_of(b.word_)) /
+  friend constexpr std::ptrdiff_t operator-(global_ptr a,
+                                            global_ptr b) noexcept requires std::is_object_v<T> {
+    return static_cast<std::ptrdiff_t>(detail::address_of(a.word_) - detail::address_of(b.word_)) /
            static_cast<std::ptrdiff_t>(sizeof(T));
   }
   /// Two pointers are equal when their words are, or when both are null.
@@ -159,9 +149,8 @@ template <class T>
 /// The address alone: the object of *this* process that has it. Null stays null.
 template <class T>
 [[nodiscard]] T* tolocal(global_ptr<T> p) noexcept {
-  return static_cast<T*>(
-      const_cast<std::remove_cv_t<T>*>(static_cast<const std::remove_cv_t<T>*>(
-          detail::localize(detail::address_of(p.word())))));
+  return static_cast<T*>(const_cast<std::remove_cv_t<T>*>(
+      static_cast<const std::remove_cv_t<T>*>(detail::localize(detail::address_of(p.word())))));
 }
 /// The object of @p process that has @p local's address there.
 template <class T>

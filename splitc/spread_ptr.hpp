@@ -21,11 +21,11 @@ class spread_ptr : public detail::PointerTraits<T> {
   constexpr spread_ptr() noexcept = default;
   constexpr spread_ptr(std::nullptr_t) noexcept {}
   template <class U>
-    requires detail::PointerTo<U, T>
+  requires detail::PointerTo<U, T>
   constexpr spread_ptr(spread_ptr<U> other) noexcept : word_(other.word()) {}
   template <class U>
-    requires(!detail::PointerTo<U, T>)
-  constexpr explicit spread_ptr(spread_ptr<U> other) noexcept : word_(other.word()) {}
+  requires(!detail::PointerTo<U, T>) constexpr explicit spread_ptr(spread_ptr<U> other) noexcept
+      : word_(other.word()) {}
   /// The bits stay; arithmetic changes its meaning.
   constexpr explicit spread_ptr(global_ptr<T> p) noexcept : word_(p.word()) {}
   constexpr operator global_ptr<T>() const noexcept { return global_ptr<T>::from_word(word_); }
@@ -41,21 +41,15 @@ class spread_ptr : public detail::PointerTraits<T> {
   }
   constexpr explicit operator bool() const noexcept { return detail::address_of(word_) != 0; }
 
-  [[nodiscard]] auto operator*() const noexcept
-    requires std::is_object_v<T>
-  {
+  [[nodiscard]] auto operator*() const noexcept requires std::is_object_v<T> {
     return global_ref<T>(*this);
   }
-  [[nodiscard]] auto operator[](std::ptrdiff_t i) const noexcept
-    requires std::is_object_v<T>
-  {
+  [[nodiscard]] auto operator[](std::ptrdiff_t i) const noexcept requires std::is_object_v<T> {
     return global_ref<T>(*this + i);
   }
 
   /// Cost: a division by PROCS, unless n is 1 or -1.
-  spread_ptr& operator+=(std::ptrdiff_t n) noexcept
-    requires std::is_object_v<T>
-  {
+  spread_ptr& operator+=(std::ptrdiff_t n) noexcept requires std::is_object_v<T> {
     const auto count = static_cast<std::ptrdiff_t>(detail::hot.procs);
     const std::ptrdiff_t line = static_cast<std::ptrdiff_t>(process()) + n;
     std::ptrdiff_t row = line / count;
@@ -69,16 +63,13 @@ class spread_ptr : public detail::PointerTraits<T> {
         (word_ + static_cast<std::uint64_t>(row) * sizeof(T)) & detail::kAddressMask);
     return *this;
   }
-  spread_ptr& operator-=(std::ptrdiff_t n) noexcept
-    requires std::is_object_v<T>
-  {
+  spread_ptr& operator-=(std::ptrdiff_t n) noexcept requires std::is_object_v<T> {
     return *this += -n;
   }
   spread_ptr& operator++() noexcept {
     const std::uint32_t next = process() + 1;
-    word_ = next == detail::hot.procs
-                ? (word_ & detail::kAddressMask) + sizeof(T)
-                : detail::make_word(next, detail::address_of(word_));
+    word_ = next == detail::hot.procs ? (word_ & detail::kAddressMask) + sizeof(T)
+                                      : detail::make_word(next, detail::address_of(word_));
     return *this;
   }
   spread_ptr& operator--() noexcept {
@@ -101,13 +92,11 @@ class spread_ptr : public detail::PointerTraits<T> {
   friend spread_ptr operator+(std::ptrdiff_t n, spread_ptr p) noexcept { return p += n; }
   friend spread_ptr operator-(spread_ptr p, std::ptrdiff_t n) noexcept { return p -= n; }
   /// Elements from b to a. Precondition: both point into one spread array.
-  friend std::ptrdiff_t operator-(spread_ptr a, spread_ptr b) noexcept
-    requires std::is_object_v<T>
-  {
-    const std::ptrdiff_t rows =
-        (static_cast<std::ptrdiff_t>(detail::address_of(a.word_)) -
-         static_cast<std::ptrdiff_t>(detail::address_of(b.word_))) /
-        static_cast<std::ptrdiff_t>(sizeof(T));
+  friend std::ptrdiff_t operator-(spread_ptr a,
+                                  spread_ptr b) noexcept requires std::is_object_v<T> {
+    const std::ptrdiff_t rows = (static_cast<std::ptrdiff_t>(detail::address_of(a.word_)) -
+                                 static_cast<std::ptrdiff_t>(detail::address_of(b.word_))) /
+                                static_cast<std::ptrdiff_t>(sizeof(T));
     return rows * static_cast<std::ptrdiff_t>(detail::hot.procs) +
            static_cast<std::ptrdiff_t>(a.process()) - static_cast<std::ptrdiff_t>(b.process());
   }
@@ -139,8 +128,7 @@ template <class T>
 template <class T>
 class spread_range {
  public:
-  spread_range(spread_ptr<T> first, std::ptrdiff_t count) noexcept
-      : first_(first), count_(count) {}
+  spread_range(spread_ptr<T> first, std::ptrdiff_t count) noexcept : first_(first), count_(count) {}
   [[nodiscard]] spread_ptr<T> begin() const noexcept { return first_; }
   [[nodiscard]] spread_ptr<T> end() const noexcept { return first_ + count_; }
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return count_; }

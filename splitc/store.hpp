@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// Stores: one-way writes of which only the target learns, by counting bytes. Source: Culler et al.,
-/// Introduction to Split-C, 1995, section on signalling stores; Begel et al. 2001, section 6.
+/// Stores: one-way writes of which only the target learns, by counting bytes. Source: Culler et
+/// al., Introduction to Split-C, 1995, section on signalling stores; Begel et al. 2001, section 6.
 
 #include <cstddef>
 
@@ -23,11 +23,11 @@ void bulk_store_now(std::uint64_t to, const void* from, std::size_t bytes);
 /// Order       stores of one process to another are delivered in call order; see store_sync().
 /// Cost        one line of the ring to that process; one acknowledgement for a quarter of the
 ///             credits.
-template <Value T>
+template <Variable T>
 inline void store(global_ptr<T> to, std::type_identity_t<T> value) {
   detail::store_slow(to.word(), &value, sizeof(T));
 }
-template <Value T>
+template <Variable T>
 inline void store(spread_ptr<T> to, std::type_identity_t<T> value) {
   store(global_ptr<T>(to), value);
 }
@@ -35,18 +35,18 @@ inline void store(spread_ptr<T> to, std::type_identity_t<T> value) {
 /// Stores @p count elements. Above 4 KiB, to a process on this host, the target copies straight
 /// from @p from at its poll point and the call returns when that is done: it blocks, polling, while
 /// the target computes.  @p from may be changed when the call returns.
-template <Value T>
+template <Variable T>
 inline void bulk_store(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count) {
   detail::bulk_store(to.word(), from, count * sizeof(T));
 }
 
 /// One-sided: takes effect at once, whatever the target does, where its memory is mapped; else it
 /// is a put. Not counted by store_sync(); sync(), then barrier() completes it.
-template <Value T>
+template <Variable T>
 inline void store_now(global_ptr<T> to, std::type_identity_t<T> value) {
   (void)put(to, value);
 }
-template <Value T>
+template <Variable T>
 inline void bulk_store_now(global_ptr<T> to, const std::type_identity_t<T>* from,
                            std::size_t count) {
   detail::bulk_store_now(to.word(), from, count * sizeof(T));

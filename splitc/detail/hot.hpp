@@ -38,14 +38,19 @@ static_assert(sizeof(View) == 32);
 
 class Machine;
 
+// What the pointers below show outside splitc_main: nothing is mapped, nothing ever comes.
+extern const View no_views[kMaxProcesses];
+extern const std::atomic<std::uint64_t> quiet_word;
+extern const std::atomic<std::uint32_t> quiet_mail;
+
 struct Hot {
-  const View* views = nullptr;  // kMaxProcesses of them
+  const View* views = no_views;  // kMaxProcesses of them
   // The light poll: a message has come when bit 0 of *next_header is next_phase, or one of the two
   // words is not zero.
-  const std::atomic<std::uint64_t>* next_header = nullptr;
-  std::uint64_t next_phase = 0;
-  const std::atomic<std::uint64_t>* bell = nullptr;
-  const std::atomic<std::uint32_t>* mail = nullptr;
+  const std::atomic<std::uint64_t>* next_header = &quiet_word;
+  std::uint64_t next_phase = 1;
+  const std::atomic<std::uint64_t>* bell = &quiet_word;
+  const std::atomic<std::uint32_t>* mail = &quiet_mail;
   std::uint32_t myproc = 0;
   std::uint32_t procs = 1;
   Machine* machine = nullptr;  // null: outside splitc_main

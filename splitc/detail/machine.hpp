@@ -23,8 +23,10 @@ class Machine {
  public:
   /// Collective.
   explicit Machine(Job& job);
-  /// Collective, unless @p failed was said: then nobody is waited for.
+  /// Collective; after set_failed() it waits for the others for a second at most, and not at all
+  /// when an exception ends it.
   ~Machine();
+  void set_failed() noexcept;
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
@@ -48,6 +50,7 @@ class Machine {
   [[nodiscard]] bool by_message(std::uint32_t process) const noexcept;
 
   struct Parts;
+  [[nodiscard]] Parts& parts() noexcept { return *parts_; }
 
  private:
   Job& job_;

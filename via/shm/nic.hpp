@@ -71,6 +71,10 @@ class Nic final : public via::Nic {
   void progress() noexcept override;
 
   [[nodiscard]] Job& job() noexcept { return job_; }
+  /// Not zero when a control message waits for progress().
+  [[nodiscard]] const std::atomic<std::uint32_t>& mail_word() const noexcept {
+    return page_->mail_waiting;
+  }
 
   /// Where @p peer may write and read directly, by the peer's own region table: the address in this
   /// process, or null with the status that the descriptor gets. Used by RDMA and by the layer above

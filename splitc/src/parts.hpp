@@ -1,0 +1,146 @@
+#pragma once
+// The inside of Machine.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/error.hpp"
+#include "splitc/atomic.hpp"
+#include "splitc/detail/access.hpp"
+#include "splitc/detail/machine.hpp"
+#include "splitc/src/channel.hpp"
+#include "splitc/src/stage.hpp"
+#include "via/shm/nic.hpp"
+
+namespace viaduct::splitc::detail {
+
+enum class Path : std::uint8_t { automatic, direct, rdma, message };
+
+enum Counter : std::uint32_t {
+  kRequests,
+  kWaits,   // requests that waited for a connection or a credit
+  kDirect,  // operations on mapped memory that took the slow entry (static data, odd sizes, blocks)
+  kRdma,
+  kStores,
+  kPulled,  // blocks that this process copied for others' stores
+  kCounterCount,
+};
+
+struct Machine::Parts {
+  Parts(Machine& machine, Job& job);
+  ~Parts();
+
+  // machine.cpp
+  void register_memory();
+  void leave();
+  std::uint32_t poll_now();
+  template <class Done>
+  void wait(const char* operation, std::uint32_t process, Done&& done);  // wait.hpp
+  void refresh_watch() noexcept;
+  void check_lost(const char* operation, std::uint32_t process);
+  void map_view(std::uint32_t process);
+
+  // channel.cpp
+  Channel& channel(std::uint32_t process, bool blocks, const char* operation);
+  Channel& make_channel(std::uint32_t process, std::uint16_t index);
+  void incoming(Rank from, std::uint64_t discriminator);
+  void ended(const via::AsyncError& error);
+  bool take_credit(Channel& c) noexcept;
+  void refresh_credits(Channel& c) noexcept;
+  /// Sends a request of @p bytes bytes of words; waits for what it needs. Answers its ticket.
+  std::uint64_t request(Channel& c, const char* operation, std::uint64_t client,
+                        const std::uint64_t* words, std::uint32_t bytes);
+  void reply(Channel& c, wire::Op op, std::uint32_t index, std::uint64_t ticket,
+             const std::uint64_t* words, std::uint32_t bytes) noexcept;
+  void publish(Channel& c) noexcept;
+  void publish_dirty(bool all) noexcept;
+  [[nodiscard]] bool is_handled(Channel& c, std::uint64_t ticket) noexcept;
+  [[nodiscard]] bool is_complete(Handle handle) noexcept;
+  void note_open(Channel& c);
+  Handle note_get(Channel& c, std::uint64_t ticket);
+  Handle note_put(Channel& c, std::uint64_t ticket);
+  void finish(const char* operation, Handle handle);
+  void note_store(Channel& c);  // store.cpp
+
+  // serve.cpp: what the owner does
+  struct Dispatcher {
+    Parts& parts;
+    void operator()(via::shm::Vi& vi, via::shm::Slot& slot, std::uint64_t header) {
+      parts.dispatch(vi, slot, header);
+    }
+  };
+  void dispatch(via::shm::Vi& vi, via::shm::Slot& slot, std::uint64_t header);
+  void serve(Channel& c, wire::Op op, std::uint64_t client, const std::uint64_t* words,
+             std::size_t bytes);
+  void take_reply(Channel& c, wire::Op op, std::uint64_t client, const std::uint64_t* words,
+                  std::size_t bytes) noexcept;
+  void serve_block(Channel& c, wire::Op op, std::uint64_t client, const std::uint64_t* words);
+  void serve_pull(Channel& c, std::uint64_t client, const std::uint64_t* words);
+  std::uint64_t modify(Channel& c, std::uint64_t client, const std::uint64_t* words);
+  void serve_call(Channel& c, std::uint64_t client, const std::uint64_t* words);
+  [[nodiscard]] std::byte* own_place(const Channel& c, const char* operation, std::uint64_t address,
+                                     std::size_t bytes);
+
+  // locate.cpp: where an operation goes
+  struct Place {
+    std::byte* here = nullptr;     // direct
+    std::uint32_t region = kNone;  // rdma: index of the owner's registered range
+    static constexpr std::uint32_t kNone = 0xffffffff;
+  };
+  Place locate(const char* operation, std::uint64_t word, std::size_t bytes);
+  std::uint32_t region_of(std::uint32_t process, std::uint64_t address, std::size_t bytes);
+  bool rdma(std::uint32_t process, std::uint32_t region, std::uint64_t address, std::byte* local,
+            std::size_t bytes, bool write) noexcept;
+
+  void count(Counter counter, std::uint64_t by = 1) noexcept { counters[counter] += by; }
+
+  Machine& machine;
+  Job& job;
+  Path path = Path::automatic;
+  std::unique_ptr<via::shm::Nic> nic;
+  via::ProtectionTag tag{};
+  std::unique_ptr<via::CompletionQueue> queue_owner;
+  via::shm::CompletionQueue* queue = nullptr;
+  std::unique_ptr<via::CompletionQueue>
+      send_owner;  // VIs must name one; inline sends leave nothing
+  std::uint32_t credit_limit = 0;
+  std::uint32_t publish_every = 1;
+  std::unique_ptr<Stage> stage;
+
+  std::vector<std::array<std::unique_ptr<Channel>, 2>> channels;  // by process
+  std::vector<Channel*> all_channels;
+  std::vector<Channel*> dirty;
+  std::vector<Channel*> open;  // with gets or puts that sync() has not seen complete
+  std::vector<Channel*> open_stores;
+  std::uint32_t life_epoch = 0;
+
+  View* views = nullptr;     // kMaxProcesses, of which hot.views is the address
+  std::vector<bool> mapped;  // the view has been asked for
+  struct Region {
+    std::uint64_t address;  // in global pointers
+    std::uint64_t there;    // in its owner's address space
+    std::uint64_t bytes;
+    std::uint32_t handle;
+  };
+  struct Owner {
+    via::ProtectionTag tag{};
+    std::vector<Region> regions;
+    bool known = false;
+  };
+  std::vector<Owner> owners;  // rdma: by process
+  std::vector<via::MemoryRegion> registered;
+
+  // Stores: bytes delivered and not waited for, by the epoch of their sender. all_store_sync()
+  // begins a new epoch; a process that is through it may store before this one is.
+  std::uint32_t epoch = 0;
+  std::array<std::uint64_t, 2> delivered{};
+
+  bool failed = false;   // nobody is to be waited for at the end
+  bool in_call = false;  // a function of another process runs
+  std::array<std::uint64_t, kCounterCount> counters{};
+};
+
+}  // namespace viaduct::splitc::detail

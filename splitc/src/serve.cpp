@@ -1,0 +1,225 @@
+/// What the owner of memory does for others, and what becomes of their replies.
+
+#include <sys/mman.h>
+#include <unistd.h>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "splitc/detail/collective.hpp"
+#include "splitc/src/code.hpp"
+#include "splitc/src/parts.hpp"
+#include "via/copy.hpp"
+
+namespace viaduct::splitc::detail {
+
+namespace header = via::shm::header;
+using wire::Op;
+
+namespace {
+
+const char* name_of(Op op) noexcept {
+  constexpr const char* kNames[] = {"read",       "write",      "store",      "bulk read",
+                                    "bulk write", "bulk store", "bulk store", "read-modify-write",
+                                    "atomic"};
+  const auto i = static_cast<std::size_t>(op);
+  return i < std::size(kNames) ? kNames[i] : "message";
+}
+
+/// Values of a word's size go in one piece.
+void put_value(std::byte* to, const std::uint64_t* words, std::size_t bytes) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(to);
+  if (at % bytes == 0) {
+    if (bytes == 8) return store_word<std::uint64_t>(to, words[0]);
+    if (bytes == 4) return store_word<std::uint32_t>(to, static_cast<std::uint32_t>(words[0]));
+    if (bytes == 2) return store_word<std::uint16_t>(to, static_cast<std::uint16_t>(words[0]));
+  }
+  std::memcpy(to, words, bytes);
+}
+
+void get_value(std::uint64_t* words, const std::byte* from, std::size_t bytes) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(from);
+  if (at % bytes == 0) {
+    if (bytes == 8) return void(words[0] = load_word<std::uint64_t>(from));
+    if (bytes == 4) return void(words[0] = load_word<std::uint32_t>(from));
+    if (bytes == 2) return void(words[0] = load_word<std::uint16_t>(from));
+  }
+  std::memcpy(words, from, bytes);
+}
+
+/// MS_ASYNC looks at the mappings and does nothing else.
+bool is_mapped(const std::byte* address, std::size_t bytes) noexcept {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(address) & ~(page - 1);
+  const std::size_t length = reinterpret_cast<std::uintptr_t>(address) + bytes - begin;
+  return msync(reinterpret_cast<void*>(begin), length, MS_ASYNC) == 0 || errno != ENOMEM;
+}
+
+}  // namespace
+
+/// Memory of this process that another one names. Addresses that are nobody's end the job here,
+/// with a sentence, and not by a signal.
+std::byte* Machine::Parts::own_place(const Channel& c, const char* operation, std::uint64_t address,
+                                     std::size_t bytes) {
+  const View& own = views[hot.myproc];
+  const std::uint64_t at = address - own.lo;
+  if (at < own.bytes && bytes <= own.bytes - at) return own.base + at;
+  auto* here = static_cast<std::byte*>(machine.memory().localize(address));
+  if (bytes != 0 && !machine.memory().is_shared(here, bytes) && !is_mapped(here, bytes)) {
+    char hex[32];
+    std::snprintf(hex, sizeof(hex), "%#llx", static_cast<unsigned long long>(address));
+    stop(operation, ("process " + std::to_string(c.process) + " names " + std::to_string(bytes) +
+                     " bytes at " + hex + " of process " + std::to_string(hot.myproc) +
+                     ", where there is no memory: look where that pointer comes from")
+                        .c_str());
+  }
+  return here;
+}
+
+void Machine::Parts::dispatch(via::shm::Vi& vi, via::shm::Slot& slot, std::uint64_t h) {
+  Channel& c = *static_cast<Channel*>(vi.context());
+  const std::uint64_t client = header::client(h);
+  const std::size_t bytes = header::length(h);
+  const std::uint64_t* const words = slot.words;
+  const Op op = wire::op(client);
+  if (op == Op::value || op == Op::done) return take_reply(c, op, client, words, bytes);
+  if (op == Op::store) {
+    std::byte* const to = own_place(c, "store", words[0], bytes - 8);
+    put_value(to, words + 1, bytes - 8);
+    delivered[wire::epoch(client)] += bytes - 8;
+  } else {
+    serve(c, op, client, words, bytes);
+  }
+  ++c.served;
+  if (!c.dirty) {
+    c.dirty = true;
+    dirty.push_back(&c);
+  }
+  if (c.served - c.published >= publish_every) publish(c);
+}
+
+void Machine::Parts::take_reply(Channel& c, Op op, std::uint64_t client, const std::uint64_t* words,
+                                std::size_t bytes) noexcept {
+  // The ticket's low bits are enough: fewer requests than that are open.
+  const std::uint64_t ticket = c.sent - ((c.sent - wire::ticket(client)) & 0xffff);
+  c.replied = ticket;
+  if (ticket > c.handled) {
+    c.reserve += static_cast<std::uint32_t>(ticket - c.handled);
+    c.handled = ticket;
+  }
+  if (op == Op::value) {
+    if (bytes > 8) put_value(reinterpret_cast<std::byte*>(words[0]), words + 1, bytes - 8);
+    return;
+  }
+  const std::uint32_t i = wire::index(client);
+  Stage::Block& block = (*stage)[i];
+  if (block.channel != &c) return;  // not of this peer's
+  std::memcpy(block.to, stage->data(i), block.bytes);
+  block.channel = nullptr;
+}
+
+void Machine::Parts::serve(Channel& c, Op op, std::uint64_t client, const std::uint64_t* words,
+                           std::size_t bytes) {
+  const std::uint64_t ticket = c.served + 1;
+  std::uint64_t answer[via::shm::kWordsPerSlot] = {};
+  switch (op) {
+    case Op::read: {
+      const std::size_t size = wire::index(client);
+      get_value(answer + 1, own_place(c, "read", words[0], size), size);
+      answer[0] = words[1];
+      return reply(c, Op::value, 0, ticket, answer, static_cast<std::uint32_t>(8 + size));
+    }
+    case Op::write:
+      put_value(own_place(c, "write", words[0], bytes - 8), words + 1, bytes - 8);
+      c.urgent = true;
+      return;
+    case Op::block_read:
+    case Op::block_write:
+    case Op::block_store:
+      return serve_block(c, op, client, words);
+    case Op::pull:
+      return serve_pull(c, client, words);
+    case Op::modify:
+      answer[0] = words[3];
+      answer[1] = modify(c, client, words);
+      return reply(c, Op::value, 0, ticket, answer, 16);
+    case Op::call:
+      return serve_call(c, client, words);
+    case Op::line_words:
+      std::memcpy(c.line_words, words, sizeof(c.line_words));
+      return;
+    case Op::line: {
+      const bool in_two = wire::epoch(client) != 0;
+      machine.collector().arrived(wire::index(client), words[0], in_two ? c.line_words : words + 1,
+                                  in_two ? 7 : static_cast<std::uint32_t>(bytes / 8 - 1));
+      return;
+    }
+    case Op::store:
+    case Op::value:
+    case Op::done:
+      break;
+  }
+  stop("poll", ("a message of process " + std::to_string(c.process) +
+                " makes no sense: start all processes from one build")
+                   .c_str());
+}
+
+void Machine::Parts::serve_block(Channel& c, Op op, std::uint64_t client,
+                                 const std::uint64_t* words) {
+  const std::size_t length = words[1];
+  const std::size_t window = job.segment().window_bytes();
+  if (length > kBlockBytes || words[2] > window - length)
+    stop(name_of(op),
+         ("process " + std::to_string(c.process) + " names a block that is none").c_str());
+  std::byte* const mine = own_place(c, name_of(op), words[0], length);
+  std::byte* const theirs = job.window_of(Rank{c.process}) + words[2];
+  if (op == Op::block_read) {
+    std::memcpy(theirs, mine, length);
+    return reply(c, Op::done, wire::index(client), c.served + 1, nullptr, 0);
+  }
+  std::memcpy(mine, theirs, length);
+  if (op == Op::block_store)
+    delivered[wire::epoch(client)] += length;
+  else
+    c.urgent = true;
+}
+
+void Machine::Parts::serve_pull(Channel& c, std::uint64_t client, const std::uint64_t* words) {
+  const std::size_t length = words[1];
+  std::byte* const to = own_place(c, "bulk store", words[0], length);
+  const std::byte* const from = machine.memory().find(c.process, words[2], length);
+  if (from == nullptr)
+    stop("bulk store",
+         ("the memory that process " + std::to_string(c.process) + " stores from cannot be reached")
+             .c_str());
+  via::copy_bytes(to, from, length);
+  count(kPulled, length);
+  delivered[wire::epoch(client)] += length;
+  c.urgent = true;
+}
+
+std::uint64_t Machine::Parts::modify(Channel& c, std::uint64_t client, const std::uint64_t* words) {
+  const auto what = static_cast<Rmw>(wire::index(client) & 0xf);
+  if ((wire::index(client) & 0x10) != 0)
+    return rmw_here<std::uint64_t>(own_place(c, "read-modify-write", words[0], 8), what, words[1],
+                                   words[2]);
+  return rmw_here<std::uint32_t>(own_place(c, "read-modify-write", words[0], 4), what,
+                                 static_cast<std::uint32_t>(words[1]),
+                                 static_cast<std::uint32_t>(words[2]));
+}
+
+void Machine::Parts::serve_call(Channel& c, std::uint64_t client, const std::uint64_t* words) {
+  const CallThunk thunk = code_at(words[0]);
+  if (thunk == nullptr)
+    stop("atomic", ("process " + std::to_string(c.process) +
+                    " names a function that this program does not have: start all processes from "
+                    "one build")
+                       .c_str());
+  std::uint64_t answer[via::shm::kWordsPerSlot] = {words[1]};
+  in_call = true;
+  thunk(reinterpret_cast<const std::byte*>(words + 2), reinterpret_cast<std::byte*>(answer + 1));
+  in_call = false;
+  reply(c, Op::value, 0, c.served + 1, answer, 8 + wire::index(client));
+}
+
+}  // namespace viaduct::splitc::detail
