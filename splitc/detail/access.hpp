@@ -53,7 +53,7 @@ template <class T>
   const BitsOf<T> bits = __atomic_load_n(reinterpret_cast<const BitsOf<T>*>(place),
                                          stands(Fence::load) ? __ATOMIC_ACQUIRE : __ATOMIC_RELAXED);
   T value;
-  std::memcpy(&value, &bits, sizeof(T));
+  std::memcpy(static_cast<void*>(&value), &bits, sizeof(T));
   return value;
 }
 template <class T>
