@@ -14,8 +14,7 @@
 namespace viaduct::splitc::detail {
 
 constinit const View no_views[kMaxProcesses] = {};
-constinit const std::atomic<std::uint64_t> quiet_word{0};
-constinit const std::atomic<std::uint32_t> quiet_mail{0};
+constinit const std::uint64_t quiet_word = 0;
 thread_local constinit Hot hot;
 
 namespace {
@@ -28,7 +27,7 @@ constexpr std::string_view kSettingsKey = "splitc.settings";
 constexpr std::string_view kRegionsKey = "splitc.regions";
 
 /// Always full: a light poll that looks at it goes on to a poll.
-constinit const std::atomic<std::uint64_t> full_word{1};
+constexpr std::uint64_t kFullWord = 1;
 
 Path path_of(const Settings& s) {
   if (s.path == "direct") return Path::direct;
@@ -143,8 +142,7 @@ Machine::Parts::Parts(Machine& owner, Job& its_job)
   hot.views = views;
   hot.myproc = index(job.rank());
   hot.procs = job.size();
-  hot.bell = &queue->bell_word();
-  hot.mail = &nic->mail_word();
+  hot.attention = nic->attention();
   views[hot.myproc] = owner.memory().view_of(hot.myproc);
   mapped[hot.myproc] = true;
   refresh_watch();
@@ -199,6 +197,7 @@ std::uint32_t Machine::Parts::poll_now() {
     stop("poll",
          "called by a function that runs for another process (atomic): it may use local "
          "memory only");
+  nic->hush_bells();
   Dispatcher dispatcher{*this};
   constexpr std::uint32_t kBatch = 32;
   const std::uint32_t n = queue->poll_inline(kBatch, dispatcher);
@@ -210,10 +209,10 @@ std::uint32_t Machine::Parts::poll_now() {
 /// What light polls look at.
 void Machine::Parts::refresh_watch() noexcept {
   const via::shm::CompletionQueue::Watch watch = queue->watch();
-  hot.next_header = watch.several             ? &full_word
-                    : watch.header != nullptr ? watch.header
+  hot.next_header = watch.several             ? &kFullWord
+                    : watch.header != nullptr ? reinterpret_cast<const std::uint64_t*>(watch.header)
                                               : &quiet_word;
-  hot.next_phase = watch.header != nullptr ? watch.phase & 1 : 1;
+  hot.empty_header = watch.header != nullptr ? ~watch.phase & 1 : 0;
 }
 
 void Machine::Parts::check_lost(const char* operation, std::uint32_t process) {

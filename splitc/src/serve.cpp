@@ -62,7 +62,7 @@ bool is_mapped(const std::byte* address, std::size_t bytes) noexcept {
 std::byte* Machine::Parts::own_place(const Channel& c, const char* operation, std::uint64_t address,
                                      std::size_t bytes) {
   const View& own = views[hot.myproc];
-  const std::uint64_t at = address - own.lo;
+  const std::uint64_t at = make_word(hot.myproc, address) - own.first;
   if (at < own.bytes && bytes <= own.bytes - at) return own.base + at;
   auto* here = static_cast<std::byte*>(machine.memory().localize(address));
   if (bytes != 0 && !machine.memory().is_shared(here, bytes) && !is_mapped(here, bytes)) {

@@ -91,8 +91,8 @@ class CompletionQueue final : public via::CompletionQueue {
              std::recursive_mutex* mutex = nullptr) noexcept;
 
   /// For a layer that looks at fewer words between its polls. A message has come when bit 0 of
-  /// *header is phase (null: no channel is hot; `several`: more than one is), or when bell_word()
-  /// is not zero. Valid until the next call of the queue.
+  /// *header is phase (null: no channel is hot; `several`: more than one is), or when the NIC asks
+  /// for attention(). Valid until the next call of the queue.
   struct Watch {
     const std::atomic<std::uint64_t>* header = nullptr;
     std::uint64_t phase = 0;
@@ -103,10 +103,6 @@ class CompletionQueue final : public via::CompletionQueue {
     const Vi& vi = *hot_[0];
     return {&vi.next_slot().header, Vi::phase(vi.rx_seq_, vi.rx_mask_), false};
   }
-  [[nodiscard]] const std::atomic<std::uint64_t>& bell_word() const noexcept {
-    return bell_->summary;
-  }
-
   /// Completions in the ring: sends done and descriptors flushed.
   [[nodiscard]] bool ring_empty() const noexcept { return ring_head_ == ring_tail_; }
   /// Whether a poll would find something. Takes nothing.

@@ -71,9 +71,14 @@ class Nic final : public via::Nic {
   void progress() noexcept override;
 
   [[nodiscard]] Job& job() noexcept { return job_; }
-  /// Not zero when a control message waits for progress().
-  [[nodiscard]] const std::atomic<std::uint32_t>& mail_word() const noexcept {
-    return page_->mail_waiting;
+  /// 8 bytes, not zero when a control message waits for progress(), or a bell has rung since
+  /// hush_bells().
+  [[nodiscard]] const std::uint64_t* attention() const noexcept {
+    return reinterpret_cast<const std::uint64_t*>(&page_->mail_waiting);
+  }
+  /// To be called before the poll that answers the bells.
+  void hush_bells() noexcept {
+    if (page_->bells.load(std::memory_order_relaxed) != 0) page_->bells.store(0);
   }
 
   /// Where @p peer may write and read directly, by the peer's own region table: the address in this
