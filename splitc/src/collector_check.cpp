@@ -1,0 +1,158 @@
+/// Collective calls that do not fit each other are found and named.
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <exception>
+#include <string>
+
+#include "runtime/job.hpp"
+#include "splitc/detail/collective.hpp"
+#include "splitc/detail/machine.hpp"
+
+namespace viaduct::splitc::detail {
+namespace {
+
+/// A CallRecord as it was when it was read.
+struct Described {
+  std::uint64_t mark, what, element_bytes, count;
+
+  explicit Described(const CallRecord& record) noexcept
+      : mark(record.mark.load(std::memory_order_acquire)),
+        what(record.what.load(std::memory_order_relaxed)),
+        element_bytes(record.element_bytes.load(std::memory_order_relaxed)),
+        count(record.count.load(std::memory_order_relaxed)) {}
+
+  [[nodiscard]] CollectiveKind kind() const noexcept {
+    return static_cast<CollectiveKind>(what & 0xff);
+  }
+  [[nodiscard]] Operator op() const noexcept { return static_cast<Operator>(what >> 8 & 0xff); }
+  [[nodiscard]] Element element() const noexcept { return static_cast<Element>(what >> 16 & 0xff); }
+  [[nodiscard]] std::uint32_t root() const noexcept {
+    return static_cast<std::uint32_t>(what >> 32);
+  }
+};
+
+std::string operator_name(Operator op) {
+  constexpr const char* kNames[] = {
+      "", "Add", "Multiply", "Min", "Max", "And", "Or", "Xor", "an operator of the program's"};
+  const auto i = static_cast<std::size_t>(op);
+  return i < std::size(kNames) ? kNames[i] : "?";
+}
+
+std::string element_name(const Described& call) {
+  constexpr const char* kNames[] = {"nothing", "signed integer", "unsigned integer",
+                                    "floating-point number", "object"};
+  const auto i = static_cast<std::size_t>(call.element());
+  return fmt::format("{}-byte {}", call.element_bytes, i < std::size(kNames) ? kNames[i] : "?");
+}
+
+/// "all_reduce of a 4-byte signed integer with Add".
+std::string name_of(const Described& call) {
+  const std::string name = to_string(call.kind());
+  switch (call.kind()) {
+    case CollectiveKind::barrier:
+    case CollectiveKind::store_sync:
+    case CollectiveKind::end:
+      return name;
+    case CollectiveKind::allocate:
+    case CollectiveKind::release:
+      return fmt::format("{} ({})", name, call.count);
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::scan:
+    case CollectiveKind::scan_before:
+      return fmt::format("{} of a {} with {}", name, element_name(call), operator_name(call.op()));
+    case CollectiveKind::reduce_to_one:
+      return fmt::format("{} of a {} with {} to process {}", name, element_name(call),
+                         operator_name(call.op()), call.root());
+    case CollectiveKind::broadcast:
+      return fmt::format("{} of {} times a {} from process {}", name, call.count,
+                         element_name(call), call.root());
+    case CollectiveKind::gather:
+      return fmt::format("{} of a {}", name, element_name(call));
+    case CollectiveKind::gather_to_one:
+      return fmt::format("{} of a {} to process {}", name, element_name(call), call.root());
+  }
+  return "an unknown call";
+}
+
+constexpr const char* kRule =
+    "every process must make the same collective calls in the same order, with the same types, "
+    "operators, roots and counts";
+
+/// The first call in which two processes differ, among those that both still know of.
+std::string difference(const CollectorBlock& mine, const CollectorBlock& theirs,
+                       std::uint64_t sequence, std::uint32_t process) {
+  const std::uint64_t known = std::min<std::uint64_t>(kCallRecords, sequence);
+  for (std::uint64_t back = known; back-- > 0;) {
+    const std::size_t i = (sequence - back) % kCallRecords;
+    const Described here(mine.calls[i]), there(theirs.calls[i]);
+    if (here.mark == there.mark) continue;
+    const std::string a = name_of(here), b = name_of(there);
+    if (a == b)
+      return fmt::format(
+          "this process calls {}, and process {} too but with another type or "
+          "operator, or the calls before differed: {}",
+          a, process, kRule);
+    return fmt::format("this process calls {}, but process {} calls {}: {}", a, process, b, kRule);
+  }
+  return fmt::format("this process and process {} have made different calls: {}", process, kRule);
+}
+
+}  // namespace
+
+const char* to_string(CollectiveKind kind) noexcept {
+  switch (kind) {
+    case CollectiveKind::barrier:
+      return "barrier";
+    case CollectiveKind::all_reduce:
+      return "all_reduce";
+    case CollectiveKind::reduce_to_one:
+      return "all_reduce_to_one";
+    case CollectiveKind::broadcast:
+      return "all_bcast";
+    case CollectiveKind::gather:
+      return "all_gather";
+    case CollectiveKind::gather_to_one:
+      return "all_gather_to_one";
+    case CollectiveKind::scan:
+      return "all_scan";
+    case CollectiveKind::scan_before:
+      return "all_scan_before";
+    case CollectiveKind::allocate:
+      return "collective allocation";
+    case CollectiveKind::release:
+      return "collective release of memory";
+    case CollectiveKind::store_sync:
+      return "all_store_sync";
+    case CollectiveKind::end:
+      return "nothing more (it has returned from splitc_main)";
+  }
+  return "collective call";
+}
+
+/// Whether @p process, which is waited for, has called something else: then its line may never
+/// come, or come elsewhere.
+void Collector::compare_calls(std::uint32_t process) {
+  const CollectorBlock* block = nullptr;
+  try {
+    block = block_of(process);
+  } catch (const std::exception&) {  // its memory is not to be seen from here
+    return;
+  }
+  const std::uint64_t found =
+      block->calls[sequence_ % kCallRecords].mark.load(std::memory_order_acquire);
+  if (found != mark_ && ((found ^ mark_) >> kNumberShift) == 0) stop_mismatch(process);
+}
+
+void Collector::stop_mismatch(std::uint32_t process) {
+  std::string text;
+  try {
+    text = difference(*block_, *block_of(process), sequence_, process);
+  } catch (const std::exception&) {
+    text = fmt::format("this process calls {}, but process {} calls something else: {}",
+                       name_of(Described(block_->calls[sequence_ % kCallRecords])), process, kRule);
+  }
+  stop(to_string(kind_), text.c_str());
+}
+
+}  // namespace viaduct::splitc::detail
