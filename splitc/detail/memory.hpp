@@ -52,7 +52,12 @@ class Memory {
   /// From this process' own slice, which is free at this address in every process. Nothing is
   /// reserved in the others.
   [[nodiscard]] std::uint64_t allocate_own(std::size_t bytes);
-  /// By the process that allocated it.
+  /// What was asked for where allocate_alike() or this process' allocate_own() answered
+  /// @p address, at least 1; 0: there is no such allocation.
+  [[nodiscard]] std::size_t bytes_at(std::uint64_t address) const noexcept;
+  /// In two steps, by the process that allocated it: this answers what bytes_at() does, once; then
+  /// all processes clear() their parts; then release_own() makes the place free.
+  [[nodiscard]] std::size_t begin_release_own(std::uint64_t address);
   void release_own(std::uint64_t address);
   /// The process whose slice @p address lies in; kMaxProcesses: in none.
   [[nodiscard]] std::uint32_t owner_of(std::uint64_t address) const noexcept;
