@@ -22,17 +22,27 @@ namespace viaduct::splitc {
 template <class T>
 concept Number = std::integral<T> || std::floating_point<T>;
 
-/// The operators of the named reductions.
+namespace detail {
+/// Sums and products of integers are formed in this type, so that they wrap around.
+template <class T>
+using Wrapping =
+    std::conditional_t<!std::is_integral_v<T>, T,
+                       std::conditional_t<sizeof(T) <= 4, std::uint32_t, std::uint64_t>>;
+}  // namespace detail
+
+/// The operators of the named reductions. Integers wrap around.
 struct Add {
   template <class T>
   T operator()(T a, T b) const noexcept {
-    return static_cast<T>(a + b);
+    using W = detail::Wrapping<T>;
+    return static_cast<T>(static_cast<W>(a) + static_cast<W>(b));
   }
 };
 struct Multiply {
   template <class T>
   T operator()(T a, T b) const noexcept {
-    return static_cast<T>(a * b);
+    using W = detail::Wrapping<T>;
+    return static_cast<T>(static_cast<W>(a) * static_cast<W>(b));
   }
 };
 struct Min {
