@@ -60,7 +60,7 @@ inline T rmw(global_ptr<T> to, T operand, T expected) {
     was = static_cast<U>(rmw_slow(to.word(), What, bits, was, sizeof(T)));
   }
   T old;
-  std::memcpy(&old, &was, sizeof(T));
+  std::memcpy(static_cast<void*>(&old), &was, sizeof(T));
   return old;
 }
 }  // namespace detail
@@ -119,7 +119,9 @@ struct Call {
   static void thunk(const std::byte* from, std::byte* result) {
     std::tuple<std::remove_cv_t<A>...> arguments;
     std::apply(
-        [&from](auto&... a) { ((std::memcpy(&a, from, sizeof(a)), from += sizeof(a)), ...); },
+        [&from](auto&... a) {
+          ((std::memcpy(static_cast<void*>(&a), from, sizeof(a)), from += sizeof(a)), ...);
+        },
         arguments);
     if constexpr (std::is_void_v<R>) {
       std::apply(F, arguments);
