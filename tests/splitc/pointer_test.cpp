@@ -1,6 +1,6 @@
 /// @file
-/// Arithmetic, comparisons and conversions of global and spread pointers, by themselves: no process
-/// is reached.
+/// Arithmetic, comparisons and conversions of global and spread pointers, by themselves: no other
+/// process is reached.
 
 #include <algorithm>
 #include <iterator>
@@ -16,19 +16,19 @@ namespace {
 
 using namespace viaduct::splitc;
 
-/// Makes this thread process @p myproc of @p procs for as long as it lives.
+/// Makes this one process number @p myproc of @p procs for as long as it lives.
 class Position {
  public:
-  explicit Position(std::uint32_t procs, std::uint32_t myproc = 0) : before_(detail::hot) {
+  explicit Position(std::uint32_t procs, std::uint32_t myproc = 0) {
     detail::hot.procs = procs;
     detail::hot.myproc = myproc;
   }
-  ~Position() { detail::hot = before_; }
+  ~Position() {
+    detail::hot.procs = 1;
+    detail::hot.myproc = 0;
+  }
   Position(const Position&) = delete;
   Position& operator=(const Position&) = delete;
-
- private:
-  detail::Hot before_;
 };
 
 struct Twelve {
@@ -294,3 +294,8 @@ TEST(SpreadRange, TheProcessesElementsMakeUpTheWhole) {
 }
 
 }  // namespace
+
+int splitc_main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
