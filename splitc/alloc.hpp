@@ -14,7 +14,7 @@ std::uint64_t all_spread_malloc(std::size_t count, std::size_t bytes);
 std::uint64_t spread_malloc(std::size_t count, std::size_t bytes);
 void all_spread_free(std::uint64_t word);
 void spread_free(std::uint64_t word);
-void* all_malloc(std::size_t bytes);
+void* all_malloc(std::size_t count, std::size_t bytes);
 void all_free(void* address);
 }  // namespace detail
 
@@ -35,13 +35,14 @@ inline void all_spread_free(spread_ptr<T> array) {
 }
 
 /// The same by one process alone: the array lies in all processes, the others learn of it from the
-/// caller.
+/// caller. Pages are reserved in the caller only: the others' are taken when they are written to.
 template <class T>
 [[nodiscard]] inline spread_ptr<T> spread_malloc(std::size_t count) {
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 128);
   return spread_ptr<T>::from_word(detail::spread_malloc(count, sizeof(T)));
 }
-/// By any process, once.
+/// By any process, once; null is fine. Stops the program with a sentence for any other pointer.
+/// Blocks until every process has cleared its part in one of its polls.
 template <class T>
 inline void spread_free(spread_ptr<T> array) {
   detail::spread_free(array.word());
@@ -52,7 +53,7 @@ inline void spread_free(spread_ptr<T> array) {
 template <class T>
 [[nodiscard]] inline T* all_malloc(std::size_t count) {
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 128);
-  return static_cast<T*>(detail::all_malloc(count * sizeof(T)));
+  return static_cast<T*>(detail::all_malloc(count, sizeof(T)));
 }
 template <class T>
 inline void all_free(T* p) {

@@ -1,0 +1,180 @@
+/// Spread memory: allocation that all processes agree on, or that one does for all.
+
+#include "splitc/alloc.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "runtime/error.hpp"
+#include "splitc/atomic.hpp"
+#include "splitc/collective.hpp"
+#include "splitc/detail/machine.hpp"
+
+namespace viaduct::splitc::detail {
+namespace {
+
+constexpr std::size_t kTooMuch = std::numeric_limits<std::size_t>::max();
+
+/// count * bytes; what cannot be counted is more than there is.
+std::size_t multiply(std::size_t count, std::size_t bytes) {
+  std::size_t product = 0;
+  return __builtin_mul_overflow(count, bytes, &product) ? kTooMuch : product;
+}
+
+/// Bytes of one process' elements.
+std::size_t share_of(std::size_t count, std::size_t bytes) {
+  return multiply(count / hot.procs + (count % hot.procs != 0 ? 1 : 0), bytes);
+}
+
+/// What a process says of a collective call, and what all of them say.
+struct Agreement {
+  std::uint64_t least;     // argument
+  std::uint64_t most;      //
+  std::uint64_t low;       // address
+  std::uint64_t high;      //
+  std::uint32_t refusing;  // the first process that has no room; PROCS: all have
+};
+
+Agreement agree(std::uint64_t argument, std::uint64_t address, bool refuses) {
+  const Agreement mine{argument, argument, address, address, refuses ? hot.myproc : hot.procs};
+  return all_reduce(mine, [](Agreement a, Agreement b) {
+    return Agreement{std::min(a.least, b.least), std::max(a.most, b.most), std::min(a.low, b.low),
+                     std::max(a.high, b.high), std::min(a.refusing, b.refusing)};
+  });
+}
+
+[[noreturn]] void stop_with(const char* operation, const std::string& what) {
+  stop(operation, what.c_str());
+}
+
+void check_alike(const char* operation, const Agreement& a) {
+  if (a.least != a.most)
+    stop_with(operation, fmt::format("called with {} in one process and {} in another: all "
+                                     "processes must make the same call",
+                                     a.least, a.most));
+}
+
+/// What one process' Error says, for all.
+struct Sentence {
+  std::array<char, 600> text{};
+  int code = 0;
+};
+
+Sentence sentence_of(const Error& problem) {
+  Sentence s;
+  // what() ends with the description of the code, which is added again where it is thrown.
+  std::string_view text = problem.what();
+  const std::string tail = ": " + problem.code().message();
+  if (text.size() > tail.size() && text.substr(text.size() - tail.size()) == tail)
+    text.remove_suffix(tail.size());
+  text.copy(s.text.data(), s.text.size() - 1);
+  s.code = problem.code().value();
+  return s;
+}
+
+/// The same span in every process, or the same Error.
+std::uint64_t allocate_alike(const char* operation, std::size_t bytes) {
+  Memory& memory = machine(operation).memory();
+  std::uint64_t address = 0;
+  Sentence why;
+  try {
+    address = memory.allocate_alike(bytes);
+  } catch (const Error& problem) {
+    why = sentence_of(problem);
+  }
+  const Agreement all = agree(bytes, address, address == 0);
+  check_alike(operation, all);
+  if (all.refusing == hot.procs) {
+    if (all.low != all.high)
+      stop_with(operation, fmt::format("answers {:#x} in one process and {:#x} in another: earlier "
+                                       "collective allocations or frees were not the same in all",
+                                       all.low, all.high));
+    return address;
+  }
+  if (address != 0) memory.release_alike(address);
+  const Sentence theirs = all_bcast(why, static_cast<int>(all.refusing));
+  throw Error(theirs.code, fmt::format("{}: process {} has no room: {}", operation, all.refusing,
+                                       theirs.text.data()));
+}
+
+/// Waits for all, so that nobody's part is freed while another process still uses it.
+void free_alike(const char* operation, std::uint64_t word) {
+  Memory& memory = machine(operation).memory();
+  const std::uint64_t address = address_of(word);
+  check_alike(operation, agree(word, 0, false));
+  if (address == 0) return;
+  if (process_of(word) != 0 || memory.owner_of(address) != kMaxProcesses ||
+      memory.bytes_at(address) == 0)
+    stop_with(operation,
+              fmt::format(
+                  "process {}, address {:#x} is not where an array begins that is allocated: "
+                  "pass what {} answered, once",
+                  process_of(word), address,
+                  std::string_view(operation) == "all_free" ? "all_malloc" : "all_spread_malloc"));
+  memory.release_alike(address);
+}
+
+// At the owner of a slice, and in every process, for spread_free().
+std::uint64_t begin_free(std::uint64_t address) {
+  return machine("spread_free").memory().begin_release_own(address);
+}
+void clear_here(std::uint64_t address, std::uint64_t bytes) {
+  machine("spread_free").memory().clear(address, bytes);
+}
+void end_free(std::uint64_t address) { machine("spread_free").memory().release_own(address); }
+
+}  // namespace
+
+std::uint64_t all_spread_malloc(std::size_t count, std::size_t bytes) {
+  return make_word(0, allocate_alike("all_spread_malloc", share_of(count, bytes)));
+}
+
+void all_spread_free(std::uint64_t word) { free_alike("all_spread_free", word); }
+
+void* all_malloc(std::size_t count, std::size_t bytes) {
+  return machine("all_malloc")
+      .memory()
+      .localize(allocate_alike("all_malloc", multiply(count, bytes)));
+}
+
+void all_free(void* address) {
+  const std::uint64_t word =
+      address == nullptr ? 0 : machine("all_free").memory().globalize(address);
+  free_alike("all_free", word);
+}
+
+std::uint64_t spread_malloc(std::size_t count, std::size_t bytes) {
+  Memory& memory = machine("spread_malloc").memory();
+  try {
+    return make_word(0, memory.allocate_own(share_of(count, bytes)));
+  } catch (const Error& problem) {
+    const Sentence s = sentence_of(problem);
+    throw Error(s.code, fmt::format("spread_malloc: {}", s.text.data()));
+  }
+}
+
+void spread_free(std::uint64_t word) {
+  constexpr const char* kOperation = "spread_free";
+  Memory& memory = machine(kOperation).memory();
+  const std::uint64_t address = address_of(word);
+  if (address == 0) return;
+  const std::uint32_t owner = memory.owner_of(address);
+  const bool begins = process_of(word) == 0 && owner < kMaxProcesses;
+  const std::uint64_t bytes = begins ? atomic<begin_free>(static_cast<int>(owner), address) : 0;
+  if (bytes == 0)
+    stop_with(
+        kOperation,
+        fmt::format("process {}, address {:#x} is not where an array begins that is allocated: "
+                    "pass what spread_malloc answered, once",
+                    process_of(word), address));
+  for (std::uint32_t process = 0; process < hot.procs; ++process)
+    atomic<clear_here>(static_cast<int>(process), address, bytes);
+  atomic<end_free>(static_cast<int>(owner), address);
+}
+
+}  // namespace viaduct::splitc::detail
