@@ -189,13 +189,6 @@ class Collector {
     lines[base_ + round].mark.store(mark_, std::memory_order_release);
     if (records_[process].sleeping.load(std::memory_order_relaxed) != 0) [[unlikely]]
       wake(process);
-    fetch_ahead(lines + round);
-  }
-  /// Asks for the line of the call after the next one: it is then in this core's cache when it is
-  /// written. Nobody looks at it yet.
-  void fetch_ahead(Line* lines) const noexcept {
-    const Line* line = lines + (sequence_ + 2) % kSlots * lines_per_slot_;
-    __asm__ volatile("prefetchw %0" : : "m"(line->mark));
   }
 
   [[gnu::noinline]] void prepare(const CollectiveCall& call, bool synchronises);
@@ -209,10 +202,12 @@ class Collector {
   void barrier_begin(const CollectiveCall& call);
   void barrier_rest();
   void barrier_send() {
-    send_mark((hot.myproc + (1U << barrier_round_)) % hot.procs, barrier_round_);
+    const std::uint32_t to = hot.myproc + (1U << barrier_round_);
+    send_mark(to < hot.procs ? to : to - hot.procs, barrier_round_);
   }
   [[nodiscard]] std::uint32_t barrier_source() const noexcept {
-    return (hot.myproc + hot.procs - (1U << barrier_round_)) % hot.procs;
+    const std::uint32_t distance = 1U << barrier_round_;
+    return hot.myproc < distance ? hot.myproc + hot.procs - distance : hot.myproc - distance;
   }
 
   // collector_check.cpp
