@@ -38,3 +38,13 @@ foreach(ranks 2 7)
   splitc_memory_with(private_statics splitc_memory ${ranks} VIADUCT_LOG=warn -- private_statics)
   splitc_memory_with(elsewhere splitc_memory ${ranks} VIADUCT_SEGMENT_BASE=1025G)
 endforeach()
+
+# Forks. One rank does 1,000 of them.
+if(NOT "thread" IN_LIST VIADUCT_SANITIZE)
+  viaduct_add_program(splitc_memory_fork SOURCES ${here}/memory_fork.cpp LIBRARIES viaduct::splitc)
+  splitc_memory_with(fork splitc_memory_fork 1 VIADUCT_LOG=warn -- 1000)
+  foreach(ranks 2 7)
+    splitc_memory_with(fork splitc_memory_fork ${ranks} VIADUCT_LOG=warn -- 100)
+    splitc_memory_with(fork_private_heap splitc_memory_fork ${ranks} VIADUCT_HEAP=private -- 50)
+  endforeach()
+endif()
