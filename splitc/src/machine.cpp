@@ -93,7 +93,10 @@ Machine::Machine(Job& job) : job_(job), settings_(load_settings()) {
 }
 
 Machine::~Machine() {
-  if (std::uncaught_exceptions() == 0) parts_->leave();
+  if (std::uncaught_exceptions() == 0) {
+    if (!parts_->failed) collector_->end();
+    parts_->leave();
+  }
   collector_.reset();
   hot = Hot{};
   parts_.reset();
