@@ -132,6 +132,7 @@ struct Call {
   }
   static R run(std::uint32_t process, const A&... a) {
     std::array<std::byte, kBytes == 0 ? 1 : kBytes> bytes;
+    if constexpr (kBytes == 0) bytes[0] = {};
     std::byte* to = bytes.data();
     ((std::memcpy(to, &a, sizeof(a)), to += sizeof(a)), ...);
     if constexpr (std::is_void_v<R>) {
