@@ -227,7 +227,9 @@ void Machine::Parts::check_lost(const char* operation, std::uint32_t process) {
   };
   if (process == kNobody) return;
   if (process != kAnyone) return lost(process);
-  for (std::uint32_t p = 0; p < job.size(); ++p) lost(p);
+  // The first one: of the others it may be the cause.
+  if (const std::uint32_t first = job.page().first_lost.load(std::memory_order_acquire); first != 0)
+    lost(first - 1);
 }
 
 void Machine::Parts::map_view(std::uint32_t process) {
