@@ -14,6 +14,7 @@
 #include "splitc/atomic.hpp"
 #include "splitc/collective.hpp"
 #include "splitc/detail/machine.hpp"
+#include "splitc/detail/reduce.hpp"
 
 namespace viaduct::splitc::detail {
 namespace {
@@ -31,32 +32,24 @@ std::size_t share_of(std::size_t count, std::size_t bytes) {
   return multiply(count / hot.procs + (count % hot.procs != 0 ? 1 : 0), bytes);
 }
 
-/// What a process says of a collective call, and what all of them say.
-struct Agreement {
-  std::uint64_t least;     // argument
-  std::uint64_t most;      //
+/// What a process makes of a collective call, and what all of them do.
+struct Outcome {
   std::uint64_t low;       // address
   std::uint64_t high;      //
   std::uint32_t refusing;  // the first process that has no room; PROCS: all have
 };
 
-Agreement agree(std::uint64_t argument, std::uint64_t address, bool refuses) {
-  const Agreement mine{argument, argument, address, address, refuses ? hot.myproc : hot.procs};
-  return all_reduce(mine, [](Agreement a, Agreement b) {
-    return Agreement{std::min(a.least, b.least), std::max(a.most, b.most), std::min(a.low, b.low),
-                     std::max(a.high, b.high), std::min(a.refusing, b.refusing)};
+/// Another call than @p kind with @p argument in any process ends the job with a sentence.
+Outcome meet(CollectiveKind kind, std::uint64_t argument, std::uint64_t address, bool refuses) {
+  const Outcome mine{address, address, refuses ? hot.myproc : hot.procs};
+  return agree(kind, argument, mine, [](Outcome a, Outcome b) {
+    return Outcome{std::min(a.low, b.low), std::max(a.high, b.high),
+                   std::min(a.refusing, b.refusing)};
   });
 }
 
 [[noreturn]] void stop_with(const char* operation, const std::string& what) {
   stop(operation, what.c_str());
-}
-
-void check_alike(const char* operation, const Agreement& a) {
-  if (a.least != a.most)
-    stop_with(operation, fmt::format("called with {} in one process and {} in another: all "
-                                     "processes must make the same call",
-                                     a.least, a.most));
 }
 
 /// What one process' Error says, for all.
@@ -87,8 +80,7 @@ std::uint64_t allocate_alike(const char* operation, std::size_t bytes) {
   } catch (const Error& problem) {
     why = sentence_of(problem);
   }
-  const Agreement all = agree(bytes, address, address == 0);
-  check_alike(operation, all);
+  const Outcome all = meet(CollectiveKind::allocate, bytes, address, address == 0);
   if (all.refusing == hot.procs) {
     if (all.low != all.high)
       stop_with(operation, fmt::format("answers {:#x} in one process and {:#x} in another: earlier "
@@ -106,7 +98,7 @@ std::uint64_t allocate_alike(const char* operation, std::size_t bytes) {
 void free_alike(const char* operation, std::uint64_t word) {
   Memory& memory = machine(operation).memory();
   const std::uint64_t address = address_of(word);
-  check_alike(operation, agree(word, 0, false));
+  (void)meet(CollectiveKind::release, word, 0, false);
   if (address == 0) return;
   if (process_of(word) != 0 || memory.owner_of(address) != kMaxProcesses ||
       memory.bytes_at(address) == 0)

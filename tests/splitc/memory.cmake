@@ -36,7 +36,7 @@ endforeach()
 foreach(ranks 2 7)
   splitc_memory_with(private_heap splitc_memory ${ranks} VIADUCT_HEAP=private)
   splitc_memory_with(private_statics splitc_memory ${ranks} VIADUCT_LOG=warn -- private_statics)
-  splitc_memory_with(elsewhere splitc_memory ${ranks} VIADUCT_SEGMENT_BASE=1025G)
+  splitc_memory_with(elsewhere splitc_memory ${ranks} VIADUCT_SEGMENT_BASE=81920G)
 endforeach()
 
 # Forks. One rank does 1,000 of them.
@@ -47,4 +47,41 @@ if(NOT "thread" IN_LIST VIADUCT_SANITIZE)
     splitc_memory_with(fork splitc_memory_fork ${ranks} VIADUCT_LOG=warn -- 100)
     splitc_memory_with(fork_private_heap splitc_memory_fork ${ranks} VIADUCT_HEAP=private -- 50)
   endforeach()
+endif()
+
+# Allocation as programs see it.
+viaduct_add_test(
+  NAME splitc_alloc SOURCES ${here}/memory_alloc.cpp LABELS multiprocess TIMEOUT 60
+  RANKS 1 2 4 7 MODES processes threads LIBRARIES viaduct::splitc)
+foreach(ranks 1 2 7)
+  splitc_memory_with(alloc_exhausted splitc_alloc ${ranks} VIADUCT_SPREAD_BYTES=1M -- exhausted)
+  splitc_memory_with(alloc_by_message splitc_alloc ${ranks} VIADUCT_SPLITC_PATH=message)
+endforeach()
+function(splitc_alloc_wrong how words)
+  foreach(ranks 2 7)
+    viaduct_add_script_test(
+      NAME splitc_alloc_wrong_${how}_r${ranks} LABELS multiprocess TIMEOUT 40 PROCESSORS 2
+      COMMAND ${here}/collective_wrong.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_alloc> ${ranks} ${how}
+              "\\[rank [0-9]+\\] .*${words}")
+  endforeach()
+endfunction()
+splitc_alloc_wrong(other_size "collective allocation .1[01]., but process [0-9]+ calls collective allocation .1[01].")
+splitc_alloc_wrong(other_pointer "collective release of memory .*, but process [0-9]+ calls collective release of memory")
+splitc_alloc_wrong(diverged "all_malloc: answers 0x.* in one process and 0x.* in another")
+foreach(how all_spread_free_inside all_spread_free_second all_spread_free_of_own all_spread_free_twice)
+  splitc_alloc_wrong(${how} "all_spread_free: process [01], address 0x.* is not where .* pass what all_spread_malloc")
+endforeach()
+foreach(how all_free_inside all_free_of_heap)
+  splitc_alloc_wrong(${how} "all_free: process 0, address 0x.* is not where .* pass what all_malloc answered")
+endforeach()
+foreach(how spread_free_inside spread_free_of_all spread_free_twice)
+  splitc_alloc_wrong(${how} "spread_free: process 0, address 0x.* is not where .* pass what spread_malloc answered")
+endforeach()
+
+# What is in the way of the region is named, with a place that is free. The program itself is at 4M.
+if(NOT VIADUCT_SANITIZE)
+  viaduct_add_script_test(
+    NAME splitc_memory_in_the_way LABELS multiprocess TIMEOUT 40
+    COMMAND ${here}/memory_refused.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_memory> VIADUCT_SEGMENT_BASE=4M
+            "0x400000 to .*is taken by .*splitc_memory.*set VIADUCT_SEGMENT_BASE=64G")
 endif()
