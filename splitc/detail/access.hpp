@@ -40,7 +40,7 @@ using BitsOf = typename UnsignedOf<sizeof(T)>::type;
 
 /// The places that keep accesses in order. A build with VIADUCT_DROP_FENCE=name leaves that one
 /// out: the litmus tests must then fail (docs/memory-model.md says which of them can).
-enum class Fence : std::uint8_t { none, load, store, rmw, write_fenced, sync, store_sync, unlock };
+enum class Fence : std::uint8_t { none, load, store, rmw, write_fenced, sync, store_sync, call };
 #ifndef VIADUCT_DROP_FENCE
 #define VIADUCT_DROP_FENCE none
 #endif

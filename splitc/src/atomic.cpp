@@ -50,6 +50,7 @@ void call_slow(std::uint32_t process, CallThunk thunk, const void* arguments, st
     thunk(static_cast<const std::byte*>(arguments), answer);
     parts.in_call = false;
     if (result_bytes != 0) std::memcpy(result, answer, result_bytes);
+    full_fence<Fence::call>();  // where messages do it, they are one
     return;
   }
   const std::uint64_t number = number_of(thunk);
