@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/error.hpp"
+#include "splitc/detail/collective.hpp"
 #include "splitc/detail/hot.hpp"
 
 namespace viaduct::splitc::detail {
@@ -106,6 +107,7 @@ void after_fork_in_child() noexcept {
   if (copied) {
     g_forked_copy = true;
     hot = Hot{};  // Split-C's operations stop it with a sentence
+    the_collector = nullptr;
   }
   if (written_end >= 0) {
     ::close(read_end);

@@ -85,3 +85,15 @@ if(NOT VIADUCT_SANITIZE)
     COMMAND ${here}/memory_refused.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_memory> VIADUCT_SEGMENT_BASE=4M
             "0x400000 to .*is taken by .*splitc_memory.*set VIADUCT_SEGMENT_BASE=64G")
 endif()
+
+# The heap's end, and children that use Split-C.
+viaduct_add_program(splitc_heap SOURCES ${here}/memory_heap.cpp LIBRARIES viaduct::splitc)
+foreach(ranks 1 2 7)
+  if(NOT VIADUCT_SANITIZE)
+    splitc_memory_with(heap_full splitc_heap ${ranks} VIADUCT_HEAP_BYTES=64M -- fill)
+    splitc_memory_with(heap_throws splitc_heap ${ranks} VIADUCT_HEAP_BYTES=64M -- throw)
+  endif()
+  foreach(how child_reads child_waits)
+    splitc_memory_with(${how} splitc_heap ${ranks} VIADUCT_LOG=warn -- ${how})
+  endforeach()
+endforeach()
