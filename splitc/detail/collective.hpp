@@ -197,6 +197,8 @@ class Collector {
   [[nodiscard]] bool has_come(std::uint32_t process, std::uint32_t round);
   [[nodiscard]] Line* lines_of(std::uint32_t process);
   void send_fragments(std::uint32_t process, std::uint32_t round, const Parcel& parcel);
+  template <class Body>
+  void naming_the_lost(Body&& body);
   void broadcast_piece(std::uint32_t root, std::byte* data, std::size_t bytes);
   void transfer_piece(std::uint32_t from, std::uint32_t to, std::byte* data, std::size_t bytes);
   void barrier_begin(const CollectiveCall& call);

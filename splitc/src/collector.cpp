@@ -92,11 +92,23 @@ CollectorBlock* Collector::block_of(std::uint32_t process) {
   return block;
 }
 
+/// When a process is lost the others leave too, and what is attempted with them fails in its own
+/// way: the Error is to name the process that was the first.
+template <class Body>
+void Collector::naming_the_lost(Body&& body) {
+  try {
+    body();
+  } catch (const Error& problem) {
+    if (job_.life_epoch() == 0 && problem.code() != std::errc::no_message) throw;
+    machine_.wait_until(to_string(kind_), kAnyone, [] { return false; });
+  }
+}
+
 /// Null: messages go there.
 Line* Collector::lines_of(std::uint32_t process) {
   Line*& lines = peers_[process];
   if (lines == nullptr && !machine_.by_message(process))
-    lines = reinterpret_cast<Line*>(block_of(process) + 1);
+    naming_the_lost([&] { lines = reinterpret_cast<Line*>(block_of(process) + 1); });
   return lines;
 }
 
@@ -181,8 +193,10 @@ void Collector::send_fragments(std::uint32_t process, std::uint32_t round, const
     const std::size_t bytes = std::min(left, sizeof(words));
     if (bytes != 0) std::memcpy(words, data + (parcel.bytes - left), bytes);
     left -= bytes;
-    machine_.send_line(process, base_ + round, left == 0 ? mark_ : 0, words,
-                       static_cast<std::uint32_t>(round_up(bytes, 8) / 8));
+    naming_the_lost([&] {
+      machine_.send_line(process, base_ + round, left == 0 ? mark_ : 0, words,
+                         static_cast<std::uint32_t>(round_up(bytes, 8) / 8));
+    });
   } while (left != 0);
 }
 
