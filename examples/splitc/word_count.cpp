@@ -12,9 +12,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
+#include <system_error>
 #include <unordered_map>
 #include <vector>
 
@@ -63,16 +65,13 @@ void for_each_word(std::string_view text, F f) {
 
 // This process' part of a file: the words that begin in its share of the bytes.
 std::string read_my_part(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const auto check = [&](bool ok, const char* what) {
-    if (!ok)
-      throw examples::BadInput(fmt::format("cannot {} {}: {}", what, path, std::strerror(errno)));
-  };
-  check(file.is_open(), "open");
-  file.seekg(0, std::ios::end);
-  const auto bytes = static_cast<std::streamoff>(file.tellg());
-  check(bytes >= 0, "read");
+  std::error_code error;
+  const auto bytes = static_cast<std::streamoff>(std::filesystem::file_size(path, error));
+  if (error) throw examples::BadInput(fmt::format("cannot open {}: {}", path, error.message()));
   if (bytes == 0) throw examples::BadInput(fmt::format("{} is empty", path));
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    throw examples::BadInput(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
   const std::streamoff begin = bytes * MYPROC / PROCS;
   const std::streamoff end = bytes * (MYPROC + 1) / PROCS;
 
@@ -80,7 +79,8 @@ std::string read_my_part(const std::string& path) {
   const std::streamoff from = std::max<std::streamoff>(begin - 1, 0);
   std::string part(static_cast<std::size_t>(end - from), ' ');
   file.seekg(from);
-  check(static_cast<bool>(file.read(part.data(), end - from)), "read");
+  if (!file.read(part.data(), end - from))
+    throw examples::BadInput(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   std::size_t skip = 0;
   if (begin > 0)
     while (skip < part.size() && is_in_word(part[skip])) ++skip;

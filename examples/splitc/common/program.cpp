@@ -9,8 +9,10 @@ namespace {
 constexpr int kBadInput = 2;
 constexpr double kSecondsBetweenLines = 2;
 
-// Thrown in all processes at once, when the sentence has been printed.
-struct Ended {};
+// Thrown in all processes at once; one of them has the sentence.
+struct Ended {
+  std::string sentence;
+};
 
 }  // namespace
 
@@ -21,7 +23,10 @@ Program::Program(const std::string& name, const std::string& what_it_does)
 
 int Program::run(int argc, char** argv, const std::function<int()>& body) {
   const auto complain = [this](const std::string& sentence) {
-    if (MYPROC == 0) fmt::print(stderr, "{}: {}\n", app_.get_name(), sentence);
+    fmt::print(stderr, "{}: {}\n", app_.get_name(), sentence);
+  };
+  const auto complain_once = [&](const std::string& sentence) {
+    if (MYPROC == 0) complain(sentence);
     return kBadInput;
   };
   try {
@@ -31,10 +36,11 @@ int Program::run(int argc, char** argv, const std::function<int()>& body) {
     say("{}", app_.help());
     return 0;
   } catch (const CLI::ParseError& error) {
-    return complain(fmt::format("{} (--help lists the options)", error.what()));
+    return complain_once(fmt::format("{} (--help lists the options)", error.what()));
   } catch (const BadInput& error) {
-    return complain(error.what());
-  } catch (const Ended&) {
+    return complain_once(error.what());
+  } catch (const Ended& ended) {
+    if (!ended.sentence.empty()) complain(ended.sentence);
     return kBadInput;
   }
 }
@@ -48,8 +54,7 @@ void together(const std::function<void()>& f) {
   }
   const int first = splitc::all_reduce_min(wrong.empty() ? PROCS : MYPROC);
   if (first == PROCS) return;
-  if (first == MYPROC) fmt::print(stderr, "{}\n", wrong);
-  throw Ended{};
+  throw Ended{first == MYPROC ? wrong : ""};
 }
 
 void on_process_0(const std::function<void()>& f) {
