@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <string_view>
 
 #include "runtime/error.hpp"
 
@@ -19,6 +20,21 @@ using config::Type;
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 constexpr std::int64_t kTiB = std::int64_t{1} << 40;
 constexpr std::int64_t kAddressEnd = std::int64_t{1} << 47;
+
+// The address sanitizer has taken the low place for its own; the thread sanitizer takes no high
+// one.
+#if defined(__SANITIZE_ADDRESS__)
+#define VIADUCT_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define VIADUCT_ADDRESS_SANITIZER 1
+#endif
+#endif
+#ifdef VIADUCT_ADDRESS_SANITIZER
+constexpr std::string_view kDefaultBase = "65536G";
+#else
+constexpr std::string_view kDefaultBase = "64G";
+#endif
 
 constexpr std::array<Option, 9> kOptions{{
     {"path", "VIADUCT_SPLITC_PATH", "auto", "", Type::text, 0, 0, "auto|direct|rdma|message",
@@ -39,7 +55,7 @@ constexpr std::array<Option, 9> kOptions{{
     {"staging_bytes", "VIADUCT_SPLITC_STAGING", "128K", "bytes", Type::bytes, 4096, 4096 * 1024, "",
      "shared memory for the blocks of this process that messages carry; a multiple of 4K",
      offsetof(Settings, staging_bytes)},
-    {"segment_base", "VIADUCT_SEGMENT_BASE", "64G", "", Type::bytes, 1 << 16,
+    {"segment_base", "VIADUCT_SEGMENT_BASE", kDefaultBase, "", Type::bytes, 1 << 16,
      kAddressEnd - (1 << 16), "",
      "address of the shared region, the same in every process (0x1000000000); a multiple of 2M",
      offsetof(Settings, segment_base)},
