@@ -8,6 +8,7 @@
 #include <string>
 
 #include "splitc/detail/collective.hpp"
+#include "splitc/src/fork_copy.hpp"
 #include "splitc/src/parts.hpp"
 #include "splitc/src/wait.hpp"
 
@@ -74,7 +75,10 @@ void stop(const char* operation, const char* what) {
 Machine& machine(const char* operation) {
   if (hot.machine == nullptr) [[unlikely]]
     stop(operation,
-         "called outside splitc_main: Split-C begins before it and ends when it returns");
+         is_forked_copy()
+             ? "called in a child that the process forked: the child has a copy of the process' "
+               "memory and may exec or _exit, but takes no part in the job"
+             : "called outside splitc_main: Split-C begins before it and ends when it returns");
   return *hot.machine;
 }
 
