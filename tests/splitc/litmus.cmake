@@ -1,8 +1,12 @@
 # Litmus tests of the memory model, on every path.
 set(here "${CMAKE_CURRENT_LIST_DIR}")
-set(litmus_sources ${here}/litmus.cpp ${here}/litmus_world.cpp ${here}/litmus_word_cases.cpp
-                   ${here}/litmus_fence_cases.cpp ${here}/litmus_split_cases.cpp ${here}/litmus_store_cases.cpp)
-viaduct_add_program(splitc_litmus SOURCES ${litmus_sources} LIBRARIES viaduct::splitc CLI11::CLI11)
+add_library(splitc_litmus_cases STATIC ${here}/litmus_world.cpp ${here}/litmus_word_cases.cpp
+                                       ${here}/litmus_fence_cases.cpp ${here}/litmus_split_cases.cpp
+                                       ${here}/litmus_store_cases.cpp)
+viaduct_target_options(splitc_litmus_cases)
+target_link_libraries(splitc_litmus_cases PUBLIC viaduct::viaduct)
+set(litmus_libraries splitc_litmus_cases viaduct::splitc CLI11::CLI11)
+viaduct_add_program(splitc_litmus SOURCES ${here}/litmus.cpp LIBRARIES ${litmus_libraries})
 
 # splitc_litmus_test(NAME RANKS LABELS VARIABLE=VALUE [ARGUMENT...])
 function(splitc_litmus_test name ranks labels setting)
@@ -21,3 +25,19 @@ foreach(path auto direct rdma message)
 endforeach()
 splitc_litmus_test(two_vis 2 multiprocess VIADUCT_SPLITC_VIS=2 store)
 splitc_litmus_test(one_credit 4 multiprocess VIADUCT_SPLITC_CREDITS=1 store)
+
+# Each fence earns its place: without it the tests must fail. What a program has itself is not taken from a library, so
+# that only the file in which the fence stands is compiled without it.
+# splitc_litmus_without(FENCE SOURCE CASE): CASE is the one that must fail.
+function(splitc_litmus_without fence source case)
+  set(program splitc_litmus_without_${fence})
+  viaduct_add_program(${program} SOURCES ${here}/litmus.cpp ${source} LIBRARIES ${litmus_libraries})
+  target_compile_definitions(${program} PRIVATE VIADUCT_DROP_FENCE=${fence})
+  viaduct_add_script_test(
+    NAME ${program} LABELS stress TIMEOUT 120 PROCESSORS 2
+    COMMAND ${here}/litmus_without.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:${program}> ${case})
+endfunction()
+splitc_litmus_without(write_fenced ${here}/litmus_word_cases.cpp store_buffering_fenced)
+splitc_litmus_without(sync ${PROJECT_SOURCE_DIR}/splitc/src/sync.cpp sync_fence)
+splitc_litmus_without(store_sync ${PROJECT_SOURCE_DIR}/splitc/src/store.cpp store_sync_fence)
+splitc_litmus_without(call ${PROJECT_SOURCE_DIR}/splitc/src/atomic.cpp atomic_fence)

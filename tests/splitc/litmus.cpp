@@ -21,11 +21,14 @@
 namespace viaduct::splitc_test {
 namespace {
 
+constexpr std::uint64_t kFewestBatches = 3;  // however slow they are
+
 thread_local Random t_random(1);
 
 struct Options {
   std::uint32_t ms = 25;  // for each case
   std::uint64_t seed = 0;
+  bool until_forbidden = false;
   std::vector<std::string> names;
 };
 
@@ -52,7 +55,6 @@ class Tally {
     std::fflush(stdout);
   }
   [[nodiscard]] std::uint64_t forbidden() const noexcept { return forbidden_; }
-  [[nodiscard]] std::uint64_t runs() const noexcept { return runs_; }
 
  private:
   [[nodiscard]] std::string describe(const Outcome& o) const {
@@ -83,7 +85,8 @@ std::uint64_t run_case(const Case& subject, World& world, const Options& options
     if (MYPROC == 0)
       for (std::uint32_t i = 0; i < layout.runs; ++i)
         tally.add(world.outcome(subject, layout, i), layout.paths);
-    const bool go_on = splitc::get_seconds() < end || batch < 4;
+    const bool go_on = (splitc::get_seconds() < end || batch < kFewestBatches) &&
+                       !(options.until_forbidden && tally.forbidden() != 0);
     if (!splitc::all_bcast(go_on)) break;
   }
   if (MYPROC == 0) tally.print();
@@ -100,11 +103,13 @@ bool is_chosen(const Case& subject, const std::vector<std::string>& names) {
 /// The seed of process 0 is everybody's.
 Options parse(int argc, char** argv) {
   Options options;
-  options.seed = static_cast<std::uint64_t>(
-      std::chrono::system_clock::now().time_since_epoch().count());
+  options.seed =
+      static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   CLI::App app{"Litmus tests of the memory model"};
   app.add_option("--ms", options.ms, "milliseconds for each case");
   app.add_option("--seed", options.seed, "of places and delays");
+  app.add_flag("--until-forbidden", options.until_forbidden,
+               "a case ends when a forbidden outcome has come");
   app.add_option("names", options.names, "cases whose names contain one of these");
   try {
     app.parse(argc, argv);

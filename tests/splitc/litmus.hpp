@@ -44,7 +44,7 @@ inline constexpr unsigned kNotDirect = kRdma | kMessage;
 
 /// Where the words are.
 enum class Owners : std::uint8_t {
-  any,       // each in another process from batch to batch
+  any,        // each in another process from batch to batch
   x_at_0,     // x in role 0's process
   y_at_1,     // y in role 1's process
   both_at_1,  // both in role 1's process

@@ -40,13 +40,21 @@ void store_store(Instance& in) {
   in.r[1] = load_here(in.x);
 }
 
+/// All runs of a batch store into the same block: the next one waits until this one has been looked
+/// at.
+void await_reader(Instance& in) {
+  while (read(in.y) != 2) {
+  }
+}
+
 void bulk_store_store(Instance& in) {
   const auto mark = static_cast<std::byte>(in.round % 251 + 1);
   const std::size_t bytes = in.round % 3 == 0 ? kLarge : in.round % 3 == 1 ? 3000 : kBlock;
   if (in.role == 0) {
     const std::vector<std::byte> block(bytes, mark);
     splitc::bulk_store(in.x_large, block.data(), bytes);
-    return store(in.y, 1);
+    store(in.y, 1);
+    return await_reader(in);
   }
   while (in.r[0] == 0) {
     splitc::poll();
@@ -54,6 +62,7 @@ void bulk_store_store(Instance& in) {
   }
   const std::byte* const here = splitc::tolocal(in.x_large);
   in.r[1] = std::all_of(here, here + bytes, [&](std::byte b) { return b == mark; });
+  store_here(in.y, 2);
 }
 
 void store_sync_counts(Instance& in) {
@@ -106,7 +115,8 @@ void poll_point_bulk(Instance& in) {
   const std::size_t bytes = in.round % 2 == 0 ? kLarge : kBlock;
   if (in.role == 0) {
     const std::vector<std::byte> block(bytes, mark);
-    return splitc::bulk_store(in.x_large, block.data(), bytes);
+    splitc::bulk_store(in.x_large, block.data(), bytes);
+    return await_reader(in);
   }
   volatile const std::byte* const here = splitc::tolocal(in.x_large);
   const auto look = [&] {
@@ -117,6 +127,7 @@ void poll_point_bulk(Instance& in) {
   in.r[0] = look() != before ? 1 : 0;
   splitc::store_sync(bytes);
   in.r[1] = look() == std::array{true, true, true} ? 1 : 0;
+  store_here(in.y, 2);
 }
 bool changed_while_computing(const Outcome& o) { return o.r[1][0] != 0; }
 bool not_delivered(const Outcome& o) { return o.r[1][1] == 0; }

@@ -67,8 +67,8 @@ void message_passing_bulk(Instance& in) {
   } else {
     in.r[0] = await(in.y);
     splitc::bulk_read(block, in.x_block, kBlock);
-    in.r[1] = std::all_of(block, block + kBlock,
-                          [&](std::byte b) { return b == byte_of(in.round); });
+    in.r[1] =
+        std::all_of(block, block + kBlock, [&](std::byte b) { return b == byte_of(in.round); });
   }
 }
 
@@ -144,18 +144,14 @@ void corw(Instance& in) {
   in.r[0] = read(in.x);
   write(in.x, 1);
 }
-bool read_of_the_future(const Outcome& o) {
-  return o.r[1][0] == 1 || (o.r[1][0] == 2 && o.x == 2);
-}
+bool read_of_the_future(const Outcome& o) { return o.r[1][0] == 1 || (o.r[1][0] == 2 && o.x == 2); }
 
 void cowr(Instance& in) {
   if (in.role == 1) return write(in.x, 2);
   write(in.x, 1);
   in.r[0] = read(in.x);
 }
-bool read_of_the_past(const Outcome& o) {
-  return o.r[0][0] == 0 || (o.r[0][0] == 2 && o.x == 1);
-}
+bool read_of_the_past(const Outcome& o) { return o.r[0][0] == 0 || (o.r[0][0] == 2 && o.x == 1); }
 
 void two_plus_two_writes(Instance& in) {
   write(in.role == 0 ? in.x : in.y, 1);

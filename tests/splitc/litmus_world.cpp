@@ -62,8 +62,7 @@ Layout World::choose(const Case& subject, std::uint64_t seed) const {
   layout.y_where = where();
   layout.one_sided = layout.x_where == Where::spread && path_ != kMessage;
   layout.paths = path_;
-  if (layout.x_where != Where::spread || layout.y_where != Where::spread)
-    layout.paths |= kMessage;
+  if (layout.x_where != Where::spread || layout.y_where != Where::spread) layout.paths |= kMessage;
   layout.runs = std::min({subject.runs, kRuns, path_ == kMessage || procs > 2 ? 64U : kRuns});
   return layout;
 }

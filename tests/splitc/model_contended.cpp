@@ -173,8 +173,7 @@ class Contender {
     const unsigned long bits = splitc::all_reduce_or(set_ ? 1UL << MYPROC : 0UL);
     expect("bits", got.bits, bits);
     expect("bits of an unsigned", got.small_bits, static_cast<unsigned>(bits));
-    expect("swapped tokens", splitc::all_reduce_add(out_) + got.token,
-           splitc::all_reduce_add(in_));
+    expect("swapped tokens", splitc::all_reduce_add(out_) + got.token, splitc::all_reduce_add(in_));
     expect("counted by compare_swap", long{got.counted}, count);
     expect("counted by a function", got.called, splitc::all_reduce_add(called_));
     expect("counted under the lock", got.first, count);

@@ -90,9 +90,9 @@ void expect_bytes(const Place& place, const std::string& what, const std::byte* 
   while (got[i] == wanted[i]) ++i;
   std::size_t wrong = 0;
   for (std::size_t k = i; k < bytes; ++k) wrong += got[k] != wanted[k] ? 1U : 0U;
-  fail(place, fmt::format("{}: byte {} of {} is {:#x}, must be {:#x}; {} bytes are wrong", what, i,
-                          bytes, std::to_integer<unsigned>(got[i]),
-                          std::to_integer<unsigned>(wanted[i]), wrong));
+  fail(place,
+       fmt::format("{}: byte {} of {} is {:#x}, must be {:#x}; {} bytes are wrong", what, i, bytes,
+                   std::to_integer<unsigned>(got[i]), std::to_integer<unsigned>(wanted[i]), wrong));
 }
 
 }  // namespace viaduct::splitc_test

@@ -17,20 +17,20 @@ inline constexpr std::uint32_t kArenaBytes = 16384;
 
 /// Where an object may be.
 enum class Arena : std::uint8_t {
-  spread,        // all_spread_malloc
-  alike,         // all_malloc
-  own,           // spread_malloc by the last process
-  heap,          // new
-  zeroed,        // static, without an initial value
-  initialised,   // static, with one
-  stack,         // of splitc_main
-  thread,        // thread_local
-  mapped,        // mmap
+  spread,       // all_spread_malloc
+  alike,        // all_malloc
+  own,          // spread_malloc by the last process
+  heap,         // new
+  zeroed,       // static, without an initial value
+  initialised,  // static, with one
+  stack,        // of splitc_main
+  thread,       // thread_local
+  mapped,       // mmap
 };
 inline constexpr std::uint32_t kArenas = 9;
 inline constexpr std::array<const char*, kArenas> kArenaNames{
-    "spread memory", "all_malloc", "spread_malloc", "heap", "zeroed static",
-    "initialised static", "stack", "thread_local", "mmap"};
+    "spread memory",      "all_malloc", "spread_malloc", "heap", "zeroed static",
+    "initialised static", "stack",      "thread_local",  "mmap"};
 
 /// The real memory: this process' arenas, and pointers to everybody's.
 class Memory {

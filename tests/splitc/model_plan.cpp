@@ -6,11 +6,34 @@
 namespace viaduct::splitc_test {
 namespace {
 
-constexpr std::array<const char*, 28> kKindNames{
-    "read", "write", "write_fenced", "update through a reference", "get", "put", "store",
-    "store_now", "bulk_read", "bulk_write", "bulk_get", "bulk_put", "bulk_store", "bulk_store_now",
-    "fetch_add", "fetch_and", "fetch_or", "fetch_xor", "swap", "compare_swap", "atomic(pointer)",
-    "atomic(process)", "atomic without a result", "poll", "sync", "is_sync", "wait", "is_done"};
+constexpr std::array<const char*, 28> kKindNames{"read",
+                                                 "write",
+                                                 "write_fenced",
+                                                 "update through a reference",
+                                                 "get",
+                                                 "put",
+                                                 "store",
+                                                 "store_now",
+                                                 "bulk_read",
+                                                 "bulk_write",
+                                                 "bulk_get",
+                                                 "bulk_put",
+                                                 "bulk_store",
+                                                 "bulk_store_now",
+                                                 "fetch_add",
+                                                 "fetch_and",
+                                                 "fetch_or",
+                                                 "fetch_xor",
+                                                 "swap",
+                                                 "compare_swap",
+                                                 "atomic(pointer)",
+                                                 "atomic(process)",
+                                                 "atomic without a result",
+                                                 "poll",
+                                                 "sync",
+                                                 "is_sync",
+                                                 "wait",
+                                                 "is_done"};
 
 bool is_bulk(Kind k) { return k >= Kind::bulk_read && k <= Kind::bulk_store_now; }
 bool is_get(Kind k) { return k == Kind::get || k == Kind::bulk_get; }
@@ -18,9 +41,7 @@ bool is_store(Kind k) { return k == Kind::store || k == Kind::bulk_store; }
 bool is_call(Kind k) { return k >= Kind::call_at && k <= Kind::call_void; }
 bool is_modify(Kind k) { return k >= Kind::fetch_add && k <= Kind::compare_swap; }
 bool has_handle(Kind k) { return is_get(k) || k == Kind::put || k == Kind::bulk_put; }
-bool is_split(Kind k) {
-  return has_handle(k) || k == Kind::store_now || k == Kind::bulk_store_now;
-}
+bool is_split(Kind k) { return has_handle(k) || k == Kind::store_now || k == Kind::bulk_store_now; }
 bool is_read(Kind k) { return k == Kind::read || k == Kind::bulk_read || is_get(k); }
 
 /// Which types @p kind works on.

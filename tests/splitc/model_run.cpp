@@ -99,8 +99,7 @@ void Runner::run_bulk(const Op& op) {
       return;
     }
     case Kind::bulk_get:
-      handles_[index] =
-          splitc::bulk_get(reinterpret_cast<T*>(landing_ + op.landing), p, op.count);
+      handles_[index] = splitc::bulk_get(reinterpret_cast<T*>(landing_ + op.landing), p, op.count);
       return open_.push_back(index);
     case Kind::bulk_put: {
       // What is put may be changed when the call returns.

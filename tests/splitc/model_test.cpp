@@ -30,8 +30,8 @@ void fill(const Options& options, Memory& memory, Contents& contents) {
     for (std::uint32_t arena = 0; arena < kArenas; ++arena)
       Random(mixed(options.seed, q, arena)).fill(contents.at(q, arena, 0), kArenaBytes);
   for (std::uint32_t arena = 0; arena < kArenas; ++arena)
-    std::memcpy(memory.mine(arena),
-                contents.at(static_cast<std::uint32_t>(MYPROC), arena, 0), kArenaBytes);
+    std::memcpy(memory.mine(arena), contents.at(static_cast<std::uint32_t>(MYPROC), arena, 0),
+                kArenaBytes);
 }
 
 /// By one of the ways in which the target may learn that all stores have come. After each of them
@@ -95,8 +95,8 @@ void run_phase(const Options& options, std::uint32_t number, Memory& memory, Con
 /// The seed of process 0 is everybody's.
 Options parse(int argc, char** argv) {
   Options options;
-  options.seed = static_cast<std::uint64_t>(
-      std::chrono::system_clock::now().time_since_epoch().count());
+  options.seed =
+      static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   CLI::App app{"Random operations against a sequential model"};
   app.add_option("--seed", options.seed, "the same seed, the same operations");
   app.add_option("--phases", options.phases, "phases, with barriers between");

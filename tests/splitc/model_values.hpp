@@ -62,23 +62,25 @@ using Types = std::tuple<char, signed char, unsigned char, short, unsigned short
                          Twelve, Sixteen, FortyEight, Hundred>;
 inline constexpr std::size_t kTypes = std::tuple_size_v<Types>;
 inline constexpr std::array<const char*, kTypes> kTypeNames{
-    "char",     "signed char",   "unsigned char", "short",      "unsigned short",  "int",
-    "unsigned", "long",          "unsigned long", "float",      "double",          "void*",
-    "global_ptr", "struct of 3", "struct of 12",  "struct of 16", "struct of 48", "struct of 100"};
+    "char",         "signed char",  "unsigned char", "short",         "unsigned short",
+    "int",          "unsigned",     "long",          "unsigned long", "float",
+    "double",       "void*",        "global_ptr",    "struct of 3",   "struct of 12",
+    "struct of 16", "struct of 48", "struct of 100"};
 
 /// What the plan must know of a type.
 struct TypeFacts {
   std::uint32_t bytes;
   std::uint32_t alignment;
   bool integral;
-  bool atomic;     // swap and compare_swap
-  bool adds;       // += and its like on it never overflow in the letter
+  bool atomic;  // swap and compare_swap
+  bool adds;    // += and its like on it never overflow in the letter
 };
 
 namespace detail {
 template <class T>
 constexpr TypeFacts facts() {
-  constexpr bool kAdds = std::is_integral_v<T> && (std::is_unsigned_v<T> || sizeof(T) < sizeof(int));
+  constexpr bool kAdds =
+      std::is_integral_v<T> && (std::is_unsigned_v<T> || sizeof(T) < sizeof(int));
   return {sizeof(T), alignof(T), std::is_integral_v<T>, splitc::detail::Atomic<T>, kAdds};
 }
 template <std::size_t... I>
