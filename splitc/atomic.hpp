@@ -150,6 +150,19 @@ template <auto F, class R, class... P>
 R call_by_signature(std::uint32_t process, R (*)(P...), const std::type_identity_t<P>&... a) {
   return Call<F, R, std::decay_t<P>...>::run(process, a...);
 }
+
+/// A pointer on its way to the process that it points into. It becomes a local one there: its
+/// address may be another one in the caller.
+template <class T>
+struct Arriving {
+  std::uint64_t word = 0;
+  operator T*() const noexcept { return tolocal(global_ptr<T>::from_word(word)); }
+};
+template <auto F, class T, class R, class P, class... Rest>
+R call_at(global_ptr<T> at, R (*)(P, Rest...), const std::type_identity_t<Rest>&... a) {
+  return Call<F, R, Arriving<T>, std::decay_t<Rest>...>::run(at.process(), Arriving<T>{at.word()},
+                                                             a...);
+}
 }  // namespace detail
 
 /// Runs @p F(args...) in @p process, during one of its polls, and answers its result: no other such
@@ -165,7 +178,7 @@ inline auto atomic(int process, A... args) {
 /// Where the pointer points; the function gets it as a local pointer, before the other arguments.
 template <auto F, class T, class... A>
 inline auto atomic(global_ptr<T> at, A... args) {
-  return detail::call_by_signature<F>(at.process(), F, tolocal(at), args...);
+  return detail::call_at<F>(at, F, args...);
 }
 
 /// A lock in global memory; all zero is free.
