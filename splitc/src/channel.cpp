@@ -67,6 +67,7 @@ Channel& Machine::Parts::channel(std::uint32_t process, bool blocks, const char*
   wait(operation, process, [&] { return c.ended || c.vi->state() != via::ViState::connecting; });
   if (c.ended || c.vi->state() != via::ViState::connected) {
     check_lost(operation, process);
+    check_lost(operation, kAnyone);  // it may have ended because of another one
     stop(operation,
          ("process " + std::to_string(process) + " has ended Split-C and can no longer be reached")
              .c_str());
@@ -127,6 +128,7 @@ std::uint64_t Machine::Parts::request(Channel& c, const char* operation, std::ui
     });
     if (c.ended) {
       check_lost(operation, c.process);
+      check_lost(operation, kAnyone);
       stop(operation, "the process has ended Split-C and can no longer be reached");
     }
   }
@@ -152,7 +154,7 @@ void Machine::Parts::reply(Channel& c, wire::Op op, std::uint32_t index, std::ui
 void Machine::Parts::publish(Channel& c) noexcept {
   c.published = c.served;
   c.urgent = false;
-  if (c.vi->state() == via::ViState::connected) c.vi->publish_counter(0, c.served);
+  if (c.vi->state() == via::ViState::connected) c.vi->release_and_publish(0, c.served);
 }
 
 /// @p all: also what nobody is known to wait for.

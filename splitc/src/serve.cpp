@@ -26,25 +26,31 @@ const char* name_of(Op op) noexcept {
   return i < std::size(kNames) ? kNames[i] : "message";
 }
 
+[[nodiscard]] bool aligned(const std::byte* at, std::size_t bytes) noexcept {
+  return (reinterpret_cast<std::uintptr_t>(at) & (bytes - 1)) == 0;
+}
+
 /// Values of a word's size go in one piece.
 void put_value(std::byte* to, const std::uint64_t* words, std::size_t bytes) noexcept {
-  const auto at = reinterpret_cast<std::uintptr_t>(to);
-  if (at % bytes == 0) {
-    if (bytes == 8) return store_word<std::uint64_t>(to, words[0]);
-    if (bytes == 4) return store_word<std::uint32_t>(to, static_cast<std::uint32_t>(words[0]));
-    if (bytes == 2) return store_word<std::uint16_t>(to, static_cast<std::uint16_t>(words[0]));
-  }
+  if (bytes == 8 && aligned(to, 8)) [[likely]]
+    return store_word<std::uint64_t>(to, words[0]);
+  if (bytes == 4 && aligned(to, 4))
+    return store_word<std::uint32_t>(to, static_cast<std::uint32_t>(words[0]));
+  if (bytes == 2 && aligned(to, 2))
+    return store_word<std::uint16_t>(to, static_cast<std::uint16_t>(words[0]));
   std::memcpy(to, words, bytes);
 }
 
 void get_value(std::uint64_t* words, const std::byte* from, std::size_t bytes) noexcept {
-  const auto at = reinterpret_cast<std::uintptr_t>(from);
-  if (at % bytes == 0) {
-    if (bytes == 8) return void(words[0] = load_word<std::uint64_t>(from));
-    if (bytes == 4) return void(words[0] = load_word<std::uint32_t>(from));
-    if (bytes == 2) return void(words[0] = load_word<std::uint16_t>(from));
+  if (bytes == 8 && aligned(from, 8)) [[likely]] {
+    words[0] = load_word<std::uint64_t>(from);
+  } else if (bytes == 4 && aligned(from, 4)) {
+    words[0] = load_word<std::uint32_t>(from);
+  } else if (bytes == 2 && aligned(from, 2)) {
+    words[0] = load_word<std::uint16_t>(from);
+  } else {
+    std::memcpy(words, from, bytes);
   }
-  std::memcpy(words, from, bytes);
 }
 
 /// MS_ASYNC looks at the mappings and does nothing else.
