@@ -128,11 +128,6 @@ void copy_on_fork(std::byte* begin, std::size_t bytes, int fd, std::size_t offse
   g_ranges.push_back({begin, bytes, fd, offset});
 }
 
-void forget_on_fork(const std::byte* begin) noexcept {
-  const std::lock_guard lock(g_mutex);
-  std::erase_if(g_ranges, [begin](const Range& range) { return range.begin == begin; });
-}
-
 bool is_forked_copy() noexcept { return g_forked_copy; }
 
 }  // namespace viaduct::splitc::detail

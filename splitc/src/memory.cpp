@@ -154,6 +154,7 @@ Memory::Parts::Parts(Job& its_job, const Settings& settings)
   }
   map_own();
   meet();
+  copy_on_fork(own, layout.statics_at, file->fd(), 0);
   // Last, when nothing can go wrong any more: what moves does not move back.
   if (private_statics.empty()) move_statics();
   if (shares_heap) direct_malloc();
@@ -177,7 +178,6 @@ void Memory::Parts::map_own() {
         "cannot map {} bytes of shared memory: address space is short (ulimit -v), or lower "
         "VIADUCT_SPREAD_BYTES",
         bytes));
-  copy_on_fork(own, bytes, file->fd(), 0);
   peers[index(job.rank())] = {true, false, own, 0};
   shared.push_back({own, layout.region_bytes});
 }

@@ -46,6 +46,9 @@ if(NOT "thread" IN_LIST VIADUCT_SANITIZE)
   foreach(ranks 2 7)
     splitc_memory_with(fork splitc_memory_fork ${ranks} VIADUCT_LOG=warn -- 100)
     splitc_memory_with(fork_private_heap splitc_memory_fork ${ranks} VIADUCT_HEAP=private -- 50)
+    viaduct_add_script_test(
+      NAME splitc_memory_fork_t${ranks} LABELS multiprocess threads TIMEOUT 60 PROCESSORS 2
+      COMMAND viaduct-run -n ${ranks} --mode threads --timeout 55 $<TARGET_FILE:splitc_memory_fork> 20)
   endforeach()
 endif()
 
