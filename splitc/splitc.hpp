@@ -9,6 +9,7 @@
 #include "splitc/bulk.hpp"
 #include "splitc/collective.hpp"
 #include "splitc/global_ptr.hpp"
+#include "splitc/path.hpp"
 #include "splitc/spread_ptr.hpp"
 #include "splitc/store.hpp"
 #include "splitc/sync.hpp"
@@ -19,7 +20,14 @@
 
 namespace splitc = viaduct::splitc;
 
+namespace viaduct {
+class Job;
+}
+
 namespace viaduct::splitc {
+
+/// The job that the processes are the ranks of; inside splitc_main.
+[[nodiscard]] Job& job();
 
 /// Seconds since some moment, from a clock that does not jump.
 [[nodiscard]] double get_seconds() noexcept;

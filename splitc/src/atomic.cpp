@@ -15,9 +15,11 @@ namespace detail {
 
 std::uint64_t rmw_slow(std::uint64_t to, Rmw what, std::uint64_t operand, std::uint64_t expected,
                        std::size_t bytes) {
-  constexpr const char* kOperation = "read-modify-write";
-  Machine::Parts& parts = machine(kOperation).parts();
-  const auto place = parts.locate(kOperation, to, bytes);
+  constexpr const char* kNames[] = {"fetch_add", "swap",     "compare_swap",
+                                    "fetch_and", "fetch_or", "fetch_xor"};
+  const char* const operation = kNames[static_cast<std::size_t>(what)];
+  Machine::Parts& parts = machine(operation).parts();
+  const auto place = parts.locate(operation, to, bytes);
   light_poll();
   if (place.here != nullptr) {
     parts.count(kDirect);
@@ -25,14 +27,14 @@ std::uint64_t rmw_slow(std::uint64_t to, Rmw what, std::uint64_t operand, std::u
     return rmw_here<std::uint32_t>(place.here, what, static_cast<std::uint32_t>(operand),
                                    static_cast<std::uint32_t>(expected));
   }
-  Channel& c = parts.channel(process_of(to), false, kOperation);
+  Channel& c = parts.channel(process_of(to), false, operation);
   std::uint64_t old = 0;
   const std::uint64_t words[] = {address_of(to), operand, expected,
                                  reinterpret_cast<std::uint64_t>(&old)};
   const std::uint32_t index = static_cast<std::uint32_t>(what) | (bytes == 8 ? 0x10U : 0U);
   const std::uint64_t ticket =
-      parts.request(c, kOperation, wire::make(wire::Op::modify, index), words, 32);
-  parts.finish(kOperation, {ticket, c.process, c.index, 1});
+      parts.request(c, operation, wire::make(wire::Op::modify, index), words, 32);
+  parts.finish(operation, {ticket, c.process, c.index, 1});
   full_fence<Fence::rmw>();
   return old;
 }

@@ -146,7 +146,9 @@ void Collector::alone(CollectiveKind kind) {
 /// Those who wait for a line of this process look at its last call when they are woken.
 void Collector::end() noexcept {
   if (job_.size() == 1) return;
-  number(make_plain_collective(CollectiveKind::end), 0, 1);
+  constexpr CollectiveCall kEnd = make_plain_collective(CollectiveKind::end);
+  number(kEnd, 0, 1);
+  record(kEnd, 0, 1);
   for (std::uint32_t process = 0; process < job_.size(); ++process) wake(process);
 }
 

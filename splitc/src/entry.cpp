@@ -18,6 +18,8 @@ int run_body(Job& job, int argc, char** argv) {
 
 }  // namespace
 
+Job& job() { return detail::machine("job").job(); }
+
 double get_seconds() noexcept { return static_cast<double>(monotonic_ns()) * 1e-9; }
 
 int run(int (*body)(int, char**), int argc, char** argv) {

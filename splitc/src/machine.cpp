@@ -236,6 +236,16 @@ void Machine::Parts::check_lost(const char* operation, std::uint32_t process) {
     lost(first - 1);
 }
 
+void Machine::Parts::force(Path to) {
+  path = to;
+  for (std::uint32_t p = 0; p < job.size(); ++p) {
+    if (p == hot.myproc) continue;
+    mapped[p] = false;
+    views[p] = {};
+  }
+  if (to == Path::rdma && registered.empty()) register_memory();
+}
+
 void Machine::Parts::map_view(std::uint32_t process) {
   mapped[process] = true;
   views[process] = machine.memory().view_of(process);

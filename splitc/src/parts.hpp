@@ -11,13 +11,12 @@
 #include "splitc/atomic.hpp"
 #include "splitc/detail/access.hpp"
 #include "splitc/detail/machine.hpp"
+#include "splitc/path.hpp"
 #include "splitc/src/channel.hpp"
 #include "splitc/src/stage.hpp"
 #include "via/shm/nic.hpp"
 
 namespace viaduct::splitc::detail {
-
-enum class Path : std::uint8_t { automatic, direct, rdma, message };
 
 enum Counter : std::uint32_t {
   kRequests,
@@ -42,6 +41,7 @@ struct Machine::Parts {
   void refresh_watch() noexcept;
   void check_lost(const char* operation, std::uint32_t process);
   void map_view(std::uint32_t process);
+  void force(Path to);
 
   // channel.cpp
   Channel& channel(std::uint32_t process, bool blocks, const char* operation);

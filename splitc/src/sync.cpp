@@ -29,6 +29,12 @@ bool is_sync() {
   return true;
 }
 
+void force_path(Path path) {
+  barrier();
+  detail::machine("force_path").parts().force(path);
+  barrier();
+}
+
 void poll() { detail::machine("poll").poll(); }
 
 }  // namespace viaduct::splitc

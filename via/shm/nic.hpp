@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <string>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -176,6 +177,7 @@ class Nic final : public via::Nic {
   void check_attributes(const ViAttributes& attributes) const;
 
   Job& job_;
+  std::string bootstrap_key_;  // under which every rank finds the others' NIC of the same number
   Settings settings_{};
   NicAttributes attributes_;
   NicPage* page_ = nullptr;
