@@ -97,18 +97,25 @@ class Strip {
     if (first > 0) tell(first, first - 1);
     if (last + 1 < rows_.count()) tell(last, last + 1);
   }
-  /// Computes rows [begin, end) of the next grid; answers the greatest change.
-  double relax(std::size_t begin, std::size_t end) const {
-    double greatest = 0;
+  /// Computes rows [begin, end) of the next grid.
+  void relax(std::size_t begin, std::size_t end) const {
     begin = std::max<std::size_t>(begin, 1);
     end = std::min(end, rows_.count() - 1);
     for (std::size_t y = begin; y < end; ++y) {
-      const double* row = now(y);
-      for (std::size_t x = 1; x + 1 < width_; ++x) {
-        next(y)[x] = relaxed(now(y - 1), row, now(y + 1), x);
-        greatest = std::max(greatest, std::abs(next(y)[x] - row[x]));
-      }
+      const double* above = now(y - 1);
+      const double* here = now(y);
+      const double* below = now(y + 1);
+      double* to = next(y);
+      for (std::size_t x = 1; x + 1 < width_; ++x) to[x] = relaxed(above, here, below, x);
     }
+  }
+  /// The greatest difference between the two grids, in this process' rows.
+  [[nodiscard]] double change() const {
+    double greatest = 0;
+    const double* a = now(rows_.my_begin());
+    const double* b = next(rows_.my_begin());
+    for (std::size_t i = 0; i < rows_.my_size() * width_; ++i)
+      greatest = std::max(greatest, std::abs(a[i] - b[i]));
     return greatest;
   }
 
@@ -137,16 +144,15 @@ std::size_t run(const Options& options, Strip& strip, const Blocks& rows) {
   const std::size_t end = rows.my_end();
   for (std::size_t step = 1; step <= options.steps; ++step) {
     strip.tell_neighbours();
-    double change = 0;
     // Without our first and last row, which need the neighbours' rows.
-    if (begin + 2 < end) change = strip.relax(begin + 1, end - 1);
+    if (begin + 2 < end) strip.relax(begin + 1, end - 1);
     all_store_sync();
-    if (begin < end) change = std::max(change, strip.relax(begin, begin + 1));
-    if (begin + 1 < end) change = std::max(change, strip.relax(end - 1, end));
+    if (begin < end) strip.relax(begin, begin + 1);
+    if (begin + 1 < end) strip.relax(end - 1, end);
     strip.turn();
     if (step % kBetweenLooks != 0) continue;
     progress.at(step);
-    if (options.tolerance > 0 && all_reduce_max(change) < options.tolerance) return step;
+    if (options.tolerance > 0 && all_reduce_max(strip.change()) < options.tolerance) return step;
   }
   return options.steps;
 }
