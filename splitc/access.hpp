@@ -33,15 +33,13 @@ concept Variable = Value<T> && !std::is_const_v<T>;
 template <Value T>
 [[nodiscard]] inline std::remove_cv_t<T> read(global_ptr<T> from) {
   using V = std::remove_cv_t<T>;
-  V value;
   if constexpr (detail::kIsWord<V>) {
     if (const std::byte* place = detail::place_of(from.word())) [[likely]] {
       detail::light_poll();
       return detail::load_word<V>(place);
     }
   }
-  detail::read_slow(from.word(), &value, sizeof(V));
-  return value;
+  return detail::read_value<V>(from.word());
 }
 
 /// Writes @p value to @p to.
@@ -59,7 +57,7 @@ inline void write(global_ptr<T> to, std::type_identity_t<T> value) {
       return;
     }
   }
-  detail::write_slow(to.word(), &value, sizeof(T));
+  detail::write_value(to.word(), value);
 }
 
 /// write(), and no later access of this process takes effect before it: sequential consistency for
@@ -96,7 +94,7 @@ inline detail::Handle put(global_ptr<T> to, std::type_identity_t<T> value) {
       return {};
     }
   }
-  return detail::put_slow(to.word(), &value, sizeof(T));
+  return detail::put_value(to.word(), value);
 }
 
 // The same for spread pointers.

@@ -100,8 +100,7 @@ class global_ptr : public detail::PointerTraits<T> {
   }
 
   constexpr global_ptr& operator+=(std::ptrdiff_t n) noexcept requires std::is_object_v<T> {
-    word_ = detail::make_word(
-        process(), (word_ + static_cast<std::uint64_t>(n) * sizeof(T)) & detail::kAddressMask);
+    word_ += static_cast<std::uint64_t>(n) * sizeof(T);  // no address comes near 2^48
     return *this;
   }
   constexpr global_ptr& operator-=(std::ptrdiff_t n) noexcept requires std::is_object_v<T> {

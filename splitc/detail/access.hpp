@@ -78,6 +78,22 @@ void write_slow(std::uint64_t to, const void* from, std::size_t bytes);
 Handle get_slow(void* to, std::uint64_t from, std::size_t bytes);
 Handle put_slow(std::uint64_t to, const void* from, std::size_t bytes);
 
+// By value, so that the inline paths keep theirs in registers.
+template <class T>
+[[gnu::noinline]] T read_value(std::uint64_t from) {
+  T value;
+  read_slow(from, &value, sizeof(T));
+  return value;
+}
+template <class T>
+[[gnu::noinline]] void write_value(std::uint64_t to, T value) {
+  write_slow(to, &value, sizeof(T));
+}
+template <class T>
+[[gnu::noinline]] Handle put_value(std::uint64_t to, T value) {
+  return put_slow(to, &value, sizeof(T));
+}
+
 /// Orders every access before it before every one after it.
 template <Fence Where>
 inline void full_fence() noexcept {
