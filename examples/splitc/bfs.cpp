@@ -172,7 +172,9 @@ std::vector<std::uint32_t> search_alone(const Graph& graph, Vertex from) {
   std::vector<std::uint32_t> reached(graph.vertices());
   std::vector<Vertex> queue{from};
   reached[from] = 1;
+  examples::Progress progress("bfs: checking vertex", graph.vertices());
   for (std::size_t q = 0; q < queue.size(); ++q) {
+    if (q % 4096 == 0) progress.at(q);
     const Vertex v = queue[q];
     for (std::size_t i = all.first[v]; i < all.first[v + 1]; ++i) {
       const Vertex next = all.items[i];

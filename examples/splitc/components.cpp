@@ -123,8 +123,10 @@ class Forest {
 void grow_trees(const Forest& forest, const std::vector<std::uint16_t>& grey, std::size_t width,
                 const Rule& rule, bool diagonal) {
   const Pixel begin = forest.begin();
+  examples::Progress progress("components: pixel", forest.end() - begin);
   for (Pixel i = begin; i < forest.end(); ++i) {
     const std::size_t x = i % width;
+    if (x == 0) progress.at(i - begin);
     const std::uint16_t here = grey[i - begin];
     forest.mine(i) = rule.is_something(here) ? i : kNothing;
     const auto join_to = [&](Pixel other) {
@@ -201,7 +203,9 @@ std::vector<std::uint32_t> flood(const examples::GreyImage& image, const Rule& r
     labels[to] = labels[from];
     to_do.push_back(to);
   };
+  examples::Progress progress("components: checking pixel", labels.size());
   for (std::size_t first = 0; first < labels.size(); ++first) {
+    if (first % image.width == 0) progress.at(first);
     if (labels[first] != 0 || !rule.is_something(image.pixels[first])) continue;
     labels[first] = ++count;
     to_do.push_back(first);

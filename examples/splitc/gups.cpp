@@ -44,11 +44,12 @@ Update update_at(const Options& options, std::uint64_t i) {
 
 Word change(Word* word, Word value) { return *word ^= value; }
 
+constexpr std::uint64_t kBetweenLooks = 1 << 16;  // at the clock
+
 // Calls f with this process' share of the updates.
 template <class F>
 void make_updates(const Options& options, F f) {
   examples::Progress progress("gups: update", options.updates);
-  constexpr std::uint64_t kBetweenLooks = 1 << 16;
   for (std::uint64_t i = my_number(); i < options.updates; i += process_count()) {
     f(update_at(options, i));
     if ((i / process_count()) % kBetweenLooks == 0) progress.at(i);
@@ -74,7 +75,9 @@ std::size_t count_errors(const Options& options, spread_range<Word> words) {
   std::vector<Word> expected(static_cast<std::size_t>(mine.size()));
   for (std::size_t k = 0; k < expected.size(); ++k)
     expected[k] = initial(k * process_count() + my_number());
+  examples::Progress progress("gups: checking update", options.updates);
   for (std::uint64_t i = 0; i < options.updates; ++i) {
+    if (i % kBetweenLooks == 0) progress.at(i);
     const Update u = update_at(options, i);
     const auto place = static_cast<std::size_t>(u.place);
     if (place % process_count() == my_number()) expected[place / process_count()] ^= u.value;

@@ -63,10 +63,12 @@ std::vector<std::size_t> first_places(const std::vector<Key>& keys, Digit digit,
 
 // Every key by a message of its own: as many stores as keys, and no buffer.
 void send_words(const std::vector<Key>& keys, Digit digit, std::vector<std::size_t> places,
-                const Blocks& blocks, Key* target) {
-  for (const Key key : keys) {
-    const std::size_t to = places[digit.of(key)]++;
-    store(toglobal(blocks.owner(to), target + blocks.place(to)), key);
+                const Blocks& blocks, Key* target, examples::Progress& progress) {
+  constexpr std::size_t kBetweenLooks = 1 << 16;  // at the clock
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::size_t to = places[digit.of(keys[i])]++;
+    store(toglobal(blocks.owner(to), target + blocks.place(to)), keys[i]);
+    if (i % kBetweenLooks == 0) progress.at(digit.shift + digit.bits * i / keys.size());
   }
 }
 
@@ -114,7 +116,7 @@ std::vector<Key> radix_sort(std::vector<Key> keys, const Blocks& blocks, unsigne
     if (in_runs) {
       send_runs(keys, digit, places, blocks, target);
     } else {
-      send_words(keys, digit, places, blocks, target);
+      send_words(keys, digit, places, blocks, target, progress);
     }
     // A block is full when its bytes have come. Its owner need not ask anybody.
     store_sync(keys.size() * sizeof(Key));

@@ -33,6 +33,39 @@ struct Mark {
   }
 };
 
+// Merges runs that begin at the places in `begins`, two neighbours at a time.
+void merge_runs(std::vector<Key>& keys, std::vector<std::size_t> begins) {
+  examples::Progress progress("sample_sort: runs merged:", begins.size());
+  const std::size_t runs = begins.size();
+  const auto at = [&keys](std::size_t i) { return keys.begin() + static_cast<std::ptrdiff_t>(i); };
+  while (begins.size() > 1) {
+    std::vector<std::size_t> merged;
+    for (std::size_t r = 0; r < begins.size(); r += 2) {
+      merged.push_back(begins[r]);
+      if (r + 1 == begins.size()) break;
+      const std::size_t end = r + 2 < begins.size() ? begins[r + 2] : keys.size();
+      std::inplace_merge(at(begins[r]), at(begins[r + 1]), at(end));
+    }
+    begins = std::move(merged);
+    progress.at(runs - begins.size());
+  }
+}
+
+// This process' own keys: in pieces that fit the cache, so that there is something to tell of.
+void sort_here(std::vector<Key>& keys) {
+  constexpr std::size_t kPiece = std::size_t{1} << 18;
+  examples::Progress progress("sample_sort: key", keys.size());
+  std::vector<std::size_t> begins;
+  for (std::size_t begin = 0; begin < keys.size(); begin += kPiece) {
+    const std::size_t end = std::min(begin + kPiece, keys.size());
+    std::sort(keys.begin() + static_cast<std::ptrdiff_t>(begin),
+              keys.begin() + static_cast<std::ptrdiff_t>(end));
+    begins.push_back(begin);
+    progress.at(end);
+  }
+  merge_runs(keys, std::move(begins));
+}
+
 // The marks between the processes' parts: PROCS - 1 of them, evenly spaced in a sample to which
 // every process contributes `oversampling` of its keys, evenly spaced too.
 std::vector<Mark> choose_cuts(const std::vector<Key>& sorted, std::size_t oversampling) {
@@ -66,21 +99,6 @@ std::vector<std::size_t> cut(const std::vector<Key>& sorted, const std::vector<M
   }
   result.push_back(sorted.size());
   return result;
-}
-
-// Merges runs that begin at the places in `begins`, two neighbours at a time.
-void merge_runs(std::vector<Key>& keys, std::vector<std::size_t> begins) {
-  const auto at = [&keys](std::size_t i) { return keys.begin() + static_cast<std::ptrdiff_t>(i); };
-  while (begins.size() > 1) {
-    std::vector<std::size_t> merged;
-    for (std::size_t r = 0; r < begins.size(); r += 2) {
-      merged.push_back(begins[r]);
-      if (r + 1 == begins.size()) break;
-      const std::size_t end = r + 2 < begins.size() ? begins[r + 2] : keys.size();
-      std::inplace_merge(at(begins[r]), at(begins[r + 1]), at(end));
-    }
-    begins = std::move(merged);
-  }
 }
 
 // Sends part q of `sorted` to process q, and answers the parts that came here, merged.
@@ -142,7 +160,7 @@ int splitc_main(int argc, char** argv) {
     const examples::Fingerprint before = examples::fingerprint_of(keys);
     examples::Stopwatch watch;
 
-    std::sort(keys.begin(), keys.end());
+    sort_here(keys);
     keys = exchange_parts(keys, cut(keys, choose_cuts(keys, oversampling)));
 
     watch.stop(static_cast<double>(before.count), "keys");

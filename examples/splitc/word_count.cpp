@@ -49,6 +49,7 @@ bool is_in_word(char c) {
          static_cast<unsigned char>(c) >= 128;
 }
 
+// Calls f(word, where it ends).
 template <class F>
 void for_each_word(std::string_view text, F f) {
   std::string word;
@@ -57,7 +58,7 @@ void for_each_word(std::string_view text, F f) {
       const char c = text[i];
       word.push_back('A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
     } else if (!word.empty()) {
-      f(word);
+      f(word, i);
       word.clear();
     }
   }
@@ -165,7 +166,8 @@ std::map<std::string, std::uint64_t> all_words(const Table& table) {
 std::map<std::string, std::uint64_t> count_alone(const std::vector<std::string>& files) {
   std::map<std::string, std::uint64_t> words;
   for (const std::string& path : files)
-    for_each_word(examples::read_file(path), [&](const std::string& word) { ++words[word]; });
+    for_each_word(examples::read_file(path),
+                  [&](const std::string& word, std::size_t) { ++words[word]; });
   return words;
 }
 
@@ -207,25 +209,28 @@ int word_count(const std::vector<std::string>& files, std::size_t buckets, std::
                const std::string& output) {
   Counts mine;
   std::uint64_t my_bytes = 0;
+  std::uint64_t my_total = 0;
   examples::Stopwatch watch;
   examples::together([&] {
     for (const std::string& path : files) {
       const std::string part = read_my_part(path);
+      examples::Progress progress("word_count: " + path + ": byte", part.size());
+      for_each_word(part, [&](const std::string& word, std::size_t end) {
+        ++mine[word];
+        if (++my_total % (1 << 16) == 0) progress.at(end);
+      });
       my_bytes += part.size();
-      for_each_word(part, [&mine](const std::string& word) { ++mine[word]; });
     }
   });
 
   Table table(buckets);
   std::vector<Node> nodes(mine.size());  // never moved: others point into it
-  examples::Progress progress("word_count: word", mine.size());
+  examples::Progress progress("word_count: adding word", mine.size());
   std::size_t added = 0;
   std::size_t looked_at = 0;
-  std::uint64_t my_total = 0;
   for (const auto& [word, count] : mine) {
     progress.at(looked_at++);
     if (table.add(word, count, nodes[added])) ++added;
-    my_total += count;
   }
   watch.stop(static_cast<double>(all_reduce_add(my_bytes)), "bytes");
   const std::uint64_t total = all_reduce_add(my_total);
