@@ -1,17 +1,19 @@
 /// @file
 /// Runs litmus tests and prints how often which outcome came.
 ///
-///     viaduct-run -n 4 splitc_litmus [--ms N] [--seed N] [NAME...]     those whose names contain
-///     one of these
+///     viaduct-run -n 4 splitc_litmus [--ms N] [--seed N] [NAME...]     those of such a name, or
+///     whose names contain it
 
 #include "tests/splitc/litmus.hpp"
 
 #include <x86intrin.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -93,11 +95,19 @@ std::uint64_t run_case(const Case& subject, World& world, const Options& options
   return splitc::all_bcast(tally.forbidden());
 }
 
-bool is_chosen(const Case& subject, const std::vector<std::string>& names) {
-  if (names.empty()) return true;
-  for (const std::string& part : names)
-    if (std::string(subject.name).find(part) != std::string::npos) return true;
+bool is_case(std::string_view name) {
+  for (const auto table : {word_cases, fence_cases, split_cases, store_cases})
+    for (const Case& subject : table())
+      if (subject.name == name) return true;
   return false;
+}
+
+/// A name chooses the case of that name if there is one, else all whose names contain it.
+bool is_chosen(const Case& subject, const std::vector<std::string>& names) {
+  const std::string_view own = subject.name;
+  return names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+           return is_case(name) ? own == name : own.find(name) != own.npos;
+         });
 }
 
 /// The seed of process 0 is everybody's.
