@@ -82,6 +82,12 @@ foreach(how spread_free_inside spread_free_of_all spread_free_twice)
   splitc_alloc_wrong(${how} "spread_free: process 0, address 0x.* is not where .* pass what spread_malloc answered")
 endforeach()
 
+# Where address space is too short for the peers' memory messages take over.
+if(NOT VIADUCT_SANITIZE)
+  splitc_memory_with(short_of_address_space splitc_alloc 3 VIADUCT_SHM_WINDOW=64M VIADUCT_SPREAD_BYTES=256M
+                     VIADUCT_HEAP_BYTES=256M sh -c "ulimit -v 1200000 && exec \"$@\"" sh)
+endif()
+
 # What is in the way of the region is named, with a place that is free. The program itself is at 4M.
 if(NOT VIADUCT_SANITIZE)
   viaduct_add_script_test(
