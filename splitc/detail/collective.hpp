@@ -64,6 +64,8 @@ struct Parcel {
   static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 };
 
+inline constexpr CollectiveCall kBarrierCall = make_plain_collective(CollectiveKind::barrier);
+
 class Collector {
  public:
   /// Collective.
@@ -87,6 +89,7 @@ class Collector {
     if (!synchronises || notified_) [[unlikely]]
       prepare(call, synchronises);
     number(call, root, count);
+    record(call, root, count);
     if (synchronises) unsynchronised_ = 0;
     light_poll();
   }
@@ -150,7 +153,10 @@ class Collector {
     return take(round, to, bytes);
   }
 
-  void barrier(const CollectiveCall& call);
+  void barrier() {
+    barrier_begin();
+    barrier_rest(0);
+  }
   void barrier_notify();
   void barrier_wait();
   [[nodiscard]] bool barrier_try();
@@ -176,6 +182,9 @@ class Collector {
     mark_ = sequence_ << kNumberShift | history_ >> (64 - kNumberShift) | 1;
     base_ = static_cast<std::uint32_t>(sequence_ % kSlots) * lines_per_slot_;
     kind_ = call.kind;
+  }
+  /// For those who wait for this process, or find that it calls something else.
+  void record(const CollectiveCall& call, std::uint32_t root, std::uint64_t count) noexcept {
     CallRecord& record = block_->calls[sequence_ % kCallRecords];
     record.what.store(
         static_cast<std::uint64_t>(call.kind) | static_cast<std::uint64_t>(call.op) << 8 |
@@ -201,20 +210,36 @@ class Collector {
   void naming_the_lost(Body&& body);
   void broadcast_piece(std::uint32_t root, std::byte* data, std::size_t bytes);
   void transfer_piece(std::uint32_t from, std::uint32_t to, std::byte* data, std::size_t bytes);
-  void barrier_begin(const CollectiveCall& call);
-  void barrier_rest();
-  void barrier_send() {
-    const std::uint32_t to = hot.myproc + (1U << barrier_round_);
-    send_mark(to < hot.procs ? to : to - hot.procs, barrier_round_);
+  /// The line goes out before anything else is done.
+  void barrier_begin() {
+    if (notified_) [[unlikely]]
+      prepare(kBarrierCall, true);
+    number(kBarrierCall, 0, 1);
+    send_mark(process_after(1), 0);
+    record(kBarrierCall, 0, 1);
+    unsynchronised_ = 0;
+    light_poll();
   }
-  [[nodiscard]] std::uint32_t barrier_source() const noexcept {
-    const std::uint32_t distance = 1U << barrier_round_;
+  /// From @p round on.
+  void barrier_rest(std::uint32_t round) {
+    for (;;) {
+      await(process_before(1U << round), round);
+      if (++round == barrier_rounds_) return;
+      send_mark(process_after(1U << round), round);
+    }
+  }
+  [[nodiscard]] static std::uint32_t process_after(std::uint32_t distance) noexcept {
+    const std::uint32_t process = hot.myproc + distance;
+    return process < hot.procs ? process : process - hot.procs;
+  }
+  [[nodiscard]] static std::uint32_t process_before(std::uint32_t distance) noexcept {
     return hot.myproc < distance ? hot.myproc + hot.procs - distance : hot.myproc - distance;
   }
 
   // collector_check.cpp
   [[nodiscard]] CollectorBlock* block_of(std::uint32_t process);
   void compare_calls(std::uint32_t process);
+  void await_record(std::uint32_t process);
   [[noreturn]] void stop_mismatch(std::uint32_t process);
 
   std::uint64_t sequence_ = 0;

@@ -8,52 +8,29 @@
 
 namespace viaduct::splitc {
 namespace detail {
-namespace {
-
-constexpr CollectiveCall kBarrierCall = make_plain_collective(CollectiveKind::barrier);
-
-}  // namespace
-
-void Collector::barrier_begin(const CollectiveCall& call) {
-  begin(call, true);
-  barrier_round_ = 0;
-  barrier_send();
-}
-
-void Collector::barrier_rest() {
-  for (;;) {
-    await(barrier_source(), barrier_round_);
-    if (++barrier_round_ == barrier_rounds_) return;
-    barrier_send();
-  }
-}
-
-void Collector::barrier(const CollectiveCall& call) {
-  barrier_begin(call);
-  barrier_rest();
-}
 
 void Collector::barrier_notify() {
   if (hot.procs != 1)
-    barrier_begin(kBarrierCall);
+    barrier_begin();
   else
     alone(CollectiveKind::barrier);
+  barrier_round_ = 0;
   notified_ = true;
 }
 
 void Collector::barrier_wait() {
   if (!notified_) stop("barrier_wait", "called without a barrier_notify() before");
-  if (hot.procs != 1 && barrier_round_ != barrier_rounds_) barrier_rest();
+  if (barrier_round_ != barrier_rounds_) barrier_rest(barrier_round_);
   notified_ = false;
 }
 
 bool Collector::barrier_try() {
   if (!notified_) stop("barrier_try", "called without a barrier_notify() before");
   machine_.poll();
-  if (hot.procs == 1) return true;
   while (barrier_round_ != barrier_rounds_) {
-    if (!has_come(barrier_source(), barrier_round_)) return false;
-    if (++barrier_round_ != barrier_rounds_) barrier_send();
+    if (!has_come(process_before(1U << barrier_round_), barrier_round_)) return false;
+    if (++barrier_round_ != barrier_rounds_)
+      send_mark(process_after(1U << barrier_round_), barrier_round_);
   }
   return true;
 }
@@ -65,7 +42,7 @@ void barrier() {
   if (detail::hot.procs == 1) [[unlikely]]
     c.alone(detail::CollectiveKind::barrier);
   else
-    c.barrier(detail::kBarrierCall);
+    c.barrier();
 }
 
 void barrier_notify() { detail::collector("barrier_notify").barrier_notify(); }

@@ -117,7 +117,7 @@ Line* Collector::lines_of(std::uint32_t process) {
 void Collector::prepare(const CollectiveCall& call, bool synchronises) {
   if (notified_) stop_notified(to_string(call.kind));
   if (synchronises) return;
-  if (unsynchronised_ == kSlots - 2) barrier(make_plain_collective(CollectiveKind::barrier));
+  if (unsynchronised_ == kSlots - 2) barrier();
   ++unsynchronised_;
 }
 

@@ -1,10 +1,12 @@
 /// Collective calls that do not fit each other are found and named.
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <algorithm>
 #include <exception>
 #include <string>
 
+#include "runtime/clock.hpp"
 #include "runtime/job.hpp"
 #include "splitc/detail/collective.hpp"
 #include "splitc/detail/machine.hpp"
@@ -144,9 +146,20 @@ void Collector::compare_calls(std::uint32_t process) {
   if (found != mark_ && ((found ^ mark_) >> kNumberShift) == 0) stop_mismatch(process);
 }
 
+/// A line may come before its sender has written what it calls.
+void Collector::await_record(std::uint32_t process) {
+  constexpr std::uint64_t kPatienceNs = 1'000'000'000;
+  const std::atomic<std::uint64_t>& mark = block_of(process)->calls[sequence_ % kCallRecords].mark;
+  const std::uint64_t start = monotonic_ns();
+  while ((mark.load(std::memory_order_acquire) ^ mark_) >> kNumberShift != 0 &&
+         monotonic_ns() - start < kPatienceNs)
+    ::sched_yield();
+}
+
 void Collector::stop_mismatch(std::uint32_t process) {
   std::string text;
   try {
+    await_record(process);
     text = difference(*block_, *block_of(process), sequence_, process);
   } catch (const std::exception&) {
     text = fmt::format("this process calls {}, but process {} calls something else: {}",

@@ -196,7 +196,7 @@ void determinism() {
 }
 
 void arrays() {
-  for (const std::size_t count : {0, 1, 2, 7, 8, 100, 1000, 2047, 2048, 2049, 30'000})
+  for (const std::size_t count : {0U, 1U, 2U, 7U, 8U, 100U, 1000U, 2047U, 2048U, 2049U, 30'000U})
     for (int root = 0; root < PROCS; ++root) move_array<double>(count, root);
   move_array<Blob<200>>(1000, PROCS - 1);
   move_array<char>(1'000'003, PROCS / 2);
