@@ -283,7 +283,7 @@ int body(Job& job, int, char** argv) {
       const std::string again = error_of([&] { Memory second(job, settings); });
       require(again.find("once in a process") != std::string::npos, "a second Memory: " + again);
     }
-    for (const std::size_t i : {0, 499, 999}) {
+    for (const std::size_t i : {0U, 499U, 999U}) {
       const Object& untouched = g_untouched[i];
       for (const std::uint8_t byte : untouched.bytes) require(byte == 0, "zeroed data is not zero");
     }

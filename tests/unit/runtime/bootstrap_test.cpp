@@ -272,7 +272,7 @@ TEST_F(Server, FurtherDescriptorsHaveKeys) {
     EXPECT_EQ(say(1, {Kind::share_fd, 1, keys[i]}, memory), "");
     ::close(memory);
   }
-  for (const std::size_t i : {2, 0, 1}) {
+  for (const std::size_t i : {2U, 0U, 1U}) {
     EXPECT_EQ(say(0, {Kind::fetch_fd, 1, keys[i]}), "");
     EXPECT_EQ(fetched_file(clients_[0]), inodes[i]) << keys[i];
   }
