@@ -193,6 +193,25 @@ class Contender {
   unsigned long called_ = 0;
 };
 
+/// A process that is through all_store_sync() may store at once to one that is still in it: that
+/// store counts for the time after it.
+void store_across_the_end(Place& place) {
+  constexpr double kLimitSeconds = 20;
+  long* const here = splitc::all_malloc<long>(1);
+  const auto next = splitc::toglobal((MYPROC + 1) % PROCS, here);
+  for (long i = 1; i <= 800 / PROCS; ++i, ++place.phase) {
+    splitc::all_store_sync();
+    splitc::store(next, i);
+    const double end = splitc::get_seconds() + kLimitSeconds;
+    while (!splitc::is_stored(sizeof(long)))
+      if (splitc::get_seconds() > end) fail(place, "a store after all_store_sync() is not counted");
+    splitc::store_sync(sizeof(long));
+    if (*here != i) fail(place, fmt::format("stored {}, must be {}", *here, i));
+  }
+  splitc::all_store_sync();
+  splitc::all_free(here);
+}
+
 }  // namespace
 
 void run_contended(std::uint64_t seed) {
@@ -205,6 +224,8 @@ void run_contended(std::uint64_t seed) {
   ++place.phase;
   Contender(place, stacks[static_cast<std::size_t>(PROCS - 1 - owner)]).run();
   splitc::all_free(in_region);
+  place.phase = 1100;
+  store_across_the_end(place);
 }
 
 }  // namespace viaduct::splitc_test
