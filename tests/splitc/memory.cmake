@@ -84,6 +84,7 @@ endforeach()
 
 # Where address space is too short for the peers' memory messages take over.
 if(NOT VIADUCT_SANITIZE)
+  splitc_memory_with(alloc_vast splitc_alloc 2 VIADUCT_SPREAD_BYTES=16384G VIADUCT_SEGMENT_BASE=32768G -- vast)
   splitc_memory_with(short_of_address_space splitc_alloc 3 VIADUCT_SHM_WINDOW=64M VIADUCT_SPREAD_BYTES=256M
                      VIADUCT_HEAP_BYTES=256M sh -c "ulimit -v 1200000 && exec \"$@\"" sh)
 endif()

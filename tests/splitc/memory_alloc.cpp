@@ -161,6 +161,16 @@ void exhausted() {
   splitc::all_free(block);
 }
 
+/// VIADUCT_SPREAD_BYTES=16384G: more than any machine has, and it says so before it is too late.
+void more_than_the_machine() {
+  const std::string text = error_of([] { (void)splitc::all_malloc<char>(std::size_t{7} << 40); });
+  require(has(text, "all_malloc: process 0 has no room: 7696581394432 bytes of shared memory"),
+          text);
+  require(has(text, "raise that limit or use less"), text);
+  require_alike(text);
+  splitc::all_free(splitc::all_malloc<char>(1 << 20));
+}
+
 /// Each ends the program with a sentence.
 void wrong(const std::string& how) {
   const auto spread = splitc::all_spread_malloc<long>(1000);
@@ -207,6 +217,8 @@ int splitc_main(int argc, char** argv) {
       arrays_of_one();
     } else if (how == "exhausted") {
       exhausted();
+    } else if (how == "vast") {
+      more_than_the_machine();
     } else {
       wrong(how);
     }
