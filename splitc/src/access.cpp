@@ -12,8 +12,6 @@ namespace detail {
 
 using wire::Op;
 
-namespace {
-
 /// Values of a word's size are read and written in one piece; others have no such promise.
 void copy_value(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   const auto aligned = [&](std::size_t n) {
@@ -23,8 +21,11 @@ void copy_value(std::byte* to, const std::byte* from, std::size_t bytes) noexcep
   if (aligned(8)) return store_word(to, load_word<std::uint64_t>(from));
   if (aligned(4)) return store_word(to, load_word<std::uint32_t>(from));
   if (aligned(2)) return store_word(to, load_word<std::uint16_t>(from));
+  if (aligned(1)) return store_word(to, load_word<std::uint8_t>(from));
   std::memcpy(to, from, bytes);
 }
+
+namespace {
 
 Handle message_get(Machine::Parts& parts, const char* operation, void* to, std::uint64_t from,
                    std::size_t bytes) {

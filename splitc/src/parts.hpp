@@ -18,6 +18,8 @@
 
 namespace viaduct::splitc::detail {
 
+void copy_value(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;  // access.cpp
+
 enum Counter : std::uint32_t {
   kRequests,
   kWaits,   // requests that waited for a connection or a credit
