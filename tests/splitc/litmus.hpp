@@ -72,6 +72,10 @@ struct Case {
 [[nodiscard]] inline long load_here(splitc::global_ptr<long> p) {
   return *static_cast<volatile long*>(splitc::tolocal(p));
 }
+/// The same of a word that another process may be writing.
+[[nodiscard]] inline long look_here(splitc::global_ptr<long> p) {
+  return __atomic_load_n(splitc::tolocal(p), __ATOMIC_RELAXED);
+}
 inline void store_here(splitc::global_ptr<long> p, long value) {
   *static_cast<volatile long*>(splitc::tolocal(p)) = value;
 }

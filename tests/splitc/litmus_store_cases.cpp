@@ -95,7 +95,7 @@ void store_write(Instance& in) {
     store(in.x, 1);
     return write(in.y, 1);
   }
-  for (int looks = 1; load_here(in.y) == 0; ++looks)
+  for (int looks = 1; look_here(in.y) == 0; ++looks)
     if (looks % 2000 == 0) splitc::poll();
   in.r[0] = 1;
   in.r[1] = load_here(in.x);
@@ -140,9 +140,9 @@ void store_now(Instance& in) {
   }
   constexpr double kLimitSeconds = 10;
   const double end = splitc::get_seconds() + (in.one_sided ? kLimitSeconds : 0);
-  while (load_here(in.x) == 0 && splitc::get_seconds() < end) {
+  while (look_here(in.x) == 0 && splitc::get_seconds() < end) {
   }
-  in.r[0] = load_here(in.x);
+  in.r[0] = look_here(in.x);
   while (read(in.x) == 0) {
   }
 }

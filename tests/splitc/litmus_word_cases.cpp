@@ -66,6 +66,7 @@ void message_passing_bulk(Instance& in) {
     write(in.y, 1);
   } else {
     in.r[0] = await(in.y);
+    if (in.r[0] == 0) return;
     splitc::bulk_read(block, in.x_block, kBlock);
     in.r[1] =
         std::all_of(block, block + kBlock, [&](std::byte b) { return b == byte_of(in.round); });

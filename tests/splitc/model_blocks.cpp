@@ -1,5 +1,6 @@
 #include <sys/mman.h>
 #include <algorithm>
+#include <exception>
 #include <vector>
 
 #include <fmt/format.h>
@@ -63,7 +64,7 @@ class Buffers {
                                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {}
   ~Buffers() {
     munmap(mapped_, kMost + kSlack);
-    splitc::all_free(alike_);
+    if (std::uncaught_exceptions() == 0) splitc::all_free(alike_);
   }
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 
 #include <fmt/format.h>
 
@@ -66,6 +67,7 @@ void Memory::exchange() {
 
 Memory::~Memory() {
   t_memory = nullptr;
+  if (std::uncaught_exceptions() != 0) return;  // others do not come to the calls below
   splitc::barrier();
   munmap(get(mine_, Arena::mapped), kArenaBytes);
   delete reinterpret_cast<Block*>(get(mine_, Arena::heap));
