@@ -239,7 +239,8 @@ class Collector {
   // collector_check.cpp
   [[nodiscard]] CollectorBlock* block_of(std::uint32_t process);
   void compare_calls(std::uint32_t process);
-  void await_record(std::uint32_t process);
+  [[nodiscard]] bool differs(std::uint32_t process);
+  [[nodiscard]] std::uint32_t who_differs(std::uint32_t process);
   [[noreturn]] void stop_mismatch(std::uint32_t process);
 
   std::uint64_t sequence_ = 0;

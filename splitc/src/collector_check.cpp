@@ -132,38 +132,44 @@ const char* to_string(CollectiveKind kind) noexcept {
   return "collective call";
 }
 
+/// Whether @p process has made another call of this number.
+bool Collector::differs(std::uint32_t process) {
+  try {
+    const CallRecord& record = block_of(process)->calls[sequence_ % kCallRecords];
+    const std::uint64_t found = record.mark.load(std::memory_order_acquire);
+    return found != mark_ && ((found ^ mark_) >> kNumberShift) == 0;
+  } catch (const std::exception&) {  // its memory is not to be seen from here
+    return false;
+  }
+}
+
 /// Whether @p process, which is waited for, has called something else: then its line may never
 /// come, or come elsewhere.
 void Collector::compare_calls(std::uint32_t process) {
-  const CollectorBlock* block = nullptr;
-  try {
-    block = block_of(process);
-  } catch (const std::exception&) {  // its memory is not to be seen from here
-    return;
-  }
-  const std::uint64_t found =
-      block->calls[sequence_ % kCallRecords].mark.load(std::memory_order_acquire);
-  if (found != mark_ && ((found ^ mark_) >> kNumberShift) == 0) stop_mismatch(process);
+  if (differs(process)) stop_mismatch(process);
 }
 
-/// A line may come before its sender has written what it calls.
-void Collector::await_record(std::uint32_t process) {
+/// A line of another call is there where @p process' is waited for. Another process may have
+/// written it, and it may come before its sender has recorded what it calls.
+std::uint32_t Collector::who_differs(std::uint32_t process) {
   constexpr std::uint64_t kPatienceNs = 1'000'000'000;
-  const std::atomic<std::uint64_t>& mark = block_of(process)->calls[sequence_ % kCallRecords].mark;
   const std::uint64_t start = monotonic_ns();
-  while ((mark.load(std::memory_order_acquire) ^ mark_) >> kNumberShift != 0 &&
-         monotonic_ns() - start < kPatienceNs)
+  do {
+    for (std::uint32_t i = 0; i < hot.procs; ++i)
+      if (const std::uint32_t p = (process + i) % hot.procs; differs(p)) return p;
     ::sched_yield();
+  } while (monotonic_ns() - start < kPatienceNs);
+  return process;
 }
 
 void Collector::stop_mismatch(std::uint32_t process) {
+  const std::uint32_t other = who_differs(process);
   std::string text;
   try {
-    await_record(process);
-    text = difference(*block_, *block_of(process), sequence_, process);
+    text = difference(*block_, *block_of(other), sequence_, other);
   } catch (const std::exception&) {
-    text = fmt::format("this process calls {}, but process {} calls something else: {}",
-                       name_of(Described(block_->calls[sequence_ % kCallRecords])), process, kRule);
+    text = fmt::format("this process calls {}, but another one calls something else: {}",
+                       name_of(Described(block_->calls[sequence_ % kCallRecords])), kRule);
   }
   stop(to_string(kind_), text.c_str());
 }
