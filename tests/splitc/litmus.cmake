@@ -23,21 +23,42 @@ foreach(path auto direct rdma message)
     splitc_litmus_test(long_${path} ${ranks} stress VIADUCT_SPLITC_PATH=${path} --ms 400)
   endforeach()
 endforeach()
+# Ranks as threads: what the thread sanitizer sees.
+foreach(path auto rdma message)
+  viaduct_add_script_test(
+    NAME splitc_litmus_${path}_t2 LABELS multiprocess threads TIMEOUT 180 PROCESSORS 2
+    COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_PATH=${path} $<TARGET_FILE:viaduct-run> -n 2 --mode threads
+            --timeout 170 $<TARGET_FILE:splitc_litmus> --ms 5)
+endforeach()
 splitc_litmus_test(two_vis 2 multiprocess VIADUCT_SPLITC_VIS=2 store)
 splitc_litmus_test(one_credit 4 multiprocess VIADUCT_SPLITC_CREDITS=1 store)
 
 # Each fence earns its place: without it the tests must fail. What a program has itself is not taken from a library, so
 # that only the file in which the fence stands is compiled without it.
-# splitc_litmus_without(FENCE SOURCE CASE): CASE is the one that must fail.
-function(splitc_litmus_without fence source case)
+function(splitc_litmus_program_without fence source)
   set(program splitc_litmus_without_${fence})
   viaduct_add_program(${program} SOURCES ${here}/litmus.cpp ${source} LIBRARIES ${litmus_libraries})
   target_compile_definitions(${program} PRIVATE VIADUCT_DROP_FENCE=${fence})
+endfunction()
+# splitc_litmus_without(FENCE SOURCE CASE): CASE is the one that must fail.
+function(splitc_litmus_without fence source case)
+  splitc_litmus_program_without(${fence} ${source})
   viaduct_add_script_test(
-    NAME ${program} LABELS stress TIMEOUT 120 PROCESSORS 2
-    COMMAND ${here}/litmus_without.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:${program}> ${case})
+    NAME splitc_litmus_without_${fence} LABELS stress TIMEOUT 120 PROCESSORS 2
+    COMMAND ${here}/litmus_without.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_litmus_without_${fence}> ${case})
 endfunction()
 splitc_litmus_without(write_fenced ${here}/litmus_word_cases.cpp store_buffering_fenced)
 splitc_litmus_without(sync ${PROJECT_SOURCE_DIR}/splitc/src/sync.cpp sync_fence)
 splitc_litmus_without(store_sync ${PROJECT_SOURCE_DIR}/splitc/src/store.cpp store_sync_fence)
 splitc_litmus_without(call ${PROJECT_SOURCE_DIR}/splitc/src/atomic.cpp atomic_fence)
+
+# The order of single loads and stores costs no instruction on x86, but the thread sanitizer goes by it.
+if("thread" IN_LIST VIADUCT_SANITIZE)
+  foreach(fence load store)
+    splitc_litmus_program_without(${fence} ${here}/litmus_word_cases.cpp)
+    viaduct_add_script_test(
+      NAME splitc_litmus_without_${fence} LABELS threads TIMEOUT 120 PROCESSORS 2
+      COMMAND ${here}/litmus_race.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_litmus_without_${fence}>
+              message_passing_plain)
+  endforeach()
+endif()

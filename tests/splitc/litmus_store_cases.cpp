@@ -62,7 +62,7 @@ void bulk_store_store(Instance& in) {
   }
   const std::byte* const here = splitc::tolocal(in.x_large);
   in.r[1] = std::all_of(here, here + bytes, [&](std::byte b) { return b == mark; });
-  store_here(in.y, 2);
+  write(in.y, 2);
 }
 
 void store_sync_counts(Instance& in) {
@@ -127,7 +127,7 @@ void poll_point_bulk(Instance& in) {
   in.r[0] = look() != before ? 1 : 0;
   splitc::store_sync(bytes);
   in.r[1] = look() == std::array{true, true, true} ? 1 : 0;
-  store_here(in.y, 2);
+  write(in.y, 2);
 }
 bool changed_while_computing(const Outcome& o) { return o.r[1][0] != 0; }
 bool not_delivered(const Outcome& o) { return o.r[1][1] == 0; }

@@ -31,6 +31,15 @@ foreach(ranks 1 2 3 4 7 16)
     splitc_model_test(${path} ${ranks} VIADUCT_SPLITC_PATH=${path} ${less})
   endforeach()
 endforeach()
+# Ranks as threads: what the thread sanitizer sees.
+foreach(path auto rdma message)
+  foreach(ranks 2 4)
+    viaduct_add_script_test(
+      NAME splitc_model_${path}_t${ranks} LABELS multiprocess threads TIMEOUT 120 PROCESSORS 2
+      COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_PATH=${path} $<TARGET_FILE:viaduct-run> -n ${ranks} --mode threads
+              --timeout 110 $<TARGET_FILE:splitc_model> --phases 5 --ops 60)
+  endforeach()
+endforeach()
 foreach(ranks 2 7)
   set(less -- --phases 10 --ops 80)
   splitc_model_test(two_vis ${ranks} VIADUCT_SPLITC_PATH=message VIADUCT_SPLITC_VIS=2 ${less})
