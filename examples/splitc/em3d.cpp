@@ -7,9 +7,9 @@
 //           get    each value once a step into a ghost, a local copy; all gets at once, one sync()
 //           store  the owners send to the ghosts: one way, half the messages
 //           bulk   the owners send whole runs of values
-//         Where messages carry everything (VIADUCT_SPLITC_PATH=message) each is faster than the one
-//         before it. Between processes of one host a read is a load from the owner's memory, so that
-//         read and get are faster than store, and bulk is the fastest still.
+//         Where messages carry everything (VIADUCT_SPLITC_PATH=message) each is faster than the
+//         one before it. Between processes of one host a read is a load from the owner's memory:
+//         there read and get are faster than store, and bulk still is the fastest.
 //         fetch_add to take a place in a list of another process
 //         global pointers to the ordinary heap: ghosts, lists
 //
