@@ -23,7 +23,7 @@
 namespace viaduct::splitc_test {
 namespace {
 
-constexpr std::uint64_t kFewestBatches = 3;  // however slow they are
+constexpr std::uint64_t kFewestBatches = 2;  // however slow they are
 
 thread_local Random t_random(1);
 

@@ -65,19 +65,19 @@ bool one_zero(const Outcome& o) { return o.r[0][0] == 0 || o.r[1][0] == 0; }
 constexpr auto kAny = Owners::any;
 
 constexpr Case kCases[] = {
-    {"sync_fence", 2, kAny, false, false, 256, kNever, sync_fence, both_zero, nullptr},
-    {"store_sync_fence", 2, kAny, false, false, 256, kNever, store_sync_fence, both_zero, nullptr},
+    {"sync_fence", 2, kAny, false, false, 128, kNever, sync_fence, both_zero, nullptr},
+    {"store_sync_fence", 2, kAny, false, false, 128, kNever, store_sync_fence, both_zero, nullptr},
     {"all_store_sync_fence", 2, kAny, true, false, 64, kNever, all_store_sync_fence, one_zero,
      nullptr},
     {"barrier_fence", 2, kAny, true, false, 64, kNever, barrier_fence, one_zero, nullptr},
-    {"fetch_add_fence", 2, kAny, false, false, 256, kNever, fetch_add_fence, both_zero, nullptr},
-    {"swap_fence", 2, kAny, false, false, 256, kNever, swap_fence, both_zero, nullptr},
-    {"compare_swap_fence", 2, kAny, false, false, 256, kNever, compare_swap_fence, both_zero,
+    {"fetch_add_fence", 2, kAny, false, false, 128, kNever, fetch_add_fence, both_zero, nullptr},
+    {"swap_fence", 2, kAny, false, false, 128, kNever, swap_fence, both_zero, nullptr},
+    {"compare_swap_fence", 2, kAny, false, false, 128, kNever, compare_swap_fence, both_zero,
      nullptr},
-    {"fetch_add_both", 2, kAny, false, false, 256, kNever, fetch_add_both, both_zero, nullptr},
-    {"atomic_fence", 2, kAny, false, false, 256, kNever, atomic_fence, both_zero, nullptr},
-    {"lock_fence", 2, kAny, false, false, 256, kNever, lock_fence, both_zero, nullptr},
-    {"unlock_fence", 2, kAny, false, false, 256, kNever, unlock_fence, both_zero, nullptr},
+    {"fetch_add_both", 2, kAny, false, false, 128, kNever, fetch_add_both, both_zero, nullptr},
+    {"atomic_fence", 2, kAny, false, false, 128, kNever, atomic_fence, both_zero, nullptr},
+    {"lock_fence", 2, kAny, false, false, 128, kNever, lock_fence, both_zero, nullptr},
+    {"unlock_fence", 2, kAny, false, false, 128, kNever, unlock_fence, both_zero, nullptr},
 };
 
 }  // namespace

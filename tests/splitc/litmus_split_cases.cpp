@@ -87,12 +87,12 @@ constexpr auto kAny = Owners::any;
 constexpr Case kCases[] = {
     {"put_sync_barrier", 2, kAny, true, false, 64, kNever, put_sync_barrier, not_there, nullptr},
     {"put_barrier", 2, kAny, true, false, 64, kNotDirect, put_barrier, not_there, nullptr},
-    {"put_sync_write", 2, kAny, false, false, 256, kNever, put_sync_write, seen_too_early, nullptr},
-    {"put_wait_write", 2, kAny, false, false, 256, kNever, put_wait_write, seen_too_early, nullptr},
-    {"put_get", 1, kAny, false, true, 256, kNotDirect, put_get, got_old, neither_old_nor_new},
-    {"put_put", 1, kAny, false, true, 256, kNotDirect, put_put, ends_with_first, ends_with_none},
-    {"get_write", 1, kAny, false, true, 256, kNotDirect, get_write, got_later, neither_old_nor_new},
-    {"sync_get", 1, kAny, false, true, 256, kNever, sync_get, got_before_sync, nullptr},
+    {"put_sync_write", 2, kAny, false, false, 128, kNever, put_sync_write, seen_too_early, nullptr},
+    {"put_wait_write", 2, kAny, false, false, 128, kNever, put_wait_write, seen_too_early, nullptr},
+    {"put_get", 1, kAny, false, true, 128, kNotDirect, put_get, got_old, neither_old_nor_new},
+    {"put_put", 1, kAny, false, true, 128, kNotDirect, put_put, ends_with_first, ends_with_none},
+    {"get_write", 1, kAny, false, true, 128, kNotDirect, get_write, got_later, neither_old_nor_new},
+    {"sync_get", 1, kAny, false, true, 128, kNever, sync_get, got_before_sync, nullptr},
 };
 
 }  // namespace

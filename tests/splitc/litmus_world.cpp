@@ -65,7 +65,7 @@ Layout World::choose(const Case& subject, std::uint64_t seed) const {
   layout.one_sided = layout.x_where == Where::spread && path_ != kMessage;
   layout.paths = path_;
   if (layout.x_where != Where::spread || layout.y_where != Where::spread) layout.paths |= kMessage;
-  layout.runs = std::min({subject.runs, kRuns, path_ == kMessage || procs > 2 ? 64U : kRuns});
+  layout.runs = std::min({subject.runs, kRuns, path_ == kMessage || procs > 2 ? 64U : 128U});
   return layout;
 }
 
@@ -88,7 +88,7 @@ void World::meet(const Layout& layout, std::uint32_t role, long run) {
     splitc::write(splitc::toglobal(static_cast<int>(layout.ranks[1 - role]), &own_->gate), run);
     const auto mine = splitc::toglobal(&own_->gate);
     for (int looks = 1; splitc::read(mine) < run; ++looks)
-      if (looks % 5000 == 0) sched_yield();
+      if (looks % 400 == 0) sched_yield();
   }
   pause_for(random_below(4) * random_below(150));
 }

@@ -9,7 +9,7 @@
 
 namespace viaduct::splitc_test {
 
-inline constexpr std::uint32_t kRuns = 256;  // most in a batch
+inline constexpr std::uint32_t kRuns = 128;  // most in a batch
 
 struct alignas(128) Cell {
   long word;

@@ -27,7 +27,7 @@ struct Words {
   double second;
 };
 
-constexpr std::uint32_t kRounds = 120;  // shared by all processes
+constexpr std::uint32_t kRounds = 80;  // shared by all processes
 
 unsigned long bump(Words* words, unsigned long by) { return words->called += by; }
 
@@ -199,7 +199,7 @@ void store_across_the_end(Place& place) {
   constexpr double kLimitSeconds = 20;
   long* const here = splitc::all_malloc<long>(1);
   const auto next = splitc::toglobal((MYPROC + 1) % PROCS, here);
-  for (long i = 1; i <= 800 / PROCS; ++i, ++place.phase) {
+  for (long i = 1; i <= 400 / PROCS; ++i, ++place.phase) {
     splitc::all_store_sync();
     splitc::store(next, i);
     const double end = splitc::get_seconds() + kLimitSeconds;

@@ -99,13 +99,6 @@ TEST(GlobalPtr, ArithmeticStaysInItsProcess) {
   EXPECT_EQ(p.word(), detail::make_word(7, kBase + 12));
 }
 
-TEST(GlobalPtr, AnAddressThatOverflowsLeavesTheProcessAlone) {
-  const auto last = at<long>(3, detail::kAddressMask - 7);
-  EXPECT_EQ((last + 1).process(), 3U);
-  EXPECT_FALSE(last + 1);
-  EXPECT_EQ((at<long>(3, 8) - 2).process(), 3U);
-}
-
 TEST(GlobalPtr, NullIsNullWithWhateverProcess) {
   Position here(4, 2);
   const auto null = at<int>(3, 0);
