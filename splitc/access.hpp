@@ -173,8 +173,14 @@ class global_ref {
   const global_ref& operator^=(U v) const {
     return *this = static_cast<T>(read(to_) ^ v);
   }
-  const global_ref& operator++() const { return *this += 1; }
-  const global_ref& operator--() const { return *this -= 1; }
+  const global_ref& operator++() const {
+    auto value = read(to_);
+    return *this = ++value;
+  }
+  const global_ref& operator--() const {
+    auto value = read(to_);
+    return *this = --value;
+  }
   std::remove_cv_t<T> operator++(int) const {
     const auto old = read(to_);
     write(to_, static_cast<T>(old + 1));
