@@ -19,6 +19,11 @@
 
 namespace viaduct::am {
 
+/// A set of endpoints that are serviced together: one poll takes what has come for any of them.
+///
+/// Made outside handlers, after the Context; destroyed after its endpoints, before the Context. A
+/// call that waits serves its own bundle only. Two completion queues: messages come through that
+/// for receives; that for sends is there for what a provider completes later, which shm never does.
 class Bundle {
  public:
   enum class Threads : std::uint8_t {
@@ -28,6 +33,7 @@ class Bundle {
   /// Which messages a poll may handle: replies alone, or requests too.
   enum class Run : std::uint8_t { replies, all };
 
+  /// Throws Error: no memory, or more than 4095 bundles in the rank's life.
   explicit Bundle(Context& context, Threads threads = Threads::sequential);
   ~Bundle();
   Bundle(const Bundle&) = delete;

@@ -36,6 +36,8 @@ using UndeliverableHandler = std::function<void(const Returned&)>;
 /// for credit and connection, polling; try_request* answers retry instead.
 class Endpoint {
  public:
+  /// Hears senders that name @p tag. Throws Error: no memory, or more than 65536 endpoints in the
+  /// rank's life.
   explicit Endpoint(Bundle& bundle, Tag tag = kTagAll);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
@@ -148,6 +150,9 @@ class Endpoint {
     using S = detail::SignatureOf<Handler>;
     static_assert(S::kOperation == Operation::bulk,
                   "the handler must take std::span<T>, T not const, after its token");
+    static_assert(!std::is_const_v<T>, "get fills its data: they must not be const");
+    static_assert(std::is_same_v<T, typename S::Element> || std::is_const_v<T>,
+                  "the data must be of the handler's element type");
     const auto words = detail::PackAs<typename S::Args>::pack(args...);
     return get_slow(from, std::as_writable_bytes(data), offset, detail::wire_id<Handler>(),
                     words.data(), S::Args::kBytes);

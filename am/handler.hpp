@@ -101,8 +101,18 @@ struct Packing {
   }
 };
 
+/// What is no handler. The rest of its answers only keeps the compiler from saying more.
 template <class Function>
-struct Signature;
+struct Signature {
+  static_assert(!std::is_same_v<Function, Function>,
+                "a handler is a function void f(viaduct::am::Token&, ...): it returns nothing, "
+                "takes its token by reference, and is no lambda, object or member function");
+  using Args = Packing<>;
+  using Element = std::byte;
+  static constexpr Operation kOperation = Operation::short_message;
+  template <auto Handler>
+  static void thunk(Token&, const Arrival&) {}
+};
 
 template <class... A>
 struct Signature<void (*)(Token&, A...)> {

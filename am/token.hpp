@@ -75,6 +75,8 @@ class Token {
     using S = detail::SignatureOf<Handler>;
     static_assert(S::kOperation == Operation::bulk,
                   "the handler must take std::span<T>, T not const, after its token");
+    static_assert(std::is_same_v<std::remove_const_t<T>, typename S::Element>,
+                  "the data must be of the handler's element type");
     return reply_data<S>(Operation::bulk, detail::wire_id<Handler>(), std::as_bytes(data), offset,
                          args...);
   }

@@ -302,6 +302,7 @@ int body(Job& job, int argc, char** argv) {
   CLI::App app("Measures the machine itself: the limits that all other figures are read against.");
   Options options;
   add_common_options(app, options);
+  add_size_option(app, options);
   int exit_code = 0;
   if (!parse_command_line(app, argc, argv, job.rank() == Rank{0}, exit_code)) return exit_code;
   if (job.size() < 2) {

@@ -70,6 +70,7 @@ class Pairs {
   /// Every rank calls it; those from @p ranks on only wait. Rank 0 gets the median of the pairs'
   /// round trips in ns.
   double round_trip_ns(std::uint32_t ranks) {
+    stopped = false;  // before the barrier, in whose last poll the whole window may be over already
     meet();
     if (me_ < ranks) me_ % 2 == 0 ? lead() : follow();
     meet();
@@ -97,7 +98,7 @@ class Pairs {
   }
 
   void follow() {
-    for (stopped = false; !stopped;) require(bundle_.wait(), "the wait for a request");
+    while (!stopped) require(bundle_.wait(), "the wait for a request");
   }
 
   std::uint32_t me_;

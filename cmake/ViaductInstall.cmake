@@ -21,6 +21,7 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/viaductConfig.cmake.i
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/viaductConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/viaductConfig.cmake" "${PROJECT_BINARY_DIR}/viaductConfigVersion.cmake"
         DESTINATION "${package_dir}")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 # A static library's own needs are its users' needs; a shared one brings them along.
 get_target_property(viaduct_type viaduct TYPE)
@@ -32,9 +33,9 @@ else()
   set(VIADUCT_PC_REQUIRES_PRIVATE "fmt")
 endif()
 set(VIADUCT_PC_CFLAGS "-std=c++20 -pthread")
-if(VIADUCT_CHECKED)
-  string(APPEND VIADUCT_PC_CFLAGS " -DVIADUCT_CHECKED")
-endif()
+foreach(definition ${VIADUCT_CHECK_DEFINITIONS})
+  string(APPEND VIADUCT_PC_CFLAGS " -D${definition}")
+endforeach()
 # Relative to the file's own place, so that an installed tree may be moved.
 file(RELATIVE_PATH VIADUCT_PC_PREFIX "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/viaduct.pc.in" "${PROJECT_BINARY_DIR}/viaduct.pc" @ONLY)

@@ -18,8 +18,12 @@ target_sources(
   PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${VIADUCT_PUBLIC_HEADERS}
   PUBLIC FILE_SET generated_headers TYPE HEADERS BASE_DIRS "${generated}"
          FILES "${generated}/runtime/version.hpp")
-# The hot path is inline: a program must see the same setting as the library.
-target_compile_definitions(viaduct PUBLIC $<$<BOOL:${VIADUCT_CHECKED}>:VIADUCT_CHECKED>)
+# The hot path is inline: a program must see the same setting as the library. Sanitizers have checks of their own.
+set(VIADUCT_CHECK_DEFINITIONS)
+if(VIADUCT_CHECKED AND NOT VIADUCT_SANITIZE)
+  set(VIADUCT_CHECK_DEFINITIONS _GLIBCXX_ASSERTIONS)
+endif()
+target_compile_definitions(viaduct PUBLIC ${VIADUCT_CHECK_DEFINITIONS})
 target_link_libraries(viaduct PUBLIC Threads::Threads PRIVATE fmt::fmt)
 set_target_properties(
   viaduct PROPERTIES POSITION_INDEPENDENT_CODE ON VERSION ${PROJECT_VERSION}

@@ -8,6 +8,7 @@
 
 namespace viaduct {
 
+/// what() is the sentence, a colon, and the errno's text.
 class Error : public std::system_error {
  public:
   Error(std::errc code, const std::string& sentence);

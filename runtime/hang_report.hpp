@@ -13,6 +13,11 @@ namespace viaduct {
 [[nodiscard]] const char* to_string(RankState state) noexcept;
 [[nodiscard]] const char* to_string(Activity activity) noexcept;
 
+/// Operations that are told in words of their own: a first message waits until its peer, which must
+/// poll, has connected; a Job's destructor waits for the other ranks.
+inline constexpr const char* kConnecting = "connection";
+inline constexpr const char* kEndingJob = "~Job";
+
 /// "rank 3 (pid 123): waiting for a credit towards rank 0; credits in 4, out 0; ...". @p operation
 /// may be empty;
 /// @p now_ns is monotonic_ns().  Reads only; the rank is not disturbed.

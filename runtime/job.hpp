@@ -58,8 +58,6 @@ class Job {
   /// Whether @p peer is gone (killed, or left without finalizing). Cost: one load of a line that
   /// rarely changes.
   [[nodiscard]] bool is_lost(Rank peer) const noexcept;
-  /// Whether @p peer has finalized: it will never receive again.
-  [[nodiscard]] bool is_finalized(Rank peer) const noexcept;
   /// +1 whenever any rank is lost; compare with a remembered value before asking is_lost() of each.
   [[nodiscard]] std::uint32_t life_epoch() const noexcept {
     return page_->life_epoch.load(std::memory_order_acquire);

@@ -26,12 +26,9 @@ enum class RankState : std::uint32_t {
 /// their victim by it.
 enum class Activity : std::uint32_t {
   computing,
-  polling,
   waiting_credit,
   waiting_message,
-  in_handler,
-  blocked,
-  barrier
+  barrier,
 };
 
 struct alignas(64) RankRecord {

@@ -10,6 +10,7 @@ namespace viaduct {
 
 enum class LogLevel : std::uint8_t { error, warn, info, debug };
 
+/// A rank's log: knows its threshold and whose lines it writes.
 class Log {
  public:
   Log(LogLevel threshold, std::uint32_t rank, std::uint32_t size) noexcept

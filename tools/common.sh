@@ -52,13 +52,22 @@ install_packages() {
   rm -f "$log"
 }
 
-# show_progress LABEL: copies nothing of a build's output but its [done/total], on one line of a terminal.
+progress_seconds=30 # between two lines of progress where there is no terminal
+
+# show_progress LABEL: copies nothing of a build's output but its [done/total], on one line of a terminal, elsewhere as a
+# line now and then.
 show_progress() {
-  if [ -t 1 ]; then
-    awk -v label="$1" '/^\[[0-9]+\/[0-9]+\]/ { printf "\r%s %s ", label, $1; fflush() } END { printf "\r\033[K" }'
-  else
-    cat >/dev/null
-  fi
+  local line last=$SECONDS
+  while IFS= read -r line; do
+    [[ $line =~ ^\[[0-9]+/[0-9]+\] ]] || continue
+    if [ -t 1 ]; then
+      printf '\r%s %s ' "$1" "${BASH_REMATCH[0]}"
+    elif [ $((SECONDS - last)) -ge "$progress_seconds" ]; then
+      printf '%s %s\n' "$1" "${BASH_REMATCH[0]}"
+      last=$SECONDS
+    fi
+  done
+  [ ! -t 1 ] || printf '\r\033[K'
 }
 
 # build_preset NAME [TARGET...]: configures and builds build/NAME quietly; the log is shown when it fails.
@@ -66,17 +75,19 @@ build_preset() {
   local preset=$1 directory=build/$1 log=build/$1/build.log targets=() started=$SECONDS
   shift
   [ $# -eq 0 ] || targets=(--target "$@")
-  mkdir -p "$directory" || fail "cannot write to $PWD/build (does it belong to another user?)"
+  mkdir -p "$directory" 2>/dev/null || fail "cannot write to $PWD/build (does it belong to another user?)"
+  { : >"$log"; } 2>/dev/null || fail "cannot write to $PWD/$log (does it belong to another user?)"
   # A checkout that was moved or copied has a cache that names the old place.
   local fresh=()
   if [ -f "$directory/CMakeCache.txt" ] &&
      ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$(pwd -P)" "$directory/CMakeCache.txt"; then
     fresh=(--fresh)
   fi
+  say "building $directory"
   if ! { cmake --preset "$preset" "${fresh[@]}" &&
          cmake --build --preset "$preset" "${targets[@]}"; } 2>&1 </dev/null | tee "$log" |
        show_progress "building $preset"; then
-    grep -nE 'error|FAILED|Error' "$log" | head -n 20 >&2
+    grep -nE 'error|FAILED|Error' "$log" | head -n 20 >&2 || true # a failure may have none of these words
     tail -n 20 "$log" >&2
     fail "the build of preset '$preset' failed; all of it is in $log"
   fi

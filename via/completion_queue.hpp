@@ -15,6 +15,7 @@ class Vi;
 
 enum class Queue : std::uint8_t { send, receive };
 
+/// A descriptor that is done, the work queue that it was posted to, and that one's VI.
 struct Completion {
   Vi* vi = nullptr;
   Descriptor* descriptor = nullptr;

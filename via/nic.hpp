@@ -22,6 +22,7 @@ class Job;
 
 namespace viaduct::via {
 
+/// What a provider offers, and its limits.
 struct NicAttributes {
   std::string name;                      ///< "shm"
   std::uint32_t max_transfer_bytes = 0;  ///< of one descriptor
@@ -63,6 +64,7 @@ class MemoryRegion {
   std::size_t bytes_ = 0;
 };
 
+/// An error that no descriptor's completion tells of, or the cause of many that do.
 struct AsyncError {
   ErrorCause cause = ErrorCause::none;
   Vi* vi = nullptr;                  ///< the VI concerned, or null

@@ -12,6 +12,7 @@
 
 namespace viaduct::via {
 
+/// What a VI is made with; nothing of it changes later. The queues must outlive the VI.
 struct ViAttributes {
   ProtectionTag tag = ProtectionTag::none;
   Reliability reliability = Reliability::delivery;

@@ -230,6 +230,19 @@ void Endpoint::publish_segment(std::span<std::byte> memory) {
 
 // Returned messages.
 
+namespace {
+
+/// Where a returned message was to go. What has no mapped index has no rank either, and a reply's
+/// requester may have none.
+std::string destination(const Returned& returned) {
+  const std::string index = "index " + std::to_string(value(returned.peer));
+  if (returned.status == Undeliverable::bad_entry) return index;
+  const std::string rank = "rank " + std::to_string(viaduct::index(returned.rank));
+  return value(returned.peer) == kNoIndex ? rank : rank + " (" + index + ")";
+}
+
+}  // namespace
+
 void Endpoint::give_back(const Returned& returned) noexcept {
   bundle_.context().count(kReturned);
   bundle_.stirred_ = true;
@@ -237,8 +250,7 @@ void Endpoint::give_back(const Returned& returned) noexcept {
     violate_contract(std::string("undeliverable ") +
                      (returned.direction == Direction::reply ? "reply" : "request") + " (" +
                      to_string(returned.operation) + ") from endpoint " + std::to_string(number_) +
-                     " to rank " + std::to_string(viaduct::index(returned.rank)) + " (index " +
-                     std::to_string(value(returned.peer)) + "), handler " +
+                     " to " + destination(returned) + ", handler " +
                      handler_name(returned.handler) + ": " + to_string(returned.status) +
                      "; set_undeliverable_handler() would have been told");
   const std::uint16_t outer = bundle_.running_;

@@ -8,6 +8,7 @@
 #include "am/endpoint.hpp"
 #include "am/src/bundle_wait.hpp"
 #include "runtime/error.hpp"
+#include "runtime/hang_report.hpp"
 #include "via/copy.hpp"
 
 namespace viaduct::am {
@@ -47,8 +48,9 @@ Status Endpoint::send_slow(const Outgoing& out) noexcept {
     return Status::retry;
   }
   bundle_.context().count(kRequestWaits);
-  (void)bundle_.wait_loop(Activity::waiting_credit, "request", index(translation_name(out.to).rank),
-                          wait_run_, -1, attempt);
+  const bool connecting = maps_[value(out.to)]->state == Map::State::connecting;
+  (void)bundle_.wait_loop(Activity::waiting_credit, connecting ? kConnecting : "request",
+                          index(translation_name(out.to).rank), wait_run_, -1, attempt);
   return status;
 }
 

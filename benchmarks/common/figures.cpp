@@ -56,7 +56,7 @@ void Figures::add_yardstick(const std::string& name, const std::string& unit,
                             const std::vector<double>& samples) {
   Figure& figure = insert(name, unit, summarize(samples));
   const auto expected = expected_yardstick(name);
-  figure.against = expected ? std::string(expected->source) : "is itself a limit";
+  figure.against = expected ? "elsewhere: " + std::string(expected->source) : "is itself a limit";
   if (!expected) return;
   figure.against_value = expected->value;
   figure.ratio = figure.summary.median / expected->value;

@@ -38,8 +38,6 @@ class Figures {
   /// discarded, ...
   void add_note(const std::string& sentence);
 
-  /// Names of the yardsticks that are suspect.
-  [[nodiscard]] const std::vector<std::string>& suspects() const noexcept { return suspects_; }
   /// Median of figure @p name, for figures derived from others.  Throws std::out_of_range when
   /// there is none.
   [[nodiscard]] double median_of(const std::string& name) const;

@@ -1,6 +1,10 @@
 #include "benchmarks/common/options.hpp"
 
-#include <iostream>
+#include <unistd.h>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -8,22 +12,44 @@
 #include "runtime/config.hpp"
 
 namespace viaduct::bench {
+namespace {
+
+/// More bytes or operations than this are a mistake, like the number that -1 becomes.
+constexpr std::uint64_t kMost = 1'000'000'000'000;
+
+/// Empty, or why @p path cannot be written: known before minutes of measuring, not after them.
+std::string check_writable(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code ignored;
+  const bool known = std::filesystem::exists(path, ignored);
+  const char* const there = known ? path.c_str() : folder.empty() ? "." : folder.c_str();
+  if (std::filesystem::is_directory(path, ignored)) return "cannot write to " + path + ": a folder";
+  if (::access(there, known ? W_OK : W_OK | X_OK) == 0) return {};
+  return "cannot write to " + path + ": " + std::strerror(errno);
+}
+
+}  // namespace
 
 void add_common_options(CLI::App& app, Options& options) {
   app.add_option("--json", options.json_file, "Also write the figures to this file, as JSON")
+      ->check(CLI::Validator(check_writable, ""))
       ->type_name("FILE");
   const auto known = config::providers();
   app.add_option("--provider", options.provider, "VIA provider to measure")
       ->check(CLI::IsMember(std::vector<std::string>(known.begin(), known.end())))
       ->capture_default_str();
-  app.add_option("--size", options.size_bytes,
-                 "Bytes per message or copy, instead of the usual sizes")
-      ->transform(CLI::AsSizeValue(false));
   app.add_option("--iters", options.iterations,
-                 "Operations a round, instead of the number that each figure is defined with");
+                 "Operations a round, instead of the number that each figure is defined with")
+      ->check(CLI::Range(std::uint64_t{1}, kMost));
   app.add_option("--rounds", options.rounds, "Rounds to keep")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
+}
+
+void add_size_option(CLI::App& app, Options& options) {
+  app.add_option("--size", options.size_bytes, "Bytes per copy, instead of the usual sizes")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{1}, kMost));
 }
 
 bool parse_command_line(CLI::App& app, int argc, char** argv, bool speaks, int& exit_code) {

@@ -18,8 +18,11 @@ struct Options {
   std::uint32_t rounds = 11;
 };
 
-/// Adds --json, --provider, --size, --iters and --rounds to @p app (which has --help).
+/// Adds --json, --provider, --iters and --rounds to @p app (which has --help).
 void add_common_options(CLI::App& app, Options& options);
+
+/// Adds --size, for programs whose figures have no size in their names.
+void add_size_option(CLI::App& app, Options& options);
 
 /// Parses; returns true to go on. False: help was printed or the command line is wrong (said on
 /// standard error), and

@@ -2,6 +2,7 @@
 
 #include <immintrin.h>
 #include <sched.h>
+#include <algorithm>
 #include <bit>
 
 #include "benchmarks/common/stopwatch.hpp"
@@ -49,6 +50,17 @@ double Pair::exchange(double mine) noexcept {
 double Pair::from_sender(double mine) noexcept {
   const double theirs = exchange(mine);
   return is_sender() ? mine : theirs;
+}
+
+std::uint64_t Pair::busy_divisor() noexcept {
+  constexpr std::uint64_t kGlance = 100;     // so few that both ranks may have their cores
+  constexpr std::uint64_t kLonger = 50'000;  // so many that others have their turns
+  constexpr double kBusy = 3;
+  constexpr double kMost = 1'000;
+  double best = hand_over_ns(kGlance);
+  for (int i = 0; i < 4; ++i) best = std::min(best, hand_over_ns(kGlance));
+  const double slowdown = hand_over_ns(kLonger) / best;
+  return slowdown < kBusy ? 1 : static_cast<std::uint64_t>(std::min(kMost, slowdown));
 }
 
 double Pair::hand_over_ns(std::uint64_t round_trips) noexcept {

@@ -56,6 +56,11 @@ class Pair {
   /// A quick raw ping-pong through the cache: RTT/2 in ns, the same at both.
   double hand_over_ns(std::uint64_t round_trips) noexcept;
 
+  /// By how much a round's numbers of operations should be divided, the same at both: 1 where both
+  /// ranks have their cores to themselves; up to 1000 where other programs want them too, since
+  /// each hand-over then waits for the scheduler.
+  std::uint64_t busy_divisor() noexcept;
+
  private:
   PairPage* page_;
   Role role_;

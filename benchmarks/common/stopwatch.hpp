@@ -15,7 +15,6 @@ class Stopwatch {
   [[nodiscard]] double elapsed_ns() const noexcept {
     return static_cast<double>(now() - start_) * ns_per_unit();
   }
-  void restart() noexcept { start_ = now(); }
 
  private:
   static bool by_counter() noexcept {

@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -19,7 +21,8 @@ constexpr std::size_t kLongestLine = std::size_t{1}
 constexpr std::uint64_t kStop = ~std::uint64_t{0};
 
 /// Writes all of @p text; waits where the target was made non-blocking by someone who shares it.
-void write_all(int target, const std::string& text) {
+/// False when it cannot be written: nobody reads any more.
+bool write_all(int target, const std::string& text) {
   std::size_t done = 0;
   while (done < text.size()) {
     const ssize_t wrote = ::write(target, text.data() + done, text.size() - done);
@@ -29,9 +32,16 @@ void write_all(int target, const std::string& text) {
       pollfd ready{target, POLLOUT, 0};
       ::poll(&ready, 1, -1);
     } else if (errno != EINTR) {
-      return;  // nobody reads any more: the ranks' output is lost as it would be without labels
+      return false;
     }
   }
+  return true;
+}
+
+/// What a pipe holds now. Without an answer: all that it can hold.
+std::size_t bytes_in(int pipe) {
+  int bytes = 0;
+  return ::ioctl(pipe, FIONREAD, &bytes) == 0 ? static_cast<std::size_t>(bytes) : kReadBytes;
 }
 
 }  // namespace
@@ -84,30 +94,53 @@ void Labels::loop() {
       const std::uint64_t what = events[static_cast<std::size_t>(i)].data.u64;
       if (what == kStop) {
         stopping = true;
-      } else if (!drain(streams_[what])) {
-        streams_[what].pipe.reset();  // which also takes it out of the epoll set
+      } else if (streams_[what].pipe.is_open()) {
+        drain(streams_[what]);  // a pipe that it closes leaves the epoll set, too
       }
     }
   }
-  for (Stream& stream : streams_) {
-    if (stream.pipe.is_open()) drain(stream);
-    emit(stream, true);
-  }
+  for (Stream& stream : streams_) finish(stream);
 }
 
-/// Reads what is there. False at the end of the stream.
-bool Labels::drain(Stream& stream) {
+/// Reads once, so that a rank which writes without end leaves the others, and the end, their turn.
+/// Closes the pipe at its end. Answers the bytes that came.
+std::size_t Labels::drain(Stream& stream) {
   std::array<char, kReadBytes> buffer{};
-  while (true) {
-    const ssize_t got = ::read(stream.pipe.get(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return errno == EAGAIN;
-    if (got == 0) {
-      emit(stream, true);
-      return false;
-    }
+  ssize_t got = 0;
+  do {
+    got = ::read(stream.pipe.get(), buffer.data(), buffer.size());
+  } while (got < 0 && errno == EINTR);
+  if (got > 0) {
     stream.partial.append(buffer.data(), static_cast<std::size_t>(got));
     emit(stream, stream.partial.size() > kLongestLine);
+    return static_cast<std::size_t>(got);
+  }
+  if (got == 0) {
+    emit(stream, true);
+    stream.pipe.reset();
+  }
+  return 0;
+}
+
+/// All ranks have ended: writes what the pipe holds, and not what others go on putting there.
+void Labels::finish(Stream& stream) {
+  if (stream.pipe.is_open()) {
+    for (std::size_t left = bytes_in(stream.pipe.get()); left != 0 && stream.pipe.is_open();) {
+      const std::size_t got = drain(stream);
+      if (got == 0) break;
+      left -= std::min(left, got);
+    }
+  }
+  emit(stream, true);
+}
+
+/// Nobody reads @p target any more: closes what was to go there, so that the ranks' next write
+/// fails, with SIGPIPE, as it does without labels.
+void Labels::break_off(int target) {
+  for (Stream& stream : streams_) {
+    if (stream.target != target) continue;
+    stream.pipe.reset();
+    stream.partial.clear();
   }
 }
 
@@ -125,7 +158,7 @@ void Labels::emit(Stream& stream, bool all) {
     at = end + (newline == std::string::npos ? 0 : 1);
   }
   stream.partial.erase(0, at);
-  write_all(stream.target, text);
+  if (!write_all(stream.target, text)) break_off(stream.target);
 }
 
 }  // namespace viaduct::launcher

@@ -14,7 +14,8 @@
 namespace viaduct::launcher {
 
 /// One pipe per rank and stream, read by a thread of its own, so that a reader of viaduct-run's
-/// output that is slow never holds up the launcher. Lines stay whole, the two streams apart.
+/// output that is slow never holds up the launcher. Lines stay whole, the two streams apart. When
+/// the reader has gone, ranks that write on get SIGPIPE.
 class Labels {
  public:
   Labels() = default;
@@ -44,8 +45,10 @@ class Labels {
   };
   Descriptor add_stream(const std::string& label, int target);
   void loop();
-  bool drain(Stream& stream);
-  static void emit(Stream& stream, bool all);
+  std::size_t drain(Stream& stream);
+  void finish(Stream& stream);
+  void break_off(int target);
+  void emit(Stream& stream, bool all);
 
   std::vector<Stream> streams_;
   Descriptor stop_;

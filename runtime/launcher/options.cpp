@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <memory>
 
 #include "runtime/config.hpp"
 #include "runtime/launcher/exit_codes.hpp"
@@ -50,6 +51,20 @@ void add_question(CLI::App& app, const char* flag, const char* help, std::string
   app.add_flag_callback(flag, answer, help);
 }
 
+/// The settings, and what in the environment looks like one and is none.
+std::string settings_text() {
+  const std::string unknown = config::unknown_variables();
+  return config::help() + (unknown.empty() ? "" : "\nWarning: " + unknown + "\n");
+}
+
+/// CLI11 knows nothing of what follows the options.
+class UsageLine : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
+    return "Usage: viaduct-run [OPTIONS] PROGRAM [ARGUMENTS]\n";
+  }
+};
+
 std::string version_line() { return std::string("viaduct-run ") + kVersion + "\n"; }
 
 void describe(CLI::App& app, Options& options, std::string& mode) {
@@ -70,7 +85,7 @@ void describe(CLI::App& app, Options& options, std::string& mode) {
   app.add_flag("--quiet", options.quiet, "Do not report ranks that fail");
   add_question(app, "--version", "Print the version", version_line);
   add_question(app, "--help-config", "Print every setting, with its default and present value",
-               config::help);
+               settings_text);
 }
 
 }  // namespace
@@ -78,9 +93,8 @@ void describe(CLI::App& app, Options& options, std::string& mode) {
 std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
   Options options;
   std::string mode = "processes";
-  CLI::App app(
-      "Starts a program as the ranks of one Viaduct job: viaduct-run [OPTIONS] PROGRAM [ARGUMENTS]",
-      "viaduct-run");
+  CLI::App app("Starts a program as the ranks of one Viaduct job.", "viaduct-run");
+  app.formatter(std::make_shared<UsageLine>());
   app.footer(
       "SIGUSR1 prints what every rank waits for. Exit status: the first failing rank's, 128 + its "
       "signal, 124 "
@@ -91,7 +105,7 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
-    exit_code = app.exit(problem) == 0 ? 0 : kExitUsage;
+    exit_code = problem.get_exit_code() == 0 ? app.exit(problem) : complain(problem.what());
     return std::nullopt;
   }
   options.program = app.remaining();
@@ -106,6 +120,10 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
     return std::nullopt;
   }
   options.threads = mode == "threads";
+  if (options.threads && options.bind) {
+    exit_code = complain("--bind gives each process a core, and --mode threads starts only one");
+    return std::nullopt;
+  }
   return options;
 }
 

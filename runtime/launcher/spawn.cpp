@@ -83,7 +83,13 @@ pid_t spawn(const SpawnPlan& plan) {
   } while (got < 0 && errno == EINTR);
   if (got != sizeof problem) return pid;
   ::waitpid(pid, nullptr, 0);
-  throw Error(problem, fmt::format("cannot execute {}", plan.program.front()));
+  const std::string& name = plan.program.front();
+  const bool searched = problem == ENOENT && name.find('/') == std::string::npos;
+  throw Error(problem, fmt::format("cannot execute {}{}", name,
+                                   searched ? fmt::format(" (it is in no folder of PATH; one of "
+                                                          "this folder is ./{})",
+                                                          name)
+                                            : ""));
 }
 
 }  // namespace viaduct::launcher

@@ -15,9 +15,10 @@ namespace viaduct::config {
 namespace {
 
 constexpr std::string_view kPrefix = "VIADUCT_";
+constexpr const char* kProviderHelp = "How ranks talk; viaduct-run --provider sets it.";
 
 std::vector<std::string_view> known_names() {
-  std::vector<std::string_view> names;
+  std::vector<std::string_view> names{launch::kProvider};
   for (const Table& table : all_tables()) {
     for (const Option& option : table.options) names.emplace_back(option.variable);
   }
@@ -48,14 +49,23 @@ std::string_view nearest(std::string_view name, const std::vector<std::string_vi
   return best == known.end() ? std::string_view{} : *best;
 }
 
+std::string present_value(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr ? "" : fmt::format("      Now {} (from the environment).\n", value);
+}
+
 std::string help_line(const Option& option) {
   std::string text = fmt::format("  {} = {}{}{}\n", option.variable, option.default_text,
                                  option.unit.empty() ? "" : " ", option.unit);
   text += fmt::format("      {}\n      Accepts {}.\n", option.help, describe_values(option));
-  if (const char* value = std::getenv(option.variable); value != nullptr) {
-    text += fmt::format("      Now {} (from the environment).\n", value);
-  }
-  return text;
+  return text + present_value(option.variable);
+}
+
+/// Read by each layer for itself, and so in no table.
+std::string provider_lines() {
+  return fmt::format("  {} = {}\n      {}\n      Accepts one of {}.\n{}", launch::kProvider,
+                     providers().front(), kProviderHelp, fmt::join(providers(), "|"),
+                     present_value(launch::kProvider));
 }
 
 }  // namespace
@@ -83,7 +93,7 @@ std::string help() {
     text += fmt::format("\n{}\n", table.layer);
     for (const Option& option : table.options) text += help_line(option);
   }
-  return text;
+  return text + "\nprovider\n" + provider_lines();
 }
 
 }  // namespace viaduct::config

@@ -5,10 +5,16 @@
 namespace viaduct {
 namespace {
 
+/// Operation and peer are those of the last wait: a rank that computes is not in it any more.
 std::string doing(const RankRecord& record, std::string_view operation) {
-  std::string text = to_string(record.activity.load(std::memory_order_relaxed));
-  if (!operation.empty()) text += fmt::format(" in {}", operation);
+  const Activity activity = record.activity.load(std::memory_order_relaxed);
+  std::string text = to_string(activity);
+  if (activity == Activity::computing) return text;
   const std::uint32_t peer = record.waits_for_peer.load(std::memory_order_relaxed);
+  if (operation == kEndingJob) return "ending its job";
+  if (operation == kConnecting)
+    return fmt::format("waiting for the connection of rank {}, which must poll", peer);
+  if (!operation.empty()) text += fmt::format(" in {}", operation);
   if (peer != RankRecord::kNoPeer) text += fmt::format(", for rank {}", peer);
   return text;
 }
@@ -42,16 +48,10 @@ const char* to_string(Activity activity) noexcept {
   switch (activity) {
     case Activity::computing:
       return "computing";
-    case Activity::polling:
-      return "polling";
     case Activity::waiting_credit:
       return "waiting for a credit";
     case Activity::waiting_message:
       return "waiting for a message";
-    case Activity::in_handler:
-      return "in a handler";
-    case Activity::blocked:
-      return "blocked";
     case Activity::barrier:
       return "in a barrier";
   }

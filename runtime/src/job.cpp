@@ -10,6 +10,7 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
+#include "runtime/hang_report.hpp"
 #include "runtime/src/cores.hpp"
 #include "runtime/src/job_parts.hpp"
 #include "runtime/src/rank_name.hpp"
@@ -173,7 +174,10 @@ Job::~Job() {
 }
 
 void Job::finalize() noexcept {
-  record(rank_).activity.store(Activity::barrier, std::memory_order_relaxed);
+  RankRecord& own = record(rank_);
+  own.operation.store(kEndingJob, std::memory_order_relaxed);
+  own.waits_for_peer.store(RankRecord::kNoPeer, std::memory_order_relaxed);
+  own.activity.store(Activity::barrier, std::memory_order_relaxed);
   if (!parts_->failed) announce_end();
   try {
     if (settings_.stats) put_stats(*bootstrap_, stats_.rows());
@@ -209,10 +213,6 @@ std::byte* Job::window_of(Rank peer) {
 bool Job::is_lost(Rank peer) const noexcept {
   const RankState state = page_->record(peer).state.load(std::memory_order_acquire);
   return state == RankState::left || state == RankState::killed;
-}
-
-bool Job::is_finalized(Rank peer) const noexcept {
-  return page_->record(peer).state.load(std::memory_order_acquire) == RankState::finalized;
 }
 
 }  // namespace viaduct

@@ -9,6 +9,8 @@ thread_local std::uint32_t this_rank = kNoRankName;
 
 void name_this_thread(std::uint32_t rank) noexcept { this_rank = rank; }
 
+std::uint32_t rank_of_this_thread() noexcept { return this_rank; }
+
 std::string rank_prefix() {
   if (this_rank == kNoRankName) return {};
   return "[rank " + std::to_string(this_rank) + "] ";

@@ -21,13 +21,11 @@ struct RankRun {
   int argc;
   char** argv;
 
+  /// As the rank's own log would; there may be no Job.
   static void complain(const char* what) noexcept {
-    const Log log(LogLevel::error, 0, 1);
-    try {
-      log.write(LogLevel::error, rank_prefix() + what);
-    } catch (...) {
-      log.write(LogLevel::error, what);
-    }
+    const std::uint32_t rank = rank_of_this_thread();
+    const std::uint32_t ranks = rank == kNoRankName ? 1 : 2;  // 2: more than one, so it is named
+    Log(LogLevel::error, rank, ranks).write(LogLevel::error, what);
   }
 
   /// The body's exit code; 1, and a Job that will not finalize, when it throws.

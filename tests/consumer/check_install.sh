@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check_install.sh CMAKE BUILD_DIRECTORY SOURCE_DIRECTORY COMPILER [FLAG...]
 # Installs into a temporary prefix, moves it, and builds a user's program against it: once found by CMake's
-# find_package, once by pkg-config. Each runs on two ranks under the installed viaduct-run.
+# find_package, once by pkg-config. Each runs on two ranks under the installed viaduct-run, and so does the README's own.
 set -euo pipefail
 cmake=$1
 build=$2
@@ -23,6 +23,8 @@ fi
 headers=$(find "$prefix/include/viaduct" -name '*.hpp' | wc -l)
 [ "$headers" -gt 10 ] || { echo "only $headers headers are installed"; exit 1; }
 
+[ -f "$prefix/share/doc/viaduct/LICENSE" ] || { echo "the licence is not installed"; exit 1; }
+
 # run PROGRAM: both ranks must say that they are done.
 run() {
   local output
@@ -43,3 +45,9 @@ eval "options=($(pkg-config --cflags --libs viaduct))"
 # shellcheck disable=SC2154  # options is set by eval
 "$compiler" "${flags[@]}" "$here/main.cpp" "${options[@]}" -o "$work/consumer"
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir viaduct) run "$work/consumer"
+
+# The program that the README shows is complete, and does what it says.
+awk '/^```cpp$/ { on = 1; next } /^```$/ { on = 0 } on' "$source/README.md" >"$work/readme.cpp"
+grep -q "int main" "$work/readme.cpp" || { echo "no program was found in the README"; exit 1; }
+"$compiler" "${flags[@]}" "$work/readme.cpp" "${options[@]}" -o "$work/readme"
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir viaduct) "$prefix/bin/viaduct-run" -n 2 --timeout 60 "$work/readme"

@@ -212,8 +212,58 @@ void medium_too_long(Rig& rig) {
   const std::span<std::byte> null(static_cast<std::byte*>(nullptr), 5);
   CHECK_EQ(rig.endpoint().request_medium<on_medium>(rig.next(), null, Ask{}), Status::bad_argument);
   CHECK_EQ(rig.endpoint().request_bulk<on_bulk>(rig.next(), null, 0, Ask{}), Status::bad_argument);
+  CHECK_EQ(rig.endpoint().try_request_bulk<on_bulk>(rig.next(), null, 0, Ask{}),
+           Status::bad_argument);
   finish(rig);
   CHECK(rig.back.empty());
+}
+
+/// One message that does not wait; it counts when it has been accepted.
+Status try_send(Rig& rig, Shape shape, std::uint32_t length) {
+  const am::Index to = rig.next();
+  std::uint32_t& seq = t_pairs.sent[am::value(to)];
+  const Ask ask{seq, seq * 1000 + rig.rank(), length, Shape::one_line, 0};
+  std::vector<std::byte> data(length);
+  fill(data, ask.seed);
+  am::Endpoint& ep = rig.endpoint();
+  const Status status =
+      shape == Shape::medium
+          ? ep.try_request_medium<on_medium>(to, std::span(data), ask)
+          : ep.try_request_bulk<on_bulk>(to, std::span(data), place(rig.rank(), seq), ask);
+  if (status == Status::ok) {
+    ++seq;
+    ++t_pairs.expected;
+  }
+  std::fill(data.begin(), data.end(), std::byte{0xEE});
+  return status;
+}
+
+/// While the peer handles no requests: `retry` comes when the medium ring or the credits are used
+/// up. What was accepted is handled once and in order, and so is what follows.
+void tried(Rig& rig) {
+  start(rig);
+  am::Endpoint& ep = rig.endpoint();
+  send(rig, rig.next(), Shape::one_line, 0, Shape::one_line, 0);  // now there is a MAP
+  finish(rig);
+  for (const Shape shape : {Shape::medium, Shape::bulk}) {
+    const std::uint32_t length = shape == Shape::medium ? ep.max_medium() : kMaxBulk;
+    constexpr std::uint32_t kMost = 40;  // fewer than there are places for bulk data
+    ep.set_wait_run(am::Bundle::Run::replies);
+    rig.fence();
+    std::uint32_t accepted = 0;
+    Status status = Status::ok;
+    while (accepted < kMost && (status = try_send(rig, shape, length)) == Status::ok) ++accepted;
+    const std::uint32_t room = shape == Shape::medium ? 2 : kMost;
+    CHECK(accepted >= 1 && accepted <= std::min(room, ep.credits()));
+    CHECK_EQ(status, accepted < kMost ? Status::retry : Status::ok);
+    rig.fence();
+    ep.set_wait_run(am::Bundle::Run::all);
+    for (int i = 0; i < 10; ++i) {
+      while ((status = try_send(rig, shape, length)) == Status::retry) (void)rig.bundle().poll();
+      rig.ok(status);
+    }
+    finish(rig);
+  }
 }
 
 /// A reply whose data are refused may be made again: the handler has not replied.
@@ -277,6 +327,7 @@ constexpr std::array kCases{
     Case{"size.combinations", Needs::any, combinations},
     Case{"size.medium_sizes", Needs::any, medium_sizes},
     Case{"size.medium_too_long", Needs::any, medium_too_long},
+    Case{"size.tried", Needs::any, tried},
     Case{"size.reply_too_long", Needs::any, reply_too_long},
     Case{"size.medium_echo", Needs::any, medium_echo},
     Case{"size.order", Needs::any, order},

@@ -51,8 +51,8 @@ am_violation(reply_to_reply "on_guilty_reply.*replied to a reply")
 am_violation(reply_in_child "a reply was called in a child that a rank forked")
 am_violation(medium_reply_in_child "a reply was called in a child that a rank forked")
 am_violation(poll_two_bundles "two threads of rank 0 use its NIC at the same time")
-am_violation(default_handler_0 "undeliverable request.*, handler 9 .of the endpoint.s own table.: .*EBADHANDLER")
-am_violation(default_handler_0_here "undeliverable request.*index 700., handler [^ =]*( namespace.::)?on_innocent: .*EBADENTRY")
+am_violation(default_handler_0 "undeliverable request.* to rank [0-9]+ .index [0-9]+., handler 9 .of the endpoint.s own table.: .*EBADHANDLER")
+am_violation(default_handler_0_here "undeliverable request.* to index 700, handler [^ =]*( namespace.::)?on_innocent: .*EBADENTRY")
 am_violation(request_in_handler_0 "undeliverable-message handler")
 foreach(ranks 1 2)
   viaduct_add_script_test(
@@ -60,6 +60,12 @@ foreach(ranks 1 2)
     COMMAND ${here}/am_violation.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_violation> ${ranks} poll_in_request
             "on_guilty_long" long)
 endforeach()
+
+# A wait for a rank that never polls says what it waits for.
+viaduct_add_program(am_connecting SOURCES am_connecting.cpp)
+viaduct_add_script_test(
+  NAME am_connecting LABELS multiprocess TIMEOUT 40
+  COMMAND ${here}/am_connecting.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_connecting>)
 
 # A rank is killed, or leaves.
 viaduct_add_program(am_peer_lost SOURCES am_peer_lost.cpp)

@@ -279,7 +279,7 @@ TEST(LongWait, IsReportedOnce) {
   const Result result = launched({"-n", "1"}, {"long-wait"}, {{"VIADUCT_HANG_REPORT", "20ms"}});
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(driver::count(result.err, "a wait has lasted"), 1) << result.err;
-  EXPECT_TRUE(has(result.err, "in a test's wait")) << result.err;
+  EXPECT_TRUE(has(result.err, "waiting for a message in a test's wait")) << result.err;
 }
 
 }  // namespace

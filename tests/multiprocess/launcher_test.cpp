@@ -98,7 +98,7 @@ TEST(ExitStatus, ExceptionIsPrintedWithItsRank) {
   for (const char* mode : {"processes", "threads"}) {
     const Result result = run({"-n", "3", "--mode", mode, "--keep-going"}, {"throw", "1"});
     EXPECT_EQ(result.code, 1);
-    EXPECT_TRUE(has(result.err, "viaduct: error: [rank 1] thrown on purpose")) << result.err;
+    EXPECT_TRUE(has(result.err, "viaduct: [rank 1] error: thrown on purpose")) << result.err;
     EXPECT_TRUE(has(result.err, "rank 1 (pid ")) << result.err;
   }
 }
@@ -154,6 +154,13 @@ TEST(ExitStatus, MissingProgram) {
       << result.err;
 }
 
+TEST(ExitStatus, MissingProgramWithoutAFolder) {
+  const Result result = Program({driver::viaduct_run(), "no-such-program"}).finish();
+  EXPECT_EQ(result.code, 125);
+  EXPECT_TRUE(has(result.err, "in no folder of PATH; one of this folder is ./no-such-program"))
+      << result.err;
+}
+
 TEST(ExitStatus, ProgramThatMayNotBeExecuted) {
   const Result result = Program({driver::viaduct_run(), "/etc/passwd"}).finish();
   EXPECT_EQ(result.code, 125);
@@ -178,6 +185,7 @@ TEST(CommandLine, MistakesAre2) {
                                {"-n", "99999999999999999999", "true"},
                                {"--nonsense", "true"},
                                {"--mode", "fibers", "true"},
+                               {"--mode", "threads", "--bind", "true"},
                                {"--provider", "verbs", "true"},
                                {"--timeout", "0", "true"},
                                {"--timeout", "nan", "true"},
@@ -190,7 +198,8 @@ TEST(CommandLine, MistakesAre2) {
     std::string line;
     for (const auto& word : options) line += word + " ";
     EXPECT_EQ(result.code, 2) << line;
-    EXPECT_NE(result.err, "") << line;
+    EXPECT_EQ(result.err.rfind("viaduct-run: ", 0), 0U) << line << result.err;
+    EXPECT_EQ(driver::count(result.err, "\n"), 1) << line << result.err;
   }
 }
 
@@ -212,11 +221,17 @@ TEST(CommandLine, OptionsEndAtTheProgram) {
 TEST(CommandLine, Questions) {
   EXPECT_TRUE(has(Program({driver::viaduct_run(), "--version"}).finish().out, "viaduct-run "));
   EXPECT_TRUE(has(Program({driver::viaduct_run(), "--help"}).finish().out, "--keep-going"));
-  const Result config =
-      Program({driver::viaduct_run(), "--help-config"}, {{"VIADUCT_YIELDS", "3"}}).finish();
+  EXPECT_TRUE(has(Program({driver::viaduct_run(), "--help"}).finish().out,
+                  "Usage: viaduct-run [OPTIONS] PROGRAM [ARGUMENTS]\n"));
+  const Result config = Program({driver::viaduct_run(), "--help-config"},
+                                {{"VIADUCT_YIELDS", "3"}, {"VIADUCT_PROVIDR", "shm"}})
+                            .finish();
   EXPECT_EQ(config.code, 0);
   EXPECT_TRUE(has(config.out, "VIADUCT_SPIN_NS = auto")) << config.out;
   EXPECT_TRUE(has(config.out, "Now 3 (from the environment).")) << config.out;
+  EXPECT_TRUE(has(config.out, "VIADUCT_PROVIDR is not a variable that Viaduct knows"))
+      << config.out;
+  EXPECT_TRUE(has(config.out, "Did you mean VIADUCT_PROVIDER?")) << config.out;
 }
 
 TEST(CommandLine, ProviderReachesTheRanks) {
@@ -306,6 +321,33 @@ TEST(Label, MuchOutputToASlowReader) {
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(driver::count(result.out, "\n"), 40000);
   EXPECT_EQ(driver::count(result.out, "[0] 19999\n"), 1);
+}
+
+/// The output of viaduct-run, as a shell sees it that reads with @p reader, and then its status.
+Result run_piped(const std::string& options, const std::string& script, const std::string& reader) {
+  const std::string tag = driver::new_tag();
+  const std::string line =
+      fmt::format("{{ '{}' {} sh -c '{}' {}; echo \"ended with $?\" >&2; }} | {}",
+                  driver::viaduct_run(), options, script, tag, reader);
+  Result result = Program({"/bin/sh", "-c", line}).finish();
+  // The shell that ran the line has the tag in its own.
+  EXPECT_TRUE(driver::all_gone(tag, 2)) << "processes are left";
+  return result;
+}
+
+TEST(Label, RanksWhoseReaderHasGoneEndWithSigpipe) {
+  const Result result = run_piped("-n 2 --label", "exec yes", "head -n 2");
+  EXPECT_EQ(driver::count(result.out, "] y\n"), 2) << result.out;
+  EXPECT_TRUE(has(result.err, "was killed by signal 13")) << result.err;
+  EXPECT_TRUE(has(result.err, "ended with 141")) << result.err;
+}
+
+/// The reader is slower than the rank that writes, so that its pipe is never found empty.
+TEST(Label, RankThatWritesWithoutEndLeavesTheOthersTheirTurn) {
+  const Result result =
+      run_piped("-n 2 --label", "test $VIADUCT_RANK = 0 && exec yes; echo heard; exec sleep 60",
+                "while read -r line; do test \"$line\" != \"[1] heard\" || break; done");
+  EXPECT_TRUE(has(result.err, "ended with 141")) << result.err;
 }
 
 TEST(Input, GoesToRank0Alone) {

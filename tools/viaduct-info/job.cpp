@@ -34,11 +34,13 @@ std::string provider(const via::NicAttributes& a) {
          line("reliability", levels);
 }
 
-std::string messages(am::Endpoint& endpoint) {
+std::string messages(Job& job, am::Endpoint& endpoint) {
   const am::Endpoint::Footprint cost = endpoint.footprint();
   return "\nActive Messages:\n" + line("credits to a peer", endpoint.credits(), "requests") +
          line("largest medium message", endpoint.max_medium(), "bytes") +
          line("translation table", endpoint.translations(), "entries") +
+         line("a rank by itself costs", job.segment().allocated_bytes(),
+              "bytes of shared memory, before its first message") +
          line("a peer talked to costs", cost.per_active_peer,
               "bytes (pages that become resident in this rank)") +
          line("a peer never talked to", cost.per_idle_peer, "bytes");
@@ -51,7 +53,7 @@ std::string job() {
   am::Context context(job);
   am::Bundle bundle(context);
   am::Endpoint endpoint(bundle);
-  std::string text = provider(context.nic().attributes()) + messages(endpoint);
+  std::string text = provider(context.nic().attributes()) + messages(job, endpoint);
   const WaitPolicy& wait = job.wait_policy();
   text += fmt::format("\nThis job: {} rank{}; a wait {}, yields {} times, then blocks\n",
                       job.size(), job.size() == 1 ? "" : "s",

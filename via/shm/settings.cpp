@@ -12,7 +12,7 @@ std::span<const config::Option> options() noexcept {
              "memory regions a rank may have registered at once", offsetof(Settings, max_regions)},
       Option{"queue_depth", "VIADUCT_SHM_QUEUE_DEPTH", "4096", "", Type::integer, 1, 32768, "",
              "largest depth of a send or receive queue", offsetof(Settings, max_queue_depth)},
-      Option{"copy_threshold", "VIADUCT_COPY_THRESHOLD", "auto", "bytes", Type::bytes, 0,
+      Option{"copy_threshold", "VIADUCT_COPY_THRESHOLD", "auto", "bytes", Type::bytes, 1,
              std::int64_t{1} << 40, "",
              "transfers of at least this many bytes bypass the caches; auto: from the cache sizes",
              offsetof(Settings, copy_threshold)},

@@ -188,11 +188,6 @@ bool Vi::refresh_room(std::uint32_t lines) noexcept {
   return tx_limit_ - tx_seq_ >= lines;
 }
 
-std::uint64_t Vi::first_unseen() const noexcept {
-  const std::uint64_t posted = tx_->receiver.posted.load(std::memory_order_acquire);
-  return posted > tx_mask_ ? posted - tx_mask_ - 1 : 0;
-}
-
 bool Vi::try_send_lines(std::uint64_t head, const std::uint64_t* words,
                         std::uint32_t count) noexcept {
   const std::uint32_t lines = (count + kWordsPerSlot - 1) / kWordsPerSlot;

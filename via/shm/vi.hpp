@@ -157,9 +157,6 @@ class Vi final : public via::Vi {
     return tx_->receiver.client_counter[which].load(std::memory_order_acquire);
   }
   [[nodiscard]] std::uint64_t messages_sent() const noexcept { return tx_seq_; }
-  /// Lines that the peer has not yet taken, as far as it has told: what a lost peer may not have
-  /// seen.
-  [[nodiscard]] std::uint64_t first_unseen() const noexcept;
   [[nodiscard]] const Slot& sent_slot(std::uint64_t seq) const noexcept {
     return tx_slots_[seq & tx_mask_];
   }
@@ -168,7 +165,6 @@ class Vi final : public via::Vi {
   }
   [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
   [[nodiscard]] void* context() const noexcept { return context_; }
-  [[nodiscard]] ErrorCause error_cause() const noexcept { return cause_; }
   /// The client's extra bytes of the channel that this VI sends on, zeroed; before connecting. The
   /// peer's, once connected: both live until the channel does (after the peer has stopped reading
   /// it).

@@ -374,6 +374,7 @@ int start_program(Job&, char** argv) {
 
 int long_wait(Job& job, char**) {
   const std::uint64_t since = viaduct::monotonic_ns();
+  job.record(job.rank()).activity.store(viaduct::Activity::waiting_message);
   job.record(job.rank()).operation.store("a test's wait");
   const auto limit = static_cast<std::uint64_t>(job.settings().hang_report_ns);
   while (viaduct::monotonic_ns() - since < 2 * limit) job.report_long_wait(since);

@@ -25,6 +25,19 @@ status=0
 message=$("$run" -n 2 "$program" 2>&1) || status=$?
 [ "$status" -eq 1 ] && grep -qF "viaduct-run -n 16" <<<"$message" ||
   { echo "2 ranks: exit code $status and no remedy: $message"; exit 1; }
-status=0
-"$run" -n 4 "$program" --window-ms 0 >/dev/null 2>&1 || status=$?
-[ "$status" -eq 2 ] || { echo "a window of 0 ms: exit code $status"; exit 1; }
+# refused WORDS OPTION...: a bad command line ends at once, with 2 and a sentence that has these words.
+refused() {
+  local words=$1 message status=0
+  shift
+  message=$("$run" -n 4 --timeout 20 "$program" "$@" 2>&1) || status=$?
+  [ "$status" -eq 2 ] && grep -qF -- "$words" <<<"$message" ||
+    { echo "$*: exit code $status and not '$words': $message"; exit 1; }
+}
+refused --window-ms --window-ms 0
+refused --iters --iters 0
+refused --iters --iters -1
+refused --iters --iters many
+refused --rounds --rounds 0
+refused --size --size 8 # its figures have their sizes in their names
+refused "cannot write to $folder/none/figures.json" --json "$folder/none/figures.json"
+refused "cannot write to $folder: a folder" --json "$folder"

@@ -177,6 +177,14 @@ TEST(Help, NamesEveryOptionOfEveryTable) {
   }
 }
 
+TEST(Help, NamesTheProvider) {
+  ::setenv("VIADUCT_PROVIDER", "shm", 1);
+  const std::string text = viaduct::config::help();
+  ::unsetenv("VIADUCT_PROVIDER");
+  EXPECT_NE(text.find("VIADUCT_PROVIDER = shm\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("Now shm (from the environment)."), std::string::npos) << text;
+}
+
 /// Each layer's defaults must pass its own checks: a table that contradicts itself would fail in
 /// every program.
 TEST(Help, EveryDefaultIsDescribed) {
