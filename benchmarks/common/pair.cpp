@@ -53,14 +53,12 @@ double Pair::from_sender(double mine) noexcept {
 }
 
 std::uint64_t Pair::busy_divisor() noexcept {
-  constexpr std::uint64_t kGlance = 100;     // so few that both ranks may have their cores
-  constexpr std::uint64_t kLonger = 50'000;  // so many that others have their turns
-  constexpr double kBusy = 3;
+  constexpr std::uint64_t kTrips = 50'000;  // so many that other programs have their turns
+  constexpr double kUsualNs = 250;          // between cores that are far from each other
+  constexpr double kBusyNs = 1'000;         // no two cores take so long by themselves
   constexpr double kMost = 1'000;
-  double best = hand_over_ns(kGlance);
-  for (int i = 0; i < 4; ++i) best = std::min(best, hand_over_ns(kGlance));
-  const double slowdown = hand_over_ns(kLonger) / best;
-  return slowdown < kBusy ? 1 : static_cast<std::uint64_t>(std::min(kMost, slowdown));
+  const double mean = hand_over_ns(kTrips);
+  return mean < kBusyNs ? 1 : static_cast<std::uint64_t>(std::min(kMost, mean / kUsualNs));
 }
 
 double Pair::hand_over_ns(std::uint64_t round_trips) noexcept {

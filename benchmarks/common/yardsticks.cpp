@@ -138,8 +138,8 @@ double Yardsticks::futex_wake_ns(std::uint32_t messages) {
   const auto me = static_cast<std::size_t>(pair_.role());
   std::atomic<std::uint32_t>& mine = block_->page.wake[me].value;
   std::atomic<std::uint32_t>& theirs = block_->page.wake[1 - me].value;
+  std::uint32_t received = mine.load(std::memory_order_relaxed);  // before anything can be sent
   pair_.meet();
-  std::uint32_t received = mine.load(std::memory_order_relaxed);
   const auto await_one = [&] {
     while (mine.load(std::memory_order_acquire) == received) futex_wait(mine, received, -1);
     ++received;

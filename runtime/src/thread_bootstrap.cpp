@@ -122,10 +122,10 @@ std::unique_ptr<JobBootstrap> make_thread_bootstrap(std::shared_ptr<ThreadWorld>
 }
 
 void lose_thread_rank(ThreadWorld& world, Rank rank, RankState state, int cause) {
-  record_loss(*world.page, rank, state, cause);
   const Lock lock(world.mutex);
   if (!world.failed) world.first_failure = cause;
   world.failed = true;
+  record_loss(*world.page, rank, state, cause);  // from here on others may fail because of it
   world.exchange.lose(rank);
   deliver(world);
 }
