@@ -181,6 +181,9 @@ inline auto atomic(global_ptr<T> at, A... args) {
   return detail::call_at<F>(at, F, args...);
 }
 
+/// Whether this is inside a function that runs for another process, or for this one, by atomic().
+[[nodiscard]] bool in_atomic() noexcept;
+
 /// A lock in global memory; all zero is free.
 struct lock_t {
   std::uint64_t holder = 0;  // process + 1

@@ -4,6 +4,7 @@
 #include "splitc/collective.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 #include "compiler-shim/runtime/c_callable.hpp"
@@ -22,21 +23,21 @@ void gather_in_place(T* v) {
 }  // namespace
 
 // One function for each kind of reduction.
-#define VIADUCT_REDUCTIONS(type, name, op)                                                \
+#define VIADUCT_REDUCTIONS(type, name, op)                                                        \
   VIADUCT_C_CALLABLE type all_reduce_to_one_##name(type v) { return all_reduce_to_one(v, op{}); } \
   VIADUCT_C_CALLABLE type all_reduce_to_all_##name(type v) { return all_reduce(v, op{}); }        \
   VIADUCT_C_CALLABLE type all_scan_##name(type v) { return all_scan(v, op{}); }
 
-#define VIADUCT_ARITHMETIC(type, letter)           \
-  VIADUCT_REDUCTIONS(type, letter##add, Add)       \
-  VIADUCT_REDUCTIONS(type, letter##mul, Multiply)  \
-  VIADUCT_REDUCTIONS(type, letter##min, Min)       \
+#define VIADUCT_ARITHMETIC(type, letter)          \
+  VIADUCT_REDUCTIONS(type, letter##add, Add)      \
+  VIADUCT_REDUCTIONS(type, letter##mul, Multiply) \
+  VIADUCT_REDUCTIONS(type, letter##min, Min)      \
   VIADUCT_REDUCTIONS(type, letter##max, Max)
 
 #define VIADUCT_LOGICAL(type, letter)        \
   VIADUCT_REDUCTIONS(type, letter##and, And) \
-  VIADUCT_REDUCTIONS(type, letter##or, Or)   \
-  VIADUCT_REDUCTIONS(type, letter##xor, Xor)
+  VIADUCT_REDUCTIONS(type, letter## or, Or)  \
+  VIADUCT_REDUCTIONS(type, letter## xor, Xor)
 
 VIADUCT_ARITHMETIC(int, )
 VIADUCT_ARITHMETIC(int, i)
@@ -51,9 +52,9 @@ VIADUCT_LOGICAL(unsigned, u)
 VIADUCT_LOGICAL(long, l)
 VIADUCT_LOGICAL(unsigned long, ul)
 
-#define VIADUCT_MOVES(type, suffix)                                                       \
+#define VIADUCT_MOVES(type, suffix)                                                           \
   VIADUCT_C_CALLABLE type all_bcast##suffix(type v) { return viaduct::splitc::all_bcast(v); } \
-  VIADUCT_C_CALLABLE void all_gather##suffix(type* v) { gather_in_place(v); }             \
+  VIADUCT_C_CALLABLE void all_gather##suffix(type* v) { gather_in_place(v); }                 \
   VIADUCT_C_CALLABLE void all_concat##suffix(type* v) { gather_in_place(v); }
 
 VIADUCT_MOVES(int, )
@@ -64,6 +65,13 @@ VIADUCT_MOVES(unsigned long, _ul)
 VIADUCT_MOVES(float, _f)
 VIADUCT_MOVES(double, _d)
 
-VIADUCT_C_CALLABLE void all_bcast_buffer(void* data, std::size_t bytes) {
-  viaduct::splitc::all_bcast(static_cast<char*>(data), bytes);
+// Process 0's reading of an argument, in every process.
+VIADUCT_C_CALLABLE int all_atoi(const char* text) {
+  return viaduct::splitc::all_bcast(myproc() == 0 ? std::atoi(text) : 0);
+}
+VIADUCT_C_CALLABLE long all_atol(const char* text) {
+  return viaduct::splitc::all_bcast(myproc() == 0 ? std::atol(text) : 0L);
+}
+VIADUCT_C_CALLABLE double all_atof(const char* text) {
+  return viaduct::splitc::all_bcast(myproc() == 0 ? std::atof(text) : 0.0);
 }

@@ -43,6 +43,9 @@ struct CallRecord {
   std::atomic<std::uint64_t> what;  // kind, operator, element, root
   std::atomic<std::uint64_t> element_bytes;
   std::atomic<std::uint64_t> count;
+  std::atomic<const char*> place_what;  // where it stands in the source
+  std::atomic<const char*> file;
+  std::atomic<int> line;
 };
 
 inline constexpr std::uint32_t kSlots = 8;
@@ -192,6 +195,11 @@ class Collector {
         std::memory_order_relaxed);
     record.element_bytes.store(call.element_bytes, std::memory_order_relaxed);
     record.count.store(count, std::memory_order_relaxed);
+    record.file.store(call_place.file, std::memory_order_relaxed);
+    if (call_place.file != nullptr) [[unlikely]] {
+      record.place_what.store(call_place.what, std::memory_order_relaxed);
+      record.line.store(call_place.line, std::memory_order_relaxed);
+    }
     record.mark.store(mark_, std::memory_order_release);
   }
   void publish(std::uint32_t process, Line* lines, std::uint32_t round) {

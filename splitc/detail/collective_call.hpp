@@ -82,6 +82,16 @@ template <class T, class Op = void>
   return {kind, Operator::none, Element::none, 0, static_cast<std::uint64_t>(kind) + 1};
 }
 
+/// Where in the program's source a collective call stands, for sentences about it: texts that are
+/// at the same address in every process. No file: unknown.
+struct CallPlace {
+  const char* what = nullptr;  // "spread array 'A'"
+  const char* file = nullptr;
+  int line = 0;
+};
+/// Of the calls that this rank makes until it is changed.
+extern thread_local constinit CallPlace call_place;
+
 /// "all_reduce", ...: what waits and sentences call it.
 [[nodiscard]] const char* to_string(CollectiveKind kind) noexcept;
 

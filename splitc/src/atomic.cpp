@@ -77,6 +77,10 @@ global_ptr<std::uint64_t> holder_of(global_ptr<lock_t> l) {
 }
 }  // namespace
 
+bool in_atomic() noexcept {
+  return detail::hot.machine != nullptr && detail::hot.machine->parts().in_call;
+}
+
 bool try_lock(global_ptr<lock_t> l) {
   return compare_swap(holder_of(l), 0, std::uint64_t{detail::hot.myproc} + 1) == 0;
 }

@@ -33,6 +33,7 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t to) noexcept {
 }  // namespace
 
 thread_local constinit Collector* the_collector = nullptr;
+thread_local constinit CallPlace call_place;
 
 void stop_without_collector(const char* operation) {
   (void)machine(operation);

@@ -17,12 +17,16 @@ namespace {
 /// A CallRecord as it was when it was read.
 struct Described {
   std::uint64_t mark, what, element_bytes, count;
+  CallPlace place;
 
   explicit Described(const CallRecord& record) noexcept
       : mark(record.mark.load(std::memory_order_acquire)),
         what(record.what.load(std::memory_order_relaxed)),
         element_bytes(record.element_bytes.load(std::memory_order_relaxed)),
-        count(record.count.load(std::memory_order_relaxed)) {}
+        count(record.count.load(std::memory_order_relaxed)),
+        place{record.place_what.load(std::memory_order_relaxed),
+              record.file.load(std::memory_order_relaxed),
+              record.line.load(std::memory_order_relaxed)} {}
 
   [[nodiscard]] CollectiveKind kind() const noexcept {
     return static_cast<CollectiveKind>(what & 0xff);
@@ -49,7 +53,7 @@ std::string element_name(const Described& call) {
 }
 
 /// "all_reduce of a 4-byte signed integer with Add".
-std::string name_of(const Described& call) {
+std::string bare_name_of(const Described& call) {
   const std::string name = to_string(call.kind());
   switch (call.kind()) {
     case CollectiveKind::barrier:
@@ -75,6 +79,14 @@ std::string name_of(const Described& call) {
       return fmt::format("{} of a {} to process {}", name, element_name(call), call.root());
   }
   return "an unknown call";
+}
+
+/// And where it stands, when that is known.
+std::string name_of(const Described& call) {
+  std::string name = bare_name_of(call);
+  if (call.place.file != nullptr)
+    name += fmt::format(" for {} at {}:{}", call.place.what, call.place.file, call.place.line);
+  return name;
 }
 
 constexpr const char* kRule =
