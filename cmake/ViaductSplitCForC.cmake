@@ -1,6 +1,7 @@
 # viaduct::splitc_c: what C that splitcc generates links, or C that a person writes with split-c/runtime.h: main() that
 # calls splitc_main, and the library of Split-C.
 enable_language(C)
+include(ViaductSplitCPrograms)
 
 viaduct_glob(splitc_c_sources compiler-shim/runtime/*.cpp)
 viaduct_glob(splitc_c_headers compiler-shim/include/split-c/*.h)
