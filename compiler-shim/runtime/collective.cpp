@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler-shim/runtime/c_callable.hpp"
+#include "compiler-shim/runtime/leave_together.hpp"
 
 namespace {
 
@@ -18,6 +19,21 @@ template <class T>
 void gather_in_place(T* v) {
   const std::vector<T> all = all_gather(v[0]);
   std::copy(all.begin(), all.end(), v);
+  viaduct::shim::leave_together("all_gather");
+}
+
+template <class T, class Op>
+T reduce_to_all(T value, Op op) {
+  const T all = all_reduce(value, op);
+  viaduct::shim::leave_together("all_reduce_to_all");
+  return all;
+}
+
+template <class T, class Op>
+T scan(T value, Op op) {
+  const T through = all_scan(value, op);
+  viaduct::shim::leave_together("all_scan");
+  return through;
 }
 
 }  // namespace
@@ -25,8 +41,8 @@ void gather_in_place(T* v) {
 // One function for each kind of reduction.
 #define VIADUCT_REDUCTIONS(type, name, op)                                                        \
   VIADUCT_C_CALLABLE type all_reduce_to_one_##name(type v) { return all_reduce_to_one(v, op{}); } \
-  VIADUCT_C_CALLABLE type all_reduce_to_all_##name(type v) { return all_reduce(v, op{}); }        \
-  VIADUCT_C_CALLABLE type all_scan_##name(type v) { return all_scan(v, op{}); }
+  VIADUCT_C_CALLABLE type all_reduce_to_all_##name(type v) { return reduce_to_all(v, op{}); }     \
+  VIADUCT_C_CALLABLE type all_scan_##name(type v) { return scan(v, op{}); }
 
 #define VIADUCT_ARITHMETIC(type, letter)          \
   VIADUCT_REDUCTIONS(type, letter##add, Add)      \

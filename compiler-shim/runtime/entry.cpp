@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "compiler-shim/runtime/c_callable.hpp"
+#include "compiler-shim/runtime/leave_together.hpp"
 #include "compiler-shim/runtime/spread.hpp"
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
@@ -43,6 +44,7 @@ void check_addresses() {
 
 int run_program(int argc, char** argv) {
   check_addresses();
+  viaduct::shim::prepare_to_leave_together(viaduct::splitc::job());
   viaduct::shim::allocate_static_arrays();
   program_thread = pthread_self();
   // No object with a destructor may live in this frame: longjmp passes it.

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "compiler-shim/runtime/c_callable.hpp"
+#include "compiler-shim/runtime/leave_together.hpp"
 #include "runtime/clock.hpp"
 #include "splitc/bulk.hpp"
 #include "splitc/splitc.hpp"
@@ -25,7 +26,10 @@ VIADUCT_C_CALLABLE void bulk_store(vsc_word to, const void* from, std::size_t by
   splitc_of_c::detail::bulk_store(to, from, bytes);
 }
 
-VIADUCT_C_CALLABLE void barrier() { splitc_of_c::barrier(); }
+VIADUCT_C_CALLABLE void barrier() {
+  splitc_of_c::barrier();
+  viaduct::shim::leave_together("barrier");
+}
 extern "C" void splitc_sync() { splitc_of_c::sync(); }
 VIADUCT_C_CALLABLE int is_sync() { return splitc_of_c::is_sync() ? 1 : 0; }
 VIADUCT_C_CALLABLE void store_sync(std::size_t bytes) { splitc_of_c::store_sync(bytes); }
@@ -33,7 +37,10 @@ VIADUCT_C_CALLABLE int is_store_sync(std::size_t bytes) {
   return splitc_of_c::is_stored(bytes) ? 1 : 0;
 }
 VIADUCT_C_CALLABLE void reset_store_sync() { splitc_of_c::reset_store_sync(); }
-VIADUCT_C_CALLABLE void all_store_sync() { splitc_of_c::all_store_sync(); }
+VIADUCT_C_CALLABLE void all_store_sync() {
+  splitc_of_c::all_store_sync();
+  viaduct::shim::leave_together("all_store_sync");
+}
 VIADUCT_C_CALLABLE void splitc_poll() { splitc_of_c::poll(); }
 
 VIADUCT_C_CALLABLE double get_seconds() { return splitc_of_c::get_seconds(); }

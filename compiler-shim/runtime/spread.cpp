@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler-shim/runtime/c_callable.hpp"
+#include "compiler-shim/runtime/leave_together.hpp"
 #include "runtime/error.hpp"
 #include "splitc/alloc.hpp"
 #include "splitc/collective.hpp"
@@ -62,7 +63,10 @@ vsc_word allocate(const Shape& shape) {
                               static_cast<long>(shape.count), static_cast<long>(shape.bytes)));
   const AtPlace here(shape.place);
   try {
-    return detail::all_spread_malloc(std::max(shape.count, 1UL), std::max(shape.bytes, 1UL));
+    const vsc_word word =
+        detail::all_spread_malloc(std::max(shape.count, 1UL), std::max(shape.bytes, 1UL));
+    viaduct::shim::leave_together("allocation of a spread array");
+    return word;
   } catch (const viaduct::Error& problem) {
     if (problem.code() == std::errc::connection_reset) throw;  // a process is lost
     refuse(shape, problem.what());
@@ -124,6 +128,7 @@ void vsc_auto_free(vsc_word* array) {
   }
   const AtPlace here(place);
   detail::all_spread_free(word);
+  viaduct::shim::leave_together("the end of a spread array");
 }
 
 }  // extern "C"

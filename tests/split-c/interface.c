@@ -235,6 +235,32 @@ static void stores_wait_for_polls(void) {
   all_store_sync();
 }
 
+/* What is sent after a collective call is not delivered inside it: not even where the target is
+ * still waiting there, and polls, when the sender is through. */
+static void calls_end_together(void) {
+  enum { kTurns = 300, kLarge = 6000 };
+  static unsigned int small;
+  static char large[kLarge];
+  char* sent = (char*)malloc(kLarge);
+  int turn;
+
+  for (turn = 0; turn < kTurns; ++turn) {
+    unsigned int before = small;
+    char before_large = large[kLarge - 1];
+
+    memset(sent, turn, kLarge);
+    if (turn % 3 == 0) barrier();
+    if (turn % 3 == 1) CHECK(all_reduce_to_all_add(1) == PROCS);
+    if (turn % 3 == 2) all_store_sync();
+    CHECK(small == before && large[kLarge - 1] == before_large);
+    vsc_store4(vsc_toglobal(next(), &small), (unsigned)turn + 1);
+    if (turn % 5 == 0) bulk_store(vsc_toglobal(next(), large), sent, kLarge);
+    store_sync(turn % 5 == 0 ? 4 + kLarge : 4);
+    CHECK(small == (unsigned)turn + 1);
+  }
+  free(sent);
+}
+
 static void blocks_of_memory(void) {
   enum { kBytes = 100000 };
   static char target[kBytes];
@@ -266,6 +292,7 @@ int splitc_main(int argc, char** argv) {
   split_phase();
   stores();
   stores_wait_for_polls();
+  calls_end_together();
   blocks_of_memory();
   CHECK(get_seconds() > 0 && get_ctr() > 0);
   return all_reduce_to_all_add(failures_) != 0;

@@ -192,6 +192,7 @@ test_phases()
   all_store_sync();
   WANT(d == 2.75 + (MYPROC + PROCS - 1) % PROCS);
   WANT(jt.n == (MYPROC + PROCS - 1) % PROCS && jt.w[2] == jt.n / 2.0);
+  barrier();
   toglobal((MYPROC + 1) % PROCS, &jt)->n :- 77;
   toglobal((MYPROC + 1) % PROCS, &jt)->w[0] :- 7;
   all_store_sync();
