@@ -1,6 +1,6 @@
 /*
- * examples/split-c/sample_sort.sc as a person writes it in C, on the interface that splitcc's output
- * calls: what the translation may cost is measured against this.
+ * examples/split-c/sample_sort.sc as a person writes it in C, on the interface that splitcc's
+ * output calls: what the translation may cost is measured against this.
  */
 #include <split-c/split-c.h>
 #include <stdio.h>
@@ -8,21 +8,21 @@
 
 #define MAX_KEY 1000000
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
+static int by_value(const void* a, const void* b) {
+  double x = *(const double*)a, y = *(const double*)b;
 
   return x < y ? -1 : x > y;
 }
 
-static void choose_splitters(int n, const double *keys, int samples, double *splitters) {
+static void choose_splitters(int n, const double* keys, int samples, double* splitters) {
   int count = PROCS * samples, i;
   vsc_word all = all_spread_malloc((unsigned long)count, sizeof(double));
-  double *here;
+  double* here;
 
   for (i = MYPROC; i < count; i += PROCS)
     vsc_write_d(vsc_spread_add(all, i, sizeof(double)), keys[(long)(i / PROCS) * n / samples]);
   barrier();
-  here = (double *)malloc((size_t)count * sizeof(double));
+  here = (double*)malloc((size_t)count * sizeof(double));
   for (i = 0; i < count; i++) vsc_get8(here + i, vsc_spread_add(all, i, sizeof(double)));
   splitc_sync();
   qsort(here, (size_t)count, sizeof(double), by_value);
@@ -32,7 +32,7 @@ static void choose_splitters(int n, const double *keys, int samples, double *spl
   all_spread_free(all);
 }
 
-static int range_of(double key, const double *splitters) {
+static int range_of(double key, const double* splitters) {
   int low = 0, high = PROCS;
 
   while (high - low > 1) {
@@ -48,15 +48,15 @@ static int range_of(double key, const double *splitters) {
 
 static int wrong_;
 
-int splitc_main(int argc, char **argv) {
+int splitc_main(int argc, char** argv) {
   int n = argc > 1 ? atoi(argv[1]) : 500;
   int samples = argc > 2 ? atoi(argv[2]) : 16;
   static int count;
-  static double *bucket; /* at the same address in every process */
-  double *splitters = (double *)malloc((size_t)PROCS * sizeof(double));
-  int *to = (int *)calloc((size_t)PROCS, sizeof(int));
-  int *place = (int *)malloc((size_t)PROCS * sizeof(int));
-  double *keys = (double *)malloc((size_t)n * sizeof(double));
+  static double* bucket; /* at the same address in every process */
+  double* splitters = (double*)malloc((size_t)PROCS * sizeof(double));
+  int* to = (int*)calloc((size_t)PROCS, sizeof(int));
+  int* place = (int*)malloc((size_t)PROCS * sizeof(int));
+  double* keys = (double*)malloc((size_t)n * sizeof(double));
   double sum = 0, sum_after = 0, t;
   int i, p;
 
@@ -74,11 +74,11 @@ int splitc_main(int argc, char **argv) {
   barrier();
   for (p = 0; p < PROCS; p++) place[p] = fetch_and_add(vsc_toglobal(p, &count), to[p]);
   barrier();
-  bucket = (double *)malloc((size_t)(count + 1) * sizeof(double));
+  bucket = (double*)malloc((size_t)(count + 1) * sizeof(double));
   barrier();
   for (i = p = 0; p < PROCS; i += to[p], p++)
     if (to[p] > 0) {
-      double *theirs = (double *)vsc_read8(vsc_toglobal(p, &bucket));
+      double* theirs = (double*)vsc_read8(vsc_toglobal(p, &bucket));
 
       bulk_store(vsc_toglobal(p, theirs + place[p]), keys + i, (size_t)to[p] * sizeof(double));
     }
