@@ -17,7 +17,7 @@ for source in "$folder"/example_*.sc; do
   [ -e "$source" ] || break
   program=${source%.sc}
   how=-c out=$program.o
-  case $program in *_run) how= out=$program ;; esac
+  case $program in *_run) how="" out=$program ;; esac
   if ! "$splitcc" -O1 $how "$source" -o "$out"; then
     echo "document.sh: $source does not compile" >&2
     failed=$((failed + 1))

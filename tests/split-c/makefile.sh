@@ -50,6 +50,6 @@ for how in short long own; do
   "$run" -n 2 --timeout 20 ./program || fail "the program of Makefile.$how"
   make -q -f Makefile.$how CASTLE="$folder/castle" SPLITCC="$splitcc" $target || fail "Makefile.$how makes it again"
   make -f Makefile.$how CASTLE="$folder/castle" SPLITCC="$splitcc" clean >/dev/null || fail "Makefile.$how: clean"
-  [ -e main.sc ] && [ ! -e main.o ] || fail "Makefile.$how: what clean leaves"
+  if [ ! -e main.sc ] || [ -e main.o ]; then fail "Makefile.$how: what clean leaves"; fi
   rm -f program
 done

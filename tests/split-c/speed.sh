@@ -5,7 +5,7 @@ run=$1 translated=$2 by_hand=$3 keys=$4
 time_of() {
   "$run" -n 2 --bind --timeout 60 "$1" "$keys" 2>&1 >/dev/null | sed -n 's/^.*: \([0-9.]*\) ms$/\1/p'
 }
-for turn in 1 2 3 4 5 6 7; do
+for _ in 1 2 3 4 5 6 7; do
   echo "translated $(time_of "$translated")"
   echo "by_hand $(time_of "$by_hand")"
 done | awk '
