@@ -139,6 +139,7 @@ struct Declarator {
   int bits_first = 0;
   int bits_last = -1;
   Kind mode = Kind::error;  // of __attribute__((mode(...)))
+  bool is_vector = false;   // of __attribute__((vector_size(...)))
   std::vector<std::string> snapshots;  // declarations that must precede it
 };
 
@@ -157,6 +158,7 @@ struct Specifiers {
   int tag_first = 0;  // tokens of `struct S {...}`
   int tag_last = -1;
   Kind mode = Kind::error;
+  bool is_vector = false;
 };
 
 /// A declaration that must be written anew.

@@ -145,7 +145,7 @@ void Emitter::entries(int brace) {
 
 // Static spread arrays, and the program's entry.
 void Emitter::end_of_unit() {
-  raw("\n");
+  raw("\n# 1 \"<splitcc>\"\n");
   if (!unit_.statics.empty()) {
     raw("static void vsc_allocate_statics(void) {\n");
     for (const StaticSpread& s : unit_.statics) {

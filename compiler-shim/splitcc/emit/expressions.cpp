@@ -13,6 +13,7 @@ void Emitter::expr(Expr* e) {
     gap(e->first, e->last);
     return;
   }
+  move_to(e->first);  // what is put before its first token belongs to its line
   if (!rewrite(e)) holes(e);
 }
 

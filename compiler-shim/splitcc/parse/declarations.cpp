@@ -83,7 +83,8 @@ void Parser::declaration(bool at_file_scope) {
     d.tail_first = at_;
     skip_attributes(&s, &d);
     d.tail_last = at_ - 1;
-    if (d.mode != Kind::error) d.type = build(d, s.type);
+    d.is_vector = d.is_vector || s.is_vector;
+    if (d.mode != Kind::error || d.is_vector) d.type = build(d, s.type);
     if (first && d.type->kind == Kind::function && !d.chunks.empty() &&
         d.chunks.front().what == Chunk::What::function && kind() != Tok::semicolon &&
         kind() != Tok::comma && kind() != Tok::equal) {
@@ -263,7 +264,8 @@ bool Parser::function_definition(Specifiers& s, Declarator& d, int first) {
     sema_.error_at(d.name_token, fmt::format("'{}' is defined twice", d.name));
     diagnostics_.note(unit_.place(symbol->token), d.name, "the first one is here");
   }
-  symbol->is_defined = true;
+  // gnu89: `extern inline` is no definition.
+  symbol->is_defined = !(s.is_inline && s.storage == Storage::extern_);
   symbol->what = Symbol::What::function;
   if (!symbol->emitted.empty()) unit_.replaced[d.name_token] = symbol->emitted;
   inline_definition(s, symbol);

@@ -92,6 +92,10 @@ Expr* Parser::conditional() {
   if (kind() != Tok::question) return test;
   const int at = at_++;
   Expr* const middle = kind() == Tok::colon ? nullptr : expression();
+  // `c ? a :-1` is a store, and has been refused.
+  if (kind() != Tok::colon && middle != nullptr && middle->node == Node::store &&
+      is_error(middle->type))
+    throw SyntaxError();
   expect(Tok::colon, "':'", " of ?:");
   Expr* const last = conditional();
   return sema_.conditional(test, middle, last, at);

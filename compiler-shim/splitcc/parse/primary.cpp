@@ -117,7 +117,7 @@ Expr* Parser::statement_expression(int first) {
       continue;
     }
     Expr* e = expression();
-    expect(Tok::semicolon, "';'", " behind a statement");
+    expect(Tok::semicolon, "';'", " behind this statement");
     if (kind() == Tok::r_brace) {
       e = sema_.value(e);
       type = sema_.value_type(e);

@@ -124,13 +124,14 @@ void Parser::statement() {
         return;
       }
       if (kind(1) == Tok::identifier && scopes_.find(text()) == nullptr)
-        fail(fmt::format("'{}' is no type that is known here", text()));
+        fail(fmt::format("'{}' is no type that is known here", text()),
+             text() == "on_one" ? "#include <split-c/control.h> defines it" : "");
       break;
     default:
       break;
   }
   root(sema_.unused(expression()));
-  expect(Tok::semicolon, "';'", " behind a statement");
+  expect(Tok::semicolon, "';'", " behind this statement");
 }
 
 void Parser::if_statement() {

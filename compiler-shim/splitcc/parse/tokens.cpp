@@ -45,6 +45,10 @@ void Parser::fail_expected(const char* what, const char* where) {
     ++at_;
     throw SyntaxError();
   }
+  if (token().line_start && at_ > 0 && (what[1] == ';' || what[1] == ')')) {
+    sema_.error_at(at_ - 1, fmt::format("{} is missing{}", what, where));
+    throw SyntaxError();
+  }
   std::string rule;
   if (kind() == Tok::spread_end || kind() == Tok::get_put || kind() == Tok::store)
     rule = "Split-C reads ':=', ':-' and '::' as one operator each; put a space in between if two "
@@ -124,6 +128,10 @@ int Parser::skip_attributes(Specifiers* specifiers, Declarator* declarator) {
       const std::string_view word = unit_.text(i);
       if (specifiers != nullptr && (word == "gnu_inline" || word == "__gnu_inline__"))
         specifiers->is_gnu_inline = true;
+      if (word == "vector_size" || word == "__vector_size__") {
+        if (specifiers != nullptr) specifiers->is_vector = true;
+        if (declarator != nullptr) declarator->is_vector = true;
+      }
       if (word != "mode" && word != "__mode__") continue;
       const std::string_view name = i + 2 < at_ ? unit_.text(i + 2) : std::string_view();
       const auto has = [name](std::string_view part) {

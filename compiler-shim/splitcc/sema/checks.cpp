@@ -119,8 +119,12 @@ void Sema::check_order(Expr* e) {
   if (value_type(e->a)->kind != Kind::global_pointer ||
       value_type(e->b)->kind != Kind::global_pointer)
     return;
-  const bool made_here =
-      (e->a->node == Node::globalize) != (e->b->node == Node::globalize);
+  const auto is_own = [this](const Expr* x) {
+    x = strip(x);
+    return x->node == Node::globalize ||
+           (x->node == Node::cast && is_local_pointer(value_type(x->a)));
+  };
+  const bool made_here = is_own(e->a) != is_own(e->b);
   const Expr* const a = root(e->a);
   const Expr* const b = root(e->b);
   const auto same_text = [this](const Expr* x, const Expr* y) {

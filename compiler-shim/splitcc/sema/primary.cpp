@@ -142,6 +142,11 @@ Expr* Sema::index(Expr* base, Expr* subscript, int at, int last) {
     e->mode = Mode::remote;
     return e;
   }
+  if (type->kind == Kind::opaque) {  // a vector
+    e->mode = Mode::local;
+    e->type = type;
+    return e;
+  }
   if (!is_pointer(type)) {
     error(e, fmt::format("a value of type '{}' has no elements", describe(type)));
     return bad(e);

@@ -114,6 +114,11 @@ Expr* Sema::value(Expr* e) {
     error(e, fmt::format("'{}' is not defined, its value cannot be read", describe(e->type)));
     return bad(e);
   }
+  if (e->type->kind == Kind::opaque) {
+    error(e, fmt::format("an object of type '{}' in another process cannot be read",
+                         describe(e->type)));
+    return bad(e);
+  }
   Expr* const read = derived(Node::load, e);
   read->type = e->type;
   read->number = next_number();
