@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
+#include "tests/split-c/check.h"
 
 static int served_;
 static vsc_word array_;

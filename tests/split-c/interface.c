@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "tests/split-c/check.h"
 
 #define COUNT 9
 

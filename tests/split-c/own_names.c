@@ -1,6 +1,6 @@
 /* A program that has functions of its own by the library's names. */
 
-#include "check.h"
+#include "tests/split-c/check.h"
 
 static int calls_;
 
