@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -74,6 +75,11 @@ vsc_word allocate(const Shape& shape) {
 }
 
 }  // namespace
+
+static_assert(sizeof(CallPlace) == sizeof(vsc_place_in_source) &&
+              offsetof(CallPlace, what) == offsetof(vsc_place_in_source, what) &&
+              offsetof(CallPlace, file) == offsetof(vsc_place_in_source, file) &&
+              offsetof(CallPlace, line) == offsetof(vsc_place_in_source, line));
 
 namespace viaduct::shim {
 

@@ -85,7 +85,7 @@ template <class T, class Op = void>
 /// Where in the program's source a collective call stands, for sentences about it: texts that are
 /// at the same address in every process. No file: unknown.
 struct CallPlace {
-  const char* what = nullptr;  // "spread array 'A'"
+  const char* what = nullptr;  // that the call is for, an array's name; null: nothing in particular
   const char* file = nullptr;
   int line = 0;
 };

@@ -84,8 +84,9 @@ std::string bare_name_of(const Described& call) {
 /// And where it stands, when that is known.
 std::string name_of(const Described& call) {
   std::string name = bare_name_of(call);
-  if (call.place.file != nullptr)
-    name += fmt::format(" for {} at {}:{}", call.place.what, call.place.file, call.place.line);
+  if (call.place.file == nullptr || call.kind() == CollectiveKind::end) return name;
+  if (call.place.what != nullptr) name += fmt::format(" for {}", call.place.what);
+  name += fmt::format(" at {}:{}", call.place.file, call.place.line);
   return name;
 }
 

@@ -67,6 +67,10 @@ int splitc_main(int argc, char** argv) {
     if (MYPROC == 0) automatic(8, "only_here", 123);
     barrier();
   }
+  if (strcmp(how, "not_collective_call") == 0) {
+    if (MYPROC == 0) (vsc_at("ends.sc", 200), all_spread_malloc(10, 8));
+    (vsc_at("ends.sc", 201), barrier());
+  }
   if (strcmp(how, "other_bounds") == 0)
     automatic(8 + (MYPROC == 0 ? (unsigned long)PROCS : 0), "bounds", 124);
   if (strcmp(how, "negative") == 0) automatic((unsigned long)-3, "below", 125);

@@ -242,6 +242,22 @@ void vsc_atomic(unsigned int process, void (*thunk)(const void *arguments, void 
  * one, for a splitc_main in plain C, that calls it and answers its result. */
 int vsc_main(int argc, char **argv);
 
+/* ---- 7. Where a collective call stands, for sentences about calls that do not fit: set before each
+ * by (vsc_at("FILE", LINE), barrier()). Texts are at one address in all processes. ---- */
+
+struct vsc_place_in_source {
+  const char *what;
+  const char *file;
+  int line;
+};
+extern __thread struct vsc_place_in_source vsc_call_place
+    __asm__("_ZN7viaduct6splitc6detail10call_placeE");
+VSC_INLINE void vsc_at(const char *file, int line) {
+  vsc_call_place.what = (const char *)0;
+  vsc_call_place.file = file;
+  vsc_call_place.line = line;
+}
+
 /* sync() of Split-C: translated programs call it by this name, since POSIX has another one. */
 void splitc_sync(void);
 
