@@ -31,7 +31,7 @@ void check_addresses() {
                 "programs in Split-C have one set of static variables for each process: run them "
                 "with viaduct-run --mode processes, not threads");
   const auto address = reinterpret_cast<std::uintptr_t>(&somewhere);
-  if (viaduct::splitc::detail::globalize(&somewhere) != address)
+  if (viaduct::splitc::detail::address_of(viaduct::splitc::toglobal(&somewhere).word()) != address)
     throw Error(std::errc::not_supported,
                 "the program is position-independent, so that its variables are at another address "
                 "in each process: link it with splitcc, or with -no-pie");
