@@ -17,12 +17,8 @@ target_link_libraries(viaduct_splitc_c PUBLIC viaduct_splitc PRIVATE fmt::fmt)
 # exit() is an end of splitc_main.
 target_link_options(viaduct_splitc_c INTERFACE -Wl,--wrap=exit)
 
-# What programs in Split-C link, in C++ and in C.
-install(TARGETS viaduct_splitc viaduct_splitc_c EXPORT viaductTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-set(VIADUCT_FIND_MIMALLOC "")
-if(NOT VIADUCT_SANITIZE)
-  set(VIADUCT_FIND_MIMALLOC "find_dependency(mimalloc 2.0)")
-endif()
+# What splitcc links.
+install(TARGETS viaduct_splitc viaduct_splitc_c ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 
 # Beside each other, as makefiles of the time expect: PREFIX/include/split-c/Make.split-c.
 install(FILES ${splitc_c_headers} "${PROJECT_SOURCE_DIR}/compiler-shim/include/split-c/Make.split-c"

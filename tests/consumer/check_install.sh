@@ -51,27 +51,3 @@ awk '/^```cpp$/ { on = 1; next } /^```$/ { on = 0 } on' "$source/README.md" >"$w
 grep -q "int main" "$work/readme.cpp" || { echo "no program was found in the README"; exit 1; }
 "$compiler" "${flags[@]}" "$work/readme.cpp" "${options[@]}" -o "$work/readme"
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir viaduct) "$prefix/bin/viaduct-run" -n 2 --timeout 60 "$work/readme"
-
-# A program in Split-C, compiled by the installed splitcc, once by a makefile of the time.
-if [ -x "$prefix/bin/splitcc" ]; then
-  mkdir "$work/split-c" && cd "$work/split-c"
-  cat >ring.sc <<'END'
-#include <stdio.h>
-#include <split-c/split-c.h>
-int number;
-splitc_main()
-{
-    number = MYPROC;
-    barrier();
-    if (*toglobal((MYPROC + 1) % PROCS, &number) == (MYPROC + 1) % PROCS)
-        printf("%d of %d has its neighbour's number\n", MYPROC, PROCS);
-}
-END
-  "$prefix/bin/splitcc" "${flags[@]}" -O2 ring.sc -o ring
-  run "$work/split-c/ring"
-  ln -s "$prefix" castle # make's lists have no names with spaces
-  # shellcheck disable=SC2016  # make expands it
-  printf 'TARGET := psort\nCFLAGS := -O4\ninclude ${CASTLE}/include/split-c/Make.split-c\n' >Makefile
-  make CASTLE="$work/split-c/castle"
-  run "$work/split-c/psort"
-fi
