@@ -24,7 +24,9 @@ std::size_t below(Random& random, std::size_t limit) { return limit == 0 ? 0 : r
 // Words and gaps: joined they are the text.
 std::vector<std::string> pieces(const std::string& text) {
   std::vector<std::string> out;
-  const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  const auto word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
   for (std::size_t i = 0; i < text.size();) {
     std::size_t end = i + 1;
     if (word(text[i]))
@@ -57,11 +59,20 @@ std::string change_bytes(std::string text, Random& random) {
 
 std::string change_words(const std::string& text, const std::vector<std::string>& other,
                          Random& random) {
-  static const std::vector<std::string> kWords = {
-      "global", "spread", "*",  "::",     ":=",  ":-",     "[",    "]",     "(",      ")",      "{",
-      "}",      ";",      ",",  "int",    "&",   "sizeof", "=",    "struct", "typedef", "static",
-      "extern", "->",     ".",  "return", "0",   "tolocal", "atomic", "toglobal", "__typeof__", "({",
-      "})",     "++",     "?",  ":",      "for", "case",   "register", "__attribute__", "asm", "\"s\""};
+  static const std::vector<std::string> kWords = {"global", "spread",   "*",
+                                                  "::",     ":=",       ":-",
+                                                  "[",      "]",        "(",
+                                                  ")",      "{",        "}",
+                                                  ";",      ",",        "int",
+                                                  "&",      "sizeof",   "=",
+                                                  "struct", "typedef",  "static",
+                                                  "extern", "->",       ".",
+                                                  "return", "0",        "tolocal",
+                                                  "atomic", "toglobal", "__typeof__",
+                                                  "({",     "})",       "++",
+                                                  "?",      ":",        "for",
+                                                  "case",   "register", "__attribute__",
+                                                  "asm",    "\"s\""};
   std::vector<std::string> all = pieces(text);
   for (std::size_t n = 1 + below(random, 6); n > 0 && !all.empty(); --n) {
     const auto at = all.begin() + static_cast<std::ptrdiff_t>(below(random, all.size()));
@@ -96,8 +107,9 @@ std::string noise(Random& random) {
   std::string text;
   if (below(random, 2) == 0) {
     // Deep nesting of something.
-    static const char* const kOpen[] = {"(", "[", "{", "*", "-", "f(", "if (1) ", "a ? ", "int (*", "!",
-                                        "({", "struct {", "& ", "1 + ", "sizeof ", "x[", "= {", "int f("};
+    static const char* const kOpen[] = {"(",       "[",    "{",       "*",  "-",   "f(",
+                                        "if (1) ", "a ? ", "int (*",  "!",  "({",  "struct {",
+                                        "& ",      "1 + ", "sizeof ", "x[", "= {", "int f("};
     text = below(random, 2) == 0 ? "int f() { return " : "int x = ";
     const char* const open = kOpen[below(random, std::size(kOpen))];
     for (std::size_t n = below(random, 20000); n > 0; --n) text += open;
@@ -142,7 +154,8 @@ int main(int argc, char** argv) {
     const std::string said = diagnostics.take();
     if (result.ok == (diagnostics.errors() > 0) || (!result.ok && said.empty()) ||
         (result.ok && result.c.empty())) {
-      std::fprintf(stderr, "round %lu of seed %lu: refused without a word, or accepted with errors\n",
+      std::fprintf(stderr,
+                   "round %lu of seed %lu: refused without a word, or accepted with errors\n",
                    round, seed);
       return 1;
     }

@@ -24,8 +24,8 @@ struct Symbol {
   std::string emitted;  // another name in generated C, or empty
   Type* type = nullptr;
   Storage storage = Storage::none;
-  int depth = 0;           // 0: file scope
-  int token = -1;          // of its declaration
+  int depth = 0;            // 0: file scope
+  int token = -1;           // of its declaration
   int register_token = -1;  // the word `register`, if it was declared so
   bool is_parameter = false;
   bool is_defined = false;
@@ -92,7 +92,7 @@ struct Expr {
   bool element_of_spread = false;  // an element of a spread array or through a spread pointer
   int first = 0;                   // its tokens
   int last = 0;
-  int at = 0;  // the token that messages point to
+  int at = 0;      // the token that messages point to
   int number = 0;  // of its temporaries
   Type* type = nullptr;
   Type* type_name = nullptr;  // of cast, size_of_type
@@ -138,8 +138,8 @@ struct Declarator {
   bool is_bit_field = false;
   int bits_first = 0;
   int bits_last = -1;
-  Kind mode = Kind::error;  // of __attribute__((mode(...)))
-  bool is_vector = false;   // of __attribute__((vector_size(...)))
+  Kind mode = Kind::error;             // of __attribute__((mode(...)))
+  bool is_vector = false;              // of __attribute__((vector_size(...)))
   std::vector<std::string> snapshots;  // declarations that must precede it
 };
 
@@ -202,10 +202,10 @@ struct Unit {
   std::deque<Declaration> declarations;
   std::deque<Declarator> declarators;
   std::deque<Specifiers> specifiers;
-  std::unordered_map<int, Edit> edits;             // by first token
-  std::unordered_map<int, std::string> before;     // text to put before a token
-  std::unordered_map<int, std::string> replaced;   // tokens with another spelling
-  std::unordered_map<int, Tag*> tag_names;         // where a name for an unnamed tag can stand
+  std::unordered_map<int, Edit> edits;                  // by first token
+  std::unordered_map<int, std::string> before;          // text to put before a token
+  std::unordered_map<int, std::string> replaced;        // tokens with another spelling
+  std::unordered_map<int, Tag*> tag_names;              // where a name for an unnamed tag can stand
   std::unordered_map<int, std::vector<Expr*>> atomics;  // by the first token of the function
   std::unordered_map<int, std::vector<Symbol*>> hoisted;  // likewise: static local spread arrays
   std::unordered_map<int, std::vector<Symbol*>> entries;  // parameters, by a body's first brace
@@ -213,7 +213,9 @@ struct Unit {
   Symbol* splitc_main = nullptr;
   Types types;
 
+  /// Of a token; -1: of nothing in the source.
   [[nodiscard]] Place place(int token) const {
+    if (token < 0) return {};
     const Token& t = tokens[static_cast<std::size_t>(token)];
     Place p;
     p.file = t.file;
@@ -227,7 +229,7 @@ struct Unit {
     return p;
   }
   [[nodiscard]] std::string_view text(int token) const {
-    return tokens[static_cast<std::size_t>(token)].text;
+    return token < 0 ? std::string_view() : tokens[static_cast<std::size_t>(token)].text;
   }
 };
 

@@ -15,7 +15,8 @@ bool stands_at(std::string_view line, std::string_view word, std::size_t at) {
   if (line.compare(at, word.size(), word) != 0) return false;
   if (!is_word_char(word.front())) return true;
   const std::size_t end = at + word.size();
-  return (at == 0 || !is_word_char(line[at - 1])) && (end >= line.size() || !is_word_char(line[end]));
+  return (at == 0 || !is_word_char(line[at - 1])) &&
+         (end >= line.size() || !is_word_char(line[end]));
 }
 
 }  // namespace

@@ -78,10 +78,12 @@ int Driver::run() {
     throw UsageError{"no input files; splitcc --help shows what may be given"};
   }
   std::size_t sources = 0;
-  for (const Input& input : options_.inputs) sources += input.language != Language::object ? 1U : 0U;
+  for (const Input& input : options_.inputs)
+    sources += input.language != Language::object ? 1U : 0U;
   if (options_.stage != Stage::link && !options_.output.empty() && sources > 1)
-    throw UsageError{"-o with -c, -S, -E or --emit-c and several files: they would all be written "
-                     "to the same place"};
+    throw UsageError{
+        "-o with -c, -S, -E or --emit-c and several files: they would all be written "
+        "to the same place"};
   int code = 0;
   for (Input& input : options_.inputs) {
     std::error_code ignored;
@@ -104,10 +106,9 @@ int Driver::run() {
 }
 
 int Driver::compile(const Input& input, std::string& object) {
-  object = options_.stage == Stage::link
-               ? folder_.file(fs::path(input.name).stem().string() + ".o")
-               : options_.stage == Stage::object ? output_of(input, ".o")
-                                                 : output_of(input, ".s");
+  object = options_.stage == Stage::link ? folder_.file(fs::path(input.name).stem().string() + ".o")
+           : options_.stage == Stage::object ? output_of(input, ".o")
+                                             : output_of(input, ".s");
   if (input.language == Language::split_c) return split_c(input, object);
   return other(input, object);
 }
@@ -117,8 +118,7 @@ int Driver::other(const Input& input, const std::string& output) {
   std::vector<std::string> command = {cxx ? installation_.cxx_compiler : installation_.c_compiler};
   append(command, options_.cxx);
   append(command, kOldC);
-  if (!cxx && !options_.c_standard.empty() &&
-      options_.c_standard.find("++") == std::string::npos)
+  if (!cxx && !options_.c_standard.empty() && options_.c_standard.find("++") == std::string::npos)
     command.push_back(options_.c_standard);
   command.push_back("-I" + installation_.include);
   if (options_.stage == Stage::translate) {
@@ -141,15 +141,17 @@ int Driver::preprocess(const Input& input, std::string& text) {
   std::ifstream in(input.name, std::ios::binary);
   const std::string source((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   if (in.bad() || !in.is_open())
-    throw std::system_error(errno, std::generic_category(), fmt::format("cannot read {}", input.name));
-  std::vector<std::string> command = {installation_.c_compiler, "-E", "-x", "c",
-                                      "-std=" + options_.standard, "-D__SPLITC__",
-                                      "-D__splitc__", "-fno-diagnostics-show-caret"};
+    throw std::system_error(errno, std::generic_category(),
+                            fmt::format("cannot read {}", input.name));
+  std::vector<std::string> command = {
+      installation_.c_compiler,    "-E",           "-x",           "c",
+      "-std=" + options_.standard, "-D__SPLITC__", "-D__splitc__", "-fno-diagnostics-show-caret"};
   append(command, options_.preprocess);
   std::string name = input.name;
-  if (const std::optional<std::string> joined = join_strings(source)) {
+  const std::optional<std::string> joined = join_strings(source);
+  if (joined || !fs::is_regular_file(name)) {  // what is read from a pipe is read once
     name = folder_.file(fs::path(input.name).filename().string());
-    write_file(name, fmt::format("# 1 \"{}\"\n", quoted(input.name)) + *joined);
+    write_file(name, fmt::format("# 1 \"{}\"\n", quoted(input.name)) + joined.value_or(source));
     const fs::path place = fs::path(input.name).parent_path();
     command.push_back("-iquote");
     command.push_back(place.empty() ? "." : place.string());

@@ -57,8 +57,13 @@ class Reader {
   }
 
   void input(const std::string& name) {
-    const Language own = forced_ ? language_ : language_of(name);
-    o_.inputs.push_back({name, own});
+    if (name == "-") {
+      if (!forced_ && o_.stage != Stage::preprocess)
+        throw UsageError{"standard input needs -x LANGUAGE or -E before it"};
+      o_.inputs.push_back({"/dev/stdin", forced_ ? language_ : Language::split_c});
+      return;
+    }
+    o_.inputs.push_back({name, forced_ ? language_ : language_of(name)});
   }
 
   bool simple(const std::string& arg) {
@@ -89,8 +94,8 @@ class Reader {
       return true;
     }
     // Of compilers and machines of the time, without a meaning here.
-    static constexpr std::array kIgnored = {"-pipe", "-traditional", "-no-pie", "-fno-pie", "-fno-pic",
-                                            "-fPIE", "-fpie", "-pie"};
+    static constexpr std::array kIgnored = {"-pipe",    "-traditional", "-no-pie", "-fno-pie",
+                                            "-fno-pic", "-fPIE",        "-fpie",   "-pie"};
     return std::find(kIgnored.begin(), kIgnored.end(), arg) != kIgnored.end();
   }
 
@@ -110,8 +115,8 @@ class Reader {
       both(name + value(arg, 2));
       return true;
     }
-    for (const char* name : {"-include", "-isystem", "-iquote", "-idirafter", "-imacros", "-MF",
-                             "-MT", "-MQ"}) {
+    for (const char* name :
+         {"-include", "-isystem", "-iquote", "-idirafter", "-imacros", "-MF", "-MT", "-MQ"}) {
       if (arg != name) continue;
       both(arg);
       both(value(arg, arg.size()));
@@ -168,7 +173,8 @@ class Reader {
       return true;
     }
     if (begins_with(arg, "-Wno-"))
-      for (const Warning w : {Warning::get_before_sync, Warning::pointer_order, Warning::remote_loop})
+      for (const Warning w :
+           {Warning::get_before_sync, Warning::pointer_order, Warning::remote_loop})
         if (arg.substr(5) == warning_name(w)) {
           o_.disabled.push_back(w);
           return true;
@@ -189,8 +195,8 @@ class Reader {
       o_.color = arg == "-fdiagnostics-color" || arg == "-fdiagnostics-color=always";
       return true;
     }
-    if (begins_with(arg, "-g") || begins_with(arg, "-f") || begins_with(arg, "-m") ||
-        arg == "-p" || arg == "-pg" || arg == "-pthread") {
+    if (begins_with(arg, "-g") || begins_with(arg, "-f") || begins_with(arg, "-m") || arg == "-p" ||
+        arg == "-pg" || arg == "-pthread") {
       compile(arg);
       o_.link.push_back(arg);
       if (begins_with(arg, "-m") || begins_with(arg, "-fsanitize")) o_.preprocess.push_back(arg);

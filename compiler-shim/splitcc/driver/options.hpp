@@ -20,8 +20,8 @@ struct Input {
 
 struct Options {
   Stage stage = Stage::link;
-  std::vector<Input> inputs;         // objects and libraries keep their order
-  std::string output;                // -o
+  std::vector<Input> inputs;            // objects and libraries keep their order
+  std::string output;                   // -o
   std::vector<std::string> preprocess;  // for gcc -E: -I, -D and so on
   std::vector<std::string> compile;     // for gcc on the C that was made
   std::vector<std::string> cxx;         // as given, for other languages

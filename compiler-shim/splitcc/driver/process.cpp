@@ -23,7 +23,8 @@ namespace {
 int scratch_file() {
   std::string name = (std::filesystem::temp_directory_path() / "splitcc-XXXXXX").string();
   const int fd = ::mkostemp(name.data(), O_CLOEXEC);
-  if (fd < 0) fail("cannot make a file in " + std::filesystem::temp_directory_path().string(), errno);
+  if (fd < 0)
+    fail("cannot make a file in " + std::filesystem::temp_directory_path().string(), errno);
   ::unlink(name.c_str());
   return fd;
 }
@@ -51,8 +52,7 @@ Outcome run_program(const std::vector<std::string>& command, Keep keep) {
   if (out >= 0) posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
   if (err >= 0) posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
   pid_t child = 0;
-  const int failed =
-      ::posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  const int failed = ::posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0)
     fail(fmt::format("cannot run {}: is it installed and in PATH?", command[0]), failed);

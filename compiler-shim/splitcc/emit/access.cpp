@@ -90,7 +90,8 @@ void Emitter::load(Expr* e) {
   const std::string own = suffix(type);
   if (object->is_bit_field) {
     // The structure that it is in.
-    raw(fmt::format(" ({{ {0} vsc_t{1}; vsc_read(&vsc_t{1}, ", name_of(object->type_name), e->number));
+    raw(fmt::format(" ({{ {0} vsc_t{1}; vsc_read(&vsc_t{1}, ", name_of(object->type_name),
+                    e->number));
     if (object->node == Node::member)
       address(object->a);
     else
@@ -105,7 +106,8 @@ void Emitter::load(Expr* e) {
     return;
   }
   const bool cast = !is_float(type) && !is_word(type);
-  raw(cast ? fmt::format(" (({})vsc_read{}(", name_of(type), own) : fmt::format(" vsc_read{}(", own));
+  raw(cast ? fmt::format(" (({})vsc_read{}(", name_of(type), own)
+           : fmt::format(" vsc_read{}(", own));
   address(object);
   raw(cast ? "))" : ")");
 }
@@ -153,18 +155,19 @@ bool Emitter::step(Expr* e) {
   raw(fmt::format("; {} = ", name_of(type, o)));
   const std::string own = suffix(type);
   if (own.empty()) {
-    raw(fmt::format("({{ {0} vsc_t; vsc_read(&vsc_t, {1}, sizeof vsc_t); vsc_t; }}); {2} = {3} {4}; "
-                    "vsc_write({1}, &{5}, sizeof {5}); {6}; }})",
-                    name_of(type), p, name_of(type, o + "n"), o, e->op == Tok::plus_plus ? "+ 1" : "- 1",
-                    o + "n", old ? o : o + "n"));
+    raw(fmt::format(
+        "({{ {0} vsc_t; vsc_read(&vsc_t, {1}, sizeof vsc_t); vsc_t; }}); {2} = {3} {4}; "
+        "vsc_write({1}, &{5}, sizeof {5}); {6}; }})",
+        name_of(type), p, name_of(type, o + "n"), o, e->op == Tok::plus_plus ? "+ 1" : "- 1",
+        o + "n", old ? o : o + "n"));
     return true;
   }
   read_word(type, p);
-  const std::string next = is_word(type) ? moved(type, o, by)
-                           : is_local_pointer(type)
-                               ? fmt::format("(unsigned long)({} + {})", o, by)
-                               : fmt::format("({})({} {} 1)", name_of(type), o,
-                                             e->op == Tok::plus_plus ? "+" : "-");
+  const std::string next =
+      is_word(type) ? moved(type, o, by)
+      : is_local_pointer(type)
+          ? fmt::format("(unsigned long)({} + {})", o, by)
+          : fmt::format("({})({} {} 1)", name_of(type), o, e->op == Tok::plus_plus ? "+" : "-");
   raw("; ");
   write_open("write", type, old || e->is_unused);
   raw(fmt::format("{}, {}); ", p, next));
@@ -179,8 +182,8 @@ bool Emitter::assign(Expr* e) {
   const bool plain = e->op == Tok::equal;
   if (e->a->mode != Mode::remote) {
     if (plain || !is_word(type)) return false;
-    const std::string by = fmt::format("{}(long)({})", e->op == Tok::minus_equal ? "-" : "",
-                                       text_of(e->b));
+    const std::string by =
+        fmt::format("{}(long)({})", e->op == Tok::minus_equal ? "-" : "", text_of(e->b));
     Expr* const target = strip(e->a);
     if (target->node == Node::name) {
       const std::string name = text_of(target);
@@ -281,10 +284,10 @@ void Emitter::atomic(Expr* e) {
   const bool answers = e->type->kind != Kind::void_type;
   const std::string r = fmt::format("vsc_r{}", n);
   if (answers) raw(name_of(e->type, r) + "; ");
-  raw(fmt::format("vsc_atomic((unsigned int)vsc_process(vsc_p{0}), vsc_thunk_{0}, &vsc_x{0}, sizeof "
-                  "vsc_x{0}, {1}); {2}}})",
-                  n, answers ? fmt::format("&{0}, sizeof {0}", r) : "(void *)0, 0UL",
-                  answers ? r + "; " : ""));
+  raw(fmt::format(
+      "vsc_atomic((unsigned int)vsc_process(vsc_p{0}), vsc_thunk_{0}, &vsc_x{0}, sizeof "
+      "vsc_x{0}, {1}); {2}}})",
+      n, answers ? fmt::format("&{0}, sizeof {0}", r) : "(void *)0, 0UL", answers ? r + "; " : ""));
 }
 
 }  // namespace viaduct::splitcc

@@ -147,7 +147,8 @@ void Emitter::spread_array(const Declaration& all, const Declarator& d) {
   std::string file;
   for (const char c : diagnostics_.file_name(place.file))
     file += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
-  raw(fmt::format("vsc_word {} __attribute__((__cleanup__(vsc_auto_free))) = vsc_auto_spread({}, "
+  raw(
+      fmt::format("vsc_word {} __attribute__((__cleanup__(vsc_auto_free))) = vsc_auto_spread({}, "
                   "{}, \"{}\", \"{}\", {});",
                   d.name, product(type->bounds, 0), size_of(type->base), d.name, file, place.line));
 }
@@ -186,15 +187,16 @@ void Emitter::thunk(const Expr* e) {
     fields += name_of(t, fmt::format("vsc_{}", i)) + "; ";
     args += fmt::format(", ((struct vsc_atomic_{} *)vsc_a)->vsc_{}", e->number, i);
   }
-  raw(fmt::format("struct vsc_atomic_{0} {{ {1}}}; extern char vsc_fits_{0}[sizeof(struct "
+  raw(
+      fmt::format("struct vsc_atomic_{0} {{ {1}}}; extern char vsc_fits_{0}[sizeof(struct "
                   "vsc_atomic_{0}) <= 40 ? 1 : -1]; ",
                   e->number, fields));
   const bool answers = type->base->kind != Kind::void_type;
-  raw(fmt::format("static void vsc_thunk_{}(const void *vsc_a, void *vsc_r) {{ (void)vsc_a; "
-                  "(void)vsc_r; {}{}({}); }} ",
-                  e->number,
-                  answers ? "*(" + name_of(unit_.types.pointer_to(type->base)) + ")vsc_r = " : "",
-                  f->emitted.empty() ? std::string(f->name) : f->emitted, args));
+  raw(fmt::format(
+      "static void vsc_thunk_{}(const void *vsc_a, void *vsc_r) {{ (void)vsc_a; "
+      "(void)vsc_r; {}{}({}); }} ",
+      e->number, answers ? "*(" + name_of(unit_.types.pointer_to(type->base)) + ")vsc_r = " : "",
+      f->emitted.empty() ? std::string(f->name) : f->emitted, args));
 }
 
 }  // namespace viaduct::splitcc

@@ -66,7 +66,8 @@ void Emitter::token(int index) {
   }
   if (!out_.empty() && out_.back() == '\n' && flat_ == 0) {
     out_.append(static_cast<std::size_t>(std::min(t.column - 1, 200)), ' ');
-  } else if (t.space_before || flat_ > 0 || (!out_.empty() && out_.back() != '\n' && t.line_start)) {
+  } else if (t.space_before || flat_ > 0 ||
+             (!out_.empty() && out_.back() != '\n' && t.line_start)) {
     out_ += ' ';
   }
   if (const auto before = unit_.before.find(index); before != unit_.before.end())
@@ -83,7 +84,8 @@ void Emitter::token(int index) {
 // being written.
 void Emitter::range(int first, int last) {
   for (int i = first; i <= last; ++i) {
-    if (const auto edit = unit_.edits.find(i); edit != unit_.edits.end() && edit->second.last <= last) {
+    if (const auto edit = unit_.edits.find(i);
+        edit != unit_.edits.end() && edit->second.last <= last) {
       if (flat_ == 0) before_function(i);
       apply(edit->second);
       i = edit->second.last;
@@ -136,7 +138,8 @@ void Emitter::entries(int brace) {
       if (t->kind == Kind::function || t->kind == Kind::pointer) break;
       for (const Bound& b : t->bounds)
         if (!b.snapshot.empty())
-          raw(fmt::format(" __extension__ const unsigned long {} __attribute__((__unused__)) = "
+          raw(
+              fmt::format(" __extension__ const unsigned long {} __attribute__((__unused__)) = "
                           "(unsigned long)({});",
                           b.snapshot, text_of(b.size)));
     }
@@ -166,7 +169,8 @@ void Emitter::end_of_unit() {
   }
   if (unit_.splitc_main == nullptr) return;
   const bool answers = is_integer(unit_.splitc_main->type->base);
-  raw(fmt::format("int vsc_main(int vsc_argc, char **vsc_argv) {{\n"
+  raw(
+      fmt::format("int vsc_main(int vsc_argc, char **vsc_argv) {{\n"
                   "  {}((int (*)(int, char **))(void *)splitc_main)(vsc_argc, vsc_argv);\n"
                   "{}}}\n",
                   answers ? "return " : "", answers ? "" : "  return 0;\n"));

@@ -190,8 +190,8 @@ bool Emitter::binary(Expr* e) {
     case Tok::plus:
     case Tok::minus: {
       if (left && right) {
-        const bool spread = e->a->type->kind == Kind::spread_pointer &&
-                            e->b->type->kind == Kind::spread_pointer;
+        const bool spread =
+            e->a->type->kind == Kind::spread_pointer && e->b->type->kind == Kind::spread_pointer;
         raw(spread ? " vsc_spread_difference(" : " vsc_difference(");
         expr(e->a);
         raw(", ");

@@ -54,7 +54,9 @@ void Parser::external() {
       (kind(1) == Tok::identifier || (kind(1) == Tok::star && kind(2) == Tok::identifier)) &&
       kind(1) != Tok::l_paren)
     fail(fmt::format("'{}' is no type that is known here", text()),
-         text() == "global" || text() == "spread" ? "'global' and 'spread' stand behind the '*': T *global p" : "");
+         text() == "global" || text() == "spread"
+             ? "'global' and 'spread' stand behind the '*': T *global p"
+             : "");
   if (kind() != Tok::identifier && kind() != Tok::star && kind() != Tok::l_paren &&
       !starts_declaration())
     fail_expected("a declaration", "");
@@ -108,7 +110,8 @@ void Parser::declaration(bool at_file_scope) {
     if (!accept(Tok::comma)) break;
     skip_attributes();
   }
-  if (!s.any_type && s.last < s.first && all.declarators.empty()) fail_expected("a declaration", "");
+  if (!s.any_type && s.last < s.first && all.declarators.empty())
+    fail_expected("a declaration", "");
   all.last = expect(Tok::semicolon, "';'", " behind a declaration");
   finish_declaration(all);
 }
@@ -135,15 +138,16 @@ Symbol* Parser::add_symbol(const Declarator& d, const Specifiers& s, Type* type)
                     : is_function                  ? Symbol::What::function
                                                    : Symbol::What::variable;
   if (old != nullptr && !old->is_implicit) {
-    const bool again = old->what == what && (scopes_.depth() == 0 || s.storage == Storage::extern_ ||
-                                             is_function || what == Symbol::What::type_name);
+    const bool again =
+        old->what == what && (scopes_.depth() == 0 || s.storage == Storage::extern_ ||
+                              is_function || what == Symbol::What::type_name);
     if (!again) {
       sema_.error_at(d.name_token, fmt::format("'{}' is declared twice", d.name));
       diagnostics_.note(unit_.place(old->token), d.name, "the first one is here");
     } else if (!is_compatible(old->type, type) &&
                (mentions_word(old->type) || mentions_word(type))) {
-      sema_.error_at(d.name_token, fmt::format("'{}' is declared as '{}' here", d.name,
-                                               describe(type)));
+      sema_.error_at(d.name_token,
+                     fmt::format("'{}' is declared as '{}' here", d.name, describe(type)));
       diagnostics_.note(unit_.place(old->token), d.name,
                         fmt::format("and as '{}' here", describe(old->type)));
     }
@@ -164,8 +168,7 @@ Symbol* Parser::add_symbol(const Declarator& d, const Specifiers& s, Type* type)
   const Token& where = unit_.tokens[static_cast<std::size_t>(d.name_token)];
   symbol->from_system = where.in_system_header;
   symbol->is_library =
-      where.file >= 0 &&
-      diagnostics_.file_name(where.file).find("split-c/") != std::string::npos;
+      where.file >= 0 && diagnostics_.file_name(where.file).find("split-c/") != std::string::npos;
   if (s.storage == Storage::reg) symbol->register_token = s.storage_token;
   if (is_function && d.name == "sync" && scopes_.depth() == 0) symbol->emitted = "splitc_sync";
   scopes_.add(symbol);
@@ -206,7 +209,8 @@ void Parser::check_spread_array(Declarator& d, const Specifiers& s, Symbol* symb
   const bool is_static = scopes_.depth() == 0 || s.storage == Storage::static_;
   if (s.storage == Storage::extern_) return;
   if (type->bounds.front().size == nullptr) {
-    sema_.error_at(d.name_token, fmt::format("the size of the spread array '{}' is missing", d.name));
+    sema_.error_at(d.name_token,
+                   fmt::format("the size of the spread array '{}' is missing", d.name));
     return;
   }
   const auto each_bound = [&](auto&& visit) {
@@ -293,8 +297,7 @@ bool Parser::function_definition(Specifiers& s, Declarator& d, int first) {
   if (!chunk.identifiers.empty()) {
     old_parameters(chunk);
   } else {
-    if (kind() != Tok::l_brace)
-      fail_expected("'{'", "");
+    if (kind() != Tok::l_brace) fail_expected("'{'", "");
     for (Symbol* parameter : chunk.parameter_symbols) {
       if (!parameter->name.empty()) scopes_.add(parameter);
     }

@@ -19,7 +19,8 @@ Chunk Parser::pointer() {
   chunk.first = at_;
   expect(Tok::star, "'*'", "");
   for (;; ++at_) {
-    if (kind() == Tok::kw_const || kind() == Tok::kw_volatile || kind() == Tok::kw_restrict) continue;
+    if (kind() == Tok::kw_const || kind() == Tok::kw_volatile || kind() == Tok::kw_restrict)
+      continue;
     if (kind() == Tok::kw_attribute) {
       at_ = skip_attributes() + 1;
       --at_;
@@ -157,8 +158,7 @@ Chunk Parser::parameters() {
 
 void Parser::parameter(Chunk& chunk) {
   const int first = at_;
-  if (!starts_declaration() && kind() != Tok::kw_register)
-    fail_expected("a parameter's type", "");
+  if (!starts_declaration() && kind() != Tok::kw_register) fail_expected("a parameter's type", "");
   Specifiers s = specifiers(false);
   if (s.storage != Storage::none && s.storage != Storage::reg)
     sema_.error_at(s.storage_token, "a storage class has no place in a parameter");

@@ -79,6 +79,10 @@ Expr* Parser::assignment() {
     Expr* const right = assignment();
     return sema_.get_put(left, right, at);
   }
+  if (kind() == Tok::store && open_conditionals_ > 0 && strip(left)->mode != Mode::remote) {
+    split_store();
+    return left;
+  }
   if (accept(Tok::store)) {
     Expr* const right = assignment();
     return sema_.store(left, right, at);
@@ -86,16 +90,34 @@ Expr* Parser::assignment() {
   return left;
 }
 
+// `c ? a :-b`, where nothing can be stored: two operators. No token behind this one is known to
+// anybody yet.
+void Parser::split_store() {
+  Token minus = token();
+  unit_.tokens[static_cast<std::size_t>(at_)].kind = Tok::colon;
+  unit_.tokens[static_cast<std::size_t>(at_)].text = minus.text.substr(0, 1);
+  minus.kind = Tok::minus;
+  minus.text = minus.text.substr(1);
+  ++minus.column;
+  minus.space_before = false;
+  minus.line_start = false;
+  unit_.tokens.insert(unit_.tokens.begin() + at_ + 1, minus);
+}
+
 Expr* Parser::conditional() {
   const Depth depth(*this);
   Expr* const test = binary(1);
   if (kind() != Tok::question) return test;
   const int at = at_++;
-  Expr* const middle = kind() == Tok::colon ? nullptr : expression();
-  // `c ? a :-1` is a store, and has been refused.
-  if (kind() != Tok::colon && middle != nullptr && middle->node == Node::store &&
-      is_error(middle->type))
-    throw SyntaxError();
+  ++open_conditionals_;
+  Expr* middle = nullptr;
+  try {
+    if (kind() != Tok::colon) middle = expression();
+  } catch (const SyntaxError&) {
+    open_conditionals_ = 0;
+    throw;
+  }
+  --open_conditionals_;
   expect(Tok::colon, "':'", " of ?:");
   Expr* const last = conditional();
   return sema_.conditional(test, middle, last, at);
@@ -208,8 +230,7 @@ Expr* Parser::size_of() {
     e->type_first = type_first;
     e->type_last = type_last;
     e->is_constant = true;
-    if (type->kind == Kind::spread_array)
-      sema_.error(e, "the size of a whole spread array");
+    if (type->kind == Kind::spread_array) sema_.error(e, "the size of a whole spread array");
     if (mentions_word(type)) {
       e->special = true;
       sema_.spell(type);

@@ -17,8 +17,8 @@ Expr* Parser::initializer_value(Type* type, bool is_static) {
   const bool aggregate = type->kind == Kind::array;
   if (aggregate) {
     // A string, or a compound literal.
-    if (strip(e)->node != Node::string && strip(e)->node != Node::compound &&
-        !is_error(e->type) && e->node != Node::other)
+    if (strip(e)->node != Node::string && strip(e)->node != Node::compound && !is_error(e->type) &&
+        e->node != Node::other)
       sema_.error(e, fmt::format("an initializer for '{}' stands in braces", describe(type)));
     return e;
   }
@@ -31,6 +31,7 @@ Expr* Parser::initializer_value(Type* type, bool is_static) {
 }
 
 Expr* Parser::initializer_list(Type* type, bool is_static) {
+  const Brackets brackets(*this);
   const int first = expect(Tok::l_brace, "'{'", "");
   Expr* const list = sema_.make(Node::init_list, first, first, first);
   list->type = type;
@@ -56,8 +57,7 @@ Type* Parser::designator(Type* type, std::size_t* member) {
       expect(Tok::r_bracket, "']'", " in an initializer");
       type = type->kind == Kind::array ? type->base : sema_.error_type();
       any = true;
-    } else if (kind() == Tok::dot ||
-               (!any && kind() == Tok::identifier && kind(1) == Tok::colon)) {
+    } else if (kind() == Tok::dot || (!any && kind() == Tok::identifier && kind(1) == Tok::colon)) {
       accept(Tok::dot);
       if (kind() != Tok::identifier) fail_expected("a member's name", "");
       const Member* found = nullptr;

@@ -27,6 +27,19 @@ class Parser {
     bool is_splitc_main = false;
     int anchor = 0;  // first token of the outermost declaration around
   };
+  /// Within brackets of any kind: conditionals outside do not count.
+  struct Brackets {
+    explicit Brackets(Parser& parser) : parser_(parser), kept_(parser.open_conditionals_) {
+      parser.open_conditionals_ = 0;
+    }
+    ~Brackets() { parser_.open_conditionals_ = kept_; }
+    Brackets(const Brackets&) = delete;
+    Brackets& operator=(const Brackets&) = delete;
+
+   private:
+    Parser& parser_;
+    int kept_;
+  };
   struct Depth {
     explicit Depth(Parser& parser);
     ~Depth() { --parser_.nesting_; }
@@ -114,6 +127,7 @@ class Parser {
   Expr* expression();
   Expr* assignment();
   Expr* conditional();
+  void split_store();
   Expr* binary(int level);
   Expr* cast();
   Expr* unary();
@@ -140,7 +154,7 @@ class Parser {
   int at_ = 0;
   int nesting_ = 0;
   int anchor_ = 0;
-  int unnamed_ = 0;
+  int open_conditionals_ = 0;  // `?` whose `:` has not come, within these parentheses
 };
 
 }  // namespace viaduct::splitcc

@@ -16,6 +16,7 @@ Expr* Parser::postfix_of(Expr* e) {
     switch (kind()) {
       case Tok::l_bracket: {
         ++at_;
+        const Brackets brackets(*this);
         Expr* const subscript = expression();
         const int last = expect(Tok::r_bracket, "']'", " behind a subscript");
         e = sema_.index(e, subscript, at, last);
@@ -53,6 +54,7 @@ Expr* Parser::postfix_of(Expr* e) {
 
 // Behind '(': up to and with ')'.
 std::vector<Expr*> Parser::arguments() {
+  const Brackets brackets(*this);
   std::vector<Expr*> args;
   if (kind() != Tok::r_paren) {
     do args.push_back(assignment());
@@ -88,6 +90,7 @@ Expr* Parser::primary() {
 
 Expr* Parser::parenthesis() {
   const Depth depth(*this);
+  const Brackets brackets(*this);
   const int first = at_++;
   if (kind() == Tok::l_brace) return statement_expression(first);
   Expr* const inner = expression();

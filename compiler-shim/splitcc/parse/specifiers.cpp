@@ -32,8 +32,21 @@ bool Parser::starts_declaration() const {
 }
 
 namespace {
-enum Count { kVoid, kChar, kShort, kInt, kLong, kFloat, kDouble, kSigned, kUnsigned, kBool,
-             kComplex, kInt128, kCounts };
+enum Count {
+  kVoid,
+  kChar,
+  kShort,
+  kInt,
+  kLong,
+  kFloat,
+  kDouble,
+  kSigned,
+  kUnsigned,
+  kBool,
+  kComplex,
+  kInt128,
+  kCounts
+};
 }
 
 Specifiers Parser::specifiers(bool only_types) {
@@ -56,31 +69,69 @@ Specifiers Parser::specifiers(bool only_types) {
   };
   for (bool more = true; more;) {
     switch (kind()) {
-      case Tok::kw_typedef: storage(Storage::typedef_); break;
-      case Tok::kw_extern: storage(Storage::extern_); break;
-      case Tok::kw_static: storage(Storage::static_); break;
-      case Tok::kw_auto: storage(Storage::automatic); break;
-      case Tok::kw_register: if (!only_types) storage(Storage::reg); break;
+      case Tok::kw_typedef:
+        storage(Storage::typedef_);
+        break;
+      case Tok::kw_extern:
+        storage(Storage::extern_);
+        break;
+      case Tok::kw_static:
+        storage(Storage::static_);
+        break;
+      case Tok::kw_auto:
+        storage(Storage::automatic);
+        break;
+      case Tok::kw_register:
+        if (!only_types) storage(Storage::reg);
+        break;
       case Tok::kw_thread:
       case Tok::kw_noreturn:
       case Tok::kw_extension:
       case Tok::kw_const:
       case Tok::kw_restrict:
         break;
-      case Tok::kw_volatile: s.is_volatile = true; break;
-      case Tok::kw_inline: s.is_inline = true; break;
-      case Tok::kw_void: count(kVoid); break;
-      case Tok::kw_char: count(kChar); break;
-      case Tok::kw_short: count(kShort); break;
-      case Tok::kw_int: count(kInt); break;
-      case Tok::kw_long: count(kLong); break;
-      case Tok::kw_float: count(kFloat); break;
-      case Tok::kw_double: count(kDouble); break;
-      case Tok::kw_signed: count(kSigned); break;
-      case Tok::kw_unsigned: count(kUnsigned); break;
-      case Tok::kw_bool: count(kBool); break;
-      case Tok::kw_complex: count(kComplex); break;
-      case Tok::kw_int128: count(kInt128); break;
+      case Tok::kw_volatile:
+        s.is_volatile = true;
+        break;
+      case Tok::kw_inline:
+        s.is_inline = true;
+        break;
+      case Tok::kw_void:
+        count(kVoid);
+        break;
+      case Tok::kw_char:
+        count(kChar);
+        break;
+      case Tok::kw_short:
+        count(kShort);
+        break;
+      case Tok::kw_int:
+        count(kInt);
+        break;
+      case Tok::kw_long:
+        count(kLong);
+        break;
+      case Tok::kw_float:
+        count(kFloat);
+        break;
+      case Tok::kw_double:
+        count(kDouble);
+        break;
+      case Tok::kw_signed:
+        count(kSigned);
+        break;
+      case Tok::kw_unsigned:
+        count(kUnsigned);
+        break;
+      case Tok::kw_bool:
+        count(kBool);
+        break;
+      case Tok::kw_complex:
+        count(kComplex);
+        break;
+      case Tok::kw_int128:
+        count(kInt128);
+        break;
       case Tok::kw_floatn:
         basic = true;
         floatn = text();
@@ -134,7 +185,8 @@ Specifiers Parser::specifiers(bool only_types) {
   if (s.type == nullptr) s.type = basic_type(s, counts.data(), floatn);
   if (s.mode != Kind::error && is_integer(s.type)) {
     const bool is_unsigned = counts[kUnsigned] > 0;
-    s.type = unit_.types.basic(is_unsigned ? static_cast<Kind>(static_cast<int>(s.mode) + 1) : s.mode);
+    s.type =
+        unit_.types.basic(is_unsigned ? static_cast<Kind>(static_cast<int>(s.mode) + 1) : s.mode);
   }
   return s;
 }
@@ -230,7 +282,7 @@ Type* Parser::tag_specifier(Specifiers& s) {
   skip_attributes(&s);
   const bool defines = kind() == Tok::l_brace;
   if (name.empty() && !defines) fail_expected("a name or '{'", "");
-  Type* type = name.empty() ? nullptr
+  Type* type = name.empty()                          ? nullptr
                : defines || kind() == Tok::semicolon ? scopes_.find_tag_here(name)
                                                      : scopes_.find_tag(name);
   if (type != nullptr && type->tag->kind != what) {
@@ -294,8 +346,7 @@ void Parser::members(Tag* tag) {
       expect(Tok::semicolon, "';'", "");
       continue;
     }
-    if (!starts_type())
-      fail_expected("a type", " in a structure");
+    if (!starts_type()) fail_expected("a type", " in a structure");
     member_declaration(tag);
   }
 }
@@ -330,8 +381,8 @@ void Parser::member_declaration(Tag* tag) {
     if (d.type->kind == Kind::function || d.type->kind == Kind::void_type)
       sema_.error_at(d.first, fmt::format("a member of type '{}'", describe(d.type)));
     if (is_record(d.type) && !d.type->tag->is_complete)
-      sema_.error_at(d.first, fmt::format("a member of type '{}', which is not defined",
-                                          describe(d.type)));
+      sema_.error_at(d.first,
+                     fmt::format("a member of type '{}', which is not defined", describe(d.type)));
     if (kind() == Tok::colon) {
       d.bits_first = at_++;
       root(conditional());

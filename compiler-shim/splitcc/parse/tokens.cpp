@@ -51,8 +51,9 @@ void Parser::fail_expected(const char* what, const char* where) {
   }
   std::string rule;
   if (kind() == Tok::spread_end || kind() == Tok::get_put || kind() == Tok::store)
-    rule = "Split-C reads ':=', ':-' and '::' as one operator each; put a space in between if two "
-           "are meant";
+    rule =
+        "Split-C reads ':=', ':-' and '::' as one operator each; put a space in between if two "
+        "are meant";
   fail(fmt::format("{} is expected{}, not '{}'", what, where, text()), rule);
 }
 
@@ -137,12 +138,12 @@ int Parser::skip_attributes(Specifiers* specifiers, Declarator* declarator) {
       const auto has = [name](std::string_view part) {
         return name.find(part) != std::string_view::npos;
       };
-      const Kind mode = has("QI")                                     ? Kind::schar
-                        : has("HI")                                   ? Kind::short_int
-                        : has("SI")                                   ? Kind::integer
+      const Kind mode = has("QI")                                    ? Kind::schar
+                        : has("HI")                                  ? Kind::short_int
+                        : has("SI")                                  ? Kind::integer
                         : has("DI") || has("word") || has("pointer") ? Kind::long_int
-                        : has("TI")                                   ? Kind::int128
-                                                                      : Kind::error;
+                        : has("TI")                                  ? Kind::int128
+                                                                     : Kind::error;
       if (specifiers != nullptr) specifiers->mode = mode;
       if (declarator != nullptr) declarator->mode = mode;
     }

@@ -139,7 +139,7 @@ Expr* Sema::store(Expr* a, Expr* b, int at) {
   if (a->mode != Mode::remote) {
     error(e, ":- to an object of this process",
           "the left side of :- is an object of another process, reached through a global or spread "
-          "pointer; 'x ? a :-1' reads as a store: put a space between : and -");
+          "pointer");
     return bad(e);
   }
   e->b = convert(b, a->type, Use::assignment);
@@ -245,8 +245,10 @@ Expr* Sema::atomic(std::vector<Expr*> args, int first, int last) {
   }
   const std::size_t given = e->args.size() - 1;
   if (function->has_prototype && (function->is_variadic || function->parameters.size() != given)) {
-    error(e, fmt::format("{} takes {} arguments, not {}", callee->symbol->name,
-                         function->parameters.size(), given), kRule);
+    error(e,
+          fmt::format("{} takes {} arguments, not {}", callee->symbol->name,
+                      function->parameters.size(), given),
+          kRule);
     return bad(e);
   }
   int bytes = 8;

@@ -38,7 +38,8 @@ const Symbol* moving_part(const Expr* e, const std::vector<const Symbol*>& count
 
 void Sema::note_get(Expr* target) {
   const Symbol* const symbol = variable_of(target);
-  if (symbol != nullptr && symbol->depth > 0 && !is_record(symbol->type)) pending_.push_back(symbol);
+  if (symbol != nullptr && symbol->depth > 0 && !is_record(symbol->type))
+    pending_.push_back(symbol);
 }
 
 void Sema::check_pending(Expr* e) {
@@ -91,7 +92,8 @@ void Sema::note_access(Expr* e) {
     subscript = sum->b;
   }
   if (pointer == nullptr || subscript == nullptr) return;
-  if (value_type(pointer)->kind != Kind::global_pointer || !is_integer(value_type(subscript))) return;
+  if (value_type(pointer)->kind != Kind::global_pointer || !is_integer(value_type(subscript)))
+    return;
   const Symbol* const counter = moving_part(subscript, loops_.back().counters);
   if (counter == nullptr || mentions(pointer, counter)) return;
   loops_.back().told = true;

@@ -132,9 +132,9 @@ Expr* Sema::cast(Type* type, int type_first, int type_last, Expr* operand, int f
   Type* const from = value_type(operand);
   e->type = type;
   if (is_error(from) || is_error(type)) return bad(e);
-  e->is_zero = operand->is_zero &&
-               (is_integer(type) || is_word(type) ||
-                (type->kind == Kind::pointer && type->base->kind == Kind::void_type));
+  e->is_zero =
+      operand->is_zero && (is_integer(type) || is_word(type) ||
+                           (type->kind == Kind::pointer && type->base->kind == Kind::void_type));
   if (is_word(type) || is_word(from)) {
     e->special = true;
     e->element_of_spread = operand->element_of_spread && type->kind == Kind::spread_pointer;
@@ -151,7 +151,8 @@ Expr* Sema::cast(Type* type, int type_first, int type_last, Expr* operand, int f
     return e;
   }
   if (mentions_word(type)) e->special = true;
-  if (type->kind == Kind::array || type->kind == Kind::function || type->kind == Kind::spread_array) {
+  if (type->kind == Kind::array || type->kind == Kind::function ||
+      type->kind == Kind::spread_array) {
     error(e, fmt::format("a cast to '{}'", describe(type)));
     return bad(e);
   }
@@ -293,8 +294,8 @@ Expr* Sema::binary(Tok op, Expr* a, Expr* b, int at) {
     error(e, fmt::format("'{}' {} '{}'", describe(left), unit_.text(at), describe(right)));
     return bad(e);
   }
-  e->type = op == Tok::less_less || op == Tok::greater_greater ? promoted(left)
-                                                               : arithmetic(left, right);
+  e->type =
+      op == Tok::less_less || op == Tok::greater_greater ? promoted(left) : arithmetic(left, right);
   return e;
 }
 

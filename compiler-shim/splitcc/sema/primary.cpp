@@ -29,7 +29,7 @@ Expr* Sema::integer(int token) {
   const bool octal = !hex && text[0] == '0';
   unsigned long long number = 0;
   std::from_chars(text.data() + (hex ? 2 : 0), text.data() + digits, number,
-                  hex ? 16
+                  hex     ? 16
                   : octal ? 8
                           : 10);
   e->is_zero = number == 0 && text.find_first_of("123456789") == std::string_view::npos;
@@ -61,9 +61,9 @@ Expr* Sema::character(int token) {
 
 Expr* Sema::string(int first, int last) {
   Expr* const e = make(Node::string, first, last, first);
-  e->type = unit_.types.make(Kind::array, unit_.types.basic(unit_.text(first)[0] == 'L'
-                                                                 ? Kind::integer
-                                                                 : Kind::character));
+  e->type = unit_.types.make(
+      Kind::array,
+      unit_.types.basic(unit_.text(first)[0] == 'L' ? Kind::integer : Kind::character));
   e->mode = Mode::local;
   e->is_constant = true;
   return e;
@@ -126,7 +126,8 @@ Expr* Sema::index(Expr* base, Expr* subscript, int at, int last) {
   join(e);
   if (is_error(type) || is_error(sub)) return bad(e);
   if (!is_integer(sub)) {
-    error(subscript, fmt::format("a subscript must be a whole number, this is '{}'", describe(sub)));
+    error(subscript,
+          fmt::format("a subscript must be a whole number, this is '{}'", describe(sub)));
     return bad(e);
   }
   if (type->kind == Kind::spread_array) {
@@ -214,7 +215,8 @@ void Sema::check_arguments(Expr* e, Type* function) {
   const std::size_t given = e->args.size();
   const std::size_t wanted = function->parameters.size();
   const Expr* const name = strip(e->a);
-  const std::string who = name->node == Node::name ? std::string(name->symbol->name) : "the function";
+  const std::string who =
+      name->node == Node::name ? std::string(name->symbol->name) : "the function";
   if (function->has_prototype && (given < wanted || (given > wanted && !function->is_variadic))) {
     error(e->a, fmt::format("{} takes {} argument{}, not {}", who, wanted, wanted == 1 ? "" : "s",
                             given));
@@ -247,8 +249,9 @@ Expr* Sema::call(Expr* callee, std::vector<Expr*> args, int at, int last) {
   }
   if (is_local_pointer(function)) function = function->base;
   if (function->kind != Kind::function) {
-    error(callee, fmt::format("a value of type '{}' cannot be called", describe(callee->type)),
-          is_word(callee->type) ? "atomic(f, pointer, ...) runs a function in another process" : "");
+    error(
+        callee, fmt::format("a value of type '{}' cannot be called", describe(callee->type)),
+        is_word(callee->type) ? "atomic(f, pointer, ...) runs a function in another process" : "");
     return bad(e);
   }
   check_arguments(e, function);

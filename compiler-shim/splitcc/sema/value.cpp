@@ -97,7 +97,8 @@ Type* Sema::arithmetic(Type* a, Type* b) {
 Expr* Sema::value(Expr* e) {
   if (is_error(e->type)) return e;
   check_pending(e);
-  if (e->type->kind == Kind::spread_array || (e->mode == Mode::remote && e->type->kind == Kind::array)) {
+  if (e->type->kind == Kind::spread_array ||
+      (e->mode == Mode::remote && e->type->kind == Kind::array)) {
     Expr* const pointer = derived(Node::decay, e);
     pointer->type = value_type(e);
     pointer->element_of_spread = true;
@@ -106,8 +107,8 @@ Expr* Sema::value(Expr* e) {
   }
   if (e->mode != Mode::remote) return e;
   if (e->type->kind == Kind::void_type || e->type->kind == Kind::function) {
-    error(e, fmt::format("an object of type '{}' in another process has no value",
-                         describe(e->type)));
+    error(e,
+          fmt::format("an object of type '{}' in another process has no value", describe(e->type)));
     return bad(e);
   }
   if (is_record(e->type) && !e->type->tag->is_complete) {
@@ -132,7 +133,8 @@ Expr* Sema::condition(Expr* e) {
   Type* const type = value_type(e);
   if (is_error(type)) return e;
   if (!is_scalar(type) && type->kind != Kind::opaque) {
-    error(e, fmt::format("a condition must be a number or a pointer, this is '{}'", describe(type)));
+    error(e,
+          fmt::format("a condition must be a number or a pointer, this is '{}'", describe(type)));
     return e;
   }
   if (!is_word(type)) return e;
@@ -198,16 +200,17 @@ Expr* Sema::to_word(Expr* e, Type* to, Use use, const std::string& what) {
   Type* const from = value_type(e);
   if (e->is_zero || is_local_pointer(from)) {
     if (!e->is_zero && to->kind == Kind::spread_pointer) {
-      error(e,
-            fmt::format("{}'{}' does not become '{}' by itself", what, describe(from), describe(to)),
-            "a spread pointer runs across the processes, a local one does not: write the cast if "
-            "this process' object is meant");
+      error(
+          e,
+          fmt::format("{}'{}' does not become '{}' by itself", what, describe(from), describe(to)),
+          "a spread pointer runs across the processes, a local one does not: write the cast if "
+          "this process' object is meant");
       return e;
     }
     if (!e->is_zero && !is_compatible(from->base, to->base, 1) &&
         from->base->kind != Kind::void_type && to->base->kind != Kind::void_type)
-      warn(Warning::plain, e->at, fmt::format("{}'{}' becomes '{}' without a cast", what,
-                                              describe(from), describe(to)));
+      warn(Warning::plain, e->at,
+           fmt::format("{}'{}' becomes '{}' without a cast", what, describe(from), describe(to)));
     Expr* const word = derived(Node::globalize, e);
     word->type = to;
     word->is_zero = e->is_zero;
@@ -216,8 +219,8 @@ Expr* Sema::to_word(Expr* e, Type* to, Use use, const std::string& what) {
   if (is_word(from)) {
     const bool any = from->base->kind == Kind::void_type || to->base->kind == Kind::void_type;
     if (!any && !is_compatible(from->base, to->base, 1))
-      warn(Warning::plain, e->at, fmt::format("{}'{}' becomes '{}' without a cast", what,
-                                              describe(from), describe(to)));
+      warn(Warning::plain, e->at,
+           fmt::format("{}'{}' becomes '{}' without a cast", what, describe(from), describe(to)));
     else if (from->kind == Kind::global_pointer && to->kind == Kind::spread_pointer && !any &&
              !strip(e)->element_of_spread)
       warn(Warning::plain, e->at,

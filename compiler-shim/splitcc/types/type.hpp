@@ -77,14 +77,14 @@ struct Tag {
 
 struct Type {
   Kind kind = Kind::error;
-  Type* base = nullptr;         // pointee, element, result; of an enumeration nothing
-  Tag* tag = nullptr;           // of structure, union, enumeration
-  std::vector<Bound> bounds;    // of array: one; of spread_array: those left of ::
+  Type* base = nullptr;       // pointee, element, result; of an enumeration nothing
+  Tag* tag = nullptr;         // of structure, union, enumeration
+  std::vector<Bound> bounds;  // of array: one; of spread_array: those left of ::
   std::vector<Parameter> parameters;
   bool has_prototype = false;
   bool is_variadic = false;
   bool is_volatile = false;
-  std::string_view spelling;    // of floatn, opaque, complex
+  std::string_view spelling;  // of floatn, opaque, complex
 };
 
 /// Owns types and knows the basic ones.
