@@ -21,12 +21,12 @@ splitc_main(argc, argv) char **argv;
 }
 END
 "$splitcc" -g wrong.sc -o wrong || exit 1
-gdb -q -batch -ex 'break wrong.sc:12' -ex run -ex 'print answer' -ex 'print half' -ex next -ex next ./wrong >gdb.out 2>&1
+timeout 60 gdb -q -batch -ex 'break wrong.sc:12' -ex run -ex 'print answer' -ex 'print half' -ex next -ex next ./wrong >gdb.out 2>&1
 for want in 'Breakpoint 1, splitc_main .*wrong.sc:12' 'table\[MYPROC\]\[1\] = answer' '^\$1 = 42' '^\$2 = 0.5' \
   '^13.*answer += block' '^14.*return answer'; do
   grep -q -e "$want" gdb.out || { echo "debugger.sh: gdb does not show '$want':"; cat gdb.out; exit 1; }
 done
-VIADUCT_SEGMENT_BASE=1024G valgrind -q ./wrong >valgrind.out 2>&1
+VIADUCT_SEGMENT_BASE=1024G VIADUCT_SPREAD_BYTES=16M VIADUCT_HEAP_BYTES=64M timeout 60 valgrind -q --leak-check=no ./wrong >valgrind.out 2>&1
 grep -A1 'Invalid read of size 4' valgrind.out | grep -q 'splitc_main (wrong.sc:13)' || {
   echo "debugger.sh: valgrind does not name line 13:"
   cat valgrind.out
