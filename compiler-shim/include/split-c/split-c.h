@@ -22,6 +22,13 @@
 #define PROCSLOG __splitc_procslog
 
 void sync(void); /* waits for this process' gets and puts; splitc_sync() where sync() is POSIX' */
+
+/* Of the C library, what answers a pointer: programs of a time when an int held one call these
+ * without a declaration. (The compiler knows malloc and its like by itself.) */
+struct _IO_FILE *fopen(), *fdopen(), *freopen(), *popen(), *tmpfile();
+char *getenv(), *getcwd(), *strtok(), *ctime(), *asctime();
+struct tm *localtime(), *gmtime();
+void *bsearch();
 #else
 #include <split-c/runtime.h>
 #define __SPLITC_GLOBAL(type) vsc_word
