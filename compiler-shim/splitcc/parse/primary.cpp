@@ -181,6 +181,7 @@ Expr* Parser::name() {
     symbol->token = at_;
     symbol->is_implicit = true;
     symbol->type = unit_.types.make(Kind::function, sema_.int_type());
+    if (word == "sync") symbol->emitted = "splitc_sync";
     scopes_.add_global(symbol);
   }
   const int at = at_++;
