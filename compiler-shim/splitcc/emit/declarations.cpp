@@ -143,6 +143,8 @@ void Emitter::spread_array(const Declaration& all, const Declarator& d) {
   for (const Bound& b : type->bounds) keep(b);
   for (const Type* t = type->base; t->kind == Kind::array; t = t->base)
     for (const Bound& b : t->bounds) keep(b);
+  // Jumps past this are refused, as gcc refuses them for arrays of variable size.
+  raw(fmt::format("typedef char vsc_g{}[vsc_procs()] __attribute__((__unused__)); ", d.name_token));
   const Place place = unit_.place(d.name_token);
   std::string file;
   for (const char c : diagnostics_.file_name(place.file))

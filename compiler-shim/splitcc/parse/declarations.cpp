@@ -292,6 +292,9 @@ bool Parser::function_definition(Specifiers& s, Declarator& d, int first) {
   function.anchor = anchor;
   function.is_splitc_main = outer && d.name == "splitc_main";
   if (function.is_splitc_main) unit_.splitc_main = symbol;
+  if (outer && d.name == "main")
+    sema_.warn(Warning::plain, d.name_token, "a Split-C program begins with splitc_main, not main",
+               "the runtime's main starts the processes and calls splitc_main in each");
   functions_.push_back(function);
   scopes_.enter();
   if (!chunk.identifiers.empty()) {
