@@ -23,7 +23,9 @@ extern "C" void vsc_atomic(unsigned int process, void (*thunk)(const void*, void
                            unsigned long result_bytes) {
   // Pointers to objects are passed alike, whatever they point to.
   const auto call = reinterpret_cast<splitc::detail::CallThunk>(reinterpret_cast<void*>(thunk));
-  splitc::detail::call_slow(process, call, arguments, bytes, result, result_bytes);
+  constexpr char kNothing = 0;
+  splitc::detail::call_slow(process, call, arguments == nullptr ? &kNothing : arguments, bytes,
+                            result, result_bytes);
 }
 
 VIADUCT_C_CALLABLE int fetch_and_add(vsc_word to, int value) {
