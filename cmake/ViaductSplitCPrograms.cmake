@@ -1,3 +1,6 @@
+# Programs of the time leave what they have allocated to the end of the process. For tests that run them.
+set(VIADUCT_SPLIT_C_ENVIRONMENT ${CMAKE_COMMAND} -E env "ASAN_OPTIONS=exitcode=99:detect_leaks=0")
+
 # viaduct_add_split_c(NAME DIRECTORY SOURCES s... [FLAGS f...]): a program in <build>/DIRECTORY that splitcc makes of
 # Split-C (and C) source. Sources that include others of the same folder are made again when any file there changes.
 function(viaduct_add_split_c name directory)
