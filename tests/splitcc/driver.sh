@@ -56,6 +56,12 @@ rm -f a.out
 check a.out 0 '^$' "$splitcc" -DVALUE=1 main.sc other.o plain.o more.o
 there a.out
 
+# A line end within a string in a header.
+printf 'static char *usage = "first\nsecond";\n' >parts/usage.h
+printf '#include <stdio.h>\n#include "usage.h"\nsplitc_main() { printf("%%s line %%d\\n", usage, __LINE__); }\n' >parts/long.sc
+check long_string 0 '^$' "$splitcc" -w parts/long.sc -o long
+check long_string 0 '^second line 3$' "$run" -n 1 ./long
+
 # Stages.
 check preprocess 0 'int twice\(x\)' "$splitcc" -E parts/other.sc
 check preprocess_to 0 '^$' "$splitcc" -E parts/other.sc -o other.i

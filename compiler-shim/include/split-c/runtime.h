@@ -1,7 +1,8 @@
 /* split-c/runtime.h: what C that splitcc generates (or that a person writes) calls in the runtime.
  *
- * GNU C89 and C++. No other header is needed, no macro without the prefix VSC_ is defined, and no
- * name without the prefix vsc_: the generated C includes this before the user's first line.
+ * GNU C89 and C++. No other header is needed. No macro is defined without the prefix VSC_ (but for
+ * vsc_write where VSC_SEQUENTIAL is), and no name without the prefix vsc_: the generated C includes
+ * this before the user's first line.
  *
  * A global or spread pointer is one word: process in bits 48 to 63, address in that process in bits
  * 0 to 47; null is any word with address 0, and is made as the all-zero word. Addresses are plain
@@ -173,6 +174,7 @@ void vsc_store(vsc_word to, const void *from, unsigned long bytes); /* likewise 
 /* -fsplitc-sc: a full fence after each blocking write. */
 #ifdef VSC_SEQUENTIAL
 #define VSC_AFTER_WRITE __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define vsc_write(to, from, bytes) (vsc_write(to, from, bytes), VSC_AFTER_WRITE)
 #else
 #define VSC_AFTER_WRITE (void)0
 #endif

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -136,6 +138,40 @@ int Driver::other(const Input& input, const std::string& output) {
   return execute(command);
 }
 
+// Headers with raw newlines in strings: corrected copies beside the copy of the file that includes
+// them, where they are found first. Answers whether there are any.
+bool Driver::join_headers(const Input& input, const std::string& messages,
+                          const std::string& beside) {
+  std::vector<std::string> folders = {
+      fs::path(input.name).parent_path().lexically_normal().string()};
+  for (const std::string& option : options_.preprocess)
+    if (option.substr(0, 2) == "-I")
+      folders.push_back(fs::path(option.substr(2)).lexically_normal().string());
+  bool any = false;
+  std::istringstream lines(messages);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("missing terminating \" character") == std::string::npos) continue;
+    const std::string file = line.substr(0, line.find(':'));
+    std::ifstream in(file, std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    const std::optional<std::string> joined = join_strings(text);
+    if (!joined) continue;
+    const std::string normal = fs::path(file).lexically_normal().string();
+    for (std::string folder : folders) {
+      if (!folder.empty() && folder.back() != '/') folder += '/';
+      if (folder == "./") folder.clear();
+      const std::string rest =
+          normal.substr(0, folder.size()) == folder ? normal.substr(folder.size()) : "";
+      if (rest.empty() || rest[0] == '/' || rest.substr(0, 2) == "..") continue;
+      const fs::path to = fs::path(beside).parent_path() / rest;
+      fs::create_directories(to.parent_path());
+      write_file(to.string(), fmt::format("# 1 \"{}\"\n", quoted(file)) + *joined);
+      any = true;
+    }
+  }
+  return any;
+}
+
 // gcc -E, after raw newlines in strings have been joined to their lines.
 int Driver::preprocess(const Input& input, std::string& text) {
   std::ifstream in(input.name, std::ios::binary);
@@ -147,19 +183,26 @@ int Driver::preprocess(const Input& input, std::string& text) {
       installation_.c_compiler,    "-E",           "-x",           "c",
       "-std=" + options_.standard, "-D__SPLITC__", "-D__splitc__", "-fno-diagnostics-show-caret"};
   append(command, options_.preprocess);
+  const fs::path place = fs::path(input.name).parent_path();
   std::string name = input.name;
+  const auto run = [&] {
+    std::vector<std::string> whole = command;
+    if (name != input.name) append(whole, {"-iquote", place.empty() ? "." : place.string()});
+    append(whole, {"-I" + installation_.include, name});
+    show(whole);
+    return run_program(whole, Keep::output_and_errors);
+  };
   const std::optional<std::string> joined = join_strings(source);
-  if (joined || !fs::is_regular_file(name)) {  // what is read from a pipe is read once
+  const auto copy = [&] {
     name = folder_.file(fs::path(input.name).filename().string());
     write_file(name, fmt::format("# 1 \"{}\"\n", quoted(input.name)) + joined.value_or(source));
-    const fs::path place = fs::path(input.name).parent_path();
-    command.push_back("-iquote");
-    command.push_back(place.empty() ? "." : place.string());
+  };
+  if (joined || !fs::is_regular_file(name)) copy();  // what is read from a pipe is read once
+  Outcome outcome = run();
+  if (outcome.errors.find("missing terminating \" character") != std::string::npos) {
+    if (name == input.name) copy();
+    if (join_headers(input, outcome.errors, name)) outcome = run();
   }
-  command.push_back("-I" + installation_.include);
-  command.push_back(name);
-  show(command);
-  Outcome outcome = run_program(command, Keep::output_and_errors);
   Diagnostics diagnostics;
   diagnostics.set_color(color_);
   if (options_.no_warnings) diagnostics.silence_warnings();

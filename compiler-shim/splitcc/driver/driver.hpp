@@ -22,6 +22,7 @@ class Driver {
   int split_c(const Input& input, const std::string& output);
   int other(const Input& input, const std::string& output);
   int preprocess(const Input& input, std::string& text);
+  bool join_headers(const Input& input, const std::string& messages, const std::string& beside);
   int compile_c(const Input& input, const std::string& c, const std::string& output);
   int link();
   int execute(const std::vector<std::string>& command);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 
 int main(int argc, char** argv) {
   namespace sc = viaduct::splitcc;
+  // gcc's messages are read: in English.
+  ::setenv("LC_ALL", "C", 1);
   try {
     sc::Options options = sc::parse_options(std::vector<std::string>(argv + 1, argv + argc));
     if (options.help) {
