@@ -89,6 +89,7 @@ struct Expr {
   bool is_bit_field = false;
   bool as_lvalue = false;  // a cast, conditional or comma that is assigned to
   bool is_register = false;
+  bool is_collective = false;      // a call of the library's that all processes must make
   bool element_of_spread = false;  // an element of a spread array or through a spread pointer
   int first = 0;                   // its tokens
   int last = 0;

@@ -145,14 +145,17 @@ void Emitter::spread_array(const Declaration& all, const Declarator& d) {
     for (const Bound& b : t->bounds) keep(b);
   // Jumps past this are refused, as gcc refuses them for arrays of variable size.
   raw(fmt::format("typedef char vsc_g{}[vsc_procs()] __attribute__((__unused__)); ", d.name_token));
-  const Place place = unit_.place(d.name_token);
+  raw(fmt::format(
+      "vsc_word {} __attribute__((__cleanup__(vsc_auto_free))) = vsc_auto_spread({}, "
+      "{}, \"{}\", {});",
+      d.name, product(type->bounds, 0), size_of(type->base), d.name, place_of(d.name_token)));
+}
+
+std::string Emitter::place_of(const Place& place) {
   std::string file;
   for (const char c : diagnostics_.file_name(place.file))
     file += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
-  raw(
-      fmt::format("vsc_word {} __attribute__((__cleanup__(vsc_auto_free))) = vsc_auto_spread({}, "
-                  "{}, \"{}\", \"{}\", {});",
-                  d.name, product(type->bounds, 0), size_of(type->base), d.name, file, place.line));
+  return fmt::format("\"{}\", {}", file, place.line);
 }
 
 // What must stand before a function: static local spread arrays, thunks.

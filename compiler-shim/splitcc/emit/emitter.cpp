@@ -153,14 +153,11 @@ void Emitter::end_of_unit() {
     raw("static void vsc_allocate_statics(void) {\n");
     for (const StaticSpread& s : unit_.statics) {
       const Type* const type = s.symbol->type;
-      std::string name;
-      for (const char c : diagnostics_.file_name(s.place.file))
-        name += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
       const std::string variable =
           s.symbol->emitted.empty() ? std::string(s.symbol->name) : s.symbol->emitted;
-      raw(fmt::format("  vsc_static_spread(&{}, {}, {}, \"{}\", \"{}\", {});\n", variable,
-                      product(type->bounds, 0), size_of(type->base), s.symbol->name, name,
-                      s.place.line));
+      raw(fmt::format("  vsc_static_spread(&{}, {}, {}, \"{}\", {});\n", variable,
+                      product(type->bounds, 0), size_of(type->base), s.symbol->name,
+                      place_of(s.place)));
     }
     raw("}\n"
         "static struct vsc_unit vsc_this_unit = {0, vsc_allocate_statics};\n"

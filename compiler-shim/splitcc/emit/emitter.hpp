@@ -42,6 +42,9 @@ class Emitter {
 
   // types.cpp
   std::string name_of(const Type* type, std::string inner = {});
+  /// "FILE", LINE: as arguments of a function.
+  std::string place_of(const Place& place);
+  std::string place_of(int token) { return place_of(unit_.place(token)); }
   std::string size_of(const Type* type);
   std::string bound(const Bound& b);
   std::string product(const std::vector<Bound>& bounds, std::size_t from);

@@ -131,6 +131,12 @@ bool Emitter::rewrite(Expr* e) {
     case Node::atomic:
       atomic(e);
       return true;
+    case Node::call:
+      if (!e->is_collective) return false;
+      raw(fmt::format(" (vsc_at({}), ", place_of(e->first)));
+      holes(e);
+      raw(")");
+      return true;
     default:
       return false;
   }

@@ -257,6 +257,10 @@ Expr* Sema::call(Expr* callee, std::vector<Expr*> args, int at, int last) {
   check_arguments(e, function);
   e->type = function->base;
   join(e);
+  const Expr* const name = strip(e->a);
+  e->is_collective = name->node == Node::name && name->symbol->is_library &&
+                     (name->symbol->name == "barrier" || name->symbol->name.substr(0, 4) == "all_");
+  if (e->is_collective) e->special = true;
   e->is_constant = false;
   e->has_effect = true;
   return e;
