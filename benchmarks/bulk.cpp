@@ -1,0 +1,418 @@
+// bulk: bandwidth by message size of native VI, Active Messages and Split-C, beside memcpy between
+// the same processes. Run as `viaduct-run -n 2 --bind bulk`; see docs/benchmarks.md. After Begel et
+// al. 2001, figure 5.
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "am/bundle.hpp"
+#include "am/context.hpp"
+#include "am/endpoint.hpp"
+#include "am/token.hpp"
+#include "benchmarks/common/block_link.hpp"
+#include "benchmarks/common/curve.hpp"
+#include "benchmarks/common/figures.hpp"
+#include "benchmarks/common/machine.hpp"
+#include "benchmarks/common/measurements.hpp"
+#include "benchmarks/common/options.hpp"
+#include "benchmarks/common/shared_block.hpp"
+#include "benchmarks/common/statistics.hpp"
+#include "benchmarks/common/vi_writer.hpp"
+#include "benchmarks/common/yardsticks.hpp"
+#include "runtime/error.hpp"
+#include "runtime/job.hpp"
+#include "splitc/splitc.hpp"
+
+namespace viaduct::bench {
+namespace {
+
+using splitc::global_ptr;
+using splitc::Path;
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::size_t kLeastBlock = kMiB;  // smaller pieces go one behind the other into one
+constexpr std::size_t kMostBlock = Yardsticks::kBulkBytes;
+
+// What the handler of this rank (which may be a thread) has seen.
+constinit thread_local std::uint64_t pieces_seen = 0;
+void on_piece(am::Token&, std::span<std::byte>) { ++pieces_seen; }
+
+void copy_pieces(const Block& block) {
+  for (std::size_t at = 0; at < block.bytes; at += block.piece)
+    std::memcpy(block.to + at, block.from + at, block.piece);
+}
+
+/// One curve: a way to move blocks, and where they lie.
+struct Way {
+  std::string name;
+  std::string yardstick;  // another way's name; empty: it is one itself
+  Path path = Path::automatic;
+  Mover mover;
+  Block block;  // this rank's addresses
+
+  [[nodiscard]] bool is_yardstick() const noexcept { return yardstick.empty(); }
+  // A layer's plain name is the whole job's, as in logp; a yardstick's is the copy's, as in limits.
+  [[nodiscard]] std::string alone(std::size_t piece) const {
+    return fmt::format("{}_{}{}_gbs", name, size_name(piece), is_yardstick() ? "" : "_alone");
+  }
+  [[nodiscard]] std::string read(std::size_t piece) const {
+    return fmt::format("{}_{}{}_gbs", name, size_name(piece), is_yardstick() ? "_sum" : "");
+  }
+};
+
+class Bulk {
+ public:
+  Bulk(Job& job, std::byte* block, Role role, const Options& options)
+      : options_(options),
+        yardsticks_(block, role),
+        link_(pair(), reinterpret_cast<BlockLink::Flags*>(block + Yardsticks::block_bytes())),
+        memory_(allocate()),
+        fetched_(allocate()),
+        theirs_(splitc::toglobal(1, splitc::all_bcast(memory_.get(), 1))),
+        context_(job),
+        bundle_(context_),
+        endpoint_(bundle_),
+        peer_{other(role)},
+        writer_(context_.nic(), pair(), Rank{other(role)}, vi_memory()) {
+    endpoint_.map_all();
+    if (!is_sender()) endpoint_.set_segment({yardsticks_.bulk_target(), kMostBlock});
+    pair().meet();
+    add_window_ways();
+    add_splitc_ways();
+    for (const std::size_t piece : sizes())
+      for (const Way& way : ways_) add(way, piece);
+  }
+
+  static std::size_t block_bytes() noexcept {
+    return Yardsticks::block_bytes() + sizeof(BlockLink::Flags);
+  }
+
+  void run() {
+    divisor_ = pair().busy_divisor();
+    rounds_ = list_.run(pair(), divisor_ == 1 ? options_.rounds : std::min(options_.rounds, 3U));
+  }
+
+  /// Every size of every curve, and what is said of the curves.
+  [[nodiscard]] Figures all() const {
+    Figures figures;
+    for (const Measurement& m : list_) {
+      if (m.against.empty())
+        figures.add_yardstick(m.name, m.unit, of(m.name));
+      else
+        figures.add(m.name, m.unit, of(m.name), {m.against, 0, of(m.against)});
+    }
+    add_summary(figures);
+    return figures;
+  }
+  [[nodiscard]] Figures summary() const {
+    Figures figures;
+    for (const char* name :
+         {"memcpy_1m_gbs", "memcpy_1m_sum_gbs", "memcpy_64m_gbs", "memcpy_64m_sum_gbs"})
+      if (is_measured(name)) figures.add_yardstick(name, "GB/s", of(name));
+    add_summary(figures);
+    return figures;
+  }
+
+  /// The curves, size by size, each yardstick beside what is divided by it.
+  void print(std::FILE* file) const {
+    for (const bool read : {false, true})
+      for (const Way& yardstick : ways_)
+        if (yardstick.is_yardstick()) print_table(file, yardstick, read);
+  }
+
+ private:
+  static constexpr std::size_t kPage = 4096;
+  struct Release {
+    void operator()(std::byte* p) const noexcept { operator delete[](p, std::align_val_t{kPage}); }
+  };
+  static std::byte* allocate() { return new (std::align_val_t{kPage}) std::byte[kMostBlock]; }
+  static std::uint32_t other(Role role) noexcept { return role == Role::sender ? 1 : 0; }
+  Pair& pair() noexcept { return yardsticks_.pair(); }
+  bool is_sender() noexcept { return pair().is_sender(); }
+  [[nodiscard]] const std::vector<double>& of(const std::string& name) const {
+    return list_.of(rounds_, name);
+  }
+
+  std::span<std::byte> vi_memory() {
+    if (is_sender()) return {memory_.get(), kMostBlock};
+    return {yardsticks_.bulk_target(), kMostBlock};
+  }
+
+  [[nodiscard]] std::vector<std::size_t> sizes() const {
+    if (options_.size_bytes != 0) {  // blocks are whole: a power of two, at least a word
+      std::size_t size = sizeof(std::uint64_t);
+      while (2 * size <= std::min(options_.size_bytes, kMostBlock)) size *= 2;
+      return {size};
+    }
+    std::vector<std::size_t> all{8};
+    for (std::size_t size = 64; size <= kMostBlock; size *= 4) all.push_back(size);
+    return all;
+  }
+
+  void add(const Way& way, std::size_t piece) {
+    const bool limit = way.is_yardstick();
+    const Way& yardstick = limit ? way : find(way.yardstick);
+    // The two come from the same blocks.
+    list_.add(way.alone(piece), "GB/s", limit ? "" : yardstick.alone(piece), [this, &way, piece] {
+      splitc::force_path(way.path);
+      Block block = way.block;
+      block.piece = piece;
+      block.bytes = std::max(piece, kLeastBlock);
+      const BlockLink::Bandwidth measured = link_.round(way.mover, block, blocks(piece));
+      read_gbs_ = measured.read_gbs;
+      splitc::all_store_sync();
+      return measured.alone_gbs;
+    });
+    list_.add(way.read(piece), "GB/s", limit ? "" : yardstick.read(piece),
+              [this] { return read_gbs_; });
+  }
+
+  [[nodiscard]] std::uint32_t blocks(std::size_t piece) const noexcept {
+    constexpr std::size_t kBytesARound = 16 * kMiB;
+    constexpr std::size_t kManyPieces = 1024;
+    if (options_.iterations != 0) return static_cast<std::uint32_t>(options_.iterations);
+    if (divisor_ != 1 || kLeastBlock / piece > kManyPieces) return 1;
+    return static_cast<std::uint32_t>(
+        std::max<std::size_t>(1, kBytesARound / std::max(piece, kLeastBlock)));
+  }
+
+  [[nodiscard]] const Way& find(const std::string& name) const {
+    return *std::find_if(ways_.begin(), ways_.end(),
+                         [&](const Way& way) { return way.name == name; });
+  }
+
+  // Into memory of the job's segment, which is what the NIC maps.
+  void add_window_ways() {
+    Way way;
+    way.block.from = memory_.get();
+    way.block.to = yardsticks_.bulk_target();
+    way.name = "memcpy";
+    way.mover.move = copy_pieces;
+    ways_.push_back(way);
+
+    way.yardstick = "memcpy";
+    way.name = "vi_write";
+    way.mover.move = [this](const Block& b) { writer_.write(b.from, b.bytes, b.piece); };
+    ways_.push_back(way);
+
+    way.name = "am_bulk";
+    way.mover.move = [this](const Block& b) {
+      for (std::size_t at = 0; at < b.bytes; at += b.piece)
+        if (endpoint_.request_bulk<on_piece>(peer_, std::span(b.from + at, b.piece), at) !=
+            Status::ok)
+          throw std::runtime_error("request_bulk failed");
+    };
+    way.mover.serve = [this] { bundle_.poll(); };
+    way.mover.arrive = [this](const Block& b) {
+      while (pieces_seen != b.bytes / b.piece) bundle_.poll();
+      pieces_seen = 0;
+    };
+    ways_.push_back(way);
+  }
+
+  // Into and out of what the peer has allocated as any C++ program does.
+  void add_splitc_ways() {
+    (void)splitc::read(theirs_);  // maps the peer's memory
+    Way put;
+    put.block.from = memory_.get();
+    put.block.to = is_sender() ? splitc::detail::place_of(theirs_.word()) : memory_.get();
+    put.name = "memcpy_put";
+    put.mover.move = copy_pieces;
+    if (put.block.to == nullptr)
+      throw Error(std::errc::not_supported,
+                  "the other rank's heap is not mapped here, so that there is no direct path to "
+                  "measure; VIADUCT_SPLITC_PATH and VIADUCT_HEAP must be unset");
+    ways_.push_back(put);
+    Way get = put;
+    get.name = "memcpy_get";
+    get.mover.fetches = true;
+    get.block.from = put.block.to;
+    get.block.to = fetched_.get();
+    ways_.push_back(get);
+
+    put.yardstick = put.name;
+    get.yardstick = get.name;
+    put.mover.move = [this](const Block& b) { put_pieces(b); };
+    get.mover.move = [this](const Block& b) { get_pieces(b); };
+    put.mover.serve = get.mover.serve = [] { splitc::poll(); };
+    Way store = put;
+    store.mover.move = [this](const Block& b) { store_pieces(b); };
+    store.mover.arrive = [](const Block& b) { splitc::store_sync(b.bytes); };
+    store.mover.ends_at_peer = true;
+    const std::pair<Path, const char*> paths[] = {
+        {Path::automatic, ""}, {Path::rdma, "_rdma"}, {Path::message, "_message"}};
+    for (const auto& [path, suffix] : paths) {
+      put.path = get.path = store.path = path;
+      put.name = fmt::format("splitc_bulk_put{}", suffix);
+      get.name = fmt::format("splitc_bulk_get{}", suffix);
+      store.name = fmt::format("splitc_bulk_store{}", suffix);
+      ways_.push_back(put);
+      ways_.push_back(get);
+      if (path != Path::rdma) ways_.push_back(store);  // stores are always messages
+    }
+  }
+
+  void put_pieces(const Block& b) {
+    for (std::size_t at = 0; at < b.bytes; at += b.piece)
+      (void)splitc::bulk_put(theirs_ + static_cast<std::ptrdiff_t>(at), b.from + at, b.piece);
+    splitc::sync();
+  }
+  void get_pieces(const Block& b) {
+    for (std::size_t at = 0; at < b.bytes; at += b.piece)
+      (void)splitc::bulk_get(b.to + at, theirs_ + static_cast<std::ptrdiff_t>(at), b.piece);
+    splitc::sync();
+  }
+  void store_pieces(const Block& b) {
+    for (std::size_t at = 0; at < b.bytes; at += b.piece)
+      splitc::bulk_store(theirs_ + static_cast<std::ptrdiff_t>(at), b.from + at, b.piece);
+  }
+
+  [[nodiscard]] bool is_measured(const std::string& name) const {
+    return std::any_of(list_.begin(), list_.end(),
+                       [&](const Measurement& m) { return m.name == name; });
+  }
+
+  void add_summary(Figures& figures) const {
+    add_names_of_logp(figures);
+    if (sizes().size() > 1) add_shapes(figures);
+    if (divisor_ != 1)
+      figures.add_note(
+          "other programs use these cores: fewer blocks a round, and at most 3 rounds; the ratios "
+          "say little");
+    if (const std::string note = rounds_.note(); !note.empty()) figures.add_note(note);
+  }
+
+  // What logp calls am_bulk_1m_gbs and so on, of Split-C: its put.
+  void add_names_of_logp(Figures& figures) const {
+    const Way& put = find("splitc_bulk_put");
+    const Way& copy = find("memcpy_put");
+    const auto add = [&](const char* name, const std::string& is, const std::string& limit) {
+      figures.add(name, "GB/s", of(is), {limit, 0, of(limit)});
+    };
+    for (const std::size_t piece : sizes()) {
+      if (piece == kMiB) add("splitc_bulk_1m_gbs", put.read(piece), copy.read(piece));
+      if (piece != 64 * kMiB) continue;
+      add("splitc_bulk_64m_gbs", put.read(piece), copy.read(piece));
+      add("splitc_bulk_64m_alone_gbs", put.alone(piece), copy.alone(piece));
+    }
+  }
+
+  // Those that are cut from blocks of one size, which the caches hold alike.
+  [[nodiscard]] std::vector<std::size_t> shape_sizes() const {
+    std::vector<std::size_t> all = sizes();
+    all.erase(std::upper_bound(all.begin(), all.end(), kLeastBlock), all.end());
+    return all;
+  }
+
+  /// One value a round from a way's curve of that round.
+  template <class F>
+  [[nodiscard]] std::vector<double> by_round(const Way& way, F f) const {
+    std::vector<double> values;
+    const std::vector<std::size_t> all = shape_sizes();
+    for (std::size_t round = 0; round < of(way.alone(all.front())).size(); ++round) {
+      std::vector<double> curve;
+      for (const std::size_t piece : all) curve.push_back(of(way.alone(piece))[round]);
+      values.push_back(f(curve));
+    }
+    return values;
+  }
+
+  // Plateaus as shares of the VI's, as in the paper, and n-half beside the yardstick's.
+  void add_shapes(Figures& figures) const {
+    const std::vector<std::size_t> all = shape_sizes();
+    const auto height = [](const std::vector<double>& curve) { return plateau(curve); };
+    const auto half = [&all](const std::vector<double>& curve) { return n_half(all, curve); };
+    const std::vector<double> peak = by_round(find("vi_write"), height);
+    for (const Way& way : ways_) {
+      const std::string height_name = way.name + "_plateau_gbs";
+      const std::string half_name = way.name + "_n_half_bytes";
+      if (way.is_yardstick()) {
+        figures.add_yardstick(height_name, "GB/s", by_round(way, height));
+        figures.add_yardstick(half_name, "B", by_round(way, half));
+        continue;
+      }
+      const Way& yardstick = find(way.yardstick);
+      if (way.name == "vi_write")
+        figures.add(height_name, "GB/s", peak,
+                    {"memcpy_plateau_gbs", 0, by_round(yardstick, height)});
+      else
+        figures.add(height_name, "GB/s", by_round(way, height), {"vi_write_plateau_gbs", 0, peak});
+      figures.add(half_name, "B", by_round(way, half),
+                  {way.yardstick + "_n_half_bytes", 0, by_round(yardstick, half)});
+    }
+  }
+
+  void print_table(std::FILE* file, const Way& yardstick, bool read) const {
+    fmt::print(file, "{}, GB/s, median (and the median of the ratios to {})\n",
+               read ? "to the receiver's having added up every word" : "the transfer alone",
+               yardstick.name);
+    fmt::print(file, "{:>6} {:>10}", "size", yardstick.name);
+    for (const Way& way : ways_)
+      if (way.yardstick == yardstick.name) fmt::print(file, " {:>24}", way.name);
+    for (const std::size_t piece : sizes()) {
+      const auto value = [&](const Way& way) -> const std::vector<double>& {
+        return of(read ? way.read(piece) : way.alone(piece));
+      };
+      fmt::print(file, "\n{:>6} {:>10.3f}", size_name(piece), median(value(yardstick)));
+      for (const Way& way : ways_)
+        if (way.yardstick == yardstick.name)
+          fmt::print(file, " {:>16.3f} ({:>5.2f})", median(value(way)),
+                     median(ratios(value(way), value(yardstick))));
+    }
+    fmt::print(file, "\n\n");
+  }
+
+  Options options_;
+  Yardsticks yardsticks_;
+  BlockLink link_;
+  std::unique_ptr<std::byte[], Release> memory_;   // what is sent, put into, fetched from
+  std::unique_ptr<std::byte[], Release> fetched_;  // where to
+  global_ptr<std::byte> theirs_;
+  am::Context context_;
+  am::Bundle bundle_;
+  am::Endpoint endpoint_;
+  am::Index peer_;
+  ViWriter writer_;
+  std::vector<Way> ways_;
+  std::uint64_t divisor_ = 1;
+  double read_gbs_ = 0;  // of the blocks measured last
+  Measurements list_;
+  Rounds rounds_;
+};
+
+int measure(int argc, char** argv) {
+  CLI::App app("Measures bandwidth by message size: native VI, Active Messages, Split-C.");
+  Options options;
+  add_common_options(app, options);
+  add_size_option(app, options);
+  int exit_code = 0;
+  if (!parse_command_line(app, argc, argv, MYPROC == 0, exit_code)) return exit_code;
+  if (PROCS != 2)
+    throw Error(std::errc::invalid_argument,
+                "bulk measures two ranks; run it as: viaduct-run -n 2 --bind bulk");
+  Job& job = splitc::job();
+  const Role role = MYPROC == 0 ? Role::sender : Role::peer;
+  std::byte* const block = share_block(job, Bulk::block_bytes(), Rank{1});
+  require_own_core(job, block, role);
+  Bulk bulk(job, block, role, options);
+  bulk.run();
+  if (role != Role::sender) return 0;
+  bulk.print(stdout);
+  bulk.summary().print(stdout);
+  if (!options.json_file.empty())
+    bulk.all().write_json(options.json_file,
+                          machine_facts(job.size(), job.threads_mode() ? "threads" : "processes"));
+  return 0;
+}
+
+}  // namespace
+}  // namespace viaduct::bench
+
+int splitc_main(int argc, char** argv) { return viaduct::bench::measure(argc, argv); }

@@ -1,0 +1,87 @@
+#include "benchmarks/common/block_link.hpp"
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "benchmarks/common/stopwatch.hpp"
+#include "benchmarks/common/yardsticks.hpp"
+
+namespace viaduct::bench {
+namespace {
+
+void spin_until(const PairPage::Word& word, std::uint64_t mark) noexcept {
+  while (word.value.load(std::memory_order_acquire) != mark) {
+  }
+}
+
+void raise(PairPage::Word& word, std::uint64_t mark) noexcept {
+  word.value.store(mark, std::memory_order_release);
+}
+
+/// Of the words first, first + 1, ... in @p bytes bytes.
+std::uint64_t sum_of_sequence(std::uint64_t first, std::size_t bytes) noexcept {
+  const std::uint64_t n = bytes / sizeof first;
+  return n * first + n * (n - 1) / 2;
+}
+
+void check(std::uint64_t sum, std::uint64_t expected) {
+  if (sum == expected) return;
+  throw std::runtime_error(fmt::format(
+      "a block did not arrive as it was sent: the words' sum is {} instead of {}", sum, expected));
+}
+
+void write_sequence(std::byte* to, std::size_t bytes, std::uint64_t first) noexcept {
+  auto* const words = reinterpret_cast<std::uint64_t*>(to);
+  for (std::size_t i = 0; i < bytes / sizeof first; ++i) words[i] = first + i;
+}
+
+}  // namespace
+
+BlockLink::Bandwidth BlockLink::round(const Mover& mover, const Block& block,
+                                      std::uint32_t blocks) {
+  for (std::uint32_t i = 0; i <= blocks; ++i) {
+    if (i == 1) alone_ns_ = read_ns_ = 0;  // the first finds the lines where other ways left them
+    ++mark_;
+    if (mover.fetches != pair_.is_sender()) write_sequence(block.from, block.bytes, mark_);
+    const std::uint64_t expected = sum_of_sequence(mark_, block.bytes);
+    pair_.meet();
+    if (pair_.is_sender())
+      move_one(mover, block, expected);
+    else
+      take_one(mover, block, expected);
+  }
+  const double bytes = static_cast<double>(block.bytes) * blocks;
+  return {pair_.from_sender(bytes / alone_ns_), pair_.from_sender(bytes / read_ns_)};
+}
+
+void BlockLink::move_one(const Mover& mover, const Block& block, std::uint64_t expected) {
+  const Stopwatch watch;
+  mover.move(block);
+  double alone = watch.elapsed_ns();
+  const std::uint64_t sum = mover.fetches ? sum_words(block.to, block.bytes) : expected;
+  double read = watch.elapsed_ns();
+  raise(flags_.moved, mark_);
+  spin_until(flags_.arrived, mark_);
+  if (mover.ends_at_peer) alone = watch.elapsed_ns();
+  spin_until(flags_.read, mark_);
+  if (!mover.fetches) read = watch.elapsed_ns();
+  check(sum, expected);
+  alone_ns_ += alone;
+  read_ns_ += read;
+}
+
+void BlockLink::take_one(const Mover& mover, const Block& block, std::uint64_t expected) {
+  if (mover.serve) {
+    while (flags_.moved.value.load(std::memory_order_acquire) != mark_) mover.serve();
+  } else {
+    spin_until(flags_.moved, mark_);
+  }
+  if (mover.arrive) mover.arrive(block);
+  raise(flags_.arrived, mark_);
+  const std::uint64_t sum = mover.fetches ? expected : sum_words(block.to, block.bytes);
+  raise(flags_.read, mark_);
+  check(sum, expected);
+}
+
+}  // namespace viaduct::bench
