@@ -64,7 +64,13 @@ inline void write(global_ptr<T> to, std::type_identity_t<T> value) {
 /// those who use it for all their writes. Cost: a full fence, tens of cycles.
 template <Variable T>
 inline void write_fenced(global_ptr<T> to, std::type_identity_t<T> value) {
-  write(to, value);
+  std::byte* const place = detail::kIsWord<T> ? detail::place_of(to.word()) : nullptr;
+  if (place != nullptr) [[likely]] {
+    detail::light_poll();
+    if constexpr (detail::kIsWord<T>) detail::store_word<T>(place, value);
+  } else {
+    detail::write_fenced_value(to.word(), value);
+  }
   detail::full_fence<detail::Fence::write_fenced>();
 }
 

@@ -107,6 +107,7 @@ namespace detail {
 inline constexpr std::size_t kCallBytes = 40;    // arguments of a function that runs elsewhere
 inline constexpr std::size_t kResultBytes = 40;  // and its result
 using CallThunk = void (*)(const std::byte* arguments, std::byte* result);
+[[noreturn, gnu::cold]] void stop_null_call();
 void call_slow(std::uint32_t process, CallThunk thunk, const void* arguments, std::size_t bytes,
                void* result, std::size_t result_bytes);
 
@@ -160,6 +161,8 @@ struct Arriving {
 };
 template <auto F, class T, class R, class P, class... Rest>
 R call_at(global_ptr<T> at, R (*)(P, Rest...), const std::type_identity_t<Rest>&... a) {
+  if (!at) [[unlikely]]
+    stop_null_call();
   return Call<F, R, Arriving<T>, std::decay_t<Rest>...>::run(at.process(), Arriving<T>{at.word()},
                                                              a...);
 }
@@ -167,7 +170,8 @@ R call_at(global_ptr<T> at, R (*)(P, Rest...), const std::type_identity_t<Rest>&
 
 /// Runs @p F(args...) in @p process, during one of its polls, and answers its result: no other such
 /// function and no message runs there at the same time. F may use that process' memory and nothing
-/// else: communication from it stops the program with a sentence.
+/// else: communication from it stops the program with a sentence, and so does an exception that
+/// leaves it, whoever runs it. (MYPROC, PROCS, toglobal() and tolocal() may be used.)
 ///
 ///     long bump(long by) { return counter += by; }
 ///     long now = atomic<bump>(3, 10);
@@ -186,10 +190,13 @@ struct lock_t {
   std::uint64_t holder = 0;  // process + 1
 };
 /// Blocks until this process holds it, polling meanwhile. Not recursive. A full fence.
+/// Errors: stops the program with a sentence when this process holds it already, or when what is
+/// there is no lock; throws Error when the process is lost that holds it.
 void lock(global_ptr<lock_t> l);
 /// Whether it could be taken at once.
 [[nodiscard]] bool try_lock(global_ptr<lock_t> l);
-/// Stops the program with a sentence when this process does not hold it. A full fence.
+/// Stops the program with a sentence that names who holds it, when this process does not. A full
+/// fence.
 void unlock(global_ptr<lock_t> l);
 
 }  // namespace viaduct::splitc

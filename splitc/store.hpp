@@ -13,6 +13,11 @@ namespace detail {
 void store_slow(std::uint64_t to, const void* from, std::size_t bytes);
 void bulk_store(std::uint64_t to, const void* from, std::size_t bytes);
 void bulk_store_now(std::uint64_t to, const void* from, std::size_t bytes);
+void store_now_slow(std::uint64_t to, const void* from, std::size_t bytes);
+template <class T>
+[[gnu::noinline]] void store_now_value(std::uint64_t to, T value) {
+  store_now_slow(to, &value, sizeof(T));
+}
 }  // namespace detail
 
 /// Stores @p value at @p to. It is *delivered at a poll point of the target*: never while the
@@ -44,7 +49,14 @@ inline void bulk_store(global_ptr<T> to, const std::type_identity_t<T>* from, st
 /// is a put. Not counted by store_sync(); sync(), then barrier() completes it.
 template <Variable T>
 inline void store_now(global_ptr<T> to, std::type_identity_t<T> value) {
-  (void)put(to, value);
+  if constexpr (detail::kIsWord<T>) {
+    if (std::byte* place = detail::place_of(to.word())) [[likely]] {
+      detail::light_poll();
+      detail::store_word<T>(place, value);
+      return;
+    }
+  }
+  detail::store_now_value(to.word(), value);
 }
 template <Variable T>
 inline void bulk_store_now(global_ptr<T> to, const std::type_identity_t<T>* from,

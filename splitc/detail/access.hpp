@@ -75,6 +75,7 @@ struct Handle {
 // Whatever the inline paths do not take: places that are not in the view, other paths, errors.
 void read_slow(std::uint64_t from, void* to, std::size_t bytes);
 void write_slow(std::uint64_t to, const void* from, std::size_t bytes);
+void write_fenced_slow(std::uint64_t to, const void* from, std::size_t bytes);  // without the fence
 Handle get_slow(void* to, std::uint64_t from, std::size_t bytes);
 Handle put_slow(std::uint64_t to, const void* from, std::size_t bytes);
 
@@ -88,6 +89,10 @@ template <class T>
 template <class T>
 [[gnu::noinline]] void write_value(std::uint64_t to, T value) {
   write_slow(to, &value, sizeof(T));
+}
+template <class T>
+[[gnu::noinline]] void write_fenced_value(std::uint64_t to, T value) {
+  write_fenced_slow(to, &value, sizeof(T));
 }
 template <class T>
 [[gnu::noinline]] Handle put_value(std::uint64_t to, T value) {

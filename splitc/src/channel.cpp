@@ -13,6 +13,12 @@ namespace header = via::shm::header;
 namespace {
 // "SC": leaves other discriminators to other clients.
 constexpr std::uint64_t kSplitC = std::uint64_t{0x5343} << 48;
+
+[[noreturn]] void stop_ended(const char* operation, std::uint32_t process) {
+  stop(operation, "process " + std::to_string(process) +
+                      " has ended Split-C and can no longer be reached: see why its splitc_main "
+                      "has failed, or let all processes meet in a barrier before the end");
+}
 }  // namespace
 
 /// Makes this side of the channel and asks the peer for its own.
@@ -68,9 +74,7 @@ Channel& Machine::Parts::channel(std::uint32_t process, bool blocks, const char*
   if (c.ended || c.vi->state() != via::ViState::connected) {
     check_lost(operation, process);
     check_lost(operation, kAnyone);  // it may have ended because of another one
-    stop(operation,
-         ("process " + std::to_string(process) + " has ended Split-C and can no longer be reached")
-             .c_str());
+    stop_ended(operation, process);
   }
   c.connected = true;
   return c;
@@ -113,10 +117,6 @@ bool Machine::Parts::take_credit(Channel& c) noexcept {
 
 std::uint64_t Machine::Parts::request(Channel& c, const char* operation, std::uint64_t client,
                                       const std::uint64_t* words, std::uint32_t bytes) {
-  if (in_call) [[unlikely]]
-    stop(operation,
-         "called by a function that runs for another process (atomic): it may use local memory "
-         "only");
   via::shm::Slot* slot = nullptr;
   bool credit = take_credit(c);
   if (!credit || (slot = c.vi->claim()) == nullptr) [[unlikely]] {
@@ -129,7 +129,7 @@ std::uint64_t Machine::Parts::request(Channel& c, const char* operation, std::ui
     if (c.ended) {
       check_lost(operation, c.process);
       check_lost(operation, kAnyone);
-      stop(operation, "the process has ended Split-C and can no longer be reached");
+      stop_ended(operation, c.process);
     }
   }
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
@@ -201,22 +201,21 @@ void Machine::Parts::finish(const char* operation, Handle handle) {
   if (!is_complete(handle)) wait(operation, handle.process, [&] { return is_complete(handle); });
 }
 
-void Machine::send_line(std::uint32_t process, std::uint32_t index, std::uint64_t mark,
-                        const std::uint64_t* words, std::uint32_t count) {
+void Machine::send_line(const char* operation, std::uint32_t process, std::uint32_t index,
+                        std::uint64_t mark, const std::uint64_t* words, std::uint32_t count) {
   Parts& parts = *parts_;
-  constexpr const char* kOperation = "a collective's message";
-  Channel& c = parts.channel(process, false, kOperation);
+  Channel& c = parts.channel(process, false, operation);
   std::uint64_t message[via::shm::kWordsPerSlot] = {};
   if (count < via::shm::kWordsPerSlot) {
     message[0] = mark;
     std::copy_n(words, count, message + 1);
-    parts.request(c, kOperation, wire::make(wire::Op::line, index), message, 8 * (count + 1));
+    parts.request(c, operation, wire::make(wire::Op::line, index), message, 8 * (count + 1));
     return;
   }
   std::copy_n(words, via::shm::kWordsPerSlot, message);
-  parts.request(c, kOperation, wire::make(wire::Op::line_words, index), message,
+  parts.request(c, operation, wire::make(wire::Op::line_words, index), message,
                 8 * via::shm::kWordsPerSlot);
-  parts.request(c, kOperation, wire::make(wire::Op::line, index, 1), &mark, 8);
+  parts.request(c, operation, wire::make(wire::Op::line, index, 1), &mark, 8);
 }
 
 }  // namespace viaduct::splitc::detail

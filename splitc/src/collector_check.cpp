@@ -57,8 +57,11 @@ std::string name_of(const Described& call) {
     case CollectiveKind::end:
       return name;
     case CollectiveKind::allocate:
+    case CollectiveKind::allocate_spread:
+      return fmt::format("{} of {} bytes in each process", name, call.count);
     case CollectiveKind::release:
-      return fmt::format("{} ({})", name, call.count);
+    case CollectiveKind::release_spread:
+      return fmt::format("{} of {:#x}", name, call.count);
     case CollectiveKind::all_reduce:
     case CollectiveKind::scan:
     case CollectiveKind::scan_before:
@@ -121,9 +124,13 @@ const char* to_string(CollectiveKind kind) noexcept {
     case CollectiveKind::scan_before:
       return "all_scan_before";
     case CollectiveKind::allocate:
-      return "collective allocation";
+      return "all_malloc";
+    case CollectiveKind::allocate_spread:
+      return "all_spread_malloc";
     case CollectiveKind::release:
-      return "collective release of memory";
+      return "all_free";
+    case CollectiveKind::release_spread:
+      return "all_spread_free";
     case CollectiveKind::store_sync:
       return "all_store_sync";
     case CollectiveKind::end:

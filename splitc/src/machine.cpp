@@ -72,14 +72,44 @@ void stop(const char* operation, const char* what) {
   violate_contract(std::string(operation) + ": " + what);
 }
 
+void stop(const char* operation, const std::string& what) { stop(operation, what.c_str()); }
+
+void stop_no_process(const char* operation, const char* where, std::int64_t process) {
+  stop(operation, std::string(where) + " names process " + std::to_string(process) +
+                      ", but the job has the processes 0 to " + std::to_string(hot.procs - 1));
+}
+
+namespace {
+
+// Also while hot shows none, because a function runs that atomic() has brought here.
+thread_local constinit Machine* the_machine = nullptr;
+
+[[noreturn, gnu::cold]] void stop_without_machine(const char* operation) {
+  if (is_forked_copy())
+    stop(operation,
+         "called in a child that the process forked: the child has a copy of the process' memory "
+         "and may exec or _exit, but takes no part in the job");
+  if (the_machine != nullptr)
+    stop(operation,
+         "called by a function that atomic() runs: it may use local memory only; communicate "
+         "where atomic() is called, before or after it");
+  stop(operation,
+       "called outside splitc_main: Split-C begins before it and ends when it returns, and belongs "
+       "to the thread that runs it");
+}
+
+}  // namespace
+
 Machine& machine(const char* operation) {
   if (hot.machine == nullptr) [[unlikely]]
-    stop(operation,
-         is_forked_copy()
-             ? "called in a child that the process forked: the child has a copy of the process' "
-               "memory and may exec or _exit, but takes no part in the job"
-             : "called outside splitc_main: Split-C begins before it and ends when it returns");
+    stop_without_machine(operation);
   return *hot.machine;
+}
+
+Machine& machine_in_call(const char* operation) {
+  if (the_machine == nullptr || is_forked_copy()) [[unlikely]]
+    stop_without_machine(operation);
+  return *the_machine;
 }
 
 void poll_slow() { machine("poll").poll(); }
@@ -91,7 +121,7 @@ Machine::Machine(Job& job) : job_(job), settings_(load_settings()) {
   compare_settings(job, settings_);
   memory_ = std::make_unique<Memory>(job, settings_);
   parts_ = std::make_unique<Parts>(*this, job);
-  hot.machine = this;
+  hot.machine = the_machine = this;
   collector_ = std::make_unique<Collector>(*this);
   job.bootstrap().fence();
 }
@@ -103,6 +133,7 @@ Machine::~Machine() {
   }
   collector_.reset();
   hot = Hot{};
+  the_machine = nullptr;
   parts_.reset();
   memory_.reset();
 }
@@ -200,10 +231,6 @@ void Machine::Parts::register_memory() {
 }
 
 std::uint32_t Machine::Parts::poll_now() {
-  if (in_call) [[unlikely]]
-    stop("poll",
-         "called by a function that runs for another process (atomic): it may use local "
-         "memory only");
   nic->hush_bells();
   Dispatcher dispatcher{*this};
   constexpr std::uint32_t kBatch = 32;

@@ -10,6 +10,7 @@
 #include "runtime/error.hpp"
 #include "splitc/atomic.hpp"
 #include "splitc/detail/access.hpp"
+#include "splitc/detail/collective.hpp"
 #include "splitc/detail/machine.hpp"
 #include "splitc/path.hpp"
 #include "splitc/src/channel.hpp"
@@ -19,6 +20,44 @@
 namespace viaduct::splitc::detail {
 
 void copy_value(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;  // access.cpp
+
+/// read(), under the name that the program has called it by.
+void read_as(const char* operation, std::uint64_t from, void* to, std::size_t bytes);
+[[nodiscard]] const char* to_string(Rmw what) noexcept;  // atomic.cpp
+// What goes as a block, or need not, under the name that the program has called it by.
+Handle get_block(const char* operation, void* to, std::uint64_t from, std::size_t bytes);
+Handle put_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes);
+void store_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes);
+void store_value(const char* operation, std::uint64_t to, const void* from, std::size_t bytes);
+
+/// While it lives, a function of the program runs that atomic() has brought here: there is no
+/// Split-C for it.
+class GuestCall {
+ public:
+  GuestCall() noexcept : hot_(hot), collector_(the_collector) {
+    hot.views = no_views;
+    hot.next_header = &quiet_word;
+    hot.empty_header = 0;
+    hot.attention = &quiet_word;
+    hot.machine = nullptr;
+    the_collector = nullptr;
+  }
+  ~GuestCall() {
+    hot = hot_;
+    the_collector = collector_;
+  }
+  GuestCall(const GuestCall&) = delete;
+  GuestCall& operator=(const GuestCall&) = delete;
+
+ private:
+  Hot hot_;
+  Collector* collector_;
+};
+
+/// Runs @p thunk for @p process. What it throws ends the job: the process that has called atomic()
+/// may be another one.
+void run_guest(std::uint32_t process, CallThunk thunk, const std::byte* arguments,
+               std::byte* result) noexcept;  // atomic.cpp
 
 enum Counter : std::uint32_t {
   kRequests,
@@ -83,8 +122,10 @@ struct Machine::Parts {
   void serve_pull(Channel& c, std::uint64_t client, const std::uint64_t* words);
   std::uint64_t modify(Channel& c, std::uint64_t client, const std::uint64_t* words);
   void serve_call(Channel& c, std::uint64_t client, const std::uint64_t* words);
-  [[nodiscard]] std::byte* own_place(const Channel& c, const char* operation, std::uint64_t address,
-                                     std::size_t bytes);
+  /// Memory of this process that @p process names. Addresses that are nobody's end the job, with a
+  /// sentence, and not by a signal.
+  [[nodiscard]] std::byte* own_place(const char* operation, std::uint32_t process,
+                                     std::uint64_t address, std::size_t bytes);
 
   // locate.cpp: where an operation goes
   struct Place {
@@ -93,7 +134,8 @@ struct Machine::Parts {
     static constexpr std::uint32_t kNone = 0xffffffff;
   };
   Place locate(const char* operation, std::uint64_t word, std::size_t bytes);
-  std::uint32_t region_of(std::uint32_t process, std::uint64_t address, std::size_t bytes);
+  std::uint32_t region_of(const char* operation, std::uint32_t process, std::uint64_t address,
+                          std::size_t bytes);
   bool rdma(std::uint32_t process, std::uint32_t region, std::uint64_t address, std::byte* local,
             std::size_t bytes, bool write) noexcept;
 
@@ -140,8 +182,7 @@ struct Machine::Parts {
   std::uint32_t epoch = 0;
   std::array<std::uint64_t, 2> delivered{};
 
-  bool failed = false;   // nobody is to be waited for at the end
-  bool in_call = false;  // a function of another process runs
+  bool failed = false;  // nobody is to be waited for at the end
   std::array<std::uint64_t, kCounterCount> counters{};
 };
 

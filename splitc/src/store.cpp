@@ -10,21 +10,19 @@
 namespace viaduct::splitc {
 namespace detail {
 
-void store_slow(std::uint64_t to, const void* from, std::size_t bytes) {
-  constexpr const char* kOperation = "store";
-  if (bytes > kInlineData) return bulk_store(to, from, bytes);
-  Machine::Parts& parts = machine(kOperation).parts();
+void store_value(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
+  Machine::Parts& parts = machine(operation).parts();
   light_poll();
   const std::uint32_t process = process_of(to);
   Channel* c = process < parts.channels.size() ? parts.channels[process][0].get() : nullptr;
   if (c == nullptr || !c->open_store || address_of(to) == 0) [[unlikely]] {
-    const auto place = parts.locate(kOperation, to, bytes);
+    const auto place = parts.locate(operation, to, bytes);
     if (process == hot.myproc) {
       std::memmove(place.here, from, bytes);
       parts.delivered[parts.epoch] += bytes;
       return;
     }
-    c = &parts.channel(process, false, kOperation);
+    c = &parts.channel(process, false, operation);
     parts.note_store(*c);
   }
   std::uint64_t words[via::shm::kWordsPerSlot];
@@ -36,8 +34,14 @@ void store_slow(std::uint64_t to, const void* from, std::size_t bytes) {
     std::memcpy(words + 1, from, bytes);
   }
   parts.count(kStores);
-  c->last_store = parts.request(*c, kOperation, wire::make(wire::Op::store, 0, parts.epoch), words,
+  c->last_store = parts.request(*c, operation, wire::make(wire::Op::store, 0, parts.epoch), words,
                                 static_cast<std::uint32_t>(8 + bytes));
+}
+
+void store_slow(std::uint64_t to, const void* from, std::size_t bytes) {
+  constexpr const char* kOperation = "store";
+  if (bytes > kInlineData) return store_block(kOperation, to, from, bytes);
+  store_value(kOperation, to, from, bytes);
 }
 
 void Machine::Parts::note_store(Channel& c) {
