@@ -56,8 +56,8 @@ class Gups {
         yardsticks_(block, role),
         spread_(splitc::all_spread_malloc<Word>(2 * half())),
         mine_(tolocal(spread_)) {
-    for (int rank = 0; rank < 2; ++rank) {
-      halves_[rank] = splitc::toglobal(rank, mine_);
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      halves_[rank] = splitc::toglobal(static_cast<int>(rank), mine_);
       (void)splitc::read(halves_[rank]);  // maps it
       mapped_[rank] = reinterpret_cast<Word*>(splitc::detail::place_of(halves_[rank].word()));
       if (mapped_[rank] == nullptr)
