@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,9 +71,9 @@ class Bulk {
       : options_(options),
         yardsticks_(block, role),
         link_(pair(), reinterpret_cast<BlockLink::Flags*>(block + Yardsticks::block_bytes())),
-        memory_(allocate()),
-        fetched_(allocate()),
-        theirs_(splitc::toglobal(1, splitc::all_bcast(memory_.get(), 1))),
+        memory_(splitc::all_malloc<std::byte>(most())),
+        fetched_(splitc::all_malloc<std::byte>(most())),
+        theirs_(splitc::toglobal(1, memory_)),
         context_(job),
         bundle_(context_),
         endpoint_(bundle_),
@@ -128,11 +126,6 @@ class Bulk {
   }
 
  private:
-  static constexpr std::size_t kPage = 4096;
-  struct Release {
-    void operator()(std::byte* p) const noexcept { operator delete[](p, std::align_val_t{kPage}); }
-  };
-  static std::byte* allocate() { return new (std::align_val_t{kPage}) std::byte[kMostBlock]; }
   static std::uint32_t other(Role role) noexcept { return role == Role::sender ? 1 : 0; }
   Pair& pair() noexcept { return yardsticks_.pair(); }
   bool is_sender() noexcept { return pair().is_sender(); }
@@ -141,10 +134,11 @@ class Bulk {
   }
 
   std::span<std::byte> vi_memory() {
-    if (is_sender()) return {memory_.get(), kMostBlock};
-    return {yardsticks_.bulk_target(), kMostBlock};
+    if (is_sender()) return {memory_, most()};
+    return {yardsticks_.bulk_target(), most()};
   }
 
+  [[nodiscard]] std::size_t most() const { return std::max(sizes().back(), kLeastBlock); }
   [[nodiscard]] std::vector<std::size_t> sizes() const {
     if (options_.size_bytes != 0) {  // blocks are whole: a power of two, at least a word
       std::size_t size = sizeof(std::uint64_t);
@@ -191,7 +185,7 @@ class Bulk {
   // Into memory of the job's segment, which is what the NIC maps.
   void add_window_ways() {
     Way way;
-    way.block.from = memory_.get();
+    way.block.from = memory_;
     way.block.to = yardsticks_.bulk_target();
     way.name = "memcpy";
     way.mover.move = copy_pieces;
@@ -217,24 +211,24 @@ class Bulk {
     ways_.push_back(way);
   }
 
-  // Into and out of what the peer has allocated as any C++ program does.
+  // Into and out of the peer's spread memory.
   void add_splitc_ways() {
     (void)splitc::read(theirs_);  // maps the peer's memory
     Way put;
-    put.block.from = memory_.get();
-    put.block.to = is_sender() ? splitc::detail::place_of(theirs_.word()) : memory_.get();
+    put.block.from = memory_;
+    put.block.to = is_sender() ? splitc::detail::place_of(theirs_.word()) : memory_;
     put.name = "memcpy_put";
     put.mover.move = copy_pieces;
     if (put.block.to == nullptr)
       throw Error(std::errc::not_supported,
-                  "the other rank's heap is not mapped here, so that there is no direct path to "
-                  "measure; VIADUCT_SPLITC_PATH and VIADUCT_HEAP must be unset");
+                  "the other rank's memory is not mapped here, so that there is no direct path to "
+                  "measure: VIADUCT_SPLITC_PATH must be unset");
     ways_.push_back(put);
     Way get = put;
     get.name = "memcpy_get";
-    get.mover.fetches = true;
+    get.mover.fetches = get.mover.all_new = true;
     get.block.from = put.block.to;
-    get.block.to = fetched_.get();
+    get.block.to = fetched_;
     ways_.push_back(get);
 
     put.yardstick = put.name;
@@ -245,7 +239,7 @@ class Bulk {
     Way store = put;
     store.mover.move = [this](const Block& b) { store_pieces(b); };
     store.mover.arrive = [](const Block& b) { splitc::store_sync(b.bytes); };
-    store.mover.ends_at_peer = true;
+    store.mover.ends_at_peer = store.mover.all_new = true;
     const std::pair<Path, const char*> paths[] = {
         {Path::automatic, ""}, {Path::rdma, "_rdma"}, {Path::message, "_message"}};
     for (const auto& [path, suffix] : paths) {
@@ -372,8 +366,8 @@ class Bulk {
   Options options_;
   Yardsticks yardsticks_;
   BlockLink link_;
-  std::unique_ptr<std::byte[], Release> memory_;   // what is sent, put into, fetched from
-  std::unique_ptr<std::byte[], Release> fetched_;  // where to
+  std::byte* memory_;   // what is sent, put into, fetched from
+  std::byte* fetched_;  // where to
   global_ptr<std::byte> theirs_;
   am::Context context_;
   am::Bundle bundle_;

@@ -19,10 +19,17 @@ void raise(PairPage::Word& word, std::uint64_t mark) noexcept {
   word.value.store(mark, std::memory_order_release);
 }
 
-/// Of the words first, first + 1, ... in @p bytes bytes.
-std::uint64_t sum_of_sequence(std::uint64_t first, std::size_t bytes) noexcept {
-  const std::uint64_t n = bytes / sizeof first;
-  return n * first + n * (n - 1) / 2;
+constexpr std::size_t kPageBytes = 4096;
+
+/// Word i is i, and in every word that is new @p mark more.
+void write_words(std::byte* to, std::size_t bytes, std::uint64_t mark, std::size_t step) noexcept {
+  auto* const words = reinterpret_cast<std::uint64_t*>(to);
+  for (std::size_t at = 0; at < bytes; at += step)
+    words[at / sizeof mark] = at / sizeof mark + mark;
+}
+std::uint64_t sum_of_words(std::size_t bytes, std::uint64_t mark, std::size_t step) noexcept {
+  const std::uint64_t n = bytes / sizeof mark;
+  return n * (n - 1) / 2 + (bytes + step - 1) / step * mark;
 }
 
 void check(std::uint64_t sum, std::uint64_t expected) {
@@ -31,20 +38,18 @@ void check(std::uint64_t sum, std::uint64_t expected) {
       "a block did not arrive as it was sent: the words' sum is {} instead of {}", sum, expected));
 }
 
-void write_sequence(std::byte* to, std::size_t bytes, std::uint64_t first) noexcept {
-  auto* const words = reinterpret_cast<std::uint64_t*>(to);
-  for (std::size_t i = 0; i < bytes / sizeof first; ++i) words[i] = first + i;
-}
-
 }  // namespace
 
 BlockLink::Bandwidth BlockLink::round(const Mover& mover, const Block& block,
                                       std::uint32_t blocks) {
+  const bool source_is_mine = mover.fetches != pair_.is_sender();
+  const std::size_t step = mover.all_new ? sizeof(std::uint64_t) : kPageBytes;
+  if (source_is_mine) write_words(block.from, block.bytes, 0, sizeof(std::uint64_t));
   for (std::uint32_t i = 0; i <= blocks; ++i) {
     if (i == 1) alone_ns_ = read_ns_ = 0;  // the first finds the lines where other ways left them
     ++mark_;
-    if (mover.fetches != pair_.is_sender()) write_sequence(block.from, block.bytes, mark_);
-    const std::uint64_t expected = sum_of_sequence(mark_, block.bytes);
+    if (source_is_mine) write_words(block.from, block.bytes, mark_, step);
+    const std::uint64_t expected = sum_of_words(block.bytes, mark_, step);
     pair_.meet();
     if (pair_.is_sender())
       move_one(mover, block, expected);

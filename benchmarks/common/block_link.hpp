@@ -33,6 +33,10 @@ struct Mover {
   bool ends_at_peer = false;
   /// The sender fetches from the peer's memory, and it is the sender that reads the block.
   bool fetches = false;
+  /// Every word of the source is new in each block, as it must be where a receiver that copies the
+  /// data itself could have them in its caches from the time before; else one word in each page,
+  /// so that a block which does not arrive is noticed.
+  bool all_new = false;
 };
 
 class BlockLink {
@@ -50,8 +54,8 @@ class BlockLink {
 
   /// Both call it, for @p blocks blocks and one before them that is not counted. @p block's
   /// addresses are each rank's own. Whoever the source belongs to (the peer where the sender
-  /// fetches) writes it anew before each block. Throws std::runtime_error when something else
-  /// arrives than was sent.
+  /// fetches) writes new words to it before each block. Throws std::runtime_error when something
+  /// else arrives than was sent.
   [[nodiscard]] Bandwidth round(const Mover& mover, const Block& block, std::uint32_t blocks);
 
  private:
