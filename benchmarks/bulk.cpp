@@ -158,7 +158,7 @@ class Bulk {
       splitc::force_path(way.path);
       Block block = way.block;
       block.piece = piece;
-      block.bytes = std::max(piece, kLeastBlock);
+      block.bytes = block_of(piece);
       const BlockLink::Bandwidth measured = link_.round(way.mover, block, blocks(piece));
       read_gbs_ = measured.read_gbs;
       splitc::all_store_sync();
@@ -168,13 +168,16 @@ class Bulk {
               [this] { return read_gbs_; });
   }
 
+  [[nodiscard]] std::size_t block_of(std::size_t piece) const noexcept {
+    if (options_.iterations == 0) return std::max(piece, kLeastBlock);
+    return std::clamp<std::size_t>(options_.iterations * piece, piece,
+                                   std::max(piece, kLeastBlock));
+  }
   [[nodiscard]] std::uint32_t blocks(std::size_t piece) const noexcept {
     constexpr std::size_t kBytesARound = 16 * kMiB;
     constexpr std::size_t kManyPieces = 1024;
-    if (options_.iterations != 0) return static_cast<std::uint32_t>(options_.iterations);
-    if (divisor_ != 1 || kLeastBlock / piece > kManyPieces) return 1;
-    return static_cast<std::uint32_t>(
-        std::max<std::size_t>(1, kBytesARound / std::max(piece, kLeastBlock)));
+    if (divisor_ != 1 || options_.iterations != 0 || kLeastBlock / piece > kManyPieces) return 1;
+    return static_cast<std::uint32_t>(std::max<std::size_t>(1, kBytesARound / block_of(piece)));
   }
 
   [[nodiscard]] const Way& find(const std::string& name) const {

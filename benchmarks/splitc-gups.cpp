@@ -36,7 +36,11 @@ constexpr std::uint64_t kUpdates = 2'000'000;               // by each rank
 /// The HPC Challenge's generator: x^63 + x^2 + x + 1 over the bits of a word.
 class Random {
  public:
-  explicit Random(Word seed) noexcept : word_(seed * 0x9e3779b97f4a7c15U | 1) {}
+  /// Far apart in the sequence for different seeds: a product of the two words would only shift it.
+  explicit Random(Word seed) noexcept : word_((seed + 1) * 0x9e3779b97f4a7c15U) {
+    for (int i = 0; i < 3; ++i) word_ = (word_ ^ (word_ >> 29)) * 0xa0761d6478bd642fU;
+    word_ |= 1;
+  }
   Word next() noexcept {
     word_ = (word_ << 1) ^ ((word_ >> 63) * Word{7});
     return word_;
@@ -174,7 +178,7 @@ class Gups {
 
   template <class Update>
   void make(std::uint64_t count, Update update) const {
-    Random random(static_cast<Word>(MYPROC) + 1);
+    Random random(static_cast<Word>(MYPROC));
     const std::size_t mask = half() - 1;
     for (std::uint64_t i = 0; i < count; ++i) {
       const Word value = random.next();

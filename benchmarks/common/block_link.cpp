@@ -1,5 +1,6 @@
 #include "benchmarks/common/block_link.hpp"
 
+#include <sched.h>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -10,9 +11,11 @@
 namespace viaduct::bench {
 namespace {
 
+/// Yields after a while: other programs may keep the one that is waited for from its core.
 void spin_until(const PairPage::Word& word, std::uint64_t mark) noexcept {
-  while (word.value.load(std::memory_order_acquire) != mark) {
-  }
+  constexpr int kSpins = 100'000;
+  for (int looks = 0; word.value.load(std::memory_order_acquire) != mark; ++looks)
+    if (looks >= kSpins) sched_yield();
 }
 
 void raise(PairPage::Word& word, std::uint64_t mark) noexcept {
