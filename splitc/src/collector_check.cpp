@@ -48,6 +48,12 @@ std::string element_name(const Described& call) {
   return fmt::format("{}-byte {}", call.element_bytes, i < std::size(kNames) ? kNames[i] : "?");
 }
 
+/// "a 4-byte signed integer", "100 times a 4-byte signed integer".
+std::string elements(const Described& call) {
+  return call.count == 1 ? "a " + element_name(call)
+                         : fmt::format("{} times a {}", call.count, element_name(call));
+}
+
 /// "all_reduce of a 4-byte signed integer with Add".
 std::string name_of(const Described& call) {
   const std::string name = to_string(call.kind());
@@ -65,9 +71,9 @@ std::string name_of(const Described& call) {
     case CollectiveKind::all_reduce:
     case CollectiveKind::scan:
     case CollectiveKind::scan_before:
-      return fmt::format("{} of a {} with {}", name, element_name(call), operator_name(call.op()));
+      return fmt::format("{} of {} with {}", name, elements(call), operator_name(call.op()));
     case CollectiveKind::reduce_to_one:
-      return fmt::format("{} of a {} with {} to process {}", name, element_name(call),
+      return fmt::format("{} of {} with {} to process {}", name, elements(call),
                          operator_name(call.op()), call.root());
     case CollectiveKind::broadcast:
       return fmt::format("{} of {} times a {} from process {}", name, call.count,

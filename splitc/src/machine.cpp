@@ -250,17 +250,16 @@ void Machine::Parts::refresh_watch() noexcept {
 }
 
 void Machine::Parts::check_lost(const char* operation, std::uint32_t process) {
-  const auto lost = [&](std::uint32_t p) {
-    if (!job.is_lost(Rank{p})) return;
-    throw Error(std::errc::connection_reset, std::string(operation) + ": process " +
-                                                 std::to_string(p) +
-                                                 " is lost (it was killed, or has left)");
-  };
   if (process == kNobody) return;
-  if (process != kAnyone) return lost(process);
   // The first one: of the others it may be the cause.
-  if (const std::uint32_t first = job.page().first_lost.load(std::memory_order_acquire); first != 0)
-    lost(first - 1);
+  const std::uint32_t first = job.page().first_lost.load(std::memory_order_acquire);
+  if (process == kAnyone) process = first - 1;
+  if (process == kAnyone || !job.is_lost(Rank{process})) return;
+  std::string sentence = std::string(operation) + ": process " + std::to_string(process) +
+                         " is lost (it was killed, or has left";
+  if (first != 0 && first - 1 != process)
+    sentence += ", after process " + std::to_string(first - 1) + " was lost";
+  throw Error(std::errc::connection_reset, sentence + ')');
 }
 
 void Machine::Parts::force(Path to) {

@@ -108,3 +108,17 @@ foreach(ranks 1 2 7)
     splitc_memory_with(${how} splitc_heap ${ranks} VIADUCT_LOG=warn -- ${how})
   endforeach()
 endforeach()
+
+# Static data that had to stay private: whoever uses it through a global pointer is told once, others are not.
+viaduct_add_program(splitc_statics_warned SOURCES ${here}/statics_warned.cpp LIBRARIES viaduct::splitc)
+foreach(pair 1:0 2:2 3:3)
+  string(REPLACE ":" ";" pair ${pair})
+  list(GET pair 0 ranks)
+  list(GET pair 1 warnings)
+  viaduct_add_script_test(
+    NAME splitc_statics_warned_r${ranks} LABELS multiprocess TIMEOUT 40
+    COMMAND ${here}/statics_warned.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_statics_warned> ${ranks} ${warnings})
+endforeach()
+viaduct_add_script_test(
+  NAME splitc_statics_not_warned_r2 LABELS multiprocess TIMEOUT 40
+  COMMAND ${here}/statics_warned.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_statics_warned> 2 0 unused)

@@ -11,17 +11,17 @@ function(splitc_misuse_test name ranks program code words)
     NAME splitc_misuse_${name}_r${ranks} LABELS multiprocess TIMEOUT 40
     COMMAND ${here}/misuse.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:${program}> ${ranks} ${code} ${words} ${ARGN})
 endfunction()
-# splitc_misuses(NAME RANKS LABELS LIST [VARIABLE=VALUE...]): all, or with LIST=--usual some of each kind.
+# splitc_misuses(NAME RANKS LABELS LIST [VARIABLE=VALUE...]): LIST=all, or --usual: some of each kind.
 function(splitc_misuses name ranks labels list)
   viaduct_add_script_test(
     NAME splitc_misuse_${name}_r${ranks} LABELS ${labels} TIMEOUT 180
     COMMAND ${here}/misuse.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_misuse> ${ranks} --each "${list}" ${ARGN} --)
 endfunction()
-splitc_misuses(all 2 multiprocess "")
+splitc_misuses(all 2 multiprocess all)
 foreach(ranks 1 2 3)
   foreach(path auto direct rdma message)
     splitc_misuses(usual_${path} ${ranks} multiprocess --usual VIADUCT_SPLITC_PATH=${path})
-    splitc_misuses(each_${path} ${ranks} stress "" VIADUCT_SPLITC_PATH=${path})
+    splitc_misuses(each_${path} ${ranks} stress all VIADUCT_SPLITC_PATH=${path})
   endforeach()
 endforeach()
 splitc_misuses(usual_two_vis 2 multiprocess --usual VIADUCT_SPLITC_PATH=message VIADUCT_SPLITC_VIS=2)

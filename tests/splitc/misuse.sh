@@ -3,7 +3,7 @@
 #        misuse.sh LAUNCHER PROGRAM RANKS --each LIST [VARIABLE=VALUE...] --
 # The program must end with CODE and with a sentence of a rank that holds WORDS (an extended regular expression); never
 # by a signal of the processor, and not by the launcher's limit. With --each, that holds for everything that
-# "PROGRAM --list LIST" names (LIST may be empty: all).
+# "PROGRAM --list" names, or with LIST=--usual some of it; LIST=all: everything.
 launcher=$1 program=$2 ranks=$3 code=$4 words=$5
 shift 5
 while [ "$1" != -- ]; do
@@ -35,6 +35,7 @@ if [ "$code" != --each ]; then
   check "$code" "$words" "$@"
   exit
 fi
+[ "$words" != all ] || words=
 list=$("$launcher" -n "$ranks" --timeout 30 "$program" --list $words) || { echo "no list: $list"; exit 1; }
 tab=$(printf '\t')
 count=0 failed=0
