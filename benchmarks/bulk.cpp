@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,13 +16,11 @@
 #include "am/endpoint.hpp"
 #include "am/token.hpp"
 #include "benchmarks/common/block_link.hpp"
-#include "benchmarks/common/curve.hpp"
-#include "benchmarks/common/figures.hpp"
+#include "benchmarks/common/bulk_report.hpp"
 #include "benchmarks/common/machine.hpp"
 #include "benchmarks/common/measurements.hpp"
 #include "benchmarks/common/options.hpp"
 #include "benchmarks/common/shared_block.hpp"
-#include "benchmarks/common/statistics.hpp"
 #include "benchmarks/common/vi_writer.hpp"
 #include "benchmarks/common/yardsticks.hpp"
 #include "runtime/error.hpp"
@@ -48,21 +47,10 @@ void copy_pieces(const Block& block) {
 }
 
 /// One curve: a way to move blocks, and where they lie.
-struct Way {
-  std::string name;
-  std::string yardstick;  // another way's name; empty: it is one itself
+struct Way : Curve {
   Path path = Path::automatic;
   Mover mover;
   Block block;  // this rank's addresses
-
-  [[nodiscard]] bool is_yardstick() const noexcept { return yardstick.empty(); }
-  // A layer's plain name is the whole job's, as in logp; a yardstick's is the copy's, as in limits.
-  [[nodiscard]] std::string alone(std::size_t piece) const {
-    return fmt::format("{}_{}{}_gbs", name, size_name(piece), is_yardstick() ? "" : "_alone");
-  }
-  [[nodiscard]] std::string read(std::size_t piece) const {
-    return fmt::format("{}_{}{}_gbs", name, size_name(piece), is_yardstick() ? "_sum" : "");
-  }
 };
 
 class Bulk {
@@ -97,42 +85,20 @@ class Bulk {
     rounds_ = list_.run(pair(), divisor_ == 1 ? options_.rounds : std::min(options_.rounds, 3U));
   }
 
-  /// Every size of every curve, and what is said of the curves.
-  [[nodiscard]] Figures all() const {
-    Figures figures;
-    for (const Measurement& m : list_) {
-      if (m.against.empty())
-        figures.add_yardstick(m.name, m.unit, of(m.name));
-      else
-        figures.add(m.name, m.unit, of(m.name), {m.against, 0, of(m.against)});
-    }
-    add_summary(figures);
-    return figures;
-  }
-  [[nodiscard]] Figures summary() const {
-    Figures figures;
-    for (const char* name :
-         {"memcpy_1m_gbs", "memcpy_1m_sum_gbs", "memcpy_64m_gbs", "memcpy_64m_sum_gbs"})
-      if (is_measured(name)) figures.add_yardstick(name, "GB/s", of(name));
-    add_summary(figures);
-    return figures;
-  }
-
-  /// The curves, size by size, each yardstick beside what is divided by it.
-  void print(std::FILE* file) const {
-    for (const bool read : {false, true})
-      for (const Way& yardstick : ways_)
-        if (yardstick.is_yardstick()) print_table(file, yardstick, read);
+  [[nodiscard]] BulkReport report() const {
+    BulkReport report({ways_.begin(), ways_.end()}, sizes(), list_, rounds_);
+    if (divisor_ != 1)
+      report.add_note(
+          "other programs use these cores: fewer blocks a round, and at most 3 rounds; the ratios "
+          "say little");
+    if (const std::string note = rounds_.note(); !note.empty()) report.add_note(note);
+    return report;
   }
 
  private:
   static std::uint32_t other(Role role) noexcept { return role == Role::sender ? 1 : 0; }
   Pair& pair() noexcept { return yardsticks_.pair(); }
   bool is_sender() noexcept { return pair().is_sender(); }
-  [[nodiscard]] const std::vector<double>& of(const std::string& name) const {
-    return list_.of(rounds_, name);
-  }
-
   std::span<std::byte> vi_memory() {
     if (is_sender()) return {memory_, most()};
     return {yardsticks_.bulk_target(), most()};
@@ -271,101 +237,6 @@ class Bulk {
       splitc::bulk_store(theirs_ + static_cast<std::ptrdiff_t>(at), b.from + at, b.piece);
   }
 
-  [[nodiscard]] bool is_measured(const std::string& name) const {
-    return std::any_of(list_.begin(), list_.end(),
-                       [&](const Measurement& m) { return m.name == name; });
-  }
-
-  void add_summary(Figures& figures) const {
-    add_names_of_logp(figures);
-    if (sizes().size() > 1) add_shapes(figures);
-    if (divisor_ != 1)
-      figures.add_note(
-          "other programs use these cores: fewer blocks a round, and at most 3 rounds; the ratios "
-          "say little");
-    if (const std::string note = rounds_.note(); !note.empty()) figures.add_note(note);
-  }
-
-  // What logp calls am_bulk_1m_gbs and so on, of Split-C: its put.
-  void add_names_of_logp(Figures& figures) const {
-    const Way& put = find("splitc_bulk_put");
-    const Way& copy = find("memcpy_put");
-    const auto add = [&](const char* name, const std::string& is, const std::string& limit) {
-      figures.add(name, "GB/s", of(is), {limit, 0, of(limit)});
-    };
-    for (const std::size_t piece : sizes()) {
-      if (piece == kMiB) add("splitc_bulk_1m_gbs", put.read(piece), copy.read(piece));
-      if (piece != 64 * kMiB) continue;
-      add("splitc_bulk_64m_gbs", put.read(piece), copy.read(piece));
-      add("splitc_bulk_64m_alone_gbs", put.alone(piece), copy.alone(piece));
-    }
-  }
-
-  // Those that are cut from blocks of one size, which the caches hold alike.
-  [[nodiscard]] std::vector<std::size_t> shape_sizes() const {
-    std::vector<std::size_t> all = sizes();
-    all.erase(std::upper_bound(all.begin(), all.end(), kLeastBlock), all.end());
-    return all;
-  }
-
-  /// One value a round from a way's curve of that round.
-  template <class F>
-  [[nodiscard]] std::vector<double> by_round(const Way& way, F f) const {
-    std::vector<double> values;
-    const std::vector<std::size_t> all = shape_sizes();
-    for (std::size_t round = 0; round < of(way.alone(all.front())).size(); ++round) {
-      std::vector<double> curve;
-      for (const std::size_t piece : all) curve.push_back(of(way.alone(piece))[round]);
-      values.push_back(f(curve));
-    }
-    return values;
-  }
-
-  // Plateaus as shares of the VI's, as in the paper, and n-half beside the yardstick's.
-  void add_shapes(Figures& figures) const {
-    const std::vector<std::size_t> all = shape_sizes();
-    const auto height = [](const std::vector<double>& curve) { return plateau(curve); };
-    const auto half = [&all](const std::vector<double>& curve) { return n_half(all, curve); };
-    const std::vector<double> peak = by_round(find("vi_write"), height);
-    for (const Way& way : ways_) {
-      const std::string height_name = way.name + "_plateau_gbs";
-      const std::string half_name = way.name + "_n_half_bytes";
-      if (way.is_yardstick()) {
-        figures.add_yardstick(height_name, "GB/s", by_round(way, height));
-        figures.add_yardstick(half_name, "B", by_round(way, half));
-        continue;
-      }
-      const Way& yardstick = find(way.yardstick);
-      if (way.name == "vi_write")
-        figures.add(height_name, "GB/s", peak,
-                    {"memcpy_plateau_gbs", 0, by_round(yardstick, height)});
-      else
-        figures.add(height_name, "GB/s", by_round(way, height), {"vi_write_plateau_gbs", 0, peak});
-      figures.add(half_name, "B", by_round(way, half),
-                  {way.yardstick + "_n_half_bytes", 0, by_round(yardstick, half)});
-    }
-  }
-
-  void print_table(std::FILE* file, const Way& yardstick, bool read) const {
-    fmt::print(file, "{}, GB/s, median (and the median of the ratios to {})\n",
-               read ? "to the receiver's having added up every word" : "the transfer alone",
-               yardstick.name);
-    fmt::print(file, "{:>6} {:>10}", "size", yardstick.name);
-    for (const Way& way : ways_)
-      if (way.yardstick == yardstick.name) fmt::print(file, " {:>24}", way.name);
-    for (const std::size_t piece : sizes()) {
-      const auto value = [&](const Way& way) -> const std::vector<double>& {
-        return of(read ? way.read(piece) : way.alone(piece));
-      };
-      fmt::print(file, "\n{:>6} {:>10.3f}", size_name(piece), median(value(yardstick)));
-      for (const Way& way : ways_)
-        if (way.yardstick == yardstick.name)
-          fmt::print(file, " {:>16.3f} ({:>5.2f})", median(value(way)),
-                     median(ratios(value(way), value(yardstick))));
-    }
-    fmt::print(file, "\n\n");
-  }
-
   Options options_;
   Yardsticks yardsticks_;
   BlockLink link_;
@@ -401,11 +272,11 @@ int measure(int argc, char** argv) {
   Bulk bulk(job, block, role, options);
   bulk.run();
   if (role != Role::sender) return 0;
-  bulk.print(stdout);
-  bulk.summary().print(stdout);
+  const BulkReport report = bulk.report();
+  report.print(stdout);
   if (!options.json_file.empty())
-    bulk.all().write_json(options.json_file,
-                          machine_facts(job.size(), job.threads_mode() ? "threads" : "processes"));
+    report.all().write_json(
+        options.json_file, machine_facts(job.size(), job.threads_mode() ? "threads" : "processes"));
   return 0;
 }
 
