@@ -10,12 +10,13 @@
 #include <iterator>
 #include <string>
 
-#include "splitc/src/code.hpp"
 #include "splitc/src/wait.hpp"
 #include "splitc/sync.hpp"
 
 namespace viaduct::splitc {
 namespace detail {
+
+namespace header = via::shm::header;
 
 namespace {
 
@@ -56,24 +57,64 @@ std::uint64_t rmw_slow(std::uint64_t to, Rmw what, std::uint64_t operand, std::u
   return modify(to_string(what), to, what, operand, expected, bytes);
 }
 
-void run_guest(std::uint32_t process, CallThunk thunk, const std::byte* arguments,
-               std::byte* result) noexcept {
-  const char* threw = "what is no std::exception";
-  std::string text;
-  try {
-    const GuestCall guest;
-    return thunk(arguments, result);
-  } catch (const std::exception& problem) {
-    text = problem.what();
-    threw = text.c_str();
-  } catch (...) {
-  }
+void stop_thrown(std::uint32_t process, const char* what) {
   stop("atomic", "the function that process " + std::to_string(process) + " runs in process " +
-                     std::to_string(hot.myproc) + " threw: " + threw +
+                     std::to_string(hot.myproc) + " threw: " + what +
                      "; catch it in the function, and answer that it failed by its result");
 }
 
-void stop_null_call() { stop("atomic", "the global pointer is null: give it an object's address"); }
+void stop_null_call(const char* operation) {
+  stop(operation, "the global pointer is null: give it an object's address");
+}
+
+namespace {
+
+inline std::uint64_t sendable(const char* operation, const Code& code, CallThunk thunk) {
+  const std::uint64_t number = code.number_of(thunk);
+  if (number == 0) [[unlikely]]
+    stop(operation,
+         "the function is in a shared library: functions that run in other processes must be in "
+         "the program itself");
+  return number;
+}
+
+Handle call_put_slow(std::uint32_t process, CallThunk thunk, const std::uint64_t* words,
+                     std::uint32_t bytes) {
+  constexpr const char* kOperation = "atomic_put";
+  Machine::Parts& parts = machine(kOperation).parts();
+  if (process >= parts.job.size())
+    stop_no_process(kOperation, "the call", static_cast<std::int32_t>(process));
+  light_poll();
+  if (process == hot.myproc) {
+    run_guest(process, thunk, reinterpret_cast<const std::byte*>(words), nullptr);
+    return {};
+  }
+  Channel& c = parts.channel(process, false, kOperation);
+  std::uint64_t line[via::shm::kWordsPerSlot] = {sendable(kOperation, parts.code, thunk)};
+  std::memcpy(line + 1, words, bytes);
+  return parts.note_put(c,
+                        parts.request(c, kOperation, wire::make(wire::Op::run), line, 8 + bytes));
+}
+
+}  // namespace
+
+Handle call_put(std::uint32_t process, CallThunk thunk, const std::uint64_t* words,
+                std::uint32_t bytes) {
+  if (hot.machine == nullptr) [[unlikely]]
+    return call_put_slow(process, thunk, words, bytes);
+  Machine::Parts& parts = hot.machine->parts();
+  Channel* const c = process < parts.channels.size() ? parts.channels[process][0].get() : nullptr;
+  if (c == nullptr || !c->open) return call_put_slow(process, thunk, words, bytes);
+  via::shm::Slot* const slot = parts.claim_at_once(*c);
+  if (slot == nullptr) return call_put_slow(process, thunk, words, bytes);
+  slot->put(0, sendable("atomic_put", parts.code, thunk));
+  for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i + 1, words[i]);
+  const Handle handle{++c->sent, c->process, c->index, 0};
+  c->last_put = handle.ticket;
+  c->vi->publish(*slot, header::make(via::shm::MessageKind::inline_data, 8 + bytes,
+                                     wire::make(wire::Op::run)));
+  return handle;
+}
 
 void call_slow(std::uint32_t process, CallThunk thunk, const void* arguments, std::size_t bytes,
                void* result, std::size_t result_bytes) {
@@ -89,11 +130,7 @@ void call_slow(std::uint32_t process, CallThunk thunk, const void* arguments, st
     full_fence<Fence::call>();  // where messages do it, they are one
     return;
   }
-  const std::uint64_t number = number_of(thunk);
-  if (number == 0)
-    stop(kOperation,
-         "the function is in a shared library: functions that run in other processes must be in "
-         "the program itself");
+  const std::uint64_t number = sendable(kOperation, parts.code, thunk);
   Channel& c = parts.channel(process, false, kOperation);
   std::uint64_t words[via::shm::kWordsPerSlot] = {number, reinterpret_cast<std::uint64_t>(result)};
   std::memcpy(words + 2, arguments, bytes);

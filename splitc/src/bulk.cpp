@@ -160,11 +160,12 @@ void store_block(const char* operation, std::uint64_t to, const void* from, std:
       machine(operation).memory().is_shared(from, bytes)) {
     const std::uint64_t words[] = {address_of(to), bytes,
                                    machine(operation).memory().globalize(from)};
-    c.last_store = parts.request(c, operation, wire::make(Op::pull, 0, parts.epoch), words, 24);
-    return parts.finish(operation, {c.last_store, process, c.index, 0});
+    const std::uint64_t ticket =
+        parts.request(c, operation, wire::make(Op::pull, 0, parts.epoch), words, 24);
+    return parts.finish(operation, {ticket, process, c.index, 0});
   }
-  c.last_store = send_pieces(parts, c, operation, Op::block_store, to,
-                             static_cast<const std::byte*>(from), bytes);
+  (void)send_pieces(parts, c, operation, Op::block_store, to, static_cast<const std::byte*>(from),
+                    bytes);
 }
 
 void bulk_store(std::uint64_t to, const void* from, std::size_t bytes) {

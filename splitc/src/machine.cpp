@@ -187,6 +187,7 @@ Machine::Parts::Parts(Machine& owner, Job& its_job)
 }
 
 Machine::Parts::~Parts() {
+  for (Channel* c : all_channels) note_requests(*c);
   job.stats().remove(counters);
   registered.clear();
   all_channels.clear();
@@ -228,16 +229,6 @@ void Machine::Parts::register_memory() {
   }
   job.bootstrap().put(kRegionsKey, std::as_bytes(std::span(table)));
   job.bootstrap().fence();
-}
-
-std::uint32_t Machine::Parts::poll_now() {
-  nic->hush_bells();
-  Dispatcher dispatcher{*this};
-  constexpr std::uint32_t kBatch = 32;
-  const std::uint32_t n = queue->poll_inline(kBatch, dispatcher);
-  if (!dirty.empty()) publish_dirty(n == 0);
-  refresh_watch();
-  return n;
 }
 
 /// What light polls look at.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "splitc/detail/collective.hpp"
@@ -57,13 +58,20 @@ void get_value(std::uint64_t* words, const std::byte* from, std::size_t bytes) n
   }
 }
 
+[[nodiscard]] CallThunk function_of(const Code& code, const Channel& c, std::uint64_t number) {
+  const CallThunk thunk = code.at(number);
+  if (thunk == nullptr) [[unlikely]]
+    stop("atomic", ("process " + std::to_string(c.process) +
+                    " names a function that this program does not have: start all processes from "
+                    "one build")
+                       .c_str());
+  return thunk;
+}
+
 }  // namespace
 
-std::byte* Machine::Parts::own_place(const char* operation, std::uint32_t process,
-                                     std::uint64_t address, std::size_t bytes) {
-  const View& own = views[hot.myproc];
-  const std::uint64_t at = make_word(hot.myproc, address) - own.first;
-  if (at < own.bytes && bytes <= own.bytes - at) return own.base + at;
+std::byte* Machine::Parts::own_place_slow(const char* operation, std::uint32_t process,
+                                          std::uint64_t address, std::size_t bytes) {
   auto* const here = static_cast<std::byte*>(machine.memory().localize(address));
   if (!is_mapped(here, bytes)) [[unlikely]]
     stop(operation,
@@ -73,26 +81,59 @@ std::byte* Machine::Parts::own_place(const char* operation, std::uint32_t proces
   return here;
 }
 
-void Machine::Parts::dispatch(via::shm::Vi& vi, via::shm::Slot& slot, std::uint64_t h) {
-  Channel& c = *static_cast<Channel*>(vi.context());
-  const std::uint64_t client = header::client(h);
-  const std::size_t bytes = header::length(h);
-  const std::uint64_t* const words = slot.words;
-  const Op op = wire::op(client);
-  if (op == Op::value || op == Op::done) return take_reply(c, op, client, words, bytes);
-  if (op == Op::store) {
-    std::byte* const to = own_place("store", c.process, words[0], bytes - 8);
-    put_value(to, words + 1, bytes - 8);
-    delivered[wire::epoch(client)] += bytes - 8;
-  } else {
-    serve(c, op, client, words, bytes);
+inline void Machine::Parts::serve_store(Channel& c, std::uint64_t client,
+                                        const std::uint64_t* words, std::size_t bytes) {
+  const std::size_t size = bytes - 8;
+  std::byte* const to = own_place("store", c.process, words[0], size);
+  put_value(to, words + 1, size);
+  delivered[wire::epoch(client)] += size;
+}
+
+void Machine::Parts::note_dirty(Channel& c) {
+  c.dirty = true;
+  dirty.push_back(&c);
+}
+
+/// What becomes of a message; what streams bring before the rest.
+struct Machine::Parts::Dispatcher {
+  Parts& parts;
+  std::optional<GuestCall> guest = {};  // from the first function on: one for them all
+
+  [[gnu::always_inline]] void operator()(via::shm::Vi& vi, via::shm::Slot& slot, std::uint64_t h) {
+    Channel& c = *static_cast<Channel*>(vi.context());
+    const std::uint64_t client = header::client(h);
+    const std::size_t bytes = header::length(h);
+    const std::uint64_t* const words = slot.words;
+    const Op op = wire::op(client);
+    if (op == Op::store) {
+      parts.serve_store(c, client, words, bytes);
+    } else if (op == Op::run) {
+      if (!guest) guest.emplace();
+      run_thunk(c.process, function_of(parts.code, c, words[0]),
+                reinterpret_cast<const std::byte*>(words + 1), nullptr);
+      c.urgent = true;
+    } else if (op == Op::value || op == Op::done) {
+      return parts.take_reply(c, op, client, words, bytes);
+    } else {
+      parts.serve(c, op, client, words, bytes);
+    }
+    ++c.served;
+    if (!c.dirty) parts.note_dirty(c);
+    if (c.served - c.published >= parts.publish_every) parts.publish(c);
   }
-  ++c.served;
-  if (!c.dirty) {
-    c.dirty = true;
-    dirty.push_back(&c);
+};
+
+std::uint32_t Machine::Parts::poll_now() {
+  nic->hush_bells();
+  constexpr std::uint32_t kBatch = 32;
+  std::uint32_t n = 0;
+  {
+    Dispatcher dispatcher{*this};
+    n = queue->poll_inline(kBatch, dispatcher);
   }
-  if (c.served - c.published >= publish_every) publish(c);
+  if (!dirty.empty()) publish_dirty(n == 0);
+  refresh_watch();
+  return n;
 }
 
 void Machine::Parts::take_reply(Channel& c, Op op, std::uint64_t client, const std::uint64_t* words,
@@ -100,10 +141,7 @@ void Machine::Parts::take_reply(Channel& c, Op op, std::uint64_t client, const s
   // The ticket's low bits are enough: fewer requests than that are open.
   const std::uint64_t ticket = c.sent - ((c.sent - wire::ticket(client)) & 0xffff);
   c.replied = ticket;
-  if (ticket > c.handled) {
-    c.reserve += static_cast<std::uint32_t>(ticket - c.handled);
-    c.handled = ticket;
-  }
+  if (ticket > c.handled) c.handled = ticket;
   if (op == Op::value) {
     if (bytes > 8) put_value(reinterpret_cast<std::byte*>(words[0]), words + 1, bytes - 8);
     return;
@@ -152,6 +190,7 @@ void Machine::Parts::serve(Channel& c, Op op, std::uint64_t client, const std::u
       return;
     }
     case Op::store:
+    case Op::run:
     case Op::value:
     case Op::done:
       break;
@@ -206,12 +245,7 @@ std::uint64_t Machine::Parts::modify(Channel& c, std::uint64_t client, const std
 }
 
 void Machine::Parts::serve_call(Channel& c, std::uint64_t client, const std::uint64_t* words) {
-  const CallThunk thunk = code_at(words[0]);
-  if (thunk == nullptr)
-    stop("atomic", ("process " + std::to_string(c.process) +
-                    " names a function that this program does not have: start all processes from "
-                    "one build")
-                       .c_str());
+  const CallThunk thunk = function_of(code, c, words[0]);
   std::uint64_t answer[via::shm::kWordsPerSlot] = {words[1]};
   run_guest(c.process, thunk, reinterpret_cast<const std::byte*>(words + 2),
             reinterpret_cast<std::byte*>(answer + 1));

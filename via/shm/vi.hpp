@@ -90,6 +90,11 @@ class Vi final : public via::Vi {
       if (!refresh_room(1)) return nullptr;
     return &tx_slots_[tx_seq_ & tx_mask_];
   }
+  /// claim() where there is room without asking the peer's line, else null. With publish() at its
+  /// end a function that sends by it needs no stack.
+  [[nodiscard]] Slot* claim_known() noexcept {
+    return tx_seq_ != tx_limit_ ? &tx_slots_[tx_seq_ & tx_mask_] : nullptr;
+  }
   /// Makes the claimed slot's words visible to the peer: one release store, and a look at whether
   /// it wants a bell. Order: x86 stores become visible in program order, so the header is seen
   /// after the words.
