@@ -150,6 +150,11 @@ class Gups {
         splitc::atomic<change>(halves[at.rank] + static_cast<std::ptrdiff_t>(at.i), value);
       });
     });
+    list_.add("gups_atomic_put_mups", "M/s", "ring_rate_mps", [this] {
+      return updates(kUpdates / 2, Losses::none, [halves = halves_](Place at, Word value) {
+        splitc::atomic_put<change>(halves[at.rank] + static_cast<std::ptrdiff_t>(at.i), value);
+      });
+    });
   }
 
   /// Word i of a rank's part.

@@ -34,6 +34,8 @@ constexpr std::int64_t kElements = 512;  // of the block that is read and writte
 constexpr std::uint64_t kDirectRounds = 200'000;
 constexpr std::uint64_t kMessageRounds = 5'000;
 
+void add(std::uint64_t* word, std::uint64_t value) { *word += value; }
+
 struct NamedPath {
   Path path;
   const char* name;
@@ -135,7 +137,8 @@ class SplitcOps {
         long_("long", options),
         float_("float", options),
         double_("double", options),
-        words_(splitc::toglobal(1, splitc::all_malloc<std::uint64_t>(kElements))) {
+        words_(splitc::toglobal(1, splitc::all_malloc<std::uint64_t>(kElements))),
+        other_words_(splitc::toglobal(1 - MYPROC, splitc::tolocal(words_))) {
     list_.add("hand_over_ns", "ns", "", [this] { return yardsticks_.hand_over_ns(20'000); });
     list_.add("ring_rate_mps", "M/s", "", [this] {
       double best = 0;
@@ -146,6 +149,8 @@ class SplitcOps {
     list_.add("barrier_2_ns", "ns", "hand_over_ns", [this] { return barrier_ns(); });
     list_.add("allreduce_word_2_ns", "ns", "hand_over_ns", [this] { return all_reduce_ns(); });
     list_.add("store_mps", "M/s", "ring_rate_mps", [this] { return store_mps(); });
+    list_.add("store_both_mps", "M/s", "ring_rate_mps", [this] { return store_both_mps(); });
+    list_.add("atomic_put_mps", "M/s", "ring_rate_mps", [this] { return atomic_put_mps(); });
     list_.add("am_short_rtt_half_ns", "ns", "hand_over_ns",
               [this] { return am_.rtt_half_ns(iterations(20'000)); });
     list_.add("splitc_rtt_half_ns", "ns", "am_short_rtt_half_ns",
@@ -230,6 +235,37 @@ class SplitcOps {
     return static_cast<double>(stores) / ns * 1e3;
   }
 
+  /// The same in both directions at once: all stores together.
+  double store_both_mps() {
+    const std::uint64_t stores = iterations(1'000'000);
+    splitc::barrier();
+    const Stopwatch watch;
+    for (std::uint64_t n = 0; n < stores; ++n)
+      splitc::store(other_words_ + static_cast<std::int64_t>(n % kElements), n);
+    splitc::store_sync(8 * stores);
+    splitc::barrier();
+    const double ns = watch.elapsed_ns();
+    splitc::all_store_sync();
+    return 2 * static_cast<double>(stores) / ns * 1e3;
+  }
+
+  /// Functions that rank 1 runs for rank 0, from the first call to all having run.
+  double atomic_put_mps() {
+    const std::uint64_t calls = iterations(2'000'000);
+    const std::uint64_t before = splitc::read(words_);
+    splitc::barrier();
+    const Stopwatch watch;
+    if (MYPROC == 0)
+      for (std::uint64_t n = 0; n < calls; ++n) splitc::atomic_put<add>(words_, n);
+    splitc::sync();
+    splitc::barrier();
+    const double ns = watch.elapsed_ns();
+    if (splitc::read(words_) != before + calls * (calls - 1) / 2)
+      throw Error(std::errc::protocol_error, "the functions gave a wrong sum");
+    splitc::barrier();
+    return static_cast<double>(calls) / ns * 1e3;
+  }
+
   OpsOptions options_;
   Yardsticks yardsticks_;
   am::Context context_;
@@ -240,7 +276,8 @@ class SplitcOps {
   Ops<long> long_;
   Ops<float> float_;
   Ops<double> double_;
-  global_ptr<std::uint64_t> words_;
+  global_ptr<std::uint64_t> words_;        // at rank 1
+  global_ptr<std::uint64_t> other_words_;  // at the other rank
   Measurements list_;
 };
 

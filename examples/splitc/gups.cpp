@@ -4,7 +4,8 @@
 // Shows   a spread array indexed as if it were here: table[i]
 //         three ways of changing a word that others change too:
 //           fetch_xor      an atomic operation on global memory
-//           atomic<f>      a function that runs at the owner, between its other work
+//           atomic_put<f>  a function that runs at the owner, between its other work; nobody waits
+//                          for it before sync()
 //           table[i] ^= v  a read, then a write: fast, and loses updates now and then
 //
 // The random access test of the HPC Challenge (Luszczek et al. 2005), which forgives 1 % of errors.
@@ -42,7 +43,7 @@ Update update_at(const Options& options, std::uint64_t i) {
   return {static_cast<std::ptrdiff_t>(random & mask), random};
 }
 
-Word change(Word* word, Word value) { return *word ^= value; }
+void change(Word* word, Word value) { *word ^= value; }
 
 constexpr std::uint64_t kBetweenLooks = 1 << 16;  // at the clock
 
@@ -61,8 +62,10 @@ void run_updates(const Options& options, spread_ptr<Word> table) {
     make_updates(options,
                  [table](Update u) { fetch_xor(global_ptr<Word>(table + u.place), u.value); });
   } else if (options.how == "atomic") {
-    make_updates(options,
-                 [table](Update u) { atomic<change>(global_ptr<Word>(table + u.place), u.value); });
+    make_updates(options, [table](Update u) {
+      atomic_put<change>(global_ptr<Word>(table + u.place), u.value);
+    });
+    splitc::sync();
   } else {
     make_updates(options, [table](Update u) { table[u.place] ^= u.value; });
   }
