@@ -61,7 +61,7 @@ run "$work/splitc_consumer"
 readelf -h "$work/splitc_consumer" | grep -q 'Type: *EXEC' || { echo "the Split-C program is position-independent"; exit 1; }
 
 # The programs that the README shows are complete, and do what they say.
-awk -v to="$work/readme" '/^```cpp$/ { on = to ++n ".cpp"; next } /^```$/ { on = "" } on != "" { print > on }' \
+awk -v to="$work/readme" '/^```cpp$/ { n += 1; on = to n ".cpp"; next } /^```$/ { on = "" } on != "" { print > on }' \
   "$source/README.md"
 programs=0
 for source_file in "$work"/readme*.cpp; do
