@@ -121,7 +121,6 @@ class Apps {
                    {program.string(), "--json", file, "--rounds", std::to_string(options_.rounds)});
     if (options_.iterations != 0)
       command.insert(command.end(), {"--iters", std::to_string(options_.iterations)});
-    if (options_.short_runs) command.insert(command.end(), {"--size", "4m"});
     const Ended ended = run_child(command);
     if (ended.code != 0) complain(command, ended, "failed");
     fmt::print("\n{}", ended.output);
