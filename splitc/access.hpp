@@ -153,39 +153,37 @@ class global_ref {
 
   template <class U>
   const global_ref& operator+=(U v) const {
-    return *this = static_cast<T>(read(to_) + v);
+    return change([v](T old) { return static_cast<T>(old + v); });
   }
   template <class U>
   const global_ref& operator-=(U v) const {
-    return *this = static_cast<T>(read(to_) - v);
+    return change([v](T old) { return static_cast<T>(old - v); });
   }
   template <class U>
   const global_ref& operator*=(U v) const {
-    return *this = static_cast<T>(read(to_) * v);
+    return change([v](T old) { return static_cast<T>(old * v); });
   }
   template <class U>
   const global_ref& operator/=(U v) const {
-    return *this = static_cast<T>(read(to_) / v);
+    return change([v](T old) { return static_cast<T>(old / v); });
   }
   template <class U>
   const global_ref& operator|=(U v) const {
-    return *this = static_cast<T>(read(to_) | v);
+    return change([v](T old) { return static_cast<T>(old | v); });
   }
   template <class U>
   const global_ref& operator&=(U v) const {
-    return *this = static_cast<T>(read(to_) & v);
+    return change([v](T old) { return static_cast<T>(old & v); });
   }
   template <class U>
   const global_ref& operator^=(U v) const {
-    return *this = static_cast<T>(read(to_) ^ v);
+    return change([v](T old) { return static_cast<T>(old ^ v); });
   }
   const global_ref& operator++() const {
-    auto value = read(to_);
-    return *this = ++value;
+    return change([](T value) { return ++value; });
   }
   const global_ref& operator--() const {
-    auto value = read(to_);
-    return *this = --value;
+    return change([](T value) { return --value; });
   }
   std::remove_cv_t<T> operator++(int) const {
     const auto old = read(to_);
@@ -199,6 +197,22 @@ class global_ref {
   }
 
  private:
+  /// Reads and writes. Where memory is mapped the place is looked for once, with one poll point: a
+  /// processor that waits for memory sees more of them ahead.
+  template <class F>
+  const global_ref& change(F f) const {
+    static_assert(!std::is_const_v<T>, "assignment through a pointer to const");
+    if constexpr (detail::kIsWord<T>) {
+      if (std::byte* place = detail::place_of(to_.word())) [[likely]] {
+        detail::light_poll();
+        detail::store_word<T>(place, f(detail::load_word<T>(place)));
+        return *this;
+      }
+    }
+    write(to_, f(read(to_)));
+    return *this;
+  }
+
   global_ptr<T> to_;
 };
 
