@@ -3,10 +3,11 @@
 // among the yardsticks, and each name in the section's table is a figure. Exit code: 0 they are,
 // 1 they are not, 2 there is nothing to judge by.
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <exception>
 #include <fstream>
-#include <regex>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -19,15 +20,6 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// What stands for what in the document's names. Of the types each must be there.
-const char* expression_of(const std::string& word) {
-  if (word == "SIZE") return "[0-9]+[bkm]";
-  if (word == "N") return "[0-9]+";
-  if (word == "PATH") return "(direct|rdma|message)";
-  if (word == "APP" || word == "WAY") return "[a-z0-9_]+";
-  return nullptr;
-}
-
 Names words_of(const std::string& name) {
   Names words(1);
   for (const char c : name) {
@@ -39,19 +31,47 @@ Names words_of(const std::string& name) {
   return words;
 }
 
-/// One expression for each figure, or kind of figures, that @p name stands for.
-Names expressions_of(const std::string& name) {
-  Names all{""};
-  for (const std::string& word : words_of(name)) {
-    Names choices{expression_of(word) != nullptr ? expression_of(word) : word};
-    if (word == "TYPE") choices = {"char", "short", "int", "long", "float", "double"};
-    Names longer;
-    for (const std::string& so_far : all)
-      for (const std::string& choice : choices)
-        longer.push_back(so_far.empty() ? choice : so_far + "_" + choice);
-    all = longer;
-  }
+/// The names that @p name stands for with TYPE: each of them must be measured.
+Names by_type(const std::string& name) {
+  constexpr const char* kWord = "TYPE";
+  const std::size_t at = name.find(kWord);
+  if (at == std::string::npos) return {name};
+  Names all;
+  for (const char* type : {"char", "short", "int", "long", "float", "double"})
+    all.push_back(std::string(name).replace(at, std::string(kWord).size(), type));
   return all;
+}
+
+bool all_digits(const std::string& word) {
+  return !word.empty() && std::all_of(word.begin(), word.end(),
+                                      [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+/// Whether @p word of a figure may stand where the document has @p pattern.
+bool word_matches(const std::string& pattern, const std::string& word) {
+  if (pattern == "SIZE")
+    return !word.empty() && std::string("bkm").find(word.back()) != std::string::npos &&
+           all_digits(word.substr(0, word.size() - 1));
+  if (pattern == "N") return all_digits(word);
+  if (pattern == "PATH") return word == "direct" || word == "rdma" || word == "message";
+  return pattern == word || pattern == "APP" || pattern == "WAY";
+}
+
+using At = Names::const_iterator;
+bool words_match(At pattern, At pattern_end, At word, At word_end) {
+  if (pattern == pattern_end || word == word_end) return pattern == pattern_end && word == word_end;
+  if (!word_matches(*pattern, *word)) return false;
+  // These two are of any number of words.
+  if ((*pattern == "APP" || *pattern == "WAY") &&
+      words_match(pattern, pattern_end, word + 1, word_end))
+    return true;
+  return words_match(pattern + 1, pattern_end, word + 1, word_end);
+}
+
+bool matches(const std::string& pattern, const std::string& figure) {
+  const Names patterns = words_of(pattern);
+  const Names words = words_of(figure);
+  return words_match(patterns.begin(), patterns.end(), words.begin(), words.end());
 }
 
 /// The names in the first column of the tables below the heading @p title.
@@ -63,9 +83,12 @@ Names documented(const std::string& path, const std::string& title) {
     if (line.rfind("## ", 0) == 0) inside = line == "## " + title;
     if (!inside || line.rfind("| `", 0) != 0) continue;
     const std::string column = line.substr(2, line.find(" | ", 2) - 2);
-    static const std::regex name("`([A-Za-z0-9_]+)`");
-    for (std::sregex_iterator at(column.begin(), column.end(), name), end; at != end; ++at)
-      for (const std::string& expression : expressions_of((*at)[1])) names.push_back(expression);
+    for (std::size_t from = column.find('`'); from != std::string::npos;) {
+      const std::size_t to = column.find('`', from + 1);
+      for (const std::string& name : by_type(column.substr(from + 1, to - from - 1)))
+        names.push_back(name);
+      from = to == std::string::npos ? to : column.find('`', to + 1);
+    }
   }
   if (names.empty())
     throw std::runtime_error(fmt::format("{} has no table of names below '{}'", path, title));
@@ -89,25 +112,23 @@ std::set<std::string> figures_of(const std::string& path) {
   return names;
 }
 
-bool any_matches(const std::string& figure, const Names& expressions) {
-  for (const std::string& expression : expressions)
-    if (std::regex_match(figure, std::regex(expression))) return true;
-  return false;
+bool any_matches(const Names& patterns, const std::string& figure) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return matches(pattern, figure); });
 }
 
 bool agree(const Names& own, const Names& yardsticks, const std::set<std::string>& figures) {
   bool well = !figures.empty();
   for (const std::string& figure : figures) {
-    if (any_matches(figure, own) || any_matches(figure, yardsticks)) continue;
+    if (any_matches(own, figure) || any_matches(yardsticks, figure)) continue;
     fmt::print("{} is measured, and the document does not define it\n", figure);
     well = false;
   }
-  for (const std::string& expression : own) {
-    const std::regex pattern(expression);
-    bool found = false;
-    for (const std::string& figure : figures) found = found || std::regex_match(figure, pattern);
-    if (found) continue;
-    fmt::print("{} is defined by the document, and not measured\n", expression);
+  for (const std::string& pattern : own) {
+    if (std::any_of(figures.begin(), figures.end(),
+                    [&](const std::string& figure) { return matches(pattern, figure); }))
+      continue;
+    fmt::print("{} is defined by the document, and not measured\n", pattern);
     well = false;
   }
   return well;
