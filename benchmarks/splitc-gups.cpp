@@ -129,6 +129,7 @@ class Gups {
   }
 
   void add_updates() {
+    add_updates_ahead();
     list_.add("gups_direct_mups", "M/s", "gups_plain_mups", [this] {
       return updates(kUpdates, Losses::few, [halves = halves_](Place at, Word value) {
         halves[at.rank][static_cast<std::ptrdiff_t>(at.i)] ^= value;
@@ -156,6 +157,26 @@ class Gups {
     });
   }
 
+  /// The same where each update's place is known kAhead updates before it is made.
+  void add_updates_ahead() {
+    list_.add("gups_plain_ahead_mups", "M/s", "", [this] {
+      return updates(
+          kUpdates, Losses::few,
+          [mapped = mapped_](Place at, Word value) { mapped[at.rank][at.i] ^= value; },
+          [mapped = mapped_](Place at) { __builtin_prefetch(&mapped[at.rank][at.i]); });
+    });
+    list_.add("gups_ahead_mups", "M/s", "gups_plain_mups", [this] {
+      return updates(
+          kUpdates, Losses::few,
+          [halves = halves_](Place at, Word value) {
+            halves[at.rank][static_cast<std::ptrdiff_t>(at.i)] ^= value;
+          },
+          [halves = halves_](Place at) {
+            splitc::prefetch(halves[at.rank] + static_cast<std::ptrdiff_t>(at.i));
+          });
+    });
+  }
+
   /// Word i of a rank's part.
   struct Place {
     std::size_t rank;
@@ -164,14 +185,14 @@ class Gups {
 
   /// Million updates a second by both ranks together, from when both begin to when all are made.
   /// Made twice they undo themselves: then this rank's part is checked.
-  template <class Update>
-  double updates(std::uint64_t defined, Losses losses, Update update) {
+  template <class Update, class... Prefetch>
+  double updates(std::uint64_t defined, Losses losses, Update update, Prefetch... prefetch) {
     const std::uint64_t count = iterations(defined);
     double ns = 0;
     for (int time = 0; time < 2; ++time) {
       splitc::barrier();
       const Stopwatch watch;
-      make(count, update);
+      make(count, update, prefetch...);
       splitc::sync();
       splitc::barrier();
       ns += watch.elapsed_ns();
@@ -187,6 +208,23 @@ class Gups {
     for (std::uint64_t i = 0; i < count; ++i) {
       const Word value = random.next();
       update({value >> log2_half_ & 1, value & mask}, value);
+    }
+  }
+
+  template <class Update, class Prefetch>
+  void make(std::uint64_t count, Update update, Prefetch prefetch) const {
+    constexpr std::size_t kAhead = 16;
+    Random random(static_cast<Word>(MYPROC));
+    const std::size_t mask = half() - 1;
+    std::array<Word, kAhead> values{};
+    for (Word& value : values) value = random.next();
+    std::uint64_t made = 0;
+    while (made < count) {
+      for (Word& value : values) {
+        if (made++ < count) update({value >> log2_half_ & 1, value & mask}, value);
+        value = random.next();
+        prefetch(Place{value >> log2_half_ & 1, value & mask});
+      }
     }
   }
 
