@@ -151,9 +151,14 @@ class Gups {
       });
     });
     list_.add("gups_atomic_put_mups", "M/s", "ring_rate_mps", [this] {
-      return updates(kUpdates / 2, Losses::none, [halves = halves_](Place at, Word value) {
-        splitc::atomic_put<change>(halves[at.rank] + static_cast<std::ptrdiff_t>(at.i), value);
-      });
+      return updates(
+          kUpdates / 2, Losses::none,
+          [halves = halves_](Place at, Word value) {
+            splitc::atomic_put<change>(halves[at.rank] + static_cast<std::ptrdiff_t>(at.i), value);
+          },
+          [mine = mine_, rank = static_cast<std::size_t>(MYPROC)](Place at) {
+            if (at.rank == rank) splitc::prefetch(splitc::toglobal(&mine[at.i]));
+          });
     });
   }
 

@@ -96,6 +96,9 @@ void Machine::Parts::note_dirty(Channel& c) {
 
 /// What becomes of a message; what streams bring before the rest.
 struct Machine::Parts::Dispatcher {
+  // Functions mostly begin with a pointer: what the one that comes so many lines later points to is
+  // fetched meanwhile. Any other word does no harm.
+  static constexpr std::uint32_t kAhead = 8;
   Parts& parts;
   std::optional<GuestCall> guest = {};  // from the first function on: one for them all
 
@@ -109,6 +112,8 @@ struct Machine::Parts::Dispatcher {
       parts.serve_store(c, client, words, bytes);
     } else if (op == Op::run) {
       if (!guest) guest.emplace();
+      if (const auto* later = vi.arrived_ahead(kAhead); later != nullptr)
+        prefetch_line(reinterpret_cast<const std::byte*>(later->words[1]));
       run_thunk(c.process, function_of(parts.code, c, words[0]),
                 reinterpret_cast<const std::byte*>(words + 1), nullptr);
       c.urgent = true;

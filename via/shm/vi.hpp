@@ -165,6 +165,13 @@ class Vi final : public via::Vi {
   [[nodiscard]] const Slot& sent_slot(std::uint64_t seq) const noexcept {
     return tx_slots_[seq & tx_mask_];
   }
+  /// The line @p lines behind the next one when it has come, else null.
+  [[nodiscard]] const Slot* arrived_ahead(std::uint32_t lines) const noexcept {
+    const std::uint64_t seq = rx_seq_ + lines;
+    const Slot& slot = rx_slots_[seq & rx_mask_];
+    const std::uint64_t h = slot.header.load(std::memory_order_acquire);
+    return (h & header::phase_bit) == phase(seq, rx_mask_) ? &slot : nullptr;
+  }
   [[nodiscard]] bool has_arrivals() const noexcept {
     return rx_slots_ != nullptr && is_full(next_slot().header.load(std::memory_order_acquire));
   }
