@@ -6,6 +6,7 @@ add_library(viaduct::splitc ALIAS viaduct_splitc)
 viaduct_target_options(viaduct_splitc)
 target_link_libraries(viaduct_splitc PUBLIC viaduct)
 set_target_properties(viaduct_splitc PROPERTIES EXPORT_NAME splitc POSITION_INDEPENDENT_CODE ON)
+add_dependencies(programs viaduct_splitc)  # it is installed with them
 # A static object has one address in all processes; a program that is position-independent for other reasons works too.
 target_link_options(viaduct_splitc INTERFACE $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
 # A sanitizer brings its own malloc, and keeps it.

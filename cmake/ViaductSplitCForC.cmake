@@ -18,7 +18,7 @@ target_link_libraries(viaduct_splitc_c PUBLIC viaduct_splitc PRIVATE fmt::fmt)
 target_link_options(viaduct_splitc_c INTERFACE -Wl,--wrap=exit)
 
 # What splitcc links.
-install(TARGETS viaduct_splitc viaduct_splitc_c ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS viaduct_splitc_c ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 
 # Beside each other, as makefiles of the time expect: PREFIX/include/split-c/Make.split-c.
 install(FILES ${splitc_c_headers} "${PROJECT_SOURCE_DIR}/compiler-shim/include/split-c/Make.split-c"

@@ -64,7 +64,13 @@ inline void write(global_ptr<T> to, std::type_identity_t<T> value) {
 /// those who use it for all their writes. Cost: a full fence, tens of cycles.
 template <Variable T>
 inline void write_fenced(global_ptr<T> to, std::type_identity_t<T> value) {
-  write(to, value);
+  std::byte* const place = detail::kIsWord<T> ? detail::place_of(to.word()) : nullptr;
+  if (place != nullptr) [[likely]] {
+    detail::light_poll();
+    if constexpr (detail::kIsWord<T>) detail::store_word<T>(place, value);
+  } else {
+    detail::write_fenced_value(to.word(), value);
+  }
   detail::full_fence<detail::Fence::write_fenced>();
 }
 
@@ -97,7 +103,23 @@ inline detail::Handle put(global_ptr<T> to, std::type_identity_t<T> value) {
   return detail::put_value(to.word(), value);
 }
 
+/// A hint: begins to fetch the cache line of the object at @p from, so that a later access to it
+/// does not wait. Random accesses to large arrays gain from it when they are known some ten
+/// accesses ahead.
+///
+/// Blocks      never; not a poll point.
+/// Cost        the look for the place. Does nothing where memory is not mapped.
+/// Errors      none, whatever the pointer.
+template <class T>
+inline void prefetch(global_ptr<T> from) noexcept {
+  if (const std::byte* place = detail::place_of(from.word())) detail::prefetch_line(place);
+}
+
 // The same for spread pointers.
+template <class T>
+inline void prefetch(spread_ptr<T> from) noexcept {
+  prefetch(global_ptr<T>(from));
+}
 template <Value T>
 [[nodiscard]] inline std::remove_cv_t<T> read(spread_ptr<T> from) {
   return read(global_ptr<T>(from));
@@ -147,39 +169,37 @@ class global_ref {
 
   template <class U>
   const global_ref& operator+=(U v) const {
-    return *this = static_cast<T>(read(to_) + v);
+    return change([v](T old) { return static_cast<T>(old + v); });
   }
   template <class U>
   const global_ref& operator-=(U v) const {
-    return *this = static_cast<T>(read(to_) - v);
+    return change([v](T old) { return static_cast<T>(old - v); });
   }
   template <class U>
   const global_ref& operator*=(U v) const {
-    return *this = static_cast<T>(read(to_) * v);
+    return change([v](T old) { return static_cast<T>(old * v); });
   }
   template <class U>
   const global_ref& operator/=(U v) const {
-    return *this = static_cast<T>(read(to_) / v);
+    return change([v](T old) { return static_cast<T>(old / v); });
   }
   template <class U>
   const global_ref& operator|=(U v) const {
-    return *this = static_cast<T>(read(to_) | v);
+    return change([v](T old) { return static_cast<T>(old | v); });
   }
   template <class U>
   const global_ref& operator&=(U v) const {
-    return *this = static_cast<T>(read(to_) & v);
+    return change([v](T old) { return static_cast<T>(old & v); });
   }
   template <class U>
   const global_ref& operator^=(U v) const {
-    return *this = static_cast<T>(read(to_) ^ v);
+    return change([v](T old) { return static_cast<T>(old ^ v); });
   }
   const global_ref& operator++() const {
-    auto value = read(to_);
-    return *this = ++value;
+    return change([](T value) { return ++value; });
   }
   const global_ref& operator--() const {
-    auto value = read(to_);
-    return *this = --value;
+    return change([](T value) { return --value; });
   }
   std::remove_cv_t<T> operator++(int) const {
     const auto old = read(to_);
@@ -193,6 +213,22 @@ class global_ref {
   }
 
  private:
+  /// Reads and writes. Where memory is mapped the place is looked for once, with one poll point: a
+  /// processor that waits for memory sees more of them ahead.
+  template <class F>
+  const global_ref& change(F f) const {
+    static_assert(!std::is_const_v<T>, "assignment through a pointer to const");
+    if constexpr (detail::kIsWord<T>) {
+      if (std::byte* place = detail::place_of(to_.word())) [[likely]] {
+        detail::light_poll();
+        detail::store_word<T>(place, f(detail::load_word<T>(place)));
+        return *this;
+      }
+    }
+    write(to_, f(read(to_)));
+    return *this;
+  }
+
   global_ptr<T> to_;
 };
 

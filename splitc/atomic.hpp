@@ -107,8 +107,12 @@ namespace detail {
 inline constexpr std::size_t kCallBytes = 40;    // arguments of a function that runs elsewhere
 inline constexpr std::size_t kResultBytes = 40;  // and its result
 using CallThunk = void (*)(const std::byte* arguments, std::byte* result);
+[[noreturn, gnu::cold]] void stop_null_call(const char* operation);
 void call_slow(std::uint32_t process, CallThunk thunk, const void* arguments, std::size_t bytes,
                void* result, std::size_t result_bytes);
+/// @p words: the arguments' @p bytes bytes.
+Handle call_put(std::uint32_t process, CallThunk thunk, const std::uint64_t* words,
+                std::uint32_t bytes);
 
 template <auto F, class R, class... A>
 struct Call {
@@ -145,10 +149,22 @@ struct Call {
       return value;
     }
   }
+  static Handle put(std::uint32_t process, const A&... a) {
+    std::uint64_t words[kCallBytes / 8];
+    words[kBytes == 0 ? 0 : (kBytes - 1) / 8] = 0;
+    auto* to = reinterpret_cast<std::byte*>(words);
+    ((std::memcpy(to, &a, sizeof(a)), to += sizeof(a)), ...);
+    return call_put(process, &thunk, words, static_cast<std::uint32_t>(kBytes));
+  }
 };
 template <auto F, class R, class... P>
 R call_by_signature(std::uint32_t process, R (*)(P...), const std::type_identity_t<P>&... a) {
   return Call<F, R, std::decay_t<P>...>::run(process, a...);
+}
+
+template <auto F, class R, class... P>
+Handle put_by_signature(std::uint32_t process, R (*)(P...), const std::type_identity_t<P>&... a) {
+  return Call<F, void, std::decay_t<P>...>::put(process, a...);
 }
 
 /// A pointer on its way to the process that it points into. It becomes a local one there: its
@@ -160,14 +176,24 @@ struct Arriving {
 };
 template <auto F, class T, class R, class P, class... Rest>
 R call_at(global_ptr<T> at, R (*)(P, Rest...), const std::type_identity_t<Rest>&... a) {
+  if (!at) [[unlikely]]
+    stop_null_call("atomic");
   return Call<F, R, Arriving<T>, std::decay_t<Rest>...>::run(at.process(), Arriving<T>{at.word()},
                                                              a...);
+}
+template <auto F, class T, class R, class P, class... Rest>
+Handle put_at(global_ptr<T> at, R (*)(P, Rest...), const std::type_identity_t<Rest>&... a) {
+  if (!at) [[unlikely]]
+    stop_null_call("atomic_put");
+  return Call<F, void, Arriving<T>, std::decay_t<Rest>...>::put(at.process(),
+                                                                Arriving<T>{at.word()}, a...);
 }
 }  // namespace detail
 
 /// Runs @p F(args...) in @p process, during one of its polls, and answers its result: no other such
 /// function and no message runs there at the same time. F may use that process' memory and nothing
-/// else: communication from it stops the program with a sentence.
+/// else: communication from it stops the program with a sentence, and so does an exception that
+/// leaves it, whoever runs it. (MYPROC, PROCS, toglobal() and tolocal() may be used.)
 ///
 ///     long bump(long by) { return counter += by; }
 ///     long now = atomic<bump>(3, 10);
@@ -181,18 +207,44 @@ inline auto atomic(global_ptr<T> at, A... args) {
   return detail::call_at<F>(at, F, args...);
 }
 
-/// Whether this is inside a function that runs for another process, or for this one, by atomic().
+/// Whether this is inside a function that atomic() or atomic_put() runs. Inside splitc_main.
 [[nodiscard]] bool in_atomic() noexcept;
+
+/// Begins to run @p F(args...) in @p process, as atomic() does, and drops its result. What put() is
+/// to write(): it is complete at sync(), or when its handle is; functions and puts may be under way
+/// together.
+///
+///     void bump(long by) { counter += by; }
+///     for (...) atomic_put<bump>(process, 10);
+///     sync();  // all have run
+///
+/// Blocks      only while requests to that process use up its credits; polls then.
+/// Progress    a poll point at least once in 16 calls.
+/// Order       those of one process to another run in call order, among its atomic() and its stores
+///             of words; each sees what precedes its call.
+/// Cost        one line of the ring to that process; here, a call of the function.
+template <auto F, class... A>
+inline detail::Handle atomic_put(int process, A... args) {
+  return detail::put_by_signature<F>(static_cast<std::uint32_t>(process), F, args...);
+}
+/// Where the pointer points; the function gets it as a local pointer, before the other arguments.
+template <auto F, class T, class... A>
+inline detail::Handle atomic_put(global_ptr<T> at, A... args) {
+  return detail::put_at<F>(at, F, args...);
+}
 
 /// A lock in global memory; all zero is free.
 struct lock_t {
   std::uint64_t holder = 0;  // process + 1
 };
 /// Blocks until this process holds it, polling meanwhile. Not recursive. A full fence.
+/// Errors: stops the program with a sentence when this process holds it already, or when what is
+/// there is no lock; throws Error when the process is lost that holds it.
 void lock(global_ptr<lock_t> l);
 /// Whether it could be taken at once.
 [[nodiscard]] bool try_lock(global_ptr<lock_t> l);
-/// Stops the program with a sentence when this process does not hold it. A full fence.
+/// Stops the program with a sentence that names who holds it, when this process does not. A full
+/// fence.
 void unlock(global_ptr<lock_t> l);
 
 }  // namespace viaduct::splitc

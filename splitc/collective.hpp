@@ -121,6 +121,26 @@ template <Value T, class Op>
   return value;
 }
 
+/// Of arrays, element by element: @p data has every process' @p count elements reduced, in every
+/// process, or in process @p root alone (the others' stay as they are).
+template <Value T, class Op>
+inline void all_reduce(T* data, std::size_t count, Op op) {
+  static constexpr detail::CollectiveCall kCall =
+      detail::make_collective<T, Op>(detail::CollectiveKind::all_reduce);
+  detail::Collector& c = detail::collector("all_reduce");
+  if (detail::hot.procs != 1) return detail::reduce_array<true>(c, kCall, 0, data, count, op);
+  c.alone(kCall.kind);
+}
+template <Value T, class Op>
+inline void all_reduce_to_one(T* data, std::size_t count, Op op, int root = 0) {
+  static constexpr detail::CollectiveCall kCall =
+      detail::make_collective<T, Op>(detail::CollectiveKind::reduce_to_one);
+  detail::Collector& c = detail::collector("all_reduce_to_one");
+  const std::uint32_t to = detail::check_root("all_reduce_to_one", root);
+  if (detail::hot.procs != 1) return detail::reduce_array<false>(c, kCall, to, data, count, op);
+  c.alone(kCall.kind);
+}
+
 template <Number T>
 [[nodiscard]] inline T all_reduce_add(T value) {
   return all_reduce(value, Add{});

@@ -28,8 +28,8 @@ concept PointerTo = std::convertible_to<From*, To*>;
 
 /// Addresses in global pointers are those of the owner's own address space where all processes lay
 /// out their memory alike; where they do not (ranks as threads, position-independent programs)
-/// these two translate. Cost: one load and one branch.
-[[nodiscard]] std::uint64_t globalize(const void* local) noexcept;
+/// these two translate. A process that does not exist stops the program with a sentence.
+[[nodiscard]] std::uint64_t word_of(std::uint32_t process, const void* local) noexcept;
 [[nodiscard]] void* localize(std::uint64_t address) noexcept;
 
 template <class T, bool = std::is_object_v<T>>
@@ -58,9 +58,10 @@ class global_ptr : public detail::PointerTraits<T> {
   constexpr global_ptr(std::nullptr_t) noexcept {}
   /// This process' object; a null pointer stays null.
   explicit global_ptr(T* local) noexcept : global_ptr(detail::hot.myproc, local) {}
-  /// The object of @p process that has @p local's address there.
+  /// The object of @p process that has @p local's address there. Errors: stops the program with a
+  /// sentence when there is no such process.
   global_ptr(std::uint32_t process, T* local) noexcept
-      : word_(local == nullptr ? 0 : detail::make_word(process, detail::globalize(local))) {}
+      : word_(local == nullptr ? 0 : detail::word_of(process, local)) {}
   template <class U>
   requires detail::PointerTo<U, T>
   constexpr global_ptr(global_ptr<U> other) noexcept : word_(other.word()) {}
@@ -151,7 +152,8 @@ template <class T>
   return static_cast<T*>(const_cast<std::remove_cv_t<T>*>(
       static_cast<const std::remove_cv_t<T>*>(detail::localize(detail::address_of(p.word())))));
 }
-/// The object of @p process that has @p local's address there.
+/// The object of @p process that has @p local's address there. Errors: stops the program with a
+/// sentence when there is no such process.
 template <class T>
 [[nodiscard]] global_ptr<T> toglobal(int process, T* local) noexcept {
   return {static_cast<std::uint32_t>(process), local};

@@ -4,8 +4,10 @@
 // Shows   a spread array indexed as if it were here: table[i]
 //         three ways of changing a word that others change too:
 //           fetch_xor      an atomic operation on global memory
-//           atomic<f>      a function that runs at the owner, between its other work
+//           atomic_put<f>  a function that runs at the owner, between its other work; nobody waits
+//                          for it before sync()
 //           table[i] ^= v  a read, then a write: fast, and loses updates now and then
+//         prefetch(), by which the first and the last need not wait for memory
 //
 // The random access test of the HPC Challenge (Luszczek et al. 2005), which forgives 1 % of errors.
 
@@ -42,29 +44,37 @@ Update update_at(const Options& options, std::uint64_t i) {
   return {static_cast<std::ptrdiff_t>(random & mask), random};
 }
 
-Word change(Word* word, Word value) { return *word ^= value; }
+void change(Word* word, Word value) { *word ^= value; }
 
 constexpr std::uint64_t kBetweenLooks = 1 << 16;  // at the clock
 
-// Calls f with this process' share of the updates.
-template <class F>
-void make_updates(const Options& options, F f) {
+// Calls f with this process' share of the updates, and long before that `announce` with the place.
+template <class F, class Announce>
+void make_updates(const Options& options, F f, Announce announce) {
+  constexpr std::uint64_t kAhead = 16;
   examples::Progress progress("gups: update", options.updates);
   for (std::uint64_t i = my_number(); i < options.updates; i += process_count()) {
+    announce(update_at(options, i + kAhead * process_count()).place);
     f(update_at(options, i));
     if ((i / process_count()) % kBetweenLooks == 0) progress.at(i);
   }
 }
 
 void run_updates(const Options& options, spread_ptr<Word> table) {
+  const auto fetch = [table](std::ptrdiff_t place) { prefetch(table + place); };
   if (options.how == "fetch_xor") {
-    make_updates(options,
-                 [table](Update u) { fetch_xor(global_ptr<Word>(table + u.place), u.value); });
+    make_updates(
+        options, [table](Update u) { fetch_xor(global_ptr<Word>(table + u.place), u.value); },
+        fetch);
   } else if (options.how == "atomic") {
-    make_updates(options,
-                 [table](Update u) { atomic<change>(global_ptr<Word>(table + u.place), u.value); });
+    make_updates(
+        options,
+        [table](Update u) { atomic_put<change>(global_ptr<Word>(table + u.place), u.value); },
+        [](std::ptrdiff_t) {});  // memory is touched by the owner
+    splitc::sync();
   } else {
-    make_updates(options, [table](Update u) { table[u.place] ^= u.value; });
+    make_updates(
+        options, [table](Update u) { table[u.place] ^= u.value; }, fetch);
   }
 }
 

@@ -64,6 +64,15 @@ inline void store_word(std::byte* place, const T& value) noexcept {
                    stands(Fence::store) ? __ATOMIC_RELEASE : __ATOMIC_RELAXED);
 }
 
+/// g++ 12 takes a function with nothing but __builtin_prefetch in it for one without effect.
+inline void prefetch_line(const std::byte* place) noexcept {
+#ifdef __x86_64__
+  asm volatile("prefetcht0 %0" : : "m"(*place));
+#else
+  __builtin_prefetch(place);
+#endif
+}
+
 /// One split-phase operation; an all-zero one is complete. Tickets number a channel's requests.
 struct Handle {
   std::uint64_t ticket = 0;
@@ -75,6 +84,7 @@ struct Handle {
 // Whatever the inline paths do not take: places that are not in the view, other paths, errors.
 void read_slow(std::uint64_t from, void* to, std::size_t bytes);
 void write_slow(std::uint64_t to, const void* from, std::size_t bytes);
+void write_fenced_slow(std::uint64_t to, const void* from, std::size_t bytes);  // without the fence
 Handle get_slow(void* to, std::uint64_t from, std::size_t bytes);
 Handle put_slow(std::uint64_t to, const void* from, std::size_t bytes);
 
@@ -88,6 +98,10 @@ template <class T>
 template <class T>
 [[gnu::noinline]] void write_value(std::uint64_t to, T value) {
   write_slow(to, &value, sizeof(T));
+}
+template <class T>
+[[gnu::noinline]] void write_fenced_value(std::uint64_t to, T value) {
+  write_fenced_slow(to, &value, sizeof(T));
 }
 template <class T>
 [[gnu::noinline]] Handle put_value(std::uint64_t to, T value) {

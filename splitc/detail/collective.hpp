@@ -283,7 +283,7 @@ class Collector {
 };
 
 /// This rank's, null outside splitc_main.
-extern thread_local constinit Collector* the_collector;
+[[gnu::tls_model("initial-exec")]] extern thread_local constinit Collector* the_collector;
 [[noreturn, gnu::cold]] void stop_without_collector(const char* operation);
 
 [[nodiscard]] inline Collector& collector(const char* operation) {

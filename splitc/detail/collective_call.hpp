@@ -18,7 +18,9 @@ enum class CollectiveKind : std::uint8_t {
   scan,
   scan_before,
   allocate,
+  allocate_spread,
   release,
+  release_spread,
   store_sync,
   end,  // of splitc_main
 };

@@ -54,8 +54,9 @@ struct Hot {
   Machine* machine = nullptr;  // null: outside splitc_main
 };
 
-/// The rank's own: ranks may be threads.
-extern thread_local constinit Hot hot;
+/// The rank's own: ranks may be threads. Split-C belongs to a program and is not loaded later: no
+/// access calls anything to find it, in position-independent code neither.
+[[gnu::tls_model("initial-exec")]] extern thread_local constinit Hot hot;
 
 [[gnu::noinline]] void poll_slow();
 

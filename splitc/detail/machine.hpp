@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "runtime/clock.hpp"
 #include "runtime/job.hpp"
@@ -35,17 +36,17 @@ class Machine {
   [[nodiscard]] Memory& memory() noexcept { return *memory_; }
   [[nodiscard]] Collector& collector() noexcept { return *collector_; }
 
-  /// Handles what has come. Answers the number of messages. Inside a function that runs for
-  /// another process it stops the program with a sentence.
+  /// Handles what has come. Answers the number of messages.
   std::uint32_t poll();
   /// Polls, then yields, then sleeps, until @p done (which may be asked while nothing has
   /// happened). Throws Error when @p process is lost first, kAnyone: when any is.
   void wait_until(const char* operation, std::uint32_t process, const std::function<bool()>& done);
   /// After a plain store that @p process may be waiting for: wakes it when it sleeps.
   void wake_if_asleep(std::uint32_t process) noexcept;
-  /// Sends one line of a collective as a message; its receiver hands it to Collector::arrived().
-  void send_line(std::uint32_t process, std::uint32_t index, std::uint64_t mark,
-                 const std::uint64_t* words, std::uint32_t count);
+  /// Sends one line of a collective, @p operation, as a message; its receiver hands it to
+  /// Collector::arrived().
+  void send_line(const char* operation, std::uint32_t process, std::uint32_t index,
+                 std::uint64_t mark, const std::uint64_t* words, std::uint32_t count);
   /// The path is forced to messages, or @p process' memory cannot be mapped.
   [[nodiscard]] bool by_message(std::uint32_t process) const noexcept;
 
@@ -60,10 +61,17 @@ class Machine {
   std::unique_ptr<Parts> parts_;
 };
 
-/// This rank's; stops the program with a sentence that names @p operation when there is none.
+/// This rank's; stops the program with a sentence that names @p operation when there is none, or
+/// while a function runs that atomic() has brought here.
 [[nodiscard]] Machine& machine(const char* operation);
+/// The same, but for what such a function may use too.
+[[nodiscard]] Machine& machine_in_call(const char* operation);
 
-/// Stops the program: "viaduct: rank 3: read: ...".
+/// Stops the program: "viaduct: [rank 3] read: ...".
 [[noreturn, gnu::cold]] void stop(const char* operation, const char* what);
+[[noreturn, gnu::cold]] void stop(const char* operation, const std::string& what);
+/// There is no process @p process; @p where names it: "the global pointer".
+[[noreturn, gnu::cold]] void stop_no_process(const char* operation, const char* where,
+                                             std::int64_t process);
 
 }  // namespace viaduct::splitc::detail

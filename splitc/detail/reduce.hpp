@@ -4,7 +4,12 @@
 // 1, 2, 4, ... of what takes part. So the result depends on the number of processes alone, and the
 // operator need not be commutative.
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 
 #include "splitc/detail/collective.hpp"
@@ -75,8 +80,8 @@ template <class T, class Op>
 /// The tree of reduce_to_all(), of which only the branches towards @p root are walked.
 template <class T, class Op>
 [[nodiscard]] T reduce_to_one(Collector& c, const CollectiveCall& call, std::uint32_t root,
-                              const T& value, Op& op) {
-  c.begin(call, false, root);
+                              const T& value, Op& op, std::uint64_t count = 1) {
+  c.begin(call, false, root, count);
   open_outbox_for<T>(c);
   const Places places{c.surplus()};
   const std::uint32_t me = hot.myproc;
@@ -103,6 +108,48 @@ template <class T, class Op>
     total = (place & bit) != 0 ? combine(op, theirs, total) : combine(op, total, theirs);
   }
   return total;
+}
+
+/// Some elements of an array, which are reduced together.
+template <class T, std::size_t N>
+struct Piece {
+  std::byte bytes[N * sizeof(T)];
+
+  [[nodiscard]] T at(std::size_t i) const noexcept {
+    std::array<std::byte, sizeof(T)> one;
+    std::memcpy(one.data(), bytes + i * sizeof(T), sizeof(T));
+    return std::bit_cast<T>(one);
+  }
+};
+
+/// @p n elements at @p data, of @p count in all.
+template <std::size_t N, bool ToAll, class T, class Op>
+void reduce_piece(Collector& c, const CollectiveCall& call, std::uint32_t root, T* data,
+                  std::size_t n, Op& op, std::uint64_t count) {
+  using Some = Piece<T, N>;
+  auto each = [&op, n](Some lower, const Some& upper) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const T both = combine(op, lower.at(i), upper.at(i));
+      std::memcpy(lower.bytes + i * sizeof(T), &both, sizeof(T));
+    }
+    return lower;
+  };
+  Some mine{};
+  std::memcpy(mine.bytes, data, n * sizeof(T));
+  const Some all = ToAll ? reduce_to_all(c, call, mine, each, count)
+                         : reduce_to_one(c, call, root, mine, each, count);
+  std::memcpy(static_cast<void*>(data), all.bytes, n * sizeof(T));
+}
+
+/// Element by element. Few go in a line, many in pieces.
+template <bool ToAll, class T, class Op>
+void reduce_array(Collector& c, const CollectiveCall& call, std::uint32_t root, T* data,
+                  std::size_t count, Op& op) {
+  constexpr std::size_t kFew = std::max<std::size_t>(1, kLineBytes / sizeof(T));
+  constexpr std::size_t kMany = std::max<std::size_t>(kFew, 4096 / sizeof(T));
+  if (count <= kFew) return reduce_piece<kFew, ToAll>(c, call, root, data, count, op, count);
+  for (std::size_t at = 0; at < count; at += kMany)
+    reduce_piece<kMany, ToAll>(c, call, root, data + at, std::min(kMany, count - at), op, count);
 }
 
 /// @p identity: of an exclusive scan; null: the scan is inclusive.

@@ -6,6 +6,7 @@
 
 #include "splitc/bulk.hpp"
 #include "splitc/src/wait.hpp"
+#include "splitc/store.hpp"
 
 namespace viaduct::splitc {
 namespace detail {
@@ -47,7 +48,7 @@ Handle message_put(Machine::Parts& parts, const char* operation, std::uint64_t t
 
 Handle begin_get(const char* operation, void* to, std::uint64_t from, std::size_t bytes) {
   Machine::Parts& parts = machine(operation).parts();
-  if (bytes > kInlineData) return bulk_get(to, from, bytes);
+  if (bytes > kInlineData) return get_block(operation, to, from, bytes);
   const auto place = parts.locate(operation, from, bytes);
   light_poll();
   if (place.here != nullptr) {
@@ -63,7 +64,7 @@ Handle begin_get(const char* operation, void* to, std::uint64_t from, std::size_
 
 Handle begin_put(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
   Machine::Parts& parts = machine(operation).parts();
-  if (bytes > kInlineData) return bulk_put(to, from, bytes);
+  if (bytes > kInlineData) return put_block(operation, to, from, bytes);
   const auto place = parts.locate(operation, to, bytes);
   light_poll();
   if (place.here != nullptr) {
@@ -79,22 +80,37 @@ Handle begin_put(const char* operation, std::uint64_t to, const void* from, std:
 
 }  // namespace
 
-std::uint64_t globalize(const void* local) noexcept {
-  return machine("a global pointer to a local object").memory().globalize(local);
+std::uint64_t word_of(std::uint32_t process, const void* local) noexcept {
+  Memory& memory = machine_in_call("toglobal").memory();
+  if (process >= hot.procs) [[unlikely]]
+    stop_no_process("toglobal", "the call", static_cast<std::int32_t>(process));
+  return make_word(process, memory.globalize(local));
 }
 
 void* localize(std::uint64_t address) noexcept {
-  return machine("tolocal").memory().localize(address);
+  return machine_in_call("tolocal").memory().localize(address);
+}
+
+void read_as(const char* operation, std::uint64_t from, void* to, std::size_t bytes) {
+  const Handle handle = begin_get(operation, to, from, bytes);
+  if (handle.ticket != 0) machine(operation).parts().finish(operation, handle);
 }
 
 void read_slow(std::uint64_t from, void* to, std::size_t bytes) {
-  const Handle handle = begin_get("read", to, from, bytes);
-  if (handle.ticket != 0) machine("read").parts().finish("read", handle);
+  read_as("read", from, to, bytes);
+}
+
+static void write_as(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
+  const Handle handle = begin_put(operation, to, from, bytes);
+  if (handle.ticket != 0) machine(operation).parts().finish(operation, handle);
 }
 
 void write_slow(std::uint64_t to, const void* from, std::size_t bytes) {
-  const Handle handle = begin_put("write", to, from, bytes);
-  if (handle.ticket != 0) machine("write").parts().finish("write", handle);
+  write_as("write", to, from, bytes);
+}
+
+void write_fenced_slow(std::uint64_t to, const void* from, std::size_t bytes) {
+  write_as("write_fenced", to, from, bytes);
 }
 
 Handle get_slow(void* to, std::uint64_t from, std::size_t bytes) {
@@ -103,6 +119,10 @@ Handle get_slow(void* to, std::uint64_t from, std::size_t bytes) {
 
 Handle put_slow(std::uint64_t to, const void* from, std::size_t bytes) {
   return begin_put("put", to, from, bytes);
+}
+
+void store_now_slow(std::uint64_t to, const void* from, std::size_t bytes) {
+  (void)begin_put("store_now", to, from, bytes);
 }
 
 }  // namespace detail

@@ -48,10 +48,6 @@ Outcome meet(CollectiveKind kind, std::uint64_t argument, std::uint64_t address,
   });
 }
 
-[[noreturn]] void stop_with(const char* operation, const std::string& what) {
-  stop(operation, what.c_str());
-}
-
 /// What one process' Error says, for all.
 struct Sentence {
   std::array<char, 600> text{};
@@ -71,7 +67,8 @@ Sentence sentence_of(const Error& problem) {
 }
 
 /// The same span in every process, or the same Error.
-std::uint64_t allocate_alike(const char* operation, std::size_t bytes) {
+std::uint64_t allocate_alike(CollectiveKind kind, std::size_t bytes) {
+  const char* const operation = to_string(kind);
   Memory& memory = machine(operation).memory();
   std::uint64_t address = 0;
   Sentence why;
@@ -80,12 +77,12 @@ std::uint64_t allocate_alike(const char* operation, std::size_t bytes) {
   } catch (const Error& problem) {
     why = sentence_of(problem);
   }
-  const Outcome all = meet(CollectiveKind::allocate, bytes, address, address == 0);
+  const Outcome all = meet(kind, bytes, address, address == 0);
   if (all.refusing == hot.procs) {
     if (all.low != all.high)
-      stop_with(operation, fmt::format("answers {:#x} in one process and {:#x} in another: earlier "
-                                       "collective allocations or frees were not the same in all",
-                                       all.low, all.high));
+      stop(operation, fmt::format("answers {:#x} in one process and {:#x} in another: earlier "
+                                  "collective allocations or frees were not the same in all",
+                                  all.low, all.high));
     return address;
   }
   if (address != 0) memory.release_alike(address);
@@ -95,49 +92,51 @@ std::uint64_t allocate_alike(const char* operation, std::size_t bytes) {
 }
 
 /// Waits for all, so that nobody's part is freed while another process still uses it.
-void free_alike(const char* operation, std::uint64_t word) {
+void free_alike(CollectiveKind kind, std::uint64_t word) {
+  const char* const operation = to_string(kind);
   Memory& memory = machine(operation).memory();
   const std::uint64_t address = address_of(word);
-  (void)meet(CollectiveKind::release, word, 0, false);
+  (void)meet(kind, word, 0, false);
   if (address == 0) return;
   if (process_of(word) != 0 || memory.owner_of(address) != kMaxProcesses ||
       memory.bytes_at(address) == 0)
-    stop_with(operation,
-              fmt::format(
-                  "process {}, address {:#x} is not where an array begins that is allocated: "
-                  "pass what {} answered, once",
-                  process_of(word), address,
-                  std::string_view(operation) == "all_free" ? "all_malloc" : "all_spread_malloc"));
+    stop(operation,
+         fmt::format("process {}, address {:#x} is not where an array begins that is allocated: "
+                     "pass what {} answered, once",
+                     process_of(word), address,
+                     kind == CollectiveKind::release ? "all_malloc" : "all_spread_malloc"));
   memory.release_alike(address);
 }
 
 // At the owner of a slice, and in every process, for spread_free().
 std::uint64_t begin_free(std::uint64_t address) {
-  return machine("spread_free").memory().begin_release_own(address);
+  return machine_in_call("spread_free").memory().begin_release_own(address);
 }
 void clear_here(std::uint64_t address, std::uint64_t bytes) {
-  machine("spread_free").memory().clear(address, bytes);
+  machine_in_call("spread_free").memory().clear(address, bytes);
 }
-void end_free(std::uint64_t address) { machine("spread_free").memory().release_own(address); }
+void end_free(std::uint64_t address) {
+  machine_in_call("spread_free").memory().release_own(address);
+}
 
 }  // namespace
 
 std::uint64_t all_spread_malloc(std::size_t count, std::size_t bytes) {
-  return make_word(0, allocate_alike("all_spread_malloc", share_of(count, bytes)));
+  return make_word(0, allocate_alike(CollectiveKind::allocate_spread, share_of(count, bytes)));
 }
 
-void all_spread_free(std::uint64_t word) { free_alike("all_spread_free", word); }
+void all_spread_free(std::uint64_t word) { free_alike(CollectiveKind::release_spread, word); }
 
 void* all_malloc(std::size_t count, std::size_t bytes) {
   return machine("all_malloc")
       .memory()
-      .localize(allocate_alike("all_malloc", multiply(count, bytes)));
+      .localize(allocate_alike(CollectiveKind::allocate, multiply(count, bytes)));
 }
 
 void all_free(void* address) {
   const std::uint64_t word =
       address == nullptr ? 0 : machine("all_free").memory().globalize(address);
-  free_alike("all_free", word);
+  free_alike(CollectiveKind::release, word);
 }
 
 std::uint64_t spread_malloc(std::size_t count, std::size_t bytes) {
@@ -159,11 +158,10 @@ void spread_free(std::uint64_t word) {
   const bool begins = process_of(word) == 0 && owner < kMaxProcesses;
   const std::uint64_t bytes = begins ? atomic<begin_free>(static_cast<int>(owner), address) : 0;
   if (bytes == 0)
-    stop_with(
-        kOperation,
-        fmt::format("process {}, address {:#x} is not where an array begins that is allocated: "
-                    "pass what spread_malloc answered, once",
-                    process_of(word), address));
+    stop(kOperation,
+         fmt::format("process {}, address {:#x} is not where an array begins that is allocated: "
+                     "pass what spread_malloc answered, once",
+                     process_of(word), address));
   for (std::uint32_t process = 0; process < hot.procs; ++process)
     atomic<clear_here>(static_cast<int>(process), address, bytes);
   atomic<end_free>(static_cast<int>(owner), address);

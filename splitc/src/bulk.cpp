@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "splitc/src/wait.hpp"
 #include "splitc/store.hpp"
@@ -60,15 +61,19 @@ Handle get_pieces(Machine::Parts& parts, Channel& c, const char* operation, std:
   return handle;
 }
 
-void check_local(const char* operation, const void* local) {
-  if (local == nullptr) stop(operation, "the local address is null");
+void check_local(const char* operation, const void* local, std::size_t bytes) {
+  if (local == nullptr)
+    stop(operation, "the local address is null: give it memory of this process, of " +
+                        std::to_string(bytes) + " bytes");
 }
 
-Handle begin_get(const char* operation, void* to, std::uint64_t from, std::size_t bytes) {
+}  // namespace
+
+Handle get_block(const char* operation, void* to, std::uint64_t from, std::size_t bytes) {
   Machine::Parts& parts = machine(operation).parts();
   light_poll();
   if (bytes == 0) return {};
-  check_local(operation, to);
+  check_local(operation, to, bytes);
   const auto place = parts.locate(operation, from, bytes);
   const std::uint32_t process = process_of(from);
   if (place.here != nullptr) {
@@ -86,11 +91,11 @@ Handle begin_get(const char* operation, void* to, std::uint64_t from, std::size_
   return get_pieces(parts, c, operation, static_cast<std::byte*>(to), from, bytes);
 }
 
-Handle begin_put(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
+Handle put_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
   Machine::Parts& parts = machine(operation).parts();
   light_poll();
   if (bytes == 0) return {};
-  check_local(operation, from);
+  check_local(operation, from, bytes);
   const auto place = parts.locate(operation, to, bytes);
   const std::uint32_t process = process_of(to);
   if (place.here != nullptr) {
@@ -109,59 +114,62 @@ Handle begin_put(const char* operation, std::uint64_t to, const void* from, std:
   return parts.note_put(c, send_pieces(parts, c, operation, Op::block_write, to, source, bytes));
 }
 
-}  // namespace
-
 void bulk_read(void* to, std::uint64_t from, std::size_t bytes) {
-  const Handle handle = begin_get("bulk_read", to, from, bytes);
+  const Handle handle = get_block("bulk_read", to, from, bytes);
   if (handle.ticket != 0) machine("bulk_read").parts().finish("bulk_read", handle);
 }
 
 void bulk_write(std::uint64_t to, const void* from, std::size_t bytes) {
-  const Handle handle = begin_put("bulk_write", to, from, bytes);
+  const Handle handle = put_block("bulk_write", to, from, bytes);
   if (handle.ticket != 0) machine("bulk_write").parts().finish("bulk_write", handle);
 }
 
 Handle bulk_get(void* to, std::uint64_t from, std::size_t bytes) {
-  return begin_get("bulk_get", to, from, bytes);
+  return get_block("bulk_get", to, from, bytes);
 }
 
 Handle bulk_put(std::uint64_t to, const void* from, std::size_t bytes) {
-  return begin_put("bulk_put", to, from, bytes);
+  return put_block("bulk_put", to, from, bytes);
 }
 
 void bulk_store_now(std::uint64_t to, const void* from, std::size_t bytes) {
-  (void)begin_put("bulk_store_now", to, from, bytes);
+  (void)put_block("bulk_store_now", to, from, bytes);
 }
 
 /// Small ones go in a line, middling ones through the stage; the target fetches large ones itself.
-void bulk_store(std::uint64_t to, const void* from, std::size_t bytes) {
-  constexpr const char* kOperation = "bulk_store";
-  Machine::Parts& parts = machine(kOperation).parts();
+void store_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
+  Machine::Parts& parts = machine(operation).parts();
   if (bytes <= kInlineData) {
     if (bytes == 0) return light_poll();
-    check_local(kOperation, from);
-    return store_slow(to, from, bytes);
+    check_local(operation, from, bytes);
+    return store_value(operation, to, from, bytes);
   }
   light_poll();
-  check_local(kOperation, from);
+  check_local(operation, from, bytes);
   const std::uint32_t process = process_of(to);
-  const auto place = parts.locate(kOperation, to, 1);
+  const auto place = parts.locate(operation, to, process == hot.myproc ? bytes : 1);
   parts.count(kStores);
   if (process == hot.myproc) {
     std::memmove(place.here, from, bytes);
     parts.delivered[parts.epoch] += bytes;
     return;
   }
-  Channel& c = parts.channel(process, true, kOperation);
+  Channel& c = parts.channel(process, true, operation);
   parts.note_store(c);
   if (bytes > kBlockBytes && parts.path != Path::message &&
-      machine(kOperation).memory().is_shared(from, bytes)) {
-    const std::uint64_t words[] = {address_of(to), bytes, globalize(from)};
-    c.last_store = parts.request(c, kOperation, wire::make(Op::pull, 0, parts.epoch), words, 24);
-    return parts.finish(kOperation, {c.last_store, process, c.index, 0});
+      machine(operation).memory().is_shared(from, bytes)) {
+    const std::uint64_t words[] = {address_of(to), bytes,
+                                   machine(operation).memory().globalize(from)};
+    const std::uint64_t ticket =
+        parts.request(c, operation, wire::make(Op::pull, 0, parts.epoch), words, 24);
+    return parts.finish(operation, {ticket, process, c.index, 0});
   }
-  c.last_store = send_pieces(parts, c, kOperation, Op::block_store, to,
-                             static_cast<const std::byte*>(from), bytes);
+  (void)send_pieces(parts, c, operation, Op::block_store, to, static_cast<const std::byte*>(from),
+                    bytes);
+}
+
+void bulk_store(std::uint64_t to, const void* from, std::size_t bytes) {
+  store_block("bulk_store", to, from, bytes);
 }
 
 }  // namespace viaduct::splitc::detail

@@ -13,6 +13,12 @@ namespace header = via::shm::header;
 namespace {
 // "SC": leaves other discriminators to other clients.
 constexpr std::uint64_t kSplitC = std::uint64_t{0x5343} << 48;
+
+[[noreturn]] void stop_ended(const char* operation, std::uint32_t process) {
+  stop(operation, "process " + std::to_string(process) +
+                      " has ended Split-C and can no longer be reached: see why its splitc_main "
+                      "has failed, or let all processes meet in a barrier before the end");
+}
 }  // namespace
 
 /// Makes this side of the channel and asks the peer for its own.
@@ -33,7 +39,6 @@ Channel& Machine::Parts::make_channel(std::uint32_t process, std::uint16_t which
   options.release_every = options.slots / 8;
   c.owner = nic->create_inline_vi(attributes, options);
   c.vi = c.owner.get();
-  c.reserve = credit_limit;
   all_channels.push_back(&c);
   c.ended = c.vi->connect_peer_start(Rank{process}, kSplitC | which) != Status::ok;
   return c;
@@ -68,9 +73,7 @@ Channel& Machine::Parts::channel(std::uint32_t process, bool blocks, const char*
   if (c.ended || c.vi->state() != via::ViState::connected) {
     check_lost(operation, process);
     check_lost(operation, kAnyone);  // it may have ended because of another one
-    stop(operation,
-         ("process " + std::to_string(process) + " has ended Split-C and can no longer be reached")
-             .c_str());
+    stop_ended(operation, process);
   }
   c.connected = true;
   return c;
@@ -79,62 +82,51 @@ Channel& Machine::Parts::channel(std::uint32_t process, bool blocks, const char*
 void Machine::Parts::refresh_credits(Channel& c) noexcept {
   const std::uint64_t now = c.vi->peer_counter(0);
   if (now <= c.handled) return;
-  c.reserve += static_cast<std::uint32_t>(now - c.handled);
   c.handled = now;
+  c.vi->note_room();  // the line is here now
 }
 
 /// As in a MAP: some are kept back while the line of the owner's counters is fetched, so that a
 /// stream of requests does not stop for that cache miss.
-bool Machine::Parts::take_credit(Channel& c) noexcept {
-  if (c.credits != 0) [[likely]]
-    return --c.credits, true;
-  const std::uint32_t every = std::max(1U, credit_limit / 4);
-  const auto move_over = [&](std::uint32_t most) {
-    c.credits = std::min(c.reserve, most);
-    c.reserve -= c.credits;
+bool Machine::Parts::find_credits(Channel& c) noexcept {
+  note_requests(c);
+  const auto raise = [&](std::uint32_t most) {
+    c.limit = std::min(c.sent + most, c.handled + credit_limit);
   };
   if (!c.fetched) {
     c.vi->fetch_counters();
-    c.fetched = true;
-    move_over(std::max(1U, every / 2));
+    raise(std::max(1U, publish_every / 2));
   } else {
     refresh_credits(c);
-    c.fetched = false;
-    move_over(2 * every);
+    raise(2 * publish_every);
   }
-  if (c.credits == 0) {
+  c.fetched = !c.fetched;
+  if (c.sent == c.limit) {
     refresh_credits(c);
-    move_over(2 * every);
+    raise(2 * publish_every);
   }
-  if (c.credits == 0) return false;
-  --c.credits;
-  return true;
+  return c.sent != c.limit;
 }
 
 std::uint64_t Machine::Parts::request(Channel& c, const char* operation, std::uint64_t client,
                                       const std::uint64_t* words, std::uint32_t bytes) {
-  if (in_call) [[unlikely]]
-    stop(operation,
-         "called by a function that runs for another process (atomic): it may use local memory "
-         "only");
   via::shm::Slot* slot = nullptr;
-  bool credit = take_credit(c);
+  bool credit = c.sent != c.limit || find_credits(c);
   if (!credit || (slot = c.vi->claim()) == nullptr) [[unlikely]] {
     count(kWaits);
     wait(operation, c.process, [&] {
       if (c.ended) return true;
-      if (!credit) credit = take_credit(c);
+      if (!credit) credit = find_credits(c);
       return credit && (slot = c.vi->claim()) != nullptr;
     });
     if (c.ended) {
       check_lost(operation, c.process);
       check_lost(operation, kAnyone);
-      stop(operation, "the process has ended Split-C and can no longer be reached");
+      stop_ended(operation, c.process);
     }
   }
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
   c.vi->publish(*slot, header::make(via::shm::MessageKind::inline_data, bytes, client));
-  count(kRequests);
   return ++c.sent;
 }
 
@@ -201,22 +193,21 @@ void Machine::Parts::finish(const char* operation, Handle handle) {
   if (!is_complete(handle)) wait(operation, handle.process, [&] { return is_complete(handle); });
 }
 
-void Machine::send_line(std::uint32_t process, std::uint32_t index, std::uint64_t mark,
-                        const std::uint64_t* words, std::uint32_t count) {
+void Machine::send_line(const char* operation, std::uint32_t process, std::uint32_t index,
+                        std::uint64_t mark, const std::uint64_t* words, std::uint32_t count) {
   Parts& parts = *parts_;
-  constexpr const char* kOperation = "a collective's message";
-  Channel& c = parts.channel(process, false, kOperation);
+  Channel& c = parts.channel(process, false, operation);
   std::uint64_t message[via::shm::kWordsPerSlot] = {};
   if (count < via::shm::kWordsPerSlot) {
     message[0] = mark;
     std::copy_n(words, count, message + 1);
-    parts.request(c, kOperation, wire::make(wire::Op::line, index), message, 8 * (count + 1));
+    parts.request(c, operation, wire::make(wire::Op::line, index), message, 8 * (count + 1));
     return;
   }
   std::copy_n(words, via::shm::kWordsPerSlot, message);
-  parts.request(c, kOperation, wire::make(wire::Op::line_words, index), message,
+  parts.request(c, operation, wire::make(wire::Op::line_words, index), message,
                 8 * via::shm::kWordsPerSlot);
-  parts.request(c, kOperation, wire::make(wire::Op::line, index, 1), &mark, 8);
+  parts.request(c, operation, wire::make(wire::Op::line, index, 1), &mark, 8);
 }
 
 }  // namespace viaduct::splitc::detail

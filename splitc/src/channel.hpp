@@ -21,6 +21,7 @@ enum class Op : std::uint8_t {
   pull,
   modify,
   call,
+  run,         // a function whose result nobody wants
   line_words,  // of a line that is too long for one message: they come first
   line,
   value,  // replies
@@ -59,17 +60,15 @@ inline constexpr std::size_t kBlockBytes = 4096;
 struct Channel {
   via::shm::Vi* vi = nullptr;
   // Requester. Requests are numbered from 1 (tickets).
-  std::uint32_t credits = 0;  // may be used without looking at anything
-  std::uint32_t reserve = 0;  // more, which are known
   std::uint64_t sent = 0;
+  std::uint64_t limit = 0;     // of `sent` without looking at anything: credits
   std::uint64_t handled = 0;   // the owner has carried out so many, as far as it is known
   std::uint64_t replied = 0;   // the request that the last reply answered
   std::uint64_t last_get = 0;  // the last request that a reply completes
   std::uint64_t last_put = 0;  // the last one that being handled completes
-  std::uint64_t last_store = 0;
-  bool open = false;        // in Parts::open
-  bool open_store = false;  // in Parts::open_stores
-  bool fetched = false;     // the line of the owner's counters is on its way to this core
+  bool open = false;           // in Parts::open
+  bool open_store = false;     // in Parts::open_stores
+  bool fetched = false;        // the line of the owner's counters is on its way to this core
   // Owner.
   bool dirty = false;   // in Parts::dirty
   bool urgent = false;  // somebody waits for what has not been published
@@ -78,6 +77,7 @@ struct Channel {
   // Of a collective's line that comes in two messages.
   std::uint64_t line_words[7] = {};
   // Cool.
+  std::uint64_t counted = 0;  // of `sent`, in kRequests
   std::uint32_t process = 0;
   std::uint16_t index = 0;
   bool connected = false;

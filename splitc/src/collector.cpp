@@ -42,9 +42,9 @@ void stop_without_collector(const char* operation) {
 
 std::uint32_t check_root(const char* operation, int root) {
   if (root < 0 || static_cast<std::uint32_t>(root) >= hot.procs) [[unlikely]]
-    stop(operation, fmt::format("there is no process {}, which is to be the root: there are {}",
-                                root, hot.procs)
-                        .c_str());
+    stop(operation, fmt::format("there is no process {}, which is to be the root: the job has the "
+                                "processes 0 to {}",
+                                root, hot.procs - 1));
   return static_cast<std::uint32_t>(root);
 }
 
@@ -197,7 +197,7 @@ void Collector::send_fragments(std::uint32_t process, std::uint32_t round, const
     if (bytes != 0) std::memcpy(words, data + (parcel.bytes - left), bytes);
     left -= bytes;
     naming_the_lost([&] {
-      machine_.send_line(process, base_ + round, left == 0 ? mark_ : 0, words,
+      machine_.send_line(to_string(kind_), process, base_ + round, left == 0 ? mark_ : 0, words,
                          static_cast<std::uint32_t>(round_up(bytes, 8) / 8));
     });
   } while (left != 0);

@@ -52,6 +52,12 @@ std::string element_name(const Described& call) {
   return fmt::format("{}-byte {}", call.element_bytes, i < std::size(kNames) ? kNames[i] : "?");
 }
 
+/// "a 4-byte signed integer", "100 times a 4-byte signed integer".
+std::string elements(const Described& call) {
+  return call.count == 1 ? "a " + element_name(call)
+                         : fmt::format("{} times a {}", call.count, element_name(call));
+}
+
 /// "all_reduce of a 4-byte signed integer with Add".
 std::string bare_name_of(const Described& call) {
   const std::string name = to_string(call.kind());
@@ -61,14 +67,17 @@ std::string bare_name_of(const Described& call) {
     case CollectiveKind::end:
       return name;
     case CollectiveKind::allocate:
+    case CollectiveKind::allocate_spread:
+      return fmt::format("{} of {} bytes in each process", name, call.count);
     case CollectiveKind::release:
-      return fmt::format("{} ({})", name, call.count);
+    case CollectiveKind::release_spread:
+      return fmt::format("{} of {:#x}", name, call.count);
     case CollectiveKind::all_reduce:
     case CollectiveKind::scan:
     case CollectiveKind::scan_before:
-      return fmt::format("{} of a {} with {}", name, element_name(call), operator_name(call.op()));
+      return fmt::format("{} of {} with {}", name, elements(call), operator_name(call.op()));
     case CollectiveKind::reduce_to_one:
-      return fmt::format("{} of a {} with {} to process {}", name, element_name(call),
+      return fmt::format("{} of {} with {} to process {}", name, elements(call),
                          operator_name(call.op()), call.root());
     case CollectiveKind::broadcast:
       return fmt::format("{} of {} times a {} from process {}", name, call.count,
@@ -134,9 +143,13 @@ const char* to_string(CollectiveKind kind) noexcept {
     case CollectiveKind::scan_before:
       return "all_scan_before";
     case CollectiveKind::allocate:
-      return "collective allocation";
+      return "all_malloc";
+    case CollectiveKind::allocate_spread:
+      return "all_spread_malloc";
     case CollectiveKind::release:
-      return "collective release of memory";
+      return "all_free";
+    case CollectiveKind::release_spread:
+      return "all_spread_free";
     case CollectiveKind::store_sync:
       return "all_store_sync";
     case CollectiveKind::end:

@@ -18,7 +18,7 @@ int run_body(Job& job, int argc, char** argv) {
 
 }  // namespace
 
-Job& job() { return detail::machine("job").job(); }
+Job& job() { return detail::machine_in_call("job").job(); }
 
 double get_seconds() noexcept { return static_cast<double>(monotonic_ns()) * 1e-9; }
 

@@ -6,29 +6,22 @@
 
 namespace viaduct::splitc::detail {
 
-/// Where [address of word, + bytes) is. Neither here nor in a region: messages carry it.
+/// Where [address of word, + bytes) is. Neither here nor in a region: messages carry it. A pointer
+/// that cannot be right stops the program.
 Machine::Parts::Place Machine::Parts::locate(const char* operation, std::uint64_t word,
                                              std::size_t bytes) {
   const std::uint32_t process = process_of(word);
   const std::uint64_t address = address_of(word);
-  if (in_call)
-    stop(operation,
-         "called by a function that runs for another process (atomic): it may use local memory "
-         "only");
   if (address == 0) stop(operation, "the global pointer is null: give it an object's address");
-  if (process >= job.size())
-    stop(operation, ("the global pointer names process " + std::to_string(process) +
-                     ", but the job has the processes 0 to " + std::to_string(job.size() - 1))
-                        .c_str());
-  if (process == hot.myproc)
-    return {static_cast<std::byte*>(machine.memory().localize(address)), Place::kNone};
+  if (process >= job.size()) stop_no_process(operation, "the global pointer", process);
+  if (process == hot.myproc) return {own_place(operation, process, address, bytes), Place::kNone};
   switch (path) {
     case Path::automatic:
     case Path::direct:
       if (!mapped[process]) map_view(process);
       return {machine.memory().find(process, address, bytes), Place::kNone};
     case Path::rdma:
-      return {nullptr, region_of(process, address, bytes)};
+      return {nullptr, region_of(operation, process, address, bytes)};
     case Path::message:
       break;
   }
@@ -36,8 +29,8 @@ Machine::Parts::Place Machine::Parts::locate(const char* operation, std::uint64_
 }
 
 /// The registered range of @p process that holds all of it.
-std::uint32_t Machine::Parts::region_of(std::uint32_t process, std::uint64_t address,
-                                        std::size_t bytes) {
+std::uint32_t Machine::Parts::region_of(const char* operation, std::uint32_t process,
+                                        std::uint64_t address, std::size_t bytes) {
   Owner& owner = owners[process];
   if (!owner.known) {
     const auto table = job.bootstrap().get(Rank{process}, "splitc.regions");
@@ -48,7 +41,7 @@ std::uint32_t Machine::Parts::region_of(std::uint32_t process, std::uint64_t add
       owner.regions.push_back(
           {words[i], words[i + 1], words[i + 2], static_cast<std::uint32_t>(words[i + 3])});
     owner.known = true;
-    (void)channel(process, false, "the first access to a process");  // the NIC knows it then
+    (void)channel(process, false, operation);  // the NIC knows it then
   }
   for (std::uint32_t i = 0; i < owner.regions.size(); ++i) {
     const Region& region = owner.regions[i];

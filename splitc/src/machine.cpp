@@ -73,14 +73,44 @@ void stop(const char* operation, const char* what) {
   violate_contract(std::string(operation) + ": " + what);
 }
 
+void stop(const char* operation, const std::string& what) { stop(operation, what.c_str()); }
+
+void stop_no_process(const char* operation, const char* where, std::int64_t process) {
+  stop(operation, std::string(where) + " names process " + std::to_string(process) +
+                      ", but the job has the processes 0 to " + std::to_string(hot.procs - 1));
+}
+
+namespace {
+
+// Also while hot shows none, because a function runs that atomic() has brought here.
+thread_local constinit Machine* the_machine = nullptr;
+
+[[noreturn, gnu::cold]] void stop_without_machine(const char* operation) {
+  if (is_forked_copy())
+    stop(operation,
+         "called in a child that the process forked: the child has a copy of the process' memory "
+         "and may exec or _exit, but takes no part in the job");
+  if (the_machine != nullptr)
+    stop(operation,
+         "called by a function that atomic() runs: it may use local memory only; communicate "
+         "where atomic() is called, before or after it");
+  stop(operation,
+       "called outside splitc_main: Split-C begins before it and ends when it returns, and belongs "
+       "to the thread that runs it");
+}
+
+}  // namespace
+
 Machine& machine(const char* operation) {
   if (hot.machine == nullptr) [[unlikely]]
-    stop(operation,
-         is_forked_copy()
-             ? "called in a child that the process forked: the child has a copy of the process' "
-               "memory and may exec or _exit, but takes no part in the job"
-             : "called outside splitc_main: Split-C begins before it and ends when it returns");
+    stop_without_machine(operation);
   return *hot.machine;
+}
+
+Machine& machine_in_call(const char* operation) {
+  if (the_machine == nullptr || is_forked_copy()) [[unlikely]]
+    stop_without_machine(operation);
+  return *the_machine;
 }
 
 void poll_slow() { machine("poll").poll(); }
@@ -92,7 +122,7 @@ Machine::Machine(Job& job) : job_(job), settings_(load_settings()) {
   compare_settings(job, settings_);
   memory_ = std::make_unique<Memory>(job, settings_);
   parts_ = std::make_unique<Parts>(*this, job);
-  hot.machine = this;
+  hot.machine = the_machine = this;
   collector_ = std::make_unique<Collector>(*this);
   job.bootstrap().fence();
 }
@@ -104,6 +134,7 @@ Machine::~Machine() {
   }
   collector_.reset();
   hot = Hot{};
+  the_machine = nullptr;
   parts_.reset();
   memory_.reset();
 }
@@ -157,6 +188,7 @@ Machine::Parts::Parts(Machine& owner, Job& its_job)
 }
 
 Machine::Parts::~Parts() {
+  for (Channel* c : all_channels) note_requests(*c);
   job.stats().remove(counters);
   registered.clear();
   all_channels.clear();
@@ -203,20 +235,6 @@ void Machine::Parts::register_memory() {
   job.bootstrap().fence();
 }
 
-std::uint32_t Machine::Parts::poll_now() {
-  if (in_call) [[unlikely]]
-    stop("poll",
-         "called by a function that runs for another process (atomic): it may use local "
-         "memory only");
-  nic->hush_bells();
-  Dispatcher dispatcher{*this};
-  constexpr std::uint32_t kBatch = 32;
-  const std::uint32_t n = queue->poll_inline(kBatch, dispatcher);
-  if (!dirty.empty()) publish_dirty(n == 0);
-  refresh_watch();
-  return n;
-}
-
 /// What light polls look at.
 void Machine::Parts::refresh_watch() noexcept {
   const via::shm::CompletionQueue::Watch watch = queue->watch();
@@ -227,17 +245,16 @@ void Machine::Parts::refresh_watch() noexcept {
 }
 
 void Machine::Parts::check_lost(const char* operation, std::uint32_t process) {
-  const auto lost = [&](std::uint32_t p) {
-    if (!job.is_lost(Rank{p})) return;
-    throw Error(std::errc::connection_reset, std::string(operation) + ": process " +
-                                                 std::to_string(p) +
-                                                 " is lost (it was killed, or has left)");
-  };
   if (process == kNobody) return;
-  if (process != kAnyone) return lost(process);
   // The first one: of the others it may be the cause.
-  if (const std::uint32_t first = job.page().first_lost.load(std::memory_order_acquire); first != 0)
-    lost(first - 1);
+  const std::uint32_t first = job.page().first_lost.load(std::memory_order_acquire);
+  if (process == kAnyone) process = first - 1;
+  if (process == kAnyone || !job.is_lost(Rank{process})) return;
+  std::string sentence = std::string(operation) + ": process " + std::to_string(process) +
+                         " is lost (it was killed, or has left";
+  if (first != 0 && first - 1 != process)
+    sentence += ", after process " + std::to_string(first - 1) + " was lost";
+  throw Error(std::errc::connection_reset, sentence + ')');
 }
 
 void Machine::Parts::force(Path to) {

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <mutex>
@@ -17,6 +18,7 @@
 #include "splitc/detail/heap.hpp"
 #include "splitc/src/fork_copy.hpp"
 #include "splitc/src/image.hpp"
+#include "splitc/src/mapped.hpp"
 #include "splitc/src/region.hpp"
 #include "splitc/src/statics.hpp"
 
@@ -102,7 +104,8 @@ struct Memory::Parts {
     if (!p.is_known) map_peer(process);
     return p;
   }
-  std::byte* find_static(Peer& p, std::uint64_t address, std::size_t bytes) const noexcept;
+  std::byte* find_static(Peer& p, std::uint64_t address, std::size_t bytes);
+  void warn_private(std::uint64_t address);
   std::uint64_t allocate(SpanAllocator& spans, std::size_t first, std::size_t bytes,
                          const char* part);
   void release(SpanAllocator& spans, std::size_t first, std::uint64_t address, const char* what);
@@ -118,6 +121,7 @@ struct Memory::Parts {
   bool shares_heap;
   Image image;
   std::string private_statics;  // why they are; empty: they are shared
+  bool said_private = false;
   RegionLayout layout;
   std::size_t statics_bytes = 0;
   std::unique_ptr<MemoryFile> file;
@@ -256,9 +260,11 @@ void Memory::Parts::map_peer(std::uint32_t process) {
 }
 
 /// @p address is a local one: all processes' statics lie alike in their programs.
-std::byte* Memory::Parts::find_static(Peer& p, std::uint64_t address,
-                                      std::size_t bytes) const noexcept {
-  if (!p.has_statics) return nullptr;
+std::byte* Memory::Parts::find_static(Peer& p, std::uint64_t address, std::size_t bytes) {
+  if (!p.has_statics) {
+    if (!private_statics.empty() && !said_private) warn_private(address);
+    return nullptr;
+  }
   std::size_t offset = layout.statics_at;
   for (const PageRange& range : image.statics) {
     const std::uint64_t at = address - range.begin;
@@ -266,6 +272,20 @@ std::byte* Memory::Parts::find_static(Peer& p, std::uint64_t address,
     offset += range.bytes();
   }
   return nullptr;
+}
+
+/// Once, when @p address is in static data that could have been reached directly.
+void Memory::Parts::warn_private(std::uint64_t address) {
+  const bool is_static = std::any_of(
+      image.statics.begin(), image.statics.end(),
+      [address](const PageRange& range) { return address - range.begin < range.bytes(); });
+  if (!is_static) return;
+  said_private = true;
+  job.log().write(
+      LogLevel::warn,
+      fmt::format("a global pointer to static data goes by messages, which is slow: the "
+                  "program's static data is private, as {}; use heap or spread memory",
+                  private_statics));
 }
 
 std::uint64_t Memory::Parts::allocate(SpanAllocator& spans, std::size_t first, std::size_t bytes,
@@ -326,7 +346,10 @@ std::byte* Memory::find(std::uint32_t process, std::uint64_t address, std::size_
     std::byte* const base = p.peer(process).base;
     return base != nullptr && bytes <= p.layout.region_bytes - at ? base + at : nullptr;
   }
-  if (p.threads) return reinterpret_cast<std::byte*>(address);
+  if (p.threads) {
+    auto* const here = reinterpret_cast<std::byte*>(address);
+    return is_mapped(here, bytes) ? here : nullptr;
+  }
   return p.find_static(p.peer(process), p.shift.localize(address), bytes);
 }
 

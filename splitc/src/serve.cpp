@@ -1,13 +1,13 @@
 /// What the owner of memory does for others, and what becomes of their replies.
 
-#include <sys/mman.h>
-#include <unistd.h>
-#include <cerrno>
+#include <fmt/format.h>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "splitc/detail/collective.hpp"
 #include "splitc/src/code.hpp"
+#include "splitc/src/mapped.hpp"
 #include "splitc/src/parts.hpp"
 #include "via/copy.hpp"
 
@@ -18,10 +18,15 @@ using wire::Op;
 
 namespace {
 
+/// What the program of the other process may have called.
 const char* name_of(Op op) noexcept {
-  constexpr const char* kNames[] = {"read",       "write",      "store",      "bulk read",
-                                    "bulk write", "bulk store", "bulk store", "read-modify-write",
-                                    "atomic"};
+  constexpr const char* kNames[] = {"read or get",
+                                    "write, put or store_now",
+                                    "store",
+                                    "bulk_read or bulk_get",
+                                    "bulk_write, bulk_put or bulk_store_now",
+                                    "bulk_store",
+                                    "bulk_store"};
   const auto i = static_cast<std::size_t>(op);
   return i < std::size(kNames) ? kNames[i] : "message";
 }
@@ -53,55 +58,87 @@ void get_value(std::uint64_t* words, const std::byte* from, std::size_t bytes) n
   }
 }
 
-/// MS_ASYNC looks at the mappings and does nothing else.
-bool is_mapped(const std::byte* address, std::size_t bytes) noexcept {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(address) & ~(page - 1);
-  const std::size_t length = reinterpret_cast<std::uintptr_t>(address) + bytes - begin;
-  return msync(reinterpret_cast<void*>(begin), length, MS_ASYNC) == 0 || errno != ENOMEM;
+[[nodiscard]] CallThunk function_of(const Code& code, const Channel& c, std::uint64_t number) {
+  const CallThunk thunk = code.at(number);
+  if (thunk == nullptr) [[unlikely]]
+    stop("atomic", ("process " + std::to_string(c.process) +
+                    " names a function that this program does not have: start all processes from "
+                    "one build")
+                       .c_str());
+  return thunk;
 }
 
 }  // namespace
 
-/// Memory of this process that another one names. Addresses that are nobody's end the job here,
-/// with a sentence, and not by a signal.
-std::byte* Machine::Parts::own_place(const Channel& c, const char* operation, std::uint64_t address,
-                                     std::size_t bytes) {
-  const View& own = views[hot.myproc];
-  const std::uint64_t at = make_word(hot.myproc, address) - own.first;
-  if (at < own.bytes && bytes <= own.bytes - at) return own.base + at;
-  auto* here = static_cast<std::byte*>(machine.memory().localize(address));
-  if (bytes != 0 && !machine.memory().is_shared(here, bytes) && !is_mapped(here, bytes)) {
-    char hex[32];
-    std::snprintf(hex, sizeof(hex), "%#llx", static_cast<unsigned long long>(address));
-    stop(operation, ("process " + std::to_string(c.process) + " names " + std::to_string(bytes) +
-                     " bytes at " + hex + " of process " + std::to_string(hot.myproc) +
-                     ", where there is no memory: look where that pointer comes from")
-                        .c_str());
-  }
+std::byte* Machine::Parts::own_place_slow(const char* operation, std::uint32_t process,
+                                          std::uint64_t address, std::size_t bytes) {
+  auto* const here = static_cast<std::byte*>(machine.memory().localize(address));
+  if (!is_mapped(here, bytes)) [[unlikely]]
+    stop(operation,
+         fmt::format("process {} names {} bytes at {:#x} of process {}, where there is no memory: "
+                     "look where that pointer comes from",
+                     process, bytes, address, hot.myproc));
   return here;
 }
 
-void Machine::Parts::dispatch(via::shm::Vi& vi, via::shm::Slot& slot, std::uint64_t h) {
-  Channel& c = *static_cast<Channel*>(vi.context());
-  const std::uint64_t client = header::client(h);
-  const std::size_t bytes = header::length(h);
-  const std::uint64_t* const words = slot.words;
-  const Op op = wire::op(client);
-  if (op == Op::value || op == Op::done) return take_reply(c, op, client, words, bytes);
-  if (op == Op::store) {
-    std::byte* const to = own_place(c, "store", words[0], bytes - 8);
-    put_value(to, words + 1, bytes - 8);
-    delivered[wire::epoch(client)] += bytes - 8;
-  } else {
-    serve(c, op, client, words, bytes);
+inline void Machine::Parts::serve_store(Channel& c, std::uint64_t client,
+                                        const std::uint64_t* words, std::size_t bytes) {
+  const std::size_t size = bytes - 8;
+  std::byte* const to = own_place("store", c.process, words[0], size);
+  put_value(to, words + 1, size);
+  delivered[wire::epoch(client)] += size;
+}
+
+void Machine::Parts::note_dirty(Channel& c) {
+  c.dirty = true;
+  dirty.push_back(&c);
+}
+
+/// What becomes of a message; what streams bring before the rest.
+struct Machine::Parts::Dispatcher {
+  // Functions mostly begin with a pointer: what the one that comes so many lines later points to is
+  // fetched meanwhile. Any other word does no harm.
+  static constexpr std::uint32_t kAhead = 8;
+  Parts& parts;
+  std::optional<GuestCall> guest = {};  // from the first function on: one for them all
+
+  [[gnu::always_inline]] void operator()(via::shm::Vi& vi, via::shm::Slot& slot, std::uint64_t h) {
+    Channel& c = *static_cast<Channel*>(vi.context());
+    const std::uint64_t client = header::client(h);
+    const std::size_t bytes = header::length(h);
+    const std::uint64_t* const words = slot.words;
+    const Op op = wire::op(client);
+    if (op == Op::store) {
+      parts.serve_store(c, client, words, bytes);
+    } else if (op == Op::run) {
+      if (!guest) guest.emplace();
+      if (const auto* later = vi.arrived_ahead(kAhead); later != nullptr)
+        prefetch_line(reinterpret_cast<const std::byte*>(later->words[1]));
+      run_thunk(c.process, function_of(parts.code, c, words[0]),
+                reinterpret_cast<const std::byte*>(words + 1), nullptr);
+      c.urgent = true;
+    } else if (op == Op::value || op == Op::done) {
+      return parts.take_reply(c, op, client, words, bytes);
+    } else {
+      parts.serve(c, op, client, words, bytes);
+    }
+    ++c.served;
+    if (!c.dirty) parts.note_dirty(c);
+    if (c.served - c.published >= parts.publish_every) parts.publish(c);
   }
-  ++c.served;
-  if (!c.dirty) {
-    c.dirty = true;
-    dirty.push_back(&c);
+};
+
+std::uint32_t Machine::Parts::poll_now() {
+  nic->hush_bells();
+  constexpr std::uint32_t kBatch = 32;
+  std::uint32_t n = 0;
+  {
+    Dispatcher dispatcher{*this};
+    n = queue->poll_inline(kBatch, dispatcher);
   }
-  if (c.served - c.published >= publish_every) publish(c);
+  if (!dirty.empty()) publish_dirty(n == 0);
+  refresh_watch();
+  return n;
 }
 
 void Machine::Parts::take_reply(Channel& c, Op op, std::uint64_t client, const std::uint64_t* words,
@@ -109,10 +146,7 @@ void Machine::Parts::take_reply(Channel& c, Op op, std::uint64_t client, const s
   // The ticket's low bits are enough: fewer requests than that are open.
   const std::uint64_t ticket = c.sent - ((c.sent - wire::ticket(client)) & 0xffff);
   c.replied = ticket;
-  if (ticket > c.handled) {
-    c.reserve += static_cast<std::uint32_t>(ticket - c.handled);
-    c.handled = ticket;
-  }
+  if (ticket > c.handled) c.handled = ticket;
   if (op == Op::value) {
     if (bytes > 8) put_value(reinterpret_cast<std::byte*>(words[0]), words + 1, bytes - 8);
     return;
@@ -131,12 +165,12 @@ void Machine::Parts::serve(Channel& c, Op op, std::uint64_t client, const std::u
   switch (op) {
     case Op::read: {
       const std::size_t size = wire::index(client);
-      get_value(answer + 1, own_place(c, "read", words[0], size), size);
+      get_value(answer + 1, own_place(name_of(op), c.process, words[0], size), size);
       answer[0] = words[1];
       return reply(c, Op::value, 0, ticket, answer, static_cast<std::uint32_t>(8 + size));
     }
     case Op::write:
-      put_value(own_place(c, "write", words[0], bytes - 8), words + 1, bytes - 8);
+      put_value(own_place(name_of(op), c.process, words[0], bytes - 8), words + 1, bytes - 8);
       c.urgent = true;
       return;
     case Op::block_read:
@@ -161,6 +195,7 @@ void Machine::Parts::serve(Channel& c, Op op, std::uint64_t client, const std::u
       return;
     }
     case Op::store:
+    case Op::run:
     case Op::value:
     case Op::done:
       break;
@@ -177,7 +212,7 @@ void Machine::Parts::serve_block(Channel& c, Op op, std::uint64_t client,
   if (length > kBlockBytes || words[2] > window - length)
     stop(name_of(op),
          ("process " + std::to_string(c.process) + " names a block that is none").c_str());
-  std::byte* const mine = own_place(c, name_of(op), words[0], length);
+  std::byte* const mine = own_place(name_of(op), c.process, words[0], length);
   std::byte* const theirs = job.window_of(Rank{c.process}) + words[2];
   if (op == Op::block_read) {
     std::memcpy(theirs, mine, length);
@@ -192,10 +227,10 @@ void Machine::Parts::serve_block(Channel& c, Op op, std::uint64_t client,
 
 void Machine::Parts::serve_pull(Channel& c, std::uint64_t client, const std::uint64_t* words) {
   const std::size_t length = words[1];
-  std::byte* const to = own_place(c, "bulk store", words[0], length);
+  std::byte* const to = own_place("bulk_store", c.process, words[0], length);
   const std::byte* const from = machine.memory().find(c.process, words[2], length);
   if (from == nullptr)
-    stop("bulk store",
+    stop("bulk_store",
          ("the memory that process " + std::to_string(c.process) + " stores from cannot be reached")
              .c_str());
   via::copy_bytes(to, from, length);
@@ -206,25 +241,19 @@ void Machine::Parts::serve_pull(Channel& c, std::uint64_t client, const std::uin
 
 std::uint64_t Machine::Parts::modify(Channel& c, std::uint64_t client, const std::uint64_t* words) {
   const auto what = static_cast<Rmw>(wire::index(client) & 0xf);
-  if ((wire::index(client) & 0x10) != 0)
-    return rmw_here<std::uint64_t>(own_place(c, "read-modify-write", words[0], 8), what, words[1],
-                                   words[2]);
-  return rmw_here<std::uint32_t>(own_place(c, "read-modify-write", words[0], 4), what,
-                                 static_cast<std::uint32_t>(words[1]),
+  const std::size_t bytes = (wire::index(client) & 0x10) != 0 ? 8 : 4;
+  const char* const name = what == Rmw::compare_swap ? "compare_swap or lock" : to_string(what);
+  std::byte* const place = own_place(name, c.process, words[0], bytes);
+  if (bytes == 8) return rmw_here<std::uint64_t>(place, what, words[1], words[2]);
+  return rmw_here<std::uint32_t>(place, what, static_cast<std::uint32_t>(words[1]),
                                  static_cast<std::uint32_t>(words[2]));
 }
 
 void Machine::Parts::serve_call(Channel& c, std::uint64_t client, const std::uint64_t* words) {
-  const CallThunk thunk = code_at(words[0]);
-  if (thunk == nullptr)
-    stop("atomic", ("process " + std::to_string(c.process) +
-                    " names a function that this program does not have: start all processes from "
-                    "one build")
-                       .c_str());
+  const CallThunk thunk = function_of(code, c, words[0]);
   std::uint64_t answer[via::shm::kWordsPerSlot] = {words[1]};
-  in_call = true;
-  thunk(reinterpret_cast<const std::byte*>(words + 2), reinterpret_cast<std::byte*>(answer + 1));
-  in_call = false;
+  run_guest(c.process, thunk, reinterpret_cast<const std::byte*>(words + 2),
+            reinterpret_cast<std::byte*>(answer + 1));
   reply(c, Op::value, 0, c.served + 1, answer, 8 + wire::index(client));
 }
 

@@ -10,21 +10,19 @@
 namespace viaduct::splitc {
 namespace detail {
 
-void store_slow(std::uint64_t to, const void* from, std::size_t bytes) {
-  constexpr const char* kOperation = "store";
-  if (bytes > kInlineData) return bulk_store(to, from, bytes);
-  Machine::Parts& parts = machine(kOperation).parts();
+void store_value(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
+  Machine::Parts& parts = machine(operation).parts();
   light_poll();
   const std::uint32_t process = process_of(to);
   Channel* c = process < parts.channels.size() ? parts.channels[process][0].get() : nullptr;
   if (c == nullptr || !c->open_store || address_of(to) == 0) [[unlikely]] {
-    const auto place = parts.locate(kOperation, to, bytes);
+    const auto place = parts.locate(operation, to, bytes);
     if (process == hot.myproc) {
       std::memmove(place.here, from, bytes);
       parts.delivered[parts.epoch] += bytes;
       return;
     }
-    c = &parts.channel(process, false, kOperation);
+    c = &parts.channel(process, false, operation);
     parts.note_store(*c);
   }
   std::uint64_t words[via::shm::kWordsPerSlot];
@@ -36,8 +34,40 @@ void store_slow(std::uint64_t to, const void* from, std::size_t bytes) {
     std::memcpy(words + 1, from, bytes);
   }
   parts.count(kStores);
-  c->last_store = parts.request(*c, kOperation, wire::make(wire::Op::store, 0, parts.epoch), words,
-                                static_cast<std::uint32_t>(8 + bytes));
+  (void)parts.request(*c, operation, wire::make(wire::Op::store, 0, parts.epoch), words,
+                      static_cast<std::uint32_t>(8 + bytes));
+}
+
+// Apart, so that store_bits() writes nothing to memory but the line and what counts it: a stream of
+// messages goes as fast as the lines of its stores come to this core, several at a time, and stores
+// to other places take their turn among them.
+[[gnu::noinline]] static void store_bits_slow(std::uint64_t to, std::uint64_t bits,
+                                              std::uint32_t bytes) {
+  store_value("store", to, &bits, bytes);
+}
+
+void store_bits(std::uint64_t to, std::uint64_t bits, std::uint32_t bytes) {
+  if (hot.machine == nullptr) [[unlikely]]
+    return store_bits_slow(to, bits, bytes);
+  Machine::Parts& parts = hot.machine->parts();
+  const std::uint32_t process = process_of(to);
+  Channel* const c = process < parts.channels.size() ? parts.channels[process][0].get() : nullptr;
+  if (c == nullptr || !c->open_store || address_of(to) == 0) [[unlikely]]
+    return store_bits_slow(to, bits, bytes);
+  via::shm::Slot* const slot = parts.claim_at_once(*c);
+  if (slot == nullptr) return store_bits_slow(to, bits, bytes);
+  slot->put(0, address_of(to));
+  slot->put(1, bits);
+  parts.count(kStores);
+  ++c->sent;
+  c->vi->publish(*slot, via::shm::header::make(via::shm::MessageKind::inline_data, 8 + bytes,
+                                               wire::make(wire::Op::store, 0, parts.epoch)));
+}
+
+void store_slow(std::uint64_t to, const void* from, std::size_t bytes) {
+  constexpr const char* kOperation = "store";
+  if (bytes > kInlineData) return store_block(kOperation, to, from, bytes);
+  store_value(kOperation, to, from, bytes);
 }
 
 void Machine::Parts::note_store(Channel& c) {
@@ -73,8 +103,8 @@ void all_store_sync() {
   constexpr const char* kOperation = "all_store_sync";
   auto& parts = detail::machine(kOperation).parts();
   for (detail::Channel* c : parts.open_stores) {
-    if (!parts.is_handled(*c, c->last_store))
-      parts.wait(kOperation, c->process, [&] { return parts.is_handled(*c, c->last_store); });
+    if (!parts.is_handled(*c, c->sent))
+      parts.wait(kOperation, c->process, [&] { return parts.is_handled(*c, c->sent); });
     c->open_store = false;
   }
   parts.open_stores.clear();

@@ -11,10 +11,6 @@ inline constexpr std::uint32_t kNobody = kAnyone - 1;
 
 template <class Done>
 void Machine::Parts::wait(const char* operation, std::uint32_t process, Done&& done) {
-  if (in_call) [[unlikely]]
-    stop(operation,
-         "called by a function that runs for another process (atomic): it may use "
-         "local memory only");
   RankRecord& record = job.record(job.rank());
   bool finished = false;  // done() may act: it is not asked again after it has said yes
   const auto ask = [&] { return finished || (finished = done()); };
@@ -39,7 +35,10 @@ void Machine::Parts::wait(const char* operation, std::uint32_t process, Done&& d
     if (ask()) return;
     const Backoff::Stage stage = backoff.next();
     if (stage == Backoff::Stage::spun && looks % 64 != 0) continue;
-    if (job.life_epoch() != 0) check_lost(operation, process);
+    if (job.life_epoch() != 0) {
+      if (ask()) return;  // what a process that is lost now had done before
+      check_lost(operation, process);
+    }
     if (stage != Backoff::Stage::block_now) continue;
     record.last_poll_ns.store(monotonic_ns(), std::memory_order_relaxed);
     job.report_long_wait(start);

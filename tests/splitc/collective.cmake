@@ -53,6 +53,7 @@ collective_mismatch(reduce_root "all_reduce_to_one of a ${int} with Add to proce
                     "all_reduce_to_one of a ${int} with Add to process [1-9]")
 collective_mismatch(count "all_bcast of 100 times a ${int} from process 0"
                     "all_bcast of 99 times a ${int} from process 0")
+collective_mismatch(array_count "all_reduce of 100 times a ${int} with Add" "all_reduce of 10 times a ${int} with Add")
 collective_mismatch(gather "all_gather of a ${int}" "all_gather_to_one of a ${int} to process 0")
 collective_mismatch(scan "all_scan of a ${int} with Add" "all_scan_before of a ${int} with Add")
 collective_wrong(end "calls barrier, but process [0-9]+ calls nothing more")
@@ -65,7 +66,7 @@ collective_wrong(negative_root "all_reduce_to_one: there is no process -1, which
 
 # A process is lost: the others get an Error that names it.
 viaduct_add_program(splitc_collective_lost SOURCES ${here}/collective_lost.cpp LIBRARIES viaduct::splitc)
-foreach(how before while_others_sleep in_barrier in_split in_bcast in_reduce)
+foreach(how before while_others_sleep in_barrier in_split in_bcast in_reduce holding_lock)
   foreach(ranks 2 4 7)
     viaduct_add_script_test(
       NAME splitc_collective_lost_${how}_r${ranks} LABELS multiprocess fault TIMEOUT 60

@@ -1,4 +1,5 @@
-/// A process is killed while the others are, or soon will be, in a collective call.
+/// A process is killed while the others are, or soon will be, in a collective call, or wait for a
+/// lock that it holds.
 /// usage: collective_lost HOW: the last process ends as HOW says; each of the others must get an
 /// Error that names it, and say "survived".
 
@@ -21,8 +22,12 @@ void linger(double seconds) {
   while (get_seconds() < until) poll();
 }
 
+lock_t g_lock;
+global_ptr<lock_t> the_lock() { return toglobal(0, &g_lock); }
+
 [[noreturn]] void call_again_and_again(std::string_view how) {
   for (;;) {
+    if (how == "holding_lock") lock(the_lock());
     if (how == "in_bcast")
       (void)all_bcast(MYPROC, PROCS - 1);
     else if (how == "in_reduce")
@@ -34,6 +39,11 @@ void linger(double seconds) {
 
 [[noreturn]] void die(std::string_view how) {
   if (how == "while_others_sleep") linger(0.3);
+  if (how == "holding_lock") {
+    lock(the_lock());
+    barrier();
+    linger(0.1);
+  }
   if (how.substr(0, 3) == "in_") {
     for (int i = 0; i < 1000; ++i) barrier();
     if (how == "in_split") barrier_notify();
@@ -46,6 +56,7 @@ void linger(double seconds) {
 [[noreturn]] void survive(std::string_view how) {
   if (how.substr(0, 3) == "in_")
     for (int i = 0; i < 1000; ++i) barrier();
+  if (how == "holding_lock") barrier();
   call_again_and_again(how);
 }
 

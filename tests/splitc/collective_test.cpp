@@ -127,6 +127,31 @@ void move_array(std::size_t count, int root) {
   CHECK(root == MYPROC || same_bits(data[count], before[count]));
 }
 
+/// Element by element, to all and to @p root.
+template <class T, class Op>
+void reduce_array(std::size_t count, int root, Op op) {
+  const Note note("{} times {} bytes, root {}", count, sizeof(T), root);
+  std::vector<std::vector<T>> all(count);
+  for (auto& values : all) values = values_of<T>(next_seed(), procs());
+  std::vector<T> data(count + 1);  // one more, which must stay as it is
+  const auto fill = [&] {
+    for (std::size_t i = 0; i < count; ++i) data[i] = all[i][me()];
+    data[count] = T{};
+  };
+  const auto check = [&](bool reduced) {
+    bool right = same_bits(data[count], T{});
+    for (std::size_t i = 0; i < count; ++i)
+      right = right && same_bits(data[i], reduced ? in_tree(all[i], op) : all[i][me()]);
+    CHECK(right);
+  };
+  fill();
+  splitc::all_reduce(data.data(), count, op);
+  check(true);
+  fill();
+  splitc::all_reduce_to_one(data.data(), count, op, root);
+  check(root == MYPROC);
+}
+
 using Numbers =
     std::tuple<bool, char, signed char, unsigned char, short, unsigned short, int, unsigned, long,
                unsigned long, long long, unsigned long long, float, double, long double>;
@@ -198,6 +223,13 @@ void determinism() {
 void arrays() {
   for (const std::size_t count : {0U, 1U, 2U, 7U, 8U, 100U, 1000U, 2047U, 2048U, 2049U, 30'000U})
     for (int root = 0; root < PROCS; ++root) move_array<double>(count, root);
+  for (const std::size_t count : {0U, 1U, 6U, 7U, 8U, 100U, 511U, 512U, 513U, 3000U})
+    for (int root = 0; root < PROCS; root += 2) {
+      reduce_array<double>(count, root, splitc::Add{});
+      reduce_array<Matrix>(count, root, Product{});
+    }
+  reduce_array<char>(10'000, PROCS - 1, splitc::Max{});
+  reduce_array<Permutation<5000>>(3, PROCS / 2, Follow{});
   move_array<Blob<200>>(1000, PROCS - 1);
   move_array<char>(1'000'003, PROCS / 2);
 }
@@ -276,6 +308,7 @@ void storm() {
         break;
       case 11:
         move_array<double>(shared.below(20'000), root);
+        reduce_array<int>(shared.below(200), root, splitc::Add{});
         break;
       case 12:
         for (std::uint32_t left = shared.below(20); left != 0; --left)

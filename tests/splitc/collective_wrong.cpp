@@ -49,6 +49,15 @@ constexpr Case kCases[] = {
        std::vector<int> data(100);
        all_bcast(data.data(), 99, 0);
      }},
+    {"array_count",
+     [] {
+       std::vector<int> data(100);
+       all_reduce(data.data(), 100, Add{});
+     },
+     [] {
+       std::vector<int> data(100);
+       all_reduce(data.data(), 10, Add{});
+     }},
     {"gather", [] { keep(all_gather(1).size()); }, [] { keep(all_gather_to_one(1).size()); }},
     {"scan", [] { keep(all_scan_add(1)); }, [] { keep(all_scan_before(1, Add{}, 0)); }},
     {"end", barrier, [] {}},

@@ -39,12 +39,16 @@ function(splitc_litmus_program_without fence source)
   viaduct_add_program(${program} SOURCES ${here}/litmus.cpp ${source} LIBRARIES ${litmus_libraries})
   target_compile_definitions(${program} PRIVATE VIADUCT_DROP_FENCE=${fence})
 endfunction()
-# splitc_litmus_without(FENCE SOURCE CASE): CASE is the one that must fail.
+# splitc_litmus_without(FENCE SOURCE CASE): CASE is the one that must fail. By rdma no run has caught it, and on the message
+# path there is nothing to catch (docs/memory-model.md).
 function(splitc_litmus_without fence source case)
   splitc_litmus_program_without(${fence} ${source})
-  viaduct_add_script_test(
-    NAME splitc_litmus_without_${fence} LABELS stress TIMEOUT 120 PROCESSORS 2
-    COMMAND ${here}/litmus_without.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_litmus_without_${fence}> ${case})
+  foreach(path auto direct)
+    viaduct_add_script_test(
+      NAME splitc_litmus_without_${fence}_${path} LABELS stress TIMEOUT 120 PROCESSORS 2
+      COMMAND ${here}/litmus_without.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_litmus_without_${fence}> ${case}
+              ${path})
+  endforeach()
 endfunction()
 splitc_litmus_without(write_fenced ${here}/litmus_word_cases.cpp store_buffering_fenced)
 splitc_litmus_without(sync ${PROJECT_SOURCE_DIR}/splitc/src/sync.cpp sync_fence)

@@ -69,8 +69,8 @@ function(splitc_alloc_wrong how words)
               "\\[rank [0-9]+\\] .*(${words}|process [0-9]+ is lost)")
   endforeach()
 endfunction()
-splitc_alloc_wrong(other_size "collective allocation .1[01]., but process [0-9]+ calls collective allocation .1[01].")
-splitc_alloc_wrong(other_pointer "collective release of memory .*, but process [0-9]+ calls collective release of memory")
+splitc_alloc_wrong(other_size "all_malloc of 1[01] bytes in each process, but process [0-9]+ calls all_malloc of 1[01] bytes")
+splitc_alloc_wrong(other_pointer "all_(spread_)?free of 0x.*, but process [0-9]+ calls all_(spread_)?free of")
 splitc_alloc_wrong(diverged "all_malloc: answers 0x.* in one process and 0x.* in another")
 foreach(how all_spread_free_inside all_spread_free_second all_spread_free_of_own all_spread_free_twice)
   splitc_alloc_wrong(${how} "all_spread_free: process [01], address 0x.* is not where .* pass what all_spread_malloc")
@@ -108,3 +108,17 @@ foreach(ranks 1 2 7)
     splitc_memory_with(${how} splitc_heap ${ranks} VIADUCT_LOG=warn -- ${how})
   endforeach()
 endforeach()
+
+# Static data that had to stay private: whoever uses it through a global pointer is told once, others are not.
+viaduct_add_program(splitc_statics_warned SOURCES ${here}/statics_warned.cpp LIBRARIES viaduct::splitc)
+foreach(pair 1:0 2:2 3:3)
+  string(REPLACE ":" ";" pair ${pair})
+  list(GET pair 0 ranks)
+  list(GET pair 1 warnings)
+  viaduct_add_script_test(
+    NAME splitc_statics_warned_r${ranks} LABELS multiprocess TIMEOUT 40
+    COMMAND ${here}/statics_warned.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_statics_warned> ${ranks} ${warnings})
+endforeach()
+viaduct_add_script_test(
+  NAME splitc_statics_not_warned_r2 LABELS multiprocess TIMEOUT 40
+  COMMAND ${here}/statics_warned.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_statics_warned> 2 0 unused)

@@ -1,8 +1,9 @@
 #!/bin/sh
 # usage: misuse.sh LAUNCHER PROGRAM RANKS CODE WORDS [VARIABLE=VALUE...] -- ARGUMENT...
-# The program must end with CODE ("failure": any but 0 and 3, which it answers when nothing stops it) and with a
-# sentence of a rank that holds WORDS (an extended regular expression); never by a signal of the processor, and not by
-# the launcher's limit.
+#        misuse.sh LAUNCHER PROGRAM RANKS --each LIST [VARIABLE=VALUE...] --
+# The program must end with CODE and with a sentence of a rank that holds WORDS (an extended regular expression); never
+# by a signal of the processor, and not by the launcher's limit. With --each, that holds for everything that
+# "PROGRAM --list" names, or with LIST=--usual some of it; LIST=all: everything.
 launcher=$1 program=$2 ranks=$3 code=$4 words=$5
 shift 5
 while [ "$1" != -- ]; do
@@ -10,23 +11,39 @@ while [ "$1" != -- ]; do
   shift
 done
 shift
-output=$("$launcher" -n "$ranks" --timeout 30 "$program" "$@" 2>&1)
-got=$?
-printf '%s\n' "$output"
-case $got in
-  0 | 3) echo "the exit code is $got: nothing stopped the program"; exit 1 ;;
-  124) echo "the job hung"; exit 1 ;;
-  132 | 135 | 136 | 137 | 139) echo "the exit code is $got: a signal, not a sentence"; exit 1 ;;
-esac
-if [ "$code" != failure ] && [ "$got" -ne "$code" ]; then
-  echo "the exit code is $got, wanted $code"
-  exit 1
+
+# check CODE WORDS ARGUMENT...: prints what was wrong, and fails.
+check() {
+  code=$1 words=$2
+  shift 2
+  output=$("$launcher" -n "$ranks" --timeout 30 "$program" "$@" </dev/null 2>&1)
+  got=$?
+  problem=
+  if [ "$got" -ne "$code" ]; then
+    problem="the exit code is $got, wanted $code"
+  elif printf '%s\n' "$output" | grep -q 'nothing stopped'; then
+    problem="a process came to its end"
+  elif ! printf '%s\n' "$output" | grep -E '^viaduct: ' | grep -Eq -- "$words"; then
+    problem="no sentence holds: $words"
+  fi
+  [ -n "$problem" ] || return 0
+  printf '%s: %s\n%s\n' "$*" "$problem" "$output"
+  return 1
+}
+
+if [ "$code" != --each ]; then
+  check "$code" "$words" "$@"
+  exit
 fi
-if printf '%s\n' "$output" | grep -q 'nothing stopped'; then
-  echo "a process came to its end"
-  exit 1
-fi
-if ! printf '%s\n' "$output" | grep -E '^viaduct' | grep -Eq "$words"; then
-  echo "no sentence holds: $words"
-  exit 1
-fi
+[ "$words" != all ] || words=
+list=$("$launcher" -n "$ranks" --timeout 30 "$program" --list $words) || { echo "no list: $list"; exit 1; }
+tab=$(printf '\t')
+count=0 failed=0
+while IFS=$tab read -r name code words; do
+  count=$((count + 1))
+  check "$code" "$words" "$name" || failed=$((failed + 1))
+done <<END
+$list
+END
+echo "$failed of $count failed"
+[ "$count" -gt 10 ] && [ "$failed" -eq 0 ]

@@ -1,9 +1,12 @@
 /// @file
-/// Uses Split-C before splitc_main, or after it, as the argument says, and must not come to its
-/// end.
+/// Uses Split-C before splitc_main, after it, or in another thread, as the arguments say, or takes
+/// all memory that there is; must not come to its end.
+///
+///     splitc_misuse_outside before|after|thread|inside OPERATION
 
 #include <cstdio>
 #include <string_view>
+#include <thread>
 
 #include "splitc/splitc.hpp"
 
@@ -12,6 +15,8 @@ namespace {
 using namespace viaduct::splitc;
 
 int g_here = 0;
+
+void nothing() {}
 
 void use(std::string_view how) {
   const auto p = global_ptr<int>::from_word(viaduct::splitc::detail::make_word(0, 0x1000000000));
@@ -32,9 +37,23 @@ void use(std::string_view how) {
   if (how == "all_reduce") (void)all_reduce_add(1);
   if (how == "toglobal") (void)toglobal(&g_here);
   if (how == "lock") lock(global_ptr<lock_t>(p));
+  if (how == "atomic") atomic<nothing>(0);
 }
 
-int body(int, char**) { return 0; }
+constexpr std::size_t kPiece = std::size_t{1} << 20;
+
+void exhaust(std::string_view how) {
+  while (how == "exhaust_all_malloc") (void)all_malloc<char>(kPiece);
+  while (how == "exhaust_all_spread_malloc") (void)all_spread_malloc<char>(kPiece);
+  while (how == "exhaust_spread_malloc") (void)spread_malloc<char>(kPiece);
+}
+
+int body(int, char** argv) {
+  const std::string_view when = argv[1];
+  if (when == "thread") std::thread(use, argv[2]).join();
+  if (when == "inside") exhaust(argv[2]);
+  return 0;
+}
 
 }  // namespace
 
@@ -44,7 +63,8 @@ int main(int argc, char** argv) {
   const std::string_view when = argc > 2 ? argv[1] : "";
   if (when == "before") use(argv[2]);
   const int code = run(body, argc, argv);
+  if (code != 0) return code;
   if (when == "after") use(argv[2]);
   std::puts("nothing stopped this process");
-  return code != 0 ? code : 3;
+  return 3;
 }

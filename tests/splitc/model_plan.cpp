@@ -52,6 +52,10 @@ bool takes(Kind kind, const TypeFacts& type) {
   return true;
 }
 
+/// Calls have the types of their functions.
+constexpr std::uint8_t kUnsignedLong = 8;
+static_assert(std::is_same_v<std::tuple_element_t<kUnsignedLong, Types>, unsigned long>);
+
 class Planner {
  public:
   Planner(const Phase& phase, std::uint32_t process, Contents& contents,
@@ -62,6 +66,7 @@ class Planner {
         stored_(stored),
         slice_((process + phase.number) % phase.procs),
         slice_bytes_(std::max(8U, kArenaBytes / kCellBytes / phase.procs) * kCellBytes),
+        turn_(std::size_t{phase.number * phase.procs + process} * (phase.ops / 3)),
         cells_(std::size_t{phase.procs} * kArenas * (kArenaBytes / kCellBytes)) {}
 
   Plan make() {
@@ -76,7 +81,8 @@ class Planner {
 
   void add_one() {
     Op op;
-    choose(op);
+    const bool in_turn = !phase_.reads_only && random_.below(3) != 0;
+    choose(op, in_turn);
     if (op.kind == Kind::poll) return plan_.ops.push_back(op);
     const std::uint32_t bytes = op.count * kTypeFacts[op.type].bytes;
     if (!settle(op, bytes)) return;
@@ -88,9 +94,17 @@ class Planner {
     apply(op, bytes);
     plan_.ops.push_back(op);
     mark(op, bytes);
+    if (in_turn) ++turn_;
   }
 
-  void choose(Op& op) {
+  /// Two of three are the next pair of all, so that none is left out.
+  void choose_kind_and_type(Op& op, bool in_turn) {
+    if (in_turn) {
+      const Pair pair = all_pairs()[turn_ % all_pairs().size()];
+      op.kind = pair.kind;
+      op.type = pair.type;
+      return;
+    }
     do {
       op.kind = static_cast<Kind>(random_.below(kDataKinds));
     } while (phase_.reads_only && !is_read(op.kind));
@@ -98,6 +112,10 @@ class Planner {
       op.type = static_cast<std::uint8_t>(random_.below(kTypes));
     } while (!takes(op.kind, kTypeFacts[op.type]));
     if (is_call(op.kind)) op.type = kUnsignedLong;
+  }
+
+  void choose(Op& op, bool in_turn) {
+    choose_kind_and_type(op, in_turn);
     op.target = random_.below(phase_.procs);
     op.arena = static_cast<std::uint8_t>(random_.below(kArenas));
     const std::uint32_t slice = phase_.reads_only ? random_.below(phase_.procs) : slice_;
@@ -241,15 +259,13 @@ class Planner {
     std::memcpy(at, &word, 8);
   }
 
-  static constexpr std::uint8_t kUnsignedLong = 8;
-  static_assert(std::is_same_v<std::tuple_element_t<kUnsignedLong, Types>, unsigned long>);
-
   const Phase& phase_;
   Random random_;
   Contents& contents_;
   std::vector<std::uint64_t>& stored_;
   std::uint32_t slice_;
   std::uint32_t slice_bytes_;
+  std::size_t turn_;                  // of all_pairs()
   std::vector<std::uint32_t> cells_;  // kFree, kStored, or 1 + the operation under way
   std::uint32_t landing_ = 0;
   Plan plan_;
@@ -258,6 +274,20 @@ class Planner {
 }  // namespace
 
 const char* name_of(Kind kind) noexcept { return kKindNames[static_cast<std::size_t>(kind)]; }
+
+const std::vector<Pair>& all_pairs() {
+  static const std::vector<Pair> pairs = [] {
+    std::vector<Pair> all;
+    for (std::uint32_t k = 0; k < static_cast<std::uint32_t>(Kind::poll); ++k)
+      for (std::uint8_t type = 0; type < kTypes; ++type) {
+        const auto kind = static_cast<Kind>(k);
+        if (is_call(kind) ? type == kUnsignedLong : takes(kind, kTypeFacts[type]))
+          all.push_back({kind, type});
+      }
+    return all;
+  }();
+  return pairs;
+}
 
 Plan make_plan(const Phase& phase, std::uint32_t process, Contents& contents,
                std::vector<std::uint64_t>& stored) {

@@ -82,6 +82,13 @@ struct Phase {
   bool reads_only = false;
 };
 
+/// What may be done with values of a type: the operations that a plan goes through in turn.
+struct Pair {
+  Kind kind;
+  std::uint8_t type;
+};
+[[nodiscard]] const std::vector<Pair>& all_pairs();
+
 /// What process @p process does in @p phase. @p contents become what they are after it; @p stored
 /// [q] grows by the bytes that it stores to q.
 [[nodiscard]] Plan make_plan(const Phase& phase, std::uint32_t process, Contents& contents,

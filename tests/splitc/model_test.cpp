@@ -18,6 +18,9 @@ namespace {
 using namespace viaduct::splitc_test;
 namespace splitc = viaduct::splitc;
 
+/// So many operations hold each pair of an operation and a type.
+constexpr std::uint32_t kEnoughOps = 1800;
+
 struct Options {
   std::uint64_t seed = 0;
   std::uint32_t phases = 24;
@@ -71,8 +74,32 @@ void meet(const Place& place) {
   splitc::barrier_wait();
 }
 
+/// Which operations have been done with which types: by kind, a bit for each type.
+using Done = std::array<std::uint32_t, kDataKinds>;
+static_assert(kTypes <= 32);
+
+/// Every operation with every type that it takes, in some process. Runs that were asked to be short
+/// need not.
+void expect_all_done(const Place& place, const Done& mine, bool is_long) {
+  const Done all = splitc::all_reduce(mine, [](Done a, const Done& b) {
+    for (std::uint32_t kind = 0; kind < kDataKinds; ++kind) a[kind] |= b[kind];
+    return a;
+  });
+  std::size_t missing = 0;
+  const char* example = "";
+  for (const Pair pair : all_pairs()) {
+    if ((all[static_cast<std::uint32_t>(pair.kind)] >> pair.type & 1) != 0) continue;
+    ++missing;
+    example = name_of(pair.kind);
+  }
+  if (MYPROC == 0) fmt::print("{} of {} pairs\n", all_pairs().size() - missing, all_pairs().size());
+  if (is_long && missing != 0)
+    fail(place, fmt::format("{} pairs of an operation and a type were never tried: {}...", missing,
+                            example));
+}
+
 void run_phase(const Options& options, std::uint32_t number, Memory& memory, Contents& contents,
-               std::byte* landing) {
+               std::byte* landing, Done& done) {
   const Place place{options.seed, number};
   const auto procs = static_cast<std::uint32_t>(PROCS);
   const auto me = static_cast<std::uint32_t>(MYPROC);
@@ -84,6 +111,8 @@ void run_phase(const Options& options, std::uint32_t number, Memory& memory, Con
     if (process == me) mine = std::move(plan);
   }
   Runner(memory, place, mine, landing).run();
+  for (const Op& op : mine.ops)
+    if (op.kind < Kind::poll) done[static_cast<std::uint32_t>(op.kind)] |= 1U << op.type;
   end_stores(place, stored[me]);
   meet(place);
   for (std::uint32_t arena = 0; arena < kArenas; ++arena)
@@ -123,8 +152,11 @@ int splitc_main(int argc, char** argv) {
   splitc::barrier();
   std::vector<std::byte> heap_landing(kMaxLanding);
   std::byte stack_landing[kMaxLanding];
+  Done done{};
   for (std::uint32_t i = 0; i < options.phases; ++i)
-    run_phase(options, i, memory, contents, i % 2 == 0 ? heap_landing.data() : stack_landing);
+    run_phase(options, i, memory, contents, i % 2 == 0 ? heap_landing.data() : stack_landing, done);
+  const std::uint32_t tried = options.phases * options.ops * static_cast<std::uint32_t>(PROCS);
+  expect_all_done({options.seed, options.phases}, done, tried >= kEnoughOps);
   run_contended(options.seed);
   run_blocks(options.seed);
   return 0;

@@ -58,14 +58,15 @@ struct Hundred {
 };
 
 using Types = std::tuple<char, signed char, unsigned char, short, unsigned short, int, unsigned,
-                         long, unsigned long, float, double, void*, splitc::global_ptr<int>, Three,
-                         Twelve, Sixteen, FortyEight, Hundred>;
+                         long, unsigned long, long long, unsigned long long, float, double, void*,
+                         splitc::global_ptr<int>, Three, Twelve, Sixteen, FortyEight, Hundred>;
 inline constexpr std::size_t kTypes = std::tuple_size_v<Types>;
 inline constexpr std::array<const char*, kTypes> kTypeNames{
-    "char",         "signed char",  "unsigned char", "short",         "unsigned short",
-    "int",          "unsigned",     "long",          "unsigned long", "float",
-    "double",       "void*",        "global_ptr",    "struct of 3",   "struct of 12",
-    "struct of 16", "struct of 48", "struct of 100"};
+    "char",           "signed char",  "unsigned char",      "short",
+    "unsigned short", "int",          "unsigned",           "long",
+    "unsigned long",  "long long",    "unsigned long long", "float",
+    "double",         "void*",        "global_ptr",         "struct of 3",
+    "struct of 12",   "struct of 16", "struct of 48",       "struct of 100"};
 
 /// What the plan must know of a type.
 struct TypeFacts {

@@ -286,6 +286,12 @@ TEST(SpreadRange, TheProcessesElementsMakeUpTheWhole) {
       }
 }
 
+TEST(Prefetch, AsksNothingOfItsPointer) {
+  prefetch(global_ptr<int>());
+  prefetch(at<Twelve>(7, 0x7fff00000000));
+  prefetch(spread_at<const double>(65535, 8));
+}
+
 }  // namespace
 
 int splitc_main(int argc, char** argv) {
