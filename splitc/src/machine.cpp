@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 #include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <string>
 
@@ -205,12 +206,15 @@ void Machine::Parts::leave() {
   constexpr std::uint64_t kGraceNs = 1'000'000'000;
   const std::uint64_t start = monotonic_ns();
   const std::uint32_t ticket = job.barrier_arrive();
+  const auto is_over = [&] { return job.barrier_done(ticket) != Status::retry; };
   try {
-    Status status = Status::retry;
-    wait("the end of splitc_main", kNobody, [&] {
-      status = job.barrier_done(ticket);
-      return status != Status::retry || (failed && monotonic_ns() - start > kGraceNs);
-    });
+    if (!failed) return wait("the end of splitc_main", kNobody, is_over);
+    // Nothing may come that would end a sleep.
+    while (!is_over() && monotonic_ns() - start < kGraceNs) {
+      if (poll_now() != 0) continue;
+      const timespec pause{0, 100'000};
+      nanosleep(&pause, nullptr);
+    }
   } catch (const std::exception& problem) {
     job.log().write(LogLevel::error, problem.what());
   }
