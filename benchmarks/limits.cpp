@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "benchmarks/common/curve.hpp"
 #include "benchmarks/common/expected.hpp"
 #include "benchmarks/common/figures.hpp"
 #include "benchmarks/common/loopback.hpp"
@@ -29,15 +30,6 @@
 
 namespace viaduct::bench {
 namespace {
-
-// One line of the table: what measures it, and what it is read against.
-std::string size_name(std::size_t bytes) {
-  if (bytes >= std::size_t{1} << 20 && bytes % (std::size_t{1} << 20) == 0) {
-    return fmt::format("{}m", bytes >> 20);
-  }
-  if (bytes >= 1024 && bytes % 1024 == 0) return fmt::format("{}k", bytes >> 10);
-  return fmt::format("{}b", bytes);
-}
 
 struct Method {
   const char* name;

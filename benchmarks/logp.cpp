@@ -56,7 +56,7 @@ class LogP {
     std::vector<double> blocked_cpu;
     for (std::uint32_t i = 0; i < kBlockedSeconds && !options_.parameters_only; ++i)
       blocked_cpu.push_back(am_.blocked_cpu_ms(1.0));
-    divisor_ = pair().busy_divisor();
+    if (options_.iterations == 0) divisor_ = pair().busy_divisor();
     const Rounds rounds = measurements_.run(
         pair(), divisor_ == 1 ? options_.rounds : std::min(options_.rounds, kBusyRounds));
     Figures figures;

@@ -15,7 +15,14 @@ install(
   FILE_SET HEADERS DESTINATION "${header_dir}"
   FILE_SET generated_headers DESTINATION "${header_dir}")
 install(EXPORT viaductTargets NAMESPACE viaduct:: DESTINATION "${package_dir}")
+# By itself: it needs a library more, which users of Active Messages alone need not have.
+install(TARGETS viaduct_splitc EXPORT viaductSplitcTargets)
+install(EXPORT viaductSplitcTargets NAMESPACE viaduct:: DESTINATION "${package_dir}")
 
+set(VIADUCT_SPLITC_NEEDS_MIMALLOC ON)
+if(VIADUCT_SANITIZE)
+  set(VIADUCT_SPLITC_NEEDS_MIMALLOC OFF)
+endif()
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/viaductConfig.cmake.in"
                               "${PROJECT_BINARY_DIR}/viaductConfig.cmake" INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/viaductConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
@@ -38,5 +45,11 @@ foreach(definition ${VIADUCT_CHECK_DEFINITIONS})
 endforeach()
 # Relative to the file's own place, so that an installed tree may be moved.
 file(RELATIVE_PATH VIADUCT_PC_PREFIX "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
-configure_file("${PROJECT_SOURCE_DIR}/cmake/viaduct.pc.in" "${PROJECT_BINARY_DIR}/viaduct.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/viaduct.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+set(VIADUCT_PC_SPLITC_LIBS "-lviaduct_splitc")
+if(VIADUCT_SPLITC_NEEDS_MIMALLOC)
+  string(APPEND VIADUCT_PC_SPLITC_LIBS " -lmimalloc")
+endif()
+foreach(name viaduct viaduct-splitc)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in" "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endforeach()

@@ -1,7 +1,8 @@
 # The library, and the programs that are installed with it.
 
-viaduct_glob(sources runtime/src/*.cpp via/src/*.cpp via/*/*.cpp via/*/src/*.cpp am/src/*.cpp)
-viaduct_glob(VIADUCT_PUBLIC_HEADERS runtime/*.hpp via/*.hpp via/*/*.hpp am/*.hpp am/detail/*.hpp)
+viaduct_glob(sources runtime/src/*.cpp via/src/*.cpp via/*/*.cpp via/*/src/*.cpp am/src/*.cpp splitc/src/*.cpp)
+viaduct_glob(VIADUCT_PUBLIC_HEADERS runtime/*.hpp via/*.hpp via/*/*.hpp am/*.hpp am/detail/*.hpp
+             splitc/*.hpp splitc/detail/*.hpp)
 list(FILTER VIADUCT_PUBLIC_HEADERS EXCLUDE REGEX "/via/src/")
 list(REMOVE_DUPLICATES sources)
 

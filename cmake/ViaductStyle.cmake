@@ -5,7 +5,7 @@ find_program(VIADUCT_CLANG_TIDY clang-tidy-14)
 mark_as_advanced(VIADUCT_CLANG_FORMAT VIADUCT_CLANG_TIDY)
 
 set(sources)
-foreach(folder runtime via am benchmarks examples tools tests)
+foreach(folder runtime via am splitc benchmarks examples tools tests)
   file(GLOB_RECURSE found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.[ch]pp")
   list(APPEND sources ${found})
 endforeach()

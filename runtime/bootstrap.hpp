@@ -28,11 +28,17 @@ class Bootstrap {
   /// What @p rank put under @p key before the last fence. Throws Error when it put nothing.
   [[nodiscard]] virtual std::vector<std::byte> get(Rank rank, std::string_view key) = 0;
 
-  /// Hands over / fetches an open file descriptor: how peers come by each other's memfd. share_fd()
-  /// may be called once per rank; fetch_fd() any time after the fence that follows it. The caller
-  /// owns the result.
-  virtual void share_fd(int fd) = 0;
-  [[nodiscard]] virtual int fetch_fd(Rank rank) = 0;
+  /// Hands over / fetches an open file descriptor: how peers come by each other's memfd. A rank
+  /// calls share_fd() once for each @p key, of which there are few (the empty one is the Job's
+  /// own); fetch_fd() works any time after the fence that follows it. The caller owns the result.
+  /// Throws Error when nothing is shared under the key, or the rank is lost.
+  virtual void share_fd(int fd, std::string_view key) = 0;
+  [[nodiscard]] virtual int fetch_fd(Rank rank, std::string_view key) = 0;
+  void share_fd(int fd) { share_fd(fd, {}); }
+  [[nodiscard]] int fetch_fd(Rank rank) { return fetch_fd(rank, {}); }
+
+  /// Keys under which one rank may share descriptors.
+  static constexpr std::size_t kMaxSharedFds = 4;
 };
 
 }  // namespace viaduct

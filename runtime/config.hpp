@@ -50,7 +50,7 @@ void load(void* settings, std::span<const Option> options);
 /// What @p option accepts, in words: "a whole number from 0 to 10, or auto".
 [[nodiscard]] std::string describe_values(const Option& option);
 
-/// Every layer's table; defined once for the whole library (am/src/option_tables.cpp), above all
+/// Every layer's table; defined once for the whole library (splitc/src/option_tables.cpp), above all
 /// layers.
 [[nodiscard]] std::span<const Table> all_tables() noexcept;
 

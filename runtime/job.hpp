@@ -76,6 +76,10 @@ class Job {
     return fork_mark_ != nullptr && *fork_mark_ == 0;
   }
 
+  /// 0, 1, 2, ...: tells apart the NICs that the layers above open, in the same order in every
+  /// rank.
+  [[nodiscard]] std::uint32_t next_nic() noexcept { return nics_++; }
+
   /// A barrier in two halves, for callers that must go on polling in between: arrive, then ask
   /// until done. Every rank calls them in the same order. barrier_done answers ok, retry, or
   /// peer_lost when a rank that has not arrived is lost, or waits in its Job's destructor (then a
@@ -107,7 +111,8 @@ class Job {
   Log log_{LogLevel::warn, 0, 1};
   RuntimeSettings settings_;
   const std::uint32_t* fork_mark_ =
-      nullptr;                  // 1, in a page that the kernel clears in forked children
+      nullptr;  // 1, in a page that the kernel clears in forked children
+  std::uint32_t nics_ = 0;
   std::uint32_t barriers_ = 0;  // that this rank has arrived at
   std::uint64_t reported_wait_ns_ = 0;
   std::unique_ptr<Parts> parts_;  // cold remainder

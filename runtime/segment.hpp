@@ -8,10 +8,11 @@
 /// addresses are not.
 
 #include <cstddef>
-#include <cstdint>
-#include <map>
 #include <mutex>
 #include <string>
+
+#include "runtime/memory_file.hpp"
+#include "runtime/span_allocator.hpp"
 
 namespace viaduct {
 
@@ -26,8 +27,8 @@ class Segment {
   Segment& operator=(const Segment&) = delete;
 
   [[nodiscard]] std::byte* base() const noexcept { return base_; }
-  [[nodiscard]] std::size_t window_bytes() const noexcept { return window_bytes_; }
-  [[nodiscard]] int fd() const noexcept { return fd_; }
+  [[nodiscard]] std::size_t window_bytes() const noexcept { return file_.bytes(); }
+  [[nodiscard]] int fd() const noexcept { return file_.fd(); }
 
   /// Reserves @p bytes, aligned to @p alignment (a power of two up to 2 MiB), zeroed. Returns the
   /// offset from base(). Call from any thread.  Cost: a lock and, when new pages are needed, a
@@ -42,7 +43,7 @@ class Segment {
   /// Whether [address, address + bytes) lies inside this window.
   [[nodiscard]] bool contains(const void* address, std::size_t bytes) const noexcept {
     const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(address) - base_);
-    return at < window_bytes_ && bytes <= window_bytes_ - at;
+    return at < file_.bytes() && bytes <= file_.bytes() - at;
   }
 
   /// Bytes now allocated (the sum of allocate()'s sizes).
@@ -51,29 +52,10 @@ class Segment {
   static constexpr std::size_t kDefaultAlignment = 128;
 
  private:
-  struct Block {
-    std::size_t bytes;      // from this block's offset to the next one's
-    std::size_t requested;  // what allocate() was asked for; 0 when the block is free
-    [[nodiscard]] bool free() const noexcept { return requested == 0; }
-  };
-  using Blocks = std::map<std::size_t, Block>;
-  std::size_t place(std::size_t bytes, std::size_t requested, std::size_t alignment);
-  void carve(Blocks::iterator block, std::size_t offset, std::size_t bytes, std::size_t requested);
-  Blocks::iterator merge_free(Blocks::iterator block) noexcept;
-  void check_headroom(std::size_t bytes);
-  void reserve_pages(std::size_t first, std::size_t last);
-  void clear(std::size_t offset, std::size_t bytes, std::size_t free_from,
-             std::size_t free_to) noexcept;
-
-  std::string system_root_;
-  int fd_ = -1;
+  MemoryFile file_;
   std::byte* base_ = nullptr;
-  std::size_t window_bytes_ = 0;
   mutable std::mutex mutex_;
-  Blocks blocks_;  // by offset, covering [0, end of the last block) without gaps; no two free ones
-                   // side by side
-  std::size_t allocated_ = 0;
-  std::size_t unchecked_ = 0;  // bytes reserved since the memory limits were last looked at
+  SpanAllocator spans_;
 };
 
 /// Maps another rank's window, @p fd being its memfd; the descriptor may be closed afterwards.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr auto kKillAgain = std::chrono::milliseconds(20);
 
-constexpr std::uint64_t kPerRankDescriptors = 4;  // socket, window, two pipes
+constexpr std::uint64_t kPerRankDescriptors = 5;  // socket, window, Split-C's memory, two pipes
 constexpr std::uint64_t kOtherDescriptors = 32;
 
 /// The job's descriptors must all fit; the soft limit is raised as far as it goes. Answers the

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "runtime/src/job_bootstrap.hpp"
+
 namespace viaduct {
 namespace {
 
@@ -58,7 +60,6 @@ std::string BootstrapServer::handle(Rank rank, wire::Datagram& datagram) {
 }
 
 std::string BootstrapServer::dispatch(Rank rank, const Message& message, int& fd) {
-  const Rank about{message.rank};
   if (message.rank >= exchange_.size()) return fmt::format("a message about rank {}", message.rank);
   switch (message.kind) {
     case Kind::put:
@@ -73,9 +74,9 @@ std::string BootstrapServer::dispatch(Rank rank, const Message& message, int& fd
       answer_get(rank, message);
       return {};
     case Kind::share_fd:
-      return share(rank, fd);
+      return share(rank, message.key, fd);
     case Kind::fetch_fd:
-      answer_fetch(rank, about);
+      answer_fetch(rank, message);
       return {};
     case Kind::released:
     case Kind::lost:
@@ -96,12 +97,20 @@ std::string BootstrapServer::put(Rank rank, const Message& message) {
   return {};
 }
 
-std::string BootstrapServer::share(Rank rank, int& fd) {
-  int& mine = ranks_[index(rank)].shared_fd;
+std::string BootstrapServer::share(Rank rank, std::string_view key, int& fd) {
+  auto& mine = ranks_[index(rank)].shared_fds;
   if (fd < 0) return "a message that should carry a descriptor and does not";
-  if (mine >= 0) return "a second shared descriptor";
-  mine = std::exchange(fd, -1);
+  if (mine.find(key) != mine.end()) return "a second shared descriptor" + under_key(key);
+  if (mine.size() >= Bootstrap::kMaxSharedFds)
+    return fmt::format("more than {} shared descriptors", Bootstrap::kMaxSharedFds);
+  mine.emplace(key, std::exchange(fd, -1));
   return {};
+}
+
+int BootstrapServer::shared_fd(Rank owner, std::string_view key) const noexcept {
+  const auto& shared = ranks_[index(owner)].shared_fds;
+  const auto found = shared.find(key);
+  return found != shared.end() ? found->second : -1;
 }
 
 std::string BootstrapServer::arrive(Rank rank, FenceKind kind) {
@@ -116,10 +125,11 @@ void BootstrapServer::answer_get(Rank rank, const Message& message) {
                                 : Message{Kind::nothing, message.rank});
 }
 
-void BootstrapServer::answer_fetch(Rank rank, Rank owner) {
-  if (ranks_[index(owner)].shared_fd < 0) return answer(rank, {Kind::nothing, index(owner)});
+void BootstrapServer::answer_fetch(Rank rank, const Message& message) {
+  const Rank owner{message.rank};
+  if (shared_fd(owner, message.key) < 0) return answer(rank, {Kind::nothing, index(owner)});
   ranks_[index(rank)].queue.push_back(
-      {wire::encode({Kind::descriptor, index(owner)}), owner, true});
+      {wire::encode({Kind::descriptor, index(owner)}), owner, true, std::string(message.key)});
 }
 
 void BootstrapServer::answer(Rank rank, const Message& message) {
@@ -138,7 +148,7 @@ std::string BootstrapServer::flush(Rank rank) {
   PerRank& mine = ranks_[index(rank)];
   while (!mine.queue.empty() && mine.socket >= 0) {
     const Answer& next = mine.queue.front();
-    const int fd = next.with_descriptor ? ranks_[index(next.descriptor_of)].shared_fd : -1;
+    const int fd = next.with_descriptor ? shared_fd(next.descriptor_of, next.key) : -1;
     const bool gone = next.with_descriptor && fd < 0;  // its owner ended while the answer waited
     const int problem =
         gone ? wire::send(mine.socket, wire::encode({Kind::nothing, index(next.descriptor_of)}), -1,
@@ -173,7 +183,8 @@ void BootstrapServer::hang_up(Rank rank) noexcept {
 
 void BootstrapServer::disconnect(Rank rank) noexcept {
   hang_up(rank);
-  close_fd(ranks_[index(rank)].shared_fd);
+  for (auto& [key, fd] : ranks_[index(rank)].shared_fds) close_fd(fd);
+  ranks_[index(rank)].shared_fds.clear();
 }
 
 }  // namespace viaduct

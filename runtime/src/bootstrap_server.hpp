@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,9 +39,9 @@ class BootstrapServer {
   /// sockets take more.
   [[nodiscard]] std::vector<Rank> take_stalled() { return std::exchange(stalled_, {}); }
 
-  /// @p rank is gone: whoever waits for it is told, its shared descriptor is closed.
+  /// @p rank is gone: whoever waits for it is told, its shared descriptors are closed.
   void lose(Rank rank);
-  /// @p rank has ended well; its connection and descriptor are closed.
+  /// @p rank has ended well; its connection and descriptors are closed.
   void close(Rank rank);
   /// Whether the rank's end of the connection is still open as far as is known.
   [[nodiscard]] bool is_open(Rank rank) const noexcept { return ranks_[index(rank)].socket >= 0; }
@@ -53,19 +55,21 @@ class BootstrapServer {
     std::vector<std::byte> bytes;
     Rank descriptor_of{};
     bool with_descriptor = false;
+    std::string key = {};  // of the descriptor
   };
   struct PerRank {
     int socket = -1;
-    int shared_fd = -1;
+    std::map<std::string, int, std::less<>> shared_fds;
     std::deque<Answer> queue;
   };
   std::string handle(Rank rank, wire::Datagram& datagram);
   std::string dispatch(Rank rank, const wire::Message& message, int& fd);
   std::string put(Rank rank, const wire::Message& message);
-  std::string share(Rank rank, int& fd);
+  std::string share(Rank rank, std::string_view key, int& fd);
   std::string arrive(Rank rank, FenceKind kind);
   void answer_get(Rank rank, const wire::Message& message);
-  void answer_fetch(Rank rank, Rank owner);
+  void answer_fetch(Rank rank, const wire::Message& message);
+  [[nodiscard]] int shared_fd(Rank owner, std::string_view key) const noexcept;
   void answer(Rank rank, const wire::Message& message);
   void release_fences();
   std::string flush(Rank rank);

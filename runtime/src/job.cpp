@@ -148,7 +148,7 @@ void Job::join() {
   windows_[index(rank_)] = segment_->base();
   if (parts_->world) {
     const std::lock_guard lock(parts_->world->mutex);
-    parts_->world->windows[index(rank_)].base = segment_->base();
+    parts_->world->windows[index(rank_)] = segment_->base();
   }
   bootstrap_->share_fd(segment_->fd());
   bootstrap_->fence();
@@ -203,7 +203,7 @@ std::byte* Job::window_of(Rank peer) {
   if (windows_[i] != nullptr) return windows_[i];
   if (parts_->world) {
     const std::lock_guard lock(parts_->world->mutex);
-    windows_[i] = parts_->world->windows[i].base;
+    windows_[i] = parts_->world->windows[i];
   } else {
     windows_[i] = map_peer(*bootstrap_, peer, segment_->window_bytes());
   }

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "runtime/bootstrap.hpp"
 #include "runtime/job_page.hpp"
@@ -26,6 +28,12 @@ class JobBootstrap : public Bootstrap {
   /// get() that answers empty when there is nothing.
   [[nodiscard]] virtual std::vector<std::byte> get_or_empty(Rank rank, std::string_view key) = 0;
 };
+
+/// How a sentence goes on that speaks of what a rank shared: " under "key"", nothing for the empty
+/// key.
+[[nodiscard]] inline std::string under_key(std::string_view key) {
+  return key.empty() ? std::string{} : " under \"" + std::string(key) + "\"";
+}
 
 /// Over the socket pair to viaduct-run; owns @p socket. Both refuse to work in a child of the
 /// process that made them; @p mark outlives them.

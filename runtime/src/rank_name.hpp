@@ -14,7 +14,7 @@ void name_this_thread(std::uint32_t rank) noexcept;
 /// The rank that the calling thread is, or kNoRankName.
 [[nodiscard]] std::uint32_t rank_of_this_thread() noexcept;
 
-/// "[rank N] " in a thread that is one, else "".
+/// "[rank N] " in a thread or a process that is one, else "".
 [[nodiscard]] std::string rank_prefix();
 
 }  // namespace viaduct

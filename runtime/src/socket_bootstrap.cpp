@@ -75,20 +75,23 @@ class SocketBootstrap final : public JobBootstrap {
     return {answer.message.value.begin(), answer.message.value.end()};
   }
 
-  void share_fd(int fd) override {
+  void share_fd(int fd, std::string_view key) override {
     mark_.refuse_in_child("Bootstrap::share_fd");
-    send({Kind::share_fd, index(rank_)}, fd);
+    check_length("key", key.size(), wire::kMaxKeyBytes);
+    send({Kind::share_fd, index(rank_), key}, fd);
   }
 
-  int fetch_fd(Rank rank) override {
+  int fetch_fd(Rank rank, std::string_view key) override {
     mark_.refuse_in_child("Bootstrap::fetch_fd");
     check_rank(rank);
-    const Answer answer = ask({Kind::fetch_fd, index(rank)});
+    check_length("key", key.size(), wire::kMaxKeyBytes);
+    const Answer answer = ask({Kind::fetch_fd, index(rank), key});
     if (answer.message.kind == Kind::descriptor && answer.datagram.fd >= 0)
       return answer.datagram.fd;
     if (answer.message.kind != Kind::nothing) reject(answer);
     throw Error(std::errc::no_message,
-                fmt::format("rank {} has shared no descriptor, or it is lost", index(rank)));
+                fmt::format("rank {} has shared no descriptor{}, or it is lost", index(rank),
+                            under_key(key)));
   }
 
  private:

@@ -63,20 +63,21 @@ class ThreadBootstrap final : public JobBootstrap {
     return value != nullptr ? *value : std::vector<std::byte>{};
   }
 
-  void share_fd(int fd) override {
+  void share_fd(int fd, std::string_view key) override {
     const Lock lock(world_->mutex);
-    world_->windows[index(rank_)].fd =
-        fd;  // the owner outlives its use: it leaves after the last fence
+    // The owner outlives its use: it leaves after the last fence.
+    world_->shared_fds[index(rank_)].insert_or_assign(std::string(key), fd);
   }
 
-  int fetch_fd(Rank rank) override {
+  int fetch_fd(Rank rank, std::string_view key) override {
     mark_.refuse_in_child("Bootstrap::fetch_fd");
     const Lock lock(world_->mutex);
-    if (index(rank) >= world_->windows.size() || world_->windows[index(rank)].fd < 0) {
+    const int shared = find_fd(rank, key);
+    if (shared < 0) {
       throw Error(std::errc::no_message,
-                  fmt::format("rank {} has shared no descriptor", index(rank)));
+                  fmt::format("rank {} has shared no descriptor{}", index(rank), under_key(key)));
     }
-    const int copy = ::fcntl(world_->windows[index(rank)].fd, F_DUPFD_CLOEXEC, 3);
+    const int copy = ::fcntl(shared, F_DUPFD_CLOEXEC, 3);
     if (copy < 0)
       throw_errno(fmt::format("cannot duplicate the descriptor of rank {}", index(rank)));
     return copy;
@@ -85,6 +86,13 @@ class ThreadBootstrap final : public JobBootstrap {
  private:
   const std::vector<std::byte>* find(Rank rank, std::string_view key) const {
     return index(rank) < world_->exchange.size() ? world_->exchange.get(rank, key) : nullptr;
+  }
+
+  [[nodiscard]] int find_fd(Rank rank, std::string_view key) const {
+    if (index(rank) >= world_->shared_fds.size()) return -1;
+    const auto& shared = world_->shared_fds[index(rank)];
+    const auto found = shared.find(key);
+    return found != shared.end() ? found->second : -1;
   }
 
   ThreadWorld::FenceOutcome wait(FenceKind kind, std::chrono::milliseconds limit = kForEver) {

@@ -6,8 +6,10 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "runtime/job_page.hpp"
@@ -22,16 +24,13 @@ struct ThreadWorld {
       : page(std::move(job_page)),
         exchange(page->size),
         outcomes(page->size),
-        windows(page->size) {}
+        windows(page->size, nullptr),
+        shared_fds(page->size) {}
 
   enum class Outcome : std::uint8_t { waiting, released, failed };
   struct FenceOutcome {
     Outcome outcome = Outcome::waiting;
     Rank culprit{};
-  };
-  struct Window {
-    int fd = -1;
-    std::byte* base = nullptr;
   };
 
   PageMapping page;
@@ -39,7 +38,8 @@ struct ThreadWorld {
   std::condition_variable released;
   Exchange exchange;
   std::vector<FenceOutcome> outcomes;
-  std::vector<Window> windows;
+  std::vector<std::byte*> windows;  // where each rank's is mapped
+  std::vector<std::map<std::string, int, std::less<>>> shared_fds;
   std::vector<std::unique_ptr<Segment>> retired;  // of ranks that have finalized
   bool failed = false;  // some rank has failed; first_failure is its exit code
   int first_failure = 0;

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # check_install.sh CMAKE BUILD_DIRECTORY SOURCE_DIRECTORY COMPILER [FLAG...]
-# Installs into a temporary prefix, moves it, and builds a user's program against it: once found by CMake's
-# find_package, once by pkg-config. Each runs on two ranks under the installed viaduct-run, and so does the README's own.
+# Installs into a temporary prefix, moves it, and builds a user's programs against it (one of Active Messages, one of
+# Split-C): once found by CMake's find_package, once by pkg-config. Each runs on two ranks under the installed
+# viaduct-run, and so do the README's own.
 set -euo pipefail
 cmake=$1
 build=$2
@@ -22,6 +23,7 @@ if leaks=$(grep -rlIF -e "$source" -e "$build" "$prefix"); then
 fi
 headers=$(find "$prefix/include/viaduct" -name '*.hpp' | wc -l)
 [ "$headers" -gt 10 ] || { echo "only $headers headers are installed"; exit 1; }
+[ -f "$prefix/include/viaduct/splitc/splitc.hpp" ] || { echo "the headers of Split-C are not installed"; exit 1; }
 
 [ -f "$prefix/share/doc/viaduct/LICENSE" ] || { echo "the licence is not installed"; exit 1; }
 
@@ -37,17 +39,36 @@ run() {
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_FLAGS="${flags[*]}" >"$work/configure.log"
 "$cmake" --build "$work/build" >"$work/build.log" || { cat "$work/build.log"; exit 1; }
 run "$work/build/consumer"
+run "$work/build/splitc_consumer"
 
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name viaduct.pc)")
 export PKG_CONFIG_PATH
-# pkg-config quotes its answer for a shell, as the prefix may hold spaces.
-eval "options=($(pkg-config --cflags --libs viaduct))"
-# shellcheck disable=SC2154  # options is set by eval
-"$compiler" "${flags[@]}" "$here/main.cpp" "${options[@]}" -o "$work/consumer"
-LD_LIBRARY_PATH=$(pkg-config --variable=libdir viaduct) run "$work/consumer"
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir viaduct)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
 
-# The program that the README shows is complete, and does what it says.
-awk '/^```cpp$/ { on = 1; next } /^```$/ { on = 0 } on' "$source/README.md" >"$work/readme.cpp"
-grep -q "int main" "$work/readme.cpp" || { echo "no program was found in the README"; exit 1; }
-"$compiler" "${flags[@]}" "$work/readme.cpp" "${options[@]}" -o "$work/readme"
-LD_LIBRARY_PATH=$(pkg-config --variable=libdir viaduct) "$prefix/bin/viaduct-run" -n 2 --timeout 60 "$work/readme"
+# build PACKAGE SOURCE PROGRAM
+build() {
+  # pkg-config quotes its answer for a shell, as the prefix may hold spaces.
+  eval "options=($(pkg-config --cflags --libs "$1"))"
+  # shellcheck disable=SC2154  # options is set by eval
+  "$compiler" "${flags[@]}" "$2" "${options[@]}" -o "$3"
+}
+build viaduct "$here/main.cpp" "$work/consumer"
+run "$work/consumer"
+build viaduct-splitc "$here/splitc.cpp" "$work/splitc_consumer"
+run "$work/splitc_consumer"
+# A static object has one address in all processes.
+readelf -h "$work/splitc_consumer" | grep -q 'Type: *EXEC' || { echo "the Split-C program is position-independent"; exit 1; }
+
+# The programs that the README shows are complete, and do what they say.
+awk -v to="$work/readme" '/^```cpp$/ { n += 1; on = to n ".cpp"; next } /^```$/ { on = "" } on != "" { print > on }' \
+  "$source/README.md"
+programs=0
+for source_file in "$work"/readme*.cpp; do
+  package=viaduct
+  if grep -q splitc_main "$source_file"; then package=viaduct-splitc; fi
+  build "$package" "$source_file" "$work/readme"
+  "$prefix/bin/viaduct-run" -n 2 --timeout 60 "$work/readme"
+  programs=$((programs + 1))
+done
+[ "$programs" -gt 0 ] || { echo "no program was found in the README"; exit 1; }

@@ -215,7 +215,7 @@ class Attacker {
 /// Control messages that say anything, straight into the victim's mail box. None of them may name a
 /// place that lasts, as only a real connection can; what the victim answers goes to nobody.
 void forge_letters(viaduct::Job& job, am::Context& context, Random& random, std::uint64_t count) {
-  const auto value = job.bootstrap().get(viaduct::Rank{0}, "via.shm");
+  const auto value = job.bootstrap().get(viaduct::Rank{0}, "via.shm.0");
   std::uint64_t offset = 0;
   if (value.size() != sizeof offset) return;
   std::memcpy(&offset, value.data(), sizeof offset);

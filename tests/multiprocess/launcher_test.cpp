@@ -284,7 +284,7 @@ TEST(Failure, TooFewDescriptors) {
   const std::string script = "ulimit -n 40; exec " + driver::viaduct_run() + " -n 200 true";
   const Result result = Program({"/bin/sh", "-c", script}).finish();
   EXPECT_EQ(result.code, 125);
-  EXPECT_TRUE(has(result.err, "a job of 200 ranks needs 832 file descriptors and the limit is 40"))
+  EXPECT_TRUE(has(result.err, "a job of 200 ranks needs 1032 file descriptors and the limit is 40"))
       << result.err;
 }
 

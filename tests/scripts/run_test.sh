@@ -10,6 +10,8 @@ cp "$1/tools/common.sh" "$folder/tools"
 : >"$folder/packages.txt"
 printf '#!/bin/sh\ntouch built\n' >"$folder/path/cmake"
 printf '#!/bin/sh\necho "launched: $*"\n' >"$folder/build/release/bin/viaduct-run"
+mkdir "$folder/docs"
+touch "$folder/docs/a.md" "$folder/docs/b.md"
 chmod +x "$folder/path/cmake" "$folder/build/release/bin/viaduct-run"
 cd "$folder"
 PATH=$folder/path:$PATH
@@ -42,6 +44,11 @@ launched() {
   grep -qxF "launched: -n $ranks --bind build/release/examples/ping_pong" <<<"$said" || wrong "$*: ping-pong: $said"
   grep -qxF "launched: -n $ranks --bind build/release/bin/logp$options" <<<"$said" || wrong "$*: logp: $said"
   grep -q 'run: measuring' <<<"$said" || wrong "$*: does not say that it measures: $said"
+  grep -qxF "launched: -n $ranks --bind build/release/examples/word_count docs/a.md docs/b.md" <<<"$said" ||
+    wrong "$*: no Split-C program on the documents: $said"
+  # The LogP table comes after it, Split-C's own figures behind that, on two ranks whatever their number.
+  [[ $said == *word_count*bin/logp*"-n 2 --bind build/release/bin/splitc-ops"*"-n 2 --bind build/release/bin/bulk"* ]] ||
+    wrong "$*: not in this order: $said"
 }
 launched 2 ''
 launched 4 '' -n4

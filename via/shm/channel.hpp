@@ -198,6 +198,9 @@ struct NicPage {
   std::int32_t pid;
   std::atomic<std::uint32_t> closed;  // 1: the NIC is no more, and nobody reads its mail
   alignas(kCacheLineBytes) std::atomic<std::uint32_t> mail_waiting;  // 1: some bit below is set
+  // 1: a doorbell bit of some completion queue has been set. For who looks at no more than these 8
+  // bytes between polls.
+  std::atomic<std::uint32_t> bells;
   alignas(kCacheLineBytes)
       std::atomic<std::uint64_t> mail_words[1];  // [(job size + 63) / 64], bit per sender
 };

@@ -90,6 +90,19 @@ class CompletionQueue final : public via::CompletionQueue {
   void block(std::int64_t timeout_ns, const std::function<bool()>& done = {},
              std::recursive_mutex* mutex = nullptr) noexcept;
 
+  /// For a layer that looks at fewer words between its polls. A message has come when bit 0 of
+  /// *header is phase (null: no channel is hot; `several`: more than one is), or when the NIC asks
+  /// for attention(). Valid until the next call of the queue.
+  struct Watch {
+    const std::atomic<std::uint64_t>* header = nullptr;
+    std::uint64_t phase = 0;
+    bool several = false;
+  };
+  [[nodiscard]] Watch watch() const noexcept {
+    if (hot_count_ != 1) return {nullptr, 0, hot_count_ > 1};
+    const Vi& vi = *hot_[0];
+    return {&vi.next_slot().header, Vi::phase(vi.rx_seq_, vi.rx_mask_), false};
+  }
   /// Completions in the ring: sends done and descriptors flushed.
   [[nodiscard]] bool ring_empty() const noexcept { return ring_head_ == ring_tail_; }
   /// Whether a poll would find something. Takes nothing.

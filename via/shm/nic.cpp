@@ -26,7 +26,6 @@ constexpr CounterName kCounterNames[kCounterCount] = {
     {"capped_sleeps", "calls"}, {"delivered", "messages"}, {"cross_memory", "calls"},
     {"staged", "messages"},     {"rdma", "operations"},    {"connections", "connections"},
 };
-constexpr std::string_view kBootstrapKey = "via.shm";
 
 /// Whether process_vm_readv works at all: seccomp profiles of containers refuse it, even on the
 /// process itself.
@@ -48,7 +47,7 @@ bool is_mapped(const std::byte* address, std::size_t bytes) noexcept {
 
 }  // namespace
 
-Nic::Nic(Job& job) : job_(job) {
+Nic::Nic(Job& job) : job_(job), bootstrap_key_("via.shm." + std::to_string(job.next_nic())) {
   config::load(&settings_, options());
   if (settings_.copy_threshold != config::kAuto)
     set_copy_threshold(static_cast<std::size_t>(settings_.copy_threshold));
@@ -86,7 +85,7 @@ Nic::Nic(Job& job) : job_(job) {
   job_.stats().add("shm", kCounterNames, counters_);
 
   const std::uint64_t offset = page_offset_;
-  job_.bootstrap().put(kBootstrapKey, std::as_bytes(std::span(&offset, 1)));
+  job_.bootstrap().put(bootstrap_key_, std::as_bytes(std::span(&offset, 1)));
   job_.bootstrap().fence();
 }
 
@@ -103,7 +102,7 @@ Nic::~Nic() {
 Nic::Peer& Nic::peer(Rank rank) {
   std::unique_ptr<Peer>& known = peers_[index(rank)];
   if (known != nullptr) return *known;
-  const auto value = job_.bootstrap().get(rank, kBootstrapKey);
+  const auto value = job_.bootstrap().get(rank, bootstrap_key_);
   std::uint64_t offset = 0;
   if (value.size() != sizeof(offset))
     throw Error(std::errc::protocol_error,

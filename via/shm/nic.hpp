@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <string>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -71,6 +72,15 @@ class Nic final : public via::Nic {
   void progress() noexcept override;
 
   [[nodiscard]] Job& job() noexcept { return job_; }
+  /// 8 bytes, not zero when a control message waits for progress(), or a bell has rung since
+  /// hush_bells().
+  [[nodiscard]] const std::uint64_t* attention() const noexcept {
+    return reinterpret_cast<const std::uint64_t*>(&page_->mail_waiting);
+  }
+  /// To be called before the poll that answers the bells.
+  void hush_bells() noexcept {
+    if (page_->bells.load(std::memory_order_relaxed) != 0) page_->bells.store(0);
+  }
 
   /// Where @p peer may write and read directly, by the peer's own region table: the address in this
   /// process, or null with the status that the descriptor gets. Used by RDMA and by the layer above
@@ -167,6 +177,7 @@ class Nic final : public via::Nic {
   void check_attributes(const ViAttributes& attributes) const;
 
   Job& job_;
+  std::string bootstrap_key_;  // under which every rank finds the others' NIC of the same number
   Settings settings_{};
   NicAttributes attributes_;
   NicPage* page_ = nullptr;

@@ -90,6 +90,11 @@ class Vi final : public via::Vi {
       if (!refresh_room(1)) return nullptr;
     return &tx_slots_[tx_seq_ & tx_mask_];
   }
+  /// claim() where there is room without asking the peer's line, else null. With publish() at its
+  /// end a function that sends by it needs no stack.
+  [[nodiscard]] Slot* claim_known() noexcept {
+    return tx_seq_ != tx_limit_ ? &tx_slots_[tx_seq_ & tx_mask_] : nullptr;
+  }
   /// Makes the claimed slot's words visible to the peer: one release store, and a look at whether
   /// it wants a bell. Order: x86 stores become visible in program order, so the header is seen
   /// after the words.
@@ -159,6 +164,13 @@ class Vi final : public via::Vi {
   [[nodiscard]] std::uint64_t messages_sent() const noexcept { return tx_seq_; }
   [[nodiscard]] const Slot& sent_slot(std::uint64_t seq) const noexcept {
     return tx_slots_[seq & tx_mask_];
+  }
+  /// The line @p lines behind the next one when it has come, else null.
+  [[nodiscard]] const Slot* arrived_ahead(std::uint32_t lines) const noexcept {
+    const std::uint64_t seq = rx_seq_ + lines;
+    const Slot& slot = rx_slots_[seq & rx_mask_];
+    const std::uint64_t h = slot.header.load(std::memory_order_acquire);
+    return (h & header::phase_bit) == phase(seq, rx_mask_) ? &slot : nullptr;
   }
   [[nodiscard]] bool has_arrivals() const noexcept {
     return rx_slots_ != nullptr && is_full(next_slot().header.load(std::memory_order_acquire));

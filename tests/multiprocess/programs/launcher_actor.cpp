@@ -5,6 +5,7 @@
 //
 // TAG is only there to be found in /proc/PID/cmdline.
 
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -273,6 +274,9 @@ int exchange(Job& job, char**) {
   const std::vector<std::byte> big(60000, static_cast<std::byte>(me));
   bootstrap.put("big", big);
   bootstrap.put("rank", std::as_bytes(std::span(&me, 1)));
+  const int mine = ::memfd_create("more", MFD_CLOEXEC);
+  if (::pwrite(mine, &me, sizeof me, 0) != sizeof me) return 10;
+  bootstrap.share_fd(mine, "more");
   bootstrap.fence();
   for (std::uint32_t i = 0; i < job.size(); ++i) {
     const auto value = bootstrap.get(Rank{i}, "big");
@@ -286,7 +290,12 @@ int exchange(Job& job, char**) {
         static_cast<std::size_t>(status.st_size) != job.segment().window_bytes())
       return 5;
     ::close(fd);
+    const int more = bootstrap.fetch_fd(Rank{i}, "more");
+    if (::pread(more, &theirs, sizeof theirs, 0) != sizeof theirs || theirs != i) return 11;
+    ::close(more);
   }
+  bootstrap.fence();  // threads: a descriptor stays its owner's
+  ::close(mine);
   const auto refuses = [](auto call) {
     try {
       call();
@@ -301,6 +310,7 @@ int exchange(Job& job, char**) {
   if (!job.threads_mode() && job.size() > 1) {
     if (!refuses([&] { bootstrap.put("k", std::vector<std::byte>(100000)); })) return 8;
     if (!refuses([&] { static_cast<void>(bootstrap.fetch_fd(Rank{job.size()})); })) return 9;
+    if (!refuses([&] { static_cast<void>(bootstrap.fetch_fd(Rank{0}, "none")); })) return 12;
   }
   return 0;
 }

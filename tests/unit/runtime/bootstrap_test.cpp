@@ -251,6 +251,56 @@ TEST_F(Server, DescriptorsArePassedOn) {
   EXPECT_EQ(answer(0), Kind::nothing) << "its owner is gone";
 }
 
+/// The inode of the file that the answer for @p rank carries; 0 when none comes.
+ino_t fetched_file(int client) {
+  viaduct::wire::Datagram datagram;
+  struct stat status {};
+  if (viaduct::wire::receive(client, datagram, MSG_DONTWAIT) != 0 || datagram.fd < 0) return 0;
+  const int problem = ::fstat(datagram.fd, &status);
+  ::close(datagram.fd);
+  return problem == 0 ? status.st_ino : 0;
+}
+
+TEST_F(Server, FurtherDescriptorsHaveKeys) {
+  std::array<ino_t, 3> inodes{};
+  const std::array<const char*, 3> keys{"", "a", "b"};
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const int memory = ::memfd_create("test", MFD_CLOEXEC);
+    struct stat status {};
+    ASSERT_EQ(::fstat(memory, &status), 0);
+    inodes[i] = status.st_ino;
+    EXPECT_EQ(say(1, {Kind::share_fd, 1, keys[i]}, memory), "");
+    ::close(memory);
+  }
+  for (const std::size_t i : {2U, 0U, 1U}) {
+    EXPECT_EQ(say(0, {Kind::fetch_fd, 1, keys[i]}), "");
+    EXPECT_EQ(fetched_file(clients_[0]), inodes[i]) << keys[i];
+  }
+  EXPECT_EQ(say(0, {Kind::fetch_fd, 1, "c"}), "");
+  EXPECT_EQ(answer(0), Kind::nothing);
+  EXPECT_EQ(say(0, {Kind::fetch_fd, 2, "a"}), "");
+  EXPECT_EQ(answer(0), Kind::nothing) << "another rank's";
+  ::shutdown(clients_[1], SHUT_RDWR);
+  EXPECT_EQ(server_.readable(Rank{1}), "");
+  EXPECT_EQ(say(0, {Kind::fetch_fd, 1, "a"}), "");
+  EXPECT_EQ(fetched_file(clients_[0]), inodes[1]) << "nobody has been told yet that it is lost";
+  const int before = open_descriptors();
+  server_.lose(Rank{1});
+  EXPECT_EQ(open_descriptors(), before - 3);
+  EXPECT_EQ(say(0, {Kind::fetch_fd, 1, "a"}), "");
+  EXPECT_EQ(answer(0), Kind::nothing) << "its owner is gone";
+}
+
+TEST_F(Server, DescriptorsPerRankAreLimited) {
+  EXPECT_EQ(say(1, {Kind::share_fd, 1, "a"}, STDIN_FILENO), "");
+  EXPECT_EQ(say(1, {Kind::share_fd, 1, "a"}, STDIN_FILENO),
+            "a second shared descriptor under \"a\"");
+  for (const char* key : {"b", "c", "d"}) {
+    EXPECT_EQ(say(1, {Kind::share_fd, 1, key}, STDIN_FILENO), "");
+  }
+  EXPECT_EQ(say(1, {Kind::share_fd, 1, "e"}, STDIN_FILENO), "more than 4 shared descriptors");
+}
+
 TEST_F(Server, MisuseIsDescribed) {
   EXPECT_EQ(say(0, {Kind::get, 3, "k"}), "a message about rank 3");
   EXPECT_EQ(say(0, {Kind::released}), "a message of kind 64, which only the launcher sends");
@@ -331,7 +381,7 @@ TEST(ServerFuzz, RandomMessages) {
     }
     for (int step = 0; step < 500; ++step) {
       const std::uint32_t rank = static_cast<std::uint32_t>(random() % 4);
-      auto bytes = viaduct::wire::encode({Kind{static_cast<std::uint16_t>(1 + random() % 6)},
+      auto bytes = viaduct::wire::encode({Kind{static_cast<std::uint16_t>(1 + random() % 7)},
                                           static_cast<std::uint32_t>(random() % 5),
                                           std::string(random() % 5, 'k'),
                                           bytes_of(std::string(random() % 5, 'v'))});

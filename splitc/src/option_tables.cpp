@@ -6,15 +6,17 @@
 #include "am/settings.hpp"
 #include "runtime/config.hpp"
 #include "runtime/settings.hpp"
+#include "splitc/settings.hpp"
 #include "via/shm/settings.hpp"
 
 namespace viaduct::config {
 
 std::span<const Table> all_tables() noexcept {
-  static const std::array<Table, 3> kTables{
+  static const std::array<Table, 4> kTables{
       Table{"runtime", runtime_options()},
       Table{"shm", via::shm::options()},
       Table{"am", am::options()},
+      Table{"splitc", splitc::options()},
   };
   return kTables;
 }

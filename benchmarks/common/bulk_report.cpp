@@ -1,0 +1,152 @@
+#include "benchmarks/common/bulk_report.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "benchmarks/common/curve.hpp"
+#include "benchmarks/common/statistics.hpp"
+
+namespace viaduct::bench {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+}  // namespace
+
+std::string Curve::alone(std::size_t piece) const {
+  return fmt::format("{}_{}{}_gbs", name, size_name(piece), is_yardstick() ? "" : "_alone");
+}
+
+std::string Curve::read(std::size_t piece) const {
+  return fmt::format("{}_{}{}_gbs", name, size_name(piece), is_yardstick() ? "_sum" : "");
+}
+
+BulkReport::BulkReport(std::vector<Curve> curves, std::vector<std::size_t> sizes,
+                       const Measurements& list, const Rounds& rounds)
+    : curves_(std::move(curves)), sizes_(std::move(sizes)), list_(list), rounds_(rounds) {}
+
+Figures BulkReport::all() const {
+  Figures figures;
+  for (const Measurement& m : list_) {
+    if (m.against.empty())
+      figures.add_yardstick(m.name, m.unit, of(m.name));
+    else
+      figures.add(m.name, m.unit, of(m.name), {m.against, 0, of(m.against)});
+  }
+  add_summary(figures);
+  return figures;
+}
+
+void BulkReport::print(std::FILE* file) const {
+  for (const bool read : {false, true})
+    for (const Curve& yardstick : curves_)
+      if (yardstick.is_yardstick()) print_table(file, yardstick, read);
+  Figures figures;
+  for (const char* name :
+       {"memcpy_1m_gbs", "memcpy_1m_sum_gbs", "memcpy_64m_gbs", "memcpy_64m_sum_gbs"})
+    if (is_measured(name)) figures.add_yardstick(name, "GB/s", of(name));
+  add_summary(figures);
+  figures.print(file);
+}
+
+const Curve& BulkReport::find(const std::string& name) const {
+  const auto found = std::find_if(curves_.begin(), curves_.end(),
+                                  [&](const Curve& curve) { return curve.name == name; });
+  if (found == curves_.end()) throw std::out_of_range(name);
+  return *found;
+}
+
+bool BulkReport::is_measured(const std::string& name) const {
+  return std::any_of(list_.begin(), list_.end(),
+                     [&](const Measurement& m) { return m.name == name; });
+}
+
+// Those that are cut from blocks of one size, which the caches hold alike.
+std::vector<std::size_t> BulkReport::shape_sizes() const {
+  return {sizes_.begin(), std::upper_bound(sizes_.begin(), sizes_.end(), kMiB)};
+}
+
+/// One value a round from a way's curve of that round.
+template <class F>
+std::vector<double> BulkReport::by_round(const Curve& curve, F f) const {
+  const std::vector<std::size_t> sizes = shape_sizes();
+  std::vector<double> values;
+  for (std::size_t round = 0; round < of(curve.alone(sizes.front())).size(); ++round) {
+    std::vector<double> bandwidths;
+    for (const std::size_t piece : sizes) bandwidths.push_back(of(curve.alone(piece))[round]);
+    values.push_back(f(bandwidths));
+  }
+  return values;
+}
+
+void BulkReport::add_summary(Figures& figures) const {
+  add_names_of_logp(figures);
+  if (sizes_.size() > 1) add_shapes(figures);
+  for (const std::string& note : notes_) figures.add_note(note);
+}
+
+// What logp calls am_bulk_1m_gbs and so on, of Split-C: its put.
+void BulkReport::add_names_of_logp(Figures& figures) const {
+  const Curve& put = find("splitc_bulk_put");
+  const Curve& copy = find("memcpy_put");
+  const auto add = [&](const char* name, const std::string& is, const std::string& limit) {
+    figures.add(name, "GB/s", of(is), {limit, 0, of(limit)});
+  };
+  for (const std::size_t piece : sizes_) {
+    if (piece == kMiB) add("splitc_bulk_1m_gbs", put.read(piece), copy.read(piece));
+    if (piece != 64 * kMiB) continue;
+    add("splitc_bulk_64m_gbs", put.read(piece), copy.read(piece));
+    add("splitc_bulk_64m_alone_gbs", put.alone(piece), copy.alone(piece));
+  }
+}
+
+// Plateaus as shares of the VI's, as in the paper, and n-half beside the yardstick's.
+void BulkReport::add_shapes(Figures& figures) const {
+  const auto height = [](const std::vector<double>& bandwidths) { return plateau(bandwidths); };
+  const auto half = [sizes = shape_sizes()](const std::vector<double>& bandwidths) {
+    return n_half(sizes, bandwidths);
+  };
+  const std::vector<double> peak = by_round(find("vi_write"), height);
+  for (const Curve& curve : curves_) {
+    const std::string height_name = curve.name + "_plateau_gbs";
+    const std::string half_name = curve.name + "_n_half_bytes";
+    if (curve.is_yardstick()) {
+      figures.add_yardstick(height_name, "GB/s", by_round(curve, height));
+      figures.add_yardstick(half_name, "B", by_round(curve, half));
+      continue;
+    }
+    const Curve& yardstick = find(curve.yardstick);
+    if (curve.name == "vi_write")
+      figures.add(height_name, "GB/s", peak,
+                  {yardstick.name + "_plateau_gbs", 0, by_round(yardstick, height)});
+    else
+      figures.add(height_name, "GB/s", by_round(curve, height), {"vi_write_plateau_gbs", 0, peak});
+    figures.add(half_name, "B", by_round(curve, half),
+                {yardstick.name + "_n_half_bytes", 0, by_round(yardstick, half)});
+  }
+}
+
+void BulkReport::print_table(std::FILE* file, const Curve& yardstick, bool read) const {
+  fmt::print(file, "{}, GB/s, median (and the median of the ratios to {})\n",
+             read ? "to the receiver's having added up every word" : "the transfer alone",
+             yardstick.name);
+  fmt::print(file, "{:>6} {:>10}", "size", yardstick.name);
+  for (const Curve& curve : curves_)
+    if (curve.yardstick == yardstick.name) fmt::print(file, " {:>25}", curve.name);
+  for (const std::size_t piece : sizes_) {
+    const auto value = [&](const Curve& curve) -> const std::vector<double>& {
+      return of(read ? curve.read(piece) : curve.alone(piece));
+    };
+    fmt::print(file, "\n{:>6} {:>10.3f}", size_name(piece), median(value(yardstick)));
+    for (const Curve& curve : curves_)
+      if (curve.yardstick == yardstick.name)
+        fmt::print(file, " {:>17.3f} ({:>5.2f})", median(value(curve)),
+                   median(ratios(value(curve), value(yardstick))));
+  }
+  fmt::print(file, "\n\n");
+}
+
+}  // namespace viaduct::bench

@@ -1,0 +1,313 @@
+// splitc-ops: what one operation of Split-C costs, by operation, type and path, beside a plain load
+// or store and the machine's limits. Run as `viaduct-run -n 2 --bind splitc-ops`; see
+// docs/benchmarks.md. After Begel et al. 2001, figure 2.
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "am/context.hpp"
+#include "benchmarks/common/am_link.hpp"
+#include "benchmarks/common/figures.hpp"
+#include "benchmarks/common/machine.hpp"
+#include "benchmarks/common/measurements.hpp"
+#include "benchmarks/common/options.hpp"
+#include "benchmarks/common/shared_block.hpp"
+#include "benchmarks/common/stopwatch.hpp"
+#include "benchmarks/common/yardsticks.hpp"
+#include "runtime/error.hpp"
+#include "runtime/job.hpp"
+#include "splitc/splitc.hpp"
+
+namespace viaduct::bench {
+namespace {
+
+using splitc::global_ptr;
+using splitc::Path;
+
+constexpr std::int64_t kElements = 512;  // of the block that is read and written in turn
+constexpr std::uint64_t kDirectRounds = 200'000;
+constexpr std::uint64_t kMessageRounds = 5'000;
+
+void add(std::uint64_t* word, std::uint64_t value) { *word += value; }
+
+struct NamedPath {
+  Path path;
+  const char* name;
+};
+constexpr NamedPath kPaths[] = {
+    {Path::direct, "direct"}, {Path::rdma, "rdma"}, {Path::message, "message"}};
+
+struct OpsOptions : Options {
+  std::vector<std::string> types;  // empty: all
+  [[nodiscard]] bool wants(const char* type) const {
+    return types.empty() || std::find(types.begin(), types.end(), type) != types.end();
+  }
+};
+
+/// One type's block at the peer: rank 0 uses it, rank 1 answers.
+template <class T>
+class Ops {
+ public:
+  Ops(const char* type, const OpsOptions& options)
+      : type_(type),
+        options_(options),
+        mine_(splitc::all_malloc<T>(kElements)),
+        theirs_(splitc::toglobal(1, mine_)),
+        plain_(std::make_unique<T[]>(kElements)) {}
+
+  void add_to(Measurements& list) {
+    if (!options_.wants(type_)) return;
+    const std::string load = fmt::format("plain_load_{}_ns", type_);
+    const std::string store = fmt::format("plain_store_{}_ns", type_);
+    list.add(load, "ns", "",
+             [this] { return each(kDirectRounds, [this](std::int64_t i) { take(plain()[i]); }); });
+    list.add(store, "ns", "", [this] {
+      return each(kDirectRounds, [this](std::int64_t i) { plain()[i] = static_cast<T>(i); });
+    });
+    for (const NamedPath& path : kPaths) add_path(list, path, load, store);
+  }
+
+ private:
+  /// A loop over these cannot be dropped or turned into vector instructions.
+  volatile T* plain() noexcept { return plain_.get(); }
+  static void take(T value) noexcept { asm volatile("" : : "r,m,x"(value) : "memory"); }
+
+  void add_path(Measurements& list, NamedPath path, const std::string& load,
+                const std::string& store) {
+    const bool direct = path.path == Path::direct;
+    const std::uint64_t rounds = direct ? kDirectRounds : kMessageRounds;
+    const auto add = [&](const char* op, const std::string& limit, auto body) {
+      list.add(fmt::format("{}_{}_{}_ns", op, type_, path.name), "ns",
+               direct ? limit : std::string("hand_over_ns"), [this, path, rounds, body] {
+                 splitc::force_path(path.path);
+                 return each(rounds, body);
+               });
+    };
+    add("read", load, [this](std::int64_t i) { take(splitc::read(theirs_ + i)); });
+    add("write", store, [this](std::int64_t i) { splitc::write(theirs_ + i, static_cast<T>(i)); });
+    add("get", load, [this](std::int64_t i) { (void)splitc::get(plain_.get() + i, theirs_ + i); });
+    add("put", store,
+        [this](std::int64_t i) { (void)splitc::put(theirs_ + i, static_cast<T>(i)); });
+    if (path.path == Path::message)
+      add("store", store,
+          [this](std::int64_t i) { splitc::store(theirs_ + i, static_cast<T>(i)); });
+  }
+
+  /// Nanoseconds of one @p body(i) at rank 0, until all are complete; rank 1 answers meanwhile.
+  template <class Body>
+  double each(std::uint64_t rounds, Body body) {
+    if (options_.iterations != 0) rounds = options_.iterations;
+    double ns = 0;
+    splitc::barrier();
+    if (MYPROC == 0) {
+      Stopwatch watch;
+      for (std::uint64_t n = 0; n < rounds; ++n)
+        body(static_cast<std::int64_t>(n % static_cast<std::uint64_t>(kElements)));
+      splitc::sync();
+      ns = watch.elapsed_ns() / static_cast<double>(rounds);
+    }
+    splitc::all_store_sync();
+    return ns;
+  }
+
+  const char* type_;
+  OpsOptions options_;
+  T* mine_;
+  global_ptr<T> theirs_;
+  std::unique_ptr<T[]> plain_;
+};
+
+class SplitcOps {
+ public:
+  SplitcOps(Job& job, std::byte* block, Role role, const OpsOptions& options)
+      : options_(options),
+        yardsticks_(block, role),
+        context_(job),
+        am_(context_, yardsticks_.pair(), Rank{role == Role::sender ? 1U : 0U},
+            yardsticks_.bulk_target(), Yardsticks::kBulkBytes),
+        char_("char", options),
+        short_("short", options),
+        int_("int", options),
+        long_("long", options),
+        float_("float", options),
+        double_("double", options),
+        words_(splitc::toglobal(1, splitc::all_malloc<std::uint64_t>(kElements))),
+        other_words_(splitc::toglobal(1 - MYPROC, splitc::tolocal(words_))) {
+    list_.add("hand_over_ns", "ns", "", [this] { return yardsticks_.hand_over_ns(20'000); });
+    list_.add("ring_rate_mps", "M/s", "", [this] {
+      double best = 0;
+      for (const RingLayout layout : kRingLayouts)
+        best = std::max(best, yardsticks_.ring_rate_mps(layout, 1'000'000));
+      return best;
+    });
+    list_.add("barrier_2_ns", "ns", "hand_over_ns", [this] { return barrier_ns(); });
+    list_.add("allreduce_word_2_ns", "ns", "hand_over_ns", [this] { return all_reduce_ns(); });
+    list_.add("store_mps", "M/s", "ring_rate_mps", [this] { return store_mps(); });
+    list_.add("store_both_mps", "M/s", "ring_rate_mps", [this] { return store_both_mps(); });
+    list_.add("atomic_put_mps", "M/s", "ring_rate_mps", [this] { return atomic_put_mps(); });
+    list_.add("am_short_rtt_half_ns", "ns", "hand_over_ns",
+              [this] { return am_.rtt_half_ns(iterations(20'000)); });
+    list_.add("splitc_rtt_half_ns", "ns", "am_short_rtt_half_ns",
+              [this] { return read_rtt_half_ns(); });
+    char_.add_to(list_);
+    short_.add_to(list_);
+    int_.add_to(list_);
+    long_.add_to(list_);
+    float_.add_to(list_);
+    double_.add_to(list_);
+  }
+
+  Figures run() {
+    const Rounds rounds = list_.run(yardsticks_.pair(), options_.rounds);
+    Figures figures;
+    for (const Measurement& m : list_) {
+      const std::vector<double>& samples = list_.of(rounds, m.name);
+      if (m.against.empty())
+        figures.add_yardstick(m.name, m.unit, samples);
+      else
+        figures.add(m.name, m.unit, samples, {m.against, 0, list_.of(rounds, m.against)});
+    }
+    if (const std::string note = rounds.note(); !note.empty()) figures.add_note(note);
+    return figures;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t iterations(std::uint64_t defined) const noexcept {
+    return options_.iterations != 0 ? options_.iterations : defined;
+  }
+
+  double barrier_ns() {
+    splitc::force_path(Path::automatic);
+    const std::uint64_t rounds = iterations(50'000);
+    Stopwatch watch;
+    for (std::uint64_t n = 0; n < rounds; ++n) splitc::barrier();
+    return watch.elapsed_ns() / static_cast<double>(rounds);
+  }
+
+  double all_reduce_ns() {
+    const std::uint64_t rounds = iterations(50'000);
+    std::uint64_t sum = 0;
+    Stopwatch watch;
+    for (std::uint64_t n = 0; n < rounds; ++n) sum += splitc::all_reduce_add(n);
+    const double ns = watch.elapsed_ns() / static_cast<double>(rounds);
+    if (sum != rounds * (rounds - 1))
+      throw Error(std::errc::protocol_error, "the all-reduce gave a wrong sum");
+    return ns;
+  }
+
+  /// Half of what a read takes that the owner answers.
+  double read_rtt_half_ns() {
+    splitc::force_path(Path::message);
+    const std::uint64_t rounds = iterations(20'000);
+    double ns = 0;
+    std::uint64_t sum = 0;
+    splitc::barrier();
+    if (MYPROC == 0) {
+      const Stopwatch watch;
+      for (std::uint64_t n = 0; n < rounds; ++n) sum += splitc::read(words_);
+      ns = watch.elapsed_ns() / static_cast<double>(rounds) / 2;
+      if (sum != rounds * splitc::read(words_))
+        throw Error(std::errc::protocol_error, "the reads gave a wrong sum");
+    }
+    splitc::barrier();
+    return ns;
+  }
+
+  /// Words of 8 bytes from rank 0 to rank 1, from the first store to rank 1's having counted all.
+  double store_mps() {
+    const std::uint64_t stores = iterations(2'000'000);
+    splitc::barrier();
+    Stopwatch watch;
+    if (MYPROC == 0)
+      for (std::uint64_t n = 0; n < stores; ++n)
+        splitc::store(words_ + static_cast<std::int64_t>(n % kElements), n);
+    else
+      splitc::store_sync(8 * stores);
+    splitc::barrier();
+    const double ns = watch.elapsed_ns();
+    splitc::all_store_sync();
+    return static_cast<double>(stores) / ns * 1e3;
+  }
+
+  /// The same in both directions at once: all stores together.
+  double store_both_mps() {
+    const std::uint64_t stores = iterations(1'000'000);
+    splitc::barrier();
+    const Stopwatch watch;
+    for (std::uint64_t n = 0; n < stores; ++n)
+      splitc::store(other_words_ + static_cast<std::int64_t>(n % kElements), n);
+    splitc::store_sync(8 * stores);
+    splitc::barrier();
+    const double ns = watch.elapsed_ns();
+    splitc::all_store_sync();
+    return 2 * static_cast<double>(stores) / ns * 1e3;
+  }
+
+  /// Functions that rank 1 runs for rank 0, from the first call to all having run.
+  double atomic_put_mps() {
+    const std::uint64_t calls = iterations(2'000'000);
+    const std::uint64_t before = splitc::read(words_);
+    splitc::barrier();
+    const Stopwatch watch;
+    if (MYPROC == 0)
+      for (std::uint64_t n = 0; n < calls; ++n) splitc::atomic_put<add>(words_, n);
+    splitc::sync();
+    splitc::barrier();
+    const double ns = watch.elapsed_ns();
+    if (splitc::read(words_) != before + calls * (calls - 1) / 2)
+      throw Error(std::errc::protocol_error, "the functions gave a wrong sum");
+    splitc::barrier();
+    return static_cast<double>(calls) / ns * 1e3;
+  }
+
+  OpsOptions options_;
+  Yardsticks yardsticks_;
+  am::Context context_;
+  AmLink am_;
+  Ops<char> char_;
+  Ops<short> short_;
+  Ops<int> int_;
+  Ops<long> long_;
+  Ops<float> float_;
+  Ops<double> double_;
+  global_ptr<std::uint64_t> words_;        // at rank 1
+  global_ptr<std::uint64_t> other_words_;  // at the other rank
+  Measurements list_;
+};
+
+int measure(int argc, char** argv) {
+  CLI::App app("Measures every operation of Split-C, for each type and path.");
+  OpsOptions options;
+  add_common_options(app, options);
+  app.add_option("--type", options.types, "Only these types, for example int,double")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"char", "short", "int", "long", "float", "double"}));
+  int exit_code = 0;
+  if (!parse_command_line(app, argc, argv, MYPROC == 0, exit_code)) return exit_code;
+  if (PROCS != 2)
+    throw Error(std::errc::invalid_argument,
+                "splitc-ops measures two ranks; run it as: viaduct-run -n 2 --bind splitc-ops");
+  Job& job = splitc::job();
+  const Role role = MYPROC == 0 ? Role::sender : Role::peer;
+  std::byte* const block = share_block(job, Yardsticks::block_bytes(), Rank{1});
+  require_own_core(job, block, role);
+  SplitcOps ops(job, block, role, options);
+  const Figures figures = ops.run();
+  if (role != Role::sender) return 0;
+  figures.print(stdout);
+  if (!options.json_file.empty())
+    figures.write_json(options.json_file,
+                       machine_facts(job.size(), job.threads_mode() ? "threads" : "processes"));
+  return 0;
+}
+
+}  // namespace
+}  // namespace viaduct::bench
+
+int splitc_main(int argc, char** argv) { return viaduct::bench::measure(argc, argv); }

@@ -1,0 +1,270 @@
+/* split-c/runtime.h: what C that splitcc generates (or that a person writes) calls in the runtime.
+ *
+ * GNU C89 and C++. No other header is needed. No macro is defined without the prefix VSC_ (but for
+ * vsc_write where VSC_SEQUENTIAL is), and no name without the prefix vsc_: the generated C includes
+ * this before the user's first line.
+ *
+ * A global or spread pointer is one word: process in bits 48 to 63, address in that process in bits
+ * 0 to 47; null is any word with address 0, and is made as the all-zero word. Addresses are plain
+ * ones: splitcc links without position independence and its programs run as processes, so that
+ * `(vsc_word)p` is the address part (the runtime refuses to start otherwise).
+ *
+ * Words of 1, 2, 4, 8 bytes go inline where the memory is mapped: a table look-up, the light poll
+ * and one load or store; everything else calls. Section numbers are those of docs/splitcc.md.
+ */
+#ifndef VSC_SPLIT_C_RUNTIME_H
+#define VSC_SPLIT_C_RUNTIME_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef unsigned long vsc_word;
+
+#define VSC_INLINE static __inline__ __attribute__((__always_inline__, __unused__, __artificial__))
+#define VSC_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define VSC_ADDRESS_MASK 0xffffffffffffUL
+
+/* ---- 1. The hot part of this process: the same bytes as viaduct::splitc::detail::Hot ---- */
+
+struct vsc_view {
+  unsigned long first;
+  unsigned long bytes;
+  char *base;
+  unsigned long unused;
+};
+struct vsc_hot_part {
+  const struct vsc_view *views;
+  const unsigned long *next_header;
+  unsigned long empty_header;
+  const unsigned long *attention;
+  unsigned int myproc;
+  unsigned int procs;
+  void *machine;
+};
+extern __thread struct vsc_hot_part vsc_hot __asm__("_ZN7viaduct6splitc6detail3hotE");
+
+void vsc_poll_slow(void);
+
+VSC_INLINE int vsc_myproc(void) { return (int)vsc_hot.myproc; }
+VSC_INLINE int vsc_procs(void) { return (int)vsc_hot.procs; }
+/* log2(PROCS); negative when PROCS is no power of two. */
+VSC_INLINE int vsc_procslog(void) {
+  unsigned int procs = vsc_hot.procs;
+  return (procs & (procs - 1)) != 0 ? -1 : (int)__builtin_ctz(procs);
+}
+
+VSC_INLINE void vsc_light_poll(void) {
+  unsigned long header = __atomic_load_n(vsc_hot.next_header, __ATOMIC_RELAXED);
+  unsigned long attention = __atomic_load_n(vsc_hot.attention, __ATOMIC_RELAXED);
+  if (VSC_UNLIKELY((((header ^ vsc_hot.empty_header) & 1) | attention) != 0)) vsc_poll_slow();
+}
+/* Where the word's object is mapped in this process, or null: then call. */
+VSC_INLINE char *vsc_place(vsc_word word) {
+  const struct vsc_view *view = &vsc_hot.views[word >> 48];
+  unsigned long at = word - view->first;
+  return VSC_UNLIKELY(at >= view->bytes) ? (char *)0 : view->base + at;
+}
+
+/* ---- 2. Words ---- */
+
+VSC_INLINE vsc_word vsc_make(unsigned long process, const volatile void *address) {
+  return process << 48 | (vsc_word)address;
+}
+/* A local pointer made global; null stays null. */
+VSC_INLINE vsc_word vsc_global(const volatile void *p) {
+  return p == (void *)0 ? 0 : (vsc_word)vsc_hot.myproc << 48 | (vsc_word)p;
+}
+/* toglobal(process, p) */
+VSC_INLINE vsc_word vsc_toglobal(long process, const volatile void *p) {
+  return p == (void *)0 ? 0 : (vsc_word)process << 48 | (vsc_word)p;
+}
+VSC_INLINE void *vsc_local(vsc_word w) { return (void *)(w & VSC_ADDRESS_MASK); }
+VSC_INLINE int vsc_process(vsc_word w) { return (int)(w >> 48); }
+VSC_INLINE int vsc_is(vsc_word w) { return (w & VSC_ADDRESS_MASK) != 0; }
+VSC_INLINE int vsc_equal(vsc_word a, vsc_word b) {
+  return a == b || ((a | b) & VSC_ADDRESS_MASK) == 0;
+}
+/* Spread pointers are ordered as their elements are: by address, then by process. */
+VSC_INLINE unsigned long vsc_spread_rank(vsc_word w) { return w << 16 | w >> 48; }
+
+VSC_INLINE vsc_word vsc_add(vsc_word w, long bytes) {
+  return (w & ~VSC_ADDRESS_MASK) | ((w + (unsigned long)bytes) & VSC_ADDRESS_MASK);
+}
+/* i elements on from w: across the processes first. */
+VSC_INLINE vsc_word vsc_spread_add(vsc_word w, long i, unsigned long size) {
+  long procs = (long)vsc_hot.procs;
+  long at = (long)(w >> 48) + i;
+  long rows = 0;
+  if ((unsigned long)at >= (unsigned long)procs) {
+    if ((procs & (procs - 1)) == 0) {
+      rows = at >> __builtin_ctzl((unsigned long)procs);
+    } else {
+      rows = at / procs;
+      if (at % procs < 0) rows -= 1;
+    }
+    at -= rows * procs;
+  }
+  return (vsc_word)at << 48 | ((w + (unsigned long)rows * size) & VSC_ADDRESS_MASK);
+}
+/* The number of elements from b to a. */
+VSC_INLINE long vsc_spread_difference(vsc_word a, vsc_word b, unsigned long size) {
+  long bytes = (long)(a & VSC_ADDRESS_MASK) - (long)(b & VSC_ADDRESS_MASK);
+  return bytes / (long)size * (long)vsc_hot.procs + (long)(a >> 48) - (long)(b >> 48);
+}
+/* The number of elements from b to a in one process. */
+VSC_INLINE long vsc_difference(vsc_word a, vsc_word b, unsigned long size) {
+  return ((long)(a & VSC_ADDRESS_MASK) - (long)(b & VSC_ADDRESS_MASK)) / (long)size;
+}
+
+/* ---- 3. Any number of bytes. read and write block; get and put are complete after sync() ---- */
+
+void vsc_read(void *to, vsc_word from, unsigned long bytes);
+void vsc_write(vsc_word to, const void *from, unsigned long bytes);
+void vsc_get(void *to, vsc_word from, unsigned long bytes);
+void vsc_put(vsc_word to, const void *from, unsigned long bytes);   /* from may change at once */
+void vsc_store(vsc_word to, const void *from, unsigned long bytes); /* likewise */
+
+/* ---- 4. Words of 1, 2, 4, 8 bytes, at their natural alignment.
+ * The slow halves are functions: vsc_read8_slow and so on. */
+
+#define VSC_WORDS(bytes, type)                                                                \
+  type vsc_read##bytes##_slow(vsc_word from);                                                 \
+  void vsc_write##bytes##_slow(vsc_word to, type value);                                      \
+  void vsc_get##bytes##_slow(void *to, vsc_word from);                                        \
+  void vsc_put##bytes##_slow(vsc_word to, type value);                                        \
+  void vsc_store##bytes(vsc_word to, type value);                                             \
+  VSC_INLINE type vsc_read##bytes(vsc_word from) {                                            \
+    const type *place = (const type *)vsc_place(from);                                        \
+    if (VSC_UNLIKELY(place == (const type *)0)) return vsc_read##bytes##_slow(from);          \
+    vsc_light_poll();                                                                         \
+    return __atomic_load_n(place, __ATOMIC_ACQUIRE);                                          \
+  }                                                                                           \
+  VSC_INLINE type vsc_write##bytes(vsc_word to, type value) {                                 \
+    type *place = (type *)vsc_place(to);                                                      \
+    if (VSC_UNLIKELY(place == (type *)0)) {                                                   \
+      vsc_write##bytes##_slow(to, value);                                                     \
+    } else {                                                                                  \
+      vsc_light_poll();                                                                       \
+      __atomic_store_n(place, value, __ATOMIC_RELEASE);                                       \
+    }                                                                                         \
+    VSC_AFTER_WRITE;                                                                          \
+    return value;                                                                             \
+  }                                                                                           \
+  VSC_INLINE void vsc_get##bytes(void *to, vsc_word from) {                                   \
+    const type *place = (const type *)vsc_place(from);                                        \
+    if (VSC_UNLIKELY(place == (const type *)0)) {                                             \
+      vsc_get##bytes##_slow(to, from);                                                        \
+    } else {                                                                                  \
+      vsc_light_poll();                                                                       \
+      *(type *)to = __atomic_load_n(place, __ATOMIC_ACQUIRE);                                 \
+    }                                                                                         \
+  }                                                                                           \
+  VSC_INLINE type vsc_put##bytes(vsc_word to, type value) {                                   \
+    type *place = (type *)vsc_place(to);                                                      \
+    if (VSC_UNLIKELY(place == (type *)0)) {                                                   \
+      vsc_put##bytes##_slow(to, value);                                                       \
+    } else {                                                                                  \
+      vsc_light_poll();                                                                       \
+      __atomic_store_n(place, value, __ATOMIC_RELEASE);                                       \
+    }                                                                                         \
+    return value;                                                                             \
+  }
+
+/* -fsplitc-sc: a full fence after each blocking write. */
+#ifdef VSC_SEQUENTIAL
+#define VSC_AFTER_WRITE __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define vsc_write(to, from, bytes) (vsc_write(to, from, bytes), VSC_AFTER_WRITE)
+#else
+#define VSC_AFTER_WRITE (void)0
+#endif
+
+VSC_WORDS(1, unsigned char)
+VSC_WORDS(2, unsigned short)
+VSC_WORDS(4, unsigned int)
+VSC_WORDS(8, unsigned long)
+
+/* float and double travel as the words of their size. */
+#define VSC_FLOATS(name, bytes, type, bits)                                         \
+  VSC_INLINE bits vsc_bits_##name(type value) {                                     \
+    bits word;                                                                      \
+    __builtin_memcpy(&word, &value, bytes);                                         \
+    return word;                                                                    \
+  }                                                                                 \
+  VSC_INLINE type vsc_read_##name(vsc_word from) {                                  \
+    bits word = vsc_read##bytes(from);                                              \
+    type value;                                                                     \
+    __builtin_memcpy(&value, &word, bytes);                                         \
+    return value;                                                                   \
+  }                                                                                 \
+  VSC_INLINE type vsc_write_##name(vsc_word to, type value) {                       \
+    vsc_write##bytes(to, vsc_bits_##name(value));                                   \
+    return value;                                                                   \
+  }                                                                                 \
+  VSC_INLINE type vsc_put_##name(vsc_word to, type value) {                         \
+    vsc_put##bytes(to, vsc_bits_##name(value));                                     \
+    return value;                                                                   \
+  }                                                                                 \
+  VSC_INLINE type vsc_store_##name(vsc_word to, type value) {                       \
+    vsc_store##bytes(to, vsc_bits_##name(value));                                   \
+    return value;                                                                   \
+  }
+VSC_FLOATS(f, 4, float, unsigned int)
+VSC_FLOATS(d, 8, double, unsigned long)
+
+/* ---- 5. Spread arrays ---- */
+
+/* Static ones: one object file's function that calls vsc_static_spread for each. Constructors link
+ * the units in; the runtime runs them, in every process in the same order, before splitc_main. */
+struct vsc_unit {
+  struct vsc_unit *next;
+  void (*allocate)(void);
+};
+void vsc_register_unit(struct vsc_unit *unit);
+/* Allocates, zeroed, unless *array is set already (the same array, defined in another file: the
+ * sizes must agree, else the program is stopped with a sentence). Collective. */
+void vsc_static_spread(vsc_word *array, unsigned long count, unsigned long bytes, const char *name,
+                       const char *file, int line);
+
+/* Automatic ones: allocated (zeroed or not) where they are declared, freed where their scope is
+ * left. Both collective; a process that is elsewhere, or asks for another size, stops the program
+ * with a sentence that names file and line. */
+vsc_word vsc_auto_spread(unsigned long count, unsigned long bytes, const char *name,
+                         const char *file, int line);
+void vsc_auto_free(vsc_word *array);
+
+/* ---- 6. Functions ---- */
+
+/* Runs thunk(arguments, result) in a poll of @p process and waits for it. At most 40 bytes each. */
+void vsc_atomic(unsigned int process, void (*thunk)(const void *arguments, void *result),
+                const void *arguments, unsigned long bytes, void *result,
+                unsigned long result_bytes);
+
+/* The program. splitcc defines it beside splitc_main, whatever that answers; the runtime has a weak
+ * one, for a splitc_main in plain C, that calls it and answers its result. */
+int vsc_main(int argc, char **argv);
+
+/* ---- 7. Where a collective call stands, for sentences about calls that do not fit: set before each
+ * by (vsc_at("FILE", LINE), barrier()). Texts are at one address in all processes. ---- */
+
+struct vsc_place_in_source {
+  const char *what;
+  const char *file;
+  int line;
+};
+extern __thread struct vsc_place_in_source vsc_call_place
+    __asm__("_ZN7viaduct6splitc6detail10call_placeE");
+VSC_INLINE void vsc_at(const char *file, int line) {
+  vsc_call_place.what = (const char *)0;
+  vsc_call_place.file = file;
+  vsc_call_place.line = line;
+}
+
+/* sync() of Split-C: translated programs call it by this name, since POSIX has another one. */
+void splitc_sync(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

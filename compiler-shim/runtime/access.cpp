@@ -1,0 +1,81 @@
+/// What the inline functions of split-c/runtime.h leave over: memory that is not mapped, other
+/// paths, values of any size.
+
+#include "splitc/access.hpp"
+
+#include <cstddef>
+
+#include "compiler-shim/runtime/c_callable.hpp"
+#include "splitc/bulk.hpp"
+#include "splitc/store.hpp"
+
+namespace {
+
+using viaduct::splitc::detail::Hot;
+using viaduct::splitc::detail::View;
+
+// Generated C looks into these by their bytes.
+#define VIADUCT_SAME_PLACE(cpp, c, member)                      \
+  static_assert(offsetof(cpp, member) == offsetof(c, member) && \
+                sizeof(cpp::member) == sizeof(c::member))
+VIADUCT_SAME_PLACE(View, vsc_view, first);
+VIADUCT_SAME_PLACE(View, vsc_view, bytes);
+VIADUCT_SAME_PLACE(View, vsc_view, base);
+static_assert(sizeof(View) == sizeof(vsc_view));
+VIADUCT_SAME_PLACE(Hot, vsc_hot_part, views);
+VIADUCT_SAME_PLACE(Hot, vsc_hot_part, next_header);
+VIADUCT_SAME_PLACE(Hot, vsc_hot_part, empty_header);
+VIADUCT_SAME_PLACE(Hot, vsc_hot_part, attention);
+VIADUCT_SAME_PLACE(Hot, vsc_hot_part, myproc);
+VIADUCT_SAME_PLACE(Hot, vsc_hot_part, procs);
+static_assert(sizeof(Hot) == sizeof(vsc_hot_part));
+static_assert(viaduct::splitc::detail::kProcessShift == 48);
+static_assert(viaduct::splitc::detail::kAddressMask == VSC_ADDRESS_MASK);
+
+}  // namespace
+
+extern "C" {
+
+void vsc_poll_slow() { viaduct::splitc::detail::poll_slow(); }
+
+void vsc_read(void* to, vsc_word from, unsigned long bytes) {
+  viaduct::splitc::detail::read_slow(from, to, bytes);
+}
+void vsc_write(vsc_word to, const void* from, unsigned long bytes) {
+  viaduct::splitc::detail::write_slow(to, from, bytes);
+}
+void vsc_get(void* to, vsc_word from, unsigned long bytes) {
+  (void)viaduct::splitc::detail::get_slow(to, from, bytes);
+}
+void vsc_put(vsc_word to, const void* from, unsigned long bytes) {
+  (void)viaduct::splitc::detail::put_slow(to, from, bytes);
+}
+void vsc_store(vsc_word to, const void* from, unsigned long bytes) {
+  viaduct::splitc::detail::bulk_store(to, from, bytes);
+}
+
+#define VIADUCT_WORDS(bytes, type)                              \
+  type vsc_read##bytes##_slow(vsc_word from) {                  \
+    type value;                                                 \
+    viaduct::splitc::detail::read_slow(from, &value, bytes);    \
+    return value;                                               \
+  }                                                             \
+  void vsc_write##bytes##_slow(vsc_word to, type value) {       \
+    viaduct::splitc::detail::write_slow(to, &value, bytes);     \
+  }                                                             \
+  void vsc_get##bytes##_slow(void* to, vsc_word from) {         \
+    (void)viaduct::splitc::detail::get_slow(to, from, bytes);   \
+  }                                                             \
+  void vsc_put##bytes##_slow(vsc_word to, type value) {         \
+    (void)viaduct::splitc::detail::put_slow(to, &value, bytes); \
+  }                                                             \
+  void vsc_store##bytes(vsc_word to, type value) {              \
+    viaduct::splitc::detail::store_slow(to, &value, bytes);     \
+  }
+
+VIADUCT_WORDS(1, unsigned char)
+VIADUCT_WORDS(2, unsigned short)
+VIADUCT_WORDS(4, unsigned int)
+VIADUCT_WORDS(8, unsigned long)
+
+}  // extern "C"

@@ -1,0 +1,107 @@
+#include "compiler-shim/runtime/leave_together.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <new>
+#include <span>
+#include <vector>
+
+#include "runtime/error.hpp"
+#include "runtime/job.hpp"
+
+namespace viaduct::shim {
+namespace {
+
+/// The number of the last call whose round has been reached. In the window of the process that
+/// reads it; one writer.
+struct alignas(128) Line {
+  std::atomic<std::uint64_t> number;
+};
+
+struct Meeting {
+  Job* job = nullptr;
+  Line* mine = nullptr;        // one for each round
+  std::vector<Line*> partner;  // in round r the line of the process 2^r further on
+  std::uint64_t number = 0;
+  std::uint32_t spins = 0;
+};
+Meeting meeting;
+
+constexpr const char* kKey = "splitc_c.leave_together";
+
+/// What a wait does between two looks: spins while every rank has a core, then gives way, then
+/// rests for ever longer moments, as long as a time slice in the end.
+class Patience {
+ public:
+  void wait() noexcept {
+    ++looks_;
+    if (looks_ < meeting.spins) return __builtin_ia32_pause();
+    if (looks_ < meeting.spins + kYields) {
+      ::sched_yield();
+      return;
+    }
+    const timespec rest{0, rest_ns_};
+    ::nanosleep(&rest, nullptr);
+    if (rest_ns_ < kLongestRestNs) rest_ns_ *= 2;
+  }
+  [[nodiscard]] bool has_given_way() const noexcept { return looks_ >= meeting.spins; }
+
+ private:
+  static constexpr std::uint32_t kYields = 500;
+  static constexpr long kLongestRestNs = 1'000'000;
+  std::uint32_t looks_ = 0;
+  long rest_ns_ = 10'000;
+};
+
+[[gnu::cold, gnu::noinline]] void check_lost(const char* operation) {
+  if (meeting.job->life_epoch() == 0) return;
+  for (std::uint32_t p = 0; p < meeting.job->size(); ++p)
+    if (meeting.job->is_lost(Rank{p}))
+      throw Error(std::errc::connection_reset,
+                  fmt::format("{}: process {} is lost (it was killed, or has left)", operation, p));
+}
+
+}  // namespace
+
+void prepare_to_leave_together(Job& job) {
+  meeting = {};
+  meeting.job = &job;
+  if (job.size() == 1) return;
+  std::uint32_t rounds = 0;
+  while ((1U << rounds) < job.size()) ++rounds;
+  const std::uint64_t place = job.segment().allocate(rounds * sizeof(Line), alignof(Line));
+  meeting.mine = reinterpret_cast<Line*>(job.segment().base() + place);
+  for (std::uint32_t r = 0; r < rounds; ++r) new (meeting.mine + r) Line{};
+  meeting.spins = job.wait_policy().spin_ticks != 0 ? 2000 : 1;
+
+  job.bootstrap().put(kKey, std::as_bytes(std::span(&place, 1)));
+  job.bootstrap().fence();
+  for (std::uint32_t r = 0; r < rounds; ++r) {
+    const Rank peer{(index(job.rank()) + (1U << r)) % job.size()};
+    const auto found = job.bootstrap().get(peer, kKey);
+    std::uint64_t there = 0;
+    std::memcpy(&there, found.data(), std::min(found.size(), sizeof(there)));
+    meeting.partner.push_back(reinterpret_cast<Line*>(job.window_of(peer) + there) + r);
+  }
+}
+
+void leave_together(const char* operation) {
+  if (meeting.partner.empty()) return;
+  const std::uint64_t number = ++meeting.number;
+  for (std::size_t r = 0; r < meeting.partner.size(); ++r) {
+    meeting.partner[r]->number.store(number, std::memory_order_release);
+    // A partner that is a call ahead has written the next number already.
+    for (Patience patience; meeting.mine[r].number.load(std::memory_order_acquire) < number;) {
+      patience.wait();
+      if (patience.has_given_way()) check_lost(operation);
+    }
+  }
+}
+
+}  // namespace viaduct::shim

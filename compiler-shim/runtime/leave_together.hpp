@@ -1,0 +1,24 @@
+#pragma once
+// After a collective call: no process goes on before all have left off polling.
+
+namespace viaduct {
+class Job;
+}
+
+namespace viaduct::shim {
+
+/// Collective; once, before the first leave_together().
+void prepare_to_leave_together(Job& job);
+
+/// A second barrier that does not poll. A process ends the collective call before it when it knows
+/// that all have come; others may still wait there, and poll. What the first one stores from then
+/// on must not be delivered to them: on their side it would come before the call's end, on its side
+/// it was sent after it, and programs rely on that (a buffer is read after a barrier and written to
+/// by others after the next one: in between stores to it are delivered where its owner polls).
+///
+/// Blocks      until all have ended the call before; polls nothing, so nothing is delivered.
+/// Errors      throws Error naming @p operation when a process is lost.
+/// Cost        log2(PROCS) rounds of one line each.
+void leave_together(const char* operation);
+
+}  // namespace viaduct::shim

@@ -1,0 +1,11 @@
+/// What splitcc generates beside splitc_main, for a splitc_main in plain C.
+
+#include "compiler-shim/runtime/c_callable.hpp"
+
+extern "C" {
+
+int splitc_main(int argc, char** argv);
+
+[[gnu::weak]] int vsc_main(int argc, char** argv) { return splitc_main(argc, argv); }
+
+}  // extern "C"

@@ -1,0 +1,75 @@
+#pragma once
+/// @file
+/// What the user is told: file, line, column, sentence, source line, caret, and a note with the
+/// rule of the language.
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace viaduct::splitcc {
+
+/// A place in a source file. Columns count from 1; 0: unknown.
+struct Place {
+  int file = -1;
+  int line = 0;
+  int column = 0;
+  int nth = 0;  // of how many equal words of the line, in preprocessed text, this is
+};
+
+enum class Severity : unsigned char { note, warning, error };
+
+/// Warnings that have a name: -Wno-NAME turns one off.
+enum class Warning : unsigned char { plain, get_before_sync, pointer_order, remote_loop, count };
+
+class Diagnostics {
+ public:
+  /// The index of a file's name.
+  int file(std::string_view name);
+  [[nodiscard]] const std::string& file_name(int index) const;
+
+  void error(Place at, std::string_view word, const std::string& text,
+             const std::string& rule = {});
+  void warning(Warning which, Place at, std::string_view word, const std::string& text,
+               const std::string& rule = {});
+  void note(Place at, std::string_view word, const std::string& text);
+
+  void disable(Warning which) { disabled_[static_cast<std::size_t>(which)] = true; }
+  void make_warnings_errors() { warnings_are_errors_ = true; }
+  void silence_warnings() { no_warnings_ = true; }
+  void set_color(bool on) { color_ = on; }
+
+  [[nodiscard]] int errors() const { return errors_; }
+  [[nodiscard]] bool is_full() const { return errors_ >= kMaxErrors; }
+  /// Everything said so far, and forgets it.
+  [[nodiscard]] std::string take();
+
+  static constexpr int kMaxErrors = 20;
+
+ private:
+  void say(Severity severity, Place at, std::string_view word, const std::string& text,
+           std::string_view flag);
+  const std::vector<std::string>* lines_of(int file);
+
+  std::vector<std::string> names_;
+  std::map<std::string, int, std::less<>> index_;
+  std::map<int, std::vector<std::string>> lines_;
+  std::string out_;
+  int last_line_ = -1;
+  int last_file_ = -1;
+  int errors_ = 0;
+  bool disabled_[static_cast<std::size_t>(Warning::count)] = {};
+  bool warnings_are_errors_ = false;
+  bool no_warnings_ = false;
+  bool color_ = false;
+};
+
+/// The column of @p word in @p line: at @p column if it is there, else its nth occurrence, else 0.
+[[nodiscard]] int find_column(std::string_view line, std::string_view word, int column, int nth);
+
+/// The name of a warning, as in -Wno-NAME.
+[[nodiscard]] const char* warning_name(Warning which);
+
+}  // namespace viaduct::splitcc

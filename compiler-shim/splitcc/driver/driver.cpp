@@ -1,0 +1,275 @@
+#include "compiler-shim/splitcc/driver/driver.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "compiler-shim/splitcc/driver/gcc_messages.hpp"
+#include "compiler-shim/splitcc/driver/translate.hpp"
+#include "compiler-shim/splitcc/lex/prelex.hpp"
+
+namespace viaduct::splitcc {
+namespace {
+
+namespace fs = std::filesystem;
+
+void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
+void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+void write_file(const std::string& name, const std::string& text) {
+  std::ofstream out(name, std::ios::binary);
+  out.write(text.data(), static_cast<std::streamsize>(text.size()));
+  out.close();
+  if (!out)
+    throw std::system_error(errno, std::generic_category(), fmt::format("cannot write {}", name));
+}
+
+std::string quoted(const std::string& name) {
+  std::string text;
+  for (const char c : name) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text;
+}
+
+// What old programs rely on.
+const std::vector<std::string> kOldC = {"-fcommon", "-fwrapv", "-fno-strict-aliasing", "-fno-pie"};
+
+}  // namespace
+
+Driver::Driver(Options options)
+    : options_(std::move(options)),
+      installation_(find_installation()),
+      color_(options_.color || ::isatty(STDERR_FILENO) == 1) {}
+
+void Driver::show(const std::vector<std::string>& command) const {
+  if (!options_.verbose) return;
+  std::string line;
+  for (const std::string& word : command) line += " " + word;
+  say(line + "\n");
+}
+
+int Driver::execute(const std::vector<std::string>& command) {
+  show(command);
+  return run_program(command, Keep::nothing).code == 0 ? 0 : 1;
+}
+
+std::string Driver::output_of(const Input& input, const char* ending) const {
+  if (!options_.output.empty()) return options_.output;
+  return fs::path(input.name).stem().string() + ending;
+}
+
+int Driver::run() {
+  if (options_.inputs.empty()) {
+    if (options_.verbose) {
+      say(fmt::format("splitcc: headers in {}\n", installation_.include));
+      return 0;
+    }
+    throw UsageError{"no input files; splitcc --help shows what may be given"};
+  }
+  std::size_t sources = 0;
+  for (const Input& input : options_.inputs)
+    sources += input.language != Language::object ? 1U : 0U;
+  if (options_.stage != Stage::link && !options_.output.empty() && sources > 1)
+    throw UsageError{
+        "-o with -c, -S, -E or --emit-c and several files: they would all be written "
+        "to the same place"};
+  int code = 0;
+  for (Input& input : options_.inputs) {
+    std::error_code ignored;
+    if (input.name[0] != '-' && !fs::exists(input.name, ignored)) {
+      say(fmt::format("splitcc: error: {}: no such file\n", input.name));
+      code = 1;
+      continue;
+    }
+    if (input.language == Language::object) {
+      if (options_.stage != Stage::link && input.name[0] != '-')
+        say(fmt::format("splitcc: warning: {}: not linked, so not used\n", input.name));
+      continue;
+    }
+    std::string object;
+    code |= compile(input, object);
+    if (options_.stage == Stage::link) input.name = object;
+  }
+  if (code != 0 || options_.stage != Stage::link) return code;
+  return link();
+}
+
+int Driver::compile(const Input& input, std::string& object) {
+  object = options_.stage == Stage::link ? folder_.file(fs::path(input.name).stem().string() + ".o")
+           : options_.stage == Stage::object ? output_of(input, ".o")
+                                             : output_of(input, ".s");
+  if (input.language == Language::split_c) return split_c(input, object);
+  return other(input, object);
+}
+
+int Driver::other(const Input& input, const std::string& output) {
+  const bool cxx = input.language == Language::cxx;
+  std::vector<std::string> command = {cxx ? installation_.cxx_compiler : installation_.c_compiler};
+  append(command, options_.cxx);
+  append(command, kOldC);
+  if (!cxx && !options_.c_standard.empty() && options_.c_standard.find("++") == std::string::npos)
+    command.push_back(options_.c_standard);
+  command.push_back("-I" + installation_.include);
+  if (options_.stage == Stage::translate) {
+    say(fmt::format("splitcc: warning: {}: --emit-c is for Split-C\n", input.name));
+    return 0;
+  }
+  command.push_back(options_.stage == Stage::preprocess ? "-E"
+                    : options_.stage == Stage::assembly ? "-S"
+                                                        : "-c");
+  command.push_back(input.name);
+  if (options_.stage != Stage::preprocess || !options_.output.empty()) {
+    command.push_back("-o");
+    command.push_back(output);
+  }
+  return execute(command);
+}
+
+// Headers with raw newlines in strings: corrected copies beside the copy of the file that includes
+// them, where they are found first. Answers whether there are any.
+bool Driver::join_headers(const Input& input, const std::string& messages,
+                          const std::string& beside) {
+  std::vector<std::string> folders = {
+      fs::path(input.name).parent_path().lexically_normal().string()};
+  for (const std::string& option : options_.preprocess)
+    if (option.substr(0, 2) == "-I")
+      folders.push_back(fs::path(option.substr(2)).lexically_normal().string());
+  bool any = false;
+  std::istringstream lines(messages);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("missing terminating \" character") == std::string::npos) continue;
+    const std::string file = line.substr(0, line.find(':'));
+    std::ifstream in(file, std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    const std::optional<std::string> joined = join_strings(text);
+    if (!joined) continue;
+    const std::string normal = fs::path(file).lexically_normal().string();
+    for (std::string folder : folders) {
+      if (!folder.empty() && folder.back() != '/') folder += '/';
+      if (folder == "./") folder.clear();
+      const std::string rest =
+          normal.substr(0, folder.size()) == folder ? normal.substr(folder.size()) : "";
+      if (rest.empty() || rest[0] == '/' || rest.substr(0, 2) == "..") continue;
+      const fs::path to = fs::path(beside).parent_path() / rest;
+      fs::create_directories(to.parent_path());
+      write_file(to.string(), fmt::format("# 1 \"{}\"\n", quoted(file)) + *joined);
+      any = true;
+    }
+  }
+  return any;
+}
+
+// gcc -E, after raw newlines in strings have been joined to their lines.
+int Driver::preprocess(const Input& input, std::string& text) {
+  std::ifstream in(input.name, std::ios::binary);
+  const std::string source((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (in.bad() || !in.is_open())
+    throw std::system_error(errno, std::generic_category(),
+                            fmt::format("cannot read {}", input.name));
+  std::vector<std::string> command = {
+      installation_.c_compiler,    "-E",           "-x",           "c",
+      "-std=" + options_.standard, "-D__SPLITC__", "-D__splitc__", "-fno-diagnostics-show-caret"};
+  append(command, options_.preprocess);
+  const fs::path place = fs::path(input.name).parent_path();
+  std::string name = input.name;
+  const auto run = [&] {
+    std::vector<std::string> whole = command;
+    if (name != input.name) append(whole, {"-iquote", place.empty() ? "." : place.string()});
+    append(whole, {"-I" + installation_.include, name});
+    show(whole);
+    return run_program(whole, Keep::output_and_errors);
+  };
+  const std::optional<std::string> joined = join_strings(source);
+  const auto copy = [&] {
+    name = folder_.file(fs::path(input.name).filename().string());
+    write_file(name, fmt::format("# 1 \"{}\"\n", quoted(input.name)) + joined.value_or(source));
+  };
+  if (joined || !fs::is_regular_file(name)) copy();  // what is read from a pipe is read once
+  Outcome outcome = run();
+  if (outcome.errors.find("missing terminating \" character") != std::string::npos) {
+    if (name == input.name) copy();
+    if (join_headers(input, outcome.errors, name)) outcome = run();
+  }
+  Diagnostics diagnostics;
+  diagnostics.set_color(color_);
+  if (options_.no_warnings) diagnostics.silence_warnings();
+  say(translate_messages(outcome.errors, diagnostics));
+  text = std::move(outcome.output);
+  return outcome.code == 0 ? 0 : 1;
+}
+
+int Driver::split_c(const Input& input, const std::string& output) {
+  std::string text;
+  if (const int code = preprocess(input, text); code != 0) return code;
+  const auto finish = [this](const std::string& result) {
+    if (options_.output.empty() || options_.output == "-")
+      std::fwrite(result.data(), 1, result.size(), stdout);
+    else
+      write_file(options_.output, result);
+    return 0;
+  };
+  if (options_.stage == Stage::preprocess) return finish(text);
+  Diagnostics diagnostics;
+  diagnostics.set_color(color_);
+  if (options_.no_warnings) diagnostics.silence_warnings();
+  if (options_.warnings_are_errors) diagnostics.make_warnings_errors();
+  for (const Warning w : options_.disabled) diagnostics.disable(w);
+  const Translation translation = translate(text, diagnostics, options_.sequential);
+  say(diagnostics.take());
+  if (!translation.ok) return 1;
+  if (options_.stage == Stage::translate) return finish(translation.c);
+  return compile_c(input, translation.c, output);
+}
+
+int Driver::compile_c(const Input& input, const std::string& c, const std::string& output) {
+  const std::string file = folder_.file(fs::path(input.name).stem().string() + ".c");
+  write_file(file, c);
+  std::vector<std::string> command = {installation_.c_compiler, "-std=" + options_.standard};
+  append(command, kOldC);
+  append(command, options_.compile);
+  command.push_back("-fno-diagnostics-show-caret");
+  command.push_back("-fdiagnostics-color=never");
+  command.push_back("-fdebug-prefix-map=" + folder_.path() + "=.");
+  command.push_back("-I" + installation_.include);
+  command.push_back(options_.stage == Stage::assembly ? "-S" : "-c");
+  command.push_back(file);
+  command.push_back("-o");
+  command.push_back(output);
+  show(command);
+  const Outcome outcome = run_program(command, Keep::errors);
+  Diagnostics diagnostics;
+  diagnostics.set_color(color_);
+  say(translate_messages(outcome.errors, diagnostics));
+  return outcome.code == 0 ? 0 : 1;
+}
+
+int Driver::link() {
+  std::vector<std::string> command = {installation_.cxx_compiler, "-no-pie"};
+  append(command, options_.link);
+  for (const Input& input : options_.inputs) command.push_back(input.name);
+  append(command, installation_.link);
+  command.push_back("-o");
+  command.push_back(options_.output.empty() ? "a.out" : options_.output);
+  show(command);
+  const Outcome outcome = run_program(command, Keep::errors);
+  say(outcome.errors);
+  if (outcome.errors.find("undefined reference to `splitc_main'") != std::string::npos)
+    say("splitcc: note: a Split-C program begins with splitc_main(argc, argv), which none of the "
+        "files defines\n");
+  return outcome.code == 0 ? 0 : 1;
+}
+
+}  // namespace viaduct::splitcc

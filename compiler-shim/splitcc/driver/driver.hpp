@@ -1,0 +1,39 @@
+#pragma once
+/// @file
+/// What splitcc does with a command line.
+
+#include <string>
+#include <vector>
+
+#include "compiler-shim/splitcc/driver/installation.hpp"
+#include "compiler-shim/splitcc/driver/options.hpp"
+#include "compiler-shim/splitcc/driver/process.hpp"
+
+namespace viaduct::splitcc {
+
+class Driver {
+ public:
+  explicit Driver(Options options);
+  /// The exit code: 0, or 1 after any error.
+  int run();
+
+ private:
+  int compile(const Input& input, std::string& object);
+  int split_c(const Input& input, const std::string& output);
+  int other(const Input& input, const std::string& output);
+  int preprocess(const Input& input, std::string& text);
+  bool join_headers(const Input& input, const std::string& messages, const std::string& beside);
+  int compile_c(const Input& input, const std::string& c, const std::string& output);
+  int link();
+  int execute(const std::vector<std::string>& command);
+  void show(const std::vector<std::string>& command) const;
+  [[nodiscard]] std::string output_of(const Input& input, const char* ending) const;
+  [[nodiscard]] std::vector<std::string> environment_flags() const;
+
+  Options options_;
+  Installation installation_;
+  TemporaryFolder folder_;
+  bool color_ = false;
+};
+
+}  // namespace viaduct::splitcc

@@ -1,0 +1,23 @@
+#pragma once
+/// @file
+/// Where headers and libraries are, seen from the executable.
+
+#include <string>
+#include <vector>
+
+namespace viaduct::splitcc {
+
+/// What splitcc.conf says: lines `include FOLDER`, `compiler NAME`, `linker NAME`, `link WORD...`;
+/// $ORIGIN is the folder of the file.
+struct Installation {
+  std::string include;
+  std::string c_compiler = "gcc";
+  std::string cxx_compiler = "g++";
+  std::vector<std::string> link;
+};
+
+/// Beside the executable (a build tree) or in ../lib/viaduct/ and the like (an installation).
+/// Throws std::runtime_error that says where it was looked for.
+[[nodiscard]] Installation find_installation();
+
+}  // namespace viaduct::splitcc

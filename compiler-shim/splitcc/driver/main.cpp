@@ -1,0 +1,35 @@
+/// splitcc: compiles Split-C.
+
+#include <fmt/format.h>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "compiler-shim/splitcc/driver/driver.hpp"
+#include "runtime/version.hpp"
+
+int main(int argc, char** argv) {
+  namespace sc = viaduct::splitcc;
+  // gcc's messages are read: in English.
+  ::setenv("LC_ALL", "C", 1);
+  try {
+    sc::Options options = sc::parse_options(std::vector<std::string>(argv + 1, argv + argc));
+    if (options.help) {
+      std::fputs(sc::help_text().c_str(), stdout);
+      return 0;
+    }
+    if (options.version) {
+      fmt::print("splitcc (Viaduct) {}\n", viaduct::kVersion);
+      return 0;
+    }
+    return sc::Driver(std::move(options)).run();
+  } catch (const sc::UsageError& e) {
+    fmt::print(stderr, "splitcc: error: {}\n", e.text);
+    return 2;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "splitcc: error: {}\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,249 @@
+#include "compiler-shim/splitcc/driver/options.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace viaduct::splitcc {
+namespace {
+
+bool begins_with(std::string_view text, std::string_view with) {
+  return text.substr(0, with.size()) == with;
+}
+
+Language language_of(const std::string& name) {
+  const std::size_t dot = name.find_last_of("./");
+  if (dot == std::string::npos || name[dot] != '.') return Language::object;
+  const std::string_view end = std::string_view(name).substr(dot);
+  if (end == ".sc") return Language::split_c;
+  if (end == ".c") return Language::c;
+  if (end == ".C" || end == ".cc" || end == ".cpp" || end == ".cxx" || end == ".c++")
+    return Language::cxx;
+  if (end == ".s" || end == ".S" || end == ".i" || end == ".ii") return Language::other;
+  return Language::object;
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::vector<std::string>& args) : args_(args) {}
+
+  Options run() {
+    for (at_ = 0; at_ < args_.size(); ++at_) one(args_[at_]);
+    return std::move(o_);
+  }
+
+ private:
+  // The value of an option, joined to it or in the next word.
+  std::string value(const std::string& arg, std::size_t length) {
+    if (arg.size() > length) return arg.substr(length);
+    if (++at_ >= args_.size()) throw UsageError{fmt::format("{} needs a value behind it", arg)};
+    return args_[at_];
+  }
+
+  void both(const std::string& a) {
+    o_.preprocess.push_back(a);
+    o_.cxx.push_back(a);
+  }
+  void compile(const std::string& a) {
+    o_.compile.push_back(a);
+    o_.cxx.push_back(a);
+  }
+
+  void one(const std::string& arg) {
+    if (arg.size() < 2 || arg[0] != '-') return input(arg);
+    if (simple(arg) || with_value(arg) || by_prefix(arg)) return;
+    throw UsageError{fmt::format("{} is no option of splitcc; splitcc --help lists them", arg)};
+  }
+
+  void input(const std::string& name) {
+    if (name == "-") {
+      if (!forced_ && o_.stage != Stage::preprocess)
+        throw UsageError{"standard input needs -x LANGUAGE or -E before it"};
+      o_.inputs.push_back({"/dev/stdin", forced_ ? language_ : Language::split_c});
+      return;
+    }
+    o_.inputs.push_back({name, forced_ ? language_ : language_of(name)});
+  }
+
+  bool simple(const std::string& arg) {
+    if (arg == "-c") return stage(Stage::object);
+    if (arg == "-S") return stage(Stage::assembly);
+    if (arg == "-E") return stage(Stage::preprocess);
+    if (arg == "--emit-c" || arg == "-emit-c") return stage(Stage::translate);
+    if (arg == "-v" || arg == "--verbose") return o_.verbose = true;
+    if (arg == "--help") return o_.help = true;
+    if (arg == "--version") return o_.version = true;
+    if (arg == "-fsplitc-sc") return o_.sequential = true;
+    if (arg == "-w") {
+      compile(arg);
+      return o_.no_warnings = true;
+    }
+    if (arg == "-Werror") {
+      compile(arg);
+      return o_.warnings_are_errors = true;
+    }
+    if (arg == "-ansi") {
+      o_.standard = "gnu89";
+      o_.c_standard = arg;
+      return true;
+    }
+    static constexpr std::array kLink = {"-static-libgcc", "-static-libstdc++", "-s", "-rdynamic"};
+    if (std::find(kLink.begin(), kLink.end(), arg) != kLink.end()) {
+      o_.link.push_back(arg);
+      return true;
+    }
+    // Of compilers and machines of the time, without a meaning here.
+    static constexpr std::array kIgnored = {"-pipe",    "-traditional", "-no-pie", "-fno-pie",
+                                            "-fno-pic", "-fPIE",        "-fpie",   "-pie"};
+    return std::find(kIgnored.begin(), kIgnored.end(), arg) != kIgnored.end();
+  }
+
+  bool stage(Stage which) {
+    o_.stage = which;
+    return true;
+  }
+
+  bool with_value(const std::string& arg) {
+    if (begins_with(arg, "-o")) {
+      if (!o_.output.empty()) throw UsageError{"-o stands twice"};
+      o_.output = value(arg, 2);
+      return true;
+    }
+    for (const char* name : {"-I", "-D", "-U"}) {
+      if (!begins_with(arg, name)) continue;
+      both(name + value(arg, 2));
+      return true;
+    }
+    for (const char* name :
+         {"-include", "-isystem", "-iquote", "-idirafter", "-imacros", "-MF", "-MT", "-MQ"}) {
+      if (arg != name) continue;
+      both(arg);
+      both(value(arg, arg.size()));
+      return true;
+    }
+    if (arg == "-x") {
+      language(value(arg, 2));
+      return true;
+    }
+    if (begins_with(arg, "-l") || begins_with(arg, "-L")) {
+      const std::string v = value(arg, 2);
+      o_.inputs.push_back({arg.substr(0, 2) + v, Language::object});
+      return true;
+    }
+    if (arg == "-Xlinker") {
+      o_.link.push_back(arg);
+      o_.link.push_back(value(arg, arg.size()));
+      return true;
+    }
+    return false;
+  }
+
+  void language(const std::string& name) {
+    forced_ = name != "none";
+    if (name == "splitc" || name == "split-c")
+      language_ = Language::split_c;
+    else if (name == "c")
+      language_ = Language::c;
+    else if (name == "c++")
+      language_ = Language::cxx;
+    else if (forced_)
+      throw UsageError{fmt::format("-x {}: the languages are splitc, c, c++ and none", name)};
+  }
+
+  bool by_prefix(const std::string& arg) {
+    if (begins_with(arg, "-std=")) {
+      o_.c_standard = arg;
+      const std::string name = arg.substr(5);
+      // Split-C is C89 with GNU's extensions; a later standard's words may be wanted.
+      o_.standard = name == "c99" || name == "gnu99" || name == "gnu9x" ? "gnu99"
+                    : name == "c11" || name == "gnu11"                  ? "gnu11"
+                                                                        : "gnu89";
+      if (begins_with(name, "c++") || begins_with(name, "gnu++")) o_.cxx.push_back(arg);
+      return true;
+    }
+    if (begins_with(arg, "-Wl,") || begins_with(arg, "-static") || begins_with(arg, "-shared")) {
+      if (begins_with(arg, "-static") || begins_with(arg, "-shared"))
+        throw UsageError{fmt::format("{}: programs of splitcc are linked dynamically", arg)};
+      o_.link.push_back(arg);
+      return true;
+    }
+    if (begins_with(arg, "-Wp,")) {
+      both(arg);
+      return true;
+    }
+    if (begins_with(arg, "-Wno-"))
+      for (const Warning w :
+           {Warning::get_before_sync, Warning::pointer_order, Warning::remote_loop})
+        if (arg.substr(5) == warning_name(w)) {
+          o_.disabled.push_back(w);
+          return true;
+        }
+    for (const Warning w : {Warning::get_before_sync, Warning::pointer_order, Warning::remote_loop})
+      if (arg == std::string("-W") + warning_name(w)) return true;
+    if (begins_with(arg, "-M")) {
+      both(arg);
+      return true;
+    }
+    if (begins_with(arg, "-O")) {
+      o_.preprocess.push_back(arg);
+      compile(arg);
+      o_.link.push_back(arg);
+      return true;
+    }
+    if (begins_with(arg, "-fdiagnostics-color")) {
+      o_.color = arg == "-fdiagnostics-color" || arg == "-fdiagnostics-color=always";
+      return true;
+    }
+    if (begins_with(arg, "-g") || begins_with(arg, "-f") || begins_with(arg, "-m") || arg == "-p" ||
+        arg == "-pg" || arg == "-pthread") {
+      compile(arg);
+      o_.link.push_back(arg);
+      if (begins_with(arg, "-m") || begins_with(arg, "-fsanitize")) o_.preprocess.push_back(arg);
+      return true;
+    }
+    if (begins_with(arg, "-W") || begins_with(arg, "-pedantic")) {
+      compile(arg);
+      return true;
+    }
+    return false;
+  }
+
+  const std::vector<std::string>& args_;
+  std::size_t at_ = 0;
+  Options o_;
+  bool forced_ = false;
+  Language language_ = Language::split_c;
+};
+
+}  // namespace
+
+Options parse_options(const std::vector<std::string>& args) { return Reader(args).run(); }
+
+std::string help_text() {
+  return R"(usage: splitcc [OPTION]... FILE...
+
+Compiles Split-C and links it with the Viaduct runtime. The program is started by viaduct-run.
+
+FILE is Split-C (.sc), C (.c), C++ (.C .cc .cpp .cxx), assembly (.s .S), an object or a library.
+
+  -c              compile, do not link
+  -S              stop at assembly
+  -E              stop after preprocessing
+  --emit-c        stop at the C that Split-C becomes
+  -o FILE         write to FILE
+  -g -O...        debug information, optimization, as for gcc
+  -I -D -U -include ...   for the preprocessor
+  -l -L -Wl,...   for the linker
+  -W... -w -Werror        warnings, as for gcc, and three of Split-C, which are on:
+                  -Wno-get-before-sync, -Wno-pointer-order, -Wno-remote-loop turn them off
+  -std=...        gnu89 (the default), gnu99 or gnu11 below Split-C
+  -f... -m...     as for gcc; -ftrivial-auto-var-init=zero makes automatic variables begin as zero
+  -fsplitc-sc     sequential consistency: a fence after each blocking write
+  -x LANGUAGE     splitc, c, c++ or none, for the files that follow
+  -v              show what is run
+  --help, --version
+)";
+}
+
+}  // namespace viaduct::splitcc

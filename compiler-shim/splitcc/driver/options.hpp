@@ -1,0 +1,50 @@
+#pragma once
+/// @file
+/// The command line of splitcc.
+
+#include <string>
+#include <vector>
+
+#include "compiler-shim/splitcc/diag/diagnostics.hpp"
+
+namespace viaduct::splitcc {
+
+enum class Stage : unsigned char { preprocess, translate, assembly, object, link };
+
+enum class Language : unsigned char { split_c, c, cxx, other, object };
+
+struct Input {
+  std::string name;
+  Language language = Language::object;
+};
+
+struct Options {
+  Stage stage = Stage::link;
+  std::vector<Input> inputs;            // objects and libraries keep their order
+  std::string output;                   // -o
+  std::vector<std::string> preprocess;  // for gcc -E: -I, -D and so on
+  std::vector<std::string> compile;     // for gcc on the C that was made
+  std::vector<std::string> cxx;         // as given, for other languages
+  std::vector<std::string> link;        // flags; -l and -L are among the inputs
+  std::vector<Warning> disabled;
+  std::string standard = "gnu89";
+  std::string c_standard;  // -std as given, for C files
+  bool verbose = false;
+  bool sequential = false;
+  bool no_warnings = false;
+  bool warnings_are_errors = false;
+  bool color = false;
+  bool help = false;
+  bool version = false;
+};
+
+/// What is wrong with a command line: a sentence.
+struct UsageError {
+  std::string text;
+};
+
+/// Throws UsageError.
+[[nodiscard]] Options parse_options(const std::vector<std::string>& args);
+[[nodiscard]] std::string help_text();
+
+}  // namespace viaduct::splitcc

@@ -1,0 +1,293 @@
+// Addresses of objects in other processes, and what reads and writes them.
+
+#include <fmt/format.h>
+
+#include "compiler-shim/splitcc/emit/emitter.hpp"
+#include "compiler-shim/splitcc/sema/sema.hpp"
+
+namespace viaduct::splitcc {
+namespace {
+
+// The letter or number in the names of the functions for a type, or nothing.
+std::string suffix(const Type* type) {
+  if (type->kind == Kind::float_type) return "_f";
+  if (type->kind == Kind::double_type) return "_d";
+  const int bytes = word_bytes(type);
+  return bytes == 0 ? std::string() : std::to_string(bytes);
+}
+
+bool is_float(const Type* type) {
+  return type->kind == Kind::float_type || type->kind == Kind::double_type;
+}
+
+std::string plain_operator(std::string_view assignment) {
+  return std::string(assignment.substr(0, assignment.size() - 1));
+}
+
+}  // namespace
+
+// The word of a spread array, or of the part of one that some subscripts leave.
+void Emitter::word(Expr* e) {
+  Expr* const inner = strip(e);
+  if (inner->mode == Mode::remote) return address(inner);
+  if (inner->node != Node::index) return expr(inner);
+  raw(" vsc_spread_add(");
+  word(inner->a);
+  raw(", (long)(");
+  expr(inner->b);
+  raw(fmt::format(") * (long)({}), {})", product(inner->type->bounds, 0),
+                  size_of(inner->type->base)));
+}
+
+void Emitter::address(Expr* e) {
+  Expr* const o = strip(e);
+  switch (o->node) {
+    case Node::deref:
+      raw("(");
+      expr(o->a);
+      raw(")");
+      return;
+    case Node::index: {
+      const Type* const base = o->a->type;
+      const bool spread = base->kind != Kind::global_pointer;
+      raw(spread ? " vsc_spread_add(" : " vsc_add(");
+      if (base->kind == Kind::spread_array)
+        word(o->a);
+      else
+        expr(o->a);
+      raw(", (long)(");
+      expr(o->b);
+      const std::string size = size_of(o->type);
+      raw(spread ? "), " + size + ")" : ") * (long)(" + size + "))");
+      return;
+    }
+    case Node::member:
+    case Node::arrow:
+      raw(" (");
+      if (o->node == Node::member)
+        address(o->a);
+      else
+        expr(o->a);
+      raw(fmt::format(" + __builtin_offsetof({}, {}))", name_of(o->type_name), o->member_name));
+      return;
+    default:
+      expr(o);
+  }
+}
+
+// From a word in text.
+void Emitter::read_word(const Type* type, const std::string& from) {
+  const std::string own = suffix(type);
+  if (is_float(type) || is_word(type))
+    raw(fmt::format("vsc_read{}({})", own, from));
+  else
+    raw(fmt::format("({})vsc_read{}({})", name_of(type), own, from));
+}
+
+void Emitter::load(Expr* e) {
+  Expr* const object = strip(e->a);
+  const Type* const type = e->type;
+  const std::string own = suffix(type);
+  if (object->is_bit_field) {
+    // The structure that it is in.
+    raw(fmt::format(" ({{ {0} vsc_t{1}; vsc_read(&vsc_t{1}, ", name_of(object->type_name),
+                    e->number));
+    if (object->node == Node::member)
+      address(object->a);
+    else
+      expr(object->a);
+    raw(fmt::format(", sizeof vsc_t{0}); vsc_t{0}.{1}; }})", e->number, object->member_name));
+    return;
+  }
+  if (own.empty()) {
+    raw(fmt::format(" ({{ {0} vsc_t{1}; vsc_read(&vsc_t{1}, ", name_of(type), e->number));
+    address(object);
+    raw(fmt::format(", sizeof vsc_t{0}); vsc_t{0}; }})", e->number));
+    return;
+  }
+  const bool cast = !is_float(type) && !is_word(type);
+  raw(cast ? fmt::format(" (({})vsc_read{}(", name_of(type), own)
+           : fmt::format(" vsc_read{}(", own));
+  address(object);
+  raw(cast ? "))" : ")");
+}
+
+// A word moved by some elements.
+std::string Emitter::moved(const Type* type, const std::string& what, const std::string& by) {
+  const std::string size = size_of(type->base);
+  return type->kind == Kind::spread_pointer
+             ? fmt::format("vsc_spread_add({}, {}, {})", what, by, size)
+             : fmt::format("vsc_add({}, {} * (long)({}))", what, by, size);
+}
+
+// verb(to, value): up to where the value stands.
+void Emitter::write_open(const char* verb, const Type* type, bool unused) {
+  if (!unused && !is_float(type) && !is_word(type)) raw("(" + name_of(type) + ")");
+  raw(std::string("vsc_") + verb + suffix(type) + "(");
+}
+
+bool Emitter::step(Expr* e) {
+  const Type* const type = e->type;
+  const std::string by = e->op == Tok::plus_plus ? "1L" : "-1L";
+  const bool old = e->node == Node::postfix && !e->is_unused;
+  const std::string p = fmt::format("vsc_p{}", e->number);
+  const std::string o = fmt::format("vsc_o{}", e->number);
+  if (e->a->mode != Mode::remote) {
+    if (!is_word(type)) return false;
+    Expr* const target = strip(e->a);
+    if (target->node == Node::name) {
+      const std::string name = text_of(target);
+      if (old)
+        raw(fmt::format(" ({{ vsc_word {1} = {0}; {0} = {2}; {1}; }})", name, o,
+                        moved(type, name, by)));
+      else
+        raw(fmt::format(" ({} = {})", name, moved(type, name, by)));
+      return true;
+    }
+    raw(fmt::format(" ({{ vsc_word *{} = &(", p));
+    expr(e->a);
+    raw(fmt::format("), {1} = *{0}; *{0} = {2}; {3}; }})", p, o, moved(type, o, by),
+                    old ? o : "*" + p));
+    return true;
+  }
+  raw(fmt::format(" ({{ vsc_word {} = ", p));
+  address(e->a);
+  raw(fmt::format("; {} = ", name_of(type, o)));
+  const std::string own = suffix(type);
+  if (own.empty()) {
+    raw(fmt::format(
+        "({{ {0} vsc_t; vsc_read(&vsc_t, {1}, sizeof vsc_t); vsc_t; }}); {2} = {3} {4}; "
+        "vsc_write({1}, &{5}, sizeof {5}); {6}; }})",
+        name_of(type), p, name_of(type, o + "n"), o, e->op == Tok::plus_plus ? "+ 1" : "- 1",
+        o + "n", old ? o : o + "n"));
+    return true;
+  }
+  read_word(type, p);
+  const std::string next =
+      is_word(type) ? moved(type, o, by)
+      : is_local_pointer(type)
+          ? fmt::format("(unsigned long)({} + {})", o, by)
+          : fmt::format("({})({} {} 1)", name_of(type), o, e->op == Tok::plus_plus ? "+" : "-");
+  raw("; ");
+  write_open("write", type, old || e->is_unused);
+  raw(fmt::format("{}, {}); ", p, next));
+  if (old) raw(o + "; ");
+  raw("})");
+  return true;
+}
+
+bool Emitter::assign(Expr* e) {
+  const Type* const type = e->type;
+  const std::string p = fmt::format("vsc_p{}", e->number);
+  const bool plain = e->op == Tok::equal;
+  if (e->a->mode != Mode::remote) {
+    if (plain || !is_word(type)) return false;
+    const std::string by =
+        fmt::format("{}(long)({})", e->op == Tok::minus_equal ? "-" : "", text_of(e->b));
+    Expr* const target = strip(e->a);
+    if (target->node == Node::name) {
+      const std::string name = text_of(target);
+      raw(fmt::format(" ({} = {})", name, moved(type, name, by)));
+      return true;
+    }
+    raw(fmt::format(" ({{ vsc_word *{} = &(", p));
+    expr(e->a);
+    raw(fmt::format("); *{0} = {1}; }})", p, moved(type, "*" + p, by)));
+    return true;
+  }
+  if (plain) {
+    raw(e->is_unused ? " " : " (");
+    send("write", e);
+    if (!e->is_unused) raw(")");
+    return true;
+  }
+  raw(fmt::format(" ({{ vsc_word {} = ", p));
+  address(e->a);
+  raw("; ");
+  const std::string op = plain_operator(unit_.text(e->at));
+  if (suffix(type).empty()) {
+    const std::string t = fmt::format("vsc_t{}", e->number);
+    raw(fmt::format("{}; vsc_read(&{t}, {}, sizeof {t}); {t} = {t} {} (", name_of(type, t), p, op,
+                    fmt::arg("t", t)));
+    expr(e->b);
+    raw(fmt::format("); vsc_write({}, &{t}, sizeof {t}); {t}; }})", p, fmt::arg("t", t)));
+    return true;
+  }
+  write_open("write", type, e->is_unused);
+  raw(p + ", ");
+  if (is_word(type)) {
+    const std::string by =
+        fmt::format("{}(long)({})", e->op == Tok::minus_equal ? "-" : "", text_of(e->b));
+    raw(moved(type, "vsc_read8(" + p + ")", by));
+  } else {
+    raw(is_local_pointer(type) ? "(unsigned long)(" : "(" + name_of(type) + ")(");
+    read_word(type, p);
+    raw(" " + op + " (");
+    expr(e->b);
+    raw("))");
+  }
+  raw("); })");
+  return true;
+}
+
+// A value to an object of another process: write, put or store.
+void Emitter::send(const char* verb, Expr* e) {
+  const Type* const type = e->a->type;
+  const bool has_value = e->node == Node::assign && !e->is_unused;
+  if (suffix(type).empty()) {
+    const std::string t = fmt::format("vsc_t{}", e->number);
+    raw(fmt::format("({{ {} = ", name_of(type, t)));
+    expr(e->b);
+    raw(fmt::format("; vsc_{}(", verb));
+    address(e->a);
+    raw(fmt::format(", &{0}, sizeof {0}); {1}}})", t, has_value ? t + "; " : ""));
+    return;
+  }
+  write_open(verb, type, !has_value);
+  address(e->a);
+  raw(is_word(type)            ? ", "
+      : is_local_pointer(type) ? ", (unsigned long)(" + name_of(type) + ")("
+                               : ", (" + name_of(type) + ")(");
+  expr(e->b);
+  raw(is_word(type) ? ")" : "))");
+}
+
+void Emitter::get_put(Expr* e) {
+  raw(" ");
+  if (e->a->mode == Mode::remote) return send("put", e);
+  const Type* const type = e->b->type;
+  const int bytes = type->kind == Kind::float_type    ? 4
+                    : type->kind == Kind::double_type ? 8
+                                                      : word_bytes(type);
+  raw(bytes == 0 ? "vsc_get(&(" : fmt::format("vsc_get{}(&(", bytes));
+  expr(e->a);
+  raw("), ");
+  address(e->b);
+  raw(bytes == 0 ? ", " + size_of(type) + ")" : ")");
+}
+
+void Emitter::store(Expr* e) {
+  raw(" ");
+  send("store", e);
+}
+
+void Emitter::atomic(Expr* e) {
+  const int n = e->number;
+  raw(fmt::format(" ({{ vsc_word vsc_p{} = ", n));
+  expr(e->args[1]);
+  raw(fmt::format("; struct vsc_atomic_{0} vsc_x{0} = {{ vsc_local(vsc_p{0})", n));
+  for (std::size_t i = 2; i < e->args.size(); ++i) {
+    raw(", ");
+    expr(e->args[i]);
+  }
+  raw(" }; ");
+  const bool answers = e->type->kind != Kind::void_type;
+  const std::string r = fmt::format("vsc_r{}", n);
+  if (answers) raw(name_of(e->type, r) + "; ");
+  raw(fmt::format(
+      "vsc_atomic((unsigned int)vsc_process(vsc_p{0}), vsc_thunk_{0}, &vsc_x{0}, sizeof "
+      "vsc_x{0}, {1}); {2}}})",
+      n, answers ? fmt::format("&{0}, sizeof {0}", r) : "(void *)0, 0UL", answers ? r + "; " : ""));
+}
+
+}  // namespace viaduct::splitcc

@@ -1,0 +1,207 @@
+// Declarations with words or spread arrays in them: one for each declarator.
+
+#include <fmt/format.h>
+#include <utility>
+
+#include "compiler-shim/splitcc/emit/emitter.hpp"
+
+namespace viaduct::splitcc {
+namespace {
+
+const char* storage_name(Storage storage) {
+  switch (storage) {
+    case Storage::static_:
+      return "static ";
+    case Storage::extern_:
+      return "extern ";
+    case Storage::typedef_:
+      return "typedef ";
+    case Storage::automatic:
+      return "auto ";
+    case Storage::reg:
+      return "register ";
+    case Storage::none:
+      break;
+  }
+  return "";
+}
+
+std::string storage_text(const Unit& unit, const Specifiers& s) {
+  if (s.storage == Storage::none) return "";
+  const auto found = unit.replaced.find(s.storage_token);
+  return found == unit.replaced.end() ? storage_name(s.storage) : found->second + " ";
+}
+
+bool is_rewritten(const Declarator& d) {
+  for (const Chunk& chunk : d.chunks)
+    if (chunk.spread || chunk.pointer != Kind::pointer) return true;
+  return d.type != nullptr && d.type->kind == Kind::spread_array;
+}
+
+}  // namespace
+
+// The declarator up to where a word begins, with the word for its type.
+std::string Emitter::word_declarator(const Declarator& d) {
+  std::string inner(d.name);
+  if (d.symbol != nullptr && !d.symbol->emitted.empty()) inner = d.symbol->emitted;
+  if (const auto found = unit_.replaced.find(d.name_token);
+      d.name_token >= 0 && found != unit_.replaced.end())
+    inner = found->second;
+  std::string qualifiers;
+  bool pointer = false;
+  for (const Chunk& chunk : d.chunks) {
+    if (chunk.spread) break;
+    if (chunk.what == Chunk::What::pointer) {
+      std::string words;
+      for (int i = chunk.first; i <= chunk.last; ++i) {
+        const Token& t = unit_.tokens[static_cast<std::size_t>(i)];
+        if (t.kind == Tok::kw_const || t.kind == Tok::kw_volatile)
+          words += std::string(t.text) + " ";
+      }
+      if (chunk.pointer != Kind::pointer) {
+        qualifiers = words;
+        break;
+      }
+      inner = "*" + words + inner;
+      pointer = true;
+      continue;
+    }
+    if (pointer) inner = "(" + inner + ")";
+    pointer = false;
+    inner += flat([&] { range(chunk.first, chunk.last); });
+  }
+  return qualifiers + "vsc_word " + inner;
+}
+
+void Emitter::parameter(const Specifiers& s, const Declarator& d) {
+  raw(" " + (s.storage == Storage::reg ? storage_text(unit_, s) : "") + word_declarator(d));
+}
+
+// Without the members of a structure that is defined here.
+void Emitter::specifiers(const Specifiers& s) {
+  if (!s.defines_tag) {
+    range(s.first, s.last);
+    return;
+  }
+  if (s.first < s.tag_first) range(s.first, s.tag_first - 1);
+  raw(" " + name_of(s.type) + " ");
+  if (s.tag_last < s.last) range(s.tag_last + 1, s.last);
+}
+
+void Emitter::declaration(const Declaration& all) {
+  const Specifiers& s = all.specifiers;
+  if (s.defines_tag) {
+    range(s.tag_first, s.tag_last);
+    raw("; ");
+  }
+  for (const Declarator& d : all.declarators) declarator(all, d);
+}
+
+void Emitter::declarator(const Declaration& all, const Declarator& d) {
+  const bool ends = unit_.tokens[static_cast<std::size_t>(all.last)].kind == Tok::semicolon;
+  if (d.name_token >= 0) move_to(d.name_token);
+  raw(" ");
+  if (d.type->kind == Kind::spread_array && !is_error(d.type)) {
+    spread_array(all, d);
+    return;
+  }
+  if (is_rewritten(d)) {
+    const Specifiers& s = all.specifiers;
+    raw(storage_text(unit_, s) + (s.is_inline ? "__inline__ " : "") + word_declarator(d));
+  } else {
+    specifiers(all.specifiers);
+    raw(" ");
+    range(d.first, d.last);
+  }
+  if (d.bits_last >= d.bits_first) range(d.bits_first, d.bits_last);
+  if (d.tail_last >= d.tail_first && ends) range(d.tail_first, d.tail_last);
+  if (d.init != nullptr) {
+    raw(" = ");
+    expr(d.init);
+  }
+  if (ends) raw(";");
+}
+
+void Emitter::spread_array(const Declaration& all, const Declarator& d) {
+  const Specifiers& s = all.specifiers;
+  const Type* const type = d.type;
+  const Symbol* const symbol = d.symbol;
+  if (symbol != nullptr && !symbol->is_parameter && symbol->depth > 0 &&
+      s.storage == Storage::static_)
+    return;  // it stands before the function
+  const bool automatic = symbol != nullptr && symbol->depth > 0 && !symbol->is_parameter &&
+                         s.storage != Storage::extern_;
+  if (!automatic) {
+    raw((s.storage == Storage::reg ? "" : storage_text(unit_, s)) + word_declarator(d) + ";");
+    return;
+  }
+  const auto keep = [&](const Bound& b) {
+    if (!b.snapshot.empty())
+      raw(fmt::format("const unsigned long {} = (unsigned long)({}); ", b.snapshot,
+                      text_of(b.size)));
+  };
+  for (const Bound& b : type->bounds) keep(b);
+  for (const Type* t = type->base; t->kind == Kind::array; t = t->base)
+    for (const Bound& b : t->bounds) keep(b);
+  // Jumps past this are refused, as gcc refuses them for arrays of variable size.
+  raw(fmt::format("typedef char vsc_g{}[vsc_procs()] __attribute__((__unused__)); ", d.name_token));
+  raw(fmt::format(
+      "vsc_word {} __attribute__((__cleanup__(vsc_auto_free))) = vsc_auto_spread({}, "
+      "{}, \"{}\", {});",
+      d.name, product(type->bounds, 0), size_of(type->base), d.name, place_of(d.name_token)));
+}
+
+std::string Emitter::place_of(const Place& place) {
+  std::string file;
+  for (const char c : diagnostics_.file_name(place.file))
+    file += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  return fmt::format("\"{}\", {}", file, place.line);
+}
+
+// What must stand before a function: static local spread arrays, thunks.
+void Emitter::before_function(int anchor) {
+  const auto arrays = unit_.hoisted.find(anchor);
+  const auto thunks = unit_.atomics.find(anchor);
+  if (arrays == unit_.hoisted.end() && thunks == unit_.atomics.end()) return;
+  move_to(anchor);
+  if (arrays != unit_.hoisted.end())
+    for (const Symbol* s : arrays->second) raw(fmt::format("static vsc_word {}; ", s->emitted));
+  if (thunks != unit_.atomics.end())
+    for (const Expr* e : thunks->second)
+      if (!is_error(e->type)) thunk(e);
+}
+
+void Emitter::thunk(const Expr* e) {
+  const Expr* callee = e->args[0];
+  while (callee->node == Node::paren) callee = callee->a;
+  const Symbol* const f = callee->symbol;
+  const Type* const type = f->type;
+  if (f->token >= e->first) raw(name_of(type, std::string(f->name)) + "; ");
+  std::string fields = "void *vsc_p; ";
+  std::string args = "((struct vsc_atomic_" + std::to_string(e->number) + " *)vsc_a)->vsc_p";
+  for (std::size_t i = 2; i < e->args.size(); ++i) {
+    const Type* t = type->has_prototype ? type->parameters[i - 1].type : e->args[i]->type;
+    Type made;
+    if (t->kind == Kind::array || t->kind == Kind::function) {
+      made.kind = Kind::pointer;
+      made.base = t->kind == Kind::array ? t->base : const_cast<Type*>(t);
+      t = &made;
+    }
+    if (!type->has_prototype && t->kind == Kind::float_type)
+      t = unit_.types.basic(Kind::double_type);
+    fields += name_of(t, fmt::format("vsc_{}", i)) + "; ";
+    args += fmt::format(", ((struct vsc_atomic_{} *)vsc_a)->vsc_{}", e->number, i);
+  }
+  raw(
+      fmt::format("struct vsc_atomic_{0} {{ {1}}}; extern char vsc_fits_{0}[sizeof(struct "
+                  "vsc_atomic_{0}) <= 40 ? 1 : -1]; ",
+                  e->number, fields));
+  const bool answers = type->base->kind != Kind::void_type;
+  raw(fmt::format(
+      "static void vsc_thunk_{}(const void *vsc_a, void *vsc_r) {{ (void)vsc_a; "
+      "(void)vsc_r; {}{}({}); }} ",
+      e->number, answers ? "*(" + name_of(unit_.types.pointer_to(type->base)) + ")vsc_r = " : "",
+      f->emitted.empty() ? std::string(f->name) : f->emitted, args));
+}
+
+}  // namespace viaduct::splitcc

@@ -1,0 +1,176 @@
+// Copying tokens line by line, and applying edits.
+
+#include "compiler-shim/splitcc/emit/emitter.hpp"
+
+#include <fmt/format.h>
+#include <utility>
+
+namespace viaduct::splitcc {
+
+std::string Emitter::run(bool sequential) {
+  // Unnamed structures that turn out to need a name get it in the first pass and show it in the
+  // second.
+  pass(sequential);
+  pass(sequential);
+  return std::move(out_);
+}
+
+void Emitter::pass(bool sequential) {
+  out_.clear();
+  line_ = 0;
+  file_ = -2;
+  system_ = false;
+  if (sequential) out_ += "#define VSC_SEQUENTIAL 1\n";
+  out_ += "#include <split-c/runtime.h>\n";
+  range(0, static_cast<int>(unit_.tokens.size()) - 2);
+  end_of_unit();
+}
+
+void Emitter::raw(std::string_view text) { out_ += text; }
+
+void Emitter::marker(const Token& t) {
+  if (!out_.empty() && out_.back() != '\n') out_ += '\n';
+  std::string name;
+  for (const char c : diagnostics_.file_name(t.file)) {
+    if (c == '\\' || c == '"') name += '\\';
+    name += c;
+  }
+  out_ += fmt::format("# {} \"{}\"{}\n", t.line, name, t.in_system_header ? " 3" : "");
+  line_ = t.line;
+  file_ = t.file;
+  system_ = t.in_system_header;
+}
+
+// To the line that token is on.
+void Emitter::move_to(int index) {
+  const Token& t = unit_.tokens[static_cast<std::size_t>(index)];
+  if (flat_ > 0) return;
+  constexpr int kMostBlankLines = 8;
+  if (t.file != file_ || t.in_system_header != system_ || t.line < line_ ||
+      t.line > line_ + kMostBlankLines) {
+    marker(t);
+    return;
+  }
+  for (; line_ < t.line; ++line_) out_ += '\n';
+}
+
+void Emitter::token(int index) {
+  const Token& t = unit_.tokens[static_cast<std::size_t>(index)];
+  move_to(index);
+  if (t.kind == Tok::pragma) {
+    if (!out_.empty() && out_.back() != '\n') marker(t);
+    out_ += t.text;
+    out_ += '\n';
+    ++line_;
+    return;
+  }
+  if (!out_.empty() && out_.back() == '\n' && flat_ == 0) {
+    out_.append(static_cast<std::size_t>(std::min(t.column - 1, 200)), ' ');
+  } else if (t.space_before || flat_ > 0 ||
+             (!out_.empty() && out_.back() != '\n' && t.line_start)) {
+    out_ += ' ';
+  }
+  if (const auto before = unit_.before.find(index); before != unit_.before.end())
+    out_ += before->second + ' ';
+  if (const auto tag = unit_.tag_names.find(index);
+      tag != unit_.tag_names.end() && tag->second->needs_name)
+    out_ += ' ' + tag->second->name + ' ';
+  const auto replaced = unit_.replaced.find(index);
+  out_ += replaced == unit_.replaced.end() ? t.text : std::string_view(replaced->second);
+  entries(index);
+}
+
+// All edits within, but for an expression at the first token that reaches further: that is what is
+// being written.
+void Emitter::range(int first, int last) {
+  for (int i = first; i <= last; ++i) {
+    if (const auto edit = unit_.edits.find(i);
+        edit != unit_.edits.end() && edit->second.last <= last) {
+      if (flat_ == 0) before_function(i);
+      apply(edit->second);
+      i = edit->second.last;
+      continue;
+    }
+    if (flat_ == 0) before_function(i);
+    token(i);
+  }
+}
+
+// Between the parts of an expression: no expression begins there.
+void Emitter::gap(int first, int last) {
+  for (int i = first; i <= last; ++i) {
+    const auto edit = unit_.edits.find(i);
+    if (edit != unit_.edits.end() && edit->second.what != Edit::What::expression &&
+        edit->second.last <= last) {
+      apply(edit->second);
+      i = edit->second.last;
+      continue;
+    }
+    token(i);
+  }
+}
+
+void Emitter::apply(const Edit& edit) {
+  switch (edit.what) {
+    case Edit::What::expression:
+      return expr(edit.expr);
+    case Edit::What::declaration:
+      return declaration(*edit.declaration);
+    case Edit::What::parameter:
+      return parameter(*edit.specifiers, *edit.declarator);
+    case Edit::What::type_name:
+      return raw(" " + name_of(edit.type) + " ");
+    case Edit::What::drop:
+      return;
+  }
+}
+
+std::string Emitter::text_of(Expr* e) {
+  return flat([&] { expr(e); });
+}
+
+// Behind the first brace of a function's body: bounds of its parameters as they are now.
+void Emitter::entries(int brace) {
+  const auto found = unit_.entries.find(brace);
+  if (found == unit_.entries.end()) return;
+  for (const Symbol* parameter : found->second) {
+    for (const Type* t = parameter->type; t != nullptr; t = t->base) {
+      if (t->kind == Kind::function || t->kind == Kind::pointer) break;
+      for (const Bound& b : t->bounds)
+        if (!b.snapshot.empty())
+          raw(
+              fmt::format(" __extension__ const unsigned long {} __attribute__((__unused__)) = "
+                          "(unsigned long)({});",
+                          b.snapshot, text_of(b.size)));
+    }
+  }
+}
+
+// Static spread arrays, and the program's entry.
+void Emitter::end_of_unit() {
+  raw("\n# 1 \"<splitcc>\"\n");
+  if (!unit_.statics.empty()) {
+    raw("static void vsc_allocate_statics(void) {\n");
+    for (const StaticSpread& s : unit_.statics) {
+      const Type* const type = s.symbol->type;
+      const std::string variable =
+          s.symbol->emitted.empty() ? std::string(s.symbol->name) : s.symbol->emitted;
+      raw(fmt::format("  vsc_static_spread(&{}, {}, {}, \"{}\", {});\n", variable,
+                      product(type->bounds, 0), size_of(type->base), s.symbol->name,
+                      place_of(s.place)));
+    }
+    raw("}\n"
+        "static struct vsc_unit vsc_this_unit = {0, vsc_allocate_statics};\n"
+        "static void __attribute__((__constructor__)) vsc_construct_unit(void) {\n"
+        "  vsc_register_unit(&vsc_this_unit);\n}\n");
+  }
+  if (unit_.splitc_main == nullptr) return;
+  const bool answers = is_integer(unit_.splitc_main->type->base);
+  raw(
+      fmt::format("int vsc_main(int vsc_argc, char **vsc_argv) {{\n"
+                  "  {}((int (*)(int, char **))(void *)splitc_main)(vsc_argc, vsc_argv);\n"
+                  "{}}}\n",
+                  answers ? "return " : "", answers ? "" : "  return 0;\n"));
+}
+
+}  // namespace viaduct::splitcc

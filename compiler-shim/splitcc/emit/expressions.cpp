@@ -1,0 +1,252 @@
+// Expressions: holes for what is rewritten, and the rewriting.
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "compiler-shim/splitcc/emit/emitter.hpp"
+#include "compiler-shim/splitcc/sema/sema.hpp"
+
+namespace viaduct::splitcc {
+
+void Emitter::expr(Expr* e) {
+  if (!e->special) {
+    gap(e->first, e->last);
+    return;
+  }
+  move_to(e->first);  // what is put before its first token belongs to its line
+  if (!rewrite(e)) holes(e);
+}
+
+// Its tokens, with its parts written by themselves.
+void Emitter::holes(Expr* e) {
+  std::vector<Expr*> parts;
+  for (Expr* part : {e->a, e->b, e->c})
+    if (part != nullptr) parts.push_back(part);
+  parts.insert(parts.end(), e->args.begin(), e->args.end());
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const Expr* x, const Expr* y) { return x->first < y->first; });
+  int at = e->first;
+  for (Expr* part : parts) {
+    if (part->first < at) continue;
+    gap(at, part->first - 1);
+    expr(part);
+    at = part->last + 1;
+  }
+  gap(at, e->last);
+}
+
+void Emitter::statement(Expr* e) {
+  token(e->first);
+  token(e->first + 1);
+  range(e->first + 2, e->last - 2);
+  token(e->last - 1);
+  token(e->last);
+}
+
+bool Emitter::rewrite(Expr* e) {
+  switch (e->node) {
+    case Node::statement:
+      statement(e);
+      return true;
+    case Node::load:
+      load(e);
+      return true;
+    case Node::decay:
+      word(e->a);
+      return true;
+    case Node::globalize:
+      if (e->is_zero) {
+        raw(" 0UL");
+      } else {
+        raw(" vsc_global(");
+        expr(e->a);
+        raw(")");
+      }
+      return true;
+    case Node::test:
+      raw(" vsc_is(");
+      expr(e->a);
+      raw(")");
+      return true;
+    case Node::address:
+      if (e->a->mode != Mode::remote) return false;
+      address(e->a);
+      return true;
+    case Node::cast:
+      cast(e);
+      return true;
+    case Node::size_of:
+    case Node::size_of_type: {
+      const Type* const type = e->node == Node::size_of ? e->a->type : e->type_name;
+      token(e->first);
+      raw("(" + name_of(type) + ")");
+      return true;
+    }
+    case Node::binary:
+      return binary(e);
+    case Node::prefix:
+    case Node::postfix:
+      return step(e);
+    case Node::assign:
+      return assign(e);
+    case Node::get_put:
+      get_put(e);
+      return true;
+    case Node::store:
+      store(e);
+      return true;
+    case Node::conditional:
+      if (!e->as_lvalue) return false;
+      raw(" (*(");
+      expr(e->a);
+      raw(" ? &(");
+      expr(e->b);
+      raw(") : &(");
+      expr(e->c);
+      raw(")))");
+      return true;
+    case Node::to_local:
+      raw(" ((" + name_of(e->type) + ")vsc_local(");
+      if (e->a->mode == Mode::remote)
+        address(e->a);
+      else
+        expr(e->a);
+      raw("))");
+      return true;
+    case Node::to_proc:
+      raw(" vsc_process(");
+      if (e->a->mode == Mode::remote)
+        address(e->a);
+      else
+        expr(e->a);
+      raw(")");
+      return true;
+    case Node::to_global:
+      raw(" vsc_toglobal(");
+      expr(e->a);
+      raw(", ");
+      expr(e->b);
+      raw(")");
+      return true;
+    case Node::atomic:
+      atomic(e);
+      return true;
+    case Node::call:
+      if (!e->is_collective) return false;
+      raw(fmt::format(" (vsc_at({}), ", place_of(e->first)));
+      holes(e);
+      raw(")");
+      return true;
+    default:
+      return false;
+  }
+}
+
+void Emitter::cast(Expr* e) {
+  const Type* const to = e->type_name;
+  const Type* const from = e->a->type;
+  if (e->as_lvalue) {
+    raw(" (*(" + name_of(unit_.types.pointer_to(e->type)) + ")&(");
+    expr(e->a);
+    raw("))");
+    return;
+  }
+  if (is_word(to)) {
+    if (e->is_zero) {
+      raw(" 0UL");
+      return;
+    }
+    raw(is_word(from) ? " (" : is_integer(from) ? " ((vsc_word)(long)(" : " vsc_global((");
+    expr(e->a);
+    raw(is_word(from) ? ")" : "))");
+    return;
+  }
+  if (is_word(from)) {
+    if (to->kind == Kind::boolean) {
+      raw(" vsc_is(");
+    } else if (is_local_pointer(to)) {
+      raw(" ((" + name_of(to) + ")vsc_local(");
+      expr(e->a);
+      raw("))");
+      return;
+    } else {
+      raw(" ((" + name_of(to) + ")(");
+      expr(e->a);
+      raw("))");
+      return;
+    }
+    expr(e->a);
+    raw(")");
+    return;
+  }
+  if (!mentions_word(to)) {
+    holes(e);
+    return;
+  }
+  raw(" (" + name_of(to) + ")(");
+  expr(e->a);
+  raw(")");
+}
+
+bool Emitter::binary(Expr* e) {
+  const bool left = is_word(e->a->type);
+  const bool right = is_word(e->b->type);
+  if (!left && !right) return false;
+  switch (e->op) {
+    case Tok::plus:
+    case Tok::minus: {
+      if (left && right) {
+        const bool spread =
+            e->a->type->kind == Kind::spread_pointer && e->b->type->kind == Kind::spread_pointer;
+        raw(spread ? " vsc_spread_difference(" : " vsc_difference(");
+        expr(e->a);
+        raw(", ");
+        expr(e->b);
+        raw(", " + size_of(e->a->type->base) + ")");
+        return true;
+      }
+      Expr* const pointer = left ? e->a : e->b;
+      Expr* const number = left ? e->b : e->a;
+      const bool spread = pointer->type->kind == Kind::spread_pointer;
+      raw(spread ? " vsc_spread_add(" : " vsc_add(");
+      expr(pointer);
+      raw(e->op == Tok::minus ? ", -(long)(" : ", (long)(");
+      expr(number);
+      const std::string size = size_of(pointer->type->base);
+      raw(spread ? "), " + size + ")" : ") * (long)(" + size + "))");
+      return true;
+    }
+    case Tok::equal_equal:
+    case Tok::exclaim_equal: {
+      const bool zero = e->a->is_zero || e->b->is_zero;
+      const bool negate = (e->op == Tok::exclaim_equal) == !zero;
+      raw(negate ? " (!" : " (");
+      raw(zero ? "vsc_is(" : "vsc_equal(");
+      expr(e->a->is_zero ? e->b : e->a);
+      if (!zero) {
+        raw(", ");
+        expr(e->b);
+      }
+      raw("))");
+      return true;
+    }
+    case Tok::less:
+    case Tok::greater:
+    case Tok::less_equal:
+    case Tok::greater_equal: {
+      const bool spread =
+          e->a->type->kind == Kind::spread_pointer && e->b->type->kind == Kind::spread_pointer;
+      raw(spread ? " (vsc_spread_rank(" : " ((");
+      expr(e->a);
+      raw(fmt::format(") {} ", unit_.text(e->at)));
+      raw(spread ? "vsc_spread_rank(" : "(");
+      expr(e->b);
+      raw("))");
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+}  // namespace viaduct::splitcc

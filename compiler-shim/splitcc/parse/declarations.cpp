@@ -1,0 +1,247 @@
+// Declarations.
+
+#include <fmt/format.h>
+#include <utility>
+
+#include "compiler-shim/splitcc/parse/parser.hpp"
+
+namespace viaduct::splitcc {
+namespace {
+
+void add_builtin(Unit& unit, Scopes& scopes, std::string_view name, const char* emitted) {
+  unit.symbols.emplace_back();
+  Symbol* const symbol = &unit.symbols.back();
+  symbol->what = Symbol::What::builtin;
+  symbol->name = name;
+  symbol->emitted = emitted;
+  symbol->type = unit.types.basic(Kind::integer);
+  scopes.add(symbol);
+}
+
+}  // namespace
+
+void Parser::run() {
+  add_builtin(unit_, scopes_, "__splitc_myproc", "vsc_myproc()");
+  add_builtin(unit_, scopes_, "__splitc_procs", "vsc_procs()");
+  add_builtin(unit_, scopes_, "__splitc_procslog", "vsc_procslog()");
+  while (!at_end() && !diagnostics_.is_full()) {
+    anchor_ = at_;
+    try {
+      external();
+    } catch (const SyntaxError&) {
+      scopes_.leave_to(0);
+      functions_.clear();
+      nesting_ = 0;
+      if (at_ == anchor_) ++at_;
+      skip_external();
+    }
+  }
+}
+
+void Parser::external() {
+  skip_pragmas();
+  if (at_end() || accept(Tok::semicolon)) return;
+  anchor_ = at_;
+  if (kind() == Tok::kw_asm) {
+    ++at_;
+    if (kind() == Tok::kw_volatile) ++at_;
+    if (kind() != Tok::l_paren) fail_expected("'('", " behind asm");
+    skip_balanced();
+    expect(Tok::semicolon, "';'", "");
+    return;
+  }
+  if (kind() == Tok::identifier && !starts_type() &&
+      (kind(1) == Tok::identifier || (kind(1) == Tok::star && kind(2) == Tok::identifier)) &&
+      kind(1) != Tok::l_paren)
+    fail(fmt::format("'{}' is no type that is known here", text()),
+         text() == "global" || text() == "spread"
+             ? "'global' and 'spread' stand behind the '*': T *global p"
+             : "");
+  if (kind() != Tok::identifier && kind() != Tok::star && kind() != Tok::l_paren &&
+      !starts_declaration())
+    fail_expected("a declaration", "");
+  declaration(true);
+}
+
+void Parser::declaration(bool at_file_scope) {
+  if (kind() == Tok::kw_static_assert) {
+    ++at_;
+    if (kind() != Tok::l_paren) fail_expected("'('", " behind _Static_assert");
+    skip_balanced();
+    expect(Tok::semicolon, "';'", "");
+    return;
+  }
+  unit_.declarations.emplace_back();
+  Declaration& all = unit_.declarations.back();
+  all.first = at_;
+  all.is_file_scope = at_file_scope;
+  all.specifiers = specifiers(false);
+  Specifiers& s = all.specifiers;
+  bool first = true;
+  while (kind() != Tok::semicolon) {
+    Declarator d;
+    declarator(d, Context::declaration);
+    d.type = build(d, s.type);
+    d.tail_first = at_;
+    skip_attributes(&s, &d);
+    d.tail_last = at_ - 1;
+    d.is_vector = d.is_vector || s.is_vector;
+    if (d.mode != Kind::error || d.is_vector) d.type = build(d, s.type);
+    if (first && d.type->kind == Kind::function && !d.chunks.empty() &&
+        d.chunks.front().what == Chunk::What::function && kind() != Tok::semicolon &&
+        kind() != Tok::comma && kind() != Tok::equal) {
+      if (function_definition(s, d, all.first)) return;
+    }
+    first = false;
+    declare(d, s);
+    if (accept(Tok::equal)) {
+      if (s.storage == Storage::typedef_ || d.type->kind == Kind::function)
+        fail("this takes no initializer");
+      if (d.type->kind == Kind::spread_array)
+        fail("an initializer for a spread array",
+             "a spread array begins as zero; assign to its elements");
+      const bool is_static = at_file_scope || s.storage == Storage::static_;
+      d.init = initializer(d.type, is_static);
+      if (d.type->kind == Kind::opaque && d.symbol != nullptr && d.type->spelling == "__auto_type")
+        d.symbol->type = sema_.value_type(d.init);
+      root(d.init);
+    }
+    all.declarators.push_back(std::move(d));
+    if (!accept(Tok::comma)) break;
+    skip_attributes();
+  }
+  if (!s.any_type && s.last < s.first && all.declarators.empty())
+    fail_expected("a declaration", "");
+  all.last = expect(Tok::semicolon, "';'", " behind a declaration");
+  finish_declaration(all);
+}
+
+// If one of its declarators is to be written anew, all are.
+void Parser::finish_declaration(Declaration& declaration) {
+  bool any = false;
+  for (const Declarator& d : declaration.declarators) any = any || is_rewritten(d);
+  if (!any) return;
+  Tag* const tag = declaration.specifiers.type->tag;
+  if (tag != nullptr && declaration.specifiers.defines_tag && tag->name.empty())
+    tag->needs_name = true;
+  Edit edit;
+  edit.what = Edit::What::declaration;
+  edit.last = declaration.last;
+  edit.declaration = &declaration;
+  unit_.edits[declaration.first] = edit;
+}
+
+Symbol* Parser::add_symbol(const Declarator& d, const Specifiers& s, Type* type) {
+  Symbol* const old = scopes_.find_here(d.name);
+  const bool is_function = type->kind == Kind::function;
+  const auto what = s.storage == Storage::typedef_ ? Symbol::What::type_name
+                    : is_function                  ? Symbol::What::function
+                                                   : Symbol::What::variable;
+  if (old != nullptr && !old->is_implicit) {
+    const bool again =
+        old->what == what && (scopes_.depth() == 0 || s.storage == Storage::extern_ ||
+                              is_function || what == Symbol::What::type_name);
+    if (!again) {
+      sema_.error_at(d.name_token, fmt::format("'{}' is declared twice", d.name));
+      diagnostics_.note(unit_.place(old->token), d.name, "the first one is here");
+    } else if (!is_compatible(old->type, type) &&
+               (mentions_word(old->type) || mentions_word(type))) {
+      sema_.error_at(d.name_token,
+                     fmt::format("'{}' is declared as '{}' here", d.name, describe(type)));
+      diagnostics_.note(unit_.place(old->token), d.name,
+                        fmt::format("and as '{}' here", describe(old->type)));
+    }
+    const bool keeps = is_function && old->type->kind == Kind::function &&
+                       old->type->has_prototype && !type->has_prototype;
+    const bool sized = type->kind == Kind::spread_array && type->bounds.front().size == nullptr;
+    if (!keeps && !sized) old->type = type;
+    old->from_system = old->from_system && token().in_system_header;
+    return old;
+  }
+  unit_.symbols.emplace_back();
+  Symbol* const symbol = &unit_.symbols.back();
+  symbol->what = what;
+  symbol->name = d.name;
+  symbol->type = type;
+  symbol->storage = s.storage;
+  symbol->token = d.name_token;
+  const Token& where = unit_.tokens[static_cast<std::size_t>(d.name_token)];
+  symbol->from_system = where.in_system_header;
+  symbol->is_library =
+      where.file >= 0 && diagnostics_.file_name(where.file).find("split-c/") != std::string::npos;
+  if (s.storage == Storage::reg) symbol->register_token = s.storage_token;
+  if (is_function && d.name == "sync" && scopes_.depth() == 0) symbol->emitted = "splitc_sync";
+  scopes_.add(symbol);
+  return symbol;
+}
+
+void Parser::declare(Declarator& d, Specifiers& s) {
+  if (d.type->kind == Kind::void_type && s.storage != Storage::typedef_ &&
+      s.storage != Storage::extern_) {
+    sema_.error_at(d.name_token, fmt::format("'{}' has type 'void'", d.name));
+    d.type = sema_.error_type();
+  }
+  d.symbol = add_symbol(d, s, d.type);
+  if (!d.symbol->emitted.empty() && d.symbol->what == Symbol::What::function)
+    unit_.replaced[d.name_token] = d.symbol->emitted;
+  if (d.type->kind == Kind::spread_array) check_spread_array(d, s, d.symbol);
+}
+
+namespace {
+bool uses_locals(const Expr* e) {
+  if (e == nullptr) return false;
+  if (e->node == Node::name && e->symbol != nullptr && e->symbol->depth > 0) return true;
+  for (const Expr* arg : e->args)
+    if (uses_locals(arg)) return true;
+  return uses_locals(e->a) || uses_locals(e->b) || uses_locals(e->c);
+}
+}  // namespace
+
+void Parser::check_spread_array(Declarator& d, const Specifiers& s, Symbol* symbol) {
+  Type* const type = d.type;
+  if (s.storage == Storage::typedef_) {
+    if (!d.chunks.empty() && d.chunks.front().spread)
+      sema_.error_at(d.name_token, "a typedef of a spread array",
+                     "declare the array itself, or a typedef of a spread pointer");
+    return;
+  }
+  sema_.spell(type->base);
+  const bool is_static = scopes_.depth() == 0 || s.storage == Storage::static_;
+  if (s.storage == Storage::extern_) return;
+  if (type->bounds.front().size == nullptr) {
+    sema_.error_at(d.name_token,
+                   fmt::format("the size of the spread array '{}' is missing", d.name));
+    return;
+  }
+  const auto each_bound = [&](auto&& visit) {
+    for (Bound& b : type->bounds) visit(b);
+    for (Type* t = type->base; t->kind == Kind::array; t = t->base)
+      for (Bound& b : t->bounds) visit(b);
+  };
+  if (is_static) {
+    each_bound([&](Bound& b) {
+      if (b.size == nullptr) return;
+      if (uses_locals(b.size))
+        sema_.error(b.size, "the size of a static spread array uses a local variable",
+                    "it is allocated before splitc_main: constants, PROCS and variables of the "
+                    "file may be used");
+    });
+    unit_.statics.push_back({symbol, unit_.place(d.name_token)});
+    if (scopes_.depth() > 0) {
+      symbol->emitted = fmt::format("vsc_{}_{}", d.name, sema_.next_number());
+      unit_.hoisted[functions_.empty() ? anchor_ : functions_.front().anchor].push_back(symbol);
+    }
+    return;
+  }
+  each_bound([&](Bound& b) { snapshot(b, symbol, d.snapshots); });
+}
+
+// The bound's value is kept in a variable, so that it stays what it is.
+void Parser::snapshot(Bound& bound, Symbol* symbol, std::vector<std::string>& into) {
+  (void)symbol;
+  if (bound.size == nullptr || bound.size->is_constant || !bound.snapshot.empty()) return;
+  bound.snapshot = fmt::format("vsc_n{}", sema_.next_number());
+  into.push_back(bound.snapshot);
+}
+
+}  // namespace viaduct::splitcc

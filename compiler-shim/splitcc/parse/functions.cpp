@@ -1,0 +1,150 @@
+// Function definitions.
+
+#include <fmt/format.h>
+#include <utility>
+
+#include "compiler-shim/splitcc/parse/parser.hpp"
+
+namespace viaduct::splitcc {
+
+void Parser::inline_definition(const Specifiers& s, const Symbol* symbol) {
+  if (!s.is_inline || s.storage != Storage::extern_ || s.is_gnu_inline ||
+      unit_.tokens[static_cast<std::size_t>(s.first)].in_system_header)
+    return;
+  // gnu89: `extern inline` has no definition of its own, and does not link without optimization.
+  unit_.replaced[s.storage_token] =
+      symbol->token < s.first ? "__attribute__((__weak__))" : "static";
+}
+
+bool Parser::function_definition(Specifiers& s, Declarator& d, int first) {
+  Chunk& chunk = d.chunks.front();
+  if (kind() != Tok::l_brace && !starts_declaration() && kind() != Tok::kw_register) {
+    if (kind() == Tok::identifier || at_end()) fail_expected("';' or '{'", "");
+    return false;
+  }
+  if (s.storage == Storage::typedef_) fail("a typedef has no body");
+  const int line_end = at_ - 1;
+  const bool outer = functions_.empty();
+  const int anchor = outer ? first : functions_.front().anchor;
+  Symbol* const symbol = add_symbol(d, s, d.type);
+  if (symbol->is_defined) {
+    sema_.error_at(d.name_token, fmt::format("'{}' is defined twice", d.name));
+    diagnostics_.note(unit_.place(symbol->token), d.name, "the first one is here");
+  }
+  // gnu89: `extern inline` is no definition.
+  symbol->is_defined = !(s.is_inline && s.storage == Storage::extern_);
+  symbol->what = Symbol::What::function;
+  if (!symbol->emitted.empty()) unit_.replaced[d.name_token] = symbol->emitted;
+  inline_definition(s, symbol);
+  bool rewritten = is_rewritten(d);
+  if (rewritten) {
+    unit_.declarations.emplace_back();
+    Declaration& head = unit_.declarations.back();
+    head.first = first;
+    head.last = line_end;
+    head.specifiers = s;
+    head.declarators.push_back(d);
+    Edit edit;
+    edit.what = Edit::What::declaration;
+    edit.last = line_end;
+    edit.declaration = &head;
+    unit_.edits[first] = edit;
+  }
+  Function function;
+  function.result = d.type->base;
+  function.anchor = anchor;
+  function.is_splitc_main = outer && d.name == "splitc_main";
+  if (function.is_splitc_main) unit_.splitc_main = symbol;
+  if (outer && d.name == "main")
+    sema_.warn(Warning::plain, d.name_token, "a Split-C program begins with splitc_main, not main",
+               "the runtime's main starts the processes and calls splitc_main in each");
+  functions_.push_back(function);
+  scopes_.enter();
+  if (!chunk.identifiers.empty()) {
+    old_parameters(chunk);
+  } else {
+    if (kind() != Tok::l_brace) fail_expected("'{'", "");
+    for (Symbol* parameter : chunk.parameter_symbols) {
+      if (!parameter->name.empty()) scopes_.add(parameter);
+    }
+  }
+  function_body(symbol, chunk);
+  scopes_.leave();
+  functions_.pop_back();
+  if (outer) sema_.forget_gets();
+  return true;
+}
+
+// f(a, b) int *a; { ... }
+void Parser::old_parameters(Chunk& chunk) {
+  for (std::size_t i = 0; i < chunk.identifiers.size(); ++i) {
+    unit_.symbols.emplace_back();
+    Symbol* const symbol = &unit_.symbols.back();
+    symbol->name = chunk.identifiers[i];
+    symbol->type = sema_.int_type();
+    symbol->token = chunk.identifier_tokens[i];
+    symbol->is_parameter = true;
+    if (scopes_.find_here(symbol->name) != nullptr)
+      sema_.error_at(symbol->token, fmt::format("two parameters are named '{}'", symbol->name));
+    scopes_.add(symbol);
+    chunk.parameter_symbols.push_back(symbol);
+  }
+  while (kind() != Tok::l_brace) {
+    if (!starts_declaration()) fail_expected("'{' or a parameter's declaration", "");
+    unit_.declarations.emplace_back();
+    Declaration& all = unit_.declarations.back();
+    all.first = at_;
+    all.specifiers = specifiers(false);
+    while (kind() != Tok::semicolon) {
+      Declarator d;
+      declarator(d, Context::declaration);
+      d.tail_first = at_;
+      skip_attributes(nullptr, &d);
+      d.tail_last = at_ - 1;
+      d.type = build(d, all.specifiers.type);
+      Symbol* const symbol = scopes_.find_here(d.name);
+      if (symbol == nullptr || !symbol->is_parameter) {
+        sema_.error_at(d.name_token, fmt::format("'{}' is no parameter of this function", d.name));
+      } else {
+        Type* type = d.type;
+        if (type->kind == Kind::array) type = unit_.types.pointer_to(type->base);
+        if (type->kind == Kind::function) type = unit_.types.pointer_to(type);
+        symbol->type = type;
+        if (all.specifiers.storage == Storage::reg)
+          symbol->register_token = all.specifiers.storage_token;
+        d.symbol = symbol;
+      }
+      all.declarators.push_back(std::move(d));
+      if (!accept(Tok::comma)) break;
+    }
+    all.last = expect(Tok::semicolon, "';'", " behind a parameter's declaration");
+    finish_declaration(all);
+  }
+}
+
+// Bounds of spread parameters, and of what they point to, are those at the function's beginning.
+void Parser::snapshot_parameters(Chunk& chunk) {
+  std::string text;
+  for (Symbol* parameter : chunk.parameter_symbols) {
+    for (Type* t = parameter->type; t != nullptr; t = t->base) {
+      if (t->kind == Kind::function || t->kind == Kind::pointer) break;
+      for (Bound& bound : t->bounds) {
+        std::vector<std::string> names;
+        snapshot(bound, parameter, names);
+      }
+    }
+  }
+}
+
+void Parser::function_body(Symbol* symbol, Chunk& chunk) {
+  snapshot_parameters(chunk);
+  const int open = at_;
+  unit_.entries[open] = chunk.parameter_symbols;
+  compound(false);
+  if (functions_.back().is_splitc_main) {
+    const Type* const result = symbol->type->base;
+    if (is_integer(result)) unit_.before[at_ - 1] = "return 0;";
+  }
+}
+
+}  // namespace viaduct::splitcc

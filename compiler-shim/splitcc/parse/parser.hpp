@@ -1,0 +1,160 @@
+#pragma once
+/// @file
+/// Recursive descent over C89, the GNU extensions of gcc 2.7, those that today's headers of glibc
+/// bring along, and Split-C.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler-shim/splitcc/ast/ast.hpp"
+#include "compiler-shim/splitcc/parse/scope.hpp"
+#include "compiler-shim/splitcc/sema/sema.hpp"
+
+namespace viaduct::splitcc {
+
+class Parser {
+ public:
+  Parser(Unit& unit, Diagnostics& diagnostics);
+  /// The whole file. Errors are in the diagnostics.
+  void run();
+
+ private:
+  struct SyntaxError {};
+  enum class Context : std::uint8_t { declaration, parameter, type_name, field };
+  struct Function {
+    Type* result = nullptr;
+    bool is_splitc_main = false;
+    int anchor = 0;  // first token of the outermost declaration around
+  };
+  /// Within brackets of any kind: conditionals outside do not count.
+  struct Brackets {
+    explicit Brackets(Parser& parser) : parser_(parser), kept_(parser.open_conditionals_) {
+      parser.open_conditionals_ = 0;
+    }
+    ~Brackets() { parser_.open_conditionals_ = kept_; }
+    Brackets(const Brackets&) = delete;
+    Brackets& operator=(const Brackets&) = delete;
+
+   private:
+    Parser& parser_;
+    int kept_;
+  };
+  struct Depth {
+    explicit Depth(Parser& parser);
+    ~Depth() { --parser_.nesting_; }
+    Depth(const Depth&) = delete;
+    Depth& operator=(const Depth&) = delete;
+
+   private:
+    Parser& parser_;
+  };
+
+  // tokens.cpp
+  [[nodiscard]] const Token& token(int ahead = 0) const;
+  [[nodiscard]] Tok kind(int ahead = 0) const { return token(ahead).kind; }
+  [[nodiscard]] std::string_view text(int ahead = 0) const { return token(ahead).text; }
+  [[nodiscard]] bool at_end() const { return kind() == Tok::end; }
+  bool accept(Tok what);
+  int expect(Tok what, const char* name, const char* where);
+  [[noreturn]] void fail(const std::string& text, const std::string& rule = {});
+  [[noreturn]] void fail_expected(const char* what, const char* where);
+  void skip_balanced();
+  void skip_statement();
+  void skip_external();
+  int skip_attributes(Specifiers* specifiers = nullptr, Declarator* declarator = nullptr);
+  void skip_pragmas();
+
+  // specifiers.cpp
+  [[nodiscard]] bool starts_type(int ahead = 0) const;
+  [[nodiscard]] bool starts_declaration() const;
+  Specifiers specifiers(bool only_types);
+  Type* tag_specifier(Specifiers& specifiers);
+  void members(Tag* tag);
+  void member_declaration(Tag* tag);
+  void enumerators(Tag* tag);
+  Type* typeof_specifier();
+  Type* basic_type(const Specifiers& s, const int* counts, std::string_view floatn);
+
+  // declarators.cpp
+  void declarator(Declarator& d, Context context);
+  void declarator_part(Declarator& d, Context context);
+  void suffixes(Declarator& d, Context context);
+  Chunk pointer();
+  Chunk array_bound(Context context);
+  Chunk parameters();
+  void parameter(Chunk& chunk);
+  void mark_spread(Declarator& d, std::size_t from, std::size_t begin);
+  Type* build(Declarator& d, Type* base);
+  Type* type_name(int* first, int* last);
+  [[nodiscard]] bool parenthesis_is_function(Context context) const;
+
+  // declarations.cpp
+  void external();
+  void declaration(bool at_file_scope);
+  void declare(Declarator& d, Specifiers& s);
+  Symbol* add_symbol(const Declarator& d, const Specifiers& s, Type* type);
+  void check_spread_array(Declarator& d, const Specifiers& s, Symbol* symbol);
+  void snapshot(Bound& bound, Symbol* symbol, std::vector<std::string>& into);
+  void finish_declaration(Declaration& declaration);
+  bool function_definition(Specifiers& s, Declarator& d, int first);
+  void old_parameters(Chunk& chunk);
+  void inline_definition(const Specifiers& s, const Symbol* symbol);
+  void function_body(Symbol* symbol, Chunk& chunk);
+  void snapshot_parameters(Chunk& chunk);
+  [[nodiscard]] static bool is_rewritten(const Declarator& d);
+
+  // initializers.cpp
+  Expr* initializer(Type* type, bool is_static);
+  Expr* initializer_list(Type* type, bool is_static);
+  Expr* initializer_value(Type* type, bool is_static);
+  void initializer_items(Expr* list, Type* type, bool is_static, bool braced);
+  Type* designator(Type* type, std::size_t* member);
+
+  // statements.cpp
+  void compound(bool opens_scope);
+  void block_item();
+  void statement();
+  void if_statement();
+  void while_statement();
+  void do_statement();
+  void for_statement();
+  void return_statement();
+  void asm_statement();
+  void nested_label();
+
+  // expressions.cpp, primary.cpp
+  Expr* expression();
+  Expr* assignment();
+  Expr* conditional();
+  void split_store();
+  Expr* binary(int level);
+  Expr* cast();
+  Expr* unary();
+  Expr* postfix();
+  Expr* postfix_of(Expr* e);
+  Expr* primary();
+  Expr* parenthesis();
+  Expr* name();
+  Expr* statement_expression(int first);
+  Expr* builtin();
+  Expr* size_of();
+  Expr* split_c_function();
+  Expr* generic();
+  std::vector<Expr*> arguments();
+  /// A full expression in a statement or a declaration: its edits are noted.
+  Expr* root(Expr* e);
+  void note_type(Type* type, int first, int last);
+
+  Unit& unit_;
+  Diagnostics& diagnostics_;
+  Sema sema_;
+  Scopes scopes_;
+  std::vector<Function> functions_;
+  int at_ = 0;
+  int nesting_ = 0;
+  int anchor_ = 0;
+  int open_conditionals_ = 0;  // `?` whose `:` has not come, within these parentheses
+};
+
+}  // namespace viaduct::splitcc

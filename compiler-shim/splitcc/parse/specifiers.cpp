@@ -1,0 +1,271 @@
+// Declaration specifiers: storage and types.
+
+#include <fmt/format.h>
+#include <array>
+
+#include "compiler-shim/splitcc/parse/parser.hpp"
+
+namespace viaduct::splitcc {
+
+bool Parser::starts_type(int ahead) const {
+  const Tok k = kind(ahead);
+  if (k == Tok::identifier) {
+    const Symbol* const s = scopes_.find(text(ahead));
+    return s != nullptr && s->what == Symbol::What::type_name;
+  }
+  if (k == Tok::kw_extension) return starts_type(ahead + 1);
+  return (k >= Tok::kw_const && k <= Tok::kw_typeof) || k == Tok::kw_attribute ||
+         k == Tok::kw_alignas;
+}
+
+bool Parser::starts_declaration() const {
+  const Tok k = kind();
+  if (k >= Tok::kw_auto && k <= Tok::kw_noreturn) return true;
+  if (k == Tok::kw_static_assert) return true;
+  if (k == Tok::kw_extension) {
+    // An expression may begin with it too.
+    const Tok next = kind(1);
+    return (next >= Tok::kw_auto && next <= Tok::kw_noreturn) || starts_type(1);
+  }
+  if (k == Tok::identifier && kind(1) == Tok::colon) return false;  // a label
+  return starts_type();
+}
+
+namespace {
+enum Count {
+  kVoid,
+  kChar,
+  kShort,
+  kInt,
+  kLong,
+  kFloat,
+  kDouble,
+  kSigned,
+  kUnsigned,
+  kBool,
+  kComplex,
+  kInt128,
+  kCounts
+};
+}
+
+Specifiers Parser::specifiers(bool only_types) {
+  Specifiers s;
+  s.first = at_;
+  std::array<int, kCounts> counts{};
+  std::string_view floatn;
+  bool basic = false;
+  const auto storage = [&](Storage what) {
+    if (s.storage != Storage::none && s.storage != what)
+      sema_.error_at(at_, "two storage classes in one declaration");
+    if (only_types) sema_.error_at(at_, "a storage class has no place here");
+    s.storage = what;
+    s.storage_token = at_;
+  };
+  const auto count = [&](Count what) {
+    if (s.type != nullptr) sema_.error_at(at_, "two types in one declaration");
+    ++counts[what];
+    basic = true;
+  };
+  for (bool more = true; more;) {
+    switch (kind()) {
+      case Tok::kw_typedef:
+        storage(Storage::typedef_);
+        break;
+      case Tok::kw_extern:
+        storage(Storage::extern_);
+        break;
+      case Tok::kw_static:
+        storage(Storage::static_);
+        break;
+      case Tok::kw_auto:
+        storage(Storage::automatic);
+        break;
+      case Tok::kw_register:
+        if (!only_types) storage(Storage::reg);
+        break;
+      case Tok::kw_thread:
+      case Tok::kw_noreturn:
+      case Tok::kw_extension:
+      case Tok::kw_const:
+      case Tok::kw_restrict:
+        break;
+      case Tok::kw_volatile:
+        s.is_volatile = true;
+        break;
+      case Tok::kw_inline:
+        s.is_inline = true;
+        break;
+      case Tok::kw_void:
+        count(kVoid);
+        break;
+      case Tok::kw_char:
+        count(kChar);
+        break;
+      case Tok::kw_short:
+        count(kShort);
+        break;
+      case Tok::kw_int:
+        count(kInt);
+        break;
+      case Tok::kw_long:
+        count(kLong);
+        break;
+      case Tok::kw_float:
+        count(kFloat);
+        break;
+      case Tok::kw_double:
+        count(kDouble);
+        break;
+      case Tok::kw_signed:
+        count(kSigned);
+        break;
+      case Tok::kw_unsigned:
+        count(kUnsigned);
+        break;
+      case Tok::kw_bool:
+        count(kBool);
+        break;
+      case Tok::kw_complex:
+        count(kComplex);
+        break;
+      case Tok::kw_int128:
+        count(kInt128);
+        break;
+      case Tok::kw_floatn:
+        basic = true;
+        floatn = text();
+        break;
+      case Tok::kw_va_list:
+        s.type = unit_.types.spelled(Kind::opaque, text());
+        break;
+      case Tok::kw_auto_type:
+        s.type = unit_.types.spelled(Kind::opaque, text());
+        break;
+      case Tok::kw_alignas:
+        ++at_;
+        if (kind() != Tok::l_paren) fail_expected("'('", " after _Alignas");
+        skip_balanced();
+        --at_;
+        break;
+      case Tok::kw_attribute:
+        at_ = skip_attributes(&s);
+        break;
+      case Tok::kw_struct:
+      case Tok::kw_union:
+      case Tok::kw_enum:
+        if (s.type != nullptr || basic) sema_.error_at(at_, "two types in one declaration");
+        s.type = tag_specifier(s);
+        --at_;
+        break;
+      case Tok::kw_typeof:
+        s.type = typeof_specifier();
+        --at_;
+        break;
+      case Tok::identifier: {
+        const Symbol* const symbol = scopes_.find(text());
+        if (s.type != nullptr || basic || symbol == nullptr ||
+            symbol->what != Symbol::What::type_name) {
+          more = false;
+          break;
+        }
+        s.type = symbol->type;
+        break;
+      }
+      default:
+        more = false;
+        break;
+    }
+    if (more) {
+      s.last = at_;
+      ++at_;
+    }
+  }
+  s.any_type = s.type != nullptr || basic;
+  if (s.type == nullptr) s.type = basic_type(s, counts.data(), floatn);
+  if (s.mode != Kind::error && is_integer(s.type)) {
+    const bool is_unsigned = counts[kUnsigned] > 0;
+    s.type =
+        unit_.types.basic(is_unsigned ? static_cast<Kind>(static_cast<int>(s.mode) + 1) : s.mode);
+  }
+  return s;
+}
+
+Type* Parser::basic_type(const Specifiers& s, const int* counts, std::string_view floatn) {
+  Types& types = unit_.types;
+  const int end = s.last < s.first ? at_ : s.last;
+  const auto check = [&](bool fine) {
+    if (!fine) sema_.error_at(end, "these words do not go together in a type");
+  };
+  const bool is_unsigned = counts[kUnsigned] > 0;
+  check(!(is_unsigned && counts[kSigned] > 0) && counts[kLong] <= 2);
+  if (!floatn.empty()) {
+    if (counts[kComplex] == 0) return types.spelled(Kind::floatn, floatn);
+    Type* const type = types.spelled(Kind::complex, "_Complex double");
+    type->base = types.spelled(Kind::floatn, floatn);
+    return type;
+  }
+  if (counts[kComplex] > 0) {
+    const bool single = counts[kFloat] > 0;
+    const bool wide = counts[kLong] > 0;
+    const bool whole = counts[kInt] + counts[kChar] + counts[kShort] > 0;
+    Type* const type = types.spelled(Kind::complex, whole    ? "_Complex int"
+                                                    : single ? "_Complex float"
+                                                    : wide   ? "_Complex long double"
+                                                             : "_Complex double");
+    type->base = types.basic(whole    ? Kind::integer
+                             : single ? Kind::float_type
+                             : wide   ? Kind::ldouble
+                                      : Kind::double_type);
+    return type;
+  }
+  if (counts[kVoid] > 0) return types.basic(Kind::void_type);
+  if (counts[kBool] > 0) return types.basic(Kind::boolean);
+  if (counts[kFloat] > 0) return types.basic(Kind::float_type);
+  if (counts[kDouble] > 0)
+    return types.basic(counts[kLong] > 0 ? Kind::ldouble : Kind::double_type);
+  if (counts[kInt128] > 0) return types.basic(is_unsigned ? Kind::uint128 : Kind::int128);
+  if (counts[kChar] > 0) {
+    check(counts[kShort] + counts[kLong] + counts[kInt] == 0);
+    return types.basic(is_unsigned           ? Kind::uchar
+                       : counts[kSigned] > 0 ? Kind::schar
+                                             : Kind::character);
+  }
+  if (counts[kShort] > 0) {
+    check(counts[kLong] == 0);
+    return types.basic(is_unsigned ? Kind::ushort : Kind::short_int);
+  }
+  if (counts[kLong] >= 2) return types.basic(is_unsigned ? Kind::ullong : Kind::llong);
+  if (counts[kLong] == 1) return types.basic(is_unsigned ? Kind::ulong : Kind::long_int);
+  return types.basic(is_unsigned ? Kind::uint : Kind::integer);
+}
+
+Type* Parser::typeof_specifier() {
+  ++at_;
+  expect(Tok::l_paren, "'('", " after typeof");
+  Type* type = nullptr;
+  if (starts_type()) {
+    int first = 0;
+    int last = 0;
+    type = type_name(&first, &last);
+  } else {
+    Expr* const e = expression();
+    type = e->type;
+    if (type->kind == Kind::spread_array) {
+      sema_.error(e, "typeof of a spread array");
+      type = sema_.error_type();
+    }
+    if (e->special) {
+      sema_.spell(type);
+      Edit edit;
+      edit.what = Edit::What::type_name;
+      edit.last = e->last;
+      edit.type = type;
+      unit_.edits[e->first] = edit;
+    }
+  }
+  expect(Tok::r_paren, "')'", " after typeof(...");
+  return type;
+}
+
+}  // namespace viaduct::splitcc

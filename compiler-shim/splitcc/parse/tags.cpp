@@ -1,0 +1,147 @@
+// Structures, unions, enumerations.
+
+#include <fmt/format.h>
+#include <utility>
+
+#include "compiler-shim/splitcc/parse/parser.hpp"
+
+namespace viaduct::splitcc {
+
+Type* Parser::tag_specifier(Specifiers& s) {
+  const Depth depth(*this);
+  s.tag_first = at_;
+  const Kind what = kind() == Tok::kw_struct  ? Kind::structure
+                    : kind() == Tok::kw_union ? Kind::union_type
+                                              : Kind::enumeration;
+  ++at_;
+  skip_attributes(&s);
+  const int name_at = at_;
+  std::string_view name;
+  if (kind() == Tok::identifier) name = text(), ++at_;
+  skip_attributes(&s);
+  const bool defines = kind() == Tok::l_brace;
+  if (name.empty() && !defines) fail_expected("a name or '{'", "");
+  Type* type = name.empty()                          ? nullptr
+               : defines || kind() == Tok::semicolon ? scopes_.find_tag_here(name)
+                                                     : scopes_.find_tag(name);
+  if (type != nullptr && type->tag->kind != what) {
+    sema_.error_at(name_at, fmt::format("'{}' is declared as something else", name));
+    type = nullptr;
+  }
+  if (type != nullptr && defines && type->tag->is_complete) {
+    sema_.error_at(name_at, fmt::format("'{}' is defined twice", name));
+    type = nullptr;
+  }
+  if (type == nullptr) {
+    type = unit_.types.of_tag(unit_.types.make_tag(what, std::string(name)));
+    type->tag->depth = scopes_.depth();
+    if (!name.empty()) scopes_.add_tag(name, type);
+  }
+  if (defines) {
+    s.defines_tag = true;
+    if (name.empty()) unit_.tag_names[at_] = type->tag;
+    ++at_;
+    if (what == Kind::enumeration)
+      enumerators(type->tag);
+    else
+      members(type->tag);
+    expect(Tok::r_brace, "'}'", "");
+    type->tag->is_complete = true;
+    skip_attributes(&s);
+  }
+  s.tag_last = at_ - 1;
+  return type;
+}
+
+void Parser::enumerators(Tag* tag) {
+  (void)tag;
+  while (kind() != Tok::r_brace) {
+    if (kind() != Tok::identifier) fail_expected("a name", " in an enumeration");
+    unit_.symbols.emplace_back();
+    Symbol* const symbol = &unit_.symbols.back();
+    symbol->what = Symbol::What::enumerator;
+    symbol->name = text();
+    symbol->type = sema_.int_type();
+    symbol->token = at_++;
+    skip_attributes();
+    if (accept(Tok::equal)) {
+      Expr* const e = root(sema_.value(conditional()));
+      if (!is_integer(sema_.value_type(e)) && !is_error(e->type))
+        sema_.error(e, "an enumerator must be a whole number");
+    }
+    scopes_.add(symbol);
+    if (!accept(Tok::comma)) break;
+  }
+}
+
+void Parser::members(Tag* tag) {
+  while (kind() != Tok::r_brace) {
+    skip_pragmas();
+    if (accept(Tok::semicolon)) continue;
+    if (kind() == Tok::r_brace) break;
+    if (kind() == Tok::kw_static_assert) {
+      ++at_;
+      skip_balanced();
+      expect(Tok::semicolon, "';'", "");
+      continue;
+    }
+    if (!starts_type()) fail_expected("a type", " in a structure");
+    member_declaration(tag);
+  }
+}
+
+void Parser::member_declaration(Tag* tag) {
+  unit_.declarations.emplace_back();
+  Declaration& declaration = unit_.declarations.back();
+  declaration.is_field = true;
+  declaration.first = at_;
+  declaration.specifiers = specifiers(true);
+  if (kind() == Tok::semicolon && is_record(declaration.specifiers.type)) {
+    Member member;
+    member.type = declaration.specifiers.type;
+    tag->holds_word = tag->holds_word || holds_word(member.type);
+    tag->members.push_back(member);
+  }
+  while (kind() != Tok::semicolon) {
+    Declarator d;
+    if (kind() != Tok::colon) {
+      declarator(d, Context::field);
+    } else {
+      d.first = at_;
+      d.last = at_ - 1;
+    }
+    d.type = build(d, declaration.specifiers.type);
+    if (d.type->kind == Kind::spread_array) {
+      sema_.error_at(d.first, "a spread array in a structure",
+                     "a spread array is in all processes, a structure in one: declare a spread "
+                     "pointer and allocate with all_spread_malloc(...)");
+      d.type = sema_.error_type();
+    }
+    if (d.type->kind == Kind::function || d.type->kind == Kind::void_type)
+      sema_.error_at(d.first, fmt::format("a member of type '{}'", describe(d.type)));
+    if (is_record(d.type) && !d.type->tag->is_complete)
+      sema_.error_at(d.first,
+                     fmt::format("a member of type '{}', which is not defined", describe(d.type)));
+    if (kind() == Tok::colon) {
+      d.bits_first = at_++;
+      root(conditional());
+      d.bits_last = at_ - 1;
+      d.is_bit_field = true;
+    }
+    d.tail_first = at_;
+    skip_attributes(nullptr, &d);
+    d.tail_last = at_ - 1;
+    Member member;
+    member.name = d.name;
+    member.type = d.type;
+    member.is_bit_field = d.is_bit_field;
+    if (!d.name.empty()) tag->members.push_back(member);
+    tag->holds_word = tag->holds_word || holds_word(d.type);
+    declaration.declarators.push_back(std::move(d));
+    if (!accept(Tok::comma)) break;
+  }
+  declaration.last = expect(Tok::semicolon, "';'", " behind a member");
+  finish_declaration(declaration);
+}
+
+}  // namespace viaduct::splitcc

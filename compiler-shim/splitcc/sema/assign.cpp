@@ -1,0 +1,283 @@
+// Assignments, split-phase ones too, and Split-C's own functions.
+
+#include <fmt/format.h>
+#include <utility>
+
+#include "compiler-shim/splitcc/sema/sema.hpp"
+
+namespace viaduct::splitcc {
+
+namespace {
+
+Tok operator_of(Tok assignment) {
+  switch (assignment) {
+    case Tok::plus_equal:
+      return Tok::plus;
+    case Tok::minus_equal:
+      return Tok::minus;
+    case Tok::star_equal:
+      return Tok::star;
+    case Tok::slash_equal:
+      return Tok::slash;
+    case Tok::percent_equal:
+      return Tok::percent;
+    case Tok::amp_equal:
+      return Tok::amp;
+    case Tok::pipe_equal:
+      return Tok::pipe;
+    case Tok::caret_equal:
+      return Tok::caret;
+    case Tok::less_less_equal:
+      return Tok::less_less;
+    default:
+      return Tok::greater_greater;
+  }
+}
+
+}  // namespace
+
+Expr* Sema::assign(Tok op, Expr* a, Expr* b, int at) {
+  Expr* const e = make(Node::assign, a->first, b->last, at);
+  e->op = op;
+  Expr* const target = lvalue(a, "an assignment to");
+  e->a = a;
+  if (target == nullptr) {
+    e->b = value(b);
+    return bad(e);
+  }
+  e->type = target->type;
+  if (op == Tok::equal) {
+    e->b = convert(b, e->type, Use::assignment);
+    if (e->type->kind == Kind::void_type) {
+      error(e, "an assignment to an object of type 'void'");
+      return bad(e);
+    }
+  } else {
+    check_pending(a);
+    e->b = value(b);
+    Type* const right = value_type(e->b);
+    const Tok plain = operator_of(op);
+    if (is_error(right)) return bad(e);
+    const bool moves = (plain == Tok::plus || plain == Tok::minus) && is_integer(right);
+    const bool whole = plain == Tok::percent || plain == Tok::amp || plain == Tok::pipe ||
+                       plain == Tok::caret || plain == Tok::less_less ||
+                       plain == Tok::greater_greater;
+    const bool counts = is_arithmetic(e->type) && is_arithmetic(right) &&
+                        !(whole && (is_floating(e->type) || is_floating(right)));
+    if (!(is_pointer(e->type) ? moves : counts) && e->type->kind != Kind::opaque &&
+        right->kind != Kind::opaque) {
+      error(e, fmt::format("'{}' {} '{}'", describe(e->type), unit_.text(at), describe(right)));
+      return bad(e);
+    }
+  }
+  join(e);
+  e->has_effect = true;
+  e->is_constant = false;
+  if (a->mode == Mode::remote || (is_word(e->type) && op != Tok::equal)) {
+    e->special = true;
+    e->number = next_number();
+    spell(e->type);
+    if (a->mode == Mode::remote) note_access(a);
+  }
+  return e;
+}
+
+Expr* Sema::get_put(Expr* a, Expr* b, int at) {
+  Expr* const e = make(Node::get_put, a->first, b->last, at);
+  Expr* const target = lvalue(a, ":= to");
+  e->a = a;
+  e->b = b;
+  e->type = unit_.types.basic(Kind::void_type);
+  e->number = next_number();
+  if (target == nullptr || is_error(b->type)) return bad(e);
+  if (a->mode == Mode::remote) {  // a put
+    e->b = convert(b, a->type, Use::assignment);
+    spell(a->type);
+  } else {
+    Type* const from = b->type;
+    if (b->mode != Mode::remote || strip(b)->is_bit_field) {
+      error(e, ":= between two objects of this process",
+            "one side of := is an object of another process: get reads it, put writes it; = "
+            "assigns");
+      return bad(e);
+    }
+    if (from->kind == Kind::array) {
+      error(e, fmt::format(":= of a whole '{}'", describe(from)),
+            "bulk_get(to, from, bytes) gets a block");
+      return bad(e);
+    }
+    const bool same_form =
+        from->kind == a->type->kind || (is_word(from) && is_word(a->type)) ||
+        (is_integer(from) && is_integer(a->type) && word_bytes(from) == word_bytes(a->type));
+    if (!same_form || (is_record(from) && from->tag != a->type->tag) || strip(a)->is_bit_field) {
+      error(e, fmt::format("a get of '{}' into '{}'", describe(from), describe(a->type)),
+            "a get moves the bytes when they come; nothing is converted. Get into an object of the "
+            "same type, or read with =");
+      return bad(e);
+    }
+    Expr* const object = strip(a);
+    if (object->node == Node::name && object->symbol->register_token >= 0)
+      unit_.replaced[object->symbol->register_token] = "";
+    spell(from);
+    note_get(a);
+  }
+  join(e);
+  e->special = true;
+  e->has_effect = true;
+  e->is_constant = false;
+  return e;
+}
+
+Expr* Sema::store(Expr* a, Expr* b, int at) {
+  Expr* const e = make(Node::store, a->first, b->last, at);
+  e->type = unit_.types.basic(Kind::void_type);
+  e->a = a;
+  e->b = b;
+  e->number = next_number();
+  Expr* const target = lvalue(a, ":- to");
+  if (target == nullptr || is_error(b->type)) return bad(e);
+  if (a->mode != Mode::remote) {
+    error(e, ":- to an object of this process",
+          "the left side of :- is an object of another process, reached through a global or spread "
+          "pointer");
+    return bad(e);
+  }
+  e->b = convert(b, a->type, Use::assignment);
+  spell(a->type);
+  join(e);
+  e->special = true;
+  e->has_effect = true;
+  e->is_constant = false;
+  return e;
+}
+
+Expr* Sema::to_local(Expr* operand, int first, int last) {
+  Expr* const e = make(Node::to_local, first, last, first);
+  e->special = true;
+  if (is_error(operand->type)) return bad(e);
+  const bool object = operand->mode == Mode::remote && operand->type->kind != Kind::array &&
+                      !is_word(operand->type);
+  if (object) {
+    e->a = operand;
+    e->type = unit_.types.pointer_to(operand->type);
+  } else {
+    e->a = value(operand);
+    Type* const type = value_type(e->a);
+    if (!is_pointer(type)) {
+      error(operand, fmt::format("tolocal of '{}'", describe(type)),
+            "tolocal takes a global or spread pointer, or an object of another process");
+      return bad(e);
+    }
+    e->type = unit_.types.pointer_to(type->base);
+  }
+  e->has_effect = operand->has_effect;
+  spell(e->type);
+  return e;
+}
+
+Expr* Sema::to_proc(Expr* operand, int first, int last) {
+  Expr* const e = make(Node::to_proc, first, last, first);
+  e->special = true;
+  if (is_error(operand->type)) return bad(e);
+  const bool object = operand->mode == Mode::remote && operand->type->kind != Kind::array &&
+                      !is_word(operand->type);
+  e->a = object ? operand : value(operand);
+  if (!object && !is_word(value_type(e->a))) {
+    error(operand, fmt::format("toproc of '{}'", describe(operand->type)),
+          "toproc takes a global or spread pointer, or an object of another process");
+    return bad(e);
+  }
+  e->has_effect = operand->has_effect;
+  return e;
+}
+
+Expr* Sema::to_global(Expr* process, Expr* pointer, int first, int last) {
+  Expr* const e = make(Node::to_global, first, last, first);
+  e->special = true;
+  e->a = value(process);
+  e->b = value(pointer);
+  Type* const number = value_type(e->a);
+  Type* const type = value_type(e->b);
+  e->has_effect = process->has_effect || pointer->has_effect;
+  if (is_error(number) || is_error(type)) return bad(e);
+  if (!is_integer(number) || !is_local_pointer(type)) {
+    error(e, fmt::format("toglobal of '{}' and '{}'", describe(number), describe(type)),
+          "toglobal(process, pointer) takes a process number and a local pointer");
+    return bad(e);
+  }
+  e->type = unit_.types.make(Kind::global_pointer, type->base);
+  return e;
+}
+
+Expr* Sema::atomic(std::vector<Expr*> args, int first, int last) {
+  static const char* const kRule =
+      "atomic(f, pointer, arguments...) runs f in the process that the global pointer names; f "
+      "gets the local pointer and the other arguments";
+  Expr* const e = make(Node::atomic, first, last, first);
+  e->special = true;
+  e->has_effect = true;
+  e->number = next_number();
+  e->args = std::move(args);
+  forget_gets();
+  if (e->args.size() < 2) {
+    error(e, "atomic with fewer than two arguments", kRule);
+    return bad(e);
+  }
+  Expr* const callee = strip(e->args[0]);
+  if (is_error(callee->type)) return bad(e);
+  if (callee->node != Node::name || callee->type->kind != Kind::function ||
+      callee->symbol->depth != 0) {
+    error(callee, "the first argument of atomic is not the name of a function of the file", kRule);
+    return bad(e);
+  }
+  Type* const function = callee->type;
+  if (e->args[1]->mode == Mode::remote && e->args[1]->type->kind != Kind::array &&
+      !is_word(e->args[1]->type)) {
+    e->args[1] = address(e->args[1], e->args[1]->first);
+  } else {
+    e->args[1] = value(e->args[1]);
+  }
+  if (is_error(e->args[1]->type)) return bad(e);
+  if (!is_word(value_type(e->args[1]))) {
+    error(e->args[1],
+          fmt::format("the second argument of atomic is '{}'", describe(e->args[1]->type)), kRule);
+    return bad(e);
+  }
+  const std::size_t given = e->args.size() - 1;
+  if (function->has_prototype && (function->is_variadic || function->parameters.size() != given)) {
+    error(e,
+          fmt::format("{} takes {} arguments, not {}", callee->symbol->name,
+                      function->parameters.size(), given),
+          kRule);
+    return bad(e);
+  }
+  int bytes = 8;
+  for (std::size_t i = 2; i < e->args.size(); ++i) {
+    e->args[i] = function->has_prototype
+                     ? convert(e->args[i], function->parameters[i - 1].type, Use::argument)
+                     : value(e->args[i]);
+    Type* const type = promoted(value_type(e->args[i]));
+    if (is_error(type)) return bad(e);
+    if (!is_scalar(type) && !is_record(type)) {
+      error(e->args[i], fmt::format("an argument of type '{}' cannot travel", describe(type)));
+      return bad(e);
+    }
+    if (is_record(type) && type->tag->depth > 0) {
+      error(e->args[i], "a structure that is declared in a function cannot travel with atomic");
+      return bad(e);
+    }
+    bytes += 8;
+    spell(type);
+  }
+  if (bytes > 40) {
+    error(e, "more than 40 bytes of arguments for atomic",
+          "they travel in one message: pass a pointer to the rest");
+    return bad(e);
+  }
+  e->type = function->base;
+  spell(e->type);
+  spell(value_type(e->args[1]));
+  return e;
+}
+
+}  // namespace viaduct::splitcc

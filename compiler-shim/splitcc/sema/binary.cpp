@@ -1,0 +1,183 @@
+// Operators with two or three operands.
+
+#include <fmt/format.h>
+
+#include "compiler-shim/splitcc/sema/sema.hpp"
+
+namespace viaduct::splitcc {
+
+// p + i, p - i, p - q with words.
+Expr* Sema::pointer_arithmetic(Expr* e) {
+  Type* const left = value_type(e->a);
+  Type* const right = value_type(e->b);
+  e->special = true;
+  if (e->op == Tok::plus && is_integer(left) && is_word(right)) {
+    e->type = right;
+    e->element_of_spread = e->b->element_of_spread;
+  } else if (is_word(left) && is_integer(right)) {
+    e->type = left;
+    e->element_of_spread = e->a->element_of_spread;
+  } else if (e->op == Tok::minus && is_word(left) && is_word(right)) {
+    e->type = unit_.types.basic(Kind::long_int);
+    if (left->kind != right->kind)
+      warn(Warning::plain, e->at, "the difference of a global and a spread pointer",
+           "it counts elements in one process, as for two global pointers");
+  } else {
+    error(e, fmt::format("'{}' {} '{}'", describe(left), unit_.text(e->at), describe(right)));
+    return bad(e);
+  }
+  const Type* const pointer = is_word(left) ? left : right;
+  if (is_record(pointer->base) && !pointer->base->tag->is_complete) {
+    error(e, fmt::format("'{}' is not defined, its size is not known", describe(pointer->base)));
+    return bad(e);
+  }
+  spell(pointer->base);
+  return e;
+}
+
+Expr* Sema::comparison(Expr* e) {
+  e->type = int_type();
+  const Type* left = value_type(e->a);
+  const Type* right = value_type(e->b);
+  if (!is_word(left) && !is_word(right)) {
+    const auto comparable = [](const Type* t) { return is_scalar(t) || t->kind == Kind::opaque; };
+    if (!comparable(left) || !comparable(right) || (is_pointer(left) && is_floating(right)) ||
+        (is_floating(left) && is_pointer(right))) {
+      error(e, fmt::format("'{}' {} '{}'", describe(left), unit_.text(e->at), describe(right)));
+      return bad(e);
+    }
+    return e;
+  }
+  e->special = true;
+  Expr*& other = is_word(left) ? e->b : e->a;
+  Type* const word = is_word(left) ? value_type(e->a) : value_type(e->b);
+  if (!is_word(value_type(other))) {
+    if (is_integer(value_type(other)) && !other->is_zero) {
+      error(e, fmt::format("'{}' {} '{}'", describe(left), unit_.text(e->at), describe(right)),
+            "a global pointer is compared with a pointer or with 0");
+      return bad(e);
+    }
+    const int before = diagnostics_.errors();
+    other = to_word(other, unit_.types.make(Kind::global_pointer, word->base), Use::assignment, "");
+    if (diagnostics_.errors() != before) return bad(e);
+  } else if (value_type(e->a)->base->kind != Kind::void_type &&
+             value_type(e->b)->base->kind != Kind::void_type &&
+             !is_compatible(value_type(e->a)->base, value_type(e->b)->base, 1)) {
+    warn(Warning::plain, e->at,
+         fmt::format("pointers of different types are compared: '{}' and '{}'", describe(left),
+                     describe(right)));
+  }
+  if (e->op != Tok::equal_equal && e->op != Tok::exclaim_equal) check_order(e);
+  return e;
+}
+
+Expr* Sema::binary(Tok op, Expr* a, Expr* b, int at) {
+  Expr* const e = make(Node::binary, a->first, b->last, at);
+  const bool logical = op == Tok::amp_amp || op == Tok::pipe_pipe;
+  e->op = op;
+  e->a = logical ? condition(a) : value(a);
+  e->b = logical ? condition(b) : value(b);
+  join(e);
+  if (logical) return e;
+  Type* const left = value_type(e->a);
+  Type* const right = value_type(e->b);
+  if (is_error(left) || is_error(right)) return bad(e);
+  switch (op) {
+    case Tok::equal_equal:
+    case Tok::exclaim_equal:
+    case Tok::less:
+    case Tok::greater:
+    case Tok::less_equal:
+    case Tok::greater_equal:
+      return comparison(e);
+    case Tok::plus:
+    case Tok::minus:
+      if (is_word(left) || is_word(right)) return pointer_arithmetic(e);
+      if (is_local_pointer(left) && is_integer(right)) {
+        e->type = left;
+        return e;
+      }
+      if (op == Tok::plus && is_integer(left) && is_local_pointer(right)) {
+        e->type = right;
+        return e;
+      }
+      if (op == Tok::minus && is_local_pointer(left) && is_local_pointer(right)) {
+        e->type = unit_.types.basic(Kind::long_int);
+        return e;
+      }
+      break;
+    default:
+      break;
+  }
+  if (left->kind == Kind::opaque || right->kind == Kind::opaque) {
+    e->type = left->kind == Kind::opaque ? left : right;
+    return e;
+  }
+  const bool whole = op == Tok::percent || op == Tok::amp || op == Tok::pipe || op == Tok::caret ||
+                     op == Tok::less_less || op == Tok::greater_greater;
+  if (!is_arithmetic(left) || !is_arithmetic(right) ||
+      (whole && (is_floating(left) || is_floating(right)))) {
+    error(e, fmt::format("'{}' {} '{}'", describe(left), unit_.text(at), describe(right)));
+    return bad(e);
+  }
+  e->type =
+      op == Tok::less_less || op == Tok::greater_greater ? promoted(left) : arithmetic(left, right);
+  return e;
+}
+
+Expr* Sema::conditional(Expr* a, Expr* b, Expr* c, int at) {
+  Expr* const e = make(Node::conditional, a->first, c->last, at);
+  if (b == nullptr && is_word(value_type(a))) {
+    error(e, "?: without a middle operand, of a global pointer", "write p ? p : q");
+    return bad(e);
+  }
+  e->a = condition(a);
+  e->b = b == nullptr ? nullptr : value(b);
+  e->c = value(c);
+  Type* const left = b == nullptr ? value_type(a) : value_type(e->b);
+  Type* const right = value_type(e->c);
+  e->type = left;
+  if (is_error(left) || is_error(right)) {
+    e->type = is_error(left) ? right : left;
+  } else if (is_word(left) || is_word(right)) {
+    Type* to = is_word(left) ? left : right;
+    if (is_word(left) && is_word(right) &&
+        (right->kind == Kind::global_pointer || left->base->kind == Kind::void_type))
+      to = right;
+    const auto side = [&](Expr* x) {
+      if (is_word(value_type(x)) && value_type(x)->base->kind == Kind::void_type) return x;
+      if (is_local_pointer(value_type(x)) && !x->is_zero)
+        to = unit_.types.make(Kind::global_pointer, to->base);
+      return to_word(x, to, Use::assignment, "");
+    };
+    e->b = side(e->b);
+    e->c = side(e->c);
+    e->type = to;
+    e->element_of_spread = e->b->element_of_spread && e->c->element_of_spread;
+  } else if (is_arithmetic(left) && is_arithmetic(right)) {
+    e->type = arithmetic(left, right);
+  } else if (is_pointer(left) && is_pointer(right)) {
+    if (e->b != nullptr && e->b->is_zero) e->type = right;
+  } else if (is_pointer(right) && is_integer(left)) {
+    e->type = right;
+  } else if (left->kind == Kind::void_type || right->kind == Kind::void_type) {
+    e->type = unit_.types.basic(Kind::void_type);
+  } else if (!check_record(e->c, right, left, "")) {
+    return bad(e);
+  }
+  join(e);
+  return e;
+}
+
+Expr* Sema::comma(Expr* a, Expr* b, int at) {
+  Expr* const e = make(Node::comma, a->first, b->last, at);
+  e->a = unused(a);
+  e->b = value(b);
+  e->type = value_type(e->b);
+  e->element_of_spread = e->b->element_of_spread;
+  join(e);
+  e->is_constant = false;
+  return e;
+}
+
+}  // namespace viaduct::splitcc

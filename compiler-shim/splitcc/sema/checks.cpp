@@ -1,0 +1,149 @@
+// Warnings about uses that are allowed and seldom meant.
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "compiler-shim/splitcc/sema/sema.hpp"
+
+namespace viaduct::splitcc {
+namespace {
+
+const Symbol* variable_of(const Expr* e) {
+  e = strip(e);
+  return e != nullptr && e->node == Node::name ? e->symbol : nullptr;
+}
+
+bool mentions(const Expr* e, const Symbol* symbol) {
+  if (e == nullptr) return false;
+  if (e->node == Node::name && e->symbol == symbol) return true;
+  if (mentions(e->a, symbol) || mentions(e->b, symbol) || mentions(e->c, symbol)) return true;
+  return std::any_of(e->args.begin(), e->args.end(),
+                     [symbol](const Expr* arg) { return mentions(arg, symbol); });
+}
+
+// The counter that i, i + 1, 2 * n + i and their like move with, by one.
+const Symbol* moving_part(const Expr* e, const std::vector<const Symbol*>& counters) {
+  e = strip(e);
+  if (const Symbol* const s = variable_of(e))
+    return std::find(counters.begin(), counters.end(), s) == counters.end() ? nullptr : s;
+  if (e->node != Node::binary || (e->op != Tok::plus && e->op != Tok::minus)) return nullptr;
+  const Symbol* const left = moving_part(e->a, counters);
+  if (left != nullptr) return mentions(e->b, left) ? nullptr : left;
+  if (e->op == Tok::minus) return nullptr;
+  const Symbol* const right = moving_part(e->b, counters);
+  return right != nullptr && !mentions(e->a, right) ? right : nullptr;
+}
+
+}  // namespace
+
+void Sema::note_get(Expr* target) {
+  const Symbol* const symbol = variable_of(target);
+  if (symbol != nullptr && symbol->depth > 0 && !is_record(symbol->type))
+    pending_.push_back(symbol);
+}
+
+void Sema::check_pending(Expr* e) {
+  if (pending_.empty()) return;
+  const Symbol* const symbol = variable_of(e);
+  const auto found = std::find(pending_.begin(), pending_.end(), symbol);
+  if (symbol == nullptr || found == pending_.end()) return;
+  pending_.erase(found);
+  warn(Warning::get_before_sync, e->at,
+       fmt::format("'{}' is used before the get into it is complete", symbol->name),
+       "the target of := has its value after sync()");
+}
+
+void Sema::called(const Expr* callee) {
+  const Symbol* const symbol = variable_of(callee);
+  // A function of the user's may call sync(); those of the C library do not.
+  if (symbol == nullptr || symbol->name == "sync" || symbol->name == "all_store_sync" ||
+      symbol->name == "is_sync" || (!symbol->from_system && !symbol->is_library))
+    pending_.clear();
+}
+
+void Sema::loop_step(Expr* step) {
+  if (loops_.empty() || step == nullptr) return;
+  step = strip(step);
+  if (step->node == Node::comma) {
+    loop_step(step->a);
+    loop_step(step->b);
+    return;
+  }
+  const bool by_one = (step->node == Node::prefix || step->node == Node::postfix) ||
+                      (step->node == Node::assign && step->op != Tok::equal && step->b != nullptr &&
+                       unit_.text(step->b->first) == "1" && step->b->first == step->b->last);
+  if (!by_one) return;
+  if (const Symbol* const s = variable_of(step->a)) loops_.back().counters.push_back(s);
+}
+
+// e: the object of another process that is read or written.
+void Sema::note_access(Expr* e) {
+  if (loops_.empty() || loops_.back().told) return;
+  Expr* const object = strip(e);
+  const Expr* pointer = nullptr;
+  const Expr* subscript = nullptr;
+  if (object->node == Node::index) {
+    pointer = object->a;
+    subscript = object->b;
+  } else if (object->node == Node::deref) {
+    const Expr* const sum = strip(object->a);
+    if (sum->node != Node::binary || sum->op != Tok::plus) return;
+    pointer = sum->a;
+    subscript = sum->b;
+  }
+  if (pointer == nullptr || subscript == nullptr) return;
+  if (value_type(pointer)->kind != Kind::global_pointer || !is_integer(value_type(subscript)))
+    return;
+  const Symbol* const counter = moving_part(subscript, loops_.back().counters);
+  if (counter == nullptr || mentions(pointer, counter)) return;
+  loops_.back().told = true;
+  warn(Warning::remote_loop, object->first,
+       fmt::format("each turn of the loop over '{}' waits for one element of another process",
+                   counter->name),
+       "bulk_read(to, from, bytes) and bulk_write(to, from, bytes) move the whole block at once; "
+       ":= and sync() overlap the accesses");
+}
+
+void Sema::leave_loop() {
+  if (!loops_.empty()) loops_.pop_back();
+}
+
+// Ordering two global pointers means something in one process only.
+void Sema::check_order(Expr* e) {
+  const auto root = [](const Expr* x) {
+    x = strip(x);
+    while (x->node == Node::globalize || x->node == Node::decay || x->node == Node::load ||
+           (x->node == Node::cast && x->a != nullptr) ||
+           (x->node == Node::binary && x->a != nullptr))
+      x = strip(x->a);
+    return x;
+  };
+  if (value_type(e->a)->kind != Kind::global_pointer ||
+      value_type(e->b)->kind != Kind::global_pointer)
+    return;
+  const auto is_own = [this](const Expr* x) {
+    x = strip(x);
+    return x->node == Node::globalize ||
+           (x->node == Node::cast && is_local_pointer(value_type(x->a)));
+  };
+  const bool made_here = is_own(e->a) != is_own(e->b);
+  const Expr* const a = root(e->a);
+  const Expr* const b = root(e->b);
+  const auto same_text = [this](const Expr* x, const Expr* y) {
+    if (x->last - x->first != y->last - y->first) return false;
+    for (int i = 0; i <= x->last - x->first; ++i)
+      if (unit_.text(x->first + i) != unit_.text(y->first + i)) return false;
+    return true;
+  };
+  const bool apart =
+      (a->node == Node::to_global && b->node == Node::to_global && !same_text(a->a, b->a)) ||
+      (a->node == Node::address && b->node == Node::address && strip(a->a)->element_of_spread &&
+       strip(b->a)->element_of_spread && !same_text(a->a, b->a));
+  if (!made_here && !apart) return;
+  warn(Warning::pointer_order, e->at,
+       "global pointers of different processes are compared by order",
+       "the process counts before the address; order has a meaning in one process only. Spread "
+       "pointers are ordered as their elements are");
+}
+
+}  // namespace viaduct::splitcc

@@ -1,0 +1,269 @@
+// Names, literals, members, subscripts, calls.
+
+#include <fmt/format.h>
+#include <charconv>
+#include <utility>
+
+#include "compiler-shim/splitcc/sema/sema.hpp"
+
+namespace viaduct::splitcc {
+
+Expr* Sema::integer(int token) {
+  Expr* const e = make(Node::literal, token, token, token);
+  const std::string_view text = unit_.text(token);
+  e->is_constant = true;
+  std::size_t digits = text.size();
+  bool is_unsigned = false;
+  int longs = 0;
+  while (digits > 0) {
+    const char c = static_cast<char>(text[digits - 1] | 32);
+    if (c == 'u')
+      is_unsigned = true;
+    else if (c == 'l')
+      ++longs;
+    else
+      break;
+    --digits;
+  }
+  const bool hex = text.size() > 1 && text[0] == '0' && (text[1] | 32) == 'x';
+  const bool octal = !hex && text[0] == '0';
+  unsigned long long number = 0;
+  std::from_chars(text.data() + (hex ? 2 : 0), text.data() + digits, number,
+                  hex     ? 16
+                  : octal ? 8
+                          : 10);
+  e->is_zero = number == 0 && text.find_first_of("123456789") == std::string_view::npos;
+  Kind kind = Kind::integer;
+  if (longs > 0 || number > 0xffffffffULL || (!hex && !octal && number > 0x7fffffffULL))
+    kind = is_unsigned || number > 0x7fffffffffffffffULL ? Kind::ulong : Kind::long_int;
+  else if (is_unsigned || number > 0x7fffffffULL)
+    kind = Kind::uint;
+  e->type = unit_.types.basic(kind);
+  return e;
+}
+
+Expr* Sema::floating(int token) {
+  Expr* const e = make(Node::literal, token, token, token);
+  e->is_constant = true;
+  const char last = static_cast<char>(unit_.text(token).back() | 32);
+  const bool hex = unit_.text(token).find_first_of("xX") != std::string_view::npos;
+  e->type = unit_.types.basic(last == 'f' && !hex ? Kind::float_type
+                              : last == 'l'       ? Kind::ldouble
+                                                  : Kind::double_type);
+  return e;
+}
+
+Expr* Sema::character(int token) {
+  Expr* const e = make(Node::literal, token, token, token);
+  e->is_constant = true;
+  return e;
+}
+
+Expr* Sema::string(int first, int last) {
+  Expr* const e = make(Node::string, first, last, first);
+  e->type = unit_.types.make(
+      Kind::array,
+      unit_.types.basic(unit_.text(first)[0] == 'L' ? Kind::integer : Kind::character));
+  e->mode = Mode::local;
+  e->is_constant = true;
+  return e;
+}
+
+Expr* Sema::name(int token, Symbol* symbol) {
+  Expr* const e = make(Node::name, token, token, token);
+  e->symbol = symbol;
+  e->type = symbol->type;
+  switch (symbol->what) {
+    case Symbol::What::enumerator:
+      e->is_constant = true;
+      break;
+    case Symbol::What::builtin:
+      e->is_constant = true;
+      e->type = int_type();
+      break;
+    case Symbol::What::type_name:
+      error_at(token, fmt::format("'{}' is a type, not a value", symbol->name));
+      return bad(e);
+    case Symbol::What::function:
+      break;
+    case Symbol::What::variable:
+      e->mode = Mode::local;
+      e->is_register = symbol->storage == Storage::reg;
+      break;
+  }
+  if (e->type->kind == Kind::spread_array) e->element_of_spread = true;
+  return e;
+}
+
+Expr* Sema::paren(int first, int last, Expr* inner) {
+  Expr* const e = make(Node::paren, first, last, inner->at);
+  e->a = inner;
+  e->mode = inner->mode;
+  e->type = inner->type;
+  e->is_zero = inner->is_zero;
+  e->is_bit_field = inner->is_bit_field;
+  e->is_register = inner->is_register;
+  e->element_of_spread = inner->element_of_spread;
+  join(e);
+  return e;
+}
+
+Expr* Sema::index(Expr* base, Expr* subscript, int at, int last) {
+  Expr* const e = make(Node::index, base->first, last, at);
+  if (base->type->kind != Kind::spread_array) base = value(base);
+  subscript = value(subscript);
+  Type* type = base->type->kind == Kind::spread_array ? base->type : value_type(base);
+  Type* sub = value_type(subscript);
+  if (is_integer(type) && is_pointer(sub)) {  // 2[a]
+    if (is_word(sub)) {
+      error(e, "the pointer to another process stands before the brackets, the number in them");
+      return bad(e);
+    }
+    std::swap(type, sub);
+  }
+  e->a = base;
+  e->b = subscript;
+  join(e);
+  if (is_error(type) || is_error(sub)) return bad(e);
+  if (!is_integer(sub)) {
+    error(subscript,
+          fmt::format("a subscript must be a whole number, this is '{}'", describe(sub)));
+    return bad(e);
+  }
+  if (type->kind == Kind::spread_array) {
+    e->special = true;
+    e->element_of_spread = true;
+    spell(type->base);
+    if (type->bounds.size() > 1) {
+      e->type = unit_.types.make(Kind::spread_array, type->base);
+      e->type->bounds.assign(type->bounds.begin() + 1, type->bounds.end());
+      return e;
+    }
+    e->type = type->base;
+    e->mode = Mode::remote;
+    return e;
+  }
+  if (type->kind == Kind::opaque) {  // a vector
+    e->mode = Mode::local;
+    e->type = type;
+    return e;
+  }
+  if (!is_pointer(type)) {
+    error(e, fmt::format("a value of type '{}' has no elements", describe(type)));
+    return bad(e);
+  }
+  e->type = type->base;
+  e->mode = is_word(type) ? Mode::remote : Mode::local;
+  if (is_word(type)) {
+    e->special = true;
+    e->element_of_spread = type->kind == Kind::spread_pointer;
+    spell(type->base);
+  }
+  return e;
+}
+
+Expr* Sema::member(Expr* base, bool through_pointer, std::string_view name, int at, int last) {
+  Expr* const e = make(through_pointer ? Node::arrow : Node::member, base->first, last, at);
+  if (through_pointer) base = value(base);
+  e->a = base;
+  e->member_name = name;
+  join(e);
+  e->is_constant = false;
+  Type* record = base->type;
+  if (through_pointer) {
+    Type* const pointer = value_type(base);
+    if (is_error(pointer)) return bad(e);
+    if (!is_pointer(pointer)) {
+      error(e, fmt::format("-> needs a pointer to a structure, this is '{}'", describe(pointer)));
+      return bad(e);
+    }
+    record = pointer->base;
+    e->mode = is_word(pointer) ? Mode::remote : Mode::local;
+  } else {
+    e->mode = base->mode;
+    if (base->type->kind == Kind::spread_array) record = unit_.types.basic(Kind::void_type);
+  }
+  if (is_error(record) || record->kind == Kind::opaque) return bad(e);
+  if (!is_record(record)) {
+    error(e, fmt::format("'{}' is no structure and has no member '{}'", describe(record), name));
+    return bad(e);
+  }
+  if (!record->tag->is_complete) {
+    error(e, fmt::format("'{}' is not defined, its members are not known", describe(record)));
+    return bad(e);
+  }
+  const Member* const found = find_member(record->tag, name);
+  if (found == nullptr) {
+    error_at(last, fmt::format("'{}' has no member '{}'", describe(record), name));
+    return bad(e);
+  }
+  e->member = found;
+  e->type = found->type;
+  e->is_bit_field = found->is_bit_field;
+  if (e->mode == Mode::remote) {
+    e->special = true;
+    e->type_name = record;
+    spell(record);
+    spell(e->type);
+  } else if (e->mode == Mode::value && e->type->kind == Kind::array) {
+    e->mode = Mode::local;
+  }
+  return e;
+}
+
+void Sema::check_arguments(Expr* e, Type* function) {
+  const std::size_t given = e->args.size();
+  const std::size_t wanted = function->parameters.size();
+  const Expr* const name = strip(e->a);
+  const std::string who =
+      name->node == Node::name ? std::string(name->symbol->name) : "the function";
+  if (function->has_prototype && (given < wanted || (given > wanted && !function->is_variadic))) {
+    error(e->a, fmt::format("{} takes {} argument{}, not {}", who, wanted, wanted == 1 ? "" : "s",
+                            given));
+    return;
+  }
+  for (std::size_t i = 0; i < given; ++i) {
+    if (function->has_prototype && i < wanted) {
+      e->args[i] = convert(e->args[i], function->parameters[i].type, Use::argument,
+                           fmt::format("argument {} of {}", i + 1, who));
+    } else {
+      e->args[i] = value(e->args[i]);
+      if (value_type(e->args[i])->kind == Kind::void_type)
+        error(e->args[i], fmt::format("argument {} of {} has no value", i + 1, who));
+    }
+  }
+}
+
+Expr* Sema::call(Expr* callee, std::vector<Expr*> args, int at, int last) {
+  called(callee);
+  callee = value(callee);
+  Expr* const e = make(Node::call, callee->first, last, at);
+  e->a = callee;
+  e->args = std::move(args);
+  Type* function = callee->type;
+  if (is_error(function)) {
+    for (Expr*& arg : e->args) arg = value(arg);
+    join(e);
+    e->has_effect = true;
+    return bad(e);
+  }
+  if (is_local_pointer(function)) function = function->base;
+  if (function->kind != Kind::function) {
+    error(
+        callee, fmt::format("a value of type '{}' cannot be called", describe(callee->type)),
+        is_word(callee->type) ? "atomic(f, pointer, ...) runs a function in another process" : "");
+    return bad(e);
+  }
+  check_arguments(e, function);
+  e->type = function->base;
+  join(e);
+  const Expr* const name = strip(e->a);
+  e->is_collective = name->node == Node::name && name->symbol->is_library &&
+                     (name->symbol->name == "barrier" || name->symbol->name.substr(0, 4) == "all_");
+  if (e->is_collective) e->special = true;
+  e->is_constant = false;
+  e->has_effect = true;
+  return e;
+}
+
+}  // namespace viaduct::splitcc

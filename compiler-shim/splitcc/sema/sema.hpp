@@ -1,0 +1,127 @@
+#pragma once
+/// @file
+/// What expressions mean: types, modes, implicit conversions, and the rules of Split-C. The parser
+/// calls a function for each construct that it has read.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler-shim/splitcc/ast/ast.hpp"
+
+namespace viaduct::splitcc {
+
+/// Where a value goes, for messages.
+enum class Use : std::uint8_t { assignment, initializer, argument, result };
+
+class Sema {
+ public:
+  Sema(Unit& unit, Diagnostics& diagnostics) : unit_(unit), diagnostics_(diagnostics) {}
+
+  // One for each kind of expression. Tokens: where it begins, where it ends, where to point.
+  Expr* make(Node node, int first, int last, int at);
+  Expr* integer(int token);
+  Expr* floating(int token);
+  Expr* character(int token);
+  Expr* string(int first, int last);
+  Expr* name(int token, Symbol* symbol);
+  Expr* paren(int first, int last, Expr* inner);
+  Expr* index(Expr* base, Expr* subscript, int at, int last);
+  Expr* call(Expr* callee, std::vector<Expr*> args, int at, int last);
+  Expr* member(Expr* base, bool through_pointer, std::string_view name, int at, int last);
+  Expr* prefix(Tok op, Expr* operand, int at);
+  Expr* postfix(Tok op, Expr* operand, int at);
+  Expr* unary(Tok op, Expr* operand, int at);
+  Expr* address(Expr* operand, int at);
+  Expr* deref(Expr* operand, int at);
+  Expr* cast(Type* type, int type_first, int type_last, Expr* operand, int first);
+  Expr* size_of(Expr* operand, int first);
+  Expr* binary(Tok op, Expr* a, Expr* b, int at);
+  Expr* conditional(Expr* a, Expr* b, Expr* c, int at);
+  Expr* assign(Tok op, Expr* a, Expr* b, int at);
+  Expr* get_put(Expr* a, Expr* b, int at);
+  Expr* store(Expr* a, Expr* b, int at);
+  Expr* comma(Expr* a, Expr* b, int at);
+  Expr* to_local(Expr* operand, int first, int last);
+  Expr* to_proc(Expr* operand, int first, int last);
+  Expr* to_global(Expr* process, Expr* pointer, int first, int last);
+  Expr* atomic(std::vector<Expr*> args, int first, int last);
+
+  /// The value of an expression: loads remote objects, turns arrays into pointers.
+  Expr* value(Expr* e);
+  /// The value as a truth.
+  Expr* condition(Expr* e);
+  /// The value as one of type @p to.
+  Expr* convert(Expr* e, Type* to, Use use, const std::string& what = {});
+  /// The type of the value of e.
+  Type* value_type(const Expr* e);
+  /// A full expression, whose value nobody uses.
+  Expr* unused(Expr* e);
+
+  // Loops, for the warning about accesses that a bulk operation could do.
+  void enter_loop() { loops_.push_back({}); }
+  void loop_step(Expr* step);
+  void leave_loop();
+  /// Gets that are under way are forgotten: a sync may have come, or the function ends.
+  void forget_gets() { pending_.clear(); }
+
+  [[nodiscard]] Type* error_type() { return unit_.types.basic(Kind::error); }
+  [[nodiscard]] Type* int_type() { return unit_.types.basic(Kind::integer); }
+  void error(const Expr* e, const std::string& text, const std::string& rule = {});
+  void error_at(int token, const std::string& text, const std::string& rule = {});
+  void warn(Warning which, int token, const std::string& text, const std::string& rule = {});
+  Expr* failed(int first, int last);
+  int next_number() { return ++numbers_; }
+  [[nodiscard]] Type* promoted(Type* type);
+  /// Types whose declaration stands in no system header get a name when they are spelled.
+  void spell(const Type* type);
+
+ private:
+  struct Access {
+    Expr* expr;
+    const Symbol* variable;
+  };
+  struct Loop {
+    std::vector<const Symbol*> counters;
+    std::vector<Access> accesses;
+    bool told = false;
+  };
+
+  Expr* derived(Node node, Expr* of);
+  Expr* lvalue(Expr* e, const char* what);
+  Expr* bad(Expr* e) {
+    e->type = error_type();
+    e->mode = Mode::value;
+    return e;
+  }
+  void join(Expr* e);
+  Type* arithmetic(Type* a, Type* b);
+  Expr* pointer_arithmetic(Expr* e);
+  Expr* comparison(Expr* e);
+  Expr* to_word(Expr* e, Type* to, Use use, const std::string& what);
+  void check_order(Expr* e);
+  void note_access(Expr* e);
+  void note_get(Expr* target);
+  void check_pending(Expr* e);
+  void called(const Expr* callee);
+  void check_arguments(Expr* e, Type* function);
+  bool check_record(Expr* e, Type* from, Type* to, const std::string& what);
+
+  Unit& unit_;
+  Diagnostics& diagnostics_;
+  int numbers_ = 0;
+  std::vector<Loop> loops_;
+  std::vector<const Symbol*> pending_;
+};
+
+/// Without parentheses.
+[[nodiscard]] inline Expr* strip(Expr* e) {
+  while (e != nullptr && e->node == Node::paren && e->a != nullptr) e = e->a;
+  return e;
+}
+[[nodiscard]] inline const Expr* strip(const Expr* e) {
+  while (e != nullptr && e->node == Node::paren && e->a != nullptr) e = e->a;
+  return e;
+}
+
+}  // namespace viaduct::splitcc

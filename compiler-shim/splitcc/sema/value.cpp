@@ -1,0 +1,279 @@
+// Values, conversions, and what is common to all expressions.
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "compiler-shim/splitcc/sema/sema.hpp"
+
+namespace viaduct::splitcc {
+
+Expr* Sema::make(Node node, int first, int last, int at) {
+  unit_.exprs.emplace_back();
+  Expr* const e = &unit_.exprs.back();
+  e->node = node;
+  e->first = first;
+  e->last = last;
+  e->at = at;
+  e->type = int_type();
+  return e;
+}
+
+Expr* Sema::failed(int first, int last) { return bad(make(Node::other, first, last, first)); }
+
+// A node of the same tokens around another.
+Expr* Sema::derived(Node node, Expr* of) {
+  Expr* const e = make(node, of->first, of->last, of->at);
+  e->a = of;
+  e->special = true;
+  e->is_constant = false;
+  e->has_effect = of->has_effect;
+  return e;
+}
+
+void Sema::error(const Expr* e, const std::string& text, const std::string& rule) {
+  error_at(e->at, text, rule);
+}
+void Sema::error_at(int token, const std::string& text, const std::string& rule) {
+  diagnostics_.error(unit_.place(token), unit_.text(token), text, rule);
+}
+void Sema::warn(Warning which, int token, const std::string& text, const std::string& rule) {
+  if (unit_.tokens[static_cast<std::size_t>(token)].in_system_header) return;
+  diagnostics_.warning(which, unit_.place(token), unit_.text(token), text, rule);
+}
+
+// What follows from the parts.
+void Sema::join(Expr* e) {
+  bool constant = e->node != Node::call && e->node != Node::assign;
+  const auto part = [&](const Expr* p) {
+    if (p == nullptr) return;
+    e->special = e->special || p->special;
+    e->has_effect = e->has_effect || p->has_effect;
+    constant = constant && p->is_constant;
+  };
+  part(e->a);
+  part(e->b);
+  part(e->c);
+  for (const Expr* arg : e->args) part(arg);
+  e->is_constant = constant && (e->a != nullptr || e->b != nullptr);
+}
+
+void Sema::spell(const Type* type) {
+  for (; type != nullptr; type = type->base) {
+    if (type->tag != nullptr && type->tag->name.empty()) type->tag->needs_name = true;
+    for (const Parameter& p : type->parameters) spell(p.type);
+  }
+}
+
+Type* Sema::value_type(const Expr* e) {
+  Type* const type = e->type;
+  if (type->kind == Kind::function) return unit_.types.pointer_to(type);
+  if (type->kind == Kind::spread_array) return unit_.types.make(Kind::spread_pointer, type->base);
+  if (type->kind != Kind::array) return type;
+  return unit_.types.make(e->mode == Mode::remote ? Kind::global_pointer : Kind::pointer,
+                          type->base);
+}
+
+Type* Sema::promoted(Type* type) {
+  switch (type->kind) {
+    case Kind::boolean:
+    case Kind::character:
+    case Kind::schar:
+    case Kind::uchar:
+    case Kind::short_int:
+    case Kind::ushort:
+    case Kind::enumeration:
+      return int_type();
+    default:
+      return type;
+  }
+}
+
+Type* Sema::arithmetic(Type* a, Type* b) {
+  a = promoted(a);
+  b = promoted(b);
+  return a->kind >= b->kind ? a : b;  // the kinds are in order of rank
+}
+
+Expr* Sema::value(Expr* e) {
+  if (is_error(e->type)) return e;
+  check_pending(e);
+  if (e->type->kind == Kind::spread_array ||
+      (e->mode == Mode::remote && e->type->kind == Kind::array)) {
+    Expr* const pointer = derived(Node::decay, e);
+    pointer->type = value_type(e);
+    pointer->element_of_spread = true;
+    spell(pointer->type);
+    return pointer;
+  }
+  if (e->mode != Mode::remote) return e;
+  if (e->type->kind == Kind::void_type || e->type->kind == Kind::function) {
+    error(e,
+          fmt::format("an object of type '{}' in another process has no value", describe(e->type)));
+    return bad(e);
+  }
+  if (is_record(e->type) && !e->type->tag->is_complete) {
+    error(e, fmt::format("'{}' is not defined, its value cannot be read", describe(e->type)));
+    return bad(e);
+  }
+  if (e->type->kind == Kind::opaque) {
+    error(e, fmt::format("an object of type '{}' in another process cannot be read",
+                         describe(e->type)));
+    return bad(e);
+  }
+  Expr* const read = derived(Node::load, e);
+  read->type = e->type;
+  read->number = next_number();
+  spell(e->type);
+  note_access(e);
+  return read;
+}
+
+Expr* Sema::condition(Expr* e) {
+  e = value(e);
+  Type* const type = value_type(e);
+  if (is_error(type)) return e;
+  if (!is_scalar(type) && type->kind != Kind::opaque) {
+    error(e,
+          fmt::format("a condition must be a number or a pointer, this is '{}'", describe(type)));
+    return e;
+  }
+  if (!is_word(type)) return e;
+  Expr* const truth = derived(Node::test, e);
+  truth->type = int_type();
+  return truth;
+}
+
+Expr* Sema::unused(Expr* e) {
+  Expr* const inner = strip(e);
+  if (inner->mode == Mode::remote) e = value(e);
+  for (Expr* part = strip(e); part != nullptr;) {
+    part->is_unused = true;
+    part = part->node == Node::comma ? strip(part->b) : nullptr;
+  }
+  return e;
+}
+
+bool Sema::check_record(Expr* e, Type* from, Type* to, const std::string& what) {
+  if (!is_record(from) && !is_record(to)) return true;
+  if (from->kind == Kind::opaque || to->kind == Kind::opaque) return true;
+  if (is_record(from) && is_record(to) && from->tag == to->tag) return true;
+  if (to->kind == Kind::union_type && !is_record(from)) return true;  // transparent unions
+  error(e, fmt::format("{}'{}' cannot become '{}'", what, describe(from), describe(to)));
+  return false;
+}
+
+Expr* Sema::convert(Expr* e, Type* to, Use use, const std::string& what) {
+  e = value(e);
+  Type* const from = value_type(e);
+  if (is_error(from) || is_error(to)) return e;
+  const std::string where = what.empty() ? std::string() : what + ": ";
+  if (from->kind == Kind::void_type && to->kind != Kind::void_type) {
+    error(e, where + "this expression has no value");
+    return e;
+  }
+  // A spread array as a parameter is a spread pointer.
+  if (to->kind == Kind::spread_array)
+    return to_word(e, unit_.types.make(Kind::spread_pointer, to->base), use, where);
+  if (is_word(to)) return to_word(e, to, use, where);
+  if (!is_word(from)) {
+    if (!check_record(e, from, to, where)) return e;
+    if ((is_local_pointer(to) && is_floating(from)) || (is_floating(to) && is_local_pointer(from)))
+      error(e, fmt::format("{}'{}' cannot become '{}'", where, describe(from), describe(to)));
+    return e;
+  }
+  if (to->kind == Kind::boolean) return condition(e);
+  if (to->kind == Kind::opaque || to->kind == Kind::void_type) return e;
+  if (is_local_pointer(to)) {
+    error(e,
+          fmt::format("{}'{}' does not become '{}' by itself", where, describe(from), describe(to)),
+          "a global or spread pointer loses its process when it becomes a local one: write the "
+          "cast, or tolocal(...), where the object is this process' own; bulk_read(...) copies "
+          "another process' object");
+  } else {
+    error(e, fmt::format("{}'{}' cannot become '{}'", where, describe(from), describe(to)));
+  }
+  return e;
+}
+
+Expr* Sema::to_word(Expr* e, Type* to, Use use, const std::string& what) {
+  (void)use;
+  Type* const from = value_type(e);
+  if (e->is_zero || is_local_pointer(from)) {
+    if (!e->is_zero && to->kind == Kind::spread_pointer) {
+      error(
+          e,
+          fmt::format("{}'{}' does not become '{}' by itself", what, describe(from), describe(to)),
+          "a spread pointer runs across the processes, a local one does not: write the cast if "
+          "this process' object is meant");
+      return e;
+    }
+    if (!e->is_zero && !is_compatible(from->base, to->base, 1) &&
+        from->base->kind != Kind::void_type && to->base->kind != Kind::void_type)
+      warn(Warning::plain, e->at,
+           fmt::format("{}'{}' becomes '{}' without a cast", what, describe(from), describe(to)));
+    Expr* const word = derived(Node::globalize, e);
+    word->type = to;
+    word->is_zero = e->is_zero;
+    return word;
+  }
+  if (is_word(from)) {
+    const bool any = from->base->kind == Kind::void_type || to->base->kind == Kind::void_type;
+    if (!any && !is_compatible(from->base, to->base, 1))
+      warn(Warning::plain, e->at,
+           fmt::format("{}'{}' becomes '{}' without a cast", what, describe(from), describe(to)));
+    else if (from->kind == Kind::global_pointer && to->kind == Kind::spread_pointer && !any &&
+             !strip(e)->element_of_spread)
+      warn(Warning::plain, e->at,
+           fmt::format("{}'{}' becomes '{}' without a cast", what, describe(from), describe(to)),
+           "arithmetic on a spread pointer runs across the processes, on a global pointer it "
+           "stays in one");
+    return e;
+  }
+  error(e, fmt::format("{}'{}' cannot become '{}'", what, describe(from), describe(to)),
+        is_integer(from) ? "a global pointer is made from a local one, by toglobal(process, "
+                           "pointer), by & of an object in another process, or from 0"
+                         : "");
+  return e;
+}
+
+Expr* Sema::lvalue(Expr* e, const char* what) {
+  Expr* const inner = strip(e);
+  if (is_error(e->type)) return nullptr;
+  if (inner->mode == Mode::value) {
+    // Casts, conditionals and commas were objects for gcc 2.
+    Type* const own = value_type(inner);
+    const bool cast = inner->node == Node::cast && strip(inner->a)->mode == Mode::local &&
+                      !strip(inner->a)->is_bit_field && word_bytes(own) != 0 &&
+                      word_bytes(own) == word_bytes(strip(inner->a)->type);
+    if (cast || (inner->node == Node::conditional && inner->b != nullptr &&
+                 strip(inner->b)->mode == Mode::local && strip(inner->c)->mode == Mode::local)) {
+      if (is_word(own) || mentions_word(strip(inner->a)->type)) {
+        error(e, fmt::format("{} a cast of a global pointer", what));
+        return nullptr;
+      }
+      inner->as_lvalue = true;
+      for (Expr* p = e;; p = p->a) {
+        p->special = true;
+        p->mode = Mode::local;
+        if (p == inner) break;
+      }
+      spell(own);
+      return e;
+    }
+    error(e, fmt::format("{} something that is not an object", what));
+    return nullptr;
+  }
+  if (e->type->kind == Kind::spread_array || e->type->kind == Kind::array ||
+      e->type->kind == Kind::function) {
+    error(e, fmt::format("{} a whole '{}'", what, describe(e->type)));
+    return nullptr;
+  }
+  if (e->mode == Mode::remote && inner->is_bit_field) {
+    error(e, fmt::format("{} a bit-field of another process' structure", what),
+          "a bit-field has no address of its own: read the structure, change it, write it back");
+    return nullptr;
+  }
+  return e;
+}
+
+}  // namespace viaduct::splitcc

@@ -1,0 +1,142 @@
+#pragma once
+/// @file
+/// Types of C and of Split-C. Qualifiers are not part of them: gcc checks those in what is plain C.
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace viaduct::splitcc {
+
+struct Expr;
+struct Type;
+
+enum class Kind : std::uint8_t {
+  error,  // something was wrong, and has been said: goes with everything
+  void_type,
+  boolean,
+  character,
+  schar,
+  uchar,
+  short_int,
+  ushort,
+  integer,
+  uint,
+  long_int,
+  ulong,
+  llong,
+  ullong,
+  int128,
+  uint128,
+  enumeration,
+  float_type,
+  double_type,
+  ldouble,
+  floatn,  // by its spelling
+  complex,
+  pointer,         // T *
+  global_pointer,  // T *global
+  spread_pointer,  // T *spread
+  array,           // T[n]
+  spread_array,    // T[n]::
+  function,
+  structure,
+  union_type,
+  opaque,  // va_list, vectors: by its spelling
+};
+
+/// A bound of an array or of the spread part of one.
+struct Bound {
+  Expr* size = nullptr;  // null: []
+  std::string snapshot;  // the variable that holds its value, where it was evaluated once
+};
+
+struct Parameter {
+  std::string_view name;
+  Type* type = nullptr;
+};
+
+struct Member {
+  std::string_view name;  // empty: unnamed structure or union, whose members count as outer ones
+  Type* type = nullptr;
+  bool is_bit_field = false;
+};
+
+/// A structure, union or enumeration.
+struct Tag {
+  Kind kind = Kind::structure;
+  std::string name;
+  bool is_complete = false;
+  bool needs_name = false;  // it has none, and is spelled somewhere
+  bool holds_word = false;  // a member is a global pointer, at any depth
+  int depth = 0;            // of the scope that it belongs to; 0: the file
+  std::vector<Member> members;
+};
+
+struct Type {
+  Kind kind = Kind::error;
+  Type* base = nullptr;       // pointee, element, result; of an enumeration nothing
+  Tag* tag = nullptr;         // of structure, union, enumeration
+  std::vector<Bound> bounds;  // of array: one; of spread_array: those left of ::
+  std::vector<Parameter> parameters;
+  bool has_prototype = false;
+  bool is_variadic = false;
+  bool is_volatile = false;
+  std::string_view spelling;  // of floatn, opaque, complex
+};
+
+/// Owns types and knows the basic ones.
+class Types {
+ public:
+  Types();
+  [[nodiscard]] Type* basic(Kind kind) { return basic_[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] Type* make(Kind kind, Type* base = nullptr);
+  [[nodiscard]] Type* spelled(Kind kind, std::string_view spelling);
+  [[nodiscard]] Type* of_tag(Tag* tag);
+  [[nodiscard]] Tag* make_tag(Kind kind, std::string name);
+  [[nodiscard]] Type* pointer_to(Type* base) { return make(Kind::pointer, base); }
+
+ private:
+  std::deque<Type> types_;
+  std::deque<Tag> tags_;
+  std::vector<Type*> basic_;
+};
+
+[[nodiscard]] bool is_integer(const Type* type);
+[[nodiscard]] bool is_floating(const Type* type);
+[[nodiscard]] bool is_arithmetic(const Type* type);
+[[nodiscard]] inline bool is_error(const Type* type) { return type->kind == Kind::error; }
+/// Global or spread pointer: a word in generated C.
+[[nodiscard]] inline bool is_word(const Type* type) {
+  return type->kind == Kind::global_pointer || type->kind == Kind::spread_pointer;
+}
+[[nodiscard]] inline bool is_local_pointer(const Type* type) { return type->kind == Kind::pointer; }
+[[nodiscard]] inline bool is_pointer(const Type* type) {
+  return is_word(type) || is_local_pointer(type);
+}
+[[nodiscard]] inline bool is_record(const Type* type) {
+  return type->kind == Kind::structure || type->kind == Kind::union_type;
+}
+[[nodiscard]] inline bool is_scalar(const Type* type) {
+  return is_arithmetic(type) || is_pointer(type);
+}
+/// Whether a word is in it, at any depth but behind pointers.
+[[nodiscard]] bool holds_word(const Type* type);
+/// Whether its declaration in C would differ: a word, a spread array, or something made of them.
+[[nodiscard]] bool mentions_word(const Type* type);
+
+/// Bytes of a value that one instruction moves, else 0. Not for floating types.
+[[nodiscard]] int word_bytes(const Type* type);
+
+/// For the user: as in Split-C.
+[[nodiscard]] std::string describe(const Type* type);
+
+/// Whether values of one may be used as values of the other's type, pointees too: roughly.
+[[nodiscard]] bool is_compatible(const Type* a, const Type* b, int depth = 0);
+
+/// The member, and the path of members that leads to it.
+[[nodiscard]] const Member* find_member(const Tag* tag, std::string_view name);
+
+}  // namespace viaduct::splitcc

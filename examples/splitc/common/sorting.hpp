@@ -1,0 +1,49 @@
+#pragma once
+// What the two sorting programs share: where the keys come from, how the result is checked, and
+// where it goes.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "examples/splitc/common/program.hpp"
+
+namespace examples {
+
+/// Whole numbers of 64 bits with the sign bit turned over: unsigned keys in the numbers' order.
+using Key = std::uint64_t;
+[[nodiscard]] constexpr Key key_of(std::int64_t number) {
+  return static_cast<Key>(number) ^ (Key{1} << 63);
+}
+[[nodiscard]] constexpr std::int64_t number_of(Key key) {
+  return static_cast<std::int64_t>(key ^ (Key{1} << 63));
+}
+
+struct SortOptions {
+  std::string file;                              ///< numbers, one or more a line; else generated
+  std::size_t count = 200000;                    ///< generated
+  std::uint64_t range = std::uint64_t{1} << 32;  ///< generated from 0 to range - 1
+  std::uint64_t seed = 1;
+  std::string output;
+};
+void add_sort_options(CLI::App& app, SortOptions& options);
+
+/// Collective. This process' block (blocks.hpp) of the keys.
+[[nodiscard]] std::vector<Key> load_keys(const SortOptions& options);
+
+/// What does not change when keys are moved about, and does when one is lost or altered.
+struct Fingerprint {
+  std::uint64_t count = 0;
+  std::uint64_t sum = 0;
+  std::uint64_t mixed_sum = 0;
+};
+/// Collective. Of all processes' keys.
+[[nodiscard]] Fingerprint fingerprint_of(const std::vector<Key>& mine);
+
+/// Collective. Writes the result where the options say, checks it, and answers the exit code: the
+/// keys, process after process, must be in order and be those of @p before.
+[[nodiscard]] int finish_sort(const SortOptions& options, const std::vector<Key>& mine,
+                              const Fingerprint& before);
+
+}  // namespace examples

@@ -1,0 +1,50 @@
+#pragma once
+/// @file
+/// Which parts of a range of offsets are taken: first fit, nothing but bookkeeping. The same calls
+/// in the same order give the same offsets in every process. Not thread-safe.
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+namespace viaduct {
+
+class SpanAllocator {
+ public:
+  /// Offsets 0 to @p bytes - 1. Spans begin and end at multiples of @p grain, a power of two.
+  SpanAllocator(std::size_t bytes, std::size_t grain);
+
+  /// The lowest offset, a multiple of @p alignment (a power of two), where @p bytes bytes are free;
+  /// empty when there is none. A span of 0 bytes takes one grain.
+  /// Cost: the number of free spans before that place.
+  [[nodiscard]] std::optional<std::size_t> try_allocate(std::size_t bytes, std::size_t alignment);
+
+  struct Released {
+    std::size_t bytes;      ///< of the span, rounded up to the grain
+    std::size_t free_from;  ///< the free span that it is now part of
+    std::size_t free_to;
+  };
+  /// Empty when no span begins at @p offset.
+  [[nodiscard]] std::optional<Released> try_release(std::size_t offset);
+
+  /// What try_allocate() was asked for, 0 when no span begins at @p offset.
+  [[nodiscard]] std::size_t bytes_at(std::size_t offset) const noexcept;
+  [[nodiscard]] std::size_t total_bytes() const noexcept { return total_; }
+  /// The sum of what was asked for and not released.
+  [[nodiscard]] std::size_t allocated_bytes() const noexcept { return allocated_; }
+  [[nodiscard]] std::size_t largest_free_bytes() const noexcept;
+
+ private:
+  struct Used {
+    std::size_t bytes;
+    std::size_t requested;
+  };
+  std::size_t total_;
+  std::size_t grain_;
+  std::size_t allocated_ = 0;
+  std::map<std::size_t, std::size_t> free_;  // offset to bytes; no two side by side
+  std::unordered_map<std::size_t, Used> used_;
+};
+
+}  // namespace viaduct

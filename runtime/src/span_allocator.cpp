@@ -1,0 +1,74 @@
+#include "runtime/span_allocator.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace viaduct {
+namespace {
+
+constexpr std::size_t align_up(std::size_t value, std::size_t to) noexcept {
+  return (value + to - 1) & ~(to - 1);
+}
+
+}  // namespace
+
+SpanAllocator::SpanAllocator(std::size_t bytes, std::size_t grain)
+    : total_(bytes & ~(grain - 1)), grain_(grain) {
+  if (total_ != 0) free_.emplace(0, total_);
+}
+
+std::optional<std::size_t> SpanAllocator::try_allocate(std::size_t bytes, std::size_t alignment) {
+  if (bytes > total_) return std::nullopt;
+  const std::size_t wanted = align_up(std::max<std::size_t>(bytes, 1), grain_);
+  alignment = std::max(alignment, grain_);
+  for (auto it = free_.begin(); it != free_.end(); ++it) {
+    const std::size_t begin = it->first;
+    const std::size_t end = begin + it->second;
+    const std::size_t offset = align_up(begin, alignment);
+    if (offset > end || wanted > end - offset) continue;
+    used_.emplace(offset, Used{wanted, bytes});
+    if (offset + wanted < end)
+      free_.emplace_hint(std::next(it), offset + wanted, end - offset - wanted);
+    if (offset > begin)
+      it->second = offset - begin;
+    else
+      free_.erase(it);
+    allocated_ += bytes;
+    return offset;
+  }
+  return std::nullopt;
+}
+
+std::optional<SpanAllocator::Released> SpanAllocator::try_release(std::size_t offset) {
+  const auto used = used_.find(offset);
+  if (used == used_.end()) return std::nullopt;
+  const std::size_t bytes = used->second.bytes;
+  allocated_ -= used->second.requested;
+  used_.erase(used);
+  auto merged = free_.emplace(offset, bytes).first;
+  if (const auto next = std::next(merged); next != free_.end() && next->first == offset + bytes) {
+    merged->second += next->second;
+    free_.erase(next);
+  }
+  if (merged != free_.begin()) {
+    if (const auto before = std::prev(merged); before->first + before->second == offset) {
+      before->second += merged->second;
+      free_.erase(merged);
+      merged = before;
+    }
+  }
+  return Released{bytes, merged->first, merged->first + merged->second};
+}
+
+std::size_t SpanAllocator::bytes_at(std::size_t offset) const noexcept {
+  const auto used = used_.find(offset);
+  return used != used_.end() ? std::max<std::size_t>(used->second.requested, 1) : 0;
+}
+
+std::size_t SpanAllocator::largest_free_bytes() const noexcept {
+  std::size_t largest = 0;
+  for (const auto& [offset, bytes] : free_) largest = std::max(largest, bytes);
+  return largest;
+}
+
+}  // namespace viaduct

@@ -1,0 +1,235 @@
+#pragma once
+/// @file
+/// Reads and writes of single values: blocking (read, write) and split-phase (get, put; sync()
+/// waits for them). Any trivially copyable type; values of 1, 2, 4 and 8 bytes at their natural
+/// alignment are never seen half written. Source: Begel et al. 2001, sections 4.2 and 6.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "splitc/detail/access.hpp"
+#include "splitc/global_ptr.hpp"
+#include "splitc/spread_ptr.hpp"
+
+namespace viaduct::splitc {
+
+template <class T>
+concept Value = std::is_trivially_copyable_v<T> && std::is_object_v<T>;
+/// What may be written to.
+template <class T>
+concept Variable = Value<T> && !std::is_const_v<T>;
+
+/// The value at @p from.
+///
+/// Blocks      until it is here.
+/// Progress    a poll point, and a light one (three loads) where the memory is mapped.
+/// Order       an acquire load where the memory is mapped: what the writer did before its write is
+///             seen afterwards. See docs/memory-model.md.
+/// Cost        where the memory is mapped, a load and the light poll; else one round trip.
+/// Errors      stops the program with a sentence for a null pointer or a process that does not
+///             exist; throws Error when that process is lost.
+template <Value T>
+[[nodiscard]] inline std::remove_cv_t<T> read(global_ptr<T> from) {
+  using V = std::remove_cv_t<T>;
+  if constexpr (detail::kIsWord<V>) {
+    if (const std::byte* place = detail::place_of(from.word())) [[likely]] {
+      detail::light_poll();
+      return detail::load_word<V>(place);
+    }
+  }
+  return detail::read_value<V>(from.word());
+}
+
+/// Writes @p value to @p to.
+///
+/// Blocks      until it is there.
+/// Order       a release store where the memory is mapped. A later read may be served before other
+///             processes see the write (store buffering); write_fenced() rules that out.
+/// Otherwise as read().
+template <Variable T>
+inline void write(global_ptr<T> to, std::type_identity_t<T> value) {
+  if constexpr (detail::kIsWord<T>) {
+    if (std::byte* place = detail::place_of(to.word())) [[likely]] {
+      detail::light_poll();
+      detail::store_word<T>(place, value);
+      return;
+    }
+  }
+  detail::write_value(to.word(), value);
+}
+
+/// write(), and no later access of this process takes effect before it: sequential consistency for
+/// those who use it for all their writes. Cost: a full fence, tens of cycles.
+template <Variable T>
+inline void write_fenced(global_ptr<T> to, std::type_identity_t<T> value) {
+  std::byte* const place = detail::kIsWord<T> ? detail::place_of(to.word()) : nullptr;
+  if (place != nullptr) [[likely]] {
+    detail::light_poll();
+    if constexpr (detail::kIsWord<T>) detail::store_word<T>(place, value);
+  } else {
+    detail::write_fenced_value(to.word(), value);
+  }
+  detail::full_fence<detail::Fence::write_fenced>();
+}
+
+/// Begins to fetch the value at @p from into @p to, which must stay where it is until the get is
+/// complete, and is unspecified until then.  Order: none, with anything, until sync().
+/// Blocks: only while requests to that process use up its credits. Otherwise as read().
+template <Value T>
+inline detail::Handle get(std::type_identity_t<std::remove_cv_t<T>>* to, global_ptr<T> from) {
+  using V = std::remove_cv_t<T>;
+  if constexpr (detail::kIsWord<V>) {
+    if (const std::byte* place = detail::place_of(from.word())) [[likely]] {
+      detail::light_poll();
+      *to = detail::load_word<V>(place);
+      return {};
+    }
+  }
+  return detail::get_slow(to, from.word(), sizeof(V));
+}
+
+/// Begins to write @p value to @p to. Order: none, with anything, until sync().
+template <Variable T>
+inline detail::Handle put(global_ptr<T> to, std::type_identity_t<T> value) {
+  if constexpr (detail::kIsWord<T>) {
+    if (std::byte* place = detail::place_of(to.word())) [[likely]] {
+      detail::light_poll();
+      detail::store_word<T>(place, value);
+      return {};
+    }
+  }
+  return detail::put_value(to.word(), value);
+}
+
+/// A hint: begins to fetch the cache line of the object at @p from, so that a later access to it
+/// does not wait. Random accesses to large arrays gain from it when they are known some ten
+/// accesses ahead.
+///
+/// Blocks      never; not a poll point.
+/// Cost        the look for the place. Does nothing where memory is not mapped.
+/// Errors      none, whatever the pointer.
+template <class T>
+inline void prefetch(global_ptr<T> from) noexcept {
+  if (const std::byte* place = detail::place_of(from.word())) detail::prefetch_line(place);
+}
+
+// The same for spread pointers.
+template <class T>
+inline void prefetch(spread_ptr<T> from) noexcept {
+  prefetch(global_ptr<T>(from));
+}
+template <Value T>
+[[nodiscard]] inline std::remove_cv_t<T> read(spread_ptr<T> from) {
+  return read(global_ptr<T>(from));
+}
+template <Variable T>
+inline void write(spread_ptr<T> to, std::type_identity_t<T> value) {
+  write(global_ptr<T>(to), value);
+}
+template <Variable T>
+inline void write_fenced(spread_ptr<T> to, std::type_identity_t<T> value) {
+  write_fenced(global_ptr<T>(to), value);
+}
+template <Value T>
+inline detail::Handle get(std::type_identity_t<std::remove_cv_t<T>>* to, spread_ptr<T> from) {
+  return get(to, global_ptr<T>(from));
+}
+template <Variable T>
+inline detail::Handle put(spread_ptr<T> to, std::type_identity_t<T> value) {
+  return put(global_ptr<T>(to), value);
+}
+
+/// Whether the get or put that @p handle came from is complete.  Progress: polls when it is not.
+[[nodiscard]] bool is_done(detail::Handle handle);
+/// Blocks until it is.
+void wait(detail::Handle handle);
+
+/// What `*p` and `p[i]` are: using it as a value reads, assigning to it writes (both block), and
+/// `p[i] += v` reads, then writes: not atomically.
+template <class T>
+class global_ref {
+ public:
+  explicit global_ref(global_ptr<T> to) noexcept : to_(to) {}
+  global_ref(const global_ref&) = default;
+
+  operator std::remove_cv_t<T>() const { return read(to_); }
+  const global_ref& operator=(std::type_identity_t<T> value) const requires(!std::is_const_v<T>) {
+    write(to_, value);
+    return *this;
+  }
+  /// Assigns the value, not the reference.
+  const global_ref& operator=(const global_ref& other) const {
+    static_assert(!std::is_const_v<T>, "assignment through a pointer to const");
+    write(to_, read(other.to_));
+    return *this;
+  }
+  [[nodiscard]] global_ptr<T> operator&() const noexcept { return to_; }
+
+  template <class U>
+  const global_ref& operator+=(U v) const {
+    return change([v](T old) { return static_cast<T>(old + v); });
+  }
+  template <class U>
+  const global_ref& operator-=(U v) const {
+    return change([v](T old) { return static_cast<T>(old - v); });
+  }
+  template <class U>
+  const global_ref& operator*=(U v) const {
+    return change([v](T old) { return static_cast<T>(old * v); });
+  }
+  template <class U>
+  const global_ref& operator/=(U v) const {
+    return change([v](T old) { return static_cast<T>(old / v); });
+  }
+  template <class U>
+  const global_ref& operator|=(U v) const {
+    return change([v](T old) { return static_cast<T>(old | v); });
+  }
+  template <class U>
+  const global_ref& operator&=(U v) const {
+    return change([v](T old) { return static_cast<T>(old & v); });
+  }
+  template <class U>
+  const global_ref& operator^=(U v) const {
+    return change([v](T old) { return static_cast<T>(old ^ v); });
+  }
+  const global_ref& operator++() const {
+    return change([](T value) { return ++value; });
+  }
+  const global_ref& operator--() const {
+    return change([](T value) { return --value; });
+  }
+  std::remove_cv_t<T> operator++(int) const {
+    const auto old = read(to_);
+    write(to_, static_cast<T>(old + 1));
+    return old;
+  }
+  std::remove_cv_t<T> operator--(int) const {
+    const auto old = read(to_);
+    write(to_, static_cast<T>(old - 1));
+    return old;
+  }
+
+ private:
+  /// Reads and writes. Where memory is mapped the place is looked for once, with one poll point: a
+  /// processor that waits for memory sees more of them ahead.
+  template <class F>
+  const global_ref& change(F f) const {
+    static_assert(!std::is_const_v<T>, "assignment through a pointer to const");
+    if constexpr (detail::kIsWord<T>) {
+      if (std::byte* place = detail::place_of(to_.word())) [[likely]] {
+        detail::light_poll();
+        detail::store_word<T>(place, f(detail::load_word<T>(place)));
+        return *this;
+      }
+    }
+    write(to_, f(read(to_)));
+    return *this;
+  }
+
+  global_ptr<T> to_;
+};
+
+}  // namespace viaduct::splitc

@@ -1,0 +1,47 @@
+#pragma once
+/// @file
+/// Reads, writes, gets and puts of any number of elements. Source: Begel et al. 2001, section 6.
+
+#include <cstddef>
+
+#include "splitc/access.hpp"
+
+namespace viaduct::splitc {
+
+namespace detail {
+void bulk_read(void* to, std::uint64_t from, std::size_t bytes);
+void bulk_write(std::uint64_t to, const void* from, std::size_t bytes);
+Handle bulk_get(void* to, std::uint64_t from, std::size_t bytes);
+Handle bulk_put(std::uint64_t to, const void* from, std::size_t bytes);
+}  // namespace detail
+
+/// @p count elements at @p from into @p to.
+///
+/// Blocks      until they are here.  Progress: a poll point.
+/// Order       as read(), for the block as a whole; its bytes are not atomic.
+/// Cost        one copy where the memory is mapped; on the message path requests of up to 4 KiB,
+///             gathered from and scattered to user memory.
+template <Value T>
+inline void bulk_read(std::type_identity_t<std::remove_cv_t<T>>* to, global_ptr<T> from,
+                      std::size_t count) {
+  detail::bulk_read(to, from.word(), count * sizeof(T));
+}
+/// Blocks until all are there.
+template <Variable T>
+inline void bulk_write(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count) {
+  detail::bulk_write(to.word(), from, count * sizeof(T));
+}
+/// Split-phase: sync() or wait() completes it; @p to is unspecified until then.
+template <Value T>
+inline detail::Handle bulk_get(std::type_identity_t<std::remove_cv_t<T>>* to, global_ptr<T> from,
+                               std::size_t count) {
+  return detail::bulk_get(to, from.word(), count * sizeof(T));
+}
+/// Split-phase. @p from may be changed when the call returns.
+template <Variable T>
+inline detail::Handle bulk_put(global_ptr<T> to, const std::type_identity_t<T>* from,
+                               std::size_t count) {
+  return detail::bulk_put(to.word(), from, count * sizeof(T));
+}
+
+}  // namespace viaduct::splitc

@@ -1,0 +1,299 @@
+#pragma once
+// The lines that collectives exchange, and the check that all processes call the same.
+//
+// Collective calls are numbered. In each one a process gets at most one line in a round, from a
+// process that both know. A line of call s is written again in call s + kSlots: among any
+// kSlots - 1 calls in a row there is one that nobody ends before all have begun it (the Collector
+// puts a barrier in where a program's calls do not see to that), so that the old line has been read
+// by then.
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "runtime/job_page.hpp"
+#include "runtime/types.hpp"
+#include "splitc/detail/collective_call.hpp"
+#include "splitc/detail/hot.hpp"
+
+namespace viaduct {
+class Job;
+}
+
+namespace viaduct::splitc::detail {
+
+inline constexpr std::uint32_t kLineWords = 7;
+inline constexpr std::size_t kLineBytes = kLineWords * 8;
+
+/// In the window of the process that reads it. A value that does not fit lies in its sender's
+/// window: then word 0 says where, word 1 in which process'.
+struct alignas(kDestructivePairBytes) Line {
+  std::uint64_t words[kLineWords];
+  std::atomic<std::uint64_t> mark;  // written last
+};
+static_assert(sizeof(Line) == 128);
+
+/// A call, for those who find that theirs is another one.
+struct CallRecord {
+  std::atomic<std::uint64_t> mark;  // written last
+  std::atomic<std::uint64_t> what;  // kind, operator, element, root
+  std::atomic<std::uint64_t> element_bytes;
+  std::atomic<std::uint64_t> count;
+  std::atomic<const char*> place_what;  // where it stands in the source
+  std::atomic<const char*> file;
+  std::atomic<int> line;
+};
+
+inline constexpr std::uint32_t kSlots = 8;
+inline constexpr std::uint32_t kCallRecords = 16;
+
+/// What a process keeps for collectives in its window; its lines follow.
+struct alignas(kDestructivePairBytes) CollectorBlock {
+  CallRecord calls[kCallRecords];
+};
+
+/// A value on its way: where it lies in this process, and where others find it when it does not fit
+/// a line.
+struct Parcel {
+  const void* data;
+  std::size_t bytes;
+  std::uint64_t place;
+  std::uint64_t owner;  // in whose window
+
+  static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+};
+
+inline constexpr CollectiveCall kBarrierCall = make_plain_collective(CollectiveKind::barrier);
+
+class Collector {
+ public:
+  /// Collective.
+  explicit Collector(Machine& machine);
+  /// Nobody may be in a collective any more.
+  ~Collector();
+  Collector(const Collector&) = delete;
+  Collector& operator=(const Collector&) = delete;
+
+  /// Reductions go in rounds of partners over the greatest power of two of processes. With P
+  /// processes the first 2 * surplus go in pairs, of which the lower one takes part for both.
+  [[nodiscard]] std::uint32_t rounds() const noexcept { return rounds_; }
+  [[nodiscard]] std::uint32_t surplus() const noexcept { return surplus_; }
+  [[nodiscard]] std::uint32_t gather_round() const noexcept { return rounds_; }
+  [[nodiscard]] std::uint32_t spread_round() const noexcept { return rounds_ + 1; }
+
+  /// Begins a call: numbers it and makes its mark. @p synchronises: nobody ends it before all have
+  /// begun it.  A poll point.
+  void begin(const CollectiveCall& call, bool synchronises, std::uint32_t root = 0,
+             std::uint64_t count = 1) {
+    if (!synchronises || notified_) [[unlikely]]
+      prepare(call, synchronises);
+    number(call, root, count);
+    record(call, root, count);
+    if (synchronises) unsynchronised_ = 0;
+    light_poll();
+  }
+
+  /// The place of begin() where there is one process.
+  void alone(CollectiveKind kind);
+  /// This process has come to the end of the program. To be called once.
+  void end() noexcept;
+
+  /// One value to @p process in @p round of the call.
+  template <class T>
+  void send(std::uint32_t process, std::uint32_t round, const T& value) {
+    if constexpr (sizeof(T) <= kLineBytes) {
+      if (Line* lines = peers_[process]) [[likely]] {
+        std::memcpy(lines[base_ + round].words, &value, sizeof(T));
+        publish(process, lines, round);
+        return;
+      }
+    }
+    send_parcel(process, round, wrap(&value, sizeof(T)));
+  }
+  /// The mark alone.
+  void send_mark(std::uint32_t process, std::uint32_t round) {
+    if (Line* lines = peers_[process]) [[likely]] {
+      publish(process, lines, round);
+      return;
+    }
+    send_parcel(process, round, {});
+  }
+
+  /// The value that @p process sends in @p round; waits for it.
+  template <class T>
+  [[nodiscard]] T receive(std::uint32_t process, std::uint32_t round) {
+    std::array<std::byte, sizeof(T)> bytes;
+    await(process, round);
+    if constexpr (sizeof(T) <= kLineBytes)
+      std::memcpy(bytes.data(), lines_[base_ + round].words, sizeof(T));
+    else
+      (void)take(round, bytes.data(), sizeof(T));
+    return std::bit_cast<T>(bytes);
+  }
+  void await(std::uint32_t process, std::uint32_t round) {
+    const std::atomic<std::uint64_t>& mark = lines_[base_ + round].mark;
+    for (std::uint32_t i = 0; i < spins_; ++i) {
+      if (mark.load(std::memory_order_acquire) == mark_) [[likely]]
+        return;
+      light_poll();
+    }
+    await_slow(process, round);
+  }
+
+  /// Space in the window for what this call sends that does not fit lines.
+  void open_outbox(std::size_t bytes);
+  /// What does not fit a line is copied to the outbox, which must have been opened.
+  [[nodiscard]] Parcel wrap(const void* data, std::size_t bytes);
+  void send_parcel(std::uint32_t process, std::uint32_t round, Parcel parcel);
+  /// After await(): the line's value to @p to. Answers it as a parcel to be sent on.
+  Parcel take(std::uint32_t round, void* to, std::size_t bytes);
+  Parcel receive_bytes(std::uint32_t process, std::uint32_t round, void* to, std::size_t bytes) {
+    await(process, round);
+    return take(round, to, bytes);
+  }
+
+  void barrier() {
+    barrier_begin();
+    barrier_rest(0);
+  }
+  void barrier_notify();
+  void barrier_wait();
+  [[nodiscard]] bool barrier_try();
+
+  // Of bytes; collective.cpp.
+  void broadcast(const CollectiveCall& call, std::uint32_t root, void* data, std::uint64_t count);
+  void gather(const CollectiveCall& call, const void* value, void* all);
+  void gather_to_one(const CollectiveCall& call, std::uint32_t root, const void* value, void* all);
+
+  /// A line has come as a message. By the Machine, in its polls.
+  void arrived(std::uint32_t index, std::uint64_t mark, const std::uint64_t* words,
+               std::uint32_t count);
+
+ private:
+  /// The upper 16 bits of a mark are the call's number; the others depend on it and on all calls
+  /// before.
+  static constexpr unsigned kNumberShift = 48;
+
+  void number(const CollectiveCall& call, std::uint32_t root, std::uint64_t count) noexcept {
+    constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
+    ++sequence_;
+    history_ = (history_ ^ call.hash ^ (root + count * kMix)) * kMix;
+    mark_ = sequence_ << kNumberShift | history_ >> (64 - kNumberShift) | 1;
+    base_ = static_cast<std::uint32_t>(sequence_ % kSlots) * lines_per_slot_;
+    kind_ = call.kind;
+  }
+  /// For those who wait for this process, or find that it calls something else.
+  void record(const CollectiveCall& call, std::uint32_t root, std::uint64_t count) noexcept {
+    CallRecord& record = block_->calls[sequence_ % kCallRecords];
+    record.what.store(
+        static_cast<std::uint64_t>(call.kind) | static_cast<std::uint64_t>(call.op) << 8 |
+            static_cast<std::uint64_t>(call.element) << 16 | static_cast<std::uint64_t>(root) << 32,
+        std::memory_order_relaxed);
+    record.element_bytes.store(call.element_bytes, std::memory_order_relaxed);
+    record.count.store(count, std::memory_order_relaxed);
+    record.file.store(call_place.file, std::memory_order_relaxed);
+    if (call_place.file != nullptr) [[unlikely]] {
+      record.place_what.store(call_place.what, std::memory_order_relaxed);
+      record.line.store(call_place.line, std::memory_order_relaxed);
+    }
+    record.mark.store(mark_, std::memory_order_release);
+  }
+  void publish(std::uint32_t process, Line* lines, std::uint32_t round) {
+    lines[base_ + round].mark.store(mark_, std::memory_order_release);
+    if (records_[process].sleeping.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      wake(process);
+  }
+
+  [[gnu::noinline]] void prepare(const CollectiveCall& call, bool synchronises);
+  [[gnu::noinline]] void await_slow(std::uint32_t process, std::uint32_t round);
+  [[gnu::noinline]] void wake(std::uint32_t process) noexcept;
+  [[nodiscard]] bool has_come(std::uint32_t process, std::uint32_t round);
+  [[nodiscard]] Line* lines_of(std::uint32_t process);
+  void send_fragments(std::uint32_t process, std::uint32_t round, const Parcel& parcel);
+  template <class Body>
+  void naming_the_lost(Body&& body);
+  void broadcast_piece(std::uint32_t root, std::byte* data, std::size_t bytes);
+  void transfer_piece(std::uint32_t from, std::uint32_t to, std::byte* data, std::size_t bytes);
+  /// The line goes out before anything else is done.
+  void barrier_begin() {
+    if (notified_) [[unlikely]]
+      prepare(kBarrierCall, true);
+    number(kBarrierCall, 0, 1);
+    send_mark(process_after(1), 0);
+    record(kBarrierCall, 0, 1);
+    unsynchronised_ = 0;
+    light_poll();
+  }
+  /// From @p round on.
+  void barrier_rest(std::uint32_t round) {
+    for (;;) {
+      await(process_before(1U << round), round);
+      if (++round == barrier_rounds_) return;
+      send_mark(process_after(1U << round), round);
+    }
+  }
+  [[nodiscard]] static std::uint32_t process_after(std::uint32_t distance) noexcept {
+    const std::uint32_t process = hot.myproc + distance;
+    return process < hot.procs ? process : process - hot.procs;
+  }
+  [[nodiscard]] static std::uint32_t process_before(std::uint32_t distance) noexcept {
+    return hot.myproc < distance ? hot.myproc + hot.procs - distance : hot.myproc - distance;
+  }
+
+  // collector_check.cpp
+  [[nodiscard]] CollectorBlock* block_of(std::uint32_t process);
+  void compare_calls(std::uint32_t process);
+  [[nodiscard]] bool differs(std::uint32_t process);
+  [[nodiscard]] std::uint32_t who_differs(std::uint32_t process);
+  [[noreturn]] void stop_mismatch(std::uint32_t process);
+
+  std::uint64_t sequence_ = 0;
+  std::uint64_t history_ = 0;
+  std::uint64_t mark_ = 0;
+  std::uint32_t base_ = 0;  // of the call's lines
+  std::uint32_t lines_per_slot_ = 1;
+  Line* lines_ = nullptr;
+  std::vector<Line*> peers_;  // null: not mapped yet, or reached by messages
+  std::vector<CollectorBlock*> blocks_;
+  const RankRecord* records_ = nullptr;
+  CollectorBlock* block_ = nullptr;
+  std::uint32_t spins_ = 0;
+  std::uint32_t rounds_ = 0;
+  std::uint32_t surplus_ = 0;
+  std::uint32_t unsynchronised_ = 0;  // calls since the last one that synchronised
+  CollectiveKind kind_ = CollectiveKind::barrier;
+  bool notified_ = false;  // between barrier_notify and barrier_wait
+  std::uint32_t barrier_round_ = 0;
+  std::uint32_t barrier_rounds_ = 0;
+
+  struct Outbox {
+    std::size_t place = 0;
+    std::size_t bytes = 0;
+  };
+  std::array<Outbox, kSlots> outboxes_;
+  std::size_t outbox_used_ = 0;
+  std::vector<std::vector<std::uint64_t>> inbox_;  // by line: what messages have brought
+  std::size_t block_place_ = 0;                    // of block_ in the window
+  Machine& machine_;
+  Job& job_;
+};
+
+/// This rank's, null outside splitc_main.
+[[gnu::tls_model("initial-exec")]] extern thread_local constinit Collector* the_collector;
+[[noreturn, gnu::cold]] void stop_without_collector(const char* operation);
+
+[[nodiscard]] inline Collector& collector(const char* operation) {
+  Collector* c = the_collector;
+  if (c == nullptr) [[unlikely]]
+    stop_without_collector(operation);
+  return *c;
+}
+
+/// Stops the program unless @p root is a process.
+[[nodiscard]] std::uint32_t check_root(const char* operation, int root);
+
+}  // namespace viaduct::splitc::detail

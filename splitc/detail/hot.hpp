@@ -1,0 +1,82 @@
+#pragma once
+// What every operation of this rank touches first, and the way from a global address to a place in
+// this process.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace viaduct::splitc::detail {
+
+/// Bits of a global pointer's word: the process above, the address in its address space below.
+inline constexpr unsigned kProcessShift = 48;
+inline constexpr std::uint64_t kAddressMask = (std::uint64_t{1} << kProcessShift) - 1;
+inline constexpr std::uint32_t kMaxProcesses = 65536;
+
+[[nodiscard]] constexpr std::uint32_t process_of(std::uint64_t word) noexcept {
+  return static_cast<std::uint32_t>(word >> kProcessShift);
+}
+[[nodiscard]] constexpr std::uint64_t address_of(std::uint64_t word) noexcept {
+  return word & kAddressMask;
+}
+[[nodiscard]] constexpr std::uint64_t make_word(std::uint32_t process,
+                                                std::uint64_t address) noexcept {
+  return std::uint64_t{process} << kProcessShift | address;
+}
+
+/// Where the most used part of a process' memory (spread memory and heap) is mapped here: the
+/// object that the word w names is at base + (w - first) when that difference is less than bytes.
+/// bytes is 0 while nothing is mapped, where the path is forced to another one, and for processes
+/// that do not exist. A word may cross the end by less than its size: the mapping is longer than
+/// `bytes`.
+struct View {
+  std::uint64_t first = 0;  // the word of the view's first byte
+  std::size_t bytes = 0;
+  std::byte* base = nullptr;
+  std::uint64_t unused = 0;
+};
+static_assert(sizeof(View) == 32);
+
+class Machine;
+
+// What the pointers below show outside splitc_main: nothing is mapped, nothing ever comes.
+extern const View no_views[kMaxProcesses];
+extern const std::uint64_t quiet_word;
+
+struct Hot {
+  const View* views = no_views;  // kMaxProcesses of them
+  // The light poll: something has come when bit 0 of *next_header is not that of empty_header, or
+  // when *attention is not zero.
+  const std::uint64_t* next_header = &quiet_word;
+  std::uint64_t empty_header = 0;
+  const std::uint64_t* attention = &quiet_word;
+  std::uint32_t myproc = 0;
+  std::uint32_t procs = 1;
+  Machine* machine = nullptr;  // null: outside splitc_main
+};
+
+/// The rank's own: ranks may be threads. Split-C belongs to a program and is not loaded later: no
+/// access calls anything to find it, in position-independent code neither.
+[[gnu::tls_model("initial-exec")]] extern thread_local constinit Hot hot;
+
+[[gnu::noinline]] void poll_slow();
+
+/// A light poll point: two loads of lines that stay in this core's cache, and one branch.
+inline void light_poll() {
+  const std::uint64_t header = __atomic_load_n(hot.next_header, __ATOMIC_RELAXED);
+  const std::uint64_t attention = __atomic_load_n(hot.attention, __ATOMIC_RELAXED);
+  if ((((header ^ hot.empty_header) & 1) | attention) != 0) [[unlikely]]
+    poll_slow();
+}
+
+/// The place of @p word in this process when it is in the view of its process, else null.
+[[nodiscard]] inline std::byte* place_of(std::uint64_t word) noexcept {
+  const View& view = hot.views[process_of(word)];
+  const std::uint64_t at = word - view.first;
+  if (at >= view.bytes) [[unlikely]]
+    return nullptr;
+  std::byte* const place = view.base + at;
+  if (place == nullptr) __builtin_unreachable();
+  return place;
+}
+
+}  // namespace viaduct::splitc::detail

@@ -1,0 +1,77 @@
+#pragma once
+// What a process' Split-C consists of, and how its parts wait.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "runtime/clock.hpp"
+#include "runtime/job.hpp"
+#include "splitc/detail/hot.hpp"
+#include "splitc/detail/memory.hpp"
+#include "splitc/settings.hpp"
+
+namespace viaduct::splitc::detail {
+
+class Collector;
+
+/// Nobody in particular is waited for: the loss of any process ends the wait.
+inline constexpr std::uint32_t kAnyone = 0xffffffff;
+
+class Machine {
+ public:
+  /// Collective.
+  explicit Machine(Job& job);
+  /// Collective; after set_failed() it waits for the others for a second at most, and not at all
+  /// when an exception ends it.
+  ~Machine();
+  void set_failed() noexcept;
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  [[nodiscard]] Job& job() noexcept { return job_; }
+  [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
+  [[nodiscard]] Memory& memory() noexcept { return *memory_; }
+  [[nodiscard]] Collector& collector() noexcept { return *collector_; }
+
+  /// Handles what has come. Answers the number of messages.
+  std::uint32_t poll();
+  /// Polls, then yields, then sleeps, until @p done (which may be asked while nothing has
+  /// happened). Throws Error when @p process is lost first, kAnyone: when any is.
+  void wait_until(const char* operation, std::uint32_t process, const std::function<bool()>& done);
+  /// After a plain store that @p process may be waiting for: wakes it when it sleeps.
+  void wake_if_asleep(std::uint32_t process) noexcept;
+  /// Sends one line of a collective, @p operation, as a message; its receiver hands it to
+  /// Collector::arrived().
+  void send_line(const char* operation, std::uint32_t process, std::uint32_t index,
+                 std::uint64_t mark, const std::uint64_t* words, std::uint32_t count);
+  /// The path is forced to messages, or @p process' memory cannot be mapped.
+  [[nodiscard]] bool by_message(std::uint32_t process) const noexcept;
+
+  struct Parts;
+  [[nodiscard]] Parts& parts() noexcept { return *parts_; }
+
+ private:
+  Job& job_;
+  Settings settings_;
+  std::unique_ptr<Memory> memory_;
+  std::unique_ptr<Collector> collector_;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// This rank's; stops the program with a sentence that names @p operation when there is none, or
+/// while a function runs that atomic() has brought here.
+[[nodiscard]] Machine& machine(const char* operation);
+/// The same, but for what such a function may use too.
+[[nodiscard]] Machine& machine_in_call(const char* operation);
+
+/// Stops the program: "viaduct: [rank 3] read: ...".
+[[noreturn, gnu::cold]] void stop(const char* operation, const char* what);
+[[noreturn, gnu::cold]] void stop(const char* operation, const std::string& what);
+/// There is no process @p process; @p where names it: "the global pointer".
+[[noreturn, gnu::cold]] void stop_no_process(const char* operation, const char* where,
+                                             std::int64_t process);
+
+}  // namespace viaduct::splitc::detail

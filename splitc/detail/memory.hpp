@@ -1,0 +1,72 @@
+#pragma once
+// Which parts of a process' memory the others reach with plain loads and stores: the symmetric
+// region (spread memory and malloc's heap), and the program's static data.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "runtime/job.hpp"
+#include "splitc/detail/hot.hpp"
+#include "splitc/settings.hpp"
+
+namespace viaduct::splitc::detail {
+
+/// A range of this process' memory that others have mapped or may map.
+struct SharedRange {
+  std::byte* begin = nullptr;
+  std::size_t bytes = 0;
+};
+
+class Memory {
+ public:
+  /// Collective; the process has one thread (ranks as threads apart). Maps the symmetric region,
+  /// moves the program's static data into shared memory, directs malloc into the region. Throws
+  /// Error naming what is in the way and the setting that moves it.
+  Memory(Job& job, const Settings& settings);
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  /// The view of @p process' symmetric region, mapped at the first call; bytes is 0 when it cannot
+  /// be mapped.
+  [[nodiscard]] View view_of(std::uint32_t process);
+  /// Where [address, address + bytes) of @p process is in this process: in its region or its static
+  /// data. Null: neither, so messages must carry it.
+  [[nodiscard]] std::byte* find(std::uint32_t process, std::uint64_t address, std::size_t bytes);
+  /// Whether the others can find() this range of this process.
+  [[nodiscard]] bool is_shared(const void* local, std::size_t bytes) const noexcept;
+  /// All ranges that they can.
+  [[nodiscard]] std::span<const SharedRange> shared_ranges() const noexcept;
+
+  /// Local address to the address in a global pointer, and back (global_ptr.hpp).
+  [[nodiscard]] std::uint64_t globalize(const void* local) const noexcept;
+  [[nodiscard]] void* localize(std::uint64_t address) const noexcept;
+
+  // Allocation, in global addresses. Zeroed. Throws Error.
+  /// From the part that all processes allocate alike: the same address everywhere, as long as all
+  /// make the same calls. Reserves this process' pages.
+  [[nodiscard]] std::uint64_t allocate_alike(std::size_t bytes);
+  void release_alike(std::uint64_t address);
+  /// From this process' own slice, which is free at this address in every process. Nothing is
+  /// reserved in the others.
+  [[nodiscard]] std::uint64_t allocate_own(std::size_t bytes);
+  /// What was asked for where allocate_alike() or this process' allocate_own() answered
+  /// @p address, at least 1; 0: there is no such allocation.
+  [[nodiscard]] std::size_t bytes_at(std::uint64_t address) const noexcept;
+  /// In two steps, by the process that allocated it: this answers what bytes_at() does, once; then
+  /// all processes clear() their parts; then release_own() makes the place free.
+  [[nodiscard]] std::size_t begin_release_own(std::uint64_t address);
+  void release_own(std::uint64_t address);
+  /// The process whose slice @p address lies in; kMaxProcesses: in none.
+  [[nodiscard]] std::uint32_t owner_of(std::uint64_t address) const noexcept;
+  /// Zeroes this process' part of what is being freed.
+  void clear(std::uint64_t address, std::size_t bytes) noexcept;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace viaduct::splitc::detail

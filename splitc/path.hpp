@@ -1,0 +1,20 @@
+#pragma once
+/// @file
+/// By which way operations reach other processes' memory.
+
+#include <cstdint>
+
+namespace viaduct::splitc {
+
+enum class Path : std::uint8_t {
+  automatic,  ///< the fastest that there is
+  direct,     ///< loads and stores of mapped memory
+  rdma,       ///< the NIC's read and write
+  message,    ///< requests that the owner carries out in its polls
+};
+
+/// Collective. Forces one path from now on, as VIADUCT_SPLITC_PATH does from the start; what it
+/// cannot reach goes by message. For tests and measurements. Precondition: nothing is outstanding.
+void force_path(Path path);
+
+}  // namespace viaduct::splitc

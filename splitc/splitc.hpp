@@ -1,0 +1,42 @@
+#pragma once
+/// @file
+/// Split-C: a global address space over many processes, from C++. A program includes this, defines
+/// splitc_main instead of main, and links viaduct::splitc.
+
+#include "splitc/access.hpp"
+#include "splitc/alloc.hpp"
+#include "splitc/atomic.hpp"
+#include "splitc/bulk.hpp"
+#include "splitc/collective.hpp"
+#include "splitc/global_ptr.hpp"
+#include "splitc/path.hpp"
+#include "splitc/spread_ptr.hpp"
+#include "splitc/store.hpp"
+#include "splitc/sync.hpp"
+
+/// The number of this process, and how many there are.
+#define MYPROC (::viaduct::splitc::myproc())
+#define PROCS (::viaduct::splitc::procs())
+
+namespace splitc = viaduct::splitc;
+
+namespace viaduct {
+class Job;
+}
+
+namespace viaduct::splitc {
+
+/// The job that the processes are the ranks of; inside splitc_main.
+[[nodiscard]] Job& job();
+
+/// Seconds since some moment, from a clock that does not jump.
+[[nodiscard]] double get_seconds() noexcept;
+
+/// Runs @p body in every process, between the collective start and end of Split-C; what main() of
+/// viaduct::splitc does with splitc_main. Answers the exit code.
+int run(int (*body)(int, char**), int argc, char** argv);
+
+}  // namespace viaduct::splitc
+
+/// The program. Called in every process, when all have started; ends when all have returned.
+int splitc_main(int argc, char** argv);

@@ -1,0 +1,234 @@
+/// Read-modify-write and functions at the owner.
+
+#include "splitc/atomic.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <cstring>
+#include <ctime>
+#include <exception>
+#include <iterator>
+#include <string>
+
+#include "splitc/src/wait.hpp"
+#include "splitc/sync.hpp"
+
+namespace viaduct::splitc {
+namespace detail {
+
+namespace header = via::shm::header;
+
+namespace {
+
+std::uint64_t modify(const char* operation, std::uint64_t to, Rmw what, std::uint64_t operand,
+                     std::uint64_t expected, std::size_t bytes) {
+  Machine::Parts& parts = machine(operation).parts();
+  const auto place = parts.locate(operation, to, bytes);
+  light_poll();
+  if (place.here != nullptr) {
+    parts.count(kDirect);
+    if (bytes == 8) return rmw_here<std::uint64_t>(place.here, what, operand, expected);
+    return rmw_here<std::uint32_t>(place.here, what, static_cast<std::uint32_t>(operand),
+                                   static_cast<std::uint32_t>(expected));
+  }
+  Channel& c = parts.channel(process_of(to), false, operation);
+  std::uint64_t old = 0;
+  const std::uint64_t words[] = {address_of(to), operand, expected,
+                                 reinterpret_cast<std::uint64_t>(&old)};
+  const std::uint32_t index = static_cast<std::uint32_t>(what) | (bytes == 8 ? 0x10U : 0U);
+  const std::uint64_t ticket =
+      parts.request(c, operation, wire::make(wire::Op::modify, index), words, 32);
+  parts.finish(operation, {ticket, c.process, c.index, 1});
+  full_fence<Fence::rmw>();
+  return old;
+}
+
+}  // namespace
+
+const char* to_string(Rmw what) noexcept {
+  constexpr const char* kNames[] = {"fetch_add", "swap",     "compare_swap",
+                                    "fetch_and", "fetch_or", "fetch_xor"};
+  const auto i = static_cast<std::size_t>(what);
+  return i < std::size(kNames) ? kNames[i] : "an unknown atomic";
+}
+
+std::uint64_t rmw_slow(std::uint64_t to, Rmw what, std::uint64_t operand, std::uint64_t expected,
+                       std::size_t bytes) {
+  return modify(to_string(what), to, what, operand, expected, bytes);
+}
+
+void stop_thrown(std::uint32_t process, const char* what) {
+  stop("atomic", "the function that process " + std::to_string(process) + " runs in process " +
+                     std::to_string(hot.myproc) + " threw: " + what +
+                     "; catch it in the function, and answer that it failed by its result");
+}
+
+void stop_null_call(const char* operation) {
+  stop(operation, "the global pointer is null: give it an object's address");
+}
+
+namespace {
+
+inline std::uint64_t sendable(const char* operation, const Code& code, CallThunk thunk) {
+  const std::uint64_t number = code.number_of(thunk);
+  if (number == 0) [[unlikely]]
+    stop(operation,
+         "the function is in a shared library: functions that run in other processes must be in "
+         "the program itself");
+  return number;
+}
+
+Handle call_put_slow(std::uint32_t process, CallThunk thunk, const std::uint64_t* words,
+                     std::uint32_t bytes) {
+  constexpr const char* kOperation = "atomic_put";
+  Machine::Parts& parts = machine(kOperation).parts();
+  if (process >= parts.job.size())
+    stop_no_process(kOperation, "the call", static_cast<std::int32_t>(process));
+  light_poll();
+  if (process == hot.myproc) {
+    run_guest(process, thunk, reinterpret_cast<const std::byte*>(words), nullptr);
+    return {};
+  }
+  Channel& c = parts.channel(process, false, kOperation);
+  std::uint64_t line[via::shm::kWordsPerSlot] = {sendable(kOperation, parts.code, thunk)};
+  std::memcpy(line + 1, words, bytes);
+  return parts.note_put(c,
+                        parts.request(c, kOperation, wire::make(wire::Op::run), line, 8 + bytes));
+}
+
+}  // namespace
+
+Handle call_put(std::uint32_t process, CallThunk thunk, const std::uint64_t* words,
+                std::uint32_t bytes) {
+  if (hot.machine == nullptr) [[unlikely]]
+    return call_put_slow(process, thunk, words, bytes);
+  Machine::Parts& parts = hot.machine->parts();
+  Channel* const c = process < parts.channels.size() ? parts.channels[process][0].get() : nullptr;
+  if (c == nullptr || !c->open) return call_put_slow(process, thunk, words, bytes);
+  via::shm::Slot* const slot = parts.claim_at_once(*c);
+  if (slot == nullptr) return call_put_slow(process, thunk, words, bytes);
+  slot->put(0, sendable("atomic_put", parts.code, thunk));
+  for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i + 1, words[i]);
+  const Handle handle{++c->sent, c->process, c->index, 0};
+  c->last_put = handle.ticket;
+  c->vi->publish(*slot, header::make(via::shm::MessageKind::inline_data, 8 + bytes,
+                                     wire::make(wire::Op::run)));
+  return handle;
+}
+
+void call_slow(std::uint32_t process, CallThunk thunk, const void* arguments, std::size_t bytes,
+               void* result, std::size_t result_bytes) {
+  constexpr const char* kOperation = "atomic";
+  Machine::Parts& parts = machine(kOperation).parts();
+  if (process >= parts.job.size())
+    stop_no_process(kOperation, "the call", static_cast<std::int32_t>(process));
+  light_poll();
+  if (process == hot.myproc) {
+    std::byte answer[kResultBytes] = {};
+    run_guest(process, thunk, static_cast<const std::byte*>(arguments), answer);
+    if (result_bytes != 0) std::memcpy(result, answer, result_bytes);
+    full_fence<Fence::call>();  // where messages do it, they are one
+    return;
+  }
+  const std::uint64_t number = sendable(kOperation, parts.code, thunk);
+  Channel& c = parts.channel(process, false, kOperation);
+  std::uint64_t words[via::shm::kWordsPerSlot] = {number, reinterpret_cast<std::uint64_t>(result)};
+  std::memcpy(words + 2, arguments, bytes);
+  const std::uint64_t ticket = parts.request(
+      c, kOperation, wire::make(wire::Op::call, static_cast<std::uint32_t>(result_bytes)), words,
+      static_cast<std::uint32_t>(16 + bytes));
+  parts.finish(kOperation, {ticket, c.process, c.index, 1});
+}
+
+}  // namespace detail
+
+namespace {
+
+/// What the word of a lock holds that this process has.
+std::uint64_t me() noexcept { return std::uint64_t{detail::hot.myproc} + 1; }
+
+/// compare_swap() of the lock's word under the name of @p operation.
+std::uint64_t change(const char* operation, global_ptr<lock_t> l, std::uint64_t expected,
+                     std::uint64_t desired) {
+  constexpr auto kWhat = detail::Rmw::compare_swap;
+  if (std::byte* place = detail::place_of(l.word())) [[likely]] {
+    detail::light_poll();
+    return detail::rmw_here<std::uint64_t>(place, kWhat, desired, expected);
+  }
+  return detail::modify(operation, l.word(), kWhat, desired, expected, sizeof(lock_t));
+}
+
+std::uint64_t holder_of(const char* operation, global_ptr<lock_t> l) {
+  std::uint64_t holder = 0;
+  if (const std::byte* place = detail::place_of(l.word())) {
+    detail::light_poll();
+    return detail::load_word<std::uint64_t>(place);
+  }
+  detail::read_as(operation, l.word(), &holder, sizeof(holder));
+  return holder;
+}
+
+[[noreturn, gnu::cold]] void stop_lock(const char* operation, global_ptr<lock_t> l,
+                                       const std::string& what) {
+  detail::stop(operation, fmt::format("the lock at {:#x} of process {} {}",
+                                      detail::address_of(l.word()), l.process(), what));
+}
+
+/// @p holder: not this process, and not 0.
+void check_holder(const char* operation, global_ptr<lock_t> l, std::uint64_t holder) {
+  if (holder > detail::hot.procs) [[unlikely]]
+    stop_lock(operation, l,
+              fmt::format("holds {:#x}, which is no process: a lock begins as zeros, and lock(), "
+                          "try_lock() and unlock() alone may change it",
+                          holder));
+  detail::Machine::Parts& parts = detail::machine(operation).parts();
+  if (parts.job.life_epoch() != 0)
+    parts.check_lost(operation, static_cast<std::uint32_t>(holder - 1));
+}
+
+}  // namespace
+
+bool in_atomic() noexcept { return detail::hot.machine == nullptr; }
+
+bool try_lock(global_ptr<lock_t> l) {
+  constexpr const char* kOperation = "try_lock";
+  const std::uint64_t holder = change(kOperation, l, 0, me());
+  if (holder != 0 && holder != me()) check_holder(kOperation, l, holder);
+  return holder == 0;
+}
+
+void lock(global_ptr<lock_t> l) {
+  constexpr const char* kOperation = "lock";
+  constexpr int kEagerTries = 100;
+  for (int tries = 0;;) {
+    std::uint64_t holder = change(kOperation, l, 0, me());
+    if (holder == 0) return;
+    if (holder == me())
+      stop_lock(kOperation, l,
+                "is held by this process already, which would wait for itself: unlock it first");
+    for (; holder != 0; holder = holder_of(kOperation, l), ++tries) {
+      check_holder(kOperation, l, holder);
+      poll();
+      if (tries < kEagerTries) {
+        sched_yield();
+      } else {
+        const timespec pause{0, 50'000};
+        nanosleep(&pause, nullptr);
+      }
+    }
+  }
+}
+
+void unlock(global_ptr<lock_t> l) {
+  constexpr const char* kOperation = "unlock";
+  const std::uint64_t holder = change(kOperation, l, me(), 0);
+  if (holder == me()) return;
+  stop_lock(kOperation, l,
+            (holder == 0 ? std::string("is held by nobody")
+                         : fmt::format("is held by process {}", holder - 1)) +
+                fmt::format(", not by this one ({}): unlock it once, in the process that has "
+                            "locked it",
+                            detail::hot.myproc));
+}
+
+}  // namespace viaduct::splitc

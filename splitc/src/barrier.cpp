@@ -1,0 +1,52 @@
+/// Barriers: in round r a process hears of the 2^r processes before the one that it has heard of
+/// already. All that a process did before its barrier is seen by all after theirs: the marks go out
+/// after what was written before and are followed by whatever is read afterwards.
+
+#include "splitc/detail/collective.hpp"
+#include "splitc/detail/machine.hpp"
+#include "splitc/sync.hpp"
+
+namespace viaduct::splitc {
+namespace detail {
+
+void Collector::barrier_notify() {
+  if (hot.procs != 1)
+    barrier_begin();
+  else
+    alone(CollectiveKind::barrier);
+  barrier_round_ = 0;
+  notified_ = true;
+}
+
+void Collector::barrier_wait() {
+  if (!notified_) stop("barrier_wait", "called without a barrier_notify() before");
+  if (barrier_round_ != barrier_rounds_) barrier_rest(barrier_round_);
+  notified_ = false;
+}
+
+bool Collector::barrier_try() {
+  if (!notified_) stop("barrier_try", "called without a barrier_notify() before");
+  machine_.poll();
+  while (barrier_round_ != barrier_rounds_) {
+    if (!has_come(process_before(1U << barrier_round_), barrier_round_)) return false;
+    if (++barrier_round_ != barrier_rounds_)
+      send_mark(process_after(1U << barrier_round_), barrier_round_);
+  }
+  return true;
+}
+
+}  // namespace detail
+
+void barrier() {
+  detail::Collector& c = detail::collector("barrier");
+  if (detail::hot.procs == 1) [[unlikely]]
+    c.alone(detail::CollectiveKind::barrier);
+  else
+    c.barrier();
+}
+
+void barrier_notify() { detail::collector("barrier_notify").barrier_notify(); }
+void barrier_wait() { detail::collector("barrier_wait").barrier_wait(); }
+bool barrier_try() { return detail::collector("barrier_try").barrier_try(); }
+
+}  // namespace viaduct::splitc

@@ -1,0 +1,175 @@
+/// Blocks of data: one copy where the memory is mapped, staged pieces where messages carry them.
+
+#include "splitc/bulk.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "splitc/src/wait.hpp"
+#include "splitc/store.hpp"
+#include "via/copy.hpp"
+
+namespace viaduct::splitc::detail {
+
+using wire::Op;
+
+namespace {
+
+/// The next block of the stage, free; polls until it is.
+std::uint32_t take_block(Machine::Parts& parts, const char* operation) {
+  Stage& stage = *parts.stage;
+  const std::uint32_t i = stage.next();
+  Stage::Block& block = stage[i];
+  const auto is_free = [&] {
+    if (block.channel != nullptr && block.to == nullptr &&
+        (block.channel->ended || parts.is_handled(*block.channel, block.ticket)))
+      block.channel = nullptr;
+    return block.channel == nullptr;
+  };
+  if (!is_free()) parts.wait(operation, block.channel->process, is_free);
+  stage.advance();
+  return i;
+}
+
+/// One block_write or block_store for each piece. Answers the last one's ticket.
+std::uint64_t send_pieces(Machine::Parts& parts, Channel& c, const char* operation, Op op,
+                          std::uint64_t to, const std::byte* from, std::size_t bytes) {
+  std::uint64_t ticket = 0;
+  for (std::size_t at = 0; at < bytes; at += kBlockBytes) {
+    const std::size_t n = std::min(kBlockBytes, bytes - at);
+    const std::uint32_t i = take_block(parts, operation);
+    std::memcpy(parts.stage->data(i), from + at, n);
+    const std::uint64_t words[] = {address_of(to) + at, n, parts.stage->offset(i)};
+    ticket = parts.request(c, operation, wire::make(op, i, parts.epoch), words, 24);
+    (*parts.stage)[i] = {&c, ticket, nullptr, static_cast<std::uint32_t>(n)};
+  }
+  return ticket;
+}
+
+Handle get_pieces(Machine::Parts& parts, Channel& c, const char* operation, std::byte* to,
+                  std::uint64_t from, std::size_t bytes) {
+  Handle handle;
+  for (std::size_t at = 0; at < bytes; at += kBlockBytes) {
+    const std::size_t n = std::min(kBlockBytes, bytes - at);
+    const std::uint32_t i = take_block(parts, operation);
+    const std::uint64_t words[] = {address_of(from) + at, n, parts.stage->offset(i)};
+    (*parts.stage)[i] = {&c, c.sent + 1, to + at, static_cast<std::uint32_t>(n)};
+    handle =
+        parts.note_get(c, parts.request(c, operation, wire::make(Op::block_read, i), words, 24));
+  }
+  return handle;
+}
+
+void check_local(const char* operation, const void* local, std::size_t bytes) {
+  if (local == nullptr)
+    stop(operation, "the local address is null: give it memory of this process, of " +
+                        std::to_string(bytes) + " bytes");
+}
+
+}  // namespace
+
+Handle get_block(const char* operation, void* to, std::uint64_t from, std::size_t bytes) {
+  Machine::Parts& parts = machine(operation).parts();
+  light_poll();
+  if (bytes == 0) return {};
+  check_local(operation, to, bytes);
+  const auto place = parts.locate(operation, from, bytes);
+  const std::uint32_t process = process_of(from);
+  if (place.here != nullptr) {
+    parts.count(kDirect);
+    if (process == hot.myproc)
+      std::memmove(to, place.here, bytes);
+    else
+      via::copy_bytes(to, place.here, bytes);
+    return {};
+  }
+  if (parts.rdma(process, place.region, address_of(from), static_cast<std::byte*>(to), bytes,
+                 false))
+    return {};
+  Channel& c = parts.channel(process, true, operation);
+  return get_pieces(parts, c, operation, static_cast<std::byte*>(to), from, bytes);
+}
+
+Handle put_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
+  Machine::Parts& parts = machine(operation).parts();
+  light_poll();
+  if (bytes == 0) return {};
+  check_local(operation, from, bytes);
+  const auto place = parts.locate(operation, to, bytes);
+  const std::uint32_t process = process_of(to);
+  if (place.here != nullptr) {
+    parts.count(kDirect);
+    if (process == hot.myproc)
+      std::memmove(place.here, from, bytes);
+    else
+      via::copy_bytes(place.here, from, bytes);
+    return {};
+  }
+  auto* const source = static_cast<const std::byte*>(from);
+  if (parts.rdma(process, place.region, address_of(to), const_cast<std::byte*>(source), bytes,
+                 true))
+    return {};
+  Channel& c = parts.channel(process, true, operation);
+  return parts.note_put(c, send_pieces(parts, c, operation, Op::block_write, to, source, bytes));
+}
+
+void bulk_read(void* to, std::uint64_t from, std::size_t bytes) {
+  const Handle handle = get_block("bulk_read", to, from, bytes);
+  if (handle.ticket != 0) machine("bulk_read").parts().finish("bulk_read", handle);
+}
+
+void bulk_write(std::uint64_t to, const void* from, std::size_t bytes) {
+  const Handle handle = put_block("bulk_write", to, from, bytes);
+  if (handle.ticket != 0) machine("bulk_write").parts().finish("bulk_write", handle);
+}
+
+Handle bulk_get(void* to, std::uint64_t from, std::size_t bytes) {
+  return get_block("bulk_get", to, from, bytes);
+}
+
+Handle bulk_put(std::uint64_t to, const void* from, std::size_t bytes) {
+  return put_block("bulk_put", to, from, bytes);
+}
+
+void bulk_store_now(std::uint64_t to, const void* from, std::size_t bytes) {
+  (void)put_block("bulk_store_now", to, from, bytes);
+}
+
+/// Small ones go in a line, middling ones through the stage; the target fetches large ones itself.
+void store_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
+  Machine::Parts& parts = machine(operation).parts();
+  if (bytes <= kInlineData) {
+    if (bytes == 0) return light_poll();
+    check_local(operation, from, bytes);
+    return store_value(operation, to, from, bytes);
+  }
+  light_poll();
+  check_local(operation, from, bytes);
+  const std::uint32_t process = process_of(to);
+  const auto place = parts.locate(operation, to, process == hot.myproc ? bytes : 1);
+  parts.count(kStores);
+  if (process == hot.myproc) {
+    std::memmove(place.here, from, bytes);
+    parts.delivered[parts.epoch] += bytes;
+    return;
+  }
+  Channel& c = parts.channel(process, true, operation);
+  parts.note_store(c);
+  if (bytes > kBlockBytes && parts.path != Path::message &&
+      machine(operation).memory().is_shared(from, bytes)) {
+    const std::uint64_t words[] = {address_of(to), bytes,
+                                   machine(operation).memory().globalize(from)};
+    const std::uint64_t ticket =
+        parts.request(c, operation, wire::make(Op::pull, 0, parts.epoch), words, 24);
+    return parts.finish(operation, {ticket, process, c.index, 0});
+  }
+  (void)send_pieces(parts, c, operation, Op::block_store, to, static_cast<const std::byte*>(from),
+                    bytes);
+}
+
+void bulk_store(std::uint64_t to, const void* from, std::size_t bytes) {
+  store_block("bulk_store", to, from, bytes);
+}
+
+}  // namespace viaduct::splitc::detail

@@ -1,0 +1,213 @@
+/// Requests, replies, credits and counters (docs/splitc.md).
+
+#include <algorithm>
+#include <string>
+
+#include "splitc/detail/collective.hpp"
+#include "splitc/src/wait.hpp"
+
+namespace viaduct::splitc::detail {
+
+namespace header = via::shm::header;
+
+namespace {
+// "SC": leaves other discriminators to other clients.
+constexpr std::uint64_t kSplitC = std::uint64_t{0x5343} << 48;
+
+[[noreturn]] void stop_ended(const char* operation, std::uint32_t process) {
+  stop(operation, "process " + std::to_string(process) +
+                      " has ended Split-C and can no longer be reached: see why its splitc_main "
+                      "has failed, or let all processes meet in a barrier before the end");
+}
+}  // namespace
+
+/// Makes this side of the channel and asks the peer for its own.
+Channel& Machine::Parts::make_channel(std::uint32_t process, std::uint16_t which) {
+  auto& slot = channels[process][which];
+  if (slot != nullptr) return *slot;
+  slot = std::make_unique<Channel>();
+  Channel& c = *slot;
+  c.process = process;
+  c.index = which;
+  via::ViAttributes attributes;
+  attributes.tag = tag;
+  attributes.send_queue = send_owner.get();
+  attributes.receive_queue = queue;
+  attributes.context = &c;
+  via::shm::InlineOptions options;
+  options.slots = static_cast<std::uint32_t>(machine.settings().slots);
+  options.release_every = options.slots / 8;
+  c.owner = nic->create_inline_vi(attributes, options);
+  c.vi = c.owner.get();
+  all_channels.push_back(&c);
+  c.ended = c.vi->connect_peer_start(Rank{process}, kSplitC | which) != Status::ok;
+  return c;
+}
+
+void Machine::Parts::incoming(Rank from, std::uint64_t discriminator) {
+  const auto which = static_cast<std::uint16_t>(discriminator);
+  if ((discriminator & ~std::uint64_t{0xffff}) != kSplitC || which > 1 ||
+      channels[index(from)][which] != nullptr)
+    return nic->reject_peer(from, discriminator);
+  try {
+    (void)make_channel(index(from), which);
+  } catch (const std::exception& problem) {
+    stop("a message of another process", problem.what());
+  }
+}
+
+void Machine::Parts::ended(const via::AsyncError& error) {
+  if (error.vi == nullptr) return;
+  static_cast<Channel*>(error.vi->attributes().context)->ended = true;
+}
+
+/// The connected channel to @p process.
+Channel& Machine::Parts::channel(std::uint32_t process, bool blocks, const char* operation) {
+  const auto which = static_cast<std::uint16_t>(blocks && machine.settings().vis == 2 ? 1 : 0);
+  Channel* known = channels[process][which].get();
+  if (known != nullptr && known->connected) [[likely]]
+    return *known;
+  Channel& c = known != nullptr ? *known : make_channel(process, which);
+  count(kWaits);
+  wait(operation, process, [&] { return c.ended || c.vi->state() != via::ViState::connecting; });
+  if (c.ended || c.vi->state() != via::ViState::connected) {
+    check_lost(operation, process);
+    check_lost(operation, kAnyone);  // it may have ended because of another one
+    stop_ended(operation, process);
+  }
+  c.connected = true;
+  return c;
+}
+
+void Machine::Parts::refresh_credits(Channel& c) noexcept {
+  const std::uint64_t now = c.vi->peer_counter(0);
+  if (now <= c.handled) return;
+  c.handled = now;
+  c.vi->note_room();  // the line is here now
+}
+
+/// As in a MAP: some are kept back while the line of the owner's counters is fetched, so that a
+/// stream of requests does not stop for that cache miss.
+bool Machine::Parts::find_credits(Channel& c) noexcept {
+  note_requests(c);
+  const auto raise = [&](std::uint32_t most) {
+    c.limit = std::min(c.sent + most, c.handled + credit_limit);
+  };
+  if (!c.fetched) {
+    c.vi->fetch_counters();
+    raise(std::max(1U, publish_every / 2));
+  } else {
+    refresh_credits(c);
+    raise(2 * publish_every);
+  }
+  c.fetched = !c.fetched;
+  if (c.sent == c.limit) {
+    refresh_credits(c);
+    raise(2 * publish_every);
+  }
+  return c.sent != c.limit;
+}
+
+std::uint64_t Machine::Parts::request(Channel& c, const char* operation, std::uint64_t client,
+                                      const std::uint64_t* words, std::uint32_t bytes) {
+  via::shm::Slot* slot = nullptr;
+  bool credit = c.sent != c.limit || find_credits(c);
+  if (!credit || (slot = c.vi->claim()) == nullptr) [[unlikely]] {
+    count(kWaits);
+    wait(operation, c.process, [&] {
+      if (c.ended) return true;
+      if (!credit) credit = find_credits(c);
+      return credit && (slot = c.vi->claim()) != nullptr;
+    });
+    if (c.ended) {
+      check_lost(operation, c.process);
+      check_lost(operation, kAnyone);
+      stop_ended(operation, c.process);
+    }
+  }
+  for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
+  c.vi->publish(*slot, header::make(via::shm::MessageKind::inline_data, bytes, client));
+  return ++c.sent;
+}
+
+/// There is always room: see docs/splitc.md, Credits.
+void Machine::Parts::reply(Channel& c, wire::Op op, std::uint32_t index, std::uint64_t ticket,
+                           const std::uint64_t* words, std::uint32_t bytes) noexcept {
+  via::shm::Slot* slot = c.vi->claim();
+  if (slot == nullptr) {
+    if (c.ended || c.vi->state() != via::ViState::connected) return;
+    stop("reply", "no room in the ring: a peer has sent more requests than its credits");
+  }
+  for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
+  c.vi->publish(*slot, header::make(via::shm::MessageKind::inline_data, bytes,
+                                    wire::make(op, index, 0, ticket)));
+}
+
+void Machine::Parts::publish(Channel& c) noexcept {
+  c.published = c.served;
+  c.urgent = false;
+  if (c.vi->state() == via::ViState::connected) c.vi->release_and_publish(0, c.served);
+}
+
+/// @p all: also what nobody is known to wait for.
+void Machine::Parts::publish_dirty(bool all) noexcept {
+  std::erase_if(dirty, [&](Channel* c) {
+    if (c->published != c->served &&
+        (all || c->urgent || c->served - c->published >= publish_every))
+      publish(*c);
+    c->dirty = c->published != c->served;
+    return !c->dirty;
+  });
+}
+
+bool Machine::Parts::is_handled(Channel& c, std::uint64_t ticket) noexcept {
+  if (c.handled < ticket) refresh_credits(c);
+  return c.handled >= ticket;
+}
+
+bool Machine::Parts::is_complete(Handle handle) noexcept {
+  if (handle.ticket == 0) return true;
+  Channel& c = *channels[handle.process][handle.channel];
+  return handle.replied != 0 ? c.replied >= handle.ticket : is_handled(c, handle.ticket);
+}
+
+void Machine::Parts::note_open(Channel& c) {
+  if (c.open) return;
+  c.open = true;
+  open.push_back(&c);
+}
+
+Handle Machine::Parts::note_get(Channel& c, std::uint64_t ticket) {
+  note_open(c);
+  c.last_get = ticket;
+  return {ticket, c.process, c.index, 1};
+}
+
+Handle Machine::Parts::note_put(Channel& c, std::uint64_t ticket) {
+  note_open(c);
+  c.last_put = ticket;
+  return {ticket, c.process, c.index, 0};
+}
+
+void Machine::Parts::finish(const char* operation, Handle handle) {
+  if (!is_complete(handle)) wait(operation, handle.process, [&] { return is_complete(handle); });
+}
+
+void Machine::send_line(const char* operation, std::uint32_t process, std::uint32_t index,
+                        std::uint64_t mark, const std::uint64_t* words, std::uint32_t count) {
+  Parts& parts = *parts_;
+  Channel& c = parts.channel(process, false, operation);
+  std::uint64_t message[via::shm::kWordsPerSlot] = {};
+  if (count < via::shm::kWordsPerSlot) {
+    message[0] = mark;
+    std::copy_n(words, count, message + 1);
+    parts.request(c, operation, wire::make(wire::Op::line, index), message, 8 * (count + 1));
+    return;
+  }
+  std::copy_n(words, via::shm::kWordsPerSlot, message);
+  parts.request(c, operation, wire::make(wire::Op::line_words, index), message,
+                8 * via::shm::kWordsPerSlot);
+  parts.request(c, operation, wire::make(wire::Op::line, index, 1), &mark, 8);
+}
+
+}  // namespace viaduct::splitc::detail

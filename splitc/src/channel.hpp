@@ -1,0 +1,88 @@
+#pragma once
+// The messages of Split-C: one side of what two processes exchange over one VI. Layouts, credits
+// and counters: docs/splitc.md.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "via/shm/vi.hpp"
+
+namespace viaduct::splitc::detail {
+
+namespace wire {
+enum class Op : std::uint8_t {
+  read,
+  write,
+  store,
+  block_read,
+  block_write,
+  block_store,
+  pull,
+  modify,
+  call,
+  run,         // a function whose result nobody wants
+  line_words,  // of a line that is too long for one message: they come first
+  line,
+  value,  // replies
+  done,
+};
+
+inline constexpr unsigned kEpochShift = 5;
+inline constexpr unsigned kIndexShift = 6;
+inline constexpr unsigned kTicketShift = 16;
+inline constexpr std::uint32_t kMaxIndex = 1023;
+
+[[nodiscard]] constexpr std::uint64_t make(Op op, std::uint32_t index = 0, std::uint32_t epoch = 0,
+                                           std::uint64_t ticket = 0) noexcept {
+  return static_cast<std::uint64_t>(op) | std::uint64_t{epoch} << kEpochShift |
+         std::uint64_t{index} << kIndexShift | (ticket & 0xffff) << kTicketShift;
+}
+[[nodiscard]] constexpr Op op(std::uint64_t client) noexcept {
+  return static_cast<Op>(client & 0x1f);
+}
+[[nodiscard]] constexpr std::uint32_t epoch(std::uint64_t client) noexcept {
+  return static_cast<std::uint32_t>(client >> kEpochShift) & 1;
+}
+[[nodiscard]] constexpr std::uint32_t index(std::uint64_t client) noexcept {
+  return static_cast<std::uint32_t>(client >> kIndexShift) & kMaxIndex;
+}
+[[nodiscard]] constexpr std::uint64_t ticket(std::uint64_t client) noexcept {
+  return (client >> kTicketShift) & 0xffff;
+}
+}  // namespace wire
+
+/// Data that travel in a line with an address before them.
+inline constexpr std::size_t kInlineData = 48;
+/// Most bytes of one staged block.
+inline constexpr std::size_t kBlockBytes = 4096;
+
+struct Channel {
+  via::shm::Vi* vi = nullptr;
+  // Requester. Requests are numbered from 1 (tickets).
+  std::uint64_t sent = 0;
+  std::uint64_t limit = 0;     // of `sent` without looking at anything: credits
+  std::uint64_t handled = 0;   // the owner has carried out so many, as far as it is known
+  std::uint64_t replied = 0;   // the request that the last reply answered
+  std::uint64_t last_get = 0;  // the last request that a reply completes
+  std::uint64_t last_put = 0;  // the last one that being handled completes
+  bool open = false;           // in Parts::open
+  bool open_store = false;     // in Parts::open_stores
+  bool fetched = false;        // the line of the owner's counters is on its way to this core
+  // Owner.
+  bool dirty = false;   // in Parts::dirty
+  bool urgent = false;  // somebody waits for what has not been published
+  std::uint64_t served = 0;
+  std::uint64_t published = 0;
+  // Of a collective's line that comes in two messages.
+  std::uint64_t line_words[7] = {};
+  // Cool.
+  std::uint64_t counted = 0;  // of `sent`, in kRequests
+  std::uint32_t process = 0;
+  std::uint16_t index = 0;
+  bool connected = false;
+  bool ended = false;  // the peer is gone or has finished
+  std::unique_ptr<via::shm::Vi> owner;
+};
+
+}  // namespace viaduct::splitc::detail

@@ -1,0 +1,243 @@
+/// Set-up of collectives, and how their lines travel where the inline path does not take them.
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "runtime/error.hpp"
+#include "runtime/job.hpp"
+#include "splitc/detail/collective.hpp"
+#include "splitc/detail/machine.hpp"
+
+namespace viaduct::splitc::detail {
+namespace {
+
+constexpr std::string_view kKey = "splitc.collective";
+/// In word 0 of a line: the value came by messages and is in the inbox.
+constexpr std::uint64_t kInInbox = ~std::uint64_t{0};
+/// Words that one message carries.
+constexpr std::uint32_t kFragmentWords = kLineWords - 1;
+
+[[noreturn]] void stop_notified(const char* operation) {
+  stop(operation,
+       "called between barrier_notify() and barrier_wait(): no other collective call may be");
+}
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t to) noexcept {
+  return (bytes + to - 1) / to * to;
+}
+
+}  // namespace
+
+thread_local constinit Collector* the_collector = nullptr;
+thread_local constinit CallPlace call_place;
+
+void stop_without_collector(const char* operation) {
+  (void)machine(operation);
+  stop(operation, "called before Split-C has started");
+}
+
+std::uint32_t check_root(const char* operation, int root) {
+  if (root < 0 || static_cast<std::uint32_t>(root) >= hot.procs) [[unlikely]]
+    stop(operation, fmt::format("there is no process {}, which is to be the root: the job has the "
+                                "processes 0 to {}",
+                                root, hot.procs - 1));
+  return static_cast<std::uint32_t>(root);
+}
+
+Collector::Collector(Machine& machine) : machine_(machine), job_(machine.job()) {
+  the_collector = this;
+  const std::uint32_t procs = job_.size();
+  if (procs == 1) return;
+  rounds_ = static_cast<std::uint32_t>(std::bit_width(procs)) - 1;
+  surplus_ = procs - (1U << rounds_);
+  barrier_rounds_ = rounds_ + (surplus_ != 0 ? 1 : 0);
+  lines_per_slot_ = rounds_ + (surplus_ != 0 ? 2 : 0);
+  // Long enough for processes that compute alike; none where others need the core.
+  spins_ = job_.wait_policy().spin_ticks != 0 ? 2000 : 16;
+
+  const std::size_t lines = std::size_t{kSlots} * lines_per_slot_;
+  block_place_ = job_.segment().allocate(sizeof(CollectorBlock) + lines * sizeof(Line));
+  block_ =
+      std::construct_at(reinterpret_cast<CollectorBlock*>(job_.segment().base() + block_place_));
+  lines_ = reinterpret_cast<Line*>(block_ + 1);
+  std::uninitialized_value_construct_n(lines_, lines);
+  peers_.resize(procs);
+  blocks_.resize(procs);
+  inbox_.resize(lines);
+  records_ = &job_.record(Rank{0});
+
+  job_.bootstrap().put(kKey, std::as_bytes(std::span(&block_place_, 1)));
+  job_.bootstrap().fence();
+}
+
+Collector::~Collector() {
+  the_collector = nullptr;
+  if (block_ == nullptr) return;
+  for (const Outbox& outbox : outboxes_)
+    if (outbox.bytes != 0) job_.segment().release(outbox.place);
+  job_.segment().release(block_place_);
+}
+
+/// What a process has for collectives, in this process' mapping of its window.
+CollectorBlock* Collector::block_of(std::uint32_t process) {
+  CollectorBlock*& block = blocks_[process];
+  if (block != nullptr) return block;
+  const auto bytes = job_.bootstrap().get(Rank{process}, kKey);
+  std::size_t place = 0;
+  std::memcpy(&place, bytes.data(), std::min(bytes.size(), sizeof(place)));
+  block = reinterpret_cast<CollectorBlock*>(job_.window_of(Rank{process}) + place);
+  return block;
+}
+
+/// When a process is lost the others leave too, and what is attempted with them fails in its own
+/// way: the Error is to name the process that was the first.
+template <class Body>
+void Collector::naming_the_lost(Body&& body) {
+  try {
+    body();
+  } catch (const Error& problem) {
+    if (job_.life_epoch() == 0 && problem.code() != std::errc::no_message) throw;
+    machine_.wait_until(to_string(kind_), kAnyone, [] { return false; });
+  }
+}
+
+/// Null: messages go there.
+Line* Collector::lines_of(std::uint32_t process) {
+  Line*& lines = peers_[process];
+  if (lines == nullptr && !machine_.by_message(process))
+    naming_the_lost([&] { lines = reinterpret_cast<Line*>(block_of(process) + 1); });
+  return lines;
+}
+
+/// Before a call that does not synchronise: a barrier, where lines could be written again that
+/// nobody is known to have read. Every process counts alike.
+void Collector::prepare(const CollectiveCall& call, bool synchronises) {
+  if (notified_) stop_notified(to_string(call.kind));
+  if (synchronises) return;
+  if (unsynchronised_ == kSlots - 2) barrier();
+  ++unsynchronised_;
+}
+
+void Collector::wake(std::uint32_t process) noexcept { machine_.wake_if_asleep(process); }
+
+bool Collector::has_come(std::uint32_t process, std::uint32_t round) {
+  const std::uint64_t found = lines_[base_ + round].mark.load(std::memory_order_acquire);
+  if (found == mark_) return true;
+  if (((found ^ mark_) >> kNumberShift) == 0) stop_mismatch(process);
+  return false;
+}
+
+void Collector::await_slow(std::uint32_t process, std::uint32_t round) {
+  machine_.wait_until(to_string(kind_), kAnyone, [this, process, round] {
+    if (has_come(process, round)) return true;
+    compare_calls(process);
+    return false;
+  });
+}
+
+void Collector::alone(CollectiveKind kind) {
+  if (notified_) stop_notified(to_string(kind));
+  machine_.poll();
+}
+
+/// Those who wait for a line of this process look at its last call when they are woken.
+void Collector::end() noexcept {
+  if (job_.size() == 1) return;
+  constexpr CollectiveCall kEnd = make_plain_collective(CollectiveKind::end);
+  number(kEnd, 0, 1);
+  record(kEnd, 0, 1);
+  for (std::uint32_t process = 0; process < job_.size(); ++process) wake(process);
+}
+
+/// The outbox of a slot may be written again when its lines may.
+void Collector::open_outbox(std::size_t bytes) {
+  Outbox& outbox = outboxes_[sequence_ % kSlots];
+  outbox_used_ = 0;
+  if (outbox.bytes >= bytes) return;
+  if (outbox.bytes != 0) job_.segment().release(outbox.place);
+  outbox = {};
+  outbox.place = job_.segment().allocate(bytes);
+  outbox.bytes = bytes;
+}
+
+Parcel Collector::wrap(const void* data, std::size_t bytes) {
+  Parcel parcel{data, bytes, 0, Parcel::kNowhere};
+  if (bytes <= kLineBytes) return parcel;
+  parcel.owner = hot.myproc;
+  parcel.place = outboxes_[sequence_ % kSlots].place + outbox_used_;
+  outbox_used_ += round_up(bytes, kCacheLineBytes);
+  std::memcpy(job_.segment().base() + parcel.place, data, bytes);
+  return parcel;
+}
+
+void Collector::send_parcel(std::uint32_t process, std::uint32_t round, Parcel parcel) {
+  Line* const lines = lines_of(process);
+  if (lines == nullptr) return send_fragments(process, round, parcel);
+  Line& line = lines[base_ + round];
+  if (parcel.bytes > kLineBytes) {
+    line.words[0] = parcel.place;
+    line.words[1] = parcel.owner;
+  } else if (parcel.bytes != 0) {
+    std::memcpy(line.words, parcel.data, parcel.bytes);
+  }
+  publish(process, lines, round);
+}
+
+/// As many messages as it takes; the last one has the mark.
+void Collector::send_fragments(std::uint32_t process, std::uint32_t round, const Parcel& parcel) {
+  const auto* data = static_cast<const std::byte*>(parcel.data);
+  std::size_t left = parcel.bytes;
+  do {
+    std::uint64_t words[kFragmentWords] = {};
+    const std::size_t bytes = std::min(left, sizeof(words));
+    if (bytes != 0) std::memcpy(words, data + (parcel.bytes - left), bytes);
+    left -= bytes;
+    naming_the_lost([&] {
+      machine_.send_line(to_string(kind_), process, base_ + round, left == 0 ? mark_ : 0, words,
+                         static_cast<std::uint32_t>(round_up(bytes, 8) / 8));
+    });
+  } while (left != 0);
+}
+
+void Collector::arrived(std::uint32_t index, std::uint64_t mark, const std::uint64_t* words,
+                        std::uint32_t count) {
+  if (index >= inbox_.size() || count > kLineWords)
+    stop("poll", "a message of a collective makes no sense: start all processes from one build");
+  std::vector<std::uint64_t>& inbox = inbox_[index];
+  inbox.insert(inbox.end(), words, words + count);
+  if (mark == 0) return;
+  Line& line = lines_[index];
+  if (inbox.size() <= kLineWords) {
+    std::copy(inbox.begin(), inbox.end(), line.words);
+    inbox.clear();
+  } else {
+    line.words[0] = kInInbox;
+  }
+  line.mark.store(mark, std::memory_order_release);
+}
+
+Parcel Collector::take(std::uint32_t round, void* to, std::size_t bytes) {
+  const Line& line = lines_[base_ + round];
+  Parcel parcel{to, bytes, 0, Parcel::kNowhere};
+  if (bytes <= kLineBytes) {
+    std::memcpy(to, line.words, bytes);
+    return parcel;
+  }
+  if (line.words[0] != kInInbox) {
+    parcel.place = line.words[0];
+    parcel.owner = line.words[1];
+    std::memcpy(to, job_.window_of(Rank{static_cast<std::uint32_t>(parcel.owner)}) + parcel.place,
+                bytes);
+    return parcel;
+  }
+  std::vector<std::uint64_t>& inbox = inbox_[base_ + round];
+  std::memcpy(to, inbox.data(), std::min(bytes, inbox.size() * sizeof(std::uint64_t)));
+  inbox.clear();
+  return parcel;
+}
+
+}  // namespace viaduct::splitc::detail

@@ -1,0 +1,203 @@
+/// Collective calls that do not fit each other are found and named.
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <algorithm>
+#include <exception>
+#include <string>
+
+#include "runtime/clock.hpp"
+#include "runtime/job.hpp"
+#include "splitc/detail/collective.hpp"
+#include "splitc/detail/machine.hpp"
+
+namespace viaduct::splitc::detail {
+namespace {
+
+/// A CallRecord as it was when it was read.
+struct Described {
+  std::uint64_t mark, what, element_bytes, count;
+  CallPlace place;
+
+  explicit Described(const CallRecord& record) noexcept
+      : mark(record.mark.load(std::memory_order_acquire)),
+        what(record.what.load(std::memory_order_relaxed)),
+        element_bytes(record.element_bytes.load(std::memory_order_relaxed)),
+        count(record.count.load(std::memory_order_relaxed)),
+        place{record.place_what.load(std::memory_order_relaxed),
+              record.file.load(std::memory_order_relaxed),
+              record.line.load(std::memory_order_relaxed)} {}
+
+  [[nodiscard]] CollectiveKind kind() const noexcept {
+    return static_cast<CollectiveKind>(what & 0xff);
+  }
+  [[nodiscard]] Operator op() const noexcept { return static_cast<Operator>(what >> 8 & 0xff); }
+  [[nodiscard]] Element element() const noexcept { return static_cast<Element>(what >> 16 & 0xff); }
+  [[nodiscard]] std::uint32_t root() const noexcept {
+    return static_cast<std::uint32_t>(what >> 32);
+  }
+};
+
+std::string operator_name(Operator op) {
+  constexpr const char* kNames[] = {
+      "", "Add", "Multiply", "Min", "Max", "And", "Or", "Xor", "an operator of the program's"};
+  const auto i = static_cast<std::size_t>(op);
+  return i < std::size(kNames) ? kNames[i] : "?";
+}
+
+std::string element_name(const Described& call) {
+  constexpr const char* kNames[] = {"nothing", "signed integer", "unsigned integer",
+                                    "floating-point number", "object"};
+  const auto i = static_cast<std::size_t>(call.element());
+  return fmt::format("{}-byte {}", call.element_bytes, i < std::size(kNames) ? kNames[i] : "?");
+}
+
+/// "a 4-byte signed integer", "100 times a 4-byte signed integer".
+std::string elements(const Described& call) {
+  return call.count == 1 ? "a " + element_name(call)
+                         : fmt::format("{} times a {}", call.count, element_name(call));
+}
+
+/// "all_reduce of a 4-byte signed integer with Add".
+std::string bare_name_of(const Described& call) {
+  const std::string name = to_string(call.kind());
+  switch (call.kind()) {
+    case CollectiveKind::barrier:
+    case CollectiveKind::store_sync:
+    case CollectiveKind::end:
+      return name;
+    case CollectiveKind::allocate:
+    case CollectiveKind::allocate_spread:
+      return fmt::format("{} of {} bytes in each process", name, call.count);
+    case CollectiveKind::release:
+    case CollectiveKind::release_spread:
+      return fmt::format("{} of {:#x}", name, call.count);
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::scan:
+    case CollectiveKind::scan_before:
+      return fmt::format("{} of {} with {}", name, elements(call), operator_name(call.op()));
+    case CollectiveKind::reduce_to_one:
+      return fmt::format("{} of {} with {} to process {}", name, elements(call),
+                         operator_name(call.op()), call.root());
+    case CollectiveKind::broadcast:
+      return fmt::format("{} of {} times a {} from process {}", name, call.count,
+                         element_name(call), call.root());
+    case CollectiveKind::gather:
+      return fmt::format("{} of a {}", name, element_name(call));
+    case CollectiveKind::gather_to_one:
+      return fmt::format("{} of a {} to process {}", name, element_name(call), call.root());
+  }
+  return "an unknown call";
+}
+
+/// And where it stands, when that is known.
+std::string name_of(const Described& call) {
+  std::string name = bare_name_of(call);
+  if (call.place.file == nullptr || call.kind() == CollectiveKind::end) return name;
+  if (call.place.what != nullptr) name += fmt::format(" for {}", call.place.what);
+  name += fmt::format(" at {}:{}", call.place.file, call.place.line);
+  return name;
+}
+
+constexpr const char* kRule =
+    "every process must make the same collective calls in the same order, with the same types, "
+    "operators, roots and counts";
+
+/// The first call in which two processes differ, among those that both still know of.
+std::string difference(const CollectorBlock& mine, const CollectorBlock& theirs,
+                       std::uint64_t sequence, std::uint32_t process) {
+  const std::uint64_t known = std::min<std::uint64_t>(kCallRecords, sequence);
+  for (std::uint64_t back = known; back-- > 0;) {
+    const std::size_t i = (sequence - back) % kCallRecords;
+    const Described here(mine.calls[i]), there(theirs.calls[i]);
+    if (here.mark == there.mark) continue;
+    const std::string a = name_of(here), b = name_of(there);
+    if (a == b)
+      return fmt::format(
+          "this process calls {}, and process {} too but with another type or "
+          "operator, or the calls before differed: {}",
+          a, process, kRule);
+    return fmt::format("this process calls {}, but process {} calls {}: {}", a, process, b, kRule);
+  }
+  return fmt::format("this process and process {} have made different calls: {}", process, kRule);
+}
+
+}  // namespace
+
+const char* to_string(CollectiveKind kind) noexcept {
+  switch (kind) {
+    case CollectiveKind::barrier:
+      return "barrier";
+    case CollectiveKind::all_reduce:
+      return "all_reduce";
+    case CollectiveKind::reduce_to_one:
+      return "all_reduce_to_one";
+    case CollectiveKind::broadcast:
+      return "all_bcast";
+    case CollectiveKind::gather:
+      return "all_gather";
+    case CollectiveKind::gather_to_one:
+      return "all_gather_to_one";
+    case CollectiveKind::scan:
+      return "all_scan";
+    case CollectiveKind::scan_before:
+      return "all_scan_before";
+    case CollectiveKind::allocate:
+      return "all_malloc";
+    case CollectiveKind::allocate_spread:
+      return "all_spread_malloc";
+    case CollectiveKind::release:
+      return "all_free";
+    case CollectiveKind::release_spread:
+      return "all_spread_free";
+    case CollectiveKind::store_sync:
+      return "all_store_sync";
+    case CollectiveKind::end:
+      return "nothing more (it has returned from splitc_main)";
+  }
+  return "collective call";
+}
+
+/// Whether @p process has made another call of this number.
+bool Collector::differs(std::uint32_t process) {
+  try {
+    const CallRecord& record = block_of(process)->calls[sequence_ % kCallRecords];
+    const std::uint64_t found = record.mark.load(std::memory_order_acquire);
+    return found != mark_ && ((found ^ mark_) >> kNumberShift) == 0;
+  } catch (const std::exception&) {  // its memory is not to be seen from here
+    return false;
+  }
+}
+
+/// Whether @p process, which is waited for, has called something else: then its line may never
+/// come, or come elsewhere.
+void Collector::compare_calls(std::uint32_t process) {
+  if (differs(process)) stop_mismatch(process);
+}
+
+/// A line of another call is there where @p process' is waited for. Another process may have
+/// written it, and it may come before its sender has recorded what it calls.
+std::uint32_t Collector::who_differs(std::uint32_t process) {
+  constexpr std::uint64_t kPatienceNs = 1'000'000'000;
+  const std::uint64_t start = monotonic_ns();
+  do {
+    for (std::uint32_t i = 0; i < hot.procs; ++i)
+      if (const std::uint32_t p = (process + i) % hot.procs; differs(p)) return p;
+    ::sched_yield();
+  } while (monotonic_ns() - start < kPatienceNs);
+  return process;
+}
+
+void Collector::stop_mismatch(std::uint32_t process) {
+  const std::uint32_t other = who_differs(process);
+  std::string text;
+  try {
+    text = difference(*block_, *block_of(other), sequence_, other);
+  } catch (const std::exception&) {
+    text = fmt::format("this process calls {}, but another one calls something else: {}",
+                       name_of(Described(block_->calls[sequence_ % kCallRecords])), kRule);
+  }
+  stop(to_string(kind_), text.c_str());
+}
+
+}  // namespace viaduct::splitc::detail

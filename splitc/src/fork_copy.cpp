@@ -1,0 +1,133 @@
+#include "splitc/src/fork_copy.hpp"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "runtime/error.hpp"
+#include "splitc/detail/collective.hpp"
+#include "splitc/detail/hot.hpp"
+
+namespace viaduct::splitc::detail {
+namespace {
+
+struct Range {
+  std::byte* begin;
+  std::size_t bytes;
+  int fd;
+  std::size_t offset;
+};
+
+/// Held from before a fork until the child has its copy: no other child can then inherit the end of
+/// the pipe that the parent waits for.
+std::mutex g_mutex;
+std::vector<Range> g_ranges;
+int g_pipe[2] = {-1, -1};
+bool g_forked_copy = false;
+
+[[noreturn]] void give_up(std::string_view why) noexcept {
+  constexpr std::string_view kHead =
+      "viaduct: a forked child cannot have a copy of its parent's shared memory and ends: ";
+  (void)!::write(STDERR_FILENO, kHead.data(), kHead.size());
+  (void)!::write(STDERR_FILENO, why.data(), why.size());
+  ::_exit(127);
+}
+
+/// What the file holds from @p begin to @p end, without its holes, to @p to.
+void read_data(int fd, off_t begin, off_t end, std::byte* to) noexcept {
+  for (off_t at = begin; at < end;) {
+    const off_t data = ::lseek(fd, at, SEEK_DATA);
+    if (data < 0 && errno == ENXIO) return;  // nothing but a hole
+    off_t hole = data < 0 ? -1 : ::lseek(fd, data, SEEK_HOLE);
+    if (hole < 0) give_up("its file cannot be read (lseek)\n");
+    hole = std::min(hole, end);
+    for (at = data; at < hole;) {
+      const ssize_t got = ::pread(fd, to + (at - begin), static_cast<std::size_t>(hole - at), at);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) give_up("its file cannot be read (pread)\n");
+      at += got;
+    }
+  }
+}
+
+/// Puts the copy in the place of the shared memory in one step: the code that runs here may lie on
+/// a stack, or go through tables, that are part of it.
+void replace(const Range& range) noexcept {
+  void* const copy = ::mmap(nullptr, range.bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (copy == MAP_FAILED) give_up("there is no address space for it (ulimit -v)\n");
+  const auto begin = static_cast<off_t>(range.offset);
+  read_data(range.fd, begin, begin + static_cast<off_t>(range.bytes),
+            static_cast<std::byte*>(copy));
+  if (::syscall(SYS_mremap, copy, range.bytes, range.bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+                range.begin) == -1)
+    give_up("it cannot be moved into place (mremap)\n");
+}
+
+void before_fork() noexcept {
+  g_mutex.lock();
+  if (g_ranges.empty()) return;
+  if (::pipe2(g_pipe, O_CLOEXEC) == 0) return;
+  g_pipe[0] = g_pipe[1] = -1;
+  constexpr std::string_view kWarning =
+      "viaduct: fork(): no file descriptor is free (ulimit -n), so the parent does not wait for "
+      "the "
+      "child's copy of its memory: what it writes meanwhile may show there\n";
+  (void)!::write(STDERR_FILENO, kWarning.data(), kWarning.size());
+}
+
+/// The child's end of the pipe is closed when the copy is complete, and when the child dies.
+void after_fork_in_parent() noexcept {
+  if (g_pipe[1] >= 0) {
+    ::close(g_pipe[1]);
+    char nothing = 0;
+    while (::read(g_pipe[0], &nothing, 1) < 0 && errno == EINTR) {
+    }
+    ::close(g_pipe[0]);
+    g_pipe[0] = g_pipe[1] = -1;
+  }
+  g_mutex.unlock();
+}
+
+/// Writes to nothing that is shared before it is replaced.
+void after_fork_in_child() noexcept {
+  const int written_end = g_pipe[1];
+  const int read_end = g_pipe[0];
+  for (const Range& range : g_ranges) replace(range);
+  const bool copied = !g_ranges.empty();
+  g_ranges.clear();
+  if (copied) {
+    g_forked_copy = true;
+    hot = Hot{};  // Split-C's operations stop it with a sentence
+    the_collector = nullptr;
+  }
+  if (written_end >= 0) {
+    ::close(read_end);
+    ::close(written_end);
+  }
+  g_pipe[0] = g_pipe[1] = -1;
+  g_mutex.unlock();
+}
+
+}  // namespace
+
+void copy_on_fork(std::byte* begin, std::size_t bytes, int fd, std::size_t offset) {
+  static const int registered =
+      ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  if (registered != 0)
+    throw Error(registered, "cannot register what fork() must do (pthread_atfork)");
+  const std::lock_guard lock(g_mutex);
+  g_ranges.push_back({begin, bytes, fd, offset});
+}
+
+bool is_forked_copy() noexcept { return g_forked_copy; }
+
+}  // namespace viaduct::splitc::detail

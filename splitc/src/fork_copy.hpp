@@ -1,0 +1,19 @@
+#pragma once
+// What a forked child gets instead of the memory that its parent shares: a private copy at the same
+// addresses, made before the child runs.
+
+#include <cstddef>
+
+namespace viaduct::splitc::detail {
+
+/// Shared memory of this process: a mapping of @p fd, from @p offset on, at @p begin. Both stay
+/// until the process ends.
+/// fork(), from the first of these on, holds the thread that calls it until the child has copied
+/// everything. Not for what posix_spawn(), system(), popen(), vfork() and _Fork() do: those
+/// children share the parent's memory until they exec. Call from any thread.  Throws Error.
+void copy_on_fork(std::byte* begin, std::size_t bytes, int fd, std::size_t offset);
+
+/// Whether this process was forked by one that shared memory; what it has now is private.
+[[nodiscard]] bool is_forked_copy() noexcept;
+
+}  // namespace viaduct::splitc::detail

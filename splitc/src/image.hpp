@@ -1,0 +1,67 @@
+#pragma once
+// Where the program itself lies in this process, and which of it is static data that may be shared.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace viaduct::splitc::detail {
+
+struct PageRange {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  [[nodiscard]] std::size_t bytes() const noexcept { return end - begin; }
+};
+
+/// The pages in @p from that are not in @p hole.
+void subtract(std::vector<PageRange>& from, PageRange hole);
+
+struct Image {
+  std::uintptr_t load = 0;  // difference of addresses here and in the file; 0 without PIE
+  PageRange all;            // first to last page
+  /// Writable data and zeroed data, what the dynamic linker made read-only left out.
+  std::vector<PageRange> statics;
+  /// Pages at these addresses and above hold nothing of the file: untouched ones are zero.
+  std::vector<PageRange> zeroed;
+  bool has_interpreter = false;  // linked dynamically: the C library is elsewhere
+};
+
+/// The main program's.
+[[nodiscard]] Image main_image();
+
+/// What [begin, end) of another process' program is in ours, both being mapped as a whole: an
+/// invertible map of addresses, the identity away from both places.
+class ImageShift {
+ public:
+  ImageShift() = default;
+  /// @p here: this process' image; @p there: where process 0 has it.
+  ImageShift(PageRange here, PageRange there) noexcept
+      : here_(here), there_(there), shift_(there.begin - here.begin) {}
+
+  [[nodiscard]] bool moves() const noexcept { return shift_ != 0; }
+  /// An address here to the one in global pointers.
+  [[nodiscard]] std::uint64_t globalize(std::uint64_t a) const noexcept {
+    if (in(here_, a)) return a + shift_;
+    return in(there_, a) ? a - swap() : a;
+  }
+  [[nodiscard]] std::uint64_t localize(std::uint64_t a) const noexcept {
+    if (in(there_, a)) return a - shift_;
+    return in(here_, a) ? a + swap() : a;
+  }
+
+ private:
+  static bool in(PageRange r, std::uint64_t a) noexcept { return a - r.begin < r.bytes(); }
+  /// Something else may lie here where process 0 has its program: those addresses take the place of
+  /// the ones that ours leaves. Where the two overlap only their differences change places.
+  [[nodiscard]] std::uint64_t swap() const noexcept {
+    const bool up = there_.begin > here_.begin;
+    const std::uint64_t distance = up ? shift_ : 0 - shift_;
+    const std::uint64_t by = distance < here_.bytes() ? here_.bytes() : distance;
+    return up ? by : 0 - by;
+  }
+  PageRange here_;
+  PageRange there_;
+  std::uint64_t shift_ = 0;
+};
+
+}  // namespace viaduct::splitc::detail

@@ -1,0 +1,76 @@
+/// By which path an operation reaches a place.
+
+#include <string>
+
+#include "splitc/src/wait.hpp"
+
+namespace viaduct::splitc::detail {
+
+/// Where [address of word, + bytes) is. Neither here nor in a region: messages carry it. A pointer
+/// that cannot be right stops the program.
+Machine::Parts::Place Machine::Parts::locate(const char* operation, std::uint64_t word,
+                                             std::size_t bytes) {
+  const std::uint32_t process = process_of(word);
+  const std::uint64_t address = address_of(word);
+  if (address == 0) stop(operation, "the global pointer is null: give it an object's address");
+  if (process >= job.size()) stop_no_process(operation, "the global pointer", process);
+  if (process == hot.myproc) return {own_place(operation, process, address, bytes), Place::kNone};
+  switch (path) {
+    case Path::automatic:
+    case Path::direct:
+      if (!mapped[process]) map_view(process);
+      return {machine.memory().find(process, address, bytes), Place::kNone};
+    case Path::rdma:
+      return {nullptr, region_of(operation, process, address, bytes)};
+    case Path::message:
+      break;
+  }
+  return {};
+}
+
+/// The registered range of @p process that holds all of it.
+std::uint32_t Machine::Parts::region_of(const char* operation, std::uint32_t process,
+                                        std::uint64_t address, std::size_t bytes) {
+  Owner& owner = owners[process];
+  if (!owner.known) {
+    const auto table = job.bootstrap().get(Rank{process}, "splitc.regions");
+    std::vector<std::uint64_t> words(table.size() / 8);
+    std::memcpy(words.data(), table.data(), words.size() * 8);
+    owner.tag = static_cast<via::ProtectionTag>(words.at(0));
+    for (std::size_t i = 1; i + 3 < words.size(); i += 4)
+      owner.regions.push_back(
+          {words[i], words[i + 1], words[i + 2], static_cast<std::uint32_t>(words[i + 3])});
+    owner.known = true;
+    (void)channel(process, false, operation);  // the NIC knows it then
+  }
+  for (std::uint32_t i = 0; i < owner.regions.size(); ++i) {
+    const Region& region = owner.regions[i];
+    const std::uint64_t at = address - region.address;
+    if (at < region.bytes && bytes <= region.bytes - at) return i;
+  }
+  return Place::kNone;
+}
+
+/// False: the NIC cannot, so a message must.
+bool Machine::Parts::rdma(std::uint32_t process, std::uint32_t which, std::uint64_t address,
+                          std::byte* local, std::size_t bytes, bool write) noexcept {
+  if (which == Place::kNone) return false;
+  const Owner& owner = owners[process];
+  const Region& region = owner.regions[which];
+  const auto place =
+      nic->remote_place(Rank{process}, owner.tag, region.there + (address - region.address),
+                        static_cast<via::MemoryHandle>(region.handle), bytes,
+                        write ? via::Rights::rdma_write : via::Rights::rdma_read);
+  if (place.status != 0) return false;
+  if (place.mapped != nullptr && bytes <= sizeof(std::uint64_t)) {
+    count(kRdma);
+    copy_value(write ? place.mapped : local, write ? local : place.mapped, bytes);
+    return true;
+  }
+  const bool done = write ? nic->write_place(Rank{process}, place, local, bytes)
+                          : nic->read_place(Rank{process}, place, local, bytes);
+  if (done) count(kRdma);
+  return done;
+}
+
+}  // namespace viaduct::splitc::detail

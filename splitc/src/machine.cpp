@@ -1,0 +1,275 @@
+/// Start and end of Split-C in a process, polling, waiting.
+
+#include "splitc/detail/machine.hpp"
+
+#include <sys/mman.h>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <string>
+
+#include "splitc/detail/collective.hpp"
+#include "splitc/src/fork_copy.hpp"
+#include "splitc/src/parts.hpp"
+#include "splitc/src/wait.hpp"
+
+namespace viaduct::splitc::detail {
+
+constinit const View no_views[kMaxProcesses] = {};
+constinit const std::uint64_t quiet_word = 0;
+thread_local constinit Hot hot;
+
+namespace {
+
+constexpr CounterName kCounterNames[kCounterCount] = {
+    {"requests", "messages"}, {"waits", "requests"}, {"direct", "operations"},
+    {"rdma", "operations"},   {"stores", "stores"},  {"pulled", "bytes"},
+};
+constexpr std::string_view kSettingsKey = "splitc.settings";
+constexpr std::string_view kRegionsKey = "splitc.regions";
+
+/// Always full: a light poll that looks at it goes on to a poll.
+constexpr std::uint64_t kFullWord = 1;
+
+Path path_of(const Settings& s) {
+  if (s.path == "direct") return Path::direct;
+  if (s.path == "rdma") return Path::rdma;
+  return s.path == "message" ? Path::message : Path::automatic;
+}
+
+/// Rings are laid out by their sender and read by their receiver, and the region is the same
+/// everywhere: so must the settings be.
+void compare_settings(Job& job, const Settings& s) {
+  const std::array<std::int64_t, 8> mine{static_cast<std::int64_t>(path_of(s)),
+                                         s.heap == "shared" ? 1 : 0,
+                                         s.vis,
+                                         s.slots,
+                                         s.credits,
+                                         s.segment_base,
+                                         s.spread_bytes,
+                                         s.heap_bytes};
+  job.bootstrap().put(kSettingsKey, std::as_bytes(std::span(mine)));
+  job.bootstrap().fence();
+  const auto first = job.bootstrap().get(Rank{0}, kSettingsKey);
+  const auto bytes = std::as_bytes(std::span(mine));
+  if (first.size() != bytes.size() || !std::equal(first.begin(), first.end(), bytes.begin()))
+    throw Error(std::errc::invalid_argument,
+                "the Split-C settings (VIADUCT_SPLITC_*, VIADUCT_HEAP, VIADUCT_SEGMENT_BASE, "
+                "VIADUCT_SPREAD_BYTES, VIADUCT_HEAP_BYTES) of rank " +
+                    std::to_string(index(job.rank())) +
+                    " are not those of rank 0: give all ranks the same environment");
+}
+
+View* make_views() {
+  constexpr std::size_t kBytes = sizeof(View) * kMaxProcesses;
+  void* at = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) throw_errno("cannot map the table of the processes' memory");
+  return static_cast<View*>(at);
+}
+
+}  // namespace
+
+void stop(const char* operation, const char* what) {
+  violate_contract(std::string(operation) + ": " + what);
+}
+
+void stop(const char* operation, const std::string& what) { stop(operation, what.c_str()); }
+
+void stop_no_process(const char* operation, const char* where, std::int64_t process) {
+  stop(operation, std::string(where) + " names process " + std::to_string(process) +
+                      ", but the job has the processes 0 to " + std::to_string(hot.procs - 1));
+}
+
+namespace {
+
+// Also while hot shows none, because a function runs that atomic() has brought here.
+thread_local constinit Machine* the_machine = nullptr;
+
+[[noreturn, gnu::cold]] void stop_without_machine(const char* operation) {
+  if (is_forked_copy())
+    stop(operation,
+         "called in a child that the process forked: the child has a copy of the process' memory "
+         "and may exec or _exit, but takes no part in the job");
+  if (the_machine != nullptr)
+    stop(operation,
+         "called by a function that atomic() runs: it may use local memory only; communicate "
+         "where atomic() is called, before or after it");
+  stop(operation,
+       "called outside splitc_main: Split-C begins before it and ends when it returns, and belongs "
+       "to the thread that runs it");
+}
+
+}  // namespace
+
+Machine& machine(const char* operation) {
+  if (hot.machine == nullptr) [[unlikely]]
+    stop_without_machine(operation);
+  return *hot.machine;
+}
+
+Machine& machine_in_call(const char* operation) {
+  if (the_machine == nullptr || is_forked_copy()) [[unlikely]]
+    stop_without_machine(operation);
+  return *the_machine;
+}
+
+void poll_slow() { machine("poll").poll(); }
+
+Machine::Machine(Job& job) : job_(job), settings_(load_settings()) {
+  if (job.size() > kMaxProcesses)
+    throw Error(std::errc::invalid_argument,
+                "Split-C runs on at most 65536 processes, not " + std::to_string(job.size()));
+  compare_settings(job, settings_);
+  memory_ = std::make_unique<Memory>(job, settings_);
+  parts_ = std::make_unique<Parts>(*this, job);
+  hot.machine = the_machine = this;
+  collector_ = std::make_unique<Collector>(*this);
+  job.bootstrap().fence();
+}
+
+Machine::~Machine() {
+  if (std::uncaught_exceptions() == 0) {
+    if (!parts_->failed) collector_->end();
+    parts_->leave();
+  }
+  collector_.reset();
+  hot = Hot{};
+  the_machine = nullptr;
+  parts_.reset();
+  memory_.reset();
+}
+
+void Machine::set_failed() noexcept { parts_->failed = true; }
+
+std::uint32_t Machine::poll() { return parts_->poll_now(); }
+
+void Machine::wait_until(const char* operation, std::uint32_t process,
+                         const std::function<bool()>& done) {
+  parts_->wait(operation, process, done);
+}
+
+void Machine::wake_if_asleep(std::uint32_t process) noexcept {
+  RankRecord& record = job_.record(Rank{process});
+  if (record.sleeping.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    ring_doorbell(record);
+}
+
+bool Machine::by_message(std::uint32_t process) const noexcept {
+  return parts_->path == Path::message && process != hot.myproc;
+}
+
+Machine::Parts::Parts(Machine& owner, Job& its_job)
+    : machine(owner), job(its_job), path(path_of(owner.settings())) {
+  const Settings& settings = owner.settings();
+  nic = std::make_unique<via::shm::Nic>(job);
+  tag = nic->create_tag();
+  queue_owner = nic->create_completion_queue(1);
+  queue = static_cast<via::shm::CompletionQueue*>(queue_owner.get());
+  send_owner = nic->create_completion_queue(1);
+  nic->on_incoming_peer(
+      [this](Rank from, std::uint64_t discriminator) { incoming(from, discriminator); });
+  nic->on_error([this](const via::AsyncError& error) { ended(error); });
+  credit_limit = static_cast<std::uint32_t>(settings.credits);
+  publish_every = std::max(1U, credit_limit / 4);
+  stage = std::make_unique<Stage>(job, static_cast<std::size_t>(settings.staging_bytes));
+  channels.resize(job.size());
+  owners.resize(job.size());
+  mapped.resize(job.size());
+  if (path == Path::rdma) register_memory();
+  job.stats().add("splitc", kCounterNames, counters);
+  views = make_views();
+  hot.views = views;
+  hot.myproc = index(job.rank());
+  hot.procs = job.size();
+  hot.attention = nic->attention();
+  views[hot.myproc] = owner.memory().view_of(hot.myproc);
+  mapped[hot.myproc] = true;
+  refresh_watch();
+}
+
+Machine::Parts::~Parts() {
+  for (Channel* c : all_channels) note_requests(*c);
+  job.stats().remove(counters);
+  registered.clear();
+  all_channels.clear();
+  channels.clear();
+  queue_owner.reset();
+  send_owner.reset();
+  nic->destroy_tag(tag);
+  nic.reset();
+  munmap(views, sizeof(View) * kMaxProcesses);
+}
+
+/// Collective: goes on serving until every process has come to its end. A process that has failed
+/// does not wait for long: others may be waiting for it.
+void Machine::Parts::leave() {
+  constexpr std::uint64_t kGraceNs = 1'000'000'000;
+  const std::uint64_t start = monotonic_ns();
+  const std::uint32_t ticket = job.barrier_arrive();
+  const auto is_over = [&] { return job.barrier_done(ticket) != Status::retry; };
+  try {
+    if (!failed) return wait("the end of splitc_main", kNobody, is_over);
+    // Nothing may come that would end a sleep.
+    while (!is_over() && monotonic_ns() - start < kGraceNs) {
+      if (poll_now() != 0) continue;
+      const timespec pause{0, 100'000};
+      nanosleep(&pause, nullptr);
+    }
+  } catch (const std::exception& problem) {
+    job.log().write(LogLevel::error, problem.what());
+  }
+}
+
+/// What this process' memory is to those who reach it by the NIC.
+void Machine::Parts::register_memory() {
+  std::vector<std::uint64_t> table{static_cast<std::uint64_t>(tag)};
+  for (const SharedRange& range : machine.memory().shared_ranges()) {
+    registered.push_back(nic->register_memory(tag, range.begin, range.bytes,
+                                              via::Rights::rdma_write | via::Rights::rdma_read));
+    table.push_back(machine.memory().globalize(range.begin));
+    table.push_back(reinterpret_cast<std::uint64_t>(range.begin));
+    table.push_back(range.bytes);
+    table.push_back(static_cast<std::uint64_t>(registered.back().handle()));
+  }
+  job.bootstrap().put(kRegionsKey, std::as_bytes(std::span(table)));
+  job.bootstrap().fence();
+}
+
+/// What light polls look at.
+void Machine::Parts::refresh_watch() noexcept {
+  const via::shm::CompletionQueue::Watch watch = queue->watch();
+  hot.next_header = watch.several             ? &kFullWord
+                    : watch.header != nullptr ? reinterpret_cast<const std::uint64_t*>(watch.header)
+                                              : &quiet_word;
+  hot.empty_header = watch.header != nullptr ? ~watch.phase & 1 : 0;
+}
+
+void Machine::Parts::check_lost(const char* operation, std::uint32_t process) {
+  if (process == kNobody) return;
+  // The first one: of the others it may be the cause.
+  const std::uint32_t first = job.page().first_lost.load(std::memory_order_acquire);
+  if (process == kAnyone) process = first - 1;
+  if (process == kAnyone || !job.is_lost(Rank{process})) return;
+  std::string sentence = std::string(operation) + ": process " + std::to_string(process) +
+                         " is lost (it was killed, or has left";
+  if (first != 0 && first - 1 != process)
+    sentence += ", after process " + std::to_string(first - 1) + " was lost";
+  throw Error(std::errc::connection_reset, sentence + ')');
+}
+
+void Machine::Parts::force(Path to) {
+  path = to;
+  for (std::uint32_t p = 0; p < job.size(); ++p) {
+    if (p == hot.myproc) continue;
+    mapped[p] = false;
+    views[p] = {};
+  }
+  if (to == Path::rdma && registered.empty()) register_memory();
+}
+
+void Machine::Parts::map_view(std::uint32_t process) {
+  mapped[process] = true;
+  views[process] = machine.memory().view_of(process);
+}
+
+}  // namespace viaduct::splitc::detail

@@ -1,0 +1,427 @@
+#include "splitc/detail/memory.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "runtime/error.hpp"
+#include "runtime/memory_file.hpp"
+#include "runtime/span_allocator.hpp"
+#include "splitc/detail/heap.hpp"
+#include "splitc/src/fork_copy.hpp"
+#include "splitc/src/image.hpp"
+#include "splitc/src/mapped.hpp"
+#include "splitc/src/region.hpp"
+#include "splitc/src/statics.hpp"
+
+namespace viaduct::splitc::detail {
+namespace {
+
+constexpr std::string_view kKey = "splitc.memory";
+constexpr std::size_t kAlignment = 128;
+constexpr MemoryFile::Names kNames{"viaduct-splitc", "memory of a Split-C process",
+                                   "VIADUCT_SPREAD_BYTES or VIADUCT_HEAP_BYTES"};
+
+/// What the processes tell each other.
+struct Record {
+  std::uint64_t image_begin;
+  std::uint64_t image_end;
+  std::uint64_t region_bytes;
+  std::uint64_t mapped_at;  // of use to ranks that are threads
+};
+
+/// What outlives a Memory: malloc's blocks and static data are used until the process ends, and
+/// other threads may look into what was theirs.
+struct ProcessWide {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<MemoryFile>> files;
+  std::uint64_t reserved_at = 0;  // threads: where region addresses point to nothing
+  std::size_t reserved_bytes = 0;
+  bool has_moved = false;  // processes: the region is where it is, for good
+};
+
+ProcessWide& process_wide() {
+  static auto* const instance = new ProcessWide;  // never destroyed: forks and exit() come later
+  return *instance;
+}
+
+/// Threads: nothing else may come to lie at the region's addresses.
+void reserve_addresses(std::uint64_t base, std::size_t bytes) {
+  ProcessWide& all = process_wide();
+  const std::lock_guard lock(all.mutex);
+  if (all.reserved_at == base && all.reserved_bytes >= bytes) return;
+  (void)map_region_at(base, bytes, -1);
+  all.reserved_at = base;
+  all.reserved_bytes = bytes;
+}
+
+void claim_process() {
+  ProcessWide& all = process_wide();
+  const std::lock_guard lock(all.mutex);
+  if (all.has_moved)
+    throw Error(std::errc::operation_not_permitted,
+                "Split-C can begin once in a process: its memory has been moved into the region "
+                "already");
+  all.has_moved = true;
+}
+
+struct Peer {
+  bool is_known = false;
+  bool has_statics = false;
+  std::byte* base = nullptr;  // null: cannot be mapped
+  std::size_t mapped_bytes = 0;
+};
+
+struct File {
+  explicit File(int descriptor) : fd(descriptor) {}
+  ~File() { ::close(fd); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int fd;
+};
+
+}  // namespace
+
+struct Memory::Parts {
+  Parts(Job& its_job, const Settings& settings);
+  ~Parts();
+
+  void map_own();
+  void move_statics();
+  void direct_malloc();
+  void meet();
+  void map_peer(std::uint32_t process);
+  Peer& peer(std::uint32_t process) {
+    Peer& p = peers[process];
+    if (!p.is_known) map_peer(process);
+    return p;
+  }
+  std::byte* find_static(Peer& p, std::uint64_t address, std::size_t bytes);
+  void warn_private(std::uint64_t address);
+  std::uint64_t allocate(SpanAllocator& spans, std::size_t first, std::size_t bytes,
+                         const char* part);
+  void release(SpanAllocator& spans, std::size_t first, std::uint64_t address, const char* what);
+  [[nodiscard]] std::size_t own_slice() const noexcept {
+    return layout.slices_at + index(job.rank()) * layout.slice_bytes;
+  }
+  [[nodiscard]] bool in_region(std::uint64_t address) const noexcept {
+    return address - layout.base < layout.region_bytes;
+  }
+
+  Job& job;
+  bool threads;
+  bool shares_heap;
+  Image image;
+  std::string private_statics;  // why they are; empty: they are shared
+  bool said_private = false;
+  RegionLayout layout;
+  std::size_t statics_bytes = 0;
+  std::unique_ptr<MemoryFile> file;
+  std::byte* own = nullptr;
+  ImageShift shift;
+  std::vector<Peer> peers;
+  std::vector<SharedRange> shared;
+  SpanAllocator alike;
+  SpanAllocator slice;
+  std::unordered_set<std::uint64_t> being_released;
+};
+
+Memory::Parts::Parts(Job& its_job, const Settings& settings)
+    : job(its_job),
+      threads(its_job.threads_mode()),
+      shares_heap(!threads && settings.heap == "shared" && heap_hook() != nullptr),
+      image(main_image()),
+      layout(lay_out(static_cast<std::uint64_t>(settings.segment_base),
+                     static_cast<std::size_t>(settings.spread_bytes),
+                     shares_heap ? static_cast<std::size_t>(settings.heap_bytes) : 0,
+                     its_job.size())),
+      peers(its_job.size()),
+      alike(layout.alike_bytes, kAlignment),
+      slice(layout.slice_bytes, kAlignment) {
+  if (threads) {
+    private_statics = "ranks are threads, which have one and the same";
+    reserve_addresses(layout.base, layout.region_bytes);
+  } else {
+    claim_process();
+    private_statics = reason_against_sharing(image);
+  }
+  if (private_statics.empty()) {
+    for (const PageRange& range : image.statics) statics_bytes += range.bytes();
+  }
+  map_own();
+  meet();
+  copy_on_fork(own, layout.statics_at, file->fd(), 0);
+  // Last, when nothing can go wrong any more: what moves does not move back.
+  if (private_statics.empty()) move_statics();
+  if (shares_heap) direct_malloc();
+}
+
+Memory::Parts::~Parts() {
+  for (const Peer& p : peers) {
+    if (p.mapped_bytes != 0) ::munmap(p.base, p.mapped_bytes);
+  }
+  ProcessWide& all = process_wide();
+  const std::lock_guard lock(all.mutex);
+  all.files.push_back(std::move(file));
+}
+
+void Memory::Parts::map_own() {
+  file = std::make_unique<MemoryFile>(kNames, layout.statics_at + statics_bytes);
+  const std::size_t bytes = layout.statics_at;  // the page behind the region is mapped with it
+  own = threads ? map_region(bytes, file->fd()) : map_region_at(layout.base, bytes, file->fd());
+  if (own == nullptr)
+    throw_errno(fmt::format(
+        "cannot map {} bytes of shared memory: address space is short (ulimit -v), or lower "
+        "VIADUCT_SPREAD_BYTES",
+        bytes));
+  peers[index(job.rank())] = {true, false, own, 0};
+  shared.push_back({own, layout.region_bytes});
+}
+
+/// All processes are mapped; who runs another program, or has other settings, is told.
+void Memory::Parts::meet() {
+  const Record mine{image.all.begin, image.all.end, layout.region_bytes,
+                    reinterpret_cast<std::uint64_t>(own)};
+  job.bootstrap().put(kKey, std::as_bytes(std::span(&mine, 1)));
+  job.bootstrap().share_fd(file->fd(), kKey);
+  job.bootstrap().fence();
+  const auto bytes = job.bootstrap().get(Rank{0}, kKey);
+  Record first{};
+  if (bytes.size() == sizeof first) std::memcpy(&first, bytes.data(), sizeof first);
+  if (first.image_end - first.image_begin != mine.image_end - mine.image_begin)
+    throw Error(std::errc::invalid_argument,
+                fmt::format("rank {} runs another program than rank 0: a Split-C job has one",
+                            index(job.rank())));
+  if (first.region_bytes != mine.region_bytes)
+    throw Error(std::errc::invalid_argument,
+                fmt::format("the region for shared memory has {} bytes in rank {} and {} in rank "
+                            "0: give every rank the same VIADUCT_HEAP, VIADUCT_HEAP_BYTES and "
+                            "VIADUCT_SPREAD_BYTES",
+                            mine.region_bytes, index(job.rank()), first.region_bytes));
+  shift = ImageShift(image.all, {first.image_begin, first.image_end});
+}
+
+void Memory::Parts::move_statics() {
+  share_statics(image, *file, layout.statics_at);
+  std::size_t offset = layout.statics_at;
+  for (const PageRange& range : image.statics) {
+    auto* const begin = reinterpret_cast<std::byte*>(range.begin);
+    copy_on_fork(begin, range.bytes(), file->fd(), offset);
+    shared.push_back({begin, range.bytes()});
+    offset += range.bytes();
+  }
+}
+
+void Memory::Parts::direct_malloc() {
+  if (heap_hook()(own + layout.heap_at, layout.heap_bytes)) return;
+  job.log().write(LogLevel::warn,
+                  "malloc is not the one that Split-C directs into shared memory (another library "
+                  "has replaced it): messages carry what lies in its memory");
+}
+
+void Memory::Parts::map_peer(std::uint32_t process) {
+  Peer& p = peers[process];
+  p.is_known = true;
+  try {
+    if (threads) {
+      const auto bytes = job.bootstrap().get(Rank{process}, kKey);
+      Record theirs{};
+      if (bytes.size() == sizeof theirs) std::memcpy(&theirs, bytes.data(), sizeof theirs);
+      p.base = reinterpret_cast<std::byte*>(theirs.mapped_at);
+      return;
+    }
+    const File theirs(job.bootstrap().fetch_fd(Rank{process}, kKey));
+    struct stat status {};
+    const bool known = ::fstat(theirs.fd, &status) == 0;
+    const std::size_t bytes = known ? static_cast<std::size_t>(status.st_size) : 0;
+    if (bytes < layout.statics_at) return;
+    p.base = map_region(bytes, theirs.fd);
+    if (p.base == nullptr) {
+      job.log().write(LogLevel::warn,
+                      fmt::format("cannot map {} bytes of process {}'s memory (ulimit -v?): "
+                                  "messages carry what goes there",
+                                  bytes, process));
+      return;
+    }
+    ::madvise(p.base, bytes, MADV_DONTFORK);  // a child has no business there
+    p.mapped_bytes = bytes;
+    p.has_statics = bytes > layout.statics_at;
+  } catch (const Error& problem) {  // it is lost: the operation will say so
+    job.log().write(LogLevel::debug, problem.what());
+  }
+}
+
+/// @p address is a local one: all processes' statics lie alike in their programs.
+std::byte* Memory::Parts::find_static(Peer& p, std::uint64_t address, std::size_t bytes) {
+  if (!p.has_statics) {
+    if (!private_statics.empty() && !said_private) warn_private(address);
+    return nullptr;
+  }
+  std::size_t offset = layout.statics_at;
+  for (const PageRange& range : image.statics) {
+    const std::uint64_t at = address - range.begin;
+    if (at < range.bytes() && bytes <= range.bytes() - at) return p.base + offset + at;
+    offset += range.bytes();
+  }
+  return nullptr;
+}
+
+/// Once, when @p address is in static data that could have been reached directly.
+void Memory::Parts::warn_private(std::uint64_t address) {
+  const bool is_static = std::any_of(
+      image.statics.begin(), image.statics.end(),
+      [address](const PageRange& range) { return address - range.begin < range.bytes(); });
+  if (!is_static) return;
+  said_private = true;
+  job.log().write(
+      LogLevel::warn,
+      fmt::format("a global pointer to static data goes by messages, which is slow: the "
+                  "program's static data is private, as {}; use heap or spread memory",
+                  private_statics));
+}
+
+std::uint64_t Memory::Parts::allocate(SpanAllocator& spans, std::size_t first, std::size_t bytes,
+                                      const char* part) {
+  const auto offset = spans.try_allocate(bytes, kAlignment);
+  if (!offset) {
+    throw Error(std::errc::not_enough_memory,
+                fmt::format("no {} bytes are left in {}: {} of {} are allocated, the largest free "
+                            "piece has {}; raise VIADUCT_SPREAD_BYTES",
+                            bytes, part, spans.allocated_bytes(), spans.total_bytes(),
+                            spans.largest_free_bytes()));
+  }
+  const std::size_t begin = first + *offset;
+  try {
+    file->check_headroom(bytes);
+    file->reserve(round_down(begin, kPageBytes), round_up(begin + bytes, kPageBytes));
+  } catch (...) {
+    (void)spans.try_release(*offset);
+    throw;
+  }
+  return layout.base + begin;
+}
+
+void Memory::Parts::release(SpanAllocator& spans, std::size_t first, std::uint64_t address,
+                            const char* what) {
+  const std::uint64_t offset = address - layout.base - first;
+  const auto released = spans.try_release(offset);
+  if (!released) violate_contract(fmt::format("{}: nothing is allocated at {:#x}", what, address));
+  file->clear(own, first + offset, released->bytes, first + released->free_from,
+              first + released->free_to);
+}
+
+Memory::Memory(Job& job, const Settings& settings)
+    : parts_(std::make_unique<Parts>(job, settings)) {
+  if (!parts_->private_statics.empty() && !parts_->threads) {
+    job.log().write(LogLevel::info,
+                    fmt::format("the program's static data stays private, messages carry what goes "
+                                "there: {}",
+                                parts_->private_statics));
+  }
+}
+
+Memory::~Memory() = default;
+
+View Memory::view_of(std::uint32_t process) {
+  const Parts& p = *parts_;
+  const std::byte* const base = parts_->peer(process).base;
+  if (base == nullptr) return {};
+  return {make_word(process, p.layout.base), p.layout.region_bytes, const_cast<std::byte*>(base),
+          0};
+}
+
+std::byte* Memory::find(std::uint32_t process, std::uint64_t address, std::size_t bytes) {
+  Parts& p = *parts_;
+  if (process == index(p.job.rank())) return static_cast<std::byte*>(localize(address));
+  if (p.in_region(address)) {
+    const std::uint64_t at = address - p.layout.base;
+    std::byte* const base = p.peer(process).base;
+    return base != nullptr && bytes <= p.layout.region_bytes - at ? base + at : nullptr;
+  }
+  if (p.threads) {
+    auto* const here = reinterpret_cast<std::byte*>(address);
+    return is_mapped(here, bytes) ? here : nullptr;
+  }
+  return p.find_static(p.peer(process), p.shift.localize(address), bytes);
+}
+
+bool Memory::is_shared(const void* local, std::size_t bytes) const noexcept {
+  if (parts_->threads) return true;
+  for (const SharedRange& range : parts_->shared) {
+    const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(local) - range.begin);
+    if (at < range.bytes && bytes <= range.bytes - at) return true;
+  }
+  return false;
+}
+
+std::span<const SharedRange> Memory::shared_ranges() const noexcept { return parts_->shared; }
+
+std::uint64_t Memory::globalize(const void* local) const noexcept {
+  const auto address = reinterpret_cast<std::uint64_t>(local);
+  const Parts& p = *parts_;
+  if (!p.threads) return p.shift.moves() ? p.shift.globalize(address) : address;
+  const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(local) - p.own);
+  return at < p.layout.region_bytes ? p.layout.base + at : address;
+}
+
+void* Memory::localize(std::uint64_t address) const noexcept {
+  const Parts& p = *parts_;
+  if (!p.threads)
+    return reinterpret_cast<void*>(p.shift.moves() ? p.shift.localize(address) : address);
+  return p.in_region(address) ? p.own + (address - p.layout.base)
+                              : reinterpret_cast<void*>(address);
+}
+
+std::uint64_t Memory::allocate_alike(std::size_t bytes) {
+  return parts_->allocate(parts_->alike, 0, bytes,
+                          "the part of spread memory that all processes allocate alike");
+}
+
+void Memory::release_alike(std::uint64_t address) {
+  parts_->release(parts_->alike, 0, address, "Memory::release_alike");
+}
+
+std::uint64_t Memory::allocate_own(std::size_t bytes) {
+  return parts_->allocate(parts_->slice, parts_->own_slice(), bytes,
+                          "this process' slice of spread memory");
+}
+
+std::size_t Memory::bytes_at(std::uint64_t address) const noexcept {
+  const Parts& p = *parts_;
+  const std::uint64_t offset = address - p.layout.base;
+  if (const std::size_t bytes = p.alike.bytes_at(offset); bytes != 0) return bytes;
+  return p.slice.bytes_at(offset - p.own_slice());
+}
+
+std::size_t Memory::begin_release_own(std::uint64_t address) {
+  Parts& p = *parts_;
+  const std::size_t bytes = p.slice.bytes_at(address - p.layout.base - p.own_slice());
+  return bytes != 0 && p.being_released.insert(address).second ? bytes : 0;
+}
+
+void Memory::release_own(std::uint64_t address) {
+  parts_->being_released.erase(address);
+  parts_->release(parts_->slice, parts_->own_slice(), address, "Memory::release_own");
+}
+
+std::uint32_t Memory::owner_of(std::uint64_t address) const noexcept {
+  const RegionLayout& layout = parts_->layout;
+  const std::uint64_t at = address - layout.base - layout.slices_at;
+  if (address < layout.base || at >= layout.slice_bytes * parts_->job.size()) return kMaxProcesses;
+  return static_cast<std::uint32_t>(at / layout.slice_bytes);
+}
+
+void Memory::clear(std::uint64_t address, std::size_t bytes) noexcept {
+  const std::size_t at = address - parts_->layout.base;
+  parts_->file->clear(parts_->own, at, bytes, at, at + bytes);
+}
+
+}  // namespace viaduct::splitc::detail

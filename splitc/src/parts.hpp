@@ -1,0 +1,224 @@
+#pragma once
+// The inside of Machine.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "runtime/error.hpp"
+#include "splitc/atomic.hpp"
+#include "splitc/detail/access.hpp"
+#include "splitc/detail/collective.hpp"
+#include "splitc/detail/machine.hpp"
+#include "splitc/path.hpp"
+#include "splitc/src/channel.hpp"
+#include "splitc/src/code.hpp"
+#include "splitc/src/stage.hpp"
+#include "via/shm/nic.hpp"
+
+namespace viaduct::splitc::detail {
+
+void copy_value(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;  // access.cpp
+
+/// read(), under the name that the program has called it by.
+void read_as(const char* operation, std::uint64_t from, void* to, std::size_t bytes);
+[[nodiscard]] const char* to_string(Rmw what) noexcept;  // atomic.cpp
+// What goes as a block, or need not, under the name that the program has called it by.
+Handle get_block(const char* operation, void* to, std::uint64_t from, std::size_t bytes);
+Handle put_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes);
+void store_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes);
+void store_value(const char* operation, std::uint64_t to, const void* from, std::size_t bytes);
+
+/// While it lives, a function of the program runs that atomic() has brought here: there is no
+/// Split-C for it.
+class GuestCall {
+ public:
+  GuestCall() noexcept : hot_(hot), collector_(the_collector) {
+    hot.views = no_views;
+    hot.next_header = &quiet_word;
+    hot.empty_header = 0;
+    hot.attention = &quiet_word;
+    hot.machine = nullptr;
+    the_collector = nullptr;
+  }
+  ~GuestCall() {
+    hot = hot_;
+    the_collector = collector_;
+  }
+  GuestCall(const GuestCall&) = delete;
+  GuestCall& operator=(const GuestCall&) = delete;
+
+ private:
+  Hot hot_;
+  Collector* collector_;
+};
+
+[[noreturn, gnu::cold]] void stop_thrown(std::uint32_t process, const char* what);  // atomic.cpp
+
+/// Runs @p thunk for @p process, while a GuestCall lives. What it throws ends the job: the process
+/// that has called atomic() may be another one.
+inline void run_thunk(std::uint32_t process, CallThunk thunk, const std::byte* arguments,
+                      std::byte* result) noexcept {
+  try {
+    thunk(arguments, result);
+  } catch (const std::exception& problem) {
+    stop_thrown(process, problem.what());
+  } catch (...) {
+    stop_thrown(process, "what is no std::exception");
+  }
+}
+inline void run_guest(std::uint32_t process, CallThunk thunk, const std::byte* arguments,
+                      std::byte* result) noexcept {
+  const GuestCall guest;
+  run_thunk(process, thunk, arguments, result);
+}
+
+enum Counter : std::uint32_t {
+  kRequests,
+  kWaits,   // requests that waited for a connection or a credit
+  kDirect,  // operations on mapped memory that took the slow entry (static data, odd sizes, blocks)
+  kRdma,
+  kStores,
+  kPulled,  // blocks that this process copied for others' stores
+  kCounterCount,
+};
+
+struct Machine::Parts {
+  Parts(Machine& machine, Job& job);
+  ~Parts();
+
+  // machine.cpp
+  void register_memory();
+  void leave();
+  template <class Done>
+  void wait(const char* operation, std::uint32_t process, Done&& done);  // wait.hpp
+  void refresh_watch() noexcept;
+  void check_lost(const char* operation, std::uint32_t process);
+  void map_view(std::uint32_t process);
+  void force(Path to);
+
+  // channel.cpp
+  Channel& channel(std::uint32_t process, bool blocks, const char* operation);
+  Channel& make_channel(std::uint32_t process, std::uint16_t index);
+  void incoming(Rank from, std::uint64_t discriminator);
+  void ended(const via::AsyncError& error);
+  bool find_credits(Channel& c) noexcept;
+  void note_requests(Channel& c) noexcept {
+    count(kRequests, c.sent - c.counted);
+    c.counted = c.sent;
+  }
+  void refresh_credits(Channel& c) noexcept;
+  /// Sends a request of @p bytes bytes of words; waits for what it needs. Answers its ticket.
+  std::uint64_t request(Channel& c, const char* operation, std::uint64_t client,
+                        const std::uint64_t* words, std::uint32_t bytes);
+  void reply(Channel& c, wire::Op op, std::uint32_t index, std::uint64_t ticket,
+             const std::uint64_t* words, std::uint32_t bytes) noexcept;
+  void publish(Channel& c) noexcept;
+  void publish_dirty(bool all) noexcept;
+  [[nodiscard]] bool is_handled(Channel& c, std::uint64_t ticket) noexcept;
+  [[nodiscard]] bool is_complete(Handle handle) noexcept;
+  void note_open(Channel& c);
+  Handle note_get(Channel& c, std::uint64_t ticket);
+  Handle note_put(Channel& c, std::uint64_t ticket);
+  void finish(const char* operation, Handle handle);
+  void note_store(Channel& c);  // store.cpp
+
+  /// For streams of one-way requests: the slot of one that waits for nothing; null: request()
+  /// is to send it, after a poll point. That is so at least once in kStream requests, and not more
+  /// often: who takes the peer's messages one by one, each as soon as it is written, makes both
+  /// sides wait for its line.
+  [[nodiscard]] via::shm::Slot* claim_at_once(Channel& c) noexcept {
+    constexpr std::uint64_t kStream = 16;
+    return c.sent != c.limit && c.sent % kStream != 0 ? c.vi->claim_known() : nullptr;
+  }
+
+  // serve.cpp: what the owner does
+  std::uint32_t poll_now();
+  struct Dispatcher;
+  void note_dirty(Channel& c);
+  void serve_store(Channel& c, std::uint64_t client, const std::uint64_t* words, std::size_t bytes);
+  void serve(Channel& c, wire::Op op, std::uint64_t client, const std::uint64_t* words,
+             std::size_t bytes);
+  void take_reply(Channel& c, wire::Op op, std::uint64_t client, const std::uint64_t* words,
+                  std::size_t bytes) noexcept;
+  void serve_block(Channel& c, wire::Op op, std::uint64_t client, const std::uint64_t* words);
+  void serve_pull(Channel& c, std::uint64_t client, const std::uint64_t* words);
+  std::uint64_t modify(Channel& c, std::uint64_t client, const std::uint64_t* words);
+  void serve_call(Channel& c, std::uint64_t client, const std::uint64_t* words);
+  /// Memory of this process that @p process names. Addresses that are nobody's end the job, with a
+  /// sentence, and not by a signal.
+  [[nodiscard]] std::byte* own_place(const char* operation, std::uint32_t process,
+                                     std::uint64_t address, std::size_t bytes) {
+    const View& own = views[hot.myproc];
+    const std::uint64_t at = make_word(hot.myproc, address) - own.first;
+    if (at < own.bytes && bytes <= own.bytes - at) [[likely]]
+      return own.base + at;
+    return own_place_slow(operation, process, address, bytes);
+  }
+  [[nodiscard]] std::byte* own_place_slow(const char* operation, std::uint32_t process,
+                                          std::uint64_t address, std::size_t bytes);
+
+  // locate.cpp: where an operation goes
+  struct Place {
+    std::byte* here = nullptr;     // direct
+    std::uint32_t region = kNone;  // rdma: index of the owner's registered range
+    static constexpr std::uint32_t kNone = 0xffffffff;
+  };
+  Place locate(const char* operation, std::uint64_t word, std::size_t bytes);
+  std::uint32_t region_of(const char* operation, std::uint32_t process, std::uint64_t address,
+                          std::size_t bytes);
+  bool rdma(std::uint32_t process, std::uint32_t region, std::uint64_t address, std::byte* local,
+            std::size_t bytes, bool write) noexcept;
+
+  void count(Counter counter, std::uint64_t by = 1) noexcept { counters[counter] += by; }
+
+  Machine& machine;
+  Job& job;
+  Path path = Path::automatic;
+  std::unique_ptr<via::shm::Nic> nic;
+  via::ProtectionTag tag{};
+  std::unique_ptr<via::CompletionQueue> queue_owner;
+  via::shm::CompletionQueue* queue = nullptr;
+  std::unique_ptr<via::CompletionQueue>
+      send_owner;  // VIs must name one; inline sends leave nothing
+  std::uint32_t credit_limit = 0;
+  std::uint32_t publish_every = 1;
+  std::unique_ptr<Stage> stage;
+  const Code code = find_code();
+
+  std::vector<std::array<std::unique_ptr<Channel>, 2>> channels;  // by process
+  std::vector<Channel*> all_channels;
+  std::vector<Channel*> dirty;
+  std::vector<Channel*> open;  // with gets or puts that sync() has not seen complete
+  std::vector<Channel*> open_stores;
+  std::uint32_t life_epoch = 0;
+
+  View* views = nullptr;     // kMaxProcesses, of which hot.views is the address
+  std::vector<bool> mapped;  // the view has been asked for
+  struct Region {
+    std::uint64_t address;  // in global pointers
+    std::uint64_t there;    // in its owner's address space
+    std::uint64_t bytes;
+    std::uint32_t handle;
+  };
+  struct Owner {
+    via::ProtectionTag tag{};
+    std::vector<Region> regions;
+    bool known = false;
+  };
+  std::vector<Owner> owners;  // rdma: by process
+  std::vector<via::MemoryRegion> registered;
+
+  // Stores: bytes delivered and not waited for, by the epoch of their sender. all_store_sync()
+  // begins a new epoch; a process that is through it may store before this one is.
+  std::uint32_t epoch = 0;
+  std::array<std::uint64_t, 2> delivered{};
+
+  bool failed = false;  // nobody is to be waited for at the end
+  std::array<std::uint64_t, kCounterCount> counters{};
+};
+
+}  // namespace viaduct::splitc::detail

@@ -1,0 +1,125 @@
+#include "splitc/src/region.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "runtime/error.hpp"
+#include "runtime/memory_file.hpp"
+#include "splitc/detail/heap.hpp"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+namespace viaduct::splitc::detail {
+namespace {
+
+constexpr std::uint64_t kAddressEnd = std::uint64_t{1} << 47;
+
+struct Mapping {
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::string name;
+};
+
+std::vector<Mapping> mappings() {
+  std::vector<Mapping> all;
+  std::FILE* const maps = std::fopen("/proc/self/maps", "re");
+  if (maps == nullptr) return all;
+  std::array<char, 4096> line{};
+  while (std::fgets(line.data(), line.size(), maps) != nullptr) {
+    unsigned long long begin = 0;
+    unsigned long long end = 0;
+    int name = 0;
+    if (std::sscanf(line.data(), "%llx-%llx %*s %*s %*s %*s %n", &begin, &end, &name) < 2) continue;
+    std::string text(line.data() + name);
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    all.push_back({begin, end, text.empty() ? "memory without a name" : text});
+  }
+  std::fclose(maps);
+  return all;
+}
+
+const Mapping* first_in(const std::vector<Mapping>& all, std::uint64_t begin, std::uint64_t end) {
+  for (const Mapping& m : all) {
+    if (m.begin < end && begin < m.end) return &m;
+  }
+  return nullptr;
+}
+
+[[noreturn]] void refuse(std::uint64_t address, std::size_t bytes, int problem) {
+  const std::vector<Mapping> all = mappings();
+  const Mapping* const taken = first_in(all, address, address + bytes);
+  std::string sentence = fmt::format(
+      "the region for shared memory ({:#x} to {:#x}) cannot be mapped", address, address + bytes);
+  if (taken != nullptr)
+    sentence +=
+        fmt::format(": {:#x} to {:#x} is taken by {}", taken->begin, taken->end, taken->name);
+  else if (problem == ENOMEM)
+    sentence +=
+        ": address space is short (ulimit -v), or lower VIADUCT_SPREAD_BYTES and "
+        "VIADUCT_HEAP_BYTES";
+  if (taken == nullptr) throw Error(problem, sentence);
+  // Between 2 and 30 TiB mimalloc puts what it takes before it is told where, at random places.
+  for (const unsigned gib : {64U, 1024U, 32768U, 49152U, 65536U, 81920U, 98304U}) {
+    const std::uint64_t other = std::uint64_t{gib} << 30;
+    if (other + bytes > kAddressEnd || first_in(all, other, other + bytes) != nullptr) continue;
+    throw Error(problem,
+                sentence + fmt::format("; set VIADUCT_SEGMENT_BASE={}G, which is free here", gib));
+  }
+  throw Error(problem, sentence +
+                           "; set VIADUCT_SEGMENT_BASE to a place that is free, or lower "
+                           "VIADUCT_SPREAD_BYTES and VIADUCT_HEAP_BYTES");
+}
+
+}  // namespace
+
+RegionLayout lay_out(std::uint64_t base, std::size_t spread_bytes, std::size_t heap_bytes,
+                     std::uint32_t processes) {
+  RegionLayout layout;
+  layout.base = base;
+  layout.alike_bytes = round_down(spread_bytes / 2, kPageBytes);
+  layout.slices_at = layout.alike_bytes;
+  layout.slice_bytes = round_down((spread_bytes - layout.slices_at) / processes, kPageBytes);
+  layout.heap_at = round_up(base + spread_bytes, kHeapAlignment) - base;
+  layout.heap_bytes = round_down(heap_bytes, kPageBytes);
+  layout.region_bytes = layout.heap_at + layout.heap_bytes;
+  layout.statics_at = layout.region_bytes + kPageBytes;
+  return layout;
+}
+
+std::byte* map_region_at(std::uint64_t address, std::size_t bytes, int fd) {
+  if (address % kPageBytes != 0 || address >= kAddressEnd || bytes > kAddressEnd - address) {
+    throw Error(std::errc::invalid_argument,
+                fmt::format("the region for shared memory cannot be {:#x} to {:#x} "
+                            "(VIADUCT_SEGMENT_BASE, VIADUCT_SPREAD_BYTES, VIADUCT_HEAP_BYTES): it "
+                            "must begin at a page and end below 2^47",
+                            address, address + bytes));
+  }
+  const int access = fd >= 0 ? PROT_READ | PROT_WRITE : PROT_NONE;
+  const int kind = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+  void* const wanted = reinterpret_cast<void*>(address);
+  void* const at = ::mmap(wanted, bytes, access, kind | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, 0);
+  if (at == MAP_FAILED) refuse(address, bytes, errno);
+  if (at != wanted) {  // a kernel that takes the address for a wish
+    ::munmap(at, bytes);
+    refuse(address, bytes, EEXIST);
+  }
+  ::madvise(at, bytes, MADV_DONTDUMP);  // a core file would make every untouched page present
+  return static_cast<std::byte*>(at);
+}
+
+std::byte* map_region(std::size_t bytes, int fd) noexcept {
+  void* const at =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (at == MAP_FAILED) return nullptr;
+  ::madvise(at, bytes, MADV_DONTDUMP);
+  return static_cast<std::byte*>(at);
+}
+
+}  // namespace viaduct::splitc::detail

@@ -1,0 +1,32 @@
+#pragma once
+// The symmetric region: where its parts lie, and how it comes to its address.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace viaduct::splitc::detail {
+
+/// Offsets from the region's beginning, the same in every process. In the file the region is
+/// followed by one page, so that a word may cross the region's end, and by the static data.
+struct RegionLayout {
+  std::uint64_t base = 0;       ///< address in global pointers
+  std::size_t alike_bytes = 0;  ///< from 0
+  std::size_t slices_at = 0;    ///< PROCS slices
+  std::size_t slice_bytes = 0;
+  std::size_t heap_at = 0;
+  std::size_t heap_bytes = 0;
+  std::size_t region_bytes = 0;
+  std::size_t statics_at = 0;  ///< in the file
+};
+
+[[nodiscard]] RegionLayout lay_out(std::uint64_t base, std::size_t spread_bytes,
+                                   std::size_t heap_bytes, std::uint32_t processes);
+
+/// Maps @p bytes of @p fd at @p address and nowhere else. Throws Error that names what is in the
+/// way and a setting that works.  @p fd -1: nothing is behind it, and any access is an error.
+std::byte* map_region_at(std::uint64_t address, std::size_t bytes, int fd);
+/// Anywhere; null when it cannot be mapped.
+[[nodiscard]] std::byte* map_region(std::size_t bytes, int fd) noexcept;
+
+}  // namespace viaduct::splitc::detail

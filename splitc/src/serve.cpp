@@ -1,0 +1,260 @@
+/// What the owner of memory does for others, and what becomes of their replies.
+
+#include <fmt/format.h>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "splitc/detail/collective.hpp"
+#include "splitc/src/code.hpp"
+#include "splitc/src/mapped.hpp"
+#include "splitc/src/parts.hpp"
+#include "via/copy.hpp"
+
+namespace viaduct::splitc::detail {
+
+namespace header = via::shm::header;
+using wire::Op;
+
+namespace {
+
+/// What the program of the other process may have called.
+const char* name_of(Op op) noexcept {
+  constexpr const char* kNames[] = {"read or get",
+                                    "write, put or store_now",
+                                    "store",
+                                    "bulk_read or bulk_get",
+                                    "bulk_write, bulk_put or bulk_store_now",
+                                    "bulk_store",
+                                    "bulk_store"};
+  const auto i = static_cast<std::size_t>(op);
+  return i < std::size(kNames) ? kNames[i] : "message";
+}
+
+[[nodiscard]] bool aligned(const std::byte* at, std::size_t bytes) noexcept {
+  return (reinterpret_cast<std::uintptr_t>(at) & (bytes - 1)) == 0;
+}
+
+/// Values of a word's size go in one piece.
+void put_value(std::byte* to, const std::uint64_t* words, std::size_t bytes) noexcept {
+  if (bytes == 8 && aligned(to, 8)) [[likely]]
+    return store_word<std::uint64_t>(to, words[0]);
+  if (bytes == 4 && aligned(to, 4))
+    return store_word<std::uint32_t>(to, static_cast<std::uint32_t>(words[0]));
+  if (bytes == 2 && aligned(to, 2))
+    return store_word<std::uint16_t>(to, static_cast<std::uint16_t>(words[0]));
+  std::memcpy(to, words, bytes);
+}
+
+void get_value(std::uint64_t* words, const std::byte* from, std::size_t bytes) noexcept {
+  if (bytes == 8 && aligned(from, 8)) [[likely]] {
+    words[0] = load_word<std::uint64_t>(from);
+  } else if (bytes == 4 && aligned(from, 4)) {
+    words[0] = load_word<std::uint32_t>(from);
+  } else if (bytes == 2 && aligned(from, 2)) {
+    words[0] = load_word<std::uint16_t>(from);
+  } else {
+    std::memcpy(words, from, bytes);
+  }
+}
+
+[[nodiscard]] CallThunk function_of(const Code& code, const Channel& c, std::uint64_t number) {
+  const CallThunk thunk = code.at(number);
+  if (thunk == nullptr) [[unlikely]]
+    stop("atomic", ("process " + std::to_string(c.process) +
+                    " names a function that this program does not have: start all processes from "
+                    "one build")
+                       .c_str());
+  return thunk;
+}
+
+}  // namespace
+
+std::byte* Machine::Parts::own_place_slow(const char* operation, std::uint32_t process,
+                                          std::uint64_t address, std::size_t bytes) {
+  auto* const here = static_cast<std::byte*>(machine.memory().localize(address));
+  if (!is_mapped(here, bytes)) [[unlikely]]
+    stop(operation,
+         fmt::format("process {} names {} bytes at {:#x} of process {}, where there is no memory: "
+                     "look where that pointer comes from",
+                     process, bytes, address, hot.myproc));
+  return here;
+}
+
+inline void Machine::Parts::serve_store(Channel& c, std::uint64_t client,
+                                        const std::uint64_t* words, std::size_t bytes) {
+  const std::size_t size = bytes - 8;
+  std::byte* const to = own_place("store", c.process, words[0], size);
+  put_value(to, words + 1, size);
+  delivered[wire::epoch(client)] += size;
+}
+
+void Machine::Parts::note_dirty(Channel& c) {
+  c.dirty = true;
+  dirty.push_back(&c);
+}
+
+/// What becomes of a message; what streams bring before the rest.
+struct Machine::Parts::Dispatcher {
+  // Functions mostly begin with a pointer: what the one that comes so many lines later points to is
+  // fetched meanwhile. Any other word does no harm.
+  static constexpr std::uint32_t kAhead = 8;
+  Parts& parts;
+  std::optional<GuestCall> guest = {};  // from the first function on: one for them all
+
+  [[gnu::always_inline]] void operator()(via::shm::Vi& vi, via::shm::Slot& slot, std::uint64_t h) {
+    Channel& c = *static_cast<Channel*>(vi.context());
+    const std::uint64_t client = header::client(h);
+    const std::size_t bytes = header::length(h);
+    const std::uint64_t* const words = slot.words;
+    const Op op = wire::op(client);
+    if (op == Op::store) {
+      parts.serve_store(c, client, words, bytes);
+    } else if (op == Op::run) {
+      if (!guest) guest.emplace();
+      if (const auto* later = vi.arrived_ahead(kAhead); later != nullptr)
+        prefetch_line(reinterpret_cast<const std::byte*>(later->words[1]));
+      run_thunk(c.process, function_of(parts.code, c, words[0]),
+                reinterpret_cast<const std::byte*>(words + 1), nullptr);
+      c.urgent = true;
+    } else if (op == Op::value || op == Op::done) {
+      return parts.take_reply(c, op, client, words, bytes);
+    } else {
+      parts.serve(c, op, client, words, bytes);
+    }
+    ++c.served;
+    if (!c.dirty) parts.note_dirty(c);
+    if (c.served - c.published >= parts.publish_every) parts.publish(c);
+  }
+};
+
+std::uint32_t Machine::Parts::poll_now() {
+  nic->hush_bells();
+  constexpr std::uint32_t kBatch = 32;
+  std::uint32_t n = 0;
+  {
+    Dispatcher dispatcher{*this};
+    n = queue->poll_inline(kBatch, dispatcher);
+  }
+  if (!dirty.empty()) publish_dirty(n == 0);
+  refresh_watch();
+  return n;
+}
+
+void Machine::Parts::take_reply(Channel& c, Op op, std::uint64_t client, const std::uint64_t* words,
+                                std::size_t bytes) noexcept {
+  // The ticket's low bits are enough: fewer requests than that are open.
+  const std::uint64_t ticket = c.sent - ((c.sent - wire::ticket(client)) & 0xffff);
+  c.replied = ticket;
+  if (ticket > c.handled) c.handled = ticket;
+  if (op == Op::value) {
+    if (bytes > 8) put_value(reinterpret_cast<std::byte*>(words[0]), words + 1, bytes - 8);
+    return;
+  }
+  const std::uint32_t i = wire::index(client);
+  Stage::Block& block = (*stage)[i];
+  if (block.channel != &c) return;  // not of this peer's
+  std::memcpy(block.to, stage->data(i), block.bytes);
+  block.channel = nullptr;
+}
+
+void Machine::Parts::serve(Channel& c, Op op, std::uint64_t client, const std::uint64_t* words,
+                           std::size_t bytes) {
+  const std::uint64_t ticket = c.served + 1;
+  std::uint64_t answer[via::shm::kWordsPerSlot] = {};
+  switch (op) {
+    case Op::read: {
+      const std::size_t size = wire::index(client);
+      get_value(answer + 1, own_place(name_of(op), c.process, words[0], size), size);
+      answer[0] = words[1];
+      return reply(c, Op::value, 0, ticket, answer, static_cast<std::uint32_t>(8 + size));
+    }
+    case Op::write:
+      put_value(own_place(name_of(op), c.process, words[0], bytes - 8), words + 1, bytes - 8);
+      c.urgent = true;
+      return;
+    case Op::block_read:
+    case Op::block_write:
+    case Op::block_store:
+      return serve_block(c, op, client, words);
+    case Op::pull:
+      return serve_pull(c, client, words);
+    case Op::modify:
+      answer[0] = words[3];
+      answer[1] = modify(c, client, words);
+      return reply(c, Op::value, 0, ticket, answer, 16);
+    case Op::call:
+      return serve_call(c, client, words);
+    case Op::line_words:
+      std::memcpy(c.line_words, words, sizeof(c.line_words));
+      return;
+    case Op::line: {
+      const bool in_two = wire::epoch(client) != 0;
+      machine.collector().arrived(wire::index(client), words[0], in_two ? c.line_words : words + 1,
+                                  in_two ? 7 : static_cast<std::uint32_t>(bytes / 8 - 1));
+      return;
+    }
+    case Op::store:
+    case Op::run:
+    case Op::value:
+    case Op::done:
+      break;
+  }
+  stop("poll", ("a message of process " + std::to_string(c.process) +
+                " makes no sense: start all processes from one build")
+                   .c_str());
+}
+
+void Machine::Parts::serve_block(Channel& c, Op op, std::uint64_t client,
+                                 const std::uint64_t* words) {
+  const std::size_t length = words[1];
+  const std::size_t window = job.segment().window_bytes();
+  if (length > kBlockBytes || words[2] > window - length)
+    stop(name_of(op),
+         ("process " + std::to_string(c.process) + " names a block that is none").c_str());
+  std::byte* const mine = own_place(name_of(op), c.process, words[0], length);
+  std::byte* const theirs = job.window_of(Rank{c.process}) + words[2];
+  if (op == Op::block_read) {
+    std::memcpy(theirs, mine, length);
+    return reply(c, Op::done, wire::index(client), c.served + 1, nullptr, 0);
+  }
+  std::memcpy(mine, theirs, length);
+  if (op == Op::block_store)
+    delivered[wire::epoch(client)] += length;
+  else
+    c.urgent = true;
+}
+
+void Machine::Parts::serve_pull(Channel& c, std::uint64_t client, const std::uint64_t* words) {
+  const std::size_t length = words[1];
+  std::byte* const to = own_place("bulk_store", c.process, words[0], length);
+  const std::byte* const from = machine.memory().find(c.process, words[2], length);
+  if (from == nullptr)
+    stop("bulk_store",
+         ("the memory that process " + std::to_string(c.process) + " stores from cannot be reached")
+             .c_str());
+  via::copy_bytes(to, from, length);
+  count(kPulled, length);
+  delivered[wire::epoch(client)] += length;
+  c.urgent = true;
+}
+
+std::uint64_t Machine::Parts::modify(Channel& c, std::uint64_t client, const std::uint64_t* words) {
+  const auto what = static_cast<Rmw>(wire::index(client) & 0xf);
+  const std::size_t bytes = (wire::index(client) & 0x10) != 0 ? 8 : 4;
+  const char* const name = what == Rmw::compare_swap ? "compare_swap or lock" : to_string(what);
+  std::byte* const place = own_place(name, c.process, words[0], bytes);
+  if (bytes == 8) return rmw_here<std::uint64_t>(place, what, words[1], words[2]);
+  return rmw_here<std::uint32_t>(place, what, static_cast<std::uint32_t>(words[1]),
+                                 static_cast<std::uint32_t>(words[2]));
+}
+
+void Machine::Parts::serve_call(Channel& c, std::uint64_t client, const std::uint64_t* words) {
+  const CallThunk thunk = function_of(code, c, words[0]);
+  std::uint64_t answer[via::shm::kWordsPerSlot] = {words[1]};
+  run_guest(c.process, thunk, reinterpret_cast<const std::byte*>(words + 2),
+            reinterpret_cast<std::byte*>(answer + 1));
+  reply(c, Op::value, 0, c.served + 1, answer, 8 + wire::index(client));
+}
+
+}  // namespace viaduct::splitc::detail

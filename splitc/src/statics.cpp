@@ -1,0 +1,141 @@
+#include "splitc/src/statics.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+
+#include "runtime/error.hpp"
+
+namespace viaduct::splitc::detail {
+namespace {
+
+/// 0: cannot be told.
+std::size_t running_threads() {
+  DIR* const tasks = ::opendir("/proc/self/task");
+  if (tasks == nullptr) return 0;
+  std::size_t count = 0;
+  while (const dirent* entry = ::readdir(tasks)) count += entry->d_name[0] != '.' ? 1 : 0;
+  ::closedir(tasks);
+  return count;
+}
+
+/// Which pages of this process have never been touched, from /proc/self/pagemap. Where that cannot
+/// be read all count as touched.
+class Pagemap {
+ public:
+  Pagemap() : fd_(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {}
+  ~Pagemap() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Pagemap(const Pagemap&) = delete;
+  Pagemap& operator=(const Pagemap&) = delete;
+
+  [[nodiscard]] bool is_touched(std::uintptr_t page) {
+    constexpr std::uint64_t kPresentOrSwapped = std::uint64_t{3} << 62;
+    const std::uintptr_t number = page / kPageBytes;
+    if (number < first_ || number >= first_ + count_) look(number);
+    return count_ == 0 || (entries_[number - first_] & kPresentOrSwapped) != 0;
+  }
+
+ private:
+  void look(std::uintptr_t number) {
+    const ssize_t got = fd_ < 0 ? -1
+                                : ::pread(fd_, entries_.data(), sizeof entries_,
+                                          static_cast<off_t>(number * sizeof(std::uint64_t)));
+    first_ = number;
+    count_ = got > 0 ? static_cast<std::size_t>(got) / sizeof(std::uint64_t) : 0;
+  }
+  int fd_;
+  std::uintptr_t first_ = 0;
+  std::size_t count_ = 0;
+  std::array<std::uint64_t, 512> entries_;
+};
+
+/// Calls @p run(begin, end) for every run of pages that hold something. Zeroed data that nobody has
+/// touched costs nothing before, and nothing after.
+template <class Run>
+void for_each_run(const Image& image, PageRange range, Run&& run) {
+  Pagemap pagemap;
+  const auto is_needed = [&](std::uintptr_t page) {
+    const bool zeroed = std::any_of(image.zeroed.begin(), image.zeroed.end(), [page](PageRange z) {
+      return z.begin <= page && page < z.end;
+    });
+    return !zeroed || pagemap.is_touched(page);
+  };
+  for (std::uintptr_t page = range.begin; page < range.end;) {
+    std::uintptr_t end = page;
+    while (end < range.end && is_needed(end)) end += kPageBytes;
+    if (end != page) run(page, end);
+    page = end + kPageBytes;
+  }
+}
+
+// From here on nothing but system calls, made without the C library's functions of the same name:
+// the program's own malloc may have its books in static data, and sanitizers watch what is read.
+
+/// Answers 0 or an errno value.
+int copy_out(std::uintptr_t from, std::uintptr_t to, int fd, std::size_t offset) noexcept {
+  while (from < to) {
+    const long wrote = ::syscall(SYS_pwrite64, fd, from, to - from, offset);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return wrote == 0 ? EIO : errno;
+    from += static_cast<std::size_t>(wrote);
+    offset += static_cast<std::size_t>(wrote);
+  }
+  return 0;
+}
+
+/// Answers 0 or an errno value.
+int move_range(const Image& image, PageRange range, int fd, std::size_t offset) noexcept {
+  int problem = 0;
+  for_each_run(image, range, [&](std::uintptr_t begin, std::uintptr_t end) {
+    if (problem == 0) problem = copy_out(begin, end, fd, offset + (begin - range.begin));
+  });
+  if (problem != 0) return problem;
+  const long at = ::syscall(SYS_mmap, range.begin, range.bytes(), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_FIXED, fd, offset);
+  return at == -1 ? errno : 0;
+}
+
+}  // namespace
+
+std::string reason_against_sharing(const Image& image) {
+  if (!image.has_interpreter) {
+    return "the program is linked statically, so that the C library's own data, which a forked "
+           "child writes to at once, is among it";
+  }
+  if (image.statics.empty()) return "the program has none";
+  const std::size_t threads = running_threads();
+  if (threads == 1) return {};
+  if (threads == 0) return "/proc/self/task, which tells the threads, cannot be read";
+  return fmt::format("{} threads were running before splitc_main", threads);
+}
+
+void share_statics(const Image& image, MemoryFile& file, std::size_t offset) {
+  std::size_t at = offset;
+  for (const PageRange& range : image.statics) {
+    for_each_run(image, range, [&](std::uintptr_t begin, std::uintptr_t end) {
+      const std::size_t to = at + (begin - range.begin);
+      file.check_headroom(end - begin);
+      file.reserve(to, to + (end - begin));
+    });
+    at += range.bytes();
+  }
+  at = offset;
+  for (const PageRange& range : image.statics) {
+    if (const int problem = move_range(image, range, file.fd(), at); problem != 0)
+      throw Error(problem, fmt::format("cannot move {} bytes of the program's static data into "
+                                       "shared memory",
+                                       range.bytes()));
+    at += range.bytes();
+  }
+}
+
+}  // namespace viaduct::splitc::detail

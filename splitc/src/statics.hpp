@@ -1,0 +1,21 @@
+#pragma once
+// Moving the program's static data into shared memory.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "runtime/memory_file.hpp"
+#include "splitc/src/image.hpp"
+
+namespace viaduct::splitc::detail {
+
+/// Why this process' static data must stay private; empty when it may move.
+[[nodiscard]] std::string reason_against_sharing(const Image& image);
+
+/// Copies the static data of @p image into @p file from @p offset on, one range behind the other,
+/// and maps the file in its place. Nobody else may be running in this process. Throws Error when
+/// memory is short; then nothing has changed.
+void share_statics(const Image& image, MemoryFile& file, std::size_t offset);
+
+}  // namespace viaduct::splitc::detail

@@ -1,0 +1,116 @@
+/// Signalling stores, and what waits for them.
+
+#include "splitc/store.hpp"
+
+#include <cstring>
+
+#include "splitc/src/wait.hpp"
+#include "splitc/sync.hpp"
+
+namespace viaduct::splitc {
+namespace detail {
+
+void store_value(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
+  Machine::Parts& parts = machine(operation).parts();
+  light_poll();
+  const std::uint32_t process = process_of(to);
+  Channel* c = process < parts.channels.size() ? parts.channels[process][0].get() : nullptr;
+  if (c == nullptr || !c->open_store || address_of(to) == 0) [[unlikely]] {
+    const auto place = parts.locate(operation, to, bytes);
+    if (process == hot.myproc) {
+      std::memmove(place.here, from, bytes);
+      parts.delivered[parts.epoch] += bytes;
+      return;
+    }
+    c = &parts.channel(process, false, operation);
+    parts.note_store(*c);
+  }
+  std::uint64_t words[via::shm::kWordsPerSlot];
+  words[0] = address_of(to);
+  if (bytes == 8) {
+    std::memcpy(words + 1, from, 8);
+  } else {
+    words[(bytes + 7) / 8] = 0;
+    std::memcpy(words + 1, from, bytes);
+  }
+  parts.count(kStores);
+  (void)parts.request(*c, operation, wire::make(wire::Op::store, 0, parts.epoch), words,
+                      static_cast<std::uint32_t>(8 + bytes));
+}
+
+// Apart, so that store_bits() writes nothing to memory but the line and what counts it: a stream of
+// messages goes as fast as the lines of its stores come to this core, several at a time, and stores
+// to other places take their turn among them.
+[[gnu::noinline]] static void store_bits_slow(std::uint64_t to, std::uint64_t bits,
+                                              std::uint32_t bytes) {
+  store_value("store", to, &bits, bytes);
+}
+
+void store_bits(std::uint64_t to, std::uint64_t bits, std::uint32_t bytes) {
+  if (hot.machine == nullptr) [[unlikely]]
+    return store_bits_slow(to, bits, bytes);
+  Machine::Parts& parts = hot.machine->parts();
+  const std::uint32_t process = process_of(to);
+  Channel* const c = process < parts.channels.size() ? parts.channels[process][0].get() : nullptr;
+  if (c == nullptr || !c->open_store || address_of(to) == 0) [[unlikely]]
+    return store_bits_slow(to, bits, bytes);
+  via::shm::Slot* const slot = parts.claim_at_once(*c);
+  if (slot == nullptr) return store_bits_slow(to, bits, bytes);
+  slot->put(0, address_of(to));
+  slot->put(1, bits);
+  parts.count(kStores);
+  ++c->sent;
+  c->vi->publish(*slot, via::shm::header::make(via::shm::MessageKind::inline_data, 8 + bytes,
+                                               wire::make(wire::Op::store, 0, parts.epoch)));
+}
+
+void store_slow(std::uint64_t to, const void* from, std::size_t bytes) {
+  constexpr const char* kOperation = "store";
+  if (bytes > kInlineData) return store_block(kOperation, to, from, bytes);
+  store_value(kOperation, to, from, bytes);
+}
+
+void Machine::Parts::note_store(Channel& c) {
+  if (c.open_store) return;
+  c.open_store = true;
+  open_stores.push_back(&c);
+}
+
+}  // namespace detail
+
+void store_sync(std::size_t bytes) {
+  auto& parts = detail::machine("store_sync").parts();
+  parts.poll_now();
+  std::uint64_t& here = parts.delivered[parts.epoch];
+  if (here < bytes) parts.wait("store_sync", detail::kAnyone, [&] { return here >= bytes; });
+  here -= bytes;
+  detail::full_fence<detail::Fence::store_sync>();
+}
+
+bool is_stored(std::size_t bytes) {
+  auto& parts = detail::machine("is_stored").parts();
+  parts.poll_now();
+  return parts.delivered[parts.epoch] >= bytes;
+}
+
+void reset_store_sync() {
+  auto& parts = detail::machine("reset_store_sync").parts();
+  parts.poll_now();
+  parts.delivered[parts.epoch] = 0;
+}
+
+void all_store_sync() {
+  constexpr const char* kOperation = "all_store_sync";
+  auto& parts = detail::machine(kOperation).parts();
+  for (detail::Channel* c : parts.open_stores) {
+    if (!parts.is_handled(*c, c->sent))
+      parts.wait(kOperation, c->process, [&] { return parts.is_handled(*c, c->sent); });
+    c->open_store = false;
+  }
+  parts.open_stores.clear();
+  barrier();
+  parts.delivered[parts.epoch] = 0;
+  parts.epoch ^= 1;
+}
+
+}  // namespace viaduct::splitc

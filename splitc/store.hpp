@@ -1,0 +1,86 @@
+#pragma once
+/// @file
+/// Stores: one-way writes of which only the target learns, by counting bytes. Source: Culler et
+/// al., Introduction to Split-C, 1995, section on signalling stores; Begel et al. 2001, section 6.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "splitc/access.hpp"
+
+namespace viaduct::splitc {
+
+namespace detail {
+void store_slow(std::uint64_t to, const void* from, std::size_t bytes);
+/// @p bits: the value, in the lower @p bytes bytes.
+void store_bits(std::uint64_t to, std::uint64_t bits, std::uint32_t bytes);
+void bulk_store(std::uint64_t to, const void* from, std::size_t bytes);
+void bulk_store_now(std::uint64_t to, const void* from, std::size_t bytes);
+void store_now_slow(std::uint64_t to, const void* from, std::size_t bytes);
+template <class T>
+[[gnu::noinline]] void store_now_value(std::uint64_t to, T value) {
+  store_now_slow(to, &value, sizeof(T));
+}
+}  // namespace detail
+
+/// Stores @p value at @p to. It is *delivered at a poll point of the target*: never while the
+/// target computes, so that the target may go on using its memory until it polls.
+///
+/// Blocks      only while unacknowledged stores use up the credits of that process; polls then.
+/// Progress    a poll point at least once in 16 calls: those who store to each other in loops take
+///             what comes several at a time.
+/// Order       stores of one process to another are delivered in call order; see store_sync().
+/// Cost        one line of the ring to that process; one acknowledgement for a quarter of the
+///             credits.
+template <Variable T>
+inline void store(global_ptr<T> to, std::type_identity_t<T> value) {
+  if constexpr (detail::kIsWord<T>)
+    detail::store_bits(to.word(), std::bit_cast<detail::BitsOf<T>>(value), sizeof(T));
+  else
+    detail::store_slow(to.word(), &value, sizeof(T));
+}
+template <Variable T>
+inline void store(spread_ptr<T> to, std::type_identity_t<T> value) {
+  store(global_ptr<T>(to), value);
+}
+
+/// Stores @p count elements. Above 4 KiB, to a process on this host, the target copies straight
+/// from @p from at its poll point and the call returns when that is done: it blocks, polling, while
+/// the target computes.  @p from may be changed when the call returns.
+template <Variable T>
+inline void bulk_store(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count) {
+  detail::bulk_store(to.word(), from, count * sizeof(T));
+}
+
+/// One-sided: takes effect at once, whatever the target does, where its memory is mapped; else it
+/// is a put. Not counted by store_sync(); sync(), then barrier() completes it.
+template <Variable T>
+inline void store_now(global_ptr<T> to, std::type_identity_t<T> value) {
+  if constexpr (detail::kIsWord<T>) {
+    if (std::byte* place = detail::place_of(to.word())) [[likely]] {
+      detail::light_poll();
+      detail::store_word<T>(place, value);
+      return;
+    }
+  }
+  detail::store_now_value(to.word(), value);
+}
+template <Variable T>
+inline void bulk_store_now(global_ptr<T> to, const std::type_identity_t<T>* from,
+                           std::size_t count) {
+  detail::bulk_store_now(to.word(), from, count * sizeof(T));
+}
+
+/// Blocks until @p bytes bytes of stores have been delivered to this process that no earlier
+/// store_sync() has waited for, and takes them off the count.
+void store_sync(std::size_t bytes);
+/// Whether store_sync(bytes) would return at once.  Progress: a poll point.
+[[nodiscard]] bool is_stored(std::size_t bytes);
+/// Forgets what has been delivered and not waited for.
+void reset_store_sync();
+/// Collective. Blocks until every store of every process has been delivered; all counts of
+/// store_sync() are 0 afterwards.
+void all_store_sync();
+
+}  // namespace viaduct::splitc

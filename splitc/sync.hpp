@@ -1,0 +1,28 @@
+#pragma once
+/// @file
+/// Completion of split-phase operations, and barriers.
+
+namespace viaduct::splitc {
+
+/// Blocks until all gets and puts of this process are complete: the values that it got are here,
+/// those that it put are there and seen by whoever synchronises with it afterwards. A full fence.
+/// <unistd.h> declares a function of this name too: where both are visible write splitc::sync().
+void sync();
+/// Whether sync() would return at once.  Progress: a poll point.
+[[nodiscard]] bool is_sync();
+
+/// Collective. Blocks until every process has come to it, polling meanwhile. A full fence. It
+/// completes no gets, puts or stores.  Cost: log2(PROCS) rounds of one line each.
+void barrier();
+/// The barrier in two halves: barrier_notify() says that this process has come to it,
+/// barrier_wait() blocks until all have. Between the two everything is allowed but other
+/// collective calls.
+void barrier_notify();
+void barrier_wait();
+/// Whether barrier_wait() would return at once.  Progress: a poll point.
+[[nodiscard]] bool barrier_try();
+
+/// A poll point and nothing else: handles what has come.
+void poll();
+
+}  // namespace viaduct::splitc

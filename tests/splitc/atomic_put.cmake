@@ -1,0 +1,49 @@
+# Functions at the owner that nobody waits for.
+set(here "${CMAKE_CURRENT_LIST_DIR}")
+viaduct_add_program(splitc_atomic_put_test SOURCES ${here}/atomic_put_test.cpp LIBRARIES viaduct::splitc)
+viaduct_add_program(splitc_atomic_put_wrong SOURCES ${here}/atomic_put_wrong.cpp LIBRARIES viaduct::splitc)
+
+# splitc_atomic_put_test(NAME RANKS VARIABLE=VALUE...)
+function(splitc_atomic_put_test name ranks)
+  viaduct_add_script_test(
+    NAME splitc_atomic_put_${name}_r${ranks} LABELS multiprocess TIMEOUT 60 PROCESSORS 2
+    COMMAND ${CMAKE_COMMAND} -E env ${ARGN} $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 50
+            $<TARGET_FILE:splitc_atomic_put_test>)
+endfunction()
+foreach(path auto direct rdma message)
+  foreach(ranks 1 2 3 7 16)
+    splitc_atomic_put_test(${path} ${ranks} VIADUCT_SPLITC_PATH=${path})
+  endforeach()
+endforeach()
+foreach(ranks 2 5)
+  splitc_atomic_put_test(one_credit ${ranks} VIADUCT_SPLITC_CREDITS=1)
+  splitc_atomic_put_test(eight_slots ${ranks} VIADUCT_SPLITC_SLOTS=8)
+  splitc_atomic_put_test(many_slots ${ranks} VIADUCT_SPLITC_SLOTS=4096)
+  splitc_atomic_put_test(two_vis ${ranks} VIADUCT_SPLITC_VIS=2 VIADUCT_SPLITC_PATH=message)
+  splitc_atomic_put_test(private_heap ${ranks} VIADUCT_HEAP=private)
+endforeach()
+foreach(ranks 2 4)
+  viaduct_add_script_test(
+    NAME splitc_atomic_put_t${ranks} LABELS multiprocess threads TIMEOUT 60 PROCESSORS 2
+    COMMAND viaduct-run -n ${ranks} --mode threads --timeout 50 $<TARGET_FILE:splitc_atomic_put_test>)
+endforeach()
+
+# splitc_atomic_put_stops(HOW WORDS): as the first call to that process, and as a later one; here, and elsewhere.
+function(splitc_atomic_put_stops how words)
+  foreach(ranks 1 2 3)
+    foreach(when first later)
+      viaduct_add_script_test(
+        NAME splitc_atomic_put_wrong_${how}_${when}_r${ranks} LABELS multiprocess TIMEOUT 40
+        COMMAND ${here}/misuse.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_atomic_put_wrong> ${ranks} 134
+                ${words} -- ${how} ${when})
+    endforeach()
+  endforeach()
+endfunction()
+splitc_atomic_put_stops(null "rank 0. atomic_put: the global pointer is null: give it an object")
+splitc_atomic_put_stops(nobody "rank 0. atomic_put: the call names process [0-9]+, but the job has the processes 0 to")
+splitc_atomic_put_stops(negative "rank 0. atomic_put: the call names process -1, but the job has the processes 0 to")
+foreach(operation write store sync barrier poll atomic_put)
+  splitc_atomic_put_stops(${operation}
+                          "rank [0-2]. .*: called by a function that atomic.. runs: it may use local memory only")
+endforeach()
+splitc_atomic_put_stops(throw "the function that process 0 runs in process [0-2] threw: the cupboard is bare")

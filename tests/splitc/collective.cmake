@@ -1,0 +1,81 @@
+# Collectives: against a model in one process; calls that do not fit; processes that are lost.
+set(here "${CMAKE_CURRENT_LIST_DIR}")
+set(check "${PROJECT_SOURCE_DIR}/tests/conformance/check.cpp")
+
+viaduct_add_test(
+  NAME splitc_collective_test
+  SOURCES ${here}/collective_test.cpp ${check}
+  LIBRARIES viaduct::splitc
+  LABELS multiprocess
+  RANKS 1 2 3 4 5 7 8 16
+  TIMEOUT 120)
+# Ranks that are threads, for the thread sanitizer.
+foreach(ranks 2 3 7)
+  viaduct_add_script_test(
+    NAME splitc_collective_test_t${ranks} LABELS multiprocess threads TIMEOUT 120 PROCESSORS 2
+    COMMAND viaduct-run -n ${ranks} --mode threads --timeout 110 $<TARGET_FILE:splitc_collective_test>)
+endforeach()
+# Lines that travel as messages.
+foreach(ranks 2 3 7)
+  viaduct_add_script_test(
+    NAME splitc_collective_test_by_message_r${ranks} LABELS multiprocess TIMEOUT 120 PROCESSORS 2
+    COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_PATH=message $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 110
+            $<TARGET_FILE:splitc_collective_test>)
+endforeach()
+
+# Calls that do not fit are found, and both are named. collective_wrong(HOW RANKS WORDS)
+viaduct_add_program(splitc_collective_wrong SOURCES ${here}/collective_wrong.cpp LIBRARIES viaduct::splitc)
+function(collective_wrong how words)
+  foreach(ranks 2 5)
+    viaduct_add_script_test(
+      NAME splitc_collective_wrong_${how}_r${ranks} LABELS multiprocess TIMEOUT 40 PROCESSORS 2
+      COMMAND ${here}/collective_wrong.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_collective_wrong> ${ranks}
+              ${how} "${words}")
+  endforeach()
+  viaduct_add_script_test(
+    NAME splitc_collective_wrong_${how}_by_message LABELS multiprocess TIMEOUT 40 PROCESSORS 2
+    COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_PATH=message ${here}/collective_wrong.sh
+            $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_collective_wrong> 3 ${how} "${words}")
+endfunction()
+function(collective_mismatch how one other)
+  collective_wrong(
+    ${how} "\\[rank [0-9]+\\] .*this process calls (${one}, but process [0-9]+ calls ${other}|${other}, but process [0-9]+ calls ${one}): every process must")
+endfunction()
+set(int "4-byte signed integer")
+collective_mismatch(kind barrier "all_reduce of a ${int} with Add")
+collective_mismatch(operator "all_reduce of a ${int} with Add" "all_reduce of a ${int} with Max")
+collective_mismatch(type "all_reduce of a ${int} with Add" "all_reduce of a 8-byte floating-point number with Add")
+collective_mismatch(sign "all_reduce of a ${int} with Add" "all_reduce of a 4-byte unsigned integer with Add")
+collective_wrong(other_operator "process [0-9]+ too but with another type or operator")
+collective_mismatch(bcast_root "all_bcast of 1 times a ${int} from process 0"
+                    "all_bcast of 1 times a ${int} from process [1-9]")
+collective_mismatch(reduce_root "all_reduce_to_one of a ${int} with Add to process 0"
+                    "all_reduce_to_one of a ${int} with Add to process [1-9]")
+collective_mismatch(count "all_bcast of 100 times a ${int} from process 0"
+                    "all_bcast of 99 times a ${int} from process 0")
+collective_mismatch(array_count "all_reduce of 100 times a ${int} with Add" "all_reduce of 10 times a ${int} with Add")
+collective_mismatch(gather "all_gather of a ${int}" "all_gather_to_one of a ${int} to process 0")
+collective_mismatch(scan "all_scan of a ${int} with Add" "all_scan_before of a ${int} with Add")
+collective_wrong(end "calls barrier, but process [0-9]+ calls nothing more")
+collective_wrong(in_split "all_reduce: called between barrier_notify.. and barrier_wait")
+collective_wrong(notify_twice "barrier: called between barrier_notify.. and barrier_wait|calls barrier, but")
+collective_wrong(wait_alone "barrier_wait: called without")
+collective_wrong(try_alone "barrier_try: called without")
+collective_wrong(no_such_root "all_bcast: there is no process [0-9], which is to be the root")
+collective_wrong(negative_root "all_reduce_to_one: there is no process -1, which is to be the root")
+
+# A process is lost: the others get an Error that names it.
+viaduct_add_program(splitc_collective_lost SOURCES ${here}/collective_lost.cpp LIBRARIES viaduct::splitc)
+foreach(how before while_others_sleep in_barrier in_split in_bcast in_reduce holding_lock)
+  foreach(ranks 2 4 7)
+    viaduct_add_script_test(
+      NAME splitc_collective_lost_${how}_r${ranks} LABELS multiprocess fault TIMEOUT 60
+      COMMAND ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh $<TARGET_FILE:viaduct-run>
+              $<TARGET_FILE:splitc_collective_lost> ${ranks} ${how} 137)
+  endforeach()
+  viaduct_add_script_test(
+    NAME splitc_collective_lost_${how}_by_message LABELS multiprocess fault TIMEOUT 60
+    COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_PATH=message
+            ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh $<TARGET_FILE:viaduct-run>
+            $<TARGET_FILE:splitc_collective_lost> 3 ${how} 137)
+endforeach()

@@ -1,0 +1,311 @@
+/// detail::Memory by itself: what of a process the others find, and that what they find is it.
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <thread>
+
+#include "tests/splitc/memory_rig.hpp"
+
+namespace {
+
+using viaduct::Job;
+using viaduct::Rank;
+using viaduct::splitc::Settings;
+using viaduct::splitc::detail::heap_of_program;
+using viaduct::splitc::detail::kMaxProcesses;
+using viaduct::splitc::detail::Memory;
+using viaduct::splitc_test::error_of;
+using viaduct::splitc_test::exchange;
+using viaduct::splitc_test::require;
+
+constexpr std::size_t kBytes = 10'000;
+constexpr std::uint32_t kMaxRanks = 64;
+constexpr std::size_t kPage = 4096;
+
+/// Something to find; rank @p rank's, of one kind.
+struct Object {
+  std::array<std::uint8_t, kBytes> bytes;
+  void fill(std::uint32_t rank, std::uint32_t kind) {
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<std::uint8_t>(rank * 31 + kind * 7 + i * 13);
+  }
+  [[nodiscard]] bool is(std::uint32_t rank, std::uint32_t kind) const {
+    Object other{};
+    other.fill(rank, kind);
+    return bytes == other.bytes;
+  }
+};
+
+// Ranks may be threads: each has its own element.
+Object g_zeroed[kMaxRanks];
+Object g_initialised[kMaxRanks] = {{{{1, 2, 3}}}};
+Object g_untouched[1000];  // 10 MB of zeros that nobody has touched before they are shared
+const std::array<int, 4> g_constant{1, 2, 3, 4};
+std::vector<int>* g_before_main = new std::vector<int>(1000, 7);  // private memory, for ever
+
+enum Kind : std::uint32_t {
+  kAlike,
+  kOwn,
+  kHeap,
+  kHugeHeap,
+  kZeroed,
+  kInitialised,
+  kUntouched,
+  kKinds
+};
+
+struct Rig {
+  Job& job;
+  Memory& memory;
+  Settings settings;
+  std::uint32_t me = index(job.rank());
+  std::array<Object*, kKinds> mine{};
+  std::vector<std::array<std::uint64_t, kKinds>> all{};
+  std::unique_ptr<Object> heap = std::make_unique<Object>();
+  std::unique_ptr<Object[]> huge{new Object[10'000]};  // 100 MB: more than one piece of the heap
+
+  [[nodiscard]] bool shares_heap() const {
+    return job.threads_mode() || (settings.heap == "shared" && heap_of_program() != nullptr);
+  }
+};
+
+void make_objects(Rig& rig) {
+  const auto here = [&](std::uint64_t address) {
+    return static_cast<Object*>(rig.memory.localize(address));
+  };
+  const std::uint64_t alike = rig.memory.allocate_alike(sizeof(Object));
+  const auto everywhere = exchange(rig.job, alike);
+  for (const std::uint64_t address : everywhere) require(address == alike, "not alike");
+  rig.mine = {here(alike),
+              here(rig.memory.allocate_own(sizeof(Object))),
+              rig.heap.get(),
+              &rig.huge[9'999],
+              &g_zeroed[rig.me],
+              &g_initialised[rig.me],
+              &g_untouched[500 + rig.me]};
+  require(rig.mine[kInitialised]->bytes[2] == (rig.me == 0 ? 3 : 0), "initialised data is lost");
+  std::array<std::uint64_t, kKinds> addresses{};
+  for (std::uint32_t kind = 0; kind < kKinds; ++kind) {
+    addresses[kind] = rig.memory.globalize(rig.mine[kind]);
+    require(rig.memory.localize(addresses[kind]) == rig.mine[kind], "localize is no inverse");
+    rig.mine[kind]->fill(rig.me, kind);
+  }
+  rig.all = exchange(rig.job, addresses);
+}
+
+/// Everybody finds everybody's objects, reads what their owner wrote, and writes for the owner.
+void find_all(Rig& rig, bool statics) {
+  for (std::uint32_t peer = 0; peer < rig.job.size(); ++peer) {
+    for (std::uint32_t kind = 0; kind < kKinds; ++kind) {
+      const bool is_static = kind == kZeroed || kind == kInitialised || kind == kUntouched;
+      const bool is_heap = kind == kHeap || kind == kHugeHeap;
+      const bool shared = (!is_static || statics) && (!is_heap || rig.shares_heap());
+      if (peer == rig.me)
+        require(rig.memory.is_shared(rig.mine[kind], kBytes) == shared,
+                fmt::format("kind {} is {} shared", kind, shared ? "not" : ""));
+      auto* at = rig.memory.find(peer, rig.all[peer][kind], kBytes);
+      require((at != nullptr) == (shared || peer == rig.me),
+              fmt::format("kind {} of rank {} found: {}", kind, peer, at != nullptr));
+      if (at == nullptr) continue;
+      require(reinterpret_cast<Object*>(at)->is(peer, kind),
+              fmt::format("kind {} of rank {} is not what it wrote", kind, peer));
+    }
+  }
+  rig.job.bootstrap().fence();
+  const std::uint32_t next = (rig.me + 1) % rig.job.size();
+  for (std::uint32_t kind = 0; kind < kKinds; ++kind) {
+    auto* at = rig.memory.find(next, rig.all[next][kind], kBytes);
+    if (at != nullptr) reinterpret_cast<Object*>(at)->fill(rig.me + 100, kind);
+  }
+  rig.job.bootstrap().fence();
+  const std::uint32_t previous = (rig.me + rig.job.size() - 1) % rig.job.size();
+  for (std::uint32_t kind = 0; kind < kKinds; ++kind) {
+    const bool written = rig.memory.find(next, rig.all[next][kind], kBytes) != nullptr;
+    require(rig.mine[kind]->is(written ? previous + 100 : rig.me, kind),
+            fmt::format("kind {}: what another rank wrote is not here", kind));
+  }
+}
+
+/// The view that operations use is the same memory.
+void view_all(Rig& rig) {
+  for (std::uint32_t peer = 0; peer < rig.job.size(); ++peer) {
+    const auto view = rig.memory.view_of(peer);
+    require(view.bytes != 0, "no view");
+    const std::uint64_t word = viaduct::splitc::detail::make_word(peer, rig.all[peer][kAlike]);
+    const std::uint64_t at = word - view.first;
+    require(at < view.bytes, "spread memory is not in the view");
+    require(view.base + at == rig.memory.find(peer, rig.all[peer][kAlike], 1),
+            "not the same place");
+    // The last byte of the region may be followed by the rest of a word.
+    const std::uint64_t last = viaduct::splitc::detail::address_of(view.first) + view.bytes - 1;
+    require(rig.memory.find(peer, last, 1) != nullptr, "the region ends early");
+    require(peer == rig.me || rig.memory.find(peer, last, 2) == nullptr, "the region ends late");
+    std::uint64_t crossing = 0;
+    std::memcpy(&crossing, view.base + view.bytes - 1, sizeof crossing);
+  }
+}
+
+/// What is nobody's to reach stays so.
+void find_nothing(Rig& rig) {
+  if (rig.job.threads_mode() || rig.job.size() == 1) return;
+  int on_stack = 0;
+  thread_local int of_thread = 0;
+  void* const mapped =
+      ::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const std::uint32_t peer = (rig.me + 1) % rig.job.size();
+  for (const void* local :
+       {static_cast<const void*>(&on_stack), static_cast<const void*>(&of_thread),
+        static_cast<const void*>(mapped), static_cast<const void*>(g_constant.data()),
+        static_cast<const void*>(g_before_main->data()),
+        reinterpret_cast<const void*>(&std::printf)}) {
+    const std::uint64_t address = rig.memory.globalize(local);
+    require(rig.memory.localize(address) == local, "localize is no inverse");
+    require(rig.memory.find(peer, address, 4) == nullptr, "found what is not shared");
+    require(!rig.memory.is_shared(local, 4), "shared what is not");
+  }
+  ::munmap(mapped, kPage);
+  require(rig.memory.find(peer, 8, 8) == nullptr, "found address 8");
+  require(rig.memory.find(peer, rig.all[peer][kAlike], ~std::size_t{0} - 5) == nullptr,
+          "found more than there is");
+}
+
+/// Pages that the file @p fd takes.
+[[nodiscard]] std::size_t resident_pages(int fd) {
+  struct stat status {};
+  require(::fstat(fd, &status) == 0, "fstat");
+  return static_cast<std::size_t>(status.st_blocks) * 512 / kPage;
+}
+
+/// What is given back is zero when it comes again, and its pages have gone back to the system.
+void reuse(Rig& rig, bool own) {
+  constexpr std::size_t kLarge = 40 * kPage;
+  Memory& memory = rig.memory;
+  const auto allocate = [&] {
+    return own ? memory.allocate_own(kLarge) : memory.allocate_alike(kLarge);
+  };
+  const int file = rig.job.bootstrap().fetch_fd(rig.job.rank(), "splitc.memory");
+  const std::size_t before = resident_pages(file);
+  const std::uint64_t first = allocate();
+  require(resident_pages(file) >= before + 39, "pages are not reserved");
+  auto* const at = static_cast<unsigned char*>(memory.localize(first));
+  require(memory.bytes_at(first) == kLarge && memory.bytes_at(first + 128) == 0, "bytes_at");
+  std::memset(at, 0x5a, kLarge);
+  if (own) {
+    require(memory.owner_of(first) == rig.me, "owner_of");
+    require(memory.begin_release_own(first + 128) == 0, "released what was not allocated");
+    require(memory.begin_release_own(first) == kLarge, "begin_release_own");
+    require(memory.begin_release_own(first) == 0, "released twice");
+    memory.clear(first, kLarge);
+    memory.release_own(first);
+  } else {
+    require(memory.owner_of(first) == kMaxProcesses, "in nobody's slice");
+    memory.release_alike(first);
+  }
+  require(memory.bytes_at(first) == 0, "still there");
+  // The heap and static data, which are in the file too, may have grown a little.
+  require(resident_pages(file) < before + 20, "the pages have not gone back");
+  ::close(file);
+  require(allocate() == first, "not the same place again");
+  for (std::size_t i = 0; i < kLarge; ++i) require(at[i] == 0, "not zeroed");
+}
+
+/// Others' slices, and the part that all allocate alike, do not overlap, whoever takes how much.
+void slices_are_apart(Rig& rig) {
+  const std::uint64_t own = rig.memory.allocate_own(1);
+  const auto all = exchange(rig.job, own);
+  for (std::uint32_t r = 0; r < rig.job.size(); ++r) {
+    require(rig.memory.owner_of(all[r]) == r, "owner_of a peer's");
+    require(all[r] % 128 == 0, "not aligned");
+  }
+  require(rig.memory.owner_of(0) == kMaxProcesses, "owner_of(0)");
+  require(rig.memory.owner_of(~std::uint64_t{0} >> 17) == kMaxProcesses,
+          "owner_of the last address");
+}
+
+void clear_edges(Rig& rig) {
+  const std::uint64_t address = rig.memory.allocate_alike(4 * kPage);
+  auto* const at = static_cast<unsigned char*>(rig.memory.localize(address));
+  std::memset(at, 1, 4 * kPage);
+  rig.memory.clear(address + 100, 3 * kPage);
+  for (std::size_t i = 0; i < 4 * kPage; ++i)
+    require(at[i] == (i >= 100 && i < 100 + 3 * kPage ? 0 : 1), "cleared too little or too much");
+}
+
+/// Threads that come later allocate in the region too; what goes through the heap stays whole.
+void use_heap(Rig& rig) {
+  const auto scribble = [&](unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<std::vector<unsigned char>> held(50);
+    for (int step = 0; step < 3000; ++step) {
+      auto& block = held[random() % held.size()];
+      for (const unsigned char byte : block)
+        if (byte != static_cast<unsigned char>(block.size())) throw viaduct::splitc_test::Failed{};
+      const std::size_t bytes = random() % (random() % 20 == 0 ? 300'000 : 3000);
+      block = std::vector<unsigned char>(bytes, static_cast<unsigned char>(bytes));
+    }
+  };
+  scribble(rig.me);
+  if (rig.job.threads_mode()) return;
+  std::atomic<int> shared{0};
+  std::thread other([&] {
+    const auto block = std::make_unique<Object>();
+    shared = rig.memory.is_shared(block.get(), kBytes) ? 1 : 0;
+    scribble(rig.me + 1000);
+  });
+  scribble(rig.me + 2000);
+  other.join();
+  require((shared == 1) == rig.shares_heap(), "the memory of another thread");
+}
+
+int body(Job& job, int, char** argv) {
+  try {
+    Settings settings = viaduct::splitc::load_settings();
+    Memory memory(job, settings);
+    Rig rig{job, memory, settings};
+    const bool statics = job.threads_mode() || std::string(argv[1]) != "private_statics";
+    make_objects(rig);
+    find_all(rig, statics);
+    view_all(rig);
+    find_nothing(rig);
+    job.bootstrap().fence();
+    reuse(rig, false);
+    reuse(rig, true);
+    slices_are_apart(rig);
+    clear_edges(rig);
+    use_heap(rig);
+    if (!job.threads_mode()) {
+      const std::string again = error_of([&] { Memory second(job, settings); });
+      require(again.find("once in a process") != std::string::npos, "a second Memory: " + again);
+    }
+    for (const std::size_t i : {0U, 499U, 999U}) {
+      const Object& untouched = g_untouched[i];
+      for (const std::uint8_t byte : untouched.bytes) require(byte == 0, "zeroed data is not zero");
+    }
+    job.bootstrap().fence();
+    return 0;
+  } catch (const viaduct::splitc_test::Failed&) {
+    return 1;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::array<char*, 3> arguments{argv[0], argc > 1 ? argv[1] : argv[0], nullptr};
+  std::thread idle;
+  std::atomic<bool> over{false};
+  // A thread that runs before Split-C begins: static data then stays where it is.
+  if (argc > 1 && std::string(argv[1]) == "private_statics")
+    idle = std::thread([&over] { over.wait(false); });
+  const int code = viaduct::splitc_test::run_ranks(body, 2, arguments.data());
+  over = true;
+  over.notify_all();
+  if (idle.joinable()) idle.join();
+  return code;
+}

@@ -1,0 +1,47 @@
+# What is wrong ends with a sentence that names the rank, the operation and the remedy.
+set(here "${CMAKE_CURRENT_LIST_DIR}")
+viaduct_add_program(
+  splitc_misuse SOURCES ${here}/misuse.cpp ${here}/misuse_pointers.cpp ${here}/misuse_functions.cpp
+                        ${here}/misuse_memory.cpp LIBRARIES viaduct::splitc)
+viaduct_add_program(splitc_misuse_outside SOURCES ${here}/misuse_outside.cpp LIBRARIES viaduct::splitc)
+
+# splitc_misuse_test(NAME RANKS PROGRAM CODE WORDS [VARIABLE=VALUE...] -- ARGUMENT...)
+function(splitc_misuse_test name ranks program code words)
+  viaduct_add_script_test(
+    NAME splitc_misuse_${name}_r${ranks} LABELS multiprocess TIMEOUT 40
+    COMMAND ${here}/misuse.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:${program}> ${ranks} ${code} ${words} ${ARGN})
+endfunction()
+# splitc_misuses(NAME RANKS LABELS LIST [VARIABLE=VALUE...]): LIST=all, or --usual: some of each kind.
+function(splitc_misuses name ranks labels list)
+  viaduct_add_script_test(
+    NAME splitc_misuse_${name}_r${ranks} LABELS ${labels} TIMEOUT 180
+    COMMAND ${here}/misuse.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_misuse> ${ranks} --each "${list}" ${ARGN} --)
+endfunction()
+splitc_misuses(all 2 multiprocess all)
+foreach(ranks 1 2 3)
+  foreach(path auto direct rdma message)
+    splitc_misuses(usual_${path} ${ranks} multiprocess --usual VIADUCT_SPLITC_PATH=${path})
+    splitc_misuses(each_${path} ${ranks} stress all VIADUCT_SPLITC_PATH=${path})
+  endforeach()
+endforeach()
+splitc_misuses(usual_two_vis 2 multiprocess --usual VIADUCT_SPLITC_PATH=message VIADUCT_SPLITC_VIS=2)
+splitc_misuses(usual_private_heap 2 multiprocess --usual VIADUCT_HEAP=private)
+
+# Memory, bit by bit.
+foreach(ranks 1 2 3)
+  foreach(how all_malloc all_spread_malloc spread_malloc)
+    splitc_misuse_test(exhaust_${how} ${ranks} splitc_misuse_outside 1 "rank [0-3]. error: ${how}: .* raise VIADUCT_SPREAD_BYTES"
+                       VIADUCT_SPREAD_BYTES=64M -- inside exhaust_${how})
+  endforeach()
+endforeach()
+
+# Before Split-C begins, after it has ended, and in another thread.
+foreach(operation read write get put store store_sync all_store_sync sync barrier poll bulk_read bulk_store fetch_add
+                  all_malloc all_reduce toglobal lock atomic)
+  foreach(when before after thread)
+    splitc_misuse_test(
+      ${when}_${operation} 2 splitc_misuse_outside 134
+      "^viaduct: .rank [01]. ${operation}: called outside splitc_main: Split-C begins .* the thread that runs it"
+      -- ${when} ${operation})
+  endforeach()
+endforeach()

@@ -1,0 +1,14 @@
+# Structures of 1 to 100 bytes, by every operation and on every path.
+viaduct_add_program(splitc_sizes SOURCES ${CMAKE_CURRENT_LIST_DIR}/sizes_test.cpp LIBRARIES viaduct::splitc)
+foreach(path auto direct rdma message)
+  foreach(ranks 1 2 3 4 7 16)
+    set(labels multiprocess)
+    if(ranks GREATER 4)
+      set(labels stress)
+    endif()
+    viaduct_add_script_test(
+      NAME splitc_sizes_${path}_r${ranks} LABELS ${labels} TIMEOUT 120 PROCESSORS 2
+      COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_PATH=${path} $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 110
+              $<TARGET_FILE:splitc_sizes>)
+  endforeach()
+endforeach()

@@ -1,0 +1,137 @@
+#!/bin/sh
+# driver.sh SPLITCC VIADUCT_RUN FOLDER: splitcc as a compiler driver: options, stages, several files, exit codes, messages.
+splitcc=$1 run=$2 folder=$3
+rm -rf "$folder" && mkdir -p "$folder/parts" && cd "$folder" || exit 1
+failed=0
+
+# check NAME CODE REGEX COMMAND...: the command's exit code, and what it writes.
+check() {
+  name=$1 code=$2 regex=$3
+  shift 3
+  said=$("$@" 2>&1)
+  got=$?
+  if [ "$got" -ne "$code" ] || ! printf '%s\n' "$said" | grep -Eq -e "$regex"; then
+    printf 'driver.sh: %s: code %s, wanted %s and "%s"; it says:\n%s\n' "$name" "$got" "$code" "$regex" "$said" >&2
+    failed=$((failed + 1))
+  fi
+}
+there() {
+  [ -e "$1" ] || { echo "driver.sh: $1 has not been made" >&2; failed=$((failed + 1)); }
+}
+
+cat >main.sc <<'END'
+#include <stdio.h>
+#include <split-c/split-c.h>
+#include <split-c/control.h>
+#include "parts/shared.h"
+splitc_main(argc, argv) char **argv;
+{
+    table[MYPROC] = twice(MYPROC) + from_c() + from_cxx();
+    barrier();
+    on_one printf("first line
+second %d\n", table[PROCS - 1] + VALUE);
+}
+END
+cat >parts/shared.h <<'END'
+int table[PROCS]::;
+END
+cat >parts/other.sc <<'END'
+#include <split-c/split-c.h>
+#include "shared.h"
+int twice(x) { return table[MYPROC] + 2 * x; }
+END
+echo 'int from_c(void) { return 100; }' >parts/plain.c
+echo 'extern "C" int from_cxx() { return 1000; }' >parts/more.C
+
+# Several files of several languages at once, and one by one.
+check together 0 '^$' "$splitcc" -O1 -DVALUE=7 main.sc parts/other.sc parts/plain.c parts/more.C -o together -lm
+check result 0 '^second 1111$' "$run" -n 3 ./together
+for source in main.sc parts/other.sc parts/plain.c parts/more.C; do
+  check "one: $source" 0 '^$' "$splitcc" -g -O2 -D VALUE=8 -c "$source"
+done
+ar rc libparts.a other.o more.o
+check archive 0 '^$' "$splitcc" main.o plain.o -L. -lparts -o one_by_one
+check result 0 '^second 1110$' "$run" -n 2 ./one_by_one
+rm -f a.out
+check a.out 0 '^$' "$splitcc" -DVALUE=1 main.sc other.o plain.o more.o
+there a.out
+
+# A line end within a string in a header.
+printf 'static char *usage = "first\nsecond";\n' >parts/usage.h
+printf '#include <stdio.h>\n#include "usage.h"\nsplitc_main() { printf("%%s line %%d\\n", usage, __LINE__); }\n' >parts/long.sc
+check long_string 0 '^$' "$splitcc" -w parts/long.sc -o long
+check long_string 0 '^second line 3$' "$run" -n 1 ./long
+
+# Stages.
+check preprocess 0 'int twice\(x\)' "$splitcc" -E parts/other.sc
+check preprocess_to 0 '^$' "$splitcc" -E parts/other.sc -o other.i
+there other.i
+check emit 0 'vsc_read4' "$splitcc" --emit-c parts/other.sc
+check assembly 0 '^$' "$splitcc" -S parts/other.sc
+there other.s
+check dependencies 0 '^$' "$splitcc" -MD -MF other.d -c parts/other.sc
+there other.d
+check verbose 0 'gcc.* -E ' "$splitcc" -v -c parts/other.sc
+check fence 0 'VSC_SEQUENTIAL' "$splitcc" -fsplitc-sc --emit-c parts/other.sc
+echo "int f(int *global g) { return *g; }" >alone.sc
+check stdin 0 '^$' "$splitcc" -x splitc -c - -o stdin.o <alone.sc
+check language 0 '^$' "$splitcc" -x splitc -c parts/plain.c -o plain.o
+check help 0 'usage: splitcc' "$splitcc" --help
+check version 0 '^splitcc .*[0-9]' "$splitcc" --version
+
+# Wrong command lines.
+check nothing 2 'no input files' "$splitcc"
+check missing 1 'absent.sc: no such file' "$splitcc" -c absent.sc
+check unknown 2 'no option of splitcc' "$splitcc" --frobnicate main.sc
+check two_outputs 2 'several files' "$splitcc" -c main.sc parts/other.sc -o both.o
+check value 2 'needs a value' "$splitcc" main.sc -o
+check unwritable 1 'cannot write' "$splitcc" --emit-c parts/other.sc -o /nowhere/other.c
+
+# Wrong programs: one message, at the right line, in the words of the source.
+# wrong NAME LINE REGEX: the file NAME.sc
+wrong() {
+  check "$1" 1 "^$1\.sc:$2(:[0-9]+)?: error: $3" "$splitcc" -c "$1.sc"
+  count=$("$splitcc" -c "$1.sc" 2>&1 | grep -c 'error: ')
+  [ "$count" -eq 1 ] || { echo "driver.sh: $1: $count errors, wanted 1" >&2; failed=$((failed + 1)); }
+}
+printf 'int x;\n\nint f(int *global g) {\n    int *p = g;\n    return *p;\n}\n' >type.sc
+wrong type 4 ".*'int .global' does not become 'int .'"
+printf 'int f() {\n    int x\n    x = 3;\n}\n' >semicolon.sc
+wrong semicolon 2 "';' is missing"
+printf 'class x { };\n' >construct.sc
+wrong construct 1 "'class' is no type"
+printf '\n#include <split-c/nowhere.h>\nint x;\n' >header.sc
+wrong header 2 'split-c/nowhere.h: No such file'
+printf 'int f() {\n    return sizeof(struct nowhere);\n}\n' >incomplete.sc
+wrong incomplete 2 '.*struct nowhere'
+printf 'int f() {\n  int A[3]::;\n\n  A :: B;\n}\n' >colons.sc
+wrong colons 4 "'::' has no place"
+printf '#error here\n' >directive.sc
+wrong directive 1 '#error here'
+printf 'int f(){ return "abc; }\n' >quote.sc
+check quote 1 '^quote.sc:1.*error: this string has no end' "$splitcc" -c quote.sc
+printf 'int f(void) { return 0; }\n' >no_main.sc
+check no_main 1 'begins with splitc_main' "$splitcc" no_main.sc -o no_main
+: >empty.sc
+check empty 0 '^$' "$splitcc" -c empty.sc
+check warnings 1 'declared register' "$splitcc" -Werror -c -x splitc - <<'END'
+int f() { register int i; int *p = &i; return *p; }
+END
+
+# Processes that allocate differently.
+cat >collective.sc <<'END'
+#include <split-c/split-c.h>
+splitc_main()
+{
+    if (MYPROC == 0) {
+        int here[10]::;
+        here[0] = 1;
+    }
+    barrier();
+}
+END
+check build 0 '^$' "$splitcc" collective.sc -o collective
+check collective 1 'collective.sc:5' sh -c '"$@" || exit 1' sh "$run" -n 2 --timeout 20 ./collective
+
+[ $failed -eq 0 ] && echo "driver: fine"
+exit $failed

@@ -1,0 +1,32 @@
+struct { int a; } *global p, q;
+static struct s { int a; struct s *global next; } *global r, t = { 3 };
+typedef struct n { struct n *global next, *here; } *global nptr, node, *spread sptr;
+nptr list; sptr spreads[2];
+enum { RED, GREEN } color, *spread colors;
+const int *global cp; int *global const cq = 0; volatile int *volatile global vq;
+char *global *words[3][4];
+int (*global pa)[10], (*spread psa)[2][3];
+int (*global pf)(int *global);
+int *global (*spread sa)[5];
+int *global (*table[4])(int *spread, char), *plain(int), *global worded(int n), value;
+unsigned long int *global const *volatile *global deep;
+extern int printf(const char *, ...), *global from_elsewhere(void);
+long *global register_first(register int *global x, register y);
+struct bits { unsigned a : 3, : 2, b; int *global p; unsigned c : 4; } __attribute__((packed));
+union u { int *global g; int *spread s; char bytes[8]; } either;
+double *global f(a, b) double *global a; register int *spread b;
+{
+    auto int *global x = 0, y = sizeof(int *global), *z = &y;
+    register int *global reg = x;
+    static int *global stays;
+    extern int *spread outside;
+    struct inner { int v; int *global w; } one = { 1, z }, *global two = &one;
+    (*pa)[3] = pa[1][2] + (*psa[4])[1] + psa[1][1][2];
+    two->w = (*sa)[1];
+    t.next = r->next->next;
+    list = list->next, spreads[1] = spreads[0] + 1;
+    colors[3] = GREEN;
+    *words[1][2] = *words[0][1]; **words[1][2] = 1;
+    either.g = x, either.s[1] = 2;
+    return sizeof *two + a;
+}

@@ -1,0 +1,5 @@
+void f(int *global g)
+{
+    int *p;
+    p = g;
+}

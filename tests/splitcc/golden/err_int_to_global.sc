@@ -1,0 +1,1 @@
+void f(int *global g, int i) { g = i; }

@@ -1,0 +1,1 @@
+void f(int *spread s, int *p) { s = p; }

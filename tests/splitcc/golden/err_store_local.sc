@@ -1,0 +1,4 @@
+void f(int x, int *p)
+{
+    *p :- 3;
+}

@@ -1,0 +1,5 @@
+int f(void)
+{
+    int i = PROCS;
+    return missing + i;
+}

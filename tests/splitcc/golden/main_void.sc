@@ -1,0 +1,1 @@
+void splitc_main() { }

@@ -1,0 +1,13 @@
+/* don't be confused: "an open quote */
+int printf(const char *, ...);
+#if 0
+it's "hidden
+#endif
+int f()
+{
+    char quote = '"', *s = "a\"b";
+    printf("first line
+second \"line\", don't stop
+  third\n", quote); printf("%d", __LINE__);
+    return __LINE__;
+}

@@ -1,0 +1,1 @@
+int tent[2 * PROCS]::;
