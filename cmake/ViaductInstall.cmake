@@ -33,11 +33,11 @@ install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDI
 # A static library's own needs are its users' needs; a shared one brings them along.
 get_target_property(viaduct_type viaduct TYPE)
 if(viaduct_type STREQUAL "STATIC_LIBRARY")
-  set(VIADUCT_PC_REQUIRES "fmt")
+  set(VIADUCT_PC_REQUIRES "fmt libcrypto")
   set(VIADUCT_PC_REQUIRES_PRIVATE "")
 else()
   set(VIADUCT_PC_REQUIRES "")
-  set(VIADUCT_PC_REQUIRES_PRIVATE "fmt")
+  set(VIADUCT_PC_REQUIRES_PRIVATE "fmt libcrypto")
 endif()
 set(VIADUCT_PC_CFLAGS "-std=c++20 -pthread")
 foreach(definition ${VIADUCT_CHECK_DEFINITIONS})

@@ -24,7 +24,9 @@ if(VIADUCT_CHECKED AND NOT VIADUCT_SANITIZE)
   set(VIADUCT_CHECK_DEFINITIONS _GLIBCXX_ASSERTIONS)
 endif()
 target_compile_definitions(viaduct PUBLIC ${VIADUCT_CHECK_DEFINITIONS})
-target_link_libraries(viaduct PUBLIC Threads::Threads PRIVATE fmt::fmt)
+target_link_libraries(viaduct PUBLIC Threads::Threads PRIVATE fmt::fmt OpenSSL::Crypto ${CMAKE_DL_LIBS})
+# PMIx is loaded at run time; only its headers are needed here.
+target_include_directories(viaduct SYSTEM PRIVATE ${pmix_INCLUDE_DIRS})
 set_target_properties(
   viaduct PROPERTIES POSITION_INDEPENDENT_CODE ON VERSION ${PROJECT_VERSION}
                      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})

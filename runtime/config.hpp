@@ -50,8 +50,8 @@ void load(void* settings, std::span<const Option> options);
 /// What @p option accepts, in words: "a whole number from 0 to 10, or auto".
 [[nodiscard]] std::string describe_values(const Option& option);
 
-/// Every layer's table; defined once for the whole library (splitc/src/option_tables.cpp), above all
-/// layers.
+/// Every layer's table; defined once for the whole library (splitc/src/option_tables.cpp), above
+/// all layers.
 [[nodiscard]] std::span<const Table> all_tables() noexcept;
 
 /// The providers of this build, for the launcher's command line; defined where they are opened

@@ -38,6 +38,12 @@ class Job {
   /// Ranks are threads of this process (viaduct-run --mode threads).
   [[nodiscard]] bool threads_mode() const noexcept { return threads_mode_; }
   [[nodiscard]] const WaitPolicy& wait_policy() const noexcept { return wait_policy_; }
+  /// How many hosts the job's ranks are on, and whether @p peer is on this rank's: only those can
+  /// share memory. Threads and a job of one are on one.  Cost: a load.
+  [[nodiscard]] std::uint32_t hosts() const noexcept { return page_->hosts; }
+  [[nodiscard]] bool same_host(Rank peer) const noexcept { return host_of(peer) == host_of(rank_); }
+  /// The number of @p rank's host, 0 to hosts() - 1.
+  [[nodiscard]] std::uint32_t host_of(Rank rank) const noexcept { return page_->record(rank).host; }
   /// Whether every rank could register for expedited barriers (wait.hpp); else sleeps are capped at
   /// 1 ms.
   [[nodiscard]] bool membarrier_works() const noexcept { return membarrier_works_; }
@@ -91,7 +97,6 @@ class Job {
   struct Parts;  // what the ways of launching build
   void join();
   void finalize() noexcept;
-  void wake_sleepers() noexcept;
   void announce_end() noexcept;
   void report_deserter(std::uint32_t rank) const noexcept;
   friend struct RankRun;                       // run()'s insides

@@ -1,7 +1,9 @@
 #pragma once
 /// @file
 /// The job page: what all ranks of one host and their launcher share about each other's life. One
-/// memfd, made by the launcher (by the Job itself when there is none), inherited by the ranks.
+/// memfd, made by the launcher (by the Job itself when there is none), inherited by the ranks. In a
+/// job on several hosts each has a page, with records of all ranks; the host's agent keeps those of
+/// the other hosts' ranks up to date (docs/launch.md).
 ///
 /// Layout: JobPage, then RankRecord[size]. 128 bytes a rank; nothing else is held about a peer
 /// never talked to except the translation table's entry.
@@ -55,7 +57,8 @@ struct alignas(64) RankRecord {
   alignas(64) std::atomic<std::uint32_t> sleeping;
   std::atomic<std::uint32_t> doorbell;
   std::atomic<std::uint32_t> barrier_ticket;  // the last barrier that the rank has arrived at
-  std::atomic<std::uint32_t> reserved_line1[13];
+  std::uint32_t host;  // number of its host, from 0; written before the ranks see the page
+  std::atomic<std::uint32_t> reserved_line1[12];
 
   static constexpr std::uint32_t kNoPeer = 0xffffffff;
 };
@@ -65,7 +68,11 @@ struct alignas(64) JobPage {
   static constexpr std::uint64_t kMagic = 0x5649414455435431;  // "VIADUCT1"
   std::uint64_t magic;
   std::uint32_t version;
-  std::uint32_t size;  // ranks
+  std::uint32_t size;        // ranks
+  std::uint32_t hosts;       // that they are on
+  std::uint32_t local_size;  // ranks on the host of this page
+  static constexpr std::uint32_t kMaxCpus = 256;
+  std::atomic<std::uint64_t> cpus[kMaxCpus / 64];  // that the host's ranks may run on, together
   alignas(64)
       std::atomic<std::uint32_t> life_epoch;  // +1 whenever a rank's state becomes left or killed
   std::atomic<std::uint32_t> first_lost;      // rank + 1 of the first one, 0 when none

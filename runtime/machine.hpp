@@ -15,7 +15,8 @@ struct MachineLimits {
   std::string memory_source;            ///< the file that says so; empty: no limit was found
 };
 
-/// Reads them anew.  Call from any thread.  Cost: some small files read.
-[[nodiscard]] MachineLimits machine_limits();
+/// Reads them anew; @p system_root stands before /proc and /sys: "" but in tests.  Call from any
+/// thread.  Cost: some small files read.
+[[nodiscard]] MachineLimits machine_limits(const std::string& system_root = {});
 
 }  // namespace viaduct

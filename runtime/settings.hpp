@@ -16,6 +16,7 @@ struct RuntimeSettings {
   std::int64_t yields = config::kAuto;
   std::int64_t shm_window = 0;
   std::int64_t hang_report_ns = 0;
+  std::int64_t join_timeout_ns = 0;
   bool stats = false;
   std::string log;
 };

@@ -1,20 +1,14 @@
 #include "runtime/launcher/guard.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
-#include <memory>
-#include <vector>
 
 #include "runtime/launcher/processes.hpp"
+#include "runtime/src/detach.hpp"
 
 namespace viaduct::launcher {
 namespace {
@@ -56,36 +50,10 @@ class Watch {
   const GuardOrders& orders_;
 };
 
-std::vector<int> open_descriptors() {
-  std::vector<int> found;
-  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir("/proc/self/fd"), ::closedir);
-  while (const dirent* entry = listing ? ::readdir(listing.get()) : nullptr) {
-    if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) != 0)
-      found.push_back(std::atoi(entry->d_name));
-  }
-  return found;
-}
-
-/// Out of the user's sight: no terminal, no streams, no directory held.
-void detach(const GuardOrders& orders) {
-  ::setsid();
-  ::prctl(PR_SET_NAME, "viaduct-keeper");
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP})
-    ::signal(number, SIG_IGN);
-  const int null = ::open("/dev/null", O_RDWR);
-  for (int fd = 0; fd <= STDERR_FILENO; ++fd) {
-    if (null >= 0) ::dup2(null, fd);
-  }
-  static_cast<void>(!::chdir("/"));
-  for (const int fd : open_descriptors()) {
-    if (fd > STDERR_FILENO && fd != orders.keeper_pidfd && fd != orders.launcher_pidfd) ::close(fd);
-  }
-}
-
 }  // namespace
 
 void be_guard(const GuardOrders& orders) {
-  detach(orders);
+  detach("viaduct-keeper", {orders.keeper_pidfd, orders.launcher_pidfd});
   const Watch watch(orders);
   while (!watch.keeper_gone() && !watch.launcher_gone()) watch.sleep(true, -1);
   kill_job(orders.job_id);

@@ -36,8 +36,8 @@ std::string operation_of(const RankRecord& record) {
 void Launcher::print_hang_report() const {
   const std::uint64_t now = monotonic_ns();
   std::string report = "what each rank waits for:";
-  for (std::uint32_t i = 0; i < options_.ranks; ++i) {
-    const RankRecord& record = page_->record(Rank{i});
+  for (std::uint32_t i = part_.first_rank; i < part_.first_rank + part_.ranks; ++i) {
+    const RankRecord& record = host_.page().record(Rank{i});
     report += "\n  " + hang_line(record, i, operation_of(record), now);
     const char state = process_state(record.pid.load(std::memory_order_relaxed));
     if (state == 'T' || state == 't') report += "; its process is stopped";

@@ -17,6 +17,7 @@ namespace viaduct::launcher {
 namespace {
 
 constexpr auto kKillAgain = std::chrono::milliseconds(20);
+constexpr auto kFlush = std::chrono::seconds(1);
 
 constexpr std::uint64_t kPerRankDescriptors = 5;  // socket, window, Split-C's memory, two pipes
 constexpr std::uint64_t kOtherDescriptors = 32;
@@ -55,10 +56,26 @@ Descriptor open_child_events() {
 Launcher::Launcher(const Options& options, const KeeperLink& keeper)
     : options_(options),
       keeper_(keeper),
-      server_(options.ranks),
+      part_{0, options.ranks, {}, 0, {}, {}},
+      host_(options.ranks),
       child_events_(open_child_events()) {
-  descriptor_limit_ = make_room_for_descriptors(options.ranks);
-  page_ = PageMapping::create(options.ranks);
+  prepare();
+}
+
+Launcher::Launcher(const Options& options, const KeeperLink& keeper, Part part, link::Link hub)
+    : options_(options),
+      keeper_(keeper),
+      part_(std::move(part)),
+      hub_(std::move(hub)),
+      is_agent_(true),
+      host_(part_.hosts, part_.here, [this](link::Frame&& event) { hub_.send(event); }),
+      child_events_(open_child_events()) {
+  prepare();
+  watch(hub_.fd(), event::kHub);
+}
+
+void Launcher::prepare() {
+  descriptor_limit_ = make_room_for_descriptors(part_.ranks);
   epoll_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll_.is_open()) throw_errno("cannot open an epoll instance");
   watch(child_events_.get(), event::kChild);
@@ -80,6 +97,11 @@ int Launcher::run() {
   labels_.start();
   loop();
   finish();
+  if (is_agent_) {
+    hub_.send({link::Kind::done});
+    hub_.flush_until(Clock::now() + kFlush);
+    return 0;
+  }
   return status_.value_or(0);
 }
 
@@ -106,13 +128,25 @@ void Launcher::loop() {
       if (!event::is_socket(what)) handle(what);
     }
     check_clock();
+    if (is_agent_) listen_for_hub();
   }
+}
+
+/// Asks to be woken when the hub's connection takes more, as long as something waits.
+void Launcher::listen_for_hub() {
+  if (hub_.wants_to_write() == hub_waits_) return;
+  hub_waits_ = hub_.wants_to_write();
+  epoll_event event{};
+  event.events = hub_waits_ ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  event.data.u64 = event::kHub;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, hub_.fd(), &event);
 }
 
 void Launcher::handle(std::uint64_t what) {
   if (what == event::kSignal) on_signals();
   if (what == event::kChild) reap();
   if (what == event::kKeeper) kill_everything();
+  if (what == event::kHub) serve_hub();
 }
 
 int Launcher::next_timeout_ms() const {
@@ -157,12 +191,11 @@ void Launcher::check_closed(Clock::time_point now) {
   while (!closed_.empty() && now >= *closed_.front().second) {
     const std::uint32_t rank = closed_.front().first;
     closed_.pop_front();
-    if (page_->record(Rank{rank}).state.load(std::memory_order_acquire) != RankState::running)
-      continue;
-    record_loss(*page_, Rank{rank}, RankState::left, 0);
-    server_.lose(Rank{rank});
+    if (host_.state_of(Rank{rank}) != RankState::running) continue;
+    host_.lose(Rank{rank}, RankState::left, 0);
     fail(kExitLeft,
-         fmt::format("rank {} left: it closed its connection without finalizing its job", rank));
+         fmt::format("rank {} left: it closed its connection without finalizing its job", rank),
+         Weight::verdict);
     if (!options_.keep_going) end_the_rest();
   }
 }

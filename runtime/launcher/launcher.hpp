@@ -16,14 +16,34 @@
 #include "runtime/launcher/keeper.hpp"
 #include "runtime/launcher/labels.hpp"
 #include "runtime/launcher/options.hpp"
-#include "runtime/src/bootstrap_server.hpp"
-#include "runtime/src/page_mapping.hpp"
+#include "runtime/src/job_host.hpp"
+#include "runtime/src/link.hpp"
 
 namespace viaduct::launcher {
+
+/// What of a job on several hosts is here.
+struct Part {
+  std::uint32_t first_rank = 0;
+  std::uint32_t ranks = 0;
+  std::vector<std::uint32_t> hosts;  ///< for each rank of the job
+  std::uint32_t here = 0;
+  std::string host_name;
+  std::vector<std::pair<std::string, std::string>> environment;
+};
+
+/// How much a failure that an agent tells of weighs.
+enum class Weight : std::int32_t {
+  rank,     ///< a rank's end
+  verdict,  ///< the launcher's own; said even with --quiet
+  fatal,    ///< and ends the job even with --keep-going
+};
 
 class Launcher {
  public:
   Launcher(const Options& options, const KeeperLink& keeper);
+  /// As the agent of one host of several: starts the ranks of @p part, and tells viaduct-run by @p
+  /// hub what happens, which decides what follows.
+  Launcher(const Options& options, const KeeperLink& keeper, Part part, link::Link hub);
 
   /// Starts the job and stays with it until nothing is left of it. Answers viaduct-run's exit
   /// status.
@@ -39,6 +59,8 @@ class Launcher {
   };
 
   // launcher.cpp: the loop
+  void prepare();
+  void listen_for_hub();
   void watch(int fd, std::uint64_t what);
   void loop();
   void handle(std::uint64_t what);
@@ -55,10 +77,14 @@ class Launcher {
   void reap();
   void on_end(Process& process, int wait_status);
   void settle_rank(std::uint32_t rank, int code);
-  void fail(int code, const std::string& sentence);
+  void fail(int code, const std::string& sentence, Weight weight = Weight::fatal);
   void report_rank(int code, const std::string& sentence);
   [[nodiscard]] std::string culprit_of(const Process& process) const;
   void end_the_rest();
+  void end_now();
+  void tell_hub(int code, const std::string& sentence, Weight weight);
+  void serve_hub();
+  void obey(const link::Frame& order);
   void kill_everything();
   void serve(std::uint32_t rank);
   void listen_for_room(std::uint32_t rank, bool wanted);
@@ -69,8 +95,11 @@ class Launcher {
 
   Options options_;
   KeeperLink keeper_;
-  PageMapping page_;
-  BootstrapServer server_;
+  Part part_;
+  link::Link hub_;  // open in an agent
+  bool is_agent_ = false;
+  bool hub_waits_ = false;
+  JobHost host_;
   Labels labels_;
   rlimit descriptor_limit_{};
   Descriptor epoll_;

@@ -45,13 +45,46 @@ void Launcher::say(const std::string& sentence) const {
 }
 
 /// The launcher's own verdict on the job; always said.
-void Launcher::fail(int code, const std::string& sentence) {
+void Launcher::fail(int code, const std::string& sentence, Weight weight) {
+  if (is_agent_) return tell_hub(code, sentence, weight);
   say(sentence);
   if (!status_) status_ = code;
 }
 
+/// viaduct-run says it, and decides what follows.
+void Launcher::tell_hub(int code, const std::string& sentence, Weight weight) {
+  const std::uint32_t number = static_cast<std::uint32_t>(code);
+  hub_.send({link::Kind::failure, 0, number, static_cast<std::int32_t>(weight), sentence});
+}
+
+void Launcher::serve_hub() {
+  hub_.flush();
+  hub_.fill();
+  while (const auto frame = hub_.next()) {
+    if (link::is_event(frame->kind))
+      host_.apply(*frame);
+    else
+      obey(*frame);
+  }
+  if (!hub_.is_open()) kill_everything();  // viaduct-run is gone
+  for (const Rank stalled : host_.server().take_stalled()) listen_for_room(index(stalled), true);
+}
+
+void Launcher::obey(const link::Frame& order) {
+  if (order.kind == link::Kind::report) return print_hang_report();
+  if (order.kind == link::Kind::end) {
+    end_now();
+    if (order.number != 0) kill_at_ = Clock::now();
+  }
+  if (order.kind != link::Kind::signal) return;
+  for (const Process& process : processes_) {
+    if (!process.ended) ::kill(process.pid, static_cast<int>(order.number));
+  }
+}
+
 void Launcher::report_rank(int code, const std::string& sentence) {
   if (ending_) return;  // the rest is being ended: that is no news
+  if (is_agent_) return tell_hub(code, sentence, Weight::rank);
   const bool first = !status_;
   if (first) status_ = code;
   if (!options_.quiet) say(sentence + (first ? "; it is the first to fail" : ""));
@@ -77,13 +110,13 @@ void Launcher::on_end(Process& process, int wait_status) {
   process.ended = true;
   --living_;
   if (!options_.threads)
-    static_cast<void>(server_.readable(Rank{process.first_rank}));  // its last words
-  const std::string who = fmt::format("{} (pid {})", culprit_of(process), process.pid);
+    static_cast<void>(host_.server().readable(Rank{process.first_rank}));  // its last words
+  const std::string who = fmt::format("{} (pid {}{})", culprit_of(process), process.pid,
+                                      is_agent_ ? " on " + part_.host_name : "");
   const int code = exit_status_of(wait_status);
   bool left = false;
   for (std::uint32_t i = process.first_rank; i < process.first_rank + process.ranks; ++i) {
-    left =
-        left || page_->record(Rank{i}).state.load(std::memory_order_acquire) == RankState::running;
+    left = left || host_.state_of(Rank{i}) == RankState::running;
     settle_rank(i, code);
   }
   if (code != 0) {
@@ -98,10 +131,10 @@ void Launcher::on_end(Process& process, int wait_status) {
 /// signal ends them all.
 std::string Launcher::culprit_of(const Process& process) const {
   if (process.ranks == 1) return fmt::format("rank {}", process.first_rank);
-  const std::uint32_t first_lost = page_->first_lost.load(std::memory_order_acquire);
+  const std::uint32_t first_lost = host_.page().first_lost.load(std::memory_order_acquire);
   if (first_lost != 0) return fmt::format("rank {}", first_lost - 1);
   for (std::uint32_t i = 0; i < process.ranks; ++i) {
-    if (page_->record(Rank{i}).cause.load(std::memory_order_relaxed) != 0)
+    if (host_.page().record(Rank{i}).cause.load(std::memory_order_relaxed) != 0)
       return fmt::format("rank {}", i);
   }
   return fmt::format("the process of ranks 0 to {}", process.ranks - 1);
@@ -109,26 +142,21 @@ std::string Launcher::culprit_of(const Process& process) const {
 
 /// Writes a rank's end into its record and tells those who wait for it.
 void Launcher::settle_rank(std::uint32_t rank, int code) {
-  RankRecord& record = page_->record(Rank{rank});
-  const RankState state = record.state.load(std::memory_order_acquire);
-  if (state == RankState::finalized) {
-    if (code != 0) record.cause.store(code, std::memory_order_relaxed);
-    server_.close(Rank{rank});
-    return;
-  }
+  if (host_.state_of(Rank{rank}) == RankState::finalized) return host_.finish(Rank{rank}, code);
   // Without a Job and with code 0 it is no failure, but whoever has a Job must not wait for it.
-  if (state == RankState::starting || state == RankState::running) {
-    record_loss(*page_, Rank{rank}, code == 0 ? RankState::left : RankState::killed, code);
-  }
-  server_.lose(Rank{rank});
+  host_.lose(Rank{rank}, code == 0 ? RankState::left : RankState::killed, code);
 }
 
 void Launcher::end_the_rest() {
+  if (!is_agent_) end_now();  // an agent waits for viaduct-run's word
+}
+
+void Launcher::end_now() {
   if (ending_) return;
   ending_ = true;
   kill_at_ = Clock::now() + kGrace;
   if (living_ == 0) return;
-  if (!options_.quiet)
+  if (!options_.quiet && !is_agent_)
     say(fmt::format("ending the other {} process{}", living_, living_ == 1 ? "" : "es"));
   for (const Process& process : processes_) {
     if (process.ended) continue;
@@ -144,31 +172,31 @@ void Launcher::kill_everything() {
 }
 
 void Launcher::serve(std::uint32_t rank) {
-  if (!server_.is_open(Rank{rank})) return;
-  std::string complaint = server_.writable(Rank{rank});
-  if (complaint.empty()) complaint = server_.readable(Rank{rank});
-  if (!server_.is_open(Rank{rank})) {
+  if (!host_.server().is_open(Rank{rank})) return;
+  std::string complaint = host_.server().writable(Rank{rank});
+  if (complaint.empty()) complaint = host_.server().readable(Rank{rank});
+  if (!host_.server().is_open(Rank{rank})) {
     closed_.emplace_back(rank, Clock::now() + kAfterEndOfStream);
-  } else if (!server_.wants_to_write(Rank{rank})) {
+  } else if (!host_.server().wants_to_write(Rank{rank})) {
     listen_for_room(rank, false);
   }
-  for (const Rank stalled : server_.take_stalled()) listen_for_room(index(stalled), true);
+  for (const Rank stalled : host_.server().take_stalled()) listen_for_room(index(stalled), true);
   if (complaint.empty()) return;
-  server_.lose(Rank{rank});
+  host_.server().lose(Rank{rank});
   fail(kExitLauncher,
        fmt::format(
            "rank {} (pid {}) sent {} to the launcher's socket, which only Viaduct may use: the "
            "job is ended",
-           rank, page_->record(Rank{rank}).pid.load(), complaint));
+           rank, host_.page().record(Rank{rank}).pid.load(), complaint));
   end_the_rest();
 }
 
 void Launcher::listen_for_room(std::uint32_t rank, bool wanted) {
-  if (!server_.is_open(Rank{rank})) return;
+  if (!host_.server().is_open(Rank{rank})) return;
   epoll_event event{};
   event.events = wanted ? EPOLLIN | EPOLLOUT : EPOLLIN;
   event.data.u64 = event::socket_of(rank);
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, server_.socket(Rank{rank}), &event);
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, host_.server().socket(Rank{rank}), &event);
 }
 
 void Launcher::on_signals() {

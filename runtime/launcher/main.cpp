@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <exception>
 
+#include "runtime/launcher/agent.hpp"
 #include "runtime/launcher/exit_codes.hpp"
+#include "runtime/launcher/hosts.hpp"
 #include "runtime/launcher/keeper.hpp"
 #include "runtime/launcher/launcher.hpp"
 #include "runtime/launcher/options.hpp"
@@ -12,10 +14,17 @@
 int main(int argc, char** argv) {
   using namespace viaduct::launcher;
   try {
+    if (is_agent(argc, argv)) {
+      const AgentCall call = read_agent_call(argc, argv);
+      return keep([&](const KeeperLink& link) { return run_agent(call, link); });
+    }
     int status = 0;
     const auto options = parse_options(argc, argv, status);
     if (!options) return status;
-    return keep([&](const KeeperLink& link) { return Launcher(*options, link).run(); });
+    return keep([&](const KeeperLink& link) {
+      return options->hosts.empty() ? Launcher(*options, link).run()
+                                    : HostsLauncher(*options, link).run();
+    });
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "viaduct-run: %s\n", problem.what());
     return kExitLauncher;

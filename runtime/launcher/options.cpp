@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <memory>
+#include <sstream>
 
 #include "runtime/config.hpp"
 #include "runtime/launcher/exit_codes.hpp"
@@ -67,6 +69,16 @@ class UsageLine : public CLI::Formatter {
 
 std::string version_line() { return std::string("viaduct-run ") + kVersion + "\n"; }
 
+void describe_hosts(CLI::App& app, Options& options, std::string& hosts) {
+  app.add_option("--hosts", hosts,
+                 "Start the ranks on these hosts: a:2,b:2, or a,b with -n divided among them");
+  app.add_option("--remote-command", options.remote_command,
+                 "Runs a command on a host: {host} and {command} are replaced")
+      ->default_val("ssh -o BatchMode=yes {host} {command}");
+  app.add_option("--address", options.address,
+                 "Address by which the other hosts reach this one (default: all that it has)");
+}
+
 void describe(CLI::App& app, Options& options, std::string& mode) {
   app.add_option("-n,--ranks", options.ranks, "Ranks to start")
       ->check(CLI::Range(1U, kMaxRanks))
@@ -88,7 +100,69 @@ void describe(CLI::App& app, Options& options, std::string& mode) {
                settings_text);
 }
 
+/// The shares of the hosts, which must fit what else was said. Answers a complaint or nothing.
+std::string settle_hosts(const CLI::App& app, Options& options, const std::string& hosts) {
+  if (hosts.empty()) {
+    const bool in_vain = app.count("--remote-command") + app.count("--address") != 0;
+    return in_vain ? "--remote-command and --address are for --hosts" : "";
+  }
+  if (options.threads) return "--mode threads is for one process, and --hosts starts several";
+  std::string problem;
+  options.hosts = place_ranks(hosts, app.count("--ranks") != 0 ? options.ranks : 0, problem);
+  if (!problem.empty()) return problem;
+  options.ranks = options.hosts.back().first + options.hosts.back().ranks;
+  return {};
+}
+
+std::uint32_t number_behind(const std::string& text, std::size_t colon) {
+  std::uint32_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data() + colon + 1, end, number);
+  return read.ec == std::errc{} && read.ptr == end && number <= kMaxRanks ? number : 0;
+}
+
 }  // namespace
+
+std::vector<Options::Share> place_ranks(const std::string& list, std::uint32_t ranks,
+                                        std::string& problem) {
+  std::vector<Options::Share> shares;
+  std::istringstream words(list);
+  std::size_t numbered = 0;
+  std::uint32_t sum = 0;
+  for (std::string word; std::getline(words, word, ',');) {
+    const std::size_t colon = word.find(':');
+    Options::Share share{word.substr(0, colon), 0, 0};
+    if (colon != std::string::npos) {
+      share.ranks = number_behind(word, colon);
+      ++numbered;
+    }
+    if (share.host.empty() || share.host.front() == '-' ||
+        (colon != std::string::npos && share.ranks == 0)) {
+      problem = "--hosts: \"" + word + "\" is not HOST or HOST:RANKS";
+      return {};
+    }
+    sum += share.ranks;
+    shares.push_back(share);
+  }
+  if (shares.empty() || (numbered != 0 && numbered != shares.size())) {
+    problem = "--hosts: give all hosts a number of ranks behind a colon, or none";
+  } else if (numbered != 0 && ranks != 0 && ranks != sum) {
+    problem = "--hosts gives places for " + std::to_string(sum) + " ranks, -n says " +
+              std::to_string(ranks);
+  } else if (numbered == 0 && ranks != 0 && ranks < shares.size()) {
+    problem = "--hosts: " + std::to_string(ranks) + " ranks are fewer than the hosts";
+  }
+  if (!problem.empty()) return {};
+  const auto hosts = static_cast<std::uint32_t>(shares.size());
+  if (ranks == 0) ranks = numbered != 0 ? sum : hosts;
+  std::uint32_t first = 0;
+  for (std::uint32_t i = 0; i < hosts; ++i) {
+    if (numbered == 0) shares[i].ranks = ranks / hosts + (i < ranks % hosts ? 1 : 0);
+    shares[i].first = first;
+    first += shares[i].ranks;
+  }
+  return shares;
+}
 
 std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
   Options options;
@@ -100,7 +174,9 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
       "signal, 124 "
       "time limit,\n125 the launcher failed, 2 bad command line, 1 a rank left without "
       "finalizing.");
+  std::string hosts;
   describe(app, options, mode);
+  describe_hosts(app, options, hosts);
   app.prefix_command();  // options end at PROGRAM; the rest is its own
   try {
     app.parse(argc, argv);
@@ -122,6 +198,10 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
   options.threads = mode == "threads";
   if (options.threads && options.bind) {
     exit_code = complain("--bind gives each process a core, and --mode threads starts only one");
+    return std::nullopt;
+  }
+  if (const std::string problem = settle_hosts(app, options, hosts); !problem.empty()) {
+    exit_code = complain(problem);
     return std::nullopt;
   }
   return options;

@@ -17,7 +17,9 @@ namespace viaduct::launcher {
 namespace {
 
 void redirect(const SpawnPlan& plan) noexcept {
-  if (!plan.with_stdin) {
+  if (plan.in >= 0) {
+    ::dup2(plan.in, STDIN_FILENO);
+  } else if (!plan.with_stdin) {
     const int null = ::open("/dev/null", O_RDONLY);
     if (null > 0) {
       ::dup2(null, STDIN_FILENO);
@@ -42,6 +44,7 @@ void bind_to(int core) noexcept {
                          int report) noexcept {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);  // the parent ended before it could be watched
+  if (plan.own_session) ::setsid();
   redirect(plan);
   bind_to(plan.core);
   for (const auto& [name, value] : plan.environment) ::setenv(name.c_str(), value.c_str(), 1);

@@ -19,6 +19,8 @@ struct SpawnPlan {
   std::vector<std::pair<std::string, std::string>> environment;  ///< added to the launcher's own
   std::vector<int> inherited;                                    ///< descriptors that survive exec
   bool with_stdin = false;                                       ///< the launcher's; else /dev/null
+  int in = -1;                ///< becomes standard input, if given
+  bool own_session = false;   ///< signals from the terminal do not reach it
   int out = -1;               ///< becomes standard output, if given
   int err = -1;               ///< becomes standard error, if given
   int core = -1;              ///< to be bound to, if given

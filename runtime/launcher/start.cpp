@@ -43,7 +43,7 @@ void Launcher::start_all() {
   if (options_.threads) {
     start(0, options_.ranks, cores);
   } else {
-    for (std::uint32_t rank = 0; rank < options_.ranks; ++rank) start(rank, 1, cores);
+    for (std::uint32_t i = 0; i < part_.ranks; ++i) start(part_.first_rank + i, 1, cores);
   }
 }
 
@@ -53,13 +53,15 @@ void Launcher::start(std::uint32_t first_rank, std::uint32_t ranks, const std::v
   plan.signal_mask = keeper_.signal_mask;
   plan.descriptor_limit = descriptor_limit_;
   plan.with_stdin = first_rank == 0;
-  plan.inherited.push_back(page_.fd());
+  plan.inherited.push_back(host_.page_fd());
   plan.environment = {{launch::kJobId, keeper_.job_id},
                       {launch::kSize, std::to_string(options_.ranks)},
-                      {launch::kPage, std::to_string(page_.fd())},
+                      {launch::kPage, std::to_string(host_.page_fd())},
                       {launch::kCores, std::to_string(usable_cores())},
                       {launch::kKeepGoing, options_.keep_going ? "1" : "0"},
                       {launch::kMode, options_.threads ? "threads" : "processes"}};
+  plan.environment.insert(plan.environment.end(), part_.environment.begin(),
+                          part_.environment.end());
   if (!options_.provider.empty())
     plan.environment.emplace_back(launch::kProvider, options_.provider);
   std::array<Descriptor, 2> sockets;
@@ -68,7 +70,7 @@ void Launcher::start(std::uint32_t first_rank, std::uint32_t ranks, const std::v
     plan.inherited.push_back(sockets[1].get());
     plan.environment.emplace_back(launch::kRank, std::to_string(first_rank));
     plan.environment.emplace_back(launch::kSocket, std::to_string(sockets[1].get()));
-    if (!cores.empty()) plan.core = cores[first_rank % cores.size()];
+    if (!cores.empty()) plan.core = cores[(first_rank - part_.first_rank) % cores.size()];
     plan.environment.emplace_back(launch::kBound, cores.empty() ? "0" : "1");
   }
   Labels::Ends ends;
@@ -80,13 +82,13 @@ void Launcher::start(std::uint32_t first_rank, std::uint32_t ranks, const std::v
   }
   const pid_t pid = spawn(plan);
   for (std::uint32_t i = 0; i < ranks; ++i)
-    page_->record(Rank{first_rank + i}).pid.store(pid, std::memory_order_relaxed);
+    host_.page().record(Rank{first_rank + i}).pid.store(pid, std::memory_order_relaxed);
   by_pid_.emplace(pid, processes_.size());
   processes_.push_back({pid, first_rank, ranks, false});
   ++living_;
   if (options_.threads) return;
   const int socket = sockets[0].release();
-  server_.open(Rank{first_rank}, socket);
+  host_.server().open(Rank{first_rank}, socket);
   watch(socket, event::socket_of(first_rank));
 }
 

@@ -78,6 +78,13 @@ std::string BootstrapServer::dispatch(Rank rank, const Message& message, int& fd
     case Kind::fetch_fd:
       answer_fetch(rank, message);
       return {};
+    case Kind::barrier:
+      return barrier(rank, message);
+    case Kind::ending:
+      submit_({link::Kind::ending, index(rank)});
+      return {};
+    case Kind::join:
+      return "a request to join, though it has joined";
     case Kind::released:
     case Kind::lost:
     case Kind::value:
@@ -90,10 +97,12 @@ std::string BootstrapServer::dispatch(Rank rank, const Message& message, int& fd
 }
 
 std::string BootstrapServer::put(Rank rank, const Message& message) {
-  if (exchange_.bytes_of(rank) + message.key.size() + message.value.size() > kMaxBytesPerRank) {
+  std::size_t& bytes = ranks_[index(rank)].put_bytes;
+  bytes += message.key.size() + message.value.size();
+  if (bytes > kMaxBytesPerRank)
     return fmt::format("more than {} bytes of bootstrap data", kMaxBytesPerRank);
-  }
-  exchange_.put(rank, message.key, message.value);
+  submit_({link::Kind::put, index(rank), 0, 0, std::string(message.key),
+           std::vector<std::byte>(message.value.begin(), message.value.end())});
   return {};
 }
 
@@ -114,9 +123,27 @@ int BootstrapServer::shared_fd(Rank owner, std::string_view key) const noexcept 
 }
 
 std::string BootstrapServer::arrive(Rank rank, FenceKind kind) {
-  if (!exchange_.arrive(rank, kind)) return "a second fence while it waits at the first";
-  release_fences();
+  bool& waits = ranks_[index(rank)].waits;
+  if (std::exchange(waits, true)) return "a second fence while it waits at the first";
+  submit_({link::Kind::arrive, index(rank), static_cast<std::uint32_t>(kind)});
   return {};
+}
+
+std::string BootstrapServer::barrier(Rank rank, const Message& message) {
+  std::uint32_t ticket = 0;
+  if (message.value.size() != sizeof ticket) return "a barrier without its number";
+  std::memcpy(&ticket, message.value.data(), sizeof ticket);
+  submit_({link::Kind::barrier, index(rank), ticket});
+  return {};
+}
+
+void BootstrapServer::apply(const link::Frame& event) {
+  const Rank rank{event.rank};
+  if (event.kind == link::Kind::put) return exchange_.put(rank, event.key, event.value);
+  if (event.kind == link::Kind::lost) return lose(rank);
+  if (event.kind != link::Kind::arrive) return;
+  exchange_.arrive(rank, static_cast<FenceKind>(event.number));
+  release_fences();
 }
 
 void BootstrapServer::answer_get(Rank rank, const Message& message) {
@@ -138,6 +165,7 @@ void BootstrapServer::answer(Rank rank, const Message& message) {
 
 void BootstrapServer::release_fences() {
   for (const Exchange::Release& release : exchange_.take_released()) {
+    ranks_[index(release.rank)].waits = false;
     answer(release.rank,
            release.failed ? Message{Kind::lost, index(release.culprit)} : Message{Kind::released});
     static_cast<void>(flush(release.rank));

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -12,13 +13,20 @@
 #include <vector>
 
 #include "runtime/src/exchange.hpp"
+#include "runtime/src/link.hpp"
 #include "runtime/src/wire.hpp"
 
 namespace viaduct {
 
 class BootstrapServer {
  public:
-  explicit BootstrapServer(std::uint32_t size) : exchange_(size), ranks_(size) {}
+  /// What ranks say that concerns the whole job goes to @p submit, and takes effect when apply() is
+  /// called with it; without @p submit at once.
+  using Submit = std::function<void(link::Frame&&)>;
+  explicit BootstrapServer(std::uint32_t size)
+      : BootstrapServer(size, [this](link::Frame&& event) { apply(event); }) {}
+  BootstrapServer(std::uint32_t size, Submit submit)
+      : exchange_(size), ranks_(size), submit_(std::move(submit)) {}
   ~BootstrapServer();
   BootstrapServer(const BootstrapServer&) = delete;
   BootstrapServer& operator=(const BootstrapServer&) = delete;
@@ -38,6 +46,9 @@ class BootstrapServer {
   /// The ranks whose answers have begun to wait since the last call: writable() is due when their
   /// sockets take more.
   [[nodiscard]] std::vector<Rank> take_stalled() { return std::exchange(stalled_, {}); }
+
+  /// An event whose turn has come: put, arrive or lost; others are not the server's.
+  void apply(const link::Frame& event);
 
   /// @p rank is gone: whoever waits for it is told, its shared descriptors are closed.
   void lose(Rank rank);
@@ -61,12 +72,15 @@ class BootstrapServer {
     int socket = -1;
     std::map<std::string, int, std::less<>> shared_fds;
     std::deque<Answer> queue;
+    std::size_t put_bytes = 0;
+    bool waits = false;  // at a fence
   };
   std::string handle(Rank rank, wire::Datagram& datagram);
   std::string dispatch(Rank rank, const wire::Message& message, int& fd);
   std::string put(Rank rank, const wire::Message& message);
   std::string share(Rank rank, std::string_view key, int& fd);
   std::string arrive(Rank rank, FenceKind kind);
+  std::string barrier(Rank rank, const wire::Message& message);
   void answer_get(Rank rank, const wire::Message& message);
   void answer_fetch(Rank rank, const wire::Message& message);
   [[nodiscard]] int shared_fd(Rank owner, std::string_view key) const noexcept;
@@ -79,6 +93,7 @@ class BootstrapServer {
   Exchange exchange_;
   std::vector<PerRank> ranks_;
   std::vector<Rank> stalled_;
+  Submit submit_;
 };
 
 }  // namespace viaduct

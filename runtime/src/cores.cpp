@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <algorithm>
+#include <bit>
 #include <sstream>
 #include <vector>
 
@@ -66,6 +67,24 @@ std::uint32_t quota_cores(const std::string& root) {
 std::uint32_t usable_cores(const std::string& root) {
   const std::uint32_t quota = quota_cores(root);
   const std::uint32_t cores = std::max(affinity_cores(), 1U);
+  return quota == 0 ? cores : std::min(cores, quota);
+}
+
+void note_own_cores(JobPage& page) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return;
+  for (std::uint32_t cpu = 0; cpu < JobPage::kMaxCpus; ++cpu) {
+    if (CPU_ISSET(cpu, &set))
+      page.cpus[cpu / 64].fetch_or(std::uint64_t{1} << (cpu % 64), std::memory_order_relaxed);
+  }
+}
+
+std::uint32_t cores_in(const JobPage& page, const std::string& root) {
+  std::uint32_t cores = 0;
+  for (const auto& word : page.cpus)
+    cores += static_cast<std::uint32_t>(std::popcount(word.load(std::memory_order_relaxed)));
+  const std::uint32_t quota = quota_cores(root);
   return quota == 0 ? cores : std::min(cores, quota);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/job_page.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/wait.hpp"
 
@@ -16,6 +17,11 @@ namespace viaduct {
 
 /// The cores that a control group's quota is worth, rounded up; 0 when there is no quota.
 [[nodiscard]] std::uint32_t quota_cores(const std::string& root = {});
+
+/// Adds the cores that this process may run on to the page's, and counts those there. Cores beyond
+/// JobPage::kMaxCpus are left out.
+void note_own_cores(JobPage& page);
+[[nodiscard]] std::uint32_t cores_in(const JobPage& page, const std::string& root = {});
 
 /// How ranks wait when @p ranks share @p cores, unless the settings say otherwise.
 [[nodiscard]] WaitPolicy choose_wait_policy(const RuntimeSettings& settings, std::uint32_t ranks,

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "runtime/error.hpp"
@@ -82,32 +83,41 @@ Launch launched() {
   return launch;
 }
 
-/// The variable that shows another parallel environment, or null.
-const char* foreign_environment() {
-  if (std::getenv("PMIX_NAMESPACE") != nullptr) return "PMIX_NAMESPACE";
-  if (std::getenv("PMI_RANK") != nullptr) return "PMI_RANK";
-  if (number_or("OMPI_COMM_WORLD_SIZE", 0) > 1) return "OMPI_COMM_WORLD_SIZE";
+/// A parallel environment that this build cannot join: its variable, and what to do.
+struct Foreign {
+  const char* variable;
+  const char* remedy;
+};
+std::optional<Foreign> foreign_environment() {
+  if (std::getenv("PMI_RANK") != nullptr)
+    return Foreign{"PMI_RANK", "it speaks PMI-1 or PMI-2, and Viaduct PMIx"};
+  if (number_or("OMPI_COMM_WORLD_SIZE", 0) > 1)
+    return Foreign{"OMPI_COMM_WORLD_SIZE", "it should have set PMIX_NAMESPACE, and has not"};
   // SLURM_JOB_ID alone is a batch shell, not a parallel step.
   if (std::getenv("SLURM_STEP_ID") != nullptr && number_or("SLURM_NTASKS", 0) > 1)
-    return "SLURM_STEP_ID";
-  return nullptr;
+    return Foreign{"SLURM_STEP_ID", "start it with srun --mpi=pmix"};
+  return std::nullopt;
 }
 
 }  // namespace
 
 Launch detect_launch() {
+  Launch launch;
   if (std::getenv(launch::kJobId) != nullptr) return launched();
-  if (const char* variable = foreign_environment(); variable != nullptr) {
+  if (std::getenv(launch::kRendezvous) != nullptr) {
+    launch.mode = Launch::Mode::rendezvous;
+  } else if (std::getenv("PMIX_NAMESPACE") != nullptr) {
+    launch.mode = Launch::Mode::pmix;
+  } else if (const auto foreign = foreign_environment(); foreign) {
     throw Error(
         std::errc::not_supported,
         fmt::format(
-            "{}={} shows a parallel environment that this build cannot join, and going on alone "
-            "would "
-            "silently make many jobs of one rank: start it with viaduct-run -n N PROGRAM, or unset "
-            "{} for a job of one rank",
-            variable, std::getenv(variable), variable));
+            "{}={} shows a parallel environment that this build cannot join ({}), and going on "
+            "alone would silently make many jobs of one rank: start it with viaduct-run -n N "
+            "PROGRAM, or unset {} for a job of one rank",
+            foreign->variable, std::getenv(foreign->variable), foreign->remedy, foreign->variable));
   }
-  return {};
+  return launch;
 }
 
 }  // namespace viaduct

@@ -1,13 +1,15 @@
 #pragma once
 /// @file
-/// How this process was started: by viaduct-run, alone, or by a launcher that cannot be used.
+/// How this process was started: by viaduct-run, alone, to meet others, or by a launcher that
+/// cannot be used.
 
 #include <cstdint>
 
 namespace viaduct {
 
 struct Launch {
-  enum class Mode : std::uint8_t { alone, processes, threads };
+  /// The last two have not joined yet (join.hpp): nothing else is set then.
+  enum class Mode : std::uint8_t { alone, processes, threads, rendezvous, pmix };
   Mode mode = Mode::alone;
   std::uint32_t rank = 0;
   std::uint32_t size = 1;

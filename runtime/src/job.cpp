@@ -13,6 +13,7 @@
 #include "runtime/hang_report.hpp"
 #include "runtime/src/cores.hpp"
 #include "runtime/src/job_parts.hpp"
+#include "runtime/src/join.hpp"
 #include "runtime/src/rank_name.hpp"
 #include "runtime/src/stats_table.hpp"
 
@@ -30,9 +31,10 @@ LogLevel level_of(const std::string& name) {
   return LogLevel::warn;
 }
 
-/// The cores that the job's ranks share, as seen from one of them.
-std::uint32_t shared_cores(const Launch& launch) {
-  if (launch.cores == 0) return usable_cores();
+/// The cores that the host's ranks share, as seen from one of them: by the launcher's word, or all
+/// that any of them may run on.
+std::uint32_t shared_cores(const Launch& launch, const JobPage& page) {
+  if (launch.cores == 0) return std::max(usable_cores(), cores_in(page));
   return launch.bound ? launch.cores : std::min(launch.cores, usable_cores());
 }
 
@@ -87,8 +89,21 @@ std::unique_ptr<Job::Parts> Job::Parts::of_thread(std::shared_ptr<ThreadWorld> w
   return parts;
 }
 
+/// Joins the others of the job where viaduct-run has not done so.
+Launch Job::Parts::joined(Launch launch) {
+  using Mode = Launch::Mode;
+  if (launch.mode != Mode::rendezvous && launch.mode != Mode::pmix) return launch;
+  RuntimeSettings settings;
+  config::load(&settings, runtime_options());
+  const std::chrono::nanoseconds limit(settings.join_timeout_ns);
+  if (launch.mode == Mode::rendezvous) return viaduct::join(meeting_by_rendezvous(limit));
+  pmix = std::make_unique<Pmix>();
+  return viaduct::join(meeting_by_pmix(*pmix, limit));
+}
+
 std::unique_ptr<Job::Parts> Job::Parts::from_environment() {
-  const Launch launch = detect_launch();
+  auto parts = std::make_unique<Parts>();
+  const Launch launch = parts->joined(detect_launch());
   if (launch.mode == Launch::Mode::threads && launch.size > 1) {
     throw Error(
         std::errc::operation_not_permitted,
@@ -99,9 +114,10 @@ std::unique_ptr<Job::Parts> Job::Parts::from_environment() {
   }
   if (launch.mode != Launch::Mode::processes) {
     PageMapping page = launch.page >= 0 ? PageMapping::attach(launch.page) : PageMapping::create(1);
-    return of_thread(std::make_shared<ThreadWorld>(std::move(page)), launch, 0);
+    auto alone = of_thread(std::make_shared<ThreadWorld>(std::move(page)), launch, 0);
+    alone->pmix = std::move(parts->pmix);
+    return alone;
   }
-  auto parts = std::make_unique<Parts>();
   parts->launch = launch;
   parts->own_page = PageMapping::attach(launch.page);
   if (parts->own_page->size != launch.size) {
@@ -142,7 +158,7 @@ void Job::join() {
       log_.write(LogLevel::warn, unknown);
   }
   enter_record(record(rank_), index(rank_));
-  wait_policy_ = choose_wait_policy(settings_, size_, shared_cores(parts_->launch));
+  note_own_cores(*page_);
   if (!membarrier_register()) page_->without_membarrier.fetch_add(1, std::memory_order_relaxed);
   segment_ = std::make_unique<Segment>(static_cast<std::size_t>(settings_.shm_window));
   windows_[index(rank_)] = segment_->base();
@@ -152,6 +168,8 @@ void Job::join() {
   }
   bootstrap_->share_fd(segment_->fd());
   bootstrap_->fence();
+  wait_policy_ =
+      choose_wait_policy(settings_, page_->local_size, shared_cores(parts_->launch, *page_));
   membarrier_works_ = page_->without_membarrier.load(std::memory_order_relaxed) == 0;
   record(rank_).activity.store(Activity::computing, std::memory_order_relaxed);
   log_.write(LogLevel::debug, fmt::format("joined a job of {} ranks", size_));
@@ -190,6 +208,7 @@ void Job::finalize() noexcept {
     log_.write(LogLevel::error, fmt::format("finalizing: {}", problem.what()));
   }
   record(rank_).state.store(RankState::finalized, std::memory_order_release);
+  if (parts_->pmix) parts_->pmix->finalize();
 }
 
 std::byte* Job::window_of(Rank peer) {
@@ -201,6 +220,10 @@ std::byte* Job::window_of(Rank peer) {
                             size_ - 1));
   }
   if (windows_[i] != nullptr) return windows_[i];
+  if (!same_host(peer))
+    throw Error(std::errc::host_unreachable,
+                fmt::format("rank {} is on another host than rank {}: its memory cannot be mapped",
+                            i, index(rank_)));
   if (parts_->world) {
     const std::lock_guard lock(parts_->world->mutex);
     windows_[i] = parts_->world->windows[i];

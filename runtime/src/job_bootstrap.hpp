@@ -25,6 +25,11 @@ class JobBootstrap : public Bootstrap {
   /// wait for it. False: not all came.
   [[nodiscard]] virtual bool fence_failed(std::chrono::milliseconds limit) = 0;
 
+  /// To the host's agent, for the ranks of other hosts; a launcher that is gone does not matter any
+  /// more.
+  virtual void tell_barrier(std::uint32_t ticket) noexcept = 0;
+  virtual void tell_ending() noexcept = 0;
+
   /// get() that answers empty when there is nothing.
   [[nodiscard]] virtual std::vector<std::byte> get_or_empty(Rank rank, std::string_view key) = 0;
 };

@@ -10,6 +10,7 @@
 #include "runtime/src/fork_mark.hpp"
 #include "runtime/src/job_bootstrap.hpp"
 #include "runtime/src/page_mapping.hpp"
+#include "runtime/src/pmix.hpp"
 
 namespace viaduct {
 
@@ -19,6 +20,7 @@ struct Job::Parts {
   std::shared_ptr<ThreadWorld> world;  // threads, and a job of one
   std::unique_ptr<JobBootstrap> bootstrap;
   JobBootstrap* job_bootstrap = nullptr;  // the same, after Job has taken it over
+  std::unique_ptr<Pmix> pmix;             // where a PMIx server is to know of this rank's end
   ForkMark fork_mark;
   int exceptions_before = 0;
   bool abandoned = false;  // the body threw: do not finalize
@@ -28,6 +30,7 @@ struct Job::Parts {
     return world ? world->page.get() : own_page.get();
   }
 
+  Launch joined(Launch launch);
   static std::unique_ptr<Parts> from_environment();
   static std::unique_ptr<Parts> of_thread(std::shared_ptr<ThreadWorld> world, const Launch& launch,
                                           std::uint32_t rank);

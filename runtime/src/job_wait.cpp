@@ -6,6 +6,7 @@
 #include "runtime/error.hpp"
 #include "runtime/hang_report.hpp"
 #include "runtime/job.hpp"
+#include "runtime/src/job_parts.hpp"
 
 namespace viaduct {
 
@@ -13,22 +14,9 @@ std::uint32_t Job::barrier_arrive() noexcept {
   if (in_forked_child())
     violate_contract("a barrier was called in a child that a rank forked: only the rank may");
   const std::uint32_t ticket = ++barriers_;
-  record(rank_).barrier_ticket.store(ticket, std::memory_order_seq_cst);
-  const std::uint32_t arrivals =
-      page_->barrier_arrivals.fetch_add(1, std::memory_order_seq_cst) + 1;
-  const bool last = arrivals == ticket * size_;
-  if (last) page_->barrier_round.store(ticket, std::memory_order_seq_cst);
-  if (last || page_->life_epoch.load(std::memory_order_seq_cst) != 0) wake_sleepers();
+  arrive_at_barrier(*page_, rank_, ticket);
+  if (hosts() > 1) parts_->job_bootstrap->tell_barrier(ticket);
   return ticket;
-}
-
-/// Sequentially consistent, as a pair with the store before it, which is out before the flags are
-/// read. The sleeper has the counterpart between raising its flag and its last look.
-void Job::wake_sleepers() noexcept {
-  for (std::uint32_t i = 0; i < size_; ++i) {
-    RankRecord& other = record(Rank{i});
-    if (other.sleeping.load(std::memory_order_seq_cst) != 0) ring_doorbell(other);
-  }
 }
 
 /// While nobody is lost the count of arrivals is exact: nobody arrives at a round before the one
@@ -68,9 +56,8 @@ void Job::report_deserter(std::uint32_t rank) const noexcept {
 
 /// Whoever waits for this rank in a barrier is to know that it will not come.
 void Job::announce_end() noexcept {
-  record(rank_).finalizing.store(1, std::memory_order_release);
-  page_->finalizing.fetch_add(1, std::memory_order_seq_cst);
-  wake_sleepers();
+  viaduct::announce_end(*page_, rank_);
+  if (hosts() > 1) parts_->job_bootstrap->tell_ending();
 }
 
 void Job::report_long_wait(std::uint64_t since_ns) noexcept {

@@ -22,15 +22,23 @@ inline constexpr const char* kKeepGoing =
     "VIADUCT_KEEP_GOING";  // "1": the others go on when a rank fails
 inline constexpr const char* kProvider = "VIADUCT_PROVIDER";  // --provider
 
+// For who starts ranks without viaduct-run (docs/launch.md), together with kRank and kSize.
+inline constexpr const char* kRendezvous = "VIADUCT_RENDEZVOUS";  // tcp://HOST:PORT
+inline constexpr const char* kSecret = "VIADUCT_JOB_SECRET";
+inline constexpr const char* kSecretFile = "VIADUCT_JOB_SECRET_FILE";
+inline constexpr const char* kHostKey = "VIADUCT_HOST_KEY";  // ranks with the same one share memory
+
 }  // namespace viaduct::launch
 
 namespace viaduct {
 
 /// Whether @p name is one of the variables above.
 [[nodiscard]] constexpr bool is_launch_variable(std::string_view name) noexcept {
-  constexpr std::array kNames{launch::kJobId,     launch::kRank,    launch::kSize,  launch::kMode,
-                              launch::kSocket,    launch::kPage,    launch::kCores, launch::kBound,
-                              launch::kKeepGoing, launch::kProvider};
+  constexpr std::array kNames{launch::kJobId,      launch::kRank,       launch::kSize,
+                              launch::kMode,       launch::kSocket,     launch::kPage,
+                              launch::kCores,      launch::kBound,      launch::kKeepGoing,
+                              launch::kProvider,   launch::kRendezvous, launch::kSecret,
+                              launch::kSecretFile, launch::kHostKey};
   for (const char* known : kNames) {
     if (name == known) return true;
   }

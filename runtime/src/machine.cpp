@@ -5,9 +5,10 @@
 
 namespace viaduct {
 
-MachineLimits machine_limits() {
-  const MemoryHeadroom headroom = memory_headroom();
-  return {usable_cores(), quota_cores(), headroom.free_bytes, headroom.source};
+MachineLimits machine_limits(const std::string& system_root) {
+  const MemoryHeadroom headroom = memory_headroom(system_root);
+  return {usable_cores(system_root), quota_cores(system_root), headroom.free_bytes,
+          headroom.source};
 }
 
 }  // namespace viaduct

@@ -12,7 +12,7 @@
 namespace viaduct {
 namespace {
 
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 
 void* map_shared(int fd, std::size_t bytes) {
   void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -36,6 +36,8 @@ PageMapping PageMapping::create(std::uint32_t ranks) {
   result.page_ = new (map_shared(result.fd_, result.bytes_)) JobPage{};
   result.page_->version = kVersion;
   result.page_->size = ranks;
+  result.page_->local_size = ranks;
+  result.page_->hosts = 1;
   for (std::uint32_t i = 0; i < ranks; ++i) {
     auto* const record = new (&result.page_->record(Rank{i})) RankRecord{};
     record->waits_for_peer.store(RankRecord::kNoPeer, std::memory_order_relaxed);
@@ -78,6 +80,33 @@ void record_loss(JobPage& page, Rank rank, RankState state, std::int32_t cause) 
   page.first_lost.compare_exchange_strong(none, index(rank) + 1, std::memory_order_acq_rel);
   page.life_epoch.fetch_add(1, std::memory_order_acq_rel);
   for (std::uint32_t i = 0; i < page.size; ++i) ring_doorbell(page.record(Rank{i}));
+}
+
+namespace {
+
+/// Sequentially consistent, as a pair with the store before it, which is out before the flags are
+/// read. The sleeper has the counterpart between raising its flag and its last look.
+void wake_sleepers(JobPage& page) noexcept {
+  for (std::uint32_t i = 0; i < page.size; ++i) {
+    RankRecord& other = page.record(Rank{i});
+    if (other.sleeping.load(std::memory_order_seq_cst) != 0) ring_doorbell(other);
+  }
+}
+
+}  // namespace
+
+void arrive_at_barrier(JobPage& page, Rank rank, std::uint32_t ticket) noexcept {
+  page.record(rank).barrier_ticket.store(ticket, std::memory_order_seq_cst);
+  const std::uint32_t arrivals = page.barrier_arrivals.fetch_add(1, std::memory_order_seq_cst) + 1;
+  const bool last = arrivals == ticket * page.size;
+  if (last) page.barrier_round.store(ticket, std::memory_order_seq_cst);
+  if (last || page.life_epoch.load(std::memory_order_seq_cst) != 0) wake_sleepers(page);
+}
+
+void announce_end(JobPage& page, Rank rank) noexcept {
+  page.record(rank).finalizing.store(1, std::memory_order_release);
+  page.finalizing.fetch_add(1, std::memory_order_seq_cst);
+  wake_sleepers(page);
 }
 
 }  // namespace viaduct

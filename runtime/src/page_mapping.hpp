@@ -46,4 +46,10 @@ class PageMapping {
 /// doorbell.
 void record_loss(JobPage& page, Rank rank, RankState state, std::int32_t cause) noexcept;
 
+/// Counts @p rank's arrival at barrier @p ticket, and wakes the sleepers when it was the last one.
+void arrive_at_barrier(JobPage& page, Rank rank, std::uint32_t ticket) noexcept;
+
+/// Notes that @p rank waits in its Job's destructor: whoever waits for it in a barrier is to know.
+void announce_end(JobPage& page, Rank rank) noexcept;
+
 }  // namespace viaduct

@@ -18,7 +18,7 @@ constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 constexpr std::int64_t kTiB = std::int64_t{1} << 40;
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-constexpr std::array<Option, 6> kOptions{{
+constexpr std::array<Option, 7> kOptions{{
     {"spin_ns", "VIADUCT_SPIN_NS", "auto", "ns", Type::time_ns, 0, 60 * kSecond, "",
      "How long a wait spins before it yields; auto: long when every rank has a core, else not at "
      "all.",
@@ -39,6 +39,11 @@ constexpr std::array<Option, 6> kOptions{{
     {"hang_report", "VIADUCT_HANG_REPORT", "0", "ns", Type::time_ns, 0, kNoLimit, "",
      "A wait longer than this prints what this rank waits for; 0: never.",
      offsetof(RuntimeSettings, hang_report_ns)},
+    {"join_timeout", "VIADUCT_JOIN_TIMEOUT", "60s", "ns", Type::time_ns, kSecond / 10,
+     24 * 3600 * kSecond, "",
+     "How long a rank that was not started by viaduct-run on this host waits for the others at the "
+     "start of its job.",
+     offsetof(RuntimeSettings, join_timeout_ns)},
 }};
 
 }  // namespace

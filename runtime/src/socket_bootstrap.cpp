@@ -4,6 +4,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/src/job_bootstrap.hpp"
+#include "runtime/src/secret.hpp"
 #include "runtime/src/wire.hpp"
 
 namespace viaduct {
@@ -58,6 +59,11 @@ class SocketBootstrap final : public JobBootstrap {
     }
     return true;
   }
+
+  void tell_barrier(std::uint32_t ticket) noexcept override {
+    tell({Kind::barrier, index(rank_), {}, bytes_of_object(ticket)});
+  }
+  void tell_ending() noexcept override { tell({Kind::ending, index(rank_)}); }
 
   std::vector<std::byte> get(Rank rank, std::string_view key) override {
     mark_.refuse_in_child("Bootstrap::get");
@@ -118,6 +124,13 @@ class SocketBootstrap final : public JobBootstrap {
     throw Error(std::errc::bad_message,
                 fmt::format("viaduct-run gave an answer of unexpected kind {}",
                             static_cast<unsigned>(answer.message.kind)));
+  }
+
+  void tell(const Message& message) const noexcept {
+    try {
+      send(message, -1);
+    } catch (const std::exception&) {  // without a launcher this process is about to end
+    }
   }
 
   void send(const Message& message, int fd) const {

@@ -48,6 +48,9 @@ class ThreadBootstrap final : public JobBootstrap {
     return wait(FenceKind::failed, limit).outcome != Outcome::waiting;
   }
 
+  void tell_barrier(std::uint32_t /*ticket*/) noexcept override {}
+  void tell_ending() noexcept override {}
+
   std::vector<std::byte> get(Rank rank, std::string_view key) override {
     mark_.refuse_in_child("Bootstrap::get");
     const Lock lock(world_->mutex);

@@ -31,6 +31,9 @@ enum class Kind : std::uint16_t {
   share_fd,         // with one descriptor
   fetch_fd,         // rank; answered by descriptor or nothing
   fence_failed,     // answered by released, but the rank may end before
+  barrier,          // value: the ticket, 32 bits; told in jobs on several hosts
+  ending,           // its Job's destructor waits; the same
+  join,             // rank; answered by descriptor, the job page's: to an agent, once
   // launcher to rank
   released = 64,
   lost,  // rank: who will not come

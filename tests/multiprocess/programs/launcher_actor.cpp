@@ -23,6 +23,7 @@
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
+#include "via/nic.hpp"
 
 namespace {
 
@@ -66,6 +67,47 @@ Status barrier(Job& job) {
 
 [[noreturn]] void hang() {
   while (true) ::pause();
+}
+
+/// What works in a job on several hosts without any provider: bootstrap data, barriers, who is
+/// where.
+int spread(Job& job, char**) {
+  const std::vector<std::byte> big(60000, static_cast<std::byte>(index(job.rank())));
+  job.bootstrap().put("big", big);
+  job.bootstrap().fence();
+  for (std::uint32_t i = 0; i < job.size(); ++i) {
+    if (job.bootstrap().get(Rank{i}, "big") !=
+        std::vector<std::byte>(60000, static_cast<std::byte>(i)))
+      return 3;
+  }
+  constexpr int kBarriers = 20;
+  for (int i = 0; i < kBarriers; ++i) {
+    if (barrier(job) != Status::ok) return 4;
+  }
+  std::string beside;
+  for (std::uint32_t i = 0; i < job.size(); ++i) {
+    if (job.same_host(Rank{i})) beside += " " + std::to_string(i);
+  }
+  say("rank " + std::to_string(index(job.rank())) + " of " + std::to_string(job.size()) +
+      " on host " + std::to_string(job.host_of(job.rank())) + " of " + std::to_string(job.hosts()) +
+      " with" + beside);
+  return 0;
+}
+
+/// Waits until somebody is lost, and says who.
+int await_loss(Job& job, char**) {
+  say("ready");
+  sleep_until(job, [&] { return job.life_epoch() != 0; });
+  for (std::uint32_t i = 0; i < job.size(); ++i) {
+    if (job.is_lost(Rank{i})) say("lost " + std::to_string(i));
+  }
+  return 0;
+}
+
+/// Opens the default NIC and finds the others' rings.
+int open_default_nic(Job& job, char**) {
+  const auto nic = viaduct::via::open_nic(job);
+  return barrier(job) == Status::ok ? 0 : 9;
 }
 
 // --- ways to end ---------------------------------------------------------------------------------
@@ -404,6 +446,9 @@ const std::map<std::string, Verb>& verbs() {
                                                {"stats", count_things},
                                                {"exchange", exchange},
                                                {"around", write_around},
+                                               {"spread", spread},
+                                               {"await-loss", await_loss},
+                                               {"nic", open_default_nic},
                                                {"describe", describe},
                                                {"garbage", garbage},
                                                {"second", second_job},

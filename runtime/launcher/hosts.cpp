@@ -1,0 +1,345 @@
+#include "runtime/launcher/hosts.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <sstream>
+
+#include "runtime/config.hpp"
+#include "runtime/error.hpp"
+#include "runtime/launcher/agent.hpp"
+#include "runtime/launcher/exit_codes.hpp"
+#include "runtime/launcher/processes.hpp"
+#include "runtime/launcher/spawn.hpp"
+#include "runtime/settings.hpp"
+#include "runtime/src/address.hpp"
+#include "runtime/src/launch_variables.hpp"
+
+namespace viaduct::launcher {
+namespace {
+
+constexpr auto kAfterCommand = std::chrono::seconds(2);
+
+std::string own_program() {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t bytes = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
+  if (bytes <= 0) throw_errno("cannot find out where viaduct-run itself is");
+  return std::string(path.data(), static_cast<std::size_t>(bytes));
+}
+
+std::string own_directory() {
+  std::array<char, PATH_MAX> path{};
+  if (::getcwd(path.data(), path.size()) == nullptr) throw_errno("cannot ask for the directory");
+  return path.data();
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+void replace_all(std::string& text, const std::string& what, const std::string& with) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size())
+    text.replace(at, what.size(), with);
+}
+
+/// The user's settings, for the ranks of other hosts. What viaduct-run sets itself is not among
+/// them.
+std::vector<std::pair<std::string, std::string>> own_settings() {
+  std::vector<std::pair<std::string, std::string>> settings;
+  for (char** each = ::environ; *each != nullptr; ++each) {
+    const std::string_view entry(*each);
+    const std::size_t equals = entry.find('=');
+    const std::string_view name = entry.substr(0, equals);
+    if (name.substr(0, 8) != "VIADUCT_" || equals == std::string_view::npos) continue;
+    if (!is_launch_variable(name) || name == launch::kProvider)
+      settings.emplace_back(name, entry.substr(equals + 1));
+  }
+  return settings;
+}
+
+Descriptor open_child_events() {
+  sigset_t children;
+  sigemptyset(&children);
+  sigaddset(&children, SIGCHLD);
+  Descriptor events(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!events.is_open()) throw_errno("cannot open a signalfd");
+  return events;
+}
+
+std::string describe_end(int wait_status) {
+  return WIFSIGNALED(wait_status) ? fmt::format("was killed by signal {}", WTERMSIG(wait_status))
+                                  : fmt::format("ended with code {}", WEXITSTATUS(wait_status));
+}
+
+}  // namespace
+
+std::vector<std::string> remote_words(const std::string& command_template, const std::string& host,
+                                      const std::string& command) {
+  std::vector<std::string> words;
+  std::istringstream stream(command_template);
+  for (std::string word; stream >> word;) words.push_back(word);
+  const auto names = [&words](const char* what) {
+    return std::any_of(words.begin(), words.end(), [what](const std::string& word) {
+      return word.find(what) != std::string::npos;
+    });
+  };
+  if (!names("{host}") && !names("{command}"))
+    words.insert(words.end(), {std::string("{host}"), std::string("{command}")});
+  for (std::string& word : words) {
+    replace_all(word, "{host}", host);
+    replace_all(word, "{command}", command);
+  }
+  return words;
+}
+
+HostsLauncher::HostsLauncher(const Options& options, const KeeperLink& keeper)
+    : options_(options),
+      keeper_(keeper),
+      secret_(new_secret()),
+      child_events_(open_child_events()),
+      settled_(options.ranks, false) {
+  RuntimeSettings settings;
+  config::load(&settings, runtime_options());
+  join_limit_ = std::chrono::nanoseconds(settings.join_timeout_ns);
+  for (const Options::Share& share : options_.hosts) {
+    Host host;
+    host.share = share;
+    hosts_.push_back(host);
+  }
+}
+
+int HostsLauncher::run() {
+  if (options_.time_limit_s > 0)
+    time_limit_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(options_.time_limit_s));
+  start_agents();
+  loop();
+  finish();
+  return status_.value_or(0);
+}
+
+void HostsLauncher::start_agents() {
+  const int listener = listen_anywhere(false);
+  const std::uint16_t port = port_of(listener);
+  server_ = std::make_unique<LinkServer>(listener, secret_, *this);
+  std::string addresses;
+  for (const std::string& each : own_addresses(port, false))
+    addresses += (addresses.empty() ? "" : ",") + each;
+  if (!options_.address.empty())
+    addresses = to_string(Address{options_.address, std::to_string(port)});
+  join_until_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(join_limit_);
+  try {
+    for (std::uint32_t i = 0; i < hosts_.size(); ++i) start_agent(i, addresses);
+  } catch (const Error& problem) {
+    fail(kExitLauncher, problem.what());
+    end_all(true);
+  }
+}
+
+void HostsLauncher::start_agent(std::uint32_t number, const std::string& addresses) {
+  Host& host = hosts_[number];
+  const auto limit = std::chrono::ceil<std::chrono::milliseconds>(join_limit_);
+  const std::string command = fmt::format("exec {} {} {} {} {}", quoted(own_program()), kAgentFlag,
+                                          quoted(addresses), number, limit.count());
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_errno("cannot open a pipe to a remote command");
+  const Descriptor reading(ends[0]);
+  Descriptor writing(ends[1]);
+  SpawnPlan plan;
+  plan.program = remote_words(options_.remote_command, host.share.host, command);
+  host.command = fmt::format("{}", fmt::join(plan.program.begin(), plan.program.end() - 1, " "));
+  plan.environment = {{launch::kJobId, keeper_.job_id}};
+  plan.in = reading.get();
+  plan.own_session = true;
+  plan.signal_mask = keeper_.signal_mask;
+  ::getrlimit(RLIMIT_NOFILE, &plan.descriptor_limit);
+  host.pid = spawn(plan);
+  const std::string line = secret_ + "\n";
+  if (::write(writing.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+    return;  // it has ended already, which is noticed by itself
+  if (number == 0) pump_stdin(std::move(writing));
+}
+
+/// Standard input goes to rank 0, by a thread: both ends may make it wait.
+void HostsLauncher::pump_stdin(Descriptor to) {
+  std::thread([pipe = std::move(to)] {
+    std::array<char, 4096> buffer{};
+    while (true) {
+      const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return;
+      for (ssize_t done = 0; done < got;) {
+        const ssize_t put =
+            ::write(pipe.get(), buffer.data() + done, static_cast<std::size_t>(got - done));
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return;
+        done += put;
+      }
+    }
+  }).detach();
+}
+
+/// All agents are there.
+void HostsLauncher::begin() {
+  begun_ = true;
+  join_until_.reset();
+  Order order;
+  order.options = options_;
+  order.directory = own_directory();
+  order.part.environment = own_settings();
+  for (std::uint32_t i = 0; i < hosts_.size(); ++i)
+    order.part.hosts.insert(order.part.hosts.end(), hosts_[i].share.ranks, i);
+  for (std::uint32_t i = 0; i < hosts_.size(); ++i) {
+    order.part.first_rank = hosts_[i].share.first;
+    order.part.ranks = hosts_[i].share.ranks;
+    order.part.here = i;
+    order.part.host_name = hosts_[i].share.host;
+    link::Frame start{link::Kind::start};
+    start.value = encode_order(order);
+    if (start.value.size() > link::kMaxValue) {
+      fail(kExitLauncher, "the command line and the settings are too long for other hosts");
+      return end_all(true);
+    }
+    server_->send(*hosts_[i].link, start);
+  }
+}
+
+void HostsLauncher::loop() {
+  while (!all_done()) {
+    std::array<pollfd, 4> fds{{{child_events_.get(), POLLIN, 0},
+                               {keeper_.signals, POLLIN, 0},
+                               {keeper_.keeper_pidfd, POLLIN, 0},
+                               {server_->fd(), POLLIN, 0}}};
+    ::poll(fds.data(), fds.size(), patience_ms());
+    if (fds[2].revents != 0 || (keeper_.keeper_pidfd < 0 && ::getppid() != keeper_.keeper)) {
+      static_cast<void>(kill_descendants({}));  // the agents see their connections end
+      ::_exit(kExitLauncher);
+    }
+    if (fds[1].revents != 0) on_signals();
+    server_->turn();
+    if (fds[0].revents != 0) reap();
+    check_clock();
+  }
+}
+
+int HostsLauncher::patience_ms() const {
+  constexpr int kAskMs = 100;  // where pidfds are refused
+  auto wait = std::chrono::milliseconds(keeper_.keeper_pidfd < 0 ? kAskMs : 3'600'000);
+  const auto now = Clock::now();
+  const auto until = [&](const std::optional<Clock::time_point>& limit) {
+    if (limit)
+      wait =
+          std::min(wait, std::chrono::ceil<std::chrono::milliseconds>(std::max(*limit, now) - now));
+  };
+  until(join_until_);
+  until(time_limit_);
+  until(last_moment_);
+  for (const Host& host : hosts_) until(host.give_up);
+  return static_cast<int>(wait.count());
+}
+
+void HostsLauncher::check_clock() {
+  const auto now = Clock::now();
+  if (join_until_ && now >= *join_until_) {
+    join_until_.reset();
+    std::string absent;
+    for (const Host& host : hosts_) {
+      if (!host.link) absent += (absent.empty() ? "" : ", ") + host.share.host;
+    }
+    fail(kExitLauncher,
+         fmt::format("the agent of {} has not come within {} s (VIADUCT_JOIN_TIMEOUT); the remote "
+                     "command was: {}{}",
+                     absent, std::chrono::duration<double>(join_limit_).count(), hosts_[0].command,
+                     wrong_secrets_ != 0 ? "; somebody came with a wrong secret" : ""));
+    end_all(true);
+  }
+  if (time_limit_ && now >= *time_limit_) {
+    time_limit_.reset();
+    if (!ending_) {
+      broadcast({link::Kind::report});
+      fail(kExitTimeLimit, fmt::format("the time limit of {} s has passed", options_.time_limit_s));
+      end_all(false);
+    }
+  }
+  for (Host& host : hosts_) {
+    if (host.give_up && now >= *host.give_up) lose_host(host, "its remote command has ended");
+  }
+  if (last_moment_ && now >= *last_moment_) {
+    for (Host& host : hosts_) {
+      if (!host.done) lose_host(host, "it does not answer");
+    }
+  }
+}
+
+void HostsLauncher::reap() {
+  signalfd_siginfo drained{};
+  while (::read(child_events_.get(), &drained, sizeof drained) > 0) {
+  }
+  int wait_status = 0;
+  for (pid_t pid = 0; (pid = ::waitpid(-1, &wait_status, WNOHANG)) > 0;) {
+    const auto host = std::find_if(hosts_.begin(), hosts_.end(),
+                                   [pid](const Host& each) { return each.pid == pid; });
+    if (host == hosts_.end()) continue;
+    host->pid = 0;
+    if (host->done) continue;
+    if (host->link) {
+      host->give_up = Clock::now() + kAfterCommand;  // its last words may be on their way
+    } else if (wait_status != 0) {
+      host->done = true;
+      fail(kExitLauncher,
+           fmt::format("host {}: its remote command {} before the agent had come: {}",
+                       host->share.host, describe_end(wait_status), host->command));
+      end_all(true);
+    }
+  }
+}
+
+void HostsLauncher::on_signals() {
+  ForwardedSignal signal{};
+  while (true) {
+    const ssize_t got = ::read(keeper_.signals, &signal, sizeof signal);
+    if (got < 0 && errno == EINTR) continue;
+    if (got != sizeof signal) return;
+    obey(signal);
+  }
+}
+
+void HostsLauncher::obey(const ForwardedSignal& signal) {
+  if (signal.number == SIGUSR1) return broadcast({link::Kind::report});
+  const bool before = !begun_ && (signal.number == SIGINT || signal.number == SIGTERM);
+  if (before || (signal.number == SIGINT && ++interrupts_ > 1)) {
+    if (!status_) status_ = kExitSignal + signal.number;
+    return end_all(true);
+  }
+  broadcast({link::Kind::signal, 0, static_cast<std::uint32_t>(signal.number)});
+}
+
+/// The remote commands end with their agents; what does not is killed.
+void HostsLauncher::finish() {
+  server_->flush_until(Clock::now() + std::chrono::milliseconds(200));
+  const auto limit = Clock::now() + std::chrono::milliseconds(500);
+  const auto running = [this] {
+    return std::any_of(hosts_.begin(), hosts_.end(),
+                       [](const Host& host) { return host.pid != 0; });
+  };
+  while (running() && Clock::now() < limit) {
+    pollfd children{child_events_.get(), POLLIN, 0};
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(limit - Clock::now());
+    ::poll(&children, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+    reap();
+  }
+  static_cast<void>(kill_descendants({}));
+}
+
+}  // namespace viaduct::launcher

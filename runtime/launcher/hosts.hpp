@@ -1,0 +1,93 @@
+#pragma once
+/// @file
+/// viaduct-run --hosts: starts an agent on each host, is the hub between them, and decides when the
+/// job has failed. It starts no rank itself.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/launcher/descriptor.hpp"
+#include "runtime/launcher/keeper.hpp"
+#include "runtime/launcher/launcher.hpp"
+#include "runtime/launcher/options.hpp"
+#include "runtime/src/link_server.hpp"
+
+namespace viaduct::launcher {
+
+class HostsLauncher final : public LinkServer::Owner {
+ public:
+  HostsLauncher(const Options& options, const KeeperLink& keeper);
+
+  /// Answers viaduct-run's exit status.
+  int run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Id = LinkServer::Id;
+  struct Host {
+    Options::Share share;
+    std::string command;  // for messages
+    pid_t pid = 0;        // of the remote command; 0 when it has ended
+    std::optional<Id> link;
+    bool done = false;  // nothing of the job is left there, as far as can be known
+    std::optional<Clock::time_point> give_up;  // its command has ended, its agent has not said so
+  };
+
+  // hosts.cpp
+  void start_agents();
+  void start_agent(std::uint32_t number, const std::string& addresses);
+  void pump_stdin(Descriptor to);
+  void begin();
+  void loop();
+  [[nodiscard]] int patience_ms() const;
+  void check_clock();
+  void reap();
+  void on_signals();
+  void obey(const ForwardedSignal& signal);
+  void finish();
+
+  // hub.cpp
+  std::string admit(const handshake::Caller& caller) override;
+  void joined(Id id, const handshake::Caller& caller) override;
+  void received(Id id, link::Frame&& frame) override;
+  void ended(Id id, const std::string& complaint) override;
+  void wrong_secret() override { ++wrong_secrets_; }
+  Host* host_of(Id id);
+  void broadcast(const link::Frame& frame);
+  void count(const link::Frame& event);
+  void lose_host(Host& host, const std::string& why);
+  void take_failure(const link::Frame& frame);
+  void fail(int code, const std::string& sentence);
+  void end_all(bool at_once);
+  [[nodiscard]] bool all_done() const;
+
+  Options options_;
+  KeeperLink keeper_;
+  std::string secret_;
+  std::chrono::nanoseconds join_limit_{};
+  Descriptor child_events_;
+  std::unique_ptr<LinkServer> server_;
+  std::vector<Host> hosts_;
+  std::vector<bool> settled_;  // ranks that have ended, one way or the other
+  std::size_t wrong_secrets_ = 0;
+  bool begun_ = false;
+  bool ending_ = false;
+  int interrupts_ = 0;
+  std::optional<int> status_;
+  std::optional<Clock::time_point> join_until_;
+  std::optional<Clock::time_point> time_limit_;
+  std::optional<Clock::time_point> last_moment_;  // for agents that end the rest
+};
+
+/// The words of @p command_template, with {host} and {command} replaced; both stand at the end when
+/// neither is in it.
+[[nodiscard]] std::vector<std::string> remote_words(const std::string& command_template,
+                                                    const std::string& host,
+                                                    const std::string& command);
+
+}  // namespace viaduct::launcher

@@ -1,0 +1,108 @@
+#include "runtime/src/agent.hpp"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <string_view>
+
+#include "runtime/error.hpp"
+#include "runtime/src/agent_process.hpp"
+#include "runtime/src/detach.hpp"
+#include "runtime/src/secret.hpp"
+
+namespace viaduct {
+namespace {
+
+constexpr int kBacklog = 1024;
+constexpr std::size_t kNameBytes = 16;  // of the digest
+
+struct AbstractName {
+  sockaddr_un address{};
+  socklen_t bytes = 0;
+};
+
+/// Known to the ranks of this host alone, and to nobody before the job.
+AbstractName name_of_agent(const std::string& secret, const std::string& job_id,
+                           std::uint32_t host) {
+  const Digest digest =
+      authenticate(bytes_of(secret), {bytes_of("agent"), bytes_of(job_id), bytes_of_object(host)});
+  const std::string text = "viaduct-" + hexadecimal(std::span(digest).first(kNameBytes));
+  AbstractName name;
+  name.address.sun_family = AF_UNIX;
+  text.copy(name.address.sun_path + 1, text.size());  // after the zero of an abstract name
+  name.bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
+  return name;
+}
+
+int local_socket(int flags) {
+  const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0);
+  if (fd < 0) throw_errno("cannot open a socket between this host's ranks and their agent");
+  return fd;
+}
+
+[[noreturn]] void be_agent(AgentPlan&& plan) {
+  try {
+    detach("viaduct-agent", {plan.listener, plan.hub.fd(), plan.local, plan.founder_pidfd});
+    AgentProcess agent(std::move(plan));
+    agent.run();
+  } catch (const std::exception&) {
+    // Its ranks find their connections ended, and the guard ends those that wait.
+    ::_exit(1);
+  }
+  ::_exit(0);
+}
+
+}  // namespace
+
+int listen_for_ranks(const std::string& secret, const std::string& job_id, std::uint32_t host) {
+  const AbstractName name = name_of_agent(secret, job_id, host);
+  const int fd = local_socket(SOCK_NONBLOCK);
+  if (::bind(fd, reinterpret_cast<const sockaddr*>(&name.address), name.bytes) == 0 &&
+      ::listen(fd, kBacklog) == 0)
+    return fd;
+  const int problem = errno;
+  ::close(fd);
+  throw Error(problem, "cannot open the socket at which the agent of this host listens");
+}
+
+int connect_to_agent(const std::string& secret, const std::string& job_id, std::uint32_t host) {
+  const AbstractName name = name_of_agent(secret, job_id, host);
+  const int fd = local_socket(0);
+  if (::connect(fd, reinterpret_cast<const sockaddr*>(&name.address), name.bytes) == 0) return fd;
+  const int problem = errno;
+  ::close(fd);
+  throw Error(problem,
+              "cannot reach the agent of this host; is it another container with the same "
+              "VIADUCT_HOST_KEY?");
+}
+
+/// Twice, so that no wait() of the program finds the agent.
+void start_agent(AgentPlan plan) {
+  plan.founder_pidfd = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
+  const pid_t between = ::fork();
+  if (between < 0)
+    throw_errno("cannot start the agent of this host (ulimit -u, or the control group's pids.max)");
+  if (between == 0) {
+    const pid_t agent = ::fork();
+    if (agent == 0) be_agent(std::move(plan));
+    ::_exit(agent < 0 ? errno : 0);
+  }
+  if (plan.listener >= 0) ::close(plan.listener);
+  if (plan.local >= 0) ::close(plan.local);
+  if (plan.founder_pidfd >= 0) ::close(plan.founder_pidfd);
+  int status = 0;
+  while (::waitpid(between, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+    throw Error(WEXITSTATUS(status), "cannot start the agent of this host");
+}
+
+}  // namespace viaduct

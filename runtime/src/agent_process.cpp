@@ -1,0 +1,251 @@
+#include "runtime/src/agent_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <utility>
+
+#include "runtime/src/detach.hpp"
+#include "runtime/src/wire.hpp"
+
+namespace viaduct {
+namespace {
+
+int open_pidfd(pid_t pid) noexcept { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
+
+/// Waits for the agent's end; what it then leaves running would wait for ever.
+[[noreturn]] void guard(JobPage& page, std::uint32_t here, pid_t agent, int agent_pidfd) {
+  detach("viaduct-guard", {agent_pidfd});
+  pollfd gone{agent_pidfd, POLLIN, 0};
+  constexpr int kAskMs = 100;  // where pidfds are refused
+  while (agent_pidfd >= 0 ? ::poll(&gone, 1, -1) <= 0 : ::getppid() == agent) {
+    if (agent_pidfd < 0) ::poll(nullptr, 0, kAskMs);
+  }
+  for (std::uint32_t i = 0; i < page.size; ++i) {
+    const RankRecord& record = page.record(Rank{i});
+    const RankState state = record.state.load(std::memory_order_acquire);
+    const pid_t pid = record.pid.load(std::memory_order_relaxed);
+    const bool runs = state == RankState::running || state == RankState::starting;
+    if (record.host == here && runs && pid > 0) ::kill(pid, SIGKILL);
+  }
+  ::_exit(0);
+}
+
+}  // namespace
+
+AgentProcess::AgentProcess(AgentPlan plan)
+    : plan_(std::move(plan)), limit_(Clock::now() + plan_.limit), assembly_(plan_.size) {
+  if (plan_.listener >= 0)
+    server_ = std::make_unique<LinkServer>(std::exchange(plan_.listener, -1), plan_.secret, *this);
+  else
+    open_host(plan_.hosts, plan_.here);
+}
+
+AgentProcess::~AgentProcess() {
+  for (const int fd : comers_) ::close(fd);
+  for (const Local& local : locals_) {
+    if (local.pidfd >= 0) ::close(local.pidfd);
+  }
+  if (plan_.local >= 0) ::close(plan_.local);
+  if (plan_.founder_pidfd >= 0) ::close(plan_.founder_pidfd);
+}
+
+void AgentProcess::open_host(const std::vector<std::uint32_t>& hosts, std::uint32_t here) {
+  plan_.hosts = hosts;
+  plan_.here = here;
+  host_ = std::make_unique<JobHost>(hosts, here,
+                                    [this](link::Frame&& event) { submit(std::move(event)); });
+  for (std::uint32_t i = 0; i < hosts.size(); ++i) {
+    if (hosts[i] == here) locals_.push_back({Rank{i}});
+  }
+  join_limit_ = Clock::now() + 2 * plan_.limit;
+  start_guard();
+}
+
+void AgentProcess::start_guard() {
+  const pid_t agent = ::getpid();
+  const int pidfd = open_pidfd(agent);
+  if (::fork() == 0) guard(host_->page(), plan_.here, agent, pidfd);
+  if (pidfd >= 0) ::close(pidfd);
+}
+
+void AgentProcess::run() {
+  while (!finished()) turn();
+  const auto soon = Clock::now() + std::chrono::seconds(1);
+  plan_.hub.flush_until(soon);
+  if (server_) server_->flush_until(soon);
+}
+
+bool AgentProcess::finished() const {
+  if (stage_ == Stage::failed) return true;
+  const bool all_ended = host_ && std::all_of(locals_.begin(), locals_.end(),
+                                              [](const Local& local) { return local.ended; });
+  return all_ended && (!server_ || agent_links_.empty());
+}
+
+int AgentProcess::patience_ms() const {
+  std::optional<Clock::time_point> until = join_limit_;
+  if (server_ && stage_ < Stage::begun) until = until ? std::min(*until, limit_) : limit_;
+  if (!until) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - Clock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
+}
+
+void AgentProcess::turn() {
+  std::vector<pollfd> fds;
+  if (plan_.local >= 0) fds.push_back({plan_.local, POLLIN, 0});
+  for (const int fd : comers_) fds.push_back({fd, POLLIN, 0});
+  for (const Local& local : locals_) {
+    if (!local.joined || local.ended) continue;
+    const bool full = host_->server().wants_to_write(local.rank);
+    if (host_->server().is_open(local.rank))
+      fds.push_back({host_->server().socket(local.rank),
+                     static_cast<short>(full ? POLLIN | POLLOUT : POLLIN), 0});
+    if (local.pidfd >= 0) fds.push_back({local.pidfd, POLLIN, 0});
+  }
+  if (plan_.founder_pidfd >= 0) fds.push_back({plan_.founder_pidfd, POLLIN, 0});
+  if (server_) fds.push_back({server_->fd(), POLLIN, 0});
+  if (plan_.hub.is_open())
+    fds.push_back({plan_.hub.fd(),
+                   static_cast<short>(plan_.hub.wants_to_write() ? POLLIN | POLLOUT : POLLIN), 0});
+  ::poll(fds.data(), fds.size(), patience_ms());
+
+  accept_ranks();
+  for (Local& local : locals_) {
+    if (local.joined && !local.ended) serve(local);
+  }
+  if (server_) {
+    server_->turn();
+    check_limit();
+  } else if (plan_.hub.is_open()) {
+    plan_.hub.flush();
+    plan_.hub.fill();
+    while (auto frame = plan_.hub.next()) {
+      if (link::is_event(frame->kind)) host_->apply(*frame);
+    }
+    if (!plan_.hub.is_open()) hub_lost();
+  }
+  watch_founder();
+  if (join_limit_ && Clock::now() >= *join_limit_) give_up_absent();
+}
+
+/// Until it has joined as the others do, nothing else would tell of its end.
+void AgentProcess::watch_founder() {
+  if (plan_.founder_pidfd < 0) return;
+  pollfd process{plan_.founder_pidfd, POLLIN, 0};
+  const bool gone = ::poll(&process, 1, 0) > 0;
+  const auto local = std::find_if(locals_.begin(), locals_.end(), [this](const Local& each) {
+    return index(each.rank) == plan_.founder;
+  });
+  const bool joined = local != locals_.end() && local->joined;
+  if (!gone && !joined) return;
+  ::close(std::exchange(plan_.founder_pidfd, -1));
+  if (joined) return;
+  if (server_ && stage_ < Stage::begun)
+    fail(fmt::format("rank {} ended before the job had begun", plan_.founder));
+  else if (local != locals_.end())
+    settle(*local);
+}
+
+void AgentProcess::accept_ranks() {
+  if (plan_.local < 0) return;
+  while (true) {
+    const int fd = ::accept4(plan_.local, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0 && errno == EINTR) continue;
+    if (fd < 0) break;
+    comers_.push_back(fd);
+  }
+  for (const int fd : std::exchange(comers_, {})) take_in(fd);
+}
+
+/// A rank that has come says who it is, and gets the job page.
+void AgentProcess::take_in(int socket) {
+  wire::Datagram datagram;
+  const int problem = wire::receive(socket, datagram, MSG_DONTWAIT);
+  if (problem == EAGAIN) return comers_.push_back(socket);
+  if (datagram.fd >= 0) ::close(datagram.fd);
+  std::string reason;
+  const auto message = problem == 0 ? wire::decode(datagram.bytes, reason) : std::nullopt;
+  if (!message || message->kind != wire::Kind::join || !let_join(socket, Rank{message->rank}))
+    ::close(socket);
+}
+
+bool AgentProcess::let_join(int socket, Rank rank) {
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 || peer.uid != ::geteuid())
+    return false;
+  const auto local = std::find_if(locals_.begin(), locals_.end(), [rank](const Local& each) {
+    return each.rank == rank && !each.joined && !each.ended;
+  });
+  if (local == locals_.end()) return false;
+  const auto answer = wire::encode({wire::Kind::descriptor, index(rank)});
+  if (wire::send(socket, answer, host_->page_fd(), MSG_DONTWAIT) != 0) return false;
+  local->joined = true;
+  local->pidfd = open_pidfd(peer.pid);
+  host_->page().record(rank).pid.store(peer.pid, std::memory_order_relaxed);
+  host_->server().open(rank, socket);
+  if (std::all_of(locals_.begin(), locals_.end(), [](const Local& l) { return l.joined; }))
+    join_limit_.reset();
+  return true;
+}
+
+void AgentProcess::serve(Local& local) {
+  pollfd process{local.pidfd, POLLIN, 0};
+  const bool gone = local.pidfd >= 0 && ::poll(&process, 1, 0) > 0;  // before its last words
+  std::string complaint = host_->server().writable(local.rank);
+  // What a process that has ended had sent is read to its end.
+  do {
+    if (complaint.empty()) complaint = host_->server().readable(local.rank);
+  } while (gone && complaint.empty() && host_->server().is_open(local.rank) &&
+           wire::readable_within(host_->server().socket(local.rank), std::chrono::milliseconds(0)));
+  if (gone || !complaint.empty() || !host_->server().is_open(local.rank)) settle(local);
+}
+
+/// The rank's process has ended, or is no rank any more.
+void AgentProcess::settle(Local& local) {
+  local.ended = true;
+  if (local.pidfd >= 0) ::close(std::exchange(local.pidfd, -1));
+  if (host_->state_of(local.rank) == RankState::finalized)
+    host_->finish(local.rank, 0);
+  else
+    host_->lose(local.rank, RankState::left, 0);
+}
+
+/// Ranks that had come to the hub and not to their agent.
+void AgentProcess::give_up_absent() {
+  join_limit_.reset();
+  for (Local& local : locals_) {
+    if (!local.joined && !local.ended) settle(local);
+  }
+}
+
+/// The ranks of the other hosts cannot be told from lost ones any more.
+void AgentProcess::hub_lost() {
+  plan_.hub.close();
+  for (std::uint32_t i = 0; i < plan_.size; ++i) {
+    const Rank rank{i};
+    const RankState state = host_->state_of(rank);
+    if (!host_->is_here(rank) && state != RankState::finalized)
+      host_->apply(loss_of(rank, RankState::left, 0, 0));
+  }
+}
+
+void AgentProcess::submit(link::Frame&& event) {
+  if (server_) {
+    broadcast(event);
+  } else if (plan_.hub.is_open()) {
+    plan_.hub.send(event);
+  } else {
+    host_->apply(event);
+  }
+}
+
+}  // namespace viaduct

@@ -1,0 +1,19 @@
+#pragma once
+/// @file
+/// Which processes can share memory: those on one host.
+
+#include <string>
+
+namespace viaduct {
+
+inline constexpr std::size_t kMaxHostKeyBytes = 63;
+
+/// The same for all processes that can share memory and name each other's: this kernel's boot, and
+/// the namespaces of network and processes. VIADUCT_HOST_KEY replaces it.  Throws Error when that
+/// is empty or too long.
+[[nodiscard]] std::string host_key();
+
+/// What the host is called, for messages.
+[[nodiscard]] std::string host_name();
+
+}  // namespace viaduct

@@ -1,0 +1,181 @@
+#include "runtime/src/join.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "runtime/error.hpp"
+#include "runtime/src/agent.hpp"
+#include "runtime/src/handshake.hpp"
+#include "runtime/src/host.hpp"
+#include "runtime/src/launch_variables.hpp"
+#include "runtime/src/wire.hpp"
+
+namespace viaduct {
+namespace {
+
+using handshake::Caller;
+using handshake::Role;
+using link::Clock;
+using link::Frame;
+using link::Kind;
+
+// Beyond the limit that the hub keeps, and which lets it say who is missing.
+constexpr auto kHubsOwnTime = std::chrono::seconds(2);
+constexpr auto kGreeting = std::chrono::seconds(10);
+
+double seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+class Joining {
+ public:
+  explicit Joining(Meeting&& meeting) : meeting_(std::move(meeting)) {
+    self_.role = Role::rank;
+    self_.rank = meeting_.rank;
+    self_.size = meeting_.size;
+    self_.pid = ::getpid();
+    self_.host_key = handshake::fixed_text<64>(host_key());
+    self_.host_name = handshake::fixed_text<64>(host_name());
+  }
+
+  Launch run() {
+    if (meeting_.listener >= 0) start_hub();
+    hub_ = call_hub(self_);
+    const Frame table = next(Kind::table);
+    read_table(table);
+    if (is_lowest_here() && here_ != hosts_.front()) start_host_agent();
+    static_cast<void>(next(Kind::ready));
+    return enter();
+  }
+
+ private:
+  void start_hub() {
+    AgentPlan plan;
+    plan.secret = meeting_.secret;
+    plan.size = meeting_.size;
+    plan.limit = meeting_.limit;
+    plan.listener = std::exchange(meeting_.listener, -1);
+    start_agent(std::move(plan));
+  }
+
+  void start_host_agent() {
+    AgentPlan plan;
+    plan.secret = meeting_.secret;
+    plan.size = meeting_.size;
+    plan.limit = meeting_.limit;
+    plan.job_id = job_id_;
+    plan.hosts = hosts_;
+    plan.here = here_;
+    plan.founder = meeting_.rank;
+    plan.local = listen_for_ranks(meeting_.secret, job_id_, here_);
+    Caller agent = self_;
+    agent.role = Role::agent;
+    agent.rank = here_;
+    plan.hub = call_hub(agent);
+    start_agent(std::move(plan));
+  }
+
+  link::Link call_hub(const Caller& caller) const {
+    std::string problem;
+    const auto limit = Clock::now() + meeting_.limit;
+    const int fd = connect_to(meeting_.addresses, limit, problem);
+    if (fd < 0) {
+      throw Error(std::errc::timed_out,
+                  fmt::format("rank {} of {}: no hub answers at {} ({}): rank 0, which opens it, "
+                              "has not come within {} s (VIADUCT_JOIN_TIMEOUT), or the job has "
+                              "given up, or the address is wrong",
+                              meeting_.rank, meeting_.size, meeting_.shown, problem,
+                              seconds(meeting_.limit)));
+    }
+    const auto greeted =
+        Clock::now() + std::min<std::chrono::nanoseconds>(kGreeting, meeting_.limit);
+    return handshake::greet_hub(fd, caller, meeting_.secret, meeting_.shown, greeted);
+  }
+
+  Frame next(Kind wanted) {
+    auto frame = hub_.receive_until(Clock::now() + meeting_.limit + kHubsOwnTime);
+    if (frame && frame->kind == Kind::failed)
+      throw Error(std::errc::operation_canceled, "the job cannot begin: " + frame->key);
+    if (frame && frame->kind == wanted) return std::move(*frame);
+    const bool silent = hub_.is_open();
+    throw Error(silent ? std::errc::timed_out : std::errc::connection_aborted,
+                fmt::format("the hub at {} {} while this rank waited for the others",
+                            meeting_.shown, silent ? "says nothing" : "ended"));
+  }
+
+  void read_table(const Frame& table) {
+    job_id_ = table.key;
+    hosts_.resize(meeting_.size);
+    if (table.value.size() != hosts_.size() * sizeof(std::uint32_t))
+      throw Error(std::errc::protocol_error, "the hub's list of hosts has the wrong length");
+    std::memcpy(hosts_.data(), table.value.data(), table.value.size());
+    here_ = hosts_[meeting_.rank];
+  }
+
+  [[nodiscard]] bool is_lowest_here() const {
+    return std::find(hosts_.begin(), hosts_.end(), here_) ==
+           hosts_.begin() + static_cast<std::ptrdiff_t>(meeting_.rank);
+  }
+
+  Launch enter() {
+    Launch launch;
+    launch.mode = Launch::Mode::processes;
+    launch.rank = meeting_.rank;
+    launch.size = meeting_.size;
+    launch.keep_going = true;
+    launch.socket = connect_to_agent(meeting_.secret, job_id_, here_);
+    wire::Datagram answer;
+    const int problem =
+        wire::send(launch.socket, wire::encode({wire::Kind::join, meeting_.rank}), -1, 0);
+    const bool answered = problem == 0 && wire::readable_within(launch.socket, patience()) &&
+                          wire::receive(launch.socket, answer, 0) == 0;
+    if (!answered || answer.fd < 0) {
+      ::close(launch.socket);
+      throw Error(std::errc::connection_refused,
+                  "the agent of this host does not take this rank in");
+    }
+    launch.page = answer.fd;
+    tell_environment(launch);
+    return launch;
+  }
+
+  [[nodiscard]] std::chrono::milliseconds patience() const {
+    return std::chrono::ceil<std::chrono::milliseconds>(meeting_.limit);
+  }
+
+  void tell_environment(const Launch& launch) const {
+    const auto set = [](const char* name, const std::string& value) {
+      ::setenv(name, value.c_str(), 1);
+    };
+    set(launch::kJobId, job_id_);
+    set(launch::kMode, "processes");
+    set(launch::kRank, std::to_string(launch.rank));
+    set(launch::kSize, std::to_string(launch.size));
+    set(launch::kSocket, std::to_string(launch.socket));
+    set(launch::kPage, std::to_string(launch.page));
+    set(launch::kKeepGoing, "1");
+  }
+
+  Meeting meeting_;
+  Caller self_{};
+  link::Link hub_;
+  std::string job_id_;
+  std::vector<std::uint32_t> hosts_;
+  std::uint32_t here_ = 0;
+};
+
+}  // namespace
+
+Launch join(Meeting meeting) {
+  if (meeting.size == 1) {
+    if (meeting.listener >= 0) ::close(meeting.listener);
+    return {};
+  }
+  return Joining(std::move(meeting)).run();
+}
+
+}  // namespace viaduct

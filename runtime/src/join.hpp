@@ -1,0 +1,40 @@
+#pragma once
+/// @file
+/// How a rank that was not started by viaduct-run joins its job: from the hub's address and the
+/// secret to the job page and the agent's socket.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/src/address.hpp"
+#include "runtime/src/environment.hpp"
+#include "runtime/src/pmix.hpp"
+
+namespace viaduct {
+
+struct Meeting {
+  std::vector<Address> addresses;  ///< of the hub
+  std::string shown;               ///< for messages
+  std::string secret;
+  std::uint32_t rank = 0;
+  std::uint32_t size = 1;
+  std::chrono::nanoseconds limit{};
+  int listener = -1;  ///< of rank 0: the hub's socket
+};
+
+/// Joins; afterwards the environment says what viaduct-run would have said, so that what this
+/// process starts knows that it is not this rank.  Throws Error, in bounded time, naming who is
+/// missing.
+[[nodiscard]] Launch join(Meeting meeting);
+
+/// What VIADUCT_RENDEZVOUS, VIADUCT_RANK, VIADUCT_SIZE and the secret say. Rank 0 opens the hub's
+/// socket.  Throws Error for what is missing or malformed.
+[[nodiscard]] Meeting meeting_by_rendezvous(std::chrono::nanoseconds limit);
+
+/// The same by way of a PMIx server.
+[[nodiscard]] Meeting meeting_by_pmix(Pmix& pmix, std::chrono::nanoseconds limit);
+
+}  // namespace viaduct

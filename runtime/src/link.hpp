@@ -1,0 +1,108 @@
+#pragma once
+/// @file
+/// What agents, ranks that join, and the hub say to each other: frames on a TCP connection, each
+/// with an HMAC under a key of the connection and direction and with its number. Both ends run one
+/// build on machines of one byte order (the handshake checks it).
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/src/secret.hpp"
+
+namespace viaduct::link {
+
+using Clock = std::chrono::steady_clock;
+
+enum class Kind : std::uint16_t {
+  // Events: from an agent to the hub, from there to all agents.
+  put = 1,    // rank, key, value
+  arrive,     // rank, number: FenceKind
+  lost,       // rank, number: RankState, cause, and in value the rank's last barrier
+  barrier,    // rank, number: ticket
+  ending,     // rank: its Job's destructor waits
+  finalized,  // rank: has ended, and well
+  last_event = finalized,
+  // Joining, hub to rank.
+  table = 32,  // value: for each rank its host's number
+  ready,       // all agents are there
+  failed,      // key: why there will be no job
+  // viaduct-run to its agents, and back.
+  start = 64,  // value: what to start
+  signal,      // number
+  end,         // the ranks get SIGTERM, then SIGKILL; number 1: SIGKILL at once
+  report,      // print what each rank waits for
+  failure,     // number: exit status; cause: its weight; key: the sentence
+  done,        // nothing is left on the host
+  last = done,
+};
+
+struct Frame {
+  Kind kind = Kind::failed;
+  std::uint32_t rank = 0;
+  std::uint32_t number = 0;
+  std::int32_t cause = 0;
+  std::string key = {};
+  std::vector<std::byte> value = {};
+};
+[[nodiscard]] constexpr bool is_event(Kind kind) noexcept { return kind <= Kind::last_event; }
+
+inline constexpr std::size_t kMaxKey = std::size_t{128} << 10;
+inline constexpr std::size_t kMaxValue = std::size_t{1} << 20;
+
+struct Keys {
+  Digest sending{};
+  Digest receiving{};
+};
+
+/// One authenticated connection. Never waits but in receive_within and flush_within.
+class Link {
+ public:
+  Link() = default;
+  /// Takes over @p fd, a connected socket.
+  Link(int fd, const Keys& keys);
+  ~Link() { close(); }
+  Link(Link&& other) noexcept { swap(other); }
+  Link& operator=(Link&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+
+  [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
+  [[nodiscard]] int fd() const noexcept { return fd_; }
+  void close() noexcept;
+
+  /// Queues a frame and sends what the socket takes. A connection that has ended is closed.
+  void send(const Frame& frame);
+  void flush() noexcept;
+  [[nodiscard]] bool wants_to_write() const noexcept { return is_open() && !out_.empty(); }
+
+  /// Takes what has come. When the stream has ended or somebody has meddled with it the link is
+  /// closed; what came whole before is still there for next().
+  void fill();
+  [[nodiscard]] std::optional<Frame> next();
+  /// Why the link was closed, when it was not by its peer: a sentence.
+  [[nodiscard]] const std::string& complaint() const noexcept { return complaint_; }
+
+  /// The next frame; nothing when the time is up (still open) or the connection has ended.
+  [[nodiscard]] std::optional<Frame> receive_until(Clock::time_point limit);
+  /// False when not all could be sent.
+  bool flush_until(Clock::time_point limit);
+
+ private:
+  void swap(Link& other) noexcept;
+  void give_up(std::string complaint);
+  int fd_ = -1;
+  Keys keys_;
+  std::uint64_t sent_ = 0;
+  std::uint64_t received_ = 0;
+  std::vector<std::byte> in_;
+  std::vector<std::byte> out_;
+  std::string complaint_;
+};
+
+}  // namespace viaduct::link

@@ -1,0 +1,186 @@
+#include "runtime/src/link_server.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "runtime/error.hpp"
+#include "runtime/src/address.hpp"
+
+namespace viaduct {
+namespace {
+
+constexpr LinkServer::Id kListener = 0;
+constexpr std::size_t kMostStrangers = 256;  // connections that have proved nothing yet
+
+}  // namespace
+
+LinkServer::LinkServer(int listener, std::string secret, Owner& owner)
+    : listener_(listener), secret_(std::move(secret)), owner_(owner) {
+  epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = kListener;
+  if (epoll_ < 0 || ::epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_, &event) != 0)
+    throw_errno("cannot watch the hub's socket");
+}
+
+LinkServer::~LinkServer() {
+  for (auto& [id, connection] : connections_) {
+    if (connection.fd >= 0) ::close(connection.fd);
+  }
+  ::close(listener_);
+  if (epoll_ >= 0) ::close(epoll_);
+}
+
+void LinkServer::turn() {
+  std::array<epoll_event, 64> events{};
+  const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    const Id id = events[static_cast<std::size_t>(i)].data.u64;
+    if (id == kListener) {
+      accept_all();
+      continue;
+    }
+    const auto found = connections_.find(id);
+    if (found == connections_.end() || found->second.closed) continue;
+    if (found->second.greeting)
+      greet(id, found->second);
+    else
+      serve(id, found->second);
+  }
+  drop_closed();
+}
+
+std::size_t LinkServer::strangers() const noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(connections_.begin(), connections_.end(),
+                    [](const auto& each) { return each.second.greeting != nullptr; }));
+}
+
+void LinkServer::accept_all() {
+  while (true) {
+    const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0 && errno == EINTR) continue;
+    if (fd < 0) return;
+    prepare_connection(fd);
+    if (strangers() >= kMostStrangers) {  // the oldest has had its time
+      const auto oldest = std::find_if(
+          connections_.begin(), connections_.end(),
+          [](const auto& each) { return each.second.greeting != nullptr && !each.second.closed; });
+      if (oldest != connections_.end()) close(oldest->first);
+    }
+    Connection connection;
+    connection.fd = fd;
+    connection.greeting = std::make_unique<handshake::Greeting>(secret_);
+    const auto hello = bytes_of_object(connection.greeting->hello());
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = ++last_id_;
+    // A new connection's buffer has room for a hello.
+    if (::send(fd, hello.data(), hello.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
+            static_cast<ssize_t>(hello.size()) ||
+        ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) {
+      ::close(fd);
+      continue;
+    }
+    connections_.emplace(last_id_, std::move(connection));
+  }
+}
+
+void LinkServer::greet(Id id, Connection& connection) {
+  auto* const into = reinterpret_cast<std::byte*>(&connection.hello);
+  while (connection.hello_bytes < sizeof connection.hello) {
+    const ssize_t got = ::recv(connection.fd, into + connection.hello_bytes,
+                               sizeof connection.hello - connection.hello_bytes, MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return;
+    if (got <= 0) return close(id);
+    connection.hello_bytes += static_cast<std::size_t>(got);
+  }
+  judge(id, connection);
+}
+
+void LinkServer::judge(Id id, Connection& connection) {
+  using Outcome = handshake::Greeting::Outcome;
+  using handshake::Answer;
+  const Outcome outcome = connection.greeting->judge(connection.hello);
+  if (outcome == Outcome::no_viaduct) return close(id);
+  const bool proved = outcome == Outcome::proved;
+  const std::string refusal = proved ? owner_.admit(connection.hello.caller) : std::string{};
+  const Answer answer = !proved           ? Answer::wrong_secret
+                        : refusal.empty() ? Answer::welcome
+                                          : Answer::refused;
+  const handshake::Verdict verdict = connection.greeting->verdict(answer, refusal);
+  const auto bytes = bytes_of_object(verdict);
+  const bool sent = ::send(connection.fd, bytes.data(), bytes.size(),
+                           MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(bytes.size());
+  if (!proved) owner_.wrong_secret();
+  if (answer != Answer::welcome || !sent) return close(id);
+  connection.link = link::Link(std::exchange(connection.fd, -1), connection.greeting->keys());
+  connection.greeting.reset();
+  owner_.joined(id, connection.hello.caller);
+  serve(id, connection);
+}
+
+void LinkServer::serve(Id id, Connection& connection) {
+  connection.link.flush();
+  connection.link.fill();
+  while (!connection.closed) {
+    auto frame = connection.link.next();
+    if (!frame) break;
+    owner_.received(id, std::move(*frame));
+  }
+  if (connection.closed) return;
+  if (!connection.link.is_open()) {
+    connection.closed = true;
+    return owner_.ended(id, connection.link.complaint());
+  }
+  watch_room(id, connection);
+}
+
+void LinkServer::send(Id id, const link::Frame& frame) {
+  const auto found = connections_.find(id);
+  if (found == connections_.end() || found->second.closed || found->second.greeting) return;
+  found->second.link.send(frame);
+  watch_room(id, found->second);
+}
+
+void LinkServer::watch_room(Id id, Connection& connection) {
+  const bool wanted = connection.link.wants_to_write();
+  if (!connection.link.is_open() || wanted == connection.listens_for_room) return;
+  connection.listens_for_room = wanted;
+  epoll_event event{};
+  event.events = wanted ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  event.data.u64 = id;
+  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, connection.link.fd(), &event);
+}
+
+bool LinkServer::is_open(Id id) const {
+  const auto found = connections_.find(id);
+  return found != connections_.end() && !found->second.closed;
+}
+
+void LinkServer::close(Id id) {
+  const auto found = connections_.find(id);
+  if (found == connections_.end()) return;
+  Connection& connection = found->second;
+  connection.closed = true;  // it may be in use further up; drop_closed() takes it away
+  connection.link.close();
+  if (connection.fd >= 0) ::close(std::exchange(connection.fd, -1));
+}
+
+void LinkServer::drop_closed() {
+  for (auto each = connections_.begin(); each != connections_.end();)
+    each = each->second.closed ? connections_.erase(each) : std::next(each);
+}
+
+void LinkServer::flush_until(link::Clock::time_point limit) {
+  for (auto& [id, connection] : connections_) connection.link.flush_until(limit);
+}
+
+}  // namespace viaduct

@@ -1,0 +1,112 @@
+// Where a rank learns who it is and where its job's hub is.
+
+#include <fmt/format.h>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "runtime/error.hpp"
+#include "runtime/src/control_group.hpp"
+#include "runtime/src/join.hpp"
+#include "runtime/src/launch_variables.hpp"
+#include "runtime/src/secret.hpp"
+
+namespace viaduct {
+namespace {
+
+constexpr std::uint32_t kMaxRanks = 65536;
+constexpr const char* kPmixKey = "viaduct.hub";
+
+[[noreturn]] void refuse(const std::string& sentence) {
+  throw Error(std::errc::invalid_argument, sentence);
+}
+
+std::uint32_t rendezvous_number(const char* variable, std::uint32_t least, std::uint32_t most) {
+  const char* const text = std::getenv(variable);
+  if (text == nullptr)
+    refuse(
+        fmt::format("{} is set and {} is not: a rendezvous needs VIADUCT_RANK, VIADUCT_SIZE and "
+                    "VIADUCT_JOB_SECRET (or VIADUCT_JOB_SECRET_FILE)",
+                    launch::kRendezvous, variable));
+  std::uint32_t number = 0;
+  const char* const end = text + std::strlen(text);
+  const auto read = std::from_chars(text, end, number);
+  if (read.ec != std::errc{} || read.ptr != end || number < least || number > most)
+    refuse(fmt::format("{}={} is not accepted: a whole number from {} to {}", variable, text, least,
+                       most));
+  return number;
+}
+
+std::string read_secret() {
+  const char* const given = std::getenv(launch::kSecret);
+  const char* const path = std::getenv(launch::kSecretFile);
+  if (given == nullptr && path == nullptr)
+    refuse(
+        fmt::format("{} is set and {} is not: give all processes of the job the same {}, of at "
+                    "least {} characters, or name a file that holds it by {}",
+                    launch::kRendezvous, launch::kSecret, launch::kSecret, kMinSecretBytes,
+                    launch::kSecretFile));
+  std::string secret = given != nullptr ? given : "";
+  if (given == nullptr) {
+    const auto text = read_small_file(path);
+    if (!text) throw_errno(fmt::format("cannot read {}={}", launch::kSecretFile, path));
+    secret = text->substr(0, text->find_last_not_of(" \t\r\n") + 1);
+  }
+  if (secret.size() < kMinSecretBytes)
+    refuse(
+        fmt::format("the job's secret has {} characters, and fewer than {} could be guessed: "
+                    "take a longer one, for example of `openssl rand -hex 32`",
+                    secret.size(), kMinSecretBytes));
+  return secret;
+}
+
+}  // namespace
+
+Meeting meeting_by_rendezvous(std::chrono::nanoseconds limit) {
+  Meeting meeting;
+  meeting.limit = limit;
+  meeting.size = rendezvous_number(launch::kSize, 1, kMaxRanks);
+  meeting.rank = rendezvous_number(launch::kRank, 0, meeting.size - 1);
+  meeting.secret = read_secret();
+  meeting.shown = std::getenv(launch::kRendezvous);
+  const auto address = parse_address(meeting.shown);
+  if (!address || address->port == "0")
+    refuse(
+        fmt::format("{}={} is not accepted: tcp://HOST:PORT, an address of the host that rank 0 "
+                    "runs on",
+                    launch::kRendezvous, meeting.shown));
+  meeting.addresses.push_back(*address);
+  if (meeting.rank == 0 && meeting.size > 1) meeting.listener = listen_at(*address);
+  return meeting;
+}
+
+Meeting meeting_by_pmix(Pmix& pmix, std::chrono::nanoseconds limit) {
+  Meeting meeting;
+  meeting.limit = limit;
+  meeting.rank = pmix.rank();
+  meeting.size = pmix.size();
+  if (meeting.size == 1) return meeting;
+  if (meeting.rank == 0) {
+    const bool one_node = pmix.local_size() == pmix.size();
+    meeting.listener = listen_anywhere(one_node);
+    std::string list;
+    for (const std::string& each : own_addresses(port_of(meeting.listener), one_node))
+      list += (list.empty() ? "" : ",") + each;
+    pmix.publish(kPmixKey, list + " " + new_secret());
+  }
+  const auto told = pmix.fetch(0, kPmixKey, limit);
+  if (!told)
+    throw Error(std::errc::timed_out, fmt::format("rank {} of {}: rank 0 has not come within {} s "
+                                                  "(VIADUCT_JOIN_TIMEOUT)",
+                                                  meeting.rank, meeting.size,
+                                                  std::chrono::duration<double>(limit).count()));
+  const std::size_t space = told->find(' ');
+  meeting.shown = told->substr(0, space);
+  meeting.addresses = parse_addresses(meeting.shown);
+  meeting.secret = space == std::string::npos ? "" : told->substr(space + 1);
+  return meeting;
+}
+
+}  // namespace viaduct

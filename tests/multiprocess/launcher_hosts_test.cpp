@@ -1,0 +1,225 @@
+// viaduct-run --hosts, with a remote command that plays the hosts on this machine.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <csignal>
+#include <fstream>
+
+#include "tests/multiprocess/launcher_driver.hpp"
+
+namespace {
+
+using driver::Environment;
+using driver::Program;
+using driver::Result;
+using Words = std::vector<std::string>;
+
+constexpr const char* kStandIn = "/usr/bin/env VIADUCT_HOST_KEY={host} /bin/sh -c {command}";
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+Words command(const Words& options, const std::string& tag, const Words& verb,
+              const std::string& remote = kStandIn) {
+  Words words{driver::viaduct_run(), "--remote-command", remote};
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), {driver::test_program("launcher_actor"), tag});
+  words.insert(words.end(), verb.begin(), verb.end());
+  return words;
+}
+
+Result launched(const Words& options, const Words& verb, const Environment& environment = {},
+                const std::string& remote = kStandIn) {
+  const std::string tag = driver::new_tag();
+  Result result = Program(command(options, tag, verb, remote), environment).finish();
+  EXPECT_TRUE(driver::all_gone(tag, 2)) << "processes are left";
+  return result;
+}
+
+TEST(Hosts, RanksAreOneJob) {
+  for (const auto& [hosts, ranks] : std::vector<std::pair<std::string, std::string>>{
+           {"a:2,b:2", "4"}, {"a,b,c", "7"}, {"a", "2"}}) {
+    const Result result = launched({"--hosts", hosts, "-n", ranks}, {"spread"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(driver::count(result.out, " of " + ranks + " on host "), std::stoi(ranks))
+        << result.out;
+  }
+  const Result blocks = launched({"--hosts", "a,b,c", "-n", "7"}, {"spread"});
+  EXPECT_TRUE(has(blocks.out, "rank 2 of 7 on host 0 of 3 with 0 1 2")) << blocks.out;
+  EXPECT_TRUE(has(blocks.out, "rank 6 of 7 on host 2 of 3 with 5 6")) << blocks.out;
+}
+
+TEST(Hosts, RanksOfOneHostShareMemory) {
+  for (const char* verb : {"exchange", "around", "nic"})
+    EXPECT_EQ(launched({"--hosts", "a:3"}, {verb, "20"}).code, 0) << verb;
+}
+
+TEST(Hosts, WithoutAProviderBetweenHostsANicSaysSo) {
+  const Result result = launched({"--hosts", "a,b"}, {"nic"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.err, "provider verbs is missing between them")) << result.err;
+}
+
+TEST(Hosts, OutputLabelsInputAndSettings) {
+  const std::string tag = driver::new_tag();
+  Program program(command({"--hosts", "a:2,b:1", "--label"}, tag, {"stdin"}));
+  program.write_stdin("some words\n");
+  const Result result = program.finish();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "[0] ") && has(result.out, "some words")) << result.out;
+  const Result settings = launched({"--hosts", "a,b"}, {"describe"}, {{"VIADUCT_SPIN_NS", "10us"}});
+  EXPECT_EQ(driver::count(settings.out, "spins"), 2) << settings.out;
+  const Result bad = launched({"--hosts", "a,b"}, {"describe"}, {{"VIADUCT_YIELDS", "many"}});
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_TRUE(has(bad.err, "VIADUCT_YIELDS=many is not accepted")) << bad.err;
+}
+
+// --- failures
+// --------------------------------------------------------------------------------------
+
+TEST(HostsFailure, FirstToFailIsNamedAndTheRestEnds) {
+  const Result code = launched({"--hosts", "a:2,b:2"}, {"return", "3", "7"});
+  EXPECT_EQ(code.code, 7);
+  EXPECT_TRUE(has(code.err, " on b) exited with code 7; it is the first to fail")) << code.err;
+  const Result killed = launched({"--hosts", "a:2,b:2"}, {"die", "2", std::to_string(SIGKILL)});
+  EXPECT_EQ(killed.code, 128 + SIGKILL);
+  EXPECT_TRUE(has(killed.err, "viaduct-run: rank 2 (pid ")) << killed.err;
+  EXPECT_TRUE(has(killed.err, "was killed by signal 9 (Killed)")) << killed.err;
+  EXPECT_LT(killed.seconds, 10);
+  const Result left = launched({"--hosts", "a:2,b:2"}, {"leave", "1"});
+  EXPECT_EQ(left.code, 1);
+  EXPECT_TRUE(has(left.err, "left: it exited with code 0 without finalizing its job")) << left.err;
+}
+
+TEST(HostsFailure, KeepGoing) {
+  const Result result =
+      launched({"--hosts", "a:2,b:2", "--keep-going"}, {"die", "3", std::to_string(SIGXCPU)});
+  EXPECT_EQ(result.code, 128 + SIGXCPU);
+  EXPECT_EQ(driver::count(result.out, "peer lost, lost, first 4"), 3) << result.out;
+}
+
+TEST(HostsFailure, ThoseThatIgnoreTheEndAreKilled) {
+  const std::string tag = driver::new_tag();
+  Program program(command({"--hosts", "a:2,b:2"}, tag, {"hang-ignoring"}));
+  ASSERT_TRUE(program.wait_for("ready", 4));
+  for (const pid_t pid : driver::processes_with(tag)) {
+    if (driver::name_of(pid) != "launcher_actor") continue;
+    ::kill(pid, SIGSEGV);
+    break;
+  }
+  EXPECT_TRUE(driver::all_gone(tag, 4)) << "processes are left";
+  EXPECT_EQ(program.finish().code, 128 + SIGSEGV);
+}
+
+TEST(HostsFailure, TimeLimitReportsAllHosts) {
+  const Result result = launched({"--hosts", "a,b", "--timeout", "2"}, {"hang"});
+  EXPECT_EQ(result.code, 124);
+  EXPECT_TRUE(has(result.err, "the time limit of 2 s has passed")) << result.err;
+  EXPECT_TRUE(has(result.err, "rank 0 (pid ") && has(result.err, "rank 1 (pid ")) << result.err;
+  EXPECT_LT(result.seconds, 15);
+}
+
+TEST(HostsFailure, ProgramThatIsNotThere) {
+  const Result result = Program({driver::viaduct_run(), "--remote-command", kStandIn, "--hosts",
+                                 "a,b", "/no/such/program"})
+                            .finish();
+  EXPECT_EQ(result.code, 125);
+  EXPECT_TRUE(has(result.err, "cannot execute /no/such/program")) << result.err;
+}
+
+/// A remote command of a few lines, which gets the host and the command.
+class Script {
+ public:
+  explicit Script(const std::string& lines) : path_(testing::TempDir() + driver::new_tag()) {
+    std::ofstream(path_) << lines << "\n";
+  }
+  ~Script() { ::unlink(path_.c_str()); }
+  Script(const Script&) = delete;
+  Script& operator=(const Script&) = delete;
+  [[nodiscard]] std::string command() const { return "/bin/sh " + path_ + " {host} {command}"; }
+
+ private:
+  std::string path_;
+};
+
+TEST(HostsFailure, RemoteCommandThatFails) {
+  const Result b = launched({"--hosts", "b"}, {"ok"}, {}, "/bin/false {host} {command}");
+  EXPECT_EQ(b.code, 125);
+  EXPECT_TRUE(has(b.err,
+                  "host b: its remote command ended with code 1 before the agent had come: "
+                  "/bin/false b"))
+      << b.err;
+  const Result none = launched({"--hosts", "b"}, {"ok"}, {}, "/no/such/command");
+  EXPECT_EQ(none.code, 125);
+  EXPECT_TRUE(has(none.err, "cannot execute /no/such/command")) << none.err;
+}
+
+TEST(HostsFailure, HostThatDoesNotComeIsNamed) {
+  const Script script("[ $1 = b ] && exec sleep 60\nVIADUCT_HOST_KEY=$1 exec sh -c \"$2\"");
+  const Result result =
+      launched({"--hosts", "a,b"}, {"ok"}, {{"VIADUCT_JOIN_TIMEOUT", "2s"}}, script.command());
+  EXPECT_EQ(result.code, 125) << result.err;
+  EXPECT_TRUE(has(result.err, "the agent of b has not come within 2 s")) << result.err;
+  EXPECT_LT(result.seconds, 15);
+}
+
+TEST(HostsFailure, AgentKilled) {
+  const std::string tag = driver::new_tag();
+  Program program(command({"--hosts", "a:2,b:2"}, tag, {"hang"}));
+  ASSERT_TRUE(program.wait_for("ready", 4));
+  pid_t rank_on_b = 0;
+  for (const pid_t pid : driver::processes_with(tag)) {
+    if (driver::name_of(pid) == "launcher_actor") rank_on_b = pid;
+  }
+  ASSERT_NE(rank_on_b, 0);
+  ::kill(driver::parent_of(rank_on_b), SIGKILL);
+  const Result result = program.finish();
+  EXPECT_TRUE(driver::all_gone(tag, 2)) << "processes are left";
+  EXPECT_EQ(result.code, 125);
+  EXPECT_TRUE(has(result.err, "its agent is gone; ranks ")) << result.err;
+}
+
+TEST(HostsFailure, ViaductRunKilled) {
+  const std::string tag = driver::new_tag();
+  Program program(command({"--hosts", "a:2,b:2"}, tag, {"hang"}));
+  ASSERT_TRUE(program.wait_for("ready", 4));
+  program.signal(SIGKILL);
+  EXPECT_TRUE(driver::all_gone(tag, 2)) << "processes are left";
+}
+
+TEST(HostsSignals, GoToAllRanks) {
+  const std::string tag = driver::new_tag();
+  Program program(command({"--hosts", "a:2,b:1"}, tag, {"hang"}));
+  ASSERT_TRUE(program.wait_for("ready", 3));
+  program.signal(SIGUSR1);
+  ASSERT_TRUE(program.wait_for_error("waiting for a credit in", 3));
+  program.signal(SIGTERM);
+  const Result result = program.finish();
+  EXPECT_EQ(result.code, 128 + SIGTERM) << result.err;
+  EXPECT_TRUE(driver::all_gone(tag, 2)) << "processes are left";
+}
+
+TEST(HostsCommandLine, WhatDoesNotFitIsRefused) {
+  const std::vector<std::pair<Words, std::string>> bad{
+      {{"--hosts", "a:2,b"}, "give all hosts a number"},
+      {{"--hosts", "a:0"}, "is not HOST or HOST:RANKS"},
+      {{"--hosts", "a:x"}, "is not HOST or HOST:RANKS"},
+      {{"--hosts", "a,,b"}, "is not HOST or HOST:RANKS"},
+      {{"--hosts", "-oProxyCommand=x"}, "is not HOST or HOST:RANKS"},
+      {{"--hosts", "a:2,b:2", "-n", "3"}, "gives places for 4 ranks, -n says 3"},
+      {{"--hosts", "a,b,c", "-n", "2"}, "fewer than the hosts"},
+      {{"--hosts", "a", "--mode", "threads"}, "--mode threads is for one process"}};
+  for (const auto& [options, sentence] : bad) {
+    Words words = command(options, "tag", {"ok"});
+    const Result result = Program(words).finish();
+    EXPECT_EQ(result.code, 2) << sentence;
+    EXPECT_TRUE(has(result.err, sentence)) << result.err;
+  }
+  const Result alone = Program({driver::viaduct_run(), "--address", "x", "/bin/true"}).finish();
+  EXPECT_EQ(alone.code, 2) << alone.err;
+  const Result agent = Program({driver::viaduct_run(), "--agent"}).finish();
+  EXPECT_EQ(agent.code, 125);
+}
+
+}  // namespace
