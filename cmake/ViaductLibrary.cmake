@@ -5,6 +5,13 @@ viaduct_glob(VIADUCT_PUBLIC_HEADERS runtime/*.hpp via/*.hpp via/*/*.hpp am/*.hpp
              splitc/*.hpp splitc/detail/*.hpp)
 list(FILTER VIADUCT_PUBLIC_HEADERS EXCLUDE REGEX "/via/src/")
 list(REMOVE_DUPLICATES sources)
+# libibverbs is loaded when provider verbs is opened; to build, its headers are enough.
+find_path(VIADUCT_IBVERBS_INCLUDE infiniband/verbs.h)
+if(NOT VIADUCT_IBVERBS_INCLUDE)
+  message(STATUS "No headers of libibverbs (Debian: libibverbs-dev): provider verbs is left out")
+  list(FILTER sources EXCLUDE REGEX "/via/verbs/src/")
+  list(APPEND sources "${PROJECT_SOURCE_DIR}/via/verbs/absent/provider.cpp")
+endif()
 
 set(generated "${PROJECT_BINARY_DIR}/generated")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/version.hpp.in" "${generated}/runtime/version.hpp" @ONLY)

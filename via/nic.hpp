@@ -135,8 +135,8 @@ class Nic {
   virtual void progress() noexcept = 0;
 };
 
-/// Opens provider @p name ("shm") for this rank. Collective.  Throws Error listing the providers
-/// there are.
+/// Opens provider @p name for this rank: "shm", "verbs", "verbs:mlx5_0" (a device). Collective.
+/// Throws Error listing the providers there are, or saying what this one misses.
 [[nodiscard]] std::unique_ptr<Nic> open_nic(Job& job, std::string_view name = "shm");
 
 }  // namespace viaduct::via

@@ -8,13 +8,15 @@
 #include "runtime/settings.hpp"
 #include "splitc/settings.hpp"
 #include "via/shm/settings.hpp"
+#include "via/verbs/settings.hpp"
 
 namespace viaduct::config {
 
 std::span<const Table> all_tables() noexcept {
-  static const std::array<Table, 4> kTables{
+  static const std::array<Table, 5> kTables{
       Table{"runtime", runtime_options()},
       Table{"shm", via::shm::options()},
+      Table{"verbs", via::verbs::options()},
       Table{"am", am::options()},
       Table{"splitc", splitc::options()},
   };

@@ -118,7 +118,7 @@ kvm_works() {
     local answer=no
     if timeout 10 qemu-system-x86_64 -M q35 -accel kvm -cpu host -m 256M -nodefaults -display none -serial stdio \
          -monitor none -no-reboot -kernel "$boot/kernel" -initrd "$boot/initramfs" \
-         -append "console=ttyS0 quiet panic=-1 verbs_vm_probe=1" </dev/null 2>/dev/null | grep -q verbs-vm-works; then
+         -append "console=ttyS0 quiet panic=-1 no_timer_check verbs_vm_probe=1" </dev/null 2>/dev/null | grep -q verbs-vm-works; then
       answer=yes
     fi
     echo $answer >"$boot/kvm"
@@ -156,7 +156,7 @@ guest() {
   timeout -k 5 "$limit" qemu-system-x86_64 -M q35 "${machine[@]}" -smp "${VERBS_VM_CPUS:-4}" \
     -m "${VERBS_VM_MEMORY:-2G}" -nodefaults -display none -serial stdio -monitor none -no-reboot \
     -kernel "$boot/kernel" -initrd "$boot/initramfs" \
-    -append "console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off verbs_vm_node=$node verbs_vm_guests=$guests" \
+    -append "console=ttyS0 quiet panic=-1 no_timer_check tsc=reliable mitigations=off verbs_vm_node=$node verbs_vm_guests=$guests" \
     -virtfs local,path=/,mount_tag=hostroot,security_model=none,readonly=on,multidevs=remap \
     -virtfs local,path="$shared",mount_tag=shared,security_model=none,multidevs=remap "$@" </dev/null | tr -d '\r'
 }

@@ -132,12 +132,14 @@ struct alignas(kCacheLineBytes) StagedBlock {
 };
 
 /// Doorbell of one completion queue, in its owner's window. A bit of `words` stands for a VI of the
-/// queue whose channel is set aside; bit w of `summary` for a word that is not zero.
+/// queue whose channel is set aside; bit w of `summary` for a word that is not zero. The last bit
+/// of `summary` is set for ever once the queue has a VI whose messages a carrier brings.
 struct CqDoorbell {
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> summary;
   alignas(kCacheLineBytes) std::array<std::atomic<std::uint64_t>, 64> words;
 };
-inline constexpr std::uint32_t kMaxQueueVis = 64 * 64;
+inline constexpr std::uint32_t kMaxQueueVis = 63 * 64;
+inline constexpr std::uint64_t kCarrierBit = std::uint64_t{1} << 63;
 
 /// Control messages, for connections only: one entry per ordered pair of ranks in the receiver's
 /// window. The sender fills it when it is empty, the receiver empties it: nothing can be left half

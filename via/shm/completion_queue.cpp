@@ -71,6 +71,7 @@ void CompletionQueue::watch(Vi& vi) {
     *free = &vi;
   }
   vi.receive_bit_ = static_cast<std::uint32_t>(bit);
+  if (vi.options_.wired) bell_->summary.fetch_or(kCarrierBit);
 }
 
 void CompletionQueue::unwatch(Vi& vi) noexcept {
@@ -135,7 +136,13 @@ void CompletionQueue::ring_self(std::uint32_t bit) noexcept {
 
 void CompletionQueue::collect_ready() noexcept {
   if (bell_->summary.load(std::memory_order_relaxed) != 0) {
-    for (std::uint64_t words = bell_->summary.exchange(0); words != 0; words &= words - 1) {
+    std::uint64_t words = bell_->summary.exchange(0);
+    if ((words & kCarrierBit) != 0) [[unlikely]] {
+      bell_->summary.fetch_or(kCarrierBit);
+      words &= ~kCarrierBit;
+      nic_.poll_carrier();
+    }
+    for (; words != 0; words &= words - 1) {
       const auto w = static_cast<std::uint32_t>(std::countr_zero(words));
       for (std::uint64_t bits = bell_->words[w].exchange(0); bits != 0; bits &= bits - 1) {
         const std::size_t bit = w * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
@@ -189,7 +196,7 @@ void CompletionQueue::set_aside(Vi& vi) noexcept {
 }
 
 bool CompletionQueue::anything_there() noexcept {
-  if (!ring_empty() || bell_->summary.load() != 0 || nic_.mail_waiting() ||
+  if (!ring_empty() || (bell_->summary.load() & ~kCarrierBit) != 0 || nic_.mail_waiting() ||
       nic_.life_epoch_ != nic_.job_.life_epoch())
     return true;
   return std::any_of(vis_.begin(), vis_.end(),
@@ -212,6 +219,7 @@ void CompletionQueue::block(std::int64_t timeout_ns, const std::function<bool()>
   const std::uint32_t seen = record.doorbell.load();
   record.sleeping.fetch_add(1);
   set_all_aside();
+  if (nic_.carrier_ != nullptr) nic_.arm_carrier();
   const bool ordered = job.membarrier_works() && membarrier_global();
   if (!ordered) std::atomic_thread_fence(std::memory_order_seq_cst);
   constexpr std::int64_t kCapNs = 1'000'000;

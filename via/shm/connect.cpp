@@ -14,6 +14,7 @@
 #include "runtime/error.hpp"
 #include "via/shm/nic.hpp"
 #include "via/shm/vi.hpp"
+#include "via/shm/wired.hpp"
 
 namespace viaduct::via::shm {
 
@@ -66,6 +67,7 @@ void Vi::leave_queues() noexcept {
 
 Vi::~Vi() {
   disconnect();
+  if (options_.wired) std::erase(nic_.wired_vis_, this);
   leave_queues();
   nic_.remove_vi(*this);
 }
@@ -75,14 +77,17 @@ void Vi::prepare_channel() {
   const std::uint32_t depth = std::max({attributes_.send_depth, attributes_.receive_depth, 16U});
   tx_slot_count_ = options_.inline_only ? options_.slots : std::bit_ceil(depth);
   Segment& segment = nic_.job_.segment();
-  tx_offset_ = segment.allocate(ChannelHead::bytes_for(tx_slot_count_, options_.inline_only) +
-                                options_.extra_bytes);
+  std::size_t bytes =
+      ChannelHead::bytes_for(tx_slot_count_, options_.inline_only) + options_.extra_bytes;
+  if (options_.wired) bytes = (bytes + kDestructivePairBytes - 1) & ~(kDestructivePairBytes - 1);
+  tx_offset_ = segment.allocate(options_.wired ? 2 * bytes : bytes);
   tx_ = new (segment.base() + tx_offset_) ChannelHead{};
   tx_slots_ = tx_->slots();
   tx_mask_ = tx_slot_count_ - 1;
   tx_seq_ = tx_limit_ = 0;
   tx_->notify.wanted.store(1);
   if (options_.inline_only) tx_->receiver.posted.store(tx_slot_count_);
+  if (options_.wired) make_wire(bytes);
 }
 
 std::byte* Vi::prepare_extra() {
@@ -95,8 +100,8 @@ Letter Vi::make_letter(MailKind kind) const noexcept {
   Letter letter;
   letter.kind = kind;
   letter.discriminator = discriminator_;
-  letter.channel = tx_offset_;
-  letter.doorbell = receive_cq_->bell_offset_;
+  if (!options_.wired) letter.channel = tx_offset_;
+  if (!options_.wired) letter.doorbell = receive_cq_->bell_offset_;
   letter.source_vi = id_;
   letter.target_vi = peer_vi_;
   letter.tag = static_cast<std::uint32_t>(attributes_.tag);
@@ -108,7 +113,8 @@ Letter Vi::make_letter(MailKind kind) const noexcept {
 }
 
 bool Vi::compatible(const Letter& letter) const noexcept {
-  return letter.detail == make_letter(letter.kind).detail;
+  return letter.detail == make_letter(letter.kind).detail &&
+         (!options_.wired || letter.slots_log2 == std::countr_zero(options_.slots));
 }
 
 /// Takes up the peer's channel and is connected.
@@ -146,6 +152,7 @@ void Vi::answer(ConnectResult result, std::uint64_t reason) noexcept {
   answer_ = result;
   rejection_reason_ = reason;
   state_ = ViState::idle;
+  part_wire();
   nic_.job_.segment().release(tx_offset_);  // the peer never attached
   tx_ = nullptr;
   tx_slots_ = nullptr;
@@ -162,7 +169,8 @@ void Vi::connect_loopback() {
 ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t timeout_ns) {
   if (state_ != ViState::idle) return ConnectResult::rejected;
   if (index(peer) >= nic_.job_.size()) throw_no_such_rank(peer, nic_.job_.size());
-  if (nic_.job_.is_lost(peer) || nic_.reach(peer) == nullptr) return ConnectResult::unreachable;
+  if (nic_.job_.is_lost(peer) || nic_.is_remote(peer) || nic_.reach(peer) == nullptr)
+    return ConnectResult::unreachable;
   peer_ = peer;
   discriminator_ = discriminator;
   prepare_channel();
@@ -179,7 +187,9 @@ ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t t
 Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
   if (state_ != ViState::idle) return Status::bad_state;
   if (index(peer) >= nic_.job_.size()) return Status::bad_argument;
-  if (nic_.job_.is_lost(peer) || nic_.reach(peer) == nullptr) return Status::peer_lost;
+  if (nic_.job_.is_lost(peer)) return Status::peer_lost;
+  if (nic_.is_remote(peer) != options_.wired) return Status::bad_argument;
+  if (!options_.wired && nic_.reach(peer) == nullptr) return Status::peer_lost;
   peer_ = peer;
   discriminator_ = discriminator;
   rejection_reason_ = 0;
@@ -196,11 +206,20 @@ Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
   }
   state_ = ViState::connecting;
   asked_ = MailKind::peer_request;
-  nic_.post_mail(peer, make_letter(MailKind::peer_request));
+  if (options_.wired) {
+    const RemotePart part = make_part();
+    nic_.post_mail(peer, make_letter(MailKind::peer_request), &part);
+  } else {
+    nic_.post_mail(peer, make_letter(MailKind::peer_request));
+  }
   if (met != nic_.unmatched_.end()) {
     const Letter letter = met->letter;
+    const std::shared_ptr<RemotePart> part = met->remote;
     nic_.unmatched_.erase(met);
-    attach_peer(letter);
+    if (options_.wired)
+      attach_wire(letter, *part);
+    else
+      attach_peer(letter);
   }
   return Status::ok;
 }
@@ -260,6 +279,7 @@ void Vi::peer_closed(ErrorCause cause) noexcept {
   cause_ = cause;
   if (options_.inline_only) {
     tx_limit_ = tx_seq_;  // the client drains what has come, then disconnects
+    part_wire();
     nic_.report({cause, this, nullptr, peer_});
     return;
   }
@@ -320,8 +340,10 @@ void Vi::disconnect() noexcept {
     answer_ = ConnectResult::timed_out;
   }
   if (options_.inline_only && rx_ != nullptr) release_slots();  // what we have taken, exactly
+  const bool connected = state_ == ViState::connected;
   // First: an error among what has come is no error of a connection any more.
   state_ = ViState::idle;
+  if (options_.wired && connected) drain_wire();
   flush();
   send_final(MailKind::disconnect);
   drop_channel();
@@ -330,7 +352,8 @@ void Vi::disconnect() noexcept {
 
 void Vi::drop_channel() noexcept {
   if (tx_ == nullptr) return;
-  if (final_received_)
+  part_wire();
+  if (final_received_ || options_.wired)
     nic_.job_.segment().release(tx_offset_);
   else
     nic_.zombies_.push_back({peer_, id_, tx_offset_, ++nic_.zombies_made_});

@@ -2,8 +2,11 @@
 /// polls.
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
+#include <cstring>
+#include <span>
 #include <string>
 
 #include "runtime/clock.hpp"
@@ -87,7 +90,14 @@ void Nic::close() noexcept {
   }
 }
 
-void Nic::post_mail(Rank to, const Letter& letter) {
+void Nic::post_mail(Rank to, const Letter& letter, const RemotePart* part) {
+  if (is_remote(to)) {
+    std::array<std::byte, sizeof(Letter) + sizeof(RemotePart)> bytes;
+    std::memcpy(bytes.data(), &letter, sizeof letter);
+    if (part != nullptr) std::memcpy(bytes.data() + sizeof letter, part, sizeof *part);
+    return carrier_->send_letter(
+        to, std::span(bytes).first(part != nullptr ? bytes.size() : sizeof letter));
+  }
   const bool queued = std::any_of(outbox_.begin(), outbox_.end(),
                                   [to](const auto& entry) { return entry.first == to; });
   if (queued || !deliver(to, letter)) outbox_.emplace_back(to, letter);
@@ -125,6 +135,7 @@ void Nic::progress() noexcept {
       }
     }
     if (!staged_.empty()) sweep_staged();
+    if (carrier_ != nullptr) take_letters();
   } catch (const std::exception& e) {
     job_.log().write(LogLevel::error, e.what());
   }
@@ -162,7 +173,7 @@ void Nic::handle_mail() {
   }
 }
 
-void Nic::handle(Rank from, const Letter& letter) {
+void Nic::handle(Rank from, const Letter& letter, const RemotePart* part) {
   if (!is_plausible(letter, job_.segment().window_bytes())) {
     constexpr std::uint32_t kMostReports = 10;  // more of them would say nothing new
     if (++implausible_ > kMostReports) return;
@@ -172,14 +183,14 @@ void Nic::handle(Rank from, const Letter& letter) {
             " makes no sense and is dropped: is something writing into this rank's memory?");
     return;
   }
-  if (reach(from) == nullptr) return;
+  if (!is_remote(from) && reach(from) == nullptr) return;
   switch (letter.kind) {
     case MailKind::request:
     case MailKind::peer_request:
-      return handle_request(from, letter);
+      return handle_request(from, letter, part);
     case MailKind::accept:
     case MailKind::reject:
-      return handle_answer(from, letter);
+      return handle_answer(from, letter, part);
     case MailKind::cancel: {
       std::erase_if(unmatched_, [&](const Unmatched& u) {
         return u.from == from && u.letter.source_vi == letter.source_vi;
@@ -206,7 +217,8 @@ void Nic::acknowledge(Rank to, const Letter& letter) {
   post_mail(to, final_letter);
 }
 
-void Nic::handle_request(Rank from, const Letter& letter) {
+void Nic::handle_request(Rank from, const Letter& letter, const RemotePart* part) {
+  if (is_remote(from) && (part == nullptr || letter.kind != MailKind::peer_request)) return;
   if (letter.kind == MailKind::peer_request) {
     for (Vi* vi : vis_) {
       if (vi == nullptr || vi->state_ != ViState::connecting ||
@@ -214,18 +226,21 @@ void Nic::handle_request(Rank from, const Letter& letter) {
           vi->discriminator_ != letter.discriminator ||
           (from == job_.rank() && vi->id_ == letter.source_vi))
         continue;
-      if (vi->compatible(letter)) return vi->attach_peer(letter);
+      if (vi->compatible(letter))
+        return part != nullptr ? vi->attach_wire(letter, *part) : vi->attach_peer(letter);
       vi->answer(ConnectResult::mismatch,
                  0);  // the peer finds the same when our request reaches it
       return;
     }
   }
-  unmatched_.push_back({from, letter, next_ticket_++, false});
+  unmatched_.push_back({from, letter, next_ticket_++, false,
+                        part != nullptr ? std::make_shared<RemotePart>(*part) : nullptr});
   if (letter.kind == MailKind::peer_request && incoming_peer_)
     incoming_peer_(from, letter.discriminator);
 }
 
-void Nic::handle_answer(Rank from, const Letter& letter) {
+void Nic::handle_answer(Rank from, const Letter& letter, const RemotePart* part) {
+  if (letter.kind == MailKind::accept && (is_remote(from) || part != nullptr)) return;
   Vi* vi = find_vi(letter.target_vi);
   const bool waits = vi != nullptr && vi->state_ == ViState::connecting && vi->peer_ == from;
   if (letter.kind == MailKind::accept) {
@@ -244,6 +259,7 @@ void Nic::handle_final(Rank from, const Letter& letter) {
     zombies_.erase(zombie);
     return release_retired();
   }
+  if (is_remote(from)) poll_carrier();  // what was sent before the letter
   if (Vi* vi = find_vi(letter.target_vi)) {
     const auto cause =
         letter.kind == MailKind::disconnect ? ErrorCause::disconnected : ErrorCause::transport;
@@ -261,6 +277,8 @@ void Nic::look_for_lost_peers() {
 void Nic::part_from(const std::function<bool(Rank)>& gone, ErrorCause cause) {
   std::erase_if(unmatched_, [&](const Unmatched& u) { return gone(u.from); });
   std::erase_if(outbox_, [&](const auto& entry) { return gone(entry.first); });
+  for (std::uint32_t r = 0; carrier_ != nullptr && r < job_.size(); ++r)
+    if (is_remote(Rank{r}) && gone(Rank{r})) carrier_->forget(Rank{r});
   std::erase_if(zombies_, [&](const Zombie& z) {
     if (!gone(z.peer)) return false;
     job_.segment().release(z.offset);
@@ -314,6 +332,7 @@ void Nic::idle(std::int64_t timeout_ns) noexcept {
   RankRecord& record = job_.record(job_.rank());
   const std::uint32_t seen = record.doorbell.load();
   record.sleeping.fetch_add(1);
+  if (carrier_ != nullptr) arm_carrier();
   constexpr std::int64_t kCapNs = 1'000'000;
   if (busy() && (timeout_ns < 0 || timeout_ns > kCapNs)) timeout_ns = kCapNs;
   if (!mail_waiting() && life_epoch_ == job_.life_epoch())
@@ -411,6 +430,7 @@ std::vector<Nic::Unmatched>::iterator Nic::find_unmatched(Rank from,
 std::byte* Nic::incoming_extra(Rank from, std::uint64_t discriminator) {
   const auto found = find_unmatched(from, discriminator);
   if (found == unmatched_.end() || (found->letter.detail & kInlineOnly) == 0) return nullptr;
+  if (found->remote != nullptr) return found->remote->extra;
   // So much may be read there at least, whatever the request says.
   constexpr std::size_t kLeast = 4096;
   const std::size_t at =

@@ -94,7 +94,7 @@ Nic::~Nic() {
   on_error_ = [](const AsyncError&) {};
   // Final messages that a full mail box held back. A peer that does not empty it in time finds this
   // NIC closed.
-  progress_until([this] { return outbox_.empty(); }, 100'000'000);
+  progress_until([this] { return outbox_.empty() && !carrier_busy(); }, 100'000'000);
   close();
   job_.stats().remove(counters_);
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/job.hpp"
+#include "via/carrier.hpp"
 #include "via/nic.hpp"
 #include "via/shm/channel.hpp"
 #include "via/shm/completion_queue.hpp"
@@ -32,6 +33,13 @@ enum Counter : std::uint32_t {
   kRdma,          // RDMA and atomic operations
   kConnections,
   kCounterCount,
+};
+
+/// What goes with a letter to a rank that shares no memory with the writer: the end of the wire,
+/// and the beginning of the extra bytes of the writer's channel.
+struct RemotePart {
+  Wire::Name wire{};
+  std::byte extra[128] = {};
 };
 
 class Nic final : public via::Nic {
@@ -70,6 +78,15 @@ class Nic final : public via::Nic {
     on_error_ = std::move(callback);
   }
   void progress() noexcept override;
+
+  /// From now on inline VIs to the ranks that @p remote says true of go by @p carrier. Before the
+  /// first connection, in every rank.
+  void carry(std::unique_ptr<Carrier> carrier, const std::function<bool(Rank)>& remote);
+  [[nodiscard]] bool is_remote(Rank rank) const noexcept {
+    return !remote_.empty() && remote_[index(rank)];
+  }
+  /// The carrier, or null.
+  [[nodiscard]] Carrier* carrier() noexcept { return carrier_.get(); }
 
   [[nodiscard]] Job& job() noexcept { return job_; }
   /// 8 bytes, not zero when a control message waits for progress(), or a bell has rung since
@@ -124,6 +141,7 @@ class Nic final : public via::Nic {
     Letter letter;
     std::uint64_t ticket;
     bool offered;  // listen() has answered with it
+    std::shared_ptr<RemotePart> remote;
   };
   struct Zombie {  // a channel of ours that the peer may still read
     Rank peer;
@@ -138,14 +156,14 @@ class Nic final : public via::Nic {
 
   Peer& peer(Rank rank);
   Peer* reach(Rank rank);  // null: it was lost before this rank had mapped its window
-  void post_mail(Rank to, const Letter& letter);
+  void post_mail(Rank to, const Letter& letter, const RemotePart* part = nullptr);
   bool deliver(Rank to, const Letter& letter);
   static void ring_mail(NicPage& page, Rank from) noexcept;
   void send_outbox();
   void handle_mail();
-  void handle(Rank from, const Letter& letter);
-  void handle_request(Rank from, const Letter& letter);
-  void handle_answer(Rank from, const Letter& letter);
+  void handle(Rank from, const Letter& letter, const RemotePart* part = nullptr);
+  void handle_request(Rank from, const Letter& letter, const RemotePart* part);
+  void handle_answer(Rank from, const Letter& letter, const RemotePart* part);
   void handle_final(Rank from, const Letter& letter);
   void acknowledge(Rank to, const Letter& letter);
   void refuse(Rank to, const Letter& request, ConnectResult why, std::uint64_t reason);
@@ -157,7 +175,16 @@ class Nic final : public via::Nic {
   void close() noexcept;
   void sweep_staged() noexcept;
   void release_retired() noexcept;
-  [[nodiscard]] bool busy() const noexcept { return !outbox_.empty() || !waiting_vis_.empty(); }
+  [[nodiscard]] bool busy() const noexcept {
+    return !outbox_.empty() || !waiting_vis_.empty() || carrier_busy();
+  }
+  // wired.cpp
+  [[nodiscard]] bool carrier_busy() const noexcept;
+  void take_letters();
+  void poll_carrier() noexcept;
+  void arm_carrier() noexcept;
+  void look_for_closed_peers();
+  void hold_back(Vi& vi) noexcept;
   [[nodiscard]] bool mail_waiting() const noexcept;
   [[nodiscard]] Vi* find_vi(std::uint32_t id) noexcept;
   std::uint32_t add_vi(Vi& vi);
@@ -208,6 +235,11 @@ class Nic final : public via::Nic {
   IncomingPeer incoming_peer_;
   std::function<void(const AsyncError&)> on_error_;
   std::array<std::uint64_t, kCounterCount> counters_{};
+  std::unique_ptr<Carrier> carrier_;
+  std::vector<bool> remote_;
+  std::vector<Vi*> wired_vis_;
+  std::vector<Vi*> held_back_;  // wired VIs with something that could not be posted
+  std::uint64_t looked_for_closed_ns_ = 0;
 
   static constexpr std::uint32_t kIdMask = 0xffff;
 };

@@ -473,9 +473,13 @@ Descriptor* Vi::take_receive_slow(Slot& slot, std::uint64_t h) noexcept {
   return &d;
 }
 
-void Vi::wake_peer() noexcept { nic_.wake(peer_); }
+void Vi::wake_peer() noexcept {
+  if (options_.wired) return post_counters();
+  nic_.wake(peer_);
+}
 
 void Vi::ring_bell() noexcept {
+  if (options_.wired) return post_lines();
   nic_.count(kBells);
   const std::uint32_t w = peer_bell_bit_ / 64;
   const std::uint64_t bit = std::uint64_t{1} << (peer_bell_bit_ % 64);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "via/carrier.hpp"
 #include "via/shm/channel.hpp"
 #include "via/vi.hpp"
 
@@ -23,6 +24,7 @@ namespace viaduct::via::shm {
 class CompletionQueue;
 class Nic;
 class Vi;
+struct RemotePart;
 
 /// A VI whose receives are *inline only* has no receive descriptors: each message of up to
 /// kMaxLines lines is handed to the client in its slot, and the slots themselves are the posted
@@ -33,6 +35,10 @@ struct InlineOptions {
   std::uint32_t release_every = 1;  ///< slots are given back to the sender in batches of this many
   /// Of the client's, behind the slots; the peer may read them like the slots.
   std::size_t extra_bytes = 0;
+  /// The peer shares no memory with this rank: a carrier takes the messages there (wired.cpp).
+  bool wired = false;
+  /// Wired: messages and signs of one peer that have not been polled are never more than this.
+  std::uint32_t notes = 0;
 };
 
 class Vi final : public via::Vi {
@@ -197,6 +203,27 @@ class Vi final : public via::Vi {
   /// Connects the VI to itself: what it sends, it receives.
   void connect_loopback();
 
+  // Wired VIs: memory that the peer has a copy of. All of them do nothing on others.
+
+  [[nodiscard]] bool is_wired() const noexcept { return options_.wired; }
+  /// Takes bytes of the own extra to the peer's copy, before the next message is there.
+  void forward_extra(const std::byte* from, std::size_t bytes) noexcept {
+    if (options_.wired) [[unlikely]]
+      add_piece(from, bytes);
+  }
+  /// Takes bytes of the copy of the peer's extra back to the peer.
+  void return_extra(const std::byte* from, std::size_t bytes) noexcept {
+    if (options_.wired) [[unlikely]]
+      send_back(from, bytes);
+  }
+  /// Sends what forward_extra() was given and waits until it is there; false: in vain.
+  bool flush_extra() noexcept;
+  /// Copies to and from the peer's memory that it has registered with its carrier.
+  [[nodiscard]] bool write_remote(const std::byte* from, std::size_t bytes, std::uint64_t to,
+                                  std::uint32_t key) noexcept;
+  [[nodiscard]] bool read_remote(std::byte* to, std::size_t bytes, std::uint64_t from,
+                                 std::uint32_t key) noexcept;
+
  private:
   friend class CompletionQueue;
   friend class Nic;
@@ -351,6 +378,23 @@ class Vi final : public via::Vi {
   [[nodiscard]] std::uint32_t refusal_of(std::uint64_t number) const noexcept;
   void forget_refusals() noexcept;
 
+  // wired.cpp
+  struct Wired;
+  void make_wire(std::size_t half_bytes);
+  void attach_wire(const Letter& letter, const RemotePart& part);
+  [[nodiscard]] RemotePart make_part() const noexcept;
+  void post_lines() noexcept;
+  void post_counters() noexcept;
+  void carry_on() noexcept;
+  [[nodiscard]] bool post_message() noexcept;
+  void ask_to_be_woken() noexcept;
+  void take_note(std::uint32_t note) noexcept;
+  void take_lines(std::uint32_t number) noexcept;
+  void add_piece(const std::byte* from, std::size_t bytes) noexcept;
+  void send_back(const std::byte* from, std::size_t bytes) noexcept;
+  void drain_wire() noexcept;
+  void part_wire() noexcept;
+
   // connect.cpp
   void prepare_channel();
   void attach_peer(const Letter& letter);
@@ -430,6 +474,7 @@ class Vi final : public via::Vi {
   std::deque<Pending> pending_;
   std::unique_ptr<CompletionQueue> own_send_cq_;
   std::unique_ptr<CompletionQueue> own_receive_cq_;
+  std::unique_ptr<Wired> wired_;
 };
 
 }  // namespace viaduct::via::shm

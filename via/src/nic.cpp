@@ -6,7 +6,9 @@
 #include "runtime/config.hpp"
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
+#include "via/choice.hpp"
 #include "via/shm/nic.hpp"
+#include "via/verbs/provider.hpp"
 
 namespace viaduct::via {
 
@@ -22,7 +24,13 @@ void MemoryRegion::swap(MemoryRegion& other) noexcept {
 }
 
 std::unique_ptr<Nic> open_nic(Job& job, std::string_view name) {
-  if (name == "shm") return std::make_unique<shm::Nic>(job);
+  if (name == "shm") {
+    require_one_host(job);
+    return std::make_unique<shm::Nic>(job);
+  }
+  if (name == "verbs") return verbs::open(job);
+  if (constexpr std::string_view kVerbs = "verbs:"; name.starts_with(kVerbs))
+    return verbs::open(job, name.substr(kVerbs.size()));
   std::string known;
   for (const std::string_view provider : config::providers())
     known += (known.empty() ? "" : ", ") + std::string(provider);
@@ -36,7 +44,8 @@ std::unique_ptr<Nic> open_nic(Job& job, std::string_view name) {
 namespace viaduct::config {
 
 std::span<const std::string_view> providers() noexcept {
-  static constexpr std::array<std::string_view, 1> kProviders{"shm"};  // all that open_nic() knows
+  static constexpr std::array<std::string_view, 2> kProviders{
+      "shm", "verbs"};  // all that open_nic() knows
   return kProviders;
 }
 

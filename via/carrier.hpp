@@ -1,0 +1,113 @@
+#pragma once
+/// @file
+/// What carries the inline VIs of provider shm between ranks that share no memory.
+///
+/// Each end of a *wire* has one registered block of two halves of equal layout: the first is the
+/// channel that it sends on, the second the copy of its peer's channel. A write *forward* takes
+/// bytes of the first half to the same place in the peer's second half, a write *back* takes bytes
+/// of the second half to the same place in the peer's first half. All writes of a wire arrive in
+/// the order in which they were posted; one may come with a note, of which the peer's poll tells
+/// when the bytes, and those of all writes before, are there.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/types.hpp"
+#include "via/types.hpp"
+
+namespace viaduct::via {
+
+class Wire {
+ public:
+  /// What the peer needs to connect, for a letter.
+  static constexpr std::size_t kNameBytes = 32;
+  using Name = std::array<std::byte, kNameBytes>;
+  struct Piece {
+    std::uint32_t offset = 0;  ///< in the half
+    std::uint32_t bytes = 0;
+  };
+
+  Wire() = default;
+  /// Ends the connection at once: see drained().
+  virtual ~Wire() = default;
+  Wire(const Wire&) = delete;
+  Wire& operator=(const Wire&) = delete;
+
+  [[nodiscard]] virtual Name name() const noexcept = 0;
+  /// Connects to the wire @p theirs of @p peer, which does the same: nothing can be posted until
+  /// both have.  Throws Error.
+  virtual void connect(Rank peer, const Name& theirs) = 0;
+
+  /// Writes @p pieces (up to kMaxPieces) forward with one doorbell; with @p note behind the last if
+  /// @p tell. False: there is no room now.  Blocks never.  Cost: no allocation, lock or system call
+  /// of its own.
+  static constexpr std::uint32_t kMaxPieces = 3;
+  [[nodiscard]] virtual bool post(std::span<const Piece> pieces, std::uint32_t note,
+                                  bool tell) noexcept = 0;
+  /// The same for one piece, back. It has places of its own: room comes with completions, whatever
+  /// is posted forward.
+  [[nodiscard]] virtual bool post_back(Piece piece, std::uint32_t note, bool tell) noexcept = 0;
+
+  /// Copy between memory of any kind here and memory of the peer's registered under @p key. They
+  /// wait for completion. False: the wire has failed, or the peer's memory is not what it was said
+  /// to be (then it has failed too).
+  [[nodiscard]] virtual bool write(const std::byte* from, std::size_t bytes, std::uint64_t to,
+                                   std::uint32_t key) noexcept = 0;
+  [[nodiscard]] virtual bool read(std::byte* to, std::size_t bytes, std::uint64_t from,
+                                  std::uint32_t key) noexcept = 0;
+
+  /// Whether all that was posted has arrived, or the wire has failed. To be asked until it has.
+  [[nodiscard]] virtual bool drained() noexcept = 0;
+  /// No more writes: those under way are dropped.
+  virtual void fail() noexcept = 0;
+  [[nodiscard]] virtual bool failed() const noexcept = 0;
+};
+
+/// What a poll of the carrier finds.
+struct WireEvent {
+  void* owner = nullptr;  ///< as given to make_wire()
+  std::uint32_t note = 0;
+  ErrorCause failure = ErrorCause::none;  ///< else the wire has failed
+};
+
+class Carrier {
+ public:
+  Carrier() = default;
+  virtual ~Carrier() = default;
+  Carrier(const Carrier&) = delete;
+  Carrier& operator=(const Carrier&) = delete;
+
+  /// A wire on @p block, which has two halves of @p half_bytes. The peer's notes that have not been
+  /// polled are never more than @p notes.  Throws Error.
+  [[nodiscard]] virtual std::unique_ptr<Wire> make_wire(std::byte* block, std::size_t half_bytes,
+                                                        std::uint32_t notes, void* owner) = 0;
+  /// What a wire costs in queues: an estimate, since devices differ.
+  [[nodiscard]] virtual std::size_t bytes_per_wire(std::uint32_t notes) const noexcept = 0;
+  /// Fills @p out with what has happened; answers how much.
+  [[nodiscard]] virtual std::size_t poll(std::span<WireEvent> out) noexcept = 0;
+  /// Rings this rank's doorbell at the next event or letter. Poll once more afterwards.
+  virtual void arm() noexcept = 0;
+
+  /// Memory that peers may write and read by Wire::write() and read(), under the key answered.
+  /// Throws Error.
+  [[nodiscard]] virtual std::uint32_t register_memory(std::byte* address, std::size_t bytes) = 0;
+  virtual void deregister(std::uint32_t key) noexcept = 0;
+
+  /// Letters: for connections only. Each arrives once, in its sender's order, however long that
+  /// takes.
+  static constexpr std::size_t kMaxLetterBytes = 256;
+  using LetterHandler = std::function<void(Rank from, std::span<const std::byte>)>;
+  virtual void send_letter(Rank to, std::span<const std::byte> letter) = 0;
+  virtual void progress(const LetterHandler& handler) = 0;
+  [[nodiscard]] virtual bool all_delivered() const noexcept = 0;
+  /// Those to whom a letter has been under way for @p ns.
+  [[nodiscard]] virtual std::vector<Rank> silent_for(std::uint64_t ns) const = 0;
+  virtual void forget(Rank rank) noexcept = 0;
+};
+
+}  // namespace viaduct::via

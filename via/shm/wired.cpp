@@ -1,0 +1,366 @@
+/// Wired VIs: those to ranks that share no memory with this one (docs/verbs.md).
+///
+/// The layer above writes into the ring and reads from one as ever. Two words that it looks at
+/// anyway make the difference: the channel's `wanted` is always set, so that every message comes to
+/// ring_bell(), and the peer always sleeps, so that every change of the counters comes to
+/// wake_peer(). A carrier then takes the lines to the peer's copy of the channel, and the counters
+/// to the peer's channel.
+///
+/// A line travels with its phase bit inverted: it is seen when the carrier has told of it, and its
+/// receiver has turned the bit.
+
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+
+#include "runtime/clock.hpp"
+#include "runtime/error.hpp"
+#include "via/shm/nic.hpp"
+#include "via/shm/vi.hpp"
+#include "via/shm/wired.hpp"
+
+namespace viaduct::via::shm {
+
+namespace {
+
+/// Upper bits of a note.
+enum class Sign : std::uint32_t {
+  lines,    // with the number of the first, modulo 2^28
+  wake_me,  // the writer is going to sleep and waits for our counters
+  wake,     // they are there
+};
+constexpr unsigned kSignShift = 28;
+constexpr std::uint32_t kNumberMask = (1U << kSignShift) - 1;
+constexpr std::uint32_t note_of(Sign sign, std::uint64_t number = 0) noexcept {
+  return static_cast<std::uint32_t>(sign) << kSignShift |
+         (static_cast<std::uint32_t>(number) & kNumberMask);
+}
+
+// What a wired VI looks at instead of its peer's `sleeping`.
+constinit const std::atomic<std::uint32_t> kAlwaysAsleep{1};
+
+// For what was sent before a disconnect to arrive: longer than all repetitions take.
+constexpr std::uint64_t kDrainLimitNs = 5'000'000'000;
+
+void turn_phase(Slot& slot) noexcept {
+  slot.header.store(slot.header.load(std::memory_order_relaxed) ^ header::phase_bit,
+                    std::memory_order_release);
+}
+
+}  // namespace
+
+// Set-up.
+
+void Nic::carry(std::unique_ptr<Carrier> carrier, const std::function<bool(Rank)>& remote) {
+  carrier_ = std::move(carrier);
+  remote_.resize(job_.size());
+  for (std::uint32_t r = 0; r < job_.size(); ++r) remote_[r] = remote(Rank{r});
+}
+
+void Vi::make_wire(std::size_t half_bytes) {
+  wired_ = std::make_unique<Wired>();
+  wired_->half_bytes = half_bytes;
+  wired_->wire =
+      nic_.carrier_->make_wire(reinterpret_cast<std::byte*>(tx_), half_bytes, options_.notes, this);
+  if (std::find(nic_.wired_vis_.begin(), nic_.wired_vis_.end(), this) == nic_.wired_vis_.end())
+    nic_.wired_vis_.push_back(this);
+}
+
+RemotePart Vi::make_part() const noexcept {
+  RemotePart part;
+  part.wire = wired_->wire->name();
+  const std::byte* extra = reinterpret_cast<const std::byte*>(tx_) +
+                           ChannelHead::bytes_for(tx_slot_count_, options_.inline_only);
+  std::memcpy(part.extra, extra, std::min(sizeof part.extra, options_.extra_bytes));
+  return part;
+}
+
+/// attach_peer() of a wired VI.
+void Vi::attach_wire(const Letter& letter, const RemotePart& part) {
+  Wired& w = *wired_;
+  peer_window_ = nullptr;
+  peer_sleeping_ = &kAlwaysAsleep;
+  peer_vi_ = letter.source_vi;
+  peer_tag_ = static_cast<ProtectionTag>(letter.tag);
+  rx_ = reinterpret_cast<ChannelHead*>(reinterpret_cast<std::byte*>(tx_) + w.half_bytes);
+  rx_slot_count_ = tx_slot_count_;
+  rx_mask_ = rx_slot_count_ - 1;
+  rx_slots_ = rx_->slots();
+  peer_extra_ = reinterpret_cast<std::byte*>(rx_) + ChannelHead::bytes_for(rx_slot_count_, true);
+  std::memcpy(peer_extra_, part.extra, std::min(sizeof part.extra, options_.extra_bytes));
+  rx_->receiver.posted.store(rx_slot_count_);
+  rx_seq_ = rx_released_ = 0;
+  w.wire->connect(peer_, part.wire);
+  w.connected = true;
+  asked_ = MailKind::none;
+  answer_ = ConnectResult::connected;
+  cause_ = ErrorCause::none;
+  final_sent_ = final_received_ = false;
+  state_ = ViState::connected;
+  nic_.count(kConnections);
+}
+
+// Sending.
+
+void Vi::add_piece(const std::byte* from, std::size_t bytes) noexcept {
+  if (wired_ == nullptr || bytes == 0) return;
+  const auto offset = static_cast<std::uint32_t>(from - reinterpret_cast<const std::byte*>(tx_));
+  wired_->pieces.push_back({tx_seq_, {offset, static_cast<std::uint32_t>(bytes)}});
+}
+
+void Vi::send_back(const std::byte* from, std::size_t bytes) noexcept {
+  if (wired_ == nullptr) return;
+  const auto offset = static_cast<std::uint32_t>(from - reinterpret_cast<const std::byte*>(rx_));
+  wired_->back.push_back({offset, static_cast<std::uint32_t>(bytes)});
+  post_counters();
+}
+
+/// The oldest message that has not been posted, behind the pieces that belong before it. False: no
+/// room.
+bool Vi::post_message() noexcept {
+  Wired& w = *wired_;
+  const auto offset_of = [this](const void* at) {
+    return static_cast<std::uint32_t>(static_cast<const std::byte*>(at) -
+                                      reinterpret_cast<const std::byte*>(tx_));
+  };
+  // More pieces than fit one post go before it.
+  while (w.pieces.size() > 1 && w.pieces[1].before <= w.lines_posted) {
+    if (!w.wire->post(std::span(&w.pieces.front().piece, 1), 0, false)) return false;
+    w.pieces.pop_front();
+  }
+  std::array<Wire::Piece, Wire::kMaxPieces> pieces;
+  std::size_t count = 0;
+  const bool with_piece = !w.pieces.empty() && w.pieces.front().before <= w.lines_posted;
+  if (with_piece) pieces[count++] = w.pieces.front().piece;
+  Slot* const slot = &tx_slots_[w.lines_posted & tx_mask_];
+  const std::uint32_t lines = 1 + header::extra_lines(slot->header.load(std::memory_order_relaxed));
+  const auto to_end = static_cast<std::uint32_t>(tx_slot_count_ - (w.lines_posted & tx_mask_));
+  constexpr auto kLine = static_cast<std::uint32_t>(sizeof(Slot));
+  pieces[count++] = {offset_of(slot), std::min(lines, to_end) * kLine};
+  if (lines > to_end) pieces[count++] = {offset_of(tx_slots_), (lines - to_end) * kLine};
+  if (!w.wire->post(std::span(pieces).first(count), note_of(Sign::lines, w.lines_posted), true))
+    return false;
+  if (with_piece) w.pieces.pop_front();
+  w.lines_posted += lines;
+  w.published_unseen = false;
+  return true;
+}
+
+/// Lines that have just been written, and those that found no room before.
+void Vi::post_lines() noexcept {
+  if (wired_ == nullptr) return;  // it has ended
+  Wired& w = *wired_;
+  if (w.counters_changed) post_counters();
+  // Only the new ones: those that were held back have been turned.
+  std::uint64_t from = tx_seq_ - 1;
+  while (header::kind(tx_slots_[from & tx_mask_].header.load(std::memory_order_relaxed)) ==
+         MessageKind::continuation)
+    --from;
+  for (; from != tx_seq_; ++from) turn_phase(tx_slots_[from & tx_mask_]);
+  while (w.lines_posted != tx_seq_)
+    if (!post_message()) return nic_.hold_back(*this);
+}
+
+void Vi::post_counters() noexcept {
+  if (wired_ == nullptr || !wired_->connected) return;
+  Wired& w = *wired_;
+  constexpr auto kCounterBytes = static_cast<std::uint32_t>(3 * sizeof(std::uint64_t));
+  w.counters_changed = true;
+  while (!w.back.empty()) {
+    if (!w.wire->post_back(w.back.front(), 0, false)) return nic_.hold_back(*this);
+    w.back.erase(w.back.begin());
+  }
+  if (!w.wire->post_back({0, kCounterBytes}, note_of(Sign::wake), w.wake_wanted))
+    return nic_.hold_back(*this);
+  w.published_unseen = !w.wake_wanted;
+  w.counters_changed = w.wake_wanted = false;
+}
+
+void Nic::hold_back(Vi& vi) noexcept {
+  if (vi.wired_->held_back) return;
+  vi.wired_->held_back = true;
+  held_back_.push_back(&vi);
+}
+
+/// Posts what was held back.
+void Vi::carry_on() noexcept {
+  Wired& w = *wired_;
+  if (w.counters_changed) post_counters();
+  while (w.lines_posted != tx_seq_)
+    if (!post_message()) return nic_.hold_back(*this);
+}
+
+/// Before this rank sleeps: whoever has not given back everything is to tell when it does.
+void Vi::ask_to_be_woken() noexcept {
+  Wired& w = *wired_;
+  if (!w.connected || w.wake_asked || w.wire->failed()) return;
+  if (tx_->receiver.posted.load(std::memory_order_acquire) == tx_seq_ + tx_slot_count_) return;
+  if (w.wire->post_back({0, 0}, note_of(Sign::wake_me), true))
+    w.wake_asked = true;
+  else
+    nic_.hold_back(*this);
+}
+
+bool Vi::flush_extra() noexcept {
+  if (wired_ == nullptr || state_ != ViState::connected) return true;
+  Wired& w = *wired_;
+  const std::uint64_t start = monotonic_ns();
+  const auto waits = [&] {
+    nic_.progress();
+    nic_.poll_carrier();
+    if (state_ != ViState::connected || wired_ == nullptr || w.wire->failed() ||
+        monotonic_ns() - start > kDrainLimitNs)
+      return false;
+    sched_yield();
+    return true;
+  };
+  while (!w.pieces.empty()) {
+    if (w.lines_posted == tx_seq_ &&
+        w.wire->post(std::span(&w.pieces.front().piece, 1), 0, false)) {
+      w.pieces.pop_front();
+      continue;
+    }
+    if (!waits()) return false;
+  }
+  while (!w.wire->drained())
+    if (!waits()) return false;
+  return !w.wire->failed();
+}
+
+bool Vi::write_remote(const std::byte* from, std::size_t bytes, std::uint64_t to,
+                      std::uint32_t key) noexcept {
+  return wired_ != nullptr && wired_->connected && wired_->wire->write(from, bytes, to, key);
+}
+
+bool Vi::read_remote(std::byte* to, std::size_t bytes, std::uint64_t from,
+                     std::uint32_t key) noexcept {
+  return wired_ != nullptr && wired_->connected && wired_->wire->read(to, bytes, from, key);
+}
+
+// Receiving.
+
+void Vi::take_note(std::uint32_t note) noexcept {
+  if (wired_ == nullptr || rx_slots_ == nullptr) return;
+  Wired& w = *wired_;
+  switch (static_cast<Sign>(note >> kSignShift)) {
+    case Sign::lines:
+      return take_lines(note & kNumberMask);
+    case Sign::wake_me:
+      w.wake_wanted = true;
+      if (rx_released_ != rx_seq_)
+        release_slots();
+      else if (w.published_unseen || w.counters_changed)
+        post_counters();
+      return;
+    case Sign::wake:
+      w.wake_asked = false;
+      return;
+  }
+}
+
+void Vi::take_lines(std::uint32_t number) noexcept {
+  Wired& w = *wired_;
+  Slot& first = rx_slots_[w.lines_arrived & rx_mask_];
+  const std::uint32_t lines = 1 + header::extra_lines(first.header.load(std::memory_order_relaxed));
+  if (number != (static_cast<std::uint32_t>(w.lines_arrived) & kNumberMask) || lines > kMaxLines) {
+    nic_.job_.log().write(LogLevel::error, "rank " + std::to_string(index(peer_)) +
+                                               " has sent a line out of turn: the connection ends");
+    return fail(ErrorCause::format);
+  }
+  for (std::uint32_t i = lines; i-- > 0;) turn_phase(rx_slots_[(w.lines_arrived + i) & rx_mask_]);
+  w.lines_arrived += lines;
+  if (hot_at_ < 0) receive_cq_->ready_.push_back(this);
+}
+
+// The NIC's part.
+
+void Nic::poll_carrier() noexcept {
+  std::array<WireEvent, 32> events;
+  const std::size_t n = carrier_->poll(events);
+  for (std::size_t i = 0; i < n; ++i) {
+    Vi& vi = *static_cast<Vi*>(events[i].owner);
+    if (events[i].failure == ErrorCause::none)
+      vi.take_note(events[i].note);
+    else
+      vi.peer_closed(events[i].failure);
+  }
+  if (held_back_.empty()) return;
+  const auto held = std::move(held_back_);
+  held_back_.clear();
+  for (Vi* vi : held) {
+    vi->wired_->held_back = false;
+    vi->carry_on();
+  }
+}
+
+bool Nic::carrier_busy() const noexcept {
+  return carrier_ != nullptr && (!carrier_->all_delivered() || !held_back_.empty());
+}
+
+void Nic::take_letters() {
+  carrier_->progress([this](Rank from, std::span<const std::byte> bytes) {
+    Letter letter;
+    RemotePart part;
+    if (bytes.size() != sizeof letter && bytes.size() != sizeof letter + sizeof part) return;
+    std::memcpy(static_cast<void*>(&letter), bytes.data(), sizeof letter);
+    const bool with_part = bytes.size() > sizeof letter;
+    if (with_part) std::memcpy(&part, bytes.data() + sizeof letter, sizeof part);
+    handle(from, letter, with_part ? &part : nullptr);
+  });
+  if (!carrier_->all_delivered()) look_for_closed_peers();
+}
+
+/// Peers that wait for the others in their Job's destructor have ended their NIC: they read no more
+/// letters.
+void Nic::look_for_closed_peers() {
+  constexpr std::uint64_t kEveryNs = 50'000'000;
+  constexpr std::uint64_t kSilenceNs = 100'000'000;
+  const std::uint64_t now = monotonic_ns();
+  if (now - looked_for_closed_ns_ < kEveryNs) return;
+  looked_for_closed_ns_ = now;
+  for (const Rank silent : carrier_->silent_for(kSilenceNs)) {
+    const RankRecord& record = job_.record(silent);
+    if (record.finalizing.load() != 0 || record.state.load() == RankState::finalized)
+      part_from([silent](Rank rank) { return rank == silent; }, ErrorCause::disconnected);
+  }
+}
+
+/// Before this rank sleeps: an event of the carrier's rings its doorbell, and peers whose counters
+/// it may wait for tell of them.
+void Nic::arm_carrier() noexcept {
+  for (Vi* vi : wired_vis_)
+    if (vi->wired_ != nullptr) vi->ask_to_be_woken();
+  carrier_->arm();
+  poll_carrier();
+  progress();
+}
+
+// The end.
+
+/// Waits until all that was sent has arrived, or the peer has ended the connection, too.
+void Vi::drain_wire() noexcept {
+  if (wired_ == nullptr || !wired_->connected) return;
+  const std::uint64_t start = monotonic_ns();
+  while (!final_received_ && !nic_.job_.is_lost(peer_) && !wired_->wire->failed() &&
+         monotonic_ns() - start < kDrainLimitNs) {
+    carry_on();
+    if (wired_->lines_posted == tx_seq_ && !wired_->counters_changed && wired_->wire->drained())
+      return;
+    if (nic_.in_progress_ == std::this_thread::get_id()) return;
+    nic_.progress();
+    sched_yield();
+  }
+}
+
+/// No write of the peer's, and none to it, from here on.
+void Vi::part_wire() noexcept {
+  if (wired_ == nullptr) return;
+  std::erase(nic_.held_back_, this);
+  std::erase(receive_cq_->ready_, this);
+  wired_.reset();
+}
+
+}  // namespace viaduct::via::shm

@@ -1,0 +1,46 @@
+#pragma once
+/// @file
+/// Provider verbs: InfiniBand, RoCE and Soft-RoCE by libibverbs' reliable connections. The library
+/// is loaded when a NIC is opened: a program runs where it is missing.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "via/carrier.hpp"
+#include "via/nic.hpp"
+
+namespace viaduct::via::verbs {
+
+/// Opens a NIC on @p device ("": VIADUCT_VERBS_DEVICE). Collective.  Throws Error: the library is
+/// missing, there is no device, no port of it is up, or this build is without the provider.
+[[nodiscard]] std::unique_ptr<via::Nic> open(Job& job, std::string_view device = {});
+
+/// The same as a carrier of shm's inline VIs (via/carrier.hpp).
+[[nodiscard]] std::unique_ptr<via::Carrier> open_carrier(Job& job, std::string_view device = {});
+
+/// A port of an RDMA device, as viaduct-info shows it.
+struct PortInfo {
+  std::string device;
+  std::uint32_t port = 0;
+  bool active = false;
+  bool ethernet = false;        ///< RoCE; else InfiniBand
+  std::uint32_t mtu_bytes = 0;  ///< of packets
+  double gigabits_per_second = 0;
+  std::int32_t gid_index = -1;  ///< that would be used, -1: none
+  std::string gid;              ///< as text
+  std::string gid_type;         ///< "InfiniBand", "RoCE v1", "RoCE v2"
+};
+
+struct Found {
+  std::string problem;  ///< why there are no ports, with the remedy; or empty
+  std::vector<PortInfo> ports;
+  std::int32_t chosen = -1;  ///< which of them a NIC would take, -1: none
+};
+
+/// Looks at the machine. Throws nothing.
+[[nodiscard]] Found find_ports();
+
+}  // namespace viaduct::via::verbs

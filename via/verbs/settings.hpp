@@ -1,0 +1,30 @@
+#pragma once
+/// @file
+/// Settings of provider verbs and the table that describes them.
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "runtime/config.hpp"
+
+namespace viaduct::via::verbs {
+
+struct Settings {
+  std::string device;
+  std::int64_t max_regions = 0;
+  std::int64_t max_queue_depth = 0;
+  std::int64_t inline_bytes = 0;
+  std::int64_t timeout = 0;
+  std::int64_t retries = 0;
+  std::int64_t rnr_retries = 0;
+  std::int64_t service_level = 0;
+  std::int64_t traffic_class = 0;
+  std::int64_t wire_depth = 0;
+  std::int64_t wire_inline_bytes = 0;
+  bool shared_receives = true;
+};
+
+[[nodiscard]] std::span<const config::Option> options() noexcept;
+
+}  // namespace viaduct::via::verbs

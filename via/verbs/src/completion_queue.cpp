@@ -1,0 +1,193 @@
+#include "via/verbs/src/completion_queue.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <string>
+
+#include "runtime/clock.hpp"
+#include "runtime/error.hpp"
+#include "via/verbs/src/nic.hpp"
+
+namespace viaduct::via::verbs {
+
+CompletionQueue::CompletionQueue(Nic& nic, std::size_t capacity) : nic_(nic) {
+  resize(capacity);
+  nic_.queues_.push_back(this);
+}
+
+CompletionQueue::~CompletionQueue() {
+  if (notifier_.joinable()) {
+    stop_.store(true);
+    ring_doorbell(nic_.job_.record(nic_.job_.rank()));
+    notifier_.join();
+  }
+  std::erase(nic_.queues_, this);
+  if (device_queue_ != nullptr) library().destroy_cq(device_queue_);
+}
+
+void CompletionQueue::resize(std::size_t capacity) {
+  const std::uint32_t most = nic_.attributes_.max_completion_queue;
+  if (capacity == 0 || capacity > most)
+    throw Error(std::errc::invalid_argument, "completion queue of " + std::to_string(capacity) +
+                                                 " entries: the NIC allows 1 to " +
+                                                 std::to_string(most));
+  if (capacity < promised_)
+    throw Error(std::errc::invalid_argument, "completion queue of " + std::to_string(capacity) +
+                                                 " entries: the queues attached to it may hold " +
+                                                 std::to_string(promised_) +
+                                                 " descriptors; destroy a VI first");
+  const std::size_t size = std::bit_ceil(capacity);
+  auto ring = std::make_unique<Completion[]>(size);
+  std::size_t n = 0;
+  for (; ring_head_ != ring_tail_; ++ring_head_) ring[n++] = ring_[ring_head_ & ring_mask_];
+  ring_ = std::move(ring);
+  ring_mask_ = size - 1;
+  ring_head_ = 0;
+  ring_tail_ = n;
+  capacity_ = capacity;
+}
+
+void CompletionQueue::promise(std::size_t depth, std::size_t requests) {
+  if (promised_ + depth > capacity_)
+    throw Error(std::errc::no_buffer_space,
+                "a work queue of " + std::to_string(depth) +
+                    " descriptors does not fit a completion queue of " + std::to_string(capacity_) +
+                    " entries, " + std::to_string(promised_) +
+                    " of them taken by other queues: resize() it first");
+  promised_ += depth;
+  requests_ += requests;
+  try {
+    grow_device_queue();
+  } catch (...) {
+    promised_ -= depth;
+    requests_ -= requests;
+    throw;
+  }
+}
+
+/// The device's queue has a place for every work request: it is never overrun.
+void CompletionQueue::grow_device_queue() {
+  constexpr std::size_t kLeast = 64;
+  const auto most = static_cast<std::size_t>(nic_.device_.limits().max_cqe);
+  if (device_queue_ == nullptr) {
+    const auto entries = static_cast<int>(std::min(std::max(requests_, kLeast), most));
+    device_queue_ =
+        library().create_cq(nic_.device_.context(), entries, this, nic_.events_.channel(), 0);
+    if (device_queue_ == nullptr)
+      throw Error(errno, "RDMA device " + nic_.device_.name() + " makes no completion queue of " +
+                             std::to_string(entries) +
+                             " entries (memory lock limit too small? 'ulimit -l unlimited')");
+  }
+  if (requests_ <= static_cast<std::size_t>(device_queue_->cqe)) return;
+  const std::size_t entries = std::min(2 * requests_, most);
+  const int error =
+      entries < requests_ ? ENOMEM : library().resize_cq(device_queue_, static_cast<int>(entries));
+  if (error != 0)
+    throw Error(error, "RDMA device " + nic_.device_.name() + " makes no completion queue of " +
+                           std::to_string(requests_) + " entries, of at most " +
+                           std::to_string(most));
+}
+
+void CompletionQueue::forget(Vi& vi, std::size_t depth, std::size_t requests) noexcept {
+  promised_ -= depth;
+  requests_ -= requests;
+  std::size_t to = ring_head_;
+  for (std::size_t i = ring_head_; i != ring_tail_; ++i)
+    if (ring_[i & ring_mask_].vi != &vi) ring_[to++ & ring_mask_] = ring_[i & ring_mask_];
+  ring_tail_ = to;
+}
+
+bool CompletionQueue::reap() noexcept {
+  if (device_queue_ == nullptr) return false;
+  bool any = false;
+  for (;;) {
+    if (taken_head_ == taken_tail_) {
+      const int n = ibv_poll_cq(device_queue_, static_cast<int>(kBatch), taken_.data());
+      if (n <= 0) return any;
+      taken_head_ = 0;
+      taken_tail_ = static_cast<std::uint32_t>(n);
+    }
+    any = true;
+    const ibv_wc wc = taken_[taken_head_++];
+    nic_.deliver(wc);
+  }
+}
+
+void CompletionQueue::look() noexcept {
+  reap();
+  if (++polls_ % kHousekeeping == 0) nic_.progress_connections();
+}
+
+Status CompletionQueue::pop(Completion& out) noexcept {
+  out = ring_[ring_head_++ & ring_mask_];
+  auto& vi = static_cast<Vi&>(*out.vi);
+  if (out.queue == Queue::send)
+    --vi.send_outstanding_;
+  else
+    --vi.receive_outstanding_;
+  return Status::ok;
+}
+
+Status CompletionQueue::wait(Completion& out, std::int64_t timeout_ns) noexcept {
+  const std::uint64_t start = monotonic_ns();
+  Backoff backoff(nic_.job_.wait_policy());
+  for (;;) {
+    if (poll(out) == Status::ok) return Status::ok;
+    const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
+    if (timeout_ns >= 0 && waited >= timeout_ns) return Status::timeout;
+    if (backoff.next() == Backoff::Stage::block_now)
+      nic_.sleep(timeout_ns < 0 ? -1 : timeout_ns - waited, this);
+  }
+}
+
+Status CompletionQueue::notify(std::function<void()> ready) {
+  if (armed_.exchange(true)) return Status::bad_state;
+  const bool from_callback = notifier_.get_id() == std::this_thread::get_id();
+  if (!from_callback && notifier_.joinable()) notifier_.join();
+  event_.store(false);
+  nic_.events_.letters().store(false);
+  arm();
+  nic_.mail_->arm();
+  reap();
+  nic_.progress();
+  ready_ = std::move(ready);
+  notice_epoch_ = nic_.life_epoch_;
+  if (from_callback)
+    armed_again_ = true;
+  else
+    notifier_ = std::thread([this] { run_notifier(); });
+  return Status::ok;
+}
+
+/// For the notifying thread: the device has told of a completion, the ring has one, or there is a
+/// letter.
+bool CompletionQueue::worth_a_poll() noexcept {
+  if (nic_.events_.letters().exchange(false)) {  // or an acknowledgement
+    nic_.mail_->arm();
+    if (nic_.mail_->letter_waiting()) return true;
+  }
+  return event_.load() ||
+         std::atomic_ref(ring_tail_).load(std::memory_order_acquire) != ring_head_ ||
+         nic_.job_.life_epoch() != notice_epoch_;
+}
+
+/// Once for each notice; the callback may have armed the next one.
+void CompletionQueue::run_notifier() noexcept {
+  constexpr std::int64_t kCapNs = 5'000'000;  // what the owner flushes by itself rings no bell
+  RankRecord& record = nic_.job_.record(nic_.job_.rank());
+  do {
+    armed_again_ = false;
+    const std::function<void()> ready = std::move(ready_);
+    while (!stop_.load() && !worth_a_poll()) {
+      const std::uint32_t seen = record.doorbell.load();
+      record.sleeping.fetch_add(1);
+      if (!worth_a_poll()) futex_wait(record.doorbell, seen, kCapNs);
+      record.sleeping.fetch_sub(1);
+    }
+    armed_.store(false);
+    if (!stop_.load()) ready();
+  } while (armed_again_);
+}
+
+}  // namespace viaduct::via::verbs

@@ -1,0 +1,95 @@
+#pragma once
+/// @file
+/// Completion queues of provider verbs: a queue of the device's, whose entries become completions
+/// of descriptors in a ring of ours. What is flushed comes into the ring without the device.
+
+#include <infiniband/verbs.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "via/completion_queue.hpp"
+
+namespace viaduct::via::verbs {
+
+class Nic;
+class Vi;
+
+class CompletionQueue final : public via::CompletionQueue {
+ public:
+  CompletionQueue(Nic& nic, std::size_t capacity);
+  ~CompletionQueue() override;
+
+  Status poll(Completion& out) noexcept override {
+    if (ring_head_ == ring_tail_) {
+      look();
+      if (ring_head_ == ring_tail_) return Status::retry;
+    }
+    return pop(out);
+  }
+  Status wait(Completion& out, std::int64_t timeout_ns) noexcept override;
+  Status notify(std::function<void()> ready) override;
+  void resize(std::size_t capacity) override;
+  [[nodiscard]] std::size_t capacity() const noexcept override { return capacity_; }
+
+  // For the NIC and its VIs.
+
+  /// Room for @p depth completions more, of @p requests work requests; undone by forget().
+  void promise(std::size_t depth, std::size_t requests);
+  void forget(Vi& vi, std::size_t depth, std::size_t requests) noexcept;
+  /// The device's queue; there from the first promise on.
+  [[nodiscard]] ibv_cq* device_queue() const noexcept { return device_queue_; }
+  void push(const Completion& completion) noexcept {
+    ring_[ring_tail_ & ring_mask_] = completion;
+    // The notifying thread looks at it.
+    std::atomic_ref(ring_tail_).store(ring_tail_ + 1, std::memory_order_release);
+  }
+  /// reap(), unless the queue has a notifying thread, which may be polling it.
+  void reap_for_owner() noexcept {
+    if (!notifier_.joinable()) reap();
+  }
+  /// Takes in what the device has completed. Answers whether there was anything.
+  bool reap() noexcept;
+  void arm() noexcept {
+    if (device_queue_ != nullptr) (void)ibv_req_notify_cq(device_queue_, 0);
+  }
+  [[nodiscard]] bool ring_empty() const noexcept { return ring_head_ == ring_tail_; }
+  /// The device has told of a completion, after arm(). From the NIC's thread.
+  void note_event() noexcept { event_.store(true); }
+
+ private:
+  static constexpr std::uint64_t kHousekeeping = 64;  // polls
+  static constexpr std::uint32_t kBatch = 16;
+
+  void look() noexcept;
+  Status pop(Completion& out) noexcept;
+  void grow_device_queue();
+  void run_notifier() noexcept;
+  [[nodiscard]] bool worth_a_poll() noexcept;
+
+  std::size_t ring_head_ = 0, ring_tail_ = 0, ring_mask_ = 0;
+  std::unique_ptr<Completion[]> ring_;
+  ibv_cq* device_queue_ = nullptr;
+  std::uint64_t polls_ = 0;
+  // Taken from the device and not yet delivered: a delivery may come back to reap().
+  std::array<ibv_wc, kBatch> taken_;
+  std::uint32_t taken_head_ = 0, taken_tail_ = 0;
+  Nic& nic_;
+  std::size_t capacity_ = 0;
+  std::size_t promised_ = 0;
+  std::size_t requests_ = 0;  // work requests of the attached queues
+  std::function<void()> ready_;
+  std::uint32_t notice_epoch_ = 0;
+  std::thread notifier_;
+  bool armed_again_ = false;  // by the callback
+  std::atomic<bool> event_{false};
+  std::atomic<bool> armed_{false};
+  std::atomic<bool> stop_{false};
+};
+
+}  // namespace viaduct::via::verbs

@@ -1,0 +1,309 @@
+/// Letters of provider verbs, and everything that is not on the data path: called between polls.
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "runtime/clock.hpp"
+#include "runtime/error.hpp"
+#include "via/verbs/src/nic.hpp"
+
+namespace viaduct::via::verbs {
+
+/// Errors show as completions: those of queues that nobody polls are to be noticed, too.
+void Nic::progress() noexcept {
+  for (std::size_t i = 0; i < queues_.size(); ++i) queues_[i]->reap_for_owner();
+  progress_connections();
+}
+
+void Nic::progress_connections() noexcept {
+  if (in_progress_.exchange(true)) return;
+  try {
+    mail_->progress([this](Rank from, std::span<const std::byte> bytes) {
+      Letter letter;
+      if (bytes.size() != sizeof letter) return;
+      std::memcpy(&letter, bytes.data(), sizeof letter);
+      handle(from, letter);
+    });
+    if (life_epoch_ != job_.life_epoch()) look_for_lost_peers();
+    if (events_.any()) handle_device_events();
+    if (!mail_->all_delivered()) look_for_closed_peers();
+  } catch (const std::exception& e) {
+    job_.log().write(LogLevel::error, e.what());
+  }
+  in_progress_.store(false);
+}
+
+void Nic::handle(Rank from, const Letter& letter) {
+  Vi* const vi = find_vi(letter.target_vi);
+  const bool of_this_pair = vi != nullptr && vi->peer_ == from;
+  switch (letter.kind) {
+    case LetterKind::request:
+    case LetterKind::peer_request:
+      return handle_request(from, letter);
+    case LetterKind::accept:
+    case LetterKind::reject:
+      return handle_answer(from, letter);
+    case LetterKind::ready:
+      if (of_this_pair) vi->peer_is_ready();
+      return;
+    case LetterKind::cancel: {
+      std::erase_if(unmatched_, [&](const Unmatched& u) {
+        return u.from == from && u.letter.source_vi == letter.source_vi;
+      });
+      for (Vi* met : vis_)  // we had taken it up already
+        if (met != nullptr && met->state_ == ViState::connected && met->peer_ == from &&
+            met->peer_vi_ == letter.source_vi)
+          return met->peer_closed(ErrorCause::disconnected);
+      return;
+    }
+    case LetterKind::disconnect:
+      if (of_this_pair) vi->peer_closed(ErrorCause::disconnected);
+      return;
+    case LetterKind::error:
+      if (of_this_pair) vi->peer_closed(static_cast<ErrorCause>(letter.detail));
+      return;
+    case LetterKind::none:
+      return;
+  }
+}
+
+void Nic::handle_request(Rank from, const Letter& letter) {
+  if (letter.kind == LetterKind::peer_request) {
+    for (Vi* vi : vis_) {
+      if (vi == nullptr || vi->state_ != ViState::connecting ||
+          vi->asked_ != LetterKind::peer_request || vi->peer_ != from ||
+          vi->discriminator_ != letter.discriminator ||
+          (from == job_.rank() && vi->id_ == letter.source_vi))
+        continue;
+      if (!vi->compatible(letter))  // the peer finds the same when our request reaches it
+        return vi->answer(ConnectResult::mismatch);
+      if (try_attach(*vi, letter)) send(from, vi->make_letter(LetterKind::ready));
+      return;
+    }
+  }
+  unmatched_.push_back({from, letter, next_ticket_++, false});
+  if (letter.kind == LetterKind::peer_request && incoming_peer_)
+    incoming_peer_(from, letter.discriminator);
+}
+
+/// False: the device does not connect; the attempt has been answered.
+bool Nic::try_attach(Vi& vi, const Letter& letter) noexcept {
+  try {
+    vi.attach(letter);
+    return true;
+  } catch (const std::exception& e) {
+    job_.log().write(LogLevel::error, e.what());
+    vi.answer(ConnectResult::unreachable);
+    return false;
+  }
+}
+
+void Nic::handle_answer(Rank from, const Letter& letter) {
+  Vi* vi = find_vi(letter.target_vi);
+  const bool waits = vi != nullptr && vi->state_ == ViState::connecting && vi->peer_ == from;
+  if (letter.kind == LetterKind::reject) {
+    if (waits) vi->answer(static_cast<ConnectResult>(letter.detail));
+    return;
+  }
+  if (waits) {
+    if (!try_attach(*vi, letter)) return;
+    vi->peer_is_ready();
+    return send(from, vi->make_letter(LetterKind::ready));
+  }
+  Letter gone;  // the requester has given up meanwhile
+  gone.kind = LetterKind::disconnect;
+  gone.target_vi = letter.source_vi;
+  send(from, gone);
+}
+
+void Nic::look_for_lost_peers() {
+  life_epoch_ = job_.life_epoch();
+  for (std::uint32_t r = 0; r < job_.size(); ++r)
+    if (job_.is_lost(Rank{r})) part_from(Rank{r}, ErrorCause::connection_lost);
+}
+
+/// Peers that wait for the others in their Job's destructor have ended their NIC: they read no more
+/// letters.
+void Nic::look_for_closed_peers() {
+  constexpr std::uint64_t kEveryNs = 50'000'000;
+  constexpr std::uint64_t kSilenceNs = 100'000'000;
+  const std::uint64_t now = monotonic_ns();
+  if (now - looked_for_closed_ns_ < kEveryNs) return;
+  looked_for_closed_ns_ = now;
+  for (const Rank rank : mail_->silent_for(kSilenceNs)) {
+    const RankRecord& record = job_.record(rank);
+    if (record.finalizing.load() != 0 || record.state.load() == RankState::finalized)
+      part_from(rank, ErrorCause::disconnected);
+  }
+}
+
+/// Ends everything with a rank whose NIC is no more.
+void Nic::part_from(Rank rank, ErrorCause cause) {
+  mail_->forget(rank);
+  std::erase_if(unmatched_, [&](const Unmatched& u) { return u.from == rank; });
+  for (std::size_t i = 0; i < vis_.size(); ++i) {
+    Vi* vi = vis_[i];
+    if (vi == nullptr || vi->state_ == ViState::idle || vi->peer_ != rank) continue;
+    if (vi->state_ == ViState::connecting)
+      vi->answer(ConnectResult::unreachable);
+    else
+      vi->peer_closed(cause);
+  }
+}
+
+void Nic::handle_device_events() {
+  for (const Events::DeviceEvent& event : events_.take()) {
+    switch (event.type) {
+      case IBV_EVENT_QP_FATAL:
+      case IBV_EVENT_QP_REQ_ERR:
+      case IBV_EVENT_QP_ACCESS_ERR:
+        for (Vi* vi : vis_)
+          if (vi != nullptr && vi->pair_ != nullptr && vi->pair_->name().number == event.pair) {
+            vi->send_cq_->reap();
+            vi->receive_cq_->reap();
+            vi->fail(event.type == IBV_EVENT_QP_ACCESS_ERR ? ErrorCause::protection
+                                                           : ErrorCause::transport);
+            break;
+          }
+        break;
+      case IBV_EVENT_CQ_ERR:
+        report({ErrorCause::queue_overrun, nullptr,
+                static_cast<CompletionQueue*>(const_cast<void*>(event.queue)), job_.rank()});
+        break;
+      case IBV_EVENT_PORT_ERR:
+      case IBV_EVENT_DEVICE_FATAL:
+        report({ErrorCause::transport, nullptr, nullptr, job_.rank()});
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+void Nic::report(const AsyncError& error) noexcept {
+  if (on_error_) {
+    on_error_(error);
+    return;
+  }
+  if (error.cause == ErrorCause::disconnected) return;
+  job_.log().write(LogLevel::warn, error.vi == nullptr
+                                       ? "verbs: port " + std::to_string(device_.port()) +
+                                             " of device " + device_.name() + ": " +
+                                             to_string(error.cause)
+                                       : "verbs: VI to rank " + std::to_string(index(error.peer)) +
+                                             " failed: " + to_string(error.cause));
+}
+
+/// Sleeps until a completion of @p queue (may be null), a letter, a device event, a lost rank, or
+/// the end of the time; returns early when there is one. The caller has looked and found nothing.
+void Nic::sleep(std::int64_t timeout_ns, CompletionQueue* queue) noexcept {
+  RankRecord& record = job_.record(job_.rank());
+  const std::uint32_t seen = record.doorbell.load();
+  record.sleeping.fetch_add(1);
+  if (queue != nullptr) queue->arm();
+  events_.letters().store(false);
+  mail_->arm();
+  progress();
+  bool found = events_.any() || life_epoch_ != job_.life_epoch();
+  if (queue != nullptr) found = queue->reap() || !queue->ring_empty() || found;
+  constexpr std::int64_t kCapNs = 10'000'000;  // until a letter is repeated
+  if (!mail_->all_delivered() && (timeout_ns < 0 || timeout_ns > kCapNs)) timeout_ns = kCapNs;
+  if (!found) {
+    count(kSleeps);
+    futex_wait(record.doorbell, seen, timeout_ns);
+  }
+  record.sleeping.fetch_sub(1);
+  progress();
+}
+
+bool Nic::progress_until(const std::function<bool()>& done, std::int64_t timeout_ns) {
+  const std::uint64_t start = monotonic_ns();
+  Backoff backoff(job_.wait_policy());
+  for (;;) {
+    progress();
+    if (done()) return true;
+    const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
+    if (timeout_ns >= 0 && waited >= timeout_ns) return false;
+    if (backoff.next() == Backoff::Stage::block_now) {
+      // progress() in sleep() may have brought about what is waited for: a short sleep at first.
+      constexpr std::int64_t kShortNs = 2'000'000;
+      const std::int64_t left = timeout_ns < 0 ? kShortNs : timeout_ns - waited;
+      sleep(std::min(left, kShortNs), nullptr);
+    }
+  }
+}
+
+// Client and server form.
+
+Status Nic::listen(std::uint64_t discriminator, ConnectionRequest& out, std::int64_t timeout_ns) {
+  auto found = unmatched_.end();
+  const auto look = [&] {
+    found = std::find_if(unmatched_.begin(), unmatched_.end(), [&](const Unmatched& u) {
+      return u.letter.kind == LetterKind::request && u.letter.discriminator == discriminator &&
+             !u.offered;
+    });
+    return found != unmatched_.end();
+  };
+  if (!progress_until(look, timeout_ns)) return Status::timeout;
+  found->offered = true;
+  out.from = found->from;
+  out.discriminator = discriminator;
+  out.reliability = static_cast<Reliability>(found->letter.detail);
+  out.ticket = found->ticket;
+  return Status::ok;
+}
+
+Status Nic::accept(const ConnectionRequest& request, via::Vi& to) {
+  auto& vi = static_cast<Vi&>(to);
+  const auto found = std::find_if(unmatched_.begin(), unmatched_.end(),
+                                  [&](const Unmatched& u) { return u.ticket == request.ticket; });
+  if (vi.state_ != ViState::idle) return Status::bad_state;
+  if (job_.is_lost(request.from)) return Status::peer_lost;
+  if (found == unmatched_.end()) return Status::bad_argument;
+  const Letter letter = found->letter;
+  unmatched_.erase(found);
+  if (!vi.compatible(letter)) {
+    refuse(request.from, letter, ConnectResult::mismatch);
+    return Status::bad_argument;
+  }
+  vi.peer_ = request.from;
+  vi.discriminator_ = request.discriminator;
+  vi.make_pair();
+  vi.attach(letter);
+  send(request.from, vi.make_letter(LetterKind::accept));
+  return Status::ok;
+}
+
+void Nic::refuse(Rank to, const Letter& request, ConnectResult why) {
+  Letter letter;
+  letter.kind = LetterKind::reject;
+  letter.target_vi = request.source_vi;
+  letter.detail = static_cast<std::uint32_t>(why);
+  send(to, letter);
+}
+
+void Nic::reject(const ConnectionRequest& request) {
+  const auto found = std::find_if(unmatched_.begin(), unmatched_.end(),
+                                  [&](const Unmatched& u) { return u.ticket == request.ticket; });
+  if (found == unmatched_.end()) return;
+  refuse(found->from, found->letter, ConnectResult::rejected);
+  unmatched_.erase(found);
+}
+
+void Nic::reject_peer(Rank from, std::uint64_t discriminator) {
+  const auto found = find_unmatched(from, discriminator);
+  if (found == unmatched_.end()) return;
+  refuse(from, found->letter, ConnectResult::rejected);
+  unmatched_.erase(found);
+}
+
+std::vector<Nic::Unmatched>::iterator Nic::find_unmatched(Rank from,
+                                                          std::uint64_t discriminator) noexcept {
+  return std::find_if(unmatched_.begin(), unmatched_.end(), [&](const Unmatched& u) {
+    return u.from == from && u.letter.kind == LetterKind::peer_request &&
+           u.letter.discriminator == discriminator;
+  });
+}
+
+}  // namespace viaduct::via::verbs

@@ -1,0 +1,324 @@
+#include "via/verbs/src/device.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <optional>
+
+#include "runtime/error.hpp"
+
+namespace viaduct::via::verbs {
+
+namespace {
+
+/// A candidate: a port, and the best address that it has.
+struct Candidate {
+  ibv_device* device;
+  PortInfo info;
+};
+
+/// The devices there are; freed with the list.
+class DeviceList {
+ public:
+  DeviceList() : list_(library().get_device_list(&count_)) {}
+  ~DeviceList() {
+    if (list_ != nullptr) library().free_device_list(list_);
+  }
+  DeviceList(const DeviceList&) = delete;
+  DeviceList& operator=(const DeviceList&) = delete;
+  [[nodiscard]] ibv_device** begin() const noexcept { return list_; }
+  [[nodiscard]] ibv_device** end() const noexcept { return list_ + count_; }
+
+ private:
+  int count_ = 0;
+  ibv_device** list_;
+};
+
+std::string text_of(const ibv_gid& gid) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  inet_ntop(AF_INET6, gid.raw, text.data(), text.size());
+  return text.data();
+}
+
+const char* text_of_type(std::uint32_t type) noexcept {
+  switch (type) {
+    case IBV_GID_TYPE_IB:
+      return "InfiniBand";
+    case IBV_GID_TYPE_ROCE_V1:
+      return "RoCE v1";
+    default:
+      return "RoCE v2";
+  }
+}
+
+bool is_link_local(const ibv_gid& gid) noexcept {
+  return gid.raw[0] == 0xfe && (gid.raw[1] & 0xc0) == 0x80;
+}
+bool is_ipv4(const ibv_gid& gid) noexcept {
+  static constexpr std::uint8_t kPrefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  return std::memcmp(gid.raw, kPrefix, sizeof kPrefix) == 0;
+}
+
+/// How good an address is: routed ones of RoCE v2 first, those of IPv4 before others, then what is
+/// good on one link only. Zero: not to be used.
+int merit(const ibv_gid_entry& entry, bool ethernet) noexcept {
+  static constexpr ibv_gid kNone{};
+  if (std::memcmp(entry.gid.raw, kNone.raw, sizeof kNone.raw) == 0) return 0;
+  if (!ethernet) return entry.gid_index == 0 ? 2 : 1;
+  const int routed = is_link_local(entry.gid) ? 0 : is_ipv4(entry.gid) ? 2 : 1;
+  return (entry.gid_type == IBV_GID_TYPE_ROCE_V2 ? 4 : 1) + routed;
+}
+
+std::optional<ibv_gid_entry> gid_at(ibv_context* context, std::uint32_t port, std::uint32_t at) {
+  ibv_gid_entry entry{};
+  if (library().query_gid_ex(context, port, at, &entry, 0, sizeof entry) != 0) return std::nullopt;
+  return entry;
+}
+
+std::optional<ibv_gid_entry> best_gid(ibv_context* context, std::uint32_t port,
+                                      const ibv_port_attr& attributes) {
+  const bool ethernet = attributes.link_layer == IBV_LINK_LAYER_ETHERNET;
+  std::optional<ibv_gid_entry> best;
+  for (int i = 0; i < attributes.gid_tbl_len; ++i) {
+    const auto entry = gid_at(context, port, static_cast<std::uint32_t>(i));
+    if (entry && merit(*entry, ethernet) > (best ? merit(*best, ethernet) : 0)) best = entry;
+  }
+  return best;
+}
+
+double speed_of(const ibv_port_attr& attributes) noexcept {
+  double lane = 2.5;
+  switch (attributes.active_speed) {
+    case 2:
+      lane = 5;
+      break;
+    case 4:
+    case 8:
+      lane = 10;
+      break;
+    case 16:
+      lane = 14;
+      break;
+    case 32:
+      lane = 25;
+      break;
+    case 64:
+      lane = 50;
+      break;
+    case 128:
+      lane = 100;
+      break;
+    default:
+      break;
+  }
+  switch (attributes.active_width) {
+    case 2:
+      return 4 * lane;
+    case 4:
+      return 8 * lane;
+    case 8:
+      return 12 * lane;
+    case 16:
+      return 2 * lane;
+    default:
+      return lane;
+  }
+}
+
+PortInfo describe(ibv_context* context, std::uint8_t port, std::string name) {
+  PortInfo info;
+  info.device = std::move(name);
+  info.port = port;
+  ibv_port_attr attributes{};
+  if (query_port(context, port, attributes) != 0) return info;
+  info.active = attributes.state == IBV_PORT_ACTIVE;
+  info.ethernet = attributes.link_layer == IBV_LINK_LAYER_ETHERNET;
+  info.mtu_bytes = 128U << static_cast<unsigned>(attributes.active_mtu);
+  info.gigabits_per_second = speed_of(attributes);
+  if (const auto gid = best_gid(context, port, attributes)) {
+    info.gid_index = static_cast<std::int32_t>(gid->gid_index);
+    info.gid = text_of(gid->gid);
+    info.gid_type = text_of_type(gid->gid_type);
+  }
+  return info;
+}
+
+std::vector<Candidate> candidates(const DeviceList& list) {
+  std::vector<Candidate> all;
+  for (ibv_device* device : list) {
+    ibv_context* context = library().open_device(device);
+    if (context == nullptr) continue;
+    ibv_device_attr limits{};
+    if (library().query_device(context, &limits) == 0)
+      for (std::uint8_t port = 1; port <= limits.phys_port_cnt; ++port)
+        all.push_back({device, describe(context, port, library().get_device_name(device))});
+    library().close_device(context);
+  }
+  return all;
+}
+
+bool usable(const PortInfo& info) noexcept { return info.active && info.gid_index >= 0; }
+
+/// The fastest port that is up; the first of equals.
+std::int32_t choose(const std::vector<Candidate>& all) noexcept {
+  std::int32_t best = -1;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const PortInfo& info = all[i].info;
+    if (usable(info) &&
+        (best < 0 ||
+         info.gigabits_per_second > all[static_cast<std::size_t>(best)].info.gigabits_per_second))
+      best = static_cast<std::int32_t>(i);
+  }
+  return best;
+}
+
+/// One entry of VIADUCT_VERBS_DEVICE: NAME, NAME:PORT or NAME:PORT:GID-INDEX.
+struct Wish {
+  std::string name;
+  std::int32_t port = -1;
+  std::int32_t gid_index = -1;
+};
+
+Wish parse(std::string_view text, std::uint32_t turn) {
+  const auto entries = static_cast<std::uint32_t>(std::count(text.begin(), text.end(), ',')) + 1;
+  std::string_view entry = text;
+  for (std::uint32_t i = 0; i < turn % entries; ++i) entry.remove_prefix(entry.find(',') + 1);
+  entry = entry.substr(0, entry.find(','));
+  Wish wish;
+  const auto number = [&](std::int32_t& out) {
+    const std::size_t colon = entry.find(':');
+    if (colon == std::string_view::npos) return std::string_view{};
+    const std::string_view digits = entry.substr(colon + 1, entry.find(':', colon + 1) - colon - 1);
+    const auto [end, bad] = std::from_chars(digits.data(), digits.data() + digits.size(), out);
+    if (bad != std::errc() || end != digits.data() + digits.size() || out < 0)
+      throw Error(std::errc::invalid_argument,
+                  "VIADUCT_VERBS_DEVICE is '" + std::string(text) +
+                      "': a device is NAME, NAME:PORT or NAME:PORT:GID-INDEX, for example "
+                      "mlx5_0:1:3");
+    return entry.substr(0, colon);
+  };
+  const std::string_view name = entry.substr(0, entry.find(':'));
+  number(wish.port);
+  if (const std::size_t colon = entry.find(':'); colon != std::string_view::npos) {
+    entry.remove_prefix(colon + 1);
+    number(wish.gid_index);
+  }
+  wish.name = name;
+  return wish;
+}
+
+std::string list_of(const std::vector<Candidate>& all) {
+  std::string text;
+  for (const Candidate& c : all)
+    text += (text.empty() ? "" : ", ") + c.info.device + ":" + std::to_string(c.info.port) +
+            (c.info.active ? "" : " (down)");
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr& out) noexcept {
+  verbs_context* const extended = verbs_get_ctx_op(context, query_port);
+  return extended != nullptr ? extended->query_port(context, port, &out, sizeof out) : ENOSYS;
+}
+
+Device::Device(const Settings& settings, std::string_view wanted, std::uint32_t turn)
+    : settings_(settings) {
+  const DeviceList list;
+  const std::vector<Candidate> all = candidates(list);
+  if (all.empty())
+    throw Error(std::errc::no_such_device,
+                "provider verbs finds no RDMA device (ibv_devices lists them): load the device's "
+                "driver, for Soft-RoCE 'rdma link add rxe0 type rxe netdev eth0', or use provider "
+                "shm");
+  const Wish wish = wanted == "auto" ? Wish{} : parse(wanted, turn);
+  std::int32_t at = wish.name.empty() ? choose(all) : -1;
+  if (!wish.name.empty()) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Candidate& c) {
+      return c.info.device == wish.name &&
+             (wish.port < 0 ? usable(c.info)
+                            : c.info.port == static_cast<std::uint32_t>(wish.port));
+    });
+    if (found != all.end()) at = static_cast<std::int32_t>(found - all.begin());
+  }
+  if (at < 0)
+    throw Error(
+        std::errc::no_such_device,
+        wish.name.empty()
+            ? "no port of an RDMA device is up and has an address; there are: " + list_of(all)
+            : "there is no RDMA device '" + wish.name +
+                  "' with such a port that is up "
+                  "(VIADUCT_VERBS_DEVICE); there are: " +
+                  list_of(all));
+  const Candidate& chosen = all[static_cast<std::size_t>(at)];
+  name_ = chosen.info.device;
+  port_ = static_cast<std::uint8_t>(chosen.info.port);
+  const std::int32_t gid = wish.gid_index >= 0 ? wish.gid_index : chosen.info.gid_index;
+  context_ = library().open_device(chosen.device);
+  if (context_ == nullptr)
+    throw Error(errno, "cannot open RDMA device " + name_ +
+                           ": may this user read and write /dev/infiniband/uverbs*?");
+  const auto entry = gid_at(context_, port_, static_cast<std::uint32_t>(std::max(gid, 0)));
+  if (gid < 0 || !entry || library().query_device(context_, &limits_) != 0 ||
+      query_port(context_, port_, port_attributes_) != 0) {
+    library().close_device(context_);
+    throw Error(std::errc::no_such_device, "port " + std::to_string(port_) + " of RDMA device " +
+                                               name_ + " has no address of index " +
+                                               std::to_string(gid) + " (VIADUCT_VERBS_DEVICE)");
+  }
+  gid_ = entry->gid;
+  gid_index_ = static_cast<std::uint8_t>(gid);
+}
+
+Device::~Device() { library().close_device(context_); }
+
+bool Device::port_is_active() const noexcept {
+  ibv_port_attr now{};
+  return query_port(context_, port_, now) == 0 && now.state == IBV_PORT_ACTIVE;
+}
+
+void Device::fill(Address& address) const noexcept {
+  address.magic = Address::kMagic;
+  address.lid = port_attributes_.lid;
+  address.ethernet = port_attributes_.link_layer == IBV_LINK_LAYER_ETHERNET ? 1 : 0;
+  address.mtu = static_cast<std::uint8_t>(port_attributes_.active_mtu);
+  std::memcpy(address.gid, gid_.raw, sizeof address.gid);
+}
+
+/// Within a subnet of InfiniBand the LID says it all; a global header is for RoCE and for routers.
+ibv_ah_attr Device::route_to(const Address& peer) const noexcept {
+  ibv_ah_attr route{};
+  constexpr std::size_t kPrefixBytes = 8;
+  const bool same_subnet = std::memcmp(peer.gid, gid_.raw, kPrefixBytes) == 0;
+  route.dlid = peer.lid;
+  route.sl = static_cast<std::uint8_t>(settings_.service_level);
+  route.port_num = port_;
+  if (peer.ethernet != 0 || peer.lid == 0 || !same_subnet) {
+    route.is_global = 1;
+    std::memcpy(route.grh.dgid.raw, peer.gid, sizeof peer.gid);
+    route.grh.sgid_index = gid_index_;
+    route.grh.hop_limit = 64;
+    route.grh.traffic_class = static_cast<std::uint8_t>(settings_.traffic_class);
+  }
+  return route;
+}
+
+Found find_ports() {
+  Found found;
+  try {
+    const DeviceList list;
+    const std::vector<Candidate> all = candidates(list);
+    for (const Candidate& c : all) found.ports.push_back(c.info);
+    found.chosen = choose(all);
+    if (all.empty()) found.problem = "no RDMA device";
+  } catch (const std::exception& e) {
+    found.problem = e.what();
+  }
+  return found;
+}
+
+}  // namespace viaduct::via::verbs

@@ -1,0 +1,66 @@
+#pragma once
+/// @file
+/// An open RDMA device with the port and the address on it that a rank uses.
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "via/verbs/provider.hpp"
+#include "via/verbs/settings.hpp"
+#include "via/verbs/src/library.hpp"
+
+namespace viaduct::via::verbs {
+
+/// Where a rank's NIC is; travels in the bootstrap.
+struct Address {
+  static constexpr std::uint32_t kMagic = 0x56425331;  // "VBS1"
+  std::uint32_t magic = 0;
+  std::uint32_t mail_queue = 0;  // number of the queue pair for letters
+  std::uint32_t mail_key = 0;    // its key: tells this job's letters from others'
+  std::uint16_t lid = 0;         // InfiniBand
+  std::uint8_t ethernet = 0;
+  std::uint8_t mtu = 0;  // enum ibv_mtu
+  std::uint8_t gid[16] = {};
+};
+
+class Device {
+ public:
+  /// @p wanted: "auto", or a list as VIADUCT_VERBS_DEVICE takes it, of which entry @p turn is used.
+  /// Throws Error that names what there is.
+  Device(const Settings& settings, std::string_view wanted, std::uint32_t turn);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  [[nodiscard]] ibv_context* context() const noexcept { return context_; }
+  [[nodiscard]] const ibv_device_attr& limits() const noexcept { return limits_; }
+  [[nodiscard]] const ibv_port_attr& port_attributes() const noexcept { return port_attributes_; }
+  [[nodiscard]] std::uint8_t port() const noexcept { return port_; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
+  [[nodiscard]] bool port_is_active() const noexcept;
+
+  /// Fills what this class knows of.
+  void fill(Address& address) const noexcept;
+  /// The way to @p peer.
+  [[nodiscard]] ibv_ah_attr route_to(const Address& peer) const noexcept;
+
+ private:
+  Settings settings_;
+  std::string name_;
+  ibv_context* context_ = nullptr;
+  ibv_device_attr limits_{};
+  ibv_port_attr port_attributes_{};
+  ibv_gid gid_{};
+  std::uint8_t port_ = 0;
+  std::uint8_t gid_index_ = 0;
+};
+
+/// As ibv_query_port().
+int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr& out) noexcept;
+
+}  // namespace viaduct::via::verbs

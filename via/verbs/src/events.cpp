@@ -1,0 +1,98 @@
+#include "via/verbs/src/events.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "runtime/error.hpp"
+#include "via/verbs/src/completion_queue.hpp"
+
+namespace viaduct::via::verbs {
+
+namespace {
+void make_non_blocking(int fd) noexcept { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
+}  // namespace
+
+Events::Events(Device& device, RankRecord& record) : device_(device), record_(record) {
+  channel_ = library().create_comp_channel(device.context());
+  if (channel_ == nullptr)
+    throw Error(errno, "RDMA device " + device.name() + " makes no completion channel");
+  stop_ = eventfd(0, EFD_CLOEXEC);
+  if (stop_ < 0) throw_errno("cannot make an eventfd");
+  make_non_blocking(channel_->fd);
+  make_non_blocking(device.context()->async_fd);
+  // Signals are for the program's threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Events::~Events() {
+  const std::uint64_t one = 1;
+  (void)!::write(stop_, &one, sizeof one);
+  thread_.join();
+  ::close(stop_);
+  library().destroy_comp_channel(channel_);
+}
+
+void Events::run() noexcept {
+  for (;;) {
+    pollfd fds[3] = {
+        {stop_, POLLIN, 0}, {channel_->fd, POLLIN, 0}, {device_.context()->async_fd, POLLIN, 0}};
+    if (::poll(fds, 3, -1) < 0) continue;
+    if (fds[0].revents != 0) return;
+    if (fds[1].revents != 0) take_completion_event();
+    if (fds[2].revents != 0) take_device_event();
+    ring_doorbell(record_);
+  }
+}
+
+void Events::take_completion_event() noexcept {
+  ibv_cq* queue = nullptr;
+  void* context = nullptr;
+  if (library().get_cq_event(channel_, &queue, &context) != 0) return;
+  if (context != nullptr)
+    static_cast<CompletionQueue*>(context)->note_event();
+  else
+    letters_.store(true);
+  library().ack_cq_events(queue, 1);  // until then the queue is not destroyed
+}
+
+void Events::take_device_event() noexcept {
+  ibv_async_event event{};
+  if (library().get_async_event(device_.context(), &event) != 0) return;
+  DeviceEvent happened{event.event_type, 0, nullptr};
+  switch (event.event_type) {
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+    case IBV_EVENT_PATH_MIG_ERR:
+      happened.pair = event.element.qp->qp_num;
+      break;
+    case IBV_EVENT_CQ_ERR:
+      happened.queue = event.element.cq->cq_context;
+      break;
+    default:
+      break;
+  }
+  library().ack_async_event(&event);
+  const std::lock_guard lock(mutex_);
+  happened_.push_back(happened);
+  any_.store(true);
+}
+
+std::vector<Events::DeviceEvent> Events::take() {
+  const std::lock_guard lock(mutex_);
+  any_.store(false);
+  return std::exchange(happened_, {});
+}
+
+}  // namespace viaduct::via::verbs

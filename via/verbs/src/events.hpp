@@ -1,0 +1,56 @@
+#pragma once
+/// @file
+/// The thread that waits for a device's events: completions of armed queues, and what happens to
+/// the device by itself. A completion channel cannot be waited for together with a futex, and a
+/// rank sleeps on its doorbell: so this thread rings it.
+
+#include <infiniband/verbs.h>
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "runtime/job.hpp"
+#include "via/verbs/src/device.hpp"
+
+namespace viaduct::via::verbs {
+
+class Events {
+ public:
+  struct DeviceEvent {
+    ibv_event_type type;
+    std::uint32_t pair;  // number of the queue pair, where it is about one
+    const void* queue;   // context of the completion queue, where it is about one
+  };
+
+  /// Rings @p record at every event.  Throws Error.
+  Events(Device& device, RankRecord& record);
+  ~Events();
+  Events(const Events&) = delete;
+  Events& operator=(const Events&) = delete;
+
+  [[nodiscard]] ibv_comp_channel* channel() const noexcept { return channel_; }
+  /// What has happened to the device since the last call.
+  [[nodiscard]] std::vector<DeviceEvent> take();
+  [[nodiscard]] bool any() const noexcept { return any_.load(std::memory_order_relaxed); }
+  /// A letter has come since the flag was last lowered, after Mail::arm().
+  [[nodiscard]] std::atomic<bool>& letters() noexcept { return letters_; }
+
+ private:
+  void run() noexcept;
+  void take_completion_event() noexcept;
+  void take_device_event() noexcept;
+
+  Device& device_;
+  RankRecord& record_;
+  ibv_comp_channel* channel_ = nullptr;
+  int stop_ = -1;  // eventfd
+  std::atomic<bool> any_{false};
+  std::atomic<bool> letters_{false};
+  std::mutex mutex_;
+  std::vector<DeviceEvent> happened_;
+  std::thread thread_;
+};
+
+}  // namespace viaduct::via::verbs

@@ -1,0 +1,246 @@
+#include "via/verbs/src/mail.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <random>
+#include <string>
+
+#include "runtime/clock.hpp"
+#include "runtime/error.hpp"
+
+namespace viaduct::via::verbs {
+
+namespace {
+constexpr std::uint64_t kFirstPatienceNs = 20'000'000;
+constexpr std::uint64_t kMostPatienceNs = 320'000'000;
+constexpr std::uint32_t kWindow = 16;  // letters to one peer that wait for acknowledgement
+constexpr std::uint32_t kSendMark = 1U << 16;
+
+[[noreturn]] void throw_setup(const Device& device, int error, const char* what) {
+  throw Error(error, "RDMA device " + device.name() + ": cannot " + what +
+                         " for letters (memory lock limit too small? 'ulimit -l unlimited')");
+}
+}  // namespace
+
+Mail::Mail(Job& job, Device& device, ibv_comp_channel* channel, Address& address)
+    : job_(job),
+      device_(device),
+      buffer_(std::make_unique<std::byte[]>(std::size_t{kReceives + kSends} * kSlotBytes)) {
+  key_ = std::random_device{}() & 0x7fffffff;  // the top bit is for privileged users
+  domain_ = library().alloc_pd(device.context());
+  if (domain_ == nullptr) throw_setup(device, errno, "make a protection domain");
+  region_ = library().reg_mr(domain_, buffer_.get(), std::size_t{kReceives + kSends} * kSlotBytes,
+                             IBV_ACCESS_LOCAL_WRITE);
+  if (region_ == nullptr) throw_setup(device, errno, "register memory");
+  queue_ = library().create_cq(device.context(), static_cast<int>(kReceives + kSends), nullptr,
+                               channel, 0);
+  if (queue_ == nullptr) throw_setup(device, errno, "make a completion queue");
+  ibv_qp_init_attr wanted{};
+  wanted.send_cq = wanted.recv_cq = queue_;
+  wanted.cap.max_send_wr = kSends;
+  wanted.cap.max_recv_wr = kReceives;
+  wanted.cap.max_send_sge = wanted.cap.max_recv_sge = 1;
+  wanted.qp_type = IBV_QPT_UD;
+  wanted.sq_sig_all = 1;
+  pair_ = library().create_qp(domain_, &wanted);
+  if (pair_ == nullptr) throw_setup(device, errno, "make a queue pair");
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_INIT;
+  attributes.port_num = device.port();
+  attributes.qkey = key_;
+  int error = library().modify_qp(pair_, &attributes,
+                                  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+  for (std::uint32_t i = 0; i < kReceives && error == 0; ++i) post_receive(i);
+  for (std::uint32_t i = 0; i < kSends; ++i) free_sends_.push_back(kReceives + i);
+  attributes = {};
+  attributes.qp_state = IBV_QPS_RTR;
+  if (error == 0) error = library().modify_qp(pair_, &attributes, IBV_QP_STATE);
+  attributes.qp_state = IBV_QPS_RTS;
+  if (error == 0) error = library().modify_qp(pair_, &attributes, IBV_QP_STATE | IBV_QP_SQ_PSN);
+  if (error != 0) throw_setup(device, error, "start the queue pair");
+  address.mail_queue = pair_->qp_num;
+  address.mail_key = key_;
+}
+
+Mail::~Mail() {
+  if (pair_ != nullptr) library().destroy_qp(pair_);
+  for (auto& [rank, peer] : peers_)
+    if (peer.way != nullptr) library().destroy_ah(peer.way);
+  if (queue_ != nullptr) library().destroy_cq(queue_);
+  if (region_ != nullptr) library().dereg_mr(region_);
+  if (domain_ != nullptr) library().dealloc_pd(domain_);
+}
+
+Mail::Peer& Mail::peer(Rank rank) {
+  Peer& p = peers_[index(rank)];
+  if (p.way == nullptr && rank != job_.rank()) {
+    ibv_ah_attr route = device_.route_to(addresses_[index(rank)]);
+    p.way = library().create_ah(domain_, &route);
+    if (p.way == nullptr)
+      throw Error(errno, "RDMA device " + device_.name() + " finds no way to rank " +
+                             std::to_string(index(rank)) +
+                             ": are both in one network (VIADUCT_VERBS_DEVICE)?");
+  }
+  return p;
+}
+
+void Mail::post_receive(std::uint32_t number) noexcept {
+  ibv_sge segment{reinterpret_cast<std::uint64_t>(slot(number)), kSlotBytes, region_->lkey};
+  ibv_recv_wr request{};
+  request.wr_id = number;
+  request.sg_list = &segment;
+  request.num_sge = 1;
+  ibv_recv_wr* bad = nullptr;
+  (void)ibv_post_recv(pair_, &request, &bad);
+}
+
+void Mail::send(Rank to, std::span<const std::byte> letter) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::byte> bytes(letter.begin(), letter.end());
+  if (to == job_.rank()) {
+    arrived_.emplace_back(to, std::move(bytes));
+    return;
+  }
+  Peer& p = peer(to);
+  const std::uint64_t now = monotonic_ns();
+  if (p.waiting.empty()) {
+    p.since_ns = now;
+    p.patience_ns = kFirstPatienceNs;
+    p.sent_ns = now;
+  }
+  p.waiting.push_back({++p.last_sent, std::move(bytes)});
+  if (p.waiting.size() <= kWindow) transmit(to, p, &p.waiting.back());
+}
+
+/// A letter that finds no place is sent when it is overdue.
+void Mail::transmit(Rank to, Peer& p, const Waiting* waiting) {
+  if (free_sends_.empty()) return;
+  const std::uint32_t number = free_sends_.back();
+  free_sends_.pop_back();
+  const Address& address = addresses_[index(to)];
+  Packet packet;
+  packet.key = address.mail_key;
+  packet.from = index(job_.rank());
+  packet.acknowledged = p.last_taken;
+  if (waiting != nullptr) {
+    packet.number = waiting->number;
+    packet.bytes = static_cast<std::uint32_t>(waiting->letter.size());
+    std::copy(waiting->letter.begin(), waiting->letter.end(), packet.letter);
+  }
+  const auto length = static_cast<std::uint32_t>(Packet::kHeadBytes + packet.bytes);
+  std::memcpy(slot(number), &packet, length);
+  p.owes_answer = false;
+  ibv_sge segment{reinterpret_cast<std::uint64_t>(slot(number)), length, region_->lkey};
+  ibv_send_wr request{};
+  request.wr_id = kSendMark | number;
+  request.sg_list = &segment;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_SEND;
+  request.wr.ud.ah = p.way;
+  request.wr.ud.remote_qpn = address.mail_queue;
+  request.wr.ud.remote_qkey = address.mail_key;
+  ibv_send_wr* bad = nullptr;
+  if (ibv_post_send(pair_, &request, &bad) != 0) free_sends_.push_back(number);
+}
+
+void Mail::take(const Packet& packet) {
+  if (packet.key != key_ || packet.from >= addresses_.size() || Rank{packet.from} == job_.rank() ||
+      job_.is_lost(Rank{packet.from}))
+    return;
+  Peer& p = peer(Rank{packet.from});
+  bool moved = false;
+  while (!p.waiting.empty() &&
+         static_cast<std::int32_t>(packet.acknowledged - p.waiting.front().number) >= 0) {
+    p.waiting.pop_front();
+    moved = true;
+  }
+  if (moved) {
+    p.since_ns = p.sent_ns = monotonic_ns();
+    p.patience_ns = kFirstPatienceNs;
+    if (p.waiting.size() >= kWindow) transmit(Rank{packet.from}, p, &p.waiting[kWindow - 1]);
+  }
+  if (packet.number == 0) return;
+  p.owes_answer = true;
+  if (packet.number != p.last_taken + 1) return;  // repeated, or one before it is missing
+  ++p.last_taken;
+  arrived_.emplace_back(Rank{packet.from},
+                        std::vector<std::byte>(packet.letter, packet.letter + packet.bytes));
+}
+
+void Mail::reap() {
+  std::array<ibv_wc, 16> done;
+  int n = 0;
+  while ((n = ibv_poll_cq(queue_, static_cast<int>(done.size()), done.data())) > 0) {
+    for (int i = 0; i < n; ++i) {
+      const ibv_wc& wc = done[static_cast<std::size_t>(i)];
+      const auto number = static_cast<std::uint32_t>(wc.wr_id);
+      if ((number & kSendMark) != 0) {
+        free_sends_.push_back(number & ~kSendMark);
+        continue;
+      }
+      Packet packet;
+      const std::uint32_t length = wc.byte_len - kHeaderBytes;
+      if (wc.status == IBV_WC_SUCCESS && length >= Packet::kHeadBytes && length <= sizeof packet) {
+        std::memcpy(static_cast<void*>(&packet), slot(number) + kHeaderBytes, length);
+        if (packet.bytes == length - Packet::kHeadBytes) take(packet);
+      }
+      if (wc.status != IBV_WC_WR_FLUSH_ERR) post_receive(number);
+    }
+  }
+}
+
+bool Mail::letter_waiting() {
+  const std::lock_guard lock(mutex_);
+  reap();
+  return !arrived_.empty();
+}
+
+void Mail::progress(const Handler& handler) {
+  while (letter_waiting()) {
+    std::unique_lock lock(mutex_);
+    const auto [from, letter] = std::move(arrived_.front());
+    arrived_.pop_front();
+    lock.unlock();
+    handler(from, letter);
+  }
+  const std::lock_guard lock(mutex_);
+  std::uint64_t now = 0;
+  for (auto& [rank, p] : peers_) {
+    if (p.owes_answer) transmit(Rank{rank}, p, nullptr);
+    if (p.waiting.empty()) continue;
+    if (now == 0) now = monotonic_ns();
+    if (now - p.sent_ns < p.patience_ns) continue;
+    p.sent_ns = now;
+    p.patience_ns = std::min(2 * p.patience_ns, kMostPatienceNs);
+    for (std::size_t i = 0; i < std::min<std::size_t>(p.waiting.size(), kWindow); ++i) {
+      ++repeated_;
+      transmit(Rank{rank}, p, &p.waiting[i]);
+    }
+  }
+}
+
+bool Mail::all_delivered() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return arrived_.empty() && std::all_of(peers_.begin(), peers_.end(), [](const auto& entry) {
+           return entry.second.waiting.empty();
+         });
+}
+
+void Mail::forget(Rank to) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = peers_.find(index(to)); found != peers_.end())
+    found->second.waiting.clear();
+}
+
+std::vector<Rank> Mail::silent_for(std::uint64_t ns) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Rank> silent;
+  const std::uint64_t now = monotonic_ns();
+  for (const auto& [rank, p] : peers_)
+    if (!p.waiting.empty() && now - p.since_ns >= ns) silent.push_back(Rank{rank});
+  return silent;
+}
+
+}  // namespace viaduct::via::verbs

@@ -1,0 +1,121 @@
+#pragma once
+/// @file
+/// Letters between the ranks of a job: for connections only. They go over one unreliable-datagram
+/// queue pair per rank, whose address travels in the bootstrap; each pair of ranks numbers its
+/// letters, acknowledges them, and repeats those that have not been. A peer that is silent is not
+/// lost: letters are repeated until it answers, or the job says that it is gone.
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/job.hpp"
+#include "via/verbs/src/device.hpp"
+#include "via/verbs/src/queue_pair.hpp"
+
+namespace viaduct::via::verbs {
+
+class Mail {
+ public:
+  static constexpr std::size_t kMaxBytes = 272;
+  using Handler = std::function<void(Rank from, std::span<const std::byte> letter)>;
+
+  /// Enters its queue pair in @p address. An event on @p channel whose queue has no context tells
+  /// of a letter.  Throws Error.
+  Mail(Job& job, Device& device, ibv_comp_channel* channel, Address& address);
+  ~Mail();
+  Mail(const Mail&) = delete;
+  Mail& operator=(const Mail&) = delete;
+
+  /// Where the others are. Once, before the first letter.
+  void set_peers(std::vector<Address> addresses) { addresses_ = std::move(addresses); }
+  [[nodiscard]] const Address& address_of(Rank rank) const noexcept {
+    return addresses_[index(rank)];
+  }
+
+  /// Up to kMaxBytes.
+  void send(Rank to, std::span<const std::byte> letter);
+  /// Takes what has come, each letter once, in its sender's order; repeats what is overdue.
+  void progress(const Handler& handler);
+  /// Whether every letter has been acknowledged.
+  [[nodiscard]] bool all_delivered() const noexcept;
+  /// Nothing more for @p to.
+  void forget(Rank to) noexcept;
+  /// Peers to whom a letter has been repeated for @p ns or longer.
+  [[nodiscard]] std::vector<Rank> silent_for(std::uint64_t ns) const;
+
+  /// Whether progress() has a letter to hand over. From any thread.
+  [[nodiscard]] bool letter_waiting();
+
+  /// Asks for an event at the next packet.
+  void arm() noexcept { (void)ibv_req_notify_cq(queue_, 0); }
+
+  [[nodiscard]] std::uint64_t repeated() const noexcept { return repeated_; }
+
+ private:
+  struct Packet {
+    std::uint32_t key = 0;  // of the receiver's queue pair
+    std::uint32_t from = 0;
+    std::uint32_t number = 0;        // of the letter; 0: none
+    std::uint32_t acknowledged = 0;  // the last letter that has come in order
+    std::uint32_t bytes = 0;         // of the letter
+    std::uint32_t reserved = 0;
+    std::byte letter[kMaxBytes] = {};
+    static constexpr std::size_t kHeadBytes = 24;
+  };
+  struct Waiting {
+    std::uint32_t number;
+    std::vector<std::byte> letter;
+  };
+  struct Peer {
+    ibv_ah* way = nullptr;
+    std::uint32_t last_sent = 0;   // number
+    std::uint32_t last_taken = 0;  // number
+    std::deque<Waiting> waiting;   // to be acknowledged
+    std::uint64_t since_ns = 0;  // the oldest of them was first sent, or the last was acknowledged
+    std::uint64_t sent_ns = 0;
+    std::uint64_t patience_ns = 0;
+    bool owes_answer = false;
+  };
+  static constexpr std::uint32_t kReceives = 256;
+  static constexpr std::uint32_t kSends = 64;
+  static constexpr std::uint32_t kHeaderBytes = 40;  // the global header before each datagram
+  static constexpr std::uint32_t kSlotBytes = 384;
+  static_assert(kHeaderBytes + sizeof(Packet) <= kSlotBytes);
+  static_assert(offsetof(Packet, letter) == Packet::kHeadBytes);
+
+  Peer& peer(Rank rank);
+  void transmit(Rank to, Peer& peer, const Waiting* waiting);
+  void take(const Packet& packet);
+  void post_receive(std::uint32_t slot) noexcept;
+  void reap();
+  [[nodiscard]] std::byte* slot(std::uint32_t number) noexcept {
+    return buffer_.get() + std::size_t{number} * kSlotBytes;
+  }
+
+  // A thread that waits for the owner looks into it, too.
+  mutable std::recursive_mutex mutex_;
+  Job& job_;
+  Device& device_;
+  ibv_pd* domain_ = nullptr;
+  ibv_cq* queue_ = nullptr;
+  ibv_qp* pair_ = nullptr;
+  ibv_mr* region_ = nullptr;
+  std::unique_ptr<std::byte[]> buffer_;  // receives, then sends
+  std::uint32_t key_ = 0;
+  std::vector<Address> addresses_;
+  std::unordered_map<std::uint32_t, Peer> peers_;
+  std::vector<std::uint32_t> free_sends_;
+  std::deque<std::pair<Rank, std::vector<std::byte>>> arrived_;
+  std::uint64_t repeated_ = 0;
+};
+
+}  // namespace viaduct::via::verbs

@@ -1,0 +1,336 @@
+/// Set-up of provider verbs: the device, protection tags, memory regions, queues.
+
+#include "via/verbs/src/nic.hpp"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "runtime/error.hpp"
+#include "via/verbs/src/rdma_carrier.hpp"
+
+namespace viaduct::via::verbs {
+
+namespace {
+
+constexpr CounterName kCounterNames[kCounterCount] = {
+    {"sends", "descriptors"},
+    {"inline_sends", "descriptors"},
+    {"rdma", "operations"},
+    {"sleeps", "calls"},
+    {"connections", "connections"},
+    {"letters_repeated", "letters"},
+    {"receiver_not_ready", "packets of the device"},
+};
+
+constexpr std::size_t kBlockAlignment = 128;
+constexpr std::size_t kOwnPagesFrom = 64 * 1024;
+
+Settings loaded() {
+  Settings settings;
+  config::load(&settings, options());
+  return settings;
+}
+
+std::string memory_lock_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "none";
+  return std::to_string(limit.rlim_cur / 1024) + " KiB";
+}
+
+[[noreturn]] void throw_registration(int error, std::size_t bytes) {
+  if (error == ENOMEM || error == EAGAIN || error == EPERM)
+    throw Error(error,
+                "cannot register " + std::to_string(bytes) +
+                    " bytes with the RDMA device: registered memory is locked, and this "
+                    "process' limit is " +
+                    memory_lock_limit() +
+                    ". Raise it: 'ulimit -l unlimited' before the job's start, or memlock in "
+                    "/etc/security/limits.conf, or LimitMEMLOCK=infinity in the service that "
+                    "starts it");
+  throw Error(error, "cannot register memory: the range of " + std::to_string(bytes) +
+                         " bytes is not all mapped in this process, or not with these rights");
+}
+
+}  // namespace
+
+std::unique_ptr<via::Nic> open(Job& job, std::string_view device) {
+  return std::make_unique<Nic>(job, loaded(), device);
+}
+
+Nic::Nic(Job& job, const Settings& settings, std::string_view device)
+    : job_(job),
+      bootstrap_key_("via.verbs." + std::to_string(job.next_nic())),
+      settings_(settings),
+      device_(settings, device.empty() ? std::string_view(settings.device) : device,
+              index(job.rank())),
+      events_(device_, job.record(job.rank())) {
+  const ibv_device_attr& limits = device_.limits();
+  const auto at_most = [](std::int64_t wanted, auto limit) {
+    return static_cast<std::uint32_t>(
+        std::min<std::int64_t>(wanted, static_cast<std::int64_t>(limit)));
+  };
+  attributes_.name = "verbs";
+  attributes_.max_transfer_bytes = at_most(1 << 30, device_.port_attributes().max_msg_sz);
+  attributes_.max_segments = at_most(kMaxSegments, limits.max_sge);
+  // At reliable reception a send takes two work requests.
+  attributes_.max_queue_depth = at_most(settings.max_queue_depth, limits.max_qp_wr / 2);
+  attributes_.max_regions = at_most(settings.max_regions, limits.max_mr);
+  attributes_.max_completion_queue = at_most(1 << 22, limits.max_cqe / 2);
+  attributes_.immediate_bits = 32;
+  attributes_.rdma_read = limits.max_qp_rd_atom > 0;
+  attributes_.atomics = limits.atomic_cap != IBV_ATOMIC_NONE;
+  attributes_.reliable_delivery = true;
+  attributes_.reliable_reception = attributes_.rdma_read;
+  attributes_.inline_bytes = find_inline_limit();
+
+  Address address;
+  device_.fill(address);
+  mail_ = std::make_unique<Mail>(job, device_, events_.channel(), address);
+  life_epoch_ = 0;
+  not_ready_before_ = receivers_not_ready(device_);
+  job_.stats().add("verbs", kCounterNames, counters_);
+  mail_->set_peers(exchange_addresses(job_, bootstrap_key_, address));
+}
+
+Nic::~Nic() {
+  incoming_peer_ = nullptr;  // whoever wanted to be called is ending
+  on_error_ = [](const AsyncError&) {};
+  // Peers that have ended do not answer; of others a letter may be lost twice or three times.
+  constexpr std::int64_t kLastLettersNs = 300'000'000;
+  progress_until([this] { return mail_->all_delivered(); }, kLastLettersNs);
+  counters_[kLettersRepeated] = mail_->repeated();
+  counters_[kReceiverNotReady] = receivers_not_ready(device_) - not_ready_before_;
+  job_.stats().remove(counters_);
+  for (auto& [tag, entry] : tags_) {
+    if (entry.flush != nullptr) library().dereg_mr(entry.flush);
+    library().dealloc_pd(entry.domain);
+  }
+  for (const auto& [block, bytes] : blocks_) {
+    if (bytes >= kOwnPagesFrom)
+      munmap(block, bytes);
+    else
+      ::operator delete (block, std::align_val_t{kBlockAlignment});
+  }
+}
+
+/// The device's largest inline send of a queue pair with full lists, up to what is wanted: found by
+/// making one.
+std::uint32_t Nic::find_inline_limit() {
+  ibv_pd* domain = library().alloc_pd(device_.context());
+  ibv_cq* queue = library().create_cq(device_.context(), 16, nullptr, nullptr, 0);
+  std::uint32_t found = 0;
+  bool made = false;
+  auto wanted = static_cast<std::uint32_t>(settings_.inline_bytes);
+  while (domain != nullptr && queue != nullptr && !made) {
+    ibv_qp_init_attr attributes{};
+    attributes.send_cq = attributes.recv_cq = queue;
+    attributes.cap = {16, 16, attributes_.max_segments, attributes_.max_segments, wanted};
+    attributes.qp_type = IBV_QPT_RC;
+    if (ibv_qp* pair = library().create_qp(domain, &attributes)) {
+      made = true;
+      found = wanted;
+      library().destroy_qp(pair);
+    }
+    if (wanted == 0) break;
+    wanted /= 2;
+  }
+  const int error = errno;
+  if (queue != nullptr) library().destroy_cq(queue);
+  if (domain != nullptr) library().dealloc_pd(domain);
+  if (!made)
+    throw Error(error, "RDMA device " + device_.name() +
+                           " makes no queue pair (memory lock limit " + memory_lock_limit() +
+                           " too small? 'ulimit -l unlimited')");
+  return found;
+}
+
+// Protection tags.
+
+ProtectionTag Nic::create_tag() {
+  // Distinct between ranks, so that a tag of one rank never happens to be another's.
+  const std::uint32_t tag = (index(job_.rank()) << 12 | (++next_tag_ & 0xfff)) + 1;
+  if (next_tag_ > 0xfff)
+    throw Error(std::errc::no_buffer_space,
+                "4095 protection tags have been created, which is all there are");
+  ibv_pd* domain = library().alloc_pd(device_.context());
+  if (domain == nullptr)
+    throw Error(errno, "RDMA device " + device_.name() +
+                           " makes no protection domain, of at most " +
+                           std::to_string(device_.limits().max_pd));
+  tags_.emplace(tag, Tag{domain, 0, nullptr});
+  return static_cast<ProtectionTag>(tag);
+}
+
+void Nic::destroy_tag(ProtectionTag tag) {
+  const auto found = tags_.find(static_cast<std::uint32_t>(tag));
+  if (found == tags_.end())
+    throw Error(std::errc::invalid_argument,
+                "no such protection tag: " + std::to_string(static_cast<std::uint32_t>(tag)));
+  if (found->second.uses != 0)
+    throw Error(std::errc::device_or_resource_busy,
+                "protection tag " + std::to_string(found->first) + " is in use by " +
+                    std::to_string(found->second.uses) +
+                    " VIs and memory regions: destroy those first");
+  if (found->second.flush != nullptr) library().dereg_mr(found->second.flush);
+  library().dealloc_pd(found->second.domain);
+  tags_.erase(found);
+}
+
+const ibv_mr& Nic::flush_region(ProtectionTag tag) {
+  Tag& entry = tags_.at(static_cast<std::uint32_t>(tag));
+  if (entry.flush == nullptr) {
+    entry.flush = library().reg_mr(entry.domain, &flush_word_, sizeof flush_word_,
+                                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
+    if (entry.flush == nullptr) throw_registration(errno, sizeof flush_word_);
+  }
+  return *entry.flush;
+}
+
+// Memory.
+
+MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::size_t bytes,
+                                  Rights rights) {
+  const auto used = tags_.find(static_cast<std::uint32_t>(tag));
+  if (used == tags_.end())
+    throw Error(std::errc::invalid_argument, "cannot register memory: no such protection tag: " +
+                                                 std::to_string(static_cast<std::uint32_t>(tag)));
+  if (address == nullptr || bytes == 0 || reinterpret_cast<std::uintptr_t>(address) + bytes < bytes)
+    throw Error(std::errc::invalid_argument, "cannot register memory: the range of " +
+                                                 std::to_string(bytes) +
+                                                 " bytes is null, empty or wraps round");
+  if (regions_.size() >= attributes_.max_regions)
+    throw Error(std::errc::no_buffer_space, "all " + std::to_string(attributes_.max_regions) +
+                                                " memory regions are in use: raise "
+                                                "VIADUCT_VERBS_REGIONS");
+  const bool allocated = std::any_of(blocks_.begin(), blocks_.end(), [&](const auto& block) {
+    const auto at = static_cast<std::size_t>(address - block.first);
+    return at <= block.second && bytes <= block.second - at;
+  });
+  if (includes(rights, Rights::atomic) && !allocated)
+    throw Error(std::errc::operation_not_supported,
+                "atomics need memory from Nic::allocate: allocate it there instead of registering "
+                "private memory");
+  int access = 0;
+  if (includes(rights, Rights::rdma_write)) access |= IBV_ACCESS_REMOTE_WRITE;
+  if (includes(rights, Rights::rdma_read)) access |= IBV_ACCESS_REMOTE_READ;
+  if (includes(rights, Rights::atomic)) access |= IBV_ACCESS_REMOTE_ATOMIC;
+  ibv_mr* region =
+      library().reg_mr(used->second.domain, address, bytes, access | IBV_ACCESS_LOCAL_WRITE);
+  if (region == nullptr && rights == Rights::none)  // memory that nobody may write
+    region = library().reg_mr(used->second.domain, address, bytes, 0);
+  if (region == nullptr) throw_registration(errno, bytes);
+  const std::uint32_t handle = region->lkey;
+  if ((access != 0 && region->rkey != handle) || handle == 0 || regions_.contains(handle)) {
+    library().dereg_mr(region);
+    throw Error(std::errc::operation_not_supported,
+                "RDMA device " + device_.name() +
+                    " has keys for local and for remote use that differ, which this provider does "
+                    "not support");
+  }
+  regions_.emplace(handle, Region{region, reinterpret_cast<std::uint64_t>(address), bytes, tag});
+  ++used->second.uses;
+  return MemoryRegion(this, static_cast<MemoryHandle>(handle), address, bytes);
+}
+
+void Nic::deregister(MemoryHandle handle) noexcept {
+  const auto found = regions_.find(static_cast<std::uint32_t>(handle));
+  if (found == regions_.end()) return;
+  library().dereg_mr(found->second.region);
+  --tags_.at(static_cast<std::uint32_t>(found->second.tag)).uses;
+  regions_.erase(found);
+}
+
+std::byte* Nic::allocate(std::size_t bytes) {
+  const std::size_t size = std::max<std::size_t>(bytes, 1);
+  std::byte* block = nullptr;
+  if (size >= kOwnPagesFrom) {
+    void* pages = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) throw_errno("cannot allocate " + std::to_string(size) + " bytes");
+    block = static_cast<std::byte*>(pages);
+  } else {
+    block = static_cast<std::byte*>(::operator new (size, std::align_val_t{kBlockAlignment}));
+    std::memset(block, 0, size);
+  }
+  blocks_.emplace(block, size);
+  return block;
+}
+
+void Nic::release(std::byte* address) noexcept {
+  const auto found = blocks_.find(address);
+  if (found == blocks_.end()) return;
+  if (found->second >= kOwnPagesFrom)
+    munmap(address, found->second);
+  else
+    ::operator delete (address, std::align_val_t{kBlockAlignment});
+  blocks_.erase(found);
+}
+
+// Queues and VIs.
+
+std::unique_ptr<via::CompletionQueue> Nic::create_completion_queue(std::size_t capacity) {
+  return std::make_unique<CompletionQueue>(*this, capacity);
+}
+
+void Nic::check_attributes(const ViAttributes& a) const {
+  const auto bad = [](const std::string& sentence) {
+    throw Error(std::errc::invalid_argument, "cannot create a VI: " + sentence);
+  };
+  if (!tags_.contains(static_cast<std::uint32_t>(a.tag)))
+    bad("no such protection tag: " + std::to_string(static_cast<std::uint32_t>(a.tag)));
+  if (a.reliability == Reliability::unreliable)
+    bad("provider verbs has reliable connections only (reliable delivery, reliable reception)");
+  if (a.reliability == Reliability::reception && !attributes_.reliable_reception)
+    bad("RDMA device " + device_.name() + " cannot read, which reliable reception needs");
+  for (const std::uint32_t depth : {a.send_depth, a.receive_depth})
+    if (depth == 0 || depth > attributes_.max_queue_depth)
+      bad("a queue of " + std::to_string(depth) + " descriptors: the NIC allows 1 to " +
+          std::to_string(attributes_.max_queue_depth) + " (VIADUCT_VERBS_QUEUE_DEPTH)");
+}
+
+std::unique_ptr<via::Vi> Nic::create_vi(const ViAttributes& attributes) {
+  check_attributes(attributes);
+  return std::make_unique<Vi>(*this, attributes);
+}
+
+std::uint32_t Nic::add_vi(Vi& vi) {
+  std::uint32_t slot = 0;
+  if (free_vis_.empty()) {
+    if (vis_.size() > kIdMask)
+      throw Error(std::errc::no_buffer_space, "a NIC has at most 65536 VIs");
+    slot = static_cast<std::uint32_t>(vis_.size());
+    vis_.push_back(&vi);
+  } else {
+    slot = free_vis_.back();
+    free_vis_.pop_back();
+    vis_[slot] = &vi;
+  }
+  ++tags_.at(static_cast<std::uint32_t>(vi.attributes_.tag)).uses;
+  return (++vi_generation_ & 0x7fff) << 16 | slot;
+}
+
+void Nic::renumber_vi(Vi& vi) { vi.id_ = (++vi_generation_ & 0x7fff) << 16 | (vi.id_ & kIdMask); }
+
+void Nic::remove_vi(Vi& vi) noexcept {
+  vis_[vi.id_ & kIdMask] = nullptr;
+  free_vis_.push_back(vi.id_ & kIdMask);
+  --tags_.at(static_cast<std::uint32_t>(vi.attributes_.tag)).uses;
+}
+
+Vi* Nic::find_vi(std::uint32_t id) noexcept {
+  Vi* vi = (id & kIdMask) < vis_.size() ? vis_[id & kIdMask] : nullptr;
+  return vi != nullptr && vi->id_ == id ? vi : nullptr;
+}
+
+void Nic::deliver(const ibv_wc& wc) noexcept {
+  if (Vi* vi = find_vi(static_cast<std::uint32_t>(wc.wr_id >> 33))) vi->completed(wc);
+}
+
+}  // namespace viaduct::via::verbs

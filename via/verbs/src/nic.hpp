@@ -1,0 +1,159 @@
+#pragma once
+/// @file
+/// Provider verbs' NIC: device, regions, connections, and what goes on between polls.
+
+#include <infiniband/verbs.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/job.hpp"
+#include "via/nic.hpp"
+#include "via/verbs/src/completion_queue.hpp"
+#include "via/verbs/src/device.hpp"
+#include "via/verbs/src/events.hpp"
+#include "via/verbs/src/mail.hpp"
+#include "via/verbs/src/vi.hpp"
+
+namespace viaduct::via::verbs {
+
+/// Counters of the provider (VIADUCT_STATS=1).
+enum Counter : std::uint32_t {
+  kSends,        // descriptors given to the device
+  kInlineSends,  // of those, copied when posted
+  kRdma,         // RDMA and atomic operations
+  kSleeps,       // times this rank blocked in the kernel
+  kConnections,
+  kLettersRepeated,
+  kReceiverNotReady,  // messages that met no receive: of the whole device, since the NIC was opened
+  kCounterCount,
+};
+
+class Nic final : public via::Nic {
+ public:
+  Nic(Job& job, const Settings& settings, std::string_view device);
+  ~Nic() override;
+
+  [[nodiscard]] const NicAttributes& attributes() const noexcept override { return attributes_; }
+  [[nodiscard]] ProtectionTag create_tag() override;
+  void destroy_tag(ProtectionTag tag) override;
+  [[nodiscard]] MemoryRegion register_memory(ProtectionTag tag, std::byte* address,
+                                             std::size_t bytes, Rights rights) override;
+  void deregister(MemoryHandle handle) noexcept override;
+  [[nodiscard]] std::byte* allocate(std::size_t bytes) override;
+  void release(std::byte* address) noexcept override;
+  [[nodiscard]] std::unique_ptr<via::CompletionQueue> create_completion_queue(
+      std::size_t capacity) override;
+  [[nodiscard]] std::unique_ptr<via::Vi> create_vi(const ViAttributes& attributes) override;
+  Status listen(std::uint64_t discriminator, ConnectionRequest& out,
+                std::int64_t timeout_ns) override;
+  Status accept(const ConnectionRequest& request, via::Vi& vi) override;
+  void reject(const ConnectionRequest& request) override;
+  void on_incoming_peer(IncomingPeer callback) override { incoming_peer_ = std::move(callback); }
+  void reject_peer(Rank from, std::uint64_t discriminator) override;
+  void on_error(std::function<void(const AsyncError&)> callback) override {
+    on_error_ = std::move(callback);
+  }
+  void progress() noexcept override;
+
+ private:
+  void progress_connections() noexcept;
+
+  friend class Vi;
+  friend class CompletionQueue;
+
+  struct Unmatched {
+    Rank from;
+    Letter letter;
+    std::uint64_t ticket;
+    bool offered;  // listen() has answered with it
+  };
+  struct Tag {
+    ibv_pd* domain = nullptr;
+    std::uint32_t uses = 0;
+    ibv_mr* flush = nullptr;  // 8 bytes that peers may read
+  };
+  struct Region {
+    ibv_mr* region = nullptr;
+    std::uint64_t begin = 0;
+    std::uint64_t bytes = 0;
+    ProtectionTag tag{};
+    [[nodiscard]] bool covers(const LocalSegment& s, ProtectionTag wanted) const noexcept {
+      const std::uint64_t at = reinterpret_cast<std::uint64_t>(s.address) - begin;
+      return tag == wanted && at <= bytes && s.length <= bytes - at;
+    }
+  };
+
+  [[nodiscard]] const Region* region_of(MemoryHandle handle) const noexcept {
+    const auto found = regions_.find(static_cast<std::uint32_t>(handle));
+    return found == regions_.end() ? nullptr : &found->second;
+  }
+  [[nodiscard]] ibv_pd* domain_of(ProtectionTag tag) const noexcept {
+    return tags_.at(static_cast<std::uint32_t>(tag)).domain;
+  }
+  [[nodiscard]] const ibv_mr& flush_region(ProtectionTag tag);
+  void check_attributes(const ViAttributes& attributes) const;
+  std::uint32_t find_inline_limit();
+  void deliver(const ibv_wc& wc) noexcept;
+
+  // control.cpp
+  void send(Rank to, const Letter& letter) {
+    mail_->send(to, std::as_bytes(std::span(&letter, 1)));
+  }
+  void handle(Rank from, const Letter& letter);
+  void handle_request(Rank from, const Letter& letter);
+  void handle_answer(Rank from, const Letter& letter);
+  bool try_attach(Vi& vi, const Letter& letter) noexcept;
+  void refuse(Rank to, const Letter& request, ConnectResult why);
+  [[nodiscard]] std::vector<Unmatched>::iterator find_unmatched(
+      Rank from, std::uint64_t discriminator) noexcept;
+  [[nodiscard]] Vi* find_vi(std::uint32_t id) noexcept;
+  std::uint32_t add_vi(Vi& vi);
+  void renumber_vi(Vi& vi);
+  void remove_vi(Vi& vi) noexcept;
+  void look_for_lost_peers();
+  void look_for_closed_peers();
+  void part_from(Rank rank, ErrorCause cause);
+  void handle_device_events();
+  void report(const AsyncError& error) noexcept;
+  void sleep(std::int64_t timeout_ns, CompletionQueue* queue) noexcept;
+  bool progress_until(const std::function<bool()>& done, std::int64_t timeout_ns);
+  void count(Counter counter) noexcept { ++counters_[counter]; }
+
+  Job& job_;
+  std::string bootstrap_key_;
+  Settings settings_;
+  Device device_;
+  NicAttributes attributes_;
+  Events events_;
+  std::unique_ptr<Mail> mail_;
+  std::unordered_map<std::uint32_t, Tag> tags_;
+  std::uint32_t next_tag_ = 0;
+  alignas(8) std::uint64_t flush_word_ = 0;
+  std::unordered_map<std::uint32_t, Region> regions_;  // by handle
+  std::unordered_map<std::byte*, std::size_t> blocks_;
+  std::vector<CompletionQueue*> queues_;
+  std::vector<Vi*> vis_;  // by id & kIdMask
+  std::vector<std::uint32_t> free_vis_;
+  std::uint32_t vi_generation_ = 0;
+  std::vector<Unmatched> unmatched_;
+  std::uint64_t next_ticket_ = 1;
+  std::uint32_t life_epoch_ = 0;
+  std::atomic<bool> in_progress_{false};
+  IncomingPeer incoming_peer_;
+  std::function<void(const AsyncError&)> on_error_;
+  std::uint64_t not_ready_before_ = 0;
+  std::uint64_t looked_for_closed_ns_ = 0;
+  std::array<std::uint64_t, kCounterCount> counters_{};
+
+  static constexpr std::uint32_t kIdMask = 0xffff;
+};
+
+}  // namespace viaduct::via::verbs

@@ -1,0 +1,89 @@
+#pragma once
+/// @file
+/// A reliable connection's queue pair, with exact accounts of its send queue.
+///
+/// Every work request takes a place in the send queue. Only signalled ones report their completion,
+/// and each gives back its own place and those of all before it. A device need not notice when more
+/// is posted than fits, and Soft-RoCE frees unsignalled requests by itself: so the places are
+/// counted here, and a post without room stops the program.
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+
+#include "via/verbs/src/device.hpp"
+
+namespace viaduct::via::verbs {
+
+/// What a peer must know of a queue pair, beside the Address.
+struct QueuePairName {
+  std::uint32_t number = 0;
+  std::uint32_t first_packet = 0;
+};
+
+class QueuePair {
+ public:
+  struct Size {
+    std::uint32_t sends = 0;     // work requests
+    std::uint32_t receives = 0;  // 0 with a shared receive queue
+    std::uint32_t segments = 1;
+    std::uint32_t inline_bytes = 0;
+  };
+
+  /// In state INIT: receives can be posted.  Throws Error.
+  QueuePair(Device& device, ibv_pd* domain, ibv_cq* send_queue, ibv_cq* receive_queue,
+            const Size& size, ibv_srq* shared_receives = nullptr);
+  ~QueuePair();
+  QueuePair(const QueuePair&) = delete;
+  QueuePair& operator=(const QueuePair&) = delete;
+
+  [[nodiscard]] QueuePairName name() const noexcept { return {pair_->qp_num, first_packet_}; }
+  [[nodiscard]] std::uint32_t inline_bytes() const noexcept { return inline_bytes_; }
+
+  /// Goes to RTR and RTS: from here on it takes packets and may send.  Throws Error.
+  void connect(const Address& peer, const QueuePairName& theirs);
+  /// Goes to the error state: the device flushes what is posted.
+  void fail() noexcept;
+
+  [[nodiscard]] std::uint64_t posted() const noexcept { return posted_; }
+  [[nodiscard]] std::uint64_t outstanding() const noexcept { return posted_ - reaped_; }
+  [[nodiscard]] bool has_room(std::uint32_t requests) const noexcept {
+    return posted_ - reaped_ + requests <= depth_;
+  }
+  /// Posts a chain of @p count requests with one doorbell. False: the device refuses, which nothing
+  /// but a broken device does.  Precondition: has_room(count).
+  [[nodiscard]] bool post(ibv_send_wr& chain, std::uint32_t count) noexcept {
+    if (!has_room(count)) [[unlikely]]
+      stop_overrun(count);
+    posted_ += count;
+    ibv_send_wr* bad = nullptr;
+    return ibv_post_send(pair_, &chain, &bad) == 0;
+  }
+  /// Request number @p low (its low 32 bits) has completed, and so have all before it. Answers its
+  /// whole number.
+  std::uint64_t reap(std::uint32_t low) noexcept {
+    const std::uint64_t number = reaped_ + (low - static_cast<std::uint32_t>(reaped_));
+    if (number >= posted_) [[unlikely]]
+      stop_unknown(number);
+    reaped_ = number + 1;
+    return number;
+  }
+  [[nodiscard]] bool post_receive(ibv_recv_wr& request) noexcept {
+    ibv_recv_wr* bad = nullptr;
+    return ibv_post_recv(pair_, &request, &bad) == 0;
+  }
+
+ private:
+  [[noreturn, gnu::cold]] void stop_overrun(std::uint32_t count) const noexcept;
+  [[noreturn, gnu::cold]] void stop_unknown(std::uint64_t number) const noexcept;
+
+  ibv_qp* pair_ = nullptr;
+  std::uint64_t posted_ = 0;
+  std::uint64_t reaped_ = 0;
+  std::uint32_t depth_ = 0;
+  std::uint32_t inline_bytes_ = 0;
+  std::uint32_t first_packet_ = 0;
+  Device& device_;
+};
+
+}  // namespace viaduct::via::verbs

@@ -1,0 +1,373 @@
+#include "via/verbs/src/rdma_carrier.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "runtime/error.hpp"
+
+namespace viaduct::via::verbs {
+
+namespace {
+
+constexpr CounterName kCounterNames[kWireCounterCount] = {
+    {"posts", "chains"},
+    {"requests", "requests"},
+    {"signalled", "requests"},
+    {"notes", "messages"},
+    {"copied", "bytes"},
+    {"letters_repeated", "letters"},
+    {"receiver_not_ready", "packets of the device"},
+};
+
+/// First byte of a letter.
+enum class Envelope : std::uint8_t { client, ready };
+
+Settings loaded() {
+  Settings settings;
+  config::load(&settings, options());
+  return settings;
+}
+
+[[noreturn]] void throw_setup(const Device& device, int error, const std::string& what) {
+  throw Error(error, "RDMA device " + device.name() + ": cannot make " + what +
+                         " (memory lock limit too small? 'ulimit -l unlimited')");
+}
+
+ErrorCause cause_of(ibv_wc_status status) noexcept {
+  switch (status) {
+    case IBV_WC_RETRY_EXC_ERR:
+      return ErrorCause::connection_lost;
+    case IBV_WC_RNR_RETRY_EXC_ERR:
+      return ErrorCause::receive_queue_empty;
+    case IBV_WC_REM_ACCESS_ERR:
+    case IBV_WC_LOC_PROT_ERR:
+      return ErrorCause::protection;
+    default:
+      return ErrorCause::transport;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<via::Carrier> open_carrier(Job& job, std::string_view device) {
+  return std::make_unique<Carrier>(job, loaded(), device);
+}
+
+std::uint64_t receivers_not_ready(const Device& device) {
+  const std::string folder = "/sys/class/infiniband/" + device.name() + "/ports/" +
+                             std::to_string(device.port()) + "/hw_counters/";
+  std::uint64_t sum = 0;
+  for (const char* name : {"send_rnr_err", "out_of_buffer"}) {
+    std::uint64_t value = 0;
+    if (std::ifstream(folder + name) >> value) sum += value;
+  }
+  return sum;
+}
+
+std::vector<Address> exchange_addresses(Job& job, const std::string& key, const Address& mine) {
+  job.bootstrap().put(key, std::as_bytes(std::span(&mine, 1)));
+  job.bootstrap().fence();
+  std::vector<Address> all(job.size());
+  for (std::uint32_t r = 0; r < job.size(); ++r) {
+    const auto bytes = job.bootstrap().get(Rank{r}, key);
+    if (bytes.size() == sizeof(Address)) std::memcpy(&all[r], bytes.data(), sizeof(Address));
+    if (all[r].magic != Address::kMagic)
+      throw Error(std::errc::protocol_error,
+                  "rank " + std::to_string(r) +
+                      " shows no RDMA address of this version: start all ranks from one build");
+    if ((all[r].ethernet != 0) != (mine.ethernet != 0))
+      throw Error(std::errc::network_unreachable,
+                  "rank " + std::to_string(r) + " uses an RDMA device on " +
+                      (all[r].ethernet != 0 ? "Ethernet" : "InfiniBand") +
+                      ", and this rank one on the other: name devices of one network in "
+                      "VIADUCT_VERBS_DEVICE");
+  }
+  return all;
+}
+
+Carrier::Carrier(Job& job, const Settings& settings, std::string_view device)
+    : job_(job),
+      device_(settings, device.empty() ? std::string_view(settings.device) : device,
+              index(job.rank())),
+      events_(device_, job.record(job.rank())) {
+  Address address;
+  device_.fill(address);
+  mail_ = std::make_unique<Mail>(job, device_, events_.channel(), address);
+  domain_ = library().alloc_pd(device_.context());
+  if (domain_ == nullptr) throw_setup(device_, errno, "a protection domain");
+  stage_ = std::make_unique<std::byte[]>(kStages * kStageBytes);
+  stage_region_ =
+      library().reg_mr(domain_, stage_.get(), kStages * kStageBytes, IBV_ACCESS_LOCAL_WRITE);
+  if (stage_region_ == nullptr) throw_setup(device_, errno, "the staging buffer");
+  make_room(send_queue_, 0);
+  make_room(receive_queue_, 0);
+  if (settings.shared_receives && device_.limits().max_srq > 0) {
+    constexpr int kMost = 16384;
+    ibv_srq_init_attr wanted{};
+    shared_most_ = static_cast<std::uint32_t>(std::min(device_.limits().max_srq_wr, kMost));
+    wanted.attr.max_wr = shared_most_;
+    wanted.attr.max_sge = 1;
+    receives_ = library().create_srq(domain_, &wanted);  // null: each wire has its own
+  }
+  not_ready_before_ = receivers_not_ready(device_);
+  job_.stats().add("wire", kCounterNames, counters_);
+  mail_->set_peers(exchange_addresses(job, "via.wire." + std::to_string(job.next_nic()), address));
+}
+
+Carrier::~Carrier() {
+  counters_[kWireLetters] = mail_->repeated();
+  counters_[kWireNotReady] = receivers_not_ready(device_) - not_ready_before_;
+  job_.stats().remove(counters_);
+  if (receives_ != nullptr) library().destroy_srq(receives_);
+  for (ibv_cq* queue : {send_queue_, receive_queue_})
+    if (queue != nullptr) library().destroy_cq(queue);
+  for (const auto& [key, region] : regions_) library().dereg_mr(region);
+  if (stage_region_ != nullptr) library().dereg_mr(stage_region_);
+  mail_.reset();
+  if (domain_ != nullptr) library().dealloc_pd(domain_);
+}
+
+/// Both completion queues have a place for every request of every wire: they are never overrun.
+void Carrier::make_room(ibv_cq*& queue, std::size_t entries) {
+  constexpr std::size_t kLeast = 256;
+  const auto most = static_cast<std::size_t>(device_.limits().max_cqe);
+  if (entries > most)
+    throw Error(std::errc::no_buffer_space,
+                "RDMA device " + device_.name() + " has completion queues of at most " +
+                    std::to_string(most) +
+                    " entries, too few for so many peers: lower VIADUCT_VERBS_WIRE_DEPTH or "
+                    "VIADUCT_AM_SLOTS");
+  const auto size = static_cast<int>(std::min(std::max(2 * entries, kLeast), most));
+  if (queue == nullptr) {
+    queue = library().create_cq(device_.context(), size, nullptr, events_.channel(), 0);
+    if (queue == nullptr) throw_setup(device_, errno, "a completion queue");
+  } else if (entries > static_cast<std::size_t>(queue->cqe)) {
+    const int error = library().resize_cq(queue, size);
+    if (error != 0)
+      throw_setup(device_, error, "a completion queue of " + std::to_string(size) + " entries");
+  }
+}
+
+bool Carrier::takes_shared_receives(std::uint32_t notes) {
+  return receives_ != nullptr && shared_posted_ + notes <= shared_most_;
+}
+
+std::unique_ptr<via::Wire> Carrier::make_wire(std::byte* block, std::size_t half_bytes,
+                                              std::uint32_t notes, void* owner) {
+  return std::make_unique<Wire>(*this, block, half_bytes, notes, owner);
+}
+
+/// As Soft-RoCE lays out its queues, which no hardware exceeds: places of a power of two in size,
+/// and one more than are used, up to a power of two. A shared receive queue has a wire's share.
+std::size_t Carrier::bytes_per_wire(std::uint32_t notes) const noexcept {
+  constexpr std::size_t kSendHead = 200;
+  constexpr std::size_t kReceivePlace = 128;
+  const Settings& settings = device_.settings();
+  const auto bytes = static_cast<std::size_t>(settings.wire_inline_bytes);
+  const std::size_t sends = std::bit_ceil(static_cast<std::size_t>(settings.wire_depth) + 1) *
+                            std::bit_ceil(kSendHead + bytes);
+  const std::size_t receives = receives_ != nullptr ? notes : std::bit_ceil(std::size_t{notes} + 1);
+  return sends + receives * kReceivePlace + sizeof(Wire) + sizeof(QueuePair);
+}
+
+void Carrier::add(Wire& wire) {
+  const bool shared = takes_shared_receives(wire.notes_);
+  make_room(send_queue_, send_entries_ + wire.depth_);
+  make_room(receive_queue_, receive_entries_ + wire.notes_);
+  QueuePair::Size size;
+  size.sends = wire.depth_;
+  size.receives = shared ? 0 : wire.notes_;
+  size.segments = 1;
+  size.inline_bytes = static_cast<std::uint32_t>(device_.settings().wire_inline_bytes);
+  for (;;) {
+    try {
+      wire.pair_ = std::make_unique<QueuePair>(device_, domain_, send_queue_, receive_queue_, size,
+                                               shared ? receives_ : nullptr);
+      break;
+    } catch (const Error&) {  // perhaps it copies less
+      if (size.inline_bytes == 0) throw;
+      size.inline_bytes = size.inline_bytes < 64 ? 0 : size.inline_bytes - 64;
+    }
+  }
+  wire.inline_bytes_ = wire.pair_->inline_bytes();
+  send_entries_ += wire.depth_;
+  receive_entries_ += wire.notes_;
+  const auto free = std::find(by_id_.begin(), by_id_.end(), nullptr);
+  wire.id_ = static_cast<std::uint32_t>(free - by_id_.begin());
+  if (free == by_id_.end())
+    by_id_.push_back(&wire);
+  else
+    *free = &wire;
+  wires_.emplace(wire.pair_->name().number, &wire);
+  if (shared) {
+    shared_posted_ += wire.notes_;
+    wire.shared_ = true;
+    to_give_ += wire.notes_;
+    give_receives();
+  } else {
+    ibv_recv_wr request{};
+    for (std::uint32_t i = 0; i < wire.notes_; ++i) (void)wire.pair_->post_receive(request);
+  }
+}
+
+/// The device forgets the wire before its completions are taken out of the queues.
+void Carrier::remove(Wire& wire) noexcept {
+  if (wire.pair_ == nullptr) return;
+  const std::uint32_t number = wire.pair_->name().number;
+  wires_.erase(number);
+  by_id_[wire.id_] = nullptr;
+  std::erase(failed_, &wire);
+  wire.pair_.reset();
+  reap_sends();
+  send_entries_ -= wire.depth_;
+  receive_entries_ -= wire.notes_;
+  // Its share stays in the shared queue, for the next wire.
+  if (wire.shared_) {
+    shared_posted_ -= wire.notes_;
+    surplus_ += wire.notes_;
+  }
+}
+
+void Carrier::give_receives() noexcept {
+  const std::uint32_t spared = std::min(surplus_, to_give_);
+  surplus_ -= spared;
+  to_give_ -= spared;
+  ibv_recv_wr requests[kReceiveBatch];
+  while (to_give_ != 0) {
+    const std::uint32_t n = std::min(to_give_, kReceiveBatch);
+    for (std::uint32_t i = 0; i < n; ++i) {
+      requests[i] = {};
+      requests[i].next = i + 1 < n ? &requests[i + 1] : nullptr;
+    }
+    ibv_recv_wr* bad = nullptr;
+    if (ibv_post_srq_recv(receives_, requests, &bad) != 0) return;  // a broken device
+    to_give_ -= n;
+  }
+}
+
+std::size_t Carrier::poll(std::span<WireEvent> out) noexcept {
+  std::size_t n = 0;
+  if (++polls_ % kLookAtSends == 0) reap_sends();
+  while (!failed_.empty() && n < out.size()) {
+    Wire* wire = failed_.back();
+    failed_.pop_back();
+    out[n++] = {wire->owner_, 0, wire->cause_};
+  }
+  std::array<ibv_wc, 16> done;
+  const auto most = static_cast<int>(std::min(done.size(), out.size() - n));
+  const int found = most > 0 ? ibv_poll_cq(receive_queue_, most, done.data()) : 0;
+  for (int i = 0; i < found; ++i) {
+    const ibv_wc& wc = done[static_cast<std::size_t>(i)];
+    const auto at = wires_.find(wc.qp_num);
+    if (at == wires_.end()) {
+      if (receives_ != nullptr) ++to_give_;
+      continue;  // of a wire that is no more
+    }
+    Wire& wire = *at->second;
+    if (wc.status != IBV_WC_SUCCESS) {
+      if (wc.status != IBV_WC_WR_FLUSH_ERR) note_failure(wire, wc.status);
+      continue;
+    }
+    ++counters_[kNotes];
+    out[n++] = {wire.owner_, ntohl(wc.imm_data), ErrorCause::none};
+    if (wire.shared_) {
+      ++to_give_;
+    } else {
+      ibv_recv_wr request{};
+      (void)wire.pair_->post_receive(request);
+    }
+  }
+  if (to_give_ != 0) give_receives();
+  return n;
+}
+
+void Carrier::reap_sends() noexcept {
+  std::array<ibv_wc, 16> done;
+  int found = 0;
+  do {
+    found = ibv_poll_cq(send_queue_, static_cast<int>(done.size()), done.data());
+    for (int i = 0; i < found; ++i) {
+      const ibv_wc& wc = done[static_cast<std::size_t>(i)];
+      const auto id = static_cast<std::size_t>(wc.wr_id >> 32);
+      Wire* wire = id < by_id_.size() ? by_id_[id] : nullptr;
+      if (wire == nullptr || wire->pair_ == nullptr || wire->pair_->name().number != wc.qp_num)
+        continue;
+      wire->completed(static_cast<std::uint32_t>(wc.wr_id));
+      if (wc.status != IBV_WC_SUCCESS && wc.status != IBV_WC_WR_FLUSH_ERR)
+        note_failure(*wire, wc.status);
+    }
+  } while (found == static_cast<int>(done.size()));
+}
+
+void Carrier::note_failure(Wire& wire, ibv_wc_status status) noexcept {
+  if (wire.failed_) return;
+  wire.failed_ = true;
+  wire.cause_ = cause_of(status);
+  failed_.push_back(&wire);
+}
+
+void Carrier::arm() noexcept {
+  (void)ibv_req_notify_cq(receive_queue_, 0);
+  (void)ibv_req_notify_cq(send_queue_, 0);
+  mail_->arm();
+  reap_sends();
+}
+
+// Memory.
+
+std::uint32_t Carrier::register_memory(std::byte* address, std::size_t bytes) {
+  ibv_mr* region =
+      library().reg_mr(domain_, address, bytes,
+                       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+  if (region == nullptr)
+    throw Error(errno, "cannot register a segment of " + std::to_string(bytes) +
+                           " bytes with the RDMA device: memory that peers reach is locked. Raise "
+                           "the limit: 'ulimit -l unlimited' before the job's start, or memlock in "
+                           "/etc/security/limits.conf");
+  regions_.emplace(region->rkey, region);
+  return region->rkey;
+}
+
+void Carrier::deregister(std::uint32_t key) noexcept {
+  const auto found = regions_.find(key);
+  if (found == regions_.end()) return;
+  library().dereg_mr(found->second);
+  regions_.erase(found);
+}
+
+// Letters.
+
+void Carrier::send_letter(Rank to, std::span<const std::byte> letter) {
+  std::vector<std::byte> bytes(1 + letter.size());
+  bytes[0] = static_cast<std::byte>(Envelope::client);
+  std::copy(letter.begin(), letter.end(), bytes.begin() + 1);
+  mail_->send(to, bytes);
+}
+
+void Carrier::tell_ready(Rank to, std::uint32_t pair) {
+  std::array<std::byte, 1 + sizeof pair> bytes;
+  bytes[0] = static_cast<std::byte>(Envelope::ready);
+  std::memcpy(bytes.data() + 1, &pair, sizeof pair);
+  mail_->send(to, bytes);
+}
+
+void Carrier::progress(const LetterHandler& handler) {
+  mail_->progress([&](Rank from, std::span<const std::byte> bytes) {
+    if (bytes.empty()) return;
+    if (bytes[0] == static_cast<std::byte>(Envelope::client))
+      return handler(from, bytes.subspan(1));
+    std::uint32_t pair = 0;
+    if (bytes.size() != 1 + sizeof pair) return;
+    std::memcpy(&pair, bytes.data() + 1, sizeof pair);
+    if (const auto found = wires_.find(pair); found != wires_.end() && found->second->peer_ == from)
+      found->second->ready_ = true;
+  });
+}
+
+}  // namespace viaduct::via::verbs

@@ -1,0 +1,104 @@
+#pragma once
+/// @file
+/// Provider verbs as a carrier of shm's inline VIs (via/carrier.hpp).
+
+#include <infiniband/verbs.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/job.hpp"
+#include "via/carrier.hpp"
+#include "via/verbs/src/device.hpp"
+#include "via/verbs/src/events.hpp"
+#include "via/verbs/src/mail.hpp"
+#include "via/verbs/src/wire.hpp"
+
+namespace viaduct::via::verbs {
+
+/// Counters (VIADUCT_STATS=1), layer "wire".
+enum WireCounter : std::uint32_t {
+  kPosts,         // chains given to the device
+  kRequests,      // work requests in them
+  kSignalled,     // of those, signalled
+  kNotes,         // taken
+  kCopied,        // bytes of bulk data, through the staging buffer
+  kWireLetters,   // repeated
+  kWireNotReady,  // messages that met no receive: of the whole device, since the start
+  kWireCounterCount,
+};
+
+class Carrier final : public via::Carrier {
+ public:
+  /// Collective.  Throws Error.
+  Carrier(Job& job, const Settings& settings, std::string_view device);
+  ~Carrier() override;
+
+  [[nodiscard]] std::unique_ptr<via::Wire> make_wire(std::byte* block, std::size_t half_bytes,
+                                                     std::uint32_t notes, void* owner) override;
+  [[nodiscard]] std::size_t bytes_per_wire(std::uint32_t notes) const noexcept override;
+  [[nodiscard]] std::size_t poll(std::span<WireEvent> out) noexcept override;
+  void arm() noexcept override;
+  [[nodiscard]] std::uint32_t register_memory(std::byte* address, std::size_t bytes) override;
+  void deregister(std::uint32_t key) noexcept override;
+  void send_letter(Rank to, std::span<const std::byte> letter) override;
+  void progress(const LetterHandler& handler) override;
+  [[nodiscard]] bool all_delivered() const noexcept override { return mail_->all_delivered(); }
+  [[nodiscard]] std::vector<Rank> silent_for(std::uint64_t ns) const override {
+    return mail_->silent_for(ns);
+  }
+  void forget(Rank rank) noexcept override { mail_->forget(rank); }
+
+ private:
+  friend class Wire;
+
+  static constexpr std::uint64_t kLookAtSends = 16;  // polls
+  static constexpr std::size_t kStageBytes = 128 * 1024;
+  static constexpr std::uint32_t kStages = 2;
+  static constexpr std::uint32_t kReceiveBatch = 16;
+
+  void add(Wire& wire);
+  void remove(Wire& wire) noexcept;
+  void make_room(ibv_cq*& queue, std::size_t entries);
+  void reap_sends() noexcept;
+  void note_failure(Wire& wire, ibv_wc_status status) noexcept;
+  void give_receives() noexcept;
+  void tell_ready(Rank to, std::uint32_t pair);
+  [[nodiscard]] bool takes_shared_receives(std::uint32_t notes);
+
+  Job& job_;
+  Device device_;
+  Events events_;
+  std::unique_ptr<Mail> mail_;
+  ibv_pd* domain_ = nullptr;
+  ibv_cq* send_queue_ = nullptr;
+  ibv_cq* receive_queue_ = nullptr;
+  ibv_srq* receives_ = nullptr;                         // shared; null: each wire has its own
+  std::uint32_t shared_most_ = 0;                       // that it can hold
+  std::uint32_t shared_posted_ = 0;                     // the shares of all wires
+  std::uint32_t surplus_ = 0;                           // posted for wires that are no more
+  std::uint32_t to_give_ = 0;                           // consumed, to be posted again
+  std::size_t send_entries_ = 0, receive_entries_ = 0;  // of the completion queues, in use
+  std::unordered_map<std::uint32_t, Wire*> wires_;      // by number of the queue pair
+  std::vector<Wire*> by_id_;
+  std::vector<Wire*> failed_;  // to be told of
+  std::uint64_t polls_ = 0;
+  std::unordered_map<std::uint32_t, ibv_mr*> regions_;
+  std::unique_ptr<std::byte[]> stage_;
+  ibv_mr* stage_region_ = nullptr;
+  std::uint64_t not_ready_before_ = 0;
+  std::array<std::uint64_t, kWireCounterCount> counters_{};
+};
+
+/// What @p device counts of messages that met no receive, as receiver or as sender.
+[[nodiscard]] std::uint64_t receivers_not_ready(const Device& device);
+
+/// The NIC addresses of all ranks, this one's being @p mine. Collective.  Throws Error: they cannot
+/// reach each other.
+[[nodiscard]] std::vector<Address> exchange_addresses(Job& job, const std::string& key,
+                                                      const Address& mine);
+
+}  // namespace viaduct::via::verbs

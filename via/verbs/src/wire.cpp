@@ -1,0 +1,227 @@
+#include "via/verbs/src/wire.hpp"
+
+#include <arpa/inet.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "runtime/error.hpp"
+#include "via/copy.hpp"
+#include "via/verbs/src/rdma_carrier.hpp"
+
+namespace viaduct::via::verbs {
+
+Wire::Wire(Carrier& carrier, std::byte* block, std::size_t half_bytes, std::uint32_t notes,
+           void* owner)
+    : block_(block),
+      half_bytes_(half_bytes),
+      depth_(static_cast<std::uint32_t>(carrier.device_.settings().wire_depth)),
+      carrier_(carrier),
+      notes_(notes),
+      owner_(owner) {
+  signal_every_ = std::max(1U, depth_ / 4);
+  region_ = library().reg_mr(carrier.domain_, block, 2 * half_bytes,
+                             IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+  if (region_ == nullptr)
+    throw Error(errno, "cannot register " + std::to_string(2 * half_bytes) +
+                           " bytes for a peer with the RDMA device (memory lock limit too small? "
+                           "'ulimit -l unlimited')");
+  key_ = region_->rkey;
+  try {
+    carrier.add(*this);
+  } catch (...) {
+    library().dereg_mr(region_);
+    throw;
+  }
+}
+
+Wire::~Wire() {
+  carrier_.remove(*this);
+  pair_.reset();
+  library().dereg_mr(region_);
+}
+
+via::Wire::Name Wire::name() const noexcept {
+  const Plain plain{reinterpret_cast<std::uint64_t>(block_), key_, pair_->name(), {}};
+  Name name;
+  std::memcpy(name.data(), &plain, sizeof plain);
+  return name;
+}
+
+void Wire::connect(Rank peer, const Name& theirs) {
+  Plain plain;
+  std::memcpy(&plain, theirs.data(), sizeof plain);
+  peer_ = peer;
+  peer_block_ = plain.block;
+  peer_key_ = plain.key;
+  pair_->connect(carrier_.mail_->address_of(peer), plain.pair);
+  carrier_.tell_ready(peer, plain.pair.number);
+}
+
+void Wire::fill(ibv_send_wr& request, ibv_sge& segment, const std::byte* from, std::uint32_t bytes,
+                std::uint64_t to) noexcept {
+  segment = {reinterpret_cast<std::uint64_t>(from), bytes, region_->lkey};
+  request.sg_list = &segment;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_RDMA_WRITE;
+  request.send_flags = 0;
+  if (bytes <= inline_bytes_) request.send_flags = IBV_SEND_INLINE;
+  request.next = nullptr;
+  request.wr.rdma.remote_addr = to;
+  request.wr.rdma.rkey = peer_key_;
+}
+
+/// Posts a chain whose last request is signalled when it is time.
+void Wire::send(ibv_send_wr& chain, ibv_send_wr& last, std::uint32_t count) noexcept {
+  last.wr_id = work_id(pair_->posted() + count - 1);
+  unsignalled_ += count;
+  marked_ = unsignalled_ >= signal_every_;
+  if (marked_) {
+    last.send_flags |= IBV_SEND_SIGNALED;
+    unsignalled_ = 0;
+    ++carrier_.counters_[kSignalled];
+  }
+  ++carrier_.counters_[kPosts];
+  carrier_.counters_[kRequests] += count;
+  if (!pair_->post(chain, count)) [[unlikely]]
+    carrier_.note_failure(*this, IBV_WC_LOC_QP_OP_ERR);
+}
+
+bool Wire::post(std::span<const Piece> pieces, std::uint32_t note, bool tell) noexcept {
+  if (!ready_ || failed_) [[unlikely]]
+    return failed_;  // what a failed wire is given is lost with it
+  const auto count = static_cast<std::uint32_t>(pieces.size());
+  if (!pair_->has_room(count + kSpare)) [[unlikely]] {
+    carrier_.reap_sends();
+    if (!pair_->has_room(count + kSpare)) return failed_;
+  }
+  ibv_send_wr requests[kMaxPieces];
+  ibv_sge segments[kMaxPieces];
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Piece& piece = pieces[i];
+    fill(requests[i], segments[i], block_ + piece.offset, piece.bytes,
+         peer_block_ + half_bytes_ + piece.offset);
+    requests[i].wr_id = work_id(pair_->posted() + i);
+    if (i != 0) requests[i - 1].next = &requests[i];
+  }
+  ibv_send_wr& last = requests[count - 1];
+  if (tell) {
+    last.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+    last.imm_data = htonl(note);
+  }
+  send(requests[0], last, count);
+  return true;
+}
+
+bool Wire::post_back(Piece piece, std::uint32_t note, bool tell) noexcept {
+  if (!ready_ || failed_) return failed_;
+  if (!pair_->has_room(1)) {
+    carrier_.reap_sends();
+    if (!pair_->has_room(1)) return failed_;
+  }
+  ibv_send_wr request;
+  ibv_sge segment;
+  fill(request, segment, block_ + half_bytes_ + piece.offset, piece.bytes,
+       peer_block_ + piece.offset);
+  if (piece.bytes == 0) request.num_sge = 0;
+  if (tell) {
+    request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+    request.imm_data = htonl(note);
+  }
+  send(request, request, 1);
+  return true;
+}
+
+// Copies.
+
+bool Wire::wait_for(std::uint64_t number) noexcept {
+  std::uint32_t looks = 0;
+  while (!failed_ && pair_->posted() - pair_->outstanding() <= number) {
+    carrier_.reap_sends();
+    if (++looks > 100) sched_yield();
+  }
+  return !failed_;
+}
+
+/// Through the staging buffer, two pieces at a time: no memory of the program's is registered, so
+/// none need be when it is unmapped or used for something else.
+bool Wire::copy(std::byte* own, std::size_t bytes, std::uint64_t there, std::uint32_t key,
+                bool out) noexcept {
+  constexpr std::size_t kPiece = Carrier::kStageBytes;
+  struct Slot {
+    std::byte* own = nullptr;
+    std::size_t bytes = 0;
+    std::uint64_t number = 0;
+  };
+  Slot slots[Carrier::kStages];
+  const auto finish = [&](std::uint32_t i) {
+    Slot& slot = slots[i];
+    if (slot.bytes == 0) return true;
+    if (!wait_for(slot.number)) return false;
+    if (!out) copy_bytes(slot.own, carrier_.stage_.get() + i * kPiece, slot.bytes);
+    slot.bytes = 0;
+    return true;
+  };
+  for (std::uint32_t i = 0; bytes != 0; i = (i + 1) % Carrier::kStages) {
+    if (!finish(i)) return false;
+    while (!failed_ && (!ready_ || !pair_->has_room(1))) carrier_.reap_sends();
+    if (failed_) return false;
+    Slot& slot = slots[i];
+    slot = {own, std::min(bytes, kPiece), pair_->posted()};
+    std::byte* stage = carrier_.stage_.get() + i * kPiece;
+    if (out) copy_bytes(stage, own, slot.bytes);
+    ibv_send_wr request;
+    ibv_sge segment{reinterpret_cast<std::uint64_t>(stage), static_cast<std::uint32_t>(slot.bytes),
+                    carrier_.stage_region_->lkey};
+    request.wr_id = work_id(pair_->posted());
+    request.next = nullptr;
+    request.sg_list = &segment;
+    request.num_sge = 1;
+    request.opcode = out ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
+    request.send_flags = 0;
+    request.wr.rdma.remote_addr = there;
+    request.wr.rdma.rkey = key;
+    unsignalled_ = signal_every_;  // this one is
+    send(request, request, 1);
+    carrier_.counters_[kCopied] += slot.bytes;
+    own += slot.bytes;
+    there += slot.bytes;
+    bytes -= slot.bytes;
+  }
+  for (std::uint32_t i = 0; i < Carrier::kStages; ++i)
+    if (!finish(i)) return false;
+  return true;
+}
+
+bool Wire::write(const std::byte* from, std::size_t bytes, std::uint64_t to,
+                 std::uint32_t key) noexcept {
+  return copy(const_cast<std::byte*>(from), bytes, to, key, true);
+}
+
+bool Wire::read(std::byte* to, std::size_t bytes, std::uint64_t from, std::uint32_t key) noexcept {
+  return copy(to, bytes, from, key, false);
+}
+
+/// The last requests may be unsignalled: an empty one behind them tells.
+bool Wire::drained() noexcept {
+  carrier_.reap_sends();
+  if (failed_ || (ready_ && pair_->outstanding() == 0)) return true;
+  if (!ready_ || marked_ || !pair_->has_room(1)) return false;
+  ibv_send_wr request{};
+  request.opcode = IBV_WR_RDMA_WRITE;
+  request.wr.rdma.remote_addr = peer_block_;
+  request.wr.rdma.rkey = peer_key_;
+  unsignalled_ = signal_every_;
+  send(request, request, 1);
+  return false;
+}
+
+void Wire::fail() noexcept {
+  failed_ = true;
+  pair_->fail();
+}
+
+}  // namespace viaduct::via::verbs
