@@ -85,8 +85,12 @@ void AgentProcess::run() {
 
 bool AgentProcess::finished() const {
   if (stage_ == Stage::failed) return true;
-  const bool all_ended = host_ && std::all_of(locals_.begin(), locals_.end(),
-                                              [](const Local& local) { return local.ended; });
+  // An end counts when it has come back from the hub: then all know of it.
+  const auto settled = [this](const Local& local) {
+    const RankState state = host_->state_of(local.rank);
+    return local.ended && state != RankState::starting && state != RankState::running;
+  };
+  const bool all_ended = host_ && std::all_of(locals_.begin(), locals_.end(), settled);
   return all_ended && (!server_ || agent_links_.empty());
 }
 

@@ -32,7 +32,7 @@ class Assembly {
   /// For each rank the number of its host, counted in the order of their lowest ranks. Once
   /// complete.
   [[nodiscard]] std::vector<std::uint32_t> hosts() const;
-  /// "host a (ranks 2, 3)".
+  /// "host a (ranks 2 and 3)".
   [[nodiscard]] std::string describe_host(std::uint32_t host) const;
 
  private:

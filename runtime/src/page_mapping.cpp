@@ -93,12 +93,28 @@ void wake_sleepers(JobPage& page) noexcept {
   }
 }
 
+/// On one host nobody arrives at a round before the one before it is over, so a count is enough.
+bool is_last_by_count(JobPage& page, std::uint32_t ticket) noexcept {
+  return page.barrier_arrivals.fetch_add(1, std::memory_order_seq_cst) + 1 == ticket * page.size;
+}
+
+/// News of another host's ranks come in one order for each rank, and in any order between them: one
+/// may be at the next round before another is known to be at this one. The tickets tell.
+bool is_last_by_tickets(JobPage& page, std::uint32_t ticket) noexcept {
+  for (std::uint32_t i = 0; i < page.size; ++i) {
+    const auto& theirs = page.record(Rank{i}).barrier_ticket;
+    if (static_cast<std::int32_t>(theirs.load(std::memory_order_seq_cst) - ticket) < 0)
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void arrive_at_barrier(JobPage& page, Rank rank, std::uint32_t ticket) noexcept {
   page.record(rank).barrier_ticket.store(ticket, std::memory_order_seq_cst);
-  const std::uint32_t arrivals = page.barrier_arrivals.fetch_add(1, std::memory_order_seq_cst) + 1;
-  const bool last = arrivals == ticket * page.size;
+  const bool last =
+      page.hosts == 1 ? is_last_by_count(page, ticket) : is_last_by_tickets(page, ticket);
   if (last) page.barrier_round.store(ticket, std::memory_order_seq_cst);
   if (last || page.life_epoch.load(std::memory_order_seq_cst) != 0) wake_sleepers(page);
 }

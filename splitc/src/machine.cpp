@@ -12,6 +12,7 @@
 #include "splitc/src/fork_copy.hpp"
 #include "splitc/src/parts.hpp"
 #include "splitc/src/wait.hpp"
+#include "via/choice.hpp"
 
 namespace viaduct::splitc::detail {
 
@@ -119,6 +120,7 @@ Machine::Machine(Job& job) : job_(job), settings_(load_settings()) {
   if (job.size() > kMaxProcesses)
     throw Error(std::errc::invalid_argument,
                 "Split-C runs on at most 65536 processes, not " + std::to_string(job.size()));
+  via::require_one_host(job);
   compare_settings(job, settings_);
   memory_ = std::make_unique<Memory>(job, settings_);
   parts_ = std::make_unique<Parts>(*this, job);

@@ -13,3 +13,8 @@ foreach(test ${launcher_tests})
     TIMEOUT 60)
   add_dependencies(${name} viaduct-run launcher_actor without_syscalls)
 endforeach()
+viaduct_add_script_test(
+  NAME launcher_slurm
+  LABELS multiprocess
+  TIMEOUT 180
+  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/launcher_slurm.sh $<TARGET_FILE:launcher_actor>)

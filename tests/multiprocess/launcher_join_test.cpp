@@ -265,9 +265,10 @@ TEST(RendezvousRefusal, SomethingElseListens) {
     const int caller = ::accept(stranger.fd, nullptr, nullptr);
     const std::string words =
         "HTTP/1.1 400 Bad Request\r\nServer: something else altogether\r\n\r\n";
-    if (talks)
+    if (talks) {
       EXPECT_EQ(::send(caller, words.data(), words.size(), MSG_NOSIGNAL),
                 static_cast<ssize_t>(words.size()));
+    }
     const Result result = rank.finish();
     ::close(caller);
     EXPECT_EQ(result.code, 1);
