@@ -174,6 +174,11 @@ void HostsLauncher::start_agent(std::uint32_t number, const std::string& address
 /// Standard input goes to rank 0, by a thread: both ends may make it wait.
 void HostsLauncher::pump_stdin(Descriptor to) {
   std::thread([pipe = std::move(to)] {
+    // From the background, a terminal is then an error to this thread and does not stop the job.
+    sigset_t stops;
+    sigemptyset(&stops);
+    sigaddset(&stops, SIGTTIN);
+    ::pthread_sigmask(SIG_BLOCK, &stops, nullptr);
     std::array<char, 4096> buffer{};
     while (true) {
       const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
@@ -254,13 +259,16 @@ void HostsLauncher::check_clock() {
   if (join_until_ && now >= *join_until_) {
     join_until_.reset();
     std::string absent;
+    std::string command;
     for (const Host& host : hosts_) {
-      if (!host.link) absent += (absent.empty() ? "" : ", ") + host.share.host;
+      if (host.link) continue;
+      absent += (absent.empty() ? "" : ", ") + host.share.host;
+      if (command.empty()) command = host.command;
     }
     fail(kExitLauncher,
          fmt::format("the agent of {} has not come within {} s (VIADUCT_JOIN_TIMEOUT); the remote "
                      "command was: {}{}",
-                     absent, std::chrono::duration<double>(join_limit_).count(), hosts_[0].command,
+                     absent, std::chrono::duration<double>(join_limit_).count(), command,
                      wrong_secrets_ != 0 ? "; somebody came with a wrong secret" : ""));
     end_all(true);
   }

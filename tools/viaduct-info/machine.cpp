@@ -3,7 +3,6 @@
 #include <hwloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/uio.h>
 #include <unistd.h>
 #include <array>
 #include <cerrno>
@@ -14,7 +13,7 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/machine.hpp"
-#include "runtime/wait.hpp"
+#include "tools/viaduct-info/probes.hpp"
 #include "tools/viaduct-info/report.hpp"
 #include "via/copy.hpp"
 
@@ -25,32 +24,17 @@ std::string line(const char* what, const std::string& value) {
   return fmt::format("  {:<28} {}\n", what, value);
 }
 
-std::string bytes(std::uint64_t n) {
-  constexpr std::array kUnits{"bytes", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(n);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
-  return unit == 0 ? fmt::format("{} bytes", n) : fmt::format("{:.1f} {}", value, kUnits[unit]);
-}
-
 std::string outcome(bool works) {
   return works ? "works" : fmt::format("refused ({})", std::strerror(errno));
 }
 
 std::string cross_memory() {
-  std::uint64_t from = 1;
-  std::uint64_t to = 0;
-  const iovec here{&to, sizeof to};
-  const iovec there{&from, sizeof from};
-  const bool read = ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) == sizeof to;
-  if (!read)
-    return outcome(false) +
-           ": larger sends to private memory are copied through the sender's window";
-  return outcome(::process_vm_writev(::getpid(), &here, 1, &there, 1, 0) == sizeof to);
+  if (cross_memory_works()) return outcome(true);
+  return outcome(false) + ": larger sends to private memory are copied through the sender's window";
 }
 
 std::string membarrier() {
-  if (membarrier_register() && membarrier_global()) return outcome(true);
+  if (membarrier_works()) return outcome(true);
   return outcome(false) + ": a rank that sleeps wakes by itself every millisecond";
 }
 
@@ -95,7 +79,7 @@ std::string cores(const MachineLimits& limits) {
 
 std::string memory(const MachineLimits& limits) {
   if (limits.memory_source.empty()) return "no limit found";
-  return fmt::format("{} may still be taken, by {}", bytes(limits.free_memory_bytes),
+  return fmt::format("{} may still be taken, by {}", in_units(limits.free_memory_bytes),
                      limits.memory_source);
 }
 
@@ -107,10 +91,18 @@ std::string clock() {
 std::string copies() {
   const std::size_t threshold = via::copy_threshold();
   if (threshold == ~std::size_t{0}) return "always plain: the CPU does not tell its caches";
-  return fmt::format("{} from {} on", to_string(via::large_copy_method()), bytes(threshold));
+  return fmt::format("{} from {} on", to_string(via::large_copy_method()), in_units(threshold));
 }
 
 }  // namespace
+
+std::string in_units(std::uint64_t bytes) {
+  constexpr std::array kUnits{"bytes", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
+  return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
 
 std::string machine() {
   const MachineLimits limits = machine_limits();

@@ -25,7 +25,8 @@ Choice choose_verbs(std::string_view reason) {
 }  // namespace
 
 Choice choose_provider(bool same_host, std::string_view forced) {
-  if (forced == kVerbs) return choose_verbs("VIADUCT_PROVIDER forces verbs");
+  if (forced.substr(0, kVerbs.size()) == kVerbs)
+    return choose_verbs("VIADUCT_PROVIDER forces verbs");
   if (forced == kShm && !same_host)
     return {"", "VIADUCT_PROVIDER forces shm, and the two are on different hosts: unset it"};
   if (forced == kShm) return {std::string(kShm), "VIADUCT_PROVIDER forces shm"};

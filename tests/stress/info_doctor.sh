@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# info_doctor.sh VIADUCT_INFO VIADUCT_RUN WITHOUT_SYSCALLS: `viaduct-info doctor` finds what is wrong, says
+# how to mend it, and ends with 1 exactly when there is a problem; `choose` says the way of a message.
+set -euo pipefail
+info=$1 run=$2 without=$3
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+
+fail() { echo "$*"; exit 1; }
+# doctor WANTED-CODE [COMMAND...]: the report, in $report
+doctor() {
+  local wanted=$1 code=0
+  shift
+  report=$("$@" "$info" doctor --system-root "$root") || code=$?
+  [ "$code" = "$wanted" ] || fail "status $code instead of $wanted: $report"
+}
+says() { grep -qF -- "$1" <<<"$report" || fail "the report lacks '$1': $report"; }
+paragraph() { grep -A2 -E "^(ok|hint|PROBLEM) +$1" <<<"$report" || true; }
+says_of() { paragraph "$1" | grep -qF -- "$2" || fail "nothing of '$2' under '$1': $report"; }
+
+# A machine where all is well, as far as files tell.
+root=$place/good
+mkdir -p "$root/proc/self" "$root/proc/sys/kernel/yama" "$root/sys/kernel/mm/transparent_hugepage"
+printf 'MemTotal: 16000000 kB\nMemAvailable: 12000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n' >"$root/proc/meminfo"
+: >"$root/proc/self/cgroup"
+echo 0 >"$root/proc/sys/kernel/yama/ptrace_scope"
+echo "always within_size [advise] never" >"$root/sys/kernel/mm/transparent_hugepage/shmem_enabled"
+env= ; if "$info" doctor --system-root "$root" | grep -q "PROBLEM"; then env=yes; fi
+if [ -n "$env" ]; then
+  "$info" doctor --system-root "$root" | grep -A3 PROBLEM
+  echo "this machine has problems of its own: skipped"
+  exit 77
+fi
+doctor 0
+says "No problems."
+for subject in "locked memory" "/dev/shm" "shared memory" "process_vm_readv, _writev" "membarrier" "pidfd_open" \
+  "huge pages of shared memory" "cores" "control group: processor time" "control group: memory" "open files" \
+  "address space" "file size"; do says "$subject"; done
+says_of "huge pages" "fix: echo within_size"
+
+# seccomp
+if "$without" membarrier /bin/true 2>/dev/null; then
+  doctor 1 "$without" process_vm_readv,process_vm_writev
+  says_of "process_vm_readv, _writev" "refused (Operation not permitted)"
+  says "fix: docker run --cap-add=SYS_PTRACE"
+  says "1 problem."
+  doctor 1 "$without" membarrier
+  says_of "membarrier" "refused"
+  doctor 0 "$without" pidfd_open
+  says_of "pidfd_open" "refused"
+fi
+
+# ulimit
+limited() { (ulimit "$1" "$2" && shift 2 && exec "$@"); }
+doctor 1 limited -v 4000000
+says_of "address space" "PROBLEM"
+says "ulimit -v unlimited, or export VIADUCT_SHM_WINDOW="
+doctor 1 limited -f 1024
+says_of "file size" "PROBLEM"
+doctor 1 limited -n 64
+says_of "open files" "PROBLEM"
+doctor 0 limited -l 64
+says_of "locked memory" "hint"
+mkdir -p "$root/sys/class/infiniband/mlx5_0"
+doctor 1 limited -l 64
+says_of "locked memory" "PROBLEM"
+says "memlock unlimited"
+rm -r "$root/sys/class/infiniband"
+
+# control groups and memory
+printf '0::/\n' >"$root/proc/self/cgroup"
+mkdir -p "$root/sys/fs/cgroup"
+echo "150000 100000" >"$root/sys/fs/cgroup/cpu.max"
+echo 100000000 >"$root/sys/fs/cgroup/memory.max"
+echo 90000000 >"$root/sys/fs/cgroup/memory.current"
+printf 'inactive_file 0\nactive_file 0\n' >"$root/sys/fs/cgroup/memory.stat"
+doctor 1
+says_of "control group: processor time" "a quota worth 2 cores"
+says_of "control group: memory" "memory.max"
+says_of "control group: memory" "PROBLEM"
+
+# choose
+text=$("$info" choose --bytes 16)
+grep -q "on one host:  provider shm" <<<"$text" || fail "choose: $text"
+grep -q "short message" <<<"$text" || fail "choose: $text"
+grep -q "on two hosts:" <<<"$text" || fail "choose: $text"
+grep -q "medium message" <<<"$("$info" choose --bytes 3000)" || fail "choose does not know medium messages"
+grep -q "bulk message" <<<"$("$info" choose --bytes 1000000)" || fail "choose does not know bulk messages"
+text=$("$run" -n 3 "$info" choose --from 2 --to 1 --bytes 8)
+[ "$(grep -c "from rank 2 to rank 1" <<<"$text")" = 1 ] || fail "choose in a job: $text"
+"$run" -n 2 --quiet "$info" choose --to 5 >/dev/null 2>&1 && fail "choose knows a rank that there is not"
+text=$("$run" --hosts a,b --remote-command '/usr/bin/env VIADUCT_HOST_KEY={host} /bin/sh -c {command}' \
+  "$info" choose --from 0 --to 1 --bytes 8)
+grep -q "the two are on different hosts" <<<"$text" || fail "choose across hosts: $text"
+
+# the report
+report=$("$info")
+for part in "Providers of this build:" "shm " ; do says "$part"; done
+exit 0
