@@ -161,6 +161,9 @@ class Bundle {
   [[gnu::cold, gnu::noinline]] std::uint32_t poll_guarded(Run run) noexcept;
   [[nodiscard, gnu::cold]] bool overflow_is_there(detail::Map& map,
                                                   const detail::Deferred& message) noexcept;
+  [[nodiscard, gnu::cold]] detail::OverflowBlock& arrived_overflow(
+      detail::Map& map, const detail::Deferred& message) noexcept;
+  [[gnu::cold]] void release_overflow(detail::Map& map, detail::OverflowBlock& block) noexcept;
   [[gnu::cold]] void report_malformed(detail::Map& map, const char* what) noexcept;
   [[noreturn, gnu::cold]] void stop_caller(const char* call) const noexcept;
   Status send_waiting(detail::Map& map, std::uint64_t client, const std::uint64_t* words,

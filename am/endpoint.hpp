@@ -282,7 +282,7 @@ class Endpoint {
                       via::shm::Nic::RemotePlace& place) noexcept;
   Undeliverable copy_bulk(detail::Map& map, const std::byte* from, std::size_t bytes,
                           std::size_t offset) noexcept;
-  [[nodiscard]] detail::OverflowBlock* free_overflow() noexcept;
+  [[nodiscard]] detail::OverflowBlock* free_overflow(detail::Map& map) noexcept;
   void give_back(const Returned& returned) noexcept;
   void give_back(const Outgoing& out, Undeliverable why) noexcept;
   void give_back_unseen(detail::Map& map, Undeliverable why) noexcept;
@@ -298,6 +298,9 @@ class Endpoint {
   void met(detail::Map& map) noexcept;
   void incoming(EndpointName from, std::uint64_t discriminator);
   [[nodiscard]] bool fits_us(const std::byte* at, const std::byte* window) const noexcept;
+  [[nodiscard]] bool speaks_alike(const detail::MapBlock& block) const noexcept;
+  [[nodiscard]] std::uint32_t wired_notes() const noexcept;
+  void show_segment(detail::MapBlock& block) const noexcept;
   void close(detail::Map& map) noexcept;  // drains, gives back what was not seen, disconnects
   void drop(detail::Map& map) noexcept;
   [[nodiscard]] detail::Map* find_map(EndpointName name) noexcept;
@@ -305,6 +308,7 @@ class Endpoint {
   void apply_tag(detail::Map& map) noexcept;
   std::uint32_t hand_over_gets() noexcept;
   void publish_segment(std::span<std::byte> memory);
+  void carry_segment(std::span<std::byte> memory);
   [[nodiscard]] static std::uint64_t discriminator(EndpointName a, EndpointName b) noexcept;
 
   // Hot.
@@ -325,6 +329,7 @@ class Endpoint {
   std::span<std::byte> segment_;
   std::byte* own_segment_ = nullptr;
   via::MemoryRegion region_;
+  std::uint32_t carried_key_ = 0;  // of the segment, with the carrier; 0: none
   detail::EndpointPage* page_ = nullptr;
   detail::OverflowBlock* overflow_ = nullptr;
   EndpointName overflow_user_;  // who is to clear it

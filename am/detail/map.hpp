@@ -80,6 +80,7 @@ struct Map {
   Tag presented = kTagNone;  // the tag that we name to the peer, in our MapBlock
   bool retagged = false;     // since the peer last heard of it: a note goes before the next request
   std::uint32_t credits_at_end = 0;  // when the connection ended
+  bool unreachable = false;          // because the way to the peer has
   Tag their_tag = kTagNone;          // the tag that the peer named
   Undeliverable rejection = Undeliverable::none;
   std::uint32_t credit_limit = 0;  // k

@@ -69,7 +69,8 @@ struct alignas(64) EndpointPage {
 };
 
 /// One per MAP and direction, in the sender's window, found through the client data of the
-/// connection request; the medium ring follows.
+/// connection request; the medium ring follows, and on a wired VI an overflow block. Wired VIs take
+/// all of it to a copy at the peer.
 struct alignas(128) MapBlock {
   static constexpr std::uint32_t kMagic = 0x4d415031;  // "MAP1"
   std::uint32_t magic;
@@ -78,8 +79,11 @@ struct alignas(128) MapBlock {
   std::uint32_t medium_bytes;
   std::atomic<std::uint64_t> tag;  // what the sender believes the other endpoint's tag to be
   std::uint64_t endpoint_page;     // the sender's own
+  // Wired VIs: what the sender's page says, with the carrier's key as handle.
+  EndpointPage page;
   [[nodiscard]] std::byte* medium() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
+static_assert(sizeof(MapBlock) == 128);
 
 /// Carries a medium reply for which the ring has no room: one per endpoint, so that a reply never
 /// waits for a message that a handler holds.

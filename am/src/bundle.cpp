@@ -107,11 +107,26 @@ void Bundle::dispatch_slow(Map& map, via::shm::Slot& slot, std::uint64_t head,
   run_message(map, m);
 }
 
+/// Where a medium reply lies that did not fit the ring.
+detail::OverflowBlock& Bundle::arrived_overflow(Map& map, const Deferred& m) noexcept {
+  std::byte* const at =
+      map.vi->is_wired() ? map.medium_in.ring + map.medium_in.size : map.peer_window + m.words[0];
+  return *reinterpret_cast<detail::OverflowBlock*>(at);
+}
+
+/// Its sender may use it again.
+void Bundle::release_overflow(Map& map, detail::OverflowBlock& block) noexcept {
+  block.in_use.store(0, std::memory_order_release);
+  map.vi->return_extra(reinterpret_cast<const std::byte*>(&block), sizeof block.in_use);
+  map.vi->wake_if_asleep();
+}
+
 /// Whether a message that says so does lie in its sender's overflow block, as far as can be told
 /// from here.
 bool Bundle::overflow_is_there(Map& map, const Deferred& m) noexcept {
   if (wire::kind(m.client) != Kind::reply || wire::operation(m.client) != Operation::medium)
     return false;
+  if (map.vi->is_wired()) return arrived_overflow(map, m).length <= map.endpoint->max_medium_;
   const std::size_t window = context_.job().segment().window_bytes();
   const std::size_t needed = sizeof(detail::OverflowBlock) + map.endpoint->max_medium_;
   if (map.peer_window == nullptr || needed > window || m.words[0] > window - needed ||
@@ -162,8 +177,7 @@ void Bundle::run_handler(Map& map, Thunk thunk, const Deferred& m) noexcept {
   detail::OverflowBlock* overflow = nullptr;
   if (operation == Operation::medium) {
     if ((m.client & wire::overflow_bit) != 0) {
-      overflow = reinterpret_cast<detail::OverflowBlock*>(context_.job().window_of(map.name.rank) +
-                                                          m.words[0]);
+      overflow = &arrived_overflow(map, m);
       arrival.data = overflow->data();
       arrival.data_bytes = overflow->length;
     } else {
@@ -183,10 +197,7 @@ void Bundle::run_handler(Map& map, Thunk thunk, const Deferred& m) noexcept {
   thunk(token, arrival);
   --slow_;
   running_ = outer;
-  if (overflow != nullptr) {
-    overflow->in_use.store(0, std::memory_order_release);
-    map.vi->wake_if_asleep();
-  }
+  if (overflow != nullptr) release_overflow(map, *overflow);
   release_medium(map, m.held);
   if (wire::kind(m.client) == Kind::request && !token.replied()) map.give_credit_back();
 }
@@ -203,8 +214,7 @@ void Bundle::release_medium(Map& map, std::uint64_t held) noexcept {
 void Bundle::refuse(Map& map, const Deferred& m, Undeliverable why) noexcept {
   context_.count(kRefused);
   release_medium(map, m.held);
-  if ((m.client & wire::overflow_bit) != 0)
-    reinterpret_cast<detail::OverflowBlock*>(map.peer_window + m.words[0])->in_use.store(0);
+  if ((m.client & wire::overflow_bit) != 0) release_overflow(map, arrived_overflow(map, m));
   const Kind kind =
       wire::kind(m.client) == Kind::request ? Kind::returned_request : Kind::returned_reply;
   const std::uint64_t client =

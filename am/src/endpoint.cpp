@@ -42,6 +42,7 @@ Endpoint::~Endpoint() {
   }
   bundle_.remove(*this);
   region_ = {};
+  if (carried_key_ != 0) context.nic().carrier()->deregister(carried_key_);
   // Peers that have not yet heard of the end may still use all of these.
   for (void* block :
        {static_cast<void*>(own_segment_), static_cast<void*>(page_), static_cast<void*>(overflow_)})
@@ -91,8 +92,10 @@ void Endpoint::retag(Map& map, Tag tag) noexcept {
   if (map.presented == tag && map.state == Map::State::connected) return;
   map.presented = tag;
   map.retagged = true;
-  if (map.vi != nullptr && map.vi->state() != via::ViState::idle)
-    reinterpret_cast<detail::MapBlock*>(map.vi->prepare_extra())->tag.store(tag);
+  if (map.vi == nullptr || map.vi->state() == via::ViState::idle) return;
+  auto* block = reinterpret_cast<detail::MapBlock*>(map.vi->prepare_extra());
+  block->tag.store(tag);
+  map.vi->forward_extra(reinterpret_cast<std::byte*>(block), sizeof *block);
 }
 
 /// The lowest index that names @p name, or kNoIndex.
@@ -224,8 +227,42 @@ void Endpoint::publish_segment(std::span<std::byte> memory) {
   page_->segment_handle.store(static_cast<std::uint32_t>(region.handle()));
   page_->segment_address.store(reinterpret_cast<std::uint64_t>(memory.data()));
   page_->segment_bytes.store(memory.size());
+  carry_segment(memory);
   region_ = std::move(region);
   segment_ = memory;
+}
+
+/// Registers the segment with the carrier, and shows it to the peers that are reached by that.
+void Endpoint::carry_segment(std::span<std::byte> memory) {
+  via::Carrier* const carrier = bundle_.context().nic().carrier();
+  if (carrier == nullptr) return;
+  const std::uint32_t key = carrier->register_memory(memory.data(), memory.size());
+  const std::uint32_t before = std::exchange(carried_key_, key);
+  for (const auto& map : owned_) {
+    if (map->vi == nullptr || !map->vi->is_wired() || map->vi->state() == via::ViState::idle)
+      continue;
+    auto* block = reinterpret_cast<detail::MapBlock*>(map->vi->prepare_extra());
+    show_segment(*block);
+    map->vi->forward_extra(reinterpret_cast<std::byte*>(block), sizeof *block);
+  }
+  // All are told before any is waited for.
+  for (const auto& map : owned_)
+    if (map->vi != nullptr) (void)map->vi->flush_extra();
+  if (before != 0) carrier->deregister(before);
+}
+
+/// What one peer can have sent that this rank has not polled: requests by our credits, replies to
+/// ours, and a few signs besides.
+std::uint32_t Endpoint::wired_notes() const noexcept {
+  constexpr std::uint32_t kBesides = 4;
+  const auto slots = static_cast<std::uint32_t>(bundle_.context().settings().slots);
+  return std::min(2 * credits_, slots) + kBesides;
+}
+
+void Endpoint::show_segment(detail::MapBlock& block) const noexcept {
+  block.page.segment_address.store(page_->segment_address.load());
+  block.page.segment_handle.store(carried_key_);
+  block.page.segment_bytes.store(carried_key_ == 0 ? 0 : page_->segment_bytes.load());
 }
 
 // Returned messages.
@@ -290,6 +327,12 @@ Endpoint::Footprint Endpoint::footprint() const noexcept {
   const std::size_t channel =
       via::shm::ChannelHead::bytes_for(static_cast<std::uint32_t>(s.slots), true) +
       sizeof(detail::MapBlock) + static_cast<std::size_t>(s.medium_bytes);
+  if (via::Carrier* const carrier = bundle_.context().nic().carrier()) {
+    const std::size_t half = channel + sizeof(detail::OverflowBlock) + max_medium_;
+    return {2 * half + carrier->bytes_per_wire(wired_notes()) + sizeof(Map) + sizeof(via::shm::Vi) +
+                kDeques * kEmptyDeque + sizeof(Map*) + sizeof(Translation) + sizeof(RankRecord),
+            sizeof(Map*) + sizeof(Translation) + sizeof(RankRecord)};
+  }
   const std::size_t theirs = (channel + kPage - 1) / kPage * kPage;
   const std::size_t idle = sizeof(Map*) + sizeof(Translation) + sizeof(RankRecord) +
                            sizeof(via::shm::Mail) + sizeof(std::byte*) +

@@ -115,6 +115,11 @@ void Endpoint::start(Map& map) {
   options.slots = static_cast<std::uint32_t>(settings.slots);
   options.release_every = options.slots / 8;
   options.extra_bytes = sizeof(MapBlock) + static_cast<std::size_t>(settings.medium_bytes);
+  if (context.nic().is_remote(map.name.rank)) {
+    options.wired = true;
+    options.notes = wired_notes();
+    options.extra_bytes += sizeof(detail::OverflowBlock) + max_medium_;
+  }
   map.vi_owner = context.nic().create_inline_vi(attributes, options);
   map.vi = map.vi_owner.get();
   auto* block = new (map.vi->prepare_extra()) MapBlock{};
@@ -125,6 +130,7 @@ void Endpoint::start(Map& map) {
   block->tag = map.presented;
   block->endpoint_page = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(page_) -
                                                     context.job().segment().base());
+  if (map.vi->is_wired()) show_segment(*block);
   map.medium_out = {block->medium(), block->medium_bytes, 0, 0};
   map.state = Map::State::connecting;
   context.count(kMapsMade);
@@ -161,14 +167,18 @@ void Endpoint::settle(Map& map) noexcept {
 
 void Endpoint::met(Map& map) noexcept {
   auto* block = reinterpret_cast<MapBlock*>(map.vi->peer_extra());
-  map.peer_window = bundle_.context().job().window_of(map.name.rank);
-  if (!fits_us(reinterpret_cast<const std::byte*>(block),
-               map.peer_window)) {  // its VI is let go with the MAP
+  const bool wired = map.vi->is_wired();
+  map.peer_window = wired ? nullptr : bundle_.context().job().window_of(map.name.rank);
+  if (wired ? !speaks_alike(*block)
+            : !fits_us(reinterpret_cast<const std::byte*>(block),
+                       map.peer_window)) {  // its VI is let go with the MAP
     map.state = Map::State::rejected;
     map.rejection = Undeliverable::bad_endpoint;
     return;
   }
-  map.peer_page = reinterpret_cast<detail::EndpointPage*>(map.peer_window + block->endpoint_page);
+  map.peer_page =
+      wired ? &block->page
+            : reinterpret_cast<detail::EndpointPage*>(map.peer_window + block->endpoint_page);
   map.medium_in.ring = block->medium();
   map.medium_in.size = block->medium_bytes;
   map.state = Map::State::connected;
@@ -198,11 +208,15 @@ bool Endpoint::fits_us(const std::byte* at, const std::byte* window) const noexc
       offset % alignof(MapBlock) != 0)
     return false;
   const auto& block = *reinterpret_cast<const MapBlock*>(at);
-  return block.magic == MapBlock::kMagic &&
-         block.slots == static_cast<std::uint32_t>(context.settings().slots) &&
-         block.medium_bytes == ring &&
-         block.endpoint_page <= bytes - sizeof(detail::EndpointPage) &&
+  return speaks_alike(block) && block.endpoint_page <= bytes - sizeof(detail::EndpointPage) &&
          block.endpoint_page % alignof(detail::EndpointPage) == 0;
+}
+
+bool Endpoint::speaks_alike(const MapBlock& block) const noexcept {
+  const Settings& settings = bundle_.context().settings();
+  return block.magic == MapBlock::kMagic &&
+         block.slots == static_cast<std::uint32_t>(settings.slots) &&
+         block.medium_bytes == static_cast<std::uint32_t>(settings.medium_bytes);
 }
 
 /// The endpoint @p from asks for a MAP that we have not asked for.
@@ -218,8 +232,11 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
   const auto reject = [&](Undeliverable why) {
     nic.reject_peer(from.rank, which, static_cast<std::uint64_t>(why));
   };
-  if (block == nullptr || !fits_us(block, bundle_.context().job().window_of(from.rank)))
-    return reject(Undeliverable::bad_endpoint);
+  const bool fits =
+      block != nullptr &&
+      (nic.is_remote(from.rank) ? speaks_alike(*reinterpret_cast<const MapBlock*>(block))
+                                : fits_us(block, bundle_.context().job().window_of(from.rank)));
+  if (!fits) return reject(Undeliverable::bad_endpoint);
   if (!hears(reinterpret_cast<const MapBlock*>(block)->tag)) return reject(Undeliverable::bad_tag);
   const Index at = index_of(from);
   Map& map = add_map(at, from, value(at) == kNoIndex ? kTagAll : translations_[value(at)].tag);
@@ -236,7 +253,7 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
 /// Drains a MAP whose VI has ended, gives back what the peer has not taken, and forgets it.
 void Endpoint::close(Map& map) noexcept {
   Bundle::Dispatcher dispatcher{bundle_, true};
-  const bool lost = bundle_.context().job().is_lost(map.name.rank);
+  const bool lost = map.unreachable || bundle_.context().job().is_lost(map.name.rank);
   settle(map);
   if (map.vi != nullptr && map.vi->state() != via::ViState::idle)
     while (map.vi->drain_inline(Bundle::kBatch, dispatcher) != 0) {

@@ -69,7 +69,8 @@ Status Endpoint::attempt_send(const Outgoing& out) noexcept {
       return Status::peer_lost;
     case Map::State::closing:  // to be closed at the next poll that may run requests, which is
                                // perhaps not ours
-      if (bundle_.context().job().is_lost(map->name.rank)) return Status::peer_lost;
+      if (map->unreachable || bundle_.context().job().is_lost(map->name.rank))
+        return Status::peer_lost;
       give_back(out, Undeliverable::bad_endpoint);
       return Status::ok;
     case Map::State::rejected: {
@@ -125,6 +126,7 @@ bool Endpoint::put_medium(Map& map, const std::byte* data, std::size_t bytes,
   }
   const std::uint64_t at = start & (ring.size - 1);
   if (length != 0) std::memcpy(ring.ring + at, data, length);
+  map.vi->forward_extra(ring.ring + at, length);
   ring.head = start + detail::medium_room(length);
   place = at | std::uint64_t{length} << 32;
   return true;
@@ -149,7 +151,7 @@ Undeliverable Endpoint::reach(Map& map, std::size_t bytes, std::size_t offset, v
   const std::uint64_t held = map.peer_page->segment_bytes.load(std::memory_order_acquire);
   if (offset > held || (held == 0 && bytes != 0)) return Undeliverable::bad_offset;
   if (bytes > held - offset) return Undeliverable::bad_length;
-  if (bytes == 0) return Undeliverable::none;
+  if (bytes == 0 || map.vi->is_wired()) return Undeliverable::none;
   place = bundle_.context().nic().remote_place(
       map.name.rank, static_cast<via::ProtectionTag>(map.peer_page->protection_tag),
       map.peer_page->segment_address.load() + offset,
@@ -177,6 +179,11 @@ Undeliverable Endpoint::copy_bulk(Map& map, const std::byte* from, std::size_t b
   const Undeliverable why = reach(map, bytes, offset, via::Rights::rdma_write, place);
   if (why != Undeliverable::none || bytes == 0) return why;
   bundle_.context().count(kBulkBytes, bytes);
+  if (map.vi->is_wired())
+    return map.vi->write_remote(from, bytes, map.peer_page->segment_address.load() + offset,
+                                map.peer_page->segment_handle.load())
+               ? Undeliverable::none
+               : Undeliverable::unreachable;
   via::shm::Nic& nic = bundle_.context().nic();
   return nic.write_place(map.name.rank, place, from, bytes) ? Undeliverable::none
                                                             : why_not_copied(nic);
@@ -235,9 +242,17 @@ Status Endpoint::attempt_get(const Outgoing& out, std::span<std::byte> data) noe
   if (map->state != Map::State::connected) return Status::retry;
   via::shm::Nic::RemotePlace place;
   Undeliverable why = reach(*map, data.size(), out.offset, via::Rights::rdma_read, place);
-  if (why == Undeliverable::none && !data.empty() &&
-      !bundle_.context().nic().read_place(map->name.rank, place, data.data(), data.size()))
-    why = why_not_copied(bundle_.context().nic());
+  if (why == Undeliverable::none && !data.empty()) {
+    if (map->vi->is_wired()) {
+      if (!map->vi->read_remote(data.data(), data.size(),
+                                map->peer_page->segment_address.load() + out.offset,
+                                map->peer_page->segment_handle.load()))
+        why = Undeliverable::unreachable;
+    } else if (!bundle_.context().nic().read_place(map->name.rank, place, data.data(),
+                                                   data.size())) {
+      why = why_not_copied(bundle_.context().nic());
+    }
+  }
   if (why != Undeliverable::none) {
     give_back(out, why);
     return Status::ok;
@@ -298,7 +313,12 @@ Status Endpoint::request_medium_raw(Index to, HandlerId handler, std::span<const
 
 // Replies.
 
-OverflowBlock* Endpoint::free_overflow() noexcept {
+/// On a wired VI each direction has a block of its own, behind the medium ring.
+OverflowBlock* Endpoint::free_overflow(Map& map) noexcept {
+  if (map.vi->is_wired()) {
+    auto* own = reinterpret_cast<OverflowBlock*>(map.medium_out.ring + map.medium_out.size);
+    return own->in_use.load(std::memory_order_acquire) == 0 ? own : nullptr;
+  }
   if (overflow_ == nullptr) {
     try {
       overflow_ = new (bundle_.context().nic().allocate(sizeof(OverflowBlock) + max_medium_))
@@ -351,7 +371,7 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
       if (map_.state == detail::Map::State::closing || map_.state == detail::Map::State::lost)
         return true;
       if (endpoint.put_medium(map_, data, bytes, words[0])) return true;
-      return (overflow = endpoint.free_overflow()) != nullptr;
+      return (overflow = endpoint.free_overflow(map_)) != nullptr;
     };
     endpoint.settle(map_);
     if (!placed()) {
@@ -362,17 +382,20 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
     if (overflow != nullptr) {
       bundle.context().count(kOverflowReplies);
       overflow->in_use.store(1, std::memory_order_relaxed);
-      endpoint.overflow_user_ = map_.name;
+      if (!map_.vi->is_wired()) endpoint.overflow_user_ = map_.name;
       overflow->length = static_cast<std::uint32_t>(bytes);
       std::memcpy(overflow->data(), data, bytes);
-      words[0] = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(overflow) -
-                                            bundle.context().job().segment().base());
+      words[0] = map_.vi->is_wired()
+                     ? 0
+                     : static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(overflow) -
+                                                  bundle.context().job().segment().base());
       client |= wire::overflow_bit;
+      map_.vi->forward_extra(reinterpret_cast<std::byte*>(overflow), sizeof(OverflowBlock) + bytes);
     }
   }
   const Status status = bundle.send_waiting(map_, client, words, prefix + arg_words,
                                             static_cast<std::uint32_t>(8 * prefix + arg_bytes));
-  if (status != Status::ok && (client & wire::overflow_bit) != 0)
+  if (status != Status::ok && (client & wire::overflow_bit) != 0 && !map_.vi->is_wired())
     endpoint.overflow_->in_use.store(0);
   bundle.running_ = running;
   return status;

@@ -219,7 +219,7 @@ void CompletionQueue::block(std::int64_t timeout_ns, const std::function<bool()>
   const std::uint32_t seen = record.doorbell.load();
   record.sleeping.fetch_add(1);
   set_all_aside();
-  if (nic_.carrier_ != nullptr) nic_.arm_carrier();
+  const bool carried = nic_.carrier_ != nullptr && nic_.arm_carrier();
   const bool ordered = job.membarrier_works() && membarrier_global();
   if (!ordered) std::atomic_thread_fence(std::memory_order_seq_cst);
   constexpr std::int64_t kCapNs = 1'000'000;
@@ -228,7 +228,7 @@ void CompletionQueue::block(std::int64_t timeout_ns, const std::function<bool()>
     nic_.count(kCappedSleeps);
   }
   nic_.count(kSleeps);
-  if (!anything_there() && !(done && done())) {
+  if (!carried && !anything_there() && !(done && done())) {
     ++sleepers_;
     if (mutex != nullptr) mutex->unlock();
     futex_wait(record.doorbell, seen, timeout_ns);

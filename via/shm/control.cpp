@@ -332,10 +332,11 @@ void Nic::idle(std::int64_t timeout_ns) noexcept {
   RankRecord& record = job_.record(job_.rank());
   const std::uint32_t seen = record.doorbell.load();
   record.sleeping.fetch_add(1);
-  if (carrier_ != nullptr) arm_carrier();
+  // What the carrier brings here may be what the caller waits for.
+  const bool carried = carrier_ != nullptr && arm_carrier();
   constexpr std::int64_t kCapNs = 1'000'000;
   if (busy() && (timeout_ns < 0 || timeout_ns > kCapNs)) timeout_ns = kCapNs;
-  if (!mail_waiting() && life_epoch_ == job_.life_epoch())
+  if (!carried && !mail_waiting() && life_epoch_ == job_.life_epoch())
     futex_wait(record.doorbell, seen, timeout_ns);
   record.sleeping.fetch_sub(1);
 }

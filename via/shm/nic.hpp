@@ -182,7 +182,7 @@ class Nic final : public via::Nic {
   [[nodiscard]] bool carrier_busy() const noexcept;
   void take_letters();
   void poll_carrier() noexcept;
-  void arm_carrier() noexcept;
+  bool arm_carrier() noexcept;
   void look_for_closed_peers();
   void hold_back(Vi& vi) noexcept;
   [[nodiscard]] bool mail_waiting() const noexcept;
@@ -239,6 +239,7 @@ class Nic final : public via::Nic {
   std::vector<bool> remote_;
   std::vector<Vi*> wired_vis_;
   std::vector<Vi*> held_back_;  // wired VIs with something that could not be posted
+  std::uint64_t carried_ = 0;   // events and letters that the carrier has brought
   std::uint64_t looked_for_closed_ns_ = 0;
 
   static constexpr std::uint32_t kIdMask = 0xffff;

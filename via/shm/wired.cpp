@@ -93,8 +93,14 @@ void Vi::attach_wire(const Letter& letter, const RemotePart& part) {
   std::memcpy(peer_extra_, part.extra, std::min(sizeof part.extra, options_.extra_bytes));
   rx_->receiver.posted.store(rx_slot_count_);
   rx_seq_ = rx_released_ = 0;
-  w.wire->connect(peer_, part.wire);
+  try {
+    w.wire->connect(peer_, part.wire);
+  } catch (const std::exception& e) {
+    nic_.job_.log().write(LogLevel::error, e.what());
+    return answer(ConnectResult::unreachable, 0);
+  }
   w.connected = true;
+  if (!w.pieces.empty()) nic_.hold_back(*this);  // they changed since the letter
   asked_ = MailKind::none;
   answer_ = ConnectResult::connected;
   cause_ = ErrorCause::none;
@@ -188,9 +194,15 @@ void Nic::hold_back(Vi& vi) noexcept {
 /// Posts what was held back.
 void Vi::carry_on() noexcept {
   Wired& w = *wired_;
+  if (!w.connected) return;
   if (w.counters_changed) post_counters();
   while (w.lines_posted != tx_seq_)
     if (!post_message()) return nic_.hold_back(*this);
+  while (!w.pieces.empty()) {
+    if (!w.wire->post(std::span(&w.pieces.front().piece, 1), 0, false))
+      return nic_.hold_back(*this);
+    w.pieces.pop_front();
+  }
 }
 
 /// Before this rank sleeps: whoever has not given back everything is to tell when it does.
@@ -280,6 +292,7 @@ void Vi::take_lines(std::uint32_t number) noexcept {
 void Nic::poll_carrier() noexcept {
   std::array<WireEvent, 32> events;
   const std::size_t n = carrier_->poll(events);
+  carried_ += n;
   for (std::size_t i = 0; i < n; ++i) {
     Vi& vi = *static_cast<Vi*>(events[i].owner);
     if (events[i].failure == ErrorCause::none)
@@ -302,6 +315,7 @@ bool Nic::carrier_busy() const noexcept {
 
 void Nic::take_letters() {
   carrier_->progress([this](Rank from, std::span<const std::byte> bytes) {
+    ++carried_;
     Letter letter;
     RemotePart part;
     if (bytes.size() != sizeof letter && bytes.size() != sizeof letter + sizeof part) return;
@@ -329,13 +343,15 @@ void Nic::look_for_closed_peers() {
 }
 
 /// Before this rank sleeps: an event of the carrier's rings its doorbell, and peers whose counters
-/// it may wait for tell of them.
-void Nic::arm_carrier() noexcept {
+/// it may wait for tell of them. Answers whether something has happened meanwhile.
+bool Nic::arm_carrier() noexcept {
+  const std::uint64_t before = carried_;
   for (Vi* vi : wired_vis_)
     if (vi->wired_ != nullptr) vi->ask_to_be_woken();
   carrier_->arm();
   poll_carrier();
   progress();
+  return carried_ != before;
 }
 
 // The end.
