@@ -1,0 +1,78 @@
+/// @file
+/// Two ranks talk over verbs, and the link goes down under them: `link_down COMMAND`, which takes it
+/// down. Each must learn within a bound that the other cannot be reached; every request that was
+/// accepted has been answered or comes back; nobody waits for ever.
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "am/bundle.hpp"
+#include "am/context.hpp"
+#include "am/endpoint.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/job.hpp"
+
+namespace {
+
+using namespace viaduct;
+
+// Seven times the time of VIADUCT_VERBS_TIMEOUT=14, four times over as the devices may, and the
+// slowness of an emulated machine.
+constexpr std::uint64_t kBoundNs = 20'000'000'000;
+constexpr std::uint64_t kBefore = 200;  // requests
+
+std::uint64_t g_replies = 0;
+std::uint64_t g_back = 0;
+bool g_wrong = false;
+
+void on_reply(am::Token&, std::uint64_t) { ++g_replies; }
+void on_request(am::Token& token, std::uint64_t number) { token.reply<on_reply>(number); }
+
+void expect(bool passed, const char* what) {
+  if (passed) return;
+  std::printf("not so: %s\n", what);
+  g_wrong = true;
+}
+
+int body(Job& job, int argc, char** argv) {
+  if (job.size() != 2 || argc != 2) return 2;
+  am::Context context(job);
+  am::Bundle bundle(context);
+  am::Endpoint endpoint(bundle);
+  endpoint.map_all();
+  endpoint.set_undeliverable_handler([](const am::Returned& returned) {
+    ++g_back;
+    expect(returned.status == am::Undeliverable::unreachable, "returned as unreachable");
+  });
+  const am::Index other{1 - index(job.rank())};
+  std::uint64_t sent = 0;
+  for (; sent < kBefore; ++sent)
+    expect(endpoint.request<on_request>(other, sent) == Status::ok, "requests are accepted");
+  expect(bundle.wait_until([] { return g_replies == kBefore; }, 60'000'000'000) == Status::ok,
+         "all are answered while the link is up");
+  expect(bundle.barrier() == Status::ok, "both have talked");
+  if (index(job.rank()) == 0 && std::system(argv[1]) != 0) return 2;
+  expect(bundle.barrier() == Status::ok, "the link is down");
+  const std::uint64_t start = monotonic_ns();
+  Status status = Status::ok;
+  while (monotonic_ns() - start < kBoundNs && status == Status::ok && g_back == 0) {
+    status = endpoint.request<on_request>(other, sent);
+    if (status == Status::ok) ++sent;
+    (void)bundle.wait(1'000'000);
+  }
+  expect(status == Status::peer_lost || g_back != 0, "the other is lost, within the bound");
+  std::printf("rank %u: lost after %lu ms\n", index(job.rank()),
+              static_cast<unsigned long>((monotonic_ns() - start) / 1'000'000));
+  const auto settled = [&] { return g_replies + g_back >= sent; };
+  expect(bundle.wait_until(settled, 10'000'000'000) == Status::ok,
+         "every request is answered or comes back");
+  expect(endpoint.request<on_request>(other, sent) == Status::peer_lost,
+         "from then on requests answer peer_lost");
+  std::fflush(stdout);
+  return g_wrong ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return run(body, argc, argv); }
