@@ -205,11 +205,12 @@ void Vi::carry_on() noexcept {
   }
 }
 
-/// Before this rank sleeps: whoever has not given back everything is to tell when it does.
+/// Before this rank sleeps: whoever has had something of ours is to tell when its counters change,
+/// which may be credits of the layer above, though all slots are free.
 void Vi::ask_to_be_woken() noexcept {
   Wired& w = *wired_;
   if (!w.connected || w.wake_asked || w.wire->failed()) return;
-  if (tx_->receiver.posted.load(std::memory_order_acquire) == tx_seq_ + tx_slot_count_) return;
+  if (tx_seq_ == 0) return;  // it holds nothing of ours
   if (w.wire->post_back({0, 0}, note_of(Sign::wake_me), true))
     w.wake_asked = true;
   else

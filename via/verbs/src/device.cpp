@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstddef>
 #include <cstring>
 #include <optional>
 
@@ -222,8 +223,12 @@ std::string list_of(const std::vector<Candidate>& all) {
 }  // namespace
 
 int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr& out) noexcept {
-  verbs_context* const extended = verbs_get_ctx_op(context, query_port);
-  return extended != nullptr ? extended->query_port(context, port, &out, sizeof out) : ENOSYS;
+  // What the header's macro does, without an extension of the language.
+  verbs_context* const extended = verbs_get_ctx(context);
+  const bool offered = extended != nullptr &&
+                       extended->sz >= sizeof *extended - offsetof(verbs_context, query_port) &&
+                       extended->query_port != nullptr;
+  return offered ? extended->query_port(context, port, &out, sizeof out) : ENOSYS;
 }
 
 Device::Device(const Settings& settings, std::string_view wanted, std::uint32_t turn)
