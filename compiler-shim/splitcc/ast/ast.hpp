@@ -205,6 +205,7 @@ struct Unit {
   std::deque<Specifiers> specifiers;
   std::unordered_map<int, Edit> edits;                  // by first token
   std::unordered_map<int, std::string> before;          // text to put before a token
+  std::unordered_map<int, std::string> behind;          // and behind one
   std::unordered_map<int, std::string> replaced;        // tokens with another spelling
   std::unordered_map<int, Tag*> tag_names;              // where a name for an unnamed tag can stand
   std::unordered_map<int, std::vector<Expr*>> atomics;  // by the first token of the function

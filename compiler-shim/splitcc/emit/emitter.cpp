@@ -77,6 +77,8 @@ void Emitter::token(int index) {
     out_ += ' ' + tag->second->name + ' ';
   const auto replaced = unit_.replaced.find(index);
   out_ += replaced == unit_.replaced.end() ? t.text : std::string_view(replaced->second);
+  if (const auto behind = unit_.behind.find(index); behind != unit_.behind.end())
+    out_ += behind->second;
   entries(index);
 }
 

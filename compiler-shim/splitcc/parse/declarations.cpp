@@ -151,13 +151,18 @@ Symbol* Parser::add_symbol(const Declarator& d, const Specifiers& s, Type* type)
       diagnostics_.note(unit_.place(old->token), d.name,
                         fmt::format("and as '{}' here", describe(old->type)));
     }
-    const bool keeps = is_function && old->type->kind == Kind::function &&
-                       old->type->has_prototype && !type->has_prototype;
+    const bool keeps = is_function && old->type->kind == Kind::function && !type->has_prototype &&
+                       (old->type->has_prototype || !old->type->old_parameters.empty());
     const bool sized = type->kind == Kind::spread_array && type->bounds.front().size == nullptr;
     if (!keeps && !sized) old->type = type;
     old->from_system = old->from_system && token().in_system_header;
     return old;
   }
+  // A declaration in a function is of one of the file.
+  if (const Symbol* const outer =
+          is_function && scopes_.depth() > 0 ? scopes_.find(d.name) : nullptr;
+      outer != nullptr && outer->what == Symbol::What::function && !type->has_prototype)
+    type->old_parameters = outer->type->old_parameters;
   unit_.symbols.emplace_back();
   Symbol* const symbol = &unit_.symbols.back();
   symbol->what = what;
