@@ -127,7 +127,7 @@ Expr* Sema::binary(Tok op, Expr* a, Expr* b, int at) {
 
 Expr* Sema::conditional(Expr* a, Expr* b, Expr* c, int at) {
   Expr* const e = make(Node::conditional, a->first, c->last, at);
-  if (b == nullptr && is_word(value_type(a))) {
+  if (b == nullptr && (is_word(value_type(a)) || is_word(value_type(c)))) {
     error(e, "?: without a middle operand, of a global pointer", "write p ? p : q");
     return bad(e);
   }
