@@ -123,6 +123,7 @@ class Parser {
   void return_statement();
   void asm_statement();
   void nested_label();
+  void check_construct();
 
   // expressions.cpp, primary.cpp
   Expr* expression();
