@@ -121,6 +121,9 @@ check empty 0 '^$' "$splitcc" -c empty.sc
 check warnings 1 'declared register' "$splitcc" -Werror -c -x splitc - <<'END'
 int f() { register int i; int *p = &i; return *p; }
 END
+# A caret stands under names, not under the first of any two types that gcc speaks of.
+printf 'int f(char *p) {\n    int x, y = p;\n    return g(x);\n}\n' >kept.sc
+check kept 0 "^kept.sc:2: warning: .*'int' from 'char" "$splitcc" -c kept.sc
 
 # Processes that allocate differently.
 cat >collective.sc <<'END'
