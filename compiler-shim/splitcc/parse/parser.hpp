@@ -138,6 +138,7 @@ class Parser {
   Expr* primary();
   Expr* parenthesis();
   Expr* name();
+  Type* undeclared_result(std::string_view name);
   Expr* statement_expression(int first);
   Expr* builtin();
   Expr* size_of();
