@@ -24,7 +24,7 @@ concept Variable = Value<T> && !std::is_const_v<T>;
 /// The value at @p from.
 ///
 /// Blocks      until it is here.
-/// Progress    a poll point, and a light one (three loads) where the memory is mapped.
+/// Progress    a poll point, and a light one (two loads) where the memory is mapped.
 /// Order       an acquire load where the memory is mapped: what the writer did before its write is
 ///             seen afterwards. See docs/memory-model.md.
 /// Cost        where the memory is mapped, a load and the light poll; else one round trip.
@@ -113,6 +113,23 @@ inline detail::Handle put(global_ptr<T> to, std::type_identity_t<T> value) {
 template <class T>
 inline void prefetch(global_ptr<T> from) noexcept {
   if (const std::byte* place = detail::place_of(from.word())) detail::prefetch_line(place);
+}
+
+/// Where the @p count objects from @p first on are in this process, when its own loads and stores
+/// reach them: this process' objects, and those of others where their memory is mapped. Null: not
+/// so, and only operations reach them. For loops that work on another process' memory at the speed
+/// of plain memory.
+///
+/// Blocks      never, but maps the memory of a process when it is the first to ask; no poll point.
+/// Progress    none comes from what is done in place: a long loop calls poll() now and then.
+/// Order       accesses in place are plain ones of this process (docs/memory-model.md); sync() and
+///             what else is a full fence orders them too.
+/// Cost        some 10 ns. The answer holds until the objects are freed.
+/// Errors      as read().
+template <class T>
+[[nodiscard]] inline T* mapped(global_ptr<T> first, std::size_t count = 1) {
+  using V = std::remove_cv_t<T>;
+  return static_cast<T*>(static_cast<V*>(detail::mapped_objects(first.word(), count, sizeof(V))));
 }
 
 // The same for spread pointers.
