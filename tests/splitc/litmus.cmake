@@ -8,11 +8,15 @@ target_link_libraries(splitc_litmus_cases PUBLIC viaduct::viaduct)
 set(litmus_libraries splitc_litmus_cases viaduct::splitc CLI11::CLI11)
 viaduct_add_program(splitc_litmus SOURCES ${here}/litmus.cpp LIBRARIES ${litmus_libraries})
 
-# splitc_litmus_test(NAME RANKS LABELS VARIABLE=VALUE [ARGUMENT...])
+# splitc_litmus_test(NAME RANKS LABELS VARIABLE=VALUE [ARGUMENT...]): two processes are bound, so that they meet.
 function(splitc_litmus_test name ranks labels setting)
+  set(bind)
+  if(ranks EQUAL 2)
+    set(bind --bind)
+  endif()
   viaduct_add_script_test(
     NAME splitc_litmus_${name}_r${ranks} LABELS ${labels} TIMEOUT 180 PROCESSORS 2
-    COMMAND ${CMAKE_COMMAND} -E env ${setting} $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 170
+    COMMAND ${CMAKE_COMMAND} -E env ${setting} $<TARGET_FILE:viaduct-run> -n ${ranks} ${bind} --timeout 170
             $<TARGET_FILE:splitc_litmus> ${ARGN})
 endfunction()
 foreach(path auto direct rdma message)
