@@ -23,7 +23,7 @@ foreach(path auto direct rdma message)
   splitc_litmus_test(${path} 2 multiprocess VIADUCT_SPLITC_PATH=${path} --ms 20)
   splitc_litmus_test(${path} 4 multiprocess VIADUCT_SPLITC_PATH=${path} --ms 8)
   foreach(ranks 2 7)
-    splitc_litmus_test(long_${path} ${ranks} stress VIADUCT_SPLITC_PATH=${path} --ms 400)
+    splitc_litmus_test(long_${path} ${ranks} long VIADUCT_SPLITC_PATH=${path} --ms 400)
   endforeach()
 endforeach()
 # Ranks as threads: what the thread sanitizer sees.
