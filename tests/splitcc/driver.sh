@@ -71,6 +71,10 @@ check assembly 0 '^$' "$splitcc" -S parts/other.sc
 there other.s
 check dependencies 0 '^$' "$splitcc" -MD -MF other.d -c parts/other.sc
 there other.d
+# Dependencies name the user's files, also those that were read as copies.
+check dependencies 0 '^$' "$splitcc" -w -MMD -c parts/long.sc -o parts/made.o
+check dependencies 0 '^parts/made.o: parts/long.sc parts/usage.h' cat parts/made.d
+check dependencies 0 '^main.o: main.sc ' "$splitcc" -MM main.sc
 check verbose 0 'gcc.* -E ' "$splitcc" -v -c parts/other.sc
 check fence 0 'VSC_SEQUENTIAL' "$splitcc" -fsplitc-sc --emit-c parts/other.sc
 echo "int f(int *global g) { return *g; }" >alone.sc

@@ -138,6 +138,9 @@ void vsc_write(vsc_word to, const void *from, unsigned long bytes);
 void vsc_get(void *to, vsc_word from, unsigned long bytes);
 void vsc_put(vsc_word to, const void *from, unsigned long bytes);   /* from may change at once */
 void vsc_store(vsc_word to, const void *from, unsigned long bytes); /* likewise */
+/* A bit-field in a structure of so many bytes: mask has ones in it alone. Its bytes are read, get
+ * its bits of value, and are written. */
+void vsc_write_bits(vsc_word to, const void *value, const void *mask, unsigned long bytes);
 
 /* ---- 4. Words of 1, 2, 4, 8 bytes, at their natural alignment.
  * The slow halves are functions: vsc_read8_slow and so on. */
@@ -189,6 +192,8 @@ void vsc_store(vsc_word to, const void *from, unsigned long bytes); /* likewise 
 #ifdef VSC_SEQUENTIAL
 #define VSC_AFTER_WRITE __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define vsc_write(to, from, bytes) (vsc_write(to, from, bytes), VSC_AFTER_WRITE)
+#define vsc_write_bits(to, value, mask, bytes) \
+  (vsc_write_bits(to, value, mask, bytes), VSC_AFTER_WRITE)
 #else
 #define VSC_AFTER_WRITE (void)0
 #endif
@@ -239,6 +244,10 @@ void vsc_register_unit(struct vsc_unit *unit);
  * sizes must agree, else the program is stopped with a sentence). Collective. */
 void vsc_static_spread(vsc_word *array, unsigned long count, unsigned long bytes, const char *name,
                        const char *file, int line);
+
+/* A static global pointer that begins as a local one: *this holds its address, and gets the process
+ * before splitc_main. */
+#define VSC_OWN static vsc_word *const __attribute__((__section__("vsc_own"), __used__))
 
 /* Automatic ones: allocated (zeroed or not) where they are declared, freed where their scope is
  * left. Both collective; a process that is elsewhere, or asks for another size, stops the program

@@ -60,7 +60,9 @@ std::string quoted_word(std::string_view text) {
     if (to != std::string_view::npos)
       return std::string(text.substr(from + open.size(), to - from - open.size()));
   }
-  return {};
+  // A header: "name: No such file or directory".
+  const std::size_t missing = text.find(": No such file");
+  return missing == std::string_view::npos ? std::string() : std::string(text.substr(0, missing));
 }
 
 }  // namespace

@@ -91,6 +91,7 @@ class Sema {
   };
 
   Expr* derived(Node node, Expr* of);
+  Expr* get_by_read(Expr* a, Expr* b, int at);
   Expr* lvalue(Expr* e, const char* what);
   Expr* bad(Expr* e) {
     e->type = error_type();
