@@ -241,7 +241,9 @@ void Machine::Parts::refresh_watch() noexcept {
   hot.next_header = watch.several             ? &kFullWord
                     : watch.header != nullptr ? reinterpret_cast<const std::uint64_t*>(watch.header)
                                               : &quiet_word;
-  hot.empty_header = watch.header != nullptr ? ~watch.phase & 1 : 0;
+  const std::uint64_t header = __atomic_load_n(hot.next_header, __ATOMIC_RELAXED);
+  const bool full = watch.several || (watch.header != nullptr && (header & 1) == watch.phase);
+  hot.empty_header = full ? ~header : header;
 }
 
 void Machine::Parts::check_lost(const char* operation, std::uint32_t process) {

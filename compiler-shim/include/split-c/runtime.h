@@ -35,9 +35,9 @@ struct vsc_view {
 };
 struct vsc_hot_part {
   const struct vsc_view *views;
+  const unsigned long *attention;
   const unsigned long *next_header;
   unsigned long empty_header;
-  const unsigned long *attention;
   unsigned int myproc;
   unsigned int procs;
   void *machine;
@@ -54,15 +54,29 @@ VSC_INLINE int vsc_procslog(void) {
   return (procs & (procs - 1)) != 0 ? -1 : (int)__builtin_ctz(procs);
 }
 
+/* A pointer of vsc_hot that does not change while a function of the program runs, read so that the
+   compiler may keep it in a register for as long as it likes. */
+#ifdef __x86_64__
+#define VSC_UNCHANGING(to, member) \
+  __asm__("mov %c2(%1), %0" : "=r"(to) : "r"(&vsc_hot), "i"(__builtin_offsetof(struct vsc_hot_part, member)))
+#else
+#define VSC_UNCHANGING(to, member) ((to) = vsc_hot.member)
+#endif
+
 VSC_INLINE void vsc_light_poll(void) {
+  const unsigned long *attention;
   unsigned long header = __atomic_load_n(vsc_hot.next_header, __ATOMIC_RELAXED);
-  unsigned long attention = __atomic_load_n(vsc_hot.attention, __ATOMIC_RELAXED);
-  if (VSC_UNLIKELY((((header ^ vsc_hot.empty_header) & 1) | attention) != 0)) vsc_poll_slow();
+  VSC_UNCHANGING(attention, attention);
+  if (VSC_UNLIKELY(header + __atomic_load_n(attention, __ATOMIC_RELAXED) != vsc_hot.empty_header))
+    vsc_poll_slow();
 }
 /* Where the word's object is mapped in this process, or null: then call. */
 VSC_INLINE char *vsc_place(vsc_word word) {
-  const struct vsc_view *view = &vsc_hot.views[word >> 48];
-  unsigned long at = word - view->first;
+  const struct vsc_view *view;
+  unsigned long at;
+  VSC_UNCHANGING(view, views);
+  view += word >> 48;
+  at = word - view->first;
   return VSC_UNLIKELY(at >= view->bytes) ? (char *)0 : view->base + at;
 }
 
