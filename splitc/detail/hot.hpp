@@ -41,6 +41,8 @@ class Machine;
 // What the pointers below show outside splitc_main: nothing is mapped, nothing ever comes.
 extern const View no_views[kMaxProcesses];
 extern const std::uint64_t quiet_word;
+// Always full: a light poll that looks at it goes on to a poll.
+extern const std::uint64_t full_word;
 
 struct Hot {
   // The same from the start of splitc_main to its end: see unchanging().

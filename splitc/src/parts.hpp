@@ -196,7 +196,6 @@ struct Machine::Parts {
   std::vector<Channel*> dirty;
   std::vector<Channel*> open;  // with gets or puts that sync() has not seen complete
   std::vector<Channel*> open_stores;
-  std::uint32_t life_epoch = 0;
 
   View* views = nullptr;     // kMaxProcesses, of which hot.views is the address
   std::vector<bool> mapped;  // the view has been asked for

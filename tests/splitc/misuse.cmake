@@ -35,6 +35,10 @@ foreach(ranks 1 2 3)
   endforeach()
 endforeach()
 
+foreach(ranks 1 2)
+  splitc_misuse_test(child ${ranks} splitc_misuse_outside 21 "write: called in a child that the process forked" -- child write)
+endforeach()
+
 # Before Split-C begins, after it has ended, and in another thread.
 foreach(operation read write get put store store_sync all_store_sync sync barrier poll bulk_read bulk_store fetch_add
                   all_malloc all_reduce toglobal lock atomic)
