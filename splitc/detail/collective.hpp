@@ -74,7 +74,7 @@ class Collector {
  public:
   /// Collective.
   explicit Collector(Machine& machine);
-  /// Nobody may be in a collective any more.
+  /// After end(), nobody may be in a collective any more.
   ~Collector();
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
@@ -269,6 +269,7 @@ class Collector {
   std::uint32_t surplus_ = 0;
   std::uint32_t unsynchronised_ = 0;  // calls since the last one that synchronised
   CollectiveKind kind_ = CollectiveKind::barrier;
+  bool ended_ = false;     // all processes have come to the end
   bool notified_ = false;  // between barrier_notify and barrier_wait
   std::uint32_t barrier_round_ = 0;
   std::uint32_t barrier_rounds_ = 0;

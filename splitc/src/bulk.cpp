@@ -156,7 +156,9 @@ void store_block(const char* operation, std::uint64_t to, const void* from, std:
     parts.delivered[parts.epoch] += bytes;
     return;
   }
-  Channel& c = parts.channel(process, true, operation);
+  // The VI of all stores, also where other blocks have their own: they arrive in the order of the
+  // calls.
+  Channel& c = parts.channel(process, false, operation);
   parts.note_store(c);
   if (bytes > kBlockBytes && parts.path != Path::message &&
       machine(operation).memory().is_shared(from, bytes)) {
