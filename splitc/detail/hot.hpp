@@ -48,8 +48,8 @@ struct Hot {
   // The same from the start of splitc_main to its end: see unchanging().
   const View* views = no_views;  // kMaxProcesses of them
   const std::uint64_t* attention = &quiet_word;
-  // The light poll: something has come when *next_header + *attention is not empty_header. Bit 0 of
-  // a header changes when a message comes and *attention is even, so that neither hides the other.
+  // The light poll: something has come when bit 0 of *next_header is not that of empty_header, or
+  // when *attention is not zero.
   const std::uint64_t* next_header = &quiet_word;
   std::uint64_t empty_header = 0;
   std::uint32_t myproc = 0;
@@ -81,7 +81,8 @@ template <class T, std::size_t Offset>
 inline void light_poll() {
   const std::uint64_t* const attention = unchanging<std::uint64_t, offsetof(Hot, attention)>();
   const std::uint64_t header = __atomic_load_n(hot.next_header, __ATOMIC_RELAXED);
-  if (header + __atomic_load_n(attention, __ATOMIC_RELAXED) != hot.empty_header) [[unlikely]]
+  const std::uint64_t asked = __atomic_load_n(attention, __ATOMIC_RELAXED);
+  if ((((header ^ hot.empty_header) & 1) | asked) != 0) [[unlikely]]
     poll_slow();
 }
 

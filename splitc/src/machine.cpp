@@ -111,10 +111,7 @@ Machine& machine_in_call(const char* operation) {
   return *the_machine;
 }
 
-void poll_slow() {
-  Machine::Parts& parts = machine("poll").parts();
-  if (parts.poll_now() == 0) parts.watch();
-}
+void poll_slow() { machine("poll").poll(); }
 
 Machine::Machine(Job& job) : job_(job), settings_(load_settings()) {
   if (job.size() > kMaxProcesses)
@@ -185,7 +182,7 @@ Machine::Parts::Parts(Machine& owner, Job& its_job)
   hot.attention = nic->attention();
   views[hot.myproc] = owner.memory().view_of(hot.myproc);
   mapped[hot.myproc] = true;
-  watch();
+  refresh_watch();
 }
 
 Machine::Parts::~Parts() {
@@ -236,22 +233,13 @@ void Machine::Parts::register_memory() {
   job.bootstrap().fence();
 }
 
-/// What light polls are to look at.
-const std::uint64_t* Machine::Parts::watched() const noexcept {
+/// What light polls look at.
+void Machine::Parts::refresh_watch() noexcept {
   const via::shm::CompletionQueue::Watch watch = queue->watch();
-  if (watch.several) return &full_word;
-  if (watch.header == nullptr) return &quiet_word;
-  return reinterpret_cast<const std::uint64_t*>(watch.header);
-}
-
-/// After a poll that has found nothing. Not in each of them: whoever waits would read the line that
-/// it waits for twice, and that costs time just when it comes.
-void Machine::Parts::watch() noexcept {
-  hot.next_header = watched();
-  const std::uint64_t header = __atomic_load_n(hot.next_header, __ATOMIC_RELAXED);
-  const via::shm::CompletionQueue::Watch watch = queue->watch();
-  const bool full = watch.several || (watch.header != nullptr && (header & 1) == watch.phase);
-  hot.empty_header = full ? ~header : header;
+  hot.next_header = watch.several             ? &full_word
+                    : watch.header != nullptr ? reinterpret_cast<const std::uint64_t*>(watch.header)
+                                              : &quiet_word;
+  hot.empty_header = watch.header != nullptr ? ~watch.phase & 1 : 0;
 }
 
 void Machine::Parts::check_lost(const char* operation, std::uint32_t process) {

@@ -95,8 +95,7 @@ struct Machine::Parts {
   void leave();
   template <class Done>
   void wait(const char* operation, std::uint32_t process, Done&& done);  // wait.hpp
-  [[nodiscard]] const std::uint64_t* watched() const noexcept;
-  void watch() noexcept;
+  void refresh_watch() noexcept;
   void check_lost(const char* operation, std::uint32_t process);
   void map_view(std::uint32_t process);
   void force(Path to);

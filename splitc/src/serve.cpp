@@ -140,10 +140,7 @@ std::uint32_t Machine::Parts::poll_now() {
     n = queue->poll_inline(kBatch, dispatcher);
   }
   if (!dirty.empty()) publish_dirty(n == 0);
-  if (n != 0 || watched() != hot.next_header) {  // the next light poll goes on to a poll
-    hot.next_header = &full_word;
-    hot.empty_header = 0;
-  }
+  refresh_watch();
   return n;
 }
 

@@ -239,7 +239,7 @@ void forge_letters(viaduct::Job& job, am::Context& context, Random& random, std:
     mail->letter = letter;
     mail->full.store(1, std::memory_order_release);
     page->mail_words[0].fetch_or(2);
-    page->mail_waiting.store(shm::NicPage::kRaised);
+    page->mail_waiting.store(1);
   }
   while (mail->full.load(std::memory_order_acquire) != 0) context.nic().progress();
 }

@@ -191,16 +191,15 @@ static_assert(sizeof(RegionEntry) == 64);
 /// What a rank's NIC shows to its peers; its offset travels in the bootstrap.
 struct NicPage {
   static constexpr std::uint64_t kMagic = 0x5649415F53484D31;  // "VIA_SHM1"
-  static constexpr std::uint32_t kRaised = 2;                  // even: see Nic::attention()
   std::uint64_t magic;
   std::uint64_t mail_offset;     // Mail[job size], indexed by the sender's rank
   std::uint64_t regions_offset;  // RegionEntry[max_regions]
   std::uint32_t max_regions;
   std::int32_t pid;
   std::atomic<std::uint32_t> closed;  // 1: the NIC is no more, and nobody reads its mail
-  alignas(kCacheLineBytes) std::atomic<std::uint32_t> mail_waiting;  // not 0: some bit below is set
-  // Not 0: a doorbell bit of some completion queue has been set. For who looks at no more than
-  // these 8 bytes between polls.
+  alignas(kCacheLineBytes) std::atomic<std::uint32_t> mail_waiting;  // 1: some bit below is set
+  // 1: a doorbell bit of some completion queue has been set. For who looks at no more than these 8
+  // bytes between polls.
   std::atomic<std::uint32_t> bells;
   alignas(kCacheLineBytes)
       std::atomic<std::uint64_t> mail_words[1];  // [(job size + 63) / 64], bit per sender

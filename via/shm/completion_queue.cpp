@@ -130,7 +130,7 @@ Status CompletionQueue::poll_other(Vi& vi, Completion& out) noexcept {
 void CompletionQueue::ring_self(std::uint32_t bit) noexcept {
   bell_->words[bit / 64].fetch_or(std::uint64_t{1} << (bit % 64));
   bell_->summary.fetch_or(std::uint64_t{1} << (bit / 64));
-  nic_.page_->bells.store(NicPage::kRaised, std::memory_order_relaxed);
+  nic_.page_->bells.store(1, std::memory_order_relaxed);
 }
 
 void CompletionQueue::collect_ready() noexcept {

@@ -42,7 +42,7 @@ void Nic::wake(Rank rank) noexcept {
 
 void Nic::ring_mail(NicPage& page, Rank from) noexcept {
   page.mail_words[index(from) / 64].fetch_or(std::uint64_t{1} << (index(from) % 64));
-  page.mail_waiting.store(NicPage::kRaised);
+  page.mail_waiting.store(1);
 }
 
 bool Nic::has_closed(Rank rank) const noexcept {

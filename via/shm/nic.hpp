@@ -73,8 +73,7 @@ class Nic final : public via::Nic {
 
   [[nodiscard]] Job& job() noexcept { return job_; }
   /// 8 bytes, not zero when a control message waits for progress(), or a bell has rung since
-  /// hush_bells(); always even, so that the sum with a message's header, whose bit 0 tells whether
-  /// it is new, shows both.
+  /// hush_bells().
   [[nodiscard]] const std::uint64_t* attention() const noexcept {
     return reinterpret_cast<const std::uint64_t*>(&page_->mail_waiting);
   }
