@@ -67,7 +67,8 @@ VSC_INLINE void vsc_light_poll(void) {
   const unsigned long *attention;
   unsigned long header = __atomic_load_n(vsc_hot.next_header, __ATOMIC_RELAXED);
   VSC_UNCHANGING(attention, attention);
-  if (VSC_UNLIKELY(header + __atomic_load_n(attention, __ATOMIC_RELAXED) != vsc_hot.empty_header))
+  if (VSC_UNLIKELY((((header ^ vsc_hot.empty_header) & 1) |
+                    __atomic_load_n(attention, __ATOMIC_RELAXED)) != 0))
     vsc_poll_slow();
 }
 /* Where the word's object is mapped in this process, or null: then call. */
