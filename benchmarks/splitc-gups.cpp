@@ -61,8 +61,7 @@ class Gups {
         mine_(tolocal(spread_)) {
     for (std::size_t rank = 0; rank < 2; ++rank) {
       halves_[rank] = splitc::toglobal(static_cast<int>(rank), mine_);
-      (void)splitc::read(halves_[rank]);  // maps it
-      mapped_[rank] = reinterpret_cast<Word*>(splitc::detail::place_of(halves_[rank].word()));
+      mapped_[rank] = splitc::mapped(halves_[rank], half());
       if (mapped_[rank] == nullptr)
         throw Error(std::errc::not_supported,
                     "the ranks' memory is not mapped here, so that there is no direct path to "
@@ -134,6 +133,14 @@ class Gups {
       return updates(kUpdates, Losses::few, [halves = halves_](Place at, Word value) {
         halves[at.rank][static_cast<std::ptrdiff_t>(at.i)] ^= value;
       });
+    });
+    list_.add("gups_mapped_mups", "M/s", "gups_plain_mups", [this] {
+      constexpr std::uint64_t kPollEvery = 1024;
+      return updates(kUpdates, Losses::few,
+                     [mapped = mapped_, done = std::uint64_t{0}](Place at, Word value) mutable {
+                       mapped[at.rank][at.i] ^= value;
+                       if (++done % kPollEvery == 0) splitc::poll();
+                     });
     });
     list_.add("gups_spread_mups", "M/s", "gups_plain_mups", [this] {
       return updates(kUpdates, Losses::few, [table = spread_](Place at, Word value) {
@@ -267,7 +274,7 @@ int measure(int argc, char** argv) {
   CLI::App app("Measures random updates of a table in both ranks' memory, by each path.");
   Options options;
   add_common_options(app, options);
-  add_size_option(app, options);
+  add_size_option(app, options, "Bytes of the table in each rank, rounded down to a power of two");
   int exit_code = 0;
   if (!parse_command_line(app, argc, argv, MYPROC == 0, exit_code)) return exit_code;
   if (PROCS != 2)

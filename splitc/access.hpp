@@ -15,6 +15,11 @@
 
 namespace viaduct::splitc {
 
+/// What get(), put() and their like answer: one operation under way, for is_done() and wait(). It
+/// may be copied, stored, and dropped; dropping it costs nothing. One that begins as zeros is
+/// complete.
+using Handle = detail::Handle;
+
 template <class T>
 concept Value = std::is_trivially_copyable_v<T> && std::is_object_v<T>;
 /// What may be written to.
@@ -24,7 +29,7 @@ concept Variable = Value<T> && !std::is_const_v<T>;
 /// The value at @p from.
 ///
 /// Blocks      until it is here.
-/// Progress    a poll point, and a light one (three loads) where the memory is mapped.
+/// Progress    a poll point, and a light one (two loads) where the memory is mapped.
 /// Order       an acquire load where the memory is mapped: what the writer did before its write is
 ///             seen afterwards. See docs/memory-model.md.
 /// Cost        where the memory is mapped, a load and the light poll; else one round trip.
@@ -78,7 +83,7 @@ inline void write_fenced(global_ptr<T> to, std::type_identity_t<T> value) {
 /// complete, and is unspecified until then.  Order: none, with anything, until sync().
 /// Blocks: only while requests to that process use up its credits. Otherwise as read().
 template <Value T>
-inline detail::Handle get(std::type_identity_t<std::remove_cv_t<T>>* to, global_ptr<T> from) {
+inline Handle get(std::type_identity_t<std::remove_cv_t<T>>* to, global_ptr<T> from) {
   using V = std::remove_cv_t<T>;
   if constexpr (detail::kIsWord<V>) {
     if (const std::byte* place = detail::place_of(from.word())) [[likely]] {
@@ -92,7 +97,7 @@ inline detail::Handle get(std::type_identity_t<std::remove_cv_t<T>>* to, global_
 
 /// Begins to write @p value to @p to. Order: none, with anything, until sync().
 template <Variable T>
-inline detail::Handle put(global_ptr<T> to, std::type_identity_t<T> value) {
+inline Handle put(global_ptr<T> to, std::type_identity_t<T> value) {
   if constexpr (detail::kIsWord<T>) {
     if (std::byte* place = detail::place_of(to.word())) [[likely]] {
       detail::light_poll();
@@ -115,6 +120,23 @@ inline void prefetch(global_ptr<T> from) noexcept {
   if (const std::byte* place = detail::place_of(from.word())) detail::prefetch_line(place);
 }
 
+/// Where the @p count objects from @p first on are in this process, when its own loads and stores
+/// reach them: this process' objects, and those of others where their memory is mapped. Null: not
+/// so, and only operations reach them. For loops that work on another process' memory at the speed
+/// of plain memory.
+///
+/// Blocks      never, but maps the memory of a process when it is the first to ask; no poll point.
+/// Progress    none comes from what is done in place: a long loop calls poll() now and then.
+/// Order       accesses in place are plain ones of this process (docs/memory-model.md); sync() and
+///             what else is a full fence orders them too.
+/// Cost        some 10 ns. The answer holds until the objects are freed.
+/// Errors      as read().
+template <class T>
+[[nodiscard]] inline T* mapped(global_ptr<T> first, std::size_t count = 1) {
+  using V = std::remove_cv_t<T>;
+  return static_cast<T*>(static_cast<V*>(detail::mapped_objects(first.word(), count, sizeof(V))));
+}
+
 // The same for spread pointers.
 template <class T>
 inline void prefetch(spread_ptr<T> from) noexcept {
@@ -133,18 +155,18 @@ inline void write_fenced(spread_ptr<T> to, std::type_identity_t<T> value) {
   write_fenced(global_ptr<T>(to), value);
 }
 template <Value T>
-inline detail::Handle get(std::type_identity_t<std::remove_cv_t<T>>* to, spread_ptr<T> from) {
+inline Handle get(std::type_identity_t<std::remove_cv_t<T>>* to, spread_ptr<T> from) {
   return get(to, global_ptr<T>(from));
 }
 template <Variable T>
-inline detail::Handle put(spread_ptr<T> to, std::type_identity_t<T> value) {
+inline Handle put(spread_ptr<T> to, std::type_identity_t<T> value) {
   return put(global_ptr<T>(to), value);
 }
 
 /// Whether the get or put that @p handle came from is complete.  Progress: polls when it is not.
-[[nodiscard]] bool is_done(detail::Handle handle);
+[[nodiscard]] bool is_done(Handle handle);
 /// Blocks until it is.
-void wait(detail::Handle handle);
+void wait(Handle handle);
 
 /// What `*p` and `p[i]` are: using it as a value reads, assigning to it writes (both block), and
 /// `p[i] += v` reads, then writes: not atomically.

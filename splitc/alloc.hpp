@@ -20,15 +20,18 @@ void all_free(void* address);
 
 /// Collective. A spread array of @p count elements, zeroed: ceil(count / PROCS) of them in each
 /// process, at the same address; the first in process 0. Every process gets the same pointer.
-/// Throws Error that names what is exhausted and the remedy, in every process alike, when one of
-/// them has no room.
+///
+/// Blocks      until every process has come to it, polling meanwhile, as all collective calls do.
+/// Cost        a reduction; the pages of this process' part are reserved.
+/// Errors      throws Error that names what is exhausted and the remedy, in every process alike,
+///             when one of them has no room.
 template <class T>
 [[nodiscard]] inline spread_ptr<T> all_spread_malloc(std::size_t count) {
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 128);
   return spread_ptr<T>::from_word(detail::all_spread_malloc(count, sizeof(T)));
 }
-/// Collective. Frees what all_spread_malloc() answered; null is fine. Stops the program with a
-/// sentence for any other pointer.
+/// Collective: blocks until every process has come to it. Frees what all_spread_malloc() answered;
+/// null is fine. Stops the program with a sentence for any other pointer.
 template <class T>
 inline void all_spread_free(spread_ptr<T> array) {
   detail::all_spread_free(array.word());
@@ -36,6 +39,7 @@ inline void all_spread_free(spread_ptr<T> array) {
 
 /// The same by one process alone: the array lies in all processes, the others learn of it from the
 /// caller. Pages are reserved in the caller only: the others' are taken when they are written to.
+/// Blocks: never. Throws Error that names what is exhausted and the remedy.
 template <class T>
 [[nodiscard]] inline spread_ptr<T> spread_malloc(std::size_t count) {
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 128);
@@ -49,12 +53,13 @@ inline void spread_free(spread_ptr<T> array) {
 }
 
 /// Collective. @p count elements in every process at the same address, zeroed: toglobal(q, p) is
-/// process q's copy.
+/// process q's copy. Otherwise as all_spread_malloc().
 template <class T>
 [[nodiscard]] inline T* all_malloc(std::size_t count) {
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 128);
   return static_cast<T*>(detail::all_malloc(count, sizeof(T)));
 }
+/// Collective, as all_spread_free(): frees what all_malloc() answered.
 template <class T>
 inline void all_free(T* p) {
   detail::all_free(p);

@@ -103,6 +103,37 @@ inline T compare_swap(global_ptr<T> to, std::type_identity_t<T> expected,
   return detail::rmw<detail::Rmw::compare_swap>(to, desired, expected);
 }
 
+// The same for spread pointers.
+template <detail::Atomic T>
+requires std::integral<T>
+inline T fetch_add(spread_ptr<T> to, std::type_identity_t<T> value) {
+  return fetch_add(global_ptr<T>(to), value);
+}
+template <detail::Atomic T>
+requires std::integral<T>
+inline T fetch_and(spread_ptr<T> to, std::type_identity_t<T> value) {
+  return fetch_and(global_ptr<T>(to), value);
+}
+template <detail::Atomic T>
+requires std::integral<T>
+inline T fetch_or(spread_ptr<T> to, std::type_identity_t<T> value) {
+  return fetch_or(global_ptr<T>(to), value);
+}
+template <detail::Atomic T>
+requires std::integral<T>
+inline T fetch_xor(spread_ptr<T> to, std::type_identity_t<T> value) {
+  return fetch_xor(global_ptr<T>(to), value);
+}
+template <detail::Atomic T>
+inline T swap(spread_ptr<T> to, std::type_identity_t<T> value) {
+  return swap(global_ptr<T>(to), value);
+}
+template <detail::Atomic T>
+inline T compare_swap(spread_ptr<T> to, std::type_identity_t<T> expected,
+                      std::type_identity_t<T> desired) {
+  return compare_swap(global_ptr<T>(to), expected, desired);
+}
+
 namespace detail {
 inline constexpr std::size_t kCallBytes = 40;    // arguments of a function that runs elsewhere
 inline constexpr std::size_t kResultBytes = 40;  // and its result
@@ -206,6 +237,10 @@ template <auto F, class T, class... A>
 inline auto atomic(global_ptr<T> at, A... args) {
   return detail::call_at<F>(at, F, args...);
 }
+template <auto F, class T, class... A>
+inline auto atomic(spread_ptr<T> at, A... args) {
+  return detail::call_at<F>(global_ptr<T>(at), F, args...);
+}
 
 /// Whether this is inside a function that atomic() or atomic_put() runs. Inside splitc_main.
 [[nodiscard]] bool in_atomic() noexcept;
@@ -224,13 +259,17 @@ inline auto atomic(global_ptr<T> at, A... args) {
 ///             of words; each sees what precedes its call.
 /// Cost        one line of the ring to that process; here, a call of the function.
 template <auto F, class... A>
-inline detail::Handle atomic_put(int process, A... args) {
+inline Handle atomic_put(int process, A... args) {
   return detail::put_by_signature<F>(static_cast<std::uint32_t>(process), F, args...);
 }
 /// Where the pointer points; the function gets it as a local pointer, before the other arguments.
 template <auto F, class T, class... A>
-inline detail::Handle atomic_put(global_ptr<T> at, A... args) {
+inline Handle atomic_put(global_ptr<T> at, A... args) {
   return detail::put_at<F>(at, F, args...);
+}
+template <auto F, class T, class... A>
+inline Handle atomic_put(spread_ptr<T> at, A... args) {
+  return detail::put_at<F>(global_ptr<T>(at), F, args...);
 }
 
 /// A lock in global memory; all zero is free.

@@ -15,32 +15,37 @@ Handle bulk_get(void* to, std::uint64_t from, std::size_t bytes);
 Handle bulk_put(std::uint64_t to, const void* from, std::size_t bytes);
 }  // namespace detail
 
-/// @p count elements at @p from into @p to.
+/// @p count elements at @p from into @p to. All of them lie in one process, one behind the other:
+/// what a spread pointer names further on lies elsewhere.
 ///
 /// Blocks      until they are here.  Progress: a poll point.
 /// Order       as read(), for the block as a whole; its bytes are not atomic.
 /// Cost        one copy where the memory is mapped; on the message path requests of up to 4 KiB,
-///             gathered from and scattered to user memory.
+///             through shared memory: one copy on either side.
+/// Errors      as read(); stops the program with a sentence when @p to is null.
 template <Value T>
 inline void bulk_read(std::type_identity_t<std::remove_cv_t<T>>* to, global_ptr<T> from,
                       std::size_t count) {
   detail::bulk_read(to, from.word(), count * sizeof(T));
 }
-/// Blocks until all are there.
+/// @p count elements at @p from to @p to. Blocks until all are there.
+/// Order: as write(), for the block as a whole. Otherwise as bulk_read().
 template <Variable T>
 inline void bulk_write(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count) {
   detail::bulk_write(to.word(), from, count * sizeof(T));
 }
 /// Split-phase: sync() or wait() completes it; @p to is unspecified until then.
+/// Blocks: only while requests to that process use up its credits, or blocks under way the staging
+/// memory (VIADUCT_SPLITC_STAGING). Order: none, with anything, until sync(). Otherwise as
+/// bulk_read().
 template <Value T>
-inline detail::Handle bulk_get(std::type_identity_t<std::remove_cv_t<T>>* to, global_ptr<T> from,
-                               std::size_t count) {
+inline Handle bulk_get(std::type_identity_t<std::remove_cv_t<T>>* to, global_ptr<T> from,
+                       std::size_t count) {
   return detail::bulk_get(to, from.word(), count * sizeof(T));
 }
-/// Split-phase. @p from may be changed when the call returns.
+/// Split-phase, as bulk_get(). @p from may be changed when the call returns.
 template <Variable T>
-inline detail::Handle bulk_put(global_ptr<T> to, const std::type_identity_t<T>* from,
-                               std::size_t count) {
+inline Handle bulk_put(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count) {
   return detail::bulk_put(to.word(), from, count * sizeof(T));
 }
 

@@ -67,6 +67,10 @@ inline void store_now(global_ptr<T> to, std::type_identity_t<T> value) {
   detail::store_now_value(to.word(), value);
 }
 template <Variable T>
+inline void store_now(spread_ptr<T> to, std::type_identity_t<T> value) {
+  store_now(global_ptr<T>(to), value);
+}
+template <Variable T>
 inline void bulk_store_now(global_ptr<T> to, const std::type_identity_t<T>* from,
                            std::size_t count) {
   detail::bulk_store_now(to.word(), from, count * sizeof(T));

@@ -46,8 +46,8 @@ void add_common_options(CLI::App& app, Options& options) {
       ->capture_default_str();
 }
 
-void add_size_option(CLI::App& app, Options& options) {
-  app.add_option("--size", options.size_bytes, "Bytes per copy, instead of the usual sizes")
+void add_size_option(CLI::App& app, Options& options, const char* what) {
+  app.add_option("--size", options.size_bytes, what)
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{1}, kMost));
 }

@@ -22,7 +22,8 @@ struct Options {
 void add_common_options(CLI::App& app, Options& options);
 
 /// Adds --size, for programs whose figures have no size in their names.
-void add_size_option(CLI::App& app, Options& options);
+void add_size_option(CLI::App& app, Options& options,
+                     const char* what = "Bytes per copy, instead of the usual sizes");
 
 /// Parses; returns true to go on. False: help was printed or the command line is wrong (said on
 /// standard error), and

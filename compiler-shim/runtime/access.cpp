@@ -50,6 +50,22 @@ void vsc_get(void* to, vsc_word from, unsigned long bytes) {
 void vsc_put(vsc_word to, const void* from, unsigned long bytes) {
   (void)viaduct::splitc::detail::put_slow(to, from, bytes);
 }
+void vsc_write_bits(vsc_word to, const void* value, const void* mask, unsigned long bytes) {
+  const auto* const bits = static_cast<const unsigned char*>(mask);
+  const auto* const from = static_cast<const unsigned char*>(value);
+  unsigned long first = 0;
+  unsigned long end = bytes;
+  while (first < end && bits[first] == 0) ++first;
+  while (end > first && bits[end - 1] == 0) --end;
+  constexpr unsigned long kMost = 16;  // that a bit-field lies in: 8 and one on either side
+  unsigned char there[kMost] = {};
+  if (end == first || end - first > kMost) return;
+  viaduct::splitc::detail::read_slow(to + first, there, end - first);
+  for (unsigned long i = first; i < end; ++i)
+    there[i - first] =
+        static_cast<unsigned char>((there[i - first] & ~bits[i]) | (from[i] & bits[i]));
+  viaduct::splitc::detail::write_slow(to + first, there, end - first);
+}
 void vsc_store(vsc_word to, const void* from, unsigned long bytes) {
   viaduct::splitc::detail::bulk_store(to, from, bytes);
 }

@@ -45,6 +45,7 @@ void check_addresses() {
 int run_program(int argc, char** argv) {
   check_addresses();
   viaduct::shim::prepare_to_leave_together(viaduct::splitc::job());
+  viaduct::shim::complete_static_pointers();
   viaduct::shim::allocate_static_arrays();
   program_thread = pthread_self();
   // No object with a destructor may live in this frame: longjmp passes it.

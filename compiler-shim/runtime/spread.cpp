@@ -81,7 +81,18 @@ static_assert(sizeof(CallPlace) == sizeof(vsc_place_in_source) &&
               offsetof(CallPlace, file) == offsetof(vsc_place_in_source, file) &&
               offsetof(CallPlace, line) == offsetof(vsc_place_in_source, line));
 
+// What the linker calls the ends of the section that VSC_OWN fills; nothing when no file has one.
+extern "C" {
+[[gnu::weak]] extern vsc_word* const __start_vsc_own[];
+[[gnu::weak]] extern vsc_word* const __stop_vsc_own[];
+}
+
 namespace viaduct::shim {
+
+void complete_static_pointers() {
+  for (vsc_word* const* at = __start_vsc_own; at != __stop_vsc_own; ++at)
+    **at = vsc_global(vsc_local(**at));
+}
 
 void allocate_static_arrays() {
   for (vsc_unit* unit = first_unit; unit != nullptr; unit = unit->next) unit->allocate();

@@ -64,12 +64,10 @@ void run_updates(const Options& options, spread_ptr<Word> table) {
   const auto fetch = [table](std::ptrdiff_t place) { prefetch(table + place); };
   if (options.how == "fetch_xor") {
     make_updates(
-        options, [table](Update u) { fetch_xor(global_ptr<Word>(table + u.place), u.value); },
-        fetch);
+        options, [table](Update u) { fetch_xor(table + u.place, u.value); }, fetch);
   } else if (options.how == "atomic") {
     make_updates(
-        options,
-        [table](Update u) { atomic_put<change>(global_ptr<Word>(table + u.place), u.value); },
+        options, [table](Update u) { atomic_put<change>(table + u.place, u.value); },
         [](std::ptrdiff_t) {});  // memory is touched by the owner
     splitc::sync();
   } else {

@@ -87,8 +87,8 @@ template <std::size_t N>
 struct Pair {
   Block<N> a;
   Block<N> b;
-  decltype(bulk_get(&a, global_ptr<Block<N>>(), 1)) a_comes;
-  decltype(a_comes) b_comes;
+  Handle a_comes;
+  Handle b_comes;
 
   void fetch(global_ptr<Block<N>> from_a, global_ptr<Block<N>> from_b) {
     a_comes = bulk_get(&a, from_a, 1);

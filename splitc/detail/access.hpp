@@ -88,6 +88,9 @@ void write_fenced_slow(std::uint64_t to, const void* from, std::size_t bytes);  
 Handle get_slow(void* to, std::uint64_t from, std::size_t bytes);
 Handle put_slow(std::uint64_t to, const void* from, std::size_t bytes);
 
+/// Null: not all of them are mapped.
+[[nodiscard]] void* mapped_objects(std::uint64_t first, std::size_t count, std::size_t bytes_each);
+
 // By value, so that the inline paths keep theirs in registers.
 template <class T>
 [[gnu::noinline]] T read_value(std::uint64_t from) {

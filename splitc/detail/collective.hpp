@@ -68,12 +68,13 @@ struct Parcel {
 };
 
 inline constexpr CollectiveCall kBarrierCall = make_plain_collective(CollectiveKind::barrier);
+inline constexpr CollectiveCall kStoreSyncCall = make_plain_collective(CollectiveKind::store_sync);
 
 class Collector {
  public:
   /// Collective.
   explicit Collector(Machine& machine);
-  /// Nobody may be in a collective any more.
+  /// After end(), nobody may be in a collective any more.
   ~Collector();
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
@@ -156,8 +157,9 @@ class Collector {
     return take(round, to, bytes);
   }
 
-  void barrier() {
-    barrier_begin();
+  /// @p call: what the program has called, when it is more than a barrier.
+  void barrier(const CollectiveCall& call = kBarrierCall) {
+    barrier_begin(call);
     barrier_rest(0);
   }
   void barrier_notify();
@@ -174,9 +176,10 @@ class Collector {
                std::uint32_t count);
 
  private:
-  /// The upper 16 bits of a mark are the call's number; the others depend on it and on all calls
-  /// before.
-  static constexpr unsigned kNumberShift = 48;
+  /// The upper 32 bits of a mark are the call's number; the others depend on it and on all calls
+  /// before. A line may stay as it is for as long as a program makes no call that writes it: the
+  /// numbers must not begin anew meanwhile, or what is left there looks like another call.
+  static constexpr unsigned kNumberShift = 32;
 
   void number(const CollectiveCall& call, std::uint32_t root, std::uint64_t count) noexcept {
     constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
@@ -219,12 +222,12 @@ class Collector {
   void broadcast_piece(std::uint32_t root, std::byte* data, std::size_t bytes);
   void transfer_piece(std::uint32_t from, std::uint32_t to, std::byte* data, std::size_t bytes);
   /// The line goes out before anything else is done.
-  void barrier_begin() {
+  void barrier_begin(const CollectiveCall& call) {
     if (notified_) [[unlikely]]
-      prepare(kBarrierCall, true);
-    number(kBarrierCall, 0, 1);
+      prepare(call, true);
+    number(call, 0, 1);
     send_mark(process_after(1), 0);
-    record(kBarrierCall, 0, 1);
+    record(call, 0, 1);
     unsynchronised_ = 0;
     light_poll();
   }
@@ -266,6 +269,7 @@ class Collector {
   std::uint32_t surplus_ = 0;
   std::uint32_t unsynchronised_ = 0;  // calls since the last one that synchronised
   CollectiveKind kind_ = CollectiveKind::barrier;
+  bool ended_ = false;     // all processes have come to the end
   bool notified_ = false;  // between barrier_notify and barrier_wait
   std::uint32_t barrier_round_ = 0;
   std::uint32_t barrier_rounds_ = 0;

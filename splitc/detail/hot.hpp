@@ -41,14 +41,17 @@ class Machine;
 // What the pointers below show outside splitc_main: nothing is mapped, nothing ever comes.
 extern const View no_views[kMaxProcesses];
 extern const std::uint64_t quiet_word;
+// Always full: a light poll that looks at it goes on to a poll.
+extern const std::uint64_t full_word;
 
 struct Hot {
+  // The same from the start of splitc_main to its end: see unchanging().
   const View* views = no_views;  // kMaxProcesses of them
+  const std::uint64_t* attention = &quiet_word;
   // The light poll: something has come when bit 0 of *next_header is not that of empty_header, or
   // when *attention is not zero.
   const std::uint64_t* next_header = &quiet_word;
   std::uint64_t empty_header = 0;
-  const std::uint64_t* attention = &quiet_word;
   std::uint32_t myproc = 0;
   std::uint32_t procs = 1;
   Machine* machine = nullptr;  // null: outside splitc_main
@@ -60,17 +63,32 @@ struct Hot {
 
 [[gnu::noinline]] void poll_slow();
 
+/// The pointer at @p Offset in `hot`, read in a way that lets the compiler keep it in a register
+/// for as long as it likes: an atomic access makes it reload whatever it has read from memory. For
+/// what does not change while a function of the program runs.
+template <class T, std::size_t Offset>
+[[nodiscard]] inline const T* unchanging() noexcept {
+#ifdef __x86_64__
+  const T* pointer;
+  asm("mov %c2(%1), %0" : "=r"(pointer) : "r"(&hot), "i"(Offset));
+  return pointer;
+#else
+  return *reinterpret_cast<const T* const*>(reinterpret_cast<const std::byte*>(&hot) + Offset);
+#endif
+}
+
 /// A light poll point: two loads of lines that stay in this core's cache, and one branch.
 inline void light_poll() {
+  const std::uint64_t* const attention = unchanging<std::uint64_t, offsetof(Hot, attention)>();
   const std::uint64_t header = __atomic_load_n(hot.next_header, __ATOMIC_RELAXED);
-  const std::uint64_t attention = __atomic_load_n(hot.attention, __ATOMIC_RELAXED);
-  if ((((header ^ hot.empty_header) & 1) | attention) != 0) [[unlikely]]
+  const std::uint64_t asked = __atomic_load_n(attention, __ATOMIC_RELAXED);
+  if ((((header ^ hot.empty_header) & 1) | asked) != 0) [[unlikely]]
     poll_slow();
 }
 
 /// The place of @p word in this process when it is in the view of its process, else null.
 [[nodiscard]] inline std::byte* place_of(std::uint64_t word) noexcept {
-  const View& view = hot.views[process_of(word)];
+  const View& view = unchanging<View, offsetof(Hot, views)>()[process_of(word)];
   const std::uint64_t at = word - view.first;
   if (at >= view.bytes) [[unlikely]]
     return nullptr;

@@ -197,26 +197,40 @@ bool try_lock(global_ptr<lock_t> l) {
   return holder == 0;
 }
 
+namespace {
+
+/// @p holder has it.
+[[gnu::noinline]] void wait_for_lock(const char* operation, global_ptr<lock_t> l,
+                                     std::uint64_t holder) {
+  constexpr int kEagerLooks = 100;
+  detail::Machine::Parts& parts = detail::machine(operation).parts();
+  detail::Waiting waiting(parts.job);
+  for (int looks = 0; holder != 0; ++looks) {
+    check_holder(operation, l, holder);
+    waiting.show(operation, static_cast<std::uint32_t>(holder - 1));
+    // Whoever has the lock may need this process: it is awake as long as something comes.
+    if (parts.poll_now() != 0) looks = 0;
+    if (looks < kEagerLooks) {
+      sched_yield();
+    } else {
+      waiting.before_sleep();
+      const timespec pause{0, 50'000};
+      nanosleep(&pause, nullptr);
+    }
+    holder = holder_of(operation, l);
+    if (holder == 0) holder = change(operation, l, 0, me());
+  }
+}
+
+}  // namespace
+
 void lock(global_ptr<lock_t> l) {
   constexpr const char* kOperation = "lock";
-  constexpr int kEagerTries = 100;
-  for (int tries = 0;;) {
-    std::uint64_t holder = change(kOperation, l, 0, me());
-    if (holder == 0) return;
-    if (holder == me())
-      stop_lock(kOperation, l,
-                "is held by this process already, which would wait for itself: unlock it first");
-    for (; holder != 0; holder = holder_of(kOperation, l), ++tries) {
-      check_holder(kOperation, l, holder);
-      poll();
-      if (tries < kEagerTries) {
-        sched_yield();
-      } else {
-        const timespec pause{0, 50'000};
-        nanosleep(&pause, nullptr);
-      }
-    }
-  }
+  const std::uint64_t holder = change(kOperation, l, 0, me());
+  if (holder == me())
+    stop_lock(kOperation, l,
+              "is held by this process already, which would wait for itself: unlock it first");
+  if (holder != 0) wait_for_lock(kOperation, l, holder);
 }
 
 void unlock(global_ptr<lock_t> l) {

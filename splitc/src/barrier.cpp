@@ -11,7 +11,7 @@ namespace detail {
 
 void Collector::barrier_notify() {
   if (hot.procs != 1)
-    barrier_begin();
+    barrier_begin(kBarrierCall);
   else
     alone(CollectiveKind::barrier);
   barrier_round_ = 0;

@@ -22,8 +22,10 @@ std::uint32_t take_block(Machine::Parts& parts, const char* operation) {
   const std::uint32_t i = stage.next();
   Stage::Block& block = stage[i];
   const auto is_free = [&] {
-    if (block.channel != nullptr && block.to == nullptr &&
-        (block.channel->ended || parts.is_handled(*block.channel, block.ticket)))
+    // A block that is fetched into ends with its reply; one that is sent, when it has been handled.
+    if (block.channel != nullptr &&
+        (block.channel->ended ||
+         (block.to == nullptr && parts.is_handled(*block.channel, block.ticket))))
       block.channel = nullptr;
     return block.channel == nullptr;
   };
@@ -154,7 +156,9 @@ void store_block(const char* operation, std::uint64_t to, const void* from, std:
     parts.delivered[parts.epoch] += bytes;
     return;
   }
-  Channel& c = parts.channel(process, true, operation);
+  // The VI of all stores, also where other blocks have their own: they arrive in the order of the
+  // calls.
+  Channel& c = parts.channel(process, false, operation);
   parts.note_store(c);
   if (bytes > kBlockBytes && parts.path != Path::message &&
       machine(operation).memory().is_shared(from, bytes)) {

@@ -76,7 +76,7 @@ Collector::Collector(Machine& machine) : machine_(machine), job_(machine.job()) 
 
 Collector::~Collector() {
   the_collector = nullptr;
-  if (block_ == nullptr) return;
+  if (!ended_) return;  // it failed: others may be reading what it has sent last
   for (const Outbox& outbox : outboxes_)
     if (outbox.bytes != 0) job_.segment().release(outbox.place);
   job_.segment().release(block_place_);
@@ -147,6 +147,7 @@ void Collector::alone(CollectiveKind kind) {
 /// Those who wait for a line of this process look at its last call when they are woken.
 void Collector::end() noexcept {
   if (job_.size() == 1) return;
+  ended_ = true;
   constexpr CollectiveCall kEnd = make_plain_collective(CollectiveKind::end);
   number(kEnd, 0, 1);
   record(kEnd, 0, 1);

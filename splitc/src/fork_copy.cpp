@@ -106,7 +106,10 @@ void after_fork_in_child() noexcept {
   g_ranges.clear();
   if (copied) {
     g_forked_copy = true;
-    hot = Hot{};  // Split-C's operations stop it with a sentence
+    // Split-C's operations stop it with a sentence: those that go on with what they have in
+    // registers, at their light poll.
+    hot = Hot{};
+    hot.next_header = &full_word;
     the_collector = nullptr;
   }
   if (written_end >= 0) {

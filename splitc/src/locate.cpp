@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "splitc/access.hpp"
 #include "splitc/src/wait.hpp"
 
 namespace viaduct::splitc::detail {
@@ -71,6 +72,12 @@ bool Machine::Parts::rdma(std::uint32_t process, std::uint32_t which, std::uint6
                           : nic->read_place(Rank{process}, place, local, bytes);
   if (done) count(kRdma);
   return done;
+}
+
+void* mapped_objects(std::uint64_t first, std::size_t count, std::size_t bytes_each) {
+  Machine::Parts& parts = machine("mapped").parts();
+  if (count > kAddressMask / bytes_each) return nullptr;
+  return parts.locate("mapped", first, count * bytes_each).here;
 }
 
 }  // namespace viaduct::splitc::detail

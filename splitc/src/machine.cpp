@@ -18,6 +18,7 @@ namespace viaduct::splitc::detail {
 
 constinit const View no_views[kMaxProcesses] = {};
 constinit const std::uint64_t quiet_word = 0;
+constinit const std::uint64_t full_word = 1;
 thread_local constinit Hot hot;
 
 namespace {
@@ -28,9 +29,6 @@ constexpr CounterName kCounterNames[kCounterCount] = {
 };
 constexpr std::string_view kSettingsKey = "splitc.settings";
 constexpr std::string_view kRegionsKey = "splitc.regions";
-
-/// Always full: a light poll that looks at it goes on to a poll.
-constexpr std::uint64_t kFullWord = 1;
 
 Path path_of(const Settings& s) {
   if (s.path == "direct") return Path::direct;
@@ -240,7 +238,7 @@ void Machine::Parts::register_memory() {
 /// What light polls look at.
 void Machine::Parts::refresh_watch() noexcept {
   const via::shm::CompletionQueue::Watch watch = queue->watch();
-  hot.next_header = watch.several             ? &kFullWord
+  hot.next_header = watch.several             ? &full_word
                     : watch.header != nullptr ? reinterpret_cast<const std::uint64_t*>(watch.header)
                                               : &quiet_word;
   hot.empty_header = watch.header != nullptr ? ~watch.phase & 1 : 0;

@@ -150,16 +150,18 @@ struct Machine::Parts {
   void serve_call(Channel& c, std::uint64_t client, const std::uint64_t* words);
   /// Memory of this process that @p process names. Addresses that are nobody's end the job, with a
   /// sentence, and not by a signal.
+  enum class Use : std::uint8_t { reads, writes };
   [[nodiscard]] std::byte* own_place(const char* operation, std::uint32_t process,
-                                     std::uint64_t address, std::size_t bytes) {
+                                     std::uint64_t address, std::size_t bytes,
+                                     Use use = Use::reads) {
     const View& own = views[hot.myproc];
     const std::uint64_t at = make_word(hot.myproc, address) - own.first;
     if (at < own.bytes && bytes <= own.bytes - at) [[likely]]
       return own.base + at;
-    return own_place_slow(operation, process, address, bytes);
+    return own_place_slow(operation, process, address, bytes, use);
   }
   [[nodiscard]] std::byte* own_place_slow(const char* operation, std::uint32_t process,
-                                          std::uint64_t address, std::size_t bytes);
+                                          std::uint64_t address, std::size_t bytes, Use use);
 
   // locate.cpp: where an operation goes
   struct Place {
@@ -194,7 +196,6 @@ struct Machine::Parts {
   std::vector<Channel*> dirty;
   std::vector<Channel*> open;  // with gets or puts that sync() has not seen complete
   std::vector<Channel*> open_stores;
-  std::uint32_t life_epoch = 0;
 
   View* views = nullptr;     // kMaxProcesses, of which hot.views is the address
   std::vector<bool> mapped;  // the view has been asked for

@@ -71,20 +71,23 @@ void get_value(std::uint64_t* words, const std::byte* from, std::size_t bytes) n
 }  // namespace
 
 std::byte* Machine::Parts::own_place_slow(const char* operation, std::uint32_t process,
-                                          std::uint64_t address, std::size_t bytes) {
+                                          std::uint64_t address, std::size_t bytes, Use use) {
   auto* const here = static_cast<std::byte*>(machine.memory().localize(address));
-  if (!is_mapped(here, bytes)) [[unlikely]]
-    stop(operation,
-         fmt::format("process {} names {} bytes at {:#x} of process {}, where there is no memory: "
-                     "look where that pointer comes from",
-                     process, bytes, address, hot.myproc));
+  const bool there = is_mapped(here, bytes);
+  if (!there || (use == Use::writes && !is_writable(here, bytes))) [[unlikely]]
+    stop(
+        operation,
+        fmt::format("process {} names {} bytes at {:#x} of process {}, {}: look where that pointer "
+                    "comes from",
+                    process, bytes, address, hot.myproc,
+                    there ? "which may only be read" : "where there is no memory"));
   return here;
 }
 
 inline void Machine::Parts::serve_store(Channel& c, std::uint64_t client,
                                         const std::uint64_t* words, std::size_t bytes) {
   const std::size_t size = bytes - 8;
-  std::byte* const to = own_place("store", c.process, words[0], size);
+  std::byte* const to = own_place("store", c.process, words[0], size, Use::writes);
   put_value(to, words + 1, size);
   delivered[wire::epoch(client)] += size;
 }
@@ -170,7 +173,8 @@ void Machine::Parts::serve(Channel& c, Op op, std::uint64_t client, const std::u
       return reply(c, Op::value, 0, ticket, answer, static_cast<std::uint32_t>(8 + size));
     }
     case Op::write:
-      put_value(own_place(name_of(op), c.process, words[0], bytes - 8), words + 1, bytes - 8);
+      put_value(own_place(name_of(op), c.process, words[0], bytes - 8, Use::writes), words + 1,
+                bytes - 8);
       c.urgent = true;
       return;
     case Op::block_read:
@@ -212,7 +216,8 @@ void Machine::Parts::serve_block(Channel& c, Op op, std::uint64_t client,
   if (length > kBlockBytes || words[2] > window - length)
     stop(name_of(op),
          ("process " + std::to_string(c.process) + " names a block that is none").c_str());
-  std::byte* const mine = own_place(name_of(op), c.process, words[0], length);
+  std::byte* const mine = own_place(name_of(op), c.process, words[0], length,
+                                    op == Op::block_read ? Use::reads : Use::writes);
   std::byte* const theirs = job.window_of(Rank{c.process}) + words[2];
   if (op == Op::block_read) {
     std::memcpy(theirs, mine, length);
@@ -227,7 +232,7 @@ void Machine::Parts::serve_block(Channel& c, Op op, std::uint64_t client,
 
 void Machine::Parts::serve_pull(Channel& c, std::uint64_t client, const std::uint64_t* words) {
   const std::size_t length = words[1];
-  std::byte* const to = own_place("bulk_store", c.process, words[0], length);
+  std::byte* const to = own_place("bulk_store", c.process, words[0], length, Use::writes);
   const std::byte* const from = machine.memory().find(c.process, words[2], length);
   if (from == nullptr)
     stop("bulk_store",
@@ -243,7 +248,7 @@ std::uint64_t Machine::Parts::modify(Channel& c, std::uint64_t client, const std
   const auto what = static_cast<Rmw>(wire::index(client) & 0xf);
   const std::size_t bytes = (wire::index(client) & 0x10) != 0 ? 8 : 4;
   const char* const name = what == Rmw::compare_swap ? "compare_swap or lock" : to_string(what);
-  std::byte* const place = own_place(name, c.process, words[0], bytes);
+  std::byte* const place = own_place(name, c.process, words[0], bytes, Use::writes);
   if (bytes == 8) return rmw_here<std::uint64_t>(place, what, words[1], words[2]);
   return rmw_here<std::uint32_t>(place, what, static_cast<std::uint32_t>(words[1]),
                                  static_cast<std::uint32_t>(words[2]));

@@ -45,7 +45,8 @@ constexpr std::array<Option, 9> kOptions{{
      "messages only",
      offsetof(Settings, heap)},
     {"vis", "VIADUCT_SPLITC_VIS", "1", "VIs", Type::integer, 1, 2, "",
-     "VIs to one peer; 2: blocks of data have one of their own, as in the earlier implementation",
+     "VIs to one peer; 2: blocks of gets and puts have one of their own, as in the earlier "
+     "implementation",
      offsetof(Settings, vis)},
     {"slots", "VIADUCT_SPLITC_SLOTS", "128", "slots", Type::integer, 8, 32768, "",
      "64-byte slots of the ring to one peer; a power of two", offsetof(Settings, slots)},

@@ -31,9 +31,6 @@ class Stage {
   [[nodiscard]] std::uint32_t next() const noexcept { return next_; }
   void advance() noexcept { next_ = next_ + 1 == blocks_.size() ? 0 : next_ + 1; }
   [[nodiscard]] Block& operator[](std::uint32_t i) noexcept { return blocks_[i]; }
-  [[nodiscard]] std::uint32_t size() const noexcept {
-    return static_cast<std::uint32_t>(blocks_.size());
-  }
   [[nodiscard]] std::uint64_t offset(std::uint32_t i) const noexcept {
     return offset_ + i * kBlockBytes;
   }

@@ -108,7 +108,11 @@ void all_store_sync() {
     c->open_store = false;
   }
   parts.open_stores.clear();
-  barrier();
+  detail::Collector& collector = detail::collector(kOperation);
+  if (detail::hot.procs == 1)
+    collector.alone(detail::CollectiveKind::store_sync);
+  else
+    collector.barrier(detail::kStoreSyncCall);
   parts.delivered[parts.epoch] = 0;
   parts.epoch ^= 1;
 }

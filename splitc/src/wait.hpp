@@ -9,9 +9,36 @@ namespace viaduct::splitc::detail {
 /// The loss of no process ends the wait.
 inline constexpr std::uint32_t kNobody = kAnyone - 1;
 
+/// What others are told of a wait (hang reports).
+class Waiting {
+ public:
+  explicit Waiting(Job& job) noexcept
+      : job_(job), record_(job.record(job.rank())), start_(monotonic_ns()) {
+    record_.last_poll_ns.store(start_, std::memory_order_relaxed);
+  }
+  ~Waiting() { record_.activity.store(Activity::computing, std::memory_order_relaxed); }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+  void show(const char* operation, std::uint32_t process) noexcept {
+    record_.operation.store(operation, std::memory_order_relaxed);
+    record_.waits_for_peer.store(process < kNobody ? process : RankRecord::kNoPeer,
+                                 std::memory_order_relaxed);
+    record_.activity.store(Activity::waiting_message, std::memory_order_relaxed);
+  }
+  void before_sleep() noexcept {
+    record_.last_poll_ns.store(monotonic_ns(), std::memory_order_relaxed);
+    job_.report_long_wait(start_);
+  }
+
+ private:
+  Job& job_;
+  RankRecord& record_;
+  std::uint64_t start_;
+};
+
 template <class Done>
 void Machine::Parts::wait(const char* operation, std::uint32_t process, Done&& done) {
-  RankRecord& record = job.record(job.rank());
   bool finished = false;  // done() may act: it is not asked again after it has said yes
   const auto ask = [&] { return finished || (finished = done()); };
   constexpr std::uint32_t kEagerLooks = 16;  // before the record is written at all
@@ -19,16 +46,8 @@ void Machine::Parts::wait(const char* operation, std::uint32_t process, Done&& d
     if (ask()) return;
     poll_now();
   }
-  const std::uint64_t start = monotonic_ns();
-  record.operation.store(operation, std::memory_order_relaxed);
-  record.waits_for_peer.store(process < kNobody ? process : RankRecord::kNoPeer,
-                              std::memory_order_relaxed);
-  record.last_poll_ns.store(start, std::memory_order_relaxed);
-  record.activity.store(Activity::waiting_message, std::memory_order_relaxed);
-  struct Restore {
-    RankRecord& record;
-    ~Restore() { record.activity.store(Activity::computing, std::memory_order_relaxed); }
-  } const restore{record};
+  Waiting waiting(job);
+  waiting.show(operation, process);
   Backoff backoff(job.wait_policy());
   for (std::uint32_t looks = 1; !ask(); ++looks) {
     if (poll_now() != 0) backoff.reset();
@@ -40,8 +59,7 @@ void Machine::Parts::wait(const char* operation, std::uint32_t process, Done&& d
       check_lost(operation, process);
     }
     if (stage != Backoff::Stage::block_now) continue;
-    record.last_poll_ns.store(monotonic_ns(), std::memory_order_relaxed);
-    job.report_long_wait(start);
+    waiting.before_sleep();
     publish_dirty(true);
     const std::int64_t report = job.settings().hang_report_ns;
     queue->block(report != 0 ? report : -1, ask);

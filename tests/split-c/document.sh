@@ -33,4 +33,4 @@ for source in "$folder"/example_*.sc; do
   done
 done
 echo "$compiled examples compiled, $failed failures"
-[ "$compiled" -gt 10 ] && [ "$failed" -eq 0 ]
+[ "$compiled" -gt 0 ] && [ "$compiled" -eq "$(grep -c '^```splitc' "$document")" ] && [ "$failed" -eq 0 ]

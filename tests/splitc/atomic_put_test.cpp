@@ -53,7 +53,7 @@ std::uint64_t note_and_answer(std::uint32_t caller, std::uint64_t number) {
 void note_written(std::uint64_t* word, std::uint32_t caller, std::uint64_t number) {
   const Guard guard;
   count_call(caller, number);
-  if (*word < number) ++g_notes->too_early;
+  if (__atomic_load_n(word, __ATOMIC_RELAXED) < number) ++g_notes->too_early;
 }
 struct Mixed {  // a part of 40 bytes of arguments
   char letter;

@@ -23,6 +23,13 @@ foreach(ranks 2 3 7)
             $<TARGET_FILE:splitc_collective_test>)
 endforeach()
 
+# More calls than there are short numbers for.
+foreach(ranks 2 3)
+  viaduct_add_script_test(
+    NAME splitc_collective_old_lines_r${ranks} LABELS stress TIMEOUT 180 PROCESSORS 2
+    COMMAND $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 170 $<TARGET_FILE:splitc_collective_test> old_lines)
+endforeach()
+
 # Calls that do not fit are found, and both are named. collective_wrong(HOW RANKS WORDS)
 viaduct_add_program(splitc_collective_wrong SOURCES ${here}/collective_wrong.cpp LIBRARIES viaduct::splitc)
 function(collective_wrong how words)
@@ -56,6 +63,7 @@ collective_mismatch(count "all_bcast of 100 times a ${int} from process 0"
 collective_mismatch(array_count "all_reduce of 100 times a ${int} with Add" "all_reduce of 10 times a ${int} with Add")
 collective_mismatch(gather "all_gather of a ${int}" "all_gather_to_one of a ${int} to process 0")
 collective_mismatch(scan "all_scan of a ${int} with Add" "all_scan_before of a ${int} with Add")
+collective_mismatch(store_sync barrier all_store_sync)
 collective_wrong(end "calls barrier, but process [0-9]+ calls nothing more")
 collective_wrong(in_split "all_reduce: called between barrier_notify.. and barrier_wait")
 collective_wrong(notify_twice "barrier: called between barrier_notify.. and barrier_wait|calls barrier, but")

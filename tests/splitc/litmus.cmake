@@ -5,21 +5,28 @@ add_library(splitc_litmus_cases STATIC ${here}/litmus_world.cpp ${here}/litmus_w
                                        ${here}/litmus_store_cases.cpp)
 viaduct_target_options(splitc_litmus_cases)
 target_link_libraries(splitc_litmus_cases PUBLIC viaduct::viaduct)
-set(litmus_libraries splitc_litmus_cases viaduct::splitc CLI11::CLI11)
-viaduct_add_program(splitc_litmus SOURCES ${here}/litmus.cpp LIBRARIES ${litmus_libraries})
+add_library(splitc_litmus_main OBJECT ${here}/litmus.cpp)
+viaduct_target_options(splitc_litmus_main)
+target_link_libraries(splitc_litmus_main PRIVATE viaduct::viaduct CLI11::CLI11)
+set(litmus_libraries splitc_litmus_main splitc_litmus_cases viaduct::splitc)
+viaduct_add_program(splitc_litmus SOURCES ${here}/litmus_world.cpp LIBRARIES ${litmus_libraries})
 
-# splitc_litmus_test(NAME RANKS LABELS VARIABLE=VALUE [ARGUMENT...])
+# splitc_litmus_test(NAME RANKS LABELS VARIABLE=VALUE [ARGUMENT...]): two processes are bound, so that they meet.
 function(splitc_litmus_test name ranks labels setting)
+  set(bind)
+  if(ranks EQUAL 2)
+    set(bind --bind)
+  endif()
   viaduct_add_script_test(
     NAME splitc_litmus_${name}_r${ranks} LABELS ${labels} TIMEOUT 180 PROCESSORS 2
-    COMMAND ${CMAKE_COMMAND} -E env ${setting} $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 170
+    COMMAND ${CMAKE_COMMAND} -E env ${setting} $<TARGET_FILE:viaduct-run> -n ${ranks} ${bind} --timeout 170
             $<TARGET_FILE:splitc_litmus> ${ARGN})
 endfunction()
 foreach(path auto direct rdma message)
   splitc_litmus_test(${path} 2 multiprocess VIADUCT_SPLITC_PATH=${path} --ms 20)
   splitc_litmus_test(${path} 4 multiprocess VIADUCT_SPLITC_PATH=${path} --ms 8)
   foreach(ranks 2 7)
-    splitc_litmus_test(long_${path} ${ranks} stress VIADUCT_SPLITC_PATH=${path} --ms 400)
+    splitc_litmus_test(long_${path} ${ranks} long VIADUCT_SPLITC_PATH=${path} --ms 400)
   endforeach()
 endforeach()
 # Ranks as threads: what the thread sanitizer sees.
@@ -36,7 +43,7 @@ splitc_litmus_test(one_credit 4 multiprocess VIADUCT_SPLITC_CREDITS=1 --ms 10 st
 # that only the file in which the fence stands is compiled without it.
 function(splitc_litmus_program_without fence source)
   set(program splitc_litmus_without_${fence})
-  viaduct_add_program(${program} SOURCES ${here}/litmus.cpp ${source} LIBRARIES ${litmus_libraries})
+  viaduct_add_program(${program} SOURCES ${source} LIBRARIES ${litmus_libraries})
   target_compile_definitions(${program} PRIVATE VIADUCT_DROP_FENCE=${fence})
 endfunction()
 # splitc_litmus_without(FENCE SOURCE CASE): CASE is the one that must fail. By rdma no run has caught it, and on the message

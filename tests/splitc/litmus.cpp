@@ -138,6 +138,8 @@ void pause_for(std::uint64_t cycles) {
   }
 }
 
+long clock_cycles() { return static_cast<long>(__rdtsc()); }
+
 std::uint32_t random_below(std::uint32_t bound) { return t_random.below(bound); }
 
 }  // namespace viaduct::splitc_test

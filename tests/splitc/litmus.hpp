@@ -82,6 +82,8 @@ inline void store_here(splitc::global_ptr<long> p, long value) {
 
 /// Lets about @p cycles pass without polling.
 void pause_for(std::uint64_t cycles);
+/// Of a clock that all processes share.
+[[nodiscard]] long clock_cycles();
 /// A random number below @p bound, another sequence in every process.
 [[nodiscard]] std::uint32_t random_below(std::uint32_t bound);
 

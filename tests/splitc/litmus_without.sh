@@ -1,8 +1,9 @@
 #!/bin/sh
 # usage: litmus_without.sh LAUNCHER PROGRAM CASE PATH
-# The program was built without a fence: CASE must have a forbidden outcome, and so the program must fail.
+# The program was built without a fence: CASE must have a forbidden outcome, and so the program must fail. Bound, since
+# two processes on one core never have one.
 launcher=$1 program=$2 case=$3 path=$4
-output=$(VIADUCT_SPLITC_PATH=$path "$launcher" -n 2 --timeout 100 "$program" --ms 60000 --until-forbidden "$case" 2>&1)
+output=$(VIADUCT_SPLITC_PATH=$path "$launcher" -n 2 --bind --timeout 100 "$program" --ms 60000 --until-forbidden "$case" 2>&1)
 code=$?
 printf '%s\n' "$output"
 if [ "$code" -ne 1 ]; then

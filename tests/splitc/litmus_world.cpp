@@ -65,6 +65,7 @@ Layout World::choose(const Case& subject, std::uint64_t seed) const {
   layout.one_sided = layout.x_where == Where::spread && path_ != kMessage;
   layout.paths = path_;
   if (layout.x_where != Where::spread || layout.y_where != Where::spread) layout.paths |= kMessage;
+  layout.by_clock = random.below(2) == 0;
   layout.runs = std::min({subject.runs, kRuns, path_ == kMessage || procs > 2 ? 64U : 128U});
   return layout;
 }
@@ -80,17 +81,37 @@ void World::clear(const Layout& layout) {
     if (layout.y_owner == me) *splitc::tolocal(pair(me, layout.y_where, i)) = {};
   }
   own_->gate = 0;
+  own_->start = start_ = 0;
+}
+
+void await(global_ptr<long> word, long least) {
+  for (int looks = 1; splitc::read(word) < least; ++looks)
+    if (looks % 400 == 0) sched_yield();
 }
 
 /// Lets roles 0 and 1 begin together; the others come when they come.
 void World::meet(const Layout& layout, std::uint32_t role, long run) {
   if (handshake_ && role < 2) {
     splitc::write(splitc::toglobal(static_cast<int>(layout.ranks[1 - role]), &own_->gate), run);
-    const auto mine = splitc::toglobal(&own_->gate);
-    for (int looks = 1; splitc::read(mine) < run; ++looks)
-      if (looks % 400 == 0) sched_yield();
+    await(splitc::toglobal(&own_->gate), run);
+    if (layout.by_clock) agree_on_start(layout, role);
   }
   pause_for(random_below(4) * random_below(150));
+}
+
+/// One of the two hears from the other a hand-over later: so they agree on a time that both can
+/// wait for.
+void World::agree_on_start(const Layout& layout, std::uint32_t role) {
+  constexpr long kCycles = 2'000;  // more than a hand-over takes
+  if (role == 0) {
+    start_ = std::max(start_ + 1, clock_cycles() + kCycles);
+    splitc::write(splitc::toglobal(static_cast<int>(layout.ranks[1]), &own_->start), start_);
+  } else {
+    await(splitc::toglobal(&own_->start), start_ + 1);
+    start_ = own_->start;
+  }
+  const long left = start_ - clock_cycles();
+  if (left > 0) pause_for(static_cast<std::uint64_t>(std::min(left, kCycles)));
 }
 
 void World::run_batch(const Case& subject, const Layout& layout) {

@@ -34,6 +34,7 @@ struct Layout {
   std::uint32_t runs = 0;
   unsigned paths = 0;  // that accesses may take
   bool one_sided = false;
+  bool by_clock = false;  // roles 0 and 1 agree on a time to begin at
 };
 
 class World {
@@ -54,7 +55,8 @@ class World {
  private:
   using Results = std::array<long, kResults>;
   struct Own {
-    alignas(128) long gate;  // runs that the other role has come to
+    alignas(128) long gate;   // runs that the other role has come to
+    alignas(128) long start;  // what the clock shows when the run begins
     alignas(128) splitc::lock_t lock;
     alignas(128) long word;
     alignas(128) Results results[kMaxRoles][kRuns];  // process 0's are filled
@@ -65,6 +67,7 @@ class World {
                                                   std::uint32_t run) const;
   void clear(const Layout& layout);
   void meet(const Layout& layout, std::uint32_t role, long run);
+  void agree_on_start(const Layout& layout, std::uint32_t role);
 
   Own* own_;
   std::array<std::vector<splitc::global_ptr<CellPair>>, 3> cells_;
@@ -72,6 +75,7 @@ class World {
   bool handshake_;  // a word of the other process is soon there
   unsigned path_;
   std::uint32_t round_ = 0;
+  long start_ = 0;  // of the run before
 };
 
 }  // namespace viaduct::splitc_test

@@ -36,12 +36,14 @@ int fill() {
     if (held.size() < 30 || held.size() > 64) return fail("not the wanted number of blocks");
     for (void* block : held) std::free(block);
   }
-  if (std::malloc(std::size_t{1} << 40) != nullptr) return fail("a terabyte");
+  void* volatile vast = std::malloc(std::size_t{1} << 40);  // volatile: or clang leaves it out
+  if (vast != nullptr) return fail("a terabyte");
   return 0;
 }
 
 int throw_bad_alloc() {
-  if (new (std::nothrow) char[std::size_t{1} << 32] != nullptr) return fail("nothrow");
+  char* volatile four_gigabytes = new (std::nothrow) char[std::size_t{1} << 32];
+  if (four_gigabytes != nullptr) return fail("nothrow");
   struct alignas(4096) Aligned {
     char bytes[4096];
   };
@@ -49,7 +51,9 @@ int throw_bad_alloc() {
   if (reinterpret_cast<std::uintptr_t>(aligned) % 4096 != 0) return fail("not aligned");
   delete aligned;
   try {
-    const std::vector<char> vast(std::size_t{1} << 32);
+    std::vector<char> vast(std::size_t{1} << 32);
+    char* volatile used = vast.data();
+    *used = 1;
     return fail("four gigabytes of 64 megabytes");
   } catch (const std::bad_alloc&) {
     return 0;

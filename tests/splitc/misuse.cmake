@@ -21,7 +21,7 @@ splitc_misuses(all 2 multiprocess all)
 foreach(ranks 1 2 3)
   foreach(path auto direct rdma message)
     splitc_misuses(usual_${path} ${ranks} multiprocess --usual VIADUCT_SPLITC_PATH=${path})
-    splitc_misuses(each_${path} ${ranks} stress all VIADUCT_SPLITC_PATH=${path})
+    splitc_misuses(each_${path} ${ranks} long all VIADUCT_SPLITC_PATH=${path})
   endforeach()
 endforeach()
 splitc_misuses(usual_two_vis 2 multiprocess --usual VIADUCT_SPLITC_PATH=message VIADUCT_SPLITC_VIS=2)
@@ -33,6 +33,10 @@ foreach(ranks 1 2 3)
     splitc_misuse_test(exhaust_${how} ${ranks} splitc_misuse_outside 1 "rank [0-3]. error: ${how}: .* raise VIADUCT_SPREAD_BYTES"
                        VIADUCT_SPREAD_BYTES=64M -- inside exhaust_${how})
   endforeach()
+endforeach()
+
+foreach(ranks 1 2)
+  splitc_misuse_test(child ${ranks} splitc_misuse_outside 21 "write: called in a child that the process forked" -- child write)
 endforeach()
 
 # Before Split-C begins, after it has ended, and in another thread.

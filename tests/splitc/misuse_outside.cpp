@@ -3,7 +3,11 @@
 /// all memory that there is; must not come to its end.
 ///
 ///     splitc_misuse_outside before|after|thread|inside OPERATION
+///     splitc_misuse_outside child WRITE
 
+#include <sys/wait.h>
+#include <unistd.h>
+#include <csignal>
 #include <cstdio>
 #include <string_view>
 #include <thread>
@@ -48,8 +52,25 @@ void exhaust(std::string_view how) {
   while (how == "exhaust_spread_malloc") (void)spread_malloc<char>(kPiece);
 }
 
+constexpr int kSawIt = 21;
+
+/// A child that goes on in the middle of a function with what its parent had in registers.
+int write_in_child() {
+  const auto p = toglobal(all_malloc<int>(1));
+  write(p, 1);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    write(p, 2);
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT && read(p) == 1 ? kSawIt : 1;
+}
+
 int body(int, char** argv) {
   const std::string_view when = argv[1];
+  if (when == "child") return write_in_child();
   if (when == "thread") std::thread(use, argv[2]).join();
   if (when == "inside") exhaust(argv[2]);
   return 0;

@@ -13,6 +13,8 @@ using Large = std::array<int, 25>;  // more than a message carries
 
 void nothing() {}
 void take(int*) {}
+/// May only be read, and no peer has mapped it.
+const int read_only[4096] = {1};
 
 struct Access {
   const char* name;
@@ -91,6 +93,11 @@ global_ptr<int> at(std::uint32_t process, std::uint64_t address) {
   return global_ptr<int>::from_word(splitc::detail::make_word(process, address));
 }
 
+bool writes(const Access& a) {
+  return a.served != nullptr && a.served != kReads && a.served != kBlockReads &&
+         std::string(a.name) != "reference";
+}
+
 void add_accesses(Misuses& all, const Access& a) {
   const auto add = [&](const std::string& kind, const std::string& words, global_ptr<int> p) {
     all.push_back({kind + "_" + a.name, kStopped, words,
@@ -117,6 +124,12 @@ void add_accesses(Misuses& all, const Access& a) {
     add("nowhere",
         rank_says(1, a.served) + nothing_there + "1, where there is no memory: look where",
         at(1, kNowhere));
+  if (procs > 1 && writes(a))
+    add("read_only",
+        rank_says(1, a.served) +
+            "process 0 names [0-9]+ bytes at 0x[0-9a-f]+ of process 1, which may only be read: "
+            "look",
+        toglobal(1, const_cast<int*>(read_only)));
 }
 
 /// Processes that do not fit a pointer's bits, and those that the job does not have.

@@ -54,7 +54,7 @@ foreach(ranks 2 7)
 endforeach()
 foreach(path auto rdma message)
   viaduct_add_script_test(
-    NAME splitc_model_long_${path}_r7 LABELS stress TIMEOUT 300 PROCESSORS 2
+    NAME splitc_model_long_${path}_r7 LABELS long TIMEOUT 300 PROCESSORS 2
     COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_PATH=${path} $<TARGET_FILE:viaduct-run> -n 7 --timeout 290
             $<TARGET_FILE:splitc_model> --phases 300)
 endforeach()

@@ -50,7 +50,7 @@ void Runner::run_single(const Op& op) {
   const auto p = global<T>(op);
   const auto s = spread<T>(op);
   const bool by_spread = op.route == Route::spread;
-  splitc::detail::Handle& handle = handles_[static_cast<std::size_t>(&op - plan_.ops.data())];
+  splitc::Handle& handle = handles_[static_cast<std::size_t>(&op - plan_.ops.data())];
   auto* const landing = reinterpret_cast<T*>(landing_ + op.landing);
   switch (op.kind) {
     case Kind::read:
@@ -78,7 +78,7 @@ void Runner::run_single(const Op& op) {
     case Kind::store:
       return by_spread ? splitc::store(s, value) : splitc::store(p, value);
     default:
-      return splitc::store_now(p, value);
+      return by_spread ? splitc::store_now(s, value) : splitc::store_now(p, value);
   }
 }
 
@@ -122,7 +122,15 @@ void Runner::run_bulk(const Op& op) {
 
 template <class T>
 void Runner::run_modify(const Op& op) {
-  const auto p = global<T>(op);
+  if (op.route == Route::spread)
+    run_modify_at(op, spread<T>(op));
+  else
+    run_modify_at(op, global<T>(op));
+}
+
+template <class Pointer>
+void Runner::run_modify_at(const Op& op, Pointer p) {
+  using T = typename Pointer::element_type;
   const T value = value_at<T>(op.operand);
   if constexpr (splitc::detail::Atomic<T>) {
     if (op.kind == Kind::swap) return expect(op, splitc::swap(p, value));
@@ -173,6 +181,8 @@ void Runner::run_update(const Op& op) {
 void Runner::run_call(const Op& op) {
   const auto p = global<std::uint64_t>(op);
   const auto value = value_at<std::uint64_t>(op.operand);
+  if (op.kind == Kind::call_at && op.route == Route::spread)
+    return expect(op, splitc::atomic<stir>(spread<std::uint64_t>(op), value, op.second));
   if (op.kind == Kind::call_at) return expect(op, splitc::atomic<stir>(p, value, op.second));
   if (op.kind == Kind::call_in) {
     const Answer answer = splitc::atomic<stir_in>(static_cast<int>(op.target),

@@ -23,6 +23,8 @@ class Runner {
   void run_bulk(const Op& op);
   template <class T>
   void run_modify(const Op& op);
+  template <class Pointer>
+  void run_modify_at(const Op& op, Pointer p);
   template <class T>
   void run_update(const Op& op);
   template <std::size_t... I>
@@ -46,8 +48,8 @@ class Runner {
   const Place& place_;
   const Plan& plan_;
   std::byte* landing_;
-  std::vector<splitc::detail::Handle> handles_;  // by operation
-  std::vector<std::uint32_t> open_;              // gets that no sync has seen
+  std::vector<splitc::Handle> handles_;  // by operation
+  std::vector<std::uint32_t> open_;      // gets that no sync has seen
 };
 
 }  // namespace viaduct::splitc_test

@@ -3,9 +3,12 @@
 /// of every kind of the next process.
 
 #include <array>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -70,12 +73,43 @@ class Sizes {
 
   template <std::size_t... I>
   bool run(std::index_sequence<I...>) {
-    bool right = true;
+    bool right = in_place();
     for (std::size_t way = 0; way < kWays; ++way) ((right = right && one<I + 1>(way)), ...);
     return right;
   }
 
  private:
+  /// What mapped() answers for the next process' memory, and that it is that memory.
+  bool in_place() {
+    const char* const path = std::getenv("VIADUCT_SPLITC_PATH");
+    const bool direct =
+        path == nullptr || path == std::string("auto") || path == std::string("direct");
+    bool right = mapped(next_[kSpread], SIZE_MAX) == nullptr;
+    for (std::size_t kind = 0; kind < kKinds; ++kind) {
+      std::memset(mine_[kind], MYPROC + 1, kRoom);
+      barrier();
+      std::uint8_t* const there = mapped(next_[kind], kRoom);
+      if (PROCS == 1)
+        right = right && there == mine_[kind];
+      else if (!direct)
+        right = right && there == nullptr;
+      else if (kind == kSpread)
+        right = right && there != nullptr;
+      if (there != nullptr)
+        for (std::size_t i = 0; i < kRoom; ++i)
+          right = right && there[i]++ == (MYPROC + 1) % PROCS + 1;
+      const bool previous_did =
+          all_gather(there != nullptr
+                         ? 1
+                         : 0)[static_cast<std::size_t>((MYPROC + PROCS - 1) % PROCS)] == 1;
+      for (std::size_t i = 0; i < kRoom; ++i)
+        right = right && mine_[kind][i] == MYPROC + 1 + (previous_did ? 1 : 0);
+      barrier();
+    }
+    if (!right) std::printf("process %d: mapped() is wrong\n", MYPROC);
+    return right;
+  }
+
   /// To the next process by @p way, looked at there, and read back by all ways of reading.
   template <std::size_t N>
   bool one(std::size_t way) {

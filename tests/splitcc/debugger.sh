@@ -26,6 +26,10 @@ for want in 'Breakpoint 1, splitc_main .*wrong.sc:12' 'table\[MYPROC\]\[1\] = an
   '^13.*answer += block' '^14.*return answer'; do
   grep -q -e "$want" gdb.out || { echo "debugger.sh: gdb does not show '$want':"; cat gdb.out; exit 1; }
 done
+if ldd ./wrong | grep -q 'lib[at]san'; then
+  echo "gdb shows what it should; a program with a sanitizer does not run under valgrind"
+  exit 77
+fi
 VIADUCT_SEGMENT_BASE=1024G VIADUCT_SPREAD_BYTES=16M VIADUCT_HEAP_BYTES=64M timeout 60 valgrind -q --leak-check=no ./wrong >valgrind.out 2>&1
 grep -A1 'Invalid read of size 4' valgrind.out | grep -q 'splitc_main (wrong.sc:13)' || {
   echo "debugger.sh: valgrind does not name line 13:"

@@ -71,6 +71,10 @@ check assembly 0 '^$' "$splitcc" -S parts/other.sc
 there other.s
 check dependencies 0 '^$' "$splitcc" -MD -MF other.d -c parts/other.sc
 there other.d
+# Dependencies name the user's files, also those that were read as copies.
+check dependencies 0 '^$' "$splitcc" -w -MMD -c parts/long.sc -o parts/made.o
+check dependencies 0 '^parts/made.o: parts/long.sc parts/usage.h' cat parts/made.d
+check dependencies 0 '^main.o: main.sc ' "$splitcc" -MM main.sc
 check verbose 0 'gcc.* -E ' "$splitcc" -v -c parts/other.sc
 check fence 0 'VSC_SEQUENTIAL' "$splitcc" -fsplitc-sc --emit-c parts/other.sc
 echo "int f(int *global g) { return *g; }" >alone.sc
@@ -117,6 +121,9 @@ check empty 0 '^$' "$splitcc" -c empty.sc
 check warnings 1 'declared register' "$splitcc" -Werror -c -x splitc - <<'END'
 int f() { register int i; int *p = &i; return *p; }
 END
+# A caret stands under names, not under the first of any two types that gcc speaks of.
+printf 'int f(char *p) {\n    int x, y = p;\n    return g(x);\n}\n' >kept.sc
+check kept 0 "^kept.sc:2: warning: .*'int' from 'char" "$splitcc" -c kept.sc
 
 # Processes that allocate differently.
 cat >collective.sc <<'END'

@@ -271,7 +271,9 @@ class Program:
                 "gi = gi0, pi = pi0, si = si0, gd = gd0, sd = sd0, gs = gs0 = records, X = B;",
                 "table[0] = gi0, table[1] = gi0 + 1, table[2] = 0, nothing = 0;",
                 "for (k = 0; k < 48; k++) V[k / 24][k / 3 % 8][k % 3] = k;",
-                "for (k = 0; k < 4; k++) records[k].g = gi0 + k, records[k].next = &records[k & 2], records[k].a = k;",
+                # All that gs[2] and chains over next can come to: no pointer in them is null.
+                "for (k = 0; k < 8; k++) records[k].g = gi0 + k, records[k].next = &records[k & 2], records[k].a = k;",
+                "for (k = 0; k < 4; k++) own[k] = records[k];",
                 f"for (k = 0; k < {SIZE}; k++) C[k] = k * 7, E[k] = k / 4.0, F[k] = k, A[k] = k ^ 5;",
                 "here = records[1];"
         ]:

@@ -35,9 +35,9 @@ struct vsc_view {
 };
 struct vsc_hot_part {
   const struct vsc_view *views;
+  const unsigned long *attention;
   const unsigned long *next_header;
   unsigned long empty_header;
-  const unsigned long *attention;
   unsigned int myproc;
   unsigned int procs;
   void *machine;
@@ -54,15 +54,30 @@ VSC_INLINE int vsc_procslog(void) {
   return (procs & (procs - 1)) != 0 ? -1 : (int)__builtin_ctz(procs);
 }
 
+/* A pointer of vsc_hot that does not change while a function of the program runs, read so that the
+   compiler may keep it in a register for as long as it likes. */
+#ifdef __x86_64__
+#define VSC_UNCHANGING(to, member) \
+  __asm__("mov %c2(%1), %0" : "=r"(to) : "r"(&vsc_hot), "i"(__builtin_offsetof(struct vsc_hot_part, member)))
+#else
+#define VSC_UNCHANGING(to, member) ((to) = vsc_hot.member)
+#endif
+
 VSC_INLINE void vsc_light_poll(void) {
+  const unsigned long *attention;
   unsigned long header = __atomic_load_n(vsc_hot.next_header, __ATOMIC_RELAXED);
-  unsigned long attention = __atomic_load_n(vsc_hot.attention, __ATOMIC_RELAXED);
-  if (VSC_UNLIKELY((((header ^ vsc_hot.empty_header) & 1) | attention) != 0)) vsc_poll_slow();
+  VSC_UNCHANGING(attention, attention);
+  if (VSC_UNLIKELY((((header ^ vsc_hot.empty_header) & 1) |
+                    __atomic_load_n(attention, __ATOMIC_RELAXED)) != 0))
+    vsc_poll_slow();
 }
 /* Where the word's object is mapped in this process, or null: then call. */
 VSC_INLINE char *vsc_place(vsc_word word) {
-  const struct vsc_view *view = &vsc_hot.views[word >> 48];
-  unsigned long at = word - view->first;
+  const struct vsc_view *view;
+  unsigned long at;
+  VSC_UNCHANGING(view, views);
+  view += word >> 48;
+  at = word - view->first;
   return VSC_UNLIKELY(at >= view->bytes) ? (char *)0 : view->base + at;
 }
 
@@ -124,6 +139,9 @@ void vsc_write(vsc_word to, const void *from, unsigned long bytes);
 void vsc_get(void *to, vsc_word from, unsigned long bytes);
 void vsc_put(vsc_word to, const void *from, unsigned long bytes);   /* from may change at once */
 void vsc_store(vsc_word to, const void *from, unsigned long bytes); /* likewise */
+/* A bit-field in a structure of so many bytes: mask has ones in it alone. Its bytes are read, get
+ * its bits of value, and are written. */
+void vsc_write_bits(vsc_word to, const void *value, const void *mask, unsigned long bytes);
 
 /* ---- 4. Words of 1, 2, 4, 8 bytes, at their natural alignment.
  * The slow halves are functions: vsc_read8_slow and so on. */
@@ -175,6 +193,8 @@ void vsc_store(vsc_word to, const void *from, unsigned long bytes); /* likewise 
 #ifdef VSC_SEQUENTIAL
 #define VSC_AFTER_WRITE __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define vsc_write(to, from, bytes) (vsc_write(to, from, bytes), VSC_AFTER_WRITE)
+#define vsc_write_bits(to, value, mask, bytes) \
+  (vsc_write_bits(to, value, mask, bytes), VSC_AFTER_WRITE)
 #else
 #define VSC_AFTER_WRITE (void)0
 #endif
@@ -225,6 +245,10 @@ void vsc_register_unit(struct vsc_unit *unit);
  * sizes must agree, else the program is stopped with a sentence). Collective. */
 void vsc_static_spread(vsc_word *array, unsigned long count, unsigned long bytes, const char *name,
                        const char *file, int line);
+
+/* A static global pointer that begins as a local one: *this holds its address, and gets the process
+ * before splitc_main. */
+#define VSC_OWN static vsc_word *const __attribute__((__section__("vsc_own"), __used__))
 
 /* Automatic ones: allocated (zeroed or not) where they are declared, freed where their scope is
  * left. Both collective; a process that is elsewhere, or asks for another size, stops the program

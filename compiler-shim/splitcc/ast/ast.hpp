@@ -89,6 +89,7 @@ struct Expr {
   bool is_bit_field = false;
   bool as_lvalue = false;  // a cast, conditional or comma that is assigned to
   bool is_register = false;
+  bool is_static_word = false;     // a global pointer that an initializer makes of an address
   bool is_collective = false;      // a call of the library's that all processes must make
   bool element_of_spread = false;  // an element of a spread array or through a spread pointer
   int first = 0;                   // its tokens
@@ -190,6 +191,13 @@ struct StaticSpread {
   Place place;
 };
 
+/// A part of a static object, `.a[2].b`, that begins as a pointer to an object of this process.
+struct StaticWord {
+  const Symbol* symbol = nullptr;
+  std::string path;
+  int number = 0;
+};
+
 /// A thunk of atomic(f, ...), to stand before the function that uses it.
 struct Atomic {
   Expr* expr = nullptr;
@@ -205,12 +213,14 @@ struct Unit {
   std::deque<Specifiers> specifiers;
   std::unordered_map<int, Edit> edits;                  // by first token
   std::unordered_map<int, std::string> before;          // text to put before a token
+  std::unordered_map<int, std::string> behind;          // and behind one
   std::unordered_map<int, std::string> replaced;        // tokens with another spelling
   std::unordered_map<int, Tag*> tag_names;              // where a name for an unnamed tag can stand
   std::unordered_map<int, std::vector<Expr*>> atomics;  // by the first token of the function
   std::unordered_map<int, std::vector<Symbol*>> hoisted;  // likewise: static local spread arrays
   std::unordered_map<int, std::vector<Symbol*>> entries;  // parameters, by a body's first brace
   std::vector<StaticSpread> statics;
+  std::unordered_map<int, std::vector<StaticWord>> static_words;  // by the declaration's semicolon
   Symbol* splitc_main = nullptr;
   Types types;
 

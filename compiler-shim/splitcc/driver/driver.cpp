@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -166,10 +167,46 @@ bool Driver::join_headers(const Input& input, const std::string& messages,
       const fs::path to = fs::path(beside).parent_path() / rest;
       fs::create_directories(to.parent_path());
       write_file(to.string(), fmt::format("# 1 \"{}\"\n", quoted(file)) + *joined);
+      copies_[to.string()] = normal;
       any = true;
     }
   }
   return any;
+}
+
+// -MD and -MMD write where gcc -c would, of what gcc -c would make.
+std::vector<std::string> Driver::dependency_options(const Input& input) const {
+  const auto given = [this](std::string_view name) {
+    return std::find(options_.preprocess.begin(), options_.preprocess.end(), name) !=
+           options_.preprocess.end();
+  };
+  std::vector<std::string> more;
+  if (!given("-MD") && !given("-MMD")) return more;
+  const std::string object = options_.stage == Stage::object && !options_.output.empty()
+                                 ? options_.output
+                                 : fs::path(input.name).stem().string() + ".o";
+  if (!given("-MF")) append(more, {"-MF", fs::path(object).replace_extension(".d").string()});
+  if (!given("-MT") && !given("-MQ")) append(more, {"-MQ", object});
+  return more;
+}
+
+// Dependencies name the user's files, not copies of them.
+void Driver::name_originals(const std::vector<std::string>& command, std::string& text) const {
+  const auto replace = [&](std::string& in) {
+    for (const auto& [copy, original] : copies_)
+      for (std::size_t at = 0; (at = in.find(copy, at)) != std::string::npos; at += original.size())
+        in.replace(at, copy.size(), original);
+  };
+  if (copies_.empty()) return;
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    if (command[i] == "-M" || command[i] == "-MM") replace(text);
+    if (command[i] != "-MF" || i + 1 == command.size()) continue;
+    std::ifstream in(command[i + 1], std::ios::binary);
+    std::string rules((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    if (!in.is_open()) continue;
+    replace(rules);
+    write_file(command[i + 1], rules);
+  }
 }
 
 // gcc -E, after raw newlines in strings have been joined to their lines.
@@ -183,6 +220,8 @@ int Driver::preprocess(const Input& input, std::string& text) {
       installation_.c_compiler,    "-E",           "-x",           "c",
       "-std=" + options_.standard, "-D__SPLITC__", "-D__splitc__", "-fno-diagnostics-show-caret"};
   append(command, options_.preprocess);
+  append(command, dependency_options(input));
+  copies_.clear();
   const fs::path place = fs::path(input.name).parent_path();
   std::string name = input.name;
   const auto run = [&] {
@@ -195,6 +234,7 @@ int Driver::preprocess(const Input& input, std::string& text) {
   const std::optional<std::string> joined = join_strings(source);
   const auto copy = [&] {
     name = folder_.file(fs::path(input.name).filename().string());
+    copies_[name] = input.name;
     write_file(name, fmt::format("# 1 \"{}\"\n", quoted(input.name)) + joined.value_or(source));
   };
   if (joined || !fs::is_regular_file(name)) copy();  // what is read from a pipe is read once
@@ -208,6 +248,7 @@ int Driver::preprocess(const Input& input, std::string& text) {
   if (options_.no_warnings) diagnostics.silence_warnings();
   say(translate_messages(outcome.errors, diagnostics));
   text = std::move(outcome.output);
+  if (outcome.code == 0) name_originals(command, text);
   return outcome.code == 0 ? 0 : 1;
 }
 

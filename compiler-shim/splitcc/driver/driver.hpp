@@ -2,6 +2,7 @@
 /// @file
 /// What splitcc does with a command line.
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,11 +29,13 @@ class Driver {
   int execute(const std::vector<std::string>& command);
   void show(const std::vector<std::string>& command) const;
   [[nodiscard]] std::string output_of(const Input& input, const char* ending) const;
-  [[nodiscard]] std::vector<std::string> environment_flags() const;
+  [[nodiscard]] std::vector<std::string> dependency_options(const Input& input) const;
+  void name_originals(const std::vector<std::string>& command, std::string& text) const;
 
   Options options_;
   Installation installation_;
   TemporaryFolder folder_;
+  std::map<std::string, std::string> copies_;  // what gcc -E reads instead of the user's files
   bool color_ = false;
 };
 

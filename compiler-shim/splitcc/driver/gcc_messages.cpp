@@ -1,5 +1,7 @@
 #include "compiler-shim/splitcc/driver/gcc_messages.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <sstream>
 #include <string_view>
@@ -50,17 +52,30 @@ bool split(std::string_view whole, Message& m) {
   return false;
 }
 
-// Words in gcc's quotation marks.
+// The first name in gcc's quotation marks; names of types say nothing about the place.
+bool names_something(std::string_view word) {
+  static constexpr std::array kTypes = {"int",   "char",   "short", "long",   "unsigned", "signed",
+                                        "float", "double", "void",  "struct", "union",    "enum"};
+  return !word.empty() && word.find_first_of(" *") == std::string_view::npos &&
+         std::find(kTypes.begin(), kTypes.end(), word) == kTypes.end();
+}
+
 std::string quoted_word(std::string_view text) {
   for (const std::string_view open : {"\xe2\x80\x98", "'"}) {
     const std::string_view close = open.size() == 3 ? "\xe2\x80\x99" : "'";
-    const std::size_t from = text.find(open);
-    if (from == std::string_view::npos) continue;
-    const std::size_t to = text.find(close, from + open.size());
-    if (to != std::string_view::npos)
-      return std::string(text.substr(from + open.size(), to - from - open.size()));
+    std::size_t to = 0;
+    for (std::size_t from = text.find(open); from != std::string_view::npos;
+         from = text.find(open, to + close.size())) {
+      from += open.size();
+      to = text.find(close, from);
+      if (to == std::string_view::npos) break;
+      const std::string_view word = text.substr(from, to - from);
+      if (names_something(word)) return std::string(word);
+    }
   }
-  return {};
+  // A header: "name: No such file or directory".
+  const std::size_t missing = text.find(": No such file");
+  return missing == std::string_view::npos ? std::string() : std::string(text.substr(0, missing));
 }
 
 }  // namespace

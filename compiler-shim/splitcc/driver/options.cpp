@@ -183,6 +183,7 @@ class Reader {
       if (arg == std::string("-W") + warning_name(w)) return true;
     if (begins_with(arg, "-M")) {
       both(arg);
+      if (arg == "-M" || arg == "-MM") stage(Stage::preprocess);
       return true;
     }
     if (begins_with(arg, "-O")) {

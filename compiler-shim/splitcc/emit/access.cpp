@@ -20,6 +20,10 @@ bool is_float(const Type* type) {
   return type->kind == Kind::float_type || type->kind == Kind::double_type;
 }
 
+bool is_remote_bit_field(const Expr* e) {
+  return e->mode == Mode::remote && strip(e)->is_bit_field;
+}
+
 std::string plain_operator(std::string_view assignment) {
   return std::string(assignment.substr(0, assignment.size() - 1));
 }
@@ -126,7 +130,47 @@ void Emitter::write_open(const char* verb, const Type* type, bool unused) {
   raw(std::string("vsc_") + verb + suffix(type) + "(");
 }
 
+// = op= ++ -- := of a bit-field of another process: its bytes are read, changed and written.
+void Emitter::bit_field(Expr* e) {
+  const Expr* const field = strip(e->a);
+  const std::string p = fmt::format("vsc_p{}", e->number);
+  const std::string v = fmt::format("vsc_t{}", e->number);
+  const std::string m = fmt::format("vsc_m{}", e->number);
+  const std::string own = v + "." + std::string(field->member_name);
+  raw(fmt::format(" ({{ vsc_word {} = ", p));
+  if (field->node == Node::member)
+    address(field->a);
+  else
+    expr(field->a);
+  raw(fmt::format("; {}, {}; ", name_of(field->type_name, v), m));
+  const bool step = e->node == Node::prefix || e->node == Node::postfix;
+  const bool plain = !step && (e->op == Tok::equal || e->node == Node::get_put);
+  if (plain)
+    raw(fmt::format("__builtin_memset(&{0}, 0, sizeof {0}); ", v));
+  else
+    raw(fmt::format("vsc_read(&{0}, {1}, sizeof {0}); ", v, p));
+  const std::string old = fmt::format("vsc_o{}", e->number);
+  if (e->node == Node::postfix) raw(fmt::format("{} = {}; ", name_of(e->type, old), own));
+  if (step) {
+    raw(fmt::format("{}{}; ", own, e->op == Tok::plus_plus ? "++" : "--"));
+  } else {
+    raw(fmt::format("{} {} (", own, plain ? "=" : unit_.text(e->at)));
+    expr(e->b);
+    raw("); ");
+  }
+  raw(
+      fmt::format("__builtin_memset(&{0}, 0, sizeof {0}); {0}.{1} = -1; "
+                  "vsc_write_bits({2}, &{3}, &{0}, sizeof {0}); ",
+                  m, field->member_name, p, v));
+  if (e->node != Node::get_put) raw((e->node == Node::postfix ? old : own) + "; ");
+  raw("})");
+}
+
 bool Emitter::step(Expr* e) {
+  if (is_remote_bit_field(e->a)) {
+    bit_field(e);
+    return true;
+  }
   const Type* const type = e->type;
   const std::string by = e->op == Tok::plus_plus ? "1L" : "-1L";
   const bool old = e->node == Node::postfix && !e->is_unused;
@@ -177,6 +221,10 @@ bool Emitter::step(Expr* e) {
 }
 
 bool Emitter::assign(Expr* e) {
+  if (is_remote_bit_field(e->a)) {
+    bit_field(e);
+    return true;
+  }
   const Type* const type = e->type;
   const std::string p = fmt::format("vsc_p{}", e->number);
   const bool plain = e->op == Tok::equal;
@@ -253,6 +301,7 @@ void Emitter::send(const char* verb, Expr* e) {
 }
 
 void Emitter::get_put(Expr* e) {
+  if (is_remote_bit_field(e->a)) return bit_field(e);
   raw(" ");
   if (e->a->mode == Mode::remote) return send("put", e);
   const Type* const type = e->b->type;

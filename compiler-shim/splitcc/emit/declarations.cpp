@@ -95,6 +95,7 @@ void Emitter::declaration(const Declaration& all) {
     raw("; ");
   }
   for (const Declarator& d : all.declarators) declarator(all, d);
+  static_words(all.last);
 }
 
 void Emitter::declarator(const Declaration& all, const Declarator& d) {

@@ -77,7 +77,20 @@ void Emitter::token(int index) {
     out_ += ' ' + tag->second->name + ' ';
   const auto replaced = unit_.replaced.find(index);
   out_ += replaced == unit_.replaced.end() ? t.text : std::string_view(replaced->second);
+  if (const auto behind = unit_.behind.find(index); behind != unit_.behind.end())
+    out_ += behind->second;
   entries(index);
+  static_words(index);
+}
+
+// Behind the semicolon of a declaration.
+void Emitter::static_words(int index) {
+  const auto found = unit_.static_words.find(index);
+  if (found == unit_.static_words.end()) return;
+  for (const StaticWord& w : found->second)
+    raw(fmt::format(" VSC_OWN vsc_own{} = &{}{};", w.number,
+                    w.symbol->emitted.empty() ? std::string(w.symbol->name) : w.symbol->emitted,
+                    w.path));
 }
 
 // All edits within, but for an expression at the first token that reaches further: that is what is

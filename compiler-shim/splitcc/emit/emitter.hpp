@@ -29,6 +29,7 @@ class Emitter {
   void gap(int first, int last);
   void apply(const Edit& edit);
   void entries(int brace);
+  void static_words(int semicolon);
   void end_of_unit();
   /// What body writes, on one line.
   template <class Body>
@@ -71,6 +72,7 @@ class Emitter {
   void cast(Expr* e);
   bool binary(Expr* e);
   bool step(Expr* e);
+  void bit_field(Expr* e);
   bool assign(Expr* e);
   void get_put(Expr* e);
   void store(Expr* e);

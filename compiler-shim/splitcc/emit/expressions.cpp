@@ -57,6 +57,10 @@ bool Emitter::rewrite(Expr* e) {
     case Node::globalize:
       if (e->is_zero) {
         raw(" 0UL");
+      } else if (e->is_static_word) {
+        raw(" (vsc_word)(");
+        expr(e->a);
+        raw(")");
       } else {
         raw(" vsc_global(");
         expr(e->a);
@@ -69,6 +73,10 @@ bool Emitter::rewrite(Expr* e) {
       raw(")");
       return true;
     case Node::address:
+      if (e->a->node == Node::decay) {
+        expr(e->a);
+        return true;
+      }
       if (e->a->mode != Mode::remote) return false;
       address(e->a);
       return true;
@@ -156,7 +164,10 @@ void Emitter::cast(Expr* e) {
       raw(" 0UL");
       return;
     }
-    raw(is_word(from) ? " (" : is_integer(from) ? " ((vsc_word)(long)(" : " vsc_global((");
+    raw(is_word(from)       ? " ("
+        : e->is_static_word ? " ((vsc_word)("
+        : is_integer(from)  ? " ((vsc_word)(long)("
+                            : " vsc_global((");
     expr(e->a);
     raw(is_word(from) ? ")" : "))");
     return;

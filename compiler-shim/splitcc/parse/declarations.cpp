@@ -78,6 +78,7 @@ void Parser::declaration(bool at_file_scope) {
   all.specifiers = specifiers(false);
   Specifiers& s = all.specifiers;
   bool first = true;
+  const std::vector<StaticWord> outer_words = std::exchange(static_words_, {});
   while (kind() != Tok::semicolon) {
     Declarator d;
     declarator(d, Context::declaration);
@@ -101,7 +102,13 @@ void Parser::declaration(bool at_file_scope) {
         fail("an initializer for a spread array",
              "a spread array begins as zero; assign to its elements");
       const bool is_static = at_file_scope || s.storage == Storage::static_;
+      const std::string outer = std::exchange(path_, {});
+      const bool outer_known = std::exchange(path_known_, true);
+      const std::size_t words = static_words_.size();
       d.init = initializer(d.type, is_static);
+      path_ = outer;
+      path_known_ = outer_known;
+      for (std::size_t i = words; i < static_words_.size(); ++i) static_words_[i].symbol = d.symbol;
       if (d.type->kind == Kind::opaque && d.symbol != nullptr && d.type->spelling == "__auto_type")
         d.symbol->type = sema_.value_type(d.init);
       root(d.init);
@@ -114,6 +121,8 @@ void Parser::declaration(bool at_file_scope) {
     fail_expected("a declaration", "");
   all.last = expect(Tok::semicolon, "';'", " behind a declaration");
   finish_declaration(all);
+  if (!static_words_.empty()) unit_.static_words[all.last] = std::move(static_words_);
+  static_words_ = outer_words;
 }
 
 // If one of its declarators is to be written anew, all are.
@@ -151,13 +160,18 @@ Symbol* Parser::add_symbol(const Declarator& d, const Specifiers& s, Type* type)
       diagnostics_.note(unit_.place(old->token), d.name,
                         fmt::format("and as '{}' here", describe(old->type)));
     }
-    const bool keeps = is_function && old->type->kind == Kind::function &&
-                       old->type->has_prototype && !type->has_prototype;
+    const bool keeps = is_function && old->type->kind == Kind::function && !type->has_prototype &&
+                       (old->type->has_prototype || !old->type->old_parameters.empty());
     const bool sized = type->kind == Kind::spread_array && type->bounds.front().size == nullptr;
     if (!keeps && !sized) old->type = type;
     old->from_system = old->from_system && token().in_system_header;
     return old;
   }
+  // A declaration in a function is of one of the file.
+  if (const Symbol* const outer =
+          is_function && scopes_.depth() > 0 ? scopes_.find(d.name) : nullptr;
+      outer != nullptr && outer->what == Symbol::What::function && !type->has_prototype)
+    type->old_parameters = outer->type->old_parameters;
   unit_.symbols.emplace_back();
   Symbol* const symbol = &unit_.symbols.back();
   symbol->what = what;
@@ -200,9 +214,17 @@ bool uses_locals(const Expr* e) {
 void Parser::check_spread_array(Declarator& d, const Specifiers& s, Symbol* symbol) {
   Type* const type = d.type;
   if (s.storage == Storage::typedef_) {
-    if (!d.chunks.empty() && d.chunks.front().spread)
-      sema_.error_at(d.name_token, "a typedef of a spread array",
-                     "declare the array itself, or a typedef of a spread pointer");
+    bool constant = true;
+    for (const Bound& b : type->bounds)
+      constant = constant && (b.size == nullptr || b.size->is_constant);
+    for (const Type* t = type->base; t->kind == Kind::array; t = t->base)
+      for (const Bound& b : t->bounds)
+        constant = constant && (b.size == nullptr || b.size->is_constant);
+    if (!constant)
+      sema_.error_at(d.name_token, "a typedef of a spread array with bounds that are not constant",
+                     "constants and PROCS may be used; declare the array itself, or a typedef of a "
+                     "spread pointer");
+    sema_.spell(type->base);
     return;
   }
   sema_.spell(type->base);

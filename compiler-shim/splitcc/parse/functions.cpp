@@ -62,12 +62,18 @@ bool Parser::function_definition(Specifiers& s, Declarator& d, int first) {
   scopes_.enter();
   if (!chunk.identifiers.empty()) {
     old_parameters(chunk);
+    if (!symbol->type->has_prototype) {
+      symbol->type->old_parameters.clear();
+      for (const Symbol* parameter : chunk.parameter_symbols)
+        symbol->type->old_parameters.push_back(parameter->type);
+    }
   } else {
     if (kind() != Tok::l_brace) fail_expected("'{'", "");
     for (Symbol* parameter : chunk.parameter_symbols) {
       if (!parameter->name.empty()) scopes_.add(parameter);
     }
   }
+  if (outer) sema_.defined(d.name, chunk.parameter_symbols);
   function_body(symbol, chunk);
   scopes_.leave();
   functions_.pop_back();

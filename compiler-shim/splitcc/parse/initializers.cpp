@@ -12,6 +12,18 @@ Expr* Parser::initializer(Type* type, bool is_static) {
                                 : initializer_value(type, is_static);
 }
 
+// What is at the address is known to the linker, the process when the program runs.
+bool Parser::static_word(Expr* e, const Type* type) {
+  Expr* word = strip(e);
+  if (type->kind != Kind::global_pointer || !path_known_) return false;
+  if (word->node != Node::globalize &&
+      !(word->node == Node::cast && is_local_pointer(sema_.value_type(word->a))))
+    return false;
+  word->is_static_word = true;
+  static_words_.push_back({nullptr, path_, sema_.next_number()});
+  return true;
+}
+
 Expr* Parser::initializer_value(Type* type, bool is_static) {
   Expr* e = assignment();
   const bool aggregate = type->kind == Kind::array;
@@ -23,8 +35,9 @@ Expr* Parser::initializer_value(Type* type, bool is_static) {
     return e;
   }
   e = sema_.convert(e, type, Use::initializer);
-  if (is_static && is_word(type) && !e->is_zero && !is_error(sema_.value_type(e)))
-    sema_.error(e, "the initializer of a static global pointer is not 0",
+  if (is_static && is_word(type) && !e->is_zero && !is_error(sema_.value_type(e)) &&
+      !static_word(e, type))
+    sema_.error(e, "the initializer of a static global pointer is neither 0 nor a local pointer",
                 "which process is meant is not known before the program runs: assign in "
                 "splitc_main");
   return e;
@@ -106,6 +119,16 @@ void Parser::initializer_items(Expr* list, Type* type, bool is_static, bool brac
     } else {
       item = count == 0 ? type : sema_.error_type();
     }
+    const std::string outer = path_;
+    const bool outer_known = path_known_;
+    if (named) path_known_ = false;
+    if (is_record(type) && member < type->tag->members.size() &&
+        !type->tag->members[member].name.empty())
+      path_ += "." + std::string(type->tag->members[member].name);
+    else if (type->kind == Kind::array)
+      path_ += fmt::format("[{}]", count);
+    else if (is_record(type))
+      path_known_ = false;
     ++member;
     ++count;
     if (kind() != Tok::l_brace && holds_word(item) && !is_word(item)) {
@@ -122,6 +145,8 @@ void Parser::initializer_items(Expr* list, Type* type, bool is_static, bool brac
     } else {
       list->args.push_back(initializer_value(item, is_static));
     }
+    path_ = outer;
+    path_known_ = outer_known && !named;
     if (!braced && is_record(type) &&
         (member >= type->tag->members.size() || type->kind == Kind::union_type))
       return;

@@ -106,6 +106,7 @@ class Parser {
 
   // initializers.cpp
   Expr* initializer(Type* type, bool is_static);
+  bool static_word(Expr* e, const Type* type);
   Expr* initializer_list(Type* type, bool is_static);
   Expr* initializer_value(Type* type, bool is_static);
   void initializer_items(Expr* list, Type* type, bool is_static, bool braced);
@@ -122,6 +123,7 @@ class Parser {
   void return_statement();
   void asm_statement();
   void nested_label();
+  void check_construct();
 
   // expressions.cpp, primary.cpp
   Expr* expression();
@@ -136,6 +138,7 @@ class Parser {
   Expr* primary();
   Expr* parenthesis();
   Expr* name();
+  Type* undeclared_result(std::string_view name);
   Expr* statement_expression(int first);
   Expr* builtin();
   Expr* size_of();
@@ -154,7 +157,10 @@ class Parser {
   int at_ = 0;
   int nesting_ = 0;
   int anchor_ = 0;
-  int open_conditionals_ = 0;  // `?` whose `:` has not come, within these parentheses
+  std::string path_;  // of what is being initialized, in its declarator's object
+  bool path_known_ = true;
+  std::vector<StaticWord> static_words_;  // of this declaration
+  int open_conditionals_ = 0;             // `?` whose `:` has not come, within these parentheses
 };
 
 }  // namespace viaduct::splitcc

@@ -1,6 +1,7 @@
 // Primary and postfix expressions.
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -149,6 +150,22 @@ Expr* Parser::generic() {
   return e;
 }
 
+// Of a function that nobody declares: int, but for those that gcc knows by themselves and that
+// answer pointers.
+Type* Parser::undeclared_result(std::string_view name) {
+  static constexpr std::array kVoid = {"malloc", "calloc",  "realloc", "alloca",
+                                       "memcpy", "memmove", "memset",  "memchr"};
+  static constexpr std::array kChar = {"strcpy",  "strncpy", "strcat", "strncat", "strchr",
+                                       "strrchr", "strstr",  "strdup", "strpbrk", "index",
+                                       "rindex",  "stpcpy",  "strndup"};
+  const auto is_in = [name](const auto& table) {
+    return std::find(table.begin(), table.end(), name) != table.end();
+  };
+  if (is_in(kVoid)) return unit_.types.pointer_to(unit_.types.basic(Kind::void_type));
+  if (is_in(kChar)) return unit_.types.pointer_to(unit_.types.basic(Kind::character));
+  return sema_.int_type();
+}
+
 Expr* Parser::name() {
   const std::string_view word = text();
   Symbol* symbol = scopes_.find(word);
@@ -180,7 +197,7 @@ Expr* Parser::name() {
     symbol->name = word;
     symbol->token = at_;
     symbol->is_implicit = true;
-    symbol->type = unit_.types.make(Kind::function, sema_.int_type());
+    symbol->type = unit_.types.make(Kind::function, undeclared_result(word));
     if (word == "sync") symbol->emitted = "splitc_sync";
     scopes_.add_global(symbol);
   }

@@ -123,6 +123,7 @@ void Parser::statement() {
         if (kind() != Tok::r_brace) block_item();
         return;
       }
+      check_construct();
       if (kind(1) == Tok::identifier && scopes_.find(text()) == nullptr)
         fail(fmt::format("'{}' is no type that is known here", text()),
              text() == "on_one" ? "#include <split-c/control.h> defines it" : "");
@@ -132,6 +133,33 @@ void Parser::statement() {
   }
   root(sema_.unused(expression()));
   expect(Tok::semicolon, "';'", " behind this statement");
+}
+
+// `forall (i = 0; i < n; i++) ...` and `splitphase { ... }`: one message for all of it.
+void Parser::check_construct() {
+  if (scopes_.find(text()) != nullptr) return;
+  const std::string message = fmt::format("'{}' is no statement that is known here", text());
+  const std::string rule = text().substr(0, 7) == "for_my_" || text().substr(0, 3) == "on_"
+                               ? "#include <split-c/control.h> defines such words"
+                               : "";
+  if (kind(1) == Tok::l_brace) fail(message, rule);
+  if (kind(1) != Tok::l_paren) return;
+  const int word = at_;
+  int depth = 0;
+  bool parts = false;
+  for (++at_; !at_end(); ++at_) {
+    if (kind() == Tok::l_brace || kind() == Tok::r_brace) break;
+    if (kind() == Tok::l_paren) ++depth;
+    if (kind() == Tok::semicolon && depth == 1) parts = true;
+    if (kind() == Tok::r_paren && --depth == 0) break;
+  }
+  const bool construct = kind() == Tok::r_paren && (parts || kind(1) == Tok::l_brace);
+  if (!construct) {
+    at_ = word;
+    return;
+  }
+  sema_.error_at(word, message, rule);
+  throw SyntaxError();
 }
 
 void Parser::if_statement() {

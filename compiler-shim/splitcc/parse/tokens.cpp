@@ -54,6 +54,9 @@ void Parser::fail_expected(const char* what, const char* where) {
     rule =
         "Split-C reads ':=', ':-' and '::' as one operator each; put a space in between if two "
         "are meant";
+  if (kind() == Tok::star && at_ > 0 &&
+      (unit_.text(at_ - 1) == "global" || unit_.text(at_ - 1) == "spread"))
+    rule = "'global' and 'spread' stand behind the '*': T *global p";
   fail(fmt::format("{} is expected{}, not '{}'", what, where, text()), rule);
 }
 

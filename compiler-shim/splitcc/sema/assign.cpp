@@ -82,6 +82,21 @@ Expr* Sema::assign(Tok op, Expr* a, Expr* b, int at) {
   return e;
 }
 
+// A get moves bytes, when they come. What has to be converted is read, which is complete at once.
+Expr* Sema::get_by_read(Expr* a, Expr* b, int at) {
+  const bool bits = strip(a)->is_bit_field || strip(b)->is_bit_field;
+  warn(Warning::plain, at,
+       bits ? std::string("this get of a bit-field waits for the value")
+            : fmt::format("this get of '{}' into '{}' waits for the value", describe(b->type),
+                          describe(a->type)),
+       bits ? "a get moves whole bytes"
+            : "the value has to be converted when it comes; objects of one type do not wait");
+  Expr* const e = assign(Tok::equal, a, b, at);
+  unit_.replaced[at] = "=";
+  if (!is_error(e->type)) e->type = unit_.types.basic(Kind::void_type);
+  return e;
+}
+
 Expr* Sema::get_put(Expr* a, Expr* b, int at) {
   Expr* const e = make(Node::get_put, a->first, b->last, at);
   Expr* const target = lvalue(a, ":= to");
@@ -95,7 +110,7 @@ Expr* Sema::get_put(Expr* a, Expr* b, int at) {
     spell(a->type);
   } else {
     Type* const from = b->type;
-    if (b->mode != Mode::remote || strip(b)->is_bit_field) {
+    if (b->mode != Mode::remote) {
       error(e, ":= between two objects of this process",
             "one side of := is an object of another process: get reads it, put writes it; = "
             "assigns");
@@ -109,7 +124,11 @@ Expr* Sema::get_put(Expr* a, Expr* b, int at) {
     const bool same_form =
         from->kind == a->type->kind || (is_word(from) && is_word(a->type)) ||
         (is_integer(from) && is_integer(a->type) && word_bytes(from) == word_bytes(a->type));
-    if (!same_form || (is_record(from) && from->tag != a->type->tag) || strip(a)->is_bit_field) {
+    const bool converts = (is_arithmetic(from) && is_arithmetic(a->type)) ||
+                          (is_local_pointer(from) && a->type->kind == Kind::global_pointer);
+    if ((!same_form && converts) || strip(a)->is_bit_field || strip(b)->is_bit_field)
+      return get_by_read(a, b, at);
+    if (!same_form || (is_record(from) && from->tag != a->type->tag)) {
       error(e, fmt::format("a get of '{}' into '{}'", describe(from), describe(a->type)),
             "a get moves the bytes when they come; nothing is converted. Get into an object of the "
             "same type, or read with =");
@@ -136,6 +155,11 @@ Expr* Sema::store(Expr* a, Expr* b, int at) {
   e->number = next_number();
   Expr* const target = lvalue(a, ":- to");
   if (target == nullptr || is_error(b->type)) return bad(e);
+  if (strip(a)->is_bit_field && a->mode == Mode::remote) {
+    error(e, ":- to a bit-field of another process' structure",
+          "a store is counted in bytes, and a bit-field has none of its own: = writes it");
+    return bad(e);
+  }
   if (a->mode != Mode::remote) {
     error(e, ":- to an object of this process",
           "the left side of :- is an object of another process, reached through a global or spread "

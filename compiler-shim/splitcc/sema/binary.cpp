@@ -27,6 +27,12 @@ Expr* Sema::pointer_arithmetic(Expr* e) {
     return bad(e);
   }
   const Type* const pointer = is_word(left) ? left : right;
+  const Expr* const whole = strip(is_word(left) ? e->a : e->b);
+  if (whole->node == Node::address && whole->a->node == Node::decay) {
+    error(e, "arithmetic on the address of a whole spread array",
+          "the array's name is a spread pointer to its first element");
+    return bad(e);
+  }
   if (is_record(pointer->base) && !pointer->base->tag->is_complete) {
     error(e, fmt::format("'{}' is not defined, its size is not known", describe(pointer->base)));
     return bad(e);
@@ -127,7 +133,7 @@ Expr* Sema::binary(Tok op, Expr* a, Expr* b, int at) {
 
 Expr* Sema::conditional(Expr* a, Expr* b, Expr* c, int at) {
   Expr* const e = make(Node::conditional, a->first, c->last, at);
-  if (b == nullptr && is_word(value_type(a))) {
+  if (b == nullptr && (is_word(value_type(a)) || is_word(value_type(c)))) {
     error(e, "?: without a middle operand, of a global pointer", "write p ? p : q");
     return bad(e);
   }

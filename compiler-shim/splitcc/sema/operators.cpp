@@ -72,10 +72,12 @@ Expr* Sema::address(Expr* operand, int at) {
     return bad(e);
   }
   if (operand->type->kind == Kind::spread_array) {
-    error(e, fmt::format("the address of a whole '{}'", describe(operand->type)),
-          "the array's name is a spread pointer to its first element; &A[i] is a global pointer to "
-          "element i");
-    return bad(e);
+    // Where it begins. Arithmetic on it would be in whole arrays: it has a type that allows none.
+    e->a = value(operand);
+    join(e);
+    e->special = true;
+    e->type = unit_.types.make(Kind::spread_pointer, unit_.types.basic(Kind::void_type));
+    return e;
   }
   if (operand->mode == Mode::remote) {
     e->special = true;

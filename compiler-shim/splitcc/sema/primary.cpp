@@ -230,8 +230,53 @@ void Sema::check_arguments(Expr* e, Type* function) {
       e->args[i] = value(e->args[i]);
       if (value_type(e->args[i])->kind == Kind::void_type)
         error(e->args[i], fmt::format("argument {} of {} has no value", i + 1, who));
+      else if (i < function->old_parameters.size())
+        e->args[i] = old_argument(e->args[i], function->old_parameters[i],
+                                  fmt::format("argument {} of {}", i + 1, who));
     }
   }
+  if (!function->has_prototype && function->old_parameters.empty() && name->node == Node::name &&
+      name->symbol->what == Symbol::What::function)
+    undeclared_[name->symbol->name].push_back(e);
+}
+
+// Without a prototype C converts nothing; a local pointer where a word is wanted would name process
+// 0, so that one is converted all the same.
+Expr* Sema::old_argument(Expr* arg, Type* to, const std::string& what) {
+  Type* const from = value_type(arg);
+  if (to->kind == Kind::spread_array) to = unit_.types.make(Kind::spread_pointer, to->base);
+  if (is_word(to) && (arg->is_zero || is_local_pointer(from)))
+    return convert(arg, to, Use::argument, what);
+  if (is_local_pointer(to) && is_word(from))
+    warn(Warning::plain, arg->at,
+         fmt::format("{} is '{}', where '{}' is declared", what, describe(from), describe(to)),
+         "without a prototype nothing is converted; tolocal(...) takes the process away");
+  return arg;
+}
+
+// The calls have been read: what is plain C in them is converted by text around it.
+void Sema::defined(std::string_view name, const std::vector<Symbol*>& parameters) {
+  const auto calls = undeclared_.find(name);
+  if (calls == undeclared_.end()) return;
+  for (Expr* call : calls->second) {
+    for (std::size_t i = 0; i < call->args.size() && i < parameters.size(); ++i) {
+      Expr* const arg = call->args[i];
+      const Kind to = parameters[i]->type->kind;
+      if (!is_word(parameters[i]->type) && to != Kind::spread_array) continue;
+      if (!arg->is_zero && !is_local_pointer(value_type(arg))) continue;
+      if (!arg->is_zero && (arg->special || to != Kind::global_pointer)) {
+        error(arg,
+              fmt::format("argument {} of {}: '{}' does not become '{}' by itself", i + 1, name,
+                          describe(value_type(arg)), describe(parameters[i]->type)),
+              "the function is defined behind this call: declare it before, or write the cast");
+        continue;
+      }
+      if (arg->special) continue;
+      unit_.before[arg->first].insert(0, arg->is_zero ? "(vsc_word)(" : "vsc_global(");
+      unit_.behind[arg->last] += ')';
+    }
+  }
+  undeclared_.erase(calls);
 }
 
 Expr* Sema::call(Expr* callee, std::vector<Expr*> args, int at, int last) {

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "compiler-shim/splitcc/ast/ast.hpp"
@@ -62,6 +63,8 @@ class Sema {
   void enter_loop() { loops_.push_back({}); }
   void loop_step(Expr* step);
   void leave_loop();
+  /// A function is defined, whose parameters earlier calls did not know.
+  void defined(std::string_view name, const std::vector<Symbol*>& parameters);
   /// Gets that are under way are forgotten: a sync may have come, or the function ends.
   void forget_gets() { pending_.clear(); }
 
@@ -88,6 +91,7 @@ class Sema {
   };
 
   Expr* derived(Node node, Expr* of);
+  Expr* get_by_read(Expr* a, Expr* b, int at);
   Expr* lvalue(Expr* e, const char* what);
   Expr* bad(Expr* e) {
     e->type = error_type();
@@ -105,6 +109,7 @@ class Sema {
   void check_pending(Expr* e);
   void called(const Expr* callee);
   void check_arguments(Expr* e, Type* function);
+  Expr* old_argument(Expr* arg, Type* to, const std::string& what);
   bool check_record(Expr* e, Type* from, Type* to, const std::string& what);
 
   Unit& unit_;
@@ -112,6 +117,7 @@ class Sema {
   int numbers_ = 0;
   std::vector<Loop> loops_;
   std::vector<const Symbol*> pending_;
+  std::unordered_map<std::string_view, std::vector<Expr*>> undeclared_;  // calls, by function
 };
 
 /// Without parentheses.

@@ -268,11 +268,6 @@ Expr* Sema::lvalue(Expr* e, const char* what) {
     error(e, fmt::format("{} a whole '{}'", what, describe(e->type)));
     return nullptr;
   }
-  if (e->mode == Mode::remote && inner->is_bit_field) {
-    error(e, fmt::format("{} a bit-field of another process' structure", what),
-          "a bit-field has no address of its own: read the structure, change it, write it back");
-    return nullptr;
-  }
   return e;
 }
 

@@ -81,6 +81,7 @@ struct Type {
   Tag* tag = nullptr;         // of structure, union, enumeration
   std::vector<Bound> bounds;  // of array: one; of spread_array: those left of ::
   std::vector<Parameter> parameters;
+  std::vector<Type*> old_parameters;  // of a definition without a prototype
   bool has_prototype = false;
   bool is_variadic = false;
   bool is_volatile = false;

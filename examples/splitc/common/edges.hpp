@@ -14,7 +14,8 @@ struct Edge {
   double weight;
 };
 
-inline constexpr std::uint32_t kMaxVertices = 1U << 31;
+/// A number in a file decides how much memory is taken: not more than some seconds' worth.
+inline constexpr std::uint32_t kMaxVertices = 1U << 27;
 
 /// Lines "FROM TO" or, with @p weighted, "FROM TO WEIGHT". Vertices are numbered from 0. Throws
 /// BadInput that names file and line.

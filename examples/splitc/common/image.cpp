@@ -62,13 +62,25 @@ class PgmText {
   std::size_t at_ = 0;
 };
 
-void read_raw_pixels(PgmText& text, GreyImage& image) {
-  const std::string_view bytes = text.rest();
-  const std::size_t depth = image.white > 255 ? 2 : 1;
-  const std::size_t wanted = image.pixels.size() * depth;
-  if (bytes.size() < wanted)
-    text.fail(fmt::format("{} bytes of pixels follow where {} x {} pixels take {}", bytes.size(),
+/// Before memory is taken for the pixels: a header is soon written, and may promise anything.
+void expect_bytes(const PgmText& text, const GreyImage& image, std::size_t wanted) {
+  const std::size_t bytes = text.rest().size();
+  if (bytes < wanted)
+    text.fail(fmt::format("{} bytes of pixels follow where {} x {} pixels take {}", bytes,
                           image.width, image.height, wanted));
+}
+
+void read_plain_pixels(PgmText& text, GreyImage& image) {
+  // One by one: there may be fewer than the header says.
+  for (std::size_t left = image.width * image.height; left != 0; --left)
+    image.pixels.push_back(static_cast<std::uint16_t>(text.number("a pixel", 0, image.white)));
+}
+
+void read_raw_pixels(PgmText& text, GreyImage& image) {
+  const std::size_t depth = image.white > 255 ? 2 : 1;
+  expect_bytes(text, image, image.width * image.height * depth);
+  image.pixels.resize(image.width * image.height);
+  const std::string_view bytes = text.rest();
   const auto byte_at = [bytes](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   for (std::size_t i = 0; i < image.pixels.size(); ++i) {
     const unsigned value = depth == 1 ? byte_at(i) : byte_at(2 * i) * 256U + byte_at(2 * i + 1);
@@ -89,10 +101,8 @@ GreyImage read_pgm(const std::string& path) {
   image.width = text.number("the width", 1, kMaxSide);
   image.height = text.number("the height", 1, kMaxSide);
   image.white = static_cast<std::uint16_t>(text.number("the value of white", 1, 65535));
-  image.pixels.resize(image.width * image.height);
   if (plain) {
-    for (std::uint16_t& pixel : image.pixels)
-      pixel = static_cast<std::uint16_t>(text.number("a pixel", 0, image.white));
+    read_plain_pixels(text, image);
   } else {
     read_raw_pixels(text, image);
   }

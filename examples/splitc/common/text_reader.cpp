@@ -60,6 +60,14 @@ std::string_view TextReader::field_ahead() const {
   return line_.substr(0, line_.find_first_of(kBlanks));
 }
 
+std::string TextReader::shown(std::string_view field) {
+  constexpr std::size_t kMost = 40;
+  std::string text(field.substr(0, kMost));
+  for (char& c : text)
+    if (c < ' ' || c > '~') c = '?';
+  return field.size() > kMost ? text + "..." : text;
+}
+
 void TextReader::skip_blanks() {
   line_.remove_prefix(std::min(line_.find_first_not_of(kBlanks), line_.size()));
 }

@@ -31,13 +31,15 @@ class TextReader {
   [[nodiscard]] T number(const char* what);
   /// This line must have no other field.
   void end_line() const {
-    if (more()) fail(fmt::format("'{}' is too much on this line", field_ahead()));
+    if (more()) fail(fmt::format("'{}' is too much on this line", shown(field_ahead())));
   }
   /// Throws BadInput with "path:line: sentence".
   [[noreturn]] void fail(const std::string& sentence) const;
 
  private:
   [[nodiscard]] std::string_view field_ahead() const;
+  /// As a terminal may see it: the file may be no text at all.
+  [[nodiscard]] static std::string shown(std::string_view field);
   void skip_blanks();
 
   std::string path_;
@@ -54,13 +56,13 @@ T TextReader::number(const char* what) {
   T value{};
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
   if (error == std::errc::result_out_of_range)
-    fail(fmt::format("{} '{}' is out of range", what, field));
+    fail(fmt::format("{} '{}' is out of range", what, shown(field)));
   if (error != std::errc{} || end != field.data() + field.size())
     fail(fmt::format("{} must be {}number, not '{}'", what,
                      std::is_floating_point_v<T> ? "a "
                      : std::is_signed_v<T>       ? "a whole "
                                                  : "a whole non-negative ",
-                     field));
+                     shown(field)));
   line_.remove_prefix(field.size());
   skip_blanks();
   return value;

@@ -13,6 +13,12 @@ splitc_main()
     if (strlen(s) == 0) return 3;
     if (strcmp(t, "abc")) return 4;
     fclose(f);
+    {
+        int *global direct = malloc(8), *global cast = (int *global) calloc(2, 4);
 
+        if (toproc(direct) != MYPROC || toproc(cast) != MYPROC) return 5;
+        *direct = 6;
+        if (*direct + cast[1] != 6) return 6;
+    }
     return 0;
 }

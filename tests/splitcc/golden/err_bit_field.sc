@@ -1,7 +1,6 @@
 struct s { int a : 3, b; };
 void f(struct s *global g)
 {
-    g->b = g->a;
-    g->a = 1;
-    g->a++;
+    g->a :- 1;
+    &g->a;
 }

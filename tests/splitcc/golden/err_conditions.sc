@@ -10,4 +10,5 @@ void f(int *global g, double *spread d)
     g[d] = *d[1.5];
     g();
     -g;
+    1 ?: g;
 }

@@ -1,6 +1,7 @@
 struct s { int A[4]::; };
 int B[]::;
-typedef int many[4]::[2];
+int n;
+typedef int many[n]::[2];
 int bad()::;
 int C[3]::[] = { 0 };
 void f(int n)
@@ -9,5 +10,6 @@ void f(int n)
     int E[4]::, *F;
     E = 0;
     F = &E;
+    E[0] = *(&E + 1);
     return sizeof E;
 }

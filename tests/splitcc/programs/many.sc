@@ -122,6 +122,7 @@ splitc_main(argc, argv) char **argv;
     WANT(other_sum() == PROCS * (2 * PROCS - 1));
     barrier();
     all_spread_free(X);
+    free(heap);
     on_one printf("done %d\n", errors);
     return errors != 0;
 }
