@@ -69,6 +69,7 @@ void AgentProcess::begin_if_all_here() {
 }
 
 void AgentProcess::received(Id id, link::Frame&& frame) {
+  if (frame.kind == link::Kind::ready) rank_links_.erase(id);  // it is with its agent now
   const auto agent = agent_links_.find(id);
   const bool fits = agent != agent_links_.end() && link::is_event(frame.kind) &&
                     frame.rank < plan_.size && plan_.hosts[frame.rank] == agent->second;
@@ -82,6 +83,8 @@ void AgentProcess::ended(Id id, const std::string& /*complaint*/) {
     if (stage_ < Stage::begun) {
       assembly_.lose(number);
       fail(assembly_.failure());
+    } else if (stage_ == Stage::begun) {  // on its way to its agent, to whom nothing tells of it
+      broadcast(loss_of(Rank{number}, RankState::left, 0, 0));
     }
     return;
   }

@@ -186,7 +186,7 @@ TEST(CommandLine, MistakesAre2) {
                                {"--nonsense", "true"},
                                {"--mode", "fibers", "true"},
                                {"--mode", "threads", "--bind", "true"},
-                               {"--provider", "verbs", "true"},
+                               {"--provider", "carrier-pigeon", "true"},
                                {"--timeout", "0", "true"},
                                {"--timeout", "nan", "true"},
                                {"--timeout", "soon", "true"},

@@ -147,6 +147,20 @@ int die(Job& job, char** argv) {
   return survive(job, victim);
 }
 
+/// The victim is killed behind a barrier; the others say how long it took until they knew.
+int die_behind(Job& job, char** argv) {
+  const Rank victim{static_cast<std::uint32_t>(number(argv, 3))};
+  if (barrier(job) != Status::ok) return 3;
+  if (job.rank() == victim) ::raise(SIGKILL);
+  const std::uint64_t start = viaduct::monotonic_ns();
+  const Status status = barrier(job);
+  const std::uint64_t took_ms = (viaduct::monotonic_ns() - start) / 1'000'000;
+  const bool told = status == Status::peer_lost && job.is_lost(victim);
+  say("rank " + std::to_string(index(job.rank())) + (told ? " was told " : " was not told ") +
+      std::to_string(took_ms) + " ms");
+  return told && took_ms < 2000 ? 0 : 9;
+}
+
 /// The victim is killed on its way into a barrier (its ticket is written, nobody has counted it) or
 /// before it; the others ask for two barriers.
 int die_arriving(Job& job, char** argv) {
@@ -432,6 +446,7 @@ const std::map<std::string, Verb>& verbs() {
                                                {"die", die},
                                                {"die-arriving", die_arriving},
                                                {"die-twice", die_arriving},
+                                               {"die-behind", die_behind},
                                                {"desert", desert},
                                                {"hang", hang_all},
                                                {"hang-ignoring", hang_all},
