@@ -103,7 +103,7 @@ void describe(CLI::App& app, Options& options, std::string& mode) {
 
 /// The shares of the hosts, which must fit what else was said. Answers a complaint or nothing.
 std::string settle_hosts(const CLI::App& app, Options& options, const std::string& hosts) {
-  if (hosts.empty()) {
+  if (app.count("--hosts") == 0) {
     const bool in_vain = app.count("--remote-command") + app.count("--address") != 0;
     return in_vain ? "--remote-command and --address are for --hosts" : "";
   }
@@ -153,7 +153,7 @@ std::vector<Options::Share> place_ranks(const std::string& list, std::uint32_t r
       share.ranks = number_behind(word, colon);
       ++numbered;
     }
-    if (share.host.empty() || share.host.front() == '-' ||
+    if (share.host.empty() || share.host.front() == '-' || share.host.front() == '[' ||
         (colon != std::string::npos && share.ranks == 0)) {
       problem = "--hosts: \"" + word + "\" is not HOST or HOST:RANKS";
       return {};
@@ -161,7 +161,9 @@ std::vector<Options::Share> place_ranks(const std::string& list, std::uint32_t r
     sum += share.ranks;
     shares.push_back(share);
   }
-  if (shares.empty() || (numbered != 0 && numbered != shares.size())) {
+  if (shares.empty()) {
+    problem = "--hosts: \"" + list + "\" is not HOST or HOST:RANKS";
+  } else if (numbered != 0 && numbered != shares.size()) {
     problem = "--hosts: give all hosts a number of ranks behind a colon, or none";
   } else if (numbered != 0 && ranks != 0 && ranks != sum) {
     problem = "--hosts gives places for " + std::to_string(sum) + " ranks, -n says " +
