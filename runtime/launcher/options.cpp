@@ -24,9 +24,12 @@ std::string known_providers() {
     known += (known.empty() ? "" : ", ") + std::string(provider);
   return known;
 }
+/// Behind a colon may stand a device.
 std::string check_provider(const std::string& name) {
   const auto all = config::providers();
-  if (std::find(all.begin(), all.end(), name) != all.end()) return {};
+  const std::size_t colon = name.find(':');
+  const bool takes_it = colon == std::string::npos || name.rfind("verbs:", 0) == 0;
+  if (takes_it && std::find(all.begin(), all.end(), name.substr(0, colon)) != all.end()) return {};
   return "there is no provider \"" + name + "\"; this build has: " + known_providers();
 }
 
