@@ -23,7 +23,7 @@ start_server() {
 }
 start_server || { echo "no sshd (Debian: openssh-server)"; exit 77; }
 
-programs() { cat /proc/[0-9]*/comm 2>/dev/null | grep -c two_hosts; }
+programs() { cat /proc/[0-9]*/comm 2>/dev/null | grep -cx two_hosts; }
 if [ "$VM_NODE" = 1 ]; then
   # The network may be down: word comes by the folder that both see.
   until [ -e "$VM_SHARED/over" ]; do
