@@ -85,7 +85,10 @@ void AgentProcess::run() {
 }
 
 bool AgentProcess::finished() const {
-  if (stage_ == Stage::failed) return true;
+  if (stage_ == Stage::failed) {  // rank 0, at least, comes to hear why
+    const bool told = assembly_.has_come(0) && server_->strangers() == 0;
+    return told || Clock::now() >= limit_;
+  }
   // An end counts when it has come back from the hub: then all know of it. The hub knows of some
   // that have never come here.
   const auto settled = [this](const Local& local) {
@@ -99,7 +102,7 @@ bool AgentProcess::finished() const {
 
 int AgentProcess::patience_ms() const {
   std::optional<Clock::time_point> until = join_limit_;
-  if (server_ && stage_ < Stage::begun) until = until ? std::min(*until, limit_) : limit_;
+  if (server_ && stage_ != Stage::begun) until = until ? std::min(*until, limit_) : limit_;
   if (!until) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));

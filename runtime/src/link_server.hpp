@@ -48,6 +48,8 @@ class LinkServer {
   /// No ended() follows.
   void close(Id id);
   [[nodiscard]] bool is_open(Id id) const;
+  /// Connections that have proved nothing yet.
+  [[nodiscard]] std::size_t strangers() const noexcept;
   /// Gives all that is queued until @p limit to leave.
   void flush_until(link::Clock::time_point limit);
 
@@ -67,7 +69,6 @@ class LinkServer {
   void serve(Id id, Connection& connection);
   void watch_room(Id id, Connection& connection);
   void drop_closed();
-  [[nodiscard]] std::size_t strangers() const noexcept;
   void drop_oldest_stranger();
 
   int listener_;

@@ -524,7 +524,7 @@ TEST(RendezvousLoss, ARankThatEndsOnItsWayToItsAgentIsLost) {
       const Result result = each->finish();
       const bool lost = has(result.out, "lost 2") || has(result.err, "rank 2");
       EXPECT_TRUE(lost) << result.out << result.err;
-      EXPECT_LT(result.seconds, 10);
+      EXPECT_LT(result.seconds, 30);  // the agent itself waits for it 40 s
     }
   }
 }
@@ -551,7 +551,8 @@ TEST(RendezvousRefusal, TheHubEndsWhileRanksWait) {
       const Result result = each->finish();
       EXPECT_EQ(result.code, 1);
       const bool named = has(result.err, "while this rank waited for the others") ||
-                         has(result.err, "no hub answers") || has(result.err, "is not the hub");
+                         has(result.err, "no hub answers") || has(result.err, "is not the hub") ||
+                         has(result.err, "ended while this process greeted it");
       EXPECT_TRUE(named) << result.err;
       EXPECT_LT(result.seconds, 20);
     }
