@@ -21,5 +21,5 @@ viaduct_add_script_test(
 viaduct_add_script_test(
   NAME launcher_ssh
   LABELS multiprocess
-  TIMEOUT 120
+  TIMEOUT 240
   COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/launcher_ssh.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:launcher_actor>)

@@ -77,7 +77,7 @@ launch 77 "$actor" $tag return 1 77 </dev/null
 launch 137 --keep-going "$actor" $tag die-behind 3 </dev/null
 [ "$(grep -c "was told" "$place/out")" = 3 ] || fail "not all were told of the loss within 2 s"
 grep -q "rank 3 (pid [0-9]* on localhost) was killed by signal 9" "$place/err" || fail "who was killed is not said"
-launch 124 --timeout 3 "$actor" $tag hang </dev/null
+launch 124 --timeout 10 "$actor" $tag hang </dev/null
 [ "$(grep -c "waiting for a credit" "$place/err")" = 4 ] || fail "not all ranks are reported"
 launch 125 /no/such/program </dev/null
 
