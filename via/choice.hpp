@@ -2,6 +2,7 @@
 /// @file
 /// Which provider carries what goes between two ranks.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,9 +17,11 @@ struct Choice {
   std::string why;       ///< a sentence without its full stop
 };
 
-/// @p same_host: Job::same_host() of the two. @p forced: VIADUCT_PROVIDER, or "".  Cost: for ranks
+/// @p same_host: Job::same_host() of the two. @p forced: VIADUCT_PROVIDER, or "". @p sender: the
+/// rank that sends, since ranks may take devices in turn.  Cost: for ranks
 /// of different hosts, a look at the machine's devices.
-[[nodiscard]] Choice choose_provider(bool same_host, std::string_view forced = {});
+[[nodiscard]] Choice choose_provider(bool same_host, std::string_view forced = {},
+                                     std::uint32_t sender = 0);
 
 /// Throws Error, naming the provider that is missing, unless all ranks of @p job are on one host.
 void require_one_host(const Job& job);
