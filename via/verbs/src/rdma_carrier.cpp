@@ -275,6 +275,7 @@ std::size_t Carrier::poll(std::span<WireEvent> out) noexcept {
       continue;
     }
     ++counters_[kNotes];
+    wire.ready_ = true;  // who sends takes packets
     out[n++] = {wire.owner_, ntohl(wc.imm_data), ErrorCause::none};
     if (wire.shared_) {
       ++to_give_;

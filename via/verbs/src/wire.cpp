@@ -137,13 +137,23 @@ bool Wire::post_back(Piece piece, std::uint32_t note, bool tell) noexcept {
 
 // Copies.
 
-bool Wire::wait_for(std::uint64_t number) noexcept {
+template <typename Done>
+bool Wire::reap_until(Done done) noexcept {
+  constexpr std::uint32_t kLooks = 100;  // before others get the core
   std::uint32_t looks = 0;
-  while (!failed_ && pair_->posted() - pair_->outstanding() <= number) {
+  while (!failed_ && !done()) {
     carrier_.reap_sends();
-    if (++looks > 100) sched_yield();
+    if (++looks > kLooks) sched_yield();
   }
   return !failed_;
+}
+
+bool Wire::wait_for(std::uint64_t number) noexcept {
+  return reap_until([&] { return pair_->posted() - pair_->outstanding() > number; });
+}
+
+bool Wire::wait_for_room() noexcept {
+  return reap_until([&] { return pair_->has_room(1); });
 }
 
 /// Through the staging buffer, two pieces at a time: no memory of the program's is registered, so
@@ -167,8 +177,7 @@ bool Wire::copy(std::byte* own, std::size_t bytes, std::uint64_t there, std::uin
   };
   for (std::uint32_t i = 0; bytes != 0; i = (i + 1) % Carrier::kStages) {
     if (!finish(i)) return false;
-    while (!failed_ && (!ready_ || !pair_->has_room(1))) carrier_.reap_sends();
-    if (failed_) return false;
+    if (!wait_for_room()) return false;
     Slot& slot = slots[i];
     slot = {own, std::min(bytes, kPiece), pair_->posted()};
     std::byte* stage = carrier_.stage_.get() + i * kPiece;

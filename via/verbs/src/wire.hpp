@@ -31,6 +31,7 @@ class Wire final : public via::Wire {
   [[nodiscard]] bool post(std::span<const Piece> pieces, std::uint32_t note,
                           bool tell) noexcept override;
   [[nodiscard]] bool post_back(Piece piece, std::uint32_t note, bool tell) noexcept override;
+  [[nodiscard]] bool ready() const noexcept override { return ready_; }
   [[nodiscard]] bool write(const std::byte* from, std::size_t bytes, std::uint64_t to,
                            std::uint32_t key) noexcept override;
   [[nodiscard]] bool read(std::byte* to, std::size_t bytes, std::uint64_t from,
@@ -58,7 +59,10 @@ class Wire final : public via::Wire {
   void send(ibv_send_wr& chain, ibv_send_wr& last, std::uint32_t count) noexcept;
   [[nodiscard]] bool copy(std::byte* own, std::size_t bytes, std::uint64_t there, std::uint32_t key,
                           bool out) noexcept;
+  template <typename Done>
+  [[nodiscard]] bool reap_until(Done done) noexcept;
   [[nodiscard]] bool wait_for(std::uint64_t number) noexcept;
+  [[nodiscard]] bool wait_for_room() noexcept;
   void completed(std::uint32_t number) noexcept { (void)pair_->reap(number); }
   [[nodiscard]] std::uint64_t work_id(std::uint64_t number) const noexcept {
     return std::uint64_t{id_} << 32 | static_cast<std::uint32_t>(number);
