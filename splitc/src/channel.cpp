@@ -69,9 +69,19 @@ void Machine::Parts::ended(const via::AsyncError& error) {
   if (error.vi == nullptr) return;
   Channel& c = *static_cast<Channel*>(error.vi->attributes().context);
   c.ended = true;
-  if (error.cause == via::ErrorCause::disconnected || broken != kNobody) return;
+  if (error.cause == via::ErrorCause::disconnected) return;
+  c.broken = true;
+  if (broken != kNobody) return;
   broken = c.process;
   broken_at_ns = monotonic_ns();
+}
+
+/// For an operation that needs the channel, which has ended.
+void Machine::Parts::end_of(Channel& c, const char* operation) {
+  check_lost(operation, c.process);
+  check_lost(operation, kAnyone);  // it may have ended because of another one
+  if (c.broken) wait(operation, c.process, [] { return false; });
+  stop_ended(operation, c.process);
 }
 
 /// The connected channel to @p process.
@@ -84,9 +94,7 @@ Channel& Machine::Parts::channel(std::uint32_t process, bool blocks, const char*
   count(kWaits);
   wait(operation, process, [&] { return c.ended || c.vi->state() != via::ViState::connecting; });
   if (c.ended || c.vi->state() != via::ViState::connected) {
-    check_lost(operation, process);
-    check_lost(operation, kAnyone);  // it may have ended because of another one
-    stop_ended(operation, process);
+    end_of(c, operation);
   }
   c.connected = true;
   return c;
@@ -132,11 +140,7 @@ std::uint64_t Machine::Parts::request(Channel& c, const char* operation, std::ui
       if (!credit) credit = find_credits(c);
       return credit && (slot = c.vi->claim()) != nullptr;
     });
-    if (c.ended) {
-      check_lost(operation, c.process);
-      check_lost(operation, kAnyone);
-      stop_ended(operation, c.process);
-    }
+    if (c.ended) end_of(c, operation);
   }
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
   c.vi->publish(*slot, header::make(via::shm::MessageKind::inline_data, bytes, client));

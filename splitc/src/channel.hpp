@@ -81,6 +81,7 @@ struct Channel {
   std::uint16_t index = 0;
   bool connected = false;
   bool ended = false;            // the peer is gone or has finished
+  bool broken = false;           // and has not said so
   std::unique_ptr<Stage> stage;  // apart: our blocks, extra bytes of the VI
   std::unique_ptr<via::shm::Vi> owner;
 };

@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <sys/mman.h>
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
@@ -310,9 +311,13 @@ void Machine::Parts::check_lost(const char* operation, std::uint32_t process) {
 /// A connection that breaks may be the first sign of a process' end: then check_lost() says so.
 void Machine::Parts::check_broken(const char* operation, std::uint32_t process) {
   constexpr std::uint64_t kGraceNs = 2'000'000'000;
-  if ((process != kAnyone && process != broken) || monotonic_ns() - broken_at_ns < kGraceNs) return;
+  const auto is_broken = [](const auto& channel) { return channel != nullptr && channel->broken; };
+  if (process == kAnyone) process = broken;
+  if (process >= channels.size() || monotonic_ns() - broken_at_ns < kGraceNs ||
+      std::none_of(channels[process].begin(), channels[process].end(), is_broken))
+    return;
   throw Error(std::errc::connection_reset,
-              std::string(operation) + ": the connection to process " + std::to_string(broken) +
+              std::string(operation) + ": the connection to process " + std::to_string(process) +
                   " has broken: what was sent has not arrived in all repetitions; look at the "
                   "network between its host and this one (viaduct-info)");
 }

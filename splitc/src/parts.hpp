@@ -111,6 +111,7 @@ struct Machine::Parts {
 
   // channel.cpp
   Channel& channel(std::uint32_t process, bool blocks, const char* operation);
+  [[noreturn]] void end_of(Channel& c, const char* operation);
   Channel& make_channel(std::uint32_t process, std::uint16_t index);
   void incoming(Rank from, std::uint64_t discriminator);
   void ended(const via::AsyncError& error);
@@ -242,7 +243,7 @@ struct Machine::Parts {
   std::array<std::uint64_t, 2> delivered{};
 
   bool failed = false;             // nobody is to be waited for at the end
-  std::uint32_t broken = kNobody;  // the process whose connection has broken; kNobody: none has
+  std::uint32_t broken = kNobody;  // the first process whose connection has broken
   std::uint64_t broken_at_ns = 0;
   std::array<std::uint64_t, kCounterCount> counters{};
 };
