@@ -28,6 +28,8 @@ enum WireCounter : std::uint32_t {
   kCopied,        // bytes of bulk data, through the staging buffer
   kWireLetters,   // repeated
   kWireNotReady,  // messages that met no receive: of the whole device, since the start
+  kReceivesLow,   // times that the shared receive queue ran low
+  kPortsDown,     // times that the port went down
   kWireCounterCount,
 };
 
@@ -66,6 +68,10 @@ class Carrier final : public via::Carrier {
   void reap_sends() noexcept;
   void note_failure(Wire& wire, ibv_wc_status status) noexcept;
   void give_receives() noexcept;
+  // carrier_events.cpp
+  void handle_device_events() noexcept;
+  void handle(const Events::DeviceEvent& event);
+  void watch_receives() noexcept;
   void tell_ready(Rank to, std::uint32_t pair);
   [[nodiscard]] bool takes_shared_receives(std::uint32_t notes);
 
