@@ -23,7 +23,7 @@ add_dependencies(splitcc viaduct viaduct_splitc viaduct_splitc_c)
 
 # splitcc.conf says where headers and libraries are: one for the build tree, beside the program, and one to be installed,
 # relative to its own place.
-set(splitcc_system_libraries "$<TARGET_FILE:fmt::fmt> -pthread")
+set(splitcc_system_libraries "$<TARGET_FILE:fmt::fmt> ${OPENSSL_CRYPTO_LIBRARY} -pthread")
 set(splitcc_options "-Wl,--wrap=exit")
 if(VIADUCT_SANITIZE)
   list(JOIN VIADUCT_SANITIZE "," splitcc_sanitizers)

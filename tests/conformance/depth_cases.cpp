@@ -100,10 +100,10 @@ void small_depths(Rig& rig) {
         return static_cast<std::uint32_t>(i % 7 == 0 ? 2000 + i : i % 61);
       };
       const auto send = [&](std::uint64_t i) {
+        if (i >= depth) link.expect_next_send(sends[i % depth]);
         fill_pattern(out.data() + 4096 * (i % depth), bytes_of(i), 2 * i + rig.rank());
         via::make_send(sends[i % depth], out.data() + 4096 * (i % depth), bytes_of(i),
                        out.handle());
-        if (i >= depth) link.expect_next_send(sends[i % depth]);
         link.post_send(sends[i % depth]);
       };
       for (std::uint64_t i = 0; i < depth && rig.first(); ++i) send(i);

@@ -124,7 +124,12 @@ void remote_rights(Rig& rig) {
       Buffer region(rig, 64, Memory::shared, rights);
       Link link(rig, vi_attributes(4, offered_reliable_levels(rig)[0]));
       Buffer local(rig, 64);
+      Descriptor receive{};
       connect(rig, link);
+      if (!rig.first()) {
+        via::make_list(receive, nullptr, 0);
+        link.post_receive(receive);
+      }
       const RemoteBuffer remote = rig.exchange("the target", remote_view(region))[1];
       if (rig.first()) {
         via::DescriptorWith<3> d{};
@@ -136,6 +141,10 @@ void remote_rights(Rig& rig) {
         local.expect(1, 0, 64);
       }
       expect_broken(rig, link, rig.first());
+      if (!rig.first()) {
+        link.expect_next_receive(receive);
+        expect_flushed(receive, CompletedOperation::receive);
+      }
       region.expect_clear(0, 64);
     }
   }
