@@ -205,6 +205,9 @@ class RegistrationCache {
   std::uint64_t seen_ = 0;                     // of it
   std::uintptr_t page_mask_;
   std::uint64_t clock_ = 0;
+  // What the registrar has no room for is not tried each time.
+  std::size_t too_large_ = ~std::size_t{0};
+  std::uint64_t not_tried_ = 0;
   // None lies within another: sorted by begin, and so by end.
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<std::unique_ptr<Entry>> retired_;

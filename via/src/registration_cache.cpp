@@ -98,7 +98,10 @@ RegistrationCache::Pin RegistrationCache::early(std::byte* address, std::size_t 
 }
 
 RegistrationCache::Pin RegistrationCache::early_miss(const Entry& want) noexcept {
-  if (want.end - want.begin > limits_.pinned_bytes || want.end <= want.begin) {
+  const std::size_t bytes = want.end - want.begin;
+  constexpr std::uint64_t kTryAgain = 256;  // times, since others may have released theirs
+  if (bytes > limits_.pinned_bytes || want.end <= want.begin ||
+      (bytes >= too_large_ && ++not_tried_ % kTryAgain != 0)) {
     ++counters_.refused;
     return {};
   }
@@ -107,7 +110,13 @@ RegistrationCache::Pin RegistrationCache::early_miss(const Entry& want) noexcept
       ++counters_.not_cached;
       return {};
     }
-    return Pin(*this, add(want));
+    Pin pin(*this, add(want));
+    if (bytes >= too_large_) too_large_ = ~std::size_t{0};
+    return pin;
+  } catch (const Error& error) {
+    if (wants_room(error)) too_large_ = std::min(too_large_, bytes);
+    ++counters_.refused;
+    return {};
   } catch (const std::exception&) {
     ++counters_.refused;
     return {};

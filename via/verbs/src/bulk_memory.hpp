@@ -1,0 +1,58 @@
+#pragma once
+/// @file
+/// Where the memory of bulk transfers is registered: in a segment, or in the registration cache.
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "via/registration_cache.hpp"
+#include "via/verbs/settings.hpp"
+
+namespace viaduct::via::verbs {
+
+class BulkMemory {
+ public:
+  /// A region for one transfer; none: it has to be copied.
+  struct Place {
+    std::uint32_t key = 0;
+    bool found = false;
+    RegistrationCache::Pin pin;  // empty in a segment
+  };
+
+  BulkMemory(ibv_pd* domain, const Settings& settings);
+  ~BulkMemory();
+
+  /// A segment that peers reach: what it answers is for them. @p lasting: nobody unmaps it before
+  /// remove_segment(), so that it is good for transfers from here, too.  Throws Error.
+  [[nodiscard]] std::uint32_t add_segment(std::byte* address, std::size_t bytes, bool lasting);
+  void remove_segment(std::uint32_t key) noexcept;
+
+  /// @p out: the device only reads there.  Cost of a repeated one: no system call, lock or
+  /// allocation.
+  [[nodiscard]] Place find(std::byte* address, std::size_t bytes, bool out) noexcept;
+  /// After the transfer: whether it was with the memory at its address.
+  [[nodiscard]] bool confirm(const Place& place) noexcept {
+    return !place.pin || cache_.confirm(place.pin);
+  }
+  void sweep() noexcept { cache_.sweep(); }
+  [[nodiscard]] const RegistrationCache::Counters& counters() const noexcept {
+    return cache_.counters();
+  }
+
+ private:
+  ibv_pd* domain_;
+  std::size_t cached_from_;
+  std::unordered_map<std::uint32_t, ibv_mr*> segments_;  // by key
+  std::vector<const ibv_mr*> lasting_;                   // of them
+  RegistrationCache cache_;
+};
+
+/// Throws Error that says why @p bytes could not be registered as @p what, and what to do.
+[[noreturn]] void throw_registration(int error, const std::string& what, std::size_t bytes);
+
+}  // namespace viaduct::via::verbs
