@@ -53,9 +53,13 @@ class Wire {
   /// is posted forward.
   [[nodiscard]] virtual bool post_back(Piece piece, std::uint32_t note, bool tell) noexcept = 0;
 
+  /// Whether the peer is known to take what is posted; it is once letters, or a note of the peer's,
+  /// have been taken in. Before, every post is refused.
+  [[nodiscard]] virtual bool ready() const noexcept = 0;
+
   /// Copy between memory of any kind here and memory of the peer's registered under @p key. They
   /// wait for completion. False: the wire has failed, or the peer's memory is not what it was said
-  /// to be (then it has failed too).
+  /// to be (then it has failed too).  Precondition: ready().
   [[nodiscard]] virtual bool write(const std::byte* from, std::size_t bytes, std::uint64_t to,
                                    std::uint32_t key) noexcept = 0;
   [[nodiscard]] virtual bool read(std::byte* to, std::size_t bytes, std::uint64_t from,

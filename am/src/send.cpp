@@ -101,6 +101,7 @@ Endpoint::Sent Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
   if (operation == Operation::medium) {
     if (!put_medium(map, out.data, out.bytes, words[0])) return Sent::no_room;
   } else if (operation == Operation::bulk) {
+    if (!map.vi->takes_copies()) return Sent::no_room;
     words[0] = out.offset;
     words[1] = out.bytes;
     const Undeliverable why = copy_bulk(map, out.data, out.bytes, out.offset);
@@ -239,7 +240,7 @@ Status Endpoint::attempt_get(const Outgoing& out, std::span<std::byte> data) noe
     give_back(out, Undeliverable::bad_endpoint);
     return Status::ok;
   }
-  if (map->state != Map::State::connected) return Status::retry;
+  if (map->state != Map::State::connected || !map->vi->takes_copies()) return Status::retry;
   via::shm::Nic::RemotePlace place;
   Undeliverable why = reach(*map, data.size(), out.offset, via::Rights::rdma_read, place);
   if (why == Undeliverable::none && !data.empty()) {

@@ -4,6 +4,6 @@ viaduct_add_verbs_test(cache_content 120 "${am} ${run} -n 2 <registration> conte
 viaduct_add_verbs_test(cache_content_copied 120 "VIADUCT_VERBS_CACHE_FROM=1G ${am} ${run} -n 2 <am_test> bulk")
 viaduct_add_verbs_test(
   cache_limited 120
-  "VIADUCT_TEST_PINNED=1048576 VIADUCT_VERBS_PINNED_BYTES=1M ${am} ${run} -n 2 <registration> limited")
+  "VIADUCT_VERBS_PINNED_BYTES=1M ${am} ${run} -n 2 <registration> limited 1048576")
 viaduct_add_verbs_test(cache_memory_lock 300 "${am} ${here}/memory_lock.sh <viaduct-run> <registration>")
 viaduct_add_verbs_test(cache_unit 300 "<unit_via> --gtest_filter=Registration*")

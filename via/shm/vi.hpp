@@ -218,7 +218,9 @@ class Vi final : public via::Vi {
   }
   /// Sends what forward_extra() was given and waits until it is there; false: in vain.
   bool flush_extra() noexcept;
-  /// Copies to and from the peer's memory that it has registered with its carrier.
+  /// Copies to and from the peer's memory that it has registered with its carrier; when
+  /// takes_copies().
+  [[nodiscard]] bool takes_copies() const noexcept;
   [[nodiscard]] bool write_remote(const std::byte* from, std::size_t bytes, std::uint64_t to,
                                   std::uint32_t key) noexcept;
   [[nodiscard]] bool read_remote(std::byte* to, std::size_t bytes, std::uint64_t from,

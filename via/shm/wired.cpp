@@ -243,6 +243,11 @@ bool Vi::flush_extra() noexcept {
   return !w.wire->failed();
 }
 
+bool Vi::takes_copies() const noexcept {
+  return wired_ == nullptr || !wired_->connected || wired_->wire->failed() ||
+         wired_->wire->ready();
+}
+
 bool Vi::write_remote(const std::byte* from, std::size_t bytes, std::uint64_t to,
                       std::uint32_t key) noexcept {
   return wired_ != nullptr && wired_->connected && wired_->wire->write(from, bytes, to, key);

@@ -6,6 +6,7 @@
 
 #include "runtime/error.hpp"
 #include "via/memory_lock.hpp"
+#include "via/verbs/src/errors.hpp"
 #include "via/verbs/src/library.hpp"
 
 namespace viaduct::via::verbs {
@@ -47,16 +48,6 @@ RegistrationCache::Limits limits_of(const Settings& settings) {
 }
 
 }  // namespace
-
-void throw_registration(int error, const std::string& what, std::size_t bytes) {
-  const std::string start =
-      "cannot register " + std::to_string(bytes) + " bytes as " + what + " with the RDMA device: ";
-  if (error == ENOMEM || error == EAGAIN || error == EPERM)
-    throw Error(error, start + memory_lock_advice(memory_lock(), bytes));
-  throw Error(error, start +
-                         "not all of the range is mapped in this process, or not with these "
-                         "rights");
-}
 
 BulkMemory::BulkMemory(ibv_pd* domain, const Settings& settings)
     : domain_(domain),

@@ -52,7 +52,4 @@ class BulkMemory {
   RegistrationCache cache_;
 };
 
-/// Throws Error that says why @p bytes could not be registered as @p what, and what to do.
-[[noreturn]] void throw_registration(int error, const std::string& what, std::size_t bytes);
-
 }  // namespace viaduct::via::verbs

@@ -13,8 +13,7 @@
 #include <string>
 
 #include "runtime/error.hpp"
-#include "via/memory_lock.hpp"
-#include "via/verbs/src/bulk_memory.hpp"
+#include "via/verbs/src/errors.hpp"
 #include "via/verbs/src/rdma_carrier.hpp"
 
 namespace viaduct::via::verbs {
@@ -126,9 +125,7 @@ std::uint32_t Nic::find_inline_limit() {
   const int error = errno;
   if (queue != nullptr) library().destroy_cq(queue);
   if (domain != nullptr) library().dealloc_pd(domain);
-  if (!made)
-    throw Error(error, "RDMA device " + device_.name() +
-                           " makes no queue pair: " + memory_lock_advice(memory_lock(), 0));
+  if (!made) throw_refused(error, "RDMA device " + device_.name() + " makes no queue pair");
   return found;
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "runtime/error.hpp"
-#include "via/memory_lock.hpp"
+#include "via/verbs/src/errors.hpp"
 
 namespace viaduct::via::verbs {
 
@@ -44,9 +44,7 @@ Settings loaded() {
 }
 
 [[noreturn]] void throw_setup(const Device& device, int error, const std::string& what) {
-  const std::string start = "RDMA device " + device.name() + ": cannot make " + what;
-  if (error == ENOMEM) throw Error(error, start + ": " + memory_lock_advice(memory_lock(), 0));
-  throw Error(error, start);
+  throw_refused(error, "RDMA device " + device.name() + ": cannot make " + what);
 }
 
 ErrorCause cause_of(ibv_wc_status status) noexcept {
@@ -301,6 +299,7 @@ std::size_t Carrier::poll(std::span<WireEvent> out) noexcept {
       continue;
     }
     ++counters_[kNotes];
+    wire.ready_ = true;  // who sends takes packets
     out[n++] = {wire.owner_, ntohl(wc.imm_data), ErrorCause::none};
     if (wire.shared_) {
       ++to_give_;

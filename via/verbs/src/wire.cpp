@@ -10,6 +10,7 @@
 
 #include "runtime/error.hpp"
 #include "via/copy.hpp"
+#include "via/verbs/src/errors.hpp"
 #include "via/verbs/src/rdma_carrier.hpp"
 
 namespace viaduct::via::verbs {
@@ -134,13 +135,23 @@ bool Wire::post_back(Piece piece, std::uint32_t note, bool tell) noexcept {
 
 // Copies.
 
-bool Wire::wait_for(std::uint64_t number) noexcept {
+template <typename Done>
+bool Wire::reap_until(Done done) noexcept {
+  constexpr std::uint32_t kLooks = 100;  // before others get the core
   std::uint32_t looks = 0;
-  while (!failed_ && pair_->posted() - pair_->outstanding() <= number) {
+  while (!failed_ && !done()) {
     carrier_.reap_sends();
-    if (++looks > 100) sched_yield();
+    if (++looks > kLooks) sched_yield();
   }
   return !failed_;
+}
+
+bool Wire::wait_for(std::uint64_t number) noexcept {
+  return reap_until([&] { return pair_->posted() - pair_->outstanding() > number; });
+}
+
+bool Wire::wait_for_room() noexcept {
+  return reap_until([&] { return pair_->has_room(1); });
 }
 
 bool Wire::copy(std::byte* own, std::size_t bytes, std::uint64_t there, std::uint32_t key,
@@ -158,8 +169,7 @@ bool Wire::copy(std::byte* own, std::size_t bytes, std::uint64_t there, std::uin
 /// Waits for room. False: the wire has failed.
 bool Wire::post_copy(const ibv_sge& own, std::uint64_t there, std::uint32_t key, bool out,
                      bool last) noexcept {
-  while (!failed_ && (!ready_ || !pair_->has_room(1))) carrier_.reap_sends();
-  if (failed_) return false;
+  if (!wait_for_room()) return false;
   ibv_sge segment = own;
   ibv_send_wr request;
   request.wr_id = work_id(pair_->posted());

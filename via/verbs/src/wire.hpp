@@ -31,6 +31,7 @@ class Wire final : public via::Wire {
   [[nodiscard]] bool post(std::span<const Piece> pieces, std::uint32_t note,
                           bool tell) noexcept override;
   [[nodiscard]] bool post_back(Piece piece, std::uint32_t note, bool tell) noexcept override;
+  [[nodiscard]] bool ready() const noexcept override { return ready_; }
   [[nodiscard]] bool write(const std::byte* from, std::size_t bytes, std::uint64_t to,
                            std::uint32_t key) noexcept override;
   [[nodiscard]] bool read(std::byte* to, std::size_t bytes, std::uint64_t from,
@@ -64,7 +65,10 @@ class Wire final : public via::Wire {
                                  std::uint32_t key, bool out) noexcept;
   [[nodiscard]] bool post_copy(const ibv_sge& own, std::uint64_t there, std::uint32_t key, bool out,
                                bool last) noexcept;
+  template <typename Done>
+  [[nodiscard]] bool reap_until(Done done) noexcept;
   [[nodiscard]] bool wait_for(std::uint64_t number) noexcept;
+  [[nodiscard]] bool wait_for_room() noexcept;
   void completed(std::uint32_t number) noexcept { (void)pair_->reap(number); }
   [[nodiscard]] std::uint64_t work_id(std::uint64_t number) const noexcept {
     return std::uint64_t{id_} << 32 | static_cast<std::uint32_t>(number);
