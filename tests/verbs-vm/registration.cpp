@@ -233,6 +233,13 @@ void measure_registering(Job& job) {
       });
       const double early = ns_of(2000, [&] { (void)cache.get_early(address, bytes); });
       const double exact = ns_of(2000, [&] { (void)cache.get(address, bytes); });
+      std::vector<std::byte> copy(bytes);
+      const double copied = ns_of(20, [&] {
+        std::memcpy(copy.data(), address, bytes);
+        asm volatile("" ::"r"(copy.data()) : "memory");
+      });
+      fmt::print("to copy them costs {:.2f} of the registration of {} bytes\n", copied / once,
+                 bytes);
       fmt::print(
           "register and deregister {:>8} bytes: {:7.1f} us, cached without a system call 1/{:.0f}, "
           "exactly 1/{:.0f}\n",

@@ -22,6 +22,9 @@
 #ifndef UFFD_USER_MODE_ONLY
 #define UFFD_USER_MODE_ONLY 1
 #endif
+#ifndef UFFD_FEATURE_WP_HUGETLBFS_SHMEM
+#define UFFD_FEATURE_WP_HUGETLBFS_SHMEM (1 << 12)
+#endif
 
 namespace viaduct::via {
 
@@ -97,7 +100,8 @@ void MappingMonitor::open() {
       UFFD_FEATURE_EVENT_UNMAP | UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE;
   uffdio_api api{};
   api.api = UFFD_API;
-  api.features = kEvents | UFFD_FEATURE_PAGEFAULT_FLAG_WP;
+  // The last is not used: kernels that have it count the changes under way one by one (quiet()).
+  api.features = kEvents | UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_WP_HUGETLBFS_SHMEM;
   if (::ioctl(fd_, UFFDIO_API, &api) != 0)
     return fail("userfaultfd tells of no changes here", "it needs Linux 5.19 on x86-64 or arm64");
   stop_ = ::eventfd(0, EFD_CLOEXEC);

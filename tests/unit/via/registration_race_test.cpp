@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -106,24 +107,28 @@ TEST_F(RegistrationRace, ExactOnesAreWhatIsThere) {
 
 /// Others free memory under malloc's locks all the time, which waits for the reading thread.
 TEST_F(RegistrationRace, AllocatorsThatTrimDoNotBlock) {
+  const auto allocate = [](std::size_t bytes) {
+    std::unique_ptr<std::byte, decltype(&std::free)> block(
+        static_cast<std::byte*>(std::malloc(bytes)), &std::free);
+    stamp(block.get(), bytes);
+    return block;
+  };
   std::atomic<bool> stop{false};
   std::vector<std::thread> others;
   for (int t = 0; t < 2; ++t)
-    others.emplace_back([&stop] {
+    others.emplace_back([&] {
       while (!stop) {
-        std::vector<std::unique_ptr<std::byte[]>> blocks;
-        for (std::size_t i = 1; i < 20; ++i)
-          blocks.push_back(std::make_unique<std::byte[]>(i * 5 * page_bytes()));
+        std::vector<decltype(allocate(1))> blocks;
+        for (std::size_t i = 1; i < 20; ++i) blocks.push_back(allocate(i * 5 * page_bytes()));
       }
     });
   PageKeeper::Log log;
   log.keep_pages = false;
   RegistrationCache cache(std::make_unique<PageKeeper>(log), {4096 * page_bytes(), 64});
-  for (std::size_t i = 0; i < 2000; ++i) {
+  for (std::size_t i = 0; i < 1000; ++i) {
     const std::size_t bytes = (8 + i % 60) * page_bytes();
-    const auto block = std::make_unique<std::byte[]>(bytes);
-    const auto pin = cache.get(block.get(), bytes);
-    EXPECT_TRUE(pin);
+    const auto block = allocate(bytes);
+    EXPECT_TRUE(cache.get(block.get(), bytes));
   }
   stop = true;
   for (std::thread& thread : others) thread.join();

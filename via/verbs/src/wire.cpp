@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "runtime/error.hpp"
 #include "via/copy.hpp"
@@ -167,8 +168,8 @@ bool Wire::copy(std::byte* own, std::size_t bytes, std::uint64_t there, std::uin
 }
 
 /// Waits for room. False: the wire has failed.
-bool Wire::post_copy(const ibv_sge& own, std::uint64_t there, std::uint32_t key, bool out,
-                     bool last) noexcept {
+bool Wire::post_copy(const ibv_sge& own, std::uint64_t there, std::uint32_t key,
+                     bool out) noexcept {
   if (!wait_for_room()) return false;
   ibv_sge segment = own;
   ibv_send_wr request;
@@ -180,30 +181,32 @@ bool Wire::post_copy(const ibv_sge& own, std::uint64_t there, std::uint32_t key,
   request.send_flags = 0;
   request.wr.rdma.remote_addr = there;
   request.wr.rdma.rkey = key;
-  if (last) unsignalled_ = signal_every_;  // this one is signalled
+  unsignalled_ = signal_every_;  // this one is signalled
   send(request, request, 1);
   return true;
 }
 
-/// From or to where the bytes are, in pieces, so that one transfer's packets do not keep all others
-/// waiting.
+/// From or to where the bytes are, two pieces at a time: enough for any link, and a device made of
+/// software loses packets of more.
 bool Wire::copy_direct(std::byte* own, std::uint32_t own_key, std::size_t bytes,
                        std::uint64_t there, std::uint32_t key, bool out) noexcept {
-  constexpr std::size_t kPiece = std::size_t{1} << 20;
-  std::uint64_t number = 0;
+  constexpr std::size_t kPiece = Carrier::kStageBytes;
+  static_assert(Carrier::kStages == 2);
+  std::uint64_t last = 0, before = 0;  // numbers of the last posts
   carrier_.counters_[kDirect] += bytes;
-  while (bytes != 0) {
+  for (std::uint32_t i = 0; bytes != 0; ++i) {
+    if (i >= Carrier::kStages && !wait_for(before)) return false;
     const std::size_t piece = std::min(bytes, kPiece);
-    number = pair_->posted();
+    before = std::exchange(last, pair_->posted());
     if (!post_copy(
             {reinterpret_cast<std::uint64_t>(own), static_cast<std::uint32_t>(piece), own_key},
-            there, key, out, piece == bytes))
+            there, key, out))
       return false;
     own += piece;
     there += piece;
     bytes -= piece;
   }
-  return wait_for(number);
+  return wait_for(last);
 }
 
 /// Through the staging buffer, two pieces at a time: for what is short, or cannot be registered.
@@ -232,7 +235,7 @@ bool Wire::copy_staged(std::byte* own, std::size_t bytes, std::uint64_t there, s
     if (out) copy_bytes(stage, own, slot.bytes);
     if (!post_copy({reinterpret_cast<std::uint64_t>(stage), static_cast<std::uint32_t>(slot.bytes),
                     carrier_.stage_region_->lkey},
-                   there, key, out, true))
+                   there, key, out))
       return false;
     carrier_.counters_[kCopied] += slot.bytes;
     own += slot.bytes;

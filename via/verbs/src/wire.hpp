@@ -63,8 +63,8 @@ class Wire final : public via::Wire {
                                  std::uint64_t there, std::uint32_t key, bool out) noexcept;
   [[nodiscard]] bool copy_staged(std::byte* own, std::size_t bytes, std::uint64_t there,
                                  std::uint32_t key, bool out) noexcept;
-  [[nodiscard]] bool post_copy(const ibv_sge& own, std::uint64_t there, std::uint32_t key, bool out,
-                               bool last) noexcept;
+  [[nodiscard]] bool post_copy(const ibv_sge& own, std::uint64_t there, std::uint32_t key,
+                               bool out) noexcept;
   template <typename Done>
   [[nodiscard]] bool reap_until(Done done) noexcept;
   [[nodiscard]] bool wait_for(std::uint64_t number) noexcept;
