@@ -159,6 +159,9 @@ class RegistrationCache {
                               Rights rights = Rights::none) noexcept {
     return early(const_cast<std::byte*>(address), bytes, rights, false);
   }
+  /// get_early() of what is cached already: registers nothing.
+  [[nodiscard]] Pin get_cached(const std::byte* address, std::size_t bytes, Rights rights,
+                               bool writable) noexcept;
   /// Whether @p pin is of the pages that were there when it was asked for. May say no too often.
   [[nodiscard]] bool confirm(const Pin& pin) noexcept;
 
@@ -182,7 +185,7 @@ class RegistrationCache {
   [[nodiscard]] Pin early(std::byte* address, std::size_t bytes, Rights rights,
                           bool writable) noexcept;
   [[nodiscard]] Pin early_miss(const Entry& want) noexcept;
-  [[nodiscard]] Entry wanted(std::byte* address, std::size_t bytes, Rights rights,
+  [[nodiscard]] Entry wanted(const std::byte* address, std::size_t bytes, Rights rights,
                              bool writable) const noexcept;
   [[nodiscard]] Entry* find(std::uintptr_t begin, std::uintptr_t end) noexcept;
   [[nodiscard]] Pin hit(Entry& entry) noexcept {

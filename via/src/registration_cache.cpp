@@ -76,7 +76,7 @@ RegistrationCache::Entry* RegistrationCache::find(std::uintptr_t begin,
   return entry->end >= end ? entry : nullptr;
 }
 
-RegistrationCache::Entry RegistrationCache::wanted(std::byte* address, std::size_t bytes,
+RegistrationCache::Entry RegistrationCache::wanted(const std::byte* address, std::size_t bytes,
                                                    Rights rights, bool writable) const noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   Entry entry;
@@ -89,12 +89,20 @@ RegistrationCache::Entry RegistrationCache::wanted(std::byte* address, std::size
 
 RegistrationCache::Pin RegistrationCache::early(std::byte* address, std::size_t bytes,
                                                 Rights rights, bool writable) noexcept {
+  Pin pin = get_cached(address, bytes, rights, writable);
+  if (pin) [[likely]]
+    return pin;
+  return early_miss(wanted(address, bytes, rights, writable));
+}
+
+RegistrationCache::Pin RegistrationCache::get_cached(const std::byte* address, std::size_t bytes,
+                                                     Rights rights, bool writable) noexcept {
   sweep();
   const Entry want = wanted(address, bytes, rights, writable);
-  if (Entry* const found = find(want.begin, want.end); found != nullptr && found->suits(want))
-      [[likely]]
-    return hit(*found);
-  return early_miss(want);
+  Entry* const found = find(want.begin, want.end);
+  if (found == nullptr || !found->suits(want)) [[unlikely]]
+    return {};
+  return hit(*found);
 }
 
 RegistrationCache::Pin RegistrationCache::early_miss(const Entry& want) noexcept {

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "runtime/error.hpp"
 #include "via/memory_lock.hpp"
@@ -76,6 +77,12 @@ void BulkMemory::remove_segment(std::uint32_t key) noexcept {
   segments_.erase(found);
 }
 
+bool BulkMemory::asked_before(const std::byte* address) noexcept {
+  constexpr unsigned kPageShift = 12;
+  const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(address) >> kPageShift;
+  return std::exchange(asked_[page % kRemembered], page) == page;
+}
+
 BulkMemory::Place BulkMemory::find(std::byte* address, std::size_t bytes, bool out) noexcept {
   Place place;
   if (bytes < cached_from_) return place;
@@ -86,8 +93,11 @@ BulkMemory::Place BulkMemory::find(std::byte* address, std::size_t bytes, bool o
     place.found = true;
     return place;
   }
-  const std::byte* const source = address;
-  place.pin = out ? cache_.get_early(source, bytes) : cache_.get_early(address, bytes);
+  place.pin = cache_.get_cached(address, bytes, Rights::none, !out);
+  if (!place.pin && asked_before(address)) {
+    const std::byte* const source = address;
+    place.pin = out ? cache_.get_early(source, bytes) : cache_.get_early(address, bytes);
+  }
   place.found = static_cast<bool>(place.pin);
   if (place.found) place.key = place.pin.key();
   return place;

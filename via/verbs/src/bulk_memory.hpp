@@ -4,6 +4,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -32,8 +33,9 @@ class BulkMemory {
   [[nodiscard]] std::uint32_t add_segment(std::byte* address, std::size_t bytes, bool lasting);
   void remove_segment(std::uint32_t key) noexcept;
 
-  /// @p out: the device only reads there.  Cost of a repeated one: no system call, lock or
-  /// allocation.
+  /// @p out: the device only reads there. Memory is registered when it is asked for again: to
+  /// register what is used once costs more than to copy it.  Cost of a repeated one: no system
+  /// call, lock or allocation.
   [[nodiscard]] Place find(std::byte* address, std::size_t bytes, bool out) noexcept;
   /// After the transfer: whether it was with the memory at its address.
   [[nodiscard]] bool confirm(const Place& place) noexcept {
@@ -45,10 +47,15 @@ class BulkMemory {
   }
 
  private:
+  static constexpr std::size_t kRemembered = 256;  // places asked for
+
+  [[nodiscard]] bool asked_before(const std::byte* address) noexcept;
+
   ibv_pd* domain_;
   std::size_t cached_from_;
   std::unordered_map<std::uint32_t, ibv_mr*> segments_;  // by key
   std::vector<const ibv_mr*> lasting_;                   // of them
+  std::array<std::uintptr_t, kRemembered> asked_{};      // pages
   RegistrationCache cache_;
 };
 
