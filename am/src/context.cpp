@@ -129,7 +129,9 @@ void Context::failed(const via::AsyncError& error) {
   if (map.state == detail::Map::State::connecting)
     map.endpoint->met(map);                               // it had met its peer, unnoticed
   if (map.state == detail::Map::State::rejected) return;  // met, and not taken
-  map.unreachable = error.cause == via::ErrorCause::connection_lost;
+  map.unreachable =
+      error.cause == via::ErrorCause::connection_lost ||
+      (map.vi != nullptr && map.vi->is_wired() && error.cause != via::ErrorCause::disconnected);
   map.refresh_credits();
   map.credits_at_end = map.all_credits();
   map.state = detail::Map::State::closing;

@@ -32,6 +32,8 @@ constexpr CounterName kCounterNames[kWireCounterCount] = {
     {"most_pinned", "bytes"},
     {"letters_repeated", "letters"},
     {"receiver_not_ready", "packets of the device"},
+    {"shared_receives_low", "times"},
+    {"port_down", "times"},
 };
 
 /// First byte of a letter.
@@ -231,6 +233,7 @@ void Carrier::add(Wire& wire) {
     wire.shared_ = true;
     to_give_ += wire.notes_;
     give_receives();
+    watch_receives();
   } else {
     ibv_recv_wr request{};
     for (std::uint32_t i = 0; i < wire.notes_; ++i) (void)wire.pair_->post_receive(request);
@@ -274,6 +277,8 @@ void Carrier::give_receives() noexcept {
 
 std::size_t Carrier::poll(std::span<WireEvent> out) noexcept {
   std::size_t n = 0;
+  if (events_.any()) [[unlikely]]
+    handle_device_events();
   if (++polls_ % kLookAtSends == 0) {
     reap_sends();
     memory_->sweep();

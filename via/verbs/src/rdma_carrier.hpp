@@ -37,6 +37,8 @@ enum WireCounter : std::uint32_t {
   kMostPinned,    // bytes of the cache, at once
   kWireLetters,   // repeated
   kWireNotReady,  // messages that met no receive: of the whole device, since the start
+  kReceivesLow,   // times that the shared receive queue ran low
+  kPortsDown,     // times that the port went down
   kWireCounterCount,
 };
 
@@ -78,6 +80,10 @@ class Carrier final : public via::Carrier {
   void note_cache() noexcept;
   void note_failure(Wire& wire, ibv_wc_status status) noexcept;
   void give_receives() noexcept;
+  // carrier_events.cpp
+  void handle_device_events() noexcept;
+  void handle(const Events::DeviceEvent& event);
+  void watch_receives() noexcept;
   void tell_ready(Rank to, std::uint32_t pair);
   [[nodiscard]] bool takes_shared_receives(std::uint32_t notes);
 
