@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/clock.hpp"
 #include "tests/unit/via/page_keeper.hpp"
 #include "via/registration_cache.hpp"
 #include "via/src/mapping_monitor.hpp"
@@ -28,6 +29,7 @@ using testing::PageKeeper;
 using testing::stamp;
 
 constexpr std::size_t kPages = 1;
+constexpr std::uint64_t kTimeNs = 1'500'000'000;  // of each test
 
 struct Tally {
   std::atomic<std::uint64_t> stale_and_confirmed{0}, stale{0}, confirmed{0}, wrong{0}, hits{0};
@@ -35,10 +37,11 @@ struct Tally {
 
 /// Maps, asks, unmaps: the kernel gives the same addresses to all threads in turn, also while a
 /// munmap() of one of them has not returned.
-void map_and_ask(bool exact, int rounds, Tally& tally) {
+void map_and_ask(bool exact, Tally& tally) {
   PageKeeper::Log log;
   RegistrationCache cache(std::make_unique<PageKeeper>(log), {64 * page_bytes(), 16});
-  for (int i = 0; i < rounds; ++i) {
+  const std::uint64_t start = monotonic_ns();
+  while (monotonic_ns() - start < kTimeNs) {
     std::byte* const pages = map_pages(kPages);
     const std::size_t bytes = kPages * page_bytes();
     if (exact) {
@@ -74,10 +77,8 @@ void run(bool exact, Tally& tally) {
   const auto monitor = MappingMonitor::shared();
   slow_down_monitor();
   constexpr int kThreads = 4;
-  constexpr int kRounds = 1500;
   std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t)
-    threads.emplace_back([&] { map_and_ask(exact, kRounds, tally); });
+  for (int t = 0; t < kThreads; ++t) threads.emplace_back([&] { map_and_ask(exact, tally); });
   for (std::thread& thread : threads) thread.join();
 }
 
@@ -93,7 +94,7 @@ TEST_F(RegistrationRace, WhatIsConfirmedIsWhatIsThere) {
   Tally tally;
   run(false, tally);
   EXPECT_EQ(tally.stale_and_confirmed, 0U);
-  EXPECT_GT(tally.confirmed, 1000U);
+  EXPECT_GT(tally.confirmed, 10U);
   RecordProperty("stale_unconfirmed", std::to_string(tally.stale));
   std::printf("%lu confirmed, %lu stale ones found out\n", tally.confirmed.load(),
               tally.stale.load());
@@ -125,7 +126,8 @@ TEST_F(RegistrationRace, AllocatorsThatTrimDoNotBlock) {
   PageKeeper::Log log;
   log.keep_pages = false;
   RegistrationCache cache(std::make_unique<PageKeeper>(log), {4096 * page_bytes(), 64});
-  for (std::size_t i = 0; i < 1000; ++i) {
+  const std::uint64_t start = monotonic_ns();
+  for (std::size_t i = 0; i < 10 || monotonic_ns() - start < kTimeNs; ++i) {
     const std::size_t bytes = (8 + i % 60) * page_bytes();
     const auto block = allocate(bytes);
     EXPECT_TRUE(cache.get(block.get(), bytes));
@@ -283,7 +285,7 @@ class Random {
 };
 
 TEST_F(RegistrationRace, RandomOperationsAgainstAModel) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     for (int i = 0; i < 1500; ++i) {
