@@ -49,6 +49,9 @@ class Wire {
   static constexpr std::uint32_t kMaxPieces = 3;
   [[nodiscard]] virtual bool post(std::span<const Piece> pieces, std::uint32_t note,
                                   bool tell) noexcept = 0;
+  /// post() of one piece of kLineBytes, with a note: what most messages are.
+  static constexpr std::uint32_t kLineBytes = 64;
+  [[nodiscard]] virtual bool post_line(std::uint32_t offset, std::uint32_t note) noexcept = 0;
   /// The same for one piece, back. It has places of its own: room comes with completions, whatever
   /// is posted forward.
   [[nodiscard]] virtual bool post_back(Piece piece, std::uint32_t note, bool tell) noexcept = 0;

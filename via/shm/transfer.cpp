@@ -480,6 +480,10 @@ void Vi::wake_peer() noexcept {
 
 void Vi::ring_bell() noexcept {
   if (options_.wired) return post_lines();
+  ring_peer();
+}
+
+void Vi::ring_peer() noexcept {
   nic_.count(kBells);
   const std::uint32_t w = peer_bell_bit_ / 64;
   const std::uint64_t bit = std::uint64_t{1} << (peer_bell_bit_ % 64);

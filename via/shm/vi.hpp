@@ -356,6 +356,7 @@ class Vi final : public via::Vi {
   [[gnu::cold, gnu::noinline]] Status post_receive_slow(Descriptor& d) noexcept;
   [[gnu::noinline]] Descriptor* take_receive_slow(Slot& slot, std::uint64_t h) noexcept;
   [[gnu::cold, gnu::noinline]] void ring_bell() noexcept;
+  [[gnu::cold, gnu::noinline]] void ring_peer() noexcept;
   [[gnu::cold, gnu::noinline]] void wake_peer() noexcept;
 
   // transfer.cpp: carrying out descriptors that the fast path does not take
@@ -387,6 +388,7 @@ class Vi final : public via::Vi {
   void attach_wire(const Letter& letter, const RemotePart& part);
   [[nodiscard]] RemotePart make_part() const noexcept;
   void post_lines() noexcept;
+  [[gnu::cold, gnu::noinline]] void post_lines_slow() noexcept;
   void post_counters() noexcept;
   void carry_on() noexcept;
   [[nodiscard]] bool post_message() noexcept;

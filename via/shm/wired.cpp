@@ -159,6 +159,23 @@ bool Vi::post_message() noexcept {
 void Vi::post_lines() noexcept {
   if (wired_ == nullptr) return;  // it has ended
   Wired& w = *wired_;
+  // One line, and nothing before it.
+  static_assert(sizeof(Slot) == Wire::kLineBytes);
+  const std::uint64_t line = w.lines_posted;
+  if (line + 1 != tx_seq_ || w.counters_changed || !w.pieces.empty()) [[unlikely]]
+    return post_lines_slow();
+  Slot* const slot = &tx_slots_[line & tx_mask_];
+  turn_phase(*slot);
+  const auto offset = static_cast<std::uint32_t>(reinterpret_cast<std::byte*>(slot) -
+                                                 reinterpret_cast<std::byte*>(tx_));
+  if (!w.wire->post_line(offset, note_of(Sign::lines, line))) [[unlikely]]
+    return nic_.hold_back(*this);
+  w.lines_posted = line + 1;
+  w.published_unseen = false;
+}
+
+void Vi::post_lines_slow() noexcept {
+  Wired& w = *wired_;
   if (w.counters_changed) post_counters();
   // Only the new ones: those that were held back have been turned.
   std::uint64_t from = tx_seq_ - 1;

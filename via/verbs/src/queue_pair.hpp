@@ -55,8 +55,12 @@ class QueuePair {
   [[nodiscard]] bool post(ibv_send_wr& chain, std::uint32_t count) noexcept {
     if (!has_room(count)) [[unlikely]]
       stop_overrun(count);
+    return post_into_room(chain, count);
+  }
+  /// The same for who has asked has_room() just before.
+  [[nodiscard]] bool post_into_room(ibv_send_wr& chain, std::uint32_t count) noexcept {
     posted_ += count;
-    ibv_send_wr* bad = nullptr;
+    ibv_send_wr* bad;  // written when the device refuses, and not read
     return ibv_post_send(pair_, &chain, &bad) == 0;
   }
   /// Request number @p low (its low 32 bits) has completed, and so have all before it. Answers its

@@ -18,7 +18,7 @@ namespace {
 
 constexpr CounterName kCounterNames[kWireCounterCount] = {
     {"posts", "chains"},
-    {"requests", "requests"},
+    {"chained", "requests"},
     {"signalled", "requests"},
     {"notes", "messages"},
     {"copied", "bytes"},
@@ -304,7 +304,7 @@ std::size_t Carrier::poll(std::span<WireEvent> out) noexcept {
       continue;
     }
     ++counters_[kNotes];
-    wire.ready_ = true;  // who sends takes packets
+    wire.set_ready();  // who sends takes packets
     out[n++] = {wire.owner_, ntohl(wc.imm_data), ErrorCause::none};
     if (wire.shared_) {
       ++to_give_;
@@ -337,7 +337,7 @@ void Carrier::reap_sends() noexcept {
 
 void Carrier::note_failure(Wire& wire, ibv_wc_status status) noexcept {
   if (wire.failed_) return;
-  wire.failed_ = true;
+  wire.set_failed();
   wire.cause_ = cause_of(status);
   failed_.push_back(&wire);
 }
@@ -374,7 +374,7 @@ void Carrier::progress(const LetterHandler& handler) {
     if (bytes.size() != 1 + sizeof pair) return;
     std::memcpy(&pair, bytes.data() + 1, sizeof pair);
     if (const auto found = wires_.find(pair); found != wires_.end() && found->second->peer_ == from)
-      found->second->ready_ = true;
+      found->second->set_ready();
   });
 }
 

@@ -23,7 +23,7 @@ namespace viaduct::via::verbs {
 /// Counters (VIADUCT_STATS=1), layer "wire".
 enum WireCounter : std::uint32_t {
   kPosts,      // chains given to the device
-  kRequests,   // work requests in them
+  kChained,       // work requests behind the first of each
   kSignalled,  // of those, signalled
   kNotes,      // taken
   kCopied,     // bytes of bulk data, through the staging buffer

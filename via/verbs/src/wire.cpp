@@ -56,6 +56,9 @@ void Wire::connect(Rank peer, const Name& theirs) {
   peer_ = peer;
   peer_block_ = plain.block;
   peer_key_ = plain.key;
+  fill(line_, line_segment_, block_, kLineBytes, peer_block_ + half_bytes_);
+  line_.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+  line_there_ = peer_block_ + half_bytes_;
   pair_->connect(carrier_.mail_->address_of(peer), plain.pair);
   carrier_.tell_ready(peer, plain.pair.number);
 }
@@ -74,23 +77,22 @@ void Wire::fill(ibv_send_wr& request, ibv_sge& segment, const std::byte* from, s
 }
 
 /// Posts a chain whose last request is signalled when it is time.
-void Wire::send(ibv_send_wr& chain, ibv_send_wr& last, std::uint32_t count) noexcept {
+inline void Wire::send(ibv_send_wr& chain, ibv_send_wr& last, std::uint32_t count) noexcept {
   last.wr_id = work_id(pair_->posted() + count - 1);
   unsignalled_ += count;
-  marked_ = unsignalled_ >= signal_every_;
-  if (marked_) {
+  if (unsignalled_ >= signal_every_) {
     last.send_flags |= IBV_SEND_SIGNALED;
     unsignalled_ = 0;
     ++carrier_.counters_[kSignalled];
   }
   ++carrier_.counters_[kPosts];
-  carrier_.counters_[kRequests] += count;
+  carrier_.counters_[kChained] += count - 1;
   if (!pair_->post(chain, count)) [[unlikely]]
     carrier_.note_failure(*this, IBV_WC_LOC_QP_OP_ERR);
 }
 
 bool Wire::post(std::span<const Piece> pieces, std::uint32_t note, bool tell) noexcept {
-  if (!ready_ || failed_) [[unlikely]]
+  if (!open_) [[unlikely]]
     return failed_;  // what a failed wire is given is lost with it
   const auto count = static_cast<std::uint32_t>(pieces.size());
   if (!pair_->has_room(count + kSpare)) [[unlikely]] {
@@ -115,8 +117,34 @@ bool Wire::post(std::span<const Piece> pieces, std::uint32_t note, bool tell) no
   return true;
 }
 
+bool Wire::post_line(std::uint32_t offset, std::uint32_t note) noexcept {
+  QueuePair& pair = *pair_;
+  if (!open_ || !pair.has_room(1 + kSpare)) [[unlikely]]
+    return post_line_slow(offset, note);
+  line_segment_.addr = reinterpret_cast<std::uint64_t>(block_) + offset;
+  line_.wr.rdma.remote_addr = line_there_ + offset;
+  line_.imm_data = htonl(note);
+  line_.wr_id = work_id(pair.posted());
+  ++carrier_.counters_[kPosts];
+  const bool signalled = ++unsignalled_ >= signal_every_;
+  if (signalled) {
+    line_.send_flags |= IBV_SEND_SIGNALED;
+    unsignalled_ = 0;
+    ++carrier_.counters_[kSignalled];
+  }
+  if (!pair.post_into_room(line_, 1)) [[unlikely]]
+    carrier_.note_failure(*this, IBV_WC_LOC_QP_OP_ERR);
+  if (signalled) line_.send_flags &= ~unsigned{IBV_SEND_SIGNALED};
+  return true;
+}
+
+bool Wire::post_line_slow(std::uint32_t offset, std::uint32_t note) noexcept {
+  const Piece piece{offset, kLineBytes};
+  return post(std::span(&piece, 1), note, true);
+}
+
 bool Wire::post_back(Piece piece, std::uint32_t note, bool tell) noexcept {
-  if (!ready_ || failed_) return failed_;
+  if (!open_) return failed_;
   if (!pair_->has_room(1)) {
     carrier_.reap_sends();
     if (!pair_->has_room(1)) return failed_;
@@ -260,7 +288,7 @@ bool Wire::read(std::byte* to, std::size_t bytes, std::uint64_t from, std::uint3
 bool Wire::drained() noexcept {
   carrier_.reap_sends();
   if (failed_ || (ready_ && pair_->outstanding() == 0)) return true;
-  if (!ready_ || marked_ || !pair_->has_room(1)) return false;
+  if (!ready_ || marked() || !pair_->has_room(1)) return false;
   ibv_send_wr request{};
   request.opcode = IBV_WR_RDMA_WRITE;
   request.wr.rdma.remote_addr = peer_block_;
@@ -271,7 +299,7 @@ bool Wire::drained() noexcept {
 }
 
 void Wire::fail() noexcept {
-  failed_ = true;
+  set_failed();
   pair_->fail();
 }
 

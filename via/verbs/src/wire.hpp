@@ -30,6 +30,7 @@ class Wire final : public via::Wire {
   void connect(Rank peer, const Name& theirs) override;
   [[nodiscard]] bool post(std::span<const Piece> pieces, std::uint32_t note,
                           bool tell) noexcept override;
+  [[nodiscard]] bool post_line(std::uint32_t offset, std::uint32_t note) noexcept override;
   [[nodiscard]] bool post_back(Piece piece, std::uint32_t note, bool tell) noexcept override;
   [[nodiscard]] bool ready() const noexcept override { return ready_; }
   [[nodiscard]] bool write(const std::byte* from, std::size_t bytes, std::uint64_t to,
@@ -56,6 +57,8 @@ class Wire final : public via::Wire {
 
   void fill(ibv_send_wr& request, ibv_sge& segment, const std::byte* from, std::uint32_t bytes,
             std::uint64_t to) noexcept;
+  [[nodiscard, gnu::cold, gnu::noinline]] bool post_line_slow(std::uint32_t offset,
+                                                              std::uint32_t note) noexcept;
   void send(ibv_send_wr& chain, ibv_send_wr& last, std::uint32_t count) noexcept;
   [[nodiscard]] bool copy(std::byte* own, std::size_t bytes, std::uint64_t there, std::uint32_t key,
                           bool out) noexcept;
@@ -69,12 +72,26 @@ class Wire final : public via::Wire {
   [[nodiscard]] bool reap_until(Done done) noexcept;
   [[nodiscard]] bool wait_for(std::uint64_t number) noexcept;
   [[nodiscard]] bool wait_for_room() noexcept;
+  void set_ready() noexcept {
+    ready_ = true;
+    open_ = !failed_;
+  }
+  void set_failed() noexcept {
+    failed_ = true;
+    open_ = false;
+  }
+  /// Whether the last request posted is signalled.
+  [[nodiscard]] bool marked() const noexcept { return unsignalled_ == 0; }
   void completed(std::uint32_t number) noexcept { (void)pair_->reap(number); }
   [[nodiscard]] std::uint64_t work_id(std::uint64_t number) const noexcept {
     return std::uint64_t{id_} << 32 | static_cast<std::uint32_t>(number);
   }
 
   std::unique_ptr<QueuePair> pair_;
+  bool open_ = false;   // ready, and not failed
+  ibv_send_wr line_{};  // what posts of one line have in common
+  ibv_sge line_segment_{};
+  std::uint64_t line_there_ = 0;  // offset 0 at the peer
   std::uint64_t peer_block_ = 0;
   std::uint32_t peer_key_ = 0;
   std::uint32_t key_ = 0;
@@ -87,7 +104,6 @@ class Wire final : public via::Wire {
   std::uint32_t id_ = 0;
   bool ready_ = false;  // the peer takes packets
   bool failed_ = false;
-  bool marked_ = false;  // the last request posted is signalled
   bool shared_ = false;  // its receives come from the carrier's queue
   ErrorCause cause_ = ErrorCause::none;
   Carrier& carrier_;
