@@ -60,6 +60,6 @@ viaduct_add_script_test(
   COMMAND
     ${VIADUCT_VERBS_VM} -2 -t 280 ${here}/splitc_two_hosts.sh
     "$<TARGET_FILE:splitc_model> --phases 1 --ops 10"
-    "$<TARGET_FILE:splitc_collective_test> --rounds 60"
+    "$<TARGET_FILE:splitc_collective_test> numbers order"
     "$<TARGET_FILE:sample_sort> --count 2000 --seed 7"
     ${two_hosts_in_c})
