@@ -25,4 +25,14 @@ void barrier_wait();
 /// A poll point and nothing else: handles what has come.
 void poll();
 
+namespace detail {
+
+/// Whether any two processes of the job share no memory (docs/splitc.md).
+[[nodiscard]] bool any_apart();
+/// For waits that must not poll: what has been sent goes on its way, and nothing that has come is
+/// handled.
+void carry_on();
+
+}  // namespace detail
+
 }  // namespace viaduct::splitc

@@ -14,7 +14,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
-#include "splitc/detail/machine.hpp"
+#include "splitc/sync.hpp"
 
 namespace viaduct::shim {
 namespace {
@@ -31,7 +31,7 @@ struct Meeting {
   std::vector<Line*> partner;  // in round r the line of the process 2^r further on
   std::uint64_t number = 0;
   std::uint32_t spins = 0;
-  splitc::detail::Machine* machine = nullptr;  // some processes share no memory: the job's barrier
+  bool at_job = false;  // some processes share no memory: the job's barrier
 };
 Meeting meeting;
 
@@ -74,7 +74,7 @@ void meet_at_job(const char* operation) {
   const std::uint32_t ticket = meeting.job->barrier_arrive();
   Status status = Status::retry;
   for (Patience patience; (status = meeting.job->barrier_done(ticket)) == Status::retry;) {
-    meeting.machine->carry_on();
+    splitc::detail::carry_on();
     patience.wait();
   }
   if (status == Status::ok) return;
@@ -90,11 +90,8 @@ void prepare_to_leave_together(Job& job) {
   meeting.job = &job;
   if (job.size() == 1) return;
   meeting.spins = job.wait_policy().spin_ticks != 0 ? 2000 : 1;
-  splitc::detail::Machine& machine = splitc::detail::machine("splitc_main");
-  if (machine.any_apart()) {
-    meeting.machine = &machine;
-    return;
-  }
+  meeting.at_job = splitc::detail::any_apart();
+  if (meeting.at_job) return;
   std::uint32_t rounds = 0;
   while ((1U << rounds) < job.size()) ++rounds;
   const std::uint64_t place = job.segment().allocate(rounds * sizeof(Line), alignof(Line));
@@ -113,7 +110,7 @@ void prepare_to_leave_together(Job& job) {
 }
 
 void leave_together(const char* operation) {
-  if (meeting.machine != nullptr) return meet_at_job(operation);
+  if (meeting.at_job) return meet_at_job(operation);
   if (meeting.partner.empty()) return;
   const std::uint64_t number = ++meeting.number;
   for (std::size_t r = 0; r < meeting.partner.size(); ++r) {

@@ -51,10 +51,6 @@ class Machine {
   [[nodiscard]] bool by_message(std::uint32_t process) const noexcept;
   /// Whether @p process shares no memory with this one (docs/splitc.md).
   [[nodiscard]] bool is_apart(std::uint32_t process) const noexcept;
-  /// Whether any two processes of the job are apart.
-  [[nodiscard]] bool any_apart() const noexcept;
-  /// Posts what has been sent and not posted, and handles nothing that has come.
-  void carry_on() noexcept;
   /// Tells @p process, which is apart, that a line of its is awaited in the call that @p record,
   /// of 7 words, describes. False: not now.
   [[nodiscard]] bool tell_of_wait(std::uint32_t process, const std::uint64_t* record);

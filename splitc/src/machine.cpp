@@ -161,8 +161,6 @@ bool Machine::by_message(std::uint32_t process) const noexcept {
 }
 
 bool Machine::is_apart(std::uint32_t process) const noexcept { return parts_->is_apart(process); }
-bool Machine::any_apart() const noexcept { return parts_->any_apart; }
-void Machine::carry_on() noexcept { parts_->nic->carry_on(); }
 
 bool Machine::tell_of_wait(std::uint32_t process, const std::uint64_t* record) {
   return parts_->try_request(process, wire::make(wire::Op::waits), record,

@@ -37,4 +37,11 @@ void force_path(Path path) {
 
 void poll() { detail::machine("poll").poll(); }
 
+namespace detail {
+
+bool any_apart() { return machine("splitc_main").parts().any_apart; }
+void carry_on() { machine("barrier").parts().nic->carry_on(); }
+
+}  // namespace detail
+
 }  // namespace viaduct::splitc

@@ -10,7 +10,8 @@ set(model "<splitc_model> --phases 2 --ops 20")
 
 viaduct_add_verbs_test(splitc_sizes_r2 120 "${sc} ${here}/no_rnr.sh ${run} -n 2 <splitc_sizes>")
 viaduct_add_verbs_test(splitc_model_r2 120 "${sc} ${here}/no_rnr.sh ${run} -n 2 ${model}")
-viaduct_add_verbs_test(splitc_collective_r3 200 "${sc} ${run} -n 3 <splitc_collective_test>")
+viaduct_add_verbs_test(splitc_collective_r2 200 "${sc} ${run} -n 2 <splitc_collective_test> --rounds 200")
+viaduct_add_long_verbs_test(splitc_collective_r3 300 "${sc} ${run} -n 3 <splitc_collective_test> --rounds 200")
 viaduct_add_verbs_test(splitc_with_am_r2 120 "${sc} ${run} -n 2 <splitc_with_am>")
 viaduct_add_verbs_test(splitc_mixed_model 200 "${mixed} <splitc_model> --phases 1 --ops 10")
 viaduct_add_verbs_test(splitc_mixed_sample_sort 120 "${mixed} <sample_sort> --count 2000 --seed 7")
@@ -40,13 +41,17 @@ viaduct_add_long_verbs_test(splitc_model_lossy 300 "${sc} ${here}/lossy.sh 2 ${r
 viaduct_add_long_verbs_test(splitc_litmus_r2 300 "${sc} ${run} -n 2 <splitc_litmus> --ms 1")
 viaduct_add_long_verbs_test(splitc_atomic_put_r2 300 "${sc} ${run} -n 2 <splitc_atomic_put_test>")
 viaduct_add_long_verbs_test(splitc_alloc_r2 300 "${sc} ${run} -n 2 <splitc_alloc>")
-viaduct_add_long_verbs_test(splitc_mixed_collective 300 "${mixed} <splitc_collective_test>")
+viaduct_add_long_verbs_test(splitc_mixed_collective 300 "${mixed} <splitc_collective_test> --rounds 200")
 viaduct_add_long_verbs_test(splitc_mixed_em3d 120 "${mixed} $<TARGET_FILE:em3d> --nodes 100 --steps 2 --how bulk")
 # Goes last in the long suite, as its like in the other.
 viaduct_add_program(splitc_link_down SOURCES splitc_link_down.cpp LIBRARIES viaduct::splitc)
 viaduct_add_long_verbs_test(splitc_link_down 120 "${sc} ${here}/link_down.sh <viaduct-run> -n 2 --timeout 100 <splitc_link_down>")
 
 # Two machines, two ranks on each.
+set(two_hosts_in_c)
+if(TARGET splitcc)
+  set(two_hosts_in_c "${program}_many")
+endif()
 viaduct_add_script_test(
   NAME verbs.splitc_two_hosts
   LABELS verbs long
@@ -54,6 +59,7 @@ viaduct_add_script_test(
   PROCESSORS 2
   COMMAND
     ${VIADUCT_VERBS_VM} -2 -t 280 ${here}/splitc_two_hosts.sh
-    "$<TARGET_FILE:splitc_collective_test>"
     "$<TARGET_FILE:splitc_model> --phases 1 --ops 10"
-    "$<TARGET_FILE:sample_sort> --count 2000 --seed 7")
+    "$<TARGET_FILE:splitc_collective_test> numbers order"
+    "$<TARGET_FILE:sample_sort> --count 2000 --seed 7"
+    ${two_hosts_in_c})

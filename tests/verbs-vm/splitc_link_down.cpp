@@ -22,13 +22,15 @@ constexpr double kBoundSeconds = 25;
 
 long g_word = 7;
 long g_begun = 0;
+constexpr std::size_t kBlock = 10'000;
+char g_block[kBlock];
 
 [[noreturn]] void talk() {
   for (;;) {
     if (MYPROC == 0)
       (void)read(toglobal(1, &g_word));
     else
-      barrier();
+      bulk_write(toglobal(0, g_block), g_block, kBlock);
   }
 }
 
@@ -36,13 +38,17 @@ long g_begun = 0;
 
 int splitc_main(int argc, char** argv) {
   if (PROCS != 2 || argc != 2) return 2;
-  if (read(toglobal(1 - MYPROC, &g_word)) != 7) return 2;
+  const long there = read(toglobal(1 - MYPROC, &g_word));
+  if (there != 7) {
+    std::printf("process %d: read %ld instead of 7\n", MYPROC, there);
+    return 1;
+  }
   barrier();
   const double start = get_seconds();
   try {
     if (MYPROC == 1) write(toglobal(0, &g_begun), 1L);
     while (MYPROC == 0 && read(toglobal(&g_begun)) == 0) continue;
-    if (MYPROC == 0 && std::system(argv[1]) != 0) return 2;
+    if (MYPROC == 0 && std::system(argv[1]) != 0) return 3;
     talk();
   } catch (const viaduct::Error& problem) {
     const double after = get_seconds() - start;
