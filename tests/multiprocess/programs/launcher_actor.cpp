@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -97,7 +96,7 @@ int spread(Job& job, char**) {
 
 /// Waits until so many are lost (one, if it is not said), and says who.
 int await_loss(Job& job, char** argv) {
-  const std::uint32_t wanted = argv[3] != nullptr ? std::max(1, number(argv, 3)) : 1;
+  const std::uint32_t wanted = static_cast<std::uint32_t>(argv[3] != nullptr ? number(argv, 3) : 1);
   const auto lost = [&] {
     std::uint32_t sum = 0;
     for (std::uint32_t i = 0; i < job.size(); ++i) sum += job.is_lost(Rank{i}) ? 1U : 0U;
