@@ -11,7 +11,10 @@
 #include "tools/viaduct-info/report.hpp"
 #include "via/choice.hpp"
 #include "via/copy.hpp"
+#include "via/memory_lock.hpp"
+#include "via/registration_cache.hpp"
 #include "via/verbs/provider.hpp"
+#include "via/verbs/settings.hpp"
 
 namespace viaduct::info {
 namespace {
@@ -73,6 +76,24 @@ std::string way(const via::Choice& choice, std::uint64_t bytes) {
                                                            : way_of_bulk(bytes, wire));
 }
 
+/// What bulk transfers over verbs do with the program's memory.
+std::string kept_registered() {
+  via::verbs::Settings settings;
+  config::load(&settings, via::verbs::options());
+  const via::MemoryLock lock = via::memory_lock();
+  const bool automatic = settings.pinned_bytes == config::kAuto;
+  const std::uint64_t bytes = automatic ? via::default_pinned_bytes(lock)
+                                        : static_cast<std::uint64_t>(settings.pinned_bytes);
+  if (bytes == 0) return "none: bulk transfers are copied (VIADUCT_VERBS_PINNED_BYTES=0)";
+  if (const std::string problem = via::RegistrationCache::probe(); !problem.empty())
+    return "none: bulk transfers are copied, since " + problem;
+  std::string why = "VIADUCT_VERBS_PINNED_BYTES";
+  if (automatic)
+    why = lock.limited() ? "half of the limit of locked memory" : "locked memory is not limited";
+  return fmt::format("up to {} of a rank ({}), for transfers from {} on", in_units(bytes), why,
+                     in_units(static_cast<std::uint64_t>(settings.cache_from)));
+}
+
 via::Choice choice_for(bool same_host, std::uint32_t sender) {
   const char* const forced = std::getenv("VIADUCT_PROVIDER");
   return via::choose_provider(same_host, forced != nullptr ? forced : "", sender);
@@ -110,6 +131,7 @@ std::string providers() {
     text += line("", limits_of(port));
   }
   if (!found.problem.empty()) text += line("RDMA devices", found.problem);
+  text += line("memory kept registered", kept_registered());
   return text;
 }
 

@@ -16,6 +16,7 @@
 #include "runtime/settings.hpp"
 #include "tools/viaduct-info/probes.hpp"
 #include "tools/viaduct-info/report.hpp"
+#include "via/registration_cache.hpp"
 
 namespace viaduct::info {
 namespace {
@@ -143,6 +144,17 @@ Finding process_descriptors() {
           "docker run --security-opt seccomp=unconfined ..., or a profile that allows pidfd_open"};
 }
 
+Finding memory_changes(const std::string& root) {
+  const std::string problem = via::RegistrationCache::probe();
+  if (problem.empty())
+    return {Health::good, "userfaultfd", "works",
+            "memory of bulk transfers over verbs stays registered", ""};
+  return {has_rdma(root) ? Health::problem : Health::hint, "userfaultfd", problem,
+          "bulk transfers over verbs are copied",
+          "docker run --security-opt seccomp=unconfined ..., or a profile that allows userfaultfd "
+          "(Linux 5.19 and later)"};
+}
+
 Finding huge_pages(const std::string& root) {
   const std::string file = root + "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
   const std::string modes = first_line(file);
@@ -261,11 +273,11 @@ std::vector<Finding> examine(const std::string& system_root) {
   std::vector<Finding> findings{locked_memory(system_root), shared_memory_folder(), memory_files(),
                                 cross_memory()};
   if (auto yama = ptrace_scope(system_root)) findings.push_back(*yama);
-  findings.insert(findings.end(),
-                  {barriers(), process_descriptors(), huge_pages(system_root), cores(limits),
-                   core_quota(limits), memory(limits), processes(limits), open_files(limits),
-                   window_limit("address space", RLIMIT_AS, "v"),
-                   window_limit("file size", RLIMIT_FSIZE, "f")});
+  findings.insert(findings.end(), {barriers(), process_descriptors(), memory_changes(system_root),
+                                   huge_pages(system_root), cores(limits), core_quota(limits),
+                                   memory(limits), processes(limits), open_files(limits),
+                                   window_limit("address space", RLIMIT_AS, "v"),
+                                   window_limit("file size", RLIMIT_FSIZE, "f")});
   return findings;
 }
 

@@ -7,7 +7,7 @@ namespace viaduct::via::verbs {
 std::span<const config::Option> options() noexcept {
   using config::Option;
   using config::Type;
-  static constexpr std::array<Option, 12> kOptions{
+  static constexpr std::array<Option, 14> kOptions{
       Option{
           "device", "VIADUCT_VERBS_DEVICE", "auto", "", Type::text, 0, 0, "",
           "RDMA device, as NAME, NAME:PORT or NAME:PORT:GID-INDEX; several, separated by commas, "
@@ -38,7 +38,7 @@ std::span<const config::Option> options() noexcept {
       Option{"traffic_class", "VIADUCT_VERBS_TRAFFIC_CLASS", "0", "", Type::integer, 0, 255, "",
              "traffic class of all connections, where packets have one (RoCE)",
              offsetof(Settings, traffic_class)},
-      Option{"wire_depth", "VIADUCT_VERBS_WIRE_DEPTH", "31", "", Type::integer, 8, 4096, "",
+      Option{"wire_depth", "VIADUCT_VERBS_WIRE_DEPTH", "15", "", Type::integer, 8, 4096, "",
              "places of the send queue to each peer, for Active Messages",
              offsetof(Settings, wire_depth)},
       Option{"wire_inline", "VIADUCT_VERBS_WIRE_INLINE", "192", "bytes", Type::bytes, 0, 4096, "",
@@ -47,6 +47,17 @@ std::span<const config::Option> options() noexcept {
       Option{"shared_receives", "VIADUCT_VERBS_SHARED_RECEIVES", "yes", "", Type::boolean, 0, 1, "",
              "one receive queue for all peers, for Active Messages; no: one for each",
              offsetof(Settings, shared_receives)},
+      Option{"pinned_bytes", "VIADUCT_VERBS_PINNED_BYTES", "auto", "bytes", Type::bytes, 0,
+             std::int64_t{1} << 50, "",
+             "memory of bulk transfers that a rank keeps registered; 0: none, they are copied; "
+             "auto: half of the limit of locked memory, without one 1G or an eighth of the "
+             "machine's memory",
+             offsetof(Settings, pinned_bytes)},
+      Option{"cache_from", "VIADUCT_VERBS_CACHE_FROM", "64K", "bytes", Type::bytes, 0,
+             std::int64_t{1} << 50, "",
+             "bulk transfers from this length on go from and to registered memory, shorter ones "
+             "are copied",
+             offsetof(Settings, cache_from)},
   };
   return kOptions;
 }

@@ -7,6 +7,7 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
+#include "via/verbs/src/errors.hpp"
 #include "via/verbs/src/nic.hpp"
 
 namespace viaduct::via::verbs {
@@ -75,9 +76,8 @@ void CompletionQueue::grow_device_queue() {
     device_queue_ =
         library().create_cq(nic_.device_.context(), entries, this, nic_.events_.channel(), 0);
     if (device_queue_ == nullptr)
-      throw Error(errno, "RDMA device " + nic_.device_.name() + " makes no completion queue of " +
-                             std::to_string(entries) +
-                             " entries (memory lock limit too small? 'ulimit -l unlimited')");
+      throw_refused(errno, "RDMA device " + nic_.device_.name() + " makes no completion queue of " +
+                               std::to_string(entries) + " entries");
   }
   if (requests_ <= static_cast<std::size_t>(device_queue_->cqe)) return;
   const std::size_t entries = std::min(2 * requests_, most);

@@ -9,6 +9,7 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
+#include "via/verbs/src/errors.hpp"
 
 namespace viaduct::via::verbs {
 
@@ -19,8 +20,7 @@ constexpr std::uint32_t kWindow = 16;  // letters to one peer that wait for ackn
 constexpr std::uint32_t kSendMark = 1U << 16;
 
 [[noreturn]] void throw_setup(const Device& device, int error, const char* what) {
-  throw Error(error, "RDMA device " + device.name() + ": cannot " + what +
-                         " for letters (memory lock limit too small? 'ulimit -l unlimited')");
+  throw_refused(error, "RDMA device " + device.name() + ": cannot " + what + " for letters");
 }
 }  // namespace
 
@@ -33,7 +33,8 @@ Mail::Mail(Job& job, Device& device, ibv_comp_channel* channel, Address& address
   if (domain_ == nullptr) throw_setup(device, errno, "make a protection domain");
   region_ = library().reg_mr(domain_, buffer_.get(), std::size_t{kReceives + kSends} * kSlotBytes,
                              IBV_ACCESS_LOCAL_WRITE);
-  if (region_ == nullptr) throw_setup(device, errno, "register memory");
+  if (region_ == nullptr)
+    throw_registration(errno, "buffers of letters", std::size_t{kReceives + kSends} * kSlotBytes);
   queue_ = library().create_cq(device.context(), static_cast<int>(kReceives + kSends), nullptr,
                                channel, 0);
   if (queue_ == nullptr) throw_setup(device, errno, "make a completion queue");

@@ -3,7 +3,6 @@
 #include "via/verbs/src/nic.hpp"
 
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +13,7 @@
 #include <string>
 
 #include "runtime/error.hpp"
+#include "via/verbs/src/errors.hpp"
 #include "via/verbs/src/rdma_carrier.hpp"
 
 namespace viaduct::via::verbs {
@@ -37,26 +37,6 @@ Settings loaded() {
   Settings settings;
   config::load(&settings, options());
   return settings;
-}
-
-std::string memory_lock_limit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "none";
-  return std::to_string(limit.rlim_cur / 1024) + " KiB";
-}
-
-[[noreturn]] void throw_registration(int error, std::size_t bytes) {
-  if (error == ENOMEM || error == EAGAIN || error == EPERM)
-    throw Error(error,
-                "cannot register " + std::to_string(bytes) +
-                    " bytes with the RDMA device: registered memory is locked, and this "
-                    "process' limit is " +
-                    memory_lock_limit() +
-                    ". Raise it: 'ulimit -l unlimited' before the job's start, or memlock in "
-                    "/etc/security/limits.conf, or LimitMEMLOCK=infinity in the service that "
-                    "starts it");
-  throw Error(error, "cannot register memory: the range of " + std::to_string(bytes) +
-                         " bytes is not all mapped in this process, or not with these rights");
 }
 
 }  // namespace
@@ -145,10 +125,7 @@ std::uint32_t Nic::find_inline_limit() {
   const int error = errno;
   if (queue != nullptr) library().destroy_cq(queue);
   if (domain != nullptr) library().dealloc_pd(domain);
-  if (!made)
-    throw Error(error, "RDMA device " + device_.name() +
-                           " makes no queue pair (memory lock limit " + memory_lock_limit() +
-                           " too small? 'ulimit -l unlimited')");
+  if (!made) throw_refused(error, "RDMA device " + device_.name() + " makes no queue pair");
   return found;
 }
 
@@ -189,7 +166,8 @@ const ibv_mr& Nic::flush_region(ProtectionTag tag) {
   if (entry.flush == nullptr) {
     entry.flush = library().reg_mr(entry.domain, &flush_word_, sizeof flush_word_,
                                    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
-    if (entry.flush == nullptr) throw_registration(errno, sizeof flush_word_);
+    if (entry.flush == nullptr)
+      throw_registration(errno, "the word that peers read", sizeof flush_word_);
   }
   return *entry.flush;
 }
@@ -224,9 +202,9 @@ MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::si
   if (includes(rights, Rights::atomic)) access |= IBV_ACCESS_REMOTE_ATOMIC;
   ibv_mr* region =
       library().reg_mr(used->second.domain, address, bytes, access | IBV_ACCESS_LOCAL_WRITE);
-  if (region == nullptr && rights == Rights::none)  // memory that nobody may write
-    region = library().reg_mr(used->second.domain, address, bytes, 0);
-  if (region == nullptr) throw_registration(errno, bytes);
+  if (region == nullptr && errno != ENOMEM && includes(Rights::rdma_read, rights))
+    region = library().reg_mr(used->second.domain, address, bytes, access);  // read-only memory
+  if (region == nullptr) throw_registration(errno, "a memory region", bytes);
   const std::uint32_t handle = region->lkey;
   if ((access != 0 && region->rkey != handle) || handle == 0 || regions_.contains(handle)) {
     library().dereg_mr(region);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runtime/error.hpp"
+#include "via/verbs/src/errors.hpp"
 
 namespace viaduct::via::verbs {
 
@@ -40,11 +41,10 @@ QueuePair::QueuePair(Device& device, ibv_pd* domain, ibv_cq* send_queue, ibv_cq*
   wanted.qp_type = IBV_QPT_RC;
   pair_ = library().create_qp(domain, &wanted);
   if (pair_ == nullptr)
-    throw Error(errno, "RDMA device " + device.name() + " makes no queue pair of " +
-                           std::to_string(size.sends) + " sends and " +
-                           std::to_string(size.receives) + " receives (of at most " +
-                           std::to_string(device.limits().max_qp) +
-                           " pairs; memory lock limit too small? 'ulimit -l unlimited')");
+    throw_refused(errno, "RDMA device " + device.name() + " makes no queue pair of " +
+                             std::to_string(size.sends) + " sends and " +
+                             std::to_string(size.receives) + " receives (of at most " +
+                             std::to_string(device.limits().max_qp) + " pairs)");
   inline_bytes_ = std::min(size.inline_bytes, wanted.cap.max_inline_data);
   thread_local std::minstd_rand random{std::random_device{}()};
   first_packet_ = static_cast<std::uint32_t>(random()) & 0xffffff;

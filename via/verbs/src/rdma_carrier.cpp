@@ -10,6 +10,7 @@
 #include <string>
 
 #include "runtime/error.hpp"
+#include "via/verbs/src/errors.hpp"
 
 namespace viaduct::via::verbs {
 
@@ -21,6 +22,14 @@ constexpr CounterName kCounterNames[kWireCounterCount] = {
     {"signalled", "requests"},
     {"notes", "messages"},
     {"copied", "bytes"},
+    {"direct", "bytes"},
+    {"repeated", "transfers"},
+    {"cache_hits", "transfers"},
+    {"registrations", "regions"},
+    {"dropped", "regions"},
+    {"evicted", "regions"},
+    {"not_cached", "transfers"},
+    {"most_pinned", "bytes"},
     {"letters_repeated", "letters"},
     {"receiver_not_ready", "packets of the device"},
     {"shared_receives_low", "times"},
@@ -37,8 +46,7 @@ Settings loaded() {
 }
 
 [[noreturn]] void throw_setup(const Device& device, int error, const std::string& what) {
-  throw Error(error, "RDMA device " + device.name() + ": cannot make " + what +
-                         " (memory lock limit too small? 'ulimit -l unlimited')");
+  throw_refused(error, "RDMA device " + device.name() + ": cannot make " + what);
 }
 
 ErrorCause cause_of(ibv_wc_status status) noexcept {
@@ -106,7 +114,9 @@ Carrier::Carrier(Job& job, const Settings& settings, std::string_view device)
   stage_ = std::make_unique<std::byte[]>(kStages * kStageBytes);
   stage_region_ =
       library().reg_mr(domain_, stage_.get(), kStages * kStageBytes, IBV_ACCESS_LOCAL_WRITE);
-  if (stage_region_ == nullptr) throw_setup(device_, errno, "the staging buffer");
+  if (stage_region_ == nullptr)
+    throw_registration(errno, "the staging buffer", kStages * kStageBytes);
+  memory_ = std::make_unique<BulkMemory>(domain_, settings);
   make_room(send_queue_, 0);
   make_room(receive_queue_, 0);
   if (settings.shared_receives && device_.limits().max_srq > 0) {
@@ -125,14 +135,25 @@ Carrier::Carrier(Job& job, const Settings& settings, std::string_view device)
 Carrier::~Carrier() {
   counters_[kWireLetters] = mail_->repeated();
   counters_[kWireNotReady] = receivers_not_ready(device_) - not_ready_before_;
+  note_cache();
   job_.stats().remove(counters_);
   if (receives_ != nullptr) library().destroy_srq(receives_);
   for (ibv_cq* queue : {send_queue_, receive_queue_})
     if (queue != nullptr) library().destroy_cq(queue);
-  for (const auto& [key, region] : regions_) library().dereg_mr(region);
+  memory_.reset();
   if (stage_region_ != nullptr) library().dereg_mr(stage_region_);
   mail_.reset();
   if (domain_ != nullptr) library().dealloc_pd(domain_);
+}
+
+void Carrier::note_cache() noexcept {
+  const RegistrationCache::Counters& cache = memory_->counters();
+  counters_[kHits] = cache.hits;
+  counters_[kRegistrations] = cache.registrations;
+  counters_[kDropped] = cache.invalidations;
+  counters_[kEvicted] = cache.evictions;
+  counters_[kNotCached] = cache.not_cached + cache.refused;
+  counters_[kMostPinned] = cache.most_pinned_bytes;
 }
 
 /// Both completion queues have a place for every request of every wire: they are never overrun.
@@ -258,7 +279,10 @@ std::size_t Carrier::poll(std::span<WireEvent> out) noexcept {
   std::size_t n = 0;
   if (events_.any()) [[unlikely]]
     handle_device_events();
-  if (++polls_ % kLookAtSends == 0) reap_sends();
+  if (++polls_ % kLookAtSends == 0) {
+    reap_sends();
+    memory_->sweep();
+  }
   while (!failed_.empty() && n < out.size()) {
     Wire* wire = failed_.back();
     failed_.pop_back();
@@ -323,28 +347,6 @@ void Carrier::arm() noexcept {
   (void)ibv_req_notify_cq(send_queue_, 0);
   mail_->arm();
   reap_sends();
-}
-
-// Memory.
-
-std::uint32_t Carrier::register_memory(std::byte* address, std::size_t bytes) {
-  ibv_mr* region =
-      library().reg_mr(domain_, address, bytes,
-                       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
-  if (region == nullptr)
-    throw Error(errno, "cannot register a segment of " + std::to_string(bytes) +
-                           " bytes with the RDMA device: memory that peers reach is locked. Raise "
-                           "the limit: 'ulimit -l unlimited' before the job's start, or memlock in "
-                           "/etc/security/limits.conf");
-  regions_.emplace(region->rkey, region);
-  return region->rkey;
-}
-
-void Carrier::deregister(std::uint32_t key) noexcept {
-  const auto found = regions_.find(key);
-  if (found == regions_.end()) return;
-  library().dereg_mr(found->second);
-  regions_.erase(found);
 }
 
 // Letters.

@@ -12,6 +12,7 @@
 
 #include "runtime/job.hpp"
 #include "via/carrier.hpp"
+#include "via/verbs/src/bulk_memory.hpp"
 #include "via/verbs/src/device.hpp"
 #include "via/verbs/src/events.hpp"
 #include "via/verbs/src/mail.hpp"
@@ -21,11 +22,19 @@ namespace viaduct::via::verbs {
 
 /// Counters (VIADUCT_STATS=1), layer "wire".
 enum WireCounter : std::uint32_t {
-  kPosts,         // chains given to the device
-  kRequests,      // work requests in them
-  kSignalled,     // of those, signalled
-  kNotes,         // taken
-  kCopied,        // bytes of bulk data, through the staging buffer
+  kPosts,      // chains given to the device
+  kRequests,   // work requests in them
+  kSignalled,  // of those, signalled
+  kNotes,      // taken
+  kCopied,     // bytes of bulk data, through the staging buffer
+  kDirect,     // bytes of bulk data, from and to where they are
+  kRepeated,   // of those transfers, made again since memory was unmapped meanwhile
+  kHits,       // of the registration cache
+  kRegistrations,
+  kDropped,       // of them, since their memory was unmapped, moved or discarded
+  kEvicted,       // of them, for want of room
+  kNotCached,     // memory that cannot be
+  kMostPinned,    // bytes of the cache, at once
   kWireLetters,   // repeated
   kWireNotReady,  // messages that met no receive: of the whole device, since the start
   kReceivesLow,   // times that the shared receive queue ran low
@@ -44,8 +53,10 @@ class Carrier final : public via::Carrier {
   [[nodiscard]] std::size_t bytes_per_wire(std::uint32_t notes) const noexcept override;
   [[nodiscard]] std::size_t poll(std::span<WireEvent> out) noexcept override;
   void arm() noexcept override;
-  [[nodiscard]] std::uint32_t register_memory(std::byte* address, std::size_t bytes) override;
-  void deregister(std::uint32_t key) noexcept override;
+  [[nodiscard]] std::uint32_t register_memory(std::byte* address, std::size_t bytes) override {
+    return memory_->add_segment(address, bytes, job_.segment().contains(address, bytes));
+  }
+  void deregister(std::uint32_t key) noexcept override { memory_->remove_segment(key); }
   void send_letter(Rank to, std::span<const std::byte> letter) override;
   void progress(const LetterHandler& handler) override;
   [[nodiscard]] bool all_delivered() const noexcept override { return mail_->all_delivered(); }
@@ -66,6 +77,7 @@ class Carrier final : public via::Carrier {
   void remove(Wire& wire) noexcept;
   void make_room(ibv_cq*& queue, std::size_t entries);
   void reap_sends() noexcept;
+  void note_cache() noexcept;
   void note_failure(Wire& wire, ibv_wc_status status) noexcept;
   void give_receives() noexcept;
   // carrier_events.cpp
@@ -92,7 +104,7 @@ class Carrier final : public via::Carrier {
   std::vector<Wire*> by_id_;
   std::vector<Wire*> failed_;  // to be told of
   std::uint64_t polls_ = 0;
-  std::unordered_map<std::uint32_t, ibv_mr*> regions_;
+  std::unique_ptr<BulkMemory> memory_;
   std::unique_ptr<std::byte[]> stage_;
   ibv_mr* stage_region_ = nullptr;
   std::uint64_t not_ready_before_ = 0;

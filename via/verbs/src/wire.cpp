@@ -7,9 +7,11 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "runtime/error.hpp"
 #include "via/copy.hpp"
+#include "via/verbs/src/errors.hpp"
 #include "via/verbs/src/rdma_carrier.hpp"
 
 namespace viaduct::via::verbs {
@@ -25,10 +27,7 @@ Wire::Wire(Carrier& carrier, std::byte* block, std::size_t half_bytes, std::uint
   signal_every_ = std::max(1U, depth_ / 4);
   region_ = library().reg_mr(carrier.domain_, block, 2 * half_bytes,
                              IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-  if (region_ == nullptr)
-    throw Error(errno, "cannot register " + std::to_string(2 * half_bytes) +
-                           " bytes for a peer with the RDMA device (memory lock limit too small? "
-                           "'ulimit -l unlimited')");
+  if (region_ == nullptr) throw_registration(errno, "the rings of a peer", 2 * half_bytes);
   key_ = region_->rkey;
   try {
     carrier.add(*this);
@@ -156,10 +155,63 @@ bool Wire::wait_for_room() noexcept {
   return reap_until([&] { return pair_->has_room(1); });
 }
 
-/// Through the staging buffer, two pieces at a time: no memory of the program's is registered, so
-/// none need be when it is unmapped or used for something else.
 bool Wire::copy(std::byte* own, std::size_t bytes, std::uint64_t there, std::uint32_t key,
                 bool out) noexcept {
+  if (const BulkMemory::Place place = carrier_.memory_->find(own, bytes, out); place.found) {
+    const bool done = copy_direct(own, place.key, bytes, there, key, out);
+    carrier_.note_cache();
+    if (!done) return false;
+    if (carrier_.memory_->confirm(place)) return true;
+    ++carrier_.counters_[kRepeated];
+  }
+  return copy_staged(own, bytes, there, key, out);
+}
+
+/// Waits for room. False: the wire has failed.
+bool Wire::post_copy(const ibv_sge& own, std::uint64_t there, std::uint32_t key,
+                     bool out) noexcept {
+  if (!wait_for_room()) return false;
+  ibv_sge segment = own;
+  ibv_send_wr request;
+  request.wr_id = work_id(pair_->posted());
+  request.next = nullptr;
+  request.sg_list = &segment;
+  request.num_sge = 1;
+  request.opcode = out ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
+  request.send_flags = 0;
+  request.wr.rdma.remote_addr = there;
+  request.wr.rdma.rkey = key;
+  unsignalled_ = signal_every_;  // this one is signalled
+  send(request, request, 1);
+  return true;
+}
+
+/// From or to where the bytes are, two pieces at a time: enough for any link, and a device made of
+/// software loses packets of more.
+bool Wire::copy_direct(std::byte* own, std::uint32_t own_key, std::size_t bytes,
+                       std::uint64_t there, std::uint32_t key, bool out) noexcept {
+  constexpr std::size_t kPiece = Carrier::kStageBytes;
+  static_assert(Carrier::kStages == 2);
+  std::uint64_t last = 0, before = 0;  // numbers of the last posts
+  carrier_.counters_[kDirect] += bytes;
+  for (std::uint32_t i = 0; bytes != 0; ++i) {
+    if (i >= Carrier::kStages && !wait_for(before)) return false;
+    const std::size_t piece = std::min(bytes, kPiece);
+    before = std::exchange(last, pair_->posted());
+    if (!post_copy(
+            {reinterpret_cast<std::uint64_t>(own), static_cast<std::uint32_t>(piece), own_key},
+            there, key, out))
+      return false;
+    own += piece;
+    there += piece;
+    bytes -= piece;
+  }
+  return wait_for(last);
+}
+
+/// Through the staging buffer, two pieces at a time: for what is short, or cannot be registered.
+bool Wire::copy_staged(std::byte* own, std::size_t bytes, std::uint64_t there, std::uint32_t key,
+                       bool out) noexcept {
   constexpr std::size_t kPiece = Carrier::kStageBytes;
   struct Slot {
     std::byte* own = nullptr;
@@ -177,24 +229,14 @@ bool Wire::copy(std::byte* own, std::size_t bytes, std::uint64_t there, std::uin
   };
   for (std::uint32_t i = 0; bytes != 0; i = (i + 1) % Carrier::kStages) {
     if (!finish(i)) return false;
-    if (!wait_for_room()) return false;
     Slot& slot = slots[i];
     slot = {own, std::min(bytes, kPiece), pair_->posted()};
     std::byte* stage = carrier_.stage_.get() + i * kPiece;
     if (out) copy_bytes(stage, own, slot.bytes);
-    ibv_send_wr request;
-    ibv_sge segment{reinterpret_cast<std::uint64_t>(stage), static_cast<std::uint32_t>(slot.bytes),
-                    carrier_.stage_region_->lkey};
-    request.wr_id = work_id(pair_->posted());
-    request.next = nullptr;
-    request.sg_list = &segment;
-    request.num_sge = 1;
-    request.opcode = out ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
-    request.send_flags = 0;
-    request.wr.rdma.remote_addr = there;
-    request.wr.rdma.rkey = key;
-    unsignalled_ = signal_every_;  // this one is
-    send(request, request, 1);
+    if (!post_copy({reinterpret_cast<std::uint64_t>(stage), static_cast<std::uint32_t>(slot.bytes),
+                    carrier_.stage_region_->lkey},
+                   there, key, out))
+      return false;
     carrier_.counters_[kCopied] += slot.bytes;
     own += slot.bytes;
     there += slot.bytes;

@@ -59,6 +59,12 @@ class Wire final : public via::Wire {
   void send(ibv_send_wr& chain, ibv_send_wr& last, std::uint32_t count) noexcept;
   [[nodiscard]] bool copy(std::byte* own, std::size_t bytes, std::uint64_t there, std::uint32_t key,
                           bool out) noexcept;
+  [[nodiscard]] bool copy_direct(std::byte* own, std::uint32_t own_key, std::size_t bytes,
+                                 std::uint64_t there, std::uint32_t key, bool out) noexcept;
+  [[nodiscard]] bool copy_staged(std::byte* own, std::size_t bytes, std::uint64_t there,
+                                 std::uint32_t key, bool out) noexcept;
+  [[nodiscard]] bool post_copy(const ibv_sge& own, std::uint64_t there, std::uint32_t key,
+                               bool out) noexcept;
   template <typename Done>
   [[nodiscard]] bool reap_until(Done done) noexcept;
   [[nodiscard]] bool wait_for(std::uint64_t number) noexcept;

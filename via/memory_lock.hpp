@@ -1,0 +1,32 @@
+#pragma once
+/// @file
+/// The limit on locked memory (RLIMIT_MEMLOCK), which memory registered with an RDMA device counts
+/// against.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace viaduct::via {
+
+struct MemoryLock {
+  static constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
+  std::uint64_t limit_bytes = kUnlimited;  ///< of this process, if it is limited
+  std::uint64_t most_bytes = kUnlimited;   ///< that it may raise its limit to
+  std::uint64_t registered_bytes = 0;      ///< at present
+  bool exempt = false;                     ///< by CAP_IPC_LOCK
+  [[nodiscard]] bool limited() const noexcept { return !exempt && limit_bytes != kUnlimited; }
+};
+
+/// Looks. Throws nothing.
+[[nodiscard]] MemoryLock memory_lock();
+
+/// Why @p wanted bytes more were not registered, and what to do: a sentence for the end of an
+/// error.
+[[nodiscard]] std::string memory_lock_advice(const MemoryLock& lock, std::size_t wanted);
+
+/// What a registration cache may hold where nothing is said: half of the limit, the rest being for
+/// rings and segments; without a limit 1 GiB, or an eighth of the machine's memory if that is less.
+[[nodiscard]] std::size_t default_pinned_bytes(const MemoryLock& lock);
+
+}  // namespace viaduct::via

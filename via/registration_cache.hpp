@@ -1,0 +1,222 @@
+#pragma once
+/// @file
+/// Registered memory that stays registered: repeated transfers from and to the same pages cost one
+/// registration (docs/verbs.md).
+///
+/// What has been registered is deregistered when its pages are unmapped, moved or discarded, when
+/// room is wanted for others, or with the cache; never while a Pin holds it. Memory may be unmapped
+/// and mapped again at the same address, by whatever means and thread, without a word to the cache:
+/// what is then transferred is what is there. The kernel tells of such changes (userfaultfd); no
+/// function of the program's is replaced.
+///
+/// Only private anonymous memory is cached (heap, stacks, .bss, anonymous mmap). Other memory can
+/// lose its pages without notice, and so can all memory where userfaultfd is refused: get()
+/// registers it for one Pin.
+///
+/// The program's part: memory is not discarded (MADV_DONTNEED) nor unmapped by one thread while
+/// another asks for its registration. MADV_GUARD_INSTALL (Linux 6.13) tells nobody: memory that was
+/// a guard is not to be used for transfers again.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "via/nic.hpp"
+#include "via/types.hpp"
+
+namespace viaduct::via {
+
+class MappingMonitor;
+
+/// What registers for a cache.
+class Registrar {
+ public:
+  struct Region {
+    std::uint64_t cookie = 0;  ///< the registrar's own
+    std::uint32_t key = 0;
+    bool writable = false;  ///< by the local device
+  };
+  Registrar() = default;
+  virtual ~Registrar() = default;
+  Registrar(const Registrar&) = delete;
+  Registrar& operator=(const Registrar&) = delete;
+
+  /// @p writable: the local device is to write there, too; else it may not be allowed to.
+  /// Throws Error; with not_enough_memory when another registration has to go first.
+  [[nodiscard]] virtual Region enroll(std::byte* address, std::size_t bytes, Rights rights,
+                                      bool writable) = 0;
+  virtual void release(const Region& region) noexcept = 0;
+};
+
+/// One thread at a time, as its NIC's set-up.
+class RegistrationCache {
+ public:
+  struct Limits {
+    /// Bytes, in whole pages, that are registered at once; nothing exceeds it.
+    std::size_t pinned_bytes = 0;
+    std::size_t regions = 1024;
+  };
+  /// Since the start, apart from the last two.
+  struct Counters {
+    std::uint64_t hits = 0;
+    std::uint64_t registrations = 0;
+    std::uint64_t evictions = 0;      ///< for want of room
+    std::uint64_t invalidations = 0;  ///< their pages have changed
+    std::uint64_t not_cached = 0;     ///< the memory is of a kind that cannot be, or nothing can
+    std::uint64_t refused = 0;        ///< by the limits or the registrar
+    std::uint64_t pinned_bytes = 0;   ///< now
+    std::uint64_t most_pinned_bytes = 0;  ///< at once
+  };
+
+ private:
+  struct Entry {
+    std::uintptr_t begin = 0, end = 0;
+    std::uint64_t used = 0;
+    std::uint32_t pins = 0;
+    Rights rights = Rights::none;
+    bool writable = false;
+    bool retired = false;  // released with its last pin
+    Registrar::Region region;
+    [[nodiscard]] bool suits(const Entry& want) const noexcept {
+      return includes(rights, want.rights) && (writable || !want.writable);
+    }
+  };
+
+ public:
+  /// Keeps a region registered. Movable; ends before its cache. Empty if there is none.
+  class Pin {
+   public:
+    Pin() = default;
+    Pin(Pin&& other) noexcept { swap(other); }
+    Pin& operator=(Pin&& other) noexcept {
+      swap(other);
+      return *this;
+    }
+    ~Pin() {
+      if (entry_ != nullptr && --entry_->pins == 0 && entry_->retired) cache_->release(*entry_);
+    }
+    explicit operator bool() const noexcept { return entry_ != nullptr; }
+    /// For descriptors; what peers need for RDMA.
+    [[nodiscard]] MemoryHandle handle() const noexcept {
+      return static_cast<MemoryHandle>(entry_->region.key);
+    }
+    [[nodiscard]] std::uint32_t key() const noexcept { return entry_->region.key; }
+
+   private:
+    friend class RegistrationCache;
+    Pin(RegistrationCache& cache, Entry& entry) noexcept : cache_(&cache), entry_(&entry) {
+      ++entry.pins;
+    }
+    void swap(Pin& other) noexcept {
+      std::swap(cache_, other.cache_);
+      std::swap(entry_, other.entry_);
+    }
+    RegistrationCache* cache_ = nullptr;
+    Entry* entry_ = nullptr;
+  };
+
+  /// Registers with @p nic under @p tag, both of which outlive the cache.  Throws Error.
+  RegistrationCache(Nic& nic, ProtectionTag tag, const Limits& limits);
+  RegistrationCache(std::unique_ptr<Registrar> registrar, const Limits& limits);
+  ~RegistrationCache();
+  RegistrationCache(const RegistrationCache&) = delete;
+  RegistrationCache& operator=(const RegistrationCache&) = delete;
+
+  /// get: a region of @p bytes at @p address, for transfers that begin from now on until the Pin
+  /// ends.  Of const memory the local device only reads: it may be read-only, and @p rights may be
+  /// rdma_read at most. Whole pages are registered: a peer with the handle reaches all of them.
+  ///
+  /// Blocks      for a registration, unless it is cached; while memory is being unmapped, for its
+  ///             end, which is soon.
+  /// Cost        cached: a system call that does nothing, and a search among the regions.
+  /// Errors      throws Error: what the NIC says, or that the limit of pinned bytes is less than
+  ///             what is in use with what is wanted.
+  [[nodiscard]] Pin get(std::byte* address, std::size_t bytes, Rights rights = Rights::none) {
+    return exact(address, bytes, rights, true);
+  }
+  [[nodiscard]] Pin get(const std::byte* address, std::size_t bytes, Rights rights = Rights::none) {
+    return exact(const_cast<std::byte*>(address), bytes, rights, false);
+  }
+
+  /// get_early: get() without its system call, for transfers that a second one may follow. It sees
+  /// changes of memory by calls that have returned. Of pages that another thread's munmap() has
+  /// just given up, and this thread been given by the kernel, it may answer the old ones: then
+  /// confirm() says so, which is to be asked while or after the transfer is under way. Of a
+  /// transfer out of such a region repeat all; a transfer into it has reached nobody.
+  ///
+  /// Empty: the memory cannot be cached, or registered.
+  /// Cost        cached: a load, and a search among the regions; no system call, lock or
+  /// allocation.
+  [[nodiscard]] Pin get_early(std::byte* address, std::size_t bytes,
+                              Rights rights = Rights::none) noexcept {
+    return early(address, bytes, rights, true);
+  }
+  [[nodiscard]] Pin get_early(const std::byte* address, std::size_t bytes,
+                              Rights rights = Rights::none) noexcept {
+    return early(const_cast<std::byte*>(address), bytes, rights, false);
+  }
+  /// get_early() of what is cached already: registers nothing.
+  [[nodiscard]] Pin get_cached(const std::byte* address, std::size_t bytes, Rights rights,
+                               bool writable) noexcept;
+  /// Whether @p pin is of the pages that were there when it was asked for. May say no too often.
+  [[nodiscard]] bool confirm(const Pin& pin) noexcept;
+
+  /// Releases what has changed, so that the memory is free for others. get() does so, too.
+  /// Cost: a load, when nothing has.
+  void sweep() noexcept {
+    if (changes_->load(std::memory_order_acquire) != seen_) drain();
+  }
+
+  /// Whether anything is cached here, and if not, why, with the remedy.
+  [[nodiscard]] bool caches() const noexcept;
+  [[nodiscard]] const std::string& problem() const noexcept;
+  [[nodiscard]] const Limits& limits() const noexcept { return limits_; }
+  [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
+
+  /// problem() of a cache that were made now, "" if it caches.
+  [[nodiscard]] static std::string probe();
+
+ private:
+  [[nodiscard]] Pin exact(std::byte* address, std::size_t bytes, Rights rights, bool writable);
+  [[nodiscard]] Pin early(std::byte* address, std::size_t bytes, Rights rights,
+                          bool writable) noexcept;
+  [[nodiscard]] Pin early_miss(const Entry& want) noexcept;
+  [[nodiscard]] Entry wanted(const std::byte* address, std::size_t bytes, Rights rights,
+                             bool writable) const noexcept;
+  [[nodiscard]] Entry* find(std::uintptr_t begin, std::uintptr_t end) noexcept;
+  [[nodiscard]] Pin hit(Entry& entry) noexcept {
+    entry.used = ++clock_;
+    ++counters_.hits;
+    return Pin(*this, entry);
+  }
+  [[nodiscard]] Entry& add(const Entry& want);
+  [[nodiscard]] Entry& insert(const Entry& want);
+  [[nodiscard]] Entry& add_for_once(const Entry& want);
+  [[nodiscard]] std::unique_ptr<Entry> enroll(const Entry& want);
+  void make_room(std::size_t bytes);
+  [[nodiscard]] bool evict();
+  void retire(std::size_t at) noexcept;
+  void release(Entry& entry) noexcept;
+  void drain() noexcept;
+
+  std::shared_ptr<MappingMonitor> monitor_;
+  const std::atomic<std::uint64_t>* changes_;  // the monitor's state
+  std::uint64_t seen_ = 0;                     // of it
+  std::uintptr_t page_mask_;
+  std::uint64_t clock_ = 0;
+  // What the registrar has no room for is not tried each time.
+  std::size_t too_large_ = ~std::size_t{0};
+  std::uint64_t not_tried_ = 0;
+  // None lies within another: sorted by begin, and so by end.
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::vector<std::unique_ptr<Entry>> retired_;
+  std::unique_ptr<Registrar> registrar_;
+  Limits limits_;
+  Counters counters_;
+};
+
+}  // namespace viaduct::via

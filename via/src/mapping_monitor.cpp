@@ -1,0 +1,327 @@
+#include "via/src/mapping_monitor.hpp"
+
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
+#ifndef UFFD_USER_MODE_ONLY
+#define UFFD_USER_MODE_ONLY 1
+#endif
+#ifndef UFFD_FEATURE_WP_HUGETLBFS_SHMEM
+#define UFFD_FEATURE_WP_HUGETLBFS_SHMEM (1 << 12)
+#endif
+
+namespace viaduct::via {
+
+namespace {
+
+/// The address space is one for the process, and so is what watches it.
+std::mutex shared_mutex;
+std::weak_ptr<MappingMonitor> shared_monitor;
+/// A forked child has its parent's descriptor, which would keep the parent's memory watched when
+/// nobody in the parent reads any more.
+std::atomic<int> descriptor_of_parent{-1};
+
+void close_in_child() noexcept {
+  const int fd = descriptor_of_parent.exchange(-1);
+  if (fd >= 0) ::close(fd);
+}
+
+struct Mapping {
+  PageRange range;
+  bool anonymous = false;  // and private
+};
+
+/// The mappings that touch @p range, in order, from /proc/self/maps.
+std::vector<Mapping> mappings_at(PageRange range) {
+  std::vector<Mapping> found;
+  FILE* const file = std::fopen("/proc/self/maps", "re");
+  if (file == nullptr) return found;
+  char* line = nullptr;
+  std::size_t room = 0;
+  while (::getline(&line, &room, file) > 0) {
+    PageRange at;
+    char rights[5] = {};
+    std::uint64_t inode = 0;
+    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*x %*x:%*x %" SCNu64, &at.begin, &at.end,
+                    rights, &inode) != 4)
+      continue;
+    if (at.begin >= range.end) break;
+    if (at.end > range.begin) found.push_back({at, rights[3] == 'p' && inode == 0});
+  }
+  std::free(line);
+  std::fclose(file);
+  return found;
+}
+
+}  // namespace
+
+std::shared_ptr<MappingMonitor> MappingMonitor::shared() {
+  const std::lock_guard lock(shared_mutex);
+  auto monitor = shared_monitor.lock();
+  if (monitor == nullptr || monitor->owner_ != ::getpid()) {
+    monitor = std::shared_ptr<MappingMonitor>(new MappingMonitor);
+    shared_monitor = monitor;
+  }
+  return monitor;
+}
+
+MappingMonitor::MappingMonitor()
+    : owner_(::getpid()), ring_(std::make_unique<std::array<Change, kRing>>()) {
+  open();
+  if (problem_.empty()) check();
+}
+
+void MappingMonitor::open() {
+  const auto fail = [this](const char* what, const char* remedy) {
+    problem_ = std::string(what) + ": " + std::strerror(errno) + " (" + remedy + ")";
+  };
+  fd_ = static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY));
+  if (fd_ < 0)
+    return fail("userfaultfd is refused",
+                "it needs Linux 5.19; in a container a seccomp profile that allows userfaultfd, "
+                "for example --security-opt seccomp=unconfined");
+  constexpr std::uint64_t kEvents =
+      UFFD_FEATURE_EVENT_UNMAP | UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE;
+  uffdio_api api{};
+  api.api = UFFD_API;
+  // The last is not used: kernels that have it count the changes under way one by one (quiet()).
+  api.features = kEvents | UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_WP_HUGETLBFS_SHMEM;
+  if (::ioctl(fd_, UFFDIO_API, &api) != 0)
+    return fail("userfaultfd tells of no changes here", "it needs Linux 5.19 on x86-64 or arm64");
+  stop_ = ::eventfd(0, EFD_CLOEXEC);
+  if (stop_ < 0) return fail("eventfd", "raise 'ulimit -n'");
+  static const int registered = ::pthread_atfork(nullptr, nullptr, close_in_child);
+  (void)registered;
+  descriptor_of_parent = fd_;
+}
+
+void MappingMonitor::start() {
+  // No signal of the program's is handled by the reading thread.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread_ = std::thread([this] { run(); });
+    ::pthread_setname_np(thread_.native_handle(), "viaduct-maps");
+  } catch (const std::system_error& e) {
+    problem_ = std::string("no thread can be started to watch memory: ") + e.what() +
+               " (raise 'ulimit -u')";
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+/// Unmaps a page: whether the kernel tells of it, and meanwhile that something is under way. All
+/// else stands on this.
+void MappingMonitor::check() {
+  const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* const page =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const auto begin = reinterpret_cast<std::uintptr_t>(page);
+  if (page == MAP_FAILED || !enroll({begin, begin + bytes})) {
+    problem_ = std::string("userfaultfd watches no memory: ") + std::strerror(errno) +
+               " (it needs Linux 5.19 on x86-64 or arm64)";
+    if (page != MAP_FAILED) ::munmap(page, bytes);
+    return;
+  }
+  try {
+    std::thread unmapper([page, bytes] { ::munmap(page, bytes); });
+    pollfd wait{fd_, POLLIN, 0};
+    constexpr int kLimitMs = 5000;
+    const bool told = ::poll(&wait, 1, kLimitMs) == 1 && !quiet();
+    while (take()) {
+    }
+    unmapper.join();
+    while (take()) {
+    }
+    PageRange seen;
+    if (told && state_.load() == 2 && read(0, seen) && seen.begin == begin) return start();
+    problem_ = "userfaultfd does not tell of unmapped memory (it needs Linux 5.19)";
+  } catch (const std::system_error& e) {
+    problem_ = std::string("no thread can be started to watch memory: ") + e.what() +
+               " (raise 'ulimit -u')";
+    (void)::close(fd_);  // nobody reads
+    fd_ = -1;
+  }
+}
+
+MappingMonitor::~MappingMonitor() {
+  if (owner_ != ::getpid()) {  // a forked child's copy: there is no thread here
+    if (thread_.joinable()) thread_.detach();
+    if (stop_ >= 0) ::close(stop_);
+    return;
+  }
+  // Whatever else may hold the descriptor: nobody waits for the reading thread any more.
+  for (const PageRange& range : watched_) {
+    uffdio_range all{range.begin, range.end - range.begin};
+    (void)::ioctl(fd_, UFFDIO_UNREGISTER, &all);
+  }
+  int expected = fd_;
+  (void)descriptor_of_parent.compare_exchange_strong(expected, -1);
+  if (thread_.joinable()) {
+    const std::uint64_t one = 1;
+    (void)!::write(stop_, &one, sizeof one);
+    thread_.join();
+  }
+  for (const int fd : {fd_, stop_})
+    if (fd >= 0) ::close(fd);
+}
+
+// The reading thread: no lock, no allocation.
+
+void MappingMonitor::run() noexcept {
+  for (;;) {
+    pollfd wait[2] = {{fd_, POLLIN, 0}, {stop_, POLLIN, 0}};
+    if (::poll(wait, 2, -1) < 0 && errno != EINTR) return;
+    if (wait[1].revents != 0) return;
+    while (wait[0].revents != 0 && take()) {
+    }
+  }
+}
+
+/// Takes some events. False: there was none.
+bool MappingMonitor::take() noexcept {
+  uffd_msg messages[kBatch];
+  std::uint64_t state = state_.load(std::memory_order_relaxed);
+  state_.store(state + 1);
+  const ssize_t got = ::read(fd_, messages, sizeof messages);
+  const std::size_t count = got > 0 ? static_cast<std::size_t>(got) / sizeof messages[0] : 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const uffd_msg& message = messages[i];
+    PageRange range;
+    if (message.event == UFFD_EVENT_UNMAP || message.event == UFFD_EVENT_REMOVE)
+      range = {message.arg.remove.start, message.arg.remove.end};
+    else if (message.event == UFFD_EVENT_REMAP)
+      range = {message.arg.remap.from, message.arg.remap.from + message.arg.remap.len};
+    else
+      continue;
+    // What a reader of this place reads before or after the odd state it looks for afterwards.
+    Change& place = (*ring_)[state / 2 % kRing];
+    place.begin.store(range.begin, std::memory_order_release);
+    place.end.store(range.end, std::memory_order_release);
+    state += 2;
+  }
+  state_.store(state);
+  state_.notify_all();
+  return count != 0;
+}
+
+bool MappingMonitor::read(std::uint64_t number, PageRange& out) const noexcept {
+  const Change& place = (*ring_)[number % kRing];
+  out = {place.begin.load(std::memory_order_acquire), place.end.load(std::memory_order_acquire)};
+  // The reading thread may be a batch ahead of what it has announced.
+  return state_.load() / 2 + kBatch <= number + kRing;
+}
+
+std::uint64_t MappingMonitor::settled() const noexcept {
+  for (;;) {
+    const std::uint64_t state = state_.load();
+    if ((state & 1) == 0) return state;
+    state_.wait(state);
+  }
+}
+
+/// The kernel counts changes that have begun and whose event has not been read, and refuses to
+/// work on pages meanwhile, before it looks at which pages: none here.
+bool MappingMonitor::quiet() const noexcept {
+  uffdio_writeprotect nothing{};
+  return ::ioctl(fd_, UFFDIO_WRITEPROTECT, &nothing) == 0 || errno != EAGAIN;
+}
+
+// What is watched.
+
+bool MappingMonitor::enroll(PageRange mapping) noexcept {
+  uffdio_register wanted{};
+  wanted.range = {mapping.begin, mapping.end - mapping.begin};
+  wanted.mode = UFFDIO_REGISTER_MODE_WP;
+  return ::ioctl(fd_, UFFDIO_REGISTER, &wanted) == 0;
+}
+
+bool MappingMonitor::is_watched(PageRange range) const noexcept {
+  const auto after = std::upper_bound(
+      watched_.begin(), watched_.end(), range.begin,
+      [](std::uintptr_t at, const PageRange& watched) { return at < watched.begin; });
+  // Neighbours have been joined.
+  return after != watched_.begin() && std::prev(after)->end >= range.end;
+}
+
+void MappingMonitor::forget(PageRange range) {
+  std::vector<PageRange> rest;
+  for (const PageRange& watched : watched_) {
+    if (watched.end <= range.begin || watched.begin >= range.end) {
+      rest.push_back(watched);
+      continue;
+    }
+    if (watched.begin < range.begin) rest.push_back({watched.begin, range.begin});
+    if (watched.end > range.end) rest.push_back({range.end, watched.end});
+  }
+  watched_.swap(rest);
+}
+
+void MappingMonitor::set_watched(PageRange range) {
+  forget(range);
+  const auto at =
+      std::lower_bound(watched_.begin(), watched_.end(), range,
+                       [](const PageRange& a, const PageRange& b) { return a.begin < b.begin; });
+  auto here = watched_.insert(at, range);
+  if (const auto next = std::next(here); next != watched_.end() && next->begin == here->end) {
+    here->end = next->end;
+    here = std::prev(watched_.erase(next));
+  }
+  if (here != watched_.begin() && std::prev(here)->end == here->begin) {
+    std::prev(here)->end = here->end;
+    watched_.erase(here);
+  }
+}
+
+/// Discarded pages stay watched in the kernel, and moved ones are watched where they are now: to
+/// take either for unwatched costs a call.
+void MappingMonitor::forget_changed() {
+  const std::uint64_t now = settled();
+  if (now == watched_at_) return;
+  if (!changes(watched_at_, now, [this](PageRange range) { forget(range); })) watched_.clear();
+  watched_at_ = now;
+}
+
+bool MappingMonitor::watch(PageRange range) {
+  if (!works()) return false;
+  const std::lock_guard lock(mutex_);
+  forget_changed();
+  if (is_watched(range)) return true;
+  const bool refused = refused_.begin <= range.begin && range.end <= refused_.end;
+  if (refused && ++refusals_ % kRetry != 0) return false;
+  std::uintptr_t reached = range.begin;
+  for (const Mapping& mapping : mappings_at(range)) {
+    if (mapping.range.begin > reached) return false;  // a hole
+    if (!mapping.anonymous || !enroll(mapping.range)) {
+      refused_ = mapping.range;
+      refusals_ = 0;
+      return false;
+    }
+    // Pages that were unmapped before the kernel watched them and mapped since are not watched:
+    // then this is not one mapping any more.
+    const auto now = mappings_at(mapping.range);
+    if (now.size() == 1 && now[0].range.begin <= mapping.range.begin &&
+        now[0].range.end >= mapping.range.end)
+      set_watched(mapping.range);
+    reached = mapping.range.end;
+  }
+  return reached >= range.end;
+}
+
+}  // namespace viaduct::via

@@ -1,0 +1,106 @@
+#include "via/verbs/src/bulk_memory.hpp"
+
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "runtime/error.hpp"
+#include "via/memory_lock.hpp"
+#include "via/verbs/src/errors.hpp"
+#include "via/verbs/src/library.hpp"
+
+namespace viaduct::via::verbs {
+
+namespace {
+
+/// Registers for the local device alone.
+class DomainRegistrar final : public Registrar {
+ public:
+  explicit DomainRegistrar(ibv_pd* domain) : domain_(domain) {}
+
+  /// To write there is asked for in any case, since most memory may be written and is written
+  /// later.
+  [[nodiscard]] Region enroll(std::byte* address, std::size_t bytes, Rights,
+                              bool writable) override {
+    bool granted = true;
+    ibv_mr* region = library().reg_mr(domain_, address, bytes, IBV_ACCESS_LOCAL_WRITE);
+    if (region == nullptr && !writable && errno != ENOMEM) {
+      granted = false;
+      region = library().reg_mr(domain_, address, bytes, 0);
+    }
+    if (region == nullptr) throw_registration(errno, "memory of a bulk transfer", bytes);
+    return {reinterpret_cast<std::uint64_t>(region), region->lkey, granted};
+  }
+  void release(const Region& region) noexcept override {
+    library().dereg_mr(reinterpret_cast<ibv_mr*>(region.cookie));
+  }
+
+ private:
+  ibv_pd* domain_;
+};
+
+RegistrationCache::Limits limits_of(const Settings& settings) {
+  RegistrationCache::Limits limits;
+  limits.pinned_bytes = settings.pinned_bytes == config::kAuto
+                            ? default_pinned_bytes(memory_lock())
+                            : static_cast<std::size_t>(settings.pinned_bytes);
+  return limits;
+}
+
+}  // namespace
+
+BulkMemory::BulkMemory(ibv_pd* domain, const Settings& settings)
+    : domain_(domain),
+      cached_from_(static_cast<std::size_t>(settings.cache_from)),
+      cache_(std::make_unique<DomainRegistrar>(domain), limits_of(settings)) {}
+
+BulkMemory::~BulkMemory() {
+  for (const auto& [key, region] : segments_) library().dereg_mr(region);
+}
+
+std::uint32_t BulkMemory::add_segment(std::byte* address, std::size_t bytes, bool lasting) {
+  ibv_mr* region =
+      library().reg_mr(domain_, address, bytes,
+                       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+  if (region == nullptr) throw_registration(errno, "a segment", bytes);
+  segments_.emplace(region->rkey, region);
+  if (lasting) lasting_.push_back(region);
+  return region->rkey;
+}
+
+void BulkMemory::remove_segment(std::uint32_t key) noexcept {
+  const auto found = segments_.find(key);
+  if (found == segments_.end()) return;
+  std::erase(lasting_, found->second);
+  library().dereg_mr(found->second);
+  segments_.erase(found);
+}
+
+bool BulkMemory::asked_before(const std::byte* address) noexcept {
+  constexpr unsigned kPageShift = 12;
+  const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(address) >> kPageShift;
+  return std::exchange(asked_[page % kRemembered], page) == page;
+}
+
+BulkMemory::Place BulkMemory::find(std::byte* address, std::size_t bytes, bool out) noexcept {
+  Place place;
+  if (bytes < cached_from_) return place;
+  for (const ibv_mr* region : lasting_) {
+    const auto at = static_cast<std::size_t>(address - static_cast<std::byte*>(region->addr));
+    if (at > region->length || bytes > region->length - at) continue;
+    place.key = region->lkey;
+    place.found = true;
+    return place;
+  }
+  place.pin = cache_.get_cached(address, bytes, Rights::none, !out);
+  if (!place.pin && asked_before(address)) {
+    const std::byte* const source = address;
+    place.pin = out ? cache_.get_early(source, bytes) : cache_.get_early(address, bytes);
+  }
+  place.found = static_cast<bool>(place.pin);
+  if (place.found) place.key = place.pin.key();
+  return place;
+}
+
+}  // namespace viaduct::via::verbs
