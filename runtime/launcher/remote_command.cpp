@@ -28,7 +28,7 @@ bool take_quoted(std::string_view& rest, char quote, std::string& word) {
       return true;
     }
     const bool escaped = quote == '"' && rest[i] == '\\' && i + 1 < rest.size() &&
-                         (rest[i + 1] == '"' || rest[i + 1] == '\\');
+                         std::string_view("\"\\$`").find(rest[i + 1]) != std::string_view::npos;
     if (escaped) ++i;
     word += rest[i];
   }

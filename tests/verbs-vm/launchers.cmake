@@ -11,16 +11,16 @@ viaduct_add_program(two_hosts SOURCES two_hosts.cpp)
 set(two_hosts_results "${CMAKE_CURRENT_BINARY_DIR}/two-hosts-results")
 viaduct_add_script_test(
   NAME verbs.two_hosts
-  LABELS verbs long
+  LABELS verbs
   TIMEOUT 600
   PROCESSORS 2
-  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_two_hosts.sh ${VIADUCT_VERBS_VM} 280 ${two_hosts_results}
+  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_two_hosts.sh ${VIADUCT_VERBS_VM} 500 ${two_hosts_results}
           $<TARGET_FILE:viaduct-run> $<TARGET_FILE:two_hosts>)
 set_tests_properties(verbs.two_hosts PROPERTIES FIXTURES_SETUP verbs_two_hosts)
 foreach(name exchange exchange_rendezvous killed vanished)
   viaduct_add_script_test(
     NAME verbs.two_hosts_${name}
-    LABELS verbs long
+    LABELS verbs
     TIMEOUT 30
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/result.sh ${two_hosts_results} ${name})
   set_tests_properties(verbs.two_hosts_${name} PROPERTIES FIXTURES_REQUIRED verbs_two_hosts)

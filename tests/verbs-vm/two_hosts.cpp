@@ -313,11 +313,16 @@ void part(Rank& rank, const std::string& file, const char* command) {
   all.insert(all.end(), away.begin(), away.end());
   rank.talk(all);
   rank.barrier("all have talked");
+  // Nothing else comes back from beyond the wire.
+  if (std::freopen((file + ".err." + std::to_string(rank.me())).c_str(), "w", stderr) == nullptr)
+    g_wrong = true;
   if (rank.me() == 0) expect(std::system(command) == 0, "the command works");
   std::ofstream lines(file + "." + std::to_string(rank.me()));
   // Both hosts know only when nothing comes any more.
-  for (const std::uint32_t peer : away)
+  for (const std::uint32_t peer : away) {
+    lines << "asks for rank " << peer << std::endl;
     lines << "lost " << peer << " after " << rank.lose(peer) << " ms" << std::endl;
+  }
   rank.talk(here);
   rank.end_with(here);
   lines << (g_wrong ? "something went wrong" : "talks to the others") << std::endl;

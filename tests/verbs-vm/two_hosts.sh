@@ -93,10 +93,11 @@ killed() {
 vanished() {
   local rank file=$VM_SHARED/vanish.lines
   local part="touch $VM_SHARED/part; while [ -e $VM_SHARED/part ]; do sleep 0.1; done; $cut_wire"
+  export VIADUCT_HANG_REPORT=4s
   expect 125 "the other host vanishes" "${on_both[@]}" --keep-going "$two_hosts" vanish "$file" "$part"
   lines 1 "host vm1: .*; ranks 2 to 3 are lost"
   for rank in 0 1 2 3; do
-    cat "$file.$rank"
+    cat "$file.$rank" "$file.err.$rank"
     [ "$(grep -c 'lost [0-3] after' "$file.$rank")" = 2 ] || fail "rank $rank does not know all that it has lost"
     grep -q 'talks to the others' "$file.$rank" || fail "rank $rank is not well"
   done

@@ -94,10 +94,16 @@ int spread(Job& job, char**) {
   return 0;
 }
 
-/// Waits until somebody is lost, and says who.
-int await_loss(Job& job, char**) {
+/// Waits until so many are lost (one, if it is not said), and says who.
+int await_loss(Job& job, char** argv) {
+  const std::uint32_t wanted = static_cast<std::uint32_t>(argv[3] != nullptr ? number(argv, 3) : 1);
+  const auto lost = [&] {
+    std::uint32_t sum = 0;
+    for (std::uint32_t i = 0; i < job.size(); ++i) sum += job.is_lost(Rank{i}) ? 1U : 0U;
+    return sum;
+  };
   say("ready");
-  sleep_until(job, [&] { return job.life_epoch() != 0; });
+  sleep_until(job, [&] { return lost() >= wanted; });
   for (std::uint32_t i = 0; i < job.size(); ++i) {
     if (job.is_lost(Rank{i})) say("lost " + std::to_string(i));
   }
