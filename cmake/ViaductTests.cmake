@@ -27,6 +27,7 @@ set(VIADUCT_SKIP_CODE 77)
 
 # The environment of every test. Sanitizers stop at the first report, with an exit code of their own.
 set(VIADUCT_TEST_ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1" "ASAN_OPTIONS=exitcode=99"
+                             "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/leaks.supp:print_suppressions=0"
                              "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:exitcode=99")
 
 function(_viaduct_time_limit variable seconds)

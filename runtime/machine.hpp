@@ -13,6 +13,8 @@ struct MachineLimits {
       0;  ///< what a control group's quota is worth, rounded up; 0: there is none
   std::uint64_t free_memory_bytes = 0;  ///< that may still be taken
   std::string memory_source;            ///< the file that says so; empty: no limit was found
+  std::uint64_t free_processes = 0;     ///< that a control group lets be started still
+  std::string process_source;           ///< the file that says so; empty: no limit was found
 };
 
 /// Reads them anew; @p system_root stands before /proc and /sys: "" but in tests.  Call from any

@@ -13,6 +13,7 @@ namespace viaduct::splitc {
 struct Settings {
   std::string path;                ///< auto, direct, rdma, message
   std::string heap;                ///< shared, private
+  bool apart = false;              ///< as if no two processes could share memory
   std::int64_t vis = 0;            ///< VIs to one peer: 1, or 2 with bulk on one of its own
   std::int64_t slots = 0;          ///< of the ring to one peer, per direction
   std::int64_t credits = 0;        ///< k: requests to one peer that may be outstanding

@@ -2,6 +2,7 @@
 /// @file
 /// Which provider carries what goes between two ranks.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,16 +12,28 @@ class Job;
 
 namespace viaduct::via {
 
+namespace shm {
+class Nic;
+}
+
 struct Choice {
   std::string provider;  ///< empty: none that this build and machine have
   std::string why;       ///< a sentence without its full stop
 };
 
-/// @p same_host: Job::same_host() of the two. @p forced: VIADUCT_PROVIDER, or "".  Cost: for ranks
+/// @p same_host: Job::same_host() of the two. @p forced: VIADUCT_PROVIDER, or "". @p sender: the
+/// rank that sends, since ranks may take devices in turn.  Cost: for ranks
 /// of different hosts, a look at the machine's devices.
-[[nodiscard]] Choice choose_provider(bool same_host, std::string_view forced = {});
+[[nodiscard]] Choice choose_provider(bool same_host, std::string_view forced = {},
+                                     std::uint32_t sender = 0);
 
 /// Throws Error, naming the provider that is missing, unless all ranks of @p job are on one host.
 void require_one_host(const Job& job);
+
+/// Gives @p nic a carrier to the ranks that it does not reach by shared memory: those of other
+/// hosts, or, with VIADUCT_PROVIDER=verbs, all others. Nothing to do where there are none.
+/// Collective; before the NIC's first connection.  Throws Error: the provider is missing, or
+/// VIADUCT_PROVIDER names one that inline VIs do not run on.
+void carry_where_needed(Job& job, shm::Nic& nic);
 
 }  // namespace viaduct::via

@@ -1,7 +1,6 @@
 #include "am/context.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -10,7 +9,6 @@
 #include "am/endpoint.hpp"
 #include "runtime/error.hpp"
 #include "via/choice.hpp"
-#include "via/verbs/provider.hpp"
 
 namespace viaduct::am {
 
@@ -24,37 +22,6 @@ constexpr CounterName kCounterNames[kCounterCount] = {
     {"get", "bytes"},
 };
 constexpr std::string_view kBootstrapKey = "am.settings";
-
-/// What VIADUCT_PROVIDER asks for: shm or verbs (perhaps with a device) between all ranks, or
-/// nothing.
-struct Wish {
-  bool shm = false;
-  bool verbs = false;
-  std::string_view device;
-};
-Wish wished_provider() {
-  const char* const text = std::getenv("VIADUCT_PROVIDER");
-  const std::string_view name = text == nullptr ? std::string_view{} : text;
-  constexpr std::string_view kVerbs = "verbs";
-  if (name.empty()) return {};
-  if (name == "shm") return {true, false, {}};
-  if (name == kVerbs) return {false, true, {}};
-  if (name.starts_with(kVerbs) && name[kVerbs.size()] == ':')
-    return {false, true, name.substr(kVerbs.size() + 1)};
-  throw Error(std::errc::no_such_device,
-              "VIADUCT_PROVIDER=" + std::string(name) +
-                  ": Active Messages run on the providers shm and verbs: set it to one of them, or "
-                  "leave it unset");
-}
-
-/// Ranks of one host share memory, others talk over verbs; if it is asked for, all do.
-void give_carrier(Job& job, via::shm::Nic& nic) {
-  const Wish wish = wished_provider();
-  if (wish.shm) via::require_one_host(job);
-  if (!wish.verbs && job.hosts() == 1) return;
-  nic.carry(via::verbs::open_carrier(job, wish.device),
-            [&](Rank rank) { return wish.verbs ? rank != job.rank() : !job.same_host(rank); });
-}
 
 /// Rings are laid out by their sender and read by their receiver: the settings must be the same
 /// everywhere.
@@ -78,7 +45,7 @@ void compare_settings(Job& job, const Settings& mine) {
 Context::Context(Job& job) : job_(job), settings_(load_settings()), typed_(agree_on_handlers(job)) {
   compare_settings(job, settings_);
   nic_ = std::make_unique<via::shm::Nic>(job);
-  give_carrier(job, *nic_);
+  via::carry_where_needed(job, *nic_);
   nic_->on_incoming_peer(
       [this](Rank from, std::uint64_t discriminator) { incoming(from, discriminator); });
   nic_->on_error([this](const via::AsyncError& error) { failed(error); });

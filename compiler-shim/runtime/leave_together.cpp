@@ -14,6 +14,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
+#include "splitc/detail/machine.hpp"
 
 namespace viaduct::shim {
 namespace {
@@ -30,6 +31,7 @@ struct Meeting {
   std::vector<Line*> partner;  // in round r the line of the process 2^r further on
   std::uint64_t number = 0;
   std::uint32_t spins = 0;
+  splitc::detail::Machine* machine = nullptr;  // some processes share no memory: the job's barrier
 };
 Meeting meeting;
 
@@ -67,18 +69,37 @@ class Patience {
                   fmt::format("{}: process {} is lost (it was killed, or has left)", operation, p));
 }
 
+/// What this process has sent for the call before may still have to be posted.
+void meet_at_job(const char* operation) {
+  const std::uint32_t ticket = meeting.job->barrier_arrive();
+  Status status = Status::retry;
+  for (Patience patience; (status = meeting.job->barrier_done(ticket)) == Status::retry;) {
+    meeting.machine->carry_on();
+    patience.wait();
+  }
+  if (status == Status::ok) return;
+  check_lost(operation);
+  throw Error(std::errc::connection_reset,
+              fmt::format("{}: a process has left the job", operation));
+}
+
 }  // namespace
 
 void prepare_to_leave_together(Job& job) {
   meeting = {};
   meeting.job = &job;
   if (job.size() == 1) return;
+  meeting.spins = job.wait_policy().spin_ticks != 0 ? 2000 : 1;
+  splitc::detail::Machine& machine = splitc::detail::machine("splitc_main");
+  if (machine.any_apart()) {
+    meeting.machine = &machine;
+    return;
+  }
   std::uint32_t rounds = 0;
   while ((1U << rounds) < job.size()) ++rounds;
   const std::uint64_t place = job.segment().allocate(rounds * sizeof(Line), alignof(Line));
   meeting.mine = reinterpret_cast<Line*>(job.segment().base() + place);
   for (std::uint32_t r = 0; r < rounds; ++r) new (meeting.mine + r) Line{};
-  meeting.spins = job.wait_policy().spin_ticks != 0 ? 2000 : 1;
 
   job.bootstrap().put(kKey, std::as_bytes(std::span(&place, 1)));
   job.bootstrap().fence();
@@ -92,6 +113,7 @@ void prepare_to_leave_together(Job& job) {
 }
 
 void leave_together(const char* operation) {
+  if (meeting.machine != nullptr) return meet_at_job(operation);
   if (meeting.partner.empty()) return;
   const std::uint64_t number = ++meeting.number;
   for (std::size_t r = 0; r < meeting.partner.size(); ++r) {

@@ -18,7 +18,8 @@ void prepare_to_leave_together(Job& job);
 ///
 /// Blocks      until all have ended the call before; polls nothing, so nothing is delivered.
 /// Errors      throws Error naming @p operation when a process is lost.
-/// Cost        log2(PROCS) rounds of one line each.
+/// Cost        log2(PROCS) rounds of one line each; where processes share no memory, the job's
+///             barrier.
 void leave_together(const char* operation);
 
 }  // namespace viaduct::shim

@@ -12,13 +12,13 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <sstream>
 
 #include "runtime/config.hpp"
 #include "runtime/error.hpp"
 #include "runtime/launcher/agent.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/processes.hpp"
+#include "runtime/launcher/remote_command.hpp"
 #include "runtime/launcher/spawn.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/src/address.hpp"
@@ -28,6 +28,8 @@ namespace viaduct::launcher {
 namespace {
 
 constexpr auto kAfterCommand = std::chrono::seconds(2);
+constexpr auto kAfterTheEnd = std::chrono::milliseconds(500);
+constexpr int kAskMs = 100;  // where pidfds are refused
 
 std::string own_program() {
   std::array<char, PATH_MAX> path{};
@@ -46,11 +48,6 @@ std::string quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return result + "'";
-}
-
-void replace_all(std::string& text, const std::string& what, const std::string& with) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size())
-    text.replace(at, what.size(), with);
 }
 
 /// The user's settings, for the ranks of other hosts. What viaduct-run sets itself is not among
@@ -77,6 +74,16 @@ Descriptor open_child_events() {
   return events;
 }
 
+/// As far as it goes: a host takes up to four. Answers the limits as they were.
+rlimit raise_descriptor_limit() noexcept {
+  rlimit before{};
+  if (::getrlimit(RLIMIT_NOFILE, &before) != 0) return {RLIM_INFINITY, RLIM_INFINITY};
+  rlimit raised = before;
+  raised.rlim_cur = raised.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &raised);
+  return before;
+}
+
 std::string describe_end(int wait_status) {
   return WIFSIGNALED(wait_status) ? fmt::format("was killed by signal {}", WTERMSIG(wait_status))
                                   : fmt::format("ended with code {}", WEXITSTATUS(wait_status));
@@ -84,29 +91,11 @@ std::string describe_end(int wait_status) {
 
 }  // namespace
 
-std::vector<std::string> remote_words(const std::string& command_template, const std::string& host,
-                                      const std::string& command) {
-  std::vector<std::string> words;
-  std::istringstream stream(command_template);
-  for (std::string word; stream >> word;) words.push_back(word);
-  const auto names = [&words](const char* what) {
-    return std::any_of(words.begin(), words.end(), [what](const std::string& word) {
-      return word.find(what) != std::string::npos;
-    });
-  };
-  if (!names("{host}") && !names("{command}"))
-    words.insert(words.end(), {std::string("{host}"), std::string("{command}")});
-  for (std::string& word : words) {
-    replace_all(word, "{host}", host);
-    replace_all(word, "{command}", command);
-  }
-  return words;
-}
-
 HostsLauncher::HostsLauncher(const Options& options, const KeeperLink& keeper)
     : options_(options),
       keeper_(keeper),
       secret_(new_secret()),
+      descriptor_limit_(raise_descriptor_limit()),
       child_events_(open_child_events()),
       settled_(options.ranks, false) {
   RuntimeSettings settings;
@@ -132,7 +121,7 @@ int HostsLauncher::run() {
 void HostsLauncher::start_agents() {
   const int listener = listen_anywhere(false);
   const std::uint16_t port = port_of(listener);
-  server_ = std::make_unique<LinkServer>(listener, secret_, *this);
+  server_ = std::make_unique<LinkServer>(listener, secret_, *this, hosts_.size());
   std::string addresses;
   for (const std::string& each : own_addresses(port, false))
     addresses += (addresses.empty() ? "" : ",") + each;
@@ -140,14 +129,18 @@ void HostsLauncher::start_agents() {
     addresses = to_string(Address{options_.address, std::to_string(port)});
   join_until_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(join_limit_);
   try {
-    for (std::uint32_t i = 0; i < hosts_.size(); ++i) start_agent(i, addresses);
+    Descriptor input = start_agent(0, addresses);
+    for (std::uint32_t i = 1; i < hosts_.size(); ++i) start_agent(i, addresses).reset();
+    labels_.start();
+    pump_stdin(std::move(input));
   } catch (const Error& problem) {
     fail(kExitLauncher, problem.what());
     end_all(true);
   }
 }
 
-void HostsLauncher::start_agent(std::uint32_t number, const std::string& addresses) {
+/// Answers the writing end of the remote command's standard input.
+Descriptor HostsLauncher::start_agent(std::uint32_t number, const std::string& addresses) {
   Host& host = hosts_[number];
   const auto limit = std::chrono::ceil<std::chrono::milliseconds>(join_limit_);
   const std::string command = fmt::format("exec {} {} {} {} {}", quoted(own_program()), kAgentFlag,
@@ -163,12 +156,18 @@ void HostsLauncher::start_agent(std::uint32_t number, const std::string& address
   plan.in = reading.get();
   plan.own_session = true;
   plan.signal_mask = keeper_.signal_mask;
-  ::getrlimit(RLIMIT_NOFILE, &plan.descriptor_limit);
+  plan.descriptor_limit = descriptor_limit_;
+  Labels::Ends output;
+  if (options_.label) {  // what comes has its labels already
+    output = labels_.add("");
+    plan.out = output.out.get();
+    plan.err = output.err.get();
+  }
   host.pid = spawn(plan);
   const std::string line = secret_ + "\n";
-  if (::write(writing.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-    return;  // it has ended already, which is noticed by itself
-  if (number == 0) pump_stdin(std::move(writing));
+  // When it has ended already this fails, and is noticed by itself.
+  static_cast<void>(!::write(writing.get(), line.data(), line.size()));
+  return writing;
 }
 
 /// Standard input goes to rank 0, by a thread: both ends may make it wait.
@@ -239,7 +238,6 @@ void HostsLauncher::loop() {
 }
 
 int HostsLauncher::patience_ms() const {
-  constexpr int kAskMs = 100;  // where pidfds are refused
   auto wait = std::chrono::milliseconds(keeper_.keeper_pidfd < 0 ? kAskMs : 3'600'000);
   const auto now = Clock::now();
   const auto until = [&](const std::optional<Clock::time_point>& limit) {
@@ -324,6 +322,10 @@ void HostsLauncher::on_signals() {
 }
 
 void HostsLauncher::obey(const ForwardedSignal& signal) {
+  if (all_done()) {  // the rest of the output is not wanted any more
+    if (signal.number == SIGINT || signal.number == SIGTERM) interrupts_ = 2;
+    return;
+  }
   if (signal.number == SIGUSR1) return broadcast({link::Kind::report});
   const bool before = !begun_ && (signal.number == SIGINT || signal.number == SIGTERM);
   if (before || (signal.number == SIGINT && ++interrupts_ > 1)) {
@@ -333,21 +335,33 @@ void HostsLauncher::obey(const ForwardedSignal& signal) {
   broadcast({link::Kind::signal, 0, static_cast<std::uint32_t>(signal.number)});
 }
 
-/// The remote commands end with their agents; what does not is killed.
+/// Whether a remote command that is still running may have output that its agent has handed to it.
+bool HostsLauncher::output_to_come() const {
+  return std::any_of(hosts_.begin(), hosts_.end(),
+                     [](const Host& host) { return host.pid != 0 && host.said_so; });
+}
+
+/// The remote commands end with their agents, when the output has been taken from them, however
+/// slow its reader is; after a failure they have a limit. What goes on then is killed.
 void HostsLauncher::finish() {
-  server_->flush_until(Clock::now() + std::chrono::milliseconds(200));
-  const auto limit = Clock::now() + std::chrono::milliseconds(500);
-  const auto running = [this] {
-    return std::any_of(hosts_.begin(), hosts_.end(),
-                       [](const Host& host) { return host.pid != 0; });
-  };
-  while (running() && Clock::now() < limit) {
-    pollfd children{child_events_.get(), POLLIN, 0};
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(limit - Clock::now());
-    ::poll(&children, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+  const auto soon = Clock::now() + kAfterTheEnd;
+  server_->flush_until(soon);
+  const auto limit = !ending_ ? std::optional<Clock::time_point>() : std::max(*last_moment_, soon);
+  while (output_to_come() && interrupts_ < 2 && !(limit && Clock::now() >= *limit)) {
+    if (time_limit_ && Clock::now() >= *time_limit_) {
+      fail(kExitTimeLimit, "the time limit has passed while the output was written");
+      break;
+    }
+    std::array<pollfd, 3> fds{{{child_events_.get(), POLLIN, 0},
+                               {keeper_.signals, POLLIN, 0},
+                               {keeper_.keeper_pidfd, POLLIN, 0}}};
+    ::poll(fds.data(), fds.size(), kAskMs);
+    if (fds[2].revents != 0 || ::getppid() != keeper_.keeper) break;
+    if (fds[1].revents != 0) on_signals();
     reap();
   }
   static_cast<void>(kill_descendants({}));
+  labels_.finish();
 }
 
 }  // namespace viaduct::launcher

@@ -3,6 +3,7 @@
 /// viaduct-run --hosts: starts an agent on each host, is the hub between them, and decides when the
 /// job has failed. It starts no rank itself.
 
+#include <sys/resource.h>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -13,6 +14,7 @@
 
 #include "runtime/launcher/descriptor.hpp"
 #include "runtime/launcher/keeper.hpp"
+#include "runtime/launcher/labels.hpp"
 #include "runtime/launcher/launcher.hpp"
 #include "runtime/launcher/options.hpp"
 #include "runtime/src/link_server.hpp"
@@ -34,13 +36,14 @@ class HostsLauncher final : public LinkServer::Owner {
     std::string command;  // for messages
     pid_t pid = 0;        // of the remote command; 0 when it has ended
     std::optional<Id> link;
-    bool done = false;  // nothing of the job is left there, as far as can be known
+    bool done = false;     // nothing of the job is left there, as far as can be known
+    bool said_so = false;  // and its output is complete, on its way here
     std::optional<Clock::time_point> give_up;  // its command has ended, its agent has not said so
   };
 
   // hosts.cpp
   void start_agents();
-  void start_agent(std::uint32_t number, const std::string& addresses);
+  [[nodiscard]] Descriptor start_agent(std::uint32_t number, const std::string& addresses);
   void pump_stdin(Descriptor to);
   void begin();
   void loop();
@@ -49,6 +52,7 @@ class HostsLauncher final : public LinkServer::Owner {
   void reap();
   void on_signals();
   void obey(const ForwardedSignal& signal);
+  [[nodiscard]] bool output_to_come() const;
   void finish();
 
   // hub.cpp
@@ -70,7 +74,9 @@ class HostsLauncher final : public LinkServer::Owner {
   KeeperLink keeper_;
   std::string secret_;
   std::chrono::nanoseconds join_limit_{};
+  rlimit descriptor_limit_{};
   Descriptor child_events_;
+  Labels labels_;  // keeps the hosts' lines whole
   std::unique_ptr<LinkServer> server_;
   std::vector<Host> hosts_;
   std::vector<bool> settled_;  // ranks that have ended, one way or the other
@@ -83,11 +89,5 @@ class HostsLauncher final : public LinkServer::Owner {
   std::optional<Clock::time_point> time_limit_;
   std::optional<Clock::time_point> last_moment_;  // for agents that end the rest
 };
-
-/// The words of @p command_template, with {host} and {command} replaced; both stand at the end when
-/// neither is in it.
-[[nodiscard]] std::vector<std::string> remote_words(const std::string& command_template,
-                                                    const std::string& host,
-                                                    const std::string& command);
 
 }  // namespace viaduct::launcher

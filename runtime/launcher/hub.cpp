@@ -56,6 +56,7 @@ void HostsLauncher::received(Id id, link::Frame&& frame) {
     take_failure(frame);
   } else if (frame.kind == link::Kind::done) {
     host->done = true;
+    host->said_so = true;
     host->give_up.reset();
   }
 }

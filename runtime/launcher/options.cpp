@@ -8,6 +8,7 @@
 
 #include "runtime/config.hpp"
 #include "runtime/launcher/exit_codes.hpp"
+#include "runtime/launcher/remote_command.hpp"
 #include "runtime/version.hpp"
 
 namespace viaduct::launcher {
@@ -23,9 +24,12 @@ std::string known_providers() {
     known += (known.empty() ? "" : ", ") + std::string(provider);
   return known;
 }
+/// Behind a colon may stand a device.
 std::string check_provider(const std::string& name) {
   const auto all = config::providers();
-  if (std::find(all.begin(), all.end(), name) != all.end()) return {};
+  const std::size_t colon = name.find(':');
+  const bool takes_it = colon == std::string::npos || name.rfind("verbs:", 0) == 0;
+  if (takes_it && std::find(all.begin(), all.end(), name.substr(0, colon)) != all.end()) return {};
   return "there is no provider \"" + name + "\"; this build has: " + known_providers();
 }
 
@@ -102,11 +106,14 @@ void describe(CLI::App& app, Options& options, std::string& mode) {
 
 /// The shares of the hosts, which must fit what else was said. Answers a complaint or nothing.
 std::string settle_hosts(const CLI::App& app, Options& options, const std::string& hosts) {
-  if (hosts.empty()) {
+  if (app.count("--hosts") == 0) {
     const bool in_vain = app.count("--remote-command") + app.count("--address") != 0;
     return in_vain ? "--remote-command and --address are for --hosts" : "";
   }
   if (options.threads) return "--mode threads is for one process, and --hosts starts several";
+  const auto words = split_words(options.remote_command);
+  if (!words) return "--remote-command: a quote is not closed: " + options.remote_command;
+  if (words->empty() || words->front().empty()) return "--remote-command names no command";
   std::string problem;
   options.hosts = place_ranks(hosts, app.count("--ranks") != 0 ? options.ranks : 0, problem);
   if (!problem.empty()) return problem;
@@ -121,6 +128,19 @@ std::uint32_t number_behind(const std::string& text, std::size_t colon) {
   return read.ec == std::errc{} && read.ptr == end && number <= kMaxRanks ? number : 0;
 }
 
+/// Where the colon before the number of ranks is. Those of an address of IPv6 are in brackets.
+std::size_t end_of_host(const std::string& word) {
+  const bool bracketed = !word.empty() && word.front() == '[';
+  return word.find(':', bracketed ? std::min(word.find(']'), word.size()) : 0);
+}
+
+/// ssh takes such an address as it is.
+std::string without_brackets(const std::string& host) {
+  return host.size() > 2 && host.front() == '[' && host.back() == ']'
+             ? host.substr(1, host.size() - 2)
+             : host;
+}
+
 }  // namespace
 
 std::vector<Options::Share> place_ranks(const std::string& list, std::uint32_t ranks,
@@ -130,13 +150,13 @@ std::vector<Options::Share> place_ranks(const std::string& list, std::uint32_t r
   std::size_t numbered = 0;
   std::uint32_t sum = 0;
   for (std::string word; std::getline(words, word, ',');) {
-    const std::size_t colon = word.find(':');
-    Options::Share share{word.substr(0, colon), 0, 0};
+    const std::size_t colon = end_of_host(word);
+    Options::Share share{without_brackets(word.substr(0, colon)), 0, 0};
     if (colon != std::string::npos) {
       share.ranks = number_behind(word, colon);
       ++numbered;
     }
-    if (share.host.empty() || share.host.front() == '-' ||
+    if (share.host.empty() || share.host.front() == '-' || share.host.front() == '[' ||
         (colon != std::string::npos && share.ranks == 0)) {
       problem = "--hosts: \"" + word + "\" is not HOST or HOST:RANKS";
       return {};
@@ -144,7 +164,9 @@ std::vector<Options::Share> place_ranks(const std::string& list, std::uint32_t r
     sum += share.ranks;
     shares.push_back(share);
   }
-  if (shares.empty() || (numbered != 0 && numbered != shares.size())) {
+  if (shares.empty()) {
+    problem = "--hosts: \"" + list + "\" is not HOST or HOST:RANKS";
+  } else if (numbered != 0 && numbered != shares.size()) {
     problem = "--hosts: give all hosts a number of ranks behind a colon, or none";
   } else if (numbered != 0 && ranks != 0 && ranks != sum) {
     problem = "--hosts gives places for " + std::to_string(sum) + " ranks, -n says " +

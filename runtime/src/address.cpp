@@ -50,12 +50,27 @@ int open_listener(const addrinfo& at) {
   const int fd = ::socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
   const int yes = 1;
+  const int no = 0;
   ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  // "::" takes IPv4's connections as well, whatever the system's default.
+  if (at.ai_family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
   if (::bind(fd, at.ai_addr, at.ai_addrlen) == 0 && ::listen(fd, kBacklog) == 0) return fd;
   const int problem = errno;
   ::close(fd);
   errno = problem;
   return -1;
+}
+
+/// A port that nobody listens at may be the one that the system has given to this very socket,
+/// which is then connected to itself.
+bool is_connected_to_itself(int fd) noexcept {
+  sockaddr_storage own{};
+  sockaddr_storage peer{};
+  socklen_t own_bytes = sizeof own;
+  socklen_t peer_bytes = sizeof peer;
+  return ::getsockname(fd, reinterpret_cast<sockaddr*>(&own), &own_bytes) == 0 &&
+         ::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &peer_bytes) == 0 &&
+         own_bytes == peer_bytes && std::memcmp(&own, &peer, own_bytes) == 0;
 }
 
 /// Connected, or -1 with errno.
@@ -73,10 +88,28 @@ int try_connect(const addrinfo& to, Clock::time_point limit) {
     else if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &problem, &bytes) != 0)
       problem = errno;
   }
+  if (problem == 0 && is_connected_to_itself(fd)) problem = ECONNREFUSED;
   if (problem == 0) return fd;
   ::close(fd);
   errno = problem;
   return -1;
+}
+
+bool is_loopback(const sockaddr& address) noexcept {
+  constexpr std::uint32_t kNet = 127;
+  if (address.sa_family == AF_INET)
+    return ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr) >> 24 == kNet;
+  return address.sa_family == AF_INET6 &&
+         IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr);
+}
+
+/// Many a machine gives its own name an address of the loopback (127.0.1.1 on Debian), while the
+/// name leads other hosts to its real ones.
+bool is_own_name_on_loopback(const Address& address, const addrinfo& found) {
+  in6_addr number{};
+  const bool numeric = ::inet_pton(AF_INET, address.host.c_str(), &number) == 1 ||
+                       ::inet_pton(AF_INET6, address.host.c_str(), &number) == 1;
+  return !numeric && address.host != "localhost" && is_loopback(*found.ai_addr);
 }
 
 std::string number_of(const sockaddr& address) {
@@ -141,7 +174,8 @@ std::vector<Address> parse_addresses(std::string_view list) {
 }
 
 int listen_at(const Address& address) {
-  const AddressList found = resolve(address, true);
+  AddressList found = resolve(address, true);
+  if (is_own_name_on_loopback(address, *found)) found = resolve({"::", address.port}, true);
   int problem = EADDRNOTAVAIL;
   for (const addrinfo* each = found.get(); each != nullptr; each = each->ai_next) {
     const int fd = open_listener(*each);

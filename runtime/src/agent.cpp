@@ -1,6 +1,7 @@
 #include "runtime/src/agent.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -48,8 +49,17 @@ int local_socket(int flags) {
   return fd;
 }
 
+/// Each rank of the job may be a connection, and each of the host a few.
+void take_all_descriptors() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 [[noreturn]] void be_agent(AgentPlan&& plan) {
   try {
+    take_all_descriptors();
     detach("viaduct-agent", {plan.listener, plan.hub.fd(), plan.local, plan.founder_pidfd});
     AgentProcess agent(std::move(plan));
     agent.run();

@@ -12,6 +12,7 @@ namespace viaduct {
 namespace {
 
 constexpr std::size_t kJobIdBytes = 8;
+constexpr auto kLastWords = std::chrono::seconds(2);  // for those who are just coming
 
 std::string new_job_id() {
   std::array<std::byte, kJobIdBytes> bytes{};
@@ -69,6 +70,7 @@ void AgentProcess::begin_if_all_here() {
 }
 
 void AgentProcess::received(Id id, link::Frame&& frame) {
+  if (frame.kind == link::Kind::ready) rank_links_.erase(id);  // it is with its agent now
   const auto agent = agent_links_.find(id);
   const bool fits = agent != agent_links_.end() && link::is_event(frame.kind) &&
                     frame.rank < plan_.size && plan_.hosts[frame.rank] == agent->second;
@@ -82,6 +84,8 @@ void AgentProcess::ended(Id id, const std::string& /*complaint*/) {
     if (stage_ < Stage::begun) {
       assembly_.lose(number);
       fail(assembly_.failure());
+    } else if (stage_ == Stage::begun) {  // on its way to its agent, to whom nothing tells of it
+      broadcast(loss_of(Rank{number}, RankState::left, 0, 0));
     }
     return;
   }
@@ -97,7 +101,7 @@ void AgentProcess::ended(Id id, const std::string& /*complaint*/) {
 }
 
 void AgentProcess::check_limit() {
-  if (stage_ >= Stage::begun) return;
+  if (stage_ >= Stage::begun) return;  // or there will be no job
   if (!assembly_.failure().empty()) return fail(assembly_.failure());
   if (Clock::now() < limit_) return;
   const double seconds = std::chrono::duration<double>(plan_.limit).count();
@@ -110,6 +114,8 @@ void AgentProcess::check_limit() {
 
 void AgentProcess::fail(const std::string& sentence) {
   stage_ = Stage::failed;
+  assembly_.give_up(sentence);
+  limit_ = Clock::now() + kLastWords;
   link::Frame frame{link::Kind::failed};
   frame.key = sentence;
   for (const auto& [id, rank] : rank_links_) server_->send(id, frame);

@@ -43,7 +43,8 @@ int open_pidfd(pid_t pid) noexcept { return static_cast<int>(::syscall(SYS_pidfd
 AgentProcess::AgentProcess(AgentPlan plan)
     : plan_(std::move(plan)), limit_(Clock::now() + plan_.limit), assembly_(plan_.size) {
   if (plan_.listener >= 0)
-    server_ = std::make_unique<LinkServer>(std::exchange(plan_.listener, -1), plan_.secret, *this);
+    server_ = std::make_unique<LinkServer>(std::exchange(plan_.listener, -1), plan_.secret, *this,
+                                           std::size_t{plan_.size} * 2);
   else
     open_host(plan_.hosts, plan_.here);
 }
@@ -84,11 +85,16 @@ void AgentProcess::run() {
 }
 
 bool AgentProcess::finished() const {
-  if (stage_ == Stage::failed) return true;
-  // An end counts when it has come back from the hub: then all know of it.
+  if (stage_ == Stage::failed) {  // rank 0, at least, comes to hear why
+    const bool told = assembly_.has_come(0) && server_->strangers() == 0;
+    return told || Clock::now() >= limit_;
+  }
+  // An end counts when it has come back from the hub: then all know of it. The hub knows of some
+  // that have never come here.
   const auto settled = [this](const Local& local) {
     const RankState state = host_->state_of(local.rank);
-    return local.ended && state != RankState::starting && state != RankState::running;
+    return (local.ended || !local.joined) && state != RankState::starting &&
+           state != RankState::running;
   };
   const bool all_ended = host_ && std::all_of(locals_.begin(), locals_.end(), settled);
   return all_ended && (!server_ || agent_links_.empty());
@@ -96,7 +102,7 @@ bool AgentProcess::finished() const {
 
 int AgentProcess::patience_ms() const {
   std::optional<Clock::time_point> until = join_limit_;
-  if (server_ && stage_ < Stage::begun) until = until ? std::min(*until, limit_) : limit_;
+  if (server_ && stage_ != Stage::begun) until = until ? std::min(*until, limit_) : limit_;
   if (!until) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
@@ -189,7 +195,7 @@ bool AgentProcess::let_join(int socket, Rank rank) {
   const auto local = std::find_if(locals_.begin(), locals_.end(), [rank](const Local& each) {
     return each.rank == rank && !each.joined && !each.ended;
   });
-  if (local == locals_.end()) return false;
+  if (local == locals_.end() || host_->state_of(rank) != RankState::starting) return false;
   const auto answer = wire::encode({wire::Kind::descriptor, index(rank)});
   if (wire::send(socket, answer, host_->page_fd(), MSG_DONTWAIT) != 0) return false;
   local->joined = true;

@@ -31,8 +31,9 @@ std::string Assembly::name_of(std::uint32_t rank) const {
 std::string Assembly::admit(const handshake::Caller& caller) {
   const std::string host = handshake::text_of(caller.host_name);
   const std::string who = fmt::format("rank {} (pid {} on {})", caller.rank, caller.pid, host);
+  if (!failure_.empty()) return failure_;
   if (caller.size != ranks_.size()) {
-    if (failure_.empty() && !complete())
+    if (!complete())
       failure_ = fmt::format(
           "{} says that the job has {} rank{}, rank 0 says {}: give all the same VIADUCT_SIZE", who,
           caller.size, plural(caller.size), ranks_.size());

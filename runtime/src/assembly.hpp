@@ -17,7 +17,7 @@ class Assembly {
  public:
   explicit Assembly(std::uint32_t size) : ranks_(size) {}
 
-  /// Lets a rank in, or says why not (not empty).
+  /// Lets a rank in, or says why not (not empty): when the job has failed, how.
   [[nodiscard]] std::string admit(const handshake::Caller& caller);
   /// A rank that had come has ended.
   void lose(std::uint32_t rank);
@@ -26,6 +26,11 @@ class Assembly {
   [[nodiscard]] bool complete() const noexcept { return come_ == ranks_.size(); }
   /// Why there can be no job any more, if so.
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
+  /// Another reason that there can be no job.
+  void give_up(const std::string& sentence) {
+    if (failure_.empty()) failure_ = sentence;
+  }
+  [[nodiscard]] bool has_come(std::uint32_t rank) const { return ranks_[rank].come; }
   /// Who has not come after @p seconds.
   [[nodiscard]] std::string missing(double seconds) const;
 

@@ -92,7 +92,7 @@ Verdict Greeting::verdict(Answer answer, std::string_view sentence) const {
   Verdict verdict{};
   verdict.mark = kMark;
   verdict.answer = answer;
-  verdict.sentence = fixed_text<240>(sentence);
+  verdict.sentence = fixed_text<sizeof verdict.sentence>(sentence);
   // Without proof where the caller has given none: it would only help to guess.
   if (answer != Answer::wrong_secret)
     verdict.proof = prove(secret_, "verdict", hello_.nonce, caller_nonce_, said_in(verdict));

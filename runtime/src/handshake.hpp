@@ -60,10 +60,10 @@ struct Verdict {
   Mark mark;
   Answer answer;
   std::uint32_t reserved;
-  std::array<char, 240> sentence;
+  std::array<char, 496> sentence;
   Digest proof;
 };
-static_assert(sizeof(Verdict) == 288);
+static_assert(sizeof(Verdict) == 544);
 
 /// The hub's side, one step at a time.
 class Greeting {

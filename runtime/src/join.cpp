@@ -49,7 +49,10 @@ class Joining {
     read_table(table);
     if (is_lowest_here() && here_ != hosts_.front()) start_host_agent();
     static_cast<void>(next(Kind::ready));
-    return enter();
+    const Launch launch = enter();
+    hub_.send({Kind::ready});  // whose end this connection's is from here on
+    hub_.flush_until(Clock::now() + kGreeting);
+    return launch;
   }
 
  private:

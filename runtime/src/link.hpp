@@ -29,7 +29,7 @@ enum class Kind : std::uint16_t {
   last_event = finalized,
   // Joining, hub to rank.
   table = 32,  // value: for each rank its host's number
-  ready,       // all agents are there
+  ready,       // all agents are there; from a rank: it is with its agent
   failed,      // key: why there will be no job
   // viaduct-run to its agents, and back.
   start = 64,  // value: what to start

@@ -15,12 +15,16 @@ namespace viaduct {
 namespace {
 
 constexpr LinkServer::Id kListener = 0;
-constexpr std::size_t kMostStrangers = 256;  // connections that have proved nothing yet
+constexpr std::size_t kSpareStrangers = 256;  // connections that are not of this job
+constexpr int kComersInOneTurn = 64;          // the others get their turn as well
 
 }  // namespace
 
-LinkServer::LinkServer(int listener, std::string secret, Owner& owner)
-    : listener_(listener), secret_(std::move(secret)), owner_(owner) {
+LinkServer::LinkServer(int listener, std::string secret, Owner& owner, std::size_t expected)
+    : listener_(listener),
+      secret_(std::move(secret)),
+      owner_(owner),
+      most_strangers_(expected + kSpareStrangers) {
   epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
   epoll_event event{};
   event.events = EPOLLIN;
@@ -57,23 +61,28 @@ void LinkServer::turn() {
 }
 
 std::size_t LinkServer::strangers() const noexcept {
-  return static_cast<std::size_t>(
-      std::count_if(connections_.begin(), connections_.end(),
-                    [](const auto& each) { return each.second.greeting != nullptr; }));
+  return static_cast<std::size_t>(std::count_if(
+      connections_.begin(), connections_.end(),
+      [](const auto& each) { return each.second.greeting != nullptr && !each.second.closed; }));
+}
+
+void LinkServer::drop_oldest_stranger() {
+  const auto oldest = std::find_if(connections_.begin(), connections_.end(), [](const auto& each) {
+    return each.second.greeting != nullptr && !each.second.closed;
+  });
+  if (oldest != connections_.end()) close(oldest->first);
 }
 
 void LinkServer::accept_all() {
-  while (true) {
+  for (int come = 0; come < kComersInOneTurn; ++come) {
     const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0 && errno == EINTR) continue;
+    const int problem = fd < 0 ? errno : 0;
+    if (problem == EINTR) continue;
+    const bool full = problem == EMFILE || problem == ENFILE;
+    if (full || strangers() >= most_strangers_) drop_oldest_stranger();  // it has had its time
+    if (full) continue;
     if (fd < 0) return;
     prepare_connection(fd);
-    if (strangers() >= kMostStrangers) {  // the oldest has had its time
-      const auto oldest = std::find_if(
-          connections_.begin(), connections_.end(),
-          [](const auto& each) { return each.second.greeting != nullptr && !each.second.closed; });
-      if (oldest != connections_.end()) close(oldest->first);
-    }
     Connection connection;
     connection.fd = fd;
     connection.greeting = std::make_unique<handshake::Greeting>(secret_);
@@ -120,10 +129,11 @@ void LinkServer::judge(Id id, Connection& connection) {
   const bool sent = ::send(connection.fd, bytes.data(), bytes.size(),
                            MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(bytes.size());
   if (!proved) owner_.wrong_secret();
-  if (answer != Answer::welcome || !sent) return close(id);
+  if (answer != Answer::welcome) return close(id);
   connection.link = link::Link(std::exchange(connection.fd, -1), connection.greeting->keys());
   connection.greeting.reset();
   owner_.joined(id, connection.hello.caller);
+  if (!sent) connection.link.close();  // it has gone already, and its owner hears of it
   serve(id, connection);
 }
 

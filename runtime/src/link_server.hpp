@@ -32,8 +32,9 @@ class LinkServer {
     virtual void wrong_secret() = 0;
   };
 
-  /// Takes over @p listener.  Throws Error.
-  LinkServer(int listener, std::string secret, Owner& owner);
+  /// Takes over @p listener. @p expected: how many may come at once; many more that have proved
+  /// nothing yet are not kept.  Throws Error.
+  LinkServer(int listener, std::string secret, Owner& owner, std::size_t expected);
   ~LinkServer();
   LinkServer(const LinkServer&) = delete;
   LinkServer& operator=(const LinkServer&) = delete;
@@ -47,6 +48,8 @@ class LinkServer {
   /// No ended() follows.
   void close(Id id);
   [[nodiscard]] bool is_open(Id id) const;
+  /// Connections that have proved nothing yet.
+  [[nodiscard]] std::size_t strangers() const noexcept;
   /// Gives all that is queued until @p limit to leave.
   void flush_until(link::Clock::time_point limit);
 
@@ -66,12 +69,13 @@ class LinkServer {
   void serve(Id id, Connection& connection);
   void watch_room(Id id, Connection& connection);
   void drop_closed();
-  [[nodiscard]] std::size_t strangers() const noexcept;
+  void drop_oldest_stranger();
 
   int listener_;
   int epoll_ = -1;
   std::string secret_;
   Owner& owner_;
+  std::size_t most_strangers_;
   Id last_id_ = 0;
   std::map<Id, Connection> connections_;
 };

@@ -3,7 +3,9 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <pmix.h>
+#include <unistd.h>
 #include <condition_variable>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -44,6 +46,13 @@ void take_answer(pmix_status_t status, pmix_value_t* value, void* data) {
   answer.came.notify_all();
 }
 
+/// The launcher's server is gone, and with it whoever would end this rank: it ends as it would have
+/// been ended. Called by the library's own thread.
+void on_lost_server(std::size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, std::size_t,
+                    pmix_info_t*, std::size_t, pmix_event_notification_cbfunc_fn_t, void*) {
+  ::kill(::getpid(), SIGKILL);
+}
+
 }  // namespace
 
 struct Pmix::Library {
@@ -55,6 +64,7 @@ struct Pmix::Library {
   decltype(&PMIx_Put) put;
   decltype(&PMIx_Commit) commit;
   decltype(&PMIx_Error_string) error_string;
+  decltype(&PMIx_Register_event_handler) register_event_handler;
 
   Library() : handle(::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL)) {
     if (handle == nullptr)
@@ -70,6 +80,7 @@ struct Pmix::Library {
     find(put, "PMIx_Put");
     find(commit, "PMIx_Commit");
     find(error_string, "PMIx_Error_string");
+    find(register_event_handler, "PMIx_Register_event_handler");
   }
 
   template <class Function>
@@ -102,6 +113,10 @@ Pmix::Pmix() : library_(std::make_unique<Library>()) {
   rank_ = self.rank;
   size_ = ask_number(PMIX_JOB_SIZE);
   local_size_ = ask_number(PMIX_LOCAL_SIZE);
+  pmix_status_t lost = PMIX_ERR_LOST_CONNECTION;
+  // Where it is refused the launcher's end goes unnoticed, as it does without Viaduct.
+  static_cast<void>(
+      library_->register_event_handler(&lost, 1, nullptr, 0, on_lost_server, nullptr, nullptr));
 }
 
 Pmix::~Pmix() = default;  // the library stays: its thread runs until the process ends

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "runtime/job_page.hpp"
@@ -47,6 +48,18 @@ struct CallRecord {
   std::atomic<const char*> file;
   std::atomic<int> line;
 };
+
+/// The same on its way: who waits tells a process that cannot see its records.
+struct AwaitedCall {
+  std::uint64_t mark;
+  std::uint64_t what;
+  std::uint64_t element_bytes;
+  std::uint64_t count;
+  std::uint64_t place_what;
+  std::uint64_t file;
+  std::uint64_t line;
+};
+static_assert(sizeof(AwaitedCall) == kLineBytes);
 
 inline constexpr std::uint32_t kSlots = 8;
 inline constexpr std::uint32_t kCallRecords = 16;
@@ -174,6 +187,8 @@ class Collector {
   /// A line has come as a message. By the Machine, in its polls.
   void arrived(std::uint32_t index, std::uint64_t mark, const std::uint64_t* words,
                std::uint32_t count);
+  /// @p process waits in this call for a line of this process. By the Machine, in its polls.
+  void waited_for(std::uint32_t process, const std::uint64_t* call);
 
  private:
   /// The upper 32 bits of a mark are the call's number; the others depend on it and on all calls
@@ -248,6 +263,10 @@ class Collector {
   }
 
   // collector_check.cpp
+  [[nodiscard]] bool tell(std::uint32_t process);
+  void check_waiting();
+  [[nodiscard]] bool check_waiting(std::uint32_t process, const AwaitedCall& call);
+  [[nodiscard]] const CollectorBlock* records_of(std::uint32_t process);
   [[nodiscard]] CollectorBlock* block_of(std::uint32_t process);
   void compare_calls(std::uint32_t process);
   [[nodiscard]] bool differs(std::uint32_t process);
@@ -262,6 +281,12 @@ class Collector {
   Line* lines_ = nullptr;
   std::vector<Line*> peers_;  // null: not mapped yet, or reached by messages
   std::vector<CollectorBlock*> blocks_;
+  struct Waiting {
+    std::uint32_t process;
+    AwaitedCall call;
+  };
+  std::vector<Waiting> waiting_;             // in calls that this process has not come to
+  std::unique_ptr<CollectorBlock> fetched_;  // of a process that is apart
   const RankRecord* records_ = nullptr;
   CollectorBlock* block_ = nullptr;
   std::uint32_t spins_ = 0;

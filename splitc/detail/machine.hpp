@@ -47,8 +47,20 @@ class Machine {
   /// Collector::arrived().
   void send_line(const char* operation, std::uint32_t process, std::uint32_t index,
                  std::uint64_t mark, const std::uint64_t* words, std::uint32_t count);
-  /// The path is forced to messages, or @p process' memory cannot be mapped.
+  /// The path is forced to messages, or @p process is apart.
   [[nodiscard]] bool by_message(std::uint32_t process) const noexcept;
+  /// Whether @p process shares no memory with this one (docs/splitc.md).
+  [[nodiscard]] bool is_apart(std::uint32_t process) const noexcept;
+  /// Whether any two processes of the job are apart.
+  [[nodiscard]] bool any_apart() const noexcept;
+  /// Posts what has been sent and not posted, and handles nothing that has come.
+  void carry_on() noexcept;
+  /// Tells @p process, which is apart, that a line of its is awaited in the call that @p record,
+  /// of 7 words, describes. False: not now.
+  [[nodiscard]] bool tell_of_wait(std::uint32_t process, const std::uint64_t* record);
+  /// Copies from @p process' memory in @p ns at most; polls meanwhile. False: it has not answered.
+  [[nodiscard]] bool fetch(std::uint32_t process, std::uint64_t address, void* to,
+                           std::size_t bytes, std::uint64_t ns);
 
   struct Parts;
   [[nodiscard]] Parts& parts() noexcept { return *parts_; }

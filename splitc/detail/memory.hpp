@@ -29,6 +29,8 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
+  /// From now on nothing of @p process is found, nor asked for: it shares no memory with this one.
+  void hide(std::uint32_t process);
   /// The view of @p process' symmetric region, mapped at the first call; bytes is 0 when it cannot
   /// be mapped.
   [[nodiscard]] View view_of(std::uint32_t process);

@@ -16,9 +16,8 @@ using wire::Op;
 
 namespace {
 
-/// The next block of the stage, free; polls until it is.
-std::uint32_t take_block(Machine::Parts& parts, const char* operation) {
-  Stage& stage = *parts.stage;
+/// The next block of @p stage, free; polls until it is.
+std::uint32_t take_block(Machine::Parts& parts, Stage& stage, const char* operation) {
   const std::uint32_t i = stage.next();
   Stage::Block& block = stage[i];
   const auto is_free = [&] {
@@ -38,13 +37,15 @@ std::uint32_t take_block(Machine::Parts& parts, const char* operation) {
 std::uint64_t send_pieces(Machine::Parts& parts, Channel& c, const char* operation, Op op,
                           std::uint64_t to, const std::byte* from, std::size_t bytes) {
   std::uint64_t ticket = 0;
+  Stage& stage = parts.stage_of(c);
   for (std::size_t at = 0; at < bytes; at += kBlockBytes) {
     const std::size_t n = std::min(kBlockBytes, bytes - at);
-    const std::uint32_t i = take_block(parts, operation);
-    std::memcpy(parts.stage->data(i), from + at, n);
-    const std::uint64_t words[] = {address_of(to) + at, n, parts.stage->offset(i)};
+    const std::uint32_t i = take_block(parts, stage, operation);
+    std::memcpy(stage.data(i), from + at, n);
+    c.vi->forward_extra(stage.data(i), n);
+    const std::uint64_t words[] = {address_of(to) + at, n, stage.offset(i)};
     ticket = parts.request(c, operation, wire::make(op, i, parts.epoch), words, 24);
-    (*parts.stage)[i] = {&c, ticket, nullptr, static_cast<std::uint32_t>(n)};
+    stage[i] = {&c, ticket, nullptr, static_cast<std::uint32_t>(n)};
   }
   return ticket;
 }
@@ -52,11 +53,12 @@ std::uint64_t send_pieces(Machine::Parts& parts, Channel& c, const char* operati
 Handle get_pieces(Machine::Parts& parts, Channel& c, const char* operation, std::byte* to,
                   std::uint64_t from, std::size_t bytes) {
   Handle handle;
+  Stage& stage = parts.stage_of(c);
   for (std::size_t at = 0; at < bytes; at += kBlockBytes) {
     const std::size_t n = std::min(kBlockBytes, bytes - at);
-    const std::uint32_t i = take_block(parts, operation);
-    const std::uint64_t words[] = {address_of(from) + at, n, parts.stage->offset(i)};
-    (*parts.stage)[i] = {&c, c.sent + 1, to + at, static_cast<std::uint32_t>(n)};
+    const std::uint32_t i = take_block(parts, stage, operation);
+    const std::uint64_t words[] = {address_of(from) + at, n, stage.offset(i)};
+    stage[i] = {&c, c.sent + 1, to + at, static_cast<std::uint32_t>(n)};
     handle =
         parts.note_get(c, parts.request(c, operation, wire::make(Op::block_read, i), words, 24));
   }
@@ -160,7 +162,7 @@ void store_block(const char* operation, std::uint64_t to, const void* from, std:
   // calls.
   Channel& c = parts.channel(process, false, operation);
   parts.note_store(c);
-  if (bytes > kBlockBytes && parts.path != Path::message &&
+  if (bytes > kBlockBytes && parts.path != Path::message && c.stage == nullptr &&
       machine(operation).memory().is_shared(from, bytes)) {
     const std::uint64_t words[] = {address_of(to), bytes,
                                    machine(operation).memory().globalize(from)};

@@ -37,8 +37,17 @@ Channel& Machine::Parts::make_channel(std::uint32_t process, std::uint16_t which
   via::shm::InlineOptions options;
   options.slots = static_cast<std::uint32_t>(machine.settings().slots);
   options.release_every = options.slots / 8;
+  const bool apart = is_apart(process);
+  const std::size_t blocks = std::max<std::size_t>(1, stage->bytes() / kBlockBytes / 4);
+  if (apart) {
+    constexpr std::uint32_t kSigns = 4;
+    options.wired = nic->is_remote(Rank{process});
+    options.notes = std::min(2 * credit_limit, options.slots) + kSigns;
+    options.extra_bytes = blocks * kBlockBytes;
+  }
   c.owner = nic->create_inline_vi(attributes, options);
   c.vi = c.owner.get();
+  if (apart) c.stage = std::make_unique<Stage>(c.vi->prepare_extra(), 0, blocks);
   all_channels.push_back(&c);
   c.ended = c.vi->connect_peer_start(Rank{process}, kSplitC | which) != Status::ok;
   return c;
@@ -58,7 +67,21 @@ void Machine::Parts::incoming(Rank from, std::uint64_t discriminator) {
 
 void Machine::Parts::ended(const via::AsyncError& error) {
   if (error.vi == nullptr) return;
-  static_cast<Channel*>(error.vi->attributes().context)->ended = true;
+  Channel& c = *static_cast<Channel*>(error.vi->attributes().context);
+  c.ended = true;
+  if (error.cause == via::ErrorCause::disconnected) return;
+  c.broken = true;
+  if (broken != kNobody) return;
+  broken = c.process;
+  broken_at_ns = monotonic_ns();
+}
+
+/// For an operation that needs the channel, which has ended.
+void Machine::Parts::end_of(Channel& c, const char* operation) {
+  check_lost(operation, c.process);
+  check_lost(operation, kAnyone);  // it may have ended because of another one
+  if (c.broken) wait(operation, c.process, [] { return false; });
+  stop_ended(operation, c.process);
 }
 
 /// The connected channel to @p process.
@@ -71,9 +94,7 @@ Channel& Machine::Parts::channel(std::uint32_t process, bool blocks, const char*
   count(kWaits);
   wait(operation, process, [&] { return c.ended || c.vi->state() != via::ViState::connecting; });
   if (c.ended || c.vi->state() != via::ViState::connected) {
-    check_lost(operation, process);
-    check_lost(operation, kAnyone);  // it may have ended because of another one
-    stop_ended(operation, process);
+    end_of(c, operation);
   }
   c.connected = true;
   return c;
@@ -119,15 +140,25 @@ std::uint64_t Machine::Parts::request(Channel& c, const char* operation, std::ui
       if (!credit) credit = find_credits(c);
       return credit && (slot = c.vi->claim()) != nullptr;
     });
-    if (c.ended) {
-      check_lost(operation, c.process);
-      check_lost(operation, kAnyone);
-      stop_ended(operation, c.process);
-    }
+    if (c.ended) end_of(c, operation);
   }
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
   c.vi->publish(*slot, header::make(via::shm::MessageKind::inline_data, bytes, client));
   return ++c.sent;
+}
+
+bool Machine::Parts::try_request(std::uint32_t process, std::uint64_t client,
+                                 const std::uint64_t* words, std::uint32_t bytes) {
+  Channel& c = make_channel(process, 0);
+  if (c.ended || c.vi->state() != via::ViState::connected) return false;
+  c.connected = true;
+  if (c.sent == c.limit && !find_credits(c)) return false;
+  via::shm::Slot* const slot = c.vi->claim();
+  if (slot == nullptr) return false;
+  for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
+  c.vi->publish(*slot, header::make(via::shm::MessageKind::inline_data, bytes, client));
+  ++c.sent;
+  return true;
 }
 
 /// There is always room: see docs/splitc.md, Credits.

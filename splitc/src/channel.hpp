@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "splitc/src/stage.hpp"
 #include "via/shm/vi.hpp"
 
 namespace viaduct::splitc::detail {
@@ -24,6 +25,7 @@ enum class Op : std::uint8_t {
   run,         // a function whose result nobody wants
   line_words,  // of a line that is too long for one message: they come first
   line,
+  waits,  // the sender waits in this collective call for a line of the receiver
   value,  // replies
   done,
 };
@@ -54,9 +56,6 @@ inline constexpr std::uint32_t kMaxIndex = 1023;
 
 /// Data that travel in a line with an address before them.
 inline constexpr std::size_t kInlineData = 48;
-/// Most bytes of one staged block.
-inline constexpr std::size_t kBlockBytes = 4096;
-
 struct Channel {
   via::shm::Vi* vi = nullptr;
   // Requester. Requests are numbered from 1 (tickets).
@@ -81,7 +80,9 @@ struct Channel {
   std::uint32_t process = 0;
   std::uint16_t index = 0;
   bool connected = false;
-  bool ended = false;  // the peer is gone or has finished
+  bool ended = false;            // the peer is gone or has finished
+  bool broken = false;           // and has not said so
+  std::unique_ptr<Stage> stage;  // apart: our blocks, extra bytes of the VI
   std::unique_ptr<via::shm::Vi> owner;
 };
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
 #include "splitc/detail/collective.hpp"
@@ -24,6 +25,19 @@ constexpr std::uint32_t kFragmentWords = kLineWords - 1;
 [[noreturn]] void stop_notified(const char* operation) {
   stop(operation,
        "called between barrier_notify() and barrier_wait(): no other collective call may be");
+}
+
+/// Of a process' CollectorBlock.
+struct Place {
+  std::uint64_t in_window;
+  std::uint64_t address;  // global
+};
+
+Place place_of_block(Job& job, std::uint32_t process) {
+  const auto bytes = job.bootstrap().get(Rank{process}, kKey);
+  Place place{};
+  std::memcpy(&place, bytes.data(), std::min(bytes.size(), sizeof(place)));
+  return place;
 }
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) noexcept {
@@ -70,7 +84,8 @@ Collector::Collector(Machine& machine) : machine_(machine), job_(machine.job()) 
   inbox_.resize(lines);
   records_ = &job_.record(Rank{0});
 
-  job_.bootstrap().put(kKey, std::as_bytes(std::span(&block_place_, 1)));
+  const Place place{block_place_, machine_.memory().globalize(block_)};
+  job_.bootstrap().put(kKey, std::as_bytes(std::span(&place, 1)));
   job_.bootstrap().fence();
 }
 
@@ -86,11 +101,21 @@ Collector::~Collector() {
 CollectorBlock* Collector::block_of(std::uint32_t process) {
   CollectorBlock*& block = blocks_[process];
   if (block != nullptr) return block;
-  const auto bytes = job_.bootstrap().get(Rank{process}, kKey);
-  std::size_t place = 0;
-  std::memcpy(&place, bytes.data(), std::min(bytes.size(), sizeof(place)));
-  block = reinterpret_cast<CollectorBlock*>(job_.window_of(Rank{process}) + place);
+  const Place place = place_of_block(job_, process);
+  block = reinterpret_cast<CollectorBlock*>(job_.window_of(Rank{process}) + place.in_window);
   return block;
+}
+
+/// Its records. Those of a process that is apart are asked for; null: it does not answer.
+const CollectorBlock* Collector::records_of(std::uint32_t process) {
+  constexpr std::uint64_t kPatienceNs = 300'000'000;
+  if (!machine_.is_apart(process)) return block_of(process);
+  if (fetched_ == nullptr) fetched_ = std::make_unique<CollectorBlock>();
+  const std::uint64_t address = place_of_block(job_, process).address;
+  void* const to = static_cast<void*>(fetched_.get());
+  const bool answered = machine_.fetch(process, address, to, sizeof(CollectorBlock), kPatienceNs);
+  if (!answered) (void)fetched_.release();  // the answer may still come
+  return answered ? fetched_.get() : nullptr;
 }
 
 /// When a process is lost the others leave too, and what is attempted with them fails in its own
@@ -132,9 +157,17 @@ bool Collector::has_come(std::uint32_t process, std::uint32_t round) {
 }
 
 void Collector::await_slow(std::uint32_t process, std::uint32_t round) {
-  machine_.wait_until(to_string(kind_), kAnyone, [this, process, round] {
+  constexpr std::uint64_t kTellAfterNs = 100'000'000;
+  if (!waiting_.empty()) check_waiting();
+  const bool apart = machine_.is_apart(process);
+  const std::uint64_t start = apart ? monotonic_ns() : 0;
+  bool told = false;
+  machine_.wait_until(to_string(kind_), kAnyone, [&] {
     if (has_come(process, round)) return true;
-    compare_calls(process);
+    if (!apart)
+      compare_calls(process);
+    else if (!told && monotonic_ns() - start >= kTellAfterNs)
+      told = tell(process);
     return false;
   });
 }
@@ -151,6 +184,7 @@ void Collector::end() noexcept {
   constexpr CollectiveCall kEnd = make_plain_collective(CollectiveKind::end);
   number(kEnd, 0, 1);
   record(kEnd, 0, 1);
+  check_waiting();
   for (std::uint32_t process = 0; process < job_.size(); ++process) wake(process);
 }
 

@@ -19,6 +19,13 @@ struct Described {
   std::uint64_t mark, what, element_bytes, count;
   CallPlace place;
 
+  explicit Described(const AwaitedCall& call) noexcept
+      : mark(call.mark),
+        what(call.what),
+        element_bytes(call.element_bytes),
+        count(call.count),
+        place{reinterpret_cast<const char*>(call.place_what),
+              reinterpret_cast<const char*>(call.file), static_cast<int>(call.line)} {}
   explicit Described(const CallRecord& record) noexcept
       : mark(record.mark.load(std::memory_order_acquire)),
         what(record.what.load(std::memory_order_relaxed)),
@@ -103,6 +110,16 @@ constexpr const char* kRule =
     "every process must make the same collective calls in the same order, with the same types, "
     "operators, roots and counts";
 
+std::string difference(const Described& here, const Described& there, std::uint32_t process) {
+  const std::string a = name_of(here), b = name_of(there);
+  if (a == b)
+    return fmt::format(
+        "this process calls {}, and process {} too but with another type or "
+        "operator, or the calls before differed: {}",
+        a, process, kRule);
+  return fmt::format("this process calls {}, but process {} calls {}: {}", a, process, b, kRule);
+}
+
 /// The first call in which two processes differ, among those that both still know of.
 std::string difference(const CollectorBlock& mine, const CollectorBlock& theirs,
                        std::uint64_t sequence, std::uint32_t process) {
@@ -110,14 +127,7 @@ std::string difference(const CollectorBlock& mine, const CollectorBlock& theirs,
   for (std::uint64_t back = known; back-- > 0;) {
     const std::size_t i = (sequence - back) % kCallRecords;
     const Described here(mine.calls[i]), there(theirs.calls[i]);
-    if (here.mark == there.mark) continue;
-    const std::string a = name_of(here), b = name_of(there);
-    if (a == b)
-      return fmt::format(
-          "this process calls {}, and process {} too but with another type or "
-          "operator, or the calls before differed: {}",
-          a, process, kRule);
-    return fmt::format("this process calls {}, but process {} calls {}: {}", a, process, b, kRule);
+    if (here.mark != there.mark) return difference(here, there, process);
   }
   return fmt::format("this process and process {} have made different calls: {}", process, kRule);
 }
@@ -161,7 +171,9 @@ const char* to_string(CollectiveKind kind) noexcept {
 /// Whether @p process has made another call of this number.
 bool Collector::differs(std::uint32_t process) {
   try {
-    const CallRecord& record = block_of(process)->calls[sequence_ % kCallRecords];
+    const CollectorBlock* const block = records_of(process);
+    if (block == nullptr) return false;
+    const CallRecord& record = block->calls[sequence_ % kCallRecords];
     const std::uint64_t found = record.mark.load(std::memory_order_acquire);
     return found != mark_ && ((found ^ mark_) >> kNumberShift) == 0;
   } catch (const std::exception&) {  // its memory is not to be seen from here
@@ -192,12 +204,55 @@ void Collector::stop_mismatch(std::uint32_t process) {
   const std::uint32_t other = who_differs(process);
   std::string text;
   try {
-    text = difference(*block_, *block_of(other), sequence_, other);
-  } catch (const std::exception&) {
+    if (const CollectorBlock* theirs = records_of(other))
+      text = difference(*block_, *theirs, sequence_, other);
+  } catch (const std::exception&) {  // its memory is not to be seen from here
+  }
+  if (text.empty())
     text = fmt::format("this process calls {}, but another one calls something else: {}",
                        name_of(Described(block_->calls[sequence_ % kCallRecords])), kRule);
-  }
   stop(to_string(kind_), text.c_str());
+}
+
+/// False: not now.
+bool Collector::tell(std::uint32_t process) {
+  const CallRecord& record = block_->calls[sequence_ % kCallRecords];
+  const Described mine(record);
+  const AwaitedCall call{mine.mark,
+                         mine.what,
+                         mine.element_bytes,
+                         mine.count,
+                         reinterpret_cast<std::uint64_t>(mine.place.what),
+                         reinterpret_cast<std::uint64_t>(mine.place.file),
+                         static_cast<std::uint64_t>(mine.place.line)};
+  std::uint64_t words[kLineWords];
+  std::memcpy(words, &call, sizeof call);
+  return machine_.tell_of_wait(process, words);
+}
+
+void Collector::waited_for(std::uint32_t process, const std::uint64_t* call) {
+  Waiting waiting{process, {}};
+  std::memcpy(&waiting.call, call, sizeof waiting.call);
+  if (!check_waiting(process, waiting.call)) waiting_.push_back(waiting);
+}
+
+void Collector::check_waiting() {
+  std::erase_if(waiting_, [this](const Waiting& w) { return check_waiting(w.process, w.call); });
+}
+
+/// Ends the job when @p process waits in another call than this one has made. False: this one has
+/// not yet come to a call of that number.
+bool Collector::check_waiting(std::uint32_t process, const AwaitedCall& call) {
+  const std::uint64_t number = call.mark >> kNumberShift;
+  const CallRecord& record = block_->calls[number % kCallRecords];
+  const Described mine(record);
+  const auto ahead = static_cast<std::int32_t>(
+      static_cast<std::uint32_t>(number) - static_cast<std::uint32_t>(mine.mark >> kNumberShift));
+  if (ahead > 0) return false;
+  if (ahead < 0 || mine.mark == call.mark) return true;
+  const Described theirs(call);
+  stop(to_string(mine.kind() == CollectiveKind::end ? theirs.kind() : mine.kind()),
+       difference(mine, theirs, process));
 }
 
 }  // namespace viaduct::splitc::detail

@@ -2,7 +2,9 @@
 
 #include "splitc/detail/machine.hpp"
 
+#include <sched.h>
 #include <sys/mman.h>
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
@@ -39,8 +41,9 @@ Path path_of(const Settings& s) {
 /// Rings are laid out by their sender and read by their receiver, and the region is the same
 /// everywhere: so must the settings be.
 void compare_settings(Job& job, const Settings& s) {
-  const std::array<std::int64_t, 8> mine{static_cast<std::int64_t>(path_of(s)),
+  const std::array<std::int64_t, 9> mine{static_cast<std::int64_t>(path_of(s)),
                                          s.heap == "shared" ? 1 : 0,
+                                         s.apart ? 1 : 0,
                                          s.vis,
                                          s.slots,
                                          s.credits,
@@ -112,13 +115,12 @@ Machine& machine_in_call(const char* operation) {
   return *the_machine;
 }
 
-void poll_slow() { machine("poll").poll(); }
+void poll_slow() { machine("poll").parts().poll_lightly(); }
 
 Machine::Machine(Job& job) : job_(job), settings_(load_settings()) {
   if (job.size() > kMaxProcesses)
     throw Error(std::errc::invalid_argument,
                 "Split-C runs on at most 65536 processes, not " + std::to_string(job.size()));
-  via::require_one_host(job);
   compare_settings(job, settings_);
   memory_ = std::make_unique<Memory>(job, settings_);
   parts_ = std::make_unique<Parts>(*this, job);
@@ -155,13 +157,35 @@ void Machine::wake_if_asleep(std::uint32_t process) noexcept {
 }
 
 bool Machine::by_message(std::uint32_t process) const noexcept {
-  return parts_->path == Path::message && process != hot.myproc;
+  return (parts_->path == Path::message && process != hot.myproc) || parts_->is_apart(process);
+}
+
+bool Machine::is_apart(std::uint32_t process) const noexcept { return parts_->is_apart(process); }
+bool Machine::any_apart() const noexcept { return parts_->any_apart; }
+void Machine::carry_on() noexcept { parts_->nic->carry_on(); }
+
+bool Machine::tell_of_wait(std::uint32_t process, const std::uint64_t* record) {
+  return parts_->try_request(process, wire::make(wire::Op::waits), record,
+                             8 * via::shm::kWordsPerSlot);
+}
+
+bool Machine::fetch(std::uint32_t process, std::uint64_t address, void* to, std::size_t bytes,
+                    std::uint64_t ns) {
+  const std::uint64_t start = monotonic_ns();
+  const Handle handle = get_block("poll", to, make_word(process, address), bytes);
+  while (!parts_->is_complete(handle)) {
+    if (monotonic_ns() - start > ns) return false;
+    parts_->poll_now();
+    sched_yield();
+  }
+  return true;
 }
 
 Machine::Parts::Parts(Machine& owner, Job& its_job)
     : machine(owner), job(its_job), path(path_of(owner.settings())) {
   const Settings& settings = owner.settings();
   nic = std::make_unique<via::shm::Nic>(job);
+  via::carry_where_needed(job, *nic);
   tag = nic->create_tag();
   queue_owner = nic->create_completion_queue(1);
   queue = static_cast<via::shm::CompletionQueue*>(queue_owner.get());
@@ -171,16 +195,26 @@ Machine::Parts::Parts(Machine& owner, Job& its_job)
   nic->on_error([this](const via::AsyncError& error) { ended(error); });
   credit_limit = static_cast<std::uint32_t>(settings.credits);
   publish_every = std::max(1U, credit_limit / 4);
-  stage = std::make_unique<Stage>(job, static_cast<std::size_t>(settings.staging_bytes));
+  // Until the job ends: peers may still copy from it.
+  const auto blocks = static_cast<std::size_t>(settings.staging_bytes) / kBlockBytes;
+  stage = std::make_unique<Stage>(job.segment().base(),
+                                  job.segment().allocate(blocks * kBlockBytes), blocks);
   channels.resize(job.size());
   owners.resize(job.size());
   mapped.resize(job.size());
+  hot.myproc = index(job.rank());
+  hot.procs = job.size();
+  all_apart = settings.apart;
+  for (std::uint32_t p = 0; p < job.size(); ++p) {
+    if (!is_apart(p)) continue;
+    any_apart = true;
+    machine.memory().hide(p);
+    owners[p].known = true;  // and has no registered memory
+  }
   if (path == Path::rdma) register_memory();
   job.stats().add("splitc", kCounterNames, counters);
   views = make_views();
   hot.views = views;
-  hot.myproc = index(job.rank());
-  hot.procs = job.size();
   hot.attention = nic->attention();
   views[hot.myproc] = owner.memory().view_of(hot.myproc);
   mapped[hot.myproc] = true;
@@ -235,13 +269,30 @@ void Machine::Parts::register_memory() {
   job.bootstrap().fence();
 }
 
-/// What light polls look at.
+/// What light polls look at. What a carrier brings shows in no word.
 void Machine::Parts::refresh_watch() noexcept {
   const via::shm::CompletionQueue::Watch watch = queue->watch();
-  hot.next_header = watch.several             ? &full_word
-                    : watch.header != nullptr ? reinterpret_cast<const std::uint64_t*>(watch.header)
-                                              : &quiet_word;
-  hot.empty_header = watch.header != nullptr ? ~watch.phase & 1 : 0;
+  next_header = watch.several             ? &full_word
+                : watch.header != nullptr ? reinterpret_cast<const std::uint64_t*>(watch.header)
+                                          : &quiet_word;
+  empty_header = watch.header != nullptr ? ~watch.phase & 1 : 0;
+  const bool carried = nic->carrier() != nullptr;
+  hot.next_header = carried ? &full_word : next_header;
+  hot.empty_header = carried ? 0 : empty_header;
+}
+
+/// Where a light poll goes on to. The carrier is not asked each time, since that costs more than
+/// most accesses.
+void Machine::Parts::poll_lightly() {
+  constexpr std::uint64_t kEveryTicks = 2000;
+  if (nic->carrier() != nullptr) {
+    const std::uint64_t header = __atomic_load_n(next_header, __ATOMIC_RELAXED);
+    const std::uint64_t asked = __atomic_load_n(hot.attention, __ATOMIC_RELAXED);
+    const std::uint64_t now = ticks_now();
+    if ((((header ^ empty_header) & 1) | asked) == 0 && now - carried_at < kEveryTicks) return;
+    carried_at = now;
+  }
+  poll_now();
 }
 
 void Machine::Parts::check_lost(const char* operation, std::uint32_t process) {
@@ -255,6 +306,20 @@ void Machine::Parts::check_lost(const char* operation, std::uint32_t process) {
   if (first != 0 && first - 1 != process)
     sentence += ", after process " + std::to_string(first - 1) + " was lost";
   throw Error(std::errc::connection_reset, sentence + ')');
+}
+
+/// A connection that breaks may be the first sign of a process' end: then check_lost() says so.
+void Machine::Parts::check_broken(const char* operation, std::uint32_t process) {
+  constexpr std::uint64_t kGraceNs = 2'000'000'000;
+  const auto is_broken = [](const auto& channel) { return channel != nullptr && channel->broken; };
+  if (process == kAnyone) process = broken;
+  if (process >= channels.size() || monotonic_ns() - broken_at_ns < kGraceNs ||
+      std::none_of(channels[process].begin(), channels[process].end(), is_broken))
+    return;
+  throw Error(std::errc::connection_reset,
+              std::string(operation) + ": the connection to process " + std::to_string(process) +
+                  " has broken: what was sent has not arrived in all repetitions; look at the "
+                  "network between its host and this one (viaduct-info)");
 }
 
 void Machine::Parts::force(Path to) {

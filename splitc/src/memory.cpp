@@ -76,6 +76,7 @@ void claim_process() {
 struct Peer {
   bool is_known = false;
   bool has_statics = false;
+  bool is_hidden = false;
   std::byte* base = nullptr;  // null: cannot be mapped
   std::size_t mapped_bytes = 0;
 };
@@ -182,7 +183,7 @@ void Memory::Parts::map_own() {
         "cannot map {} bytes of shared memory: address space is short (ulimit -v), or lower "
         "VIADUCT_SPREAD_BYTES",
         bytes));
-  peers[index(job.rank())] = {true, false, own, 0};
+  peers[index(job.rank())] = {true, false, false, own, 0};
   shared.push_back({own, layout.region_bytes});
 }
 
@@ -262,7 +263,7 @@ void Memory::Parts::map_peer(std::uint32_t process) {
 /// @p address is a local one: all processes' statics lie alike in their programs.
 std::byte* Memory::Parts::find_static(Peer& p, std::uint64_t address, std::size_t bytes) {
   if (!p.has_statics) {
-    if (!private_statics.empty() && !said_private) warn_private(address);
+    if (!private_statics.empty() && !said_private && !p.is_hidden) warn_private(address);
     return nullptr;
   }
   std::size_t offset = layout.statics_at;
@@ -330,6 +331,11 @@ Memory::Memory(Job& job, const Settings& settings)
 
 Memory::~Memory() = default;
 
+void Memory::hide(std::uint32_t process) {
+  Peer& p = parts_->peers[process];
+  p.is_known = p.is_hidden = true;
+}
+
 View Memory::view_of(std::uint32_t process) {
   const Parts& p = *parts_;
   const std::byte* const base = parts_->peer(process).base;
@@ -347,6 +353,7 @@ std::byte* Memory::find(std::uint32_t process, std::uint64_t address, std::size_
     return base != nullptr && bytes <= p.layout.region_bytes - at ? base + at : nullptr;
   }
   if (p.threads) {
+    if (p.peers[process].is_hidden) return nullptr;
     auto* const here = reinterpret_cast<std::byte*>(address);
     return is_mapped(here, bytes) ? here : nullptr;
   }

@@ -21,6 +21,9 @@
 
 namespace viaduct::splitc::detail {
 
+/// To waits: the loss of no process ends them.
+inline constexpr std::uint32_t kNobody = kAnyone - 1;
+
 void copy_value(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;  // access.cpp
 
 /// read(), under the name that the program has called it by.
@@ -96,12 +99,19 @@ struct Machine::Parts {
   template <class Done>
   void wait(const char* operation, std::uint32_t process, Done&& done);  // wait.hpp
   void refresh_watch() noexcept;
+  void poll_lightly();
   void check_lost(const char* operation, std::uint32_t process);
+  void check_broken(const char* operation, std::uint32_t process);
   void map_view(std::uint32_t process);
   void force(Path to);
+  /// Whether @p process shares no memory with this one.
+  [[nodiscard]] bool is_apart(std::uint32_t process) const noexcept {
+    return nic->is_remote(Rank{process}) || (all_apart && process != hot.myproc);
+  }
 
   // channel.cpp
   Channel& channel(std::uint32_t process, bool blocks, const char* operation);
+  [[noreturn]] void end_of(Channel& c, const char* operation);
   Channel& make_channel(std::uint32_t process, std::uint16_t index);
   void incoming(Rank from, std::uint64_t discriminator);
   void ended(const via::AsyncError& error);
@@ -111,6 +121,9 @@ struct Machine::Parts {
     c.counted = c.sent;
   }
   void refresh_credits(Channel& c) noexcept;
+  /// Sends a request if that can be done without waiting, also for a connection, which it begins.
+  [[nodiscard]] bool try_request(std::uint32_t process, std::uint64_t client,
+                                 const std::uint64_t* words, std::uint32_t bytes);
   /// Sends a request of @p bytes bytes of words; waits for what it needs. Answers its ticket.
   std::uint64_t request(Channel& c, const char* operation, std::uint64_t client,
                         const std::uint64_t* words, std::uint32_t bytes);
@@ -145,6 +158,8 @@ struct Machine::Parts {
   void take_reply(Channel& c, wire::Op op, std::uint64_t client, const std::uint64_t* words,
                   std::size_t bytes) noexcept;
   void serve_block(Channel& c, wire::Op op, std::uint64_t client, const std::uint64_t* words);
+  [[nodiscard]] std::byte* staged_by(Channel& c, wire::Op op, std::uint64_t place,
+                                     std::size_t bytes);
   void serve_pull(Channel& c, std::uint64_t client, const std::uint64_t* words);
   std::uint64_t modify(Channel& c, std::uint64_t client, const std::uint64_t* words);
   void serve_call(Channel& c, std::uint64_t client, const std::uint64_t* words);
@@ -188,7 +203,16 @@ struct Machine::Parts {
       send_owner;  // VIs must name one; inline sends leave nothing
   std::uint32_t credit_limit = 0;
   std::uint32_t publish_every = 1;
-  std::unique_ptr<Stage> stage;
+  std::unique_ptr<Stage> stage;  // in the job's window
+  [[nodiscard]] Stage& stage_of(Channel& c) noexcept {
+    return c.stage != nullptr ? *c.stage : *stage;
+  }
+  bool all_apart = false;  // VIADUCT_SPLITC_APART
+  bool any_apart = false;
+  // What the light poll looks at where there is no carrier.
+  const std::uint64_t* next_header = &quiet_word;
+  std::uint64_t empty_header = 0;
+  std::uint64_t carried_at = 0;  // ticks_now() of the last light poll that was a poll
   const Code code = find_code();
 
   std::vector<std::array<std::unique_ptr<Channel>, 2>> channels;  // by process
@@ -218,7 +242,9 @@ struct Machine::Parts {
   std::uint32_t epoch = 0;
   std::array<std::uint64_t, 2> delivered{};
 
-  bool failed = false;  // nobody is to be waited for at the end
+  bool failed = false;             // nobody is to be waited for at the end
+  std::uint32_t broken = kNobody;  // the first process whose connection has broken
+  std::uint64_t broken_at_ns = 0;
   std::array<std::uint64_t, kCounterCount> counters{};
 };
 

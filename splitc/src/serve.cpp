@@ -155,9 +155,11 @@ void Machine::Parts::take_reply(Channel& c, Op op, std::uint64_t client, const s
     return;
   }
   const std::uint32_t i = wire::index(client);
-  Stage::Block& block = (*stage)[i];
+  Stage& blocks = stage_of(c);
+  if (i >= blocks.bytes() / kBlockBytes) return;
+  Stage::Block& block = blocks[i];
   if (block.channel != &c) return;  // not of this peer's
-  std::memcpy(block.to, stage->data(i), block.bytes);
+  std::memcpy(block.to, blocks.data(i), block.bytes);
   block.channel = nullptr;
 }
 
@@ -198,6 +200,8 @@ void Machine::Parts::serve(Channel& c, Op op, std::uint64_t client, const std::u
                                   in_two ? 7 : static_cast<std::uint32_t>(bytes / 8 - 1));
       return;
     }
+    case Op::waits:
+      return machine.collector().waited_for(c.process, words);
     case Op::store:
     case Op::run:
     case Op::value:
@@ -209,18 +213,24 @@ void Machine::Parts::serve(Channel& c, Op op, std::uint64_t client, const std::u
                    .c_str());
 }
 
+/// A staging block of @p c's process, as this one reaches it.
+std::byte* Machine::Parts::staged_by(Channel& c, Op op, std::uint64_t place, std::size_t bytes) {
+  const std::size_t space = c.stage != nullptr ? c.stage->bytes() : job.segment().window_bytes();
+  if (bytes > kBlockBytes || place > space - bytes)
+    stop(name_of(op),
+         ("process " + std::to_string(c.process) + " names a block that is none").c_str());
+  return (c.stage != nullptr ? c.vi->peer_extra() : job.window_of(Rank{c.process})) + place;
+}
+
 void Machine::Parts::serve_block(Channel& c, Op op, std::uint64_t client,
                                  const std::uint64_t* words) {
   const std::size_t length = words[1];
-  const std::size_t window = job.segment().window_bytes();
-  if (length > kBlockBytes || words[2] > window - length)
-    stop(name_of(op),
-         ("process " + std::to_string(c.process) + " names a block that is none").c_str());
+  std::byte* const theirs = staged_by(c, op, words[2], length);
   std::byte* const mine = own_place(name_of(op), c.process, words[0], length,
                                     op == Op::block_read ? Use::reads : Use::writes);
-  std::byte* const theirs = job.window_of(Rank{c.process}) + words[2];
   if (op == Op::block_read) {
     std::memcpy(theirs, mine, length);
+    c.vi->return_extra(theirs, length);
     return reply(c, Op::done, wire::index(client), c.served + 1, nullptr, 0);
   }
   std::memcpy(mine, theirs, length);

@@ -36,7 +36,7 @@ constexpr std::string_view kDefaultBase = "65536G";
 constexpr std::string_view kDefaultBase = "64G";
 #endif
 
-constexpr std::array<Option, 9> kOptions{{
+constexpr std::array<Option, 10> kOptions{{
     {"path", "VIADUCT_SPLITC_PATH", "auto", "", Type::text, 0, 0, "auto|direct|rdma|message",
      "how operations on other processes' memory go where there is a choice; auto: the fastest",
      offsetof(Settings, path)},
@@ -44,6 +44,9 @@ constexpr std::array<Option, 9> kOptions{{
      "shared: malloc of a Split-C program takes memory that peers reach directly; private: by "
      "messages only",
      offsetof(Settings, heap)},
+    {"apart", "VIADUCT_SPLITC_APART", "no", "", Type::boolean, 0, 1, "",
+     "for tests: processes of one host share no memory, as those of different hosts",
+     offsetof(Settings, apart)},
     {"vis", "VIADUCT_SPLITC_VIS", "1", "VIs", Type::integer, 1, 2, "",
      "VIs to one peer; 2: blocks of gets and puts have one of their own, as in the earlier "
      "implementation",
@@ -54,7 +57,8 @@ constexpr std::array<Option, 9> kOptions{{
      "requests to one peer that may be outstanding (k); auto: as many as the slots allow",
      offsetof(Settings, credits)},
     {"staging_bytes", "VIADUCT_SPLITC_STAGING", "128K", "bytes", Type::bytes, 4096, 4096 * 1024, "",
-     "shared memory for the blocks of this process that messages carry; a multiple of 4K",
+     "memory for the blocks of this process that messages carry: shared by all peers of its host, "
+     "and a quarter of it for each other peer; a multiple of 4K",
      offsetof(Settings, staging_bytes)},
     {"segment_base", "VIADUCT_SEGMENT_BASE", kDefaultBase, "", Type::bytes, 1 << 16,
      kAddressEnd - (1 << 16), "",

@@ -1,15 +1,18 @@
 #pragma once
-// Blocks of this process' window through which larger data go by message: the requester fills or
-// empties them, the owner copies.
+// Blocks of this process through which larger data go by message: the requester fills or empties
+// them, the owner copies. They lie in the window of the job, or in a channel to a process that
+// cannot see that.
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "runtime/job.hpp"
-#include "splitc/src/channel.hpp"
-
 namespace viaduct::splitc::detail {
+
+struct Channel;
+
+/// Most bytes of one staged block.
+inline constexpr std::size_t kBlockBytes = 4096;
 
 class Stage {
  public:
@@ -20,28 +23,26 @@ class Stage {
     std::uint32_t bytes = 0;
   };
 
-  Stage(Job& job, std::size_t bytes)
-      : job_(job),
-        blocks_(bytes / kBlockBytes),
-        offset_(job.segment().allocate(blocks_.size() * kBlockBytes)) {}
-  ~Stage() = default;  // until the job ends: peers may still copy from it
+  /// @p blocks of them at @p offset from @p base.
+  Stage(std::byte* base, std::size_t offset, std::size_t blocks)
+      : base_(base), offset_(offset), blocks_(blocks) {}
+  ~Stage() = default;
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
+  [[nodiscard]] std::size_t bytes() const noexcept { return blocks_.size() * kBlockBytes; }
   [[nodiscard]] std::uint32_t next() const noexcept { return next_; }
   void advance() noexcept { next_ = next_ + 1 == blocks_.size() ? 0 : next_ + 1; }
   [[nodiscard]] Block& operator[](std::uint32_t i) noexcept { return blocks_[i]; }
   [[nodiscard]] std::uint64_t offset(std::uint32_t i) const noexcept {
     return offset_ + i * kBlockBytes;
   }
-  [[nodiscard]] std::byte* data(std::uint32_t i) const noexcept {
-    return job_.segment().base() + offset(i);
-  }
+  [[nodiscard]] std::byte* data(std::uint32_t i) const noexcept { return base_ + offset(i); }
 
  private:
-  Job& job_;
-  std::vector<Block> blocks_;
+  std::byte* base_;
   std::size_t offset_;
+  std::vector<Block> blocks_;
   std::uint32_t next_ = 0;
 };
 

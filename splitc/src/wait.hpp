@@ -6,9 +6,6 @@
 
 namespace viaduct::splitc::detail {
 
-/// The loss of no process ends the wait.
-inline constexpr std::uint32_t kNobody = kAnyone - 1;
-
 /// What others are told of a wait (hang reports).
 class Waiting {
  public:
@@ -58,11 +55,16 @@ void Machine::Parts::wait(const char* operation, std::uint32_t process, Done&& d
       if (ask()) return;  // what a process that is lost now had done before
       check_lost(operation, process);
     }
+    if (broken != kNobody) check_broken(operation, process);
     if (stage != Backoff::Stage::block_now) continue;
     waiting.before_sleep();
     publish_dirty(true);
+    // Those who are apart are told of a wait after some time, and a broken connection becomes an
+    // Error after some time.
+    constexpr std::int64_t kApartNs = 100'000'000;
     const std::int64_t report = job.settings().hang_report_ns;
-    queue->block(report != 0 ? report : -1, ask);
+    const std::int64_t longest = report != 0 ? report : -1;
+    queue->block(any_apart && (longest < 0 || longest > kApartNs) ? kApartNs : longest, ask);
   }
 }
 

@@ -18,3 +18,8 @@ viaduct_add_script_test(
   LABELS multiprocess
   TIMEOUT 180
   COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/launcher_slurm.sh $<TARGET_FILE:launcher_actor>)
+viaduct_add_script_test(
+  NAME launcher_ssh
+  LABELS multiprocess
+  TIMEOUT 240
+  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/launcher_ssh.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:launcher_actor>)

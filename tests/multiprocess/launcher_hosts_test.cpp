@@ -1,9 +1,12 @@
 // viaduct-run --hosts, with a remote command that plays the hosts on this machine.
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "tests/multiprocess/launcher_driver.hpp"
 
@@ -61,6 +64,109 @@ TEST(Hosts, WithoutAProviderBetweenHostsANicSaysSo) {
   EXPECT_TRUE(has(result.err, "provider verbs is missing between them")) << result.err;
 }
 
+/// A remote command of a few lines, which gets the host and the command.
+class Script {
+ public:
+  explicit Script(const std::string& lines) : path_(testing::TempDir() + driver::new_tag()) {
+    std::ofstream(path_) << lines << "\n";
+  }
+  ~Script() { ::unlink(path_.c_str()); }
+  Script(const Script&) = delete;
+  Script& operator=(const Script&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string command() const { return "/bin/sh " + path_ + " {host} {command}"; }
+
+ private:
+  std::string path_;
+};
+
+/// The lines of @p text that begin with @p start.
+std::string lines_with(const std::string& text, const std::string& start) {
+  std::istringstream lines(text);
+  std::string found;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind(start, 0) == 0) found += line + "\n";
+  }
+  return found;
+}
+
+TEST(Hosts, OutputIsCompleteAndLinesStayWhole) {
+  constexpr int kLines = 3000;
+  const std::string lines = std::to_string(kLines);
+  // The ssh that it stands for hands on what it has read, wherever that ends.
+  const Script slow(
+      "VIADUCT_HOST_KEY=$1 sh -c \"$2\" 2>&1 | { sleep 1; exec dd bs=1000 status=none; }");
+  const Result labelled =
+      launched({"--hosts", "a:1,b:2", "--label"}, {"lines-well", lines}, {}, slow.command());
+  EXPECT_EQ(labelled.code, 0) << labelled.err;
+  for (int rank = 0; rank < 3; ++rank) {
+    const std::string label = "[" + std::to_string(rank) + "] ";
+    std::string wanted;
+    for (int i = 0; i < kLines; ++i)
+      wanted += label + "line " + std::to_string(i) + " of rank " + std::to_string(rank) + "\n";
+    EXPECT_TRUE(lines_with(labelled.out, label + "line ") == wanted) << "of rank " << rank;
+  }
+  EXPECT_EQ(driver::count(labelled.out, "\n"), 3 * (2 * kLines + 1)) << "lines are missing";
+  const Result plain = launched({"--hosts", "a:1,b:2"}, {"lines-well", lines}, {}, slow.command());
+  EXPECT_EQ(plain.code, 0) << plain.err;
+  std::size_t bytes = 0;  // what comes of two hosts mixes, perhaps within lines
+  for (int i = 0; i < kLines; ++i) {
+    const std::string number = std::to_string(i);
+    bytes += 3 * ("line " + number + " of rank 0\nerror " + number + "\n").size();
+  }
+  EXPECT_EQ(plain.out.size(), bytes + 3 * std::string("no end").size());
+}
+
+TEST(Hosts, OutputWaitsForItsReader) {
+  const Script script("VIADUCT_HOST_KEY=$1 sh -c \"$2\" | { sleep 2; cat; }");
+  const Result result = launched({"--hosts", "a,b"}, {"describe"}, {}, script.command());
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(driver::count(result.out, " of 2"), 2) << result.out;
+}
+
+TEST(Hosts, RemoteCommandsWordsAreQuotedAsInAShell) {
+  const Script show("for word in \"$@\"; do echo \"<$word>\"; done; exit 3");
+  const auto words = [&](const std::string& rest) {
+    return launched({"--hosts", "a"}, {"ok"}, {}, "/bin/sh " + show.path() + " " + rest).out;
+  };
+  const std::string quoted =
+      words("-i 'a key' \"it's \\\"so\\\"\" back\\ slash '' {host} x{host}y {command}");
+  EXPECT_TRUE(has(quoted, "<-i>\n<a key>\n<it's \"so\">\n<back slash>\n<>\n<a>\n<xay>\n<exec '"))
+      << quoted;
+  // What is not named stands at the end.
+  EXPECT_TRUE(has(words("-p 22"), "<-p>\n<22>\n<a>\n<exec '")) << words("-p 22");
+  EXPECT_TRUE(has(words("-p 22 {host}"), "<-p>\n<22>\n<a>\n<exec '"));
+  EXPECT_EQ(driver::count(words("{command}"), "<a>"), 0);
+}
+
+TEST(Hosts, PathsMayHaveBlanksAndQuotes) {
+  const std::string folder = testing::TempDir() + driver::new_tag() + " it's $HOME";
+  ASSERT_EQ(::mkdir(folder.c_str(), 0700), 0);
+  const std::string program = folder + "/an actor";
+  const std::string launcher = folder + "/viaduct run";
+  std::ofstream(program) << "#!/bin/sh\n[ \"$PWD\" = \"$1\" ] && printf '<%s>\\n' \"$2\"\n";
+  ::chmod(program.c_str(), 0700);
+  ASSERT_EQ(::symlink(driver::viaduct_run().c_str(), launcher.c_str()), 0);
+  const std::string before = std::filesystem::current_path();
+  std::filesystem::current_path(folder);
+  const Result result = Program({launcher, "--remote-command", kStandIn, "--hosts", "a,b",
+                                 "./an actor", folder, "a b 'c' \"d\" $e \\f *"})
+                            .finish();
+  std::filesystem::current_path(before);
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(driver::count(result.out, "<a b 'c' \"d\" $e \\f *>\n"), 2) << result.out;
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Hosts, AddressesOfHostsMayBeOfIPv6) {
+  const Script script("echo \"host $1\"; VIADUCT_HOST_KEY=$1 exec sh -c \"$2\"");
+  const Result result =
+      launched({"--hosts", "[::1]:2,[fe80::1%eth0]:1"}, {"spread"}, {}, script.command());
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(lines_with(result.out, "host ::1"), "host ::1\n");
+  EXPECT_EQ(lines_with(result.out, "host fe80:"), "host fe80::1%eth0\n");
+}
+
 TEST(Hosts, OutputLabelsInputAndSettings) {
   const std::string tag = driver::new_tag();
   Program program(command({"--hosts", "a:2,b:1", "--label"}, tag, {"stdin"}));
@@ -93,6 +199,25 @@ TEST(HostsFailure, FirstToFailIsNamedAndTheRestEnds) {
   EXPECT_TRUE(has(left.err, "left: it exited with code 0 without finalizing its job")) << left.err;
 }
 
+TEST(HostsFailure, ExitCodesAreTheRanksOwn) {
+  for (const int code : {1, 2, 77, 124, 125, 255}) {
+    const Result result = launched({"--hosts", "a:2,b:2"}, {"return", "2", std::to_string(code)});
+    EXPECT_EQ(result.code, code) << result.err;
+    EXPECT_TRUE(has(result.err, "rank 2 (pid ")) << result.err;
+  }
+  for (const int number : {SIGXCPU, SIGTERM}) {
+    const Result result = launched({"--hosts", "a:2,b:2"}, {"die", "3", std::to_string(number)});
+    EXPECT_EQ(result.code, 128 + number) << result.err;
+  }
+}
+
+TEST(HostsFailure, AllKnowWithinTwoSeconds) {
+  const Result result = launched({"--hosts", "a:2,b:2,c:1", "--keep-going"}, {"die-behind", "3"});
+  EXPECT_EQ(result.code, 128 + SIGKILL) << result.err;
+  EXPECT_TRUE(has(result.err, "rank 3 (pid ")) << result.err;
+  EXPECT_EQ(driver::count(result.out, "was told"), 4) << result.out;
+}
+
 TEST(HostsFailure, KeepGoing) {
   const Result result =
       launched({"--hosts", "a:2,b:2", "--keep-going"}, {"die", "3", std::to_string(SIGXCPU)});
@@ -106,11 +231,11 @@ TEST(HostsFailure, ThoseThatIgnoreTheEndAreKilled) {
   ASSERT_TRUE(program.wait_for("ready", 4));
   for (const pid_t pid : driver::processes_with(tag)) {
     if (driver::name_of(pid) != "launcher_actor") continue;
-    ::kill(pid, SIGSEGV);
+    ::kill(pid, SIGXCPU);
     break;
   }
   EXPECT_TRUE(driver::all_gone(tag, 4)) << "processes are left";
-  EXPECT_EQ(program.finish().code, 128 + SIGSEGV);
+  EXPECT_EQ(program.finish().code, 128 + SIGXCPU);
 }
 
 TEST(HostsFailure, TimeLimitReportsAllHosts) {
@@ -128,21 +253,6 @@ TEST(HostsFailure, ProgramThatIsNotThere) {
   EXPECT_EQ(result.code, 125);
   EXPECT_TRUE(has(result.err, "cannot execute /no/such/program")) << result.err;
 }
-
-/// A remote command of a few lines, which gets the host and the command.
-class Script {
- public:
-  explicit Script(const std::string& lines) : path_(testing::TempDir() + driver::new_tag()) {
-    std::ofstream(path_) << lines << "\n";
-  }
-  ~Script() { ::unlink(path_.c_str()); }
-  Script(const Script&) = delete;
-  Script& operator=(const Script&) = delete;
-  [[nodiscard]] std::string command() const { return "/bin/sh " + path_ + " {host} {command}"; }
-
- private:
-  std::string path_;
-};
 
 TEST(HostsFailure, RemoteCommandThatFails) {
   const Result b = launched({"--hosts", "b"}, {"ok"}, {}, "/bin/false {host} {command}");
@@ -208,6 +318,9 @@ TEST(HostsCommandLine, WhatDoesNotFitIsRefused) {
       {{"--hosts", "a:x"}, "is not HOST or HOST:RANKS"},
       {{"--hosts", "a,,b"}, "is not HOST or HOST:RANKS"},
       {{"--hosts", "-oProxyCommand=x"}, "is not HOST or HOST:RANKS"},
+      {{"--hosts", "[-oProxyCommand=x]"}, "is not HOST or HOST:RANKS"},
+      {{"--hosts", "[::1:2"}, "is not HOST or HOST:RANKS"},
+      {{"--hosts", ""}, "is not HOST or HOST:RANKS"},
       {{"--hosts", "a:2,b:2", "-n", "3"}, "gives places for 4 ranks, -n says 3"},
       {{"--hosts", "a,b,c", "-n", "2"}, "fewer than the hosts"},
       {{"--hosts", "a", "--mode", "threads"}, "--mode threads is for one process"}};
@@ -215,6 +328,16 @@ TEST(HostsCommandLine, WhatDoesNotFitIsRefused) {
     Words words = command(options, "tag", {"ok"});
     const Result result = Program(words).finish();
     EXPECT_EQ(result.code, 2) << sentence;
+    EXPECT_TRUE(has(result.err, sentence)) << result.err;
+  }
+  for (const auto& [remote, sentence] :
+       std::vector<std::pair<std::string, std::string>>{{"ssh 'x", "a quote is not closed"},
+                                                        {"ssh \"x", "a quote is not closed"},
+                                                        {"ssh \\", "a quote is not closed"},
+                                                        {" ", "names no command"},
+                                                        {"'' x", "names no command"}}) {
+    const Result result = Program(command({"--hosts", "a"}, "tag", {"ok"}, remote)).finish();
+    EXPECT_EQ(result.code, 2) << remote;
     EXPECT_TRUE(has(result.err, sentence)) << result.err;
   }
   const Result alone = Program({driver::viaduct_run(), "--address", "x", "/bin/true"}).finish();

@@ -11,6 +11,8 @@
 #include <fstream>
 #include <memory>
 
+#include "runtime/src/address.hpp"
+#include "runtime/src/handshake.hpp"
 #include "tests/multiprocess/launcher_driver.hpp"
 
 namespace {
@@ -24,6 +26,11 @@ constexpr const char* kSecret = "a secret of more than sixteen characters";
 
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+std::string contents_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 struct Listener {
@@ -91,6 +98,7 @@ class Meeting {
   }
 
   [[nodiscard]] const std::string& tag() const { return tag_; }
+  [[nodiscard]] const std::string& address() const { return address_; }
   void set_address(const std::string& address) { address_ = address; }
 
  private:
@@ -158,6 +166,28 @@ TEST(Rendezvous, ASecretMayBeInAFile) {
   ::unlink(path.c_str());
 }
 
+TEST(Rendezvous, AddressesOfEveryKind) {
+  const std::string port = free_address().substr(std::string("tcp://127.0.0.1:").size());
+  std::string own_name(256, '\0');
+  ASSERT_EQ(::gethostname(own_name.data(), own_name.size()), 0);
+  own_name.resize(own_name.find('\0'));
+  std::vector<std::string> hosts{"127.0.0.1", "localhost", own_name};
+  if (::access("/proc/net/if_inet6", R_OK) == 0 && !contents_of("/proc/net/if_inet6").empty())
+    hosts.emplace_back("[::1]");
+  for (const std::string& host : hosts) {
+    Meeting meeting(2, {"spread"});
+    meeting.set_address("tcp://" + host + ":" + port);
+    meeting.start_all(2);
+    expect_all_well(meeting.finish());
+  }
+}
+
+TEST(Rendezvous, ManyRanks) {
+  Meeting meeting(24, {"spread"});
+  meeting.start_all(5);
+  expect_all_well(meeting.finish());
+}
+
 TEST(Rendezvous, AJobOfOneNeedsNoHub) {
   Meeting meeting(1, {"describe"});
   const Result result = meeting.start(0, 0).finish();
@@ -185,6 +215,14 @@ TEST(RendezvousLoss, AKilledRankIsLostOnEveryHost) {
   EXPECT_EQ(results[3].code, 128 + SIGKILL);
   for (int i = 0; i < 3; ++i)
     EXPECT_TRUE(has(results[static_cast<std::size_t>(i)].out, "peer lost, lost, first 4"));
+}
+
+TEST(RendezvousLoss, AllKnowWithinTwoSeconds) {
+  Meeting meeting(7, {"die-behind", "5"});
+  meeting.start_all(3);
+  const std::vector<Result> results = meeting.finish();
+  for (std::size_t i = 0; i < results.size(); ++i)
+    EXPECT_EQ(results[i].code, i == 5 ? 128 + SIGKILL : 0) << results[i].out << results[i].err;
 }
 
 TEST(RendezvousLoss, BarriersAreDecidedAlikeOnEveryHost) {
@@ -304,14 +342,19 @@ TEST(RendezvousRefusal, RanksThatDoNotComeAreNamedToAll) {
 }
 
 TEST(RendezvousRefusal, WrongSize) {
-  Meeting meeting(3, {"ok"});
+  Meeting meeting(3, {"ok"}, "3s");
   meeting.start(0, 0);
   meeting.start(1, 0);
   meeting.start(2, 0, {{"VIADUCT_SIZE", "4"}});
-  for (const Result& result : meeting.finish()) {
-    EXPECT_EQ(result.code, 1);
-    EXPECT_TRUE(has(result.err, "says that the job has 4 ranks, rank 0 says 3")) << result.err;
-  }
+  const std::vector<Result> results = meeting.finish();
+  for (const Result& result : results) EXPECT_EQ(result.code, 1);
+  for (const std::size_t told : {0U, 2U})
+    EXPECT_TRUE(has(results[told].err, "says that the job has 4 ranks, rank 0 says 3"))
+        << results[told].err;
+  // Rank 1 may come when all is over.
+  const bool knows = has(results[1].err, "says that the job has 4 ranks, rank 0 says 3") ||
+                     has(results[1].err, "no hub answers");
+  EXPECT_TRUE(knows) << results[1].err;
 }
 
 TEST(RendezvousRefusal, ARankNumberThatComesTwice) {
@@ -374,11 +417,18 @@ TEST(RendezvousRefusal, MalformedSettings) {
       {{{"VIADUCT_RENDEZVOUS", "tcp://localhost:0"}}, "tcp://HOST:PORT"},
       {{{"VIADUCT_RENDEZVOUS", "tcp://localhost:77777"}}, "tcp://HOST:PORT"},
       {{{"VIADUCT_RENDEZVOUS", "tcp://no-such-host.invalid:7777"}}, "is not known"},
+      {{{"VIADUCT_RENDEZVOUS", "tcp://" + std::string(300, 'n') + ":7777"}}, "is not known"},
+      {{{"VIADUCT_RENDEZVOUS", "tcp://::1:7777"}}, "tcp://HOST:PORT"},
+      {{{"VIADUCT_RENDEZVOUS", "tcp://:7777"}}, "tcp://HOST:PORT"},
+      {{{"VIADUCT_RENDEZVOUS", ""}}, "tcp://HOST:PORT"},
       {{{"VIADUCT_RANK", "2"}}, "a whole number from 0 to 1"},
+      {{{"VIADUCT_RANK", "-1"}}, "a whole number from 0 to 1"},
+      {{{"VIADUCT_RANK", ""}}, "a whole number from 0 to 1"},
       {{{"VIADUCT_RANK", "x"}}, "a whole number from 0 to 1"},
       {{{"VIADUCT_SIZE", "0"}}, "a whole number from 1 to"},
       {{{"VIADUCT_JOB_SECRET", "short"}}, "could be guessed"},
       {{{"VIADUCT_HOST_KEY", ""}}, "1 to 63 characters"},
+      {{{"VIADUCT_HOST_KEY", std::string(64, 'k')}}, "1 to 63 characters"},
       {{{"VIADUCT_JOIN_TIMEOUT", "never"}}, "VIADUCT_JOIN_TIMEOUT=never is not accepted"}};
   for (const auto& [environment, sentence] : bad) {
     Meeting meeting(2, {"ok"}, "1s");
@@ -399,6 +449,114 @@ TEST(RendezvousRefusal, ProviderForSeveralHostsIsMissing) {
     EXPECT_EQ(result.code, 1);
     EXPECT_TRUE(has(result.err, "this job's 2 ranks are on 2 hosts")) << result.err;
     EXPECT_TRUE(has(result.err, "provider verbs is missing between them")) << result.err;
+  }
+}
+
+// --- strangers at the hub's port, and hubs that end ---------------------------------------------
+
+/// A connection to @p address, once somebody listens there.
+int call(const std::string& address) {
+  std::string problem;
+  const auto limit = viaduct::link::Clock::now() + std::chrono::seconds(20);
+  return viaduct::connect_to(viaduct::parse_addresses(address), limit, problem);
+}
+
+class Strangers {
+ public:
+  ~Strangers() {
+    for (const int fd : calls_) ::close(fd);
+  }
+  void add(int fd, const std::string& words = "") {
+    calls_.push_back(fd);
+    EXPECT_EQ(::send(fd, words.data(), words.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(words.size()));
+  }
+
+ private:
+  std::vector<int> calls_;
+};
+
+TEST(RendezvousStrangers, TheJobBeginsInSpiteOfThem) {
+  Meeting meeting(2, {"spread"});
+  meeting.start(0, 0);
+  Strangers strangers;
+  strangers.add(call(meeting.address()), std::string(1000, 'x'));
+  strangers.add(call(meeting.address()), "GET / HTTP/1.1\r\n\r\n");
+  strangers.add(call(meeting.address()), "VIADUCT3");
+  {
+    Strangers gone;
+    gone.add(call(meeting.address()), "half a wo");
+    gone.add(call(meeting.address()));
+  }
+  constexpr int kSilent = 400;  // more than are kept
+  for (int i = 0; i < kSilent; ++i) strangers.add(call(meeting.address()));
+  meeting.start(1, 1);
+  expect_all_well(meeting.finish());
+}
+
+/// Comes as rank @p rank by the handshake, and does nothing more.
+viaduct::link::Link come_as(const Meeting& meeting, std::uint32_t rank, std::uint32_t size,
+                            const std::string& host) {
+  viaduct::handshake::Caller caller{};
+  caller.role = viaduct::handshake::Role::rank;
+  caller.rank = rank;
+  caller.size = size;
+  caller.pid = ::getpid();
+  caller.host_key = viaduct::handshake::fixed_text<64>(host);
+  caller.host_name = viaduct::handshake::fixed_text<64>(std::string(300, 'h'));
+  return viaduct::handshake::greet_hub(call(meeting.address()), caller, kSecret, meeting.address(),
+                                       viaduct::link::Clock::now() + std::chrono::seconds(20));
+}
+
+TEST(RendezvousLoss, ARankThatEndsOnItsWayToItsAgentIsLost) {
+  for (const char* host : {"host 0", "host 1"}) {
+    Meeting meeting(3, {"await-loss"});
+    Program& zero = meeting.start(0, 0);
+    Program& one = meeting.start(1, 1);
+    {
+      auto link = come_as(meeting, 2, 3, host);
+      const auto limit = viaduct::link::Clock::now() + std::chrono::seconds(20);
+      const auto table = link.receive_until(limit);
+      const auto ready = link.receive_until(limit);
+      ASSERT_TRUE(table && ready && ready->kind == viaduct::link::Kind::ready);
+    }
+    for (Program* each : {&zero, &one}) {
+      const Result result = each->finish();
+      const bool lost = has(result.out, "lost 2") || has(result.err, "rank 2");
+      EXPECT_TRUE(lost) << result.out << result.err;
+      EXPECT_LT(result.seconds, 30);  // the agent itself waits for it 40 s
+    }
+  }
+}
+
+TEST(RendezvousRefusal, ANameThatIsLongIsCut) {
+  Meeting meeting(3, {"ok"}, "3s");
+  Program& zero = meeting.start(0, 0);
+  const auto link = come_as(meeting, 1, 3, std::string(300, 'k'));
+  const Result result = zero.finish();
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.err, "rank 2 of 3 has not come within 3 s")) << result.err;
+}
+
+TEST(RendezvousRefusal, TheHubEndsWhileRanksWait) {
+  for (const int signal : {SIGKILL, SIGSTOP}) {
+    Meeting meeting(3, {"ok"}, "3s");
+    Program& zero = meeting.start(0, 0);
+    pid_t hub = 0;
+    while ((hub = agent_beside(meeting.tag(), {})) == 0) ::usleep(1000);
+    Program& one = meeting.start(1, 1);
+    ::usleep(300'000);  // rank 1 may have come by now, and waits; else it finds nobody
+    ::kill(hub, signal);
+    for (Program* each : {&zero, &one}) {
+      const Result result = each->finish();
+      EXPECT_EQ(result.code, 1);
+      const bool named = has(result.err, "while this rank waited for the others") ||
+                         has(result.err, "no hub answers") || has(result.err, "is not the hub") ||
+                         has(result.err, "ended while this process greeted it");
+      EXPECT_TRUE(named) << result.err;
+      EXPECT_LT(result.seconds, 20);
+    }
+    ::kill(hub, SIGKILL);
   }
 }
 
@@ -450,7 +608,43 @@ TEST_F(Pmix, ARankThatFailsEndsMpirun) {
   const Result result = mpirun(3, {"return", "1", "7"});
   EXPECT_EQ(result.code, 7) << result.err;
   const Result killed = mpirun(3, {"die", "1", std::to_string(SIGKILL)});
-  EXPECT_NE(killed.code, 0);
+  EXPECT_EQ(killed.code, 128 + SIGKILL) << killed.err;
+  EXPECT_TRUE(has(killed.err, "exited on signal 9")) << killed.err;
+}
+
+TEST_F(Pmix, MpirunThatIsEndedTakesItsRanksAlong) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    const std::string tag = driver::new_tag();
+    Program program({kMpirun, "-n", "3", "--allow-run-as-root", "--oversubscribe",
+                     driver::test_program("launcher_actor"), tag, "hang"});
+    ASSERT_TRUE(program.wait_for("ready", 3));
+    program.signal(signal);
+    EXPECT_TRUE(driver::all_gone(tag, 10)) << "processes are left";
+    EXPECT_NE(program.finish().code, 0);
+  }
+}
+
+/// With nobody to reap them, its ranks go as well.
+TEST_F(Pmix, MpirunThatIsKilledTakesItsRanksAlong) {
+  const std::string tag = driver::new_tag();
+  Program program({kMpirun, "-n", "3", "--allow-run-as-root", "--oversubscribe",
+                   driver::test_program("launcher_actor"), tag, "hang"});
+  ASSERT_TRUE(program.wait_for("ready", 3));
+  program.signal(SIGKILL);
+  EXPECT_TRUE(driver::all_gone(tag, 2)) << "processes are left";
+}
+
+TEST_F(Pmix, ARankWithoutAJobIsNamed) {
+  const std::string tag = driver::new_tag();
+  const Result result = Program({kMpirun, "--allow-run-as-root", "--oversubscribe", "-n", "2",
+                                 driver::test_program("launcher_actor"), tag, "ok", ":", "-n", "1",
+                                 "/bin/sleep", "20"},
+                                {{"VIADUCT_JOIN_TIMEOUT", "2s"}})
+                            .finish();
+  EXPECT_NE(result.code, 0);
+  EXPECT_TRUE(has(result.err, "rank 2 of 3 has not come within 2 s")) << result.err;
+  EXPECT_LT(result.seconds, 15);
+  EXPECT_TRUE(driver::all_gone(tag, 5)) << "processes are left";
 }
 
 TEST(PmixRefusal, AServerThatIsNotThere) {

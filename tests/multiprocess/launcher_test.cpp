@@ -186,7 +186,8 @@ TEST(CommandLine, MistakesAre2) {
                                {"--nonsense", "true"},
                                {"--mode", "fibers", "true"},
                                {"--mode", "threads", "--bind", "true"},
-                               {"--provider", "verbs", "true"},
+                               {"--provider", "carrier-pigeon", "true"},
+                               {"--provider", "shm:rxe0", "true"},
                                {"--timeout", "0", "true"},
                                {"--timeout", "nan", "true"},
                                {"--timeout", "soon", "true"},
@@ -236,6 +237,8 @@ TEST(CommandLine, Questions) {
 
 TEST(CommandLine, ProviderReachesTheRanks) {
   EXPECT_EQ(run_shell({"--provider", "shm"}, "test \"$VIADUCT_PROVIDER\" = shm").code, 0);
+  EXPECT_EQ(run_shell({"--provider", "verbs:a:1"}, "test \"$VIADUCT_PROVIDER\" = verbs:a:1").code,
+            0);
 }
 
 TEST(CommandLine, BindGivesEachRankOneCore) {

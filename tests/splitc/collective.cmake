@@ -39,10 +39,15 @@ function(collective_wrong how words)
       COMMAND ${here}/collective_wrong.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_collective_wrong> ${ranks}
               ${how} "${words}")
   endforeach()
-  viaduct_add_script_test(
-    NAME splitc_collective_wrong_${how}_by_message LABELS multiprocess TIMEOUT 40 PROCESSORS 2
-    COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_PATH=message ${here}/collective_wrong.sh
-            $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_collective_wrong> 3 ${how} "${words}")
+  foreach(way by_message:VIADUCT_SPLITC_PATH=message apart:VIADUCT_SPLITC_APART=yes)
+    string(REPLACE ":" ";" way ${way})
+    list(GET way 0 name)
+    list(GET way 1 setting)
+    viaduct_add_script_test(
+      NAME splitc_collective_wrong_${how}_${name} LABELS multiprocess TIMEOUT 40 PROCESSORS 2
+      COMMAND ${CMAKE_COMMAND} -E env ${setting} ${here}/collective_wrong.sh $<TARGET_FILE:viaduct-run>
+              $<TARGET_FILE:splitc_collective_wrong> 3 ${how} "${words}")
+  endforeach()
 endfunction()
 function(collective_mismatch how one other)
   collective_wrong(
@@ -64,7 +69,7 @@ collective_mismatch(array_count "all_reduce of 100 times a ${int} with Add" "all
 collective_mismatch(gather "all_gather of a ${int}" "all_gather_to_one of a ${int} to process 0")
 collective_mismatch(scan "all_scan of a ${int} with Add" "all_scan_before of a ${int} with Add")
 collective_mismatch(store_sync barrier all_store_sync)
-collective_wrong(end "calls barrier, but process [0-9]+ calls nothing more")
+collective_wrong(end "calls (barrier, but process [0-9]+ calls nothing more|nothing more .*, but process [0-9]+ calls barrier)")
 collective_wrong(in_split "all_reduce: called between barrier_notify.. and barrier_wait")
 collective_wrong(notify_twice "barrier: called between barrier_notify.. and barrier_wait|calls barrier, but")
 collective_wrong(wait_alone "barrier_wait: called without")
@@ -81,9 +86,13 @@ foreach(how before while_others_sleep in_barrier in_split in_bcast in_reduce hol
       COMMAND ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh $<TARGET_FILE:viaduct-run>
               $<TARGET_FILE:splitc_collective_lost> ${ranks} ${how} 137)
   endforeach()
-  viaduct_add_script_test(
-    NAME splitc_collective_lost_${how}_by_message LABELS multiprocess fault TIMEOUT 60
-    COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_PATH=message
-            ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh $<TARGET_FILE:viaduct-run>
-            $<TARGET_FILE:splitc_collective_lost> 3 ${how} 137)
+  foreach(way by_message:VIADUCT_SPLITC_PATH=message apart:VIADUCT_SPLITC_APART=yes)
+    string(REPLACE ":" ";" way ${way})
+    list(GET way 0 name)
+    list(GET way 1 setting)
+    viaduct_add_script_test(
+      NAME splitc_collective_lost_${how}_${name} LABELS multiprocess fault TIMEOUT 60
+      COMMAND ${CMAKE_COMMAND} -E env ${setting} ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh
+              $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_collective_lost> 3 ${how} 137)
+  endforeach()
 endforeach()

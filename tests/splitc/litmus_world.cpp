@@ -6,6 +6,8 @@
 #include <exception>
 #include <string>
 
+#include "tests/splitc/apart.hpp"
+
 namespace viaduct::splitc_test {
 namespace {
 
@@ -18,7 +20,8 @@ CellPair g_static[kMaxRanks][kRuns];
 unsigned path_of_environment() {
   const char* const value = std::getenv("VIADUCT_SPLITC_PATH");
   const std::string path = value == nullptr ? "auto" : value;
-  return path == "message" ? kMessage : path == "rdma" ? kRdma : kDirect;
+  const unsigned here = path == "message" ? kMessage : path == "rdma" ? kRdma : kDirect;
+  return all_apart() ? kMessage : any_apart() ? here | kMessage : here;
 }
 
 }  // namespace
@@ -27,7 +30,7 @@ World::World(CellPair* on_stack)
     : own_(splitc::all_malloc<Own>(1)),
       spread_(splitc::all_malloc<CellPair>(kRuns)),
       path_(path_of_environment()) {
-  handshake_ = path_ != kMessage;
+  handshake_ = (path_ & kMessage) == 0;
   const std::array<CellPair*, 3> mine{spread_, g_static[MYPROC], on_stack};
   for (std::size_t where = 0; where < mine.size(); ++where)
     cells_[where] = splitc::all_gather(splitc::toglobal(mine[where]));
@@ -62,11 +65,11 @@ Layout World::choose(const Case& subject, std::uint64_t seed) const {
   };
   layout.x_where = where();
   layout.y_where = where();
-  layout.one_sided = layout.x_where == Where::spread && path_ != kMessage;
+  layout.one_sided = layout.x_where == Where::spread && (path_ & kMessage) == 0;
   layout.paths = path_;
   if (layout.x_where != Where::spread || layout.y_where != Where::spread) layout.paths |= kMessage;
   layout.by_clock = random.below(2) == 0;
-  layout.runs = std::min({subject.runs, kRuns, path_ == kMessage || procs > 2 ? 64U : 128U});
+  layout.runs = std::min({subject.runs, kRuns, (path_ & kMessage) != 0 || procs > 2 ? 64U : 128U});
   return layout;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "splitc/splitc.hpp"
+#include "tests/splitc/apart.hpp"
 
 namespace {
 
@@ -83,7 +84,8 @@ class Sizes {
   bool in_place() {
     const char* const path = std::getenv("VIADUCT_SPLITC_PATH");
     const bool direct =
-        path == nullptr || path == std::string("auto") || path == std::string("direct");
+        (path == nullptr || path == std::string("auto") || path == std::string("direct")) &&
+        !viaduct::splitc_test::is_apart((MYPROC + 1) % PROCS);
     bool right = mapped(next_[kSpread], SIZE_MAX) == nullptr;
     for (std::size_t kind = 0; kind < kKinds; ++kind) {
       std::memset(mine_[kind], MYPROC + 1, kRoom);

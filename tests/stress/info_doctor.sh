@@ -34,7 +34,8 @@ fi
 doctor 0
 says "No problems."
 for subject in "locked memory" "/dev/shm" "shared memory" "process_vm_readv, _writev" "membarrier" "pidfd_open" \
-  "huge pages of shared memory" "cores" "control group: processor time" "control group: memory" "open files" \
+  "huge pages of shared memory" "cores" "control group: processor time" "control group: memory" \
+  "control group: processes" "open files" \
   "address space" "file size"; do says "$subject"; done
 says_of "huge pages" "fix: echo within_size"
 
@@ -78,6 +79,14 @@ doctor 1
 says_of "control group: processor time" "a quota worth 2 cores"
 says_of "control group: memory" "memory.max"
 says_of "control group: memory" "PROBLEM"
+says "fix: echo max > $root/sys/fs/cgroup/memory.max"
+echo max >"$root/sys/fs/cgroup/memory.max"
+echo 3 >"$root/sys/fs/cgroup/pids.max"
+echo 2 >"$root/sys/fs/cgroup/pids.current"
+doctor 1
+says_of "control group: processes" "1 more may be started, by $root/sys/fs/cgroup/pids.max"
+says "fix: echo max > $root/sys/fs/cgroup/pids.max (in a container: --pids-limit=-1)"
+rm "$root/sys/fs/cgroup/pids.max"
 
 # choose
 text=$("$info" choose --bytes 16)
@@ -86,6 +95,18 @@ grep -q "short message" <<<"$text" || fail "choose: $text"
 grep -q "on two hosts:" <<<"$text" || fail "choose: $text"
 grep -q "medium message" <<<"$("$info" choose --bytes 3000)" || fail "choose does not know medium messages"
 grep -q "bulk message" <<<"$("$info" choose --bytes 1000000)" || fail "choose does not know bulk messages"
+# For a pair and a size: what changes with the size, and where.
+for bytes in 1 56; do grep -q "short message" <<<"$("$info" choose --bytes $bytes)" || fail "$bytes bytes are not short"; done
+for bytes in 57 4096; do
+  grep -q "medium message" <<<"$("$info" choose --bytes $bytes)" || fail "$bytes bytes are not medium"
+done
+grep -q "bulk message" <<<"$("$info" choose --bytes 4097)" || fail "4097 bytes are not bulk"
+grep -q "medium message" <<<"$(VIADUCT_AM_MEDIUM_BYTES=16K "$info" choose --bytes 8192)" || fail "choose does not mind settings"
+grep -q "VIADUCT_PROVIDER is pigeon" <<<"$(VIADUCT_PROVIDER=pigeon "$info" choose)" || fail "choose takes any provider"
+grep -q "on two hosts: not at all: VIADUCT_PROVIDER forces shm" <<<"$(VIADUCT_PROVIDER=shm "$info" choose)" ||
+  fail "choose does not know what shm cannot"
+text=$("$run" -n 2 "$info" choose --from 1 --to 1)
+grep -q "a rank talks to itself" <<<"$text" || fail "choose for one rank: $text"
 text=$("$run" -n 3 "$info" choose --from 2 --to 1 --bytes 8)
 [ "$(grep -c "from rank 2 to rank 1" <<<"$text")" = 1 ] || fail "choose in a job: $text"
 "$run" -n 2 --quiet "$info" choose --to 5 >/dev/null 2>&1 && fail "choose knows a rank that there is not"
@@ -96,4 +117,19 @@ grep -q "the two are on different hosts" <<<"$text" || fail "choose across hosts
 # the report
 report=$("$info")
 for part in "Providers of this build:" "shm " ; do says "$part"; done
+# Without libibverbs all else is as it was.
+echo "this is no library" >"$place/libibverbs.so.1"
+report=$(LD_LIBRARY_PATH=$place "$info")
+if grep -q "  verbs  *InfiniBand" <<<"$report" && ! grep -q "this build is without provider verbs" <<<"$report"; then
+  says "provider verbs needs libibverbs, which cannot be loaded"
+  says "Debian: libibverbs1 and ibverbs-providers"
+  report=$(LD_LIBRARY_PATH=$place "$info" choose)
+  says "on one host:  provider shm"
+  says "on two hosts: not at all: the two are on different hosts: verbs is needed, and provider verbs needs libibverbs"
+  doctor 0 env LD_LIBRARY_PATH="$place"
+  code=0
+  report=$(LD_LIBRARY_PATH=$place VIADUCT_PROVIDER=verbs "$info" 2>&1) || code=$?
+  [ $code = 1 ] || fail "status $code with provider verbs, and without its library: $report"
+  says "viaduct-info: provider verbs needs libibverbs"
+fi
 exit 0

@@ -3,10 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
-#include "am/types.hpp"
+#include "am/settings.hpp"
 #include "runtime/config.hpp"
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
@@ -28,21 +25,36 @@ std::string line(const std::string& what, const std::string& value) {
 
 std::string describe(const via::verbs::PortInfo& port, bool chosen) {
   const std::string gid =
-      port.gid_index < 0 ? "no GID" : fmt::format("GID {} ({})", port.gid_index, port.gid_type);
+      port.gid_index < 0 ? "no GID"
+                         : fmt::format("GID {} {} ({})", port.gid_index, port.gid, port.gid_type);
   return fmt::format("{}, {}, MTU {}, {:.0f} Gb/s, {}{}", port.active ? "active" : "not active",
                      port.ethernet ? "Ethernet" : "InfiniBand", port.mtu_bytes,
                      port.gigabits_per_second, gid, chosen ? "; the one that is used" : "");
 }
 
-/// How Active Messages carry a message of this size by shm.
-std::string way_by_shm(std::uint64_t bytes, std::uint64_t max_medium) {
-  constexpr std::uint64_t kShort = 56;  // seven words beside the header, in one line
-  if (bytes <= kShort) return "as arguments of a short message: one cache line (at most 56 bytes)";
-  if (bytes <= max_medium)
-    return fmt::format(
-        "as a medium message, copied through the sender's ring (at most {} bytes, "
-        "VIADUCT_AM_MEDIUM_BYTES)",
-        max_medium);
+std::string limits_of(const via::verbs::PortInfo& port) {
+  return fmt::format(
+      "at most {} connections, {} requests under way in each, {} shared receives, {} regions",
+      port.max_queue_pairs, port.max_queue_depth, port.max_shared_receives, port.max_regions);
+}
+
+constexpr std::uint64_t kShort = 56;  // seven words beside the header, in one line
+
+/// How Active Messages carry a message of this size, where memory is shared and where it is not.
+std::string way_of_small(std::uint64_t bytes, std::uint64_t max_medium, bool wire) {
+  if (bytes <= kShort)
+    return fmt::format("as arguments of a short message: one cache line (at most {} bytes){}",
+                       kShort, wire ? ", written by RDMA with an immediate value" : "");
+  return fmt::format(
+      "as a medium message, copied through the sender's ring (at most {} bytes, half of "
+      "VIADUCT_AM_MEDIUM_BYTES){}",
+      max_medium, wire ? ", payload and line written by RDMA at once" : "");
+}
+
+std::string way_of_bulk(std::uint64_t bytes, bool wire) {
+  if (wire)
+    return "as a bulk message: written by RDMA into the receiver's memory, without its help, then "
+           "one line";
   const std::string how = bytes >= via::copy_threshold()
                               ? fmt::format("{} from {} on", to_string(via::large_copy_method()),
                                             in_units(via::copy_threshold()))
@@ -55,12 +67,13 @@ std::string way_by_shm(std::uint64_t bytes, std::uint64_t max_medium) {
                            : "a block of the window (process_vm_writev is refused)");
 }
 
-std::string way(const via::Choice& choice, std::uint64_t bytes, std::uint64_t max_medium) {
+std::string way(const via::Choice& choice, std::uint64_t bytes) {
   if (choice.provider.empty()) return "not at all: " + choice.why;
-  std::string text = fmt::format("provider {}: {}", choice.provider, choice.why);
-  if (choice.provider == "shm") text += "\n" + line("", way_by_shm(bytes, max_medium));
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
+  const auto max_medium = static_cast<std::uint64_t>(am::load_settings().medium_bytes) / 2;
+  const bool wire = choice.provider != "shm";
+  return fmt::format("provider {}: {}\n                {}", choice.provider, choice.why,
+                     bytes <= std::max(kShort, max_medium) ? way_of_small(bytes, max_medium, wire)
+                                                           : way_of_bulk(bytes, wire));
 }
 
 /// What bulk transfers over verbs do with the program's memory.
@@ -81,9 +94,26 @@ std::string kept_registered() {
                      in_units(static_cast<std::uint64_t>(settings.cache_from)));
 }
 
-std::string forced_provider() {
+via::Choice choice_for(bool same_host, std::uint32_t sender) {
   const char* const forced = std::getenv("VIADUCT_PROVIDER");
-  return forced != nullptr ? forced : "";
+  return via::choose_provider(same_host, forced != nullptr ? forced : "", sender);
+}
+
+/// A pair of this job's ranks.
+std::string choose_in(Job& job, std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
+  if (from >= job.size() || to >= job.size())
+    throw Error(std::errc::invalid_argument, fmt::format("there is no rank {} in this job of {}",
+                                                         std::max(from, to), job.size()));
+  if (index(job.rank()) != from) return {};
+  const std::uint32_t here = job.host_of(Rank{from});
+  const std::uint32_t there = job.host_of(Rank{to});
+  const std::string text =
+      from == to ? "provider shm: a rank talks to itself by its own memory, whatever is forced"
+                 : way(choice_for(here == there, from), bytes);
+  const std::string hosts = here == there ? fmt::format("both on host {}", here)
+                                          : fmt::format("on hosts {} and {}", here, there);
+  return fmt::format("{} from rank {} to rank {} ({}):\n  {}\n", in_units(bytes), from, to, hosts,
+                     text);
 }
 
 }  // namespace
@@ -98,6 +128,7 @@ std::string providers() {
     const auto& port = found.ports[i];
     text += line(fmt::format("{} port {}", port.device, port.port),
                  describe(port, static_cast<std::int32_t>(i) == found.chosen));
+    text += line("", limits_of(port));
   }
   if (!found.problem.empty()) text += line("RDMA devices", found.problem);
   text += line("memory kept registered", kept_registered());
@@ -106,30 +137,10 @@ std::string providers() {
 
 std::string choose(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
   Job job;
-  const std::string forced = forced_provider();
-  const bool pair = job.size() > 1;
-  if (pair && (from >= job.size() || to >= job.size()))
-    throw Error(std::errc::invalid_argument, fmt::format("there is no rank {} in this job of {}",
-                                                         std::max(from, to), job.size()));
-  if (job.hosts() > 1) {
-    if (index(job.rank()) != from) return {};
-    const bool same = job.host_of(Rank{from}) == job.host_of(Rank{to});
-    const via::Choice choice = via::choose_provider(same, forced);
-    return fmt::format("{} from rank {} to rank {} (hosts {} and {}):\n  {}\n", in_units(bytes),
-                       from, to, job.host_of(Rank{from}), job.host_of(Rank{to}),
-                       choice.provider.empty() ? "not at all: " + choice.why
-                                               : "provider " + choice.provider + ": " + choice.why);
-  }
-  am::Context context(job);
-  am::Bundle bundle(context);
-  am::Endpoint endpoint(bundle);
-  if (index(job.rank()) != (pair ? from : 0)) return {};
-  const std::uint64_t medium = endpoint.max_medium();
-  const auto one = way(via::choose_provider(true, forced), bytes, medium);
-  if (pair)
-    return fmt::format("{} from rank {} to rank {}:\n  {}\n", in_units(bytes), from, to, one);
+  if (job.size() > 1) return choose_in(job, from, to, bytes);
   return fmt::format("{} between two ranks\n  on one host:  {}\n  on two hosts: {}\n",
-                     in_units(bytes), one, way(via::choose_provider(false, forced), bytes, medium));
+                     in_units(bytes), way(choice_for(true, 0), bytes),
+                     way(choice_for(false, 0), bytes));
 }
 
 }  // namespace viaduct::info

@@ -25,6 +25,8 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kLockedForRdma =
     64 * kMiB;  // rings, and pages of bulk transfers, of a rank
 constexpr std::uint64_t kMemoryForCore = 64 * kMiB;  // a rank and its rings to some hundred peers
+constexpr std::uint64_t kProcessesForCore = 4;       // a rank, its threads, what it starts
+constexpr std::uint64_t kOtherProcesses = 8;
 constexpr std::uint64_t kFilesForRank = 5;
 constexpr std::uint64_t kOtherFiles = 32;
 constexpr std::uint64_t kOrdinaryShm = 64 * kMiB;
@@ -204,9 +206,29 @@ Finding memory(const MachineLimits& limits) {
   finding.health = Health::problem;
   finding.meaning = fmt::format("a rank for each of {} cores may not fit ({} for each)",
                                 limits.cores, in_units(kMemoryForCore));
+  const bool grouped = limits.memory_source.find("/cgroup/") != std::string::npos;
   finding.remedy =
-      "echo max > /sys/fs/cgroup/GROUP/memory.max (in a container: --memory), or end "
-      "other programs";
+      grouped
+          ? fmt::format("echo {} > {} (in a container: --memory), or end other programs",
+                        limits.memory_source.find("memory.max") != std::string::npos ? "max" : "-1",
+                        limits.memory_source)
+          : "ps aux --sort=-rss | head, and end what need not run";
+  return finding;
+}
+
+Finding processes(const MachineLimits& limits) {
+  const bool known = !limits.process_source.empty();
+  Finding finding{Health::good, "control group: processes",
+                  known ? fmt::format("{} more may be started, by {}", limits.free_processes,
+                                      limits.process_source)
+                        : "no limit found",
+                  "each rank is one, viaduct-run three", ""};
+  if (!known || limits.free_processes >= kProcessesForCore * limits.cores + kOtherProcesses)
+    return finding;
+  finding.health = Health::problem;
+  finding.meaning += fmt::format(": a job of {} ranks may not start", limits.cores);
+  finding.remedy =
+      fmt::format("echo max > {} (in a container: --pids-limit=-1)", limits.process_source);
   return finding;
 }
 
@@ -251,11 +273,11 @@ std::vector<Finding> examine(const std::string& system_root) {
   std::vector<Finding> findings{locked_memory(system_root), shared_memory_folder(), memory_files(),
                                 cross_memory()};
   if (auto yama = ptrace_scope(system_root)) findings.push_back(*yama);
-  findings.insert(findings.end(),
-                  {barriers(), process_descriptors(), memory_changes(system_root),
-                   huge_pages(system_root), cores(limits), core_quota(limits), memory(limits),
-                   open_files(limits), window_limit("address space", RLIMIT_AS, "v"),
-                   window_limit("file size", RLIMIT_FSIZE, "f")});
+  findings.insert(findings.end(), {barriers(), process_descriptors(), memory_changes(system_root),
+                                   huge_pages(system_root), cores(limits), core_quota(limits),
+                                   memory(limits), processes(limits), open_files(limits),
+                                   window_limit("address space", RLIMIT_AS, "v"),
+                                   window_limit("file size", RLIMIT_FSIZE, "f")});
   return findings;
 }
 

@@ -85,6 +85,12 @@ class Nic final : public via::Nic {
   [[nodiscard]] bool is_remote(Rank rank) const noexcept {
     return !remote_.empty() && remote_[index(rank)];
   }
+  /// For who must take no message off a ring now: posts what was held back, and goes on with
+  /// connections.
+  void carry_on() noexcept {
+    progress();
+    if (carrier_ != nullptr) poll_carrier();
+  }
   /// The carrier, or null.
   [[nodiscard]] Carrier* carrier() noexcept { return carrier_.get(); }
 

@@ -211,7 +211,8 @@ class Vi final : public via::Vi {
     if (options_.wired) [[unlikely]]
       add_piece(from, bytes);
   }
-  /// Takes bytes of the copy of the peer's extra back to the peer.
+  /// Takes bytes of the copy of the peer's extra back to the peer, before the next message is
+  /// there.
   void return_extra(const std::byte* from, std::size_t bytes) noexcept {
     if (options_.wired) [[unlikely]]
       send_back(from, bytes);

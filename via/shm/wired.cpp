@@ -167,7 +167,7 @@ void Vi::post_lines() noexcept {
     --from;
   for (; from != tx_seq_; ++from) turn_phase(tx_slots_[from & tx_mask_]);
   while (w.lines_posted != tx_seq_)
-    if (!post_message()) return nic_.hold_back(*this);
+    if (!w.back.empty() || !post_message()) return nic_.hold_back(*this);
 }
 
 void Vi::post_counters() noexcept {
@@ -197,7 +197,7 @@ void Vi::carry_on() noexcept {
   if (!w.connected) return;
   if (w.counters_changed) post_counters();
   while (w.lines_posted != tx_seq_)
-    if (!post_message()) return nic_.hold_back(*this);
+    if (!w.back.empty() || !post_message()) return nic_.hold_back(*this);
   while (!w.pieces.empty()) {
     if (!w.wire->post(std::span(&w.pieces.front().piece, 1), 0, false))
       return nic_.hold_back(*this);

@@ -12,8 +12,8 @@ namespace {
 constexpr std::string_view kShm = "shm";
 constexpr std::string_view kVerbs = "verbs";
 
-Choice choose_verbs(std::string_view reason) {
-  const verbs::Found found = verbs::find_ports();
+Choice choose_verbs(std::string_view reason, std::string_view device, std::uint32_t sender) {
+  const verbs::Found found = verbs::find_ports(device, sender);
   if (found.chosen < 0)
     return {"", fmt::format("{}: verbs is needed, and {}", reason,
                             found.problem.empty() ? "no port is active" : found.problem)};
@@ -24,14 +24,20 @@ Choice choose_verbs(std::string_view reason) {
 
 }  // namespace
 
-Choice choose_provider(bool same_host, std::string_view forced) {
-  if (forced.substr(0, kVerbs.size()) == kVerbs)
-    return choose_verbs("VIADUCT_PROVIDER forces verbs");
+Choice choose_provider(bool same_host, std::string_view forced, std::uint32_t sender) {
+  const std::string_view device =
+      forced.size() > kVerbs.size() ? forced.substr(kVerbs.size() + 1) : std::string_view{};
+  if (forced == kVerbs || (!device.empty() && forced.substr(0, kVerbs.size()) == kVerbs &&
+                           forced[kVerbs.size()] == ':'))
+    return choose_verbs("VIADUCT_PROVIDER forces verbs", device, sender);
+  if (!forced.empty() && forced != kShm)
+    return {"", fmt::format("VIADUCT_PROVIDER is {}: set it to shm or verbs, or leave it unset",
+                            forced)};
   if (forced == kShm && !same_host)
     return {"", "VIADUCT_PROVIDER forces shm, and the two are on different hosts: unset it"};
   if (forced == kShm) return {std::string(kShm), "VIADUCT_PROVIDER forces shm"};
   if (same_host) return {std::string(kShm), "the two have the same host key, so they share memory"};
-  return choose_verbs("the two are on different hosts");
+  return choose_verbs("the two are on different hosts", {}, sender);
 }
 
 void require_one_host(const Job& job) {

@@ -29,9 +29,13 @@ struct PortInfo {
   bool ethernet = false;        ///< RoCE; else InfiniBand
   std::uint32_t mtu_bytes = 0;  ///< of packets
   double gigabits_per_second = 0;
-  std::int32_t gid_index = -1;  ///< that would be used, -1: none
-  std::string gid;              ///< as text
-  std::string gid_type;         ///< "InfiniBand", "RoCE v1", "RoCE v2"
+  std::int32_t gid_index = -1;        ///< that would be used, -1: none
+  std::string gid;                    ///< as text
+  std::string gid_type;               ///< "InfiniBand", "RoCE v1", "RoCE v2"
+  std::uint32_t max_queue_pairs = 0;  ///< of the device, as are the following
+  std::uint32_t max_queue_depth = 0;
+  std::uint32_t max_regions = 0;
+  std::uint32_t max_shared_receives = 0;
 };
 
 struct Found {
@@ -40,7 +44,7 @@ struct Found {
   std::int32_t chosen = -1;  ///< which of them a NIC would take, -1: none
 };
 
-/// Looks at the machine. Throws nothing.
-[[nodiscard]] Found find_ports();
+/// Looks at the machine; chooses as open() does with @p device for rank @p turn. Throws nothing.
+[[nodiscard]] Found find_ports(std::string_view device = {}, std::uint32_t turn = 0);
 
 }  // namespace viaduct::via::verbs

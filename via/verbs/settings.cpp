@@ -38,7 +38,7 @@ std::span<const config::Option> options() noexcept {
       Option{"traffic_class", "VIADUCT_VERBS_TRAFFIC_CLASS", "0", "", Type::integer, 0, 255, "",
              "traffic class of all connections, where packets have one (RoCE)",
              offsetof(Settings, traffic_class)},
-      Option{"wire_depth", "VIADUCT_VERBS_WIRE_DEPTH", "31", "", Type::integer, 8, 4096, "",
+      Option{"wire_depth", "VIADUCT_VERBS_WIRE_DEPTH", "15", "", Type::integer, 8, 4096, "",
              "places of the send queue to each peer, for Active Messages",
              offsetof(Settings, wire_depth)},
       Option{"wire_inline", "VIADUCT_VERBS_WIRE_INLINE", "192", "bytes", Type::bytes, 0, 4096, "",

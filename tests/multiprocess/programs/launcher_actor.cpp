@@ -147,6 +147,20 @@ int die(Job& job, char** argv) {
   return survive(job, victim);
 }
 
+/// The victim is killed behind a barrier; the others say how long it took until they knew.
+int die_behind(Job& job, char** argv) {
+  const Rank victim{static_cast<std::uint32_t>(number(argv, 3))};
+  if (barrier(job) != Status::ok) return 3;
+  if (job.rank() == victim) ::raise(SIGKILL);
+  const std::uint64_t start = viaduct::monotonic_ns();
+  const Status status = barrier(job);
+  const std::uint64_t took_ms = (viaduct::monotonic_ns() - start) / 1'000'000;
+  const bool told = status == Status::peer_lost && job.is_lost(victim);
+  say("rank " + std::to_string(index(job.rank())) + (told ? " was told " : " was not told ") +
+      std::to_string(took_ms) + " ms");
+  return told && took_ms < 2000 ? 0 : 9;
+}
+
 /// The victim is killed on its way into a barrier (its ticket is written, nobody has counted it) or
 /// before it; the others ask for two barriers.
 int die_arriving(Job& job, char** argv) {
@@ -285,7 +299,8 @@ int print_stdin(Job& job, char**) {
   return 0;
 }
 
-/// Lines in pieces, on both streams; the last one has no end, and rank 1 then dies at once.
+/// Lines in pieces, on both streams; the last one has no end, and rank 1 then dies at once,
+/// unless all is to go well.
 int print_lines(Job& job, char** argv) {
   const auto put = [](int fd, const std::string& text) {
     if (::write(fd, text.data(), text.size()) < 0) std::_Exit(99);
@@ -296,7 +311,7 @@ int print_lines(Job& job, char** argv) {
     put(STDERR_FILENO, "error " + std::to_string(i) + "\n");
   }
   put(STDOUT_FILENO, "no end");
-  if (index(job.rank()) == 1) ::raise(SIGKILL);
+  if (std::string(argv[2]) == "lines" && index(job.rank()) == 1) ::raise(SIGKILL);
   static_cast<void>(barrier(job));
   return 0;
 }
@@ -432,6 +447,7 @@ const std::map<std::string, Verb>& verbs() {
                                                {"die", die},
                                                {"die-arriving", die_arriving},
                                                {"die-twice", die_arriving},
+                                               {"die-behind", die_behind},
                                                {"desert", desert},
                                                {"hang", hang_all},
                                                {"hang-ignoring", hang_all},
@@ -443,6 +459,7 @@ const std::map<std::string, Verb>& verbs() {
                                                {"misuse", misuse_in_child},
                                                {"stdin", print_stdin},
                                                {"lines", print_lines},
+                                               {"lines-well", print_lines},
                                                {"stats", count_things},
                                                {"exchange", exchange},
                                                {"around", write_around},

@@ -130,10 +130,15 @@ double speed_of(const ibv_port_attr& attributes) noexcept {
   }
 }
 
-PortInfo describe(ibv_context* context, std::uint8_t port, std::string name) {
+PortInfo describe(ibv_context* context, std::uint8_t port, std::string name,
+                  const ibv_device_attr& limits) {
   PortInfo info;
   info.device = std::move(name);
   info.port = port;
+  info.max_queue_pairs = static_cast<std::uint32_t>(limits.max_qp);
+  info.max_queue_depth = static_cast<std::uint32_t>(limits.max_qp_wr);
+  info.max_regions = static_cast<std::uint32_t>(limits.max_mr);
+  info.max_shared_receives = static_cast<std::uint32_t>(limits.max_srq_wr);
   ibv_port_attr attributes{};
   if (query_port(context, port, attributes) != 0) return info;
   info.active = attributes.state == IBV_PORT_ACTIVE;
@@ -156,7 +161,7 @@ std::vector<Candidate> candidates(const DeviceList& list) {
     ibv_device_attr limits{};
     if (library().query_device(context, &limits) == 0)
       for (std::uint8_t port = 1; port <= limits.phys_port_cnt; ++port)
-        all.push_back({device, describe(context, port, library().get_device_name(device))});
+        all.push_back({device, describe(context, port, library().get_device_name(device), limits)});
     library().close_device(context);
   }
   return all;
@@ -212,12 +217,36 @@ Wish parse(std::string_view text, std::uint32_t turn) {
   return wish;
 }
 
+/// Which of them @p wish means: the port named, or the first usable one of the device named;
+/// without a name the best. -1: none.
+std::int32_t select(const std::vector<Candidate>& all, const Wish& wish) {
+  if (wish.name.empty()) return choose(all);
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Candidate& c) {
+    return c.info.device == wish.name &&
+           (wish.port < 0 ? usable(c.info) : c.info.port == static_cast<std::uint32_t>(wish.port));
+  });
+  return found == all.end() ? -1 : static_cast<std::int32_t>(found - all.begin());
+}
+
+Wish wish_of(std::string_view wanted, std::uint32_t turn) {
+  return wanted == "auto" ? Wish{} : parse(wanted, turn);
+}
+
 std::string list_of(const std::vector<Candidate>& all) {
   std::string text;
   for (const Candidate& c : all)
     text += (text.empty() ? "" : ", ") + c.info.device + ":" + std::to_string(c.info.port) +
             (c.info.active ? "" : " (down)");
   return text.empty() ? "none" : text;
+}
+
+std::string nothing_selected(const std::vector<Candidate>& all, const Wish& wish) {
+  return wish.name.empty()
+             ? "no port of an RDMA device is up and has an address; there are: " + list_of(all)
+             : "there is no RDMA device '" + wish.name +
+                   "' with such a port that is up "
+                   "(VIADUCT_VERBS_DEVICE); there are: " +
+                   list_of(all);
 }
 
 }  // namespace
@@ -240,25 +269,9 @@ Device::Device(const Settings& settings, std::string_view wanted, std::uint32_t 
                 "provider verbs finds no RDMA device (ibv_devices lists them): load the device's "
                 "driver, for Soft-RoCE 'rdma link add rxe0 type rxe netdev eth0', or use provider "
                 "shm");
-  const Wish wish = wanted == "auto" ? Wish{} : parse(wanted, turn);
-  std::int32_t at = wish.name.empty() ? choose(all) : -1;
-  if (!wish.name.empty()) {
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Candidate& c) {
-      return c.info.device == wish.name &&
-             (wish.port < 0 ? usable(c.info)
-                            : c.info.port == static_cast<std::uint32_t>(wish.port));
-    });
-    if (found != all.end()) at = static_cast<std::int32_t>(found - all.begin());
-  }
-  if (at < 0)
-    throw Error(
-        std::errc::no_such_device,
-        wish.name.empty()
-            ? "no port of an RDMA device is up and has an address; there are: " + list_of(all)
-            : "there is no RDMA device '" + wish.name +
-                  "' with such a port that is up "
-                  "(VIADUCT_VERBS_DEVICE); there are: " +
-                  list_of(all));
+  const Wish wish = wish_of(wanted, turn);
+  const std::int32_t at = select(all, wish);
+  if (at < 0) throw Error(std::errc::no_such_device, nothing_selected(all, wish));
   const Candidate& chosen = all[static_cast<std::size_t>(at)];
   name_ = chosen.info.device;
   port_ = static_cast<std::uint8_t>(chosen.info.port);
@@ -312,14 +325,22 @@ ibv_ah_attr Device::route_to(const Address& peer) const noexcept {
   return route;
 }
 
-Found find_ports() {
+Found find_ports(std::string_view wanted, std::uint32_t turn) {
   Found found;
   try {
     const DeviceList list;
     const std::vector<Candidate> all = candidates(list);
     for (const Candidate& c : all) found.ports.push_back(c.info);
-    found.chosen = choose(all);
-    if (all.empty()) found.problem = "no RDMA device";
+    Settings settings;
+    if (wanted.empty()) config::load(&settings, options());
+    const Wish wish = wish_of(wanted.empty() ? std::string_view(settings.device) : wanted, turn);
+    found.chosen = select(all, wish);
+    if (all.empty())
+      found.problem =
+          "there is no RDMA device: load the device's driver, for Soft-RoCE 'rdma link add rxe0 "
+          "type rxe netdev eth0'";
+    else if (found.chosen < 0)
+      found.problem = nothing_selected(all, wish);
   } catch (const std::exception& e) {
     found.problem = e.what();
   }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <new>
+#include <utility>
 
 #include "via/verbs/src/nic.hpp"
 #include "via/verbs/src/vi.hpp"
@@ -207,9 +209,9 @@ Status Vi::post_send(Descriptor& d) noexcept {
     }
   }
   if (refused_ || !peer_ready_) {
-    ++held_;
-    sends_.push(posted);
-    return Status::ok;
+    if (hold(posted)) return Status::ok;
+    --send_outstanding_;
+    return Status::retry;
   }
   const bool taken = hand_over(posted);
   sends_.push(posted);
@@ -217,23 +219,53 @@ Status Vi::post_send(Descriptor& d) noexcept {
   return Status::ok;
 }
 
+bool Vi::goes_inline(const Descriptor& d) const noexcept {
+  const Operation operation = operation_of(d);
+  return (operation == Operation::send || operation == Operation::rdma_write) &&
+         d.control.length <= nic_.attributes_.inline_bytes;
+}
+
+/// Until the peer takes packets. What goes inline is the program's again after the post: it is
+/// copied here. False: no memory.
+bool Vi::hold(const Posted& posted) noexcept {
+  try {
+    auto& copy = held_data_.emplace_back();
+    const Descriptor& d = *posted.descriptor;
+    if (posted.refusal == 0 && goes_inline(d)) {
+      copy.reserve(d.control.length);
+      for (std::uint32_t i = first_data(operation_of(d)); i < d.control.segment_count; ++i) {
+        const LocalSegment& s = d.segments()[i].local;
+        copy.insert(copy.end(), s.address, s.address + s.length);
+      }
+    }
+  } catch (const std::bad_alloc&) {
+    if (held_data_.size() > held_) held_data_.pop_back();
+    return false;
+  }
+  ++held_;
+  sends_.push(posted);
+  return true;
+}
+
 /// Gives the device a descriptor: one work request, or at reliable reception two, of which the
 /// second reads from the peer and so completes when what was sent is in the peer's memory.
-bool Vi::hand_over(Posted& posted) noexcept {
+bool Vi::hand_over(Posted& posted, std::span<const std::byte> copy) noexcept {
   const Descriptor& d = *posted.descriptor;
   const Operation operation = operation_of(d);
   const std::uint32_t first = first_data(operation);
   std::array<ibv_sge, kMaxSegments> segments;
   int count = 0;
-  for (std::uint32_t i = first; i < d.control.segment_count; ++i) {
+  if (!copy.empty())
+    segments[static_cast<std::size_t>(count++)] = {reinterpret_cast<std::uint64_t>(copy.data()),
+                                                   static_cast<std::uint32_t>(copy.size()), 0};
+  for (std::uint32_t i = first; copy.empty() && i < d.control.segment_count; ++i) {
     const LocalSegment& s = d.segments()[i].local;
     if (s.length == 0) continue;
     segments[static_cast<std::size_t>(count++)] = {reinterpret_cast<std::uint64_t>(s.address),
                                                    s.length, static_cast<std::uint32_t>(s.handle)};
   }
   const bool immediate = (d.control.control & control_bits::immediate) != 0;
-  const bool copied = (operation == Operation::send || operation == Operation::rdma_write) &&
-                      d.control.length <= nic_.attributes_.inline_bytes;
+  const bool copied = goes_inline(d);
   const std::uint32_t requests = requests_each();
   posted.last_request = pair_->posted() + requests - 1;
   ibv_send_wr request{};
@@ -280,7 +312,9 @@ void Vi::send_held() noexcept {
     Posted& posted = sends_.at(sends_.size() - held_);
     if (posted.refusal != 0) break;
     --held_;
-    if (!hand_over(posted)) return fail(ErrorCause::transport);
+    const std::vector<std::byte> copy = std::move(held_data_.front());
+    held_data_.pop_front();
+    if (!hand_over(posted, copy)) return fail(ErrorCause::transport);
   }
 }
 
@@ -345,6 +379,7 @@ void Vi::completed_send(const ibv_wc& wc) noexcept {
     const Posted bad = sends_.front();
     sends_.pop();
     --held_;
+    held_data_.pop_front();
     finish_send(bad, bad.refusal);
     fail(cause_of_refusal(bad.refusal));
   }
@@ -398,6 +433,7 @@ void Vi::flush() noexcept {
   for (; !sends_.empty(); sends_.pop()) finish_send(sends_.front(), status::flushed);
   for (; !receives_.empty(); receives_.pop()) finish_receive(receives_.front(), status::flushed);
   held_ = 0;
+  held_data_.clear();
   refused_ = false;
 }
 

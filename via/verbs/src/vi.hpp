@@ -8,7 +8,10 @@
 /// error would.
 
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "via/verbs/src/completion_queue.hpp"
 #include "via/verbs/src/letter.hpp"
@@ -78,7 +81,9 @@ class Vi final : public via::Vi {
   // transfer.cpp
   [[nodiscard]] std::uint32_t check_send(const Descriptor& d) const noexcept;
   [[nodiscard]] std::uint32_t check_receive(const Descriptor& d) const noexcept;
-  bool hand_over(Posted& posted) noexcept;
+  [[nodiscard]] bool goes_inline(const Descriptor& d) const noexcept;
+  [[nodiscard]] bool hold(const Posted& posted) noexcept;
+  bool hand_over(Posted& posted, std::span<const std::byte> copy = {}) noexcept;
   bool hand_over_receive(const Posted& posted) noexcept;
   void send_held() noexcept;
   void completed(const ibv_wc& wc) noexcept;
@@ -125,6 +130,7 @@ class Vi final : public via::Vi {
   std::uint64_t discriminator_ = 0;
   LetterKind asked_ = LetterKind::none;
   ConnectResult answer_ = ConnectResult::timed_out;
+  std::deque<std::vector<std::byte>> held_data_;  // of each that is held: what goes inline
   std::unique_ptr<CompletionQueue> own_send_cq_;
   std::unique_ptr<CompletionQueue> own_receive_cq_;
 };

@@ -1,0 +1,23 @@
+#pragma once
+/// @file
+/// --remote-command: the words that run a command on a host.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace viaduct::launcher {
+
+/// The words of @p text, as a shell splits them: white space separates, quotes and backslashes
+/// protect; nothing is expanded. Nothing when a quote is not closed.
+[[nodiscard]] std::optional<std::vector<std::string>> split_words(std::string_view text);
+
+/// The words of @p command_template, with {host} and {command} replaced. Without {command} the
+/// command stands at the end, without either of the two the host before it.
+/// @pre split_words() takes the template.
+[[nodiscard]] std::vector<std::string> remote_words(const std::string& command_template,
+                                                    const std::string& host,
+                                                    const std::string& command);
+
+}  // namespace viaduct::launcher

@@ -1,0 +1,55 @@
+/// @file
+/// Two processes of a Split-C program talk over verbs, and the link goes down under them:
+/// `splitc_link_down COMMAND`, which takes it down. Each waits for the other in another operation,
+/// and must get an Error that names it within a bound.
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "runtime/clock.hpp"
+#include "runtime/error.hpp"
+#include "splitc/splitc.hpp"
+
+using namespace viaduct::splitc;
+
+namespace {
+
+// Seven times the time of VIADUCT_VERBS_TIMEOUT=14, four times over as the devices may, the 2 s in
+// which the loss of a process may become known, and the slowness of an emulated machine.
+constexpr double kBoundSeconds = 25;
+
+long g_word = 7;
+long g_begun = 0;
+
+[[noreturn]] void talk() {
+  for (;;) {
+    if (MYPROC == 0)
+      (void)read(toglobal(1, &g_word));
+    else
+      barrier();
+  }
+}
+
+}  // namespace
+
+int splitc_main(int argc, char** argv) {
+  if (PROCS != 2 || argc != 2) return 2;
+  if (read(toglobal(1 - MYPROC, &g_word)) != 7) return 2;
+  barrier();
+  const double start = get_seconds();
+  try {
+    if (MYPROC == 1) write(toglobal(0, &g_begun), 1L);
+    while (MYPROC == 0 && read(toglobal(&g_begun)) == 0) continue;
+    if (MYPROC == 0 && std::system(argv[1]) != 0) return 2;
+    talk();
+  } catch (const viaduct::Error& problem) {
+    const double after = get_seconds() - start;
+    const std::string_view sentence = problem.what();
+    const std::string name = "process " + std::to_string(1 - MYPROC);
+    std::printf("process %d: after %.1f s: %s\n", MYPROC, after, problem.what());
+    std::fflush(stdout);
+    return sentence.find(name) != std::string_view::npos && after < kBoundSeconds ? 0 : 1;
+  }
+}
