@@ -80,6 +80,7 @@ class RegistrationCache {
     Rights rights = Rights::none;
     bool writable = false;
     bool retired = false;  // released with its last pin
+    bool once = false;     // never cached
     Registrar::Region region;
     [[nodiscard]] bool suits(const Entry& want) const noexcept {
       return includes(rights, want.rights) && (writable || !want.writable);

@@ -3,7 +3,7 @@
 set -euo pipefail
 info=$1 run=$2
 report=$("$info")
-for part in "cores " "membarrier " "process_vm_readv" "huge pages" "Provider shm" "a rank by itself costs" \
+for part in "cores " "membarrier " "process_vm_readv" "huge pages" "memory kept registered" "Provider shm" "a rank by itself costs" \
   "a peer talked to costs" "a peer never talked to" "This job: 1 rank;" "VIADUCT_SHM_WINDOW"; do
   grep -qF -- "$part" <<<"$report" || { echo "the report lacks '$part'"; exit 1; }
 done

@@ -49,6 +49,12 @@ if "$without" membarrier /bin/true 2>/dev/null; then
   says_of "membarrier" "refused"
   doctor 0 "$without" pidfd_open
   says_of "pidfd_open" "refused"
+  doctor 0 "$without" userfaultfd
+  says_of "userfaultfd" "refused"
+  says_of "userfaultfd" "bulk transfers over verbs are copied"
+  grep -q "memory kept registered  *none: bulk transfers are copied, since userfaultfd is refused" \
+    <<<"$("$without" userfaultfd "$info")" ||
+    fail "viaduct-info does not say that nothing is kept registered"
 fi
 
 # ulimit

@@ -235,6 +235,11 @@ void measure_registering(Job& job) {
       const double once = ns_of(20, [&] {
         const auto region = nic->register_memory(tag, address, bytes, via::Rights::none);
       });
+      {
+        const auto pin = cache.get(address, bytes);
+        const auto again = cache.get_early(address + 4096, bytes - 4096);
+        expect(pin && again && again.handle() == pin.handle(), "one region for both");
+      }
       const double early = ns_of(2000, [&] { (void)cache.get_early(address, bytes); });
       const double exact = ns_of(2000, [&] { (void)cache.get(address, bytes); });
       std::vector<std::byte> copy(bytes);
@@ -250,6 +255,8 @@ void measure_registering(Job& job) {
           bytes, once / 1000, once / early, once / exact);
       ::munmap(address, bytes);
     }
+    cache.sweep();
+    expect(cache.counters().pinned_bytes == 0, "what is unmapped is released");
   }
   nic->destroy_tag(tag);
 }
@@ -274,7 +281,8 @@ int body(Job& job, int argc, char** argv) {
   if (job.size() != 2) return 2;
   if (what == "register") {
     measure_registering(job);
-    return 0;
+    std::fflush(stdout);
+    return g_wrong ? 1 : 0;
   }
   Sender sender(job);
   if (sender.first()) {

@@ -140,15 +140,21 @@ void MappingMonitor::check() {
     return;
   }
   try {
-    std::thread unmapper([page, bytes] { ::munmap(page, bytes); });
-    pollfd wait{fd_, POLLIN, 0};
-    constexpr int kLimitMs = 5000;
-    const bool told = ::poll(&wait, 1, kLimitMs) == 1 && !quiet();
-    while (take()) {
+    std::atomic<bool> done{false};
+    std::thread unmapper([page, bytes, &done] {
+      ::munmap(page, bytes);
+      done = true;
+    });
+    bool told = false;
+    while (!done) {
+      constexpr int kLookMs = 1;
+      pollfd wait{fd_, POLLIN, 0};
+      if (::poll(&wait, 1, kLookMs) != 1) continue;
+      told = told || !quiet();
+      while (take()) {
+      }
     }
     unmapper.join();
-    while (take()) {
-    }
     PageRange seen;
     if (told && state_.load() == 2 && read(0, seen) && seen.begin == begin) return start();
     problem_ = "userfaultfd does not tell of unmapped memory (it needs Linux 5.19)";

@@ -156,6 +156,7 @@ RegistrationCache::Pin RegistrationCache::exact(std::byte* address, std::size_t 
 }
 
 bool RegistrationCache::confirm(const Pin& pin) noexcept {
+  if (!pin || pin.entry_->once) return static_cast<bool>(pin);
   constexpr int kLooks = 64;
   for (int i = 0; i < kLooks; ++i) {
     if (monitor_->quiet()) {
@@ -206,7 +207,7 @@ RegistrationCache::Entry& RegistrationCache::insert(const Entry& want) {
 
 RegistrationCache::Entry& RegistrationCache::add_for_once(const Entry& want) {
   auto entry = enroll(want);
-  entry->retired = true;
+  entry->retired = entry->once = true;
   retired_.push_back(std::move(entry));
   return *retired_.back();
 }

@@ -21,7 +21,8 @@ namespace {
 const std::map<std::string, unsigned> kCalls{{"pidfd_open", SYS_pidfd_open},
                                              {"membarrier", SYS_membarrier},
                                              {"process_vm_readv", SYS_process_vm_readv},
-                                             {"process_vm_writev", SYS_process_vm_writev}};
+                                             {"process_vm_writev", SYS_process_vm_writev},
+                                             {"userfaultfd", SYS_userfaultfd}};
 
 sock_filter statement(unsigned code, unsigned operand) {
   return {static_cast<__u16>(code), 0, 0, operand};

@@ -137,6 +137,24 @@ TEST_F(RegistrationRace, AllocatorsThatTrimDoNotBlock) {
   EXPECT_FALSE(log.released_in_use);
 }
 
+/// Also run with a kernel that refuses userfaultfd (CMakeLists.txt).
+TEST(RegistrationUnwatched, NothingIsCachedWhereTheKernelDoesNotTell) {
+  PageKeeper::Log log;
+  RegistrationCache cache(std::make_unique<PageKeeper>(log), {64 * page_bytes(), 16});
+  std::byte* const pages = map_pages(4);
+  const bool works = cache.caches();
+  EXPECT_EQ(works, cache.problem().empty());
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    EXPECT_EQ(static_cast<bool>(cache.get_early(pages, 4 * page_bytes())), works);
+    const auto pin = cache.get(pages, 4 * page_bytes());
+    EXPECT_TRUE(cache.confirm(pin));
+    EXPECT_EQ(log.enrolled, works ? 1 : i);
+    EXPECT_EQ(log.bytes, 4 * page_bytes());
+  }
+  EXPECT_EQ(log.bytes, works ? 4 * page_bytes() : 0);
+  ::munmap(pages, 4 * page_bytes());
+}
+
 /// Random operations on an arena of addresses; a model knows what is mapped and writable.
 class Random {
  public:

@@ -85,7 +85,7 @@ bool BulkMemory::asked_before(const std::byte* address) noexcept {
 
 BulkMemory::Place BulkMemory::find(std::byte* address, std::size_t bytes, bool out) noexcept {
   Place place;
-  if (bytes < cached_from_) return place;
+  if (bytes == 0 || bytes < cached_from_) return place;
   for (const ibv_mr* region : lasting_) {
     const auto at = static_cast<std::size_t>(address - static_cast<std::byte*>(region->addr));
     if (at > region->length || bytes > region->length - at) continue;
