@@ -316,7 +316,14 @@ void part(Rank& rank, const std::string& file, const char* command) {
   // Nothing else comes back from beyond the wire.
   if (std::freopen((file + ".err." + std::to_string(rank.me())).c_str(), "w", stderr) == nullptr)
     g_wrong = true;
-  if (rank.me() == 0) expect(std::system(command) == 0, "the command works");
+  // Who only waits for what was under way learns of it with the job (TCP's keep-alive); who sends
+  // then learns of it by its wire.
+  const std::string parted = file + ".parted";
+  if (rank.me() == 0) {
+    expect(std::system(command) == 0, "the command works");
+    std::ofstream mark(parted);
+  }
+  while (!std::filesystem::exists(parted)) (void)rank.bundle().wait(10'000'000);
   std::ofstream lines(file + "." + std::to_string(rank.me()));
   // Both hosts know only when nothing comes any more.
   for (const std::uint32_t peer : away) {

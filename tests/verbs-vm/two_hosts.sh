@@ -23,16 +23,14 @@ start_server() {
 }
 start_server || { echo "no sshd (Debian: openssh-server)"; exit 77; }
 
-# Nothing leaves this guest any more.
-cut_wire="tc qdisc add dev eth0 root netem loss 100%"
+# Nothing comes into this guest any more, and nothing leaves it.
+cut_wire="tc qdisc add dev eth0 ingress && tc filter add dev eth0 ingress matchall action drop && \
+  tc qdisc add dev eth0 root netem loss 100%"
 programs() { cat /proc/[0-9]*/comm 2>/dev/null | grep -cx two_hosts; }
 if [ "$VM_NODE" = 1 ]; then
   # The network may be down: word comes by the folder that both see.
   until [ -e "$VM_SHARED/over" ]; do
-    if [ -e "$VM_SHARED/part" ]; then
-      $cut_wire
-      rm "$VM_SHARED/part"
-    elif [ -e "$VM_SHARED/count" ]; then
+    if [ -e "$VM_SHARED/count" ]; then
       for _ in $(seq 100); do [ "$(programs)" != 0 ] || break; sleep 0.2; done
       programs >"$VM_SHARED/left"
       rm "$VM_SHARED/count"
@@ -92,9 +90,8 @@ killed() {
 
 vanished() {
   local rank file=$VM_SHARED/vanish.lines
-  local part="touch $VM_SHARED/part; while [ -e $VM_SHARED/part ]; do sleep 0.1; done; $cut_wire"
   export VIADUCT_HANG_REPORT=4s
-  expect 125 "the other host vanishes" "${on_both[@]}" --keep-going "$two_hosts" vanish "$file" "$part"
+  expect 125 "the other host vanishes" "${on_both[@]}" --keep-going "$two_hosts" vanish "$file" "$cut_wire"
   lines 1 "host vm1: .*; ranks 2 to 3 are lost"
   for rank in 0 1 2 3; do
     cat "$file.$rank" "$file.err.$rank"
