@@ -34,7 +34,7 @@ refused VIADUCT_AM_MEDIUM_BYTES 10000 'power of two.*16384'
 refused VIADUCT_AM_MEDIUM_BYTES 1T
 refused VIADUCT_AM_POLL_EVERY 0
 refused VIADUCT_AM_POLL_EVERY x
-refused VIADUCT_PROVIDER verbs 'shm'
+refused VIADUCT_PROVIDER myrinet 'shm and verbs'
 works VIADUCT_PROVIDER shm
 works VIADUCT_AM_SLOTS 8
 works VIADUCT_AM_SLOTS 1024
