@@ -300,6 +300,7 @@ std::size_t Carrier::poll(std::span<WireEvent> out) noexcept {
     }
     Wire& wire = *at->second;
     if (wc.status != IBV_WC_SUCCESS) {
+      if (wire.shared_) ++to_give_;
       if (wc.status != IBV_WC_WR_FLUSH_ERR) note_failure(wire, wc.status);
       continue;
     }

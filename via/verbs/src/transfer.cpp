@@ -162,7 +162,7 @@ std::uint32_t Vi::check_send(const Descriptor& d) const noexcept {
   if (!well_formed(d, nic_.attributes_.max_segments)) return status::format_error;
   if (d.control.length > nic_.attributes_.max_transfer_bytes) return status::length_error;
   const Operation operation = operation_of(d);
-  if (operation == Operation::send && d.control.length <= nic_.attributes_.inline_bytes) return 0;
+  if (operation == Operation::send && goes_inline(d)) return 0;
   const std::uint32_t first = first_data(operation);
   if (first == 2 && d.segments()[0].remote.address % 8 != 0) return status::rdma_protection_error;
   for (std::uint32_t i = first; i < d.control.segment_count; ++i) {
@@ -219,8 +219,10 @@ Status Vi::post_send(Descriptor& d) noexcept {
   return Status::ok;
 }
 
+/// One that waits for earlier RDMA reads does not: its data may be what they bring.
 bool Vi::goes_inline(const Descriptor& d) const noexcept {
   const Operation operation = operation_of(d);
+  if ((d.control.control & control_bits::queue_fence) != 0) return false;
   return (operation == Operation::send || operation == Operation::rdma_write) &&
          d.control.length <= nic_.attributes_.inline_bytes;
 }
