@@ -74,8 +74,7 @@ void blocked_second(Rig& rig, const char* by, Blocked&& blocked, Act&& act) {
     CHECK(waited > kSecondNs * 8 / 10);
     CHECK(waited < kSecondNs * 4);
     Note costs("{} us of CPU time in {} us", used / 1000, waited / 1000);
-    // Where a carrier takes the messages the machine is an emulated one.
-    CHECK(used < (rig.context().nic().is_remote(Rank{0}) ? 10 : 1) * kMostCpuNs);
+    CHECK(used < kMostCpuNs);
     if (rig.rank() == 1) {
       std::fputs(fmt::format("blocked for {} ms until woken by {}: {} us of CPU time\n",
                              waited / 1'000'000, by, used / 1000)
