@@ -14,7 +14,9 @@ viaduct_add_verbs_test(splitc_collective_r2 200 "${sc} ${run} -n 2 <splitc_colle
 viaduct_add_long_verbs_test(splitc_collective_r3 300 "${sc} ${run} -n 3 <splitc_collective_test> --rounds 200")
 viaduct_add_verbs_test(splitc_with_am_r2 120 "${sc} ${run} -n 2 <splitc_with_am>")
 viaduct_add_verbs_test(splitc_mixed_model 200 "${mixed} <splitc_model> --phases 1 --ops 10")
-viaduct_add_verbs_test(splitc_mixed_sample_sort 120 "${mixed} <sample_sort> --count 2000 --seed 7")
+if(TARGET sample_sort)
+  viaduct_add_verbs_test(splitc_mixed_sample_sort 120 "${mixed} <sample_sort> --count 2000 --seed 7")
+endif()
 if(TARGET splitcc)
   set(program "${CMAKE_BINARY_DIR}/tests/bin/splitc")
   viaduct_add_verbs_test(splitcc_many_r2 120 "${sc} ${run} -n 2 ${program}_many")
@@ -42,15 +44,20 @@ viaduct_add_long_verbs_test(splitc_litmus_r2 300 "${sc} ${run} -n 2 <splitc_litm
 viaduct_add_long_verbs_test(splitc_atomic_put_r2 300 "${sc} ${run} -n 2 <splitc_atomic_put_test>")
 viaduct_add_long_verbs_test(splitc_alloc_r2 300 "${sc} ${run} -n 2 <splitc_alloc>")
 viaduct_add_long_verbs_test(splitc_mixed_collective 300 "${mixed} <splitc_collective_test> --rounds 200")
-viaduct_add_long_verbs_test(splitc_mixed_em3d 120 "${mixed} $<TARGET_FILE:em3d> --nodes 100 --steps 2 --how bulk")
+if(TARGET em3d)
+  viaduct_add_long_verbs_test(splitc_mixed_em3d 120 "${mixed} $<TARGET_FILE:em3d> --nodes 100 --steps 2 --how bulk")
+endif()
 # Goes last in the long suite, as its like in the other.
 viaduct_add_program(splitc_link_down SOURCES splitc_link_down.cpp LIBRARIES viaduct::splitc)
 viaduct_add_long_verbs_test(splitc_link_down 120 "${sc} ${here}/link_down.sh <viaduct-run> -n 2 --timeout 100 <splitc_link_down>")
 
 # Two machines, two ranks on each.
-set(two_hosts_in_c)
+set(two_hosts_programs "$<TARGET_FILE:splitc_model> --phases 1 --ops 10" "$<TARGET_FILE:splitc_collective_test> numbers order")
+if(TARGET sample_sort)
+  list(APPEND two_hosts_programs "$<TARGET_FILE:sample_sort> --count 2000 --seed 7")
+endif()
 if(TARGET splitcc)
-  set(two_hosts_in_c "${program}_many")
+  list(APPEND two_hosts_programs "${program}_many")
 endif()
 viaduct_add_script_test(
   NAME verbs.splitc_two_hosts
@@ -58,8 +65,4 @@ viaduct_add_script_test(
   TIMEOUT 600
   PROCESSORS 2
   COMMAND
-    ${VIADUCT_VERBS_VM} -2 -t 280 ${here}/splitc_two_hosts.sh
-    "$<TARGET_FILE:splitc_model> --phases 1 --ops 10"
-    "$<TARGET_FILE:splitc_collective_test> numbers order"
-    "$<TARGET_FILE:sample_sort> --count 2000 --seed 7"
-    ${two_hosts_in_c})
+    ${VIADUCT_VERBS_VM} -2 -t 280 ${here}/splitc_two_hosts.sh ${two_hosts_programs})
