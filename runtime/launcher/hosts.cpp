@@ -346,8 +346,8 @@ bool HostsLauncher::output_to_come() const {
 void HostsLauncher::finish() {
   const auto soon = Clock::now() + kAfterTheEnd;
   server_->flush_until(soon);
-  const auto limit = !ending_ ? std::optional<Clock::time_point>() : std::max(*last_moment_, soon);
-  while (output_to_come() && interrupts_ < 2 && !(limit && Clock::now() >= *limit)) {
+  const auto limit = ending_ ? std::max(*last_moment_, soon) : Clock::time_point::max();
+  while (output_to_come() && interrupts_ < 2 && Clock::now() < limit) {
     if (time_limit_ && Clock::now() >= *time_limit_) {
       fail(kExitTimeLimit, "the time limit has passed while the output was written");
       break;

@@ -1,14 +1,17 @@
 # Tests of viaduct-run: they start it with programs that end, hang and misbehave.
-foreach(program launcher_actor without_syscalls)
-  viaduct_add_program(${program} SOURCES ${PROJECT_SOURCE_DIR}/tests/multiprocess/programs/${program}.cpp)
-endforeach()
+viaduct_add_program(launcher_actor SOURCES programs/launcher_actor.cpp programs/launcher_actor_children.cpp)
+viaduct_add_program(without_syscalls SOURCES programs/without_syscalls.cpp)
 
+add_library(launcher_driver STATIC launcher_driver.cpp launcher_meeting.cpp)
+viaduct_target_options(launcher_driver)
+target_link_libraries(launcher_driver PUBLIC viaduct::viaduct GTest::gtest)
 viaduct_glob(launcher_tests tests/multiprocess/launcher_*test.cpp)
 foreach(test ${launcher_tests})
   get_filename_component(name ${test} NAME_WE)
   viaduct_add_test(
     NAME ${name}
-    SOURCES ${test} ${PROJECT_SOURCE_DIR}/tests/multiprocess/launcher_driver.cpp
+    SOURCES ${test}
+    LIBRARIES launcher_driver
     LABELS multiprocess
     TIMEOUT 60)
   add_dependencies(${name} viaduct-run launcher_actor without_syscalls)

@@ -11,7 +11,8 @@
 
 namespace viaduct::via::shm {
 
-CompletionQueue::CompletionQueue(Nic& nic, std::size_t capacity) : nic_(nic) {
+CompletionQueue::CompletionQueue(Nic& nic, std::size_t capacity)
+    : CompletionRing(nic.attributes_.max_completion_queue), nic_(nic) {
   bell_offset_ = nic_.job_.segment().allocate(sizeof(CqDoorbell));
   bell_ = reinterpret_cast<CqDoorbell*>(nic_.job_.segment().base() + bell_offset_);
   resize(capacity);
@@ -24,38 +25,6 @@ CompletionQueue::~CompletionQueue() {
     notifier_.join();
   }
   nic_.release_when_parted(reinterpret_cast<std::byte*>(bell_));
-}
-
-void CompletionQueue::resize(std::size_t capacity) {
-  if (capacity == 0 || capacity > nic_.attributes_.max_completion_queue)
-    throw Error(std::errc::invalid_argument,
-                "completion queue of " + std::to_string(capacity) +
-                    " entries: the NIC allows 1 to " +
-                    std::to_string(nic_.attributes_.max_completion_queue));
-  if (capacity < promised_)
-    throw Error(std::errc::invalid_argument, "completion queue of " + std::to_string(capacity) +
-                                                 " entries: the queues attached to it may hold " +
-                                                 std::to_string(promised_) +
-                                                 " descriptors; destroy a VI first");
-  const std::size_t size = std::bit_ceil(capacity);
-  auto ring = std::make_unique<Completion[]>(size);
-  std::size_t n = 0;
-  for (; ring_head_ != ring_tail_; ++ring_head_) ring[n++] = ring_[ring_head_ & ring_mask_];
-  ring_ = std::move(ring);
-  ring_mask_ = size - 1;
-  ring_head_ = 0;
-  ring_tail_ = n;
-  capacity_ = capacity;
-}
-
-void CompletionQueue::promise(std::size_t depth) {
-  if (promised_ + depth > capacity_)
-    throw Error(std::errc::no_buffer_space,
-                "a work queue of " + std::to_string(depth) +
-                    " descriptors does not fit a completion queue of " + std::to_string(capacity_) +
-                    " entries, " + std::to_string(promised_) +
-                    " of them taken by other queues: resize() it first");
-  promised_ += depth;
 }
 
 void CompletionQueue::watch(Vi& vi) {
@@ -79,14 +48,6 @@ void CompletionQueue::unwatch(Vi& vi) noexcept {
   if (vi.receive_bit_ < vis_.size() && vis_[vi.receive_bit_] == &vi)
     vis_[vi.receive_bit_] = nullptr;
   std::erase(ready_, &vi);
-}
-
-void CompletionQueue::forget(Vi& vi, std::size_t depth) noexcept {
-  promised_ -= depth;
-  std::size_t to = ring_head_;
-  for (std::size_t i = ring_head_; i != ring_tail_; ++i)
-    if (ring_[i & ring_mask_].vi != &vi) ring_[to++ & ring_mask_] = ring_[i & ring_mask_];
-  ring_tail_ = to;
 }
 
 Status CompletionQueue::pop(Completion& out) noexcept {

@@ -23,13 +23,13 @@
 #include <thread>
 #include <vector>
 
-#include "via/completion_queue.hpp"
+#include "via/completion_ring.hpp"
 #include "via/shm/channel.hpp"
 #include "via/shm/vi.hpp"
 
 namespace viaduct::via::shm {
 
-class CompletionQueue final : public via::CompletionQueue {
+class CompletionQueue final : public CompletionRing {
  public:
   CompletionQueue(Nic& nic, std::size_t capacity);
   ~CompletionQueue() override;
@@ -59,8 +59,6 @@ class CompletionQueue final : public via::CompletionQueue {
   }
   Status wait(Completion& out, std::int64_t timeout_ns) noexcept override;
   Status notify(std::function<void()> ready) override;
-  void resize(std::size_t capacity) override;
-  [[nodiscard]] std::size_t capacity() const noexcept override { return capacity_; }
 
   /// For VIs with inline receives: hands arrived messages to f(vi, slot, header); see
   /// Vi::drain_inline. Returns how many.  Progress: moves the NIC's connections on now and then.
@@ -103,8 +101,6 @@ class CompletionQueue final : public via::CompletionQueue {
     const Vi& vi = *hot_[0];
     return {&vi.next_slot().header, Vi::phase(vi.rx_seq_, vi.rx_mask_), false};
   }
-  /// Completions in the ring: sends done and descriptors flushed.
-  [[nodiscard]] bool ring_empty() const noexcept { return ring_head_ == ring_tail_; }
   /// Whether a poll would find something. Takes nothing.
   [[nodiscard]] bool anything_there() noexcept;
 
@@ -133,12 +129,6 @@ class CompletionQueue final : public via::CompletionQueue {
   [[gnu::noinline]] Status poll_other(
       Vi& vi, Completion& out) noexcept;  // a message that is not plain has come for vi
   Status pop(Completion& out) noexcept;
-  void push(const Completion&
-                c) noexcept {  // has room: create_vi made sure of it for all depths attached
-    ring_[ring_tail_ & ring_mask_] = c;
-    std::atomic_ref(ring_tail_)
-        .store(ring_tail_ + 1, std::memory_order_release);  // notify()'s thread looks at it
-  }
   // Doorbell bits and one channel set aside into ready_; every so often the NIC's progress.
   void collect_ready() noexcept;
   [[nodiscard]] Vi* next_ready() noexcept;
@@ -148,11 +138,8 @@ class CompletionQueue final : public via::CompletionQueue {
   [[nodiscard]] bool takeable(std::uint32_t epoch) noexcept;
   void sleep_until_bell(std::uint32_t epoch) noexcept;
   void run_notifier() noexcept;
-  void promise(std::size_t depth);  // room for a work queue's completions; throws Error
-  void watch(Vi& vi);               // gives it a doorbell bit
+  void watch(Vi& vi);  // gives it a doorbell bit
   void unwatch(Vi& vi) noexcept;
-  void forget(Vi& vi,
-              std::size_t depth) noexcept;  // takes back the promise and drops its completions
   void ring_self(std::uint32_t bit) noexcept;
 
   // Hot.
@@ -161,17 +148,11 @@ class CompletionQueue final : public via::CompletionQueue {
   CqDoorbell* bell_ = nullptr;
   std::uint64_t tick_ = 0;
   std::uint32_t turn_ = 0;  // less than hot_count_, or 0
-  std::size_t ring_head_ = 0;
-  std::size_t ring_tail_ = 0;
-  std::size_t capacity_ = 0;
-  std::size_t ring_mask_ = 0;
-  std::unique_ptr<Completion[]> ring_;
   // Cool.
   std::vector<Vi*> ready_;
   std::vector<Vi*> vis_;  // by doorbell bit; null: free
   std::size_t next_scan_ = 0;
   std::size_t bell_offset_ = 0;
-  std::size_t promised_ = 0;  // depths of the attached queues
   // Threads that have put down the caller's mutex and sleep: all channels stay aside.
   std::uint32_t sleepers_ = 0;
   Nic& nic_;

@@ -7,75 +7,18 @@
 #include <sys/uio.h>
 
 #include "via/copy.hpp"
+#include "via/descriptor_rules.hpp"
 #include "via/shm/nic.hpp"
 #include "via/shm/vi.hpp"
 
 namespace viaduct::via::shm {
 
-namespace {
-
-constexpr std::uint32_t status_of(CompletedOperation operation) noexcept {
-  return descriptor_status::done |
-         (static_cast<std::uint32_t>(operation) << descriptor_status::operation_shift);
-}
-
-Operation operation_of(const Descriptor& d) noexcept {
-  const auto type = static_cast<Operation>(d.control.control & control_bits::operation_mask);
-  if (type != Operation::compare_swap) return type;
-  return (d.control.control & control_bits::atomic_add) != 0 ? Operation::fetch_add
-                                                             : Operation::compare_swap;
-}
-
-/// Index of the first data segment: behind the address and, for atomics, the operands.
-std::uint32_t first_data(Operation operation) noexcept {
-  switch (operation) {
-    case Operation::send:
-      return 0;
-    case Operation::rdma_write:
-    case Operation::rdma_read:
-      return 1;
-    case Operation::compare_swap:
-    case Operation::fetch_add:
-      return 2;
-  }
-  return 0;
-}
-
-CompletedOperation completed(Operation operation) noexcept {
-  switch (operation) {
-    case Operation::send:
-      return CompletedOperation::send;
-    case Operation::rdma_write:
-      return CompletedOperation::rdma_write;
-    case Operation::rdma_read:
-      return CompletedOperation::rdma_read;
-    default:
-      return CompletedOperation::atomic;
-  }
-}
-
-ErrorCause cause_of(std::uint32_t status) noexcept {
-  if ((status & descriptor_status::format_error) != 0) return ErrorCause::format;
-  return (status & descriptor_status::length_error) != 0 ? ErrorCause::length
-                                                         : ErrorCause::protection;
-}
-
-}  // namespace
-
-bool Vi::well_formed(const Descriptor& d) const noexcept {
-  const ControlSegment& c = d.control;
-  if ((c.control & ~control_bits::known) != 0) return false;
-  const Operation operation = operation_of(d);
-  const std::uint32_t first = first_data(operation);
-  if (c.segment_count < first || c.segment_count - first > kMaxSegments) return false;
-  if ((c.control & control_bits::immediate) != 0 && operation != Operation::send &&
-      operation != Operation::rdma_write)
-    return false;
-  if (first == 2 && (c.segment_count != 3 || d.segments()[2].local.length != 8)) return false;
-  std::uint64_t total = 0;
-  for (std::uint32_t i = first; i < c.segment_count; ++i) total += d.segments()[i].local.length;
-  return total == c.length;
-}
+using rules::cause_of;
+using rules::completed_as;
+using rules::first_data;
+using rules::operation_of;
+using rules::status_of;
+using rules::well_formed;
 
 bool Vi::local_ok(const LocalSegment& s, RegionCache& cache) noexcept {
   if (s.length == 0 || cache.covers(s)) return true;
@@ -120,7 +63,7 @@ Status Vi::post_send_slow(Descriptor& d) noexcept {
   ++tx_outstanding_;
   d.control.status = 0;
   if (state_ == ViState::error) {
-    push_send(d, status_of(completed(operation_of(d))) | descriptor_status::flushed);
+    push_send(d, status_of(completed_as(operation_of(d))) | descriptor_status::flushed);
     return Status::ok;
   }
   if (pending_.empty() && carry_out(d) != Carried::later) return Status::ok;
@@ -153,7 +96,8 @@ void Vi::run_pending() noexcept {
 }
 
 Vi::Carried Vi::carry_out(Descriptor& d) noexcept {
-  if (!well_formed(d)) return refuse(d, descriptor_status::format_error, ErrorCause::format);
+  if (!well_formed(d, kMaxSegments))
+    return refuse(d, descriptor_status::format_error, ErrorCause::format);
   const Operation operation = operation_of(d);
   if (d.control.length > nic_.attributes_.max_transfer_bytes)
     return refuse(d, descriptor_status::length_error, ErrorCause::length);
@@ -177,7 +121,7 @@ Vi::Carried Vi::finish(Descriptor& d, CompletedOperation operation) noexcept {
 
 Vi::Carried Vi::refuse(Descriptor& d, std::uint32_t status, ErrorCause cause) noexcept {
   if (!pending_.empty() && pending_.front().descriptor == &d) pending_.pop_front();
-  push_send(d, status_of(completed(operation_of(d))) | status);
+  push_send(d, status_of(completed_as(operation_of(d))) | status);
   if (attributes_.reliability != Reliability::unreliable) fail(cause);
   return Carried::failed;
 }
@@ -215,7 +159,7 @@ Vi::Carried Vi::claim_receive(Descriptor& d, Slot*& slot) noexcept {
     const bool posted = tx_->receiver.client_counter[0].load(std::memory_order_acquire) > tx_seq_;
     if (posted) return Carried::later;  // more receives are posted than the ring shows
     if (attributes_.reliability == Reliability::unreliable) {
-      finish(d, completed(operation_of(d)));  // lost, as the level allows
+      finish(d, completed_as(operation_of(d)));  // lost, as the level allows
       return Carried::failed;
     }
     return refuse(d, descriptor_status::remote_descriptor_error, ErrorCause::receive_queue_empty);
@@ -337,7 +281,7 @@ Vi::Carried Vi::carry_rdma(Descriptor& d) noexcept {
     publish(*slot,
             header::make(MessageKind::delivered, 8, 0) | header::immediate_bit | header::rdma_bit);
   }
-  return finish(d, completed(operation_of(d)));
+  return finish(d, completed_as(operation_of(d)));
 }
 
 Vi::Carried Vi::carry_atomic(Descriptor& d) noexcept {

@@ -370,7 +370,6 @@ class Vi final : public via::Vi {
   Carried stage(Descriptor& d, Slot& slot, std::uint64_t header) noexcept;
   Carried refuse(Descriptor& d, std::uint32_t status, ErrorCause cause) noexcept;
   Carried finish(Descriptor& d, CompletedOperation operation) noexcept;
-  [[nodiscard]] bool well_formed(const Descriptor& d) const noexcept;
   [[nodiscard]] bool local_ok(const LocalSegment& s, RegionCache& cache) noexcept;
   [[nodiscard]] bool locals_ok(const Descriptor& d, std::uint32_t first) noexcept;
   void run_pending() noexcept;

@@ -23,51 +23,21 @@
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
+#include "tests/multiprocess/programs/launcher_actor.hpp"
 #include "via/nic.hpp"
 
 namespace {
 
+using actor::barrier;
+using actor::hang;
+using actor::say;
+using actor::self;
+using actor::sleep_until;
 using viaduct::Job;
 using viaduct::Rank;
 using viaduct::Status;
 
 int number(char** argv, int at) { return std::atoi(argv[at]); }
-
-/// One line in one write: lines of several ranks do not mix.
-void say(const std::string& text) {
-  const std::string line = text + "\n";
-  if (::write(STDOUT_FILENO, line.data(), line.size()) < 0) std::_Exit(99);
-}
-
-std::string self() {
-  std::array<char, 4096> path{};
-  const ssize_t bytes = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
-  return std::string(path.data(), static_cast<std::size_t>(bytes));
-}
-
-/// Sleeps on the rank's doorbell, as a blocked wait does, until @p done.
-template <typename Done>
-void sleep_until(Job& job, Done done) {
-  auto& record = job.record(job.rank());
-  while (true) {
-    const std::uint32_t seen = record.doorbell.load();
-    record.sleeping.store(1);
-    if (done()) break;
-    viaduct::futex_wait(record.doorbell, seen, -1);
-  }
-  record.sleeping.store(0);
-}
-
-Status barrier(Job& job) {
-  const std::uint32_t ticket = job.barrier_arrive();
-  Status status = Status::retry;
-  sleep_until(job, [&] { return (status = job.barrier_done(ticket)) != Status::retry; });
-  return status;
-}
-
-[[noreturn]] void hang() {
-  while (true) ::pause();
-}
 
 /// What works in a job on several hosts without any provider: bootstrap data, barriers, who is
 /// where.
@@ -86,7 +56,7 @@ int spread(Job& job, char**) {
   }
   std::string beside;
   for (std::uint32_t i = 0; i < job.size(); ++i) {
-    if (job.same_host(Rank{i})) beside += " " + std::to_string(i);
+    if (job.same_host(Rank{i})) beside.append(" ").append(std::to_string(i));
   }
   say("rank " + std::to_string(index(job.rank())) + " of " + std::to_string(job.size()) +
       " on host " + std::to_string(job.host_of(job.rank())) + " of " + std::to_string(job.hosts()) +
@@ -220,77 +190,6 @@ int print_signals(Job& job, char**) {
     say(std::string("signal ") + std::to_string(got));
   }
   return 0;
-}
-
-// --- children ------------------------------------------------------------------------------------
-
-void fork_child(void (*body)(char**), char** argv) {
-  if (::fork() == 0) {
-    body(argv);
-    ::_exit(1);
-  }
-}
-
-[[noreturn]] void child_hang(char**) {
-  say("ready");
-  hang();
-}
-
-void child_in_own_session(char**) {
-  ::setsid();
-  if (::fork() == 0) child_hang(nullptr);  // an orphan, as daemons are
-}
-
-void child_with_empty_environment(char** argv) {
-  std::string program = self();
-  std::string verb = "sleep";
-  std::array<char*, 4> arguments{program.data(), argv[1], verb.data(), nullptr};
-  std::array<char*, 1> nothing{nullptr};
-  ::execve(program.c_str(), arguments.data(), nothing.data());
-}
-
-/// Every rank gets children of the kinds named; then all hang, rank 0 stopped.
-int children(Job& job, char** argv) {
-  fork_child(child_hang, argv);
-  fork_child(child_in_own_session, argv);
-  if (std::string(argv[2]) == "children-cleared") fork_child(child_with_empty_environment, argv);
-  say("ready");
-  if (index(job.rank()) == 0) ::raise(SIGSTOP);
-  hang();
-}
-
-/// A child that keeps the output open after its rank has ended.
-int leave_child(Job& job, char** argv) {
-  fork_child(child_hang, argv);
-  say("rank " + std::to_string(index(job.rank())) + " ends");
-  return 0;
-}
-
-/// What a forked child may not do: each child tries one thing; the rank prints how it ended.
-int misuse_in_child(Job& job, char**) {
-  const auto try_in_child = [&](const char* name, auto call) {
-    const pid_t pid = ::fork();
-    if (pid == 0) {
-      try {
-        call();
-      } catch (const viaduct::Error& problem) {
-        say(std::string(name) + ": " + problem.what());
-        ::_exit(42);
-      }
-      ::_exit(0);
-    }
-    int status = 0;
-    ::waitpid(pid, &status, 0);
-    say(std::string(name) + (WIFSIGNALED(status) ? " signal " + std::to_string(WTERMSIG(status))
-                                                 : " code " + std::to_string(WEXITSTATUS(status))));
-  };
-  try_in_child("window_of", [&] { static_cast<void>(job.window_of(job.rank())); });
-  try_in_child("barrier", [&] { job.barrier_arrive(); });
-  try_in_child("fence", [&] { job.bootstrap().fence(); });
-  try_in_child("destructor", [&] { job.~Job(); });
-  try_in_child("new Job", [] { const Job another; });
-  try_in_child("exit", [] { ::_exit(7); });
-  return barrier(job) == Status::ok ? 0 : 9;
 }
 
 // --- talking -------------------------------------------------------------------------------------
@@ -459,10 +358,10 @@ const std::map<std::string, Verb>& verbs() {
                                                {"hang-ignoring", hang_all},
                                                {"stop", stop_one},
                                                {"signals", print_signals},
-                                               {"children", children},
-                                               {"children-cleared", children},
-                                               {"leave-child", leave_child},
-                                               {"misuse", misuse_in_child},
+                                               {"children", actor::children},
+                                               {"children-cleared", actor::children},
+                                               {"leave-child", actor::leave_child},
+                                               {"misuse", actor::misuse_in_child},
                                                {"stdin", print_stdin},
                                                {"lines", print_lines},
                                                {"lines-well", print_lines},
@@ -499,7 +398,7 @@ int direct(int, char** argv) {
 int main(int argc, char** argv) {
   if (argc < 3) return 98;
   const std::string verb = argv[2];
-  if (verb == "sleep") child_hang(argv);
+  if (verb == "sleep") actor::child_hang(argv);
   if (verb == "direct") return direct(argc, argv);
   if (verbs().count(verb) == 0) return 98;
   return viaduct::run(body, argc, argv);

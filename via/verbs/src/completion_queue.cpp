@@ -12,7 +12,8 @@
 
 namespace viaduct::via::verbs {
 
-CompletionQueue::CompletionQueue(Nic& nic, std::size_t capacity) : nic_(nic) {
+CompletionQueue::CompletionQueue(Nic& nic, std::size_t capacity)
+    : CompletionRing(nic.attributes_.max_completion_queue), nic_(nic) {
   resize(capacity);
   nic_.queues_.push_back(this);
 }
@@ -27,42 +28,13 @@ CompletionQueue::~CompletionQueue() {
   if (device_queue_ != nullptr) library().destroy_cq(device_queue_);
 }
 
-void CompletionQueue::resize(std::size_t capacity) {
-  const std::uint32_t most = nic_.attributes_.max_completion_queue;
-  if (capacity == 0 || capacity > most)
-    throw Error(std::errc::invalid_argument, "completion queue of " + std::to_string(capacity) +
-                                                 " entries: the NIC allows 1 to " +
-                                                 std::to_string(most));
-  if (capacity < promised_)
-    throw Error(std::errc::invalid_argument, "completion queue of " + std::to_string(capacity) +
-                                                 " entries: the queues attached to it may hold " +
-                                                 std::to_string(promised_) +
-                                                 " descriptors; destroy a VI first");
-  const std::size_t size = std::bit_ceil(capacity);
-  auto ring = std::make_unique<Completion[]>(size);
-  std::size_t n = 0;
-  for (; ring_head_ != ring_tail_; ++ring_head_) ring[n++] = ring_[ring_head_ & ring_mask_];
-  ring_ = std::move(ring);
-  ring_mask_ = size - 1;
-  ring_head_ = 0;
-  ring_tail_ = n;
-  capacity_ = capacity;
-}
-
-void CompletionQueue::promise(std::size_t depth, std::size_t requests) {
-  if (promised_ + depth > capacity_)
-    throw Error(std::errc::no_buffer_space,
-                "a work queue of " + std::to_string(depth) +
-                    " descriptors does not fit a completion queue of " + std::to_string(capacity_) +
-                    " entries, " + std::to_string(promised_) +
-                    " of them taken by other queues: resize() it first");
-  promised_ += depth;
+void CompletionQueue::promise(Vi& vi, std::size_t depth, std::size_t requests) {
+  CompletionRing::promise(depth);
   requests_ += requests;
   try {
     grow_device_queue();
   } catch (...) {
-    promised_ -= depth;
-    requests_ -= requests;
+    forget(vi, depth, requests);
     throw;
   }
 }
@@ -90,12 +62,8 @@ void CompletionQueue::grow_device_queue() {
 }
 
 void CompletionQueue::forget(Vi& vi, std::size_t depth, std::size_t requests) noexcept {
-  promised_ -= depth;
+  CompletionRing::forget(vi, depth);
   requests_ -= requests;
-  std::size_t to = ring_head_;
-  for (std::size_t i = ring_head_; i != ring_tail_; ++i)
-    if (ring_[i & ring_mask_].vi != &vi) ring_[to++ & ring_mask_] = ring_[i & ring_mask_];
-  ring_tail_ = to;
 }
 
 bool CompletionQueue::reap() noexcept {

@@ -13,14 +13,14 @@
 #include <memory>
 #include <thread>
 
-#include "via/completion_queue.hpp"
+#include "via/completion_ring.hpp"
 
 namespace viaduct::via::verbs {
 
 class Nic;
 class Vi;
 
-class CompletionQueue final : public via::CompletionQueue {
+class CompletionQueue final : public CompletionRing {
  public:
   CompletionQueue(Nic& nic, std::size_t capacity);
   ~CompletionQueue() override;
@@ -34,21 +34,15 @@ class CompletionQueue final : public via::CompletionQueue {
   }
   Status wait(Completion& out, std::int64_t timeout_ns) noexcept override;
   Status notify(std::function<void()> ready) override;
-  void resize(std::size_t capacity) override;
-  [[nodiscard]] std::size_t capacity() const noexcept override { return capacity_; }
 
   // For the NIC and its VIs.
 
   /// Room for @p depth completions more, of @p requests work requests; undone by forget().
-  void promise(std::size_t depth, std::size_t requests);
+  void promise(Vi& vi, std::size_t depth, std::size_t requests);
   void forget(Vi& vi, std::size_t depth, std::size_t requests) noexcept;
   /// The device's queue; there from the first promise on.
   [[nodiscard]] ibv_cq* device_queue() const noexcept { return device_queue_; }
-  void push(const Completion& completion) noexcept {
-    ring_[ring_tail_ & ring_mask_] = completion;
-    // The notifying thread looks at it.
-    std::atomic_ref(ring_tail_).store(ring_tail_ + 1, std::memory_order_release);
-  }
+  using CompletionRing::push;
   /// reap(), unless the queue has a notifying thread, which may be polling it.
   void reap_for_owner() noexcept {
     if (!notifier_.joinable()) reap();
@@ -58,7 +52,6 @@ class CompletionQueue final : public via::CompletionQueue {
   void arm() noexcept {
     if (device_queue_ != nullptr) (void)ibv_req_notify_cq(device_queue_, 0);
   }
-  [[nodiscard]] bool ring_empty() const noexcept { return ring_head_ == ring_tail_; }
   /// The device has told of a completion, after arm(). From the NIC's thread.
   void note_event() noexcept { event_.store(true); }
 
@@ -72,16 +65,12 @@ class CompletionQueue final : public via::CompletionQueue {
   void run_notifier() noexcept;
   [[nodiscard]] bool worth_a_poll() noexcept;
 
-  std::size_t ring_head_ = 0, ring_tail_ = 0, ring_mask_ = 0;
-  std::unique_ptr<Completion[]> ring_;
   ibv_cq* device_queue_ = nullptr;
   std::uint64_t polls_ = 0;
   // Taken from the device and not yet delivered: a delivery may come back to reap().
   std::array<ibv_wc, kBatch> taken_;
   std::uint32_t taken_head_ = 0, taken_tail_ = 0;
   Nic& nic_;
-  std::size_t capacity_ = 0;
-  std::size_t promised_ = 0;
   std::size_t requests_ = 0;  // work requests of the attached queues
   std::function<void()> ready_;
   std::uint32_t notice_epoch_ = 0;

@@ -36,9 +36,9 @@ Vi::Vi(Nic& nic, const ViAttributes& attributes)
       own_send_cq_ ? own_send_cq_.get() : static_cast<CompletionQueue*>(attributes_.send_queue);
   receive_cq_ = own_receive_cq_ ? own_receive_cq_.get()
                                 : static_cast<CompletionQueue*>(attributes_.receive_queue);
-  send_cq_->promise(attributes.send_depth, send_requests());
+  send_cq_->promise(*this, attributes.send_depth, send_requests());
   try {
-    receive_cq_->promise(attributes.receive_depth, attributes.receive_depth);
+    receive_cq_->promise(*this, attributes.receive_depth, attributes.receive_depth);
   } catch (...) {
     send_cq_->forget(*this, attributes.send_depth, send_requests());
     throw;

@@ -202,7 +202,7 @@ std::size_t Carrier::bytes_per_wire(std::uint32_t notes) const noexcept {
 void Carrier::add(Wire& wire) {
   const bool shared = takes_shared_receives(wire.notes_);
   make_room(send_queue_, send_entries_ + wire.depth_);
-  make_room(receive_queue_, receive_entries_ + wire.notes_);
+  make_room(receive_queue_, left_entries_ + receive_entries_ + wire.notes_);
   QueuePair::Size size;
   size.sends = wire.depth_;
   size.receives = shared ? 0 : wire.notes_;
@@ -251,27 +251,29 @@ void Carrier::remove(Wire& wire) noexcept {
   reap_sends();
   send_entries_ -= wire.depth_;
   receive_entries_ -= wire.notes_;
-  // Its share stays in the shared queue, for the next wire.
-  if (wire.shared_) {
-    shared_posted_ -= wire.notes_;
-    surplus_ += wire.notes_;
-  }
+  left_entries_ += wire.notes_;
+  // Its share stays in the shared queue. How much of it is left there nobody can tell: a device may
+  // drop the completions of a queue pair that is destroyed, so the next wire brings its own.
+  if (wire.shared_) shared_posted_ -= wire.notes_;
 }
 
+/// As much of to_give_ as the shared queue is known to have room for. It is full only with what
+/// ended wires have left, on top of the shares of all that are.
 void Carrier::give_receives() noexcept {
-  const std::uint32_t spared = std::min(surplus_, to_give_);
-  surplus_ -= spared;
-  to_give_ -= spared;
   ibv_recv_wr requests[kReceiveBatch];
+  to_give_ = std::min(to_give_, shared_most_ - shared_held_);
   while (to_give_ != 0) {
     const std::uint32_t n = std::min(to_give_, kReceiveBatch);
     for (std::uint32_t i = 0; i < n; ++i) {
       requests[i] = {};
       requests[i].next = i + 1 < n ? &requests[i + 1] : nullptr;
     }
-    ibv_recv_wr* bad = nullptr;
-    if (ibv_post_srq_recv(receives_, requests, &bad) != 0) return;  // a broken device
-    to_give_ -= n;
+    ibv_recv_wr* bad = requests + n;
+    const bool taken = ibv_post_srq_recv(receives_, requests, &bad) == 0;
+    const auto posted = taken ? n : static_cast<std::uint32_t>(bad - requests);
+    shared_held_ += posted;
+    to_give_ -= posted;
+    if (!taken) return;  // a broken device; the next poll tries again
   }
 }
 
@@ -294,26 +296,25 @@ std::size_t Carrier::poll(std::span<WireEvent> out) noexcept {
   for (int i = 0; i < found; ++i) {
     const ibv_wc& wc = done[static_cast<std::size_t>(i)];
     const auto at = wires_.find(wc.qp_num);
-    if (at == wires_.end()) {
-      if (receives_ != nullptr) ++to_give_;
-      continue;  // of a wire that is no more
-    }
+    if (at == wires_.end()) continue;  // of a wire that is no more
     Wire& wire = *at->second;
+    if (wire.shared_) {
+      --shared_held_;
+      ++to_give_;
+    }
     if (wc.status != IBV_WC_SUCCESS) {
-      if (wire.shared_) ++to_give_;
       if (wc.status != IBV_WC_WR_FLUSH_ERR) note_failure(wire, wc.status);
       continue;
     }
     ++counters_[kNotes];
     wire.set_ready();  // who sends takes packets
     out[n++] = {wire.owner_, ntohl(wc.imm_data), ErrorCause::none};
-    if (wire.shared_) {
-      ++to_give_;
-    } else {
+    if (!wire.shared_) {
       ibv_recv_wr request{};
       (void)wire.pair_->post_receive(request);
     }
   }
+  if (left_entries_ != 0 && found < most) left_entries_ = 0;
   if (to_give_ != 0) give_receives();
   return n;
 }

@@ -97,9 +97,10 @@ class Carrier final : public via::Carrier {
   ibv_srq* receives_ = nullptr;                         // shared; null: each wire has its own
   std::uint32_t shared_most_ = 0;                       // that it can hold
   std::uint32_t shared_posted_ = 0;                     // the shares of all wires
-  std::uint32_t surplus_ = 0;                           // posted for wires that are no more
+  std::uint32_t shared_held_ = 0;                       // that it holds at most
   std::uint32_t to_give_ = 0;                           // consumed, to be posted again
   std::size_t send_entries_ = 0, receive_entries_ = 0;  // of the completion queues, in use
+  std::size_t left_entries_ = 0;                        // of ended wires, not polled yet
   std::unordered_map<std::uint32_t, Wire*> wires_;      // by number of the queue pair
   std::vector<Wire*> by_id_;
   std::vector<Wire*> failed_;  // to be told of

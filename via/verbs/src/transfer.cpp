@@ -9,53 +9,21 @@
 #include <new>
 #include <utility>
 
+#include "via/descriptor_rules.hpp"
 #include "via/verbs/src/nic.hpp"
 #include "via/verbs/src/vi.hpp"
 
 namespace viaduct::via::verbs {
 
-namespace {
-
 namespace status = descriptor_status;
+using rules::cause_of;
+using rules::completed_as;
+using rules::first_data;
+using rules::operation_of;
+using rules::status_of;
+using rules::well_formed;
 
-constexpr std::uint32_t status_of(CompletedOperation operation) noexcept {
-  return status::done | (static_cast<std::uint32_t>(operation) << status::operation_shift);
-}
-
-Operation operation_of(const Descriptor& d) noexcept {
-  const auto type = static_cast<Operation>(d.control.control & control_bits::operation_mask);
-  if (type != Operation::compare_swap) return type;
-  return (d.control.control & control_bits::atomic_add) != 0 ? Operation::fetch_add
-                                                             : Operation::compare_swap;
-}
-
-/// Index of the first data segment: behind the address and, for atomics, the operands.
-std::uint32_t first_data(Operation operation) noexcept {
-  switch (operation) {
-    case Operation::send:
-      return 0;
-    case Operation::rdma_write:
-    case Operation::rdma_read:
-      return 1;
-    case Operation::compare_swap:
-    case Operation::fetch_add:
-      return 2;
-  }
-  return 0;
-}
-
-CompletedOperation completed_as(Operation operation) noexcept {
-  switch (operation) {
-    case Operation::send:
-      return CompletedOperation::send;
-    case Operation::rdma_write:
-      return CompletedOperation::rdma_write;
-    case Operation::rdma_read:
-      return CompletedOperation::rdma_read;
-    default:
-      return CompletedOperation::atomic;
-  }
-}
+namespace {
 
 ibv_wr_opcode opcode_of(Operation operation, bool immediate) noexcept {
   switch (operation) {
@@ -71,21 +39,6 @@ ibv_wr_opcode opcode_of(Operation operation, bool immediate) noexcept {
       break;
   }
   return IBV_WR_ATOMIC_FETCH_AND_ADD;
-}
-
-bool well_formed(const Descriptor& d, std::uint32_t max_segments) noexcept {
-  const ControlSegment& c = d.control;
-  if ((c.control & ~control_bits::known) != 0) return false;
-  const Operation operation = operation_of(d);
-  const std::uint32_t first = first_data(operation);
-  if (c.segment_count < first || c.segment_count - first > max_segments) return false;
-  if ((c.control & control_bits::immediate) != 0 && operation != Operation::send &&
-      operation != Operation::rdma_write)
-    return false;
-  if (first == 2 && (c.segment_count != 3 || d.segments()[2].local.length != 8)) return false;
-  std::uint64_t total = 0;
-  for (std::uint32_t i = first; i < c.segment_count; ++i) total += d.segments()[i].local.length;
-  return total == c.length;
 }
 
 /// What a failed completion of a send, RDMA or atomic request means to the descriptor, and to the
@@ -138,11 +91,6 @@ Meaning meaning_of_receive(ibv_wc_status code) noexcept {
     default:
       return {status::transport_error, ErrorCause::transport};
   }
-}
-
-ErrorCause cause_of_refusal(std::uint32_t bits) noexcept {
-  if ((bits & status::format_error) != 0) return ErrorCause::format;
-  return (bits & status::length_error) != 0 ? ErrorCause::length : ErrorCause::protection;
 }
 
 }  // namespace
@@ -204,7 +152,7 @@ Status Vi::post_send(Descriptor& d) noexcept {
     refused_ = true;
     if (sends_.empty()) {
       finish_send(posted, posted.refusal);
-      fail(cause_of_refusal(posted.refusal));
+      fail(cause_of(posted.refusal));
       return Status::ok;
     }
   }
@@ -383,7 +331,7 @@ void Vi::completed_send(const ibv_wc& wc) noexcept {
     --held_;
     held_data_.pop_front();
     finish_send(bad, bad.refusal);
-    fail(cause_of_refusal(bad.refusal));
+    fail(cause_of(bad.refusal));
   }
 }
 
@@ -412,7 +360,7 @@ void Vi::completed_receive(const ibv_wc& wc) noexcept {
   Meaning meaning = wc.status == IBV_WC_SUCCESS ? Meaning{status::flushed, ErrorCause::transport}
                                                 : meaning_of_receive(wc.status);
   if (posted.refusal != 0 && meaning.cause != ErrorCause::none)
-    meaning = {posted.refusal, cause_of_refusal(posted.refusal)};
+    meaning = {posted.refusal, cause_of(posted.refusal)};
   finish_receive(posted, meaning.bits);
   if (meaning.cause != ErrorCause::none) fail(meaning.cause);
 }

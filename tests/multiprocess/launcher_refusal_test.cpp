@@ -1,0 +1,258 @@
+// What goes wrong when ranks are to meet by a rendezvous.
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <csignal>
+#include <fstream>
+
+#include "tests/multiprocess/launcher_meeting.hpp"
+
+namespace {
+
+using driver::agent_beside;
+using driver::call;
+using driver::come_as;
+using driver::Environment;
+using driver::expect_all_well;
+using driver::has;
+using driver::Listener;
+using driver::Meeting;
+using driver::Program;
+using driver::Result;
+using driver::take_port;
+
+TEST(RendezvousRefusal, NobodyListens) {
+  Meeting meeting(2, {"ok"}, "1s");
+  const Result result = meeting.start(1, 0).finish();
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.err, "rank 1 of 2: no hub answers at tcp://127.0.0.1:")) << result.err;
+  EXPECT_TRUE(has(result.err, "rank 0, which opens it, has not come within 1 s")) << result.err;
+  EXPECT_LT(result.seconds, 10);
+}
+
+TEST(RendezvousRefusal, SomethingElseListens) {
+  for (const bool talks : {false, true}) {
+    const Listener stranger = take_port(true);
+    Meeting meeting(2, {"ok"}, "1s");
+    meeting.set_address(stranger.address);
+    Program& rank = meeting.start(1, 0);
+    const int caller = ::accept(stranger.fd, nullptr, nullptr);
+    const std::string words =
+        "HTTP/1.1 400 Bad Request\r\nServer: something else altogether\r\n\r\n";
+    if (talks) {
+      EXPECT_EQ(::send(caller, words.data(), words.size(), MSG_NOSIGNAL),
+                static_cast<ssize_t>(words.size()));
+    }
+    const Result result = rank.finish();
+    ::close(caller);
+    EXPECT_EQ(result.code, 1);
+    EXPECT_TRUE(has(result.err, "is not the hub of a Viaduct job")) << result.err;
+    EXPECT_LT(result.seconds, 10);
+  }
+}
+
+TEST(RendezvousRefusal, AddressInUseOrElsewhere) {
+  const Listener stranger = take_port(true);
+  Meeting taken(2, {"ok"}, "1s");
+  taken.set_address(stranger.address);
+  const Result in_use = taken.start(0, 0).finish();
+  EXPECT_EQ(in_use.code, 1);
+  EXPECT_TRUE(has(in_use.err, "another program listens there")) << in_use.err;
+  Meeting away(2, {"ok"}, "1s");
+  away.set_address("tcp://192.0.2.77:7777");  // documentation only: nobody's
+  const Result elsewhere = away.start(0, 0).finish();
+  EXPECT_EQ(elsewhere.code, 1);
+  EXPECT_TRUE(has(elsewhere.err, "must be an address of the host that rank 0 runs on"))
+      << elsewhere.err;
+}
+
+TEST(RendezvousRefusal, RanksThatDoNotComeAreNamedToAll) {
+  Meeting meeting(4, {"ok"}, "1s");
+  meeting.start(0, 0);
+  meeting.start(2, 1);
+  for (const Result& result : meeting.finish()) {
+    EXPECT_EQ(result.code, 1);
+    EXPECT_TRUE(has(result.err, "ranks 1 and 3 of 4 have not come within 1 s")) << result.err;
+    EXPECT_LT(result.seconds, 10);
+  }
+}
+
+TEST(RendezvousRefusal, WrongSize) {
+  Meeting meeting(3, {"ok"}, "3s");
+  meeting.start(0, 0);
+  meeting.start(1, 0);
+  meeting.start(2, 0, {{"VIADUCT_SIZE", "4"}});
+  const std::vector<Result> results = meeting.finish();
+  for (const Result& result : results) EXPECT_EQ(result.code, 1);
+  for (const std::size_t told : {0U, 2U})
+    EXPECT_TRUE(has(results[told].err, "says that the job has 4 ranks, rank 0 says 3"))
+        << results[told].err;
+  // Rank 1 may come when all is over.
+  const bool knows = has(results[1].err, "says that the job has 4 ranks, rank 0 says 3") ||
+                     has(results[1].err, "no hub answers");
+  EXPECT_TRUE(knows) << results[1].err;
+}
+
+TEST(RendezvousRefusal, ARankNumberThatComesTwice) {
+  Meeting meeting(3, {"ok"}, "3s");
+  Program& zero = meeting.start(0, 0);
+  meeting.start(1, 0);
+  Program& again = meeting.start(1, 0);
+  const Result second = again.finish();
+  const Result first = zero.finish();
+  EXPECT_TRUE(has(first.err, "rank 2 of 3 has not come within 3 s")) << first.err;
+  EXPECT_TRUE(has(first.err, "although rank 1 (pid ")) << first.err;
+  // Which of the two comes second is not settled.
+  const bool told =
+      has(second.err, "comes second: rank 1 (pid ") || has(second.err, "rank 2 of 3 has not come");
+  EXPECT_TRUE(told) << second.err;
+}
+
+TEST(RendezvousRefusal, ALateRank) {
+  Meeting meeting(2, {"hang"});
+  Program& zero = meeting.start(0, 0);
+  Program& one = meeting.start(1, 0);
+  ASSERT_TRUE(zero.wait_for("ready") && one.wait_for("ready"));
+  const Result late = meeting.start(1, 0).finish();
+  EXPECT_EQ(late.code, 1);
+  EXPECT_TRUE(has(late.err, "is late: the job has begun, with rank 1 (pid ")) << late.err;
+  zero.signal(SIGKILL);
+  one.signal(SIGKILL);
+}
+
+TEST(RendezvousRefusal, WrongSecret) {
+  Meeting meeting(2, {"ok"}, "2s");
+  Program& zero = meeting.start(0, 0);
+  const Result one =
+      meeting.start(1, 0, {{"VIADUCT_JOB_SECRET", "another secret, as long as it must be"}})
+          .finish();
+  EXPECT_EQ(one.code, 1);
+  EXPECT_TRUE(has(one.err, "knows another secret than this process")) << one.err;
+  const Result first = zero.finish();
+  EXPECT_TRUE(has(first.err, "rank 1 of 2 has not come within 2 s")) << first.err;
+  EXPECT_TRUE(has(first.err, "1 process came with a wrong secret")) << first.err;
+}
+
+TEST(RendezvousRefusal, ARankThatEndsWhileOthersAreAwaited) {
+  Meeting meeting(3, {"ok"});
+  Program& zero = meeting.start(0, 0);
+  Program& one = meeting.start(1, 0);
+  // It has come when its connection is there, which nothing shows: it is killed after a moment, and
+  // with any luck later. Killed before, it has not come, which the limit finds.
+  ::usleep(500'000);
+  one.signal(SIGKILL);
+  const Result first = zero.finish();
+  EXPECT_EQ(first.code, 1);
+  const bool named = has(first.err, "rank 1 (pid ") || has(first.err, "ranks 1 and 2 of 3");
+  EXPECT_TRUE(named) << first.err;
+}
+
+TEST(RendezvousRefusal, MalformedSettings) {
+  const std::vector<std::pair<Environment, std::string>> bad{
+      {{{"VIADUCT_RENDEZVOUS", "localhost"}}, "tcp://HOST:PORT"},
+      {{{"VIADUCT_RENDEZVOUS", "tcp://localhost:0"}}, "tcp://HOST:PORT"},
+      {{{"VIADUCT_RENDEZVOUS", "tcp://localhost:77777"}}, "tcp://HOST:PORT"},
+      {{{"VIADUCT_RENDEZVOUS", "tcp://no-such-host.invalid:7777"}}, "is not known"},
+      {{{"VIADUCT_RENDEZVOUS", "tcp://" + std::string(300, 'n') + ":7777"}}, "is not known"},
+      {{{"VIADUCT_RENDEZVOUS", "tcp://::1:7777"}}, "tcp://HOST:PORT"},
+      {{{"VIADUCT_RENDEZVOUS", "tcp://:7777"}}, "tcp://HOST:PORT"},
+      {{{"VIADUCT_RENDEZVOUS", ""}}, "tcp://HOST:PORT"},
+      {{{"VIADUCT_RANK", "2"}}, "a whole number from 0 to 1"},
+      {{{"VIADUCT_RANK", "-1"}}, "a whole number from 0 to 1"},
+      {{{"VIADUCT_RANK", ""}}, "a whole number from 0 to 1"},
+      {{{"VIADUCT_RANK", "x"}}, "a whole number from 0 to 1"},
+      {{{"VIADUCT_SIZE", "0"}}, "a whole number from 1 to"},
+      {{{"VIADUCT_JOB_SECRET", "short"}}, "could be guessed"},
+      {{{"VIADUCT_HOST_KEY", ""}}, "1 to 63 characters"},
+      {{{"VIADUCT_HOST_KEY", std::string(64, 'k')}}, "1 to 63 characters"},
+      {{{"VIADUCT_JOIN_TIMEOUT", "never"}}, "VIADUCT_JOIN_TIMEOUT=never is not accepted"}};
+  for (const auto& [environment, sentence] : bad) {
+    Meeting meeting(2, {"ok"}, "1s");
+    const Result result = meeting.start(1, 0, environment).finish();
+    EXPECT_EQ(result.code, 1) << sentence;
+    EXPECT_TRUE(has(result.err, sentence)) << result.err;
+  }
+  const Result missing = Program({driver::test_program("launcher_actor"), driver::new_tag(), "ok"},
+                                 {{"VIADUCT_RENDEZVOUS", "tcp://localhost:7777"}})
+                             .finish();
+  EXPECT_TRUE(has(missing.err, "VIADUCT_RENDEZVOUS is set and VIADUCT_SIZE is not")) << missing.err;
+}
+
+TEST(RendezvousRefusal, ProviderForSeveralHostsIsMissing) {
+  Meeting meeting(2, {"nic"});
+  meeting.start_all(2);
+  for (const Result& result : meeting.finish()) {
+    EXPECT_EQ(result.code, 1);
+    EXPECT_TRUE(has(result.err, "this job's 2 ranks are on 2 hosts")) << result.err;
+    EXPECT_TRUE(has(result.err, "provider verbs is missing between them")) << result.err;
+  }
+}
+
+// --- strangers at the hub's port, and hubs that end ---------------------------------------------
+
+class Strangers {
+ public:
+  ~Strangers() {
+    for (const int fd : calls_) ::close(fd);
+  }
+  void add(int fd, const std::string& words = "") {
+    calls_.push_back(fd);
+    EXPECT_EQ(::send(fd, words.data(), words.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(words.size()));
+  }
+
+ private:
+  std::vector<int> calls_;
+};
+
+TEST(RendezvousStrangers, TheJobBeginsInSpiteOfThem) {
+  Meeting meeting(2, {"spread"});
+  meeting.start(0, 0);
+  Strangers strangers;
+  strangers.add(call(meeting.address()), std::string(1000, 'x'));
+  strangers.add(call(meeting.address()), "GET / HTTP/1.1\r\n\r\n");
+  strangers.add(call(meeting.address()), "VIADUCT3");
+  {
+    Strangers gone;
+    gone.add(call(meeting.address()), "half a wo");
+    gone.add(call(meeting.address()));
+  }
+  constexpr int kSilent = 400;  // more than are kept
+  for (int i = 0; i < kSilent; ++i) strangers.add(call(meeting.address()));
+  meeting.start(1, 1);
+  expect_all_well(meeting.finish());
+}
+
+TEST(RendezvousRefusal, ANameThatIsLongIsCut) {
+  Meeting meeting(3, {"ok"}, "3s");
+  Program& zero = meeting.start(0, 0);
+  const auto link = come_as(meeting, 1, 3, std::string(300, 'k'));
+  const Result result = zero.finish();
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.err, "rank 2 of 3 has not come within 3 s")) << result.err;
+}
+
+TEST(RendezvousRefusal, TheHubEndsWhileRanksWait) {
+  for (const int signal : {SIGKILL, SIGSTOP}) {
+    Meeting meeting(3, {"ok"}, "3s");
+    Program& zero = meeting.start(0, 0);
+    pid_t hub = 0;
+    while ((hub = agent_beside(meeting.tag(), {})) == 0) ::usleep(1000);
+    Program& one = meeting.start(1, 1);
+    ::usleep(300'000);  // rank 1 may have come by now, and waits; else it finds nobody
+    ::kill(hub, signal);
+    for (Program* each : {&zero, &one}) {
+      const Result result = each->finish();
+      EXPECT_EQ(result.code, 1);
+      const bool named = has(result.err, "while this rank waited for the others") ||
+                         has(result.err, "no hub answers") || has(result.err, "is not the hub") ||
+                         has(result.err, "ended while this process greeted it");
+      EXPECT_TRUE(named) << result.err;
+      EXPECT_LT(result.seconds, 20);
+    }
+    ::kill(hub, SIGKILL);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,46 @@
+#pragma once
+/// @file
+/// The part of a completion queue that holds completions, for providers.
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+
+#include "via/completion_queue.hpp"
+
+namespace viaduct::via {
+
+/// A completion queue with a ring of completions. It has room for those of all work queues attached
+/// to it, so that it is never overrun.
+class CompletionRing : public CompletionQueue {
+ public:
+  void resize(std::size_t capacity) final;
+  [[nodiscard]] std::size_t capacity() const noexcept final { return capacity_; }
+  [[nodiscard]] bool ring_empty() const noexcept { return ring_head_ == ring_tail_; }
+
+ protected:
+  /// @p most: what resize() allows.
+  explicit CompletionRing(std::size_t most) noexcept : most_(most) {}
+
+  /// Room for a work queue of @p depth descriptors; undone by forget().  Throws Error.
+  void promise(std::size_t depth);
+  /// Takes back the promise of one of @p vi's work queues and drops the VI's completions.
+  void forget(const Vi& vi, std::size_t depth) noexcept;
+  /// A thread of the NIC's may look at the ring's end meanwhile.
+  void push(const Completion& completion) noexcept {
+    ring_[ring_tail_ & ring_mask_] = completion;
+    std::atomic_ref(ring_tail_).store(ring_tail_ + 1, std::memory_order_release);
+  }
+
+  std::size_t ring_head_ = 0;
+  std::size_t ring_tail_ = 0;
+  std::size_t ring_mask_ = 0;
+  std::unique_ptr<Completion[]> ring_;
+
+ private:
+  std::size_t capacity_ = 0;
+  std::size_t promised_ = 0;  // depths of the attached queues
+  std::size_t most_;
+};
+
+}  // namespace viaduct::via
