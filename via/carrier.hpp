@@ -114,6 +114,8 @@ class Carrier {
   [[nodiscard]] virtual bool all_delivered() const noexcept = 0;
   /// Those to whom a letter has been under way for @p ns.
   [[nodiscard]] virtual std::vector<Rank> silent_for(std::uint64_t ns) const = 0;
+  /// Whether nothing can leave this rank now.  Cost: a system call.
+  [[nodiscard]] virtual bool is_down() const noexcept = 0;
   virtual void forget(Rank rank) noexcept = 0;
 };
 

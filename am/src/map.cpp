@@ -161,8 +161,8 @@ void Endpoint::settle(Map& map) noexcept {
   }
   map.rejection = static_cast<Undeliverable>(map.vi->rejection_reason());
   if (map.rejection == Undeliverable::none) map.rejection = Undeliverable::bad_endpoint;
-  map.state =
-      bundle_.context().job().is_lost(map.name.rank) ? Map::State::lost : Map::State::rejected;
+  const bool lost = map.vi->is_unreachable() || bundle_.context().job().is_lost(map.name.rank);
+  map.state = lost ? Map::State::lost : Map::State::rejected;
 }
 
 void Endpoint::met(Map& map) noexcept {

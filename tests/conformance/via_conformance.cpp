@@ -2,10 +2,12 @@
 /// Runs the conformance cases against one provider, in as many ranks as the job has, processes or
 /// threads. All ranks go through the same list; ranks that a case does not need wait at its end.
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -26,6 +28,7 @@ struct Options {
   std::string provider = "shm";
   std::uint64_t seed = 0;
   std::vector<std::string> filters;
+  std::vector<std::string> without;
   bool list = false;
 };
 
@@ -63,12 +66,15 @@ std::vector<const Case*> all_cases() {
   return result;
 }
 
+bool contains_one(std::string_view name, const std::vector<std::string>& parts) {
+  return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
+    return name.find(part) != std::string_view::npos;
+  });
+}
+
 bool wanted(const Case& subject, const Options& options) {
-  if (options.filters.empty()) return true;
-  for (const std::string& filter : options.filters) {
-    if (std::string_view(subject.name).find(filter) != std::string_view::npos) return true;
-  }
-  return false;
+  return (options.filters.empty() || contains_one(subject.name, options.filters)) &&
+         !contains_one(subject.name, options.without);
 }
 
 void print(bool here, const std::string& line) {
@@ -177,6 +183,10 @@ int body(Job& job, int argc, char** argv) {
                  "provider to test (default: VIADUCT_PROVIDER, else shm)");
   app.add_option("--seed", options.seed, "repeat a run's random choices; 0: new ones");
   app.add_flag("--list", options.list, "print the cases and their rules, and run nothing");
+  app.add_option("--without", options.without,
+                 "leave out the cases whose names contain this; may be given several times")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("filter", options.filters, "run only cases whose names contain one of these");
   CLI11_PARSE(app, argc, argv);
   if (!options.list) return run_cases(job, options);

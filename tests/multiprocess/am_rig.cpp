@@ -54,7 +54,12 @@ void Rig::barrier(Where where) { ok(bundle_->barrier(), where); }
 
 void Rig::until(const std::function<bool()>& done, Where where) {
   const Status status = bundle_->wait_until(done, kLimitNs);
-  if (status != Status::ok) give_up(fmt::format("waited in vain, {}", to_string(status)), where);
+  if (status == Status::ok) return;
+  std::string came_back;
+  if (!back.empty())
+    came_back = fmt::format("; {} messages have come back, the last one as {}", back.size(),
+                            to_string(back.back().status));
+  give_up(fmt::format("waited in vain, {}{}", to_string(status), came_back), where);
 }
 
 void Rig::ok(Status status, Where where) {

@@ -1,5 +1,6 @@
 // viaduct-run --hosts, with a remote command that plays the hosts on this machine.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -100,7 +101,7 @@ TEST(Hosts, OutputIsCompleteAndLinesStayWhole) {
       launched({"--hosts", "a:1,b:2", "--label"}, {"lines-well", lines}, {}, slow.command());
   EXPECT_EQ(labelled.code, 0) << labelled.err;
   for (int rank = 0; rank < 3; ++rank) {
-    const std::string label = "[" + std::to_string(rank) + "] ";
+    const std::string label = fmt::format("[{}] ", rank);
     std::string wanted;
     for (int i = 0; i < kLines; ++i)
       wanted += label + "line " + std::to_string(i) + " of rank " + std::to_string(rank) + "\n";

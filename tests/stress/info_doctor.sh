@@ -59,9 +59,11 @@ fi
 
 # ulimit
 limited() { (ulimit "$1" "$2" && shift 2 && exec "$@"); }
-doctor 1 limited -v 4000000
-says_of "address space" "PROBLEM"
-says "ulimit -v unlimited, or export VIADUCT_SHM_WINDOW="
+if ! ldd "$info" | grep -q 'lib[at]san'; then # whose shadow memory needs more
+  doctor 1 limited -v 4000000
+  says_of "address space" "PROBLEM"
+  says "ulimit -v unlimited, or export VIADUCT_SHM_WINDOW="
+fi
 doctor 1 limited -f 1024
 says_of "file size" "PROBLEM"
 doctor 1 limited -n 64

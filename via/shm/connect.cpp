@@ -194,12 +194,8 @@ Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
   discriminator_ = discriminator;
   rejection_reason_ = 0;
   prepare_channel();
-  const auto met =
-      std::find_if(nic_.unmatched_.begin(), nic_.unmatched_.end(), [&](const Nic::Unmatched& u) {
-        return u.from == peer && u.letter.kind == MailKind::peer_request &&
-               u.letter.discriminator == discriminator;
-      });
-  if (met != nic_.unmatched_.end() && !compatible(met->letter)) {
+  Nic::Unmatched* const met = nic_.unmatched_.of_peer(peer, discriminator);
+  if (met != nullptr && !compatible(met->letter)) {
     nic_.reject_peer(peer, discriminator, 0);
     answer(ConnectResult::mismatch, 0);
     return Status::ok;
@@ -212,14 +208,12 @@ Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
   } else {
     nic_.post_mail(peer, make_letter(MailKind::peer_request));
   }
-  if (met != nic_.unmatched_.end()) {
-    const Letter letter = met->letter;
-    const std::shared_ptr<RemotePart> part = met->remote;
-    nic_.unmatched_.erase(met);
+  if (met != nullptr) {
+    const Nic::Unmatched request = nic_.unmatched_.take(met);
     if (options_.wired)
-      attach_wire(letter, *part);
+      attach_wire(request.letter, *request.extra);
     else
-      attach_peer(letter);
+      attach_peer(request.letter);
   }
   return Status::ok;
 }

@@ -192,9 +192,7 @@ void Nic::handle(Rank from, const Letter& letter, const RemotePart* part) {
     case MailKind::reject:
       return handle_answer(from, letter, part);
     case MailKind::cancel: {
-      std::erase_if(unmatched_, [&](const Unmatched& u) {
-        return u.from == from && u.letter.source_vi == letter.source_vi;
-      });
+      unmatched_.cancel(from, letter.source_vi);
       for (Vi* vi : vis_)
         if (vi != nullptr && vi->state_ == ViState::connected && vi->peer_ == from &&
             vi->peer_vi_ == letter.source_vi)
@@ -233,8 +231,7 @@ void Nic::handle_request(Rank from, const Letter& letter, const RemotePart* part
       return;
     }
   }
-  unmatched_.push_back({from, letter, next_ticket_++, false,
-                        part != nullptr ? std::make_shared<RemotePart>(*part) : nullptr});
+  unmatched_.add(from, letter, part != nullptr ? std::make_shared<RemotePart>(*part) : nullptr);
   if (letter.kind == MailKind::peer_request && incoming_peer_)
     incoming_peer_(from, letter.discriminator);
 }
@@ -275,7 +272,7 @@ void Nic::look_for_lost_peers() {
 
 /// Ends everything with ranks whose NIC is no more.
 void Nic::part_from(const std::function<bool(Rank)>& gone, ErrorCause cause) {
-  std::erase_if(unmatched_, [&](const Unmatched& u) { return gone(u.from); });
+  unmatched_.forget(gone);
   std::erase_if(outbox_, [&](const auto& entry) { return gone(entry.first); });
   for (std::uint32_t r = 0; carrier_ != nullptr && r < job_.size(); ++r)
     if (is_remote(Rank{r}) && gone(Rank{r})) carrier_->forget(Rank{r});
@@ -357,14 +354,8 @@ bool Nic::progress_until(const std::function<bool()>& done, std::int64_t timeout
 // Client and server form.
 
 Status Nic::listen(std::uint64_t discriminator, ConnectionRequest& out, std::int64_t timeout_ns) {
-  auto found = unmatched_.end();
-  const auto look = [&] {
-    found = std::find_if(unmatched_.begin(), unmatched_.end(), [&](const Unmatched& u) {
-      return u.letter.kind == MailKind::request && u.letter.discriminator == discriminator &&
-             !u.offered;
-    });
-    return found != unmatched_.end();
-  };
+  Unmatched* found = nullptr;
+  const auto look = [&] { return (found = unmatched_.of_client(discriminator)) != nullptr; };
   if (!progress_until(look, timeout_ns)) return Status::timeout;
   found->offered = true;
   out.from = found->from;
@@ -376,18 +367,15 @@ Status Nic::listen(std::uint64_t discriminator, ConnectionRequest& out, std::int
 
 Status Nic::accept(const ConnectionRequest& request, via::Vi& to) {
   auto& vi = static_cast<Vi&>(to);
-  const auto found = std::find_if(unmatched_.begin(), unmatched_.end(),
-                                  [&](const Unmatched& u) { return u.ticket == request.ticket; });
+  Unmatched* const found = unmatched_.of_ticket(request.ticket);
   if (vi.state_ != ViState::idle) return Status::bad_state;
   if (job_.is_lost(request.from)) return Status::peer_lost;
-  if (found == unmatched_.end()) return Status::bad_argument;
-  const Letter letter = found->letter;
+  if (found == nullptr) return Status::bad_argument;
+  const Letter letter = unmatched_.take(found).letter;
   if (!vi.compatible(letter)) {
     refuse(request.from, letter, ConnectResult::mismatch, 0);
-    unmatched_.erase(found);
     return Status::bad_argument;
   }
-  unmatched_.erase(found);
   vi.peer_ = request.from;
   vi.discriminator_ = request.discriminator;
   vi.prepare_channel();
@@ -406,32 +394,22 @@ void Nic::refuse(Rank to, const Letter& request, ConnectResult why, std::uint64_
 }
 
 void Nic::reject(const ConnectionRequest& request) {
-  const auto found = std::find_if(unmatched_.begin(), unmatched_.end(),
-                                  [&](const Unmatched& u) { return u.ticket == request.ticket; });
-  if (found == unmatched_.end()) return;
-  refuse(found->from, found->letter, ConnectResult::rejected, 0);
-  unmatched_.erase(found);
+  Unmatched* const found = unmatched_.of_ticket(request.ticket);
+  if (found == nullptr) return;
+  const Unmatched refused = unmatched_.take(found);
+  refuse(refused.from, refused.letter, ConnectResult::rejected, 0);
 }
 
 void Nic::reject_peer(Rank from, std::uint64_t discriminator, std::uint64_t reason) {
-  const auto found = find_unmatched(from, discriminator);
-  if (found == unmatched_.end()) return;
-  refuse(from, found->letter, ConnectResult::rejected, reason);
-  unmatched_.erase(found);
-}
-
-std::vector<Nic::Unmatched>::iterator Nic::find_unmatched(Rank from,
-                                                          std::uint64_t discriminator) noexcept {
-  return std::find_if(unmatched_.begin(), unmatched_.end(), [&](const Unmatched& u) {
-    return u.from == from && u.letter.kind == MailKind::peer_request &&
-           u.letter.discriminator == discriminator;
-  });
+  Unmatched* const found = unmatched_.of_peer(from, discriminator);
+  if (found == nullptr) return;
+  refuse(from, unmatched_.take(found).letter, ConnectResult::rejected, reason);
 }
 
 std::byte* Nic::incoming_extra(Rank from, std::uint64_t discriminator) {
-  const auto found = find_unmatched(from, discriminator);
-  if (found == unmatched_.end() || (found->letter.detail & kInlineOnly) == 0) return nullptr;
-  if (found->remote != nullptr) return found->remote->extra;
+  Unmatched* const found = unmatched_.of_peer(from, discriminator);
+  if (found == nullptr || (found->letter.detail & kInlineOnly) == 0) return nullptr;
+  if (found->extra != nullptr) return found->extra->extra;
   // So much may be read there at least, whatever the request says.
   constexpr std::size_t kLeast = 4096;
   const std::size_t at =

@@ -13,6 +13,7 @@
 
 #include "runtime/job.hpp"
 #include "via/carrier.hpp"
+#include "via/connection_requests.hpp"
 #include "via/nic.hpp"
 #include "via/shm/channel.hpp"
 #include "via/shm/completion_queue.hpp"
@@ -142,13 +143,8 @@ class Nic final : public via::Nic {
     std::uint32_t max_regions = 0;
     pid_t pid = 0;
   };
-  struct Unmatched {
-    Rank from;
-    Letter letter;
-    std::uint64_t ticket;
-    bool offered;  // listen() has answered with it
-    std::shared_ptr<RemotePart> remote;
-  };
+  using Requests = ConnectionRequests<Letter, std::shared_ptr<RemotePart>>;
+  using Unmatched = Requests::Entry;
   struct Zombie {  // a channel of ours that the peer may still read
     Rank peer;
     std::uint32_t vi;
@@ -173,7 +169,6 @@ class Nic final : public via::Nic {
   void handle_final(Rank from, const Letter& letter);
   void acknowledge(Rank to, const Letter& letter);
   void refuse(Rank to, const Letter& request, ConnectResult why, std::uint64_t reason);
-  std::vector<Unmatched>::iterator find_unmatched(Rank from, std::uint64_t discriminator) noexcept;
   void look_for_lost_peers();
   [[noreturn]] void stop_second_thread() const noexcept;
   void part_from(const std::function<bool(Rank)>& gone, ErrorCause cause);
@@ -225,8 +220,7 @@ class Nic final : public via::Nic {
   std::vector<Vi*> vis_;  // by id & kIdMask
   std::vector<std::uint32_t> free_vis_;
   std::uint32_t vi_generation_ = 0;
-  std::vector<Unmatched> unmatched_;  // requests nobody here has answered
-  std::uint64_t next_ticket_ = 1;
+  Requests unmatched_;  // requests nobody here has answered
   std::vector<std::pair<Rank, Letter>> outbox_;
   std::vector<Vi*> waiting_vis_;  // with pending sends
   std::vector<Zombie> zombies_;

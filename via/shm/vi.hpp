@@ -194,6 +194,10 @@ class Vi final : public via::Vi {
   }
   /// Why the peer rejected: what it gave to Nic::reject_peer.
   [[nodiscard]] std::uint64_t rejection_reason() const noexcept { return rejection_reason_; }
+  /// Whether the last attempt to connect has ended for want of a way to the peer.
+  [[nodiscard]] bool is_unreachable() const noexcept {
+    return answer_ == ConnectResult::unreachable;
+  }
   /// For a forked child, which has a copy of the VI and none of its rights: nothing can be claimed
   /// any more.
   void close_in_child() noexcept {
@@ -393,6 +397,7 @@ class Vi final : public via::Vi {
   [[nodiscard]] bool post_message() noexcept;
   void ask_to_be_woken() noexcept;
   void take_note(std::uint32_t note) noexcept;
+  void wire_failed(ErrorCause cause) noexcept;
   void take_lines(std::uint32_t number) noexcept;
   void add_piece(const std::byte* from, std::size_t bytes) noexcept;
   void send_back(const std::byte* from, std::size_t bytes) noexcept;

@@ -97,6 +97,11 @@ void Vi::attach_wire(const Letter& letter, const RemotePart& part) {
     w.wire->connect(peer_, part.wire);
   } catch (const std::exception& e) {
     nic_.job_.log().write(LogLevel::error, e.what());
+    Letter refusal;  // the peer may be connected to us by now
+    refusal.kind = MailKind::error;
+    refusal.target_vi = letter.source_vi;
+    refusal.client_data = static_cast<std::uint64_t>(ErrorCause::connection_lost);
+    nic_.post_mail(peer_, refusal);
     return answer(ConnectResult::unreachable, 0);
   }
   w.connected = true;
@@ -261,8 +266,7 @@ bool Vi::flush_extra() noexcept {
 }
 
 bool Vi::takes_copies() const noexcept {
-  return wired_ == nullptr || !wired_->connected || wired_->wire->failed() ||
-         wired_->wire->ready();
+  return wired_ == nullptr || !wired_->connected || wired_->wire->failed() || wired_->wire->ready();
 }
 
 bool Vi::write_remote(const std::byte* from, std::size_t bytes, std::uint64_t to,
@@ -310,6 +314,15 @@ void Vi::take_lines(std::uint32_t number) noexcept {
   if (hot_at_ < 0) receive_cq_->ready_.push_back(this);
 }
 
+/// Nothing gets through to the peer any more, whose own half may be well: it is told by letter.
+void Vi::wire_failed(ErrorCause cause) noexcept {
+  if (state_ == ViState::connected) {
+    cause_ = cause;
+    send_final(MailKind::error);
+  }
+  peer_closed(cause);
+}
+
 // The NIC's part.
 
 void Nic::poll_carrier() noexcept {
@@ -321,7 +334,7 @@ void Nic::poll_carrier() noexcept {
     if (events[i].failure == ErrorCause::none)
       vi.take_note(events[i].note);
     else
-      vi.peer_closed(events[i].failure);
+      vi.wire_failed(events[i].failure);
   }
   if (held_back_.empty()) return;
   const auto held = std::move(held_back_);
@@ -351,10 +364,12 @@ void Nic::take_letters() {
 }
 
 /// Peers that wait for the others in their Job's destructor have ended their NIC: they read no more
-/// letters.
+/// letters. Those that letters have not reached for long, while nothing can leave this rank, are
+/// out of reach.
 void Nic::look_for_closed_peers() {
   constexpr std::uint64_t kEveryNs = 50'000'000;
   constexpr std::uint64_t kSilenceNs = 100'000'000;
+  constexpr std::uint64_t kDownNs = 2'000'000'000;
   const std::uint64_t now = monotonic_ns();
   if (now - looked_for_closed_ns_ < kEveryNs) return;
   looked_for_closed_ns_ = now;
@@ -363,6 +378,10 @@ void Nic::look_for_closed_peers() {
     if (record.finalizing.load() != 0 || record.state.load() == RankState::finalized)
       part_from([silent](Rank rank) { return rank == silent; }, ErrorCause::disconnected);
   }
+  const std::vector<Rank> cut = carrier_->silent_for(kDownNs);
+  if (cut.empty() || !carrier_->is_down()) return;
+  part_from([&](Rank rank) { return std::find(cut.begin(), cut.end(), rank) != cut.end(); },
+            ErrorCause::connection_lost);
 }
 
 /// Before this rank sleeps: an event of the carrier's rings its doorbell, and peers whose counters

@@ -171,8 +171,8 @@ Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
   if (nic_.job_.is_lost(peer)) return Status::peer_lost;
   peer_ = peer;
   discriminator_ = discriminator;
-  const auto met = nic_.find_unmatched(peer, discriminator);
-  if (met != nic_.unmatched_.end() && !compatible(met->letter)) {
+  Nic::Unmatched* const met = nic_.unmatched_.of_peer(peer, discriminator);
+  if (met != nullptr && !compatible(met->letter)) {
     nic_.reject_peer(peer, discriminator);
     answer(ConnectResult::mismatch);
     return Status::ok;
@@ -181,10 +181,8 @@ Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
   state_ = ViState::connecting;
   asked_ = LetterKind::peer_request;
   nic_.send(peer, make_letter(LetterKind::peer_request));
-  if (met != nic_.unmatched_.end()) {
-    const Letter letter = met->letter;
-    nic_.unmatched_.erase(met);
-    attach(letter);
+  if (met != nullptr) {
+    attach(nic_.unmatched_.take(met).letter);
     nic_.send(peer, make_letter(LetterKind::ready));
   }
   return Status::ok;

@@ -48,9 +48,7 @@ void Nic::handle(Rank from, const Letter& letter) {
       if (of_this_pair) vi->peer_is_ready();
       return;
     case LetterKind::cancel: {
-      std::erase_if(unmatched_, [&](const Unmatched& u) {
-        return u.from == from && u.letter.source_vi == letter.source_vi;
-      });
+      unmatched_.cancel(from, letter.source_vi);
       for (Vi* met : vis_)  // we had taken it up already
         if (met != nullptr && met->state_ == ViState::connected && met->peer_ == from &&
             met->peer_vi_ == letter.source_vi)
@@ -82,7 +80,7 @@ void Nic::handle_request(Rank from, const Letter& letter) {
       return;
     }
   }
-  unmatched_.push_back({from, letter, next_ticket_++, false});
+  unmatched_.add(from, letter);
   if (letter.kind == LetterKind::peer_request && incoming_peer_)
     incoming_peer_(from, letter.discriminator);
 }
@@ -124,10 +122,11 @@ void Nic::look_for_lost_peers() {
 }
 
 /// Peers that wait for the others in their Job's destructor have ended their NIC: they read no more
-/// letters.
+/// letters. Those that letters have not reached for long, while the port is down, are out of reach.
 void Nic::look_for_closed_peers() {
   constexpr std::uint64_t kEveryNs = 50'000'000;
   constexpr std::uint64_t kSilenceNs = 100'000'000;
+  constexpr std::uint64_t kDownNs = 2'000'000'000;
   const std::uint64_t now = monotonic_ns();
   if (now - looked_for_closed_ns_ < kEveryNs) return;
   looked_for_closed_ns_ = now;
@@ -136,12 +135,15 @@ void Nic::look_for_closed_peers() {
     if (record.finalizing.load() != 0 || record.state.load() == RankState::finalized)
       part_from(rank, ErrorCause::disconnected);
   }
+  const std::vector<Rank> cut = mail_->silent_for(kDownNs);
+  if (cut.empty() || device_.port_is_active()) return;
+  for (const Rank rank : cut) part_from(rank, ErrorCause::connection_lost);
 }
 
 /// Ends everything with a rank whose NIC is no more.
 void Nic::part_from(Rank rank, ErrorCause cause) {
   mail_->forget(rank);
-  std::erase_if(unmatched_, [&](const Unmatched& u) { return u.from == rank; });
+  unmatched_.forget([rank](Rank from) { return from == rank; });
   for (std::size_t i = 0; i < vis_.size(); ++i) {
     Vi* vi = vis_[i];
     if (vi == nullptr || vi->state_ == ViState::idle || vi->peer_ != rank) continue;
@@ -237,14 +239,8 @@ bool Nic::progress_until(const std::function<bool()>& done, std::int64_t timeout
 // Client and server form.
 
 Status Nic::listen(std::uint64_t discriminator, ConnectionRequest& out, std::int64_t timeout_ns) {
-  auto found = unmatched_.end();
-  const auto look = [&] {
-    found = std::find_if(unmatched_.begin(), unmatched_.end(), [&](const Unmatched& u) {
-      return u.letter.kind == LetterKind::request && u.letter.discriminator == discriminator &&
-             !u.offered;
-    });
-    return found != unmatched_.end();
-  };
+  Unmatched* found = nullptr;
+  const auto look = [&] { return (found = unmatched_.of_client(discriminator)) != nullptr; };
   if (!progress_until(look, timeout_ns)) return Status::timeout;
   found->offered = true;
   out.from = found->from;
@@ -256,13 +252,11 @@ Status Nic::listen(std::uint64_t discriminator, ConnectionRequest& out, std::int
 
 Status Nic::accept(const ConnectionRequest& request, via::Vi& to) {
   auto& vi = static_cast<Vi&>(to);
-  const auto found = std::find_if(unmatched_.begin(), unmatched_.end(),
-                                  [&](const Unmatched& u) { return u.ticket == request.ticket; });
+  Unmatched* const found = unmatched_.of_ticket(request.ticket);
   if (vi.state_ != ViState::idle) return Status::bad_state;
   if (job_.is_lost(request.from)) return Status::peer_lost;
-  if (found == unmatched_.end()) return Status::bad_argument;
-  const Letter letter = found->letter;
-  unmatched_.erase(found);
+  if (found == nullptr) return Status::bad_argument;
+  const Letter letter = unmatched_.take(found).letter;
   if (!vi.compatible(letter)) {
     refuse(request.from, letter, ConnectResult::mismatch);
     return Status::bad_argument;
@@ -284,26 +278,16 @@ void Nic::refuse(Rank to, const Letter& request, ConnectResult why) {
 }
 
 void Nic::reject(const ConnectionRequest& request) {
-  const auto found = std::find_if(unmatched_.begin(), unmatched_.end(),
-                                  [&](const Unmatched& u) { return u.ticket == request.ticket; });
-  if (found == unmatched_.end()) return;
-  refuse(found->from, found->letter, ConnectResult::rejected);
-  unmatched_.erase(found);
+  Unmatched* const found = unmatched_.of_ticket(request.ticket);
+  if (found == nullptr) return;
+  const Unmatched refused = unmatched_.take(found);
+  refuse(refused.from, refused.letter, ConnectResult::rejected);
 }
 
 void Nic::reject_peer(Rank from, std::uint64_t discriminator) {
-  const auto found = find_unmatched(from, discriminator);
-  if (found == unmatched_.end()) return;
-  refuse(from, found->letter, ConnectResult::rejected);
-  unmatched_.erase(found);
-}
-
-std::vector<Nic::Unmatched>::iterator Nic::find_unmatched(Rank from,
-                                                          std::uint64_t discriminator) noexcept {
-  return std::find_if(unmatched_.begin(), unmatched_.end(), [&](const Unmatched& u) {
-    return u.from == from && u.letter.kind == LetterKind::peer_request &&
-           u.letter.discriminator == discriminator;
-  });
+  Unmatched* const found = unmatched_.of_peer(from, discriminator);
+  if (found == nullptr) return;
+  refuse(from, unmatched_.take(found).letter, ConnectResult::rejected);
 }
 
 }  // namespace viaduct::via::verbs

@@ -66,7 +66,7 @@ Library load() {
   loader.find(l.destroy_ah, "ibv_destroy_ah");
   loader.find(l.get_async_event, "ibv_get_async_event");
   loader.find(l.ack_async_event, "ibv_ack_async_event");
-  loader.find(l.event_type_str, "ibv_event_type_str");
+  loader.find(l.wc_status_str, "ibv_wc_status_str");
   return l;
 }
 

@@ -37,7 +37,7 @@ struct Library {
   decltype(&::ibv_destroy_ah) destroy_ah;
   decltype(&::ibv_get_async_event) get_async_event;
   decltype(&::ibv_ack_async_event) ack_async_event;
-  decltype(&::ibv_event_type_str) event_type_str;
+  decltype(&::ibv_wc_status_str) wc_status_str;
 };
 
 /// Loads the library at the first call.  Throws Error with the package's name when it is not there.

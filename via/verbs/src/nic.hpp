@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runtime/job.hpp"
+#include "via/connection_requests.hpp"
 #include "via/nic.hpp"
 #include "via/verbs/src/completion_queue.hpp"
 #include "via/verbs/src/device.hpp"
@@ -69,12 +70,8 @@ class Nic final : public via::Nic {
   friend class Vi;
   friend class CompletionQueue;
 
-  struct Unmatched {
-    Rank from;
-    Letter letter;
-    std::uint64_t ticket;
-    bool offered;  // listen() has answered with it
-  };
+  using Requests = ConnectionRequests<Letter>;
+  using Unmatched = Requests::Entry;
   struct Tag {
     ibv_pd* domain = nullptr;
     std::uint32_t uses = 0;
@@ -112,8 +109,6 @@ class Nic final : public via::Nic {
   void handle_answer(Rank from, const Letter& letter);
   bool try_attach(Vi& vi, const Letter& letter) noexcept;
   void refuse(Rank to, const Letter& request, ConnectResult why);
-  [[nodiscard]] std::vector<Unmatched>::iterator find_unmatched(
-      Rank from, std::uint64_t discriminator) noexcept;
   [[nodiscard]] Vi* find_vi(std::uint32_t id) noexcept;
   std::uint32_t add_vi(Vi& vi);
   void renumber_vi(Vi& vi);
@@ -143,8 +138,7 @@ class Nic final : public via::Nic {
   std::vector<Vi*> vis_;  // by id & kIdMask
   std::vector<std::uint32_t> free_vis_;
   std::uint32_t vi_generation_ = 0;
-  std::vector<Unmatched> unmatched_;
-  std::uint64_t next_ticket_ = 1;
+  Requests unmatched_;
   std::uint32_t life_epoch_ = 0;
   std::atomic<bool> in_progress_{false};
   IncomingPeer incoming_peer_;

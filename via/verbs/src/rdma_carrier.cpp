@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <new>
 #include <string>
 
 #include "runtime/error.hpp"
@@ -342,6 +343,13 @@ void Carrier::note_failure(Wire& wire, ibv_wc_status status) noexcept {
   wire.set_failed();
   wire.cause_ = cause_of(status);
   failed_.push_back(&wire);
+  if (!job_.log().enabled(LogLevel::info)) return;
+  try {
+    job_.log().write(LogLevel::info, "verbs: the connection to rank " +
+                                         std::to_string(index(wire.peer_)) +
+                                         " has failed: " + library().wc_status_str(status));
+  } catch (const std::bad_alloc&) {  // the failure itself is told of all the same
+  }
 }
 
 void Carrier::arm() noexcept {

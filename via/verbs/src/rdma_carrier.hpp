@@ -63,6 +63,7 @@ class Carrier final : public via::Carrier {
   [[nodiscard]] std::vector<Rank> silent_for(std::uint64_t ns) const override {
     return mail_->silent_for(ns);
   }
+  [[nodiscard]] bool is_down() const noexcept override { return !device_.port_is_active(); }
   void forget(Rank rank) noexcept override { mail_->forget(rank); }
 
  private:

@@ -1,0 +1,80 @@
+#pragma once
+/// @file
+/// Requests for connections that nobody here has answered yet, for providers.
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "runtime/types.hpp"
+
+namespace viaduct::via {
+
+/// @tparam Letter has `kind` (of an enumeration with `request` and `peer_request`), `discriminator`
+/// and `source_vi`. @tparam Extra: what comes with it.
+template <class Letter, class Extra = std::monostate>
+class ConnectionRequests {
+  using Kind = decltype(Letter::kind);
+
+ public:
+  struct Entry {
+    Rank from{};
+    Letter letter;
+    std::uint64_t ticket = 0;
+    bool offered = false;  // listen() has answered with it
+    Extra extra;
+  };
+
+  void add(Rank from, const Letter& letter, Extra extra = {}) {
+    entries_.push_back({from, letter, next_ticket_++, false, std::move(extra)});
+  }
+
+  // Null: none. Valid until the next change.
+
+  /// The oldest request of the client and server form that has not been offered.
+  [[nodiscard]] Entry* of_client(std::uint64_t discriminator) noexcept {
+    return find([&](const Entry& e) {
+      return e.letter.kind == Kind::request && e.letter.discriminator == discriminator &&
+             !e.offered;
+    });
+  }
+  [[nodiscard]] Entry* of_ticket(std::uint64_t ticket) noexcept {
+    return find([&](const Entry& e) { return e.ticket == ticket; });
+  }
+  [[nodiscard]] Entry* of_peer(Rank from, std::uint64_t discriminator) noexcept {
+    return find([&](const Entry& e) {
+      return e.from == from && e.letter.kind == Kind::peer_request &&
+             e.letter.discriminator == discriminator;
+    });
+  }
+
+  Entry take(Entry* entry) {
+    Entry taken = std::move(*entry);
+    entries_.erase(entries_.begin() + (entry - entries_.data()));
+    return taken;
+  }
+  /// The one who asked does not want it any more.
+  void cancel(Rank from, std::uint32_t source_vi) {
+    std::erase_if(entries_, [&](const Entry& e) {
+      return e.from == from && e.letter.source_vi == source_vi;
+    });
+  }
+  template <class Gone>
+  void forget(Gone gone) {
+    std::erase_if(entries_, [&](const Entry& e) { return gone(e.from); });
+  }
+
+ private:
+  template <class Wanted>
+  [[nodiscard]] Entry* find(Wanted wanted) noexcept {
+    const auto found = std::find_if(entries_.begin(), entries_.end(), wanted);
+    return found == entries_.end() ? nullptr : &*found;
+  }
+
+  std::vector<Entry> entries_;
+  std::uint64_t next_ticket_ = 1;
+};
+
+}  // namespace viaduct::via
