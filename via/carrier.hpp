@@ -116,6 +116,8 @@ class Carrier {
   [[nodiscard]] virtual std::vector<Rank> silent_for(std::uint64_t ns) const = 0;
   /// Whether nothing can leave this rank now.  Cost: a system call.
   [[nodiscard]] virtual bool is_down() const noexcept = 0;
+  /// Whether there is a way to @p rank, to which there have been letters.
+  [[nodiscard]] virtual bool has_way(Rank rank) const noexcept = 0;
   virtual void forget(Rank rank) noexcept = 0;
 };
 

@@ -241,6 +241,7 @@ class Nic final : public via::Nic {
   std::vector<Vi*> held_back_;  // wired VIs with something that could not be posted
   std::uint64_t carried_ = 0;   // events and letters that the carrier has brought
   std::uint64_t looked_for_closed_ns_ = 0;
+  std::uint64_t cut_off_since_ns_ = 0;  // that a peer has been silent and cannot be reached
 
   static constexpr std::uint32_t kIdMask = 0xffff;
 };

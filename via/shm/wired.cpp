@@ -364,8 +364,8 @@ void Nic::take_letters() {
 }
 
 /// Peers that wait for the others in their Job's destructor have ended their NIC: they read no more
-/// letters. Those that letters have not reached for long, while nothing can leave this rank, are
-/// out of reach.
+/// letters. Those that letters have not reached for long, while nothing can go there from here,
+/// are out of reach.
 void Nic::look_for_closed_peers() {
   constexpr std::uint64_t kEveryNs = 50'000'000;
   constexpr std::uint64_t kSilenceNs = 100'000'000;
@@ -378,8 +378,15 @@ void Nic::look_for_closed_peers() {
     if (record.finalizing.load() != 0 || record.state.load() == RankState::finalized)
       part_from([silent](Rank rank) { return rank == silent; }, ErrorCause::disconnected);
   }
-  const std::vector<Rank> cut = carrier_->silent_for(kDownNs);
-  if (cut.empty() || !carrier_->is_down()) return;
+  std::vector<Rank> cut = carrier_->silent_for(kSilenceNs);
+  if (!cut.empty() && !carrier_->is_down())
+    std::erase_if(cut, [this](Rank rank) { return carrier_->has_way(rank); });
+  if (cut.empty()) {
+    cut_off_since_ns_ = 0;
+    return;
+  }
+  if (cut_off_since_ns_ == 0) cut_off_since_ns_ = now;
+  if (now - cut_off_since_ns_ < kDownNs) return;
   part_from([&](Rank rank) { return std::find(cut.begin(), cut.end(), rank) != cut.end(); },
             ErrorCause::connection_lost);
 }

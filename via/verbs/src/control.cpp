@@ -122,7 +122,8 @@ void Nic::look_for_lost_peers() {
 }
 
 /// Peers that wait for the others in their Job's destructor have ended their NIC: they read no more
-/// letters. Those that letters have not reached for long, while the port is down, are out of reach.
+/// letters. Those that letters have not reached for long, while nothing can go there from here,
+/// are out of reach.
 void Nic::look_for_closed_peers() {
   constexpr std::uint64_t kEveryNs = 50'000'000;
   constexpr std::uint64_t kSilenceNs = 100'000'000;
@@ -135,8 +136,15 @@ void Nic::look_for_closed_peers() {
     if (record.finalizing.load() != 0 || record.state.load() == RankState::finalized)
       part_from(rank, ErrorCause::disconnected);
   }
-  const std::vector<Rank> cut = mail_->silent_for(kDownNs);
-  if (cut.empty() || device_.port_is_active()) return;
+  std::vector<Rank> cut = mail_->silent_for(kSilenceNs);
+  if (!cut.empty() && device_.port_is_active())
+    std::erase_if(cut, [this](Rank rank) { return mail_->has_way(rank); });
+  if (cut.empty()) {
+    cut_off_since_ns_ = 0;
+    return;
+  }
+  if (cut_off_since_ns_ == 0) cut_off_since_ns_ = now;
+  if (now - cut_off_since_ns_ < kDownNs) return;
   for (const Rank rank : cut) part_from(rank, ErrorCause::connection_lost);
 }
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <system_error>
+#include <utility>
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
@@ -74,17 +76,25 @@ Mail::~Mail() {
   if (domain_ != nullptr) library().dealloc_pd(domain_);
 }
 
-Mail::Peer& Mail::peer(Rank rank) {
-  Peer& p = peers_[index(rank)];
-  if (p.way == nullptr && rank != job_.rank()) {
-    ibv_ah_attr route = device_.route_to(addresses_[index(rank)]);
-    p.way = library().create_ah(domain_, &route);
-    if (p.way == nullptr)
-      throw Error(errno, "RDMA device " + device_.name() + " finds no way to rank " +
-                             std::to_string(index(rank)) +
-                             ": are both in one network (VIADUCT_VERBS_DEVICE)?");
-  }
-  return p;
+/// False: the device has none now. It is asked again with the next packet.
+bool Mail::find_way(Rank to, Peer& p) {
+  if (p.way != nullptr) return true;
+  ibv_ah_attr route = device_.route_to(addresses_[index(to)]);
+  p.way = library().create_ah(domain_, &route);
+  if (p.way != nullptr) return true;
+  const int error = errno;
+  if (!std::exchange(p.told, true))
+    job_.log().write(LogLevel::error, "RDMA device " + device_.name() + " finds no way to rank " +
+                                          std::to_string(index(to)) + " (" +
+                                          std::generic_category().message(error) +
+                                          "): are both in one network (VIADUCT_VERBS_DEVICE)?");
+  return false;
+}
+
+bool Mail::has_way(Rank to) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = peers_.find(index(to));
+  return found != peers_.end() && found->second.way != nullptr;
 }
 
 void Mail::post_receive(std::uint32_t number) noexcept {
@@ -104,7 +114,7 @@ void Mail::send(Rank to, std::span<const std::byte> letter) {
     arrived_.emplace_back(to, std::move(bytes));
     return;
   }
-  Peer& p = peer(to);
+  Peer& p = peers_[index(to)];
   const std::uint64_t now = monotonic_ns();
   if (p.waiting.empty()) {
     p.since_ns = now;
@@ -117,7 +127,7 @@ void Mail::send(Rank to, std::span<const std::byte> letter) {
 
 /// A letter that finds no place is sent when it is overdue.
 void Mail::transmit(Rank to, Peer& p, const Waiting* waiting) {
-  if (free_sends_.empty()) return;
+  if (free_sends_.empty() || !find_way(to, p)) return;
   const std::uint32_t number = free_sends_.back();
   free_sends_.pop_back();
   const Address& address = addresses_[index(to)];
@@ -150,7 +160,7 @@ void Mail::take(const Packet& packet) {
   if (packet.key != key_ || packet.from >= addresses_.size() || Rank{packet.from} == job_.rank() ||
       job_.is_lost(Rank{packet.from}))
     return;
-  Peer& p = peer(Rank{packet.from});
+  Peer& p = peers_[packet.from];
   bool moved = false;
   while (!p.waiting.empty() &&
          static_cast<std::int32_t>(packet.acknowledged - p.waiting.front().number) >= 0) {

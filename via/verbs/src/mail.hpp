@@ -49,6 +49,8 @@ class Mail {
   [[nodiscard]] bool all_delivered() const noexcept;
   /// Nothing more for @p to.
   void forget(Rank to) noexcept;
+  /// Whether the device has found a way to @p to, to which there have been letters.
+  [[nodiscard]] bool has_way(Rank to) const noexcept;
   /// Peers to whom a letter has been repeated for @p ns or longer.
   [[nodiscard]] std::vector<Rank> silent_for(std::uint64_t ns) const;
 
@@ -84,6 +86,7 @@ class Mail {
     std::uint64_t sent_ns = 0;
     std::uint64_t patience_ns = 0;
     bool owes_answer = false;
+    bool told = false;  // the log, that there is no way
   };
   static constexpr std::uint32_t kReceives = 256;
   static constexpr std::uint32_t kSends = 64;
@@ -92,7 +95,7 @@ class Mail {
   static_assert(kHeaderBytes + sizeof(Packet) <= kSlotBytes);
   static_assert(offsetof(Packet, letter) == Packet::kHeadBytes);
 
-  Peer& peer(Rank rank);
+  [[nodiscard]] bool find_way(Rank to, Peer& peer);
   void transmit(Rank to, Peer& peer, const Waiting* waiting);
   void take(const Packet& packet);
   void post_receive(std::uint32_t slot) noexcept;

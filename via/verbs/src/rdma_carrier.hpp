@@ -23,7 +23,7 @@ namespace viaduct::via::verbs {
 /// Counters (VIADUCT_STATS=1), layer "wire".
 enum WireCounter : std::uint32_t {
   kPosts,      // chains given to the device
-  kChained,       // work requests behind the first of each
+  kChained,    // work requests behind the first of each
   kSignalled,  // of those, signalled
   kNotes,      // taken
   kCopied,     // bytes of bulk data, through the staging buffer
@@ -64,6 +64,7 @@ class Carrier final : public via::Carrier {
     return mail_->silent_for(ns);
   }
   [[nodiscard]] bool is_down() const noexcept override { return !device_.port_is_active(); }
+  [[nodiscard]] bool has_way(Rank rank) const noexcept override { return mail_->has_way(rank); }
   void forget(Rank rank) noexcept override { mail_->forget(rank); }
 
  private:
