@@ -114,10 +114,10 @@ class Carrier {
   [[nodiscard]] virtual bool all_delivered() const noexcept = 0;
   /// Those to whom a letter has been under way for @p ns.
   [[nodiscard]] virtual std::vector<Rank> silent_for(std::uint64_t ns) const = 0;
-  /// Whether nothing can leave this rank now.  Cost: a system call.
-  [[nodiscard]] virtual bool is_down() const noexcept = 0;
-  /// Whether there is a way to @p rank, to which there have been letters.
-  [[nodiscard]] virtual bool has_way(Rank rank) const noexcept = 0;
+  /// Those of them to whom for @p ns nothing could go from here. To be asked now and then.  Cost: a
+  /// system call while a peer is silent.
+  [[nodiscard]] virtual std::vector<Rank> out_of_reach(std::uint64_t ns) = 0;
+  /// Gives up the letters to @p rank. Later ones arrive without them.
   virtual void forget(Rank rank) noexcept = 0;
 };
 

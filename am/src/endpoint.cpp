@@ -245,9 +245,14 @@ void Endpoint::carry_segment(std::span<std::byte> memory) {
     show_segment(*block);
     map->vi->forward_extra(reinterpret_cast<std::byte*>(block), sizeof *block);
   }
-  // All are told before any is waited for.
-  for (const auto& map : owned_)
-    if (map->vi != nullptr) (void)map->vi->flush_extra();
+  // All are told before any is waited for. Meanwhile peers may come and go.
+  std::vector<const Map*> told;
+  for (const auto& map : owned_) told.push_back(map.get());
+  for (const Map* map : told) {
+    const bool is_here = std::any_of(owned_.begin(), owned_.end(),
+                                     [&](const auto& owned) { return owned.get() == map; });
+    if (is_here && map->vi != nullptr) (void)map->vi->flush_extra();
+  }
   if (before != 0) carrier->deregister(before);
 }
 

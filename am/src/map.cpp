@@ -224,6 +224,9 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
   via::shm::Nic& nic = bundle_.context().nic();
   if (Map* old = find_map(from)) {
     settle(*old);
+    if (old->state == Map::State::lost && !bundle_.context().job().is_lost(from.rank))
+      return nic.reject_unreachable(from.rank, which,
+                                    static_cast<std::uint64_t>(Undeliverable::unreachable));
     if (old->state != Map::State::rejected)
       return;    // still to be closed: close() comes back to this
     drop(*old);  // it refused us once, and now asks itself
@@ -331,8 +334,10 @@ void Endpoint::drop(Map& map) noexcept {
       map.unreplied != map.unreplied_published)
     map.publish_credits();
   if (value(map.index) != kNoIndex) std::replace(maps_.begin(), maps_.end(), &map, &null_map_);
-  std::erase_if(owned_,
-                [&](const auto& owned) { return owned.get() == &map; });  // its VI disconnects
+  const auto found = std::find_if(owned_.begin(), owned_.end(),
+                                  [&](const auto& owned) { return owned.get() == &map; });
+  const std::unique_ptr<Map> ended = std::move(*found);  // its VI disconnects, and may bring others
+  owned_.erase(found);
 }
 
 }  // namespace viaduct::am

@@ -227,7 +227,7 @@ Status Endpoint::attempt_get(const Outgoing& out, std::span<std::byte> data) noe
     give_back(out, Undeliverable::congestion);
     return Status::ok;
   }
-  if (map->state == Map::State::lost ||
+  if (map->state == Map::State::lost || map->unreachable ||
       bundle_.context().job().is_lost(translation_name(out.to).rank))
     return Status::peer_lost;
   if (map->state == Map::State::rejected) {

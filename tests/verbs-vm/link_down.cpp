@@ -1,8 +1,8 @@
 /// @file
 /// Two ranks talk over verbs, and the link goes down under them: `link_down COMMAND`, which takes
 /// it down. Each must learn within a bound that the other cannot be reached; every request that was
-/// accepted has been answered or comes back; nobody waits for ever. `link_down first COMMAND`: it
-/// goes down before they talk.
+/// accepted has been answered or comes back; nobody waits for ever. `link_down first DOWN UP`:
+/// it goes down before they talk.
 
 #include <cstdio>
 #include <cstdlib>
@@ -37,31 +37,48 @@ void expect(bool passed, const char* what) {
   g_wrong = true;
 }
 
-/// Each request is answered by the loss, or comes back so.
-int never_met(Job& job, am::Bundle& bundle, am::Endpoint& endpoint, am::Index other,
-              const char* command) {
-  if (index(job.rank()) == 0 && std::system(command) != 0) return 2;
+void expect_loss(am::Endpoint& endpoint, am::Index other) {
+  const Status status = endpoint.request<on_request>(other, std::uint64_t{0});
+  expect(status == Status::peer_lost || g_back != 0, "the other is lost");
+}
+
+/// One rank waits in a request, the other between its attempts. Then the link comes up again: who
+/// was out of reach stays lost to the endpoints that have noticed, and new ones talk.
+int never_met(Job& job, am::Bundle& bundle, am::Endpoint& endpoint, am::Index other, char** argv) {
+  const bool first = index(job.rank()) == 0;
+  if (first && std::system(argv[0]) != 0) return 2;
   job.bootstrap().fence();
   const std::uint64_t start = monotonic_ns();
-  std::uint64_t sent = 0;
   Status status = Status::ok;
-  while (monotonic_ns() - start < kBoundNs && status == Status::ok && g_back == 0) {
-    status = endpoint.try_request<on_request>(other, sent);
-    if (status == Status::retry) status = Status::ok;
+  if (first) status = endpoint.request<on_request>(other, std::uint64_t{0});
+  while (monotonic_ns() - start < kBoundNs && status != Status::peer_lost && g_back == 0) {
+    status = endpoint.try_request<on_request>(other, std::uint64_t{0});
     (void)bundle.wait(1'000'000);
   }
   expect(status == Status::peer_lost || g_back != 0, "the other is lost, within the bound");
-  expect(endpoint.request<on_request>(other, sent) == Status::peer_lost,
-         "from then on requests answer peer_lost");
+  expect(monotonic_ns() - start < kBoundNs, "so is the one in a request");
   std::printf("rank %u: never met, lost after %lu ms\n", index(job.rank()),
               static_cast<unsigned long>((monotonic_ns() - start) / 1'000'000));
+  job.bootstrap().fence();
+  if (first && std::system(argv[1]) != 0) return 2;
+  job.bootstrap().fence();
+  if (first) expect_loss(endpoint, other);
+  job.bootstrap().fence();
+  if (!first) expect_loss(endpoint, other);
+  job.bootstrap().fence();
+  am::Endpoint again(bundle);
+  again.map_all();
+  expect(again.request<on_request>(other, std::uint64_t{0}) == Status::ok, "a new one is taken");
+  expect(bundle.wait_until([] { return g_replies == 1; }, kBoundNs) == Status::ok,
+         "a request of a new endpoint is answered when the link is up again");
+  expect(bundle.barrier() == Status::ok, "both have talked");
   std::fflush(stdout);
   return g_wrong ? 1 : 0;
 }
 
 int body(Job& job, int argc, char** argv) {
-  const bool first = argc == 3 && std::string_view(argv[1]) == "first";
-  if (job.size() != 2 || (argc != 2 && !first)) return 2;
+  const bool first = argc == 4 && std::string_view(argv[1]) == "first";
+  if (job.size() != 2 || (argc != 3 && !first)) return 2;
   am::Context context(job);
   am::Bundle bundle(context);
   am::Endpoint endpoint(bundle);
@@ -71,7 +88,7 @@ int body(Job& job, int argc, char** argv) {
     expect(returned.status == am::Undeliverable::unreachable, "returned as unreachable");
   });
   const am::Index other{1 - index(job.rank())};
-  if (first) return never_met(job, bundle, endpoint, other, argv[2]);
+  if (first) return never_met(job, bundle, endpoint, other, argv + 2);
   std::uint64_t sent = 0;
   for (; sent < kBefore; ++sent)
     expect(endpoint.request<on_request>(other, sent) == Status::ok, "requests are accepted");

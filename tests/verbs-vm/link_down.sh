@@ -1,7 +1,8 @@
 #!/bin/bash
-# usage: link_down.sh COMMAND..., in the guest: runs the command, which is given a last argument that takes the link of
-# device rxe1 down; puts it up again. Routes over it are gone then: for the end of a suite.
-"$@" 'ip link set veth1 down'
+# usage: link_down.sh COMMAND..., in the guest: runs the command, which is given two last arguments: what takes the link of
+# device rxe1 down, and what brings it up again. It is up afterwards.
+link=${BASH_SOURCE[0]%/*}/link.sh
+"$@" "$link down" "$link up"
 status=$?
-ip link set veth1 up
+"$link" up || exit 1
 exit $status

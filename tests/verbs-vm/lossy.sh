@@ -3,7 +3,7 @@
 percent=$1
 shift
 for interface in $VM_INTERFACES; do
-  tc qdisc add dev "$interface" root netem loss "$percent%" || exit 77
+  tc qdisc add dev "$interface" root netem loss "$percent%" || exit 1
 done
 "$@"
 status=$?

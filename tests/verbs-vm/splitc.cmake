@@ -47,7 +47,6 @@ viaduct_add_long_verbs_test(splitc_mixed_collective 300 "${mixed} <splitc_collec
 if(TARGET em3d)
   viaduct_add_long_verbs_test(splitc_mixed_em3d 120 "${mixed} $<TARGET_FILE:em3d> --nodes 100 --steps 2 --how bulk")
 endif()
-# Goes last in the long suite, as its like in the other.
 viaduct_add_program(splitc_link_down SOURCES splitc_link_down.cpp LIBRARIES viaduct::splitc)
 viaduct_add_long_verbs_test(splitc_link_down 120 "${sc} ${here}/link_down.sh <viaduct-run> -n 2 --timeout 100 <splitc_link_down>")
 

@@ -1,6 +1,6 @@
 /// @file
 /// Two processes of a Split-C program talk over verbs, and the link goes down under them:
-/// `splitc_link_down COMMAND`, which takes it down. Each waits for the other in another operation,
+/// `splitc_link_down DOWN UP`, commands for that (the second is not used). Each waits for the other in another operation,
 /// and must get an Error that names it within a bound.
 
 #include <cstdio>
@@ -37,7 +37,7 @@ char g_block[kBlock];
 }  // namespace
 
 int splitc_main(int argc, char** argv) {
-  if (PROCS != 2 || argc != 2) return 2;
+  if (PROCS != 2 || argc != 3) return 2;
   const long there = read(toglobal(1 - MYPROC, &g_word));
   if (there != 7) {
     std::printf("process %d: read %ld instead of 7\n", MYPROC, there);

@@ -72,6 +72,9 @@ class Nic final : public via::Nic {
   }
   /// The same with a reason, which the requester's rejection_reason() answers.
   void reject_peer(Rank from, std::uint64_t discriminator, std::uint64_t reason);
+  /// The same when nothing gets through between the two, though the peer may take itself for
+  /// connected.
+  void reject_unreachable(Rank from, std::uint64_t discriminator, std::uint64_t reason);
   /// The extra bytes (vi.hpp) that come with the unmatched peer request of an inline VI of @p from;
   /// null: there is none.
   [[nodiscard]] std::byte* incoming_extra(Rank from, std::uint64_t discriminator);
@@ -185,6 +188,7 @@ class Nic final : public via::Nic {
   void poll_carrier() noexcept;
   bool arm_carrier() noexcept;
   void look_for_closed_peers();
+  void part_with(Rank peer, std::uint32_t vi);
   void hold_back(Vi& vi) noexcept;
   [[nodiscard]] bool mail_waiting() const noexcept;
   [[nodiscard]] Vi* find_vi(std::uint32_t id) noexcept;
@@ -241,7 +245,6 @@ class Nic final : public via::Nic {
   std::vector<Vi*> held_back_;  // wired VIs with something that could not be posted
   std::uint64_t carried_ = 0;   // events and letters that the carrier has brought
   std::uint64_t looked_for_closed_ns_ = 0;
-  std::uint64_t cut_off_since_ns_ = 0;  // that a peer has been silent and cannot be reached
 
   static constexpr std::uint32_t kIdMask = 0xffff;
 };

@@ -97,11 +97,7 @@ void Vi::attach_wire(const Letter& letter, const RemotePart& part) {
     w.wire->connect(peer_, part.wire);
   } catch (const std::exception& e) {
     nic_.job_.log().write(LogLevel::error, e.what());
-    Letter refusal;  // the peer may be connected to us by now
-    refusal.kind = MailKind::error;
-    refusal.target_vi = letter.source_vi;
-    refusal.client_data = static_cast<std::uint64_t>(ErrorCause::connection_lost);
-    nic_.post_mail(peer_, refusal);
+    nic_.part_with(peer_, letter.source_vi);
     return answer(ConnectResult::unreachable, 0);
   }
   w.connected = true;
@@ -345,6 +341,23 @@ void Nic::poll_carrier() noexcept {
   }
 }
 
+/// Tells the VI @p vi of a peer, which may be connected by now, that nothing gets through to it.
+void Nic::part_with(Rank peer, std::uint32_t vi) {
+  Letter letter;
+  letter.kind = MailKind::error;
+  letter.target_vi = vi;
+  letter.client_data = static_cast<std::uint64_t>(ErrorCause::connection_lost);
+  post_mail(peer, letter);
+}
+
+void Nic::reject_unreachable(Rank from, std::uint64_t discriminator, std::uint64_t reason) {
+  Unmatched* const found = unmatched_.of_peer(from, discriminator);
+  if (found == nullptr) return;
+  const Letter request = unmatched_.take(found).letter;
+  refuse(from, request, ConnectResult::rejected, reason);
+  part_with(from, request.source_vi);
+}
+
 bool Nic::carrier_busy() const noexcept {
   return carrier_ != nullptr && (!carrier_->all_delivered() || !held_back_.empty());
 }
@@ -378,15 +391,8 @@ void Nic::look_for_closed_peers() {
     if (record.finalizing.load() != 0 || record.state.load() == RankState::finalized)
       part_from([silent](Rank rank) { return rank == silent; }, ErrorCause::disconnected);
   }
-  std::vector<Rank> cut = carrier_->silent_for(kSilenceNs);
-  if (!cut.empty() && !carrier_->is_down())
-    std::erase_if(cut, [this](Rank rank) { return carrier_->has_way(rank); });
-  if (cut.empty()) {
-    cut_off_since_ns_ = 0;
-    return;
-  }
-  if (cut_off_since_ns_ == 0) cut_off_since_ns_ = now;
-  if (now - cut_off_since_ns_ < kDownNs) return;
+  const std::vector<Rank> cut = carrier_->out_of_reach(kDownNs);
+  if (cut.empty()) return;
   part_from([&](Rank rank) { return std::find(cut.begin(), cut.end(), rank) != cut.end(); },
             ErrorCause::connection_lost);
 }
@@ -414,6 +420,7 @@ void Vi::drain_wire() noexcept {
     carry_on();
     if (wired_->lines_posted == tx_seq_ && !wired_->counters_changed && wired_->wire->drained())
       return;
+    if (tx_seq_ == 0 && !wired_->wire->ready()) return;  // nothing was sent, and nothing can be
     if (nic_.in_progress_ == std::this_thread::get_id()) return;
     nic_.progress();
     sched_yield();

@@ -182,8 +182,8 @@ Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
   asked_ = LetterKind::peer_request;
   nic_.send(peer, make_letter(LetterKind::peer_request));
   if (met != nullptr) {
-    attach(nic_.unmatched_.take(met).letter);
-    nic_.send(peer, make_letter(LetterKind::ready));
+    const Letter letter = nic_.unmatched_.take(met).letter;
+    if (nic_.try_attach(*this, letter)) nic_.send(peer, make_letter(LetterKind::ready));
   }
   return Status::ok;
 }

@@ -93,6 +93,11 @@ bool Nic::try_attach(Vi& vi, const Letter& letter) noexcept {
   } catch (const std::exception& e) {
     job_.log().write(LogLevel::error, e.what());
     vi.answer(ConnectResult::unreachable);
+    Letter told;  // the peer may be connected by now
+    told.kind = LetterKind::error;
+    told.target_vi = letter.source_vi;
+    told.detail = static_cast<std::uint32_t>(ErrorCause::connection_lost);
+    send(vi.peer_, told);
     return false;
   }
 }
@@ -136,16 +141,7 @@ void Nic::look_for_closed_peers() {
     if (record.finalizing.load() != 0 || record.state.load() == RankState::finalized)
       part_from(rank, ErrorCause::disconnected);
   }
-  std::vector<Rank> cut = mail_->silent_for(kSilenceNs);
-  if (!cut.empty() && device_.port_is_active())
-    std::erase_if(cut, [this](Rank rank) { return mail_->has_way(rank); });
-  if (cut.empty()) {
-    cut_off_since_ns_ = 0;
-    return;
-  }
-  if (cut_off_since_ns_ == 0) cut_off_since_ns_ = now;
-  if (now - cut_off_since_ns_ < kDownNs) return;
-  for (const Rank rank : cut) part_from(rank, ErrorCause::connection_lost);
+  for (const Rank rank : mail_->out_of_reach(kDownNs)) part_from(rank, ErrorCause::connection_lost);
 }
 
 /// Ends everything with a rank whose NIC is no more.
@@ -272,7 +268,10 @@ Status Nic::accept(const ConnectionRequest& request, via::Vi& to) {
   vi.peer_ = request.from;
   vi.discriminator_ = request.discriminator;
   vi.make_pair();
-  vi.attach(letter);
+  if (!try_attach(vi, letter)) {
+    refuse(request.from, letter, ConnectResult::unreachable);
+    return Status::peer_lost;
+  }
   send(request.from, vi.make_letter(LetterKind::accept));
   return Status::ok;
 }

@@ -49,22 +49,43 @@ Mail::Mail(Job& job, Device& device, ibv_comp_channel* channel, Address& address
   wanted.sq_sig_all = 1;
   pair_ = library().create_qp(domain_, &wanted);
   if (pair_ == nullptr) throw_setup(device, errno, "make a queue pair");
+  start();
+  address.mail_queue = pair_->qp_num;
+  address.mail_key = key_;
+}
+
+/// From RESET: all receives are posted, all places for sends are free.
+void Mail::start() {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;
-  attributes.port_num = device.port();
+  attributes.port_num = device_.port();
   attributes.qkey = key_;
   int error = library().modify_qp(pair_, &attributes,
                                   IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
   for (std::uint32_t i = 0; i < kReceives && error == 0; ++i) post_receive(i);
+  free_sends_.clear();
   for (std::uint32_t i = 0; i < kSends; ++i) free_sends_.push_back(kReceives + i);
   attributes = {};
   attributes.qp_state = IBV_QPS_RTR;
   if (error == 0) error = library().modify_qp(pair_, &attributes, IBV_QP_STATE);
   attributes.qp_state = IBV_QPS_RTS;
   if (error == 0) error = library().modify_qp(pair_, &attributes, IBV_QP_STATE | IBV_QP_SQ_PSN);
-  if (error != 0) throw_setup(device, error, "start the queue pair");
-  address.mail_queue = pair_->qp_num;
-  address.mail_key = key_;
+  if (error != 0) throw_setup(device_, error, "start the queue pair");
+}
+
+/// After an error: what was under way is repeated, as anything that is lost.
+void Mail::restart() {
+  broken_ = false;
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_RESET;
+  const int error = library().modify_qp(pair_, &attributes, IBV_QP_STATE);
+  if (error != 0) throw_setup(device_, error, "reset the queue pair");
+  ibv_wc gone;
+  while (ibv_poll_cq(queue_, 1, &gone) > 0) {
+  }
+  for (auto& [rank, p] : peers_)
+    if (p.way != nullptr) library().destroy_ah(std::exchange(p.way, nullptr));
+  start();
 }
 
 Mail::~Mail() {
@@ -91,10 +112,12 @@ bool Mail::find_way(Rank to, Peer& p) {
   return false;
 }
 
-bool Mail::has_way(Rank to) const noexcept {
-  const std::lock_guard lock(mutex_);
-  const auto found = peers_.find(index(to));
-  return found != peers_.end() && found->second.way != nullptr;
+/// A way that brings nothing may have become a wrong one.
+void Mail::renew_way(Peer& p, std::uint64_t now) {
+  constexpr std::uint64_t kEveryNs = 2'000'000'000;
+  if (p.way == nullptr || now - std::max(p.since_ns, p.renewed_ns) < kEveryNs) return;
+  p.renewed_ns = now;
+  library().destroy_ah(std::exchange(p.way, nullptr));
 }
 
 void Mail::post_receive(std::uint32_t number) noexcept {
@@ -120,6 +143,7 @@ void Mail::send(Rank to, std::span<const std::byte> letter) {
     p.since_ns = now;
     p.patience_ns = kFirstPatienceNs;
     p.sent_ns = now;
+    p.cut_since_ns = 0;
   }
   p.waiting.push_back({++p.last_sent, std::move(bytes)});
   if (p.waiting.size() <= kWindow) transmit(to, p, &p.waiting.back());
@@ -135,6 +159,7 @@ void Mail::transmit(Rank to, Peer& p, const Waiting* waiting) {
   packet.key = address.mail_key;
   packet.from = index(job_.rank());
   packet.acknowledged = p.last_taken;
+  packet.oldest = p.waiting.empty() ? p.last_sent + 1 : p.waiting.front().number;
   if (waiting != nullptr) {
     packet.number = waiting->number;
     packet.bytes = static_cast<std::uint32_t>(waiting->letter.size());
@@ -172,6 +197,7 @@ void Mail::take(const Packet& packet) {
     p.patience_ns = kFirstPatienceNs;
     if (p.waiting.size() >= kWindow) transmit(Rank{packet.from}, p, &p.waiting[kWindow - 1]);
   }
+  if (static_cast<std::int32_t>(packet.oldest - p.last_taken) > 1) p.last_taken = packet.oldest - 1;
   if (packet.number == 0) return;
   p.owes_answer = true;
   if (packet.number != p.last_taken + 1) return;  // repeated, or one before it is missing
@@ -187,6 +213,7 @@ void Mail::reap() {
     for (int i = 0; i < n; ++i) {
       const ibv_wc& wc = done[static_cast<std::size_t>(i)];
       const auto number = static_cast<std::uint32_t>(wc.wr_id);
+      broken_ = broken_ || wc.status != IBV_WC_SUCCESS;
       if ((number & kSendMark) != 0) {
         free_sends_.push_back(number & ~kSendMark);
         continue;
@@ -217,14 +244,25 @@ void Mail::progress(const Handler& handler) {
     handler(from, letter);
   }
   const std::lock_guard lock(mutex_);
+  if (broken_) restart();
   std::uint64_t now = 0;
+  bool stalled = false;  // to look for a way may take long: once is enough
   for (auto& [rank, p] : peers_) {
-    if (p.owes_answer) transmit(Rank{rank}, p, nullptr);
+    if (p.owes_answer && (p.way != nullptr || !stalled)) {
+      transmit(Rank{rank}, p, nullptr);
+      stalled = stalled || p.way == nullptr;
+    }
     if (p.waiting.empty()) continue;
     if (now == 0) now = monotonic_ns();
     if (now - p.sent_ns < p.patience_ns) continue;
+    renew_way(p, now);
+    if (p.way == nullptr && stalled) continue;
     p.sent_ns = now;
     p.patience_ns = std::min(2 * p.patience_ns, kMostPatienceNs);
+    if (!find_way(Rank{rank}, p)) {
+      stalled = true;
+      continue;
+    }
     for (std::size_t i = 0; i < std::min<std::size_t>(p.waiting.size(), kWindow); ++i) {
       ++repeated_;
       transmit(Rank{rank}, p, &p.waiting[i]);
@@ -252,6 +290,26 @@ std::vector<Rank> Mail::silent_for(std::uint64_t ns) const {
   for (const auto& [rank, p] : peers_)
     if (!p.waiting.empty() && now - p.since_ns >= ns) silent.push_back(Rank{rank});
   return silent;
+}
+
+std::vector<Rank> Mail::out_of_reach(std::uint64_t ns) {
+  constexpr std::uint64_t kSilenceNs = 100'000'000;
+  const std::lock_guard lock(mutex_);
+  const std::vector<Rank> silent = silent_for(kSilenceNs);
+  if (silent.empty()) return {};
+  const bool down = !device_.port_is_active();
+  const std::uint64_t now = monotonic_ns();
+  std::vector<Rank> cut;
+  for (const Rank rank : silent) {
+    Peer& p = peers_[index(rank)];
+    if (!down && p.way != nullptr)
+      p.cut_since_ns = 0;
+    else if (p.cut_since_ns == 0)
+      p.cut_since_ns = now;
+    else if (now - p.cut_since_ns >= ns)
+      cut.push_back(rank);
+  }
+  return cut;
 }
 
 }  // namespace viaduct::via::verbs

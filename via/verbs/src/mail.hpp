@@ -49,10 +49,11 @@ class Mail {
   [[nodiscard]] bool all_delivered() const noexcept;
   /// Nothing more for @p to.
   void forget(Rank to) noexcept;
-  /// Whether the device has found a way to @p to, to which there have been letters.
-  [[nodiscard]] bool has_way(Rank to) const noexcept;
   /// Peers to whom a letter has been repeated for @p ns or longer.
   [[nodiscard]] std::vector<Rank> silent_for(std::uint64_t ns) const;
+  /// Those of them to whom for @p ns nothing could go from here: the port is down, or the device
+  /// knows no route. To be asked now and then.  Cost: a system call while a peer is silent.
+  [[nodiscard]] std::vector<Rank> out_of_reach(std::uint64_t ns);
 
   /// Whether progress() has a letter to hand over. From any thread.
   [[nodiscard]] bool letter_waiting();
@@ -69,7 +70,7 @@ class Mail {
     std::uint32_t number = 0;        // of the letter; 0: none
     std::uint32_t acknowledged = 0;  // the last letter that has come in order
     std::uint32_t bytes = 0;         // of the letter
-    std::uint32_t reserved = 0;
+    std::uint32_t oldest = 0;        // letter that has not been given up; those before it have
     std::byte letter[kMaxBytes] = {};
     static constexpr std::size_t kHeadBytes = 24;
   };
@@ -86,7 +87,9 @@ class Mail {
     std::uint64_t sent_ns = 0;
     std::uint64_t patience_ns = 0;
     bool owes_answer = false;
-    bool told = false;  // the log, that there is no way
+    bool told = false;               // the log, that there is no way
+    std::uint64_t renewed_ns = 0;    // the way was looked for again
+    std::uint64_t cut_since_ns = 0;  // as far as out_of_reach() knows; 0: it is not
   };
   static constexpr std::uint32_t kReceives = 256;
   static constexpr std::uint32_t kSends = 64;
@@ -98,6 +101,9 @@ class Mail {
   [[nodiscard]] bool find_way(Rank to, Peer& peer);
   void transmit(Rank to, Peer& peer, const Waiting* waiting);
   void take(const Packet& packet);
+  void renew_way(Peer& peer, std::uint64_t now);
+  void start();
+  void restart();
   void post_receive(std::uint32_t slot) noexcept;
   void reap();
   [[nodiscard]] std::byte* slot(std::uint32_t number) noexcept {
@@ -119,6 +125,7 @@ class Mail {
   std::vector<std::uint32_t> free_sends_;
   std::deque<std::pair<Rank, std::vector<std::byte>>> arrived_;
   std::uint64_t repeated_ = 0;
+  bool broken_ = false;  // the queue pair is in the error state
 };
 
 }  // namespace viaduct::via::verbs

@@ -145,7 +145,6 @@ class Nic final : public via::Nic {
   std::function<void(const AsyncError&)> on_error_;
   std::uint64_t not_ready_before_ = 0;
   std::uint64_t looked_for_closed_ns_ = 0;
-  std::uint64_t cut_off_since_ns_ = 0;  // that a peer has been silent and cannot be reached
   std::array<std::uint64_t, kCounterCount> counters_{};
 
   static constexpr std::uint32_t kIdMask = 0xffff;

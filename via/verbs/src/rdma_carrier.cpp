@@ -297,7 +297,10 @@ std::size_t Carrier::poll(std::span<WireEvent> out) noexcept {
   for (int i = 0; i < found; ++i) {
     const ibv_wc& wc = done[static_cast<std::size_t>(i)];
     const auto at = wires_.find(wc.qp_num);
-    if (at == wires_.end()) continue;  // of a wire that is no more
+    if (at == wires_.end()) {  // of a wire that is no more
+      if (shared_held_ != 0) --shared_held_;
+      continue;
+    }
     Wire& wire = *at->second;
     if (wire.shared_) {
       --shared_held_;

@@ -63,8 +63,9 @@ class Carrier final : public via::Carrier {
   [[nodiscard]] std::vector<Rank> silent_for(std::uint64_t ns) const override {
     return mail_->silent_for(ns);
   }
-  [[nodiscard]] bool is_down() const noexcept override { return !device_.port_is_active(); }
-  [[nodiscard]] bool has_way(Rank rank) const noexcept override { return mail_->has_way(rank); }
+  [[nodiscard]] std::vector<Rank> out_of_reach(std::uint64_t ns) override {
+    return mail_->out_of_reach(ns);
+  }
   void forget(Rank rank) noexcept override { mail_->forget(rank); }
 
  private:

@@ -170,7 +170,11 @@ bool Wire::reap_until(Done done) noexcept {
   std::uint32_t looks = 0;
   while (!failed_ && !done()) {
     carrier_.reap_sends();
-    if (++looks > kLooks) sched_yield();
+    if (++looks <= kLooks) continue;
+    sched_yield();
+    // A device may be told to repeat for ever.
+    if (looks % kLooks == 0 && carrier_.job_.is_lost(peer_))
+      carrier_.note_failure(*this, IBV_WC_RETRY_EXC_ERR);
   }
   return !failed_;
 }
