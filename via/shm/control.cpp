@@ -286,10 +286,12 @@ void Nic::part_from(const std::function<bool(Rank)>& gone, ErrorCause cause) {
   for (std::size_t i = 0; i < vis_.size(); ++i) {
     Vi* vi = vis_[i];
     if (vi == nullptr || vi->state_ == ViState::idle || !gone(vi->peer_)) continue;
-    if (vi->state_ == ViState::connecting)
+    if (vi->state_ == ViState::connecting) {
+      vi->cause_ = cause;
       vi->answer(ConnectResult::unreachable, 0);
-    else
+    } else {
       vi->peer_closed(cause);
+    }
   }
 }
 

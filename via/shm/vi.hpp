@@ -194,9 +194,10 @@ class Vi final : public via::Vi {
   }
   /// Why the peer rejected: what it gave to Nic::reject_peer.
   [[nodiscard]] std::uint64_t rejection_reason() const noexcept { return rejection_reason_; }
-  /// Whether the last attempt to connect has ended for want of a way to the peer.
+  /// Whether the last attempt to connect has ended for want of a way to the peer (and not with the
+  /// peer's NIC).
   [[nodiscard]] bool is_unreachable() const noexcept {
-    return answer_ == ConnectResult::unreachable;
+    return answer_ == ConnectResult::unreachable && cause_ == ErrorCause::connection_lost;
   }
   /// For a forked child, which has a copy of the VI and none of its rights: nothing can be claimed
   /// any more.

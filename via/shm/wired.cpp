@@ -98,6 +98,7 @@ void Vi::attach_wire(const Letter& letter, const RemotePart& part) {
   } catch (const std::exception& e) {
     nic_.job_.log().write(LogLevel::error, e.what());
     nic_.part_with(peer_, letter.source_vi);
+    cause_ = ErrorCause::connection_lost;
     return answer(ConnectResult::unreachable, 0);
   }
   w.connected = true;
