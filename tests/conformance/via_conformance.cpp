@@ -185,8 +185,7 @@ int body(Job& job, int argc, char** argv) {
   app.add_flag("--list", options.list, "print the cases and their rules, and run nothing");
   app.add_option("--without", options.without,
                  "leave out the cases whose names contain this; may be given several times")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->allow_extra_args(false);
   app.add_option("filter", options.filters, "run only cases whose names contain one of these");
   CLI11_PARSE(app, argc, argv);
   if (!options.list) return run_cases(job, options);

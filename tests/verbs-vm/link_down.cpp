@@ -1,8 +1,8 @@
 /// @file
-/// Two ranks talk over verbs, and the link goes down under them: `link_down COMMAND`, which takes
-/// it down. Each must learn within a bound that the other cannot be reached; every request that was
-/// accepted has been answered or comes back; nobody waits for ever. `link_down first DOWN UP`:
-/// it goes down before they talk.
+/// Two ranks talk over verbs, and the link goes down under them: `link_down DOWN UP`, the
+/// commands for that. Each must learn within a bound that the other cannot be reached; every
+/// request that was accepted has been answered or comes back; nobody waits for ever. `link_down
+/// first DOWN UP`: it goes down before they talk.
 
 #include <cstdio>
 #include <cstdlib>

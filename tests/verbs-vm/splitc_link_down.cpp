@@ -1,7 +1,7 @@
 /// @file
 /// Two processes of a Split-C program talk over verbs, and the link goes down under them:
-/// `splitc_link_down DOWN UP`, commands for that (the second is not used). Each waits for the other in another operation,
-/// and must get an Error that names it within a bound.
+/// `splitc_link_down DOWN UP`, the commands for that, of which the second is not used. Each waits for
+/// the other in another operation, and must get an Error that names it within a bound.
 
 #include <cstdio>
 #include <cstdlib>
