@@ -93,6 +93,10 @@ class Job {
   std::uint32_t barrier_arrive() noexcept;
   Status barrier_done(std::uint32_t ticket) noexcept;
 
+  /// For providers: a port by which peers reach this rank is down (RankRecord::ports_down, on all
+  /// hosts), or one is up again. From any thread.  Cost: with several hosts a system call.
+  void tell_port(bool down) noexcept;
+
  private:
   struct Parts;  // what the ways of launching build
   void join();

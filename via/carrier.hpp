@@ -114,8 +114,8 @@ class Carrier {
   [[nodiscard]] virtual bool all_delivered() const noexcept = 0;
   /// Those to whom a letter has been under way for @p ns.
   [[nodiscard]] virtual std::vector<Rank> silent_for(std::uint64_t ns) const = 0;
-  /// Those of them to whom for @p ns nothing could go from here. To be asked now and then.  Cost: a
-  /// system call while a peer is silent.
+  /// Those of them to whom for @p ns nothing could go: no way there is known, or a port is down,
+  /// here or there. To be asked now and then.  Cost: a system call while a peer is silent.
   [[nodiscard]] virtual std::vector<Rank> out_of_reach(std::uint64_t ns) = 0;
   /// Gives up the letters to @p rank. Later ones arrive without them.
   virtual void forget(Rank rank) noexcept = 0;

@@ -83,6 +83,10 @@ std::string BootstrapServer::dispatch(Rank rank, const Message& message, int& fd
     case Kind::ending:
       submit_({link::Kind::ending, index(rank)});
       return {};
+    case Kind::port_down:
+    case Kind::port_up:
+      submit_({link::Kind::port, index(rank), message.kind == Kind::port_down ? 1U : 0U});
+      return {};
     case Kind::join:
       return "a request to join, though it has joined";
     case Kind::released:

@@ -29,6 +29,8 @@ class JobBootstrap : public Bootstrap {
   /// more.
   virtual void tell_barrier(std::uint32_t ticket) noexcept = 0;
   virtual void tell_ending() noexcept = 0;
+  /// From any thread.
+  virtual void tell_port(bool down) noexcept = 0;
 
   /// get() that answers empty when there is nothing.
   [[nodiscard]] virtual std::vector<std::byte> get_or_empty(Rank rank, std::string_view key) = 0;

@@ -63,6 +63,9 @@ void JobHost::apply(const Frame& event) {
     case Kind::ending:
       if (away && page_->record(rank).finalizing.load() == 0) announce_end(*page_, rank);
       return;
+    case Kind::port:
+      if (away) note_port(*page_, rank, event.number != 0);
+      return;
     case Kind::finalized:
       if (!away) return;
       page_->record(rank).cause.store(event.cause, std::memory_order_relaxed);

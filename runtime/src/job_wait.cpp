@@ -60,6 +60,11 @@ void Job::announce_end() noexcept {
   if (hosts() > 1) parts_->job_bootstrap->tell_ending();
 }
 
+void Job::tell_port(bool down) noexcept {
+  note_port(*page_, rank_, down);
+  if (hosts() > 1) parts_->job_bootstrap->tell_port(down);
+}
+
 void Job::report_long_wait(std::uint64_t since_ns) noexcept {
   if (settings_.hang_report_ns == 0 || reported_wait_ns_ == since_ns) return;
   const std::uint64_t now = monotonic_ns();

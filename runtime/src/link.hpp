@@ -26,7 +26,8 @@ enum class Kind : std::uint16_t {
   barrier,    // rank, number: ticket
   ending,     // rank: its Job's destructor waits
   finalized,  // rank: has ended, and well
-  last_event = finalized,
+  port,       // rank, number: 1 when a port of its network devices is down, 0 when up again
+  last_event = port,
   // Joining, hub to rank.
   table = 32,  // value: for each rank its host's number
   ready,       // all agents are there; from a rank: it is with its agent

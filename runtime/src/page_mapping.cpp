@@ -12,7 +12,7 @@
 namespace viaduct {
 namespace {
 
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 
 void* map_shared(int fd, std::size_t bytes) {
   void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -123,6 +123,14 @@ void announce_end(JobPage& page, Rank rank) noexcept {
   page.record(rank).finalizing.store(1, std::memory_order_release);
   page.finalizing.fetch_add(1, std::memory_order_seq_cst);
   wake_sleepers(page);
+}
+
+void note_port(JobPage& page, Rank rank, bool down) noexcept {
+  auto& ports = page.record(rank).ports_down;
+  if (down)
+    ports.fetch_add(1, std::memory_order_relaxed);
+  else
+    ports.fetch_sub(1, std::memory_order_relaxed);
 }
 
 }  // namespace viaduct

@@ -52,4 +52,7 @@ void arrive_at_barrier(JobPage& page, Rank rank, std::uint32_t ticket) noexcept;
 /// Notes that @p rank waits in its Job's destructor: whoever waits for it in a barrier is to know.
 void announce_end(JobPage& page, Rank rank) noexcept;
 
+/// Counts a port of @p rank's that is down, or one that is up again.
+void note_port(JobPage& page, Rank rank, bool down) noexcept;
+
 }  // namespace viaduct

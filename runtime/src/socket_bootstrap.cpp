@@ -64,6 +64,9 @@ class SocketBootstrap final : public JobBootstrap {
     tell({Kind::barrier, index(rank_), {}, bytes_of_object(ticket)});
   }
   void tell_ending() noexcept override { tell({Kind::ending, index(rank_)}); }
+  void tell_port(bool down) noexcept override {
+    tell({down ? Kind::port_down : Kind::port_up, index(rank_)});
+  }
 
   std::vector<std::byte> get(Rank rank, std::string_view key) override {
     mark_.refuse_in_child("Bootstrap::get");

@@ -50,6 +50,7 @@ class ThreadBootstrap final : public JobBootstrap {
 
   void tell_barrier(std::uint32_t /*ticket*/) noexcept override {}
   void tell_ending() noexcept override {}
+  void tell_port(bool /*down*/) noexcept override {}
 
   std::vector<std::byte> get(Rank rank, std::string_view key) override {
     mark_.refuse_in_child("Bootstrap::get");

@@ -33,6 +33,8 @@ enum class Kind : std::uint16_t {
   fence_failed,     // answered by released, but the rank may end before
   barrier,          // value: the ticket, 32 bits; told in jobs on several hosts
   ending,           // its Job's destructor waits; the same
+  port_down,        // a port of its network devices is down; the same
+  port_up,          // and that one is up again
   join,             // rank; answered by descriptor, the job page's: to an agent, once
   // launcher to rank
   released = 64,

@@ -54,6 +54,11 @@ TEST(Hosts, RanksAreOneJob) {
   EXPECT_TRUE(has(blocks.out, "rank 6 of 7 on host 2 of 3 with 5 6")) << blocks.out;
 }
 
+TEST(Hosts, PortsThatAreDownAreKnownToAll) {
+  for (const char* hosts : {"a:3", "a:2,b:1,c:2"})
+    EXPECT_EQ(launched({"--hosts", hosts}, {"ports"}).code, 0) << hosts;
+}
+
 TEST(Hosts, RanksOfOneHostShareMemory) {
   for (const char* verb : {"exchange", "around", "nic"})
     EXPECT_EQ(launched({"--hosts", "a:3"}, {verb, "20"}).code, 0) << verb;

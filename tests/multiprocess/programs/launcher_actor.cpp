@@ -18,6 +18,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runtime/clock.hpp"
@@ -76,6 +77,18 @@ int await_loss(Job& job, char** argv) {
   sleep_until(job, [&] { return lost() >= wanted; });
   for (std::uint32_t i = 0; i < job.size(); ++i) {
     if (job.is_lost(Rank{i})) say("lost " + std::to_string(i));
+  }
+  return 0;
+}
+
+/// What each rank tells of its ports, from a thread beside it, every host knows.
+int ports(Job& job, char**) {
+  for (const std::uint32_t down : {1U, 0U}) {
+    std::thread([&] { job.tell_port(down == 1); }).join();
+    job.bootstrap().fence();
+    for (std::uint32_t i = 0; i < job.size(); ++i)
+      if (job.record(Rank{i}).ports_down.load() != down) return 3;
+    job.bootstrap().fence();
   }
   return 0;
 }
@@ -369,6 +382,7 @@ const std::map<std::string, Verb>& verbs() {
                                                {"exchange", exchange},
                                                {"around", write_around},
                                                {"spread", spread},
+                                               {"ports", ports},
                                                {"await-loss", await_loss},
                                                {"nic", open_default_nic},
                                                {"describe", describe},

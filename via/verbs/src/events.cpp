@@ -18,7 +18,7 @@ namespace {
 void make_non_blocking(int fd) noexcept { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
 }  // namespace
 
-Events::Events(Device& device, RankRecord& record) : device_(device), record_(record) {
+Events::Events(Device& device, Job& job) : device_(device), job_(job) {
   channel_ = library().create_comp_channel(device.context());
   if (channel_ == nullptr)
     throw Error(errno, "RDMA device " + device.name() + " makes no completion channel");
@@ -40,6 +40,7 @@ Events::~Events() {
   (void)!::write(stop_, &one, sizeof one);
   thread_.join();
   ::close(stop_);
+  tell_port(false);
   library().destroy_comp_channel(channel_);
 }
 
@@ -51,7 +52,7 @@ void Events::run() noexcept {
     if (fds[0].revents != 0) return;
     if (fds[1].revents != 0) take_completion_event();
     if (fds[2].revents != 0) take_device_event();
-    ring_doorbell(record_);
+    ring_doorbell(job_.record(job_.rank()));
   }
 }
 
@@ -80,6 +81,10 @@ void Events::take_device_event() noexcept {
     case IBV_EVENT_CQ_ERR:
       happened.queue = event.element.cq->cq_context;
       break;
+    case IBV_EVENT_PORT_ERR:
+    case IBV_EVENT_PORT_ACTIVE:
+      if (event.element.port_num == device_.port()) tell_port(event.event_type == IBV_EVENT_PORT_ERR);
+      break;
     default:
       break;
   }
@@ -87,6 +92,11 @@ void Events::take_device_event() noexcept {
   const std::lock_guard lock(mutex_);
   happened_.push_back(happened);
   any_.store(true);
+}
+
+/// At once: this rank may compute for long, and peers that want to meet it are to know.
+void Events::tell_port(bool down) noexcept {
+  if (std::exchange(port_down_, down) != down) job_.tell_port(down);
 }
 
 std::vector<Events::DeviceEvent> Events::take() {

@@ -24,8 +24,9 @@ class Events {
     const void* queue;   // context of the completion queue, where it is about one
   };
 
-  /// Rings @p record at every event.  Throws Error.
-  Events(Device& device, RankRecord& record);
+  /// Rings this rank's doorbell at every event, and tells the job whether the port is down.
+  /// Throws Error.
+  Events(Device& device, Job& job);
   ~Events();
   Events(const Events&) = delete;
   Events& operator=(const Events&) = delete;
@@ -41,9 +42,11 @@ class Events {
   void run() noexcept;
   void take_completion_event() noexcept;
   void take_device_event() noexcept;
+  void tell_port(bool down) noexcept;
 
   Device& device_;
-  RankRecord& record_;
+  Job& job_;
+  bool port_down_ = false;  // what the job has been told
   ibv_comp_channel* channel_ = nullptr;
   int stop_ = -1;  // eventfd
   std::atomic<bool> any_{false};

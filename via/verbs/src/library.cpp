@@ -73,8 +73,8 @@ Library load() {
 }  // namespace
 
 const Library& library() {
-  static const Library kLibrary = load();
-  return kLibrary;
+  static Library loaded = load();
+  return loaded;
 }
 
 }  // namespace viaduct::via::verbs

@@ -41,6 +41,8 @@ struct Library {
 };
 
 /// Loads the library at the first call.  Throws Error with the package's name when it is not there.
+/// The object is not const: tests put functions that fail in the place of its own, before a device
+/// is opened.
 [[nodiscard]] const Library& library();
 
 }  // namespace viaduct::via::verbs

@@ -49,13 +49,13 @@ Mail::Mail(Job& job, Device& device, ibv_comp_channel* channel, Address& address
   wanted.sq_sig_all = 1;
   pair_ = library().create_qp(domain_, &wanted);
   if (pair_ == nullptr) throw_setup(device, errno, "make a queue pair");
-  start();
+  if (const int error = start(); error != 0) throw_setup(device, error, "start the queue pair");
   address.mail_queue = pair_->qp_num;
   address.mail_key = key_;
 }
 
-/// From RESET: all receives are posted, all places for sends are free.
-void Mail::start() {
+/// From RESET: all receives are posted, all places for sends are free. Answers the device's error.
+int Mail::start() {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;
   attributes.port_num = device_.port();
@@ -70,22 +70,35 @@ void Mail::start() {
   if (error == 0) error = library().modify_qp(pair_, &attributes, IBV_QP_STATE);
   attributes.qp_state = IBV_QPS_RTS;
   if (error == 0) error = library().modify_qp(pair_, &attributes, IBV_QP_STATE | IBV_QP_SQ_PSN);
-  if (error != 0) throw_setup(device_, error, "start the queue pair");
+  return error;
 }
 
-/// After an error: what was under way is repeated, as anything that is lost.
+/// After an error: what was under way is repeated, as anything that is lost. A device that refuses
+/// is asked again.
 void Mail::restart() {
-  broken_ = false;
+  constexpr std::uint64_t kEveryNs = 100'000'000;
+  const std::uint64_t now = monotonic_ns();
+  if (restart_refused_ns_ != 0 && now - restart_refused_ns_ < kEveryNs) return;
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RESET;
-  const int error = library().modify_qp(pair_, &attributes, IBV_QP_STATE);
-  if (error != 0) throw_setup(device_, error, "reset the queue pair");
-  ibv_wc gone;
-  while (ibv_poll_cq(queue_, 1, &gone) > 0) {
+  int error = library().modify_qp(pair_, &attributes, IBV_QP_STATE);
+  if (error == 0) {
+    ibv_wc gone;
+    while (ibv_poll_cq(queue_, 1, &gone) > 0) {
+    }
+    for (auto& [rank, p] : peers_)
+      if (p.way != nullptr) library().destroy_ah(std::exchange(p.way, nullptr));
+    error = start();
   }
-  for (auto& [rank, p] : peers_)
-    if (p.way != nullptr) library().destroy_ah(std::exchange(p.way, nullptr));
-  start();
+  broken_ = error != 0;
+  if (!broken_)
+    restart_refused_ns_ = 0;
+  else if (std::exchange(restart_refused_ns_, now) == 0)
+    job_.log().write(LogLevel::error,
+                     "RDMA device " + device_.name() +
+                         " does not start the queue pair for letters again after an error (" +
+                         std::generic_category().message(error) +
+                         "): no rank can be met until it does");
 }
 
 Mail::~Mail() {
@@ -302,7 +315,8 @@ std::vector<Rank> Mail::out_of_reach(std::uint64_t ns) {
   std::vector<Rank> cut;
   for (const Rank rank : silent) {
     Peer& p = peers_[index(rank)];
-    if (!down && p.way != nullptr)
+    const bool theirs_down = job_.record(rank).ports_down.load(std::memory_order_relaxed) != 0;
+    if (!down && !theirs_down && p.way != nullptr)
       p.cut_since_ns = 0;
     else if (p.cut_since_ns == 0)
       p.cut_since_ns = now;

@@ -51,7 +51,7 @@ class Mail {
   void forget(Rank to) noexcept;
   /// Peers to whom a letter has been repeated for @p ns or longer.
   [[nodiscard]] std::vector<Rank> silent_for(std::uint64_t ns) const;
-  /// Those of them to whom for @p ns nothing could go from here: the port is down, or the device
+  /// Those of them to whom for @p ns nothing could go: the port is down, or theirs, or the device
   /// knows no route. To be asked now and then.  Cost: a system call while a peer is silent.
   [[nodiscard]] std::vector<Rank> out_of_reach(std::uint64_t ns);
 
@@ -102,7 +102,7 @@ class Mail {
   void transmit(Rank to, Peer& peer, const Waiting* waiting);
   void take(const Packet& packet);
   void renew_way(Peer& peer, std::uint64_t now);
-  void start();
+  [[nodiscard]] int start();
   void restart();
   void post_receive(std::uint32_t slot) noexcept;
   void reap();
@@ -126,6 +126,7 @@ class Mail {
   std::deque<std::pair<Rank, std::vector<std::byte>>> arrived_;
   std::uint64_t repeated_ = 0;
   bool broken_ = false;  // the queue pair is in the error state
+  std::uint64_t restart_refused_ns_ = 0;  // the device did so then
 };
 
 }  // namespace viaduct::via::verbs

@@ -51,7 +51,7 @@ Nic::Nic(Job& job, const Settings& settings, std::string_view device)
       settings_(settings),
       device_(settings, device.empty() ? std::string_view(settings.device) : device,
               index(job.rank())),
-      events_(device_, job.record(job.rank())) {
+      events_(device_, job) {
   const ibv_device_attr& limits = device_.limits();
   const auto at_most = [](std::int64_t wanted, auto limit) {
     return static_cast<std::uint32_t>(

@@ -106,7 +106,7 @@ Carrier::Carrier(Job& job, const Settings& settings, std::string_view device)
     : job_(job),
       device_(settings, device.empty() ? std::string_view(settings.device) : device,
               index(job.rank())),
-      events_(device_, job.record(job.rank())) {
+      events_(device_, job) {
   Address address;
   device_.fill(address);
   mail_ = std::make_unique<Mail>(job, device_, events_.channel(), address);

@@ -1,0 +1,319 @@
+/// @file
+/// Faults that devices show seldom, over verbs, two ranks; nothing may be lost or hang, and when a
+/// fault is over, those who meet anew talk:
+///
+///   faults letters        the queue pair of letters fails, on either side and on both; at last its
+///                         device refuses to start it again, for a while
+///   faults attach         one side cannot take up the other's queue pair
+///   faults wire CUT HEAL  reliable connections bring nothing any more, letters arrive: commands
+///                         that do this and undo it
+///   faults port DOWN UP   rank 1's port is down, rank 0's is not, and they have never met
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "am/bundle.hpp"
+#include "am/context.hpp"
+#include "am/endpoint.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/job.hpp"
+#include "via/nic.hpp"
+#include "via/verbs/src/library.hpp"
+
+namespace {
+
+using namespace viaduct;
+using via::ConnectResult;
+using via::verbs::Library;
+
+constexpr std::uint64_t kBoundNs = 20'000'000'000;
+
+// Between this program and libibverbs.
+Library g_real;
+std::vector<ibv_qp*> g_letter_pairs;
+int g_refuse_resets = 0;
+bool g_refuse_peers = false;
+int g_resets = 0;
+int g_refused = 0;
+
+ibv_qp* create_qp(ibv_pd* domain, ibv_qp_init_attr* attributes) {
+  ibv_qp* pair = g_real.create_qp(domain, attributes);
+  if (pair != nullptr && attributes->qp_type == IBV_QPT_UD) g_letter_pairs.push_back(pair);
+  return pair;
+}
+
+int modify_qp(ibv_qp* pair, ibv_qp_attr* attributes, int mask) {
+  const bool reset = attributes->qp_state == IBV_QPS_RESET;
+  const bool peer = pair->qp_type == IBV_QPT_RC && attributes->qp_state == IBV_QPS_RTR;
+  if ((reset && g_refuse_resets > 0) || (peer && g_refuse_peers)) {
+    if (reset) --g_refuse_resets;
+    ++g_refused;
+    return EAGAIN;
+  }
+  if (reset) ++g_resets;
+  return g_real.modify_qp(pair, attributes, mask);
+}
+
+void step_between() {
+  auto& library = const_cast<Library&>(via::verbs::library());
+  g_real = library;
+  library.create_qp = create_qp;
+  library.modify_qp = modify_qp;
+}
+
+bool g_wrong = false;
+void expect(bool passed, const char* what) {
+  if (passed) return;
+  std::printf("not so: %s\n", what);
+  std::fflush(stdout);
+  g_wrong = true;
+}
+
+std::uint64_t g_replies = 0;
+std::uint64_t g_back = 0;
+const char* g_cut = nullptr;
+
+void on_reply(am::Token&) { ++g_replies; }
+void on_request(am::Token& token) { token.reply<on_reply>(); }
+void on_last_request(am::Token& token) {
+  expect(std::system(g_cut) == 0, "the connection is cut");
+  token.reply<on_reply>();
+}
+
+class Talk {
+ public:
+  explicit Talk(Job& job) : job_(job), context_(job), bundle_(context_) {}
+
+  am::Bundle& bundle() { return bundle_; }
+  am::Endpoint& endpoint() { return *endpoint_; }
+  [[nodiscard]] bool first() const { return index(job_.rank()) == 0; }
+  [[nodiscard]] am::Index other() const { return am::Index{1 - index(job_.rank())}; }
+  void fence() { job_.bootstrap().fence(); }
+
+  /// An endpoint that has met nobody.
+  void renew() {
+    endpoint_ = std::make_unique<am::Endpoint>(bundle_);
+    endpoint_->map_all();
+    endpoint_->set_undeliverable_handler([](const am::Returned& returned) {
+      ++g_back;
+      expect(returned.status == am::Undeliverable::unreachable, "returned as unreachable");
+    });
+    g_replies = g_back = 0;
+  }
+
+  void expect_answers(const char* what) {
+    renew();
+    constexpr std::uint64_t kRequests = 20;
+    for (std::uint64_t i = 0; i < kRequests; ++i)
+      expect(endpoint_->request<on_request>(other()) == Status::ok, "a request is taken");
+    expect(bundle_.wait_until([] { return g_replies == kRequests; }, kBoundNs) == Status::ok, what);
+    expect(bundle_.barrier() == Status::ok && g_back == 0, "both have their answers");
+  }
+
+  void expect_loss(const char* what) {
+    const std::uint64_t start = monotonic_ns();
+    Status status = Status::ok;
+    while (monotonic_ns() - start < kBoundNs && status != Status::peer_lost && g_back == 0) {
+      status = endpoint_->try_request<on_request>(other());
+      (void)bundle_.wait(1'000'000);
+    }
+    expect(status == Status::peer_lost || g_back != 0, what);
+  }
+
+ private:
+  Job& job_;
+  am::Context context_;
+  am::Bundle bundle_;
+  std::unique_ptr<am::Endpoint> endpoint_;
+};
+
+void break_letters() {
+  expect(!g_letter_pairs.empty(), "there is a queue pair for letters");
+  for (ibv_qp* pair : g_letter_pairs) {
+    ibv_qp_attr attributes{};
+    attributes.qp_state = IBV_QPS_ERR;
+    expect(g_real.modify_qp(pair, &attributes, IBV_QP_STATE) == 0, "it fails");
+  }
+}
+
+void letters(Job& job) {
+  Talk talk(job);
+  talk.expect_answers("they talk at first");
+  for (int round = 0; round < 4; ++round) {
+    talk.fence();
+    const bool mine = round >= 2 || (round == 0) == talk.first();
+    const int resets = g_resets;
+    const int refused = g_refused;
+    if (round == 3) g_refuse_resets = 3;
+    if (mine) break_letters();
+    talk.expect_answers("those who meet after that talk");
+    expect(g_resets == resets + (mine ? 1 : 0), "the queue pair was started again, once");
+    expect(g_refused == refused + (round == 3 ? 3 : 0), "as often as was refused, it was tried");
+  }
+}
+
+/// Both forms of connecting, of VIs.
+void attach_vis(Job& job) {
+  const bool first = index(job.rank()) == 0;
+  const Rank other{1 - index(job.rank())};
+  const auto nic = via::open_nic(job, "verbs");
+  int lost = 0;
+  nic->on_error([&](const via::AsyncError& error) {
+    if (error.cause == via::ErrorCause::connection_lost) ++lost;
+  });
+  via::ViAttributes attributes;
+  attributes.tag = nic->create_tag();
+  {
+    const auto vi = nic->create_vi(attributes);
+    const auto meet = [&](std::uint64_t discriminator, bool works) {
+      if (first) {
+        const ConnectResult result = vi->connect(other, discriminator, kBoundNs);
+        expect(result == (works ? ConnectResult::connected : ConnectResult::unreachable),
+               "connect() is told whether it works");
+        return;
+      }
+      via::ConnectionRequest request;
+      expect(nic->listen(discriminator, request, kBoundNs) == Status::ok, "a request has come");
+      g_refuse_peers = !works;
+      const Status status = nic->accept(request, *vi);
+      g_refuse_peers = false;
+      expect(status == (works ? Status::ok : Status::peer_lost), "accept() says whether it works");
+    };
+    const auto meet_as_peers = [&](std::uint64_t discriminator, bool works) {
+      g_refuse_peers = !works && !first;
+      expect(vi->connect_peer_start(other, discriminator) == Status::ok, "started");
+      const ConnectResult result = vi->connect_peer_wait(kBoundNs);
+      g_refuse_peers = false;
+      if (works) return expect(result == ConnectResult::connected, "peers connect");
+      if (!first) return expect(result == ConnectResult::unreachable, "who cannot, knows");
+      const std::uint64_t start = monotonic_ns();  // connected, it seemed
+      while (vi->state() == via::ViState::connected && monotonic_ns() - start < kBoundNs)
+        nic->progress();
+      expect(result == ConnectResult::unreachable || lost == 1, "the other is told");
+      vi->disconnect();
+    };
+    job.bootstrap().fence();
+    meet(1, false);
+    job.bootstrap().fence();
+    meet(2, true);
+    job.bootstrap().fence();
+    vi->disconnect();
+    job.bootstrap().fence();
+    meet_as_peers(3, false);
+    job.bootstrap().fence();
+    meet_as_peers(4, true);
+    job.bootstrap().fence();
+    vi->disconnect();
+  }
+  job.bootstrap().fence();
+  if (!first) expect(g_refused == 2, "both attempts were refused by the device");
+}
+
+void attach(Job& job) {
+  attach_vis(job);
+  Talk talk(job);
+  g_refused = 0;
+  for (const bool works : {true, false, true}) {
+    talk.fence();
+    if (works) {
+      talk.expect_answers("those who meet talk, before and afterwards");
+      continue;
+    }
+    talk.renew();
+    g_refuse_peers = !talk.first();
+    talk.expect_loss("each learns that the other cannot be reached");
+    talk.fence();
+    g_refuse_peers = false;
+  }
+  if (!talk.first()) expect(g_refused == 1, "the attempt was refused by the device");
+}
+
+void wire(Job& job, const char* cut, const char* heal) {
+  g_cut = cut;
+  Talk talk(job);
+  // Rank 0 cannot answer any more.
+  talk.expect_answers("they talk at first");
+  if (!talk.first()) {
+    expect(talk.endpoint().request<on_last_request>(talk.other()) == Status::ok, "taken");
+    expect(talk.bundle().wait_until([] { return g_back != 0; }, kBoundNs) == Status::ok,
+           "a request whose answer is lost comes back");
+  } else {
+    talk.expect_loss("who answers learns that nothing arrives");
+  }
+  talk.fence();
+  if (talk.first()) expect(std::system(heal) == 0, "the connection is healed");
+  talk.fence();
+  // Rank 1 has nothing under way, so that only a letter can tell it.
+  talk.expect_answers("those who meet after that talk");
+  talk.fence();
+  if (talk.first()) {
+    expect(std::system(cut) == 0, "the connection is cut");
+    talk.expect_loss("who sends learns that nothing arrives");
+  }
+  talk.fence();
+  if (!talk.first()) {
+    constexpr std::uint64_t kForLettersNs = 3'000'000'000;
+    for (const std::uint64_t start = monotonic_ns(); monotonic_ns() - start < kForLettersNs;)
+      talk.bundle().poll();
+    expect(talk.endpoint().try_request<on_request>(talk.other()) == Status::peer_lost,
+           "it has been told: it sends nothing");
+  }
+  talk.fence();
+  if (talk.first()) expect(std::system(heal) == 0, "the connection is healed");
+  talk.fence();
+  talk.expect_answers("those who meet after that talk");
+}
+
+/// Rank 0 has no way to find out but what rank 1's NIC tells the job, while rank 1 computes.
+void port(Job& job, const char* down, const char* up) {
+  Talk talk(job);
+  const auto& theirs = job.record(Rank{1}).ports_down;
+  talk.renew();
+  talk.fence();
+  if (talk.first()) {
+    expect(theirs.load() == 0, "it is up at first");
+    expect(std::system(down) == 0, "the port goes down");
+    const std::uint64_t start = monotonic_ns();
+    expect(talk.endpoint().request<on_request>(talk.other()) == Status::peer_lost || g_back != 0,
+           "a first message does not wait for ever");
+    std::printf("never met, lost after %lu ms\n",
+                static_cast<unsigned long>((monotonic_ns() - start) / 1'000'000));
+    expect(theirs.load() != 0, "its port is said to be down");
+  }
+  talk.fence();  // rank 1 has looked at nothing meanwhile
+  talk.expect_loss("the other cannot be reached");
+  talk.fence();
+  if (talk.first()) {
+    expect(std::system(up) == 0, "the port goes up");
+    for (const std::uint64_t start = monotonic_ns(); monotonic_ns() - start < kBoundNs;)
+      if (theirs.load() == 0) break;
+    expect(theirs.load() == 0, "it is said to be up again");
+  }
+  talk.fence();
+}
+
+int body(Job& job, int argc, char** argv) {
+  const std::string_view what = argc > 1 ? argv[1] : "";
+  if (job.size() != 2) return 2;
+  step_between();
+  if (what == "letters" && argc == 2)
+    letters(job);
+  else if (what == "attach" && argc == 2)
+    attach(job);
+  else if (what == "wire" && argc == 4)
+    wire(job, argv[2], argv[3]);
+  else if (what == "port" && argc == 4)
+    port(job, argv[2], argv[3]);
+  else
+    return 2;
+  std::fflush(stdout);
+  return g_wrong ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return run(body, argc, argv); }

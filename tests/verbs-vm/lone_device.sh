@@ -1,0 +1,11 @@
+#!/bin/bash
+# usage: lone_device.sh COMMAND..., in the guest: runs the command where rank 1 has a device whose port goes down without
+# taking rank 0's along. The command is given two last arguments: what takes it down, and what brings it up.
+modprobe dummy numdummies=0
+ip link add lone0 mtu 4200 type dummy && ip address add 10.77.2.1/32 dev lone0 && ip link set lone0 up &&
+  rdma link add rxelone type rxe netdev lone0 || exit 1
+VIADUCT_VERBS_DEVICE=rxe0,rxelone "$@" "ip link set lone0 down" "ip link set lone0 up"
+status=$?
+rdma link delete rxelone
+ip link delete lone0
+exit $status

@@ -1,0 +1,13 @@
+#!/bin/bash
+# usage: reliable.sh cut|heal, in the guest: whether packets of reliable connections arrive. Others do, letters with them.
+set -e
+for interface in $VM_INTERFACES; do
+  if [ "$1" = heal ]; then
+    tc qdisc del dev "$interface" ingress
+    continue
+  fi
+  # The first byte behind the IP header (20) and the UDP header (8) is the operation; its upper three bits are the kind
+  # of queue pair, 0 for reliable connections.
+  tc qdisc add dev "$interface" ingress
+  tc filter add dev "$interface" ingress protocol ip u32 match ip protocol 17 0xff match u8 0x00 0xe0 at 28 action drop
+done
