@@ -12,7 +12,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -94,10 +96,18 @@ class Talk {
   [[nodiscard]] am::Index other() const { return am::Index{1 - index(job_.rank())}; }
   void fence() { job_.bootstrap().fence(); }
 
-  /// An endpoint that has met nobody.
+  /// Endpoints that have not met.
   void renew() {
+    endpoint_.reset();
     endpoint_ = std::make_unique<am::Endpoint>(bundle_);
-    endpoint_->map_all();
+    const am::EndpointName mine = endpoint_->name();
+    job_.bootstrap().put("endpoint", std::as_bytes(std::span(&mine, 1)));
+    fence();
+    endpoint_->set_translations(2);
+    am::EndpointName theirs;
+    const auto bytes = job_.bootstrap().get(Rank{value(other())}, "endpoint");
+    std::memcpy(static_cast<void*>(&theirs), bytes.data(), sizeof theirs);
+    expect(endpoint_->map(other(), theirs, am::kTagAll) == Status::ok, "it is mapped");
     endpoint_->set_undeliverable_handler([](const am::Returned& returned) {
       ++g_back;
       expect(returned.status == am::Undeliverable::unreachable, "returned as unreachable");

@@ -2,8 +2,10 @@
 
 # mpirun's ranks; both devices are this machine's, so that the wire is between them.
 set(mpirun "mpirun --allow-run-as-root --oversubscribe")
-viaduct_add_verbs_test(mpirun_am_r2 300 "${am} ${here}/no_rnr.sh ${mpirun} -n 2 <all_pairs>")
-viaduct_add_verbs_test(mpirun_am_r4 300 "${am} ${here}/no_rnr.sh ${mpirun} -n 4 <all_pairs> 200")
+viaduct_add_verbs_test(mpirun_conformance_r2 300 "${both} VIADUCT_PROVIDER=verbs ${mpirun} -n 2 <via_conformance>")
+viaduct_add_verbs_test(mpirun_am_r2 300 "${am} ${here}/no_rnr.sh ${mpirun} -n 2 <am_test>")
+viaduct_add_verbs_test(mpirun_am_all_pairs_r2 300 "${am} ${here}/no_rnr.sh ${mpirun} -n 2 <all_pairs>")
+viaduct_add_verbs_test(mpirun_am_all_pairs_r4 300 "${am} ${here}/no_rnr.sh ${mpirun} -n 4 <all_pairs> 200")
 viaduct_add_verbs_test(info 120 "${here}/info.sh <viaduct-info> <viaduct-run>")
 
 # Two machines, booted once for all of these.

@@ -68,6 +68,7 @@ int never_met(Job& job, am::Bundle& bundle, am::Endpoint& endpoint, am::Index ot
   job.bootstrap().fence();
   am::Endpoint again(bundle);
   again.map_all();
+  job.bootstrap().fence();
   expect(again.request<on_request>(other, std::uint64_t{0}) == Status::ok, "a new one is taken");
   expect(bundle.wait_until([] { return g_replies == 1; }, kBoundNs) == Status::ok,
          "a request of a new endpoint is answered when the link is up again");

@@ -1,6 +1,7 @@
 #include "compiler-shim/splitcc/driver/options.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -60,7 +61,10 @@ class Reader {
     if (name == "-") {
       if (!forced_ && o_.stage != Stage::preprocess)
         throw UsageError{"standard input needs -x LANGUAGE or -E before it"};
-      o_.inputs.push_back({"/dev/stdin", forced_ ? language_ : Language::split_c});
+      // Not every container has the first, the kernel has the second.
+      const char* const stream =
+          access("/dev/stdin", F_OK) == 0 ? "/dev/stdin" : "/proc/self/fd/0";
+      o_.inputs.push_back({stream, forced_ ? language_ : Language::split_c});
       return;
     }
     o_.inputs.push_back({name, forced_ ? language_ : language_of(name)});
