@@ -7,6 +7,8 @@
 ///   faults attach         one side cannot take up the other's queue pair
 ///   faults wire CUT HEAL  reliable connections bring nothing any more, letters arrive: commands
 ///                         that do this and undo it
+///   faults silence CUT HEAL   nothing arrives any more, though all ports are up, and they have
+///                         never met; but a rank that computes is waited for
 ///   faults port DOWN UP   rank 1's port is down, rank 0's is not, and they have never met
 
 #include <cerrno>
@@ -278,6 +280,59 @@ void wire(Job& job, const char* cut, const char* heal) {
   talk.expect_answers("those who meet after that talk");
 }
 
+/// Rank 1 has had rank 0's letter and does not answer it; then nothing arrives any more.
+void silence_of_vis(Job& job, const char* cut, const char* heal) {
+  constexpr std::uint64_t kForLettersNs = 1'000'000'000;
+  const bool first = index(job.rank()) == 0;
+  const auto nic = via::open_nic(job, "verbs");
+  via::ViAttributes attributes;
+  attributes.tag = nic->create_tag();
+  const auto vi = nic->create_vi(attributes);
+  if (first) expect(vi->connect_peer_start(Rank{1}, 1) == Status::ok, "started");
+  for (const std::uint64_t start = monotonic_ns(); monotonic_ns() - start < kForLettersNs;)
+    nic->progress();
+  job.bootstrap().fence();
+  if (first) {
+    expect(vi->connect_peer_done() == Status::retry, "nothing is known yet");
+    expect(std::system(cut) == 0, "nothing arrives any more");
+    expect(vi->connect_peer_wait(kBoundNs) == ConnectResult::unreachable, "it is out of reach");
+    expect(std::system(heal) == 0, "the network is healed");
+  }
+  job.bootstrap().fence();
+}
+
+/// With VIADUCT_VERBS_SILENCE=2s.
+void silence(Job& job, const char* cut, const char* heal) {
+  silence_of_vis(job, cut, heal);
+  constexpr std::uint64_t kLong = 7'000'000'000;
+  Talk talk(job);
+  talk.renew();
+  talk.fence();
+  const std::uint64_t start = monotonic_ns();
+  if (talk.first()) {
+    expect(talk.endpoint().request<on_request>(talk.other()) == Status::ok, "it is waited for");
+    expect(talk.bundle().wait_until([] { return g_replies == 1; }, kBoundNs) == Status::ok && g_back == 0,
+           "and answers when it is ready");
+    expect(monotonic_ns() - start > kLong / 2, "it was not before");
+  } else {
+    while (monotonic_ns() - start < kLong) {
+    }
+    talk.bundle().poll();
+  }
+  expect(talk.bundle().barrier() == Status::ok, "both have talked");
+  talk.renew();
+  if (talk.first()) expect(std::system(cut) == 0, "nothing arrives any more");
+  talk.fence();
+  const std::uint64_t since = monotonic_ns();
+  talk.expect_loss("the other cannot be reached");
+  std::printf("silent, lost after %lu ms\n",
+              static_cast<unsigned long>((monotonic_ns() - since) / 1'000'000));
+  talk.fence();
+  if (talk.first()) expect(std::system(heal) == 0, "the network is healed");
+  talk.fence();
+  talk.expect_answers("those who meet after that talk");
+}
+
 /// Rank 0 has no way to find out but what rank 1's NIC tells the job, while rank 1 computes.
 void port(Job& job, const char* down, const char* up) {
   Talk talk(job);
@@ -316,6 +371,8 @@ int body(Job& job, int argc, char** argv) {
     attach(job);
   else if (what == "wire" && argc == 4)
     wire(job, argv[2], argv[3]);
+  else if (what == "silence" && argc == 4)
+    silence(job, argv[2], argv[3]);
   else if (what == "port" && argc == 4)
     port(job, argv[2], argv[3]);
   else

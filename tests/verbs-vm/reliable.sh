@@ -1,5 +1,6 @@
 #!/bin/bash
-# usage: reliable.sh cut|heal, in the guest: whether packets of reliable connections arrive. Others do, letters with them.
+# usage: reliable.sh cut|cut all|heal, in the guest: whether packets of reliable connections arrive, or all of RoCE's. Else
+# letters do.
 set -e
 for interface in $VM_INTERFACES; do
   if [ "$1" = heal ]; then
@@ -8,6 +9,8 @@ for interface in $VM_INTERFACES; do
   fi
   # The first byte behind the IP header (20) and the UDP header (8) is the operation; its upper three bits are the kind
   # of queue pair, 0 for reliable connections.
+  match="match u8 0x00 0xe0 at 28"
+  [ "${2-}" != all ] || match="match u16 4791 0xffff at 22"
   tc qdisc add dev "$interface" ingress
-  tc filter add dev "$interface" ingress protocol ip u32 match ip protocol 17 0xff match u8 0x00 0xe0 at 28 action drop
+  tc filter add dev "$interface" ingress protocol ip u32 match ip protocol 17 0xff $match action drop
 done

@@ -180,10 +180,12 @@ class Nic final : public via::Nic {
   void sweep_staged() noexcept;
   void release_retired() noexcept;
   [[nodiscard]] bool busy() const noexcept {
-    return !outbox_.empty() || !waiting_vis_.empty() || carrier_busy();
+    return !outbox_.empty() || !waiting_vis_.empty() || carrier_busy() || connects();
   }
   // wired.cpp
   [[nodiscard]] bool carrier_busy() const noexcept;
+  [[nodiscard]] bool connects() const noexcept;
+  void nudge();
   void take_letters();
   void poll_carrier() noexcept;
   bool arm_carrier() noexcept;
@@ -245,6 +247,8 @@ class Nic final : public via::Nic {
   std::vector<Vi*> held_back_;  // wired VIs with something that could not be posted
   std::uint64_t carried_ = 0;   // events and letters that the carrier has brought
   std::uint64_t looked_for_closed_ns_ = 0;
+  std::uint64_t looks_ = 0;  // for letters
+  std::uint64_t nudged_ns_ = 0;
 
   static constexpr std::uint32_t kIdMask = 0xffff;
 };

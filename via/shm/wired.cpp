@@ -363,7 +363,27 @@ bool Nic::carrier_busy() const noexcept {
   return carrier_ != nullptr && (!carrier_->all_delivered() || !held_back_.empty());
 }
 
+/// Whether a wired VI waits for its peer.
+bool Nic::connects() const noexcept {
+  return std::any_of(wired_vis_.begin(), wired_vis_.end(),
+                     [](const Vi* vi) { return vi->state_ == ViState::connecting; });
+}
+
+/// A peer that has had our letters and has not answered may be out of reach by now: another letter
+/// shows it.
+void Nic::nudge() {
+  constexpr std::uint64_t kEveryNs = 1'000'000'000;
+  if (!connects()) return;
+  const std::uint64_t now = monotonic_ns();
+  if (now - nudged_ns_ < kEveryNs) return;
+  nudged_ns_ = now;
+  for (const Vi* vi : wired_vis_)
+    if (vi->state_ == ViState::connecting) carrier_->nudge(vi->peer_);
+}
+
 void Nic::take_letters() {
+  constexpr std::uint64_t kNudgeEvery = 64;
+  if (++looks_ % kNudgeEvery == 0) nudge();
   carrier_->progress([this](Rank from, std::span<const std::byte> bytes) {
     ++carried_;
     Letter letter;

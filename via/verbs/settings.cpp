@@ -7,7 +7,7 @@ namespace viaduct::via::verbs {
 std::span<const config::Option> options() noexcept {
   using config::Option;
   using config::Type;
-  static constexpr std::array<Option, 14> kOptions{
+  static constexpr std::array<Option, 15> kOptions{
       Option{
           "device", "VIADUCT_VERBS_DEVICE", "auto", "", Type::text, 0, 0, "",
           "RDMA device, as NAME, NAME:PORT or NAME:PORT:GID-INDEX; several, separated by commas, "
@@ -47,6 +47,11 @@ std::span<const config::Option> options() noexcept {
       Option{"shared_receives", "VIADUCT_VERBS_SHARED_RECEIVES", "yes", "", Type::boolean, 0, 1, "",
              "one receive queue for all peers, for Active Messages; no: one for each",
              offsetof(Settings, shared_receives)},
+      Option{"silence", "VIADUCT_VERBS_SILENCE", "60s", "ns", Type::time_ns, 0,
+             std::int64_t{24} * 3600 * 1'000'000'000, "",
+             "a rank that is to be met and shows no sign of life for so long, computing or not, is "
+             "out of reach; 0: it is waited for",
+             offsetof(Settings, silence_ns)},
       Option{"pinned_bytes", "VIADUCT_VERBS_PINNED_BYTES", "auto", "bytes", Type::bytes, 0,
              std::int64_t{1} << 50, "",
              "memory of bulk transfers that a rank keeps registered; 0: none, they are copied; "

@@ -17,6 +17,7 @@ void Nic::progress() noexcept {
 }
 
 void Nic::progress_connections() noexcept {
+  constexpr std::uint64_t kNudgeEvery = 64;
   if (in_progress_.exchange(true)) return;
   try {
     mail_->progress([this](Rank from, std::span<const std::byte> bytes) {
@@ -27,11 +28,27 @@ void Nic::progress_connections() noexcept {
     });
     if (life_epoch_ != job_.life_epoch()) look_for_lost_peers();
     if (events_.any()) handle_device_events();
+    if (++looks_ % kNudgeEvery == 0) nudge();
     if (!mail_->all_delivered()) look_for_closed_peers();
   } catch (const std::exception& e) {
     job_.log().write(LogLevel::error, e.what());
   }
   in_progress_.store(false);
+}
+
+/// A peer that has had our letters and has not answered may be out of reach by now: another letter
+/// shows it.
+void Nic::nudge() {
+  constexpr std::uint64_t kEveryNs = 1'000'000'000;
+  const auto connects = [](const Vi* vi) {
+    return vi != nullptr && vi->state_ == ViState::connecting;
+  };
+  if (std::none_of(vis_.begin(), vis_.end(), connects)) return;
+  const std::uint64_t now = monotonic_ns();
+  if (now - nudged_ns_ < kEveryNs) return;
+  nudged_ns_ = now;
+  for (const Vi* vi : vis_)
+    if (connects(vi)) mail_->nudge(vi->peer_);
 }
 
 void Nic::handle(Rank from, const Letter& letter) {

@@ -60,10 +60,13 @@ void Events::take_completion_event() noexcept {
   ibv_cq* queue = nullptr;
   void* context = nullptr;
   if (library().get_cq_event(channel_, &queue, &context) != 0) return;
-  if (context != nullptr)
-    static_cast<CompletionQueue*>(context)->note_event();
-  else
+  if (context == letters_context()) {
+    const std::lock_guard lock(letter_mutex_);
+    if (on_letter_) on_letter_();
     letters_.store(true);
+  } else if (context != nullptr) {
+    static_cast<CompletionQueue*>(context)->note_event();
+  }
   library().ack_cq_events(queue, 1);  // until then the queue is not destroyed
 }
 
@@ -79,7 +82,8 @@ void Events::take_device_event() noexcept {
       happened.pair = event.element.qp->qp_num;
       break;
     case IBV_EVENT_CQ_ERR:
-      happened.queue = event.element.cq->cq_context;
+      if (event.element.cq->cq_context != letters_context())
+        happened.queue = event.element.cq->cq_context;
       break;
     case IBV_EVENT_PORT_ERR:
     case IBV_EVENT_PORT_ACTIVE:
@@ -97,6 +101,11 @@ void Events::take_device_event() noexcept {
 /// At once: this rank may compute for long, and peers that want to meet it are to know.
 void Events::tell_port(bool down) noexcept {
   if (std::exchange(port_down_, down) != down) job_.tell_port(down);
+}
+
+void Events::on_letter(std::function<void()> answer) {
+  const std::lock_guard lock(letter_mutex_);
+  on_letter_ = std::move(answer);
 }
 
 std::vector<Events::DeviceEvent> Events::take() {

@@ -7,6 +7,7 @@
 #include <infiniband/verbs.h>
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -32,6 +33,11 @@ class Events {
   Events& operator=(const Events&) = delete;
 
   [[nodiscard]] ibv_comp_channel* channel() const noexcept { return channel_; }
+  /// Called in the thread at events of the queue of letters. Null: no more, and no call is under
+  /// way any longer.
+  void on_letter(std::function<void()> answer);
+  /// Context of that queue. Others have none, or are a CompletionQueue's.
+  [[nodiscard]] static void* letters_context() noexcept { return &letters_mark_; }
   /// What has happened to the device since the last call.
   [[nodiscard]] std::vector<DeviceEvent> take();
   [[nodiscard]] bool any() const noexcept { return any_.load(std::memory_order_relaxed); }
@@ -39,6 +45,8 @@ class Events {
   [[nodiscard]] std::atomic<bool>& letters() noexcept { return letters_; }
 
  private:
+  static inline char letters_mark_ = 0;
+
   void run() noexcept;
   void take_completion_event() noexcept;
   void take_device_event() noexcept;
@@ -51,6 +59,8 @@ class Events {
   int stop_ = -1;  // eventfd
   std::atomic<bool> any_{false};
   std::atomic<bool> letters_{false};
+  std::mutex letter_mutex_;
+  std::function<void()> on_letter_;
   std::mutex mutex_;
   std::vector<DeviceEvent> happened_;
   std::thread thread_;

@@ -12,6 +12,7 @@
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "via/verbs/src/errors.hpp"
+#include "via/verbs/src/events.hpp"
 
 namespace viaduct::via::verbs {
 
@@ -37,8 +38,8 @@ Mail::Mail(Job& job, Device& device, ibv_comp_channel* channel, Address& address
                              IBV_ACCESS_LOCAL_WRITE);
   if (region_ == nullptr)
     throw_registration(errno, "buffers of letters", std::size_t{kReceives + kSends} * kSlotBytes);
-  queue_ = library().create_cq(device.context(), static_cast<int>(kReceives + kSends), nullptr,
-                               channel, 0);
+  queue_ = library().create_cq(device.context(), static_cast<int>(kReceives + kSends),
+                               Events::letters_context(), channel, 0);
   if (queue_ == nullptr) throw_setup(device, errno, "make a completion queue");
   ibv_qp_init_attr wanted{};
   wanted.send_cq = wanted.recv_cq = queue_;
@@ -143,11 +144,21 @@ void Mail::post_receive(std::uint32_t number) noexcept {
   (void)ibv_post_recv(pair_, &request, &bad);
 }
 
+void Mail::set_peers(std::vector<Address> addresses) {
+  const std::lock_guard lock(mutex_);
+  addresses_ = std::move(addresses);
+}
+
+void Mail::nudge(Rank to) {
+  const std::lock_guard lock(mutex_);
+  if (to != job_.rank() && peers_[index(to)].waiting.empty()) send(to, {});
+}
+
 void Mail::send(Rank to, std::span<const std::byte> letter) {
   const std::lock_guard lock(mutex_);
   std::vector<std::byte> bytes(letter.begin(), letter.end());
   if (to == job_.rank()) {
-    arrived_.emplace_back(to, std::move(bytes));
+    arrived_.push_back({to, 0, std::move(bytes)});
     return;
   }
   Peer& p = peers_[index(to)];
@@ -171,7 +182,7 @@ void Mail::transmit(Rank to, Peer& p, const Waiting* waiting) {
   Packet packet;
   packet.key = address.mail_key;
   packet.from = index(job_.rank());
-  packet.acknowledged = p.last_taken;
+  packet.acknowledged = p.last_handled;
   packet.oldest = p.waiting.empty() ? p.last_sent + 1 : p.waiting.front().number;
   if (waiting != nullptr) {
     packet.number = waiting->number;
@@ -180,13 +191,15 @@ void Mail::transmit(Rank to, Peer& p, const Waiting* waiting) {
   }
   const auto length = static_cast<std::uint32_t>(Packet::kHeadBytes + packet.bytes);
   std::memcpy(slot(number), &packet, length);
-  p.owes_answer = false;
+  p.owes_answer = p.last_handled != p.last_taken;
+  p.owes_sign = false;
   ibv_sge segment{reinterpret_cast<std::uint64_t>(slot(number)), length, region_->lkey};
   ibv_send_wr request{};
   request.wr_id = kSendMark | number;
   request.sg_list = &segment;
   request.num_sge = 1;
   request.opcode = IBV_WR_SEND;
+  if (waiting != nullptr) request.send_flags = IBV_SEND_SOLICITED;
   request.wr.ud.ah = p.way;
   request.wr.ud.remote_qpn = address.mail_queue;
   request.wr.ud.remote_qkey = address.mail_key;
@@ -199,6 +212,7 @@ void Mail::take(const Packet& packet) {
       job_.is_lost(Rank{packet.from}))
     return;
   Peer& p = peers_[packet.from];
+  p.heard_ns = monotonic_ns();
   bool moved = false;
   while (!p.waiting.empty() &&
          static_cast<std::int32_t>(packet.acknowledged - p.waiting.front().number) >= 0) {
@@ -206,17 +220,18 @@ void Mail::take(const Packet& packet) {
     moved = true;
   }
   if (moved) {
-    p.since_ns = p.sent_ns = monotonic_ns();
+    p.since_ns = p.sent_ns = p.heard_ns;
     p.patience_ns = kFirstPatienceNs;
     if (p.waiting.size() >= kWindow) transmit(Rank{packet.from}, p, &p.waiting[kWindow - 1]);
   }
-  if (static_cast<std::int32_t>(packet.oldest - p.last_taken) > 1) p.last_taken = packet.oldest - 1;
+  if (static_cast<std::int32_t>(packet.oldest - p.last_taken) > 1)
+    p.last_handled = p.last_taken = packet.oldest - 1;
   if (packet.number == 0) return;
-  p.owes_answer = true;
+  p.owes_answer = p.owes_sign = true;
   if (packet.number != p.last_taken + 1) return;  // repeated, or one before it is missing
   ++p.last_taken;
-  arrived_.emplace_back(Rank{packet.from},
-                        std::vector<std::byte>(packet.letter, packet.letter + packet.bytes));
+  arrived_.push_back({Rank{packet.from}, packet.number,
+                      std::vector<std::byte>(packet.letter, packet.letter + packet.bytes)});
 }
 
 void Mail::reap() {
@@ -242,6 +257,20 @@ void Mail::reap() {
   }
 }
 
+void Mail::answer() noexcept {
+  const std::lock_guard lock(mutex_);
+  try {
+    for (int look = 0; look < 2; ++look) {  // once more, since something may have come meanwhile
+      reap();
+      if (broken_) restart();
+      for (auto& [rank, p] : peers_)
+        if (p.owes_sign) transmit(Rank{rank}, p, nullptr);
+      if (look == 0) (void)ibv_req_notify_cq(queue_, 1);
+    }
+  } catch (const std::exception&) {  // no memory: the letters are repeated
+  }
+}
+
 bool Mail::letter_waiting() {
   const std::lock_guard lock(mutex_);
   reap();
@@ -251,8 +280,12 @@ bool Mail::letter_waiting() {
 void Mail::progress(const Handler& handler) {
   while (letter_waiting()) {
     std::unique_lock lock(mutex_);
-    const auto [from, letter] = std::move(arrived_.front());
+    const auto [from, number, letter] = std::move(arrived_.front());
     arrived_.pop_front();
+    if (from != job_.rank()) {
+      std::uint32_t& handled = peers_[index(from)].last_handled;
+      if (static_cast<std::int32_t>(number - handled) > 0) handled = number;
+    }
     lock.unlock();
     handler(from, letter);
   }
@@ -306,15 +339,20 @@ std::vector<Rank> Mail::silent_for(std::uint64_t ns) const {
 }
 
 std::vector<Rank> Mail::out_of_reach(std::uint64_t ns) {
-  constexpr std::uint64_t kSilenceNs = 100'000'000;
+  constexpr std::uint64_t kUnansweredNs = 100'000'000;
   const std::lock_guard lock(mutex_);
-  const std::vector<Rank> silent = silent_for(kSilenceNs);
+  const std::vector<Rank> silent = silent_for(kUnansweredNs);
   if (silent.empty()) return {};
+  const auto most = static_cast<std::uint64_t>(device_.settings().silence_ns);
   const bool down = !device_.port_is_active();
   const std::uint64_t now = monotonic_ns();
   std::vector<Rank> cut;
   for (const Rank rank : silent) {
     Peer& p = peers_[index(rank)];
+    if (most != 0 && now - std::max(p.since_ns, p.heard_ns) >= most) {
+      cut.push_back(rank);
+      continue;
+    }
     const bool theirs_down = job_.record(rank).ports_down.load(std::memory_order_relaxed) != 0;
     if (!down && !theirs_down && p.way != nullptr)
       p.cut_since_ns = 0;

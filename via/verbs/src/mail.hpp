@@ -2,8 +2,10 @@
 /// @file
 /// Letters between the ranks of a job: for connections only. They go over one unreliable-datagram
 /// queue pair per rank, whose address travels in the bootstrap; each pair of ranks numbers its
-/// letters, acknowledges them, and repeats those that have not been. A peer that is silent is not
-/// lost: letters are repeated until it answers, or the job says that it is gone.
+/// letters, acknowledges those it has handled, and repeats those that have not been. A peer that
+/// does not handle letters is not lost, since it may be computing: they are repeated. But somebody
+/// there answers each at once (answer()), so that a peer which cannot be reached is known by its
+/// silence.
 
 #include <infiniband/verbs.h>
 
@@ -28,21 +30,23 @@ class Mail {
   static constexpr std::size_t kMaxBytes = 272;
   using Handler = std::function<void(Rank from, std::span<const std::byte> letter)>;
 
-  /// Enters its queue pair in @p address. An event on @p channel whose queue has no context tells
-  /// of a letter.  Throws Error.
+  /// Enters its queue pair in @p address. An event on @p channel with Events::letters_context()
+  /// tells of a letter.  Throws Error.
   Mail(Job& job, Device& device, ibv_comp_channel* channel, Address& address);
   ~Mail();
   Mail(const Mail&) = delete;
   Mail& operator=(const Mail&) = delete;
 
   /// Where the others are. Once, before the first letter.
-  void set_peers(std::vector<Address> addresses) { addresses_ = std::move(addresses); }
+  void set_peers(std::vector<Address> addresses);
   [[nodiscard]] const Address& address_of(Rank rank) const noexcept {
     return addresses_[index(rank)];
   }
 
   /// Up to kMaxBytes.
   void send(Rank to, std::span<const std::byte> letter);
+  /// One that says nothing, unless others are under way: whether the way is there will show.
+  void nudge(Rank to);
   /// Takes what has come, each letter once, in its sender's order; repeats what is overdue.
   void progress(const Handler& handler);
   /// Whether every letter has been acknowledged.
@@ -51,12 +55,16 @@ class Mail {
   void forget(Rank to) noexcept;
   /// Peers to whom a letter has been repeated for @p ns or longer.
   [[nodiscard]] std::vector<Rank> silent_for(std::uint64_t ns) const;
-  /// Those of them to whom for @p ns nothing could go: the port is down, or theirs, or the device
-  /// knows no route. To be asked now and then.  Cost: a system call while a peer is silent.
+  /// Those of them to whom for @p ns nothing could go (the port is down, or theirs, or the device
+  /// knows no route), and those silent for VIADUCT_VERBS_SILENCE. To be asked now and then.  Cost: a system call while a peer is silent.
   [[nodiscard]] std::vector<Rank> out_of_reach(std::uint64_t ns);
 
   /// Whether progress() has a letter to hand over. From any thread.
   [[nodiscard]] bool letter_waiting();
+
+  /// At an event: takes in what has come, tells the senders that this rank is there, though it
+  /// may handle nothing for long, and asks for an event at the next letter. From any thread.
+  void answer() noexcept;
 
   /// Asks for an event at the next packet.
   void arm() noexcept { (void)ibv_req_notify_cq(queue_, 0); }
@@ -68,7 +76,7 @@ class Mail {
     std::uint32_t key = 0;  // of the receiver's queue pair
     std::uint32_t from = 0;
     std::uint32_t number = 0;        // of the letter; 0: none
-    std::uint32_t acknowledged = 0;  // the last letter that has come in order
+    std::uint32_t acknowledged = 0;  // the last letter that has been handled
     std::uint32_t bytes = 0;         // of the letter
     std::uint32_t oldest = 0;        // letter that has not been given up; those before it have
     std::byte letter[kMaxBytes] = {};
@@ -81,12 +89,15 @@ class Mail {
   struct Peer {
     ibv_ah* way = nullptr;
     std::uint32_t last_sent = 0;   // number
-    std::uint32_t last_taken = 0;  // number
+    std::uint32_t last_taken = 0;    // number; it may still lie in arrived_
+    std::uint32_t last_handled = 0;  // number
     std::deque<Waiting> waiting;   // to be acknowledged
     std::uint64_t since_ns = 0;  // the oldest of them was first sent, or the last was acknowledged
     std::uint64_t sent_ns = 0;
     std::uint64_t patience_ns = 0;
-    bool owes_answer = false;
+    std::uint64_t heard_ns = 0;  // a packet of its came
+    bool owes_answer = false;    // not all that has been handled is acknowledged
+    bool owes_sign = false;      // it has sent, and heard nothing since
     bool told = false;               // the log, that there is no way
     std::uint64_t renewed_ns = 0;    // the way was looked for again
     std::uint64_t cut_since_ns = 0;  // as far as out_of_reach() knows; 0: it is not
@@ -102,6 +113,12 @@ class Mail {
   void transmit(Rank to, Peer& peer, const Waiting* waiting);
   void take(const Packet& packet);
   void renew_way(Peer& peer, std::uint64_t now);
+  struct Arrived {
+    Rank from;
+    std::uint32_t number;
+    std::vector<std::byte> letter;
+  };
+
   [[nodiscard]] int start();
   void restart();
   void post_receive(std::uint32_t slot) noexcept;
@@ -123,7 +140,7 @@ class Mail {
   std::vector<Address> addresses_;
   std::unordered_map<std::uint32_t, Peer> peers_;
   std::vector<std::uint32_t> free_sends_;
-  std::deque<std::pair<Rank, std::vector<std::byte>>> arrived_;
+  std::deque<Arrived> arrived_;
   std::uint64_t repeated_ = 0;
   bool broken_ = false;  // the queue pair is in the error state
   std::uint64_t restart_refused_ns_ = 0;  // the device did so then

@@ -78,6 +78,8 @@ Nic::Nic(Job& job, const Settings& settings, std::string_view device)
   not_ready_before_ = receivers_not_ready(device_);
   job_.stats().add("verbs", kCounterNames, counters_);
   mail_->set_peers(exchange_addresses(job_, bootstrap_key_, address));
+  events_.on_letter([this] { mail_->answer(); });
+  mail_->answer();  // what has come already
 }
 
 Nic::~Nic() {
@@ -86,6 +88,7 @@ Nic::~Nic() {
   // Peers that have ended do not answer; of others a letter may be lost twice or three times.
   constexpr std::int64_t kLastLettersNs = 300'000'000;
   progress_until([this] { return mail_->all_delivered(); }, kLastLettersNs);
+  events_.on_letter(nullptr);
   counters_[kLettersRepeated] = mail_->repeated();
   counters_[kReceiverNotReady] = receivers_not_ready(device_) - not_ready_before_;
   job_.stats().remove(counters_);

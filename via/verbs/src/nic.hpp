@@ -66,6 +66,7 @@ class Nic final : public via::Nic {
 
  private:
   void progress_connections() noexcept;
+  void nudge();
 
   friend class Vi;
   friend class CompletionQueue;
@@ -145,6 +146,8 @@ class Nic final : public via::Nic {
   std::function<void(const AsyncError&)> on_error_;
   std::uint64_t not_ready_before_ = 0;
   std::uint64_t looked_for_closed_ns_ = 0;
+  std::uint64_t looks_ = 0;  // for letters
+  std::uint64_t nudged_ns_ = 0;
   std::array<std::uint64_t, kCounterCount> counters_{};
 
   static constexpr std::uint32_t kIdMask = 0xffff;

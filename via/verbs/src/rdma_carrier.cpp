@@ -131,9 +131,12 @@ Carrier::Carrier(Job& job, const Settings& settings, std::string_view device)
   not_ready_before_ = receivers_not_ready(device_);
   job_.stats().add("wire", kCounterNames, counters_);
   mail_->set_peers(exchange_addresses(job, "via.wire." + std::to_string(job.next_nic()), address));
+  events_.on_letter([this] { mail_->answer(); });
+  mail_->answer();  // what has come already
 }
 
 Carrier::~Carrier() {
+  events_.on_letter(nullptr);
   counters_[kWireLetters] = mail_->repeated();
   counters_[kWireNotReady] = receivers_not_ready(device_) - not_ready_before_;
   note_cache();

@@ -66,6 +66,7 @@ class Carrier final : public via::Carrier {
   [[nodiscard]] std::vector<Rank> out_of_reach(std::uint64_t ns) override {
     return mail_->out_of_reach(ns);
   }
+  void nudge(Rank rank) override { mail_->nudge(rank); }
   void forget(Rank rank) noexcept override { mail_->forget(rank); }
 
  private:
