@@ -58,7 +58,7 @@ struct alignas(64) RankRecord {
   std::atomic<std::uint32_t> doorbell;
   std::atomic<std::uint32_t> barrier_ticket;  // the last barrier that the rank has arrived at
   std::uint32_t host;  // number of its host, from 0; written before the ranks see the page
-  std::atomic<std::uint32_t> ports_down;  // of its network devices; who waits for it looks now and then
+  std::atomic<std::uint32_t> ports_down;  // of its network devices
   std::atomic<std::uint32_t> reserved_line1[11];
 
   static constexpr std::uint32_t kNoPeer = 0xffffffff;

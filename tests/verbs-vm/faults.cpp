@@ -311,7 +311,8 @@ void silence(Job& job, const char* cut, const char* heal) {
   const std::uint64_t start = monotonic_ns();
   if (talk.first()) {
     expect(talk.endpoint().request<on_request>(talk.other()) == Status::ok, "it is waited for");
-    expect(talk.bundle().wait_until([] { return g_replies == 1; }, kBoundNs) == Status::ok && g_back == 0,
+    expect(talk.bundle().wait_until([] { return g_replies == 1; }, kBoundNs) == Status::ok &&
+               g_back == 0,
            "and answers when it is ready");
     expect(monotonic_ns() - start > kLong / 2, "it was not before");
   } else {

@@ -62,8 +62,7 @@ class Reader {
       if (!forced_ && o_.stage != Stage::preprocess)
         throw UsageError{"standard input needs -x LANGUAGE or -E before it"};
       // Not every container has the first, the kernel has the second.
-      const char* const stream =
-          access("/dev/stdin", F_OK) == 0 ? "/dev/stdin" : "/proc/self/fd/0";
+      const char* const stream = access("/dev/stdin", F_OK) == 0 ? "/dev/stdin" : "/proc/self/fd/0";
       o_.inputs.push_back({stream, forced_ ? language_ : Language::split_c});
       return;
     }

@@ -87,7 +87,8 @@ void Events::take_device_event() noexcept {
       break;
     case IBV_EVENT_PORT_ERR:
     case IBV_EVENT_PORT_ACTIVE:
-      if (event.element.port_num == device_.port()) tell_port(event.event_type == IBV_EVENT_PORT_ERR);
+      if (event.element.port_num == device_.port())
+        tell_port(event.event_type == IBV_EVENT_PORT_ERR);
       break;
     default:
       break;

@@ -56,7 +56,8 @@ class Mail {
   /// Peers to whom a letter has been repeated for @p ns or longer.
   [[nodiscard]] std::vector<Rank> silent_for(std::uint64_t ns) const;
   /// Those of them to whom for @p ns nothing could go (the port is down, or theirs, or the device
-  /// knows no route), and those silent for VIADUCT_VERBS_SILENCE. To be asked now and then.  Cost: a system call while a peer is silent.
+  /// knows no route), and those silent for VIADUCT_VERBS_SILENCE. To be asked now and then.  Cost:
+  /// a system call while a peer is silent.
   [[nodiscard]] std::vector<Rank> out_of_reach(std::uint64_t ns);
 
   /// Whether progress() has a letter to hand over. From any thread.
@@ -88,16 +89,16 @@ class Mail {
   };
   struct Peer {
     ibv_ah* way = nullptr;
-    std::uint32_t last_sent = 0;   // number
+    std::uint32_t last_sent = 0;     // number
     std::uint32_t last_taken = 0;    // number; it may still lie in arrived_
     std::uint32_t last_handled = 0;  // number
-    std::deque<Waiting> waiting;   // to be acknowledged
+    std::deque<Waiting> waiting;     // to be acknowledged
     std::uint64_t since_ns = 0;  // the oldest of them was first sent, or the last was acknowledged
     std::uint64_t sent_ns = 0;
     std::uint64_t patience_ns = 0;
-    std::uint64_t heard_ns = 0;  // a packet of its came
-    bool owes_answer = false;    // not all that has been handled is acknowledged
-    bool owes_sign = false;      // it has sent, and heard nothing since
+    std::uint64_t heard_ns = 0;      // a packet of its came
+    bool owes_answer = false;        // not all that has been handled is acknowledged
+    bool owes_sign = false;          // it has sent, and heard nothing since
     bool told = false;               // the log, that there is no way
     std::uint64_t renewed_ns = 0;    // the way was looked for again
     std::uint64_t cut_since_ns = 0;  // as far as out_of_reach() knows; 0: it is not
@@ -142,7 +143,7 @@ class Mail {
   std::vector<std::uint32_t> free_sends_;
   std::deque<Arrived> arrived_;
   std::uint64_t repeated_ = 0;
-  bool broken_ = false;  // the queue pair is in the error state
+  bool broken_ = false;                   // the queue pair is in the error state
   std::uint64_t restart_refused_ns_ = 0;  // the device did so then
 };
 
