@@ -217,6 +217,7 @@ void two_bundles(Rig& rig) {
   }
   REQUIRE_EQ(other.wait_until([&] { return t_handled == 20; }, kLimitNs), Status::ok);
   REQUIRE_EQ(other.barrier(), Status::ok);
+  rig.fence();  // nobody polls the other's any more
   while (rig.endpoint().try_request<on_named>(am::Index{800}) != Status::ok)
     (void)rig.bundle().poll();
   rig.barrier();            // all are sent
