@@ -294,6 +294,13 @@ Device::Device(const Settings& settings, std::string_view wanted, std::uint32_t 
 
 Device::~Device() { library().close_device(context_); }
 
+std::size_t Device::most_request_bytes() const noexcept {
+  constexpr std::uint32_t kSoftRoceVendor = 0xffffff;
+  constexpr std::size_t kPackets = 8;
+  if (limits_.vendor_id != kSoftRoceVendor) return port_attributes_.max_msg_sz;
+  return kPackets * (std::size_t{128} << port_attributes_.active_mtu);
+}
+
 bool Device::port_is_active() const noexcept {
   ibv_port_attr now{};
   return query_port(context_, port_, now) == 0 && now.state == IBV_PORT_ACTIVE;

@@ -43,6 +43,9 @@ class Device {
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
   [[nodiscard]] bool port_is_active() const noexcept;
+  /// Bytes that a bulk request should carry at most. Soft-RoCE counts the repetitions of a whole
+  /// message together, so that long ones do not arrive on a link that loses packets.
+  [[nodiscard]] std::size_t most_request_bytes() const noexcept;
 
   /// Fills what this class knows of.
   void fill(Address& address) const noexcept;

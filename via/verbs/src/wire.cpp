@@ -199,22 +199,27 @@ bool Wire::copy(std::byte* own, std::size_t bytes, std::uint64_t there, std::uin
   return copy_staged(own, bytes, there, key, out);
 }
 
-/// Waits for room. False: the wire has failed.
+/// In requests as long as the device should have them. Waits for room; the last one is signalled.
+/// False: the wire has failed.
 bool Wire::post_copy(const ibv_sge& own, std::uint64_t there, std::uint32_t key,
                      bool out) noexcept {
-  if (!wait_for_room()) return false;
-  ibv_sge segment = own;
-  ibv_send_wr request;
-  request.wr_id = work_id(pair_->posted());
-  request.next = nullptr;
-  request.sg_list = &segment;
-  request.num_sge = 1;
-  request.opcode = out ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
-  request.send_flags = 0;
-  request.wr.rdma.remote_addr = there;
-  request.wr.rdma.rkey = key;
-  unsignalled_ = signal_every_;  // this one is signalled
-  send(request, request, 1);
+  const std::size_t most = carrier_.device_.most_request_bytes();
+  for (std::uint32_t at = 0; at != own.length;) {
+    if (!wait_for_room()) return false;
+    const auto bytes = static_cast<std::uint32_t>(std::min<std::size_t>(own.length - at, most));
+    ibv_sge segment{own.addr + at, bytes, own.lkey};
+    ibv_send_wr request;
+    request.next = nullptr;
+    request.sg_list = &segment;
+    request.num_sge = 1;
+    request.opcode = out ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
+    request.send_flags = 0;
+    request.wr.rdma.remote_addr = there + at;
+    request.wr.rdma.rkey = key;
+    at += bytes;
+    if (at == own.length) unsignalled_ = signal_every_;
+    send(request, request, 1);
+  }
   return true;
 }
 
@@ -229,11 +234,11 @@ bool Wire::copy_direct(std::byte* own, std::uint32_t own_key, std::size_t bytes,
   for (std::uint32_t i = 0; bytes != 0; ++i) {
     if (i >= Carrier::kStages && !wait_for(before)) return false;
     const std::size_t piece = std::min(bytes, kPiece);
-    before = std::exchange(last, pair_->posted());
     if (!post_copy(
             {reinterpret_cast<std::uint64_t>(own), static_cast<std::uint32_t>(piece), own_key},
             there, key, out))
       return false;
+    before = std::exchange(last, pair_->posted() - 1);
     own += piece;
     there += piece;
     bytes -= piece;
@@ -262,13 +267,14 @@ bool Wire::copy_staged(std::byte* own, std::size_t bytes, std::uint64_t there, s
   for (std::uint32_t i = 0; bytes != 0; i = (i + 1) % Carrier::kStages) {
     if (!finish(i)) return false;
     Slot& slot = slots[i];
-    slot = {own, std::min(bytes, kPiece), pair_->posted()};
+    slot = {own, std::min(bytes, kPiece), 0};
     std::byte* stage = carrier_.stage_.get() + i * kPiece;
     if (out) copy_bytes(stage, own, slot.bytes);
     if (!post_copy({reinterpret_cast<std::uint64_t>(stage), static_cast<std::uint32_t>(slot.bytes),
                     carrier_.stage_region_->lkey},
                    there, key, out))
       return false;
+    slot.number = pair_->posted() - 1;
     carrier_.counters_[kCopied] += slot.bytes;
     own += slot.bytes;
     there += slot.bytes;
