@@ -37,8 +37,7 @@ void write_all(Rig& rig, std::span<std::byte> source) {
   t_arrived = t_done = 0;
   rig.barrier();
   std::uint32_t sent = 0;
-  for (const std::size_t bytes : kSizes) {
-    if (bytes > largest_bulk) break;
+  for (const std::size_t bytes : kSizes)
     for (const std::size_t offset : {std::size_t{1}, std::size_t{63}, std::size_t{4099}}) {
       if (bytes > kMiB && offset != 63) continue;
       const std::uint64_t seed = bytes + offset + rig.rank();
@@ -50,7 +49,6 @@ void write_all(Rig& rig, std::span<std::byte> source) {
       ++sent;
       rig.until([&] { return t_done == sent; });
     }
-  }
   rig.until([&] { return t_arrived == sent; });
   rig.barrier();
   CHECK_EQ(t_arrived, sent);
@@ -102,7 +100,6 @@ void read_all(Rig& rig, std::span<std::byte> segment) {
   rig.barrier();
   std::uint32_t asked = 0;
   for (const std::size_t bytes : kSizes) {
-    if (bytes > largest_bulk) break;
     const std::size_t offset = 4099;
     const std::uint64_t seed = bytes + 1;
     fill(segment.subspan(offset, bytes), seed + rig.rank());

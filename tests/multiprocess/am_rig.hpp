@@ -5,7 +5,6 @@
 /// sentence instead of hanging.
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -31,9 +30,6 @@ using conformance::Where;
 inline constexpr std::int64_t kLimitNs =
     40'000'000'000;  // longest wait for anything that must happen
 inline constexpr std::uint32_t kMaxRanks = 64;
-
-/// Larger bulk transfers are left out: for links that are slow.
-inline std::atomic<std::size_t> largest_bulk = std::size_t{64} << 20;
 
 /// Whose ranks a case needs: any number, or at least two.
 enum class Needs : std::uint8_t { any, two };

@@ -2,10 +2,10 @@
 /// Runs the cases of Active Messages in as many ranks as the job has, processes or threads, all
 /// ranks in step.
 ///
-///     viaduct-run -n 4 am_test [--seed N] [--without NAME] [--most BYTES] [NAME...]
+///     viaduct-run -n 4 am_test [--seed N] [--without NAME] [NAME...]
 ///
 /// runs the cases whose names contain one of these, without those that contain the name after
-/// --without, and without bulk transfers of more bytes than --most.
+/// --without.
 
 #include <cstdio>
 #include <cstdlib>
@@ -106,8 +106,6 @@ int body(Job& job, int argc, char** argv) {
     const std::string_view argument = argv[i];
     if (argument == "--seed" && i + 1 < argc)
       options.seed = std::strtoull(argv[++i], nullptr, 10);
-    else if (argument == "--most" && i + 1 < argc)
-      largest_bulk = std::strtoull(argv[++i], nullptr, 10);
     else if (argument == "--without" && i + 1 < argc)
       options.without.emplace_back(argv[++i]);
     else
