@@ -175,12 +175,9 @@ void rejected_reply(Rig& rig) {
     rig.fence();
     if (replies) rig.until([&] { return t_handled == before + 1; });
     rig.fence();
-    if (asks) {
-      ep.make_segment(500);
-      (void)rig.bundle().poll();  // the reply is here since before the fence
-    }
-    rig.barrier();
+    if (asks) ep.make_segment(500);
     if (replies) rig.until([&] { return rig.back.size() == i; });
+    rig.barrier();  // the asking rank polls here until the reply has come and gone back
   }
   CHECK_EQ(rig.back.size(), replies ? rounds : 0);
   for (const Back& b : rig.back) {
