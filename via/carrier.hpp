@@ -117,7 +117,7 @@ class Carrier {
   /// Those of them to whom for @p ns nothing could go: no way there is known, or a port is down,
   /// here or there. To be asked now and then.  Cost: a system call while a peer is silent.
   [[nodiscard]] virtual std::vector<Rank> out_of_reach(std::uint64_t ns) = 0;
-  /// Sends @p rank a letter that nobody is handed, unless others are under way to it.
+  /// Sends @p rank a letter that nobody is handed, when for a second none has been under way to it.
   virtual void nudge(Rank rank) = 0;
   /// Gives up the letters to @p rank. Later ones arrive without them.
   virtual void forget(Rank rank) noexcept = 0;

@@ -248,7 +248,6 @@ class Nic final : public via::Nic {
   std::uint64_t carried_ = 0;   // events and letters that the carrier has brought
   std::uint64_t looked_for_closed_ns_ = 0;
   std::uint64_t looks_ = 0;  // for letters
-  std::uint64_t nudged_ns_ = 0;
 
   static constexpr std::uint32_t kIdMask = 0xffff;
 };

@@ -372,11 +372,6 @@ bool Nic::connects() const noexcept {
 /// A peer that has had our letters and has not answered may be out of reach by now: another letter
 /// shows it.
 void Nic::nudge() {
-  constexpr std::uint64_t kEveryNs = 1'000'000'000;
-  if (!connects()) return;
-  const std::uint64_t now = monotonic_ns();
-  if (now - nudged_ns_ < kEveryNs) return;
-  nudged_ns_ = now;
   for (const Vi* vi : wired_vis_)
     if (vi->state_ == ViState::connecting) carrier_->nudge(vi->peer_);
 }

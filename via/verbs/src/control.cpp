@@ -39,16 +39,8 @@ void Nic::progress_connections() noexcept {
 /// A peer that has had our letters and has not answered may be out of reach by now: another letter
 /// shows it.
 void Nic::nudge() {
-  constexpr std::uint64_t kEveryNs = 1'000'000'000;
-  const auto connects = [](const Vi* vi) {
-    return vi != nullptr && vi->state_ == ViState::connecting;
-  };
-  if (std::none_of(vis_.begin(), vis_.end(), connects)) return;
-  const std::uint64_t now = monotonic_ns();
-  if (now - nudged_ns_ < kEveryNs) return;
-  nudged_ns_ = now;
   for (const Vi* vi : vis_)
-    if (connects(vi)) mail_->nudge(vi->peer_);
+    if (vi != nullptr && vi->state_ == ViState::connecting) mail_->nudge(vi->peer_);
 }
 
 void Nic::handle(Rank from, const Letter& letter) {

@@ -144,14 +144,12 @@ void Mail::post_receive(std::uint32_t number) noexcept {
   (void)ibv_post_recv(pair_, &request, &bad);
 }
 
-void Mail::set_peers(std::vector<Address> addresses) {
-  const std::lock_guard lock(mutex_);
-  addresses_ = std::move(addresses);
-}
-
 void Mail::nudge(Rank to) {
+  constexpr std::uint64_t kEveryNs = 1'000'000'000;
   const std::lock_guard lock(mutex_);
-  if (to != job_.rank() && peers_[index(to)].waiting.empty()) send(to, {});
+  if (to == job_.rank()) return;
+  const Peer& p = peers_[index(to)];
+  if (p.waiting.empty() && monotonic_ns() - p.since_ns >= kEveryNs) send(to, {});
 }
 
 void Mail::send(Rank to, std::span<const std::byte> letter) {
@@ -318,9 +316,9 @@ void Mail::progress(const Handler& handler) {
 
 bool Mail::all_delivered() const noexcept {
   const std::lock_guard lock(mutex_);
-  return arrived_.empty() && std::all_of(peers_.begin(), peers_.end(), [](const auto& entry) {
-           return entry.second.waiting.empty();
-         });
+  return !broken_ && arrived_.empty() &&
+         std::all_of(peers_.begin(), peers_.end(),
+                     [](const auto& entry) { return entry.second.waiting.empty(); });
 }
 
 void Mail::forget(Rank to) noexcept {

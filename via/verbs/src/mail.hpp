@@ -38,18 +38,19 @@ class Mail {
   Mail& operator=(const Mail&) = delete;
 
   /// Where the others are. Once, before the first letter.
-  void set_peers(std::vector<Address> addresses);
+  void set_peers(std::vector<Address> addresses) { addresses_ = std::move(addresses); }
   [[nodiscard]] const Address& address_of(Rank rank) const noexcept {
     return addresses_[index(rank)];
   }
 
   /// Up to kMaxBytes.
   void send(Rank to, std::span<const std::byte> letter);
-  /// One that says nothing, unless others are under way: whether the way is there will show.
+  /// A letter that says nothing, when for a second none has been under way to @p to: whether it can
+  /// still be reached will show.
   void nudge(Rank to);
   /// Takes what has come, each letter once, in its sender's order; repeats what is overdue.
   void progress(const Handler& handler);
-  /// Whether every letter has been acknowledged.
+  /// Whether every letter has been acknowledged, and more could go.
   [[nodiscard]] bool all_delivered() const noexcept;
   /// Nothing more for @p to.
   void forget(Rank to) noexcept;
@@ -87,6 +88,11 @@ class Mail {
     std::uint32_t number;
     std::vector<std::byte> letter;
   };
+  struct Arrived {
+    Rank from;
+    std::uint32_t number;
+    std::vector<std::byte> letter;
+  };
   struct Peer {
     ibv_ah* way = nullptr;
     std::uint32_t last_sent = 0;     // number
@@ -114,12 +120,6 @@ class Mail {
   void transmit(Rank to, Peer& peer, const Waiting* waiting);
   void take(const Packet& packet);
   void renew_way(Peer& peer, std::uint64_t now);
-  struct Arrived {
-    Rank from;
-    std::uint32_t number;
-    std::vector<std::byte> letter;
-  };
-
   [[nodiscard]] int start();
   void restart();
   void post_receive(std::uint32_t slot) noexcept;
@@ -128,7 +128,7 @@ class Mail {
     return buffer_.get() + std::size_t{number} * kSlotBytes;
   }
 
-  // A thread that waits for the owner looks into it, too.
+  // The thread of Events, and one that waits for the owner, look into it, too.
   mutable std::recursive_mutex mutex_;
   Job& job_;
   Device& device_;

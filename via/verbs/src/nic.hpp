@@ -147,7 +147,6 @@ class Nic final : public via::Nic {
   std::uint64_t not_ready_before_ = 0;
   std::uint64_t looked_for_closed_ns_ = 0;
   std::uint64_t looks_ = 0;  // for letters
-  std::uint64_t nudged_ns_ = 0;
   std::array<std::uint64_t, kCounterCount> counters_{};
 
   static constexpr std::uint32_t kIdMask = 0xffff;
