@@ -85,6 +85,7 @@ struct Map {
   Undeliverable rejection = Undeliverable::none;
   std::uint32_t credit_limit = 0;  // k
   EndpointPage* peer_page = nullptr;
+  EndpointPage carried_page{};  // that, of a wired VI: as last taken from the peer's MapBlock
   std::byte* peer_window = nullptr;
 
   [[nodiscard]] std::uint32_t all_credits() const noexcept { return credits + reserve; }
@@ -98,10 +99,13 @@ struct Map {
   void refresh_credits() noexcept {
     const std::uint64_t now = vi->peer_counter(0);
     reserve += static_cast<std::uint32_t>(now - unreplied_seen);
+    if (all_credits() > credit_limit) [[unlikely]]
+      stop_surplus(now);
     unreplied_seen = now;
     counters_fetched = false;
     vi->note_room();
   }
+  [[noreturn, gnu::cold, gnu::noinline]] void stop_surplus(std::uint64_t now) const noexcept;
   /// A request of the peer's has been handled and not replied to.
   void give_credit_back() noexcept {
     if (++unreplied - unreplied_published >= publish_every) publish_credits();

@@ -19,6 +19,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 #include "am/types.hpp"
 
@@ -66,13 +67,40 @@ struct alignas(64) EndpointPage {
   std::atomic<std::uint64_t> segment_bytes;  // 0: none
   std::atomic<std::uint32_t> segment_handle;
   std::uint32_t protection_tag;
+  std::atomic<std::uint64_t> seal;  // in a MapBlock: see seal_of()
 };
+
+/// What a device writes is read meanwhile: the three words of @p page belong together when they fit
+/// its seal.
+[[nodiscard]] inline std::uint64_t seal_of(const EndpointPage& page) noexcept {
+  std::uint64_t h = 0x5ea1;
+  for (const std::uint64_t word :
+       {page.segment_address.load(std::memory_order_relaxed),
+        page.segment_bytes.load(std::memory_order_relaxed),
+        std::uint64_t{page.segment_handle.load(std::memory_order_relaxed)}}) {
+    h = (h ^ word) * 0x9e3779b97f4a7c15;  // odd: none of its bits is lost
+    h ^= h >> 32;
+  }
+  return h;
+}
+/// Takes what @p carried says of the segment when it is all there; else @p page stays as it was.
+inline void take_page(EndpointPage& page, const EndpointPage& carried) noexcept {
+  const std::uint64_t seal = carried.seal.load(std::memory_order_acquire);
+  EndpointPage now{};
+  now.segment_address.store(carried.segment_address.load(std::memory_order_acquire));
+  now.segment_bytes.store(carried.segment_bytes.load(std::memory_order_acquire));
+  now.segment_handle.store(carried.segment_handle.load(std::memory_order_acquire));
+  if (seal != seal_of(now)) return;
+  page.segment_address.store(now.segment_address.load());
+  page.segment_bytes.store(now.segment_bytes.load());
+  page.segment_handle.store(now.segment_handle.load());
+}
 
 /// One per MAP and direction, in the sender's window, found through the client data of the
 /// connection request; the medium ring follows, and on a wired VI an overflow block. Wired VIs take
 /// all of it to a copy at the peer.
 struct alignas(128) MapBlock {
-  static constexpr std::uint32_t kMagic = 0x4d415031;  // "MAP1"
+  static constexpr std::uint32_t kMagic = 0x4d415032;  // "MAP2"
   std::uint32_t magic;
   std::uint32_t slots;
   std::uint32_t credits;

@@ -268,6 +268,7 @@ void Endpoint::show_segment(detail::MapBlock& block) const noexcept {
   block.page.segment_address.store(page_->segment_address.load());
   block.page.segment_handle.store(carried_key_);
   block.page.segment_bytes.store(carried_key_ == 0 ? 0 : page_->segment_bytes.load());
+  block.page.seal.store(detail::seal_of(block.page));
 }
 
 // Returned messages.

@@ -34,6 +34,14 @@ bool Map::take_stock() noexcept {
   return credits != 0;
 }
 
+void Map::stop_surplus(std::uint64_t now) const noexcept {
+  violate_contract("credits for endpoint " + std::to_string(name.number) + " of rank " +
+                   std::to_string(viaduct::index(name.rank)) + ": " + std::to_string(credits) +
+                   " and " + std::to_string(reserve) + " of " + std::to_string(credit_limit) +
+                   " after its counter went from " + std::to_string(unreplied_seen) + " to " +
+                   std::to_string(now) + ": an account of them is wrong");
+}
+
 /// The same from both sides: the lower rank's number above the other's.
 std::uint64_t Endpoint::discriminator(EndpointName a, EndpointName b) noexcept {
   const bool ordered =
@@ -177,7 +185,7 @@ void Endpoint::met(Map& map) noexcept {
     return;
   }
   map.peer_page =
-      wired ? &block->page
+      wired ? &map.carried_page
             : reinterpret_cast<detail::EndpointPage*>(map.peer_window + block->endpoint_page);
   map.medium_in.ring = block->medium();
   map.medium_in.size = block->medium_bytes;

@@ -149,6 +149,9 @@ Endpoint::Sent Endpoint::send_words(Map& map, std::uint64_t client, const std::u
 
 Undeliverable Endpoint::reach(Map& map, std::size_t bytes, std::size_t offset, via::Rights rights,
                               via::shm::Nic::RemotePlace& place) noexcept {
+  if (map.vi->is_wired())
+    detail::take_page(*map.peer_page,
+                      reinterpret_cast<detail::MapBlock*>(map.vi->peer_extra())->page);
   const std::uint64_t held = map.peer_page->segment_bytes.load(std::memory_order_acquire);
   if (offset > held || (held == 0 && bytes != 0)) return Undeliverable::bad_offset;
   if (bytes > held - offset) return Undeliverable::bad_length;

@@ -94,7 +94,27 @@ struct alignas(kDestructivePairBytes) ReceiverLine {
   std::atomic<std::uint64_t> posted;
   // Of the layer above, receiver to sender, at no message's cost.
   std::atomic<std::uint64_t> client_counter[2];
+  // Wired VIs: those three, sealed, as a device brings them.
+  std::atomic<std::uint64_t> carried[3];
 };
+
+/// Counters that a device writes while they are read. It need not write a word at once (Soft-RoCE
+/// may copy byte by byte: 0x2fff on its way to 0x3000 was read as 0x2f00), so a word holds the low
+/// half of the counter and that half's complement: when they do not fit, the word is not whole.
+namespace carried_counter {
+[[nodiscard]] constexpr std::uint64_t seal(std::uint64_t value) noexcept {
+  const auto low = static_cast<std::uint32_t>(value);
+  return std::uint64_t{~low} << 32 | low;
+}
+/// The counter that was @p before, moved on to what @p word says; @p before if that is not whole or
+/// older.  Precondition: it moves on by less than 2^31 between two looks.
+[[nodiscard]] constexpr std::uint64_t take(std::uint64_t word, std::uint64_t before) noexcept {
+  const auto low = static_cast<std::uint32_t>(word);
+  const auto ahead = static_cast<std::int32_t>(low - static_cast<std::uint32_t>(before));
+  const bool whole = static_cast<std::uint32_t>(word >> 32) == ~low;
+  return whole && ahead > 0 ? before + static_cast<std::uint32_t>(ahead) : before;
+}
+}  // namespace carried_counter
 
 struct alignas(kDestructivePairBytes) NotifyLine {
   std::atomic<std::uint32_t> wanted;    // 1: ring the doorbell after writing a message

@@ -128,6 +128,7 @@ Vi::Carried Vi::refuse(Descriptor& d, std::uint32_t status, ErrorCause cause) no
 
 bool Vi::refresh_room(std::uint32_t lines) noexcept {
   if (state_ != ViState::connected) return false;
+  if (options_.wired) take_counters();
   tx_limit_ = tx_->receiver.posted.load(std::memory_order_acquire);
   return tx_limit_ - tx_seq_ >= lines;
 }

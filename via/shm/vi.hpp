@@ -155,7 +155,8 @@ class Vi final : public via::Vi {
   }
   /// Begins to fetch the line of the peer's counters; returns at once.
   void fetch_counters() const noexcept { __builtin_prefetch(&tx_->receiver); }
-  /// Takes in how far the peer has freed our ring, from that same line.
+  /// Takes in how far the peer has freed our ring, from that same line. A wired VI's is brought up
+  /// to date by peer_counter() and refresh_room().
   void note_room() noexcept {
     if (state_ == ViState::connected)
       tx_limit_ = tx_->receiver.posted.load(std::memory_order_acquire);
@@ -165,6 +166,8 @@ class Vi final : public via::Vi {
       wake_peer();
   }
   [[nodiscard]] std::uint64_t peer_counter(unsigned which) const noexcept {
+    if (options_.wired) [[unlikely]]
+      take_counters();
     return tx_->receiver.client_counter[which].load(std::memory_order_acquire);
   }
   [[nodiscard]] std::uint64_t messages_sent() const noexcept { return tx_seq_; }
@@ -394,6 +397,7 @@ class Vi final : public via::Vi {
   void post_lines() noexcept;
   [[gnu::cold, gnu::noinline]] void post_lines_slow() noexcept;
   void post_counters() noexcept;
+  void take_counters() const noexcept;
   void carry_on() noexcept;
   [[nodiscard]] bool post_message() noexcept;
   void ask_to_be_woken() noexcept;

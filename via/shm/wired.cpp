@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <string>
 
@@ -192,16 +193,37 @@ void Vi::post_lines_slow() noexcept {
 void Vi::post_counters() noexcept {
   if (wired_ == nullptr || !wired_->connected) return;
   Wired& w = *wired_;
-  constexpr auto kCounterBytes = static_cast<std::uint32_t>(3 * sizeof(std::uint64_t));
+  constexpr Wire::Piece kCounters{offsetof(ReceiverLine, carried), sizeof(ReceiverLine::carried)};
+  ReceiverLine& line = rx_->receiver;
+  const auto seal = [&line](std::size_t at, const std::atomic<std::uint64_t>& counter) {
+    line.carried[at].store(carried_counter::seal(counter.load(std::memory_order_relaxed)),
+                           std::memory_order_relaxed);
+  };
+  seal(0, line.posted);
+  seal(1, line.client_counter[0]);
+  seal(2, line.client_counter[1]);
   w.counters_changed = true;
   while (!w.back.empty()) {
     if (!w.wire->post_back(w.back.front(), 0, false)) return nic_.hold_back(*this);
     w.back.erase(w.back.begin());
   }
-  if (!w.wire->post_back({0, kCounterBytes}, note_of(Sign::wake), w.wake_wanted))
+  if (!w.wire->post_back(kCounters, note_of(Sign::wake), w.wake_wanted))
     return nic_.hold_back(*this);
   w.published_unseen = !w.wake_wanted;
   w.counters_changed = w.wake_wanted = false;
+}
+
+/// What the peer's post_counters() has brought.
+void Vi::take_counters() const noexcept {
+  ReceiverLine& line = tx_->receiver;
+  const auto take = [&line](std::size_t at, std::atomic<std::uint64_t>& counter) {
+    counter.store(carried_counter::take(line.carried[at].load(std::memory_order_acquire),
+                                        counter.load(std::memory_order_relaxed)),
+                  std::memory_order_relaxed);
+  };
+  take(0, line.posted);
+  take(1, line.client_counter[0]);
+  take(2, line.client_counter[1]);
 }
 
 void Nic::hold_back(Vi& vi) noexcept {

@@ -17,7 +17,7 @@ namespace viaduct::via::verbs {
 
 /// Where a rank's NIC is; travels in the bootstrap.
 struct Address {
-  static constexpr std::uint32_t kMagic = 0x56425331;  // "VBS1"
+  static constexpr std::uint32_t kMagic = 0x56425332;  // "VBS2"
   std::uint32_t magic = 0;
   std::uint32_t mail_queue = 0;  // number of the queue pair for letters
   std::uint32_t mail_key = 0;    // its key: tells this job's letters from others'
