@@ -222,6 +222,10 @@ void Carrier::add(Wire& wire) {
       size.inline_bytes = size.inline_bytes < 64 ? 0 : size.inline_bytes - 64;
     }
   }
+  ibv_recv_wr request{};
+  for (std::uint32_t i = 0; i < size.receives; ++i)
+    if (!wire.pair_->post_receive(request))
+      throw_setup(device_, ENOMEM, std::to_string(size.receives) + " receives for a peer");
   wire.inline_bytes_ = wire.pair_->inline_bytes();
   send_entries_ += wire.depth_;
   receive_entries_ += wire.notes_;
@@ -238,9 +242,6 @@ void Carrier::add(Wire& wire) {
     to_give_ += wire.notes_;
     give_receives();
     watch_receives();
-  } else {
-    ibv_recv_wr request{};
-    for (std::uint32_t i = 0; i < wire.notes_; ++i) (void)wire.pair_->post_receive(request);
   }
 }
 
@@ -318,7 +319,8 @@ std::size_t Carrier::poll(std::span<WireEvent> out) noexcept {
     out[n++] = {wire.owner_, ntohl(wc.imm_data), ErrorCause::none};
     if (!wire.shared_) {
       ibv_recv_wr request{};
-      (void)wire.pair_->post_receive(request);
+      if (!wire.pair_->post_receive(request)) [[unlikely]]  // a broken device
+        note_failure(wire, IBV_WC_LOC_QP_OP_ERR);
     }
   }
   if (left_entries_ != 0 && found < most) left_entries_ = 0;
