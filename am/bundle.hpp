@@ -72,6 +72,7 @@ class Bundle {
   friend class Endpoint;
   friend class Token;
   friend class Context;
+  friend struct detail::Map;
 
   /// The receiver of poll_inline: one arrived line.
   struct Dispatcher {

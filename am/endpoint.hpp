@@ -183,6 +183,7 @@ class Endpoint {
   friend class Bundle;
   friend class Context;
   friend class Token;
+  friend struct detail::Map;
 
   struct Translation {
     EndpointName name;
@@ -308,7 +309,7 @@ class Endpoint {
   void apply_tag(detail::Map& map) noexcept;
   std::uint32_t hand_over_gets() noexcept;
   void publish_segment(std::span<std::byte> memory);
-  void carry_segment(std::span<std::byte> memory);
+  void show_carried(via::Carrier& carrier, std::uint32_t key);
   [[nodiscard]] static std::uint64_t discriminator(EndpointName a, EndpointName b) noexcept;
 
   // Hot.

@@ -79,6 +79,7 @@ struct Map {
   bool tag_refused = false;  // the tag that the peer presented is no longer ours
   Tag presented = kTagNone;  // the tag that we name to the peer, in our MapBlock
   bool retagged = false;     // since the peer last heard of it: a note goes before the next request
+  std::uint64_t note_end = 0;        // the line behind the last note
   std::uint32_t credits_at_end = 0;  // when the connection ended
   bool unreachable = false;          // because the way to the peer has
   Tag their_tag = kTagNone;          // the tag that the peer named
@@ -100,12 +101,13 @@ struct Map {
     const std::uint64_t now = vi->peer_counter(0);
     reserve += static_cast<std::uint32_t>(now - unreplied_seen);
     if (all_credits() > credit_limit) [[unlikely]]
-      stop_surplus(now);
+      drop_surplus();
     unreplied_seen = now;
     counters_fetched = false;
     vi->note_room();
   }
-  [[noreturn, gnu::cold, gnu::noinline]] void stop_surplus(std::uint64_t now) const noexcept;
+  /// More credits than there are: an account, or the peer's memory, is wrong.
+  [[gnu::cold, gnu::noinline]] void drop_surplus() noexcept;
   /// A request of the peer's has been handled and not replied to.
   void give_credit_back() noexcept {
     if (++unreplied - unreplied_published >= publish_every) publish_credits();

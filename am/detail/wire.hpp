@@ -116,9 +116,16 @@ static_assert(sizeof(MapBlock) == 128);
 /// Carries a medium reply for which the ring has no room: one per endpoint, so that a reply never
 /// waits for a message that a handler holds.
 struct alignas(64) OverflowBlock {
-  // Raised by the replier, cleared by the requester when its handler has returned.
-  std::atomic<std::uint32_t> in_use;
+  std::atomic<std::uint32_t> use;  // number of the last reply in it; the replier's
   std::uint32_t length;
+  // That number, when the requester's handler has returned; the requester's. A device that writes
+  // it twice says the same twice.
+  std::atomic<std::uint32_t> returned;
+  [[nodiscard]] bool is_free() const noexcept {
+    return returned.load(std::memory_order_acquire) == use.load(std::memory_order_relaxed);
+  }
+  /// Without the requester, which will not.
+  void take_back() noexcept { returned.store(use.load()); }
   [[nodiscard]] std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 

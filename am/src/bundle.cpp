@@ -116,8 +116,8 @@ detail::OverflowBlock& Bundle::arrived_overflow(Map& map, const Deferred& m) noe
 
 /// Its sender may use it again.
 void Bundle::release_overflow(Map& map, detail::OverflowBlock& block) noexcept {
-  block.in_use.store(0, std::memory_order_release);
-  map.vi->return_extra(reinterpret_cast<const std::byte*>(&block), sizeof block.in_use);
+  block.returned.store(block.use.load(std::memory_order_relaxed), std::memory_order_release);
+  map.vi->return_extra(reinterpret_cast<const std::byte*>(&block.returned), sizeof block.returned);
   map.vi->wake_if_asleep();
 }
 

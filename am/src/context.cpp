@@ -108,7 +108,7 @@ void Context::failed(const via::AsyncError& error) {
   // that wait for the block may go on.
   if (endpoint.overflow_ != nullptr && endpoint.overflow_user_.rank == map.name.rank &&
       endpoint.overflow_user_.number == map.name.number)
-    endpoint.overflow_->in_use.store(0, std::memory_order_relaxed);
+    endpoint.overflow_->take_back();
   Bundle& bundle = endpoint.bundle();
   bundle.closing_.push_back(&map);
   bundle.unfinished_ = true;

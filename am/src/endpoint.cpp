@@ -223,20 +223,21 @@ void Endpoint::publish_segment(std::span<std::byte> memory) {
   via::MemoryRegion region =
       bundle_.context().nic().register_memory(bundle_.protection_tag_, memory.data(), memory.size(),
                                               via::Rights::rdma_write | via::Rights::rdma_read);
+  via::Carrier* const carrier = bundle_.context().nic().carrier();
+  const std::uint32_t key =
+      carrier != nullptr ? carrier->register_memory(memory.data(), memory.size()) : 0;
   page_->segment_bytes.store(0);
   page_->segment_handle.store(static_cast<std::uint32_t>(region.handle()));
   page_->segment_address.store(reinterpret_cast<std::uint64_t>(memory.data()));
   page_->segment_bytes.store(memory.size());
-  carry_segment(memory);
+  if (carrier != nullptr) show_carried(*carrier, key);
   region_ = std::move(region);
   segment_ = memory;
 }
 
-/// Registers the segment with the carrier, and shows it to the peers that are reached by that.
-void Endpoint::carry_segment(std::span<std::byte> memory) {
-  via::Carrier* const carrier = bundle_.context().nic().carrier();
-  if (carrier == nullptr) return;
-  const std::uint32_t key = carrier->register_memory(memory.data(), memory.size());
+/// Shows the segment, which @p carrier has registered as @p key, to the peers that are reached by
+/// that.
+void Endpoint::show_carried(via::Carrier& carrier, std::uint32_t key) {
   const std::uint32_t before = std::exchange(carried_key_, key);
   for (const auto& map : owned_) {
     if (map->vi == nullptr || !map->vi->is_wired() || map->vi->state() == via::ViState::idle)
@@ -253,13 +254,13 @@ void Endpoint::carry_segment(std::span<std::byte> memory) {
                                      [&](const auto& owned) { return owned.get() == map; });
     if (is_here && map->vi != nullptr) (void)map->vi->flush_extra();
   }
-  if (before != 0) carrier->deregister(before);
+  if (before != 0) carrier.deregister(before);
 }
 
 /// What one peer can have sent that this rank has not polled: requests by our credits, replies to
-/// ours, and a few signs besides.
+/// ours, a note (try_note) and two signs of the VI's.
 std::uint32_t Endpoint::wired_notes() const noexcept {
-  constexpr std::uint32_t kBesides = 4;
+  constexpr std::uint32_t kBesides = 4;  // one to spare
   const auto slots = static_cast<std::uint32_t>(bundle_.context().settings().slots);
   return std::min(2 * credits_, slots) + kBesides;
 }

@@ -1,7 +1,6 @@
 /// MAPs: made at the first message from either side, drained and closed when one side ends.
 
 #include <algorithm>
-#include <string>
 
 #include "am/endpoint.hpp"
 #include "am/src/bundle_wait.hpp"
@@ -34,12 +33,10 @@ bool Map::take_stock() noexcept {
   return credits != 0;
 }
 
-void Map::stop_surplus(std::uint64_t now) const noexcept {
-  violate_contract("credits for endpoint " + std::to_string(name.number) + " of rank " +
-                   std::to_string(viaduct::index(name.rank)) + ": " + std::to_string(credits) +
-                   " and " + std::to_string(reserve) + " of " + std::to_string(credit_limit) +
-                   " after its counter went from " + std::to_string(unreplied_seen) + " to " +
-                   std::to_string(now) + ": an account of them is wrong");
+void Map::drop_surplus() noexcept {
+  credits = std::min(credits, credit_limit);
+  reserve = credit_limit - credits;
+  endpoint->bundle_.report_malformed(*this, "count of credits");
 }
 
 /// The same from both sides: the lower rank's number above the other's.
@@ -196,11 +193,14 @@ void Endpoint::met(Map& map) noexcept {
 }
 
 /// Tells the peer, in order with the requests, to look at the tag in our block again and to give
-/// back all credits that it owes us. Takes no credit. False: no room.
+/// back all credits that it owes us. Takes no credit. False: no room. On a wired VI, where each
+/// line takes a receive, there is room for one note at a time; who handles it gives its line back.
 bool Endpoint::try_note(Map& map) noexcept {
+  if (map.vi->is_wired() && map.vi->lines_given_back() < map.note_end) return false;
   const std::uint64_t client =
       wire::make(detail::Kind::request, Operation::short_message, 0) | wire::note_bit;
   if (send_words(map, client, nullptr, 0, 0) != Sent::yes) return false;
+  map.note_end = map.vi->messages_sent();
   map.retagged = false;
   return true;
 }

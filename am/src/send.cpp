@@ -321,7 +321,7 @@ Status Endpoint::request_medium_raw(Index to, HandlerId handler, std::span<const
 OverflowBlock* Endpoint::free_overflow(Map& map) noexcept {
   if (map.vi->is_wired()) {
     auto* own = reinterpret_cast<OverflowBlock*>(map.medium_out.ring + map.medium_out.size);
-    return own->in_use.load(std::memory_order_acquire) == 0 ? own : nullptr;
+    return own->is_free() ? own : nullptr;
   }
   if (overflow_ == nullptr) {
     try {
@@ -332,8 +332,7 @@ OverflowBlock* Endpoint::free_overflow(Map& map) noexcept {
       return nullptr;
     }
   }
-  const bool free = overflow_->in_use.load(std::memory_order_acquire) == 0 ||
-                    bundle_.job().is_lost(overflow_user_.rank);
+  const bool free = overflow_->is_free() || bundle_.job().is_lost(overflow_user_.rank);
   return free ? overflow_ : nullptr;
 }
 
@@ -385,7 +384,8 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
     }
     if (overflow != nullptr) {
       bundle.context().count(kOverflowReplies);
-      overflow->in_use.store(1, std::memory_order_relaxed);
+      overflow->use.store(overflow->use.load(std::memory_order_relaxed) + 1,
+                          std::memory_order_relaxed);
       if (!map_.vi->is_wired()) endpoint.overflow_user_ = map_.name;
       overflow->length = static_cast<std::uint32_t>(bytes);
       std::memcpy(overflow->data(), data, bytes);
@@ -400,7 +400,7 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
   const Status status = bundle.send_waiting(map_, client, words, prefix + arg_words,
                                             static_cast<std::uint32_t>(8 * prefix + arg_bytes));
   if (status != Status::ok && (client & wire::overflow_bit) != 0 && !map_.vi->is_wired())
-    endpoint.overflow_->in_use.store(0);
+    endpoint.overflow_->take_back();
   bundle.running_ = running;
   return status;
 }

@@ -151,7 +151,7 @@ class Attacker {
     constexpr std::size_t kLongest = 1 << 16;
     auto* block = new (nic_.allocate(sizeof(am::detail::OverflowBlock) + kLongest))
         am::detail::OverflowBlock{};
-    block->in_use.store(1);
+    block->use.store(1);
     block->length = 8;
     shm::Slot* slot = vi_->claim();
     if (slot == nullptr) return false;
@@ -163,8 +163,8 @@ class Attacker {
                             wire::make(am::detail::Kind::reply, am::Operation::medium, kNowhere) |
                                 wire::overflow_bit));
     const std::uint64_t start = viaduct::monotonic_ns();
-    while (block->in_use.load() != 0 && viaduct::monotonic_ns() - start < 5'000'000'000) drain();
-    return block->in_use.load() == 0;
+    while (!block->is_free() && viaduct::monotonic_ns() - start < 5'000'000'000) drain();
+    return block->is_free();
   }
 
   /// The whole ring at once, marks of full and empty slots included.

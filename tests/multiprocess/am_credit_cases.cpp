@@ -397,6 +397,29 @@ void overflow_freed_inside_handler(Rig& rig) {
   rig.barrier();
 }
 
+/// Endpoints end before rank 0 has looked at what they have sent: all of it is handled.
+void ended_behind_requests(Rig& rig) {
+  reset(rig);
+  constexpr am::Index kServer{0};
+  const std::uint32_t each = rig.endpoint().credits();
+  std::unique_ptr<am::Endpoint> asking;
+  if (rig.rank() != 0) {
+    asking = std::make_unique<am::Endpoint>(rig.bundle());
+    rig.ok(asking->map(kServer, rig.endpoint().translation_name(kServer), am::kTagAll));
+    rig.ok(asking->request<on_counted>(kServer, std::uint64_t{0}, 1U));
+    rig.until([] { return t_replies == 1; });
+  }
+  rig.barrier();
+  rig.fence();
+  for (std::uint32_t i = 0; asking != nullptr && i < each; ++i)
+    rig.ok(asking->try_request<on_counted>(kServer, std::uint64_t{0}, 0U));
+  asking.reset();
+  rig.fence();  // rank 0 does not poll until here
+  if (rig.rank() == 0)
+    rig.until([&] { return t_handled == std::uint64_t{each + 1} * (rig.size() - 1); });
+  rig.barrier();
+}
+
 constexpr std::array kCases{
     Case{"credit.replies_or_not", Needs::any, replies_or_not},
     Case{"credit.exactly_k", Needs::any, exactly_k},
@@ -410,6 +433,7 @@ constexpr std::array kCases{
     Case{"credit.reply_past_full_ring", Needs::two, reply_past_full_ring},
     Case{"credit.overflow_of_ended_endpoint", Needs::two, overflow_of_ended_endpoint},
     Case{"credit.overflow_freed_inside_handler", Needs::two, overflow_freed_inside_handler},
+    Case{"credit.ended_behind_requests", Needs::two, ended_behind_requests},
 };
 
 }  // namespace

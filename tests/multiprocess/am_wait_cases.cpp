@@ -50,10 +50,10 @@ void time_limits(Rig& rig) {
   while (t_woken == 0) REQUIRE(rig.bundle().wait(kLimitNs) == Status::ok);
 }
 
-/// What it costs to be blocked for a second, and that it ends then. @p blocked runs on ranks other
-/// than 0.
-template <class Blocked, class Act>
-void blocked_second(Rig& rig, const char* by, Blocked&& blocked, Act&& act) {
+/// What it costs to be blocked for a second, and that it ends then. @p before, not counted, and
+/// @p blocked run on ranks other than 0.
+template <class Before, class Blocked, class Act>
+void blocked_second(Rig& rig, const char* by, Before&& before, Blocked&& blocked, Act&& act) {
   Note note("woken by {}", by);
   t_woken = 0;
   rig.ok(rig.endpoint().request<on_wake_asked>(am::Index{0}));
@@ -67,6 +67,7 @@ void blocked_second(Rig& rig, const char* by, Blocked&& blocked, Act&& act) {
     compute_for(kSecondNs);
     act();
   } else {
+    before();
     const std::int64_t cpu = thread_cpu_ns();
     blocked();
     const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
@@ -88,7 +89,7 @@ void blocked_second(Rig& rig, const char* by, Blocked&& blocked, Act&& act) {
 
 void woken_by_message(Rig& rig) {
   blocked_second(
-      rig, "a message",
+      rig, "a message", [] {},
       [&] {
         CHECK_EQ(rig.bundle().wait(kLimitNs), Status::ok);
         CHECK_EQ(t_woken, 1);
@@ -101,25 +102,25 @@ void woken_by_message(Rig& rig) {
 
 void woken_by_barrier(Rig& rig) {
   blocked_second(
-      rig, "a barrier", [&] { rig.barrier(); }, [&] { rig.barrier(); });
+      rig, "a barrier", [] {}, [&] { rig.barrier(); }, [&] { rig.barrier(); });
 }
 
 /// Requests beyond the credits wait until rank 0 polls again.
 void woken_by_credits(Rig& rig) {
   const std::uint32_t more = rig.endpoint().credits() + 1;
+  const auto ask = [&](std::uint32_t requests) {
+    for (std::uint32_t i = 0; i < requests; ++i)
+      rig.ok(rig.endpoint().request<on_wake>(am::Index{0}));
+  };
   blocked_second(
-      rig, "credits",
-      [&] {
-        for (std::uint32_t i = 0; i < more; ++i)
-          rig.ok(rig.endpoint().request<on_wake>(am::Index{0}));
-      },
+      rig, "credits", [&] { ask(more - 1); }, [&] { ask(1); },
       [&] { rig.until([&] { return t_woken == more * (rig.size() - 1); }); });
 }
 
 /// The time limit of a wait that is blocked.
 void woken_by_time(Rig& rig) {
   blocked_second(
-      rig, "its time limit",
+      rig, "its time limit", [] {},
       [&] { CHECK_EQ(rig.bundle().wait_until([] { return false; }, kSecondNs), Status::timeout); },
       [] {});
 }

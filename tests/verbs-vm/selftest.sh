@@ -3,8 +3,9 @@
 # hangs is ended, and a missing kernel is a loud skip, or an error where the machine is required.
 vm=$1
 status=0
+output= # of the last command
 expect() { # expect WHAT WANTED COMMAND...
-  local what=$1 wanted=$2 output got=0
+  local what=$1 wanted=$2 got=0
   shift 2
   output=$("$@" 2>&1) || got=$?
   printf '%s\n' "$output"
@@ -30,6 +31,8 @@ expect "two guests" 0 "$vm" -2 -t 240 bash -c '
     for _ in $(seq 100); do echo hello | busybox nc -w 5 "$VM_PEER" 7777 2>/dev/null && exit 0; sleep 0.2; done
     exit 6
   fi'
+expect "a guest that does not come up" 125 env VERBS_VM_BOOT=0 "$vm" -t 240 true
+grep -q "attempt 3 of 3" <<<"$output" || { echo "it was not booted again"; status=1; }
 expect "a missing kernel" 77 env -u RXE_REQUIRED -u VERBS_VM_REQUIRED VERBS_VM_KERNEL=none VERBS_VM_CACHE="$(mktemp -d)" \
   "$vm" true
 expect "a missing kernel that is required" 1 env VERBS_VM_REQUIRED=1 VERBS_VM_KERNEL=none \

@@ -25,7 +25,8 @@ Status 77 (skipped) where QEMU, the kernel or a tool is missing, with a line tha
 or RXE_REQUIRED is set.
 
 Variables: VERBS_VM_SHARED (that directory; a temporary one otherwise), VERBS_VM_MEMORY (2G), VERBS_VM_CPUS (4),
-VERBS_VM_ACCEL (kvm or tcg), VERBS_VM_CACHE (the initial file system is kept there), VERBS_VM_KERNEL (a version).
+VERBS_VM_ACCEL (kvm or tcg), VERBS_VM_CACHE (the initial file system is kept there), VERBS_VM_KERNEL (a version),
+VERBS_VM_BOOT (180: a guest in which COMMAND has not begun after so many seconds is booted again, three times at most).
 TXT
 }
 
@@ -145,7 +146,6 @@ if [ -z "$shared" ]; then
   shared=$(mktemp -d)
   trap 'rm -rf "$shared"' EXIT
 fi
-rm -f "$shared"/status.* "$shared"/ready.* "$shared"/wire
 {
   printf 'cd %q\n' "$PWD"
   printf '%q ' "$@"
@@ -157,12 +157,16 @@ cp "$here/guest" "$shared/guest"
 guest() {
   local node=$1
   shift
-  timeout -k 5 "$limit" qemu-system-x86_64 -M q35 "${machine[@]}" -smp "${VERBS_VM_CPUS:-4}" \
-    -m "${VERBS_VM_MEMORY:-2G}" -nodefaults -display none -serial stdio -monitor none -no-reboot \
-    -kernel "$boot/kernel" -initrd "$boot/initramfs" \
-    -append "console=ttyS0 quiet panic=-1 no_timer_check tsc=reliable ${clock:-} mitigations=off verbs_vm_node=$node verbs_vm_guests=$guests" \
-    -virtfs local,path=/,mount_tag=hostroot,security_model=none,readonly=on,multidevs=remap \
-    -virtfs local,path="$shared",mount_tag=shared,security_model=none,multidevs=remap "$@" </dev/null | tr -d '\r'
+  {
+    timeout -k 5 "$limit" qemu-system-x86_64 -M q35 "${machine[@]}" -smp "${VERBS_VM_CPUS:-4}" \
+      -m "${VERBS_VM_MEMORY:-2G}" -nodefaults -display none -serial stdio -monitor none -no-reboot \
+      -kernel "$boot/kernel" -initrd "$boot/initramfs" \
+      -append "console=ttyS0 quiet panic=-1 no_timer_check tsc=reliable ${clock:-} mitigations=off verbs_vm_node=$node verbs_vm_guests=$guests" \
+      -virtfs local,path=/,mount_tag=hostroot,security_model=none,readonly=on,multidevs=remap \
+      -virtfs local,path="$shared",mount_tag=shared,security_model=none,multidevs=remap "$@" </dev/null &
+    echo $! >"$shared/pid.$node"
+    wait $!
+  } | tr -d '\r'
 }
 wire() { # wire NODE: the network device at one end of the wire between two guests
   local server=off
@@ -171,13 +175,14 @@ wire() { # wire NODE: the network device at one end of the wire between two gues
     "-device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:0$1,romfile="
 }
 
-status=0
-if [ $guests -eq 1 ]; then
-  guest 0 || status=$?
-else
+run_guests() {
+  if [ $guests -eq 1 ]; then
+    guest 0 || status=$?
+    return 0
+  fi
   # shellcheck disable=SC2046  # options are to be split
   guest 0 $(wire 0) | sed -u 's/^/[0] /' &
-  first=$!
+  local first=$!
   for _ in $(seq 100); do
     [ ! -S "$shared/wire" ] || break
     sleep 0.1
@@ -185,7 +190,37 @@ else
   # shellcheck disable=SC2046
   guest 1 $(wire 1) | sed -u 's/^/[1] /' || status=$?
   wait $first || status=$?
-fi
+}
+begun() { # has the command, in all guests?
+  local node
+  for node in $(seq 0 $((guests - 1))); do [ -e "$shared/begun.$node" ] || return 1; done
+}
+# Emulated guests hang now and then while they boot. Nothing of the command has run then.
+end_if_hung() {
+  local end=$((SECONDS + ${VERBS_VM_BOOT:-180}))
+  while [ $SECONDS -lt $end ]; do
+    sleep 0.2
+    ! begun || return 0
+  done
+  sleep 1
+  ! begun || return 0
+  touch "$shared/hung"
+  # shellcheck disable=SC2046  # one or two
+  kill $(cat "$shared"/pid.*) 2>/dev/null || true
+}
+
+for attempt in 1 2 3; do
+  rm -f "$shared"/{status,ready,begun,pid}.* "$shared"/{wire,hung}
+  status=0
+  end_if_hung &
+  watcher=$!
+  run_guests
+  kill $watcher 2>/dev/null || true
+  wait $watcher 2>/dev/null || true
+  [ -e "$shared/hung" ] || break
+  say "a guest does not come up in ${VERBS_VM_BOOT:-180} s (attempt $attempt of 3)"
+done
+[ ! -e "$shared/hung" ] || exit 125
 if [ $status -ne 0 ]; then
   [ $status -ne 124 ] || say "the time limit of $limit s is over"
   exit $status

@@ -67,6 +67,10 @@ void Vi::leave_queues() noexcept {
 
 Vi::~Vi() {
   disconnect();
+  if (tx_ != nullptr && !nic_.job_.in_forked_child()) {  // never connected: no peer knows of it
+    part_wire();
+    nic_.job_.segment().release(tx_offset_);
+  }
   if (options_.wired) std::erase(nic_.wired_vis_, this);
   leave_queues();
   nic_.remove_vi(*this);
@@ -156,6 +160,8 @@ void Vi::answer(ConnectResult result, std::uint64_t reason) noexcept {
   nic_.job_.segment().release(tx_offset_);  // the peer never attached
   tx_ = nullptr;
   tx_slots_ = nullptr;
+  rx_ = nullptr;  // of a wired VI a part of the same
+  rx_slots_ = nullptr;
 }
 
 void Vi::connect_loopback() {

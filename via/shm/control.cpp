@@ -256,7 +256,7 @@ void Nic::handle_final(Rank from, const Letter& letter) {
     zombies_.erase(zombie);
     return release_retired();
   }
-  if (is_remote(from)) poll_carrier();  // what was sent before the letter
+  if (is_remote(from)) drain_carrier();  // what was sent before the letter
   if (Vi* vi = find_vi(letter.target_vi)) {
     const auto cause =
         letter.kind == MailKind::disconnect ? ErrorCause::disconnected : ErrorCause::transport;
@@ -272,7 +272,8 @@ void Nic::look_for_lost_peers() {
 
 /// Ends everything with ranks whose NIC is no more.
 void Nic::part_from(const std::function<bool(Rank)>& gone, ErrorCause cause) {
-  ++carried_;  // who is about to sleep looks again
+  if (carrier_ != nullptr) drain_carrier();  // what they sent before
+  ++carried_;                                // who is about to sleep looks again
   unmatched_.forget(gone);
   std::erase_if(outbox_, [&](const auto& entry) { return gone(entry.first); });
   for (std::uint32_t r = 0; carrier_ != nullptr && r < job_.size(); ++r)

@@ -188,6 +188,7 @@ class Nic final : public via::Nic {
   void nudge();
   void take_letters();
   void poll_carrier() noexcept;
+  void drain_carrier() noexcept;
   bool arm_carrier() noexcept;
   void look_for_closed_peers();
   void part_with(Rank peer, std::uint32_t vi);

@@ -171,6 +171,11 @@ class Vi final : public via::Vi {
     return tx_->receiver.client_counter[which].load(std::memory_order_acquire);
   }
   [[nodiscard]] std::uint64_t messages_sent() const noexcept { return tx_seq_; }
+  /// Lines that the peer has taken and given back, as far as its counters say.
+  [[nodiscard]] std::uint64_t lines_given_back() noexcept {
+    (void)refresh_room(0);
+    return tx_limit_ - tx_slot_count_;
+  }
   [[nodiscard]] const Slot& sent_slot(std::uint64_t seq) const noexcept {
     return tx_slots_[seq & tx_mask_];
   }
@@ -400,7 +405,7 @@ class Vi final : public via::Vi {
   void take_counters() const noexcept;
   void carry_on() noexcept;
   [[nodiscard]] bool post_message() noexcept;
-  void ask_to_be_woken() noexcept;
+  [[nodiscard]] bool ask_to_be_woken() noexcept;
   void take_note(std::uint32_t note) noexcept;
   void wire_failed(ErrorCause cause) noexcept;
   void take_lines(std::uint32_t number) noexcept;

@@ -187,7 +187,7 @@ void Vi::post_lines_slow() noexcept {
     --from;
   for (; from != tx_seq_; ++from) turn_phase(tx_slots_[from & tx_mask_]);
   while (w.lines_posted != tx_seq_)
-    if (!w.back.empty() || !post_message()) return nic_.hold_back(*this);
+    if (w.counters_changed || !w.back.empty() || !post_message()) return nic_.hold_back(*this);
 }
 
 void Vi::post_counters() noexcept {
@@ -238,7 +238,7 @@ void Vi::carry_on() noexcept {
   if (!w.connected) return;
   if (w.counters_changed) post_counters();
   while (w.lines_posted != tx_seq_)
-    if (!w.back.empty() || !post_message()) return nic_.hold_back(*this);
+    if (w.counters_changed || !w.back.empty() || !post_message()) return nic_.hold_back(*this);
   while (!w.pieces.empty()) {
     if (!w.wire->post(std::span(&w.pieces.front().piece, 1), 0, false))
       return nic_.hold_back(*this);
@@ -247,41 +247,46 @@ void Vi::carry_on() noexcept {
 }
 
 /// Before this rank sleeps: whoever has had something of ours is to tell when its counters change,
-/// which may be credits of the layer above, though all slots are free.
-void Vi::ask_to_be_woken() noexcept {
+/// which may be credits of the layer above, though all slots are free. False: no room to ask.
+bool Vi::ask_to_be_woken() noexcept {
   Wired& w = *wired_;
-  if (!w.connected || w.wake_asked || w.wire->failed()) return;
-  if (tx_seq_ == 0) return;  // it holds nothing of ours
-  if (w.wire->post_back({0, 0}, note_of(Sign::wake_me), true))
-    w.wake_asked = true;
-  else
-    nic_.hold_back(*this);
+  if (!w.connected || w.wake_asked || w.wire->failed()) return true;
+  if (tx_seq_ == 0) return true;  // it holds nothing of ours
+  w.wake_asked = w.wire->post_back({0, 0}, note_of(Sign::wake_me), true);
+  return w.wake_asked;
 }
 
 bool Vi::flush_extra() noexcept {
-  if (wired_ == nullptr || state_ != ViState::connected) return true;
-  Wired& w = *wired_;
+  const auto is_open = [this] {
+    return wired_ != nullptr && (state_ == ViState::connected || state_ == ViState::connecting);
+  };
   const std::uint64_t start = monotonic_ns();
   const auto waits = [&] {
     nic_.progress();
     nic_.poll_carrier();
-    if (state_ != ViState::connected || wired_ == nullptr || w.wire->failed() ||
-        monotonic_ns() - start > kDrainLimitNs)
+    if (!is_open() || wired_->wire->failed() || monotonic_ns() - start > kDrainLimitNs)
       return false;
     sched_yield();
     return true;
   };
-  while (!w.pieces.empty()) {
-    if (w.lines_posted == tx_seq_ &&
-        w.wire->post(std::span(&w.pieces.front().piece, 1), 0, false)) {
+  const auto flushed = [this] {
+    Wired& w = *wired_;
+    if (state_ == ViState::connecting) return false;  // what its letter says is old by now
+    while (!w.pieces.empty()) {
+      if (w.lines_posted != tx_seq_ ||
+          !w.wire->post(std::span(&w.pieces.front().piece, 1), 0, false))
+        return false;
       w.pieces.pop_front();
-      continue;
     }
-    if (!waits()) return false;
+    return w.wire->drained();
+  };
+  if (!is_open()) return true;
+  while (!flushed()) {
+    if (waits()) continue;
+    if (is_open() && wired_->connected) nic_.hold_back(*this);  // to be posted all the same
+    return false;
   }
-  while (!w.wire->drained())
-    if (!waits()) return false;
-  return !w.wire->failed();
+  return !wired_->wire->failed();
 }
 
 bool Vi::takes_copies() const noexcept {
@@ -326,7 +331,7 @@ void Vi::take_lines(std::uint32_t number) noexcept {
   if (number != (static_cast<std::uint32_t>(w.lines_arrived) & kNumberMask) || lines > kMaxLines) {
     nic_.job_.log().write(LogLevel::error, "rank " + std::to_string(index(peer_)) +
                                                " has sent a line out of turn: the connection ends");
-    return fail(ErrorCause::format);
+    return wire_failed(ErrorCause::format);
   }
   for (std::uint32_t i = lines; i-- > 0;) turn_phase(rx_slots_[(w.lines_arrived + i) & rx_mask_]);
   w.lines_arrived += lines;
@@ -362,6 +367,15 @@ void Nic::poll_carrier() noexcept {
     vi->wired_->held_back = false;
     vi->carry_on();
   }
+}
+
+/// All that has come by now. It has an end: no handler runs meanwhile, so nobody gets credits.
+void Nic::drain_carrier() noexcept {
+  std::uint64_t before = 0;
+  do {
+    before = carried_;
+    poll_carrier();
+  } while (carried_ != before);
 }
 
 /// Tells the VI @p vi of a peer, which may be connected by now, that nothing gets through to it.
@@ -436,15 +450,17 @@ void Nic::look_for_closed_peers() {
 }
 
 /// Before this rank sleeps: an event of the carrier's rings its doorbell, and peers whose counters
-/// it may wait for tell of them. Answers whether something has happened meanwhile.
+/// it may wait for tell of them. Answers whether it should not sleep: something has happened
+/// meanwhile, or a peer could not be asked.
 bool Nic::arm_carrier() noexcept {
   const std::uint64_t before = carried_;
+  bool all_asked = true;
   for (Vi* vi : wired_vis_)
-    if (vi->wired_ != nullptr) vi->ask_to_be_woken();
+    if (vi->wired_ != nullptr && !vi->ask_to_be_woken()) all_asked = false;
   carrier_->arm();
   poll_carrier();
   progress();
-  return carried_ != before;
+  return carried_ != before || !all_asked;
 }
 
 // The end.

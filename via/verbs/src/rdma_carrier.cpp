@@ -282,6 +282,33 @@ void Carrier::give_receives() noexcept {
   }
 }
 
+/// Answers whether it was a message.
+inline bool Carrier::take(const ibv_wc& wc, WireEvent& out) noexcept {
+  const auto at = wires_.find(wc.qp_num);
+  if (at == wires_.end()) {  // of a wire that is no more
+    if (shared_held_ != 0) --shared_held_;
+    return false;
+  }
+  Wire& wire = *at->second;
+  if (wire.shared_) {
+    --shared_held_;
+    ++to_give_;
+  }
+  if (wc.status != IBV_WC_SUCCESS) {
+    if (wc.status != IBV_WC_WR_FLUSH_ERR) note_failure(wire, wc.status);
+    return false;
+  }
+  ++counters_[kNotes];
+  wire.set_ready();  // who sends takes packets
+  out = {wire.owner_, ntohl(wc.imm_data), ErrorCause::none};
+  if (!wire.shared_) {
+    ibv_recv_wr request{};
+    if (!wire.pair_->post_receive(request)) [[unlikely]]  // a broken device
+      note_failure(wire, IBV_WC_LOC_QP_OP_ERR);
+  }
+  return true;
+}
+
 std::size_t Carrier::poll(std::span<WireEvent> out) noexcept {
   std::size_t n = 0;
   if (events_.any()) [[unlikely]]
@@ -290,41 +317,37 @@ std::size_t Carrier::poll(std::span<WireEvent> out) noexcept {
     reap_sends();
     memory_->sweep();
   }
+  std::size_t polled = 0;
+  bool empty = false;
+  while (n < out.size() && !empty) {
+    std::array<ibv_wc, 16> done;
+    const auto most = static_cast<int>(std::min(done.size(), out.size() - n));
+    const int found = ibv_poll_cq(receive_queue_, most, done.data());
+    empty = found < most;
+    polled += static_cast<std::size_t>(std::max(found, 0));
+    for (int i = 0; i < found; ++i)
+      if (take(done[static_cast<std::size_t>(i)], out[n])) ++n;
+  }
+  if (empty) left_entries_ = 0;
+  if (to_give_ != 0) give_receives();
+  if (!failed_.empty()) [[unlikely]]
+    n += tell_failures(out.subspan(n), empty, polled);
+  return n;
+}
+
+/// Behind the messages that came before: once the queue has been @p empty, or all that it can hold
+/// has been @p polled.
+std::size_t Carrier::tell_failures(std::span<WireEvent> out, bool empty,
+                                   std::size_t polled) noexcept {
+  std::size_t n = 0;
+  polled_since_failure_ += polled;
+  if (!empty && polled_since_failure_ < static_cast<std::size_t>(receive_queue_->cqe)) return 0;
   while (!failed_.empty() && n < out.size()) {
     Wire* wire = failed_.back();
     failed_.pop_back();
     out[n++] = {wire->owner_, 0, wire->cause_};
   }
-  std::array<ibv_wc, 16> done;
-  const auto most = static_cast<int>(std::min(done.size(), out.size() - n));
-  const int found = most > 0 ? ibv_poll_cq(receive_queue_, most, done.data()) : 0;
-  for (int i = 0; i < found; ++i) {
-    const ibv_wc& wc = done[static_cast<std::size_t>(i)];
-    const auto at = wires_.find(wc.qp_num);
-    if (at == wires_.end()) {  // of a wire that is no more
-      if (shared_held_ != 0) --shared_held_;
-      continue;
-    }
-    Wire& wire = *at->second;
-    if (wire.shared_) {
-      --shared_held_;
-      ++to_give_;
-    }
-    if (wc.status != IBV_WC_SUCCESS) {
-      if (wc.status != IBV_WC_WR_FLUSH_ERR) note_failure(wire, wc.status);
-      continue;
-    }
-    ++counters_[kNotes];
-    wire.set_ready();  // who sends takes packets
-    out[n++] = {wire.owner_, ntohl(wc.imm_data), ErrorCause::none};
-    if (!wire.shared_) {
-      ibv_recv_wr request{};
-      if (!wire.pair_->post_receive(request)) [[unlikely]]  // a broken device
-        note_failure(wire, IBV_WC_LOC_QP_OP_ERR);
-    }
-  }
-  if (left_entries_ != 0 && found < most) left_entries_ = 0;
-  if (to_give_ != 0) give_receives();
+  if (failed_.empty()) polled_since_failure_ = 0;
   return n;
 }
 

@@ -82,6 +82,9 @@ class Carrier final : public via::Carrier {
   void make_room(ibv_cq*& queue, std::size_t entries);
   void reap_sends() noexcept;
   void note_cache() noexcept;
+  [[nodiscard]] bool take(const ibv_wc& wc, WireEvent& out) noexcept;
+  [[nodiscard]] std::size_t tell_failures(std::span<WireEvent> out, bool empty,
+                                          std::size_t polled) noexcept;
   void note_failure(Wire& wire, ibv_wc_status status) noexcept;
   void give_receives() noexcept;
   // carrier_events.cpp
@@ -108,6 +111,7 @@ class Carrier final : public via::Carrier {
   std::unordered_map<std::uint32_t, Wire*> wires_;      // by number of the queue pair
   std::vector<Wire*> by_id_;
   std::vector<Wire*> failed_;  // to be told of
+  std::size_t polled_since_failure_ = 0;
   std::uint64_t polls_ = 0;
   std::unique_ptr<BulkMemory> memory_;
   std::unique_ptr<std::byte[]> stage_;
