@@ -82,7 +82,11 @@ std::uint64_t g_back = 0;
 const char* g_cut = nullptr;
 
 void on_reply(am::Token&) { ++g_replies; }
-void on_request(am::Token& token) { token.reply<on_reply>(); }
+std::uint64_t g_handled = 0;
+void on_request(am::Token& token) {
+  ++g_handled;
+  token.reply<on_reply>();
+}
 void on_last_request(am::Token& token) {
   expect(std::system(g_cut) == 0, "the connection is cut");
   token.reply<on_reply>();
@@ -114,8 +118,10 @@ class Talk {
       ++g_back;
       expect(returned.status == am::Undeliverable::unreachable, "returned as unreachable");
     });
-    g_replies = g_back = 0;
+    g_replies = g_back = g_handled = 0;
   }
+  /// The endpoint stays, with what it knows of the other.
+  void keep() { kept_.push_back(std::move(endpoint_)); }
 
   void expect_answers(const char* what) {
     renew();
@@ -124,6 +130,7 @@ class Talk {
       expect(endpoint_->request<on_request>(other()) == Status::ok, "a request is taken");
     expect(bundle_.wait_until([] { return g_replies == kRequests; }, kBoundNs) == Status::ok, what);
     expect(bundle_.barrier() == Status::ok && g_back == 0, "both have their answers");
+    expect(g_handled == kRequests, "each request is handled once");
   }
 
   void expect_loss(const char* what) {
@@ -141,6 +148,7 @@ class Talk {
   am::Context context_;
   am::Bundle bundle_;
   std::unique_ptr<am::Endpoint> endpoint_;
+  std::vector<std::unique_ptr<am::Endpoint>> kept_;
 };
 
 void break_letters() {
@@ -240,6 +248,7 @@ void attach(Job& job) {
     talk.expect_loss("each learns that the other cannot be reached");
     talk.fence();
     g_refuse_peers = false;
+    talk.keep();
   }
   if (!talk.first()) expect(g_refused == 1, "the attempt was refused by the device");
 }
