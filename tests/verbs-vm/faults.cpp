@@ -120,11 +120,14 @@ class Talk {
     });
     g_replies = g_back = g_handled = 0;
   }
-  /// The endpoint stays, with what it knows of the other.
-  void keep() { kept_.push_back(std::move(endpoint_)); }
+  /// The endpoint stays, with what it knows of the other; the next renew() makes another.
+  am::Endpoint& keep() { return *kept_.emplace_back(std::move(endpoint_)); }
 
   void expect_answers(const char* what) {
     renew();
+    expect_answers_now(what);
+  }
+  void expect_answers_now(const char* what) {
     constexpr std::uint64_t kRequests = 20;
     for (std::uint64_t i = 0; i < kRequests; ++i)
       expect(endpoint_->request<on_request>(other()) == Status::ok, "a request is taken");
@@ -133,11 +136,12 @@ class Talk {
     expect(g_handled == kRequests, "each request is handled once");
   }
 
-  void expect_loss(const char* what) {
+  void expect_loss(const char* what) { expect_loss(*endpoint_, what); }
+  void expect_loss(am::Endpoint& endpoint, const char* what) {
     const std::uint64_t start = monotonic_ns();
     Status status = Status::ok;
     while (monotonic_ns() - start < kBoundNs && status != Status::peer_lost && g_back == 0) {
-      status = endpoint_->try_request<on_request>(other());
+      status = endpoint.try_request<on_request>(other());
       (void)bundle_.wait(1'000'000);
     }
     expect(status == Status::peer_lost || g_back != 0, what);
@@ -244,11 +248,15 @@ void attach(Job& job) {
       continue;
     }
     talk.renew();
+    am::Endpoint& refused = talk.keep();
+    talk.renew();  // before, so that the next connection lies where the refused one lay
     g_refuse_peers = !talk.first();
-    talk.expect_loss("each learns that the other cannot be reached");
+    talk.expect_loss(refused, "each learns that the other cannot be reached");
+    refused.set_undeliverable_handler([](const am::Returned&) {});
     talk.fence();
     g_refuse_peers = false;
-    talk.keep();
+    g_replies = g_back = g_handled = 0;
+    talk.expect_answers_now("other endpoints talk");
   }
   if (!talk.first()) expect(g_refused == 1, "the attempt was refused by the device");
 }
