@@ -13,8 +13,10 @@ namespace {
 
 thread_local Rig* t_rig = nullptr;
 thread_local std::uint32_t t_deferred = 0;
+thread_local std::uint64_t t_markers = 0;
 
 void on_counted(am::Token&) { ++t_deferred; }
+void on_marker(am::Token&) { ++t_markers; }
 void on_warm(am::Token&) {}
 void on_warm_up(am::Token& token) { token.reply<on_warm>(); }
 
@@ -37,6 +39,7 @@ Rig::Rig(am::Context& context, std::uint64_t seed, am::Tag tag)
       size_(context.job().size()),
       random_(seed * 977 + rank_) {
   t_rig = this;
+  t_markers = 0;
   bundle_ = std::make_unique<am::Bundle>(context);
   endpoint_ = std::make_unique<am::Endpoint>(*bundle_, tag);
   collect_returned(*endpoint_);
@@ -60,6 +63,18 @@ void Rig::until(const std::function<bool()>& done, Where where) {
     came_back = fmt::format("; {} messages have come back, the last one as {}", back.size(),
                             to_string(back.back().status));
   give_up(fmt::format("waited in vain, {}{}", to_string(status), came_back), where);
+}
+
+void Rig::drain(Where where) {
+  // Markers go behind all else; those of the second round behind replies to what was before the
+  // first.
+  for (int round = 0; round < 2; ++round) {
+    for (std::uint32_t r = 0; r < size_; ++r)
+      ok(endpoint_->request<on_marker>(am::Index{r}), where);
+    markers_wanted_ += size_;
+    until([this] { return t_markers >= markers_wanted_; }, where);
+    barrier(where);
+  }
 }
 
 void Rig::ok(Status status, Where where) {

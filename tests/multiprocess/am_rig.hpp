@@ -96,6 +96,9 @@ class Rig {
   void until(const std::function<bool()>& done, Where where = Where::here());
   /// A call that must answer ok.
   void ok(Status status, Where where = Where::here());
+  /// When it returns nothing that any rank has sent from endpoint() before is still to be handled
+  /// here.
+  void drain(Where where = Where::here());
   /// Handles what comes for a while.
   void settle() {
     (void)bundle_->wait_until([] { return false; }, 5'000'000);
@@ -112,6 +115,7 @@ class Rig {
   std::uint32_t rank_;
   std::uint32_t size_;
   std::mt19937_64 random_;
+  std::uint64_t markers_wanted_ = 0;
   std::unique_ptr<am::Bundle> bundle_;
   std::unique_ptr<am::Endpoint> endpoint_;
 };

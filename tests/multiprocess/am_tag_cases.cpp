@@ -138,11 +138,22 @@ void changed_under_way(Rig& rig) {
     t_open = false;
     rig.endpoint().set_wait_run(am::Bundle::Run::all);
     rig.barrier();
-    rig.settle();
-    const auto handled = rig.exchange(t_handled - handled_before);
-    const std::uint32_t there = handled[am::value(rig.next())];
-    rig.until([&] { return rig.back.size() - back + there >= sent; });
-    CHECK_EQ(rig.back.size() - back + there, sent);
+    struct Counts {
+      std::size_t sent, handled, back;
+    };
+    std::vector<Counts> all;
+    const auto ended = [&](std::uint32_t r) {
+      return all[r].back + all[(r + 1) % rig.size()].handled;
+    };
+    bool under_way = true;
+    for (int looks = 0; under_way && looks < 2000; ++looks) {
+      rig.settle();
+      all = rig.exchange(Counts{sent, t_handled - handled_before, rig.back.size() - back});
+      under_way = false;
+      for (std::uint32_t r = 0; r < rig.size(); ++r)
+        under_way = under_way || ended(r) < all[r].sent;
+    }
+    CHECK_EQ(ended(rig.rank()), sent);
     rig.barrier();
     tagged.endpoint.set_tag(20);
     t_open = true;

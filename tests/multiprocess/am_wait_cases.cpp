@@ -29,7 +29,6 @@ void compute_for(std::int64_t ns) {
 }
 
 void time_limits(Rig& rig) {
-  rig.settle();
   for (const std::int64_t limit :
        {std::int64_t{0}, std::int64_t{1'000'000}, std::int64_t{30'000'000}}) {
     const std::uint64_t start = monotonic_ns();
@@ -40,8 +39,7 @@ void time_limits(Rig& rig) {
   }
   CHECK_EQ(rig.bundle().wait_until([] { return true; }, 0), Status::ok);
   CHECK_EQ(rig.bundle().wait_until([] { return true; }), Status::ok);
-  rig.barrier();
-  rig.settle();
+  rig.drain();
   rig.fence();
   CHECK_EQ(rig.bundle().wait(10'000'000), Status::timeout);
   t_woken = 0;
@@ -50,16 +48,15 @@ void time_limits(Rig& rig) {
   while (t_woken == 0) REQUIRE(rig.bundle().wait(kLimitNs) == Status::ok);
 }
 
-/// What it costs to be blocked for a second, and that it ends then. @p before, not counted, and
-/// @p blocked run on ranks other than 0.
+/// Rank 0 computes for a second, then acts. @p before, not counted, and @p blocked run on the
+/// others.
+/// @return nanoseconds of CPU time that @p blocked took
 template <class Before, class Blocked, class Act>
-void blocked_second(Rig& rig, const char* by, Before&& before, Blocked&& blocked, Act&& act) {
-  Note note("woken by {}", by);
-  t_woken = 0;
+std::int64_t blocked_second(Rig& rig, const char* by, Before& before, Blocked& blocked, Act& act) {
+  std::int64_t used = 0;
   rig.ok(rig.endpoint().request<on_wake_asked>(am::Index{0}));
   rig.ok(rig.endpoint().request<on_nothing>(rig.next()));
-  rig.barrier();
-  rig.settle();
+  rig.drain();
   t_woken = 0;
   rig.fence();
   const std::uint64_t start = monotonic_ns();
@@ -70,12 +67,10 @@ void blocked_second(Rig& rig, const char* by, Before&& before, Blocked&& blocked
     before();
     const std::int64_t cpu = thread_cpu_ns();
     blocked();
+    used = thread_cpu_ns() - cpu;
     const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
-    const std::int64_t used = thread_cpu_ns() - cpu;
     CHECK(waited > kSecondNs * 8 / 10);
     CHECK(waited < kSecondNs * 4);
-    Note costs("{} us of CPU time in {} us", used / 1000, waited / 1000);
-    CHECK(used < kMostCpuNs);
     if (rig.rank() == 1) {
       std::fputs(fmt::format("blocked for {} ms until woken by {}: {} us of CPU time\n",
                              waited / 1'000'000, by, used / 1000)
@@ -85,10 +80,28 @@ void blocked_second(Rig& rig, const char* by, Before&& before, Blocked&& blocked
     }
   }
   rig.barrier();
+  return used;
+}
+
+/// What it costs to be blocked for a second, and that it ends then.
+template <class Before, class Blocked, class Act>
+void expect_cheap_second(Rig& rig, const char* by, Before&& before, Blocked&& blocked, Act&& act) {
+  Note note("woken by {}", by);
+  // A machine that is shared or emulated charges a thread for what others take from it meanwhile:
+  // that adds, now and then, and never takes away. A rank that is not blocked pays each time.
+  constexpr int kTries = 3;
+  for (int left = kTries - 1;; --left) {
+    const std::int64_t used = blocked_second(rig, by, before, blocked, act);
+    const auto all = rig.exchange(used);
+    const bool cheap = *std::max_element(all.begin(), all.end()) < kMostCpuNs;
+    Note costs("{} us of CPU time", used / 1000);
+    if (left == 0) CHECK(used < kMostCpuNs);
+    if (cheap || left == 0) return;
+  }
 }
 
 void woken_by_message(Rig& rig) {
-  blocked_second(
+  expect_cheap_second(
       rig, "a message", [] {},
       [&] {
         CHECK_EQ(rig.bundle().wait(kLimitNs), Status::ok);
@@ -101,7 +114,7 @@ void woken_by_message(Rig& rig) {
 }
 
 void woken_by_barrier(Rig& rig) {
-  blocked_second(
+  expect_cheap_second(
       rig, "a barrier", [] {}, [&] { rig.barrier(); }, [&] { rig.barrier(); });
 }
 
@@ -112,14 +125,14 @@ void woken_by_credits(Rig& rig) {
     for (std::uint32_t i = 0; i < requests; ++i)
       rig.ok(rig.endpoint().request<on_wake>(am::Index{0}));
   };
-  blocked_second(
+  expect_cheap_second(
       rig, "credits", [&] { ask(more - 1); }, [&] { ask(1); },
       [&] { rig.until([&] { return t_woken == more * (rig.size() - 1); }); });
 }
 
 /// The time limit of a wait that is blocked.
 void woken_by_time(Rig& rig) {
-  blocked_second(
+  expect_cheap_second(
       rig, "its time limit", [] {},
       [&] { CHECK_EQ(rig.bundle().wait_until([] { return false; }, kSecondNs), Status::timeout); },
       [] {});

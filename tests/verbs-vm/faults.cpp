@@ -7,10 +7,14 @@
 ///   faults attach         one side cannot take up the other's queue pair
 ///   faults wire CUT HEAL  reliable connections bring nothing any more, letters arrive: commands
 ///                         that do this and undo it
+///   faults answers CUT HEAL   acknowledgements are lost, then an end breaks or ends the
+///   connection;
+///                         the other end knows all the same what has arrived
 ///   faults silence CUT HEAL   nothing arrives any more, though all ports are up, and they have
 ///                         never met; but a rank that computes is waited for
 ///   faults port DOWN UP   rank 1's port is down, rank 0's is not, and they have never met
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +29,7 @@
 #include "am/endpoint.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/job.hpp"
+#include "via/descriptor.hpp"
 #include "via/nic.hpp"
 #include "via/verbs/src/library.hpp"
 
@@ -297,6 +302,121 @@ void wire(Job& job, const char* cut, const char* heal) {
   talk.expect_answers("those who meet after that talk");
 }
 
+/// What rank 0 does with the messages 0 and 1 behind it.
+enum class End : std::uint8_t { too_long, bad_receive, disconnect };
+
+struct Window {
+  std::uint64_t address;
+  via::MemoryHandle handle;
+};
+
+/// Rank 1 sends, rank 0 gets all of it, and its acknowledgements are lost.
+void answers(Job& job, via::Nic& nic, via::Reliability reliability, End end, bool reads,
+             const char* cut, const char* heal) {
+  namespace status = via::descriptor_status;
+  constexpr std::uint32_t kBytes = 100;
+  constexpr std::size_t kRequests = 6;
+  std::printf("reliability %d, end %d, reads %d\n", static_cast<int>(reliability),
+              static_cast<int>(end), reads ? 1 : 0);
+  const bool first = index(job.rank()) == 0;
+  via::ErrorCause cause = via::ErrorCause::none;
+  nic.on_error([&](const via::AsyncError& error) { cause = error.cause; });
+  via::ViAttributes attributes;
+  attributes.tag = nic.create_tag();
+  attributes.reliability = reliability;
+  std::byte* const memory = nic.allocate(4096);
+  {
+    const via::MemoryRegion region =
+        nic.register_memory(attributes.tag, memory, 4096, via::Rights::all);
+    std::memset(memory, first ? 0 : 7, 4096);
+    const Window mine{reinterpret_cast<std::uint64_t>(memory), region.handle()};
+    job.bootstrap().put("memory", std::as_bytes(std::span(&mine, 1)));
+    job.bootstrap().fence();
+    Window theirs;
+    std::memcpy(static_cast<void*>(&theirs),
+                job.bootstrap().get(Rank{1 - index(job.rank())}, "memory").data(), sizeof theirs);
+    std::array<via::Descriptor, kRequests> d{};
+    const auto vi = nic.create_vi(attributes);
+    if (first) {
+      for (std::uint32_t i = 0; i < 3; ++i)
+        via::make_receive(
+            d[i], memory + i * kBytes, i == 2 && end == End::too_long ? kBytes / 2 : kBytes,
+            i == 2 && end == End::bad_receive ? via::MemoryHandle::none : region.handle());
+      for (std::uint32_t i = 0; i < (end == End::disconnect ? 2 : 3); ++i)
+        expect(vi->post_receive(d[i]) == Status::ok, "a receive is posted");
+      via::ConnectionRequest request;
+      expect(
+          nic.listen(1, request, kBoundNs) == Status::ok && nic.accept(request, *vi) == Status::ok,
+          "connected");
+    } else {
+      expect(vi->connect(Rank{0}, 1, kBoundNs) == ConnectResult::connected, "connected");
+    }
+    job.bootstrap().fence();
+    if (first) expect(std::system(cut) == 0, "acknowledgements are lost");
+    job.bootstrap().fence();
+    const auto taken = [&](std::size_t i, std::uint32_t bits, const char* what) {
+      via::Descriptor* done = nullptr;
+      const Status got =
+          first ? vi->receive_wait(done, 3 * kBoundNs / 4) : vi->send_wait(done, 3 * kBoundNs / 4);
+      expect(
+          got == Status::ok && done == &d[i] && (done->control.status & status::error_mask) == bits,
+          what);
+    };
+    if (first) {
+      taken(0, 0, "the first message has come");
+      taken(1, 0, "the second message has come");
+      expect(
+          memory[kBytes] == std::byte{7} && memory[1000] == (reads ? std::byte{0} : std::byte{7}),
+          "and what was before it");
+      if (end == End::too_long) taken(2, status::length_error, "the third is too long");
+      if (end == End::bad_receive) taken(2, status::protection_error, "the third is not received");
+      if (end == End::disconnect) vi->disconnect();
+    } else {
+      via::make_send(d[0], memory, kBytes, region.handle());
+      if (reads)
+        via::make_rdma_read(d[1], memory + 1000, 8, region.handle(), theirs.address, theirs.handle);
+      else
+        via::make_rdma_write(d[1], memory, 8, region.handle(), theirs.address + 1000,
+                             theirs.handle);
+      via::make_send(d[2], memory, kBytes, region.handle());
+      via::make_rdma_write(d[3], memory, 8, region.handle(), theirs.address + 2000, theirs.handle);
+      via::make_send(d[4], memory, kBytes, region.handle());
+      via::make_send(d[5], memory, kBytes, region.handle());
+      const std::size_t posted = end == End::disconnect ? 3 : kRequests;
+      for (std::size_t i = 0; i < posted; ++i)
+        expect(vi->post_send(d[i]) == Status::ok, "a request is posted");
+      taken(0, 0, "the first message has arrived");
+      taken(1, reads ? status::flushed : 0, "reads need their answers, writes have been done");
+      taken(2, reads ? status::flushed : 0, "completions are in order: none behind a lost one");
+      if (posted > 3) {
+        taken(3, reads ? status::flushed : 0, "the write before it");
+        taken(4, reads ? status::flushed : status::remote_descriptor_error, "the refused one");
+        taken(5, status::flushed, "nothing behind it");
+      }
+    }
+    const bool broken = end != End::disconnect;
+    expect(vi->state() == (broken || (!first && reads) ? via::ViState::error : via::ViState::idle),
+           "both know how it ended");
+    if (broken)
+      expect(
+          cause == (end == End::too_long ? via::ErrorCause::length : via::ErrorCause::protection),
+          "and why");
+    job.bootstrap().fence();
+    if (first) expect(std::system(heal) == 0, "acknowledgements arrive again");
+    job.bootstrap().fence();
+  }
+  nic.release(memory);
+  nic.destroy_tag(attributes.tag);
+  nic.on_error(nullptr);
+}
+
+void answers(Job& job, const char* cut, const char* heal) {
+  const auto nic = via::open_nic(job, "verbs");
+  for (const auto reliability : {via::Reliability::delivery, via::Reliability::reception})
+    for (const End end : {End::too_long, End::bad_receive, End::disconnect})
+      for (const bool reads : {false, true}) answers(job, *nic, reliability, end, reads, cut, heal);
+}
+
 /// Rank 1 has had rank 0's letter and does not answer it; then nothing arrives any more.
 void silence_of_vis(Job& job, const char* cut, const char* heal) {
   constexpr std::uint64_t kForLettersNs = 1'000'000'000;
@@ -389,6 +509,8 @@ int body(Job& job, int argc, char** argv) {
     attach(job);
   else if (what == "wire" && argc == 4)
     wire(job, argv[2], argv[3]);
+  else if (what == "answers" && argc == 4)
+    answers(job, argv[2], argv[3]);
   else if (what == "silence" && argc == 4)
     silence(job, argv[2], argv[3]);
   else if (what == "port" && argc == 4)

@@ -72,6 +72,7 @@ void Vi::make_pair() {
   pair_ = std::make_unique<QueuePair>(nic_.device_, nic_.domain_of(attributes_.tag),
                                       send_cq_->device_queue(), receive_cq_->device_queue(), size);
   receives_posted_ = receives_taken_ = 0;
+  sent_ = arrived_ = 0;
   for (std::uint32_t i = 0; i < receives_.size(); ++i)
     if (!hand_over_receive(receives_.at(i)))
       throw Error(std::errc::io_error, "RDMA device " + nic_.device_.name() + " takes no receives");
@@ -104,6 +105,7 @@ Letter Vi::make_letter(LetterKind kind) const noexcept {
   letter.target_vi = peer_vi_;
   letter.detail = static_cast<std::uint32_t>(attributes_.reliability);
   letter.discriminator = discriminator_;
+  letter.arrived = arrived_;
   if (pair_ != nullptr) letter.pair = pair_->name();
   if (attributes_.reliability == Reliability::reception) {
     const ibv_mr& region = nic_.flush_region(attributes_.tag);
@@ -213,14 +215,25 @@ ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
 }
 
 /// An error found on this side.
-void Vi::fail(ErrorCause cause) noexcept {
+void Vi::fail(ErrorCause cause, LetterKind how) noexcept {
   if (state_ != ViState::connected) return;
   state_ = ViState::error;
-  Letter letter = make_letter(LetterKind::error);
+  Letter letter = make_letter(how);
   letter.detail = static_cast<std::uint32_t>(cause);
   tear_down();
   if (!nic_.job_.is_lost(peer_)) nic_.send(peer_, letter);
   nic_.report({cause, this, nullptr, peer_});
+}
+
+/// By letter: disconnect, error or refusal.
+void Vi::peer_closed(const Letter& letter) noexcept {
+  if (state_ != ViState::connected) return;
+  send_cq_->reap();
+  receive_cq_->reap();
+  if (state_ != ViState::connected) return;  // an error of its own was among the completions
+  settle(letter);
+  peer_closed(letter.kind == LetterKind::disconnect ? ErrorCause::disconnected
+                                                    : static_cast<ErrorCause>(letter.detail));
 }
 
 /// The peer's queue pair is no more; all that it has sent is here.

@@ -65,10 +65,9 @@ void Nic::handle(Rank from, const Letter& letter) {
       return;
     }
     case LetterKind::disconnect:
-      if (of_this_pair) vi->peer_closed(ErrorCause::disconnected);
-      return;
     case LetterKind::error:
-      if (of_this_pair) vi->peer_closed(static_cast<ErrorCause>(letter.detail));
+    case LetterKind::refusal:
+      if (of_this_pair) vi->peer_closed(letter);
       return;
     case LetterKind::none:
       return;

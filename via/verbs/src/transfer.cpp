@@ -41,6 +41,13 @@ ibv_wr_opcode opcode_of(Operation operation, bool immediate) noexcept {
   return IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
+/// Uses up a receive of the peer's.
+bool is_message(const Descriptor& d) noexcept {
+  const Operation operation = operation_of(d);
+  return operation == Operation::send ||
+         (operation == Operation::rdma_write && (d.control.control & control_bits::immediate) != 0);
+}
+
 /// What a failed completion of a send, RDMA or atomic request means to the descriptor, and to the
 /// connection.
 struct Meaning {
@@ -317,6 +324,7 @@ void Vi::completed_send(const ibv_wc& wc) noexcept {
   if (wc.status == IBV_WC_SUCCESS) {
     if (number != posted.last_request) return;
     sends_.pop();
+    if (is_message(*posted.descriptor)) ++sent_;
     finish_send(posted, 0);
   } else {
     const Meaning meaning = meaning_of_send(wc.status, operation_of(*posted.descriptor));
@@ -354,6 +362,7 @@ void Vi::completed_receive(const ibv_wc& wc) noexcept {
     const bool written = wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM;
     d.control.status = bits | status_of(written ? CompletedOperation::remote_rdma_write
                                                 : CompletedOperation::receive);
+    ++arrived_;
     receive_cq_->push({this, &d, Queue::receive});
     return;
   }
@@ -362,7 +371,7 @@ void Vi::completed_receive(const ibv_wc& wc) noexcept {
   if (posted.refusal != 0 && meaning.cause != ErrorCause::none)
     meaning = {posted.refusal, cause_of(posted.refusal)};
   finish_receive(posted, meaning.bits);
-  if (meaning.cause != ErrorCause::none) fail(meaning.cause);
+  if (meaning.cause != ErrorCause::none) fail(meaning.cause, LetterKind::refusal);
 }
 
 void Vi::finish_send(Posted posted, std::uint32_t bits) noexcept {
@@ -376,6 +385,24 @@ void Vi::finish_receive(Posted posted, std::uint32_t bits) noexcept {
   d.control.length = 0;
   d.control.status = bits | status_of(CompletedOperation::receive);
   receive_cq_->push({this, &d, Queue::receive});
+}
+
+/// The peer has told what it got; its acknowledgements may have been lost with its queue pair.
+/// Requests are executed in order: what was posted before a message that has come there has been
+/// executed, too, except that the answers of reads and atomics must have come here.
+void Vi::settle(const Letter& letter) noexcept {
+  const bool refused = letter.kind == LetterKind::refusal;
+  while (sends_.size() != held_) {
+    const Posted posted = sends_.front();
+    const bool message = is_message(*posted.descriptor);
+    const auto came = static_cast<std::int32_t>(letter.arrived - sent_);
+    if (came < 0 || (came == 0 && !refused)) return;
+    if (!message && operation_of(*posted.descriptor) != Operation::rdma_write) return;
+    sends_.pop();
+    if (message && came == 0) return finish_send(posted, status::remote_descriptor_error);
+    if (message) ++sent_;
+    finish_send(posted, 0);
+  }
 }
 
 /// What the device has not completed completes as flushed.

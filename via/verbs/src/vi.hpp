@@ -91,6 +91,7 @@ class Vi final : public via::Vi {
   void completed_receive(const ibv_wc& wc) noexcept;
   void finish_send(Posted posted, std::uint32_t status) noexcept;
   void finish_receive(Posted posted, std::uint32_t status) noexcept;
+  void settle(const Letter& letter) noexcept;
   void flush() noexcept;
 
   // connect.cpp
@@ -101,7 +102,8 @@ class Vi final : public via::Vi {
   void attach(const Letter& letter);
   void peer_is_ready() noexcept;
   void answer(ConnectResult result) noexcept;
-  void fail(ErrorCause cause) noexcept;
+  void fail(ErrorCause cause, LetterKind how = LetterKind::error) noexcept;
+  void peer_closed(const Letter& letter) noexcept;
   void peer_closed(ErrorCause cause) noexcept;
   void leave_queues() noexcept;
 
@@ -117,6 +119,8 @@ class Vi final : public via::Vi {
   Row receives_;
   std::uint64_t receives_posted_ = 0;  // to this queue pair
   std::uint64_t receives_taken_ = 0;
+  std::uint32_t sent_ = 0;     // messages, acknowledged
+  std::uint32_t arrived_ = 0;  // messages of the peer's
   CompletionQueue* send_cq_ = nullptr;
   CompletionQueue* receive_cq_ = nullptr;
   Nic& nic_;
