@@ -24,7 +24,7 @@ namespace viaduct::via {
 
 /// What a provider offers, and its limits.
 struct NicAttributes {
-  std::string name;                      ///< "shm"
+  std::string name;                      ///< "shm", "verbs"
   std::uint32_t max_transfer_bytes = 0;  ///< of one descriptor
   std::uint32_t max_segments = 0;        ///< data segments of one descriptor
   std::uint32_t max_queue_depth = 0;
@@ -80,7 +80,8 @@ struct ConnectionRequest {
   std::uint64_t ticket = 0;  ///< for accept() and reject()
 };
 
-/// Set-up is not thread-safe: one thread at a time per NIC.
+/// Set-up is not thread-safe: one thread at a time per NIC. Nothing but listen() blocks, unless it
+/// says so.
 class Nic {
  public:
   Nic() = default;
@@ -88,36 +89,45 @@ class Nic {
   Nic(const Nic&) = delete;
   Nic& operator=(const Nic&) = delete;
 
+  /// What this NIC offers; does not change.
   [[nodiscard]] virtual const NicAttributes& attributes() const noexcept = 0;
 
+  /// Another tag, which no other rank has.  Throws Error when there are no more.
   [[nodiscard]] virtual ProtectionTag create_tag() = 0;
   /// Throws Error while VIs or regions still use it.
   virtual void destroy_tag(ProtectionTag tag) = 0;
 
-  /// Registers [address, address + bytes) under @p tag. Memory from allocate() is mapped by peers;
-  /// other memory is reached with process_vm_writev where the kernel allows it. Right `atomic`
-  /// needs memory from allocate(). Throws Error naming the range, the limit, the remedy.
+  /// Registers [address, address + bytes) under @p tag. Right `atomic` needs memory
+  /// from allocate(). On shm that is what peers map; other memory is reached with process_vm_writev
+  /// where the kernel allows it. On verbs the memory is locked. Throws Error naming the range, the
+  /// limit, the remedy.  Cost: a system call or more, on verbs also the pages'.
   [[nodiscard]] virtual MemoryRegion register_memory(ProtectionTag tag, std::byte* address,
                                                      std::size_t bytes, Rights rights) = 0;
+  /// What a MemoryRegion does at its end. No descriptor that is under way may name it.
   virtual void deregister(MemoryHandle handle) noexcept = 0;
 
-  /// Memory that peers can reach at the cost of a load or store: zeroed, aligned to at least 128
-  /// bytes.
+  /// Memory that peers can reach in the provider's best way (on shm by loads and stores), once it
+  /// is registered: zeroed, aligned to at least 128 bytes.  Throws Error or std::bad_alloc when
+  /// there is none.
   [[nodiscard]] virtual std::byte* allocate(std::size_t bytes) = 0;
+  /// Gives back what allocate() gave, which no region covers any more.
   virtual void release(std::byte* address) noexcept = 0;
 
+  /// Throws Error for a capacity of 0 or beyond the limit, or when there is no room.
   [[nodiscard]] virtual std::unique_ptr<CompletionQueue> create_completion_queue(
       std::size_t capacity) = 0;
   /// Throws Error for a bad tag, depth 0 or beyond the limit, or a completion queue too small for
   /// the depth.
   [[nodiscard]] virtual std::unique_ptr<Vi> create_vi(const ViAttributes& attributes) = 0;
 
-  /// Waits up to @p timeout_ns for a request with @p discriminator: ok or timeout.
+  /// Waits up to @p timeout_ns (negative: for ever) for a request with @p discriminator: ok or
+  /// timeout. Makes progress as progress() does.
   virtual Status listen(std::uint64_t discriminator, ConnectionRequest& out,
                         std::int64_t timeout_ns) = 0;
   /// Connects @p vi (idle) to the requester. bad_state: vi not idle; bad_argument: reliability
-  /// differs or the ticket is gone; peer_lost.
+  /// differs or the ticket is gone; peer_lost.  Throws Error when the provider has no room.
   virtual Status accept(const ConnectionRequest& request, Vi& vi) = 0;
+  /// Tells the requester so; nothing if it has given up meanwhile.
   virtual void reject(const ConnectionRequest& request) = 0;
 
   /// Called, from within a poll, for a peer-to-peer request that no local VI has started to match;
@@ -125,18 +135,19 @@ class Nic {
   /// reject_peer().
   using IncomingPeer = std::function<void(Rank from, std::uint64_t discriminator)>;
   virtual void on_incoming_peer(IncomingPeer callback) = 0;
+  /// The answer to such a request; nothing if it is gone.
   virtual void reject_peer(Rank from, std::uint64_t discriminator) = 0;
 
   /// Asynchronous errors; called from within a poll or a post of this rank's thread. The default
-  /// logs a warning.
+  /// logs a warning, except for `disconnected`.
   virtual void on_error(std::function<void(const AsyncError&)> callback) = 0;
 
-  /// Moves connections on without looking at any completion queue.
+  /// Moves connections on. Completions stay in their queues for who polls those.  Blocks never.
   virtual void progress() noexcept = 0;
 };
 
 /// Opens provider @p name for this rank: "shm", "verbs", "verbs:mlx5_0" (a device). Collective.
-/// Throws Error listing the providers there are, or saying what this one misses.
+/// Throws Error listing the providers by name, or saying what this one misses here.
 [[nodiscard]] std::unique_ptr<Nic> open_nic(Job& job, std::string_view name = "shm");
 
 }  // namespace viaduct::via

@@ -122,7 +122,10 @@ class RegistrationCache {
 
   /// Registers with @p nic under @p tag, both of which outlive the cache.  Throws Error.
   RegistrationCache(Nic& nic, ProtectionTag tag, const Limits& limits);
+  /// The same with any registrar. Both make the process' monitor of mappings, with its thread, if
+  /// there is none yet.
   RegistrationCache(std::unique_ptr<Registrar> registrar, const Limits& limits);
+  /// Releases everything. No Pin is left.
   ~RegistrationCache();
   RegistrationCache(const RegistrationCache&) = delete;
   RegistrationCache& operator=(const RegistrationCache&) = delete;
@@ -150,6 +153,7 @@ class RegistrationCache {
   /// transfer out of such a region repeat all; a transfer into it has reached nobody.
   ///
   /// Empty: the memory cannot be cached, or registered.
+  /// Blocks      as get() does, when it is not cached or something has changed.
   /// Cost        cached: a load, and a search among the regions; no system call, lock or
   /// allocation.
   [[nodiscard]] Pin get_early(std::byte* address, std::size_t bytes,
@@ -164,21 +168,23 @@ class RegistrationCache {
   [[nodiscard]] Pin get_cached(const std::byte* address, std::size_t bytes, Rights rights,
                                bool writable) noexcept;
   /// Whether @p pin is of the pages that were there when it was asked for. May say no too often.
+  /// Cost        some tens of system calls at most.
   [[nodiscard]] bool confirm(const Pin& pin) noexcept;
 
   /// Releases what has changed, so that the memory is free for others. get() does so, too.
-  /// Cost: a load, when nothing has.
+  /// Blocks      while memory is being unmapped, for its end, which is soon.
+  /// Cost        a load, when nothing has changed.
   void sweep() noexcept {
     if (changes_->load(std::memory_order_acquire) != seen_) drain();
   }
 
-  /// Whether anything is cached here, and if not, why, with the remedy.
+  /// Whether anything is cached here; if the kernel prevents it, why, with the remedy.
   [[nodiscard]] bool caches() const noexcept;
   [[nodiscard]] const std::string& problem() const noexcept;
   [[nodiscard]] const Limits& limits() const noexcept { return limits_; }
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
 
-  /// problem() of a cache that were made now, "" if it caches.
+  /// problem() of a cache that were made now, "" if it caches.  Cost: that of making one.
   [[nodiscard]] static std::string probe();
 
  private:

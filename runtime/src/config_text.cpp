@@ -63,9 +63,11 @@ std::string help_line(const Option& option) {
 
 /// Read by each layer for itself, and so in no table.
 std::string provider_lines() {
-  return fmt::format("  {} = {}\n      {}\n      Accepts one of {}.\n{}", launch::kProvider,
-                     providers().front(), kProviderHelp, fmt::join(providers(), "|"),
-                     present_value(launch::kProvider));
+  return fmt::format(
+      "  {} =\n      {} Unset: shm between ranks of one host, verbs between hosts.\n"
+      "      Accepts one of {}, or verbs:DEVICE.\n{}",
+      launch::kProvider, kProviderHelp, fmt::join(providers(), "|"),
+      present_value(launch::kProvider));
 }
 
 }  // namespace

@@ -97,6 +97,11 @@ void times_out(Rig& rig) {
     CHECK_EQ(link.vi().state(), ViState::idle);
   }
   rig.sync("the first has given up");
+  {  // behind its letter that says so
+    Link later(rig);
+    connect_peer(rig, later.vi(), rig.other(), rig.new_discriminator());
+    rig.sync("both have met");
+  }
   if (!rig.first()) {
     REQUIRE_EQ(link.vi().connect_peer_start(rig.other(), discriminator), Status::ok);
     CHECK_EQ(link.vi().connect_peer_wait(kShortNs), ConnectResult::timed_out);

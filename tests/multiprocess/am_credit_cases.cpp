@@ -147,12 +147,12 @@ void silent_second(Rig& rig) {
   rig.ok(
       rig.endpoint().request<on_counted>(am::Index{0}, std::uint64_t{0}, 1U));  // the MAP is made
   rig.until([] { return t_replies == 1; });
+  const std::uint64_t start = monotonic_ns();
   rig.barrier();
   if (rig.rank() == 0) {
     pause_for(1'000'000'000);
     rig.until([&] { return t_handled == rig.size() + std::uint64_t{kEach} * (rig.size() - 1); });
   } else {
-    const std::uint64_t start = monotonic_ns();
     const std::int64_t cpu = thread_cpu_ns();
     for (std::uint32_t i = 0; i < kEach; ++i)
       rig.ok(rig.endpoint().request<on_counted>(am::Index{0}, std::uint64_t{i}, 0U));

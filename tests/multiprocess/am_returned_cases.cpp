@@ -272,6 +272,7 @@ void overflow_left_by_the_ended(Rig& rig) {
   if (rig.endpoint().credits() < 3) return;  // nobody serves the bundle that must not wait
   for (int round = 0; round < 3; ++round) {
     const std::uint32_t before = t_handled;
+    rig.fence();
     am::Bundle unpolled(rig.context());
     {
       am::Endpoint other(unpolled);

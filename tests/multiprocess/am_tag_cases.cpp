@@ -65,6 +65,7 @@ void wrong_tag(Rig& rig) {
     CHECK_EQ(b.rank, am::value(rig.next()));
     CHECK_EQ(b.args.size(), 4);
   }
+  rig.fence();  // all have looked
   rig.ok(rig.endpoint().unmap(kThere));
   map_next(rig, tagged, 77);
   ask(rig, am::Undeliverable::none);

@@ -7,9 +7,9 @@
 ///   faults attach         one side cannot take up the other's queue pair
 ///   faults wire CUT HEAL  reliable connections bring nothing any more, letters arrive: commands
 ///                         that do this and undo it
-///   faults answers CUT HEAL   acknowledgements are lost, then an end breaks or ends the
-///   connection;
-///                         the other end knows all the same what has arrived
+///   faults answers CUT HEAL   acknowledgements are lost, then an end breaks the connection, or
+///   ends
+///                         it; the other end knows all the same what has arrived
 ///   faults silence CUT HEAL   nothing arrives any more, though all ports are up, and they have
 ///                         never met; but a rank that computes is waited for
 ///   faults port DOWN UP   rank 1's port is down, rank 0's is not, and they have never met
@@ -24,11 +24,7 @@
 #include <string_view>
 #include <vector>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
-#include "runtime/clock.hpp"
-#include "runtime/job.hpp"
+#include "tests/verbs-vm/talk.hpp"
 #include "via/descriptor.hpp"
 #include "via/nic.hpp"
 #include "via/verbs/src/library.hpp"
@@ -36,10 +32,9 @@
 namespace {
 
 using namespace viaduct;
+using namespace viaduct::faults;
 using via::ConnectResult;
 using via::verbs::Library;
-
-constexpr std::uint64_t kBoundNs = 20'000'000'000;
 
 // Between this program and libibverbs.
 Library g_real;
@@ -74,91 +69,11 @@ void step_between() {
   library.modify_qp = modify_qp;
 }
 
-bool g_wrong = false;
-void expect(bool passed, const char* what) {
-  if (passed) return;
-  std::printf("not so: %s\n", what);
-  std::fflush(stdout);
-  g_wrong = true;
-}
-
-std::uint64_t g_replies = 0;
-std::uint64_t g_back = 0;
 const char* g_cut = nullptr;
-
-void on_reply(am::Token&) { ++g_replies; }
-std::uint64_t g_handled = 0;
-void on_request(am::Token& token) {
-  ++g_handled;
-  token.reply<on_reply>();
-}
 void on_last_request(am::Token& token) {
   expect(std::system(g_cut) == 0, "the connection is cut");
   token.reply<on_reply>();
 }
-
-class Talk {
- public:
-  explicit Talk(Job& job) : job_(job), context_(job), bundle_(context_) {}
-
-  am::Bundle& bundle() { return bundle_; }
-  am::Endpoint& endpoint() { return *endpoint_; }
-  [[nodiscard]] bool first() const { return index(job_.rank()) == 0; }
-  [[nodiscard]] am::Index other() const { return am::Index{1 - index(job_.rank())}; }
-  void fence() { job_.bootstrap().fence(); }
-
-  /// Endpoints that have not met.
-  void renew() {
-    endpoint_.reset();
-    endpoint_ = std::make_unique<am::Endpoint>(bundle_);
-    const am::EndpointName mine = endpoint_->name();
-    job_.bootstrap().put("endpoint", std::as_bytes(std::span(&mine, 1)));
-    fence();
-    endpoint_->set_translations(2);
-    am::EndpointName theirs;
-    const auto bytes = job_.bootstrap().get(Rank{value(other())}, "endpoint");
-    std::memcpy(static_cast<void*>(&theirs), bytes.data(), sizeof theirs);
-    expect(endpoint_->map(other(), theirs, am::kTagAll) == Status::ok, "it is mapped");
-    endpoint_->set_undeliverable_handler([](const am::Returned& returned) {
-      ++g_back;
-      expect(returned.status == am::Undeliverable::unreachable, "returned as unreachable");
-    });
-    g_replies = g_back = g_handled = 0;
-  }
-  /// The endpoint stays, with what it knows of the other; the next renew() makes another.
-  am::Endpoint& keep() { return *kept_.emplace_back(std::move(endpoint_)); }
-
-  void expect_answers(const char* what) {
-    renew();
-    expect_answers_now(what);
-  }
-  void expect_answers_now(const char* what) {
-    constexpr std::uint64_t kRequests = 20;
-    for (std::uint64_t i = 0; i < kRequests; ++i)
-      expect(endpoint_->request<on_request>(other()) == Status::ok, "a request is taken");
-    expect(bundle_.wait_until([] { return g_replies == kRequests; }, kBoundNs) == Status::ok, what);
-    expect(bundle_.barrier() == Status::ok && g_back == 0, "both have their answers");
-    expect(g_handled == kRequests, "each request is handled once");
-  }
-
-  void expect_loss(const char* what) { expect_loss(*endpoint_, what); }
-  void expect_loss(am::Endpoint& endpoint, const char* what) {
-    const std::uint64_t start = monotonic_ns();
-    Status status = Status::ok;
-    while (monotonic_ns() - start < kBoundNs && status != Status::peer_lost && g_back == 0) {
-      status = endpoint.try_request<on_request>(other());
-      (void)bundle_.wait(1'000'000);
-    }
-    expect(status == Status::peer_lost || g_back != 0, what);
-  }
-
- private:
-  Job& job_;
-  am::Context context_;
-  am::Bundle bundle_;
-  std::unique_ptr<am::Endpoint> endpoint_;
-  std::vector<std::unique_ptr<am::Endpoint>> kept_;
-};
 
 void break_letters() {
   expect(!g_letter_pairs.empty(), "there is a queue pair for letters");
@@ -438,7 +353,7 @@ void silence_of_vis(Job& job, const char* cut, const char* heal) {
   job.bootstrap().fence();
 }
 
-/// With VIADUCT_VERBS_SILENCE=2s.
+/// With VIADUCT_VERBS_SILENCE=4s.
 void silence(Job& job, const char* cut, const char* heal) {
   silence_of_vis(job, cut, heal);
   constexpr std::uint64_t kLong = 7'000'000'000;

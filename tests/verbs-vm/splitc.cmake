@@ -4,14 +4,14 @@
 
 set(sc "${both} VIADUCT_PROVIDER=verbs")
 # Ranks of two hosts in one machine: those of a host share memory.
-set(mixed "${both} <viaduct-run> --timeout 200 --hosts a:2,b:2")
+set(mixed "${both} <viaduct-run> --timeout @LIMIT@ --hosts a:2,b:2")
 set(mixed "${mixed} --remote-command '/usr/bin/env VIADUCT_HOST_KEY={host} /bin/sh -c {command}'")
 set(model "<splitc_model> --phases 2 --ops 20")
 
 viaduct_add_verbs_test(splitc_sizes_r2 120 "${sc} ${here}/no_rnr.sh ${run} -n 2 <splitc_sizes>")
 viaduct_add_verbs_test(splitc_model_r2 120 "${sc} ${here}/no_rnr.sh ${run} -n 2 ${model}")
 viaduct_add_verbs_test(splitc_collective_r2 200 "${sc} ${run} -n 2 <splitc_collective_test> --rounds 200")
-viaduct_add_long_verbs_test(splitc_collective_r3 300 "${sc} ${run} -n 3 <splitc_collective_test> --rounds 200")
+viaduct_add_long_verbs_test(splitc_collective_r3 600 "${sc} ${run} -n 3 <splitc_collective_test> --rounds 200")
 viaduct_add_verbs_test(splitc_with_am_r2 120 "${sc} ${run} -n 2 <splitc_with_am>")
 viaduct_add_verbs_test(splitc_mixed_model 200 "${mixed} <splitc_model> --phases 1 --ops 10")
 if(TARGET sample_sort)
@@ -22,6 +22,13 @@ if(TARGET splitcc)
   viaduct_add_verbs_test(splitcc_many_r2 120 "${sc} ${run} -n 2 ${program}_many")
   viaduct_add_verbs_test(splitcc_mixed_many 120 "${mixed} ${program}_many")
   viaduct_add_long_verbs_test(splitcc_corners_r2 120 "${sc} ${run} -n 2 ${program}_corners")
+endif()
+# Started by mpirun.
+viaduct_add_verbs_test(mpirun_splitc_model_r2 120 "${sc} ${here}/no_rnr.sh ${mpirun} -n 2 ${model}")
+viaduct_add_verbs_test(mpirun_splitc_sizes_r2 120 "${sc} ${mpirun} -n 2 <splitc_sizes>")
+viaduct_add_verbs_test(mpirun_splitc_collective_r2 200 "${sc} ${mpirun} -n 2 <splitc_collective_test> --rounds 200")
+if(TARGET splitcc)
+  viaduct_add_verbs_test(mpirun_splitcc_many_r2 120 "${sc} ${mpirun} -n 2 ${program}_many")
 endif()
 foreach(how kind end)
   viaduct_add_verbs_test(
@@ -43,7 +50,7 @@ viaduct_add_long_verbs_test(splitc_model_lossy 300 "${sc} ${here}/lossy.sh 2 ${r
 viaduct_add_long_verbs_test(splitc_litmus_r2 300 "${sc} ${run} -n 2 <splitc_litmus> --ms 1")
 viaduct_add_long_verbs_test(splitc_atomic_put_r2 300 "${sc} ${run} -n 2 <splitc_atomic_put_test>")
 viaduct_add_long_verbs_test(splitc_alloc_r2 300 "${sc} ${run} -n 2 <splitc_alloc>")
-viaduct_add_long_verbs_test(splitc_mixed_collective 300 "${mixed} <splitc_collective_test> --rounds 200")
+viaduct_add_long_verbs_test(splitc_mixed_collective 600 "${mixed} <splitc_collective_test> --rounds 200")
 if(TARGET em3d)
   viaduct_add_long_verbs_test(splitc_mixed_em3d 120 "${mixed} $<TARGET_FILE:em3d> --nodes 100 --steps 2 --how bulk")
 endif()
@@ -59,7 +66,7 @@ if(TARGET splitcc)
   list(APPEND two_hosts_programs "${program}_many")
 endif()
 viaduct_add_script_test(
-  NAME verbs.splitc_two_hosts
+  NAME verbs_long.splitc_two_hosts
   LABELS verbs long
   TIMEOUT 600
   PROCESSORS 2

@@ -15,7 +15,9 @@
 namespace viaduct::via::verbs {
 
 /// Opens a NIC on @p device ("": VIADUCT_VERBS_DEVICE). Collective.  Throws Error: the library is
-/// missing, there is no device, no port of it is up, or this build is without the provider.
+/// missing, there is no device or it cannot be opened, no port of it is up, too little memory may
+/// be locked, ranks are on Ethernet and on InfiniBand, or of other builds, or this build is without
+/// the provider.
 [[nodiscard]] std::unique_ptr<via::Nic> open(Job& job, std::string_view device = {});
 
 /// The same as a carrier of shm's inline VIs (via/carrier.hpp).
@@ -45,6 +47,7 @@ struct Found {
 };
 
 /// Looks at the machine; chooses as open() does with @p device for rank @p turn. Throws nothing.
+/// Cost: loads the library and opens every device.
 [[nodiscard]] Found find_ports(std::string_view device = {}, std::uint32_t turn = 0);
 
 }  // namespace viaduct::via::verbs
