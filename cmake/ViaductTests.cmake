@@ -50,9 +50,24 @@ function(_viaduct_test_properties variable limit processors labels)
       PARENT_SCOPE)
 endfunction()
 
+# Builds what the tests of preset `stress` start, and no other tests.
+add_custom_target(stress_tests)
+
+function(_viaduct_stress_needs)
+  foreach(word ${ARGN})
+    string(REGEX REPLACE "^\\$<TARGET_FILE:([^>]+)>$" "\\1" word "${word}")
+    if(TARGET "${word}")
+      add_dependencies(stress_tests "${word}")
+    endif()
+  endforeach()
+endfunction()
+
 # _viaduct_register(name limit processors labels COMMAND...): one test.
 function(_viaduct_register name limit processors labels)
   add_test(NAME ${name} COMMAND ${ARGN})
+  if(labels MATCHES "(^|;)(stress|long)(;|$)" AND NOT labels MATCHES "(^|;)verbs(;|$)")
+    _viaduct_stress_needs(${ARGN})
+  endif()
   _viaduct_test_properties(properties ${limit} ${processors} "${labels}")
   cmake_language(EVAL CODE "set_tests_properties([==[${name}]==] PROPERTIES ${properties})")
 endfunction()

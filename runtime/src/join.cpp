@@ -26,6 +26,7 @@ using link::Kind;
 // Beyond the limit that the hub keeps, and which lets it say who is missing.
 constexpr auto kHubsOwnTime = std::chrono::seconds(2);
 constexpr auto kGreeting = std::chrono::seconds(10);
+constexpr auto kCallAgain = std::chrono::seconds(1);
 
 double seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
@@ -94,9 +95,24 @@ class Joining {
                               meeting_.rank, meeting_.size, meeting_.shown, problem,
                               seconds(meeting_.limit)));
     }
-    const auto greeted =
-        Clock::now() + std::min<std::chrono::nanoseconds>(kGreeting, meeting_.limit);
-    return handshake::greet_hub(fd, caller, meeting_.secret, meeting_.shown, greeted);
+    return greet(fd, caller, limit);
+  }
+
+  /// A hub at which strangers throng drops who has waited longest: it is called again, unless it
+  /// has ended.
+  link::Link greet(int fd, const Caller& caller, Clock::time_point limit) const {
+    for (;;) {
+      try {
+        const auto greeted =
+            Clock::now() + std::min<std::chrono::nanoseconds>(kGreeting, meeting_.limit);
+        return handshake::greet_hub(fd, caller, meeting_.secret, meeting_.shown, greeted);
+      } catch (const Error& e) {
+        if (e.code() != std::errc::connection_aborted || Clock::now() >= limit) throw;
+        std::string problem;
+        fd = connect_to(meeting_.addresses, std::min(limit, Clock::now() + kCallAgain), problem);
+        if (fd < 0) throw;
+      }
+    }
   }
 
   Frame next(Kind wanted) {
