@@ -147,17 +147,24 @@ void silent_second(Rig& rig) {
   rig.ok(
       rig.endpoint().request<on_counted>(am::Index{0}, std::uint64_t{0}, 1U));  // the MAP is made
   rig.until([] { return t_replies == 1; });
-  const std::uint64_t start = monotonic_ns();
   rig.barrier();
+  const std::uint64_t start = monotonic_ns();
+  rig.fence();  // rank 0 handles nothing from here on
   if (rig.rank() == 0) {
     pause_for(1'000'000'000);
     rig.until([&] { return t_handled == rig.size() + std::uint64_t{kEach} * (rig.size() - 1); });
   } else {
+    std::uint32_t sent = 0;
+    while (sent < kEach - 1 && rig.endpoint().try_request<on_counted>(
+                                   am::Index{0}, std::uint64_t{sent}, 0U) == Status::ok)
+      ++sent;
+    // The first request without a credit waits; those behind it have to do with a rank that polls.
     const std::int64_t cpu = thread_cpu_ns();
-    for (std::uint32_t i = 0; i < kEach; ++i)
-      rig.ok(rig.endpoint().request<on_counted>(am::Index{0}, std::uint64_t{i}, 0U));
+    rig.ok(rig.endpoint().request<on_counted>(am::Index{0}, std::uint64_t{sent++}, 0U));
     const auto wall = static_cast<std::int64_t>(monotonic_ns() - start);
     const std::int64_t used = thread_cpu_ns() - cpu;
+    for (; sent < kEach; ++sent)
+      rig.ok(rig.endpoint().request<on_counted>(am::Index{0}, std::uint64_t{sent}, 0U));
     Note note("{} us of CPU time in {} us", used / 1000, wall / 1000);
     CHECK(wall > 500'000'000);  // it did wait
     CHECK(used < wall / 2);
