@@ -36,7 +36,7 @@ running() {
   grep -lsF -- "$1" "${all[@]}" | cut -d/ -f3 || true
 }
 none_left() {
-  for _ in $(seq 200); do
+  for _ in $(seq 20); do
     [ -n "$(running $tag)" ] || return 0
     sleep 0.05
   done
