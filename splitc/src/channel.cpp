@@ -208,14 +208,6 @@ void Machine::Parts::publish_dirty(bool all) noexcept {
   });
 }
 
-/// Puts something on the wires of those that are waited for and apart: a connection with nothing
-/// under way does not notice that it has broken.
-void Machine::Parts::probe(std::uint32_t process) noexcept {
-  for (Channel* c : all_channels)
-    if (c->stage != nullptr && !c->ended && (process == kAnyone || process == c->process))
-      publish(*c);
-}
-
 bool Machine::Parts::is_handled(Channel& c, std::uint64_t ticket) noexcept {
   if (c.handled < ticket) refresh_credits(c);
   return c.handled >= ticket;

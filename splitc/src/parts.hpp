@@ -131,7 +131,6 @@ struct Machine::Parts {
              const std::uint64_t* words, std::uint32_t bytes) noexcept;
   void publish(Channel& c) noexcept;
   void publish_dirty(bool all) noexcept;
-  void probe(std::uint32_t process) noexcept;
   [[nodiscard]] bool is_handled(Channel& c, std::uint64_t ticket) noexcept;
   [[nodiscard]] bool is_complete(Handle handle) noexcept;
   void note_open(Channel& c);

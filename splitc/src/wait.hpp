@@ -45,7 +45,6 @@ void Machine::Parts::wait(const char* operation, std::uint32_t process, Done&& d
   }
   Waiting waiting(job);
   waiting.show(operation, process);
-  std::uint64_t probed = any_apart ? monotonic_ns() : 0;
   Backoff backoff(job.wait_policy());
   for (std::uint32_t looks = 1; !ask(); ++looks) {
     if (poll_now() != 0) backoff.reset();
@@ -63,14 +62,7 @@ void Machine::Parts::wait(const char* operation, std::uint32_t process, Done&& d
     const std::int64_t report = job.settings().hang_report_ns;
     std::int64_t longest = report != 0 ? report : -1;
     if (any_apart) {
-      // Those who are apart are told of a wait after some time, a broken connection is found, and
-      // becomes an Error, after some time.
-      constexpr std::int64_t kSleepNs = 100'000'000;
-      constexpr std::uint64_t kProbeNs = 1'000'000'000;
-      if (const std::uint64_t now = monotonic_ns(); now - probed >= kProbeNs) {
-        probe(process);
-        probed = now;
-      }
+      constexpr std::int64_t kSleepNs = 100'000'000;  // a broken connection becomes an Error
       if (longest < 0 || longest > kSleepNs) longest = kSleepNs;
     }
     queue->block(longest, ask);

@@ -17,6 +17,10 @@ struct Result {
   double seconds = 0;
 };
 
+/// So long a program that has not hung may say nothing: nothing in these tests takes longer,
+/// whatever else the machine does, but if it is an emulated one (VIADUCT_TEST_PATIENCE).
+int patience_seconds();
+
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 /// A program that runs beside the test. Whatever still runs at the end is killed.

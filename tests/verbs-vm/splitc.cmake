@@ -56,6 +56,8 @@ if(TARGET em3d)
 endif()
 viaduct_add_program(splitc_link_down SOURCES splitc_link_down.cpp LIBRARIES viaduct::splitc)
 viaduct_add_long_verbs_test(splitc_link_down 120 "${sc} ${here}/link_down.sh <viaduct-run> -n 2 --timeout 100 <splitc_link_down>")
+viaduct_add_long_verbs_test(
+  splitc_link_down_waits 120 "${sc} ${here}/link_down.sh <viaduct-run> -n 2 --timeout 100 <splitc_link_down> waits")
 
 # Two machines, two ranks on each.
 set(two_hosts_programs "$<TARGET_FILE:splitc_model> --phases 1 --ops 10" "$<TARGET_FILE:splitc_collective_test> numbers order")

@@ -2,11 +2,14 @@
 /// Two processes of a Split-C program talk over verbs, and the link goes down under them:
 /// `splitc_link_down DOWN UP`, the commands for that, of which the second is not used. Each waits for
 /// the other in another operation, and must get an Error that names it within a bound.
+/// `splitc_link_down waits DOWN UP`: process 1 waits for stores, and process 0 does nothing.
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
@@ -19,6 +22,8 @@ namespace {
 // Seven times the time of VIADUCT_VERBS_TIMEOUT=14, four times over as the devices may, the 2 s in
 // which the loss of a process may become known, and the slowness of an emulated machine.
 constexpr double kBoundSeconds = 25;
+// So long the one that does nothing is silent.
+constexpr double kSilentSeconds = 12;
 
 long g_word = 7;
 long g_begun = 0;
@@ -37,7 +42,8 @@ char g_block[kBlock];
 }  // namespace
 
 int splitc_main(int argc, char** argv) {
-  if (PROCS != 2 || argc != 3) return 2;
+  const bool waits = argc == 4 && std::string_view(argv[1]) == "waits";
+  if (PROCS != 2 || (argc != 3 && !waits)) return 2;
   const long there = read(toglobal(1 - MYPROC, &g_word));
   if (there != 7) {
     std::printf("process %d: read %ld instead of 7\n", MYPROC, there);
@@ -48,14 +54,18 @@ int splitc_main(int argc, char** argv) {
   try {
     if (MYPROC == 1) write(toglobal(0, &g_begun), 1L);
     while (MYPROC == 0 && read(toglobal(&g_begun)) == 0) continue;
-    if (MYPROC == 0 && std::system(argv[1]) != 0) return 3;
-    talk();
+    if (MYPROC == 0 && std::system(argv[waits ? 2 : 1]) != 0) return 3;
+    if (!waits) talk();
+    if (MYPROC == 1) store_sync(1);
+    std::this_thread::sleep_for(std::chrono::duration<double>(kSilentSeconds));
+    return 0;
   } catch (const viaduct::Error& problem) {
     const double after = get_seconds() - start;
     const std::string_view sentence = problem.what();
     const std::string name = "process " + std::to_string(1 - MYPROC);
     std::printf("process %d: after %.1f s: %s\n", MYPROC, after, problem.what());
     std::fflush(stdout);
-    return sentence.find(name) != std::string_view::npos && after < kBoundSeconds ? 0 : 1;
+    const double bound = waits ? kSilentSeconds : kBoundSeconds;
+    return sentence.find(name) != std::string_view::npos && after < bound ? 0 : 1;
   }
 }

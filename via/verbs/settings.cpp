@@ -7,7 +7,7 @@ namespace viaduct::via::verbs {
 std::span<const config::Option> options() noexcept {
   using config::Option;
   using config::Type;
-  static constexpr std::array<Option, 15> kOptions{
+  static constexpr std::array<Option, 16> kOptions{
       Option{
           "device", "VIADUCT_VERBS_DEVICE", "auto", "", Type::text, 0, 0, "",
           "RDMA device, as NAME, NAME:PORT or NAME:PORT:GID-INDEX; several, separated by commas, "
@@ -54,6 +54,11 @@ std::span<const config::Option> options() noexcept {
              "a rank that is to be met and shows no sign of life for so long, computing or not, is "
              "out of reach; 0: it is waited for",
              offsetof(Settings, silence_ns)},
+      Option{"keepalive", "VIADUCT_VERBS_KEEPALIVE", "1s", "ns", Type::time_ns, 0,
+             std::int64_t{24} * 3600 * 1'000'000'000, "",
+             "how often a connection with nothing under way is tried, so that a rank which only "
+             "waits learns of a peer that cannot be reached; 0: never",
+             offsetof(Settings, keepalive_ns)},
       Option{"pinned_bytes", "VIADUCT_VERBS_PINNED_BYTES", "auto", "bytes", Type::bytes, 0,
              std::int64_t{1} << 50, "",
              "memory of bulk transfers that a rank keeps registered; 0: none, they are copied; "

@@ -24,6 +24,7 @@ struct Settings {
   std::int64_t wire_inline_bytes = 0;
   bool shared_receives = true;
   std::int64_t silence_ns = 0;    ///< 0: for ever
+  std::int64_t keepalive_ns = 0;  ///< 0: never
   std::int64_t pinned_bytes = 0;  ///< config::kAuto: default_pinned_bytes()
   std::int64_t cache_from = 0;
 };

@@ -73,6 +73,7 @@ void Vi::make_pair() {
                                       send_cq_->device_queue(), receive_cq_->device_queue(), size);
   receives_posted_ = receives_taken_ = 0;
   sent_ = arrived_ = 0;
+  tried_ = false;
   for (std::uint32_t i = 0; i < receives_.size(); ++i)
     if (!hand_over_receive(receives_.at(i)))
       throw Error(std::errc::io_error, "RDMA device " + nic_.device_.name() + " takes no receives");

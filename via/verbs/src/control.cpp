@@ -193,6 +193,9 @@ void Nic::handle_device_events() {
         break;
     }
   }
+  if (!events_.take_keepalive()) return;
+  for (std::size_t i = 0; i < vis_.size(); ++i)
+    if (vis_[i] != nullptr) vis_[i]->keep_alive();
 }
 
 void Nic::report(const AsyncError& error) noexcept {

@@ -5,10 +5,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <utility>
 
+#include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "via/verbs/src/completion_queue.hpp"
 
@@ -24,6 +26,7 @@ Events::Events(Device& device, Job& job) : device_(device), job_(job) {
     throw Error(errno, "RDMA device " + device.name() + " makes no completion channel");
   stop_ = eventfd(0, EFD_CLOEXEC);
   if (stop_ < 0) throw_errno("cannot make an eventfd");
+  keepalive_at_ns_ = monotonic_ns() + static_cast<std::uint64_t>(device.settings().keepalive_ns);
   make_non_blocking(channel_->fd);
   make_non_blocking(device.context()->async_fd);
   // Signals are for the program's threads.
@@ -48,12 +51,31 @@ void Events::run() noexcept {
   for (;;) {
     pollfd fds[3] = {
         {stop_, POLLIN, 0}, {channel_->fd, POLLIN, 0}, {device_.context()->async_fd, POLLIN, 0}};
-    if (::poll(fds, 3, -1) < 0) continue;
+    if (::poll(fds, 3, patience_ms()) < 0) continue;
     if (fds[0].revents != 0) return;
     if (fds[1].revents != 0) take_completion_event();
     if (fds[2].revents != 0) take_device_event();
+    keep_time();
     ring_doorbell(job_.record(job_.rank()));
   }
+}
+
+int Events::patience_ms() const noexcept {
+  if (device_.settings().keepalive_ns == 0) return -1;
+  constexpr std::uint64_t kMost = 3'600'000;
+  const std::uint64_t now = monotonic_ns();
+  const std::uint64_t left = keepalive_at_ns_ > now ? keepalive_at_ns_ - now : 0;
+  return static_cast<int>(std::min((left + 999'999) / 1'000'000, kMost));
+}
+
+void Events::keep_time() noexcept {
+  const auto every = static_cast<std::uint64_t>(device_.settings().keepalive_ns);
+  const std::uint64_t now = monotonic_ns();
+  if (every == 0 || now < keepalive_at_ns_) return;
+  keepalive_at_ns_ = now + every;
+  const std::lock_guard lock(mutex_);
+  keepalive_.store(true);
+  any_.store(true);
 }
 
 void Events::take_completion_event() noexcept {

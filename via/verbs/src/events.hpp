@@ -2,7 +2,8 @@
 /// @file
 /// The thread that waits for a device's events: completions of armed queues, and what happens to
 /// the device by itself. A completion channel cannot be waited for together with a futex, and a
-/// rank sleeps on its doorbell: so this thread rings it.
+/// rank sleeps on its doorbell: so this thread rings it. It also keeps the time of
+/// VIADUCT_VERBS_KEEPALIVE.
 
 #include <infiniband/verbs.h>
 
@@ -40,7 +41,10 @@ class Events {
   [[nodiscard]] static void* letters_context() noexcept { return &letters_mark_; }
   /// What has happened to the device since the last call.
   [[nodiscard]] std::vector<DeviceEvent> take();
+  /// Whether there is something to take(), or connections are to be tried.
   [[nodiscard]] bool any() const noexcept { return any_.load(std::memory_order_relaxed); }
+  /// Whether connections are to be tried: once for each time that it is.
+  [[nodiscard]] bool take_keepalive() noexcept { return keepalive_.exchange(false); }
   /// A letter has come since the flag was last lowered, after Mail::arm().
   [[nodiscard]] std::atomic<bool>& letters() noexcept { return letters_; }
 
@@ -48,6 +52,8 @@ class Events {
   static inline char letters_mark_ = 0;
 
   void run() noexcept;
+  [[nodiscard]] int patience_ms() const noexcept;
+  void keep_time() noexcept;
   void take_completion_event() noexcept;
   void take_device_event() noexcept;
   void tell_port(bool down) noexcept;
@@ -57,7 +63,9 @@ class Events {
   bool port_down_ = false;  // what the job has been told
   ibv_comp_channel* channel_ = nullptr;
   int stop_ = -1;  // eventfd
+  std::uint64_t keepalive_at_ns_ = 0;  // the next one; of the thread
   std::atomic<bool> any_{false};
+  std::atomic<bool> keepalive_{false};
   std::atomic<bool> letters_{false};
   std::mutex letter_mutex_;
   std::function<void()> on_letter_;

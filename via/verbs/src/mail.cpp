@@ -321,6 +321,12 @@ bool Mail::all_delivered() const noexcept {
                      [](const auto& entry) { return entry.second.waiting.empty(); });
 }
 
+bool Mail::all_delivered(Rank to) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = peers_.find(index(to));
+  return found == peers_.end() || found->second.waiting.empty();
+}
+
 void Mail::forget(Rank to) noexcept {
   const std::lock_guard lock(mutex_);
   if (const auto found = peers_.find(index(to)); found != peers_.end())

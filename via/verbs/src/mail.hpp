@@ -52,6 +52,8 @@ class Mail {
   void progress(const Handler& handler);
   /// Whether every letter has been acknowledged, and more could go.
   [[nodiscard]] bool all_delivered() const noexcept;
+  /// Whether @p to has acknowledged all letters to it.
+  [[nodiscard]] bool all_delivered(Rank to) const noexcept;
   /// Nothing more for @p to.
   void forget(Rank to) noexcept;
   /// Peers to whom a letter has been repeated for @p ns or longer.

@@ -60,8 +60,8 @@ Nic::Nic(Job& job, const Settings& settings, std::string_view device)
   attributes_.name = "verbs";
   attributes_.max_transfer_bytes = at_most(1 << 30, device_.port_attributes().max_msg_sz);
   attributes_.max_segments = at_most(kMaxSegments, limits.max_sge);
-  // At reliable reception a send takes two work requests.
-  attributes_.max_queue_depth = at_most(settings.max_queue_depth, limits.max_qp_wr / 2);
+  // At reliable reception a send takes two work requests; keep_alive() takes one.
+  attributes_.max_queue_depth = at_most(settings.max_queue_depth, (limits.max_qp_wr - 1) / 2);
   attributes_.max_regions = at_most(settings.max_regions, limits.max_mr);
   attributes_.max_completion_queue = at_most(1 << 22, limits.max_cqe / 2);
   attributes_.immediate_bits = 32;

@@ -318,6 +318,12 @@ void Vi::completed(const ibv_wc& wc) noexcept {
 void Vi::completed_send(const ibv_wc& wc) noexcept {
   if (pair_ == nullptr) return;
   const std::uint64_t number = pair_->reap(static_cast<std::uint32_t>(wc.wr_id));
+  if (tried_ && number == tried_as_) {
+    tried_ = false;
+    if (wc.status != IBV_WC_SUCCESS && wc.status != IBV_WC_WR_FLUSH_ERR)
+      fail(meaning_of_send(wc.status, Operation::rdma_write).cause);
+    return;
+  }
   if (sends_.size() == held_) return;  // the second request of a descriptor that has failed
   const Posted posted = sends_.front();
   if (number + requests_each() <= posted.last_request) return;  // so it is with this one
@@ -403,6 +409,20 @@ void Vi::settle(const Letter& letter) noexcept {
     if (message) ++sent_;
     finish_send(posted, 0);
   }
+}
+
+/// With nothing under way, an empty write, which the peer's device answers, whatever the peer does.
+/// A peer that has handled all letters has taken up the connection, or has ended it since.
+void Vi::keep_alive() noexcept {
+  if (state_ == ViState::connected && nic_.mail_->all_delivered(peer_)) peer_is_ready();
+  if (state_ != ViState::connected || !peer_ready_ || tried_ || sends_.size() != held_) return;
+  tried_ = true;
+  tried_as_ = pair_->posted();
+  ibv_send_wr request{};
+  request.wr_id = work_id(false, tried_as_);
+  request.opcode = IBV_WR_RDMA_WRITE;
+  request.send_flags = IBV_SEND_SIGNALED;
+  if (!pair_->post(request, 1)) fail(ErrorCause::transport);
 }
 
 /// What the device has not completed completes as flushed.

@@ -74,7 +74,7 @@ class Vi final : public via::Vi {
     return attributes_.reliability == Reliability::reception ? 2 : 1;
   }
   [[nodiscard]] std::uint32_t send_requests() const noexcept {
-    return attributes_.send_depth * requests_each();
+    return attributes_.send_depth * requests_each() + 1;  // and keep_alive()'s
   }
   [[nodiscard]] std::uint64_t work_id(bool receive, std::uint64_t number) const noexcept;
 
@@ -86,6 +86,7 @@ class Vi final : public via::Vi {
   bool hand_over(Posted& posted, std::span<const std::byte> copy = {}) noexcept;
   bool hand_over_receive(const Posted& posted) noexcept;
   void send_held() noexcept;
+  void keep_alive() noexcept;
   void completed(const ibv_wc& wc) noexcept;
   void completed_send(const ibv_wc& wc) noexcept;
   void completed_receive(const ibv_wc& wc) noexcept;
@@ -111,6 +112,7 @@ class Vi final : public via::Vi {
   ViState state_ = ViState::idle;
   bool peer_ready_ = false;  // it takes packets: sends may go to the device
   bool refused_ = false;     // a descriptor that is not for the device waits for its turn
+  bool tried_ = false;       // keep_alive()'s request is under way: number tried_as_
   std::uint32_t held_ = 0;   // sends, at the end of the row, that the device has not
   std::uint32_t send_outstanding_ = 0;  // posted and not reaped by the user
   std::uint32_t receive_outstanding_ = 0;
@@ -119,6 +121,7 @@ class Vi final : public via::Vi {
   Row receives_;
   std::uint64_t receives_posted_ = 0;  // to this queue pair
   std::uint64_t receives_taken_ = 0;
+  std::uint64_t tried_as_ = 0;
   std::uint32_t sent_ = 0;     // messages, acknowledged
   std::uint32_t arrived_ = 0;  // messages of the peer's
   CompletionQueue* send_cq_ = nullptr;

@@ -299,13 +299,26 @@ bool Wire::drained() noexcept {
   carrier_.reap_sends();
   if (failed_ || (ready_ && pair_->outstanding() == 0)) return true;
   if (!ready_ || marked() || !pair_->has_room(1)) return false;
+  unsignalled_ = signal_every_;
+  post_empty();
+  return false;
+}
+
+/// An empty write, which the peer's device answers, whatever the peer does. When the send queue is
+/// full, what is under way does the same. A peer that has handled all letters has taken up the
+/// connection, or has ended it since.
+void Wire::keep_alive() noexcept {
+  const bool connected = peer_block_ != 0;
+  if (connected && !ready_ && carrier_.mail_->all_delivered(peer_)) set_ready();
+  if (open_ && pair_->has_room(1 + kSpare)) post_empty();
+}
+
+void Wire::post_empty() noexcept {
   ibv_send_wr request{};
   request.opcode = IBV_WR_RDMA_WRITE;
   request.wr.rdma.remote_addr = peer_block_;
   request.wr.rdma.rkey = peer_key_;
-  unsignalled_ = signal_every_;
   send(request, request, 1);
-  return false;
 }
 
 void Wire::fail() noexcept {

@@ -72,6 +72,8 @@ class Wire final : public via::Wire {
   [[nodiscard]] bool reap_until(Done done) noexcept;
   [[nodiscard]] bool wait_for(std::uint64_t number) noexcept;
   [[nodiscard]] bool wait_for_room() noexcept;
+  void keep_alive() noexcept;
+  void post_empty() noexcept;
   void set_ready() noexcept {
     ready_ = true;
     open_ = !failed_;

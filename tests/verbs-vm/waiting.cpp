@@ -1,0 +1,305 @@
+/// @file
+/// Nothing arrives any more, neither messages nor letters, though all ports are up, and a rank that
+/// only waits has nothing under way: it must learn of that all the same (VIADUCT_VERBS_KEEPALIVE).
+/// Two ranks over verbs:
+///
+///   waiting messages CUT HEAL   of Active Messages: commands that cut the network, and heal it
+///   waiting vis CUT HEAL        of VIs
+///   waiting ready               nothing is cut, but the letters that say that a queue pair takes
+///                               packets say nothing
+
+#include <sched.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "tests/verbs-vm/talk.hpp"
+#include "via/descriptor.hpp"
+#include "via/nic.hpp"
+#include "via/verbs/src/letter.hpp"
+#include "via/verbs/src/library.hpp"
+
+namespace {
+
+using namespace viaduct;
+using namespace viaduct::faults;
+using via::verbs::Letter;
+using via::verbs::LetterKind;
+using via::verbs::Library;
+
+// Until what was sent last has been answered, and the connection has been tried a few times.
+constexpr std::uint64_t kIdleNs = 3'500'000'000;
+
+void run_command(const char* command) { expect(std::system(command) == 0, command); }
+
+void say_when(const char* how, std::uint64_t start) {
+  std::printf("%s: told after %lu ms\n", how,
+              static_cast<unsigned long>((monotonic_ns() - start) / 1'000'000));
+}
+
+template <class Work>
+void for_a_while(Work&& work) {
+  for (const std::uint64_t start = monotonic_ns(); monotonic_ns() - start < kIdleNs;) work();
+}
+
+// Active Messages.
+
+/// Rank 1's request has arrived, and is handled only when rank 1 has got it back.
+void unanswered(Talk& talk, const char* cut, const char* heal) {
+  talk.expect_answers("they talk at first");
+  if (talk.first()) {
+    talk.fence();
+    run_command(cut);
+    talk.fence();
+    talk.fence();
+    talk.expect_loss("who looks at last learns of it, too");
+    run_command(heal);
+  } else {
+    expect(talk.endpoint().request<on_request>(talk.other()) == Status::ok, "a request is taken");
+    (void)talk.bundle().wait_until([] { return false; }, kIdleNs);
+    expect(g_replies == 20 && g_back == 0, "nobody has looked at it");
+    talk.fence();
+    talk.fence();
+    const std::uint64_t start = monotonic_ns();
+    expect(talk.bundle().wait_until([] { return g_back == 1; }, kBoundNs) == Status::ok,
+           "a request that is not answered comes back");
+    say_when("who waits for an answer", start);
+    talk.fence();
+  }
+  talk.fence();
+}
+
+/// Rank 1 waits for messages of rank 0's, in one way and the other.
+void without_request(Talk& talk, const char* cut, const char* heal, bool polls) {
+  talk.expect_answers("those who meet after that talk");
+  if (talk.first()) run_command(cut);
+  talk.fence();
+  if (!talk.first()) {
+    if (polls)
+      for_a_while([&] { talk.bundle().poll(); });
+    else
+      (void)talk.bundle().wait_until([] { return false; }, kIdleNs);
+    expect(talk.endpoint().try_request<on_request>(talk.other()) == Status::peer_lost,
+           polls ? "who polls has been told" : "who sleeps has been told");
+  }
+  talk.fence();
+  if (talk.first()) {
+    talk.expect_loss("so has the other, when it looks");
+    run_command(heal);
+  }
+  talk.fence();
+}
+
+/// Rank 0 has lost rank 1, and has given up to tell it, before rank 1 looks. With
+/// VIADUCT_VERBS_SILENCE=4s.
+void parted(Talk& talk, const char* cut, const char* heal) {
+  constexpr std::uint64_t kSilenceNs = 4'000'000'000;
+  talk.expect_answers("those who meet after that talk");
+  if (talk.first()) {
+    run_command(cut);
+    talk.expect_loss("who sends learns that nothing arrives");
+    for (const std::uint64_t start = monotonic_ns(); monotonic_ns() - start < 2 * kSilenceNs;)
+      (void)talk.bundle().wait(10'000'000);
+    run_command(heal);
+  }
+  talk.fence();
+  if (!talk.first()) {
+    for_a_while([&] { (void)talk.bundle().wait(10'000'000); });
+    expect(talk.endpoint().try_request<on_request>(talk.other()) == Status::peer_lost,
+           "who looks afterwards is told");
+  }
+  talk.fence();
+}
+
+void messages(Job& job, const char* cut, const char* heal) {
+  Talk talk(job);
+  unanswered(talk, cut, heal);
+  without_request(talk, cut, heal, false);
+  without_request(talk, cut, heal, true);
+  parted(talk, cut, heal);
+  talk.expect_answers("those who meet after that talk");
+  if (!talk.first()) (void)talk.bundle().wait_until([] { return false; }, kIdleNs);
+  g_replies = g_handled = 0;
+  talk.fence();
+  talk.expect_answers_now("those who have been silent for long, too");
+}
+
+// VIs.
+
+class Link {
+ public:
+  static constexpr std::uint32_t kBytes = 64;
+
+  Link(Job& job, via::Nic& nic, via::Reliability reliability, std::uint64_t discriminator)
+      : job_(job), nic_(nic), memory_(nic.allocate(kBytes)) {
+    via::ViAttributes attributes;
+    attributes.tag = tag_ = nic.create_tag();
+    attributes.reliability = reliability;
+    attributes.send_depth = 1;  // one request of the program's, besides those that try
+    region_ = nic.register_memory(tag_, memory_, kBytes, via::Rights::all);
+    vi_ = nic.create_vi(attributes);
+    if (!first()) post_receive();
+    expect(vi_->connect_peer_start(Rank{1 - index(job.rank())}, discriminator) == Status::ok,
+           "started");
+    expect(vi_->connect_peer_wait(kBoundNs) == via::ConnectResult::connected, "connected");
+    job.bootstrap().fence();
+  }
+  ~Link() {
+    vi_.reset();
+    region_ = {};
+    nic_.release(memory_);
+    nic_.destroy_tag(tag_);
+  }
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  [[nodiscard]] via::Vi& vi() { return *vi_; }
+  [[nodiscard]] bool first() const { return index(job_.rank()) == 0; }
+  [[nodiscard]] via::Descriptor& descriptor() { return descriptor_; }
+
+  void post_receive() {
+    via::make_receive(descriptor_, memory_, kBytes, region_.handle());
+    expect(vi_->post_receive(descriptor_) == Status::ok, "a receive is posted");
+  }
+  /// Answers the status, or all ones when nothing has come.
+  std::uint32_t await() {
+    via::Descriptor* done = nullptr;
+    const Status status =
+        first() ? vi_->send_wait(done, kBoundNs) : vi_->receive_wait(done, kBoundNs);
+    return status == Status::ok ? descriptor_.control.status & via::descriptor_status::error_mask
+                                : ~0U;
+  }
+  void expect_message(const char* what) {
+    if (first()) {
+      via::make_send(descriptor_, memory_, kBytes, region_.handle());
+      expect(vi_->post_send(descriptor_) == Status::ok, "a message is taken");
+    }
+    expect(await() == 0, what);
+    if (!first()) post_receive();
+    job_.bootstrap().fence();
+  }
+
+ private:
+  Job& job_;
+  via::Nic& nic_;
+  std::byte* memory_;
+  via::ProtectionTag tag_{};
+  via::MemoryRegion region_;
+  via::Descriptor descriptor_{};
+  std::unique_ptr<via::Vi> vi_;
+};
+
+void vis(Job& job, const char* cut, const char* heal) {
+  constexpr std::uint64_t kBetweenNs = 40'000'000;
+  constexpr int kMessages = 60;
+  const auto nic = via::open_nic(job, "verbs");
+  via::ErrorCause cause = via::ErrorCause::none;
+  nic->on_error([&](const via::AsyncError& error) { cause = error.cause; });
+  std::uint64_t discriminator = 1;
+  for (const auto reliability : {via::Reliability::delivery, via::Reliability::reception}) {
+    cause = via::ErrorCause::none;
+    Link link(job, *nic, reliability, discriminator++);
+    // More time than two trials take.
+    for (int i = 0; i < kMessages; ++i) {
+      for (const std::uint64_t start = monotonic_ns(); monotonic_ns() - start < kBetweenNs;) {
+        nic->progress();
+        sched_yield();
+      }
+      link.expect_message("messages arrive, whatever is tried between them");
+    }
+    for_a_while([&] { nic->progress(); });
+    link.expect_message("and after a time without any");
+    if (link.first()) run_command(cut);
+    job.bootstrap().fence();
+    const std::uint64_t start = monotonic_ns();
+    if (!link.first()) {
+      expect(link.await() == via::descriptor_status::flushed, "a receive does not wait for ever");
+      say_when("who waits for a message", start);
+    }
+    job.bootstrap().fence();  // rank 0 has not looked meanwhile
+    if (link.first())
+      for_a_while([&] { nic->progress(); });
+    expect(link.vi().state() == via::ViState::error, "both know");
+    expect(cause == via::ErrorCause::connection_lost, "and why");
+    job.bootstrap().fence();
+    if (link.first()) run_command(heal);
+    job.bootstrap().fence();
+  }
+  nic->on_error(nullptr);
+}
+
+// Letters that say nothing.
+
+// As Mail writes them.
+struct Packet {
+  std::uint32_t key, from, number, acknowledged, bytes, oldest;
+  std::byte letter[sizeof(Letter)];
+};
+constexpr std::size_t kHeadBytes = offsetof(Packet, letter);
+constexpr std::byte kCarrierReady{1};  // first byte of five
+constexpr std::uint32_t kCarrierReadyBytes = 5;
+
+Library g_real;
+decltype(ibv_context_ops::post_send) g_real_post_send = nullptr;
+std::atomic<int> g_emptied = 0;
+
+int post_send(ibv_qp* pair, ibv_send_wr* request, ibv_send_wr** bad) {
+  if (pair->qp_type != IBV_QPT_UD) return g_real_post_send(pair, request, bad);
+  auto* const packet = reinterpret_cast<Packet*>(request->sg_list->addr);
+  Letter letter;
+  std::memcpy(static_cast<void*>(&letter), packet->letter, sizeof letter);
+  if ((packet->bytes == kCarrierReadyBytes && packet->letter[0] == kCarrierReady) ||
+      (packet->bytes == sizeof letter && letter.kind == LetterKind::ready)) {
+    packet->bytes = 0;
+    request->sg_list->length = kHeadBytes;
+    ++g_emptied;
+  }
+  return g_real_post_send(pair, request, bad);
+}
+
+ibv_context* open_device(ibv_device* device) {
+  ibv_context* context = g_real.open_device(device);
+  if (context == nullptr) return nullptr;
+  g_real_post_send = context->ops.post_send;
+  context->ops.post_send = post_send;
+  return context;
+}
+
+void ready(Job& job) {
+  auto& library = const_cast<Library&>(via::verbs::library());
+  g_real = library;
+  library.open_device = open_device;
+  {
+    const auto nic = via::open_nic(job, "verbs");
+    Link link(job, *nic, via::Reliability::delivery, 1);
+    expect(g_emptied > 0, "there was a letter that said nothing");
+    link.expect_message("a VI whose peer does not say that it takes packets sends all the same");
+    job.bootstrap().fence();
+  }
+  g_emptied = 0;
+  Talk talk(job);
+  talk.expect_answers("so do those who send Active Messages");
+  expect(g_emptied > 0, "there was one again");
+}
+
+int body(Job& job, int argc, char** argv) {
+  const std::string_view what = argc > 1 ? argv[1] : "";
+  if (job.size() != 2) return 2;
+  if (what == "messages" && argc == 4)
+    messages(job, argv[2], argv[3]);
+  else if (what == "vis" && argc == 4)
+    vis(job, argv[2], argv[3]);
+  else if (what == "ready" && argc == 2)
+    ready(job);
+  else
+    return 2;
+  std::fflush(stdout);
+  return g_wrong ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return run(body, argc, argv); }
