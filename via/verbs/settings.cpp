@@ -57,7 +57,7 @@ std::span<const config::Option> options() noexcept {
       Option{"keepalive", "VIADUCT_VERBS_KEEPALIVE", "1s", "ns", Type::time_ns, 0,
              std::int64_t{24} * 3600 * 1'000'000'000, "",
              "how often a connection with nothing under way is tried, so that a rank which only "
-             "waits learns of a peer that cannot be reached; 0: never",
+             "waits learns of a peer that cannot be reached (10 ms at least); 0: never",
              offsetof(Settings, keepalive_ns)},
       Option{"pinned_bytes", "VIADUCT_VERBS_PINNED_BYTES", "auto", "bytes", Type::bytes, 0,
              std::int64_t{1} << 50, "",

@@ -69,10 +69,11 @@ int Events::patience_ms() const noexcept {
 }
 
 void Events::keep_time() noexcept {
+  constexpr std::uint64_t kLeastNs = 10'000'000;
   const auto every = static_cast<std::uint64_t>(device_.settings().keepalive_ns);
   const std::uint64_t now = monotonic_ns();
   if (every == 0 || now < keepalive_at_ns_) return;
-  keepalive_at_ns_ = now + every;
+  keepalive_at_ns_ = now + std::max(every, kLeastNs);
   const std::lock_guard lock(mutex_);
   keepalive_.store(true);
   any_.store(true);
