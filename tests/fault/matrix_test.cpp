@@ -24,9 +24,9 @@ using Words = std::vector<std::string>;
 
 Words job(int ranks, const Words& program, const Words& prefix = {}) {
   Words words = prefix;
-  for (const std::string& word : {driver::viaduct_run(), std::string("-n"), std::to_string(ranks),
-                                  std::string("--timeout"),
-                                  std::to_string(driver::patience_seconds() + 20)})
+  for (const std::string& word :
+       {driver::viaduct_run(), std::string("-n"), std::to_string(ranks), std::string("--timeout"),
+        std::to_string(driver::patience_seconds() + 20)})
     words.push_back(word);
   words.push_back(driver::test_program(program.front()));
   words.insert(words.end(), program.begin() + 1, program.end());

@@ -220,8 +220,7 @@ void vis(Job& job, const char* cut, const char* heal) {
       say_when("who waits for a message", start);
     }
     job.bootstrap().fence();  // rank 0 has not looked meanwhile
-    if (link.first())
-      for_a_while([&] { nic->progress(); });
+    if (link.first()) for_a_while([&] { nic->progress(); });
     expect(link.vi().state() == via::ViState::error, "both know");
     expect(cause == via::ErrorCause::connection_lost, "and why");
     job.bootstrap().fence();

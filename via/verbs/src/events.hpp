@@ -62,7 +62,7 @@ class Events {
   Job& job_;
   bool port_down_ = false;  // what the job has been told
   ibv_comp_channel* channel_ = nullptr;
-  int stop_ = -1;  // eventfd
+  int stop_ = -1;                      // eventfd
   std::uint64_t keepalive_at_ns_ = 0;  // the next one; of the thread
   std::atomic<bool> any_{false};
   std::atomic<bool> keepalive_{false};

@@ -323,6 +323,9 @@ bool Mail::all_delivered() const noexcept {
 
 bool Mail::all_delivered(Rank to) const noexcept {
   const std::lock_guard lock(mutex_);
+  if (to == job_.rank())
+    return std::none_of(arrived_.begin(), arrived_.end(),
+                        [to](const Arrived& letter) { return letter.from == to; });
   const auto found = peers_.find(index(to));
   return found == peers_.end() || found->second.waiting.empty();
 }

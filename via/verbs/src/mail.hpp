@@ -52,7 +52,7 @@ class Mail {
   void progress(const Handler& handler);
   /// Whether every letter has been acknowledged, and more could go.
   [[nodiscard]] bool all_delivered() const noexcept;
-  /// Whether @p to has acknowledged all letters to it.
+  /// Whether @p to has handled all letters to it.
   [[nodiscard]] bool all_delivered(Rank to) const noexcept;
   /// Nothing more for @p to.
   void forget(Rank to) noexcept;
