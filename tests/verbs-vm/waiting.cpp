@@ -4,17 +4,23 @@
 /// Two ranks over verbs:
 ///
 ///   waiting messages CUT HEAL   of Active Messages: commands that cut the network, and heal it
+///   waiting parted CUT HEAL     the network is healed before that rank looks, but the other has
+///                               given it up; with VIADUCT_VERBS_SILENCE=2s
 ///   waiting vis CUT HEAL        of VIs
 ///   waiting ready               nothing is cut, but the letters that say that a queue pair takes
 ///                               packets say nothing
+///   waiting ended               nothing is cut, but an endpoint is no more, and its peer looks
+///                               seldom: it is not out of reach
 
 #include <sched.h>
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <thread>
 
 #include "tests/verbs-vm/talk.hpp"
 #include "via/descriptor.hpp"
@@ -93,11 +99,10 @@ void without_request(Talk& talk, const char* cut, const char* heal, bool polls) 
   talk.fence();
 }
 
-/// Rank 0 has lost rank 1, and has given up to tell it, before rank 1 looks. With
-/// VIADUCT_VERBS_SILENCE=4s.
-void parted(Talk& talk, const char* cut, const char* heal) {
-  constexpr std::uint64_t kSilenceNs = 4'000'000'000;
-  talk.expect_answers("those who meet after that talk");
+void parted(Job& job, const char* cut, const char* heal) {
+  constexpr std::uint64_t kSilenceNs = 2'000'000'000;
+  Talk talk(job);
+  talk.expect_answers("they talk at first");
   if (talk.first()) {
     run_command(cut);
     talk.expect_loss("who sends learns that nothing arrives");
@@ -112,6 +117,32 @@ void parted(Talk& talk, const char* cut, const char* heal) {
            "who looks afterwards is told");
   }
   talk.fence();
+  talk.expect_answers("those who meet after that talk");
+}
+
+void ended(Job& job) {
+  constexpr std::uint64_t kLooks = 40;  // fewer than letters are looked for in
+  Talk talk(job);
+  talk.expect_answers("they talk at first");
+  if (talk.first()) talk.end();
+  talk.fence();
+  if (!talk.first()) {
+    am::Undeliverable why{};
+    talk.endpoint().set_undeliverable_handler([&](const am::Returned& returned) {
+      why = returned.status;
+      ++g_back;
+    });
+    for (std::uint64_t i = 0; i < kLooks; ++i) {
+      talk.bundle().poll();
+      std::this_thread::sleep_for(std::chrono::nanoseconds(kIdleNs / kLooks));
+    }
+    expect(talk.endpoint().request<on_request>(talk.other()) == Status::ok, "taken");
+    expect(talk.bundle().wait_until([] { return g_back == 1; }, kBoundNs) == Status::ok &&
+               why == am::Undeliverable::bad_endpoint,
+           "it comes back, since there is no such endpoint");
+  }
+  talk.fence();
+  talk.expect_answers("other endpoints talk");
 }
 
 void messages(Job& job, const char* cut, const char* heal) {
@@ -119,7 +150,6 @@ void messages(Job& job, const char* cut, const char* heal) {
   unanswered(talk, cut, heal);
   without_request(talk, cut, heal, false);
   without_request(talk, cut, heal, true);
-  parted(talk, cut, heal);
   talk.expect_answers("those who meet after that talk");
   if (!talk.first()) (void)talk.bundle().wait_until([] { return false; }, kIdleNs);
   g_replies = g_handled = 0;
@@ -133,8 +163,9 @@ class Link {
  public:
   static constexpr std::uint32_t kBytes = 64;
 
-  Link(Job& job, via::Nic& nic, via::Reliability reliability, std::uint64_t discriminator)
-      : job_(job), nic_(nic), memory_(nic.allocate(kBytes)) {
+  /// @p polls: nothing but the queue that is waited for is looked at.
+  Link(Job& job, via::Nic& nic, via::Reliability reliability, bool polls)
+      : job_(job), nic_(nic), polls_(polls), memory_(nic.allocate(kBytes)) {
     via::ViAttributes attributes;
     attributes.tag = tag_ = nic.create_tag();
     attributes.reliability = reliability;
@@ -142,8 +173,7 @@ class Link {
     region_ = nic.register_memory(tag_, memory_, kBytes, via::Rights::all);
     vi_ = nic.create_vi(attributes);
     if (!first()) post_receive();
-    expect(vi_->connect_peer_start(Rank{1 - index(job.rank())}, discriminator) == Status::ok,
-           "started");
+    expect(vi_->connect_peer_start(Rank{1 - index(job.rank())}, 1) == Status::ok, "started");
     expect(vi_->connect_peer_wait(kBoundNs) == via::ConnectResult::connected, "connected");
     job.bootstrap().fence();
   }
@@ -164,11 +194,26 @@ class Link {
     via::make_receive(descriptor_, memory_, kBytes, region_.handle());
     expect(vi_->post_receive(descriptor_) == Status::ok, "a receive is posted");
   }
+  void be_idle(std::uint64_t ns) {
+    for (const std::uint64_t start = monotonic_ns(); monotonic_ns() - start < ns;) {
+      via::Descriptor* done = nullptr;
+      if (!polls_)
+        nic_.progress();
+      else
+        expect((first() ? vi_->send_done(done) : vi_->receive_done(done)) == Status::retry,
+               "nothing has come");
+      sched_yield();
+    }
+  }
   /// Answers the status, or all ones when nothing has come.
   std::uint32_t await() {
     via::Descriptor* done = nullptr;
-    const Status status =
-        first() ? vi_->send_wait(done, kBoundNs) : vi_->receive_wait(done, kBoundNs);
+    Status status = Status::retry;
+    if (!polls_)
+      status = first() ? vi_->send_wait(done, kBoundNs) : vi_->receive_wait(done, kBoundNs);
+    for (const std::uint64_t start = monotonic_ns();
+         polls_ && status == Status::retry && monotonic_ns() - start < kBoundNs;)
+      status = first() ? vi_->send_done(done) : vi_->receive_done(done);
     return status == Status::ok ? descriptor_.control.status & via::descriptor_status::error_mask
                                 : ~0U;
   }
@@ -185,6 +230,7 @@ class Link {
  private:
   Job& job_;
   via::Nic& nic_;
+  bool polls_;
   std::byte* memory_;
   via::ProtectionTag tag_{};
   via::MemoryRegion region_;
@@ -198,19 +244,16 @@ void vis(Job& job, const char* cut, const char* heal) {
   const auto nic = via::open_nic(job, "verbs");
   via::ErrorCause cause = via::ErrorCause::none;
   nic->on_error([&](const via::AsyncError& error) { cause = error.cause; });
-  std::uint64_t discriminator = 1;
-  for (const auto reliability : {via::Reliability::delivery, via::Reliability::reception}) {
+  for (const bool polls : {false, true}) {
+    const auto reliability = polls ? via::Reliability::reception : via::Reliability::delivery;
     cause = via::ErrorCause::none;
-    Link link(job, *nic, reliability, discriminator++);
+    Link link(job, *nic, reliability, polls);
     // More time than two trials take.
     for (int i = 0; i < kMessages; ++i) {
-      for (const std::uint64_t start = monotonic_ns(); monotonic_ns() - start < kBetweenNs;) {
-        nic->progress();
-        sched_yield();
-      }
+      link.be_idle(kBetweenNs);
       link.expect_message("messages arrive, whatever is tried between them");
     }
-    for_a_while([&] { nic->progress(); });
+    link.be_idle(kIdleNs);
     link.expect_message("and after a time without any");
     if (link.first()) run_command(cut);
     job.bootstrap().fence();
@@ -220,7 +263,7 @@ void vis(Job& job, const char* cut, const char* heal) {
       say_when("who waits for a message", start);
     }
     job.bootstrap().fence();  // rank 0 has not looked meanwhile
-    if (link.first()) for_a_while([&] { nic->progress(); });
+    if (link.first()) link.be_idle(kIdleNs);
     expect(link.vi().state() == via::ViState::error, "both know");
     expect(cause == via::ErrorCause::connection_lost, "and why");
     job.bootstrap().fence();
@@ -273,7 +316,7 @@ void ready(Job& job) {
   library.open_device = open_device;
   {
     const auto nic = via::open_nic(job, "verbs");
-    Link link(job, *nic, via::Reliability::delivery, 1);
+    Link link(job, *nic, via::Reliability::delivery, false);
     expect(g_emptied > 0, "there was a letter that said nothing");
     link.expect_message("a VI whose peer does not say that it takes packets sends all the same");
     job.bootstrap().fence();
@@ -291,8 +334,12 @@ int body(Job& job, int argc, char** argv) {
     messages(job, argv[2], argv[3]);
   else if (what == "vis" && argc == 4)
     vis(job, argv[2], argv[3]);
+  else if (what == "parted" && argc == 4)
+    parted(job, argv[2], argv[3]);
   else if (what == "ready" && argc == 2)
     ready(job);
+  else if (what == "ended" && argc == 2)
+    ended(job);
   else
     return 2;
   std::fflush(stdout);

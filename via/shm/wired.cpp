@@ -354,11 +354,14 @@ void Nic::poll_carrier() noexcept {
   const std::size_t n = carrier_->poll(events);
   carried_ += n;
   for (std::size_t i = 0; i < n; ++i) {
-    Vi& vi = *static_cast<Vi*>(events[i].owner);
-    if (events[i].failure == ErrorCause::none)
-      vi.take_note(events[i].note);
-    else
-      vi.wire_failed(events[i].failure);
+    Vi* const vi = static_cast<Vi*>(events[i].owner);
+    if (events[i].failure == ErrorCause::none) {
+      vi->take_note(events[i].note);
+      continue;
+    }
+    progress();  // its peer may have ended the connection in good order, and said so
+    if (std::find(wired_vis_.begin(), wired_vis_.end(), vi) != wired_vis_.end())
+      vi->wire_failed(events[i].failure);
   }
   if (held_back_.empty()) return;
   const auto held = std::move(held_back_);

@@ -10,9 +10,6 @@ namespace viaduct::via::verbs {
 void Carrier::handle_device_events() noexcept {
   try {
     for (const Events::DeviceEvent& event : events_.take()) handle(event);
-    if (!events_.take_keepalive()) return;
-    reap_sends();
-    for (const auto& [number, wire] : wires_) wire->keep_alive();
   } catch (const std::exception& e) {
     job_.log().write(LogLevel::error, e.what());
   }

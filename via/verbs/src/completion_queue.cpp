@@ -1,5 +1,7 @@
 #include "via/verbs/src/completion_queue.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -113,6 +115,8 @@ Status CompletionQueue::notify(std::function<void()> ready) {
   if (armed_.exchange(true)) return Status::bad_state;
   const bool from_callback = notifier_.get_id() == std::this_thread::get_id();
   if (!from_callback && notifier_.joinable()) notifier_.join();
+  settle_trials();
+  notified_.store(false);
   event_.store(false);
   nic_.events_.letters().store(false);
   arm();
@@ -126,6 +130,19 @@ Status CompletionQueue::notify(std::function<void()> ready) {
   else
     notifier_ = std::thread([this] { run_notifier(); });
   return Status::ok;
+}
+
+/// The answer to Vi::keep_alive() would be an event with nothing to take.
+void CompletionQueue::settle_trials() noexcept {
+  constexpr std::uint64_t kMostNs = 20'000'000;
+  const auto is_tried = [this](const Vi* vi) {
+    return vi != nullptr && vi->tried_ && vi->send_cq_ == this;
+  };
+  const std::uint64_t start = monotonic_ns();
+  while (std::any_of(nic_.vis_.begin(), nic_.vis_.end(), is_tried) &&
+         monotonic_ns() - start < kMostNs) {
+    if (!reap()) sched_yield();
+  }
 }
 
 /// For the notifying thread: the device has told of a completion, the ring has one, or there is a
@@ -156,6 +173,7 @@ void CompletionQueue::run_notifier() noexcept {
     armed_.store(false);
     if (!stop_.load()) ready();
   } while (armed_again_);
+  notified_.store(true);
 }
 
 }  // namespace viaduct::via::verbs

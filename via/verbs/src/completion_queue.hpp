@@ -45,8 +45,9 @@ class CompletionQueue final : public CompletionRing {
   using CompletionRing::push;
   /// reap(), unless the queue has a notifying thread, which may be polling it.
   void reap_for_owner() noexcept {
-    if (!notifier_.joinable()) reap();
+    if (!has_notifier()) reap();
   }
+  [[nodiscard]] bool has_notifier() const noexcept { return !notified_.load(); }
   /// Takes in what the device has completed. Answers whether there was anything.
   bool reap() noexcept;
   void arm() noexcept {
@@ -63,6 +64,7 @@ class CompletionQueue final : public CompletionRing {
   Status pop(Completion& out) noexcept;
   void grow_device_queue();
   void run_notifier() noexcept;
+  void settle_trials() noexcept;
   [[nodiscard]] bool worth_a_poll() noexcept;
 
   ibv_cq* device_queue_ = nullptr;
@@ -78,6 +80,7 @@ class CompletionQueue final : public CompletionRing {
   bool armed_again_ = false;  // by the callback
   std::atomic<bool> event_{false};
   std::atomic<bool> armed_{false};
+  std::atomic<bool> notified_{true};  // no thread waits, or is in a callback
   std::atomic<bool> stop_{false};
 };
 

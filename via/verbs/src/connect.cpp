@@ -89,7 +89,7 @@ void Vi::tear_down() noexcept {
     receive_cq_->reap();
     pair_->fail();
     const std::uint64_t start = monotonic_ns();
-    while ((sends_.size() != held_ || receives_taken_ != receives_posted_) &&
+    while ((sends_.size() != held_ || tried_ || receives_taken_ != receives_posted_) &&
            monotonic_ns() - start < kFlushLimitNs) {
       if (!send_cq_->reap() && !receive_cq_->reap()) sched_yield();
     }

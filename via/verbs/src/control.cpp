@@ -193,9 +193,18 @@ void Nic::handle_device_events() {
         break;
     }
   }
-  if (!events_.take_keepalive()) return;
-  for (std::size_t i = 0; i < vis_.size(); ++i)
+  if (events_.take_keepalive()) keep_alive();
+}
+
+/// Callbacks may destroy a VI: each is looked up again.
+void Nic::keep_alive() {
+  for (std::size_t i = 0; i < vis_.size(); ++i) {
+    if (vis_[i] != nullptr && vis_[i]->tried_) vis_[i]->send_cq_->reap_for_owner();
+    if (vis_[i] != nullptr && vis_[i]->state_ == ViState::connected &&
+        mail_->all_delivered(vis_[i]->peer_))
+      vis_[i]->peer_is_ready();  // it has taken up the connection, or has ended it since
     if (vis_[i] != nullptr) vis_[i]->keep_alive();
+  }
 }
 
 void Nic::report(const AsyncError& error) noexcept {
@@ -222,7 +231,8 @@ void Nic::sleep(std::int64_t timeout_ns, CompletionQueue* queue) noexcept {
   events_.letters().store(false);
   mail_->arm();
   progress();
-  bool found = events_.any() || life_epoch_ != job_.life_epoch();
+  // In a callback of progress() neither is looked at.
+  bool found = (events_.any() || life_epoch_ != job_.life_epoch()) && !in_progress_.load();
   if (queue != nullptr) found = queue->reap() || !queue->ring_empty() || found;
   constexpr std::int64_t kCapNs = 10'000'000;  // until a letter is repeated
   if (!mail_->all_delivered() && (timeout_ns < 0 || timeout_ns > kCapNs)) timeout_ns = kCapNs;

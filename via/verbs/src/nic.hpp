@@ -118,6 +118,7 @@ class Nic final : public via::Nic {
   void look_for_closed_peers();
   void part_from(Rank rank, ErrorCause cause);
   void handle_device_events();
+  void keep_alive();
   void report(const AsyncError& error) noexcept;
   void sleep(std::int64_t timeout_ns, CompletionQueue* queue) noexcept;
   bool progress_until(const std::function<bool()>& done, std::int64_t timeout_ns);

@@ -417,6 +417,10 @@ void Carrier::progress(const LetterHandler& handler) {
     if (const auto found = wires_.find(pair); found != wires_.end() && found->second->peer_ == from)
       found->second->set_ready();
   });
+  // Behind the letters: a peer that has ended a connection has said so.
+  if (!events_.take_keepalive()) return;
+  reap_sends();
+  for (const auto& [number, wire] : wires_) wire->keep_alive();
 }
 
 }  // namespace viaduct::via::verbs

@@ -377,7 +377,9 @@ void Vi::completed_receive(const ibv_wc& wc) noexcept {
   if (posted.refusal != 0 && meaning.cause != ErrorCause::none)
     meaning = {posted.refusal, cause_of(posted.refusal)};
   finish_receive(posted, meaning.bits);
-  if (meaning.cause != ErrorCause::none) fail(meaning.cause, LetterKind::refusal);
+  if (meaning.cause != ErrorCause::none) return fail(meaning.cause, LetterKind::refusal);
+  // Why it was flushed stands in the other queue.
+  if (state_ == ViState::connected && send_cq_ != receive_cq_) send_cq_->reap_for_owner();
 }
 
 void Vi::finish_send(Posted posted, std::uint32_t bits) noexcept {
@@ -412,10 +414,10 @@ void Vi::settle(const Letter& letter) noexcept {
 }
 
 /// With nothing under way, an empty write, which the peer's device answers, whatever the peer does.
-/// A peer that has handled all letters has taken up the connection, or has ended it since.
+/// Not while another thread waits for the queues, and may use this VI at any time.
 void Vi::keep_alive() noexcept {
-  if (state_ == ViState::connected && nic_.mail_->all_delivered(peer_)) peer_is_ready();
   if (state_ != ViState::connected || !peer_ready_ || tried_ || sends_.size() != held_) return;
+  if (send_cq_->has_notifier() || receive_cq_->has_notifier()) return;
   tried_ = true;
   tried_as_ = pair_->posted();
   ibv_send_wr request{};
