@@ -218,6 +218,7 @@ class Link {
                                 : ~0U;
   }
   void expect_message(const char* what) {
+    job_.bootstrap().fence();  // nothing comes before it is looked for
     if (first()) {
       via::make_send(descriptor_, memory_, kBytes, region_.handle());
       expect(vi_->post_send(descriptor_) == Status::ok, "a message is taken");
