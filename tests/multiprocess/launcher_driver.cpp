@@ -18,6 +18,7 @@ namespace driver {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
 std::string directory() {
   std::array<char, 4096> path{};
   const ssize_t bytes = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
