@@ -62,7 +62,8 @@ void Machine::Parts::wait(const char* operation, std::uint32_t process, Done&& d
     const std::int64_t report = job.settings().hang_report_ns;
     std::int64_t longest = report != 0 ? report : -1;
     if (any_apart) {
-      constexpr std::int64_t kSleepNs = 100'000'000;  // a broken connection becomes an Error
+      // No bell rings when check_broken()'s grace is over.
+      constexpr std::int64_t kSleepNs = 100'000'000;
       if (longest < 0 || longest > kSleepNs) longest = kSleepNs;
     }
     queue->block(longest, ask);

@@ -65,6 +65,7 @@ class Talk {
     });
     g_replies = g_back = g_handled = 0;
   }
+  /// The other finds no endpoint here, until the next renew().
   void end() { endpoint_.reset(); }
   /// The endpoint stays, with what it knows of the other; the next renew() makes another.
   am::Endpoint& keep() { return *kept_.emplace_back(std::move(endpoint_)); }

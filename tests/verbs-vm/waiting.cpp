@@ -14,7 +14,6 @@
 
 #include <sched.h>
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -47,8 +46,8 @@ void say_when(const char* how, std::uint64_t start) {
 }
 
 template <class Work>
-void for_a_while(Work&& work) {
-  for (const std::uint64_t start = monotonic_ns(); monotonic_ns() - start < kIdleNs;) work();
+void repeat_for(std::uint64_t ns, Work&& work) {
+  for (const std::uint64_t start = monotonic_ns(); monotonic_ns() - start < ns;) work();
 }
 
 // Active Messages.
@@ -85,7 +84,7 @@ void without_request(Talk& talk, const char* cut, const char* heal, bool polls) 
   talk.fence();
   if (!talk.first()) {
     if (polls)
-      for_a_while([&] { talk.bundle().poll(); });
+      repeat_for(kIdleNs, [&] { talk.bundle().poll(); });
     else
       (void)talk.bundle().wait_until([] { return false; }, kIdleNs);
     expect(talk.endpoint().try_request<on_request>(talk.other()) == Status::peer_lost,
@@ -106,13 +105,12 @@ void parted(Job& job, const char* cut, const char* heal) {
   if (talk.first()) {
     run_command(cut);
     talk.expect_loss("who sends learns that nothing arrives");
-    for (const std::uint64_t start = monotonic_ns(); monotonic_ns() - start < 2 * kSilenceNs;)
-      (void)talk.bundle().wait(10'000'000);
+    repeat_for(2 * kSilenceNs, [&] { (void)talk.bundle().wait(10'000'000); });
     run_command(heal);
   }
   talk.fence();
   if (!talk.first()) {
-    for_a_while([&] { (void)talk.bundle().wait(10'000'000); });
+    repeat_for(kIdleNs, [&] { (void)talk.bundle().wait(10'000'000); });
     expect(talk.endpoint().try_request<on_request>(talk.other()) == Status::peer_lost,
            "who looks afterwards is told");
   }
@@ -122,12 +120,12 @@ void parted(Job& job, const char* cut, const char* heal) {
 
 void ended(Job& job) {
   constexpr std::uint64_t kLooks = 40;  // fewer than letters are looked for in
+  am::Undeliverable why{};              // as long as there is an endpoint that may say it
   Talk talk(job);
   talk.expect_answers("they talk at first");
   if (talk.first()) talk.end();
   talk.fence();
   if (!talk.first()) {
-    am::Undeliverable why{};
     talk.endpoint().set_undeliverable_handler([&](const am::Returned& returned) {
       why = returned.status;
       ++g_back;
@@ -188,14 +186,13 @@ class Link {
 
   [[nodiscard]] via::Vi& vi() { return *vi_; }
   [[nodiscard]] bool first() const { return index(job_.rank()) == 0; }
-  [[nodiscard]] via::Descriptor& descriptor() { return descriptor_; }
 
   void post_receive() {
     via::make_receive(descriptor_, memory_, kBytes, region_.handle());
     expect(vi_->post_receive(descriptor_) == Status::ok, "a receive is posted");
   }
   void be_idle(std::uint64_t ns) {
-    for (const std::uint64_t start = monotonic_ns(); monotonic_ns() - start < ns;) {
+    repeat_for(ns, [&] {
       via::Descriptor* done = nullptr;
       if (!polls_)
         nic_.progress();
@@ -203,7 +200,7 @@ class Link {
         expect((first() ? vi_->send_done(done) : vi_->receive_done(done)) == Status::retry,
                "nothing has come");
       sched_yield();
-    }
+    });
   }
   /// Answers the status, or all ones when nothing has come.
   std::uint32_t await() {

@@ -13,6 +13,7 @@
 
 #include "via/carrier.hpp"
 #include "via/shm/channel.hpp"
+#include "via/shm/slot_copy.hpp"
 #include "via/vi.hpp"
 
 namespace viaduct {
@@ -267,46 +268,6 @@ class Vi final : public via::Vi {
   }
   [[nodiscard]] static std::uint64_t phase(std::uint64_t seq, std::uint64_t mask) noexcept {
     return (seq & (mask + 1)) == 0 ? header::phase_bit : 0;
-  }
-
-  /// Up to 56 bytes into a slot's words. Bytes behind the last one are undefined.
-  static void copy_small(Slot& slot, const std::byte* from, std::uint32_t n) noexcept {
-    if (n == 16) [[likely]] {
-      slot.put(0, word_at(from));
-      slot.put(1, word_at(from + 8));
-      return;
-    }
-    for (std::uint32_t i = 0; i < n / 8; ++i) slot.put(i, word_at(from + std::size_t{8} * i));
-    if (n % 8 != 0) copy_rest(reinterpret_cast<std::byte*>(slot.words), from, n);
-  }
-  static void copy_out_small(std::byte* to, Slot& slot, std::uint32_t n) noexcept {
-    if (n == 16) [[likely]] {
-      std::memcpy(to, slot.words, 16);
-      return;
-    }
-    for (std::uint32_t i = 0; i < n / 8; ++i) {
-      const std::uint64_t word = slot.get(i);
-      std::memcpy(to + std::size_t{8} * i, &word, 8);
-    }
-    if (n % 8 != 0) copy_rest(to, reinterpret_cast<const std::byte*>(slot.words), n);
-  }
-  /// The last n % 8 bytes of n: as two pieces that may overlap.
-  static void copy_rest(std::byte* to, const std::byte* from, std::uint32_t n) noexcept {
-    if (n >= 8) {
-      std::memcpy(to + n - 8, from + n - 8, 8);
-    } else if (n >= 4) {
-      std::memcpy(to, from, 4);
-      std::memcpy(to + n - 4, from + n - 4, 4);
-    } else {
-      to[0] = from[0];
-      to[n / 2] = from[n / 2];
-      to[n - 1] = from[n - 1];
-    }
-  }
-  [[nodiscard]] static std::uint64_t word_at(const std::byte* from) noexcept {
-    std::uint64_t word;
-    std::memcpy(&word, from, sizeof(word));
-    return word;
   }
 
   inline void push_send(Descriptor& d, std::uint32_t status) noexcept;  // completion_queue.hpp

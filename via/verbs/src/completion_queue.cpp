@@ -116,7 +116,7 @@ Status CompletionQueue::notify(std::function<void()> ready) {
   const bool from_callback = notifier_.get_id() == std::this_thread::get_id();
   if (!from_callback && notifier_.joinable()) notifier_.join();
   settle_trials();
-  notified_.store(false);
+  notifying_.store(true);
   event_.store(false);
   nic_.events_.letters().store(false);
   arm();
@@ -173,7 +173,7 @@ void CompletionQueue::run_notifier() noexcept {
     armed_.store(false);
     if (!stop_.load()) ready();
   } while (armed_again_);
-  notified_.store(true);
+  notifying_.store(false);
 }
 
 }  // namespace viaduct::via::verbs

@@ -47,7 +47,7 @@ class CompletionQueue final : public CompletionRing {
   void reap_for_owner() noexcept {
     if (!has_notifier()) reap();
   }
-  [[nodiscard]] bool has_notifier() const noexcept { return !notified_.load(); }
+  [[nodiscard]] bool has_notifier() const noexcept { return notifying_.load(); }
   /// Takes in what the device has completed. Answers whether there was anything.
   bool reap() noexcept;
   void arm() noexcept {
@@ -80,7 +80,7 @@ class CompletionQueue final : public CompletionRing {
   bool armed_again_ = false;  // by the callback
   std::atomic<bool> event_{false};
   std::atomic<bool> armed_{false};
-  std::atomic<bool> notified_{true};  // no thread waits, or is in a callback
+  std::atomic<bool> notifying_{false};  // from notify() to the end of the last callback
   std::atomic<bool> stop_{false};
 };
 
