@@ -119,28 +119,47 @@ void parted(Job& job, const char* cut, const char* heal) {
   talk.expect_answers("those who meet after that talk");
 }
 
-void ended(Job& job) {
-  constexpr std::uint64_t kLooks = 40;  // fewer than letters are looked for in
+/// @p asks: rank 1's request is on its way to the endpoint that is no more, else rank 1 sends one
+/// afterwards.
+void ended(Talk& talk, bool asks) {
+  constexpr std::uint64_t kLooks = 40;  // fewer than the 64 in which letters are looked for
   am::Undeliverable why{};              // as long as there is an endpoint that may say it
-  Talk talk(job);
-  talk.expect_answers("they talk at first");
-  if (talk.first()) talk.end();
-  talk.fence();
+  talk.expect_answers("they talk");
+  const auto ask = [&] {
+    expect(talk.endpoint().request<on_request>(talk.other()) == Status::ok, "taken");
+  };
   if (!talk.first()) {
     talk.endpoint().set_undeliverable_handler([&](const am::Returned& returned) {
       why = returned.status;
       ++g_back;
     });
+    // Who has slept looks for letters with its next poll: now, so that it does not below.
+    constexpr std::uint64_t kSleepNs = 50'000'000;
+    (void)talk.bundle().wait_until([] { return false; }, kSleepNs);
+    talk.bundle().poll();
+  }
+  talk.fence();
+  if (talk.first()) talk.end();
+  talk.fence();
+  if (!talk.first()) {
+    if (asks) ask();
     for (std::uint64_t i = 0; i < kLooks; ++i) {
       talk.bundle().poll();
       std::this_thread::sleep_for(std::chrono::nanoseconds(kIdleNs / kLooks));
     }
-    expect(talk.endpoint().request<on_request>(talk.other()) == Status::ok, "taken");
+    if (!asks) ask();
     expect(talk.bundle().wait_until([] { return g_back == 1; }, kBoundNs) == Status::ok &&
                why == am::Undeliverable::bad_endpoint,
            "it comes back, since there is no such endpoint");
   }
+  // Rank 0 polls meanwhile: who knows of the end asks it for a connection, which it refuses.
+  expect(talk.bundle().barrier() == Status::ok, "both are there");
   talk.fence();
+}
+
+void ended(Job& job) {
+  Talk talk(job);
+  for (const bool asks : {true, false}) ended(talk, asks);
   talk.expect_answers("other endpoints talk");
 }
 
