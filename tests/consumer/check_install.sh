@@ -58,7 +58,7 @@ run "$work/consumer"
 build viaduct-splitc "$here/splitc.cpp" "$work/splitc_consumer"
 run "$work/splitc_consumer"
 # A static object has one address in all processes.
-readelf -h "$work/splitc_consumer" | grep -q 'Type: *EXEC' || { echo "the Split-C program is position-independent"; exit 1; }
+grep -q 'Type: *EXEC' <<<"$(readelf -h "$work/splitc_consumer")" || { echo "the Split-C program is position-independent"; exit 1; }
 
 # The programs that the README shows are complete, and do what they say.
 awk -v to="$work/readme" '/^```cpp$/ { n += 1; on = to n ".cpp"; next } /^```$/ { on = "" } on != "" { print > on }' \

@@ -1,13 +1,14 @@
 // Kills a random rank at a random moment, again and again, and looks at what the launcher says and
 // what is left.
 //
-//     kill_random [--runs N] [--seed S] [--ranks N] [--survive]
+//     kill_random [--runs N] [--seed S] [--ranks N] [--survive [--device] | --launcher]
 //
 // Every run has a wanted state (idle, in a handler, holding credits, waiting; now and then:
 // whatever comes, start-up included) and a random rank: the kill comes at the first moment after a
 // random delay at which that rank is in that state. What is counted is the state that the victim
 // died in. With --survive the others go on (--keep-going) and must all be told of the loss within
-// two seconds.
+// two seconds. With --launcher it is the launcher that is killed while that rank is in that state:
+// nothing may be left after two seconds.
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -41,6 +42,8 @@ struct Options {
   std::uint64_t seed = std::random_device{}();
   std::uint32_t ranks = 6;
   bool survive = false;
+  bool device = false;
+  bool launcher = false;
 };
 
 /// One job, one victim.
@@ -86,6 +89,7 @@ class Run {
     }
     return true;
   }
+  [[nodiscard]] pid_t launcher() const;
   std::string check_survivors(std::uint32_t victim);
 
   const Options& options_;
@@ -101,6 +105,13 @@ class Run {
   double seconds_to_notice_ = 0;
 };
 
+/// A child of the process that was started, whose other child is the guard; 0: not there.
+pid_t Run::launcher() const {
+  for (const pid_t pid : driver::processes_with(tag_))
+    if (driver::parent_of(pid) == job_.pid() && driver::name_of(pid) == "viaduct-run") return pid;
+  return 0;
+}
+
 std::string Run::kill_one(State wanted, std::uint32_t victim, std::uint64_t delay_ns) {
   fault::RankLine& line = page_.ranks[victim];
   const bool steered = wanted != State::starting;
@@ -111,7 +122,7 @@ std::string Run::kill_one(State wanted, std::uint32_t victim, std::uint64_t dela
   };
   if (!wait_for([&] { return line.pid != 0; }, 30 * kSecond)) return "the victim never started";
   if (steered && !wait_for(ready, 30 * kSecond)) return "the ranks did not all get through a round";
-  const pid_t pid = line.pid;
+  const pid_t pid = options_.launcher ? launcher() : line.pid.load();
   const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
   if (pidfd < 0) return "the victim was gone before it was killed";
   for (std::uint32_t r = 0; r < options_.ranks; ++r)
@@ -121,21 +132,27 @@ std::string Run::kill_one(State wanted, std::uint32_t victim, std::uint64_t dela
   (void)wait_for([] { return false; }, delay_ns);
   if (steered && !wait_for([&] { return line.state == wanted; }, 20 * kSecond))
     return fmt::format("rank {} was never {}", victim, to_string(wanted));
+  died_in_ = line.state;
   killed_ns_ = viaduct::monotonic_ns();
   if (::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0) != 0) return "nobody was killed";
   pollfd end{pidfd, POLLIN, 0};
   const bool ended = ::poll(&end, 1, 10'000) == 1;
   ::close(pidfd);
   if (!ended) return "the victim does not die";
-  died_in_ = line.state;
+  if (!options_.launcher) died_in_ = line.state;
 
   const driver::Result result = job_.finish();
   seconds_to_end_ = static_cast<double>(viaduct::monotonic_ns() - killed_ns_) * 1e-9;
   const std::string verdict =
-      fmt::format("rank {} (pid {}) was killed by signal 9 (Killed)", victim, pid);
-  if (result.code != 128 + SIGKILL)
+      options_.launcher ? "the launcher process was killed by signal 9"
+                        : fmt::format(
+                              "rank {} (pid {}) was killed by signal 9 (Killed); it is the "
+                              "first to fail",
+                              victim, pid);
+  constexpr int kLauncherFailed = 125;
+  if (result.code != (options_.launcher ? kLauncherFailed : 128 + SIGKILL))
     return fmt::format("the exit code is {}:\n{}", result.code, result.err);
-  if (driver::count(result.err, verdict + "; it is the first to fail") != 1)
+  if (driver::count(result.err, verdict) != 1)
     return fmt::format("the launcher does not say \"{}\" but:\n{}", verdict, result.err);
   if (std::string left = leftovers_.find(tag_, 2.0); !left.empty()) return left;
   return options_.survive && steered ? check_survivors(victim) : std::string{};
@@ -156,11 +173,12 @@ std::string Run::check_survivors(std::uint32_t victim) {
     if (me.peer_lost == 0) return fmt::format("no request of rank {} was answered peer_lost", i);
     const std::uint64_t sent = me.sent[victim];
     // Every request is replied to or comes back, not both; one that the victim was handling when it
-    // died comes back.
+    // died comes back, and those whose replies its device had not sent.
     const std::uint64_t replied = me.replied[victim];
     const std::uint64_t returned = me.returned[victim];
     const std::uint64_t handled = page_.ranks[victim].handled[i];
-    if (replied + returned != sent || handled > replied + 1 || replied > handled)
+    const std::uint64_t unsent = options_.device ? sent : 1;
+    if (replied + returned != sent || handled > replied + unsent || replied > handled)
       return fmt::format(
           "rank {} sent {} requests to the victim, which handled {}: {} replies, {} returned", i,
           sent, handled, replied, returned);
@@ -185,7 +203,10 @@ Options parse(int argc, char** argv) {
                  "Of the choice of victims and moments; printed, to repeat it");
   app.add_option("--ranks", options.ranks, "Ranks of each job")
       ->check(CLI::Range(2U, fault::kMaxRanks));
-  app.add_flag("--survive", options.survive, "The others go on");
+  auto* survive = app.add_flag("--survive", options.survive, "The others go on");
+  app.add_flag("--device", options.device, "A device sends, and what it has not sent ends with it")
+      ->needs(survive);
+  app.add_flag("--launcher", options.launcher, "The launcher is killed")->excludes(survive);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
@@ -197,7 +218,10 @@ Options parse(int argc, char** argv) {
 int run_all(const Options& options, const std::string& directory) {
   Random random(options.seed);
   fmt::print("kill_random: seed {}, {} runs of {} ranks{}\n", options.seed, options.runs,
-             options.ranks, options.survive ? ", the others go on" : "");
+             options.ranks,
+             options.survive    ? ", the others go on"
+             : options.launcher ? ", of the launcher"
+                                : "");
   std::array<std::uint32_t, fault::kStates> died{};
   double longest_end = 0;
   double longest_notice = 0;
@@ -210,8 +234,8 @@ int run_all(const Options& options, const std::string& directory) {
     Run run(options, directory);
     const std::string problem = run.kill_one(wanted, victim, delay_ns);
     const State died_in = run.died_in();
-    fmt::print("run {:3}: rank {} died {}; the job had ended after {:.3f} s\n", i, victim,
-               to_string(died_in), run.seconds_to_end());
+    fmt::print("run {:3}: rank {} {} {}; the job had ended after {:.3f} s\n", i, victim,
+               options.launcher ? "was" : "died", to_string(died_in), run.seconds_to_end());
     std::fflush(stdout);
     if (!problem.empty()) {
       fmt::print(stderr, "kill_random: run {} of seed {}, rank {}: {}\n", i, options.seed, victim,

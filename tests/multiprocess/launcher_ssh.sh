@@ -100,7 +100,7 @@ none_left
 # The client of one host is killed: that host is lost, and the job ends.
 hang
 for pid in $(running "$place/user key"); do
-  if tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -qx localhost; then kill -9 "$pid"; fi
+  if grep -qxz localhost "/proc/$pid/cmdline" 2>/dev/null; then kill -9 "$pid"; fi
 done
 status=0
 wait $job || status=$?

@@ -21,7 +21,7 @@ expect() {
     echo "passes although $1"
     exit 1
   fi
-  tr -s '[:space:]' ' ' <<<"$output" | grep -qF "$1" || { echo "does not say '$1': $output"; exit 1; }
+  grep -qF "$1" <<<"$(tr -s '[:space:]' ' ' <<<"$output")" || { echo "does not say '$1': $output"; exit 1; }
 }
 
 named='static_assert(sizeof(int) == 1, "named diagnostic");'

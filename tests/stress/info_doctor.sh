@@ -16,7 +16,7 @@ doctor() {
 }
 says() { grep -qF -- "$1" <<<"$report" || fail "the report lacks '$1': $report"; }
 paragraph() { grep -A2 -E "^(ok|hint|PROBLEM) +$1" <<<"$report" || true; }
-says_of() { paragraph "$1" | grep -qF -- "$2" || fail "nothing of '$2' under '$1': $report"; }
+says_of() { grep -qF -- "$2" <<<"$(paragraph "$1")" || fail "nothing of '$2' under '$1': $report"; }
 
 # A machine where all is well, as far as files tell.
 root=$place/good
@@ -25,9 +25,8 @@ printf 'MemTotal: 16000000 kB\nMemAvailable: 12000000 kB\nSwapTotal: 0 kB\nSwapF
 : >"$root/proc/self/cgroup"
 echo 0 >"$root/proc/sys/kernel/yama/ptrace_scope"
 echo "always within_size [advise] never" >"$root/sys/kernel/mm/transparent_hugepage/shmem_enabled"
-env= ; if "$info" doctor --system-root "$root" | grep -q "PROBLEM"; then env=yes; fi
-if [ -n "$env" ]; then
-  "$info" doctor --system-root "$root" | grep -A3 PROBLEM
+report=$("$info" doctor --system-root "$root" || true)
+if grep -A3 PROBLEM <<<"$report"; then
   echo "this machine has problems of its own: skipped"
   exit 77
 fi
@@ -58,8 +57,9 @@ if "$without" membarrier /bin/true 2>/dev/null; then
 fi
 
 # ulimit
+libraries=$(ldd "$info")
 limited() { (ulimit "$1" "$2" && shift 2 && exec "$@"); }
-if ! ldd "$info" | grep -q 'lib[at]san'; then # whose shadow memory needs more
+if ! grep -q 'lib[at]san' <<<"$libraries"; then # whose shadow memory needs more
   doctor 1 limited -v 4000000
   says_of "address space" "PROBLEM"
   says "ulimit -v unlimited, or export VIADUCT_SHM_WINDOW="

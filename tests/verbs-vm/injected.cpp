@@ -254,6 +254,7 @@ class GarbageSender {
     constexpr std::uint32_t kHead = 24;
     std::array<std::uint32_t, 6> head{};
     std::memcpy(head.data(), buffer_.data(), kHead);
+    for (const std::size_t i : {2, 3, 5}) head[i] %= 64;  // numbers that letters here have
     std::uint32_t length = static_cast<std::uint32_t>(random_() % 340);
     switch (random_() % 5) {
       case 0:  // nothing is right
@@ -273,6 +274,9 @@ class GarbageSender {
         break;
       default:  // longer than any letter
         length = 400 + static_cast<std::uint32_t>(random_() % 600);
+        head[0] = g_letter_key;
+        head[1] = 1;
+        head[4] = length - kHead;
         break;
     }
     std::memcpy(buffer_.data(), head.data(), kHead);

@@ -116,12 +116,11 @@ fi
 kvm_works() {
   [ -r /dev/kvm ] && [ -w /dev/kvm ] || return 1
   if [ ! -f "$boot/kvm" ]; then
-    local answer=no
-    if timeout 10 qemu-system-x86_64 -M q35 -accel kvm -cpu host -m 256M -nodefaults -display none -serial stdio \
-         -monitor none -no-reboot -kernel "$boot/kernel" -initrd "$boot/initramfs" \
-         -append "console=ttyS0 quiet panic=-1 no_timer_check verbs_vm_probe=1" </dev/null 2>/dev/null | grep -q verbs-vm-works; then
-      answer=yes
-    fi
+    local answer=no console
+    console=$(timeout 10 qemu-system-x86_64 -M q35 -accel kvm -cpu host -m 256M -nodefaults -display none -serial stdio \
+      -monitor none -no-reboot -kernel "$boot/kernel" -initrd "$boot/initramfs" \
+      -append "console=ttyS0 quiet panic=-1 no_timer_check verbs_vm_probe=1" </dev/null 2>/dev/null | tr -d '\0') || true
+    if grep -q verbs-vm-works <<<"$console"; then answer=yes; fi
     echo $answer >"$boot/kvm"
   fi
   [ "$(cat "$boot/kvm")" = yes ]

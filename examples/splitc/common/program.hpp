@@ -9,21 +9,15 @@
 
 #include <cstdint>
 #include <functional>
-#include <stdexcept>
 #include <string>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "examples/splitc/common/bad_input.hpp"
 #include "splitc/splitc.hpp"
 
 namespace examples {
-
-/// The user's mistake, as a sentence: what is wrong, where, and what would be right.
-class BadInput : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// Prints in process 0 alone.
 template <class... A>

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <system_error>
 
-#include "examples/splitc/common/program.hpp"
+#include <fmt/core.h>
+
+#include "examples/splitc/common/bad_input.hpp"
 
 namespace examples {
 
