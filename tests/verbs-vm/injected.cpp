@@ -254,28 +254,30 @@ class GarbageSender {
     constexpr std::uint32_t kHead = 24;
     std::array<std::uint32_t, 6> head{};
     std::memcpy(head.data(), buffer_.data(), kHead);
-    for (const std::size_t i : {2, 3, 5}) head[i] %= 64;  // numbers that letters here have
-    std::uint32_t length = static_cast<std::uint32_t>(random_() % 340);
-    switch (random_() % 5) {
+    const std::array<std::uint32_t, 6> any = head;
+    for (const unsigned i : {2U, 3U, 5U}) head[i] %= 64;  // numbers that letters here have
+    std::uint32_t length = kHead + static_cast<std::uint32_t>(random_() % 316);
+    head[0] = g_letter_key;
+    head[1] = 1;
+    head[4] = length - kHead;
+    switch (random_() % 6) {
       case 0:  // nothing is right
+        head = any;
         break;
-      case 1:  // the key is, and there is no such rank
-        head[0] = g_letter_key;
-        head[1] = 2 + head[1] % 1000;
+      case 1:  // all but the key is
+        head[0] = any[0];
         break;
-      case 2:  // from the receiver itself
-        head[0] = g_letter_key;
+      case 2:  // there is no such rank
+        head[1] = std::max(any[1], 2U);
+        break;
+      case 3:  // from the receiver itself
         head[1] = 0;
         break;
-      case 3:  // another length than it says
-        head[0] = g_letter_key;
-        head[1] = 1;
-        if (head[4] + kHead == length) ++head[4];
+      case 4:  // another length than it says
+        head[4] = any[4] != head[4] ? any[4] : 0;
         break;
       default:  // longer than any letter
         length = 400 + static_cast<std::uint32_t>(random_() % 600);
-        head[0] = g_letter_key;
-        head[1] = 1;
         head[4] = length - kHead;
         break;
     }
