@@ -63,6 +63,7 @@ int Mail::start() {
   attributes.qkey = key_;
   int error = library().modify_qp(pair_, &attributes,
                                   IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+  receives_out_ = 0;
   for (std::uint32_t i = 0; i < kReceives && error == 0; ++i) post_receive(i);
   free_sends_.clear();
   for (std::uint32_t i = 0; i < kSends; ++i) free_sends_.push_back(kReceives + i);
@@ -74,12 +75,15 @@ int Mail::start() {
   return error;
 }
 
-/// After an error: what was under way is repeated, as anything that is lost. A device that refuses
-/// is asked again.
+/// After an error: what was under way is repeated, as anything that is lost. Not before the device
+/// has given all receives back: it tells of an error before the queue pair is in the error state,
+/// and would put a pair that has been started meanwhile into it, or take its receives away. A
+/// device that keeps some, or refuses, is asked again.
 void Mail::restart() {
-  constexpr std::uint64_t kEveryNs = 100'000'000;
+  constexpr std::uint64_t kPatienceNs = 100'000'000;
   const std::uint64_t now = monotonic_ns();
-  if (restart_refused_ns_ != 0 && now - restart_refused_ns_ < kEveryNs) return;
+  if (restart_at_ns_ == 0) restart_at_ns_ = now + kPatienceNs;
+  if ((receives_out_ != 0 || restart_refused_) && now < restart_at_ns_) return;
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RESET;
   int error = library().modify_qp(pair_, &attributes, IBV_QP_STATE);
@@ -92,14 +96,13 @@ void Mail::restart() {
     error = start();
   }
   broken_ = error != 0;
-  if (!broken_)
-    restart_refused_ns_ = 0;
-  else if (std::exchange(restart_refused_ns_, now) == 0)
-    job_.log().write(LogLevel::error,
-                     "RDMA device " + device_.name() +
-                         " does not start the queue pair for letters again after an error (" +
-                         std::generic_category().message(error) +
-                         "): no rank can be met until it does");
+  restart_at_ns_ = broken_ ? now + kPatienceNs : 0;
+  if (std::exchange(restart_refused_, broken_) || !broken_) return;
+  job_.log().write(LogLevel::error,
+                   "RDMA device " + device_.name() +
+                       " does not start the queue pair for letters again after an error (" +
+                       std::generic_category().message(error) +
+                       "): no rank can be met until it does");
 }
 
 Mail::~Mail() {
@@ -141,7 +144,7 @@ void Mail::post_receive(std::uint32_t number) noexcept {
   request.sg_list = &segment;
   request.num_sge = 1;
   ibv_recv_wr* bad = nullptr;
-  (void)ibv_post_recv(pair_, &request, &bad);
+  if (ibv_post_recv(pair_, &request, &bad) == 0) ++receives_out_;
 }
 
 void Mail::nudge(Rank to) {
@@ -244,13 +247,14 @@ void Mail::reap() {
         free_sends_.push_back(number & ~kSendMark);
         continue;
       }
+      --receives_out_;
       Packet packet;
       const std::uint32_t length = wc.byte_len - kHeaderBytes;
       if (wc.status == IBV_WC_SUCCESS && length >= Packet::kHeadBytes && length <= sizeof packet) {
         std::memcpy(static_cast<void*>(&packet), slot(number) + kHeaderBytes, length);
         if (packet.bytes == length - Packet::kHeadBytes) take(packet);
       }
-      if (wc.status != IBV_WC_WR_FLUSH_ERR) post_receive(number);
+      if (!broken_) post_receive(number);
     }
   }
 }

@@ -145,8 +145,10 @@ class Mail {
   std::vector<std::uint32_t> free_sends_;
   std::deque<Arrived> arrived_;
   std::uint64_t repeated_ = 0;
-  bool broken_ = false;                   // the queue pair is in the error state
-  std::uint64_t restart_refused_ns_ = 0;  // the device did so then
+  std::uint32_t receives_out_ = 0;   // posted, and not given back
+  bool broken_ = false;              // the queue pair is in the error state, or about to be
+  bool restart_refused_ = false;     // by the device, since then
+  std::uint64_t restart_at_ns_ = 0;  // at the latest; 0: not broken
 };
 
 }  // namespace viaduct::via::verbs
