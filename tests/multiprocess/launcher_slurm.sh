@@ -11,10 +11,26 @@ PATH=$PATH:/usr/sbin
 
 place=$(mktemp -d)
 pids=()
+ready=
+# A step that is not over when the daemons end looks for them for ever.
+end_steps() {
+  local left
+  timeout 10 squeue -h -o %A | xargs -r timeout 10 scancel --quiet --full || true
+  for _ in $(seq 300); do
+    left=$(timeout 10 squeue -h; find "$place/spool" -name '*_[0-9]*.[0-9]')
+    [ -n "$left" ] || return 0
+    sleep 0.1
+  done
+  echo "this step does not end: $left"
+  return 1
+}
 finish() {
+  local status=$?
+  [ -z "$ready" ] || end_steps || status=1
   for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
   for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null || true; done
   rm -rf "$place"
+  exit $status
 }
 trap finish EXIT
 
@@ -61,9 +77,8 @@ slurmctld -D >"$place/slurmctld.log" 2>&1 &
 pids+=($!)
 slurmd -D >"$place/slurmd.log" 2>&1 &
 pids+=($!)
-ready=
 for _ in $(seq 300); do
-  sinfo -h -o %T 2>/dev/null | grep -q idle && ready=yes && break
+  grep -q idle <<<"$(sinfo -h -o %T 2>/dev/null)" && ready=yes && break
   sleep 0.1
 done
 if [ -z "$ready" ]; then
