@@ -14,10 +14,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <mutex>
 #include <random>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -46,6 +48,14 @@ ibv_ah_attr g_letter_way{};
 std::uint32_t g_letter_pair = 0;
 std::uint32_t g_letter_key = 0;
 decltype(ibv_context_ops::post_send) g_real_post_send = nullptr;
+decltype(ibv_context_ops::post_recv) g_real_post_receive = nullptr;
+decltype(ibv_context_ops::poll_cq) g_real_poll_queue = nullptr;
+
+// This rank's queue pair of letters. The product uses it from one thread at a time.
+ibv_qp* g_letters = nullptr;
+std::set<std::uint64_t> g_letter_receives;  // that the device has not given back
+std::uint64_t g_letters_broken_ns = 0;      // the device told of the first error then
+std::atomic<int> g_letters_reset{0};
 
 int post_send(ibv_qp* pair, ibv_send_wr* request, ibv_send_wr** bad) {
   if (pair->qp_type == IBV_QPT_UD) {
@@ -55,12 +65,44 @@ int post_send(ibv_qp* pair, ibv_send_wr* request, ibv_send_wr** bad) {
   return g_real_post_send(pair, request, bad);
 }
 
+int post_receive(ibv_qp* pair, ibv_recv_wr* request, ibv_recv_wr** bad) {
+  const std::uint64_t number = request->wr_id;
+  const int error = g_real_post_receive(pair, request, bad);
+  if (pair == g_letters && error == 0) g_letter_receives.insert(number);
+  return error;
+}
+
+int poll_queue(ibv_cq* queue, int most, ibv_wc* done) {
+  const int n = g_real_poll_queue(queue, most, done);
+  if (g_letters == nullptr || queue != g_letters->recv_cq) return n;
+  for (int i = 0; i < n; ++i) {
+    g_letter_receives.erase(done[i].wr_id);
+    if (done[i].status != IBV_WC_SUCCESS && g_letters_broken_ns == 0)
+      g_letters_broken_ns = monotonic_ns();
+  }
+  return n;
+}
+
+/// The device may tell of an error before the queue pair is in the error state.
+int modify_qp(ibv_qp* pair, ibv_qp_attr* attributes, int mask) {
+  constexpr std::uint64_t kPatienceNs = 100'000'000;
+  if (pair == g_letters && attributes->qp_state == IBV_QPS_RESET) {
+    expect(g_letter_receives.empty() || monotonic_ns() - g_letters_broken_ns >= kPatienceNs,
+           "the device has given all receives back, or has had the time to");
+    g_letter_receives.clear();
+    g_letters_broken_ns = 0;
+    ++g_letters_reset;
+  }
+  return g_real.modify_qp(pair, attributes, mask);
+}
+
 ibv_context* open_device(ibv_device* device) {
   ibv_context* context = g_real.open_device(device);
   if (context == nullptr) return nullptr;
   g_device_fd = context->async_fd;
-  g_real_post_send = context->ops.post_send;
-  context->ops.post_send = post_send;
+  g_real_post_send = std::exchange(context->ops.post_send, post_send);
+  g_real_post_receive = std::exchange(context->ops.post_recv, post_receive);
+  g_real_poll_queue = std::exchange(context->ops.poll_cq, poll_queue);
   return context;
 }
 
@@ -77,10 +119,13 @@ int get_async_event(ibv_context* context, ibv_async_event* event) {
 
 ibv_qp* create_qp(ibv_pd* domain, ibv_qp_init_attr* attributes) {
   ibv_qp* pair = g_real.create_qp(domain, attributes);
-  if (attributes->qp_type == IBV_QPT_UD)
+  if (attributes->qp_type == IBV_QPT_UD) {
+    g_letters = pair;
+    g_letter_receives.clear();
     g_letter_domain = domain;
-  else if (pair != nullptr)
+  } else if (pair != nullptr) {
     g_pairs.push_back(pair);
+  }
   return pair;
 }
 
@@ -93,8 +138,10 @@ void step_between() {
     if (!std::exchange(g_last_was_injected, false)) g_real.ack_async_event(event);
   };
   library.create_qp = create_qp;
+  library.modify_qp = modify_qp;
   library.destroy_qp = [](ibv_qp* pair) {
     std::erase(g_pairs, pair);
+    if (pair == g_letters) g_letters = nullptr;
     return g_real.destroy_qp(pair);
   };
   library.create_cq = [](ibv_context* context, int size, void* data, ibv_comp_channel* channel,
@@ -324,6 +371,7 @@ void garbage(Job& job) {
     }
     talk.expect_answers_now("those who meet meanwhile talk");
   }
+  expect(!talk.first() || g_letters_reset.load() > 0, "its queue pair has been in error");
 }
 
 int body(Job& job, int argc, char** argv) {
