@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -108,12 +107,12 @@ class Apps {
 
   /// Runs the program that measures GUPS beside its limits, shows what it says, answers its
   /// figures.
-  nlohmann::json run_limits() const {
+  program::Json run_limits() const {
     const fs::path program =
         require_program(own_folder() / kLimits, "build the target splitc-gups");
     if (cores_ < 2) {
       fmt::print("\n{} needs two cores: not run\n", kLimits);
-      return nlohmann::json::object();
+      return program::Json();
     }
     const std::string file = folder_.file("limits.json");
     std::vector<std::string> command = launch(2);
@@ -124,7 +123,7 @@ class Apps {
     const Ended ended = run_child(command);
     if (ended.code != 0) complain(command, ended, "failed");
     fmt::print("\n{}", ended.output);
-    return nlohmann::json::parse(std::ifstream(file)).at("figures");
+    return program::Json::read(file).at("figures");
   }
 
   [[nodiscard]] std::uint32_t most_ranks() const { return options_.ranks.back(); }
@@ -205,14 +204,12 @@ class Apps {
   std::map<std::string, std::vector<double>> times_;  // by figure
 };
 
-void write_json(const std::string& path, const Figures& figures, const nlohmann::json& limits,
+void write_json(const std::string& path, const Figures& figures, const program::Json& limits,
                 std::uint32_t ranks) {
-  nlohmann::json all = figures.to_json(machine_facts(ranks, "processes"));
-  all["figures"].update(limits);
-  std::ofstream file(path);
-  file << all.dump(2) << '\n';
-  file.close();
-  if (!file) throw_errno(fmt::format("cannot write the figures to {}", path));
+  program::Json all = figures.to_json(machine_facts(ranks, "processes"));
+  program::Json merged = all.at("figures");
+  merged.merge(limits);
+  all.set("figures", merged).write(path);
 }
 
 void run(AppsOptions options) {
@@ -221,28 +218,27 @@ void run(AppsOptions options) {
   Apps apps(options);
   const Figures figures = apps.run();
   figures.print(stdout);
-  const nlohmann::json limits = apps.has("gups") ? apps.run_limits() : nlohmann::json::object();
+  const program::Json limits = apps.has("gups") ? apps.run_limits() : program::Json();
   if (!options.json_file.empty()) write_json(options.json_file, figures, limits, apps.most_ranks());
 }
 
 int measure(int argc, char** argv) {
-  CLI::App app(
+  program::CommandLine app(
       "Measures time and speed-up of whole Split-C programs by number of ranks, and GUPS beside "
       "its limits.");
   AppsOptions options;
   options.rounds = 5;
   add_common_options(app, options);
-  app.add_option(
-         "--ranks", options.ranks,
-         "Numbers of ranks, for example 1,2,4; otherwise the powers of two up to the number "
-         "of cores, and that")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 4096));
-  app.add_option("--program", options.programs, "Only these of the programs")->delimiter(',');
-  app.add_option("--examples", options.examples, "The folder that the programs lie in");
-  app.add_flag("--short", options.short_runs, "Inputs of a tenth of the size");
+  app.option("--ranks", options.ranks,
+             "Numbers of ranks, for example 1,2,4; otherwise the powers of two up to the number "
+             "of cores, and that")
+      .separated_by(',')
+      .within(1, 4096);
+  app.option("--program", options.programs, "Only these of the programs").separated_by(',');
+  app.option("--examples", options.examples, "The folder that the programs lie in");
+  app.flag("--short", options.short_runs, "Inputs of a tenth of the size");
   int exit_code = 0;
-  if (!parse_command_line(app, argc, argv, true, exit_code)) return exit_code;
+  if (!app.read(argc, argv, exit_code, true)) return exit_code;
   try {
     run(options);
   } catch (const std::exception& problem) {

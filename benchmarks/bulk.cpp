@@ -256,12 +256,13 @@ class Bulk {
 };
 
 int measure(int argc, char** argv) {
-  CLI::App app("Measures bandwidth by message size: native VI, Active Messages, Split-C.");
+  program::CommandLine app(
+      "Measures bandwidth by message size: native VI, Active Messages, Split-C.");
   Options options;
   add_common_options(app, options);
   add_size_option(app, options);
   int exit_code = 0;
-  if (!parse_command_line(app, argc, argv, MYPROC == 0, exit_code)) return exit_code;
+  if (!app.read(argc, argv, exit_code, MYPROC == 0)) return exit_code;
   if (PROCS != 2)
     throw Error(std::errc::invalid_argument,
                 "bulk measures two ranks; run it as: viaduct-run -n 2 --bind bulk");

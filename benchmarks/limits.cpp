@@ -291,12 +291,13 @@ int measure(Job& job, std::byte* block, const Options& options) {
 }
 
 int body(Job& job, int argc, char** argv) {
-  CLI::App app("Measures the machine itself: the limits that all other figures are read against.");
+  program::CommandLine app(
+      "Measures the machine itself: the limits that all other figures are read against.");
   Options options;
   add_common_options(app, options);
   add_size_option(app, options);
   int exit_code = 0;
-  if (!parse_command_line(app, argc, argv, job.rank() == Rank{0}, exit_code)) return exit_code;
+  if (!app.read(argc, argv, exit_code, job.rank() == Rank{0})) return exit_code;
   if (job.size() < 2) {
     throw Error(std::errc::invalid_argument,
                 "limits needs two ranks; run it as: viaduct-run -n 2 --bind limits");

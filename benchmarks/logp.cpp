@@ -212,20 +212,20 @@ int measure(Job& job, am::Context& context, std::byte* block, const LogpOptions&
 }
 
 int body(Job& job, int argc, char** argv) {
-  CLI::App app(
+  program::CommandLine app(
       "Measures LogP's parameters and the rates of Active Messages, beside the machine's own "
       "limits.");
   LogpOptions options;
   add_common_options(app, options);
-  app.add_flag("--parameters", options.parameters_only, "Only o_s, o_r, L and g");
-  app.add_option("--inject-o", options.shim.o_ns,
-                 "Keep whoever sends busy for so many ns with every message (tests this program)")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--inject-g", options.shim.g_ns,
-                 "Handle requests no faster than one in so many ns (tests this program)")
-      ->check(CLI::NonNegativeNumber);
+  app.flag("--parameters", options.parameters_only, "Only o_s, o_r, L and g");
+  app.option("--inject-o", options.shim.o_ns,
+             "Keep whoever sends busy for so many ns with every message (tests this program)")
+      .within_reals(0, 1e9);
+  app.option("--inject-g", options.shim.g_ns,
+             "Handle requests no faster than one in so many ns (tests this program)")
+      .within_reals(0, 1e9);
   int exit_code = 0;
-  if (!parse_command_line(app, argc, argv, job.rank() == Rank{0}, exit_code)) return exit_code;
+  if (!app.read(argc, argv, exit_code, job.rank() == Rank{0})) return exit_code;
   if (job.size() < 2)
     throw Error(std::errc::invalid_argument,
                 "logp needs two ranks; run it as: viaduct-run -n 2 --bind logp");

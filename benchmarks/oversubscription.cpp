@@ -227,15 +227,15 @@ int measure(Job& job, const Settings& settings) {
 }
 
 int body(Job& job, int argc, char** argv) {
-  CLI::App app(
+  program::CommandLine app(
       "Measures Active Messages between more ranks than cores, and idle polls by number of peers.");
   Settings settings;
   add_common_options(app, settings.common);
-  app.add_option("--window-ms", settings.window_ms, "How long the pairs play, each time")
-      ->check(CLI::Range(1, 60'000))
-      ->capture_default_str();
+  app.option("--window-ms", settings.window_ms, "How long the pairs play, each time")
+      .within(1, 60'000)
+      .shows_default();
   int exit_code = 0;
-  if (!parse_command_line(app, argc, argv, job.rank() == Rank{0}, exit_code)) return exit_code;
+  if (!app.read(argc, argv, exit_code, job.rank() == Rank{0})) return exit_code;
   if (job.size() < 4) {
     throw Error(std::errc::invalid_argument,
                 "oversubscription needs four ranks or more; run it as: viaduct-run -n 16 "

@@ -271,12 +271,13 @@ class Gups {
 };
 
 int measure(int argc, char** argv) {
-  CLI::App app("Measures random updates of a table in both ranks' memory, by each path.");
+  program::CommandLine app(
+      "Measures random updates of a table in both ranks' memory, by each path.");
   Options options;
   add_common_options(app, options);
   add_size_option(app, options, "Bytes of the table in each rank, rounded down to a power of two");
   int exit_code = 0;
-  if (!parse_command_line(app, argc, argv, MYPROC == 0, exit_code)) return exit_code;
+  if (!app.read(argc, argv, exit_code, MYPROC == 0)) return exit_code;
   if (PROCS != 2)
     throw Error(std::errc::invalid_argument,
                 "splitc-gups measures two ranks; run it as: viaduct-run -n 2 --bind splitc-gups");

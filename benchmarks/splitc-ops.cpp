@@ -282,14 +282,14 @@ class SplitcOps {
 };
 
 int measure(int argc, char** argv) {
-  CLI::App app("Measures every operation of Split-C, for each type and path.");
+  program::CommandLine app("Measures every operation of Split-C, for each type and path.");
   OpsOptions options;
   add_common_options(app, options);
-  app.add_option("--type", options.types, "Only these types, for example int,double")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"char", "short", "int", "long", "float", "double"}));
+  app.option("--type", options.types, "Only these types, for example int,double")
+      .separated_by(',')
+      .one_of({"char", "short", "int", "long", "float", "double"});
   int exit_code = 0;
-  if (!parse_command_line(app, argc, argv, MYPROC == 0, exit_code)) return exit_code;
+  if (!app.read(argc, argv, exit_code, MYPROC == 0)) return exit_code;
   if (PROCS != 2)
     throw Error(std::errc::invalid_argument,
                 "splitc-ops measures two ranks; run it as: viaduct-run -n 2 --bind splitc-ops");

@@ -38,6 +38,14 @@ set_target_properties(
   viaduct PROPERTIES POSITION_INDEPENDENT_CODE ON VERSION ${PROJECT_VERSION}
                      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 
+# Command lines and JSON of the programs. Only this library compiles CLI11 and nlohmann-json, which take longer than most
+# programs, and its speed matters to nobody: no optimiser.
+viaduct_glob(program_sources runtime/program/*.cpp)
+add_library(viaduct_program STATIC ${program_sources})
+viaduct_target_options(viaduct_program)
+target_compile_options(viaduct_program PRIVATE -O0)
+target_link_libraries(viaduct_program PUBLIC viaduct::viaduct PRIVATE CLI11::CLI11 nlohmann_json::nlohmann_json)
+
 # Programs: one folder each, in <build>/bin.
 set(VIADUCT_INSTALLED_PROGRAMS)
 foreach(pair viaduct-run:runtime/launcher viaduct-info:tools/viaduct-info)
@@ -47,8 +55,7 @@ foreach(pair viaduct-run:runtime/launcher viaduct-info:tools/viaduct-info)
   viaduct_glob(program_sources ${folder}/*.cpp)
   if(program_sources)
     viaduct_add_executable(
-      ${program} bin SOURCES ${program_sources} LIBRARIES fmt::fmt CLI11::CLI11 nlohmann_json::nlohmann_json
-                                                          PkgConfig::hwloc)
+      ${program} bin SOURCES ${program_sources} LIBRARIES viaduct_program fmt::fmt PkgConfig::hwloc)
     list(APPEND VIADUCT_INSTALLED_PROGRAMS ${program})
   endif()
 endforeach()

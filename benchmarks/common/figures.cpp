@@ -1,14 +1,11 @@
 #include "benchmarks/common/figures.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "benchmarks/common/expected.hpp"
-#include "runtime/error.hpp"
 
 namespace viaduct::bench {
 namespace {
@@ -98,29 +95,21 @@ void Figures::print(std::FILE* file) const {
   for (const std::string& note : notes_) fmt::print(file, "note: {}\n", note);
 }
 
-nlohmann::json Figures::to_json(const nlohmann::json& machine) const {
-  nlohmann::json figures = nlohmann::json::object();
+program::Json Figures::to_json(const program::Json& machine) const {
+  program::Json figures;
   for (const Figure& figure : figures_) {
     const Summary& s = figure.summary;
-    figures[figure.name] = {
-        {"min", s.min}, {"median", s.median}, {"p95", s.p95}, {"unit", figure.unit}, {"n", s.n}};
+    program::Json one;
+    one.set("min", s.min).set("median", s.median).set("p95", s.p95);
+    figures.set(figure.name, one.set("unit", figure.unit).set("n", s.n));
   }
-  nlohmann::json where = machine;
-  where["notes"] = notes_;
-  where["suspect_yardsticks"] = suspects_;
-  return {{"figures", figures}, {"machine", where}};
+  program::Json where = machine;
+  where.set("notes", notes_).set("suspect_yardsticks", suspects_);
+  return program::Json().set("figures", figures).set("machine", where);
 }
 
-void Figures::write_json(const std::string& path, const nlohmann::json& machine) const {
-  errno = 0;
-  std::ofstream file(path);
-  file << to_json(machine).dump(2) << '\n';
-  file.close();
-  if (!file) {
-    throw Error(
-        errno != 0 ? errno : EIO,
-        fmt::format("cannot write the figures to {}; choose another file with --json", path));
-  }
+void Figures::write_json(const std::string& path, const program::Json& machine) const {
+  to_json(machine).write(path);
 }
 
 }  // namespace viaduct::bench

@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "benchmarks/common/statistics.hpp"
+#include "runtime/program/json.hpp"
 
 namespace viaduct::bench {
 
@@ -46,9 +45,9 @@ class Figures {
   /// {"figures": {NAME: {"min", "median", "p95", "unit", "n"}}, "machine": {...}}; the machine is
   /// @p machine (an object) with "notes" and "suspect_yardsticks" added: what has to be known of it
   /// to read the figures.
-  [[nodiscard]] nlohmann::json to_json(const nlohmann::json& machine) const;
+  [[nodiscard]] program::Json to_json(const program::Json& machine) const;
   /// Writes to_json() to @p path.  Throws Error naming the file.
-  void write_json(const std::string& path, const nlohmann::json& machine) const;
+  void write_json(const std::string& path, const program::Json& machine) const;
 
  private:
   struct Figure {

@@ -99,17 +99,19 @@ double busy_cores(std::uint32_t milliseconds) {
   return (busy_seconds() - before) / (watch.elapsed_ns() * 1e-9);
 }
 
-nlohmann::json machine_facts(std::uint32_t ranks, const std::string& mode) {
-  return {{"cpu", cpu_model()},
-          {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
-          {"kernel", kernel_release()},
-          {"compiler", compiler()},
-          {"ranks", ranks},
-          {"mode", mode},
-          {"tsc_invariant", has_invariant_tsc()},
-          {"tsc_ghz", ticks_per_ns()},
-          {"copy_threshold_bytes", via::copy_threshold()},
-          {"large_copy", via::to_string(via::large_copy_method())}};
+program::Json machine_facts(std::uint32_t ranks, const std::string& mode) {
+  program::Json facts;
+  facts.set("cpu", cpu_model())
+      .set("cores", std::int64_t{sysconf(_SC_NPROCESSORS_ONLN)})
+      .set("kernel", kernel_release())
+      .set("compiler", compiler())
+      .set("ranks", ranks)
+      .set("mode", mode)
+      .set("tsc_invariant", has_invariant_tsc())
+      .set("tsc_ghz", ticks_per_ns())
+      .set("copy_threshold_bytes", via::copy_threshold())
+      .set("large_copy", via::to_string(via::large_copy_method()));
+  return facts;
 }
 
 }  // namespace viaduct::bench

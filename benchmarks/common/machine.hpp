@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "runtime/program/json.hpp"
 #include "runtime/types.hpp"
 
 namespace viaduct::bench {
@@ -31,6 +30,6 @@ void unpin() noexcept;
 
 /// {"cpu", "cores", "kernel", "compiler", "ranks", "mode", "tsc_invariant", "tsc_ghz",
 /// "copy_threshold_bytes", "large_copy"}. @p mode is "processes" or "threads".
-[[nodiscard]] nlohmann::json machine_facts(std::uint32_t ranks, const std::string& mode);
+[[nodiscard]] program::Json machine_facts(std::uint32_t ranks, const std::string& mode);
 
 }  // namespace viaduct::bench

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -30,40 +29,21 @@ std::string check_writable(const std::string& path) {
 
 }  // namespace
 
-void add_common_options(CLI::App& app, Options& options) {
-  app.add_option("--json", options.json_file, "Also write the figures to this file, as JSON")
-      ->check(CLI::Validator(check_writable, ""))
-      ->type_name("FILE");
+void add_common_options(program::CommandLine& app, Options& options) {
+  app.option("--json", options.json_file, "Also write the figures to this file, as JSON")
+      .check(check_writable, "FILE");
   const auto known = config::providers();
-  app.add_option("--provider", options.provider, "VIA provider to measure")
-      ->check(CLI::IsMember(std::vector<std::string>(known.begin(), known.end())))
-      ->capture_default_str();
-  app.add_option("--iters", options.iterations,
-                 "Operations a round, instead of the number that each figure is defined with")
-      ->check(CLI::Range(std::uint64_t{1}, kMost));
-  app.add_option("--rounds", options.rounds, "Rounds to keep")
-      ->check(CLI::Range(1, 10'000))
-      ->capture_default_str();
+  app.option("--provider", options.provider, "VIA provider to measure")
+      .one_of(std::vector<std::string>(known.begin(), known.end()))
+      .shows_default();
+  app.option("--iters", options.iterations,
+             "Operations a round, instead of the number that each figure is defined with")
+      .within(1, kMost);
+  app.option("--rounds", options.rounds, "Rounds to keep").within(1, 10'000).shows_default();
 }
 
-void add_size_option(CLI::App& app, Options& options, const char* what) {
-  app.add_option("--size", options.size_bytes, what)
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::uint64_t{1}, kMost));
-}
-
-bool parse_command_line(CLI::App& app, int argc, char** argv, bool speaks, int& exit_code) {
-  constexpr int kBadCommandLine = 2;
-  exit_code = 0;
-  try {
-    app.parse(argc, argv);
-    return true;
-  } catch (const CLI::ParseError& error) {
-    std::ostringstream silence;
-    const int code = speaks ? app.exit(error) : app.exit(error, silence, silence);
-    exit_code = code == 0 ? 0 : kBadCommandLine;
-    return false;
-  }
+void add_size_option(program::CommandLine& app, Options& options, const char* what) {
+  app.option("--size", options.size_bytes, what).with_size_units().within(1, kMost);
 }
 
 }  // namespace viaduct::bench

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include <CLI/CLI.hpp>
+#include "runtime/program/command_line.hpp"
 
 namespace viaduct::bench {
 
@@ -19,17 +19,10 @@ struct Options {
 };
 
 /// Adds --json, --provider, --iters and --rounds to @p app (which has --help).
-void add_common_options(CLI::App& app, Options& options);
+void add_common_options(program::CommandLine& app, Options& options);
 
 /// Adds --size, for programs whose figures have no size in their names.
-void add_size_option(CLI::App& app, Options& options,
+void add_size_option(program::CommandLine& app, Options& options,
                      const char* what = "Bytes per copy, instead of the usual sizes");
-
-/// Parses; returns true to go on. False: help was printed or the command line is wrong (said on
-/// standard error), and
-/// @p exit_code is what the program answers: 0 or 2. Only @p speaks prints: of many ranks that is
-/// rank 0.
-[[nodiscard]] bool parse_command_line(CLI::App& app, int argc, char** argv, bool speaks,
-                                      int& exit_code);
 
 }  // namespace viaduct::bench

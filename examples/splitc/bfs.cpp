@@ -302,23 +302,21 @@ int bfs(const Options& options) {
 int splitc_main(int argc, char** argv) {
   Options options;
   examples::Program program("bfs", "Distances from one vertex of a graph to all others.");
-  auto* file = program.options().add_option(
+  const auto file = program.options().option(
       "FILE", options.file, "Edges, one a line: two numbers of vertices, from 0; else by chance");
   program.options()
-      .add_option("--vertices", options.vertices, "Of the graph by chance")
-      ->check(CLI::Range(1U, examples::kMaxVertices))
-      ->excludes(file);
+      .option("--vertices", options.vertices, "Of the graph by chance")
+      .within(1, examples::kMaxVertices)
+      .excludes(file);
   program.options()
-      .add_option("--edges", options.edges, "Of the graph by chance; 0: eight for each vertex")
-      ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 36))
-      ->excludes(file);
-  program.options().add_option("--seed", options.seed, "Of the graph by chance")->excludes(file);
-  program.options().add_option("--from", options.from, "The vertex to begin with");
-  program.options()
-      .add_option("--to", options.to, "Print the path to this vertex")
-      ->default_str("");
-  program.options().add_flag("--directed", options.directed,
-                             "Edges lead from the first vertex to the second only");
+      .option("--edges", options.edges, "Of the graph by chance; 0: eight for each vertex")
+      .within(0, std::int64_t{1} << 36)
+      .excludes(file);
+  program.options().option("--seed", options.seed, "Of the graph by chance").excludes(file);
+  program.options().option("--from", options.from, "The vertex to begin with");
+  program.options().option("--to", options.to, "Print the path to this vertex").shows_default("");
+  program.options().flag("--directed", options.directed,
+                         "Edges lead from the first vertex to the second only");
   return program.run(argc, argv, [&] {
     if (options.edges == 0) options.edges = std::size_t{8} * options.vertices;
     return bfs(options);

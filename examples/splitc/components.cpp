@@ -27,8 +27,8 @@ using examples::Blocks;
 
 struct Options {
   std::string image;
-  std::uint16_t tolerance = 0;
-  std::uint16_t background = 1;
+  int tolerance = 0;
+  int background = 1;
   bool diagonal = false;
   std::string output;
 };
@@ -291,17 +291,17 @@ int components(const Options& options) {
 int splitc_main(int argc, char** argv) {
   Options options;
   examples::Program program("components", "Finds the connected components of a grey image.");
-  program.options().add_option("IMAGE", options.image, "PGM image")->required();
+  program.options().option("IMAGE", options.image, "PGM image").required();
   program.options()
-      .add_option("--tolerance", options.tolerance,
-                  "Neighbours that differ by more do not belong together")
-      ->check(CLI::Range(0, 65535));
+      .option("--tolerance", options.tolerance,
+              "Neighbours that differ by more do not belong together")
+      .within(0, 65535);
   program.options()
-      .add_option("--background", options.background, "Darker pixels belong to no component")
-      ->check(CLI::Range(0, 65535));
-  program.options().add_flag("--diagonal", options.diagonal,
-                             "Pixels that touch at a corner are neighbours too");
-  program.options().add_option(
+      .option("--background", options.background, "Darker pixels belong to no component")
+      .within(0, 65535);
+  program.options().flag("--diagonal", options.diagonal,
+                         "Pixels that touch at a corner are neighbours too");
+  program.options().option(
       "-o,--output", options.output,
       "Labelled image: the components' numbers (.pgm) or a colour for each (.ppm)");
   return program.run(argc, argv, [&] {

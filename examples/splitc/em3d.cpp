@@ -318,21 +318,21 @@ int splitc_main(int argc, char** argv) {
   Options options;
   examples::Program program("em3d", "Waves on a bipartite graph of electric and magnetic nodes.");
   auto& app = program.options();
-  auto* file = app.add_option("FILE", options.file,
-                              "Edges, one a line: electric node, magnetic node (numbers from 0), "
-                              "weight; without it the graph is made by chance");
-  app.add_option("--nodes", options.nodes, "Of each kind, by chance")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 28))
-      ->excludes(file);
-  app.add_option("--degree", options.degree, "Edges of each electric node, by chance")
-      ->check(CLI::Range(1, 1000))
-      ->excludes(file);
-  app.add_option("--far", options.far, "Percentage of edges that lead anywhere, not nearby")
-      ->check(CLI::Range(0, 100))
-      ->excludes(file);
-  app.add_option("--seed", options.seed, "Of the graph by chance")->excludes(file);
-  app.add_option("--steps", options.steps, "To make")->check(CLI::Range(0, 1 << 30));
-  app.add_option("--how", options.how, "Values of other processes come by read, get, store, bulk")
-      ->check(CLI::IsMember({"read", "get", "store", "bulk"}));
+  const auto file = app.option("FILE", options.file,
+                               "Edges, one a line: electric node, magnetic node (numbers from 0), "
+                               "weight; without it the graph is made by chance");
+  app.option("--nodes", options.nodes, "Of each kind, by chance")
+      .within(1, std::int64_t{1} << 28)
+      .excludes(file);
+  app.option("--degree", options.degree, "Edges of each electric node, by chance")
+      .within(1, 1000)
+      .excludes(file);
+  app.option("--far", options.far, "Percentage of edges that lead anywhere, not nearby")
+      .within(0, 100)
+      .excludes(file);
+  app.option("--seed", options.seed, "Of the graph by chance").excludes(file);
+  app.option("--steps", options.steps, "To make").within(0, 1 << 30);
+  app.option("--how", options.how, "Values of other processes come by read, get, store, bulk")
+      .one_of({"read", "get", "store", "bulk"});
   return program.run(argc, argv, [&] { return em3d(options); });
 }

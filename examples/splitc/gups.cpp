@@ -131,18 +131,17 @@ int splitc_main(int argc, char** argv) {
   Options options;
   examples::Program program("gups", "Updates random words of a spread table.");
   program.options()
-      .add_option("--log2-words", options.log2_words, "Logarithm of the table's size")
-      ->check(CLI::Range(1, 34));
+      .option("--log2-words", options.log2_words, "Logarithm of the table's size")
+      .within(1, 34);
   program.options()
-      .add_option("--updates", options.updates, "By all processes; 0: four for each word")
-      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 40));
-  program.options().add_option("--seed", options.seed, "Of the places and values");
+      .option("--updates", options.updates, "By all processes; 0: four for each word")
+      .within(0, std::int64_t{1} << 40);
+  program.options().option("--seed", options.seed, "Of the places and values");
   program.options()
-      .add_option(
-          "--how", options.how,
-          "fetch_xor; atomic: a function that runs at the owner; race: read and write, where "
-          "up to 1 % of the words may be wrong")
-      ->check(CLI::IsMember({"fetch_xor", "atomic", "race"}));
+      .option("--how", options.how,
+              "fetch_xor; atomic: a function that runs at the owner; race: read and write, where "
+              "up to 1 % of the words may be wrong")
+      .one_of({"fetch_xor", "atomic", "race"});
   return program.run(argc, argv, [&] {
     if (options.updates == 0) options.updates = std::uint64_t{4} << options.log2_words;
     return gups(options);

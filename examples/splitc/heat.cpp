@@ -240,22 +240,20 @@ int heat(const Options& options) {
 int splitc_main(int argc, char** argv) {
   Options options;
   examples::Program program("heat", "Heat flowing through a plate, as a picture.");
-  auto* start = program.options().add_option(
+  const auto start = program.options().option(
       "IMAGE", options.start, "PGM image of the first temperatures; without it: spots");
   program.options()
-      .add_option("--size", options.size, "Cells on each side of a plate with spots")
-      ->check(CLI::Range(3, 32768))
-      ->excludes(start);
+      .option("--size", options.size, "Cells on each side of a plate with spots")
+      .within(3, 32768)
+      .excludes(start);
+  program.options().option("--steps", options.steps, "To make at most").within(0, 1 << 30);
   program.options()
-      .add_option("--steps", options.steps, "To make at most")
-      ->check(CLI::Range(0, 1 << 30));
-  program.options()
-      .add_option("--tolerance", options.tolerance,
-                  "Stop when no cell changes more than this in a step; 0: make all steps")
-      ->check(CLI::Range(0.0, 1.0));
-  program.options().add_option("--seed", options.seed, "Of the spots")->excludes(start);
-  program.options().add_option("-o,--output", options.output,
-                               "Picture of the end: in colours (.ppm) or grey (.pgm)");
+      .option("--tolerance", options.tolerance,
+              "Stop when no cell changes more than this in a step; 0: make all steps")
+      .within_reals(0, 1);
+  program.options().option("--seed", options.seed, "Of the spots").excludes(start);
+  program.options().option("-o,--output", options.output,
+                           "Picture of the end: in colours (.ppm) or grey (.pgm)");
   return program.run(argc, argv, [&] {
     if (!options.output.empty() && !options.output.ends_with(".ppm") &&
         !options.output.ends_with(".pgm"))

@@ -203,13 +203,11 @@ int splitc_main(int argc, char** argv) {
   std::size_t block = 64;
   std::uint64_t seed = 1;
   examples::Program program("matrix_multiply", "Multiplies two matrices in blocks.");
+  program.options().option("-n,--size", size, "Rows and columns").within(1, 1 << 15);
   program.options()
-      .add_option("-n,--size", size, "Rows and columns")
-      ->check(CLI::Range(1, 1 << 15));
-  program.options()
-      .add_option("--block", block, "Rows and columns of a block")
-      ->check(CLI::IsMember({8, 16, 32, 64, 128}));
-  program.options().add_option("--seed", seed, "Of the elements");
+      .option("--block", block, "Rows and columns of a block")
+      .one_of({"8", "16", "32", "64", "128"});
+  program.options().option("--seed", seed, "Of the elements");
   return program.run(argc, argv, [&] {
     switch (block) {
       case 8:

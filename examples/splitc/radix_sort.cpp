@@ -137,11 +137,11 @@ int splitc_main(int argc, char** argv) {
   examples::Program program("radix_sort", "Sorts numbers digit by digit.");
   add_sort_options(program.options(), options);
   program.options()
-      .add_option("--bits", bits, "Of a digit: more take fewer passes and longer tables")
-      ->check(CLI::Range(1, 16));
+      .option("--bits", bits, "Of a digit: more take fewer passes and longer tables")
+      .within(1, 16);
   program.options()
-      .add_option("--send", send, "Keys one by one (words) or gathered by digit (runs)")
-      ->check(CLI::IsMember({"words", "runs"}));
+      .option("--send", send, "Keys one by one (words) or gathered by digit (runs)")
+      .one_of({"words", "runs"});
   return program.run(argc, argv, [&] {
     std::vector<Key> keys = examples::load_keys(options);
     const examples::Fingerprint before = examples::fingerprint_of(keys);

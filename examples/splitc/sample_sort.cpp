@@ -153,8 +153,8 @@ int splitc_main(int argc, char** argv) {
   examples::Program program("sample_sort", "Sorts numbers by sampling.");
   add_sort_options(program.options(), options);
   program.options()
-      .add_option("--oversampling", oversampling, "Keys that each process gives to the sample")
-      ->check(CLI::Range(1, 1 << 20));
+      .option("--oversampling", oversampling, "Keys that each process gives to the sample")
+      .within(1, 1 << 20);
   return program.run(argc, argv, [&] {
     std::vector<Key> keys = examples::load_keys(options);
     const examples::Fingerprint before = examples::fingerprint_of(keys);

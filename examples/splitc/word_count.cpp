@@ -254,9 +254,9 @@ int splitc_main(int argc, char** argv) {
   std::string output;
   examples::Program program("word_count", "Counts the words of text files.");
   auto& app = program.options();
-  app.add_option("FILE", files, "Text files")->required();
-  app.add_option("--top", top, "Show this many of the most frequent words");
-  app.add_option("--buckets", buckets, "Lists of words")->check(CLI::Range(1, 1 << 26));
-  app.add_option("-o,--output", output, "Write all words and their counts here");
+  app.option("FILE", files, "Text files").required();
+  app.option("--top", top, "Show this many of the most frequent words");
+  app.option("--buckets", buckets, "Lists of words").within(1, 1 << 26);
+  app.option("-o,--output", output, "Write all words and their counts here");
   return program.run(argc, argv, [&] { return word_count(files, buckets, top, output); });
 }

@@ -1,14 +1,15 @@
 #include "runtime/launcher/options.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <memory>
+#include <cstdio>
+#include <cstdlib>
 #include <sstream>
 
 #include "runtime/config.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/remote_command.hpp"
+#include "runtime/program/command_line.hpp"
 #include "runtime/version.hpp"
 
 namespace viaduct::launcher {
@@ -33,28 +34,17 @@ std::string check_provider(const std::string& name) {
   return "there is no provider \"" + name + "\"; this build has: " + known_providers();
 }
 
-// CLI::Range lets "nan" pass.
 std::string check_time_limit(const std::string& text) {
-  double seconds = 0;
-  if (CLI::detail::lexical_cast(text, seconds) && seconds >= kMinTimeLimit &&
-      seconds <= kMaxTimeLimit)
-    return {};
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (!text.empty() && *end == '\0' && seconds >= kMinTimeLimit && seconds <= kMaxTimeLimit)
+    return {};  // never for "nan"
   return "give seconds, at least 0.001";
 }
 
-/// Complains about a command line that CLI11 has no rule against.
 int complain(const std::string& sentence) {
-  std::cerr << "viaduct-run: " << sentence << "; see viaduct-run --help\n";
+  std::fprintf(stderr, "viaduct-run: %s; see viaduct-run --help\n", sentence.c_str());
   return kExitUsage;
-}
-
-/// A flag that prints @p text and ends the program well.
-void add_question(CLI::App& app, const char* flag, const char* help, std::string (*text)()) {
-  const auto answer = [text] {
-    std::cout << text();
-    throw CLI::Success();
-  };
-  app.add_flag_callback(flag, answer, help);
 }
 
 /// The settings, and what in the environment looks like one and is none.
@@ -63,51 +53,42 @@ std::string settings_text() {
   return config::help() + (unknown.empty() ? "" : "\nWarning: " + unknown + "\n");
 }
 
-/// CLI11 knows nothing of what follows the options.
-class UsageLine : public CLI::Formatter {
- public:
-  std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
-    return "Usage: viaduct-run [OPTIONS] PROGRAM [ARGUMENTS]\n";
-  }
-};
-
 std::string version_line() { return std::string("viaduct-run ") + kVersion + "\n"; }
 
-void describe_hosts(CLI::App& app, Options& options, std::string& hosts) {
-  app.add_option("--hosts", hosts,
-                 "Start the ranks on these hosts: a:2,b:2, or a,b with -n divided among them");
-  app.add_option("--remote-command", options.remote_command,
-                 "Runs a command on a host: {host} and {command} are replaced")
-      ->default_val("ssh -o BatchMode=yes {host} {command}");
-  app.add_option("--address", options.address,
-                 "Address by which the other hosts reach this one (default: all that it has)");
+void describe_hosts(program::CommandLine& app, Options& options, std::string& hosts) {
+  app.option("--hosts", hosts,
+             "Start the ranks on these hosts: a:2,b:2, or a,b with -n divided among them");
+  app.option("--remote-command", options.remote_command,
+             "Runs a command on a host: {host} and {command} are replaced")
+      .default_value("ssh -o BatchMode=yes {host} {command}");
+  app.option("--address", options.address,
+             "Address by which the other hosts reach this one (default: all that it has)");
 }
 
-void describe(CLI::App& app, Options& options, std::string& mode) {
-  app.add_option("-n,--ranks", options.ranks, "Ranks to start")
-      ->check(CLI::Range(1U, kMaxRanks))
-      ->capture_default_str();
-  app.add_option("--provider", options.provider, "How ranks talk: " + known_providers())
-      ->check(CLI::Validator(check_provider, "NAME"));
-  app.add_option("--mode", mode, "Ranks are processes, or threads of one process")
-      ->check(CLI::IsMember({"processes", "threads"}))
-      ->capture_default_str();
-  app.add_option("--timeout", options.time_limit_s,
-                 "End the job after so many seconds, with status 124")
-      ->check(CLI::Validator(check_time_limit, "SECONDS"));
-  app.add_flag("--bind", options.bind, "Bind each rank to one core of the allowed ones");
-  app.add_flag("--label", options.label, "Put [rank] before each line of output");
-  app.add_flag("--keep-going", options.keep_going, "When a rank fails, let the others run on");
-  app.add_flag("--quiet", options.quiet, "Do not report ranks that fail");
-  add_question(app, "--version", "Print the version", version_line);
-  add_question(app, "--help-config", "Print every setting, with its default and present value",
+void describe(program::CommandLine& app, Options& options, std::string& mode) {
+  app.option("-n,--ranks", options.ranks, "Ranks to start").within(1, kMaxRanks).shows_default();
+  app.option("--provider", options.provider, ("How ranks talk: " + known_providers()).c_str())
+      .check(check_provider, "NAME");
+  app.option("--mode", mode, "Ranks are processes, or threads of one process")
+      .one_of({"processes", "threads"})
+      .shows_default();
+  app.option("--timeout", options.time_limit_s,
+             "End the job after so many seconds, with status 124")
+      .check(check_time_limit, "SECONDS");
+  app.flag("--bind", options.bind, "Bind each rank to one core of the allowed ones");
+  app.flag("--label", options.label, "Put [rank] before each line of output");
+  app.flag("--keep-going", options.keep_going, "When a rank fails, let the others run on");
+  app.flag("--quiet", options.quiet, "Do not report ranks that fail");
+  app.question("--version", "Print the version", version_line);
+  app.question("--help-config", "Print every setting, with its default and present value",
                settings_text);
 }
 
 /// The shares of the hosts, which must fit what else was said. Answers a complaint or nothing.
-std::string settle_hosts(const CLI::App& app, Options& options, const std::string& hosts) {
-  if (app.count("--hosts") == 0) {
-    const bool in_vain = app.count("--remote-command") + app.count("--address") != 0;
+std::string settle_hosts(const program::CommandLine& app, Options& options,
+                         const std::string& hosts) {
+  if (!app.given("--hosts")) {
+    const bool in_vain = app.given("--remote-command") || app.given("--address");
     return in_vain ? "--remote-command and --address are for --hosts" : "";
   }
   if (options.threads) return "--mode threads is for one process, and --hosts starts several";
@@ -115,7 +96,7 @@ std::string settle_hosts(const CLI::App& app, Options& options, const std::strin
   if (!words) return "--remote-command: a quote is not closed: " + options.remote_command;
   if (words->empty() || words->front().empty()) return "--remote-command names no command";
   std::string problem;
-  options.hosts = place_ranks(hosts, app.count("--ranks") != 0 ? options.ranks : 0, problem);
+  options.hosts = place_ranks(hosts, app.given("--ranks") ? options.ranks : 0, problem);
   if (!problem.empty()) return problem;
   options.ranks = options.hosts.back().first + options.hosts.back().ranks;
   return {};
@@ -189,9 +170,9 @@ std::vector<Options::Share> place_ranks(const std::string& list, std::uint32_t r
 std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
   Options options;
   std::string mode = "processes";
-  CLI::App app("Starts a program as the ranks of one Viaduct job.", "viaduct-run");
-  app.formatter(std::make_shared<UsageLine>());
-  app.footer(
+  program::CommandLine app("Starts a program as the ranks of one Viaduct job.", "viaduct-run");
+  app.set_usage("Usage: viaduct-run [OPTIONS] PROGRAM [ARGUMENTS]");
+  app.set_footer(
       "SIGUSR1 prints what every rank waits for. Exit status: the first failing rank's, 128 + its "
       "signal, 124 "
       "time limit,\n125 the launcher failed, 2 bad command line, 1 a rank left without "
@@ -199,11 +180,12 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
   std::string hosts;
   describe(app, options, mode);
   describe_hosts(app, options, hosts);
-  app.prefix_command();  // options end at PROGRAM; the rest is its own
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& problem) {
-    exit_code = problem.get_exit_code() == 0 ? app.exit(problem) : complain(problem.what());
+  app.stop_at_first_argument();  // options end at PROGRAM; the rest is its own
+  using Parsed = program::CommandLine::Parsed;
+  const Parsed parsed = app.parse(argc, argv);
+  if (parsed == Parsed::answered) std::fputs(app.text().c_str(), stdout);
+  if (parsed != Parsed::go_on) {
+    exit_code = parsed == Parsed::refused ? complain(app.text()) : 0;
     return std::nullopt;
   }
   options.program = app.remaining();

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
+#include "runtime/program/command_line.hpp"
 #include "tests/conformance/cases.hpp"
 #include "tests/conformance/rig.hpp"
 #include "via/nic.hpp"
@@ -176,18 +176,19 @@ int run_cases(Job& job, const Options& options) {
 int body(Job& job, int argc, char** argv) {
   Options options;
   if (const char* provider = std::getenv("VIADUCT_PROVIDER")) options.provider = provider;
-  CLI::App app(
+  program::CommandLine app(
       "Checks a provider of the Virtual Interface Architecture against the rules in "
       "docs/conformance.md.");
-  app.add_option("--provider", options.provider,
-                 "provider to test (default: VIADUCT_PROVIDER, else shm)");
-  app.add_option("--seed", options.seed, "repeat a run's random choices; 0: new ones");
-  app.add_flag("--list", options.list, "print the cases and their rules, and run nothing");
-  app.add_option("--without", options.without,
-                 "leave out the cases whose names contain this; may be given several times")
-      ->allow_extra_args(false);
-  app.add_option("filter", options.filters, "run only cases whose names contain one of these");
-  CLI11_PARSE(app, argc, argv);
+  app.option("--provider", options.provider,
+             "provider to test (default: VIADUCT_PROVIDER, else shm)");
+  app.option("--seed", options.seed, "repeat a run's random choices; 0: new ones");
+  app.flag("--list", options.list, "print the cases and their rules, and run nothing");
+  app.option("--without", options.without,
+             "leave out the cases whose names contain this; may be given several times")
+      .one_at_a_time();
+  app.option("filter", options.filters, "run only cases whose names contain one of these");
+  int exit_code = 0;
+  if (!app.read(argc, argv, exit_code, job.rank() == Rank{0})) return exit_code;
   if (!options.list) return run_cases(job, options);
   for (const Case* subject : all_cases()) {
     print(index(job.rank()) == 0, fmt::format("| `{}` | {} |", subject->name, subject->rule));

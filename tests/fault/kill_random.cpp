@@ -14,7 +14,6 @@
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 #include <array>
 #include <csignal>
 #include <filesystem>
@@ -23,6 +22,7 @@
 #include <vector>
 
 #include "runtime/clock.hpp"
+#include "runtime/program/command_line.hpp"
 #include "tests/fault/leftovers.hpp"
 #include "tests/fault/states.hpp"
 #include "tests/multiprocess/launcher_driver.hpp"
@@ -197,21 +197,16 @@ std::string Run::check_survivors(std::uint32_t victim) {
 
 Options parse(int argc, char** argv) {
   Options options;
-  CLI::App app("Kills random ranks at random moments", "kill_random");
-  app.add_option("--runs", options.runs, "Jobs, with one victim each")->check(CLI::PositiveNumber);
-  app.add_option("--seed", options.seed,
-                 "Of the choice of victims and moments; printed, to repeat it");
-  app.add_option("--ranks", options.ranks, "Ranks of each job")
-      ->check(CLI::Range(2U, fault::kMaxRanks));
-  auto* survive = app.add_flag("--survive", options.survive, "The others go on");
-  app.add_flag("--device", options.device, "A device sends, and what it has not sent ends with it")
-      ->needs(survive);
-  app.add_flag("--launcher", options.launcher, "The launcher is killed")->excludes(survive);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& problem) {
-    std::exit(app.exit(problem) == 0 ? 0 : 2);
-  }
+  viaduct::program::CommandLine app("Kills random ranks at random moments", "kill_random");
+  app.option("--runs", options.runs, "Jobs, with one victim each").within(1, 1000000);
+  app.option("--seed", options.seed, "Of the choice of victims and moments; printed, to repeat it");
+  app.option("--ranks", options.ranks, "Ranks of each job").within(2, fault::kMaxRanks);
+  const auto survive = app.flag("--survive", options.survive, "The others go on");
+  app.flag("--device", options.device, "A device sends, and what it has not sent ends with it")
+      .needs(survive);
+  app.flag("--launcher", options.launcher, "The launcher is killed").excludes(survive);
+  int exit_code = 0;
+  if (!app.read(argc, argv, exit_code)) std::exit(exit_code);
   return options;
 }
 

@@ -7,7 +7,7 @@ viaduct_target_options(splitc_litmus_cases)
 target_link_libraries(splitc_litmus_cases PUBLIC viaduct::viaduct)
 add_library(splitc_litmus_main OBJECT ${here}/litmus.cpp)
 viaduct_target_options(splitc_litmus_main)
-target_link_libraries(splitc_litmus_main PRIVATE viaduct::viaduct CLI11::CLI11)
+target_link_libraries(splitc_litmus_main PRIVATE viaduct::viaduct viaduct_program)
 set(litmus_libraries splitc_litmus_main splitc_litmus_cases viaduct::splitc)
 viaduct_add_program(splitc_litmus SOURCES ${here}/litmus_world.cpp LIBRARIES ${litmus_libraries})
 

@@ -7,7 +7,6 @@
 #include "tests/splitc/litmus.hpp"
 
 #include <x86intrin.h>
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -18,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/program/command_line.hpp"
 #include "tests/splitc/litmus_world.hpp"
 
 namespace viaduct::splitc_test {
@@ -115,17 +115,14 @@ Options parse(int argc, char** argv) {
   Options options;
   options.seed =
       static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-  CLI::App app{"Litmus tests of the memory model"};
-  app.add_option("--ms", options.ms, "milliseconds for each case");
-  app.add_option("--seed", options.seed, "of places and delays");
-  app.add_flag("--until-forbidden", options.until_forbidden,
-               "a case ends when a forbidden outcome has come");
-  app.add_option("names", options.names, "cases whose names contain one of these");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    std::exit(app.exit(error));
-  }
+  program::CommandLine app{"Litmus tests of the memory model"};
+  app.option("--ms", options.ms, "milliseconds for each case");
+  app.option("--seed", options.seed, "of places and delays");
+  app.flag("--until-forbidden", options.until_forbidden,
+           "a case ends when a forbidden outcome has come");
+  app.option("names", options.names, "cases whose names contain one of these");
+  int exit_code = 0;
+  if (!app.read(argc, argv, exit_code, MYPROC == 0)) std::exit(exit_code);
   options.seed = splitc::all_bcast(options.seed);
   t_random = Random(mixed(options.seed, static_cast<std::uint64_t>(MYPROC)));
   return options;

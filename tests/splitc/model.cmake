@@ -4,7 +4,7 @@ viaduct_add_program(
   splitc_model
   SOURCES ${here}/model_test.cpp ${here}/model_memory.cpp ${here}/model_plan.cpp ${here}/model_run.cpp
           ${here}/model_contended.cpp ${here}/model_blocks.cpp
-  LIBRARIES viaduct::splitc CLI11::CLI11)
+  LIBRARIES viaduct::splitc viaduct_program)
 
 # splitc_model_test(NAME RANKS VARIABLE=VALUE... [-- ARGUMENT...])
 function(splitc_model_test name ranks)

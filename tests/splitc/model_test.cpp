@@ -4,12 +4,12 @@
 ///
 ///     viaduct-run -n 4 splitc_model [--seed N] [--phases N] [--ops N]
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 
 #include <fmt/format.h>
 
+#include "runtime/program/command_line.hpp"
 #include "tests/splitc/model_parts.hpp"
 #include "tests/splitc/model_run.hpp"
 
@@ -126,15 +126,12 @@ Options parse(int argc, char** argv) {
   Options options;
   options.seed =
       static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-  CLI::App app{"Random operations against a sequential model"};
-  app.add_option("--seed", options.seed, "the same seed, the same operations");
-  app.add_option("--phases", options.phases, "phases, with barriers between");
-  app.add_option("--ops", options.ops, "operations of each process in each phase");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    std::exit(app.exit(error));
-  }
+  viaduct::program::CommandLine app{"Random operations against a sequential model"};
+  app.option("--seed", options.seed, "the same seed, the same operations");
+  app.option("--phases", options.phases, "phases, with barriers between");
+  app.option("--ops", options.ops, "operations of each process in each phase");
+  int exit_code = 0;
+  if (!app.read(argc, argv, exit_code, MYPROC == 0)) std::exit(exit_code);
   options.seed = splitc::all_bcast(options.seed);
   return options;
 }

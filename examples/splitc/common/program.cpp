@@ -17,26 +17,28 @@ struct Ended {
 }  // namespace
 
 Program::Program(const std::string& name, const std::string& what_it_does)
-    : app_(what_it_does, name) {
-  app_.option_defaults()->always_capture_default();
+    : command_line_(what_it_does, name) {
+  command_line_.show_defaults();
 }
 
 int Program::run(int argc, char** argv, const std::function<int()>& body) {
   const auto complain = [this](const std::string& sentence) {
-    fmt::print(stderr, "{}: {}\n", app_.get_name(), sentence);
+    fmt::print(stderr, "{}: {}\n", command_line_.name(), sentence);
   };
   const auto complain_once = [&](const std::string& sentence) {
     if (MYPROC == 0) complain(sentence);
     return kBadInput;
   };
-  try {
-    app_.parse(argc, argv);
-    return body();
-  } catch (const CLI::Success&) {  // --help
-    say("{}", app_.help());
+  using Parsed = viaduct::program::CommandLine::Parsed;
+  const Parsed parsed = command_line_.parse(argc, argv);
+  if (parsed == Parsed::answered) {  // --help
+    say("{}", command_line_.text());
     return 0;
-  } catch (const CLI::ParseError& error) {
-    return complain_once(fmt::format("{} (--help lists the options)", error.what()));
+  }
+  if (parsed == Parsed::refused)
+    return complain_once(fmt::format("{} (--help lists the options)", command_line_.text()));
+  try {
+    return body();
   } catch (const BadInput& error) {
     return complain_once(error.what());
   } catch (const Ended& ended) {

@@ -12,9 +12,9 @@
 #include <string>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include "examples/splitc/common/bad_input.hpp"
+#include "runtime/program/command_line.hpp"
 #include "splitc/splitc.hpp"
 
 namespace examples {
@@ -30,14 +30,14 @@ class Program {
   Program(const std::string& name, const std::string& what_it_does);
 
   /// To declare options and arguments with.
-  [[nodiscard]] CLI::App& options() noexcept { return app_; }
+  [[nodiscard]] viaduct::program::CommandLine& options() noexcept { return command_line_; }
 
   /// Reads the command line, runs @p body, and answers the exit code of the job: the body's own, 0
   /// after --help, 2 when the input is bad.
   int run(int argc, char** argv, const std::function<int()>& body);
 
  private:
-  CLI::App app_;
+  viaduct::program::CommandLine command_line_;
 };
 
 /// Collective. Runs @p f in every process; f makes no collective calls. When it throws in one of

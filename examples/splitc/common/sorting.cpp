@@ -42,18 +42,18 @@ std::string disorder_in(const std::vector<Key>& mine) {
 
 }  // namespace
 
-void add_sort_options(CLI::App& app, SortOptions& options) {
-  auto* file = app.add_option("FILE", options.file,
-                              "Whole numbers, one or more a line; without it they are generated");
-  app.add_option("-n,--count", options.count, "Generate this many numbers")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 36))
-      ->excludes(file);
-  app.add_option("--range", options.range,
-                 "Generate numbers below this; few different ones make many equal keys")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62))
-      ->excludes(file);
-  app.add_option("--seed", options.seed, "Of the generated numbers")->excludes(file);
-  app.add_option("-o,--output", options.output, "Write the sorted numbers here, one a line");
+void add_sort_options(viaduct::program::CommandLine& app, SortOptions& options) {
+  const auto file = app.option("FILE", options.file,
+                               "Whole numbers, one or more a line; without it they are generated");
+  app.option("-n,--count", options.count, "Generate this many numbers")
+      .within(1, std::int64_t{1} << 36)
+      .excludes(file);
+  app.option("--range", options.range,
+             "Generate numbers below this; few different ones make many equal keys")
+      .within(1, std::int64_t{1} << 62)
+      .excludes(file);
+  app.option("--seed", options.seed, "Of the generated numbers").excludes(file);
+  app.option("-o,--output", options.output, "Write the sorted numbers here, one a line");
 }
 
 std::vector<Key> load_keys(const SortOptions& options) {

@@ -27,7 +27,7 @@ struct SortOptions {
   std::uint64_t seed = 1;
   std::string output;
 };
-void add_sort_options(CLI::App& app, SortOptions& options);
+void add_sort_options(viaduct::program::CommandLine& app, SortOptions& options);
 
 /// Collective. This process' block (blocks.hpp) of the keys.
 [[nodiscard]] std::vector<Key> load_keys(const SortOptions& options);

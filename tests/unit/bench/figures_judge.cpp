@@ -14,7 +14,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+
+#include "runtime/program/json.hpp"
 
 namespace {
 
@@ -97,11 +98,11 @@ Names documented(const std::string& path, const std::string& title) {
 
 /// Without those that are made from others: NAME_ratio.
 std::set<std::string> figures_of(const std::string& path) {
-  const nlohmann::json document = nlohmann::json::parse(std::ifstream(path));
+  const auto figures = viaduct::program::Json::read(path).at("figures");
   std::set<std::string> names;
-  for (const auto& [name, figure] : document.at("figures").items()) {
+  for (const std::string& name : figures.keys()) {
     for (const char* part : {"min", "median", "p95", "unit", "n"})
-      if (!figure.contains(part)) throw std::runtime_error(name + " has no " + part);
+      if (!figures.at(name).has(part)) throw std::runtime_error(name + " has no " + part);
     names.insert(name);
   }
   for (auto at = names.begin(); at != names.end();) {

@@ -4,11 +4,11 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "benchmarks/common/machine.hpp"
 #include "runtime/error.hpp"
@@ -16,12 +16,11 @@
 namespace viaduct::bench {
 namespace {
 
-using nlohmann::json;
+using program::Json;
 
-std::set<std::string> keys(const json& object) {
-  std::set<std::string> result;
-  for (const auto& item : object.items()) result.insert(item.key());
-  return result;
+std::set<std::string> keys(const Json& object) {
+  const std::vector<std::string> all = object.keys();
+  return {all.begin(), all.end()};
 }
 
 std::string printed(const Figures& figures) {
@@ -37,25 +36,25 @@ std::string printed(const Figures& figures) {
 TEST(FiguresJson, HasExactlyTheAgreedShape) {
   Figures figures;
   figures.add("o_s_ns", "ns", {3, 1, 2}, {"GASNet-EX", 4, {}});
-  const json document = figures.to_json(json::object());
+  const Json document = figures.to_json({});
   EXPECT_EQ(keys(document), (std::set<std::string>{"figures", "machine"}));
-  const json& figure = document.at("figures").at("o_s_ns");
+  const Json figure = document.at("figures").at("o_s_ns");
   EXPECT_EQ(keys(figure), (std::set<std::string>{"min", "median", "p95", "unit", "n"}));
-  EXPECT_EQ(figure.at("min"), 1);
-  EXPECT_EQ(figure.at("median"), 2);
-  EXPECT_EQ(figure.at("p95"), 3);
-  EXPECT_EQ(figure.at("unit"), "ns");
-  EXPECT_EQ(figure.at("n"), 3);
+  EXPECT_EQ(figure.at("min").number(), 1);
+  EXPECT_EQ(figure.at("median").number(), 2);
+  EXPECT_EQ(figure.at("p95").number(), 3);
+  EXPECT_EQ(figure.at("unit").text(), "ns");
+  EXPECT_EQ(figure.at("n").number(), 3);
 }
 
 TEST(FiguresJson, HoldsTheMedianOfTheRatiosBesideTheFigure) {
   Figures figures;
   figures.add("am_oneway_mps", "M/s", {50, 60, 90}, {"ring_rate_mps", 0, {100, 100, 100}});
-  const json ratio = figures.to_json(json::object()).at("figures").at("am_oneway_mps_ratio");
-  EXPECT_DOUBLE_EQ(ratio.at("median").get<double>(), 0.6);
-  EXPECT_DOUBLE_EQ(ratio.at("min").get<double>(), 0.5);
-  EXPECT_EQ(ratio.at("unit"), "x");
-  EXPECT_EQ(ratio.at("n"), 3);
+  const Json ratio = figures.to_json({}).at("figures").at("am_oneway_mps_ratio");
+  EXPECT_DOUBLE_EQ(ratio.at("median").number(), 0.6);
+  EXPECT_DOUBLE_EQ(ratio.at("min").number(), 0.5);
+  EXPECT_EQ(ratio.at("unit").text(), "x");
+  EXPECT_EQ(ratio.at("n").number(), 3);
 }
 
 TEST(FiguresJson, SaysWhichYardsticksAreSuspect) {
@@ -63,10 +62,10 @@ TEST(FiguresJson, SaysWhichYardsticksAreSuspect) {
   figures.add_yardstick("ring_rate_mps", "M/s", {40});
   figures.add_yardstick("hand_over_ns", "ns", {60});
   figures.add_note("a remark");
-  const json machine = figures.to_json({{"cpu", "x"}}).at("machine");
-  EXPECT_EQ(machine.at("cpu"), "x");
-  EXPECT_EQ(machine.at("suspect_yardsticks"), json::array({"ring_rate_mps"}));
-  EXPECT_EQ(machine.at("notes"), json::array({"a remark"}));
+  const Json machine = figures.to_json(Json().set("cpu", "x")).at("machine");
+  EXPECT_EQ(machine.at("cpu").text(), "x");
+  EXPECT_EQ(machine.at("suspect_yardsticks").texts(), std::vector<std::string>{"ring_rate_mps"});
+  EXPECT_EQ(machine.at("notes").texts(), std::vector<std::string>{"a remark"});
 }
 
 TEST(FiguresJson, IsWrittenToAFile) {
@@ -74,11 +73,10 @@ TEST(FiguresJson, IsWrittenToAFile) {
   figures.add("x_ns", "ns", {1}, {"peer", 1, {}});
   const std::string path = testing::TempDir() + "viaduct_figures_test.json";
   figures.write_json(path, machine_facts(2, "processes"));
-  std::ifstream file(path);
-  const json read = json::parse(file);
-  EXPECT_EQ(read.at("figures").at("x_ns").at("n"), 1);
+  const Json read = Json::read(path);
+  EXPECT_EQ(read.at("figures").at("x_ns").at("n").number(), 1);
   for (const char* fact : {"cpu", "cores", "kernel", "compiler", "ranks", "mode"}) {
-    EXPECT_TRUE(read.at("machine").contains(fact)) << fact;
+    EXPECT_TRUE(read.at("machine").has(fact)) << fact;
   }
   std::remove(path.c_str());
 }
@@ -86,7 +84,7 @@ TEST(FiguresJson, IsWrittenToAFile) {
 TEST(FiguresJson, AFileThatCannotBeWrittenIsNamed) {
   const Figures figures;
   try {
-    figures.write_json("/no/such/folder/f.json", json::object());
+    figures.write_json("/no/such/folder/f.json", {});
     FAIL() << "wrote to a folder that is not there";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("/no/such/folder/f.json"), std::string::npos);
@@ -117,7 +115,7 @@ TEST(Figures, RefuseWhatCannotBeAFigure) {
   EXPECT_THROW(figures.add("a_ns", "ns", {1}, {"peer", 1, {}}), std::invalid_argument);
   EXPECT_THROW(figures.add("b_ns", "ns", {}, {"peer", 1, {}}), std::invalid_argument);
   EXPECT_THROW(figures.add("c_ns", "ns", {1, 2}, {"y", 0, {1, 2, 3}}), std::invalid_argument);
-  EXPECT_EQ(keys(figures.to_json(json::object()).at("figures")), (std::set<std::string>{"a_ns"}));
+  EXPECT_EQ(keys(figures.to_json({}).at("figures")), (std::set<std::string>{"a_ns"}));
   EXPECT_THROW(static_cast<void>(figures.median_of("b_ns")), std::out_of_range);
 }
 

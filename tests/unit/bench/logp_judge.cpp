@@ -7,12 +7,12 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+
+#include "runtime/program/json.hpp"
 
 namespace {
 
@@ -21,17 +21,16 @@ constexpr double kTolerance = 0.05;
 class Run {
  public:
   explicit Run(const std::string& path)
-      : path_(path), document_(nlohmann::json::parse(std::ifstream(path))) {}
+      : path_(path), figures_(viaduct::program::Json::read(path).at("figures")) {}
   [[nodiscard]] double median(const std::string& figure) const {
-    const auto& found = document_.at("figures").at(figure).at("median");
-    if (!std::isfinite(found.get<double>()))
-      throw std::runtime_error(path_ + ": " + figure + " is no number");
+    const double found = figures_.at(figure).at("median").number();
+    if (!std::isfinite(found)) throw std::runtime_error(path_ + ": " + figure + " is no number");
     return found;
   }
 
  private:
   std::string path_;
-  nlohmann::json document_;
+  viaduct::program::Json figures_;
 };
 
 bool near(const char* what, double found, double expected, double tolerance) {

@@ -1,0 +1,249 @@
+#include "runtime/program/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <sstream>
+#include <type_traits>
+
+namespace viaduct::program {
+namespace {
+
+/// What --help prints first.
+class UsageLine : public CLI::Formatter {
+ public:
+  explicit UsageLine(std::string line) : line_(std::move(line)) {}
+  std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
+    return line_ + "\n";
+  }
+
+ private:
+  std::string line_;
+};
+
+std::string out_of_range(const std::string& text, const std::string& range) {
+  return "Value " + text + " not in range " + range;
+}
+
+template <class T>
+CLI::Validator whole_numbers(std::int64_t least, std::int64_t most) {
+  const std::string range = std::to_string(least) + " - " + std::to_string(most);
+  const auto check = [=](const std::string& text) {
+    T value{};
+    const bool in_range = CLI::detail::lexical_cast(text, value) &&
+                          value >= static_cast<T>(least) && value <= static_cast<T>(most);
+    return in_range ? std::string{} : out_of_range(text, range);
+  };
+  return CLI::Validator(check, "[" + range + "]");
+}
+
+}  // namespace
+
+struct CommandLine::Entry {
+  CLI::Option* option;
+  bool is_unsigned;
+};
+
+struct CommandLine::Impl {
+  CLI::App* app = nullptr;  // own or of the command line that this is a command of
+  std::unique_ptr<CLI::App> own;
+  std::deque<Entry> entries;
+  std::deque<std::unique_ptr<CommandLine>> commands;
+  std::string text;
+};
+
+CommandLine::Option CommandLine::Option::within(std::int64_t least, std::int64_t most) const {
+  entry_->option->check(entry_->is_unsigned ? whole_numbers<std::uint64_t>(least, most)
+                                            : whole_numbers<std::int64_t>(least, most));
+  return *this;
+}
+
+CommandLine::Option CommandLine::Option::within_reals(double least, double most) const {
+  std::ostringstream range;
+  range << least << " - " << most;
+  const auto check = [least, most, range = range.str()](const std::string& text) {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    const bool in_range = !text.empty() && *end == '\0' && value >= least && value <= most;
+    return in_range ? std::string{} : out_of_range(text, range);
+  };
+  entry_->option->check(CLI::Validator(check, "[" + range.str() + "]"));
+  return *this;
+}
+
+CommandLine::Option CommandLine::Option::one_of(const std::vector<std::string>& words) const {
+  entry_->option->check(CLI::IsMember(words));
+  return *this;
+}
+
+CommandLine::Option CommandLine::Option::check(std::string (*complaint)(const std::string& text),
+                                               const char* type_name) const {
+  entry_->option->check(CLI::Validator(complaint, ""))->type_name(type_name);
+  return *this;
+}
+
+CommandLine::Option CommandLine::Option::required() const {
+  entry_->option->required();
+  return *this;
+}
+
+CommandLine::Option CommandLine::Option::needs(Option other) const {
+  entry_->option->needs(other.entry_->option);
+  return *this;
+}
+
+CommandLine::Option CommandLine::Option::excludes(Option other) const {
+  entry_->option->excludes(other.entry_->option);
+  return *this;
+}
+
+CommandLine::Option CommandLine::Option::separated_by(char separator) const {
+  entry_->option->delimiter(separator);
+  return *this;
+}
+
+CommandLine::Option CommandLine::Option::one_at_a_time() const {
+  entry_->option->allow_extra_args(false);
+  return *this;
+}
+
+CommandLine::Option CommandLine::Option::with_size_units() const {
+  entry_->option->transform(CLI::AsSizeValue(false));
+  return *this;
+}
+
+CommandLine::Option CommandLine::Option::shows_default() const {
+  entry_->option->capture_default_str();
+  return *this;
+}
+
+CommandLine::Option CommandLine::Option::shows_default(const char* text) const {
+  entry_->option->default_str(text);
+  return *this;
+}
+
+CommandLine::Option CommandLine::Option::default_value(const char* value) const {
+  entry_->option->default_val(value);
+  return *this;
+}
+
+CommandLine::Option CommandLine::Option::hidden() const {
+  entry_->option->group("");
+  return *this;
+}
+
+CommandLine::CommandLine(const std::string& description, const std::string& name)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->own = std::make_unique<CLI::App>(description, name);
+  impl_->app = impl_->own.get();
+  impl_->app->require_subcommand(0, 1);
+}
+
+CommandLine::CommandLine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+CommandLine::~CommandLine() = default;
+
+template <class T>
+CommandLine::Option CommandLine::declare(const char* names, T& variable, const char* help) {
+  CLI::Option* const option = impl_->app->add_option(names, variable, help);
+  return Option(impl_->entries.emplace_back(Entry{option, std::is_unsigned_v<T>}));
+}
+
+CommandLine::Option CommandLine::option(const char* names, int& variable, const char* help) {
+  return declare(names, variable, help);
+}
+CommandLine::Option CommandLine::option(const char* names, std::uint32_t& variable,
+                                        const char* help) {
+  return declare(names, variable, help);
+}
+CommandLine::Option CommandLine::option(const char* names, std::uint64_t& variable,
+                                        const char* help) {
+  return declare(names, variable, help);
+}
+CommandLine::Option CommandLine::option(const char* names, double& variable, const char* help) {
+  return declare(names, variable, help);
+}
+CommandLine::Option CommandLine::option(const char* names, std::string& variable,
+                                        const char* help) {
+  return declare(names, variable, help);
+}
+CommandLine::Option CommandLine::option(const char* names, std::vector<std::uint32_t>& variable,
+                                        const char* help) {
+  return declare(names, variable, help);
+}
+CommandLine::Option CommandLine::option(const char* names, std::vector<std::string>& variable,
+                                        const char* help) {
+  return declare(names, variable, help);
+}
+
+CommandLine::Option CommandLine::flag(const char* names, bool& variable, const char* help) {
+  CLI::Option* const option = impl_->app->add_flag(names, variable, help);
+  return Option(impl_->entries.emplace_back(Entry{option, false}));
+}
+
+void CommandLine::question(const char* names, const char* help, std::string (*answer)()) {
+  const auto end = [this, answer] {
+    impl_->text = answer();
+    throw CLI::Success();
+  };
+  impl_->app->add_flag_callback(names, end, help);
+}
+
+CommandLine& CommandLine::command(const char* name, const char* description) {
+  auto impl = std::make_unique<Impl>();
+  impl->app = impl_->app->add_subcommand(name, description);
+  impl_->commands.emplace_back(new CommandLine(std::move(impl)));
+  return *impl_->commands.back();
+}
+
+void CommandLine::show_defaults() { impl_->app->option_defaults()->always_capture_default(); }
+
+void CommandLine::set_usage(const char* line) {
+  impl_->app->formatter(std::make_shared<UsageLine>(line));
+}
+
+void CommandLine::set_footer(const char* text) { impl_->app->footer(text); }
+
+void CommandLine::stop_at_first_argument() { impl_->app->prefix_command(); }
+
+CommandLine::Parsed CommandLine::parse(int argc, char** argv) {
+  impl_->text.clear();
+  try {
+    impl_->app->parse(argc, argv);
+    return Parsed::go_on;
+  } catch (const CLI::CallForHelp&) {
+    impl_->text = impl_->app->help();
+    return Parsed::answered;
+  } catch (const CLI::Success&) {  // text is there
+    return Parsed::answered;
+  } catch (const CLI::ParseError& problem) {
+    impl_->text = problem.what();
+    return Parsed::refused;
+  }
+}
+
+const std::string& CommandLine::text() const noexcept { return impl_->text; }
+
+bool CommandLine::read(int argc, char** argv, int& exit_code, bool speaks) {
+  const Parsed parsed = parse(argc, argv);
+  exit_code = parsed == Parsed::refused ? kBadCommandLine : 0;
+  if (parsed != Parsed::go_on && speaks) {
+    if (parsed == Parsed::answered) {
+      std::fputs(text().c_str(), stdout);
+    } else {
+      std::fprintf(stderr, "%s\nRun with --help for more information.\n", text().c_str());
+    }
+  }
+  return parsed == Parsed::go_on;
+}
+
+bool CommandLine::given(const char* name) const { return impl_->app->count(name) != 0; }
+
+bool CommandLine::chosen() const { return impl_->app->parsed(); }
+
+std::vector<std::string> CommandLine::remaining() const { return impl_->app->remaining(); }
+
+const std::string& CommandLine::name() const { return impl_->app->get_name(); }
+
+}  // namespace viaduct::program
