@@ -1,6 +1,8 @@
 #!/bin/bash
-# usage: info.sh VIADUCT_INFO VIADUCT_RUN, in the guest: viaduct-info finds the devices and says which way messages take.
+# usage: info.sh VIADUCT_INFO VIADUCT_RUN, in the guest or on software devices: viaduct-info finds the devices and says
+# which way messages take; in the guest the doctor looks at the limit of locked memory, too.
 info=$1 run=$2
+read -r a b <<<"$VM_DEVICES"
 status=0
 wants() { # wants TEXT WHAT...: is in the output of WHAT
   local text=$1 output
@@ -8,33 +10,36 @@ wants() { # wants TEXT WHAT...: is in the output of WHAT
   output=$("$@" 2>&1)
   grep -qE -- "$text" <<<"$output" || { echo "'$*' does not say '$text':"; echo "$output"; status=1; }
 }
-wants "rxe0 port 1 +active, Ethernet, MTU (1024|2048|4096), [0-9.]+ Gb/s, GID [0-9]+ ::ffff:10.77.0.1 \(RoCE v2\); the one that is used" "$info"
-wants "rxe1 port 1 +active, Ethernet.*::ffff:10.77.0.2 \(RoCE v2\)$" "$info"
+wants "$a port 1 +active, Ethernet, MTU (1024|2048|4096), [0-9.]+ Gb/s, GID [0-9]+ ::ffff:10.77.0.1 \(RoCE v2\); the one that is used" "$info"
+wants "$b port 1 +active, Ethernet.*::ffff:10.77.0.2 \(RoCE v2\)$" "$info"
 wants "at most [0-9]+ connections, [0-9]+ requests under way in each, [0-9]+ shared receives, [0-9]+ regions" "$info"
-wants "rxe1 port 1 .*; the one that is used" env VIADUCT_VERBS_DEVICE=rxe1 "$info"
+wants "$b port 1 .*; the one that is used" env VIADUCT_VERBS_DEVICE=$b "$info"
 wants "there is no RDMA device 'none' with such a port" env VIADUCT_VERBS_DEVICE=none "$info"
-wants "on two hosts: provider verbs: the two are on different hosts; by rxe0 port 1 \(RoCE v2\)" "$info" choose
+wants "on two hosts: provider verbs: the two are on different hosts; by $a port 1 \(RoCE v2\)" "$info" choose
 wants "on one host:  provider shm" "$info" choose
-wants "provider verbs: VIADUCT_PROVIDER forces verbs; by rxe1" env VIADUCT_PROVIDER=verbs:rxe1 "$info" choose
+wants "provider verbs: VIADUCT_PROVIDER forces verbs; by $b" env VIADUCT_PROVIDER=verbs:$b "$info" choose
 wants "written by RDMA with an immediate value" env VIADUCT_PROVIDER=verbs "$info" choose --bytes 56
 wants "payload and line written by RDMA at once" env VIADUCT_PROVIDER=verbs "$info" choose --bytes 57
 wants "as a bulk message: written by RDMA" env VIADUCT_PROVIDER=verbs "$info" choose --bytes 1000000
 hosts=("$run" --hosts a,b --remote-command '/usr/bin/env VIADUCT_HOST_KEY={host} /bin/sh -c {command}')
-VIADUCT_VERBS_DEVICE=rxe0,rxe1
+VIADUCT_VERBS_DEVICE=$a,$b
 export VIADUCT_VERBS_DEVICE
 wants "from rank 0 to rank 1 \(on hosts 0 and 1\)" "${hosts[@]}" "$info" choose
-wants "the two are on different hosts; by rxe1 port 1" "${hosts[@]}" "$info" choose --from 1 --to 0
-# The doctor: RDMA needs locked memory.
-wants "^ok +locked memory: unlimited" "$info" doctor
-(
-  ulimit -l 8192
-  status=0
-  wants "^PROBLEM +locked memory: 8.0 MiB" "$info" doctor
-  wants "fix: .*memlock unlimited" "$info" doctor
-  "$info" doctor >/dev/null
-  [ $? = 1 ] || { echo "the doctor is content with 8 MiB of locked memory"; status=1; }
-  exit $status
-) || status=1
+wants "the two are on different hosts; by $b port 1" "${hosts[@]}" "$info" choose --from 1 --to 0
+# RDMA needs locked memory.
+doctor() {
+  wants "^ok +locked memory: unlimited" "$info" doctor
+  (
+    ulimit -l 8192
+    status=0
+    wants "^PROBLEM +locked memory: 8.0 MiB" "$info" doctor
+    wants "fix: .*memlock unlimited" "$info" doctor
+    "$info" doctor >/dev/null
+    [ $? = 1 ] || { echo "the doctor is content with 8 MiB of locked memory"; status=1; }
+    exit $status
+  ) || status=1
+}
+[ -n "${SOFT_VERBS_CONTROL-}" ] || doctor
 # Active Messages over this wire, as viaduct-info's own job has them.
 wants "a peer talked to costs" env VIADUCT_PROVIDER=verbs "$info"
 exit $status

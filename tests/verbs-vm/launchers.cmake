@@ -2,28 +2,37 @@
 
 # mpirun's ranks; both devices are this machine's, so that the wire is between them.
 set(mpirun "mpirun --allow-run-as-root --oversubscribe")
-viaduct_add_verbs_test(mpirun_conformance_r2 300 "${both} VIADUCT_PROVIDER=verbs ${mpirun} -n 2 <via_conformance>")
-viaduct_add_verbs_test(mpirun_am_r2 300 "${am} ${here}/no_rnr.sh ${mpirun} -n 2 <am_test>")
-viaduct_add_verbs_test(mpirun_am_all_pairs_r2 300 "${am} ${here}/no_rnr.sh ${mpirun} -n 2 <all_pairs>")
-viaduct_add_verbs_test(mpirun_am_all_pairs_r4 300 "${am} ${here}/no_rnr.sh ${mpirun} -n 4 <all_pairs> 200")
-viaduct_add_verbs_test(info 120 "${here}/info.sh <viaduct-info> <viaduct-run>")
+viaduct_verbs_test(long mpirun_conformance_r2 300 "${both} VIADUCT_PROVIDER=verbs ${mpirun} -n 2 <via_conformance>")
+viaduct_verbs_test(long mpirun_am_r2 300 "${am} ${here}/no_rnr.sh ${mpirun} -n 2 <am_test>")
+viaduct_verbs_test(soft+long mpirun_am_all_pairs_r2 300 "${am} ${here}/no_rnr.sh ${mpirun} -n 2 <all_pairs>")
+viaduct_verbs_test(soft+long mpirun_am_all_pairs_r4 300 "${am} ${here}/no_rnr.sh ${mpirun} -n 4 <all_pairs> 200")
+# vm: devices, addresses and limits as the kernel shows them.
+viaduct_verbs_test(soft+vm info 120 "${here}/info.sh <viaduct-info> <viaduct-run>")
 
 # Two machines, booted once for all of these.
 viaduct_add_program(two_hosts SOURCES two_hosts.cpp)
-set(two_hosts_results "${CMAKE_CURRENT_BINARY_DIR}/two-hosts-results")
-viaduct_add_script_test(
-  NAME verbs.two_hosts
-  LABELS verbs
-  TIMEOUT 600
-  PROCESSORS 2
-  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_two_hosts.sh ${VIADUCT_VERBS_VM} 500 ${two_hosts_results}
-          $<TARGET_FILE:viaduct-run> $<TARGET_FILE:two_hosts>)
-set_tests_properties(verbs.two_hosts PROPERTIES FIXTURES_SETUP verbs_two_hosts)
-foreach(name exchange exchange_rendezvous killed vanished)
+# viaduct_add_two_hosts(PREFIX LABELS NAME...)
+function(viaduct_add_two_hosts prefix labels)
+  set(results "${CMAKE_CURRENT_BINARY_DIR}/${prefix}-two-hosts")
   viaduct_add_script_test(
-    NAME verbs.two_hosts_${name}
-    LABELS verbs
-    TIMEOUT 30
-    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/result.sh ${two_hosts_results} ${name})
-  set_tests_properties(verbs.two_hosts_${name} PROPERTIES FIXTURES_REQUIRED verbs_two_hosts)
-endforeach()
+    NAME ${prefix}.two_hosts
+    LABELS ${labels}
+    TIMEOUT 600
+    PROCESSORS 2
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_two_hosts.sh ${VIADUCT_VERBS_VM} 500 ${results} $<TARGET_FILE:viaduct-run>
+            $<TARGET_FILE:two_hosts> ${ARGN})
+  set_tests_properties(${prefix}.two_hosts PROPERTIES FIXTURES_SETUP ${prefix}_two_hosts)
+  foreach(name ${ARGN})
+    viaduct_add_script_test(
+      NAME ${prefix}.two_hosts_${name}
+      LABELS ${labels}
+      TIMEOUT 30
+      COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/result.sh ${results} ${name})
+    set_tests_properties(${prefix}.two_hosts_${name} PROPERTIES FIXTURES_REQUIRED ${prefix}_two_hosts)
+  endforeach()
+endfunction()
+if(NOT VIADUCT_SANITIZE)
+  # Two kernels, with a network between them that takes messages of all sizes.
+  viaduct_add_two_hosts(verbs verbs exchange)
+  viaduct_add_two_hosts(verbs_long "verbs;long" exchange_rendezvous killed vanished)
+endif()

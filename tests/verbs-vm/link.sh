@@ -1,5 +1,6 @@
 #!/bin/bash
-# usage: link.sh up|down, in the guest: the link of device rxe1. What the kernel forgets when it goes down, up brings back.
+# usage: link.sh up|down, in the guest: the link of device rxe1, or of all software devices. What the kernel forgets when it goes down, up brings back.
+[ -z "${SOFT_VERBS_CONTROL-}" ] || exec soft-verbs-control port "$1"
 set -e
 read -r a b <<<"$VM_ADDRESSES"
 ip link set veth1 "$1"

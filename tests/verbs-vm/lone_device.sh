@@ -1,6 +1,9 @@
 #!/bin/bash
-# usage: lone_device.sh COMMAND..., in the guest: runs the command where rank 1 has a device whose port goes down without
+# usage: lone_device.sh COMMAND..., in the guest or on software devices: runs the command where rank 1 has a device whose port goes down without
 # taking rank 0's along. The command is given two last arguments: what takes it down, and what brings it up.
+if [ -n "${SOFT_VERBS_CONTROL-}" ]; then
+  VIADUCT_VERBS_DEVICE=soft0,soft1 exec "$@" "soft-verbs-control port down soft1" "soft-verbs-control port up soft1"
+fi
 modprobe dummy numdummies=0
 ip link add lone0 mtu 4200 type dummy && ip address add 10.77.2.1/32 dev lone0 && ip link set lone0 up &&
   rdma link add rxelone type rxe netdev lone0 || exit 1

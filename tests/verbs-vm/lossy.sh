@@ -1,7 +1,14 @@
 #!/bin/bash
-# usage: lossy.sh PERCENT COMMAND..., in the guest: runs the command while so many packets are lost in each direction.
+# usage: lossy.sh PERCENT COMMAND..., in the guest or on software devices: runs the command while so many packets are lost in each direction.
 percent=$1
 shift
+if [ -n "${SOFT_VERBS_CONTROL-}" ]; then
+  soft-verbs-control faults "loss=$percent%" && "$@"
+  status=$?
+  echo "lost $(soft-verbs-control count lost)"
+  [ "$(soft-verbs-control count lost)" != 0 ] || { echo "nothing was lost: nothing is shown"; status=1; }
+  exit $status
+fi
 trap 'for interface in $VM_INTERFACES; do tc qdisc del dev "$interface" root 2>/dev/null; done' EXIT
 for interface in $VM_INTERFACES; do
   tc qdisc add dev "$interface" root netem loss "$percent%" || exit 1

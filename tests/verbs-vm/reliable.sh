@@ -1,6 +1,7 @@
 #!/bin/bash
-# usage: reliable.sh cut|cut answers|cut all|heal, in the guest: whether packets of reliable connections arrive, or only
+# usage: reliable.sh cut|cut answers|cut all|heal, in the guest or on software devices: whether packets of reliable connections arrive, or only
 # those that answer, or all of RoCE's. Letters do, but for `all`.
+[ -z "${SOFT_VERBS_CONTROL-}" ] || exec soft-verbs-control "$@"
 set -e
 for interface in $VM_INTERFACES; do
   if [ "$1" = heal ]; then

@@ -1,6 +1,6 @@
 #!/bin/bash
-# usage: run_two_hosts.sh VERBS_VM SECONDS RESULTS VIADUCT_RUN TWO_HOSTS: boots two machines once and runs the tests of
-# two_hosts.sh there; results are in RESULTS. A test that fails is no failure here: it has a test of its own (result.sh).
+# usage: run_two_hosts.sh VERBS_VM SECONDS RESULTS VIADUCT_RUN TWO_HOSTS TEST...: boots two machines once and runs these
+# tests of two_hosts.sh there; results are in RESULTS. A test that fails is no failure here: it has a test of its own (result.sh).
 vm=$1 seconds=$2 results=$3
 shift 3
 rm -rf "$results"

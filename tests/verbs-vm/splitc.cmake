@@ -8,56 +8,52 @@ set(mixed "${both} <viaduct-run> --timeout @LIMIT@ --hosts a:2,b:2")
 set(mixed "${mixed} --remote-command '/usr/bin/env VIADUCT_HOST_KEY={host} /bin/sh -c {command}'")
 set(model "<splitc_model> --phases 2 --ops 20")
 
-viaduct_add_verbs_test(splitc_sizes_r2 120 "${sc} ${here}/no_rnr.sh ${run} -n 2 <splitc_sizes>")
-viaduct_add_verbs_test(splitc_model_r2 120 "${sc} ${here}/no_rnr.sh ${run} -n 2 ${model}")
-viaduct_add_verbs_test(splitc_collective_r2 200 "${sc} ${run} -n 2 <splitc_collective_test> --rounds 200")
-viaduct_add_long_verbs_test(splitc_collective_r3 600 "${sc} ${run} -n 3 <splitc_collective_test> --rounds 200")
-viaduct_add_verbs_test(splitc_with_am_r2 120 "${sc} ${run} -n 2 <splitc_with_am>")
-viaduct_add_verbs_test(splitc_mixed_model 200 "${mixed} <splitc_model> --phases 1 --ops 10")
+# vm: Split-C's own channels, once.
+viaduct_verbs_test(soft+vm splitc_sizes_r2 120 "${sc} ${here}/no_rnr.sh ${run} -n 2 <splitc_sizes>")
+viaduct_verbs_test(soft+long splitc_model_r2 120 "${sc} ${here}/no_rnr.sh ${run} -n 2 ${model}")
+viaduct_verbs_test(soft+long splitc_collective_r2 200 "${sc} ${run} -n 2 <splitc_collective_test> --rounds 200")
+viaduct_verbs_test(soft+long splitc_collective_r3 600 "${sc} ${run} -n 3 <splitc_collective_test> --rounds 200")
+viaduct_verbs_test(soft+long splitc_with_am_r2 120 "${sc} ${run} -n 2 <splitc_with_am>")
+viaduct_verbs_test(soft+long splitc_mixed_model 200 "${mixed} <splitc_model> --phases 1 --ops 10")
 if(TARGET sample_sort)
-  viaduct_add_verbs_test(splitc_mixed_sample_sort 120 "${mixed} <sample_sort> --count 2000 --seed 7")
+  viaduct_verbs_test(soft+long splitc_mixed_sample_sort 120 "${mixed} <sample_sort> --count 2000 --seed 7")
 endif()
 if(TARGET splitcc)
   set(program "${CMAKE_BINARY_DIR}/tests/bin/splitc")
-  viaduct_add_verbs_test(splitcc_many_r2 120 "${sc} ${run} -n 2 ${program}_many")
-  viaduct_add_verbs_test(splitcc_mixed_many 120 "${mixed} ${program}_many")
-  viaduct_add_long_verbs_test(splitcc_corners_r2 120 "${sc} ${run} -n 2 ${program}_corners")
+  viaduct_verbs_test(soft+long splitcc_many_r2 120 "${sc} ${run} -n 2 ${program}_many")
+  viaduct_verbs_test(soft+long splitcc_mixed_many 120 "${mixed} ${program}_many")
+  viaduct_verbs_test(soft+long splitcc_corners_r2 120 "${sc} ${run} -n 2 ${program}_corners")
 endif()
 # Started by mpirun.
-viaduct_add_verbs_test(mpirun_splitc_model_r2 120 "${sc} ${here}/no_rnr.sh ${mpirun} -n 2 ${model}")
-viaduct_add_verbs_test(mpirun_splitc_sizes_r2 120 "${sc} ${mpirun} -n 2 <splitc_sizes>")
-viaduct_add_verbs_test(mpirun_splitc_collective_r2 200 "${sc} ${mpirun} -n 2 <splitc_collective_test> --rounds 200")
+viaduct_verbs_test(soft+long mpirun_splitc_model_r2 120 "${sc} ${here}/no_rnr.sh ${mpirun} -n 2 ${model}")
+viaduct_verbs_test(soft+long mpirun_splitc_sizes_r2 120 "${sc} ${mpirun} -n 2 <splitc_sizes>")
+viaduct_verbs_test(soft+long mpirun_splitc_collective_r2 200 "${sc} ${mpirun} -n 2 <splitc_collective_test> --rounds 200")
 if(TARGET splitcc)
-  viaduct_add_verbs_test(mpirun_splitcc_many_r2 120 "${sc} ${mpirun} -n 2 ${program}_many")
+  viaduct_verbs_test(soft+long mpirun_splitcc_many_r2 120 "${sc} ${mpirun} -n 2 ${program}_many")
 endif()
 foreach(how kind end)
-  viaduct_add_verbs_test(
-    splitc_wrong_${how} 120
+  viaduct_verbs_test(soft+long splitc_wrong_${how} 120
     "${sc} ${PROJECT_SOURCE_DIR}/tests/splitc/collective_wrong.sh <viaduct-run> <splitc_collective_wrong> 2 ${how} 'every process must make'")
 endforeach()
 foreach(how while_others_sleep in_reduce)
-  viaduct_add_verbs_test(
-    splitc_lost_${how} 120
+  viaduct_verbs_test(beside+long splitc_lost_${how} 120
     "${sc} ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh <viaduct-run> <splitc_collective_lost> 3 ${how} 137")
 endforeach()
 
-viaduct_add_long_verbs_test(splitc_model_t2 300 "${sc} ${run} -n 2 --mode threads ${model}")
-viaduct_add_long_verbs_test(
-  splitc_model_one_credit 300 "VIADUCT_SPLITC_CREDITS=1 VIADUCT_VERBS_WIRE_DEPTH=8 ${sc} ${here}/no_rnr.sh ${run} -n 2 ${model}")
-viaduct_add_long_verbs_test(
-  splitc_model_two_vis 300 "VIADUCT_SPLITC_VIS=2 VIADUCT_SPLITC_STAGING=4096 ${sc} ${run} -n 2 ${model}")
-viaduct_add_long_verbs_test(splitc_model_lossy 300 "${sc} ${here}/lossy.sh 2 ${run} -n 2 ${model}")
-viaduct_add_long_verbs_test(splitc_litmus_r2 300 "${sc} ${run} -n 2 <splitc_litmus> --ms 1")
-viaduct_add_long_verbs_test(splitc_atomic_put_r2 300 "${sc} ${run} -n 2 <splitc_atomic_put_test>")
-viaduct_add_long_verbs_test(splitc_alloc_r2 300 "${sc} ${run} -n 2 <splitc_alloc>")
-viaduct_add_long_verbs_test(splitc_mixed_collective 600 "${mixed} <splitc_collective_test> --rounds 200")
+viaduct_verbs_test(soft+long splitc_model_t2 300 "${sc} ${run} -n 2 --mode threads ${model}")
+viaduct_verbs_test(soft+long splitc_model_one_credit 300 "VIADUCT_SPLITC_CREDITS=1 VIADUCT_VERBS_WIRE_DEPTH=8 ${sc} ${here}/no_rnr.sh ${run} -n 2 ${model}")
+viaduct_verbs_test(soft+long splitc_model_two_vis 300 "VIADUCT_SPLITC_VIS=2 VIADUCT_SPLITC_STAGING=4096 ${sc} ${run} -n 2 ${model}")
+viaduct_verbs_test(soft+long splitc_model_lossy 300 "${sc} ${here}/lossy.sh 2 ${run} -n 2 ${model}")
+viaduct_verbs_test(soft+long splitc_litmus_r2 300 "${sc} ${run} -n 2 <splitc_litmus> --ms 1")
+viaduct_verbs_test(soft+long splitc_atomic_put_r2 300 "${sc} ${run} -n 2 <splitc_atomic_put_test>")
+viaduct_verbs_test(soft+long splitc_alloc_r2 300 "${sc} ${run} -n 2 <splitc_alloc>")
+viaduct_verbs_test(soft+long splitc_mixed_collective 600 "${mixed} <splitc_collective_test> --rounds 200")
 if(TARGET em3d)
-  viaduct_add_long_verbs_test(splitc_mixed_em3d 120 "${mixed} $<TARGET_FILE:em3d> --nodes 100 --steps 2 --how bulk")
+  viaduct_verbs_test(soft+long splitc_mixed_em3d 120 "${mixed} $<TARGET_FILE:em3d> --nodes 100 --steps 2 --how bulk")
 endif()
 viaduct_add_program(splitc_link_down SOURCES splitc_link_down.cpp LIBRARIES viaduct::splitc)
-viaduct_add_long_verbs_test(splitc_link_down 120 "${sc} ${here}/link_down.sh <viaduct-run> -n 2 --timeout 100 <splitc_link_down>")
-viaduct_add_long_verbs_test(
-  splitc_link_down_waits 120 "${sc} ${here}/link_down.sh <viaduct-run> -n 2 --timeout 100 <splitc_link_down> waits")
+viaduct_verbs_test(beside+long splitc_link_down 120 "${sc} ${here}/link_down.sh <viaduct-run> -n 2 --timeout 100 <splitc_link_down>")
+viaduct_verbs_test(beside+long splitc_link_down_waits 120 "${sc} ${here}/link_down.sh <viaduct-run> -n 2 --timeout 100 <splitc_link_down> waits")
 
 # Two machines, two ranks on each.
 set(two_hosts_programs "$<TARGET_FILE:splitc_model> --phases 1 --ops 10" "$<TARGET_FILE:splitc_collective_test> numbers order")
@@ -67,10 +63,11 @@ endif()
 if(TARGET splitcc)
   list(APPEND two_hosts_programs "${program}_many")
 endif()
-viaduct_add_script_test(
-  NAME verbs_long.splitc_two_hosts
-  LABELS verbs long
-  TIMEOUT 600
-  PROCESSORS 2
-  COMMAND
-    ${VIADUCT_VERBS_VM} -2 -t 280 ${here}/splitc_two_hosts.sh ${two_hosts_programs})
+if(NOT VIADUCT_SANITIZE)
+  viaduct_add_script_test(
+    NAME verbs_long.splitc_two_hosts
+    LABELS verbs long
+    TIMEOUT 600
+    PROCESSORS 2
+    COMMAND ${VIADUCT_VERBS_VM} -2 -t 280 ${here}/splitc_two_hosts.sh ${two_hosts_programs})
+endif()

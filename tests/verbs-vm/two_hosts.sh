@@ -1,7 +1,9 @@
 #!/bin/bash
-# usage: two_hosts.sh VIADUCT_RUN TWO_HOSTS, in both guests: guest 0 starts jobs on both, guest 1 serves until it is over.
+# usage: two_hosts.sh VIADUCT_RUN TWO_HOSTS TEST..., in both guests: guest 0 starts jobs on both, guest 1 serves until it is over.
 # How each test ended is in VM_SHARED/NAME.status, its output in VM_SHARED/NAME.log.
 run=$1 two_hosts=$2
+shift 2
+tests=("$@")
 cd /tmp || exit 2
 # A name that leads each guest to itself by its loopback, and the others to its address, as Debian sets up machines.
 echo "127.0.1.1 vm$VM_NODE" >>/etc/hosts
@@ -104,7 +106,7 @@ vanished() {
   [ "$(cat "$VM_SHARED/left")" = 0 ] || fail "processes are left there: $(cat "$VM_SHARED/left")"
 }
 
-for name in ${TWO_HOSTS_TESTS:-exchange exchange_rendezvous killed vanished}; do
+for name in "${tests[@]}"; do
   start=$SECONDS
   status=0
   : >"$VM_SHARED/$name.log"

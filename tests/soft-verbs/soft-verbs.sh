@@ -1,0 +1,14 @@
+#!/bin/bash
+# usage: soft-verbs.sh FOLDER COMMAND...: runs the command on the software devices whose library and control program are
+# in FOLDER, with a fabric and a control file of its own. When it fails, the devices' counters are shown.
+folder=$1
+shift
+export LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} PATH=$folder:$PATH
+SOFT_VERBS_FABRIC=$$-$RANDOM
+SOFT_VERBS_CONTROL=$(mktemp) || exit 1
+export SOFT_VERBS_FABRIC SOFT_VERBS_CONTROL VM_DEVICES="soft0 soft1"
+trap 'rm -f "$SOFT_VERBS_CONTROL"' EXIT
+"$@"
+status=$?
+[ $status = 0 ] || soft-verbs-control count
+exit $status
