@@ -24,7 +24,7 @@ failed=0
 for i in "${!pids[@]}"; do
   status=0
   wait "${pids[i]}" || status=$?
-  [ $status -ne 0 ] && [ $status -ne 77 ] || continue
+  case $status in 0 | 77) continue ;; esac
   failed=1
   echo "== ${names[i]} has failed with status $status:"
   cat "$place/${names[i]}"

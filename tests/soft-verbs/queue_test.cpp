@@ -10,7 +10,8 @@ TEST(SoftQueue, PlacesOfTheSendQueueComeBackWithASignalledCompletionThatIsPolled
   sizes.sends = 4;
   Both both(sizes);
   for (int i = 0; i < 6; ++i) ASSERT_EQ(both.b.receive(0, 8), 0);
-  for (int i = 0; i < 4; ++i) ASSERT_EQ(both.a.send(0, 8, 1, i == 2 ? unsigned{IBV_SEND_SIGNALED} : 0U), 0);
+  for (int i = 0; i < 4; ++i)
+    ASSERT_EQ(both.a.send(0, 8, 1, i == 2 ? unsigned{IBV_SEND_SIGNALED} : 0U), 0);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(both.b.status(), IBV_WC_SUCCESS) << "all have arrived";
   EXPECT_EQ(both.a.send(0, 8), ENOMEM) << "but the program has not polled";
   EXPECT_EQ(both.a.status(), IBV_WC_SUCCESS);

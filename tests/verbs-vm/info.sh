@@ -13,11 +13,11 @@ wants() { # wants TEXT WHAT...: is in the output of WHAT
 wants "$a port 1 +active, Ethernet, MTU (1024|2048|4096), [0-9.]+ Gb/s, GID [0-9]+ ::ffff:10.77.0.1 \(RoCE v2\); the one that is used" "$info"
 wants "$b port 1 +active, Ethernet.*::ffff:10.77.0.2 \(RoCE v2\)$" "$info"
 wants "at most [0-9]+ connections, [0-9]+ requests under way in each, [0-9]+ shared receives, [0-9]+ regions" "$info"
-wants "$b port 1 .*; the one that is used" env VIADUCT_VERBS_DEVICE=$b "$info"
+wants "$b port 1 .*; the one that is used" env VIADUCT_VERBS_DEVICE="$b" "$info"
 wants "there is no RDMA device 'none' with such a port" env VIADUCT_VERBS_DEVICE=none "$info"
 wants "on two hosts: provider verbs: the two are on different hosts; by $a port 1 \(RoCE v2\)" "$info" choose
 wants "on one host:  provider shm" "$info" choose
-wants "provider verbs: VIADUCT_PROVIDER forces verbs; by $b" env VIADUCT_PROVIDER=verbs:$b "$info" choose
+wants "provider verbs: VIADUCT_PROVIDER forces verbs; by $b" env VIADUCT_PROVIDER=verbs:"$b" "$info" choose
 wants "written by RDMA with an immediate value" env VIADUCT_PROVIDER=verbs "$info" choose --bytes 56
 wants "payload and line written by RDMA at once" env VIADUCT_PROVIDER=verbs "$info" choose --bytes 57
 wants "as a bulk message: written by RDMA" env VIADUCT_PROVIDER=verbs "$info" choose --bytes 1000000
