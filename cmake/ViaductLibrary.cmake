@@ -44,6 +44,7 @@ viaduct_glob(program_sources runtime/program/*.cpp)
 add_library(viaduct_program STATIC ${program_sources})
 viaduct_target_options(viaduct_program)
 target_compile_options(viaduct_program PRIVATE -O0)
+set_target_properties(viaduct_program PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
 target_link_libraries(viaduct_program PUBLIC viaduct::viaduct PRIVATE CLI11::CLI11 nlohmann_json::nlohmann_json)
 
 # Programs: one folder each, in <build>/bin.

@@ -8,7 +8,8 @@ viaduct_glob(splitc_c_headers compiler-shim/include/split-c/*.h)
 add_library(viaduct_splitc_c STATIC ${splitc_c_sources})
 add_library(viaduct::splitc_c ALIAS viaduct_splitc_c)
 viaduct_target_options(viaduct_splitc_c)
-set_target_properties(viaduct_splitc_c PROPERTIES EXPORT_NAME splitc_c POSITION_INDEPENDENT_CODE OFF)
+set_target_properties(viaduct_splitc_c PROPERTIES EXPORT_NAME splitc_c POSITION_INDEPENDENT_CODE OFF
+                                                 DISABLE_PRECOMPILE_HEADERS ON)
 target_compile_options(viaduct_splitc_c PRIVATE -fno-pie)
 target_include_directories(
   viaduct_splitc_c INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/compiler-shim/include>

@@ -16,11 +16,17 @@ if(VIADUCT_WERROR)
   list(APPEND VIADUCT_WARNINGS -Werror)
 endif()
 
+include(ViaductPrecompile)
+
 # viaduct_target_options(TARGET): language level and warnings, for our own targets only.
 function(viaduct_target_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   target_compile_options(${target} PRIVATE ${VIADUCT_WARNINGS})
+  if(VIADUCT_PRECOMPILE)
+    # When all is known of the target.
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL viaduct_precompile [==[${target}]==])")
+  endif()
 endfunction()
 
 # viaduct_glob(VARIABLE PATTERN...): files that match, relative to the repository's root. A new file needs no edit of a

@@ -1,15 +1,36 @@
 #!/usr/bin/env bash
-# run_test.sh ROOT: ./run's command line. What is wrong ends at once, with 2 and a sentence, before anything is built; what
-# is right reaches the launcher. cmake and viaduct-run are played by scripts.
+# run_test.sh ROOT: ./run's command line, its order and its summary. A wrong command line ends at once, with 2 and a
+# sentence, before anything is built. A right one shows the first programs before the measurements are built, and ends
+# with ten figures. cmake and viaduct-run are played by scripts.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir -p "$folder/tools" "$folder/path" "$folder/build/release/bin"
 cp "$1/run" "$folder"
-cp "$1/tools/common.sh" "$folder/tools"
+cp "$1/tools/common.sh" "$1/tools/run_summary.awk" "$folder/tools"
+readme=$1/README.md
 : >"$folder/packages.txt"
-printf '#!/bin/sh\ntouch built\n' >"$folder/path/cmake"
-printf '#!/bin/sh\necho "launched: $*"\n' >"$folder/build/release/bin/viaduct-run"
+cat >"$folder/path/cmake" <<'TXT'
+#!/bin/sh
+touch built
+echo "cmake: $*" >>calls
+TXT
+# logp's table has a figure that meets its limit and one that does not; a later table cannot change the first.
+cat >"$folder/build/release/bin/viaduct-run" <<'TXT'
+#!/bin/sh
+echo "launched: $*" >>calls
+case "$*" in
+  *ping_pong) echo "10000 round trips" ;;
+  *bin/logp*)
+    echo "figure min median p95 unit ratio to"
+    echo "hand_over_ns 240.0 247.0 290.0 ns 1.56 158.0 elsewhere: raw ping-pong  SUSPECT"
+    echo "am_short_rtt_half_ns 255.0 260.0 290.0 ns 1.06 247.0 hand_over_ns"
+    echo "am_oneway_mps 9.0 10.00 12.0 M/s 0.25 40.00 ring_rate_mps"
+    ;;
+  *splitc-ops*) echo "am_short_rtt_half_ns 255.0 999.0 290.0 ns 9.99 100.0 hand_over_ns" ;;
+  *oversubscription*) [ ! -e break ] || { echo "no more memory"; exit 3; } ;;
+esac
+TXT
 mkdir "$folder/docs"
 touch "$folder/docs/a.md" "$folder/docs/b.md"
 chmod +x "$folder/path/cmake" "$folder/build/release/bin/viaduct-run"
@@ -38,18 +59,42 @@ refused '--json needs a value' --json
 
 # launched RANKS "LOGP_OPTION..." OPTION...
 launched() {
-  local ranks=$1 options=$2 said
+  local ranks=$1 options=$2 said calls
   shift 2
+  rm -f calls
   said=$(./run "$@" 2>&1 </dev/null) || wrong "$*: $said"
-  grep -qxF "launched: -n $ranks --bind build/release/examples/ping_pong" <<<"$said" || wrong "$*: ping-pong: $said"
-  grep -qxF "launched: -n $ranks --bind build/release/bin/logp$options" <<<"$said" || wrong "$*: logp: $said"
-  grep -q 'run: measuring' <<<"$said" || wrong "$*: does not say that it measures: $said"
-  grep -qxF "launched: -n $ranks --bind build/release/examples/word_count docs/a.md docs/b.md" <<<"$said" ||
-    wrong "$*: no Split-C program on the documents: $said"
-  # The LogP table comes after it, Split-C's own figures behind that, on two ranks whatever their number.
-  [[ $said == *word_count*bin/logp*"-n 2 --bind build/release/bin/splitc-ops"*"-n 2 --bind build/release/bin/bulk"* ]] ||
-    wrong "$*: not in this order: $said"
+  calls=$(<calls)
+  grep -qxF "launched: -n $ranks --bind build/release/examples/ping_pong" <<<"$calls" || wrong "$*: ping-pong: $calls"
+  grep -qxF "launched: -n $ranks --bind build/release/bin/logp$options" <<<"$calls" || wrong "$*: logp: $calls"
+  grep -qxF "launched: -n $ranks --bind build/release/examples/word_count docs/a.md docs/b.md" <<<"$calls" ||
+    wrong "$*: no Split-C program on the documents: $calls"
+  # The first results are there before the measurements are built; Split-C's figures are of two ranks.
+  [[ $calls == *"--target viaduct-run ping_pong word_count"*ping_pong*word_count*"--target logp splitc-ops"*bin/logp*"-n 2 --bind build/release/bin/splitc-ops"*"-n 2 --bind build/release/bin/bulk"* ]] ||
+    wrong "$*: not in this order: $calls"
+  [[ $said == *'10000 round trips'*'measuring, 1 of 6'*'measuring, 6 of 6'* ]] || wrong "$*: says too little: $said"
 }
 launched 2 ''
 launched 4 '' -n4
 launched 3 ' --json a file --rounds=5 --parameters' --json 'a file' -n 3 --rounds=5 --parameters
+
+# The end: ten lines with a limit or the word that there is no figure, and where the tables are.
+said=$(./run 2>&1 </dev/null | tail -n 12)
+[ "$(grep -cE '^  (met|MISSED|not measured) ' <<<"$said")" -eq 10 ] || wrong "not ten lines: $said"
+grep -q '^  met .* 260.0 ns; the machine itself: 247.0 ns; ratio 1.06, wanted at most 1.10$' <<<"$said" ||
+  wrong "no figure that is met: $said"
+grep -q '^  MISSED .* 10.00 million; .* ratio 0.25, wanted at least 0.50$' <<<"$said" || wrong "no missed figure: $said"
+grep -q '^1 of 10 limits met. .*: 1 of its own figures are suspect.$' <<<"$said" || wrong "no count: $said"
+grep -qxF 'run: all tables are in build/release/run-tables.txt' <<<"$said" || wrong "does not name the file: $said"
+grep -q '^am_oneway_mps' build/release/run-tables.txt || wrong "the tables are not in the file"
+
+# The limits are those of README.md.
+while read -r figure kind limit; do
+  grep -qE "\`$figure\`.*\| at $kind $limit \|\$" "$readme" || wrong "README.md has no limit of $figure: at $kind $limit"
+done < <(sed -nE 's/^  line\("([a-z0-9_]+)", "(most|least)", ([0-9.]+), .*/\1 \2 \3/p' tools/run_summary.awk)
+
+# A measurement that fails is named, with its last words and its exit code.
+touch break
+status=0
+said=$(./run 2>&1 </dev/null) || status=$?
+[ "$status" -eq 3 ] || wrong "status $status of a failed measurement: $said"
+[[ $said == *'no more memory'*'this failed: build/release/bin/viaduct-run -n 16 '* ]] || wrong "fails without a word: $said"

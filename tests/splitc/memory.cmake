@@ -7,7 +7,7 @@ viaduct_add_test(
 
 # The same, position-independent: each process has the program at an address of its own.
 viaduct_add_program(splitc_memory_pie SOURCES ${here}/memory_test.cpp)
-set_target_properties(splitc_memory_pie PROPERTIES POSITION_INDEPENDENT_CODE ON)
+set_target_properties(splitc_memory_pie PROPERTIES POSITION_INDEPENDENT_CODE ON DISABLE_PRECOMPILE_HEADERS ON)
 target_link_libraries(splitc_memory_pie PRIVATE $<TARGET_FILE:viaduct_splitc> viaduct::viaduct)
 target_link_options(splitc_memory_pie PRIVATE -pie)
 add_dependencies(splitc_memory_pie viaduct_splitc)

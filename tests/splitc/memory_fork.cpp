@@ -24,7 +24,7 @@ using viaduct::Job;
 using viaduct::Rank;
 using viaduct::splitc::detail::heap_of_program;
 using viaduct::splitc::detail::Memory;
-using viaduct::splitc_test::exchange;
+using viaduct::splitc_test::to_everybody;
 using viaduct::splitc_test::require;
 
 constexpr std::size_t kWords = 20'000;
@@ -110,7 +110,7 @@ void fork_twice(const Rig& rig) {
 /// A peer that goes on writing reaches the parent, not the child.
 void peers_reach_the_parent(Rig& rig) {
   rig.fill(1);
-  const auto places = exchange(rig.job, rig.memory.globalize(&(*rig.spread)[0]));
+  const auto places = to_everybody(rig.job, rig.memory.globalize(&(*rig.spread)[0]));
   std::array<int, 2> pipe{};
   require(::pipe(pipe.data()) == 0, "pipe");
   const pid_t child = ::fork();

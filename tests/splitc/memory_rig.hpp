@@ -43,7 +43,7 @@ template <class Call>
 
 /// Every rank's @p mine. Nobody polls; a fence before and after.
 template <class T>
-[[nodiscard]] std::vector<T> exchange(Job& job, const T& mine) {
+[[nodiscard]] std::vector<T> to_everybody(Job& job, const T& mine) {
   job.bootstrap().put("test", std::as_bytes(std::span<const T>(&mine, 1)));
   job.bootstrap().fence();
   std::vector<T> all(job.size());

@@ -21,7 +21,7 @@ using viaduct::splitc::detail::heap_of_program;
 using viaduct::splitc::detail::kMaxProcesses;
 using viaduct::splitc::detail::Memory;
 using viaduct::splitc_test::error_of;
-using viaduct::splitc_test::exchange;
+using viaduct::splitc_test::to_everybody;
 using viaduct::splitc_test::require;
 
 constexpr std::size_t kBytes = 10'000;
@@ -80,7 +80,7 @@ void make_objects(Rig& rig) {
     return static_cast<Object*>(rig.memory.localize(address));
   };
   const std::uint64_t alike = rig.memory.allocate_alike(sizeof(Object));
-  const auto everywhere = exchange(rig.job, alike);
+  const auto everywhere = to_everybody(rig.job, alike);
   for (const std::uint64_t address : everywhere) require(address == alike, "not alike");
   rig.mine = {here(alike),
               here(rig.memory.allocate_own(sizeof(Object))),
@@ -96,7 +96,7 @@ void make_objects(Rig& rig) {
     require(rig.memory.localize(addresses[kind]) == rig.mine[kind], "localize is no inverse");
     rig.mine[kind]->fill(rig.me, kind);
   }
-  rig.all = exchange(rig.job, addresses);
+  rig.all = to_everybody(rig.job, addresses);
 }
 
 /// Everybody finds everybody's objects, reads what their owner wrote, and writes for the owner.
@@ -218,7 +218,7 @@ void reuse(Rig& rig, bool own) {
 /// Others' slices, and the part that all allocate alike, do not overlap, whoever takes how much.
 void slices_are_apart(Rig& rig) {
   const std::uint64_t own = rig.memory.allocate_own(1);
-  const auto all = exchange(rig.job, own);
+  const auto all = to_everybody(rig.job, own);
   for (std::uint32_t r = 0; r < rig.job.size(); ++r) {
     require(rig.memory.owner_of(all[r]) == r, "owner_of a peer's");
     require(all[r] % 128 == 0, "not aligned");
