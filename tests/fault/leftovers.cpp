@@ -8,8 +8,10 @@
 #include <cctype>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <string_view>
 #include <thread>
 
 #include "tests/multiprocess/launcher_driver.hpp"
@@ -27,12 +29,19 @@ std::set<std::string> names_in(const std::string& directory) {
   return names;
 }
 
+/// Without those of software devices (tests/soft-verbs) in another fabric than this process's:
+/// other tests may run at the same time.
 std::set<std::string> abstract_sockets() {
+  static constexpr std::string_view kDevices = "@soft-verbs/";
+  const char* const fabric = std::getenv("SOFT_VERBS_FABRIC");
+  const std::string own = std::string(kDevices) + (fabric != nullptr ? fabric : "") + "/";
   std::set<std::string> names;
   std::ifstream file("/proc/net/unix");
   for (std::string line; std::getline(file, line);) {
     const std::size_t at = line.find('@');
-    if (at != std::string::npos) names.insert(line.substr(at));
+    if (at == std::string::npos) continue;
+    const std::string name = line.substr(at);
+    if (name.rfind(kDevices, 0) != 0 || name.rfind(own, 0) == 0) names.insert(name);
   }
   return names;
 }

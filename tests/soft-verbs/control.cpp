@@ -13,8 +13,8 @@ namespace soft_verbs {
 
 namespace {
 
-constexpr std::array<const char*, kFaults> kFaultNames{"loss", "delay",   "torn", "duplicate",
-                                                       "late", "garbage", "again"};
+constexpr std::array<const char*, kFaults> kFaultNames{"loss",      "delay", "torn",    "scattered",
+                                                       "duplicate", "late",  "garbage", "again"};
 constexpr std::array<const char*, kCounters> kCounterNames{"packets",
                                                            "lost",
                                                            "delayed",

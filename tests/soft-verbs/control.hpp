@@ -18,7 +18,8 @@ enum Cut : std::uint32_t { kCutRequests = 1, kCutAnswers = 2, kCutDatagrams = 4 
 enum Fault : std::uint32_t {
   kLoss,       ///< a packet does not arrive
   kDelay,      ///< a packet, or the start of a request, is late by up to the given time
-  kTorn,       ///< a write becomes visible byte by byte, in no order
+  kTorn,       ///< a write becomes visible byte by byte, or in larger pieces, from either end
+  kScattered,  ///< a write becomes visible byte by byte, in no order
   kDuplicate,  ///< a packet arrives twice
   kLate,       ///< a completion becomes visible late, by up to the given time
   kGarbage,    ///< behind a datagram comes another, of random bytes

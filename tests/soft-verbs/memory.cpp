@@ -68,17 +68,38 @@ Region* register_memory(ibv_pd* domain, void* address, std::size_t bytes, int ac
   return region;
 }
 
-void write_torn(Context& context, std::uint64_t to, const std::byte* from, std::size_t bytes) {
-  constexpr std::size_t kTorn = 64;  // the rest in one piece
-  const std::size_t torn = std::min(bytes, kTorn);
-  std::array<std::uint8_t, kTorn> order{};
-  std::iota(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(torn), std::uint8_t{0});
-  std::shuffle(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(torn), context.random);
+constexpr std::size_t kTornBytes = 64;  // bytes of a write; the rest comes in one piece
+
+/// Of @p bytes bytes, in pieces as large as @p order says, which counts the pieces.
+template <class Order>
+void write_pieces(std::uint64_t to, const std::byte* from, std::size_t bytes, std::size_t piece,
+                  Order&& order) {
+  const std::size_t torn = std::min(bytes, kTornBytes);
+  const std::size_t pieces = (torn + piece - 1) / piece;
   copy_unseen(reinterpret_cast<void*>(to + torn), from + torn, bytes - torn);
-  for (std::size_t i = 0; i < torn; ++i) {
-    copy_unseen(reinterpret_cast<void*>(to + order[i]), from + order[i], 1);
+  for (std::size_t i = 0; i < pieces; ++i) {
+    const std::size_t at = piece * order(i, pieces);
+    copy_unseen(reinterpret_cast<void*>(to + at), from + at, std::min(piece, torn - at));
     if (i % 2 == 0) std::this_thread::yield();
   }
+}
+
+void write_torn(Context& context, std::uint64_t to, const std::byte* from, std::size_t bytes) {
+  const std::size_t piece = std::size_t{1} << context.random() % 3;
+  const bool forward = context.random() % 2 == 0;
+  write_pieces(to, from, bytes, piece, [forward](std::size_t i, std::size_t pieces) {
+    return forward ? i : pieces - 1 - i;
+  });
+}
+
+void write_scattered(Context& context, std::uint64_t to, const std::byte* from, std::size_t bytes) {
+  std::array<std::uint8_t, kTornBytes> order{};
+  std::iota(order.begin(), order.end(), std::uint8_t{0});
+  std::shuffle(order.begin(),
+               order.begin() + static_cast<std::ptrdiff_t>(std::min(bytes, kTornBytes)),
+               context.random);
+  write_pieces(to, from, bytes, 1,
+               [&order](std::size_t i, std::size_t) { return std::size_t{order[i]}; });
 }
 
 }  // namespace
@@ -99,9 +120,11 @@ Region* find_region(Context& context, const ibv_pd* domain, std::uint32_t key,
 }
 
 void write_memory(Context& context, std::uint64_t to, const std::byte* from, std::size_t bytes) {
-  if (!strikes(context, kTorn)) return copy_unseen(reinterpret_cast<void*>(to), from, bytes);
+  const bool scattered = strikes(context, kScattered);
+  if (!scattered && !strikes(context, kTorn))
+    return copy_unseen(reinterpret_cast<void*>(to), from, bytes);
   control().count(kTornWrites);
-  write_torn(context, to, from, bytes);
+  scattered ? write_scattered(context, to, from, bytes) : write_torn(context, to, from, bytes);
 }
 
 std::uint64_t swap_memory(std::uint64_t to, std::uint64_t compare, std::uint64_t value) noexcept {

@@ -265,8 +265,12 @@ void Mail::answer() noexcept {
     for (int look = 0; look < 2; ++look) {  // once more, since something may have come meanwhile
       reap();
       if (broken_) restart();
-      for (auto& [rank, p] : peers_)
+      bool stalled = false;
+      for (auto& [rank, p] : peers_) {
+        if (!p.owes_sign) continue;
+        repeat(Rank{rank}, p, monotonic_ns(), stalled);
         if (p.owes_sign) transmit(Rank{rank}, p, nullptr);
+      }
       if (look == 0) (void)ibv_req_notify_cq(queue_, 1);
     }
   } catch (const std::exception&) {  // no memory: the letters are repeated
@@ -302,19 +306,24 @@ void Mail::progress(const Handler& handler) {
     }
     if (p.waiting.empty()) continue;
     if (now == 0) now = monotonic_ns();
-    if (now - p.sent_ns < p.patience_ns) continue;
-    renew_way(p, now);
-    if (p.way == nullptr && stalled) continue;
-    p.sent_ns = now;
-    p.patience_ns = std::min(2 * p.patience_ns, kMostPatienceNs);
-    if (!find_way(Rank{rank}, p)) {
-      stalled = true;
-      continue;
-    }
-    for (std::size_t i = 0; i < std::min<std::size_t>(p.waiting.size(), kWindow); ++i) {
-      ++repeated_;
-      transmit(Rank{rank}, p, &p.waiting[i]);
-    }
+    repeat(Rank{rank}, p, now, stalled);
+  }
+}
+
+/// What is overdue; not when the way has to be looked for and @p stalled, which this may set.
+void Mail::repeat(Rank to, Peer& p, std::uint64_t now, bool& stalled) {
+  if (p.waiting.empty() || now - p.sent_ns < p.patience_ns) return;
+  renew_way(p, now);
+  if (p.way == nullptr && stalled) return;
+  p.sent_ns = now;
+  p.patience_ns = std::min(2 * p.patience_ns, kMostPatienceNs);
+  if (!find_way(to, p)) {
+    stalled = true;
+    return;
+  }
+  for (std::size_t i = 0; i < std::min<std::size_t>(p.waiting.size(), kWindow); ++i) {
+    ++repeated_;
+    transmit(to, p, &p.waiting[i]);
   }
 }
 

@@ -67,7 +67,8 @@ class Mail {
   [[nodiscard]] bool letter_waiting();
 
   /// At an event: takes in what has come, tells the senders that this rank is there, though it
-  /// may handle nothing for long, and asks for an event at the next letter. From any thread.
+  /// may handle nothing for long, repeats what is overdue to them, which they may wait for, and
+  /// asks for an event at the next letter. From any thread.
   void answer() noexcept;
 
   /// Asks for an event at the next packet.
@@ -120,6 +121,7 @@ class Mail {
 
   [[nodiscard]] bool find_way(Rank to, Peer& peer);
   void transmit(Rank to, Peer& peer, const Waiting* waiting);
+  void repeat(Rank to, Peer& peer, std::uint64_t now, bool& stalled);
   void take(const Packet& packet);
   void renew_way(Peer& peer, std::uint64_t now);
   [[nodiscard]] int start();
