@@ -152,7 +152,7 @@ void Launcher::handle(std::uint64_t what) {
 int Launcher::next_timeout_ms() const {
   // Without a pidfd the keeper's life is asked for now and then.
   constexpr int kAskMs = 100;
-  constexpr int kLongestMs = 3'600'000;
+  constexpr int kLongestMs = 1000;  // then the job page is looked at
   auto wait = std::chrono::milliseconds(keeper_.keeper_pidfd < 0 ? kAskMs : kLongestMs);
   const auto now = Clock::now();
   for (const auto& limit :
@@ -173,6 +173,7 @@ void Launcher::check_clock() {
     kill_at_ = now + kKillAgain;
     kill_descendants_once({});
   }
+  check_page();
   check_closed(now);
   if (time_limit_ && now >= *time_limit_) {
     time_limit_.reset();

@@ -79,6 +79,7 @@ class Launcher {
   void settle_rank(std::uint32_t rank, int code);
   void fail(int code, const std::string& sentence, Weight weight = Weight::fatal);
   void report_rank(int code, const std::string& sentence);
+  void check_page();
   [[nodiscard]] std::string culprit_of(const Process& process) const;
   void end_the_rest();
   void end_now();
@@ -108,6 +109,7 @@ class Launcher {
   std::map<pid_t, std::size_t> by_pid_;
   std::size_t living_ = 0;
   int interrupts_ = 0;
+  bool page_damaged_ = false;  // and said so
   bool ending_ = false;        // the rest is being ended
   std::optional<int> status_;  // of the first failure
   std::optional<Clock::time_point> time_limit_;

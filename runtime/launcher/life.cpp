@@ -109,6 +109,7 @@ void Launcher::reap() {
 void Launcher::on_end(Process& process, int wait_status) {
   process.ended = true;
   --living_;
+  check_page();
   if (!options_.threads)
     static_cast<void>(host_.server().readable(Rank{process.first_rank}));  // its last words
   const std::string who = fmt::format("{} (pid {}{})", culprit_of(process), process.pid,
@@ -132,7 +133,7 @@ void Launcher::on_end(Process& process, int wait_status) {
 std::string Launcher::culprit_of(const Process& process) const {
   if (process.ranks == 1) return fmt::format("rank {}", process.first_rank);
   const std::uint32_t first_lost = host_.page().first_lost.load(std::memory_order_acquire);
-  if (first_lost != 0) return fmt::format("rank {}", first_lost - 1);
+  if (first_lost != 0 && first_lost <= process.ranks) return fmt::format("rank {}", first_lost - 1);
   for (std::uint32_t i = 0; i < process.ranks; ++i) {
     if (host_.page().record(Rank{i}).cause.load(std::memory_order_relaxed) != 0)
       return fmt::format("rank {}", i);
@@ -145,6 +146,16 @@ void Launcher::settle_rank(std::uint32_t rank, int code) {
   if (host_.state_of(Rank{rank}) == RankState::finalized) return host_.finish(Rank{rank}, code);
   // Without a Job and with code 0 it is no failure, but whoever has a Job must not wait for it.
   host_.lose(Rank{rank}, code == 0 ? RankState::left : RankState::killed, code);
+}
+
+/// Ranks can write over the page, by a wild pointer: the job cannot go on then.
+void Launcher::check_page() {
+  if (page_damaged_) return;
+  const std::string damage = host_.damage();
+  if (damage.empty()) return;
+  page_damaged_ = true;
+  fail(kExitLauncher, damage + ": the job is ended");
+  end_the_rest();
 }
 
 void Launcher::end_the_rest() {
@@ -187,7 +198,7 @@ void Launcher::serve(std::uint32_t rank) {
        fmt::format(
            "rank {} (pid {}) sent {} to the launcher's socket, which only Viaduct may use: the "
            "job is ended",
-           rank, host_.page().record(Rank{rank}).pid.load(), complaint));
+           rank, host_.pid_of(Rank{rank}), complaint));
   end_the_rest();
 }
 

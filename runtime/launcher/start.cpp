@@ -81,8 +81,7 @@ void Launcher::start(std::uint32_t first_rank, std::uint32_t ranks, const std::v
     plan.err = ends.err.get();
   }
   const pid_t pid = spawn(plan);
-  for (std::uint32_t i = 0; i < ranks; ++i)
-    host_.page().record(Rank{first_rank + i}).pid.store(pid, std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < ranks; ++i) host_.set_pid(Rank{first_rank + i}, pid);
   by_pid_.emplace(pid, processes_.size());
   processes_.push_back({pid, first_rank, ranks, false});
   ++living_;

@@ -55,7 +55,7 @@ void AgentProcess::send_table() {
   open_host(hosts, 0);
   stage_ = Stage::agents;
   limit_ = Clock::now() + plan_.limit;
-  agent_come_.assign(host_->page().hosts, false);
+  agent_come_.assign(host_->hosts(), false);
   agent_come_[0] = true;  // this one
   for (const auto& [id, rank] : rank_links_) server_->send(id, table);
   begin_if_all_here();

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,8 +11,10 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <new>
 #include <utility>
 
+#include "runtime/error.hpp"
 #include "runtime/src/detach.hpp"
 #include "runtime/src/wire.hpp"
 
@@ -20,20 +23,18 @@ namespace {
 
 int open_pidfd(pid_t pid) noexcept { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 
-/// Waits for the agent's end; what it then leaves running would wait for ever.
-[[noreturn]] void guard(JobPage& page, std::uint32_t here, pid_t agent, int agent_pidfd) {
+/// Waits for the agent's end; what it then leaves running would wait for ever. Only the agent and
+/// this process share @p pids: a rank cannot write there whom to kill.
+[[noreturn]] void guard(std::span<std::atomic<pid_t>> pids, pid_t agent, int agent_pidfd) {
   detach("viaduct-guard", {agent_pidfd});
   pollfd gone{agent_pidfd, POLLIN, 0};
   constexpr int kAskMs = 100;  // where pidfds are refused
   while (agent_pidfd >= 0 ? ::poll(&gone, 1, -1) <= 0 : ::getppid() == agent) {
     if (agent_pidfd < 0) ::poll(nullptr, 0, kAskMs);
   }
-  for (std::uint32_t i = 0; i < page.size; ++i) {
-    const RankRecord& record = page.record(Rank{i});
-    const RankState state = record.state.load(std::memory_order_acquire);
-    const pid_t pid = record.pid.load(std::memory_order_relaxed);
-    const bool runs = state == RankState::running || state == RankState::starting;
-    if (record.host == here && runs && pid > 0) ::kill(pid, SIGKILL);
+  for (const auto& each : pids) {
+    const pid_t pid = each.load(std::memory_order_relaxed);
+    if (pid > 0) ::kill(pid, SIGKILL);
   }
   ::_exit(0);
 }
@@ -73,7 +74,12 @@ void AgentProcess::open_host(const std::vector<std::uint32_t>& hosts, std::uint3
 void AgentProcess::start_guard() {
   const pid_t agent = ::getpid();
   const int pidfd = open_pidfd(agent);
-  if (::fork() == 0) guard(host_->page(), plan_.here, agent, pidfd);
+  const std::size_t bytes = locals_.size() * sizeof(std::atomic<pid_t>);
+  void* const at =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) throw_errno("cannot map memory for the agent and its guard");
+  guarded_ = {new (at) std::atomic<pid_t>[locals_.size()], locals_.size()};
+  if (::fork() == 0) guard(guarded_, agent, pidfd);
   if (pidfd >= 0) ::close(pidfd);
 }
 
@@ -161,7 +167,7 @@ void AgentProcess::watch_founder() {
   if (server_ && stage_ < Stage::begun)
     fail(fmt::format("rank {} ended before the job had begun", plan_.founder));
   else if (local != locals_.end())
-    settle(*local);
+    settle(*local, true);
 }
 
 void AgentProcess::accept_ranks() {
@@ -200,7 +206,8 @@ bool AgentProcess::let_join(int socket, Rank rank) {
   if (wire::send(socket, answer, host_->page_fd(), MSG_DONTWAIT) != 0) return false;
   local->joined = true;
   local->pidfd = open_pidfd(peer.pid);
-  host_->page().record(rank).pid.store(peer.pid, std::memory_order_relaxed);
+  host_->set_pid(rank, peer.pid);
+  guarded_[static_cast<std::size_t>(local - locals_.begin())].store(peer.pid);
   host_->server().open(rank, socket);
   if (std::all_of(locals_.begin(), locals_.end(), [](const Local& l) { return l.joined; }))
     join_limit_.reset();
@@ -216,12 +223,14 @@ void AgentProcess::serve(Local& local) {
     if (complaint.empty()) complaint = host_->server().readable(local.rank);
   } while (gone && complaint.empty() && host_->server().is_open(local.rank) &&
            wire::readable_within(host_->server().socket(local.rank), std::chrono::milliseconds(0)));
-  if (gone || !complaint.empty() || !host_->server().is_open(local.rank)) settle(local);
+  if (gone || !complaint.empty() || !host_->server().is_open(local.rank)) settle(local, gone);
 }
 
 /// The rank's process has ended, or is no rank any more.
-void AgentProcess::settle(Local& local) {
+void AgentProcess::settle(Local& local, bool gone) {
   local.ended = true;
+  // A rank that has closed its connection and runs on is still the guard's.
+  if (gone) guarded_[static_cast<std::size_t>(&local - locals_.data())].store(0);
   if (local.pidfd >= 0) ::close(std::exchange(local.pidfd, -1));
   if (host_->state_of(local.rank) == RankState::finalized)
     host_->finish(local.rank, 0);
@@ -233,7 +242,7 @@ void AgentProcess::settle(Local& local) {
 void AgentProcess::give_up_absent() {
   join_limit_.reset();
   for (Local& local : locals_) {
-    if (!local.joined && !local.ended) settle(local);
+    if (!local.joined && !local.ended) settle(local, true);
   }
 }
 

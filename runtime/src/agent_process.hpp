@@ -3,8 +3,10 @@
 /// What runs in an agent's process.
 
 #include <sys/types.h>
+#include <atomic>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,7 +45,7 @@ class AgentProcess final : public LinkServer::Owner {
   void take_in(int socket);
   [[nodiscard]] bool let_join(int socket, Rank rank);
   void serve(Local& local);
-  void settle(Local& local);
+  void settle(Local& local, bool gone);
   void watch_founder();
   void give_up_absent();
   void hub_lost();
@@ -67,6 +69,7 @@ class AgentProcess final : public LinkServer::Owner {
   Clock::time_point limit_;
   std::unique_ptr<JobHost> host_;
   std::vector<Local> locals_;
+  std::span<std::atomic<pid_t>> guarded_;  // whom the guard ends: for each local, 0 for none
   std::vector<int> comers_;  // connections of ranks that have not yet said who they are
   std::optional<Clock::time_point> join_limit_;
 

@@ -120,10 +120,10 @@ std::unique_ptr<Job::Parts> Job::Parts::from_environment() {
   }
   parts->launch = launch;
   parts->own_page = PageMapping::attach(launch.page);
-  if (parts->own_page->size != launch.size) {
+  if (parts->own_page.shape().ranks != launch.size) {
     throw Error(std::errc::bad_message,
                 fmt::format("the job page is for {} ranks, VIADUCT_SIZE says {}",
-                            parts->own_page->size, launch.size));
+                            parts->own_page.shape().ranks, launch.size));
   }
   // Before the socket is touched: it is the first Job's.
   if (parts->own_page->record(Rank{launch.rank}).state.load() != RankState::starting)

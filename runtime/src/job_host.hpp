@@ -4,6 +4,8 @@
 /// the events by which they change (docs/launch.md).
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "runtime/src/bootstrap_server.hpp"
@@ -27,10 +29,21 @@ class JobHost {
   [[nodiscard]] JobPage& page() const noexcept { return *page_; }
   [[nodiscard]] int page_fd() const noexcept { return page_.fd(); }
   [[nodiscard]] BootstrapServer& server() noexcept { return server_; }
-  [[nodiscard]] bool is_here(Rank rank) const noexcept { return page_->record(rank).host == here_; }
-  [[nodiscard]] RankState state_of(Rank rank) const noexcept {
-    return page_->record(rank).state.load(std::memory_order_acquire);
-  }
+  [[nodiscard]] bool is_here(Rank rank) const noexcept { return known_[index(rank)].host == here_; }
+  [[nodiscard]] std::uint32_t hosts() const noexcept { return page_.shape().hosts; }
+
+  /// The process of @p rank, as the owner found it; 0 before.
+  void set_pid(Rank rank, std::int32_t pid) noexcept;
+  [[nodiscard]] std::int32_t pid_of(Rank rank) const noexcept { return known_[index(rank)].pid; }
+
+  /// From the end of @p rank on, what this process knows of it; before, what the rank has written,
+  /// and running where that is no state.
+  [[nodiscard]] RankState state_of(Rank rank) const noexcept;
+
+  /// A sentence about what in the page cannot be any more, because a process of the job has written
+  /// over it; empty while all is well. Names the rank whose record it is where only one is.
+  /// Cost: reads a few words for each rank.
+  [[nodiscard]] std::string damage() const;
 
   /// @p rank, which is here, is gone without finalizing its Job.
   void lose(Rank rank, RankState state, std::int32_t cause);
@@ -43,8 +56,18 @@ class JobHost {
   void submit(link::Frame&& event);
   void apply_loss(const link::Frame& event);
   void catch_up(Rank rank, std::uint32_t ticket) noexcept;
+  [[nodiscard]] bool is_damaged(Rank rank) const noexcept;
+
+  /// What is known without the page, which every rank can overwrite.
+  struct Known {
+    std::uint32_t host = 0;
+    std::int32_t pid = 0;
+    std::uint32_t barrier = 0;  ///< the last one of a rank on another host
+    std::optional<RankState> end;
+  };
 
   PageMapping page_;
+  std::vector<Known> known_;
   std::uint32_t here_ = 0;
   BootstrapServer::Submit submit_;
   BootstrapServer server_;

@@ -30,6 +30,10 @@ struct Job::Parts {
     return world ? world->page.get() : own_page.get();
   }
 
+  [[nodiscard]] const PageShape& shape() const noexcept {
+    return world ? world->page.shape() : own_page.shape();
+  }
+
   Launch joined(Launch launch);
   static std::unique_ptr<Parts> from_environment();
   static std::unique_ptr<Parts> of_thread(std::shared_ptr<ThreadWorld> world, const Launch& launch,

@@ -14,7 +14,7 @@ std::uint32_t Job::barrier_arrive() noexcept {
   if (in_forked_child())
     violate_contract("a barrier was called in a child that a rank forked: only the rank may");
   const std::uint32_t ticket = ++barriers_;
-  arrive_at_barrier(*page_, rank_, ticket);
+  arrive_at_barrier(*page_, parts_->shape(), rank_, ticket);
   if (hosts() > 1) parts_->job_bootstrap->tell_barrier(ticket);
   return ticket;
 }
@@ -56,7 +56,7 @@ void Job::report_deserter(std::uint32_t rank) const noexcept {
 
 /// Whoever waits for this rank in a barrier is to know that it will not come.
 void Job::announce_end() noexcept {
-  viaduct::announce_end(*page_, rank_);
+  viaduct::announce_end(*page_, parts_->shape(), rank_);
   if (hosts() > 1) parts_->job_bootstrap->tell_ending();
 }
 

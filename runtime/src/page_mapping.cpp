@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <new>
@@ -24,15 +25,28 @@ void* map_shared(int fd, std::size_t bytes) {
 
 PageMapping PageMapping::create(std::uint32_t ranks) {
   PageMapping result;
+  // A file beyond the limit would end this process by a signal.
+  rlimit limit{};
+  const std::size_t wanted = JobPage::bytes_for(ranks);
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < wanted) {
+    throw Error(std::errc::file_too_large,
+                fmt::format("the file size limit of {} bytes is less than the {} of the job page: "
+                            "raise it (ulimit -f)",
+                            limit.rlim_cur, wanted));
+  }
   result.fd_ = ::memfd_create("viaduct-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (result.fd_ < 0) throw_errno("cannot create the job page");
-  result.bytes_ = JobPage::bytes_for(ranks);
+  result.bytes_ = wanted;
   // Reserved now, so that a shortage of memory is this error and no SIGBUS later.
   if (::ftruncate(result.fd_, static_cast<off_t>(result.bytes_)) != 0 ||
       ::fallocate(result.fd_, 0, 0, static_cast<off_t>(result.bytes_)) != 0) {
     throw_errno(
         fmt::format("cannot reserve the job page of {} bytes for {} ranks", result.bytes_, ranks));
   }
+  // A rank that shortened the file would turn the launcher's next access into SIGBUS.
+  if (::fcntl(result.fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    throw_errno("cannot fix the size of the job page");
+  result.shape_ = {ranks, 1};
   result.page_ = new (map_shared(result.fd_, result.bytes_)) JobPage{};
   result.page_->version = kVersion;
   result.page_->size = ranks;
@@ -57,8 +71,9 @@ PageMapping PageMapping::attach(int fd) {
   }
   result.bytes_ = bytes;
   result.page_ = static_cast<JobPage*>(map_shared(fd, bytes));
+  result.shape_ = {result.page_->size, result.page_->hosts};
   if (result.page_->magic != JobPage::kMagic || result.page_->version != kVersion ||
-      JobPage::bytes_for(result.page_->size) != bytes) {
+      JobPage::bytes_for(result.shape_.ranks) != bytes || result.shape_.hosts == 0) {
     throw Error(std::errc::bad_message,
                 "the job page is not of this library's version: use the viaduct-run that came with "
                 "the library that "
@@ -72,36 +87,37 @@ PageMapping::~PageMapping() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-void record_loss(JobPage& page, Rank rank, RankState state, std::int32_t cause) noexcept {
+void record_loss(JobPage& page, const PageShape& shape, Rank rank, RankState state,
+                 std::int32_t cause) noexcept {
   RankRecord& record = page.record(rank);
   record.cause.store(cause, std::memory_order_relaxed);
   record.state.store(state, std::memory_order_release);
   std::uint32_t none = 0;
   page.first_lost.compare_exchange_strong(none, index(rank) + 1, std::memory_order_acq_rel);
   page.life_epoch.fetch_add(1, std::memory_order_acq_rel);
-  for (std::uint32_t i = 0; i < page.size; ++i) ring_doorbell(page.record(Rank{i}));
+  for (std::uint32_t i = 0; i < shape.ranks; ++i) ring_doorbell(page.record(Rank{i}));
 }
 
 namespace {
 
 /// Sequentially consistent, as a pair with the store before it, which is out before the flags are
 /// read. The sleeper has the counterpart between raising its flag and its last look.
-void wake_sleepers(JobPage& page) noexcept {
-  for (std::uint32_t i = 0; i < page.size; ++i) {
+void wake_sleepers(JobPage& page, const PageShape& shape) noexcept {
+  for (std::uint32_t i = 0; i < shape.ranks; ++i) {
     RankRecord& other = page.record(Rank{i});
     if (other.sleeping.load(std::memory_order_seq_cst) != 0) ring_doorbell(other);
   }
 }
 
 /// On one host nobody arrives at a round before the one before it is over, so a count is enough.
-bool is_last_by_count(JobPage& page, std::uint32_t ticket) noexcept {
-  return page.barrier_arrivals.fetch_add(1, std::memory_order_seq_cst) + 1 == ticket * page.size;
+bool is_last_by_count(JobPage& page, const PageShape& shape, std::uint32_t ticket) noexcept {
+  return page.barrier_arrivals.fetch_add(1, std::memory_order_seq_cst) + 1 == ticket * shape.ranks;
 }
 
 /// News of another host's ranks come in one order for each rank, and in any order between them: one
 /// may be at the next round before another is known to be at this one. The tickets tell.
-bool is_last_by_tickets(JobPage& page, std::uint32_t ticket) noexcept {
-  for (std::uint32_t i = 0; i < page.size; ++i) {
+bool is_last_by_tickets(JobPage& page, const PageShape& shape, std::uint32_t ticket) noexcept {
+  for (std::uint32_t i = 0; i < shape.ranks; ++i) {
     const auto& theirs = page.record(Rank{i}).barrier_ticket;
     if (static_cast<std::int32_t>(theirs.load(std::memory_order_seq_cst) - ticket) < 0)
       return false;
@@ -111,18 +127,19 @@ bool is_last_by_tickets(JobPage& page, std::uint32_t ticket) noexcept {
 
 }  // namespace
 
-void arrive_at_barrier(JobPage& page, Rank rank, std::uint32_t ticket) noexcept {
+void arrive_at_barrier(JobPage& page, const PageShape& shape, Rank rank,
+                       std::uint32_t ticket) noexcept {
   page.record(rank).barrier_ticket.store(ticket, std::memory_order_seq_cst);
-  const bool last =
-      page.hosts == 1 ? is_last_by_count(page, ticket) : is_last_by_tickets(page, ticket);
+  const bool last = shape.hosts == 1 ? is_last_by_count(page, shape, ticket)
+                                     : is_last_by_tickets(page, shape, ticket);
   if (last) page.barrier_round.store(ticket, std::memory_order_seq_cst);
-  if (last || page.life_epoch.load(std::memory_order_seq_cst) != 0) wake_sleepers(page);
+  if (last || page.life_epoch.load(std::memory_order_seq_cst) != 0) wake_sleepers(page, shape);
 }
 
-void announce_end(JobPage& page, Rank rank) noexcept {
+void announce_end(JobPage& page, const PageShape& shape, Rank rank) noexcept {
   page.record(rank).finalizing.store(1, std::memory_order_release);
   page.finalizing.fetch_add(1, std::memory_order_seq_cst);
-  wake_sleepers(page);
+  wake_sleepers(page, shape);
 }
 
 void note_port(JobPage& page, Rank rank, bool down) noexcept {

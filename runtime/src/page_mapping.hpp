@@ -9,6 +9,13 @@
 
 namespace viaduct {
 
+/// The page's dimensions as this process knows them. A rank can overwrite those in the page itself,
+/// so that nobody counts by them after the page was made or attached.
+struct PageShape {
+  std::uint32_t ranks = 0;
+  std::uint32_t hosts = 1;
+};
+
 class PageMapping {
  public:
   PageMapping() = default;
@@ -28,6 +35,8 @@ class PageMapping {
   [[nodiscard]] JobPage* get() const noexcept { return page_; }
   JobPage* operator->() const noexcept { return page_; }
   JobPage& operator*() const noexcept { return *page_; }
+  [[nodiscard]] const PageShape& shape() const noexcept { return shape_; }
+  void set_hosts(std::uint32_t hosts) noexcept { page_->hosts = shape_.hosts = hosts; }
   /// The memfd of a page that this process made, else -1.
   [[nodiscard]] int fd() const noexcept { return fd_; }
 
@@ -36,21 +45,25 @@ class PageMapping {
     std::swap(page_, other.page_);
     std::swap(bytes_, other.bytes_);
     std::swap(fd_, other.fd_);
+    std::swap(shape_, other.shape_);
   }
   JobPage* page_ = nullptr;
   std::size_t bytes_ = 0;
   int fd_ = -1;
+  PageShape shape_;
 };
 
 /// Sets @p rank's end in its record, counts the epoch up, remembers the first one, rings every
 /// doorbell.
-void record_loss(JobPage& page, Rank rank, RankState state, std::int32_t cause) noexcept;
+void record_loss(JobPage& page, const PageShape& shape, Rank rank, RankState state,
+                 std::int32_t cause) noexcept;
 
 /// Counts @p rank's arrival at barrier @p ticket, and wakes the sleepers when it was the last one.
-void arrive_at_barrier(JobPage& page, Rank rank, std::uint32_t ticket) noexcept;
+void arrive_at_barrier(JobPage& page, const PageShape& shape, Rank rank,
+                       std::uint32_t ticket) noexcept;
 
 /// Notes that @p rank waits in its Job's destructor: whoever waits for it in a barrier is to know.
-void announce_end(JobPage& page, Rank rank) noexcept;
+void announce_end(JobPage& page, const PageShape& shape, Rank rank) noexcept;
 
 /// Counts a port of @p rank's that is down, or one that is up again.
 void note_port(JobPage& page, Rank rank, bool down) noexcept;

@@ -129,7 +129,8 @@ void lose_thread_rank(ThreadWorld& world, Rank rank, RankState state, int cause)
   const Lock lock(world.mutex);
   if (!world.failed) world.first_failure = cause;
   world.failed = true;
-  record_loss(*world.page, rank, state, cause);  // from here on others may fail because of it
+  record_loss(*world.page, world.page.shape(), rank, state,
+              cause);  // from here on others may fail because of it
   world.exchange.lose(rank);
   deliver(world);
 }

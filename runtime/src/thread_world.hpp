@@ -22,10 +22,10 @@ namespace viaduct {
 struct ThreadWorld {
   explicit ThreadWorld(PageMapping job_page)
       : page(std::move(job_page)),
-        exchange(page->size),
-        outcomes(page->size),
-        windows(page->size, nullptr),
-        shared_fds(page->size) {}
+        exchange(page.shape().ranks),
+        outcomes(page.shape().ranks),
+        windows(page.shape().ranks, nullptr),
+        shared_fds(page.shape().ranks) {}
 
   enum class Outcome : std::uint8_t { waiting, released, failed };
   struct FenceOutcome {

@@ -1,5 +1,6 @@
 # Tests of viaduct-run: they start it with programs that end, hang and misbehave.
-viaduct_add_program(launcher_actor SOURCES programs/launcher_actor.cpp programs/launcher_actor_children.cpp)
+viaduct_add_program(launcher_actor SOURCES programs/launcher_actor.cpp programs/launcher_actor_children.cpp
+                    programs/launcher_actor_page.cpp)
 viaduct_add_program(without_syscalls SOURCES programs/without_syscalls.cpp)
 
 add_library(launcher_driver STATIC launcher_driver.cpp launcher_meeting.cpp)

@@ -374,6 +374,8 @@ const std::map<std::string, Verb>& verbs() {
                                                {"children", actor::children},
                                                {"children-cleared", actor::children},
                                                {"leave-child", actor::leave_child},
+                                               {"scribble", actor::scribble},
+                                               {"name-victim", actor::name_victim},
                                                {"misuse", actor::misuse_in_child},
                                                {"stdin", print_stdin},
                                                {"lines", print_lines},

@@ -49,6 +49,10 @@ inline viaduct::Status barrier(viaduct::Job& job) {
 }
 
 [[noreturn]] void child_hang(char**);
+/// Rank 1 writes over the job page, as a wild pointer could, and ends or waits.
+int scribble(viaduct::Job& job, char** argv);
+/// Every record of the job page names another process as the rank's.
+int name_victim(viaduct::Job& job, char** argv);
 /// Every rank gets children of the kinds named; then all hang, rank 0 stopped.
 int children(viaduct::Job& job, char** argv);
 /// A child that keeps the output open after its rank has ended.
