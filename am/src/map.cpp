@@ -1,6 +1,9 @@
 /// MAPs: made at the first message from either side, drained and closed when one side ends.
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
 
 #include "am/endpoint.hpp"
 #include "am/src/bundle_wait.hpp"
@@ -240,6 +243,12 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
     drop(*old);  // it refused us once, and now asks itself
   }
   const std::byte* block = nic.incoming_extra(from.rank, which);
+  // What a letter has brought lies anywhere in memory.
+  alignas(MapBlock) std::array<std::byte, sizeof(MapBlock)> aligned;
+  if (block != nullptr && nic.is_remote(from.rank)) {
+    std::memcpy(aligned.data(), block, aligned.size());
+    block = aligned.data();
+  }
   const auto reject = [&](Undeliverable why) {
     nic.reject_peer(from.rank, which, static_cast<std::uint64_t>(why));
   };
