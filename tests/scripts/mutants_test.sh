@@ -43,7 +43,8 @@ enable_testing()
 add_executable(answer answer.c)
 add_test(NAME answer COMMAND answer)
 END
-echo 'int unused(void) { return 1; } int main(void) { return 40 + 2 != 42; }' > answer.c
+echo '#include <stdlib.h>
+int unused(void) { return 1; } int main(void) { return 40 + 2 != 42; }' > answer.c
 git init -q .
 git add .
 git -c user.name=test -c user.email=test@example.invalid commit -q -m tree
@@ -68,6 +69,17 @@ status=0
 said=$("$run" --tree "$folder/tree" --records "$folder/records" --work "$folder/work" --only via.found 2>&1) || status=$?
 [ "$status" -eq 0 ] || wrong "a found fault: status $status: $said"
 
+# What a test that hangs has started ends with it, in whatever session it runs.
+record found '40 + 2' '({ system("setsid sleep 987"); 1; })'
+status=0
+said=$("$run" --tree "$folder/tree" --records "$folder/records" --work "$folder/work" --only via.found --limit 2 2>&1) ||
+  status=$?
+[ "$status" -eq 0 ] || wrong "a test that hangs: status $status: $said"
+says "$said" 'via.found: killed answer (time limit)'
+for process in /proc/[0-9]*; do
+  if { tr '\0' ' ' < "$process/cmdline"; } 2>/dev/null | grep -qx 'sleep 987 '; then wrong "$process is left over"; fi
+done
+
 tree=(--tree "$folder/tree" --records "$folder/records" --work "$folder/work")
 record gone 'no such text' 'x'
 refuses 1 'its old text is 0 times in answer.c' "${tree[@]}" --check
@@ -80,5 +92,13 @@ cp "$folder/records/found.txt" "$folder/records/gone.txt"
 refuses 2 'the name via.found is there twice' "${tree[@]}" --list
 echo 'nonsense' >> "$folder/records/gone.txt"
 refuses 2 "'nonsense' is no line of a record" "${tree[@]}" --list
+refuses_locked() {
+  exec 9> "$folder/work/lock"
+  flock -n 9 || wrong "the lock is still held"
+  refuses 2 'another run works in' "${tree[@]}"
+  exec 9>&-
+}
+rm "$folder/records/gone.txt"
+refuses_locked
 refuses 2 'is no checkout of git' --tree "$folder" --work "$folder/work"
 echo "mutants_test: right"
