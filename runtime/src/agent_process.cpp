@@ -21,6 +21,21 @@
 namespace viaduct {
 namespace {
 
+// At the socket for this host's ranks. A refusal costs some microseconds: 128 of them every 10 ms
+// are a few percent of a processor, and a rank that calls among 20,000 others gets in within
+// seconds.
+constexpr int kCallersInOneTurn = 128;
+constexpr auto kPauseAfterRefusal = std::chrono::milliseconds(10);
+constexpr std::size_t kSpareComers = 64;  // connections of this user's that have said nothing yet
+
+/// The user at the other end, as the kernel knows it.
+std::optional<uid_t> user_of(int socket) noexcept {
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return std::nullopt;
+  return peer.uid;
+}
+
 int open_pidfd(pid_t pid) noexcept { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 
 /// Waits for the agent's end; what it then leaves running would wait for ever. Only the agent and
@@ -109,6 +124,8 @@ bool AgentProcess::finished() const {
 int AgentProcess::patience_ms() const {
   std::optional<Clock::time_point> until = join_limit_;
   if (server_ && stage_ != Stage::begun) until = until ? std::min(*until, limit_) : limit_;
+  if (plan_.local >= 0 && Clock::now() < accept_from_)
+    until = until ? std::min(*until, accept_from_) : accept_from_;
   if (!until) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
@@ -116,7 +133,7 @@ int AgentProcess::patience_ms() const {
 
 void AgentProcess::turn() {
   std::vector<pollfd> fds;
-  if (plan_.local >= 0) fds.push_back({plan_.local, POLLIN, 0});
+  if (plan_.local >= 0 && Clock::now() >= accept_from_) fds.push_back({plan_.local, POLLIN, 0});
   for (const int fd : comers_) fds.push_back({fd, POLLIN, 0});
   for (const Local& local : locals_) {
     if (!local.joined || local.ended) continue;
@@ -167,18 +184,48 @@ void AgentProcess::watch_founder() {
   if (server_ && stage_ < Stage::begun)
     fail(fmt::format("rank {} ended before the job had begun", plan_.founder));
   else if (local != locals_.end())
-    settle(*local, true);
+    settle(*local);
 }
 
+/// Any user of this host can call, as often as the socket's queue allows.
 void AgentProcess::accept_ranks() {
   if (plan_.local < 0) return;
-  while (true) {
-    const int fd = ::accept4(plan_.local, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0 && errno == EINTR) continue;
-    if (fd < 0) break;
-    comers_.push_back(fd);
+  const bool pause = Clock::now() < accept_from_;
+  for (int come = 0; !pause && come < kCallersInOneTurn; ++come) {
+    if (!accept_one()) break;
   }
   for (const int fd : std::exchange(comers_, {})) take_in(fd);
+  if (std::all_of(locals_.begin(), locals_.end(), [](const Local& l) { return l.joined; }))
+    ::close(std::exchange(plan_.local, -1));  // nobody else is to come
+}
+
+/// False: nobody calls, or no more are taken in this turn.
+bool AgentProcess::accept_one() {
+  const int fd = ::accept4(plan_.local, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd < 0 && (errno == EINTR || errno == ECONNABORTED)) return true;
+  const bool full = fd < 0 && (errno == EMFILE || errno == ENFILE);
+  if (full || (fd >= 0 && comers_.size() >= locals_.size() + kSpareComers)) {
+    if (!comers_.empty()) {  // the oldest has had its time
+      ::close(comers_.front());
+      comers_.pop_front();
+    }
+    accept_from_ = Clock::now() + kPauseAfterRefusal;
+  }
+  if (fd < 0) return false;
+  if (const auto caller = user_of(fd); caller == ::geteuid()) {
+    comers_.push_back(fd);
+  } else {
+    refuse(fd, fmt::format("this process is of user {}, and the job is user {}'s",
+                           caller ? std::to_string(*caller) : "unknown", ::geteuid()));
+  }
+  return true;
+}
+
+void AgentProcess::refuse(int socket, const std::string& reason) {
+  static_cast<void>(
+      wire::send(socket, wire::encode({wire::Kind::refused, 0, reason}), -1, MSG_DONTWAIT));
+  ::close(socket);
+  accept_from_ = Clock::now() + kPauseAfterRefusal;
 }
 
 /// A rank that has come says who it is, and gets the job page.
@@ -189,21 +236,26 @@ void AgentProcess::take_in(int socket) {
   if (datagram.fd >= 0) ::close(datagram.fd);
   std::string reason;
   const auto message = problem == 0 ? wire::decode(datagram.bytes, reason) : std::nullopt;
-  if (!message || message->kind != wire::Kind::join || !let_join(socket, Rank{message->rank}))
-    ::close(socket);
+  if (message && message->kind == wire::Kind::join)
+    reason = let_join(socket, Rank{message->rank});
+  else if (reason.empty())
+    reason = "the first message is no request to join";
+  if (!reason.empty()) refuse(socket, reason);
 }
 
-bool AgentProcess::let_join(int socket, Rank rank) {
+/// Empty, or why the rank may not join.
+std::string AgentProcess::let_join(int socket, Rank rank) {
+  const auto local = std::find_if(locals_.begin(), locals_.end(),
+                                  [rank](const Local& each) { return each.rank == rank; });
+  if (local == locals_.end()) return fmt::format("rank {} is not of this host", index(rank));
+  if (local->joined || local->ended || host_->state_of(rank) != RankState::starting)
+    return fmt::format("rank {} has joined already, or has been given up", index(rank));
   ucred peer{};
   socklen_t bytes = sizeof peer;
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 || peer.uid != ::geteuid())
-    return false;
-  const auto local = std::find_if(locals_.begin(), locals_.end(), [rank](const Local& each) {
-    return each.rank == rank && !each.joined && !each.ended;
-  });
-  if (local == locals_.end() || host_->state_of(rank) != RankState::starting) return false;
   const auto answer = wire::encode({wire::Kind::descriptor, index(rank)});
-  if (wire::send(socket, answer, host_->page_fd(), MSG_DONTWAIT) != 0) return false;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 ||
+      wire::send(socket, answer, host_->page_fd(), MSG_DONTWAIT) != 0)
+    return "the page of the job could not be sent";
   local->joined = true;
   local->pidfd = open_pidfd(peer.pid);
   host_->set_pid(rank, peer.pid);
@@ -211,7 +263,7 @@ bool AgentProcess::let_join(int socket, Rank rank) {
   host_->server().open(rank, socket);
   if (std::all_of(locals_.begin(), locals_.end(), [](const Local& l) { return l.joined; }))
     join_limit_.reset();
-  return true;
+  return {};
 }
 
 void AgentProcess::serve(Local& local) {
@@ -223,14 +275,13 @@ void AgentProcess::serve(Local& local) {
     if (complaint.empty()) complaint = host_->server().readable(local.rank);
   } while (gone && complaint.empty() && host_->server().is_open(local.rank) &&
            wire::readable_within(host_->server().socket(local.rank), std::chrono::milliseconds(0)));
-  if (gone || !complaint.empty() || !host_->server().is_open(local.rank)) settle(local, gone);
+  if (gone || !complaint.empty() || !host_->server().is_open(local.rank)) settle(local);
 }
 
 /// The rank's process has ended, or is no rank any more.
-void AgentProcess::settle(Local& local, bool gone) {
+void AgentProcess::settle(Local& local) {
   local.ended = true;
-  // A rank that has closed its connection and runs on is still the guard's.
-  if (gone) guarded_[static_cast<std::size_t>(&local - locals_.data())].store(0);
+  guarded_[static_cast<std::size_t>(&local - locals_.data())].store(0);
   if (local.pidfd >= 0) ::close(std::exchange(local.pidfd, -1));
   if (host_->state_of(local.rank) == RankState::finalized)
     host_->finish(local.rank, 0);
@@ -242,7 +293,7 @@ void AgentProcess::settle(Local& local, bool gone) {
 void AgentProcess::give_up_absent() {
   join_limit_.reset();
   for (Local& local : locals_) {
-    if (!local.joined && !local.ended) settle(local, true);
+    if (!local.joined && !local.ended) settle(local);
   }
 }
 

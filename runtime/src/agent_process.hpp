@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,10 +43,12 @@ class AgentProcess final : public LinkServer::Owner {
   void start_guard();
   void turn();
   void accept_ranks();
+  [[nodiscard]] bool accept_one();
+  void refuse(int socket, const std::string& reason);
   void take_in(int socket);
-  [[nodiscard]] bool let_join(int socket, Rank rank);
+  [[nodiscard]] std::string let_join(int socket, Rank rank);
   void serve(Local& local);
-  void settle(Local& local, bool gone);
+  void settle(Local& local);
   void watch_founder();
   void give_up_absent();
   void hub_lost();
@@ -70,7 +73,8 @@ class AgentProcess final : public LinkServer::Owner {
   std::unique_ptr<JobHost> host_;
   std::vector<Local> locals_;
   std::span<std::atomic<pid_t>> guarded_;  // whom the guard ends: for each local, 0 for none
-  std::vector<int> comers_;  // connections of ranks that have not yet said who they are
+  std::deque<int> comers_;  // this user's, that have not yet said which rank they are; oldest first
+  Clock::time_point accept_from_{};  // after refusals the next callers wait a little
   std::optional<Clock::time_point> join_limit_;
 
   enum class Stage : std::uint8_t { ranks, agents, begun, failed };

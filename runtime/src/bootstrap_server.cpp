@@ -94,6 +94,7 @@ std::string BootstrapServer::dispatch(Rank rank, const Message& message, int& fd
     case Kind::value:
     case Kind::nothing:
     case Kind::descriptor:
+    case Kind::refused:
       break;
   }
   return fmt::format("a message of kind {}, which only the launcher sends",

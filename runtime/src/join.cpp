@@ -154,8 +154,12 @@ class Joining {
                           wire::receive(launch.socket, answer, 0) == 0;
     if (!answered || answer.fd < 0) {
       ::close(launch.socket);
+      std::string ignored;
+      const auto said = wire::decode(answer.bytes, ignored);
+      const bool reason = said && said->kind == wire::Kind::refused;
       throw Error(std::errc::connection_refused,
-                  "the agent of this host does not take this rank in");
+                  "the agent of this host does not take this rank in" +
+                      (reason ? ": " + std::string(said->key) : std::string{}));
     }
     launch.page = answer.fd;
     tell_environment(launch);

@@ -1,6 +1,7 @@
 // Where a rank learns who it is and where its job's hub is.
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -39,6 +40,17 @@ std::uint32_t rendezvous_number(const char* variable, std::uint32_t least, std::
   return number;
 }
 
+/// Others who can read the secret can come as ranks of the job.
+void refuse_open_file(const char* path) {
+  struct stat status {};
+  if (::stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  if ((status.st_mode & (S_IRGRP | S_IROTH | S_IWGRP | S_IWOTH)) != 0)
+    refuse(
+        fmt::format("{}={} can be read or written by others (its mode is {:03o}), and the job's "
+                    "secret is for its owner alone: chmod 600 {}",
+                    launch::kSecretFile, path, status.st_mode & 0777U, path));
+}
+
 std::string read_secret() {
   const char* const given = std::getenv(launch::kSecret);
   const char* const path = std::getenv(launch::kSecretFile);
@@ -50,6 +62,7 @@ std::string read_secret() {
                     launch::kSecretFile));
   std::string secret = given != nullptr ? given : "";
   if (given == nullptr) {
+    refuse_open_file(path);
     const auto text = read_small_file(path);
     if (!text) throw_errno(fmt::format("cannot read {}={}", launch::kSecretFile, path));
     secret = text->substr(0, text->find_last_not_of(" \t\r\n") + 1);

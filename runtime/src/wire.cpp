@@ -19,7 +19,7 @@ bool is_kind(std::uint16_t kind) noexcept {
   return (kind >= static_cast<std::uint16_t>(Kind::put) &&
           kind <= static_cast<std::uint16_t>(Kind::join)) ||
          (kind >= static_cast<std::uint16_t>(Kind::released) &&
-          kind <= static_cast<std::uint16_t>(Kind::descriptor));
+          kind <= static_cast<std::uint16_t>(Kind::refused));
 }
 
 std::string problem_of(const Header& header, std::size_t bytes) {

@@ -42,6 +42,7 @@ enum class Kind : std::uint16_t {
   value,
   nothing,
   descriptor,  // with one descriptor
+  refused,     // key: why the rank may not join; the connection ends
 };
 
 struct Header {

@@ -1,14 +1,31 @@
 // Ranks and other users that do their worst to the launcher and the agents.
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <chrono>
 #include <csignal>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "runtime/src/agent.hpp"
+#include "runtime/src/wire.hpp"
 
 #include "tests/multiprocess/launcher_meeting.hpp"
 
 namespace {
 
+namespace wire = viaduct::wire;
 using driver::agent_beside;
+using driver::come_as;
 using driver::has;
+using driver::kSecret;
 using driver::Meeting;
 using driver::Program;
 using driver::Result;
@@ -53,6 +70,114 @@ TEST(JobPage, NobodyIsKilledOnItsWord) {
   for (const Result& result : meeting.finish()) EXPECT_EQ(result.code, 128 + SIGKILL) << result.err;
   victim.signal(SIGTERM);
   EXPECT_EQ(victim.finish().code, 128 + SIGTERM) << "the agent's guard has killed it";
+}
+
+// --- another user ------------------------------------------------------------------------------
+
+constexpr uid_t kNobody = 65534;
+
+double cpu_seconds(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  std::istringstream fields(text.substr(std::min(text.rfind(')') + 2, text.size())));
+  std::string skipped;
+  constexpr int kBefore = 11;  // utime and stime are the 14th and 15th
+  for (int i = 0; i < kBefore; ++i) fields >> skipped;
+  double user = 0;
+  double system = 0;
+  fields >> user >> system;
+  return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+/// What the agent says at connection @p fd, before it ends it.
+std::string refusal_at(int fd) {
+  wire::Datagram datagram;
+  if (wire::receive(fd, datagram, 0) != 0) return {};
+  std::string problem;
+  const auto message = wire::decode(datagram.bytes, problem);
+  return message && message->kind == wire::Kind::refused ? std::string(message->key) : "";
+}
+
+/// Calls the agent so often as another user, and keeps what it can. Answers an exit code.
+int throng(const std::string& job_id, int calls, int progress) try {
+  const rlimit limit{static_cast<rlim_t>(calls) + 100, static_cast<rlim_t>(calls) + 100};
+  const bool keeps = ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
+  if (::setgid(kNobody) != 0 || ::setuid(kNobody) != 0) return 2;
+  for (int i = 0; i < calls; ++i) {
+    const int fd = viaduct::connect_to_agent(kSecret, job_id, 0);
+    if (i == 0 && !has(refusal_at(fd), "this process is of user 65534, and the job is user 0's"))
+      return 3;
+    if (i == calls / 10 && ::write(progress, "x", 1) != 1) return 4;
+    if (!keeps) ::close(fd);
+  }
+  return 0;
+} catch (const std::exception&) {  // the agent listens no more
+  return 5;
+}
+
+/// Joins as rank 1 does. Answers the job page's descriptor, or -1.
+int join(int socket) {
+  wire::Datagram answer;
+  if (wire::send(socket, wire::encode({wire::Kind::join, 1}), -1, 0) != 0) return -1;
+  return wire::receive(socket, answer, 0) == 0 ? answer.fd : -1;
+}
+
+TEST(AgentSocket, AnotherUserGetsNeitherInNorAProcessor) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  constexpr int kCalls = 20'000;
+  Meeting meeting(2, {"await-loss"});
+  Program& first = meeting.start(0, 0);
+  auto hub = come_as(meeting, 1, 2, "host 0");
+  const auto table = hub.receive_until(viaduct::link::Clock::now() + std::chrono::seconds(20));
+  ASSERT_TRUE(table && table->kind == viaduct::link::Kind::table);
+  const pid_t agent = agent_beside(meeting.tag(), {first.pid()});
+  ASSERT_NE(agent, 0);
+
+  std::array<int, 2> progress{};
+  ASSERT_EQ(::pipe(progress.data()), 0);
+  const double cpu_before = cpu_seconds(agent);
+  const auto begin = std::chrono::steady_clock::now();
+  const pid_t attacker = ::fork();
+  if (attacker == 0) ::_exit(throng(table->key, kCalls, progress[1]));
+  ::close(progress[1]);
+  char byte = 0;
+  EXPECT_EQ(::read(progress[0], &byte, 1), 1) << "nobody was refused with the reason";
+  int status = 0;
+  ::waitpid(attacker, &status, 0);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double cpu = cpu_seconds(agent) - cpu_before;
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_LT(cpu, 0.5 * seconds) << "the agent spins";
+  RecordProperty("agent_cpu_percent", static_cast<int>(100 * cpu / seconds));
+
+  // A rank of the job still gets in, while others call again.
+  const pid_t again = ::fork();
+  if (again == 0) ::_exit(throng(table->key, kCalls / 10, progress[0]));
+  const int socket = viaduct::connect_to_agent(kSecret, table->key, 0);
+  const int page = join(socket);
+  EXPECT_GE(page, 0);
+  ::kill(again, SIGKILL);
+  ::waitpid(again, nullptr, 0);
+  for (const int fd : {page, socket, progress[0]}) ::close(fd);
+  hub.close();
+  meeting.finish();
+}
+
+TEST(AgentSocket, ASecretFileThatOthersCanReadIsRefused) {
+  const std::string path = ::testing::TempDir() + driver::new_tag();
+  std::ofstream(path) << kSecret << "\n";
+  ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
+  const Result result = Program({"/usr/bin/env", "-u", "VIADUCT_JOB_SECRET",
+                                 driver::test_program("launcher_actor"), driver::new_tag(), "ok"},
+                                {{"VIADUCT_RENDEZVOUS", driver::free_address()},
+                                 {"VIADUCT_RANK", "0"},
+                                 {"VIADUCT_SIZE", "2"},
+                                 {"VIADUCT_JOB_SECRET_FILE", path}})
+                            .finish();
+  ::unlink(path.c_str());
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.err, "can be read or written by others (its mode is 640)")) << result.err;
 }
 
 }  // namespace

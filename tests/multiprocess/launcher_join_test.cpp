@@ -1,6 +1,7 @@
 // Jobs whose ranks meet by a rendezvous, and what becomes of them when ranks end.
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <csignal>
 #include <fstream>
@@ -65,6 +66,7 @@ INSTANTIATE_TEST_SUITE_P(Counts, Spread,
 TEST(Rendezvous, ASecretMayBeInAFile) {
   const std::string path = testing::TempDir() + driver::new_tag();
   std::ofstream(path) << kSecret << "\n";
+  ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
   const std::string verb = "ok";
   const std::string address = free_address();
   std::vector<std::unique_ptr<Program>> ranks;
