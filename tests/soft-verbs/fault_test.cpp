@@ -249,18 +249,20 @@ TEST(SoftProcess, AStoppedOneIsNotLostAndAKilledOneIs) {
 }
 
 TEST(SoftProcess, AChildKeepsNothingOfItsParentsAlive) {
+  (void)page();
+  const Sizes sizes;
   int line[2];
-  ASSERT_EQ(pipe(line), 0);
-  Sizes sizes;
-  End one("soft0", sizes);
   int numbers[2];
-  ASSERT_EQ(pipe(numbers), 0);
-  const pid_t parent = fork();
+  int answers[2];
+  ASSERT_EQ(pipe(line) | pipe(numbers) | pipe(answers), 0);
+  const pid_t parent = fork();  // before this process has threads
   if (parent == 0) {
     End end("soft1", sizes);
     ibv_context* const far = open("soft0");
-    end.connect(one.pair->qp_num, End::route_to(far));
-    bool good = end.receive(0, 8) == 0;
+    std::uint32_t number = 0;
+    bool good = read(numbers[0], &number, 4) == 4;
+    end.connect(number, End::route_to(far));
+    good = good && end.receive(0, 8) == 0;
     const pid_t child = fork();
     if (child == 0) {  // lives on; what it calls answers at once
       good = end.receive(0, 8) == EIO && end.send(0, 8) == EIO;
@@ -268,12 +270,15 @@ TEST(SoftProcess, AChildKeepsNothingOfItsParentsAlive) {
       while (read(line[0], &any, 1) < 0) continue;
       _exit(good ? 0 : 1);
     }
-    good = good && write(numbers[1], &end.pair->qp_num, 4) == 4;
+    good = good && write(answers[1], &end.pair->qp_num, 4) == 4;
     while (good) pause();
     _exit(1);
   }
+  close(answers[1]);
+  End one("soft0", sizes);
   std::uint32_t number = 0;
-  ASSERT_EQ(read(numbers[0], &number, 4), 4);
+  ASSERT_EQ(write(numbers[1], &one.pair->qp_num, 4), 4);
+  ASSERT_EQ(read(answers[0], &number, 4), 4);
   ibv_context* const far = open("soft1");
   one.connect(number, End::route_to(far));
   ibv_close_device(far);
