@@ -14,6 +14,11 @@
 
 namespace viaduct::via::verbs {
 
+namespace {
+/// The queue whose notifying thread this is.
+thread_local const CompletionQueue* t_notified = nullptr;
+}  // namespace
+
 CompletionQueue::CompletionQueue(Nic& nic, std::size_t capacity)
     : CompletionRing(nic.attributes_.max_completion_queue), nic_(nic) {
   resize(capacity);
@@ -113,7 +118,7 @@ Status CompletionQueue::wait(Completion& out, std::int64_t timeout_ns) noexcept 
 
 Status CompletionQueue::notify(std::function<void()> ready) {
   if (armed_.exchange(true)) return Status::bad_state;
-  const bool from_callback = notifier_.get_id() == std::this_thread::get_id();
+  const bool from_callback = t_notified == this;  // which may come before notifier_ is set
   if (!from_callback && notifier_.joinable()) notifier_.join();
   settle_trials();
   notifying_.store(true);
@@ -161,6 +166,7 @@ bool CompletionQueue::worth_a_poll() noexcept {
 void CompletionQueue::run_notifier() noexcept {
   constexpr std::int64_t kCapNs = 5'000'000;  // what the owner flushes by itself rings no bell
   RankRecord& record = nic_.job_.record(nic_.job_.rank());
+  t_notified = this;
   do {
     armed_again_ = false;
     const std::function<void()> ready = std::move(ready_);
