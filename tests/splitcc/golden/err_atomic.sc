@@ -1,4 +1,5 @@
 int add(int *p, int by);
+void five(int *p, int a, int b, int c, int d, int e);
 void f(int *global g, int *p, int (*h)(int *))
 {
     atomic(add, g);
@@ -6,4 +7,5 @@ void f(int *global g, int *p, int (*h)(int *))
     atomic(h, g);
     atomic(add);
     atomic(add, 3, 1);
+    atomic(five, g, 1, 2, 3, 4, 5);
 }
