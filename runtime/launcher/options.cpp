@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
+#include <string_view>
+#include <vector>
 
 #include "runtime/config.hpp"
 #include "runtime/launcher/exit_codes.hpp"
@@ -102,6 +104,23 @@ std::string settle_hosts(const program::CommandLine& app, Options& options,
   return {};
 }
 
+/// mpirun's "-np 4" becomes "-n 4". The command line's parser would read it as "-n p" behind which
+/// the program 4 stands. Words behind the program are its own.
+std::vector<char*> with_plain_ranks_option(int argc, char** argv) {
+  static char plain[] = "-n";
+  std::vector<char*> words(argv, argv + argc);
+  for (std::size_t i = 1; i < words.size() && words[i][0] == '-'; ++i) {
+    const std::string_view word(words[i]);
+    if (word == "-np") words[i] = plain;
+    if (word == "--") break;
+    const bool with_value = word == "-n" || word == "-np" || word == "--ranks" ||
+                            word == "--provider" || word == "--mode" || word == "--timeout" ||
+                            word == "--hosts" || word == "--remote-command" || word == "--address";
+    if (with_value) ++i;
+  }
+  return words;
+}
+
 std::uint32_t number_behind(const std::string& text, std::size_t colon) {
   std::uint32_t number = 0;
   const char* const end = text.data() + text.size();
@@ -182,7 +201,8 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
   describe_hosts(app, options, hosts);
   app.stop_at_first_argument();  // options end at PROGRAM; the rest is its own
   using Parsed = program::CommandLine::Parsed;
-  const Parsed parsed = app.parse(argc, argv);
+  std::vector<char*> words = with_plain_ranks_option(argc, argv);
+  const Parsed parsed = app.parse(static_cast<int>(words.size()), words.data());
   if (parsed == Parsed::answered) std::fputs(app.text().c_str(), stdout);
   if (parsed != Parsed::go_on) {
     exit_code = parsed == Parsed::refused ? complain(app.text()) : 0;

@@ -51,6 +51,26 @@ TEST(JobPage, RandomBytesEndTheJobAndNotTheLauncher) {
   }
 }
 
+TEST(JobPage, AFileSizeLimitIsNamed) {
+  const Result result =
+      Program({"/bin/sh", "-c", "ulimit -f 0; exec \"$0\" -n 2 /bin/true", driver::viaduct_run()})
+          .finish();
+  EXPECT_EQ(result.code, 125);
+  EXPECT_TRUE(has(result.err, "the file size limit of 0 bytes is less than")) << result.err;
+}
+
+TEST(CommandLine, MpirunsOptionForTheNumberOfRanks) {
+  const auto lines = [](const Words& words) {
+    Words all{driver::viaduct_run()};
+    all.insert(all.end(), words.begin(), words.end());
+    const Result result = Program(all).finish();
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.out;
+  };
+  EXPECT_EQ(lines({"--timeout", "60", "-np", "3", "/bin/echo", "x"}), "x\nx\nx\n");
+  EXPECT_EQ(lines({"-n", "1", "/bin/echo", "-np", "4"}), "-np 4\n");
+}
+
 TEST(JobPage, TheRankOfADamagedRecordIsNamed) {
   for (const char* then : {"exit", "hang"}) {
     const Result result = scribbled(100, "record", then);

@@ -1,6 +1,7 @@
 /// splitcc: compiles Split-C.
 
 #include <fmt/format.h>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -8,12 +9,14 @@
 #include <vector>
 
 #include "compiler-shim/splitcc/driver/driver.hpp"
+#include "compiler-shim/splitcc/driver/process.hpp"
 #include "runtime/version.hpp"
 
 int main(int argc, char** argv) {
   namespace sc = viaduct::splitcc;
   // gcc's messages are read: in English.
   ::setenv("LC_ALL", "C", 1);
+  sc::end_children_with_this_program();
   try {
     sc::Options options = sc::parse_options(std::vector<std::string>(argv + 1, argv + argc));
     if (options.help) {
@@ -25,6 +28,10 @@ int main(int argc, char** argv) {
       return 0;
     }
     return sc::Driver(std::move(options)).run();
+  } catch (const sc::Ended& end) {
+    std::signal(end.signal, SIG_DFL);  // as whoever waits for this program expects
+    std::raise(end.signal);
+    return 1;
   } catch (const sc::UsageError& e) {
     fmt::print(stderr, "splitcc: error: {}\n", e.text);
     return 2;

@@ -15,7 +15,17 @@ struct Outcome {
 
 enum class Keep : unsigned char { nothing, errors, output_and_errors };
 
-/// Runs a program found in PATH and waits. Throws std::system_error when it cannot be started.
+/// Thrown when a signal asks this program to end: what it has made goes away on the way out.
+struct Ended {
+  int signal;
+};
+
+/// From here on SIGINT, SIGTERM and SIGHUP, where they are not ignored, end the program that
+/// run_program() has started, with all in its process group, and make run_program() throw Ended.
+void end_children_with_this_program();
+
+/// Runs a program found in PATH, in a process group of its own, and waits. Throws std::system_error
+/// when it cannot be started, Ended when a signal has come.
 [[nodiscard]] Outcome run_program(const std::vector<std::string>& command, Keep keep);
 
 /// A folder that is removed with what is in it.
