@@ -28,6 +28,8 @@ BulkReport::BulkReport(std::vector<Curve> curves, std::vector<std::size_t> sizes
                        const Measurements& list, const Rounds& rounds)
     : curves_(std::move(curves)), sizes_(std::move(sizes)), list_(list), rounds_(rounds) {}
 
+void BulkReport::add_note(const std::string& sentence) { notes_.push_back(sentence); }
+
 Figures BulkReport::all() const {
   Figures figures;
   for (const Measurement& m : list_) {

@@ -32,7 +32,7 @@ class BulkReport {
   BulkReport(std::vector<Curve> curves, std::vector<std::size_t> sizes, const Measurements& list,
              const Rounds& rounds);
 
-  void add_note(std::string sentence) { notes_.push_back(std::move(sentence)); }
+  void add_note(const std::string& sentence);
 
   /// Every size of every curve, and what is said of the curves.
   [[nodiscard]] Figures all() const;
