@@ -32,8 +32,10 @@ viaduct_add_script_test(
   LABELS multiprocess
   TIMEOUT 180
   COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/launcher_cut.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:launcher_actor>)
-viaduct_add_script_test(
-  NAME splitcc_ended
-  LABELS multiprocess
-  TIMEOUT 60
-  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/splitcc_ended.sh $<TARGET_FILE:splitcc>)
+if(TARGET splitcc)
+  viaduct_add_script_test(
+    NAME splitcc_ended
+    LABELS multiprocess
+    TIMEOUT 60
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/splitcc_ended.sh $<TARGET_FILE:splitcc>)
+endif()
