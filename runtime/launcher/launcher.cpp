@@ -18,6 +18,7 @@ namespace {
 
 constexpr auto kKillAgain = std::chrono::milliseconds(20);
 constexpr auto kFlush = std::chrono::seconds(1);
+constexpr auto kAfterEndOfStream = std::chrono::seconds(1);
 
 constexpr std::uint64_t kPerRankDescriptors = 5;  // socket, window, Split-C's memory, two pipes
 constexpr std::uint64_t kOtherDescriptors = 32;
@@ -187,17 +188,22 @@ void Launcher::check_clock() {
 
 /// A rank that has closed its connection without finalizing is lost even if its process goes on.
 /// Its process usually ends at the same time, and then its status says more, so that this waits a
-/// little.
+/// little. A process that has no Job cannot make one any more: nobody may wait for it, but that is
+/// no failure of its own.
 void Launcher::check_closed(Clock::time_point now) {
+  for (const Rank rank : host_.server().take_hung_up())
+    closed_.emplace_back(index(rank), now + kAfterEndOfStream);
   while (!closed_.empty() && now >= *closed_.front().second) {
     const std::uint32_t rank = closed_.front().first;
     closed_.pop_front();
-    if (host_.state_of(Rank{rank}) != RankState::running) continue;
+    const RankState state = host_.state_of(Rank{rank});
+    if (state != RankState::running && state != RankState::starting) continue;
     host_.lose(Rank{rank}, RankState::left, 0);
-    fail(kExitLeft,
-         fmt::format("rank {} left: it closed its connection without finalizing its job", rank),
-         Weight::verdict);
-    if (!options_.keep_going) end_the_rest();
+    if (state == RankState::running)
+      fail(kExitLeft,
+           fmt::format("rank {} left: it closed its connection without finalizing its job", rank),
+           Weight::verdict);
+    if (state == RankState::running && !options_.keep_going) end_the_rest();
   }
 }
 

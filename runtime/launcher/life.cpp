@@ -21,7 +21,6 @@ namespace {
 // From the first failure: this long until the rest is killed. What it takes to notice and to reap
 // comes on top, and the whole stays well below 2 s.
 constexpr auto kGrace = std::chrono::seconds(1);
-constexpr auto kAfterEndOfStream = std::chrono::seconds(1);
 
 std::string describe_end(int wait_status) {
   if (WIFSIGNALED(wait_status)) {
@@ -186,11 +185,7 @@ void Launcher::serve(std::uint32_t rank) {
   if (!host_.server().is_open(Rank{rank})) return;
   std::string complaint = host_.server().writable(Rank{rank});
   if (complaint.empty()) complaint = host_.server().readable(Rank{rank});
-  if (!host_.server().is_open(Rank{rank})) {
-    closed_.emplace_back(rank, Clock::now() + kAfterEndOfStream);
-  } else if (!host_.server().wants_to_write(Rank{rank})) {
-    listen_for_room(rank, false);
-  }
+  if (!host_.server().wants_to_write(Rank{rank})) listen_for_room(rank, false);
   for (const Rank stalled : host_.server().take_stalled()) listen_for_room(index(stalled), true);
   if (complaint.empty()) return;
   host_.server().lose(Rank{rank});

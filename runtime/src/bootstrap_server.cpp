@@ -24,11 +24,19 @@ void close_fd(int& fd) noexcept {
 
 }  // namespace
 
+BootstrapServer::BootstrapServer(std::uint32_t size, Submit submit)
+    : exchange_(size), ranks_(size), submit_(std::move(submit)) {
+  hung_up_.reserve(size);
+}
+
 BootstrapServer::~BootstrapServer() {
   for (std::uint32_t i = 0; i < exchange_.size(); ++i) disconnect(Rank{i});
 }
 
-void BootstrapServer::open(Rank rank, int socket) { ranks_[index(rank)].socket = socket; }
+void BootstrapServer::open(Rank rank, int socket) {
+  ranks_[index(rank)].socket = socket;
+  ranks_[index(rank)].was_open = true;
+}
 
 std::string BootstrapServer::readable(Rank rank) {
   for (int turn = 0; turn < kMessagesPerTurn && is_open(rank); ++turn) {
@@ -205,17 +213,28 @@ void BootstrapServer::lose(Rank rank) {
   release_fences();
 }
 
+std::vector<Rank> BootstrapServer::take_hung_up() {
+  std::vector<Rank> taken(hung_up_);
+  hung_up_.clear();
+  return taken;
+}
+
 void BootstrapServer::close(Rank rank) { disconnect(rank); }
 
 /// What the rank has shared stays until it is known whether it is lost: whoever is refused it must
 /// be able to see that.
 void BootstrapServer::hang_up(Rank rank) noexcept {
+  if (is_open(rank)) hung_up_.push_back(rank);  // in place: the constructor has reserved it
+  close_socket(rank);
+}
+
+void BootstrapServer::close_socket(Rank rank) noexcept {
   close_fd(ranks_[index(rank)].socket);
   ranks_[index(rank)].queue.clear();
 }
 
 void BootstrapServer::disconnect(Rank rank) noexcept {
-  hang_up(rank);
+  close_socket(rank);
   for (auto& [key, fd] : ranks_[index(rank)].shared_fds) close_fd(fd);
   ranks_[index(rank)].shared_fds.clear();
 }

@@ -25,8 +25,7 @@ class BootstrapServer {
   using Submit = std::function<void(link::Frame&&)>;
   explicit BootstrapServer(std::uint32_t size)
       : BootstrapServer(size, [this](link::Frame&& event) { apply(event); }) {}
-  BootstrapServer(std::uint32_t size, Submit submit)
-      : exchange_(size), ranks_(size), submit_(std::move(submit)) {}
+  BootstrapServer(std::uint32_t size, Submit submit);
   ~BootstrapServer();
   BootstrapServer(const BootstrapServer&) = delete;
   BootstrapServer& operator=(const BootstrapServer&) = delete;
@@ -46,6 +45,18 @@ class BootstrapServer {
   /// The ranks whose answers have begun to wait since the last call: writable() is due when their
   /// sockets take more.
   [[nodiscard]] std::vector<Rank> take_stalled() { return std::exchange(stalled_, {}); }
+
+  /// The ranks whose connections have ended since the last call, by their own doing. A connection
+  /// may be found to have ended while another rank is served.
+  [[nodiscard]] std::vector<Rank> take_hung_up();
+
+  /// Whether @p rank, which has or had a connection, may say that it has finalized its Job: only a
+  /// rank that was released from the fence at its Job's end has. True of a rank without one.
+  [[nodiscard]] bool may_have_finalized(Rank rank) const noexcept {
+    return !ranks_[index(rank)].was_open || exchange_.has_ended(rank);
+  }
+  /// Whether @p rank, of any host, waits at a fence.
+  [[nodiscard]] bool waits(Rank rank) const noexcept { return exchange_.is_waiting(rank); }
 
   /// An event whose turn has come: put, arrive or lost; others are not the server's.
   void apply(const link::Frame& event);
@@ -70,6 +81,7 @@ class BootstrapServer {
   };
   struct PerRank {
     int socket = -1;
+    bool was_open = false;
     std::map<std::string, int, std::less<>> shared_fds;
     std::deque<Answer> queue;
     std::size_t put_bytes = 0;
@@ -88,11 +100,13 @@ class BootstrapServer {
   void release_fences();
   std::string flush(Rank rank);
   void hang_up(Rank rank) noexcept;
+  void close_socket(Rank rank) noexcept;
   void disconnect(Rank rank) noexcept;
 
   Exchange exchange_;
   std::vector<PerRank> ranks_;
   std::vector<Rank> stalled_;
+  std::vector<Rank> hung_up_;
   Submit submit_;
 };
 

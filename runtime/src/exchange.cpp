@@ -71,6 +71,7 @@ std::vector<Exchange::Release> Exchange::take_released() {
     const bool fails = each.kind == FenceKind::everyone && missing.has_value();
     if (!each.waiting || !(all_here || fails)) continue;
     each.waiting = false;
+    each.ended = each.kind != FenceKind::everyone;
     released.push_back({Rank{i}, fails, missing.value_or(Rank{})});
   }
   return released;

@@ -48,6 +48,11 @@ class Exchange {
   void lose(Rank rank);
   [[nodiscard]] bool is_lost(Rank rank) const noexcept { return ranks_[index(rank)].lost; }
 
+  [[nodiscard]] bool is_waiting(Rank rank) const noexcept { return ranks_[index(rank)].waiting; }
+
+  /// Whether @p rank has been released from a fence that ends its job.
+  [[nodiscard]] bool has_ended(Rank rank) const noexcept { return ranks_[index(rank)].ended; }
+
   struct Release {
     Rank rank;     ///< who may go on
     bool failed;   ///< the fence failed, because of
@@ -64,6 +69,7 @@ class Exchange {
     std::size_t bytes = 0;
     bool waiting = false;
     bool lost = false;
+    bool ended = false;
     FenceKind kind = FenceKind::everyone;
   };
   [[nodiscard]] std::optional<Rank> culprit() const noexcept;

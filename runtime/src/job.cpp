@@ -199,10 +199,10 @@ void Job::finalize() noexcept {
   if (!parts_->failed) announce_end();
   try {
     if (settings_.stats) put_stats(*bootstrap_, stats_.rows());
-    if (!parts_->failed)
-      parts_->job_bootstrap->fence_survivors();
-    else if (!parts_->job_bootstrap->fence_failed(kGraceOfFailed))
-      return;
+    JobBootstrap& bootstrap = *parts_->job_bootstrap;
+    const bool released =
+        parts_->failed ? bootstrap.fence_failed(kGraceOfFailed) : bootstrap.fence_survivors();
+    if (!released) return;  // nobody may take this rank for one that has ended well
     if (settings_.stats && index(rank_) == 0) print_stats(*parts_->job_bootstrap, size_);
   } catch (const std::exception& problem) {
     log_.write(LogLevel::error, fmt::format("finalizing: {}", problem.what()));

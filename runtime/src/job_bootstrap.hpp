@@ -17,9 +17,9 @@ namespace viaduct {
 
 class JobBootstrap : public Bootstrap {
  public:
-  /// A fence that does not wait for ranks that are lost: finalize.  Does not throw when the
-  /// launcher is gone.
-  virtual void fence_survivors() = 0;
+  /// A fence that does not wait for ranks that are lost: finalize. False: the connection to the
+  /// launcher has ended, so that this rank is lost itself.
+  [[nodiscard]] virtual bool fence_survivors() = 0;
 
   /// The same for a rank that has failed: it waits no longer than @p limit for the others, who may
   /// wait for it. False: not all came.

@@ -49,6 +49,7 @@ void JobHost::set_pid(Rank rank, std::int32_t pid) noexcept {
 RankState JobHost::state_of(Rank rank) const noexcept {
   if (const auto& end = known_[index(rank)].end) return *end;
   const RankState state = page_->record(rank).state.load(std::memory_order_acquire);
+  if (state == RankState::finalized && !server_.may_have_finalized(rank)) return RankState::running;
   return is_state(state) ? state : RankState::running;
 }
 

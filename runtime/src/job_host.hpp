@@ -37,7 +37,8 @@ class JobHost {
   [[nodiscard]] std::int32_t pid_of(Rank rank) const noexcept { return known_[index(rank)].pid; }
 
   /// From the end of @p rank on, what this process knows of it; before, what the rank has written,
-  /// and running where that is no state.
+  /// and running where that cannot be: where it is no state, or says that the rank has finalized
+  /// its Job, though the fence at the Job's end has not released it.
   [[nodiscard]] RankState state_of(Rank rank) const noexcept;
 
   /// A sentence about what in the page cannot be any more, because a process of the job has written

@@ -41,23 +41,23 @@ class SocketBootstrap final : public JobBootstrap {
                     answer.message.rank, index(rank_)));
   }
 
-  void fence_survivors() override {
+  bool fence_survivors() override {
     try {
-      static_cast<void>(ask({Kind::fence_survivors}));
+      return ask({Kind::fence_survivors}).message.kind == Kind::released;
     } catch (const Error&) {
-      // No launcher, no job: the system is about to end this process too. There is nothing left to
-      // wait for.
+      // There is nothing left to wait for. Without a launcher the system is about to end this
+      // process too; where the program has closed the connection, the launcher tells the others.
+      return false;
     }
   }
 
   bool fence_failed(std::chrono::milliseconds limit) override {
     try {
       send({Kind::fence_failed}, -1);
-      if (!wire::readable_within(socket_, limit)) return false;
-      static_cast<void>(take_answer());
+      return wire::readable_within(socket_, limit) && take_answer().message.kind == Kind::released;
     } catch (const Error&) {  // as above
+      return false;
     }
-    return true;
   }
 
   void tell_barrier(std::uint32_t ticket) noexcept override {

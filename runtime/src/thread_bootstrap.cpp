@@ -42,7 +42,7 @@ class ThreadBootstrap final : public JobBootstrap {
     }
   }
 
-  void fence_survivors() override { static_cast<void>(wait(FenceKind::survivors)); }
+  bool fence_survivors() override { return wait(FenceKind::survivors).outcome != Outcome::waiting; }
 
   bool fence_failed(std::chrono::milliseconds limit) override {
     return wait(FenceKind::failed, limit).outcome != Outcome::waiting;
