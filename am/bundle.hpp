@@ -27,8 +27,10 @@ namespace viaduct::am {
 class Bundle {
  public:
   enum class Threads : std::uint8_t {
-    sequential,  ///< one thread uses the bundle and its endpoints
-    parallel,    ///< any thread may; calls are serialised by a lock, handlers run one at a time
+    /// One thread at a time uses the bundle and its endpoints. Two that do are stopped with a
+    /// sentence where that is seen: while one waits, and in all calls but the inline ones.
+    sequential,
+    parallel,  ///< any thread may; calls are serialised by a lock, handlers run one at a time
   };
   /// Which messages a poll may handle: replies alone, or requests too.
   enum class Run : std::uint8_t { replies, all };
@@ -167,6 +169,7 @@ class Bundle {
   [[gnu::cold]] void release_overflow(detail::Map& map, detail::OverflowBlock& block) noexcept;
   [[gnu::cold]] void report_malformed(detail::Map& map, const char* what) noexcept;
   [[noreturn, gnu::cold]] void stop_caller(const char* call) const noexcept;
+  [[noreturn, gnu::cold]] void stop_second_thread(const char* call) const noexcept;
   Status send_waiting(detail::Map& map, std::uint64_t client, const std::uint64_t* words,
                       std::uint32_t count, std::uint32_t bytes) noexcept;
   void block(std::int64_t timeout_ns, const std::function<bool()>& done) noexcept;
@@ -190,6 +193,10 @@ class Bundle {
   Context& context_;
   Threads threads_;
   std::recursive_mutex mutex_;
+  /// Of a sequential bundle: the thread that is in one of its calls, but for the inline ones, and
+  /// that call.
+  std::atomic<std::thread::id> user_{};
+  std::atomic<const char*> user_call_ = nullptr;
   std::uint32_t depth_base_ = 0;  // slow_ when no handler runs
   std::uint16_t running_ = 0;     // handler that runs, for messages
   std::uint32_t malformed_ = 0;   // messages dropped

@@ -37,7 +37,9 @@ struct HandlerEntry {
 };
 
 /// Appends @p entry. Runs before main, also in dlopen()ed modules loaded before the Job; never
-/// allocates or throws. More than kMaxTypedHandlers stop the program with a sentence.
+/// allocates or throws. After the agreement the handler gets a number that no rank knows, so that
+/// its messages come back (Undeliverable::bad_handler). More than kMaxTypedHandlers stop the
+/// program with a sentence.
 void register_handler(const HandlerEntry& entry) noexcept;
 
 /// Collective. Sorts, compares with the other ranks, writes the wire ids, and answers the thunks in
@@ -48,7 +50,8 @@ void register_handler(const HandlerEntry& entry) noexcept;
 [[nodiscard]] std::span<const Thunk> agree_on_handlers(Job& job);
 
 /// Name of the handler with @p wire_id, for messages after the word "handler"; without one its
-/// number: "12 (of the endpoint's own table)", "300 (not registered)".
+/// number: "12 (of the endpoint's own table)", "300 (not registered)". A handler that this process
+/// has registered after the agreement is named, with the reason why its messages come back.
 [[nodiscard]] const char* handler_name(std::uint16_t wire_id) noexcept;
 
 }  // namespace viaduct::am

@@ -59,6 +59,13 @@ void Bundle::stop_caller(const char* call) const noexcept {
       "communicate");
 }
 
+void Bundle::stop_second_thread(const char* call) const noexcept {
+  violate_contract("two threads of rank " + std::to_string(index(context_.job().rank())) +
+                   " use a sequential bundle at the same time: one is in " +
+                   user_call_.load(std::memory_order_relaxed) + ", the other calls " + call +
+                   "; make it a parallel one (am::Bundle::Threads::parallel)");
+}
+
 std::uint32_t Bundle::poll_guarded(Run run) noexcept {
   const Guard guard(*this, "poll");
   return poll_open(run);
@@ -333,7 +340,13 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
                           std::memory_order_relaxed);  // requests here that have not run
   const bool may_unlock = threads_ == Threads::parallel && slow_ == depth_base_;
   if (may_unlock) wake_others();
+  // The inline calls of another thread take the guarded way meanwhile, where they are found out.
+  const std::uint32_t raised = slow_ == 0 ? 1 : 0;
+  slow_ = slow_ + raised;
+  depth_base_ += raised;
   receive_queue_->block(timeout_ns, done, may_unlock ? &mutex_ : nullptr);
+  slow_ = slow_ - raised;
+  depth_base_ -= raised;
 }
 
 Status Bundle::wait(std::int64_t timeout_ns) noexcept {

@@ -7,16 +7,22 @@
 namespace viaduct::am {
 
 /// Takes a parallel bundle's lock; handlers have it already and may take it again. Stops a forked
-/// child.
+/// child, and a second thread in a sequential bundle.
 class Bundle::Lock {
  public:
   Lock(Bundle& bundle, const char* call) noexcept : bundle_(bundle) {
     if (bundle_.context_.job().in_forked_child())
       bundle_.stop_caller(call);  // before the lock: its holder is not here
-    if (bundle_.threads_ == Threads::parallel) bundle_.mutex_.lock();
+    if (bundle_.threads_ == Threads::parallel)
+      bundle_.mutex_.lock();
+    else
+      enter(call);
   }
   ~Lock() {
-    if (bundle_.threads_ != Threads::parallel) return;
+    if (bundle_.threads_ != Threads::parallel) {
+      if (outermost_) bundle_.user_.store({}, std::memory_order_relaxed);
+      return;
+    }
     bundle_.wake_others();
     bundle_.mutex_.unlock();
   }
@@ -24,7 +30,20 @@ class Bundle::Lock {
   Lock& operator=(const Lock&) = delete;
 
  private:
+  /// No exchange: two threads that come in the same moment may both get in, and one of them is
+  /// stopped at its next call.
+  void enter(const char* call) noexcept {
+    const std::thread::id me = std::this_thread::get_id();
+    const std::thread::id there = bundle_.user_.load(std::memory_order_relaxed);
+    if (there == me) return;
+    if (there != std::thread::id()) bundle_.stop_second_thread(call);
+    outermost_ = true;
+    bundle_.user_call_.store(call, std::memory_order_relaxed);
+    bundle_.user_.store(me, std::memory_order_relaxed);
+  }
+
   Bundle& bundle_;
+  bool outermost_ = false;
 };
 
 /// The same, and stops the program when the caller is a handler.

@@ -44,6 +44,22 @@ static_assert(std::is_trivially_destructible_v<HandlerEntry> &&
               std::is_trivially_destructible_v<Registrations>);
 constinit Registrations registrations{};
 
+/// A handler that comes too late has a number that no rank knows: its messages come back, and the
+/// number tells which handler it is. @p place: among the registrations.
+constexpr std::uint16_t late_id(std::size_t place) noexcept {
+  return static_cast<std::uint16_t>(0xffff - place);
+}
+static_assert(late_id(kMaxTypedHandlers - 1) >= kFirstTypedId + kMaxTypedHandlers);
+
+/// The name of a handler that came too late, null when @p wire_id is no such handler's.
+const char* late_name(std::uint16_t wire_id) noexcept {
+  const std::lock_guard lock(registrations.mutex);
+  const auto all = registrations.entries();
+  const std::size_t place = std::size_t{late_id(0)} - wire_id;
+  const bool late = registrations.agreed && place >= registrations.agreed_count;
+  return late && place < all.size() ? all[place].name : nullptr;
+}
+
 // What a rank says about its handlers before anything is compared.
 struct Statement {
   std::uint64_t digest;
@@ -229,6 +245,7 @@ void register_handler(const HandlerEntry& entry) noexcept {
   std::byte* const place =
       registrations.storage.data() + registrations.count * sizeof(HandlerEntry);
   new (place) HandlerEntry(entry);
+  if (registrations.agreed) *entry.wire_id = late_id(registrations.count);
   ++registrations.count;
 }
 
@@ -251,6 +268,15 @@ const char* handler_name(std::uint16_t wire_id) noexcept {
   // Huge for an id of the AM-2 table.
   const std::size_t place = std::size_t{wire_id} - kFirstTypedId;
   if (place < count) return registrations.names[place];
+  if (const char* const late = late_name(wire_id)) {
+    thread_local std::array<char, 512> sentence;
+    *fmt::format_to_n(sentence.data(), sentence.size() - 1,
+                      "{} (of a library that was loaded after the Context, which no rank knows: "
+                      "load every library with handlers before)",
+                      late)
+         .out = '\0';
+    return sentence.data();
+  }
   const char* const of = wire_id < kFirstTypedId ? "of the endpoint's own table" : "not registered";
   thread_local std::array<char, 48> text;
   *fmt::format_to(text.data(), "{} ({})", wire_id, of) = '\0';

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
+#include <atomic>
 #include <cerrno>
 
 #include "runtime/error.hpp"
@@ -53,6 +54,7 @@ class SocketBootstrap final : public JobBootstrap {
 
   bool fence_failed(std::chrono::milliseconds limit) override {
     try {
+      const Asking asking(*this);
       send({Kind::fence_failed}, -1);
       return wire::readable_within(socket_, limit) && take_answer().message.kind == Kind::released;
     } catch (const Error&) {  // as above
@@ -151,9 +153,29 @@ class SocketBootstrap final : public JobBootstrap {
   }
 
   Answer ask(const Message& question) const {
+    const Asking asking(*this);
     send(question, -1);
     return take_answer();
   }
+
+  /// Answers do not say whose question they answer.
+  class Asking {
+   public:
+    explicit Asking(const SocketBootstrap& bootstrap) : bootstrap_(bootstrap) {
+      if (bootstrap.asking_.exchange(true, std::memory_order_acquire))
+        throw Error(
+            std::errc::operation_in_progress,
+            fmt::format("two threads of rank {} wait for viaduct-run at the same time: a "
+                        "rank's Job, and what it makes with it, is for one thread at a time",
+                        index(bootstrap.rank_)));
+    }
+    ~Asking() { bootstrap_.asking_.store(false, std::memory_order_release); }
+    Asking(const Asking&) = delete;
+    Asking& operator=(const Asking&) = delete;
+
+   private:
+    const SocketBootstrap& bootstrap_;
+  };
 
   Answer take_answer() const {
     Answer answer{};
@@ -173,6 +195,7 @@ class SocketBootstrap final : public JobBootstrap {
   const ForkMark& mark_;
   Rank rank_;
   std::uint32_t size_;
+  mutable std::atomic<bool> asking_ = false;
 };
 
 }  // namespace

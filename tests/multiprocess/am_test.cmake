@@ -29,7 +29,14 @@ viaduct_add_script_test(
   COMMAND ${here}/am_settings.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_test>)
 
 # A violation stops the program with a sentence that names the handler.
-viaduct_add_program(am_violation SOURCES am_violation.cpp)
+viaduct_add_program(am_violation SOURCES am_violation.cpp LIBRARIES ${CMAKE_DL_LIBS})
+add_library(am_violation_library MODULE am_violation_library.cpp)
+viaduct_target_options(am_violation_library)
+target_include_directories(am_violation_library PRIVATE "${PROJECT_SOURCE_DIR}")
+set_target_properties(am_violation PROPERTIES ENABLE_EXPORTS ON)
+target_compile_definitions(am_violation PRIVATE
+  VIADUCT_TEST_LATE_LIBRARY="$<TARGET_FILE:am_violation_library>")
+add_dependencies(am_violation am_violation_library)
 function(am_violation how words)
   foreach(ranks 1 2)
     viaduct_add_script_test(
@@ -51,6 +58,9 @@ am_violation(reply_to_reply "on_guilty_reply.*replied to a reply")
 am_violation(reply_in_child "a reply was called in a child that a rank forked")
 am_violation(medium_reply_in_child "a reply was called in a child that a rank forked")
 am_violation(poll_two_bundles "two threads of rank 0 use its NIC at the same time")
+am_violation(request_beside_wait "two threads of rank 0 use a sequential bundle.*in wait_until, the other calls a request; .*parallel")
+am_violation(try_request_beside_wait "two threads of rank 0 use a sequential bundle.*in wait_until, the other calls")
+am_violation(late_library "undeliverable request.*handler .*on_late.* .of a library that was loaded after the Context.*EBADHANDLER")
 am_violation(default_handler_0 "undeliverable request.* to rank [0-9]+ .index [0-9]+., handler 9 .of the endpoint.s own table.: .*EBADHANDLER")
 am_violation(default_handler_0_here "undeliverable request.* to index 700, handler [^ =]*( namespace.::)?on_innocent: .*EBADENTRY")
 am_violation(request_in_handler_0 "undeliverable-message handler")

@@ -1,6 +1,7 @@
 /// @file
 /// Breaks one rule of Active Messages, as the argument says, and must not come to its end.
 
+#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <csignal>
@@ -56,6 +57,35 @@ void poll_two_bundles(am::Context& context, am::Bundle& bundle) {
   std::_Exit(3);
 }
 
+/// A sequential bundle, and a thread that comes while another one waits.
+void use_from_two_threads(Job& job, am::Bundle& bundle, am::Endpoint& endpoint) {
+  const am::Index last{job.size() - 1};
+  const bool connected = is("try_request_beside_wait");
+  if (connected) {
+    (void)endpoint.request<on_innocent>(last);
+    (void)bundle.wait_until([&] { return endpoint.active_peers() != 0; }, 5'000'000'000);
+  }
+  std::thread second([&] {
+    const auto& activity = job.record(job.rank()).activity;
+    while (activity.load() != Activity::waiting_message) std::this_thread::yield();
+    while (connected) (void)endpoint.try_request<on_other>(last);
+    (void)endpoint.request<on_other>(last);
+  });
+  second.detach();
+  (void)bundle.wait_until([] { return false; }, 20'000'000'000);
+  std::_Exit(3);
+}
+
+/// A library whose handlers no rank knows: it comes after the Context.
+void request_of_late_library(am::Endpoint& endpoint, am::Index to) {
+  void* const library = ::dlopen(VIADUCT_TEST_LATE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) std::puts(::dlerror());
+  using Send = void (*)(am::Endpoint&, am::Index);
+  const auto send =
+      library != nullptr ? reinterpret_cast<Send>(::dlsym(library, "send_late")) : nullptr;
+  if (send != nullptr) send(endpoint, to);
+}
+
 /// What no handler may do.
 void misbehave(am::Token& token) {
   if (is("request_in_request") || is("request_in_reply"))
@@ -106,7 +136,7 @@ int body(Job& job, int argc, char** argv) {
   am::Bundle bundle(context);
   am::Endpoint endpoint(bundle);
   endpoint.map_all();
-  if (!is("default_handler_0") && !is("default_handler_0_here"))
+  if (!is("default_handler_0") && !is("default_handler_0_here") && !is("late_library"))
     endpoint.set_undeliverable_handler(
         [](const am::Returned&) {});  // the other rank's end is not what is told here
   t_endpoint = &endpoint;
@@ -121,6 +151,9 @@ int body(Job& job, int argc, char** argv) {
       (void)endpoint.request<on_innocent>(am::Index{700});
     }
     if (is("poll_two_bundles")) poll_two_bundles(context, bundle);
+    if (is("request_beside_wait") || is("try_request_beside_wait"))
+      use_from_two_threads(job, bundle, endpoint);
+    if (is("late_library")) request_of_late_library(endpoint, last);
     if (is("poll_in_get")) {
       t_how = "poll_in_request";
       std::vector<std::byte> data;
@@ -128,7 +161,7 @@ int body(Job& job, int argc, char** argv) {
     }
     if (long_form)
       (void)endpoint.request<on_guilty_long>(last, Long{});
-    else if (!is("default_handler_0"))
+    else if (!is("default_handler_0") && !is("late_library"))
       (void)endpoint.request<on_guilty>(last);
   }
   (void)bundle.wait_until([] { return t_done; }, 5'000'000'000);

@@ -11,9 +11,12 @@
 #include <cerrno>
 #include <cstring>
 #include <random>
+#include <thread>
 
+#include "runtime/error.hpp"
 #include "runtime/src/bootstrap_server.hpp"
 #include "runtime/src/exchange.hpp"
+#include "runtime/src/job_bootstrap.hpp"
 #include "runtime/src/wire.hpp"
 
 namespace {
@@ -401,6 +404,28 @@ TEST(ServerFuzz, RandomMessages) {
     for (const int client : clients) ::close(client);
   }
   EXPECT_EQ(open_descriptors(), before);
+}
+
+// --- a rank's side ------------------------------------------------------------------------------
+
+TEST(Client, ASecondThreadIsToldAndTakesNoAnswer) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends.data()), 0);
+  const viaduct::ForkMark mark;
+  const auto client = viaduct::make_socket_bootstrap(ends[0], mark, Rank{1}, 2);
+  std::thread first([&] { client->fence(); });
+  viaduct::wire::Datagram question;
+  ASSERT_EQ(viaduct::wire::receive(ends[1], question, 0), 0);  // the first thread waits now
+  try {
+    static_cast<void>(client->fetch_fd(Rank{0}, {}));
+    ADD_FAILURE() << "nobody told the second thread";
+  } catch (const viaduct::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("two threads of rank 1"), std::string::npos);
+  }
+  ASSERT_EQ(viaduct::wire::send(ends[1], viaduct::wire::encode({Kind::released}), -1, 0), 0);
+  first.join();
+  EXPECT_FALSE(viaduct::wire::readable_within(ends[1], std::chrono::milliseconds(0)));
+  ::close(ends[1]);
 }
 
 }  // namespace
