@@ -16,12 +16,16 @@
 #     A source that compiles as it is, and must not compile, with a diagnostic that matches, when VIADUCT_NEGATIVE is
 #     defined.
 #
+# Where tests are a product of ranks, paths and programs, viaduct_pairwise() (ViaductPairwise.cmake) chooses those that
+# ./test runs; the others have the labels `long` and `product`, and run in preset `long`.
+#
 # Labels: unit multiprocess threads fault stress long fuzz model verbs neg codegen perf. `long` and `perf` are left out
 # of ./test. A test that cannot run here exits with 77 and is counted as skipped. Every test has a time limit, multiplied
 # by VIADUCT_TEST_TIMEOUT_FACTOR (sanitizers are slow).
 
 find_package(GTest REQUIRED)
 include(GoogleTest)
+include("${CMAKE_CURRENT_LIST_DIR}/ViaductPairwise.cmake")
 set(VIADUCT_TEST_TIMEOUT_FACTOR 1 CACHE STRING "Multiplies the time limit of every test")
 set(VIADUCT_SKIP_CODE 77)
 
@@ -41,7 +45,7 @@ endfunction()
 # Properties that every test gets. Suites that load or break the machine run alone; the rest shares the cores.
 function(_viaduct_test_properties variable limit processors labels)
   set(alone OFF)
-  if(labels MATCHES "(^|;)(stress|long|fault|perf)(;|$)")
+  if(labels MATCHES "(^|;)(stress|long|fault|perf)(;|$)" AND NOT labels MATCHES "(^|;)product(;|$)")
     set(alone ON)
   endif()
   set(${variable}
@@ -65,7 +69,7 @@ endfunction()
 # _viaduct_register(name limit processors labels COMMAND...): one test.
 function(_viaduct_register name limit processors labels)
   add_test(NAME ${name} COMMAND ${ARGN})
-  if(labels MATCHES "(^|;)(stress|long)(;|$)" AND NOT labels MATCHES "(^|;)verbs(;|$)")
+  if(labels MATCHES "(^|;)(stress|long)(;|$)" AND NOT labels MATCHES "(^|;)(verbs|product)(;|$)")
     _viaduct_stress_needs(${ARGN})
   endif()
   _viaduct_test_properties(properties ${limit} ${processors} "${labels}")
