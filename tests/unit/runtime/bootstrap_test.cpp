@@ -95,12 +95,56 @@ TEST(Wire, RandomBytesAreRefusedOrWithinTheirBounds) {
   }
 }
 
+/// An end of a pipe that is open nowhere else reads as ended.
+TEST(Wire, OnlyTheFirstDescriptorOfAMessageIsKept) {
+  std::array<int, 2> sockets{};
+  std::array<int, 2> first{};
+  std::array<int, 2> second{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets.data()), 0);
+  ASSERT_EQ(::pipe(first.data()), 0);
+  ASSERT_EQ(::pipe(second.data()), 0);
+  const std::array<int, 2> carried{first[1], second[1]};
+  char byte = 'x';
+  iovec part{&byte, 1};
+  alignas(cmsghdr) std::array<unsigned char, CMSG_SPACE(sizeof carried)> control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* const c = CMSG_FIRSTHDR(&message);
+  c->cmsg_level = SOL_SOCKET;
+  c->cmsg_type = SCM_RIGHTS;
+  c->cmsg_len = CMSG_LEN(sizeof carried);
+  std::memcpy(CMSG_DATA(c), carried.data(), sizeof carried);
+  ASSERT_EQ(::sendmsg(sockets[0], &message, 0), 1);
+  for (const int end : carried) ::close(end);
+  viaduct::wire::Datagram datagram;
+  ASSERT_EQ(viaduct::wire::receive(sockets[1], datagram, MSG_DONTWAIT), 0);
+  ASSERT_EQ(::write(datagram.fd, &byte, 1), 1);
+  EXPECT_EQ(::read(first[0], &byte, 1), 1);
+  ASSERT_EQ(::fcntl(second[0], F_SETFL, O_NONBLOCK), 0);
+  EXPECT_EQ(::read(second[0], &byte, 1), 0);
+  for (const int fd : {datagram.fd, sockets[0], sockets[1], first[0], second[0]}) ::close(fd);
+}
+
 // --- bookkeeping ---------------------------------------------------------------------------------
 
 std::vector<std::uint32_t> ranks_of(const std::vector<Exchange::Release>& released) {
   std::vector<std::uint32_t> ranks;
   for (const auto& each : released) ranks.push_back(index(each.rank));
   return ranks;
+}
+
+TEST(Exchange, OfSeveralLostTheFirstIsNamed) {
+  Exchange exchange(4);
+  exchange.lose(Rank{2});
+  exchange.lose(Rank{1});
+  EXPECT_TRUE(exchange.arrive(Rank{0}, FenceKind::everyone));
+  const auto released = exchange.take_released();
+  ASSERT_EQ(released.size(), 1U);
+  EXPECT_TRUE(released[0].failed);
+  EXPECT_EQ(released[0].culprit, Rank{2});
 }
 
 TEST(Exchange, ValuesAreSeenAfterTheFence) {
