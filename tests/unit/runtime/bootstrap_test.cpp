@@ -136,6 +136,18 @@ std::vector<std::uint32_t> ranks_of(const std::vector<Exchange::Release>& releas
   return ranks;
 }
 
+TEST(Exchange, WhatOneFenceHasPublishedStaysAfterTheNext) {
+  Exchange exchange(1);
+  exchange.put(Rank{0}, "key", bytes_of("value"));
+  for (int fence = 0; fence < 2; ++fence) {
+    EXPECT_TRUE(exchange.arrive(Rank{0}, FenceKind::everyone));
+    EXPECT_EQ(exchange.take_released().size(), 1U);
+    const auto* const value = exchange.get(Rank{0}, "key");
+    ASSERT_NE(value, nullptr);
+    EXPECT_EQ(value->size(), 5U) << "after fence " << fence;
+  }
+}
+
 TEST(Exchange, OfSeveralLostTheFirstIsNamed) {
   Exchange exchange(4);
   exchange.lose(Rank{2});
