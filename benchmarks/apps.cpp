@@ -20,6 +20,7 @@
 #include "benchmarks/common/machine.hpp"
 #include "benchmarks/common/options.hpp"
 #include "runtime/error.hpp"
+#include "runtime/standard_streams.hpp"
 
 namespace viaduct::bench {
 namespace {
@@ -251,4 +252,7 @@ int measure(int argc, char** argv) {
 }  // namespace
 }  // namespace viaduct::bench
 
-int main(int argc, char** argv) { return viaduct::bench::measure(argc, argv); }
+int main(int argc, char** argv) {
+  viaduct::open_standard_streams();
+  return viaduct::bench::measure(argc, argv);
+}

@@ -5,12 +5,14 @@
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/standard_streams.hpp"
+
 namespace viaduct::launcher {
 
 class Descriptor {
  public:
   Descriptor() = default;
-  explicit Descriptor(int fd) noexcept : fd_(fd) {}
+  explicit Descriptor(int fd) noexcept : fd_(above_standard(fd)) {}
   ~Descriptor() { reset(); }
   Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   Descriptor& operator=(Descriptor&& other) noexcept {

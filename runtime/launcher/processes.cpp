@@ -17,6 +17,7 @@
 
 #include "runtime/src/control_group.hpp"
 #include "runtime/src/launch_variables.hpp"
+#include "runtime/standard_streams.hpp"
 
 namespace viaduct::launcher {
 namespace {
@@ -102,7 +103,9 @@ void reap_all() noexcept {
 
 }  // namespace
 
-int open_pidfd(pid_t pid) noexcept { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
+int open_pidfd(pid_t pid) noexcept {
+  return above_standard(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+}
 
 char process_state(pid_t pid) { return read_stat(pid).state; }
 

@@ -19,6 +19,7 @@
 #include <memory>
 
 #include "runtime/error.hpp"
+#include "runtime/standard_streams.hpp"
 
 namespace viaduct {
 namespace {
@@ -47,7 +48,8 @@ AddressList resolve(const Address& address, bool passive) {
 }
 
 int open_listener(const addrinfo& at) {
-  const int fd = ::socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const int fd =
+      above_standard(::socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (fd < 0) return -1;
   const int yes = 1;
   const int no = 0;
@@ -75,7 +77,8 @@ bool is_connected_to_itself(int fd) noexcept {
 
 /// Connected, or -1 with errno.
 int try_connect(const addrinfo& to, Clock::time_point limit) {
-  const int fd = ::socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const int fd =
+      above_standard(::socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (fd < 0) return -1;
   int problem = ::connect(fd, to.ai_addr, to.ai_addrlen) == 0 ? 0 : errno;
   if (problem == EINPROGRESS) {

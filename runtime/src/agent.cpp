@@ -18,6 +18,7 @@
 #include "runtime/src/agent_process.hpp"
 #include "runtime/src/detach.hpp"
 #include "runtime/src/secret.hpp"
+#include "runtime/standard_streams.hpp"
 
 namespace viaduct {
 namespace {
@@ -44,7 +45,7 @@ AbstractName name_of_agent(const std::string& secret, const std::string& job_id,
 }
 
 int local_socket(int flags) {
-  const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0);
+  const int fd = above_standard(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
   if (fd < 0) throw_errno("cannot open a socket between this host's ranks and their agent");
   return fd;
 }
@@ -96,7 +97,7 @@ int connect_to_agent(const std::string& secret, const std::string& job_id, std::
 
 /// Twice, so that no wait() of the program finds the agent.
 void start_agent(AgentPlan plan) {
-  plan.founder_pidfd = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
+  plan.founder_pidfd = above_standard(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   const pid_t between = ::fork();
   if (between < 0)
     throw_errno("cannot start the agent of this host (ulimit -u, or the control group's pids.max)");

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -17,6 +18,7 @@
 #include "runtime/error.hpp"
 #include "runtime/src/detach.hpp"
 #include "runtime/src/wire.hpp"
+#include "runtime/standard_streams.hpp"
 
 namespace viaduct {
 namespace {
@@ -36,7 +38,9 @@ std::optional<uid_t> user_of(int socket) noexcept {
   return peer.uid;
 }
 
-int open_pidfd(pid_t pid) noexcept { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
+int open_pidfd(pid_t pid) noexcept {
+  return above_standard(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+}
 
 /// Waits for the agent's end; what it then leaves running would wait for ever. Only the agent and
 /// this process share @p pids: a rank cannot write there whom to kill.
@@ -69,6 +73,7 @@ AgentProcess::~AgentProcess() {
   for (const int fd : comers_) ::close(fd);
   for (const Local& local : locals_) {
     if (local.pidfd >= 0) ::close(local.pidfd);
+    if (local.lifeline >= 0) ::close(local.lifeline);
   }
   if (plan_.local >= 0) ::close(plan_.local);
   if (plan_.founder_pidfd >= 0) ::close(plan_.founder_pidfd);
@@ -201,7 +206,8 @@ void AgentProcess::accept_ranks() {
 
 /// False: nobody calls, or no more are taken in this turn.
 bool AgentProcess::accept_one() {
-  const int fd = ::accept4(plan_.local, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  const int fd =
+      above_standard(::accept4(plan_.local, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (fd < 0 && (errno == EINTR || errno == ECONNABORTED)) return true;
   const bool full = fd < 0 && (errno == EMFILE || errno == ENFILE);
   if (full || (fd >= 0 && comers_.size() >= locals_.size() + kSpareComers)) {
@@ -254,7 +260,8 @@ std::string AgentProcess::let_join(int socket, Rank rank) {
   socklen_t bytes = sizeof peer;
   const auto answer = wire::encode({wire::Kind::descriptor, index(rank)});
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 ||
-      wire::send(socket, answer, host_->page_fd(), MSG_DONTWAIT) != 0)
+      wire::send(socket, answer, host_->page_fd(), MSG_DONTWAIT) != 0 ||
+      !give_lifeline(socket, *local))
     return "the page of the job could not be sent";
   local->joined = true;
   local->pidfd = open_pidfd(peer.pid);
@@ -264,6 +271,18 @@ std::string AgentProcess::let_join(int socket, Rank rank) {
   if (std::all_of(locals_.begin(), locals_.end(), [](const Local& l) { return l.joined; }))
     join_limit_.reset();
   return {};
+}
+
+/// A pipe of the rank's own, whose end it is to be told of: see Lifeline.
+bool AgentProcess::give_lifeline(int socket, Local& local) {
+  std::array<int, 2> pipe{};
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return false;
+  for (int& fd : pipe) fd = above_standard(fd);
+  local.lifeline = pipe[1];
+  const auto message = wire::encode({wire::Kind::descriptor, index(local.rank)});
+  const bool sent = wire::send(socket, message, pipe[0], MSG_DONTWAIT) == 0;
+  ::close(pipe[0]);
+  return sent;
 }
 
 void AgentProcess::serve(Local& local) {

@@ -34,6 +34,7 @@ class AgentProcess final : public LinkServer::Owner {
   struct Local {
     Rank rank{};
     int pidfd = -1;
+    int lifeline = -1;  // the writing end of a pipe; the rank has the other
     bool joined = false;
     bool ended = false;
   };
@@ -41,6 +42,7 @@ class AgentProcess final : public LinkServer::Owner {
   // agent_process.cpp: the host's ranks
   void open_host(const std::vector<std::uint32_t>& hosts, std::uint32_t here);
   void start_guard();
+  [[nodiscard]] bool give_lifeline(int socket, Local& local);
   void turn();
   void accept_ranks();
   [[nodiscard]] bool accept_one();

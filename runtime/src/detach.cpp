@@ -1,27 +1,32 @@
 #include "runtime/src/detach.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <algorithm>
-#include <cctype>
 #include <csignal>
-#include <cstdlib>
-#include <memory>
+#include <limits>
 #include <vector>
+
+#include "runtime/standard_streams.hpp"
 
 namespace viaduct {
 namespace {
 
-std::vector<int> open_descriptors() {
-  std::vector<int> found;
-  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir("/proc/self/fd"), ::closedir);
-  while (const dirent* entry = listing ? ::readdir(listing.get()) : nullptr) {
-    if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) != 0)
-      found.push_back(std::atoi(entry->d_name));
-  }
-  return found;
+/// Closes descriptors @p first to @p last. Nothing is listed: /proc may be missing, and no
+/// descriptor may be free to read it with.
+void close_all(int first, int last) noexcept {
+  if (first > last) return;
+#ifdef SYS_close_range
+  const auto from = static_cast<unsigned>(first);
+  if (::syscall(SYS_close_range, from, static_cast<unsigned>(last), 0U) == 0) return;
+#endif
+  rlimit limit{};
+  constexpr rlim_t kMost = rlim_t{1} << 20;  // as many as the kernel gives unless it was told to
+  const bool known = ::getrlimit(RLIMIT_NOFILE, &limit) == 0;
+  const rlim_t end = known ? std::min(limit.rlim_max, kMost) : kMost;
+  for (int fd = first; fd <= last && static_cast<rlim_t>(fd) < end; ++fd) ::close(fd);
 }
 
 }  // namespace
@@ -31,14 +36,18 @@ void detach(const char* name, std::initializer_list<int> kept) {
   ::prctl(PR_SET_NAME, name);
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGPIPE})
     ::signal(number, SIG_IGN);
-  const int null = ::open("/dev/null", O_RDWR);
-  for (int fd = 0; fd <= STDERR_FILENO; ++fd) {
-    if (null >= 0) ::dup2(null, fd);
-  }
   static_cast<void>(!::chdir("/"));
-  for (const int fd : open_descriptors()) {
-    if (fd > STDERR_FILENO && std::find(kept.begin(), kept.end(), fd) == kept.end()) ::close(fd);
+  close_all(STDIN_FILENO, STDERR_FILENO);
+  open_standard_streams();
+  std::vector<int> sorted(kept);
+  std::sort(sorted.begin(), sorted.end());
+  int next = STDERR_FILENO + 1;
+  for (const int fd : sorted) {
+    if (fd < next) continue;  // -1 for none
+    close_all(next, fd - 1);
+    next = fd + 1;
   }
+  close_all(next, std::numeric_limits<int>::max());
 }
 
 }  // namespace viaduct

@@ -15,6 +15,7 @@ struct Launch {
   std::uint32_t size = 1;
   int socket = -1;          ///< processes only
   int page = -1;            ///< with a launcher
+  int lifeline = -1;        ///< of a rank that has joined, to its agent
   std::uint32_t cores = 0;  ///< that the job's ranks share; 0 when the launcher did not say
   bool bound = false;       ///< each rank has a core of its own mask
   bool keep_going = false;

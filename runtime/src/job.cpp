@@ -16,6 +16,7 @@
 #include "runtime/src/join.hpp"
 #include "runtime/src/rank_name.hpp"
 #include "runtime/src/stats_table.hpp"
+#include "runtime/standard_streams.hpp"
 
 namespace viaduct {
 namespace {
@@ -102,6 +103,7 @@ Launch Job::Parts::joined(Launch launch) {
 }
 
 std::unique_ptr<Job::Parts> Job::Parts::from_environment() {
+  open_standard_streams();  // before libraries (PMIx, verbs) open files, too
   auto parts = std::make_unique<Parts>();
   const Launch launch = parts->joined(detect_launch());
   if (launch.mode == Launch::Mode::threads && launch.size > 1) {
@@ -119,6 +121,7 @@ std::unique_ptr<Job::Parts> Job::Parts::from_environment() {
     return alone;
   }
   parts->launch = launch;
+  parts->lifeline = Lifeline(launch.lifeline);
   parts->own_page = PageMapping::attach(launch.page);
   if (parts->own_page.shape().ranks != launch.size) {
     throw Error(std::errc::bad_message,

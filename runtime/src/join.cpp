@@ -162,6 +162,10 @@ class Joining {
                       (reason ? ": " + std::string(said->key) : std::string{}));
     }
     launch.page = answer.fd;
+    wire::Datagram second;
+    if (wire::readable_within(launch.socket, patience()) &&
+        wire::receive(launch.socket, second, 0) == 0)
+      launch.lifeline = second.fd;
     tell_environment(launch);
     return launch;
   }

@@ -10,6 +10,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/src/address.hpp"
+#include "runtime/standard_streams.hpp"
 
 namespace viaduct {
 namespace {
@@ -25,7 +26,7 @@ LinkServer::LinkServer(int listener, std::string secret, Owner& owner, std::size
       secret_(std::move(secret)),
       owner_(owner),
       most_strangers_(expected + kSpareStrangers) {
-  epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+  epoll_ = above_standard(::epoll_create1(EPOLL_CLOEXEC));
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = kListener;
@@ -75,7 +76,8 @@ void LinkServer::drop_oldest_stranger() {
 
 void LinkServer::accept_all() {
   for (int come = 0; come < kComersInOneTurn; ++come) {
-    const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const int fd =
+        above_standard(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     const int problem = fd < 0 ? errno : 0;
     if (problem == EINTR) continue;
     const bool full = problem == EMFILE || problem == ENFILE;

@@ -12,6 +12,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/src/memory_limit.hpp"
+#include "runtime/standard_streams.hpp"
 
 namespace viaduct {
 namespace {
@@ -30,7 +31,7 @@ int create_file(const MemoryFile::Names& names, std::size_t bytes) {
                             "(ulimit -f) or lower {}",
                             limit.rlim_cur, names.object, bytes, names.setting));
   }
-  const int fd = ::memfd_create(names.file, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  const int fd = above_standard(::memfd_create(names.file, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (fd < 0) throw_errno(fmt::format("cannot create the memory file of the {}", names.object));
   if (::ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
     const int problem = errno;

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "runtime/error.hpp"
+#include "runtime/standard_streams.hpp"
 
 namespace viaduct {
 namespace {
@@ -34,7 +35,7 @@ PageMapping PageMapping::create(std::uint32_t ranks) {
                             "raise it (ulimit -f)",
                             limit.rlim_cur, wanted));
   }
-  result.fd_ = ::memfd_create("viaduct-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  result.fd_ = above_standard(::memfd_create("viaduct-job", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (result.fd_ < 0) throw_errno("cannot create the job page");
   result.bytes_ = wanted;
   // Reserved now, so that a shortage of memory is this error and no SIGBUS later.

@@ -10,6 +10,7 @@
 #include "runtime/job.hpp"
 #include "runtime/src/job_parts.hpp"
 #include "runtime/src/rank_name.hpp"
+#include "runtime/standard_streams.hpp"
 
 namespace viaduct {
 
@@ -105,6 +106,7 @@ struct RankRun {
 };
 
 int run(int (*body)(Job&, int, char**), int argc, char** argv) {
+  open_standard_streams();
   const RankRun rank_run{body, argc, argv};
   try {
     const Launch launch = detect_launch();

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "runtime/standard_streams.hpp"
+
 namespace viaduct::wire {
 namespace {
 
@@ -47,7 +49,7 @@ int take_descriptor(msghdr& message) noexcept {
       int fd = -1;
       std::memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
       if (kept < 0) {
-        kept = fd;
+        kept = above_standard(fd);
       } else {
         ::close(fd);
       }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/error.hpp"
+#include "runtime/standard_streams.hpp"
 #include "splitc/detail/collective.hpp"
 #include "splitc/detail/hot.hpp"
 
@@ -75,7 +76,10 @@ void replace(const Range& range) noexcept {
 void before_fork() noexcept {
   g_mutex.lock();
   if (g_ranges.empty()) return;
-  if (::pipe2(g_pipe, O_CLOEXEC) == 0) return;
+  if (::pipe2(g_pipe, O_CLOEXEC) == 0) {
+    for (int& end : g_pipe) end = above_standard(end);
+    return;
+  }
   g_pipe[0] = g_pipe[1] = -1;
   constexpr std::string_view kWarning =
       "viaduct: fork(): no file descriptor is free (ulimit -n), so the parent does not wait for "

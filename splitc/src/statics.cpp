@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "runtime/error.hpp"
+#include "runtime/standard_streams.hpp"
 
 namespace viaduct::splitc::detail {
 namespace {
@@ -30,7 +31,7 @@ std::size_t running_threads() {
 /// be read all count as touched.
 class Pagemap {
  public:
-  Pagemap() : fd_(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {}
+  Pagemap() : fd_(above_standard(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC))) {}
   ~Pagemap() {
     if (fd_ >= 0) ::close(fd_);
   }

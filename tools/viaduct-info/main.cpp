@@ -8,11 +8,13 @@
 
 #include "runtime/config.hpp"
 #include "runtime/program/command_line.hpp"
+#include "runtime/standard_streams.hpp"
 #include "runtime/version.hpp"
 #include "tools/viaduct-info/doctor.hpp"
 #include "tools/viaduct-info/report.hpp"
 
 int main(int argc, char** argv) {
+  viaduct::open_standard_streams();
   viaduct::program::CommandLine app(
       "Prints what Viaduct finds on this machine, what a peer costs, and every setting",
       "viaduct-info");

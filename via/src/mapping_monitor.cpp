@@ -19,6 +19,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "runtime/standard_streams.hpp"
+
 #ifndef UFFD_USER_MODE_ONLY
 #define UFFD_USER_MODE_ONLY 1
 #endif
@@ -91,7 +93,8 @@ void MappingMonitor::open() {
   const auto fail = [this](const char* what, const char* remedy) {
     problem_ = std::string(what) + ": " + std::strerror(errno) + " (" + remedy + ")";
   };
-  fd_ = static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY));
+  fd_ = above_standard(
+      static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY)));
   if (fd_ < 0)
     return fail("userfaultfd is refused",
                 "it needs Linux 5.19; in a container a seccomp profile that allows userfaultfd, "
@@ -104,7 +107,7 @@ void MappingMonitor::open() {
   api.features = kEvents | UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_WP_HUGETLBFS_SHMEM;
   if (::ioctl(fd_, UFFDIO_API, &api) != 0)
     return fail("userfaultfd tells of no changes here", "it needs Linux 5.19 on x86-64 or arm64");
-  stop_ = ::eventfd(0, EFD_CLOEXEC);
+  stop_ = above_standard(::eventfd(0, EFD_CLOEXEC));
   if (stop_ < 0) return fail("eventfd", "raise 'ulimit -n'");
   static const int registered = ::pthread_atfork(nullptr, nullptr, close_in_child);
   (void)registered;

@@ -10,10 +10,12 @@
 
 #include "compiler-shim/splitcc/driver/driver.hpp"
 #include "compiler-shim/splitcc/driver/process.hpp"
+#include "runtime/standard_streams.hpp"
 #include "runtime/version.hpp"
 
 int main(int argc, char** argv) {
   namespace sc = viaduct::splitcc;
+  viaduct::open_standard_streams();
   // gcc's messages are read: in English.
   ::setenv("LC_ALL", "C", 1);
   sc::end_children_with_this_program();

@@ -12,6 +12,7 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
+#include "runtime/standard_streams.hpp"
 #include "via/verbs/src/completion_queue.hpp"
 
 namespace viaduct::via::verbs {
@@ -24,7 +25,7 @@ Events::Events(Device& device, Job& job) : device_(device), job_(job) {
   channel_ = library().create_comp_channel(device.context());
   if (channel_ == nullptr)
     throw Error(errno, "RDMA device " + device.name() + " makes no completion channel");
-  stop_ = eventfd(0, EFD_CLOEXEC);
+  stop_ = above_standard(eventfd(0, EFD_CLOEXEC));
   if (stop_ < 0) throw_errno("cannot make an eventfd");
   keepalive_at_ns_ = monotonic_ns() + static_cast<std::uint64_t>(device.settings().keepalive_ns);
   make_non_blocking(channel_->fd);
