@@ -5,9 +5,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <optional>
 
 #include "runtime/error.hpp"
 #include "runtime/launcher/exit_codes.hpp"
+#include "runtime/launcher/input_watch.hpp"
 #include "runtime/src/address.hpp"
 #include "runtime/src/handshake.hpp"
 #include "runtime/src/host.hpp"
@@ -25,7 +27,10 @@ std::string read_line() {
   while (line.size() < kMostSecretBytes) {
     const ssize_t got = ::read(STDIN_FILENO, &next, 1);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0 || next == '\n') return line;
+    if (got <= 0)
+      throw Error(std::errc::connection_aborted,
+                  "viaduct-run ended before it had said the job's secret");
+    if (next == '\n') return line;
     line += next;
   }
   return line;
@@ -75,9 +80,15 @@ AgentCall read_agent_call(int argc, char** argv) {
 
 int run_agent(const AgentCall& call, const KeeperLink& keeper) {
   const auto limit = link::Clock::now() + std::chrono::milliseconds(call.limit_ms);
-  link::Link hub = call_home(call, limit);
-  // viaduct-run waits for the agents of all hosts, and ends the connection when one does not come.
-  const auto start = hub.receive_until(limit + std::chrono::milliseconds(call.limit_ms));
+  link::Link hub;
+  std::optional<link::Frame> start;
+  {
+    const InputWatch watch;
+    hub = call_home(call, limit);
+    // viaduct-run waits for the agents of all hosts, and ends the connection when one does not
+    // come.
+    start = hub.receive_until(limit + std::chrono::milliseconds(call.limit_ms));
+  }
   if (!start || start->kind != link::Kind::start) return kExitLauncher;
   Order order = decode_order(start->value);
   if (::chdir(order.directory.c_str()) != 0) {

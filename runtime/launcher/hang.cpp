@@ -9,6 +9,7 @@
 #include "runtime/hang_report.hpp"
 #include "runtime/launcher/launcher.hpp"
 #include "runtime/launcher/processes.hpp"
+#include "runtime/launcher/say.hpp"
 
 namespace viaduct::launcher {
 namespace {

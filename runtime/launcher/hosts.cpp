@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -17,9 +18,11 @@
 #include "runtime/error.hpp"
 #include "runtime/launcher/agent.hpp"
 #include "runtime/launcher/exit_codes.hpp"
+#include "runtime/launcher/last_output.hpp"
 #include "runtime/launcher/processes.hpp"
 #include "runtime/launcher/remote_command.hpp"
 #include "runtime/launcher/spawn.hpp"
+#include "runtime/launcher/terminal.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/src/address.hpp"
 #include "runtime/src/launch_variables.hpp"
@@ -29,6 +32,7 @@ namespace {
 
 constexpr auto kAfterCommand = std::chrono::seconds(2);
 constexpr auto kAfterTheEnd = std::chrono::milliseconds(500);
+constexpr auto kLastOutput = std::chrono::seconds(10);
 constexpr int kAskMs = 100;  // where pidfds are refused
 
 std::string own_program() {
@@ -97,6 +101,7 @@ HostsLauncher::HostsLauncher(const Options& options, const KeeperLink& keeper)
       secret_(new_secret()),
       descriptor_limit_(raise_descriptor_limit()),
       child_events_(open_child_events()),
+      terminal_(open_terminal(keeper)),
       settled_(options.ranks, false) {
   RuntimeSettings settings;
   config::load(&settings, runtime_options());
@@ -104,8 +109,17 @@ HostsLauncher::HostsLauncher(const Options& options, const KeeperLink& keeper)
   for (const Options::Share& share : options_.hosts) {
     Host host;
     host.share = share;
-    hosts_.push_back(host);
+    hosts_.push_back(std::move(host));
   }
+  watch_terminal();
+}
+
+void HostsLauncher::watch_terminal() {
+  if (!terminal_.is_open()) return;
+  terminal_events_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLET;  // what is typed belongs to others: one event for it is enough
+  ::epoll_ctl(terminal_events_.get(), EPOLL_CTL_ADD, terminal_.get(), &event);
 }
 
 int HostsLauncher::run() {
@@ -129,18 +143,17 @@ void HostsLauncher::start_agents() {
     addresses = to_string(Address{options_.address, std::to_string(port)});
   join_until_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(join_limit_);
   try {
-    Descriptor input = start_agent(0, addresses);
-    for (std::uint32_t i = 1; i < hosts_.size(); ++i) start_agent(i, addresses).reset();
+    for (std::uint32_t i = 0; i < hosts_.size(); ++i) start_agent(i, addresses);
     labels_.start();
-    pump_stdin(std::move(input));
   } catch (const Error& problem) {
     fail(kExitLauncher, problem.what());
     end_all(true);
   }
 }
 
-/// Answers the writing end of the remote command's standard input.
-Descriptor HostsLauncher::start_agent(std::uint32_t number, const std::string& addresses) {
+/// The remote command's standard input stays open until the job begins, at least: an agent that
+/// waits for the job ends when it ends.
+void HostsLauncher::start_agent(std::uint32_t number, const std::string& addresses) {
   Host& host = hosts_[number];
   const auto limit = std::chrono::ceil<std::chrono::milliseconds>(join_limit_);
   const std::string command = fmt::format("exec {} {} {} {} {}", quoted(own_program()), kAgentFlag,
@@ -167,7 +180,7 @@ Descriptor HostsLauncher::start_agent(std::uint32_t number, const std::string& a
   const std::string line = secret_ + "\n";
   // When it has ended already this fails, and is noticed by itself.
   static_cast<void>(!::write(writing.get(), line.data(), line.size()));
-  return writing;
+  host.input = std::move(writing);
 }
 
 /// Standard input goes to rank 0, by a thread: both ends may make it wait.
@@ -217,20 +230,23 @@ void HostsLauncher::begin() {
     }
     server_->send(*hosts_[i].link, start);
   }
+  pump_stdin(std::move(hosts_.front().input));
 }
 
 void HostsLauncher::loop() {
   while (!all_done()) {
-    std::array<pollfd, 4> fds{{{child_events_.get(), POLLIN, 0},
+    std::array<pollfd, 5> fds{{{child_events_.get(), POLLIN, 0},
                                {keeper_.signals, POLLIN, 0},
                                {keeper_.keeper_pidfd, POLLIN, 0},
-                               {server_->fd(), POLLIN, 0}}};
+                               {server_->fd(), POLLIN, 0},
+                               {terminal_events_.get(), POLLIN, 0}}};
     ::poll(fds.data(), fds.size(), patience_ms());
     if (fds[2].revents != 0 || (keeper_.keeper_pidfd < 0 && ::getppid() != keeper_.keeper)) {
       static_cast<void>(kill_descendants({}));  // the agents see their connections end
       ::_exit(kExitLauncher);
     }
     if (fds[1].revents != 0) on_signals();
+    if (fds[4].revents != 0) look_at_terminal();
     server_->turn();
     if (fds[0].revents != 0) reap();
     check_clock();
@@ -247,6 +263,7 @@ int HostsLauncher::patience_ms() const {
   };
   until(join_until_);
   until(time_limit_);
+  until(grace_until_);
   until(last_moment_);
   for (const Host& host : hosts_) until(host.give_up);
   return static_cast<int>(wait.count());
@@ -272,12 +289,14 @@ void HostsLauncher::check_clock() {
   }
   if (time_limit_ && now >= *time_limit_) {
     time_limit_.reset();
+    told_to_end_ = true;
     if (!ending_) {
       broadcast({link::Kind::report});
       fail(kExitTimeLimit, fmt::format("the time limit of {} s has passed", options_.time_limit_s));
       end_all(false);
     }
   }
+  if (grace_until_ && now >= *grace_until_) end_after_grace();
   for (Host& host : hosts_) {
     if (host.give_up && now >= *host.give_up) lose_host(host, "its remote command has ended");
   }
@@ -322,16 +341,21 @@ void HostsLauncher::on_signals() {
 }
 
 void HostsLauncher::obey(const ForwardedSignal& signal) {
+  if (signal.number == SIGHUP && signal.from_terminal != 0) return hang_up();
   if (all_done()) {  // the rest of the output is not wanted any more
-    if (signal.number == SIGINT || signal.number == SIGTERM) interrupts_ = 2;
+    if (signal.number == SIGINT || signal.number == SIGTERM) told_to_end_ = true;
     return;
   }
   if (signal.number == SIGUSR1) return broadcast({link::Kind::report});
   const bool before = !begun_ && (signal.number == SIGINT || signal.number == SIGTERM);
   if (before || (signal.number == SIGINT && ++interrupts_ > 1)) {
     if (!status_) status_ = kExitSignal + signal.number;
+    told_to_end_ = true;
     return end_all(true);
   }
+  if (signal.number == SIGTERM && !grace_until_)
+    grace_until_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                      std::chrono::duration<double>(options_.grace_s));
   broadcast({link::Kind::signal, 0, static_cast<std::uint32_t>(signal.number)});
 }
 
@@ -341,27 +365,68 @@ bool HostsLauncher::output_to_come() const {
                      [](const Host& host) { return host.pid != 0 && host.said_so; });
 }
 
+/// Ranks are left that SIGTERM has not ended.
+void HostsLauncher::end_after_grace() {
+  grace_until_.reset();
+  told_to_end_ = true;
+  if (ending_) return;
+  fail(kExitSignal + SIGTERM,
+       fmt::format("ranks that did not end within {} s of SIGTERM (--grace) are killed",
+                   options_.grace_s));
+  end_all(true);
+}
+
+void HostsLauncher::look_at_terminal() {
+  epoll_event event{};
+  static_cast<void>(::epoll_wait(terminal_events_.get(), &event, 1, 0));
+  if (is_hung_up(terminal_.get())) hang_up();
+}
+
+/// The terminal that the job was started from has gone. Under nohup that is not to matter.
+void HostsLauncher::hang_up() {
+  terminal_.reset();
+  terminal_events_.reset();
+  if (keeper_.ignores_hang_up) return;
+  told_to_end_ = true;
+  if (all_done() || ending_) return;
+  fail(kExitSignal + SIGHUP,
+       "the terminal has gone: the job is ended (nohup or setsid keeps a job)");
+  broadcast({link::Kind::signal, 0, SIGHUP});
+  end_all(!begun_);
+}
+
 /// The remote commands end with their agents, when the output has been taken from them, however
 /// slow its reader is; after a failure they have a limit. What goes on then is killed.
 void HostsLauncher::finish() {
   const auto soon = Clock::now() + kAfterTheEnd;
   server_->flush_until(soon);
+  for (Host& host : hosts_) host.input.reset();
   const auto limit = ending_ ? std::max(*last_moment_, soon) : Clock::time_point::max();
-  while (output_to_come() && interrupts_ < 2 && Clock::now() < limit) {
-    if (time_limit_ && Clock::now() >= *time_limit_) {
-      fail(kExitTimeLimit, "the time limit has passed while the output was written");
-      break;
-    }
-    std::array<pollfd, 3> fds{{{child_events_.get(), POLLIN, 0},
-                               {keeper_.signals, POLLIN, 0},
-                               {keeper_.keeper_pidfd, POLLIN, 0}}};
-    ::poll(fds.data(), fds.size(), kAskMs);
-    if (fds[2].revents != 0 || ::getppid() != keeper_.keeper) break;
-    if (fds[1].revents != 0) on_signals();
-    reap();
+  while (output_to_come() && !told_to_end_ && Clock::now() < limit && may_stay(kAskMs)) {
   }
   static_cast<void>(kill_descendants({}));
-  labels_.finish();
+  LastOutput output(labels_, kLastOutput);
+  while (output.wait(status_.has_value() || ending_, told_to_end_) && may_stay(0)) {
+  }
+  output.report();
+}
+
+/// Waits, and looks at what may happen while the last output is written. False when the supervisor
+/// has gone.
+bool HostsLauncher::may_stay(int wait_ms) {
+  std::array<pollfd, 4> fds{{{child_events_.get(), POLLIN, 0},
+                             {keeper_.signals, POLLIN, 0},
+                             {keeper_.keeper_pidfd, POLLIN, 0},
+                             {terminal_events_.get(), POLLIN, 0}}};
+  ::poll(fds.data(), fds.size(), wait_ms);
+  if (fds[1].revents != 0) on_signals();
+  if (fds[3].revents != 0) look_at_terminal();
+  reap();
+  if (time_limit_ && Clock::now() >= *time_limit_ && !told_to_end_) {
+    told_to_end_ = true;
+    fail(kExitTimeLimit, "the time limit has passed while the output was written");
+  }
+  return fds[2].revents == 0 && ::getppid() == keeper_.keeper;
 }
 
 }  // namespace viaduct::launcher

@@ -35,6 +35,7 @@ class HostsLauncher final : public LinkServer::Owner {
     Options::Share share;
     std::string command;  // for messages
     pid_t pid = 0;        // of the remote command; 0 when it has ended
+    Descriptor input;     // of the remote command; its end ends an agent that waits for the job
     std::optional<Id> link;
     bool done = false;     // nothing of the job is left there, as far as can be known
     bool said_so = false;  // and its output is complete, on its way here
@@ -43,7 +44,7 @@ class HostsLauncher final : public LinkServer::Owner {
 
   // hosts.cpp
   void start_agents();
-  [[nodiscard]] Descriptor start_agent(std::uint32_t number, const std::string& addresses);
+  void start_agent(std::uint32_t number, const std::string& addresses);
   void pump_stdin(Descriptor to);
   void begin();
   void loop();
@@ -52,7 +53,12 @@ class HostsLauncher final : public LinkServer::Owner {
   void reap();
   void on_signals();
   void obey(const ForwardedSignal& signal);
+  void watch_terminal();
+  void look_at_terminal();
+  void hang_up();
+  void end_after_grace();
   [[nodiscard]] bool output_to_come() const;
+  [[nodiscard]] bool may_stay(int wait_ms);
   void finish();
 
   // hub.cpp
@@ -76,17 +82,21 @@ class HostsLauncher final : public LinkServer::Owner {
   std::chrono::nanoseconds join_limit_{};
   rlimit descriptor_limit_{};
   Descriptor child_events_;
-  Labels labels_;  // keeps the hosts' lines whole
+  Descriptor terminal_;         // the controlling one, if its end ends the job
+  Descriptor terminal_events_;  // an epoll instance, for the one event that an end is
+  Labels labels_;               // keeps the hosts' lines whole
   std::unique_ptr<LinkServer> server_;
   std::vector<Host> hosts_;
   std::vector<bool> settled_;  // ranks that have ended, one way or the other
   std::size_t wrong_secrets_ = 0;
   bool begun_ = false;
   bool ending_ = false;
+  bool told_to_end_ = false;  // by a signal, the terminal or the time limit
   int interrupts_ = 0;
   std::optional<int> status_;
   std::optional<Clock::time_point> join_until_;
   std::optional<Clock::time_point> time_limit_;
+  std::optional<Clock::time_point> grace_until_;  // for ranks that SIGTERM has been forwarded to
   std::optional<Clock::time_point> last_moment_;  // for agents that end the rest
 };
 

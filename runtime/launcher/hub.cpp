@@ -8,6 +8,7 @@
 #include "runtime/job_page.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/hosts.hpp"
+#include "runtime/launcher/say.hpp"
 #include "runtime/src/job_host.hpp"
 
 namespace viaduct::launcher {
@@ -15,12 +16,6 @@ namespace {
 
 // An agent's ranks have a second; what it takes to tell each other comes on top.
 constexpr auto kForTheEnd = std::chrono::milliseconds(3000);
-
-void say(const std::string& sentence) {
-  const std::string line = "viaduct-run: " + sentence + "\n";
-  while (::write(STDERR_FILENO, line.data(), line.size()) < 0 && errno == EINTR) {
-  }
-}
 
 }  // namespace
 
@@ -126,6 +121,7 @@ void HostsLauncher::end_all(bool at_once) {
   // Agents that have started nothing end when their connection does.
   for (Host& host : hosts_) {
     if (host.link) server_->close(*host.link);
+    host.input.reset();
     host.done = true;
   }
 }

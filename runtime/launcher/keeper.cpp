@@ -2,26 +2,35 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <array>
 #include <cerrno>
-#include <cstdio>
+#include <chrono>
 #include <cstdlib>
+#include <optional>
 
 #include "runtime/error.hpp"
 #include "runtime/launcher/descriptor.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/guard.hpp"
 #include "runtime/launcher/processes.hpp"
+#include "runtime/launcher/say.hpp"
 #include "runtime/src/launch_variables.hpp"
 
 namespace viaduct::launcher {
 namespace {
 
 constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD};
+
+constexpr auto kAsk = std::chrono::milliseconds(100);
+constexpr auto kForWatchdog = std::chrono::milliseconds(1000);
+constexpr auto kForLastWords = std::chrono::milliseconds(500);
+// The launcher itself needs as long as it takes to kill all ranks.
+constexpr auto kForSecondInterrupt = std::chrono::milliseconds(1500);
 
 sigset_t handled_signals() {
   sigset_t set;
@@ -51,13 +60,16 @@ std::string new_job_id() {
                           : fmt::format("{:016x}", number);
 }
 
-/// Descriptors 0 to 2 are open from here on, so that no pipe or socket takes their place.
-void open_standard_streams() {
-  int fd = 0;
-  do {
-    fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  } while (fd >= 0 && fd <= STDERR_FILENO);
-  if (fd >= 0) ::close(fd);
+bool ignores(int number) {
+  struct sigaction action {};
+  return ::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/// Waits for the other end of @p pipe: for @p limit at most, so that a process that is stopped or
+/// stuck in its first steps holds up nobody.
+bool readable_within(int pipe, std::chrono::milliseconds limit) {
+  pollfd wanted{pipe, POLLIN, 0};
+  return ::poll(&wanted, 1, static_cast<int>(limit.count())) > 0;
 }
 
 struct Pipe {
@@ -67,7 +79,10 @@ struct Pipe {
 
 Pipe open_pipe() {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_errno("cannot open a pipe");
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    throw_errno(
+        "cannot open a pipe between viaduct-run's own processes: no file descriptor is free "
+        "(raise ulimit -n)");
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
@@ -81,13 +96,16 @@ pid_t fork_or_throw() {
 
 class Keeper {
  public:
+  using Clock = std::chrono::steady_clock;
   explicit Keeper(const std::function<int(const KeeperLink&)>& launcher);
   int run();
 
  private:
   [[noreturn]] void be_launcher(const std::function<int(const KeeperLink&)>& launcher);
+  void await_begin() const;
   void start_guard();
   void send(int number, bool from_terminal) const;
+  void note_interrupt();
   bool reap();
   int finish();
 
@@ -97,10 +115,12 @@ class Keeper {
   pid_t launcher_ = 0;
   pid_t guard_ = 0;
   int launcher_status_ = 0;
+  int interrupts_ = 0;
+  std::optional<Clock::time_point> kill_launcher_at_;  // which has not obeyed
 };
 
 Keeper::Keeper(const std::function<int(const KeeperLink&)>& launcher) {
-  open_standard_streams();
+  link_.ignores_hang_up = ignores(SIGHUP);
   link_.signal_mask = block_signals();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   link_.keeper = ::getpid();
@@ -123,19 +143,24 @@ void Keeper::be_launcher(const std::function<int(const KeeperLink&)>& launcher) 
     signals_.in.reset();
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     link_.signals = signals_.out.get();
-    ForwardedSignal begin{};
-    ssize_t got = 0;
-    do {
-      got = ::read(link_.signals, &begin, sizeof begin);
-    } while (got < 0 && errno == EINTR);
-    if (got != sizeof begin) ::_exit(kExitLauncher);  // the keeper has ended before the job began
-    ::fcntl(link_.signals, F_SETFL, O_NONBLOCK);
+    await_begin();
     status = launcher(link_);
   } catch (const std::exception& problem) {
-    const std::string line = fmt::format("viaduct-run: {}\n", problem.what());
-    static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+    say(problem.what());
+    static_cast<void>(said_all_within(kForLastWords));
   }
   ::_exit(status);
+}
+
+/// Ends the launcher's process when its supervisor has ended before the job began.
+void Keeper::await_begin() const {
+  ::fcntl(link_.signals, F_SETFL, O_NONBLOCK);
+  ForwardedSignal begin{};
+  while (::read(link_.signals, &begin, sizeof begin) != sizeof begin) {
+    const bool gone = ::getppid() != link_.keeper;
+    if (gone || (errno != EAGAIN && errno != EINTR)) ::_exit(kExitLauncher);
+    static_cast<void>(readable_within(link_.signals, kAsk));
+  }
 }
 
 void Keeper::start_guard() {
@@ -144,9 +169,7 @@ void Keeper::start_guard() {
   guard_ = fork_or_throw();
   if (guard_ == 0) be_guard({link_.keeper, launcher_, self_.get(), launcher.get(), link_.job_id});
   ready.in.reset();
-  char none = 0;
-  while (::read(ready.out.get(), &none, 1) < 0 && errno == EINTR) {
-  }
+  static_cast<void>(readable_within(ready.out.get(), kForWatchdog));  // its end: all is closed
 }
 
 void Keeper::send(int number, bool from_terminal) const {
@@ -171,14 +194,23 @@ int Keeper::run() {
   const sigset_t handled = handled_signals();
   while (true) {
     siginfo_t info{};
-    const int number = ::sigwaitinfo(&handled, &info);
+    const timespec moment{0, std::chrono::nanoseconds(kAsk).count()};
+    const int number = kill_launcher_at_ ? ::sigtimedwait(&handled, &info, &moment)
+                                         : ::sigwaitinfo(&handled, &info);
+    if (kill_launcher_at_ && Clock::now() >= *kill_launcher_at_) ::kill(launcher_, SIGKILL);
     if (number == SIGCHLD) {
       if (reap()) return finish();
     } else if (number > 0) {
+      if (number == SIGINT) note_interrupt();
       send(number, info.si_code == SI_KERNEL);
       if (number == SIGTSTP) ::raise(SIGSTOP);  // as the shell expects of a job that is suspended
     }
   }
+}
+
+/// A second interrupt ends the job, whatever state the launcher is in.
+void Keeper::note_interrupt() {
+  if (++interrupts_ == 2) kill_launcher_at_ = Clock::now() + kForSecondInterrupt;
 }
 
 int Keeper::finish() {
@@ -189,13 +221,12 @@ int Keeper::finish() {
     ::kill(guard_, SIGKILL);
     ::waitpid(guard_, nullptr, 0);
   }
-  if (!kill_descendants({}))
-    std::fputs("viaduct-run: processes of the job are left that cannot be killed\n", stderr);
-  if (ended_well) return WEXITSTATUS(launcher_status_);
-  std::fprintf(stderr,
-               "viaduct-run: the launcher process was killed by signal %d; the job is ended\n",
-               WTERMSIG(launcher_status_));
-  return kExitLauncher;
+  if (!kill_descendants({})) say("processes of the job are left that cannot be killed");
+  if (!ended_well)
+    say(fmt::format("the launcher process was killed by signal {}; the job is ended",
+                    WTERMSIG(launcher_status_)));
+  static_cast<void>(said_all_within(kForLastWords));
+  return ended_well ? WEXITSTATUS(launcher_status_) : kExitLauncher;
 }
 
 }  // namespace

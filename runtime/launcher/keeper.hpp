@@ -36,7 +36,8 @@ struct KeeperLink {
   int keeper_pidfd = -1;  ///< -1 where pidfds are refused: ask getppid()
   int signals = -1;       ///< delivers ForwardedSignal
   std::string job_id;
-  sigset_t signal_mask{};  ///< as it was when viaduct-run was started
+  sigset_t signal_mask{};        ///< as it was when viaduct-run was started
+  bool ignores_hang_up = false;  ///< SIGHUP was ignored then, as under nohup
 };
 
 /// Makes this process the keeper, runs @p launcher in the launcher process, and answers its status

@@ -1,16 +1,24 @@
 #include "runtime/launcher/labels.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
+#include <fmt/format.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
-#include <csignal>
-#include <cstring>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
 
 #include "runtime/error.hpp"
+#include "runtime/launcher/say.hpp"
+#include "runtime/launcher/write_all.hpp"
 
 namespace viaduct::launcher {
 namespace {
@@ -20,22 +28,11 @@ constexpr std::size_t kLongestLine = std::size_t{1}
                                      << 20;  // a longer one is cut, or it would take all memory
 constexpr std::uint64_t kStop = ~std::uint64_t{0};
 
-/// Writes all of @p text; waits where the target was made non-blocking by someone who shares it.
-/// False when it cannot be written: nobody reads any more.
-bool write_all(int target, const std::string& text) {
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t wrote = ::write(target, text.data() + done, text.size() - done);
-    if (wrote >= 0) {
-      done += static_cast<std::size_t>(wrote);
-    } else if (errno == EAGAIN) {
-      pollfd ready{target, POLLOUT, 0};
-      ::poll(&ready, 1, -1);
-    } else if (errno != EINTR) {
-      return false;
-    }
-  }
-  return true;
+bool is_same_file(int first, int second) {
+  struct stat a {};
+  struct stat b {};
+  return ::fstat(first, &a) == 0 && ::fstat(second, &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
 }
 
 /// What a pipe holds now. Without an answer: all that it can hold.
@@ -46,119 +43,231 @@ std::size_t bytes_in(int pipe) {
 
 }  // namespace
 
-Labels::Ends Labels::add(const std::string& label) {
-  Ends ends;
-  ends.out = add_stream(label, STDOUT_FILENO);
-  ends.err = add_stream(label, STDERR_FILENO);
-  return ends;
-}
+/// What goes to one stream of viaduct-run. Its thread shares it, and may be stuck in a write when
+/// the process ends.
+class Labels::Target : public std::enable_shared_from_this<Labels::Target> {
+ public:
+  Target(int stream, const char* name, std::shared_ptr<std::mutex> writing)
+      : stream_(stream), name_(name), writing_(std::move(writing)) {}
 
-Descriptor Labels::add_stream(const std::string& label, int target) {
+  [[nodiscard]] Descriptor add(const std::string& label);
+  void start();
+  void stop();
+  [[nodiscard]] bool done_within(std::chrono::milliseconds limit);
+  [[nodiscard]] std::size_t written() const { return written_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t waiting() const;
+
+ private:
+  struct Source {
+    Descriptor pipe;
+    std::string label;
+    std::string partial;
+  };
+  void loop();
+  void read_until_stopped(int epoll);
+  std::size_t drain(Source& source);
+  void finish(Source& source);
+  void emit(Source& source, bool all);
+  int write_whole(const std::string& text);
+  void break_off(int problem);
+
+  int stream_;
+  const char* name_;
+  std::shared_ptr<std::mutex> writing_;  // held while whole lines are written
+  std::vector<Source> sources_;          // the thread's, once it runs
+  std::vector<int> pipes_;               // their numbers, for waiting()
+  Descriptor stop_;
+  std::atomic<std::size_t> written_{0};
+  std::atomic<std::size_t> left_{0};  // of the text that is being written
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool runs_ = false;
+};
+
+Descriptor Labels::Target::add(const std::string& label) {
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw_errno("cannot open a pipe for a rank's output");
+  Source source{Descriptor(pipe[0]), label, {}};
+  Descriptor writing(pipe[1]);
   // Only the reading end: the two ends of a pipe have their flags apart.
-  ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
-  streams_.push_back({Descriptor(pipe[0]), target, label, {}});
-  return Descriptor(pipe[1]);
+  ::fcntl(source.pipe.get(), F_SETFL, O_NONBLOCK);
+  pipes_.push_back(source.pipe.get());
+  sources_.push_back(std::move(source));
+  return writing;
 }
 
-void Labels::start() {
-  if (streams_.empty()) return;
+void Labels::Target::start() {
+  if (sources_.empty()) return;
   stop_ = Descriptor(::eventfd(0, EFD_CLOEXEC));
   if (!stop_.is_open()) throw_errno("cannot open an eventfd");
-  thread_ = std::thread([this] { loop(); });
+  runs_ = true;
+  try {
+    std::thread([self = shared_from_this()] { self->loop(); }).detach();
+  } catch (const std::system_error& problem) {
+    runs_ = false;
+    throw Error(problem.code().value(), "cannot start a thread for the ranks' output (ulimit -u)");
+  }
 }
 
-void Labels::finish() {
-  if (!thread_.joinable()) return;
+void Labels::Target::stop() {
   const std::uint64_t one = 1;
-  static_cast<void>(!::write(stop_.get(), &one, sizeof one));
-  thread_.join();
+  if (stop_.is_open()) static_cast<void>(!::write(stop_.get(), &one, sizeof one));
 }
 
-void Labels::loop() {
-  const Descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
-  const auto watch = [&](int fd, std::uint64_t what) {
+bool Labels::Target::done_within(std::chrono::milliseconds limit) {
+  std::unique_lock lock(mutex_);
+  return ended_.wait_for(lock, limit, [this] { return !runs_; });
+}
+
+std::size_t Labels::Target::waiting() const {
+  std::size_t bytes = left_.load(std::memory_order_relaxed);
+  for (const int pipe : pipes_) {
+    int held = 0;
+    if (::ioctl(pipe, FIONREAD, &held) == 0) bytes += static_cast<std::size_t>(held);
+  }
+  return bytes;
+}
+
+void Labels::Target::loop() {
+  {
+    const Descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
+    read_until_stopped(epoll.get());
+  }
+  for (Source& source : sources_) finish(source);
+  const std::lock_guard lock(mutex_);
+  runs_ = false;
+  ended_.notify_all();
+}
+
+void Labels::Target::read_until_stopped(int epoll) {
+  const auto watch = [epoll](int fd, std::uint64_t what) {
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.u64 = what;
-    ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event);
+    ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
   };
-  for (std::size_t i = 0; i < streams_.size(); ++i) watch(streams_[i].pipe.get(), i);
+  for (std::size_t i = 0; i < sources_.size(); ++i) watch(sources_[i].pipe.get(), i);
   watch(stop_.get(), kStop);
-  bool stopping = false;
-  while (!stopping) {
+  while (true) {
     std::array<epoll_event, 64> events{};
-    const int count = ::epoll_wait(epoll.get(), events.data(), static_cast<int>(events.size()), -1);
+    const int count = ::epoll_wait(epoll, events.data(), static_cast<int>(events.size()), -1);
+    if (count < 0 && errno != EINTR) return;
     for (int i = 0; i < count; ++i) {
       const std::uint64_t what = events[static_cast<std::size_t>(i)].data.u64;
-      if (what == kStop) {
-        stopping = true;
-      } else if (streams_[what].pipe.is_open()) {
-        drain(streams_[what]);  // a pipe that it closes leaves the epoll set, too
-      }
+      if (what == kStop) return;
+      if (sources_[what].pipe.is_open())
+        drain(sources_[what]);  // a pipe that it closes leaves the epoll set, too
     }
   }
-  for (Stream& stream : streams_) finish(stream);
 }
 
 /// Reads once, so that a rank which writes without end leaves the others, and the end, their turn.
 /// Closes the pipe at its end. Answers the bytes that came.
-std::size_t Labels::drain(Stream& stream) {
+std::size_t Labels::Target::drain(Source& source) {
   std::array<char, kReadBytes> buffer{};
   ssize_t got = 0;
   do {
-    got = ::read(stream.pipe.get(), buffer.data(), buffer.size());
+    got = ::read(source.pipe.get(), buffer.data(), buffer.size());
   } while (got < 0 && errno == EINTR);
   if (got > 0) {
-    stream.partial.append(buffer.data(), static_cast<std::size_t>(got));
-    emit(stream, stream.partial.size() > kLongestLine);
+    source.partial.append(buffer.data(), static_cast<std::size_t>(got));
+    emit(source, source.partial.size() > kLongestLine);
     return static_cast<std::size_t>(got);
   }
   if (got == 0) {
-    emit(stream, true);
-    stream.pipe.reset();
+    emit(source, true);
+    source.pipe.reset();
   }
   return 0;
 }
 
-/// All ranks have ended: writes what the pipe holds, and not what others go on putting there.
-void Labels::finish(Stream& stream) {
-  if (stream.pipe.is_open()) {
-    for (std::size_t left = bytes_in(stream.pipe.get()); left != 0 && stream.pipe.is_open();) {
-      const std::size_t got = drain(stream);
+/// Writes what the pipe holds, and not what others go on putting there.
+void Labels::Target::finish(Source& source) {
+  if (source.pipe.is_open()) {
+    for (std::size_t left = bytes_in(source.pipe.get()); left != 0 && source.pipe.is_open();) {
+      const std::size_t got = drain(source);
       if (got == 0) break;
       left -= std::min(left, got);
     }
   }
-  emit(stream, true);
-}
-
-/// Nobody reads @p target any more: closes what was to go there, so that the ranks' next write
-/// fails, with SIGPIPE, as it does without labels.
-void Labels::break_off(int target) {
-  for (Stream& stream : streams_) {
-    if (stream.target != target) continue;
-    stream.pipe.reset();
-    stream.partial.clear();
-  }
+  emit(source, true);
 }
 
 /// Writes the whole lines that have arrived; with @p all also what follows the last of them.
-void Labels::emit(Stream& stream, bool all) {
+void Labels::Target::emit(Source& source, bool all) {
   std::string text;
   std::size_t at = 0;
-  while (at < stream.partial.size()) {
-    const std::size_t newline = stream.partial.find('\n', at);
+  while (at < source.partial.size()) {
+    const std::size_t newline = source.partial.find('\n', at);
     if (newline == std::string::npos && !all) break;
-    const std::size_t end = newline == std::string::npos ? stream.partial.size() : newline;
-    text += stream.label;
-    text.append(stream.partial, at, end - at);
+    const std::size_t end = newline == std::string::npos ? source.partial.size() : newline;
+    text += source.label;
+    text.append(source.partial, at, end - at);
     text += '\n';
     at = end + (newline == std::string::npos ? 0 : 1);
   }
-  stream.partial.erase(0, at);
-  if (!write_all(stream.target, text)) break_off(stream.target);
+  source.partial.erase(0, at);
+  const int problem = write_whole(text);
+  if (problem != 0) break_off(problem);
 }
+
+int Labels::Target::write_whole(const std::string& text) {
+  left_ = text.size();
+  const std::lock_guard lock(*writing_);
+  const int problem = write_all(stream_, text, &left_);
+  written_ += text.size();
+  return problem;
+}
+
+/// Nothing can be written any more: closes what was to go there, so that the ranks' next write
+/// fails, with SIGPIPE, as it does without labels when nobody reads.
+void Labels::Target::break_off(int problem) {
+  left_ = 0;
+  for (Source& source : sources_) {
+    source.pipe.reset();
+    source.partial.clear();
+  }
+  if (problem != EPIPE)
+    say(fmt::format("the ranks' output cannot be written to {}: {}", name_,
+                    std::error_code(problem, std::generic_category()).message()));
+}
+
+/// With 2>&1, lines of the two streams would mix in what takes them both.
+Labels::Labels() {
+  const auto output = std::make_shared<std::mutex>();
+  const auto error =
+      is_same_file(STDOUT_FILENO, STDERR_FILENO) ? output : std::make_shared<std::mutex>();
+  targets_ = {std::make_shared<Target>(STDOUT_FILENO, "standard output", output),
+              std::make_shared<Target>(STDERR_FILENO, "standard error", error)};
+}
+
+Labels::~Labels() { stop(); }
+
+Labels::Ends Labels::add(const std::string& label) {
+  Ends ends;
+  ends.out = targets_[0]->add(label);
+  ends.err = targets_[1]->add(label);
+  return ends;
+}
+
+void Labels::start() {
+  for (const auto& target : targets_) target->start();
+}
+
+void Labels::stop() {
+  for (const auto& target : targets_) target->stop();
+}
+
+bool Labels::done_within(std::chrono::milliseconds limit) const {
+  const auto until = std::chrono::steady_clock::now() + limit;
+  const auto left = [until] {
+    return std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+  };
+  return targets_[0]->done_within(left()) && targets_[1]->done_within(left());
+}
+
+std::size_t Labels::written() const { return targets_[0]->written() + targets_[1]->written(); }
+
+std::size_t Labels::waiting() const { return targets_[0]->waiting() + targets_[1]->waiting(); }
 
 }  // namespace viaduct::launcher

@@ -3,23 +3,24 @@
 /// --label: the ranks' output, line by line, with "[rank] " before each line.
 
 #include <array>
-#include <atomic>
-#include <cstdint>
+#include <chrono>
+#include <cstddef>
+#include <memory>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "runtime/launcher/descriptor.hpp"
 
 namespace viaduct::launcher {
 
-/// One pipe per rank and stream, read by a thread of its own, so that a reader of viaduct-run's
-/// output that is slow never holds up the launcher. Lines stay whole, the two streams apart. When
-/// the reader has gone, ranks that write on get SIGPIPE.
+/// One pipe per rank and stream. Two threads read them, one for each stream of viaduct-run, so that
+/// a stream that takes nothing holds up neither the launcher nor the other stream. Lines stay
+/// whole, the two streams apart. When a stream cannot be written any more (its reader has gone, or
+/// its disk is full), the reason is said, and ranks that write on get SIGPIPE.
 class Labels {
  public:
-  Labels() = default;
-  ~Labels() { finish(); }
+  Labels();
+  /// Leaves behind a thread whose stream takes nothing: the process is to end by _exit() then.
+  ~Labels();
   Labels(const Labels&) = delete;
   Labels& operator=(const Labels&) = delete;
 
@@ -32,27 +33,24 @@ class Labels {
 
   void start();
 
-  /// Writes what is still in the pipes, incomplete last lines too, and ends the thread. Who still
-  /// holds a writing end is not waited for.
-  void finish();
+  /// All ranks have ended: what is still in the pipes is to be written, incomplete last lines too,
+  /// and then the threads are to end. Whoever still holds a writing end is not waited for.
+  void stop();
+
+  /// Waits until the threads have ended.
+  ///
+  /// Blocks      until then, at most for @p limit
+  /// @return     false when the time was up
+  [[nodiscard]] bool done_within(std::chrono::milliseconds limit) const;
+
+  /// Bytes that have been written so far: they grow as long as somebody reads.
+  [[nodiscard]] std::size_t written() const;
+  /// Bytes that are still to be written, as far as the ranks have handed them over.
+  [[nodiscard]] std::size_t waiting() const;
 
  private:
-  struct Stream {
-    Descriptor pipe;
-    int target;
-    std::string label;
-    std::string partial;
-  };
-  Descriptor add_stream(const std::string& label, int target);
-  void loop();
-  std::size_t drain(Stream& stream);
-  void finish(Stream& stream);
-  void break_off(int target);
-  void emit(Stream& stream, bool all);
-
-  std::vector<Stream> streams_;
-  Descriptor stop_;
-  std::thread thread_;
+  class Target;
+  std::array<std::shared_ptr<Target>, 2> targets_;
 };
 
 }  // namespace viaduct::launcher

@@ -11,7 +11,10 @@
 #include "runtime/error.hpp"
 #include "runtime/launcher/events.hpp"
 #include "runtime/launcher/exit_codes.hpp"
+#include "runtime/launcher/last_output.hpp"
 #include "runtime/launcher/processes.hpp"
+#include "runtime/launcher/say.hpp"
+#include "runtime/launcher/terminal.hpp"
 
 namespace viaduct::launcher {
 namespace {
@@ -19,6 +22,9 @@ namespace {
 constexpr auto kKillAgain = std::chrono::milliseconds(20);
 constexpr auto kFlush = std::chrono::seconds(1);
 constexpr auto kAfterEndOfStream = std::chrono::seconds(1);
+// Of a job that has failed. An agent's part ends within the time that viaduct-run gives it.
+constexpr auto kLastOutput = std::chrono::seconds(10);
+constexpr auto kLastOutputOfAgent = std::chrono::milliseconds(1500);
 
 constexpr std::uint64_t kPerRankDescriptors = 5;  // socket, window, Split-C's memory, two pipes
 constexpr std::uint64_t kOtherDescriptors = 32;
@@ -82,6 +88,7 @@ void Launcher::prepare() {
   watch(child_events_.get(), event::kChild);
   watch(keeper_.signals, event::kSignal);
   if (keeper_.keeper_pidfd >= 0) watch(keeper_.keeper_pidfd, event::kKeeper);
+  watch_terminal();
 }
 
 int Launcher::run() {
@@ -133,6 +140,17 @@ void Launcher::loop() {
   }
 }
 
+/// The kernel tells of a terminal's end the session's leader and the foreground's processes alone,
+/// which this job may be none of.
+void Launcher::watch_terminal() {
+  terminal_ = open_terminal(keeper_);
+  if (!terminal_.is_open()) return;
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLET;  // what is typed belongs to others: one event for it is enough
+  event.data.u64 = event::kTerminal;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, terminal_.get(), &event);
+}
+
 /// Asks to be woken when the hub's connection takes more, as long as something waits.
 void Launcher::listen_for_hub() {
   if (hub_.wants_to_write() == hub_waits_) return;
@@ -148,6 +166,7 @@ void Launcher::handle(std::uint64_t what) {
   if (what == event::kChild) reap();
   if (what == event::kKeeper) kill_everything();
   if (what == event::kHub) serve_hub();
+  if (what == event::kTerminal && is_hung_up(terminal_.get())) hang_up();
 }
 
 int Launcher::next_timeout_ms() const {
@@ -156,8 +175,8 @@ int Launcher::next_timeout_ms() const {
   constexpr int kLongestMs = 1000;  // then the job page is looked at
   auto wait = std::chrono::milliseconds(keeper_.keeper_pidfd < 0 ? kAskMs : kLongestMs);
   const auto now = Clock::now();
-  for (const auto& limit :
-       {time_limit_, kill_at_, closed_.empty() ? std::nullopt : closed_.front().second}) {
+  for (const auto& limit : {time_limit_, kill_at_, grace_until_,
+                            closed_.empty() ? std::nullopt : closed_.front().second}) {
     if (limit)
       wait =
           std::min(wait, std::chrono::ceil<std::chrono::milliseconds>(std::max(*limit, now) - now));
@@ -172,12 +191,15 @@ void Launcher::check_clock() {
     // Again and again, for what is forked meanwhile. Ranks are reaped by the loop, which wants
     // their status.
     kill_at_ = now + kKillAgain;
+    kill_ranks();
     kill_descendants_once({});
   }
+  if (grace_until_ && now >= *grace_until_) end_after_grace();
   check_page();
   check_closed(now);
   if (time_limit_ && now >= *time_limit_) {
     time_limit_.reset();
+    told_to_end_ = true;
     if (!ending_) {
       print_hang_report();
       fail(kExitTimeLimit, fmt::format("the time limit of {} s has passed", options_.time_limit_s));
@@ -211,7 +233,22 @@ void Launcher::check_closed(Clock::time_point now) {
 /// written.
 void Launcher::finish() {
   if (!kill_descendants({})) say("processes of the job are left that cannot be killed");
-  labels_.finish();
+  finishing_ = true;
+  LastOutput output(labels_, is_agent_ ? kLastOutputOfAgent : kLastOutput);
+  while (output.wait(status_.has_value() || ending_, told_to_end_)) {
+    std::array<epoll_event, 8> events{};
+    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
+    for (int i = 0; i < count; ++i) {
+      const std::uint64_t what = events[static_cast<std::size_t>(i)].data.u64;
+      if (!event::is_socket(what)) handle(what);
+    }
+    if (keeper_.keeper_pidfd < 0 && ::getppid() != keeper_.keeper) kill_everything();
+    if (time_limit_ && Clock::now() >= *time_limit_ && !told_to_end_) {
+      told_to_end_ = true;
+      fail(kExitTimeLimit, "the time limit has passed while the output was written");
+    }
+  }
+  output.report();
 }
 
 }  // namespace viaduct::launcher

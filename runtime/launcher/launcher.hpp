@@ -67,6 +67,7 @@ class Launcher {
   void check_clock();
   void check_closed(Clock::time_point now);
   [[nodiscard]] int next_timeout_ms() const;
+  void watch_terminal();
   void finish();
 
   // start.cpp: starting ranks
@@ -86,13 +87,15 @@ class Launcher {
   void tell_hub(int code, const std::string& sentence, Weight weight);
   void serve_hub();
   void obey(const link::Frame& order);
-  void kill_everything();
+  void kill_ranks();
+  [[noreturn]] void kill_everything();
+  void hang_up();
+  void end_after_grace();
   void serve(std::uint32_t rank);
   void listen_for_room(std::uint32_t rank, bool wanted);
   void on_signals();
   void forward(const ForwardedSignal& signal);
   void print_hang_report() const;
-  void say(const std::string& sentence) const;
 
   Options options_;
   KeeperLink keeper_;
@@ -105,15 +108,19 @@ class Launcher {
   rlimit descriptor_limit_{};
   Descriptor epoll_;
   Descriptor child_events_;
+  Descriptor terminal_;  // the controlling one, if its end ends the job
   std::vector<Process> processes_;
   std::map<pid_t, std::size_t> by_pid_;
   std::size_t living_ = 0;
   int interrupts_ = 0;
   bool page_damaged_ = false;  // and said so
   bool ending_ = false;        // the rest is being ended
+  bool finishing_ = false;     // all ranks have ended
+  bool told_to_end_ = false;   // by a signal, the terminal or the time limit
   std::optional<int> status_;  // of the first failure
   std::optional<Clock::time_point> time_limit_;
   std::optional<Clock::time_point> kill_at_;
+  std::optional<Clock::time_point> grace_until_;  // for ranks that SIGTERM has been forwarded to
   /// Ranks whose connection has ended, and when that counts; oldest first.
   std::deque<std::pair<std::uint32_t, std::optional<Clock::time_point>>> closed_;
 };

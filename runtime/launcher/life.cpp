@@ -14,6 +14,7 @@
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/launcher.hpp"
 #include "runtime/launcher/processes.hpp"
+#include "runtime/launcher/say.hpp"
 
 namespace viaduct::launcher {
 namespace {
@@ -36,12 +37,6 @@ int exit_status_of(int wait_status) {
 }
 
 }  // namespace
-
-void Launcher::say(const std::string& sentence) const {
-  const std::string line = "viaduct-run: " + sentence + "\n";
-  while (::write(STDERR_FILENO, line.data(), line.size()) < 0 && errno == EINTR) {
-  }
-}
 
 /// The launcher's own verdict on the job; always said.
 void Launcher::fail(int code, const std::string& sentence, Weight weight) {
@@ -73,6 +68,7 @@ void Launcher::obey(const link::Frame& order) {
   if (order.kind == link::Kind::report) return print_hang_report();
   if (order.kind == link::Kind::end) {
     end_now();
+    told_to_end_ = told_to_end_ || order.number != 0;
     if (order.number != 0) kill_at_ = Clock::now();
   }
   if (order.kind != link::Kind::signal) return;
@@ -175,8 +171,16 @@ void Launcher::end_now() {
   }
 }
 
-/// The keeper is gone: nothing may stay behind, and there is nobody to report to.
+/// Without /proc nothing but the ranks themselves would be found.
+void Launcher::kill_ranks() {
+  for (const Process& process : processes_) {
+    if (!process.ended) ::kill(process.pid, SIGKILL);
+  }
+}
+
+/// The supervisor is gone: nothing may stay behind, and there is nobody to report to.
 void Launcher::kill_everything() {
+  kill_ranks();
   static_cast<void>(kill_descendants({}));
   ::_exit(kExitLauncher);
 }
@@ -223,16 +227,53 @@ void Launcher::on_signals() {
 
 void Launcher::forward(const ForwardedSignal& signal) {
   if (signal.number == SIGUSR1) return print_hang_report();
+  if (signal.number == SIGHUP && signal.from_terminal != 0) return hang_up();
+  if (finishing_) {  // the rest of the output is not wanted any more
+    if (signal.number == SIGINT || signal.number == SIGTERM) told_to_end_ = true;
+    return;
+  }
   if (signal.number == SIGINT && ++interrupts_ > 1) {
     if (!status_) status_ = kExitSignal + SIGINT;
     ending_ = true;
+    told_to_end_ = true;
     kill_at_ = Clock::now();
     return;
   }
+  if (signal.number == SIGTERM && !grace_until_)
+    grace_until_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                      std::chrono::duration<double>(options_.grace_s));
   if (signal.from_terminal != 0) return;
   for (const Process& process : processes_) {
     if (!process.ended) ::kill(process.pid, signal.number);
   }
+}
+
+/// Ranks are left that SIGTERM has not ended.
+void Launcher::end_after_grace() {
+  grace_until_.reset();
+  told_to_end_ = true;
+  if (ending_) return;
+  say(fmt::format("{} process{} did not end within {} s of SIGTERM (--grace) and {} killed",
+                  living_, living_ == 1 ? "" : "es", options_.grace_s,
+                  living_ == 1 ? "is" : "are"));
+  if (!status_) status_ = kExitSignal + SIGTERM;
+  ending_ = true;
+  kill_at_ = Clock::now();
+}
+
+/// The terminal that the job was started from has gone. Under nohup that is not to matter.
+void Launcher::hang_up() {
+  terminal_.reset();
+  if (keeper_.ignores_hang_up) return;
+  told_to_end_ = true;
+  if (finishing_) return;
+  if (is_agent_) kill_everything();
+  if (!status_) status_ = kExitSignal + SIGHUP;
+  if (!ending_) say("the terminal has gone: the job is ended (nohup or setsid keeps a job)");
+  for (const Process& process : processes_) {
+    if (!process.ended) ::kill(process.pid, SIGHUP);
+  }
+  end_now();
 }
 
 }  // namespace viaduct::launcher

@@ -1,7 +1,7 @@
 // viaduct-run: starts a program as the ranks of one job. The life of a job is told in
 // docs/launching.md.
 
-#include <cstdio>
+#include <chrono>
 #include <exception>
 
 #include "runtime/launcher/agent.hpp"
@@ -10,9 +10,12 @@
 #include "runtime/launcher/keeper.hpp"
 #include "runtime/launcher/launcher.hpp"
 #include "runtime/launcher/options.hpp"
+#include "runtime/launcher/say.hpp"
+#include "runtime/standard_streams.hpp"
 
 int main(int argc, char** argv) {
   using namespace viaduct::launcher;
+  viaduct::open_standard_streams();
   try {
     if (is_agent(argc, argv)) {
       const AgentCall call = read_agent_call(argc, argv);
@@ -26,7 +29,8 @@ int main(int argc, char** argv) {
                                     : HostsLauncher(*options, link).run();
     });
   } catch (const std::exception& problem) {
-    std::fprintf(stderr, "viaduct-run: %s\n", problem.what());
+    say(problem.what());
+    static_cast<void>(said_all_within(std::chrono::milliseconds(500)));
     return kExitLauncher;
   }
 }

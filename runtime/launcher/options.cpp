@@ -77,6 +77,9 @@ void describe(program::CommandLine& app, Options& options, std::string& mode) {
   app.option("--timeout", options.time_limit_s,
              "End the job after so many seconds, with status 124")
       .check(check_time_limit, "SECONDS");
+  app.option("--grace", options.grace_s,
+             "Ranks that SIGTERM has not ended after so many seconds are killed (default 10)")
+      .check(check_time_limit, "SECONDS");
   app.flag("--bind", options.bind, "Bind each rank to one core of the allowed ones");
   app.flag("--label", options.label, "Put [rank] before each line of output");
   app.flag("--keep-going", options.keep_going, "When a rank fails, let the others run on");
@@ -115,7 +118,8 @@ std::vector<char*> with_plain_ranks_option(int argc, char** argv) {
     if (word == "--") break;
     const bool with_value = word == "-n" || word == "-np" || word == "--ranks" ||
                             word == "--provider" || word == "--mode" || word == "--timeout" ||
-                            word == "--hosts" || word == "--remote-command" || word == "--address";
+                            word == "--grace" || word == "--hosts" || word == "--remote-command" ||
+                            word == "--address";
     if (with_value) ++i;
   }
   return words;

@@ -12,6 +12,7 @@ namespace viaduct::launcher {
 struct Options {
   std::uint32_t ranks = 1;
   double time_limit_s = 0;  ///< 0: none
+  double grace_s = 10;      ///< from SIGTERM until ranks that are left are killed
   std::string provider;     ///< empty: the library's default
   bool threads = false;
   bool bind = false;

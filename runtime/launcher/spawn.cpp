@@ -12,6 +12,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/launcher/descriptor.hpp"
+#include "runtime/standard_streams.hpp"
 
 namespace viaduct::launcher {
 namespace {
@@ -20,11 +21,8 @@ void redirect(const SpawnPlan& plan) noexcept {
   if (plan.in >= 0) {
     ::dup2(plan.in, STDIN_FILENO);
   } else if (!plan.with_stdin) {
-    const int null = ::open("/dev/null", O_RDONLY);
-    if (null > 0) {
-      ::dup2(null, STDIN_FILENO);
-      ::close(null);
-    }
+    ::close(STDIN_FILENO);
+    open_standard_streams();
   }
   if (plan.out >= 0) ::dup2(plan.out, STDOUT_FILENO);
   if (plan.err >= 0) ::dup2(plan.err, STDERR_FILENO);

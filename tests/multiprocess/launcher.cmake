@@ -1,6 +1,6 @@
 # Tests of viaduct-run: they start it with programs that end, hang and misbehave.
 viaduct_add_program(launcher_actor SOURCES programs/launcher_actor.cpp programs/launcher_actor_children.cpp
-                    programs/launcher_actor_page.cpp)
+                    programs/launcher_actor_page.cpp programs/launcher_actor_streams.cpp)
 viaduct_add_program(without_syscalls SOURCES programs/without_syscalls.cpp)
 
 add_library(launcher_driver STATIC launcher_driver.cpp launcher_meeting.cpp)
@@ -17,6 +17,17 @@ foreach(test ${launcher_tests})
     TIMEOUT 60)
   add_dependencies(${name} viaduct-run launcher_actor without_syscalls)
 endforeach()
+# Supervisor, launcher and watchdog killed 300 times, alone and two at once; 110 terminals closed.
+viaduct_add_script_test(
+  NAME launcher_keeper_test_300
+  LABELS multiprocess long
+  TIMEOUT 300
+  COMMAND $<TARGET_FILE:launcher_keeper_test> --gtest_filter=Each/Killed.AtAnyMoment/* --gtest_repeat=5)
+viaduct_add_script_test(
+  NAME launcher_terminal_test_110
+  LABELS multiprocess long
+  TIMEOUT 300
+  COMMAND $<TARGET_FILE:launcher_terminal_test> --gtest_repeat=5)
 viaduct_add_script_test(
   NAME launcher_slurm
   LABELS multiprocess

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <array>
@@ -124,6 +125,20 @@ bool Program::wait_for_error(const std::string& text, int wanted) {
   return wait_in(result_.err, text, wanted);
 }
 
+bool Program::wait_until_full() const {
+  const auto is_full = [](int fd) {
+    constexpr int kPage = 4096;  // a pipe may keep a page that it cannot fill
+    int held = 0;
+    return ::ioctl(fd, FIONREAD, &held) == 0 && held > ::fcntl(fd, F_GETPIPE_SZ) - kPage;
+  };
+  const auto limit = Clock::now() + std::chrono::seconds(patience_seconds());
+  while (!is_full(out_) || !is_full(err_)) {
+    if (Clock::now() > limit) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
 Result Program::finish() {
   close_stdin();
   while (read_some(patience_seconds() * 1000)) {
@@ -179,6 +194,14 @@ pid_t parent_of(pid_t pid) {
   pid_t parent = 0;
   fields >> state >> parent;
   return parent;
+}
+
+std::vector<pid_t> children_of(pid_t parent) {
+  std::vector<pid_t> found;
+  for (const pid_t pid : processes_with("")) {
+    if (parent_of(pid) == parent) found.push_back(pid);
+  }
+  return found;
 }
 
 int count(const std::string& text, const std::string& part) {

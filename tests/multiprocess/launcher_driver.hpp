@@ -41,6 +41,10 @@ class Program {
   [[nodiscard]] bool wait_for(const std::string& text, int count = 1);
   [[nodiscard]] bool wait_for_error(const std::string& text, int count = 1);
 
+  /// Waits until neither output stream takes more, of which nothing is read. False when it took too
+  /// long.
+  [[nodiscard]] bool wait_until_full() const;
+
   /// The standard error so far.
   [[nodiscard]] const std::string& error_text() const { return result_.err; }
 
@@ -74,6 +78,7 @@ bool all_gone(const std::string& tag, double seconds);
 /// The name that a process goes by, and its parent.
 std::string name_of(pid_t pid);
 pid_t parent_of(pid_t pid);
+std::vector<pid_t> children_of(pid_t parent);
 
 int count(const std::string& text, const std::string& part);
 

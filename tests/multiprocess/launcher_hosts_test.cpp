@@ -297,6 +297,29 @@ TEST(HostsFailure, AgentKilled) {
   EXPECT_TRUE(has(result.err, "its agent is gone; ranks ")) << result.err;
 }
 
+/// The agent, with its watchdog or its supervisor or both.
+TEST(HostsFailure, AgentKilledWithThoseThatWatchIt) {
+  for (const int others : {1, 2, 3}) {
+    const std::string tag = driver::new_tag();
+    Program program(command({"--hosts", "a:2,b:2"}, tag, {"hang"}));
+    ASSERT_TRUE(program.wait_for("ready", 4));
+    pid_t agent = 0;
+    for (const pid_t pid : driver::processes_with(tag)) {
+      if (driver::name_of(pid) == "launcher_actor") agent = driver::parent_of(pid);
+    }
+    ASSERT_NE(agent, 0);
+    const pid_t supervisor = driver::parent_of(agent);
+    for (const pid_t pid : driver::children_of(supervisor)) {
+      if ((others & 1) != 0 && driver::name_of(pid) == "viaduct-keeper") ::kill(pid, SIGKILL);
+    }
+    if ((others & 2) != 0) ::kill(supervisor, SIGKILL);
+    ::kill(agent, SIGKILL);
+    const Result result = program.finish();
+    EXPECT_TRUE(driver::all_gone(tag, 4)) << "processes are left with " << others;
+    EXPECT_EQ(result.code, 125) << result.err;
+  }
+}
+
 TEST(HostsFailure, ViaductRunKilled) {
   const std::string tag = driver::new_tag();
   Program program(command({"--hosts", "a:2,b:2"}, tag, {"hang"}));

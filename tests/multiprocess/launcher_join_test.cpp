@@ -189,6 +189,36 @@ TEST(RendezvousLoss, AnAgentsDeathEndsItsRanksAndNobodyElse) {
   }
 }
 
+/// Its watchdog is stopped first and killed after it: it can do nothing for the ranks.
+TEST(RendezvousLoss, AnAgentsDeathWithItsWatchdogsEndsItsRanks) {
+  for (const char* verb : {"await-loss", "hang-ignoring"}) {
+    Meeting meeting(3, {verb});
+    meeting.start_all(1);
+    for (pid_t agent = 0, watchdog = 0; agent == 0 || watchdog == 0;) {
+      for (const pid_t pid : driver::processes_with(meeting.tag())) {
+        if (driver::name_of(pid) == "viaduct-agent") agent = pid;
+        if (driver::name_of(pid) == "viaduct-guard") watchdog = pid;
+      }
+      if (agent == 0 || watchdog == 0 || !meeting.all_say("ready")) continue;
+      ::kill(watchdog, SIGSTOP);
+      ::kill(agent, SIGKILL);
+      ::kill(watchdog, SIGKILL);
+    }
+    EXPECT_TRUE(driver::all_gone(meeting.tag(), 8)) << "ranks are left: " << verb;
+    for (const Result& result : meeting.finish())
+      EXPECT_EQ(result.code, 128 + SIGKILL) << verb << " " << result.err;
+  }
+}
+
+/// Ranks that have ended their Jobs, or have none any more by an error, are not the agent's.
+TEST(RendezvousLoss, AnAgentsEndLeavesProgramsAlone) {
+  for (const char* verb : {"outlive", "outlive-abandoned"}) {
+    Meeting meeting(2, {verb});
+    meeting.start_all(1);
+    for (const Result& result : meeting.finish()) EXPECT_EQ(result.code, 0) << verb << result.err;
+  }
+}
+
 TEST(RendezvousLoss, ARankThatEndsOnItsWayToItsAgentIsLost) {
   for (const char* host : {"host 0", "host 1"}) {
     Meeting meeting(3, {"await-loss"});

@@ -161,6 +161,17 @@ TEST(Keeper, StoppedLauncherEndsWithItsKeeper) {
   EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << survivors(tag);
 }
 
+/// Without its watchdog a job goes on, and ends as it should.
+TEST(Keeper, AJobOutlivesItsWatchdog) {
+  const std::string tag = driver::new_tag();
+  Program program(command(tag, "children"));
+  ASSERT_TRUE(program.wait_for("ready", processes_of("children")));
+  ::kill(family_of(program.pid(), tag).guard, SIGKILL);
+  program.signal(SIGTERM);
+  EXPECT_EQ(program.finish().code, 128 + SIGTERM);
+  EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << survivors(tag);
+}
+
 TEST(Keeper, GuardEndsWithTheJob) {
   const std::string tag = driver::new_tag();
   Program program(command(tag, "ok"));

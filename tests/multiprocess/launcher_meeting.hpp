@@ -65,6 +65,14 @@ class Meeting {
     for (int i = 0; i < size_; ++i) start(i, i * hosts / size_);
   }
 
+  /// Waits until each rank has said @p text.
+  [[nodiscard]] bool all_say(const std::string& text) {
+    for (auto& rank : ranks_) {
+      if (!rank->wait_for(text)) return false;
+    }
+    return true;
+  }
+
   std::vector<Result> finish() {
     std::vector<Result> results;
     for (auto& rank : ranks_) results.push_back(rank->finish());

@@ -114,3 +114,48 @@ status=0
 [ $status = 125 ] || fail "status $status for a host whose key is not known"
 grep -q "host 127.0.0.1: its remote command ended with code 255 before the agent had come: ssh " "$place/err" ||
   fail "the ssh that fails is not shown"
+
+# kill_all NAME TEXT: kills the processes called NAME with TEXT in one word of their command lines.
+kill_all() {
+  local pid
+  for pid in $(running "$2"); do
+    [ "$(cat "/proc/$pid/comm" 2>/dev/null)" != "$1" ] || kill -9 "$pid" 2>/dev/null || true
+  done
+}
+# called NAME TEXT: waits for such a process.
+called() {
+  local pid
+  for _ in $(seq 200); do
+    for pid in $(running "$2"); do
+      [ "$(cat "/proc/$pid/comm" 2>/dev/null)" != "$1" ] || return 0
+    done
+    sleep 0.05
+  done
+  fail "no $1 with $2 comes"
+}
+
+# viaduct-run is killed when its agents run and cannot have reached it yet: nobody has the address. They do not stay until
+# the time for joining has passed (57.123 s, by which their command lines are known).
+VIADUCT_JOIN_TIMEOUT=57123ms "$run" --hosts 127.0.0.1:1,localhost:1 --remote-command "$ssh" --address 192.0.2.1 \
+  "$actor" $tag ok >"$place/out" 2>"$place/err" </dev/null &
+job=$!
+called viaduct-run 57123
+kill -9 $job
+{ wait $job || true; } 2>/dev/null
+for _ in $(seq 100); do
+  [ -n "$(running 57123)" ] || break
+  sleep 0.05
+done
+[ -z "$(running 57123)" ] || fail "agents are left: $(running 57123)"
+
+# ssh -t: the job below sshd's terminal ends with the connection, also with ranks that ignore SIGTERM.
+eval "$ssh -tt 127.0.0.1 \"trap '' TERM; $run -n 2 $actor $tag hang\"" >"$place/out" 2>"$place/err" </dev/null &
+job=$!
+wait_for 2 ready "$place/out"
+kill_all ssh "$tag hang"
+{ wait $job || true; } 2>/dev/null
+for _ in $(seq 100); do
+  [ -n "$(running "$tag")" ] || break
+  sleep 0.05
+done
+none_left

@@ -172,7 +172,9 @@ int desert(Job& job, char** argv) {
 }
 
 int hang_all(Job& job, char** argv) {
-  if (std::string(argv[2]) == "hang-ignoring") ::signal(SIGTERM, SIG_IGN);
+  const std::string verb = argv[2];
+  if (verb != "hang") ::signal(SIGTERM, SIG_IGN);
+  if (verb == "hang-stubborn") ::signal(SIGHUP, SIG_IGN);
   auto& record = job.record(job.rank());
   record.activity.store(viaduct::Activity::waiting_credit);
   record.waits_for_peer.store((index(job.rank()) + 1) % job.size());
@@ -369,6 +371,7 @@ const std::map<std::string, Verb>& verbs() {
                                                {"desert", desert},
                                                {"hang", hang_all},
                                                {"hang-ignoring", hang_all},
+                                               {"hang-stubborn", hang_all},
                                                {"stop", stop_one},
                                                {"signals", print_signals},
                                                {"children", actor::children},
@@ -377,6 +380,8 @@ const std::map<std::string, Verb>& verbs() {
                                                {"scribble", actor::scribble},
                                                {"name-victim", actor::name_victim},
                                                {"misuse", actor::misuse_in_child},
+                                               {"streams", actor::streams},
+                                               {"flood", actor::flood},
                                                {"stdin", print_stdin},
                                                {"lines", print_lines},
                                                {"lines-well", print_lines},
@@ -409,6 +414,19 @@ int direct(int, char** argv) {
   }
 }
 
+/// A program that goes on after its Job, until the agent of its host has ended.
+int outlive(const std::string& verb) {
+  try {
+    Job job;
+    if (verb == "outlive-abandoned") throw std::runtime_error("on purpose");
+    if (barrier(job) != Status::ok) return 9;
+  } catch (const std::runtime_error&) {
+    say("without a Job");
+  }
+  for (int i = 0; i < 100; ++i) ::usleep(10'000);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -416,6 +434,7 @@ int main(int argc, char** argv) {
   const std::string verb = argv[2];
   if (verb == "sleep") actor::child_hang(argv);
   if (verb == "direct") return direct(argc, argv);
+  if (verb.rfind("outlive", 0) == 0) return outlive(verb);
   if (verbs().count(verb) == 0) return 98;
   return viaduct::run(body, argc, argv);
 }

@@ -57,6 +57,10 @@ int name_victim(viaduct::Job& job, char** argv);
 int children(viaduct::Job& job, char** argv);
 /// A child that keeps the output open after its rank has ended.
 int leave_child(viaduct::Job& job, char** argv);
+/// Fills shared memory and uses the standard streams, open or not; the memory must not change.
+int streams(viaduct::Job& job, char** argv);
+/// Writes to both output streams without end.
+int flood(viaduct::Job& job, char** argv);
 /// What a forked child may not do: each child tries one thing; the rank prints how it ended.
 int misuse_in_child(viaduct::Job& job, char**);
 

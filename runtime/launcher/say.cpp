@@ -1,0 +1,92 @@
+#include "runtime/launcher/say.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+#include <cerrno>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "runtime/launcher/write_all.hpp"
+
+namespace viaduct::launcher {
+namespace {
+
+constexpr std::size_t kMostWaiting = std::size_t{256} << 10;
+
+/// Shared with the thread that writes, which may be stuck in a write when the process ends.
+class Speaker : public std::enable_shared_from_this<Speaker> {
+ public:
+  void put(std::string line) {
+    const std::lock_guard lock(mutex_);
+    if (waiting_bytes_ + line.size() > kMostWaiting) {
+      ++dropped_;
+      return;
+    }
+    waiting_bytes_ += line.size();
+    waiting_.push_back(std::move(line));
+    if (!started_) start();
+    changed_.notify_all();
+  }
+
+  bool idle_within(std::chrono::milliseconds limit) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, limit, [this] { return waiting_.empty(); });
+  }
+
+ private:
+  void start() {
+    try {
+      std::thread([self = shared_from_this()] { self->loop(); }).detach();
+      started_ = true;
+    } catch (const std::system_error&) {  // no thread is to be had (ulimit -u): here, then
+      for (const std::string& line : waiting_) write_all(STDERR_FILENO, line);
+      waiting_.clear();
+      waiting_bytes_ = 0;
+    }
+  }
+
+  [[noreturn]] void loop() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] { return !waiting_.empty(); });
+      std::string line = waiting_.front();
+      if (waiting_.size() == 1 && dropped_ != 0) {
+        line += fmt::format(
+            "viaduct-run: {} sentences were dropped, since standard error took nothing\n",
+            dropped_);
+        dropped_ = 0;
+      }
+      lock.unlock();
+      write_all(STDERR_FILENO, line);
+      lock.lock();
+      waiting_bytes_ -= waiting_.front().size();
+      waiting_.pop_front();
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::string> waiting_;  // the first is being written
+  std::size_t waiting_bytes_ = 0;
+  std::size_t dropped_ = 0;
+  bool started_ = false;
+};
+
+/// Never destroyed: its thread may outlive main().
+Speaker& speaker() {
+  static const auto* const one = new std::shared_ptr<Speaker>(std::make_shared<Speaker>());
+  return **one;
+}
+
+}  // namespace
+
+void say(const std::string& sentence) { speaker().put("viaduct-run: " + sentence + "\n"); }
+
+bool said_all_within(std::chrono::milliseconds limit) { return speaker().idle_within(limit); }
+
+}  // namespace viaduct::launcher

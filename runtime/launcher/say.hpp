@@ -1,0 +1,25 @@
+#pragma once
+/// @file
+/// What viaduct-run says itself, on standard error.
+
+#include <chrono>
+#include <string>
+
+namespace viaduct::launcher {
+
+/// Hands "viaduct-run: SENTENCE" to a thread that writes it. When standard error takes nothing for
+/// so long that too much waits, sentences are dropped, and their number is said once it takes
+/// something again.
+///
+/// Blocks      never, whatever becomes of standard error
+/// Call from   any thread
+/// Order       sentences of one thread appear in the order of the calls
+void say(const std::string& sentence);
+
+/// Waits until all that was said has been written or cannot be.
+///
+/// Blocks      until then, at most for @p limit
+/// @return     false when the time was up
+bool said_all_within(std::chrono::milliseconds limit);
+
+}  // namespace viaduct::launcher
