@@ -144,7 +144,7 @@ class Bundle {
         running_ = static_cast<std::uint16_t>(id);
         thunk(token, arrival);
         --slow_;
-        if (plain && !token.replied()) map.give_credit_back();
+        if (plain && !token.is_answered()) map.give_credit_back();
         return;
       }
     }
@@ -157,6 +157,7 @@ class Bundle {
   void run_handler(detail::Map& map, Thunk thunk, const detail::Deferred& message) noexcept;
   void refuse(detail::Map& map, const detail::Deferred& message, Undeliverable why) noexcept;
   void take_returned(detail::Map& map, const detail::Deferred& message) noexcept;
+  [[gnu::cold]] void answer_refused() noexcept;
   void release_medium(detail::Map& map, std::uint64_t held) noexcept;
   [[gnu::noinline]] std::uint32_t run_deferred() noexcept;
   [[gnu::cold, gnu::noinline]] void reap_sends() noexcept;
@@ -177,6 +178,8 @@ class Bundle {
   template <class Done>
   Status wait_loop(Activity activity, const char* operation, std::uint32_t peer, Run run,
                    std::int64_t timeout_ns, Done&& done, std::uint32_t* handled = nullptr) noexcept;
+  void show_handlers() noexcept;
+  void hide_handlers() noexcept;
   void add(Endpoint& endpoint);
   void remove(Endpoint& endpoint) noexcept;
 
@@ -208,6 +211,13 @@ class Bundle {
   std::vector<Endpoint*> endpoints_;
   std::vector<detail::Map*> deferred_maps_;
   std::vector<detail::Map*> closing_;
+  /// A request whose handler made a reply that was refused, and has made no other one.
+  struct RefusedReply {
+    detail::Map* map;
+    std::uint64_t client;  // the request's
+  };
+  std::vector<RefusedReply> refused_replies_;
+  RunningHandler shown_;  // slow_ and running_, for hang reports
 };
 
 }  // namespace viaduct::am

@@ -57,6 +57,13 @@ class Token {
   /// Medium reply: up to max_medium() bytes, copied before the call returns. As reply(), but may
   /// have to wait until the requester has polled when the medium ring and the endpoint's overflow
   /// block are both taken.
+  ///
+  /// @return  ok            sent, or given to the requester's end
+  ///          peer_lost     the requester is gone
+  ///          bad_argument  refused: too long, or data null. The handler may still reply. When it
+  ///                        returns without having done so, the request goes back to its sender's
+  ///                        handler 0 with bad_arguments: a requester never waits for a reply that
+  ///                        was refused.
   template <auto Handler, class T, class... A>
   Status reply_medium(std::span<T> data, A... args) noexcept {
     using S = detail::SignatureOf<Handler>;
@@ -69,7 +76,9 @@ class Token {
   }
 
   /// Bulk reply: the data are in the requester's segment at @p offset before its handler runs. Data
-  /// that do not fit the segment come back to this endpoint's handler 0 (bad_offset, bad_length).
+  /// that do not fit the segment come back to this endpoint's handler 0 (bad_offset, bad_length),
+  /// and the request goes back to its sender's handler 0 (bad_arguments). Results as of
+  /// reply_medium().
   template <auto Handler, class T, class... A>
   Status reply_bulk(std::span<T> data, std::size_t offset, A... args) noexcept {
     using S = detail::SignatureOf<Handler>;
@@ -90,13 +99,17 @@ class Token {
     return detail::wire::kind(client_) == detail::Kind::request ? Direction::request
                                                                 : Direction::reply;
   }
-  [[nodiscard]] bool replied() const noexcept { return (client_ & kReplied) != 0; }
+  [[nodiscard]] bool replied() const noexcept {
+    return (client_ & (kReplied | kRefused)) == kReplied;
+  }
 
  private:
   friend class Bundle;
 
   static constexpr std::uint64_t kReplied = std::uint64_t{1}
                                             << 63;  // above the 48 bits of the client word
+  // With kReplied: the reply was refused, and the request goes back unless another one is made.
+  static constexpr std::uint64_t kRefused = std::uint64_t{1} << 62;
 
   template <auto Handler>
   [[nodiscard]] static std::uint64_t reply_client(Operation operation) noexcept {
@@ -123,6 +136,10 @@ class Token {
   [[nodiscard]] bool may_reply() const noexcept {
     return (client_ & (detail::wire::kind_mask | kReplied)) == 0;
   }
+  /// Whether the request's credit goes another way than by the handler's return.
+  [[nodiscard]] bool is_answered() const noexcept { return (client_ & kReplied) != 0; }
+  void refuse_reply() noexcept;
+  [[nodiscard]] bool take_back_refusal() noexcept;
   [[gnu::cold, gnu::noinline]] Status reply_slow(std::uint64_t client, const std::uint64_t* words,
                                                  std::uint32_t count, std::size_t arg_bytes,
                                                  const std::byte* data, std::size_t bytes,

@@ -47,7 +47,9 @@ enum class Direction : std::uint8_t { request, reply };
 /// with their numbers left to the C interface.
 enum class Undeliverable : std::uint8_t {
   none,
-  bad_arguments,   ///< EBADARGS: the arguments' size is not the handler's
+  /// EBADARGS: the request's handler made a reply that was refused, and no other one. The arguments
+  /// do not come back with it.
+  bad_arguments,
   bad_entry,       ///< EBADENTRY: the index is not mapped
   bad_tag,         ///< EBADTAG: the endpoint's tag is another one
   bad_handler,     ///< EBADHANDLER: no such handler there
@@ -72,7 +74,7 @@ struct Returned {
   Index peer{};  ///< where it was to go
   Rank rank{};   ///< and whose endpoint that is (the own rank when the index is not mapped)
   std::uint16_t handler = 0;        ///< wire id; handler_name() tells its name
-  const std::byte* args = nullptr;  ///< packed as they were sent
+  const std::byte* args = nullptr;  ///< packed as they were sent; none with bad_arguments
   std::uint32_t arg_bytes = 0;
 };
 

@@ -103,6 +103,7 @@ class Job {
   void finalize() noexcept;
   void announce_end() noexcept;
   void report_deserter(std::uint32_t rank) const noexcept;
+  [[nodiscard]] std::string others_in_handlers(std::uint64_t now_ns) const;
   friend struct RankRun;                       // run()'s insides
   explicit Job(std::unique_ptr<Parts> parts);  // run() uses it for ranks that are threads
   friend int run(int (*body)(Job&, int, char**), int argc, char** argv);

@@ -33,6 +33,18 @@ enum class Activity : std::uint32_t {
   barrier,
 };
 
+/// Where a rank keeps which of its message handlers runs, in its own memory: others read it from
+/// outside for hang reports, as far as the kernel lets them.
+struct RunningHandler {
+  const std::uint32_t* depth = nullptr;  // handlers that run, above `base`
+  std::uint32_t base = 0;
+  std::uint32_t first_named = 0;       // id of names[0]; those below have a number only
+  const std::uint16_t* id = nullptr;   // of the innermost one
+  const char* const* names = nullptr;  // in the rank's memory, too
+  std::uint64_t name_count = 0;
+  const RunningHandler* next = nullptr;  // the rank's next set of handlers
+};
+
 struct alignas(64) RankRecord {
   // Line 0. state, pid and cause are written at life events; the rest by the rank itself, relaxed,
   // for reports only.
@@ -59,7 +71,10 @@ struct alignas(64) RankRecord {
   std::atomic<std::uint32_t> barrier_ticket;  // the last barrier that the rank has arrived at
   std::uint32_t host;  // number of its host, from 0; written before the ranks see the page
   std::atomic<std::uint32_t> ports_down;  // of its network devices
-  std::atomic<std::uint32_t> reserved_line1[11];
+  // Handlers that ran when the last wait began: a handler beyond them has been called by that wait.
+  std::atomic<std::uint32_t> wait_depth;
+  std::atomic<const RunningHandler*> handlers;  // in that rank's memory
+  std::atomic<std::uint32_t> reserved_line1[8];
 
   static constexpr std::uint32_t kNoPeer = 0xffffffff;
 };

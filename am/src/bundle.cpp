@@ -35,13 +35,42 @@ Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(
         if (map->vi != nullptr) map->vi->close_in_child();
   };
   raise_in_forked_children(slow_.word(), close_rings, this);
+  show_handlers();
 }
 
 Bundle::~Bundle() {
+  hide_handlers();
   leave_forked_children(slow_.word());
   receive_owner_.reset();
   send_owner_.reset();
   context_.nic().destroy_tag(protection_tag_);
+}
+
+/// Tells hang reports where this rank keeps which handler runs. Dispatching a message stores that
+/// anyway, so that the report costs it nothing.
+void Bundle::show_handlers() noexcept {
+  RankRecord& record = context_.job().record(context_.job().rank());
+  const auto names = handler_names();
+  shown_ = {&slow_.word(),
+            depth_base_,
+            kFirstTypedId,
+            &running_,
+            names.data(),
+            names.size(),
+            record.handlers.load(std::memory_order_relaxed)};
+  record.handlers.store(&shown_, std::memory_order_release);
+}
+
+void Bundle::hide_handlers() noexcept {
+  RankRecord& record = context_.job().record(context_.job().rank());
+  const RunningHandler* const first = record.handlers.load(std::memory_order_relaxed);
+  if (first == &shown_) return record.handlers.store(shown_.next, std::memory_order_release);
+  for (auto* at = const_cast<RunningHandler*>(first); at != nullptr;
+       at = const_cast<RunningHandler*>(at->next)) {
+    if (at->next != &shown_) continue;
+    at->next = shown_.next;
+    return;
+  }
 }
 
 void Bundle::add(Endpoint& endpoint) { endpoints_.push_back(&endpoint); }
@@ -206,7 +235,7 @@ void Bundle::run_handler(Map& map, Thunk thunk, const Deferred& m) noexcept {
   running_ = outer;
   if (overflow != nullptr) release_overflow(map, *overflow);
   release_medium(map, m.held);
-  if (wire::kind(m.client) == Kind::request && !token.replied()) map.give_credit_back();
+  if (wire::kind(m.client) == Kind::request && !token.is_answered()) map.give_credit_back();
 }
 
 void Bundle::release_medium(Map& map, std::uint64_t held) noexcept {
@@ -249,6 +278,25 @@ void Bundle::take_returned(Map& map, const Deferred& m) noexcept {
   if (!reply) return;
   map.give_credit_back();
   map.publish_credits();
+}
+
+/// The requests of refused replies go back, in their replies' places. Their handlers have had the
+/// arguments: these do not travel again.
+void Bundle::answer_refused() noexcept {
+  while (!refused_replies_.empty()) {
+    const RefusedReply refused = refused_replies_.back();
+    refused_replies_.pop_back();
+    const Operation operation = wire::operation(refused.client);
+    const std::uint64_t client =
+        wire::make(Kind::returned_request, operation, wire::handler(refused.client)) |
+        static_cast<std::uint64_t>(Undeliverable::bad_arguments) << wire::status_shift;
+    const std::uint64_t words[2] = {};
+    const std::uint32_t count = wire::prefix_words(operation);
+    context_.count(kRefused);
+    ++slow_;
+    (void)send_waiting(*refused.map, client, words, count, 8 * count);
+    --slow_;
+  }
 }
 
 /// Puts a reply or a returned message on the ring, polling for replies while there is no room.
@@ -295,6 +343,7 @@ void Bundle::reap_sends() noexcept {
 std::uint32_t Bundle::finish(Run run) noexcept {
   if (slow_ != depth_base_) return 0;
   std::uint32_t n = 0;
+  if (!refused_replies_.empty()) answer_refused();
   for (Endpoint* endpoint : endpoints_) n += endpoint->hand_over_gets();
   unfinished_ = !closing_.empty();
   if (run == Run::replies) return n;  // draining may run request handlers

@@ -71,6 +71,8 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
   const char* const outer_operation = record.operation.load(std::memory_order_relaxed);
   const std::uint32_t outer_peer = record.waits_for_peer.load(std::memory_order_relaxed);
   const Activity outer_activity = record.activity.load(std::memory_order_relaxed);
+  const std::uint32_t outer_depth = record.wait_depth.load(std::memory_order_relaxed);
+  record.wait_depth.store(slow_ - depth_base_, std::memory_order_relaxed);
   record.operation.store(operation, std::memory_order_relaxed);
   record.waits_for_peer.store(peer, std::memory_order_relaxed);
   record.last_poll_ns.store(start, std::memory_order_relaxed);
@@ -101,6 +103,7 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
       block(limit, ask);
     }
   }
+  record.wait_depth.store(outer_depth, std::memory_order_relaxed);
   record.activity.store(nested ? outer_activity : Activity::computing, std::memory_order_relaxed);
   if (nested) {
     record.operation.store(outer_operation, std::memory_order_relaxed);

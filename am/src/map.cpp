@@ -351,6 +351,7 @@ void Endpoint::drop(Map& map) noexcept {
       map.unreplied != map.unreplied_published)
     map.publish_credits();
   if (value(map.index) != kNoIndex) std::replace(maps_.begin(), maps_.end(), &map, &null_map_);
+  std::erase_if(bundle_.refused_replies_, [&](const auto& refused) { return refused.map == &map; });
   const auto found = std::find_if(owned_.begin(), owned_.end(),
                                   [&](const auto& owned) { return owned.get() == &map; });
   const std::unique_ptr<Map> ended = std::move(*found);  // its VI disconnects, and may bring others

@@ -7,7 +7,7 @@ const char* to_string(Undeliverable status) noexcept {
     case Undeliverable::none:
       return "delivered";
     case Undeliverable::bad_arguments:
-      return "wrong arguments (EBADARGS)";
+      return "wrong arguments, or the reply that its handler made was refused (EBADARGS)";
     case Undeliverable::bad_entry:
       return "the index is not mapped (EBADENTRY)";
     case Undeliverable::bad_tag:

@@ -263,6 +263,11 @@ std::span<const Thunk> agree_on_handlers(Job& job) {
           registrations.agreed_handlers.load(std::memory_order_acquire)};
 }
 
+std::span<const char* const> handler_names() noexcept {
+  return {registrations.names.data(),
+          registrations.agreed_handlers.load(std::memory_order_acquire)};
+}
+
 const char* handler_name(std::uint16_t wire_id) noexcept {
   const std::size_t count = registrations.agreed_handlers.load(std::memory_order_acquire);
   // Huge for an id of the AM-2 table.

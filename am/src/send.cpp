@@ -336,20 +336,42 @@ OverflowBlock* Endpoint::free_overflow(Map& map) noexcept {
   return free ? overflow_ : nullptr;
 }
 
+/// The request goes back to its sender when no handler runs any more (Bundle::finish), unless
+/// another reply is made: the requester waits for one.
+void Token::refuse_reply() noexcept {
+  Bundle& bundle = map_.endpoint->bundle();
+  bundle.refused_replies_.push_back({&map_, client_ & ~(kReplied | kRefused)});
+  bundle.unfinished_ = true;
+  client_ |= kReplied | kRefused;
+}
+
+/// For another reply after one that was refused. No other request handler has run meanwhile, so the
+/// refusal is the last one. False: there is none.
+bool Token::take_back_refusal() noexcept {
+  if ((client_ & kRefused) == 0) return false;
+  auto& refused = map_.endpoint->bundle().refused_replies_;
+  if (!refused.empty() && refused.back().map == &map_) refused.pop_back();
+  client_ &= ~(kReplied | kRefused);
+  return true;
+}
+
 Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::uint32_t arg_words,
                          std::size_t arg_bytes, const std::byte* data, std::size_t bytes,
                          std::size_t offset) noexcept {
   Endpoint& endpoint = *map_.endpoint;
   Bundle& bundle = endpoint.bundle();
   if (bundle.context_.job().in_forked_child()) bundle.stop_caller("a reply");
-  if (!may_reply()) {
+  if (!may_reply() && !take_back_refusal()) {
     violate_contract(std::string("handler ") + handler_name(wire::handler(client_)) +
                      (replied() ? " replied twice: a request handler may reply once"
                                 : " replied to a reply: a reply handler may not communicate"));
   }
   const Operation operation = wire::operation(client);
-  if (operation == Operation::medium && bytes > endpoint.max_medium()) return Status::bad_argument;
-  if (data == nullptr && bytes != 0) return Status::bad_argument;
+  if ((operation == Operation::medium && bytes > endpoint.max_medium()) ||
+      (data == nullptr && bytes != 0)) {
+    refuse_reply();
+    return Status::bad_argument;
+  }
   client_ |= kReplied;
   // Reply handlers that run while this waits change it.
   const std::uint16_t running = bundle.running_;
@@ -362,7 +384,7 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
     endpoint.settle(map_);
     const Undeliverable why = endpoint.copy_bulk(map_, data, bytes, offset);
     if (why != Undeliverable::none) {
-      map_.give_credit_back();  // the requester's; no reply will bring it
+      refuse_reply();
       endpoint.give_back(Returned{why, operation, Direction::reply, map_.index, map_.name.rank,
                                   wire::handler(client), reinterpret_cast<const std::byte*>(args),
                                   static_cast<std::uint32_t>(arg_bytes)});

@@ -19,6 +19,15 @@ std::string doing(const RankRecord& record, std::string_view operation) {
   return text;
 }
 
+/// What a rank in a handler does: waits there itself, or has called it from a poll or a wait.
+std::string doing_in(const RankRecord& record, std::string_view operation,
+                     const HandlerNow& handler) {
+  const std::string inside = fmt::format("in handler {}", handler.name);
+  if (handler.waits) return fmt::format("{}, {}", inside, doing(record, operation));
+  const bool in_wait = record.activity.load(std::memory_order_relaxed) != Activity::computing;
+  return in_wait && !operation.empty() ? fmt::format("{}, run by {}", inside, operation) : inside;
+}
+
 std::string since_last_poll(const RankRecord& record, std::uint64_t now_ns) {
   const std::uint64_t last = record.last_poll_ns.load(std::memory_order_relaxed);
   if (last == 0) return "has not polled yet";
@@ -59,12 +68,13 @@ const char* to_string(Activity activity) noexcept {
 }
 
 std::string hang_line(const RankRecord& record, std::uint32_t rank, std::string_view operation,
-                      std::uint64_t now_ns) {
+                      std::uint64_t now_ns, const HandlerNow& handler) {
   const RankState state = record.state.load(std::memory_order_acquire);
   std::string line = fmt::format("rank {} (pid {}): {}", rank,
                                  record.pid.load(std::memory_order_relaxed), to_string(state));
   if (state != RankState::running) return line;
-  line += fmt::format(", {}", doing(record, operation));
+  line += fmt::format(", {}", handler.name.empty() ? doing(record, operation)
+                                                   : doing_in(record, operation, handler));
   line += fmt::format("; credits in {}, out {}", record.credits_in.load(std::memory_order_relaxed),
                       record.credits_out.load(std::memory_order_relaxed));
   line += fmt::format("; bytes {} of {}", record.bytes_seen.load(std::memory_order_relaxed),

@@ -65,6 +65,24 @@ void Job::tell_port(bool down) noexcept {
   if (hosts() > 1) parts_->job_bootstrap->tell_port(down);
 }
 
+/// The ranks of this host that are in a handler, which a rank that waits may be waiting for: they
+/// cannot tell of it themselves.
+std::string Job::others_in_handlers(std::uint64_t now_ns) const {
+  constexpr std::uint32_t kMost = 4;
+  std::string text;
+  for (std::uint32_t i = 0, told = 0; i < size_ && told < kMost; ++i) {
+    const RankRecord& other = page_->record(Rank{i});
+    if (Rank{i} == rank_ || other.host != page_->record(rank_).host ||
+        other.state.load(std::memory_order_acquire) != RankState::running)
+      continue;
+    const HandlerNow handler = handler_of(other);
+    if (handler.name.empty()) continue;
+    text += "; meanwhile " + hang_line(other, i, operation_of(other), now_ns, handler);
+    ++told;
+  }
+  return text;
+}
+
 void Job::report_long_wait(std::uint64_t since_ns) noexcept {
   if (settings_.hang_report_ns == 0 || reported_wait_ns_ == since_ns) return;
   const std::uint64_t now = monotonic_ns();
@@ -74,8 +92,9 @@ void Job::report_long_wait(std::uint64_t since_ns) noexcept {
     const char* const operation = record(rank_).operation.load(std::memory_order_relaxed);
     const std::string line =
         hang_line(record(rank_), index(rank_), operation != nullptr ? operation : "", now);
-    log_.write(LogLevel::error, fmt::format("a wait has lasted {:.1f} s: {}",
-                                            static_cast<double>(now - since_ns) * 1e-9, line));
+    log_.write(LogLevel::error, fmt::format("a wait has lasted {:.1f} s: {}{}",
+                                            static_cast<double>(now - since_ns) * 1e-9, line,
+                                            others_in_handlers(now)));
   } catch (const std::exception&) {  // no memory for a report
   }
 }

@@ -205,20 +205,23 @@ TEST(Limits, FewDescriptorsAreEnoughForManyPeers) {
 }
 
 TEST(Hang, User1NamesWhatEachRankWaitsFor) {
-  Program program(job(4, {"stuck"}));
-  ASSERT_TRUE(program.wait_for("goes", 4));
+  Program program(job(6, {"stuck"}), {{"VIADUCT_HANG_REPORT", "300ms"}});
+  ASSERT_TRUE(program.wait_for("goes", 6));
+  // A rank that waits tells of the one whose handler does not return.
+  ASSERT_TRUE(program.wait_for_error("; meanwhile rank 5 (pid ", 1)) << program.error_text();
   // The report is asked for until all have come to their halt.
   const auto all_are_named = [&] {
     const std::string& text = program.error_text();
     return has_line(text, {"rank 0 ", "waiting for a message in wait;"}) &&
            has_line(text, {"rank 1 ", "waiting for a credit in request, for rank 2; credits in ",
                            ", out 0;", " of 1024;", "last poll"}) &&
-           has_line(text, {"rank 3 ", "in a barrier in barrier"});
+           has_line(text, {"rank 3 ", "in a barrier in barrier"}) &&
+           has_line(text, {"rank 5 ", "running, in handler ", "on_stuck, run by wait; "});
   };
   for (int i = 1; i <= 200 && !all_are_named(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     program.signal(SIGUSR1);
-    ASSERT_TRUE(program.wait_for_error("rank 3 (pid", i));
+    ASSERT_TRUE(program.wait_for_error("\n  rank 5 (pid", i));
   }
   EXPECT_TRUE(all_are_named()) << program.error_text();
   program.signal(SIGTERM);

@@ -130,7 +130,8 @@ void on_ask_bulk(am::Token& token, std::uint64_t offset) {
   ++t_handled;
   (void)token.reply_bulk<on_bulk_reply>(std::span(data), offset, std::uint64_t{7});
 }
-/// A bulk reply that does not fit comes back to the replier; the requester's credit is free again.
+/// A bulk reply that does not fit comes back to the replier, and its request to the requester,
+/// whose credit is free again.
 void bad_reply_place(Rig& rig) {
   reset(rig);
   rig.endpoint().make_segment(1000);
@@ -139,18 +140,24 @@ void bad_reply_place(Rig& rig) {
   for (std::uint32_t i = 0; i < kEach; ++i)
     rig.ok(
         rig.endpoint().request<on_ask_bulk>(rig.next(), std::uint64_t{i % 2 == 0 ? 5000U : 950U}));
-  rig.until([&] { return rig.back.size() == kEach; });
+  rig.until([&] { return rig.back.size() == 2 * kEach; });
   rig.barrier();
   CHECK_EQ(t_handled, kEach);
-  REQUIRE_EQ(rig.back.size(), kEach);
-  for (std::size_t i = 0; i < kEach; ++i) {
-    CHECK_EQ(rig.back[i].status,
-             i % 2 == 0 ? am::Undeliverable::bad_offset : am::Undeliverable::bad_length);
-    CHECK(rig.back[i].direction == am::Direction::reply);
-    CHECK(rig.back[i].operation == am::Operation::bulk);
-    CHECK_EQ(rig.back[i].peer, am::value(rig.previous()));
-    CHECK_EQ(word(rig.back[i], 0), 7);
+  REQUIRE_EQ(rig.back.size(), 2 * kEach);
+  std::size_t replies = 0;
+  for (const Back& b : rig.back) {
+    if (b.direction == am::Direction::request) {
+      CHECK_EQ(b.status, am::Undeliverable::bad_arguments);
+      CHECK_EQ(b.peer, am::value(rig.next()));
+      continue;
+    }
+    CHECK_EQ(b.status,
+             replies++ % 2 == 0 ? am::Undeliverable::bad_offset : am::Undeliverable::bad_length);
+    CHECK(b.operation == am::Operation::bulk);
+    CHECK_EQ(b.peer, am::value(rig.previous()));
+    CHECK_EQ(word(b, 0), 7);
   }
+  CHECK_EQ(replies, kEach);
   rig.expect_all_credits();
 }
 

@@ -282,6 +282,48 @@ void reply_too_long(Rig& rig) {
   rig.until([] { return t_echoes == 1; });
 }
 
+/// A handler whose reply is refused and that makes no other one: its requester is told, whatever
+/// the request's size, and no credit is lost.
+std::span<const std::byte> refused_data(std::uint32_t i, const std::vector<std::byte>& too_long) {
+  constexpr std::size_t kAny = 5;
+  return i % 2 == 0 ? std::span(too_long) : std::span(static_cast<const std::byte*>(nullptr), kAny);
+}
+void refuse_one(am::Token& token, std::uint32_t i) {
+  const std::vector<std::byte> too_long(100'000);
+  const auto data = refused_data(i, too_long);
+  CHECK_EQ(token.reply_medium<on_medium_answer>(data, Answer{}), Status::bad_argument);
+  if (i % 3 == 0)
+    CHECK_EQ(token.reply_medium<on_medium_answer>(data, Answer{}), Status::bad_argument);
+  CHECK(!token.replied());
+}
+void on_refused(am::Token& token, std::uint32_t i) { refuse_one(token, i); }
+void on_refused_long(am::Token& token, std::uint32_t i, Tail) { refuse_one(token, i); }
+void on_refused_medium(am::Token& token, std::span<const std::byte>, std::uint32_t i) {
+  refuse_one(token, i);
+}
+void reply_refused(Rig& rig) {
+  t_echoes = 0;
+  rig.barrier();
+  am::Endpoint& ep = rig.endpoint();
+  const std::uint32_t requests = 3 * ep.credits() + 7;
+  const std::vector<std::byte> data(100);
+  for (std::uint32_t i = 0; i < requests; ++i) {
+    if (i % 3 == 0) rig.ok(ep.request<on_refused>(rig.next(), i));
+    if (i % 3 == 1) rig.ok(ep.request<on_refused_long>(rig.next(), i, Tail{}));
+    if (i % 3 == 2) rig.ok(ep.request_medium<on_refused_medium>(rig.next(), std::span(data), i));
+    if (i % 8 == 0) rig.ok(ep.request<on_reply_too_long>(rig.next()));
+  }
+  rig.until([&] { return rig.back.size() == requests && t_echoes == (requests + 7) / 8; });
+  for (std::uint32_t i = 0; i < requests; ++i) {
+    CHECK_EQ(rig.back[i].status, am::Undeliverable::bad_arguments);
+    CHECK(rig.back[i].direction == am::Direction::request);
+    CHECK_EQ(rig.back[i].peer, am::value(rig.next()));
+    CHECK(rig.back[i].args.empty());
+  }
+  rig.barrier();
+  rig.expect_all_credits();
+}
+
 /// The handler replies straight from its own receive buffer.
 void on_echoed(am::Token&, std::span<const std::uint32_t> data, std::uint32_t seed) {
   for (std::size_t i = 0; i < data.size(); ++i) CHECK_EQ(data[i], seed + i);
@@ -329,6 +371,7 @@ constexpr std::array kCases{
     Case{"size.medium_too_long", Needs::any, medium_too_long},
     Case{"size.tried", Needs::any, tried},
     Case{"size.reply_too_long", Needs::any, reply_too_long},
+    Case{"size.reply_refused", Needs::any, reply_refused},
     Case{"size.medium_echo", Needs::any, medium_echo},
     Case{"size.order", Needs::any, order},
 };

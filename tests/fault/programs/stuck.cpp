@@ -1,6 +1,6 @@
 // A job that hangs in a known way, for the report of what every rank waits for: rank 0 waits for a
 // message that nobody sends, rank 1 for a credit towards rank 2, which computes and does not poll;
-// all others wait in a barrier.
+// rank 4 for the reply of rank 5, whose handler does not return; all others wait in a barrier.
 
 #include <unistd.h>
 #include <cstdint>
@@ -21,6 +21,9 @@ void on_nothing(am::Token&, std::uint64_t) {}
 void on_data(am::Token&, std::span<const std::byte>) {}
 thread_local bool met = false;
 void on_met(am::Token&) { met = true; }
+void on_stuck(am::Token&) {
+  while (true) ::pause();
+}
 
 int body(viaduct::Job& job, int, char**) {
   am::Context context(job);
@@ -43,6 +46,8 @@ int body(viaduct::Job& job, int, char**) {
     }
   if (me == 2)
     while (true) ::pause();
+  if (me == 4 && endpoint.request<on_stuck>(am::Index{5}) != Status::ok) return 1;
+  if (me >= 4) return bundle.wait() == Status::ok ? 0 : 1;
   return bundle.barrier() == Status::ok ? 0 : 1;
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/hang_report.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <string>
 
 namespace {
@@ -57,6 +58,47 @@ TEST(HangLine, AJobsEndIsNamed) {
   record.activity = Activity::barrier;
   const std::string line = viaduct::hang_line(record, 5, viaduct::kEndingJob, 6 * kSecond);
   EXPECT_NE(line.find("running, ending its job; credits"), std::string::npos) << line;
+}
+
+TEST(HangLine, NamesTheHandlerThatRuns) {
+  RankRecord record{};
+  write_wait(record);
+  const auto line = [&](bool waits) {
+    return viaduct::hang_line(record, 5, "reply", 6 * kSecond, {"on_ask", waits});
+  };
+  EXPECT_NE(line(false).find("running, in handler on_ask, run by reply; credits"),
+            std::string::npos)
+      << line(false);
+  EXPECT_NE(
+      line(true).find("in handler on_ask, waiting for a credit in reply, for rank 2; credits"),
+      std::string::npos)
+      << line(true);
+  record.activity = Activity::computing;  // called by a poll
+  EXPECT_NE(line(false).find("running, in handler on_ask; credits"), std::string::npos)
+      << line(false);
+}
+
+/// Read as the launcher reads it, from a record that this process has written as a rank does.
+TEST(HandlerOf, ReadsWhatTheRankKeeps) {
+  static const char* const kNames[] = {"on_first", "on_second"};
+  std::uint32_t depth = 1;
+  std::uint16_t id = 257;
+  const viaduct::RunningHandler outer{&depth, 1, 256, &id, kNames, 2, nullptr};
+  const viaduct::RunningHandler first{&depth, 9, 256, &id, kNames, 2, &outer};
+  RankRecord record{};
+  record.pid = ::getpid();
+  EXPECT_EQ(viaduct::handler_of(record).name, "");
+  record.handlers = &first;
+  EXPECT_EQ(viaduct::handler_of(record).name, "") << "none runs";
+  depth = 2;
+  EXPECT_EQ(viaduct::handler_of(record).name, "on_second");
+  EXPECT_FALSE(viaduct::handler_of(record).waits);
+  record.wait_depth = 1;
+  EXPECT_TRUE(viaduct::handler_of(record).waits);
+  id = 7;  // of an endpoint's own table
+  EXPECT_EQ(viaduct::handler_of(record).name, "7");
+  record.handlers = reinterpret_cast<const viaduct::RunningHandler*>(8);  // nonsense in the page
+  EXPECT_EQ(viaduct::handler_of(record).name, "");
 }
 
 TEST(HangLine, WhoDoesNotRunWaitsForNothing) {
