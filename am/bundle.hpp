@@ -128,7 +128,7 @@ class Bundle {
     using namespace detail;
     auto& map = *static_cast<Map*>(vi.context());
     const std::uint64_t client = via::shm::header::client(header);
-    const std::uint64_t special = client & (wire::kind_mask | wire::operation_mask);
+    const std::uint64_t special = client & ~wire::handler_mask;  // the unused bits, too
     const std::uint32_t id = wire::handler(client);
     const bool reply = special == (std::uint64_t{1} << wire::kind_shift);
     const bool plain = special == 0 && requests && map.deferred_count == 0;
@@ -168,7 +168,9 @@ class Bundle {
   [[nodiscard, gnu::cold]] detail::OverflowBlock& arrived_overflow(
       detail::Map& map, const detail::Deferred& message) noexcept;
   [[gnu::cold]] void release_overflow(detail::Map& map, detail::OverflowBlock& block) noexcept;
-  [[gnu::cold]] void report_malformed(detail::Map& map, const char* what) noexcept;
+  [[nodiscard]] const char* find_nonsense(detail::Map& map, const via::shm::Slot& slot,
+                                          std::uint64_t header) const noexcept;
+  [[nodiscard]] const char* find_nonsense(detail::Map& map, detail::Deferred& message) noexcept;
   [[noreturn, gnu::cold]] void stop_caller(const char* call) const noexcept;
   [[noreturn, gnu::cold]] void stop_second_thread(const char* call) const noexcept;
   Status send_waiting(detail::Map& map, std::uint64_t client, const std::uint64_t* words,
@@ -202,7 +204,6 @@ class Bundle {
   std::atomic<const char*> user_call_ = nullptr;
   std::uint32_t depth_base_ = 0;  // slow_ when no handler runs
   std::uint16_t running_ = 0;     // handler that runs, for messages
-  std::uint32_t malformed_ = 0;   // messages dropped
   // A handler has run for which no bell was rung: sleepers are to look again.
   bool stirred_ = false;
   via::ProtectionTag protection_tag_{};

@@ -299,6 +299,7 @@ class Endpoint {
   void met(detail::Map& map) noexcept;
   void incoming(EndpointName from, std::uint64_t discriminator);
   [[nodiscard]] bool fits_us(const std::byte* at, const std::byte* window) const noexcept;
+  [[nodiscard]] bool lies_in_window(std::uint64_t page) const noexcept;
   [[nodiscard]] bool speaks_alike(const detail::MapBlock& block) const noexcept;
   [[nodiscard]] std::uint32_t wired_notes() const noexcept;
   void show_segment(detail::MapBlock& block) const noexcept;

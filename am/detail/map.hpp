@@ -99,15 +99,22 @@ struct Map {
   /// Takes in what the peer has given back without a message.
   void refresh_credits() noexcept {
     const std::uint64_t now = vi->peer_counter(0);
-    reserve += static_cast<std::uint32_t>(now - unreplied_seen);
-    if (all_credits() > credit_limit) [[unlikely]]
-      drop_surplus();
+    const std::uint64_t back = now - unreplied_seen;
+    if (back > credit_limit || all_credits() + back > credit_limit) [[unlikely]]
+      return drop_surplus();
+    reserve += static_cast<std::uint32_t>(back);
     unreplied_seen = now;
     counters_fetched = false;
     vi->note_room();
   }
-  /// More credits than there are: an account, or the peer's memory, is wrong.
+  /// More credits than there are, or fewer than before: an account, or the peer's memory, is wrong.
+  /// The connection ends.
   [[gnu::cold, gnu::noinline]] void drop_surplus() noexcept;
+  /// Before a sleep: whether what the peer's counters say can be. If not, the connection ends.
+  void check_counters() noexcept;
+  /// Payloads that the peer says it has taken, from its counter. False: it cannot be, and the
+  /// connection has ended.
+  [[nodiscard]] bool note_released() noexcept;
   /// A request of the peer's has been handled and not replied to.
   void give_credit_back() noexcept {
     if (++unreplied - unreplied_published >= publish_every) publish_credits();

@@ -42,7 +42,8 @@ struct MediumSend {
 struct MediumReceive {
   std::byte* ring = nullptr;
   std::uint64_t size = 0;
-  std::uint64_t next = 0;  // where the next payload is looked for
+  std::uint64_t next = 0;   // where the next payload is looked for
+  std::uint64_t freed = 0;  // up to here all have been given back
 
   struct Held {
     std::uint64_t end;
@@ -52,11 +53,11 @@ struct MediumReceive {
   std::uint64_t first = 0;  // number of held.front()
 
   /// Takes note of an arrived payload; answers its number. The start the sender named must be the
-  /// one expected.
+  /// one expected, and the payload must not lie on one that is still held.
   [[nodiscard]] bool arrive(std::uint32_t start, std::uint32_t length, std::uint64_t& number) {
     const std::uint64_t room = medium_room(length);
     const std::uint64_t at = medium_start(next, room, size);
-    if ((at & (size - 1)) != start || room > size) return false;
+    if ((at & (size - 1)) != start || room > size || at + room - freed > size) return false;
     next = at + room;
     number = first + held.size();
     held.push_back({next, false});
@@ -67,7 +68,7 @@ struct MediumReceive {
     held[number - first].done = true;
     std::uint64_t free = 0;
     while (!held.empty() && held.front().done) {
-      free = held.front().end;
+      free = freed = held.front().end;
       held.pop_front();
       ++first;
     }

@@ -37,7 +37,7 @@ inline constexpr std::uint64_t operation_mask = 0x3ULL << operation_shift;
 /// Medium reply: word 0 is the overflow block's offset.
 inline constexpr std::uint64_t overflow_bit = 1ULL << 24;
 inline constexpr std::uint64_t note_bit = 1ULL << 25;
-
+inline constexpr unsigned used_bits = 26;
 [[nodiscard]] constexpr std::uint64_t make(Kind kind, Operation operation,
                                            std::uint16_t handler) noexcept {
   return handler | (static_cast<std::uint64_t>(kind) << kind_shift) |
@@ -121,9 +121,11 @@ struct alignas(64) OverflowBlock {
   // That number, when the requester's handler has returned; the requester's. A device that writes
   // it twice says the same twice.
   std::atomic<std::uint32_t> returned;
-  [[nodiscard]] bool is_free() const noexcept {
-    return returned.load(std::memory_order_acquire) == use.load(std::memory_order_relaxed);
+  /// Replies in it that the requester has not taken: 0 or 1.
+  [[nodiscard]] std::uint32_t held() const noexcept {
+    return use.load(std::memory_order_relaxed) - returned.load(std::memory_order_acquire);
   }
+  [[nodiscard]] bool is_free() const noexcept { return held() == 0; }
   /// Without the requester, which will not.
   void take_back() noexcept { returned.store(use.load()); }
   [[nodiscard]] std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }

@@ -105,34 +105,20 @@ std::uint32_t Bundle::poll_guarded(Run run) noexcept {
 void Bundle::dispatch_slow(Map& map, via::shm::Slot& slot, std::uint64_t head,
                            bool requests) noexcept {
   if (map.state == Map::State::connecting) map.endpoint->settle(map);
-  if (map.state == Map::State::rejected) return report_malformed(map, "MapBlock");
+  if (map.state == Map::State::rejected) return map.vi->break_off("a malformed MapBlock");
+  if (const char* const what = find_nonsense(map, slot, head)) return map.vi->break_off(what);
   Deferred m;
   m.client = header::client(head);
   m.arg_bytes = header::length(head);
   m.held = Deferred::kNothingHeld;
-  const std::uint32_t lines = 1 + header::extra_lines(head);
-  if (lines > via::shm::kMaxLines || m.arg_bytes > lines * via::shm::kInlineBytes)
-    return report_malformed(map, "length");
   const via::shm::Slot* line = &slot;
-  for (std::uint32_t i = 0; i < lines; ++i) {
+  for (std::uint32_t i = 0; i <= header::extra_lines(head); ++i) {
     if (i != 0) line = &map.vi->line_after(*line);
     for (std::uint32_t w = 0; w < via::shm::kWordsPerSlot; ++w)
       m.words[i * via::shm::kWordsPerSlot + w] = line->words[w];
   }
-  const std::uint32_t prefix = 8 * wire::prefix_words(wire::operation(m.client));
+  if (const char* const what = find_nonsense(map, m)) return map.vi->break_off(what);
   const Kind kind = wire::kind(m.client);
-  const bool fresh = kind == Kind::request || kind == Kind::reply;
-  if (m.arg_bytes < prefix) return report_malformed(map, "length");
-  if (fresh && wire::operation(m.client) == Operation::get)
-    return report_malformed(map, "operation");
-  if (fresh && (m.client & wire::overflow_bit) != 0 && !overflow_is_there(map, m))
-    return report_malformed(map, "overflow block");
-  if (fresh && wire::operation(m.client) == Operation::medium &&
-      (m.client & wire::overflow_bit) == 0) {
-    if (!map.medium_in.arrive(static_cast<std::uint32_t>(m.words[0]),
-                              static_cast<std::uint32_t>(m.words[0] >> 32), m.held))
-      return report_malformed(map, "medium payload");
-  }
   if (kind == Kind::request && (!requests || map.deferred_count != 0)) {
     map.deferred.push_back(m);
     if (map.deferred_count++ == 0) deferred_maps_.push_back(&map);
@@ -155,32 +141,6 @@ void Bundle::release_overflow(Map& map, detail::OverflowBlock& block) noexcept {
   block.returned.store(block.use.load(std::memory_order_relaxed), std::memory_order_release);
   map.vi->return_extra(reinterpret_cast<const std::byte*>(&block.returned), sizeof block.returned);
   map.vi->wake_if_asleep();
-}
-
-/// Whether a message that says so does lie in its sender's overflow block, as far as can be told
-/// from here.
-bool Bundle::overflow_is_there(Map& map, const Deferred& m) noexcept {
-  if (wire::kind(m.client) != Kind::reply || wire::operation(m.client) != Operation::medium)
-    return false;
-  if (map.vi->is_wired()) return arrived_overflow(map, m).length <= map.endpoint->max_medium_;
-  const std::size_t window = context_.job().segment().window_bytes();
-  const std::size_t needed = sizeof(detail::OverflowBlock) + map.endpoint->max_medium_;
-  if (map.peer_window == nullptr || needed > window || m.words[0] > window - needed ||
-      m.words[0] % alignof(detail::OverflowBlock) != 0)
-    return false;
-  const auto* block = reinterpret_cast<const detail::OverflowBlock*>(map.peer_window + m.words[0]);
-  return block->length <= map.endpoint->max_medium_;
-}
-
-void Bundle::report_malformed(Map& map, const char* what) noexcept {
-  // Of a peer that has gone mad, more would say nothing new.
-  constexpr std::uint32_t kMostReports = 10;
-  if (++malformed_ > kMostReports) return;
-  context_.job().log().write(LogLevel::error, "a message from rank " +
-                                                  std::to_string(viaduct::index(map.name.rank)) +
-                                                  " has a malformed " + what +
-                                                  " and is dropped: is something "
-                                                  "writing into this rank's memory?");
 }
 
 void Bundle::run_message(Map& map, const Deferred& m) noexcept {
@@ -215,7 +175,8 @@ void Bundle::run_handler(Map& map, Thunk thunk, const Deferred& m) noexcept {
     if ((m.client & wire::overflow_bit) != 0) {
       overflow = &arrived_overflow(map, m);
       arrival.data = overflow->data();
-      arrival.data_bytes = overflow->length;
+      // Looked at before, and the peer's memory.
+      arrival.data_bytes = std::min(overflow->length, map.endpoint->max_medium_);
     } else {
       arrival.data = map.medium_in.ring + static_cast<std::uint32_t>(m.words[0]);
       arrival.data_bytes = m.words[0] >> 32;
@@ -369,6 +330,7 @@ void Bundle::wake_others() noexcept {
 void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) noexcept {
   RankRecord& record = context_.job().record(context_.job().rank());
   const std::uint32_t peer = record.waits_for_peer.load(std::memory_order_relaxed);
+  const std::size_t closing = closing_.size();
   std::uint32_t left = 0;  // of our credits, towards the peer that is waited for, or all
   std::uint64_t sent = 0;  // into the same peers' medium rings, padding included
   std::uint64_t given_back = 0;
@@ -376,6 +338,7 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
     for (const auto& map : endpoint->owned_) {
       if (map->unreplied != map->unreplied_published && map->state == Map::State::connected)
         map->publish_credits();
+      map->check_counters();
       if (peer != RankRecord::kNoPeer && peer != viaduct::index(map->name.rank)) continue;
       left += map->all_credits();
       sent += map->medium_out.head;
@@ -387,6 +350,7 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
   record.credits_out.store(left, std::memory_order_relaxed);
   record.credits_in.store(deferred_total_,
                           std::memory_order_relaxed);  // requests here that have not run
+  if (closing_.size() != closing) return;
   const bool may_unlock = threads_ == Threads::parallel && slow_ == depth_base_;
   if (may_unlock) wake_others();
   // The inline calls of another thread take the guarded way meanwhile, where they are found out.

@@ -57,6 +57,9 @@ class Bundle::Guard {
   Lock lock_;
 };
 
+/// Sleepers look for nonsense so often: no doorbell tells of it.
+inline constexpr std::int64_t kLookNs = 1'000'000'000;
+
 /// Polls, then spins, yields, blocks, until done() or the time is over. With @p handled the wait
 /// also ends when that count (the messages handled) is no longer zero.
 template <class Done>
@@ -100,6 +103,7 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
       std::int64_t limit = timeout_ns < 0 ? -1 : timeout_ns - waited;
       const std::int64_t report = job.settings().hang_report_ns;  // to come back to it
       if (report != 0 && (limit < 0 || limit > report)) limit = report;
+      if (limit < 0 || limit > kLookNs) limit = kLookNs;
       block(limit, ask);
     }
   }

@@ -98,6 +98,7 @@ void Context::failed(const via::AsyncError& error) {
   if (map.state == detail::Map::State::rejected) return;  // met, and not taken
   map.unreachable =
       error.cause == via::ErrorCause::connection_lost ||
+      error.cause == via::ErrorCause::format ||  // one side has found nonsense
       (map.vi != nullptr && map.vi->is_wired() && error.cause != via::ErrorCause::disconnected);
   map.refresh_credits();
   map.credits_at_end = map.all_credits();

@@ -36,12 +36,6 @@ bool Map::take_stock() noexcept {
   return credits != 0;
 }
 
-void Map::drop_surplus() noexcept {
-  credits = std::min(credits, credit_limit);
-  reserve = credit_limit - credits;
-  endpoint->bundle_.report_malformed(*this, "count of credits");
-}
-
 /// The same from both sides: the lower rank's number above the other's.
 std::uint64_t Endpoint::discriminator(EndpointName a, EndpointName b) noexcept {
   const bool ordered =
@@ -122,6 +116,7 @@ void Endpoint::start(Map& map) {
   via::shm::InlineOptions options;
   options.slots = static_cast<std::uint32_t>(settings.slots);
   options.release_every = options.slots / 8;
+  options.client_bits = wire::used_bits;
   options.extra_bytes = sizeof(MapBlock) + static_cast<std::size_t>(settings.medium_bytes);
   if (context.nic().is_remote(map.name.rank)) {
     options.wired = true;
@@ -177,18 +172,20 @@ void Endpoint::met(Map& map) noexcept {
   auto* block = reinterpret_cast<MapBlock*>(map.vi->peer_extra());
   const bool wired = map.vi->is_wired();
   map.peer_window = wired ? nullptr : bundle_.context().job().window_of(map.name.rank);
+  // Read once: the peer's memory may change.
+  const std::uint64_t page_at =
+      std::atomic_ref(block->endpoint_page).load(std::memory_order_relaxed);
   if (wired ? !speaks_alike(*block)
-            : !fits_us(reinterpret_cast<const std::byte*>(block),
-                       map.peer_window)) {  // its VI is let go with the MAP
+            : !fits_us(reinterpret_cast<const std::byte*>(block), map.peer_window) ||
+                  !lies_in_window(page_at)) {  // its VI is let go with the MAP
     map.state = Map::State::rejected;
     map.rejection = Undeliverable::bad_endpoint;
     return;
   }
-  map.peer_page =
-      wired ? &map.carried_page
-            : reinterpret_cast<detail::EndpointPage*>(map.peer_window + block->endpoint_page);
+  map.peer_page = wired ? &map.carried_page
+                        : reinterpret_cast<detail::EndpointPage*>(map.peer_window + page_at);
   map.medium_in.ring = block->medium();
-  map.medium_in.size = block->medium_bytes;
+  map.medium_in.size = static_cast<std::uint64_t>(bundle_.context().settings().medium_bytes);
   map.state = Map::State::connected;
   apply_tag(map);
   map.reserve = credits_;
@@ -219,8 +216,13 @@ bool Endpoint::fits_us(const std::byte* at, const std::byte* window) const noexc
       offset % alignof(MapBlock) != 0)
     return false;
   const auto& block = *reinterpret_cast<const MapBlock*>(at);
-  return speaks_alike(block) && block.endpoint_page <= bytes - sizeof(detail::EndpointPage) &&
-         block.endpoint_page % alignof(detail::EndpointPage) == 0;
+  return speaks_alike(block) && lies_in_window(block.endpoint_page);
+}
+
+/// Whether an EndpointPage may lie at this offset of a window.
+bool Endpoint::lies_in_window(std::uint64_t page) const noexcept {
+  return page <= bundle_.context().job().segment().window_bytes() - sizeof(detail::EndpointPage) &&
+         page % alignof(detail::EndpointPage) == 0;
 }
 
 bool Endpoint::speaks_alike(const MapBlock& block) const noexcept {
@@ -328,8 +330,10 @@ void Endpoint::give_back_unseen(Map& map, Undeliverable why) noexcept {
 void Endpoint::give_back_sent(Map& map, std::uint64_t seq, Undeliverable why) noexcept {
   const std::uint64_t head = map.vi->sent_slot(seq).header.load(std::memory_order_relaxed);
   const std::uint64_t client = header::client(head);
-  std::uint64_t words[detail::kMaxMessageWords];
-  for (std::uint32_t i = 0; i <= header::extra_lines(head); ++i)
+  std::uint64_t words[detail::kMaxMessageWords] = {};
+  // Its own window, in which others can write, too.
+  const std::uint32_t lines = std::min(1 + header::extra_lines(head), via::shm::kMaxLines);
+  for (std::uint32_t i = 0; i < lines; ++i)
     for (std::uint32_t w = 0; w < via::shm::kWordsPerSlot; ++w)
       words[i * via::shm::kWordsPerSlot + w] = map.vi->sent_slot(seq + i).words[w];
   const std::uint32_t prefix = wire::prefix_words(wire::operation(client));
@@ -341,7 +345,8 @@ void Endpoint::give_back_sent(Map& map, std::uint64_t seq, Undeliverable why) no
   returned.rank = map.name.rank;
   returned.handler = wire::handler(client);
   returned.args = reinterpret_cast<const std::byte*>(words + prefix);
-  returned.arg_bytes = header::length(head) - 8 * prefix;
+  returned.arg_bytes =
+      std::clamp(header::length(head), 8 * prefix, lines * via::shm::kInlineBytes) - 8 * prefix;
   give_back(returned);
 }
 

@@ -122,8 +122,7 @@ bool Endpoint::put_medium(Map& map, const std::byte* data, std::size_t bytes,
   const auto length = static_cast<std::uint32_t>(bytes);
   std::uint64_t start = 0;
   if (!ring.fits(length, start)) {
-    ring.released = std::max(ring.released, map.vi->peer_counter(1));
-    if (!ring.fits(length, start)) return false;
+    if (!map.note_released() || !ring.fits(length, start)) return false;
   }
   const std::uint64_t at = start & (ring.size - 1);
   if (length != 0) std::memcpy(ring.ring + at, data, length);
@@ -332,7 +331,14 @@ OverflowBlock* Endpoint::free_overflow(Map& map) noexcept {
       return nullptr;
     }
   }
-  const bool free = overflow_->is_free() || bundle_.job().is_lost(overflow_user_.rank);
+  const std::uint32_t held = overflow_->held();
+  const bool free = held == 0 || bundle_.job().is_lost(overflow_user_.rank);
+  if (!free && held != 1) {
+    if (Map* const user = find_map(overflow_user_); user != nullptr && user->vi != nullptr)
+      user->vi->break_off("a count of replies taken that cannot be");
+    overflow_->take_back();
+    return overflow_;
+  }
   return free ? overflow_ : nullptr;
 }
 

@@ -40,6 +40,7 @@ Channel& Machine::Parts::make_channel(std::uint32_t process, std::uint16_t which
   via::shm::InlineOptions options;
   options.slots = static_cast<std::uint32_t>(machine.settings().slots);
   options.release_every = options.slots / 8;
+  options.client_bits = wire::kUsedBits;
   const bool apart = is_apart(process);
   const std::size_t blocks = std::max<std::size_t>(1, stage->bytes() / kBlockBytes / 4);
   if (apart) {
@@ -74,6 +75,7 @@ void Machine::Parts::ended(const via::AsyncError& error) {
   c.ended = true;
   if (error.cause == via::ErrorCause::disconnected) return;
   c.broken = true;
+  c.garbled = error.cause == via::ErrorCause::format;
   if (broken != kNobody) return;
   broken = c.process;
   broken_at_ns = monotonic_ns();
@@ -105,6 +107,9 @@ Channel& Machine::Parts::channel(std::uint32_t process, bool blocks, const char*
 
 void Machine::Parts::refresh_credits(Channel& c) noexcept {
   const std::uint64_t now = c.vi->peer_counter(0);
+  if (now < c.counter || now > c.sent) [[unlikely]]
+    return c.vi->break_off("a count of requests carried out that cannot be");
+  c.counter = now;
   if (now <= c.handled) return;
   c.handled = now;
   c.vi->note_room();  // the line is here now

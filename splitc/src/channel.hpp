@@ -34,6 +34,7 @@ inline constexpr unsigned kEpochShift = 5;
 inline constexpr unsigned kIndexShift = 6;
 inline constexpr unsigned kTicketShift = 16;
 inline constexpr std::uint32_t kMaxIndex = 1023;
+inline constexpr unsigned kUsedBits = kTicketShift + 16;
 
 [[nodiscard]] constexpr std::uint64_t make(Op op, std::uint32_t index = 0, std::uint32_t epoch = 0,
                                            std::uint64_t ticket = 0) noexcept {
@@ -82,6 +83,8 @@ struct Channel {
   bool connected = false;
   bool ended = false;            // the peer is gone or has finished
   bool broken = false;           // and has not said so
+  bool garbled = false;          // one side has found nonsense of the other's
+  std::uint64_t counter = 0;     // the owner's, as last read
   std::unique_ptr<Stage> stage;  // apart: our blocks, extra bytes of the VI
   std::unique_ptr<via::shm::Vi> owner;
 };

@@ -265,6 +265,11 @@ Parcel Collector::take(std::uint32_t round, void* to, std::size_t bytes) {
   if (line.words[0] != kInInbox) {
     parcel.place = line.words[0];
     parcel.owner = line.words[1];
+    const std::size_t window = job_.segment().window_bytes();
+    if (parcel.owner >= job_.size() || bytes > window || parcel.place > window - bytes)
+      stop(to_string(kind_),
+           "a value's place makes no sense: start all processes from one build, or see whether "
+           "something writes into this process' memory");
     std::memcpy(to, job_.window_of(Rank{static_cast<std::uint32_t>(parcel.owner)}) + parcel.place,
                 bytes);
     return parcel;

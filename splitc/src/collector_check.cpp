@@ -10,6 +10,7 @@
 #include "runtime/job.hpp"
 #include "splitc/detail/collective.hpp"
 #include "splitc/detail/machine.hpp"
+#include "splitc/src/mapped.hpp"
 
 namespace viaduct::splitc::detail {
 namespace {
@@ -97,12 +98,25 @@ std::string bare_name_of(const Described& call) {
   return "an unknown call";
 }
 
+/// A text that another process names by its address, which is the same here: its memory may say
+/// anything.
+std::string text_at(const char* text) {
+  constexpr std::size_t kLongest = 256;
+  std::string copied;
+  for (std::size_t i = 0; i < kLongest; ++i) {
+    if (!is_mapped(reinterpret_cast<const std::byte*>(text + i), 1)) return "?";
+    if (text[i] == '\0') break;
+    copied += text[i];
+  }
+  return copied;
+}
+
 /// And where it stands, when that is known.
 std::string name_of(const Described& call) {
   std::string name = bare_name_of(call);
   if (call.place.file == nullptr || call.kind() == CollectiveKind::end) return name;
-  if (call.place.what != nullptr) name += fmt::format(" for {}", call.place.what);
-  name += fmt::format(" at {}:{}", call.place.file, call.place.line);
+  if (call.place.what != nullptr) name += " for " + text_at(call.place.what);
+  name += fmt::format(" at {}:{}", text_at(call.place.file), call.place.line);
   return name;
 }
 

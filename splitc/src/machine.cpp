@@ -311,6 +311,16 @@ void Machine::Parts::check_broken(const char* operation, std::uint32_t process) 
   constexpr std::uint64_t kGraceNs = 2'000'000'000;
   const auto is_broken = [](const auto& channel) { return channel != nullptr && channel->broken; };
   if (process == kAnyone) process = broken;
+  const auto is_garbled = [](const auto& channel) {
+    return channel != nullptr && channel->garbled;
+  };
+  if (process < channels.size() &&
+      std::any_of(channels[process].begin(), channels[process].end(), is_garbled))
+    throw Error(std::errc::protocol_error,
+                std::string(operation) + ": the connection with process " +
+                    std::to_string(process) +
+                    " has ended, since one side has written what made no sense to the other: is "
+                    "something writing into the memory of either?");
   if (process >= channels.size() || monotonic_ns() - broken_at_ns < kGraceNs ||
       std::none_of(channels[process].begin(), channels[process].end(), is_broken))
     return;

@@ -14,7 +14,9 @@ namespace viaduct::splitc::detail {
 namespace {
 
 constexpr std::size_t kRemembered = 64;
+/// Pages that were found, by kKnown above their address: zero is none, also of the first page.
 using Pages = std::array<std::uintptr_t, kRemembered>;
+constexpr std::uintptr_t kKnown = 1;
 thread_local constinit Pages found_pages{};
 thread_local constinit Pages writable_pages{};
 
@@ -36,10 +38,10 @@ bool try_to_write(std::uintptr_t page) noexcept {
 
 bool is_writable_page(std::uintptr_t page) noexcept {
   std::uintptr_t& found = writable_pages[page / kPageBytes % kRemembered];
-  if (found == page) [[likely]]
+  if (found == page + kKnown) [[likely]]
     return true;
   if (!try_to_write(page)) return false;
-  found = page;
+  found = page + kKnown;
   return true;
 }
 
@@ -51,10 +53,10 @@ bool is_mapped(const std::byte* address, std::size_t bytes) noexcept {
   const std::uintptr_t page = begin / kPageBytes * kPageBytes;
   if (begin - page + bytes > kPageBytes) return look(page, begin - page + bytes);
   std::uintptr_t& found = found_pages[page / kPageBytes % kRemembered];
-  if (found == page) [[likely]]
+  if (found == page + kKnown) [[likely]]
     return true;
   if (!look(page, kPageBytes)) return false;
-  found = page;
+  found = page + kKnown;
   return true;
 }
 

@@ -73,7 +73,7 @@ void get_value(std::uint64_t* words, const std::byte* from, std::size_t bytes) n
 std::byte* Machine::Parts::own_place_slow(const char* operation, std::uint32_t process,
                                           std::uint64_t address, std::size_t bytes, Use use) {
   auto* const here = static_cast<std::byte*>(machine.memory().localize(address));
-  const bool there = is_mapped(here, bytes);
+  const bool there = bytes <= kAddressMask && is_mapped(here, bytes);
   if (!there || (use == Use::writes && !is_writable(here, bytes))) [[unlikely]]
     stop(
         operation,
@@ -83,6 +83,48 @@ std::byte* Machine::Parts::own_place_slow(const char* operation, std::uint32_t p
                     there ? "which may only be read" : "where there is no memory"));
   return here;
 }
+
+namespace {
+
+/// The message is none that a process of this build sends.
+[[noreturn, gnu::cold, gnu::noinline]] void stop_nonsense(std::uint32_t process) {
+  stop("poll", "a message of process " + std::to_string(process) +
+                   " makes no sense: start all processes from one build, or see whether something "
+                   "writes into the memory of either process");
+}
+
+/// Whether a request has the length that its kind has, as serve() reads it.
+bool has_its_length(Op op, std::uint64_t client, std::size_t bytes) noexcept {
+  constexpr std::size_t kLine = via::shm::kInlineBytes;
+  switch (op) {
+    case Op::read:
+      return bytes == 16 && wire::index(client) <= kInlineData;
+    case Op::write:
+      return bytes >= 8 && bytes <= kLine;
+    case Op::block_read:
+    case Op::block_write:
+    case Op::block_store:
+    case Op::pull:
+      return bytes == 24;
+    case Op::modify:
+      return bytes == 32 && (wire::index(client) & 0xf) <= static_cast<unsigned>(Rmw::bit_xor);
+    case Op::call:
+      return bytes >= 16 && bytes <= kLine && wire::index(client) <= kInlineData;
+    case Op::line_words:
+    case Op::waits:
+      return bytes == kLine;
+    case Op::line:
+      return bytes >= 8 && bytes <= kLine;
+    case Op::store:
+    case Op::run:
+    case Op::value:
+    case Op::done:
+      break;
+  }
+  return false;
+}
+
+}  // namespace
 
 inline void Machine::Parts::serve_store(Channel& c, std::uint64_t client,
                                         const std::uint64_t* words, std::size_t bytes) {
@@ -102,6 +144,14 @@ struct Machine::Parts::Dispatcher {
   // Functions mostly begin with a pointer: what the one that comes so many lines later points to is
   // fetched meanwhile. Any other word does no harm.
   static constexpr std::uint32_t kAhead = 8;
+  /// Of a line's header: the operation, and what all messages have alike, but for the phase.
+  static constexpr std::uint64_t kOpMask = 0x1fULL << header::client_shift;
+  static constexpr std::uint64_t kShapeMask = kOpMask | header::kind_mask |
+                                              3ULL << header::lines_shift | header::immediate_bit |
+                                              header::rdma_bit | 0xC0ULL << header::length_shift;
+  static constexpr std::uint64_t shape_of(Op op) noexcept {
+    return header::make(via::shm::MessageKind::inline_data, 0, static_cast<std::uint64_t>(op));
+  }
   Parts& parts;
   std::optional<GuestCall> guest = {};  // from the first function on: one for them all
 
@@ -110,20 +160,22 @@ struct Machine::Parts::Dispatcher {
     const std::uint64_t client = header::client(h);
     const std::size_t bytes = header::length(h);
     const std::uint64_t* const words = slot.words;
-    const Op op = wire::op(client);
-    if (op == Op::store) {
+    const std::uint64_t shape = h & kShapeMask;
+    if (shape == shape_of(Op::store)) {
       parts.serve_store(c, client, words, bytes);
-    } else if (op == Op::run) {
+    } else if (shape == shape_of(Op::run)) {
       if (!guest) guest.emplace();
       if (const auto* later = vi.arrived_ahead(kAhead); later != nullptr)
         prefetch_line(reinterpret_cast<const std::byte*>(later->words[1]));
       run_thunk(c.process, function_of(parts.code, c, words[0]),
                 reinterpret_cast<const std::byte*>(words + 1), nullptr);
       c.urgent = true;
-    } else if (op == Op::value || op == Op::done) {
-      return parts.take_reply(c, op, client, words, bytes);
+    } else if (shape == shape_of(Op::value) || shape == shape_of(Op::done)) {
+      return parts.take_reply(c, wire::op(client), client, words, bytes);
     } else {
-      parts.serve(c, op, client, words, bytes);
+      if ((shape & ~kOpMask) != shape_of(Op{})) [[unlikely]]
+        stop_nonsense(c.process);
+      parts.serve(c, wire::op(client), client, words, bytes);
     }
     ++c.served;
     if (!c.dirty) parts.note_dirty(c);
@@ -148,23 +200,32 @@ void Machine::Parts::take_reply(Channel& c, Op op, std::uint64_t client, const s
                                 std::size_t bytes) noexcept {
   // The ticket's low bits are enough: fewer requests than that are open.
   const std::uint64_t ticket = c.sent - ((c.sent - wire::ticket(client)) & 0xffff);
+  // Replies come in the order of their requests.
+  if (ticket - c.replied - 1 >= c.sent - c.replied || bytes > via::shm::kInlineBytes) [[unlikely]]
+    stop_nonsense(c.process);
   c.replied = ticket;
   if (ticket > c.handled) c.handled = ticket;
   if (op == Op::value) {
-    if (bytes > 8) put_value(reinterpret_cast<std::byte*>(words[0]), words + 1, bytes - 8);
-    return;
+    if (bytes <= 8) return;
+    // It is this process' own word that comes back; another one would write anywhere.
+    auto* const to = reinterpret_cast<std::byte*>(words[0]);
+    if (!is_writable(to, bytes - 8)) [[unlikely]]
+      stop_nonsense(c.process);
+    return put_value(to, words + 1, bytes - 8);
   }
   const std::uint32_t i = wire::index(client);
   Stage& blocks = stage_of(c);
   if (i >= blocks.bytes() / kBlockBytes) return;
   Stage::Block& block = blocks[i];
-  if (block.channel != &c) return;  // not of this peer's
+  if (block.channel != &c || block.to == nullptr) return;  // not fetched, or not from this peer
   std::memcpy(block.to, blocks.data(i), block.bytes);
   block.channel = nullptr;
 }
 
 void Machine::Parts::serve(Channel& c, Op op, std::uint64_t client, const std::uint64_t* words,
                            std::size_t bytes) {
+  if (!has_its_length(op, client, bytes)) [[unlikely]]
+    stop_nonsense(c.process);
   const std::uint64_t ticket = c.served + 1;
   std::uint64_t answer[via::shm::kWordsPerSlot] = {};
   switch (op) {
@@ -208,9 +269,7 @@ void Machine::Parts::serve(Channel& c, Op op, std::uint64_t client, const std::u
     case Op::done:
       break;
   }
-  stop("poll", ("a message of process " + std::to_string(c.process) +
-                " makes no sense: start all processes from one build")
-                   .c_str());
+  stop_nonsense(c.process);
 }
 
 /// A staging block of @p c's process, as this one reaches it.

@@ -60,13 +60,13 @@ void Machine::Parts::wait(const char* operation, std::uint32_t process, Done&& d
     waiting.before_sleep();
     publish_dirty(true);
     const std::int64_t report = job.settings().hang_report_ns;
-    std::int64_t longest = report != 0 ? report : -1;
-    if (any_apart) {
-      // No bell rings when check_broken()'s grace is over.
-      constexpr std::int64_t kSleepNs = 100'000'000;
-      if (longest < 0 || longest > kSleepNs) longest = kSleepNs;
-    }
-    queue->block(longest, ask);
+    // No bell rings when check_broken()'s grace is over, nor for nonsense.
+    std::int64_t longest = any_apart ? 100'000'000 : 1'000'000'000;
+    if (report != 0 && report < longest) longest = report;
+    const std::uint32_t broken_before = broken;
+    for (Channel* c : all_channels)
+      if (c->connected && !c->ended) refresh_credits(*c);
+    if (broken == broken_before) queue->block(longest, ask);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/fault/states.hpp"
@@ -202,6 +203,36 @@ TEST(Limits, FewDescriptorsAreEnoughForManyPeers) {
   const Result result = run(job(16, {"steady", "2", "none"}, shell("ulimit -n 16")));
   EXPECT_EQ(result.code, 125);
   EXPECT_NE(result.err.find("ulimit -Hn"), std::string::npos) << result.err;
+}
+
+// --- nonsense in a peer's memory -----------------------------------------------------------------
+
+TEST(Nonsense, EndsTheConnectionOnBothSidesWithASentence) {
+  const Result result = run(job(2, {"nonsense"}));
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  const int ended = driver::count(result.err, "[rank 0] error: the connection with rank 1 ends");
+  EXPECT_GE(ended, 60) << "one for each kind of nonsense, and each ring\n" << result.err;
+  EXPECT_EQ(driver::count(result.err, "rank 0 has ended its connection with this rank"), ended)
+      << result.err;
+}
+
+TEST(Nonsense, EndsSplitCWithASentence) {
+  // The process that finds it is stopped (SIGABRT), or leaves with an Error.
+  constexpr int kAborted = 134, kTold = 3;
+  const std::pair<std::string, int> kinds[] = {
+      {"lines", 4}, {"ring", 3}, {"counters", 1}, {"reply", 2}};
+  for (const auto& [what, seeds] : kinds)
+    for (int seed = 1; seed <= seeds; ++seed) {
+      const Result result = run(job(2, {"splitc_nonsense", what, std::to_string(seed)}),
+                                {{"VIADUCT_SPLITC_PATH", "message"}});
+      EXPECT_TRUE(result.code == kAborted || result.code == kTold)
+          << what << " " << seed << ": " << result.code << "\n"
+          << result.err;
+      EXPECT_TRUE(has_line(result.err, {"viaduct", "process 1"}) ||
+                  has_line(result.err, {"viaduct", "rank 1"}))
+          << what << " " << seed << "\n"
+          << result.err;
+    }
 }
 
 TEST(Hang, User1NamesWhatEachRankWaitsFor) {

@@ -86,6 +86,10 @@ inline constexpr unsigned client_shift = 16;
 [[nodiscard]] constexpr std::uint32_t length(std::uint64_t h) noexcept {
   return static_cast<std::uint32_t>(h >> length_shift) & 0xFF;
 }
+/// What the header of every inline message has alike, phase and lines apart.
+[[nodiscard]] constexpr bool is_plain(std::uint64_t h) noexcept {
+  return kind(h) == MessageKind::inline_data && (h & (immediate_bit | rdma_bit)) == 0;
+}
 [[nodiscard]] constexpr std::uint64_t client(std::uint64_t h) noexcept { return h >> client_shift; }
 }  // namespace header
 

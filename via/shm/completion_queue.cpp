@@ -99,9 +99,11 @@ void CompletionQueue::collect_ready() noexcept {
   if (bell_->summary.load(std::memory_order_relaxed) != 0) {
     std::uint64_t words = bell_->summary.exchange(0);
     if ((words & kCarrierBit) != 0) [[unlikely]] {
-      bell_->summary.fetch_or(kCarrierBit);
       words &= ~kCarrierBit;
-      nic_.poll_carrier();
+      if (nic_.carrier_ != nullptr) {
+        bell_->summary.fetch_or(kCarrierBit);
+        nic_.poll_carrier();
+      }
     }
     for (; words != 0; words &= words - 1) {
       const auto w = static_cast<std::uint32_t>(std::countr_zero(words));
@@ -118,7 +120,9 @@ void CompletionQueue::collect_ready() noexcept {
   if (vis_.empty()) return;
   next_scan_ = next_scan_ + 1 < vis_.size() ? next_scan_ + 1 : 0;
   Vi* vi = vis_[next_scan_];
-  if (vi != nullptr && vi->hot_at_ < 0 && vi->has_arrivals()) ready_.push_back(vi);
+  if (vi == nullptr) return;
+  vi->look_for_nonsense();
+  if (vi->hot_at_ < 0 && vi->has_arrivals()) ready_.push_back(vi);
 }
 
 Vi* CompletionQueue::next_ready() noexcept {
@@ -164,6 +168,14 @@ bool CompletionQueue::anything_there() noexcept {
                      [](Vi* vi) { return vi != nullptr && vi->has_arrivals(); });
 }
 
+/// Whether a connection has ended over what its peer has written.
+bool CompletionQueue::look_for_nonsense() noexcept {
+  const std::uint64_t before = nic_.broken_off_;
+  for (Vi* vi : vis_)
+    if (vi != nullptr) vi->look_for_nonsense();
+  return nic_.broken_off_ != before;
+}
+
 /// Every sender rings from now on, and has all the room that there is.
 void CompletionQueue::set_all_aside() noexcept {
   while (hot_count_ != 0) set_aside(*hot_[0]);
@@ -189,7 +201,7 @@ void CompletionQueue::block(std::int64_t timeout_ns, const std::function<bool()>
     nic_.count(kCappedSleeps);
   }
   nic_.count(kSleeps);
-  if (!carried && !anything_there() && !(done && done())) {
+  if (!carried && !look_for_nonsense() && !anything_there() && !(done && done())) {
     ++sleepers_;
     if (mutex != nullptr) mutex->unlock();
     futex_wait(record.doorbell, seen, timeout_ns);

@@ -135,6 +135,7 @@ class CompletionQueue final : public CompletionRing {
   void settle(Vi& vi) noexcept;  // after its messages were taken: make it hot if there is a place
   void set_aside(Vi& vi) noexcept;
   void set_all_aside() noexcept;
+  [[nodiscard]] bool look_for_nonsense() noexcept;
   [[nodiscard]] bool takeable(std::uint32_t epoch) noexcept;
   void sleep_until_bell(std::uint32_t epoch) noexcept;
   void run_notifier() noexcept;

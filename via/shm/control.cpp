@@ -50,7 +50,7 @@ void Nic::ring_mail(NicPage& page, Rank from) noexcept {
 
 bool Nic::has_closed(Rank rank) const noexcept {
   const Peer* known = peers_[index(rank)].get();
-  return known != nullptr && known->page->closed.load() != 0;
+  return known != nullptr && known->page->closed.load() == 1;
 }
 
 /// False: the entry for us is still full.
@@ -258,10 +258,15 @@ void Nic::handle_final(Rank from, const Letter& letter) {
   }
   if (is_remote(from)) drain_carrier();  // what was sent before the letter
   if (Vi* vi = find_vi(letter.target_vi)) {
-    const auto cause =
-        letter.kind == MailKind::disconnect ? ErrorCause::disconnected : ErrorCause::transport;
-    vi->peer_closed(letter.kind == MailKind::error ? static_cast<ErrorCause>(letter.client_data)
-                                                   : cause);
+    const bool known = letter.client_data <= static_cast<std::uint64_t>(ErrorCause::transport);
+    const auto cause = letter.kind == MailKind::disconnect ? ErrorCause::disconnected
+                       : known ? static_cast<ErrorCause>(letter.client_data)
+                               : ErrorCause::transport;
+    if (cause == ErrorCause::format && vi->options_.inline_only && vi->state_ == ViState::connected)
+      job_.log().write(LogLevel::error, "rank " + std::to_string(index(from)) +
+                                            " has ended its connection with this rank, since what "
+                                            "this rank had written made no sense there");
+    vi->peer_closed(cause);
   }
 }
 

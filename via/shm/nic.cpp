@@ -110,10 +110,22 @@ Nic::Peer& Nic::peer(Rank rank) {
   std::memcpy(&offset, value.data(), sizeof(offset));
   std::byte* window = job_.window_of(rank);
   auto* page = reinterpret_cast<NicPage*>(window + offset);
-  if (page->magic != NicPage::kMagic)
+  if (offset % kCacheLineBytes != 0 || offset > job_.segment().window_bytes() - sizeof(NicPage) ||
+      page->magic != NicPage::kMagic)
     throw Error(std::errc::protocol_error,
                 "rank " + std::to_string(index(rank)) +
                     " shows no NIC of this version: start all ranks from one build");
+  // The page is the peer's memory, and says where this rank reads and writes.
+  const std::size_t bytes = job_.segment().window_bytes();
+  const auto fits = [bytes](std::uint64_t at, std::size_t length) {
+    return at % kCacheLineBytes == 0 && length <= bytes && at <= bytes - length;
+  };
+  if (!fits(page->mail_offset, job_.size() * sizeof(Mail)) ||
+      !fits(page->regions_offset, std::size_t{page->max_regions} * sizeof(RegionEntry)) ||
+      page->pid != job_.record(rank).pid.load(std::memory_order_relaxed))
+    throw Error(std::errc::protocol_error,
+                "rank " + std::to_string(index(rank)) +
+                    " shows a NIC that makes no sense: is something writing into its memory?");
   auto made = std::make_unique<Peer>();
   Peer& p = *made;
   p.window = window;
@@ -229,7 +241,7 @@ Nic::RemotePlace Nic::remote_place(Rank rank, ProtectionTag tag, std::uint64_t a
   if (known == nullptr || handle == MemoryHandle::none || slot >= known->max_regions)
     return kRefused;
   const Peer& p = *known;
-  const RegionEntry& entry = p.regions[slot];
+  RegionEntry& entry = p.regions[slot];
   if (entry.handle.load(std::memory_order_acquire) != static_cast<std::uint32_t>(handle))
     return kRefused;
   const std::uint64_t at = address - entry.address;
@@ -240,8 +252,10 @@ Nic::RemotePlace Nic::remote_place(Rank rank, ProtectionTag tag, std::uint64_t a
   if (entry.in_window != 0) {
     // The table is the peer's: it may say anything.
     const std::size_t window = job_.segment().window_bytes();
-    if (entry.window_offset > window || at + bytes > window - entry.window_offset) return kRefused;
-    return {p.window + entry.window_offset + at, 0, 0};
+    const std::uint64_t offset =
+        std::atomic_ref(entry.window_offset).load(std::memory_order_relaxed);
+    if (offset > window || at > window - offset || bytes > window - offset - at) return kRefused;
+    return {p.window + offset + at, 0, 0};
   }
   if (job_.threads_mode() || rank == job_.rank())
     return {reinterpret_cast<std::byte*>(address), 0, 0};

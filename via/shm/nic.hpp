@@ -238,6 +238,7 @@ class Nic final : public via::Nic {
   std::thread::id in_progress_;  // the thread that is in progress()
   bool cross_memory_works_ = true;
   std::uint32_t implausible_ = 0;  // control messages dropped
+  std::uint64_t broken_off_ = 0;   // connections that this side has ended over nonsense
   int cross_error_ = 0;
   IncomingPeer incoming_peer_;
   std::function<void(const AsyncError&)> on_error_;

@@ -129,8 +129,8 @@ Vi::Carried Vi::refuse(Descriptor& d, std::uint32_t status, ErrorCause cause) no
 bool Vi::refresh_room(std::uint32_t lines) noexcept {
   if (state_ != ViState::connected) return false;
   if (options_.wired) take_counters();
-  tx_limit_ = tx_->receiver.posted.load(std::memory_order_acquire);
-  return tx_limit_ - tx_seq_ >= lines;
+  take_room(tx_->receiver.posted.load(std::memory_order_acquire));
+  return state_ == ViState::connected && tx_limit_ - tx_seq_ >= lines;
 }
 
 bool Vi::try_send_lines(std::uint64_t head, const std::uint64_t* words,
@@ -156,7 +156,13 @@ bool Vi::try_send_lines(std::uint64_t head, const std::uint64_t* words,
 /// answered.
 Vi::Carried Vi::claim_receive(Descriptor& d, Slot*& slot) noexcept {
   if (tx_->notify.attached.load(std::memory_order_acquire) == 0) return Carried::later;
+  const bool was_pending = !pending_.empty() && pending_.front().descriptor == &d;
   if (tx_seq_ == tx_limit_ && !refresh_room(1)) {
+    if (state_ != ViState::connected) {  // it has failed over what the peer says; all is flushed
+      if (!was_pending)
+        push_send(d, status_of(completed_as(operation_of(d))) | descriptor_status::flushed);
+      return Carried::failed;
+    }
     const bool posted = tx_->receiver.client_counter[0].load(std::memory_order_acquire) > tx_seq_;
     if (posted) return Carried::later;  // more receives are posted than the ring shows
     if (attributes_.reliability == Reliability::unreliable) {
@@ -202,6 +208,10 @@ Vi::Carried Vi::deliver_large(Descriptor& d, Slot& slot, std::uint64_t flags) no
   }
   bool delivered = false;
   if (info.kind == PostedInfo::Kind::window) {
+    // The peer's memory says so: what does not lie in its window is no receive.
+    const std::size_t window = nic_.job_.segment().window_bytes();
+    if (info.place > window || n > window - info.place)
+      return refuse(d, descriptor_status::remote_descriptor_error, ErrorCause::format);
     gather(d, 0, peer_window_ + info.place);
     delivered = true;
     nic_.count(kDelivered);
@@ -368,6 +378,25 @@ void Vi::publish_receive(std::uint64_t number) noexcept {
   rx_->receiver.posted.store(number + 1, std::memory_order_release);
 }
 
+/// Whether a message of @p n bytes is of a kind that a sender writes, and lies where it says.
+bool Vi::is_sensible(const Slot& slot, std::uint64_t h, std::uint64_t n) const noexcept {
+  switch (header::kind(h)) {
+    case MessageKind::inline_data:
+      return n <= kInlineBytes;
+    case MessageKind::delivered:
+    case MessageKind::too_long:
+      return true;
+    case MessageKind::staged: {
+      const std::size_t window = nic_.job_.segment().window_bytes();
+      const std::uint64_t at = slot.words[1];
+      return at % alignof(StagedBlock) == 0 && at <= window - sizeof(StagedBlock) &&
+             n <= window - sizeof(StagedBlock) - at;
+    }
+    default:
+      return false;
+  }
+}
+
 Descriptor* Vi::take_receive_slow(Slot& slot, std::uint64_t h) noexcept {
   Descriptor& d = *rx_ring_[rx_seq_ & rx_ring_mask_];
   const std::uint32_t refused = refusal_of(rx_seq_);
@@ -380,13 +409,15 @@ Descriptor* Vi::take_receive_slow(Slot& slot, std::uint64_t h) noexcept {
   std::uint32_t status = kReceived;
   if (refused != 0)
     status |= refused;
+  else if (!is_sensible(slot, h, n))
+    status |= descriptor_status::transport_error;
   else if ((h & header::rdma_bit) != 0)
     status = status_of(CompletedOperation::remote_rdma_write);
   else if (kind == MessageKind::too_long || n > capacity)
     status |= descriptor_status::length_error;
   else if (kind == MessageKind::inline_data)
     scatter(d, 0, reinterpret_cast<const std::byte*>(slot.words), static_cast<std::uint32_t>(n));
-  if (kind == MessageKind::staged) {
+  if (kind == MessageKind::staged && is_sensible(slot, h, n)) {
     auto* block = reinterpret_cast<StagedBlock*>(peer_window_ + slot.words[1]);
     if ((status & descriptor_status::error_mask) == 0)
       scatter(d, 0, reinterpret_cast<const std::byte*>(block + 1), static_cast<std::uint32_t>(n));

@@ -38,6 +38,8 @@ struct InlineOptions {
   std::size_t extra_bytes = 0;
   /// The peer shares no memory with this rank: a carrier takes the messages there (wired.cpp).
   bool wired = false;
+  /// Bits of the header's client word that the client uses: the others are zero in every message.
+  unsigned client_bits = 48;
   /// Wired: messages and signs of one peer that have not been polled are never more than this.
   std::uint32_t notes = 0;
 };
@@ -160,7 +162,7 @@ class Vi final : public via::Vi {
   /// to date by peer_counter() and refresh_room().
   void note_room() noexcept {
     if (state_ == ViState::connected)
-      tx_limit_ = tx_->receiver.posted.load(std::memory_order_acquire);
+      take_room(tx_->receiver.posted.load(std::memory_order_acquire));
   }
   void wake_if_asleep() noexcept {
     if (peer_sleeping_->load(std::memory_order_relaxed) != 0) [[unlikely]]
@@ -208,6 +210,13 @@ class Vi final : public via::Vi {
   [[nodiscard]] bool is_unreachable() const noexcept {
     return answer_ == ConnectResult::unreachable && cause_ == ErrorCause::connection_lost;
   }
+  /// The peer has written what no peer writes: a sentence says so, the connection ends on both
+  /// sides (ErrorCause::format), and nothing more is read of it. @p what: "a message with a
+  /// malformed length". Does nothing where that has been said. May be called while messages are
+  /// handed over.
+  [[gnu::cold, gnu::noinline]] void break_off(const char* what) noexcept;
+  /// Looks for nonsense where no message shows it, in the lines that come next, and breaks off.
+  void look_for_nonsense() noexcept;
   /// For a forked child, which has a copy of the VI and none of its rights: nothing can be claimed
   /// any more.
   void close_in_child() noexcept {
@@ -326,6 +335,16 @@ class Vi final : public via::Vi {
     return {reinterpret_cast<std::uint64_t>(s.address), s.length, PostedInfo::Kind::owner_private};
   }
 
+  /// How far the peer says that it has freed our ring: never less than it has said before, never
+  /// more than there is.
+  void take_room(std::uint64_t posted) noexcept {
+    if (posted - tx_limit_ > tx_seq_ + tx_slot_count_ - tx_limit_) [[unlikely]]
+      return refuse_room();
+    tx_limit_ = posted;
+  }
+  [[gnu::cold, gnu::noinline]] void refuse_room() noexcept;
+  [[nodiscard]] bool is_sensible(const Slot& slot, std::uint64_t h, std::uint64_t n) const noexcept;
+  [[nodiscard]] bool may_be_old(std::uint64_t h) const noexcept;
   [[gnu::cold, gnu::noinline]] Status post_send_slow(Descriptor& d) noexcept;
   [[gnu::cold, gnu::noinline]] Status post_receive_slow(Descriptor& d) noexcept;
   [[gnu::noinline]] Descriptor* take_receive_slow(Slot& slot, std::uint64_t h) noexcept;

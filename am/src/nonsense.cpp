@@ -1,0 +1,115 @@
+/// What no peer that runs this code writes: found before it is followed. Its connection ends.
+
+#include <algorithm>
+
+#include "am/bundle.hpp"
+#include "am/endpoint.hpp"
+
+namespace viaduct::am {
+
+using detail::Deferred;
+using detail::Kind;
+using detail::Map;
+namespace wire = detail::wire;
+namespace header = via::shm::header;
+
+void Map::drop_surplus() noexcept { vi->break_off("a count of credits that cannot be"); }
+
+bool Map::note_released() noexcept {
+  const std::uint64_t now = vi->peer_counter(1);
+  if (now < medium_out.released || now > medium_out.head) {
+    vi->break_off("a count of payloads taken that cannot be");
+    return false;
+  }
+  medium_out.released = now;
+  return true;
+}
+
+void Map::check_counters() noexcept {
+  if (state == State::connected) refresh_credits();
+  if (state == State::connected) (void)note_released();
+}
+
+/// Why the line at @p slot does not begin a message; null: it does.
+const char* Bundle::find_nonsense(Map& map, const via::shm::Slot& slot,
+                                  std::uint64_t head) const noexcept {
+  const std::uint32_t lines = 1 + header::extra_lines(head);
+  if (!header::is_plain(head)) return "a message of a malformed kind";
+  if (header::client(head) >> wire::used_bits != 0) return "a message with a malformed header";
+  if (lines > via::shm::kMaxLines || header::length(head) > lines * via::shm::kInlineBytes)
+    return "a message with a malformed length";
+  const via::shm::Slot* line = &slot;
+  for (std::uint32_t i = 1; i < lines; ++i) {
+    line = &map.vi->line_after(*line);
+    const std::uint64_t rest = line->header.load(std::memory_order_relaxed) & ~header::phase_bit;
+    if (rest != header::make(via::shm::MessageKind::continuation, 0, 0))
+      return "a message with a malformed line";
+  }
+  return nullptr;
+}
+
+namespace {
+
+/// Whether handler 0 can be told by it why the message has come back.
+bool is_reason(Undeliverable status) noexcept {
+  return status != Undeliverable::none && status <= Undeliverable::no_access;
+}
+
+std::size_t requests_among(const std::deque<Deferred>& deferred) noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(deferred.begin(), deferred.end(),
+                    [](const Deferred& m) { return (m.client & wire::note_bit) == 0; }));
+}
+
+}  // namespace
+
+/// Why @p m is none of the messages that a peer may send now; null: it is one, and a payload in the
+/// medium ring is held for it.
+const char* Bundle::find_nonsense(Map& map, Deferred& m) noexcept {
+  const Kind kind = wire::kind(m.client);
+  const Operation operation = wire::operation(m.client);
+  const Undeliverable status = wire::status(m.client);
+  const bool fresh = kind == Kind::request || kind == Kind::reply;
+  const bool in_overflow = (m.client & wire::overflow_bit) != 0;
+  if (m.arg_bytes < 8 * wire::prefix_words(operation)) return "a message with a malformed length";
+  if (operation == Operation::get) return "a message with a malformed operation";
+  if (fresh ? status != Undeliverable::none : !is_reason(status))
+    return "a message with a malformed status";
+  if (wire::handler(m.client) >= map.endpoint->thunks_.size())
+    return "a message for a handler that there is not";
+  if ((m.client & wire::note_bit) != 0)
+    return kind == Kind::request && operation == Operation::short_message && m.arg_bytes == 0
+               ? nullptr
+               : "a malformed note";
+  // Each answers a request of ours, whose credit is out.
+  const bool answers = kind == Kind::reply || kind == Kind::returned_request;
+  if (answers && map.state == Map::State::connected && map.all_credits() >= map.credit_limit)
+    return "more replies than it has had requests";
+  if (kind == Kind::request && map.deferred_count >= map.credit_limit &&
+      requests_among(map.deferred) >= map.credit_limit)
+    return "more requests than it has credits";
+  if (in_overflow && !(fresh && overflow_is_there(map, m)))
+    return "a message with a malformed overflow block";
+  if (fresh && operation == Operation::medium && !in_overflow &&
+      !map.medium_in.arrive(static_cast<std::uint32_t>(m.words[0]),
+                            static_cast<std::uint32_t>(m.words[0] >> 32), m.held))
+    return "a message with a malformed payload";
+  return nullptr;
+}
+
+/// Whether a message that says so does lie in its sender's overflow block, as far as can be told
+/// from here.
+bool Bundle::overflow_is_there(Map& map, const Deferred& m) noexcept {
+  if (wire::kind(m.client) != Kind::reply || wire::operation(m.client) != Operation::medium)
+    return false;
+  if (map.vi->is_wired()) return arrived_overflow(map, m).length <= map.endpoint->max_medium_;
+  const std::size_t window = context_.job().segment().window_bytes();
+  const std::size_t needed = sizeof(detail::OverflowBlock) + map.endpoint->max_medium_;
+  if (map.peer_window == nullptr || needed > window || m.words[0] > window - needed ||
+      m.words[0] % alignof(detail::OverflowBlock) != 0)
+    return false;
+  const auto* block = reinterpret_cast<const detail::OverflowBlock*>(map.peer_window + m.words[0]);
+  return block->length <= map.endpoint->max_medium_;
+}
+
+}  // namespace viaduct::am

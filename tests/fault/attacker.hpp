@@ -1,0 +1,193 @@
+#pragma once
+/// @file
+/// Something that looks like an endpoint to its peer, and is none: a rank's connection to rank 0's
+/// endpoint 0, over which it writes what it likes.
+
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <random>
+
+#include "am/context.hpp"
+#include "am/detail/map.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/job.hpp"
+#include "via/shm/nic.hpp"
+
+namespace fault {
+
+namespace am = viaduct::am;
+namespace shm = viaduct::via::shm;
+using viaduct::Status;
+using Random = std::mt19937_64;
+
+struct Ignore {
+  void operator()(shm::Vi&, shm::Slot&, std::uint64_t) noexcept {}
+};
+
+/// Something that looks like an endpoint to its peer, and is none.
+class Attacker {
+ public:
+  /// @p number: of the endpoint that it claims to be, in its rank.
+  Attacker(am::Context& context, Random& random, std::uint16_t number)
+      : nic_(context.nic()), random_(random), number_(number) {
+    tag_ = nic_.create_tag();
+    sends_ = nic_.create_completion_queue(1);
+    receives_ = nic_.create_completion_queue(1);
+    const am::Settings& settings = context.settings();
+    viaduct::via::ViAttributes attributes;
+    attributes.tag = tag_;
+    attributes.send_queue = sends_.get();
+    attributes.receive_queue = receives_.get();
+    shm::InlineOptions options;
+    options.slots = slots_ = static_cast<std::uint32_t>(settings.slots);
+    options.release_every = options.slots / 8;
+    options.extra_bytes =
+        sizeof(am::detail::MapBlock) + static_cast<std::size_t>(settings.medium_bytes);
+    vi_ = nic_.create_inline_vi(attributes, options);
+    auto* block = new (vi_->prepare_extra()) am::detail::MapBlock{};
+    block->magic = am::detail::MapBlock::kMagic;
+    block->slots = options.slots;
+    block->credits = static_cast<std::uint32_t>(settings.credits);
+    block->medium_bytes = static_cast<std::uint32_t>(settings.medium_bytes);
+    block->tag = am::kTagAll;
+    page_ = new (nic_.allocate(sizeof(am::detail::EndpointPage))) am::detail::EndpointPage{};
+    block->endpoint_page = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(page_) -
+                                                      nic_.job().segment().base());
+  }
+  ~Attacker() {
+    vi_.reset();
+    sends_.reset();
+    receives_.reset();
+    nic_.destroy_tag(tag_);
+  }
+  Attacker(const Attacker&) = delete;
+  Attacker& operator=(const Attacker&) = delete;
+
+  bool connect() {
+    if (vi_->connect_peer_start(viaduct::Rank{0}, discriminator()) != Status::ok) return false;
+    return vi_->connect_peer_wait(10'000'000'000) == viaduct::via::ConnectResult::connected;
+  }
+
+  [[nodiscard]] std::uint64_t discriminator() const {
+    return std::uint64_t{0x414d} << 48 | number_;  // the victim's endpoint is number 0
+  }
+  [[nodiscard]] shm::Vi& vi() { return *vi_; }
+  /// The victim has ended the connection, and has said so.
+  [[nodiscard]] bool is_ended() {
+    nic_.progress();
+    return vi_->state() == viaduct::via::ViState::error;
+  }
+  /// What the victim sends on, of which its receiver writes the first line.
+  [[nodiscard]] shm::ChannelHead& victims_channel() {
+    return *reinterpret_cast<shm::ChannelHead*>(vi_->peer_extra() -
+                                                shm::ChannelHead::bytes_for(slots_, true));
+  }
+  [[nodiscard]] shm::Slot& line(std::uint64_t i) {
+    return const_cast<shm::Slot&>(vi_->sent_slot(i));
+  }
+  [[nodiscard]] am::detail::MapBlock& block() {
+    return *reinterpret_cast<am::detail::MapBlock*>(vi_->prepare_extra());
+  }
+  [[nodiscard]] am::detail::EndpointPage& page() { return *page_; }
+
+  /// What the victim would take for the size of a ring, and for the place of a page.
+  void spoil_block() {
+    if (random_() % 2 == 0)
+      block().medium_bytes = static_cast<std::uint32_t>(random_()) | 1;
+    else
+      block().endpoint_page = random_() | 1;
+  }
+
+  /// Takes what comes back, or the victim would wait for room.
+  void drain() {
+    Ignore ignore;
+    (void)static_cast<shm::CompletionQueue&>(*receives_).poll_inline(32, ignore);
+    nic_.progress();
+  }
+
+  /// False: the victim has ended the connection.
+  bool send_line() {
+    shm::Slot* slot = vi_->claim();
+    while (slot == nullptr) {
+      if (is_ended()) return false;
+      drain();
+      slot = vi_->claim();
+    }
+    for (std::uint64_t& word : slot->words) word = random_word();
+    vi_->publish(*slot,
+                 (random_() % 2 == 0 ? random_() : nearly_right()) & ~shm::header::phase_bit);
+    if (random_() % 64 == 0) vi_->publish_counter(static_cast<unsigned>(random_() % 2), random_());
+    if (random_() % 16 == 0) drain();
+    return true;
+  }
+
+  /// A reply that lies in an overflow block and names no handler: refused, and the block is free
+  /// again.
+  bool refused_overflow_is_given_back() {
+    namespace wire = am::detail::wire;
+    constexpr std::size_t kLongest = 1 << 16;
+    auto* block = new (nic_.allocate(sizeof(am::detail::OverflowBlock) + kLongest))
+        am::detail::OverflowBlock{};
+    block->use.store(1);
+    block->length = 8;
+    shm::Slot* slot = vi_->claim();
+    if (slot == nullptr) return false;
+    slot->words[0] = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(block) -
+                                                nic_.job().segment().base());
+    constexpr std::uint16_t kNowhere = 9;
+    vi_->publish(*slot, shm::header::make(
+                            shm::MessageKind::inline_data, 8,
+                            wire::make(am::detail::Kind::reply, am::Operation::medium, kNowhere) |
+                                wire::overflow_bit));
+    const std::uint64_t start = viaduct::monotonic_ns();
+    while (!block->is_free() && viaduct::monotonic_ns() - start < 5'000'000'000) drain();
+    return block->is_free();
+  }
+
+  /// The whole ring at once, marks of full and empty slots included.
+  void scribble() {
+    for (std::uint32_t i = 0; i < slots_; ++i) {
+      for (std::uint64_t& word : line(i).words) word = random_();
+      line(i).header.store(random_(), std::memory_order_release);
+    }
+  }
+
+ private:
+  std::uint64_t random_word() {
+    switch (random_() % 4) {
+      case 0:
+        return random_();
+      case 1:
+        return random_() % 8192 | (random_() % 5000)
+                                      << 32;  // a place in the medium ring, and a length
+      case 2:
+        return random_() % 100000;
+      default:
+        return 0;
+    }
+  }
+  std::uint64_t nearly_right() {
+    namespace wire = am::detail::wire;
+    const auto handler = static_cast<std::uint16_t>(am::kOwnHandlers + random_() % 8);
+    std::uint64_t client = wire::make(static_cast<am::detail::Kind>(random_() % 4),
+                                      static_cast<am::Operation>(random_() % 4), handler);
+    if (random_() % 4 == 0) client |= wire::overflow_bit;
+    const std::uint64_t lines = random_() % 4;
+    return shm::header::make(shm::MessageKind::inline_data,
+                             static_cast<std::uint32_t>(random_() % 80), client) |
+           lines << shm::header::lines_shift;
+  }
+
+  shm::Nic& nic_;
+  Random& random_;
+  std::uint16_t number_;
+  std::uint32_t slots_ = 0;
+  viaduct::via::ProtectionTag tag_{};
+  std::unique_ptr<viaduct::via::CompletionQueue> sends_;
+  std::unique_ptr<viaduct::via::CompletionQueue> receives_;
+  std::unique_ptr<shm::Vi> vi_;
+  am::detail::EndpointPage* page_ = nullptr;
+};
+
+}  // namespace fault
