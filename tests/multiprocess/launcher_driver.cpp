@@ -126,15 +126,21 @@ bool Program::wait_for_error(const std::string& text, int wanted) {
 }
 
 bool Program::wait_until_full() const {
-  const auto is_full = [](int fd) {
-    constexpr int kPage = 4096;  // a pipe may keep a page that it cannot fill
-    int held = 0;
-    return ::ioctl(fd, FIONREAD, &held) == 0 && held > ::fcntl(fd, F_GETPIPE_SZ) - kPage;
-  };
+  return driver::wait_until_full(out_) && driver::wait_until_full(err_);
+}
+
+/// Pages of a pipe may stay half empty, so that no number of bytes tells.
+bool wait_until_full(int pipe) {
+  constexpr int kUnchanged = 25;  // looks, one every 10 ms
   const auto limit = Clock::now() + std::chrono::seconds(patience_seconds());
-  while (!is_full(out_) || !is_full(err_)) {
+  int before = 0;
+  for (int same = 0; same < kUnchanged;) {
     if (Clock::now() > limit) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    int held = 0;
+    if (::ioctl(pipe, FIONREAD, &held) != 0) return false;
+    same = held == before && held > ::fcntl(pipe, F_GETPIPE_SZ) / 2 ? same + 1 : 0;
+    before = held;
   }
   return true;
 }

@@ -23,6 +23,9 @@ int patience_seconds();
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
+/// Waits until @p pipe, of which nothing is read, takes no more. False when it took too long.
+bool wait_until_full(int pipe);
+
 /// A program that runs beside the test. Whatever still runs at the end is killed.
 class Program {
  public:

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <chrono>
@@ -206,12 +205,7 @@ TEST(BlockedOutput, WhatIsDroppedIsCounted) {
   Program program(
       shell({driver::viaduct_run(), "-n", "2", "--label", "--grace", "0.5", "/bin/sh", "-c", rank},
             "> " + quoted(fifo)));
-  const auto is_full = [reader] {
-    int held = 0;
-    return ::ioctl(reader, FIONREAD, &held) == 0 && held > ::fcntl(reader, F_GETPIPE_SZ) - 4096;
-  };
-  for (int i = 0; i < driver::patience_seconds() * 200 && !is_full(); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  ASSERT_TRUE(driver::wait_until_full(reader));
   program.signal(SIGTERM);  // which ranks ignore for half a second of --grace, and write on
   const Result result = program.finish();
   EXPECT_EQ(result.code, 128 + SIGTERM);
