@@ -27,6 +27,8 @@ using Thunk = void (*)(Token& token, const Arrival& arrival);
 /// Wire ids below this are an endpoint's own AM-2 table; typed handlers start here.
 inline constexpr std::uint16_t kFirstTypedId = 256;
 inline constexpr std::size_t kMaxTypedHandlers = 4096;
+/// A handler that is registered after the agreement gets a number from here on, that no rank knows.
+inline constexpr std::uint16_t kFirstLateId = 0x10000 - kMaxTypedHandlers;
 
 struct HandlerEntry {
   const void* function = nullptr;  ///< the user's handler, for its address

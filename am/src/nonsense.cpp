@@ -75,7 +75,8 @@ const char* Bundle::find_nonsense(Map& map, Deferred& m) noexcept {
   if (operation == Operation::get) return "a message with a malformed operation";
   if (fresh ? status != Undeliverable::none : !is_reason(status))
     return "a message with a malformed status";
-  if (wire::handler(m.client) >= map.endpoint->thunks_.size())
+  const std::uint16_t handler = wire::handler(m.client);
+  if (handler >= map.endpoint->thunks_.size() && handler < kFirstLateId)
     return "a message for a handler that there is not";
   if ((m.client & wire::note_bit) != 0)
     return kind == Kind::request && operation == Operation::short_message && m.arg_bytes == 0

@@ -44,12 +44,13 @@ static_assert(std::is_trivially_destructible_v<HandlerEntry> &&
               std::is_trivially_destructible_v<Registrations>);
 constinit Registrations registrations{};
 
-/// A handler that comes too late has a number that no rank knows: its messages come back, and the
-/// number tells which handler it is. @p place: among the registrations.
+/// The messages of a handler that comes too late come back, and the number tells which handler it
+/// is. @p place: among the registrations.
 constexpr std::uint16_t late_id(std::size_t place) noexcept {
   return static_cast<std::uint16_t>(0xffff - place);
 }
-static_assert(late_id(kMaxTypedHandlers - 1) >= kFirstTypedId + kMaxTypedHandlers);
+static_assert(late_id(kMaxTypedHandlers - 1) == kFirstLateId &&
+              kFirstLateId >= kFirstTypedId + kMaxTypedHandlers);
 
 /// The name of a handler that came too late, null when @p wire_id is no such handler's.
 const char* late_name(std::uint16_t wire_id) noexcept {

@@ -23,7 +23,7 @@ struct Job::Parts {
   JobBootstrap* job_bootstrap = nullptr;  // the same, after Job has taken it over
   std::unique_ptr<Pmix> pmix;             // where a PMIx server is to know of this rank's end
   ForkMark fork_mark;
-  Lifeline lifeline;  // ends before the connection to the agent, which may end the agent
+  Lifeline lifeline;
   int exceptions_before = 0;
   bool abandoned = false;  // the body threw: do not finalize
   bool failed = false;     // the body answered another code than 0: do not wait long for the others

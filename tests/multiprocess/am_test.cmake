@@ -38,11 +38,14 @@ target_compile_definitions(am_violation PRIVATE
   VIADUCT_TEST_LATE_LIBRARY="$<TARGET_FILE:am_violation_library>")
 add_dependencies(am_violation am_violation_library)
 function(am_violation how words)
-  foreach(ranks 1 2)
+  cmake_parse_arguments(arg "" "" "RANKS" ${ARGN})
+  if(NOT arg_RANKS)
+    set(arg_RANKS 1 2)
+  endif()
+  foreach(ranks ${arg_RANKS})
     viaduct_add_script_test(
       NAME am_violation_${how}_r${ranks} LABELS multiprocess TIMEOUT 40
-      COMMAND ${here}/am_violation.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_violation> ${ranks} ${how} ${words}
-              ${ARGN})
+      COMMAND ${here}/am_violation.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_violation> ${ranks} ${how} ${words})
   endforeach()
 endfunction()
 set(in_request "while handler [^ =]*( namespace.::)?on_guilty was running: a request handler may only reply")
@@ -59,7 +62,8 @@ am_violation(reply_in_child "a reply was called in a child that a rank forked")
 am_violation(medium_reply_in_child "a reply was called in a child that a rank forked")
 am_violation(poll_two_bundles "two threads of rank 0 use its NIC at the same time")
 am_violation(request_beside_wait "two threads of rank 0 use a sequential bundle.*in wait_until, the other calls a request; .*parallel")
-am_violation(try_request_beside_wait "two threads of rank 0 use a sequential bundle.*in wait_until, the other calls")
+am_violation(try_request_beside_wait "two threads of rank 0 use a sequential bundle.*in wait_until, the other calls"
+             RANKS 2)
 am_violation(late_library "undeliverable request.*handler .*on_late.* .of a library that was loaded after the Context.*EBADHANDLER")
 am_violation(default_handler_0 "undeliverable request.* to rank [0-9]+ .index [0-9]+., handler 9 .of the endpoint.s own table.: .*EBADHANDLER")
 am_violation(default_handler_0_here "undeliverable request.* to index 700, handler [^ =]*( namespace.::)?on_innocent: .*EBADENTRY")

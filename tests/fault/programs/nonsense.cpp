@@ -96,7 +96,7 @@ std::vector<Attack> attacks() {
        [](Attacker& a) { send(a, message(request({}), 60) | 1ULL << header::lines_shift); }},
       {"bits that nobody uses", [](Attacker& a) { send(a, message(request({}) | 1ULL << 40)); }},
       {"the operation get", [](Attacker& a) { send(a, message(request(Operation::get), 16)); }},
-      {"a handler beyond the table", [](Attacker& a) { send(a, message(request({}, 0xfff0))); }},
+      {"a handler beyond the table", [](Attacker& a) { send(a, message(request({}, 0x7fff))); }},
       {"too short for its operation",
        [](Attacker& a) { send(a, message(request(Operation::bulk), 8)); }},
       {"a payload where none is",
