@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/job_page.hpp"
 
@@ -24,11 +25,20 @@ struct HandlerNow {
   bool waits = false;  ///< it is itself in the wait that the rank's record tells of
 };
 
+/// What of a rank's wait its own record does not tell.
+struct Gathering {
+  /// The ranks that it waits for and that have not come, by ascending number.
+  std::vector<std::uint32_t> absent;
+  /// At a fence of its Bootstrap, during which its record does not change.
+  bool at_fence = false;
+};
+
 /// "rank 3 (pid 123): waiting for a credit towards rank 0; credits in 4, out 0; ...". @p operation
 /// may be empty; @p now_ns is monotonic_ns().  Reads only; the rank is not disturbed.
 [[nodiscard]] std::string hang_line(const RankRecord& record, std::uint32_t rank,
                                     std::string_view operation, std::uint64_t now_ns,
-                                    const HandlerNow& handler = {});
+                                    const HandlerNow& handler = {},
+                                    const Gathering& gathering = {});
 
 /// The message handler that a rank of this host is in, read from that rank's memory. None, where
 /// the kernel does not allow that.
@@ -38,5 +48,14 @@ struct HandlerNow {
 /// The operation of a rank of this host, a literal in its memory; empty where the kernel does not
 /// allow to read it.
 [[nodiscard]] std::string operation_of(const RankRecord& record);
+
+/// Who of the job's @p ranks has not come to where @p rank waits for all: a barrier, a collective
+/// call of Split-C (then of the ranks of its host), the end of its Job. Nobody when @p rank is in
+/// none of these. As far as the page tells: ranks on their way are named as well.
+/// Cost: reads a few words for each rank.
+[[nodiscard]] Gathering gathering_of(JobPage& page, std::uint32_t ranks, std::uint32_t rank);
+
+/// "rank 3", "ranks 0, 2 to 5 and 9", of long lists "ranks 1, 3, ... and 12 more".
+[[nodiscard]] std::string name_ranks(const std::vector<std::uint32_t>& ranks);
 
 }  // namespace viaduct

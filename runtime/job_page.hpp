@@ -31,6 +31,7 @@ enum class Activity : std::uint32_t {
   waiting_credit,
   waiting_message,
   barrier,
+  collective,  ///< of Split-C, one that nobody ends before all have begun it
 };
 
 /// Where a rank keeps which of its message handlers runs, in its own memory: others read it from
@@ -74,7 +75,8 @@ struct alignas(64) RankRecord {
   // Handlers that ran when the last wait began: a handler beyond them has been called by that wait.
   std::atomic<std::uint32_t> wait_depth;
   std::atomic<const RunningHandler*> handlers;  // in that rank's memory
-  std::atomic<std::uint32_t> reserved_line1[8];
+  std::atomic<std::uint32_t> collective;  // the last of Split-C's that it is known to have begun
+  std::atomic<std::uint32_t> reserved_line1[7];
 
   static constexpr std::uint32_t kNoPeer = 0xffffffff;
 };

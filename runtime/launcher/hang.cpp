@@ -14,7 +14,8 @@ void Launcher::print_hang_report() const {
   std::string report = "what each rank waits for:";
   for (std::uint32_t i = part_.first_rank; i < part_.first_rank + part_.ranks; ++i) {
     const RankRecord& record = host_.page().record(Rank{i});
-    report += "\n  " + hang_line(record, i, operation_of(record), now, handler_of(record));
+    report += "\n  " + hang_line(record, i, operation_of(record), now, handler_of(record),
+                                 host_.gathering_of(Rank{i}));
     const char state = process_state(record.pid.load(std::memory_order_relaxed));
     if (state == 'T' || state == 't') report += "; its process is stopped";
   }

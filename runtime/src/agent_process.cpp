@@ -74,6 +74,7 @@ AgentProcess::~AgentProcess() {
   for (const Local& local : locals_) {
     if (local.pidfd >= 0) ::close(local.pidfd);
     if (local.lifeline >= 0) ::close(local.lifeline);
+    if (local.lifeline_end >= 0) ::close(local.lifeline_end);
   }
   if (plan_.local >= 0) ::close(plan_.local);
   if (plan_.founder_pidfd >= 0) ::close(plan_.founder_pidfd);
@@ -279,10 +280,20 @@ bool AgentProcess::give_lifeline(int socket, Local& local) {
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return false;
   for (int& fd : pipe) fd = above_standard(fd);
   local.lifeline = pipe[1];
+  local.lifeline_end = pipe[0];
   const auto message = wire::encode({wire::Kind::descriptor, index(local.rank)});
-  const bool sent = wire::send(socket, message, pipe[0], MSG_DONTWAIT) == 0;
-  ::close(pipe[0]);
-  return sent;
+  if (wire::send(socket, message, pipe[0], MSG_DONTWAIT) == 0) return true;
+  release_lifeline(local);
+  return false;
+}
+
+/// A rank that has ended its connection may live on: this agent's end must not kill it. The flag
+/// belongs to the open file, which the rank shares.
+void AgentProcess::release_lifeline(Local& local) noexcept {
+  if (local.lifeline < 0) return;
+  ::fcntl(local.lifeline_end, F_SETFL, ::fcntl(local.lifeline_end, F_GETFL) & ~O_ASYNC);
+  ::close(std::exchange(local.lifeline, -1));
+  ::close(std::exchange(local.lifeline_end, -1));
 }
 
 void AgentProcess::serve(Local& local) {
@@ -302,6 +313,7 @@ void AgentProcess::settle(Local& local) {
   local.ended = true;
   guarded_[static_cast<std::size_t>(&local - locals_.data())].store(0);
   if (local.pidfd >= 0) ::close(std::exchange(local.pidfd, -1));
+  release_lifeline(local);
   if (host_->state_of(local.rank) == RankState::finalized)
     host_->finish(local.rank, 0);
   else

@@ -34,7 +34,8 @@ class AgentProcess final : public LinkServer::Owner {
   struct Local {
     Rank rank{};
     int pidfd = -1;
-    int lifeline = -1;  // the writing end of a pipe; the rank has the other
+    int lifeline = -1;      // the writing end of a pipe
+    int lifeline_end = -1;  // its reading end, the same open file that the rank has
     bool joined = false;
     bool ended = false;
   };
@@ -43,6 +44,7 @@ class AgentProcess final : public LinkServer::Owner {
   void open_host(const std::vector<std::uint32_t>& hosts, std::uint32_t here);
   void start_guard();
   [[nodiscard]] bool give_lifeline(int socket, Local& local);
+  static void release_lifeline(Local& local) noexcept;
   void turn();
   void accept_ranks();
   [[nodiscard]] bool accept_one();

@@ -183,7 +183,6 @@ Job::~Job() {
     violate_contract(
         "a child that a rank forked must end with exec or _exit, not through the Job's destructor");
   }
-  parts_->lifeline = Lifeline();  // the agent ends when it knows of its ranks' ends
   if (!parts_->abandoned && std::uncaught_exceptions() <= parts_->exceptions_before) finalize();
   for (std::uint32_t i = 0; i < size_; ++i) {
     if (i != index(rank_) && !parts_->world) unmap_window(windows_[i], segment_->window_bytes());

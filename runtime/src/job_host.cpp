@@ -62,6 +62,18 @@ bool JobHost::is_damaged(Rank rank) const noexcept {
          (peer != RankRecord::kNoPeer && peer >= page_.shape().ranks);
 }
 
+Gathering JobHost::gathering_of(Rank rank) const {
+  if (!server_.waits(rank)) return viaduct::gathering_of(*page_, page_.shape().ranks, index(rank));
+  Gathering gathering;
+  gathering.at_fence = true;
+  for (std::uint32_t i = 0; i < page_.shape().ranks; ++i) {
+    const RankState state = state_of(Rank{i});
+    const bool alive = state == RankState::starting || state == RankState::running;
+    if (alive && !server_.waits(Rank{i})) gathering.absent.push_back(i);
+  }
+  return gathering;
+}
+
 std::string JobHost::damage() const {
   const auto& shape = page_.shape();
   const JobPage& page = *page_;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/hang_report.hpp"
 #include "runtime/src/bootstrap_server.hpp"
 #include "runtime/src/link.hpp"
 #include "runtime/src/page_mapping.hpp"
@@ -40,6 +41,10 @@ class JobHost {
   /// and running where that cannot be: where it is no state, or says that the rank has finalized
   /// its Job, though the fence at the Job's end has not released it.
   [[nodiscard]] RankState state_of(Rank rank) const noexcept;
+
+  /// Who has not come to where @p rank waits for all: a fence, of which this process knows, or by
+  /// the page.
+  [[nodiscard]] Gathering gathering_of(Rank rank) const;
 
   /// A sentence about what in the page cannot be any more, because a process of the job has written
   /// over it; empty while all is well. Names the rank whose record it is where only one is.

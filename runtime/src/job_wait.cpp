@@ -91,7 +91,8 @@ void Job::report_long_wait(std::uint64_t since_ns) noexcept {
   try {
     const char* const operation = record(rank_).operation.load(std::memory_order_relaxed);
     const std::string line =
-        hang_line(record(rank_), index(rank_), operation != nullptr ? operation : "", now);
+        hang_line(record(rank_), index(rank_), operation != nullptr ? operation : "", now, {},
+                  gathering_of(*page_, parts_->shape().ranks, index(rank_)));
     log_.write(LogLevel::error, fmt::format("a wait has lasted {:.1f} s: {}{}",
                                             static_cast<double>(now - since_ns) * 1e-9, line,
                                             others_in_handlers(now)));

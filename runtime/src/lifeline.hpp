@@ -5,8 +5,9 @@
 namespace viaduct {
 
 /// The reading end of a pipe whose only writing end the agent has. While this object lives, the
-/// kernel kills this process when the agent ends, however that happens: the agent and its watchdog
-/// may be killed at once. Where the kernel cannot (gVisor), the watchdog is left.
+/// kernel kills this process when the agent ends before its connection with this process has ended.
+/// The agent and its watchdog may even be killed at once. Where the kernel cannot (gVisor), the
+/// watchdog is left.
 class Lifeline {
  public:
   Lifeline() = default;

@@ -228,6 +228,7 @@ class Collector {
 
   [[gnu::noinline]] void prepare(const CollectiveCall& call, bool synchronises);
   [[gnu::noinline]] void await_slow(std::uint32_t process, std::uint32_t round);
+  void show_arrival() noexcept;
   [[gnu::noinline]] void wake(std::uint32_t process) noexcept;
   [[nodiscard]] bool has_come(std::uint32_t process, std::uint32_t round);
   [[nodiscard]] Line* lines_of(std::uint32_t process);

@@ -40,7 +40,8 @@ class Machine {
   std::uint32_t poll();
   /// Polls, then yields, then sleeps, until @p done (which may be asked while nothing has
   /// happened). Throws Error when @p process is lost first, kAnyone: when any is.
-  void wait_until(const char* operation, std::uint32_t process, const std::function<bool()>& done);
+  void wait_until(const char* operation, std::uint32_t process, const std::function<bool()>& done,
+                  Activity activity = Activity::waiting_message);
   /// After a plain store that @p process may be waiting for: wakes it when it sleeps.
   void wake_if_asleep(std::uint32_t process) noexcept;
   /// Sends one line of a collective, @p operation, as a message; its receiver hands it to

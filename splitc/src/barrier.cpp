@@ -10,10 +10,12 @@ namespace viaduct::splitc {
 namespace detail {
 
 void Collector::barrier_notify() {
-  if (hot.procs != 1)
+  if (hot.procs != 1) {
     barrier_begin(kBarrierCall);
-  else
+    show_arrival();  // it may compute for long while others wait
+  } else {
     alone(CollectiveKind::barrier);
+  }
   barrier_round_ = 0;
   notified_ = true;
 }

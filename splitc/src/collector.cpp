@@ -162,14 +162,24 @@ void Collector::await_slow(std::uint32_t process, std::uint32_t round) {
   const bool apart = machine_.is_apart(process);
   const std::uint64_t start = apart ? monotonic_ns() : 0;
   bool told = false;
-  machine_.wait_until(to_string(kind_), kAnyone, [&] {
+  const auto done = [&] {
     if (has_come(process, round)) return true;
     if (!apart)
       compare_calls(process);
     else if (!told && monotonic_ns() - start >= kTellAfterNs)
       told = tell(process);
     return false;
-  });
+  };
+  const bool of_all = unsynchronised_ == 0;  // or some may be further already, and wait nowhere
+  if (of_all) show_arrival();
+  machine_.wait_until(to_string(kind_), kAnyone, done,
+                      of_all ? Activity::collective : Activity::waiting_message);
+}
+
+/// For hang reports. Whoever waits for all that have begun this call shows that it has.
+void Collector::show_arrival() noexcept {
+  job_.record(job_.rank())
+      .collective.store(static_cast<std::uint32_t>(sequence_), std::memory_order_relaxed);
 }
 
 void Collector::alone(CollectiveKind kind) {

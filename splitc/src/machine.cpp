@@ -146,8 +146,8 @@ void Machine::set_failed() noexcept { parts_->failed = true; }
 std::uint32_t Machine::poll() { return parts_->poll_now(); }
 
 void Machine::wait_until(const char* operation, std::uint32_t process,
-                         const std::function<bool()>& done) {
-  parts_->wait(operation, process, done);
+                         const std::function<bool()>& done, Activity activity) {
+  parts_->wait(operation, process, done, activity);
 }
 
 void Machine::wake_if_asleep(std::uint32_t process) noexcept {
@@ -240,7 +240,7 @@ void Machine::Parts::leave() {
   const std::uint32_t ticket = job.barrier_arrive();
   const auto is_over = [&] { return job.barrier_done(ticket) != Status::retry; };
   try {
-    if (!failed) return wait("the end of splitc_main", kNobody, is_over);
+    if (!failed) return wait("the end of splitc_main", kNobody, is_over, Activity::barrier);
     // Nothing may come that would end a sleep.
     while (!is_over() && monotonic_ns() - start < kGraceNs) {
       if (poll_now() != 0) continue;

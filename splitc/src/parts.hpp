@@ -97,7 +97,8 @@ struct Machine::Parts {
   void register_memory();
   void leave();
   template <class Done>
-  void wait(const char* operation, std::uint32_t process, Done&& done);  // wait.hpp
+  void wait(const char* operation, std::uint32_t process, Done&& done,
+            Activity activity = Activity::waiting_message);  // wait.hpp
   void refresh_watch() noexcept;
   void poll_lightly();
   void check_lost(const char* operation, std::uint32_t process);

@@ -3,7 +3,9 @@
 #include "splitc/store.hpp"
 
 #include <cstring>
+#include <string>
 
+#include "runtime/error.hpp"
 #include "splitc/src/wait.hpp"
 #include "splitc/sync.hpp"
 
@@ -78,11 +80,31 @@ void Machine::Parts::note_store(Channel& c) {
 
 }  // namespace detail
 
+/// Hang reports show how many bytes have come, and so does the end of a wait that fails.
+static void await_stores(detail::Machine::Parts& parts, const std::uint64_t& here,
+                         std::size_t bytes) {
+  RankRecord& record = parts.job.record(parts.job.rank());
+  record.bytes_expected.store(bytes, std::memory_order_relaxed);
+  const auto done = [&] {
+    record.bytes_seen.store(here, std::memory_order_relaxed);
+    return here >= bytes;
+  };
+  try {
+    parts.wait("store_sync", detail::kAnyone, done);
+  } catch (const Error&) {
+    parts.job.log().write(LogLevel::error, "store_sync: " + std::to_string(here) + " of " +
+                                               std::to_string(bytes) + " bytes have come");
+    throw;
+  }
+  record.bytes_expected.store(0, std::memory_order_relaxed);
+  record.bytes_seen.store(0, std::memory_order_relaxed);
+}
+
 void store_sync(std::size_t bytes) {
   auto& parts = detail::machine("store_sync").parts();
   parts.poll_now();
   std::uint64_t& here = parts.delivered[parts.epoch];
-  if (here < bytes) parts.wait("store_sync", detail::kAnyone, [&] { return here >= bytes; });
+  if (here < bytes) await_stores(parts, here, bytes);
   here -= bytes;
   detail::full_fence<detail::Fence::store_sync>();
 }

@@ -17,11 +17,12 @@ class Waiting {
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
 
-  void show(const char* operation, std::uint32_t process) noexcept {
+  void show(const char* operation, std::uint32_t process,
+            Activity activity = Activity::waiting_message) noexcept {
     record_.operation.store(operation, std::memory_order_relaxed);
     record_.waits_for_peer.store(process < kNobody ? process : RankRecord::kNoPeer,
                                  std::memory_order_relaxed);
-    record_.activity.store(Activity::waiting_message, std::memory_order_relaxed);
+    record_.activity.store(activity, std::memory_order_relaxed);
   }
   void before_sleep() noexcept {
     record_.last_poll_ns.store(monotonic_ns(), std::memory_order_relaxed);
@@ -35,7 +36,8 @@ class Waiting {
 };
 
 template <class Done>
-void Machine::Parts::wait(const char* operation, std::uint32_t process, Done&& done) {
+void Machine::Parts::wait(const char* operation, std::uint32_t process, Done&& done,
+                          Activity activity) {
   bool finished = false;  // done() may act: it is not asked again after it has said yes
   const auto ask = [&] { return finished || (finished = done()); };
   constexpr std::uint32_t kEagerLooks = 16;  // before the record is written at all
@@ -44,7 +46,7 @@ void Machine::Parts::wait(const char* operation, std::uint32_t process, Done&& d
     poll_now();
   }
   Waiting waiting(job);
-  waiting.show(operation, process);
+  waiting.show(operation, process, activity);
   Backoff backoff(job.wait_policy());
   for (std::uint32_t looks = 1; !ask(); ++looks) {
     if (poll_now() != 0) backoff.reset();

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -235,26 +236,77 @@ TEST(Nonsense, EndsSplitCWithASentence) {
     }
 }
 
-TEST(Hang, User1NamesWhatEachRankWaitsFor) {
-  Program program(job(6, {"stuck"}), {{"VIADUCT_HANG_REPORT", "300ms"}});
-  ASSERT_TRUE(program.wait_for("goes", 6));
-  // A rank that waits tells of the one whose handler does not return.
-  ASSERT_TRUE(program.wait_for_error("; meanwhile rank 5 (pid ", 1)) << program.error_text();
-  // The report is asked for until all have come to their halt.
-  const auto all_are_named = [&] {
-    const std::string& text = program.error_text();
-    return has_line(text, {"rank 0 ", "waiting for a message in wait;"}) &&
-           has_line(text, {"rank 1 ", "waiting for a credit in request, for rank 2; credits in ",
-                           ", out 0;", " of 1024;", "last poll"}) &&
-           has_line(text, {"rank 3 ", "in a barrier in barrier"}) &&
-           has_line(text, {"rank 5 ", "running, in handler ", "on_stuck, run by wait; "});
+/// Asks for reports, once @p ranks ranks have said that they go, until each of @p lines was there.
+void expect_reports(const Words& command, int ranks, const std::vector<Words>& lines,
+                    const Environment& environment = {}) {
+  Program program(command, environment);
+  ASSERT_TRUE(program.wait_for("goes", ranks));
+  const auto are_there = [&] {
+    return std::all_of(lines.begin(), lines.end(),
+                       [&](const Words& line) { return has_line(program.error_text(), line); });
   };
-  for (int i = 1; i <= 200 && !all_are_named(); ++i) {
+  for (int i = 1; i <= 400 && !are_there(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     program.signal(SIGUSR1);
-    ASSERT_TRUE(program.wait_for_error("\n  rank 5 (pid", i));
+    ASSERT_TRUE(program.wait_for_error("\n  rank 0 (pid", i)) << program.error_text();
   }
-  EXPECT_TRUE(all_are_named()) << program.error_text();
+  for (const Words& line : lines)
+    EXPECT_TRUE(has_line(program.error_text(), line))
+        << testing::PrintToString(line) << " is not in:\n"
+        << program.error_text().substr(program.error_text().rfind("what each rank"));
+  program.signal(SIGTERM);
+  EXPECT_NE(program.finish().code, 0);
+}
+
+TEST(Hang, User1NamesWhatEachRankWaitsFor) {
+  expect_reports(job(6, {"stuck"}), 6,
+                 {{"rank 0 ", "waiting for a message in wait;"},
+                  {"rank 1 ", "waiting for a credit in request, for rank 2; credits in ",
+                   ", out 0;", " of 1024;", "last poll"},
+                  {"rank 3 ", "in a barrier in barrier, not there yet: ranks 0 to 2, 4 and 5;"},
+                  {"rank 5 ", "running, in handler ", "on_stuck, run by wait; "},
+                  // A rank that waits tells of the one whose handler does not return.
+                  {"; meanwhile rank 5 (pid "}},
+                 {{"VIADUCT_HANG_REPORT", "300ms"}});
+}
+
+TEST(Hang, AReportNamesWhoIsMissing) {
+  const Words fence{"rank 0 ", "at a fence of its Bootstrap, not there yet: rank 2;"};
+  const Words end{"rank 1 ", "ending its job, not there yet: rank 2;"};
+  expect_reports(job(3, {"closing", "say,job,sleep", "say,job,fence"}), 3, {fence});
+  expect_reports(job(3, {"closing", "say,sleep", "say,job"}), 3, {fence});
+  expect_reports(job(3, {"closing", "say,job,sleep", "say,job,end"}), 3, {end});
+  Words threads = job(3, {"closing", "say,sleep", "say,end"});
+  threads.insert(threads.begin() + 1, {"--mode", "threads"});
+  expect_reports(threads, 3, {end});
+  Words hosts = job(3, {"closing", "say,job,sleep", "say,job,fence"});
+  hosts.insert(hosts.begin() + 1, {"--hosts", "a:2,b:1", "--remote-command",
+                                   "/usr/bin/env VIADUCT_HOST_KEY={host} /bin/sh -c {command}"});
+  expect_reports(hosts, 3, {fence});
+}
+
+TEST(Hang, SplitCReportsBytesAndWhoIsMissing) {
+  const Words stores{"rank 0 ", "in store_sync;", "bytes 8 of 100;"};
+  const std::string absent = ", not there yet: ranks 0 and 2;";
+  expect_reports(job(4, {"stuck_splitc", "barrier"}), 4,
+                 {stores,
+                  {"rank 1 ", "in a collective call in barrier" + absent},
+                  {"rank 3 ", "in a collective call in barrier" + absent}});
+  expect_reports(job(4, {"stuck_splitc", "split"}), 4,
+                 {{"rank 1 ", "in a collective call in barrier" + absent}});
+  expect_reports(job(4, {"stuck_splitc", "reduce"}), 4,
+                 {{"rank 3 ", "in a collective call in all_reduce" + absent}});
+  expect_reports(job(4, {"stuck_splitc", "end"}), 4,
+                 {{"rank 3 ", "in a barrier in the end of splitc_main" + absent}});
+}
+
+TEST(Hang, AWaitForStoresThatALossEndsSaysHowManyHadCome) {
+  Words words = job(3, {"stuck_splitc", "lost"});
+  words.insert(words.begin() + 1, "--keep-going");
+  Program program(words);
+  ASSERT_TRUE(program.wait_for_error("store_sync: 8 of 100 bytes have come"))
+      << program.error_text();
+  ASSERT_TRUE(program.wait_for_error("store_sync: process 1 is lost"));
   program.signal(SIGTERM);
   EXPECT_NE(program.finish().code, 0);
 }
