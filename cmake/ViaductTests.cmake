@@ -12,9 +12,11 @@
 #   viaduct_add_script_test(NAME n LABELS l... TIMEOUT seconds COMMAND c... [PROCESSORS k])
 #     Any command as a test, under the same rules.
 #
-#   viaduct_add_negative_test(NAME n SOURCE file EXPECT regex)
-#     A source that compiles as it is, and must not compile, with a diagnostic that matches, when VIADUCT_NEGATIVE is
-#     defined.
+#   viaduct_negative_case(source EXPECT)
+#     A source that compiles as it is, and must not compile, with a diagnostic that matches EXPECT, when VIADUCT_NEGATIVE
+#     is defined.
+#   viaduct_add_negative_test(NAME n PRECOMPILED header...)
+#     One test of the cases that this folder has named before; the headers are those that the sources include.
 #
 # Where tests are a product of ranks, paths and programs, viaduct_pairwise() (ViaductPairwise.cmake) chooses those that
 # ./test runs; the others have the labels `long` and `product`, and run in preset `long`.
@@ -172,13 +174,23 @@ function(viaduct_add_script_test)
   _viaduct_register(${arg_NAME} ${limit} ${arg_PROCESSORS} "${arg_LABELS}" ${arg_COMMAND})
 endfunction()
 
+function(viaduct_negative_case source expect)
+  get_filename_component(path "${source}" ABSOLUTE)
+  set_property(DIRECTORY APPEND_STRING PROPERTY VIADUCT_NEGATIVE_CASES
+               "viaduct_negative_case([==[${path}]==] [==[${expect}]==])\n")
+endfunction()
+
 function(viaduct_add_negative_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;SOURCE;EXPECT" "")
-  get_filename_component(source "${arg_SOURCE}" ABSOLUTE)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "PRECOMPILED")
+  get_property(cases DIRECTORY PROPERTY VIADUCT_NEGATIVE_CASES)
+  set_property(DIRECTORY PROPERTY VIADUCT_NEGATIVE_CASES "")
+  set(work "${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}")
+  file(WRITE "${work}/cases.cmake" "${cases}")
   list(JOIN VIADUCT_WARNINGS " " warnings)
+  list(JOIN arg_PRECOMPILED ":" precompiled)
   viaduct_add_script_test(
-    NAME ${arg_NAME} LABELS neg TIMEOUT 60
-    COMMAND ${CMAKE_COMMAND} -D "COMPILER=${CMAKE_CXX_COMPILER}" -D "SOURCE=${source}" -D "EXPECT=${arg_EXPECT}"
+    NAME ${arg_NAME} LABELS neg TIMEOUT 120
+    COMMAND ${CMAKE_COMMAND} -D "COMPILER=${CMAKE_CXX_COMPILER}" -D "CASES=${work}/cases.cmake"
             -D "INCLUDES=${PROJECT_SOURCE_DIR}:${PROJECT_BINARY_DIR}/generated" -D "FLAGS=-std=c++20 ${warnings} -Werror"
-            -D "OBJECT=${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}.o" -P "${PROJECT_SOURCE_DIR}/cmake/NegativeTest.cmake")
+            -D "PRECOMPILED=${precompiled}" -D "WORK=${work}" -P "${PROJECT_SOURCE_DIR}/cmake/NegativeTest.cmake")
 endfunction()

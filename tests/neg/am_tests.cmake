@@ -1,7 +1,7 @@
 # What a handler's signature says about its message is checked when a program is compiled.
 set(here "${CMAKE_CURRENT_LIST_DIR}")
 function(am_negative_test name words)
-  viaduct_add_negative_test(NAME neg.am_${name} SOURCE ${here}/am_${name}.cpp EXPECT "${words}")
+  viaduct_negative_case(${here}/am_${name}.cpp "${words}")
 endfunction()
 
 am_negative_test(too_few_arguments "arguments must be those of its handler")
@@ -20,3 +20,4 @@ foreach(shape without_token const_token token_by_value returning lambda member)
 endforeach()
 am_negative_test(too_large "at most 128 bytes of arguments")
 am_negative_test(token_is_not_copied "deleted")
+viaduct_add_negative_test(NAME neg.am PRECOMPILED am/endpoint.hpp)

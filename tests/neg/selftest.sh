@@ -8,11 +8,14 @@ compiler=$3
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 
+touch "$tree/empty.hpp"
+echo "viaduct_negative_case($tree/source.cpp \"named diagnostic\")" >"$tree/cases.cmake"
+
 # run BODY: the negative test of a source with this body; prints what it says.
 run() {
   printf '%s\n' "$1" >"$tree/source.cpp"
-  "$cmake" -D "COMPILER=$compiler" -D "SOURCE=$tree/source.cpp" -D "EXPECT=named diagnostic" -D "INCLUDES=$tree" \
-    -D FLAGS=-std=c++20 -D "OBJECT=$tree/source.o" -P "$script" 2>&1
+  "$cmake" -D "COMPILER=$compiler" -D "CASES=${2-$tree/cases.cmake}" -D "INCLUDES=$tree" -D FLAGS=-std=c++20 \
+    -D PRECOMPILED=empty.hpp -D "WORK=$tree/work" -P "$script" 2>&1
 }
 # expect SENTENCE BODY
 expect() {
@@ -33,3 +36,6 @@ expect 'although it must not' 'int right;'
 expect 'without the diagnostic' '#ifdef VIADUCT_NEGATIVE
 int wrong = ;
 #endif'
+touch "$tree/none.cmake"
+! output=$(run 'int right;' "$tree/none.cmake") || { echo "passes without a case"; exit 1; }
+grep -q 'there is no case' <<<"$output" || { echo "does not say that there is no case: $output"; exit 1; }

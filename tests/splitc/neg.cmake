@@ -1,7 +1,7 @@
 # Misuse of global pointers that a compiler must refuse.
 set(here "${CMAKE_CURRENT_LIST_DIR}")
 function(splitc_negative_test name words)
-  viaduct_add_negative_test(NAME neg.splitc_${name} SOURCE ${here}/neg_${name}.cpp EXPECT "${words}")
+  viaduct_negative_case(${here}/neg_${name}.cpp "${words}")
 endfunction()
 
 splitc_negative_test(not_trivially_copyable "is_trivially_copyable_v")
@@ -27,3 +27,4 @@ splitc_negative_test(atomic_of_short "Atomic")
 splitc_negative_test(atomic_argument "(invalid initialization|no matching function)")
 splitc_negative_test(atomic_too_large "at most 40 bytes of arguments")
 splitc_negative_test(reduce_struct "Number")
+viaduct_add_negative_test(NAME neg.splitc PRECOMPILED splitc/splitc.hpp)
