@@ -1,10 +1,10 @@
 # Test helpers.
 #
 #   viaduct_add_test(NAME n SOURCES s... LABELS l... TIMEOUT seconds
-#                    [RANKS 1 2 4 7] [MODES processes threads] [LIBRARIES t...] [ARGS a...])
+#                    [RANKS 1 2 4 7] [MODES processes threads] [PRODUCT r7 t2...] [LIBRARIES t...] [ARGS a...])
 #     Without RANKS: a program of its own; when its sources use GoogleTest, every case is a test "n.Suite.Case".
 #     With RANKS: one test per count, run by viaduct-run: n_r2, n_r4, ... (processes, the default mode)
-#     and n_t2, n_t4, ... (threads; these also get the label `threads`).
+#     and n_t2, n_t4, ... (threads; these also get the label `threads`). Those that PRODUCT names run in preset `long`.
 #
 #   viaduct_add_program(name SOURCES s... [LIBRARIES t...])
 #     A helper program in <build>/tests/bin that tests start themselves.
@@ -117,7 +117,7 @@ function(viaduct_add_program name)
 endfunction()
 
 function(viaduct_add_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LABELS;RANKS;MODES;LIBRARIES;ARGS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LABELS;RANKS;MODES;PRODUCT;LIBRARIES;ARGS")
   if(NOT arg_NAME OR NOT arg_SOURCES OR NOT arg_LABELS OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "viaduct_add_test(${ARGN}): needs NAME, SOURCES, LABELS; unknown: '${arg_UNPARSED_ARGUMENTS}'")
   endif()
@@ -148,11 +148,15 @@ macro(_viaduct_add_rank_tests)
   endif()
   foreach(mode ${arg_MODES})
     foreach(ranks ${arg_RANKS})
-      set(test ${arg_NAME}_r${ranks})
+      set(variant r${ranks})
       set(labels ${arg_LABELS})
       if(mode STREQUAL "threads")
-        set(test ${arg_NAME}_t${ranks})
+        set(variant t${ranks})
         list(APPEND labels threads)
+      endif()
+      set(test ${arg_NAME}_${variant})
+      if(variant IN_LIST arg_PRODUCT)
+        list(APPEND labels long product)
       endif()
       set(processors 1)
       if(ranks GREATER 1)

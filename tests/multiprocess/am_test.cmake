@@ -8,18 +8,26 @@ viaduct_add_test(
   LABELS multiprocess
   RANKS 1 2 4 7
   MODES processes threads
+  PRODUCT r7 t1 t2 t7
   TIMEOUT 180)
 
 # The same cases where credits, slots or memory are scarce. am_test_with(NAME RANKS VARIABLE=VALUE CASES...)
 function(am_test_with name ranks setting)
+  set(product one_credit|7 eight_slots|7)
+  set(label)
+  if("${name}|${ranks}" IN_LIST product)
+    set(label long product)
+  endif()
   viaduct_add_script_test(
-    NAME am_test_${name}_r${ranks} LABELS multiprocess TIMEOUT 180 PROCESSORS 2
+    NAME am_test_${name}_r${ranks} LABELS multiprocess ${label} TIMEOUT 180 PROCESSORS 2
     COMMAND ${CMAKE_COMMAND} -E env ${setting} $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 170
             $<TARGET_FILE:am_test> ${ARGN})
 endfunction()
-am_test_with(one_credit 7 VIADUCT_AM_CREDITS=1)
+foreach(ranks 3 7)
+  am_test_with(one_credit ${ranks} VIADUCT_AM_CREDITS=1)
+  am_test_with(eight_slots ${ranks} VIADUCT_AM_SLOTS=8)
+endforeach()
 am_test_with(one_credit_all_to_one 64 VIADUCT_AM_CREDITS=1 all_to_one)
-am_test_with(eight_slots 7 VIADUCT_AM_SLOTS=8)
 am_test_with(large_ring 2 VIADUCT_AM_SLOTS=1024)
 am_test_with(poll_every_1 4 VIADUCT_AM_POLL_EVERY=1)
 am_test_with(no_cross_memory 2 VIADUCT_CROSS_MEMORY=no bulk)
@@ -42,9 +50,11 @@ function(am_violation how words)
   if(NOT arg_RANKS)
     set(arg_RANKS 1 2)
   endif()
+  list(GET arg_RANKS -1 chosen)
   foreach(ranks ${arg_RANKS})
+    viaduct_pairwise_label(label chosen ${ranks})
     viaduct_add_script_test(
-      NAME am_violation_${how}_r${ranks} LABELS multiprocess TIMEOUT 40
+      NAME am_violation_${how}_r${ranks} LABELS multiprocess ${label} TIMEOUT 40
       COMMAND ${here}/am_violation.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_violation> ${ranks} ${how} ${words})
   endforeach()
 endfunction()
@@ -88,20 +98,24 @@ foreach(how idle in_handler in_medium_handler holding_credits while_requesting i
   if(how MATCHES "leaves|exits")
     set(code 1)  # it ended with 0, but not as a rank does
   endif()
+  set(chosen 3)
   foreach(ranks 3 7)
+    viaduct_pairwise_label(label chosen ${ranks})
     viaduct_add_script_test(
-      NAME am_peer_lost_${how}_r${ranks} LABELS multiprocess fault TIMEOUT 60
+      NAME am_peer_lost_${how}_r${ranks} LABELS multiprocess fault ${label} TIMEOUT 60
       COMMAND ${here}/am_peer_lost.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_peer_lost> ${ranks} ${how} ${code})
   endforeach()
 endforeach()
 
 # A rank has ended and waits for the others, who send to it.
 viaduct_add_program(am_finalized SOURCES am_finalized.cpp)
+set(chosen "2|threads" "7|processes")
 foreach(how known unknown busy meeting get_for_replies_alone)
   foreach(ranks 2 7)
     foreach(mode processes threads)
+      viaduct_pairwise_label(label chosen "${ranks}|${mode}")
       viaduct_add_script_test(
-        NAME am_finalized_${how}_r${ranks}_${mode} LABELS multiprocess fault TIMEOUT 60
+        NAME am_finalized_${how}_r${ranks}_${mode} LABELS multiprocess fault ${label} TIMEOUT 60
         COMMAND ${here}/am_finalized.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_finalized> ${ranks} ${mode}
                 ${how})
     endforeach()

@@ -5,8 +5,12 @@ viaduct_add_program(splitc_atomic_put_wrong SOURCES ${here}/atomic_put_wrong.cpp
 
 # splitc_atomic_put_test(NAME RANKS VARIABLE=VALUE...)
 function(splitc_atomic_put_test name ranks)
+  # Of the paths and numbers of processes each stands at least once; scarce things need two processes.
+  set(chosen "auto|1" "auto|16" "direct|3" "rdma|2" "message|2" "message|7" "one_credit|5" "eight_slots|5" "many_slots|2"
+             "two_vis|5" "private_heap|2")
+  viaduct_pairwise_label(label chosen "${name}|${ranks}")
   viaduct_add_script_test(
-    NAME splitc_atomic_put_${name}_r${ranks} LABELS multiprocess TIMEOUT 60 PROCESSORS 2
+    NAME splitc_atomic_put_${name}_r${ranks} LABELS multiprocess ${label} TIMEOUT 60 PROCESSORS 2
     COMMAND ${CMAKE_COMMAND} -E env ${ARGN} $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 50
             $<TARGET_FILE:splitc_atomic_put_test>)
 endfunction()
@@ -30,10 +34,12 @@ endforeach()
 
 # splitc_atomic_put_stops(HOW WORDS): as the first call to that process, and as a later one; here, and elsewhere.
 function(splitc_atomic_put_stops how words)
+  set(chosen "1|later" "2|later" "3|first")
   foreach(ranks 1 2 3)
     foreach(when first later)
+      viaduct_pairwise_label(label chosen "${ranks}|${when}")
       viaduct_add_script_test(
-        NAME splitc_atomic_put_wrong_${how}_${when}_r${ranks} LABELS multiprocess TIMEOUT 40
+        NAME splitc_atomic_put_wrong_${how}_${when}_r${ranks} LABELS multiprocess ${label} TIMEOUT 40
         COMMAND ${here}/misuse.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_atomic_put_wrong> ${ranks} 134
                 ${words} -- ${how} ${when})
     endforeach()

@@ -8,6 +8,7 @@ viaduct_add_test(
   LIBRARIES viaduct::splitc
   LABELS multiprocess
   RANKS 1 2 3 4 5 7 8 16
+  PRODUCT r3 r5 r8
   TIMEOUT 120)
 # Ranks that are threads, for the thread sanitizer.
 foreach(ranks 2 3 7)
@@ -33,9 +34,11 @@ endforeach()
 # Calls that do not fit are found, and both are named. collective_wrong(HOW RANKS WORDS)
 viaduct_add_program(splitc_collective_wrong SOURCES ${here}/collective_wrong.cpp LIBRARIES viaduct::splitc)
 function(collective_wrong how words)
+  set(chosen 2 apart)
   foreach(ranks 2 5)
+    viaduct_pairwise_label(label chosen ${ranks})
     viaduct_add_script_test(
-      NAME splitc_collective_wrong_${how}_r${ranks} LABELS multiprocess TIMEOUT 40 PROCESSORS 2
+      NAME splitc_collective_wrong_${how}_r${ranks} LABELS multiprocess ${label} TIMEOUT 40 PROCESSORS 2
       COMMAND ${here}/collective_wrong.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_collective_wrong> ${ranks}
               ${how} "${words}")
   endforeach()
@@ -43,8 +46,9 @@ function(collective_wrong how words)
     string(REPLACE ":" ";" way ${way})
     list(GET way 0 name)
     list(GET way 1 setting)
+    viaduct_pairwise_label(label chosen ${name})
     viaduct_add_script_test(
-      NAME splitc_collective_wrong_${how}_${name} LABELS multiprocess TIMEOUT 40 PROCESSORS 2
+      NAME splitc_collective_wrong_${how}_${name} LABELS multiprocess ${label} TIMEOUT 40 PROCESSORS 2
       COMMAND ${CMAKE_COMMAND} -E env ${setting} ${here}/collective_wrong.sh $<TARGET_FILE:viaduct-run>
               $<TARGET_FILE:splitc_collective_wrong> 3 ${how} "${words}")
   endforeach()
@@ -79,10 +83,12 @@ collective_wrong(negative_root "all_reduce_to_one: there is no process -1, which
 
 # A process is lost: the others get an Error that names it.
 viaduct_add_program(splitc_collective_lost SOURCES ${here}/collective_lost.cpp LIBRARIES viaduct::splitc)
+set(chosen 4 apart)
 foreach(how before while_others_sleep in_barrier in_split in_bcast in_reduce holding_lock)
   foreach(ranks 2 4 7)
+    viaduct_pairwise_label(label chosen ${ranks})
     viaduct_add_script_test(
-      NAME splitc_collective_lost_${how}_r${ranks} LABELS multiprocess fault TIMEOUT 60
+      NAME splitc_collective_lost_${how}_r${ranks} LABELS multiprocess fault ${label} TIMEOUT 60
       COMMAND ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh $<TARGET_FILE:viaduct-run>
               $<TARGET_FILE:splitc_collective_lost> ${ranks} ${how} 137)
   endforeach()
@@ -90,8 +96,9 @@ foreach(how before while_others_sleep in_barrier in_split in_bcast in_reduce hol
     string(REPLACE ":" ";" way ${way})
     list(GET way 0 name)
     list(GET way 1 setting)
+    viaduct_pairwise_label(label chosen ${name})
     viaduct_add_script_test(
-      NAME splitc_collective_lost_${how}_${name} LABELS multiprocess fault TIMEOUT 60
+      NAME splitc_collective_lost_${how}_${name} LABELS multiprocess fault ${label} TIMEOUT 60
       COMMAND ${CMAKE_COMMAND} -E env ${setting} ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh
               $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_collective_lost> 3 ${how} 137)
   endforeach()

@@ -62,9 +62,11 @@ foreach(ranks 1 2 7)
 endforeach()
 # Who comes late to the call that ends the others is told of their loss.
 function(splitc_alloc_wrong how words)
+  set(chosen 2)
   foreach(ranks 2 7)
+    viaduct_pairwise_label(label chosen ${ranks})
     viaduct_add_script_test(
-      NAME splitc_alloc_wrong_${how}_r${ranks} LABELS multiprocess TIMEOUT 40 PROCESSORS 2
+      NAME splitc_alloc_wrong_${how}_r${ranks} LABELS multiprocess ${label} TIMEOUT 40 PROCESSORS 2
       COMMAND ${here}/collective_wrong.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_alloc> ${ranks} ${how}
               "\\[rank [0-9]+\\] .*(${words}|process [0-9]+ is lost)")
   endforeach()

@@ -8,7 +8,7 @@ viaduct_add_program(splitc_misuse_outside SOURCES ${here}/misuse_outside.cpp LIB
 # splitc_misuse_test(NAME RANKS PROGRAM CODE WORDS [VARIABLE=VALUE...] -- ARGUMENT...)
 function(splitc_misuse_test name ranks program code words)
   viaduct_add_script_test(
-    NAME splitc_misuse_${name}_r${ranks} LABELS multiprocess TIMEOUT 40
+    NAME splitc_misuse_${name}_r${ranks} LABELS multiprocess ${misuse_label} TIMEOUT 40
     COMMAND ${here}/misuse.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:${program}> ${ranks} ${code} ${words} ${ARGN})
 endfunction()
 # splitc_misuses(NAME RANKS LABELS LIST [VARIABLE=VALUE...]): LIST=all, or --usual: some of each kind.
@@ -20,7 +20,9 @@ endfunction()
 splitc_misuses(all 2 multiprocess all)
 foreach(ranks 1 2 3)
   foreach(path auto direct rdma message)
-    splitc_misuses(usual_${path} ${ranks} multiprocess --usual VIADUCT_SPLITC_PATH=${path})
+    set(chosen "auto|1" "direct|3" "rdma|2" "message|2")
+    viaduct_pairwise_label(label chosen "${path}|${ranks}")
+    splitc_misuses(usual_${path} ${ranks} "multiprocess;${label}" --usual VIADUCT_SPLITC_PATH=${path})
     splitc_misuses(each_${path} ${ranks} long all VIADUCT_SPLITC_PATH=${path})
   endforeach()
 endforeach()
@@ -41,10 +43,15 @@ foreach(ranks 1 2)
   splitc_misuse_test(child ${ranks} splitc_misuse_outside 21 "write: called in a child that the process forked" -- child write)
 endforeach()
 
-# Before Split-C begins, after it has ended, and in another thread.
+# Before Split-C begins, after it has ended, and in another thread: preset dev takes each operation once.
+set(whens before after thread)
+set(turn 0)
 foreach(operation read write get put store store_sync all_store_sync sync barrier poll bulk_read bulk_store fetch_add
                   all_malloc all_reduce toglobal lock atomic)
-  foreach(when before after thread)
+  list(GET whens ${turn} chosen)
+  math(EXPR turn "(${turn} + 1) % 3")
+  foreach(when ${whens})
+    viaduct_pairwise_label(misuse_label chosen ${when})
     splitc_misuse_test(
       ${when}_${operation} 2 splitc_misuse_outside 134
       "^viaduct: .rank [01]. ${operation}: called outside splitc_main: Split-C begins .* the thread that runs it"

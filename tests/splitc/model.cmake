@@ -16,8 +16,11 @@ function(splitc_model_test name ranks)
     list(SUBLIST ARGN ${separator} -1 arguments)
     list(POP_FRONT arguments)
   endif()
+  set(chosen "auto|1" "auto|2" "auto|16" "direct|3" "rdma|4" "message|2" "message|7" "two_vis|2" "two_vis_auto|7"
+             "one_credit|2" "eight_credits|7" "one_block|2" "private_heap|7")
+  viaduct_pairwise_label(label chosen "${name}|${ranks}")
   viaduct_add_script_test(
-    NAME splitc_model_${name}_r${ranks} LABELS multiprocess TIMEOUT 120 PROCESSORS 2
+    NAME splitc_model_${name}_r${ranks} LABELS multiprocess ${label} TIMEOUT 120 PROCESSORS 2
     COMMAND ${CMAKE_COMMAND} -E env ${settings} $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 110
             $<TARGET_FILE:splitc_model> ${arguments})
 endfunction()
@@ -37,8 +40,10 @@ endforeach()
 # Ranks as threads: what the thread sanitizer sees.
 foreach(path auto rdma message)
   foreach(ranks 2 4)
+    set(chosen "auto|2" "rdma|4" "message|2")
+    viaduct_pairwise_label(label chosen "${path}|${ranks}")
     viaduct_add_script_test(
-      NAME splitc_model_${path}_t${ranks} LABELS multiprocess threads TIMEOUT 120 PROCESSORS 2
+      NAME splitc_model_${path}_t${ranks} LABELS multiprocess threads ${label} TIMEOUT 120 PROCESSORS 2
       COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_PATH=${path} $<TARGET_FILE:viaduct-run> -n ${ranks} --mode threads
               --timeout 110 $<TARGET_FILE:splitc_model> --phases 5 --ops 60)
   endforeach()
