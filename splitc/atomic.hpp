@@ -278,7 +278,8 @@ struct lock_t {
 };
 /// Blocks until this process holds it, polling meanwhile. Not recursive. A full fence.
 /// Errors: stops the program with a sentence when this process holds it already, or when what is
-/// there is no lock; throws Error when the process is lost that holds it.
+/// there is no lock; throws Error when the process that holds it is lost, has returned from
+/// splitc_main, or waits for this one in a collective call.
 void lock(global_ptr<lock_t> l);
 /// Whether it could be taken at once.
 [[nodiscard]] bool try_lock(global_ptr<lock_t> l);

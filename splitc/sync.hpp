@@ -16,7 +16,7 @@ void sync();
 void barrier();
 /// The barrier in two halves: barrier_notify() says that this process has come to it,
 /// barrier_wait() blocks until all have. Between the two everything is allowed but other
-/// collective calls.
+/// collective calls and the return from splitc_main.
 void barrier_notify();
 void barrier_wait();
 /// Whether barrier_wait() would return at once.  Progress: a poll point.

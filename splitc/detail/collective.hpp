@@ -175,6 +175,7 @@ class Collector {
     barrier_begin(call);
     barrier_rest(0);
   }
+  [[nodiscard]] bool waits_ahead(std::uint32_t process) const noexcept;
   void barrier_notify();
   void barrier_wait();
   [[nodiscard]] bool barrier_try();

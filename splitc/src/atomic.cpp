@@ -199,6 +199,16 @@ bool try_lock(global_ptr<lock_t> l) {
 
 namespace {
 
+/// @p holder, who has it, comes to no unlock() any more unless it has done so just now.
+[[gnu::noinline, gnu::cold]] void check_given_up(const char* operation, global_ptr<lock_t> l,
+                                                 std::uint64_t holder) {
+  if (holder_of(operation, l) != holder) return;
+  throw Error(std::errc::resource_deadlock_would_occur,
+              fmt::format("{}: process {} holds the lock and has returned from splitc_main, or "
+                          "waits for this process in a collective call: unlock it before",
+                          operation, holder - 1));
+}
+
 /// @p holder has it.
 [[gnu::noinline]] void wait_for_lock(const char* operation, global_ptr<lock_t> l,
                                      std::uint64_t holder) {
@@ -207,6 +217,8 @@ namespace {
   detail::Waiting waiting(parts.job);
   for (int looks = 0; holder != 0; ++looks) {
     check_holder(operation, l, holder);
+    if (parts.is_ahead(static_cast<std::uint32_t>(holder - 1)))
+      check_given_up(operation, l, holder);
     waiting.show(operation, static_cast<std::uint32_t>(holder - 1));
     // Whoever has the lock may need this process: it is awake as long as something comes.
     if (parts.poll_now() != 0) looks = 0;

@@ -179,7 +179,16 @@ void Collector::await_slow(std::uint32_t process, std::uint32_t round) {
 /// For hang reports. Whoever waits for all that have begun this call shows that it has.
 void Collector::show_arrival() noexcept {
   job_.record(job_.rank())
-      .collective.store(static_cast<std::uint32_t>(sequence_), std::memory_order_relaxed);
+      .collective.store(static_cast<std::uint32_t>(sequence_), std::memory_order_release);
+}
+
+/// Whether @p process, of this host, waits in a call that this process has not begun, and that
+/// cannot end before. After barrier_notify() its program goes on: the activity tells.
+bool Collector::waits_ahead(std::uint32_t process) const noexcept {
+  const RankRecord& theirs = job_.record(Rank{process});
+  const std::uint32_t begun = theirs.collective.load(std::memory_order_acquire);
+  return static_cast<std::int32_t>(begun - static_cast<std::uint32_t>(sequence_)) > 0 &&
+         theirs.activity.load(std::memory_order_relaxed) == Activity::collective;
 }
 
 void Collector::alone(CollectiveKind kind) {
@@ -189,6 +198,7 @@ void Collector::alone(CollectiveKind kind) {
 
 /// Those who wait for a line of this process look at its last call when they are woken.
 void Collector::end() noexcept {
+  if (notified_) stop("splitc_main", "returned between barrier_notify() and barrier_wait()");
   if (job_.size() == 1) return;
   ended_ = true;
   constexpr CollectiveCall kEnd = make_plain_collective(CollectiveKind::end);

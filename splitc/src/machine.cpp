@@ -306,6 +306,21 @@ void Machine::Parts::check_lost(const char* operation, std::uint32_t process) {
   throw Error(std::errc::connection_reset, sentence + ')');
 }
 
+bool Machine::Parts::is_ahead(std::uint32_t process) const noexcept {
+  const auto ticket_of = [this](std::uint32_t p) {
+    return job.record(Rank{p}).barrier_ticket.load(std::memory_order_acquire);
+  };
+  // Compared by their distance, which survives the counter's overflow.
+  return static_cast<std::int32_t>(ticket_of(process) - ticket_of(hot.myproc)) > 0 ||
+         machine.collector().waits_ahead(process);
+}
+
+bool Machine::Parts::all_others_are_ahead() const noexcept {
+  for (std::uint32_t p = 0; p < job.size(); ++p)
+    if (p != hot.myproc && !is_ahead(p)) return false;
+  return true;
+}
+
 /// A connection that breaks may be the first sign of a process' end: then check_lost() says so.
 void Machine::Parts::check_broken(const char* operation, std::uint32_t process) {
   constexpr std::uint64_t kGraceNs = 2'000'000'000;

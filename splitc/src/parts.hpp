@@ -102,6 +102,11 @@ struct Machine::Parts {
   void refresh_watch() noexcept;
   void poll_lightly();
   void check_lost(const char* operation, std::uint32_t process);
+  /// Whether @p process has come to the end of splitc_main, or waits in a barrier or a collective
+  /// call to which this one has not come: its program does nothing more before this one comes
+  /// there. Collective calls of processes on other hosts are not known here.
+  [[nodiscard]] bool is_ahead(std::uint32_t process) const noexcept;
+  [[nodiscard]] bool all_others_are_ahead() const noexcept;
   void check_broken(const char* operation, std::uint32_t process);
   void map_view(std::uint32_t process);
   void force(Path to);

@@ -80,17 +80,46 @@ void Machine::Parts::note_store(Channel& c) {
 
 }  // namespace detail
 
+namespace {
+
+/// Whether nothing can come any more that this process waits for.
+class Exhaustion {
+ public:
+  explicit Exhaustion(const detail::Machine::Parts& parts) noexcept : parts_(parts) {}
+
+  /// @p here: how many bytes have come. Stores of the others may be on their way for a while.
+  [[nodiscard]] bool is_certain(std::uint64_t here) noexcept {
+    constexpr std::uint64_t kGraceNs = 2'000'000'000;
+    if (!parts_.all_others_are_ahead()) return false;
+    const std::uint64_t now = monotonic_ns();
+    if (since_ns_ == 0 || here != here_) {
+      since_ns_ = now;
+      here_ = here;
+    }
+    return now - since_ns_ >= kGraceNs;
+  }
+
+ private:
+  const detail::Machine::Parts& parts_;
+  std::uint64_t since_ns_ = 0;
+  std::uint64_t here_ = 0;
+};
+
 /// Hang reports show how many bytes have come, and so does the end of a wait that fails.
-static void await_stores(detail::Machine::Parts& parts, const std::uint64_t& here,
-                         std::size_t bytes) {
+void await_stores(detail::Machine::Parts& parts, const std::uint64_t& here, std::size_t bytes) {
   RankRecord& record = parts.job.record(parts.job.rank());
   record.bytes_expected.store(bytes, std::memory_order_relaxed);
+  Exhaustion exhaustion(parts);
   const auto done = [&] {
     record.bytes_seen.store(here, std::memory_order_relaxed);
-    return here >= bytes;
+    return here >= bytes || exhaustion.is_certain(here);
   };
   try {
     parts.wait("store_sync", detail::kAnyone, done);
+    if (here < bytes)
+      throw Error(std::errc::resource_deadlock_would_occur,
+                  "store_sync: no process will store more here: all others have returned from "
+                  "splitc_main, or wait for this one in a collective call");
   } catch (const Error&) {
     parts.job.log().write(LogLevel::error, "store_sync: " + std::to_string(here) + " of " +
                                                std::to_string(bytes) + " bytes have come");
@@ -99,6 +128,8 @@ static void await_stores(detail::Machine::Parts& parts, const std::uint64_t& her
   record.bytes_expected.store(0, std::memory_order_relaxed);
   record.bytes_seen.store(0, std::memory_order_relaxed);
 }
+
+}  // namespace
 
 void store_sync(std::size_t bytes) {
   auto& parts = detail::machine("store_sync").parts();
