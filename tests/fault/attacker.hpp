@@ -64,8 +64,10 @@ class Attacker {
   Attacker(const Attacker&) = delete;
   Attacker& operator=(const Attacker&) = delete;
 
-  bool connect() {
-    if (vi_->connect_peer_start(viaduct::Rank{0}, discriminator()) != Status::ok) return false;
+  bool connect() { return ask() && is_connected(); }
+  /// Before the victim asks in turn, or its request would be told that there is no such endpoint.
+  bool ask() { return vi_->connect_peer_start(viaduct::Rank{0}, discriminator()) == Status::ok; }
+  bool is_connected() {
     return vi_->connect_peer_wait(10'000'000'000) == viaduct::via::ConnectResult::connected;
   }
 
@@ -78,6 +80,7 @@ class Attacker {
     nic_.progress();
     return vi_->state() == viaduct::via::ViState::error;
   }
+  void wake_victim() { viaduct::ring_doorbell(nic_.job().record(viaduct::Rank{0})); }
   /// What the victim sends on, of which its receiver writes the first line.
   [[nodiscard]] shm::ChannelHead& victims_channel() {
     return *reinterpret_cast<shm::ChannelHead*>(vi_->peer_extra() -

@@ -78,7 +78,7 @@ TEST(SoftFaults, ATornWriteIsSeenByteByByte) {
   Both both;
   faults("torn=50%,scattered=50%");
   std::atomic<bool> ends{false};
-  int torn = 0;
+  std::uint64_t torn = 0;
   auto* const word = reinterpret_cast<std::atomic<std::uint64_t>*>(both.b.memory.data());
   std::thread reader([&] {
     while (!ends) {
@@ -95,7 +95,7 @@ TEST(SoftFaults, ATornWriteIsSeenByteByByte) {
   }
   ends = true;
   reader.join();
-  EXPECT_GT(torn, 0);
+  EXPECT_GT(torn, 0U);
 }
 
 TEST(SoftFaults, ACompletionComesTwice) {

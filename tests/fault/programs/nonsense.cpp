@@ -131,11 +131,14 @@ std::vector<Attack> attacks() {
       {"more credits than there are", [](Attacker& a) { a.vi().publish_counter(0, 5000); }},
       {"credits that go back",
        [](Attacker& a) {
-         a.vi().publish_counter(0, 1);
-         for (const std::uint64_t start = viaduct::monotonic_ns();
-              viaduct::monotonic_ns() - start < 20'000'000;)
-           a.drain();
-         a.vi().publish_counter(0, 0);
+         // Until the victim has seen it at 1, and then at 0.
+         const std::uint64_t start = viaduct::monotonic_ns();
+         for (std::uint64_t count = 1; !a.is_ended(); count = 1 - count) {
+           if (viaduct::monotonic_ns() - start > 10'000'000'000) return;
+           a.vi().publish_counter(0, count);
+           a.wake_victim();
+           for (int i = 0; i < 1000; ++i) a.drain();
+         }
        }},
       {"more payloads taken than sent", [](Attacker& a) { a.vi().publish_counter(1, 1 << 20); }},
       {"more lines free than there are",
@@ -197,12 +200,11 @@ bool suffer(am::Bundle& bundle, am::Endpoint& endpoint, std::uint16_t number,
   return true;
 }
 
-bool write_nonsense(viaduct::Job& job, am::Context& context, Random& random, std::uint16_t number,
+bool write_nonsense(am::Context& context, Attacker& attacker, std::uint16_t number,
                     const Attack& attack) {
-  Attacker attacker(context, random, number);
   const std::uint64_t start = viaduct::monotonic_ns();
   const auto in_time = [&] { return viaduct::monotonic_ns() - start < 10'000'000'000; };
-  if (!attacker.connect()) return false;
+  if (!attacker.is_connected()) return false;
   while (attacker.vi().arrived_ahead(1) == nullptr && in_time()) context.nic().progress();
   // Sense first: a reply that is refused is no nonsense.
   if (number == 1 && !attacker.refused_overflow_is_given_back()) {
@@ -210,7 +212,7 @@ bool write_nonsense(viaduct::Job& job, am::Context& context, Random& random, std
     return false;
   }
   attack.write(attacker);
-  if (attack.look == Look::woken) viaduct::ring_doorbell(job.record(viaduct::Rank{0}));
+  if (attack.look == Look::woken) attacker.wake_victim();
   while (!attacker.is_ended() && in_time()) {
   }
   if (!attacker.is_ended()) std::printf("nonsense: %s: nobody has told of it\n", attack.name);
@@ -234,8 +236,10 @@ int body(viaduct::Job& job, int argc, char** argv) {
   if (index(job.rank()) == 1) {
     std::uint16_t number = 0;
     for (const Attack& attack : all) {
+      Attacker attacker(context, random, ++number);
+      right = attacker.ask() && right;
       meet([&] { context.nic().progress(); });
-      right = write_nonsense(job, context, random, ++number, attack) && right;
+      right = write_nonsense(context, attacker, number, attack) && right;
     }
     meet([&] { context.nic().progress(); });
     return right ? 0 : 1;
