@@ -75,12 +75,12 @@ TEST(SoftMemory, OnlyWhatIsMappedWithTheseRightsIsRegistered) {
   EXPECT_EQ(ibv_reg_mr(one.domain, pages, 8192, kAll), nullptr);
   EXPECT_EQ(errno, EFAULT);
   mprotect(pages, 4096, PROT_READ);
-  EXPECT_EQ(ibv_reg_mr(one.domain, pages, 4096, IBV_ACCESS_LOCAL_WRITE), nullptr);
+  EXPECT_EQ(ibv_reg_mr(one.domain, pages, 4096, int{IBV_ACCESS_LOCAL_WRITE}), nullptr);
   EXPECT_EQ(errno, EFAULT);
-  ibv_mr* const fixed = ibv_reg_mr(one.domain, pages, 4096, IBV_ACCESS_REMOTE_READ);
+  ibv_mr* const fixed = ibv_reg_mr(one.domain, pages, 4096, int{IBV_ACCESS_REMOTE_READ});
   ASSERT_NE(fixed, nullptr);
   EXPECT_EQ(ibv_dealloc_pd(one.domain), EBUSY);
-  EXPECT_EQ(ibv_reg_mr(one.domain, pages, 4096, IBV_ACCESS_REMOTE_WRITE), nullptr);
+  EXPECT_EQ(ibv_reg_mr(one.domain, pages, 4096, int{IBV_ACCESS_REMOTE_WRITE}), nullptr);
   EXPECT_EQ(errno, EINVAL) << "who is written to from far may be written to from near";
   ibv_mr* const again = ibv_reg_mr(one.domain, pages, 10, 0);
   EXPECT_NE(again->lkey, fixed->lkey);
