@@ -175,8 +175,6 @@ void Nic::handle_mail() {
 
 void Nic::handle(Rank from, const Letter& letter, const RemotePart* part) {
   if (!is_plausible(letter, job_.segment().window_bytes())) {
-    constexpr std::uint32_t kMostReports = 10;  // more of them would say nothing new
-    if (++implausible_ > kMostReports) return;
     job_.log().write(
         LogLevel::error,
         "a control message from rank " + std::to_string(index(from)) +

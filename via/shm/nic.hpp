@@ -237,7 +237,6 @@ class Nic final : public via::Nic {
   std::uint32_t life_epoch_ = 0;
   std::thread::id in_progress_;  // the thread that is in progress()
   bool cross_memory_works_ = true;
-  std::uint32_t implausible_ = 0;  // control messages dropped
   std::uint64_t broken_off_ = 0;   // connections that this side has ended over nonsense
   int cross_error_ = 0;
   IncomingPeer incoming_peer_;
