@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <utility>
 
 #include "runtime/config.hpp"
 #include "runtime/error.hpp"
@@ -32,6 +33,7 @@ namespace {
 
 constexpr auto kAfterCommand = std::chrono::seconds(2);
 constexpr auto kAfterTheEnd = std::chrono::milliseconds(500);
+constexpr auto kOutputOfHurried = std::chrono::milliseconds(400);  // of hosts, once told to end
 constexpr auto kLastOutput = std::chrono::seconds(10);
 constexpr int kAskMs = 100;  // where pidfds are refused
 
@@ -401,8 +403,11 @@ void HostsLauncher::finish() {
   const auto soon = Clock::now() + kAfterTheEnd;
   server_->flush_until(soon);
   for (Host& host : hosts_) host.input.reset();
-  const auto limit = ending_ ? std::max(*last_moment_, soon) : Clock::time_point::max();
-  while (output_to_come() && !told_to_end_ && Clock::now() < limit && may_stay(kAskMs)) {
+  auto limit = ending_ ? std::max(*last_moment_, soon) : Clock::time_point::max();
+  bool hurried = false;
+  while (output_to_come() && Clock::now() < limit && may_stay(kAskMs)) {
+    if (!told_to_end_ || std::exchange(hurried, true)) continue;
+    limit = std::min(limit, Clock::now() + kOutputOfHurried);
   }
   static_cast<void>(kill_descendants({}));
   LastOutput output(labels_, kLastOutput);
