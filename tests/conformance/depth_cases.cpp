@@ -115,6 +115,8 @@ void small_depths(Rig& rig) {
         if (!rig.first()) send(i);
         if (rig.first() && i + depth < kMessages) send(i + depth);
       }
+      for (std::uint64_t i = kMessages - depth; i < kMessages; ++i)  // before they are gone
+        link.expect_next_send(sends[i % depth]);
       rig.sync("all messages");
     }
   }

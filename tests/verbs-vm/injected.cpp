@@ -46,8 +46,8 @@ std::vector<ibv_qp*> g_pairs;      // of reliable connections, the newest last
 ibv_cq* g_newest_queue = nullptr;
 ibv_pd* g_letter_domain = nullptr;
 ibv_ah_attr g_letter_way{};
-std::uint32_t g_letter_pair = 0;
-std::uint32_t g_letter_key = 0;
+std::atomic<std::uint32_t> g_letter_pair{0};  // the last that was written to, from any thread
+std::atomic<std::uint32_t> g_letter_key{0};
 decltype(ibv_context_ops::post_send) g_real_post_send = nullptr;
 decltype(ibv_context_ops::post_recv) g_real_post_receive = nullptr;
 decltype(ibv_context_ops::poll_cq) g_real_poll_queue = nullptr;
