@@ -102,20 +102,25 @@ struct alignas(kDestructivePairBytes) ReceiverLine {
   std::atomic<std::uint64_t> carried[3];
 };
 
-/// Counters that a device writes while they are read. It need not write a word at once (Soft-RoCE
-/// may copy byte by byte: 0x2fff on its way to 0x3000 was read as 0x2f00), so a word holds the low
-/// half of the counter and that half's complement: when they do not fit, the word is not whole.
+/// Counters that a device writes while they are read. A device need not write a word at once, nor
+/// its bytes in order (Soft-RoCE may copy byte by byte: 0x2fff on its way to 0x3000 was read as
+/// 0x2f00). So a word holds the low half of the counter and a hash of that half: when they do not
+/// fit, the word is not whole. Bytes of the old word and of the new one fit by chance alone
+/// (docs/decisions/012-half-written-words.md).
 namespace carried_counter {
+[[nodiscard]] constexpr std::uint32_t hash_of(std::uint32_t low) noexcept {
+  return ~static_cast<std::uint32_t>((low * 0x9E3779B97F4A7C15ULL) >> 32);
+}
 [[nodiscard]] constexpr std::uint64_t seal(std::uint64_t value) noexcept {
   const auto low = static_cast<std::uint32_t>(value);
-  return std::uint64_t{~low} << 32 | low;
+  return std::uint64_t{hash_of(low)} << 32 | low;
 }
 /// The counter that was @p before, moved on to what @p word says; @p before if that is not whole or
 /// older.  Precondition: it moves on by less than 2^31 between two looks.
 [[nodiscard]] constexpr std::uint64_t take(std::uint64_t word, std::uint64_t before) noexcept {
   const auto low = static_cast<std::uint32_t>(word);
   const auto ahead = static_cast<std::int32_t>(low - static_cast<std::uint32_t>(before));
-  const bool whole = static_cast<std::uint32_t>(word >> 32) == ~low;
+  const bool whole = static_cast<std::uint32_t>(word >> 32) == hash_of(low);
   return whole && ahead > 0 ? before + static_cast<std::uint32_t>(ahead) : before;
 }
 }  // namespace carried_counter
