@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <functional>
 #include <memory>
 
 #include <fmt/format.h>
@@ -17,6 +18,8 @@ namespace {
 thread_local std::uint64_t t_handled = 0;
 thread_local std::uint64_t t_sum = 0;
 thread_local std::uint64_t t_replies = 0;
+thread_local std::uint64_t t_known = 0;  // of what the server has handled
+thread_local std::uint64_t t_told = 0;   // the server's last answer to that question
 thread_local bool t_in_request = false;
 thread_local std::array<std::uint32_t, kMaxRanks> t_next{};
 
@@ -316,14 +319,53 @@ void wait_for_waiting(Rig& rig, std::uint32_t rank) {
   }
 }
 
+void on_handled(am::Token&, std::uint64_t handled) { t_known = handled; }
+void on_ask_handled(am::Token& token) {
+  token.reply<on_handled>(t_handled);
+  t_told = t_handled;
+}
+
+/// Another bundle of rank 0. While it polls, connections of the rank's other bundles take the
+/// places in the send queue that come free, which accepted requests may wait for, and take no
+/// message.
+class Side {
+ public:
+  Side(Rig& rig, am::Index server) : rig_(rig), server_(server), bundle_(rig.context()) {
+    endpoint_ = std::make_unique<am::Endpoint>(bundle_);
+    endpoint_->set_undeliverable_handler([](const am::Returned&) {});
+    rig.ok(endpoint_->map(server, rig.endpoint().translation_name(server), am::kTagAll));
+    wait_for_handled(0);
+  }
+  void until(const std::function<bool()>& done) { rig_.ok(bundle_.wait_until(done, kLimitNs)); }
+  /// Until the server has handled as many requests, as it says itself.
+  void wait_for_handled(std::uint64_t wanted) {
+    do {
+      t_known = kUnknown;
+      rig_.ok(endpoint_->request<on_ask_handled>(server_));
+      until([] { return t_known != kUnknown; });
+    } while (t_known < wanted);
+  }
+
+ private:
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+  Rig& rig_;
+  am::Index server_;
+  am::Bundle bundle_;
+  std::unique_ptr<am::Endpoint> endpoint_;
+};
+
 /// Rank 0's endpoint ends without having taken three replies of the largest size: two fill the
 /// ring, the third is in rank 1's overflow block, and a fourth waits for that. The block is free
 /// for the next endpoint, also while a handler of rank 1 waits for it; and what rank 1 waits for in
 /// the end is known again when that handler has returned.
 void overflow_of_ended_endpoint(Rig& rig) {
   reset(rig);
+  t_told = 0;
   constexpr am::Index kServer{1};
   const std::uint32_t asked = std::min(rig.endpoint().credits(), 4U);
+  std::unique_ptr<Side> side;
+  if (rig.rank() == 0) side = std::make_unique<Side>(rig, kServer);
+  rig.barrier();
   const auto ask = [&](std::uint32_t each) {
     std::unique_ptr<am::Endpoint> asking;
     if (rig.rank() == 0) {
@@ -340,19 +382,21 @@ void overflow_of_ended_endpoint(Rig& rig) {
     if (rig.rank() == 0)
       for (std::uint32_t i = 0; i < each; ++i) rig.ok(asking->try_request<on_ask_large>(kServer));
     rig.fence();
-    return asking;  // rank 0 does not poll from here on
+    return asking;  // rank 0 does not poll its bundle from here on
   };
   std::uint64_t handled = 1;
   for (int round = 0; round < 2; ++round, ++handled) {
     auto asking = ask(asked);
-    if (rig.rank() == 0 && asked == 4) wait_for_waiting(rig, 1);
     handled += asked;
+    const bool waits = asked == 4;  // a reply, until the endpoint has ended
+    if (rig.rank() == 0 && waits)
+      side->until([&] { return activity_of(rig, 1) == Activity::waiting_credit; });
+    if (rig.rank() == 0 && !waits) side->wait_for_handled(handled);
     if (rig.rank() == 1)
       rig.until([&] {
         if (t_handled == handled) CHECK_EQ(activity_of(rig, 1), Activity::waiting_message);
-        return t_handled == handled;
+        return t_handled == handled && (waits || t_told == handled);
       });
-    if (asked < 4) rig.fence();  // all replies have been sent
     asking.reset();
     rig.barrier();
   }
