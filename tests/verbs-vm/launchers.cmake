@@ -4,13 +4,18 @@
 set(mpirun "mpirun --allow-run-as-root --oversubscribe")
 viaduct_verbs_test(long mpirun_conformance_r2 300 "${both} VIADUCT_PROVIDER=verbs ${mpirun} -n 2 <via_conformance>")
 viaduct_verbs_test(long mpirun_am_r2 300 "${am} ${here}/no_rnr.sh ${mpirun} -n 2 <am_test>")
-viaduct_verbs_test(soft+long mpirun_am_all_pairs_r2 300 "${am} ${here}/no_rnr.sh ${mpirun} -n 2 <all_pairs>")
+viaduct_verbs_test(more+long mpirun_am_all_pairs_r2 300 "${am} ${here}/no_rnr.sh ${mpirun} -n 2 <all_pairs>")
 viaduct_verbs_test(soft+long mpirun_am_all_pairs_r4 300 "${am} ${here}/no_rnr.sh ${mpirun} -n 4 <all_pairs> 200")
 # vm: devices, addresses and limits as the kernel shows them.
 viaduct_verbs_test(soft+vm info 120 "${here}/info.sh <viaduct-info> <viaduct-run>")
 
 # Two machines, booted once for all of these.
 viaduct_add_program(two_hosts SOURCES two_hosts.cpp)
+# Two pretended hosts on software devices, whose writes become visible byte by byte.
+set(pretended "${both} <viaduct-run> --timeout @LIMIT@ --hosts a:2,b:2")
+set(pretended "${pretended} --remote-command '/usr/bin/env VIADUCT_HOST_KEY={host} /bin/sh -c {command}' <two_hosts>")
+viaduct_verbs_test(soft two_hosts_exchange 120 "SOFT_VERBS_FAULTS=torn=50%,scattered=50%,seed=1 ${pretended} exchange")
+viaduct_verbs_test(more two_hosts_exchange_late 120 "SOFT_VERBS_FAULTS=delay=20%:300us,late=20%:200us,seed=1 ${pretended} exchange")
 # viaduct_add_two_hosts(PREFIX LABELS NAME...)
 function(viaduct_add_two_hosts prefix labels)
   set(results "${CMAKE_CURRENT_BINARY_DIR}/${prefix}-two-hosts")
