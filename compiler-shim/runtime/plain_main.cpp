@@ -1,11 +1,14 @@
 /// What splitcc generates beside splitc_main, for a splitc_main in plain C.
 
+#include <unistd.h>
+
 #include "compiler-shim/runtime/c_callable.hpp"
 
 extern "C" {
 
-int splitc_main(int argc, char** argv);
+int splitc_main(int argc, char** argv, char** environment);
 
-[[gnu::weak]] int vsc_main(int argc, char** argv) { return splitc_main(argc, argv); }
+// A splitc_main with fewer parameters ignores the others.
+[[gnu::weak]] int vsc_main(int argc, char** argv) { return splitc_main(argc, argv, ::environ); }
 
 }  // extern "C"

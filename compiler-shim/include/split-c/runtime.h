@@ -264,8 +264,9 @@ void vsc_atomic(unsigned int process, void (*thunk)(const void *arguments, void 
                 const void *arguments, unsigned long bytes, void *result,
                 unsigned long result_bytes);
 
-/* The program. splitcc defines it beside splitc_main, whatever that answers; the runtime has a weak
- * one, for a splitc_main in plain C, that calls it and answers its result. */
+/* The program. splitcc defines it beside splitc_main, whatever that takes and answers; the runtime
+ * has a weak one, for a splitc_main in plain C, that calls it with argc, argv and the environment
+ * and answers its result. */
 int vsc_main(int argc, char **argv);
 
 /* ---- 7. Where a collective call stands, for sentences about calls that do not fit: set before each

@@ -27,6 +27,7 @@ struct Symbol {
   int depth = 0;            // 0: file scope
   int token = -1;           // of its declaration
   int register_token = -1;  // the word `register`, if it was declared so
+  int inline_token = -1;    // the word `extern` of its `extern inline` definition
   bool is_parameter = false;
   bool is_defined = false;
   bool is_implicit = false;
@@ -220,6 +221,7 @@ struct Unit {
   std::unordered_map<int, std::vector<Symbol*>> hoisted;  // likewise: static local spread arrays
   std::unordered_map<int, std::vector<Symbol*>> entries;  // parameters, by a body's first brace
   std::vector<StaticSpread> statics;
+  std::vector<Symbol*> inline_copies;  // `extern inline` after a declaration: under another name
   std::unordered_map<int, std::vector<StaticWord>> static_words;  // by the declaration's semicolon
   Symbol* splitc_main = nullptr;
   Types types;

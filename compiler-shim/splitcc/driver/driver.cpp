@@ -280,6 +280,7 @@ int Driver::compile_c(const Input& input, const std::string& c, const std::strin
   write_file(file, c);
   std::vector<std::string> command = {installation_.c_compiler, "-std=" + options_.standard};
   append(command, kOldC);
+  command.emplace_back("-fgnu89-inline");  // also with -std=gnu99
   append(command, options_.compile);
   command.push_back("-fno-diagnostics-show-caret");
   command.push_back("-fdiagnostics-color=never");

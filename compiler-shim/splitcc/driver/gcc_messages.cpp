@@ -78,12 +78,19 @@ std::string quoted_word(std::string_view text) {
   return missing == std::string_view::npos ? std::string() : std::string(text.substr(0, missing));
 }
 
+// The copy of an `extern inline` function is named as the program names the function.
+void without_prefix(std::string& line, std::string_view prefix) {
+  for (std::size_t at = line.find(prefix); at != std::string::npos; at = line.find(prefix, at))
+    line.erase(at, prefix.size());
+}
+
 }  // namespace
 
 std::string translate_messages(const std::string& text, Diagnostics& diagnostics) {
   std::string out;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
+    without_prefix(line, "vsc_inline_");
     Message m;
     if (!split(line, m)) {
       out += line + "\n";

@@ -3,6 +3,7 @@
 #include "compiler-shim/splitcc/emit/emitter.hpp"
 
 #include <fmt/format.h>
+#include <array>
 #include <utility>
 
 namespace viaduct::splitcc {
@@ -177,13 +178,35 @@ void Emitter::end_of_unit() {
         "static void __attribute__((__constructor__)) vsc_construct_unit(void) {\n"
         "  vsc_register_unit(&vsc_this_unit);\n}\n");
   }
+  for (const Symbol* s : unit_.inline_copies)
+    if (!s->emitted.empty())
+      raw(fmt::format("extern __typeof__({0}) {1} __attribute__((__weak__, __alias__(\"{0}\")));\n",
+                      s->emitted, s->name));
   if (unit_.splitc_main == nullptr) return;
-  const bool answers = is_integer(unit_.splitc_main->type->base);
+  program_entry(*unit_.splitc_main);
+}
+
+// vsc_main, which the runtime calls: a call of splitc_main with the arguments that it declares, of
+// the types that it declares.
+void Emitter::program_entry(const Symbol& program) {
+  const Type* const type = program.type;
+  std::vector<const Type*> types(type->old_parameters.begin(), type->old_parameters.end());
+  for (const Parameter& p : type->parameters) types.push_back(p.type);
+  std::string arguments;
+  static constexpr std::array kValues = {"vsc_argc", "vsc_argv", "__environ"};
+  for (std::size_t i = 0; i < types.size() && i < kValues.size(); ++i) {
+    const std::string cast = !is_integer(types[i]) ? "(void *)"
+                             : i == 0              ? fmt::format("({})", name_of(types[i]))
+                                                   : fmt::format("({})(long)", name_of(types[i]));
+    arguments += (i > 0 ? ", " : "") + cast + kValues[i];
+  }
+  const bool answers = is_integer(type->base);
   raw(
-      fmt::format("int vsc_main(int vsc_argc, char **vsc_argv) {{\n"
-                  "  {}((int (*)(int, char **))(void *)splitc_main)(vsc_argc, vsc_argv);\n"
+      fmt::format("{}int vsc_main(int vsc_argc, char **vsc_argv) {{\n"
+                  "  {}splitc_main({});\n"
                   "{}}}\n",
-                  answers ? "return " : "", answers ? "" : "  return 0;\n"));
+                  types.size() > 2 ? "extern char **__environ;\n" : "", answers ? "return " : "",
+                  arguments, answers ? "" : "  return 0;\n"));
 }
 
 }  // namespace viaduct::splitcc

@@ -31,6 +31,7 @@ class Emitter {
   void entries(int brace);
   void static_words(int semicolon);
   void end_of_unit();
+  void program_entry(const Symbol& program);
   /// What body writes, on one line.
   template <class Body>
   std::string flat(Body&& body) {

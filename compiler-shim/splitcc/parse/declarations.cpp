@@ -167,6 +167,7 @@ Symbol* Parser::add_symbol(const Declarator& d, const Specifiers& s, Type* type)
     old->from_system = old->from_system && token().in_system_header;
     return old;
   }
+  if (is_function && scopes_.depth() > 0) declared_before_.insert(d.name);
   // A declaration in a function is of one of the file.
   if (const Symbol* const outer =
           is_function && scopes_.depth() > 0 ? scopes_.find(d.name) : nullptr;

@@ -7,13 +7,25 @@
 
 namespace viaduct::splitcc {
 
-void Parser::inline_definition(const Specifiers& s, const Symbol* symbol) {
-  if (!s.is_inline || s.storage != Storage::extern_ || s.is_gnu_inline ||
-      unit_.tokens[static_cast<std::size_t>(s.first)].in_system_header)
+// gnu89: `extern inline` defines nothing for other files, and calls that are not inlined do not
+// link. Each file has a copy of its own instead. Where the function has been declared before, gcc
+// allows no `static`: the copy gets another name there, and the function's own name becomes a weak
+// alias of it, which several files may have and which a real definition anywhere replaces.
+void Parser::inline_definition(const Specifiers& s, Symbol* symbol) {
+  if (!s.is_inline || s.storage != Storage::extern_) {
+    // The real definition behind the inline one, which gcc then takes as it stands.
+    if (symbol->inline_token < 0) return;
+    if (symbol->emitted.empty()) unit_.replaced.erase(symbol->inline_token);
+    symbol->emitted.clear();
     return;
-  // gnu89: `extern inline` has no definition of its own, and does not link without optimization.
-  unit_.replaced[s.storage_token] =
-      symbol->token < s.first ? "__attribute__((__weak__))" : "static";
+  }
+  if (s.is_gnu_inline || unit_.tokens[static_cast<std::size_t>(s.first)].in_system_header) return;
+  symbol->inline_token = s.storage_token;
+  unit_.replaced[s.storage_token] = "static";
+  const bool declared = symbol->token < s.first || declared_before_.count(symbol->name) != 0;
+  if (!declared || symbol->storage == Storage::static_ || !symbol->emitted.empty()) return;
+  symbol->emitted = fmt::format("vsc_inline_{}", symbol->name);
+  unit_.inline_copies.push_back(symbol);
 }
 
 bool Parser::function_definition(Specifiers& s, Declarator& d, int first) {
@@ -34,8 +46,8 @@ bool Parser::function_definition(Specifiers& s, Declarator& d, int first) {
   // gnu89: `extern inline` is no definition.
   symbol->is_defined = !(s.is_inline && s.storage == Storage::extern_);
   symbol->what = Symbol::What::function;
-  if (!symbol->emitted.empty()) unit_.replaced[d.name_token] = symbol->emitted;
   inline_definition(s, symbol);
+  if (!symbol->emitted.empty()) unit_.replaced[d.name_token] = symbol->emitted;
   bool rewritten = is_rewritten(d);
   if (rewritten) {
     unit_.declarations.emplace_back();
@@ -142,12 +154,31 @@ void Parser::snapshot_parameters(Chunk& chunk) {
   }
 }
 
+// What the runtime can pass to splitc_main: argc, argv and the environment.
+void Parser::program_parameters(const Chunk& chunk) {
+  constexpr std::size_t kMost = 3;
+  for (std::size_t i = 0; i < chunk.parameter_symbols.size(); ++i) {
+    const Symbol* const parameter = chunk.parameter_symbols[i];
+    const bool fits = i == 0 ? is_integer(parameter->type)
+                             : is_integer(parameter->type) || is_local_pointer(parameter->type);
+    if (fits && i < kMost) continue;
+    sema_.error_at(parameter->token,
+                   i < kMost ? fmt::format("splitc_main's parameter {} is a '{}'", i + 1,
+                                           describe(parameter->type))
+                             : "splitc_main has more than three parameters",
+                   "splitc_main(int argc, char **argv, char **environment): the last ones may be "
+                   "missing, types too");
+    return;
+  }
+}
+
 void Parser::function_body(Symbol* symbol, Chunk& chunk) {
   snapshot_parameters(chunk);
   const int open = at_;
   unit_.entries[open] = chunk.parameter_symbols;
   compound(false);
   if (functions_.back().is_splitc_main) {
+    program_parameters(chunk);
     const Type* const result = symbol->type->base;
     if (is_integer(result)) unit_.before[at_ - 1] = "return 0;";
   }

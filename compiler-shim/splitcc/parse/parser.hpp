@@ -3,6 +3,7 @@
 /// Recursive descent over C89, the GNU extensions of gcc 2.7, those that today's headers of glibc
 /// bring along, and Split-C.
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,8 +100,9 @@ class Parser {
   void finish_declaration(Declaration& declaration);
   bool function_definition(Specifiers& s, Declarator& d, int first);
   void old_parameters(Chunk& chunk);
-  void inline_definition(const Specifiers& s, const Symbol* symbol);
+  void inline_definition(const Specifiers& s, Symbol* symbol);
   void function_body(Symbol* symbol, Chunk& chunk);
+  void program_parameters(const Chunk& chunk);
   void snapshot_parameters(Chunk& chunk);
   [[nodiscard]] static bool is_rewritten(const Declarator& d);
 
@@ -154,6 +156,7 @@ class Parser {
   Sema sema_;
   Scopes scopes_;
   std::vector<Function> functions_;
+  std::set<std::string_view> declared_before_;  // functions, in blocks or by calls alone
   int at_ = 0;
   int nesting_ = 0;
   int anchor_ = 0;

@@ -200,6 +200,7 @@ Expr* Parser::name() {
     symbol->type = unit_.types.make(Kind::function, undeclared_result(word));
     if (word == "sync") symbol->emitted = "splitc_sync";
     scopes_.add_global(symbol);
+    declared_before_.insert(word);
   }
   const int at = at_++;
   if (!symbol->emitted.empty()) unit_.replaced[at] = symbol->emitted;

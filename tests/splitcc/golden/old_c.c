@@ -20,5 +20,5 @@ splitc_main(argc, argv) char **argv;
 return 0; }
 # 1 "<splitcc>"
 int vsc_main(int vsc_argc, char **vsc_argv) {
-  return ((int (*)(int, char **))(void *)splitc_main)(vsc_argc, vsc_argv);
+  return splitc_main((int)vsc_argc, (void *)vsc_argv);
 }

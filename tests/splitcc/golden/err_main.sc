@@ -1,0 +1,1 @@
+int splitc_main(int argc, char **argv, char **envp, int more) { return more; }

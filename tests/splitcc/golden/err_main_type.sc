@@ -1,0 +1,4 @@
+splitc_main(argc, argv)
+char **argc;
+{
+}

@@ -1,0 +1,1 @@
+int in_c(int x) { return x * 5; }

@@ -1,0 +1,34 @@
+#!/bin/sh
+# old_programs.sh SPLITCC VIADUCT_RUN FOLDER: programs as they were written and built in the 1990s are built without a
+# word and end well.
+splitcc=$1 run=$2 folder=$3
+sources=$(dirname "$0")/old
+rm -rf "$folder" && mkdir -p "$folder" || exit 1
+failed=0
+fail() {
+  echo "old_programs.sh: $*" >&2
+  failed=1
+}
+
+# program NAME RANKS OPTION_OR_FILE... [-- ARGUMENT...]: what is built says nothing, what is run ends with code 0.
+program() {
+  name=$1 ranks=$2
+  shift 2
+  words=
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    case $1 in -*) words="$words $1" ;; *) words="$words $sources/$1" ;; esac
+    shift
+  done
+  [ $# -gt 0 ] && shift
+  # shellcheck disable=SC2086 # the words are options and file names without blanks
+  said=$("$splitcc" $words -o "$folder/$name" 2>&1) || fail "$name is not built"
+  [ -z "$said" ] || fail "$name: splitcc says: $said"
+  "$run" -n "$ranks" --timeout 20 "$folder/$name" "$@" || fail "$name ends badly"
+}
+
+for level in -O0 -O2; do
+  program "inline$level" 2 $level inline_main.sc inline_other.sc inline_real.c -- argument
+done
+program "inline-gnu99" 1 -w -std=gnu99 inline_main.sc inline_other.sc inline_real.c -- argument
+
+exit $failed
