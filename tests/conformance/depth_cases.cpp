@@ -122,6 +122,42 @@ void small_depths(Rig& rig) {
   }
 }
 
+// A provider may size its queue of messages by the sender's own depths, and has no room there to
+// tell of all receives at once: each becomes known as an earlier one is used, the last one too.
+void unequal_depths(Rig& rig) {
+  constexpr std::uint32_t kReceives = 40;
+  constexpr std::uint32_t kRoom = 2000;
+  for (const via::Reliability level : offered_reliable_levels(rig)) {
+    Note note("{}", name_of(level));
+    Buffer out(rig, kRoom);
+    Buffer in(rig, std::size_t{kReceives} * kRoom);
+    std::vector<Descriptor> receives(kReceives);
+    Descriptor send{};
+    Link link(rig, vi_attributes(rig.first() ? 2 : kReceives, level));  // goes first
+    connect(rig, link);
+    for (std::uint32_t i = 0; i < kReceives && !rig.first(); ++i) {
+      via::make_receive(receives[i], in.data() + std::size_t{i} * kRoom, kRoom, in.handle());
+      link.post_receive(receives[i]);
+    }
+    rig.sync("all receives are posted");
+    for (std::uint32_t i = 0; i < kReceives; ++i) {
+      const std::uint32_t bytes = i % 2 == 0 ? kRoom - i : i;
+      Note which("message {} of {} bytes", i, bytes);
+      if (rig.first()) {
+        fill_pattern(out.data(), bytes, i);
+        via::make_send(send, out.data(), bytes, out.handle());
+        link.post_send(send);
+        expect_done(link.next_send(), CompletedOperation::send, bytes);
+      } else {
+        link.expect_next_receive(receives[i]);
+        expect_done(receives[i], CompletedOperation::receive, bytes);
+        in.expect(i, std::size_t{i} * kRoom, bytes);
+      }
+    }
+    rig.sync("all messages");
+  }
+}
+
 void deepest(Rig& rig) {
   const std::uint32_t depth =
       std::min(rig.limits().max_queue_depth, rig.limits().max_completion_queue / 2);
@@ -153,6 +189,9 @@ constexpr Case kCases[] = {
      Party::pair, send_depth},
     {"depth.receive", "So it is with receive_depth", Party::pair, receive_depth},
     {"depth.small", "Queues of depth 1, 2 and 3 work", Party::pair, small_depths},
+    {"depth.unequal",
+     "A receive queue much deeper than the sender's queues is used to its last receive",
+     Party::pair, unequal_depths},
     {"depth.max", "Queues of the greatest depth work, filled to the brim", Party::pair, deepest},
 };
 

@@ -285,10 +285,11 @@ class Vi final : public via::Vi {
     const std::uint64_t number = rx_posted_++;
     ++rx_outstanding_;
     rx_ring_[number & rx_ring_mask_] = &d;
+    // Those beyond the ring count as well: the sender waits for their turn.
+    rx_->receiver.client_counter[0].store(rx_posted_, std::memory_order_relaxed);
     if (number - rx_seq_ <= rx_mask_) [[likely]] {
       rx_->posted_info(rx_slot_count_)[number & rx_mask_] =
           place_of(d.segment[0].local, receive_region_);
-      rx_->receiver.client_counter[0].store(rx_posted_, std::memory_order_relaxed);
       rx_->receiver.posted.store(rx_posted_, std::memory_order_release);
     }
   }
