@@ -71,12 +71,13 @@ void read(Rig& rig) {
   transfers(rig, true);
 }
 
-void lists(Rig& rig) {
+void lists(Rig& rig, Memory theirs) {
+  Note memory("{} memory there", name_of(theirs));
   const auto most = static_cast<std::uint32_t>(rig.limits().max_segments);
   constexpr std::uint32_t kRoom = 40000;
   Link link(rig, vi_attributes(4, offered_levels(rig)[0]));
   Buffer local(rig, List::room(most, kRoom), Memory::private_);
-  Buffer target(rig, kRoom, Memory::shared, via::Rights::all);
+  Buffer target(rig, kRoom, theirs, via::Rights::rdma_write | via::Rights::rdma_read);
   connect(rig, link);
   const RemoteBuffer remote = rig.exchange("the target", remote_view(target))[1];
   for (std::uint32_t round = 0; round < 4 * most; ++round) {
@@ -109,6 +110,10 @@ void lists(Rig& rig) {
     target.expect_guards();
     rig.sync("seen");
   }
+}
+
+void lists(Rig& rig) {
+  for (const Memory theirs : kMemories) lists(rig, theirs);
 }
 
 void one_sided(Rig& rig) {

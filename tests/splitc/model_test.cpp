@@ -64,6 +64,23 @@ void end_stores(const Place& place, std::uint64_t expected) {
   if (!splitc::is_stored(0)) fail(place, "is_stored(0) is not true");
 }
 
+/// store_sync() takes the bytes that it was asked for. Those of a second store, which have come
+/// already, stay for the next call.
+void expect_others_stay(const Place& place) {
+  constexpr std::size_t kOne = sizeof(long);
+  long* const here = splitc::all_malloc<long>(2);
+  const auto there = splitc::toglobal((MYPROC + 1) % PROCS, here);
+  splitc::store(there, 1);
+  splitc::store(there + 1, 2);
+  while (!splitc::is_stored(2 * kOne)) {
+  }
+  splitc::store_sync(kOne);
+  if (!splitc::is_stored(kOne)) fail(place, "store_sync() took the bytes of a second store too");
+  splitc::store_sync(kOne);
+  if (splitc::is_stored(1)) fail(place, "store_sync() left bytes that it had to take");
+  splitc::all_free(here);
+}
+
 /// Half of the phases meet in a split barrier.
 void meet(const Place& place) {
   if (place.phase % 2 == 0) return splitc::barrier();
@@ -146,6 +163,7 @@ int splitc_main(int argc, char** argv) {
   Memory memory(stack);
   Contents contents(static_cast<std::uint32_t>(PROCS));
   fill(options, memory, contents);
+  expect_others_stay({options.seed, 0});
   splitc::barrier();
   std::vector<std::byte> heap_landing(kMaxLanding);
   std::byte stack_landing[kMaxLanding];
