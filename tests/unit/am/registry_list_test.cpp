@@ -81,6 +81,15 @@ TEST(HandlerList, functions_that_the_linker_folded_into_one_stay_two_handlers) {
   EXPECT_EQ(names(list), (std::vector<std::string>{"f", "g"}));
 }
 
+TEST(HandlerList, functions_of_one_name_at_two_places_stay_two_handlers) {
+  // Two files may each have a function f in an unnamed namespace.
+  const std::vector<HandlerEntry> entries{entry(0x10020, "f"), entry(0x10010, "f")};
+  const auto list = list_handlers(entries, std::array{module("a", 0x10000)});
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[0].entries, std::vector<std::size_t>{1});
+  EXPECT_EQ(list[1].entries, std::vector<std::size_t>{0});
+}
+
 TEST(HandlerList, two_copies_of_one_library_are_an_error) {
   const std::string message =
       message_of_list({entry(0x10010, "on_ping"), entry(0x20010, "on_ping")},
