@@ -5,11 +5,14 @@
 //
 // TAG is only there to be found in /proc/PID/cmdline.
 
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -219,14 +222,25 @@ int print_stdin(Job& job, char**) {
   return 0;
 }
 
-/// Lines in pieces, on both streams; the last one has no end, and rank 1 then dies at once,
-/// unless all is to go well.
+/// Waits until the reader of the pipe @p fd has taken all of it, or until nobody reads it any more.
+void await_taken(int fd) {
+  int left = 0;
+  while (::ioctl(fd, FIONREAD, &left) == 0 && left != 0) {
+    pollfd end{fd, POLLOUT, 0};
+    if (::poll(&end, 1, 0) == 1 && (end.revents & POLLERR) != 0) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+}
+
+/// Lines in pieces, on both streams. The reader meets the first pieces alone. The last line has no
+/// end, and rank 1 then dies at once, unless all is to go well.
 int print_lines(Job& job, char** argv) {
   const auto put = [](int fd, const std::string& text) {
     if (::write(fd, text.data(), text.size()) < 0) std::_Exit(99);
   };
   for (int i = 0; i < number(argv, 3); ++i) {
     put(STDOUT_FILENO, "line " + std::to_string(i));
+    if (i < 3) await_taken(STDOUT_FILENO);
     put(STDOUT_FILENO, " of rank " + std::to_string(index(job.rank())) + "\n");
     put(STDERR_FILENO, "error " + std::to_string(i) + "\n");
   }
