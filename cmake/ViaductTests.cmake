@@ -1,8 +1,10 @@
 # Test helpers.
 #
-#   viaduct_add_test(NAME n SOURCES s... LABELS l... TIMEOUT seconds
+#   viaduct_add_test(NAME n SOURCES s... LABELS l... TIMEOUT seconds [APART]
 #                    [RANKS 1 2 4 7] [MODES processes threads] [PRODUCT r7 t2...] [LIBRARIES t...] [ARGS a...])
-#     Without RANKS: a program of its own; when its sources use GoogleTest, every case is a test "n.Suite.Case".
+#     Without RANKS: a program of its own; when its sources use GoogleTest, every case is a test "n.Suite.Case", except in
+#     programs whose only label is `unit`: such a program is one test, but with APART (a case changes what the process has
+#     once) and under sanitizers (the first report ends the process, and the cases behind it would not run).
 #     With RANKS: one test per count, run by viaduct-run: n_r2, n_r4, ... (processes, the default mode)
 #     and n_t2, n_t4, ... (threads; these also get the label `threads`). Those that PRODUCT names run in preset `long`.
 #
@@ -117,7 +119,7 @@ function(viaduct_add_program name)
 endfunction()
 
 function(viaduct_add_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LABELS;RANKS;MODES;PRODUCT;LIBRARIES;ARGS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "APART" "NAME;TIMEOUT" "SOURCES;LABELS;RANKS;MODES;PRODUCT;LIBRARIES;ARGS")
   if(NOT arg_NAME OR NOT arg_SOURCES OR NOT arg_LABELS OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "viaduct_add_test(${ARGN}): needs NAME, SOURCES, LABELS; unknown: '${arg_UNPARSED_ARGUMENTS}'")
   endif()
@@ -132,9 +134,10 @@ function(viaduct_add_test)
     return()
   endif()
   _viaduct_uses_gtest(gtest ${arg_SOURCES})
-  if(gtest)
+  if(gtest AND (arg_APART OR VIADUCT_SANITIZE OR NOT arg_LABELS STREQUAL "unit"))
     _viaduct_register_gtest(${arg_NAME} ${limit} "${arg_LABELS}" ${arg_ARGS})
   else()
+    # The cases of a unit test share a process: each takes less time than a process does.
     _viaduct_register(${arg_NAME} ${limit} 1 "${arg_LABELS}" ${arg_NAME} ${arg_ARGS})
   endif()
 endfunction()
