@@ -54,7 +54,6 @@ class MemoryFile {
              std::size_t free_to) noexcept;
 
  private:
-  Names names_;
   std::string system_root_;
   int fd_ = -1;
   std::size_t bytes_;

@@ -55,8 +55,7 @@ int reserve_step(int fd, std::size_t from, std::size_t bytes) noexcept {
 }  // namespace
 
 MemoryFile::MemoryFile(const Names& names, std::size_t bytes, std::string system_root)
-    : names_(names),
-      system_root_(std::move(system_root)),
+    : system_root_(std::move(system_root)),
       fd_(create_file(names, round_up(std::max(bytes, kPageBytes), kPageBytes))),
       bytes_(round_up(std::max(bytes, kPageBytes), kPageBytes)) {}
 
