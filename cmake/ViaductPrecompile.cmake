@@ -45,7 +45,7 @@ function(_viaduct_precompile_options target)
 endfunction()
 
 # viaduct_precompile(TARGET): its sources find the headers compiled, and may not rely on that: every one includes what it
-# needs, which preset clang shows, for it builds without. Called at the end of the target's CMakeLists.txt, by
+# needs, which preset asan shows, for it builds without. Called at the end of the target's CMakeLists.txt, by
 # viaduct_target_options; a target with DISABLE_PRECOMPILE_HEADERS or with sources in C is left alone.
 function(viaduct_precompile target)
   get_target_property(off ${target} DISABLE_PRECOMPILE_HEADERS)

@@ -58,14 +58,26 @@ function(_viaduct_test_properties variable limit processors labels)
       PARENT_SCOPE)
 endfunction()
 
-# Builds what the tests of preset `stress` start, and no other tests.
+# What the tests of preset `stress`, and those of preset `tsan`, start, and no other tests.
 add_custom_target(stress_tests)
+add_custom_target(thread_tests)
 
-function(_viaduct_stress_needs)
-  foreach(word ${ARGN})
-    string(REGEX REPLACE "^\\$<TARGET_FILE:([^>]+)>$" "\\1" word "${word}")
-    if(TARGET "${word}")
-      add_dependencies(stress_tests "${word}")
+# _viaduct_test_needs(LABELS WORD...): the programs that the command of a test names belong to the targets above.
+function(_viaduct_test_needs labels)
+  set(wanted)
+  if(labels MATCHES "(^|;)(stress|long)(;|$)" AND NOT labels MATCHES "(^|;)(verbs|product)(;|$)")
+    list(APPEND wanted stress_tests)
+  endif()
+  if(labels MATCHES "(^|;)(threads|unit)(;|$)" AND NOT labels MATCHES "(^|;)long(;|$)")
+    list(APPEND wanted thread_tests)
+  endif()
+  string(REGEX MATCHALL "<TARGET_[A-Z_]+:[^>]+>" named "${ARGN}")
+  list(TRANSFORM named REPLACE "<TARGET_[A-Z_]+:([^>]+)>" "\\1")
+  foreach(program ${named} ${ARGN})
+    if(TARGET "${program}")
+      foreach(target ${wanted})
+        add_dependencies(${target} "${program}")
+      endforeach()
     endif()
   endforeach()
 endfunction()
@@ -73,15 +85,14 @@ endfunction()
 # _viaduct_register(name limit processors labels COMMAND...): one test.
 function(_viaduct_register name limit processors labels)
   add_test(NAME ${name} COMMAND ${ARGN})
-  if(labels MATCHES "(^|;)(stress|long)(;|$)" AND NOT labels MATCHES "(^|;)(verbs|product)(;|$)")
-    _viaduct_stress_needs(${ARGN})
-  endif()
+  _viaduct_test_needs("${labels}" ${ARGN})
   _viaduct_test_properties(properties ${limit} ${processors} "${labels}")
   cmake_language(EVAL CODE "set_tests_properties([==[${name}]==] PROPERTIES ${properties})")
 endfunction()
 
 # One test per GoogleTest case. gtest_discover_tests() itself cannot pass on a property that is a list.
 function(_viaduct_register_gtest name limit labels)
+  _viaduct_test_needs("${labels}" ${name})
   gtest_discover_tests(
     ${name}
     TEST_PREFIX "${name}."

@@ -117,6 +117,7 @@ class Keeper {
   int launcher_status_ = 0;
   int interrupts_ = 0;
   std::optional<Clock::time_point> kill_launcher_at_;  // which has not obeyed
+  bool killed_launcher_ = false;                       // by this process, as its user wished
 };
 
 Keeper::Keeper(const std::function<int(const KeeperLink&)>& launcher) {
@@ -197,7 +198,10 @@ int Keeper::run() {
     const timespec moment{0, std::chrono::nanoseconds(kAsk).count()};
     const int number = kill_launcher_at_ ? ::sigtimedwait(&handled, &info, &moment)
                                          : ::sigwaitinfo(&handled, &info);
-    if (kill_launcher_at_ && Clock::now() >= *kill_launcher_at_) ::kill(launcher_, SIGKILL);
+    if (kill_launcher_at_ && Clock::now() >= *kill_launcher_at_) {
+      killed_launcher_ = true;
+      ::kill(launcher_, SIGKILL);
+    }
     if (number == SIGCHLD) {
       if (reap()) return finish();
     } else if (number > 0) {
@@ -222,10 +226,14 @@ int Keeper::finish() {
     ::waitpid(guard_, nullptr, 0);
   }
   if (!kill_descendants({})) say("processes of the job are left that cannot be killed");
-  if (!ended_well)
+  const bool interrupted = !ended_well && killed_launcher_;
+  if (interrupted)
+    say("interrupted twice; the launcher process did not end by itself, and was killed");
+  else if (!ended_well)
     say(fmt::format("the launcher process was killed by signal {}; the job is ended",
                     WTERMSIG(launcher_status_)));
   static_cast<void>(said_all_within(kForLastWords));
+  if (interrupted) return 128 + SIGINT;
   return ended_well ? WEXITSTATUS(launcher_status_) : kExitLauncher;
 }
 

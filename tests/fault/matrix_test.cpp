@@ -181,10 +181,16 @@ TEST(Limits, WindowTooSmallForTheMapsSendsMessagesBack) {
   EXPECT_GT(congestion, 0);
 }
 
-TEST(Limits, AddressSpace) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "the address sanitizer itself needs the address space";
+#ifdef __clang__
+constexpr bool kAddressSanitizer = __has_feature(address_sanitizer);
+#elif defined(__SANITIZE_ADDRESS__)
+constexpr bool kAddressSanitizer = true;
+#else
+constexpr bool kAddressSanitizer = false;
 #endif
+
+TEST(Limits, AddressSpace) {
+  if (kAddressSanitizer) GTEST_SKIP() << "the address sanitizer itself needs the address space";
   const Result result = run(job(2, {"steady", "1", "none"}, shell("ulimit -v 4000000")));
   EXPECT_EQ(result.code, 1);
   EXPECT_NE(result.err.find("ulimit -v"), std::string::npos) << result.err;
@@ -207,9 +213,7 @@ TEST(Limits, FewDescriptorsAreEnoughForManyPeers) {
 }
 
 TEST(Limits, AddressSpaceThatIsShortIsToldOnceAndThenCounted) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "the address sanitizer itself needs the address space";
-#endif
+  if (kAddressSanitizer) GTEST_SKIP() << "the address sanitizer itself needs the address space";
   // One window of 16 GiB fits: each try to map a peer's fails.
   const Result result = run(job(4, {"steady", "2", "none"}, shell("ulimit -v 20000000")));
   EXPECT_NE(result.code, 0);

@@ -228,7 +228,8 @@ TEST(BlockedOutput, RanksThatIgnoreSigtermAreKilledAfterTheGrace) {
   }
 }
 
-/// The launcher itself does nothing any more: its supervisor ends the job.
+/// The launcher itself does nothing any more: its supervisor ends the job, with an interrupt's
+/// code.
 TEST(BlockedOutput, SecondInterruptEndsAStoppedLauncher) {
   const std::string tag = driver::new_tag();
   Program program(blocked_job({"", End::two_interrupts, false, false, 0}, tag, {"hang"}));
@@ -236,6 +237,9 @@ TEST(BlockedOutput, SecondInterruptEndsAStoppedLauncher) {
   ::kill(process_named(tag, "viaduct-run", program.pid()), SIGSTOP);
   end_job(End::two_interrupts, program, tag);
   EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << "processes are left";
+  const Result result = program.finish();
+  EXPECT_EQ(result.code, 128 + SIGINT) << result.err;
+  EXPECT_TRUE(has(result.err, "interrupted twice")) << result.err;
 }
 
 }  // namespace

@@ -3,13 +3,17 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <random>
 #include <thread>
+#include <vector>
 
+#include "runtime/memory_file.hpp"
 #include "tests/splitc/memory_rig.hpp"
 
 namespace {
@@ -21,8 +25,8 @@ using viaduct::splitc::detail::heap_of_program;
 using viaduct::splitc::detail::kMaxProcesses;
 using viaduct::splitc::detail::Memory;
 using viaduct::splitc_test::error_of;
-using viaduct::splitc_test::to_everybody;
 using viaduct::splitc_test::require;
+using viaduct::splitc_test::to_everybody;
 
 constexpr std::size_t kBytes = 10'000;
 constexpr std::uint32_t kMaxRanks = 64;
@@ -175,11 +179,22 @@ void find_nothing(Rig& rig) {
           "found more than there is");
 }
 
-/// Pages that the file @p fd takes.
-[[nodiscard]] std::size_t resident_pages(int fd) {
+/// Pages that the file @p fd takes, reserved or written.
+[[nodiscard]] std::size_t pages_of(int fd) {
   struct stat status {};
   require(::fstat(fd, &status) == 0, "fstat");
   return static_cast<std::size_t>(status.st_blocks) * 512 / kPage;
+}
+
+/// How many of the pages that lie wholly in the range have been written and are kept.
+[[nodiscard]] std::size_t resident_pages(const void* from, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(from);
+  const std::uintptr_t first = viaduct::round_up(address, kPage);
+  const std::uintptr_t last = viaduct::round_down(address + bytes, kPage);
+  std::vector<unsigned char> pages((last - first) / kPage);
+  require(::mincore(reinterpret_cast<void*>(first), last - first, pages.data()) == 0, "mincore");
+  return static_cast<std::size_t>(std::count_if(
+      pages.begin(), pages.end(), [](unsigned char page) { return (page & 1U) != 0; }));
 }
 
 /// What is given back is zero when it comes again, and its pages have gone back to the system.
@@ -190,9 +205,10 @@ void reuse(Rig& rig, bool own) {
     return own ? memory.allocate_own(kLarge) : memory.allocate_alike(kLarge);
   };
   const int file = rig.job.bootstrap().fetch_fd(rig.job.rank(), "splitc.memory");
-  const std::size_t before = resident_pages(file);
+  const std::size_t before = pages_of(file);
   const std::uint64_t first = allocate();
-  require(resident_pages(file) >= before + 39, "pages are not reserved");
+  require(pages_of(file) >= before + 39, "pages are not reserved");
+  ::close(file);
   auto* const at = static_cast<unsigned char*>(memory.localize(first));
   require(memory.bytes_at(first) == kLarge && memory.bytes_at(first + 128) == 0, "bytes_at");
   std::memset(at, 0x5a, kLarge);
@@ -208,9 +224,7 @@ void reuse(Rig& rig, bool own) {
     memory.release_alike(first);
   }
   require(memory.bytes_at(first) == 0, "still there");
-  // The heap and static data, which are in the file too, may have grown a little.
-  require(resident_pages(file) < before + 20, "the pages have not gone back");
-  ::close(file);
+  require(resident_pages(at, kLarge) == 0, "the pages have not gone back");
   require(allocate() == first, "not the same place again");
   for (std::size_t i = 0; i < kLarge; ++i) require(at[i] == 0, "not zeroed");
 }

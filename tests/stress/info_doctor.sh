@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# info_doctor.sh VIADUCT_INFO VIADUCT_RUN WITHOUT_SYSCALLS: `viaduct-info doctor` finds what is wrong, says
+# info_doctor.sh VIADUCT_INFO VIADUCT_RUN WITHOUT_SYSCALLS [SANITIZERS]: `viaduct-info doctor` finds what is wrong, says
 # how to mend it, and ends with 1 exactly when there is a problem; `choose` says the way of a message.
 set -euo pipefail
-info=$1 run=$2 without=$3
+info=$1 run=$2 without=$3 sanitizers=${4-}
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 
@@ -57,9 +57,8 @@ if "$without" membarrier /bin/true 2>/dev/null; then
 fi
 
 # ulimit
-libraries=$(ldd "$info")
 limited() { (ulimit "$1" "$2" && shift 2 && exec "$@"); }
-if ! grep -q 'lib[at]san' <<<"$libraries"; then # whose shadow memory needs more
+if [ -z "$sanitizers" ]; then # whose shadow memory needs more
   doctor 1 limited -v 4000000
   says_of "address space" "PROBLEM"
   says "ulimit -v unlimited, or export VIADUCT_SHM_WINDOW="
