@@ -37,6 +37,8 @@ enum class Activity : std::uint32_t {
 /// Where a rank keeps which of its message handlers runs, in its own memory: others read it from
 /// outside for hang reports, as far as the kernel lets them.
 struct RunningHandler {
+  /// Added to the depth while the rank sleeps, whatever runs.
+  static constexpr std::uint32_t kAsleep = 0x80000000;
   const std::uint32_t* depth = nullptr;  // handlers that run, above `base`
   std::uint32_t base = 0;
   std::uint32_t first_named = 0;       // id of names[0]; those below have a number only

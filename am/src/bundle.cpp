@@ -354,7 +354,8 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
   const bool may_unlock = threads_ == Threads::parallel && slow_ == depth_base_;
   if (may_unlock) wake_others();
   // The inline calls of another thread take the guarded way meanwhile, where they are found out.
-  const std::uint32_t raised = slow_ == 0 ? 1 : 0;
+  // Hang reports read slow_ at any moment, so that no handler may seem to run.
+  const std::uint32_t raised = slow_ == 0 ? RunningHandler::kAsleep : 0;
   slow_ = slow_ + raised;
   depth_base_ += raised;
   receive_queue_->block(timeout_ns, done, may_unlock ? &mutex_ : nullptr);

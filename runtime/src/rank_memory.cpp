@@ -67,9 +67,9 @@ HandlerNow handler_of(const RankRecord& record) {
     at = handlers.next;
     std::uint32_t depth = 0;
     std::uint16_t id = 0;
-    if (!read_value(pid, handlers.depth, depth) || depth <= handlers.base ||
-        !read_value(pid, handlers.id, id))
-      continue;
+    if (!read_value(pid, handlers.depth, depth)) continue;
+    depth &= ~RunningHandler::kAsleep;
+    if (depth <= handlers.base || !read_value(pid, handlers.id, id)) continue;
     const std::uint32_t wait_depth = record.wait_depth.load(std::memory_order_relaxed);
     return {name_of(pid, handlers, id), depth - handlers.base == wait_depth};
   }

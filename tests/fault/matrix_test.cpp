@@ -261,8 +261,9 @@ TEST(Nonsense, EndsSplitCWithASentence) {
 }
 
 /// Asks for reports, once @p ranks ranks have said that they go, until each of @p lines was there.
+/// None of @p wrong may ever be there.
 void expect_reports(const Words& command, int ranks, const std::vector<Words>& lines,
-                    const Environment& environment = {}) {
+                    const Environment& environment = {}, const std::vector<Words>& wrong = {}) {
   Program program(command, environment);
   ASSERT_TRUE(program.wait_for("goes", ranks));
   const auto are_there = [&] {
@@ -278,6 +279,10 @@ void expect_reports(const Words& command, int ranks, const std::vector<Words>& l
     EXPECT_TRUE(has_line(program.error_text(), line))
         << testing::PrintToString(line) << " is not in:\n"
         << program.error_text().substr(program.error_text().rfind("what each rank"));
+  for (const Words& line : wrong)
+    EXPECT_FALSE(has_line(program.error_text(), line))
+        << testing::PrintToString(line) << " is in:\n"
+        << program.error_text();
   program.signal(SIGTERM);
   EXPECT_NE(program.finish().code, 0);
 }
@@ -291,7 +296,12 @@ TEST(Hang, User1NamesWhatEachRankWaitsFor) {
                   {"rank 5 ", "running, in handler ", "on_stuck, run by wait; "},
                   // A rank that waits tells of the one whose handler does not return.
                   {"; meanwhile rank 5 (pid "}},
-                 {{"VIADUCT_HANG_REPORT", "300ms"}});
+                 {{"VIADUCT_HANG_REPORT", "300ms"}},
+                 // Ranks that sleep, with no handler.
+                 {{"  rank 0 ", "in handler"},
+                  {"  rank 1 ", "in handler"},
+                  {"  rank 3 ", "in handler"},
+                  {"  rank 4 ", "in handler"}});
 }
 
 TEST(Hang, AReportNamesWhoIsMissing) {

@@ -90,6 +90,8 @@ TEST(HandlerOf, ReadsWhatTheRankKeeps) {
   EXPECT_EQ(viaduct::handler_of(record).name, "");
   record.handlers = &first;
   EXPECT_EQ(viaduct::handler_of(record).name, "") << "none runs";
+  depth += viaduct::RunningHandler::kAsleep;
+  EXPECT_EQ(viaduct::handler_of(record).name, "") << "none runs while the rank sleeps";
   depth = 2;
   EXPECT_EQ(viaduct::handler_of(record).name, "on_second");
   EXPECT_FALSE(viaduct::handler_of(record).waits);
