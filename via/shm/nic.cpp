@@ -202,35 +202,42 @@ MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::si
                 "all " + std::to_string(attributes_.max_regions) +
                     " memory regions are in use: raise VIADUCT_SHM_REGIONS");
   const std::uint32_t slot = free_regions_.back();
+  while (own_regions_.size() <= slot) own_regions_.emplace_back();
   free_regions_.pop_back();
   const std::uint32_t handle = (std::uint32_t{++region_generation_[slot]} << 20 | slot) + 1;
-  RegionEntry& entry = regions_[slot];
-  entry.tag = used->first;
-  entry.rights = static_cast<std::uint32_t>(rights);
-  entry.in_window = in_window ? 1 : 0;
-  entry.address = reinterpret_cast<std::uint64_t>(address);
-  entry.bytes = bytes;
-  entry.window_offset = in_window ? static_cast<std::uint64_t>(address - job_.segment().base()) : 0;
-  entry.handle.store(handle, std::memory_order_release);
+  const auto fill = [&](RegionEntry& entry) {
+    entry.tag = used->first;
+    entry.rights = static_cast<std::uint32_t>(rights);
+    entry.in_window = in_window ? 1 : 0;
+    entry.address = reinterpret_cast<std::uint64_t>(address);
+    entry.bytes = bytes;
+    entry.window_offset =
+        in_window ? static_cast<std::uint64_t>(address - job_.segment().base()) : 0;
+    entry.handle.store(handle, std::memory_order_release);
+  };
+  fill(own_regions_[slot]);
+  fill(regions_[slot]);
   ++used->second;
   return MemoryRegion(this, static_cast<MemoryHandle>(handle), address, bytes);
 }
 
 RegionEntry* Nic::local_region(MemoryHandle handle) noexcept {
   const std::uint32_t slot = (static_cast<std::uint32_t>(handle) - 1) & 0xfffff;
-  if (handle == MemoryHandle::none || slot >= attributes_.max_regions) return nullptr;
-  RegionEntry& entry = regions_[slot];
+  if (handle == MemoryHandle::none || slot >= own_regions_.size()) return nullptr;
+  RegionEntry& entry = own_regions_[slot];
   return entry.handle.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(handle)
              ? &entry
              : nullptr;
 }
 
 void Nic::deregister(MemoryHandle handle) noexcept {
-  RegionEntry* entry = local_region(handle);
-  if (entry == nullptr) return;
-  entry->handle.store(0, std::memory_order_release);
-  --tags_[entry->tag];
-  free_regions_.push_back(static_cast<std::uint32_t>(entry - regions_));
+  RegionEntry* const own = local_region(handle);
+  if (own == nullptr) return;
+  const std::uint32_t slot = (static_cast<std::uint32_t>(handle) - 1) & 0xfffff;
+  own->handle.store(0, std::memory_order_relaxed);
+  regions_[slot].handle.store(0, std::memory_order_release);
+  --tags_[own->tag];
+  free_regions_.push_back(slot);
 }
 
 Nic::RemotePlace Nic::remote_place(Rank rank, ProtectionTag tag, std::uint64_t address,

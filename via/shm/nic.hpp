@@ -218,7 +218,8 @@ class Nic final : public via::Nic {
   NicPage* page_ = nullptr;
   std::size_t page_offset_ = 0, mail_offset_ = 0, regions_offset_ = 0;
   Mail* mailbox_ = nullptr;
-  RegionEntry* regions_ = nullptr;
+  RegionEntry* regions_ = nullptr;       // for peers, who may write nonsense into it
+  std::deque<RegionEntry> own_regions_;  // the same in private memory: this side believes it alone
   std::vector<std::uint32_t> free_regions_;
   std::vector<std::uint16_t> region_generation_;
   std::unique_ptr<std::unique_ptr<Peer>[]> peers_;         // by rank; null until it is talked to
@@ -237,7 +238,7 @@ class Nic final : public via::Nic {
   std::uint32_t life_epoch_ = 0;
   std::thread::id in_progress_;  // the thread that is in progress()
   bool cross_memory_works_ = true;
-  std::uint64_t broken_off_ = 0;   // connections that this side has ended over nonsense
+  std::uint64_t broken_off_ = 0;  // connections that this side has ended over nonsense
   int cross_error_ = 0;
   IncomingPeer incoming_peer_;
   std::function<void(const AsyncError&)> on_error_;
