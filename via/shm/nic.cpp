@@ -110,29 +110,38 @@ Nic::Peer& Nic::peer(Rank rank) {
   std::memcpy(&offset, value.data(), sizeof(offset));
   std::byte* window = job_.window_of(rank);
   auto* page = reinterpret_cast<NicPage*>(window + offset);
-  if (offset % kCacheLineBytes != 0 || offset > job_.segment().window_bytes() - sizeof(NicPage) ||
-      page->magic != NicPage::kMagic)
+  const std::size_t bytes = job_.segment().window_bytes();
+  if (offset % kCacheLineBytes != 0 || bytes < sizeof(NicPage) ||
+      offset > bytes - sizeof(NicPage) ||
+      std::atomic_ref(page->magic).load(std::memory_order_relaxed) != NicPage::kMagic)
     throw Error(std::errc::protocol_error,
                 "rank " + std::to_string(index(rank)) +
                     " shows no NIC of this version: start all ranks from one build");
-  // The page is the peer's memory, and says where this rank reads and writes.
-  const std::size_t bytes = job_.segment().window_bytes();
+  // The page is the peer's memory, and says where this rank reads and writes. Each word is read
+  // once: the peer may change it after the check.
+  const auto read = [](auto& word) {
+    return std::atomic_ref(word).load(std::memory_order_relaxed);
+  };
+  const std::uint64_t mail_offset = read(page->mail_offset);
+  const std::uint64_t regions_offset = read(page->regions_offset);
+  const std::uint32_t max_regions = read(page->max_regions);
+  const std::int32_t pid = read(page->pid);
   const auto fits = [bytes](std::uint64_t at, std::size_t length) {
     return at % kCacheLineBytes == 0 && length <= bytes && at <= bytes - length;
   };
-  if (!fits(page->mail_offset, job_.size() * sizeof(Mail)) ||
-      !fits(page->regions_offset, std::size_t{page->max_regions} * sizeof(RegionEntry)) ||
-      page->pid != job_.record(rank).pid.load(std::memory_order_relaxed))
+  if (!fits(mail_offset, job_.size() * sizeof(Mail)) ||
+      !fits(regions_offset, std::size_t{max_regions} * sizeof(RegionEntry)) ||
+      pid != job_.record(rank).pid.load(std::memory_order_relaxed))
     throw Error(std::errc::protocol_error,
                 "rank " + std::to_string(index(rank)) +
                     " shows a NIC that makes no sense: is something writing into its memory?");
   auto made = std::make_unique<Peer>();
   Peer& p = *made;
   p.window = window;
-  p.mail = reinterpret_cast<Mail*>(window + page->mail_offset) + index(job_.rank());
-  p.regions = reinterpret_cast<RegionEntry*>(window + page->regions_offset);
-  p.max_regions = page->max_regions;
-  p.pid = page->pid;
+  p.mail = reinterpret_cast<Mail*>(window + mail_offset) + index(job_.rank());
+  p.regions = reinterpret_cast<RegionEntry*>(window + regions_offset);
+  p.max_regions = max_regions;
+  p.pid = pid;
   p.page = page;
   known = std::move(made);
   return p;
