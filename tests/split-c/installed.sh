@@ -24,6 +24,8 @@ cd "$work/split-c"
 cat >ring.sc <<'END'
 #include <stdio.h>
 #include <split-c/split-c.h>
+#include <split-c/cm5/host.h>
+#include <cm/cmmd.h>
 int number;
 splitc_main()
 {

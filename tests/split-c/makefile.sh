@@ -43,6 +43,14 @@ program: main.o other.o
 	$(CC) $(CFLAGS) -o $@ main.o other.o
 END
 
+# The place of the fragment is another machine's: the line that docs/splitc-language.md gives.
+sed 's|^include .*|include /usr/castle/include/split-c/Make.split-c|' Makefile.short >Makefile.elsewhere
+PATH=$(dirname "$splitcc"):$PATH
+sed "s|^include .*/Make.split-c|include $(splitcc --print-makefile)|" Makefile.elsewhere | make -f - ||
+  fail "Makefile.elsewhere"
+"$run" -n 2 --timeout 20 ./program || fail "the program of Makefile.elsewhere"
+rm program main.o other.o
+
 for how in short long own; do
   target=
   [ $how = own ] && target=all

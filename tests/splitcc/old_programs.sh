@@ -31,4 +31,21 @@ for level in -O0 -O2; do
 done
 program "inline-gnu99" 1 -w -std=gnu99 inline_main.sc inline_other.sc inline_real.c -- argument
 
+# Automatic variables begin as zero, unless they are told not to.
+for level in -O0 -O2; do
+  program "automatic$level" 1 $level automatic.sc automatic_part.c
+done
+program automatic-not 1 -O0 -fno-zero-automatics automatic.sc automatic_part.c -- not
+
+# The machines' headers and libraries. A library of the time that exists is linked.
+program machines 3 -O1 machines.sc -lsplit-c-cm5_pe -lcmmd -lm
+if said=$("$run" -n 2 --timeout 20 "$folder/machines" send 2>&1); then fail "csend ends well"; fi
+case $said in *"csend is of the Paragon"*bulk_store*) ;; *) fail "csend: $said" ;; esac
+mkdir "$folder/libraries"
+echo 'int answer(void) { return 42; }' >"$folder/answer.c"
+echo 'splitc_main() { return answer() != 42; }' >"$folder/asks.sc"
+"$splitcc" -c "$folder/answer.c" -o "$folder/answer.o" && ar rc "$folder/libraries/libcmam.a" "$folder/answer.o"
+"$splitcc" "$folder/asks.sc" -o "$folder/asks" "-L$folder/libraries" -lcmam || fail "a library that exists is left out"
+if "$splitcc" "$folder/asks.sc" -o "$folder/asks" -lcmam_no 2>/dev/null; then fail "any library is taken"; fi
+
 exit $failed

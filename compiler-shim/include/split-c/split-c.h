@@ -74,6 +74,11 @@ void spread_free(__SPLITC_SPREAD(void) array);
 void *all_malloc(unsigned long bytes);
 void all_free(void *memory);
 
+/* malloc and its like under the names that programs gave them on the SP-1 and SP-2. */
+void *sc_malloc_wrapper(unsigned long bytes), *sc_realloc_wrapper(void *memory, unsigned long bytes);
+void *sc_calloc_wrapper(unsigned long count, unsigned long bytes);
+void sc_free_wrapper(void *memory);
+
 /* ---- Reductions and scans (a process' result: of the processes up to it), collective ---- */
 
 int all_reduce_to_one_add(int), all_reduce_to_one_mul(int), all_reduce_to_one_min(int),
@@ -178,6 +183,9 @@ void splitc_exit(int code);  /* what exit() does: see docs/splitc-language.md */
 
 #ifdef __cplusplus
 }
+#else
+/* Programs of the time count on it. */
+#include <split-c/control.h>
 #endif
 
 #endif

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -67,6 +68,48 @@ int Driver::execute(const std::vector<std::string>& command) {
   return run_program(command, Keep::nothing).code == 0 ? 0 : 1;
 }
 
+// Split-C's headers, and behind all others those of the machines of the time.
+std::vector<std::string> Driver::header_options() const {
+  return {"-I" + installation_.include, "-idirafter", installation_.include + "/split-c/machines"};
+}
+
+// Automatic variables begin as zero: programs were written on machines where they happened to.
+std::vector<std::string> Driver::zero_options() const {
+  if (!options_.zero_automatics) return {};
+  std::vector<std::string> options = {"-ftrivial-auto-var-init=zero"};
+  // clang asks to be told twice until its version 16.
+  if (installation_.c_compiler.find("clang") != std::string::npos)
+    options.emplace_back(
+        "-enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang");
+  return options;
+}
+
+// Libraries of distributions and machines of the time: what they had is in the runtime.
+bool Driver::is_library_of_the_time(const std::string& name) const {
+  if (name.substr(0, 2) != "-l") return false;
+  const std::string library = name.substr(2);
+  if (library.substr(0, 7) == "split-c" || library.substr(0, 6) == "splitc") return true;
+  static constexpr std::array kOld = {"am",    "gam",     "cmam", "cmam_pe", "cmmd", "cmmd_pe",
+                                      "cmna",  "cmna_pe", "mpc",  "mpci",    "mpl",  "nx",
+                                      "nx_pe", "sma",     "elan", "elan3",   "ew",   "meiko",
+                                      "bsd",   "ucb",     "c_s",  "sunmath", "vtd",  "cm"};
+  if (std::find(kOld.begin(), kOld.end(), library) == kOld.end()) return false;
+  // One of that name may exist today.
+  std::vector<std::string> command = {installation_.cxx_compiler};
+  for (const Input& input : options_.inputs)
+    if (input.name.substr(0, 2) == "-L") command.push_back(input.name);
+  for (const char* const ending : {".so", ".a"}) {
+    const std::string file = "lib" + library + ending;
+    for (const std::string& folder : command)
+      if (folder.substr(0, 2) == "-L" && fs::exists(fs::path(folder.substr(2)) / file))
+        return false;
+    const Outcome found =
+        run_program({command[0], "-print-file-name=" + file}, Keep::output_and_errors);
+    if (found.output.find('/') != std::string::npos) return false;
+  }
+  return true;
+}
+
 std::string Driver::output_of(const Input& input, const char* ending) const {
   if (!options_.output.empty()) return options_.output;
   return fs::path(input.name).stem().string() + ending;
@@ -119,11 +162,12 @@ int Driver::compile(const Input& input, std::string& object) {
 int Driver::other(const Input& input, const std::string& output) {
   const bool cxx = input.language == Language::cxx;
   std::vector<std::string> command = {cxx ? installation_.cxx_compiler : installation_.c_compiler};
+  if (input.language == Language::c) append(command, zero_options());
   append(command, options_.cxx);
   append(command, kOldC);
   if (!cxx && !options_.c_standard.empty() && options_.c_standard.find("++") == std::string::npos)
     command.push_back(options_.c_standard);
-  command.push_back("-I" + installation_.include);
+  append(command, header_options());
   if (options_.stage == Stage::translate) {
     say(fmt::format("splitcc: warning: {}: --emit-c is for Split-C\n", input.name));
     return 0;
@@ -227,7 +271,8 @@ int Driver::preprocess(const Input& input, std::string& text) {
   const auto run = [&] {
     std::vector<std::string> whole = command;
     if (name != input.name) append(whole, {"-iquote", place.empty() ? "." : place.string()});
-    append(whole, {"-I" + installation_.include, name});
+    append(whole, header_options());
+    whole.push_back(name);
     show(whole);
     return run_program(whole, Keep::output_and_errors);
   };
@@ -280,6 +325,7 @@ int Driver::compile_c(const Input& input, const std::string& c, const std::strin
   write_file(file, c);
   std::vector<std::string> command = {installation_.c_compiler, "-std=" + options_.standard};
   append(command, kOldC);
+  append(command, zero_options());
   command.emplace_back("-fgnu89-inline");  // also with -std=gnu99
   append(command, options_.compile);
   command.push_back("-fno-diagnostics-show-caret");
@@ -301,7 +347,8 @@ int Driver::compile_c(const Input& input, const std::string& c, const std::strin
 int Driver::link() {
   std::vector<std::string> command = {installation_.cxx_compiler, "-no-pie"};
   append(command, options_.link);
-  for (const Input& input : options_.inputs) command.push_back(input.name);
+  for (const Input& input : options_.inputs)
+    if (!is_library_of_the_time(input.name)) command.push_back(input.name);
   append(command, installation_.link);
   command.push_back("-o");
   command.push_back(options_.output.empty() ? "a.out" : options_.output);

@@ -27,6 +27,9 @@ class Driver {
   int compile_c(const Input& input, const std::string& c, const std::string& output);
   int link();
   int execute(const std::vector<std::string>& command);
+  [[nodiscard]] std::vector<std::string> header_options() const;
+  [[nodiscard]] std::vector<std::string> zero_options() const;
+  [[nodiscard]] bool is_library_of_the_time(const std::string& name) const;
   void show(const std::vector<std::string>& command) const;
   [[nodiscard]] std::string output_of(const Input& input, const char* ending) const;
   [[nodiscard]] std::vector<std::string> dependency_options(const Input& input) const;

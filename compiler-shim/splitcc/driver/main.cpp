@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler-shim/splitcc/driver/driver.hpp"
+#include "compiler-shim/splitcc/driver/installation.hpp"
 #include "compiler-shim/splitcc/driver/process.hpp"
 #include "runtime/standard_streams.hpp"
 #include "runtime/version.hpp"
@@ -27,6 +28,10 @@ int main(int argc, char** argv) {
     }
     if (options.version) {
       fmt::print("splitcc (Viaduct) {}\n", viaduct::kVersion);
+      return 0;
+    }
+    if (options.print_makefile) {
+      fmt::print("{}/split-c/Make.split-c\n", sc::find_installation().include);
       return 0;
     }
     return sc::Driver(std::move(options)).run();

@@ -77,7 +77,12 @@ class Reader {
     if (arg == "-v" || arg == "--verbose") return o_.verbose = true;
     if (arg == "--help") return o_.help = true;
     if (arg == "--version") return o_.version = true;
+    if (arg == "--print-makefile") return o_.print_makefile = true;
     if (arg == "-fsplitc-sc") return o_.sequential = true;
+    if (arg == "-fzero-automatics" || arg == "-fno-zero-automatics") {
+      o_.zero_automatics = arg == "-fzero-automatics";
+      return true;
+    }
     if (arg == "-w") {
       compile(arg);
       return o_.no_warnings = true;
@@ -242,9 +247,11 @@ FILE is Split-C (.sc), C (.c), C++ (.C .cc .cpp .cxx), assembly (.s .S), an obje
   -W... -w -Werror        warnings, as for gcc, and three of Split-C, which are on:
                   -Wno-get-before-sync, -Wno-pointer-order, -Wno-remote-loop turn them off
   -std=...        gnu89 (the default), gnu99 or gnu11 below Split-C
-  -f... -m...     as for gcc; -ftrivial-auto-var-init=zero makes automatic variables begin as zero
+  -f... -m...     as for gcc
+  -fno-zero-automatics   automatic variables of Split-C and C do not begin as zero
   -fsplitc-sc     sequential consistency: a fence after each blocking write
   -x LANGUAGE     splitc, c, c++ or none, for the files that follow
+  --print-makefile   where Make.split-c is, which makefiles include
   -v              show what is run
   --help, --version
 )";

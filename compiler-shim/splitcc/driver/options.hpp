@@ -31,11 +31,13 @@ struct Options {
   std::string c_standard;  // -std as given, for C files
   bool verbose = false;
   bool sequential = false;
+  bool zero_automatics = true;
   bool no_warnings = false;
   bool warnings_are_errors = false;
   bool color = false;
   bool help = false;
   bool version = false;
+  bool print_makefile = false;
 };
 
 /// What is wrong with a command line: a sentence.
