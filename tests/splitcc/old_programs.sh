@@ -48,4 +48,20 @@ echo 'splitc_main() { return answer() != 42; }' >"$folder/asks.sc"
 "$splitcc" "$folder/asks.sc" -o "$folder/asks" "-L$folder/libraries" -lcmam || fail "a library that exists is left out"
 if "$splitcc" "$folder/asks.sc" -o "$folder/asks" -lcmam_no 2>/dev/null; then fail "any library is taken"; fi
 
+# Usages of the time are counted in one line, and shown on demand; a mistake of the same kind is shown.
+said=$("$splitcc" "$sources/idioms.sc" -o "$folder/idioms" 2>&1) || fail "idioms is not built"
+[ "$said" = "splitcc: 11 warnings about old idioms left out: 6 of pointers to blocks for pointers to elements, 2 of functions \
+of the C library without a declaration, 2 of text behind #endif or #else, 1 of macros of split-c/control.h that the \
+program defines too; -Wold-idioms shows them" ] || fail "idioms: $said"
+"$run" -n 2 --timeout 20 "$folder/idioms" || fail "idioms ends badly"
+said=$("$splitcc" -Wold-idioms -c "$sources/idioms.sc" -o "$folder/idioms.o" 2>&1)
+[ "$(printf '%s\n' "$said" | grep -c ' warning: ')" -eq 11 ] || fail "-Wold-idioms: $said"
+"$splitcc" -Werror -c "$sources/idioms.sc" -o "$folder/idioms.o" 2>/dev/null && fail "-Werror takes idioms"
+[ -z "$("$splitcc" -w -c "$sources/idioms.sc" -o "$folder/idioms.o" 2>&1)" ] || fail "-w speaks of idioms"
+printf '%s\n' '#define twice 2' '#define twice 3' 'double d[3]; int *p = d;' 'int f(void) { double *q = 0; int *r = q; return *r; }' \
+  >"$folder/mistakes.sc"
+said=$("$splitcc" -c "$folder/mistakes.sc" -o "$folder/mistakes.o" 2>&1)
+[ "$(printf '%s\n' "$said" | grep -c ' warning: ')" -eq 3 ] || fail "mistakes: $said"
+case $said in *"left out"*) fail "mistakes count as idioms: $said" ;; esac
+
 exit $failed

@@ -131,6 +131,29 @@ void Diagnostics::warning(Warning which, Place at, std::string_view word, const 
   if (!rule.empty()) say(Severity::note, at, {}, rule, {});
 }
 
+bool Diagnostics::leaves_out(Idiom which) {
+  if (idioms_shown_ || no_warnings_ || warnings_are_errors_) return false;
+  ++left_out_[static_cast<std::size_t>(which)];
+  return true;
+}
+
+std::string left_out_text(const LeftOut& counts) {
+  static constexpr std::array kKinds = {"pointers to blocks for pointers to elements",
+                                        "functions of the C library without a declaration",
+                                        "text behind #endif or #else",
+                                        "macros of split-c/control.h that the program defines too"};
+  int all = 0;
+  std::string kinds;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    all += counts[i];
+    kinds += fmt::format("{}{} of {}", kinds.empty() ? "" : ", ", counts[i], kKinds[i]);
+  }
+  if (all == 0) return {};
+  return fmt::format("splitcc: {} warning{} about old idioms left out: {}; -Wold-idioms shows {}\n",
+                     all, all == 1 ? "" : "s", kinds, all == 1 ? "it" : "them");
+}
+
 void Diagnostics::note(Place at, std::string_view word, const std::string& text) {
   if (!is_full()) say(Severity::note, at, word, text, {});
 }

@@ -3,6 +3,7 @@
 /// What the user is told: file, line, column, sentence, source line, caret, and a note with the
 /// rule of the language.
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -24,6 +25,19 @@ enum class Severity : unsigned char { note, warning, error };
 /// Warnings that have a name: -Wno-NAME turns one off.
 enum class Warning : unsigned char { plain, get_before_sync, pointer_order, remote_loop, count };
 
+/// Usages of their time that are right: warnings about them are counted, not shown, unless asked
+/// for.
+enum class Idiom : unsigned char {
+  block_pointer,       // a pointer to a block where one to its elements stands, and the reverse
+  undeclared_library,  // a function of the C library that is called without a declaration
+  endif_text,          // #endif NAME
+  own_control,         // a macro of control.h that the program defines too
+  count
+};
+
+/// How many warnings of each kind were left out.
+using LeftOut = std::array<int, static_cast<std::size_t>(Idiom::count)>;
+
 class Diagnostics {
  public:
   /// The index of a file's name.
@@ -40,6 +54,10 @@ class Diagnostics {
   void make_warnings_errors() { warnings_are_errors_ = true; }
   void silence_warnings() { no_warnings_ = true; }
   void set_color(bool on) { color_ = on; }
+  void show_idioms() { idioms_shown_ = true; }
+  /// Whether a warning about this is left out: it is counted then.
+  [[nodiscard]] bool leaves_out(Idiom which);
+  [[nodiscard]] const LeftOut& left_out() const { return left_out_; }
 
   [[nodiscard]] int errors() const { return errors_; }
   [[nodiscard]] bool is_full() const { return errors_ >= kMaxErrors; }
@@ -64,10 +82,15 @@ class Diagnostics {
   bool warnings_are_errors_ = false;
   bool no_warnings_ = false;
   bool color_ = false;
+  bool idioms_shown_ = false;
+  LeftOut left_out_{};
 };
 
 /// The column of @p word in @p line: at @p column if it is there, else its nth occurrence, else 0.
 [[nodiscard]] int find_column(std::string_view line, std::string_view word, int column, int nth);
+
+/// One line about what was left out; empty when nothing was.
+[[nodiscard]] std::string left_out_text(const LeftOut& counts);
 
 /// The name of a warning, as in -Wno-NAME.
 [[nodiscard]] const char* warning_name(Warning which);

@@ -147,8 +147,23 @@ int Driver::run() {
     code |= compile(input, object);
     if (options_.stage == Stage::link) input.name = object;
   }
+  say(left_out_text(left_out_));
   if (code != 0 || options_.stage != Stage::link) return code;
   return link();
+}
+
+void Driver::count_left_out(const Diagnostics& diagnostics) {
+  for (std::size_t i = 0; i < left_out_.size(); ++i) left_out_[i] += diagnostics.left_out()[i];
+}
+
+// What gcc has said, in splitcc's form.
+void Driver::say_gcc(const std::string& text) {
+  Diagnostics diagnostics;
+  diagnostics.set_color(color_);
+  if (options_.no_warnings) diagnostics.silence_warnings();
+  if (options_.show_idioms || options_.warnings_are_errors) diagnostics.show_idioms();
+  say(translate_messages(text, diagnostics));
+  count_left_out(diagnostics);
 }
 
 int Driver::compile(const Input& input, std::string& object) {
@@ -288,10 +303,7 @@ int Driver::preprocess(const Input& input, std::string& text) {
     if (name == input.name) copy();
     if (join_headers(input, outcome.errors, name)) outcome = run();
   }
-  Diagnostics diagnostics;
-  diagnostics.set_color(color_);
-  if (options_.no_warnings) diagnostics.silence_warnings();
-  say(translate_messages(outcome.errors, diagnostics));
+  say_gcc(outcome.errors);
   text = std::move(outcome.output);
   if (outcome.code == 0) name_originals(command, text);
   return outcome.code == 0 ? 0 : 1;
@@ -312,9 +324,11 @@ int Driver::split_c(const Input& input, const std::string& output) {
   diagnostics.set_color(color_);
   if (options_.no_warnings) diagnostics.silence_warnings();
   if (options_.warnings_are_errors) diagnostics.make_warnings_errors();
+  if (options_.show_idioms) diagnostics.show_idioms();
   for (const Warning w : options_.disabled) diagnostics.disable(w);
   const Translation translation = translate(text, diagnostics, options_.sequential);
   say(diagnostics.take());
+  count_left_out(diagnostics);
   if (!translation.ok) return 1;
   if (options_.stage == Stage::translate) return finish(translation.c);
   return compile_c(input, translation.c, output);
@@ -338,9 +352,7 @@ int Driver::compile_c(const Input& input, const std::string& c, const std::strin
   command.push_back(output);
   show(command);
   const Outcome outcome = run_program(command, Keep::errors);
-  Diagnostics diagnostics;
-  diagnostics.set_color(color_);
-  say(translate_messages(outcome.errors, diagnostics));
+  say_gcc(outcome.errors);
   return outcome.code == 0 ? 0 : 1;
 }
 

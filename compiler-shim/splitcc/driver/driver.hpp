@@ -30,6 +30,8 @@ class Driver {
   [[nodiscard]] std::vector<std::string> header_options() const;
   [[nodiscard]] std::vector<std::string> zero_options() const;
   [[nodiscard]] bool is_library_of_the_time(const std::string& name) const;
+  void say_gcc(const std::string& text);
+  void count_left_out(const Diagnostics& diagnostics);
   void show(const std::vector<std::string>& command) const;
   [[nodiscard]] std::string output_of(const Input& input, const char* ending) const;
   [[nodiscard]] std::vector<std::string> dependency_options(const Input& input) const;
@@ -39,6 +41,7 @@ class Driver {
   Installation installation_;
   TemporaryFolder folder_;
   std::map<std::string, std::string> copies_;  // what gcc -E reads instead of the user's files
+  LeftOut left_out_{};
   bool color_ = false;
 };
 

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace viaduct::splitcc {
@@ -86,29 +87,113 @@ void without_prefix(std::string& line, std::string_view prefix) {
 
 }  // namespace
 
+namespace {
+
+// A message with the notes behind it.
+struct Group {
+  std::vector<std::string> lines;
+};
+
+// gcc's "'int *' ... 'int (*)[5]'": the same but for blocks of it. Types are in the message or, for
+// arguments, in the note.
+bool differ_by_blocks(const Group& group) {
+  for (const std::string& line : group.lines) {
+    std::vector<std::string> types;
+    std::vector<bool> blocks;
+    std::size_t to = 0;
+    for (std::size_t from = line.find('\''); from != std::string::npos;
+         from = line.find('\'', to + 1)) {
+      to = line.find('\'', from + 1);
+      if (to == std::string::npos) break;
+      const std::string type = line.substr(from + 1, to - from - 1);
+      const std::size_t star = type.find('*');
+      if (star == std::string::npos || star == 0) continue;
+      std::string element = type.substr(0, type.find_first_of("*("));
+      element.erase(element.find_last_not_of(' ') + 1);
+      types.push_back(std::move(element));
+      blocks.push_back(type.find('[') != std::string::npos);
+    }
+    if (types.size() >= 2 && types[0] == types[1] && (blocks[0] || blocks[1])) return true;
+  }
+  return false;
+}
+
+bool is_left_out(const Group& group, Diagnostics& diagnostics) {
+  const auto has = [&](std::string_view text) {
+    return std::any_of(group.lines.begin(), group.lines.end(), [&](const std::string& line) {
+      return line.find(text) != std::string::npos;
+    });
+  };
+  if (!has(": warning: ")) return false;
+  if (has("incompatible implicit declaration of built-in function"))
+    return diagnostics.leaves_out(Idiom::undeclared_library);
+  if (has("[-Wendif-labels]")) return diagnostics.leaves_out(Idiom::endif_text);
+  if (has("\" redefined") && has("split-c/control.h:") && has(": note: "))
+    return diagnostics.leaves_out(Idiom::own_control);
+  if (has("[-Wincompatible-pointer-types]") && differ_by_blocks(group))
+    return diagnostics.leaves_out(Idiom::block_pointer);
+  return false;
+}
+
+void say_message(const Message& m, Diagnostics& diagnostics) {
+  Place place;
+  place.file = diagnostics.file(m.file);
+  place.line = m.line;
+  const std::string word = quoted_word(m.text);
+  const std::string body(m.text);
+  if (m.severity == Severity::error)
+    diagnostics.error(place, word, body);
+  else if (m.severity == Severity::warning)
+    diagnostics.warning(Warning::plain, place, word, body);
+  else
+    diagnostics.note(place, word, body);
+}
+
+}  // namespace
+
 std::string translate_messages(const std::string& text, Diagnostics& diagnostics) {
   std::string out;
+  Group group;
+  std::vector<std::string> includes;  // "In file included from ...", of the next message
+  std::string function;               // "In function 'f':", until something is said there
+  const auto finish = [&] {
+    if (!group.lines.empty() && !is_left_out(group, diagnostics)) {
+      std::string before;  // what stands before a message, which may be silent
+      for (const std::string& line : group.lines) {
+        Message m;
+        if (!split(line, m)) {
+          before += line + "\n";
+          continue;
+        }
+        say_message(m, diagnostics);
+        const std::string said = diagnostics.take();
+        if (said.empty()) break;  // nor are the notes behind it shown
+        out += std::exchange(function, {}) + std::exchange(before, {}) + said;
+      }
+    }
+    group.lines.clear();
+  };
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     without_prefix(line, "vsc_inline_");
     Message m;
-    if (!split(line, m)) {
-      out += line + "\n";
-      continue;
+    if (split(line, m)) {
+      if (m.severity != Severity::note) finish();
+      group.lines.insert(group.lines.end(), includes.begin(), includes.end());
+      group.lines.push_back(line);
+      includes.clear();
+    } else if (line.find("In file included from ") == 0 || line.find("        ") == 0) {
+      includes.push_back(line);
+    } else {
+      finish();
+      if (line.find(": In function ") != std::string::npos ||
+          line.find(": At top level:") != std::string::npos)
+        function = line + "\n";
+      else
+        out += line + "\n";
     }
-    Place place;
-    place.file = diagnostics.file(m.file);
-    place.line = m.line;
-    const std::string word = quoted_word(m.text);
-    const std::string body(m.text);
-    if (m.severity == Severity::error)
-      diagnostics.error(place, word, body);
-    else if (m.severity == Severity::warning)
-      diagnostics.warning(Warning::plain, place, word, body);
-    else
-      diagnostics.note(place, word, body);
-    out += diagnostics.take();
   }
+  finish();
   return out;
 }
 

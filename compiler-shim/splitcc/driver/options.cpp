@@ -83,6 +83,10 @@ class Reader {
       o_.zero_automatics = arg == "-fzero-automatics";
       return true;
     }
+    if (arg == "-Wold-idioms" || arg == "-Wno-old-idioms") {
+      o_.show_idioms = arg == "-Wold-idioms";
+      return true;
+    }
     if (arg == "-w") {
       compile(arg);
       return o_.no_warnings = true;
@@ -246,6 +250,7 @@ FILE is Split-C (.sc), C (.c), C++ (.C .cc .cpp .cxx), assembly (.s .S), an obje
   -l -L -Wl,...   for the linker
   -W... -w -Werror        warnings, as for gcc, and three of Split-C, which are on:
                   -Wno-get-before-sync, -Wno-pointer-order, -Wno-remote-loop turn them off
+  -Wold-idioms    shows the warnings that are only counted: usages of the 1990s that are right
   -std=...        gnu89 (the default), gnu99 or gnu11 below Split-C
   -f... -m...     as for gcc
   -fno-zero-automatics   automatic variables of Split-C and C do not begin as zero

@@ -31,6 +31,7 @@ struct Options {
   std::string c_standard;  // -std as given, for C files
   bool verbose = false;
   bool sequential = false;
+  bool show_idioms = false;
   bool zero_automatics = true;
   bool no_warnings = false;
   bool warnings_are_errors = false;

@@ -68,7 +68,8 @@ Expr* Sema::comparison(Expr* e) {
     if (diagnostics_.errors() != before) return bad(e);
   } else if (value_type(e->a)->base->kind != Kind::void_type &&
              value_type(e->b)->base->kind != Kind::void_type &&
-             !is_compatible(value_type(e->a)->base, value_type(e->b)->base, 1)) {
+             !is_compatible(value_type(e->a)->base, value_type(e->b)->base, 1) &&
+             !is_block_idiom(value_type(e->a), value_type(e->b))) {
     warn(Warning::plain, e->at,
          fmt::format("pointers of different types are compared: '{}' and '{}'", describe(left),
                      describe(right)));

@@ -72,6 +72,8 @@ class Sema {
   [[nodiscard]] Type* int_type() { return unit_.types.basic(Kind::integer); }
   void error(const Expr* e, const std::string& text, const std::string& rule = {});
   void error_at(int token, const std::string& text, const std::string& rule = {});
+  /// Whether the two differ as is usual in old programs, and the warning is left out.
+  bool is_block_idiom(const Type* from, const Type* to);
   void warn(Warning which, int token, const std::string& text, const std::string& rule = {});
   Expr* failed(int first, int last);
   int next_number() { return ++numbers_; }

@@ -195,6 +195,19 @@ Expr* Sema::convert(Expr* e, Type* to, Use use, const std::string& what) {
   return e;
 }
 
+// A pointer to a block, where one to its first element stands, or the reverse: programs have
+// `int *spread` for `int (*spread)[n]`.
+bool Sema::is_block_idiom(const Type* from, const Type* to) {
+  const auto element = [](const Type* pointer) {
+    const Type* t = pointer->base;
+    while (t->kind == Kind::array) t = t->base;
+    return t;
+  };
+  if (from->base->kind != Kind::array && to->base->kind != Kind::array) return false;
+  return is_compatible(element(from), element(to), 1) &&
+         diagnostics_.leaves_out(Idiom::block_pointer);
+}
+
 Expr* Sema::to_word(Expr* e, Type* to, Use use, const std::string& what) {
   (void)use;
   Type* const from = value_type(e);
@@ -208,7 +221,8 @@ Expr* Sema::to_word(Expr* e, Type* to, Use use, const std::string& what) {
       return e;
     }
     if (!e->is_zero && !is_compatible(from->base, to->base, 1) &&
-        from->base->kind != Kind::void_type && to->base->kind != Kind::void_type)
+        from->base->kind != Kind::void_type && to->base->kind != Kind::void_type &&
+        !is_block_idiom(from, to))
       warn(Warning::plain, e->at,
            fmt::format("{}'{}' becomes '{}' without a cast", what, describe(from), describe(to)));
     Expr* const word = derived(Node::globalize, e);
@@ -218,11 +232,12 @@ Expr* Sema::to_word(Expr* e, Type* to, Use use, const std::string& what) {
   }
   if (is_word(from)) {
     const bool any = from->base->kind == Kind::void_type || to->base->kind == Kind::void_type;
-    if (!any && !is_compatible(from->base, to->base, 1))
-      warn(Warning::plain, e->at,
-           fmt::format("{}'{}' becomes '{}' without a cast", what, describe(from), describe(to)));
-    else if (from->kind == Kind::global_pointer && to->kind == Kind::spread_pointer && !any &&
-             !strip(e)->element_of_spread)
+    if (!any && !is_compatible(from->base, to->base, 1)) {
+      if (!is_block_idiom(from, to))
+        warn(Warning::plain, e->at,
+             fmt::format("{}'{}' becomes '{}' without a cast", what, describe(from), describe(to)));
+    } else if (from->kind == Kind::global_pointer && to->kind == Kind::spread_pointer && !any &&
+               !strip(e)->element_of_spread)
       warn(Warning::plain, e->at,
            fmt::format("{}'{}' becomes '{}' without a cast", what, describe(from), describe(to)),
            "arithmetic on a spread pointer runs across the processes, on a global pointer it "

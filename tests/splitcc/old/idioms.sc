@@ -1,0 +1,26 @@
+/* Usages of the time that are right, each of which a compiler of today warns of. */
+#include <split-c/split-c.h>
+#define on_one if (MYPROC == 0)
+
+int grid[4][3]::[2][2];
+int total(int *spread first, int n) { return *first + n; }
+int row(int *values) { return values[1]; }
+
+splitc_main(argc, argv)
+char **argv;
+{
+    int *spread first = grid, table[3][5], *p = table;
+    int *global corner = table;
+
+    table[0][1] = 7;
+    barrier();
+    if (first != grid || *corner != table[0][0]) exit(2);
+#ifdef NEVER
+    on_one return 1;
+#else NEVER
+    on_one first[0] = 5;
+#endif NEVER
+    barrier();
+    if (total(grid, 2) != 7 || row(table) != 7 || p[1] != 7) exit(3);
+    if (strlen("four") != 4) exit(4);
+}
