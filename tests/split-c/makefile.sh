@@ -43,7 +43,7 @@ program: main.o other.o
 	$(CC) $(CFLAGS) -o $@ main.o other.o
 END
 
-# The place of the fragment is another machine's: the line that docs/splitc-language.md gives.
+# The place of the fragment is another machine's: the line that docs/porting-split-c.md gives.
 sed 's|^include .*|include /usr/castle/include/split-c/Make.split-c|' Makefile.short >Makefile.elsewhere
 PATH=$(dirname "$splitcc"):$PATH
 sed "s|^include .*/Make.split-c|include $(splitcc --print-makefile)|" Makefile.elsewhere | make -f - ||
