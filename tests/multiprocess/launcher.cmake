@@ -51,5 +51,5 @@ if(TARGET splitcc)
     NAME splitcc_ended
     LABELS multiprocess
     TIMEOUT 60
-    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/splitcc_ended.sh $<TARGET_FILE:splitcc>)
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/splitcc_ended.sh $<TARGET_FILE:splitcc> "${VIADUCT_SANITIZE}")
 endif()

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -37,6 +40,24 @@ void write_file(const std::string& name, const std::string& text) {
     throw std::system_error(errno, std::generic_category(), fmt::format("cannot write {}", name));
 }
 
+void write_standard_output(const std::string& text) {
+  const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (whole && std::fflush(stdout) == 0) return;
+  if (errno == EPIPE && ends_of_broken_pipe()) throw Ended{SIGPIPE};
+  throw std::system_error(errno, std::generic_category(), "cannot write standard output");
+}
+
+/// What a program cannot say itself that a signal has ended, or that does not know of a remedy.
+void report_signal(const std::vector<std::string>& command, const Outcome& outcome) {
+  if (outcome.signal == SIGPIPE) throw Ended{SIGPIPE};
+  if (outcome.signal != 0)
+    say(fmt::format("splitcc: error: {} was ended by signal {} ({})\n", command[0], outcome.signal,
+                    ::strsignal(outcome.signal)));
+  if (outcome.signal == SIGXFSZ || outcome.errors.find(::strsignal(SIGXFSZ)) != std::string::npos)
+    say("splitcc: note: a file became longer than the file size limit allows: raise it (ulimit "
+        "-f)\n");
+}
+
 std::string quoted(const std::string& name) {
   std::string text;
   for (const char c : name) {
@@ -54,7 +75,10 @@ const std::vector<std::string> kOldC = {"-fcommon", "-fwrapv", "-fno-strict-alia
 Driver::Driver(Options options)
     : options_(std::move(options)),
       installation_(find_installation()),
-      color_(options_.color || ::isatty(STDERR_FILENO) == 1) {}
+      color_(options_.color || ::isatty(STDERR_FILENO) == 1) {
+  // Programs that are ended at once leave their files behind: those go away with the folder.
+  ::setenv("TMPDIR", folder_.path().c_str(), 1);
+}
 
 void Driver::show(const std::vector<std::string>& command) const {
   if (!options_.verbose) return;
@@ -65,7 +89,9 @@ void Driver::show(const std::vector<std::string>& command) const {
 
 int Driver::execute(const std::vector<std::string>& command) {
   show(command);
-  return run_program(command, Keep::nothing).code == 0 ? 0 : 1;
+  const Outcome outcome = run_program(command, Keep::nothing);
+  report_signal(command, outcome);
+  return outcome.code == 0 ? 0 : 1;
 }
 
 // Split-C's headers, and behind all others those of the machines of the time.
@@ -304,6 +330,7 @@ int Driver::preprocess(const Input& input, std::string& text) {
     if (join_headers(input, outcome.errors, name)) outcome = run();
   }
   say_gcc(outcome.errors);
+  report_signal(command, outcome);
   text = std::move(outcome.output);
   if (outcome.code == 0) name_originals(command, text);
   return outcome.code == 0 ? 0 : 1;
@@ -314,7 +341,7 @@ int Driver::split_c(const Input& input, const std::string& output) {
   if (const int code = preprocess(input, text); code != 0) return code;
   const auto finish = [this](const std::string& result) {
     if (options_.output.empty() || options_.output == "-")
-      std::fwrite(result.data(), 1, result.size(), stdout);
+      write_standard_output(result);
     else
       write_file(options_.output, result);
     return 0;
@@ -353,6 +380,7 @@ int Driver::compile_c(const Input& input, const std::string& c, const std::strin
   show(command);
   const Outcome outcome = run_program(command, Keep::errors);
   say_gcc(outcome.errors);
+  report_signal(command, outcome);
   return outcome.code == 0 ? 0 : 1;
 }
 
@@ -367,6 +395,7 @@ int Driver::link() {
   show(command);
   const Outcome outcome = run_program(command, Keep::errors);
   say(outcome.errors);
+  report_signal(command, outcome);
   if (outcome.errors.find("undefined reference to `splitc_main'") != std::string::npos)
     say("splitcc: note: a Split-C program begins with splitc_main(argc, argv), which none of the "
         "files defines\n");

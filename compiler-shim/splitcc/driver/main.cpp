@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   viaduct::open_standard_streams();
   // gcc's messages are read: in English.
   ::setenv("LC_ALL", "C", 1);
-  sc::end_children_with_this_program();
+  sc::end_with_children();
   try {
     sc::Options options = sc::parse_options(std::vector<std::string>(argv + 1, argv + argc));
     if (options.help) {

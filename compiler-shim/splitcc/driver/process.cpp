@@ -3,13 +3,19 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 #include <system_error>
+#include <thread>
+#include <utility>
 
 extern char** environ;
 
@@ -20,120 +26,201 @@ namespace {
   throw std::system_error(error, std::generic_category(), what);
 }
 
-// A file without a name: a child may write more into it than a pipe holds.
-int scratch_file() {
-  std::string name = (std::filesystem::temp_directory_path() / "splitcc-XXXXXX").string();
-  const int fd = ::mkostemp(name.data(), O_CLOEXEC);
-  if (fd < 0)
-    fail("cannot make a file in " + std::filesystem::temp_directory_path().string(), errno);
-  ::unlink(name.c_str());
-  return fd;
+/// A file without a name: a child may write more into it than a pipe holds.
+class ScratchFile {
+ public:
+  explicit ScratchFile(bool wanted) {
+    if (!wanted) return;
+    std::string name = (std::filesystem::temp_directory_path() / "splitcc-XXXXXX").string();
+    fd_ = ::mkostemp(name.data(), O_CLOEXEC);
+    if (fd_ < 0)
+      fail("cannot make a file in " + std::filesystem::temp_directory_path().string(), errno);
+    ::unlink(name.c_str());
+  }
+  ~ScratchFile() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+
+  [[nodiscard]] int fd() const { return fd_; }
+  [[nodiscard]] std::string contents() const {
+    std::string text;
+    if (fd_ < 0) return text;
+    ::lseek(fd_, 0, SEEK_SET);
+    char buffer[65536];
+    for (ssize_t got = 0; (got = ::read(fd_, buffer, sizeof buffer)) > 0;)
+      text.append(buffer, static_cast<std::size_t>(got));
+    return text;
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+/// What goes away with this program. The mutex is held while any of it changes, and for ever once
+/// a signal has begun to end the program: nothing new is made then.
+struct Belongings {
+  std::mutex mutex;
+  pid_t child = 0;  // and its process group
+  std::vector<std::string> folders;
+  sigset_t mask{};        // of signals, for children
+  sigset_t to_default{};  // signals that this program ignores and children do not
+};
+
+/// Never destroyed: the thread that waits for signals may outlive main().
+Belongings& belongings() {
+  static auto* const one = new Belongings;
+  return *one;
 }
 
-std::string contents(int fd) {
-  std::string text;
-  ::lseek(fd, 0, SEEK_SET);
-  char buffer[65536];
-  for (ssize_t got = 0; (got = ::read(fd, buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<std::size_t>(got));
-  ::close(fd);
-  return text;
-}
-
-// For the signal handler.
-volatile std::sig_atomic_t running_child = 0;
-volatile std::sig_atomic_t ending_signal = 0;
-
-void end_child(int number) {
-  ending_signal = number;
-  if (running_child != 0) ::kill(-static_cast<pid_t>(running_child), SIGTERM);
-}
-
-sigset_t ending_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
-  return set;
-}
-
-int spawn(const posix_spawn_file_actions_t& actions, const std::vector<char*>& argv) {
-  const sigset_t ending = ending_signals();
-  sigset_t before;
-  ::sigprocmask(SIG_BLOCK, &ending, &before);  // until the handler knows the child
+int spawn(const posix_spawn_file_actions_t& actions, const std::vector<char*>& argv, pid_t& child) {
+  Belongings& ours = belongings();
+  const std::lock_guard lock(ours.mutex);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-  posix_spawnattr_setsigmask(&attributes, &before);
-  pid_t child = 0;
-  const int failed = ending_signal != 0 ? EINTR
-                                        : ::posix_spawnp(&child, argv[0], &actions, &attributes,
-                                                         argv.data(), environ);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setsigmask(&attributes, &ours.mask);
+  posix_spawnattr_setsigdefault(&attributes, &ours.to_default);
+  const int failed = ::posix_spawnp(&child, argv[0], &actions, &attributes, argv.data(), environ);
   posix_spawnattr_destroy(&attributes);
-  running_child = child;
-  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (failed == 0) ours.child = child;
   return failed;
+}
+
+/// Whether all of the process group of @p leader has ended in time. This program is the parent of
+/// those whose parents have ended.
+bool is_gone(pid_t leader, std::chrono::milliseconds limit) {
+  constexpr auto kMoment = std::chrono::milliseconds(5);
+  for (auto waited = std::chrono::milliseconds(0); waited < limit; waited += kMoment) {
+    while (::waitpid(-leader, nullptr, WNOHANG) > 0) {
+    }
+    if (::kill(-leader, 0) != 0) return true;
+    std::this_thread::sleep_for(kMoment);
+  }
+  return false;
+}
+
+/// The main thread may be anywhere: in a child's wait, in a read or write that lasts.
+[[noreturn]] void end_by(int signal) {
+  constexpr auto kGrace = std::chrono::milliseconds(500);
+  Belongings& ours = belongings();
+  ours.mutex.lock();
+  if (ours.child != 0) {
+    ::kill(-ours.child, SIGTERM);  // compilers remove their own files then
+    if (!is_gone(ours.child, kGrace)) {
+      ::kill(-ours.child, SIGKILL);
+      static_cast<void>(is_gone(ours.child, kGrace));
+    }
+  }
+  for (const std::string& folder : ours.folders) {
+    std::error_code problem;
+    for (int i = 0; i < 10 && std::filesystem::exists(folder, problem); ++i)
+      std::filesystem::remove_all(folder, problem);  // the main thread may be writing into it
+  }
+  std::signal(signal, SIG_DFL);  // as whoever waits for this program expects
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  std::raise(signal);
+  ::_exit(128 + signal);
+}
+
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return ::sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN;
 }
 
 }  // namespace
 
-void end_children_with_this_program() {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction action {};
-    if (::sigaction(number, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
-    action = {};
-    action.sa_handler = end_child;
-    action.sa_mask = ending_signals();
-    ::sigaction(number, &action, nullptr);
+void end_with_children() {
+  Belongings& ours = belongings();
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  sigemptyset(&ours.to_default);
+  for (const int signal : {SIGPIPE, SIGXFSZ}) {
+    if (is_ignored(signal)) continue;
+    sigaddset(&ours.to_default, signal);
+    std::signal(signal, SIG_IGN);  // writing fails then, and what is made goes away on the way out
+  }
+  sigset_t ending;
+  sigemptyset(&ending);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+    if (!is_ignored(signal)) sigaddset(&ending, signal);
+  ::pthread_sigmask(SIG_BLOCK, &ending, &ours.mask);
+  try {
+    std::thread([ending] {
+      int signal = 0;
+      while (::sigwait(&ending, &signal) != 0) {
+      }
+      end_by(signal);
+    }).detach();
+  } catch (const std::system_error&) {  // ulimit -u: a signal ends this program alone
+    ::pthread_sigmask(SIG_SETMASK, &ours.mask, nullptr);
   }
 }
+
+bool ends_of_broken_pipe() { return sigismember(&belongings().to_default, SIGPIPE) == 1; }
 
 Outcome run_program(const std::vector<std::string>& command, Keep keep) {
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
-  const int out = keep == Keep::output_and_errors ? scratch_file() : -1;
-  const int err = keep == Keep::nothing ? -1 : scratch_file();
+  const ScratchFile out(keep == Keep::output_and_errors);
+  const ScratchFile err(keep != Keep::nothing);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  if (out >= 0) posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-  if (err >= 0) posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
-  const int failed = spawn(actions, argv);
+  if (out.fd() >= 0) posix_spawn_file_actions_adddup2(&actions, out.fd(), STDOUT_FILENO);
+  if (err.fd() >= 0) posix_spawn_file_actions_adddup2(&actions, err.fd(), STDERR_FILENO);
+  pid_t child = 0;
+  const int failed = spawn(actions, argv, child);
   posix_spawn_file_actions_destroy(&actions);
-  if (ending_signal != 0 && failed != 0) throw Ended{ending_signal};
   if (failed != 0)
     fail(fmt::format("cannot run {}: is it installed and in PATH?", command[0]), failed);
   int status = 0;
-  const auto child = static_cast<pid_t>(running_child);
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  running_child = 0;
-  if (ending_signal != 0) {
-    ::kill(-child, SIGKILL);  // what its group has left
-    throw Ended{ending_signal};
+  {
+    const std::lock_guard lock(belongings().mutex);
+    belongings().child = 0;
   }
   Outcome outcome;
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  if (out >= 0) outcome.output = contents(out);
-  if (err >= 0) outcome.errors = contents(err);
+  outcome.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + outcome.signal;
+  outcome.output = out.contents();
+  outcome.errors = err.contents();
   return outcome;
 }
 
 TemporaryFolder::TemporaryFolder() {
   std::string name = (std::filesystem::temp_directory_path() / "splitcc-XXXXXX").string();
+  const std::lock_guard lock(belongings().mutex);
   if (::mkdtemp(name.data()) == nullptr)
     fail("cannot make a folder in " + std::filesystem::temp_directory_path().string(), errno);
   path_ = name;
+  belongings().folders.push_back(path_);
 }
 
+/// What is known by name goes first: a folder is listed through a descriptor, and there may be none
+/// left.
 TemporaryFolder::~TemporaryFolder() {
+  const std::lock_guard lock(belongings().mutex);
+  for (const std::string& file : files_) {
+    ::unlink(file.c_str());
+    ::rmdir(std::filesystem::path(file).parent_path().c_str());
+  }
   std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+  if (::rmdir(path_.c_str()) != 0) std::filesystem::remove_all(path_, ignored);
+  auto& folders = belongings().folders;
+  folders.erase(std::remove(folders.begin(), folders.end(), path_), folders.end());
 }
 
 std::string TemporaryFolder::file(const std::string& name) {
-  const std::string folder = fmt::format("{}/{}", path_, count_++);
+  const std::string folder = fmt::format("{}/{}", path_, files_.size());
   std::filesystem::create_directory(folder);
-  return folder + "/" + name;
+  files_.push_back(folder + "/" + name);
+  return files_.back();
 }
 
 }  // namespace viaduct::splitcc

@@ -9,23 +9,31 @@ namespace viaduct::splitcc {
 
 struct Outcome {
   int code = 0;        // of its exit; 128 + signal
+  int signal = 0;      // that has ended it
   std::string output;  // when it was asked for
   std::string errors;  // likewise
 };
 
 enum class Keep : unsigned char { nothing, errors, output_and_errors };
 
-/// Thrown when a signal asks this program to end: what it has made goes away on the way out.
+/// Thrown when nobody reads what this program writes: what it has made goes away on the way out,
+/// and then the signal ends it.
 struct Ended {
   int signal;
 };
 
-/// From here on SIGINT, SIGTERM and SIGHUP, where they are not ignored, end the program that
-/// run_program() has started, with all in its process group, and make run_program() throw Ended.
-void end_children_with_this_program();
+/// From here on SIGINT, SIGTERM, SIGHUP and SIGQUIT, where they are not ignored, end this program
+/// at any moment, after the program that run_program() has started, with all in its process group,
+/// and after the temporary folders. Writing fails instead of raising SIGPIPE or SIGXFSZ.
+///
+/// Call from   main(), before other threads, folders and run_program()
+void end_with_children();
+
+/// Whether a write that nobody reads is to end this program by SIGPIPE.
+[[nodiscard]] bool ends_of_broken_pipe();
 
 /// Runs a program found in PATH, in a process group of its own, and waits. Throws std::system_error
-/// when it cannot be started, Ended when a signal has come.
+/// when it cannot be started.
 [[nodiscard]] Outcome run_program(const std::vector<std::string>& command, Keep keep);
 
 /// A folder that is removed with what is in it.
@@ -41,7 +49,7 @@ class TemporaryFolder {
 
  private:
   std::string path_;
-  int count_ = 0;
+  std::vector<std::string> files_;
 };
 
 }  // namespace viaduct::splitcc
