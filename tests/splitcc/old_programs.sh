@@ -41,6 +41,14 @@ program automatic-not 1 -O0 -fno-zero-automatics automatic.sc automatic_part.c -
 program machines 3 -O1 machines.sc -lsplit-c-cm5_pe -lcmmd -lm
 if said=$("$run" -n 2 --timeout 20 "$folder/machines" send 2>&1); then fail "csend ends well"; fi
 case $said in *"csend is of the Paragon"*bulk_store*) ;; *) fail "csend: $said" ;; esac
+# split-c.h has the part of the machine that the program is compiled for.
+for call in "CM5 CMMD_partition_size()" "SP1 mpc_sync(ALLGRP) + PROCS" "SP2 mpc_sync(ALLGRP) + PROCS" "PARAGON numnodes()" \
+  "T3D _num_pes()"; do
+  printf '#include <split-c/split-c.h>\nint csend, CMMD; long f() { return %s; }\n' "${call#* }" >"$folder/part.sc"
+  case $call in PARAGON*) sed -i 's/int csend, CMMD;//' "$folder/part.sc" ;; esac
+  said=$("$splitcc" "-D${call%% *}" -Wall -Wno-implicit-int -c "$folder/part.sc" -o "$folder/part.o" 2>&1)
+  [ -z "$said" ] || fail "$call: $said"
+done
 mkdir "$folder/libraries"
 echo 'int answer(void) { return 42; }' >"$folder/answer.c"
 echo 'splitc_main() { return answer() != 42; }' >"$folder/asks.sc"

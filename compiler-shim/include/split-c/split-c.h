@@ -186,6 +186,19 @@ void splitc_exit(int code);  /* what exit() does: see docs/splitc-language.md */
 #else
 /* Programs of the time count on it. */
 #include <split-c/control.h>
+/* So did they on the machine's own library. */
+#ifdef CM5
+#include <split-c/cmmd.h>
+#endif
+#if defined(SP1) || defined(SP2)
+#include <split-c/mpl.h>
+#endif
+#ifdef PARAGON
+#include <split-c/nx.h>
+#endif
+#ifdef T3D
+#include <split-c/shmem.h>
+#endif
 #endif
 
 #endif

@@ -1,2 +1,2 @@
-/* mpproto.h: of the SP-1 and SP-2. What there is of it here is in split-c/machines.h. */
-#include <split-c/machines.h>
+/* mpproto.h: of the SP-1 and SP-2. split-c/mpl.h has what there is of it here. */
+#include <split-c/mpl.h>

@@ -1,2 +1,2 @@
-/* nx.h: of the Paragon. What there is of it here is in split-c/machines.h. */
-#include <split-c/machines.h>
+/* nx.h: of the Paragon. split-c/nx.h has what there is of it here. */
+#include <split-c/nx.h>

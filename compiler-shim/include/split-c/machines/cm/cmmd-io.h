@@ -1,2 +1,2 @@
-/* cm/cmmd-io.h: of the CM-5. What there is of it here is in split-c/machines.h. */
-#include <split-c/machines.h>
+/* cm/cmmd-io.h: of the CM-5. split-c/cmmd.h has what there is of it here. */
+#include <split-c/cmmd.h>

@@ -1,2 +1,2 @@
-/* cm5/host.h: of the CM-5. There is no host computer here: see split-c/machines.h. */
-#include <split-c/machines.h>
+/* cm5/host.h: of the CM-5. split-c/cmmd.h has what there is of it here. */
+#include <split-c/cmmd.h>

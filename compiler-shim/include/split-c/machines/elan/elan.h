@@ -1,2 +1,2 @@
-/* elan/elan.h: of the Meiko CS-2. What there is of it here is in split-c/machines.h. */
-#include <split-c/machines.h>
+/* elan/elan.h: of the Meiko CS-2. Nothing of it is here but Split-C. */
+#include <split-c/split-c.h>

@@ -1,2 +1,2 @@
-/* mpp/shmem.h: of the T3D. What there is of it here is in split-c/machines.h. */
-#include <split-c/machines.h>
+/* mpp/shmem.h: of the T3D. split-c/shmem.h has what there is of it here. */
+#include <split-c/shmem.h>

@@ -1,0 +1,25 @@
+/* split-c/nx.h: what programs took from the Paragon: NX; split-c/machines.h says how it works here.
+ */
+#ifndef SPLIT_C_NX_H
+#define SPLIT_C_NX_H
+
+#include <split-c/split-c.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+long mynode(void);
+long numnodes(void);
+void gsync(void);
+double dclock(void); /* seconds */
+
+#ifdef __cplusplus
+}
+#else
+/* These end the job with a sentence. */
+int csend(), crecv(), isend(), irecv(), msgwait(), msgdone(), hrecv(), iprobe(), cprobe(), gdsum(),
+    gisum(), gdhigh(), gdlow(), gihigh(), gilow(), gcolx();
+#endif
+
+#endif
