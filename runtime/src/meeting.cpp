@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -40,10 +41,16 @@ std::uint32_t rendezvous_number(const char* variable, std::uint32_t least, std::
   return number;
 }
 
-/// Others who can read the secret can come as ranks of the job.
+/// Others who can read the secret can come as ranks of the job, and who can write it can choose it.
 void refuse_open_file(const char* path) {
   struct stat status {};
   if (::stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  if (status.st_uid != ::geteuid() && status.st_uid != 0)
+    refuse(
+        fmt::format("{}={} belongs to another user (number {}, and this process runs as number "
+                    "{}), and the job's secret is for its owner alone: chown {} {}, or name a "
+                    "file of your own",
+                    launch::kSecretFile, path, status.st_uid, ::geteuid(), ::geteuid(), path));
   if ((status.st_mode & (S_IRGRP | S_IROTH | S_IWGRP | S_IWOTH)) != 0)
     refuse(
         fmt::format("{}={} can be read or written by others (its mode is {:03o}), and the job's "

@@ -184,20 +184,41 @@ TEST(AgentSocket, AnotherUserGetsNeitherInNorAProcessor) {
   meeting.finish();
 }
 
+/// A rank that is given the secret by this file.
+Result rank_with_secret_file(const std::string& path) {
+  return Program({"/usr/bin/env", "-u", "VIADUCT_JOB_SECRET",
+                  driver::test_program("launcher_actor"), driver::new_tag(), "ok"},
+                 {{"VIADUCT_RENDEZVOUS", driver::free_address()},
+                  {"VIADUCT_RANK", "0"},
+                  {"VIADUCT_SIZE", "2"},
+                  {"VIADUCT_JOB_SECRET_FILE", path}})
+      .finish();
+}
+
 TEST(AgentSocket, ASecretFileThatOthersCanReadIsRefused) {
   const std::string path = ::testing::TempDir() + driver::new_tag();
   std::ofstream(path) << kSecret << "\n";
   ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
-  const Result result = Program({"/usr/bin/env", "-u", "VIADUCT_JOB_SECRET",
-                                 driver::test_program("launcher_actor"), driver::new_tag(), "ok"},
-                                {{"VIADUCT_RENDEZVOUS", driver::free_address()},
-                                 {"VIADUCT_RANK", "0"},
-                                 {"VIADUCT_SIZE", "2"},
-                                 {"VIADUCT_JOB_SECRET_FILE", path}})
-                            .finish();
+  const Result result = rank_with_secret_file(path);
   ::unlink(path.c_str());
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(has(result.err, "can be read or written by others (its mode is 640)")) << result.err;
+}
+
+TEST(AgentSocket, ASecretFileOfAnotherUserIsRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file to another user";
+  const std::string path = ::testing::TempDir() + driver::new_tag();
+  std::ofstream(path) << kSecret << "\n";
+  ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
+  if (::chown(path.c_str(), 4321, static_cast<gid_t>(-1)) != 0) {
+    ::unlink(path.c_str());
+    GTEST_SKIP() << "no user 4321 in this user namespace";
+  }
+  const Result result = rank_with_secret_file(path);
+  ::unlink(path.c_str());
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.err, path + " belongs to another user (number 4321")) << result.err;
+  EXPECT_TRUE(has(result.err, ": chown 0 " + path)) << result.err;
 }
 
 }  // namespace
