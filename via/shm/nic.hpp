@@ -95,6 +95,10 @@ class Nic final : public via::Nic {
     progress();
     if (carrier_ != nullptr) poll_carrier();
   }
+  /// Takes from the carrier what it has brought, so that its receives go back. Handles no message.
+  void take_carried() noexcept {
+    if (carrier_ != nullptr) poll_carrier();
+  }
   /// The carrier, or null.
   [[nodiscard]] Carrier* carrier() noexcept { return carrier_.get(); }
 
