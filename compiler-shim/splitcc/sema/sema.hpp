@@ -106,6 +106,7 @@ class Sema {
   Expr* comparison(Expr* e);
   Expr* to_word(Expr* e, Type* to, Use use, const std::string& what);
   void check_order(Expr* e);
+  void check_bounds(const Expr* e);
   void note_access(Expr* e);
   void note_get(Expr* target);
   void check_pending(Expr* e);
