@@ -6,16 +6,19 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <vector>
 
 #include "am/context.hpp"
 #include "am/detail/map.hpp"
 #include "am/token.hpp"
 #include "am/types.hpp"
+#include "runtime/job_page.hpp"
 #include "runtime/wait.hpp"
 #include "via/shm/completion_queue.hpp"
+
+namespace viaduct {
+struct CallMutex;
+}
 
 namespace viaduct::am {
 
@@ -197,10 +200,10 @@ class Bundle {
   // Cool.
   Context& context_;
   Threads threads_;
-  std::recursive_mutex mutex_;
+  std::unique_ptr<CallMutex> mutex_;  // of a parallel bundle
   /// Of a sequential bundle: the thread that is in one of its calls, but for the inline ones, and
   /// that call.
-  std::atomic<std::thread::id> user_{};
+  std::atomic<std::uintptr_t> user_ = 0;  // 0: none
   std::atomic<const char*> user_call_ = nullptr;
   std::uint32_t depth_base_ = 0;  // slow_ when no handler runs
   std::uint16_t running_ = 0;     // handler that runs, for messages

@@ -11,8 +11,17 @@
 #include "am/registry.hpp"
 #include "am/settings.hpp"
 #include "am/types.hpp"
-#include "runtime/job.hpp"
-#include "via/shm/nic.hpp"
+#include "runtime/types.hpp"
+
+namespace viaduct {
+class Job;
+}
+namespace viaduct::via {
+struct AsyncError;
+}
+namespace viaduct::via::shm {
+class Nic;
+}
 
 namespace viaduct::am {
 

@@ -16,6 +16,14 @@
 #include "am/detail/map.hpp"
 #include "am/handler.hpp"
 #include "am/types.hpp"
+#include "via/nic.hpp"
+
+namespace viaduct::via {
+class Carrier;
+}
+namespace viaduct::via::shm {
+struct RemotePlace;
+}
 
 namespace viaduct::am {
 
@@ -65,9 +73,7 @@ class Endpoint {
 
   // This endpoint.
 
-  [[nodiscard]] EndpointName name() const noexcept {
-    return {bundle_.context_.job().rank(), number_};
-  }
+  [[nodiscard]] EndpointName name() const noexcept;
   [[nodiscard]] Tag tag() const noexcept { return tag_; }
   /// Before it returns, nobody who mapped this endpoint under another tag is heard any more: what
   /// such a sender has under way and what it sends comes back to it with bad_tag.
@@ -280,7 +286,7 @@ class Endpoint {
   bool put_medium(detail::Map& map, const std::byte* data, std::size_t bytes,
                   std::uint64_t& place) noexcept;
   Undeliverable reach(detail::Map& map, std::size_t bytes, std::size_t offset, via::Rights rights,
-                      via::shm::Nic::RemotePlace& place) noexcept;
+                      via::shm::RemotePlace& place) noexcept;
   Undeliverable copy_bulk(detail::Map& map, const std::byte* from, std::size_t bytes,
                           std::size_t offset) noexcept;
   [[nodiscard]] detail::OverflowBlock* free_overflow(detail::Map& map) noexcept;

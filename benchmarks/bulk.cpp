@@ -26,6 +26,7 @@
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
 #include "splitc/splitc.hpp"
+#include "via/shm/nic.hpp"
 
 namespace viaduct::bench {
 namespace {

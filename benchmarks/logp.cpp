@@ -22,6 +22,7 @@
 #include "benchmarks/common/yardsticks.hpp"
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
+#include "via/shm/nic.hpp"
 
 namespace viaduct::bench {
 namespace {

@@ -2,13 +2,12 @@
 /// @file
 /// Time for spinning and for benchmarks: the invariant time-stamp counter where the CPU has one.
 
-#include <x86intrin.h>
 #include <cstdint>
 
 namespace viaduct {
 
 /// Ticks of the time-stamp counter; not serialising.  Cost: about 20 cycles.
-[[nodiscard]] inline std::uint64_t ticks_now() noexcept { return __rdtsc(); }
+[[nodiscard]] inline std::uint64_t ticks_now() noexcept { return __builtin_ia32_rdtsc(); }
 
 /// CLOCK_MONOTONIC in nanoseconds.  Cost: one vDSO call.
 [[nodiscard]] std::uint64_t monotonic_ns() noexcept;

@@ -66,7 +66,7 @@ class Job {
   [[nodiscard]] bool is_lost(Rank peer) const noexcept;
   /// +1 whenever any rank is lost; compare with a remembered value before asking is_lost() of each.
   [[nodiscard]] std::uint32_t life_epoch() const noexcept {
-    return page_->life_epoch.load(std::memory_order_acquire);
+    return page_->life_epoch.load(kAcquire);
   }
 
   /// Call it now and then in a long wait that began at @p since_ns (monotonic_ns()): once the wait

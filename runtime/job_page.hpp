@@ -8,10 +8,10 @@
 /// Layout: JobPage, then RankRecord[size]. 128 bytes a rank; nothing else is held about a peer
 /// never talked to except the translation table's entry.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/atomic.hpp"
 #include "runtime/types.hpp"
 
 namespace viaduct {
@@ -51,34 +51,34 @@ struct RunningHandler {
 struct alignas(64) RankRecord {
   // Line 0. state, pid and cause are written at life events; the rest by the rank itself, relaxed,
   // for reports only.
-  std::atomic<RankState> state;
-  std::atomic<std::int32_t> pid;
-  std::atomic<std::int32_t> cause;  // exit code, or 128 + signal
-  std::atomic<Activity> activity;
-  std::atomic<std::uint32_t> waits_for_peer;  // kNoPeer when for nobody in particular
-  std::atomic<std::uint32_t> credits_in;      // what the rank has not yet given back
-  std::atomic<std::uint32_t> credits_out;     // what it has left towards waits_for_peer
-  std::atomic<std::uint32_t> finalizing;      // 1: its Job's destructor waits for the others
-  std::atomic<std::uint64_t> bytes_expected;  // sent to waits_for_peer as medium payloads, in all
-  std::atomic<std::uint64_t> bytes_seen;      // of those, what it has handled
-  std::atomic<std::uint64_t>
+  AtomicWord<RankState> state;
+  AtomicWord<std::int32_t> pid;
+  AtomicWord<std::int32_t> cause;  // exit code, or 128 + signal
+  AtomicWord<Activity> activity;
+  AtomicWord<std::uint32_t> waits_for_peer;  // kNoPeer when for nobody in particular
+  AtomicWord<std::uint32_t> credits_in;      // what the rank has not yet given back
+  AtomicWord<std::uint32_t> credits_out;     // what it has left towards waits_for_peer
+  AtomicWord<std::uint32_t> finalizing;      // 1: its Job's destructor waits for the others
+  AtomicWord<std::uint64_t> bytes_expected;  // sent to waits_for_peer as medium payloads, in all
+  AtomicWord<std::uint64_t> bytes_seen;      // of those, what it has handled
+  AtomicWord<std::uint64_t>
       last_poll_ns;  // monotonic_ns() of its last look, updated when it starts to wait
-  std::atomic<const char*>
+  AtomicWord<const char*>
       operation;  // a string literal in that rank's executable; not for other processes
 
   // Line 1. The rank's one futex. A sleeper raises `sleeping`, looks once more, waits on
   // `doorbell`; whoever has something for it increments `doorbell` and wakes it. The launcher does
   // so for everyone when a rank is lost.
-  alignas(64) std::atomic<std::uint32_t> sleeping;
-  std::atomic<std::uint32_t> doorbell;
-  std::atomic<std::uint32_t> barrier_ticket;  // the last barrier that the rank has arrived at
+  alignas(64) AtomicWord<std::uint32_t> sleeping;
+  AtomicWord<std::uint32_t> doorbell;
+  AtomicWord<std::uint32_t> barrier_ticket;  // the last barrier that the rank has arrived at
   std::uint32_t host;  // number of its host, from 0; written before the ranks see the page
-  std::atomic<std::uint32_t> ports_down;  // of its network devices
+  AtomicWord<std::uint32_t> ports_down;  // of its network devices
   // Handlers that ran when the last wait began: a handler beyond them has been called by that wait.
-  std::atomic<std::uint32_t> wait_depth;
-  std::atomic<const RunningHandler*> handlers;  // in that rank's memory
-  std::atomic<std::uint32_t> collective;  // the last of Split-C's that it is known to have begun
-  std::atomic<std::uint32_t> reserved_line1[7];
+  AtomicWord<std::uint32_t> wait_depth;
+  AtomicWord<const RunningHandler*> handlers;  // in that rank's memory
+  AtomicWord<std::uint32_t> collective;  // the last of Split-C's that it is known to have begun
+  AtomicWord<std::uint32_t> reserved_line1[7];
 
   static constexpr std::uint32_t kNoPeer = 0xffffffff;
 };
@@ -92,15 +92,15 @@ struct alignas(64) JobPage {
   std::uint32_t hosts;       // that they are on
   std::uint32_t local_size;  // ranks on the host of this page
   static constexpr std::uint32_t kMaxCpus = 256;
-  std::atomic<std::uint64_t> cpus[kMaxCpus / 64];  // that the host's ranks may run on, together
+  AtomicWord<std::uint64_t> cpus[kMaxCpus / 64];  // that the host's ranks may run on, together
   alignas(64)
-      std::atomic<std::uint32_t> life_epoch;  // +1 whenever a rank's state becomes left or killed
-  std::atomic<std::uint32_t> first_lost;      // rank + 1 of the first one, 0 when none
-  std::atomic<std::uint32_t>
-      without_membarrier;                 // ranks that could not register for expedited barriers
-  std::atomic<std::uint32_t> finalizing;  // ranks whose record says so
-  alignas(64) std::atomic<std::uint32_t> barrier_arrivals;  // at all barriers, of all ranks
-  alignas(64) std::atomic<std::uint32_t> barrier_round;     // the last barrier that all arrived at
+      AtomicWord<std::uint32_t> life_epoch;  // +1 whenever a rank's state becomes left or killed
+  AtomicWord<std::uint32_t> first_lost;      // rank + 1 of the first one, 0 when none
+  AtomicWord<std::uint32_t>
+      without_membarrier;                // ranks that could not register for expedited barriers
+  AtomicWord<std::uint32_t> finalizing;  // ranks whose record says so
+  alignas(64) AtomicWord<std::uint32_t> barrier_arrivals;  // at all barriers, of all ranks
+  alignas(64) AtomicWord<std::uint32_t> barrier_round;     // the last barrier that all arrived at
 
   [[nodiscard]] RankRecord& record(Rank rank) noexcept {
     return reinterpret_cast<RankRecord*>(this + 1)[index(rank)];

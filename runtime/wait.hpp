@@ -3,10 +3,9 @@
 /// Waiting without burning a core that a peer needs: spin, then yield, then block on a shared
 /// futex.
 
-#include <atomic>
 #include <cstdint>
 
-#include <immintrin.h>
+#include "runtime/atomic.hpp"
 
 namespace viaduct {
 
@@ -55,11 +54,11 @@ class Backoff {
 /// Blocks while *word == expected, at most timeout_ns (negative: no limit). The futex is shared
 /// between processes. Returns false on time-out; true on a wake-up, a changed word or a signal (the
 /// caller looks again).
-bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+bool futex_wait(const AtomicWord<std::uint32_t>& word, std::uint32_t expected,
                 std::int64_t timeout_ns) noexcept;
 
 /// Wakes up to @p count waiters on @p word.
-void futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept;
+void futex_wake(AtomicWord<std::uint32_t>& word, int count) noexcept;
 
 /// Registers this process for expedited global memory barriers. Every process that may send to one
 /// that sleeps must have called it before its first send; Job does.  Returns false where kernel or

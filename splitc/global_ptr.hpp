@@ -3,11 +3,11 @@
 /// Global pointers: an object of any process, by process and address there. Source: Culler et al.,
 /// Introduction to Split-C, 1995; Begel et al. 2001, section 4.2.
 
+#include <array>  // random_access_iterator_tag, without the streams of <iterator>
 #include <compare>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <type_traits>
 
 #include "splitc/detail/hot.hpp"

@@ -7,6 +7,8 @@
 #include "am/src/bundle_wait.hpp"
 #include "am/src/fork_guard.hpp"
 #include "runtime/error.hpp"
+#include "runtime/job.hpp"
+#include "via/shm/nic.hpp"
 
 namespace viaduct::am {
 
@@ -17,7 +19,10 @@ namespace wire = detail::wire;
 namespace header = via::shm::header;
 
 Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(threads) {
-  if (threads == Threads::parallel) slow_ = depth_base_ = 1;
+  if (threads == Threads::parallel) {
+    slow_ = depth_base_ = 1;
+    mutex_ = std::make_unique<CallMutex>();
+  }
   poll_every_ = until_poll_ = static_cast<std::uint32_t>(context.settings().poll_every);
   via::shm::Nic& nic = context.nic();
   protection_tag_ = nic.create_tag();
@@ -358,7 +363,7 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
   const std::uint32_t raised = slow_ == 0 ? RunningHandler::kAsleep : 0;
   slow_ = slow_ + raised;
   depth_base_ += raised;
-  receive_queue_->block(timeout_ns, done, may_unlock ? &mutex_ : nullptr);
+  receive_queue_->block(timeout_ns, done, may_unlock ? mutex_.get() : nullptr);
   slow_ = slow_ - raised;
   depth_base_ -= raised;
 }

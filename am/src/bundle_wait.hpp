@@ -1,8 +1,14 @@
 #pragma once
 // How a bundle waits, for the calls that do.
 
+#include <pthread.h>
+#include <atomic>
+#include <cstdint>
+
 #include "am/bundle.hpp"
+#include "runtime/call_mutex.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/job.hpp"
 
 namespace viaduct::am {
 
@@ -14,17 +20,17 @@ class Bundle::Lock {
     if (bundle_.context_.job().in_forked_child())
       bundle_.stop_caller(call);  // before the lock: its holder is not here
     if (bundle_.threads_ == Threads::parallel)
-      bundle_.mutex_.lock();
+      bundle_.mutex_->lock();
     else
       enter(call);
   }
   ~Lock() {
     if (bundle_.threads_ != Threads::parallel) {
-      if (outermost_) bundle_.user_.store({}, std::memory_order_relaxed);
+      if (outermost_) bundle_.user_.store(0, std::memory_order_relaxed);
       return;
     }
     bundle_.wake_others();
-    bundle_.mutex_.unlock();
+    bundle_.mutex_->unlock();
   }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
@@ -33,10 +39,11 @@ class Bundle::Lock {
   /// No exchange: two threads that come in the same moment may both get in, and one of them is
   /// stopped at its next call.
   void enter(const char* call) noexcept {
-    const std::thread::id me = std::this_thread::get_id();
-    const std::thread::id there = bundle_.user_.load(std::memory_order_relaxed);
+    static_assert(sizeof(pthread_t) == sizeof(std::uintptr_t));
+    const auto me = std::uintptr_t{pthread_self()};
+    const std::uintptr_t there = bundle_.user_.load(std::memory_order_relaxed);
     if (there == me) return;
-    if (there != std::thread::id()) bundle_.stop_second_thread(call);
+    if (there != 0) bundle_.stop_second_thread(call);
     outermost_ = true;
     bundle_.user_call_.store(call, std::memory_order_relaxed);
     bundle_.user_.store(me, std::memory_order_relaxed);

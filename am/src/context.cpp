@@ -8,7 +8,9 @@
 #include "am/detail/map.hpp"
 #include "am/endpoint.hpp"
 #include "runtime/error.hpp"
+#include "runtime/job.hpp"
 #include "via/choice.hpp"
+#include "via/shm/nic.hpp"
 
 namespace viaduct::am {
 

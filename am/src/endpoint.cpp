@@ -8,11 +8,15 @@
 
 #include "am/src/bundle_wait.hpp"
 #include "runtime/error.hpp"
+#include "runtime/job.hpp"
+#include "via/shm/nic.hpp"
 
 namespace viaduct::am {
 
 using detail::Map;
 namespace wire = detail::wire;
+
+EndpointName Endpoint::name() const noexcept { return {bundle_.context_.job().rank(), number_}; }
 
 Endpoint::Endpoint(Bundle& bundle, Tag tag) : bundle_(bundle), tag_(tag) {
   const Bundle::Guard guard(bundle, "Endpoint");

@@ -8,6 +8,8 @@
 #include "am/endpoint.hpp"
 #include "am/src/bundle_wait.hpp"
 #include "runtime/error.hpp"
+#include "runtime/job.hpp"
+#include "via/shm/nic.hpp"
 
 namespace viaduct::am {
 

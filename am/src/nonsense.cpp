@@ -4,6 +4,7 @@
 
 #include "am/bundle.hpp"
 #include "am/endpoint.hpp"
+#include "runtime/job.hpp"
 
 namespace viaduct::am {
 

@@ -9,7 +9,9 @@
 #include "am/src/bundle_wait.hpp"
 #include "runtime/error.hpp"
 #include "runtime/hang_report.hpp"
+#include "runtime/job.hpp"
 #include "via/copy.hpp"
+#include "via/shm/nic.hpp"
 
 namespace viaduct::am {
 
@@ -147,7 +149,7 @@ Endpoint::Sent Endpoint::send_words(Map& map, std::uint64_t client, const std::u
 // Bulk and get: the data move by RDMA into and out of the peer's segment.
 
 Undeliverable Endpoint::reach(Map& map, std::size_t bytes, std::size_t offset, via::Rights rights,
-                              via::shm::Nic::RemotePlace& place) noexcept {
+                              via::shm::RemotePlace& place) noexcept {
   if (map.vi->is_wired())
     detail::take_page(*map.peer_page,
                       reinterpret_cast<detail::MapBlock*>(map.vi->peer_extra())->page);
@@ -178,7 +180,7 @@ static Undeliverable why_not_copied(const via::shm::Nic& nic) noexcept {
 
 Undeliverable Endpoint::copy_bulk(Map& map, const std::byte* from, std::size_t bytes,
                                   std::size_t offset) noexcept {
-  via::shm::Nic::RemotePlace place;
+  via::shm::RemotePlace place;
   const Undeliverable why = reach(map, bytes, offset, via::Rights::rdma_write, place);
   if (why != Undeliverable::none || bytes == 0) return why;
   bundle_.context().count(kBulkBytes, bytes);
@@ -243,7 +245,7 @@ Status Endpoint::attempt_get(const Outgoing& out, std::span<std::byte> data) noe
     return Status::ok;
   }
   if (map->state != Map::State::connected || !map->vi->takes_copies()) return Status::retry;
-  via::shm::Nic::RemotePlace place;
+  via::shm::RemotePlace place;
   Undeliverable why = reach(*map, data.size(), out.offset, via::Rights::rdma_read, place);
   if (why == Undeliverable::none && !data.empty()) {
     if (map->vi->is_wired()) {

@@ -7,6 +7,7 @@
 
 #include "am/token.hpp"
 #include "benchmarks/common/stopwatch.hpp"
+#include "runtime/job.hpp"
 
 namespace viaduct::bench {
 namespace {

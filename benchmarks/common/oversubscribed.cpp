@@ -24,7 +24,7 @@ namespace {
 
 struct PairLines {
   struct alignas(kDestructivePairBytes) Word {
-    std::atomic<std::uint32_t> value;
+    AtomicWord<std::uint32_t> value;
   };
   Word to[2];  // by receiver
   alignas(kDestructivePairBytes) std::uint64_t round_trips;
@@ -33,8 +33,8 @@ struct PairLines {
 
 // Followed in memory by the pairs.
 struct alignas(kDestructivePairBytes) Board {
-  std::atomic<std::uint32_t> started;
-  std::atomic<std::uint32_t> go;  // a futex; 1: start
+  AtomicWord<std::uint32_t> started;
+  AtomicWord<std::uint32_t> go;  // a futex; 1: start
   [[nodiscard]] PairLines& pair(std::uint32_t number) noexcept {
     return reinterpret_cast<PairLines*>(this + 1)[number];
   }
@@ -61,7 +61,7 @@ class SharedMap {
 };
 
 // Returns once the word is no longer `old`, with what it is then.
-std::uint32_t await_change(const std::atomic<std::uint32_t>& word, std::uint32_t old,
+std::uint32_t await_change(const AtomicWord<std::uint32_t>& word, std::uint32_t old,
                            PairWait wait) noexcept {
   for (;;) {
     const std::uint32_t seen = word.load(std::memory_order_acquire);
@@ -74,7 +74,7 @@ std::uint32_t await_change(const std::atomic<std::uint32_t>& word, std::uint32_t
   }
 }
 
-void send(std::atomic<std::uint32_t>& word, std::uint32_t value, PairWait wait) noexcept {
+void send(AtomicWord<std::uint32_t>& word, std::uint32_t value, PairWait wait) noexcept {
   word.store(value, std::memory_order_release);
   if (wait == PairWait::futex) futex_wake(word, 1);
 }

@@ -21,7 +21,7 @@ void Pair::meet() noexcept {
   constexpr int kSpins = 2'000;
   constexpr int kYields = 50;
   const auto mine = static_cast<std::size_t>(role_);
-  std::atomic<std::uint32_t>& theirs = page_->arrived[1 - mine].value;
+  AtomicWord<std::uint32_t>& theirs = page_->arrived[1 - mine].value;
   ++meetings_;
   page_->arrived[mine].value.store(meetings_, std::memory_order_release);
   futex_wake(page_->arrived[mine].value, 1);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/atomic.hpp"
 #include "runtime/types.hpp"
 
 namespace viaduct::bench {
@@ -24,7 +25,7 @@ struct PairPage {
     std::atomic<std::uint64_t> value;
   };
   struct alignas(kDestructivePairBytes) Bell {
-    std::atomic<std::uint32_t> value;  // a futex
+    AtomicWord<std::uint32_t> value;  // a futex
   };
   Bell arrived[2];  // how often each side has come to meet()
   Word ping;        // written by the sender

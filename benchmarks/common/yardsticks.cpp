@@ -136,8 +136,8 @@ double Yardsticks::memcpy_64m_gbs(bool with_sum) {
 double Yardsticks::futex_wake_ns(std::uint32_t messages) {
   constexpr double kIdleNs = 1.1e6;
   const auto me = static_cast<std::size_t>(pair_.role());
-  std::atomic<std::uint32_t>& mine = block_->page.wake[me].value;
-  std::atomic<std::uint32_t>& theirs = block_->page.wake[1 - me].value;
+  AtomicWord<std::uint32_t>& mine = block_->page.wake[me].value;
+  AtomicWord<std::uint32_t>& theirs = block_->page.wake[1 - me].value;
   std::uint32_t received = mine.load(std::memory_order_relaxed);  // before anything can be sent
   pair_.meet();
   const auto await_one = [&] {

@@ -1,6 +1,7 @@
 // Launcher: the answer to SIGUSR1.
 
 #include <fmt/format.h>
+#include <atomic>
 
 #include "runtime/clock.hpp"
 #include "runtime/hang_report.hpp"

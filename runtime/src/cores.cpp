@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <sstream>
 #include <vector>

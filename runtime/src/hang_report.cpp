@@ -1,6 +1,7 @@
 #include "runtime/hang_report.hpp"
 
 #include <fmt/format.h>
+#include <atomic>
 
 namespace viaduct {
 namespace {

@@ -1,6 +1,7 @@
 // A Job's barrier and its report of long waits.
 
 #include <fmt/format.h>
+#include <atomic>
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"

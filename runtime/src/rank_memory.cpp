@@ -4,6 +4,7 @@
 #include <sys/uio.h>
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
+#include <atomic>
 #include <cstdio>
 #include <exception>
 #include <string>

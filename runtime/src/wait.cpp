@@ -1,10 +1,12 @@
 #include "runtime/wait.hpp"
 
+#include <emmintrin.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <atomic>
 #include <cerrno>
 #include <ctime>
 
@@ -34,7 +36,7 @@ Backoff::Stage Backoff::slow_next() noexcept {
   return Stage::block_now;
 }
 
-bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+bool futex_wait(const AtomicWord<std::uint32_t>& word, std::uint32_t expected,
                 std::int64_t timeout_ns) noexcept {
   timespec limit{};
   if (timeout_ns >= 0) {
@@ -47,7 +49,7 @@ bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
   return result == 0 || errno != ETIMEDOUT;
 }
 
-void futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept {
+void futex_wake(AtomicWord<std::uint32_t>& word, int count) noexcept {
   ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, count, nullptr, nullptr,
             0);
 }

@@ -8,14 +8,13 @@
 // by then.
 
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <vector>
 
+#include "runtime/atomic.hpp"
 #include "runtime/job_page.hpp"
 #include "runtime/types.hpp"
 #include "splitc/detail/collective_call.hpp"
@@ -34,19 +33,19 @@ inline constexpr std::size_t kLineBytes = kLineWords * 8;
 /// window: then word 0 says where, word 1 in which process'.
 struct alignas(kDestructivePairBytes) Line {
   std::uint64_t words[kLineWords];
-  std::atomic<std::uint64_t> mark;  // written last
+  AtomicWord<std::uint64_t> mark;  // written last
 };
 static_assert(sizeof(Line) == 128);
 
 /// A call, for those who find that theirs is another one.
 struct CallRecord {
-  std::atomic<std::uint64_t> mark;  // written last
-  std::atomic<std::uint64_t> what;  // kind, operator, element, root
-  std::atomic<std::uint64_t> element_bytes;
-  std::atomic<std::uint64_t> count;
-  std::atomic<const char*> place_what;  // where it stands in the source
-  std::atomic<const char*> file;
-  std::atomic<int> line;
+  AtomicWord<std::uint64_t> mark;  // written last
+  AtomicWord<std::uint64_t> what;  // kind, operator, element, root
+  AtomicWord<std::uint64_t> element_bytes;
+  AtomicWord<std::uint64_t> count;
+  AtomicWord<const char*> place_what;  // where it stands in the source
+  AtomicWord<const char*> file;
+  AtomicWord<int> line;
 };
 
 /// The same on its way: who waits tells a process that cannot see its records.
@@ -149,9 +148,9 @@ class Collector {
     return std::bit_cast<T>(bytes);
   }
   void await(std::uint32_t process, std::uint32_t round) {
-    const std::atomic<std::uint64_t>& mark = lines_[base_ + round].mark;
+    const AtomicWord<std::uint64_t>& mark = lines_[base_ + round].mark;
     for (std::uint32_t i = 0; i < spins_; ++i) {
-      if (mark.load(std::memory_order_acquire) == mark_) [[likely]]
+      if (mark.load(kAcquire) == mark_) [[likely]]
         return;
       light_poll();
     }
@@ -211,19 +210,19 @@ class Collector {
     record.what.store(
         static_cast<std::uint64_t>(call.kind) | static_cast<std::uint64_t>(call.op) << 8 |
             static_cast<std::uint64_t>(call.element) << 16 | static_cast<std::uint64_t>(root) << 32,
-        std::memory_order_relaxed);
-    record.element_bytes.store(call.element_bytes, std::memory_order_relaxed);
-    record.count.store(count, std::memory_order_relaxed);
-    record.file.store(call_place.file, std::memory_order_relaxed);
+        kRelaxed);
+    record.element_bytes.store(call.element_bytes, kRelaxed);
+    record.count.store(count, kRelaxed);
+    record.file.store(call_place.file, kRelaxed);
     if (call_place.file != nullptr) [[unlikely]] {
-      record.place_what.store(call_place.what, std::memory_order_relaxed);
-      record.line.store(call_place.line, std::memory_order_relaxed);
+      record.place_what.store(call_place.what, kRelaxed);
+      record.line.store(call_place.line, kRelaxed);
     }
-    record.mark.store(mark_, std::memory_order_release);
+    record.mark.store(mark_, kRelease);
   }
   void publish(std::uint32_t process, Line* lines, std::uint32_t round) {
-    lines[base_ + round].mark.store(mark_, std::memory_order_release);
-    if (records_[process].sleeping.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    lines[base_ + round].mark.store(mark_, kRelease);
+    if (records_[process].sleeping.load(kRelaxed) != 0) [[unlikely]]
       wake(process);
   }
 
@@ -287,8 +286,8 @@ class Collector {
     std::uint32_t process;
     AwaitedCall call;
   };
-  std::vector<Waiting> waiting_;             // in calls that this process has not come to
-  std::unique_ptr<CollectorBlock> fetched_;  // of a process that is apart
+  std::vector<Waiting> waiting_;       // in calls that this process has not come to
+  CollectorBlock* fetched_ = nullptr;  // own; of a process that is apart
   const RankRecord* records_ = nullptr;
   CollectorBlock* block_ = nullptr;
   std::uint32_t spins_ = 0;

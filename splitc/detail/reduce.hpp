@@ -4,13 +4,11 @@
 // 1, 2, 4, ... of what takes part. So the result depends on the number of processes alone, and the
 // operator need not be commutative.
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 
 #include "splitc/detail/collective.hpp"
 
@@ -145,11 +143,12 @@ void reduce_piece(Collector& c, const CollectiveCall& call, std::uint32_t root, 
 template <bool ToAll, class T, class Op>
 void reduce_array(Collector& c, const CollectiveCall& call, std::uint32_t root, T* data,
                   std::size_t count, Op& op) {
-  constexpr std::size_t kFew = std::max<std::size_t>(1, kLineBytes / sizeof(T));
-  constexpr std::size_t kMany = std::max<std::size_t>(kFew, 4096 / sizeof(T));
+  constexpr std::size_t kFew = sizeof(T) < kLineBytes ? kLineBytes / sizeof(T) : 1;
+  constexpr std::size_t kMany = kFew < 4096 / sizeof(T) ? 4096 / sizeof(T) : kFew;
   if (count <= kFew) return reduce_piece<kFew, ToAll>(c, call, root, data, count, op, count);
   for (std::size_t at = 0; at < count; at += kMany)
-    reduce_piece<kMany, ToAll>(c, call, root, data + at, std::min(kMany, count - at), op, count);
+    reduce_piece<kMany, ToAll>(c, call, root, data + at, count - at < kMany ? count - at : kMany,
+                               op, count);
 }
 
 /// @p identity: of an exclusive scan; null: the scan is inclusive.
@@ -167,7 +166,8 @@ template <class T, class Op>
     return identity != nullptr ? before : combine(op, before, value);
   }
   T total = paired ? combine(op, value, c.receive<T>(me + 1, c.gather_round())) : value;
-  std::optional<T> before;  // of the processes before this place
+  T before = value;  // of the processes before this place, when there are any
+  bool has_before = false;
   const std::uint32_t place = places.of(me);
   for (std::uint32_t round = 0; round < c.rounds(); ++round) {
     const std::uint32_t bit = 1U << round;
@@ -178,13 +178,14 @@ template <class T, class Op>
       total = combine(op, total, theirs);
       continue;
     }
-    before = before ? combine(op, theirs, *before) : theirs;
+    before = has_before ? combine(op, theirs, before) : theirs;
+    has_before = true;
     total = combine(op, theirs, total);
   }
-  if (!paired && identity != nullptr) return before ? *before : *identity;
-  const T through = before ? combine(op, *before, value) : value;
+  if (!paired && identity != nullptr) return has_before ? before : *identity;
+  const T through = has_before ? combine(op, before, value) : value;
   if (paired) c.send(me + 1, c.spread_round(), through);
-  if (identity != nullptr) return before ? *before : *identity;
+  if (identity != nullptr) return has_before ? before : *identity;
   return through;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <memory>
 #include <span>
@@ -90,6 +91,7 @@ Collector::Collector(Machine& machine) : machine_(machine), job_(machine.job()) 
 }
 
 Collector::~Collector() {
+  delete fetched_;
   the_collector = nullptr;
   if (!ended_) return;  // it failed: others may be reading what it has sent last
   for (const Outbox& outbox : outboxes_)
@@ -110,12 +112,12 @@ CollectorBlock* Collector::block_of(std::uint32_t process) {
 const CollectorBlock* Collector::records_of(std::uint32_t process) {
   constexpr std::uint64_t kPatienceNs = 300'000'000;
   if (!machine_.is_apart(process)) return block_of(process);
-  if (fetched_ == nullptr) fetched_ = std::make_unique<CollectorBlock>();
+  if (fetched_ == nullptr) fetched_ = new CollectorBlock;
   const std::uint64_t address = place_of_block(job_, process).address;
-  void* const to = static_cast<void*>(fetched_.get());
+  void* const to = static_cast<void*>(fetched_);
   const bool answered = machine_.fetch(process, address, to, sizeof(CollectorBlock), kPatienceNs);
-  if (!answered) (void)fetched_.release();  // the answer may still come
-  return answered ? fetched_.get() : nullptr;
+  if (!answered) fetched_ = nullptr;  // the answer may still come: this block stays for ever
+  return fetched_;
 }
 
 /// When a process is lost the others leave too, and what is attempted with them fails in its own

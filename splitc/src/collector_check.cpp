@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <string>
 

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <ctime>
 #include <exception>

@@ -2,6 +2,7 @@
 
 #include "splitc/store.hpp"
 
+#include <atomic>
 #include <cstring>
 #include <string>
 

@@ -1,6 +1,8 @@
 #pragma once
 // How operations wait.
 
+#include <atomic>
+
 #include "runtime/clock.hpp"
 #include "splitc/src/parts.hpp"
 

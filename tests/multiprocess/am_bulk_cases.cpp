@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "runtime/error.hpp"
+#include "runtime/job.hpp"
 #include "tests/multiprocess/am_rig.hpp"
 
 namespace viaduct::am_test {

@@ -10,7 +10,9 @@
 #include <sched.h>
 
 #include "runtime/clock.hpp"
+#include "runtime/job.hpp"
 #include "tests/multiprocess/am_rig.hpp"
+#include "via/shm/nic.hpp"
 
 namespace viaduct::am_test {
 namespace {

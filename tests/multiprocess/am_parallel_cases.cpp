@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/clock.hpp"
+#include "runtime/job.hpp"
 #include "runtime/job_page.hpp"
 #include "tests/multiprocess/am_rig.hpp"
 

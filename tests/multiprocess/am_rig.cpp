@@ -1,4 +1,5 @@
 #include "tests/multiprocess/am_rig.hpp"
+#include "runtime/job.hpp"
 
 #include <cstdio>
 #include <cstdlib>

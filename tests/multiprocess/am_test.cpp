@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "runtime/clock.hpp"
+#include "runtime/job.hpp"
 #include "tests/multiprocess/am_rig.hpp"
 
 namespace {

@@ -9,6 +9,7 @@
 
 #include "runtime/clock.hpp"
 #include "tests/multiprocess/am_rig.hpp"
+#include "via/shm/nic.hpp"
 
 namespace viaduct::am_test {
 namespace {

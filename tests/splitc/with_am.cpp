@@ -10,6 +10,7 @@
 #include "am/bundle.hpp"
 #include "am/context.hpp"
 #include "am/endpoint.hpp"
+#include "runtime/job.hpp"
 #include "splitc/splitc.hpp"
 #include "tests/splitc/model_values.hpp"
 

@@ -23,6 +23,7 @@
 #include "am/context.hpp"
 #include "am/endpoint.hpp"
 #include "runtime/job.hpp"
+#include "via/shm/nic.hpp"
 
 namespace am = viaduct::am;
 using viaduct::Status;

@@ -24,6 +24,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/job.hpp"
 #include "tests/verbs-vm/talk.hpp"
 #include "via/descriptor.hpp"
 #include "via/nic.hpp"

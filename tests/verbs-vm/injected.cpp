@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/job.hpp"
 #include "tests/verbs-vm/talk.hpp"
 #include "via/nic.hpp"
 #include "via/verbs/src/library.hpp"

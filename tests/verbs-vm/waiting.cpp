@@ -21,6 +21,7 @@
 #include <string_view>
 #include <thread>
 
+#include "runtime/job.hpp"
 #include "tests/verbs-vm/talk.hpp"
 #include "via/descriptor.hpp"
 #include "via/nic.hpp"

@@ -6,6 +6,7 @@
 #include "am/endpoint.hpp"
 #include "runtime/job.hpp"
 #include "tools/viaduct-info/report.hpp"
+#include "via/shm/nic.hpp"
 
 namespace viaduct::info {
 namespace {

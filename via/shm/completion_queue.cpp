@@ -3,13 +3,19 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <thread>
 
+#include "runtime/call_mutex.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
 #include "via/shm/nic.hpp"
 
 namespace viaduct::via::shm {
+
+struct CompletionQueue::Notifier {
+  std::thread thread;
+};
 
 CompletionQueue::CompletionQueue(Nic& nic, std::size_t capacity)
     : CompletionRing(nic.attributes_.max_completion_queue), nic_(nic) {
@@ -19,10 +25,10 @@ CompletionQueue::CompletionQueue(Nic& nic, std::size_t capacity)
 }
 
 CompletionQueue::~CompletionQueue() {
-  if (notifier_.joinable()) {
+  if (notifier_ != nullptr && notifier_->thread.joinable()) {
     stop_notifier_.store(true);
     ring_doorbell(nic_.job_.record(nic_.job_.rank()));
-    notifier_.join();
+    notifier_->thread.join();
   }
   nic_.release_when_parted(reinterpret_cast<std::byte*>(bell_));
 }
@@ -186,7 +192,7 @@ void CompletionQueue::set_all_aside() noexcept {
 }
 
 void CompletionQueue::block(std::int64_t timeout_ns, const std::function<bool()>& done,
-                            std::recursive_mutex* mutex) noexcept {
+                            CallMutex* mutex) noexcept {
   Job& job = nic_.job_;
   RankRecord& record = job.record(job.rank());
   const std::uint32_t seen = record.doorbell.load();
@@ -228,8 +234,9 @@ Status CompletionQueue::wait(Completion& out, std::int64_t timeout_ns) noexcept 
 
 Status CompletionQueue::notify(std::function<void()> ready) {
   if (armed_.exchange(true)) return Status::bad_state;
-  const bool from_callback = notifier_.get_id() == std::this_thread::get_id();
-  if (!from_callback && notifier_.joinable()) notifier_.join();
+  if (notifier_ == nullptr) notifier_ = std::make_unique<Notifier>();
+  const bool from_callback = notifier_->thread.get_id() == std::this_thread::get_id();
+  if (!from_callback && notifier_->thread.joinable()) notifier_->thread.join();
   nic_.progress();
   set_all_aside();
   tick_ |= kHousekeeping - 1;
@@ -237,7 +244,7 @@ Status CompletionQueue::notify(std::function<void()> ready) {
   if (from_callback)
     armed_again_ = true;
   else
-    notifier_ = std::thread([this] { run_notifier(); });
+    notifier_->thread = std::thread([this] { run_notifier(); });
   return Status::ok;
 }
 

@@ -19,13 +19,15 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <vector>
 
 #include "via/completion_ring.hpp"
 #include "via/shm/channel.hpp"
 #include "via/shm/vi.hpp"
+
+namespace viaduct {
+struct CallMutex;
+}
 
 namespace viaduct::via::shm {
 
@@ -86,7 +88,7 @@ class CompletionQueue final : public CompletionRing {
   /// us. The caller has looked and found nothing. @p mutex, if given, is held by the caller (once)
   /// and free while it sleeps.
   void block(std::int64_t timeout_ns, const std::function<bool()>& done = {},
-             std::recursive_mutex* mutex = nullptr) noexcept;
+             CallMutex* mutex = nullptr) noexcept;
 
   /// For a layer that looks at fewer words between its polls. A message has come when bit 0 of
   /// *header is phase (null: no channel is hot; `several`: more than one is), or when the NIC asks
@@ -161,9 +163,10 @@ class CompletionQueue final : public CompletionRing {
     std::function<void()> ready;
     std::uint32_t epoch = 0;  // the life epoch that the owner knows of
   };
-  std::thread notifier_;
-  Notice notice_;             // of whoever has set armed_, then the notifier's
-  bool armed_again_ = false;  // the notifier's own: by its callback
+  struct Notifier;
+  std::unique_ptr<Notifier> notifier_;  // null until somebody has asked for a notice
+  Notice notice_;                       // of whoever has set armed_, then the notifier's
+  bool armed_again_ = false;            // the notifier's own: by its callback
   std::atomic<bool> armed_{false};
   std::atomic<bool> stop_notifier_{false};
 };

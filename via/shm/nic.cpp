@@ -249,8 +249,8 @@ void Nic::deregister(MemoryHandle handle) noexcept {
   free_regions_.push_back(slot);
 }
 
-Nic::RemotePlace Nic::remote_place(Rank rank, ProtectionTag tag, std::uint64_t address,
-                                   MemoryHandle handle, std::size_t bytes, Rights rights) noexcept {
+RemotePlace Nic::remote_place(Rank rank, ProtectionTag tag, std::uint64_t address,
+                              MemoryHandle handle, std::size_t bytes, Rights rights) noexcept {
   constexpr RemotePlace kRefused{nullptr, 0, descriptor_status::rdma_protection_error};
   const Peer* known = peers_[index(rank)].get();
   const std::uint32_t slot = (static_cast<std::uint32_t>(handle) - 1) & 0xfffff;

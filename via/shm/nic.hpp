@@ -3,6 +3,7 @@
 /// Provider shm's NIC: regions, connections, and what goes on between polls.
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -41,6 +42,13 @@ enum Counter : std::uint32_t {
 struct RemotePart {
   Wire::Name wire{};
   std::byte extra[128] = {};
+};
+
+/// Where a peer may be written and read directly: Nic::remote_place() answers it.
+struct RemotePlace {
+  std::byte* mapped = nullptr;      // in this process
+  std::uint64_t owner_address = 0;  // else: reach it with process_vm_*
+  std::uint32_t status = 0;         // non-zero: refused
 };
 
 class Nic final : public via::Nic {
@@ -116,11 +124,6 @@ class Nic final : public via::Nic {
   /// Where @p peer may write and read directly, by the peer's own region table: the address in this
   /// process, or null with the status that the descriptor gets. Used by RDMA and by the layer above
   /// for its own transfers.
-  struct RemotePlace {
-    std::byte* mapped = nullptr;      // in this process
-    std::uint64_t owner_address = 0;  // else: reach it with process_vm_*
-    std::uint32_t status = 0;         // non-zero: refused
-  };
   [[nodiscard]] RemotePlace remote_place(Rank peer, ProtectionTag tag, std::uint64_t address,
                                          MemoryHandle handle, std::size_t bytes,
                                          Rights rights) noexcept;

@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "via/carrier.hpp"
+#include "runtime/atomic.hpp"
 #include "via/shm/channel.hpp"
 #include "via/shm/slot_copy.hpp"
 #include "via/vi.hpp"
@@ -427,7 +427,7 @@ class Vi final : public via::Vi {
   std::uint64_t rx_released_ = 0;
   std::uint64_t rx_posted_ = 0;  // receives posted in all since the connection
   void* context_ = nullptr;      // attributes_.context
-  const std::atomic<std::uint32_t>* peer_sleeping_ = nullptr;
+  const AtomicWord<std::uint32_t>* peer_sleeping_ = nullptr;
   InlineOptions options_;
   std::uint32_t rx_outstanding_ = 0;
   std::uint32_t rx_ring_mask_ = 0;

@@ -41,7 +41,7 @@ constexpr std::uint32_t note_of(Sign sign, std::uint64_t number = 0) noexcept {
 }
 
 // What a wired VI looks at instead of its peer's `sleeping`.
-constinit const std::atomic<std::uint32_t> kAlwaysAsleep{1};
+constinit const AtomicWord<std::uint32_t> kAlwaysAsleep{1};
 
 // For what was sent before a disconnect to arrive: longer than all repetitions take.
 constexpr std::uint64_t kDrainLimitNs = 5'000'000'000;

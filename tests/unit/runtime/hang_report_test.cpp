@@ -13,15 +13,15 @@ using viaduct::RankState;
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
 void write_wait(RankRecord& record) {
-  record.state = RankState::running;
-  record.pid = 17;
-  record.activity = Activity::waiting_credit;
-  record.waits_for_peer = 2;
-  record.credits_in = 3;
-  record.credits_out = 1;
-  record.bytes_expected = 512;
-  record.bytes_seen = 64;
-  record.last_poll_ns = 4 * kSecond;
+  record.state.store(RankState::running);
+  record.pid.store(17);
+  record.activity.store(Activity::waiting_credit);
+  record.waits_for_peer.store(2);
+  record.credits_in.store(3);
+  record.credits_out.store(1);
+  record.bytes_expected.store(512);
+  record.bytes_seen.store(64);
+  record.last_poll_ns.store(4 * kSecond);
 }
 
 TEST(HangLine, SaysWhatARankWaitsFor) {
@@ -30,7 +30,7 @@ TEST(HangLine, SaysWhatARankWaitsFor) {
   EXPECT_EQ(viaduct::hang_line(record, 5, "request", 6 * kSecond),
             "rank 5 (pid 17): running, waiting for a credit in request, for rank 2; credits in 3, "
             "out 1; bytes 64 of 512; last poll 2.000 s ago");
-  record.waits_for_peer = RankRecord::kNoPeer;
+  record.waits_for_peer.store(RankRecord::kNoPeer);
   EXPECT_NE(viaduct::hang_line(record, 5, "", 6 * kSecond).find("for a credit; credits in"),
             std::string::npos);
 }
@@ -38,7 +38,8 @@ TEST(HangLine, SaysWhatARankWaitsFor) {
 TEST(HangLine, ARankThatComputesIsInNoWait) {
   RankRecord record{};
   write_wait(record);
-  record.activity = Activity::computing;  // the last wait is over, and its words are still there
+  record.activity.store(
+      Activity::computing);  // the last wait is over, and its words are still there
   const std::string line = viaduct::hang_line(record, 5, "request", 6 * kSecond);
   EXPECT_NE(line.find("running, computing; credits"), std::string::npos) << line;
 }
@@ -55,7 +56,7 @@ TEST(HangLine, AFirstMessageWaitsForTheConnection) {
 TEST(HangLine, AJobsEndIsNamed) {
   RankRecord record{};
   write_wait(record);
-  record.activity = Activity::barrier;
+  record.activity.store(Activity::barrier);
   const std::string line = viaduct::hang_line(record, 5, viaduct::kEndingJob, 6 * kSecond);
   EXPECT_NE(line.find("running, ending its job; credits"), std::string::npos) << line;
 }
@@ -73,7 +74,7 @@ TEST(HangLine, NamesTheHandlerThatRuns) {
       line(true).find("in handler on_ask, waiting for a credit in reply, for rank 2; credits"),
       std::string::npos)
       << line(true);
-  record.activity = Activity::computing;  // called by a poll
+  record.activity.store(Activity::computing);  // called by a poll
   EXPECT_NE(line(false).find("running, in handler on_ask; credits"), std::string::npos)
       << line(false);
 }
@@ -86,34 +87,35 @@ TEST(HandlerOf, ReadsWhatTheRankKeeps) {
   const viaduct::RunningHandler outer{&depth, 1, 256, &id, kNames, 2, nullptr};
   const viaduct::RunningHandler first{&depth, 9, 256, &id, kNames, 2, &outer};
   RankRecord record{};
-  record.pid = ::getpid();
+  record.pid.store(::getpid());
   EXPECT_EQ(viaduct::handler_of(record).name, "");
-  record.handlers = &first;
+  record.handlers.store(&first);
   EXPECT_EQ(viaduct::handler_of(record).name, "") << "none runs";
   depth += viaduct::RunningHandler::kAsleep;
   EXPECT_EQ(viaduct::handler_of(record).name, "") << "none runs while the rank sleeps";
   depth = 2;
   EXPECT_EQ(viaduct::handler_of(record).name, "on_second");
   EXPECT_FALSE(viaduct::handler_of(record).waits);
-  record.wait_depth = 1;
+  record.wait_depth.store(1);
   EXPECT_TRUE(viaduct::handler_of(record).waits);
   id = 7;  // of an endpoint's own table
   EXPECT_EQ(viaduct::handler_of(record).name, "7");
-  record.handlers = reinterpret_cast<const viaduct::RunningHandler*>(8);  // nonsense in the page
+  record.handlers.store(
+      reinterpret_cast<const viaduct::RunningHandler*>(8));  // nonsense in the page
   EXPECT_EQ(viaduct::handler_of(record).name, "");
 }
 
 TEST(HangLine, WhoDoesNotRunWaitsForNothing) {
   RankRecord record{};
   write_wait(record);
-  record.state = RankState::finalized;
+  record.state.store(RankState::finalized);
   EXPECT_EQ(viaduct::hang_line(record, 5, "request", 6 * kSecond), "rank 5 (pid 17): finalized");
 }
 
 TEST(HangLine, SaysWhenARankHasNotPolledYet) {
   RankRecord record{};
-  record.state = RankState::running;
-  record.waits_for_peer = RankRecord::kNoPeer;
+  record.state.store(RankState::running);
+  record.waits_for_peer.store(RankRecord::kNoPeer);
   EXPECT_NE(viaduct::hang_line(record, 0, "", kSecond).find("has not polled yet"),
             std::string::npos);
 }

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <atomic>
 #include <csignal>
 #include <new>
 
@@ -16,7 +17,7 @@ namespace {
 
 using viaduct::Backoff;
 using Stage = Backoff::Stage;
-using Word = std::atomic<std::uint32_t>;
+using Word = viaduct::AtomicWord<std::uint32_t>;
 
 /// Words that a forked child shares.
 class SharedWords {
