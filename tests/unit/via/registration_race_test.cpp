@@ -29,7 +29,8 @@ using testing::PageKeeper;
 using testing::stamp;
 
 constexpr std::size_t kPages = 1;
-constexpr std::uint64_t kTimeNs = 1'500'000'000;  // of each test
+constexpr std::uint64_t kTimeNs = 1'500'000'000;  // of each test, or longer on a busy machine:
+constexpr std::uint64_t kLeastConfirmed = 10;     // until more than so many have been confirmed
 
 struct Tally {
   std::atomic<std::uint64_t> stale_and_confirmed{0}, stale{0}, confirmed{0}, wrong{0}, hits{0};
@@ -41,7 +42,7 @@ void map_and_ask(bool exact, Tally& tally) {
   PageKeeper::Log log;
   RegistrationCache cache(std::make_unique<PageKeeper>(log), {64 * page_bytes(), 16});
   const std::uint64_t start = monotonic_ns();
-  while (monotonic_ns() - start < kTimeNs) {
+  while (monotonic_ns() - start < kTimeNs || (!exact && tally.confirmed <= kLeastConfirmed)) {
     std::byte* const pages = map_pages(kPages);
     const std::size_t bytes = kPages * page_bytes();
     if (exact) {
@@ -94,7 +95,6 @@ TEST_F(RegistrationRace, WhatIsConfirmedIsWhatIsThere) {
   Tally tally;
   run(false, tally);
   EXPECT_EQ(tally.stale_and_confirmed, 0U);
-  EXPECT_GT(tally.confirmed, 10U);
   RecordProperty("stale_unconfirmed", std::to_string(tally.stale));
   std::printf("%lu confirmed, %lu stale ones found out\n", tally.confirmed.load(),
               tally.stale.load());
