@@ -2,17 +2,12 @@
 /// a while.
 
 #include <algorithm>
+#include <array>
 #include <ctime>
-#include <functional>
 #include <memory>
 
-#include <fmt/format.h>
-#include <sched.h>
-
 #include "runtime/clock.hpp"
-#include "runtime/job.hpp"
 #include "tests/multiprocess/am_rig.hpp"
-#include "via/shm/nic.hpp"
 
 namespace viaduct::am_test {
 namespace {
@@ -20,8 +15,6 @@ namespace {
 thread_local std::uint64_t t_handled = 0;
 thread_local std::uint64_t t_sum = 0;
 thread_local std::uint64_t t_replies = 0;
-thread_local std::uint64_t t_known = 0;  // of what the server has handled
-thread_local std::uint64_t t_told = 0;   // the server's last answer to that question
 thread_local bool t_in_request = false;
 thread_local std::array<std::uint32_t, kMaxRanks> t_next{};
 
@@ -301,155 +294,6 @@ void reply_past_full_ring(Rig& rig) {
   rig.barrier();
 }
 
-void on_large_answer(am::Token&, std::span<const std::byte>) { ++t_replies; }
-void on_ask_large(am::Token& token) {
-  const std::vector<std::byte> data(token.endpoint().max_medium());
-  (void)token.reply_medium<on_large_answer>(std::span(data));
-  ++t_handled;
-}
-
-Activity activity_of(Rig& rig, std::uint32_t rank) {
-  return rig.job().record(Rank{rank}).activity.load();
-}
-/// Without polling, until a reply of @p rank waits for room.
-void wait_for_waiting(Rig& rig, std::uint32_t rank) {
-  const std::uint64_t start = monotonic_ns();
-  while (activity_of(rig, rank) != Activity::waiting_credit) {
-    if (monotonic_ns() - start > static_cast<std::uint64_t>(kLimitNs))
-      give_up(fmt::format("no reply of rank {} waits", rank), Where::here());
-    sched_yield();
-  }
-}
-
-void on_handled(am::Token&, std::uint64_t handled) { t_known = handled; }
-void on_ask_handled(am::Token& token) {
-  token.reply<on_handled>(t_handled);
-  t_told = t_handled;
-}
-
-/// Another bundle of rank 0. While it polls, connections of the rank's other bundles take the
-/// places in the send queue that come free, which accepted requests may wait for, and take no
-/// message.
-class Side {
- public:
-  Side(Rig& rig, am::Index server) : rig_(rig), server_(server), bundle_(rig.context()) {
-    endpoint_ = std::make_unique<am::Endpoint>(bundle_);
-    endpoint_->set_undeliverable_handler([](const am::Returned&) {});
-    rig.ok(endpoint_->map(server, rig.endpoint().translation_name(server), am::kTagAll));
-    wait_for_handled(0);
-  }
-  void until(const std::function<bool()>& done) { rig_.ok(bundle_.wait_until(done, kLimitNs)); }
-  /// Until the server has handled as many requests, as it says itself.
-  void wait_for_handled(std::uint64_t wanted) {
-    do {
-      t_known = kUnknown;
-      rig_.ok(endpoint_->request<on_ask_handled>(server_));
-      until([] { return t_known != kUnknown; });
-    } while (t_known < wanted);
-  }
-
- private:
-  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
-  Rig& rig_;
-  am::Index server_;
-  am::Bundle bundle_;
-  std::unique_ptr<am::Endpoint> endpoint_;
-};
-
-/// Rank 0's endpoint ends without having taken three replies of the largest size: two fill the
-/// ring, the third is in rank 1's overflow block, and a fourth waits for that. The block is free
-/// for the next endpoint, also while a handler of rank 1 waits for it; and what rank 1 waits for in
-/// the end is known again when that handler has returned.
-void overflow_of_ended_endpoint(Rig& rig) {
-  reset(rig);
-  t_told = 0;
-  constexpr am::Index kServer{1};
-  const std::uint32_t asked = std::min(rig.endpoint().credits(), 4U);
-  std::unique_ptr<Side> side;
-  if (rig.rank() == 0) side = std::make_unique<Side>(rig, kServer);
-  rig.barrier();
-  const auto ask = [&](std::uint32_t each) {
-    std::unique_ptr<am::Endpoint> asking;
-    if (rig.rank() == 0) {
-      asking = std::make_unique<am::Endpoint>(rig.bundle());
-      asking->set_undeliverable_handler([](const am::Returned&) {});
-      rig.ok(asking->map(kServer, rig.endpoint().translation_name(kServer), am::kTagAll));
-      const std::uint64_t before = t_replies;
-      rig.ok(asking->request<on_counted>(kServer, std::uint64_t{0}, 1U));
-      rig.until([&] { return t_replies == before + 1; });
-      asking->set_wait_run(am::Bundle::Run::replies);
-    }
-    rig.barrier();
-    rig.fence();
-    if (rig.rank() == 0)
-      for (std::uint32_t i = 0; i < each; ++i) rig.ok(asking->try_request<on_ask_large>(kServer));
-    rig.fence();
-    return asking;  // rank 0 does not poll its bundle from here on
-  };
-  std::uint64_t handled = 1;
-  for (int round = 0; round < 2; ++round, ++handled) {
-    auto asking = ask(asked);
-    handled += asked;
-    const bool waits = asked == 4;  // a reply, until the endpoint has ended
-    if (rig.rank() == 0 && waits)
-      side->until([&] { return activity_of(rig, 1) == Activity::waiting_credit; });
-    if (rig.rank() == 0 && !waits) side->wait_for_handled(handled);
-    if (rig.rank() == 1)
-      rig.until([&] {
-        if (t_handled == handled) CHECK_EQ(activity_of(rig, 1), Activity::waiting_message);
-        return t_handled == handled && (waits || t_told == handled);
-      });
-    asking.reset();
-    rig.barrier();
-  }
-}
-
-/// The same where the one who finds the block taken is a handler of another endpoint's request,
-/// which began before the first endpoint ended.
-void overflow_freed_inside_handler(Rig& rig) {
-  reset(rig);
-  if (rig.endpoint().credits() < 3) return;
-  constexpr am::Index kServer{1};
-  constexpr std::uint32_t kAsked = 3;
-  struct Asking {
-    am::Bundle bundle;
-    std::unique_ptr<am::Endpoint> endpoint;
-    explicit Asking(Rig& rig)
-        : bundle(rig.context()), endpoint(std::make_unique<am::Endpoint>(bundle)) {
-      endpoint->set_undeliverable_handler([](const am::Returned&) {});
-      rig.ok(endpoint->map(kServer, rig.endpoint().translation_name(kServer), am::kTagAll));
-      const std::uint64_t before = t_replies;
-      rig.ok(endpoint->request<on_counted>(kServer, std::uint64_t{0}, 1U));
-      rig.ok(bundle.wait_until([&] { return t_replies == before + 1; }, kLimitNs));
-    }
-  };
-  std::array<std::unique_ptr<Asking>, 2> asking;
-  if (rig.rank() == 0)
-    for (auto& one : asking) one = std::make_unique<Asking>(rig);
-  rig.barrier();
-  for (auto& one : asking) {  // each in a bundle of its own, which is not polled
-    rig.fence();
-    if (rig.rank() == 0)
-      for (std::uint32_t i = 0; i < kAsked; ++i)
-        rig.ok(one->endpoint->try_request<on_ask_large>(kServer));
-    rig.fence();
-    if (rig.rank() == 1 && &one == asking.data()) rig.until([] { return t_handled == 2 + kAsked; });
-  }
-  // Rank 1 has answered the first endpoint's requests, and the block is taken. It waits for it in
-  // the second one's third request when the first one ends.
-  if (rig.rank() == 0) {
-    // Connections between ranks that share no memory have a block each.
-    if (!rig.context().nic().is_remote(Rank{1})) wait_for_waiting(rig, 1);
-    asking[0].reset();
-  }
-  if (rig.rank() == 1) rig.until([] { return t_handled == 2 + 2 * kAsked; });
-  rig.fence();
-  if (rig.rank() == 0)
-    rig.ok(asking[1]->bundle.wait_until([] { return t_replies == 2 + kAsked; }, kLimitNs));
-  asking[1].reset();
-  rig.barrier();
-}
-
 /// Endpoints end before rank 0 has looked at what they have sent: all of it is handled, also when
 /// what rank 0 does first is something else.
 void ended_behind_requests(Rig& rig) {
@@ -489,8 +333,6 @@ constexpr std::array kCases{
     Case{"credit.deferral", Needs::any, deferral},
     Case{"credit.medium_all_to_all", Needs::any, medium_all_to_all},
     Case{"credit.reply_past_full_ring", Needs::two, reply_past_full_ring},
-    Case{"credit.overflow_of_ended_endpoint", Needs::two, overflow_of_ended_endpoint},
-    Case{"credit.overflow_freed_inside_handler", Needs::two, overflow_freed_inside_handler},
     Case{"credit.ended_behind_requests", Needs::two, ended_behind_requests},
 };
 
