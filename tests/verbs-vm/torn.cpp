@@ -1,10 +1,12 @@
 /// @file
-/// usage: torn, over verbs, two ranks. Rank 1's device writes a counter into rank 0's memory, again
-/// and again, and rank 0 reads it meanwhile: what it takes for the counter (via/shm/channel.hpp) is
-/// always one that was written. Prints how many words were read while they were being written.
+/// usage: torn [WRITES], over verbs, two ranks. Rank 1's device writes a counter into rank 0's
+/// memory, again and again, and rank 0 reads it meanwhile: what it takes for the counter
+/// (via/shm/channel.hpp) is always one that was written. Prints how many words were read while they
+/// were being written.
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <span>
@@ -20,7 +22,7 @@ using namespace viaduct;
 namespace carried_counter = via::shm::carried_counter;
 
 constexpr std::uint64_t kBoundNs = 60'000'000'000;
-constexpr std::uint64_t kWrites = 20'000;
+std::uint64_t g_writes = 20'000;
 constexpr std::uint64_t kStep = 0x010101;  // so each write changes three bytes, or all four
 
 bool g_wrong = false;
@@ -41,7 +43,7 @@ void read_counter(Job& job, via::Vi& vi, const std::atomic<std::uint64_t>& word)
   std::uint64_t counter = 0;
   std::uint64_t torn = 0;
   std::uint64_t seen = 0;
-  while (counter != kWrites * kStep) {
+  while (counter != g_writes * kStep) {
     const std::uint64_t now = word.load(std::memory_order_acquire);
     if (now != 0 && static_cast<std::uint32_t>(now) % kStep != 0) ++torn;
     const std::uint64_t before = counter;
@@ -50,10 +52,10 @@ void read_counter(Job& job, via::Vi& vi, const std::atomic<std::uint64_t>& word)
     if (counter % kStep != 0 || monotonic_ns() - start > kBoundNs) break;
   }
   expect(counter % kStep == 0, "each counter that was taken was written");
-  expect(counter == kWrites * kStep, "the last one arrives");
+  expect(counter == g_writes * kStep, "the last one arrives");
   expect(vi.state() == via::ViState::connected, "and nothing has failed");
   std::printf("%lu of %lu counters taken; %lu looks at one that was half written\n",
-              static_cast<unsigned long>(seen), static_cast<unsigned long>(kWrites),
+              static_cast<unsigned long>(seen), static_cast<unsigned long>(g_writes),
               static_cast<unsigned long>(torn));
 }
 
@@ -61,7 +63,7 @@ void write_counter(Job& job, via::Vi& vi, std::byte* memory, via::MemoryHandle h
   job.bootstrap().fence();
   Place there;
   std::memcpy(&there, job.bootstrap().get(Rank{0}, "place").data(), sizeof there);
-  for (std::uint64_t i = 1; i <= kWrites; ++i) {
+  for (std::uint64_t i = 1; i <= g_writes; ++i) {
     const std::uint64_t word = carried_counter::seal(i * kStep);
     std::memcpy(memory, &word, sizeof word);
     via::Descriptor write{};
@@ -75,7 +77,8 @@ void write_counter(Job& job, via::Vi& vi, std::byte* memory, via::MemoryHandle h
   }
 }
 
-int body(Job& job, int, char**) {
+int body(Job& job, int argc, char** argv) {
+  if (argc > 1) g_writes = std::strtoull(argv[1], nullptr, 10);
   const bool reads = index(job.rank()) == 0;
   const auto nic = via::open_nic(job, "verbs");
   via::ViAttributes attributes;
