@@ -20,7 +20,7 @@ namespace {
 
 using namespace viaduct;
 
-constexpr std::uint64_t kBoundNs = 5'000'000'000;
+constexpr std::uint64_t kBoundNs = 20'000'000'000;
 
 thread_local std::string_view t_how;
 thread_local std::uint64_t t_handled = 0;

@@ -3,7 +3,7 @@
 # Runs PROGRAM, whose last rank ends its Active Messages as HOW says: every other rank must say "told", and the job end
 # well.
 launcher=$1 program=$2 ranks=$3 mode=$4 how=$5
-output=$("$launcher" -n "$ranks" --mode "$mode" --timeout 30 "$program" "$how" 2>&1)
+output=$("$launcher" -n "$ranks" --mode "$mode" --timeout 50 "$program" "$how" 2>&1)
 code=$?
 printf '%s\n' "$output"
 if [ "$code" -ne 0 ]; then

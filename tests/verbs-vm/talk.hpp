@@ -84,6 +84,14 @@ class Talk {
     fence();  // more come only after the look
   }
 
+  /// Until the other is known to be lost, which is looked at without a message.
+  void await_loss(bool polls) {
+    const auto lost = [this] { return endpoint_->active_peers() == 0; };
+    if (!polls) (void)bundle_.wait_until(lost, kBoundNs);
+    for (const std::uint64_t start = monotonic_ns(); !lost() && monotonic_ns() - start < kBoundNs;)
+      bundle_.poll();
+  }
+
   void expect_loss(const char* what) { expect_loss(*endpoint_, what); }
   void expect_loss(am::Endpoint& endpoint, const char* what) {
     const std::uint64_t start = monotonic_ns();

@@ -36,8 +36,12 @@ using via::verbs::Letter;
 using via::verbs::LetterKind;
 using via::verbs::Library;
 
-// Until what was sent last has been answered, and the connection has been tried a few times.
-constexpr std::uint64_t kIdleNs = 3'500'000'000;
+/// Until what was sent last has been answered, and the connection has been tried a few times: with
+/// VIADUCT_VERBS_KEEPALIVE=1s, unless WAITING_IDLE_MS says that it is tried more often.
+std::uint64_t idle_ns() {
+  const char* const ms = std::getenv("WAITING_IDLE_MS");
+  return (ms != nullptr ? std::strtoull(ms, nullptr, 10) : 3500) * 1'000'000;
+}
 
 void run_command(const char* command) { expect(std::system(command) == 0, command); }
 
@@ -65,7 +69,7 @@ void unanswered(Talk& talk, const char* cut, const char* heal) {
     run_command(heal);
   } else {
     expect(talk.endpoint().request<on_request>(talk.other()) == Status::ok, "a request is taken");
-    (void)talk.bundle().wait_until([] { return false; }, kIdleNs);
+    (void)talk.bundle().wait_until([] { return false; }, idle_ns());
     expect(g_replies == 20 && g_back == 0, "nobody has looked at it");
     talk.fence();
     talk.fence();
@@ -84,10 +88,7 @@ void without_request(Talk& talk, const char* cut, const char* heal, bool polls) 
   if (talk.first()) run_command(cut);
   talk.fence();
   if (!talk.first()) {
-    if (polls)
-      repeat_for(kIdleNs, [&] { talk.bundle().poll(); });
-    else
-      (void)talk.bundle().wait_until([] { return false; }, kIdleNs);
+    talk.await_loss(polls);
     expect(talk.endpoint().try_request<on_request>(talk.other()) == Status::peer_lost,
            polls ? "who polls has been told" : "who sleeps has been told");
   }
@@ -112,7 +113,7 @@ void parted(Job& job, const char* cut, const char* heal) {
   talk.fence();
   if (!talk.first()) {
     // Who sleeps asks to be woken, which would tell.
-    repeat_for(kIdleNs, [&] { talk.bundle().poll(); });
+    talk.await_loss(true);
     expect(talk.endpoint().try_request<on_request>(talk.other()) == Status::peer_lost,
            "who looks afterwards is told");
   }
@@ -146,7 +147,7 @@ void ended(Talk& talk, bool asks) {
     if (asks) ask();
     for (std::uint64_t i = 0; i < kLooks; ++i) {
       talk.bundle().poll();
-      std::this_thread::sleep_for(std::chrono::nanoseconds(kIdleNs / kLooks));
+      std::this_thread::sleep_for(std::chrono::nanoseconds(idle_ns() / kLooks));
     }
     if (!asks) ask();
     expect(talk.bundle().wait_until([] { return g_back == 1; }, kBoundNs) == Status::ok &&
@@ -170,7 +171,7 @@ void messages(Job& job, const char* cut, const char* heal) {
   without_request(talk, cut, heal, false);
   without_request(talk, cut, heal, true);
   talk.expect_answers("those who meet after that talk");
-  if (!talk.first()) (void)talk.bundle().wait_until([] { return false; }, kIdleNs);
+  if (!talk.first()) (void)talk.bundle().wait_until([] { return false; }, idle_ns());
   g_replies = g_handled = 0;
   talk.fence();
   talk.expect_answers_now("those who have been silent for long, too");
@@ -212,8 +213,10 @@ class Link {
     via::make_receive(descriptor_, memory_, kBytes, region_.handle());
     expect(vi_->post_receive(descriptor_) == Status::ok, "a receive is posted");
   }
-  void be_idle(std::uint64_t ns) {
-    repeat_for(ns, [&] {
+  /// For a while, or until the VI is in that state.
+  void be_idle(std::uint64_t ns, via::ViState until = via::ViState::idle) {
+    for (const std::uint64_t start = monotonic_ns();
+         monotonic_ns() - start < ns && vi_->state() != until;) {
       via::Descriptor* done = nullptr;
       if (!polls_)
         nic_.progress();
@@ -221,7 +224,7 @@ class Link {
         expect((first() ? vi_->send_done(done) : vi_->receive_done(done)) == Status::retry,
                "nothing has come");
       sched_yield();
-    });
+    }
   }
   /// Answers the status, or all ones when nothing has come.
   std::uint32_t await() {
@@ -258,8 +261,8 @@ class Link {
 };
 
 void vis(Job& job, const char* cut, const char* heal) {
-  constexpr std::uint64_t kBetweenNs = 40'000'000;
   constexpr int kMessages = 60;
+  const std::uint64_t between_ns = idle_ns() / 90;
   const auto nic = via::open_nic(job, "verbs");
   via::ErrorCause cause = via::ErrorCause::none;
   nic->on_error([&](const via::AsyncError& error) { cause = error.cause; });
@@ -269,10 +272,10 @@ void vis(Job& job, const char* cut, const char* heal) {
     Link link(job, *nic, reliability, polls);
     // More time than two trials take.
     for (int i = 0; i < kMessages; ++i) {
-      link.be_idle(kBetweenNs);
+      link.be_idle(between_ns);
       link.expect_message("messages arrive, whatever is tried between them");
     }
-    link.be_idle(kIdleNs);
+    link.be_idle(idle_ns());
     link.expect_message("and after a time without any");
     if (link.first()) run_command(cut);
     job.bootstrap().fence();
@@ -282,7 +285,7 @@ void vis(Job& job, const char* cut, const char* heal) {
       say_when("who waits for a message", start);
     }
     job.bootstrap().fence();  // rank 0 has not looked meanwhile
-    if (link.first()) link.be_idle(kIdleNs);
+    if (link.first()) link.be_idle(kBoundNs, via::ViState::error);
     expect(link.vi().state() == via::ViState::error, "both know");
     expect(cause == via::ErrorCause::connection_lost, "and why");
     job.bootstrap().fence();
