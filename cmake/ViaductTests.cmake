@@ -49,7 +49,7 @@ endfunction()
 # Properties that every test gets. Suites that load or break the machine run alone; the rest shares the cores.
 function(_viaduct_test_properties variable limit processors labels)
   set(alone OFF)
-  if(labels MATCHES "(^|;)(stress|long|fault|perf)(;|$)" AND NOT labels MATCHES "(^|;)product(;|$)")
+  if(labels MATCHES "(^|;)(stress|fault|perf)(;|$)" AND NOT labels MATCHES "(^|;)product(;|$)")
     set(alone ON)
   endif()
   set(${variable}
