@@ -38,9 +38,9 @@ using via::verbs::Library;
 
 /// Until what was sent last has been answered, and the connection has been tried a few times: with
 /// VIADUCT_VERBS_KEEPALIVE=1s, unless WAITING_IDLE_MS says that it is tried more often.
-std::uint64_t idle_ns() {
+std::int64_t idle_ns() {
   const char* const ms = std::getenv("WAITING_IDLE_MS");
-  return (ms != nullptr ? std::strtoull(ms, nullptr, 10) : 3500) * 1'000'000;
+  return (ms != nullptr ? std::strtoll(ms, nullptr, 10) : 3500) * 1'000'000;
 }
 
 void run_command(const char* command) { expect(std::system(command) == 0, command); }
@@ -124,7 +124,7 @@ void parted(Job& job, const char* cut, const char* heal) {
 /// @p asks: rank 1's request is on its way to the endpoint that is no more, else rank 1 sends one
 /// afterwards.
 void ended(Talk& talk, bool asks) {
-  constexpr std::uint64_t kLooks = 40;  // fewer than the 64 in which letters are looked for
+  constexpr std::int64_t kLooks = 40;  // fewer than the 64 in which letters are looked for
   am::Undeliverable why{};              // as long as there is an endpoint that may say it
   talk.expect_answers("they talk");
   const auto ask = [&] {
@@ -145,7 +145,7 @@ void ended(Talk& talk, bool asks) {
   talk.fence();
   if (!talk.first()) {
     if (asks) ask();
-    for (std::uint64_t i = 0; i < kLooks; ++i) {
+    for (std::int64_t i = 0; i < kLooks; ++i) {
       talk.bundle().poll();
       std::this_thread::sleep_for(std::chrono::nanoseconds(idle_ns() / kLooks));
     }
@@ -262,7 +262,8 @@ class Link {
 
 void vis(Job& job, const char* cut, const char* heal) {
   constexpr int kMessages = 60;
-  const std::uint64_t between_ns = idle_ns() / 90;
+  const auto long_ns = static_cast<std::uint64_t>(idle_ns());
+  const std::uint64_t between_ns = long_ns / 90;
   const auto nic = via::open_nic(job, "verbs");
   via::ErrorCause cause = via::ErrorCause::none;
   nic->on_error([&](const via::AsyncError& error) { cause = error.cause; });
@@ -275,7 +276,7 @@ void vis(Job& job, const char* cut, const char* heal) {
       link.be_idle(between_ns);
       link.expect_message("messages arrive, whatever is tried between them");
     }
-    link.be_idle(idle_ns());
+    link.be_idle(long_ns);
     link.expect_message("and after a time without any");
     if (link.first()) run_command(cut);
     job.bootstrap().fence();
