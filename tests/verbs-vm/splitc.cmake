@@ -8,8 +8,7 @@ set(mixed "${both} <viaduct-run> --timeout @LIMIT@ --hosts a:2,b:2")
 set(mixed "${mixed} --remote-command '/usr/bin/env VIADUCT_HOST_KEY={host} /bin/sh -c {command}'")
 set(model "<splitc_model> --phases 2 --ops 20")
 
-# vm: Split-C's own channels, once.
-viaduct_verbs_test(soft+vm splitc_sizes_r2 120 "${sc} ${here}/no_rnr.sh ${run} -n 2 <splitc_sizes>")
+viaduct_verbs_test(soft+long splitc_sizes_r2 120 "${sc} ${here}/no_rnr.sh ${run} -n 2 <splitc_sizes>")
 viaduct_verbs_test(more+long splitc_model_r2 120 "${sc} ${here}/no_rnr.sh ${run} -n 2 ${model}")
 viaduct_verbs_test(more+long splitc_collective_r2 200 "${sc} ${run} -n 2 <splitc_collective_test> --rounds 200")
 viaduct_verbs_test(soft+long splitc_collective_r3 600 "${sc} ${run} -n 3 <splitc_collective_test> --rounds 50")
