@@ -34,9 +34,9 @@ class ViLink {
   std::byte* memory_;
   via::MemoryRegion region_;
   std::unique_ptr<via::CompletionQueue> sends_, receives_;
-  std::unique_ptr<via::Vi> vi_;
   std::vector<via::Descriptor> receive_descriptors_;
   via::Descriptor send_;
+  std::unique_ptr<via::Vi> vi_;  // ends first: what is still posted comes back to its descriptor
   std::uint32_t bytes_ = 16;
   std::uint64_t sent_ = 0;
 };

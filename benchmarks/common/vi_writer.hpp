@@ -33,8 +33,8 @@ class ViWriter {
   std::uint64_t remote_address_ = 0;
   via::MemoryHandle remote_handle_ = via::MemoryHandle::none;
   std::unique_ptr<via::CompletionQueue> sends_, receives_;
-  std::unique_ptr<via::Vi> vi_;
   std::vector<via::Descriptor> descriptors_;  // used in turn
+  std::unique_ptr<via::Vi> vi_;               // ends first
   std::uint64_t posted_ = 0, reaped_ = 0;
 };
 

@@ -45,6 +45,7 @@ char **argv;
     i = me + 7;
     mpc_bcast(&i, sizeof(int), n - 1, ALLGRP);
     if (i != n - 1 + 7) exit(4);
+    sc_free_wrapper(in);
     sc_free_wrapper(out);
     mine[0] = me;
     mine[1] = -me;
