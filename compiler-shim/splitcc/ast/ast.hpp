@@ -15,6 +15,9 @@
 
 namespace viaduct::splitcc {
 
+/// What the pointer and the arguments of atomic() may have: they travel in one message.
+inline constexpr int kAtomicBytes = 40;
+
 enum class Storage : std::uint8_t { none, automatic, reg, static_, extern_, typedef_ };
 
 struct Symbol {

@@ -74,6 +74,18 @@ const std::vector<std::string>* Diagnostics::lines_of(int file) {
   return &found->second;
 }
 
+const std::string* Diagnostics::source_of(Place at) {
+  const std::vector<std::string>* const lines = lines_of(at.file);
+  if (lines == nullptr || at.line <= 0 || static_cast<std::size_t>(at.line) > lines->size())
+    return nullptr;
+  return &(*lines)[static_cast<std::size_t>(at.line) - 1];
+}
+
+bool Diagnostics::line_has(Place at, std::string_view word) {
+  const std::string* const source = source_of(at);
+  return source != nullptr && find_column(*source, word, 0, 0) > 0;
+}
+
 void Diagnostics::say(Severity severity, Place at, std::string_view word, const std::string& text,
                       std::string_view flag) {
   const char* const name = severity == Severity::error     ? "error"
@@ -84,10 +96,7 @@ void Diagnostics::say(Severity severity, Place at, std::string_view word, const 
                             : severity == Severity::warning ? "\033[01;35m"
                                                             : "\033[01;36m";
   const char* const plain = color_ ? "\033[m" : "";
-  const std::vector<std::string>* const lines = lines_of(at.file);
-  const std::string* source = nullptr;
-  if (lines != nullptr && at.line > 0 && static_cast<std::size_t>(at.line) <= lines->size())
-    source = &(*lines)[static_cast<std::size_t>(at.line) - 1];
+  const std::string* const source = source_of(at);
   const int column = source == nullptr ? 0 : find_column(*source, word, at.column, at.nth);
   std::string head = file_name(at.file);
   if (at.line > 0) head += fmt::format(":{}", at.line);

@@ -50,6 +50,9 @@ class Diagnostics {
                const std::string& rule = {});
   void note(Place at, std::string_view word, const std::string& text);
 
+  /// Whether the source line at @p at names @p word.
+  [[nodiscard]] bool line_has(Place at, std::string_view word);
+
   void disable(Warning which) { disabled_[static_cast<std::size_t>(which)] = true; }
   void make_warnings_errors() { warnings_are_errors_ = true; }
   void silence_warnings() { no_warnings_ = true; }
@@ -70,6 +73,7 @@ class Diagnostics {
   void say(Severity severity, Place at, std::string_view word, const std::string& text,
            std::string_view flag);
   const std::vector<std::string>* lines_of(int file);
+  const std::string* source_of(Place at);  // its line, or null
 
   std::vector<std::string> names_;
   std::map<std::string, int, std::less<>> index_;

@@ -85,6 +85,19 @@ void without_prefix(std::string& line, std::string_view prefix) {
     line.erase(at, prefix.size());
 }
 
+// The type of global and spread pointers in the C that gcc reads, and what gcc adds to explain it.
+void without_words(std::string& line) {
+  static constexpr std::string_view kWord = "vsc_word", kAka = " {aka '";
+  if (line.find(kWord) == std::string::npos) return;
+  for (std::size_t at = line.find(kAka); at != std::string::npos; at = line.find(kAka, at)) {
+    const std::size_t end = line.find("'}", at);
+    if (end == std::string::npos) break;
+    line.erase(at, end + 2 - at);
+  }
+  for (std::size_t at = line.find(kWord); at != std::string::npos; at = line.find(kWord, at))
+    line.replace(at, kWord.size(), "global or spread pointer");
+}
+
 }  // namespace
 
 namespace {
@@ -135,6 +148,81 @@ bool is_left_out(const Group& group, Diagnostics& diagnostics) {
   return false;
 }
 
+/// The number that @p text begins with, which goes on behind it and the character that ends it.
+int take_number(std::string_view& text) {
+  int number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  text.remove_prefix(std::min(text.size(), static_cast<std::size_t>(parsed.ptr - text.data()) + 1));
+  return number;
+}
+
+std::string_view behind(std::string_view text, std::string_view mark) {
+  const std::size_t at = text.find(mark);
+  return at == std::string_view::npos ? std::string_view() : text.substr(at + mark.size());
+}
+
+/// What Emitter::check_sizes has made gcc say: vsc_long_LINE_ARGUMENT_NUMBER_NAME has two sizes, or
+/// vsc_fits_LINE_NUMBER has none. Answers whether @p group was that.
+bool say_long_arguments(const Group& group, Diagnostics& diagnostics) {
+  static const char* const kRule =
+      "the pointer and the arguments of atomic travel in one message of 40 bytes: pass a pointer "
+      "to "
+      "what is longer";
+  Message m;
+  for (const std::string& line : group.lines) {
+    if (!split(line, m) || m.severity != Severity::error) continue;
+    std::string_view rest = behind(m.text, "vsc_long_");
+    const bool named = !rest.empty();
+    if (!named) rest = behind(m.text, "vsc_fits_");
+    if (rest.empty()) continue;
+    Place place;
+    place.file = diagnostics.file(m.file);
+    place.line = take_number(rest);
+    if (!named) {
+      diagnostics.error(place, "atomic", "more than 40 bytes of arguments for atomic", kRule);
+      return true;
+    }
+    const int argument = take_number(rest);
+    take_number(rest);
+    const std::string name(rest.substr(0, rest.find_first_of("'\xe2")));
+    std::string size;
+    for (const std::string& other : group.lines) {
+      const std::string_view bytes = behind(other, "with type 'char[");
+      if (!bytes.empty()) size = bytes.substr(0, bytes.find(']'));
+    }
+    const std::string shown = name.empty() ? std::string() : " ('" + name + "')";
+    diagnostics.error(place, "atomic",
+                      "argument " + std::to_string(argument) + shown + " of atomic has " + size +
+                          " bytes, which do not fit",
+                      kRule);
+    return true;
+  }
+  return false;
+}
+
+/// gcc's words where a constant is wanted, of a line that names what no compiler can know.
+bool wants_constant(std::string_view text) {
+  static constexpr std::array kWords = {"variably modified", "not an integer constant",
+                                        "to an integer constant", "initializer element is not",
+                                        "storage size of"};
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&](const char* words) { return text.find(words) != std::string_view::npos; });
+}
+
+void explain_constant(const Message& m, const Place& place, Diagnostics& diagnostics) {
+  if (m.severity != Severity::error || !wants_constant(m.text)) return;
+  for (const char* const name : {"MYPROC", "PROCS"}) {
+    if (!diagnostics.line_has(place, name)) continue;
+    diagnostics.note(
+        place, {},
+        std::string(name) +
+            " is known only when the program runs, so that it is no constant: allocate "
+            "with malloc or all_spread_malloc, declare an automatic array, or compare "
+            "with if");
+    return;
+  }
+}
+
 void say_message(const Message& m, Diagnostics& diagnostics) {
   Place place;
   place.file = diagnostics.file(m.file);
@@ -147,6 +235,7 @@ void say_message(const Message& m, Diagnostics& diagnostics) {
     diagnostics.warning(Warning::plain, place, word, body);
   else
     diagnostics.note(place, word, body);
+  explain_constant(m, place, diagnostics);
 }
 
 }  // namespace
@@ -157,7 +246,9 @@ std::string translate_messages(const std::string& text, Diagnostics& diagnostics
   std::vector<std::string> includes;  // "In file included from ...", of the next message
   std::string function;               // "In function 'f':", until something is said there
   const auto finish = [&] {
-    if (!group.lines.empty() && !is_left_out(group, diagnostics)) {
+    if (say_long_arguments(group, diagnostics)) {
+      out += std::exchange(function, {}) + diagnostics.take();
+    } else if (!group.lines.empty() && !is_left_out(group, diagnostics)) {
       std::string before;  // what stands before a message, which may be silent
       for (const std::string& line : group.lines) {
         Message m;
@@ -176,6 +267,7 @@ std::string translate_messages(const std::string& text, Diagnostics& diagnostics
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     without_prefix(line, "vsc_inline_");
+    without_words(line);
     Message m;
     if (split(line, m)) {
       if (m.severity != Severity::note) finish();

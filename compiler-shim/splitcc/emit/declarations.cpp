@@ -172,6 +172,31 @@ void Emitter::before_function(int anchor) {
       if (!is_error(e->type)) thunk(e);
 }
 
+/// Only gcc knows how long a structure is. Where the arguments do not fit one message, two
+/// declarations of a name that says which argument it is differ, and gcc tells both:
+/// gcc_messages.cpp makes the sentence.
+void Emitter::check_sizes(const Expr* e, const Type* function) {
+  const std::string fits =
+      fmt::format("sizeof(struct vsc_atomic_{}) <= {}", e->number, kAtomicBytes);
+  const auto line_of = [this](const Expr* x) {
+    return unit_.tokens[static_cast<std::size_t>(x->first)].line;
+  };
+  bool any = false;
+  for (std::size_t i = 2; i < e->args.size(); ++i) {
+    const Type* const t =
+        function->has_prototype ? function->parameters[i - 1].type : e->args[i]->type;
+    if (!is_record(t)) continue;
+    any = true;
+    const std::string name = fmt::format(
+        "vsc_long_{}_{}_{}_{}", line_of(e->args[i]), i + 1, e->number,
+        function->has_prototype ? std::string(function->parameters[i - 1].name) : std::string());
+    raw(fmt::format("extern char {0}[{1}]; extern char {0}[{2} ? {1} : 1]; ", name, size_of(t),
+                    fits));
+  }
+  if (!any)
+    raw(fmt::format("extern char vsc_fits_{}_{}[{} ? 1 : -1]; ", line_of(e), e->number, fits));
+}
+
 void Emitter::thunk(const Expr* e) {
   const Expr* callee = e->args[0];
   while (callee->node == Node::paren) callee = callee->a;
@@ -193,10 +218,8 @@ void Emitter::thunk(const Expr* e) {
     fields += name_of(t, fmt::format("vsc_{}", i)) + "; ";
     args += fmt::format(", ((struct vsc_atomic_{} *)vsc_a)->vsc_{}", e->number, i);
   }
-  raw(
-      fmt::format("struct vsc_atomic_{0} {{ {1}}}; extern char vsc_fits_{0}[sizeof(struct "
-                  "vsc_atomic_{0}) <= 40 ? 1 : -1]; ",
-                  e->number, fields));
+  raw(fmt::format("struct vsc_atomic_{} {{ {}}}; ", e->number, fields));
+  check_sizes(e, type);
   const bool answers = type->base->kind != Kind::void_type;
   raw(fmt::format(
       "static void vsc_thunk_{}(const void *vsc_a, void *vsc_r) {{ (void)vsc_a; "

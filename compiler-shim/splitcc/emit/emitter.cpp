@@ -203,6 +203,7 @@ void Emitter::program_entry(const Symbol& program) {
   const bool answers = is_integer(type->base);
   raw(
       fmt::format("{}int vsc_main(int vsc_argc, char **vsc_argv) {{\n"
+                  "  (void)vsc_argc, (void)vsc_argv;\n"
                   "  {}splitc_main({});\n"
                   "{}}}\n",
                   types.size() > 2 ? "extern char **__environ;\n" : "", answers ? "return " : "",

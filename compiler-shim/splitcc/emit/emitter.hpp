@@ -61,6 +61,7 @@ class Emitter {
   void specifiers(const Specifiers& s);
   void before_function(int anchor);
   void thunk(const Expr* e);
+  void check_sizes(const Expr* e, const Type* function);
 
   // expressions.cpp, access.cpp
   void expr(Expr* e);

@@ -293,7 +293,7 @@ Expr* Sema::atomic(std::vector<Expr*> args, int first, int last) {
     bytes += 8;
     spell(type);
   }
-  if (bytes > 40) {
+  if (bytes > kAtomicBytes) {
     error(e, "more than 40 bytes of arguments for atomic",
           "they travel in one message: pass a pointer to the rest");
     return bad(e);

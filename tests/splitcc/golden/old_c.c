@@ -20,5 +20,6 @@ splitc_main(argc, argv) char **argv;
 return 0; }
 # 1 "<splitcc>"
 int vsc_main(int vsc_argc, char **vsc_argv) {
+  (void)vsc_argc, (void)vsc_argv;
   return splitc_main((int)vsc_argc, (void *)vsc_argv);
 }
