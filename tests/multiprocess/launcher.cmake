@@ -23,12 +23,12 @@ endforeach()
 # Supervisor, launcher and watchdog killed 300 times, alone and two at once; 110 terminals closed.
 viaduct_add_script_test(
   NAME launcher_keeper_test_300
-  LABELS multiprocess long
+  LABELS multiprocess fault long
   TIMEOUT 300
   COMMAND $<TARGET_FILE:launcher_keeper_test> --gtest_filter=Each/Killed.AtAnyMoment/* --gtest_repeat=5)
 viaduct_add_script_test(
   NAME launcher_terminal_test_110
-  LABELS multiprocess long
+  LABELS multiprocess fault long
   TIMEOUT 300
   COMMAND $<TARGET_FILE:launcher_terminal_test> --gtest_repeat=5)
 viaduct_add_script_test(
