@@ -13,8 +13,9 @@ exit status 2, and one sentence on standard error.
 import sys
 import xml.etree.ElementTree as xml
 
-SKIPPED_BY_ITSELF = "SKIP_RETURN_CODE"  # how ctest marks a test that ended with the code for "cannot run here"
-FAILURE_LINES = 200                     # of a failed test's output: the end, where the reason is
+# How ctest marks a test that said "cannot run here", by its exit code or in GoogleTest's words.
+SKIPPED_BY_ITSELF = ("SKIP_RETURN_CODE", "SKIP_REGULAR_EXPRESSION_MATCHED")
+FAILURE_LINES = 200  # of a failed test's output: the end, where the reason is
 
 
 def give_up(sentence):

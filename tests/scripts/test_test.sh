@@ -25,13 +25,14 @@ echo "ctest $preset $*" >>calls
 status=run failed=0
 [ ! -e "test-fails-$preset" ] || { status=fail failed=1; }
 cat >"$report" <<XML
-<testsuite tests="3"><testcase name="quick" time="0.25" status="run"><system-out>fine</system-out></testcase>
+<testsuite tests="4"><testcase name="quick" time="0.25" status="run"><system-out>fine</system-out></testcase>
 <testcase name="slow" time="7.5" status="$status"><system-out>line one
 expected 1 &lt; 0 in $preset
 </system-out></testcase>
-<testcase name="absent" time="0" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/></testcase></testsuite>
+<testcase name="absent" time="0" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/></testcase>
+<testcase name="left" time="0" status="notrun"><skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/></testcase></testsuite>
 XML
-echo "$((100 - failed * 33))% tests passed, $failed tests failed out of 3"
+echo "$((100 - failed * 33))% tests passed, $failed tests failed out of 4"
 exit $((failed * 8))
 SH
 chmod +x "$folder/path/cmake" "$folder/path/ctest"
@@ -53,8 +54,8 @@ silent() { for words in "$@"; do ! grep -qF -- "$words" <<<"$said" || wrong "say
 ends_with() { [[ $said == *"$1" ]] || wrong "does not end with '$1': $said"; }
 
 testing 0
-says 'the 3 slowest of 3 tests' '7.5 s  slow' '2 passed, 0 failed, 1 skipped' 'skipped: absent' 'build dev' 'in all'
-ends_with '100% tests passed, 0 tests failed out of 3'
+says 'the 4 slowest of 4 tests' '7.5 s  slow' '2 passed, 0 failed, 2 skipped' 'skipped: absent' 'skipped: left' 'build dev' 'in all'
+ends_with '100% tests passed, 0 tests failed out of 4'
 
 testing 0 --preset dev --preset=clang --preset tsan -R x
 says 'build clang' 'test tsan' "building for preset 'clang' while the tests run"
