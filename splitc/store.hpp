@@ -15,6 +15,8 @@ namespace detail {
 void store_slow(std::uint64_t to, const void* from, std::size_t bytes);
 /// @p bits: the value, in the lower @p bytes bytes.
 void store_bits(std::uint64_t to, std::uint64_t bits, std::uint32_t bytes);
+/// So many bytes have been stored by this process to itself.
+void count_own_store(std::size_t bytes) noexcept;
 void bulk_store(std::uint64_t to, const void* from, std::size_t bytes);
 void bulk_store_now(std::uint64_t to, const void* from, std::size_t bytes);
 void store_now_slow(std::uint64_t to, const void* from, std::size_t bytes);

@@ -3,7 +3,9 @@
 
 #include "splitc/access.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstring>
 
 #include "compiler-shim/runtime/c_callable.hpp"
 #include "splitc/bulk.hpp"
@@ -13,6 +15,17 @@ namespace {
 
 using viaduct::splitc::detail::Hot;
 using viaduct::splitc::detail::View;
+
+/// To this process itself without a message.
+template <class Word>
+void store_word(vsc_word to, Word value) {
+  const vsc_view& own = vsc_hot.views[vsc_hot.myproc];
+  const unsigned long at = to - own.first;
+  if (at >= own.bytes) return viaduct::splitc::detail::store_bits(to, value, sizeof value);
+  vsc_light_poll();
+  std::memcpy(own.base + at, &value, sizeof value);
+  viaduct::splitc::detail::count_own_store(sizeof value);
+}
 
 // Generated C looks into these by their bytes.
 #define VIADUCT_SAME_PLACE(cpp, c, member)                      \
@@ -70,6 +83,39 @@ void vsc_store(vsc_word to, const void* from, unsigned long bytes) {
   viaduct::splitc::detail::bulk_store(to, from, bytes);
 }
 
+namespace {
+
+/// How many accesses of a walk go without a poll.
+constexpr unsigned long kStretch = 128;
+
+}  // namespace
+
+// A walk that has just passed its stretch's beginning goes down, any other one up. A step up takes
+// as much from `left` as it adds to the distance from `first`, so that `left` begins with twice as
+// much.
+vsc_walk vsc_walk_start(vsc_walk before, vsc_word at, unsigned long bytes) {
+  viaduct::splitc::detail::light_poll();
+  const vsc_view& view = vsc_hot.views[at >> viaduct::splitc::detail::kProcessShift];
+  const unsigned long offset = at - view.first;
+  if (offset >= view.bytes || view.bytes - offset < bytes) return {};
+  const unsigned long most = kStretch * bytes;
+  const bool down = before.first - at <= most;
+  const unsigned long below = down ? std::min(offset, most) / bytes * bytes : 0;
+  const unsigned long above = std::min(view.bytes - offset, down ? bytes : 2 * most);
+  return {below + above / bytes * bytes, at - below,
+          reinterpret_cast<unsigned long>(view.base) - view.first};
+}
+void vsc_own_store(unsigned long bytes) { viaduct::splitc::detail::count_own_store(bytes); }
+vsc_span vsc_span_start(vsc_span before, vsc_word array, long i, unsigned long bytes) {
+  const vsc_word at = vsc_spread_add(array, i, bytes);
+  const unsigned long first = before.first;
+  const vsc_walk walk =
+      vsc_walk_start({0, vsc_spread_add(array, static_cast<long>(first), bytes), 0}, at, bytes);
+  const auto index = static_cast<unsigned long>(i);
+  return {walk.left / bytes, index - (at - walk.first) / bytes, walk.shift + at - index * bytes,
+          array};
+}
+
 #define VIADUCT_WORDS(bytes, type)                              \
   type vsc_read##bytes##_slow(vsc_word from) {                  \
     type value;                                                 \
@@ -85,9 +131,7 @@ void vsc_store(vsc_word to, const void* from, unsigned long bytes) {
   void vsc_put##bytes##_slow(vsc_word to, type value) {         \
     (void)viaduct::splitc::detail::put_slow(to, &value, bytes); \
   }                                                             \
-  void vsc_store##bytes(vsc_word to, type value) {              \
-    viaduct::splitc::detail::store_slow(to, &value, bytes);     \
-  }
+  void vsc_store##bytes(vsc_word to, type value) { store_word(to, value); }
 
 VIADUCT_WORDS(1, unsigned char)
 VIADUCT_WORDS(2, unsigned short)

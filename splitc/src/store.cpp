@@ -67,6 +67,11 @@ void store_bits(std::uint64_t to, std::uint64_t bits, std::uint32_t bytes) {
                                                wire::make(wire::Op::store, 0, parts.epoch)));
 }
 
+void count_own_store(std::size_t bytes) noexcept {
+  Machine::Parts& parts = hot.machine->parts();
+  parts.delivered[parts.epoch] += bytes;
+}
+
 void store_slow(std::uint64_t to, const void* from, std::size_t bytes) {
   constexpr const char* kOperation = "store";
   if (bytes > kInlineData) return store_block(kOperation, to, from, bytes);

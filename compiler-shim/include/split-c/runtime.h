@@ -103,24 +103,21 @@ VSC_INLINE int vsc_equal(vsc_word a, vsc_word b) {
 /* Spread pointers are ordered as their elements are: by address, then by process. */
 VSC_INLINE unsigned long vsc_spread_rank(vsc_word w) { return w << 16 | w >> 48; }
 
-VSC_INLINE vsc_word vsc_add(vsc_word w, long bytes) {
-  return (w & ~VSC_ADDRESS_MASK) | ((w + (unsigned long)bytes) & VSC_ADDRESS_MASK);
-}
+/* Within an object, or to its end: the process stays. */
+VSC_INLINE vsc_word vsc_add(vsc_word w, long bytes) { return w + (unsigned long)bytes; }
 /* i elements on from w: across the processes first. */
 VSC_INLINE vsc_word vsc_spread_add(vsc_word w, long i, unsigned long size) {
   long procs = (long)vsc_hot.procs;
   long at = (long)(w >> 48) + i;
-  long rows = 0;
-  if ((unsigned long)at >= (unsigned long)procs) {
-    if ((procs & (procs - 1)) == 0) {
-      rows = at >> __builtin_ctzl((unsigned long)procs);
-    } else {
-      rows = at / procs;
-      if (at % procs < 0) rows -= 1;
-    }
-    at -= rows * procs;
+  long rows;
+  if ((unsigned long)at < (unsigned long)procs) return w + ((vsc_word)i << 48);
+  if ((procs & (procs - 1)) == 0) {
+    rows = at >> __builtin_ctzl((unsigned long)procs);
+  } else {
+    rows = at / procs;
+    if (at % procs < 0) rows -= 1;
   }
-  return (vsc_word)at << 48 | ((w + (unsigned long)rows * size) & VSC_ADDRESS_MASK);
+  return w + (unsigned long)rows * size + ((vsc_word)(i - rows * procs) << 48);
 }
 /* The number of elements from b to a. */
 VSC_INLINE long vsc_spread_difference(vsc_word a, vsc_word b, unsigned long size) {
@@ -204,6 +201,86 @@ VSC_WORDS(2, unsigned short)
 VSC_WORDS(4, unsigned int)
 VSC_WORDS(8, unsigned long)
 
+/* Accesses in a loop whose addresses move by a step. A walk remembers a stretch of memory that is
+ * mapped here: the words from `first` on, each at the address word + `shift`. Each access takes its
+ * size from `left`, so that after at most 256 of them the next one polls and asks the table again;
+ * `left` is what the stretch still allows, a multiple of that size. A span remembers the elements of
+ * a spread array from number `first` on, element 0 being at `shift`, and counts `left` in elements;
+ * with several processes, neighbours are in different ones, and nothing is remembered. Both travel by
+ * value, so that the compiler may keep them in registers. */
+struct vsc_walk {
+  unsigned long left;
+  unsigned long first;
+  unsigned long shift;
+};
+struct vsc_span {
+  unsigned long left;
+  unsigned long first;
+  unsigned long shift;
+  vsc_word array;
+};
+/* Polls; answers the stretch around the object, with `left` 0 where the object is not mapped. */
+struct vsc_walk vsc_walk_start(struct vsc_walk before, vsc_word at, unsigned long bytes);
+void vsc_own_store(unsigned long bytes); /* counts a store to this process itself */
+struct vsc_span vsc_span_start(struct vsc_span before, vsc_word array, long i, unsigned long bytes);
+
+#define VSC_WALKS(bytes, type)                                                                   \
+  VSC_INLINE type vsc_walk_read##bytes(struct vsc_walk *walk, vsc_word from) {                   \
+    if (VSC_UNLIKELY(from - walk->first >= walk->left)) {                                        \
+      *walk = vsc_walk_start(*walk, from, bytes);                                                \
+      if (walk->left == 0) return vsc_read##bytes##_slow(from);                                  \
+    }                                                                                            \
+    walk->left -= bytes;                                                                         \
+    return __atomic_load_n((const type *)(from + walk->shift), __ATOMIC_ACQUIRE);                \
+  }                                                                                              \
+  VSC_INLINE type vsc_walk_write##bytes(struct vsc_walk *walk, vsc_word to, type value) {        \
+    if (VSC_UNLIKELY(to - walk->first >= walk->left)) *walk = vsc_walk_start(*walk, to, bytes);  \
+    if (VSC_UNLIKELY(walk->left == 0)) {                                                         \
+      vsc_write##bytes##_slow(to, value);                                                        \
+    } else {                                                                                     \
+      walk->left -= bytes;                                                                       \
+      __atomic_store_n((type *)(to + walk->shift), value, __ATOMIC_RELEASE);                     \
+    }                                                                                            \
+    VSC_AFTER_WRITE;                                                                             \
+    return value;                                                                                \
+  }                                                                                              \
+  VSC_INLINE type vsc_span_read##bytes(struct vsc_span *span, vsc_word array, long i) {          \
+    if (VSC_UNLIKELY((unsigned long)i - span->first >= span->left || array != span->array)) {    \
+      if (vsc_hot.procs == 1) *span = vsc_span_start(*span, array, i, bytes);                    \
+      if (span->left == 0) return vsc_read##bytes(vsc_spread_add(array, i, bytes));              \
+    }                                                                                            \
+    span->left -= 1;                                                                             \
+    return __atomic_load_n((const type *)span->shift + i, __ATOMIC_ACQUIRE);                     \
+  }                                                                                              \
+  VSC_INLINE type vsc_span_write##bytes(struct vsc_span *span, vsc_word array, long i,           \
+                                        type value) {                                            \
+    if (VSC_UNLIKELY((unsigned long)i - span->first >= span->left || array != span->array)) {    \
+      if (vsc_hot.procs == 1) *span = vsc_span_start(*span, array, i, bytes);                    \
+      if (span->left == 0) return vsc_write##bytes(vsc_spread_add(array, i, bytes), value);      \
+    }                                                                                            \
+    span->left -= 1;                                                                             \
+    __atomic_store_n((type *)span->shift + i, value, __ATOMIC_RELEASE);                          \
+    VSC_AFTER_WRITE;                                                                             \
+    return value;                                                                                \
+  }                                                                                              \
+  VSC_INLINE void vsc_span_store##bytes(struct vsc_span *span, vsc_word array, long i,           \
+                                        type value) {                                            \
+    if (VSC_UNLIKELY((unsigned long)i - span->first >= span->left || array != span->array)) {    \
+      if (vsc_hot.procs == 1) *span = vsc_span_start(*span, array, i, bytes);                    \
+      if (span->left == 0) {                                                                     \
+        vsc_store##bytes(vsc_spread_add(array, i, bytes), value);                                \
+        return;                                                                                  \
+      }                                                                                          \
+    }                                                                                            \
+    span->left -= 1;                                                                             \
+    __atomic_store_n((type *)span->shift + i, value, __ATOMIC_RELEASE);                          \
+    vsc_own_store(bytes);                                                                        \
+  }
+VSC_WALKS(1, unsigned char)
+VSC_WALKS(2, unsigned short)
+VSC_WALKS(4, unsigned int)
+VSC_WALKS(8, unsigned long)
+
 /* float and double travel as the words of their size. */
 #define VSC_FLOATS(name, bytes, type, bits)                                         \
   VSC_INLINE bits vsc_bits_##name(type value) {                                     \
@@ -220,6 +297,33 @@ VSC_WORDS(8, unsigned long)
   VSC_INLINE type vsc_write_##name(vsc_word to, type value) {                       \
     vsc_write##bytes(to, vsc_bits_##name(value));                                   \
     return value;                                                                   \
+  }                                                                                 \
+  VSC_INLINE type vsc_walk_read_##name(struct vsc_walk *walk, vsc_word from) {      \
+    bits word = vsc_walk_read##bytes(walk, from);                                   \
+    type value;                                                                     \
+    __builtin_memcpy(&value, &word, bytes);                                         \
+    return value;                                                                   \
+  }                                                                                 \
+  VSC_INLINE type vsc_walk_write_##name(struct vsc_walk *walk, vsc_word to,         \
+                                        type value) {                               \
+    vsc_walk_write##bytes(walk, to, vsc_bits_##name(value));                        \
+    return value;                                                                   \
+  }                                                                                 \
+  VSC_INLINE type vsc_span_read_##name(struct vsc_span *span, vsc_word array,       \
+                                       long i) {                                    \
+    bits word = vsc_span_read##bytes(span, array, i);                               \
+    type value;                                                                     \
+    __builtin_memcpy(&value, &word, bytes);                                         \
+    return value;                                                                   \
+  }                                                                                 \
+  VSC_INLINE type vsc_span_write_##name(struct vsc_span *span, vsc_word array,      \
+                                        long i, type value) {                       \
+    vsc_span_write##bytes(span, array, i, vsc_bits_##name(value));                  \
+    return value;                                                                   \
+  }                                                                                 \
+  VSC_INLINE void vsc_span_store_##name(struct vsc_span *span, vsc_word array,      \
+                                        long i, type value) {                       \
+    vsc_span_store##bytes(span, array, i, vsc_bits_##name(value));                  \
   }                                                                                 \
   VSC_INLINE type vsc_put_##name(vsc_word to, type value) {                         \
     vsc_put##bytes(to, vsc_bits_##name(value));                                     \

@@ -37,10 +37,12 @@ struct Symbol {
   bool from_system = false;
   bool is_library = false;  // declared in a header of split-c/
   int get_pending = 0;      // epoch of a get into it that no sync has completed; 0: none
-  int loop_depth = 0;       // of its declaration
 };
 
 enum class Mode : std::uint8_t { value, local, remote };
+
+/// How the accesses of one expression go through memory from turn to turn of a loop (splitcc.md 4).
+enum class Walk : std::uint8_t { none, pointer, spread };
 
 enum class Node : std::uint8_t {
   literal,
@@ -100,6 +102,7 @@ struct Expr {
   int last = 0;
   int at = 0;      // the token that messages point to
   int number = 0;  // of its temporaries
+  Walk walk = Walk::none;
   Type* type = nullptr;
   Type* type_name = nullptr;  // of cast, size_of_type
   int type_first = 0;         // tokens of the type name
@@ -223,6 +226,7 @@ struct Unit {
   std::unordered_map<int, std::vector<Expr*>> atomics;  // by the first token of the function
   std::unordered_map<int, std::vector<Symbol*>> hoisted;  // likewise: static local spread arrays
   std::unordered_map<int, std::vector<Symbol*>> entries;  // parameters, by a body's first brace
+  std::unordered_map<int, std::vector<const Expr*>> walks;  // likewise: accesses in its loops
   std::vector<StaticSpread> statics;
   std::vector<Symbol*> inline_copies;  // `extern inline` after a declaration: under another name
   std::unordered_map<int, std::vector<StaticWord>> static_words;  // by the declaration's semicolon

@@ -79,13 +79,38 @@ void Emitter::address(Expr* e) {
   }
 }
 
-// From a word in text.
-void Emitter::read_word(const Type* type, const std::string& from) {
+// The call that an access of so many bytes is, up to what says where.
+std::string Emitter::access_of(const Expr* e, const char* verb, const Type* type) {
   const std::string own = suffix(type);
-  if (is_float(type) || is_word(type))
-    raw(fmt::format("vsc_read{}({})", own, from));
+  switch (e->walk) {
+    case Walk::none:
+      break;
+    case Walk::pointer:
+      return fmt::format("vsc_walk_{}{}(&vsc_w{}, ", verb, own, e->number);
+    case Walk::spread:
+      return fmt::format("vsc_span_{}{}(&vsc_w{}, ", verb, own, e->number);
+  }
+  return fmt::format("vsc_{}{}(", verb, own);
+}
+
+// Where the object of an access is.
+void Emitter::place(const Expr* e, Expr* object) {
+  object = strip(object);
+  if (e->walk != Walk::spread) return address(object);
+  if (object->a->type->kind == Kind::spread_array)
+    word(object->a);
   else
-    raw(fmt::format("({})vsc_read{}({})", name_of(type), own, from));
+    expr(object->a);
+  raw(", (long)(");
+  expr(object->b);
+  raw(")");
+}
+
+// From a word in text, for what e does.
+void Emitter::read_word(const Expr* e, const std::string& from) {
+  const Type* const type = e->type;
+  if (!is_float(type) && !is_word(type)) raw("(" + name_of(type) + ")");
+  raw(access_of(e, "read", type) + from + ")");
 }
 
 void Emitter::load(Expr* e) {
@@ -110,9 +135,9 @@ void Emitter::load(Expr* e) {
     return;
   }
   const bool cast = !is_float(type) && !is_word(type);
-  raw(cast ? fmt::format(" (({})vsc_read{}(", name_of(type), own)
-           : fmt::format(" vsc_read{}(", own));
-  address(object);
+  raw(cast ? fmt::format(" (({})", name_of(type)) : " ");
+  raw(access_of(e, "read", type));
+  place(e, object);
   raw(cast ? "))" : ")");
 }
 
@@ -125,9 +150,10 @@ std::string Emitter::moved(const Type* type, const std::string& what, const std:
 }
 
 // verb(to, value): up to where the value stands.
-void Emitter::write_open(const char* verb, const Type* type, bool unused) {
+void Emitter::write_open(const char* verb, const Expr* e, bool unused) {
+  const Type* const type = e->a->type;
   if (!unused && !is_float(type) && !is_word(type)) raw("(" + name_of(type) + ")");
-  raw(std::string("vsc_") + verb + suffix(type) + "(");
+  raw(access_of(e, verb, type));
 }
 
 // = op= ++ -- := of a bit-field of another process: its bytes are read, changed and written.
@@ -206,14 +232,14 @@ bool Emitter::step(Expr* e) {
         o + "n", old ? o : o + "n"));
     return true;
   }
-  read_word(type, p);
+  read_word(e, p);
   const std::string next =
       is_word(type) ? moved(type, o, by)
       : is_local_pointer(type)
           ? fmt::format("(unsigned long)({} + {})", o, by)
           : fmt::format("({})({} {} 1)", name_of(type), o, e->op == Tok::plus_plus ? "+" : "-");
   raw("; ");
-  write_open("write", type, old || e->is_unused);
+  write_open("write", e, old || e->is_unused);
   raw(fmt::format("{}, {}); ", p, next));
   if (old) raw(o + "; ");
   raw("})");
@@ -261,15 +287,15 @@ bool Emitter::assign(Expr* e) {
     raw(fmt::format("); vsc_write({}, &{t}, sizeof {t}); {t}; }})", p, fmt::arg("t", t)));
     return true;
   }
-  write_open("write", type, e->is_unused);
+  write_open("write", e, e->is_unused);
   raw(p + ", ");
   if (is_word(type)) {
     const std::string by =
         fmt::format("{}(long)({})", e->op == Tok::minus_equal ? "-" : "", text_of(e->b));
-    raw(moved(type, "vsc_read8(" + p + ")", by));
+    raw(moved(type, access_of(e, "read", type) + p + ")", by));
   } else {
     raw(is_local_pointer(type) ? "(unsigned long)(" : "(" + name_of(type) + ")(");
-    read_word(type, p);
+    read_word(e, p);
     raw(" " + op + " (");
     expr(e->b);
     raw("))");
@@ -291,8 +317,8 @@ void Emitter::send(const char* verb, Expr* e) {
     raw(fmt::format(", &{0}, sizeof {0}); {1}}})", t, has_value ? t + "; " : ""));
     return;
   }
-  write_open(verb, type, !has_value);
-  address(e->a);
+  write_open(verb, e, !has_value);
+  place(e, e->a);
   raw(is_word(type)            ? ", "
       : is_local_pointer(type) ? ", (unsigned long)(" + name_of(type) + ")("
                                : ", (" + name_of(type) + ")(");

@@ -143,8 +143,13 @@ std::string Emitter::text_of(Expr* e) {
   return flat([&] { expr(e); });
 }
 
-// Behind the first brace of a function's body: bounds of its parameters as they are now.
+// Behind the first brace of a function's body: the walks of its loops, and bounds of its parameters
+// as they are now.
 void Emitter::entries(int brace) {
+  if (const auto walks = unit_.walks.find(brace); walks != unit_.walks.end())
+    for (const Expr* e : walks->second)
+      raw(fmt::format(" struct vsc_{} vsc_w{} __attribute__((__unused__)) = {{0}};",
+                      e->walk == Walk::spread ? "span" : "walk", e->number));
   const auto found = unit_.entries.find(brace);
   if (found == unit_.entries.end()) return;
   for (const Symbol* parameter : found->second) {

@@ -79,8 +79,10 @@ class Emitter {
   void get_put(Expr* e);
   void store(Expr* e);
   void atomic(Expr* e);
-  void read_word(const Type* type, const std::string& from);
-  void write_open(const char* verb, const Type* type, bool unused);
+  [[nodiscard]] static std::string access_of(const Expr* e, const char* verb, const Type* type);
+  void place(const Expr* e, Expr* object);
+  void read_word(const Expr* e, const std::string& from);
+  void write_open(const char* verb, const Expr* e, bool unused);
   void send(const char* verb, Expr* e);
   std::string moved(const Type* type, const std::string& what, const std::string& by);
 

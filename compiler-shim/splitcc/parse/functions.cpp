@@ -176,7 +176,9 @@ void Parser::function_body(Symbol* symbol, Chunk& chunk) {
   snapshot_parameters(chunk);
   const int open = at_;
   unit_.entries[open] = chunk.parameter_symbols;
+  sema_.enter_function(open);
   compound(false);
+  sema_.leave_function();
   if (functions_.back().is_splitc_main) {
     program_parameters(chunk);
     const Type* const result = symbol->type->base;

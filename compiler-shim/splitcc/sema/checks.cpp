@@ -5,35 +5,10 @@
 #include <charconv>
 
 #include "compiler-shim/splitcc/sema/sema.hpp"
+#include "compiler-shim/splitcc/sema/walks.hpp"
 
 namespace viaduct::splitcc {
 namespace {
-
-const Symbol* variable_of(const Expr* e) {
-  e = strip(e);
-  return e != nullptr && e->node == Node::name ? e->symbol : nullptr;
-}
-
-bool mentions(const Expr* e, const Symbol* symbol) {
-  if (e == nullptr) return false;
-  if (e->node == Node::name && e->symbol == symbol) return true;
-  if (mentions(e->a, symbol) || mentions(e->b, symbol) || mentions(e->c, symbol)) return true;
-  return std::any_of(e->args.begin(), e->args.end(),
-                     [symbol](const Expr* arg) { return mentions(arg, symbol); });
-}
-
-// The counter that i, i + 1, 2 * n + i and their like move with, by one.
-const Symbol* moving_part(const Expr* e, const std::vector<const Symbol*>& counters) {
-  e = strip(e);
-  if (const Symbol* const s = variable_of(e))
-    return std::find(counters.begin(), counters.end(), s) == counters.end() ? nullptr : s;
-  if (e->node != Node::binary || (e->op != Tok::plus && e->op != Tok::minus)) return nullptr;
-  const Symbol* const left = moving_part(e->a, counters);
-  if (left != nullptr) return mentions(e->b, left) ? nullptr : left;
-  if (e->op == Tok::minus) return nullptr;
-  const Symbol* const right = moving_part(e->b, counters);
-  return right != nullptr && !mentions(e->a, right) ? right : nullptr;
-}
 
 // The value of a decimal number that stands alone, else -1.
 long plain_number(const Unit& unit, const Expr* e) {
@@ -135,7 +110,9 @@ void Sema::note_access(Expr* e) {
 }
 
 void Sema::leave_loop() {
-  if (!loops_.empty()) loops_.pop_back();
+  if (loops_.empty()) return;
+  find_walks(loops_.back().first_expr);
+  loops_.pop_back();
 }
 
 // Ordering two global pointers means something in one process only.

@@ -59,10 +59,13 @@ class Sema {
   /// A full expression, whose value nobody uses.
   Expr* unused(Expr* e);
 
-  // Loops, for the warning about accesses that a bulk operation could do.
-  void enter_loop() { loops_.push_back({}); }
+  // Loops, for the warning about accesses that a bulk operation could do, and for walks.
+  void enter_loop() { loops_.push_back({{}, {}, unit_.exprs.size(), false}); }
   void loop_step(Expr* step);
   void leave_loop();
+  /// The function whose body's first brace is @p brace; functions may stand in functions.
+  void enter_function(int brace) { bodies_.push_back(brace); }
+  void leave_function() { bodies_.pop_back(); }
   /// A function is defined, whose parameters earlier calls did not know.
   void defined(std::string_view name, const std::vector<Symbol*>& parameters);
   /// Gets that are under way are forgotten: a sync may have come, or the function ends.
@@ -89,6 +92,7 @@ class Sema {
   struct Loop {
     std::vector<const Symbol*> counters;
     std::vector<Access> accesses;
+    std::size_t first_expr = 0;
     bool told = false;
   };
 
@@ -108,6 +112,7 @@ class Sema {
   void check_order(Expr* e);
   void check_bounds(const Expr* e);
   void note_access(Expr* e);
+  void find_walks(std::size_t first_expr);
   void note_get(Expr* target);
   void check_pending(Expr* e);
   void called(const Expr* callee);
@@ -119,6 +124,7 @@ class Sema {
   Diagnostics& diagnostics_;
   int numbers_ = 0;
   std::vector<Loop> loops_;
+  std::vector<int> bodies_;  // first braces
   std::vector<const Symbol*> pending_;
   std::unordered_map<std::string_view, std::vector<Expr*>> undeclared_;  // calls, by function
 };

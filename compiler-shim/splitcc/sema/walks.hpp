@@ -1,0 +1,18 @@
+#pragma once
+/// @file
+/// What moves from turn to turn of a loop.
+
+#include <vector>
+
+#include "compiler-shim/splitcc/ast/ast.hpp"
+
+namespace viaduct::splitcc {
+
+/// The variable that e is, or null.
+[[nodiscard]] const Symbol* variable_of(const Expr* e);
+/// Whether @p symbol stands anywhere in e.
+[[nodiscard]] bool mentions(const Expr* e, const Symbol* symbol);
+/// The one of @p counters that i, i + 1, 2 * n + i and their like move with, by as much; or null.
+[[nodiscard]] const Symbol* moving_part(const Expr* e, const std::vector<const Symbol*>& counters);
+
+}  // namespace viaduct::splitcc
