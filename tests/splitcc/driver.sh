@@ -115,7 +115,24 @@ wrong directive 1 '#error here'
 printf 'int f(){ return "abc; }\n' >quote.sc
 check quote 1 '^quote.sc:1.*error: this string has no end' "$splitcc" -c quote.sc
 printf 'int f(void) { return 0; }\n' >no_main.sc
-check no_main 1 'begins with splitc_main' "$splitcc" no_main.sc -o no_main
+check no_main 1 '^splitcc: error: a Split-C program begins with splitc_main' "$splitcc" no_main.sc -o no_main
+"$splitcc" no_main.sc -o no_main 2>&1 | grep vsc_ && { echo 'driver.sh: no_main: an internal name is shown' >&2; failed=$((failed + 1)); }
+# What the linker does not find is said at the lines that use it, of objects and archives too.
+printf '#include <split-c/split-c.h>\nint declared(int);\nextern int object;\nint uses() {\n    barier();\n    return declared(2) + object;\n}\n' >uses.sc
+printf 'int uses();\nsplitc_main() {\n    return uses() + unheard(1) + sqrt(2.0);\n}\n' >lacks.sc
+"$splitcc" -c uses.sc && ar rc libuses.a uses.o && rm uses.o
+for name in "5:5: error: 'barier' is used here, and nothing that is linked" "5: note: is 'barrier' meant" \
+  "6:12: error: 'declared' is used here" '6: note: compile and link the file that defines it' "6:26: error: 'object' is"; do
+  check undefined 1 "^uses.sc:$name" "$splitcc" -w lacks.sc -L. -luses -o lacks
+done
+check undefined 1 "^lacks.sc:3:21: error: 'unheard' is used here" "$splitcc" -w lacks.sc libuses.a -o lacks
+check undefined 1 '^lacks.sc:3: note: it has no declaration either' "$splitcc" -w lacks.sc libuses.a -o lacks
+"$splitcc" -w lacks.sc libuses.a -o lacks 2>&1 | grep -E 'undefined reference|in function|/ld: ' &&
+  { echo 'driver.sh: undefined: the words of the linker are shown' >&2; failed=$((failed + 1)); }
+# Nothing of that comes into a program.
+printf 'int declared(int x) { return x; }\nint object;\nbarier() { }\nunheard(x) { return x; }\n' >defines.sc
+check defined 0 '^$' "$splitcc" -w lacks.sc defines.sc libuses.a -lm -o lacks
+grep -l splitcc-use: lacks && { echo 'driver.sh: records for the linker are in the program' >&2; failed=$((failed + 1)); }
 : >empty.sc
 check empty 0 '^$' "$splitcc" -c empty.sc
 check warnings 1 'declared register' "$splitcc" -Werror -c -x splitc - <<'END'

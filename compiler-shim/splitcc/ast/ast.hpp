@@ -36,6 +36,9 @@ struct Symbol {
   bool is_implicit = false;
   bool from_system = false;
   bool is_library = false;  // declared in a header of split-c/
+  bool has_value = false;   // of an enumerator: known to splitcc
+  long number = 0;          // its value then
+  int first_use = -1;       // the token of its first use
   int get_pending = 0;      // epoch of a get into it that no sync has completed; 0: none
 };
 
@@ -162,6 +165,7 @@ struct Specifiers {
   bool is_extern_inline = false;
   bool is_gnu_inline = false;
   bool is_volatile = false;
+  bool is_const = false;
   bool defines_tag = false;
   bool any_type = false;
   int tag_first = 0;  // tokens of `struct S {...}`
@@ -224,8 +228,8 @@ struct Unit {
   std::unordered_map<int, std::string> replaced;        // tokens with another spelling
   std::unordered_map<int, Tag*> tag_names;              // where a name for an unnamed tag can stand
   std::unordered_map<int, std::vector<Expr*>> atomics;  // by the first token of the function
-  std::unordered_map<int, std::vector<Symbol*>> hoisted;  // likewise: static local spread arrays
-  std::unordered_map<int, std::vector<Symbol*>> entries;  // parameters, by a body's first brace
+  std::unordered_map<int, std::vector<Symbol*>> hoisted;    // likewise: static local spread arrays
+  std::unordered_map<int, std::vector<Symbol*>> entries;    // parameters, by a body's first brace
   std::unordered_map<int, std::vector<const Expr*>> walks;  // likewise: accesses in its loops
   std::vector<StaticSpread> statics;
   std::vector<Symbol*> inline_copies;  // `extern inline` after a declaration: under another name

@@ -44,6 +44,8 @@ const char* warning_name(Warning which) {
       return "pointer-order";
     case Warning::remote_loop:
       return "remote-loop";
+    case Warning::remote_pointer:
+      return "remote-pointer";
     default:
       return "";
   }

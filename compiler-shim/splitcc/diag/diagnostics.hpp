@@ -23,7 +23,14 @@ struct Place {
 enum class Severity : unsigned char { note, warning, error };
 
 /// Warnings that have a name: -Wno-NAME turns one off.
-enum class Warning : unsigned char { plain, get_before_sync, pointer_order, remote_loop, count };
+enum class Warning : unsigned char {
+  plain,
+  get_before_sync,
+  pointer_order,
+  remote_loop,
+  remote_pointer,
+  count
+};
 
 /// Usages of their time that are right: warnings about them are counted, not shown, unless asked
 /// for.

@@ -19,6 +19,7 @@
 
 #include "compiler-shim/splitcc/driver/gcc_messages.hpp"
 #include "compiler-shim/splitcc/driver/translate.hpp"
+#include "compiler-shim/splitcc/driver/undefined.hpp"
 #include "compiler-shim/splitcc/lex/prelex.hpp"
 
 namespace viaduct::splitcc {
@@ -358,7 +359,7 @@ int Driver::split_c(const Input& input, const std::string& output) {
   count_left_out(diagnostics);
   if (!translation.ok) return 1;
   if (options_.stage == Stage::translate) return finish(translation.c);
-  return compile_c(input, translation.c, output);
+  return compile_c(input, translation.c + translation.uses, output);
 }
 
 int Driver::compile_c(const Input& input, const std::string& c, const std::string& output) {
@@ -394,10 +395,10 @@ int Driver::link() {
   command.push_back(options_.output.empty() ? "a.out" : options_.output);
   show(command);
   const Outcome outcome = run_program(command, Keep::errors);
-  say(outcome.errors);
+  say(explain_undefined(outcome.errors, command, color_));
   report_signal(command, outcome);
   if (outcome.errors.find("undefined reference to `splitc_main'") != std::string::npos)
-    say("splitcc: note: a Split-C program begins with splitc_main(argc, argv), which none of the "
+    say("splitcc: error: a Split-C program begins with splitc_main(argc, argv), which none of the "
         "files defines\n");
   return outcome.code == 0 ? 0 : 1;
 }

@@ -25,6 +25,9 @@ Language language_of(const std::string& name) {
   return Language::object;
 }
 
+constexpr std::array kNamedWarnings = {Warning::get_before_sync, Warning::pointer_order,
+                                       Warning::remote_loop, Warning::remote_pointer};
+
 class Reader {
  public:
   explicit Reader(const std::vector<std::string>& args) : args_(args) {}
@@ -185,13 +188,12 @@ class Reader {
       return true;
     }
     if (begins_with(arg, "-Wno-"))
-      for (const Warning w :
-           {Warning::get_before_sync, Warning::pointer_order, Warning::remote_loop})
+      for (const Warning w : kNamedWarnings)
         if (arg.substr(5) == warning_name(w)) {
           o_.disabled.push_back(w);
           return true;
         }
-    for (const Warning w : {Warning::get_before_sync, Warning::pointer_order, Warning::remote_loop})
+    for (const Warning w : kNamedWarnings)
       if (arg == std::string("-W") + warning_name(w)) return true;
     if (begins_with(arg, "-M")) {
       both(arg);
@@ -248,8 +250,9 @@ FILE is Split-C (.sc), C (.c), C++ (.C .cc .cpp .cxx), assembly (.s .S), an obje
   -g -O...        debug information, optimization, as for gcc
   -I -D -U -include ...   for the preprocessor
   -l -L -Wl,...   for the linker
-  -W... -w -Werror        warnings, as for gcc, and three of Split-C, which are on:
-                  -Wno-get-before-sync, -Wno-pointer-order, -Wno-remote-loop turn them off
+  -W... -w -Werror        warnings, as for gcc, and four of Split-C, which are on:
+                  -Wno-get-before-sync, -Wno-pointer-order, -Wno-remote-loop and
+                  -Wno-remote-pointer turn them off
   -Wold-idioms    shows the warnings that are only counted: usages of the 1990s that are right
   -std=...        gnu89 (the default), gnu99 or gnu11 below Split-C
   -f... -m...     as for gcc

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "compiler-shim/splitcc/emit/emitter.hpp"
+#include "compiler-shim/splitcc/emit/uses.hpp"
 #include "compiler-shim/splitcc/lex/lexer.hpp"
 #include "compiler-shim/splitcc/parse/parser.hpp"
 
@@ -26,6 +27,7 @@ void run(Task& task) {
   if (task.diagnostics->errors() > 0) return;
   Emitter emitter(unit, *task.diagnostics);
   task.result.c = emitter.run(task.sequential);
+  task.result.uses = uses_of(unit, *task.diagnostics);
   task.result.ok = true;
 }
 

@@ -12,6 +12,8 @@ namespace viaduct::splitcc {
 struct Translation {
   bool ok = false;
   std::string c;  // when ok
+  /// C to stand behind it: what the file uses and does not define, and where, for the link.
+  std::string uses;
 };
 
 /// Never throws for what the source contains: errors are in @p diagnostics. Any bytes may come.

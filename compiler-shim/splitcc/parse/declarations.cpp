@@ -1,6 +1,8 @@
 // Declarations.
 
 #include <fmt/format.h>
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "compiler-shim/splitcc/parse/parser.hpp"
@@ -16,6 +18,20 @@ void add_builtin(Unit& unit, Scopes& scopes, std::string_view name, const char* 
   symbol->emitted = emitted;
   symbol->type = unit.types.basic(Kind::integer);
   scopes.add(symbol);
+}
+
+// Of Split-C's library.
+bool is_library_name(std::string_view name) {
+  static constexpr std::array kNames = {"barrier",       "store_sync",   "reset_store_sync",
+                                        "spread_malloc", "spread_free",  "fetch_and_add",
+                                        "test_and_set",  "cmp_and_swap", "get_seconds"};
+  static constexpr std::array kBegins = {"bulk_",       "all_reduce_to_", "all_scan_",
+                                         "all_bcast",   "all_gather",     "all_concat",
+                                         "all_spread_", "all_malloc",     "all_store_sync"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
+         std::any_of(kBegins.begin(), kBegins.end(), [name](std::string_view begin) {
+           return name.substr(0, begin.size()) == begin;
+         });
 }
 
 }  // namespace
@@ -36,6 +52,22 @@ void Parser::run() {
       skip_external();
     }
   }
+  check_library();
+}
+
+// Functions of the library that are called without its header: their results and arguments would
+// be taken for int.
+void Parser::check_library() {
+  const Symbol* const barrier = scopes_.find("barrier");
+  if (barrier != nullptr && barrier->is_library) return;
+  for (const Symbol& s : unit_.symbols)
+    if (s.is_implicit && is_library_name(s.name) && scopes_.find(s.name) == &s) {
+      sema_.warn(Warning::plain, s.token,
+                 fmt::format("'{}' is called without its declaration", s.name),
+                 "#include <split-c/split-c.h> declares the library; without it results and "
+                 "arguments count as int");
+      return;
+    }
 }
 
 void Parser::external() {
@@ -111,6 +143,7 @@ void Parser::declaration(bool at_file_scope) {
       for (std::size_t i = words; i < static_words_.size(); ++i) static_words_[i].symbol = d.symbol;
       if (d.type->kind == Kind::opaque && d.symbol != nullptr && d.type->spelling == "__auto_type")
         d.symbol->type = sema_.value_type(d.init);
+      if (!is_static) sema_.note_pointer(d.symbol, d.init);
       root(d.init);
     }
     all.declarators.push_back(std::move(d));

@@ -35,6 +35,7 @@ Chunk Parser::pointer() {
     if (chunk.pointer != Kind::pointer) fail("a pointer is either global or spread, once");
     chunk.pointer = global ? Kind::global_pointer : Kind::spread_pointer;
   }
+  if (chunk.pointer == Kind::pointer) chunk.pointer = misplaced_;
   chunk.last = at_ - 1;
   return chunk;
 }

@@ -47,6 +47,7 @@ int level_of(Tok op) {
 }  // namespace
 
 Expr* Parser::root(Expr* e) {
+  sema_.finish_expression();
   if (!e->special) return e;
   Edit edit;
   edit.what = Edit::What::expression;

@@ -89,7 +89,10 @@ bool Parser::function_definition(Specifiers& s, Declarator& d, int first) {
   function_body(symbol, chunk);
   scopes_.leave();
   functions_.pop_back();
-  if (outer) sema_.forget_gets();
+  if (outer) {
+    sema_.forget_gets();
+    sema_.forget_pointers();
+  }
   return true;
 }
 

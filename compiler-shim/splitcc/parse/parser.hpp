@@ -69,6 +69,8 @@ class Parser {
   // specifiers.cpp
   [[nodiscard]] bool starts_type(int ahead = 0) const;
   [[nodiscard]] bool starts_declaration() const;
+  [[nodiscard]] bool names_space(int ahead = 0) const;
+  void misplaced_word(const Specifiers& s, int word);
   Specifiers specifiers(bool only_types);
   Type* tag_specifier(Specifiers& specifiers);
   void members(Tag* tag);
@@ -92,6 +94,7 @@ class Parser {
 
   // declarations.cpp
   void external();
+  void check_library();
   void declaration(bool at_file_scope);
   void declare(Declarator& d, Specifiers& s);
   Symbol* add_symbol(const Declarator& d, const Specifiers& s, Type* type);
@@ -118,6 +121,7 @@ class Parser {
   void compound(bool opens_scope);
   void block_item();
   void statement();
+  void branch(const Expr* condition);
   void if_statement();
   void while_statement();
   void do_statement();
@@ -160,7 +164,8 @@ class Parser {
   int at_ = 0;
   int nesting_ = 0;
   int anchor_ = 0;
-  std::string path_;  // of what is being initialized, in its declarator's object
+  Kind misplaced_ = Kind::pointer;  // what `global int *p` means, after its message
+  std::string path_;                // of what is being initialized, in its declarator's object
   bool path_known_ = true;
   std::vector<StaticWord> static_words_;  // of this declaration
   int open_conditionals_ = 0;             // `?` whose `:` has not come, within these parentheses

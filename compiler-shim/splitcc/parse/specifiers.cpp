@@ -11,11 +11,34 @@ bool Parser::starts_type(int ahead) const {
   const Tok k = kind(ahead);
   if (k == Tok::identifier) {
     const Symbol* const s = scopes_.find(text(ahead));
-    return s != nullptr && s->what == Symbol::What::type_name;
+    if (s == nullptr) return names_space(ahead) && starts_type(ahead + 1);
+    return s->what == Symbol::What::type_name;
   }
   if (k == Tok::kw_extension) return starts_type(ahead + 1);
   return (k >= Tok::kw_const && k <= Tok::kw_typeof) || k == Tok::kw_attribute ||
          k == Tok::kw_alignas;
+}
+
+// `global` or `spread` where no such name is declared.
+bool Parser::names_space(int ahead) const {
+  return kind(ahead) == Tok::identifier && !token(ahead).in_system_header &&
+         (text(ahead) == "global" || text(ahead) == "spread") &&
+         scopes_.find(text(ahead)) == nullptr;
+}
+
+// `global int *p` and `int global *p`: the words of the type have been read.
+void Parser::misplaced_word(const Specifiers& s, int word) {
+  std::string type;
+  for (int i = s.first; i <= s.last; ++i)
+    if (i != word) type += std::string(unit_.text(i)) + " ";
+  if (s.defines_tag || type.size() > 40) type = "T ";
+  const std::string name(kind() == Tok::star && kind(1) == Tok::identifier ? text(1) : "p");
+  const std::string_view space = unit_.text(word);
+  sema_.error_at(word, fmt::format("'{}' stands before the '*'", space),
+                 fmt::format("'global' and 'spread' stand behind the '*' of the pointer that they "
+                             "describe: {}*{} {}",
+                             type, space, name));
+  misplaced_ = space == "global" ? Kind::global_pointer : Kind::spread_pointer;
 }
 
 bool Parser::starts_declaration() const {
@@ -55,6 +78,8 @@ Specifiers Parser::specifiers(bool only_types) {
   std::array<int, kCounts> counts{};
   std::string_view floatn;
   bool basic = false;
+  int word = -1;  // `global` or `spread` where it has no place
+  misplaced_ = Kind::pointer;
   const auto storage = [&](Storage what) {
     if (s.storage != Storage::none && s.storage != what)
       sema_.error_at(at_, "two storage classes in one declaration");
@@ -87,8 +112,10 @@ Specifiers Parser::specifiers(bool only_types) {
       case Tok::kw_thread:
       case Tok::kw_noreturn:
       case Tok::kw_extension:
-      case Tok::kw_const:
       case Tok::kw_restrict:
+        break;
+      case Tok::kw_const:
+        s.is_const = true;
         break;
       case Tok::kw_volatile:
         s.is_volatile = true;
@@ -164,6 +191,11 @@ Specifiers Parser::specifiers(bool only_types) {
         break;
       case Tok::identifier: {
         const Symbol* const symbol = scopes_.find(text());
+        if (names_space() && word < 0 &&
+            (s.type != nullptr || basic ? kind(1) == Tok::star : starts_type(1))) {
+          word = at_;
+          break;
+        }
         if (s.type != nullptr || basic || symbol == nullptr ||
             symbol->what != Symbol::What::type_name) {
           more = false;
@@ -182,12 +214,15 @@ Specifiers Parser::specifiers(bool only_types) {
     }
   }
   s.any_type = s.type != nullptr || basic;
+  misplaced_ = Kind::pointer;
+  if (word >= 0) misplaced_word(s, word);
   if (s.type == nullptr) s.type = basic_type(s, counts.data(), floatn);
   if (s.mode != Kind::error && is_integer(s.type)) {
     const bool is_unsigned = counts[kUnsigned] > 0;
     s.type =
         unit_.types.basic(is_unsigned ? static_cast<Kind>(static_cast<int>(s.mode) + 1) : s.mode);
   }
+  if (s.is_const) s.type = unit_.types.constant(s.type);
   return s;
 }
 
@@ -250,6 +285,7 @@ Type* Parser::typeof_specifier() {
     type = type_name(&first, &last);
   } else {
     Expr* const e = expression();
+    sema_.not_evaluated(e);
     type = e->type;
     if (type->kind == Kind::spread_array) {
       sema_.error(e, "typeof of a spread array");

@@ -87,9 +87,10 @@ void Parser::statement() {
         sema_.error(e, fmt::format("switch over '{}'", describe(e->type)));
       root(e);
       expect(Tok::r_paren, "')'", "");
-      return statement();
+      return branch(nullptr);
     }
     case Tok::kw_case:
+      sema_.label();
       ++at_;
       root(sema_.value(conditional()));
       if (accept(Tok::ellipsis)) root(sema_.value(conditional()));
@@ -97,6 +98,7 @@ void Parser::statement() {
       if (kind() != Tok::r_brace) block_item();
       return;
     case Tok::kw_default:
+      sema_.label();
       ++at_;
       expect(Tok::colon, "':'", " behind default");
       if (kind() != Tok::r_brace) block_item();
@@ -118,6 +120,7 @@ void Parser::statement() {
       fail("an else without its if");
     case Tok::identifier:
       if (kind(1) == Tok::colon) {
+        sema_.label();
         at_ += 2;
         skip_attributes();
         if (kind() != Tok::r_brace) block_item();
@@ -162,33 +165,40 @@ void Parser::check_construct() {
   throw SyntaxError();
 }
 
+// A statement that a condition or a loop leads to.
+void Parser::branch(const Expr* condition) {
+  sema_.enter_branch(condition);
+  statement();
+  sema_.leave_branch();
+}
+
 void Parser::if_statement() {
   for (;;) {
     ++at_;
     expect(Tok::l_paren, "'('", " behind if");
-    root(sema_.condition(expression()));
+    const Expr* const condition = root(sema_.condition(expression()));
     expect(Tok::r_paren, "')'", "");
-    statement();
+    branch(condition);
     if (!accept(Tok::kw_else)) return;
     if (kind() != Tok::kw_if) break;  // chains of any length, without recursion
   }
-  statement();
+  branch(nullptr);
 }
 
 void Parser::while_statement() {
   ++at_;
   expect(Tok::l_paren, "'('", " behind while");
   sema_.enter_loop();
-  root(sema_.condition(expression()));
+  const Expr* const condition = root(sema_.condition(expression()));
   expect(Tok::r_paren, "')'", "");
-  statement();
+  branch(condition);
   sema_.leave_loop();
 }
 
 void Parser::do_statement() {
   ++at_;
   sema_.enter_loop();
-  statement();
+  branch(nullptr);
   sema_.leave_loop();
   expect(Tok::kw_while, "'while'", " behind the body of do");
   expect(Tok::l_paren, "'('", " behind while");
@@ -216,7 +226,7 @@ void Parser::for_statement() {
     root(step);
   }
   expect(Tok::r_paren, "')'", " in for");
-  statement();
+  branch(nullptr);
   sema_.leave_loop();
   scopes_.leave();
 }

@@ -55,6 +55,7 @@ Type* Parser::tag_specifier(Specifiers& s) {
 
 void Parser::enumerators(Tag* tag) {
   (void)tag;
+  std::optional<Linear> value = Linear{};
   while (kind() != Tok::r_brace) {
     if (kind() != Tok::identifier) fail_expected("a name", " in an enumeration");
     unit_.symbols.emplace_back();
@@ -66,9 +67,12 @@ void Parser::enumerators(Tag* tag) {
     skip_attributes();
     if (accept(Tok::equal)) {
       Expr* const e = root(sema_.value(conditional()));
+      value = sema_.known(e);
       if (!is_integer(sema_.value_type(e)) && !is_error(e->type))
         sema_.error(e, "an enumerator must be a whole number");
     }
+    symbol->has_value = value && value->procs == 0;
+    if (symbol->has_value) symbol->number = value->fixed++;
     scopes_.add(symbol);
     if (!accept(Tok::comma)) break;
   }

@@ -48,6 +48,7 @@ Expr* Sema::assign(Tok op, Expr* a, Expr* b, int at) {
   e->type = target->type;
   if (op == Tok::equal) {
     e->b = convert(b, e->type, Use::assignment);
+    note_pointer(target, e->b);
     if (e->type->kind == Kind::void_type) {
       error(e, "an assignment to an object of type 'void'");
       return bad(e);
@@ -107,6 +108,7 @@ Expr* Sema::get_put(Expr* a, Expr* b, int at) {
   if (target == nullptr || is_error(b->type)) return bad(e);
   if (a->mode == Mode::remote) {  // a put
     e->b = convert(b, a->type, Use::assignment);
+    check_bounds(a);
     spell(a->type);
   } else {
     Type* const from = b->type;
@@ -139,6 +141,8 @@ Expr* Sema::get_put(Expr* a, Expr* b, int at) {
       unit_.replaced[object->symbol->register_token] = "";
     spell(from);
     note_get(a);
+    check_bounds(b);
+    note_got_pointer(a, b);
   }
   join(e);
   e->special = true;
@@ -167,6 +171,7 @@ Expr* Sema::store(Expr* a, Expr* b, int at) {
     return bad(e);
   }
   e->b = convert(b, a->type, Use::assignment);
+  check_bounds(a);
   spell(a->type);
   join(e);
   e->special = true;
@@ -206,6 +211,7 @@ Expr* Sema::to_proc(Expr* operand, int first, int last) {
   const bool object = operand->mode == Mode::remote && operand->type->kind != Kind::array &&
                       !is_word(operand->type);
   e->a = object ? operand : value(operand);
+  note_owner(operand);
   if (!object && !is_word(value_type(e->a))) {
     error(operand, fmt::format("toproc of '{}'", describe(operand->type)),
           "toproc takes a global or spread pointer, or an object of another process");
@@ -220,6 +226,7 @@ Expr* Sema::to_global(Expr* process, Expr* pointer, int first, int last) {
   e->special = true;
   e->a = value(process);
   e->b = value(pointer);
+  forget_owner(process);
   Type* const number = value_type(e->a);
   Type* const type = value_type(e->b);
   e->has_effect = process->has_effect || pointer->has_effect;

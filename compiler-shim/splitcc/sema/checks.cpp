@@ -2,43 +2,11 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <charconv>
 
 #include "compiler-shim/splitcc/sema/sema.hpp"
 #include "compiler-shim/splitcc/sema/walks.hpp"
 
 namespace viaduct::splitcc {
-namespace {
-
-// The value of a decimal number that stands alone, else -1.
-long plain_number(const Unit& unit, const Expr* e) {
-  e = strip(e);
-  if (e == nullptr || e->first != e->last) return -1;
-  const std::string_view text = unit.text(e->first);
-  if (text.size() > 1 && text.front() == '0') return -1;
-  long number = -1;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  return parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size() ? number : -1;
-}
-
-}  // namespace
-
-// e: the object of another process that is read or written.
-void Sema::check_bounds(const Expr* e) {
-  for (e = strip(e); e != nullptr; e = strip(e->a)) {
-    if (e->node != Node::index || e->a->type->kind != Kind::spread_array) continue;
-    const long subscript = plain_number(unit_, e->b);
-    const long bound = plain_number(unit_, e->a->type->bounds.front().size);
-    if (subscript < 0 || bound < 0 || subscript < bound) continue;
-    warn(Warning::plain, e->b->first,
-         fmt::format("the subscript {} is beyond the {} elements of the spread bound", subscript,
-                     bound),
-         fmt::format(
-             "what lies there is another element or no element: use 0 to {}, or declare more "
-             "elements",
-             bound - 1));
-  }
-}
 
 void Sema::note_get(Expr* target) {
   const Symbol* const symbol = variable_of(target);

@@ -66,6 +66,7 @@ Expr* Sema::address(Expr* operand, int at) {
   e->a = operand;
   join(e);
   if (is_error(operand->type)) return bad(e);
+  not_used(operand);
   Expr* const inner = strip(operand);
   if (inner->is_bit_field) {
     error(e, "a bit-field has no address");
@@ -111,6 +112,7 @@ Expr* Sema::deref(Expr* operand, int at) {
     return bad(e);
   }
   e->type = type->base;
+  note_own(operand, e);
   if (is_word(type)) {
     e->special = true;
     e->mode = Mode::remote;
@@ -170,6 +172,7 @@ Expr* Sema::cast(Type* type, int type_first, int type_last, Expr* operand, int f
 Expr* Sema::size_of(Expr* operand, int first) {
   Expr* const e = make(Node::size_of, first, operand->last, first);
   e->a = operand;
+  not_evaluated(operand);
   e->is_constant = true;
   e->special = operand->special;
   e->type = unit_.types.basic(Kind::ulong);

@@ -72,6 +72,7 @@ Expr* Sema::string(int first, int last) {
 Expr* Sema::name(int token, Symbol* symbol) {
   Expr* const e = make(Node::name, token, token, token);
   e->symbol = symbol;
+  if (symbol->first_use < 0) symbol->first_use = token;
   e->type = symbol->type;
   switch (symbol->what) {
     case Symbol::What::enumerator:
@@ -154,6 +155,7 @@ Expr* Sema::index(Expr* base, Expr* subscript, int at, int last) {
   }
   e->type = type->base;
   e->mode = is_word(type) ? Mode::remote : Mode::local;
+  note_own(is_pointer(base->type) ? base : subscript, e);
   if (is_word(type)) {
     e->special = true;
     e->element_of_spread = type->kind == Kind::spread_pointer;
@@ -178,6 +180,7 @@ Expr* Sema::member(Expr* base, bool through_pointer, std::string_view name, int 
       return bad(e);
     }
     record = pointer->base;
+    note_own(base, e);
     e->mode = is_word(pointer) ? Mode::remote : Mode::local;
   } else {
     e->mode = base->mode;
@@ -226,11 +229,14 @@ void Sema::check_arguments(Expr* e, Type* function) {
     if (function->has_prototype && i < wanted) {
       e->args[i] = convert(e->args[i], function->parameters[i].type, Use::argument,
                            fmt::format("argument {} of {}", i + 1, who));
+      if (is_local_pointer(function->parameters[i].type)) note_own(e->args[i], nullptr);
     } else {
       e->args[i] = value(e->args[i]);
       if (value_type(e->args[i])->kind == Kind::void_type)
         error(e->args[i], fmt::format("argument {} of {} has no value", i + 1, who));
-      else if (i < function->old_parameters.size())
+      else if (i >= function->old_parameters.size())
+        passed_[e->args[i]] = foreign(e->args[i]);
+      else
         e->args[i] = old_argument(e->args[i], function->old_parameters[i],
                                   fmt::format("argument {} of {}", i + 1, who));
     }
@@ -247,6 +253,7 @@ Expr* Sema::old_argument(Expr* arg, Type* to, const std::string& what) {
   if (to->kind == Kind::spread_array) to = unit_.types.make(Kind::spread_pointer, to->base);
   if (is_word(to) && (arg->is_zero || is_local_pointer(from)))
     return convert(arg, to, Use::argument, what);
+  if (is_local_pointer(to)) note_own(arg, nullptr);
   if (is_local_pointer(to) && is_word(from))
     warn(Warning::plain, arg->at,
          fmt::format("{} is '{}', where '{}' is declared", what, describe(from), describe(to)),
@@ -262,6 +269,10 @@ void Sema::defined(std::string_view name, const std::vector<Symbol*>& parameters
     for (std::size_t i = 0; i < call->args.size() && i < parameters.size(); ++i) {
       Expr* const arg = call->args[i];
       const Kind to = parameters[i]->type->kind;
+      const auto passed = passed_.find(arg);
+      if (passed != passed_.end() && passed->second.object != nullptr &&
+          (to == Kind::pointer || to == Kind::global_pointer))
+        warn_foreign({nullptr, arg, passed->second, to == Kind::global_pointer});
       if (!is_word(parameters[i]->type) && to != Kind::spread_array) continue;
       if (!arg->is_zero && !is_local_pointer(value_type(arg))) continue;
       if (!arg->is_zero && (arg->special || to != Kind::global_pointer)) {
@@ -300,6 +311,7 @@ Expr* Sema::call(Expr* callee, std::vector<Expr*> args, int at, int last) {
     return bad(e);
   }
   check_arguments(e, function);
+  if (strip(callee)->node == Node::name && !strip(callee)->symbol->is_defined) check_bulk(e);
   e->type = function->base;
   join(e);
   const Expr* const name = strip(e->a);

@@ -3,6 +3,7 @@
 /// What expressions mean: types, modes, implicit conversions, and the rules of Split-C. The parser
 /// calls a function for each construct that it has read.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -14,6 +15,16 @@ namespace viaduct::splitcc {
 
 /// Where a value goes, for messages.
 enum class Use : std::uint8_t { assignment, initializer, argument, result };
+
+/// A number that is known before the program runs: fixed + procs * PROCS.
+struct Linear {
+  long fixed = 0;
+  long procs = 0;
+};
+/// As it would be written.
+[[nodiscard]] std::string describe(const Linear& number);
+/// Whether a >= b for any number of processes.
+[[nodiscard]] bool is_at_least(const Linear& a, const Linear& b);
 
 class Sema {
  public:
@@ -71,6 +82,23 @@ class Sema {
   /// Gets that are under way are forgotten: a sync may have come, or the function ends.
   void forget_gets() { pending_.clear(); }
 
+  // Local pointers of other processes, for the warning about their use in this one.
+  /// A variable's initial value.
+  void note_pointer(const Symbol* variable, const Expr* value);
+  /// The operand of typeof, say.
+  void not_evaluated(const Expr* e);
+  /// What is executed or not, or more than once; @p condition may be null.
+  void enter_branch(const Expr* condition);
+  void leave_branch();
+  /// A place that is reached from elsewhere.
+  void label() { kept_.clear(); }
+  /// A full expression has been read.
+  void finish_expression();
+  void forget_pointers();
+
+  /// A number, where it is known.
+  [[nodiscard]] std::optional<Linear> known(const Expr* e) const;
+
   [[nodiscard]] Type* error_type() { return unit_.types.basic(Kind::error); }
   [[nodiscard]] Type* int_type() { return unit_.types.basic(Kind::integer); }
   void error(const Expr* e, const std::string& text, const std::string& rule = {});
@@ -96,6 +124,25 @@ class Sema {
     bool told = false;
   };
 
+  /// Where the value of a local pointer of another process was read.
+  struct Foreign {
+    const Expr* object = nullptr;
+    const Symbol* variable = nullptr;  // that has held it since
+  };
+  /// A variable that holds one.
+  struct Kept {
+    const Symbol* variable;
+    const Expr* object;
+    std::size_t depth;  // of branches
+  };
+  /// A use in the expression that is being read.
+  struct ForeignUse {
+    const Expr* by;  // the dereference; null: a call or a conversion
+    const Expr* pointer;
+    Foreign foreign;
+    bool becomes_global;
+  };
+
   Expr* derived(Node node, Expr* of);
   Expr* get_by_read(Expr* a, Expr* b, int at);
   Expr* lvalue(Expr* e, const char* what);
@@ -111,6 +158,25 @@ class Sema {
   Expr* to_word(Expr* e, Type* to, Use use, const std::string& what);
   void check_order(Expr* e);
   void check_bounds(const Expr* e);
+  void check_subscript(const Expr* subscript, const Bound& bound, const char* what,
+                       bool of_parameter);
+  void check_bulk(const Expr* call);
+  void check_whole(const Expr* call, const Expr* array);
+  [[nodiscard]] std::optional<Linear> known_size(const Type* type) const;
+  [[nodiscard]] std::optional<Linear> known_count(const Type* spread) const;
+  [[nodiscard]] std::string_view source_word(int token) const;
+  [[nodiscard]] std::string source_of(const Expr* e) const;
+  [[nodiscard]] Foreign foreign(const Expr* e) const;
+  [[nodiscard]] const Expr* foreign_object(const Expr* object) const;
+  void note_own(const Expr* e, const Expr* by);
+  void note_globalized(const Expr* e);
+  void not_used(const Expr* e);
+  void note_pointer(const Expr* target, const Expr* value);
+  void note_got_pointer(const Expr* target, const Expr* object);
+  void forget_pointer(const Symbol* variable);
+  void note_owner(const Expr* pointer);
+  void forget_owner(const Expr* process);
+  void warn_foreign(const ForeignUse& use);
   void note_access(Expr* e);
   void find_walks(std::size_t first_expr);
   void note_get(Expr* target);
@@ -127,6 +193,11 @@ class Sema {
   std::vector<int> bodies_;  // first braces
   std::vector<const Symbol*> pending_;
   std::unordered_map<std::string_view, std::vector<Expr*>> undeclared_;  // calls, by function
+  std::unordered_map<const Expr*, Foreign> passed_;                      // arguments of those
+  std::vector<ForeignUse> uses_;
+  std::vector<Kept> kept_;
+  std::vector<const Symbol*> owners_;  // whose process this function has asked for
+  std::vector<bool> branches_;         // around: whether one asks for MYPROC
 };
 
 /// Without parentheses.

@@ -33,12 +33,29 @@ Expr* Sema::derived(Node node, Expr* of) {
 void Sema::error(const Expr* e, const std::string& text, const std::string& rule) {
   error_at(e->at, text, rule);
 }
+
+// As the source has it, macros of split-c.h apart.
+std::string_view Sema::source_word(int token) const {
+  const std::string_view word = unit_.text(token);
+  return word == "__splitc_procs" ? "PROCS" : word == "__splitc_myproc" ? "MYPROC" : word;
+}
+
 void Sema::error_at(int token, const std::string& text, const std::string& rule) {
-  diagnostics_.error(unit_.place(token), unit_.text(token), text, rule);
+  diagnostics_.error(unit_.place(token), source_word(token), text, rule);
 }
 void Sema::warn(Warning which, int token, const std::string& text, const std::string& rule) {
   if (unit_.tokens[static_cast<std::size_t>(token)].in_system_header) return;
-  diagnostics_.warning(which, unit_.place(token), unit_.text(token), text, rule);
+  diagnostics_.warning(which, unit_.place(token), source_word(token), text, rule);
+}
+
+// As it is written, macros apart.
+std::string Sema::source_of(const Expr* e) const {
+  std::string text;
+  for (int i = e->first; i <= e->last; ++i) {
+    if (i > e->first && unit_.tokens[static_cast<std::size_t>(i)].space_before) text += ' ';
+    text += source_word(i);
+  }
+  return text;
 }
 
 // What follows from the parts.
@@ -174,7 +191,10 @@ Expr* Sema::convert(Expr* e, Type* to, Use use, const std::string& what) {
   // A spread array as a parameter is a spread pointer.
   if (to->kind == Kind::spread_array)
     return to_word(e, unit_.types.make(Kind::spread_pointer, to->base), use, where);
-  if (is_word(to)) return to_word(e, to, use, where);
+  if (is_word(to)) {
+    note_globalized(e);
+    return to_word(e, to, use, where);
+  }
   if (!is_word(from)) {
     if (!check_record(e, from, to, where)) return e;
     if ((is_local_pointer(to) && is_floating(from)) || (is_floating(to) && is_local_pointer(from)))
@@ -251,6 +271,25 @@ Expr* Sema::to_word(Expr* e, Type* to, Use use, const std::string& what) {
   return e;
 }
 
+namespace {
+
+// Of an object in another process; gcc sees to the others.
+bool is_const_object(const Expr* e) {
+  for (e = strip(e); e != nullptr; e = strip(e->a)) {
+    if (e->type->is_const) return true;
+    if (e->node == Node::arrow) {
+      const Type* const record = e->a->type->base;
+      return record != nullptr && record->is_const;
+    }
+    if (e->node != Node::member && e->node != Node::decay &&
+        !(e->node == Node::index && strip(e->a)->node == Node::decay))
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
 Expr* Sema::lvalue(Expr* e, const char* what) {
   Expr* const inner = strip(e);
   if (is_error(e->type)) return nullptr;
@@ -281,6 +320,12 @@ Expr* Sema::lvalue(Expr* e, const char* what) {
   if (e->type->kind == Kind::spread_array || e->type->kind == Kind::array ||
       e->type->kind == Kind::function) {
     error(e, fmt::format("{} a whole '{}'", what, describe(e->type)));
+    return nullptr;
+  }
+  if (e->mode == Mode::remote && is_const_object(e)) {
+    error(e, fmt::format("{} an object that is const", what),
+          "const behind a global or spread pointer, or of a spread array, says that the object is "
+          "only read: leave it out of the declaration where the object is written");
     return nullptr;
   }
   return e;

@@ -31,6 +31,14 @@ Type* Types::of_tag(Tag* tag) {
   return type;
 }
 
+Type* Types::constant(const Type* type) {
+  Type* const copy = make(type->kind);
+  *copy = *type;
+  copy->is_const =
+      type->kind != Kind::array && type->kind != Kind::spread_array && type->kind != Kind::function;
+  return copy;
+}
+
 Tag* Types::make_tag(Kind kind, std::string name) {
   tags_.emplace_back();
   tags_.back().kind = kind;

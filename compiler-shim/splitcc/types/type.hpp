@@ -85,6 +85,7 @@ struct Type {
   bool has_prototype = false;
   bool is_variadic = false;
   bool is_volatile = false;
+  bool is_const = false;  // behind a pointer, of an element or a member: neither array nor function
   std::string_view spelling;  // of floatn, opaque, complex
 };
 
@@ -97,6 +98,8 @@ class Types {
   [[nodiscard]] Type* spelled(Kind kind, std::string_view spelling);
   [[nodiscard]] Type* of_tag(Tag* tag);
   [[nodiscard]] Tag* make_tag(Kind kind, std::string name);
+  /// The same with const.
+  [[nodiscard]] Type* constant(const Type* type);
   [[nodiscard]] Type* pointer_to(Type* base) { return make(Kind::pointer, base); }
 
  private:

@@ -1,0 +1,14 @@
+struct s { const int id; int n; struct { int deep[2]; } in; };
+const int A[4]::[2];
+void f(const int *global g, const struct s *spread c, struct s *global s, int *const *global p)
+{
+    *g = 1;
+    g[2] += 1;
+    A[1][0] := 3;
+    c->n++;
+    c->in.deep[1] :- 2;
+    s->id = 5;
+    s->n = *g + A[0][0], s->in.deep[0] = 1;
+    g++, c = 0;
+    **p = 3;
+}

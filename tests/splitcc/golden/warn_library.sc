@@ -1,0 +1,8 @@
+int *space;
+int barrier(void);
+int f(void)
+{
+    space = all_malloc(40);
+    return barrier() + all_scan_add(3) + spread_malloc();
+}
+spread_malloc() { return 0; }
