@@ -207,7 +207,7 @@ function(viaduct_add_negative_test)
   list(JOIN VIADUCT_WARNINGS " " warnings)
   list(JOIN arg_PRECOMPILED ":" precompiled)
   viaduct_add_script_test(
-    NAME ${arg_NAME} LABELS neg TIMEOUT 120
+    NAME ${arg_NAME} LABELS neg TIMEOUT 240
     COMMAND ${CMAKE_COMMAND} -D "COMPILER=${CMAKE_CXX_COMPILER}" -D "CASES=${work}/cases.cmake"
             -D "INCLUDES=${PROJECT_SOURCE_DIR}:${PROJECT_BINARY_DIR}/generated" -D "FLAGS=-std=c++20 ${warnings} -Werror"
             -D "PRECOMPILED=${precompiled}" -D "WORK=${work}" -P "${PROJECT_SOURCE_DIR}/cmake/NegativeTest.cmake")

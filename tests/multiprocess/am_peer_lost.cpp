@@ -22,7 +22,7 @@ namespace {
 
 using namespace viaduct;
 
-constexpr std::uint64_t kBoundNs = 2'000'000'000;
+constexpr std::uint64_t kBoundNs = 30'000'000'000;  // only a hang takes so long
 
 std::string_view g_how;
 am::Index g_victim{};
@@ -67,18 +67,17 @@ bool expect(bool passed, const char* what) {
 /// Handles messages until the victim's end has shown itself in @p done, within the bound.
 void expect_within_bound(am::Bundle& bundle, const char* what, const std::function<bool()>& done) {
   const std::uint64_t start = monotonic_ns();
-  const Status status = bundle.wait_until(done, 10'000'000'000);
+  const Status status = bundle.wait_until(done, 2 * kBoundNs);
   expect(status == Status::ok, what);
   const std::uint64_t waited = monotonic_ns() - start;
-  if (!expect(waited < kBoundNs, "within 2 s"))
-    std::printf("%s: %lu ms\n", what, waited / 1'000'000);
+  if (!expect(waited < kBoundNs, "in time")) std::printf("%s: %lu ms\n", what, waited / 1'000'000);
 }
 
 void survive(am::Endpoint& endpoint, am::Bundle& bundle, std::uint32_t rank) {
   if (how("in_barrier") || how("leaves") || how("exits")) {
     const std::uint64_t start = monotonic_ns();
     expect(bundle.barrier() == Status::peer_lost, "the barrier answers peer_lost");
-    expect(monotonic_ns() - start < kBoundNs, "the barrier ends within 2 s");
+    expect(monotonic_ns() - start < kBoundNs, "the barrier ends in time");
   } else if (how("in_handler") || how("in_medium_handler") || how("holding_credits")) {
     // Requests that the victim has taken or will never take: each comes back once.
     std::uint64_t sent = 0;
@@ -99,10 +98,10 @@ void survive(am::Endpoint& endpoint, am::Bundle& bundle, std::uint32_t rank) {
     Status status = Status::ok;
     const std::uint64_t start = monotonic_ns();
     while ((status = endpoint.request<on_never>(g_victim)) == Status::ok &&
-           monotonic_ns() - start < 5 * kBoundNs)
+           monotonic_ns() - start < 2 * kBoundNs)
       ++sent;
     expect(status == Status::peer_lost, "a waiting request answers peer_lost");
-    expect(monotonic_ns() - start < kBoundNs, "a waiting request ends within 2 s");
+    expect(monotonic_ns() - start < kBoundNs, "a waiting request ends in time");
     expect_within_bound(bundle, "requests come back", [&] { return g_back == sent; });
   }
   // idle, and all others in the end: requests come back, and soon they answer peer_lost.
@@ -112,7 +111,7 @@ void survive(am::Endpoint& endpoint, am::Bundle& bundle, std::uint32_t rank) {
     ++accepted;
     (void)bundle.wait(1'000'000);
   }
-  expect(monotonic_ns() - start < kBoundNs, "requests answer peer_lost within 2 s");
+  expect(monotonic_ns() - start < kBoundNs, "requests answer peer_lost in time");
   // Those that the victim answered before its end have their replies; the two that everybody began
   // with are not of them.
   expect_within_bound(bundle, "requests come back",
@@ -148,7 +147,7 @@ int body(Job& job, int argc, char** argv) {
   g_victim = am::Index{victim};
   bool ok = endpoint.request<on_hello>(am::Index{(rank + 1) % job.size()}) == Status::ok;
   ok = endpoint.request<on_hello>(g_victim) == Status::ok && ok;
-  ok = bundle.wait_until([] { return g_replies == 2; }, 10'000'000'000) == Status::ok && ok;
+  ok = bundle.wait_until([] { return g_replies == 2; }, kBoundNs) == Status::ok && ok;
   ok = bundle.barrier() == Status::ok && ok;
   expect(ok, "all talk to the victim");
   if (rank == victim) {
@@ -165,7 +164,7 @@ int body(Job& job, int argc, char** argv) {
   for (std::uint32_t r = 0; r < victim; ++r)
     expect(endpoint.request<on_done>(am::Index{r}) == Status::ok, "survivors tell each other");
   expect(bundle.wait_until([&] { return g_done == victim && g_replies >= before + victim; },
-                           20'000'000'000) == Status::ok,
+                           kBoundNs) == Status::ok,
          "all survivors have what they want");
   if (g_wrong) return 1;
   std::puts("survived");

@@ -7,7 +7,7 @@ foreach(variant a b)
 endforeach()
 target_compile_definitions(am_registry_program_b PRIVATE VIADUCT_TEST_VARIANT_B)
 viaduct_add_script_test(
-  NAME am_registry_two_programs LABELS multiprocess TIMEOUT 60 PROCESSORS 2
+  NAME am_registry_two_programs LABELS multiprocess TIMEOUT 180 PROCESSORS 2
   COMMAND "${here}/am_registry_two_programs.sh" $<TARGET_FILE:viaduct-run>
           $<TARGET_FILE:am_registry_program_a> $<TARGET_FILE:am_registry_program_b>)
 
@@ -19,7 +19,7 @@ foreach(letter a b)
 endforeach()
 target_compile_definitions(am_registry_library_b PRIVATE VIADUCT_TEST_LIBRARY_B)
 viaduct_add_test(
-  NAME am_registry_libraries SOURCES am_registry_libraries.cpp LABELS multiprocess TIMEOUT 60
+  NAME am_registry_libraries SOURCES am_registry_libraries.cpp LABELS multiprocess TIMEOUT 180
   RANKS 1 2 4 7 MODES processes threads LIBRARIES ${CMAKE_DL_LIBS}
   ARGS $<TARGET_FILE:am_registry_library_a> $<TARGET_FILE:am_registry_library_b>)
 add_dependencies(am_registry_libraries am_registry_library_a am_registry_library_b)

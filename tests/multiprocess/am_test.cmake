@@ -33,7 +33,7 @@ am_test_with(poll_every_1 4 VIADUCT_AM_POLL_EVERY=1)
 am_test_with(no_cross_memory 2 VIADUCT_CROSS_MEMORY=no bulk)
 
 viaduct_add_script_test(
-  NAME am_settings LABELS multiprocess TIMEOUT 120 PROCESSORS 2
+  NAME am_settings LABELS multiprocess TIMEOUT 240 PROCESSORS 2
   COMMAND ${here}/am_settings.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_test>)
 
 # A violation stops the program with a sentence that names the handler.
@@ -54,7 +54,7 @@ function(am_violation how words)
   foreach(ranks ${arg_RANKS})
     viaduct_pairwise_label(label chosen ${ranks})
     viaduct_add_script_test(
-      NAME am_violation_${how}_r${ranks} LABELS multiprocess ${label} TIMEOUT 40
+      NAME am_violation_${how}_r${ranks} LABELS multiprocess ${label} TIMEOUT 180
       COMMAND ${here}/am_violation.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_violation> ${ranks} ${how} ${words})
   endforeach()
 endfunction()
@@ -80,7 +80,7 @@ am_violation(default_handler_0_here "undeliverable request.* to index 700, handl
 am_violation(request_in_handler_0 "undeliverable-message handler")
 foreach(ranks 1 2)
   viaduct_add_script_test(
-    NAME am_violation_of_long_message_r${ranks} LABELS multiprocess TIMEOUT 40
+    NAME am_violation_of_long_message_r${ranks} LABELS multiprocess TIMEOUT 180
     COMMAND ${here}/am_violation.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_violation> ${ranks} poll_in_request
             "on_guilty_long" long)
 endforeach()
@@ -88,7 +88,7 @@ endforeach()
 # A wait for a rank that never polls says what it waits for.
 viaduct_add_program(am_connecting SOURCES am_connecting.cpp)
 viaduct_add_script_test(
-  NAME am_connecting LABELS multiprocess TIMEOUT 40
+  NAME am_connecting LABELS multiprocess TIMEOUT 180
   COMMAND ${here}/am_connecting.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_connecting>)
 
 # A rank is killed, or leaves.
@@ -102,7 +102,7 @@ foreach(how idle in_handler in_medium_handler holding_credits while_requesting i
   foreach(ranks 3 7)
     viaduct_pairwise_label(label chosen ${ranks})
     viaduct_add_script_test(
-      NAME am_peer_lost_${how}_r${ranks} LABELS multiprocess fault ${label} TIMEOUT 60
+      NAME am_peer_lost_${how}_r${ranks} LABELS multiprocess fault ${label} TIMEOUT 180
       COMMAND ${here}/am_peer_lost.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_peer_lost> ${ranks} ${how} ${code})
   endforeach()
 endforeach()
@@ -115,7 +115,7 @@ foreach(how known unknown busy meeting get_for_replies_alone)
     foreach(mode processes threads)
       viaduct_pairwise_label(label chosen "${ranks}|${mode}")
       viaduct_add_script_test(
-        NAME am_finalized_${how}_r${ranks}_${mode} LABELS multiprocess fault ${label} TIMEOUT 60
+        NAME am_finalized_${how}_r${ranks}_${mode} LABELS multiprocess fault ${label} TIMEOUT 180
         COMMAND ${here}/am_finalized.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:am_finalized> ${ranks} ${mode}
                 ${how})
     endforeach()
@@ -125,9 +125,9 @@ endforeach()
 # Segments in private memory: where the kernel lets peers at it, and where it does not.
 viaduct_add_program(am_cross_memory SOURCES am_cross_memory.cpp)
 viaduct_add_script_test(
-  NAME am_cross_memory LABELS multiprocess TIMEOUT 40
-  COMMAND viaduct-run -n 2 --timeout 30 $<TARGET_FILE:am_cross_memory>)
+  NAME am_cross_memory LABELS multiprocess TIMEOUT 180
+  COMMAND viaduct-run -n 2 --timeout 170 $<TARGET_FILE:am_cross_memory>)
 viaduct_add_script_test(
-  NAME am_cross_memory_refused LABELS multiprocess fault TIMEOUT 40
-  COMMAND without_syscalls process_vm_writev $<TARGET_FILE:viaduct-run> -n 2 --timeout 30
+  NAME am_cross_memory_refused LABELS multiprocess fault TIMEOUT 180
+  COMMAND without_syscalls process_vm_writev $<TARGET_FILE:viaduct-run> -n 2 --timeout 170
           $<TARGET_FILE:am_cross_memory> refused)

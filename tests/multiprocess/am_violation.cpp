@@ -170,7 +170,7 @@ int body(Job& job, int argc, char** argv) {
     else if (!is("default_handler_0") && !is("late_library"))
       (void)endpoint.request<on_guilty>(last);
   }
-  (void)bundle.wait_until([] { return t_done; }, 5'000'000'000);
+  (void)bundle.wait_until([] { return t_done; }, 50'000'000'000);
   if (is("try_request_beside_wait")) ::pause();
   std::puts("nothing stopped this rank");
   return 3;

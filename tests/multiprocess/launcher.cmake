@@ -17,7 +17,7 @@ foreach(test ${launcher_tests})
     SOURCES ${test}
     LIBRARIES launcher_driver
     LABELS multiprocess
-    TIMEOUT 60)
+    TIMEOUT 180)
   add_dependencies(${name} viaduct-run launcher_actor without_syscalls)
 endforeach()
 # Supervisor, launcher and watchdog killed 300 times, alone and two at once; 110 terminals closed.
@@ -50,6 +50,6 @@ if(TARGET splitcc)
   viaduct_add_script_test(
     NAME splitcc_ended
     LABELS multiprocess
-    TIMEOUT 60
+    TIMEOUT 180
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/splitcc_ended.sh $<TARGET_FILE:splitcc> "${VIADUCT_SANITIZE}")
 endif()

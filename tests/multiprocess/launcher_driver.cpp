@@ -179,8 +179,8 @@ std::vector<pid_t> processes_with(const std::string& tag) {
   return found;
 }
 
-bool all_gone(const std::string& tag, double seconds) {
-  const auto limit = Clock::now() + std::chrono::duration<double>(seconds);
+bool all_gone(const std::string& tag) {
+  const auto limit = Clock::now() + std::chrono::duration<double>(kHangSeconds);
   while (!processes_with(tag).empty()) {
     if (Clock::now() > limit) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

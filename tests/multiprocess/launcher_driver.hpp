@@ -75,8 +75,11 @@ std::string new_tag();
 /// Processes with @p tag in their command line that have not ended.
 std::vector<pid_t> processes_with(const std::string& tag);
 
-/// Waits until none is left. False after @p seconds.
-bool all_gone(const std::string& tag, double seconds);
+/// Only what hangs takes so long, on a machine however busy.
+inline constexpr double kHangSeconds = 60;
+
+/// Waits until none is left. False after kHangSeconds.
+bool all_gone(const std::string& tag);
 
 /// The name that a process goes by, and its parent.
 std::string name_of(pid_t pid);

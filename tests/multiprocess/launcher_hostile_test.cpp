@@ -36,7 +36,7 @@ Result scribbled(int seed, const std::string& where, const std::string& then) {
   Program job({driver::viaduct_run(), "-n", "3", driver::test_program("launcher_actor"), tag,
                "scribble", std::to_string(seed), where, then});
   Result result = job.finish();
-  EXPECT_TRUE(driver::all_gone(tag, 0)) << "processes are left";
+  EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
   return result;
 }
 

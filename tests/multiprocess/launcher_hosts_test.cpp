@@ -37,7 +37,7 @@ Result launched(const Words& options, const Words& verb, const Environment& envi
                 const std::string& remote = kStandIn) {
   const std::string tag = driver::new_tag();
   Result result = Program(command(options, tag, verb, remote), environment).finish();
-  EXPECT_TRUE(driver::all_gone(tag, 2)) << "processes are left";
+  EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
   return result;
 }
 
@@ -199,7 +199,6 @@ TEST(HostsFailure, FirstToFailIsNamedAndTheRestEnds) {
   EXPECT_EQ(killed.code, 128 + SIGKILL);
   EXPECT_TRUE(has(killed.err, "viaduct-run: rank 2 (pid ")) << killed.err;
   EXPECT_TRUE(has(killed.err, "was killed by signal 9 (Killed)")) << killed.err;
-  EXPECT_LT(killed.seconds, 10);
   const Result left = launched({"--hosts", "a:2,b:2"}, {"leave", "1"});
   EXPECT_EQ(left.code, 1);
   EXPECT_TRUE(has(left.err, "left: it exited with code 0 without finalizing its job")) << left.err;
@@ -240,7 +239,7 @@ TEST(HostsFailure, ThoseThatIgnoreTheEndAreKilled) {
     ::kill(pid, SIGXCPU);
     break;
   }
-  EXPECT_TRUE(driver::all_gone(tag, 4)) << "processes are left";
+  EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
   EXPECT_EQ(program.finish().code, 128 + SIGXCPU);
 }
 
@@ -249,7 +248,7 @@ TEST(HostsFailure, TimeLimitReportsAllHosts) {
   EXPECT_EQ(result.code, 124);
   EXPECT_TRUE(has(result.err, "the time limit of 2 s has passed")) << result.err;
   EXPECT_TRUE(has(result.err, "rank 0 (pid ") && has(result.err, "rank 1 (pid ")) << result.err;
-  EXPECT_LT(result.seconds, 15);
+  EXPECT_LT(result.seconds, driver::kHangSeconds);
 }
 
 TEST(HostsFailure, ProgramThatIsNotThere) {
@@ -273,12 +272,12 @@ TEST(HostsFailure, RemoteCommandThatFails) {
 }
 
 TEST(HostsFailure, HostThatDoesNotComeIsNamed) {
-  const Script script("[ $1 = b ] && exec sleep 60\nVIADUCT_HOST_KEY=$1 exec sh -c \"$2\"");
+  const Script script("[ $1 = b ] && exec sleep 600\nVIADUCT_HOST_KEY=$1 exec sh -c \"$2\"");
   const Result result =
       launched({"--hosts", "a,b"}, {"ok"}, {{"VIADUCT_JOIN_TIMEOUT", "2s"}}, script.command());
   EXPECT_EQ(result.code, 125) << result.err;
   EXPECT_TRUE(has(result.err, "the agent of b has not come within 2 s")) << result.err;
-  EXPECT_LT(result.seconds, 15);
+  EXPECT_LT(result.seconds, driver::kHangSeconds);
 }
 
 TEST(HostsFailure, AgentKilled) {
@@ -292,7 +291,7 @@ TEST(HostsFailure, AgentKilled) {
   ASSERT_NE(rank_on_b, 0);
   ::kill(driver::parent_of(rank_on_b), SIGKILL);
   const Result result = program.finish();
-  EXPECT_TRUE(driver::all_gone(tag, 2)) << "processes are left";
+  EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
   EXPECT_EQ(result.code, 125);
   EXPECT_TRUE(has(result.err, "its agent is gone; ranks ")) << result.err;
 }
@@ -315,7 +314,7 @@ TEST(HostsFailure, AgentKilledWithThoseThatWatchIt) {
     if ((others & 2) != 0) ::kill(supervisor, SIGKILL);
     ::kill(agent, SIGKILL);
     const Result result = program.finish();
-    EXPECT_TRUE(driver::all_gone(tag, 4)) << "processes are left with " << others;
+    EXPECT_TRUE(driver::all_gone(tag)) << "processes are left with " << others;
     EXPECT_EQ(result.code, 125) << result.err;
   }
 }
@@ -325,7 +324,7 @@ TEST(HostsFailure, ViaductRunKilled) {
   Program program(command({"--hosts", "a:2,b:2"}, tag, {"hang"}));
   ASSERT_TRUE(program.wait_for("ready", 4));
   program.signal(SIGKILL);
-  EXPECT_TRUE(driver::all_gone(tag, 2)) << "processes are left";
+  EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
 }
 
 TEST(HostsSignals, GoToAllRanks) {
@@ -337,7 +336,7 @@ TEST(HostsSignals, GoToAllRanks) {
   program.signal(SIGTERM);
   const Result result = program.finish();
   EXPECT_EQ(result.code, 128 + SIGTERM) << result.err;
-  EXPECT_TRUE(driver::all_gone(tag, 2)) << "processes are left";
+  EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
 }
 
 TEST(HostsCommandLine, WhatDoesNotFitIsRefused) {

@@ -31,7 +31,7 @@ Result launched(const Words& options, const Words& verb, const Environment& envi
   words.insert(words.end(), {driver::test_program("launcher_actor"), tag});
   words.insert(words.end(), verb.begin(), verb.end());
   Result result = Program(words, environment).finish();
-  EXPECT_TRUE(driver::all_gone(tag, 0)) << "processes are left";
+  EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
   return result;
 }
 

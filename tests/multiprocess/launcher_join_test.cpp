@@ -204,7 +204,7 @@ TEST(RendezvousLoss, AnAgentsDeathWithItsWatchdogsEndsItsRanks) {
       ::kill(agent, SIGKILL);
       ::kill(watchdog, SIGKILL);
     }
-    EXPECT_TRUE(driver::all_gone(meeting.tag(), 8)) << "ranks are left: " << verb;
+    EXPECT_TRUE(driver::all_gone(meeting.tag())) << "ranks are left: " << verb;
     for (const Result& result : meeting.finish())
       EXPECT_EQ(result.code, 128 + SIGKILL) << verb << " " << result.err;
   }

@@ -15,7 +15,6 @@ namespace {
 using driver::Program;
 using Words = std::vector<std::string>;
 
-constexpr double kBoundSeconds = 2;
 constexpr int kRanks = 3;
 
 /// How many processes say that they are up: each rank, its child, its orphan, and the one without
@@ -108,7 +107,7 @@ TEST_P(Killed, WhenAllIsUp) {
   ASSERT_GE(driver::processes_with(tag).size(),
             3U + static_cast<unsigned>(processes));  // keeper, launcher, guard
   kill_victim(GetParam().victim, family);
-  EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << survivors(tag);
+  EXPECT_TRUE(driver::all_gone(tag)) << survivors(tag);
   EXPECT_EQ(names_in("/dev/shm"), shared_before);
 }
 
@@ -125,7 +124,7 @@ TEST_P(Killed, AtAnyMoment) {
     kill_victim(GetParam().victim, family);
     // So early there may have been no launcher to kill yet: then it is the keeper's turn.
     if (family.launcher == 0) program.signal(SIGKILL);
-    EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds))
+    EXPECT_TRUE(driver::all_gone(tag))
         << "seed " << seed << ", after " << moment.count() << " us: " << survivors(tag);
   }
 }
@@ -158,7 +157,7 @@ TEST(Keeper, StoppedLauncherEndsWithItsKeeper) {
   ASSERT_TRUE(program.wait_for("ready", processes_of("children")));
   ::kill(family_of(program.pid(), tag).launcher, SIGSTOP);
   program.signal(SIGKILL);
-  EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << survivors(tag);
+  EXPECT_TRUE(driver::all_gone(tag)) << survivors(tag);
 }
 
 /// Without its watchdog a job goes on, and ends as it should.
@@ -169,14 +168,14 @@ TEST(Keeper, AJobOutlivesItsWatchdog) {
   ::kill(family_of(program.pid(), tag).guard, SIGKILL);
   program.signal(SIGTERM);
   EXPECT_EQ(program.finish().code, 128 + SIGTERM);
-  EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << survivors(tag);
+  EXPECT_TRUE(driver::all_gone(tag)) << survivors(tag);
 }
 
 TEST(Keeper, GuardEndsWithTheJob) {
   const std::string tag = driver::new_tag();
   Program program(command(tag, "ok"));
   EXPECT_EQ(program.finish().code, 0);
-  EXPECT_TRUE(driver::all_gone(tag, 0)) << survivors(tag);
+  EXPECT_TRUE(driver::all_gone(tag)) << survivors(tag);
 }
 
 /// A job started by a rank of another job goes when that one's keeper and launcher go.
@@ -187,7 +186,7 @@ TEST(Keeper, InnerJobEndsWithTheOuter) {
                    "children"});
   ASSERT_TRUE(program.wait_for("ready", processes_of("children")));
   kill_victim(Victim::both, family_of(program.pid(), tag));
-  EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << survivors(tag);
+  EXPECT_TRUE(driver::all_gone(tag)) << survivors(tag);
 }
 
 /// The same where the kernel refuses pidfds: by asking now and then.
@@ -204,7 +203,7 @@ TEST(Keeper, WithoutPidfds) {
       FAIL() << result.err;
     }
     kill_victim(victim, family_of(program.pid(), tag));
-    EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << survivors(tag);
+    EXPECT_TRUE(driver::all_gone(tag)) << survivors(tag);
   }
 }
 

@@ -40,7 +40,7 @@ class Meeting {
       : size_(size), verb_(std::move(verb)), limit_(std::move(limit)) {}
   ~Meeting() {
     ranks_.clear();
-    EXPECT_TRUE(driver::all_gone(tag_, 5)) << "processes are left";
+    EXPECT_TRUE(driver::all_gone(tag_)) << "processes are left";
   }
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;

@@ -22,7 +22,6 @@ using driver::Result;
 using driver::Words;
 
 // A job ends within 2 s; the rest is for a machine that is busy. Without an end, it is a minute.
-constexpr double kBoundSeconds = 8;
 constexpr const char* kStandIn = "/usr/bin/env VIADUCT_HOST_KEY={host} /bin/sh -c {command}";
 
 std::string quoted(const std::string& word) { return "'" + word + "'"; }
@@ -177,7 +176,7 @@ TEST_P(BlockedStreams, DoNotKeepAJob) {
   Program program(blocked_job(GetParam(), tag, {"flood", "ignore"}));
   ASSERT_TRUE(program.wait_until_full());
   end_job(GetParam().end, program, tag);
-  EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << "processes are left";
+  EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
   EXPECT_EQ(program.finish().code, GetParam().code);
 }
 
@@ -224,7 +223,7 @@ TEST(BlockedOutput, RanksThatIgnoreSigtermAreKilledAfterTheGrace) {
     const Result result = program.finish();
     EXPECT_EQ(result.code, 128 + SIGTERM) << result.err;
     EXPECT_TRUE(has(result.err, "did not end within 0.5 s of SIGTERM (--grace)")) << result.err;
-    EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << "processes are left";
+    EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
   }
 }
 
@@ -236,7 +235,7 @@ TEST(BlockedOutput, SecondInterruptEndsAStoppedLauncher) {
   ASSERT_TRUE(program.wait_for("ready", 2));
   ::kill(process_named(tag, "viaduct-run", program.pid()), SIGSTOP);
   end_job(End::two_interrupts, program, tag);
-  EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << "processes are left";
+  EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
   const Result result = program.finish();
   EXPECT_EQ(result.code, 128 + SIGINT) << result.err;
   EXPECT_TRUE(has(result.err, "interrupted twice")) << result.err;

@@ -20,7 +20,6 @@
 namespace {
 
 // A job ends within 2 s; the rest is for a machine that is busy. Without an end, it is a minute.
-constexpr double kBoundSeconds = 8;
 constexpr int kRanks = 2;
 
 /// A terminal with a session of its own, as a terminal's window or sshd makes one.
@@ -114,7 +113,7 @@ TEST_P(TerminalCloses, EndsTheJob) {
   if (typed) terminal.type(line);
   ASSERT_TRUE(terminal.wait_for("ready", kRanks)) << terminal.seen();
   terminal.close();
-  EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << "processes are left";
+  EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -135,7 +134,7 @@ TEST(TerminalClosesEarly, EndsTheJob) {
     Terminal terminal(words_of(tag));
     std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
     terminal.close();
-    EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << "after " << delay_ms << " ms";
+    EXPECT_TRUE(driver::all_gone(tag)) << "after " << delay_ms << " ms";
   }
 }
 
@@ -146,7 +145,7 @@ TEST(TerminalClosesOnHosts, EndsTheJob) {
   Terminal terminal({"/bin/sh", "-c", job(tag, options) + " & wait"});
   ASSERT_TRUE(terminal.wait_for("ready", kRanks)) << terminal.seen();
   terminal.close();
-  EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << "processes are left";
+  EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
 }
 
 /// script(1) and tmux(1) keep the terminal; killed, they take it along. Ranks ignore SIGHUP, too.
@@ -156,7 +155,7 @@ TEST(TerminalOfAProgram, EndsTheJob) {
       {"/usr/bin/script", "-qfec", job(tag, "-n 2", "hang-stubborn"), "/dev/null"});
   ASSERT_TRUE(script.wait_for("ready", kRanks));
   script.signal(SIGKILL);
-  EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << "processes are left";
+  EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
 }
 
 TEST(TerminalOfTmux, EndsTheJob) {
@@ -181,7 +180,7 @@ TEST(TerminalOfTmux, EndsTheJob) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_TRUE(ready());
   EXPECT_EQ(tell({"kill-session", "-t", "job"}).code, 0);
-  EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << "processes are left";
+  EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
   static_cast<void>(tell({"kill-server"}));
   std::filesystem::remove(log);
   std::filesystem::remove(socket);
@@ -221,7 +220,7 @@ TEST(TerminalCloses, JobsOfNohupAndSetsidLiveOn) {
     for (const pid_t pid : driver::processes_with(tag)) {
       if (driver::name_of(pid) == "viaduct-run") ::kill(pid, SIGTERM);
     }
-    EXPECT_TRUE(driver::all_gone(tag, kBoundSeconds)) << keeper;
+    EXPECT_TRUE(driver::all_gone(tag)) << keeper;
     for (const char* end : {".gone", ".err", ".0", ".1"}) std::filesystem::remove(file + end);
   }
 }

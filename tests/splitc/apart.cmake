@@ -6,15 +6,15 @@ function(splitc_apart_test name program)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "RANKS;THREADS;WITH;ARGS")
   foreach(ranks ${arg_RANKS})
     viaduct_add_script_test(
-      NAME splitc_apart_${name}_r${ranks} LABELS multiprocess TIMEOUT 120 PROCESSORS 2
+      NAME splitc_apart_${name}_r${ranks} LABELS multiprocess TIMEOUT 240 PROCESSORS 2
       COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_APART=yes ${arg_WITH} $<TARGET_FILE:viaduct-run> -n ${ranks}
-              --timeout 110 ${program} ${arg_ARGS})
+              --timeout 230 ${program} ${arg_ARGS})
   endforeach()
   foreach(ranks ${arg_THREADS})
     viaduct_add_script_test(
-      NAME splitc_apart_${name}_t${ranks} LABELS multiprocess threads TIMEOUT 120 PROCESSORS 2
+      NAME splitc_apart_${name}_t${ranks} LABELS multiprocess threads TIMEOUT 240 PROCESSORS 2
       COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_APART=yes ${arg_WITH} $<TARGET_FILE:viaduct-run> -n ${ranks}
-              --mode threads --timeout 110 ${program} ${arg_ARGS})
+              --mode threads --timeout 230 ${program} ${arg_ARGS})
   endforeach()
 endfunction()
 

@@ -10,8 +10,8 @@ function(splitc_atomic_put_test name ranks)
              "two_vis|5" "private_heap|2")
   viaduct_pairwise_label(label chosen "${name}|${ranks}")
   viaduct_add_script_test(
-    NAME splitc_atomic_put_${name}_r${ranks} LABELS multiprocess ${label} TIMEOUT 60 PROCESSORS 2
-    COMMAND ${CMAKE_COMMAND} -E env ${ARGN} $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 50
+    NAME splitc_atomic_put_${name}_r${ranks} LABELS multiprocess ${label} TIMEOUT 180 PROCESSORS 2
+    COMMAND ${CMAKE_COMMAND} -E env ${ARGN} $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 170
             $<TARGET_FILE:splitc_atomic_put_test>)
 endfunction()
 foreach(path auto direct rdma message)
@@ -28,8 +28,8 @@ foreach(ranks 2 5)
 endforeach()
 foreach(ranks 2 4)
   viaduct_add_script_test(
-    NAME splitc_atomic_put_t${ranks} LABELS multiprocess threads TIMEOUT 60 PROCESSORS 2
-    COMMAND viaduct-run -n ${ranks} --mode threads --timeout 50 $<TARGET_FILE:splitc_atomic_put_test>)
+    NAME splitc_atomic_put_t${ranks} LABELS multiprocess threads TIMEOUT 180 PROCESSORS 2
+    COMMAND viaduct-run -n ${ranks} --mode threads --timeout 170 $<TARGET_FILE:splitc_atomic_put_test>)
 endforeach()
 
 # splitc_atomic_put_stops(HOW WORDS): as the first call to that process, and as a later one; here, and elsewhere.
@@ -39,7 +39,7 @@ function(splitc_atomic_put_stops how words)
     foreach(when first later)
       viaduct_pairwise_label(label chosen "${ranks}|${when}")
       viaduct_add_script_test(
-        NAME splitc_atomic_put_wrong_${how}_${when}_r${ranks} LABELS multiprocess ${label} TIMEOUT 40
+        NAME splitc_atomic_put_wrong_${how}_${when}_r${ranks} LABELS multiprocess ${label} TIMEOUT 180
         COMMAND ${here}/misuse.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_atomic_put_wrong> ${ranks} 134
                 ${words} -- ${how} ${when})
     endforeach()

@@ -9,18 +9,18 @@ viaduct_add_test(
   LABELS multiprocess
   RANKS 1 2 3 4 5 7 8 16
   PRODUCT r3 r5 r8
-  TIMEOUT 120)
+  TIMEOUT 240)
 # Ranks that are threads, for the thread sanitizer.
 foreach(ranks 2 3 7)
   viaduct_add_script_test(
-    NAME splitc_collective_test_t${ranks} LABELS multiprocess threads TIMEOUT 120 PROCESSORS 2
-    COMMAND viaduct-run -n ${ranks} --mode threads --timeout 110 $<TARGET_FILE:splitc_collective_test>)
+    NAME splitc_collective_test_t${ranks} LABELS multiprocess threads TIMEOUT 240 PROCESSORS 2
+    COMMAND viaduct-run -n ${ranks} --mode threads --timeout 230 $<TARGET_FILE:splitc_collective_test>)
 endforeach()
 # Lines that travel as messages.
 foreach(ranks 2 3 7)
   viaduct_add_script_test(
-    NAME splitc_collective_test_by_message_r${ranks} LABELS multiprocess TIMEOUT 120 PROCESSORS 2
-    COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_PATH=message $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 110
+    NAME splitc_collective_test_by_message_r${ranks} LABELS multiprocess TIMEOUT 240 PROCESSORS 2
+    COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_PATH=message $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 230
             $<TARGET_FILE:splitc_collective_test>)
 endforeach()
 
@@ -38,7 +38,7 @@ function(collective_wrong how words)
   foreach(ranks 2 5)
     viaduct_pairwise_label(label chosen ${ranks})
     viaduct_add_script_test(
-      NAME splitc_collective_wrong_${how}_r${ranks} LABELS multiprocess ${label} TIMEOUT 40 PROCESSORS 2
+      NAME splitc_collective_wrong_${how}_r${ranks} LABELS multiprocess ${label} TIMEOUT 180 PROCESSORS 2
       COMMAND ${here}/collective_wrong.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_collective_wrong> ${ranks}
               ${how} "${words}")
   endforeach()
@@ -48,7 +48,7 @@ function(collective_wrong how words)
     list(GET way 1 setting)
     viaduct_pairwise_label(label chosen ${name})
     viaduct_add_script_test(
-      NAME splitc_collective_wrong_${how}_${name} LABELS multiprocess ${label} TIMEOUT 40 PROCESSORS 2
+      NAME splitc_collective_wrong_${how}_${name} LABELS multiprocess ${label} TIMEOUT 180 PROCESSORS 2
       COMMAND ${CMAKE_COMMAND} -E env ${setting} ${here}/collective_wrong.sh $<TARGET_FILE:viaduct-run>
               $<TARGET_FILE:splitc_collective_wrong> 3 ${how} "${words}")
   endforeach()
@@ -88,7 +88,7 @@ foreach(how before while_others_sleep in_barrier in_split in_bcast in_reduce hol
   foreach(ranks 2 4 7)
     viaduct_pairwise_label(label chosen ${ranks})
     viaduct_add_script_test(
-      NAME splitc_collective_lost_${how}_r${ranks} LABELS multiprocess fault ${label} TIMEOUT 60
+      NAME splitc_collective_lost_${how}_r${ranks} LABELS multiprocess fault ${label} TIMEOUT 180
       COMMAND ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh $<TARGET_FILE:viaduct-run>
               $<TARGET_FILE:splitc_collective_lost> ${ranks} ${how} 137)
   endforeach()
@@ -98,7 +98,7 @@ foreach(how before while_others_sleep in_barrier in_split in_bcast in_reduce hol
     list(GET way 1 setting)
     viaduct_pairwise_label(label chosen ${name})
     viaduct_add_script_test(
-      NAME splitc_collective_lost_${how}_${name} LABELS multiprocess fault ${label} TIMEOUT 60
+      NAME splitc_collective_lost_${how}_${name} LABELS multiprocess fault ${label} TIMEOUT 180
       COMMAND ${CMAKE_COMMAND} -E env ${setting} ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh
               $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_collective_lost> 3 ${how} 137)
   endforeach()

@@ -54,7 +54,7 @@ function(splitc_litmus_without fence source case)
   splitc_litmus_program_without(${fence} ${source})
   foreach(path auto direct)
     viaduct_add_script_test(
-      NAME splitc_litmus_without_${fence}_${path} LABELS stress TIMEOUT 120 PROCESSORS 2
+      NAME splitc_litmus_without_${fence}_${path} LABELS stress TIMEOUT 240 PROCESSORS 2
       COMMAND ${here}/litmus_without.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_litmus_without_${fence}> ${case}
               ${path})
   endforeach()
@@ -69,7 +69,7 @@ if("thread" IN_LIST VIADUCT_SANITIZE)
   foreach(fence load store)
     splitc_litmus_program_without(${fence} ${here}/litmus_word_cases.cpp)
     viaduct_add_script_test(
-      NAME splitc_litmus_without_${fence} LABELS threads TIMEOUT 120 PROCESSORS 2
+      NAME splitc_litmus_without_${fence} LABELS threads TIMEOUT 240 PROCESSORS 2
       COMMAND ${here}/litmus_race.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_litmus_without_${fence}>
               message_passing_plain)
   endforeach()

@@ -2,7 +2,7 @@
 set(here "${CMAKE_CURRENT_LIST_DIR}")
 
 viaduct_add_test(
-  NAME splitc_memory SOURCES ${here}/memory_test.cpp LABELS multiprocess TIMEOUT 60
+  NAME splitc_memory SOURCES ${here}/memory_test.cpp LABELS multiprocess TIMEOUT 180
   RANKS 1 2 4 7 MODES processes threads LIBRARIES viaduct::splitc)
 
 # The same, position-independent: each process has the program at an address of its own.
@@ -26,8 +26,8 @@ function(splitc_memory_with name program ranks)
     list(POP_FRONT arguments)
   endif()
   viaduct_add_script_test(
-    NAME splitc_memory_${name}_r${ranks} LABELS multiprocess TIMEOUT 60 PROCESSORS 2
-    COMMAND ${CMAKE_COMMAND} -E env ${settings} $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 55
+    NAME splitc_memory_${name}_r${ranks} LABELS multiprocess TIMEOUT 180 PROCESSORS 2
+    COMMAND ${CMAKE_COMMAND} -E env ${settings} $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 170
             $<TARGET_FILE:${program}> ${arguments})
 endfunction()
 foreach(ranks 1 2 4 7)
@@ -47,14 +47,14 @@ if(NOT "thread" IN_LIST VIADUCT_SANITIZE)
     splitc_memory_with(fork splitc_memory_fork ${ranks} VIADUCT_LOG=warn -- 100)
     splitc_memory_with(fork_private_heap splitc_memory_fork ${ranks} VIADUCT_HEAP=private -- 50)
     viaduct_add_script_test(
-      NAME splitc_memory_fork_t${ranks} LABELS multiprocess threads TIMEOUT 60 PROCESSORS 2
-      COMMAND viaduct-run -n ${ranks} --mode threads --timeout 55 $<TARGET_FILE:splitc_memory_fork> 20)
+      NAME splitc_memory_fork_t${ranks} LABELS multiprocess threads TIMEOUT 180 PROCESSORS 2
+      COMMAND viaduct-run -n ${ranks} --mode threads --timeout 170 $<TARGET_FILE:splitc_memory_fork> 20)
   endforeach()
 endif()
 
 # Allocation as programs see it.
 viaduct_add_test(
-  NAME splitc_alloc SOURCES ${here}/memory_alloc.cpp LABELS multiprocess TIMEOUT 60
+  NAME splitc_alloc SOURCES ${here}/memory_alloc.cpp LABELS multiprocess TIMEOUT 180
   RANKS 1 2 4 7 MODES processes threads LIBRARIES viaduct::splitc)
 foreach(ranks 1 2 7)
   splitc_memory_with(alloc_exhausted splitc_alloc ${ranks} VIADUCT_SPREAD_BYTES=1M -- exhausted)
@@ -66,7 +66,7 @@ function(splitc_alloc_wrong how words)
   foreach(ranks 2 7)
     viaduct_pairwise_label(label chosen ${ranks})
     viaduct_add_script_test(
-      NAME splitc_alloc_wrong_${how}_r${ranks} LABELS multiprocess ${label} TIMEOUT 40 PROCESSORS 2
+      NAME splitc_alloc_wrong_${how}_r${ranks} LABELS multiprocess ${label} TIMEOUT 180 PROCESSORS 2
       COMMAND ${here}/collective_wrong.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_alloc> ${ranks} ${how}
               "\\[rank [0-9]+\\] .*(${words}|process [0-9]+ is lost)")
   endforeach()
@@ -94,7 +94,7 @@ endif()
 # What is in the way of the region is named, with a place that is free. The program itself is at 4M.
 if(NOT VIADUCT_SANITIZE)
   viaduct_add_script_test(
-    NAME splitc_memory_in_the_way LABELS multiprocess TIMEOUT 40
+    NAME splitc_memory_in_the_way LABELS multiprocess TIMEOUT 180
     COMMAND ${here}/memory_refused.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_memory> VIADUCT_SEGMENT_BASE=4M
             "0x400000 to .*is taken by .*splitc_memory.*set VIADUCT_SEGMENT_BASE=64G")
 endif()
@@ -118,9 +118,9 @@ foreach(pair 1:0 2:2 3:3)
   list(GET pair 0 ranks)
   list(GET pair 1 warnings)
   viaduct_add_script_test(
-    NAME splitc_statics_warned_r${ranks} LABELS multiprocess TIMEOUT 40
+    NAME splitc_statics_warned_r${ranks} LABELS multiprocess TIMEOUT 180
     COMMAND ${here}/statics_warned.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_statics_warned> ${ranks} ${warnings})
 endforeach()
 viaduct_add_script_test(
-  NAME splitc_statics_not_warned_r2 LABELS multiprocess TIMEOUT 40
+  NAME splitc_statics_not_warned_r2 LABELS multiprocess TIMEOUT 180
   COMMAND ${here}/statics_warned.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_statics_warned> 2 0 unused)

@@ -8,7 +8,7 @@ viaduct_add_program(splitc_misuse_outside SOURCES ${here}/misuse_outside.cpp LIB
 # splitc_misuse_test(NAME RANKS PROGRAM CODE WORDS [VARIABLE=VALUE...] -- ARGUMENT...)
 function(splitc_misuse_test name ranks program code words)
   viaduct_add_script_test(
-    NAME splitc_misuse_${name}_r${ranks} LABELS multiprocess ${misuse_label} TIMEOUT 40
+    NAME splitc_misuse_${name}_r${ranks} LABELS multiprocess ${misuse_label} TIMEOUT 180
     COMMAND ${here}/misuse.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:${program}> ${ranks} ${code} ${words} ${ARGN})
 endfunction()
 # splitc_misuses(NAME RANKS LABELS LIST [VARIABLE=VALUE...]): LIST=all, or --usual: some of each kind.

@@ -20,8 +20,8 @@ function(splitc_model_test name ranks)
              "one_credit|2" "eight_credits|7" "one_block|2" "private_heap|7")
   viaduct_pairwise_label(label chosen "${name}|${ranks}")
   viaduct_add_script_test(
-    NAME splitc_model_${name}_r${ranks} LABELS multiprocess ${label} TIMEOUT 120 PROCESSORS 2
-    COMMAND ${CMAKE_COMMAND} -E env ${settings} $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 110
+    NAME splitc_model_${name}_r${ranks} LABELS multiprocess ${label} TIMEOUT 240 PROCESSORS 2
+    COMMAND ${CMAKE_COMMAND} -E env ${settings} $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 230
             $<TARGET_FILE:splitc_model> ${arguments})
 endfunction()
 
@@ -43,9 +43,9 @@ foreach(path auto rdma message)
     set(chosen "auto|2" "rdma|4" "message|2")
     viaduct_pairwise_label(label chosen "${path}|${ranks}")
     viaduct_add_script_test(
-      NAME splitc_model_${path}_t${ranks} LABELS multiprocess threads ${label} TIMEOUT 120 PROCESSORS 2
+      NAME splitc_model_${path}_t${ranks} LABELS multiprocess threads ${label} TIMEOUT 240 PROCESSORS 2
       COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_PATH=${path} $<TARGET_FILE:viaduct-run> -n ${ranks} --mode threads
-              --timeout 110 $<TARGET_FILE:splitc_model> --phases 5 --ops 60)
+              --timeout 230 $<TARGET_FILE:splitc_model> --phases 5 --ops 60)
   endforeach()
 endforeach()
 foreach(ranks 2 7)

@@ -9,8 +9,8 @@ foreach(path auto direct rdma message)
       set(labels stress)
     endif()
     viaduct_add_script_test(
-      NAME splitc_sizes_${path}_r${ranks} LABELS ${labels} TIMEOUT 120 PROCESSORS 2
-      COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_PATH=${path} $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 110
+      NAME splitc_sizes_${path}_r${ranks} LABELS ${labels} TIMEOUT 240 PROCESSORS 2
+      COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_PATH=${path} $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 230
               $<TARGET_FILE:splitc_sizes>)
   endforeach()
 endforeach()

@@ -30,7 +30,7 @@ function(viaduct_add_two_hosts prefix labels)
     viaduct_add_script_test(
       NAME ${prefix}.two_hosts_${name}
       LABELS ${labels}
-      TIMEOUT 30
+      TIMEOUT 180
       COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/result.sh ${results} ${name})
     set_tests_properties(${prefix}.two_hosts_${name} PROPERTIES FIXTURES_REQUIRED ${prefix}_two_hosts)
   endforeach()

@@ -109,7 +109,7 @@ int body(Job& job, int argc, char** argv) {
   std::printf("rank %u: lost after %lu ms\n", index(job.rank()),
               static_cast<unsigned long>((monotonic_ns() - start) / 1'000'000));
   const auto settled = [&] { return g_replies + g_back >= sent; };
-  expect(bundle.wait_until(settled, 10'000'000'000) == Status::ok,
+  expect(bundle.wait_until(settled, 60'000'000'000) == Status::ok,
          "every request is answered or comes back");
   expect(endpoint.request<on_request>(other, sent) == Status::peer_lost,
          "from then on requests answer peer_lost");

@@ -51,8 +51,8 @@ if(TARGET em3d)
   viaduct_verbs_test(soft+long splitc_mixed_em3d 120 "${mixed} $<TARGET_FILE:em3d> --nodes 100 --steps 2 --how bulk")
 endif()
 viaduct_add_program(splitc_link_down SOURCES splitc_link_down.cpp LIBRARIES viaduct::splitc)
-viaduct_verbs_test(beside+long splitc_link_down 120 "${sc} ${here}/link_down.sh <viaduct-run> -n 2 --timeout 100 <splitc_link_down>")
-viaduct_verbs_test(beside+long splitc_link_down_waits 120 "${sc} ${here}/link_down.sh <viaduct-run> -n 2 --timeout 100 <splitc_link_down> waits")
+viaduct_verbs_test(beside+long splitc_link_down 120 "${sc} ${here}/link_down.sh <viaduct-run> -n 2 --timeout 230 <splitc_link_down>")
+viaduct_verbs_test(beside+long splitc_link_down_waits 120 "${sc} ${here}/link_down.sh <viaduct-run> -n 2 --timeout 230 <splitc_link_down> waits")
 
 # Two machines, two ranks on each.
 set(two_hosts_programs "$<TARGET_FILE:splitc_model> --phases 1 --ops 10" "$<TARGET_FILE:splitc_collective_test> numbers order")

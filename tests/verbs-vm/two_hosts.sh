@@ -11,7 +11,8 @@ echo "$VM_PEER vm$((1 - VM_NODE))" >>/etc/hosts
 
 # Both guests share the keys and the port.
 ssh="ssh -F none -p 2222 -i /run/sshd/key -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
-ssh+=" -o LogLevel=ERROR -o ConnectTimeout=10"
+ssh+=" -o LogLevel=ERROR -o ConnectTimeout=60"
+export VIADUCT_JOIN_TIMEOUT=600s # emulated machines start programs slowly beside other tests
 start_server() {
   mkdir -p /run/sshd
   if [ "$VM_NODE" = 0 ]; then
