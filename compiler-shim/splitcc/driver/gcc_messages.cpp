@@ -165,9 +165,8 @@ std::string_view behind(std::string_view text, std::string_view mark) {
 /// vsc_fits_LINE_NUMBER has none. Answers whether @p group was that.
 bool say_long_arguments(const Group& group, Diagnostics& diagnostics) {
   static const char* const kRule =
-      "the pointer and the arguments of atomic travel in one message of 40 bytes: pass a pointer "
-      "to "
-      "what is longer";
+      "the pointer and the arguments of atomic travel in one message of 40 bytes: bulk_write what "
+      "is longer to the owner before, and pass its address there";
   Message m;
   for (const std::string& line : group.lines) {
     if (!split(line, m) || m.severity != Severity::error) continue;

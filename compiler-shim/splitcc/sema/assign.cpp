@@ -167,7 +167,7 @@ Expr* Sema::store(Expr* a, Expr* b, int at) {
   if (a->mode != Mode::remote) {
     error(e, ":- to an object of this process",
           "the left side of :- is an object of another process, reached through a global or spread "
-          "pointer");
+          "pointer; = assigns to this process' own");
     return bad(e);
   }
   e->b = convert(b, a->type, Use::assignment);
@@ -271,7 +271,10 @@ Expr* Sema::atomic(std::vector<Expr*> args, int first, int last) {
   if (is_error(e->args[1]->type)) return bad(e);
   if (!is_word(value_type(e->args[1]))) {
     error(e->args[1],
-          fmt::format("the second argument of atomic is '{}'", describe(e->args[1]->type)), kRule);
+          fmt::format("the second argument of atomic is '{}'", describe(e->args[1]->type)),
+          std::string(kRule) + (is_local_pointer(value_type(e->args[1]))
+                                    ? ". toglobal(MYPROC, pointer) points to this process' object"
+                                    : ""));
     return bad(e);
   }
   const std::size_t given = e->args.size() - 1;
@@ -301,8 +304,10 @@ Expr* Sema::atomic(std::vector<Expr*> args, int first, int last) {
     spell(type);
   }
   if (bytes > kAtomicBytes) {
-    error(e, "more than 40 bytes of arguments for atomic",
-          "they travel in one message: pass a pointer to the rest");
+    error(
+        e, "more than 40 bytes of arguments for atomic",
+        "they travel in one message: bulk_write the rest to the owner before, and pass its address "
+        "there");
     return bad(e);
   }
   e->type = function->base;

@@ -22,7 +22,7 @@ void Sema::check_pending(Expr* e) {
   pending_.erase(found);
   warn(Warning::get_before_sync, e->at,
        fmt::format("'{}' is used before the get into it is complete", symbol->name),
-       "the target of := has its value after sync()");
+       "the target of := has its value after sync(): call sync() before this use");
 }
 
 void Sema::called(const Expr* callee) {
@@ -117,8 +117,8 @@ void Sema::check_order(Expr* e) {
   if (!made_here && !apart) return;
   warn(Warning::pointer_order, e->at,
        "global pointers of different processes are compared by order",
-       "the process counts before the address; order has a meaning in one process only. Spread "
-       "pointers are ordered as their elements are");
+       "the process counts before the address; order has a meaning in one process only: compare "
+       "subscripts, or spread pointers, which are ordered as their elements are");
 }
 
 }  // namespace viaduct::splitcc

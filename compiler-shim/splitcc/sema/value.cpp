@@ -206,9 +206,13 @@ Expr* Sema::convert(Expr* e, Type* to, Use use, const std::string& what) {
   if (is_local_pointer(to)) {
     error(e,
           fmt::format("{}'{}' does not become '{}' by itself", where, describe(from), describe(to)),
-          "a global or spread pointer loses its process when it becomes a local one: write the "
-          "cast, or tolocal(...), where the object is this process' own; bulk_read(...) copies "
-          "another process' object");
+          fmt::format("a global or spread pointer loses its process when it becomes a local one: {}"
+                      "write the cast, or tolocal(...), where the object is this process' own; "
+                      "bulk_read(...) copies another process' object",
+                      use == Use::argument
+                          ? std::string()
+                          : fmt::format("declare '{}' to keep it; ",
+                                        describe(unit_.types.make(from->kind, to->base)))));
   } else {
     error(e, fmt::format("{}'{}' cannot become '{}'", where, describe(from), describe(to)));
   }
@@ -236,8 +240,9 @@ Expr* Sema::to_word(Expr* e, Type* to, Use use, const std::string& what) {
       error(
           e,
           fmt::format("{}'{}' does not become '{}' by itself", what, describe(from), describe(to)),
-          "a spread pointer runs across the processes, a local one does not: write the cast if "
-          "this process' object is meant");
+          "a spread pointer runs across the processes, a local one does not: declare the array "
+          "spread, T A[n]::, or allocate it with all_spread_malloc(...); write the cast if this "
+          "process' object is meant");
       return e;
     }
     if (!e->is_zero && !is_compatible(from->base, to->base, 1) &&
@@ -293,6 +298,13 @@ bool is_const_object(const Expr* e) {
 Expr* Sema::lvalue(Expr* e, const char* what) {
   Expr* const inner = strip(e);
   if (is_error(e->type)) return nullptr;
+  if (inner->node == Node::index && inner->type->kind == Kind::spread_array) {
+    error(e,
+          fmt::format("{} '{}', a row of elements that are dealt to the processes", what,
+                      source_of(inner)),
+          fmt::format("give every subscript of the spread dimensions: {}[...]", source_of(inner)));
+    return nullptr;
+  }
   if (inner->mode == Mode::value) {
     // Casts, conditionals and commas were objects for gcc 2.
     Type* const own = value_type(inner);

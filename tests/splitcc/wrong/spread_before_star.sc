@@ -1,0 +1,5 @@
+/* Mistake with pointers: `spread` stands before the star */
+int first(int spread *p) /* here */
+{
+    return *p;
+}
