@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <deque>
@@ -16,6 +17,14 @@ namespace viaduct::launcher {
 namespace {
 
 constexpr std::size_t kMostWaiting = std::size_t{256} << 10;
+constexpr auto kLook = std::chrono::milliseconds(10);
+constexpr int kMostOfLimit = 20;  // limits that a wait may last in all
+
+/// Whether standard error takes nothing now.
+bool is_blocked() noexcept {
+  pollfd fd{STDERR_FILENO, POLLOUT, 0};
+  return ::poll(&fd, 1, 0) == 0;
+}
 
 /// Shared with the thread that writes, which may be stuck in a write when the process ends.
 class Speaker : public std::enable_shared_from_this<Speaker> {
@@ -32,9 +41,17 @@ class Speaker : public std::enable_shared_from_this<Speaker> {
     changed_.notify_all();
   }
 
+  /// Only the time counts in which standard error takes nothing: on a busy machine the thread may
+  /// wait long for a core, and what it has to say must not be lost for that.
   bool idle_within(std::chrono::milliseconds limit) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, limit, [this] { return waiting_.empty(); });
+    const auto look = std::min<std::chrono::milliseconds>(limit, kLook);
+    std::chrono::milliseconds blocked{0};
+    for (auto all = blocked; blocked < limit && all < kMostOfLimit * limit; all += look) {
+      if (changed_.wait_for(lock, look, [this] { return waiting_.empty(); })) return true;
+      if (writing_ && is_blocked()) blocked += look;
+    }
+    return waiting_.empty();
   }
 
  private:
@@ -60,9 +77,11 @@ class Speaker : public std::enable_shared_from_this<Speaker> {
             dropped_);
         dropped_ = 0;
       }
+      writing_ = true;
       lock.unlock();
       write_all(STDERR_FILENO, line);
       lock.lock();
+      writing_ = false;
       waiting_bytes_ -= waiting_.front().size();
       waiting_.pop_front();
       changed_.notify_all();
@@ -75,6 +94,7 @@ class Speaker : public std::enable_shared_from_this<Speaker> {
   std::size_t waiting_bytes_ = 0;
   std::size_t dropped_ = 0;
   bool started_ = false;
+  bool writing_ = false;
 };
 
 /// Never destroyed: its thread may outlive main().
