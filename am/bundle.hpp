@@ -2,17 +2,17 @@
 /// @file
 /// Bundles: endpoints that are serviced together. Source: Begel et al. 2001, sections 4.1 and 5.1.
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <vector>
 
 #include "am/context.hpp"
 #include "am/detail/map.hpp"
 #include "am/token.hpp"
 #include "am/types.hpp"
+#include "runtime/atomic.hpp"
 #include "runtime/job_page.hpp"
+#include "runtime/owned.hpp"
 #include "runtime/wait.hpp"
 #include "via/shm/completion_queue.hpp"
 
@@ -95,14 +95,12 @@ class Bundle {
   class Depth {
    public:
     Depth& operator=(std::uint32_t count) noexcept {
-      std::atomic_ref(count_).store(count, std::memory_order_relaxed);
+      store_word(count_, count, kRelaxed);
       return *this;
     }
     void operator++() noexcept { *this = *this + 1; }
     void operator--() noexcept { *this = *this - 1; }
-    operator std::uint32_t() const noexcept {
-      return std::atomic_ref(count_).load(std::memory_order_relaxed);
-    }
+    operator std::uint32_t() const noexcept { return load_word(count_, kRelaxed); }
     /// For forked children, which have one thread.
     [[nodiscard]] std::uint32_t& word() noexcept { return count_; }
 
@@ -200,18 +198,18 @@ class Bundle {
   // Cool.
   Context& context_;
   Threads threads_;
-  std::unique_ptr<CallMutex> mutex_;  // of a parallel bundle
+  Owned<CallMutex> mutex_;  // of a parallel bundle
   /// Of a sequential bundle: the thread that is in one of its calls, but for the inline ones, and
   /// that call.
-  std::atomic<std::uintptr_t> user_ = 0;  // 0: none
-  std::atomic<const char*> user_call_ = nullptr;
+  AtomicWord<std::uintptr_t> user_ = 0;  // 0: none
+  AtomicWord<const char*> user_call_ = nullptr;
   std::uint32_t depth_base_ = 0;  // slow_ when no handler runs
   std::uint16_t running_ = 0;     // handler that runs, for messages
   // A handler has run for which no bell was rung: sleepers are to look again.
   bool stirred_ = false;
   via::ProtectionTag protection_tag_{};
-  std::unique_ptr<via::CompletionQueue> receive_owner_;
-  std::unique_ptr<via::CompletionQueue> send_owner_;
+  Owned<via::CompletionQueue> receive_owner_;
+  Owned<via::CompletionQueue> send_owner_;
   std::vector<Endpoint*> endpoints_;
   std::vector<detail::Map*> deferred_maps_;
   std::vector<detail::Map*> closing_;

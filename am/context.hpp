@@ -4,13 +4,13 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "am/registry.hpp"
 #include "am/settings.hpp"
 #include "am/types.hpp"
+#include "runtime/owned.hpp"
 #include "runtime/types.hpp"
 
 namespace viaduct {
@@ -74,7 +74,7 @@ class Context {
   Job& job_;
   Settings settings_;
   std::span<const Thunk> typed_;
-  std::unique_ptr<via::shm::Nic> nic_;
+  Owned<via::shm::Nic> nic_;
   std::vector<Endpoint*> endpoints_;
   std::array<std::uint64_t, kCounterCount> counters_{};
 };

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -16,7 +15,9 @@
 #include "am/detail/map.hpp"
 #include "am/handler.hpp"
 #include "am/types.hpp"
-#include "via/nic.hpp"
+#include "runtime/owned.hpp"
+#include "via/memory_region.hpp"
+#include "via/types.hpp"
 
 namespace viaduct::via {
 class Carrier;
@@ -333,7 +334,7 @@ class Endpoint {
   std::vector<Thunk> thunks_;
   UndeliverableHandler undeliverable_;
   detail::Map null_map_;
-  std::vector<std::unique_ptr<detail::Map>> owned_;
+  std::vector<Owned<detail::Map>> owned_;
   std::span<std::byte> segment_;
   std::byte* own_segment_ = nullptr;
   via::MemoryRegion region_;

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/config.hpp"
+namespace viaduct::config {
+struct Option;
+}
 
 namespace viaduct::am {
 

@@ -79,4 +79,18 @@ class AtomicWord {
   alignas(sizeof(T)) T value_{};
 };
 
+/// One access to a word that is no AtomicWord, because other code uses it as a plain one:
+/// std::atomic_ref, for load and store.
+template <class T>
+[[nodiscard, gnu::always_inline]] inline T load_word(const T& word, Order order) noexcept {
+  T value;
+  __atomic_load(&word, &value, order.value());
+  return value;
+}
+template <class T>
+[[gnu::always_inline]] inline void store_word(T& word, std::type_identity_t<T> value,
+                                              Order order) noexcept {
+  __atomic_store(&word, &value, order.value());
+}
+
 }  // namespace viaduct

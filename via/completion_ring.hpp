@@ -2,10 +2,10 @@
 /// @file
 /// The part of a completion queue that holds completions, for providers.
 
-#include <atomic>
 #include <cstddef>
-#include <memory>
 
+#include "runtime/atomic.hpp"
+#include "runtime/owned.hpp"
 #include "via/completion_queue.hpp"
 
 namespace viaduct::via {
@@ -29,13 +29,13 @@ class CompletionRing : public CompletionQueue {
   /// A thread of the NIC's may look at the ring's end meanwhile.
   void push(const Completion& completion) noexcept {
     ring_[ring_tail_ & ring_mask_] = completion;
-    std::atomic_ref(ring_tail_).store(ring_tail_ + 1, std::memory_order_release);
+    store_word(ring_tail_, ring_tail_ + 1, kRelease);
   }
 
   std::size_t ring_head_ = 0;
   std::size_t ring_tail_ = 0;
   std::size_t ring_mask_ = 0;
-  std::unique_ptr<Completion[]> ring_;
+  Owned<Completion[]> ring_;
 
  private:
   std::size_t capacity_ = 0;

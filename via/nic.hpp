@@ -13,6 +13,7 @@
 
 #include "runtime/types.hpp"
 #include "via/completion_queue.hpp"
+#include "via/memory_region.hpp"
 #include "via/types.hpp"
 #include "via/vi.hpp"
 
@@ -36,32 +37,6 @@ struct NicAttributes {
   bool rdma_read = false;
   bool atomics = false;
   bool unreliable = false, reliable_delivery = false, reliable_reception = false;
-};
-
-/// A registered address range. Movable; deregisters at its end. Regions must outlive the
-/// descriptors that name them.
-class MemoryRegion {
- public:
-  MemoryRegion() = default;
-  MemoryRegion(class Nic* nic, MemoryHandle handle, std::byte* address, std::size_t bytes) noexcept
-      : nic_(nic), handle_(handle), address_(address), bytes_(bytes) {}
-  MemoryRegion(MemoryRegion&& other) noexcept { swap(other); }
-  MemoryRegion& operator=(MemoryRegion&& other) noexcept {
-    swap(other);
-    return *this;
-  }
-  ~MemoryRegion();
-
-  [[nodiscard]] MemoryHandle handle() const noexcept { return handle_; }
-  [[nodiscard]] std::byte* address() const noexcept { return address_; }
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-
- private:
-  void swap(MemoryRegion& other) noexcept;
-  class Nic* nic_ = nullptr;
-  MemoryHandle handle_ = MemoryHandle::none;
-  std::byte* address_ = nullptr;
-  std::size_t bytes_ = 0;
 };
 
 /// An error that no descriptor's completion tells of, or the cause of many that do.

@@ -16,12 +16,12 @@
 
 #include <cstdint>
 #include <deque>
-#include <memory>
 
 #include "am/detail/medium_ring.hpp"
 #include "am/detail/wire.hpp"
 #include "am/handler.hpp"
 #include "am/types.hpp"
+#include "runtime/owned.hpp"
 #include "via/shm/vi.hpp"
 
 namespace viaduct::am {
@@ -74,7 +74,7 @@ struct Map {
   MediumReceive medium_in;
   // Cool.
   std::deque<Deferred> deferred;
-  std::unique_ptr<via::shm::Vi> vi_owner;
+  Owned<via::shm::Vi> vi_owner;
   EndpointName name;         // the peer's
   bool tag_refused = false;  // the tag that the peer presented is no longer ours
   Tag presented = kTagNone;  // the tag that we name to the peer, in our MapBlock

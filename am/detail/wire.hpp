@@ -16,12 +16,12 @@
 ///             words 1..     arguments
 ///     bulk    words 0, 1    offset in the segment, length;  words 2..  arguments
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 
 #include "am/types.hpp"
+#include "runtime/atomic.hpp"
 
 namespace viaduct::am::detail {
 
@@ -63,11 +63,11 @@ inline constexpr unsigned used_bits = 26;
 
 /// What an endpoint shows to those that map it; in its rank's window.
 struct alignas(64) EndpointPage {
-  std::atomic<std::uint64_t> segment_address;
-  std::atomic<std::uint64_t> segment_bytes;  // 0: none
-  std::atomic<std::uint32_t> segment_handle;
+  AtomicWord<std::uint64_t> segment_address;
+  AtomicWord<std::uint64_t> segment_bytes;  // 0: none
+  AtomicWord<std::uint32_t> segment_handle;
   std::uint32_t protection_tag;
-  std::atomic<std::uint64_t> seal;  // in a MapBlock: see seal_of()
+  AtomicWord<std::uint64_t> seal;  // in a MapBlock: see seal_of()
 };
 
 /// What a device writes is read meanwhile: the three words of @p page belong together when they fit
@@ -75,9 +75,8 @@ struct alignas(64) EndpointPage {
 [[nodiscard]] inline std::uint64_t seal_of(const EndpointPage& page) noexcept {
   std::uint64_t h = 0x5ea1;
   for (const std::uint64_t word :
-       {page.segment_address.load(std::memory_order_relaxed),
-        page.segment_bytes.load(std::memory_order_relaxed),
-        std::uint64_t{page.segment_handle.load(std::memory_order_relaxed)}}) {
+       {page.segment_address.load(kRelaxed), page.segment_bytes.load(kRelaxed),
+        std::uint64_t{page.segment_handle.load(kRelaxed)}}) {
     h = (h ^ word) * 0x9e3779b97f4a7c15;  // odd: none of its bits is lost
     h ^= h >> 32;
   }
@@ -85,11 +84,11 @@ struct alignas(64) EndpointPage {
 }
 /// Takes what @p carried says of the segment when it is all there; else @p page stays as it was.
 inline void take_page(EndpointPage& page, const EndpointPage& carried) noexcept {
-  const std::uint64_t seal = carried.seal.load(std::memory_order_acquire);
+  const std::uint64_t seal = carried.seal.load(kAcquire);
   EndpointPage now{};
-  now.segment_address.store(carried.segment_address.load(std::memory_order_acquire));
-  now.segment_bytes.store(carried.segment_bytes.load(std::memory_order_acquire));
-  now.segment_handle.store(carried.segment_handle.load(std::memory_order_acquire));
+  now.segment_address.store(carried.segment_address.load(kAcquire));
+  now.segment_bytes.store(carried.segment_bytes.load(kAcquire));
+  now.segment_handle.store(carried.segment_handle.load(kAcquire));
   if (seal != seal_of(now)) return;
   page.segment_address.store(now.segment_address.load());
   page.segment_bytes.store(now.segment_bytes.load());
@@ -105,8 +104,8 @@ struct alignas(128) MapBlock {
   std::uint32_t slots;
   std::uint32_t credits;
   std::uint32_t medium_bytes;
-  std::atomic<std::uint64_t> tag;  // what the sender believes the other endpoint's tag to be
-  std::uint64_t endpoint_page;     // the sender's own
+  AtomicWord<std::uint64_t> tag;  // what the sender believes the other endpoint's tag to be
+  std::uint64_t endpoint_page;    // the sender's own
   // Wired VIs: what the sender's page says, with the carrier's key as handle.
   EndpointPage page;
   [[nodiscard]] std::byte* medium() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
@@ -116,14 +115,14 @@ static_assert(sizeof(MapBlock) == 128);
 /// Carries a medium reply for which the ring has no room: one per endpoint, so that a reply never
 /// waits for a message that a handler holds.
 struct alignas(64) OverflowBlock {
-  std::atomic<std::uint32_t> use;  // number of the last reply in it; the replier's
+  AtomicWord<std::uint32_t> use;  // number of the last reply in it; the replier's
   std::uint32_t length;
   // That number, when the requester's handler has returned; the requester's. A device that writes
   // it twice says the same twice.
-  std::atomic<std::uint32_t> returned;
+  AtomicWord<std::uint32_t> returned;
   /// Replies in it that the requester has not taken: 0 or 1.
   [[nodiscard]] std::uint32_t held() const noexcept {
-    return use.load(std::memory_order_relaxed) - returned.load(std::memory_order_acquire);
+    return use.load(kRelaxed) - returned.load(kAcquire);
   }
   [[nodiscard]] bool is_free() const noexcept { return held() == 0; }
   /// Without the requester, which will not.

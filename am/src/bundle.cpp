@@ -6,6 +6,7 @@
 #include "am/endpoint.hpp"
 #include "am/src/bundle_wait.hpp"
 #include "am/src/fork_guard.hpp"
+#include "runtime/atomic.hpp"
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
 #include "via/shm/nic.hpp"
@@ -62,14 +63,14 @@ void Bundle::show_handlers() noexcept {
             &running_,
             names.data(),
             names.size(),
-            record.handlers.load(std::memory_order_relaxed)};
-  record.handlers.store(&shown_, std::memory_order_release);
+            record.handlers.load(kRelaxed)};
+  record.handlers.store(&shown_, kRelease);
 }
 
 void Bundle::hide_handlers() noexcept {
   RankRecord& record = context_.job().record(context_.job().rank());
-  const RunningHandler* const first = record.handlers.load(std::memory_order_relaxed);
-  if (first == &shown_) return record.handlers.store(shown_.next, std::memory_order_release);
+  const RunningHandler* const first = record.handlers.load(kRelaxed);
+  if (first == &shown_) return record.handlers.store(shown_.next, kRelease);
   for (auto* at = const_cast<RunningHandler*>(first); at != nullptr;
        at = const_cast<RunningHandler*>(at->next)) {
     if (at->next != &shown_) continue;
@@ -96,7 +97,7 @@ void Bundle::stop_caller(const char* call) const noexcept {
 void Bundle::stop_second_thread(const char* call) const noexcept {
   violate_contract("two threads of rank " + std::to_string(index(context_.job().rank())) +
                    " use a sequential bundle at the same time: one is in " +
-                   user_call_.load(std::memory_order_relaxed) + ", the other calls " + call +
+                   user_call_.load(kRelaxed) + ", the other calls " + call +
                    "; make it a parallel one (am::Bundle::Threads::parallel)");
 }
 
@@ -143,7 +144,7 @@ detail::OverflowBlock& Bundle::arrived_overflow(Map& map, const Deferred& m) noe
 
 /// Its sender may use it again.
 void Bundle::release_overflow(Map& map, detail::OverflowBlock& block) noexcept {
-  block.returned.store(block.use.load(std::memory_order_relaxed), std::memory_order_release);
+  block.returned.store(block.use.load(kRelaxed), kRelease);
   map.vi->return_extra(reinterpret_cast<const std::byte*>(&block.returned), sizeof block.returned);
   map.vi->wake_if_asleep();
 }
@@ -334,7 +335,7 @@ void Bundle::wake_others() noexcept {
 
 void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) noexcept {
   RankRecord& record = context_.job().record(context_.job().rank());
-  const std::uint32_t peer = record.waits_for_peer.load(std::memory_order_relaxed);
+  const std::uint32_t peer = record.waits_for_peer.load(kRelaxed);
   const std::size_t closing = closing_.size();
   std::uint32_t left = 0;  // of our credits, towards the peer that is waited for, or all
   std::uint64_t sent = 0;  // into the same peers' medium rings, padding included
@@ -350,11 +351,11 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
       given_back +=
           map->state == Map::State::connected ? map->vi->peer_counter(1) : map->medium_out.released;
     }
-  record.bytes_expected.store(sent, std::memory_order_relaxed);
-  record.bytes_seen.store(given_back, std::memory_order_relaxed);
-  record.credits_out.store(left, std::memory_order_relaxed);
+  record.bytes_expected.store(sent, kRelaxed);
+  record.bytes_seen.store(given_back, kRelaxed);
+  record.credits_out.store(left, kRelaxed);
   record.credits_in.store(deferred_total_,
-                          std::memory_order_relaxed);  // requests here that have not run
+                          kRelaxed);  // requests here that have not run
   if (closing_.size() != closing) return;
   const bool may_unlock = threads_ == Threads::parallel && slow_ == depth_base_;
   if (may_unlock) wake_others();

@@ -2,10 +2,10 @@
 // How a bundle waits, for the calls that do.
 
 #include <pthread.h>
-#include <atomic>
 #include <cstdint>
 
 #include "am/bundle.hpp"
+#include "runtime/atomic.hpp"
 #include "runtime/call_mutex.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/job.hpp"
@@ -26,7 +26,7 @@ class Bundle::Lock {
   }
   ~Lock() {
     if (bundle_.threads_ != Threads::parallel) {
-      if (outermost_) bundle_.user_.store(0, std::memory_order_relaxed);
+      if (outermost_) bundle_.user_.store(0, kRelaxed);
       return;
     }
     bundle_.wake_others();
@@ -41,12 +41,12 @@ class Bundle::Lock {
   void enter(const char* call) noexcept {
     static_assert(sizeof(pthread_t) == sizeof(std::uintptr_t));
     const auto me = std::uintptr_t{pthread_self()};
-    const std::uintptr_t there = bundle_.user_.load(std::memory_order_relaxed);
+    const std::uintptr_t there = bundle_.user_.load(kRelaxed);
     if (there == me) return;
     if (there != 0) bundle_.stop_second_thread(call);
     outermost_ = true;
-    bundle_.user_call_.store(call, std::memory_order_relaxed);
-    bundle_.user_.store(me, std::memory_order_relaxed);
+    bundle_.user_call_.store(call, kRelaxed);
+    bundle_.user_.store(me, kRelaxed);
   }
 
   Bundle& bundle_;
@@ -78,15 +78,15 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
   const std::uint64_t start = monotonic_ns();
   // In a handler: what goes on afterwards is the wait that runs it.
   const bool nested = slow_ != depth_base_;
-  const char* const outer_operation = record.operation.load(std::memory_order_relaxed);
-  const std::uint32_t outer_peer = record.waits_for_peer.load(std::memory_order_relaxed);
-  const Activity outer_activity = record.activity.load(std::memory_order_relaxed);
-  const std::uint32_t outer_depth = record.wait_depth.load(std::memory_order_relaxed);
-  record.wait_depth.store(slow_ - depth_base_, std::memory_order_relaxed);
-  record.operation.store(operation, std::memory_order_relaxed);
-  record.waits_for_peer.store(peer, std::memory_order_relaxed);
-  record.last_poll_ns.store(start, std::memory_order_relaxed);
-  record.activity.store(activity, std::memory_order_relaxed);
+  const char* const outer_operation = record.operation.load(kRelaxed);
+  const std::uint32_t outer_peer = record.waits_for_peer.load(kRelaxed);
+  const Activity outer_activity = record.activity.load(kRelaxed);
+  const std::uint32_t outer_depth = record.wait_depth.load(kRelaxed);
+  record.wait_depth.store(slow_ - depth_base_, kRelaxed);
+  record.operation.store(operation, kRelaxed);
+  record.waits_for_peer.store(peer, kRelaxed);
+  record.last_poll_ns.store(start, kRelaxed);
+  record.activity.store(activity, kRelaxed);
   bool finished = false;  // done() may act: it is not asked again after it has said yes
   const auto ask = [&] { return finished || (finished = done()); };
   Backoff backoff(job.wait_policy());
@@ -105,7 +105,7 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
       break;
     }
     if (stage == Backoff::Stage::block_now) {
-      record.last_poll_ns.store(now, std::memory_order_relaxed);
+      record.last_poll_ns.store(now, kRelaxed);
       job.report_long_wait(start);
       std::int64_t limit = timeout_ns < 0 ? -1 : timeout_ns - waited;
       const std::int64_t report = job.settings().hang_report_ns;  // to come back to it
@@ -114,11 +114,11 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
       block(limit, ask);
     }
   }
-  record.wait_depth.store(outer_depth, std::memory_order_relaxed);
-  record.activity.store(nested ? outer_activity : Activity::computing, std::memory_order_relaxed);
+  record.wait_depth.store(outer_depth, kRelaxed);
+  record.activity.store(nested ? outer_activity : Activity::computing, kRelaxed);
   if (nested) {
-    record.operation.store(outer_operation, std::memory_order_relaxed);
-    record.waits_for_peer.store(outer_peer, std::memory_order_relaxed);
+    record.operation.store(outer_operation, kRelaxed);
+    record.waits_for_peer.store(outer_peer, kRelaxed);
   }
   return status;
 }

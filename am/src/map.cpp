@@ -7,6 +7,7 @@
 
 #include "am/endpoint.hpp"
 #include "am/src/bundle_wait.hpp"
+#include "runtime/atomic.hpp"
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
 #include "via/shm/nic.hpp"
@@ -132,7 +133,7 @@ void Endpoint::start(Map& map) {
   block->slots = options.slots;
   block->credits = credits_;
   block->medium_bytes = static_cast<std::uint32_t>(settings.medium_bytes);
-  block->tag = map.presented;
+  block->tag.store(map.presented);
   block->endpoint_page = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(page_) -
                                                     context.job().segment().base());
   if (map.vi->is_wired()) show_segment(*block);
@@ -175,8 +176,7 @@ void Endpoint::met(Map& map) noexcept {
   const bool wired = map.vi->is_wired();
   map.peer_window = wired ? nullptr : bundle_.context().job().window_of(map.name.rank);
   // Read once: the peer's memory may change.
-  const std::uint64_t page_at =
-      std::atomic_ref(block->endpoint_page).load(std::memory_order_relaxed);
+  const std::uint64_t page_at = load_word(block->endpoint_page, kRelaxed);
   if (wired ? !speaks_alike(*block)
             : !fits_us(reinterpret_cast<const std::byte*>(block), map.peer_window) ||
                   !lies_in_window(page_at)) {  // its VI is let go with the MAP
@@ -261,7 +261,8 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
       (nic.is_remote(from.rank) ? speaks_alike(*reinterpret_cast<const MapBlock*>(block))
                                 : fits_us(block, bundle_.context().job().window_of(from.rank)));
   if (!fits) return reject(Undeliverable::bad_endpoint);
-  if (!hears(reinterpret_cast<const MapBlock*>(block)->tag)) return reject(Undeliverable::bad_tag);
+  if (!hears(reinterpret_cast<const MapBlock*>(block)->tag.load()))
+    return reject(Undeliverable::bad_tag);
   const Index at = index_of(from);
   Map& map = add_map(at, from, value(at) == kNoIndex ? kTagAll : translations_[value(at)].tag);
   try {
@@ -306,7 +307,7 @@ void Endpoint::give_back_unseen(Map& map, Undeliverable why) noexcept {
   const auto slots = static_cast<std::uint64_t>(bundle_.context().settings().slots);
   const std::uint64_t oldest = end > slots ? end - slots : 0;
   const auto client_at = [&](std::uint64_t seq) {
-    const std::uint64_t head = vi.sent_slot(seq).header.load(std::memory_order_relaxed);
+    const std::uint64_t head = vi.sent_slot(seq).header.load(kRelaxed);
     const bool first = header::kind(head) == via::shm::MessageKind::inline_data;
     return first ? header::client(head) : wire::note_bit;
   };
@@ -330,7 +331,7 @@ void Endpoint::give_back_unseen(Map& map, Undeliverable why) noexcept {
 }
 
 void Endpoint::give_back_sent(Map& map, std::uint64_t seq, Undeliverable why) noexcept {
-  const std::uint64_t head = map.vi->sent_slot(seq).header.load(std::memory_order_relaxed);
+  const std::uint64_t head = map.vi->sent_slot(seq).header.load(kRelaxed);
   const std::uint64_t client = header::client(head);
   std::uint64_t words[detail::kMaxMessageWords] = {};
   // Its own window, in which others can write, too.
@@ -361,7 +362,7 @@ void Endpoint::drop(Map& map) noexcept {
   std::erase_if(bundle_.refused_replies_, [&](const auto& refused) { return refused.map == &map; });
   const auto found = std::find_if(owned_.begin(), owned_.end(),
                                   [&](const auto& owned) { return owned.get() == &map; });
-  const std::unique_ptr<Map> ended = std::move(*found);  // its VI disconnects, and may bring others
+  const Owned<Map> ended = std::move(*found);  // its VI disconnects, and may bring others
   owned_.erase(found);
 }
 

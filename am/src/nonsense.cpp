@@ -4,6 +4,7 @@
 
 #include "am/bundle.hpp"
 #include "am/endpoint.hpp"
+#include "runtime/atomic.hpp"
 #include "runtime/job.hpp"
 
 namespace viaduct::am {
@@ -42,7 +43,7 @@ const char* Bundle::find_nonsense(Map& map, const via::shm::Slot& slot,
   const via::shm::Slot* line = &slot;
   for (std::uint32_t i = 1; i < lines; ++i) {
     line = &map.vi->line_after(*line);
-    const std::uint64_t rest = line->header.load(std::memory_order_relaxed) & ~header::phase_bit;
+    const std::uint64_t rest = line->header.load(kRelaxed) & ~header::phase_bit;
     if (rest != header::make(via::shm::MessageKind::continuation, 0, 0))
       return "a message with a malformed line";
   }

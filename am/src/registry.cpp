@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -17,6 +16,7 @@
 
 #include "am/src/handler_list.hpp"
 #include "am/src/modules.hpp"
+#include "runtime/atomic.hpp"
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
 
@@ -34,7 +34,7 @@ struct Registrations {
   bool agreed;
   std::array<Thunk, kMaxTypedHandlers> thunks;
   std::array<const char*, kMaxTypedHandlers> names;
-  std::atomic<std::size_t> agreed_handlers;  // length of thunks and names, stored after them
+  AtomicWord<std::size_t> agreed_handlers;  // length of thunks and names, stored after them
 
   [[nodiscard]] std::span<const HandlerEntry> entries() const noexcept {
     return {reinterpret_cast<const HandlerEntry*>(storage.data()), count};
@@ -230,7 +230,7 @@ void install(const Snapshot& s) {
   }
   registrations.agreed_count = s.entries.size();
   registrations.agreed = true;
-  registrations.agreed_handlers.store(s.list.size(), std::memory_order_release);
+  registrations.agreed_handlers.store(s.list.size(), kRelease);
 }
 
 }  // namespace
@@ -260,17 +260,15 @@ std::span<const Thunk> agree_on_handlers(Job& job) {
   const auto verdict = get<Verdict>(bootstrap, Rank{0}, kVerdictKey);
   if (verdict.offenders != 0) explain_and_throw(job, own, verdict);
   install(own);
-  return {registrations.thunks.data(),
-          registrations.agreed_handlers.load(std::memory_order_acquire)};
+  return {registrations.thunks.data(), registrations.agreed_handlers.load(kAcquire)};
 }
 
 std::span<const char* const> handler_names() noexcept {
-  return {registrations.names.data(),
-          registrations.agreed_handlers.load(std::memory_order_acquire)};
+  return {registrations.names.data(), registrations.agreed_handlers.load(kAcquire)};
 }
 
 const char* handler_name(std::uint16_t wire_id) noexcept {
-  const std::size_t count = registrations.agreed_handlers.load(std::memory_order_acquire);
+  const std::size_t count = registrations.agreed_handlers.load(kAcquire);
   // Huge for an id of the AM-2 table.
   const std::size_t place = std::size_t{wire_id} - kFirstTypedId;
   if (place < count) return registrations.names[place];

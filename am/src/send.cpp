@@ -7,6 +7,7 @@
 
 #include "am/endpoint.hpp"
 #include "am/src/bundle_wait.hpp"
+#include "runtime/atomic.hpp"
 #include "runtime/error.hpp"
 #include "runtime/hang_report.hpp"
 #include "runtime/job.hpp"
@@ -153,7 +154,7 @@ Undeliverable Endpoint::reach(Map& map, std::size_t bytes, std::size_t offset, v
   if (map.vi->is_wired())
     detail::take_page(*map.peer_page,
                       reinterpret_cast<detail::MapBlock*>(map.vi->peer_extra())->page);
-  const std::uint64_t held = map.peer_page->segment_bytes.load(std::memory_order_acquire);
+  const std::uint64_t held = map.peer_page->segment_bytes.load(kAcquire);
   if (offset > held || (held == 0 && bytes != 0)) return Undeliverable::bad_offset;
   if (bytes > held - offset) return Undeliverable::bad_length;
   if (bytes == 0 || map.vi->is_wired()) return Undeliverable::none;
@@ -414,8 +415,7 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
     }
     if (overflow != nullptr) {
       bundle.context().count(kOverflowReplies);
-      overflow->use.store(overflow->use.load(std::memory_order_relaxed) + 1,
-                          std::memory_order_relaxed);
+      overflow->use.store(overflow->use.load(kRelaxed) + 1, kRelaxed);
       if (!map_.vi->is_wired()) endpoint.overflow_user_ = map_.name;
       overflow->length = static_cast<std::uint32_t>(bytes);
       std::memcpy(overflow->data(), data, bytes);

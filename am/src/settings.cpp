@@ -4,6 +4,7 @@
 #include <bit>
 #include <string>
 
+#include "runtime/config.hpp"
 #include "runtime/error.hpp"
 
 namespace viaduct::am {

@@ -50,7 +50,7 @@ class Attacker {
     block->slots = options.slots;
     block->credits = static_cast<std::uint32_t>(settings.credits);
     block->medium_bytes = static_cast<std::uint32_t>(settings.medium_bytes);
-    block->tag = am::kTagAll;
+    block->tag.store(am::kTagAll);
     page_ = new (nic_.allocate(sizeof(am::detail::EndpointPage))) am::detail::EndpointPage{};
     block->endpoint_page = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(page_) -
                                                       nic_.job().segment().base());

@@ -331,7 +331,7 @@ void bad_map_block(Rig& rig) {
       block->medium_bytes = static_cast<std::uint32_t>(settings.medium_bytes)
                             << (round == 1 ? 9 : 0);
       block->endpoint_page = round == 2 ? ~std::uint64_t{63} : 0;
-      block->tag = am::kTagAll;
+      block->tag.store(am::kTagAll);
       CHECK_EQ(vi->connect_peer_start(Rank{0}, which), Status::ok);
     }
     rig.fence();

@@ -25,10 +25,10 @@
 ///     bits 16-63  client word: 48 bits for the layer above, at no cost
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/atomic.hpp"
 #include "runtime/types.hpp"
 
 namespace viaduct::via::shm {
@@ -39,16 +39,14 @@ inline constexpr std::uint32_t kMaxLines = 3;  // of one inline message
 
 struct alignas(kCacheLineBytes) Slot {
   std::uint64_t words[kWordsPerSlot];
-  std::atomic<std::uint64_t> header;
+  AtomicWord<std::uint64_t> header;
 
   /// One word at a time. A compiler that is free to do so makes vectors of several; one that was
   /// written to memory in parts a moment ago is read back only after all stores before it, and a
   /// stream of messages stops for each line.
-  void put(std::uint32_t i, std::uint64_t value) noexcept {
-    std::atomic_ref(words[i]).store(value, std::memory_order_relaxed);
-  }
+  void put(std::uint32_t i, std::uint64_t value) noexcept { store_word(words[i], value, kRelaxed); }
   [[nodiscard]] std::uint64_t get(std::uint32_t i) noexcept {
-    return std::atomic_ref(words[i]).load(std::memory_order_relaxed);
+    return load_word(words[i], kRelaxed);
   }
 };
 static_assert(sizeof(Slot) == kCacheLineBytes && offsetof(Slot, header) == 56);
@@ -95,11 +93,11 @@ inline constexpr unsigned client_shift = 16;
 
 struct alignas(kDestructivePairBytes) ReceiverLine {
   // Messages the sender may write in all: slot i is free when i < posted.
-  std::atomic<std::uint64_t> posted;
+  AtomicWord<std::uint64_t> posted;
   // Of the layer above, receiver to sender, at no message's cost.
-  std::atomic<std::uint64_t> client_counter[2];
+  AtomicWord<std::uint64_t> client_counter[2];
   // Wired VIs: those three, sealed, as a device brings them.
-  std::atomic<std::uint64_t> carried[3];
+  AtomicWord<std::uint64_t> carried[3];
 };
 
 /// Counters that a device writes while they are read. A device need not write a word at once, nor
@@ -126,8 +124,8 @@ namespace carried_counter {
 }  // namespace carried_counter
 
 struct alignas(kDestructivePairBytes) NotifyLine {
-  std::atomic<std::uint32_t> wanted;    // 1: ring the doorbell after writing a message
-  std::atomic<std::uint32_t> attached;  // 1: the receiver reads this channel, PostedInfo is valid
+  AtomicWord<std::uint32_t> wanted;    // 1: ring the doorbell after writing a message
+  AtomicWord<std::uint32_t> attached;  // 1: the receiver reads this channel, PostedInfo is valid
 };
 
 /// Where the receive that message i consumes wants its data (entry i mod n).
@@ -157,15 +155,15 @@ static_assert(sizeof(ChannelHead) == 256);
 /// Copy of a larger send that could not go straight to its place, in the sender's window; the data
 /// follows.
 struct alignas(kCacheLineBytes) StagedBlock {
-  std::atomic<std::uint32_t> taken;  // 1: the receiver has copied it out
+  AtomicWord<std::uint32_t> taken;  // 1: the receiver has copied it out
 };
 
 /// Doorbell of one completion queue, in its owner's window. A bit of `words` stands for a VI of the
 /// queue whose channel is set aside; bit w of `summary` for a word that is not zero. The last bit
 /// of `summary` is set for ever once the queue has a VI whose messages a carrier brings.
 struct CqDoorbell {
-  alignas(kCacheLineBytes) std::atomic<std::uint64_t> summary;
-  alignas(kCacheLineBytes) std::array<std::atomic<std::uint64_t>, 64> words;
+  alignas(kCacheLineBytes) AtomicWord<std::uint64_t> summary;
+  alignas(kCacheLineBytes) std::array<AtomicWord<std::uint64_t>, 64> words;
 };
 inline constexpr std::uint32_t kMaxQueueVis = 63 * 64;
 inline constexpr std::uint64_t kCarrierBit = std::uint64_t{1} << 63;
@@ -200,7 +198,7 @@ struct Letter {
 };
 
 struct alignas(kCacheLineBytes) Mail {
-  std::atomic<std::uint32_t> full;
+  AtomicWord<std::uint32_t> full;
   Letter letter;
 };
 static_assert(sizeof(Mail) == 64);
@@ -209,7 +207,7 @@ inline constexpr std::uint8_t kInlineOnly = 0x80;
 /// A registered region as peers see it; the initiator of an RDMA operation checks it, as a NIC
 /// would.
 struct alignas(kCacheLineBytes) RegionEntry {
-  std::atomic<std::uint32_t> handle;  // zero: free
+  AtomicWord<std::uint32_t> handle;  // zero: free
   std::uint32_t tag;
   std::uint32_t rights;
   std::uint32_t in_window;  // 1: at window_offset
@@ -227,13 +225,13 @@ struct NicPage {
   std::uint64_t regions_offset;  // RegionEntry[max_regions]
   std::uint32_t max_regions;
   std::int32_t pid;
-  std::atomic<std::uint32_t> closed;  // 1: the NIC is no more, and nobody reads its mail
-  alignas(kCacheLineBytes) std::atomic<std::uint32_t> mail_waiting;  // 1: some bit below is set
+  AtomicWord<std::uint32_t> closed;  // 1: the NIC is no more, and nobody reads its mail
+  alignas(kCacheLineBytes) AtomicWord<std::uint32_t> mail_waiting;  // 1: some bit below is set
   // 1: a doorbell bit of some completion queue has been set. For who looks at no more than these 8
   // bytes between polls.
-  std::atomic<std::uint32_t> bells;
+  AtomicWord<std::uint32_t> bells;
   alignas(kCacheLineBytes)
-      std::atomic<std::uint64_t> mail_words[1];  // [(job size + 63) / 64], bit per sender
+      AtomicWord<std::uint64_t> mail_words[1];  // [(job size + 63) / 64], bit per sender
 };
 
 }  // namespace viaduct::via::shm

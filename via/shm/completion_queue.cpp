@@ -1,10 +1,12 @@
 #include "via/shm/completion_queue.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <string>
 #include <thread>
 
+#include "runtime/atomic.hpp"
 #include "runtime/call_mutex.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
@@ -60,8 +62,8 @@ Status CompletionQueue::pop(Completion& out) noexcept {
   // Field by field: as a vector, what was pushed a moment ago would be read only when all stores
   // before it are done.
   Completion& c = ring_[ring_head_++ & ring_mask_];
-  out.vi = std::atomic_ref(c.vi).load(std::memory_order_relaxed);
-  out.descriptor = std::atomic_ref(c.descriptor).load(std::memory_order_relaxed);
+  out.vi = load_word(c.vi, kRelaxed);
+  out.descriptor = load_word(c.descriptor, kRelaxed);
   out.queue = c.queue;
   auto& vi = static_cast<Vi&>(*out.vi);
   if (out.queue == Queue::send)
@@ -98,11 +100,11 @@ Status CompletionQueue::poll_other(Vi& vi, Completion& out) noexcept {
 void CompletionQueue::ring_self(std::uint32_t bit) noexcept {
   bell_->words[bit / 64].fetch_or(std::uint64_t{1} << (bit % 64));
   bell_->summary.fetch_or(std::uint64_t{1} << (bit / 64));
-  nic_.page_->bells.store(1, std::memory_order_relaxed);
+  nic_.page_->bells.store(1, kRelaxed);
 }
 
 void CompletionQueue::collect_ready() noexcept {
-  if (bell_->summary.load(std::memory_order_relaxed) != 0) {
+  if (bell_->summary.load(kRelaxed) != 0) {
     std::uint64_t words = bell_->summary.exchange(0);
     if ((words & kCarrierBit) != 0) [[unlikely]] {
       words &= ~kCarrierBit;
@@ -151,7 +153,7 @@ void CompletionQueue::settle(Vi& vi) noexcept {
   if (hot_count_ < kHotVis && sleepers_ == 0) {
     vi.hot_at_ = static_cast<std::int32_t>(hot_count_);
     hot_[hot_count_++] = &vi;
-    vi.rx_->notify.wanted.store(0, std::memory_order_relaxed);
+    vi.rx_->notify.wanted.store(0, kRelaxed);
   } else if (vi.has_arrivals()) {
     ring_self(vi.receive_bit_);  // its bit was taken and its sender need not ring again
   }
@@ -163,7 +165,7 @@ void CompletionQueue::set_aside(Vi& vi) noexcept {
   turn_ = 0;
   hot_[at]->hot_at_ = static_cast<std::int32_t>(at);
   vi.hot_at_ = -1;
-  if (vi.rx_ != nullptr) vi.rx_->notify.wanted.store(1, std::memory_order_relaxed);
+  if (vi.rx_ != nullptr) vi.rx_->notify.wanted.store(1, kRelaxed);
 }
 
 bool CompletionQueue::anything_there() noexcept {
@@ -264,8 +266,8 @@ void CompletionQueue::run_notifier() noexcept {
 /// For the notifying thread, while the owner keeps away from the queue: a completion, or a control
 /// message or a lost peer that may bring one.
 bool CompletionQueue::takeable(std::uint32_t epoch) noexcept {
-  if (std::atomic_ref(ring_tail_).load(std::memory_order_acquire) != ring_head_ ||
-      nic_.mail_waiting() || nic_.job_.life_epoch() != epoch)
+  if (load_word(ring_tail_, kAcquire) != ring_head_ || nic_.mail_waiting() ||
+      nic_.job_.life_epoch() != epoch)
     return true;
   return std::any_of(vis_.begin(), vis_.end(),
                      [](Vi* vi) { return vi != nullptr && vi->has_arrivals(); });

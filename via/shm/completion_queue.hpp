@@ -13,14 +13,14 @@
 /// the notify word).
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <memory>
 #include <vector>
 
+#include "runtime/atomic.hpp"
+#include "runtime/owned.hpp"
 #include "via/completion_ring.hpp"
 #include "via/shm/channel.hpp"
 #include "via/shm/vi.hpp"
@@ -44,7 +44,7 @@ class CompletionQueue final : public CompletionRing {
         Vi* vi = hot_[at];
         if (++at >= hot_count_) at = 0;
         Slot& slot = vi->next_slot();
-        const std::uint64_t h = slot.header.load(std::memory_order_acquire);
+        const std::uint64_t h = slot.header.load(kAcquire);
         if (!vi->is_full(h)) continue;
         turn_ = at;  // the next poll begins with the next VI
         vi->last_active_ = tick_;
@@ -54,8 +54,7 @@ class CompletionQueue final : public CompletionRing {
         }
         return poll_other(*vi, out);
       }
-      if (bell_->summary.load(std::memory_order_relaxed) == 0 && tick_ % kHousekeeping != 0)
-        return Status::retry;
+      if (bell_->summary.load(kRelaxed) == 0 && tick_ % kHousekeeping != 0) return Status::retry;
     }
     return poll_slow(out);
   }
@@ -76,8 +75,7 @@ class CompletionQueue final : public CompletionRing {
       }
     }
     ++tick_;
-    if (bell_->summary.load(std::memory_order_relaxed) != 0 || tick_ % kHousekeeping == 0)
-        [[unlikely]]
+    if (bell_->summary.load(kRelaxed) != 0 || tick_ % kHousekeeping == 0) [[unlikely]]
       n += poll_ready(budget, f);
     return n;
   }
@@ -94,7 +92,7 @@ class CompletionQueue final : public CompletionRing {
   /// *header is phase (null: no channel is hot; `several`: more than one is), or when the NIC asks
   /// for attention(). Valid until the next call of the queue.
   struct Watch {
-    const std::atomic<std::uint64_t>* header = nullptr;
+    const AtomicWord<std::uint64_t>* header = nullptr;
     std::uint64_t phase = 0;
     bool several = false;
   };
@@ -164,11 +162,11 @@ class CompletionQueue final : public CompletionRing {
     std::uint32_t epoch = 0;  // the life epoch that the owner knows of
   };
   struct Notifier;
-  std::unique_ptr<Notifier> notifier_;  // null until somebody has asked for a notice
-  Notice notice_;                       // of whoever has set armed_, then the notifier's
-  bool armed_again_ = false;            // the notifier's own: by its callback
-  std::atomic<bool> armed_{false};
-  std::atomic<bool> stop_notifier_{false};
+  Owned<Notifier> notifier_;  // null until somebody has asked for a notice
+  Notice notice_;             // of whoever has set armed_, then the notifier's
+  bool armed_again_ = false;  // the notifier's own: by its callback
+  AtomicWord<bool> armed_{false};
+  AtomicWord<bool> stop_notifier_{false};
 };
 
 inline void Vi::push_send(Descriptor& d, std::uint32_t status) noexcept {

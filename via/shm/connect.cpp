@@ -10,6 +10,7 @@
 #include <new>
 #include <string>
 
+#include "runtime/atomic.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "via/shm/nic.hpp"
@@ -139,7 +140,7 @@ void Vi::attach_peer(const Letter& letter) {
   rx_seq_ = rx_released_ = 0;
   if (!options_.inline_only)
     for (std::uint64_t number = 0; number < rx_posted_; ++number) publish_receive(number);
-  rx_->notify.attached.store(1, std::memory_order_release);
+  rx_->notify.attached.store(1, kRelease);
   asked_ = MailKind::none;
   answer_ = ConnectResult::connected;
   cause_ = ErrorCause::none;

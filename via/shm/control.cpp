@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "runtime/atomic.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "via/shm/nic.hpp"
@@ -57,10 +58,10 @@ bool Nic::has_closed(Rank rank) const noexcept {
 bool Nic::deliver(Rank to, const Letter& letter) {
   Peer* const p = reach(to);
   if (p == nullptr) return true;  // look_for_lost_peers() will draw the consequences
-  const bool free = p->mail->full.load(std::memory_order_acquire) == 0;
+  const bool free = p->mail->full.load(kAcquire) == 0;
   if (free) {
     p->mail->letter = letter;
-    p->mail->full.store(1, std::memory_order_release);
+    p->mail->full.store(1, kRelease);
     ring_mail(*p->page, job_.rank());
     wake(to);
   }
@@ -123,7 +124,7 @@ void Nic::progress() noexcept {
   }
   inside.store(me, std::memory_order_relaxed);
   try {
-    if (page_->mail_waiting.load(std::memory_order_relaxed) != 0) handle_mail();
+    if (page_->mail_waiting.load(kRelaxed) != 0) handle_mail();
     if (life_epoch_ != job_.life_epoch()) look_for_lost_peers();
     if (!outbox_.empty()) send_outbox();
     if (!waiting_vis_.empty()) {
@@ -162,9 +163,9 @@ void Nic::handle_mail() {
       if (from >= job_.size()) continue;
       Mail& entry = mailbox_[from];
       const bool closed = has_closed(Rank{from});  // before the last letter is looked for
-      if (entry.full.load(std::memory_order_acquire) != 0) {
+      if (entry.full.load(kAcquire) != 0) {
         const Letter letter = entry.letter;
-        entry.full.store(0, std::memory_order_release);
+        entry.full.store(0, kRelease);
         handle(Rank{from}, letter);
       }
       if (closed)
@@ -302,7 +303,7 @@ void Nic::part_from(const std::function<bool(Rank)>& gone, ErrorCause cause) {
 void Nic::sweep_staged() noexcept {
   std::erase_if(staged_, [this](std::uint64_t offset) {
     auto* block = reinterpret_cast<StagedBlock*>(job_.segment().base() + offset);
-    if (block->taken.load(std::memory_order_acquire) == 0) return false;
+    if (block->taken.load(kAcquire) == 0) return false;
     job_.segment().release(offset);
     return true;
   });

@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "runtime/atomic.hpp"
 #include "runtime/error.hpp"
 #include "via/copy.hpp"
 
@@ -112,16 +113,13 @@ Nic::Peer& Nic::peer(Rank rank) {
   auto* page = reinterpret_cast<NicPage*>(window + offset);
   const std::size_t bytes = job_.segment().window_bytes();
   if (offset % kCacheLineBytes != 0 || bytes < sizeof(NicPage) ||
-      offset > bytes - sizeof(NicPage) ||
-      std::atomic_ref(page->magic).load(std::memory_order_relaxed) != NicPage::kMagic)
+      offset > bytes - sizeof(NicPage) || load_word(page->magic, kRelaxed) != NicPage::kMagic)
     throw Error(std::errc::protocol_error,
                 "rank " + std::to_string(index(rank)) +
                     " shows no NIC of this version: start all ranks from one build");
   // The page is the peer's memory, and says where this rank reads and writes. Each word is read
   // once: the peer may change it after the check.
-  const auto read = [](auto& word) {
-    return std::atomic_ref(word).load(std::memory_order_relaxed);
-  };
+  const auto read = [](auto& word) { return load_word(word, kRelaxed); };
   const std::uint64_t mail_offset = read(page->mail_offset);
   const std::uint64_t regions_offset = read(page->regions_offset);
   const std::uint32_t max_regions = read(page->max_regions);
@@ -131,7 +129,7 @@ Nic::Peer& Nic::peer(Rank rank) {
   };
   if (!fits(mail_offset, job_.size() * sizeof(Mail)) ||
       !fits(regions_offset, std::size_t{max_regions} * sizeof(RegionEntry)) ||
-      pid != job_.record(rank).pid.load(std::memory_order_relaxed))
+      pid != job_.record(rank).pid.load(kRelaxed))
     throw Error(std::errc::protocol_error,
                 "rank " + std::to_string(index(rank)) +
                     " shows a NIC that makes no sense: is something writing into its memory?");
@@ -222,7 +220,7 @@ MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::si
     entry.bytes = bytes;
     entry.window_offset =
         in_window ? static_cast<std::uint64_t>(address - job_.segment().base()) : 0;
-    entry.handle.store(handle, std::memory_order_release);
+    entry.handle.store(handle, kRelease);
   };
   fill(own_regions_[slot]);
   fill(regions_[slot]);
@@ -234,17 +232,15 @@ RegionEntry* Nic::local_region(MemoryHandle handle) noexcept {
   const std::uint32_t slot = (static_cast<std::uint32_t>(handle) - 1) & 0xfffff;
   if (handle == MemoryHandle::none || slot >= own_regions_.size()) return nullptr;
   RegionEntry& entry = own_regions_[slot];
-  return entry.handle.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(handle)
-             ? &entry
-             : nullptr;
+  return entry.handle.load(kRelaxed) == static_cast<std::uint32_t>(handle) ? &entry : nullptr;
 }
 
 void Nic::deregister(MemoryHandle handle) noexcept {
   RegionEntry* const own = local_region(handle);
   if (own == nullptr) return;
   const std::uint32_t slot = (static_cast<std::uint32_t>(handle) - 1) & 0xfffff;
-  own->handle.store(0, std::memory_order_relaxed);
-  regions_[slot].handle.store(0, std::memory_order_release);
+  own->handle.store(0, kRelaxed);
+  regions_[slot].handle.store(0, kRelease);
   --tags_[own->tag];
   free_regions_.push_back(slot);
 }
@@ -258,8 +254,7 @@ RemotePlace Nic::remote_place(Rank rank, ProtectionTag tag, std::uint64_t addres
     return kRefused;
   const Peer& p = *known;
   RegionEntry& entry = p.regions[slot];
-  if (entry.handle.load(std::memory_order_acquire) != static_cast<std::uint32_t>(handle))
-    return kRefused;
+  if (entry.handle.load(kAcquire) != static_cast<std::uint32_t>(handle)) return kRefused;
   const std::uint64_t at = address - entry.address;
   if (entry.tag != static_cast<std::uint32_t>(tag) ||
       !includes(static_cast<Rights>(entry.rights), rights) || at > entry.bytes ||
@@ -268,8 +263,7 @@ RemotePlace Nic::remote_place(Rank rank, ProtectionTag tag, std::uint64_t addres
   if (entry.in_window != 0) {
     // The table is the peer's: it may say anything.
     const std::size_t window = job_.segment().window_bytes();
-    const std::uint64_t offset =
-        std::atomic_ref(entry.window_offset).load(std::memory_order_relaxed);
+    const std::uint64_t offset = load_word(entry.window_offset, kRelaxed);
     if (offset > window || at > window - offset || bytes > window - offset - at) return kRefused;
     return {p.window + offset + at, 0, 0};
   }

@@ -3,7 +3,6 @@
 /// Provider shm's NIC: regions, connections, and what goes on between polls.
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/atomic.hpp"
 #include "runtime/job.hpp"
 #include "via/carrier.hpp"
 #include "via/connection_requests.hpp"
@@ -118,7 +118,7 @@ class Nic final : public via::Nic {
   }
   /// To be called before the poll that answers the bells.
   void hush_bells() noexcept {
-    if (page_->bells.load(std::memory_order_relaxed) != 0) page_->bells.store(0);
+    if (page_->bells.load(kRelaxed) != 0) page_->bells.store(0);
   }
 
   /// Where @p peer may write and read directly, by the peer's own region table: the address in this

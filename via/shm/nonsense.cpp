@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "runtime/atomic.hpp"
 #include "runtime/job.hpp"
 #include "via/shm/nic.hpp"
 #include "via/shm/vi.hpp"
@@ -69,7 +70,7 @@ bool Vi::may_be_old(std::uint64_t h) const noexcept {
 void Vi::look_for_nonsense() noexcept {
   if (!options_.inline_only || options_.wired || state_ != ViState::connected) return;
   const bool others_there = arrived_ahead(kMaxLines) != nullptr;  // before the next one is read
-  const std::uint64_t h = next_slot().header.load(std::memory_order_acquire);
+  const std::uint64_t h = next_slot().header.load(kAcquire);
   if (is_full(h)) return;  // whoever takes it looks at it
   if (others_there) return break_off("messages behind a line that is empty");
   if (!may_be_old(h)) break_off("bytes that are no message into a line");

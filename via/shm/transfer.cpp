@@ -6,6 +6,7 @@
 
 #include <sys/uio.h>
 
+#include "runtime/atomic.hpp"
 #include "via/copy.hpp"
 #include "via/descriptor_rules.hpp"
 #include "via/shm/nic.hpp"
@@ -86,7 +87,7 @@ void Vi::run_pending() noexcept {
       if (!pending_.empty() && pending_.front().descriptor == &d) pending_.pop_front();
     } else {
       auto* block = reinterpret_cast<StagedBlock*>(nic_.job_.segment().base() + oldest.staged);
-      if (block->taken.load(std::memory_order_acquire) == 0) return;
+      if (block->taken.load(kAcquire) == 0) return;
       nic_.job_.segment().release(oldest.staged);
       push_send(d, status_of(CompletedOperation::send));
       pending_.pop_front();
@@ -129,7 +130,7 @@ Vi::Carried Vi::refuse(Descriptor& d, std::uint32_t status, ErrorCause cause) no
 bool Vi::refresh_room(std::uint32_t lines) noexcept {
   if (state_ != ViState::connected) return false;
   if (options_.wired) take_counters();
-  take_room(tx_->receiver.posted.load(std::memory_order_acquire));
+  take_room(tx_->receiver.posted.load(kAcquire));
   return state_ == ViState::connected && tx_limit_ - tx_seq_ >= lines;
 }
 
@@ -145,17 +146,17 @@ bool Vi::try_send_lines(std::uint64_t head, const std::uint64_t* words,
       slot.words[i] = words[first + i];
     const std::uint64_t h = line != 0 ? header::make(MessageKind::continuation, 0, 0)
                                       : head | (std::uint64_t{lines - 1} << header::lines_shift);
-    slot.header.store(h | phase(seq, tx_mask_), std::memory_order_release);
+    slot.header.store(h | phase(seq, tx_mask_), kRelease);
   }
   tx_seq_ += lines;
-  if (tx_->notify.wanted.load(std::memory_order_relaxed) != 0) ring_bell();
+  if (tx_->notify.wanted.load(kRelaxed) != 0) ring_bell();
   return true;
 }
 
 /// The slot of the peer's next posted receive. failed: there is none, and the descriptor has been
 /// answered.
 Vi::Carried Vi::claim_receive(Descriptor& d, Slot*& slot) noexcept {
-  if (tx_->notify.attached.load(std::memory_order_acquire) == 0) return Carried::later;
+  if (tx_->notify.attached.load(kAcquire) == 0) return Carried::later;
   const bool was_pending = !pending_.empty() && pending_.front().descriptor == &d;
   if (tx_seq_ == tx_limit_ && !refresh_room(1)) {
     if (state_ != ViState::connected) {  // it has failed over what the peer says; all is flushed
@@ -163,7 +164,7 @@ Vi::Carried Vi::claim_receive(Descriptor& d, Slot*& slot) noexcept {
         push_send(d, status_of(completed_as(operation_of(d))) | descriptor_status::flushed);
       return Carried::failed;
     }
-    const bool posted = tx_->receiver.client_counter[0].load(std::memory_order_acquire) > tx_seq_;
+    const bool posted = tx_->receiver.client_counter[0].load(kAcquire) > tx_seq_;
     if (posted) return Carried::later;  // more receives are posted than the ring shows
     if (attributes_.reliability == Reliability::unreliable) {
       finish(d, completed_as(operation_of(d)));  // lost, as the level allows
@@ -360,7 +361,7 @@ void Vi::forget_refusals() noexcept {
 
 /// Tells the sender where receive @p number wants its data, as soon as the ring has a slot for it.
 void Vi::publish_receive(std::uint64_t number) noexcept {
-  rx_->receiver.client_counter[0].store(rx_posted_, std::memory_order_release);
+  rx_->receiver.client_counter[0].store(rx_posted_, kRelease);
   if (number - rx_seq_ > rx_mask_) return;
   const Descriptor& d = *rx_ring_[number & rx_ring_mask_];
   PostedInfo info{0, 0, PostedInfo::Kind::indirect};
@@ -375,7 +376,7 @@ void Vi::publish_receive(std::uint64_t number) noexcept {
     info.length = static_cast<std::uint32_t>(std::min<std::uint64_t>(capacity, 0xffffffffU));
   }
   rx_->posted_info(rx_slot_count_)[number & rx_mask_] = info;
-  rx_->receiver.posted.store(number + 1, std::memory_order_release);
+  rx_->receiver.posted.store(number + 1, kRelease);
 }
 
 /// Whether a message of @p n bytes is of a kind that a sender writes, and lies where it says.
@@ -421,7 +422,7 @@ Descriptor* Vi::take_receive_slow(Slot& slot, std::uint64_t h) noexcept {
     auto* block = reinterpret_cast<StagedBlock*>(peer_window_ + slot.words[1]);
     if ((status & descriptor_status::error_mask) == 0)
       scatter(d, 0, reinterpret_cast<const std::byte*>(block + 1), static_cast<std::uint32_t>(n));
-    block->taken.store(1, std::memory_order_release);
+    block->taken.store(1, kRelease);
   }
   if ((h & header::immediate_bit) != 0) {
     status |= descriptor_status::immediate_present;

@@ -4,14 +4,13 @@
 /// that store to the receiver's completion. Set-up and the end are in connect.cpp, larger transfers
 /// and errors in transfer.cpp.
 
-#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <deque>
-#include <memory>
 #include <vector>
 
 #include "runtime/atomic.hpp"
+#include "runtime/owned.hpp"
 #include "via/shm/channel.hpp"
 #include "via/shm/slot_copy.hpp"
 #include "via/vi.hpp"
@@ -108,9 +107,9 @@ class Vi final : public via::Vi {
   /// it wants a bell. Order: x86 stores become visible in program order, so the header is seen
   /// after the words.
   void publish(Slot& slot, std::uint64_t header) noexcept {
-    slot.header.store(header | phase(tx_seq_, tx_mask_), std::memory_order_release);
+    slot.header.store(header | phase(tx_seq_, tx_mask_), kRelease);
     ++tx_seq_;
-    if (tx_->notify.wanted.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    if (tx_->notify.wanted.load(kRelaxed) != 0) [[unlikely]]
       ring_bell();
   }
   /// A message of 8 to 21 words in 2 or 3 lines. False when there is no room.
@@ -127,7 +126,7 @@ class Vi final : public via::Vi {
     while (n < budget) {
       const std::uint64_t seq = rx_seq_;
       Slot& slot = next_slot();
-      const std::uint64_t h = slot.header.load(std::memory_order_acquire);
+      const std::uint64_t h = slot.header.load(kAcquire);
       if (!is_full(h)) break;
       __builtin_prefetch(&rx_slots_[(seq + kPrefetchAhead) & rx_mask_]);
       rx_seq_ = seq + 1 + header::extra_lines(h);
@@ -141,19 +140,19 @@ class Vi final : public via::Vi {
   /// them for ever.
   void release_slots() noexcept {
     rx_released_ = rx_seq_;
-    rx_->receiver.posted.store(rx_seq_ + rx_mask_ + 1, std::memory_order_release);
+    rx_->receiver.posted.store(rx_seq_ + rx_mask_ + 1, kRelease);
     wake_if_asleep();
   }
   /// A counter of the client's that the peer may read when it likes: no message, no order with
   /// messages but that what was done before the store is seen by who sees it. A peer that sleeps is
   /// woken: it may be waiting for this.
   void publish_counter(unsigned which, std::uint64_t value) noexcept {
-    rx_->receiver.client_counter[which].store(value, std::memory_order_release);
+    rx_->receiver.client_counter[which].store(value, kRelease);
     wake_if_asleep();
   }
   /// Both at once: the sender loses its copy of the line only once.
   void release_and_publish(unsigned which, std::uint64_t value) noexcept {
-    rx_->receiver.client_counter[which].store(value, std::memory_order_release);
+    rx_->receiver.client_counter[which].store(value, kRelease);
     release_slots();
   }
   /// Begins to fetch the line of the peer's counters; returns at once.
@@ -161,17 +160,16 @@ class Vi final : public via::Vi {
   /// Takes in how far the peer has freed our ring, from that same line. A wired VI's is brought up
   /// to date by peer_counter() and refresh_room().
   void note_room() noexcept {
-    if (state_ == ViState::connected)
-      take_room(tx_->receiver.posted.load(std::memory_order_acquire));
+    if (state_ == ViState::connected) take_room(tx_->receiver.posted.load(kAcquire));
   }
   void wake_if_asleep() noexcept {
-    if (peer_sleeping_->load(std::memory_order_relaxed) != 0) [[unlikely]]
+    if (peer_sleeping_->load(kRelaxed) != 0) [[unlikely]]
       wake_peer();
   }
   [[nodiscard]] std::uint64_t peer_counter(unsigned which) const noexcept {
     if (options_.wired) [[unlikely]]
       take_counters();
-    return tx_->receiver.client_counter[which].load(std::memory_order_acquire);
+    return tx_->receiver.client_counter[which].load(kAcquire);
   }
   [[nodiscard]] std::uint64_t messages_sent() const noexcept { return tx_seq_; }
   /// Lines that the peer has taken and given back, as far as its counters say.
@@ -186,11 +184,11 @@ class Vi final : public via::Vi {
   [[nodiscard]] const Slot* arrived_ahead(std::uint32_t lines) const noexcept {
     const std::uint64_t seq = rx_seq_ + lines;
     const Slot& slot = rx_slots_[seq & rx_mask_];
-    const std::uint64_t h = slot.header.load(std::memory_order_acquire);
+    const std::uint64_t h = slot.header.load(kAcquire);
     return (h & header::phase_bit) == phase(seq, rx_mask_) ? &slot : nullptr;
   }
   [[nodiscard]] bool has_arrivals() const noexcept {
-    return rx_slots_ != nullptr && is_full(next_slot().header.load(std::memory_order_acquire));
+    return rx_slots_ != nullptr && is_full(next_slot().header.load(kAcquire));
   }
   [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
   [[nodiscard]] void* context() const noexcept { return context_; }
@@ -263,12 +261,12 @@ class Vi final : public via::Vi {
     std::size_t bytes = 0;
     MemoryHandle handle = MemoryHandle::none;
     // The entry's handle word, cleared by deregistration.
-    const std::atomic<std::uint32_t>* live = nullptr;
+    const AtomicWord<std::uint32_t>* live = nullptr;
     const std::byte* window = nullptr;  // own window's base when the range lies in it
     [[nodiscard]] bool covers(const LocalSegment& s) const noexcept {
       const auto at = static_cast<std::size_t>(s.address - begin);
       return s.handle == handle && live != nullptr && at <= bytes && s.length <= bytes - at &&
-             live->load(std::memory_order_relaxed) == static_cast<std::uint32_t>(handle);
+             live->load(kRelaxed) == static_cast<std::uint32_t>(handle);
     }
   };
 
@@ -286,11 +284,11 @@ class Vi final : public via::Vi {
     ++rx_outstanding_;
     rx_ring_[number & rx_ring_mask_] = &d;
     // Those beyond the ring count as well: the sender waits for their turn.
-    rx_->receiver.client_counter[0].store(rx_posted_, std::memory_order_relaxed);
+    rx_->receiver.client_counter[0].store(rx_posted_, kRelaxed);
     if (number - rx_seq_ <= rx_mask_) [[likely]] {
       rx_->posted_info(rx_slot_count_)[number & rx_mask_] =
           place_of(d.segment[0].local, receive_region_);
-      rx_->receiver.posted.store(rx_posted_, std::memory_order_release);
+      rx_->receiver.posted.store(rx_posted_, kRelease);
     }
   }
   /// Whether the slot whose header is @p h holds a message not yet taken.
@@ -317,7 +315,7 @@ class Vi final : public via::Vi {
   /// The oldest arrived message into its receive, or null.
   Descriptor* take_receive() noexcept {
     Slot& slot = next_slot();
-    const std::uint64_t h = slot.header.load(std::memory_order_acquire);
+    const std::uint64_t h = slot.header.load(kAcquire);
     if (!is_full(h)) return nullptr;
     if (Descriptor* d = take_plain(slot, h)) return d;
     return take_receive_slow(slot, h);
@@ -432,7 +430,7 @@ class Vi final : public via::Vi {
   std::uint32_t rx_outstanding_ = 0;
   std::uint32_t rx_ring_mask_ = 0;
   std::uint64_t rx_plain_ = 0;  // receives that slots can show; 0 while a refused receive is posted
-  std::unique_ptr<Descriptor*[]> rx_ring_;  // posted receives, by number
+  Owned<Descriptor*[]> rx_ring_;  // posted receives, by number
   CompletionQueue* receive_cq_ = nullptr;
   RegionCache receive_region_;
   // Cool.
@@ -472,9 +470,9 @@ class Vi final : public via::Vi {
     std::uint64_t staged;
   };
   std::deque<Pending> pending_;
-  std::unique_ptr<CompletionQueue> own_send_cq_;
-  std::unique_ptr<CompletionQueue> own_receive_cq_;
-  std::unique_ptr<Wired> wired_;
+  Owned<CompletionQueue> own_send_cq_;
+  Owned<CompletionQueue> own_receive_cq_;
+  Owned<Wired> wired_;
 };
 
 }  // namespace viaduct::via::shm

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <string>
 
+#include "runtime/atomic.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "via/shm/nic.hpp"
@@ -47,8 +48,7 @@ constinit const AtomicWord<std::uint32_t> kAlwaysAsleep{1};
 constexpr std::uint64_t kDrainLimitNs = 5'000'000'000;
 
 void turn_phase(Slot& slot) noexcept {
-  slot.header.store(slot.header.load(std::memory_order_relaxed) ^ header::phase_bit,
-                    std::memory_order_release);
+  slot.header.store(slot.header.load(kRelaxed) ^ header::phase_bit, kRelease);
 }
 
 }  // namespace
@@ -145,7 +145,7 @@ bool Vi::post_message() noexcept {
   const bool with_piece = !w.pieces.empty() && w.pieces.front().before <= w.lines_posted;
   if (with_piece) pieces[count++] = w.pieces.front().piece;
   Slot* const slot = &tx_slots_[w.lines_posted & tx_mask_];
-  const std::uint32_t lines = 1 + header::extra_lines(slot->header.load(std::memory_order_relaxed));
+  const std::uint32_t lines = 1 + header::extra_lines(slot->header.load(kRelaxed));
   const auto to_end = static_cast<std::uint32_t>(tx_slot_count_ - (w.lines_posted & tx_mask_));
   constexpr auto kLine = static_cast<std::uint32_t>(sizeof(Slot));
   pieces[count++] = {offset_of(slot), std::min(lines, to_end) * kLine};
@@ -182,7 +182,7 @@ void Vi::post_lines_slow() noexcept {
   if (w.counters_changed) post_counters();
   // Only the new ones: those that were held back have been turned.
   std::uint64_t from = tx_seq_ - 1;
-  while (header::kind(tx_slots_[from & tx_mask_].header.load(std::memory_order_relaxed)) ==
+  while (header::kind(tx_slots_[from & tx_mask_].header.load(kRelaxed)) ==
          MessageKind::continuation)
     --from;
   for (; from != tx_seq_; ++from) turn_phase(tx_slots_[from & tx_mask_]);
@@ -195,9 +195,8 @@ void Vi::post_counters() noexcept {
   Wired& w = *wired_;
   constexpr Wire::Piece kCounters{offsetof(ReceiverLine, carried), sizeof(ReceiverLine::carried)};
   ReceiverLine& line = rx_->receiver;
-  const auto seal = [&line](std::size_t at, const std::atomic<std::uint64_t>& counter) {
-    line.carried[at].store(carried_counter::seal(counter.load(std::memory_order_relaxed)),
-                           std::memory_order_relaxed);
+  const auto seal = [&line](std::size_t at, const AtomicWord<std::uint64_t>& counter) {
+    line.carried[at].store(carried_counter::seal(counter.load(kRelaxed)), kRelaxed);
   };
   seal(0, line.posted);
   seal(1, line.client_counter[0]);
@@ -216,10 +215,9 @@ void Vi::post_counters() noexcept {
 /// What the peer's post_counters() has brought.
 void Vi::take_counters() const noexcept {
   ReceiverLine& line = tx_->receiver;
-  const auto take = [&line](std::size_t at, std::atomic<std::uint64_t>& counter) {
-    counter.store(carried_counter::take(line.carried[at].load(std::memory_order_acquire),
-                                        counter.load(std::memory_order_relaxed)),
-                  std::memory_order_relaxed);
+  const auto take = [&line](std::size_t at, AtomicWord<std::uint64_t>& counter) {
+    counter.store(carried_counter::take(line.carried[at].load(kAcquire), counter.load(kRelaxed)),
+                  kRelaxed);
   };
   take(0, line.posted);
   take(1, line.client_counter[0]);
@@ -327,7 +325,7 @@ void Vi::take_note(std::uint32_t note) noexcept {
 void Vi::take_lines(std::uint32_t number) noexcept {
   Wired& w = *wired_;
   Slot& first = rx_slots_[w.lines_arrived & rx_mask_];
-  const std::uint32_t lines = 1 + header::extra_lines(first.header.load(std::memory_order_relaxed));
+  const std::uint32_t lines = 1 + header::extra_lines(first.header.load(kRelaxed));
   if (number != (static_cast<std::uint32_t>(w.lines_arrived) & kNumberMask) || lines > kMaxLines) {
     nic_.job_.log().write(LogLevel::error, "rank " + std::to_string(index(peer_)) +
                                                " has sent a line out of turn: the connection ends");

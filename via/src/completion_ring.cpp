@@ -1,6 +1,7 @@
 #include "via/completion_ring.hpp"
 
 #include <bit>
+#include <memory>
 #include <string>
 #include <utility>
 
