@@ -137,18 +137,19 @@ called() {
 }
 
 # viaduct-run is killed when its agents run and cannot have reached it yet: nobody has the address. They do not stay until
-# the time for joining has passed (57.123 s, by which their command lines are known).
-VIADUCT_JOIN_TIMEOUT=57123ms "$run" --hosts 127.0.0.1:1,localhost:1 --remote-command "$ssh" --address 192.0.2.1 \
+# the time for joining has passed (57 s and some, by which the command lines of this test are known among others').
+joining=$((57000000 + $$))
+VIADUCT_JOIN_TIMEOUT=${joining}us "$run" --hosts 127.0.0.1:1,localhost:1 --remote-command "$ssh" --address 192.0.2.1 \
   "$actor" $tag ok >"$place/out" 2>"$place/err" </dev/null &
 job=$!
-called viaduct-run 57123
+called viaduct-run $joining
 kill -9 $job
 { wait $job || true; } 2>/dev/null
 for _ in $(seq 400); do # less than the 57 s for joining
-  [ -n "$(running 57123)" ] || break
+  [ -n "$(running $joining)" ] || break
   sleep 0.05
 done
-[ -z "$(running 57123)" ] || fail "agents are left: $(running 57123)"
+[ -z "$(running $joining)" ] || fail "agents are left: $(running $joining)"
 
 # ssh -t: the job below sshd's terminal ends with the connection, also with ranks that ignore SIGTERM.
 eval "$ssh -tt 127.0.0.1 \"trap '' TERM; $run -n 2 $actor $tag hang\"" >"$place/out" 2>"$place/err" </dev/null &
