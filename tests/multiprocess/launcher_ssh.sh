@@ -137,15 +137,15 @@ called() {
 }
 
 # viaduct-run is killed when its agents run and cannot have reached it yet: nobody has the address. They do not stay until
-# the time for joining has passed (57 s and some, by which the command lines of this test are known among others').
-joining=$((57000000 + $$))
-VIADUCT_JOIN_TIMEOUT=${joining}us "$run" --hosts 127.0.0.1:1,localhost:1 --remote-command "$ssh" --address 192.0.2.1 \
+# the time for joining has passed (50 to 90 s, by which the command lines of this run are known among others').
+joining=$((50000 + $$ % 40000))
+VIADUCT_JOIN_TIMEOUT=${joining}ms "$run" --hosts 127.0.0.1:1,localhost:1 --remote-command "$ssh" --address 192.0.2.1 \
   "$actor" $tag ok >"$place/out" 2>"$place/err" </dev/null &
 job=$!
 called viaduct-run $joining
 kill -9 $job
 { wait $job || true; } 2>/dev/null
-for _ in $(seq 400); do # less than the 57 s for joining
+for _ in $(seq 400); do # less than the time for joining
   [ -n "$(running $joining)" ] || break
   sleep 0.05
 done
