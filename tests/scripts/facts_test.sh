@@ -95,6 +95,8 @@ printf '// comment\n\nint a;\n  // comment\nint b;  // comment\n' | tee before/v
 printf 'Letter* letter;\n' >before/runtime/src/letters.hpp
 printf '# table\nviaduct_codegen_a_poll g++ 92 82 6 5\nviaduct_codegen_a_poll clang++-14 97 88 7 6\n' \
   >before/tests/codegen/subjects_limits.txt
+echo 'viaduct_codegen_store g++ 9 8 6 5' >before/tests/codegen/splitc_limits.txt
+echo 'viaduct_codegen_played g++ 9 7 6 5' >before/tests/codegen/standin_limits.txt
 git -C before add am/send.hpp am/all.cpp am/README.md splitc/large.hpp via runtime tests
 
 "$facts" before >said
@@ -119,6 +121,8 @@ row 'calls of close' 1
 row 'calls of munmap' 1
 row 'lines with an old word' 3
 row 'instructions: a poll' 82
+row 'instructions: store' 8
+[ "$(grep -c 'instructions: ' said)" -eq 2 ] || wrong "$(cat said)"
 listed 'lines in am that name' 'am/all.cpp:1:// via::shm, a wire; not a firewire' 'am/send.hpp:31:  via::shm::Vi* close_;'
 listed 'classes with' '31 functions, 0 data members: splitc/large.hpp Large' \
   '0 functions, 26 data members: splitc/large.hpp Wide'
