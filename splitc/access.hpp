@@ -137,27 +137,32 @@ template <class T>
   return static_cast<T*>(static_cast<V*>(detail::mapped_objects(first.word(), count, sizeof(V))));
 }
 
-// The same for spread pointers.
+/// The same through a spread pointer. Never waits.
 template <class T>
 inline void prefetch(spread_ptr<T> from) noexcept {
   prefetch(global_ptr<T>(from));
 }
+/// The same through a spread pointer. Blocks, polls and costs as above.
 template <Value T>
 [[nodiscard]] inline std::remove_cv_t<T> read(spread_ptr<T> from) {
   return read(global_ptr<T>(from));
 }
+/// The same through a spread pointer. Blocks, polls and costs as above.
 template <Variable T>
 inline void write(spread_ptr<T> to, std::type_identity_t<T> value) {
   write(global_ptr<T>(to), value);
 }
+/// The same through a spread pointer. Blocks, polls and costs as above.
 template <Variable T>
 inline void write_fenced(spread_ptr<T> to, std::type_identity_t<T> value) {
   write_fenced(global_ptr<T>(to), value);
 }
+/// The same through a spread pointer. Order: none until sync(), as above.
 template <Value T>
 inline Handle get(std::type_identity_t<std::remove_cv_t<T>>* to, spread_ptr<T> from) {
   return get(to, global_ptr<T>(from));
 }
+/// The same through a spread pointer. Order: none until sync(), as above.
 template <Variable T>
 inline Handle put(spread_ptr<T> to, std::type_identity_t<T> value) {
   return put(global_ptr<T>(to), value);
@@ -165,7 +170,7 @@ inline Handle put(spread_ptr<T> to, std::type_identity_t<T> value) {
 
 /// Whether the get or put that @p handle came from is complete.  Progress: polls when it is not.
 [[nodiscard]] bool is_done(Handle handle);
-/// Blocks until it is.
+/// Blocks until the operation that @p handle came from is complete.  Progress: polls meanwhile.
 void wait(Handle handle);
 
 /// What `*p` and `p[i]` are: using it as a value reads, assigning to it writes (both block), and
@@ -173,61 +178,77 @@ void wait(Handle handle);
 template <class T>
 class global_ref {
  public:
+  /// A reference to what @p to points to.  Never waits: its use does.
   explicit global_ref(global_ptr<T> to) noexcept : to_(to) {}
+  /// The reference is copied, not the object.  Never waits.
   global_ref(const global_ref&) = default;
 
+  /// Reads the object.  Blocks and costs as read().
   operator std::remove_cv_t<T>() const { return read(to_); }
+  /// Writes the object.  Blocks and costs as write().
   const global_ref& operator=(std::type_identity_t<T> value) const requires(!std::is_const_v<T>) {
     write(to_, value);
     return *this;
   }
-  /// Assigns the value, not the reference.
+  /// Writes the value of the other object, not its place.  Blocks as read(), then as write().
   const global_ref& operator=(const global_ref& other) const {
     static_assert(!std::is_const_v<T>, "assignment through a pointer to const");
     write(to_, read(other.to_));
     return *this;
   }
+  /// @return the pointer that the reference was made of.
   [[nodiscard]] global_ptr<T> operator&() const noexcept { return to_; }
 
+  /// Reads, then writes, not atomically.  Blocks as read(), then as write().
   template <class U>
   const global_ref& operator+=(U v) const {
     return change([v](T old) { return static_cast<T>(old + v); });
   }
+  /// Reads, then writes, not atomically.  Blocks as read(), then as write().
   template <class U>
   const global_ref& operator-=(U v) const {
     return change([v](T old) { return static_cast<T>(old - v); });
   }
+  /// Reads, then writes, not atomically.  Blocks as read(), then as write().
   template <class U>
   const global_ref& operator*=(U v) const {
     return change([v](T old) { return static_cast<T>(old * v); });
   }
+  /// Reads, then writes, not atomically.  Blocks as read(), then as write().
   template <class U>
   const global_ref& operator/=(U v) const {
     return change([v](T old) { return static_cast<T>(old / v); });
   }
+  /// Reads, then writes, not atomically.  Blocks as read(), then as write().
   template <class U>
   const global_ref& operator|=(U v) const {
     return change([v](T old) { return static_cast<T>(old | v); });
   }
+  /// Reads, then writes, not atomically.  Blocks as read(), then as write().
   template <class U>
   const global_ref& operator&=(U v) const {
     return change([v](T old) { return static_cast<T>(old & v); });
   }
+  /// Reads, then writes, not atomically.  Blocks as read(), then as write().
   template <class U>
   const global_ref& operator^=(U v) const {
     return change([v](T old) { return static_cast<T>(old ^ v); });
   }
+  /// Reads, then writes one more, not atomically.  Blocks as read(), then as write().
   const global_ref& operator++() const {
     return change([](T value) { return ++value; });
   }
+  /// Reads, then writes one less, not atomically.  Blocks as read(), then as write().
   const global_ref& operator--() const {
     return change([](T value) { return --value; });
   }
+  /// As ++r.  @return the value that was read.
   std::remove_cv_t<T> operator++(int) const {
     const auto old = read(to_);
     write(to_, static_cast<T>(old + 1));
     return old;
   }
+  /// As --r.  @return the value that was read.
   std::remove_cv_t<T> operator--(int) const {
     const auto old = read(to_);
     write(to_, static_cast<T>(old - 1));

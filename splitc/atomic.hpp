@@ -76,58 +76,70 @@ requires std::integral<T>
 inline T fetch_add(global_ptr<T> to, std::type_identity_t<T> value) {
   return detail::rmw<detail::Rmw::add>(to, value, T{});
 }
+/// Writes what is there and @p value, bit by bit; answers what was there before.  Blocks, order and
+/// cost: as fetch_add().
 template <detail::Atomic T>
 requires std::integral<T>
 inline T fetch_and(global_ptr<T> to, std::type_identity_t<T> value) {
   return detail::rmw<detail::Rmw::bit_and>(to, value, T{});
 }
+/// Writes what is there or @p value, bit by bit; answers what was there before.  Blocks, order and
+/// cost: as fetch_add().
 template <detail::Atomic T>
 requires std::integral<T>
 inline T fetch_or(global_ptr<T> to, std::type_identity_t<T> value) {
   return detail::rmw<detail::Rmw::bit_or>(to, value, T{});
 }
+/// Writes exclusive or of what is there and @p value; answers what was there before.  Blocks, order
+/// and cost: as fetch_add().
 template <detail::Atomic T>
 requires std::integral<T>
 inline T fetch_xor(global_ptr<T> to, std::type_identity_t<T> value) {
   return detail::rmw<detail::Rmw::bit_xor>(to, value, T{});
 }
-/// Writes @p value and answers what was there before.
+/// Writes @p value and answers what was there before.  Blocks, order and cost: as fetch_add().
 template <detail::Atomic T>
 inline T swap(global_ptr<T> to, std::type_identity_t<T> value) {
   return detail::rmw<detail::Rmw::swap>(to, value, T{});
 }
-/// Writes @p desired if @p expected is there; answers what was there before.
+/// Writes @p desired if @p expected is there; answers what was there before.  Blocks, order and
+/// cost: as fetch_add().
 template <detail::Atomic T>
 inline T compare_swap(global_ptr<T> to, std::type_identity_t<T> expected,
                       std::type_identity_t<T> desired) {
   return detail::rmw<detail::Rmw::compare_swap>(to, desired, expected);
 }
 
-// The same for spread pointers.
+/// The same through a spread pointer. Blocks, order and cost: as above.
 template <detail::Atomic T>
 requires std::integral<T>
 inline T fetch_add(spread_ptr<T> to, std::type_identity_t<T> value) {
   return fetch_add(global_ptr<T>(to), value);
 }
+/// The same through a spread pointer. Blocks, order and cost: as above.
 template <detail::Atomic T>
 requires std::integral<T>
 inline T fetch_and(spread_ptr<T> to, std::type_identity_t<T> value) {
   return fetch_and(global_ptr<T>(to), value);
 }
+/// The same through a spread pointer. Blocks, order and cost: as above.
 template <detail::Atomic T>
 requires std::integral<T>
 inline T fetch_or(spread_ptr<T> to, std::type_identity_t<T> value) {
   return fetch_or(global_ptr<T>(to), value);
 }
+/// The same through a spread pointer. Blocks, order and cost: as above.
 template <detail::Atomic T>
 requires std::integral<T>
 inline T fetch_xor(spread_ptr<T> to, std::type_identity_t<T> value) {
   return fetch_xor(global_ptr<T>(to), value);
 }
+/// The same through a spread pointer. Blocks, order and cost: as above.
 template <detail::Atomic T>
 inline T swap(spread_ptr<T> to, std::type_identity_t<T> value) {
   return swap(global_ptr<T>(to), value);
 }
+/// The same through a spread pointer. Blocks, order and cost: as above.
 template <detail::Atomic T>
 inline T compare_swap(spread_ptr<T> to, std::type_identity_t<T> expected,
                       std::type_identity_t<T> desired) {
@@ -228,21 +240,29 @@ Handle put_at(global_ptr<T> at, R (*)(P, Rest...), const std::type_identity_t<Re
 ///
 ///     long bump(long by) { return counter += by; }
 ///     long now = atomic<bump>(3, 10);
+///
+/// Blocks      until the result is here.  Progress: polls meanwhile.
+/// Order       as atomic_put().
+/// Cost        one round trip; in this process, a call of the function.
+/// Errors      as read().
 template <auto F, class... A>
 inline auto atomic(int process, A... args) {
   return detail::call_by_signature<F>(static_cast<std::uint32_t>(process), F, args...);
 }
 /// Where the pointer points; the function gets it as a local pointer, before the other arguments.
+/// Blocks, order and cost: as above.
 template <auto F, class T, class... A>
 inline auto atomic(global_ptr<T> at, A... args) {
   return detail::call_at<F>(at, F, args...);
 }
+/// The same through a spread pointer. Blocks, order and cost: as above.
 template <auto F, class T, class... A>
 inline auto atomic(spread_ptr<T> at, A... args) {
   return detail::call_at<F>(global_ptr<T>(at), F, args...);
 }
 
-/// Whether this is inside a function that atomic() or atomic_put() runs. Inside splitc_main.
+/// @return whether this is inside a function that atomic() or atomic_put() runs.  Call from: inside
+/// splitc_main.
 [[nodiscard]] bool in_atomic() noexcept;
 
 /// Begins to run @p F(args...) in @p process, as atomic() does, and drops its result. What put() is
@@ -263,10 +283,12 @@ inline Handle atomic_put(int process, A... args) {
   return detail::put_by_signature<F>(static_cast<std::uint32_t>(process), F, args...);
 }
 /// Where the pointer points; the function gets it as a local pointer, before the other arguments.
+/// Blocks, order and cost: as above.
 template <auto F, class T, class... A>
 inline Handle atomic_put(global_ptr<T> at, A... args) {
   return detail::put_at<F>(at, F, args...);
 }
+/// The same through a spread pointer. Blocks, order and cost: as above.
 template <auto F, class T, class... A>
 inline Handle atomic_put(spread_ptr<T> at, A... args) {
   return detail::put_at<F>(global_ptr<T>(at), F, args...);
@@ -281,10 +303,11 @@ struct lock_t {
 /// there is no lock; throws Error when the process that holds it is lost, has returned from
 /// splitc_main, or waits for this one in a collective call.
 void lock(global_ptr<lock_t> l);
-/// Whether it could be taken at once.
+/// @return whether the lock could be taken at once; then this process holds it.  Order: a full
+/// fence. Errors: as lock().
 [[nodiscard]] bool try_lock(global_ptr<lock_t> l);
-/// Stops the program with a sentence that names who holds it, when this process does not. A full
-/// fence.
+/// Gives the lock back.  Order: a full fence.  Errors: stops the program with a sentence that names
+/// the holder, when this process does not hold it.
 void unlock(global_ptr<lock_t> l);
 
 }  // namespace viaduct::splitc

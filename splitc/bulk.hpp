@@ -43,7 +43,8 @@ inline Handle bulk_get(std::type_identity_t<std::remove_cv_t<T>>* to, global_ptr
                        std::size_t count) {
   return detail::bulk_get(to, from.word(), count * sizeof(T));
 }
-/// Split-phase, as bulk_get(). @p from may be changed when the call returns.
+/// Split-phase, as bulk_get(). @p from may be changed when the call returns.  Blocks and Order as
+/// there.
 template <Variable T>
 inline Handle bulk_put(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count) {
   return detail::bulk_put(to.word(), from, count * sizeof(T));

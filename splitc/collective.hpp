@@ -32,6 +32,7 @@ using Wrapping =
 
 /// The operators of the named reductions. Integers wrap around.
 struct Add {
+  /// @return the sum, wrapped around.
   template <class T>
   T operator()(T a, T b) const noexcept {
     using W = detail::Wrapping<T>;
@@ -39,6 +40,7 @@ struct Add {
   }
 };
 struct Multiply {
+  /// @return the product, wrapped around.
   template <class T>
   T operator()(T a, T b) const noexcept {
     using W = detail::Wrapping<T>;
@@ -46,30 +48,35 @@ struct Multiply {
   }
 };
 struct Min {
+  /// @return the lesser one; the first of equal ones.
   template <class T>
   T operator()(T a, T b) const noexcept {
     return b < a ? b : a;
   }
 };
 struct Max {
+  /// @return the greater one; the first of equal ones.
   template <class T>
   T operator()(T a, T b) const noexcept {
     return a < b ? b : a;
   }
 };
 struct And {
+  /// @return bitwise and.
   template <class T>
   T operator()(T a, T b) const noexcept {
     return static_cast<T>(a & b);
   }
 };
 struct Or {
+  /// @return bitwise or.
   template <class T>
   T operator()(T a, T b) const noexcept {
     return static_cast<T>(a | b);
   }
 };
 struct Xor {
+  /// @return exclusive or.
   template <class T>
   T operator()(T a, T b) const noexcept {
     return static_cast<T>(a ^ b);
@@ -96,7 +103,7 @@ inline constexpr Operator kOperatorOf<Xor> = Operator::bit_xor;
 /// op(op(v0, v1), op(v2, v3))... of all processes' values, in every process. @p op must be
 /// associative; it need not be commutative.
 ///
-/// Blocks      until all values are in.  Progress: a poll point.
+/// Collective. Blocks until all values are in.  Progress: a poll point.
 /// Cost        log2(PROCS) exchanges of one line.
 template <Value T, class Op>
 [[nodiscard]] inline T all_reduce(T value, Op op) {
@@ -108,7 +115,7 @@ template <Value T, class Op>
   c.alone(kCall.kind);
   return value;
 }
-/// The same, in process @p root alone; the others get their own value back.
+/// As all_reduce(), in process @p root alone; the others get their own value back.  Collective.
 template <Value T, class Op>
 [[nodiscard]] inline T all_reduce_to_one(T value, Op op, int root = 0) {
   static constexpr detail::CollectiveCall kCall =
@@ -121,8 +128,8 @@ template <Value T, class Op>
   return value;
 }
 
-/// Of arrays, element by element: @p data has every process' @p count elements reduced, in every
-/// process, or in process @p root alone (the others' stay as they are).
+/// As all_reduce() of arrays, element by element: @p data has every process' @p count elements
+/// reduced, in every process.  Collective. Cost: log2(PROCS) exchanges of the array.
 template <Value T, class Op>
 inline void all_reduce(T* data, std::size_t count, Op op) {
   static constexpr detail::CollectiveCall kCall =
@@ -131,6 +138,7 @@ inline void all_reduce(T* data, std::size_t count, Op op) {
   if (detail::hot.procs != 1) return detail::reduce_array<true>(c, kCall, 0, data, count, op);
   c.alone(kCall.kind);
 }
+/// The same, in process @p root alone: the others' arrays stay as they are.  Collective.
 template <Value T, class Op>
 inline void all_reduce_to_one(T* data, std::size_t count, Op op, int root = 0) {
   static constexpr detail::CollectiveCall kCall =
@@ -141,64 +149,93 @@ inline void all_reduce_to_one(T* data, std::size_t count, Op op, int root = 0) {
   c.alone(kCall.kind);
 }
 
+/// The sum of all processes' values, in every process.  Collective. Blocks and costs as
+/// all_reduce().
 template <Number T>
 [[nodiscard]] inline T all_reduce_add(T value) {
   return all_reduce(value, Add{});
 }
+/// The product of all processes' values, in every process.  Collective. Blocks and costs as
+/// all_reduce().
 template <Number T>
 [[nodiscard]] inline T all_reduce_mul(T value) {
   return all_reduce(value, Multiply{});
 }
+/// The least of all processes' values, in every process.  Collective. Blocks and costs as
+/// all_reduce().
 template <Number T>
 [[nodiscard]] inline T all_reduce_min(T value) {
   return all_reduce(value, Min{});
 }
+/// The greatest of all processes' values, in every process.  Collective. Blocks and costs as
+/// all_reduce().
 template <Number T>
 [[nodiscard]] inline T all_reduce_max(T value) {
   return all_reduce(value, Max{});
 }
+/// The bitwise and of all processes' values, in every process.  Collective. Blocks and costs as
+/// all_reduce().
 template <std::integral T>
 [[nodiscard]] inline T all_reduce_and(T value) {
   return all_reduce(value, And{});
 }
+/// The bitwise or of all processes' values, in every process.  Collective. Blocks and costs as
+/// all_reduce().
 template <std::integral T>
 [[nodiscard]] inline T all_reduce_or(T value) {
   return all_reduce(value, Or{});
 }
+/// The exclusive or of all processes' values, in every process.  Collective. Blocks and costs as
+/// all_reduce().
 template <std::integral T>
 [[nodiscard]] inline T all_reduce_xor(T value) {
   return all_reduce(value, Xor{});
 }
+/// The sum of all processes' values, in process @p root; the others get their own
+/// back.  Collective. Blocks and costs as all_reduce().
 template <Number T>
 [[nodiscard]] inline T all_reduce_to_one_add(T value, int root = 0) {
   return all_reduce_to_one(value, Add{}, root);
 }
+/// The product of all processes' values, in process @p root; the others get their own
+/// back.  Collective. Blocks and costs as all_reduce().
 template <Number T>
 [[nodiscard]] inline T all_reduce_to_one_mul(T value, int root = 0) {
   return all_reduce_to_one(value, Multiply{}, root);
 }
+/// The least of all processes' values, in process @p root; the others get their own
+/// back.  Collective. Blocks and costs as all_reduce().
 template <Number T>
 [[nodiscard]] inline T all_reduce_to_one_min(T value, int root = 0) {
   return all_reduce_to_one(value, Min{}, root);
 }
+/// The greatest of all processes' values, in process @p root; the others get their own
+/// back.  Collective. Blocks and costs as all_reduce().
 template <Number T>
 [[nodiscard]] inline T all_reduce_to_one_max(T value, int root = 0) {
   return all_reduce_to_one(value, Max{}, root);
 }
+/// The bitwise and of all processes' values, in process @p root; the others get their own
+/// back.  Collective. Blocks and costs as all_reduce().
 template <std::integral T>
 [[nodiscard]] inline T all_reduce_to_one_and(T value, int root = 0) {
   return all_reduce_to_one(value, And{}, root);
 }
+/// The bitwise or of all processes' values, in process @p root; the others get their own
+/// back.  Collective. Blocks and costs as all_reduce().
 template <std::integral T>
 [[nodiscard]] inline T all_reduce_to_one_or(T value, int root = 0) {
   return all_reduce_to_one(value, Or{}, root);
 }
+/// The exclusive or of all processes' values, in process @p root; the others get their own
+/// back.  Collective. Blocks and costs as all_reduce().
 template <std::integral T>
 [[nodiscard]] inline T all_reduce_to_one_xor(T value, int root = 0) {
   return all_reduce_to_one(value, Xor{}, root);
 }
 
-/// @p count elements of process @p root's @p data into every other one's.
+/// @p count elements of process @p root's @p data into every other one's.  Collective. Blocks until
+/// they are here.  Cost: log2(PROCS) messages, one after the other.
 template <Value T>
 inline void all_bcast(T* data, std::size_t count, int root = 0) {
   static constexpr detail::CollectiveCall kCall =
@@ -207,14 +244,15 @@ inline void all_bcast(T* data, std::size_t count, int root = 0) {
   const std::uint32_t from = detail::check_root("all_bcast", root);
   c.broadcast(kCall, from, data, count);
 }
-/// Process @p root's value, in every process. Of any size.
+/// Process @p root's value, in every process, of any size.  Collective. Blocks until it is here.
 template <Value T>
 [[nodiscard]] inline T all_bcast(T value, int root = 0) {
   all_bcast(&value, 1, root);
   return value;
 }
 
-/// Every process' value, in every process: result[q] is process q's.
+/// Every process' value, in every process: result[q] is process q's.  Collective. Blocks until all
+/// are in.  Errors: throws bad_alloc.
 template <Value T>
 [[nodiscard]] inline std::vector<T> all_gather(T value) {
   static constexpr detail::CollectiveCall kCall =
@@ -225,7 +263,7 @@ template <Value T>
   c.gather(kCall, &value, all.data());
   return {all.begin(), all.end()};
 }
-/// The same in process @p root alone; the others get an empty vector.
+/// As all_gather(), in process @p root alone; the others get an empty vector.  Collective.
 template <Value T>
 [[nodiscard]] inline std::vector<T> all_gather_to_one(T value, int root = 0) {
   static constexpr detail::CollectiveCall kCall =
@@ -238,7 +276,8 @@ template <Value T>
   return {all.begin(), all.end()};
 }
 
-/// Inclusive scan: op of the values of processes 0 to this one, in their order.
+/// Inclusive scan: op of the values of processes 0 to this one, in their order.  Collective. Blocks
+/// and costs as all_reduce().
 template <Value T, class Op>
 [[nodiscard]] inline T all_scan(T value, Op op) {
   static constexpr detail::CollectiveCall kCall =
@@ -249,19 +288,24 @@ template <Value T, class Op>
   c.alone(kCall.kind);
   return value;
 }
+/// The sum of the values of processes 0 to this one.  Collective. Blocks and costs as all_scan().
 template <Number T>
 [[nodiscard]] inline T all_scan_add(T value) {
   return all_scan(value, Add{});
 }
+/// The least of the values of processes 0 to this one.  Collective. Blocks and costs as all_scan().
 template <Number T>
 [[nodiscard]] inline T all_scan_min(T value) {
   return all_scan(value, Min{});
 }
+/// The greatest of the values of processes 0 to this one.  Collective. Blocks and costs as
+/// all_scan().
 template <Number T>
 [[nodiscard]] inline T all_scan_max(T value) {
   return all_scan(value, Max{});
 }
-/// Exclusive: of the processes before this one; @p identity in process 0.
+/// Exclusive scan: of the processes before this one; @p identity in process 0.  Collective. Blocks
+/// and costs as all_reduce().
 template <Value T, class Op>
 [[nodiscard]] inline T all_scan_before(T value, Op op, T identity) {
   static constexpr detail::CollectiveCall kCall =

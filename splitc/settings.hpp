@@ -23,6 +23,7 @@ struct Settings {
   std::int64_t heap_bytes = 0;     ///< its part for malloc
 };
 
+/// @return the settings of Split-C, as viaduct-info lists them.
 [[nodiscard]] std::span<const config::Option> options() noexcept;
 
 /// From the environment, with automatic values filled in and checked against each other. Throws

@@ -26,17 +26,19 @@ class Job;
 
 namespace viaduct::splitc {
 
-/// The job that the processes are the ranks of; inside splitc_main.
+/// @return the job that the processes are the ranks of.  Call from: inside splitc_main.
 [[nodiscard]] Job& job();
 
-/// Seconds since some moment, from a clock that does not jump.
+/// @return seconds since some moment, from a clock that does not jump.
 [[nodiscard]] double get_seconds() noexcept;
 
 /// Runs @p body in every process, between the collective start and end of Split-C; what main() of
-/// viaduct::splitc does with splitc_main. Answers the exit code.
+/// viaduct::splitc does with splitc_main.  Collective. Blocks until all have returned.  @return the
+/// exit code.
 int run(int (*body)(int, char**), int argc, char** argv);
 
 }  // namespace viaduct::splitc
 
 /// The program. Called in every process, when all have started; ends when all have returned.
+/// @return the exit code of this process.
 int splitc_main(int argc, char** argv);

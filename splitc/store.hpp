@@ -42,21 +42,27 @@ inline void store(global_ptr<T> to, std::type_identity_t<T> value) {
   else
     detail::store_slow(to.word(), &value, sizeof(T));
 }
+/// The same through a spread pointer. Blocks, order and cost: as above.
 template <Variable T>
 inline void store(spread_ptr<T> to, std::type_identity_t<T> value) {
   store(global_ptr<T>(to), value);
 }
 
 /// Stores @p count elements. Above 4 KiB, to a process on this host, the target copies straight
-/// from @p from at its poll point and the call returns when that is done: it blocks, polling, while
-/// the target computes.  @p from may be changed when the call returns.
+/// from
+/// @p from at its poll point.
+///
+/// Blocks      where the target copies, until that is done, polling; else as store().
+/// Order       as store(). @p from may be changed when the call returns.
+/// Cost        one copy, or a message for each part that fits the staging memory.
 template <Variable T>
 inline void bulk_store(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count) {
   detail::bulk_store(to.word(), from, count * sizeof(T));
 }
 
 /// One-sided: takes effect at once, whatever the target does, where its memory is mapped; else it
-/// is a put. Not counted by store_sync(); sync(), then barrier() completes it.
+/// is a put. Not counted by store_sync(); sync(), then barrier() completes it.  Blocks and costs as
+/// put().
 template <Variable T>
 inline void store_now(global_ptr<T> to, std::type_identity_t<T> value) {
   if constexpr (detail::kIsWord<T>) {
@@ -68,10 +74,12 @@ inline void store_now(global_ptr<T> to, std::type_identity_t<T> value) {
   }
   detail::store_now_value(to.word(), value);
 }
+/// The same through a spread pointer. Blocks and costs as above.
 template <Variable T>
 inline void store_now(spread_ptr<T> to, std::type_identity_t<T> value) {
   store_now(global_ptr<T>(to), value);
 }
+/// store_now() of @p count elements.  Blocks and costs as bulk_put().
 template <Variable T>
 inline void bulk_store_now(global_ptr<T> to, const std::type_identity_t<T>* from,
                            std::size_t count) {
@@ -85,7 +93,7 @@ inline void bulk_store_now(global_ptr<T> to, const std::type_identity_t<T>* from
 void store_sync(std::size_t bytes);
 /// Whether store_sync(bytes) would return at once.  Progress: a poll point.
 [[nodiscard]] bool is_stored(std::size_t bytes);
-/// Forgets what has been delivered and not waited for.
+/// Forgets what has been delivered and not waited for.  Never waits; no poll point.
 void reset_store_sync();
 /// Collective. Blocks until every store of every process has been delivered; all counts of
 /// store_sync() are 0 afterwards.

@@ -14,15 +14,17 @@ void sync();
 /// Collective. Blocks until every process has come to it, polling meanwhile. A full fence. It
 /// completes no gets, puts or stores.  Cost: log2(PROCS) rounds of one line each.
 void barrier();
-/// The barrier in two halves: barrier_notify() says that this process has come to it,
-/// barrier_wait() blocks until all have. Between the two everything is allowed but other
-/// collective calls and the return from splitc_main.
+/// The first half of a barrier: says that this process has come to it. Between the two halves
+/// everything is allowed but other collective calls and the return from splitc_main.  Collective.
+/// Never waits.
 void barrier_notify();
+/// The second half: blocks until all processes have come.  Collective. Progress: polls meanwhile.
 void barrier_wait();
 /// Whether barrier_wait() would return at once.  Progress: a poll point.
 [[nodiscard]] bool barrier_try();
 
-/// A poll point and nothing else: handles what has come.
+/// A poll point and nothing else: handles what has come.  Never waits. Cost: as a light poll (two
+/// loads) when nothing has.
 void poll();
 
 namespace detail {
