@@ -70,7 +70,9 @@ class Bundle {
   /// is lost or has come to its Job's destructor (a sentence names that one).
   Status barrier() noexcept;
 
+  /// @return the context that the bundle was made in.
   [[nodiscard]] Context& context() noexcept { return context_; }
+  /// @return the job of that context.
   [[nodiscard]] Job& job() noexcept { return context_.job(); }
 
  private:

@@ -55,8 +55,11 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
+  /// @return the job whose ranks this rank talks to.
   [[nodiscard]] Job& job() noexcept { return job_; }
+  /// @return the NIC that all its endpoints send through.
   [[nodiscard]] via::shm::Nic& nic() noexcept { return *nic_; }
+  /// @return the settings of Active Messages, with automatic values filled in.
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
 
  private:

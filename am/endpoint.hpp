@@ -54,33 +54,46 @@ class Endpoint {
 
   // Translation table.
 
-  /// Index r becomes endpoint 0 of rank r, for all ranks of the job, under @p tag (theirs).
+  /// Index r becomes endpoint 0 of rank r, for all ranks of the job, under @p tag (theirs).  Never
+  /// waits: no communication until the first message. Errors: throws Error (memory).
   void map_all(Tag tag = kTagAll);
-  /// Maps @p index; no communication until the first message. bad_argument: out of range, or no
-  /// such rank; bad_state: in use. Several indices may name one endpoint, all under the same tag
-  /// (another one is bad_state): they share its credits and its order, and what comes from it names
-  /// the lowest of them (Token::source, Returned::peer).
+  /// Maps @p index; no communication until the first message. Several indices may name one
+  /// endpoint, all under the same tag: they share its credits and its order, and what comes from it
+  /// names the lowest of them (Token::source, Returned::peer).
+  ///
+  /// @return ok; bad_argument (index out of range, or no such rank); bad_state (in use, or mapped
+  ///         under another tag).
   Status map(Index index, EndpointName name, Tag tag);
   /// Waits until all requests to @p index have been answered or returned, then forgets it.
   /// bad_argument when it is not mapped. The peer's requests to this endpoint go on as before;
   /// their source is kNoIndex then.
   Status unmap(Index index) noexcept;
+  /// @return the size of the translation table.
   [[nodiscard]] std::uint32_t translations() const noexcept;
-  /// Grows the table. Throws Error beyond 65536.
+  /// Grows the table.  Never waits. Errors: throws Error beyond 65536.
   void set_translations(std::uint32_t count);
+  /// @return whether @p index is mapped; false beyond the table.
   [[nodiscard]] bool is_mapped(Index index) const noexcept;
+  /// @return the endpoint that @p index names; EndpointName{} where it is not mapped.
   [[nodiscard]] EndpointName translation_name(Index index) const noexcept;
+  /// @return the tag under which @p index is mapped; kTagNone where it is not.
   [[nodiscard]] Tag translation_tag(Index index) const noexcept;
 
   // This endpoint.
 
+  /// @return what other ranks map this endpoint by.
   [[nodiscard]] EndpointName name() const noexcept;
+  /// @return the tag that senders must present.
   [[nodiscard]] Tag tag() const noexcept { return tag_; }
-  /// Before it returns, nobody who mapped this endpoint under another tag is heard any more: what
-  /// such a sender has under way and what it sends comes back to it with bad_tag.
+  /// Before the call returns, nobody who mapped this endpoint under another tag is heard any more:
+  /// what such a sender has under way and what it sends comes back to it with bad_tag.  Order:
+  /// nothing that the caller does afterwards is seen by such a sender's messages.
   void set_tag(Tag tag) noexcept;
-  /// Puts @p handler at @p id, 1 to 255. bad_argument otherwise.
+  /// Puts @p handler at @p id of this endpoint's own table.
+  ///
+  /// @return ok; bad_argument for an id that is not 1 to 255.
   Status set_handler(HandlerId id, RawHandler handler) noexcept;
+  /// Puts @p handler at id 0: it gets what comes back.  Cost: a lock where the bundle is parallel.
   void set_undeliverable_handler(UndeliverableHandler handler);
 
   /// Makes a segment of @p bytes that peers write to and read from directly; replaces the one
@@ -89,12 +102,15 @@ class Endpoint {
   /// Uses the caller's memory instead; it stays the caller's and must outlive its use here.  Throws
   /// Error.
   void set_segment(std::span<std::byte> memory);
-  /// Not while another thread changes it.
+  /// @return the segment that peers write to and read from.  Precondition: no other thread changes
+  /// it.
   [[nodiscard]] std::span<std::byte> segment() const noexcept { return segment_; }
+  /// @return the most bytes that a medium message may have.
   [[nodiscard]] std::uint32_t max_medium() const noexcept { return max_medium_; }
-  /// Requests that may be outstanding to one peer.
+  /// @return the requests that may be outstanding to one peer.
   [[nodiscard]] std::uint32_t credits() const noexcept { return credits_; }
-  /// Whether waiting sends may run request handlers (default) or only replies.
+  /// Whether calls that wait may run request handlers (default) or only replies.  Cost: a lock
+  /// where the bundle is parallel.
   void set_wait_run(Bundle::Run run) noexcept;
 
   // Sending.
@@ -133,6 +149,9 @@ class Endpoint {
   Status request_medium(Index to, std::span<T> data, A... args) noexcept {
     return send_data<Handler, Operation::medium>(to, data, 0, true, args...);
   }
+  /// request_medium() without waiting.
+  ///
+  /// @return as try_request().
   template <auto Handler, class T, class... A>
   Status try_request_medium(Index to, std::span<T> data, A... args) noexcept {
     return send_data<Handler, Operation::medium>(to, data, 0, false, args...);
@@ -140,18 +159,30 @@ class Endpoint {
 
   /// Bulk request: any size, into the peer's segment at @p offset; the handler runs when all data
   /// are in place. The source may be changed when the call returns.
+  ///
+  /// Blocks      until there is credit, polling; on shm for the copy, which this process makes.
+  /// Order       as request().
+  /// Cost        one copy; between hosts one RDMA write.
   template <auto Handler, class T, class... A>
   Status request_bulk(Index to, std::span<T> data, std::size_t offset, A... args) noexcept {
     return send_data<Handler, Operation::bulk>(to, data, offset, true, args...);
   }
+  /// request_bulk() without waiting for credit.
+  ///
+  /// @return as try_request().
   template <auto Handler, class T, class... A>
   Status try_request_bulk(Index to, std::span<T> data, std::size_t offset, A... args) noexcept {
     return send_data<Handler, Operation::bulk>(to, data, offset, false, args...);
   }
 
   /// Get: fills @p data from the peer's segment at @p offset, then runs @p Handler here, as a reply
-  /// handler, with the data. The peer takes no part on shm.  @p data stays the runtime's until the
-  /// handler has run.
+  /// handler, with the data. @p data stays the runtime's until the handler has run.
+  ///
+  /// Blocks      as request().  Progress: as request(). The peer takes no part on shm.
+  /// Order       none with other messages.
+  /// Cost        one copy; between hosts one RDMA read.
+  ///
+  /// @return as request().
   template <auto Handler, class T, class... A>
   Status get(Index from, std::span<T> data, std::size_t offset, A... args) noexcept {
     using S = detail::SignatureOf<Handler>;
@@ -167,10 +198,19 @@ class Endpoint {
 
   // By number, for handlers of the peer's own table (1 to 255).
 
-  /// @p words: up to 16 words of arguments. Otherwise as request().
+  /// request() by number, for a handler of the peer's own table (1 to 255). @p words: up to 16
+  /// words of arguments.
+  ///
+  /// @return as request(); bad_argument for more words.
   Status request_raw(Index to, HandlerId handler, std::span<const std::uint64_t> words) noexcept;
+  /// request_raw() without waiting.
+  ///
+  /// @return as try_request().
   Status try_request_raw(Index to, HandlerId handler,
                          std::span<const std::uint64_t> words) noexcept;
+  /// request_medium() by number, for a handler of the peer's own table.
+  ///
+  /// @return as request_medium() and request_raw().
   Status request_medium_raw(Index to, HandlerId handler, std::span<const std::byte> data,
                             std::span<const std::uint64_t> words) noexcept;
 
@@ -180,10 +220,12 @@ class Endpoint {
     std::size_t per_active_peer;
     std::size_t per_idle_peer;
   };
+  /// @return the bytes that this endpoint holds for each peer.
   [[nodiscard]] Footprint footprint() const noexcept;
-  /// MAPs that are connected now.
+  /// @return the number of MAPs that are connected now.
   [[nodiscard]] std::uint32_t active_peers() const noexcept;
 
+  /// @return the bundle that the endpoint belongs to.
   [[nodiscard]] Bundle& bundle() noexcept { return bundle_; }
 
  private:

@@ -51,13 +51,16 @@ void register_handler(const HandlerEntry& entry) noexcept;
 /// was loaded after the first agreement.
 [[nodiscard]] std::span<const Thunk> agree_on_handlers(Job& job);
 
-/// The names of the typed handlers, in wire order (element 0 is wire id kFirstTypedId); they live
-/// as long as the process.
+/// @return the names of the typed handlers, in the agreed order (element 0 is number
+/// kFirstTypedId); they
+///         live as long as the process.
 [[nodiscard]] std::span<const char* const> handler_names() noexcept;
 
-/// Name of the handler with @p wire_id, for messages after the word "handler"; without one its
-/// number: "12 (of the endpoint's own table)", "300 (not registered)". A handler that this process
-/// has registered after the agreement is named, with the reason why its messages come back.
+/// @return the name of the handler with @p wire_id, for messages after the word "handler"; without
+/// one
+///         its number: "12 (of the endpoint's own table)", "300 (not registered)". A handler that
+///         this process has registered after the agreement is named, with the reason why its
+///         messages come back.
 [[nodiscard]] const char* handler_name(std::uint16_t wire_id) noexcept;
 
 }  // namespace viaduct::am

@@ -19,6 +19,7 @@ struct Settings {
   std::int64_t poll_every = 0;    ///< requests between two polls by a rank that only sends
 };
 
+/// @return the settings of Active Messages, as viaduct-info lists them.
 [[nodiscard]] std::span<const config::Option> options() noexcept;
 
 /// From the environment, with automatic values filled in and checked against each other. Throws

@@ -18,6 +18,7 @@ namespace viaduct::am {
 /// with a sentence that names the handler.
 class Token {
  public:
+  /// Made by the runtime, for each message that a handler runs for.  Never waits.
   Token(detail::Map& map, std::uint64_t client) noexcept : map_(map), client_(client) {}
   Token(const Token&) = delete;
   Token& operator=(const Token&) = delete;
@@ -77,8 +78,10 @@ class Token {
 
   /// Bulk reply: the data are in the requester's segment at @p offset before its handler runs. Data
   /// that do not fit the segment come back to this endpoint's handler 0 (bad_offset, bad_length),
-  /// and the request goes back to its sender's handler 0 (bad_arguments). Results as of
+  /// and the request goes back to its sender's handler 0 (bad_arguments).  Blocks and Order: as
   /// reply_medium().
+  ///
+  /// @return as reply_medium().
   template <auto Handler, class T, class... A>
   Status reply_bulk(std::span<T> data, std::size_t offset, A... args) noexcept {
     using S = detail::SignatureOf<Handler>;
@@ -90,15 +93,21 @@ class Token {
                          args...);
   }
 
-  /// Where the message came from, in this endpoint's translation table.
+  /// @return the sender's place in this endpoint's translation table; kNoIndex for one that is not
+  /// mapped.
   [[nodiscard]] Index source() const noexcept { return map_.index; }
+  /// @return the rank that sent the message.
   [[nodiscard]] Rank source_rank() const noexcept { return map_.name.rank; }
+  /// @return the endpoint that sent the message.
   [[nodiscard]] EndpointName source_name() const noexcept { return map_.name; }
+  /// @return the endpoint that the message came to.
   [[nodiscard]] Endpoint& endpoint() const noexcept { return *map_.endpoint; }
+  /// @return whether the message is a request or a reply.
   [[nodiscard]] Direction direction() const noexcept {
     return detail::wire::kind(client_) == detail::Kind::request ? Direction::request
                                                                 : Direction::reply;
   }
+  /// @return whether this handler has replied.
   [[nodiscard]] bool replied() const noexcept {
     return (client_ & (kReplied | kRefused)) == kReplied;
   }

@@ -20,6 +20,7 @@ inline constexpr std::uint32_t kMinTranslations = 1024;
 enum class Index : std::uint32_t {};
 /// A sender that is not in the translation table.
 inline constexpr std::uint32_t kNoIndex = 0xffffffff;
+/// @return the index as a number.
 [[nodiscard]] constexpr std::uint32_t value(Index i) noexcept {
   return static_cast<std::uint32_t>(i);
 }
@@ -63,7 +64,9 @@ enum class Undeliverable : std::uint8_t {
   /// segment
   no_access,
 };
+/// @return the name, as the enumerator's.
 [[nodiscard]] const char* to_string(Undeliverable status) noexcept;
+/// @return the name, as the enumerator's.
 [[nodiscard]] const char* to_string(Operation operation) noexcept;
 
 /// A returned message.

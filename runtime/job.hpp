@@ -33,27 +33,41 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
+  /// @return this rank's number.
   [[nodiscard]] Rank rank() const noexcept { return rank_; }
+  /// @return the number of ranks.
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
-  /// Ranks are threads of this process (viaduct-run --mode threads).
+  /// @return whether the ranks are threads of this process (viaduct-run --mode threads).
   [[nodiscard]] bool threads_mode() const noexcept { return threads_mode_; }
+  /// @return how long a wait spins and yields before it sleeps.
   [[nodiscard]] const WaitPolicy& wait_policy() const noexcept { return wait_policy_; }
-  /// How many hosts the job's ranks are on, and whether @p peer is on this rank's: only those can
-  /// share memory. Threads and a job of one are on one.  Cost: a load.
+  /// @return the number of hosts that the job's ranks are on.
   [[nodiscard]] std::uint32_t hosts() const noexcept { return page_->hosts; }
+  /// @return whether @p peer is on this rank's host: only those can share memory. Threads and a job
+  /// of one
+  ///         are on one.  Cost: two loads.
   [[nodiscard]] bool same_host(Rank peer) const noexcept { return host_of(peer) == host_of(rank_); }
-  /// The number of @p rank's host, 0 to hosts() - 1.
+  /// @return the number of @p rank's host, 0 to hosts() - 1.  Precondition: @p rank is below
+  /// size().
   [[nodiscard]] std::uint32_t host_of(Rank rank) const noexcept { return page_->record(rank).host; }
-  /// Whether every rank could register for expedited barriers (wait.hpp); else sleeps are capped at
-  /// 1 ms.
+  /// @return whether every rank could register for expedited barriers (wait.hpp); else sleeps are
+  /// capped at
+  ///         1 ms.
   [[nodiscard]] bool membarrier_works() const noexcept { return membarrier_works_; }
 
+  /// @return how the ranks exchange bytes before they can talk.
   [[nodiscard]] Bootstrap& bootstrap() noexcept { return *bootstrap_; }
+  /// @return this rank's shared memory.
   [[nodiscard]] Segment& segment() noexcept { return *segment_; }
+  /// @return what the ranks of this host and their launcher share about each other's life.
   [[nodiscard]] JobPage& page() noexcept { return *page_; }
+  /// @return @p rank's part of page().  Precondition: @p rank is below size().
   [[nodiscard]] RankRecord& record(Rank rank) noexcept { return page_->record(rank); }
+  /// @return the counters of this rank's layers.
   [[nodiscard]] Stats& stats() noexcept { return stats_; }
+  /// @return this rank's log.
   [[nodiscard]] const Log& log() const noexcept { return log_; }
+  /// @return the settings of the runtime layer, with automatic values filled in.
   [[nodiscard]] const RuntimeSettings& settings() const noexcept { return settings_; }
 
   /// Base address, in this process, of @p peer's window; mapped on first use and kept. In threads
@@ -64,7 +78,9 @@ class Job {
   /// Whether @p peer is gone (killed, or left without finalizing). Cost: one load of a line that
   /// rarely changes.
   [[nodiscard]] bool is_lost(Rank peer) const noexcept;
-  /// +1 whenever any rank is lost; compare with a remembered value before asking is_lost() of each.
+  /// @return a number that grows by one whenever any rank is lost: compare it with a remembered one
+  /// before
+  ///         asking is_lost() of each.  Cost: a load.
   [[nodiscard]] std::uint32_t life_epoch() const noexcept {
     return page_->life_epoch.load(kAcquire);
   }
@@ -82,15 +98,19 @@ class Job {
     return fork_mark_ != nullptr && *fork_mark_ == 0;
   }
 
-  /// 0, 1, 2, ...: tells apart the NICs that the layers above open, in the same order in every
-  /// rank.
+  /// @return 0, 1, 2, ...: tells apart the NICs that the layers above open, in the same order in
+  /// every rank.
   [[nodiscard]] std::uint32_t next_nic() noexcept { return nics_++; }
 
-  /// A barrier in two halves, for callers that must go on polling in between: arrive, then ask
-  /// until done. Every rank calls them in the same order. barrier_done answers ok, retry, or
-  /// peer_lost when a rank that has not arrived is lost, or waits in its Job's destructor (then a
-  /// sentence names it).
+  /// The first half of a barrier, for callers that must go on polling in between: this rank has
+  /// arrived. Collective, in the same order in every rank. Never waits.  @return the ticket to ask
+  /// with.
   std::uint32_t barrier_arrive() noexcept;
+  /// The second half: asks whether all have arrived.  Never waits.
+  ///
+  /// @return ok; retry; peer_lost when a rank that has not arrived is lost, or waits in its Job's
+  /// destructor
+  ///         (then a sentence names it).
   Status barrier_done(std::uint32_t ticket) noexcept;
 
   /// For providers: a port by which peers reach this rank is down (RankRecord::ports_down, on all
