@@ -6,10 +6,12 @@
 #include <cstring>
 
 #include "compiler-shim/runtime/c_callable.hpp"
+#include "compiler-shim/runtime/checked.hpp"
 
 namespace {
 
 namespace splitc = viaduct::splitc;
+using viaduct::shim::checked::Ordering;
 
 template <class T>
 splitc::global_ptr<T> pointer(vsc_word word) {
@@ -21,6 +23,7 @@ splitc::global_ptr<T> pointer(vsc_word word) {
 extern "C" void vsc_atomic(unsigned int process, void (*thunk)(const void*, void*),
                            const void* arguments, unsigned long bytes, void* result,
                            unsigned long result_bytes) {
+  const Ordering ordering;
   // Pointers to objects are passed alike, whatever they point to.
   const auto call = reinterpret_cast<splitc::detail::CallThunk>(reinterpret_cast<void*>(thunk));
   constexpr char kNothing = 0;
@@ -29,25 +32,37 @@ extern "C" void vsc_atomic(unsigned int process, void (*thunk)(const void*, void
 }
 
 VIADUCT_C_CALLABLE int fetch_and_add(vsc_word to, int value) {
+  const Ordering ordering;
   return splitc::fetch_add(pointer<int>(to), value);
 }
 VIADUCT_C_CALLABLE int fetch_add(vsc_word to, int value) {
+  const Ordering ordering;
   return splitc::fetch_add(pointer<int>(to), value);
 }
 VIADUCT_C_CALLABLE int exchange(vsc_word to, int value) {
+  const Ordering ordering;
   return splitc::swap(pointer<int>(to), value);
 }
 /// Sets it to 1; answers what it was.
-VIADUCT_C_CALLABLE int test_and_set(vsc_word to) { return splitc::swap(pointer<int>(to), 1); }
+VIADUCT_C_CALLABLE int test_and_set(vsc_word to) {
+  const Ordering ordering;
+  return splitc::swap(pointer<int>(to), 1);
+}
 /// Writes `desired` where `expected` is; answers what was there.
 VIADUCT_C_CALLABLE int cmp_and_swap(vsc_word to, int expected, int desired) {
+  const Ordering ordering;
   return splitc::compare_swap(pointer<int>(to), expected, desired);
 }
 
-VIADUCT_C_CALLABLE void splitc_lock(vsc_word lock) { splitc::lock(pointer<splitc::lock_t>(lock)); }
+VIADUCT_C_CALLABLE void splitc_lock(vsc_word lock) {
+  const Ordering ordering;
+  splitc::lock(pointer<splitc::lock_t>(lock));
+}
 VIADUCT_C_CALLABLE int splitc_try_lock(vsc_word lock) {
+  const Ordering ordering;
   return splitc::try_lock(pointer<splitc::lock_t>(lock)) ? 1 : 0;
 }
 VIADUCT_C_CALLABLE void splitc_unlock(vsc_word lock) {
+  const Ordering ordering;
   splitc::unlock(pointer<splitc::lock_t>(lock));
 }

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "compiler-shim/runtime/c_callable.hpp"
+#include "compiler-shim/runtime/checked.hpp"
 #include "compiler-shim/runtime/leave_together.hpp"
 #include "compiler-shim/runtime/spread.hpp"
 #include "runtime/error.hpp"
@@ -47,6 +48,8 @@ int run_program(int argc, char** argv) {
   viaduct::shim::prepare_to_leave_together(viaduct::splitc::job());
   viaduct::shim::complete_static_pointers();
   viaduct::shim::allocate_static_arrays();
+  namespace checked = viaduct::shim::checked;
+  if (checked::hooks != nullptr) checked::hooks->begin();
   program_thread = pthread_self();
   // No object with a destructor may live in this frame: longjmp passes it.
   if (setjmp(end_of_program) == 0) {
@@ -54,6 +57,7 @@ int run_program(int argc, char** argv) {
     exit_code = vsc_main(argc, argv);
   }
   program_runs = false;
+  if (checked::hooks != nullptr) return checked::hooks->finish(exit_code);
   return exit_code;
 }
 

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "compiler-shim/runtime/checked.hpp"
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
 #include "splitc/sync.hpp"
@@ -110,6 +111,8 @@ void prepare_to_leave_together(Job& job) {
 }
 
 void leave_together(const char* operation) {
+  if (checked::hooks != nullptr) [[unlikely]]
+    checked::hooks->end_epoch();
   if (meeting.at_job) return meet_at_job(operation);
   if (meeting.partner.empty()) return;
   const std::uint64_t number = ++meeting.number;

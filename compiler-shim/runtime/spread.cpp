@@ -33,7 +33,7 @@ std::unordered_map<vsc_word*, Shape> static_arrays;
 
 struct Automatic {
   vsc_word word;
-  CallPlace place;
+  Shape shape;
 };
 std::vector<Automatic> automatic_arrays;  // the innermost scope's last
 
@@ -74,6 +74,15 @@ vsc_word allocate(const Shape& shape) {
   }
 }
 
+/// "NAME[element]" where @p word lies in the array that begins at @p array, else nothing.
+std::string name_within(vsc_word word, vsc_word array, const Shape& shape) {
+  if (shape.bytes == 0 || detail::address_of(word) < detail::address_of(array)) return {};
+  const unsigned long row = (detail::address_of(word) - detail::address_of(array)) / shape.bytes;
+  const unsigned long element = row * detail::hot.procs + detail::process_of(word);
+  if (element >= shape.count) return {};
+  return fmt::format("{}[{}]", shape.place.what, element);
+}
+
 }  // namespace
 
 static_assert(sizeof(CallPlace) == sizeof(vsc_place_in_source) &&
@@ -92,6 +101,15 @@ namespace viaduct::shim {
 void complete_static_pointers() {
   for (vsc_word* const* at = __start_vsc_own; at != __stop_vsc_own; ++at)
     **at = vsc_global(vsc_local(**at));
+}
+
+std::string spread_array_at(vsc_word word) {
+  std::string name;
+  for (const auto& [array, shape] : static_arrays)
+    if (name.empty()) name = name_within(word, *array, shape);
+  for (const Automatic& a : automatic_arrays)
+    if (name.empty()) name = name_within(word, a.word, a.shape);
+  return name;
 }
 
 void allocate_static_arrays() {
@@ -128,7 +146,7 @@ vsc_word vsc_auto_spread(unsigned long count, unsigned long bytes, const char* n
                          const char* file, int line) {
   const Shape shape{count, bytes, {name, file, line}};
   const vsc_word word = allocate(shape);
-  automatic_arrays.push_back({word, shape.place});
+  automatic_arrays.push_back({word, shape});
   return word;
 }
 
@@ -140,7 +158,7 @@ void vsc_auto_free(vsc_word* array) {
                                   [&](const Automatic& a) { return a.word == word; });
   CallPlace place;
   if (found != automatic_arrays.rend()) {
-    place = found->place;
+    place = found->shape.place;
     automatic_arrays.erase(std::next(found).base());
   }
   const AtPlace here(place);

@@ -36,7 +36,7 @@ constexpr std::string_view kDefaultBase = "65536G";
 constexpr std::string_view kDefaultBase = "64G";
 #endif
 
-constexpr std::array<Option, 10> kOptions{{
+constexpr std::array<Option, 12> kOptions{{
     {"path", "VIADUCT_SPLITC_PATH", "auto", "", Type::text, 0, 0, "auto|direct|rdma|message",
      "how operations on other processes' memory go where there is a choice; auto: the fastest",
      offsetof(Settings, path)},
@@ -70,6 +70,13 @@ constexpr std::array<Option, 10> kOptions{{
     {"heap_bytes", "VIADUCT_HEAP_BYTES", "16G", "bytes", Type::bytes, 64 * kMiB, 16 * kTiB, "",
      "its part for malloc: address space, memory only where something is allocated",
      offsetof(Settings, heap_bytes)},
+    {"checked_bytes", "VIADUCT_CHECKED_BYTES", "512M", "bytes", Type::bytes, kMiB, 16 * kTiB, "",
+     "of a program that splitcc --checked has compiled: memory in each process for the accesses "
+     "between two barriers",
+     offsetof(Settings, checked_bytes)},
+    {"checked_fatal", "VIADUCT_CHECKED_FATAL", "no", "", Type::boolean, 0, 1, "",
+     "of such a program: end with exit code 66 when a race has been found",
+     offsetof(Settings, checked_fatal)},
 }};
 
 constexpr std::int64_t kRegionAlignment = 2 * kMiB;

@@ -1,8 +1,8 @@
 /* split-c/runtime.h: what C that splitcc generates (or that a person writes) calls in the runtime.
  *
  * GNU C89 and C++. No other header is needed. No macro is defined without the prefix VSC_ (but for
- * vsc_write where VSC_SEQUENTIAL is), and no name without the prefix vsc_: the generated C includes
- * this before the user's first line.
+ * vsc_write where VSC_SEQUENTIAL is, and those of split-c/checked.h where VSC_CHECKED is), and no
+ * name without the prefix vsc_: the generated C includes this before the user's first line.
  *
  * A global or spread pointer is one word: process in bits 48 to 63, address in that process in bits
  * 0 to 47; null is any word with address 0, and is made as the all-zero word. Addresses are plain
@@ -394,6 +394,10 @@ void splitc_sync(void);
 
 #ifdef __cplusplus
 }
+#endif
+
+#ifdef VSC_CHECKED
+#include <split-c/checked.h>
 #endif
 
 #endif

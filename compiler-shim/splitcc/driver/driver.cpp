@@ -111,6 +111,13 @@ std::vector<std::string> Driver::zero_options() const {
   return options;
 }
 
+// Each access of memory becomes a call that the checker of the runtime takes. The line is found by
+// the place of the call: no call may stand for the function's return.
+std::vector<std::string> Driver::checked_options() const {
+  if (!options_.checked) return {};
+  return {"-fsanitize=thread", "-fno-optimize-sibling-calls", "-g", "-DVSC_CHECKED=1"};
+}
+
 // Libraries of distributions and machines of the time: what they had is in the runtime.
 bool Driver::is_library_of_the_time(const std::string& name) const {
   if (name.substr(0, 2) != "-l") return false;
@@ -204,7 +211,10 @@ int Driver::compile(const Input& input, std::string& object) {
 int Driver::other(const Input& input, const std::string& output) {
   const bool cxx = input.language == Language::cxx;
   std::vector<std::string> command = {cxx ? installation_.cxx_compiler : installation_.c_compiler};
-  if (input.language == Language::c) append(command, zero_options());
+  if (input.language == Language::c) {
+    append(command, zero_options());
+    append(command, checked_options());
+  }
   append(command, options_.cxx);
   append(command, kOldC);
   if (!cxx && !options_.c_standard.empty() && options_.c_standard.find("++") == std::string::npos)
@@ -369,6 +379,7 @@ int Driver::compile_c(const Input& input, const std::string& c, const std::strin
   append(command, kOldC);
   append(command, zero_options());
   command.emplace_back("-fgnu89-inline");  // also with -std=gnu99
+  append(command, checked_options());
   append(command, options_.compile);
   command.push_back("-fno-diagnostics-show-caret");
   command.push_back("-fdiagnostics-color=never");
@@ -390,6 +401,7 @@ int Driver::link() {
   append(command, options_.link);
   for (const Input& input : options_.inputs)
     if (!is_library_of_the_time(input.name)) command.push_back(input.name);
+  if (options_.checked) command.emplace_back("-Wl,-u,__tsan_init");
   append(command, installation_.link);
   command.push_back("-o");
   command.push_back(options_.output.empty() ? "a.out" : options_.output);

@@ -29,6 +29,7 @@ class Driver {
   int execute(const std::vector<std::string>& command);
   [[nodiscard]] std::vector<std::string> header_options() const;
   [[nodiscard]] std::vector<std::string> zero_options() const;
+  [[nodiscard]] std::vector<std::string> checked_options() const;
   [[nodiscard]] bool is_library_of_the_time(const std::string& name) const;
   void say_gcc(const std::string& text);
   void count_left_out(const Diagnostics& diagnostics);

@@ -82,6 +82,7 @@ class Reader {
     if (arg == "--version") return o_.version = true;
     if (arg == "--print-makefile") return o_.print_makefile = true;
     if (arg == "-fsplitc-sc") return o_.sequential = true;
+    if (arg == "--checked") return o_.checked = true;
     if (arg == "-fzero-automatics" || arg == "-fno-zero-automatics") {
       o_.zero_automatics = arg == "-fzero-automatics";
       return true;
@@ -257,6 +258,8 @@ FILE is Split-C (.sc), C (.c), C++ (.C .cc .cpp .cxx), assembly (.s .S), an obje
   -std=...        gnu89 (the default), gnu99 or gnu11 below Split-C
   -f... -m...     as for gcc
   -fno-zero-automatics   automatic variables of Split-C and C do not begin as zero
+  --checked       the program looks for races while it runs, and names the lines of each;
+                  give it for all files and for the link
   -fsplitc-sc     sequential consistency: a fence after each blocking write
   -x LANGUAGE     splitc, c, c++ or none, for the files that follow
   --print-makefile   where Make.split-c is, which makefiles include

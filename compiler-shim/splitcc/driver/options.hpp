@@ -33,6 +33,7 @@ struct Options {
   bool sequential = false;
   bool show_idioms = false;
   bool zero_automatics = true;
+  bool checked = false;  // the program looks for races as it runs
   bool no_warnings = false;
   bool warnings_are_errors = false;
   bool color = false;

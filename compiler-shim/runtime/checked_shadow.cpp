@@ -1,0 +1,67 @@
+#include "compiler-shim/runtime/checked_shadow.hpp"
+
+#include <sys/mman.h>
+#include <algorithm>
+#include <new>
+
+namespace viaduct::shim::checked {
+namespace {
+
+constexpr std::size_t kChunkPages = 64;
+
+}  // namespace
+
+Shadow::Shadow(std::size_t bytes) : pages_left_(bytes / sizeof(Page)) {}
+
+Shadow::~Shadow() {
+  for (const Chunk& chunk : chunks_) ::munmap(chunk.pages, chunk.count * sizeof(Page));
+}
+
+const Granule* Shadow::find(std::uint64_t word) const {
+  const auto found = by_number_.find(word >> kPageShift);
+  if (found == by_number_.end()) return nullptr;
+  return &found->second->granules[(word >> kGranuleShift) % kGranules];
+}
+
+void Shadow::clear() {
+  by_number_.clear();
+  recent_.fill({});
+  free_.insert(free_.end(), used_.begin(), used_.end());
+  used_.clear();
+}
+
+Page* Shadow::page(std::uint64_t number) {
+  if (const auto found = by_number_.find(number); found != by_number_.end()) return found->second;
+  Page* const page = new_page();
+  if (page == nullptr) {
+    is_full_ = true;
+    return nullptr;
+  }
+  new (page) Page{};
+  page->number = number;
+  used_.push_back(page);
+  by_number_.emplace(number, page);
+  return page;
+}
+
+// Memory of its own, not the program's heap: what the program allocates lies where it would.
+Page* Shadow::new_page() {
+  if (free_.empty()) {
+    const std::size_t count = std::min(kChunkPages, pages_left_);
+    if (count == 0) return nullptr;
+    void* const memory = ::mmap(nullptr, count * sizeof(Page), PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+      pages_left_ = 0;
+      return nullptr;
+    }
+    chunks_.push_back({static_cast<Page*>(memory), count});
+    pages_left_ -= count;
+    for (std::size_t i = count; i > 0; --i) free_.push_back(chunks_.back().pages + i - 1);
+  }
+  Page* const page = free_.back();
+  free_.pop_back();
+  return page;
+}
+
+}  // namespace viaduct::shim::checked

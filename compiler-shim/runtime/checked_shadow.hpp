@@ -1,0 +1,104 @@
+#pragma once
+// The accesses of one process in one epoch: for each 4 bytes of any process' memory that it has
+// touched, the first read and the first write.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler-shim/runtime/checked.hpp"
+
+namespace viaduct::shim::checked {
+
+/// An access as it is kept: where the call stands, when it was, how, and which of the 4 bytes.
+struct Noted {
+  std::uint32_t place = 0;  // behind the call in the program's code
+  std::uint16_t time = 0;
+  std::uint8_t bytes = 0;  // a bit for each byte; 0: none
+  Kind kind = Kind::local;
+};
+struct Granule {
+  std::array<Noted, 2> noted;  // read, write
+};
+static_assert(sizeof(Granule) == 16);
+
+inline constexpr unsigned kGranuleShift = 2;
+inline constexpr std::size_t kGranuleBytes = std::size_t{1} << kGranuleShift;
+inline constexpr unsigned kPageShift = 12;
+inline constexpr std::size_t kGranules = std::size_t{1} << (kPageShift - kGranuleShift);
+
+struct Page {
+  std::uint64_t number = 0;  // the words' bits above kPageShift
+  std::array<Granule, kGranules> granules;
+};
+
+class Shadow {
+ public:
+  /// @p bytes of memory at most.
+  explicit Shadow(std::size_t bytes);
+  ~Shadow();
+  Shadow(const Shadow&) = delete;
+  Shadow& operator=(const Shadow&) = delete;
+
+  /// Notes an access of [word, word + bytes). Cost: a look-up for each page, 8 bytes written for
+  /// each new granule.
+  void note(std::uint64_t word, std::size_t bytes, bool is_write, Noted access) {
+    while (bytes > 0) {
+      const std::size_t in_granule = word & (kGranuleBytes - 1);
+      const std::size_t most = kGranuleBytes - in_granule;
+      const std::size_t here = bytes < most ? bytes : most;
+      access.bytes = static_cast<std::uint8_t>(((1U << here) - 1) << in_granule);
+      note_granule(word, is_write, access);
+      word += here;
+      bytes -= here;
+    }
+  }
+
+  /// The granule that @p word lies in; null: nothing was noted on its page.
+  [[nodiscard]] const Granule* find(std::uint64_t word) const;
+  /// All pages of the epoch, in no order.
+  [[nodiscard]] const std::vector<Page*>& pages() const noexcept { return used_; }
+  /// Forgets all accesses and keeps the memory.
+  void clear();
+  /// Whether accesses were left out since the beginning, for want of memory.
+  [[nodiscard]] bool is_full() const noexcept { return is_full_; }
+
+ private:
+  void note_granule(std::uint64_t word, bool is_write, const Noted& access) {
+    const std::uint64_t number = word >> kPageShift;
+    Recent& recent = recent_[number % recent_.size()];
+    if (recent.page == nullptr || recent.number != number) [[unlikely]] {
+      recent.page = page(number);
+      recent.number = number;
+      if (recent.page == nullptr) return;
+    }
+    Noted& kept =
+        recent.page->granules[(word >> kGranuleShift) % kGranules].noted[is_write ? 1 : 0];
+    if ((access.bytes & ~kept.bytes) == 0) return;
+    const auto all = static_cast<std::uint8_t>(kept.bytes | access.bytes);
+    if (kept.bytes == 0) kept = access;
+    kept.bytes = all;
+  }
+  Page* page(std::uint64_t number);
+  Page* new_page();
+
+  struct Recent {
+    std::uint64_t number = 0;
+    Page* page = nullptr;
+  };
+  struct Chunk {
+    Page* pages = nullptr;
+    std::size_t count = 0;
+  };
+  std::array<Recent, 256> recent_;
+  std::unordered_map<std::uint64_t, Page*> by_number_;
+  std::vector<Page*> used_;
+  std::vector<Page*> free_;
+  std::vector<Chunk> chunks_;
+  std::size_t pages_left_;
+  bool is_full_ = false;
+};
+
+}  // namespace viaduct::shim::checked

@@ -1,0 +1,3 @@
+#include "plain.h"
+int of_plain;
+void change_plain(void) { of_plain = 2; /* race 16 */ }

@@ -1,0 +1,2 @@
+extern int of_plain;
+void change_plain(void);
