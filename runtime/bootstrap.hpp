@@ -18,7 +18,9 @@ class Bootstrap {
  public:
   virtual ~Bootstrap() = default;
 
-  /// Publishes @p value under @p key for this rank; visible to the others after the next fence.
+  /// Publishes @p value under @p key for this rank. A second put() under the same key replaces the
+  /// value.  Order: visible to the others after the next fence.  Throws Error where the launcher
+  /// cannot be reached.
   virtual void put(std::string_view key, std::span<const std::byte> value) = 0;
 
   /// Collective. Blocks (without polling for messages) until every rank has called it; throws Error
@@ -33,8 +35,12 @@ class Bootstrap {
   /// own); fetch_fd() works any time after the fence that follows it. The caller owns the result.
   /// Throws Error when nothing is shared under the key, or the rank is lost.
   virtual void share_fd(int fd, std::string_view key) = 0;
+  /// As share_fd() says.  @return a descriptor of this process, which the caller closes.  Throws
+  /// Error when nothing is shared under the key, or the rank is lost.
   [[nodiscard]] virtual int fetch_fd(Rank rank, std::string_view key) = 0;
+  /// share_fd() under the empty key, which is the Job's own.  Throws Error.
   void share_fd(int fd) { share_fd(fd, {}); }
+  /// fetch_fd() under the empty key.  Throws Error.
   [[nodiscard]] int fetch_fd(Rank rank) { return fetch_fd(rank, {}); }
 
   /// Keys under which one rank may share descriptors.

@@ -12,11 +12,12 @@ namespace viaduct {
 /// CLOCK_MONOTONIC in nanoseconds.  Cost: one vDSO call.
 [[nodiscard]] std::uint64_t monotonic_ns() noexcept;
 
-/// Ticks per nanosecond, calibrated once per process against CLOCK_MONOTONIC (about 2 ms the first
-/// time).
+/// Ticks per nanosecond, calibrated once per process against CLOCK_MONOTONIC.  Blocks about 2 ms
+/// the first time, spinning.  Call from any thread.
 [[nodiscard]] double ticks_per_ns() noexcept;
 
-/// Whether the CPU says that its time-stamp counter is invariant (constant rate, never stops).
+/// @return whether the CPU says that its time-stamp counter is invariant (constant rate, never
+/// stops).
 [[nodiscard]] bool has_invariant_tsc() noexcept;
 
 }  // namespace viaduct

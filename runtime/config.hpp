@@ -47,23 +47,24 @@ struct Table {
 /// value.
 void load(void* settings, std::span<const Option> options);
 
-/// What @p option accepts, in words: "a whole number from 0 to 10, or auto".
+/// @return what @p option accepts, in words: "a whole number from 0 to 10, or auto".
 [[nodiscard]] std::string describe_values(const Option& option);
 
-/// Every layer's table; defined once for the whole library (splitc/src/option_tables.cpp), above
-/// all layers.
+/// @return every layer's table, which lives as long as the process. The function is defined once
+/// for the whole library (splitc/src/option_tables.cpp), above all layers.
 [[nodiscard]] std::span<const Table> all_tables() noexcept;
 
-/// The providers of this build, for the launcher's command line; defined where they are opened
-/// (via/src/nic.cpp).
+/// @return the names of the providers of this build, for the launcher's command line. They live as
+/// long as the process. The function is defined where providers are opened (via/src/nic.cpp).
 [[nodiscard]] std::span<const std::string_view> providers() noexcept;
 
 /// For every VIADUCT_* variable in the environment that no table names (and that is not the
-/// launcher's own): a sentence with the nearest known name. Empty when all are known.
+/// launcher's own): a sentence with the nearest known name.  @return the sentences, empty when all
+/// variables are known.
 [[nodiscard]] std::string unknown_variables();
 
 /// The text of `viaduct-info --help-config`: every option with default, unit, range, help and, if
-/// the environment sets it, its present value and that it came from there.
+/// the environment sets it, its present value and that it came from there.  @return the text.
 [[nodiscard]] std::string help();
 
 }  // namespace viaduct::config

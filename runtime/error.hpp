@@ -11,7 +11,9 @@ namespace viaduct {
 /// what() is the sentence, a colon, and the errno's text.
 class Error : public std::system_error {
  public:
+  /// @p sentence names the object, the value and the remedy. Throws std::bad_alloc alone.
   Error(std::errc code, const std::string& sentence);
+  /// The same with an errno that a system call has left.  Throws std::bad_alloc alone.
   Error(int errno_value, const std::string& sentence);
 };
 
@@ -20,7 +22,7 @@ class Error : public std::system_error {
 
 /// Writes one sentence to standard error, prefixed with "viaduct:" and the rank if there is one,
 /// and aborts. For contract violations by the caller (a request from a handler, a second reply)
-/// that cannot be answered.
+/// that cannot be answered.  Call from any thread.  @return never.
 [[noreturn, gnu::cold, gnu::noinline]] void violate_contract(const std::string& sentence) noexcept;
 
 }  // namespace viaduct

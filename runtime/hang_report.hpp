@@ -11,7 +11,9 @@
 
 namespace viaduct {
 
+/// @return the state in words, a literal.
 [[nodiscard]] const char* to_string(RankState state) noexcept;
+/// @return the activity in words, a literal.
 [[nodiscard]] const char* to_string(Activity activity) noexcept;
 
 /// Operations that are told in words of their own: a first message waits until its peer, which must
@@ -34,7 +36,8 @@ struct Gathering {
 };
 
 /// "rank 3 (pid 123): waiting for a credit towards rank 0; credits in 4, out 0; ...". @p operation
-/// may be empty; @p now_ns is monotonic_ns().  Reads only; the rank is not disturbed.
+/// may be empty; @p now_ns is monotonic_ns().  @return the line. Cost: reads the record; the rank
+/// is not disturbed.
 [[nodiscard]] std::string hang_line(const RankRecord& record, std::uint32_t rank,
                                     std::string_view operation, std::uint64_t now_ns,
                                     const HandlerNow& handler = {},
@@ -46,7 +49,7 @@ struct Gathering {
 /// Cost  four to seven system calls.
 [[nodiscard]] HandlerNow handler_of(const RankRecord& record);
 /// The operation of a rank of this host, a literal in its memory; empty where the kernel does not
-/// allow to read it.
+/// allow to read it.  Cost: one or two system calls.
 [[nodiscard]] std::string operation_of(const RankRecord& record);
 
 /// Who of the job's @p ranks has not come to where @p rank waits for all: a barrier, a collective
@@ -55,7 +58,7 @@ struct Gathering {
 /// Cost: reads a few words for each rank.
 [[nodiscard]] Gathering gathering_of(JobPage& page, std::uint32_t ranks, std::uint32_t rank);
 
-/// "rank 3", "ranks 0, 2 to 5 and 9", of long lists "ranks 1, 3, ... and 12 more".
+/// @return "rank 3", "ranks 0, 2 to 5 and 9", of long lists "ranks 1, 3, ... and 12 more".
 [[nodiscard]] std::string name_ranks(const std::vector<std::uint32_t>& ranks);
 
 }  // namespace viaduct

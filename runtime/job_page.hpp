@@ -102,9 +102,11 @@ struct alignas(64) JobPage {
   alignas(64) AtomicWord<std::uint32_t> barrier_arrivals;  // at all barriers, of all ranks
   alignas(64) AtomicWord<std::uint32_t> barrier_round;     // the last barrier that all arrived at
 
+  /// @return the record of @p rank.  Precondition: @p rank is below `size`.
   [[nodiscard]] RankRecord& record(Rank rank) noexcept {
     return reinterpret_cast<RankRecord*>(this + 1)[index(rank)];
   }
+  /// @return the size of the page of a job of @p ranks.
   [[nodiscard]] static constexpr std::size_t bytes_for(std::uint32_t ranks) noexcept {
     return sizeof(JobPage) + ranks * sizeof(RankRecord);
   }

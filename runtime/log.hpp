@@ -16,12 +16,17 @@ enum class LogLevel : std::uint8_t { error, warn, info, debug };
 /// A rank's log: knows its threshold and whose lines it writes.
 class Log {
  public:
+  /// A log of rank @p rank of @p size ranks; a job of one writes no rank before its lines. Where
+  /// memory is short, repeated lines are not counted.  Never blocks.
   Log(LogLevel threshold, std::uint32_t rank, std::uint32_t size) noexcept;
   /// Writes how often lines came that have come again since their count was written. What a signal
   /// or _exit ends does not come here: the last power of ten has been told.
   ~Log();
+  /// Takes over the threshold and the counts of repeated lines.  Never blocks.
   Log(Log&&) noexcept;
+  /// The same, after this log has written its own counts, as at its end.  @return this log.
   Log& operator=(Log&&) noexcept;
+  /// @return whether write() does anything at @p level.  Cost: one comparison.
   [[nodiscard]] bool enabled(LogLevel level) const noexcept { return level <= threshold_; }
   /// Writes the line if the level is enabled, or counts it: two lines are the same when their level
   /// and text are. The 32 that came last are known.  Call from any thread, never from a hot path.

@@ -11,9 +11,11 @@ namespace viaduct {
 
 inline constexpr std::size_t kPageBytes = 4096;
 
+/// @return the least multiple of @p to that is not below @p value.
 [[nodiscard]] constexpr std::size_t round_up(std::size_t value, std::size_t to) noexcept {
   return (value + to - 1) / to * to;
 }
+/// @return the greatest multiple of @p to that is not above @p value.
 [[nodiscard]] constexpr std::size_t round_down(std::size_t value, std::size_t to) noexcept {
   return value / to * to;
 }
@@ -34,7 +36,9 @@ class MemoryFile {
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
 
+  /// @return the descriptor, which stays the file's.
   [[nodiscard]] int fd() const noexcept { return fd_; }
+  /// @return the size, in whole pages.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
   /// Throws Error, naming the limit, when @p bytes more would go over one. The limits are looked at
@@ -45,11 +49,13 @@ class MemoryFile {
   /// has gone back, but the first page, which may be a neighbour's.
   void reserve(std::size_t first, std::size_t last);
 
-  /// Gives the pages [first, last) back; they read as zero.
+  /// Gives the pages [first, last) back to the system; they read as zero.  Cost: a system call
+  /// where the range is not empty.
   void punch(std::size_t first, std::size_t last) noexcept;
 
   /// Makes [offset, offset + bytes) read as zero, the file being mapped at @p base: pages that lie
-  /// wholly in [free_from, free_to) go back to the system, the rest is written.
+  /// wholly in [free_from, free_to) go back to the system, the rest is written.  Cost: a system
+  /// call and the bytes written.
   void clear(std::byte* base, std::size_t offset, std::size_t bytes, std::size_t free_from,
              std::size_t free_to) noexcept;
 

@@ -40,30 +40,41 @@ class Owned {
   using Element = std::remove_extent_t<T>;
 
   constexpr Owned() noexcept = default;
+  /// Owns nothing.  Never blocks.
   constexpr Owned(std::nullptr_t) noexcept {}
+  /// Takes over what @p other owns; @p other owns nothing afterwards.  Cost: no allocation.
   Owned(Owned&& other) noexcept : at_(other.release()) {}
   /// Takes over what a std::unique_ptr with the library's own deleter owns.
   template <detail::IsOwner From, class = std::enable_if_t<detail::gives_to<From, T>()>>
   Owned(From&& from) noexcept : at_(from.release()) {}
+  /// Takes over what @p other owns and deletes what this one owned.  Order: the owner is changed
+  /// before the old object's destructor runs.
   Owned& operator=(Owned&& other) noexcept {
     replace(other.release());
     return *this;
   }
   ~Owned() { replace(nullptr); }
 
+  /// @return the object, or null.  The owner keeps it.
   [[nodiscard]] Element* get() const noexcept { return at_; }
+  /// @return whether an object is owned.
   [[nodiscard]] explicit operator bool() const noexcept { return at_ != nullptr; }
+  /// @return whether no object is owned.
   [[nodiscard]] bool operator==(std::nullptr_t) const noexcept { return at_ == nullptr; }
+  /// @return the object.  Precondition: one is owned.
   Element* operator->() const noexcept { return at_; }
+  /// @return the object.  Precondition: one is owned.
   Element& operator*() const noexcept { return *at_; }
+  /// @return element @p i of the array.  Precondition: the array has that element.
   [[gnu::always_inline]] Element& operator[](std::size_t i) const noexcept {
     static_assert(std::is_array_v<T>, "only an array has elements");
     return at_[i];
   }
 
-  /// Deletes the object now.
+  /// Deletes the object now, if there is one.  Order: the owner is empty before the object's
+  /// destructor runs.
   void reset() noexcept { replace(nullptr); }
-  /// Hands the object to the caller, to be deleted there.
+  /// Hands the object to the caller, to be deleted there.  @return the object, or null.
   [[nodiscard]] Element* release() noexcept {
     Element* const given = at_;
     at_ = nullptr;

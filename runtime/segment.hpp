@@ -26,8 +26,11 @@ class Segment {
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
+  /// @return the address of offset 0, in this process.
   [[nodiscard]] std::byte* base() const noexcept { return base_; }
+  /// @return the size of the window, the same in every rank.
   [[nodiscard]] std::size_t window_bytes() const noexcept { return file_.bytes(); }
+  /// @return the memfd, which stays the segment's.
   [[nodiscard]] int fd() const noexcept { return file_.fd(); }
 
   /// Reserves @p bytes, aligned to @p alignment (a power of two up to 2 MiB), zeroed. Returns the
@@ -37,16 +40,17 @@ class Segment {
   std::size_t allocate(std::size_t bytes, std::size_t alignment = kDefaultAlignment);
 
   /// Gives back what allocate() returned. Whole pages go back to the system and read as zero when
-  /// allocated again; the rest is cleared here.
+  /// allocated again; the rest is cleared here.  Call from any thread. Errors: stops the program
+  /// with a sentence where nothing is allocated at @p offset.
   void release(std::size_t offset) noexcept;
 
-  /// Whether [address, address + bytes) lies inside this window.
+  /// @return whether [address, address + bytes) lies inside this window.
   [[nodiscard]] bool contains(const void* address, std::size_t bytes) const noexcept {
     const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(address) - base_);
     return at < file_.bytes() && bytes <= file_.bytes() - at;
   }
 
-  /// Bytes now allocated (the sum of allocate()'s sizes).
+  /// @return bytes now allocated (the sum of allocate()'s sizes).  Cost: a lock.
   [[nodiscard]] std::size_t allocated_bytes() const noexcept;
 
   static constexpr std::size_t kDefaultAlignment = 128;
@@ -59,7 +63,10 @@ class Segment {
 };
 
 /// Maps another rank's window, @p fd being its memfd; the descriptor may be closed afterwards.
+/// @return the address of offset 0.  Throws Error naming VIADUCT_SHM_WINDOW when address space is
+/// short.
 [[nodiscard]] std::byte* map_window(int fd, std::size_t window_bytes);
+/// Undoes map_window().  Precondition: nobody uses the window any more.
 void unmap_window(std::byte* base, std::size_t window_bytes) noexcept;
 
 }  // namespace viaduct

@@ -21,7 +21,7 @@ struct RuntimeSettings {
   std::string log;
 };
 
-/// The runtime layer's part of config::all_tables().
+/// @return the runtime layer's part of config::all_tables(); it lives as long as the process.
 [[nodiscard]] std::span<const config::Option> runtime_options() noexcept;
 
 }  // namespace viaduct

@@ -12,7 +12,8 @@ namespace viaduct {
 
 class SpanAllocator {
  public:
-  /// Offsets 0 to @p bytes - 1. Spans begin and end at multiples of @p grain, a power of two.
+  /// Offsets 0 to @p bytes - 1. Spans begin and end at multiples of @p grain.  Precondition:
+  /// @p grain is a power of two.
   SpanAllocator(std::size_t bytes, std::size_t grain);
 
   /// The lowest offset, a multiple of @p alignment (a power of two), where @p bytes bytes are free;
@@ -25,14 +26,17 @@ class SpanAllocator {
     std::size_t free_from;  ///< the free span that it is now part of
     std::size_t free_to;
   };
-  /// Empty when no span begins at @p offset.
+  /// Frees the span at @p offset.  @return empty when no span begins there.  Cost: a look-up among
+  /// the spans.
   [[nodiscard]] std::optional<Released> try_release(std::size_t offset);
 
-  /// What try_allocate() was asked for, 0 when no span begins at @p offset.
+  /// @return what try_allocate() was asked for, 0 when no span begins at @p offset.
   [[nodiscard]] std::size_t bytes_at(std::size_t offset) const noexcept;
+  /// @return the bytes of the whole range.
   [[nodiscard]] std::size_t total_bytes() const noexcept { return total_; }
-  /// The sum of what was asked for and not released.
+  /// @return the sum of what was asked for and not released.
   [[nodiscard]] std::size_t allocated_bytes() const noexcept { return allocated_; }
+  /// @return the bytes of the largest free span.  Cost: the number of free spans.
   [[nodiscard]] std::size_t largest_free_bytes() const noexcept;
 
  private:

@@ -20,16 +20,19 @@ struct CounterName {
 class Stats {
  public:
   /// Adds a layer's counters; names and values have equal length and outlive the Stats, or remove()
-  /// is called first (which keeps the final values).
+  /// is called first (which keeps the final values).  Call from the rank's thread.
   void add(std::string_view layer, std::span<const CounterName> names,
            std::span<const std::uint64_t> values);
+  /// Keeps the values as they are now and lets go of the array @p values. An array that was not
+  /// added is ignored.  Call from the rank's thread.
   void remove(std::span<const std::uint64_t> values);
 
   struct Row {
     std::string layer, name, unit;
     std::uint64_t value;
   };
-  /// All counters, equal (layer, name) summed, in the order of add().
+  /// @return all counters, equal (layer, name) summed: those removed first, then in the order of
+  /// add().
   [[nodiscard]] std::vector<Row> rows() const;
 
  private:

@@ -16,6 +16,7 @@ inline constexpr std::size_t kDestructivePairBytes = 128;
 /// A process' number in its job, 0 to size - 1.
 enum class Rank : std::uint32_t {};
 
+/// @return the rank as a number, for tables with an entry for each rank.
 [[nodiscard]] constexpr std::uint32_t index(Rank rank) noexcept {
   return static_cast<std::uint32_t>(rank);
 }

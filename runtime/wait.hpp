@@ -22,10 +22,11 @@ class Backoff {
  public:
   enum class Stage : std::uint8_t { spun, yielded, block_now };
 
+  /// A wait that begins now.  Never blocks.
   explicit Backoff(const WaitPolicy& policy) noexcept : policy_(policy) {}
 
   /// Spins a little, or yields the core once, or says that it is time to block (and does nothing
-  /// itself).
+  /// itself).  @return what it has done. Cost: the first 64 calls read no clock.
   Stage next() noexcept {
     if (spins_ < kFreeSpins) {
       ++spins_;
@@ -34,7 +35,7 @@ class Backoff {
     return slow_next();
   }
 
-  /// Starts over, after something arrived.
+  /// Starts over, after something arrived.  Never blocks.
   void reset() noexcept {
     spins_ = 0;
     yields_ = 0;
@@ -57,17 +58,17 @@ class Backoff {
 bool futex_wait(const AtomicWord<std::uint32_t>& word, std::uint32_t expected,
                 std::int64_t timeout_ns) noexcept;
 
-/// Wakes up to @p count waiters on @p word.
+/// Wakes up to @p count waiters on @p word, in all processes.  Cost: a system call.
 void futex_wake(AtomicWord<std::uint32_t>& word, int count) noexcept;
 
 /// Registers this process for expedited global memory barriers. Every process that may send to one
-/// that sleeps must have called it before its first send; Job does.  Returns false where kernel or
-/// seccomp refuse it.
+/// that sleeps must have called it before its first send; Job does.  @return false where the kernel
+/// or seccomp refuses it.
 bool membarrier_register() noexcept;
 
-/// Runs a full memory barrier on every running thread of every registered process. Costs about 16
-/// us while a peer runs, so it is paid once per block.  False where refused: then sleeps are capped
-/// at 1 ms.
+/// Runs a full memory barrier on every running thread of every registered process.  Cost: about
+/// 16 us while a peer runs, so it is paid once per block.  @return false where refused: then sleeps
+/// are capped at 1 ms.
 bool membarrier_global() noexcept;
 
 }  // namespace viaduct

@@ -38,6 +38,7 @@ class Wire {
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
+  /// @return what the peer's connect() needs.
   [[nodiscard]] virtual Name name() const noexcept = 0;
   /// Connects to the wire @p theirs of @p peer, which does the same: nothing can be posted until
   /// both have.  Throws Error.
@@ -49,15 +50,16 @@ class Wire {
   static constexpr std::uint32_t kMaxPieces = 3;
   [[nodiscard]] virtual bool post(std::span<const Piece> pieces, std::uint32_t note,
                                   bool tell) noexcept = 0;
-  /// post() of one piece of kLineBytes, with a note: what most messages are.
+  /// post() of one piece of kLineBytes, with a note: what most messages are.  Blocks never.
   static constexpr std::uint32_t kLineBytes = 64;
+  /// As post() of the piece at @p offset of kLineBytes.  @return false: there is no room now.
   [[nodiscard]] virtual bool post_line(std::uint32_t offset, std::uint32_t note) noexcept = 0;
   /// The same for one piece, back. It has places of its own: room comes with completions, whatever
-  /// is posted forward.
+  /// is posted forward.  @return false: there is no room now.
   [[nodiscard]] virtual bool post_back(Piece piece, std::uint32_t note, bool tell) noexcept = 0;
 
-  /// Whether the peer is known to take what is posted; it is once letters, or a note of the peer's,
-  /// have been taken in. Before, every post is refused.
+  /// @return whether the peer is known to take what is posted; it is once letters, or a note of the
+  /// peer's, have been taken in. Before, every post is refused.
   [[nodiscard]] virtual bool ready() const noexcept = 0;
 
   /// Copy between memory of any kind here and memory of the peer's registered under @p key. They
@@ -65,13 +67,16 @@ class Wire {
   /// to be (then it has failed too).  Precondition: ready().
   [[nodiscard]] virtual bool write(const std::byte* from, std::size_t bytes, std::uint64_t to,
                                    std::uint32_t key) noexcept = 0;
+  /// As write(), the other way.  Blocks until the bytes are here. Precondition: ready().
   [[nodiscard]] virtual bool read(std::byte* to, std::size_t bytes, std::uint64_t from,
                                   std::uint32_t key) noexcept = 0;
 
   /// Whether all that was posted has arrived, or the wire has failed. To be asked until it has.
+  /// Never blocks.
   [[nodiscard]] virtual bool drained() noexcept = 0;
-  /// No more writes: those under way are dropped.
+  /// No more writes: those under way are dropped.  Never blocks.
   virtual void fail() noexcept = 0;
+  /// @return whether the wire has failed: nothing that is posted arrives any more.
   [[nodiscard]] virtual bool failed() const noexcept = 0;
 };
 
@@ -93,33 +98,40 @@ class Carrier {
   /// polled are never more than @p notes.  Throws Error.
   [[nodiscard]] virtual std::unique_ptr<Wire> make_wire(std::byte* block, std::size_t half_bytes,
                                                         std::uint32_t notes, void* owner) = 0;
-  /// What a wire costs in queues: an estimate, since devices differ.
+  /// @return the bytes that a wire costs in queues: an estimate, since devices differ.
   [[nodiscard]] virtual std::size_t bytes_per_wire(std::uint32_t notes) const noexcept = 0;
-  /// Fills @p out with what has happened; answers how much.
+  /// Fills @p out with what has happened.  Never blocks.  @return the number of events.
   [[nodiscard]] virtual std::size_t poll(std::span<WireEvent> out) noexcept = 0;
-  /// Rings this rank's doorbell at the next event or letter. Poll once more afterwards.
+  /// Rings this rank's doorbell at the next event or letter. Poll once more afterwards.  Never
+  /// blocks.
   virtual void arm() noexcept = 0;
 
   /// Memory that peers may write and read by Wire::write() and read(), under the key answered.
   /// Throws Error.
   [[nodiscard]] virtual std::uint32_t register_memory(std::byte* address, std::size_t bytes) = 0;
+  /// Undoes register_memory().  Precondition: peers use the memory no more.
   virtual void deregister(std::uint32_t key) noexcept = 0;
 
   /// Letters: for connections only. Each arrives once, in its sender's order, however long that
   /// takes.
   static constexpr std::size_t kMaxLetterBytes = 256;
   using LetterHandler = std::function<void(Rank from, std::span<const std::byte>)>;
+  /// Sends a letter of at most kMaxLetterBytes.  Never waits: letters that cannot go yet are kept.
   virtual void send_letter(Rank to, std::span<const std::byte> letter) = 0;
+  /// Hands the letters that have come to @p handler, and repeats those that are overdue.  Never
+  /// waits.
   virtual void progress(const LetterHandler& handler) = 0;
+  /// @return whether every letter of this rank's has been handled by its receiver, or given up.
   [[nodiscard]] virtual bool all_delivered() const noexcept = 0;
-  /// Those to whom a letter has been under way for @p ns.
+  /// @return the ranks to whom a letter has been under way for @p ns.
   [[nodiscard]] virtual std::vector<Rank> silent_for(std::uint64_t ns) const = 0;
   /// Those of them to whom for @p ns nothing could go: no way there is known, or a port is down,
   /// here or there. To be asked now and then.  Cost: a system call while a peer is silent.
   [[nodiscard]] virtual std::vector<Rank> out_of_reach(std::uint64_t ns) = 0;
   /// Sends @p rank a letter that nobody is handed, when for a second none has been under way to it.
+  /// Never waits.
   virtual void nudge(Rank rank) = 0;
-  /// Gives up the letters to @p rank. Later ones arrive without them.
+  /// Gives up the letters to @p rank. Later ones arrive without them.  Never waits.
   virtual void forget(Rank rank) noexcept = 0;
 };
 

@@ -49,6 +49,7 @@ class CompletionQueue {
   /// the NIC's limit.
   virtual void resize(std::size_t capacity) = 0;
 
+  /// @return the number of completions that the queue can hold.
   [[nodiscard]] virtual std::size_t capacity() const noexcept = 0;
 };
 

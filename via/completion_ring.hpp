@@ -14,8 +14,12 @@ namespace viaduct::via {
 /// to it, so that it is never overrun.
 class CompletionRing : public CompletionQueue {
  public:
+  /// Keeps the completions that are in the ring.  Throws Error for 0, for more than the NIC's
+  /// limit, and for less than the work queues attached to it may need.  Cost: one allocation.
   void resize(std::size_t capacity) final;
+  /// @return the number of completions that the ring can hold.
   [[nodiscard]] std::size_t capacity() const noexcept final { return capacity_; }
+  /// @return whether the ring has no completion.  Cost: two loads.
   [[nodiscard]] bool ring_empty() const noexcept { return ring_head_ == ring_tail_; }
 
  protected:

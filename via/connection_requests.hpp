@@ -27,22 +27,25 @@ class ConnectionRequests {
     Extra extra;
   };
 
+  /// Keeps a request that has come.  Order: requests are found oldest first.  Throws bad_alloc.
   void add(Rank from, const Letter& letter, Extra extra = {}) {
     entries_.push_back({from, letter, next_ticket_++, false, std::move(extra)});
   }
 
-  // Null: none. Valid until the next change.
+  // What these answer is valid until the next change.
 
-  /// The oldest request of the client and server form that has not been offered.
+  /// @return the oldest request of the client and server form that has not been offered, or null.
   [[nodiscard]] Entry* of_client(std::uint64_t discriminator) noexcept {
     return find([&](const Entry& e) {
       return e.letter.kind == Kind::request && e.letter.discriminator == discriminator &&
              !e.offered;
     });
   }
+  /// @return the request with @p ticket, or null.
   [[nodiscard]] Entry* of_ticket(std::uint64_t ticket) noexcept {
     return find([&](const Entry& e) { return e.ticket == ticket; });
   }
+  /// @return the oldest peer-to-peer request of @p from with @p discriminator, or null.
   [[nodiscard]] Entry* of_peer(Rank from, std::uint64_t discriminator) noexcept {
     return find([&](const Entry& e) {
       return e.from == from && e.letter.kind == Kind::peer_request &&
@@ -50,17 +53,20 @@ class ConnectionRequests {
     });
   }
 
+  /// Takes @p entry out.  @return the request.  Precondition: @p entry came from one of the above,
+  /// and nothing has changed since.
   Entry take(Entry* entry) {
     Entry taken = std::move(*entry);
     entries_.erase(entries_.begin() + (entry - entries_.data()));
     return taken;
   }
-  /// The one who asked does not want it any more.
+  /// Drops the request of @p from's VI @p source_vi, which that rank has withdrawn.  Never waits.
   void cancel(Rank from, std::uint32_t source_vi) {
     std::erase_if(entries_, [&](const Entry& e) {
       return e.from == from && e.letter.source_vi == source_vi;
     });
   }
+  /// Drops the requests of all ranks of which @p gone answers true.  Never waits.
   template <class Gone>
   void forget(Gone gone) {
     std::erase_if(entries_, [&](const Entry& e) { return gone(e.from); });

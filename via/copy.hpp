@@ -37,20 +37,22 @@ inline constexpr CopyMethod kCopyMethods[] = {CopyMethod::plain,
                                               CopyMethod::stream_avx2_paged,
                                               CopyMethod::stream_avx512_paged};
 
-/// "plain", "stream_avx2", ...
+/// @return the method's name, a literal: "plain", "stream_avx2", ...
 [[nodiscard]] const char* to_string(CopyMethod method) noexcept;
 
-/// Whether this CPU and operating system have the instructions for @p method.
+/// @return whether this CPU and operating system have the instructions for @p method.
 [[nodiscard]] bool copy_method_works(CopyMethod method) noexcept;
 
-/// The method of copy_bytes() from the threshold on. On Intel's CPUs the widest stores that there
-/// are, paged; on the others, where pages in turn are slower, stores of 32 bytes in sequence: of 16
-/// to 64 MiB they copy 5 to 13 % more in a second than stores of 64 bytes on an AMD EPYC (Zen 4).
+/// @return the method of copy_bytes() from the threshold on. On Intel's CPUs the widest stores that
+/// there are, paged; on the others, where pages in turn are slower, stores of 32 bytes in sequence:
+/// of 16 to 64 MiB they copy 5 to 13 % more in a second than stores of 64 bytes on an AMD EPYC (Zen
+/// 4).
 [[nodiscard]] CopyMethod large_copy_method() noexcept;
 
-/// The size from which copy_bytes() uses large_copy_method(). Found at the first use: 8 times the
-/// core's own (second level) cache, but no more than a quarter of the last level, since that one is
-/// shared. Where the CPU does not tell its caches, streaming is off (the greatest std::size_t).
+/// @return the size from which copy_bytes() uses large_copy_method(). Found at the first use: 8
+/// times the core's own (second level) cache, but no more than a quarter of the last level, since
+/// that one is shared. Where the CPU does not tell its caches, streaming is off (the greatest
+/// std::size_t).
 [[nodiscard]] std::size_t copy_threshold() noexcept;
 
 /// Sets the threshold, for tuning by the user: 1 streams always, the greatest std::size_t never, 0

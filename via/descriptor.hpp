@@ -73,23 +73,30 @@ struct alignas(64) Descriptor {
   ControlSegment control;
   DataSegment segment[2];  ///< the first two; more follow in memory in DescriptorWith<N>
 
+  /// @return whether the descriptor has completed: it is the program's again.
   [[nodiscard]] bool is_done() const noexcept {
     return (control.status & descriptor_status::done) != 0;
   }
+  /// @return whether it has completed with an error.  Precondition: is_done().
   [[nodiscard]] bool failed() const noexcept {
     return (control.status & descriptor_status::error_mask) != 0;
   }
+  /// @return the immediate value that came with a message.  Precondition: has_immediate().
   [[nodiscard]] std::uint64_t immediate() const noexcept {
     return (std::uint64_t{control.immediate_high} << 32) | control.immediate_low;
   }
+  /// @return whether the message that a receive has taken brought an immediate value.
   [[nodiscard]] bool has_immediate() const noexcept {
     return (control.status & descriptor_status::immediate_present) != 0;
   }
+  /// @return which operation has completed.  Precondition: is_done().
   [[nodiscard]] CompletedOperation completed_operation() const noexcept {
     return static_cast<CompletedOperation>((control.status & descriptor_status::operation_mask) >>
                                            descriptor_status::operation_shift);
   }
+  /// @return the first segment; control.segment_count of them follow one another.
   [[nodiscard]] DataSegment* segments() noexcept { return segment; }
+  /// @return the first segment; control.segment_count of them follow one another.
   [[nodiscard]] const DataSegment* segments() const noexcept { return segment; }
 };
 static_assert(sizeof(Descriptor) == 64);
@@ -101,24 +108,38 @@ struct DescriptorWith : Descriptor {
   DataSegment more[N - 2 + (N == 2)];
 };
 
-/// Fillers: they set every field of the control segment, so that a descriptor can be used again.
+// Fillers: they set every field of the control segment, so that a descriptor can be used again.
+// The bytes themselves are neither read nor written before the descriptor is posted.
+
+/// A send of @p bytes at @p from, within the region @p handle.  Never blocks.  Precondition: @p d
+/// is not posted.
 void make_send(Descriptor& d, std::byte* from, std::uint32_t bytes, MemoryHandle handle) noexcept;
+/// A receive of up to @p bytes into memory at @p into, within the region @p handle.  Never blocks.
+/// Precondition: @p d is not posted.
 void make_receive(Descriptor& d, std::byte* into, std::uint32_t bytes,
                   MemoryHandle handle) noexcept;
+/// A write of @p bytes at @p from to @p remote_address of the peer, within its region
+/// @p remote_handle.  Never blocks.  Precondition: @p d is not posted.
 void make_rdma_write(Descriptor& d, std::byte* from, std::uint32_t bytes, MemoryHandle handle,
                      std::uint64_t remote_address, MemoryHandle remote_handle) noexcept;
+/// A read of @p bytes at @p remote_address of the peer, within its region @p remote_handle, into
+/// memory at @p into.  Never blocks.  Precondition: @p d is not posted.
 void make_rdma_read(Descriptor& d, std::byte* into, std::uint32_t bytes, MemoryHandle handle,
                     std::uint64_t remote_address, MemoryHandle remote_handle) noexcept;
-/// Needs DescriptorWith<3>: address, operands, then the 8 local bytes that receive the old value.
+/// Adds @p addend to the 8 bytes at @p remote_address; the 8 bytes at @p old_value receive what was
+/// there.  Never blocks.  Precondition: @p d is not posted.
 void make_fetch_add(DescriptorWith<3>& d, std::byte* old_value, MemoryHandle handle,
                     std::uint64_t remote_address, MemoryHandle remote_handle,
                     std::uint64_t addend) noexcept;
+/// Stores @p desired into the 8 bytes at @p remote_address where they are @p expected; the 8 bytes
+/// at @p old_value receive what was there.  Never blocks.  Precondition: @p d is not posted.
 void make_compare_swap(DescriptorWith<3>& d, std::byte* old_value, MemoryHandle handle,
                        std::uint64_t remote_address, MemoryHandle remote_handle,
                        std::uint64_t expected, std::uint64_t desired) noexcept;
-/// Gather or scatter list of @p count segments; @p d has room for them.
+/// Gather list of a send, or scatter list of a receive, of @p count segments.  Never blocks.
+/// Precondition: @p d has room for them (DescriptorWith) and is not posted.
 void make_list(Descriptor& d, const LocalSegment* list, std::uint16_t count) noexcept;
-/// Adds an immediate value to a send or an RDMA write.
+/// Adds an immediate value to a send or an RDMA write that has been filled.  Never blocks.
 void add_immediate(Descriptor& d, std::uint64_t value) noexcept;
 
 }  // namespace viaduct::via

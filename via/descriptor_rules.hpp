@@ -9,12 +9,13 @@
 
 namespace viaduct::via::rules {
 
-/// Bits of the status of a descriptor that has completed without error.
+/// @return the bits of the status of a descriptor that has completed without error.
 [[nodiscard]] constexpr std::uint32_t status_of(CompletedOperation operation) noexcept {
   return descriptor_status::done |
          (static_cast<std::uint32_t>(operation) << descriptor_status::operation_shift);
 }
 
+/// @return the operation of a descriptor of a send queue.
 [[nodiscard]] inline Operation operation_of(const Descriptor& d) noexcept {
   const auto type = static_cast<Operation>(d.control.control & control_bits::operation_mask);
   if (type != Operation::compare_swap) return type;
@@ -22,7 +23,7 @@ namespace viaduct::via::rules {
                                                              : Operation::compare_swap;
 }
 
-/// Index of the first data segment: behind the address and, for atomics, the operands.
+/// @return the index of the first data segment: behind the address and, for atomics, the operands.
 [[nodiscard]] constexpr std::uint32_t first_data(Operation operation) noexcept {
   switch (operation) {
     case Operation::send:
@@ -37,6 +38,7 @@ namespace viaduct::via::rules {
   return 0;
 }
 
+/// @return what the status of a descriptor calls @p operation once it has completed.
 [[nodiscard]] constexpr CompletedOperation completed_as(Operation operation) noexcept {
   switch (operation) {
     case Operation::send:
@@ -50,7 +52,7 @@ namespace viaduct::via::rules {
   }
 }
 
-/// Whether a descriptor for a send queue makes sense: else its status is *format*.
+/// @return whether a descriptor for a send queue makes sense: else its status is *format*.
 [[nodiscard]] inline bool well_formed(const Descriptor& d, std::uint32_t max_segments) noexcept {
   const ControlSegment& c = d.control;
   if ((c.control & ~control_bits::known) != 0) return false;
@@ -66,7 +68,7 @@ namespace viaduct::via::rules {
   return total == c.length;
 }
 
-/// What a connection ends of whose descriptor has these error bits.
+/// @return the cause with which a connection ends when a descriptor of its VI has these error bits.
 [[nodiscard]] constexpr ErrorCause cause_of(std::uint32_t status) noexcept {
   if ((status & descriptor_status::format_error) != 0) return ErrorCause::format;
   return (status & descriptor_status::length_error) != 0 ? ErrorCause::length

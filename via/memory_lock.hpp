@@ -15,6 +15,7 @@ struct MemoryLock {
   std::uint64_t most_bytes = kUnlimited;   ///< that it may raise its limit to
   std::uint64_t registered_bytes = 0;      ///< at present
   bool exempt = false;                     ///< by CAP_IPC_LOCK
+  /// @return whether a limit applies to the process.
   [[nodiscard]] bool limited() const noexcept { return !exempt && limit_bytes != kUnlimited; }
 };
 
@@ -22,11 +23,12 @@ struct MemoryLock {
 [[nodiscard]] MemoryLock memory_lock();
 
 /// Why @p wanted bytes more were not registered, and what to do: a sentence for the end of an
-/// error.
+/// error.  @return the sentence.
 [[nodiscard]] std::string memory_lock_advice(const MemoryLock& lock, std::size_t wanted);
 
-/// What a registration cache may hold where nothing is said: half of the limit, the rest being for
-/// rings and segments; without a limit 1 GiB, or an eighth of the machine's memory if that is less.
+/// @return what a registration cache may hold where nothing is said: half of the limit, the rest
+/// being for rings and segments; without a limit 1 GiB, or an eighth of the machine's memory if
+/// that is less.
 [[nodiscard]] std::size_t default_pinned_bytes(const MemoryLock& lock);
 
 }  // namespace viaduct::via

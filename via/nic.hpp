@@ -64,7 +64,7 @@ class Nic {
   Nic(const Nic&) = delete;
   Nic& operator=(const Nic&) = delete;
 
-  /// What this NIC offers; does not change.
+  /// @return what this NIC offers; does not change.
   [[nodiscard]] virtual const NicAttributes& attributes() const noexcept = 0;
 
   /// Another tag, which no other rank has.  Throws Error when there are no more.
@@ -78,14 +78,14 @@ class Nic {
   /// limit, the remedy.  Cost: a system call or more, on verbs also the pages'.
   [[nodiscard]] virtual MemoryRegion register_memory(ProtectionTag tag, std::byte* address,
                                                      std::size_t bytes, Rights rights) = 0;
-  /// What a MemoryRegion does at its end. No descriptor that is under way may name it.
+  /// What a MemoryRegion does at its end.  Precondition: no descriptor that is under way names it.
   virtual void deregister(MemoryHandle handle) noexcept = 0;
 
   /// Memory that peers can reach in the provider's best way (on shm by loads and stores), once it
   /// is registered: zeroed, aligned to at least 128 bytes.  Throws Error or std::bad_alloc when
   /// there is none.
   [[nodiscard]] virtual std::byte* allocate(std::size_t bytes) = 0;
-  /// Gives back what allocate() gave, which no region covers any more.
+  /// Gives back what allocate() gave.  Precondition: no region covers it any more.
   virtual void release(std::byte* address) noexcept = 0;
 
   /// Throws Error for a capacity of 0 or beyond the limit, or when there is no room.
@@ -102,19 +102,21 @@ class Nic {
   /// Connects @p vi (idle) to the requester. bad_state: vi not idle; bad_argument: reliability
   /// differs or the ticket is gone; peer_lost.  Throws Error when the provider has no room.
   virtual Status accept(const ConnectionRequest& request, Vi& vi) = 0;
-  /// Tells the requester so; nothing if it has given up meanwhile.
+  /// Tells the requester so; nothing if it has given up meanwhile.  Never waits.
   virtual void reject(const ConnectionRequest& request) = 0;
 
   /// Called, from within a poll, for a peer-to-peer request that no local VI has started to match;
   /// the callee may start one (create_vi, connect_peer_start) there and then, or later, or
   /// reject_peer().
   using IncomingPeer = std::function<void(Rank from, std::uint64_t discriminator)>;
+  /// Sets the callee; an empty one takes it away.  Order: requests that came before are not told
+  /// of.
   virtual void on_incoming_peer(IncomingPeer callback) = 0;
-  /// The answer to such a request; nothing if it is gone.
+  /// The answer to such a request; nothing if it is gone.  Never waits.
   virtual void reject_peer(Rank from, std::uint64_t discriminator) = 0;
 
   /// Asynchronous errors; called from within a poll or a post of this rank's thread. The default
-  /// logs a warning, except for `disconnected`.
+  /// logs a warning, except for `disconnected`.  Never waits.
   virtual void on_error(std::function<void(const AsyncError&)> callback) = 0;
 
   /// Moves connections on. Completions stay in their queues for who polls those.  Blocks never.

@@ -49,6 +49,7 @@ class Registrar {
   /// Throws Error; with not_enough_memory when another registration has to go first.
   [[nodiscard]] virtual Region enroll(std::byte* address, std::size_t bytes, Rights rights,
                                       bool writable) = 0;
+  /// Deregisters what enroll() has registered.  Precondition: no transfer uses the region any more.
   virtual void release(const Region& region) noexcept = 0;
 };
 
@@ -92,7 +93,9 @@ class RegistrationCache {
   class Pin {
    public:
     Pin() = default;
+    /// Takes over @p other's region; @p other is empty afterwards.  Never blocks.
     Pin(Pin&& other) noexcept { swap(other); }
+    /// Exchanges the two: what this Pin held is let go at the end of @p other.  Never blocks.
     Pin& operator=(Pin&& other) noexcept {
       swap(other);
       return *this;
@@ -100,11 +103,13 @@ class RegistrationCache {
     ~Pin() {
       if (entry_ != nullptr && --entry_->pins == 0 && entry_->retired) cache_->release(*entry_);
     }
+    /// @return whether the Pin holds a region.
     explicit operator bool() const noexcept { return entry_ != nullptr; }
-    /// For descriptors; what peers need for RDMA.
+    /// @return the region's handle, for descriptors and for peers.  Precondition: not empty.
     [[nodiscard]] MemoryHandle handle() const noexcept {
       return static_cast<MemoryHandle>(entry_->region.key);
     }
+    /// @return the same as a number.  Precondition: not empty.
     [[nodiscard]] std::uint32_t key() const noexcept { return entry_->region.key; }
 
    private:
@@ -123,7 +128,7 @@ class RegistrationCache {
   /// Registers with @p nic under @p tag, both of which outlive the cache.  Throws Error.
   RegistrationCache(Nic& nic, ProtectionTag tag, const Limits& limits);
   /// The same with any registrar. Both make the process' monitor of mappings, with its thread, if
-  /// there is none yet.
+  /// there is none yet.  Throws bad_alloc; where the kernel refuses the monitor, problem() says so.
   RegistrationCache(std::unique_ptr<Registrar> registrar, const Limits& limits);
   /// Releases everything. No Pin is left.
   ~RegistrationCache();
@@ -142,6 +147,8 @@ class RegistrationCache {
   [[nodiscard]] Pin get(std::byte* address, std::size_t bytes, Rights rights = Rights::none) {
     return exact(address, bytes, rights, true);
   }
+  /// The same of const memory.  Blocks, costs and throws as the other get(), and throws for rights
+  /// beyond rdma_read.
   [[nodiscard]] Pin get(const std::byte* address, std::size_t bytes, Rights rights = Rights::none) {
     return exact(const_cast<std::byte*>(address), bytes, rights, false);
   }
@@ -160,11 +167,14 @@ class RegistrationCache {
                               Rights rights = Rights::none) noexcept {
     return early(address, bytes, rights, true);
   }
+  /// The same of const memory.  Blocks and costs as the other get_early().
+  /// @return empty: the memory cannot be cached, or registered.
   [[nodiscard]] Pin get_early(const std::byte* address, std::size_t bytes,
                               Rights rights = Rights::none) noexcept {
     return early(const_cast<std::byte*>(address), bytes, rights, false);
   }
-  /// get_early() of what is cached already: registers nothing.
+  /// get_early() of what is cached already: registers nothing.  @return empty where no cached
+  /// region suits. Cost: as get_early() of a cached region.
   [[nodiscard]] Pin get_cached(const std::byte* address, std::size_t bytes, Rights rights,
                                bool writable) noexcept;
   /// Whether @p pin is of the pages that were there when it was asked for. May say no too often.
@@ -178,10 +188,13 @@ class RegistrationCache {
     if (changes_->load(std::memory_order_acquire) != seen_) drain();
   }
 
-  /// Whether anything is cached here; if the kernel prevents it, why, with the remedy.
+  /// @return whether anything is cached here.
   [[nodiscard]] bool caches() const noexcept;
+  /// @return why the kernel prevents caching, with the remedy; empty where the kernel allows it.
   [[nodiscard]] const std::string& problem() const noexcept;
+  /// @return the limits that the cache was made with.
   [[nodiscard]] const Limits& limits() const noexcept { return limits_; }
+  /// @return the counters, which the cache goes on changing.
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
 
   /// problem() of a cache that were made now, "" if it caches.  Cost: that of making one.

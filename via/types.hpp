@@ -18,9 +18,11 @@ enum class MemoryHandle : std::uint32_t { none = 0 };
 /// descriptor says.
 enum class Rights : std::uint8_t { none = 0, rdma_write = 1, rdma_read = 2, atomic = 4, all = 7 };
 
+/// @return the rights of both.
 [[nodiscard]] constexpr Rights operator|(Rights a, Rights b) noexcept {
   return static_cast<Rights>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
+/// @return whether @p have has every right of @p want.
 [[nodiscard]] constexpr bool includes(Rights have, Rights want) noexcept {
   return (static_cast<unsigned>(have) & static_cast<unsigned>(want)) == static_cast<unsigned>(want);
 }
@@ -99,8 +101,11 @@ enum class ErrorCause : std::uint8_t {
   transport,            ///< the provider could not move the data
 };
 
+/// @return the value in words, a literal.
 [[nodiscard]] const char* to_string(ErrorCause cause) noexcept;
+/// @return the value in words, a literal.
 [[nodiscard]] const char* to_string(ViState state) noexcept;
+/// @return the value in words, a literal.
 [[nodiscard]] const char* to_string(ConnectResult result) noexcept;
 
 inline constexpr std::uint32_t kMaxSegments = 16;

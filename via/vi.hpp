@@ -52,9 +52,11 @@ class Vi {
   /// Takes the oldest completed descriptor of the queue: ok or retry. For queues not attached to a
   /// completion queue; bad_state for those that are. Blocks never; makes progress.
   virtual Status send_done(Descriptor*& out) noexcept = 0;
+  /// As send_done(), of the receive queue: ok, retry or bad_state.
   virtual Status receive_done(Descriptor*& out) noexcept = 0;
-  /// The same, waiting up to @p timeout_ns (negative: for ever): ok or timeout.
+  /// As send_done(), waiting up to @p timeout_ns (negative: for ever): ok, timeout or bad_state.
   virtual Status send_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept = 0;
+  /// As send_wait(), of the receive queue: ok, timeout or bad_state.
   virtual Status receive_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept = 0;
 
   /// Client's half of a client/server connection: asks the listener at @p peer with @p
@@ -82,11 +84,11 @@ class Vi {
   /// which disconnects.
   virtual void disconnect() noexcept = 0;
 
-  /// As far as progress() or a poll has found out.
+  /// @return the state, as far as progress() or a poll has found out.
   [[nodiscard]] virtual ViState state() const noexcept = 0;
-  /// The last one that it was connected to, or asked.
+  /// @return the rank that the VI was last connected to, or asked for a connection.
   [[nodiscard]] virtual Rank peer() const noexcept = 0;
-  /// What it was made with.
+  /// @return what the VI was made with.
   [[nodiscard]] virtual const ViAttributes& attributes() const noexcept = 0;
 };
 

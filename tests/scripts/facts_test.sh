@@ -38,7 +38,7 @@ class Small {
   Small(const Small&) = delete;
   /// How many there are.
   [[nodiscard]] int count() const noexcept { return count_; }
-  /// @return retry when there is no room.
+  /// @return how many fit in.
   [[nodiscard]] int
   grow(int by);
 

@@ -43,8 +43,9 @@ struct alignas(kCacheLineBytes) Slot {
 
   /// One word at a time. A compiler that is free to do so makes vectors of several; one that was
   /// written to memory in parts a moment ago is read back only after all stores before it, and a
-  /// stream of messages stops for each line.
+  /// stream of messages stops for each line.  Cost: one store.
   void put(std::uint32_t i, std::uint64_t value) noexcept { store_word(words[i], value, kRelaxed); }
+  /// @return word @p i.  Cost: one load.
   [[nodiscard]] std::uint64_t get(std::uint32_t i) noexcept {
     return load_word(words[i], kRelaxed);
   }
@@ -70,24 +71,30 @@ inline constexpr std::uint64_t rdma_bit = 0x80;
 inline constexpr unsigned length_shift = 8;
 inline constexpr unsigned client_shift = 16;
 
+/// @return a header without phase, extra lines and flags.  Precondition: @p length is below 256,
+/// @p client below 2^48.
 [[nodiscard]] constexpr std::uint64_t make(MessageKind kind, std::uint32_t length,
                                            std::uint64_t client) noexcept {
   return (client << client_shift) | (std::uint64_t{length} << length_shift) |
          (std::uint64_t{static_cast<std::uint8_t>(kind)} << kind_shift);
 }
+/// @return what the line holds.
 [[nodiscard]] constexpr MessageKind kind(std::uint64_t h) noexcept {
   return static_cast<MessageKind>((h & kind_mask) >> kind_shift);
 }
+/// @return the number of continuation lines.
 [[nodiscard]] constexpr std::uint32_t extra_lines(std::uint64_t h) noexcept {
   return static_cast<std::uint32_t>(h >> lines_shift) & 0x3;
 }
+/// @return the payload bytes in this line and its continuations.
 [[nodiscard]] constexpr std::uint32_t length(std::uint64_t h) noexcept {
   return static_cast<std::uint32_t>(h >> length_shift) & 0xFF;
 }
-/// What the header of every inline message has alike, phase and lines apart.
+/// @return whether @p h is the header of an inline message, whatever its phase and lines.
 [[nodiscard]] constexpr bool is_plain(std::uint64_t h) noexcept {
   return kind(h) == MessageKind::inline_data && (h & (immediate_bit | rdma_bit)) == 0;
 }
+/// @return the 48 bits of the layer above.
 [[nodiscard]] constexpr std::uint64_t client(std::uint64_t h) noexcept { return h >> client_shift; }
 }  // namespace header
 
@@ -106,9 +113,11 @@ struct alignas(kDestructivePairBytes) ReceiverLine {
 /// fit, the word is not whole. Bytes of the old word and of the new one fit by chance alone
 /// (docs/decisions/012-half-written-words.md).
 namespace carried_counter {
+/// @return the hash that the upper half of a counter's word holds.
 [[nodiscard]] constexpr std::uint32_t hash_of(std::uint32_t low) noexcept {
   return ~static_cast<std::uint32_t>((low * 0x9E3779B97F4A7C15ULL) >> 32);
 }
+/// @return the word for the counter @p value: the low half, and the hash of that half.
 [[nodiscard]] constexpr std::uint64_t seal(std::uint64_t value) noexcept {
   const auto low = static_cast<std::uint32_t>(value);
   return std::uint64_t{hash_of(low)} << 32 | low;
@@ -141,10 +150,14 @@ static_assert(sizeof(PostedInfo) == 16);
 struct ChannelHead {
   ReceiverLine receiver;
   NotifyLine notify;
+  /// @return the first slot.
   Slot* slots() noexcept { return reinterpret_cast<Slot*>(this + 1); }
+  /// @return the first entry behind @p slot_count slots.  Precondition: the channel is not inline
+  /// only.
   PostedInfo* posted_info(std::uint32_t slot_count) noexcept {
     return reinterpret_cast<PostedInfo*>(slots() + slot_count);
   }
+  /// @return the bytes of a channel, without what its client adds.
   [[nodiscard]] static constexpr std::size_t bytes_for(std::uint32_t slot_count,
                                                        bool inline_only) noexcept {
     return 256 + slot_count * (sizeof(Slot) + (inline_only ? 0 : sizeof(PostedInfo)));

@@ -33,9 +33,13 @@ namespace viaduct::via::shm {
 
 class CompletionQueue final : public CompletionRing {
  public:
+  /// Throws Error for a capacity of 0 or beyond the NIC's limit, or when the window has no room for
+  /// the doorbell.
   CompletionQueue(Nic& nic, std::size_t capacity);
   ~CompletionQueue() override;
 
+  /// ok or retry.  Never blocks.  Cost: nothing there: one load for each talking VI (8 at most) and
+  /// one for all others. A message of up to 56 bytes: one cache line read.
   Status poll(Completion& out) noexcept override {
     if (ring_head_ == ring_tail_) [[likely]] {
       ++tick_;
@@ -58,7 +62,9 @@ class CompletionQueue final : public CompletionRing {
     }
     return poll_slow(out);
   }
+  /// ok or timeout.  Blocks in the kernel after the spins and yields of the job's wait policy.
   Status wait(Completion& out, std::int64_t timeout_ns) noexcept override;
+  /// ok, or bad_state when a notice is already armed.  Cost: a thread, which ends with the notice.
   Status notify(std::function<void()> ready) override;
 
   /// For VIs with inline receives: hands arrived messages to f(vi, slot, header); see
@@ -96,12 +102,13 @@ class CompletionQueue final : public CompletionRing {
     std::uint64_t phase = 0;
     bool several = false;
   };
+  /// @return the word to look at.  Cost: a few loads of this rank's own memory.
   [[nodiscard]] Watch watch() const noexcept {
     if (hot_count_ != 1) return {nullptr, 0, hot_count_ > 1};
     const Vi& vi = *hot_[0];
     return {&vi.next_slot().header, Vi::phase(vi.rx_seq_, vi.rx_mask_), false};
   }
-  /// Whether a poll would find something. Takes nothing.
+  /// Whether a poll would find something. Takes nothing.  Cost: one load for each VI of the queue.
   [[nodiscard]] bool anything_there() noexcept;
 
  private:

@@ -53,92 +53,119 @@ struct RemotePlace {
 
 class Nic final : public via::Nic {
  public:
+  /// Collective.  Blocks until every rank has made its own.  Throws Error: the window has no room,
+  /// or a setting is wrong.
   explicit Nic(Job& job);
   ~Nic() override;
 
+  /// @return what this NIC offers; does not change.
   [[nodiscard]] const NicAttributes& attributes() const noexcept override { return attributes_; }
+  /// Throws Error after 4095 tags.
   [[nodiscard]] ProtectionTag create_tag() override;
+  /// Throws Error for a tag that does not exist or is in use.
   void destroy_tag(ProtectionTag tag) override;
+  /// Never waits.  Cost: two table entries; for memory outside the window a system call that looks
+  /// at its mappings. Throws Error as via::Nic says.
   [[nodiscard]] MemoryRegion register_memory(ProtectionTag tag, std::byte* address,
                                              std::size_t bytes, Rights rights) override;
+  /// Order: an operation that a peer begins afterwards is refused; one that has begun goes on.
   void deregister(MemoryHandle handle) noexcept override;
+  /// Cost: as Segment::allocate().  Throws Error naming the limit.
   [[nodiscard]] std::byte* allocate(std::size_t bytes) override;
+  /// Cost: as Segment::release().  Precondition: @p address came from allocate().
   void release(std::byte* address) noexcept override;
+  /// Throws Error for a capacity of 0 or beyond 2^24.
   [[nodiscard]] std::unique_ptr<via::CompletionQueue> create_completion_queue(
       std::size_t capacity) override;
+  /// Throws Error naming the limit.  Cost: no shared memory before the first connection.
   [[nodiscard]] std::unique_ptr<via::Vi> create_vi(const ViAttributes& attributes) override;
-  /// A VI with inline receives (vi.hpp).
+  /// A VI with inline receives (vi.hpp).  Throws Error as create_vi(), and for a ring that is no
+  /// power of two from 4 to 65536 slots.
   [[nodiscard]] std::unique_ptr<Vi> create_inline_vi(const ViAttributes& attributes,
                                                      const InlineOptions& options);
+  /// ok or timeout.  Blocks up to @p timeout_ns, and makes progress meanwhile.
   Status listen(std::uint64_t discriminator, ConnectionRequest& out,
                 std::int64_t timeout_ns) override;
+  /// ok, bad_state, bad_argument or peer_lost.  Never waits.  Throws Error when the window is full.
   Status accept(const ConnectionRequest& request, via::Vi& vi) override;
+  /// Never waits: the control message goes when the peer has room for it.
   void reject(const ConnectionRequest& request) override;
+  /// Call from the rank's thread.  @p callback runs inside progress(), and may start a VI.
   void on_incoming_peer(IncomingPeer callback) override { incoming_peer_ = std::move(callback); }
+  /// Never waits.  The requester's rejection_reason() answers 0.
   void reject_peer(Rank from, std::uint64_t discriminator) override {
     reject_peer(from, discriminator, 0);
   }
-  /// The same with a reason, which the requester's rejection_reason() answers.
+  /// The same with a reason, which the requester's rejection_reason() answers.  Never waits.
   void reject_peer(Rank from, std::uint64_t discriminator, std::uint64_t reason);
   /// The same when nothing gets through between the two, though the peer may take itself for
-  /// connected.
+  /// connected.  Never waits.
   void reject_unreachable(Rank from, std::uint64_t discriminator, std::uint64_t reason);
-  /// The extra bytes (vi.hpp) that come with the unmatched peer request of an inline VI of @p from;
-  /// null: there is none.
+  /// @return the extra bytes (vi.hpp) that come with the unmatched peer request of an inline VI of
+  /// @p from; null: there is none. At least 4096 bytes may be read there.
   [[nodiscard]] std::byte* incoming_extra(Rank from, std::uint64_t discriminator);
+  /// Call from the rank's thread.  @p callback runs inside a poll, a post or progress().
   void on_error(std::function<void(const AsyncError&)> callback) override {
     on_error_ = std::move(callback);
   }
+  /// Never blocks.  Call from the rank's thread; another thread at the same time stops the program
+  /// with a sentence. Inside progress() it does nothing. Cost: a few loads where nothing is to be
+  /// done.
   void progress() noexcept override;
 
-  /// From now on inline VIs to the ranks that @p remote says true of go by @p carrier. Before the
-  /// first connection, in every rank.
+  /// From now on inline VIs to the ranks that @p remote says true of go by @p carrier.  Call from
+  /// every rank, before the first connection.
   void carry(std::unique_ptr<Carrier> carrier, const std::function<bool(Rank)>& remote);
+  /// @return whether @p rank is reached through the carrier.  Cost: two loads.
   [[nodiscard]] bool is_remote(Rank rank) const noexcept {
     return !remote_.empty() && remote_[index(rank)];
   }
-  /// For who must take no message off a ring now: posts what was held back, and goes on with
-  /// connections.
+  /// For a caller that must take no message off a ring now: posts what was held back, and goes on
+  /// with connections.  Never blocks.
   void carry_on() noexcept {
     progress();
     if (carrier_ != nullptr) poll_carrier();
   }
   /// Takes from the carrier what it has brought, so that its receives go back. Handles no message.
+  /// Never blocks.
   void take_carried() noexcept {
     if (carrier_ != nullptr) poll_carrier();
   }
-  /// The carrier, or null.
+  /// @return the carrier; null where all ranks share memory.
   [[nodiscard]] Carrier* carrier() noexcept { return carrier_.get(); }
 
+  /// @return the job that the NIC was made in.
   [[nodiscard]] Job& job() noexcept { return job_; }
-  /// 8 bytes, not zero when a control message waits for progress(), or a bell has rung since
-  /// hush_bells().
+  /// @return the address of 8 bytes, not zero when a control message waits for progress(), or a
+  /// bell has rung since hush_bells().
   [[nodiscard]] const std::uint64_t* attention() const noexcept {
     return reinterpret_cast<const std::uint64_t*>(&page_->mail_waiting);
   }
-  /// To be called before the poll that answers the bells.
+  /// Order: before the poll that answers the bells.  Cost: one load; a locked store where one rang.
   void hush_bells() noexcept {
     if (page_->bells.load(kRelaxed) != 0) page_->bells.store(0);
   }
 
   /// Where @p peer may write and read directly, by the peer's own region table: the address in this
   /// process, or null with the status that the descriptor gets. Used by RDMA and by the layer above
-  /// for its own transfers.
+  /// for its own transfers.  Cost: one line of the peer's table.
   [[nodiscard]] RemotePlace remote_place(Rank peer, ProtectionTag tag, std::uint64_t address,
                                          MemoryHandle handle, std::size_t bytes,
                                          Rights rights) noexcept;
-  /// Copies to or from a place that was not refused. False: the kernel refuses, the peer is gone,
-  /// or its memory is no longer mapped; cross_error() tells which.
+  /// Copies to a place that was not refused.  Cost: one copy; a system call where the place is not
+  /// mapped.  @return false: the kernel refuses, the peer is gone, or its memory is no longer
+  /// mapped; cross_error() tells which.
   [[nodiscard]] bool write_place(Rank peer, const RemotePlace& place, const std::byte* from,
                                  std::size_t bytes) noexcept;
+  /// Copies from a place that was not refused.  Cost and @return as write_place().
   [[nodiscard]] bool read_place(Rank peer, const RemotePlace& place, std::byte* to,
                                 std::size_t bytes) noexcept;
 
-  /// errno of the last copy into or out of a peer's private memory that failed.
+  /// @return errno of the last copy into or out of a peer's private memory that failed.
   [[nodiscard]] int cross_error() const noexcept { return cross_error_; }
 
   /// release() when the peers of all VIs that have been disconnected by now have heard of it: until
-  /// then they may use what the VI's client gave them the address of.
+  /// then they may use what the VI's client gave them the address of.  Never waits.
   void release_when_parted(std::byte* address) noexcept;
 
  private:

@@ -17,6 +17,7 @@ struct Settings {
   bool cross_memory = true;
 };
 
+/// @return the settings of provider shm, as viaduct-info lists them.
 [[nodiscard]] std::span<const config::Option> options() noexcept;
 
 }  // namespace viaduct::via::shm

@@ -45,9 +45,13 @@ struct InlineOptions {
 
 class Vi final : public via::Vi {
  public:
+  /// Throws Error: the completion queues have no room, or the NIC has no further VI.  Use
+  /// Nic::create_vi() or create_inline_vi(), which check @p attributes and @p options.
   Vi(Nic& nic, const ViAttributes& attributes, const InlineOptions& options);
   ~Vi() override;
 
+  /// Never blocks.  Cost: up to 56 bytes: one line written at the peer, one load of a line that the
+  /// peer rarely writes; the send is complete at once. More: see transfer.cpp.
   Status post_send(Descriptor& d) noexcept override {
     const ControlSegment& c = d.control;
     if (tx_ready_ && c.control == 0 && c.segment_count == 1 && c.length <= kInlineBytes &&
@@ -66,6 +70,7 @@ class Vi final : public via::Vi {
     return post_send_slow(d);
   }
 
+  /// Never blocks.  Cost: 24 bytes written into the channel that the peer sends on, in two lines.
   Status post_receive(Descriptor& d) noexcept override {
     if (state_ != ViState::error && rx_outstanding_ < attributes_.receive_depth &&
         d.control.segment_count == 1 && rx_ != nullptr &&
@@ -76,30 +81,46 @@ class Vi final : public via::Vi {
     return post_receive_slow(d);
   }
 
+  /// ok, retry, or bad_state where the queue is attached to a completion queue.  Never blocks.
   Status send_done(Descriptor*& out) noexcept override;
+  /// ok, retry, or bad_state where the queue is attached to a completion queue.  Never blocks.
   Status receive_done(Descriptor*& out) noexcept override;
+  /// ok, timeout or bad_state.  Blocks as CompletionQueue::wait().
   Status send_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept override;
+  /// ok, timeout or bad_state.  Blocks as CompletionQueue::wait().
   Status receive_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept override;
+  /// Blocks until the listener has answered.  Cost: memory for one channel in the window; two
+  /// control messages. Ranks of other hosts are unreachable this way. Throws Error.
   ConnectResult connect(Rank peer, std::uint64_t discriminator, std::int64_t timeout_ns) override;
+  /// ok, bad_state, bad_argument or peer_lost.  Never blocks.  Cost: memory for one channel in the
+  /// window; one control message each way. Throws Error.
   Status connect_peer_start(Rank peer, std::uint64_t discriminator) override;
+  /// ok, retry, peer_lost, bad_argument or bad_state.  Progress: Nic::progress().
   Status connect_peer_done() noexcept override;
+  /// Blocks until connect_peer_done() would answer something other than retry, or the time is over.
   ConnectResult connect_peer_wait(std::int64_t timeout_ns) override;
+  /// Never blocks between ranks that share memory: the channel is released when the peer has read
+  /// it. To another host: blocks until what was sent has arrived, 5 s at most.
   void disconnect() noexcept override;
+  /// @return the state.  Cost: one load.
   [[nodiscard]] ViState state() const noexcept override { return state_; }
+  /// @return the rank that the VI was last connected to, or asked for a connection.
   [[nodiscard]] Rank peer() const noexcept override { return peer_; }
+  /// @return what the VI was made with.
   [[nodiscard]] const ViAttributes& attributes() const noexcept override { return attributes_; }
 
   // Inline messages, for the layer above (am/). Same thread as the VI.
 
   /// The next free slot, or null when there is no room now or the VI is not connected. Nothing is
-  /// taken until publish.
+  /// taken until publish.  Cost: one comparison; without room as far as is known, a load of the
+  /// line that the peer writes.
   [[nodiscard]] Slot* claim() noexcept {
     if (tx_seq_ == tx_limit_) [[unlikely]]
       if (!refresh_room(1)) return nullptr;
     return &tx_slots_[tx_seq_ & tx_mask_];
   }
-  /// claim() where there is room without asking the peer's line, else null. With publish() at its
-  /// end a function that sends by it needs no stack.
+  /// claim() where there is room without asking the peer's line, else null. A function that sends
+  /// by it, with publish() at its end, needs no stack.  Cost: one comparison.
   [[nodiscard]] Slot* claim_known() noexcept {
     return tx_seq_ != tx_limit_ ? &tx_slots_[tx_seq_ & tx_mask_] : nullptr;
   }
@@ -112,14 +133,23 @@ class Vi final : public via::Vi {
     if (tx_->notify.wanted.load(kRelaxed) != 0) [[unlikely]]
       ring_bell();
   }
-  /// A message of 8 to 21 words in 2 or 3 lines. False when there is no room.
+  /// A message of @p count words (1 to 21) in 1 to 3 lines.  Order: the first line is written last.
+  /// @return false when there is no room, or the VI is not connected.
   [[nodiscard]] bool try_send_lines(std::uint64_t header, const std::uint64_t* words,
                                     std::uint32_t count) noexcept;
-  /// Room for @p lines more lines, as far as is known without asking the peer's line again.
+  /// Reads from the peer's line how far it has freed the ring.  @return whether there is room for
+  /// @p lines more lines; false also when the VI is not connected. Cost: a cache miss where the
+  /// peer has written since.
   [[nodiscard]] bool refresh_room(std::uint32_t lines) noexcept;
 
   /// Hands up to @p budget arrived messages to f(vi, slot, header), oldest first. The slot is taken
   /// off the queue before f runs, so f may poll again; its words must be read before that.
+  ///
+  /// Blocks      never.
+  /// Cost        nothing there: one load. A message: one line read, the line 16 ahead prefetched;
+  ///             every release_every slots one line written, which the sender reads.
+  ///
+  /// @return the number of messages.
   template <class OnMessage>
   std::uint32_t drain_inline(std::uint32_t budget, OnMessage& f) noexcept {
     std::uint32_t n = 0;
@@ -137,56 +167,65 @@ class Vi final : public via::Vi {
     return n;
   }
   /// Gives every consumed slot back to the sender. Before blocking, or the sender might wait for
-  /// them for ever.
+  /// them for ever.  Cost: one store into the line that the sender reads; a system call where the
+  /// sender sleeps.
   void release_slots() noexcept {
     rx_released_ = rx_seq_;
     rx_->receiver.posted.store(rx_seq_ + rx_mask_ + 1, kRelease);
     wake_if_asleep();
   }
-  /// A counter of the client's that the peer may read when it likes: no message, no order with
-  /// messages but that what was done before the store is seen by who sees it. A peer that sleeps is
-  /// woken: it may be waiting for this.
+  /// Publishes a counter of the client's (@p which: 0 or 1), which the peer may read at any time
+  /// and which takes no slot. A peer that sleeps is woken: it may be waiting for this.  Order: a
+  /// peer that sees the value sees what was done before; there is no order with messages.
   void publish_counter(unsigned which, std::uint64_t value) noexcept {
     rx_->receiver.client_counter[which].store(value, kRelease);
     wake_if_asleep();
   }
-  /// Both at once: the sender loses its copy of the line only once.
+  /// release_slots() and publish_counter() at once.  Cost: the sender loses its copy of the line
+  /// only once.
   void release_and_publish(unsigned which, std::uint64_t value) noexcept {
     rx_->receiver.client_counter[which].store(value, kRelease);
     release_slots();
   }
-  /// Begins to fetch the line of the peer's counters; returns at once.
+  /// Begins to fetch the line of the peer's counters.  Never blocks.  Cost: one prefetch.
   void fetch_counters() const noexcept { __builtin_prefetch(&tx_->receiver); }
   /// Takes in how far the peer has freed our ring, from that same line. A wired VI's is brought up
-  /// to date by peer_counter() and refresh_room().
+  /// to date by peer_counter() and refresh_room().  Cost: one load.
   void note_room() noexcept {
     if (state_ == ViState::connected) take_room(tx_->receiver.posted.load(kAcquire));
   }
+  /// Wakes the peer where it sleeps.  Cost: one load; a system call where the peer sleeps.
   void wake_if_asleep() noexcept {
     if (peer_sleeping_->load(kRelaxed) != 0) [[unlikely]]
       wake_peer();
   }
+  /// @return what the peer has last published as counter @p which.  Cost: a cache miss where the
+  /// peer has written its line since.
   [[nodiscard]] std::uint64_t peer_counter(unsigned which) const noexcept {
     if (options_.wired) [[unlikely]]
       take_counters();
     return tx_->receiver.client_counter[which].load(kAcquire);
   }
+  /// @return the lines that have been written into the ring, in all.
   [[nodiscard]] std::uint64_t messages_sent() const noexcept { return tx_seq_; }
-  /// Lines that the peer has taken and given back, as far as its counters say.
+  /// @return the lines that the peer has taken and given back, as far as its counters say.
   [[nodiscard]] std::uint64_t lines_given_back() noexcept {
     (void)refresh_room(0);
     return tx_limit_ - tx_slot_count_;
   }
+  /// @return the line that was written as number @p seq.  Precondition: it is one of the last
+  /// lines, as many as the ring has.
   [[nodiscard]] const Slot& sent_slot(std::uint64_t seq) const noexcept {
     return tx_slots_[seq & tx_mask_];
   }
-  /// The line @p lines behind the next one when it has come, else null.
+  /// @return the line @p lines behind the next one when it has come, else null.
   [[nodiscard]] const Slot* arrived_ahead(std::uint32_t lines) const noexcept {
     const std::uint64_t seq = rx_seq_ + lines;
     const Slot& slot = rx_slots_[seq & rx_mask_];
     const std::uint64_t h = slot.header.load(kAcquire);
     return (h & header::phase_bit) == phase(seq, rx_mask_) ? &slot : nullptr;
   }
+  /// @return whether a message waits to be taken.  Cost: one load.
   [[nodiscard]] bool has_arrivals() const noexcept {
     return rx_slots_ != nullptr && is_full(next_slot().header.load(kAcquire));
   }
@@ -197,23 +236,25 @@ class Vi final : public via::Vi {
   /// it).
   [[nodiscard]] std::byte* prepare_extra();
   [[nodiscard]] std::byte* peer_extra() const noexcept { return peer_extra_; }
-  /// The line behind @p slot in the ring that this VI receives from: continuations of a message.
+  /// @return the line behind @p slot in the ring that this VI receives from: continuations of a
+  /// message.
   [[nodiscard]] const Slot& line_after(const Slot& slot) const noexcept {
     return rx_slots_[(static_cast<std::uint64_t>(&slot - rx_slots_) + 1) & rx_mask_];
   }
-  /// Why the peer rejected: what it gave to Nic::reject_peer.
+  /// @return why the peer rejected: what it gave to Nic::reject_peer.
   [[nodiscard]] std::uint64_t rejection_reason() const noexcept { return rejection_reason_; }
-  /// Whether the last attempt to connect has ended for want of a way to the peer (and not with the
-  /// peer's NIC).
+  /// @return whether the last attempt to connect has ended because no path leads to the peer (and
+  /// not because its NIC is closed).
   [[nodiscard]] bool is_unreachable() const noexcept {
     return answer_ == ConnectResult::unreachable && cause_ == ErrorCause::connection_lost;
   }
   /// The peer has written what no peer writes: a sentence says so, the connection ends on both
   /// sides (ErrorCause::format), and nothing more is read of it. @p what: "a message with a
-  /// malformed length". Does nothing where that has been said. May be called while messages are
-  /// handed over.
+  /// malformed length". Does nothing where that has been said.  Call from: also while messages are
+  /// handed over.  Never blocks.
   [[gnu::cold, gnu::noinline]] void break_off(const char* what) noexcept;
   /// Looks for nonsense where no message shows it, in the lines that come next, and breaks off.
+  /// Cost: two loads of lines that the peer writes.
   void look_for_nonsense() noexcept;
   /// For a forked child, which has a copy of the VI and none of its rights: nothing can be claimed
   /// any more.
@@ -221,30 +262,38 @@ class Vi final : public via::Vi {
     state_ = ViState::idle;
     tx_limit_ = tx_seq_;
   }
-  /// Connects the VI to itself: what it sends, it receives.
+  /// Connects the VI to itself: what it sends, it receives.  Never blocks.  Throws Error.
   void connect_loopback();
 
   // Wired VIs: memory that the peer has a copy of. All of them do nothing on others.
 
+  /// @return whether a carrier takes the VI's messages to another host.
   [[nodiscard]] bool is_wired() const noexcept { return options_.wired; }
-  /// Takes bytes of the own extra to the peer's copy, before the next message is there.
+  /// Takes bytes of the own extra to the peer's copy.  Order: they are there before the next
+  /// message.
   void forward_extra(const std::byte* from, std::size_t bytes) noexcept {
     if (options_.wired) [[unlikely]]
       add_piece(from, bytes);
   }
-  /// Takes bytes of the copy of the peer's extra back to the peer, before the next message is
-  /// there.
+  /// Takes bytes of the copy of the peer's extra back to the peer.  Order: they are there before
+  /// the next message.
   void return_extra(const std::byte* from, std::size_t bytes) noexcept {
     if (options_.wired) [[unlikely]]
       send_back(from, bytes);
   }
-  /// Sends what forward_extra() was given and waits until it is there; false: in vain.
+  /// Sends what forward_extra() was given.  Blocks until it is there, 5 s at most, and makes
+  /// progress meanwhile.  @return false: the connection has ended first.
   bool flush_extra() noexcept;
-  /// Copies to and from the peer's memory that it has registered with its carrier; when
-  /// takes_copies().
+  // Copies to and from the peer's memory that it has registered with its carrier.
+
+  /// @return whether write_remote() and read_remote() may be called now.
   [[nodiscard]] bool takes_copies() const noexcept;
+  /// Writes @p bytes to @p to at the peer, registered under @p key.  Blocks until they are there.
+  /// Precondition: takes_copies().  @return false: the connection has failed.
   [[nodiscard]] bool write_remote(const std::byte* from, std::size_t bytes, std::uint64_t to,
                                   std::uint32_t key) noexcept;
+  /// Reads @p bytes at @p from of the peer, registered under @p key.  Blocks until they are here.
+  /// Precondition: takes_copies().  @return false: the connection has failed.
   [[nodiscard]] bool read_remote(std::byte* to, std::size_t bytes, std::uint64_t from,
                                  std::uint32_t key) noexcept;
 

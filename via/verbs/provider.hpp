@@ -20,7 +20,8 @@ namespace viaduct::via::verbs {
 /// the provider.
 [[nodiscard]] std::unique_ptr<via::Nic> open(Job& job, std::string_view device = {});
 
-/// The same as a carrier of shm's inline VIs (via/carrier.hpp).
+/// The same as a carrier of shm's inline VIs (via/carrier.hpp).  Collective. Throws Error as
+/// open().
 [[nodiscard]] std::unique_ptr<via::Carrier> open_carrier(Job& job, std::string_view device = {});
 
 /// A port of an RDMA device, as viaduct-info shows it.

@@ -29,6 +29,7 @@ struct Settings {
   std::int64_t cache_from = 0;
 };
 
+/// @return the settings of provider verbs, as viaduct-info lists them.
 [[nodiscard]] std::span<const config::Option> options() noexcept;
 
 }  // namespace viaduct::via::verbs
