@@ -1,13 +1,17 @@
 #pragma once
 /// @file
-/// What carries the inline VIs of provider shm between ranks that share no memory.
+/// The interface of a carrier: ordered one-sided writes to ranks that share no memory with this
+/// one. Provider shm sends the messages of its inline VIs through a carrier to other hosts.
 ///
-/// Each end of a *wire* has one registered block of two halves of equal layout: the first is the
-/// channel that it sends on, the second the copy of its peer's channel. A write *forward* takes
-/// bytes of the first half to the same place in the peer's second half, a write *back* takes bytes
-/// of the second half to the same place in the peer's first half. All writes of a wire arrive in
-/// the order in which they were posted; one may come with a note, of which the peer's poll tells
-/// when the bytes, and those of all writes before, are there.
+/// A *wire* is the connection of two ranks. Each end has one registered block with two halves of
+/// equal layout. The first half is the channel that this end sends on; the second half is the copy
+/// of the peer's channel. A *forward* write takes bytes of the first half to the same place in the
+/// peer's second half. A *back* write takes bytes of the second half to the same place in the
+/// peer's first half.
+///
+/// The writes of a wire arrive in the order in which they were posted. A write may have a
+/// notification: 32 bits that the peer's poll answers once the bytes of this write and of all
+/// earlier ones are in place.
 
 #include <array>
 #include <cstddef>
@@ -24,7 +28,7 @@ namespace viaduct::via {
 
 class Wire {
  public:
-  /// What the peer needs to connect, for a letter.
+  /// The data that the peer's connect() needs; they travel in a letter.
   static constexpr std::size_t kNameBytes = 32;
   using Name = std::array<std::byte, kNameBytes>;
   struct Piece {

@@ -1,20 +1,18 @@
 #pragma once
 /// @file
-/// The three processes around a job, so that whichever of them dies, nothing of the job stays
-/// behind.
+/// Three processes surround a job. Whichever of them dies, the other two end the whole job.
 ///
-///   keeper    what the user started: forwards signals, answers the status; when the launcher dies
-///   abnormally it
-///             kills everything below it (it is a child subreaper: orphans stay below it)
-///   launcher  starts the ranks, serves their bootstrap, watches them; when the keeper dies it
-///   kills everything below
-///             it (it is a subreaper too) and ends
-///   guard     "viaduct-keeper", in a session of its own: when either of the two is gone it kills
-///   what carries the
-///             job's id in its environment; so also what both would have to kill when both are
-///             killed at once
+/// - The *keeper* is the process that the user has started. It forwards signals to the launcher and
+///   answers the job's exit code. When the launcher dies, the keeper kills all its descendants; as
+///   a child subreaper it keeps orphans among them.
+/// - The *launcher* starts the ranks, serves their bootstrap and watches them. When the keeper
+/// dies,
+///   the launcher kills all its descendants and ends; it is a child subreaper, too.
+/// - The *guard* ("viaduct-keeper") has a session of its own. When the keeper or the launcher is
+///   gone, the guard kills every process that has the job's id in its environment. So the job ends
+///   also when keeper and launcher are killed at the same time.
 ///
-/// Ranks themselves die with the launcher (PR_SET_PDEATHSIG).
+/// The kernel kills a rank when its launcher dies (PR_SET_PDEATHSIG).
 
 #include <sys/types.h>
 #include <csignal>
@@ -24,10 +22,11 @@
 
 namespace viaduct::launcher {
 
-/// One signal on its way from the keeper to the launcher.
+/// A signal that the keeper forwards to the launcher.
 struct ForwardedSignal {
   std::int32_t number;
-  std::int32_t from_terminal;  ///< then the ranks have got it too, being in the same process group
+  std::int32_t
+      from_terminal;  ///< not 0: the terminal has sent it to the ranks, too (one process group)
 };
 
 /// What the launcher knows of its keeper.

@@ -1,11 +1,13 @@
 #pragma once
-// The lines that collectives exchange, and the check that all processes call the same.
+// The slots through which the processes of a collective call exchange values, and the check that
+// all processes make the same call.
 //
-// Collective calls are numbered. In each one a process gets at most one line in a round, from a
-// process that both know. A line of call s is written again in call s + kSlots: among any
-// kSlots - 1 calls in a row there is one that nobody ends before all have begun it (the Collector
-// puts a barrier in where a program's calls do not see to that), so that the old line has been read
-// by then.
+// Collective calls are numbered. In each round of a call a process receives at most one slot, and
+// both sides know the sender. Call s uses the set of slots with the number s mod kSlots. So a slot
+// of call s is written again in call s + kSlots, and must have been read by then. This holds
+// because among any kSlots - 1 consecutive calls there is one that synchronises: no process ends
+// that call before all have begun it. Where a program makes no such call in time, the Collector
+// inserts a barrier.
 
 #include <array>
 #include <bit>
@@ -29,15 +31,15 @@ namespace viaduct::splitc::detail {
 inline constexpr std::uint32_t kLineWords = 7;
 inline constexpr std::size_t kLineBytes = kLineWords * 8;
 
-/// In the window of the process that reads it. A value that does not fit lies in its sender's
-/// window: then word 0 says where, word 1 in which process'.
+/// A slot lies in the window of the process that reads it. A value that does not fit lies in a
+/// sender's window: then word 0 is its place there, and word 1 the number of that process.
 struct alignas(kDestructivePairBytes) Line {
   std::uint64_t words[kLineWords];
   AtomicWord<std::uint64_t> mark;  // written last
 };
 static_assert(sizeof(Line) == 128);
 
-/// A call, for those who find that theirs is another one.
+/// The record of a call, for processes that find that they have made another call.
 struct CallRecord {
   AtomicWord<std::uint64_t> mark;  // written last
   AtomicWord<std::uint64_t> what;  // kind, operator, element, root
@@ -48,7 +50,8 @@ struct CallRecord {
   AtomicWord<int> line;
 };
 
-/// The same on its way: who waits tells a process that cannot see its records.
+/// The same as a message: a process that waits sends its call to a process that cannot read its
+/// records.
 struct AwaitedCall {
   std::uint64_t mark;
   std::uint64_t what;
@@ -68,8 +71,8 @@ struct alignas(kDestructivePairBytes) CollectorBlock {
   CallRecord calls[kCallRecords];
 };
 
-/// A value on its way: where it lies in this process, and where others find it when it does not fit
-/// a line.
+/// A value to be sent: where it lies in this process, and where other processes find it when it
+/// does not fit a slot.
 struct Parcel {
   const void* data;
   std::size_t bytes;

@@ -1,5 +1,11 @@
 #pragma once
-// The inside of Machine.
+// The private part of Machine: everything that a process of Split-C holds besides its memory and
+// its collectives, and the functions on it. Each group of functions names the file that defines it.
+//
+// - Channels: one connection to each peer that this process has talked to, with credits.
+// - Service: in a poll the owner of memory carries out what the requests of other processes ask
+// for.
+// - Placement: whether an operation goes by loads and stores, by RDMA or by a message.
 
 #include <array>
 #include <cstddef>
@@ -35,8 +41,8 @@ Handle put_block(const char* operation, std::uint64_t to, const void* from, std:
 void store_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes);
 void store_value(const char* operation, std::uint64_t to, const void* from, std::size_t bytes);
 
-/// While it lives, a function of the program runs that atomic() has brought here: there is no
-/// Split-C for it.
+/// While this object lives, a function runs that another process has sent by atomic(). That
+/// function may not use Split-C: the constructor hides this process' state from it.
 class GuestCall {
  public:
   GuestCall() noexcept : hot_(hot), collector_(the_collector) {
@@ -61,8 +67,8 @@ class GuestCall {
 
 [[noreturn, gnu::cold]] void stop_thrown(std::uint32_t process, const char* what);  // atomic.cpp
 
-/// Runs @p thunk for @p process, while a GuestCall lives. What it throws ends the job: the process
-/// that has called atomic() may be another one.
+/// Runs @p thunk for @p process, while a GuestCall lives. An exception of the thunk ends the job,
+/// since the process that has called atomic() may be another one.
 inline void run_thunk(std::uint32_t process, CallThunk thunk, const std::byte* arguments,
                       std::byte* result) noexcept {
   try {
@@ -102,9 +108,9 @@ struct Machine::Parts {
   void refresh_watch() noexcept;
   void poll_lightly();
   void check_lost(const char* operation, std::uint32_t process);
-  /// Whether @p process has come to the end of splitc_main, or waits in a barrier or a collective
-  /// call to which this one has not come: its program does nothing more before this one comes
-  /// there. Collective calls of processes on other hosts are not known here.
+  /// Whether the program of @p process does nothing more before this process comes to a certain
+  /// point: @p process is at the end of splitc_main, or waits in a barrier or collective call that
+  /// this process has not reached. Collective calls of processes on other hosts are not known here.
   [[nodiscard]] bool is_ahead(std::uint32_t process) const noexcept;
   [[nodiscard]] bool all_others_are_ahead() const noexcept;
   void check_broken(const char* operation, std::uint32_t process);
@@ -145,10 +151,10 @@ struct Machine::Parts {
   void finish(const char* operation, Handle handle);
   void note_store(Channel& c);  // store.cpp
 
-  /// For streams of one-way requests: the slot of one that waits for nothing; null: request()
-  /// is to send it, after a poll point. That is so at least once in kStream requests, and not more
-  /// often: who takes the peer's messages one by one, each as soon as it is written, makes both
-  /// sides wait for its line.
+  /// For streams of one-way requests: a slot for a request that need not wait. Null: request() must
+  /// send it, behind a poll point; this happens at least once in kStream requests. More poll points
+  /// would cost time: a receiver that drains one message at a time contends with the sender for the
+  /// slot's cache line.
   [[nodiscard]] via::shm::Slot* claim_at_once(Channel& c) noexcept {
     constexpr std::uint64_t kStream = 16;
     return c.sent != c.limit && c.sent % kStream != 0 ? c.vi->claim_known() : nullptr;
@@ -169,8 +175,8 @@ struct Machine::Parts {
   void serve_pull(Channel& c, std::uint64_t client, const std::uint64_t* words);
   std::uint64_t modify(Channel& c, std::uint64_t client, const std::uint64_t* words);
   void serve_call(Channel& c, std::uint64_t client, const std::uint64_t* words);
-  /// Memory of this process that @p process names. Addresses that are nobody's end the job, with a
-  /// sentence, and not by a signal.
+  /// The memory of this process that a message of @p process names. An address without memory ends
+  /// the job with a sentence, instead of a signal.
   enum class Use : std::uint8_t { reads, writes };
   [[nodiscard]] std::byte* own_place(const char* operation, std::uint32_t process,
                                      std::uint64_t address, std::size_t bytes,

@@ -1,3 +1,7 @@
+/// Sending, repeating and acknowledging letters; the queue pair's set-up and its new start after an
+/// error. One mutex protects all of it: the rank's own thread and the thread of Events both come
+/// here.
+
 #include "via/verbs/src/mail.hpp"
 
 #include <algorithm>
@@ -55,7 +59,8 @@ Mail::Mail(Job& job, Device& device, ibv_comp_channel* channel, Address& address
   address.mail_key = key_;
 }
 
-/// From RESET: all receives are posted, all places for sends are free. Answers the device's error.
+/// Takes the queue pair from RESET to RTS. Afterwards all receives are posted and all places for
+/// sends are free. Answers the device's error, or 0.
 int Mail::start() {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;
@@ -75,10 +80,11 @@ int Mail::start() {
   return error;
 }
 
-/// After an error: what was under way is repeated, as anything that is lost. Not before the device
-/// has given all receives back: it tells of an error before the queue pair is in the error state,
-/// and would put a pair that has been started meanwhile into it, or take its receives away. A
-/// device that keeps some, or refuses, is asked again.
+/// Starts the queue pair again after an error. Letters that the error has lost are repeated like
+/// any others. The restart waits until the device has given back all receives: a device reports an
+/// error before the queue pair is in the error state, and a pair that is restarted too early would
+/// enter that state, or lose its receives. After 100 ms the restart is tried in any case, and again
+/// every 100 ms while the device refuses.
 void Mail::restart() {
   constexpr std::uint64_t kPatienceNs = 100'000'000;
   const std::uint64_t now = monotonic_ns();
@@ -114,7 +120,8 @@ Mail::~Mail() {
   if (domain_ != nullptr) library().dealloc_pd(domain_);
 }
 
-/// False: the device has none now. It is asked again with the next packet.
+/// Makes the address handle of @p to, unless there is one. False: the device knows no route now;
+/// the next packet to that rank asks again.
 bool Mail::find_way(Rank to, Peer& p) {
   if (p.way != nullptr) return true;
   ibv_ah_attr route = device_.route_to(addresses_[index(to)]);
@@ -129,7 +136,7 @@ bool Mail::find_way(Rank to, Peer& p) {
   return false;
 }
 
-/// A way that brings nothing may have become a wrong one.
+/// Drops an address handle over which nothing has come back for 2 s: the route may have changed.
 void Mail::renew_way(Peer& p, std::uint64_t now) {
   constexpr std::uint64_t kEveryNs = 2'000'000'000;
   if (p.way == nullptr || now - std::max(p.since_ns, p.renewed_ns) < kEveryNs) return;
@@ -174,7 +181,8 @@ void Mail::send(Rank to, std::span<const std::byte> letter) {
   if (p.waiting.size() <= kWindow) transmit(to, p, &p.waiting.back());
 }
 
-/// A letter that finds no place is sent when it is overdue.
+/// Sends one packet with @p waiting, or, where that is null, with the acknowledgement alone.
+/// Without a free place or a route nothing is sent; repeat() sends the letter when it is overdue.
 void Mail::transmit(Rank to, Peer& p, const Waiting* waiting) {
   if (free_sends_.empty() || !find_way(to, p)) return;
   const std::uint32_t number = free_sends_.back();
@@ -310,7 +318,9 @@ void Mail::progress(const Handler& handler) {
   }
 }
 
-/// What is overdue; not when the way has to be looked for and @p stalled, which this may set.
+/// Sends the letters to @p to again when they are overdue. Looking for a route may take long, so
+/// one call of progress() looks for one route at most: a failure sets @p stalled, and ranks without
+/// an address handle are left out from then on.
 void Mail::repeat(Rank to, Peer& p, std::uint64_t now, bool& stalled) {
   if (p.waiting.empty() || now - p.sent_ns < p.patience_ns) return;
   renew_way(p, now);

@@ -1,11 +1,15 @@
 #pragma once
 /// @file
-/// Letters between the ranks of a job: for connections only. They go over one unreliable-datagram
-/// queue pair per rank, whose address travels in the bootstrap; each pair of ranks numbers its
-/// letters, acknowledges those it has handled, and repeats those that have not been. A peer that
-/// does not handle letters is not lost, since it may be computing: they are repeated. But somebody
-/// there answers each at once (answer()), so that a peer which cannot be reached is known by its
-/// silence.
+/// The control path of provider verbs: letters between the ranks of a job, which make and end
+/// connections.
+///
+/// Each rank has one unreliable-datagram queue pair, whose address travels in the bootstrap. Each
+/// pair of ranks numbers its letters. The receiver acknowledges a letter when it has handled it;
+/// the sender repeats a letter until it is acknowledged.
+///
+/// A rank that computes handles no letters for a long time, and is not lost. The thread of Events
+/// answers each packet at once, also while the rank computes (answer()). So a rank that gives no
+/// answer at all cannot be reached.
 
 #include <infiniband/verbs.h>
 
