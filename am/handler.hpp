@@ -101,7 +101,8 @@ struct Packing {
   }
 };
 
-/// What is no handler. The rest of its answers only keeps the compiler from saying more.
+/// The signature of a type that is no handler: one assertion fails. The other members only keep the
+/// compiler from reporting more.
 template <class Function>
 struct Signature {
   static_assert(!std::is_same_v<Function, Function>,

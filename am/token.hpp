@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What a handler is given to know its sender by and to reply with.
+/// The first argument of a handler: it names the sender, and the handler replies through it.
 
 #include <cstddef>
 #include <cstdint>

@@ -40,7 +40,7 @@ struct EndpointName {
   std::uint16_t number = 0;  ///< of the rank's endpoints, in order of creation
 };
 
-/// What a message is.
+/// The kinds of messages.
 enum class Operation : std::uint8_t { short_message, medium, bulk, get };
 enum class Direction : std::uint8_t { request, reply };
 

@@ -27,7 +27,8 @@ class Bootstrap {
   /// naming the rank when one is lost first.
   virtual void fence() = 0;
 
-  /// What @p rank put under @p key before the last fence. Throws Error when it put nothing.
+  /// The value that @p rank put under @p key before the last fence. Throws Error when it put
+  /// nothing.
   [[nodiscard]] virtual std::vector<std::byte> get(Rank rank, std::string_view key) = 0;
 
   /// Hands over / fetches an open file descriptor: how peers come by each other's memfd. A rank

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// What set-up throws: a sentence that names the object, the value and the remedy, with the errno
-/// behind it.
+/// The exception of set-up: a sentence that names the object, the value and the remedy, with the
+/// errno behind it.
 
 #include <string>
 #include <system_error>

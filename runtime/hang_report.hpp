@@ -27,7 +27,7 @@ struct HandlerNow {
   bool waits = false;  ///< it is itself in the wait that the rank's record tells of
 };
 
-/// What of a rank's wait its own record does not tell.
+/// The facts about a rank's wait that are not in its own record.
 struct Gathering {
   /// The ranks that it waits for and that have not come, by ascending number.
   std::vector<std::uint32_t> absent;

@@ -24,7 +24,7 @@ enum class RankState : std::uint32_t {
   killed,     ///< its process was ended by a signal, or ended with a non-zero exit code
 };
 
-/// What a rank is doing, for the hang report (SIGUSR1 to the launcher) and for tests that choose
+/// The activity of a rank, for the hang report (SIGUSR1 to the launcher) and for tests that choose
 /// their victim by it.
 enum class Activity : std::uint32_t {
   computing,

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What this process may use of its machine, by affinity, control groups and free memory.
+/// The part of the machine that this process may use, by affinity, control groups and free memory.
 
 #include <cstdint>
 #include <string>

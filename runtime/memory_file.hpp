@@ -22,7 +22,7 @@ inline constexpr std::size_t kPageBytes = 4096;
 
 class MemoryFile {
  public:
-  /// What the file is called: by the system, in sentences, and the setting of its size.
+  /// The names of the file: for the system, in sentences, and of the setting of its size.
   struct Names {
     const char* file;
     const char* object;

@@ -22,7 +22,7 @@ using Handle = detail::Handle;
 
 template <class T>
 concept Value = std::is_trivially_copyable_v<T> && std::is_object_v<T>;
-/// What may be written to.
+/// A type of objects that may be written to.
 template <class T>
 concept Variable = Value<T> && !std::is_const_v<T>;
 

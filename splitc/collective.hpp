@@ -18,7 +18,7 @@
 
 namespace viaduct::splitc {
 
-/// What may be reduced: integers and floating-point types.
+/// Types that may be reduced: integers and floating-point types.
 template <class T>
 concept Number = std::integral<T> || std::floating_point<T>;
 

@@ -84,7 +84,7 @@ class Wire {
   [[nodiscard]] virtual bool failed() const noexcept = 0;
 };
 
-/// What a poll of the carrier finds.
+/// An event that a poll of the carrier finds.
 struct WireEvent {
   void* owner = nullptr;  ///< as given to make_wire()
   std::uint32_t note = 0;

@@ -32,7 +32,7 @@ class ConnectionRequests {
     entries_.push_back({from, letter, next_ticket_++, false, std::move(extra)});
   }
 
-  // What these answer is valid until the next change.
+  // A pointer from one of these is valid until the next change.
 
   /// @return the oldest request of the client and server form that has not been offered, or null.
   [[nodiscard]] Entry* of_client(std::uint64_t discriminator) noexcept {

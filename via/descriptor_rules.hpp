@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What the fields of a descriptor mean, for providers.
+/// The meaning of a descriptor's fields, for providers.
 
 #include <cstdint>
 

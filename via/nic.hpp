@@ -23,7 +23,7 @@ class Job;
 
 namespace viaduct::via {
 
-/// What a provider offers, and its limits.
+/// The features of a provider, and its limits.
 struct NicAttributes {
   std::string name;                      ///< "shm", "verbs"
   std::uint32_t max_transfer_bytes = 0;  ///< of one descriptor
@@ -78,7 +78,8 @@ class Nic {
   /// limit, the remedy.  Cost: a system call or more, on verbs also the pages'.
   [[nodiscard]] virtual MemoryRegion register_memory(ProtectionTag tag, std::byte* address,
                                                      std::size_t bytes, Rights rights) = 0;
-  /// What a MemoryRegion does at its end.  Precondition: no descriptor that is under way names it.
+  /// Ends a registration, as the end of a MemoryRegion does.  Precondition: no descriptor that is
+  /// under way names it.
   virtual void deregister(MemoryHandle handle) noexcept = 0;
 
   /// Memory that peers can reach in the provider's best way (on shm by loads and stores), once it

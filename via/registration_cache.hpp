@@ -3,7 +3,7 @@
 /// Registered memory that stays registered: repeated transfers from and to the same pages cost one
 /// registration (docs/verbs.md).
 ///
-/// What has been registered is deregistered when its pages are unmapped, moved or discarded, when
+/// A registration ends when its pages are unmapped, moved or discarded, when
 /// room is wanted for others, or with the cache; never while a Pin holds it. Memory may be unmapped
 /// and mapped again at the same address, by whatever means and thread, without a word to the cache:
 /// what is then transferred is what is there. The kernel tells of such changes (userfaultfd); no
@@ -32,7 +32,7 @@ namespace viaduct::via {
 
 class MappingMonitor;
 
-/// What registers for a cache.
+/// The interface by which a cache registers memory.
 class Registrar {
  public:
   struct Region {

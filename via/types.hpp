@@ -14,7 +14,7 @@ enum class ProtectionTag : std::uint32_t { none = 0 };
 /// Handle of a registered memory region [lkey and rkey]. Zero is no handle.
 enum class MemoryHandle : std::uint32_t { none = 0 };
 
-/// What remote VIs may do with a memory region. Sends need no right: they land where the receiver's
+/// The rights of remote VIs to a memory region. Sends need no right: they land where the receiver's
 /// descriptor says.
 enum class Rights : std::uint8_t { none = 0, rdma_write = 1, rdma_read = 2, atomic = 4, all = 7 };
 
@@ -88,7 +88,7 @@ enum class ConnectResult : std::uint8_t {
   unreachable,  ///< the peer's process is gone
 };
 
-/// What an asynchronous error is about [asynchronous event].
+/// The cause of an asynchronous error [asynchronous event].
 enum class ErrorCause : std::uint8_t {
   none,
   connection_lost,      ///< the peer's process is gone

@@ -12,7 +12,8 @@
 
 namespace viaduct::via {
 
-/// What a VI is made with; nothing of it changes later. The queues must outlive the VI.
+/// The attributes that a VI is made with; none of them changes later. The queues must outlive the
+/// VI.
 struct ViAttributes {
   ProtectionTag tag = ProtectionTag::none;
   Reliability reliability = Reliability::delivery;

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What Active Messages put into a line: the 48-bit client word of the slot header, and the words
+/// The bytes of Active Messages in a line: the 48-bit client word of the slot header, and the words
 /// before the arguments.
 ///
 ///     bits 0-15   handler (wire id; the receiver checks it against its table)
@@ -61,7 +61,7 @@ inline constexpr unsigned used_bits = 26;
 }
 }  // namespace wire
 
-/// What an endpoint shows to those that map it; in its rank's window.
+/// The part of an endpoint that its peers read; it lies in the window of the endpoint's rank.
 struct alignas(64) EndpointPage {
   AtomicWord<std::uint64_t> segment_address;
   AtomicWord<std::uint64_t> segment_bytes;  // 0: none

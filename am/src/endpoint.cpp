@@ -261,8 +261,8 @@ void Endpoint::show_carried(via::Carrier& carrier, std::uint32_t key) {
   if (before != 0) carrier.deregister(before);
 }
 
-/// What one peer can have sent that this rank has not polled: requests by our credits, replies to
-/// ours, a note (try_note) and two signs of the VI's.
+/// The messages that one peer can have sent and this rank has not polled: requests by our credits,
+/// replies to ours, a note (try_note) and two signs of the VI's.
 std::uint32_t Endpoint::wired_notes() const noexcept {
   constexpr std::uint32_t kBesides = 4;  // one to spare
   const auto slots = static_cast<std::uint32_t>(bundle_.context().settings().slots);

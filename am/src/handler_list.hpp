@@ -30,7 +30,7 @@ struct ListedHandler {
 [[nodiscard]] std::vector<ListedHandler> list_handlers(std::span<const HandlerEntry> entries,
                                                        std::span<const Module> modules);
 
-/// What is compared between ranks: module, offset, signature and name, separated by tabs.
+/// The text that ranks compare: module, offset, signature and name, separated by tabs.
 [[nodiscard]] std::string line_of(const ListedHandler& handler);
 
 /// The digest of each handler's line, in wire order.

@@ -247,7 +247,7 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
     drop(*old);  // it refused us once, and now asks itself
   }
   const std::byte* block = nic.incoming_extra(from.rank, which);
-  // What a letter has brought lies anywhere in memory.
+  // The bytes of a letter lie at any address.
   alignas(MapBlock) std::array<std::byte, sizeof(MapBlock)> aligned;
   if (block != nullptr && nic.is_remote(from.rank)) {
     std::memcpy(aligned.data(), block, aligned.size());

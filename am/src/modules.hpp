@@ -22,7 +22,7 @@ struct Module {
   [[nodiscard]] bool contains(std::uintptr_t address) const noexcept;
 };
 
-/// What is loaded now, in the loader's order.  Call from any thread.
+/// The modules that are loaded now, in the loader's order.  Call from any thread.
 [[nodiscard]] std::vector<Module> loaded_modules();
 
 /// Path of the running program, for messages.

@@ -1,4 +1,5 @@
-/// What no peer that runs this code writes: found before it is followed. Its connection ends.
+/// Finds contents of messages that no peer with this code writes, before they are followed. The
+/// connection ends.
 
 #include <algorithm>
 

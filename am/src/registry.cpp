@@ -61,7 +61,7 @@ const char* late_name(std::uint16_t wire_id) noexcept {
   return late && place < all.size() ? all[place].name : nullptr;
 }
 
-// What a rank says about its handlers before anything is compared.
+// The data that a rank publishes about its handlers before the comparison.
 struct Statement {
   std::uint64_t digest;
   std::uint32_t handlers;
@@ -69,7 +69,7 @@ struct Statement {
 };
 static_assert(sizeof(Statement) == 16);
 
-// What rank 0 has found.
+// The result of rank 0's comparison.
 struct Verdict {
   std::uint32_t offender;   // the first rank that is late or differs from rank 0
   std::uint32_t offenders;  // how many there are; 0: all agree

@@ -29,7 +29,7 @@ struct AgentCall {
 /// Connects to viaduct-run, and starts and keeps the ranks that it says. Answers the exit status.
 [[nodiscard]] int run_agent(const AgentCall& call, const KeeperLink& keeper);
 
-/// What an agent is to start, as bytes of a frame and back.
+/// The order that tells an agent what to start, as bytes of a frame and back.
 struct Order {
   Options options;
   Part part;

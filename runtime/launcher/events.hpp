@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What the launcher's epoll instance reports, in 64 bits.
+/// The 64-bit values by which the launcher's epoll instance names its events.
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What viaduct-run's exit status means, beyond a rank's own exit code.
+/// The exit codes of viaduct-run itself, beside those of ranks.
 
 namespace viaduct::launcher {
 

@@ -29,7 +29,7 @@ struct ForwardedSignal {
       from_terminal;  ///< not 0: the terminal has sent it to the ranks, too (one process group)
 };
 
-/// What the launcher knows of its keeper.
+/// The launcher's knowledge of its keeper.
 struct KeeperLink {
   pid_t keeper = 0;
   int keeper_pidfd = -1;  ///< -1 where pidfds are refused: ask getppid()

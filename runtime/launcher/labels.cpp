@@ -35,7 +35,7 @@ bool is_same_file(int first, int second) {
          a.st_ino == b.st_ino;
 }
 
-/// What a pipe holds now. Without an answer: all that it can hold.
+/// The bytes that a pipe holds now. Where the system gives no answer: all that it can hold.
 std::size_t bytes_in(int pipe) {
   int bytes = 0;
   return ::ioctl(pipe, FIONREAD, &bytes) == 0 ? static_cast<std::size_t>(bytes) : kReadBytes;

@@ -21,7 +21,7 @@
 
 namespace viaduct::launcher {
 
-/// What of a job on several hosts is here.
+/// The part of a job on several hosts that runs here.
 struct Part {
   std::uint32_t first_rank = 0;
   std::uint32_t ranks = 0;

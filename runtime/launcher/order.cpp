@@ -1,4 +1,4 @@
-// What viaduct-run tells an agent to start: texts NAME=VALUE, each with a zero behind it.
+// The order of viaduct-run to an agent: texts NAME=VALUE, each with a zero behind it.
 
 #include <fmt/format.h>
 #include <charconv>

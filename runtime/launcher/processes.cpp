@@ -26,7 +26,8 @@ constexpr long kPauseNs = 2'000'000;
 // A process that forks while /proc is read can be missed; its child is found in the next pass, so
 // that a few empty passes in a row mean that nothing is left.
 constexpr int kEmptyPasses = 3;
-// What cannot be killed (another user's, or stuck in the kernel) is given up after some seconds.
+// A process that cannot be killed (another user's, or stuck in the kernel) is given up after some
+// seconds.
 constexpr int kMostPasses = 2000;
 
 void pause_a_moment() noexcept {

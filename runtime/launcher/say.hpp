@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What viaduct-run says itself, on standard error.
+/// Sentences of viaduct-run itself, on standard error.
 
 #include <chrono>
 #include <string>
@@ -18,7 +18,8 @@ void say(const std::string& sentence);
 
 /// Waits until all that was said has been written or cannot be.
 ///
-/// Blocks      until then; at most for @p limit while standard error takes nothing, and for 20 times
+/// Blocks      until then; at most for @p limit while standard error takes nothing, and for 20
+/// times
 ///             as long where the machine is too busy to write
 /// @return     false when the time was up
 bool said_all_within(std::chrono::milliseconds limit);

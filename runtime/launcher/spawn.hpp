@@ -12,8 +12,8 @@
 
 namespace viaduct::launcher {
 
-/// What a new process gets. Everything is prepared before the fork; between fork and exec only
-/// plain calls are made.
+/// The environment and descriptors of a new process. Everything is prepared before the fork;
+/// between fork and exec only plain calls are made.
 struct SpawnPlan {
   std::vector<std::string> program;                              ///< and arguments
   std::vector<std::pair<std::string, std::string>> environment;  ///< added to the launcher's own

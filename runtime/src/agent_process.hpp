@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What runs in an agent's process.
+/// The program of an agent's process.
 
 #include <sys/types.h>
 #include <atomic>

@@ -31,7 +31,7 @@ class Assembly {
     if (failure_.empty()) failure_ = sentence;
   }
   [[nodiscard]] bool has_come(std::uint32_t rank) const { return ranks_[rank].come; }
-  /// Who has not come after @p seconds.
+  /// The ranks that have not come after @p seconds.
   [[nodiscard]] std::string missing(double seconds) const;
 
   /// For each rank the number of its host, counted in the order of their lowest ranks. Once

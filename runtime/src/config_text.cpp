@@ -1,4 +1,4 @@
-// What the option tables say to people: the help text and the warning about unknown names.
+// The option tables as text for people: the help text and the warning about unknown names.
 
 #include <fmt/format.h>
 #include <algorithm>

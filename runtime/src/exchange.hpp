@@ -35,7 +35,7 @@ class Exchange {
   /// Visible to get() after the next fence that succeeds.
   void put(Rank rank, std::string_view key, std::span<const std::byte> value);
 
-  /// What @p rank put before the last fence, or null.
+  /// The value that @p rank put before the last fence, or null.
   [[nodiscard]] const std::vector<std::byte>* get(Rank rank, std::string_view key) const;
 
   /// Bytes that @p rank has put, keys included.
@@ -58,7 +58,7 @@ class Exchange {
     bool failed;   ///< the fence failed, because of
     Rank culprit;  ///< this one
   };
-  /// Who may leave the fence now; each is named once. Call after arrive() and lose().
+  /// The ranks that may leave the fence now; each is named once. Call after arrive() and lose().
   [[nodiscard]] std::vector<Release> take_released();
 
  private:

@@ -33,7 +33,7 @@ struct HubHello {
 };
 static_assert(sizeof(HubHello) == 48);
 
-/// Who calls. Texts end with a zero.
+/// The caller, as it names itself. Texts end with a zero.
 struct Caller {
   Role role;
   std::uint32_t rank;  ///< of an agent: its host's number

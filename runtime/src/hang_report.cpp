@@ -21,7 +21,7 @@ std::string doing(const RankRecord& record, std::string_view operation, bool at_
   return text;
 }
 
-/// What a rank in a handler does: waits there itself, or has called it from a poll or a wait.
+/// The words for a rank in a handler: the handler waits itself, or a poll or a wait has called it.
 std::string doing_in(const RankRecord& record, std::string_view operation,
                      const HandlerNow& handler, bool at_fence) {
   const std::string inside = fmt::format("in handler {}", handler.name);

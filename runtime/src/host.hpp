@@ -13,7 +13,7 @@ inline constexpr std::size_t kMaxHostKeyBytes = 63;
 /// is empty or too long.
 [[nodiscard]] std::string host_key();
 
-/// What the host is called, for messages.
+/// The name of the host, for messages.
 [[nodiscard]] std::string host_name();
 
 }  // namespace viaduct

@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// What a Job asks of a Bootstrap beyond the public interface, and the two that there are.
+/// The interface of a Bootstrap that a Job needs beyond the public one, and its two
+/// implementations.
 
 #include <chrono>
 #include <cstdint>

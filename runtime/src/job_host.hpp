@@ -64,7 +64,7 @@ class JobHost {
   void catch_up(Rank rank, std::uint32_t ticket) noexcept;
   [[nodiscard]] bool is_damaged(Rank rank) const noexcept;
 
-  /// What is known without the page, which every rank can overwrite.
+  /// Knowledge that does not depend on the page, which every rank can overwrite.
   struct Known {
     std::uint32_t host = 0;
     std::int32_t pid = 0;

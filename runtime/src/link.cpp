@@ -96,7 +96,7 @@ void Link::flush() noexcept {
     if (sent > 0) done += static_cast<std::size_t>(sent);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-    // What the peer had sent before it ended can still be read; fill() finds the end.
+    // The bytes that the peer sent before its end can still be read; fill() finds the end.
     if (sent < 0) return out_.clear();
   }
   out_.erase(out_.begin(), out_.begin() + static_cast<std::ptrdiff_t>(std::min(done, out_.size())));

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What agents, ranks that join, and the hub say to each other: frames on a TCP connection, each
+/// The messages between agents, ranks that join, and the hub: frames on a TCP connection, each
 /// with an HMAC under a key of the connection and direction and with its number. Both ends run one
 /// build on machines of one byte order (the handshake checks it).
 

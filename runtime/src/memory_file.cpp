@@ -81,7 +81,7 @@ void MemoryFile::reserve(std::size_t first, std::size_t last) {
     const std::size_t step = std::min(kReserveStep, last - at);
     const int problem = reserve_step(fd_, at, step);
     if (problem == 0) continue;
-    // What the earlier steps took goes back; the pages at both ends may be a neighbour's.
+    // The pages of the earlier steps go back; those at both ends may be a neighbour's.
     punch(std::min(first + kPageBytes, at), round_down(at, kPageBytes));
     const MemoryHeadroom headroom = memory_headroom(system_root_);
     throw Error(problem,

@@ -1,4 +1,4 @@
-// What a hang report reads from a rank's own memory.
+// The part of a hang report that is read from a rank's own memory.
 
 #include <fmt/format.h>
 #include <sys/uio.h>

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// What ranks that are threads of one process share. A job of one rank without a launcher is such a
-/// world of size 1.
+/// The state that ranks share when they are threads of one process. A job of one rank without a
+/// launcher is such a world of size 1.
 
 #include <condition_variable>
 #include <cstddef>

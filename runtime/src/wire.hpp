@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What a rank and its launcher say to each other: one datagram a message on a SOCK_SEQPACKET pair,
+/// The messages between a rank and its launcher: one datagram a message on a SOCK_SEQPACKET pair,
 /// so that a message is whole or absent. Both ends run on one host, from one build: host byte
 /// order.
 ///

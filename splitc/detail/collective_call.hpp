@@ -1,5 +1,5 @@
 #pragma once
-// What a collective call is: compared with the other processes' and named when it does not fit.
+// The description of a collective call: compared between processes, and named when calls differ.
 
 #include <concepts>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #pragma once
-// What every operation of this rank touches first, and the way from a global address to a place in
-// this process.
+// The state that every operation of this rank touches first, and the translation of a global
+// address into a place in this process.
 
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +38,7 @@ static_assert(sizeof(View) == 32);
 
 class Machine;
 
-// What the pointers below show outside splitc_main: nothing is mapped, nothing ever comes.
+// The targets of the pointers below outside splitc_main: nothing is mapped, no message ever comes.
 extern const View no_views[kMaxProcesses];
 extern const std::uint64_t quiet_word;
 // Always full: a light poll that looks at it goes on to a poll.

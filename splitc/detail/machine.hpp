@@ -1,5 +1,5 @@
 #pragma once
-// What a process' Split-C consists of, and how its parts wait.
+// The root of a process' Split-C state, and how its operations wait.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace viaduct::splitc::detail {
 
 class Collector;
 
-/// Nobody in particular is waited for: the loss of any process ends the wait.
+/// The peer of a wait for no particular process: the loss of any process ends such a wait.
 inline constexpr std::uint32_t kAnyone = 0xffffffff;
 
 class Machine {

@@ -14,7 +14,7 @@
 
 namespace viaduct::splitc::detail {
 
-/// Who takes part in the rounds: *places* 0 to 2^rounds - 1.
+/// The processes that take part in the rounds: *places* 0 to 2^rounds - 1.
 struct Places {
   std::uint32_t surplus;
 

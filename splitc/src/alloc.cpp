@@ -32,7 +32,7 @@ std::size_t share_of(std::size_t count, std::size_t bytes) {
   return multiply(count / hot.procs + (count % hot.procs != 0 ? 1 : 0), bytes);
 }
 
-/// What a process makes of a collective call, and what all of them do.
+/// The result of a collective call in one process, and in all of them.
 struct Outcome {
   std::uint64_t low;       // address
   std::uint64_t high;      //
@@ -48,7 +48,7 @@ Outcome meet(CollectiveKind kind, std::uint64_t argument, std::uint64_t address,
   });
 }
 
-/// What one process' Error says, for all.
+/// The sentence of one process' Error, for all.
 struct Sentence {
   std::array<char, 600> text{};
   int code = 0;

@@ -144,7 +144,7 @@ void call_slow(std::uint32_t process, CallThunk thunk, const void* arguments, st
 
 namespace {
 
-/// What the word of a lock holds that this process has.
+/// The word of a lock that this process holds.
 std::uint64_t me() noexcept { return std::uint64_t{detail::hot.myproc} + 1; }
 
 /// compare_swap() of the lock's word under the name of @p operation.

@@ -99,7 +99,7 @@ Collector::~Collector() {
   job_.segment().release(block_place_);
 }
 
-/// What a process has for collectives, in this process' mapping of its window.
+/// The collective block of @p process, in this process' mapping of its window.
 CollectorBlock* Collector::block_of(std::uint32_t process) {
   CollectorBlock*& block = blocks_[process];
   if (block != nullptr) return block;

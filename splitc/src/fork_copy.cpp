@@ -42,7 +42,7 @@ bool g_forked_copy = false;
   ::_exit(127);
 }
 
-/// What the file holds from @p begin to @p end, without its holes, to @p to.
+/// Copies the bytes of the file from @p begin to @p end to @p to, without the file's holes.
 void read_data(int fd, off_t begin, off_t end, std::byte* to) noexcept {
   for (off_t at = begin; at < end;) {
     const off_t data = ::lseek(fd, at, SEEK_DATA);

@@ -1,6 +1,6 @@
 #pragma once
-// What a forked child gets instead of the memory that its parent shares: a private copy at the same
-// addresses, made before the child runs.
+// The memory of a forked child, in place of the memory that its parent shares: a private copy at
+// the same addresses, made before the child runs.
 
 #include <cstddef>
 

@@ -253,7 +253,7 @@ void Machine::Parts::leave() {
   }
 }
 
-/// What this process' memory is to those who reach it by the NIC.
+/// Registers this process' memory and publishes the table, for processes that reach it by the NIC.
 void Machine::Parts::register_memory() {
   std::vector<std::uint64_t> table{static_cast<std::uint64_t>(tag)};
   for (const SharedRange& range : machine.memory().shared_ranges()) {

@@ -30,7 +30,7 @@ constexpr std::size_t kAlignment = 128;
 constexpr MemoryFile::Names kNames{"viaduct-splitc", "memory of a Split-C process",
                                    "VIADUCT_SPREAD_BYTES or VIADUCT_HEAP_BYTES"};
 
-/// What the processes tell each other.
+/// The data that the processes exchange.
 struct Record {
   std::uint64_t image_begin;
   std::uint64_t image_end;
@@ -38,8 +38,8 @@ struct Record {
   std::uint64_t mapped_at;  // of use to ranks that are threads
 };
 
-/// What outlives a Memory: malloc's blocks and static data are used until the process ends, and
-/// other threads may look into what was theirs.
+/// The state that outlives a Memory: malloc's blocks and static data are used until the process
+/// ends, and other threads may look into what was theirs.
 struct ProcessWide {
   std::mutex mutex;
   std::vector<std::unique_ptr<MemoryFile>> files;

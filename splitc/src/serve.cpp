@@ -1,4 +1,4 @@
-/// What the owner of memory does for others, and what becomes of their replies.
+/// The owner's service for other processes, and the handling of replies.
 
 #include <fmt/format.h>
 #include <cstring>
@@ -18,7 +18,7 @@ using wire::Op;
 
 namespace {
 
-/// What the program of the other process may have called.
+/// The operations that the program of the other process may have called.
 const char* name_of(Op op) noexcept {
   constexpr const char* kNames[] = {"read or get",
                                     "write, put or store_now",
@@ -139,7 +139,7 @@ void Machine::Parts::note_dirty(Channel& c) {
   dirty.push_back(&c);
 }
 
-/// What becomes of a message; what streams bring before the rest.
+/// Handles one message. The operations of streams are tested for first.
 struct Machine::Parts::Dispatcher {
   // Functions mostly begin with a pointer: what the one that comes so many lines later points to is
   // fetched meanwhile. Any other word does no harm.
@@ -207,7 +207,7 @@ void Machine::Parts::take_reply(Channel& c, Op op, std::uint64_t client, const s
   if (ticket > c.handled) c.handled = ticket;
   if (op == Op::value) {
     if (bytes <= 8) return;
-    // It is this process' own word that comes back; another one would write anywhere.
+    // The address comes back as this process sent it; any other address would write anywhere.
     auto* const to = reinterpret_cast<std::byte*>(words[0]);
     if (!is_writable(to, bytes - 8)) [[unlikely]]
       stop_nonsense(c.process);

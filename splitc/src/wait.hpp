@@ -8,7 +8,7 @@
 
 namespace viaduct::splitc::detail {
 
-/// What others are told of a wait (hang reports).
+/// Shows a wait to other processes, for hang reports.
 class Waiting {
  public:
   explicit Waiting(Job& job) noexcept

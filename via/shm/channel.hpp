@@ -230,7 +230,7 @@ struct alignas(kCacheLineBytes) RegionEntry {
 };
 static_assert(sizeof(RegionEntry) == 64);
 
-/// What a rank's NIC shows to its peers; its offset travels in the bootstrap.
+/// The page by which peers find a NIC; its offset travels in the bootstrap.
 struct NicPage {
   static constexpr std::uint64_t kMagic = 0x5649415F53484D31;  // "VIA_SHM1"
   std::uint64_t magic;

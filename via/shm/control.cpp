@@ -72,8 +72,8 @@ bool Nic::deliver(Rank to, const Letter& letter) {
   return true;
 }
 
-/// Nobody will read our mail any more: whoever has written to us or may wait for us is to look at
-/// `closed`.
+/// Closes the NIC's page: this rank reads no more mail. Peers that have written or may wait are
+/// woken, so that they look at `closed`.
 void Nic::close() noexcept {
   page_->closed.store(1);
   for (std::uint32_t r = 0; r < job_.size(); ++r) {

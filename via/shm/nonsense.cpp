@@ -1,4 +1,5 @@
-/// What a peer writes that no peer writes, and what becomes of the connection then.
+/// Nonsense in shared memory: bytes that no peer with this code writes, and the end of the
+/// connection.
 
 #include <string>
 
@@ -11,8 +12,8 @@ namespace viaduct::via::shm {
 
 namespace {
 
-/// What a VI reads that has broken off: one line, for ever empty. Its counters take what is still
-/// written, and nobody reads them.
+/// The ring of a VI that has broken off: one line that stays empty. Its counters accept writes, and
+/// nobody reads them.
 struct Nowhere {
   ChannelHead head;
   Slot slot;

@@ -383,8 +383,8 @@ class Vi final : public via::Vi {
     return {reinterpret_cast<std::uint64_t>(s.address), s.length, PostedInfo::Kind::owner_private};
   }
 
-  /// How far the peer says that it has freed our ring: never less than it has said before, never
-  /// more than there is.
+  /// Takes in how far the peer says that it has freed our ring. A value below the last one, or
+  /// beyond the ring, ends the connection.
   void take_room(std::uint64_t posted) noexcept {
     if (posted - tx_limit_ > tx_seq_ + tx_slot_count_ - tx_limit_) [[unlikely]]
       return refuse_room();

@@ -41,7 +41,7 @@ constexpr std::uint32_t note_of(Sign sign, std::uint64_t number = 0) noexcept {
          (static_cast<std::uint32_t>(number) & kNumberMask);
 }
 
-// What a wired VI looks at instead of its peer's `sleeping`.
+// The word that a wired VI reads in place of its peer's `sleeping`.
 constinit const AtomicWord<std::uint32_t> kAlwaysAsleep{1};
 
 // For what was sent before a disconnect to arrive: longer than all repetitions take.
@@ -212,7 +212,7 @@ void Vi::post_counters() noexcept {
   w.counters_changed = w.wake_wanted = false;
 }
 
-/// What the peer's post_counters() has brought.
+/// Takes in the counters that the peer's post_counters() has written.
 void Vi::take_counters() const noexcept {
   ReceiverLine& line = tx_->receiver;
   const auto take = [&line](std::size_t at, AtomicWord<std::uint64_t>& counter) {

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What a VI holds whose messages a carrier takes to its peer (wired.cpp).
+/// The state of a VI whose messages a carrier takes to its peer (wired.cpp).
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// Who needs a carrier, and gets one.
+/// Gives a carrier to ranks that need one.
 
 #include <cstdlib>
 #include <string>
@@ -13,7 +13,7 @@
 namespace viaduct::via {
 namespace {
 
-/// What VIADUCT_PROVIDER asks for: shm or verbs (perhaps with a device) between all ranks, or
+/// The value of VIADUCT_PROVIDER: shm or verbs (perhaps with a device) between all ranks, or
 /// nothing.
 struct Wish {
   bool shm = false;

@@ -252,7 +252,7 @@ bool MappingMonitor::quiet() const noexcept {
   return ::ioctl(fd_, UFFDIO_WRITEPROTECT, &nothing) == 0 || errno != EAGAIN;
 }
 
-// What is watched.
+// The watched pages.
 
 bool MappingMonitor::enroll(PageRange mapping) noexcept {
   uffdio_register wanted{};

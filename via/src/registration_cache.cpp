@@ -65,7 +65,8 @@ std::string RegistrationCache::probe() { return MappingMonitor::shared()->proble
 
 // Asking.
 
-/// Of entries of which none lies within another, the last that begins early enough ends last.
+/// The entry that covers the range, or null. No entry lies within another; so of those that begin
+/// early enough, the last one ends last.
 RegistrationCache::Entry* RegistrationCache::find(std::uintptr_t begin,
                                                   std::uintptr_t end) noexcept {
   const auto after = std::upper_bound(
@@ -252,7 +253,7 @@ void RegistrationCache::make_room(std::size_t bytes) {
                       std::to_string(counters_.pinned_bytes) + " bytes now: raise its limits");
 }
 
-/// The one that has not been used for longest. False: all are in use.
+/// Releases the region that has not been used for the longest time. False: all regions are in use.
 bool RegistrationCache::evict() {
   std::size_t oldest = entries_.size();
   for (std::size_t i = 0; i < entries_.size(); ++i)
@@ -282,8 +283,8 @@ void RegistrationCache::release(Entry& entry) noexcept {
   std::erase_if(retired_, [&](const std::unique_ptr<Entry>& e) { return e.get() == &entry; });
 }
 
-/// Pages that have changed are registered no more. What changes meanwhile, even by what is done
-/// here, is for the next time.
+/// Releases the registrations of changed pages. Changes that happen meanwhile, even by this
+/// function, are left to the next call.
 void RegistrationCache::drain() noexcept {
   const std::uint64_t now = monitor_->settled();
   const auto change = [this](PageRange range) {

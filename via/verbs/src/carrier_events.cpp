@@ -1,4 +1,4 @@
-/// What a device tells of itself (ibv_get_async_event), to the carrier of Active Messages.
+/// The carrier's handling of a device's own events (ibv_get_async_event).
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What is thrown when a device refuses something: with the remedy, if it is a matter of the limit
+/// The exceptions for refusals by a device: with the remedy, if it is a matter of the limit
 /// of locked memory.
 
 #include <cstddef>

@@ -39,7 +39,7 @@ class Events {
   void on_letter(std::function<void()> answer);
   /// Context of that queue. Others have none, or are a CompletionQueue's.
   [[nodiscard]] static void* letters_context() noexcept { return &letters_mark_; }
-  /// What has happened to the device since the last call.
+  /// The events of the device since the last call.
   [[nodiscard]] std::vector<DeviceEvent> take();
   /// Whether there is something to take(), or connections are to be tried.
   [[nodiscard]] bool any() const noexcept { return any_.load(std::memory_order_relaxed); }

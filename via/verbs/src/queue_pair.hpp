@@ -15,7 +15,7 @@
 
 namespace viaduct::via::verbs {
 
-/// What a peer must know of a queue pair, beside the Address.
+/// The facts that a peer must know of a queue pair, beside the Address.
 struct QueuePairName {
   std::uint32_t number = 0;
   std::uint32_t first_packet = 0;

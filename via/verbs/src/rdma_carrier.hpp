@@ -120,7 +120,7 @@ class Carrier final : public via::Carrier {
   std::array<std::uint64_t, kWireCounterCount> counters_{};
 };
 
-/// What @p device counts of messages that met no receive, as receiver or as sender.
+/// The number of messages without a receive that @p device has counted, as receiver or as sender.
 [[nodiscard]] std::uint64_t receivers_not_ready(const Device& device);
 
 /// The NIC addresses of all ranks, this one's being @p mine. Collective.  Throws Error: they cannot

@@ -427,7 +427,7 @@ void Vi::keep_alive() noexcept {
   if (!pair_->post(request, 1)) fail(ErrorCause::transport);
 }
 
-/// What the device has not completed completes as flushed.
+/// Completes all descriptors that the device has not completed, as flushed.
 void Vi::flush() noexcept {
   for (; !sends_.empty(); sends_.pop()) finish_send(sends_.front(), status::flushed);
   for (; !receives_.empty(); receives_.pop()) finish_receive(receives_.front(), status::flushed);
