@@ -383,7 +383,7 @@ class Endpoint {
   std::uint32_t carried_key_ = 0;  // of the segment, with the carrier; 0: none
   detail::EndpointPage* page_ = nullptr;
   detail::OverflowBlock* overflow_ = nullptr;
-  EndpointName overflow_user_;  // who is to clear it
+  EndpointName overflow_user_;  // the endpoint that is to clear it
   struct Arrived {              // gets whose handler is to run
     std::uint64_t client;
     std::uint32_t arg_bytes;

@@ -5,8 +5,9 @@
 namespace viaduct::splitc {
 
 /// Blocks until all gets and puts of this process are complete: the values that it got are here,
-/// those that it put are there and seen by whoever synchronises with it afterwards. A full fence.
-/// <unistd.h> declares a function of this name too: where both are visible write splitc::sync().
+/// those that it put are there and seen by every process that synchronises with it afterwards. A
+/// full fence. <unistd.h> declares a function of this name too: where both are visible write
+/// splitc::sync().
 void sync();
 /// Whether sync() would return at once.  Progress: a poll point.
 [[nodiscard]] bool is_sync();

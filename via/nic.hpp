@@ -120,7 +120,7 @@ class Nic {
   /// logs a warning, except for `disconnected`.  Never waits.
   virtual void on_error(std::function<void(const AsyncError&)> callback) = 0;
 
-  /// Moves connections on. Completions stay in their queues for who polls those.  Blocks never.
+  /// Moves connections on. Completions stay in their queues until these are polled.  Blocks never.
   virtual void progress() noexcept = 0;
 };
 

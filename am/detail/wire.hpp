@@ -70,8 +70,8 @@ struct alignas(64) EndpointPage {
   AtomicWord<std::uint64_t> seal;  // in a MapBlock: see seal_of()
 };
 
-/// What a device writes is read meanwhile: the three words of @p page belong together when they fit
-/// its seal.
+/// The seal of the three words of @p page. The CPU may read a page while a device is still writing
+/// it; the words belong together only when they fit the seal.
 [[nodiscard]] inline std::uint64_t seal_of(const EndpointPage& page) noexcept {
   std::uint64_t h = 0x5ea1;
   for (const std::uint64_t word :

@@ -196,7 +196,8 @@ void Endpoint::met(Map& map) noexcept {
 
 /// Tells the peer, in order with the requests, to look at the tag in our block again and to give
 /// back all credits that it owes us. Takes no credit. False: no room. On a wired VI, where each
-/// line takes a receive, there is room for one note at a time; who handles it gives its line back.
+/// line takes a receive, there is room for one note at a time; the peer gives the line back when it
+/// handles the note.
 bool Endpoint::try_note(Map& map) noexcept {
   if (map.vi->is_wired() && map.vi->lines_given_back() < map.note_end) return false;
   const std::uint64_t client =

@@ -34,7 +34,7 @@ class Labels {
   void start();
 
   /// All ranks have ended: what is still in the pipes is to be written, incomplete last lines too,
-  /// and then the threads are to end. Whoever still holds a writing end is not waited for.
+  /// and then the threads are to end. No process that still holds a writing end is waited for.
   void stop();
 
   /// Waits until the threads have ended.

@@ -55,7 +55,7 @@ void Job::report_deserter(std::uint32_t rank) const noexcept {
   }
 }
 
-/// Whoever waits for this rank in a barrier is to know that it will not come.
+/// Tells ranks that wait for this one in a barrier that it will not come.
 void Job::announce_end() noexcept {
   viaduct::announce_end(*page_, parts_->shape(), rank_);
   if (hosts() > 1) parts_->job_bootstrap->tell_ending();

@@ -23,7 +23,7 @@ using link::Clock;
 using link::Frame;
 using link::Kind;
 
-// Beyond the limit that the hub keeps, and which lets it say who is missing.
+// Beyond the limit that the hub keeps, and which lets it name the missing ranks.
 constexpr auto kHubsOwnTime = std::chrono::seconds(2);
 constexpr auto kGreeting = std::chrono::seconds(10);
 constexpr auto kCallAgain = std::chrono::seconds(1);
@@ -98,8 +98,8 @@ class Joining {
     return greet(fd, caller, limit);
   }
 
-  /// A hub at which strangers throng drops who has waited longest: it is called again, unless it
-  /// has ended.
+  /// A hub with too many strangers drops the connection that has waited longest: it is called
+  /// again, unless it has ended.
   link::Link greet(int fd, const Caller& caller, Clock::time_point limit) const {
     for (;;) {
       try {

@@ -22,7 +22,8 @@ inline constexpr const char* kKeepGoing =
     "VIADUCT_KEEP_GOING";  // "1": the others go on when a rank fails
 inline constexpr const char* kProvider = "VIADUCT_PROVIDER";  // --provider
 
-// For who starts ranks without viaduct-run (docs/launch.md), together with kRank and kSize.
+// For programs that start ranks without viaduct-run (docs/launch.md), together with kRank and
+// kSize.
 inline constexpr const char* kRendezvous = "VIADUCT_RENDEZVOUS";  // tcp://HOST:PORT
 inline constexpr const char* kSecret = "VIADUCT_JOB_SECRET";
 inline constexpr const char* kSecretFile = "VIADUCT_JOB_SECRET_FILE";

@@ -220,7 +220,7 @@ namespace {
     if (parts.is_ahead(static_cast<std::uint32_t>(holder - 1)))
       check_given_up(operation, l, holder);
     waiting.show(operation, static_cast<std::uint32_t>(holder - 1));
-    // Whoever has the lock may need this process: it is awake as long as something comes.
+    // The holder of the lock may need this process, which stays awake as long as messages come.
     if (parts.poll_now() != 0) looks = 0;
     if (looks < kEagerLooks) {
       sched_yield();

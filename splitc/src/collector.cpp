@@ -178,7 +178,8 @@ void Collector::await_slow(std::uint32_t process, std::uint32_t round) {
                       of_all ? Activity::collective : Activity::waiting_message);
 }
 
-/// For hang reports. Whoever waits for all that have begun this call shows that it has.
+/// For hang reports: a process that waits in a call that synchronises shows that it has begun the
+/// call.
 void Collector::show_arrival() noexcept {
   job_.record(job_.rank())
       .collective.store(static_cast<std::uint32_t>(sequence_), std::memory_order_release);

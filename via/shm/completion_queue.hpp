@@ -170,7 +170,7 @@ class CompletionQueue final : public CompletionRing {
   };
   struct Notifier;
   Owned<Notifier> notifier_;  // null until somebody has asked for a notice
-  Notice notice_;             // of whoever has set armed_, then the notifier's
+  Notice notice_;             // of the thread that has set armed_, then the notifier's
   bool armed_again_ = false;  // the notifier's own: by its callback
   AtomicWord<bool> armed_{false};
   AtomicWord<bool> stop_notifier_{false};

@@ -277,7 +277,7 @@ void Nic::look_for_lost_peers() {
 /// Ends everything with ranks whose NIC is no more.
 void Nic::part_from(const std::function<bool(Rank)>& gone, ErrorCause cause) {
   if (carrier_ != nullptr) drain_carrier();  // what they sent before
-  ++carried_;                                // who is about to sleep looks again
+  ++carried_;                                // a caller that is about to sleep looks again
   unmatched_.forget(gone);
   std::erase_if(outbox_, [&](const auto& entry) { return gone(entry.first); });
   for (std::uint32_t r = 0; carrier_ != nullptr && r < job_.size(); ++r)

@@ -34,7 +34,7 @@ struct PageRange {
 
 class MappingMonitor {
  public:
-  /// The monitor of this process, since there is one address space; made for the first who asks,
+  /// The monitor of this process, since there is one address space; made at the first call,
   /// ended with the last. Unmaps a page of its own to see what the kernel tells, so works() is the
   /// truth.
   [[nodiscard]] static std::shared_ptr<MappingMonitor> shared();

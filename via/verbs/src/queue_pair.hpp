@@ -57,7 +57,7 @@ class QueuePair {
       stop_overrun(count);
     return post_into_room(chain, count);
   }
-  /// The same for who has asked has_room() just before.
+  /// The same for a caller that has asked has_room() just before.
   [[nodiscard]] bool post_into_room(ibv_send_wr& chain, std::uint32_t count) noexcept {
     posted_ += count;
     ibv_send_wr* bad;  // written when the device refuses, and not read

@@ -299,7 +299,7 @@ inline bool Carrier::take(const ibv_wc& wc, WireEvent& out) noexcept {
     return false;
   }
   ++counters_[kNotes];
-  wire.set_ready();  // who sends takes packets
+  wire.set_ready();  // a peer that sends takes packets
   out = {wire.owner_, ntohl(wc.imm_data), ErrorCause::none};
   if (!wire.shared_) {
     ibv_recv_wr request{};
