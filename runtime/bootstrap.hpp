@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/file_descriptor.hpp"
 #include "runtime/types.hpp"
 
 namespace viaduct {
@@ -33,16 +34,16 @@ class Bootstrap {
 
   /// Hands over / fetches an open file descriptor: how peers come by each other's memfd. A rank
   /// calls share_fd() once for each @p key, of which there are few (the empty one is the Job's
-  /// own); fetch_fd() works any time after the fence that follows it. The caller owns the result.
+  /// own); fetch_fd() works any time after the fence that follows it, and answers a copy.
   /// Throws Error when nothing is shared under the key, or the rank is lost.
   virtual void share_fd(int fd, std::string_view key) = 0;
-  /// As share_fd() says.  @return a descriptor of this process, which the caller closes.  Throws
-  /// Error when nothing is shared under the key, or the rank is lost.
-  [[nodiscard]] virtual int fetch_fd(Rank rank, std::string_view key) = 0;
+  /// As share_fd() says.  @return a copy of the descriptor.  Throws Error when nothing is shared
+  /// under the key, or the rank is lost.
+  [[nodiscard]] virtual FileDescriptor fetch_fd(Rank rank, std::string_view key) = 0;
   /// share_fd() under the empty key, which is the Job's own.  Throws Error.
   void share_fd(int fd) { share_fd(fd, {}); }
   /// fetch_fd() under the empty key.  Throws Error.
-  [[nodiscard]] int fetch_fd(Rank rank) { return fetch_fd(rank, {}); }
+  [[nodiscard]] FileDescriptor fetch_fd(Rank rank) { return fetch_fd(rank, {}); }
 
   /// Keys under which one rank may share descriptors.
   static constexpr std::size_t kMaxSharedFds = 4;

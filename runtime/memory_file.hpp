@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <string>
 
+#include "runtime/file_descriptor.hpp"
+
 namespace viaduct {
 
 inline constexpr std::size_t kPageBytes = 4096;
@@ -32,12 +34,9 @@ class MemoryFile {
   /// The file cannot be shortened or grown by anybody.  Throws Error.
   /// @p system_root stands before /proc and /sys wherever memory limits are read: "" but in tests.
   MemoryFile(const Names& names, std::size_t bytes, std::string system_root = {});
-  ~MemoryFile();
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
 
   /// @return the descriptor, which stays the file's.
-  [[nodiscard]] int fd() const noexcept { return fd_; }
+  [[nodiscard]] int fd() const noexcept { return file_.get(); }
   /// @return the size, in whole pages.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
@@ -61,7 +60,7 @@ class MemoryFile {
 
  private:
   std::string system_root_;
-  int fd_ = -1;
+  FileDescriptor file_;
   std::size_t bytes_;
   std::size_t unchecked_ = 0;  // bytes asked for since the limits were last looked at
 };

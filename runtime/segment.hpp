@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 
+#include "runtime/mapped_memory.hpp"
 #include "runtime/memory_file.hpp"
 #include "runtime/span_allocator.hpp"
 
@@ -22,12 +23,9 @@ class Segment {
   /// space is short.
   /// @p system_root stands before /proc and /sys wherever memory limits are read: "" but in tests.
   explicit Segment(std::size_t window_bytes, std::string system_root = {});
-  ~Segment();
-  Segment(const Segment&) = delete;
-  Segment& operator=(const Segment&) = delete;
 
   /// @return the address of offset 0, in this process.
-  [[nodiscard]] std::byte* base() const noexcept { return base_; }
+  [[nodiscard]] std::byte* base() const noexcept { return window_.get(); }
   /// @return the size of the window, the same in every rank.
   [[nodiscard]] std::size_t window_bytes() const noexcept { return file_.bytes(); }
   /// @return the memfd, which stays the segment's.
@@ -46,7 +44,7 @@ class Segment {
 
   /// @return whether [address, address + bytes) lies inside this window.
   [[nodiscard]] bool contains(const void* address, std::size_t bytes) const noexcept {
-    const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(address) - base_);
+    const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(address) - base());
     return at < file_.bytes() && bytes <= file_.bytes() - at;
   }
 
@@ -57,16 +55,14 @@ class Segment {
 
  private:
   MemoryFile file_;
-  std::byte* base_ = nullptr;
+  MappedMemory window_;
   mutable std::mutex mutex_;
   SpanAllocator spans_;
 };
 
 /// Maps another rank's window, @p fd being its memfd; the descriptor may be closed afterwards.
-/// @return the address of offset 0.  Throws Error naming VIADUCT_SHM_WINDOW when address space is
-/// short.
-[[nodiscard]] std::byte* map_window(int fd, std::size_t window_bytes);
-/// Undoes map_window().  Precondition: nobody uses the window any more.
-void unmap_window(std::byte* base, std::size_t window_bytes) noexcept;
+/// @return the window, unmapped with the object.  Throws Error naming VIADUCT_SHM_WINDOW when
+/// address space is short.
+[[nodiscard]] MappedMemory map_window(int fd, std::size_t window_bytes);
 
 }  // namespace viaduct

@@ -11,36 +11,21 @@
 #include <system_error>
 
 #include "runtime/error.hpp"
+#include "runtime/file_descriptor.hpp"
 
 namespace viaduct::bench {
 namespace {
 
-/// A pipe that the child writes to.
-struct Pipe {
-  std::array<int, 2> ends{-1, -1};
-  Pipe() {
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw_errno("cannot make a pipe");
+/// All that comes from @p pipe until its other end is closed.
+std::string read_all(const FileDescriptor& pipe) {
+  std::string all;
+  std::array<char, 4096> some;
+  for (;;) {
+    const ssize_t n = read(pipe.get(), some.data(), some.size());
+    if (n > 0) all.append(some.data(), static_cast<std::size_t>(n));
+    if (n == 0 || (n < 0 && errno != EINTR)) return all;
   }
-  ~Pipe() {
-    close(ends[0]);
-    close_writer();
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  void close_writer() noexcept {
-    if (ends[1] >= 0) close(ends[1]);
-    ends[1] = -1;
-  }
-  [[nodiscard]] std::string read_all() const {
-    std::string all;
-    std::array<char, 4096> some;
-    for (;;) {
-      const ssize_t n = read(ends[0], some.data(), some.size());
-      if (n > 0) all.append(some.data(), static_cast<std::size_t>(n));
-      if (n == 0 || (n < 0 && errno != EINTR)) return all;
-    }
-  }
-};
+}
 
 int code_of(int status) noexcept {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -49,12 +34,13 @@ int code_of(int status) noexcept {
 }  // namespace
 
 Ended run_child(const std::vector<std::string>& command) {
-  Pipe pipe;
+  Pipe pipe = open_pipe();
+  if (!pipe.reading.is_open()) throw_errno("cannot make a pipe");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, pipe.ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, pipe.ends[1], STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, pipe.writing.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, pipe.writing.get(), STDERR_FILENO);
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -63,9 +49,9 @@ Ended run_child(const std::vector<std::string>& command) {
       posix_spawn(&child, arguments.front(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (problem != 0) throw Error(problem, "cannot start " + command.front());
-  pipe.close_writer();
+  pipe.writing.reset();
   Ended ended;
-  ended.output = pipe.read_all();
+  ended.output = read_all(pipe.reading);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "benchmarks/common/stopwatch.hpp"
 #include "runtime/error.hpp"
@@ -50,41 +51,36 @@ void connect_to(int socket, double port) {
 // port.
 Loopback::Loopback(Pair& pair, Transport transport) : pair_(pair) {
   const int type = transport == Transport::tcp ? SOCK_STREAM : SOCK_DGRAM;
-  socket_ = socket(AF_INET, type | SOCK_CLOEXEC, 0);
-  require(socket_ >= 0, "cannot create a socket");
-  const double port = bind_somewhere(socket_);
+  socket_ = FileDescriptor(socket(AF_INET, type | SOCK_CLOEXEC, 0));
+  require(socket_.is_open(), "cannot create a socket");
+  const double port = bind_somewhere(socket_.get());
   if (transport == Transport::udp) {
-    connect_to(socket_, pair.exchange(port));
+    connect_to(socket_.get(), pair.exchange(port));
     pair.meet();
     return;
   }
-  if (!pair.is_sender()) require(listen(socket_, 1) == 0, "cannot listen");
+  if (!pair.is_sender()) require(listen(socket_.get(), 1) == 0, "cannot listen");
   const double peers_port = pair.exchange(port);
   if (pair.is_sender()) {
-    connect_to(socket_, peers_port);
+    connect_to(socket_.get(), peers_port);
   } else {
-    const int accepted = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
-    require(accepted >= 0, "cannot accept");
-    close(socket_);
-    socket_ = accepted;
+    FileDescriptor accepted(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    require(accepted.is_open(), "cannot accept");
+    socket_ = std::move(accepted);
   }
   const int on = 1;
-  require(setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0,
+  require(setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0,
           "cannot switch off Nagle's algorithm");
 }
 
-Loopback::~Loopback() {
-  if (socket_ >= 0) close(socket_);
-}
-
 void Loopback::send_word(std::uint64_t word) {
-  require(send(socket_, &word, sizeof word, MSG_NOSIGNAL) == sizeof word, "cannot send");
+  require(send(socket_.get(), &word, sizeof word, MSG_NOSIGNAL) == sizeof word, "cannot send");
 }
 
 std::uint64_t Loopback::await_word() {
   for (;;) {
     std::uint64_t word = 0;
-    const ssize_t got = recv(socket_, &word, sizeof word, MSG_DONTWAIT);
+    const ssize_t got = recv(socket_.get(), &word, sizeof word, MSG_DONTWAIT);
     if (got == sizeof word) return word;
     const bool nothing_yet = got < 0 && (errno == EAGAIN || errno == EINTR);
     if (!nothing_yet) {

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "benchmarks/common/pair.hpp"
+#include "runtime/file_descriptor.hpp"
 
 namespace viaduct::bench {
 
@@ -21,9 +22,6 @@ class Loopback {
  public:
   /// Throws Error when the loopback interface is missing or down.
   Loopback(Pair& pair, Transport transport);
-  ~Loopback();
-  Loopback(const Loopback&) = delete;
-  Loopback& operator=(const Loopback&) = delete;
 
   /// 8 bytes to and fro, both ranks spinning on a socket that does not block; RTT/2.
   [[nodiscard]] double rtt_half_ns(std::uint64_t round_trips = 2'000);
@@ -33,7 +31,7 @@ class Loopback {
   [[nodiscard]] std::uint64_t await_word();
 
   Pair& pair_;
-  int socket_ = -1;
+  FileDescriptor socket_;
 };
 
 /// Cross-memory attach: the sender writes into the peer's private memory by process_vm_writev.

@@ -16,6 +16,7 @@
 #include "benchmarks/common/statistics.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mapped_memory.hpp"
 #include "runtime/types.hpp"
 #include "runtime/wait.hpp"
 
@@ -43,22 +44,12 @@ struct alignas(kDestructivePairBytes) Board {
 constexpr std::uint32_t kStop = 0xffffffff;
 
 // Anonymous shared memory, gone with its last process.
-class SharedMap {
- public:
-  explicit SharedMap(std::size_t bytes)
-      : bytes_(bytes),
-        base_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
-    if (base_ == MAP_FAILED) throw_errno(fmt::format("cannot map {} bytes shared", bytes));
-  }
-  ~SharedMap() { munmap(base_, bytes_); }
-  SharedMap(const SharedMap&) = delete;
-  SharedMap& operator=(const SharedMap&) = delete;
-  [[nodiscard]] void* base() const noexcept { return base_; }
-
- private:
-  std::size_t bytes_;
-  void* base_;
-};
+MappedMemory map_shared(std::size_t bytes) {
+  MappedMemory memory(
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), bytes);
+  if (!memory) throw_errno(fmt::format("cannot map {} bytes shared", bytes));
+  return memory;
+}
 
 // Returns once the word is no longer `old`, with what it is then.
 std::uint32_t await_change(const AtomicWord<std::uint32_t>& word, std::uint32_t old,
@@ -144,8 +135,8 @@ void reap(const std::vector<pid_t>& children) {
 
 double oversubscribed_rtt_ns(std::uint32_t ranks, PairWait wait, std::uint32_t window_ms) {
   const std::uint32_t pairs = ranks / 2;
-  const SharedMap map(sizeof(Board) + pairs * sizeof(PairLines));
-  auto& board = *static_cast<Board*>(map.base());
+  const MappedMemory memory = map_shared(sizeof(Board) + pairs * sizeof(PairLines));
+  auto& board = *reinterpret_cast<Board*>(memory.get());
   const pid_t parent = getpid();
   std::vector<pid_t> children;
   children.reserve(2 * pairs);

@@ -20,6 +20,8 @@
 
 #include "compiler-shim/runtime/checked_state.hpp"
 #include "compiler-shim/runtime/spread.hpp"
+#include "runtime/file_descriptor.hpp"
+#include "runtime/mapped_memory.hpp"
 
 extern char** environ;
 
@@ -40,22 +42,22 @@ class LineTeller {
   LineTeller() {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return;
+    end_ = FileDescriptor(ends[0]);
+    const FileDescriptor theirs(ends[1]);
     std::string path = program_path();
     const std::array<const char*, 4> words = {"addr2line", "-e", path.c_str(), nullptr};
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions, theirs.get(), STDIN_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions, theirs.get(), STDOUT_FILENO);
     ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     const int problem = ::posix_spawnp(&child_, words[0], &actions, nullptr,
                                        const_cast<char* const*>(words.data()), environ);
     ::posix_spawn_file_actions_destroy(&actions);
-    ::close(ends[1]);
     if (problem != 0) child_ = 0;
-    end_ = ends[0];
   }
   ~LineTeller() {
-    if (end_ >= 0) ::close(end_);
+    end_.reset();
     while (child_ > 0 && ::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) continue;
   }
   LineTeller(const LineTeller&) = delete;
@@ -64,11 +66,12 @@ class LineTeller {
   /// Nothing when there is no addr2line.
   [[nodiscard]] std::string ask(std::uint32_t code) const {
     const std::string question = fmt::format("{:#x}\n", code);
-    if (child_ <= 0 || ::send(end_, question.data(), question.size(), MSG_NOSIGNAL) < 0) return {};
+    if (child_ <= 0 || ::send(end_.get(), question.data(), question.size(), MSG_NOSIGNAL) < 0)
+      return {};
     std::string answer;
     while (answer.empty() || answer.back() != '\n') {
       char c = 0;
-      const ssize_t got = ::recv(end_, &c, 1, 0);
+      const ssize_t got = ::recv(end_.get(), &c, 1, 0);
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) return {};
       answer += c;
@@ -77,7 +80,7 @@ class LineTeller {
   }
 
  private:
-  int end_ = -1;
+  FileDescriptor end_;
   pid_t child_ = 0;
 };
 
@@ -111,28 +114,13 @@ bool copy_at(std::string_view file, std::uint64_t at, T& to) {
 }
 
 /// A file's bytes; none when it cannot be read.
-class MappedFile {
- public:
-  explicit MappedFile(const char* path) {
-    const int file = ::open(path, O_RDONLY | O_CLOEXEC);
-    struct stat about {};
-    if (file >= 0 && ::fstat(file, &about) == 0 && about.st_size > 0) {
-      const auto bytes = static_cast<std::size_t>(about.st_size);
-      void* const at = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0);
-      if (at != MAP_FAILED) text_ = {static_cast<const char*>(at), bytes};
-    }
-    if (file >= 0) ::close(file);
-  }
-  ~MappedFile() {
-    if (!text_.empty()) ::munmap(const_cast<char*>(text_.data()), text_.size());
-  }
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-  [[nodiscard]] std::string_view text() const noexcept { return text_; }
-
- private:
-  std::string_view text_;
-};
+MappedMemory map_file(const char* path) {
+  const FileDescriptor file(::open(path, O_RDONLY | O_CLOEXEC));
+  struct stat about {};
+  if (!file.is_open() || ::fstat(file.get(), &about) != 0 || about.st_size <= 0) return {};
+  const auto bytes = static_cast<std::size_t>(about.st_size);
+  return {::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.get(), 0), bytes};
+}
 
 struct Variable {
   std::uint64_t begin = 0;
@@ -154,8 +142,8 @@ void read_symbols(std::string_view file, const Elf64_Shdr& symbols, const Elf64_
 
 /// The program's static variables, from its symbol table; none when it was stripped.
 std::vector<Variable> read_variables() {
-  const MappedFile mapped("/proc/self/exe");
-  const std::string_view file = mapped.text();
+  const MappedMemory mapped = map_file("/proc/self/exe");
+  const std::string_view file(reinterpret_cast<const char*>(mapped.get()), mapped.bytes());
   std::vector<Variable> variables;
   Elf64_Ehdr header;
   if (!copy_at(file, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace viaduct::shim::checked {
 namespace {
@@ -12,10 +13,6 @@ constexpr std::size_t kChunkPages = 64;
 }  // namespace
 
 Shadow::Shadow(std::size_t bytes) : pages_left_(bytes / sizeof(Page)) {}
-
-Shadow::~Shadow() {
-  for (const Chunk& chunk : chunks_) ::munmap(chunk.pages, chunk.count * sizeof(Page));
-}
 
 const Granule* Shadow::find(std::uint64_t word) const {
   const auto found = by_number_.find(word >> kPageShift);
@@ -49,15 +46,17 @@ Page* Shadow::new_page() {
   if (free_.empty()) {
     const std::size_t count = std::min(kChunkPages, pages_left_);
     if (count == 0) return nullptr;
-    void* const memory = ::mmap(nullptr, count * sizeof(Page), PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
+    MappedMemory memory(::mmap(nullptr, count * sizeof(Page), PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+                        count * sizeof(Page));
+    if (!memory) {
       pages_left_ = 0;
       return nullptr;
     }
-    chunks_.push_back({static_cast<Page*>(memory), count});
+    auto* const pages = reinterpret_cast<Page*>(memory.get());
+    chunks_.push_back(std::move(memory));
     pages_left_ -= count;
-    for (std::size_t i = count; i > 0; --i) free_.push_back(chunks_.back().pages + i - 1);
+    for (std::size_t i = count; i > 0; --i) free_.push_back(pages + i - 1);
   }
   Page* const page = free_.back();
   free_.pop_back();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler-shim/runtime/checked.hpp"
+#include "runtime/mapped_memory.hpp"
 
 namespace viaduct::shim::checked {
 
@@ -38,9 +39,6 @@ class Shadow {
  public:
   /// @p bytes of memory at most.
   explicit Shadow(std::size_t bytes);
-  ~Shadow();
-  Shadow(const Shadow&) = delete;
-  Shadow& operator=(const Shadow&) = delete;
 
   /// Notes an access of [word, word + bytes). Cost: a look-up for each page, 8 bytes written for
   /// each new granule.
@@ -88,15 +86,11 @@ class Shadow {
     std::uint64_t number = 0;
     Page* page = nullptr;
   };
-  struct Chunk {
-    Page* pages = nullptr;
-    std::size_t count = 0;
-  };
   std::array<Recent, 256> recent_;
   std::unordered_map<std::uint64_t, Page*> by_number_;
   std::vector<Page*> used_;
   std::vector<Page*> free_;
-  std::vector<Chunk> chunks_;
+  std::vector<MappedMemory> chunks_;
   std::size_t pages_left_;
   bool is_full_ = false;
 };

@@ -38,8 +38,8 @@ std::string read_line() {
 
 link::Link call_home(const AgentCall& call, link::Clock::time_point limit) {
   std::string problem;
-  const int fd = connect_to(parse_addresses(call.addresses), limit, problem);
-  if (fd < 0)
+  FileDescriptor socket = connect_to(parse_addresses(call.addresses), limit, problem);
+  if (!socket.is_open())
     throw Error(std::errc::host_unreachable,
                 fmt::format("the agent on {} cannot reach viaduct-run at {} ({}): is a firewall "
                             "between them? --address names another address",
@@ -50,7 +50,7 @@ link::Link call_home(const AgentCall& call, link::Clock::time_point limit) {
   self.pid = ::getpid();
   self.host_key = handshake::fixed_text<64>(host_key());
   self.host_name = handshake::fixed_text<64>(host_name());
-  return handshake::greet_hub(fd, self, call.secret, call.addresses, limit);
+  return handshake::greet_hub(std::move(socket), self, call.secret, call.addresses, limit);
 }
 
 /// Tells viaduct-run why this host starts nothing.

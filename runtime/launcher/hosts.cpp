@@ -71,11 +71,11 @@ std::vector<std::pair<std::string, std::string>> own_settings() {
   return settings;
 }
 
-Descriptor open_child_events() {
+FileDescriptor open_child_events() {
   sigset_t children;
   sigemptyset(&children);
   sigaddset(&children, SIGCHLD);
-  Descriptor events(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
+  FileDescriptor events(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!events.is_open()) throw_errno("cannot open a signalfd");
   return events;
 }
@@ -118,7 +118,7 @@ HostsLauncher::HostsLauncher(const Options& options, const KeeperLink& keeper)
 
 void HostsLauncher::watch_terminal() {
   if (!terminal_.is_open()) return;
-  terminal_events_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+  terminal_events_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
   epoll_event event{};
   event.events = EPOLLIN | EPOLLET;  // what is typed belongs to others: one event for it is enough
   ::epoll_ctl(terminal_events_.get(), EPOLL_CTL_ADD, terminal_.get(), &event);
@@ -135,9 +135,9 @@ int HostsLauncher::run() {
 }
 
 void HostsLauncher::start_agents() {
-  const int listener = listen_anywhere(false);
-  const std::uint16_t port = port_of(listener);
-  server_ = std::make_unique<LinkServer>(listener, secret_, *this, hosts_.size());
+  FileDescriptor listener = listen_anywhere(false);
+  const std::uint16_t port = port_of(listener.get());
+  server_ = std::make_unique<LinkServer>(std::move(listener), secret_, *this, hosts_.size());
   std::string addresses;
   for (const std::string& each : own_addresses(port, false))
     addresses += (addresses.empty() ? "" : ",") + each;
@@ -160,15 +160,13 @@ void HostsLauncher::start_agent(std::uint32_t number, const std::string& address
   const auto limit = std::chrono::ceil<std::chrono::milliseconds>(join_limit_);
   const std::string command = fmt::format("exec {} {} {} {} {}", quoted(own_program()), kAgentFlag,
                                           quoted(addresses), number, limit.count());
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_errno("cannot open a pipe to a remote command");
-  const Descriptor reading(ends[0]);
-  Descriptor writing(ends[1]);
+  Pipe input = open_pipe();
+  if (!input.reading.is_open()) throw_errno("cannot open a pipe to a remote command");
   SpawnPlan plan;
   plan.program = remote_words(options_.remote_command, host.share.host, command);
   host.command = fmt::format("{}", fmt::join(plan.program.begin(), plan.program.end() - 1, " "));
   plan.environment = {{launch::kJobId, keeper_.job_id}};
-  plan.in = reading.get();
+  plan.in = input.reading.get();
   plan.own_session = true;
   plan.signal_mask = keeper_.signal_mask;
   plan.descriptor_limit = descriptor_limit_;
@@ -181,12 +179,12 @@ void HostsLauncher::start_agent(std::uint32_t number, const std::string& address
   host.pid = spawn(plan);
   const std::string line = secret_ + "\n";
   // When it has ended already this fails, and is noticed by itself.
-  static_cast<void>(!::write(writing.get(), line.data(), line.size()));
-  host.input = std::move(writing);
+  static_cast<void>(!::write(input.writing.get(), line.data(), line.size()));
+  host.input = std::move(input.writing);
 }
 
 /// Standard input goes to rank 0, by a thread: both ends may make it wait.
-void HostsLauncher::pump_stdin(Descriptor to) {
+void HostsLauncher::pump_stdin(FileDescriptor to) {
   std::thread([pipe = std::move(to)] {
     // From the background, a terminal is then an error to this thread and does not stop the job.
     sigset_t stops;

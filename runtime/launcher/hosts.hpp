@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/launcher/descriptor.hpp"
+#include "runtime/file_descriptor.hpp"
 #include "runtime/launcher/keeper.hpp"
 #include "runtime/launcher/labels.hpp"
 #include "runtime/launcher/launcher.hpp"
@@ -33,9 +33,9 @@ class HostsLauncher final : public LinkServer::Owner {
   using Id = LinkServer::Id;
   struct Host {
     Options::Share share;
-    std::string command;  // for messages
-    pid_t pid = 0;        // of the remote command; 0 when it has ended
-    Descriptor input;     // of the remote command; its end ends an agent that waits for the job
+    std::string command;   // for messages
+    pid_t pid = 0;         // of the remote command; 0 when it has ended
+    FileDescriptor input;  // of the remote command; its end ends an agent that waits for the job
     std::optional<Id> link;
     bool done = false;     // nothing of the job is left there, as far as can be known
     bool said_so = false;  // and its output is complete, on its way here
@@ -45,7 +45,7 @@ class HostsLauncher final : public LinkServer::Owner {
   // hosts.cpp
   void start_agents();
   void start_agent(std::uint32_t number, const std::string& addresses);
-  void pump_stdin(Descriptor to);
+  void pump_stdin(FileDescriptor to);
   void begin();
   void loop();
   [[nodiscard]] int patience_ms() const;
@@ -81,10 +81,10 @@ class HostsLauncher final : public LinkServer::Owner {
   std::string secret_;
   std::chrono::nanoseconds join_limit_{};
   rlimit descriptor_limit_{};
-  Descriptor child_events_;
-  Descriptor terminal_;         // the controlling one, if its end ends the job
-  Descriptor terminal_events_;  // an epoll instance, for the one event that an end is
-  Labels labels_;               // keeps the hosts' lines whole
+  FileDescriptor child_events_;
+  FileDescriptor terminal_;         // the controlling one, if its end ends the job
+  FileDescriptor terminal_events_;  // an epoll instance, for the one event that an end is
+  Labels labels_;                   // keeps the hosts' lines whole
   std::unique_ptr<LinkServer> server_;
   std::vector<Host> hosts_;
   std::vector<bool> settled_;  // ranks that have ended, one way or the other

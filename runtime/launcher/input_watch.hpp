@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "runtime/launcher/descriptor.hpp"
+#include "runtime/file_descriptor.hpp"
 
 namespace viaduct::launcher {
 
@@ -22,7 +22,7 @@ class InputWatch {
   InputWatch& operator=(const InputWatch&) = delete;
 
  private:
-  Descriptor stop_;
+  FileDescriptor stop_;
   std::thread thread_;
 };
 

@@ -14,12 +14,13 @@
 #include <optional>
 
 #include "runtime/error.hpp"
-#include "runtime/launcher/descriptor.hpp"
+#include "runtime/file_descriptor.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/guard.hpp"
 #include "runtime/launcher/processes.hpp"
 #include "runtime/launcher/say.hpp"
 #include "runtime/src/launch_variables.hpp"
+#include "runtime/src/pidfd.hpp"
 
 namespace viaduct::launcher {
 namespace {
@@ -72,18 +73,13 @@ bool readable_within(int pipe, std::chrono::milliseconds limit) {
   return ::poll(&wanted, 1, static_cast<int>(limit.count())) > 0;
 }
 
-struct Pipe {
-  Descriptor out;
-  Descriptor in;
-};
-
-Pipe open_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+Pipe pipe_or_throw() {
+  Pipe pipe = open_pipe();
+  if (!pipe.reading.is_open())
     throw_errno(
         "cannot open a pipe between viaduct-run's own processes: no file descriptor is free "
         "(raise ulimit -n)");
-  return {Descriptor(ends[0]), Descriptor(ends[1])};
+  return pipe;
 }
 
 pid_t fork_or_throw() {
@@ -110,7 +106,7 @@ class Keeper {
   int finish();
 
   KeeperLink link_;
-  Descriptor self_;
+  FileDescriptor self_;
   Pipe signals_;
   pid_t launcher_ = 0;
   pid_t guard_ = 0;
@@ -126,14 +122,14 @@ Keeper::Keeper(const std::function<int(const KeeperLink&)>& launcher) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   link_.keeper = ::getpid();
   link_.job_id = new_job_id();
-  self_ = Descriptor(open_pidfd(link_.keeper));
+  self_ = open_pidfd(link_.keeper);
   link_.keeper_pidfd = self_.get();
-  signals_ = open_pipe();
-  ::fcntl(signals_.in.get(), F_SETFL,
+  signals_ = pipe_or_throw();
+  ::fcntl(signals_.writing.get(), F_SETFL,
           O_NONBLOCK);  // a launcher that is stopped must not hold up its keeper
   launcher_ = fork_or_throw();
   if (launcher_ == 0) be_launcher(launcher);
-  signals_.out.reset();
+  signals_.reading.reset();
   start_guard();
   send(0, false);  // the launcher may begin
 }
@@ -141,9 +137,9 @@ Keeper::Keeper(const std::function<int(const KeeperLink&)>& launcher) {
 void Keeper::be_launcher(const std::function<int(const KeeperLink&)>& launcher) {
   int status = kExitLauncher;
   try {
-    signals_.in.reset();
+    signals_.writing.reset();
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-    link_.signals = signals_.out.get();
+    link_.signals = signals_.reading.get();
     await_begin();
     status = launcher(link_);
   } catch (const std::exception& problem) {
@@ -165,17 +161,17 @@ void Keeper::await_begin() const {
 }
 
 void Keeper::start_guard() {
-  const Descriptor launcher(open_pidfd(launcher_));
-  Pipe ready = open_pipe();
+  const FileDescriptor launcher = open_pidfd(launcher_);
+  Pipe ready = pipe_or_throw();
   guard_ = fork_or_throw();
   if (guard_ == 0) be_guard({link_.keeper, launcher_, self_.get(), launcher.get(), link_.job_id});
-  ready.in.reset();
-  static_cast<void>(readable_within(ready.out.get(), kForWatchdog));  // its end: all is closed
+  ready.writing.reset();
+  static_cast<void>(readable_within(ready.reading.get(), kForWatchdog));  // its end: all is closed
 }
 
 void Keeper::send(int number, bool from_terminal) const {
   const ForwardedSignal signal{number, from_terminal ? 1 : 0};
-  static_cast<void>(!::write(signals_.in.get(), &signal, sizeof signal));
+  static_cast<void>(!::write(signals_.writing.get(), &signal, sizeof signal));
 }
 
 /// Reaps what has ended. True when the launcher is among it.

@@ -50,7 +50,7 @@ class Labels::Target : public std::enable_shared_from_this<Labels::Target> {
   Target(int stream, const char* name, std::shared_ptr<std::mutex> writing)
       : stream_(stream), name_(name), writing_(std::move(writing)) {}
 
-  [[nodiscard]] Descriptor add(const std::string& label);
+  [[nodiscard]] FileDescriptor add(const std::string& label);
   void start();
   void stop();
   [[nodiscard]] bool done_within(std::chrono::milliseconds limit);
@@ -59,7 +59,7 @@ class Labels::Target : public std::enable_shared_from_this<Labels::Target> {
 
  private:
   struct Source {
-    Descriptor pipe;
+    FileDescriptor pipe;
     std::string label;
     std::string partial;
   };
@@ -76,7 +76,7 @@ class Labels::Target : public std::enable_shared_from_this<Labels::Target> {
   std::shared_ptr<std::mutex> writing_;  // held while whole lines are written
   std::vector<Source> sources_;          // the thread's, once it runs
   std::vector<int> pipes_;               // their numbers, for waiting()
-  Descriptor stop_;
+  FileDescriptor stop_;
   std::atomic<std::size_t> written_{0};
   std::atomic<std::size_t> left_{0};  // of the text that is being written
   std::mutex mutex_;
@@ -84,21 +84,20 @@ class Labels::Target : public std::enable_shared_from_this<Labels::Target> {
   bool runs_ = false;
 };
 
-Descriptor Labels::Target::add(const std::string& label) {
-  std::array<int, 2> pipe{};
-  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw_errno("cannot open a pipe for a rank's output");
-  Source source{Descriptor(pipe[0]), label, {}};
-  Descriptor writing(pipe[1]);
+FileDescriptor Labels::Target::add(const std::string& label) {
+  Pipe pipe = open_pipe();
+  if (!pipe.reading.is_open()) throw_errno("cannot open a pipe for a rank's output");
+  Source source{std::move(pipe.reading), label, {}};
   // Only the reading end: the two ends of a pipe have their flags apart.
   ::fcntl(source.pipe.get(), F_SETFL, O_NONBLOCK);
   pipes_.push_back(source.pipe.get());
   sources_.push_back(std::move(source));
-  return writing;
+  return std::move(pipe.writing);
 }
 
 void Labels::Target::start() {
   if (sources_.empty()) return;
-  stop_ = Descriptor(::eventfd(0, EFD_CLOEXEC));
+  stop_ = FileDescriptor(::eventfd(0, EFD_CLOEXEC));
   if (!stop_.is_open()) throw_errno("cannot open an eventfd");
   runs_ = true;
   try {
@@ -130,7 +129,7 @@ std::size_t Labels::Target::waiting() const {
 
 void Labels::Target::loop() {
   {
-    const Descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
+    const FileDescriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
     read_until_stopped(epoll.get());
   }
   for (Source& source : sources_) finish(source);

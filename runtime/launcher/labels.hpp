@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/launcher/descriptor.hpp"
+#include "runtime/file_descriptor.hpp"
 
 namespace viaduct::launcher {
 
@@ -25,8 +25,8 @@ class Labels {
   Labels& operator=(const Labels&) = delete;
 
   struct Ends {
-    Descriptor out;
-    Descriptor err;
+    FileDescriptor out;
+    FileDescriptor err;
   };
   /// The writing ends for one process, whose lines are to begin with @p label. Call before start().
   [[nodiscard]] Ends add(const std::string& label);

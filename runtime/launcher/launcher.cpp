@@ -49,11 +49,11 @@ rlimit make_room_for_descriptors(std::uint32_t ranks) {
   return before;
 }
 
-Descriptor open_child_events() {
+FileDescriptor open_child_events() {
   sigset_t children;
   sigemptyset(&children);
   sigaddset(&children, SIGCHLD);
-  Descriptor events(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
+  FileDescriptor events(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!events.is_open()) throw_errno("cannot open a signalfd");
   return events;
 }
@@ -83,7 +83,7 @@ Launcher::Launcher(const Options& options, const KeeperLink& keeper, Part part, 
 
 void Launcher::prepare() {
   descriptor_limit_ = make_room_for_descriptors(part_.ranks);
-  epoll_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+  epoll_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll_.is_open()) throw_errno("cannot open an epoll instance");
   watch(child_events_.get(), event::kChild);
   watch(keeper_.signals, event::kSignal);

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/launcher/descriptor.hpp"
+#include "runtime/file_descriptor.hpp"
 #include "runtime/launcher/keeper.hpp"
 #include "runtime/launcher/labels.hpp"
 #include "runtime/launcher/options.hpp"
@@ -106,9 +106,9 @@ class Launcher {
   JobHost host_;
   Labels labels_;
   rlimit descriptor_limit_{};
-  Descriptor epoll_;
-  Descriptor child_events_;
-  Descriptor terminal_;  // the controlling one, if its end ends the job
+  FileDescriptor epoll_;
+  FileDescriptor child_events_;
+  FileDescriptor terminal_;  // the controlling one, if its end ends the job
   std::vector<Process> processes_;
   std::map<pid_t, std::size_t> by_pid_;
   std::size_t living_ = 0;

@@ -17,7 +17,7 @@
 
 #include "runtime/src/control_group.hpp"
 #include "runtime/src/launch_variables.hpp"
-#include "runtime/standard_streams.hpp"
+#include "runtime/src/pidfd.hpp"
 
 namespace viaduct::launcher {
 namespace {
@@ -89,12 +89,11 @@ bool is_of_job(pid_t pid, const std::string& job_id) {
 /// that a number that the system has given to another process meanwhile is not hit.
 template <typename Condition>
 void kill_if(pid_t pid, Condition still) {
-  const int fd = open_pidfd(pid);
-  if (still()) {
-    if (fd < 0 || ::syscall(SYS_pidfd_send_signal, fd, SIGKILL, nullptr, 0) != 0)
-      ::kill(pid, SIGKILL);
-  }
-  if (fd >= 0) ::close(fd);
+  const FileDescriptor process = open_pidfd(pid);
+  if (!still()) return;
+  if (!process.is_open() ||
+      ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0) != 0)
+    ::kill(pid, SIGKILL);
 }
 
 void reap_all() noexcept {
@@ -103,10 +102,6 @@ void reap_all() noexcept {
 }
 
 }  // namespace
-
-int open_pidfd(pid_t pid) noexcept {
-  return above_standard(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-}
 
 char process_state(pid_t pid) { return read_stat(pid).state; }
 

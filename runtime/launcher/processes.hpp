@@ -9,9 +9,6 @@
 
 namespace viaduct::launcher {
 
-/// pidfd_open(2), or -1 where the kernel or seccomp refuse it.
-int open_pidfd(pid_t pid) noexcept;
-
 /// The state letter of /proc/PID/stat ('R', 'S', 'T' stopped, 'Z' ended but not reaped), or '\0'
 /// when there is none.
 [[nodiscard]] char process_state(pid_t pid);

@@ -6,12 +6,11 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 
 #include "runtime/error.hpp"
-#include "runtime/launcher/descriptor.hpp"
+#include "runtime/file_descriptor.hpp"
 #include "runtime/standard_streams.hpp"
 
 namespace viaduct::launcher {
@@ -21,7 +20,7 @@ void redirect(const SpawnPlan& plan) noexcept {
   if (plan.in >= 0) {
     ::dup2(plan.in, STDIN_FILENO);
   } else if (!plan.with_stdin) {
-    ::close(STDIN_FILENO);
+    close_descriptor(STDIN_FILENO);
     open_standard_streams();
   }
   if (plan.out >= 0) ::dup2(plan.out, STDOUT_FILENO);
@@ -64,23 +63,20 @@ std::vector<char*> argument_vector(const std::vector<std::string>& program) {
 }  // namespace
 
 pid_t spawn(const SpawnPlan& plan) {
-  std::array<int, 2> report{};
-  if (::pipe2(report.data(), O_CLOEXEC) != 0)
-    throw_errno("cannot open a pipe to start a rank with");
-  const Descriptor read_end(report[0]);
-  Descriptor write_end(report[1]);
+  Pipe report = open_pipe();
+  if (!report.reading.is_open()) throw_errno("cannot open a pipe to start a rank with");
   const std::vector<char*> argv = argument_vector(plan.program);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0)
     throw_errno("cannot start one more process (ulimit -u, or the control group's pids.max)");
-  if (pid == 0) become(plan, argv.data(), parent, write_end.get());
-  write_end.reset();
+  if (pid == 0) become(plan, argv.data(), parent, report.writing.get());
+  report.writing.reset();
   int problem = 0;
   ssize_t got = 0;
   do {
-    got = ::read(read_end.get(), &problem,
-                 sizeof problem);  // ends empty when exec closes the other end
+    // Ends empty when exec closes the other end.
+    got = ::read(report.reading.get(), &problem, sizeof problem);
   } while (got < 0 && errno == EINTR);
   if (got != sizeof problem) return pid;
   ::waitpid(pid, nullptr, 0);

@@ -28,12 +28,12 @@ std::vector<int> allowed_cores() {
   return cores;
 }
 
-std::array<Descriptor, 2> socket_pair() {
+std::array<FileDescriptor, 2> socket_pair() {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw_errno("cannot open a socket pair for a rank");
   }
-  return {Descriptor(ends[0]), Descriptor(ends[1])};
+  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ void Launcher::start(std::uint32_t first_rank, std::uint32_t ranks, const std::v
                           part_.environment.end());
   if (!options_.provider.empty())
     plan.environment.emplace_back(launch::kProvider, options_.provider);
-  std::array<Descriptor, 2> sockets;
+  std::array<FileDescriptor, 2> sockets;
   if (!options_.threads) {
     sockets = socket_pair();
     plan.inherited.push_back(sockets[1].get());
@@ -86,9 +86,8 @@ void Launcher::start(std::uint32_t first_rank, std::uint32_t ranks, const std::v
   processes_.push_back({pid, first_rank, ranks, false});
   ++living_;
   if (options_.threads) return;
-  const int socket = sockets[0].release();
-  host_.server().open(Rank{first_rank}, socket);
-  watch(socket, event::socket_of(first_rank));
+  watch(sockets[0].get(), event::socket_of(first_rank));
+  host_.server().open(Rank{first_rank}, std::move(sockets[0]));
 }
 
 }  // namespace viaduct::launcher

@@ -5,9 +5,9 @@
 
 namespace viaduct::launcher {
 
-Descriptor open_terminal(const KeeperLink& keeper) {
+FileDescriptor open_terminal(const KeeperLink& keeper) {
   if (keeper.ignores_hang_up) return {};
-  return Descriptor(::open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+  return FileDescriptor(::open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
 }
 
 bool is_hung_up(int terminal) noexcept {

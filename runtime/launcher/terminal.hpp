@@ -2,14 +2,14 @@
 /// @file
 /// The terminal that a job was started from.
 
-#include "runtime/launcher/descriptor.hpp"
+#include "runtime/file_descriptor.hpp"
 #include "runtime/launcher/keeper.hpp"
 
 namespace viaduct::launcher {
 
 /// The controlling terminal, to be watched for its end; empty when there is none (setsid, a batch
 /// system), or when its end is not to matter (nohup).
-[[nodiscard]] Descriptor open_terminal(const KeeperLink& keeper);
+[[nodiscard]] FileDescriptor open_terminal(const KeeperLink& keeper);
 
 /// Whether the terminal has gone.  Blocks: never.
 [[nodiscard]] bool is_hung_up(int terminal) noexcept;

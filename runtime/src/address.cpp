@@ -19,7 +19,6 @@
 #include <memory>
 
 #include "runtime/error.hpp"
-#include "runtime/standard_streams.hpp"
 
 namespace viaduct {
 namespace {
@@ -47,20 +46,18 @@ AddressList resolve(const Address& address, bool passive) {
                           to_string(address), ::gai_strerror(problem)));
 }
 
-int open_listener(const addrinfo& at) {
-  const int fd =
-      above_standard(::socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (fd < 0) return -1;
+/// None with errno when it cannot be opened.
+FileDescriptor open_listener(const addrinfo& at) {
+  FileDescriptor listener(::socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!listener.is_open()) return {};
+  const int fd = listener.get();
   const int yes = 1;
   const int no = 0;
   ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   // "::" takes IPv4's connections as well, whatever the system's default.
   if (at.ai_family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
-  if (::bind(fd, at.ai_addr, at.ai_addrlen) == 0 && ::listen(fd, kBacklog) == 0) return fd;
-  const int problem = errno;
-  ::close(fd);
-  errno = problem;
-  return -1;
+  if (::bind(fd, at.ai_addr, at.ai_addrlen) == 0 && ::listen(fd, kBacklog) == 0) return listener;
+  return {};
 }
 
 /// A port that nobody listens at may be the one that the system has given to this very socket,
@@ -75,11 +72,11 @@ bool is_connected_to_itself(int fd) noexcept {
          own_bytes == peer_bytes && std::memcmp(&own, &peer, own_bytes) == 0;
 }
 
-/// Connected, or -1 with errno.
-int try_connect(const addrinfo& to, Clock::time_point limit) {
-  const int fd =
-      above_standard(::socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (fd < 0) return -1;
+/// Connected, or none with errno.
+FileDescriptor try_connect(const addrinfo& to, Clock::time_point limit) {
+  FileDescriptor socket(::socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket.is_open()) return {};
+  const int fd = socket.get();
   int problem = ::connect(fd, to.ai_addr, to.ai_addrlen) == 0 ? 0 : errno;
   if (problem == EINPROGRESS) {
     pollfd wanted{fd, POLLOUT, 0};
@@ -92,10 +89,9 @@ int try_connect(const addrinfo& to, Clock::time_point limit) {
       problem = errno;
   }
   if (problem == 0 && is_connected_to_itself(fd)) problem = ECONNREFUSED;
-  if (problem == 0) return fd;
-  ::close(fd);
+  if (problem == 0) return socket;
   errno = problem;
-  return -1;
+  return {};
 }
 
 bool is_loopback(const sockaddr& address) noexcept {
@@ -176,13 +172,13 @@ std::vector<Address> parse_addresses(std::string_view list) {
   return all;
 }
 
-int listen_at(const Address& address) {
+FileDescriptor listen_at(const Address& address) {
   AddressList found = resolve(address, true);
   if (is_own_name_on_loopback(address, *found)) found = resolve({"::", address.port}, true);
   int problem = EADDRNOTAVAIL;
   for (const addrinfo* each = found.get(); each != nullptr; each = each->ai_next) {
-    const int fd = open_listener(*each);
-    if (fd >= 0) return fd;
+    FileDescriptor listener = open_listener(*each);
+    if (listener.is_open()) return listener;
     problem = errno;
   }
   const char* const remedy =
@@ -194,15 +190,15 @@ int listen_at(const Address& address) {
               fmt::format("rank 0 cannot open the hub at {}: {}", to_string(address), remedy));
 }
 
-int listen_anywhere(bool loopback_only) {
+FileDescriptor listen_anywhere(bool loopback_only) {
   const std::vector<Address> choices = loopback_only
                                            ? std::vector<Address>{{"127.0.0.1", "0"}}
                                            : std::vector<Address>{{"::", "0"}, {"0.0.0.0", "0"}};
   int problem = 0;
   for (const Address& each : choices) {
     const AddressList found = resolve(each, true);
-    const int fd = open_listener(*found);
-    if (fd >= 0) return fd;
+    FileDescriptor listener = open_listener(*found);
+    if (listener.is_open()) return listener;
     problem = errno;
   }
   throw Error(problem, "cannot open a socket for the other hosts to connect to");
@@ -235,16 +231,16 @@ std::vector<std::string> own_addresses(std::uint16_t port, bool loopback_only) {
   return outward;
 }
 
-int connect_to(const std::vector<Address>& addresses, Clock::time_point limit,
-               std::string& last_problem) {
+FileDescriptor connect_to(const std::vector<Address>& addresses, Clock::time_point limit,
+                          std::string& last_problem) {
   do {
     for (const Address& address : addresses) {
       const AddressList found = resolve(address, false);
       for (const addrinfo* each = found.get(); each != nullptr; each = each->ai_next) {
-        const int fd = try_connect(*each, limit);
-        if (fd >= 0) {
-          prepare_connection(fd);
-          return fd;
+        FileDescriptor socket = try_connect(*each, limit);
+        if (socket.is_open()) {
+          prepare_connection(socket.get());
+          return socket;
         }
         last_problem = std::strerror(errno);
       }
@@ -252,7 +248,7 @@ int connect_to(const std::vector<Address>& addresses, Clock::time_point limit,
     const timespec moment{0, kBetweenTriesNs};
     ::nanosleep(&moment, nullptr);
   } while (Clock::now() < limit);
-  return -1;
+  return {};
 }
 
 void prepare_connection(int socket) noexcept {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/file_descriptor.hpp"
 #include "runtime/src/link.hpp"
 
 namespace viaduct {
@@ -23,18 +24,18 @@ struct Address {
 
 /// A listening socket at @p address; port 0 takes a free one.  Throws Error: not an address of this
 /// host, in use, unknown name.
-[[nodiscard]] int listen_at(const Address& address);
+[[nodiscard]] FileDescriptor listen_at(const Address& address);
 /// At any address of this host, or at 127.0.0.1 alone.
-[[nodiscard]] int listen_anywhere(bool loopback_only);
+[[nodiscard]] FileDescriptor listen_anywhere(bool loopback_only);
 [[nodiscard]] std::uint16_t port_of(int socket);
 
 /// tcp://... of every address that this host has, the loopback's last.
 [[nodiscard]] std::vector<std::string> own_addresses(std::uint16_t port, bool loopback_only);
 
 /// Connects to the first of @p addresses that answers; tries again until @p limit, since the hub
-/// may come later. -1 when none has. Throws Error for a name that is not known.
-[[nodiscard]] int connect_to(const std::vector<Address>& addresses, link::Clock::time_point limit,
-                             std::string& last_problem);
+/// may come later. None when none has. Throws Error for a name that is not known.
+[[nodiscard]] FileDescriptor connect_to(const std::vector<Address>& addresses,
+                                        link::Clock::time_point limit, std::string& last_problem);
 
 /// No waiting for small frames, and the end of a vanished peer's connection is noticed.
 void prepare_connection(int socket) noexcept;

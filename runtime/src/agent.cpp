@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,8 +16,8 @@
 #include "runtime/error.hpp"
 #include "runtime/src/agent_process.hpp"
 #include "runtime/src/detach.hpp"
+#include "runtime/src/pidfd.hpp"
 #include "runtime/src/secret.hpp"
-#include "runtime/standard_streams.hpp"
 
 namespace viaduct {
 namespace {
@@ -44,10 +43,11 @@ AbstractName name_of_agent(const std::string& secret, const std::string& job_id,
   return name;
 }
 
-int local_socket(int flags) {
-  const int fd = above_standard(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
-  if (fd < 0) throw_errno("cannot open a socket between this host's ranks and their agent");
-  return fd;
+FileDescriptor local_socket(int flags) {
+  FileDescriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
+  if (!socket.is_open())
+    throw_errno("cannot open a socket between this host's ranks and their agent");
+  return socket;
 }
 
 /// Each rank of the job may be a connection, and each of the host a few.
@@ -61,7 +61,8 @@ void take_all_descriptors() noexcept {
 [[noreturn]] void be_agent(AgentPlan&& plan) {
   try {
     take_all_descriptors();
-    detach("viaduct-agent", {plan.listener, plan.hub.fd(), plan.local, plan.founder_pidfd});
+    detach("viaduct-agent",
+           {plan.listener.get(), plan.hub.fd(), plan.local.get(), plan.founder_pidfd.get()});
     AgentProcess agent(std::move(plan));
     agent.run();
   } catch (const std::exception&) {
@@ -73,31 +74,30 @@ void take_all_descriptors() noexcept {
 
 }  // namespace
 
-int listen_for_ranks(const std::string& secret, const std::string& job_id, std::uint32_t host) {
+FileDescriptor listen_for_ranks(const std::string& secret, const std::string& job_id,
+                                std::uint32_t host) {
   const AbstractName name = name_of_agent(secret, job_id, host);
-  const int fd = local_socket(SOCK_NONBLOCK);
-  if (::bind(fd, reinterpret_cast<const sockaddr*>(&name.address), name.bytes) == 0 &&
-      ::listen(fd, kBacklog) == 0)
-    return fd;
-  const int problem = errno;
-  ::close(fd);
-  throw Error(problem, "cannot open the socket at which the agent of this host listens");
+  FileDescriptor socket = local_socket(SOCK_NONBLOCK);
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes) != 0 ||
+      ::listen(socket.get(), kBacklog) != 0)
+    throw_errno("cannot open the socket at which the agent of this host listens");
+  return socket;
 }
 
-int connect_to_agent(const std::string& secret, const std::string& job_id, std::uint32_t host) {
+FileDescriptor connect_to_agent(const std::string& secret, const std::string& job_id,
+                                std::uint32_t host) {
   const AbstractName name = name_of_agent(secret, job_id, host);
-  const int fd = local_socket(0);
-  if (::connect(fd, reinterpret_cast<const sockaddr*>(&name.address), name.bytes) == 0) return fd;
-  const int problem = errno;
-  ::close(fd);
-  throw Error(problem,
-              "cannot reach the agent of this host; is it another container with the same "
-              "VIADUCT_HOST_KEY?");
+  FileDescriptor socket = local_socket(0);
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes) != 0)
+    throw_errno(
+        "cannot reach the agent of this host; is it another container with the same "
+        "VIADUCT_HOST_KEY?");
+  return socket;
 }
 
 /// Twice, so that no wait() of the program finds the agent.
 void start_agent(AgentPlan plan) {
-  plan.founder_pidfd = above_standard(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  plan.founder_pidfd = open_pidfd(::getpid());
   const pid_t between = ::fork();
   if (between < 0)
     throw_errno("cannot start the agent of this host (ulimit -u, or the control group's pids.max)");
@@ -106,9 +106,10 @@ void start_agent(AgentPlan plan) {
     if (agent == 0) be_agent(std::move(plan));
     ::_exit(agent < 0 ? errno : 0);
   }
-  if (plan.listener >= 0) ::close(plan.listener);
-  if (plan.local >= 0) ::close(plan.local);
-  if (plan.founder_pidfd >= 0) ::close(plan.founder_pidfd);
+  // The agent has these now.
+  plan.listener.reset();
+  plan.local.reset();
+  plan.founder_pidfd.reset();
   int status = 0;
   while (::waitpid(between, &status, 0) < 0 && errno == EINTR) {
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/file_descriptor.hpp"
 #include "runtime/src/link.hpp"
 
 namespace viaduct {
@@ -17,14 +18,14 @@ struct AgentPlan {
   std::string secret;
   std::uint32_t size = 0;
   std::chrono::nanoseconds limit{};  ///< for each stage of the joining
-  int listener = -1;                 ///< the hub's; else:
+  FileDescriptor listener;           ///< the hub's; else:
   link::Link hub;                    ///< the connection to it,
   std::string job_id;                ///< what it said,
   std::vector<std::uint32_t> hosts;
   std::uint32_t here = 0;
-  int local = -1;             ///< and where this host's ranks come to
-  std::uint32_t founder = 0;  ///< the rank that forks it,
-  int founder_pidfd = -1;     ///< watched until it has joined
+  FileDescriptor local;          ///< and where this host's ranks come to
+  std::uint32_t founder = 0;     ///< the rank that forks it,
+  FileDescriptor founder_pidfd;  ///< watched until it has joined
 };
 
 /// Forks the agent, which is not this process' child then. Takes over all of @p plan.  Throws
@@ -33,9 +34,9 @@ void start_agent(AgentPlan plan);
 
 /// The socket at which the agent of @p host listens for its ranks: opened, or connected to. Throws
 /// Error.
-[[nodiscard]] int listen_for_ranks(const std::string& secret, const std::string& job_id,
-                                   std::uint32_t host);
-[[nodiscard]] int connect_to_agent(const std::string& secret, const std::string& job_id,
-                                   std::uint32_t host);
+[[nodiscard]] FileDescriptor listen_for_ranks(const std::string& secret, const std::string& job_id,
+                                              std::uint32_t host);
+[[nodiscard]] FileDescriptor connect_to_agent(const std::string& secret, const std::string& job_id,
+                                              std::uint32_t host);
 
 }  // namespace viaduct

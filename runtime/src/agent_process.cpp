@@ -5,10 +5,8 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -18,8 +16,8 @@
 
 #include "runtime/error.hpp"
 #include "runtime/src/detach.hpp"
+#include "runtime/src/pidfd.hpp"
 #include "runtime/src/wire.hpp"
-#include "runtime/standard_streams.hpp"
 
 namespace viaduct {
 namespace {
@@ -37,10 +35,6 @@ std::optional<uid_t> user_of(int socket) noexcept {
   socklen_t bytes = sizeof peer;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return std::nullopt;
   return peer.uid;
-}
-
-int open_pidfd(pid_t pid) noexcept {
-  return above_standard(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
 
 /// Waits for the agent's end; what it then leaves running would wait for ever. Only the agent and
@@ -63,22 +57,11 @@ int open_pidfd(pid_t pid) noexcept {
 
 AgentProcess::AgentProcess(AgentPlan plan)
     : plan_(std::move(plan)), limit_(Clock::now() + plan_.limit), assembly_(plan_.size) {
-  if (plan_.listener >= 0)
-    server_ = std::make_unique<LinkServer>(std::exchange(plan_.listener, -1), plan_.secret, *this,
+  if (plan_.listener.is_open())
+    server_ = std::make_unique<LinkServer>(std::move(plan_.listener), plan_.secret, *this,
                                            std::size_t{plan_.size} * 2);
   else
     open_host(plan_.hosts, plan_.here);
-}
-
-AgentProcess::~AgentProcess() {
-  for (const int fd : comers_) ::close(fd);
-  for (const Local& local : locals_) {
-    if (local.pidfd >= 0) ::close(local.pidfd);
-    if (local.lifeline >= 0) ::close(local.lifeline);
-    if (local.lifeline_end >= 0) ::close(local.lifeline_end);
-  }
-  if (plan_.local >= 0) ::close(plan_.local);
-  if (plan_.founder_pidfd >= 0) ::close(plan_.founder_pidfd);
 }
 
 void AgentProcess::open_host(const std::vector<std::uint32_t>& hosts, std::uint32_t here) {
@@ -87,7 +70,7 @@ void AgentProcess::open_host(const std::vector<std::uint32_t>& hosts, std::uint3
   host_ = std::make_unique<JobHost>(hosts, here,
                                     [this](link::Frame&& event) { submit(std::move(event)); });
   for (std::uint32_t i = 0; i < hosts.size(); ++i) {
-    if (hosts[i] == here) locals_.push_back({Rank{i}});
+    if (hosts[i] == here) locals_.emplace_back().rank = Rank{i};
   }
   join_limit_ = Clock::now() + 2 * plan_.limit;
   start_guard();
@@ -95,14 +78,13 @@ void AgentProcess::open_host(const std::vector<std::uint32_t>& hosts, std::uint3
 
 void AgentProcess::start_guard() {
   const pid_t agent = ::getpid();
-  const int pidfd = open_pidfd(agent);
+  const FileDescriptor pidfd = open_pidfd(agent);
   const std::size_t bytes = locals_.size() * sizeof(std::atomic<pid_t>);
-  void* const at =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (at == MAP_FAILED) throw_errno("cannot map memory for the agent and its guard");
-  guarded_ = {new (at) std::atomic<pid_t>[locals_.size()], locals_.size()};
-  if (::fork() == 0) guard(guarded_, agent, pidfd);
-  if (pidfd >= 0) ::close(pidfd);
+  guarded_memory_ = MappedMemory(
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), bytes);
+  if (!guarded_memory_) throw_errno("cannot map memory for the agent and its guard");
+  guarded_ = {new (guarded_memory_.get()) std::atomic<pid_t>[locals_.size()], locals_.size()};
+  if (::fork() == 0) guard(guarded_, agent, pidfd.get());
 }
 
 void AgentProcess::run() {
@@ -131,7 +113,7 @@ bool AgentProcess::finished() const {
 int AgentProcess::patience_ms() const {
   std::optional<Clock::time_point> until = join_limit_;
   if (server_ && stage_ != Stage::begun) until = until ? std::min(*until, limit_) : limit_;
-  if (plan_.local >= 0 && Clock::now() < accept_from_)
+  if (plan_.local.is_open() && Clock::now() < accept_from_)
     until = until ? std::min(*until, accept_from_) : accept_from_;
   if (!until) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - Clock::now()).count();
@@ -140,17 +122,18 @@ int AgentProcess::patience_ms() const {
 
 void AgentProcess::turn() {
   std::vector<pollfd> fds;
-  if (plan_.local >= 0 && Clock::now() >= accept_from_) fds.push_back({plan_.local, POLLIN, 0});
-  for (const int fd : comers_) fds.push_back({fd, POLLIN, 0});
+  if (plan_.local.is_open() && Clock::now() >= accept_from_)
+    fds.push_back({plan_.local.get(), POLLIN, 0});
+  for (const FileDescriptor& comer : comers_) fds.push_back({comer.get(), POLLIN, 0});
   for (const Local& local : locals_) {
     if (!local.joined || local.ended) continue;
     const bool full = host_->server().wants_to_write(local.rank);
     if (host_->server().is_open(local.rank))
       fds.push_back({host_->server().socket(local.rank),
                      static_cast<short>(full ? POLLIN | POLLOUT : POLLIN), 0});
-    if (local.pidfd >= 0) fds.push_back({local.pidfd, POLLIN, 0});
+    if (local.pidfd.is_open()) fds.push_back({local.pidfd.get(), POLLIN, 0});
   }
-  if (plan_.founder_pidfd >= 0) fds.push_back({plan_.founder_pidfd, POLLIN, 0});
+  if (plan_.founder_pidfd.is_open()) fds.push_back({plan_.founder_pidfd.get(), POLLIN, 0});
   if (server_) fds.push_back({server_->fd(), POLLIN, 0});
   if (plan_.hub.is_open())
     fds.push_back({plan_.hub.fd(),
@@ -178,15 +161,15 @@ void AgentProcess::turn() {
 
 /// Until it has joined as the others do, nothing else would tell of its end.
 void AgentProcess::watch_founder() {
-  if (plan_.founder_pidfd < 0) return;
-  pollfd process{plan_.founder_pidfd, POLLIN, 0};
+  if (!plan_.founder_pidfd.is_open()) return;
+  pollfd process{plan_.founder_pidfd.get(), POLLIN, 0};
   const bool gone = ::poll(&process, 1, 0) > 0;
   const auto local = std::find_if(locals_.begin(), locals_.end(), [this](const Local& each) {
     return index(each.rank) == plan_.founder;
   });
   const bool joined = local != locals_.end() && local->joined;
   if (!gone && !joined) return;
-  ::close(std::exchange(plan_.founder_pidfd, -1));
+  plan_.founder_pidfd.reset();
   if (joined) return;
   if (server_ && stage_ < Stage::begun)
     fail(fmt::format("rank {} ended before the job had begun", plan_.founder));
@@ -196,63 +179,60 @@ void AgentProcess::watch_founder() {
 
 /// Any user of this host can call, as often as the socket's queue allows.
 void AgentProcess::accept_ranks() {
-  if (plan_.local < 0) return;
+  if (!plan_.local.is_open()) return;
   const bool pause = Clock::now() < accept_from_;
   for (int come = 0; !pause && come < kCallersInOneTurn; ++come) {
     if (!accept_one()) break;
   }
-  for (const int fd : std::exchange(comers_, {})) take_in(fd);
+  for (FileDescriptor& comer : std::exchange(comers_, {})) take_in(std::move(comer));
   if (std::all_of(locals_.begin(), locals_.end(), [](const Local& l) { return l.joined; }))
-    ::close(std::exchange(plan_.local, -1));  // nobody else is to come
+    plan_.local.reset();  // nobody else is to come
 }
 
 /// False: nobody calls, or no more are taken in this turn.
 bool AgentProcess::accept_one() {
-  const int fd =
-      above_standard(::accept4(plan_.local, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (fd < 0 && (errno == EINTR || errno == ECONNABORTED)) return true;
-  const bool full = fd < 0 && (errno == EMFILE || errno == ENFILE);
-  if (full || (fd >= 0 && comers_.size() >= locals_.size() + kSpareComers)) {
-    if (!comers_.empty()) {  // the oldest has had its time
-      ::close(comers_.front());
-      comers_.pop_front();
-    }
+  FileDescriptor comer(
+      ::accept4(plan_.local.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  const int problem = comer.is_open() ? 0 : errno;
+  if (problem == EINTR || problem == ECONNABORTED) return true;
+  const bool full = problem == EMFILE || problem == ENFILE;
+  if (full || (comer.is_open() && comers_.size() >= locals_.size() + kSpareComers)) {
+    if (!comers_.empty()) comers_.pop_front();  // the oldest has had its time
     accept_from_ = Clock::now() + kPauseAfterRefusal;
   }
-  if (fd < 0) return false;
-  if (const auto caller = user_of(fd); caller == ::geteuid()) {
-    comers_.push_back(fd);
+  if (!comer.is_open()) return false;
+  if (const auto caller = user_of(comer.get()); caller == ::geteuid()) {
+    comers_.push_back(std::move(comer));
   } else {
-    refuse(fd, fmt::format("this process is of user {}, and the job is user {}'s",
-                           caller ? std::to_string(*caller) : "unknown", ::geteuid()));
+    refuse(std::move(comer),
+           fmt::format("this process is of user {}, and the job is user {}'s",
+                       caller ? std::to_string(*caller) : "unknown", ::geteuid()));
   }
   return true;
 }
 
-void AgentProcess::refuse(int socket, const std::string& reason) {
+void AgentProcess::refuse(FileDescriptor socket, const std::string& reason) {
   static_cast<void>(
-      wire::send(socket, wire::encode({wire::Kind::refused, 0, reason}), -1, MSG_DONTWAIT));
-  ::close(socket);
+      wire::send(socket.get(), wire::encode({wire::Kind::refused, 0, reason}), -1, MSG_DONTWAIT));
   accept_from_ = Clock::now() + kPauseAfterRefusal;
 }
 
 /// A rank that has come says who it is, and gets the job page.
-void AgentProcess::take_in(int socket) {
+void AgentProcess::take_in(FileDescriptor socket) {
   wire::Datagram datagram;
-  const int problem = wire::receive(socket, datagram, MSG_DONTWAIT);
-  if (problem == EAGAIN) return comers_.push_back(socket);
-  if (datagram.fd >= 0) ::close(datagram.fd);
+  const int problem = wire::receive(socket.get(), datagram, MSG_DONTWAIT);
+  if (problem == EAGAIN) return comers_.push_back(std::move(socket));
   std::string reason;
   const auto message = problem == 0 ? wire::decode(datagram.bytes, reason) : std::nullopt;
   if (message && message->kind == wire::Kind::join)
     reason = let_join(socket, Rank{message->rank});
   else if (reason.empty())
     reason = "the first message is no request to join";
-  if (!reason.empty()) refuse(socket, reason);
+  if (!reason.empty()) refuse(std::move(socket), reason);
 }
 
-/// Empty, or why the rank may not join.
-std::string AgentProcess::let_join(int socket, Rank rank) {
+/// Empty, and @p socket is taken over; or why the rank may not join.
+std::string AgentProcess::let_join(FileDescriptor& socket, Rank rank) {
   const auto local = std::find_if(locals_.begin(), locals_.end(),
                                   [rank](const Local& each) { return each.rank == rank; });
   if (local == locals_.end()) return fmt::format("rank {} is not of this host", index(rank));
@@ -261,15 +241,15 @@ std::string AgentProcess::let_join(int socket, Rank rank) {
   ucred peer{};
   socklen_t bytes = sizeof peer;
   const auto answer = wire::encode({wire::Kind::descriptor, index(rank)});
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 ||
-      wire::send(socket, answer, host_->page_fd(), MSG_DONTWAIT) != 0 ||
-      !give_lifeline(socket, *local))
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 ||
+      wire::send(socket.get(), answer, host_->page_fd(), MSG_DONTWAIT) != 0 ||
+      !give_lifeline(socket.get(), *local))
     return "the page of the job could not be sent";
   local->joined = true;
   local->pidfd = open_pidfd(peer.pid);
   host_->set_pid(rank, peer.pid);
   guarded_[static_cast<std::size_t>(local - locals_.begin())].store(peer.pid);
-  host_->server().open(rank, socket);
+  host_->server().open(rank, std::move(socket));
   if (std::all_of(locals_.begin(), locals_.end(), [](const Local& l) { return l.joined; }))
     join_limit_.reset();
   return {};
@@ -277,13 +257,10 @@ std::string AgentProcess::let_join(int socket, Rank rank) {
 
 /// A pipe of the rank's own, whose end it is to be told of: see Lifeline.
 bool AgentProcess::give_lifeline(int socket, Local& local) {
-  std::array<int, 2> pipe{};
-  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return false;
-  for (int& fd : pipe) fd = above_standard(fd);
-  local.lifeline = pipe[1];
-  local.lifeline_end = pipe[0];
+  local.lifeline = open_pipe();
+  const int end = local.lifeline.reading.get();
   const auto message = wire::encode({wire::Kind::descriptor, index(local.rank)});
-  if (wire::send(socket, message, pipe[0], MSG_DONTWAIT) == 0) return true;
+  if (end >= 0 && wire::send(socket, message, end, MSG_DONTWAIT) == 0) return true;
   release_lifeline(local);
   return false;
 }
@@ -291,15 +268,16 @@ bool AgentProcess::give_lifeline(int socket, Local& local) {
 /// A rank that has ended its connection may live on: this agent's end must not kill it. The flag
 /// belongs to the open file, which the rank shares.
 void AgentProcess::release_lifeline(Local& local) noexcept {
-  if (local.lifeline < 0) return;
-  ::fcntl(local.lifeline_end, F_SETFL, ::fcntl(local.lifeline_end, F_GETFL) & ~O_ASYNC);
-  ::close(std::exchange(local.lifeline, -1));
-  ::close(std::exchange(local.lifeline_end, -1));
+  const int end = local.lifeline.reading.get();
+  if (end < 0) return;
+  ::fcntl(end, F_SETFL, ::fcntl(end, F_GETFL) & ~O_ASYNC);
+  local.lifeline.writing.reset();
+  local.lifeline.reading.reset();
 }
 
 void AgentProcess::serve(Local& local) {
-  pollfd process{local.pidfd, POLLIN, 0};
-  const bool gone = local.pidfd >= 0 && ::poll(&process, 1, 0) > 0;  // before its last words
+  pollfd process{local.pidfd.get(), POLLIN, 0};
+  const bool gone = local.pidfd.is_open() && ::poll(&process, 1, 0) > 0;  // before its last words
   std::string complaint = host_->server().writable(local.rank);
   // What a process that has ended had sent is read to its end.
   do {
@@ -313,7 +291,7 @@ void AgentProcess::serve(Local& local) {
 void AgentProcess::settle(Local& local) {
   local.ended = true;
   guarded_[static_cast<std::size_t>(&local - locals_.data())].store(0);
-  if (local.pidfd >= 0) ::close(std::exchange(local.pidfd, -1));
+  local.pidfd.reset();
   release_lifeline(local);
   if (host_->state_of(local.rank) == RankState::finalized)
     host_->finish(local.rank, 0);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/mapped_memory.hpp"
 #include "runtime/src/agent.hpp"
 #include "runtime/src/assembly.hpp"
 #include "runtime/src/job_host.hpp"
@@ -21,7 +22,6 @@ namespace viaduct {
 class AgentProcess final : public LinkServer::Owner {
  public:
   explicit AgentProcess(AgentPlan plan);
-  ~AgentProcess() override;
   AgentProcess(const AgentProcess&) = delete;
   AgentProcess& operator=(const AgentProcess&) = delete;
 
@@ -33,9 +33,8 @@ class AgentProcess final : public LinkServer::Owner {
   using Id = LinkServer::Id;
   struct Local {
     Rank rank{};
-    int pidfd = -1;
-    int lifeline = -1;      // the writing end of a pipe
-    int lifeline_end = -1;  // its reading end, the same open file that the rank has
+    FileDescriptor pidfd;
+    Pipe lifeline;  // the rank has the same open file as the reading end
     bool joined = false;
     bool ended = false;
   };
@@ -43,14 +42,14 @@ class AgentProcess final : public LinkServer::Owner {
   // agent_process.cpp: the host's ranks
   void open_host(const std::vector<std::uint32_t>& hosts, std::uint32_t here);
   void start_guard();
-  [[nodiscard]] bool give_lifeline(int socket, Local& local);
+  [[nodiscard]] static bool give_lifeline(int socket, Local& local);
   static void release_lifeline(Local& local) noexcept;
   void turn();
   void accept_ranks();
   [[nodiscard]] bool accept_one();
-  void refuse(int socket, const std::string& reason);
-  void take_in(int socket);
-  [[nodiscard]] std::string let_join(int socket, Rank rank);
+  void refuse(FileDescriptor socket, const std::string& reason);
+  void take_in(FileDescriptor socket);
+  [[nodiscard]] std::string let_join(FileDescriptor& socket, Rank rank);
   void serve(Local& local);
   void settle(Local& local);
   void watch_founder();
@@ -76,8 +75,10 @@ class AgentProcess final : public LinkServer::Owner {
   Clock::time_point limit_;
   std::unique_ptr<JobHost> host_;
   std::vector<Local> locals_;
+  MappedMemory guarded_memory_;            // shared with the guard
   std::span<std::atomic<pid_t>> guarded_;  // whom the guard ends: for each local, 0 for none
-  std::deque<int> comers_;  // this user's, that have not yet said which rank they are; oldest first
+  // This user's connections that have not yet said which rank they are; oldest first.
+  std::deque<FileDescriptor> comers_;
   Clock::time_point accept_from_{};  // after refusals the next callers wait a little
   std::optional<Clock::time_point> join_limit_;
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
-#include <unistd.h>
 #include <cerrno>
 #include <cstring>
 
@@ -17,11 +16,6 @@ using wire::Message;
 constexpr int kMessagesPerTurn =
     8;  // so that one rank that talks much does not keep the others waiting
 
-void close_fd(int& fd) noexcept {
-  if (fd >= 0) ::close(fd);
-  fd = -1;
-}
-
 }  // namespace
 
 BootstrapServer::BootstrapServer(std::uint32_t size, Submit submit)
@@ -29,12 +23,8 @@ BootstrapServer::BootstrapServer(std::uint32_t size, Submit submit)
   hung_up_.reserve(size);
 }
 
-BootstrapServer::~BootstrapServer() {
-  for (std::uint32_t i = 0; i < exchange_.size(); ++i) disconnect(Rank{i});
-}
-
-void BootstrapServer::open(Rank rank, int socket) {
-  ranks_[index(rank)].socket = socket;
+void BootstrapServer::open(Rank rank, FileDescriptor socket) {
+  ranks_[index(rank)].socket = std::move(socket);
   ranks_[index(rank)].was_open = true;
 }
 
@@ -44,12 +34,10 @@ std::string BootstrapServer::readable(Rank rank) {
     const int problem = wire::receive(socket(rank), datagram, MSG_DONTWAIT);
     if (problem == EAGAIN) return {};
     if (problem != 0 || datagram.end_of_stream) {
-      close_fd(datagram.fd);
       hang_up(rank);  // its process' end says the rest
       return {};
     }
     std::string complaint = handle(rank, datagram);
-    close_fd(datagram.fd);
     if (!complaint.empty()) return complaint;
   }
   return {};
@@ -67,7 +55,7 @@ std::string BootstrapServer::handle(Rank rank, wire::Datagram& datagram) {
   return problem.empty() ? flush(rank) : problem;
 }
 
-std::string BootstrapServer::dispatch(Rank rank, const Message& message, int& fd) {
+std::string BootstrapServer::dispatch(Rank rank, const Message& message, FileDescriptor& fd) {
   if (message.rank >= exchange_.size()) return fmt::format("a message about rank {}", message.rank);
   switch (message.kind) {
     case Kind::put:
@@ -119,20 +107,20 @@ std::string BootstrapServer::put(Rank rank, const Message& message) {
   return {};
 }
 
-std::string BootstrapServer::share(Rank rank, std::string_view key, int& fd) {
+std::string BootstrapServer::share(Rank rank, std::string_view key, FileDescriptor& fd) {
   auto& mine = ranks_[index(rank)].shared_fds;
-  if (fd < 0) return "a message that should carry a descriptor and does not";
+  if (!fd.is_open()) return "a message that should carry a descriptor and does not";
   if (mine.find(key) != mine.end()) return "a second shared descriptor" + under_key(key);
   if (mine.size() >= Bootstrap::kMaxSharedFds)
     return fmt::format("more than {} shared descriptors", Bootstrap::kMaxSharedFds);
-  mine.emplace(key, std::exchange(fd, -1));
+  mine.emplace(key, std::move(fd));
   return {};
 }
 
 int BootstrapServer::shared_fd(Rank owner, std::string_view key) const noexcept {
   const auto& shared = ranks_[index(owner)].shared_fds;
   const auto found = shared.find(key);
-  return found != shared.end() ? found->second : -1;
+  return found != shared.end() ? found->second.get() : -1;
 }
 
 std::string BootstrapServer::arrive(Rank rank, FenceKind kind) {
@@ -187,14 +175,14 @@ void BootstrapServer::release_fences() {
 
 std::string BootstrapServer::flush(Rank rank) {
   PerRank& mine = ranks_[index(rank)];
-  while (!mine.queue.empty() && mine.socket >= 0) {
+  while (!mine.queue.empty() && mine.socket.is_open()) {
     const Answer& next = mine.queue.front();
     const int fd = next.with_descriptor ? shared_fd(next.descriptor_of, next.key) : -1;
     const bool gone = next.with_descriptor && fd < 0;  // its owner ended while the answer waited
     const int problem =
-        gone ? wire::send(mine.socket, wire::encode({Kind::nothing, index(next.descriptor_of)}), -1,
-                          MSG_DONTWAIT)
-             : wire::send(mine.socket, next.bytes, fd, MSG_DONTWAIT);
+        gone ? wire::send(socket(rank), wire::encode({Kind::nothing, index(next.descriptor_of)}),
+                          -1, MSG_DONTWAIT)
+             : wire::send(socket(rank), next.bytes, fd, MSG_DONTWAIT);
     if (problem == EAGAIN || problem == ETOOMANYREFS) {
       stalled_.push_back(rank);
       break;
@@ -229,13 +217,12 @@ void BootstrapServer::hang_up(Rank rank) noexcept {
 }
 
 void BootstrapServer::close_socket(Rank rank) noexcept {
-  close_fd(ranks_[index(rank)].socket);
+  ranks_[index(rank)].socket.reset();
   ranks_[index(rank)].queue.clear();
 }
 
 void BootstrapServer::disconnect(Rank rank) noexcept {
   close_socket(rank);
-  for (auto& [key, fd] : ranks_[index(rank)].shared_fds) close_fd(fd);
   ranks_[index(rank)].shared_fds.clear();
 }
 

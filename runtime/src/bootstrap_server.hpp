@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/file_descriptor.hpp"
 #include "runtime/src/exchange.hpp"
 #include "runtime/src/link.hpp"
 #include "runtime/src/wire.hpp"
@@ -26,12 +27,11 @@ class BootstrapServer {
   explicit BootstrapServer(std::uint32_t size)
       : BootstrapServer(size, [this](link::Frame&& event) { apply(event); }) {}
   BootstrapServer(std::uint32_t size, Submit submit);
-  ~BootstrapServer();
   BootstrapServer(const BootstrapServer&) = delete;
   BootstrapServer& operator=(const BootstrapServer&) = delete;
 
-  /// Takes over the launcher's end of @p rank's socket pair.
-  void open(Rank rank, int socket);
+  /// @p socket: the launcher's end of @p rank's socket pair.
+  void open(Rank rank, FileDescriptor socket);
 
   /// Reads and answers what @p rank has sent, at most a few messages. Blocks never. Answers an
   /// empty text, or what is wrong with the rank's bytes, after which the job must end.
@@ -66,8 +66,10 @@ class BootstrapServer {
   /// @p rank has ended well; its connection and descriptors are closed.
   void close(Rank rank);
   /// Whether the rank's end of the connection is still open as far as is known.
-  [[nodiscard]] bool is_open(Rank rank) const noexcept { return ranks_[index(rank)].socket >= 0; }
-  [[nodiscard]] int socket(Rank rank) const noexcept { return ranks_[index(rank)].socket; }
+  [[nodiscard]] bool is_open(Rank rank) const noexcept {
+    return ranks_[index(rank)].socket.is_open();
+  }
+  [[nodiscard]] int socket(Rank rank) const noexcept { return ranks_[index(rank)].socket.get(); }
 
   static constexpr std::size_t kMaxBytesPerRank = std::size_t{16} << 20;
   static constexpr std::size_t kMaxQueued = 16;
@@ -80,17 +82,17 @@ class BootstrapServer {
     std::string key = {};  // of the descriptor
   };
   struct PerRank {
-    int socket = -1;
+    FileDescriptor socket;
     bool was_open = false;
-    std::map<std::string, int, std::less<>> shared_fds;
+    std::map<std::string, FileDescriptor, std::less<>> shared_fds;
     std::deque<Answer> queue;
     std::size_t put_bytes = 0;
     bool waits = false;  // at a fence
   };
   std::string handle(Rank rank, wire::Datagram& datagram);
-  std::string dispatch(Rank rank, const wire::Message& message, int& fd);
+  std::string dispatch(Rank rank, const wire::Message& message, FileDescriptor& fd);
   std::string put(Rank rank, const wire::Message& message);
-  std::string share(Rank rank, std::string_view key, int& fd);
+  std::string share(Rank rank, std::string_view key, FileDescriptor& fd);
   std::string arrive(Rank rank, FenceKind kind);
   std::string barrier(Rank rank, const wire::Message& message);
   void answer_get(Rank rank, const wire::Message& message);

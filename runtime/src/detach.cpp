@@ -26,7 +26,7 @@ void close_all(int first, int last) noexcept {
   constexpr rlim_t kMost = rlim_t{1} << 20;  // as many as the kernel gives unless it was told to
   const bool known = ::getrlimit(RLIMIT_NOFILE, &limit) == 0;
   const rlim_t end = known ? std::min(limit.rlim_max, kMost) : kMost;
-  for (int fd = first; fd <= last && static_cast<rlim_t>(fd) < end; ++fd) ::close(fd);
+  for (int fd = first; fd <= last && static_cast<rlim_t>(fd) < end; ++fd) close_descriptor(fd);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <new>
 
 #include "runtime/error.hpp"
 #include "runtime/src/fork_mark.hpp"
@@ -12,21 +13,18 @@ constexpr std::size_t kPage = 4096;
 
 }  // namespace
 
-ForkMark::ForkMark() {
-  void* const at =
-      ::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (at == MAP_FAILED)
+ForkMark::ForkMark()
+    : page_(::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+            kPage) {
+  if (!page_)
     throw_errno("cannot map one page for the mark that tells a rank from its forked children");
-  ::madvise(at, kPage,
-            MADV_WIPEONFORK);  // where it is refused, children are not recognised: no other harm
-  word_ = static_cast<std::uint32_t*>(at);
-  *word_ = 1;
+  // Where it is refused, children are not recognised: no other harm.
+  ::madvise(page_.get(), kPage, MADV_WIPEONFORK);
+  new (page_.get()) std::uint32_t{1};
 }
 
-ForkMark::~ForkMark() { ::munmap(word_, kPage); }
-
 void ForkMark::refuse_in_child(std::string_view call) const {
-  if (*word_ != 0) return;
+  if (*word() != 0) return;
   throw Error(std::errc::operation_not_permitted,
               fmt::format("{}{} was called in a child that the rank forked: only the rank itself "
                           "may use the job; the "

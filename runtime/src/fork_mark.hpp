@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "runtime/mapped_memory.hpp"
+
 namespace viaduct {
 
 /// A word that reads 1 here and 0 in every forked child: it lies in a page that the kernel clears
@@ -12,16 +14,15 @@ namespace viaduct {
 class ForkMark {
  public:
   ForkMark();
-  ~ForkMark();
-  ForkMark(const ForkMark&) = delete;
-  ForkMark& operator=(const ForkMark&) = delete;
-  [[nodiscard]] const std::uint32_t* word() const noexcept { return word_; }
+  [[nodiscard]] const std::uint32_t* word() const noexcept {
+    return reinterpret_cast<const std::uint32_t*>(page_.get());
+  }
 
   /// Throws Error, naming @p call, in a forked child.
   void refuse_in_child(std::string_view call) const;
 
  private:
-  std::uint32_t* word_ = nullptr;
+  MappedMemory page_;
 };
 
 }  // namespace viaduct

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -29,13 +28,9 @@ std::span<const std::byte> said_in(const Verdict& verdict) noexcept {
 /// Reads or writes all of a fixed-size message. False: the time is up, or the peer has gone.
 class Socket {
  public:
-  Socket(int fd, Clock::time_point limit) : fd_(fd), limit_(limit) {}
-  ~Socket() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  int release() noexcept { return std::exchange(fd_, -1); }
+  Socket(FileDescriptor connected, Clock::time_point limit)
+      : owner_(std::move(connected)), fd_(owner_.get()), limit_(limit) {}
+  FileDescriptor release() noexcept { return std::move(owner_); }
 
   template <class Plain>
   bool read(Plain& into) {
@@ -68,6 +63,7 @@ class Socket {
       if (count >= 0 || errno != EINTR) return count > 0;
     }
   }
+  FileDescriptor owner_;
   int fd_;
   Clock::time_point limit_;
 };
@@ -104,9 +100,9 @@ link::Keys Greeting::keys() const {
           prove(secret_, "to the hub", hello_.nonce, caller_nonce_)};
 }
 
-link::Link greet_hub(int fd, const Caller& caller, std::string_view secret,
+link::Link greet_hub(FileDescriptor connected, const Caller& caller, std::string_view secret,
                      const std::string& where, Clock::time_point limit) {
-  Socket socket(fd, limit);
+  Socket socket(std::move(connected), limit);
   HubHello hub{};
   if (!socket.read(hub) || hub.mark != kMark)
     throw Error(std::errc::protocol_error,

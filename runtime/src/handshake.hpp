@@ -84,10 +84,11 @@ class Greeting {
   Nonce caller_nonce_{};
 };
 
-/// The caller's side, on a connected socket, until @p limit. Takes over @p fd. Throws Error with a
+/// The caller's side, on a connected socket, until @p limit. Throws Error with a
 /// sentence that begins with @p where (the address).
-[[nodiscard]] link::Link greet_hub(int fd, const Caller& caller, std::string_view secret,
-                                   const std::string& where, link::Clock::time_point limit);
+[[nodiscard]] link::Link greet_hub(FileDescriptor socket, const Caller& caller,
+                                   std::string_view secret, const std::string& where,
+                                   link::Clock::time_point limit);
 
 /// @p text in a field of fixed length, cut if need be.
 template <std::size_t N>

@@ -11,6 +11,7 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
+#include "runtime/file_descriptor.hpp"
 #include "runtime/hang_report.hpp"
 #include "runtime/src/cores.hpp"
 #include "runtime/src/job_parts.hpp"
@@ -56,12 +57,11 @@ void enter_record(RankRecord& record, std::uint32_t rank) {
   record.activity.store(Activity::barrier, std::memory_order_relaxed);
 }
 
-std::byte* map_peer(Bootstrap& bootstrap, Rank peer, std::size_t expected_bytes) {
-  const int fd = bootstrap.fetch_fd(peer);
+MappedMemory map_peer(Bootstrap& bootstrap, Rank peer, std::size_t expected_bytes) {
+  const FileDescriptor file = bootstrap.fetch_fd(peer);
   struct stat status {};
-  const int problem = ::fstat(fd, &status) != 0 ? errno : 0;
+  const int problem = ::fstat(file.get(), &status) != 0 ? errno : 0;
   if (problem != 0 || static_cast<std::size_t>(status.st_size) != expected_bytes) {
-    ::close(fd);
     throw Error(
         problem != 0 ? problem : EINVAL,
         fmt::format(
@@ -69,14 +69,7 @@ std::byte* map_peer(Bootstrap& bootstrap, Rank peer, std::size_t expected_bytes)
             "VIADUCT_SHM_WINDOW",
             index(peer), status.st_size, expected_bytes));
   }
-  try {
-    std::byte* const base = map_window(fd, expected_bytes);
-    ::close(fd);
-    return base;
-  } catch (...) {
-    ::close(fd);
-    throw;
-  }
+  return map_window(file.get(), expected_bytes);
 }
 
 }  // namespace
@@ -122,7 +115,7 @@ std::unique_ptr<Job::Parts> Job::Parts::from_environment() {
     return alone;
   }
   parts->launch = launch;
-  parts->lifeline = Lifeline(launch.lifeline);
+  parts->lifeline = Lifeline(FileDescriptor(launch.lifeline));
   parts->own_page = PageMapping::attach(launch.page);
   if (parts->own_page.shape().ranks != launch.size) {
     throw Error(std::errc::bad_message,
@@ -132,8 +125,8 @@ std::unique_ptr<Job::Parts> Job::Parts::from_environment() {
   // Before the socket is touched: it is the first Job's.
   if (parts->own_page->record(Rank{launch.rank}).state.load() != RankState::starting)
     refuse_second_job(launch.rank);
-  parts->bootstrap =
-      make_socket_bootstrap(launch.socket, parts->fork_mark, Rank{launch.rank}, launch.size);
+  parts->bootstrap = make_socket_bootstrap(FileDescriptor(launch.socket), parts->fork_mark,
+                                           Rank{launch.rank}, launch.size);
   return parts;
 }
 
@@ -185,9 +178,6 @@ Job::~Job() {
         "a child that a rank forked must end with exec or _exit, not through the Job's destructor");
   }
   if (!parts_->abandoned && std::uncaught_exceptions() <= parts_->exceptions_before) finalize();
-  for (std::uint32_t i = 0; i < size_; ++i) {
-    if (i != index(rank_) && !parts_->world) unmap_window(windows_[i], segment_->window_bytes());
-  }
   if (parts_->world) {  // a peer's thread may still look into it; it goes with the world
     const std::lock_guard lock(parts_->world->mutex);
     parts_->world->retired.push_back(std::move(segment_));
@@ -232,7 +222,8 @@ std::byte* Job::window_of(Rank peer) {
     const std::lock_guard lock(parts_->world->mutex);
     windows_[i] = parts_->world->windows[i];
   } else {
-    windows_[i] = map_peer(*bootstrap_, peer, segment_->window_bytes());
+    parts_->peer_windows.push_back(map_peer(*bootstrap_, peer, segment_->window_bytes()));
+    windows_[i] = parts_->peer_windows.back().get();
   }
   return windows_[i];
 }

@@ -43,10 +43,11 @@ class JobBootstrap : public Bootstrap {
   return key.empty() ? std::string{} : " under \"" + std::string(key) + "\"";
 }
 
-/// Over the socket pair to viaduct-run; owns @p socket. Both refuse to work in a child of the
-/// process that made them; @p mark outlives them.
-[[nodiscard]] std::unique_ptr<JobBootstrap> make_socket_bootstrap(int socket, const ForkMark& mark,
-                                                                  Rank rank, std::uint32_t size);
+/// Over the socket pair to viaduct-run. Both refuse to work in a child of the process that made
+/// them; @p mark outlives them.
+[[nodiscard]] std::unique_ptr<JobBootstrap> make_socket_bootstrap(FileDescriptor socket,
+                                                                  const ForkMark& mark, Rank rank,
+                                                                  std::uint32_t size);
 
 /// Over memory shared by ranks that are threads.
 [[nodiscard]] std::unique_ptr<JobBootstrap> make_thread_bootstrap(

@@ -4,8 +4,10 @@
 
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "runtime/job.hpp"
+#include "runtime/mapped_memory.hpp"
 #include "runtime/src/environment.hpp"
 #include "runtime/src/fork_mark.hpp"
 #include "runtime/src/job_bootstrap.hpp"
@@ -24,6 +26,7 @@ struct Job::Parts {
   std::unique_ptr<Pmix> pmix;             // where a PMIx server is to know of this rank's end
   ForkMark fork_mark;
   Lifeline lifeline;
+  std::vector<MappedMemory> peer_windows;  // processes
   int exceptions_before = 0;
   bool abandoned = false;  // the body threw: do not finalize
   bool failed = false;     // the body answered another code than 0: do not wait long for the others

@@ -44,7 +44,7 @@ class Joining {
   }
 
   Launch run() {
-    if (meeting_.listener >= 0) start_hub();
+    if (meeting_.listener.is_open()) start_hub();
     hub_ = call_hub(self_);
     const Frame table = next(Kind::table);
     read_table(table);
@@ -62,7 +62,7 @@ class Joining {
     plan.secret = meeting_.secret;
     plan.size = meeting_.size;
     plan.limit = meeting_.limit;
-    plan.listener = std::exchange(meeting_.listener, -1);
+    plan.listener = std::move(meeting_.listener);
     start_agent(std::move(plan));
   }
 
@@ -86,8 +86,8 @@ class Joining {
   link::Link call_hub(const Caller& caller) const {
     std::string problem;
     const auto limit = Clock::now() + meeting_.limit;
-    const int fd = connect_to(meeting_.addresses, limit, problem);
-    if (fd < 0) {
+    FileDescriptor socket = connect_to(meeting_.addresses, limit, problem);
+    if (!socket.is_open()) {
       throw Error(std::errc::timed_out,
                   fmt::format("rank {} of {}: no hub answers at {} ({}): rank 0, which opens it, "
                               "has not come within {} s (VIADUCT_JOIN_TIMEOUT), or the job has "
@@ -95,22 +95,24 @@ class Joining {
                               meeting_.rank, meeting_.size, meeting_.shown, problem,
                               seconds(meeting_.limit)));
     }
-    return greet(fd, caller, limit);
+    return greet(std::move(socket), caller, limit);
   }
 
   /// A hub with too many strangers drops the connection that has waited longest: it is called
   /// again, unless it has ended.
-  link::Link greet(int fd, const Caller& caller, Clock::time_point limit) const {
+  link::Link greet(FileDescriptor socket, const Caller& caller, Clock::time_point limit) const {
     for (;;) {
       try {
         const auto greeted =
             Clock::now() + std::min<std::chrono::nanoseconds>(kGreeting, meeting_.limit);
-        return handshake::greet_hub(fd, caller, meeting_.secret, meeting_.shown, greeted);
+        return handshake::greet_hub(std::move(socket), caller, meeting_.secret, meeting_.shown,
+                                    greeted);
       } catch (const Error& e) {
         if (e.code() != std::errc::connection_aborted || Clock::now() >= limit) throw;
         std::string problem;
-        fd = connect_to(meeting_.addresses, std::min(limit, Clock::now() + kCallAgain), problem);
-        if (fd < 0) throw;
+        socket =
+            connect_to(meeting_.addresses, std::min(limit, Clock::now() + kCallAgain), problem);
+        if (!socket.is_open()) throw;
       }
     }
   }
@@ -146,14 +148,13 @@ class Joining {
     launch.rank = meeting_.rank;
     launch.size = meeting_.size;
     launch.keep_going = true;
-    launch.socket = connect_to_agent(meeting_.secret, job_id_, here_);
+    FileDescriptor socket = connect_to_agent(meeting_.secret, job_id_, here_);
     wire::Datagram answer;
     const int problem =
-        wire::send(launch.socket, wire::encode({wire::Kind::join, meeting_.rank}), -1, 0);
-    const bool answered = problem == 0 && wire::readable_within(launch.socket, patience()) &&
-                          wire::receive(launch.socket, answer, 0) == 0;
-    if (!answered || answer.fd < 0) {
-      ::close(launch.socket);
+        wire::send(socket.get(), wire::encode({wire::Kind::join, meeting_.rank}), -1, 0);
+    const bool answered = problem == 0 && wire::readable_within(socket.get(), patience()) &&
+                          wire::receive(socket.get(), answer, 0) == 0;
+    if (!answered || !answer.fd.is_open()) {
       std::string ignored;
       const auto said = wire::decode(answer.bytes, ignored);
       const bool reason = said && said->kind == wire::Kind::refused;
@@ -161,12 +162,17 @@ class Joining {
                   "the agent of this host does not take this rank in" +
                       (reason ? ": " + std::string(said->key) : std::string{}));
     }
-    launch.page = answer.fd;
     wire::Datagram second;
-    if (wire::readable_within(launch.socket, patience()) &&
-        wire::receive(launch.socket, second, 0) == 0)
-      launch.lifeline = second.fd;
+    if (wire::readable_within(socket.get(), patience()))
+      static_cast<void>(wire::receive(socket.get(), second, 0));
+    launch.socket = socket.get();
+    launch.page = answer.fd.get();
     tell_environment(launch);
+    // The environment names them: the Job takes over the socket and the lifeline, and the page
+    // stays open as long as the process.
+    static_cast<void>(socket.release());
+    static_cast<void>(answer.fd.release());
+    launch.lifeline = second.fd.release();
     return launch;
   }
 
@@ -198,10 +204,7 @@ class Joining {
 }  // namespace
 
 Launch join(Meeting meeting) {
-  if (meeting.size == 1) {
-    if (meeting.listener >= 0) ::close(meeting.listener);
-    return {};
-  }
+  if (meeting.size == 1) return {};
   return Joining(std::move(meeting)).run();
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/file_descriptor.hpp"
 #include "runtime/src/address.hpp"
 #include "runtime/src/environment.hpp"
 #include "runtime/src/pmix.hpp"
@@ -22,7 +23,7 @@ struct Meeting {
   std::uint32_t rank = 0;
   std::uint32_t size = 1;
   std::chrono::nanoseconds limit{};
-  int listener = -1;  ///< of rank 0: the hub's socket
+  FileDescriptor listener;  ///< of rank 0: the hub's socket
 };
 
 /// Joins; afterwards the environment says what viaduct-run would have said, so that what this

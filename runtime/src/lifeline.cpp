@@ -8,27 +8,19 @@
 
 namespace viaduct {
 
-Lifeline::Lifeline(int pipe) noexcept : pipe_(pipe) {
-  if (pipe_ < 0) return;
-  const int flags = ::fcntl(pipe_, F_GETFL);
-  if (::fcntl(pipe_, F_SETOWN, ::getpid()) != 0 || ::fcntl(pipe_, F_SETSIG, SIGKILL) != 0) return;
-  ::fcntl(pipe_, F_SETFL, flags | O_ASYNC);
-  pollfd ended{pipe_, POLLIN, 0};
+Lifeline::Lifeline(FileDescriptor pipe) noexcept : pipe_(std::move(pipe)) {
+  const int fd = pipe_.get();
+  if (fd < 0) return;
+  const int flags = ::fcntl(fd, F_GETFL);
+  if (::fcntl(fd, F_SETOWN, ::getpid()) != 0 || ::fcntl(fd, F_SETSIG, SIGKILL) != 0) return;
+  ::fcntl(fd, F_SETFL, flags | O_ASYNC);
+  pollfd ended{fd, POLLIN, 0};
   if (::poll(&ended, 1, 0) > 0) ::raise(SIGKILL);  // before anybody listened
 }
 
 /// A child that was forked may still hold the pipe: the flag goes, not only this descriptor.
 Lifeline::~Lifeline() {
-  if (pipe_ < 0) return;
-  ::fcntl(pipe_, F_SETFL, ::fcntl(pipe_, F_GETFL) & ~O_ASYNC);
-  ::close(pipe_);
-}
-
-Lifeline::Lifeline(Lifeline&& other) noexcept : pipe_(std::exchange(other.pipe_, -1)) {}
-
-Lifeline& Lifeline::operator=(Lifeline&& other) noexcept {
-  std::swap(pipe_, other.pipe_);
-  return *this;
+  if (pipe_.is_open()) ::fcntl(pipe_.get(), F_SETFL, ::fcntl(pipe_.get(), F_GETFL) & ~O_ASYNC);
 }
 
 }  // namespace viaduct

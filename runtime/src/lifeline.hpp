@@ -2,6 +2,10 @@
 /// @file
 /// A rank that no launcher has started ends with the agent of its host.
 
+#include <utility>
+
+#include "runtime/file_descriptor.hpp"
+
 namespace viaduct {
 
 /// The reading end of a pipe whose only writing end the agent has. While this object lives, the
@@ -11,14 +15,16 @@ namespace viaduct {
 class Lifeline {
  public:
   Lifeline() = default;
-  /// Takes over @p pipe; -1 for none.
-  explicit Lifeline(int pipe) noexcept;
+  explicit Lifeline(FileDescriptor pipe) noexcept;
   ~Lifeline();
-  Lifeline(Lifeline&& other) noexcept;
-  Lifeline& operator=(Lifeline&& other) noexcept;
+  Lifeline(Lifeline&& other) noexcept = default;
+  Lifeline& operator=(Lifeline&& other) noexcept {
+    std::swap(pipe_, other.pipe_);
+    return *this;
+  }
 
  private:
-  int pipe_ = -1;
+  FileDescriptor pipe_;
 };
 
 }  // namespace viaduct

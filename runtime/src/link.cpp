@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -45,21 +44,10 @@ bool wait_for(int fd, short what, Clock::time_point limit) noexcept {
 
 }  // namespace
 
-Link::Link(int fd, const Keys& keys) : fd_(fd), keys_(keys) {}
-
-void Link::swap(Link& other) noexcept {
-  std::swap(fd_, other.fd_);
-  std::swap(keys_, other.keys_);
-  std::swap(sent_, other.sent_);
-  std::swap(received_, other.received_);
-  in_.swap(other.in_);
-  out_.swap(other.out_);
-  complaint_.swap(other.complaint_);
-}
+Link::Link(FileDescriptor socket, const Keys& keys) : socket_(std::move(socket)), keys_(keys) {}
 
 void Link::close() noexcept {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
+  socket_.reset();
   out_.clear();
 }
 
@@ -92,7 +80,7 @@ void Link::flush() noexcept {
   std::size_t done = 0;
   while (is_open() && done < out_.size()) {
     const ssize_t sent =
-        ::send(fd_, out_.data() + done, out_.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ::send(fd(), out_.data() + done, out_.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) done += static_cast<std::size_t>(sent);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
@@ -105,7 +93,7 @@ void Link::flush() noexcept {
 void Link::fill() {
   while (is_open()) {
     std::array<std::byte, kReadStep> buffer;
-    const ssize_t got = ::recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    const ssize_t got = ::recv(fd(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (got > 0) in_.insert(in_.end(), buffer.data(), buffer.data() + got);
     if (got > 0 && static_cast<std::size_t>(got) == buffer.size()) continue;
     if (got > 0) return;
@@ -149,7 +137,7 @@ std::optional<Frame> Link::next() {
 std::optional<Frame> Link::receive_until(Clock::time_point limit) {
   while (true) {
     if (auto frame = next()) return frame;
-    if (!is_open() || !wait_for(fd_, POLLIN, limit)) return std::nullopt;
+    if (!is_open() || !wait_for(fd(), POLLIN, limit)) return std::nullopt;
     fill();
   }
 }
@@ -157,7 +145,7 @@ std::optional<Frame> Link::receive_until(Clock::time_point limit) {
 bool Link::flush_until(Clock::time_point limit) {
   flush();
   while (wants_to_write()) {
-    if (!wait_for(fd_, POLLOUT, limit)) return false;
+    if (!wait_for(fd(), POLLOUT, limit)) return false;
     flush();
   }
   return is_open();

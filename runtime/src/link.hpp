@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/file_descriptor.hpp"
 #include "runtime/src/secret.hpp"
 
 namespace viaduct::link {
@@ -64,17 +65,11 @@ struct Keys {
 class Link {
  public:
   Link() = default;
-  /// Takes over @p fd, a connected socket.
-  Link(int fd, const Keys& keys);
-  ~Link() { close(); }
-  Link(Link&& other) noexcept { swap(other); }
-  Link& operator=(Link&& other) noexcept {
-    swap(other);
-    return *this;
-  }
+  /// @p socket is connected.
+  Link(FileDescriptor socket, const Keys& keys);
 
-  [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
-  [[nodiscard]] int fd() const noexcept { return fd_; }
+  [[nodiscard]] bool is_open() const noexcept { return socket_.is_open(); }
+  [[nodiscard]] int fd() const noexcept { return socket_.get(); }
   void close() noexcept;
 
   /// Queues a frame and sends what the socket takes. A connection that has ended is closed.
@@ -95,9 +90,8 @@ class Link {
   bool flush_until(Clock::time_point limit);
 
  private:
-  void swap(Link& other) noexcept;
   void give_up(std::string complaint);
-  int fd_ = -1;
+  FileDescriptor socket_;
   Keys keys_;
   std::uint64_t sent_ = 0;
   std::uint64_t received_ = 0;

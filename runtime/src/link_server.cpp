@@ -2,7 +2,6 @@
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -10,7 +9,6 @@
 
 #include "runtime/error.hpp"
 #include "runtime/src/address.hpp"
-#include "runtime/standard_streams.hpp"
 
 namespace viaduct {
 namespace {
@@ -21,30 +19,23 @@ constexpr int kComersInOneTurn = 64;          // the others get their turn as we
 
 }  // namespace
 
-LinkServer::LinkServer(int listener, std::string secret, Owner& owner, std::size_t expected)
-    : listener_(listener),
+LinkServer::LinkServer(FileDescriptor listener, std::string secret, Owner& owner,
+                       std::size_t expected)
+    : listener_(std::move(listener)),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       secret_(std::move(secret)),
       owner_(owner),
       most_strangers_(expected + kSpareStrangers) {
-  epoll_ = above_standard(::epoll_create1(EPOLL_CLOEXEC));
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = kListener;
-  if (epoll_ < 0 || ::epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_, &event) != 0)
+  if (!epoll_.is_open() || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, listener_.get(), &event) != 0)
     throw_errno("cannot watch the hub's socket");
-}
-
-LinkServer::~LinkServer() {
-  for (auto& [id, connection] : connections_) {
-    if (connection.fd >= 0) ::close(connection.fd);
-  }
-  ::close(listener_);
-  if (epoll_ >= 0) ::close(epoll_);
 }
 
 void LinkServer::turn() {
   std::array<epoll_event, 64> events{};
-  const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 0);
+  const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
   for (int i = 0; i < count; ++i) {
     const Id id = events[static_cast<std::size_t>(i)].data.u64;
     if (id == kListener) {
@@ -76,17 +67,18 @@ void LinkServer::drop_oldest_stranger() {
 
 void LinkServer::accept_all() {
   for (int come = 0; come < kComersInOneTurn; ++come) {
-    const int fd =
-        above_standard(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    const int problem = fd < 0 ? errno : 0;
+    FileDescriptor socket(
+        ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    const int problem = socket.is_open() ? 0 : errno;
     if (problem == EINTR) continue;
     const bool full = problem == EMFILE || problem == ENFILE;
     if (full || strangers() >= most_strangers_) drop_oldest_stranger();  // it has had its time
     if (full) continue;
-    if (fd < 0) return;
+    if (!socket.is_open()) return;
+    const int fd = socket.get();
     prepare_connection(fd);
     Connection connection;
-    connection.fd = fd;
+    connection.socket = std::move(socket);
     connection.greeting = std::make_unique<handshake::Greeting>(secret_);
     const auto hello = bytes_of_object(connection.greeting->hello());
     epoll_event event{};
@@ -95,10 +87,8 @@ void LinkServer::accept_all() {
     // A new connection's buffer has room for a hello.
     if (::send(fd, hello.data(), hello.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
             static_cast<ssize_t>(hello.size()) ||
-        ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) {
-      ::close(fd);
+        ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
       continue;
-    }
     connections_.emplace(last_id_, std::move(connection));
   }
 }
@@ -106,7 +96,7 @@ void LinkServer::accept_all() {
 void LinkServer::greet(Id id, Connection& connection) {
   auto* const into = reinterpret_cast<std::byte*>(&connection.hello);
   while (connection.hello_bytes < sizeof connection.hello) {
-    const ssize_t got = ::recv(connection.fd, into + connection.hello_bytes,
+    const ssize_t got = ::recv(connection.socket.get(), into + connection.hello_bytes,
                                sizeof connection.hello - connection.hello_bytes, MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return;
@@ -128,11 +118,11 @@ void LinkServer::judge(Id id, Connection& connection) {
                                           : Answer::refused;
   const handshake::Verdict verdict = connection.greeting->verdict(answer, refusal);
   const auto bytes = bytes_of_object(verdict);
-  const bool sent = ::send(connection.fd, bytes.data(), bytes.size(),
+  const bool sent = ::send(connection.socket.get(), bytes.data(), bytes.size(),
                            MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(bytes.size());
   if (!proved) owner_.wrong_secret();
   if (answer != Answer::welcome) return close(id);
-  connection.link = link::Link(std::exchange(connection.fd, -1), connection.greeting->keys());
+  connection.link = link::Link(std::move(connection.socket), connection.greeting->keys());
   connection.greeting.reset();
   owner_.joined(id, connection.hello.caller);
   if (!sent) connection.link.close();  // it has gone already, and its owner hears of it
@@ -169,7 +159,7 @@ void LinkServer::watch_room(Id id, Connection& connection) {
   epoll_event event{};
   event.events = wanted ? EPOLLIN | EPOLLOUT : EPOLLIN;
   event.data.u64 = id;
-  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, connection.link.fd(), &event);
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.link.fd(), &event);
 }
 
 bool LinkServer::is_open(Id id) const {
@@ -183,7 +173,7 @@ void LinkServer::close(Id id) {
   Connection& connection = found->second;
   connection.closed = true;  // it may be in use further up; drop_closed() takes it away
   connection.link.close();
-  if (connection.fd >= 0) ::close(std::exchange(connection.fd, -1));
+  connection.socket.reset();
 }
 
 void LinkServer::drop_closed() {

@@ -32,15 +32,14 @@ class LinkServer {
     virtual void wrong_secret() = 0;
   };
 
-  /// Takes over @p listener. @p expected: how many may come at once; many more that have proved
-  /// nothing yet are not kept.  Throws Error.
-  LinkServer(int listener, std::string secret, Owner& owner, std::size_t expected);
-  ~LinkServer();
+  /// @p expected: how many may come at once; many more that have proved nothing yet are not kept.
+  /// Throws Error.
+  LinkServer(FileDescriptor listener, std::string secret, Owner& owner, std::size_t expected);
   LinkServer(const LinkServer&) = delete;
   LinkServer& operator=(const LinkServer&) = delete;
 
   /// Becomes readable when turn() has something to do.
-  [[nodiscard]] int fd() const noexcept { return epoll_; }
+  [[nodiscard]] int fd() const noexcept { return epoll_.get(); }
   /// Does what can be done without waiting.
   void turn();
 
@@ -55,7 +54,7 @@ class LinkServer {
 
  private:
   struct Connection {
-    int fd = -1;  // until the link has it
+    FileDescriptor socket;  // until the link has it
     std::unique_ptr<handshake::Greeting> greeting;
     handshake::CallerHello hello{};
     std::size_t hello_bytes = 0;
@@ -71,8 +70,8 @@ class LinkServer {
   void drop_closed();
   void drop_oldest_stranger();
 
-  int listener_;
-  int epoll_ = -1;
+  FileDescriptor listener_;
+  FileDescriptor epoll_;
   std::string secret_;
   Owner& owner_;
   std::size_t most_strangers_;

@@ -112,7 +112,7 @@ Meeting meeting_by_pmix(Pmix& pmix, std::chrono::nanoseconds limit) {
     const bool one_node = pmix.local_size() == pmix.size();
     meeting.listener = listen_anywhere(one_node);
     std::string list;
-    for (const std::string& each : own_addresses(port_of(meeting.listener), one_node))
+    for (const std::string& each : own_addresses(port_of(meeting.listener.get()), one_node))
       list += (list.empty() ? "" : ",") + each;
     pmix.publish(kPmixKey, list + " " + new_secret());
   }

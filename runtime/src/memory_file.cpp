@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -12,7 +11,6 @@
 
 #include "runtime/error.hpp"
 #include "runtime/src/memory_limit.hpp"
-#include "runtime/standard_streams.hpp"
 
 namespace viaduct {
 namespace {
@@ -23,7 +21,7 @@ constexpr std::size_t kCheckEvery = std::size_t{1} << 20;
 // end.
 constexpr std::size_t kReserveStep = std::size_t{64} << 20;
 
-int create_file(const MemoryFile::Names& names, std::size_t bytes) {
+FileDescriptor create_file(const MemoryFile::Names& names, std::size_t bytes) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) {
     throw Error(std::errc::file_too_large,
@@ -31,17 +29,15 @@ int create_file(const MemoryFile::Names& names, std::size_t bytes) {
                             "(ulimit -f) or lower {}",
                             limit.rlim_cur, names.object, bytes, names.setting));
   }
-  const int fd = above_standard(::memfd_create(names.file, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (fd < 0) throw_errno(fmt::format("cannot create the memory file of the {}", names.object));
-  if (::ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
-    const int problem = errno;
-    ::close(fd);
-    throw Error(problem, fmt::format("cannot give the {} its {} bytes ({})", names.object, bytes,
-                                     names.setting));
-  }
+  FileDescriptor file(::memfd_create(names.file, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file.is_open())
+    throw_errno(fmt::format("cannot create the memory file of the {}", names.object));
+  if (::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
+    throw_errno(
+        fmt::format("cannot give the {} its {} bytes ({})", names.object, bytes, names.setting));
   // A peer that shortened the file would turn our next access into SIGBUS.
-  ::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-  return fd;
+  ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+  return file;
 }
 
 int reserve_step(int fd, std::size_t from, std::size_t bytes) noexcept {
@@ -56,10 +52,8 @@ int reserve_step(int fd, std::size_t from, std::size_t bytes) noexcept {
 
 MemoryFile::MemoryFile(const Names& names, std::size_t bytes, std::string system_root)
     : system_root_(std::move(system_root)),
-      fd_(create_file(names, round_up(std::max(bytes, kPageBytes), kPageBytes))),
+      file_(create_file(names, round_up(std::max(bytes, kPageBytes), kPageBytes))),
       bytes_(round_up(std::max(bytes, kPageBytes), kPageBytes)) {}
-
-MemoryFile::~MemoryFile() { ::close(fd_); }
 
 void MemoryFile::check_headroom(std::size_t bytes) {
   unchecked_ += bytes;
@@ -79,7 +73,7 @@ void MemoryFile::check_headroom(std::size_t bytes) {
 void MemoryFile::reserve(std::size_t first, std::size_t last) {
   for (std::size_t at = first; at < last; at += kReserveStep) {
     const std::size_t step = std::min(kReserveStep, last - at);
-    const int problem = reserve_step(fd_, at, step);
+    const int problem = reserve_step(fd(), at, step);
     if (problem == 0) continue;
     // The pages of the earlier steps go back; those at both ends may be a neighbour's.
     punch(std::min(first + kPageBytes, at), round_down(at, kPageBytes));
@@ -94,8 +88,8 @@ void MemoryFile::punch(std::size_t first, std::size_t last) noexcept {
   if (first >= last) return;
   int result = 0;
   do {
-    result = ::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(first),
-                         static_cast<off_t>(last - first));
+    result = ::fallocate(fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                         static_cast<off_t>(first), static_cast<off_t>(last - first));
   } while (result != 0 && errno == EINTR);
 }
 

@@ -5,22 +5,20 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <atomic>
 #include <new>
 
 #include "runtime/error.hpp"
-#include "runtime/standard_streams.hpp"
 
 namespace viaduct {
 namespace {
 
 constexpr std::uint32_t kVersion = 5;
 
-void* map_shared(int fd, std::size_t bytes) {
-  void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (at == MAP_FAILED) throw_errno(fmt::format("cannot map the job page of {} bytes", bytes));
-  return at;
+MappedMemory map_shared(int fd, std::size_t bytes) {
+  MappedMemory pages(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), bytes);
+  if (!pages) throw_errno(fmt::format("cannot map the job page of {} bytes", bytes));
+  return pages;
 }
 
 }  // namespace
@@ -36,29 +34,27 @@ PageMapping PageMapping::create(std::uint32_t ranks) {
                             "raise it (ulimit -f)",
                             limit.rlim_cur, wanted));
   }
-  result.fd_ = above_standard(::memfd_create("viaduct-job", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (result.fd_ < 0) throw_errno("cannot create the job page");
-  result.bytes_ = wanted;
+  result.file_ = FileDescriptor(::memfd_create("viaduct-job", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!result.file_.is_open()) throw_errno("cannot create the job page");
   // Reserved now, so that a shortage of memory is this error and no SIGBUS later.
-  if (::ftruncate(result.fd_, static_cast<off_t>(result.bytes_)) != 0 ||
-      ::fallocate(result.fd_, 0, 0, static_cast<off_t>(result.bytes_)) != 0) {
-    throw_errno(
-        fmt::format("cannot reserve the job page of {} bytes for {} ranks", result.bytes_, ranks));
-  }
+  if (::ftruncate(result.fd(), static_cast<off_t>(wanted)) != 0 ||
+      ::fallocate(result.fd(), 0, 0, static_cast<off_t>(wanted)) != 0)
+    throw_errno(fmt::format("cannot reserve the job page of {} bytes for {} ranks", wanted, ranks));
   // A rank that shortened the file would turn the launcher's next access into SIGBUS.
-  if (::fcntl(result.fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+  if (::fcntl(result.fd(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     throw_errno("cannot fix the size of the job page");
   result.shape_ = {ranks, 1};
-  result.page_ = new (map_shared(result.fd_, result.bytes_)) JobPage{};
-  result.page_->version = kVersion;
-  result.page_->size = ranks;
-  result.page_->local_size = ranks;
-  result.page_->hosts = 1;
+  result.pages_ = map_shared(result.fd(), wanted);
+  auto* const page = new (result.pages_.get()) JobPage{};
+  page->version = kVersion;
+  page->size = ranks;
+  page->local_size = ranks;
+  page->hosts = 1;
   for (std::uint32_t i = 0; i < ranks; ++i) {
-    auto* const record = new (&result.page_->record(Rank{i})) RankRecord{};
+    auto* const record = new (&page->record(Rank{i})) RankRecord{};
     record->waits_for_peer.store(RankRecord::kNoPeer, std::memory_order_relaxed);
   }
-  result.page_->magic = JobPage::kMagic;
+  page->magic = JobPage::kMagic;
   return result;
 }
 
@@ -71,10 +67,9 @@ PageMapping PageMapping::attach(int fd) {
     throw Error(std::errc::bad_message,
                 fmt::format("descriptor {} has {} bytes: it is not the job page", fd, bytes));
   }
-  result.bytes_ = bytes;
-  result.page_ = static_cast<JobPage*>(map_shared(fd, bytes));
-  result.shape_ = {result.page_->size, result.page_->hosts};
-  if (result.page_->magic != JobPage::kMagic || result.page_->version != kVersion ||
+  result.pages_ = map_shared(fd, bytes);
+  result.shape_ = {result->size, result->hosts};
+  if (result->magic != JobPage::kMagic || result->version != kVersion ||
       JobPage::bytes_for(result.shape_.ranks) != bytes || result.shape_.hosts == 0) {
     throw Error(std::errc::bad_message,
                 "the job page is not of this library's version: use the viaduct-run that came with "
@@ -82,11 +77,6 @@ PageMapping PageMapping::attach(int fd) {
                 "the program was built with");
   }
   return result;
-}
-
-PageMapping::~PageMapping() {
-  if (page_ != nullptr) ::munmap(page_, bytes_);
-  if (fd_ >= 0) ::close(fd_);
 }
 
 void record_loss(JobPage& page, const PageShape& shape, Rank rank, RankState state,

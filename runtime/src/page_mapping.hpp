@@ -3,9 +3,10 @@
 /// The job page in this process' memory, and the life events that are written to it.
 
 #include <cstdint>
-#include <utility>
 
+#include "runtime/file_descriptor.hpp"
 #include "runtime/job_page.hpp"
+#include "runtime/mapped_memory.hpp"
 
 namespace viaduct {
 
@@ -25,31 +26,17 @@ class PageMapping {
   /// this version.
   static PageMapping attach(int fd);
 
-  ~PageMapping();
-  PageMapping(PageMapping&& other) noexcept { swap(other); }
-  PageMapping& operator=(PageMapping&& other) noexcept {
-    swap(other);
-    return *this;
-  }
-
-  [[nodiscard]] JobPage* get() const noexcept { return page_; }
-  JobPage* operator->() const noexcept { return page_; }
-  JobPage& operator*() const noexcept { return *page_; }
+  [[nodiscard]] JobPage* get() const noexcept { return reinterpret_cast<JobPage*>(pages_.get()); }
+  JobPage* operator->() const noexcept { return get(); }
+  JobPage& operator*() const noexcept { return *get(); }
   [[nodiscard]] const PageShape& shape() const noexcept { return shape_; }
-  void set_hosts(std::uint32_t hosts) noexcept { page_->hosts = shape_.hosts = hosts; }
+  void set_hosts(std::uint32_t hosts) noexcept { get()->hosts = shape_.hosts = hosts; }
   /// The memfd of a page that this process made, else -1.
-  [[nodiscard]] int fd() const noexcept { return fd_; }
+  [[nodiscard]] int fd() const noexcept { return file_.get(); }
 
  private:
-  void swap(PageMapping& other) noexcept {
-    std::swap(page_, other.page_);
-    std::swap(bytes_, other.bytes_);
-    std::swap(fd_, other.fd_);
-    std::swap(shape_, other.shape_);
-  }
-  JobPage* page_ = nullptr;
-  std::size_t bytes_ = 0;
-  int fd_ = -1;
+  FileDescriptor file_;
+  MappedMemory pages_;
   PageShape shape_;
 };
 

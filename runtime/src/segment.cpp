@@ -16,29 +16,24 @@ constexpr MemoryFile::Names kNames{"viaduct-window", "shared window", "VIADUCT_S
 
 }  // namespace
 
-std::byte* map_window(int fd, std::size_t window_bytes) {
-  void* const at =
-      ::mmap(nullptr, window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-  if (at == MAP_FAILED) {
+MappedMemory map_window(int fd, std::size_t window_bytes) {
+  MappedMemory window(
+      ::mmap(nullptr, window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0),
+      window_bytes);
+  if (!window) {
     throw_errno(fmt::format(
         "cannot map a shared window of {} bytes: address space is short (ulimit -v), or lower "
         "VIADUCT_SHM_WINDOW",
         window_bytes));
   }
-  ::madvise(at, window_bytes, MADV_DONTDUMP);
-  return static_cast<std::byte*>(at);
-}
-
-void unmap_window(std::byte* base, std::size_t window_bytes) noexcept {
-  if (base != nullptr) ::munmap(base, window_bytes);
+  ::madvise(window.get(), window_bytes, MADV_DONTDUMP);
+  return window;
 }
 
 Segment::Segment(std::size_t window_bytes, std::string system_root)
     : file_(kNames, window_bytes, std::move(system_root)),
-      base_(map_window(file_.fd(), file_.bytes())),
+      window_(map_window(file_.fd(), file_.bytes())),
       spans_(file_.bytes(), kGrain) {}
-
-Segment::~Segment() { unmap_window(base_, file_.bytes()); }
 
 std::size_t Segment::allocate(std::size_t bytes, std::size_t alignment) {
   if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > kMaxAlignment) {
@@ -79,7 +74,7 @@ void Segment::release(std::size_t offset) noexcept {
     violate_contract("Segment::release(" + std::to_string(offset) +
                      "): nothing is allocated at this offset");
   }
-  file_.clear(base_, offset, released->bytes, released->free_from, released->free_to);
+  file_.clear(base(), offset, released->bytes, released->free_from, released->free_to);
 }
 
 std::size_t Segment::allocated_bytes() const noexcept {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <unistd.h>
 #include <atomic>
 #include <cerrno>
+#include <utility>
 
 #include "runtime/error.hpp"
 #include "runtime/src/job_bootstrap.hpp"
@@ -17,11 +17,8 @@ using wire::Message;
 
 class SocketBootstrap final : public JobBootstrap {
  public:
-  SocketBootstrap(int socket, const ForkMark& mark, Rank rank, std::uint32_t size)
-      : socket_(socket), mark_(mark), rank_(rank), size_(size) {}
-  ~SocketBootstrap() override { ::close(socket_); }
-  SocketBootstrap(const SocketBootstrap&) = delete;
-  SocketBootstrap& operator=(const SocketBootstrap&) = delete;
+  SocketBootstrap(FileDescriptor socket, const ForkMark& mark, Rank rank, std::uint32_t size)
+      : socket_(std::move(socket)), mark_(mark), rank_(rank), size_(size) {}
 
   void put(std::string_view key, std::span<const std::byte> value) override {
     mark_.refuse_in_child("Bootstrap::put");
@@ -56,7 +53,8 @@ class SocketBootstrap final : public JobBootstrap {
     try {
       const Asking asking(*this);
       send({Kind::fence_failed}, -1);
-      return wire::readable_within(socket_, limit) && take_answer().message.kind == Kind::released;
+      return wire::readable_within(socket_.get(), limit) &&
+             take_answer().message.kind == Kind::released;
     } catch (const Error&) {  // as above
       return false;
     }
@@ -92,13 +90,13 @@ class SocketBootstrap final : public JobBootstrap {
     send({Kind::share_fd, index(rank_), key}, fd);
   }
 
-  int fetch_fd(Rank rank, std::string_view key) override {
+  FileDescriptor fetch_fd(Rank rank, std::string_view key) override {
     mark_.refuse_in_child("Bootstrap::fetch_fd");
     check_rank(rank);
     check_length("key", key.size(), wire::kMaxKeyBytes);
-    const Answer answer = ask({Kind::fetch_fd, index(rank), key});
-    if (answer.message.kind == Kind::descriptor && answer.datagram.fd >= 0)
-      return answer.datagram.fd;
+    Answer answer = ask({Kind::fetch_fd, index(rank), key});
+    if (answer.message.kind == Kind::descriptor && answer.datagram.fd.is_open())
+      return std::move(answer.datagram.fd);
     if (answer.message.kind != Kind::nothing) reject(answer);
     throw Error(std::errc::no_message,
                 fmt::format("rank {} has shared no descriptor{}, or it is lost", index(rank),
@@ -139,7 +137,7 @@ class SocketBootstrap final : public JobBootstrap {
   }
 
   void send(const Message& message, int fd) const {
-    const int problem = wire::send(socket_, wire::encode(message), fd, 0);
+    const int problem = wire::send(socket_.get(), wire::encode(message), fd, 0);
     if (problem != 0)
       throw Error(problem, fmt::format("rank {} cannot reach viaduct-run", index(rank_)));
   }
@@ -179,7 +177,7 @@ class SocketBootstrap final : public JobBootstrap {
 
   Answer take_answer() const {
     Answer answer{};
-    const int problem = wire::receive(socket_, answer.datagram, 0);
+    const int problem = wire::receive(socket_.get(), answer.datagram, 0);
     if (problem != 0 || answer.datagram.end_of_stream) {
       throw Error(problem != 0 ? problem : EPIPE,
                   fmt::format("rank {} has lost viaduct-run", index(rank_)));
@@ -191,7 +189,7 @@ class SocketBootstrap final : public JobBootstrap {
     return answer;
   }
 
-  int socket_;
+  FileDescriptor socket_;
   const ForkMark& mark_;
   Rank rank_;
   std::uint32_t size_;
@@ -200,9 +198,9 @@ class SocketBootstrap final : public JobBootstrap {
 
 }  // namespace
 
-std::unique_ptr<JobBootstrap> make_socket_bootstrap(int socket, const ForkMark& mark, Rank rank,
-                                                    std::uint32_t size) {
-  return std::make_unique<SocketBootstrap>(socket, mark, rank, size);
+std::unique_ptr<JobBootstrap> make_socket_bootstrap(FileDescriptor socket, const ForkMark& mark,
+                                                    Rank rank, std::uint32_t size) {
+  return std::make_unique<SocketBootstrap>(std::move(socket), mark, rank, size);
 }
 
 }  // namespace viaduct

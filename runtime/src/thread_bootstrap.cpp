@@ -73,7 +73,7 @@ class ThreadBootstrap final : public JobBootstrap {
     world_->shared_fds[index(rank_)].insert_or_assign(std::string(key), fd);
   }
 
-  int fetch_fd(Rank rank, std::string_view key) override {
+  FileDescriptor fetch_fd(Rank rank, std::string_view key) override {
     mark_.refuse_in_child("Bootstrap::fetch_fd");
     const Lock lock(world_->mutex);
     const int shared = find_fd(rank, key);
@@ -81,8 +81,8 @@ class ThreadBootstrap final : public JobBootstrap {
       throw Error(std::errc::no_message,
                   fmt::format("rank {} has shared no descriptor{}", index(rank), under_key(key)));
     }
-    const int copy = ::fcntl(shared, F_DUPFD_CLOEXEC, 3);
-    if (copy < 0)
+    FileDescriptor copy(::fcntl(shared, F_DUPFD_CLOEXEC, 3));
+    if (!copy.is_open())
       throw_errno(fmt::format("cannot duplicate the descriptor of rank {}", index(rank)));
     return copy;
   }

@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-
-#include "runtime/standard_streams.hpp"
+#include <utility>
 
 namespace viaduct::wire {
 namespace {
@@ -40,19 +38,16 @@ std::string problem_of(const Header& header, std::size_t bytes) {
 }
 
 /// Keeps the first descriptor of @p message, closes all others.
-int take_descriptor(msghdr& message) noexcept {
-  int kept = -1;
+FileDescriptor take_descriptor(msghdr& message) noexcept {
+  FileDescriptor kept;
   for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
     if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
     for (std::size_t i = 0; i < count; ++i) {
       int fd = -1;
       std::memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-      if (kept < 0) {
-        kept = above_standard(fd);
-      } else {
-        ::close(fd);
-      }
+      FileDescriptor each(fd);
+      if (!kept.is_open()) kept = std::move(each);
     }
   }
   return kept;

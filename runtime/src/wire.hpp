@@ -16,6 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/file_descriptor.hpp"
+
 namespace viaduct::wire {
 
 inline constexpr std::uint32_t kMagic = 0x31424956;  // "VIB1"
@@ -70,11 +72,11 @@ struct Message {
 /// says what is wrong.
 [[nodiscard]] std::optional<Message> decode(std::span<const std::byte> bytes, std::string& problem);
 
-/// A datagram as received: its bytes and the descriptor that came with it (-1 when none; further
-/// ones are closed).
+/// A datagram as received: its bytes and the descriptor that came with it (further ones are
+/// closed).
 struct Datagram {
   std::vector<std::byte> bytes;
-  int fd = -1;
+  FileDescriptor fd;
   bool truncated = false;
   bool end_of_stream = false;
 };

@@ -10,10 +10,11 @@
 #include <cstring>
 #include <mutex>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/error.hpp"
-#include "runtime/standard_streams.hpp"
+#include "runtime/file_descriptor.hpp"
 #include "splitc/detail/collective.hpp"
 #include "splitc/detail/hot.hpp"
 
@@ -31,7 +32,7 @@ struct Range {
 /// the pipe that the parent waits for.
 std::mutex g_mutex;
 std::vector<Range> g_ranges;
-int g_pipe[2] = {-1, -1};
+Pipe g_pipe;
 bool g_forked_copy = false;
 
 [[noreturn]] void give_up(std::string_view why) noexcept {
@@ -76,11 +77,8 @@ void replace(const Range& range) noexcept {
 void before_fork() noexcept {
   g_mutex.lock();
   if (g_ranges.empty()) return;
-  if (::pipe2(g_pipe, O_CLOEXEC) == 0) {
-    for (int& end : g_pipe) end = above_standard(end);
-    return;
-  }
-  g_pipe[0] = g_pipe[1] = -1;
+  g_pipe = open_pipe();
+  if (g_pipe.reading.is_open()) return;
   constexpr std::string_view kWarning =
       "viaduct: fork(): no file descriptor is free (ulimit -n), so the parent does not wait for "
       "the "
@@ -90,21 +88,19 @@ void before_fork() noexcept {
 
 /// The child's end of the pipe is closed when the copy is complete, and when the child dies.
 void after_fork_in_parent() noexcept {
-  if (g_pipe[1] >= 0) {
-    ::close(g_pipe[1]);
+  if (g_pipe.reading.is_open()) {
+    g_pipe.writing.reset();
     char nothing = 0;
-    while (::read(g_pipe[0], &nothing, 1) < 0 && errno == EINTR) {
+    while (::read(g_pipe.reading.get(), &nothing, 1) < 0 && errno == EINTR) {
     }
-    ::close(g_pipe[0]);
-    g_pipe[0] = g_pipe[1] = -1;
+    g_pipe.reading.reset();
   }
   g_mutex.unlock();
 }
 
 /// Writes to nothing that is shared before it is replaced.
 void after_fork_in_child() noexcept {
-  const int written_end = g_pipe[1];
-  const int read_end = g_pipe[0];
+  Pipe ends = std::move(g_pipe);
   for (const Range& range : g_ranges) replace(range);
   const bool copied = !g_ranges.empty();
   g_ranges.clear();
@@ -116,11 +112,7 @@ void after_fork_in_child() noexcept {
     hot.next_header = &full_word;
     the_collector = nullptr;
   }
-  if (written_end >= 0) {
-    ::close(read_end);
-    ::close(written_end);
-  }
-  g_pipe[0] = g_pipe[1] = -1;
+  ends = {};
   g_mutex.unlock();
 }
 

@@ -63,11 +63,12 @@ void compare_settings(Job& job, const Settings& s) {
                     " are not those of rank 0: give all ranks the same environment");
 }
 
-View* make_views() {
+MappedMemory make_views() {
   constexpr std::size_t kBytes = sizeof(View) * kMaxProcesses;
-  void* at = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (at == MAP_FAILED) throw_errno("cannot map the table of the processes' memory");
-  return static_cast<View*>(at);
+  MappedMemory pages(
+      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), kBytes);
+  if (!pages) throw_errno("cannot map the table of the processes' memory");
+  return pages;
 }
 
 }  // namespace
@@ -212,7 +213,8 @@ Machine::Parts::Parts(Machine& owner, Job& its_job)
   }
   if (path == Path::rdma) register_memory();
   job.stats().add("splitc", kCounterNames, counters);
-  views = make_views();
+  view_pages = make_views();
+  views = reinterpret_cast<View*>(view_pages.get());
   hot.views = views;
   hot.attention = nic->attention();
   views[hot.myproc] = owner.memory().view_of(hot.myproc);
@@ -230,7 +232,6 @@ Machine::Parts::~Parts() {
   send_owner.reset();
   nic->destroy_tag(tag);
   nic.reset();
-  munmap(views, sizeof(View) * kMaxProcesses);
 }
 
 /// Collective: goes on serving until every process has come to its end. A process that has failed

@@ -3,16 +3,18 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <list>
 #include <mutex>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
 #include "runtime/error.hpp"
+#include "runtime/file_descriptor.hpp"
+#include "runtime/mapped_memory.hpp"
 #include "runtime/memory_file.hpp"
 #include "runtime/span_allocator.hpp"
 #include "splitc/detail/heap.hpp"
@@ -40,9 +42,14 @@ struct Record {
 
 /// The state that outlives a Memory: malloc's blocks and static data are used until the process
 /// ends, and other threads may look into what was theirs.
+struct Lasting {
+  std::unique_ptr<MemoryFile> file;
+  MappedMemory region;
+};
 struct ProcessWide {
   std::mutex mutex;
-  std::vector<std::unique_ptr<MemoryFile>> files;
+  std::list<Lasting> lasting;
+  MappedMemory reserved;
   std::uint64_t reserved_at = 0;  // threads: where region addresses point to nothing
   std::size_t reserved_bytes = 0;
   bool has_moved = false;  // processes: the region is where it is, for good
@@ -58,7 +65,7 @@ void reserve_addresses(std::uint64_t base, std::size_t bytes) {
   ProcessWide& all = process_wide();
   const std::lock_guard lock(all.mutex);
   if (all.reserved_at == base && all.reserved_bytes >= bytes) return;
-  (void)map_region_at(base, bytes, -1);
+  all.reserved = map_region_at(base, bytes, -1);
   all.reserved_at = base;
   all.reserved_bytes = bytes;
 }
@@ -78,15 +85,7 @@ struct Peer {
   bool has_statics = false;
   bool is_hidden = false;
   std::byte* base = nullptr;  // null: cannot be mapped
-  std::size_t mapped_bytes = 0;
-};
-
-struct File {
-  explicit File(int descriptor) : fd(descriptor) {}
-  ~File() { ::close(fd); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int fd;
+  MappedMemory region;        // of another process
 };
 
 }  // namespace
@@ -125,7 +124,8 @@ struct Memory::Parts {
   bool said_private = false;
   RegionLayout layout;
   std::size_t statics_bytes = 0;
-  std::unique_ptr<MemoryFile> file;
+  std::list<Lasting> lasting{1};  // one: its place is there before it is needed
+  MemoryFile* file = nullptr;     // in it
   std::byte* own = nullptr;
   ImageShift shift;
   std::vector<Peer> peers;
@@ -166,24 +166,27 @@ Memory::Parts::Parts(Job& its_job, const Settings& settings)
 }
 
 Memory::Parts::~Parts() {
-  for (const Peer& p : peers) {
-    if (p.mapped_bytes != 0) ::munmap(p.base, p.mapped_bytes);
-  }
   ProcessWide& all = process_wide();
   const std::lock_guard lock(all.mutex);
-  all.files.push_back(std::move(file));
+  all.lasting.splice(all.lasting.end(), lasting);
 }
 
 void Memory::Parts::map_own() {
-  file = std::make_unique<MemoryFile>(kNames, layout.statics_at + statics_bytes);
+  Lasting& mine = lasting.front();
+  mine.file = std::make_unique<MemoryFile>(kNames, layout.statics_at + statics_bytes);
+  file = mine.file.get();
   const std::size_t bytes = layout.statics_at;  // the page behind the region is mapped with it
-  own = threads ? map_region(bytes, file->fd()) : map_region_at(layout.base, bytes, file->fd());
+  mine.region =
+      threads ? map_region(bytes, file->fd()) : map_region_at(layout.base, bytes, file->fd());
+  own = mine.region.get();
   if (own == nullptr)
     throw_errno(fmt::format(
         "cannot map {} bytes of shared memory: address space is short (ulimit -v), or lower "
         "VIADUCT_SPREAD_BYTES",
         bytes));
-  peers[index(job.rank())] = {true, false, false, own, 0};
+  Peer& self = peers[index(job.rank())];
+  self.is_known = true;
+  self.base = own;
   shared.push_back({own, layout.region_bytes});
 }
 
@@ -239,12 +242,13 @@ void Memory::Parts::map_peer(std::uint32_t process) {
       p.base = reinterpret_cast<std::byte*>(theirs.mapped_at);
       return;
     }
-    const File theirs(job.bootstrap().fetch_fd(Rank{process}, kKey));
+    const FileDescriptor theirs = job.bootstrap().fetch_fd(Rank{process}, kKey);
     struct stat status {};
-    const bool known = ::fstat(theirs.fd, &status) == 0;
+    const bool known = ::fstat(theirs.get(), &status) == 0;
     const std::size_t bytes = known ? static_cast<std::size_t>(status.st_size) : 0;
     if (bytes < layout.statics_at) return;
-    p.base = map_region(bytes, theirs.fd);
+    p.region = map_region(bytes, theirs.get());
+    p.base = p.region.get();
     if (p.base == nullptr) {
       job.log().write(LogLevel::warn,
                       fmt::format("cannot map {} bytes of process {}'s memory (ulimit -v?): "
@@ -253,7 +257,6 @@ void Memory::Parts::map_peer(std::uint32_t process) {
       return;
     }
     ::madvise(p.base, bytes, MADV_DONTFORK);  // a child has no business there
-    p.mapped_bytes = bytes;
     p.has_statics = bytes > layout.statics_at;
   } catch (const Error& problem) {  // it is lost: the operation will say so
     job.log().write(LogLevel::debug, problem.what());

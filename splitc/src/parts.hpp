@@ -233,7 +233,8 @@ struct Machine::Parts {
   std::vector<Channel*> open;  // with gets or puts that sync() has not seen complete
   std::vector<Channel*> open_stores;
 
-  View* views = nullptr;     // kMaxProcesses, of which hot.views is the address
+  MappedMemory view_pages;
+  View* views = nullptr;     // kMaxProcesses in them, of which hot.views is the address
   std::vector<bool> mapped;  // the view has been asked for
   struct Region {
     std::uint64_t address;  // in global pointers

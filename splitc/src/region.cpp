@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "runtime/error.hpp"
@@ -29,10 +30,11 @@ struct Mapping {
 
 std::vector<Mapping> mappings() {
   std::vector<Mapping> all;
-  std::FILE* const maps = std::fopen("/proc/self/maps", "re");
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(std::fopen("/proc/self/maps", "re"),
+                                                             std::fclose);
   if (maps == nullptr) return all;
   std::array<char, 4096> line{};
-  while (std::fgets(line.data(), line.size(), maps) != nullptr) {
+  while (std::fgets(line.data(), line.size(), maps.get()) != nullptr) {
     unsigned long long begin = 0;
     unsigned long long end = 0;
     int name = 0;
@@ -41,7 +43,6 @@ std::vector<Mapping> mappings() {
     while (!text.empty() && text.back() == '\n') text.pop_back();
     all.push_back({begin, end, text.empty() ? "memory without a name" : text});
   }
-  std::fclose(maps);
   return all;
 }
 
@@ -93,7 +94,7 @@ RegionLayout lay_out(std::uint64_t base, std::size_t spread_bytes, std::size_t h
   return layout;
 }
 
-std::byte* map_region_at(std::uint64_t address, std::size_t bytes, int fd) {
+MappedMemory map_region_at(std::uint64_t address, std::size_t bytes, int fd) {
   if (address % kPageBytes != 0 || address >= kAddressEnd || bytes > kAddressEnd - address) {
     throw Error(std::errc::invalid_argument,
                 fmt::format("the region for shared memory cannot be {:#x} to {:#x} "
@@ -104,22 +105,23 @@ std::byte* map_region_at(std::uint64_t address, std::size_t bytes, int fd) {
   const int access = fd >= 0 ? PROT_READ | PROT_WRITE : PROT_NONE;
   const int kind = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
   void* const wanted = reinterpret_cast<void*>(address);
-  void* const at = ::mmap(wanted, bytes, access, kind | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, 0);
-  if (at == MAP_FAILED) refuse(address, bytes, errno);
-  if (at != wanted) {  // a kernel that takes the address for a wish
-    ::munmap(at, bytes);
+  MappedMemory region(
+      ::mmap(wanted, bytes, access, kind | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, 0), bytes);
+  if (!region) refuse(address, bytes, errno);
+  if (region.get() != wanted) {  // a kernel that takes the address for a wish
+    region.reset();
     refuse(address, bytes, EEXIST);
   }
-  ::madvise(at, bytes, MADV_DONTDUMP);  // a core file would make every untouched page present
-  return static_cast<std::byte*>(at);
+  // A core file would make every untouched page present.
+  ::madvise(region.get(), bytes, MADV_DONTDUMP);
+  return region;
 }
 
-std::byte* map_region(std::size_t bytes, int fd) noexcept {
-  void* const at =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-  if (at == MAP_FAILED) return nullptr;
-  ::madvise(at, bytes, MADV_DONTDUMP);
-  return static_cast<std::byte*>(at);
+MappedMemory map_region(std::size_t bytes, int fd) noexcept {
+  MappedMemory region(
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0), bytes);
+  if (region) ::madvise(region.get(), bytes, MADV_DONTDUMP);
+  return region;
 }
 
 }  // namespace viaduct::splitc::detail

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/mapped_memory.hpp"
+
 namespace viaduct::splitc::detail {
 
 /// Offsets from the region's beginning, the same in every process. In the file the region is
@@ -25,8 +27,8 @@ struct RegionLayout {
 
 /// Maps @p bytes of @p fd at @p address and nowhere else. Throws Error that names what is in the
 /// way and a setting that works.  @p fd -1: nothing is behind it, and any access is an error.
-std::byte* map_region_at(std::uint64_t address, std::size_t bytes, int fd);
-/// Anywhere; null when it cannot be mapped.
-[[nodiscard]] std::byte* map_region(std::size_t bytes, int fd) noexcept;
+[[nodiscard]] MappedMemory map_region_at(std::uint64_t address, std::size_t bytes, int fd);
+/// Anywhere; none when it cannot be mapped.
+[[nodiscard]] MappedMemory map_region(std::size_t bytes, int fd) noexcept;
 
 }  // namespace viaduct::splitc::detail

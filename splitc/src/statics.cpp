@@ -10,20 +10,20 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <memory>
 
 #include "runtime/error.hpp"
-#include "runtime/standard_streams.hpp"
+#include "runtime/file_descriptor.hpp"
 
 namespace viaduct::splitc::detail {
 namespace {
 
 /// 0: cannot be told.
 std::size_t running_threads() {
-  DIR* const tasks = ::opendir("/proc/self/task");
+  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(::opendir("/proc/self/task"), ::closedir);
   if (tasks == nullptr) return 0;
   std::size_t count = 0;
-  while (const dirent* entry = ::readdir(tasks)) count += entry->d_name[0] != '.' ? 1 : 0;
-  ::closedir(tasks);
+  while (const dirent* entry = ::readdir(tasks.get())) count += entry->d_name[0] != '.' ? 1 : 0;
   return count;
 }
 
@@ -31,12 +31,7 @@ std::size_t running_threads() {
 /// be read all count as touched.
 class Pagemap {
  public:
-  Pagemap() : fd_(above_standard(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC))) {}
-  ~Pagemap() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Pagemap(const Pagemap&) = delete;
-  Pagemap& operator=(const Pagemap&) = delete;
+  Pagemap() : file_(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {}
 
   [[nodiscard]] bool is_touched(std::uintptr_t page) {
     constexpr std::uint64_t kPresentOrSwapped = std::uint64_t{3} << 62;
@@ -47,13 +42,14 @@ class Pagemap {
 
  private:
   void look(std::uintptr_t number) {
-    const ssize_t got = fd_ < 0 ? -1
-                                : ::pread(fd_, entries_.data(), sizeof entries_,
-                                          static_cast<off_t>(number * sizeof(std::uint64_t)));
+    const ssize_t got = file_.is_open()
+                            ? ::pread(file_.get(), entries_.data(), sizeof entries_,
+                                      static_cast<off_t>(number * sizeof(std::uint64_t)))
+                            : -1;
     first_ = number;
     count_ = got > 0 ? static_cast<std::size_t>(got) / sizeof(std::uint64_t) : 0;
   }
-  int fd_;
+  FileDescriptor file_;
   std::uintptr_t first_ = 0;
   std::size_t count_ = 0;
   std::array<std::uint64_t, 512> entries_;

@@ -13,6 +13,8 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "runtime/src/agent.hpp"
 #include "runtime/src/wire.hpp"
@@ -123,23 +125,26 @@ int throng(const std::string& job_id, int calls, int progress) try {
   const rlimit limit{static_cast<rlim_t>(calls) + 100, static_cast<rlim_t>(calls) + 100};
   const bool keeps = ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
   if (::setgid(kNobody) != 0 || ::setuid(kNobody) != 0) return 2;
+  std::vector<viaduct::FileDescriptor> kept;
   for (int i = 0; i < calls; ++i) {
-    const int fd = viaduct::connect_to_agent(kSecret, job_id, 0);
-    if (i == 0 && !has(refusal_at(fd), "this process is of user 65534, and the job is user 0's"))
+    viaduct::FileDescriptor socket = viaduct::connect_to_agent(kSecret, job_id, 0);
+    if (i == 0 &&
+        !has(refusal_at(socket.get()), "this process is of user 65534, and the job is user 0's"))
       return 3;
     if (i == calls / 10 && ::write(progress, "x", 1) != 1) return 4;
-    if (!keeps) ::close(fd);
+    if (keeps) kept.push_back(std::move(socket));
   }
   return 0;
 } catch (const std::exception&) {  // the agent listens no more
   return 5;
 }
 
-/// Joins as rank 1 does. Answers the job page's descriptor, or -1.
-int join(int socket) {
+/// Joins as rank 1 does. Answers the job page's descriptor, or none.
+viaduct::FileDescriptor join(int socket) {
   wire::Datagram answer;
-  if (wire::send(socket, wire::encode({wire::Kind::join, 1}), -1, 0) != 0) return -1;
-  return wire::receive(socket, answer, 0) == 0 ? answer.fd : -1;
+  if (wire::send(socket, wire::encode({wire::Kind::join, 1}), -1, 0) != 0) return {};
+  static_cast<void>(wire::receive(socket, answer, 0));
+  return std::move(answer.fd);
 }
 
 TEST(AgentSocket, AnotherUserGetsNeitherInNorAProcessor) {
@@ -174,12 +179,12 @@ TEST(AgentSocket, AnotherUserGetsNeitherInNorAProcessor) {
   // A rank of the job still gets in, while others call again.
   const pid_t again = ::fork();
   if (again == 0) ::_exit(throng(table->key, kCalls / 10, progress[0]));
-  const int socket = viaduct::connect_to_agent(kSecret, table->key, 0);
-  const int page = join(socket);
-  EXPECT_GE(page, 0);
+  viaduct::FileDescriptor socket = viaduct::connect_to_agent(kSecret, table->key, 0);
+  EXPECT_TRUE(join(socket.get()).is_open());
   ::kill(again, SIGKILL);
   ::waitpid(again, nullptr, 0);
-  for (const int fd : {page, socket, progress[0]}) ::close(fd);
+  socket.reset();
+  ::close(progress[0]);
   hub.close();
   meeting.finish();
 }

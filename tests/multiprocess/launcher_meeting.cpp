@@ -45,7 +45,7 @@ pid_t agent_beside(const std::string& tag, const std::vector<pid_t>& known) {
   return 0;
 }
 
-int call(const std::string& address) {
+viaduct::FileDescriptor call(const std::string& address) {
   std::string problem;
   const auto limit = viaduct::link::Clock::now() + std::chrono::seconds(20);
   return viaduct::connect_to(viaduct::parse_addresses(address), limit, problem);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/file_descriptor.hpp"
 #include "runtime/src/link.hpp"
 #include "tests/multiprocess/launcher_driver.hpp"
 
@@ -96,7 +97,7 @@ class Meeting {
 pid_t agent_beside(const std::string& tag, const std::vector<pid_t>& known);
 
 /// A connection to @p address, once somebody listens there.
-int call(const std::string& address);
+viaduct::FileDescriptor call(const std::string& address);
 
 /// Comes as rank @p rank by the handshake, and does nothing more.
 viaduct::link::Link come_as(const Meeting& meeting, std::uint32_t rank, std::uint32_t size,

@@ -193,17 +193,14 @@ TEST(RendezvousRefusal, ProviderForSeveralHostsIsMissing) {
 
 class Strangers {
  public:
-  ~Strangers() {
-    for (const int fd : calls_) ::close(fd);
-  }
-  void add(int fd, const std::string& words = "") {
-    calls_.push_back(fd);
-    EXPECT_EQ(::send(fd, words.data(), words.size(), MSG_NOSIGNAL),
+  void add(viaduct::FileDescriptor call, const std::string& words = "") {
+    EXPECT_EQ(::send(call.get(), words.data(), words.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(words.size()));
+    calls_.push_back(std::move(call));
   }
 
  private:
-  std::vector<int> calls_;
+  std::vector<viaduct::FileDescriptor> calls_;
 };
 
 TEST(RendezvousStrangers, TheJobBeginsInSpiteOfThem) {

@@ -204,11 +204,11 @@ void reuse(Rig& rig, bool own) {
   const auto allocate = [&] {
     return own ? memory.allocate_own(kLarge) : memory.allocate_alike(kLarge);
   };
-  const int file = rig.job.bootstrap().fetch_fd(rig.job.rank(), "splitc.memory");
-  const std::size_t before = pages_of(file);
+  viaduct::FileDescriptor file = rig.job.bootstrap().fetch_fd(rig.job.rank(), "splitc.memory");
+  const std::size_t before = pages_of(file.get());
   const std::uint64_t first = allocate();
-  require(pages_of(file) >= before + 39, "pages are not reserved");
-  ::close(file);
+  require(pages_of(file.get()) >= before + 39, "pages are not reserved");
+  file.reset();
   auto* const at = static_cast<unsigned char*>(memory.localize(first));
   require(memory.bytes_at(first) == kLarge && memory.bytes_at(first + 128) == 0, "bytes_at");
   std::memset(at, 0x5a, kLarge);

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "runtime/clock.hpp"
+#include "runtime/file_descriptor.hpp"
 #include "runtime/machine.hpp"
 #include "tools/viaduct-info/probes.hpp"
 #include "tools/viaduct-info/report.hpp"
@@ -39,14 +40,14 @@ std::string membarrier() {
 }
 
 std::string huge_pages() {
-  const int fd = ::memfd_create("viaduct-info", MFD_CLOEXEC | MFD_HUGETLB);
-  if (fd < 0) return fmt::format("no huge memory files ({})", std::strerror(errno));
+  const FileDescriptor file(::memfd_create("viaduct-info", MFD_CLOEXEC | MFD_HUGETLB));
+  if (!file.is_open()) return fmt::format("no huge memory files ({})", std::strerror(errno));
   constexpr std::size_t kHugePage = std::size_t{2} << 20;
-  const bool room = ::ftruncate(fd, kHugePage) == 0 && ::fallocate(fd, 0, 0, kHugePage) == 0;
-  ::close(fd);
-  std::ifstream file("/sys/kernel/mm/transparent_hugepage/shmem_enabled");
+  const bool room =
+      ::ftruncate(file.get(), kHugePage) == 0 && ::fallocate(file.get(), 0, 0, kHugePage) == 0;
+  std::ifstream shmem("/sys/kernel/mm/transparent_hugepage/shmem_enabled");
   std::string transparent = "not there";
-  std::getline(file, transparent);
+  std::getline(shmem, transparent);
   return fmt::format("{}; transparent ones in shared memory: {}", room ? "some free" : "none free",
                      transparent);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <cstdint>
 
+#include "runtime/file_descriptor.hpp"
 #include "runtime/wait.hpp"
 
 namespace viaduct::info {
@@ -23,18 +24,13 @@ bool cross_memory_works() {
 bool membarrier_works() { return membarrier_register() && membarrier_global(); }
 
 bool memory_files_work() {
-  const int fd = ::memfd_create("viaduct-info", MFD_CLOEXEC);
-  if (fd < 0) return false;
-  const bool room = ::fallocate(fd, 0, 0, 4096) == 0;
-  ::close(fd);
-  return room;
+  const FileDescriptor file(::memfd_create("viaduct-info", MFD_CLOEXEC));
+  return file.is_open() && ::fallocate(file.get(), 0, 0, 4096) == 0;
 }
 
 bool pidfds_work() {
-  const auto fd = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
-  if (fd < 0) return false;
-  ::close(fd);
-  return true;
+  const FileDescriptor self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  return self.is_open();
 }
 
 }  // namespace viaduct::info

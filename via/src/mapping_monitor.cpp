@@ -4,7 +4,6 @@
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -19,7 +18,8 @@
 #include <cstring>
 #include <system_error>
 
-#include "runtime/standard_streams.hpp"
+#include "runtime/blocked_signals.hpp"
+#include "runtime/mapped_memory.hpp"
 
 #ifndef UFFD_USER_MODE_ONLY
 #define UFFD_USER_MODE_ONLY 1
@@ -39,10 +39,7 @@ std::weak_ptr<MappingMonitor> shared_monitor;
 /// nobody in the parent reads any more.
 std::atomic<int> descriptor_of_parent{-1};
 
-void close_in_child() noexcept {
-  const int fd = descriptor_of_parent.exchange(-1);
-  if (fd >= 0) ::close(fd);
-}
+void close_in_child() noexcept { close_descriptor(descriptor_of_parent.exchange(-1)); }
 
 struct Mapping {
   PageRange range;
@@ -52,11 +49,12 @@ struct Mapping {
 /// The mappings that touch @p range, in order, from /proc/self/maps.
 std::vector<Mapping> mappings_at(PageRange range) {
   std::vector<Mapping> found;
-  FILE* const file = std::fopen("/proc/self/maps", "re");
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/proc/self/maps", "re"),
+                                                   std::fclose);
   if (file == nullptr) return found;
   char* line = nullptr;
   std::size_t room = 0;
-  while (::getline(&line, &room, file) > 0) {
+  while (::getline(&line, &room, file.get()) > 0) {
     PageRange at;
     char rights[5] = {};
     std::uint64_t inode = 0;
@@ -67,7 +65,6 @@ std::vector<Mapping> mappings_at(PageRange range) {
     if (at.end > range.begin) found.push_back({at, rights[3] == 'p' && inode == 0});
   }
   std::free(line);
-  std::fclose(file);
   return found;
 }
 
@@ -87,15 +84,16 @@ MappingMonitor::MappingMonitor()
     : owner_(::getpid()), ring_(std::make_unique<std::array<Change, kRing>>()) {
   open();
   if (problem_.empty()) check();
+  descriptor_of_parent = events_.get();
 }
 
 void MappingMonitor::open() {
   const auto fail = [this](const char* what, const char* remedy) {
     problem_ = std::string(what) + ": " + std::strerror(errno) + " (" + remedy + ")";
   };
-  fd_ = above_standard(
+  events_ = FileDescriptor(
       static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY)));
-  if (fd_ < 0)
+  if (!events_.is_open())
     return fail("userfaultfd is refused",
                 "it needs Linux 5.19; in a container a seccomp profile that allows userfaultfd, "
                 "for example --security-opt seccomp=unconfined");
@@ -105,20 +103,16 @@ void MappingMonitor::open() {
   api.api = UFFD_API;
   // The last is not used: kernels that have it count the changes under way one by one (quiet()).
   api.features = kEvents | UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_WP_HUGETLBFS_SHMEM;
-  if (::ioctl(fd_, UFFDIO_API, &api) != 0)
+  if (::ioctl(events_.get(), UFFDIO_API, &api) != 0)
     return fail("userfaultfd tells of no changes here", "it needs Linux 5.19 on x86-64 or arm64");
-  stop_ = above_standard(::eventfd(0, EFD_CLOEXEC));
-  if (stop_ < 0) return fail("eventfd", "raise 'ulimit -n'");
+  stop_ = FileDescriptor(::eventfd(0, EFD_CLOEXEC));
+  if (!stop_.is_open()) return fail("eventfd", "raise 'ulimit -n'");
   static const int registered = ::pthread_atfork(nullptr, nullptr, close_in_child);
   (void)registered;
-  descriptor_of_parent = fd_;
 }
 
 void MappingMonitor::start() {
-  // No signal of the program's is handled by the reading thread.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   try {
     thread_ = std::thread([this] { run(); });
     ::pthread_setname_np(thread_.native_handle(), "viaduct-maps");
@@ -126,32 +120,30 @@ void MappingMonitor::start() {
     problem_ = std::string("no thread can be started to watch memory: ") + e.what() +
                " (raise 'ulimit -u')";
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 /// Unmaps a page: whether the kernel tells of it, and meanwhile that something is under way. All
 /// else stands on this.
 void MappingMonitor::check() {
   const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  void* const page =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  const auto begin = reinterpret_cast<std::uintptr_t>(page);
-  if (page == MAP_FAILED || !enroll({begin, begin + bytes})) {
+  MappedMemory page(
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), bytes);
+  const auto begin = reinterpret_cast<std::uintptr_t>(page.get());
+  if (!page || !enroll({begin, begin + bytes})) {
     problem_ = std::string("userfaultfd watches no memory: ") + std::strerror(errno) +
                " (it needs Linux 5.19 on x86-64 or arm64)";
-    if (page != MAP_FAILED) ::munmap(page, bytes);
     return;
   }
   try {
     std::atomic<bool> done{false};
-    std::thread unmapper([page, bytes, &done] {
-      ::munmap(page, bytes);
+    std::thread unmapper([&page, &done] {
+      page.reset();
       done = true;
     });
     bool told = false;
     while (!done) {
       constexpr int kLookMs = 1;
-      pollfd wait{fd_, POLLIN, 0};
+      pollfd wait{events_.get(), POLLIN, 0};
       if (::poll(&wait, 1, kLookMs) != 1) continue;
       told = told || !quiet();
       while (take()) {
@@ -164,38 +156,36 @@ void MappingMonitor::check() {
   } catch (const std::system_error& e) {
     problem_ = std::string("no thread can be started to watch memory: ") + e.what() +
                " (raise 'ulimit -u')";
-    (void)::close(fd_);  // nobody reads
-    fd_ = -1;
+    events_.reset();  // nobody reads
   }
 }
 
 MappingMonitor::~MappingMonitor() {
   if (owner_ != ::getpid()) {  // a forked child's copy: there is no thread here
     if (thread_.joinable()) thread_.detach();
-    if (stop_ >= 0) ::close(stop_);
+    // close_in_child() has closed the parent's, and another file may have its number by now.
+    (void)events_.release();
     return;
   }
   // Whatever else may hold the descriptor: nobody waits for the reading thread any more.
   for (const PageRange& range : watched_) {
     uffdio_range all{range.begin, range.end - range.begin};
-    (void)::ioctl(fd_, UFFDIO_UNREGISTER, &all);
+    (void)::ioctl(events_.get(), UFFDIO_UNREGISTER, &all);
   }
-  int expected = fd_;
+  int expected = events_.get();
   (void)descriptor_of_parent.compare_exchange_strong(expected, -1);
   if (thread_.joinable()) {
     const std::uint64_t one = 1;
-    (void)!::write(stop_, &one, sizeof one);
+    (void)!::write(stop_.get(), &one, sizeof one);
     thread_.join();
   }
-  for (const int fd : {fd_, stop_})
-    if (fd >= 0) ::close(fd);
 }
 
 // The reading thread: no lock, no allocation.
 
 void MappingMonitor::run() noexcept {
   for (;;) {
-    pollfd wait[2] = {{fd_, POLLIN, 0}, {stop_, POLLIN, 0}};
+    pollfd wait[2] = {{events_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
     if (::poll(wait, 2, -1) < 0 && errno != EINTR) return;
     if (wait[1].revents != 0) return;
     while (wait[0].revents != 0 && take()) {
@@ -208,7 +198,7 @@ bool MappingMonitor::take() noexcept {
   uffd_msg messages[kBatch];
   std::uint64_t state = state_.load(std::memory_order_relaxed);
   state_.store(state + 1);
-  const ssize_t got = ::read(fd_, messages, sizeof messages);
+  const ssize_t got = ::read(events_.get(), messages, sizeof messages);
   const std::size_t count = got > 0 ? static_cast<std::size_t>(got) / sizeof messages[0] : 0;
   for (std::size_t i = 0; i < count; ++i) {
     const uffd_msg& message = messages[i];
@@ -249,7 +239,7 @@ std::uint64_t MappingMonitor::settled() const noexcept {
 /// work on pages meanwhile, before it looks at which pages: none here.
 bool MappingMonitor::quiet() const noexcept {
   uffdio_writeprotect nothing{};
-  return ::ioctl(fd_, UFFDIO_WRITEPROTECT, &nothing) == 0 || errno != EAGAIN;
+  return ::ioctl(events_.get(), UFFDIO_WRITEPROTECT, &nothing) == 0 || errno != EAGAIN;
 }
 
 // The watched pages.
@@ -258,7 +248,7 @@ bool MappingMonitor::enroll(PageRange mapping) noexcept {
   uffdio_register wanted{};
   wanted.range = {mapping.begin, mapping.end - mapping.begin};
   wanted.mode = UFFDIO_REGISTER_MODE_WP;
-  return ::ioctl(fd_, UFFDIO_REGISTER, &wanted) == 0;
+  return ::ioctl(events_.get(), UFFDIO_REGISTER, &wanted) == 0;
 }
 
 bool MappingMonitor::is_watched(PageRange range) const noexcept {

@@ -24,6 +24,8 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/file_descriptor.hpp"
+
 namespace viaduct::via {
 
 /// Addresses, whole pages.
@@ -96,8 +98,8 @@ class MappingMonitor {
   [[nodiscard]] bool enroll(PageRange mapping) noexcept;
 
   alignas(64) std::atomic<std::uint64_t> state_{0};
-  int fd_ = -1;
-  int stop_ = -1;
+  FileDescriptor events_;  // userfaultfd
+  FileDescriptor stop_;
   std::int64_t owner_;  // process
   std::string problem_;
   std::unique_ptr<std::array<Change, kRing>> ring_;

@@ -17,6 +17,8 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/file_descriptor.hpp"
+
 extern char** environ;
 
 namespace viaduct::splitcc {
@@ -32,30 +34,25 @@ class ScratchFile {
   explicit ScratchFile(bool wanted) {
     if (!wanted) return;
     std::string name = (std::filesystem::temp_directory_path() / "splitcc-XXXXXX").string();
-    fd_ = ::mkostemp(name.data(), O_CLOEXEC);
-    if (fd_ < 0)
+    file_ = FileDescriptor(::mkostemp(name.data(), O_CLOEXEC));
+    if (!file_.is_open())
       fail("cannot make a file in " + std::filesystem::temp_directory_path().string(), errno);
     ::unlink(name.c_str());
   }
-  ~ScratchFile() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  ScratchFile(const ScratchFile&) = delete;
-  ScratchFile& operator=(const ScratchFile&) = delete;
 
-  [[nodiscard]] int fd() const { return fd_; }
+  [[nodiscard]] int fd() const { return file_.get(); }
   [[nodiscard]] std::string contents() const {
     std::string text;
-    if (fd_ < 0) return text;
-    ::lseek(fd_, 0, SEEK_SET);
+    if (!file_.is_open()) return text;
+    ::lseek(fd(), 0, SEEK_SET);
     char buffer[65536];
-    for (ssize_t got = 0; (got = ::read(fd_, buffer, sizeof buffer)) > 0;)
+    for (ssize_t got = 0; (got = ::read(fd(), buffer, sizeof buffer)) > 0;)
       text.append(buffer, static_cast<std::size_t>(got));
     return text;
   }
 
  private:
-  int fd_ = -1;
+  FileDescriptor file_;
 };
 
 /// What goes away with this program. The mutex is held while any of it changes, and for ever once

@@ -276,15 +276,13 @@ int exchange(Job& job, char**) {
     std::uint32_t theirs = 0;
     std::memcpy(&theirs, bootstrap.get(Rank{i}, "rank").data(), sizeof theirs);
     if (theirs != i) return 4;
-    const int fd = bootstrap.fetch_fd(Rank{i});
+    const viaduct::FileDescriptor window = bootstrap.fetch_fd(Rank{i});
     struct stat status {};
-    if (::fstat(fd, &status) != 0 ||
+    if (::fstat(window.get(), &status) != 0 ||
         static_cast<std::size_t>(status.st_size) != job.segment().window_bytes())
       return 5;
-    ::close(fd);
-    const int more = bootstrap.fetch_fd(Rank{i}, "more");
-    if (::pread(more, &theirs, sizeof theirs, 0) != sizeof theirs || theirs != i) return 11;
-    ::close(more);
+    const viaduct::FileDescriptor more = bootstrap.fetch_fd(Rank{i}, "more");
+    if (::pread(more.get(), &theirs, sizeof theirs, 0) != sizeof theirs || theirs != i) return 11;
   }
   bootstrap.fence();  // threads: a descriptor stays its owner's
   ::close(mine);

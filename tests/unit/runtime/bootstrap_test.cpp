@@ -121,11 +121,11 @@ TEST(Wire, OnlyTheFirstDescriptorOfAMessageIsKept) {
   for (const int end : carried) ::close(end);
   viaduct::wire::Datagram datagram;
   ASSERT_EQ(viaduct::wire::receive(sockets[1], datagram, MSG_DONTWAIT), 0);
-  ASSERT_EQ(::write(datagram.fd, &byte, 1), 1);
+  ASSERT_EQ(::write(datagram.fd.get(), &byte, 1), 1);
   EXPECT_EQ(::read(first[0], &byte, 1), 1);
   ASSERT_EQ(::fcntl(second[0], F_SETFL, O_NONBLOCK), 0);
   EXPECT_EQ(::read(second[0], &byte, 1), 0);
-  for (const int fd : {datagram.fd, sockets[0], sockets[1], first[0], second[0]}) ::close(fd);
+  for (const int fd : {sockets[0], sockets[1], first[0], second[0]}) ::close(fd);
 }
 
 // --- bookkeeping ---------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ class Server : public testing::Test {
       std::array<int, 2> ends{};
       if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
         throw std::bad_alloc();
-      server_.open(Rank{i}, ends[0]);
+      server_.open(Rank{i}, viaduct::FileDescriptor(ends[0]));
       clients_[i] = ends[1];
     }
   }
@@ -266,7 +266,6 @@ class Server : public testing::Test {
   Kind answer(std::uint32_t rank) {
     viaduct::wire::Datagram datagram;
     if (viaduct::wire::receive(clients_[rank], datagram, MSG_DONTWAIT) != 0) return Kind{0};
-    if (datagram.fd >= 0) ::close(datagram.fd);
     std::string problem;
     const auto message = viaduct::wire::decode(datagram.bytes, problem);
     return message ? message->kind : Kind{0};
@@ -314,9 +313,9 @@ TEST_F(Server, DescriptorsArePassedOn) {
 ino_t fetched_file(int client) {
   viaduct::wire::Datagram datagram;
   struct stat status {};
-  if (viaduct::wire::receive(client, datagram, MSG_DONTWAIT) != 0 || datagram.fd < 0) return 0;
-  const int problem = ::fstat(datagram.fd, &status);
-  ::close(datagram.fd);
+  if (viaduct::wire::receive(client, datagram, MSG_DONTWAIT) != 0 || !datagram.fd.is_open())
+    return 0;
+  const int problem = ::fstat(datagram.fd.get(), &status);
   return problem == 0 ? status.st_ino : 0;
 }
 
@@ -435,7 +434,7 @@ TEST(ServerFuzz, RandomMessages) {
     for (std::uint32_t i = 0; i < 4; ++i) {
       std::array<int, 2> ends{};
       ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), 0);
-      server.open(Rank{i}, ends[0]);
+      server.open(Rank{i}, viaduct::FileDescriptor(ends[0]));
       clients[i] = ends[1];
     }
     for (int step = 0; step < 500; ++step) {
@@ -453,7 +452,6 @@ TEST(ServerFuzz, RandomMessages) {
       for (const int client : clients) {
         while (viaduct::wire::receive(client, drained, MSG_DONTWAIT) == 0 &&
                !drained.end_of_stream) {
-          if (drained.fd >= 0) ::close(drained.fd);
         }
       }
     }
@@ -468,7 +466,8 @@ TEST(Client, ASecondThreadIsToldAndTakesNoAnswer) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends.data()), 0);
   const viaduct::ForkMark mark;
-  const auto client = viaduct::make_socket_bootstrap(ends[0], mark, Rank{1}, 2);
+  const auto client =
+      viaduct::make_socket_bootstrap(viaduct::FileDescriptor(ends[0]), mark, Rank{1}, 2);
   std::thread first([&] { client->fence(); });
   viaduct::wire::Datagram question;
   ASSERT_EQ(viaduct::wire::receive(ends[1], question, 0), 0);  // the first thread waits now

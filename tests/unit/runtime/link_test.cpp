@@ -47,8 +47,8 @@ Frame example() {
 TEST(Link, FramesArriveInOrderAndWhole) {
   const auto ends = pair_of_sockets();
   const link::Keys keys = some_keys();
-  link::Link a(ends[0], keys);
-  link::Link b(ends[1], mirrored(keys));
+  link::Link a(FileDescriptor{ends[0]}, keys);
+  link::Link b(FileDescriptor{ends[1]}, mirrored(keys));
   for (std::uint32_t i = 0; i < 20; ++i) {
     Frame frame = example();
     frame.rank = i;
@@ -72,7 +72,7 @@ TEST(Link, FramesArriveInOrderAndWhole) {
 /// The bytes of the example's frame as they are sent first.
 std::vector<std::byte> bytes_sent(const link::Keys& keys, int count) {
   const auto ends = pair_of_sockets();
-  link::Link sender(ends[0], keys);
+  link::Link sender(FileDescriptor{ends[0]}, keys);
   for (int i = 0; i < count; ++i) sender.send(example());
   sender.close();
   std::vector<std::byte> bytes;
@@ -86,7 +86,7 @@ std::vector<std::byte> bytes_sent(const link::Keys& keys, int count) {
 /// Whether a link takes @p bytes as its first frame; the reason when not.
 std::string verdict_on(const link::Keys& keys, const std::vector<std::byte>& bytes) {
   const auto ends = pair_of_sockets();
-  link::Link receiver(ends[1], mirrored(keys));
+  link::Link receiver(FileDescriptor{ends[1]}, mirrored(keys));
   EXPECT_EQ(::write(ends[0], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
   ::close(ends[0]);
   return receiver.receive_until(soon()) ? "taken" : receiver.complaint();
@@ -119,7 +119,7 @@ TEST(Link, AFrameLeftOutOrRepeatedIsNoticed) {
   EXPECT_EQ(verdict_on(keys, first), "taken");
   first.insert(first.end(), two.begin(), two.begin() + half);
   const auto ends = pair_of_sockets();
-  link::Link receiver(ends[1], mirrored(keys));
+  link::Link receiver(FileDescriptor{ends[1]}, mirrored(keys));
   EXPECT_EQ(::write(ends[0], first.data(), first.size()), static_cast<ssize_t>(first.size()));
   EXPECT_TRUE(receiver.receive_until(soon()).has_value());
   EXPECT_FALSE(receiver.receive_until(soon()).has_value());
@@ -162,13 +162,14 @@ std::string greet(const std::string& hub_secret, handshake::Answer answer,
     write_all(ends[0],
               greeting.verdict(proved ? answer : handshake::Answer::wrong_secret, "not today"));
     if (!proved || answer != handshake::Answer::welcome) return;
-    link::Link link(ends[0], greeting.keys());
+    link::Link link(FileDescriptor{ends[0]}, greeting.keys());
     link.send(example());
     static_cast<void>(link.receive_until(soon()));
   });
   std::string result;
   try {
-    link::Link link = handshake::greet_hub(ends[1], some_caller(), kSecret, "there", soon());
+    link::Link link =
+        handshake::greet_hub(FileDescriptor{ends[1]}, some_caller(), kSecret, "there", soon());
     const auto frame = link.receive_until(soon());
     result = frame && frame->value == example().value ? "welcome" : "no frame";
     link.send(example());
@@ -209,7 +210,8 @@ TEST(Handshake, AHubThatOnlyPretendsIsNoticed) {
     write_all(ends[0], greeting.verdict(handshake::Answer::welcome, ""));
   });
   try {
-    static_cast<void>(handshake::greet_hub(ends[1], some_caller(), kSecret, "there", soon()));
+    static_cast<void>(
+        handshake::greet_hub(FileDescriptor{ends[1]}, some_caller(), kSecret, "there", soon()));
     ADD_FAILURE() << "it was taken for the hub";
   } catch (const Error& problem) {
     EXPECT_NE(std::string(problem.what()).find("does not know the job's secret"),

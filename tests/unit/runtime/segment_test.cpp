@@ -161,11 +161,10 @@ TEST(Segment, RandomUseKeepsBlocksApartAndZeroed) {
 TEST(Segment, PeerSeesTheSameBytes) {
   Segment segment(kMiB);
   const std::size_t offset = segment.allocate(4096);
-  std::byte* const peer = viaduct::map_window(segment.fd(), segment.window_bytes());
-  ASSERT_NE(peer, segment.base());
+  const viaduct::MappedMemory peer = viaduct::map_window(segment.fd(), segment.window_bytes());
+  ASSERT_NE(peer.get(), segment.base());
   segment.base()[offset] = std::byte{42};
-  EXPECT_EQ(peer[offset], std::byte{42});
-  viaduct::unmap_window(peer, segment.window_bytes());
+  EXPECT_EQ(peer.get()[offset], std::byte{42});
 }
 
 TEST(Segment, NobodyCanShortenTheWindow) {

@@ -55,25 +55,22 @@ BulkMemory::BulkMemory(ibv_pd* domain, const Settings& settings)
       cached_from_(static_cast<std::size_t>(settings.cache_from)),
       cache_(std::make_unique<DomainRegistrar>(domain), limits_of(settings)) {}
 
-BulkMemory::~BulkMemory() {
-  for (const auto& [key, region] : segments_) library().dereg_mr(region);
-}
-
 std::uint32_t BulkMemory::add_segment(std::byte* address, std::size_t bytes, bool lasting) {
-  ibv_mr* region =
+  OwnedRegion region(
       library().reg_mr(domain_, address, bytes,
-                       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+                       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ));
   if (region == nullptr) throw_registration(errno, "a segment", bytes);
-  segments_.emplace(region->rkey, region);
-  if (lasting) lasting_.push_back(region);
-  return region->rkey;
+  const std::uint32_t key = region->rkey;
+  lasting_.reserve(lasting_.size() + 1);
+  const auto at = segments_.emplace(key, std::move(region)).first;
+  if (lasting) lasting_.push_back(at->second.get());
+  return key;
 }
 
 void BulkMemory::remove_segment(std::uint32_t key) noexcept {
   const auto found = segments_.find(key);
   if (found == segments_.end()) return;
-  std::erase(lasting_, found->second);
-  library().dereg_mr(found->second);
+  std::erase(lasting_, found->second.get());
   segments_.erase(found);
 }
 

@@ -13,6 +13,7 @@
 
 #include "via/registration_cache.hpp"
 #include "via/verbs/settings.hpp"
+#include "via/verbs/src/owned.hpp"
 
 namespace viaduct::via::verbs {
 
@@ -26,7 +27,6 @@ class BulkMemory {
   };
 
   BulkMemory(ibv_pd* domain, const Settings& settings);
-  ~BulkMemory();
 
   /// A segment that peers reach: what it answers is for them. @p lasting: nobody unmaps it before
   /// remove_segment(), so that it is good for transfers from here, too.  Throws Error.
@@ -53,9 +53,9 @@ class BulkMemory {
 
   ibv_pd* domain_;
   std::size_t cached_from_;
-  std::unordered_map<std::uint32_t, ibv_mr*> segments_;  // by key
-  std::vector<const ibv_mr*> lasting_;                   // of them
-  std::array<std::uintptr_t, kRemembered> asked_{};      // pages
+  std::unordered_map<std::uint32_t, OwnedRegion> segments_;  // by key
+  std::vector<const ibv_mr*> lasting_;                       // of them
+  std::array<std::uintptr_t, kRemembered> asked_{};          // pages
   RegistrationCache cache_;
 };
 

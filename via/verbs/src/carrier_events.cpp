@@ -58,7 +58,8 @@ void Carrier::watch_receives() noexcept {
   constexpr std::uint32_t kShare = 4;
   ibv_srq_attr attributes{};
   attributes.srq_limit = shared_posted_ / kShare;
-  (void)library().modify_srq(receives_, &attributes, IBV_SRQ_LIMIT);  // without it none is told of
+  (void)library().modify_srq(receives_.get(), &attributes,
+                             IBV_SRQ_LIMIT);  // without it none is told of
 }
 
 }  // namespace viaduct::via::verbs

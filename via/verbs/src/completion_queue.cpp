@@ -32,7 +32,6 @@ CompletionQueue::~CompletionQueue() {
     notifier_.join();
   }
   std::erase(nic_.queues_, this);
-  if (device_queue_ != nullptr) library().destroy_cq(device_queue_);
 }
 
 void CompletionQueue::promise(Vi& vi, std::size_t depth, std::size_t requests) {
@@ -52,8 +51,8 @@ void CompletionQueue::grow_device_queue() {
   const auto most = static_cast<std::size_t>(nic_.device_.limits().max_cqe);
   if (device_queue_ == nullptr) {
     const auto entries = static_cast<int>(std::min(std::max(requests_, kLeast), most));
-    device_queue_ =
-        library().create_cq(nic_.device_.context(), entries, this, nic_.events_.channel(), 0);
+    device_queue_.reset(
+        library().create_cq(nic_.device_.context(), entries, this, nic_.events_.channel(), 0));
     if (device_queue_ == nullptr)
       throw_refused(errno, "RDMA device " + nic_.device_.name() + " makes no completion queue of " +
                                std::to_string(entries) + " entries");
@@ -61,7 +60,7 @@ void CompletionQueue::grow_device_queue() {
   if (requests_ <= static_cast<std::size_t>(device_queue_->cqe)) return;
   const std::size_t entries = std::min(2 * requests_, most);
   const int error =
-      entries < requests_ ? ENOMEM : library().resize_cq(device_queue_, static_cast<int>(entries));
+      entries < requests_ ? ENOMEM : library().resize_cq(device_queue(), static_cast<int>(entries));
   if (error != 0)
     throw Error(error, "RDMA device " + nic_.device_.name() + " makes no completion queue of " +
                            std::to_string(requests_) + " entries, of at most " +
@@ -78,7 +77,7 @@ bool CompletionQueue::reap() noexcept {
   bool any = false;
   for (;;) {
     if (taken_head_ == taken_tail_) {
-      const int n = ibv_poll_cq(device_queue_, static_cast<int>(kBatch), taken_.data());
+      const int n = ibv_poll_cq(device_queue(), static_cast<int>(kBatch), taken_.data());
       if (n <= 0) return any;
       taken_head_ = 0;
       taken_tail_ = static_cast<std::uint32_t>(n);

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "via/completion_ring.hpp"
+#include "via/verbs/src/owned.hpp"
 
 namespace viaduct::via::verbs {
 
@@ -41,7 +42,7 @@ class CompletionQueue final : public CompletionRing {
   void promise(Vi& vi, std::size_t depth, std::size_t requests);
   void forget(Vi& vi, std::size_t depth, std::size_t requests) noexcept;
   /// The device's queue; there from the first promise on.
-  [[nodiscard]] ibv_cq* device_queue() const noexcept { return device_queue_; }
+  [[nodiscard]] ibv_cq* device_queue() const noexcept { return device_queue_.get(); }
   using CompletionRing::push;
   /// reap(), unless the queue has a notifying thread, which may be polling it.
   void reap_for_owner() noexcept {
@@ -51,7 +52,7 @@ class CompletionQueue final : public CompletionRing {
   /// Takes in what the device has completed. Answers whether there was anything.
   bool reap() noexcept;
   void arm() noexcept {
-    if (device_queue_ != nullptr) (void)ibv_req_notify_cq(device_queue_, 0);
+    if (device_queue_ != nullptr) (void)ibv_req_notify_cq(device_queue(), 0);
   }
   /// The device has told of a completion, after arm(). From the NIC's thread.
   void note_event() noexcept { event_.store(true); }
@@ -67,7 +68,7 @@ class CompletionQueue final : public CompletionRing {
   void settle_trials() noexcept;
   [[nodiscard]] bool worth_a_poll() noexcept;
 
-  ibv_cq* device_queue_ = nullptr;
+  OwnedQueue device_queue_;
   std::uint64_t polls_ = 0;
   // Taken from the device and not yet delivered: a delivery may come back to reap().
   std::array<ibv_wc, kBatch> taken_;

@@ -156,13 +156,13 @@ PortInfo describe(ibv_context* context, std::uint8_t port, std::string name,
 std::vector<Candidate> candidates(const DeviceList& list) {
   std::vector<Candidate> all;
   for (ibv_device* device : list) {
-    ibv_context* context = library().open_device(device);
+    const OwnedContext context(library().open_device(device));
     if (context == nullptr) continue;
     ibv_device_attr limits{};
-    if (library().query_device(context, &limits) == 0)
-      for (std::uint8_t port = 1; port <= limits.phys_port_cnt; ++port)
-        all.push_back({device, describe(context, port, library().get_device_name(device), limits)});
-    library().close_device(context);
+    if (library().query_device(context.get(), &limits) != 0) continue;
+    for (std::uint8_t port = 1; port <= limits.phys_port_cnt; ++port)
+      all.push_back(
+          {device, describe(context.get(), port, library().get_device_name(device), limits)});
   }
   return all;
 }
@@ -276,14 +276,13 @@ Device::Device(const Settings& settings, std::string_view wanted, std::uint32_t 
   name_ = chosen.info.device;
   port_ = static_cast<std::uint8_t>(chosen.info.port);
   const std::int32_t gid = wish.gid_index >= 0 ? wish.gid_index : chosen.info.gid_index;
-  context_ = library().open_device(chosen.device);
+  context_.reset(library().open_device(chosen.device));
   if (context_ == nullptr)
     throw Error(errno, "cannot open RDMA device " + name_ +
                            ": may this user read and write /dev/infiniband/uverbs*?");
-  const auto entry = gid_at(context_, port_, static_cast<std::uint32_t>(std::max(gid, 0)));
-  if (gid < 0 || !entry || library().query_device(context_, &limits_) != 0 ||
-      query_port(context_, port_, port_attributes_) != 0) {
-    library().close_device(context_);
+  const auto entry = gid_at(context(), port_, static_cast<std::uint32_t>(std::max(gid, 0)));
+  if (gid < 0 || !entry || library().query_device(context(), &limits_) != 0 ||
+      query_port(context(), port_, port_attributes_) != 0) {
     throw Error(std::errc::no_such_device, "port " + std::to_string(port_) + " of RDMA device " +
                                                name_ + " has no address of index " +
                                                std::to_string(gid) + " (VIADUCT_VERBS_DEVICE)");
@@ -291,8 +290,6 @@ Device::Device(const Settings& settings, std::string_view wanted, std::uint32_t 
   gid_ = entry->gid;
   gid_index_ = static_cast<std::uint8_t>(gid);
 }
-
-Device::~Device() { library().close_device(context_); }
 
 std::size_t Device::most_request_bytes() const noexcept {
   constexpr std::uint32_t kSoftRoceVendor = 0xffffff;
@@ -303,7 +300,7 @@ std::size_t Device::most_request_bytes() const noexcept {
 
 bool Device::port_is_active() const noexcept {
   ibv_port_attr now{};
-  return query_port(context_, port_, now) == 0 && now.state == IBV_PORT_ACTIVE;
+  return query_port(context(), port_, now) == 0 && now.state == IBV_PORT_ACTIVE;
 }
 
 void Device::fill(Address& address) const noexcept {

@@ -12,6 +12,7 @@
 #include "via/verbs/provider.hpp"
 #include "via/verbs/settings.hpp"
 #include "via/verbs/src/library.hpp"
+#include "via/verbs/src/owned.hpp"
 
 namespace viaduct::via::verbs {
 
@@ -32,11 +33,10 @@ class Device {
   /// @p wanted: "auto", or a list as VIADUCT_VERBS_DEVICE takes it, of which entry @p turn is used.
   /// Throws Error that names what there is.
   Device(const Settings& settings, std::string_view wanted, std::uint32_t turn);
-  ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  [[nodiscard]] ibv_context* context() const noexcept { return context_; }
+  [[nodiscard]] ibv_context* context() const noexcept { return context_.get(); }
   [[nodiscard]] const ibv_device_attr& limits() const noexcept { return limits_; }
   [[nodiscard]] const ibv_port_attr& port_attributes() const noexcept { return port_attributes_; }
   [[nodiscard]] std::uint8_t port() const noexcept { return port_; }
@@ -55,7 +55,7 @@ class Device {
  private:
   Settings settings_;
   std::string name_;
-  ibv_context* context_ = nullptr;
+  OwnedContext context_;
   ibv_device_attr limits_{};
   ibv_port_attr port_attributes_{};
   ibv_gid gid_{};

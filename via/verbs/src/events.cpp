@@ -7,12 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <utility>
 
+#include "runtime/blocked_signals.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
-#include "runtime/standard_streams.hpp"
 #include "via/verbs/src/completion_queue.hpp"
 
 namespace viaduct::via::verbs {
@@ -22,36 +21,30 @@ void make_non_blocking(int fd) noexcept { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) 
 }  // namespace
 
 Events::Events(Device& device, Job& job) : device_(device), job_(job) {
-  channel_ = library().create_comp_channel(device.context());
+  channel_.reset(library().create_comp_channel(device.context()));
   if (channel_ == nullptr)
     throw Error(errno, "RDMA device " + device.name() + " makes no completion channel");
-  stop_ = above_standard(eventfd(0, EFD_CLOEXEC));
-  if (stop_ < 0) throw_errno("cannot make an eventfd");
+  stop_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
+  if (!stop_.is_open()) throw_errno("cannot make an eventfd");
   keepalive_at_ns_ = monotonic_ns() + static_cast<std::uint64_t>(device.settings().keepalive_ns);
   make_non_blocking(channel_->fd);
   make_non_blocking(device.context()->async_fd);
-  // Signals are for the program's threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Events::~Events() {
   const std::uint64_t one = 1;
-  (void)!::write(stop_, &one, sizeof one);
+  (void)!::write(stop_.get(), &one, sizeof one);
   thread_.join();
-  ::close(stop_);
   tell_port(false);
-  library().destroy_comp_channel(channel_);
 }
 
 void Events::run() noexcept {
   for (;;) {
-    pollfd fds[3] = {
-        {stop_, POLLIN, 0}, {channel_->fd, POLLIN, 0}, {device_.context()->async_fd, POLLIN, 0}};
+    pollfd fds[3] = {{stop_.get(), POLLIN, 0},
+                     {channel_->fd, POLLIN, 0},
+                     {device_.context()->async_fd, POLLIN, 0}};
     if (::poll(fds, 3, patience_ms()) < 0) continue;
     if (fds[0].revents != 0) return;
     if (fds[1].revents != 0) take_completion_event();
@@ -83,7 +76,7 @@ void Events::keep_time() noexcept {
 void Events::take_completion_event() noexcept {
   ibv_cq* queue = nullptr;
   void* context = nullptr;
-  if (library().get_cq_event(channel_, &queue, &context) != 0) return;
+  if (library().get_cq_event(channel(), &queue, &context) != 0) return;
   if (context == letters_context()) {
     const std::lock_guard lock(letter_mutex_);
     if (on_letter_) on_letter_();

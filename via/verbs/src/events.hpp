@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/file_descriptor.hpp"
 #include "runtime/job.hpp"
 #include "via/verbs/src/device.hpp"
 
@@ -33,7 +34,7 @@ class Events {
   Events(const Events&) = delete;
   Events& operator=(const Events&) = delete;
 
-  [[nodiscard]] ibv_comp_channel* channel() const noexcept { return channel_; }
+  [[nodiscard]] ibv_comp_channel* channel() const noexcept { return channel_.get(); }
   /// Called in the thread at events of the queue of letters. Null: no more, and no call is under
   /// way any longer.
   void on_letter(std::function<void()> answer);
@@ -61,8 +62,8 @@ class Events {
   Device& device_;
   Job& job_;
   bool port_down_ = false;  // what the job has been told
-  ibv_comp_channel* channel_ = nullptr;
-  int stop_ = -1;                      // eventfd
+  OwnedChannel channel_;
+  FileDescriptor stop_;                // eventfd
   std::uint64_t keepalive_at_ns_ = 0;  // the next one; of the thread
   std::atomic<bool> any_{false};
   std::atomic<bool> keepalive_{false};

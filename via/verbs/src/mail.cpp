@@ -36,23 +36,24 @@ Mail::Mail(Job& job, Device& device, ibv_comp_channel* channel, Address& address
       device_(device),
       buffer_(std::make_unique<std::byte[]>(std::size_t{kReceives + kSends} * kSlotBytes)) {
   key_ = std::random_device{}() & 0x7fffffff;  // the top bit is for privileged users
-  domain_ = library().alloc_pd(device.context());
+  domain_.reset(library().alloc_pd(device.context()));
   if (domain_ == nullptr) throw_setup(device, errno, "make a protection domain");
-  region_ = library().reg_mr(domain_, buffer_.get(), std::size_t{kReceives + kSends} * kSlotBytes,
-                             IBV_ACCESS_LOCAL_WRITE);
+  region_.reset(library().reg_mr(domain_.get(), buffer_.get(),
+                                 std::size_t{kReceives + kSends} * kSlotBytes,
+                                 IBV_ACCESS_LOCAL_WRITE));
   if (region_ == nullptr)
     throw_registration(errno, "buffers of letters", std::size_t{kReceives + kSends} * kSlotBytes);
-  queue_ = library().create_cq(device.context(), static_cast<int>(kReceives + kSends),
-                               Events::letters_context(), channel, 0);
+  queue_.reset(library().create_cq(device.context(), static_cast<int>(kReceives + kSends),
+                                   Events::letters_context(), channel, 0));
   if (queue_ == nullptr) throw_setup(device, errno, "make a completion queue");
   ibv_qp_init_attr wanted{};
-  wanted.send_cq = wanted.recv_cq = queue_;
+  wanted.send_cq = wanted.recv_cq = queue_.get();
   wanted.cap.max_send_wr = kSends;
   wanted.cap.max_recv_wr = kReceives;
   wanted.cap.max_send_sge = wanted.cap.max_recv_sge = 1;
   wanted.qp_type = IBV_QPT_UD;
   wanted.sq_sig_all = 1;
-  pair_ = library().create_qp(domain_, &wanted);
+  pair_.reset(library().create_qp(domain_.get(), &wanted));
   if (pair_ == nullptr) throw_setup(device, errno, "make a queue pair");
   if (const int error = start(); error != 0) throw_setup(device, error, "start the queue pair");
   address.mail_queue = pair_->qp_num;
@@ -66,7 +67,7 @@ int Mail::start() {
   attributes.qp_state = IBV_QPS_INIT;
   attributes.port_num = device_.port();
   attributes.qkey = key_;
-  int error = library().modify_qp(pair_, &attributes,
+  int error = library().modify_qp(pair_.get(), &attributes,
                                   IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
   receives_out_ = 0;
   for (std::uint32_t i = 0; i < kReceives && error == 0; ++i) post_receive(i);
@@ -74,9 +75,10 @@ int Mail::start() {
   for (std::uint32_t i = 0; i < kSends; ++i) free_sends_.push_back(kReceives + i);
   attributes = {};
   attributes.qp_state = IBV_QPS_RTR;
-  if (error == 0) error = library().modify_qp(pair_, &attributes, IBV_QP_STATE);
+  if (error == 0) error = library().modify_qp(pair_.get(), &attributes, IBV_QP_STATE);
   attributes.qp_state = IBV_QPS_RTS;
-  if (error == 0) error = library().modify_qp(pair_, &attributes, IBV_QP_STATE | IBV_QP_SQ_PSN);
+  if (error == 0)
+    error = library().modify_qp(pair_.get(), &attributes, IBV_QP_STATE | IBV_QP_SQ_PSN);
   return error;
 }
 
@@ -92,10 +94,10 @@ void Mail::restart() {
   if ((receives_out_ != 0 || restart_refused_) && now < restart_at_ns_) return;
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RESET;
-  int error = library().modify_qp(pair_, &attributes, IBV_QP_STATE);
+  int error = library().modify_qp(pair_.get(), &attributes, IBV_QP_STATE);
   if (error == 0) {
     ibv_wc gone;
-    while (ibv_poll_cq(queue_, 1, &gone) > 0) {
+    while (ibv_poll_cq(queue_.get(), 1, &gone) > 0) {
     }
     for (auto& [rank, p] : peers_)
       if (p.way != nullptr) library().destroy_ah(std::exchange(p.way, nullptr));
@@ -112,12 +114,9 @@ void Mail::restart() {
 }
 
 Mail::~Mail() {
-  if (pair_ != nullptr) library().destroy_qp(pair_);
+  pair_.reset();
   for (auto& [rank, peer] : peers_)
     if (peer.way != nullptr) library().destroy_ah(peer.way);
-  if (queue_ != nullptr) library().destroy_cq(queue_);
-  if (region_ != nullptr) library().dereg_mr(region_);
-  if (domain_ != nullptr) library().dealloc_pd(domain_);
 }
 
 /// Makes the address handle of @p to, unless there is one. False: the device knows no route now;
@@ -125,7 +124,7 @@ Mail::~Mail() {
 bool Mail::find_way(Rank to, Peer& p) {
   if (p.way != nullptr) return true;
   ibv_ah_attr route = device_.route_to(addresses_[index(to)]);
-  p.way = library().create_ah(domain_, &route);
+  p.way = library().create_ah(domain_.get(), &route);
   if (p.way != nullptr) return true;
   const int error = errno;
   if (!std::exchange(p.told, true))
@@ -151,7 +150,7 @@ void Mail::post_receive(std::uint32_t number) noexcept {
   request.sg_list = &segment;
   request.num_sge = 1;
   ibv_recv_wr* bad = nullptr;
-  if (ibv_post_recv(pair_, &request, &bad) == 0) ++receives_out_;
+  if (ibv_post_recv(pair_.get(), &request, &bad) == 0) ++receives_out_;
 }
 
 void Mail::nudge(Rank to) {
@@ -213,7 +212,7 @@ void Mail::transmit(Rank to, Peer& p, const Waiting* waiting) {
   request.wr.ud.remote_qpn = address.mail_queue;
   request.wr.ud.remote_qkey = address.mail_key;
   ibv_send_wr* bad = nullptr;
-  if (ibv_post_send(pair_, &request, &bad) != 0) free_sends_.push_back(number);
+  if (ibv_post_send(pair_.get(), &request, &bad) != 0) free_sends_.push_back(number);
 }
 
 void Mail::take(const Packet& packet) {
@@ -246,7 +245,7 @@ void Mail::take(const Packet& packet) {
 void Mail::reap() {
   std::array<ibv_wc, 16> done;
   int n = 0;
-  while ((n = ibv_poll_cq(queue_, static_cast<int>(done.size()), done.data())) > 0) {
+  while ((n = ibv_poll_cq(queue_.get(), static_cast<int>(done.size()), done.data())) > 0) {
     for (int i = 0; i < n; ++i) {
       const ibv_wc& wc = done[static_cast<std::size_t>(i)];
       const auto number = static_cast<std::uint32_t>(wc.wr_id);
@@ -279,7 +278,7 @@ void Mail::answer() noexcept {
         repeat(Rank{rank}, p, monotonic_ns(), stalled);
         if (p.owes_sign) transmit(Rank{rank}, p, nullptr);
       }
-      if (look == 0) (void)ibv_req_notify_cq(queue_, 1);
+      if (look == 0) (void)ibv_req_notify_cq(queue_.get(), 1);
     }
   } catch (const std::exception&) {  // no memory: the letters are repeated
   }

@@ -76,7 +76,7 @@ class Mail {
   void answer() noexcept;
 
   /// Asks for an event at the next packet.
-  void arm() noexcept { (void)ibv_req_notify_cq(queue_, 0); }
+  void arm() noexcept { (void)ibv_req_notify_cq(queue_.get(), 0); }
 
   [[nodiscard]] std::uint64_t repeated() const noexcept { return repeated_; }
 
@@ -140,11 +140,12 @@ class Mail {
   mutable std::recursive_mutex mutex_;
   Job& job_;
   Device& device_;
-  ibv_pd* domain_ = nullptr;
-  ibv_cq* queue_ = nullptr;
-  ibv_qp* pair_ = nullptr;
-  ibv_mr* region_ = nullptr;
+  // Destroyed in the reverse order.
   std::unique_ptr<std::byte[]> buffer_;  // receives, then sends
+  OwnedDomain domain_;
+  OwnedRegion region_;
+  OwnedQueue queue_;
+  OwnedPair pair_;
   std::uint32_t key_ = 0;
   std::vector<Address> addresses_;
   std::unordered_map<std::uint32_t, Peer> peers_;

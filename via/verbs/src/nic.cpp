@@ -11,6 +11,7 @@
 #include <cstring>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "runtime/error.hpp"
 #include "via/verbs/src/errors.hpp"
@@ -92,43 +93,33 @@ Nic::~Nic() {
   counters_[kLettersRepeated] = mail_->repeated();
   counters_[kReceiverNotReady] = receivers_not_ready(device_) - not_ready_before_;
   job_.stats().remove(counters_);
-  for (auto& [tag, entry] : tags_) {
-    if (entry.flush != nullptr) library().dereg_mr(entry.flush);
-    library().dealloc_pd(entry.domain);
-  }
-  for (const auto& [block, bytes] : blocks_) {
-    if (bytes >= kOwnPagesFrom)
-      munmap(block, bytes);
-    else
-      ::operator delete (block, std::align_val_t{kBlockAlignment});
-  }
+}
+
+void Nic::Block::Delete::operator()(std::byte* piece) const noexcept {
+  ::operator delete (piece, std::align_val_t{kBlockAlignment});
 }
 
 /// The device's largest inline send of a queue pair with full lists, up to what is wanted: found by
 /// making one.
 std::uint32_t Nic::find_inline_limit() {
-  ibv_pd* domain = library().alloc_pd(device_.context());
-  ibv_cq* queue = library().create_cq(device_.context(), 16, nullptr, nullptr, 0);
+  const OwnedDomain domain(library().alloc_pd(device_.context()));
+  const OwnedQueue queue(library().create_cq(device_.context(), 16, nullptr, nullptr, 0));
   std::uint32_t found = 0;
   bool made = false;
   auto wanted = static_cast<std::uint32_t>(settings_.inline_bytes);
   while (domain != nullptr && queue != nullptr && !made) {
     ibv_qp_init_attr attributes{};
-    attributes.send_cq = attributes.recv_cq = queue;
+    attributes.send_cq = attributes.recv_cq = queue.get();
     attributes.cap = {16, 16, attributes_.max_segments, attributes_.max_segments, wanted};
     attributes.qp_type = IBV_QPT_RC;
-    if (ibv_qp* pair = library().create_qp(domain, &attributes)) {
+    if (OwnedPair(library().create_qp(domain.get(), &attributes)) != nullptr) {
       made = true;
       found = wanted;
-      library().destroy_qp(pair);
     }
     if (wanted == 0) break;
     wanted /= 2;
   }
-  const int error = errno;
-  if (queue != nullptr) library().destroy_cq(queue);
-  if (domain != nullptr) library().dealloc_pd(domain);
-  if (!made) throw_refused(error, "RDMA device " + device_.name() + " makes no queue pair");
+  if (!made) throw_refused(errno, "RDMA device " + device_.name() + " makes no queue pair");
   return found;
 }
 
@@ -140,12 +131,12 @@ ProtectionTag Nic::create_tag() {
   if (next_tag_ > 0xfff)
     throw Error(std::errc::no_buffer_space,
                 "4095 protection tags have been created, which is all there are");
-  ibv_pd* domain = library().alloc_pd(device_.context());
+  OwnedDomain domain(library().alloc_pd(device_.context()));
   if (domain == nullptr)
     throw Error(errno, "RDMA device " + device_.name() +
                            " makes no protection domain, of at most " +
                            std::to_string(device_.limits().max_pd));
-  tags_.emplace(tag, Tag{domain, 0, nullptr});
+  tags_.emplace(tag, Tag{std::move(domain), 0, nullptr});
   return static_cast<ProtectionTag>(tag);
 }
 
@@ -159,16 +150,14 @@ void Nic::destroy_tag(ProtectionTag tag) {
                 "protection tag " + std::to_string(found->first) + " is in use by " +
                     std::to_string(found->second.uses) +
                     " VIs and memory regions: destroy those first");
-  if (found->second.flush != nullptr) library().dereg_mr(found->second.flush);
-  library().dealloc_pd(found->second.domain);
   tags_.erase(found);
 }
 
 const ibv_mr& Nic::flush_region(ProtectionTag tag) {
   Tag& entry = tags_.at(static_cast<std::uint32_t>(tag));
   if (entry.flush == nullptr) {
-    entry.flush = library().reg_mr(entry.domain, &flush_word_, sizeof flush_word_,
-                                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
+    entry.flush.reset(library().reg_mr(entry.domain.get(), &flush_word_, sizeof flush_word_,
+                                       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ));
     if (entry.flush == nullptr)
       throw_registration(errno, "the word that peers read", sizeof flush_word_);
   }
@@ -193,7 +182,7 @@ MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::si
                                                 "VIADUCT_VERBS_REGIONS");
   const bool allocated = std::any_of(blocks_.begin(), blocks_.end(), [&](const auto& block) {
     const auto at = static_cast<std::size_t>(address - block.first);
-    return at <= block.second && bytes <= block.second - at;
+    return at <= block.second.bytes && bytes <= block.second.bytes - at;
   });
   if (includes(rights, Rights::atomic) && !allocated)
     throw Error(std::errc::operation_not_supported,
@@ -203,20 +192,20 @@ MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::si
   if (includes(rights, Rights::rdma_write)) access |= IBV_ACCESS_REMOTE_WRITE;
   if (includes(rights, Rights::rdma_read)) access |= IBV_ACCESS_REMOTE_READ;
   if (includes(rights, Rights::atomic)) access |= IBV_ACCESS_REMOTE_ATOMIC;
-  ibv_mr* region =
-      library().reg_mr(used->second.domain, address, bytes, access | IBV_ACCESS_LOCAL_WRITE);
+  ibv_pd* const domain = used->second.domain.get();
+  OwnedRegion region(library().reg_mr(domain, address, bytes, access | IBV_ACCESS_LOCAL_WRITE));
   if (region == nullptr && errno != ENOMEM && includes(Rights::rdma_read, rights))
-    region = library().reg_mr(used->second.domain, address, bytes, access);  // read-only memory
+    region.reset(library().reg_mr(domain, address, bytes, access));  // read-only memory
   if (region == nullptr) throw_registration(errno, "a memory region", bytes);
   const std::uint32_t handle = region->lkey;
   if ((access != 0 && region->rkey != handle) || handle == 0 || regions_.contains(handle)) {
-    library().dereg_mr(region);
     throw Error(std::errc::operation_not_supported,
                 "RDMA device " + device_.name() +
                     " has keys for local and for remote use that differ, which this provider does "
                     "not support");
   }
-  regions_.emplace(handle, Region{region, reinterpret_cast<std::uint64_t>(address), bytes, tag});
+  regions_.emplace(handle,
+                   Region{std::move(region), reinterpret_cast<std::uint64_t>(address), bytes, tag});
   ++used->second.uses;
   return MemoryRegion(this, static_cast<MemoryHandle>(handle), address, bytes);
 }
@@ -224,35 +213,28 @@ MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::si
 void Nic::deregister(MemoryHandle handle) noexcept {
   const auto found = regions_.find(static_cast<std::uint32_t>(handle));
   if (found == regions_.end()) return;
-  library().dereg_mr(found->second.region);
   --tags_.at(static_cast<std::uint32_t>(found->second.tag)).uses;
   regions_.erase(found);
 }
 
 std::byte* Nic::allocate(std::size_t bytes) {
   const std::size_t size = std::max<std::size_t>(bytes, 1);
-  std::byte* block = nullptr;
+  Block block;
+  block.bytes = size;
   if (size >= kOwnPagesFrom) {
-    void* pages = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED) throw_errno("cannot allocate " + std::to_string(size) + " bytes");
-    block = static_cast<std::byte*>(pages);
+    block.pages = MappedMemory(
+        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), size);
+    if (!block.pages) throw_errno("cannot allocate " + std::to_string(size) + " bytes");
   } else {
-    block = static_cast<std::byte*>(::operator new (size, std::align_val_t{kBlockAlignment}));
-    std::memset(block, 0, size);
+    void* const piece = ::operator new (size, std::align_val_t{kBlockAlignment});
+    block.piece.reset(static_cast<std::byte*>(std::memset(piece, 0, size)));
   }
-  blocks_.emplace(block, size);
-  return block;
+  std::byte* const at = block.pages ? block.pages.get() : block.piece.get();
+  blocks_.emplace(at, std::move(block));
+  return at;
 }
 
-void Nic::release(std::byte* address) noexcept {
-  const auto found = blocks_.find(address);
-  if (found == blocks_.end()) return;
-  if (found->second >= kOwnPagesFrom)
-    munmap(address, found->second);
-  else
-    ::operator delete (address, std::align_val_t{kBlockAlignment});
-  blocks_.erase(found);
-}
+void Nic::release(std::byte* address) noexcept { blocks_.erase(address); }
 
 // Queues and VIs.
 

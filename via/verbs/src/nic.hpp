@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runtime/job.hpp"
+#include "runtime/mapped_memory.hpp"
 #include "via/connection_requests.hpp"
 #include "via/nic.hpp"
 #include "via/verbs/src/completion_queue.hpp"
@@ -74,12 +75,21 @@ class Nic final : public via::Nic {
   using Requests = ConnectionRequests<Letter>;
   using Unmatched = Requests::Entry;
   struct Tag {
-    ibv_pd* domain = nullptr;
+    OwnedDomain domain;
     std::uint32_t uses = 0;
-    ibv_mr* flush = nullptr;  // 8 bytes that peers may read
+    OwnedRegion flush;  // 8 bytes that peers may read
+  };
+  /// What allocate() has given away: a piece of the heap, or pages of its own.
+  struct Block {
+    struct Delete {
+      void operator()(std::byte* piece) const noexcept;
+    };
+    std::size_t bytes = 0;
+    std::unique_ptr<std::byte, Delete> piece;
+    MappedMemory pages;
   };
   struct Region {
-    ibv_mr* region = nullptr;
+    OwnedRegion region;
     std::uint64_t begin = 0;
     std::uint64_t bytes = 0;
     ProtectionTag tag{};
@@ -94,7 +104,7 @@ class Nic final : public via::Nic {
     return found == regions_.end() ? nullptr : &found->second;
   }
   [[nodiscard]] ibv_pd* domain_of(ProtectionTag tag) const noexcept {
-    return tags_.at(static_cast<std::uint32_t>(tag)).domain;
+    return tags_.at(static_cast<std::uint32_t>(tag)).domain.get();
   }
   [[nodiscard]] const ibv_mr& flush_region(ProtectionTag tag);
   void check_attributes(const ViAttributes& attributes) const;
@@ -135,7 +145,7 @@ class Nic final : public via::Nic {
   std::uint32_t next_tag_ = 0;
   alignas(8) std::uint64_t flush_word_ = 0;
   std::unordered_map<std::uint32_t, Region> regions_;  // by handle
-  std::unordered_map<std::byte*, std::size_t> blocks_;
+  std::unordered_map<std::byte*, Block> blocks_;
   std::vector<CompletionQueue*> queues_;
   std::vector<Vi*> vis_;  // by id & kIdMask
   std::vector<std::uint32_t> free_vis_;

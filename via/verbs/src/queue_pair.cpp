@@ -39,7 +39,7 @@ QueuePair::QueuePair(Device& device, ibv_pd* domain, ibv_cq* send_queue, ibv_cq*
   wanted.cap.max_send_sge = wanted.cap.max_recv_sge = size.segments;
   wanted.cap.max_inline_data = size.inline_bytes;
   wanted.qp_type = IBV_QPT_RC;
-  pair_ = library().create_qp(domain, &wanted);
+  pair_.reset(library().create_qp(domain, &wanted));
   if (pair_ == nullptr)
     throw_refused(errno, "RDMA device " + device.name() + " makes no queue pair of " +
                              std::to_string(size.sends) + " sends and " +
@@ -53,14 +53,11 @@ QueuePair::QueuePair(Device& device, ibv_pd* domain, ibv_cq* send_queue, ibv_cq*
   attributes.port_num = device.port();
   attributes.qp_access_flags =
       IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-  const int error = library().modify_qp(
-      pair_, &attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
-  if (error == 0) return;
-  library().destroy_qp(pair_);
-  throw_transition(device, error, "INIT");
+  const int error =
+      library().modify_qp(pair_.get(), &attributes,
+                          IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+  if (error != 0) throw_transition(device, error, "INIT");
 }
-
-QueuePair::~QueuePair() { library().destroy_qp(pair_); }
 
 void QueuePair::connect(const Address& peer, const QueuePairName& theirs) {
   Address own;
@@ -74,7 +71,7 @@ void QueuePair::connect(const Address& peer, const QueuePairName& theirs) {
   attributes.min_rnr_timer = 12;  // 0.64 ms
   attributes.ah_attr = device_.route_to(peer);
   int error =
-      library().modify_qp(pair_, &attributes,
+      library().modify_qp(pair_.get(), &attributes,
                           IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
                               IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
   if (error != 0) throw_transition(device_, error, "RTR");
@@ -86,7 +83,7 @@ void QueuePair::connect(const Address& peer, const QueuePairName& theirs) {
   attributes.retry_cnt = static_cast<std::uint8_t>(settings.retries);
   attributes.rnr_retry = static_cast<std::uint8_t>(settings.rnr_retries);
   attributes.max_rd_atomic = reads(device_.limits().max_qp_init_rd_atom);
-  error = library().modify_qp(pair_, &attributes,
+  error = library().modify_qp(pair_.get(), &attributes,
                               IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
                                   IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
   if (error != 0) throw_transition(device_, error, "RTS");
@@ -95,7 +92,7 @@ void QueuePair::connect(const Address& peer, const QueuePairName& theirs) {
 void QueuePair::fail() noexcept {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_ERR;
-  (void)library().modify_qp(pair_, &attributes, IBV_QP_STATE);
+  (void)library().modify_qp(pair_.get(), &attributes, IBV_QP_STATE);
 }
 
 void QueuePair::stop_overrun(std::uint32_t count) const noexcept {

@@ -33,9 +33,6 @@ class QueuePair {
   /// In state INIT: receives can be posted.  Throws Error.
   QueuePair(Device& device, ibv_pd* domain, ibv_cq* send_queue, ibv_cq* receive_queue,
             const Size& size, ibv_srq* shared_receives = nullptr);
-  ~QueuePair();
-  QueuePair(const QueuePair&) = delete;
-  QueuePair& operator=(const QueuePair&) = delete;
 
   [[nodiscard]] QueuePairName name() const noexcept { return {pair_->qp_num, first_packet_}; }
   [[nodiscard]] std::uint32_t inline_bytes() const noexcept { return inline_bytes_; }
@@ -61,7 +58,7 @@ class QueuePair {
   [[nodiscard]] bool post_into_room(ibv_send_wr& chain, std::uint32_t count) noexcept {
     posted_ += count;
     ibv_send_wr* bad;  // written when the device refuses, and not read
-    return ibv_post_send(pair_, &chain, &bad) == 0;
+    return ibv_post_send(pair_.get(), &chain, &bad) == 0;
   }
   /// Request number @p low (its low 32 bits) has completed, and so have all before it. Answers its
   /// whole number.
@@ -74,14 +71,14 @@ class QueuePair {
   }
   [[nodiscard]] bool post_receive(ibv_recv_wr& request) noexcept {
     ibv_recv_wr* bad = nullptr;
-    return ibv_post_recv(pair_, &request, &bad) == 0;
+    return ibv_post_recv(pair_.get(), &request, &bad) == 0;
   }
 
  private:
   [[noreturn, gnu::cold]] void stop_overrun(std::uint32_t count) const noexcept;
   [[noreturn, gnu::cold]] void stop_unknown(std::uint64_t number) const noexcept;
 
-  ibv_qp* pair_ = nullptr;
+  OwnedPair pair_;
   std::uint64_t posted_ = 0;
   std::uint64_t reaped_ = 0;
   std::uint32_t depth_ = 0;

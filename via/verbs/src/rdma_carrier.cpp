@@ -110,14 +110,14 @@ Carrier::Carrier(Job& job, const Settings& settings, std::string_view device)
   Address address;
   device_.fill(address);
   mail_ = std::make_unique<Mail>(job, device_, events_.channel(), address);
-  domain_ = library().alloc_pd(device_.context());
+  domain_.reset(library().alloc_pd(device_.context()));
   if (domain_ == nullptr) throw_setup(device_, errno, "a protection domain");
   stage_ = std::make_unique<std::byte[]>(kStages * kStageBytes);
-  stage_region_ =
-      library().reg_mr(domain_, stage_.get(), kStages * kStageBytes, IBV_ACCESS_LOCAL_WRITE);
+  stage_region_.reset(
+      library().reg_mr(domain_.get(), stage_.get(), kStages * kStageBytes, IBV_ACCESS_LOCAL_WRITE));
   if (stage_region_ == nullptr)
     throw_registration(errno, "the staging buffer", kStages * kStageBytes);
-  memory_ = std::make_unique<BulkMemory>(domain_, settings);
+  memory_ = std::make_unique<BulkMemory>(domain_.get(), settings);
   make_room(send_queue_, 0);
   make_room(receive_queue_, 0);
   if (settings.shared_receives && device_.limits().max_srq > 0) {
@@ -126,7 +126,7 @@ Carrier::Carrier(Job& job, const Settings& settings, std::string_view device)
     shared_most_ = static_cast<std::uint32_t>(std::min(device_.limits().max_srq_wr, kMost));
     wanted.attr.max_wr = shared_most_;
     wanted.attr.max_sge = 1;
-    receives_ = library().create_srq(domain_, &wanted);  // null: each wire has its own
+    receives_.reset(library().create_srq(domain_.get(), &wanted));  // null: each wire has its own
   }
   not_ready_before_ = receivers_not_ready(device_);
   job_.stats().add("wire", kCounterNames, counters_);
@@ -141,13 +141,6 @@ Carrier::~Carrier() {
   counters_[kWireNotReady] = receivers_not_ready(device_) - not_ready_before_;
   note_cache();
   job_.stats().remove(counters_);
-  if (receives_ != nullptr) library().destroy_srq(receives_);
-  for (ibv_cq* queue : {send_queue_, receive_queue_})
-    if (queue != nullptr) library().destroy_cq(queue);
-  memory_.reset();
-  if (stage_region_ != nullptr) library().dereg_mr(stage_region_);
-  mail_.reset();
-  if (domain_ != nullptr) library().dealloc_pd(domain_);
 }
 
 void Carrier::note_cache() noexcept {
@@ -161,7 +154,7 @@ void Carrier::note_cache() noexcept {
 }
 
 /// Both completion queues have a place for every request of every wire: they are never overrun.
-void Carrier::make_room(ibv_cq*& queue, std::size_t entries) {
+void Carrier::make_room(OwnedQueue& queue, std::size_t entries) {
   constexpr std::size_t kLeast = 256;
   const auto most = static_cast<std::size_t>(device_.limits().max_cqe);
   if (entries > most)
@@ -172,10 +165,10 @@ void Carrier::make_room(ibv_cq*& queue, std::size_t entries) {
                     "VIADUCT_AM_SLOTS");
   const auto size = static_cast<int>(std::min(std::max(2 * entries, kLeast), most));
   if (queue == nullptr) {
-    queue = library().create_cq(device_.context(), size, nullptr, events_.channel(), 0);
+    queue.reset(library().create_cq(device_.context(), size, nullptr, events_.channel(), 0));
     if (queue == nullptr) throw_setup(device_, errno, "a completion queue");
   } else if (entries > static_cast<std::size_t>(queue->cqe)) {
-    const int error = library().resize_cq(queue, size);
+    const int error = library().resize_cq(queue.get(), size);
     if (error != 0)
       throw_setup(device_, error, "a completion queue of " + std::to_string(size) + " entries");
   }
@@ -214,8 +207,9 @@ void Carrier::add(Wire& wire) {
   size.inline_bytes = static_cast<std::uint32_t>(device_.settings().wire_inline_bytes);
   for (;;) {
     try {
-      wire.pair_ = std::make_unique<QueuePair>(device_, domain_, send_queue_, receive_queue_, size,
-                                               shared ? receives_ : nullptr);
+      wire.pair_ = std::make_unique<QueuePair>(device_, domain_.get(), send_queue_.get(),
+                                               receive_queue_.get(), size,
+                                               shared ? receives_.get() : nullptr);
       break;
     } catch (const Error&) {  // perhaps it copies less
       if (size.inline_bytes == 0) throw;
@@ -227,15 +221,16 @@ void Carrier::add(Wire& wire) {
     if (!wire.pair_->post_receive(request))
       throw_setup(device_, ENOMEM, std::to_string(size.receives) + " receives for a peer");
   wire.inline_bytes_ = wire.pair_->inline_bytes();
-  send_entries_ += wire.depth_;
-  receive_entries_ += wire.notes_;
+  by_id_.reserve(by_id_.size() + 1);
+  wires_.emplace(wire.pair_->name().number, &wire);  // the last that may fail
   const auto free = std::find(by_id_.begin(), by_id_.end(), nullptr);
   wire.id_ = static_cast<std::uint32_t>(free - by_id_.begin());
   if (free == by_id_.end())
     by_id_.push_back(&wire);
   else
     *free = &wire;
-  wires_.emplace(wire.pair_->name().number, &wire);
+  send_entries_ += wire.depth_;
+  receive_entries_ += wire.notes_;
   if (shared) {
     shared_posted_ += wire.notes_;
     wire.shared_ = true;
@@ -274,7 +269,7 @@ void Carrier::give_receives() noexcept {
       requests[i].next = i + 1 < n ? &requests[i + 1] : nullptr;
     }
     ibv_recv_wr* bad = requests + n;
-    const bool taken = ibv_post_srq_recv(receives_, requests, &bad) == 0;
+    const bool taken = ibv_post_srq_recv(receives_.get(), requests, &bad) == 0;
     const auto posted = taken ? n : static_cast<std::uint32_t>(bad - requests);
     shared_held_ += posted;
     to_give_ -= posted;
@@ -322,7 +317,7 @@ std::size_t Carrier::poll(std::span<WireEvent> out) noexcept {
   while (n < out.size() && !empty) {
     std::array<ibv_wc, 16> done;
     const auto most = static_cast<int>(std::min(done.size(), out.size() - n));
-    const int found = ibv_poll_cq(receive_queue_, most, done.data());
+    const int found = ibv_poll_cq(receive_queue_.get(), most, done.data());
     empty = found < most;
     polled += static_cast<std::size_t>(std::max(found, 0));
     for (int i = 0; i < found; ++i)
@@ -355,7 +350,7 @@ void Carrier::reap_sends() noexcept {
   std::array<ibv_wc, 16> done;
   int found = 0;
   do {
-    found = ibv_poll_cq(send_queue_, static_cast<int>(done.size()), done.data());
+    found = ibv_poll_cq(send_queue_.get(), static_cast<int>(done.size()), done.data());
     for (int i = 0; i < found; ++i) {
       const ibv_wc& wc = done[static_cast<std::size_t>(i)];
       const auto id = static_cast<std::size_t>(wc.wr_id >> 32);
@@ -384,8 +379,8 @@ void Carrier::note_failure(Wire& wire, ibv_wc_status status) noexcept {
 }
 
 void Carrier::arm() noexcept {
-  (void)ibv_req_notify_cq(receive_queue_, 0);
-  (void)ibv_req_notify_cq(send_queue_, 0);
+  (void)ibv_req_notify_cq(receive_queue_.get(), 0);
+  (void)ibv_req_notify_cq(send_queue_.get(), 0);
   mail_->arm();
   reap_sends();
 }

@@ -79,7 +79,7 @@ class Carrier final : public via::Carrier {
 
   void add(Wire& wire);
   void remove(Wire& wire) noexcept;
-  void make_room(ibv_cq*& queue, std::size_t entries);
+  void make_room(OwnedQueue& queue, std::size_t entries);
   void reap_sends() noexcept;
   void note_cache() noexcept;
   [[nodiscard]] bool take(const ibv_wc& wc, WireEvent& out) noexcept;
@@ -97,11 +97,15 @@ class Carrier final : public via::Carrier {
   Job& job_;
   Device device_;
   Events events_;
+  // Destroyed in the reverse order.
   std::unique_ptr<Mail> mail_;
-  ibv_pd* domain_ = nullptr;
-  ibv_cq* send_queue_ = nullptr;
-  ibv_cq* receive_queue_ = nullptr;
-  ibv_srq* receives_ = nullptr;                         // shared; null: each wire has its own
+  OwnedDomain domain_;
+  std::unique_ptr<std::byte[]> stage_;
+  OwnedRegion stage_region_;
+  std::unique_ptr<BulkMemory> memory_;
+  OwnedQueue send_queue_;
+  OwnedQueue receive_queue_;
+  OwnedSharedReceives receives_;                        // null: each wire has its own
   std::uint32_t shared_most_ = 0;                       // that it can hold
   std::uint32_t shared_posted_ = 0;                     // the shares of all wires
   std::uint32_t shared_held_ = 0;                       // that it holds at most
@@ -113,9 +117,6 @@ class Carrier final : public via::Carrier {
   std::vector<Wire*> failed_;  // to be told of
   std::size_t polled_since_failure_ = 0;
   std::uint64_t polls_ = 0;
-  std::unique_ptr<BulkMemory> memory_;
-  std::unique_ptr<std::byte[]> stage_;
-  ibv_mr* stage_region_ = nullptr;
   std::uint64_t not_ready_before_ = 0;
   std::array<std::uint64_t, kWireCounterCount> counters_{};
 };

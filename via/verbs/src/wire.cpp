@@ -25,22 +25,16 @@ Wire::Wire(Carrier& carrier, std::byte* block, std::size_t half_bytes, std::uint
       notes_(notes),
       owner_(owner) {
   signal_every_ = std::max(1U, depth_ / 4);
-  region_ = library().reg_mr(carrier.domain_, block, 2 * half_bytes,
-                             IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+  region_.reset(library().reg_mr(carrier.domain_.get(), block, 2 * half_bytes,
+                                 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
   if (region_ == nullptr) throw_registration(errno, "the rings of a peer", 2 * half_bytes);
   key_ = region_->rkey;
-  try {
-    carrier.add(*this);
-  } catch (...) {
-    library().dereg_mr(region_);
-    throw;
-  }
+  carrier.add(*this);
 }
 
 Wire::~Wire() {
   carrier_.remove(*this);
-  pair_.reset();
-  library().dereg_mr(region_);
+  pair_.reset();  // before the region that it writes to
 }
 
 via::Wire::Name Wire::name() const noexcept {

@@ -109,7 +109,7 @@ class Wire final : public via::Wire {
   bool shared_ = false;  // its receives come from the carrier's queue
   ErrorCause cause_ = ErrorCause::none;
   Carrier& carrier_;
-  ibv_mr* region_ = nullptr;
+  OwnedRegion region_;
   std::uint32_t notes_;
   Rank peer_{};
   void* owner_;
