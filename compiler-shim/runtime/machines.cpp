@@ -3,28 +3,18 @@
 #include <array>
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <system_error>
 
-#include "compiler-shim/runtime/c_callable.hpp"
-#include "runtime/error.hpp"
+#include "compiler-shim/runtime/checked.hpp"
+#include "compiler-shim/runtime/machines.hpp"
 #include "runtime/job.hpp"
-#include "splitc/splitc.hpp"
-
-// Those of the C header take their place.
-#undef MYPROC
-#undef PROCS
-#undef PROCSLOG
-#include <split-c/machines.h>
+#include "splitc/atomic.hpp"
 
 namespace {
 
-/// Ends the job: a program that goes on without this would answer nonsense.
-[[noreturn]] void absent(const char* name, const char* machine, const char* instead) {
-  throw viaduct::Error(std::errc::not_supported, std::string(name) + " is of the " + machine +
-                                                     " and does not exist here; use " + instead);
-}
+using viaduct::shim::absent;
+using viaduct::shim::at_process;
 
 /// Said once in each program, by process 0.
 void without_effect(const char* name, const char* why) {
@@ -34,28 +24,6 @@ void without_effect(const char* name, const char* why) {
   viaduct::splitc::job().log().write(viaduct::LogLevel::warn,
                                      std::string(name) + " has no effect: " + why);
 }
-
-void all_tasks_only(const char* name, int group) {
-  if (group != ALLGRP)
-    absent((std::string(name) + " with another group than ALLGRP").c_str(), "SP-1 and SP-2",
-           "ALLGRP, or bulk_store and all_store_sync");
-}
-
-/// Lets every process copy what it wants of the others' @p bytes at @p own: @p take(q, address).
-/// Answers 0, or -1 when there is no room.
-template <class Take>
-int exchange_all(const void* own, std::size_t bytes, Take&& take) {
-  char* const shared = static_cast<char*>(all_malloc(bytes));
-  if (shared == nullptr) return -1;
-  std::memcpy(shared, own, bytes);
-  barrier();
-  for (int q = 0; q < PROCS; ++q) take(q, shared);
-  splitc_sync();
-  all_free(shared);
-  return 0;
-}
-
-vsc_word at_process(int process, const void* address) { return vsc_toglobal(process, address); }
 
 struct Timer {
   double total = 0;
@@ -91,6 +59,9 @@ VIADUCT_C_CALLABLE int CMMD_sync_with_nodes() {
   barrier();
   return 0;
 }
+VIADUCT_C_CALLABLE void CMAM_poll() { splitc_poll(); }
+VIADUCT_C_CALLABLE int CMMD_set_io_mode(int /*descriptor*/, int /*mode*/) { return 0; }
+VIADUCT_C_CALLABLE int CMMD_set_open_mode(int /*mode*/) { return 0; }
 VIADUCT_C_CALLABLE int CMMD_host_node() { return -1; }
 VIADUCT_C_CALLABLE int CMMD_fset_io_mode(_IO_FILE* /*stream*/, int /*mode*/) { return 0; }
 VIADUCT_C_CALLABLE int CMMD_enable_host() {
@@ -128,33 +99,6 @@ VIADUCT_C_CALLABLE int mpc_environ(int* tasks, int* task) {
   *task = MYPROC;
   return 0;
 }
-VIADUCT_C_CALLABLE int mpc_sync(int group) {
-  all_tasks_only("mpc_sync", group);
-  barrier();
-  return 0;
-}
-VIADUCT_C_CALLABLE int mpc_index(const void* out, void* in, unsigned long bytes, int group) {
-  all_tasks_only("mpc_index", group);
-  const auto own = static_cast<std::size_t>(MYPROC) * bytes;
-  return exchange_all(out, static_cast<std::size_t>(PROCS) * bytes, [&](int q, const char* there) {
-    bulk_get(static_cast<char*>(in) + static_cast<std::size_t>(q) * bytes,
-             at_process(q, there + own), bytes);
-  });
-}
-VIADUCT_C_CALLABLE int mpc_concat(const void* out, void* in, unsigned long bytes, int group) {
-  all_tasks_only("mpc_concat", group);
-  return exchange_all(out, bytes, [&](int q, const char* there) {
-    bulk_get(static_cast<char*>(in) + static_cast<std::size_t>(q) * bytes, at_process(q, there),
-             bytes);
-  });
-}
-VIADUCT_C_CALLABLE int mpc_bcast(void* bytes, unsigned long count, int source, int group) {
-  all_tasks_only("mpc_bcast", group);
-  return exchange_all(bytes, count, [&](int q, const char* there) {
-    if (q == source) bulk_get(bytes, at_process(q, there), count);
-  });
-}
-
 // ---- Paragon ----
 
 VIADUCT_C_CALLABLE long mynode() { return MYPROC; }
@@ -167,6 +111,7 @@ VIADUCT_C_CALLABLE double dclock() { return get_seconds(); }
 VIADUCT_C_CALLABLE int _my_pe() { return MYPROC; }
 VIADUCT_C_CALLABLE int _num_pes() { return PROCS; }
 VIADUCT_C_CALLABLE int shmem_my_pe() { return MYPROC; }
+VIADUCT_C_CALLABLE int _n_pes() { return PROCS; }
 VIADUCT_C_CALLABLE int shmem_n_pes() { return PROCS; }
 VIADUCT_C_CALLABLE void shmem_put(void* to, const void* from, unsigned long words, int process) {
   bulk_write(at_process(process, to), from, words * 8);
@@ -180,11 +125,43 @@ VIADUCT_C_CALLABLE void shmem_put32(void* to, const void* from, unsigned long wo
 VIADUCT_C_CALLABLE void shmem_get32(void* to, const void* from, unsigned long words, int process) {
   bulk_read(to, at_process(process, from), words * 4);
 }
+// A stride of one word between elements is a block.
+VIADUCT_C_CALLABLE void shmem_iput(void* to, const void* from, long to_stride, long from_stride,
+                                   unsigned long words, int process) {
+  for (long i = 0; i < static_cast<long>(words); ++i)
+    bulk_put(at_process(process, static_cast<long*>(to) + i * to_stride),
+             static_cast<const long*>(from) + i * from_stride, 8);
+  splitc_sync();
+}
+VIADUCT_C_CALLABLE void shmem_iget(void* to, const void* from, long to_stride, long from_stride,
+                                   unsigned long words, int process) {
+  for (long i = 0; i < static_cast<long>(words); ++i)
+    bulk_get(static_cast<long*>(to) + i * to_stride,
+             at_process(process, static_cast<const long*>(from) + i * from_stride), 8);
+  splitc_sync();
+}
+VIADUCT_C_CALLABLE long shmem_swap(long* at, long value, int process) {
+  const viaduct::shim::checked::Ordering ordering;
+  return viaduct::splitc::swap(
+      viaduct::splitc::global_ptr<long>::from_word(at_process(process, at)), value);
+}
+VIADUCT_C_CALLABLE void shmem_wait(long* at, long value) {
+  const viaduct::shim::checked::Ordering ordering;
+  while (__atomic_load_n(at, __ATOMIC_ACQUIRE) == value) splitc_poll();
+}
+VIADUCT_C_CALLABLE void shmem_fence() {}
+VIADUCT_C_CALLABLE void shmem_quiet() {}
 VIADUCT_C_CALLABLE void shmem_barrier_all() { barrier(); }
 VIADUCT_C_CALLABLE void shmem_set_cache_inv() {}
 VIADUCT_C_CALLABLE void shmem_clear_cache_inv() {}
 VIADUCT_C_CALLABLE void shmem_udcflush() {}
 VIADUCT_C_CALLABLE long rtclock() { return static_cast<long>(get_ctr()); }
+
+// ---- Meiko CS-2 ----
+
+VIADUCT_C_CALLABLE void ew_baseInit() {}
+VIADUCT_C_CALLABLE void ew_gsync(void* /*group*/) { barrier(); }
+VIADUCT_C_CALLABLE void ew_fgsync(void* /*group*/) { barrier(); }
 
 // ---- What ends the job ----
 
@@ -208,10 +185,25 @@ VIADUCT_MESSAGE("CM-5", CMMD_send_and_receive)
 VIADUCT_MESSAGE("CM-5", CMMD_msg_pending)
 VIADUCT_COLLECTIVE("CM-5", CMMD_bc_to_nodes)
 VIADUCT_COLLECTIVE("CM-5", CMMD_bc_from_host)
-VIADUCT_COLLECTIVE("CM-5", CMMD_reduce_int)
-VIADUCT_COLLECTIVE("CM-5", CMMD_reduce_double)
+VIADUCT_COLLECTIVE("CM-5", CMMD_receive_bc_from_node)
 VIADUCT_COLLECTIVE("CM-5", CMMD_scan_int)
 
+VIADUCT_ABSENT("CM-5", "atomic(f, pointer, ...), bulk_store, or the library of Active Messages",
+               CMAM)
+VIADUCT_ABSENT("CM-5", "atomic(f, pointer, ...), bulk_store, or the library of Active Messages",
+               CMAM_4)
+VIADUCT_ABSENT("CM-5", "atomic(f, pointer, ...), bulk_store, or the library of Active Messages",
+               CMAM_reply_4)
+VIADUCT_ABSENT("CM-5", "atomic(f, pointer, ...), bulk_store, or the library of Active Messages",
+               CMAM_request_4)
+VIADUCT_ABSENT("CM-5", "atomic(f, pointer, ...), bulk_store, or the library of Active Messages",
+               CMAM_indirect_4)
+VIADUCT_ABSENT("CM-5", "atomic(f, pointer, ...), bulk_store, or the library of Active Messages",
+               CMAM_xfer)
+VIADUCT_ABSENT("CM-5", "atomic(f, pointer, ...), bulk_store, or the library of Active Messages",
+               CMAM_xfer_N)
+VIADUCT_ABSENT("CM-5", "atomic(f, pointer, ...), bulk_store, or the library of Active Messages",
+               CMAM_wait)
 VIADUCT_MESSAGE("SP-1 and SP-2", mpc_send)
 VIADUCT_MESSAGE("SP-1 and SP-2", mpc_recv)
 VIADUCT_MESSAGE("SP-1 and SP-2", mpc_bsend)
@@ -222,12 +214,6 @@ VIADUCT_MESSAGE("SP-1 and SP-2", mpc_status)
 VIADUCT_MESSAGE("SP-1 and SP-2", mpc_probe)
 VIADUCT_MESSAGE("SP-1 and SP-2", mpc_rcvncall)
 VIADUCT_MESSAGE("SP-1 and SP-2", mpc_lockrnc)
-VIADUCT_MESSAGE("SP-1 and SP-2", mpc_shift)
-VIADUCT_MESSAGE("SP-1 and SP-2", mpc_scatter)
-VIADUCT_MESSAGE("SP-1 and SP-2", mpc_gather)
-VIADUCT_COLLECTIVE("SP-1 and SP-2", mpc_combine)
-VIADUCT_COLLECTIVE("SP-1 and SP-2", mpc_reduce)
-VIADUCT_COLLECTIVE("SP-1 and SP-2", mpc_prefix)
 VIADUCT_ABSENT("SP-1 and SP-2", "MYPROC and PROCS", mpc_group)
 VIADUCT_ABSENT("SP-1 and SP-2", "MYPROC and PROCS", mpc_partition)
 VIADUCT_ABSENT("SP-1 and SP-2", "MYPROC and PROCS", mpc_task_query)
@@ -242,16 +228,21 @@ VIADUCT_MESSAGE("Paragon", msgwait)
 VIADUCT_MESSAGE("Paragon", msgdone)
 VIADUCT_MESSAGE("Paragon", iprobe)
 VIADUCT_MESSAGE("Paragon", cprobe)
-VIADUCT_COLLECTIVE("Paragon", gdsum)
+// Their `long' had 32 bits: programs pass arrays of int.
 VIADUCT_COLLECTIVE("Paragon", gisum)
-VIADUCT_COLLECTIVE("Paragon", gdhigh)
-VIADUCT_COLLECTIVE("Paragon", gdlow)
 VIADUCT_COLLECTIVE("Paragon", gihigh)
 VIADUCT_COLLECTIVE("Paragon", gilow)
 VIADUCT_COLLECTIVE("Paragon", gcolx)
 
-VIADUCT_ABSENT("T3D", "fetch_and_add, cmp_and_swap, or exchange of split-c/atomic.h", shmem_swap)
-VIADUCT_ABSENT("T3D", "store_sync", shmem_wait)
 VIADUCT_COLLECTIVE("T3D", shmem_broadcast)
-VIADUCT_MESSAGE("T3D", shmem_iput)
-VIADUCT_MESSAGE("T3D", shmem_iget)
+
+VIADUCT_MESSAGE("Meiko CS-2", ew_tportInit)
+VIADUCT_MESSAGE("Meiko CS-2", ew_tportTxStart)
+VIADUCT_MESSAGE("Meiko CS-2", ew_tportRxStart)
+VIADUCT_MESSAGE("Meiko CS-2", elan_dma)
+VIADUCT_MESSAGE("Meiko CS-2", csn_init)
+VIADUCT_MESSAGE("Meiko CS-2", csn_open)
+VIADUCT_MESSAGE("Meiko CS-2", csn_registername)
+VIADUCT_MESSAGE("Meiko CS-2", csn_lookupname)
+VIADUCT_MESSAGE("Meiko CS-2", csn_tx)
+VIADUCT_MESSAGE("Meiko CS-2", csn_rx)

@@ -43,6 +43,21 @@ program: main.o other.o
 	$(CC) $(CFLAGS) -o $@ main.o other.o
 END
 
+cat >Makefile.names <<'END'
+PROGRAM = program
+SC_SRCS = main.sc other.sc
+DEFS = -DDIGITS=42
+SC_CFLAGS = -O
+SC_LIBS = -lm
+include $(CASTLE)/include/split-c/Make.split-c
+clean:
+	rm -f $(PROGRAM) *.o
+END
+cat >Makefile.several <<'END'
+TARGETS = first second
+include $(CASTLE)/include/split-c/Make.split-c
+END
+
 # The place of the fragment is another machine's: the line that docs/porting-split-c.md gives.
 sed 's|^include .*|include /usr/castle/include/split-c/Make.split-c|' Makefile.short >Makefile.elsewhere
 PATH=$(dirname "$splitcc"):$PATH
@@ -51,13 +66,23 @@ sed "s|^include .*/Make.split-c|include $(splitcc --print-makefile)|" Makefile.e
 "$run" -n 2 --timeout 20 ./program || fail "the program of Makefile.elsewhere"
 rm program main.o other.o
 
-for how in short long own; do
+for how in short long own names; do
   target=
   [ $how = own ] && target=all
-  make -f Makefile.$how CASTLE="$folder/castle" SPLITCC="$splitcc" $target || fail "Makefile.$how"
+  make -f Makefile.$how CASTLE="$folder/castle" SPLITCC="$splitcc" $target 2>said || fail "Makefile.$how"
+  [ ! -s said ] || fail "Makefile.$how: $(cat said)"
   "$run" -n 2 --timeout 20 ./program || fail "the program of Makefile.$how"
   make -q -f Makefile.$how CASTLE="$folder/castle" SPLITCC="$splitcc" $target || fail "Makefile.$how makes it again"
   make -f Makefile.$how CASTLE="$folder/castle" SPLITCC="$splitcc" clean >/dev/null || fail "Makefile.$how: clean"
   if [ ! -e main.sc ] || [ -e main.o ]; then fail "Makefile.$how: what clean leaves"; fi
   rm -f program
 done
+
+# Several programs in one folder, each of one file.
+mkdir several && cd several || exit 1
+echo 'splitc_main() { return 0; }' >first.sc
+cp first.sc second.sc
+make -f ../Makefile.several CASTLE="$folder/castle" SPLITCC="$splitcc" || fail "Makefile.several"
+for name in first second; do "$run" -n 2 --timeout 20 ./$name || fail "Makefile.several: $name"; done
+make -f ../Makefile.several CASTLE="$folder/castle" SPLITCC="$splitcc" clean || fail "Makefile.several: clean"
+[ "$(echo *)" = "first.sc second.sc" ] || fail "Makefile.several: clean leaves $(echo *)"

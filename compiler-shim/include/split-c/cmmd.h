@@ -13,9 +13,30 @@ struct _IO_FILE;
 
 enum { CMMD_independent, CMMD_local, CMMD_sync_bc, CMMD_sync_seq };
 
+enum {
+  CMMD_combiner_add,
+  CMMD_combiner_uadd = CMMD_combiner_add,
+  CMMD_combiner_max,
+  CMMD_combiner_umax = CMMD_combiner_max,
+  CMMD_combiner_min,
+  CMMD_combiner_umin = CMMD_combiner_min,
+  CMMD_combiner_ior,
+  CMMD_combiner_and,
+  CMMD_combiner_xor
+};
+
 int CMMD_self_address(void);                              /* MYPROC */
 int CMMD_partition_size(void);                            /* PROCS */
 int CMMD_sync_with_nodes(void);                           /* barrier() */
+/* Collective: the result in all. */
+int CMMD_reduce_int(int value, int combiner);
+unsigned CMMD_reduce_uint(unsigned value, int combiner);
+float CMMD_reduce_float(float value, int combiner);
+double CMMD_reduce_double(double value, int combiner);
+int CMMD_concat_with_nodes(void* own, void* all, int bytes);
+void CMAM_poll(void);                                     /* splitc_poll() */
+int CMMD_set_io_mode(int descriptor, int mode);           /* nothing, as CMMD_fset_io_mode() */
+int CMMD_set_open_mode(int mode);
 int CMMD_host_node(void);                                 /* -1: no process is it */
 int CMMD_fset_io_mode(struct _IO_FILE* stream, int mode); /* nothing: streams are independent */
 int CMMD_enable_host(void);
@@ -32,8 +53,9 @@ double CMMD_node_timer_busy(int timer);
 /* These end the job with a sentence. */
 int CMMD_send(), CMMD_receive(), CMMD_send_block(), CMMD_receive_block(), CMMD_send_noblock(),
     CMMD_send_async(), CMMD_receive_async(), CMMD_swap(), CMMD_send_and_receive(),
-    CMMD_bc_to_nodes(), CMMD_bc_from_host(), CMMD_reduce_int(), CMMD_reduce_double(),
-    CMMD_scan_int(), CMMD_msg_pending();
+    CMMD_bc_to_nodes(), CMMD_bc_from_host(), CMMD_receive_bc_from_node(), CMMD_scan_int(),
+    CMMD_msg_pending(), CMAM(), CMAM_4(), CMAM_reply_4(), CMAM_request_4(), CMAM_indirect_4(),
+    CMAM_xfer(), CMAM_xfer_N(), CMAM_wait();
 #endif
 
 #endif

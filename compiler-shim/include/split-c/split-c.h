@@ -199,6 +199,9 @@ void splitc_exit(int code);  /* what exit() does: see docs/splitc-language.md */
 #ifdef T3D
 #include <split-c/shmem.h>
 #endif
+#if defined(MEIKO) || defined(CS2)
+#include <split-c/elan.h>
+#endif
 #endif
 
 #endif

@@ -5,9 +5,11 @@
 
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "compiler-shim/splitcc/lex/token.hpp"
@@ -39,6 +41,7 @@ struct Symbol {
   bool has_value = false;   // of an enumerator: known to splitcc
   long number = 0;          // its value then
   int first_use = -1;       // the token of its first use
+  int first_anchor = -1;    // if implicit: the first token of the function that calls it first
   int get_pending = 0;      // epoch of a get into it that no sync has completed; 0: none
 };
 
@@ -231,7 +234,12 @@ struct Unit {
   std::unordered_map<int, std::vector<Symbol*>> hoisted;    // likewise: static local spread arrays
   std::unordered_map<int, std::vector<Symbol*>> entries;    // parameters, by a body's first brace
   std::unordered_map<int, std::vector<const Expr*>> walks;  // likewise: accesses in its loops
+  std::unordered_map<int, std::vector<const Symbol*>> forward;  // likewise: called before declared
   std::vector<StaticSpread> statics;
+  std::vector<std::pair<const Symbol*, int>>
+      pointer_calls;                           // undeclared, and where they are called
+  std::set<std::string_view> pointer_results;  // those that no other file declares here
+  std::vector<std::string_view> own_names;     // of the program, that today's C library has, too
   std::vector<Symbol*> inline_copies;  // `extern inline` after a declaration: under another name
   std::unordered_map<int, std::vector<StaticWord>> static_words;  // by the declaration's semicolon
   Symbol* splitc_main = nullptr;

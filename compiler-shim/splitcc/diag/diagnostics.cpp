@@ -151,8 +151,16 @@ bool Diagnostics::leaves_out(Idiom which) {
 std::string left_out_text(const LeftOut& counts) {
   static constexpr std::array kKinds = {"pointers to blocks for pointers to elements",
                                         "functions of the C library without a declaration",
-                                        "text behind #endif or #else",
-                                        "macros of split-c/control.h that the program defines too"};
+                                        "functions without a declaration that answer pointers",
+                                        "text behind directives of the preprocessor",
+                                        "macros of headers that the program defines too",
+                                        "names of the C library for the program's own",
+                                        "functions of other types for qsort and the like",
+                                        "NULL as a number",
+                                        "declarations without a type or a name",
+                                        "values of functions without one",
+                                        "apostrophes in text that is left out"};
+  static_assert(kKinds.size() == static_cast<std::size_t>(Idiom::count));
   int all = 0;
   std::string kinds;
   for (std::size_t i = 0; i < counts.size(); ++i) {

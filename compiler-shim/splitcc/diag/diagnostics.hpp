@@ -37,8 +37,15 @@ enum class Warning : unsigned char {
 enum class Idiom : unsigned char {
   block_pointer,       // a pointer to a block where one to its elements stands, and the reverse
   undeclared_library,  // a function of the C library that is called without a declaration
+  undeclared_pointer,  // a function without a declaration whose result is a pointer
   endif_text,          // #endif NAME
-  own_control,         // a macro of control.h that the program defines too
+  own_macro,           // a macro of a header that the program defines too
+  own_name,            // a name of the C library that the program uses for something of its own
+  callback,            // a function with other types that is passed to qsort, signal and the like
+  null_number,         // NULL where the number 0 is meant
+  idle_word,           // typedef or static without a name behind it, names without a type
+  void_value,          // a value that a function without one returns
+  loose_quote,         // an apostrophe in text that the preprocessor leaves out
   count
 };
 

@@ -18,6 +18,8 @@
 #include <utility>
 
 #include "compiler-shim/splitcc/driver/gcc_messages.hpp"
+#include "compiler-shim/splitcc/driver/own_symbols.hpp"
+#include "compiler-shim/splitcc/driver/recognize.hpp"
 #include "compiler-shim/splitcc/driver/translate.hpp"
 #include "compiler-shim/splitcc/driver/undefined.hpp"
 #include "compiler-shim/splitcc/lex/prelex.hpp"
@@ -177,6 +179,8 @@ int Driver::run() {
         say(fmt::format("splitcc: warning: {}: not linked, so not used\n", input.name));
       continue;
     }
+    if (input.language == Language::c && !input.is_told && is_split_c(input.name))
+      input.language = Language::split_c;
     std::string object;
     code |= compile(input, object);
     if (options_.stage == Stage::link) input.name = object;
@@ -217,8 +221,12 @@ int Driver::other(const Input& input, const std::string& output) {
   }
   append(command, options_.cxx);
   append(command, kOldC);
+  const bool is_c = input.language == Language::c;
+  if (is_c) append(command, {"-fno-diagnostics-show-caret", "-fdiagnostics-color=never"});
   if (!cxx && !options_.c_standard.empty() && options_.c_standard.find("++") == std::string::npos)
     command.push_back(options_.c_standard);
+  else if (is_c)
+    append(command, {"-std=gnu89", "-fgnu89-inline"});
   append(command, header_options());
   if (options_.stage == Stage::translate) {
     say(fmt::format("splitcc: warning: {}: --emit-c is for Split-C\n", input.name));
@@ -232,7 +240,16 @@ int Driver::other(const Input& input, const std::string& output) {
     command.push_back("-o");
     command.push_back(output);
   }
-  return execute(command);
+  return is_c ? execute_c(command) : execute(command);
+}
+
+// What gcc says about C is said as it is about Split-C.
+int Driver::execute_c(const std::vector<std::string>& command) {
+  show(command);
+  const Outcome outcome = run_program(command, Keep::errors);
+  say_gcc(outcome.errors);
+  report_signal(command, outcome);
+  return outcome.code == 0 ? 0 : 1;
 }
 
 // Headers with raw newlines in strings: corrected copies beside the copy of the file that includes
@@ -389,14 +406,36 @@ int Driver::compile_c(const Input& input, const std::string& c, const std::strin
   command.push_back(file);
   command.push_back("-o");
   command.push_back(output);
-  show(command);
-  const Outcome outcome = run_program(command, Keep::errors);
-  say_gcc(outcome.errors);
-  report_signal(command, outcome);
-  return outcome.code == 0 ? 0 : 1;
+  return execute_c(command);
+}
+
+// The program's own functions named as those of the C library get other names in copies of its
+// objects, so that the runtime calls the C library's.
+void Driver::rename_own_symbols() {
+  const auto is_object = [](const Input& input) {
+    const std::string end = fs::path(input.name).extension().string();
+    return input.name[0] != '-' && (end == ".o" || end == ".a");
+  };
+  std::vector<std::string> files;
+  for (const Input& input : options_.inputs)
+    if (is_object(input)) files.push_back(input.name);
+  if (files.empty()) return;
+  const std::vector<std::string> names = names_of_the_c_library(files);
+  if (names.empty()) return;
+  std::vector<std::string> command = {"objcopy"};
+  for (const std::string& name : names)
+    append(command, {"--redefine-sym", fmt::format("{0}=vsc_program_{0}", name)});
+  for (Input& input : options_.inputs) {
+    if (!is_object(input)) continue;
+    const std::string copy = folder_.file("renamed" + fs::path(input.name).filename().string());
+    std::vector<std::string> whole = command;
+    append(whole, {input.name, copy});
+    if (execute(whole) == 0) input.name = copy;
+  }
 }
 
 int Driver::link() {
+  rename_own_symbols();
   std::vector<std::string> command = {installation_.cxx_compiler, "-no-pie"};
   append(command, options_.link);
   for (const Input& input : options_.inputs)

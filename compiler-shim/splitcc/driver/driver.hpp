@@ -25,7 +25,9 @@ class Driver {
   int preprocess(const Input& input, std::string& text);
   bool join_headers(const Input& input, const std::string& messages, const std::string& beside);
   int compile_c(const Input& input, const std::string& c, const std::string& output);
+  void rename_own_symbols();
   int link();
+  int execute_c(const std::vector<std::string>& command);
   int execute(const std::vector<std::string>& command);
   [[nodiscard]] std::vector<std::string> header_options() const;
   [[nodiscard]] std::vector<std::string> zero_options() const;

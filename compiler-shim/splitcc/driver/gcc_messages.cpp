@@ -131,6 +131,31 @@ bool differ_by_blocks(const Group& group) {
   return false;
 }
 
+/// Whether the source line of the group's message has the word.
+bool line_has(const Group& group, Diagnostics& diagnostics, std::string_view word) {
+  Message m;
+  for (const std::string& line : group.lines) {
+    if (!split(line, m) || m.severity != Severity::warning) continue;
+    Place place;
+    place.file = diagnostics.file(m.file);
+    place.line = m.line;
+    return diagnostics.line_has(place, word);
+  }
+  return false;
+}
+
+/// "passing argument 4 of 'qsort' from incompatible pointer type": of functions that call back.
+bool is_callback(const Group& group) {
+  static constexpr std::array kTakers = {"'qsort'",   "'bsearch'", "'signal'",  "'atexit'",
+                                         "'lsearch'", "'lfind'",   "'on_exit'", "'tsearch'"};
+  return std::any_of(kTakers.begin(), kTakers.end(), [&](std::string_view taker) {
+    return std::any_of(group.lines.begin(), group.lines.end(), [&](const std::string& line) {
+      return line.find(" passing argument ") != std::string::npos &&
+             line.find(taker) != std::string::npos;
+    });
+  });
+}
+
 bool is_left_out(const Group& group, Diagnostics& diagnostics) {
   const auto has = [&](std::string_view text) {
     return std::any_of(group.lines.begin(), group.lines.end(), [&](const std::string& line) {
@@ -140,11 +165,25 @@ bool is_left_out(const Group& group, Diagnostics& diagnostics) {
   if (!has(": warning: ")) return false;
   if (has("incompatible implicit declaration of built-in function"))
     return diagnostics.leaves_out(Idiom::undeclared_library);
-  if (has("[-Wendif-labels]")) return diagnostics.leaves_out(Idiom::endif_text);
-  if (has("\" redefined") && has("split-c/control.h:") && has(": note: "))
-    return diagnostics.leaves_out(Idiom::own_control);
-  if (has("[-Wincompatible-pointer-types]") && differ_by_blocks(group))
-    return diagnostics.leaves_out(Idiom::block_pointer);
+  if (has("[-Wbuiltin-declaration-mismatch]")) return diagnostics.leaves_out(Idiom::own_name);
+  if (has("[-Wendif-labels]") || has("extra tokens at end of #"))
+    return diagnostics.leaves_out(Idiom::endif_text);
+  if (has("\" redefined") && has(": note: ") &&
+      (has("split-c/control.h:") || has("/usr/include/") || has("/usr/lib/")))
+    return diagnostics.leaves_out(Idiom::own_macro);
+  if (has("[-Wincompatible-pointer-types]")) {
+    if (differ_by_blocks(group)) return diagnostics.leaves_out(Idiom::block_pointer);
+    return is_callback(group) && diagnostics.leaves_out(Idiom::callback);
+  }
+  if ((has("[-Wint-conversion]") && has("'void *'")) ||
+      has("comparison between pointer and integer"))
+    return line_has(group, diagnostics, "NULL") && diagnostics.leaves_out(Idiom::null_number);
+  if (has("useless storage class specifier in empty declaration") ||
+      has("data definition has no type or storage class"))
+    return diagnostics.leaves_out(Idiom::idle_word);
+  if (has("'return' with a value, in function returning void"))
+    return diagnostics.leaves_out(Idiom::void_value);
+  if (has("missing terminating ' character")) return diagnostics.leaves_out(Idiom::loose_quote);
   return false;
 }
 
@@ -266,6 +305,8 @@ std::string translate_messages(const std::string& text, Diagnostics& diagnostics
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     without_prefix(line, "vsc_inline_");
+    without_prefix(line, "vsc_program_");
+    without_prefix(line, "vsc_pointer_");
     without_words(line);
     Message m;
     if (split(line, m)) {

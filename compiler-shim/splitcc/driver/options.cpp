@@ -66,10 +66,10 @@ class Reader {
         throw UsageError{"standard input needs -x LANGUAGE or -E before it"};
       // Not every container has the first, the kernel has the second.
       const char* const stream = access("/dev/stdin", F_OK) == 0 ? "/dev/stdin" : "/proc/self/fd/0";
-      o_.inputs.push_back({stream, forced_ ? language_ : Language::split_c});
+      o_.inputs.push_back({stream, forced_ ? language_ : Language::split_c, true});
       return;
     }
-    o_.inputs.push_back({name, forced_ ? language_ : language_of(name)});
+    o_.inputs.push_back({name, forced_ ? language_ : language_of(name), forced_});
   }
 
   bool simple(const std::string& arg) {
@@ -144,7 +144,7 @@ class Reader {
     }
     if (begins_with(arg, "-l") || begins_with(arg, "-L")) {
       const std::string v = value(arg, 2);
-      o_.inputs.push_back({arg.substr(0, 2) + v, Language::object});
+      o_.inputs.push_back({arg.substr(0, 2) + v, Language::object, false});
       return true;
     }
     if (arg == "-Xlinker") {
@@ -242,6 +242,7 @@ std::string help_text() {
 Compiles Split-C and links it with the Viaduct runtime. The program is started by viaduct-run.
 
 FILE is Split-C (.sc), C (.c), C++ (.C .cc .cpp .cxx), assembly (.s .S), an object or a library.
+A .c file that includes a header of split-c/ and has constructs of the language is Split-C, too.
 
   -c              compile, do not link
   -S              stop at assembly
@@ -255,7 +256,7 @@ FILE is Split-C (.sc), C (.c), C++ (.C .cc .cpp .cxx), assembly (.s .S), an obje
                   -Wno-get-before-sync, -Wno-pointer-order, -Wno-remote-loop and
                   -Wno-remote-pointer turn them off
   -Wold-idioms    shows the warnings that are only counted: usages of the 1990s that are right
-  -std=...        gnu89 (the default), gnu99 or gnu11 below Split-C
+  -std=...        gnu89 (the default), gnu99 or gnu11 below Split-C, and for C
   -f... -m...     as for gcc
   -fno-zero-automatics   automatic variables of Split-C and C do not begin as zero
   --checked       the program looks for races while it runs, and names the lines of each;

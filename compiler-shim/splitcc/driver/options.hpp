@@ -16,6 +16,7 @@ enum class Language : unsigned char { split_c, c, cxx, other, object };
 struct Input {
   std::string name;
   Language language = Language::object;
+  bool is_told = false;  // the language: by -x
 };
 
 struct Options {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler-shim/splitcc/emit/emitter.hpp"
+#include "compiler-shim/splitcc/sema/sema.hpp"
 
 namespace viaduct::splitcc {
 namespace {
@@ -159,17 +160,35 @@ std::string Emitter::place_of(const Place& place) {
   return fmt::format("\"{}\", {}", file, place.line);
 }
 
-// What must stand before a function: static local spread arrays, thunks.
+// What must stand before a function: static local spread arrays, thunks, declarations of what it
+// calls and the file declares later.
 void Emitter::before_function(int anchor) {
   const auto arrays = unit_.hoisted.find(anchor);
   const auto thunks = unit_.atomics.find(anchor);
-  if (arrays == unit_.hoisted.end() && thunks == unit_.atomics.end()) return;
+  const auto forward = unit_.forward.find(anchor);
+  if (arrays == unit_.hoisted.end() && thunks == unit_.atomics.end() &&
+      forward == unit_.forward.end())
+    return;
   move_to(anchor);
+  if (forward != unit_.forward.end())
+    for (const Symbol* s : forward->second) forward_declaration(*s);
   if (arrays != unit_.hoisted.end())
     for (const Symbol* s : arrays->second) raw(fmt::format("static vsc_word {}; ", s->emitted));
   if (thunks != unit_.atomics.end())
     for (const Expr* e : thunks->second)
       if (!is_error(e->type)) thunk(e);
+}
+
+/// Without parameters, as the calls were read, unless the definition has some that calls without a
+/// prototype do not pass: float, char and short.
+void Emitter::forward_declaration(const Symbol& symbol) {
+  Type type = *symbol.type;
+  if (!has_promoted_parameter(&type)) {
+    type.parameters.clear();
+    type.has_prototype = type.is_variadic = false;
+  }
+  raw((symbol.storage == Storage::static_ ? "static " : "") +
+      name_of(&type, symbol.emitted.empty() ? std::string(symbol.name) : symbol.emitted) + "; ");
 }
 
 /// Only gcc knows how long a structure is. Where the arguments do not fit one message, two
@@ -178,6 +197,11 @@ void Emitter::before_function(int anchor) {
 void Emitter::check_sizes(const Expr* e, const Type* function) {
   const std::string fits =
       fmt::format("sizeof(struct vsc_atomic_{}) <= {}", e->number, kAtomicBytes);
+  const auto name_in = [this](const Expr* x) {
+    const int last = strip(x)->last;
+    const bool is_name = unit_.tokens[static_cast<std::size_t>(last)].kind == Tok::identifier;
+    return is_name ? unit_.text(last) : std::string_view();
+  };
   const auto line_of = [this](const Expr* x) {
     return unit_.tokens[static_cast<std::size_t>(x->first)].line;
   };
@@ -189,7 +213,7 @@ void Emitter::check_sizes(const Expr* e, const Type* function) {
     any = true;
     const std::string name = fmt::format(
         "vsc_long_{}_{}_{}_{}", line_of(e->args[i]), i + 1, e->number,
-        function->has_prototype ? std::string(function->parameters[i - 1].name) : std::string());
+        function->has_prototype ? function->parameters[i - 1].name : name_in(e->args[i]));
     raw(fmt::format("extern char {0}[{1}]; extern char {0}[{2} ? {1} : 1]; ", name, size_of(t),
                     fits));
   }

@@ -23,6 +23,10 @@ void Emitter::pass(bool sequential) {
   system_ = false;
   if (sequential) out_ += "#define VSC_SEQUENTIAL 1\n";
   out_ += "#include <split-c/runtime.h>\n";
+  for (const std::string_view name : unit_.pointer_results)
+    out_ += fmt::format("extern void *vsc_pointer_{0}() __asm__(\"{0}\");\n", name);
+  for (const std::string_view name : unit_.own_names)
+    out_ += fmt::format("#pragma redefine_extname vsc_program_{0} {0}\n", name);
   range(0, static_cast<int>(unit_.tokens.size()) - 2);
   end_of_unit();
 }

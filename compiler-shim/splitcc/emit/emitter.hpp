@@ -60,6 +60,7 @@ class Emitter {
   std::string word_declarator(const Declarator& d);
   void specifiers(const Specifiers& s);
   void before_function(int anchor);
+  void forward_declaration(const Symbol& symbol);
   void thunk(const Expr* e);
   void check_sizes(const Expr* e, const Type* function);
 

@@ -20,6 +20,12 @@ void add_builtin(Unit& unit, Scopes& scopes, std::string_view name, const char* 
   scopes.add(symbol);
 }
 
+Symbol::What what_is_declared(const Specifiers& s, const Type* type) {
+  return s.storage == Storage::typedef_ ? Symbol::What::type_name
+         : type->kind == Kind::function ? Symbol::What::function
+                                        : Symbol::What::variable;
+}
+
 // Of Split-C's library.
 bool is_library_name(std::string_view name) {
   static constexpr std::array kNames = {"barrier",       "store_sync",   "reset_store_sync",
@@ -53,6 +59,22 @@ void Parser::run() {
     }
   }
   check_library();
+  name_pointer_results();
+}
+
+// What stays undeclared in this file and answers a pointer has a second name, of that type.
+void Parser::name_pointer_results() {
+  for (const auto& [symbol, token] : unit_.pointer_calls) {
+    if (scopes_.find(symbol->name) != symbol || is_library_name(symbol->name)) continue;
+    unit_.replaced[token] = fmt::format("vsc_pointer_{}", symbol->name);
+    unit_.pointer_results.insert(symbol->name);
+    if (!diagnostics_.leaves_out(Idiom::undeclared_pointer))
+      sema_.warn(Warning::plain, token,
+                 fmt::format("'{}' is called without a declaration, and its result is a pointer",
+                             symbol->name),
+                 "a pointer has 64 bits, and an int, which the result would be, 32: the result is "
+                 "taken for a pointer; declare the function");
+  }
 }
 
 // Functions of the library that are called without its header: their results and arguments would
@@ -176,9 +198,9 @@ void Parser::finish_declaration(Declaration& declaration) {
 Symbol* Parser::add_symbol(const Declarator& d, const Specifiers& s, Type* type) {
   Symbol* const old = scopes_.find_here(d.name);
   const bool is_function = type->kind == Kind::function;
-  const auto what = s.storage == Storage::typedef_ ? Symbol::What::type_name
-                    : is_function                  ? Symbol::What::function
-                                                   : Symbol::What::variable;
+  const Symbol::What what = what_is_declared(s, type);
+  if (Symbol* const other = beside_system(is_function ? scopes_.find(d.name) : old, d, s, type))
+    return other;
   if (old != nullptr && !old->is_implicit) {
     const bool again =
         old->what == what && (scopes_.depth() == 0 || s.storage == Storage::extern_ ||
@@ -215,11 +237,134 @@ Symbol* Parser::add_symbol(const Declarator& d, const Specifiers& s, Type* type)
   symbol->token = d.name_token;
   const Token& where = unit_.tokens[static_cast<std::size_t>(d.name_token)];
   symbol->from_system = where.in_system_header;
-  symbol->is_library =
-      where.file >= 0 && diagnostics_.file_name(where.file).find("split-c/") != std::string::npos;
+  symbol->is_library = is_in_library(d.name_token);
   if (s.storage == Storage::reg) symbol->register_token = s.storage_token;
   if (is_function && d.name == "sync" && scopes_.depth() == 0) symbol->emitted = "splitc_sync";
+  if (Symbol* const called = scopes_.find(d.name);
+      is_function && what == Symbol::What::function && called != nullptr && called->is_implicit)
+    declare_before_use(*called, symbol, s);
   scopes_.add(symbol);
+  return symbol;
+}
+
+// gcc 2 took an `int f()` that a call had declared for whatever the file declared behind the call:
+// f answers a pointer, nothing or a double, or is static. gcc refuses that today, so that the
+// declaration comes before the function that calls f first.
+void Parser::declare_before_use(Symbol& implicit, const Symbol* symbol, const Specifiers& s) {
+  const Type* const type = symbol->type;
+  if (s.is_inline || implicit.first_anchor < 0 || implicit.type->base->kind != Kind::integer)
+    return;
+  if (type->base->kind == Kind::integer && s.storage != Storage::static_ &&
+      !has_promoted_parameter(type))
+    return;
+  for (const Type* t = type->base; t != nullptr; t = t->base)
+    if (t->tag != nullptr && t->tag->depth > 0) return;
+  unit_.forward[std::exchange(implicit.first_anchor, -1)].push_back(symbol);
+}
+
+bool Parser::is_in_library(int token) const {
+  const int file = token_at(token).file;
+  return file >= 0 && diagnostics_.file_name(file).find("include/split-c/") != std::string::npos;
+}
+
+// Whether a function of this name has a body in this file.
+bool Parser::is_defined_here(std::string_view name) {
+  if (!std::exchange(definitions_are_known_, true)) {
+    int depth = 0;
+    for (std::size_t i = 1; i + 1 < unit_.tokens.size(); ++i) {
+      const Token& t = unit_.tokens[i];
+      if (t.kind == Tok::l_brace || t.kind == Tok::l_paren || t.kind == Tok::l_bracket) ++depth;
+      if (t.kind == Tok::r_brace || t.kind == Tok::r_paren || t.kind == Tok::r_bracket) --depth;
+      if (depth != 0 || t.kind != Tok::r_paren || t.in_system_header) continue;
+      const Tok next = unit_.tokens[i + 1].kind;
+      if (next == Tok::semicolon || next == Tok::comma || next == Tok::equal ||
+          next == Tok::kw_attribute || next == Tok::kw_asm || next == Tok::l_paren ||
+          next == Tok::l_bracket)
+        continue;
+      std::size_t open = i;
+      for (int inner = 0; open > 0; --open) {
+        if (unit_.tokens[open].kind == Tok::r_paren) ++inner;
+        if (unit_.tokens[open].kind == Tok::l_paren && --inner == 0) break;
+      }
+      if (open > 0 && unit_.tokens[open - 1].kind == Tok::identifier)
+        defined_here_.insert(unit_.tokens[open - 1].text);
+    }
+  }
+  return defined_here_.count(name) != 0;
+}
+
+namespace {
+
+// What a call passes or gets in the same way.
+int class_of(const Type* type) {
+  return is_integer(type) || type->kind == Kind::void_type ? 0
+         : is_floating(type)                               ? 1
+         : is_local_pointer(type)                          ? 2
+         : is_word(type)                                   ? 4
+                                                           : 3;
+}
+
+// Whether the program means the header's function, in the words of its time: char *malloc();
+bool means_the_same(const Type* system, const Type* own) {
+  if (class_of(system->base) != class_of(own->base) || class_of(own->base) == 3) return false;
+  if (!own->has_prototype) return true;
+  if (system->parameters.size() != own->parameters.size()) return false;
+  for (std::size_t i = 0; i < own->parameters.size(); ++i)
+    if (class_of(system->parameters[i].type) != class_of(own->parameters[i].type)) return false;
+  return true;
+}
+
+bool is_same(const Type* a, const Type* b) {
+  if (a == b || is_error(a) || is_error(b)) return true;
+  if (a->kind != b->kind || a->tag != b->tag || a->is_const != b->is_const ||
+      a->spelling != b->spelling)
+    return false;
+  if (a->kind == Kind::function && a->has_prototype && b->has_prototype) {
+    if (a->parameters.size() != b->parameters.size() || a->is_variadic != b->is_variadic)
+      return false;
+    for (std::size_t i = 0; i < a->parameters.size(); ++i)
+      if (!is_same(a->parameters[i].type, b->parameters[i].type)) return false;
+  }
+  if (a->has_prototype != b->has_prototype &&
+      (has_promoted_parameter(a) || has_promoted_parameter(b)))
+    return false;
+  return a->base == nullptr || b->base == nullptr ? a->base == b->base : is_same(a->base, b->base);
+}
+
+}  // namespace
+
+// Headers of today declare more than those of the time, and some of it otherwise; Split-C's own
+// bring more than one machine's did. A name that the program declares in another way is its own: C
+// knows it by another name, the linker by this one. Where the program only repeats a header's
+// declaration, the header's counts.
+Symbol* Parser::beside_system(Symbol* old, const Declarator& d, const Specifiers& s, Type* type) {
+  if (old == nullptr || (!old->from_system && !old->is_library) || old->is_implicit ||
+      old->depth > 0 || !old->emitted.empty() || token_at(d.name_token).in_system_header ||
+      is_in_library(d.name_token))
+    return nullptr;
+  const Symbol::What what = what_is_declared(s, type);
+  const bool is_old_definition =
+      what == Symbol::What::function && !type->has_prototype && is_defined_here(d.name);
+  if (old->what == what && is_same(old->type, type) && !is_old_definition) return nullptr;
+  if (what == Symbol::What::function && old->what == what && !is_defined_here(d.name) &&
+      means_the_same(old->type, type)) {
+    unit_.replaced[d.name_token] = fmt::format("vsc_old_{}_{}", sema_.next_number(), d.name);
+    return old;
+  }
+  unit_.symbols.emplace_back();
+  Symbol* const symbol = &unit_.symbols.back();
+  symbol->what = what;
+  symbol->name = d.name;
+  symbol->type = type;
+  symbol->storage = s.storage;
+  symbol->token = d.name_token;
+  symbol->emitted = fmt::format("vsc_program_{}", d.name);
+  unit_.replaced[d.name_token] = symbol->emitted;
+  if (what != Symbol::What::type_name) unit_.own_names.push_back(d.name);
+  if (scopes_.depth() == 0)
+    scopes_.add(symbol);
+  else
+    scopes_.replace_global(symbol);
   return symbol;
 }
 

@@ -53,6 +53,9 @@ class Parser {
 
   // tokens.cpp
   [[nodiscard]] const Token& token(int ahead = 0) const;
+  [[nodiscard]] const Token& token_at(int index) const {
+    return unit_.tokens[static_cast<std::size_t>(index)];
+  }
   [[nodiscard]] Tok kind(int ahead = 0) const { return token(ahead).kind; }
   [[nodiscard]] std::string_view text(int ahead = 0) const { return token(ahead).text; }
   [[nodiscard]] bool at_end() const { return kind() == Tok::end; }
@@ -95,6 +98,11 @@ class Parser {
   // declarations.cpp
   void external();
   void check_library();
+  void name_pointer_results();
+  void declare_before_use(Symbol& implicit, const Symbol* symbol, const Specifiers& s);
+  [[nodiscard]] bool is_in_library(int token) const;
+  [[nodiscard]] bool is_defined_here(std::string_view name);
+  Symbol* beside_system(Symbol* old, const Declarator& d, const Specifiers& s, Type* type);
   void declaration(bool at_file_scope);
   void declare(Declarator& d, Specifiers& s);
   Symbol* add_symbol(const Declarator& d, const Specifiers& s, Type* type);
@@ -161,6 +169,8 @@ class Parser {
   Scopes scopes_;
   std::vector<Function> functions_;
   std::set<std::string_view> declared_before_;  // functions, in blocks or by calls alone
+  std::set<std::string_view> defined_here_;     // functions that have a body in this file
+  bool definitions_are_known_ = false;
   int at_ = 0;
   int nesting_ = 0;
   int anchor_ = 0;

@@ -197,6 +197,7 @@ Expr* Parser::name() {
     symbol->name = word;
     symbol->token = at_;
     symbol->is_implicit = true;
+    symbol->first_anchor = functions_.empty() ? anchor_ : functions_.front().anchor;
     symbol->type = unit_.types.make(Kind::function, undeclared_result(word));
     if (word == "sync") symbol->emitted = "splitc_sync";
     scopes_.add_global(symbol);

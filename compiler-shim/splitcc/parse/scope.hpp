@@ -45,6 +45,12 @@ class Scopes {
     list.insert(list.begin(), symbol);
   }
 
+  /// At file scope, in the place of what has this name there.
+  void replace_global(Symbol* symbol) {
+    symbol->depth = 0;
+    symbols_[symbol->name].front() = symbol;
+  }
+
   [[nodiscard]] Type* find_tag(std::string_view name) const { return top(tags_, name); }
   [[nodiscard]] Type* find_tag_here(std::string_view name) const {
     Type* const t = find_tag(name);

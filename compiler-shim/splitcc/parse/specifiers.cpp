@@ -202,6 +202,7 @@ Specifiers Parser::specifiers(bool only_types) {
           break;
         }
         s.type = symbol->type;
+        if (!symbol->emitted.empty()) unit_.replaced[at_] = symbol->emitted;
         break;
       }
       default:

@@ -233,7 +233,8 @@ Expr* Sema::to_global(Expr* process, Expr* pointer, int first, int last) {
   if (is_error(number) || is_error(type)) return bad(e);
   if (!is_integer(number) || !is_local_pointer(type)) {
     error(e, fmt::format("toglobal of '{}' and '{}'", describe(number), describe(type)),
-          "toglobal(process, pointer) takes a process number and a local pointer");
+          fmt::format("toglobal(process, pointer) takes a process number and a local pointer{}",
+                      is_local_pointer(number) && is_integer(type) ? ": exchange the two" : ""));
     return bad(e);
   }
   e->type = unit_.types.make(Kind::global_pointer, type->base);

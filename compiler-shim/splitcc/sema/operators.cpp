@@ -155,6 +155,7 @@ Expr* Sema::cast(Type* type, int type_first, int type_last, Expr* operand, int f
     return e;
   }
   if (mentions_word(type)) e->special = true;
+  if (is_local_pointer(type)) note_pointer_result(operand);
   if (type->kind == Kind::array || type->kind == Kind::function ||
       type->kind == Kind::spread_array) {
     error(e, fmt::format("a cast to '{}'", describe(type)));
@@ -178,7 +179,8 @@ Expr* Sema::size_of(Expr* operand, int first) {
   e->type = unit_.types.basic(Kind::ulong);
   if (operand->type->kind == Kind::spread_array) {
     error(e, fmt::format("the size of a whole '{}'", describe(operand->type)),
-          "a spread array is in all processes; sizeof of an element is that of its block");
+          "a spread array is in all processes: count elements by the bounds of its declaration; "
+          "sizeof of an element is that of its block");
     return bad(e);
   }
   spell(operand->type);

@@ -169,6 +169,7 @@ class Sema {
   [[nodiscard]] Foreign foreign(const Expr* e) const;
   [[nodiscard]] const Expr* foreign_object(const Expr* object) const;
   void note_own(const Expr* e, const Expr* by);
+  void note_pointer_result(const Expr* e);
   void note_globalized(const Expr* e);
   void not_used(const Expr* e);
   void note_pointer(const Expr* target, const Expr* value);

@@ -179,6 +179,15 @@ bool Sema::check_record(Expr* e, Type* from, Type* to, const std::string& what) 
   return false;
 }
 
+// `p = f()`, where nothing declares f: an int held a pointer once. What f answers is taken whole.
+void Sema::note_pointer_result(const Expr* e) {
+  const Expr* const call = strip(e);
+  const Expr* const name = call->node == Node::call ? strip(call->a) : call;
+  if (name->node != Node::name || !name->symbol->is_implicit || name == call) return;
+  if (name->symbol->type->base->kind == Kind::integer)
+    unit_.pointer_calls.emplace_back(name->symbol, name->at);
+}
+
 Expr* Sema::convert(Expr* e, Type* to, Use use, const std::string& what) {
   e = value(e);
   Type* const from = value_type(e);
@@ -199,6 +208,7 @@ Expr* Sema::convert(Expr* e, Type* to, Use use, const std::string& what) {
     if (!check_record(e, from, to, where)) return e;
     if ((is_local_pointer(to) && is_floating(from)) || (is_floating(to) && is_local_pointer(from)))
       error(e, fmt::format("{}'{}' cannot become '{}'", where, describe(from), describe(to)));
+    if (is_local_pointer(to)) note_pointer_result(e);
     return e;
   }
   if (to->kind == Kind::boolean) return condition(e);
@@ -208,7 +218,7 @@ Expr* Sema::convert(Expr* e, Type* to, Use use, const std::string& what) {
           fmt::format("{}'{}' does not become '{}' by itself", where, describe(from), describe(to)),
           fmt::format("a global or spread pointer loses its process when it becomes a local one: {}"
                       "write the cast, or tolocal(...), where the object is this process' own; "
-                      "bulk_read(...) copies another process' object",
+                      "bulk_read(...) and bulk_write(...) copy from and to another process' object",
                       use == Use::argument
                           ? std::string()
                           : fmt::format("declare '{}' to keep it; ",

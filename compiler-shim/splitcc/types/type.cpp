@@ -1,5 +1,6 @@
 #include "compiler-shim/splitcc/types/type.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace viaduct::splitcc {
@@ -97,6 +98,15 @@ int word_bytes(const Type* type) {
     default:
       return 0;
   }
+}
+
+bool has_promoted_parameter(const Type* function) {
+  return function->has_prototype &&
+         std::any_of(
+             function->parameters.begin(), function->parameters.end(), [](const Parameter& p) {
+               return p.type->kind == Kind::float_type ||
+                      (is_integer(p.type) && word_bytes(p.type) < 4 && word_bytes(p.type) > 0);
+             });
 }
 
 namespace {

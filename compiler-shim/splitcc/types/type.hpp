@@ -134,6 +134,10 @@ class Types {
 /// Bytes of a value that one instruction moves, else 0. Not for floating types.
 [[nodiscard]] int word_bytes(const Type* type);
 
+/// Whether a prototype has a parameter of another type than calls without it pass: float, char,
+/// short.
+[[nodiscard]] bool has_promoted_parameter(const Type* function);
+
 /// For the user: as in Split-C.
 [[nodiscard]] std::string describe(const Type* type);
 

@@ -1,2 +1,2 @@
-/* elan/elan.h: of the Meiko CS-2. Nothing of it is here but Split-C. */
-#include <split-c/split-c.h>
+/* elan/elan.h: of the Meiko CS-2. split-c/elan.h has what there is of it here. */
+#include <split-c/elan.h>
