@@ -40,14 +40,16 @@ class SpanAllocator {
   [[nodiscard]] std::size_t largest_free_bytes() const noexcept;
 
  private:
+  using Free = std::map<std::size_t, std::size_t>;  // offset to bytes; no two side by side
   struct Used {
     std::size_t bytes;
     std::size_t requested;
+    Free::node_type place;  // among the free spans, so that a release allocates nothing
   };
   std::size_t total_;
   std::size_t grain_;
   std::size_t allocated_ = 0;
-  std::map<std::size_t, std::size_t> free_;  // offset to bytes; no two side by side
+  Free free_;
   std::unordered_map<std::size_t, Used> used_;
 };
 

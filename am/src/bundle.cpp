@@ -26,11 +26,11 @@ Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(
   }
   poll_every_ = until_poll_ = static_cast<std::uint32_t>(context.settings().poll_every);
   via::shm::Nic& nic = context.nic();
-  protection_tag_ = nic.create_tag();
   receive_owner_ = nic.create_completion_queue(1);
   send_owner_ = nic.create_completion_queue(1);
   receive_queue_ = static_cast<via::shm::CompletionQueue*>(receive_owner_.get());
   send_queue_ = static_cast<via::shm::CompletionQueue*>(send_owner_.get());
+  protection_tag_ = nic.create_tag();
   // A child that is forked in a handler has its token: the rings are closed, so that its reply
   // takes the slow path.
   const auto close_rings = [](void* self) {
@@ -40,7 +40,12 @@ Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(
       for (const auto& map : endpoint->owned_)
         if (map->vi != nullptr) map->vi->close_in_child();
   };
-  raise_in_forked_children(slow_.word(), close_rings, this);
+  try {
+    raise_in_forked_children(slow_.word(), close_rings, this);
+  } catch (...) {
+    nic.destroy_tag(protection_tag_);
+    throw;
+  }
   show_handlers();
 }
 

@@ -29,8 +29,14 @@ Endpoint::Endpoint(Bundle& bundle, Tag tag) : bundle_(bundle), tag_(tag) {
   set_translations(std::max(kMinTranslations, context.job().size()));
   page_ = new (context.nic().allocate(sizeof(detail::EndpointPage))) detail::EndpointPage{};
   page_->protection_tag = static_cast<std::uint32_t>(bundle.protection_tag_);
-  number_ = context.add(*this);
-  bundle.add(*this);
+  try {
+    bundle.add(*this);
+    number_ = context.add(*this);
+  } catch (...) {
+    bundle.remove(*this);
+    context.nic().release(reinterpret_cast<std::byte*>(page_));
+    throw;
+  }
 }
 
 Endpoint::~Endpoint() {

@@ -56,13 +56,19 @@ bool Exchange::complete() const noexcept {
 
 void Exchange::publish() {
   for (PerRank& each : ranks_) {
-    for (auto& [key, value] : each.pending) each.visible.insert_or_assign(key, std::move(value));
-    each.pending.clear();
+    while (!each.pending.empty()) {  // node by node: nothing is allocated
+      auto value = each.pending.extract(each.pending.begin());
+      if (const auto known = each.visible.find(value.key()); known != each.visible.end())
+        known->second = std::move(value.mapped());
+      else
+        each.visible.insert(std::move(value));
+    }
   }
 }
 
 std::vector<Exchange::Release> Exchange::take_released() {
   std::vector<Release> released;
+  released.reserve(size());  // the last that may fail: no verdict is lost
   const std::optional<Rank> missing = culprit();
   const bool all_here = complete();
   if (all_here) publish();

@@ -95,7 +95,7 @@ struct RankRun {
       for (std::uint32_t i = 0; i < launch.size; ++i) {
         ranks.emplace_back([this, &world, &launch, i] { thread(world, launch, i); });
       }
-    } catch (const std::system_error& problem) {
+    } catch (const std::exception& problem) {  // no thread, or no memory for one
       complain(fmt::format("cannot start rank {} of {} as a thread (ulimit -u): {}", ranks.size(),
                            launch.size, problem.what())
                    .c_str());

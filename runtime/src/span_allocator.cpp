@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace viaduct {
 namespace {
@@ -26,9 +27,12 @@ std::optional<std::size_t> SpanAllocator::try_allocate(std::size_t bytes, std::s
     const std::size_t end = begin + it->second;
     const std::size_t offset = align_up(begin, alignment);
     if (offset > end || wanted > end - offset) continue;
-    used_.emplace(offset, Used{wanted, bytes});
-    if (offset + wanted < end)
-      free_.emplace_hint(std::next(it), offset + wanted, end - offset - wanted);
+    Free made;  // all that may fail comes first
+    const bool leaves_rest = offset + wanted < end;
+    if (leaves_rest) made.emplace(offset + wanted, end - offset - wanted);
+    made.emplace(offset, wanted);
+    used_.emplace(offset, Used{wanted, bytes, made.extract(offset)});
+    if (leaves_rest) free_.insert(std::next(it), made.extract(offset + wanted));
     if (offset > begin)
       it->second = offset - begin;
     else
@@ -44,8 +48,8 @@ std::optional<SpanAllocator::Released> SpanAllocator::try_release(std::size_t of
   if (used == used_.end()) return std::nullopt;
   const std::size_t bytes = used->second.bytes;
   allocated_ -= used->second.requested;
+  auto merged = free_.insert(std::move(used->second.place)).position;
   used_.erase(used);
-  auto merged = free_.emplace(offset, bytes).first;
   if (const auto next = std::next(merged); next != free_.end() && next->first == offset + bytes) {
     merged->second += next->second;
     free_.erase(next);

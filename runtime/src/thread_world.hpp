@@ -25,7 +25,9 @@ struct ThreadWorld {
         exchange(page.shape().ranks),
         outcomes(page.shape().ranks),
         windows(page.shape().ranks, nullptr),
-        shared_fds(page.shape().ranks) {}
+        shared_fds(page.shape().ranks) {
+    retired.reserve(page.shape().ranks);  // a Job's end allocates nothing
+  }
 
   enum class Outcome : std::uint8_t { waiting, released, failed };
   struct FenceOutcome {

@@ -111,8 +111,8 @@ void Machine::Parts::refresh_credits(Channel& c) noexcept {
     return c.vi->break_off("a count of requests carried out that cannot be");
   c.counter = now;
   if (now <= c.handled) return;
-  // Replies have come before the count of their requests. Their receives go back before new requests
-  // bring more: a stream of gets may learn of its credits from the count alone.
+  // Replies have come before the count of their requests. Their receives go back before new
+  // requests bring more: a stream of gets may learn of its credits from the count alone.
   if (c.vi->is_wired()) nic->take_carried();
   c.handled = now;
   c.vi->note_room();  // the line is here now

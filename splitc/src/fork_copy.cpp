@@ -32,6 +32,7 @@ struct Range {
 /// the pipe that the parent waits for.
 std::mutex g_mutex;
 std::vector<Range> g_ranges;
+std::size_t g_prepared = 0;  // that there is room for
 Pipe g_pipe;
 bool g_forked_copy = false;
 
@@ -118,11 +119,17 @@ void after_fork_in_child() noexcept {
 
 }  // namespace
 
-void copy_on_fork(std::byte* begin, std::size_t bytes, int fd, std::size_t offset) {
+void prepare_copy_on_fork(std::size_t ranges) {
   static const int registered =
       ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   if (registered != 0)
     throw Error(registered, "cannot register what fork() must do (pthread_atfork)");
+  const std::lock_guard lock(g_mutex);
+  g_ranges.reserve(g_prepared + ranges);
+  g_prepared += ranges;
+}
+
+void copy_on_fork(std::byte* begin, std::size_t bytes, int fd, std::size_t offset) noexcept {
   const std::lock_guard lock(g_mutex);
   g_ranges.push_back({begin, bytes, fd, offset});
 }

@@ -125,10 +125,17 @@ Machine::Machine(Job& job) : job_(job), settings_(load_settings()) {
                 "Split-C runs on at most 65536 processes, not " + std::to_string(job.size()));
   compare_settings(job, settings_);
   memory_ = std::make_unique<Memory>(job, settings_);
-  parts_ = std::make_unique<Parts>(*this, job);
-  hot.machine = the_machine = this;
-  collector_ = std::make_unique<Collector>(*this);
-  job.bootstrap().fence();
+  try {
+    parts_ = std::make_unique<Parts>(*this, job);
+    hot.machine = the_machine = this;
+    collector_ = std::make_unique<Collector>(*this);
+    job.bootstrap().fence();
+  } catch (...) {
+    collector_.reset();
+    hot = Hot{};
+    the_machine = nullptr;
+    throw;
+  }
 }
 
 Machine::~Machine() {
@@ -195,10 +202,6 @@ Machine::Parts::Parts(Machine& owner, Job& its_job)
   nic->on_error([this](const via::AsyncError& error) { ended(error); });
   credit_limit = static_cast<std::uint32_t>(settings.credits);
   publish_every = std::max(1U, credit_limit / 4);
-  // Until the job ends: peers may still copy from it.
-  const auto blocks = static_cast<std::size_t>(settings.staging_bytes) / kBlockBytes;
-  stage = std::make_unique<Stage>(job.segment().base(),
-                                  job.segment().allocate(blocks * kBlockBytes), blocks);
   channels.resize(job.size());
   owners.resize(job.size());
   mapped.resize(job.size());
@@ -212,7 +215,6 @@ Machine::Parts::Parts(Machine& owner, Job& its_job)
     owners[p].known = true;  // and has no registered memory
   }
   if (path == Path::rdma) register_memory();
-  job.stats().add("splitc", kCounterNames, counters);
   view_pages = make_views();
   views = reinterpret_cast<View*>(view_pages.get());
   hot.views = views;
@@ -220,6 +222,16 @@ Machine::Parts::Parts(Machine& owner, Job& its_job)
   views[hot.myproc] = owner.memory().view_of(hot.myproc);
   mapped[hot.myproc] = true;
   refresh_watch();
+  // Until the job ends: peers may still copy from it.
+  const auto blocks = static_cast<std::size_t>(settings.staging_bytes) / kBlockBytes;
+  const std::size_t offset = job.segment().allocate(blocks * kBlockBytes);
+  try {
+    stage = std::make_unique<Stage>(job.segment().base(), offset, blocks);
+    job.stats().add("splitc", kCounterNames, counters);
+  } catch (...) {
+    job.segment().release(offset);
+    throw;
+  }
 }
 
 Machine::Parts::~Parts() {

@@ -95,7 +95,7 @@ struct Memory::Parts {
   ~Parts();
 
   void map_own();
-  void move_statics();
+  void note_statics() noexcept;
   void direct_malloc();
   void meet();
   void map_peer(std::uint32_t process);
@@ -159,9 +159,12 @@ Memory::Parts::Parts(Job& its_job, const Settings& settings)
   }
   map_own();
   meet();
-  copy_on_fork(own, layout.statics_at, file->fd(), 0);
+  prepare_copy_on_fork(1 + image.statics.size());
+  shared.reserve(1 + image.statics.size());
   // Last, when nothing can go wrong any more: what moves does not move back.
-  if (private_statics.empty()) move_statics();
+  if (private_statics.empty()) share_statics(image, *file, layout.statics_at);
+  copy_on_fork(own, layout.statics_at, file->fd(), 0);
+  if (private_statics.empty()) note_statics();
   if (shares_heap) direct_malloc();
 }
 
@@ -213,8 +216,8 @@ void Memory::Parts::meet() {
   shift = ImageShift(image.all, {first.image_begin, first.image_end});
 }
 
-void Memory::Parts::move_statics() {
-  share_statics(image, *file, layout.statics_at);
+/// Static data has been moved into shared memory.
+void Memory::Parts::note_statics() noexcept {
   std::size_t offset = layout.statics_at;
   for (const PageRange& range : image.statics) {
     auto* const begin = reinterpret_cast<std::byte*>(range.begin);

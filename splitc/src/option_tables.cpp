@@ -14,10 +14,8 @@ namespace viaduct::config {
 
 std::span<const Table> all_tables() noexcept {
   static const std::array<Table, 5> kTables{
-      Table{"runtime", runtime_options()},
-      Table{"shm", via::shm::options()},
-      Table{"verbs", via::verbs::options()},
-      Table{"am", am::options()},
+      Table{"runtime", runtime_options()},   Table{"shm", via::shm::options()},
+      Table{"verbs", via::verbs::options()}, Table{"am", am::options()},
       Table{"splitc", splitc::options()},
   };
   return kTables;

@@ -21,9 +21,9 @@ struct CompletionQueue::Notifier {
 
 CompletionQueue::CompletionQueue(Nic& nic, std::size_t capacity)
     : CompletionRing(nic.attributes_.max_completion_queue), nic_(nic) {
-  bell_offset_ = nic_.job_.segment().allocate(sizeof(CqDoorbell));
-  bell_ = reinterpret_cast<CqDoorbell*>(nic_.job_.segment().base() + bell_offset_);
   resize(capacity);
+  bell_offset_ = nic_.job_.segment().allocate(sizeof(CqDoorbell));  // the last that may fail
+  bell_ = reinterpret_cast<CqDoorbell*>(nic_.job_.segment().base() + bell_offset_);
 }
 
 CompletionQueue::~CompletionQueue() {

@@ -46,6 +46,24 @@ bool is_mapped(const std::byte* address, std::size_t bytes) noexcept {
   return msync(reinterpret_cast<void*>(begin), length, MS_ASYNC) == 0 || errno != ENOMEM;
 }
 
+/// Blocks of this rank's window, which go back unless they are kept.
+class WindowBlocks {
+ public:
+  explicit WindowBlocks(Segment& segment) : segment_(segment) {}
+  ~WindowBlocks() {
+    while (count_ != 0) segment_.release(offsets_[--count_]);
+  }
+  WindowBlocks(const WindowBlocks&) = delete;
+  WindowBlocks& operator=(const WindowBlocks&) = delete;
+  std::size_t allocate(std::size_t bytes) { return offsets_[count_++] = segment_.allocate(bytes); }
+  void keep() noexcept { count_ = 0; }
+
+ private:
+  Segment& segment_;
+  std::array<std::size_t, 3> offsets_{};
+  std::size_t count_ = 0;
+};
+
 }  // namespace
 
 Nic::Nic(Job& job) : job_(job), bootstrap_key_("via.shm." + std::to_string(job.next_nic())) {
@@ -65,9 +83,10 @@ Nic::Nic(Job& job) : job_(job), bootstrap_key_("via.shm." + std::to_string(job.n
 
   Segment& segment = job_.segment();
   const std::size_t words = (job_.size() + 63) / 64;
-  page_offset_ = segment.allocate(sizeof(NicPage) + words * 8);
-  mail_offset_ = segment.allocate(job_.size() * sizeof(Mail));
-  regions_offset_ = segment.allocate(attributes_.max_regions * sizeof(RegionEntry));
+  WindowBlocks blocks(segment);
+  page_offset_ = blocks.allocate(sizeof(NicPage) + words * 8);
+  mail_offset_ = blocks.allocate(job_.size() * sizeof(Mail));
+  regions_offset_ = blocks.allocate(attributes_.max_regions * sizeof(RegionEntry));
   page_ = new (segment.base() + page_offset_) NicPage{};
   mailbox_ = reinterpret_cast<Mail*>(segment.base() + mail_offset_);
   regions_ = reinterpret_cast<RegionEntry*>(segment.base() + regions_offset_);
@@ -83,11 +102,12 @@ Nic::Nic(Job& job) : job_(job), bootstrap_key_("via.shm." + std::to_string(job.n
   if (settings_.cross_memory)
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // fails, rightly, without Yama
   life_epoch_ = 0;
-  job_.stats().add("shm", kCounterNames, counters_);
 
   const std::uint64_t offset = page_offset_;
   job_.bootstrap().put(bootstrap_key_, std::as_bytes(std::span(&offset, 1)));
   job_.bootstrap().fence();
+  job_.stats().add("shm", kCounterNames, counters_);
+  blocks.keep();  // until the job ends: peers may still look at them
 }
 
 Nic::~Nic() {

@@ -77,8 +77,9 @@ Nic::Nic(Job& job, const Settings& settings, std::string_view device)
   mail_ = std::make_unique<Mail>(job, device_, events_.channel(), address);
   life_epoch_ = 0;
   not_ready_before_ = receivers_not_ready(device_);
-  job_.stats().add("verbs", kCounterNames, counters_);
   mail_->set_peers(exchange_addresses(job_, bootstrap_key_, address));
+  job_.stats().add("verbs", kCounterNames, counters_);
+  // From here on nothing fails: the thread of events calls this object.
   events_.on_letter([this] { mail_->answer(); });
   mail_->answer();  // what has come already
 }

@@ -129,8 +129,9 @@ Carrier::Carrier(Job& job, const Settings& settings, std::string_view device)
     receives_.reset(library().create_srq(domain_.get(), &wanted));  // null: each wire has its own
   }
   not_ready_before_ = receivers_not_ready(device_);
-  job_.stats().add("wire", kCounterNames, counters_);
   mail_->set_peers(exchange_addresses(job, "via.wire." + std::to_string(job.next_nic()), address));
+  job_.stats().add("wire", kCounterNames, counters_);
+  // From here on nothing fails: the thread of events calls this object.
   events_.on_letter([this] { mail_->answer(); });
   mail_->answer();  // what has come already
 }

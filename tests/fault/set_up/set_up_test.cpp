@@ -1,0 +1,211 @@
+// Set-up with one failure at each of its calls in turn: allocations, file descriptors, mappings,
+// threads, memory registrations. Each failure must end in an exception with a sentence, or be got
+// around; no descriptor, mapping, registration or piece of the shared window may be left.
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "am/bundle.hpp"
+#include "am/context.hpp"
+#include "am/endpoint.hpp"
+#include "runtime/job.hpp"
+#include "runtime/src/launch_variables.hpp"
+#include "runtime/src/page_mapping.hpp"
+#include "splitc/detail/machine.hpp"
+#include "tests/fault/set_up/harness.hpp"
+#include "via/completion_queue.hpp"
+#include "via/nic.hpp"
+#include "via/vi.hpp"
+
+namespace {
+
+using namespace viaduct;
+using set_up::Family;
+using set_up::is_done;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+#else
+constexpr bool kSanitized = false;
+#endif
+
+Job* g_job = nullptr;  // of the families that begin behind it
+
+/// Bytes of the shared window that a NIC of shm keeps until its job ends: peers may still look at
+/// them.
+std::size_t g_kept = 1;
+
+/// A job of one rank, which has been through @p attempt once: what is made once in a process is
+/// there then.
+std::function<void()> with_job(std::function<void()> attempt) {
+  return [attempt = std::move(attempt)] {
+    g_job = new Job;
+    const std::size_t before = g_job->segment().allocated_bytes();
+    (void)via::open_nic(*g_job, "shm");
+    g_kept = g_job->segment().allocated_bytes() - before;
+    attempt();
+  };
+}
+
+std::vector<std::string> window_of_job() {
+  return {"bytes of the shared window beside what NICs keep: " +
+          std::to_string(g_job->segment().allocated_bytes() % g_kept)};
+}
+
+void try_family(const Family& family) {
+  for (const char* kind : {"memory", "descriptor", "mapping", "thread"}) {
+    if (kSanitized && std::string(kind) == "memory") continue;  // the sanitizer's own
+    long attempts = 0;
+    for (const std::string& wrong : set_up::try_all(family, set_up::injection_of(kind), attempts))
+      ADD_FAILURE() << wrong;
+    std::printf("%s: %ld attempts with one failing call, kind %s\n", family.name.c_str(), attempts,
+                kind);
+  }
+}
+
+TEST(SetUp, Job) {
+  Family family{"Job"};
+  family.attempt = [] {
+    const Job job;
+    is_done();
+  };
+  family.prepare = family.attempt;
+  try_family(family);
+}
+
+void set_up_messages(Job& job) {
+  am::Context context(job);
+  am::Bundle bundle(context);
+  am::Bundle parallel(context, am::Bundle::Threads::parallel);
+  am::Endpoint asker(bundle, am::kTagAll);
+  am::Endpoint asked(parallel, am::kTagAll);
+  std::vector<std::byte> memory(4096);
+  asked.make_segment(65536);
+  asker.set_segment(memory);
+  if (asker.map(am::Index{0}, asked.name(), am::kTagAll) != Status::ok)
+    throw std::runtime_error("map");
+  job.bootstrap().fence();  // all ranks are as far
+  is_done();
+}
+
+TEST(SetUp, ActiveMessages) {
+  Family family{"Context, Bundle, Endpoint"};
+  family.attempt = [] { set_up_messages(*g_job); };
+  family.prepare = with_job(family.attempt);
+  family.look = window_of_job;
+  try_family(family);
+}
+
+void use_nic(const char* provider) {
+  const auto nic = via::open_nic(*g_job, provider);
+  const via::ProtectionTag tag = nic->create_tag();
+  const auto queue = nic->create_completion_queue(16);
+  std::vector<std::byte> own(4096);
+  const via::MemoryRegion region =
+      nic->register_memory(tag, own.data(), own.size(), via::Rights::rdma_read);
+  struct Block {
+    via::Nic& nic;
+    std::byte* at;
+    ~Block() { nic.release(at); }
+  };
+  const Block large{*nic, nic->allocate(1 << 17)};
+  const Block small{*nic, nic->allocate(100)};
+  const via::MemoryRegion shared =
+      nic->register_memory(tag, large.at, 1 << 17, via::Rights::rdma_write);
+  via::ViAttributes attributes;
+  attributes.tag = tag;
+  attributes.send_queue = attributes.receive_queue = queue.get();
+  attributes.send_depth = attributes.receive_depth = 4;
+  attributes.reliability = via::Reliability::delivery;
+  const auto first = nic->create_vi(attributes);
+  const auto second = nic->create_vi(attributes);
+  is_done();
+}
+
+TEST(SetUp, NicOfSharedMemory) {
+  Family family{"Nic of shm"};
+  family.attempt = [] { use_nic("shm"); };
+  family.prepare = with_job(family.attempt);
+  family.look = window_of_job;
+  try_family(family);
+}
+
+/// Whether this program's static data lies in shared memory.
+bool has_moved() {
+  std::ifstream maps("/proc/self/maps");
+  const auto data = reinterpret_cast<std::uintptr_t>(&g_job);
+  for (std::string line; std::getline(maps, line);) {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx", &begin, &end) == 2 && begin <= data && data < end)
+      return line.find("memfd:") != std::string::npos;
+  }
+  return false;
+}
+
+TEST(SetUp, SplitC) {
+  Family family{"Split-C"};
+  family.prepare = [] { g_job = new Job; };
+  family.attempt = [] {
+    const splitc::detail::Machine machine(*g_job);
+    is_done();
+  };
+  family.look = window_of_job;
+  family.once = true;
+  // Static data that has been moved into shared memory stays there, and the region with it.
+  family.stays = [](const std::string& text) {
+    return has_moved() && (text.find("viaduct-splitc") != std::string::npos ||
+                           text.find("a mapping at 0x1000000000 ") != std::string::npos);
+  };
+  try_family(family);
+}
+
+/// All ranks of the job in this process, each with what Active Messages set up.
+int rank_body(Job& job, int, char**) {
+  set_up_messages(job);
+  return 0;
+}
+
+TEST(SetUp, RanksThatAreThreads) {
+  Family family{"ranks that are threads"};
+  family.prepare = [] {
+    static const PageMapping page = PageMapping::create(2);
+    const auto set = [](const char* name, const std::string& value) {
+      ::setenv(name, value.c_str(), 1);
+    };
+    set(launch::kJobId, "set-up");
+    set(launch::kMode, "threads");
+    set(launch::kSize, "2");
+    set(launch::kPage, std::to_string(page.fd()));
+    set(launch::kKeepGoing, "1");
+  };
+  family.attempt = [] {
+    const int code = viaduct::run(rank_body, 0, nullptr);
+    is_done();
+    if (code != 0) throw std::runtime_error("the job has failed");
+  };
+  family.once = true;
+  family.may_end = true;
+  // The order of calls differs from one attempt to the next, so that few are missed for good.
+  const char* const stride = std::getenv("SET_UP_STRIDE");
+  family.stride = stride != nullptr ? std::atol(stride) : 7;
+  try_family(family);
+}
+
+}  // namespace
