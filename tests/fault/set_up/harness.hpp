@@ -23,7 +23,7 @@ struct Family {
   std::function<bool(const std::string&)> stays = [](const std::string&) { return false; };
   /// The process may end with exit code 1, after a sentence.
   bool may_end = false;
-  /// Every n-th call is tried.
+  /// Every n-th call is tried: of allocations, which are many.
   long stride = 1;
 };
 

@@ -68,9 +68,11 @@ std::vector<std::string> window_of_job() {
           std::to_string(g_job->segment().allocated_bytes() % g_kept)};
 }
 
-void try_family(const Family& family) {
+void try_family(Family family) {
+  const long stride = family.stride;
   for (const char* kind : {"memory", "descriptor", "mapping", "thread"}) {
     if (kSanitized && std::string(kind) == "memory") continue;  // the sanitizer's own
+    family.stride = std::string(kind) == "memory" ? stride : 1;
     long attempts = 0;
     for (const std::string& wrong : set_up::try_all(family, set_up::injection_of(kind), attempts))
       ADD_FAILURE() << wrong;
