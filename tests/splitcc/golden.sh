@@ -1,13 +1,16 @@
 #!/bin/sh
 # golden.sh SPLITCC FILE.sc [--update]: what splitcc makes of the file, and says of it, is what FILE.c and FILE.txt hold;
-# gcc takes the C.  --update writes them anew, to be read before they are committed.
+# gcc takes the C. A comment `splitcc OPTION...' at the end of the file's first line gives options.  --update writes them
+# anew, to be read before they are committed.
 splitcc=$1 name=${2%.sc} update=$3
 cd "$(dirname "$2")" || exit 1
 name=$(basename "$name")
 made=$(mktemp -d) || exit 1
 trap 'rm -rf "$made"' EXIT
 
-"$splitcc" --emit-c "$name.sc" -o "$made/all.c" 2>"$made/said"
+options=$(sed -n '1s,.*/\* splitcc \(.*\) \*/$,\1,p' "$name.sc")
+# shellcheck disable=SC2086 # several options
+"$splitcc" $options --emit-c "$name.sc" -o "$made/all.c" 2>"$made/said"
 code=$?
 if [ $code -eq 0 ]; then
   # The first line includes the runtime's header.

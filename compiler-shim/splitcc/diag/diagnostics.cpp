@@ -135,6 +135,8 @@ void Diagnostics::error(Place at, std::string_view word, const std::string& text
 void Diagnostics::warning(Warning which, Place at, std::string_view word, const std::string& text,
                           const std::string& rule) {
   if (no_warnings_ || disabled_[static_cast<std::size_t>(which)] || is_full()) return;
+  if (which == Warning::remote_loop && !remote_loops_shown_ && leaves_out(Idiom::remote_loop))
+    return;
   const std::string flag =
       which == Warning::plain ? std::string() : fmt::format(" [-W{}]", warning_name(which));
   if (warnings_are_errors_) ++errors_;
@@ -159,7 +161,8 @@ std::string left_out_text(const LeftOut& counts) {
                                         "NULL as a number",
                                         "declarations without a type or a name",
                                         "values of functions without one",
-                                        "apostrophes in text that is left out"};
+                                        "apostrophes in text that is left out",
+                                        "loops that wait for each element of another process"};
   static_assert(kKinds.size() == static_cast<std::size_t>(Idiom::count));
   int all = 0;
   std::string kinds;

@@ -46,6 +46,7 @@ enum class Idiom : unsigned char {
   idle_word,           // typedef or static without a name behind it, names without a type
   void_value,          // a value that a function without one returns
   loose_quote,         // an apostrophe in text that the preprocessor leaves out
+  remote_loop,         // Warning::remote_loop, unless it is asked for
   count
 };
 
@@ -72,6 +73,7 @@ class Diagnostics {
   void silence_warnings() { no_warnings_ = true; }
   void set_color(bool on) { color_ = on; }
   void show_idioms() { idioms_shown_ = true; }
+  void show_remote_loops() { remote_loops_shown_ = true; }
   /// Whether a warning about this is left out: it is counted then.
   [[nodiscard]] bool leaves_out(Idiom which);
   [[nodiscard]] const LeftOut& left_out() const { return left_out_; }
@@ -101,6 +103,7 @@ class Diagnostics {
   bool no_warnings_ = false;
   bool color_ = false;
   bool idioms_shown_ = false;
+  bool remote_loops_shown_ = false;
   LeftOut left_out_{};
 };
 

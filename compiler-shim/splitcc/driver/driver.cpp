@@ -380,6 +380,7 @@ int Driver::split_c(const Input& input, const std::string& output) {
   if (options_.no_warnings) diagnostics.silence_warnings();
   if (options_.warnings_are_errors) diagnostics.make_warnings_errors();
   if (options_.show_idioms) diagnostics.show_idioms();
+  if (options_.show_remote_loops) diagnostics.show_remote_loops();
   for (const Warning w : options_.disabled) diagnostics.disable(w);
   const Translation translation = translate(text, diagnostics, options_.sequential);
   say(diagnostics.take());

@@ -195,7 +195,10 @@ class Reader {
           return true;
         }
     for (const Warning w : kNamedWarnings)
-      if (arg == std::string("-W") + warning_name(w)) return true;
+      if (arg == std::string("-W") + warning_name(w)) {
+        o_.show_remote_loops = o_.show_remote_loops || w == Warning::remote_loop;
+        return true;
+      }
     if (begins_with(arg, "-M")) {
       both(arg);
       if (arg == "-M" || arg == "-MM") stage(Stage::preprocess);
@@ -252,10 +255,12 @@ A .c file that includes a header of split-c/ and has constructs of the language 
   -g -O...        debug information, optimization, as for gcc
   -I -D -U -include ...   for the preprocessor
   -l -L -Wl,...   for the linker
-  -W... -w -Werror        warnings, as for gcc, and four of Split-C, which are on:
-                  -Wno-get-before-sync, -Wno-pointer-order, -Wno-remote-loop and
-                  -Wno-remote-pointer turn them off
+  -W... -w -Werror        warnings, as for gcc, and three of Split-C, which are on:
+                  -Wno-get-before-sync, -Wno-pointer-order and -Wno-remote-pointer
+                  turn them off
   -Wold-idioms    shows the warnings that are only counted: usages of the 1990s that are right
+  -Wremote-loop   shows those of loops that wait for each element of another process;
+                  -Wno-remote-loop does not count them either
   -std=...        gnu89 (the default), gnu99 or gnu11 below Split-C, and for C
   -f... -m...     as for gcc
   -fno-zero-automatics   automatic variables of Split-C and C do not begin as zero

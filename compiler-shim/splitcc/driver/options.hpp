@@ -33,6 +33,7 @@ struct Options {
   bool verbose = false;
   bool sequential = false;
   bool show_idioms = false;
+  bool show_remote_loops = false;
   bool zero_automatics = true;
   bool checked = false;  // the program looks for races as it runs
   bool no_warnings = false;

@@ -1,4 +1,4 @@
-int f(int *global g, int *spread s, int A[10]::[8], double *to)
+int f(int *global g, int *spread s, int A[10]::[8], double *to) /* splitcc -Wremote-loop */
 {
     int i, j, sum = 0;
     for (i = 0; i < 8; i++) sum += g[i];

@@ -37,6 +37,7 @@ char **argv;
     qsort(p, 5, sizeof(int), compare);
     c.value = fmin(3, 2);
     if (c.value != 2 || counter != NULL) exit(5);
+    for (counter = 0; counter < 4; counter++) c.value += corner[counter];
 #undef NULL
 #define NULL ((void *) 0)
     c.value = NULL;
