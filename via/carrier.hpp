@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -67,13 +68,41 @@ class Wire {
   [[nodiscard]] virtual bool ready() const noexcept = 0;
 
   /// Copy between memory of any kind here and memory of the peer's registered under @p key. They
-  /// wait for completion. False: the wire has failed, or the peer's memory is not what it was said
-  /// to be (then it has failed too).  Precondition: ready().
+  /// wait until the bytes have left, or are here. False: the wire has failed, or the peer's memory
+  /// is not what it was said to be (then it has failed too).  Precondition: ready().
   [[nodiscard]] virtual bool write(const std::byte* from, std::size_t bytes, std::uint64_t to,
                                    std::uint32_t key) noexcept = 0;
   /// As write(), the other way.  Blocks until the bytes are here. Precondition: ready().
   [[nodiscard]] virtual bool read(std::byte* to, std::size_t bytes, std::uint64_t from,
                                   std::uint32_t key) noexcept = 0;
+
+  /// The same without waiting. Transfers of a wire are numbered from 1, in the order of the calls.
+  using Transfer = std::uint64_t;
+  static constexpr std::size_t kMostTransferBytes = 128 * 1024;
+  /// Whether the program may change what it puts before is_sent(): then put() copies it.
+  enum class Source : std::uint8_t { changes, stays };
+  /// put: begins to write 1 to kMostTransferBytes bytes at @p from to the peer's memory @p to that
+  /// is registered under @p key. get: the same in the other direction; @p to stays where it is and
+  /// is unspecified until is_done().
+  ///
+  /// Blocks      never for the peer; for the device while it takes the last requests in.
+  /// Order       puts take effect before later puts, notes and gets of this wire; a later put may
+  ///             overtake a get.
+  /// Cost        one request to the device; a copy where the own memory is not registered.
+  /// @return the transfer's number; 0: not begun, since the bound of transfers under way is
+  /// reached,
+  ///         or not ready(), or failed().
+  [[nodiscard]] virtual Transfer put(const std::byte* from, std::size_t bytes, std::uint64_t to,
+                                     std::uint32_t key, Source source) noexcept = 0;
+  [[nodiscard]] virtual Transfer get(std::byte* to, std::size_t bytes, std::uint64_t from,
+                                     std::uint32_t key) noexcept = 0;
+  /// Whether the bytes of @p transfer and of all before it have left this process' memory, or are
+  /// in it. To be asked until it is so.  True also when the wire has failed: ask failed() first.
+  [[nodiscard]] virtual bool is_sent(Transfer transfer) noexcept = 0;
+  /// Whether the peer's processor sees what has been put by @p transfer and all before it, or what
+  /// was to be got is here. To be asked until it is so: for puts it begins a read of the peer's
+  /// memory, which comes behind them (docs/verbs.md, One-sided transfers). True as is_sent().
+  [[nodiscard]] virtual bool is_done(Transfer transfer) noexcept = 0;
 
   /// Whether all that was posted has arrived, or the wire has failed. To be asked until it has.
   /// Never blocks.
@@ -115,6 +144,11 @@ class Carrier {
   [[nodiscard]] virtual std::uint32_t register_memory(std::byte* address, std::size_t bytes) = 0;
   /// Undoes register_memory().  Precondition: peers use the memory no more.
   virtual void deregister(std::uint32_t key) noexcept = 0;
+  /// The same for a chunk of memory that stays mapped, with its pages, until the carrier ends: as
+  /// long as the limit of registered memory allows. Transfers from here use it, too, without a
+  /// copy. None: no room, or refused.
+  [[nodiscard]] virtual std::optional<std::uint32_t> register_chunk(std::byte* address,
+                                                                    std::size_t bytes) noexcept = 0;
 
   /// Letters: for connections only. Each arrives once, in its sender's order, however long that
   /// takes.

@@ -188,11 +188,20 @@ class RegistrationCache {
     if (changes_->load(std::memory_order_acquire) != seen_) drain();
   }
 
+  /// Lowers the limit of pinned bytes by @p bytes, which its owner registers elsewhere.
+  ///
+  /// Blocks      never.
+  /// Cost        that of releasing what has not been used for longest, as much as is needed.
+  /// @return     false: transfers use too much of the limit, or it is less than that.
+  [[nodiscard]] bool give_up(std::size_t bytes) noexcept;
+  /// take_back: raises the limit again.  Never blocks.
+  void take_back(std::size_t bytes) noexcept { limits_.pinned_bytes += bytes; }
+
   /// @return whether anything is cached here.
   [[nodiscard]] bool caches() const noexcept;
   /// @return why the kernel prevents caching, with the remedy; empty where the kernel allows it.
   [[nodiscard]] const std::string& problem() const noexcept;
-  /// @return the limits that the cache was made with.
+  /// @return the limits that the cache was made with, less what has been given up.
   [[nodiscard]] const Limits& limits() const noexcept { return limits_; }
   /// @return the counters, which the cache goes on changing.
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }

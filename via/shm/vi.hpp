@@ -19,6 +19,10 @@ namespace viaduct {
 struct RankRecord;
 }
 
+namespace viaduct::via {
+class Wire;
+}
+
 namespace viaduct::via::shm {
 
 class CompletionQueue;
@@ -296,6 +300,8 @@ class Vi final : public via::Vi {
   /// Precondition: takes_copies().  @return false: the connection has failed.
   [[nodiscard]] bool read_remote(std::byte* to, std::size_t bytes, std::uint64_t from,
                                  std::uint32_t key) noexcept;
+  /// For transfers that do not wait.  Null: there is none, or it is not connected, or has failed.
+  [[nodiscard]] Wire* wire() const noexcept;
 
  private:
   friend class CompletionQueue;

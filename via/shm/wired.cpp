@@ -301,6 +301,11 @@ bool Vi::read_remote(std::byte* to, std::size_t bytes, std::uint64_t from,
   return wired_ != nullptr && wired_->connected && wired_->wire->read(to, bytes, from, key);
 }
 
+Wire* Vi::wire() const noexcept {
+  const bool open = wired_ != nullptr && wired_->connected && !wired_->wire->failed();
+  return open ? wired_->wire.get() : nullptr;
+}
+
 // Receiving.
 
 void Vi::take_note(std::uint32_t note) noexcept {

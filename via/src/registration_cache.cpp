@@ -253,6 +253,14 @@ void RegistrationCache::make_room(std::size_t bytes) {
                       std::to_string(counters_.pinned_bytes) + " bytes now: raise its limits");
 }
 
+bool RegistrationCache::give_up(std::size_t bytes) noexcept {
+  if (bytes > limits_.pinned_bytes) return false;
+  while (counters_.pinned_bytes > limits_.pinned_bytes - bytes)
+    if (!evict()) return false;
+  limits_.pinned_bytes -= bytes;
+  return true;
+}
+
 /// Releases the region that has not been used for the longest time. False: all regions are in use.
 bool RegistrationCache::evict() {
   std::size_t oldest = entries_.size();

@@ -225,6 +225,22 @@ TEST_F(RegistrationCacheTest, NothingInUseIsReleasedAndNoLimitExceeded) {
   ::munmap(pages, 64 * page_bytes());
 }
 
+TEST_F(RegistrationCacheTest, WhatIsGivenUpIsLeftToOthers) {
+  make(8);
+  std::byte* const pages = map_pages(8);
+  EXPECT_TRUE(good(pages, 4));
+  const auto pin = cache_->get_early(pages + 4 * page_bytes(), 3 * page_bytes());
+  EXPECT_FALSE(cache_->give_up(9 * page_bytes()));
+  EXPECT_FALSE(cache_->give_up(6 * page_bytes()));  // three are in use
+  EXPECT_EQ(cache_->limits().pinned_bytes, 8 * page_bytes());
+  EXPECT_TRUE(cache_->give_up(5 * page_bytes()));
+  EXPECT_LE(cache_->counters().pinned_bytes, 3 * page_bytes());
+  EXPECT_FALSE(cache_->get_early(pages, page_bytes()));
+  cache_->take_back(5 * page_bytes());
+  EXPECT_TRUE(good(pages, 5));
+  ::munmap(pages, 8 * page_bytes());
+}
+
 TEST_F(RegistrationCacheTest, NumberOfRegionsIsLimited) {
   make(1024, 3);
   std::byte* const pages = map_pages(32);

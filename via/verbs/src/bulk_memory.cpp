@@ -1,6 +1,8 @@
 #include "via/verbs/src/bulk_memory.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -80,23 +82,60 @@ bool BulkMemory::asked_before(const std::byte* address) noexcept {
   return std::exchange(asked_[page % kRemembered], page) == page;
 }
 
+std::optional<std::uint32_t> BulkMemory::add_chunk(std::byte* address, std::size_t bytes) noexcept {
+  // Behind this the cache may keep what chunks may have at most.
+  const std::size_t limit = cache_.limits().pinned_bytes;
+  if (bytes > limit || chunk_bytes_ + bytes > limit - bytes || !cache_.give_up(bytes)) return {};
+  try {
+    chunks_.reserve(chunks_.size() + 1);
+    const std::uint32_t key = add_segment(address, bytes, false);
+    const ibv_mr* const region = segments_.at(key).get();
+    chunks_.insert(
+        std::upper_bound(chunks_.begin(), chunks_.end(), region,
+                         [](const ibv_mr* a, const ibv_mr* b) { return a->addr < b->addr; }),
+        region);
+    chunk_bytes_ += bytes;
+    return key;
+  } catch (const std::exception&) {
+    cache_.take_back(bytes);
+    return {};
+  }
+}
+
+/// The segment or chunk that holds all of it.
+const ibv_mr* BulkMemory::lasting_at(const std::byte* address, std::size_t bytes) const noexcept {
+  const auto holds = [=](const ibv_mr* region) {
+    const auto at = static_cast<std::size_t>(address - static_cast<std::byte*>(region->addr));
+    return at <= region->length && bytes <= region->length - at;
+  };
+  const auto after =
+      std::upper_bound(chunks_.begin(), chunks_.end(), address,
+                       [](const std::byte* at, const ibv_mr* chunk) { return at < chunk->addr; });
+  if (after != chunks_.begin() && holds(*std::prev(after))) return *std::prev(after);
+  const auto found = std::find_if(lasting_.begin(), lasting_.end(), holds);
+  return found != lasting_.end() ? *found : nullptr;
+}
+
 BulkMemory::Place BulkMemory::find(std::byte* address, std::size_t bytes, bool out) noexcept {
   Place place;
-  if (bytes == 0 || bytes < cached_from_) return place;
-  for (const ibv_mr* region : lasting_) {
-    const auto at = static_cast<std::size_t>(address - static_cast<std::byte*>(region->addr));
-    if (at > region->length || bytes > region->length - at) continue;
+  if (const ibv_mr* const region = lasting_at(address, bytes); region != nullptr) {
     place.key = region->lkey;
     place.found = true;
     return place;
   }
+  if (bytes == 0 || bytes < cached_from_) return place;
   place.pin = cache_.get_cached(address, bytes, Rights::none, !out);
   if (!place.pin && asked_before(address)) {
     const std::byte* const source = address;
     place.pin = out ? cache_.get_early(source, bytes) : cache_.get_early(address, bytes);
   }
-  place.found = static_cast<bool>(place.pin);
-  if (place.found) place.key = place.pin.key();
+  if (!place.pin) return place;
+  if (!cache_.confirm(place.pin)) {
+    ++unsure_;
+    return {};
+  }
+  place.found = true;
+  place.key = place.pin.key();
   return place;
 }
 

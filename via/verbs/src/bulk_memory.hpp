@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -32,16 +33,18 @@ class BulkMemory {
   /// remove_segment(), so that it is good for transfers from here, too.  Throws Error.
   [[nodiscard]] std::uint32_t add_segment(std::byte* address, std::size_t bytes, bool lasting);
   void remove_segment(std::uint32_t key) noexcept;
+  /// A lasting segment beside which no other chunk lies on the same pages. At most half of what may
+  /// be registered: that much less is left to the cache. None: no room.
+  [[nodiscard]] std::optional<std::uint32_t> add_chunk(std::byte* address,
+                                                       std::size_t bytes) noexcept;
 
-  /// @p out: the device only reads there. Memory is registered when it is asked for again: to
-  /// register what is used once costs more than to copy it.  Cost of a repeated one: no system
-  /// call, lock or allocation.
+  /// @p out: the device only reads there. Memory that is not in a segment is registered when it is
+  /// asked for again: to register what is used once costs more than to copy it.  Cost of a repeated
+  /// one: a system call that does nothing; in a segment none.
   [[nodiscard]] Place find(std::byte* address, std::size_t bytes, bool out) noexcept;
-  /// After the transfer: whether it was with the memory at its address.
-  [[nodiscard]] bool confirm(const Place& place) noexcept {
-    return !place.pin || cache_.confirm(place.pin);
-  }
   void sweep() noexcept { cache_.sweep(); }
+  /// Times that memory was being unmapped while it was looked up, so that find() answered none.
+  [[nodiscard]] std::uint64_t unsure() const noexcept { return unsure_; }
   [[nodiscard]] const RegistrationCache::Counters& counters() const noexcept {
     return cache_.counters();
   }
@@ -50,12 +53,17 @@ class BulkMemory {
   static constexpr std::size_t kRemembered = 256;  // places asked for
 
   [[nodiscard]] bool asked_before(const std::byte* address) noexcept;
+  [[nodiscard]] const ibv_mr* lasting_at(const std::byte* address,
+                                         std::size_t bytes) const noexcept;
 
   ibv_pd* domain_;
   std::size_t cached_from_;
   std::unordered_map<std::uint32_t, OwnedRegion> segments_;  // by key
-  std::vector<const ibv_mr*> lasting_;                       // of them
-  std::array<std::uintptr_t, kRemembered> asked_{};          // pages
+  std::vector<const ibv_mr*> lasting_;                       // of them, without chunks
+  std::vector<const ibv_mr*> chunks_;                        // of them, by address
+  std::size_t chunk_bytes_ = 0;
+  std::uint64_t unsure_ = 0;
+  std::array<std::uintptr_t, kRemembered> asked_{};  // pages
   RegistrationCache cache_;
 };
 

@@ -24,13 +24,14 @@ constexpr CounterName kCounterNames[kWireCounterCount] = {
     {"notes", "messages"},
     {"copied", "bytes"},
     {"direct", "bytes"},
-    {"repeated", "transfers"},
+    {"unsure", "transfers"},
     {"cache_hits", "transfers"},
     {"registrations", "regions"},
     {"dropped", "regions"},
     {"evicted", "regions"},
     {"not_cached", "transfers"},
     {"most_pinned", "bytes"},
+    {"chunks", "bytes"},
     {"letters_repeated", "letters"},
     {"receiver_not_ready", "packets of the device"},
     {"shared_receives_low", "times"},
@@ -112,11 +113,7 @@ Carrier::Carrier(Job& job, const Settings& settings, std::string_view device)
   mail_ = std::make_unique<Mail>(job, device_, events_.channel(), address);
   domain_.reset(library().alloc_pd(device_.context()));
   if (domain_ == nullptr) throw_setup(device_, errno, "a protection domain");
-  stage_ = std::make_unique<std::byte[]>(kStages * kStageBytes);
-  stage_region_.reset(
-      library().reg_mr(domain_.get(), stage_.get(), kStages * kStageBytes, IBV_ACCESS_LOCAL_WRITE));
-  if (stage_region_ == nullptr)
-    throw_registration(errno, "the staging buffer", kStages * kStageBytes);
+  staging_ = std::make_unique<StagingPool>(domain_.get());
   memory_ = std::make_unique<BulkMemory>(domain_.get(), settings);
   make_room(send_queue_, 0);
   make_room(receive_queue_, 0);
@@ -152,6 +149,14 @@ void Carrier::note_cache() noexcept {
   counters_[kEvicted] = cache.evictions;
   counters_[kNotCached] = cache.not_cached + cache.refused;
   counters_[kMostPinned] = cache.most_pinned_bytes;
+  counters_[kUnsure] = memory_->unsure();
+}
+
+std::optional<std::uint32_t> Carrier::register_chunk(std::byte* address,
+                                                     std::size_t bytes) noexcept {
+  const std::optional<std::uint32_t> key = memory_->add_chunk(address, bytes);
+  if (key) counters_[kChunks] += bytes;
+  return key;
 }
 
 /// Both completion queues have a place for every request of every wire: they are never overrun.
@@ -249,6 +254,7 @@ void Carrier::remove(Wire& wire) noexcept {
   by_id_[wire.id_] = nullptr;
   std::erase(failed_, &wire);
   wire.pair_.reset();
+  while (wire.done_ != wire.begun_) wire.end_transfer();
   reap_sends();
   send_entries_ -= wire.depth_;
   receive_entries_ -= wire.notes_;
@@ -358,7 +364,7 @@ void Carrier::reap_sends() noexcept {
       Wire* wire = id < by_id_.size() ? by_id_[id] : nullptr;
       if (wire == nullptr || wire->pair_ == nullptr || wire->pair_->name().number != wc.qp_num)
         continue;
-      wire->completed(static_cast<std::uint32_t>(wc.wr_id));
+      wire->completed(static_cast<std::uint32_t>(wc.wr_id), wc.status == IBV_WC_SUCCESS);
       if (wc.status != IBV_WC_SUCCESS && wc.status != IBV_WC_WR_FLUSH_ERR)
         note_failure(*wire, wc.status);
     }
@@ -369,6 +375,7 @@ void Carrier::note_failure(Wire& wire, ibv_wc_status status) noexcept {
   if (wire.failed_) return;
   wire.set_failed();
   wire.cause_ = cause_of(status);
+  if (wire.begun_ != wire.done_) wire.pair_->fail();  // nothing more reaches the program's memory
   failed_.push_back(&wire);
   if (!job_.log().enabled(LogLevel::info)) return;
   try {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "via/verbs/src/device.hpp"
 #include "via/verbs/src/events.hpp"
 #include "via/verbs/src/mail.hpp"
+#include "via/verbs/src/staging_pool.hpp"
 #include "via/verbs/src/wire.hpp"
 
 namespace viaduct::via::verbs {
@@ -28,13 +30,14 @@ enum WireCounter : std::uint32_t {
   kNotes,      // taken
   kCopied,     // bytes of bulk data, through the staging buffer
   kDirect,     // bytes of bulk data, from and to where they are
-  kRepeated,   // of those transfers, made again since memory was unmapped meanwhile
+  kUnsure,     // transfers that were copied, since memory was being unmapped meanwhile
   kHits,       // of the registration cache
   kRegistrations,
   kDropped,       // of them, since their memory was unmapped, moved or discarded
   kEvicted,       // of them, for want of room
   kNotCached,     // memory that cannot be
   kMostPinned,    // bytes of the cache, at once
+  kChunks,        // bytes registered for peers, on demand
   kWireLetters,   // repeated
   kWireNotReady,  // messages that met no receive: of the whole device, since the start
   kReceivesLow,   // times that the shared receive queue ran low
@@ -57,6 +60,8 @@ class Carrier final : public via::Carrier {
     return memory_->add_segment(address, bytes, job_.segment().contains(address, bytes));
   }
   void deregister(std::uint32_t key) noexcept override { memory_->remove_segment(key); }
+  [[nodiscard]] std::optional<std::uint32_t> register_chunk(std::byte* address,
+                                                            std::size_t bytes) noexcept override;
   void send_letter(Rank to, std::span<const std::byte> letter) override;
   void progress(const LetterHandler& handler) override;
   [[nodiscard]] bool all_delivered() const noexcept override { return mail_->all_delivered(); }
@@ -73,8 +78,6 @@ class Carrier final : public via::Carrier {
   friend class Wire;
 
   static constexpr std::uint64_t kLookAtSends = 16;  // polls
-  static constexpr std::size_t kStageBytes = 128 * 1024;
-  static constexpr std::uint32_t kStages = 2;
   static constexpr std::uint32_t kReceiveBatch = 16;
 
   void add(Wire& wire);
@@ -100,8 +103,7 @@ class Carrier final : public via::Carrier {
   // Destroyed in the reverse order.
   std::unique_ptr<Mail> mail_;
   OwnedDomain domain_;
-  std::unique_ptr<std::byte[]> stage_;
-  OwnedRegion stage_region_;
+  std::unique_ptr<StagingPool> staging_;
   std::unique_ptr<BulkMemory> memory_;
   OwnedQueue send_queue_;
   OwnedQueue receive_queue_;

@@ -1,7 +1,6 @@
 #include "via/verbs/src/wire.hpp"
 
 #include <arpa/inet.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -10,7 +9,6 @@
 #include <utility>
 
 #include "runtime/error.hpp"
-#include "via/copy.hpp"
 #include "via/verbs/src/errors.hpp"
 #include "via/verbs/src/rdma_carrier.hpp"
 
@@ -71,7 +69,7 @@ void Wire::fill(ibv_send_wr& request, ibv_sge& segment, const std::byte* from, s
 }
 
 /// Posts a chain whose last request is signalled when it is time.
-inline void Wire::send(ibv_send_wr& chain, ibv_send_wr& last, std::uint32_t count) noexcept {
+void Wire::send(ibv_send_wr& chain, ibv_send_wr& last, std::uint32_t count) noexcept {
   last.wr_id = work_id(pair_->posted() + count - 1);
   unsignalled_ += count;
   if (unsignalled_ >= signal_every_) {
@@ -154,138 +152,6 @@ bool Wire::post_back(Piece piece, std::uint32_t note, bool tell) noexcept {
   }
   send(request, request, 1);
   return true;
-}
-
-// Copies.
-
-template <typename Done>
-bool Wire::reap_until(Done done) noexcept {
-  constexpr std::uint32_t kLooks = 100;  // before others get the core
-  std::uint32_t looks = 0;
-  while (!failed_ && !done()) {
-    carrier_.reap_sends();
-    if (++looks <= kLooks) continue;
-    sched_yield();
-    // A device may be told to repeat for ever.
-    if (looks % kLooks == 0 && carrier_.job_.is_lost(peer_))
-      carrier_.note_failure(*this, IBV_WC_RETRY_EXC_ERR);
-  }
-  return !failed_;
-}
-
-bool Wire::wait_for(std::uint64_t number) noexcept {
-  return reap_until([&] { return pair_->posted() - pair_->outstanding() > number; });
-}
-
-bool Wire::wait_for_room() noexcept {
-  return reap_until([&] { return pair_->has_room(1); });
-}
-
-bool Wire::copy(std::byte* own, std::size_t bytes, std::uint64_t there, std::uint32_t key,
-                bool out) noexcept {
-  if (const BulkMemory::Place place = carrier_.memory_->find(own, bytes, out); place.found) {
-    const bool done = copy_direct(own, place.key, bytes, there, key, out);
-    carrier_.note_cache();
-    if (!done) return false;
-    if (carrier_.memory_->confirm(place)) return true;
-    ++carrier_.counters_[kRepeated];
-  }
-  return copy_staged(own, bytes, there, key, out);
-}
-
-/// In requests as long as the device should have them. Waits for room; the last one is signalled.
-/// False: the wire has failed.
-bool Wire::post_copy(const ibv_sge& own, std::uint64_t there, std::uint32_t key,
-                     bool out) noexcept {
-  const std::size_t most = carrier_.device_.most_request_bytes();
-  for (std::uint32_t at = 0; at != own.length;) {
-    if (!wait_for_room()) return false;
-    const auto bytes = static_cast<std::uint32_t>(std::min<std::size_t>(own.length - at, most));
-    ibv_sge segment{own.addr + at, bytes, own.lkey};
-    ibv_send_wr request;
-    request.next = nullptr;
-    request.sg_list = &segment;
-    request.num_sge = 1;
-    request.opcode = out ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
-    request.send_flags = 0;
-    request.wr.rdma.remote_addr = there + at;
-    request.wr.rdma.rkey = key;
-    at += bytes;
-    if (at == own.length) unsignalled_ = signal_every_;
-    send(request, request, 1);
-  }
-  return true;
-}
-
-/// From or to where the bytes are, two pieces at a time: enough for any link, and a device made of
-/// software loses packets of more.
-bool Wire::copy_direct(std::byte* own, std::uint32_t own_key, std::size_t bytes,
-                       std::uint64_t there, std::uint32_t key, bool out) noexcept {
-  constexpr std::size_t kPiece = Carrier::kStageBytes;
-  static_assert(Carrier::kStages == 2);
-  std::uint64_t last = 0, before = 0;  // numbers of the last posts
-  carrier_.counters_[kDirect] += bytes;
-  for (std::uint32_t i = 0; bytes != 0; ++i) {
-    if (i >= Carrier::kStages && !wait_for(before)) return false;
-    const std::size_t piece = std::min(bytes, kPiece);
-    if (!post_copy(
-            {reinterpret_cast<std::uint64_t>(own), static_cast<std::uint32_t>(piece), own_key},
-            there, key, out))
-      return false;
-    before = std::exchange(last, pair_->posted() - 1);
-    own += piece;
-    there += piece;
-    bytes -= piece;
-  }
-  return wait_for(last);
-}
-
-/// Through the staging buffer, two pieces at a time: for what is short, or cannot be registered.
-bool Wire::copy_staged(std::byte* own, std::size_t bytes, std::uint64_t there, std::uint32_t key,
-                       bool out) noexcept {
-  constexpr std::size_t kPiece = Carrier::kStageBytes;
-  struct Slot {
-    std::byte* own = nullptr;
-    std::size_t bytes = 0;
-    std::uint64_t number = 0;
-  };
-  Slot slots[Carrier::kStages];
-  const auto finish = [&](std::uint32_t i) {
-    Slot& slot = slots[i];
-    if (slot.bytes == 0) return true;
-    if (!wait_for(slot.number)) return false;
-    if (!out) copy_bytes(slot.own, carrier_.stage_.get() + i * kPiece, slot.bytes);
-    slot.bytes = 0;
-    return true;
-  };
-  for (std::uint32_t i = 0; bytes != 0; i = (i + 1) % Carrier::kStages) {
-    if (!finish(i)) return false;
-    Slot& slot = slots[i];
-    slot = {own, std::min(bytes, kPiece), 0};
-    std::byte* stage = carrier_.stage_.get() + i * kPiece;
-    if (out) copy_bytes(stage, own, slot.bytes);
-    if (!post_copy({reinterpret_cast<std::uint64_t>(stage), static_cast<std::uint32_t>(slot.bytes),
-                    carrier_.stage_region_->lkey},
-                   there, key, out))
-      return false;
-    slot.number = pair_->posted() - 1;
-    carrier_.counters_[kCopied] += slot.bytes;
-    own += slot.bytes;
-    there += slot.bytes;
-    bytes -= slot.bytes;
-  }
-  for (std::uint32_t i = 0; i < Carrier::kStages; ++i)
-    if (!finish(i)) return false;
-  return true;
-}
-
-bool Wire::write(const std::byte* from, std::size_t bytes, std::uint64_t to,
-                 std::uint32_t key) noexcept {
-  return copy(const_cast<std::byte*>(from), bytes, to, key, true);
-}
-
-bool Wire::read(std::byte* to, std::size_t bytes, std::uint64_t from, std::uint32_t key) noexcept {
-  return copy(to, bytes, from, key, false);
 }
 
 /// The last requests may be unsignalled: an empty one behind them tells.

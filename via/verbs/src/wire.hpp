@@ -8,12 +8,14 @@
 
 #include <infiniband/verbs.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 
 #include "via/carrier.hpp"
+#include "via/verbs/src/bulk_memory.hpp"
 #include "via/verbs/src/queue_pair.hpp"
 
 namespace viaduct::via::verbs {
@@ -37,6 +39,12 @@ class Wire final : public via::Wire {
                            std::uint32_t key) noexcept override;
   [[nodiscard]] bool read(std::byte* to, std::size_t bytes, std::uint64_t from,
                           std::uint32_t key) noexcept override;
+  [[nodiscard]] Transfer put(const std::byte* from, std::size_t bytes, std::uint64_t to,
+                             std::uint32_t key, Source source) noexcept override;
+  [[nodiscard]] Transfer get(std::byte* to, std::size_t bytes, std::uint64_t from,
+                             std::uint32_t key) noexcept override;
+  [[nodiscard]] bool is_sent(Transfer transfer) noexcept override;
+  [[nodiscard]] bool is_done(Transfer transfer) noexcept override;
   [[nodiscard]] bool drained() noexcept override;
   void fail() noexcept override;
   [[nodiscard]] bool failed() const noexcept override { return failed_; }
@@ -60,18 +68,36 @@ class Wire final : public via::Wire {
   [[nodiscard, gnu::cold, gnu::noinline]] bool post_line_slow(std::uint32_t offset,
                                                               std::uint32_t note) noexcept;
   void send(ibv_send_wr& chain, ibv_send_wr& last, std::uint32_t count) noexcept;
-  [[nodiscard]] bool copy(std::byte* own, std::size_t bytes, std::uint64_t there, std::uint32_t key,
-                          bool out) noexcept;
-  [[nodiscard]] bool copy_direct(std::byte* own, std::uint32_t own_key, std::size_t bytes,
-                                 std::uint64_t there, std::uint32_t key, bool out) noexcept;
-  [[nodiscard]] bool copy_staged(std::byte* own, std::size_t bytes, std::uint64_t there,
-                                 std::uint32_t key, bool out) noexcept;
-  [[nodiscard]] bool post_copy(const ibv_sge& own, std::uint64_t there, std::uint32_t key,
-                               bool out) noexcept;
+  // wire_transfers.cpp
+  [[nodiscard]] bool may_begin(std::size_t bytes) noexcept;
+  [[nodiscard]] Transfer transfer(std::byte* own, std::size_t bytes, std::uint64_t there,
+                                  std::uint32_t key, bool out, BulkMemory::Place&& place) noexcept;
+  [[nodiscard]] bool post_transfer(const ibv_sge& own, unsigned flags, std::uint64_t there,
+                                   std::uint32_t key, bool out) noexcept;
+  void finish_transfers(bool well) noexcept;
+  void end_transfer() noexcept;
+  void settle_puts() noexcept;
   template <typename Done>
   [[nodiscard]] bool reap_until(Done done) noexcept;
-  [[nodiscard]] bool wait_for(std::uint64_t number) noexcept;
-  [[nodiscard]] bool wait_for_room() noexcept;
+  [[nodiscard]] bool copy(std::byte* own, std::size_t bytes, std::uint64_t there, std::uint32_t key,
+                          bool out) noexcept;
+  /// A transfer under way.
+  struct Record {
+    std::uint64_t last_post = 0;  // number of its last request
+    std::byte* own = nullptr;     // where the bytes of a staged get go
+    std::byte* stage = nullptr;
+    RegistrationCache::Pin pin;
+    std::uint32_t bytes = 0;
+    std::uint32_t requests = 0;
+    bool reads = false;
+  };
+  [[nodiscard]] Transfer begin(Record&& record, const ibv_sge& own, unsigned flags,
+                               std::uint64_t there, std::uint32_t key) noexcept;
+  static constexpr std::uint64_t kMostTransfers = 16;
+  [[nodiscard]] Record& record_of(Transfer transfer) noexcept {
+    return transfers_[transfer % kMostTransfers];
+  }
+
   void keep_alive() noexcept;
   void post_empty() noexcept;
   void set_ready() noexcept {
@@ -84,7 +110,11 @@ class Wire final : public via::Wire {
   }
   /// Whether the last request posted is signalled.
   [[nodiscard]] bool marked() const noexcept { return unsignalled_ == 0; }
-  void completed(std::uint32_t number) noexcept { (void)pair_->reap(number); }
+  /// @p well: else the device tells of an error, and all that follows it fails, too.
+  void completed(std::uint32_t number, bool well) noexcept {
+    (void)pair_->reap(number);
+    if (begun_ != done_) finish_transfers(well);
+  }
   [[nodiscard]] std::uint64_t work_id(std::uint64_t number) const noexcept {
     return std::uint64_t{id_} << 32 | static_cast<std::uint32_t>(number);
   }
@@ -113,6 +143,15 @@ class Wire final : public via::Wire {
   std::uint32_t notes_;
   Rank peer_{};
   void* owner_;
+  // Transfers: those up to done_ have completed, those up to settled_ have taken effect.
+  std::uint64_t begun_ = 0, done_ = 0, settled_ = 0;
+  std::uint64_t last_read_ = 0;  // the last one that reads
+  std::size_t bytes_under_way_ = 0;
+  std::uint32_t requests_under_way_ = 0;
+  std::uint32_t put_key_ = 0;  // of the last put
+  std::uint32_t put_bytes_ = 0;
+  std::uint64_t put_there_ = 0;
+  std::array<Record, kMostTransfers> transfers_;
 };
 
 }  // namespace viaduct::via::verbs
