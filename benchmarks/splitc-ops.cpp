@@ -70,7 +70,9 @@ class Ops {
     list.add(store, "ns", "", [this] {
       return each(kDirectRounds, [this](std::int64_t i) { plain()[i] = static_cast<T>(i); });
     });
-    for (const NamedPath& path : kPaths) add_path(list, path, load, store);
+    for (const NamedPath& path : kPaths)
+      if (path.path != Path::direct || !splitc::detail::any_apart())
+        add_path(list, path, load, store);
   }
 
  private:

@@ -21,7 +21,8 @@ Handle bulk_put(std::uint64_t to, const void* from, std::size_t bytes);
 /// Blocks      until they are here.  Progress: a poll point.
 /// Order       as read(), for the block as a whole; its bytes are not atomic.
 /// Cost        one copy where the memory is mapped; on the message path requests of up to 4 KiB,
-///             through shared memory: one copy on either side.
+///             through shared memory: one copy on either side. Between hosts by RDMA, without the
+///             owner's part, from VIADUCT_SPLITC_RDMA_FROM bytes on (docs/splitc.md).
 /// Errors      as read(); stops the program with a sentence when @p to is null.
 template <Value T>
 inline void bulk_read(std::type_identity_t<std::remove_cv_t<T>>* to, global_ptr<T> from,
@@ -43,8 +44,8 @@ inline Handle bulk_get(std::type_identity_t<std::remove_cv_t<T>>* to, global_ptr
                        std::size_t count) {
   return detail::bulk_get(to, from.word(), count * sizeof(T));
 }
-/// Split-phase, as bulk_get(). @p from may be changed when the call returns.  Blocks and Order as
-/// there.
+/// Split-phase, as bulk_get(). @p from may be changed when the call returns.  Order as there.
+/// Blocks: as bulk_get(); 8 KiB and more by RDMA until the device has read them.
 template <Variable T>
 inline Handle bulk_put(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count) {
   return detail::bulk_put(to.word(), from, count * sizeof(T));

@@ -9,7 +9,7 @@ namespace viaduct::splitc {
 enum class Path : std::uint8_t {
   automatic,  ///< the fastest that there is
   direct,     ///< loads and stores of mapped memory
-  rdma,       ///< the NIC's read and write
+  rdma,       ///< the NIC's read and write; between hosts without the owner's part
   message,    ///< requests that the owner carries out in its polls
 };
 

@@ -73,12 +73,17 @@ inline void prefetch_line(const std::byte* place) noexcept {
 #endif
 }
 
-/// One split-phase operation; an all-zero one is complete. Tickets number a channel's requests.
+/// One split-phase operation; an all-zero one is complete. Tickets number a channel's requests, or
+/// its transfers.
 struct Handle {
+  // Complete when it has been carried out; when its reply has come; when the transfer has ended.
+  static constexpr std::uint16_t kHandled = 0;
+  static constexpr std::uint16_t kReplied = 1;
+  static constexpr std::uint16_t kTransferred = 2;
   std::uint64_t ticket = 0;
   std::uint32_t process = 0;
   std::uint16_t channel = 0;
-  std::uint16_t replied = 0;  // 1: complete when its reply has come; 0: when it has been handled
+  std::uint16_t kind = kHandled;
 };
 
 // Whatever the inline paths do not take: places that are not in the view, other paths, errors.

@@ -42,6 +42,16 @@ class Memory {
   /// All ranges that they can.
   [[nodiscard]] std::span<const SharedRange> shared_ranges() const noexcept;
 
+  // Chunks: what RDMA devices register as a whole, so that they reach it without the owner's part.
+  static constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
+  /// The chunk that the global address @p address lies in, of at most kChunkBytes; none: it is in
+  /// no memory that others can reach.
+  [[nodiscard]] SharedRange chunk_at(std::uint64_t address) const noexcept;
+  /// Makes all pages of @p chunk present, and keeps them from now on: what is freed there is
+  /// zeroed, and not given back to the system, since a device would go on with pages that are not
+  /// there any more. False: there is not so much memory.
+  [[nodiscard]] bool keep_chunk(const SharedRange& chunk) noexcept;
+
   /// Local address to the address in a global pointer, and back (global_ptr.hpp).
   [[nodiscard]] std::uint64_t globalize(const void* local) const noexcept;
   [[nodiscard]] void* localize(std::uint64_t address) const noexcept;

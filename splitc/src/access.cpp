@@ -59,12 +59,16 @@ Handle begin_get(const char* operation, void* to, std::uint64_t from, std::size_
   if (parts.rdma(process_of(from), place.region, address_of(from), static_cast<std::byte*>(to),
                  bytes, false))
     return {};
+  const Handle handle =
+      parts.one_sided(operation, from, static_cast<std::byte*>(to), bytes, OneSided::get);
+  if (handle.ticket != 0) return handle;
   return message_get(parts, operation, to, from, bytes);
 }
 
-Handle begin_put(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
+Handle begin_put(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
+                 OneSided what = OneSided::put) {
   Machine::Parts& parts = machine(operation).parts();
-  if (bytes > kInlineData) return put_block(operation, to, from, bytes);
+  if (bytes > kInlineData) return put_block(operation, to, from, bytes, what);
   const auto place = parts.locate(operation, to, bytes);
   light_poll();
   if (place.here != nullptr) {
@@ -72,9 +76,10 @@ Handle begin_put(const char* operation, std::uint64_t to, const void* from, std:
     copy_value(place.here, static_cast<const std::byte*>(from), bytes);
     return {};
   }
-  if (parts.rdma(process_of(to), place.region, address_of(to),
-                 const_cast<std::byte*>(static_cast<const std::byte*>(from)), bytes, true))
-    return {};
+  auto* const source = const_cast<std::byte*>(static_cast<const std::byte*>(from));
+  if (parts.rdma(process_of(to), place.region, address_of(to), source, bytes, true)) return {};
+  const Handle handle = parts.one_sided(operation, to, source, bytes, what);
+  if (handle.ticket != 0) return handle;
   return message_put(parts, operation, to, from, bytes);
 }
 
@@ -101,7 +106,7 @@ void read_slow(std::uint64_t from, void* to, std::size_t bytes) {
 }
 
 static void write_as(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
-  const Handle handle = begin_put(operation, to, from, bytes);
+  const Handle handle = begin_put(operation, to, from, bytes, OneSided::write);
   if (handle.ticket != 0) machine(operation).parts().finish(operation, handle);
 }
 

@@ -91,11 +91,15 @@ Handle get_block(const char* operation, void* to, std::uint64_t from, std::size_
   if (parts.rdma(process, place.region, address_of(from), static_cast<std::byte*>(to), bytes,
                  false))
     return {};
+  const Handle handle =
+      parts.one_sided(operation, from, static_cast<std::byte*>(to), bytes, OneSided::get);
+  if (handle.ticket != 0) return handle;
   Channel& c = parts.channel(process, true, operation);
   return get_pieces(parts, c, operation, static_cast<std::byte*>(to), from, bytes);
 }
 
-Handle put_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
+Handle put_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
+                 OneSided what) {
   Machine::Parts& parts = machine(operation).parts();
   light_poll();
   if (bytes == 0) return {};
@@ -110,10 +114,10 @@ Handle put_block(const char* operation, std::uint64_t to, const void* from, std:
       via::copy_bytes(place.here, from, bytes);
     return {};
   }
-  auto* const source = static_cast<const std::byte*>(from);
-  if (parts.rdma(process, place.region, address_of(to), const_cast<std::byte*>(source), bytes,
-                 true))
-    return {};
+  auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
+  if (parts.rdma(process, place.region, address_of(to), source, bytes, true)) return {};
+  const Handle handle = parts.one_sided(operation, to, source, bytes, what);
+  if (handle.ticket != 0) return handle;
   Channel& c = parts.channel(process, true, operation);
   return parts.note_put(c, send_pieces(parts, c, operation, Op::block_write, to, source, bytes));
 }
@@ -124,7 +128,7 @@ void bulk_read(void* to, std::uint64_t from, std::size_t bytes) {
 }
 
 void bulk_write(std::uint64_t to, const void* from, std::size_t bytes) {
-  const Handle handle = put_block("bulk_write", to, from, bytes);
+  const Handle handle = put_block("bulk_write", to, from, bytes, OneSided::write);
   if (handle.ticket != 0) machine("bulk_write").parts().finish("bulk_write", handle);
 }
 

@@ -224,7 +224,9 @@ bool Machine::Parts::is_handled(Channel& c, std::uint64_t ticket) noexcept {
 bool Machine::Parts::is_complete(Handle handle) noexcept {
   if (handle.ticket == 0) return true;
   Channel& c = *channels[handle.process][handle.channel];
-  return handle.replied != 0 ? c.replied >= handle.ticket : is_handled(c, handle.ticket);
+  if (handle.kind == Handle::kTransferred) return is_transferred(c, handle.ticket);
+  return handle.kind == Handle::kReplied ? c.replied >= handle.ticket
+                                         : is_handled(c, handle.ticket);
 }
 
 void Machine::Parts::note_open(Channel& c) {
@@ -236,13 +238,13 @@ void Machine::Parts::note_open(Channel& c) {
 Handle Machine::Parts::note_get(Channel& c, std::uint64_t ticket) {
   note_open(c);
   c.last_get = ticket;
-  return {ticket, c.process, c.index, 1};
+  return {ticket, c.process, c.index, Handle::kReplied};
 }
 
 Handle Machine::Parts::note_put(Channel& c, std::uint64_t ticket) {
   note_open(c);
   c.last_put = ticket;
-  return {ticket, c.process, c.index, 0};
+  return {ticket, c.process, c.index, Handle::kHandled};
 }
 
 void Machine::Parts::finish(const char* operation, Handle handle) {

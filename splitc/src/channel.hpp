@@ -26,6 +26,7 @@ enum class Op : std::uint8_t {
   line_words,  // of a line that is too long for one message: they come first
   line,
   waits,  // the sender waits in this collective call for a line of the receiver
+  chunk,  // what of the receiver's memory around an address RDMA reaches, and by which key
   value,  // replies
   done,
 };
@@ -81,11 +82,12 @@ struct Channel {
   std::uint32_t process = 0;
   std::uint16_t index = 0;
   bool connected = false;
-  bool ended = false;            // the peer is gone or has finished
-  bool broken = false;           // and has not said so
-  bool garbled = false;          // one side has found nonsense of the other's
-  std::uint64_t counter = 0;     // the owner's, as last read
-  std::unique_ptr<Stage> stage;  // apart: our blocks, extra bytes of the VI
+  bool ended = false;               // the peer is gone or has finished
+  bool broken = false;              // and has not said so
+  bool garbled = false;             // one side has found nonsense of the other's
+  std::uint64_t counter = 0;        // the owner's, as last read
+  std::uint64_t last_transfer = 0;  // of the wire, that sync() has not seen complete; 0: none
+  std::unique_ptr<Stage> stage;     // apart: our blocks, extra bytes of the VI
   std::unique_ptr<via::shm::Vi> owner;
 };
 

@@ -11,6 +11,7 @@
 #include <exception>
 #include <string>
 
+#include "splitc/choice.hpp"
 #include "splitc/detail/collective.hpp"
 #include "splitc/src/fork_copy.hpp"
 #include "splitc/src/parts.hpp"
@@ -27,17 +28,12 @@ thread_local constinit Hot hot;
 namespace {
 
 constexpr CounterName kCounterNames[kCounterCount] = {
-    {"requests", "messages"}, {"waits", "requests"}, {"direct", "operations"},
-    {"rdma", "operations"},   {"stores", "stores"},  {"pulled", "bytes"},
+    {"requests", "messages"}, {"waits", "requests"},       {"direct", "operations"},
+    {"rdma", "operations"},   {"one_sided", "operations"}, {"chunks", "regions"},
+    {"stores", "stores"},     {"pulled", "bytes"},
 };
 constexpr std::string_view kSettingsKey = "splitc.settings";
 constexpr std::string_view kRegionsKey = "splitc.regions";
-
-Path path_of(const Settings& s) {
-  if (s.path == "direct") return Path::direct;
-  if (s.path == "rdma") return Path::rdma;
-  return s.path == "message" ? Path::message : Path::automatic;
-}
 
 /// Rings are laid out by their sender and read by their receiver, and the region is the same
 /// everywhere: so must the settings be.
@@ -215,6 +211,7 @@ Machine::Parts::Parts(Machine& owner, Job& its_job)
     owners[p].known = true;  // and has no registered memory
   }
   if (path == Path::rdma) register_memory();
+  set_one_sided();
   view_pages = make_views();
   views = reinterpret_cast<View*>(view_pages.get());
   hot.views = views;
@@ -367,6 +364,7 @@ void Machine::Parts::force(Path to) {
     views[p] = {};
   }
   if (to == Path::rdma && registered.empty()) register_memory();
+  set_one_sided();
 }
 
 void Machine::Parts::map_view(std::uint32_t process) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <exception>
 #include <list>
 #include <mutex>
 #include <string>
@@ -115,6 +116,11 @@ struct Memory::Parts {
   [[nodiscard]] bool in_region(std::uint64_t address) const noexcept {
     return address - layout.base < layout.region_bytes;
   }
+  template <class Piece>
+  void for_each_piece(std::size_t first, std::size_t last, Piece&& piece);
+  void reserve(std::size_t first, std::size_t last);
+  void clear(std::size_t offset, std::size_t bytes, std::size_t free_from,
+             std::size_t free_to) noexcept;
 
   Job& job;
   bool threads;
@@ -133,6 +139,7 @@ struct Memory::Parts {
   SpanAllocator alike;
   SpanAllocator slice;
   std::unordered_set<std::uint64_t> being_released;
+  std::vector<bool> kept;  // chunks of the region, by number; empty: none is
 };
 
 Memory::Parts::Parts(Job& its_job, const Settings& settings)
@@ -308,7 +315,7 @@ std::uint64_t Memory::Parts::allocate(SpanAllocator& spans, std::size_t first, s
   const std::size_t begin = first + *offset;
   try {
     file->check_headroom(bytes);
-    file->reserve(round_down(begin, kPageBytes), round_up(begin + bytes, kPageBytes));
+    reserve(round_down(begin, kPageBytes), round_up(begin + bytes, kPageBytes));
   } catch (...) {
     (void)spans.try_release(*offset);
     throw;
@@ -321,8 +328,41 @@ void Memory::Parts::release(SpanAllocator& spans, std::size_t first, std::uint64
   const std::uint64_t offset = address - layout.base - first;
   const auto released = spans.try_release(offset);
   if (!released) violate_contract(fmt::format("{}: nothing is allocated at {:#x}", what, address));
-  file->clear(own, first + offset, released->bytes, first + released->free_from,
-              first + released->free_to);
+  clear(first + offset, released->bytes, first + released->free_from, first + released->free_to);
+}
+
+/// Calls @p piece(first, last, is_kept) for the parts of [first, last) of the region that lie in
+/// kept chunks, and for those that do not.
+template <class Piece>
+void Memory::Parts::for_each_piece(std::size_t first, std::size_t last, Piece&& piece) {
+  while (!kept.empty() && first < last) {
+    const bool is_kept = kept[first / kChunkBytes];
+    std::size_t end = first;
+    do {
+      end = round_down(end, kChunkBytes) + kChunkBytes;
+    } while (end < last && kept[end / kChunkBytes] == is_kept);
+    end = std::min(end, last);
+    piece(first, end, is_kept);
+    first = end;
+  }
+  if (first < last) piece(first, last, false);
+}
+
+/// What is kept is there, and would be given back when there is no memory for the rest.
+void Memory::Parts::reserve(std::size_t first, std::size_t last) {
+  for_each_piece(first, last, [this](std::size_t from, std::size_t to, bool is_kept) {
+    if (!is_kept) file->reserve(from, to);
+  });
+}
+
+void Memory::Parts::clear(std::size_t offset, std::size_t bytes, std::size_t free_from,
+                          std::size_t free_to) noexcept {
+  for_each_piece(offset, offset + bytes, [&](std::size_t from, std::size_t to, bool is_kept) {
+    if (is_kept)
+      std::memset(own + from, 0, to - from);
+    else
+      file->clear(own, from, to - from, free_from, free_to);
+  });
 }
 
 Memory::Memory(Job& job, const Settings& settings)
@@ -434,7 +474,34 @@ std::uint32_t Memory::owner_of(std::uint64_t address) const noexcept {
 
 void Memory::clear(std::uint64_t address, std::size_t bytes) noexcept {
   const std::size_t at = address - parts_->layout.base;
-  parts_->file->clear(parts_->own, at, bytes, at, at + bytes);
+  parts_->clear(at, bytes, at, at + bytes);
+}
+
+SharedRange Memory::chunk_at(std::uint64_t address) const noexcept {
+  const auto* const local = static_cast<const std::byte*>(localize(address));
+  for (const SharedRange& range : parts_->shared) {
+    const auto at = static_cast<std::size_t>(local - range.begin);
+    if (at >= range.bytes) continue;
+    const std::size_t first = round_down(at, kChunkBytes);
+    return {range.begin + first, std::min(kChunkBytes, range.bytes - first)};
+  }
+  return {};
+}
+
+bool Memory::keep_chunk(const SharedRange& chunk) noexcept {
+  Parts& p = *parts_;
+  const auto at = static_cast<std::size_t>(chunk.begin - p.own);
+  if (at >= p.layout.region_bytes) return true;  // static data, which stays as it is
+  try {
+    p.kept.resize(p.layout.region_bytes / kChunkBytes + 1);
+    p.file->check_headroom(chunk.bytes);
+    p.file->reserve(at, at + chunk.bytes);
+    p.kept[at / kChunkBytes] = true;
+    return true;
+  } catch (const std::exception& problem) {
+    p.job.log().write(LogLevel::debug, problem.what());
+    return false;
+  }
 }
 
 }  // namespace viaduct::splitc::detail

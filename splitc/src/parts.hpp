@@ -21,6 +21,7 @@
 #include "splitc/detail/machine.hpp"
 #include "splitc/path.hpp"
 #include "splitc/src/channel.hpp"
+#include "splitc/src/chunks.hpp"
 #include "splitc/src/code.hpp"
 #include "splitc/src/stage.hpp"
 #include "via/shm/nic.hpp"
@@ -35,9 +36,12 @@ void copy_value(std::byte* to, const std::byte* from, std::size_t bytes) noexcep
 /// read(), under the name that the program has called it by.
 void read_as(const char* operation, std::uint64_t from, void* to, std::size_t bytes);
 [[nodiscard]] const char* to_string(Rmw what) noexcept;  // atomic.cpp
+/// What one_sided() does. write: a put for which the caller waits.
+enum class OneSided : std::uint8_t { get, put, write };
 // What goes as a block, or need not, under the name that the program has called it by.
 Handle get_block(const char* operation, void* to, std::uint64_t from, std::size_t bytes);
-Handle put_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes);
+Handle put_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
+                 OneSided what = OneSided::put);
 void store_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes);
 void store_value(const char* operation, std::uint64_t to, const void* from, std::size_t bytes);
 
@@ -89,7 +93,9 @@ enum Counter : std::uint32_t {
   kRequests,
   kWaits,   // requests that waited for a connection or a credit
   kDirect,  // operations on mapped memory that took the slow entry (static data, odd sizes, blocks)
-  kRdma,
+  kRdma,    // by the NIC of this host
+  kOneSided,  // to another host, without its owner's part
+  kChunks,    // of this process' memory, registered for that
   kStores,
   kPulled,  // blocks that this process copied for others' stores
   kCounterCount,
@@ -145,6 +151,11 @@ struct Machine::Parts {
   void publish_dirty(bool all) noexcept;
   [[nodiscard]] bool is_handled(Channel& c, std::uint64_t ticket) noexcept;
   [[nodiscard]] bool is_complete(Handle handle) noexcept;
+  /// Whether all gets and puts that went by @p c are complete.
+  [[nodiscard]] bool is_quiet(Channel& c) noexcept {
+    return c.replied >= c.last_get && is_handled(c, c.last_put) &&
+           (c.last_transfer == 0 || is_transferred(c, c.last_transfer));
+  }
   void note_open(Channel& c);
   Handle note_get(Channel& c, std::uint64_t ticket);
   Handle note_put(Channel& c, std::uint64_t ticket);
@@ -202,6 +213,20 @@ struct Machine::Parts {
   bool rdma(std::uint32_t process, std::uint32_t region, std::uint64_t address, std::byte* local,
             std::size_t bytes, bool write) noexcept;
 
+  // one_sided.cpp
+  /// Begins what @p what says, between @p local and the place of @p word. An empty handle: nothing
+  /// was begun, and a message is to carry it.
+  Handle one_sided(const char* operation, std::uint64_t word, std::byte* local, std::size_t bytes,
+                   OneSided what);
+  [[nodiscard]] bool is_transferred(const Channel& c, std::uint64_t transfer) noexcept;
+  void set_one_sided() noexcept;
+  PeerChunks& chunks_of(std::uint32_t process);
+  bool knows_chunks(Channel& c, const char* operation, std::uint64_t address, std::size_t bytes);
+  bool ask_chunk(PeerChunks& chunks, Channel& c, const char* operation, std::uint64_t address);
+  [[nodiscard]] std::size_t register_own(const std::byte* local, std::size_t bytes);
+  [[nodiscard]] Chunk own_chunk(std::uint64_t address);
+  void serve_chunk(Channel& c, const std::uint64_t* words);
+
   void count(Counter counter, std::uint64_t by = 1) noexcept { counters[counter] += by; }
 
   Machine& machine;
@@ -246,8 +271,12 @@ struct Machine::Parts {
     via::ProtectionTag tag{};
     std::vector<Region> regions;
     bool known = false;
+    std::unique_ptr<PeerChunks> chunks;  // on another host; null: nothing was asked for
   };
-  std::vector<Owner> owners;  // rdma: by process
+  std::vector<Owner> owners;       // rdma: by process
+  std::size_t one_sided_from = 0;  // bytes that go by RDMA to other hosts
+  ChunkTable own_chunks;           // asked for by others, or used from here
+  UseOfChunks own_used;
   std::vector<via::MemoryRegion> registered;
 
   // Stores: bytes delivered and not waited for, by the epoch of their sender. all_store_sync()

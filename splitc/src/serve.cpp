@@ -106,6 +106,8 @@ bool has_its_length(Op op, std::uint64_t client, std::size_t bytes) noexcept {
     case Op::block_store:
     case Op::pull:
       return bytes == 24;
+    case Op::chunk:
+      return bytes == 16;
     case Op::modify:
       return bytes == 32 && (wire::index(client) & 0xf) <= static_cast<unsigned>(Rmw::bit_xor);
     case Op::call:
@@ -263,6 +265,8 @@ void Machine::Parts::serve(Channel& c, Op op, std::uint64_t client, const std::u
     }
     case Op::waits:
       return machine.collector().waited_for(c.process, words);
+    case Op::chunk:
+      return serve_chunk(c, words);
     case Op::store:
     case Op::run:
     case Op::value:

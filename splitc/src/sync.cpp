@@ -1,5 +1,7 @@
 #include "splitc/sync.hpp"
 
+#include <algorithm>
+
 #include "splitc/src/wait.hpp"
 
 namespace viaduct::splitc {
@@ -9,11 +11,10 @@ void sync() {
   auto& parts = detail::machine(kOperation).parts();
   detail::light_poll();
   for (detail::Channel* c : parts.open) {
-    const auto done = [&] {
-      return c->replied >= c->last_get && parts.is_handled(*c, c->last_put);
-    };
+    const auto done = [&] { return parts.is_quiet(*c); };
     if (!done()) parts.wait(kOperation, c->process, done);
     c->open = false;
+    c->last_transfer = 0;
   }
   parts.open.clear();
   detail::full_fence<detail::Fence::sync>();
@@ -22,11 +23,8 @@ void sync() {
 bool is_sync() {
   auto& parts = detail::machine("is_sync").parts();
   parts.poll_now();
-  for (const detail::Channel* c : parts.open)
-    if (c->replied < c->last_get ||
-        !parts.is_handled(const_cast<detail::Channel&>(*c), c->last_put))
-      return false;
-  return true;
+  return std::all_of(parts.open.begin(), parts.open.end(),
+                     [&](detail::Channel* c) { return parts.is_quiet(*c); });
 }
 
 void force_path(Path path) {

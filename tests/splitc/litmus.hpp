@@ -38,7 +38,8 @@ struct Outcome {
   long y = 0;
 };
 
-enum Paths : unsigned { kNever = 0, kDirect = 1, kRdma = 2, kMessage = 4 };
+// between_hosts: a device's RDMA, which need not write a word whole.
+enum Paths : unsigned { kNever = 0, kDirect = 1, kRdma = 2, kMessage = 4, kBetweenHosts = 8 };
 inline constexpr unsigned kMapped = kDirect | kRdma;
 inline constexpr unsigned kNotDirect = kRdma | kMessage;
 

@@ -216,7 +216,7 @@ constexpr Case kCases[] = {
     {"cowr", 2, kAny, false, true, 128, kNever, cowr, read_of_the_past, nullptr},
     {"two_plus_two_writes", 2, kAny, false, true, 128, kNever, two_plus_two_writes, both_first,
      nullptr},
-    {"whole_words", 2, kAny, false, false, 128, kNever, whole_words, is_torn, nullptr},
+    {"whole_words", 2, kAny, false, false, 128, kBetweenHosts, whole_words, is_torn, nullptr},
 };
 
 }  // namespace

@@ -21,7 +21,8 @@ unsigned path_of_environment() {
   const char* const value = std::getenv("VIADUCT_SPLITC_PATH");
   const std::string path = value == nullptr ? "auto" : value;
   const unsigned here = path == "message" ? kMessage : path == "rdma" ? kRdma : kDirect;
-  return all_apart() ? kMessage : any_apart() ? here | kMessage : here;
+  const unsigned apart = path == "rdma" ? kRdma | kBetweenHosts | kMessage : kMessage;
+  return all_apart() ? apart : any_apart() ? here | apart : here;
 }
 
 }  // namespace

@@ -229,6 +229,29 @@ void reuse(Rig& rig, bool own) {
   for (std::size_t i = 0; i < kLarge; ++i) require(at[i] == 0, "not zeroed");
 }
 
+/// A device that has registered a chunk goes on with its pages: what is freed there is zeroed, and
+/// the pages stay. Around the chunk they go back as ever.
+void keep_chunk(Rig& rig) {
+  constexpr std::size_t kLarge = 3 * Memory::kChunkBytes;
+  Memory& memory = rig.memory;
+  const std::uint64_t first = memory.allocate_own(kLarge);
+  auto* const at = static_cast<unsigned char*>(memory.localize(first));
+  const auto chunk = memory.chunk_at(first + kLarge / 2);
+  const auto before = static_cast<std::size_t>(reinterpret_cast<unsigned char*>(chunk.begin) - at);
+  require(chunk.bytes == Memory::kChunkBytes && before < kLarge - chunk.bytes, "not a chunk");
+  require(memory.chunk_at(first + kLarge / 2 + 1).begin == chunk.begin, "another chunk");
+  require(memory.keep_chunk(chunk), "the chunk is not kept");
+  std::memset(at, 0x5a, kLarge);
+  require(memory.begin_release_own(first) == kLarge, "begin_release_own");
+  memory.clear(first, kLarge);
+  memory.release_own(first);
+  require(resident_pages(chunk.begin, chunk.bytes) == chunk.bytes / kPage, "a page has gone");
+  require(resident_pages(at, before) == 0, "the pages before it have not gone back");
+  require(memory.allocate_own(kLarge) == first, "not the same place again");
+  for (std::size_t i = 0; i < kLarge; ++i) require(at[i] == 0, "not zeroed");
+  require(memory.chunk_at(8).bytes == 0, "a chunk where nothing is");
+}
+
 /// Others' slices, and the part that all allocate alike, do not overlap, whoever takes how much.
 void slices_are_apart(Rig& rig) {
   const std::uint64_t own = rig.memory.allocate_own(1);
@@ -292,6 +315,7 @@ int body(Job& job, int, char** argv) {
     reuse(rig, true);
     slices_are_apart(rig);
     clear_edges(rig);
+    keep_chunk(rig);
     use_heap(rig);
     if (!job.threads_mode()) {
       const std::string again = error_of([&] { Memory second(job, settings); });

@@ -54,6 +54,37 @@ viaduct_add_program(splitc_link_down SOURCES splitc_link_down.cpp LIBRARIES viad
 viaduct_verbs_test(beside+long splitc_link_down 120 "${sc} ${here}/link_down.sh <viaduct-run> -n 2 --timeout 230 <splitc_link_down>")
 viaduct_verbs_test(beside+long splitc_link_down_waits 120 "${sc} ${here}/link_down.sh <viaduct-run> -n 2 --timeout 230 <splitc_link_down> waits")
 
+# One-sided between hosts (docs/splitc.md): path rdma, by which words go, too. On hosts that one machine plays, with one to
+# four ranks on each, and between all ranks of one.
+viaduct_add_program(one_sided SOURCES one_sided.cpp LIBRARIES viaduct::splitc)
+set(rdma "VIADUCT_SPLITC_PATH=rdma")
+set(pair "${both} ${rdma} <viaduct-run> --timeout @LIMIT@ --hosts a:1,b:1")
+set(three "${both} ${rdma} <viaduct-run> --timeout @LIMIT@ --hosts a:3,b:4")
+foreach(hosts pair three)
+  string(APPEND ${hosts} " --remote-command '/usr/bin/env VIADUCT_HOST_KEY={host} /bin/sh -c {command}'")
+endforeach()
+viaduct_verbs_test(more+long one_sided_ops_r1 120 "${sc} ${rdma} ${run} -n 1 <one_sided> ops")
+viaduct_verbs_test(soft+long one_sided_ops_r2 120 "${pair} <one_sided> ops")
+viaduct_verbs_test(soft+long one_sided_ops_r4 120 "${rdma} ${mixed} <one_sided> ops")
+viaduct_verbs_test(more+long one_sided_ops_r7 300 "${three} <one_sided> ops")
+viaduct_verbs_test(${threads_place}+long one_sided_ops_t2 300 "${sc} ${rdma} ${run} -n 2 --mode threads <one_sided> ops")
+viaduct_verbs_test(soft one_sided_ops_torn 120 "SOFT_VERBS_FAULTS=torn=2%,scattered=2%,seed=1 ${pair} <one_sided> ops")
+viaduct_verbs_test(soft one_sided_ops_late 120 "SOFT_VERBS_FAULTS=delay=5%:100us,late=20%:200us,seed=1 ${pair} <one_sided> ops")
+viaduct_verbs_test(soft+long one_sided_ops_lossy 300 "${here}/lossy.sh 2 env ${pair} <one_sided> ops")
+viaduct_verbs_test(soft+long one_sided_small 120 "VIADUCT_VERBS_WIRE_DEPTH=8 VIADUCT_SPLITC_CREDITS=1 VIADUCT_VERBS_WIRE_INLINE=0 VIADUCT_SPLITC_VIS=2 ${sc} ${rdma} ${run} -n 2 <one_sided> ops")
+viaduct_verbs_test(soft+long one_sided_sleeping_r3 120 "${sc} ${rdma} ${run} -n 3 <one_sided> sleeping")
+viaduct_verbs_test(more+long one_sided_sleeping_r7 120 "${three} <one_sided> sleeping")
+viaduct_verbs_test(soft+long one_sided_freed 120 "${pair} <one_sided> freed")
+viaduct_verbs_test(soft+long one_sided_auto 120 "${mixed} <one_sided> auto")
+viaduct_verbs_test(beside+long one_sided_killed 120
+  "${sc} ${rdma} ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh <viaduct-run> <one_sided> 3 killed 137")
+viaduct_verbs_test(beside+long one_sided_link_down 120 "${sc} ${rdma} ${here}/link_down.sh <viaduct-run> -n 2 --timeout 230 <splitc_link_down>")
+viaduct_verbs_test(soft+long splitc_model_rdma_r2 120 "${sc} ${rdma} ${here}/no_rnr.sh ${run} -n 2 ${model}")
+viaduct_verbs_test(soft+long splitc_mixed_model_rdma 200 "${rdma} ${mixed} <splitc_model> --phases 1 --ops 10")
+viaduct_verbs_test(soft+long splitc_sizes_rdma_r2 120 "${sc} ${rdma} ${run} -n 2 <splitc_sizes>")
+viaduct_verbs_test(soft+long splitc_litmus_rdma_r2 300 "${sc} ${rdma} ${run} -n 2 <splitc_litmus> --ms 1")
+viaduct_verbs_test(soft+long splitc_alloc_rdma_r2 300 "${sc} ${rdma} ${run} -n 2 <splitc_alloc>")
+
 # Two machines, two ranks on each.
 set(two_hosts_programs "$<TARGET_FILE:splitc_model> --phases 1 --ops 10" "$<TARGET_FILE:splitc_collective_test> numbers order")
 if(TARGET sample_sort)

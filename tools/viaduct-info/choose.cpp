@@ -7,6 +7,7 @@
 #include "runtime/config.hpp"
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
+#include "splitc/choice.hpp"
 #include "tools/viaduct-info/probes.hpp"
 #include "tools/viaduct-info/report.hpp"
 #include "via/choice.hpp"
@@ -71,9 +72,13 @@ std::string way(const via::Choice& choice, std::uint64_t bytes) {
   if (choice.provider.empty()) return "not at all: " + choice.why;
   const auto max_medium = static_cast<std::uint64_t>(am::load_settings().medium_bytes) / 2;
   const bool wire = choice.provider != "shm";
-  return fmt::format("provider {}: {}\n                {}", choice.provider, choice.why,
-                     bytes <= std::max(kShort, max_medium) ? way_of_small(bytes, max_medium, wire)
-                                                           : way_of_bulk(bytes, wire));
+  const std::string text =
+      fmt::format("provider {}: {}\n                {}", choice.provider, choice.why,
+                  bytes <= std::max(kShort, max_medium) ? way_of_small(bytes, max_medium, wire)
+                                                        : way_of_bulk(bytes, wire));
+  if (!wire) return text;
+  return text + "\n                Split-C's reads and writes: " +
+         splitc::remote_way(splitc::load_settings(), bytes);
 }
 
 /// What bulk transfers over verbs do with the program's memory.

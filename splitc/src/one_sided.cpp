@@ -1,0 +1,176 @@
+/// Reads and writes of other hosts' memory without its owner's part (docs/splitc.md, One-sided
+/// between hosts).
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include "splitc/choice.hpp"
+#include "splitc/src/chunks.hpp"
+#include "splitc/src/wait.hpp"
+#include "via/carrier.hpp"
+
+namespace viaduct::splitc::detail {
+
+using wire::Op;
+
+namespace {
+
+constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
+/// Questions that have not been answered, and chunks that are known, of one process: what goes
+/// beyond that goes by messages.
+constexpr std::size_t kMostAsked = 8;
+constexpr std::size_t kMostKnown = 65536;
+/// From this length on a put waits until the device has read the bytes, which is soon compared with
+/// the time that their copy takes.
+constexpr std::size_t kCopiedPut = 8192;
+
+}  // namespace
+
+void Machine::Parts::set_one_sided() noexcept {
+  const bool possible = nic->carrier() != nullptr && path != Path::message && path != Path::direct;
+  one_sided_from = possible ? rdma_from(machine.settings(), path) : kNever;
+}
+
+PeerChunks& Machine::Parts::chunks_of(std::uint32_t process) {
+  auto& chunks = owners[process].chunks;
+  if (chunks == nullptr) chunks = std::make_unique<PeerChunks>();
+  return *chunks;
+}
+
+/// Asks the owner for the chunk of @p address, unless that has been asked or is not worth it.
+/// Answers whether an answer is under way.
+bool Machine::Parts::ask_chunk(PeerChunks& chunks, Channel& c, const char* operation,
+                               std::uint64_t address) {
+  const std::uint64_t about = address / Memory::kChunkBytes;
+  for (const auto& question : chunks.asked)
+    if (question->address / Memory::kChunkBytes == about) return true;
+  const bool wanted = path == Path::rdma || chunks.used.again(address);
+  if (!wanted || chunks.asked.size() >= kMostAsked || chunks.known.size() >= kMostKnown)
+    return false;
+  auto question = std::make_unique<PeerChunks::Question>();
+  question->address = address;
+  const std::uint64_t words[] = {address, reinterpret_cast<std::uint64_t>(&question->answer)};
+  chunks.asked.push_back(std::move(question));
+  const std::uint64_t ticket = request(c, operation, wire::make(Op::chunk), words, 16);
+  chunks.asked.back()->answered = {ticket, c.process, c.index, Handle::kReplied};
+  return true;
+}
+
+/// Whether RDMA reaches all of [address, + bytes) of @p c's process.
+bool Machine::Parts::knows_chunks(Channel& c, const char* operation, std::uint64_t address,
+                                  std::size_t bytes) {
+  PeerChunks& chunks = chunks_of(c.process);
+  const auto take_answers = [&] {
+    std::erase_if(chunks.asked, [&](const auto& question) {
+      const bool is_here = question->answered.ticket != 0 && is_complete(question->answered);
+      if (is_here && question->answer.bytes != 0) chunks.known.add(question->answer);
+      return is_here;
+    });
+  };
+  if (!chunks.asked.empty()) take_answers();
+  for (std::uint64_t at = address; at < address + bytes;) {
+    const Chunk* chunk = chunks.known.find(at);
+    if (chunk == nullptr) {
+      if (!ask_chunk(chunks, c, operation, at) || path != Path::rdma) return false;
+      for (const auto& question : chunks.asked) finish(operation, question->answered);
+      take_answers();
+      chunk = chunks.known.find(at);
+    }
+    if (chunk == nullptr || chunk->registered == 0) return false;
+    at = chunk->begin + chunk->bytes;
+  }
+  return true;
+}
+
+/// Own memory that is used again and again is registered, so that the device takes the bytes from
+/// where they are. Answers how many of them, of @p bytes, may go at once.
+std::size_t Machine::Parts::register_own(const std::byte* local, std::size_t bytes) {
+  const std::uint64_t address = machine.memory().globalize(local);
+  const Chunk* chunk = own_chunks.find(address);
+  if (chunk == nullptr) {
+    if (machine.memory().chunk_at(address).bytes == 0) return bytes;
+    if (path != Path::rdma && !own_used.again(address)) return bytes;
+    (void)own_chunk(address);
+    chunk = own_chunks.find(address);
+  }
+  if (chunk->registered == 0) return bytes;
+  return std::min<std::size_t>(bytes, chunk->begin + chunk->bytes - address);
+}
+
+/// The chunk that holds @p address, registered if that is possible.
+Chunk Machine::Parts::own_chunk(std::uint64_t address) {
+  if (const Chunk* const known = own_chunks.find(address); known != nullptr) return *known;
+  constexpr std::size_t kPage = 4096;
+  Memory& memory = machine.memory();
+  const SharedRange range = memory.chunk_at(address);
+  if (range.bytes == 0) return {address / kPage * kPage, 0, kPage, 0, 0};  // messages alone
+  Chunk chunk{memory.globalize(range.begin), reinterpret_cast<std::uint64_t>(range.begin),
+              static_cast<std::uint32_t>(range.bytes), 0, 0};
+  if (memory.keep_chunk(range)) {
+    const auto key = nic->carrier()->register_chunk(range.begin, range.bytes);
+    chunk.key = key.value_or(0);
+    chunk.registered = key ? 1 : 0;
+  }
+  count(kChunks, chunk.registered);
+  own_chunks.add(chunk);
+  return chunk;
+}
+
+void Machine::Parts::serve_chunk(Channel& c, const std::uint64_t* words) {
+  static_assert(sizeof(Chunk) <= kInlineData);
+  std::uint64_t answer[via::shm::kWordsPerSlot] = {words[1]};
+  Chunk chunk;
+  if (nic->carrier() != nullptr) chunk = own_chunk(words[0]);
+  std::memcpy(answer + 1, &chunk, sizeof chunk);
+  reply(c, Op::value, 0, c.served + 1, answer, 8 + sizeof chunk);
+}
+
+Handle Machine::Parts::one_sided(const char* operation, std::uint64_t word, std::byte* local,
+                                 std::size_t bytes, OneSided what) {
+  const std::uint32_t process = process_of(word);
+  if (bytes < one_sided_from || bytes == 0 || !nic->is_remote(Rank{process})) return {};
+  Channel& c = channel(process, bytes > kInlineData, operation);
+  const std::uint64_t address = address_of(word);
+  if (!knows_chunks(c, operation, address, bytes)) return {};
+  const bool waits = what == OneSided::write || bytes >= kCopiedPut;
+  const bool by_device = bytes > kInlineData && (what == OneSided::get || waits);
+  const auto source = waits ? via::Wire::Source::stays : via::Wire::Source::changes;
+  std::uint64_t transfer = 0;
+  for (std::size_t at = 0; at != bytes;) {
+    const Chunk& chunk = *chunks_of(process).known.find(address + at);
+    const std::uint64_t into = address + at - chunk.begin;
+    std::size_t piece =
+        std::min<std::size_t>({bytes - at, chunk.bytes - into, via::Wire::kMostTransferBytes});
+    if (by_device) piece = register_own(local + at, piece);
+    const auto begun = [&] {
+      if (via::Wire* const wire = c.vi->wire())
+        transfer = what == OneSided::get
+                       ? wire->get(local + at, piece, chunk.there + into, chunk.key)
+                       : wire->put(local + at, piece, chunk.there + into, chunk.key, source);
+      return c.ended || transfer != 0;
+    };
+    transfer = 0;
+    if (!begun()) wait(operation, process, begun);
+    if (c.ended) end_of(c, operation);
+    at += piece;
+  }
+  count(kOneSided);
+  note_open(c);
+  c.last_transfer = transfer;
+  const Handle handle{transfer, process, c.index, Handle::kTransferred};
+  if (what == OneSided::put && waits)
+    wait(operation, process, [&] {
+      via::Wire* const wire = c.vi->wire();
+      return wire == nullptr || wire->is_sent(transfer);
+    });
+  return handle;
+}
+
+/// Whether transfer number @p transfer of @p c has taken effect.
+bool Machine::Parts::is_transferred(const Channel& c, std::uint64_t transfer) noexcept {
+  via::Wire* const wire = c.vi->wire();
+  return wire != nullptr && wire->is_done(transfer) && !wire->failed();
+}
+
+}  // namespace viaduct::splitc::detail
