@@ -81,6 +81,13 @@ class Nic {
   /// Ends a registration, as the end of a MemoryRegion does.  Precondition: no descriptor that is
   /// under way names it.
   virtual void deregister(MemoryHandle handle) noexcept = 0;
+  /// Gives a region another tag and other rights; its handle stays. No descriptor that is under way
+  /// may name it. False: this provider cannot, or there is no such region or tag, or the memory
+  /// does not allow the rights; nothing has changed.
+  [[nodiscard]] virtual bool change_memory(MemoryHandle /*handle*/, ProtectionTag /*tag*/,
+                                           Rights /*rights*/) {
+    return false;
+  }
 
   /// Memory that peers can reach in the provider's best way (on shm by loads and stores), once it
   /// is registered: zeroed, aligned to at least 128 bytes.  Throws Error or std::bad_alloc when

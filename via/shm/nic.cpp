@@ -3,6 +3,7 @@
 #include "via/shm/nic.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -263,6 +264,34 @@ void Nic::deregister(MemoryHandle handle) noexcept {
   regions_[slot].handle.store(0, kRelease);
   --tags_[own->tag];
   free_regions_.push_back(slot);
+}
+
+bool Nic::change_memory(MemoryHandle handle, ProtectionTag tag, Rights rights) {
+  RegionEntry* const own = local_region(handle);
+  const auto used = tags_.find(static_cast<std::uint32_t>(tag));
+  if (own == nullptr || used == tags_.end()) return false;
+  const bool reachable =
+      own->in_window != 0 || cross_memory_works_ || job_.threads_mode() || job_.size() == 1;
+  if ((own->in_window == 0 && includes(rights, Rights::atomic)) ||
+      (rights != Rights::none && !reachable))
+    return false;
+  --tags_[own->tag];
+  ++used->second;
+  RegionEntry& shown = regions_[(static_cast<std::uint32_t>(handle) - 1) & 0xfffff];
+  // A peer that looks meanwhile finds no region, or all of the new one.
+  shown.handle.store(0, kRelaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (RegionEntry* entry : {own, &shown}) {
+    entry->tag = used->first;
+    entry->rights = static_cast<std::uint32_t>(rights);
+  }
+  shown.handle.store(static_cast<std::uint32_t>(handle), kRelease);
+  for (Vi* vi : vis_) {  // they remember the region of their last descriptor
+    if (vi == nullptr) continue;
+    vi->send_region_ = {};
+    vi->receive_region_ = {};
+  }
+  return true;
 }
 
 RemotePlace Nic::remote_place(Rank rank, ProtectionTag tag, std::uint64_t address,

@@ -70,6 +70,9 @@ class Nic final : public via::Nic {
                                              std::size_t bytes, Rights rights) override;
   /// Order: an operation that a peer begins afterwards is refused; one that has begun goes on.
   void deregister(MemoryHandle handle) noexcept override;
+  /// Never waits.  Order: an operation that a peer begins meanwhile is refused, or finds all of the
+  /// new attributes.
+  [[nodiscard]] bool change_memory(MemoryHandle handle, ProtectionTag tag, Rights rights) override;
   /// Cost: as Segment::allocate().  Throws Error naming the limit.
   [[nodiscard]] std::byte* allocate(std::size_t bytes) override;
   /// Cost: as Segment::release().  Precondition: @p address came from allocate().
