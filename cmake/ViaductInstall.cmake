@@ -10,10 +10,22 @@ if(VIADUCT_INSTALLED_PROGRAMS)
   set_target_properties(${VIADUCT_INSTALLED_PROGRAMS} PROPERTIES INSTALL_RPATH "$ORIGIN/${library_from_programs}")
 endif()
 install(
-  TARGETS viaduct ${VIADUCT_INSTALLED_PROGRAMS}
+  TARGETS viaduct viaduct_vipl ${VIADUCT_INSTALLED_PROGRAMS}
   EXPORT viaductTargets
   FILE_SET HEADERS DESTINATION "${header_dir}"
   FILE_SET generated_headers DESTINATION "${header_dir}")
+install(FILES "${PROJECT_SOURCE_DIR}/via/vipl/vipl.h" DESTINATION "${header_dir}/via/vipl")
+# One man page for each function, with what the header says of it.
+set(man_folder "${PROJECT_BINARY_DIR}/man")
+file(MAKE_DIRECTORY "${man_folder}")
+add_custom_command(
+  OUTPUT "${man_folder}/VipOpenNic.3"
+  COMMAND awk -v "folder=${man_folder}" -v "version=${PROJECT_VERSION}" -f "${PROJECT_SOURCE_DIR}/cmake/vipl_man.awk"
+          "${PROJECT_SOURCE_DIR}/via/vipl/vipl.h"
+  DEPENDS "${PROJECT_SOURCE_DIR}/cmake/vipl_man.awk" "${PROJECT_SOURCE_DIR}/via/vipl/vipl.h"
+  VERBATIM)
+add_custom_target(vipl_man ALL DEPENDS "${man_folder}/VipOpenNic.3")
+install(DIRECTORY "${man_folder}/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man3" FILES_MATCHING PATTERN "Vip*.3")
 install(EXPORT viaductTargets NAMESPACE viaduct:: DESTINATION "${package_dir}")
 # By itself: it needs a library more, which users of Active Messages alone need not have.
 install(TARGETS viaduct_splitc EXPORT viaductSplitcTargets)
@@ -35,9 +47,11 @@ get_target_property(viaduct_type viaduct TYPE)
 if(viaduct_type STREQUAL "STATIC_LIBRARY")
   set(VIADUCT_PC_REQUIRES "fmt libcrypto")
   set(VIADUCT_PC_REQUIRES_PRIVATE "")
+  set(VIADUCT_PC_CXX_LIBS "-lstdc++ -lm")
 else()
   set(VIADUCT_PC_REQUIRES "")
   set(VIADUCT_PC_REQUIRES_PRIVATE "fmt libcrypto")
+  set(VIADUCT_PC_CXX_LIBS "")
 endif()
 set(VIADUCT_PC_CFLAGS "-std=c++20 -pthread")
 foreach(definition ${VIADUCT_CHECK_DEFINITIONS})
@@ -49,7 +63,7 @@ set(VIADUCT_PC_SPLITC_LIBS "-lviaduct_splitc")
 if(VIADUCT_SPLITC_NEEDS_MIMALLOC)
   string(APPEND VIADUCT_PC_SPLITC_LIBS " -lmimalloc")
 endif()
-foreach(name viaduct viaduct-splitc)
+foreach(name viaduct viaduct-splitc viaduct-vipl)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in" "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endforeach()

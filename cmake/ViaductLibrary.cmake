@@ -38,6 +38,16 @@ set_target_properties(
   viaduct PROPERTIES POSITION_INDEPENDENT_CODE ON VERSION ${PROJECT_VERSION}
                      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 
+# VIPL, for programs in C: they include vipl.h, which stands in a folder of its own. CMake links them as C++, which the
+# library is.
+add_library(viaduct_vipl INTERFACE)
+add_library(viaduct::vipl ALIAS viaduct_vipl)
+set_target_properties(viaduct_vipl PROPERTIES EXPORT_NAME vipl)
+target_link_libraries(viaduct_vipl INTERFACE $<LINK_ONLY:viaduct>)
+target_include_directories(
+  viaduct_vipl INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/via/vipl>
+                         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/viaduct/via/vipl>)
+
 # Command lines and JSON of the programs. Only this library compiles CLI11 and nlohmann-json, which take longer than most
 # programs, and its speed matters to nobody: no optimiser.
 viaduct_glob(program_sources runtime/program/*.cpp)

@@ -9,13 +9,17 @@
 #include "splitc/settings.hpp"
 #include "via/shm/settings.hpp"
 #include "via/verbs/settings.hpp"
+#include "via/vipl/settings.hpp"
 
 namespace viaduct::config {
 
 std::span<const Table> all_tables() noexcept {
-  static const std::array<Table, 5> kTables{
-      Table{"runtime", runtime_options()},   Table{"shm", via::shm::options()},
-      Table{"verbs", via::verbs::options()}, Table{"am", am::options()},
+  static const std::array<Table, 6> kTables{
+      Table{"runtime", runtime_options()},
+      Table{"shm", via::shm::options()},
+      Table{"verbs", via::verbs::options()},
+      Table{"vipl", via::vipl::options()},
+      Table{"am", am::options()},
       Table{"splitc", splitc::options()},
   };
   return kTables;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check_install.sh CMAKE BUILD_DIRECTORY SOURCE_DIRECTORY COMPILER [FLAG...]
-# Installs into a temporary prefix, moves it, and builds a user's programs against it (one of Active Messages, one of
-# Split-C): once found by CMake's find_package, once by pkg-config. Each runs on two ranks under the installed
+# Installs into a temporary prefix, moves it, and builds a user's programs against it (of Active Messages, Split-C and
+# VIPL): once found by CMake's find_package, once by pkg-config. Each runs on two ranks under the installed
 # viaduct-run, and so do the README's own.
 set -euo pipefail
 cmake=$1
@@ -41,6 +41,13 @@ run() {
 run "$work/build/consumer"
 run "$work/build/splitc_consumer"
 
+# run_vipl PROGRAM: alone, and on two ranks.
+run_vipl() {
+  [ "$("$1")" = "by way of a virtual interface" ]
+  [ "$("$prefix/bin/viaduct-run" -n 2 --timeout 60 "$1" | grep -c "by way of a virtual interface")" -eq 2 ]
+}
+run_vipl "$work/build/vipl_consumer"
+
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name viaduct.pc)")
 export PKG_CONFIG_PATH
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir viaduct)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -57,6 +64,14 @@ build viaduct "$here/main.cpp" "$work/consumer"
 run "$work/consumer"
 build viaduct-splitc "$here/splitc.cpp" "$work/splitc_consumer"
 run "$work/splitc_consumer"
+if [ "${#flags[@]}" -eq 0 ]; then  # the C compiler may be another one, with sanitizers of its own
+  eval "options=($(pkg-config --cflags --libs viaduct-vipl))"
+  cc -std=c89 -pedantic -Werror "$here/vipl.c" "${options[@]}" -o "$work/vipl_consumer"
+  run_vipl "$work/vipl_consumer"
+fi
+pages=$(find "$prefix/share/man/man3" -name 'Vip*.3' | wc -l)
+[ "$pages" -eq 41 ] || { echo "$pages man pages of VIPL are installed instead of 41"; exit 1; }
+grep -q 'VIP_NO_MATCH' "$prefix/share/man/man3/VipConnectRequest.3"
 # A static object has one address in all processes.
 grep -q 'Type: *EXEC' <<<"$(readelf -h "$work/splitc_consumer")" || { echo "the Split-C program is position-independent"; exit 1; }
 

@@ -1,0 +1,168 @@
+#include "via/vipl/src/library.hpp"
+
+#include <stdlib.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <utility>
+
+namespace viaduct::via::vipl {
+namespace {
+
+constexpr std::string_view kNamesKey = "via.vipl.names";
+
+/// The provider of VIADUCT_PROVIDER, else the one that reaches all ranks.
+std::string default_provider(const Job& job) {
+  const char* const wish = std::getenv("VIADUCT_PROVIDER");
+  if (wish != nullptr && *wish != '\0') return wish;
+  return job.hosts() == 1 ? "shm" : "verbs";
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "localhost";
+  return name.data();
+}
+
+/// At exit(): what a VI's end is for its peers, and what the launcher wants to know.
+void at_exit(int status, void* /*unused*/) noexcept {
+  Library& lib = library();
+  if (lib.notify != nullptr) lib.notify->stop();
+  const Guard guard;
+  guard->ended = true;
+  if (guard->port == nullptr) return;
+  guard->port->end(status == 0);
+  guard->port.reset();
+  guard->reports.clear();
+}
+
+VIP_ERROR_CODE code_of(ErrorCause cause) noexcept {
+  switch (cause) {
+    case ErrorCause::none:
+    case ErrorCause::connection_lost:
+    case ErrorCause::disconnected:
+      return VIP_ERROR_CONN_LOST;
+    case ErrorCause::receive_queue_empty:
+      return VIP_ERROR_RECVQ_EMPTY;
+    case ErrorCause::length:
+    case ErrorCause::protection:
+      return VIP_ERROR_COMP_PROT;
+    case ErrorCause::queue_overrun:
+      return VIP_ERROR_VI_OVERRUN;
+    case ErrorCause::format:
+      return VIP_ERROR_POST_DESC;
+    case ErrorCause::transport:
+      return VIP_ERROR_RDMA_TRANSPORT;
+  }
+  return VIP_ERROR_CATASTROPHIC;
+}
+
+}  // namespace
+
+Port::Port(std::string_view provider) {
+  config::load(&settings_, options());
+  launched_ =
+      std::getenv("VIADUCT_JOB_ID") != nullptr || std::getenv("VIADUCT_RENDEZVOUS") == nullptr;
+  job_ = std::make_unique<Job>();
+  provider_ = provider.empty() ? default_provider(*job_) : std::string(provider);
+  const std::string names = settings_.name + '\0' + host_name();
+  // open_nic() meets all ranks: behind it all names can be read.
+  job_->bootstrap().put(kNamesKey, std::as_bytes(std::span(names)));
+  nic_ = open_nic(*job_, provider_);
+  depth_ = std::min(static_cast<std::uint32_t>(settings_.queue_depth),
+                    nic_->attributes().max_queue_depth);
+  max_transfer_ = std::min(static_cast<std::uint64_t>(settings_.max_transfer),
+                           std::uint64_t{nic_->attributes().max_transfer_bytes});
+  address_ = host_address(job_->rank());
+  control_ = std::make_unique<Control>(
+      *job_, *nic_, [this](Rank from, const Message& m) { handle_message(*this, from, m); });
+  nic_->on_error([this](const AsyncError& error) { on_error(error); });
+  static const int registered = on_exit(at_exit, nullptr);
+  (void)registered;
+}
+
+Port::~Port() = default;
+
+void Port::end(bool well) noexcept {
+  while (!vis.empty()) {
+    disconnect(*this, *vis.back());
+    destroy(*this, *vis.back());
+  }
+  while (!queues.empty()) destroy(*this, *queues.back());
+  regions.clear();
+  constexpr std::uint64_t kLastWordsNs = 200'000'000;
+  for (const std::uint64_t begin = monotonic_ns();
+       control_->is_busy() && monotonic_ns() - begin < kLastWordsNs;)
+    progress();
+  control_.reset();
+  nic_->on_error([](const AsyncError&) {});
+  nic_.reset();
+  // The Job's end waits for all ranks, as a launcher wants it. Processes that were started one by
+  // one, and one that has failed, end when they like: for the others they are gone.
+  if (launched_ && well)
+    job_.reset();
+  else
+    (void)job_.release();
+}
+
+Port::Names Port::names_of(Rank rank) {
+  const std::vector<std::byte> bytes = job_->bootstrap().get(rank, kNamesKey);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::size_t middle = std::min(text.find('\0'), text.size());
+  return {std::string(text.substr(0, middle)),
+          std::string(text.substr(std::min(middle + 1, text.size())))};
+}
+
+void Port::progress() noexcept {
+  try {
+    control_->progress();
+  } catch (const std::exception& e) {
+    job_->log().write(LogLevel::error, e.what());
+  }
+}
+
+void Port::on_error(const AsyncError& error) noexcept {
+  if (error.vi == nullptr) return;
+  Vi* const vi = static_cast<ViOwner*>(error.vi->attributes().context)->vi;
+  if (vi != nullptr) note_lost(*vi, error.cause);
+}
+
+void note_lost(Vi& vi, ErrorCause cause) noexcept {
+  vi.lost = true;
+  if (vi.reported || vi.phase != Phase::connected) return;
+  vi.reported = true;
+  Library& lib = library();
+  if (vi.nic->on_error == nullptr) {
+    if (cause != ErrorCause::disconnected)
+      lib.port->job().log().write(LogLevel::warn, std::string("VIPL: a VI to rank ") +
+                                                      std::to_string(index(vi.peer)) +
+                                                      " has failed: " + to_string(cause));
+    return;
+  }
+  Report report{vi.nic->on_error, vi.nic->error_context, {}};
+  report.error.NicHandle = vi.nic->handle;
+  report.error.ViHandle = vi.handle;
+  report.error.ResourceCode = VIP_RESOURCE_VI;
+  report.error.ErrorCode = code_of(cause);
+  try {
+    lib.reports.push_back(report);
+  } catch (const std::bad_alloc&) {  // the program hears of it by the VI's state
+  }
+}
+
+void Guard::leave_reporting() noexcept {
+  std::vector<Report> reports = std::exchange(library_.reports, {});
+  library_.lock.leave();
+  for (Report& report : reports) report.handler(report.context, &report.error);
+}
+
+std::uint64_t deadline_of(VIP_ULONG timeout_ms) noexcept {
+  constexpr VIP_ULONG kInfinite32 = 0xffffffff;
+  constexpr std::uint64_t kNsPerMs = 1'000'000;
+  if (timeout_ms >= kInfinite32) return ~std::uint64_t{0};
+  return monotonic_ns() + timeout_ms * kNsPerMs;
+}
+
+}  // namespace viaduct::via::vipl

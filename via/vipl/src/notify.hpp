@@ -1,0 +1,27 @@
+#pragma once
+/// @file
+/// The thread of the library, which calls the handlers of VipSendNotify, VipRecvNotify and
+/// VipCQNotify.
+
+#include <atomic>
+#include <thread>
+
+namespace viaduct::via::vipl {
+
+class NotifyThread {
+ public:
+  /// Throws std::system_error when there can be no thread more.
+  NotifyThread();
+  /// Ends it, unless it is the caller (a handler has called exit()). Without the lock.
+  void stop() noexcept;
+
+ private:
+  void run() noexcept;
+  /// Calls one handler that is due; false: none is.
+  bool call_one() noexcept;
+
+  std::atomic<bool> stopped_{false};
+  std::thread thread_;
+};
+
+}  // namespace viaduct::via::vipl

@@ -1,0 +1,153 @@
+#pragma once
+/// @file
+/// The objects behind the handles. All of it is used under the library's lock.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "runtime/types.hpp"
+#include "via/nic.hpp"
+#include "via/vipl/src/control.hpp"
+#include "via/vipl/src/message.hpp"
+#include "via/vipl/vipl.h"
+
+namespace viaduct::via::vipl {
+
+struct Cq;
+struct Nic;
+
+using ErrorHandler = void (*)(VIP_PVOID, VIP_ERROR_DESCRIPTOR*);
+using DescriptorHandler = void (*)(VIP_PVOID, VIP_NIC_HANDLE, VIP_VI_HANDLE, VIP_DESCRIPTOR*);
+using EntryHandler = void (*)(VIP_PVOID, VIP_NIC_HANDLE, VIP_VI_HANDLE, VIP_BOOLEAN);
+
+template <class Handler>
+struct Notice {
+  Handler handler;
+  VIP_PVOID context;
+};
+
+/// What VipOpenNic gives: many may stand for the one NIC of the process.
+struct Nic {
+  VIP_NIC_HANDLE handle = nullptr;
+  ErrorHandler on_error = nullptr;
+  VIP_PVOID error_context = nullptr;
+  bool names = false;  // between VipNSInit and VipNSShutdown
+};
+
+struct Ptag {
+  VIP_PROTECTION_HANDLE handle = nullptr;
+  Nic* nic = nullptr;
+  ProtectionTag tag{};
+  std::uint32_t uses = 0;
+};
+
+struct Region {
+  MemoryRegion region;
+  Nic* nic = nullptr;
+  Ptag* tag = nullptr;
+  bool rdma_write = false;
+  bool rdma_read = false;
+};
+
+/// An entry of a completion queue.
+struct Entry {
+  Vi* vi;
+  bool receive;
+};
+
+struct Cq {
+  VIP_CQ_HANDLE handle = nullptr;
+  Nic* nic = nullptr;
+  std::unique_ptr<via::CompletionQueue> queue;
+  std::size_t entries = 0;   // what the program has asked for
+  std::size_t attached = 0;  // depths of the work queues, for which the provider's has room
+  std::uint32_t uses = 0;
+  std::deque<Entry> early;  // entries whose descriptors have been taken off the provider's queue
+  std::deque<Notice<EntryHandler>> notices;
+};
+
+/// A send or receive queue of a VI.
+struct WorkQueue {
+  Cq* cq = nullptr;                           // the program's, or null
+  std::unique_ptr<via::CompletionQueue> own;  // without one
+  std::deque<Descriptor*> done;               // taken off the provider's queue
+  std::deque<Descriptor*> late;               // flushed here, behind all that the provider flushed
+  std::uint32_t queued = 0;                   // posted and not handed over
+  std::deque<Notice<DescriptorHandler>> notices;
+
+  [[nodiscard]] via::CompletionQueue& queue() const noexcept {
+    return cq != nullptr ? *cq->queue : *own;
+  }
+};
+
+/// How far a VI is on its way to a connection.
+enum class Phase : std::uint8_t {
+  idle,
+  requesting,  // VipConnectRequest
+  accepting,   // VipConnectAccept
+  peer,        // VipConnectPeerRequest, not met yet
+  peer_met,    // the two have met and connect
+  connected,   // until VipDisconnect, whatever the connection's end
+};
+
+/// A descriptor that the provider must refuse, since VIPL does: what was changed in it until then.
+struct Spoiled {
+  Descriptor* descriptor;
+  std::uint32_t length;
+  MemoryHandle remote;
+  std::uint16_t control;
+  std::uint32_t status;  // the error that it gets
+};
+
+struct Vi {
+  VIP_VI_HANDLE handle = nullptr;
+  ViOwner owner;
+  Nic* nic = nullptr;
+  Ptag* tag = nullptr;
+  VIP_VI_ATTRIBUTES attributes{};
+  // Of the region that the last descriptor lay in.
+  std::uintptr_t region_begin = 0;
+  std::size_t region_bytes = 0;
+  VIP_MEM_HANDLE region_handle = 0;
+
+  Phase phase = Phase::idle;
+  bool lost = false;      // the connection has ended, and the program has not disconnected
+  bool reported = false;  // and the error callback has heard of it
+  std::uint64_t max_transfer = 0;
+  RemoteAttributes remote;
+  std::vector<Spoiled> spoiled;
+  WorkQueue send, receive;
+
+  // Connecting.
+  std::uint64_t id = 0;  // of the attempt
+  Rank peer{};
+  Discriminator local_discriminator, remote_discriminator;
+  std::uint64_t deadline_ns = 0;
+  VIP_RETURN answer = VIP_NOT_DONE;  // the other side's
+  bool nobody_waits = false;
+
+  std::unique_ptr<via::Vi> vi;  // ends before its queues
+};
+
+/// A request of a client that a VipConnectWait may take, or has taken.
+struct Connection {
+  VIP_CONN_HANDLE handle = nullptr;  // null: not taken
+  Nic* nic = nullptr;                // that has taken it
+  Rank from{};
+  std::uint64_t id = 0;
+  RemoteAttributes attributes;
+  Discriminator client, server;
+  bool cancelled = false;
+};
+
+/// An asynchronous error on its way to the program.
+struct Report {
+  ErrorHandler handler;
+  VIP_PVOID context;
+  VIP_ERROR_DESCRIPTOR error;
+};
+
+}  // namespace viaduct::via::vipl
