@@ -98,7 +98,7 @@ VIP_RETURN read_addresses(Port& port, const VIP_NET_ADDRESS& local, const VIP_NE
   return port.job().is_lost(there.host) ? VIP_NOT_REACHABLE : VIP_SUCCESS;
 }
 
-// Peer to peer. The lower rank decides who has met, so that both sides pair alike.
+// Peer to peer. The lower rank decides which two match, so that both sides pair alike.
 
 bool fits(const Connection& request, const Vi& vi) noexcept {
   return request.from == vi.peer && request.server == vi.local_discriminator &&
@@ -106,19 +106,19 @@ bool fits(const Connection& request, const Vi& vi) noexcept {
 }
 
 /// Two VIs of this process.
-void meet_here(Vi& a, Vi& b) {
+void match_here(Vi& a, Vi& b) {
   const VIP_RETURN result = compare(attributes_of(a), attributes_of(b));
   for (Vi* vi : {&a, &b}) {
     vi->answer = result;
     vi->remote = attributes_of(vi == &a ? b : a);
     if (result != VIP_SUCCESS) continue;
-    vi->phase = Phase::peer_met;
+    vi->phase = Phase::peer_matched;
     if (vi->vi->connect_peer_start(vi->peer, a.id) != Status::ok) vi->answer = VIP_ERROR_RESOURCE;
   }
 }
 
 /// A VI of this process and a request of a higher rank.
-void meet(Port& port, Vi& vi, const Connection& request) {
+void match(Port& port, Vi& vi, const Connection& request) {
   const VIP_RETURN result = compare(attributes_of(vi), request.attributes);
   Message answer = message_of(MessageKind::peer_match, request.id, vi.id);
   answer.attributes = attributes_of(vi);
@@ -126,7 +126,7 @@ void meet(Port& port, Vi& vi, const Connection& request) {
   vi.answer = result;
   vi.remote = request.attributes;
   if (result == VIP_SUCCESS) {
-    vi.phase = Phase::peer_met;
+    vi.phase = Phase::peer_matched;
     if (vi.vi->connect_peer_start(vi.peer, vi.id) != Status::ok) vi.answer = VIP_ERROR_RESOURCE;
   }
   port.control().send(request.from, answer);
@@ -140,7 +140,7 @@ void look_for_peer(Port& port, Vi& vi) {
           other->peer != vi.peer || !(other->local_discriminator == vi.remote_discriminator) ||
           !(other->remote_discriminator == vi.local_discriminator))
         continue;
-      return meet_here(*other, vi);
+      return match_here(*other, vi);
     }
     return;
   }
@@ -156,14 +156,14 @@ void look_for_peer(Port& port, Vi& vi) {
   if (found == port.peer_requests.end()) return;
   const Connection request = *found;
   port.peer_requests.erase(found);
-  meet(port, vi, request);
+  match(port, vi, request);
 }
 
 /// How far an attempt is; when it is over, the VI is connected or idle.
 VIP_RETURN peer_done(Port& port, Vi& vi, VIP_VI_ATTRIBUTES& remote) {
-  if (vi.phase != Phase::peer && vi.phase != Phase::peer_met) return VIP_INVALID_STATE;
+  if (vi.phase != Phase::peer && vi.phase != Phase::peer_matched) return VIP_INVALID_STATE;
   VIP_RETURN answer = vi.answer;
-  if (vi.phase == Phase::peer_met && answer == VIP_SUCCESS) answer = provider_done(vi);
+  if (vi.phase == Phase::peer_matched && answer == VIP_SUCCESS) answer = provider_done(vi);
   if (answer == VIP_NOT_DONE && port.job().is_lost(vi.peer)) answer = VIP_NOT_REACHABLE;
   if (answer == VIP_NOT_DONE && monotonic_ns() >= vi.deadline_ns) {
     take_back(port, vi);
@@ -213,7 +213,7 @@ void on_peer_request(Port& port, Rank from, const Message& m) {
   request.server = m.remote;
   for (const auto& vi : port.vis)
     if (vi->phase == Phase::peer && vi->answer == VIP_NOT_DONE && fits(request, *vi))
-      return meet(port, *vi, request);
+      return match(port, *vi, request);
   port.peer_requests.push_back(request);
 }
 
@@ -227,13 +227,13 @@ void on_peer_match(Port& port, Rank from, const Message& m) {
   vi->answer = static_cast<VIP_RETURN>(m.result);
   vi->remote = m.attributes;
   if (vi->answer != VIP_SUCCESS) return;
-  vi->phase = Phase::peer_met;
+  vi->phase = Phase::peer_matched;
   if (vi->vi->connect_peer_start(from, m.other) != Status::ok) vi->answer = VIP_ERROR_RESOURCE;
 }
 
-/// The half that this VI has met is gone: it goes on looking.
+/// The half that this VI was matched with is gone: it goes on looking.
 void on_peer_no_more(Port& port, const Message& m) {
-  Vi* const vi = find_attempt(port, m.other, Phase::peer_met);
+  Vi* const vi = find_attempt(port, m.other, Phase::peer_matched);
   if (vi == nullptr) return;
   disconnect_keeping_receives(*vi);
   vi->phase = Phase::peer;

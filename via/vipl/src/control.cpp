@@ -100,7 +100,7 @@ void Control::send(Rank to, const Message& message) {
   Link& link = link_to(to);
   if (link.dead) return;
   link.outbox.push_back(message);
-  settle(link);
+  update(link);
 }
 
 bool Control::is_busy() const noexcept {
@@ -110,7 +110,7 @@ bool Control::is_busy() const noexcept {
 }
 
 /// What has become of the connection, and what can be sent on it.
-void Control::settle(Link& link) {
+void Control::update(Link& link) {
   if (link.dead) return;
   if (!link.connected) {
     const Status status = link.vi->connect_peer_done();
@@ -181,7 +181,7 @@ void Control::progress() {
     else
       take(link, *completion.descriptor);
   }
-  for (std::size_t i = 0; i < links_.size(); ++i) settle(*links_[i]);  // settle() may add some
+  for (std::size_t i = 0; i < links_.size(); ++i) update(*links_[i]);  // update() may add some
   while (!to_self_.empty()) {
     const Message message = to_self_.front();
     to_self_.pop_front();

@@ -51,7 +51,7 @@ class Control {
   void flush(Link& link);
   bool post(Link& link, Message message);
   void take(Link& link, Descriptor& descriptor);
-  void settle(Link& link);
+  void update(Link& link);
 
   Job& job_;
   via::Nic& nic_;

@@ -78,7 +78,7 @@ class Port {
   std::vector<std::unique_ptr<Vi>> vis;
   std::vector<std::unique_ptr<Connection>> connections;
   std::vector<const Discriminator*> waiters;  // of VipConnectWait
-  std::vector<Connection> peer_requests;      // of higher ranks, and of this one, not met yet
+  std::vector<Connection> peer_requests;      // of higher ranks, and of this one, not matched yet
 
  private:
   void handle(Rank from, const Message& message);

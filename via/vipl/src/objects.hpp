@@ -86,11 +86,11 @@ struct WorkQueue {
 /// How far a VI is on its way to a connection.
 enum class Phase : std::uint8_t {
   idle,
-  requesting,  // VipConnectRequest
-  accepting,   // VipConnectAccept
-  peer,        // VipConnectPeerRequest, not met yet
-  peer_met,    // the two have met and connect
-  connected,   // until VipDisconnect, whatever the connection's end
+  requesting,    // VipConnectRequest
+  accepting,     // VipConnectAccept
+  peer,          // VipConnectPeerRequest, not matched yet
+  peer_matched,  // the two have found each other and connect
+  connected,     // until VipDisconnect, whatever the connection's end
 };
 
 /// A descriptor that the provider must refuse, since VIPL does: what was changed in it until then.
