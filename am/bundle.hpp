@@ -25,15 +25,20 @@ namespace viaduct::am {
 /// A set of endpoints that are serviced together: one poll takes what has come for any of them.
 ///
 /// Made outside handlers, after the Context; destroyed after its endpoints, before the Context. A
-/// call that waits serves its own bundle only. Two completion queues: messages come through that
-/// for receives; that for sends is there for what a provider completes later, which shm never does.
+/// call that waits serves all bundles of its thread, and Split-C (docs/guide.md, "Both models in
+/// one program"). Two completion queues: messages come through that for receives; that for sends is
+/// there for what a provider completes later, which shm never does.
 class Bundle {
  public:
   enum class Threads : std::uint8_t {
     /// One thread at a time uses the bundle and its endpoints. Two that do are stopped with a
-    /// sentence where that is seen: while one waits, and in all calls but the inline ones.
+    /// sentence where that is seen: while one waits, and in all calls but the inline ones. Other
+    /// waits of the thread that made it serve it, too. Another thread takes it over with its first
+    /// call that may wait, and does not poll it or send by it before.
     sequential,
-    parallel,  ///< any thread may; calls are serialised by a lock, handlers run one at a time
+    /// Any thread may. Calls are serialised by a lock, which all parallel bundles of the context
+    /// share; handlers run one at a time. Other waits of the thread that made it serve it, too.
+    parallel,
   };
   /// Which messages a poll may handle: replies alone, or requests too.
   enum class Run : std::uint8_t { replies, all };
@@ -48,7 +53,8 @@ class Bundle {
   /// run allows them (else they are kept for the next poll that does).
   ///
   /// Blocks      never.
-  /// Progress    also recycles send descriptors and moves connections on.
+  /// Progress    also recycles send descriptors, moves connections on and, each 64th time, serves
+  ///             the thread's Split-C.
   /// Call from   outside handlers (inside: the program is stopped).
   /// Cost        nothing there: one load per talking peer (8 at most) and one for all others.
   ///
@@ -89,8 +95,9 @@ class Bundle {
       bundle.dispatch(vi, slot, header, requests);
     }
   };
-  class Lock;   // of a parallel bundle
-  class Guard;  // the same, and the check that no handler is running
+  class Lock;    // of a parallel bundle
+  class Guard;   // the same, and the check that no handler is running
+  class Served;  // how other waits of the thread serve the bundle
 
   /// A count that the lock's holder changes and that others look at before they take the lock:
   /// plain loads and stores.
@@ -179,6 +186,7 @@ class Bundle {
   Status send_waiting(detail::Map& map, std::uint64_t client, const std::uint64_t* words,
                       std::uint32_t count, std::uint32_t bytes) noexcept;
   void block(std::int64_t timeout_ns, const std::function<bool()>& done) noexcept;
+  [[nodiscard]] bool publish_withheld() noexcept;
   void wake_others() noexcept;
   template <class Done>
   Status wait_loop(Activity activity, const char* operation, std::uint32_t peer, Run run,
@@ -200,7 +208,7 @@ class Bundle {
   // Cool.
   Context& context_;
   Threads threads_;
-  Owned<CallMutex> mutex_;  // of a parallel bundle
+  CallMutex* mutex_ = nullptr;  // the context's; null: the bundle is sequential
   /// Of a sequential bundle: the thread that is in one of its calls, but for the inline ones, and
   /// that call.
   AtomicWord<std::uintptr_t> user_ = 0;  // 0: none
@@ -212,6 +220,8 @@ class Bundle {
   via::ProtectionTag protection_tag_{};
   Owned<via::CompletionQueue> receive_owner_;
   Owned<via::CompletionQueue> send_owner_;
+  Owned<Served> served_;
+  std::uint32_t waited_looks_ = 0;  // of all waits
   std::vector<Endpoint*> endpoints_;
   std::vector<detail::Map*> deferred_maps_;
   std::vector<detail::Map*> closing_;

@@ -46,7 +46,8 @@ enum Counter : std::uint32_t {
 ///
 /// Its bundles share it and the NIC without a lock: they are used from one thread, or their calls
 /// are serialised by the caller. Two threads that poll two bundles of one rank at the same time are
-/// stopped with a sentence; a parallel bundle (Bundle::Threads) serves them both.
+/// stopped with a sentence, unless both are parallel (Bundle::Threads). Any wait of a thread, also
+/// in Split-C, is a use of the bundles that belong to it.
 class Context {
  public:
   /// Collective: opens the NIC, agrees on the typed handlers.  Throws Error.
@@ -77,6 +78,8 @@ class Context {
   Job& job_;
   Settings settings_;
   std::span<const Thunk> typed_;
+  struct Shared;  // by all bundles
+  Owned<Shared> shared_;
   Owned<via::shm::Nic> nic_;
   std::vector<Endpoint*> endpoints_;
   std::array<std::uint64_t, kCounterCount> counters_{};

@@ -23,7 +23,8 @@
 # Where tests are a product of ranks, paths and programs, viaduct_pairwise() (ViaductPairwise.cmake) chooses those that
 # ./test runs; the others have the labels `long` and `product`, and run in preset `long`.
 #
-# Labels: unit multiprocess threads fault stress long fuzz model verbs neg codegen perf. `long` and `perf` are left out
+# Labels: unit multiprocess threads fault stress long fuzz model verbs neg codegen perf
+# mixed. `long` and `perf` are left out
 # of ./test. A test that cannot run here exits with 77 and is counted as skipped. Every test has a time limit, multiplied
 # by VIADUCT_TEST_TIMEOUT_FACTOR (sanitizers are slow).
 

@@ -5,6 +5,7 @@
 
 #include "am/endpoint.hpp"
 #include "am/src/bundle_wait.hpp"
+#include "am/src/context_shared.hpp"
 #include "am/src/fork_guard.hpp"
 #include "runtime/atomic.hpp"
 #include "runtime/error.hpp"
@@ -22,14 +23,16 @@ namespace header = via::shm::header;
 Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(threads) {
   if (threads == Threads::parallel) {
     slow_ = depth_base_ = 1;
-    mutex_ = std::make_unique<CallMutex>();
+    mutex_ = &context.shared_->calls;
   }
+  const std::lock_guard serving(context.shared_->calls);  // another thread may serve other bundles
   poll_every_ = until_poll_ = static_cast<std::uint32_t>(context.settings().poll_every);
   via::shm::Nic& nic = context.nic();
   receive_owner_ = nic.create_completion_queue(1);
   send_owner_ = nic.create_completion_queue(1);
   receive_queue_ = static_cast<via::shm::CompletionQueue*>(receive_owner_.get());
   send_queue_ = static_cast<via::shm::CompletionQueue*>(send_owner_.get());
+  served_ = std::make_unique<Served>(*this, nic);
   protection_tag_ = nic.create_tag();
   // A child that is forked in a handler has its token: the rings are closed, so that its reply
   // takes the slow path.
@@ -50,6 +53,8 @@ Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(
 }
 
 Bundle::~Bundle() {
+  served_.reset();
+  const std::lock_guard serving(context_.shared_->calls);
   hide_handlers();
   leave_forked_children(slow_.word());
   receive_owner_.reset();
@@ -338,18 +343,27 @@ void Bundle::wake_others() noexcept {
   if (record.sleeping.load() != 0) ring_doorbell(record);
 }
 
-void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) noexcept {
-  RankRecord& record = context_.job().record(context_.job().rank());
-  const std::uint32_t peer = record.waits_for_peer.load(kRelaxed);
+/// Before a sleep. False: that has ended a connection, which is to be drained first.
+bool Bundle::publish_withheld() noexcept {
   const std::size_t closing = closing_.size();
-  std::uint32_t left = 0;  // of our credits, towards the peer that is waited for, or all
-  std::uint64_t sent = 0;  // into the same peers' medium rings, padding included
-  std::uint64_t given_back = 0;
   for (Endpoint* endpoint : endpoints_)
     for (const auto& map : endpoint->owned_) {
       if (map->unreplied != map->unreplied_published && map->state == Map::State::connected)
         map->publish_credits();
       map->check_counters();
+    }
+  return closing_.size() == closing;
+}
+
+void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) noexcept {
+  RankRecord& record = context_.job().record(context_.job().rank());
+  const std::uint32_t peer = record.waits_for_peer.load(kRelaxed);
+  const bool nothing_new = publish_withheld();
+  std::uint32_t left = 0;  // of our credits, towards the peer that is waited for, or all
+  std::uint64_t sent = 0;  // into the same peers' medium rings, padding included
+  std::uint64_t given_back = 0;
+  for (Endpoint* endpoint : endpoints_)
+    for (const auto& map : endpoint->owned_) {
       if (peer != RankRecord::kNoPeer && peer != viaduct::index(map->name.rank)) continue;
       left += map->all_credits();
       sent += map->medium_out.head;
@@ -361,7 +375,7 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
   record.credits_out.store(left, kRelaxed);
   record.credits_in.store(deferred_total_,
                           kRelaxed);  // requests here that have not run
-  if (closing_.size() != closing) return;
+  if (!nothing_new) return;
   const bool may_unlock = threads_ == Threads::parallel && slow_ == depth_base_;
   if (may_unlock) wake_others();
   // The inline calls of another thread take the guarded way meanwhile, where they are found out.
@@ -369,7 +383,7 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
   const std::uint32_t raised = slow_ == 0 ? RunningHandler::kAsleep : 0;
   slow_ = slow_ + raised;
   depth_base_ += raised;
-  receive_queue_->block(timeout_ns, done, may_unlock ? mutex_.get() : nullptr);
+  served_->engine().block(*served_, timeout_ns, done, may_unlock ? mutex_ : nullptr);
   slow_ = slow_ - raised;
   depth_base_ -= raised;
 }

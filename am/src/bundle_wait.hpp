@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "am/bundle.hpp"
+#include "am/src/context_shared.hpp"
 #include "runtime/atomic.hpp"
 #include "runtime/call_mutex.hpp"
 #include "runtime/clock.hpp"
@@ -41,6 +42,7 @@ class Bundle::Lock {
   void enter(const char* call) noexcept {
     static_assert(sizeof(pthread_t) == sizeof(std::uintptr_t));
     const auto me = std::uintptr_t{pthread_self()};
+    if (!bundle_.served_->is_home()) bundle_.served_->take_over();
     const std::uintptr_t there = bundle_.user_.load(kRelaxed);
     if (there == me) return;
     if (there != 0) bundle_.stop_second_thread(call);
@@ -68,7 +70,9 @@ class Bundle::Guard {
 inline constexpr std::int64_t kLookNs = 1'000'000'000;
 
 /// Polls, then spins, yields, blocks, until done() or the time is over. With @p handled the wait
-/// also ends when that count (the messages handled) is no longer zero.
+/// also ends when that count (the messages handled) is no longer zero. Serves the thread's other
+/// clients when the engine's word says that something has come for one, each 8th time, and whenever
+/// it does not spin.
 template <class Done>
 Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t peer, Run run,
                          std::int64_t timeout_ns, Done&& done, std::uint32_t* handled) noexcept {
@@ -76,8 +80,7 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
   Job& job = context_.job();
   RankRecord& record = job.record(job.rank());
   const std::uint64_t start = monotonic_ns();
-  // In a handler: what goes on afterwards is the wait that runs it.
-  const bool nested = slow_ != depth_base_;
+  // In a handler, or in what another wait asks: that wait goes on afterwards.
   const char* const outer_operation = record.operation.load(kRelaxed);
   const std::uint32_t outer_peer = record.waits_for_peer.load(kRelaxed);
   const Activity outer_activity = record.activity.load(kRelaxed);
@@ -90,13 +93,20 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
   bool finished = false;  // done() may act: it is not asked again after it has said yes
   const auto ask = [&] { return finished || (finished = done()); };
   Backoff backoff(job.wait_policy());
+  Backoff::Stage stage = Backoff::Stage::spun;
+  via::channel::Engine& engine = served_->engine();
   Status status = Status::ok;
   for (std::uint32_t looks = 1;; ++looks) {
-    const std::uint32_t n = poll_open(run);
+    std::uint32_t n = poll_open(run);
     if (handled != nullptr && (*handled += n) != 0) break;
     if (ask()) break;
+    if (!engine.is_alone() &&
+        (stage != Backoff::Stage::spun || engine.asks() || ++waited_looks_ % 8 == 0)) {
+      n += served_->serve_others(run);
+      if (ask()) break;
+    }
     if (n != 0) backoff.reset();
-    const Backoff::Stage stage = backoff.next();
+    stage = backoff.next();
     if (stage == Backoff::Stage::spun && looks % 64 != 0) continue;
     const std::uint64_t now = monotonic_ns();
     const auto waited = static_cast<std::int64_t>(now - start);
@@ -115,11 +125,9 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
     }
   }
   record.wait_depth.store(outer_depth, kRelaxed);
-  record.activity.store(nested ? outer_activity : Activity::computing, kRelaxed);
-  if (nested) {
-    record.operation.store(outer_operation, kRelaxed);
-    record.waits_for_peer.store(outer_peer, kRelaxed);
-  }
+  record.activity.store(outer_activity, kRelaxed);
+  record.operation.store(outer_operation, kRelaxed);
+  record.waits_for_peer.store(outer_peer, kRelaxed);
   return status;
 }
 

@@ -7,6 +7,7 @@
 
 #include "am/detail/map.hpp"
 #include "am/endpoint.hpp"
+#include "am/src/context_shared.hpp"
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
 #include "via/choice.hpp"
@@ -46,7 +47,10 @@ void compare_settings(Job& job, const Settings& mine) {
 
 Context::Context(Job& job) : job_(job), settings_(load_settings()), typed_(agree_on_handlers(job)) {
   compare_settings(job, settings_);
-  nic_ = std::make_unique<via::shm::Nic>(job);
+  shared_ = std::make_unique<Shared>();
+  shared_->engine = via::channel::Engine::of(job);
+  nic_ = std::make_unique<via::shm::Nic>(job, &shared_->engine->attention());
+  shared_->engine->keep_attention();
   via::carry_where_needed(job, *nic_);
   nic_->on_incoming_peer(
       [this](Rank from, std::uint64_t discriminator) { incoming(from, discriminator); });

@@ -214,6 +214,7 @@ namespace {
                                      std::uint64_t holder) {
   constexpr int kEagerLooks = 100;
   detail::Machine::Parts& parts = detail::machine(operation).parts();
+  parts.check_may_wait(operation);
   detail::Waiting waiting(parts.job);
   for (int looks = 0; holder != 0; ++looks) {
     check_holder(operation, l, holder);
@@ -221,7 +222,7 @@ namespace {
       check_given_up(operation, l, holder);
     waiting.show(operation, static_cast<std::uint32_t>(holder - 1));
     // The holder of the lock may need this process, which stays awake as long as messages come.
-    if (parts.poll_now() != 0) looks = 0;
+    if (parts.poll_now(true) != 0) looks = 0;
     if (looks < kEagerLooks) {
       sched_yield();
     } else {

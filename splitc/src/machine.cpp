@@ -15,6 +15,7 @@
 #include "splitc/detail/collective.hpp"
 #include "splitc/src/fork_copy.hpp"
 #include "splitc/src/parts.hpp"
+#include "splitc/src/served.hpp"
 #include "splitc/src/wait.hpp"
 #include "via/choice.hpp"
 
@@ -178,7 +179,7 @@ bool Machine::fetch(std::uint32_t process, std::uint64_t address, void* to, std:
   const Handle handle = get_block("poll", to, make_word(process, address), bytes);
   while (!parts_->is_complete(handle)) {
     if (monotonic_ns() - start > ns) return false;
-    parts_->poll_now();
+    parts_->poll_now(true);
     sched_yield();
   }
   return true;
@@ -187,7 +188,9 @@ bool Machine::fetch(std::uint32_t process, std::uint64_t address, void* to, std:
 Machine::Parts::Parts(Machine& owner, Job& its_job)
     : machine(owner), job(its_job), path(path_of(owner.settings())) {
   const Settings& settings = owner.settings();
-  nic = std::make_unique<via::shm::Nic>(job);
+  engine = via::channel::Engine::of(job);
+  nic = std::make_unique<via::shm::Nic>(job, &engine->attention());
+  engine->keep_attention();
   via::carry_where_needed(job, *nic);
   tag = nic->create_tag();
   queue_owner = nic->create_completion_queue(1);
@@ -215,10 +218,12 @@ Machine::Parts::Parts(Machine& owner, Job& its_job)
   view_pages = make_views();
   views = reinterpret_cast<View*>(view_pages.get());
   hot.views = views;
-  hot.attention = nic->attention();
+  static_assert(sizeof(engine->attention()) == sizeof(*hot.attention));
+  hot.attention = reinterpret_cast<const std::uint64_t*>(&engine->attention());
   views[hot.myproc] = owner.memory().view_of(hot.myproc);
   mapped[hot.myproc] = true;
   refresh_watch();
+  served = std::make_unique<Served>(*this);
   // Until the job ends: peers may still copy from it.
   const auto blocks = static_cast<std::size_t>(settings.staging_bytes) / kBlockBytes;
   const std::size_t offset = job.segment().allocate(blocks * kBlockBytes);
@@ -232,6 +237,7 @@ Machine::Parts::Parts(Machine& owner, Job& its_job)
 }
 
 Machine::Parts::~Parts() {
+  served.reset();
   for (Channel* c : all_channels) note_requests(*c);
   job.stats().remove(counters);
   registered.clear();
@@ -278,30 +284,47 @@ void Machine::Parts::register_memory() {
   job.bootstrap().fence();
 }
 
-/// What light polls look at. What a carrier brings shows in no word.
+/// What light polls look at. What a carrier brings shows in no word, nor does what comes to hot
+/// channels of other clients.
 void Machine::Parts::refresh_watch() noexcept {
   const via::shm::CompletionQueue::Watch watch = queue->watch();
   next_header = watch.several             ? &full_word
                 : watch.header != nullptr ? reinterpret_cast<const std::uint64_t*>(watch.header)
                                           : &quiet_word;
   empty_header = watch.header != nullptr ? ~watch.phase & 1 : 0;
-  const bool carried = nic->carrier() != nullptr;
+  const bool carried = nic->carrier() != nullptr || others_hot;
   hot.next_header = carried ? &full_word : next_header;
   hot.empty_header = carried ? 0 : empty_header;
 }
 
-/// Where a light poll goes on to. The carrier is not asked each time, since that costs more than
-/// most accesses.
+/// Where a light poll goes on to. The carrier and the hot channels of other clients are not asked
+/// each time, since that costs more than most accesses.
 void Machine::Parts::poll_lightly() {
   constexpr std::uint64_t kEveryTicks = 2000;
-  if (nic->carrier() != nullptr) {
+  if (nic->carrier() != nullptr || others_hot) {
     const std::uint64_t header = __atomic_load_n(next_header, __ATOMIC_RELAXED);
     const std::uint64_t asked = __atomic_load_n(hot.attention, __ATOMIC_RELAXED);
     const std::uint64_t now = ticks_now();
     if ((((header ^ empty_header) & 1) | asked) == 0 && now - carried_at < kEveryTicks) return;
     carried_at = now;
   }
-  poll_now();
+  poll_now(others_hot);
+}
+
+void Machine::Parts::check_may_wait(const char* operation) {
+  if (engine->is_alone() || !engine->runs_handler()) return;
+  stop(operation,
+       "called in a handler of Active Messages, where it would have to wait: a handler may use "
+       "memory that is mapped here (global pointers on the path direct); let the program itself do "
+       "the rest");
+}
+
+bool Machine::Parts::publish_withheld() noexcept {
+  publish_dirty(true);
+  const std::uint32_t broken_before = broken;
+  for (Channel* c : all_channels)
+    if (c->connected && !c->ended) refresh_credits(*c);
+  return broken == broken_before;
 }
 
 void Machine::Parts::check_lost(const char* operation, std::uint32_t process) {
@@ -318,6 +341,8 @@ void Machine::Parts::check_lost(const char* operation, std::uint32_t process) {
 }
 
 bool Machine::Parts::is_ahead(std::uint32_t process) const noexcept {
+  // With Active Messages a handler may run there meanwhile, and do anything.
+  if (!engine->is_alone()) return false;
   const auto ticket_of = [this](std::uint32_t p) {
     return job.record(Rank{p}).barrier_ticket.load(std::memory_order_acquire);
   };

@@ -24,6 +24,7 @@
 #include "splitc/src/chunks.hpp"
 #include "splitc/src/code.hpp"
 #include "splitc/src/stage.hpp"
+#include "via/channel/engine.hpp"
 #include "via/shm/nic.hpp"
 
 namespace viaduct::splitc::detail {
@@ -111,6 +112,10 @@ struct Machine::Parts {
   template <class Done>
   void wait(const char* operation, std::uint32_t process, Done&& done,
             Activity activity = Activity::waiting_message);  // wait.hpp
+  /// Stops the program, with the name of @p operation, in a handler of Active Messages.
+  void check_may_wait(const char* operation);
+  /// Before a sleep. False: a connection has broken over it.
+  [[nodiscard]] bool publish_withheld() noexcept;
   void refresh_watch() noexcept;
   void poll_lightly();
   void check_lost(const char* operation, std::uint32_t process);
@@ -172,7 +177,11 @@ struct Machine::Parts {
   }
 
   // serve.cpp: what the owner does
-  std::uint32_t poll_now();
+  /// Handles what has come for Split-C; poll_now() serves the other clients of the thread as well:
+  /// when the engine's word says that something has come for one, each 64th time, and with @p all.
+  std::uint32_t poll_own();
+  std::uint32_t poll_now(bool all = false);
+  std::uint32_t serve_others(bool asked);
   struct Dispatcher;
   void note_dirty(Channel& c);
   void serve_store(Channel& c, std::uint64_t client, const std::uint64_t* words, std::size_t bytes);
@@ -232,6 +241,7 @@ struct Machine::Parts {
   Machine& machine;
   Job& job;
   Path path = Path::automatic;
+  std::shared_ptr<via::channel::Engine> engine;
   std::unique_ptr<via::shm::Nic> nic;
   via::ProtectionTag tag{};
   std::unique_ptr<via::CompletionQueue> queue_owner;
@@ -246,10 +256,15 @@ struct Machine::Parts {
   }
   bool all_apart = false;  // VIADUCT_SPLITC_APART
   bool any_apart = false;
-  // What the light poll looks at where there is no carrier.
+  // What the light poll looks at where all that comes shows in a word.
   const std::uint64_t* next_header = &quiet_word;
   std::uint64_t empty_header = 0;
   std::uint64_t carried_at = 0;  // ticks_now() of the last light poll that was a poll
+  // Something may come for another client of the thread that shows in no word.
+  bool others_hot = false;
+  std::uint32_t polls = 0;
+  class Served;  // how the thread's other waits serve Split-C
+  std::unique_ptr<Served> served;
   const Code code = find_code();
 
   std::vector<std::array<std::unique_ptr<Channel>, 2>> channels;  // by process

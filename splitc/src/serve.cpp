@@ -9,6 +9,7 @@
 #include "splitc/src/code.hpp"
 #include "splitc/src/mapped.hpp"
 #include "splitc/src/parts.hpp"
+#include "splitc/src/served.hpp"
 #include "via/copy.hpp"
 
 namespace viaduct::splitc::detail {
@@ -185,8 +186,7 @@ struct Machine::Parts::Dispatcher {
   }
 };
 
-std::uint32_t Machine::Parts::poll_now() {
-  nic->hush_bells();
+std::uint32_t Machine::Parts::poll_own() {
   constexpr std::uint32_t kBatch = 32;
   std::uint32_t n = 0;
   {
@@ -196,6 +196,24 @@ std::uint32_t Machine::Parts::poll_now() {
   if (!dirty.empty()) publish_dirty(n == 0);
   refresh_watch();
   return n;
+}
+
+std::uint32_t Machine::Parts::poll_now(bool all) {
+  constexpr std::uint32_t kOthersEvery = 64;
+  const bool asked = engine->take_attention();
+  if (asked) queue->look_fully();
+  const std::uint32_t n = poll_own();
+  if (engine->is_alone()) return n;
+  return asked || all || ++polls % kOthersEvery == 0 ? n + serve_others(asked) : n;
+}
+
+/// Not in a handler: it has been called by what would be served.
+std::uint32_t Machine::Parts::serve_others(bool asked) {
+  if (engine->runs_handler()) return 0;
+  const auto outcome = engine->serve_others(*served, via::channel::Run::all, asked);
+  others_hot = outcome.hot;
+  refresh_watch();
+  return outcome.handled;
 }
 
 void Machine::Parts::take_reply(Channel& c, Op op, std::uint64_t client, const std::uint64_t* words,

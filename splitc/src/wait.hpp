@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "runtime/clock.hpp"
-#include "splitc/src/parts.hpp"
+#include "splitc/src/served.hpp"
 
 namespace viaduct::splitc::detail {
 
@@ -14,8 +14,15 @@ class Waiting {
   explicit Waiting(Job& job) noexcept
       : job_(job), record_(job.record(job.rank())), start_(monotonic_ns()) {
     record_.last_poll_ns.store(start_, std::memory_order_relaxed);
+    record_.wait_depth.store(0, std::memory_order_relaxed);
   }
-  ~Waiting() { record_.activity.store(Activity::computing, std::memory_order_relaxed); }
+  /// In what a wait of Active Messages asks, that wait goes on afterwards.
+  ~Waiting() {
+    record_.activity.store(outer_activity_, std::memory_order_relaxed);
+    record_.operation.store(outer_operation_, std::memory_order_relaxed);
+    record_.waits_for_peer.store(outer_peer_, std::memory_order_relaxed);
+    record_.wait_depth.store(outer_depth_, std::memory_order_relaxed);
+  }
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
 
@@ -35,6 +42,10 @@ class Waiting {
   Job& job_;
   RankRecord& record_;
   std::uint64_t start_;
+  Activity outer_activity_ = record_.activity.load(std::memory_order_relaxed);
+  const char* outer_operation_ = record_.operation.load(std::memory_order_relaxed);
+  std::uint32_t outer_peer_ = record_.waits_for_peer.load(std::memory_order_relaxed);
+  std::uint32_t outer_depth_ = record_.wait_depth.load(std::memory_order_relaxed);
 };
 
 template <class Done>
@@ -43,17 +54,20 @@ void Machine::Parts::wait(const char* operation, std::uint32_t process, Done&& d
   bool finished = false;  // done() may act: it is not asked again after it has said yes
   const auto ask = [&] { return finished || (finished = done()); };
   constexpr std::uint32_t kEagerLooks = 16;  // before the record is written at all
+  if (ask()) return;
+  check_may_wait(operation);
   for (std::uint32_t i = 0; i < kEagerLooks; ++i) {
-    if (ask()) return;
     poll_now();
+    if (ask()) return;
   }
   Waiting waiting(job);
   waiting.show(operation, process, activity);
   Backoff backoff(job.wait_policy());
+  Backoff::Stage stage = Backoff::Stage::spun;
   for (std::uint32_t looks = 1; !ask(); ++looks) {
-    if (poll_now() != 0) backoff.reset();
+    if (poll_now(stage != Backoff::Stage::spun || looks % 8 == 0) != 0) backoff.reset();
     if (ask()) return;
-    const Backoff::Stage stage = backoff.next();
+    stage = backoff.next();
     if (stage == Backoff::Stage::spun && looks % 64 != 0) continue;
     if (job.life_epoch() != 0) {
       if (ask()) return;  // what a process that is lost now had done before
@@ -62,15 +76,11 @@ void Machine::Parts::wait(const char* operation, std::uint32_t process, Done&& d
     if (broken != kNobody) check_broken(operation, process);
     if (stage != Backoff::Stage::block_now) continue;
     waiting.before_sleep();
-    publish_dirty(true);
     const std::int64_t report = job.settings().hang_report_ns;
     // No bell rings when check_broken()'s grace is over, nor for nonsense.
     std::int64_t longest = any_apart ? 100'000'000 : 1'000'000'000;
     if (report != 0 && report < longest) longest = report;
-    const std::uint32_t broken_before = broken;
-    for (Channel* c : all_channels)
-      if (c->connected && !c->ended) refresh_credits(*c);
-    if (broken == broken_before) queue->block(longest, ask);
+    if (publish_withheld()) engine->block(*served, longest, ask);
   }
 }
 

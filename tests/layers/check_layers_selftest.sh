@@ -6,7 +6,7 @@ check=$1
 layers=$2
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree"/{cmake,runtime/src,via/shm,via/verbs,via/fault,am/detail,benchmarks,examples,tests}
+mkdir -p "$tree"/{cmake,runtime/src,via/shm,via/verbs,via/fault,via/channel,am/detail,benchmarks,examples,tests}
 cp "$layers" "$tree/cmake/layers.txt"
 
 put() { printf '#include %s\n' "${@:2}" >"$tree/$1"; }
@@ -16,6 +16,7 @@ put via/vi.hpp '"runtime/job.hpp"'
 put via/shm/vi.hpp '"via/vi.hpp"' '<runtime/job.hpp>'
 put via/verbs/vi.hpp '"via/vi.hpp"'
 put via/fault/vi.hpp '"via/shm/vi.hpp"'
+put via/channel/engine.hpp '"via/shm/vi.hpp"'
 put am/detail/window.hpp '"via/vi.hpp"'
 put am/endpoint.hpp '"am/detail/window.hpp"'
 put benchmarks/logp.cpp '"am/endpoint.hpp"'
@@ -41,6 +42,7 @@ expect 'via/ lies below am/' via/up.cpp '<am/endpoint.hpp>'
 expect 'private to am/' benchmarks/inside.cpp '"am/detail/window.hpp"'
 expect 'private to runtime/' am/inside.cpp '"runtime/src/inner.hpp"'
 expect 'one provider uses another' via/shm/other.hpp '"via/verbs/vi.hpp"'
+expect 'one provider uses another' via/shm/up.hpp '"via/channel/engine.hpp"'
 expect 'programs beside each other' examples/borrow.cpp '"benchmarks/logp.cpp"'
 expect 'no such file' am/gone.cpp '"via/gone.hpp"'
 expect 'not written from the root' via/relative.cpp '"../runtime/job.hpp"'

@@ -1,6 +1,6 @@
 /// @file
-/// Active Messages and Split-C in one program, in turns: handlers of messages and operations of
-/// Split-C work on the same memory, and neither loses anything.
+/// Active Messages and Split-C in one program: handlers of messages and operations of Split-C work
+/// on the same memory at the same time, and neither loses anything.
 ///
 ///     viaduct-run -n 4 splitc_with_am [ROUNDS]
 
@@ -59,8 +59,7 @@ class Program {
     barrier();
   }
 
-  /// Who waits in one layer does not serve the other one: everybody has ended the one's turn before
-  /// the other one's begins.
+  /// Some processes are in one layer while others are in the other.
   void run(std::uint64_t seed, int rounds) {
     Random random(seed + static_cast<std::uint64_t>(MYPROC));
     for (int round = 0; round < rounds; ++round) {
@@ -71,7 +70,6 @@ class Program {
         request(step);
       }
       require(bundle_.wait_until([&] { return board_->by_reply == replies; }));
-      require(bundle_.barrier());
       for (int i = 0; i < kOperations; ++i) operate(draw(random));
       splitc::sync();
       barrier();

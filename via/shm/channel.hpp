@@ -239,10 +239,10 @@ struct NicPage {
   std::uint32_t max_regions;
   std::int32_t pid;
   AtomicWord<std::uint32_t> closed;  // 1: the NIC is no more, and nobody reads its mail
+  // Of a u64 on a line of its own, which the NICs of a rank may share: 1 when a control message has
+  // come, or a doorbell bit of some completion queue has been set.
+  std::uint64_t attention_offset;
   alignas(kCacheLineBytes) AtomicWord<std::uint32_t> mail_waiting;  // 1: some bit below is set
-  // 1: a doorbell bit of some completion queue has been set. For a layer that looks at no more than
-  // these 8 bytes between polls.
-  AtomicWord<std::uint32_t> bells;
   alignas(kCacheLineBytes)
       AtomicWord<std::uint64_t> mail_words[1];  // [(job size + 63) / 64], bit per sender
 };

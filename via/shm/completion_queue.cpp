@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "runtime/atomic.hpp"
-#include "runtime/call_mutex.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
@@ -100,7 +99,7 @@ Status CompletionQueue::poll_other(Vi& vi, Completion& out) noexcept {
 void CompletionQueue::ring_self(std::uint32_t bit) noexcept {
   bell_->words[bit / 64].fetch_or(std::uint64_t{1} << (bit % 64));
   bell_->summary.fetch_or(std::uint64_t{1} << (bit / 64));
-  nic_.page_->bells.store(1, kRelaxed);
+  nic_.attention_->store(1, kRelaxed);
 }
 
 void CompletionQueue::collect_ready() noexcept {
@@ -125,6 +124,7 @@ void CompletionQueue::collect_ready() noexcept {
   }
   if (tick_ % kHousekeeping != 0) return;
   nic_.progress();
+  if (housekeeping_ != nullptr) housekeeping_(housekeeping_with_);
   if (vis_.empty()) return;
   next_scan_ = next_scan_ + 1 < vis_.size() ? next_scan_ + 1 : 0;
   Vi* vi = vis_[next_scan_];
@@ -150,10 +150,11 @@ void CompletionQueue::settle(Vi& vi) noexcept {
         quiet = candidate;
     if (quiet != nullptr) set_aside(*quiet);
   }
-  if (hot_count_ < kHotVis && sleepers_ == 0) {
+  if (hot_count_ < kHotVis && sleepers_.load(kRelaxed) == 0) {
     vi.hot_at_ = static_cast<std::int32_t>(hot_count_);
     hot_[hot_count_++] = &vi;
     vi.rx_->notify.wanted.store(0, kRelaxed);
+    nic_.attention_->store(1, kRelaxed);  // its messages ring no bell any more
   } else if (vi.has_arrivals()) {
     ring_self(vi.receive_bit_);  // its bit was taken and its sender need not ring again
   }
@@ -176,6 +177,15 @@ bool CompletionQueue::anything_there() noexcept {
                      [](Vi* vi) { return vi != nullptr && vi->has_arrivals(); });
 }
 
+void CompletionQueue::look_fully() noexcept {
+  if (nic_.mail_waiting()) tick_ |= kHousekeeping - 1;
+}
+
+void CompletionQueue::ring_for_missed() noexcept {
+  for (Vi* vi : vis_)
+    if (vi != nullptr && vi->has_arrivals()) ring_self(vi->receive_bit_);
+}
+
 /// Whether a connection has ended over what its peer has written.
 bool CompletionQueue::look_for_nonsense() noexcept {
   const std::uint64_t before = nic_.broken_off_;
@@ -193,35 +203,6 @@ void CompletionQueue::set_all_aside() noexcept {
       vi->release_slots();
 }
 
-void CompletionQueue::block(std::int64_t timeout_ns, const std::function<bool()>& done,
-                            CallMutex* mutex) noexcept {
-  Job& job = nic_.job_;
-  RankRecord& record = job.record(job.rank());
-  const std::uint32_t seen = record.doorbell.load();
-  record.sleeping.fetch_add(1);
-  set_all_aside();
-  const bool carried = nic_.carrier_ != nullptr && nic_.arm_carrier();
-  const bool ordered = job.membarrier_works() && membarrier_global();
-  if (!ordered) std::atomic_thread_fence(std::memory_order_seq_cst);
-  constexpr std::int64_t kCapNs = 1'000'000;
-  if ((!ordered || nic_.busy()) && (timeout_ns < 0 || timeout_ns > kCapNs)) {
-    timeout_ns = kCapNs;
-    nic_.count(kCappedSleeps);
-  }
-  nic_.count(kSleeps);
-  if (!carried && !look_for_nonsense() && !anything_there() && !(done && done())) {
-    ++sleepers_;
-    if (mutex != nullptr) mutex->unlock();
-    futex_wait(record.doorbell, seen, timeout_ns);
-    if (mutex != nullptr) mutex->lock();
-    --sleepers_;
-  }
-  record.sleeping.fetch_sub(1);
-  for (Vi* vi : vis_)  // what came without a bell while the channels were being set aside
-    if (vi != nullptr && vi->has_arrivals()) ring_self(vi->receive_bit_);
-  tick_ |= kHousekeeping - 1;  // the next poll looks at control messages and lost peers
-}
-
 Status CompletionQueue::wait(Completion& out, std::int64_t timeout_ns) noexcept {
   const std::uint64_t start = monotonic_ns();
   Backoff backoff(nic_.job_.wait_policy());
@@ -229,8 +210,9 @@ Status CompletionQueue::wait(Completion& out, std::int64_t timeout_ns) noexcept 
     if (poll(out) == Status::ok) return Status::ok;
     const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
     if (timeout_ns >= 0 && waited >= timeout_ns) return Status::timeout;
-    if (backoff.next() == Backoff::Stage::block_now)
-      block(timeout_ns < 0 ? -1 : timeout_ns - waited);
+    if (backoff.next() != Backoff::Stage::block_now) continue;
+    Watched watched{&nic_, this, nullptr};
+    sleep(nic_.job_, watched, {.timeout_ns = timeout_ns < 0 ? -1 : timeout_ns - waited});
   }
 }
 
@@ -256,8 +238,7 @@ void CompletionQueue::run_notifier() noexcept {
     armed_again_ = false;
     const Notice notice = std::move(notice_);
     while (!stop_notifier_.load() && !takeable(notice.epoch)) sleep_until_bell(notice.epoch);
-    for (Vi* vi : vis_)  // what came without a bell while the channels were being set aside
-      if (vi != nullptr && vi->has_arrivals()) ring_self(vi->receive_bit_);
+    ring_for_missed();
     armed_.store(false);
     if (!stop_notifier_.load()) notice.ready();
   } while (armed_again_);

@@ -23,11 +23,8 @@
 #include "runtime/owned.hpp"
 #include "via/completion_ring.hpp"
 #include "via/shm/channel.hpp"
+#include "via/shm/sleep.hpp"
 #include "via/shm/vi.hpp"
-
-namespace viaduct {
-struct CallMutex;
-}
 
 namespace viaduct::via::shm {
 
@@ -86,14 +83,6 @@ class CompletionQueue final : public CompletionRing {
     return n;
   }
 
-  /// Blocks in the kernel until a sender rings, a control message comes, a rank is lost, or @p
-  /// timeout_ns is over (negative: no limit). Returns at once when something is there, or when @p
-  /// done (may be empty) says so: it is asked after the flag has been raised that makes others wake
-  /// us. The caller has looked and found nothing. @p mutex, if given, is held by the caller (once)
-  /// and free while it sleeps.
-  void block(std::int64_t timeout_ns, const std::function<bool()>& done = {},
-             CallMutex* mutex = nullptr) noexcept;
-
   /// For a layer that looks at fewer words between its polls. A message has come when bit 0 of
   /// *header is phase (null: no channel is hot; `several`: more than one is), or when the NIC asks
   /// for attention(). Valid until the next call of the queue.
@@ -108,12 +97,29 @@ class CompletionQueue final : public CompletionRing {
     const Vi& vi = *hot_[0];
     return {&vi.next_slot().header, Vi::phase(vi.rx_seq_, vi.rx_mask_), false};
   }
+  /// For an owner that polls seldom, because it waits elsewhere: the next poll handles control
+  /// messages that have come.  Never waits.
+  void look_fully() noexcept;
+  /// Whether a sender may write a message without ringing a doorbell.
+  [[nodiscard]] bool has_hot() const noexcept { return hot_count_ != 0; }
+  /// From now on every sender rings. A message that a sender wrote at the same moment may ring
+  /// nothing: ring_for_missed(), a while later, makes up for it.  Never waits.
+  void set_all_aside() noexcept;
+  /// Rings this queue's own doorbell for what has come to channels that are aside.
+  void ring_for_missed() noexcept;
+  /// @p call(@p with) at a poll now and then (each 64th), between two messages.
+  void on_housekeeping(void (*call)(void*) noexcept, void* with) noexcept {
+    housekeeping_ = call;
+    housekeeping_with_ = with;
+  }
+
   /// Whether a poll would find something. Takes nothing.  Cost: one load for each VI of the queue.
   [[nodiscard]] bool anything_there() noexcept;
 
  private:
   friend class Vi;
   friend class Nic;
+  friend void sleep(Job& job, Watched& watched, const Sleep& how) noexcept;
 
   static constexpr std::uint32_t kHotVis = 8;
   static constexpr std::uint64_t kHousekeeping = 64;  // polls
@@ -141,7 +147,6 @@ class CompletionQueue final : public CompletionRing {
   [[nodiscard]] Vi* next_ready() noexcept;
   void settle(Vi& vi) noexcept;  // after its messages were taken: make it hot if there is a place
   void set_aside(Vi& vi) noexcept;
-  void set_all_aside() noexcept;
   [[nodiscard]] bool look_for_nonsense() noexcept;
   [[nodiscard]] bool takeable(std::uint32_t epoch) noexcept;
   void sleep_until_bell(std::uint32_t epoch) noexcept;
@@ -161,8 +166,10 @@ class CompletionQueue final : public CompletionRing {
   std::vector<Vi*> vis_;  // by doorbell bit; null: free
   std::size_t next_scan_ = 0;
   std::size_t bell_offset_ = 0;
-  // Threads that have put down the caller's mutex and sleep: all channels stay aside.
-  std::uint32_t sleepers_ = 0;
+  // Threads that sleep: all channels stay aside. They hold no lock of the queue's meanwhile.
+  AtomicWord<std::uint32_t> sleepers_ = 0;
+  void (*housekeeping_)(void*) noexcept = nullptr;
+  void* housekeeping_with_ = nullptr;
   Nic& nic_;
   struct Notice {
     std::function<void()> ready;

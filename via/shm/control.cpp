@@ -44,9 +44,10 @@ void Nic::wake(Rank rank) noexcept {
   ring_doorbell(record);
 }
 
-void Nic::ring_mail(NicPage& page, Rank from) noexcept {
+void Nic::ring_mail(NicPage& page, AtomicWord<std::uint64_t>& attention, Rank from) noexcept {
   page.mail_words[index(from) / 64].fetch_or(std::uint64_t{1} << (index(from) % 64));
   page.mail_waiting.store(1);
+  attention.store(1);
 }
 
 bool Nic::has_closed(Rank rank) const noexcept {
@@ -62,13 +63,13 @@ bool Nic::deliver(Rank to, const Letter& letter) {
   if (free) {
     p->mail->letter = letter;
     p->mail->full.store(1, kRelease);
-    ring_mail(*p->page, job_.rank());
+    ring_mail(*p->page, *p->attention, job_.rank());
     wake(to);
   }
   // Behind the letter, as a pair with close(): if the peer's last look missed it, this sees that
   // the peer has closed.
   if (!has_closed(to)) return free;
-  ring_mail(*page_, to);  // handle_mail() will draw the consequences
+  ring_mail(*page_, *attention_, to);  // handle_mail() will draw the consequences
   return true;
 }
 
@@ -83,7 +84,7 @@ void Nic::close() noexcept {
     try {
       const Peer* const p = reach(Rank{r});
       if (p == nullptr) continue;
-      ring_mail(*p->page, job_.rank());
+      ring_mail(*p->page, *p->attention, job_.rank());
       wake(Rank{r});
     } catch (const std::exception& e) {
       job_.log().write(LogLevel::error, e.what());
@@ -333,19 +334,6 @@ void Nic::report(const AsyncError& error) noexcept {
                                        " failed: " + to_string(error.cause));
 }
 
-void Nic::idle(std::int64_t timeout_ns) noexcept {
-  RankRecord& record = job_.record(job_.rank());
-  const std::uint32_t seen = record.doorbell.load();
-  record.sleeping.fetch_add(1);
-  // What the carrier brings here may be what the caller waits for.
-  const bool carried = carrier_ != nullptr && arm_carrier();
-  constexpr std::int64_t kCapNs = 1'000'000;
-  if (busy() && (timeout_ns < 0 || timeout_ns > kCapNs)) timeout_ns = kCapNs;
-  if (!carried && !mail_waiting() && life_epoch_ == job_.life_epoch())
-    futex_wait(record.doorbell, seen, timeout_ns);
-  record.sleeping.fetch_sub(1);
-}
-
 bool Nic::progress_until(const std::function<bool()>& done, std::int64_t timeout_ns) {
   const std::uint64_t start = monotonic_ns();
   Backoff backoff(job_.wait_policy());
@@ -354,8 +342,9 @@ bool Nic::progress_until(const std::function<bool()>& done, std::int64_t timeout
     if (done()) return true;
     const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
     if (timeout_ns >= 0 && waited >= timeout_ns) return false;
-    if (backoff.next() == Backoff::Stage::block_now)
-      idle(timeout_ns < 0 ? -1 : timeout_ns - waited);
+    if (backoff.next() != Backoff::Stage::block_now) continue;
+    Watched watched{this, nullptr, nullptr};
+    sleep(job_, watched, {.timeout_ns = timeout_ns < 0 ? -1 : timeout_ns - waited});
   }
 }
 

@@ -67,7 +67,13 @@ class WindowBlocks {
 
 }  // namespace
 
-Nic::Nic(Job& job) : job_(job), bootstrap_key_("via.shm." + std::to_string(job.next_nic())) {
+AtomicWord<std::uint64_t>& Nic::make_attention(Job& job) {
+  Segment& segment = job.segment();
+  return *new (segment.base() + segment.allocate(kCacheLineBytes)) AtomicWord<std::uint64_t>{0};
+}
+
+Nic::Nic(Job& job, AtomicWord<std::uint64_t>* attention)
+    : job_(job), bootstrap_key_("via.shm." + std::to_string(job.next_nic())) {
   config::load(&settings_, options());
   if (settings_.copy_threshold != config::kAuto)
     set_copy_threshold(static_cast<std::size_t>(settings_.copy_threshold));
@@ -96,6 +102,12 @@ Nic::Nic(Job& job) : job_(job), bootstrap_key_("via.shm." + std::to_string(job.n
   page_->regions_offset = regions_offset_;
   page_->max_regions = attributes_.max_regions;
   page_->pid = getpid();
+  if (attention == nullptr)
+    attention =
+        new (segment.base() + blocks.allocate(kCacheLineBytes)) AtomicWord<std::uint64_t>{0};
+  attention_ = attention;
+  page_->attention_offset =
+      static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(attention_) - segment.base());
   region_generation_.resize(attributes_.max_regions, 0);
   for (std::uint32_t i = attributes_.max_regions; i-- > 0;) free_regions_.push_back(i);
   peers_ = std::make_unique<std::unique_ptr<Peer>[]>(job_.size());
@@ -144,12 +156,14 @@ Nic::Peer& Nic::peer(Rank rank) {
   const std::uint64_t mail_offset = read(page->mail_offset);
   const std::uint64_t regions_offset = read(page->regions_offset);
   const std::uint32_t max_regions = read(page->max_regions);
+  const std::uint64_t attention_offset = read(page->attention_offset);
   const std::int32_t pid = read(page->pid);
   const auto fits = [bytes](std::uint64_t at, std::size_t length) {
     return at % kCacheLineBytes == 0 && length <= bytes && at <= bytes - length;
   };
   if (!fits(mail_offset, job_.size() * sizeof(Mail)) ||
       !fits(regions_offset, std::size_t{max_regions} * sizeof(RegionEntry)) ||
+      !fits(attention_offset, sizeof(AtomicWord<std::uint64_t>)) ||
       pid != job_.record(rank).pid.load(kRelaxed))
     throw Error(std::errc::protocol_error,
                 "rank " + std::to_string(index(rank)) +
@@ -162,6 +176,7 @@ Nic::Peer& Nic::peer(Rank rank) {
   p.max_regions = max_regions;
   p.pid = pid;
   p.page = page;
+  p.attention = reinterpret_cast<AtomicWord<std::uint64_t>*>(window + attention_offset);
   known = std::move(made);
   return p;
 }

@@ -54,8 +54,10 @@ struct RemotePlace {
 class Nic final : public via::Nic {
  public:
   /// Collective.  Blocks until every rank has made its own.  Throws Error: the window has no room,
-  /// or a setting is wrong.
-  explicit Nic(Job& job);
+  /// or a setting is wrong. @p attention, made by make_attention(), becomes 1 when a control
+  /// message comes or a doorbell of the NIC's completion queues rings; several NICs may share one.
+  /// Its owner sets it to 0 before it polls all of them. Null: the NIC makes its own.
+  explicit Nic(Job& job, AtomicWord<std::uint64_t>* attention = nullptr);
   ~Nic() override;
 
   /// @return what this NIC offers; does not change.
@@ -139,15 +141,9 @@ class Nic final : public via::Nic {
 
   /// @return the job that the NIC was made in.
   [[nodiscard]] Job& job() noexcept { return job_; }
-  /// @return the address of 8 bytes, not zero when a control message waits for progress(), or a
-  /// bell has rung since hush_bells().
-  [[nodiscard]] const std::uint64_t* attention() const noexcept {
-    return reinterpret_cast<const std::uint64_t*>(&page_->mail_waiting);
-  }
-  /// Order: before the poll that answers the bells.  Cost: one load; a locked store where one rang.
-  void hush_bells() noexcept {
-    if (page_->bells.load(kRelaxed) != 0) page_->bells.store(0);
-  }
+  /// Makes a word for Nic's constructor.  Cost: a line of the rank's window until the job ends:
+  /// peers may ring late.  Throws Error (memory).
+  [[nodiscard]] static AtomicWord<std::uint64_t>& make_attention(Job& job);
 
   /// Where @p peer may write and read directly, by the peer's own region table: the address in this
   /// process, or null with the status that the descriptor gets. Used by RDMA and by the layer above
@@ -174,9 +170,11 @@ class Nic final : public via::Nic {
  private:
   friend class Vi;
   friend class CompletionQueue;
+  friend void sleep(Job& job, Watched& watched, const Sleep& how) noexcept;
 
   struct Peer {
     NicPage* page = nullptr;
+    AtomicWord<std::uint64_t>* attention = nullptr;
     Mail* mail = nullptr;  // our entry in its mail box
     RegionEntry* regions = nullptr;
     std::byte* window = nullptr;
@@ -200,7 +198,7 @@ class Nic final : public via::Nic {
   Peer* reach(Rank rank);  // null: it was lost before this rank had mapped its window
   void post_mail(Rank to, const Letter& letter, const RemotePart* part = nullptr);
   bool deliver(Rank to, const Letter& letter);
-  static void ring_mail(NicPage& page, Rank from) noexcept;
+  static void ring_mail(NicPage& page, AtomicWord<std::uint64_t>& attention, Rank from) noexcept;
   void send_outbox();
   void handle_mail();
   void handle(Rank from, const Letter& letter, const RemotePart* part = nullptr);
@@ -231,6 +229,10 @@ class Nic final : public via::Nic {
   void part_with(Rank peer, std::uint32_t vi);
   void hold_back(Vi& vi) noexcept;
   [[nodiscard]] bool mail_waiting() const noexcept;
+  /// Whether no control message waits, and no rank has been lost since the last look.
+  [[nodiscard]] bool is_quiet() const noexcept {
+    return !mail_waiting() && life_epoch_ == job_.life_epoch();
+  }
   [[nodiscard]] Vi* find_vi(std::uint32_t id) noexcept;
   std::uint32_t add_vi(Vi& vi);
   void renumber_vi(Vi& vi);
@@ -238,9 +240,6 @@ class Nic final : public via::Nic {
   void report(const AsyncError& error) noexcept;
   void count(Counter counter) noexcept { ++counters_[counter]; }
   void wake(Rank rank) noexcept;
-  /// Sleeps until a control message comes, a rank is lost, or the time is over; returns early when
-  /// there is one.
-  void idle(std::int64_t timeout_ns) noexcept;
   /// progress() until done() or the time is over (negative: never); false on time-out.
   bool progress_until(const std::function<bool()>& done, std::int64_t timeout_ns);
   [[nodiscard]] bool cross_copy(Peer& peer, std::uint64_t remote, std::byte* local,
@@ -253,6 +252,7 @@ class Nic final : public via::Nic {
   Settings settings_{};
   NicAttributes attributes_;
   NicPage* page_ = nullptr;
+  AtomicWord<std::uint64_t>* attention_ = nullptr;
   std::size_t page_offset_ = 0, mail_offset_ = 0, regions_offset_ = 0;
   Mail* mailbox_ = nullptr;
   RegionEntry* regions_ = nullptr;       // for peers, who may write nonsense into it

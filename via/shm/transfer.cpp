@@ -465,7 +465,7 @@ void Vi::ring_peer() noexcept {
   const std::uint32_t w = peer_bell_bit_ / 64;
   const std::uint64_t bit = std::uint64_t{1} << (peer_bell_bit_ % 64);
   if (peer_bell_->words[w].fetch_or(bit) == 0) peer_bell_->summary.fetch_or(std::uint64_t{1} << w);
-  nic_.peer(peer_).page->bells.store(1);
+  nic_.peer(peer_).attention->store(1);
   nic_.wake(peer_);
 }
 

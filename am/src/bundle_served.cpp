@@ -1,0 +1,52 @@
+#include <pthread.h>
+
+#include "am/src/context_shared.hpp"
+
+namespace viaduct::am {
+
+void Bundle::Served::take_over() noexcept {
+  const std::lock_guard lock(bundle_.context_.shared_->calls);
+  come_home();
+}
+
+bool Bundle::Served::try_lock() noexcept {
+  CallMutex& calls = bundle_.context_.shared_->calls;
+  if (!calls.try_lock()) return false;
+  if (is_parallel()) return true;
+  const auto me = std::uintptr_t{pthread_self()};
+  const std::uintptr_t there = bundle_.user_.load(kRelaxed);
+  if (!is_home() || (there != 0 && there != me)) {
+    calls.unlock();
+    return false;
+  }
+  entered_ = there == 0;
+  if (entered_) {
+    bundle_.user_call_.store("a wait elsewhere", kRelaxed);
+    bundle_.user_.store(me, kRelaxed);
+  }
+  return true;
+}
+
+void Bundle::Served::unlock() noexcept {
+  if (entered_) bundle_.user_.store(0, kRelaxed);
+  entered_ = false;
+  if (is_parallel()) bundle_.wake_others();
+  bundle_.context_.shared_->calls.unlock();
+}
+
+/// A handler of the bundle that runs goes on first.
+std::uint32_t Bundle::Served::serve(via::channel::Run run) noexcept {
+  if (bundle_.slow_ != bundle_.depth_base_) return 0;
+  return bundle_.poll_open(run == via::channel::Run::all ? Run::all : Run::replies);
+}
+
+bool Bundle::Served::runs_handler() noexcept {
+  if (!is_parallel()) return bundle_.slow_ != bundle_.depth_base_;
+  CallMutex& calls = bundle_.context_.shared_->calls;
+  if (!calls.try_lock()) return false;  // another thread's
+  const bool runs = bundle_.slow_ != bundle_.depth_base_;
+  calls.unlock();
+  return runs;
+}
+
+}  // namespace viaduct::am

@@ -1,0 +1,61 @@
+#pragma once
+// What the bundles of a context share, and how the rank's engine serves a bundle.
+
+#include <memory>
+
+#include "am/bundle.hpp"
+#include "am/context.hpp"
+#include "runtime/call_mutex.hpp"
+#include "via/channel/engine.hpp"
+
+namespace viaduct::am {
+
+struct Context::Shared {
+  std::shared_ptr<via::channel::Engine> engine;
+  /// All parallel bundles' calls, and the engine's way to any bundle: they use one NIC.
+  CallMutex calls;
+};
+
+/// A bundle as its thread's other waits serve it. Parallel ones are at home where they were made,
+/// sequential ones in the thread whose call was the last that Bundle::Lock has seen.
+class Bundle::Served final : public via::channel::Client {
+ public:
+  Served(Bundle& bundle, via::shm::Nic& nic)
+      : Client(nic, *bundle.receive_queue_, Kind::runs_handlers),
+        bundle_(bundle),
+        engine_(*bundle.context_.shared_->engine) {
+    engine_.add(*this);
+    bundle.receive_queue_->on_housekeeping(
+        [](void* self) noexcept {
+          auto& served = *static_cast<Served*>(self);
+          if (!served.engine_.is_alone()) served.engine_.serve_passive(served);
+        },
+        this);
+  }
+  ~Served() { engine_.remove(*this); }
+
+  /// From now on the waits of this thread serve the bundle, and those of the thread before do not.
+  void take_over() noexcept;
+
+  [[nodiscard]] via::channel::Engine& engine() noexcept { return engine_; }
+
+  /// In a wait of the bundle's own that may run @p run: serves the thread's other clients.
+  std::uint32_t serve_others(Run run) noexcept {
+    const bool all = run == Run::all && !engine_.runs_handler();
+    return engine_.serve_others(*this, all ? via::channel::Run::all : via::channel::Run::replies);
+  }
+
+ private:
+  [[nodiscard]] bool is_parallel() const noexcept { return bundle_.mutex_ != nullptr; }
+  bool try_lock() noexcept override;
+  void unlock() noexcept override;
+  std::uint32_t serve(via::channel::Run run) noexcept override;
+  bool before_sleep() noexcept override { return bundle_.publish_withheld(); }
+  [[nodiscard]] bool runs_handler() noexcept override;
+
+  Bundle& bundle_;
+  via::channel::Engine& engine_;
+  bool entered_ = false;  // a sequential bundle, which this thread was in no call of
+};
+
+}  // namespace viaduct::am

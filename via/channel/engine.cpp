@@ -1,0 +1,211 @@
+#include "via/channel/engine.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <map>
+
+#include "runtime/call_mutex.hpp"
+#include "runtime/job.hpp"
+#include "via/shm/completion_queue.hpp"
+#include "via/shm/nic.hpp"
+
+namespace viaduct::via::channel {
+
+namespace {
+
+static_assert(sizeof(pthread_t) == sizeof(std::uintptr_t));
+std::uintptr_t this_thread() noexcept { return std::uintptr_t{pthread_self()}; }
+
+/// Serves without a message after which a client's hot channels are set aside, so that the word
+/// tells of their next message.
+constexpr std::uint32_t kQuietServes = 256;
+
+}  // namespace
+
+bool Client::is_home() const noexcept { return home_.load(kRelaxed) == this_thread(); }
+
+void Client::come_home() noexcept { home_.store(this_thread(), kRelaxed); }
+
+/// Ranks may be threads of one process, each with a job of its own.
+std::shared_ptr<Engine> Engine::of(Job& job) {
+  static std::mutex mutex;
+  static std::map<Job*, std::weak_ptr<Engine>> engines;
+  const std::lock_guard lock(mutex);
+  std::erase_if(engines, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<Engine>& known = engines[&job];
+  if (std::shared_ptr<Engine> there = known.lock()) return there;
+  auto made = std::make_shared<Engine>(job);
+  known = made;
+  return made;
+}
+
+Engine::Engine(Job& job) : job_(job), attention_(shm::Nic::make_attention(job)) {}
+
+Engine::~Engine() {
+  if (keeps_attention_.load(kRelaxed)) return;
+  const auto* const at = reinterpret_cast<std::byte*>(&attention_);
+  job_.segment().release(static_cast<std::size_t>(at - job_.segment().base()));
+}
+
+void Engine::add(Client& client) {
+  client.come_home();
+  {
+    const std::lock_guard lock(mutex_);
+    clients_.push_back(&client);
+    count_.store(static_cast<std::uint32_t>(clients_.size()), kRelaxed);
+  }
+  attention_.store(1);  // there is another one to look at
+}
+
+void Engine::remove(Client& client) noexcept {
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!client.in_use_ || client.user_ == this_thread()) {
+        std::erase(clients_, &client);
+        count_.store(static_cast<std::uint32_t>(clients_.size()), kRelaxed);
+        return;
+      }
+    }
+    ring_doorbell(job_.record(job_.rank()));  // its user may sleep
+    ::sched_yield();
+  }
+}
+
+void Engine::watch(bool does) noexcept { watcher_.store(does ? this_thread() : 0, kRelaxed); }
+
+/// The next client of this thread from place @p at on that nobody serves; null: there is none.
+Client* Engine::take(std::size_t& at, const Client& self) noexcept {
+  const std::uintptr_t me = this_thread();
+  const std::lock_guard lock(mutex_);
+  while (at < clients_.size()) {
+    Client* const client = clients_[at++];
+    if (client == &self || client->in_use_ || client->home_.load(kRelaxed) != me) continue;
+    client->in_use_ = true;
+    client->user_ = me;
+    return client;
+  }
+  return nullptr;
+}
+
+void Engine::give_back(Client& client) noexcept {
+  const std::lock_guard lock(mutex_);
+  client.in_use_ = false;
+}
+
+/// After a serve. A message may come to a channel that is hot, or by a carrier, without the word's
+/// telling. Channels that stay quiet are set aside, and looked at once more a while later: their
+/// senders may have missed it.
+bool Engine::stays_hot(Client& client, std::uint32_t handled) noexcept {
+  if (client.watched_.nic->carrier() != nullptr) return true;
+  shm::CompletionQueue& queue = *client.watched_.queue;
+  if (!queue.has_hot()) {
+    if (client.quiet_serves_ > kQuietServes) queue.ring_for_missed();
+    client.quiet_serves_ = 0;
+    return false;
+  }
+  client.quiet_serves_ = handled != 0 ? 0 : client.quiet_serves_ + 1;
+  if (client.quiet_serves_ > kQuietServes) queue.set_all_aside();
+  return true;
+}
+
+Engine::Outcome Engine::serve_others(Client& self, Run run, bool asked) noexcept {
+  Outcome outcome;
+  std::size_t at = 0;
+  while (Client* const client = take(at, self)) {
+    if (client->try_lock()) {
+      if (asked) client->watched_.queue->look_fully();
+      const std::uint32_t handled = client->serve(run);
+      outcome.handled += handled;
+      if (stays_hot(*client, handled)) outcome.hot = true;
+      client->unlock();
+    } else {
+      outcome.hot = true;
+    }
+    give_back(*client);
+  }
+  return outcome;
+}
+
+std::uint32_t Engine::serve_others(Client& self, Run run) noexcept {
+  const std::uintptr_t watcher = watcher_.load(kRelaxed);
+  const bool asked = watcher == 0 || watcher == this_thread() ? take_attention() : asks();
+  return serve_others(self, run, asked).handled;
+}
+
+void Engine::serve_passive(Client& self) noexcept {
+  std::size_t at = 0;
+  while (Client* const client = take(at, self)) {
+    if (client->kind_ == Client::Kind::passive && client->try_lock()) {
+      (void)client->serve(Run::all);
+      client->unlock();
+    }
+    give_back(*client);
+  }
+}
+
+bool Engine::runs_handler() noexcept {
+  const std::uintptr_t me = this_thread();
+  const std::lock_guard lock(mutex_);
+  return std::any_of(clients_.begin(), clients_.end(), [me](Client* client) {
+    return client->home_.load(kRelaxed) == me && client->runs_handler();
+  });
+}
+
+/// The locks of those that sleep with `self`.
+class Engine::Sleepers final : public shm::SleepLocks {
+ public:
+  Sleepers(Client* first, CallMutex* mutex) noexcept : first_(first), mutex_(mutex) {}
+  void before_kernel() noexcept override {
+    unlock_all();
+    if (mutex_ != nullptr) mutex_->unlock();
+  }
+  void after_kernel() noexcept override {
+    if (mutex_ != nullptr) mutex_->lock();
+  }
+  void unlock_all() noexcept {
+    if (!locked_) return;
+    locked_ = false;
+    for (Client* at = first_; at != nullptr; at = at->next_) at->unlock();
+  }
+
+ private:
+  Client* first_;
+  CallMutex* mutex_;
+  bool locked_ = true;
+};
+
+void Engine::block(Client& self, std::int64_t timeout_ns, const std::function<bool()>& done,
+                   CallMutex* mutex) noexcept {
+  Client* first = nullptr;
+  bool calm = true;
+  bool capped = false;  // a client that another thread uses: that thread may leave it at any time
+  std::size_t at = 0;
+  while (Client* const client = is_alone() ? nullptr : take(at, self)) {
+    if (!client->try_lock()) {
+      capped = true;
+      give_back(*client);
+      continue;
+    }
+    if (!client->before_sleep()) calm = false;
+    client->watched_.next = first != nullptr ? &first->watched_ : nullptr;
+    client->next_ = first;
+    first = client;
+  }
+  shm::Watched own{self.watched_.nic, self.watched_.queue,
+                   first != nullptr ? &first->watched_ : nullptr};
+  Sleepers locks(first, mutex);
+  if (calm)
+    shm::sleep(job_, own,
+               {.timeout_ns = timeout_ns, .done = &done, .locks = &locks, .capped = capped});
+  locks.unlock_all();
+  while (first != nullptr) {
+    Client* const next = first->next_;
+    give_back(*first);
+    first = next;
+  }
+}
+
+}  // namespace viaduct::via::channel

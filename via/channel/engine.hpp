@@ -1,0 +1,158 @@
+#pragma once
+/// @file
+/// The progress engine of a rank: whoever waits serves all.
+///
+/// A client is what polls by itself: each bundle of Active Messages, and Split-C. It polls its own
+/// completion queue inline. The engine lets a thread that waits in one of its clients serve the
+/// others, and blocks in the kernel for all of them at once. docs/channel.md, "Group, worker,
+/// engine".
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/atomic.hpp"
+#include "via/shm/sleep.hpp"
+
+namespace viaduct {
+class Job;
+struct CallMutex;
+}  // namespace viaduct
+
+namespace viaduct::via::channel {
+
+/// Which messages a client may handle: replies alone, or requests too.
+enum class Run : std::uint8_t { replies, all };
+
+class Engine;
+
+/// One that the engine serves. Belongs to a thread (its home), in whose waits it is served. The
+/// engine calls only on cold paths, and only in the home thread.
+class Client {
+ public:
+  /// Whether serving the client may run functions that reply or that use other clients. What never
+  /// does is served in plain polls of the others as well.
+  enum class Kind : std::uint8_t { runs_handlers, passive };
+
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  /// @return whether the calling thread is the home.  Cost: a load.
+  [[nodiscard]] bool is_home() const noexcept;
+  /// The calling thread becomes the home.  Precondition: the lock of try_lock() is held, or nobody
+  /// serves the client yet.
+  void come_home() noexcept;
+
+ protected:
+  Client(shm::Nic& nic, shm::CompletionQueue& queue, Kind kind) noexcept
+      : watched_{&nic, &queue, nullptr}, kind_(kind) {}
+  ~Client() = default;
+
+ private:
+  friend class Engine;
+
+  /// False: another thread uses the client, and serves it, or has become its home.
+  virtual bool try_lock() noexcept { return true; }
+  virtual void unlock() noexcept {}
+  /// Handles what has come and answers how many messages that were. Locked.
+  virtual std::uint32_t serve(Run run) noexcept = 0;
+  /// Publishes every credit and counter that is withheld. False: that has brought up something to
+  /// serve. Locked.
+  virtual bool before_sleep() noexcept = 0;
+  /// Whether a handler of the client runs in this thread. Not locked.
+  [[nodiscard]] virtual bool runs_handler() noexcept { return false; }
+
+  shm::Watched watched_;
+  Kind kind_;
+  AtomicWord<std::uintptr_t> home_ = 0;
+  // Under the engine's lock.
+  bool in_use_ = false;
+  std::uintptr_t user_ = 0;  // the thread that does so
+  // The home thread's.
+  std::uint32_t quiet_serves_ = 0;
+  Client* next_ = nullptr;  // in the list of a sleep
+};
+
+/// One for each rank: the first client makes it, and the last one's end ends it.
+///
+/// Call from   any thread; a client is served in its home thread.
+class Engine {
+ public:
+  /// @return the engine of @p job's rank.  Throws Error (memory). Cost: a lock.
+  [[nodiscard]] static std::shared_ptr<Engine> of(Job& job);
+
+  explicit Engine(Job& job);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// The calling thread becomes the client's home.  Throws Error (memory).
+  void add(Client& client);
+  /// Blocks while another thread serves @p client.
+  void remove(Client& client) noexcept;
+  /// @return whether there is one client at most: nothing else is to be served.  Cost: a load.
+  [[nodiscard]] bool is_alone() const noexcept { return count_.load(kRelaxed) < 2; }
+
+  /// @return the word that all NICs of the rank's clients are made with.
+  [[nodiscard]] AtomicWord<std::uint64_t>& attention() noexcept { return attention_; }
+  /// Says that a NIC has been made with the word: peers may set it until the job ends.
+  void keep_attention() noexcept { keeps_attention_.store(true, kRelaxed); }
+  /// @return whether something may have come for some client since take_attention().  Cost: a load.
+  [[nodiscard]] bool asks() const noexcept { return attention_.load(kRelaxed) != 0; }
+  /// The same, and clears it.  Order: before the polls of all clients.  Cost: a load; a locked
+  /// store where something has come.
+  [[nodiscard]] bool take_attention() noexcept {
+    if (!asks()) return false;
+    attention_.store(0);
+    return true;
+  }
+  /// Says whether the calling thread looks at the word in light polls of its own: then no other
+  /// thread clears the word.
+  void watch(bool does) noexcept;
+
+  struct Outcome {
+    std::uint32_t handled = 0;
+    bool hot = false;  ///< something may come for one of them without the word's telling
+  };
+  /// Serves the calling thread's clients but @p self.
+  ///
+  /// Blocks      never.
+  /// Call from   a wait or poll of @p self. A client that is being served already is left out.
+  /// Cost        a lock and a poll for each.
+  ///
+  /// @param asked  the word was set: control messages are looked for as well.
+  Outcome serve_others(Client& self, Run run, bool asked) noexcept;
+  /// The same where the word has not been taken; answers the number of messages.
+  std::uint32_t serve_others(Client& self, Run run) noexcept;
+  /// The same for passive clients alone.
+  void serve_passive(Client& self) noexcept;
+  /// @return whether a handler of some client runs in the calling thread.  Cost: a lock for each.
+  [[nodiscard]] bool runs_handler() noexcept;
+
+  /// Blocks in the kernel until something comes for a client of this thread, or @p done (may be
+  /// empty) says so, or the time is over (negative: no limit): see shm::sleep(). @p mutex, if
+  /// given, is held by the caller (once) and free in the kernel.  Returns early whenever in doubt.
+  ///
+  /// Call from   a wait of @p self that has polled, served the others, and found nothing.
+  void block(Client& self, std::int64_t timeout_ns, const std::function<bool()>& done,
+             CallMutex* mutex = nullptr) noexcept;
+
+ private:
+  class Sleepers;
+  [[nodiscard]] Client* take(std::size_t& at, const Client& self) noexcept;
+  void give_back(Client& client) noexcept;
+  [[nodiscard]] static bool stays_hot(Client& client, std::uint32_t handled) noexcept;
+
+  Job& job_;
+  AtomicWord<std::uint64_t>& attention_;
+  AtomicWord<bool> keeps_attention_ = false;
+  std::mutex mutex_;
+  std::vector<Client*> clients_;
+  AtomicWord<std::uint32_t> count_ = 0;
+  AtomicWord<std::uintptr_t> watcher_ = 0;  // a thread
+};
+
+}  // namespace viaduct::via::channel

@@ -1,0 +1,76 @@
+#include "via/shm/sleep.hpp"
+
+#include <atomic>
+
+#include "runtime/job.hpp"
+#include "via/shm/completion_queue.hpp"
+#include "via/shm/nic.hpp"
+
+namespace viaduct::via::shm {
+
+/// Order: raise the flag, set all channels aside, barrier, look once more, wait. A sender stores
+/// its message first and looks at the flag and at its channel's notify word afterwards: one of both
+/// sides sees the other.
+void sleep(Job& job, Watched& watched, const Sleep& how) noexcept {
+  RankRecord& record = job.record(job.rank());
+  const std::uint32_t seen = record.doorbell.load();
+  record.sleeping.fetch_add(1);
+  const auto each = [&watched](auto&& f) {
+    for (Watched* at = &watched; at != nullptr; at = at->next) f(*at);
+  };
+  bool with_queues = false;
+  each([&](Watched& w) {
+    if (w.queue == nullptr) return;
+    with_queues = true;
+    w.queue->set_all_aside();
+  });
+  bool quiet = true;
+  bool capped = how.capped;
+  each([&](Watched& w) {
+    if (w.nic->carrier_ != nullptr && w.nic->arm_carrier()) quiet = false;
+  });
+  // Who posts a control message looks at the flag behind a locked store, and needs no barrier here.
+  const bool ordered = !with_queues || (job.membarrier_works() && membarrier_global());
+  if (!ordered) std::atomic_thread_fence(std::memory_order_seq_cst);
+  each([&](Watched& w) { capped = capped || w.nic->busy(); });
+  constexpr std::int64_t kCapNs = 1'000'000;
+  std::int64_t timeout_ns = how.timeout_ns;
+  if ((!ordered || capped) && (timeout_ns < 0 || timeout_ns > kCapNs)) {
+    timeout_ns = kCapNs;
+    watched.nic->count(kCappedSleeps);
+  }
+  watched.nic->count(kSleeps);
+  each([&](Watched& w) {
+    const bool calm = w.queue != nullptr
+                          ? !w.queue->look_for_nonsense() && !w.queue->anything_there()
+                          : w.nic->is_quiet();
+    if (!calm) quiet = false;
+  });
+  if (quiet && how.done != nullptr && *how.done && (*how.done)()) quiet = false;
+  // What was asked may have polled.
+  each([&](Watched& w) {
+    if (w.queue != nullptr && w.queue->hot_count_ != 0) quiet = false;
+  });
+  // The next poll looks at control messages and lost peers.
+  each([&](Watched& w) {
+    if (w.queue != nullptr) w.queue->tick_ |= CompletionQueue::kHousekeeping - 1;
+  });
+  if (quiet) {
+    each([&](Watched& w) {
+      if (w.queue != nullptr) w.queue->sleepers_.fetch_add(1);
+    });
+    if (how.locks != nullptr) how.locks->before_kernel();
+    futex_wait(record.doorbell, seen, timeout_ns);
+    if (how.locks != nullptr) how.locks->after_kernel();
+    each([&](Watched& w) {
+      if (w.queue != nullptr) w.queue->sleepers_.fetch_sub(1);
+    });
+  } else {
+    each([&](Watched& w) {
+      if (w.queue != nullptr) w.queue->ring_for_missed();
+    });
+  }
+  record.sleeping.fetch_sub(1);
+}
+
+}  // namespace viaduct::via::shm
