@@ -26,6 +26,7 @@
 #include "am/endpoint.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/job.hpp"
+#include "runtime/status.hpp"
 
 namespace {
 
@@ -35,7 +36,7 @@ constexpr std::uint32_t kShorts = 600;
 constexpr std::uint32_t kMediums = 20;
 constexpr std::uint32_t kBulks = 2;
 constexpr std::size_t kBulkWords = (std::size_t{1} << 20) / 8 + 5;  // not a multiple of any piece
-constexpr std::uint64_t kPatienceNs = 120'000'000'000;              // emulated machines are slow
+constexpr std::uint64_t kPatienceNs = 300'000'000'000;              // emulated machines are slow
 constexpr std::uint64_t kLossNs = 20'000'000'000;  // as in link_down, where the wire must tell
 
 std::uint64_t mix(std::uint64_t x) {
@@ -71,6 +72,10 @@ void expect(bool passed, const std::string& what) {
   constexpr int kMost = 10;
   if (++g_complaints <= kMost)
     std::fprintf(stderr, "two_hosts: rank %u: not so: %s\n", g_me, what.c_str());
+}
+
+void expect_ok(Status status, const char* what) {
+  expect(status == Status::ok, std::string(what) + ": " + to_string(status));
 }
 
 /// As expect, with the two numbers and the other rank.
@@ -168,7 +173,7 @@ class Rank {
     const std::uint32_t every = kShorts / kMediums;
     for (std::uint32_t i = 0; i < kShorts; ++i)
       for (const std::uint32_t peer : to) {
-        expect(request_short(peer) == Status::ok, "requests are accepted");
+        expect_ok(request_short(peer), "requests are accepted");
         if (i % every == 0) request_medium(peer, medium);
       }
     for (std::uint32_t i = 0; i < kBulks; ++i)
@@ -189,18 +194,18 @@ class Rank {
         return g_streams[peer].replies + g_streams[peer].back >= sent_[peer];
       });
     };
-    expect(bundle_.wait_until(done, kPatienceNs) == Status::ok, "all is answered or comes back");
+    expect_ok(bundle_.wait_until(done, kPatienceNs), "all is answered or comes back");
   }
 
   /// Until each of @p peers has come here, too: a barrier of those that are left.
   void end_with(const std::vector<std::uint32_t>& peers) {
     for (const std::uint32_t peer : peers)
-      expect(endpoint_.request<on_end>(am::Index{peer}) == Status::ok, "the end is accepted");
+      expect_ok(endpoint_.request<on_end>(am::Index{peer}), "the end is accepted");
     const auto done = [&] {
       return std::all_of(peers.begin(), peers.end(),
                          [](std::uint32_t peer) { return g_streams[peer].ended; });
     };
-    expect(bundle_.wait_until(done, kPatienceNs) == Status::ok, "all come to the end");
+    expect_ok(bundle_.wait_until(done, kPatienceNs), "all come to the end");
   }
 
   /// Sends to @p peer until it is known as lost. Answers the milliseconds that took.
@@ -220,17 +225,17 @@ class Rank {
   void request_medium(std::uint32_t peer, std::span<std::uint64_t> data) {
     fill(data, mix(sent_[peer]) + me());
     const auto words = std::span<const std::uint64_t>(data);
-    expect(endpoint_.request_medium<on_medium>(am::Index{peer}, words, sent_[peer],
-                                               checksum(data)) == Status::ok,
-           "medium requests are accepted");
+    expect_ok(
+        endpoint_.request_medium<on_medium>(am::Index{peer}, words, sent_[peer], checksum(data)),
+        "medium requests are accepted");
     ++sent_[peer];
   }
   void request_bulk(std::uint32_t peer, std::span<std::uint64_t> data) {
     settle({peer});  // the area is ours alone, and one message's at a time
     fill(data, mix(sent_[peer]) + me());
-    expect(endpoint_.request_bulk<on_bulk>(am::Index{peer}, data, area_ * me(), sent_[peer],
-                                           checksum(data)) == Status::ok,
-           "bulk requests are accepted");
+    expect_ok(endpoint_.request_bulk<on_bulk>(am::Index{peer}, data, area_ * me(), sent_[peer],
+                                              checksum(data)),
+              "bulk requests are accepted");
     ++sent_[peer];
   }
   /// The last bulk message comes back from where it went.
@@ -239,10 +244,13 @@ class Rank {
     const std::uint64_t sum = checksum(data);
     std::fill(data.begin(), data.end(), 0);
     const std::uint64_t before = g_streams[peer].got;
-    expect(endpoint_.get<on_got>(am::Index{peer}, data, area_ * me(), sum) == Status::ok,
-           "gets are accepted");
-    const auto done = [&] { return g_streams[peer].got == before + 1; };
-    expect(bundle_.wait_until(done, kPatienceNs) == Status::ok, "what is fetched comes");
+    const std::uint64_t back = g_streams[peer].back;
+    const Status status = endpoint_.get<on_got>(am::Index{peer}, data, area_ * me(), sum);
+    expect_ok(status, "gets are accepted");
+    if (status != Status::ok) return;
+    const auto done = [&] { return g_streams[peer].got + g_streams[peer].back > before + back; };
+    expect_ok(bundle_.wait_until(done, kPatienceNs), "what is fetched comes");
+    expect(g_streams[peer].back == back, "what is fetched does not come back as unreachable");
   }
 
   Job& job_;
