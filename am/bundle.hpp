@@ -138,9 +138,9 @@ class Bundle {
     using namespace detail;
     auto& map = *static_cast<Map*>(vi.context());
     const std::uint64_t client = via::shm::header::client(header);
-    const std::uint64_t special = client & ~wire::handler_mask;  // the unused bits, too
-    const std::uint32_t id = wire::handler(client);
-    const bool reply = special == (std::uint64_t{1} << wire::kind_shift);
+    const std::uint64_t special = client & ~wire_format::handler_mask;  // the unused bits, too
+    const std::uint32_t id = wire_format::handler(client);
+    const bool reply = special == (std::uint64_t{1} << wire_format::kind_shift);
     const bool plain = special == 0 && requests && map.deferred_count == 0;
     if ((reply || plain) && via::shm::header::extra_lines(header) == 0 && id >= kOwnHandlers &&
         id < map.thunk_count)
@@ -154,7 +154,7 @@ class Bundle {
         running_ = static_cast<std::uint16_t>(id);
         thunk(token, arrival);
         --slow_;
-        if (plain && !token.is_answered()) map.give_credit_back();
+        if (plain && !token.is_answered()) map.return_credit();
         return;
       }
     }
@@ -215,7 +215,7 @@ class Bundle {
   AtomicWord<const char*> user_call_ = nullptr;
   std::uint32_t depth_base_ = 0;  // slow_ when no handler runs
   std::uint16_t running_ = 0;     // handler that runs, for messages
-  // A handler has run for which no bell was rung: sleepers are to look again.
+  // A handler has run for which no doorbell was rung: sleepers are to look again.
   bool stirred_ = false;
   via::ProtectionTag protection_tag_{};
   Owned<via::CompletionQueue> receive_owner_;

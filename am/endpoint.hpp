@@ -20,7 +20,7 @@
 #include "via/types.hpp"
 
 namespace viaduct::via {
-class Carrier;
+class Transport;
 }
 namespace viaduct::via::shm {
 struct RemotePlace;
@@ -192,7 +192,7 @@ class Endpoint {
     static_assert(std::is_same_v<T, typename S::Element> || std::is_const_v<T>,
                   "the data must be of the handler's element type");
     const auto words = detail::PackAs<typename S::Args>::pack(args...);
-    return get_slow(from, std::as_writable_bytes(data), offset, detail::wire_id<Handler>(),
+    return get_slow(from, std::as_writable_bytes(data), offset, detail::handler_number<Handler>(),
                     words.data(), S::Args::kBytes);
   }
 
@@ -249,7 +249,7 @@ class Endpoint {
     if constexpr (kWords <= via::shm::kWordsPerSlot) {
       if (bundle_.slow_ == 0 && value(to) < maps_.size()) [[likely]] {
         detail::Map& map = *maps_[value(to)];
-        if (map.credits != 0 || map.take_stock()) [[likely]] {
+        if (map.credits != 0 || map.refill_credits()) [[likely]] {
           via::shm::Vi& vi = *map.vi;
           if (via::shm::Slot* slot = vi.claim()) [[likely]] {
             --map.credits;
@@ -271,8 +271,8 @@ class Endpoint {
 
   template <auto Handler>
   [[nodiscard]] static std::uint64_t short_client() noexcept {
-    return detail::wire::make(detail::Kind::request, Operation::short_message,
-                              detail::wire_id<Handler>());
+    return detail::wire_format::make(detail::Kind::request, Operation::short_message,
+                                     detail::handler_number<Handler>());
   }
   // Packs for itself: the words of the fast path stay in registers.
   template <auto Handler, bool Wait, class... A>
@@ -294,7 +294,7 @@ class Endpoint {
                   "the data must be of the handler's element type");
     const auto words = detail::PackAs<typename S::Args>::pack(args...);
     const std::uint64_t client =
-        detail::wire::make(detail::Kind::request, Op, detail::wire_id<Handler>());
+        detail::wire_format::make(detail::Kind::request, Op, detail::handler_number<Handler>());
     const auto bytes = std::as_bytes(data);
     return send_slow({to, client, words.data(), static_cast<std::uint32_t>(words.size()),
                       static_cast<std::uint32_t>(S::Args::kBytes), bytes.data(), bytes.size(),
@@ -333,24 +333,24 @@ class Endpoint {
   Undeliverable copy_bulk(detail::Map& map, const std::byte* from, std::size_t bytes,
                           std::size_t offset) noexcept;
   [[nodiscard]] detail::OverflowBlock* free_overflow(detail::Map& map) noexcept;
-  void give_back(const Returned& returned) noexcept;
-  void give_back(const Outgoing& out, Undeliverable why) noexcept;
-  void give_back_unseen(detail::Map& map, Undeliverable why) noexcept;
-  void give_back_sent(detail::Map& map, std::uint64_t seq, Undeliverable why) noexcept;
-  bool try_note(detail::Map& map) noexcept;
+  void return_to_sender(const Returned& returned) noexcept;
+  void return_to_sender(const Outgoing& out, Undeliverable why) noexcept;
+  void return_unseen(detail::Map& map, Undeliverable why) noexcept;
+  void return_sent(detail::Map& map, std::uint64_t seq, Undeliverable why) noexcept;
+  bool try_notice(detail::Map& map) noexcept;
   void retag(detail::Map& map, Tag tag) noexcept;
   [[nodiscard]] Index index_of(EndpointName name) const noexcept;
   detail::Map& live_map(Index index);
   detail::Map& add_map(Index index, EndpointName name, Tag presented);
   void start(detail::Map& map);
-  void settle(
+  void check_connection(
       detail::Map& map) noexcept;  // a connecting MAP that has met its peer, or been refused
-  void met(detail::Map& map) noexcept;
+  void on_connected(detail::Map& map) noexcept;
   void incoming(EndpointName from, std::uint64_t discriminator);
   [[nodiscard]] bool fits_us(const std::byte* at, const std::byte* window) const noexcept;
   [[nodiscard]] bool lies_in_window(std::uint64_t page) const noexcept;
   [[nodiscard]] bool speaks_alike(const detail::MapBlock& block) const noexcept;
-  [[nodiscard]] std::uint32_t wired_notes() const noexcept;
+  [[nodiscard]] std::uint32_t remote_notifications() const noexcept;
   void show_segment(detail::MapBlock& block) const noexcept;
   void close(detail::Map& map) noexcept;  // drains, gives back what was not seen, disconnects
   void drop(detail::Map& map) noexcept;
@@ -359,7 +359,7 @@ class Endpoint {
   void apply_tag(detail::Map& map) noexcept;
   std::uint32_t hand_over_gets() noexcept;
   void publish_segment(std::span<std::byte> memory);
-  void show_carried(via::Carrier& carrier, std::uint32_t key);
+  void show_remote(via::Transport& transport, std::uint32_t key);
   [[nodiscard]] static std::uint64_t discriminator(EndpointName a, EndpointName b) noexcept;
 
   // Hot.
@@ -380,7 +380,7 @@ class Endpoint {
   std::span<std::byte> segment_;
   std::byte* own_segment_ = nullptr;
   via::MemoryRegion region_;
-  std::uint32_t carried_key_ = 0;  // of the segment, with the carrier; 0: none
+  std::uint32_t transport_key_ = 0;  // of the segment, with the transport; 0: none
   detail::EndpointPage* page_ = nullptr;
   detail::OverflowBlock* overflow_ = nullptr;
   EndpointName overflow_user_;  // the endpoint that is to clear it

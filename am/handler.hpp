@@ -191,28 +191,28 @@ inline constexpr auto kName = [] {
   return name;
 }();
 
-/// One per typed handler that some code names: registers it before main and holds its agreed wire
-/// id.
+/// One for each typed handler that some code names: registers the handler before main and holds the
+/// number that the ranks have agreed on.
 template <auto Handler>
 struct Registration {
-  inline static std::uint16_t wire_id = 0;
+  inline static std::uint16_t handler_number = 0;
   inline static const bool registered = [] {
     HandlerEntry entry;
     entry.function = reinterpret_cast<const void*>(Handler);
     entry.thunk = &SignatureOf<Handler>::template thunk<Handler>;
     entry.name = kName<Handler>.data();
     entry.signature_bytes = static_cast<std::uint32_t>(SignatureOf<Handler>::Args::kBytes);
-    entry.wire_id = &wire_id;
+    entry.handler_number = &handler_number;
     register_handler(entry);
     return true;
   }();
 };
 
 template <auto Handler>
-[[nodiscard]] inline std::uint16_t wire_id() noexcept {
+[[nodiscard]] inline std::uint16_t handler_number() noexcept {
   static_assert(sizeof(Registration<Handler>::registered) != 0);
   (void)&Registration<Handler>::registered;  // instantiates the registrar
-  return Registration<Handler>::wire_id;
+  return Registration<Handler>::handler_number;
 }
 
 }  // namespace detail

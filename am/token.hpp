@@ -72,8 +72,8 @@ class Token {
                   "the handler must take std::span<const T> after its token");
     static_assert(std::is_same_v<std::remove_const_t<T>, std::remove_const_t<typename S::Element>>,
                   "the data must be of the handler's element type");
-    return reply_data<S>(Operation::medium, detail::wire_id<Handler>(), std::as_bytes(data), 0,
-                         args...);
+    return reply_data<S>(Operation::medium, detail::handler_number<Handler>(), std::as_bytes(data),
+                         0, args...);
   }
 
   /// Bulk reply: the data are in the requester's segment at @p offset before its handler runs. Data
@@ -89,8 +89,8 @@ class Token {
                   "the handler must take std::span<T>, T not const, after its token");
     static_assert(std::is_same_v<std::remove_const_t<T>, typename S::Element>,
                   "the data must be of the handler's element type");
-    return reply_data<S>(Operation::bulk, detail::wire_id<Handler>(), std::as_bytes(data), offset,
-                         args...);
+    return reply_data<S>(Operation::bulk, detail::handler_number<Handler>(), std::as_bytes(data),
+                         offset, args...);
   }
 
   /// @return the sender's place in this endpoint's translation table; kNoIndex for one that is not
@@ -104,8 +104,8 @@ class Token {
   [[nodiscard]] Endpoint& endpoint() const noexcept { return *map_.endpoint; }
   /// @return whether the message is a request or a reply.
   [[nodiscard]] Direction direction() const noexcept {
-    return detail::wire::kind(client_) == detail::Kind::request ? Direction::request
-                                                                : Direction::reply;
+    return detail::wire_format::kind(client_) == detail::Kind::request ? Direction::request
+                                                                       : Direction::reply;
   }
   /// @return whether this handler has replied.
   [[nodiscard]] bool replied() const noexcept {
@@ -122,7 +122,8 @@ class Token {
 
   template <auto Handler>
   [[nodiscard]] static std::uint64_t reply_client(Operation operation) noexcept {
-    return detail::wire::make(detail::Kind::reply, operation, detail::wire_id<Handler>());
+    return detail::wire_format::make(detail::Kind::reply, operation,
+                                     detail::handler_number<Handler>());
   }
   // Packs for itself: the words of the fast path stay in registers.
   template <auto Handler, class... A>
@@ -137,13 +138,13 @@ class Token {
   Status reply_data(Operation operation, std::uint16_t handler, std::span<const std::byte> data,
                     std::size_t offset, A... args) noexcept {
     const auto words = detail::PackAs<typename S::Args>::pack(args...);
-    return reply_slow(detail::wire::make(detail::Kind::reply, operation, handler), words.data(),
-                      static_cast<std::uint32_t>(words.size()), S::Args::kBytes, data.data(),
-                      data.size(), offset);
+    return reply_slow(detail::wire_format::make(detail::Kind::reply, operation, handler),
+                      words.data(), static_cast<std::uint32_t>(words.size()), S::Args::kBytes,
+                      data.data(), data.size(), offset);
   }
 
   [[nodiscard]] bool may_reply() const noexcept {
-    return (client_ & (detail::wire::kind_mask | kReplied)) == 0;
+    return (client_ & (detail::wire_format::kind_mask | kReplied)) == 0;
   }
   /// Whether the request's credit goes another way than by the handler's return.
   [[nodiscard]] bool is_answered() const noexcept { return (client_ & kReplied) != 0; }

@@ -76,7 +76,7 @@ struct Returned {
   Direction direction = Direction::request;
   Index peer{};  ///< where it was to go
   Rank rank{};   ///< and whose endpoint that is (the own rank when the index is not mapped)
-  std::uint16_t handler = 0;        ///< wire id; handler_name() tells its name
+  std::uint16_t handler = 0;        ///< handler number; handler_name() tells its name
   const std::byte* args = nullptr;  ///< packed as they were sent; none with bad_arguments
   std::uint32_t arg_bytes = 0;
 };

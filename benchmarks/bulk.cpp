@@ -189,7 +189,7 @@ class Bulk {
     put.block.to = is_sender() ? splitc::detail::place_of(theirs_.word()) : memory_;
     put.name = "memcpy_put";
     put.mover.move = copy_pieces;
-    const bool apart = splitc::detail::any_apart();  // as if on two hosts: nothing is mapped
+    const bool apart = splitc::detail::any_off_node();  // as if on two hosts: nothing is mapped
     if (put.block.to == nullptr && !apart)
       throw Error(std::errc::not_supported,
                   "the other rank's memory is not mapped here, so that there is no direct path to "

@@ -71,7 +71,7 @@ class Ops {
       return each(kDirectRounds, [this](std::int64_t i) { plain()[i] = static_cast<T>(i); });
     });
     for (const NamedPath& path : kPaths)
-      if (path.path != Path::direct || !splitc::detail::any_apart())
+      if (path.path != Path::direct || !splitc::detail::any_off_node())
         add_path(list, path, load, store);
   }
 

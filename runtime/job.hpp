@@ -118,14 +118,14 @@ class Job {
   void tell_port(bool down) noexcept;
 
  private:
-  struct Parts;  // what the ways of launching build
+  struct Impl;  // what the ways of launching build
   void join();
   void finalize() noexcept;
   void announce_end() noexcept;
   void report_deserter(std::uint32_t rank) const noexcept;
   [[nodiscard]] std::string others_in_handlers(std::uint64_t now_ns) const;
-  friend struct RankRun;                       // run()'s insides
-  explicit Job(std::unique_ptr<Parts> parts);  // run() uses it for ranks that are threads
+  friend struct RankRun;                     // run()'s insides
+  explicit Job(std::unique_ptr<Impl> impl);  // run() uses it for ranks that are threads
   friend int run(int (*body)(Job&, int, char**), int argc, char** argv);
 
   Rank rank_{};
@@ -145,7 +145,7 @@ class Job {
   std::uint32_t nics_ = 0;
   std::uint32_t barriers_ = 0;  // that this rank has arrived at
   std::uint64_t reported_wait_ns_ = 0;
-  std::unique_ptr<Parts> parts_;  // cold remainder
+  std::unique_ptr<Impl> impl_;  // cold remainder
 };
 
 /// Runs @p body once per rank of this process: once when ranks are processes, in as many threads as

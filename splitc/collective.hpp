@@ -104,12 +104,12 @@ inline constexpr Operator kOperatorOf<Xor> = Operator::bit_xor;
 /// associative; it need not be commutative.
 ///
 /// Collective. Blocks until all values are in.  Progress: a poll point.
-/// Cost        log2(PROCS) exchanges of one line.
+/// Cost        log2(PROCS) exchanges of one slot, which is one cache line.
 template <Value T, class Op>
 [[nodiscard]] inline T all_reduce(T value, Op op) {
   static constexpr detail::CollectiveCall kCall =
       detail::make_collective<T, Op>(detail::CollectiveKind::all_reduce);
-  detail::Collector& c = detail::collector("all_reduce");
+  detail::CollectiveEngine& c = detail::collective_engine("all_reduce");
   if (detail::hot.procs != 1) [[likely]]
     return detail::reduce_to_all(c, kCall, value, op);
   c.alone(kCall.kind);
@@ -120,7 +120,7 @@ template <Value T, class Op>
 [[nodiscard]] inline T all_reduce_to_one(T value, Op op, int root = 0) {
   static constexpr detail::CollectiveCall kCall =
       detail::make_collective<T, Op>(detail::CollectiveKind::reduce_to_one);
-  detail::Collector& c = detail::collector("all_reduce_to_one");
+  detail::CollectiveEngine& c = detail::collective_engine("all_reduce_to_one");
   const std::uint32_t to = detail::check_root("all_reduce_to_one", root);
   if (detail::hot.procs != 1) [[likely]]
     return detail::reduce_to_one(c, kCall, to, value, op);
@@ -134,7 +134,7 @@ template <Value T, class Op>
 inline void all_reduce(T* data, std::size_t count, Op op) {
   static constexpr detail::CollectiveCall kCall =
       detail::make_collective<T, Op>(detail::CollectiveKind::all_reduce);
-  detail::Collector& c = detail::collector("all_reduce");
+  detail::CollectiveEngine& c = detail::collective_engine("all_reduce");
   if (detail::hot.procs != 1) return detail::reduce_array<true>(c, kCall, 0, data, count, op);
   c.alone(kCall.kind);
 }
@@ -143,7 +143,7 @@ template <Value T, class Op>
 inline void all_reduce_to_one(T* data, std::size_t count, Op op, int root = 0) {
   static constexpr detail::CollectiveCall kCall =
       detail::make_collective<T, Op>(detail::CollectiveKind::reduce_to_one);
-  detail::Collector& c = detail::collector("all_reduce_to_one");
+  detail::CollectiveEngine& c = detail::collective_engine("all_reduce_to_one");
   const std::uint32_t to = detail::check_root("all_reduce_to_one", root);
   if (detail::hot.procs != 1) return detail::reduce_array<false>(c, kCall, to, data, count, op);
   c.alone(kCall.kind);
@@ -240,7 +240,7 @@ template <Value T>
 inline void all_bcast(T* data, std::size_t count, int root = 0) {
   static constexpr detail::CollectiveCall kCall =
       detail::make_collective<T>(detail::CollectiveKind::broadcast);
-  detail::Collector& c = detail::collector("all_bcast");
+  detail::CollectiveEngine& c = detail::collective_engine("all_bcast");
   const std::uint32_t from = detail::check_root("all_bcast", root);
   c.broadcast(kCall, from, data, count);
 }
@@ -257,7 +257,7 @@ template <Value T>
 [[nodiscard]] inline std::vector<T> all_gather(T value) {
   static constexpr detail::CollectiveCall kCall =
       detail::make_collective<T>(detail::CollectiveKind::gather);
-  detail::Collector& c = detail::collector("all_gather");
+  detail::CollectiveEngine& c = detail::collective_engine("all_gather");
   using Cell = std::conditional_t<std::is_same_v<T, bool>, char, T>;  // vector<bool> has no data()
   std::vector<Cell> all(detail::hot.procs, static_cast<Cell>(value));
   c.gather(kCall, &value, all.data());
@@ -268,7 +268,7 @@ template <Value T>
 [[nodiscard]] inline std::vector<T> all_gather_to_one(T value, int root = 0) {
   static constexpr detail::CollectiveCall kCall =
       detail::make_collective<T>(detail::CollectiveKind::gather_to_one);
-  detail::Collector& c = detail::collector("all_gather_to_one");
+  detail::CollectiveEngine& c = detail::collective_engine("all_gather_to_one");
   const std::uint32_t to = detail::check_root("all_gather_to_one", root);
   using Cell = std::conditional_t<std::is_same_v<T, bool>, char, T>;
   std::vector<Cell> all(detail::hot.myproc == to ? detail::hot.procs : 0, static_cast<Cell>(value));
@@ -282,7 +282,7 @@ template <Value T, class Op>
 [[nodiscard]] inline T all_scan(T value, Op op) {
   static constexpr detail::CollectiveCall kCall =
       detail::make_collective<T, Op>(detail::CollectiveKind::scan);
-  detail::Collector& c = detail::collector("all_scan");
+  detail::CollectiveEngine& c = detail::collective_engine("all_scan");
   if (detail::hot.procs != 1) [[likely]]
     return detail::scan<T, Op>(c, kCall, value, op, nullptr);
   c.alone(kCall.kind);
@@ -310,7 +310,7 @@ template <Value T, class Op>
 [[nodiscard]] inline T all_scan_before(T value, Op op, T identity) {
   static constexpr detail::CollectiveCall kCall =
       detail::make_collective<T, Op>(detail::CollectiveKind::scan_before);
-  detail::Collector& c = detail::collector("all_scan_before");
+  detail::CollectiveEngine& c = detail::collective_engine("all_scan_before");
   if (detail::hot.procs != 1) [[likely]]
     return detail::scan(c, kCall, value, op, &identity);
   c.alone(kCall.kind);

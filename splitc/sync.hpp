@@ -31,10 +31,10 @@ void poll();
 namespace detail {
 
 /// Whether any two processes of the job share no memory (docs/splitc.md).
-[[nodiscard]] bool any_apart();
+[[nodiscard]] bool any_off_node();
 /// For waits that must not poll: what has been sent goes on its way, and nothing that has come is
 /// handled.
-void carry_on();
+void post_backlog();
 
 }  // namespace detail
 

@@ -30,10 +30,10 @@ struct Choice {
 /// Throws Error, naming the provider that is missing, unless all ranks of @p job are on one host.
 void require_one_host(const Job& job);
 
-/// Gives @p nic a carrier to the ranks that it does not reach by shared memory: those of other
+/// Gives @p nic a transport to the ranks that it does not reach by shared memory: those of other
 /// hosts, or, with VIADUCT_PROVIDER=verbs, all others. Nothing to do where there are none.
 /// Collective; before the NIC's first connection.  Throws Error: the provider is missing, or
 /// VIADUCT_PROVIDER names one that inline VIs do not run on.
-void carry_where_needed(Job& job, shm::Nic& nic);
+void use_transport_where_needed(Job& job, shm::Nic& nic);
 
 }  // namespace viaduct::via

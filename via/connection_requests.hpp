@@ -12,24 +12,24 @@
 
 namespace viaduct::via {
 
-/// @tparam Letter has `kind` (of an enumeration with `request` and `peer_request`), `discriminator`
-/// and `source_vi`. @tparam Extra: what comes with it.
-template <class Letter, class Extra = std::monostate>
+/// @tparam Message has `kind` (of an enumeration with `request` and `peer_request`),
+/// `discriminator` and `source_vi`. @tparam Extra: what comes with it.
+template <class Message, class Extra = std::monostate>
 class ConnectionRequests {
-  using Kind = decltype(Letter::kind);
+  using Kind = decltype(Message::kind);
 
  public:
   struct Entry {
     Rank from{};
-    Letter letter;
+    Message message;
     std::uint64_t ticket = 0;
     bool offered = false;  // listen() has answered with it
     Extra extra;
   };
 
   /// Keeps a request that has come.  Order: requests are found oldest first.  Throws bad_alloc.
-  void add(Rank from, const Letter& letter, Extra extra = {}) {
-    entries_.push_back({from, letter, next_ticket_++, false, std::move(extra)});
+  void add(Rank from, const Message& message, Extra extra = {}) {
+    entries_.push_back({from, message, next_ticket_++, false, std::move(extra)});
   }
 
   // A pointer from one of these is valid until the next change.
@@ -37,7 +37,7 @@ class ConnectionRequests {
   /// @return the oldest request of the client and server form that has not been offered, or null.
   [[nodiscard]] Entry* of_client(std::uint64_t discriminator) noexcept {
     return find([&](const Entry& e) {
-      return e.letter.kind == Kind::request && e.letter.discriminator == discriminator &&
+      return e.message.kind == Kind::request && e.message.discriminator == discriminator &&
              !e.offered;
     });
   }
@@ -48,8 +48,8 @@ class ConnectionRequests {
   /// @return the oldest peer-to-peer request of @p from with @p discriminator, or null.
   [[nodiscard]] Entry* of_peer(Rank from, std::uint64_t discriminator) noexcept {
     return find([&](const Entry& e) {
-      return e.from == from && e.letter.kind == Kind::peer_request &&
-             e.letter.discriminator == discriminator;
+      return e.from == from && e.message.kind == Kind::peer_request &&
+             e.message.discriminator == discriminator;
     });
   }
 
@@ -63,7 +63,7 @@ class ConnectionRequests {
   /// Drops the request of @p from's VI @p source_vi, which that rank has withdrawn.  Never waits.
   void cancel(Rank from, std::uint32_t source_vi) {
     std::erase_if(entries_, [&](const Entry& e) {
-      return e.from == from && e.letter.source_vi == source_vi;
+      return e.from == from && e.message.source_vi == source_vi;
     });
   }
   /// Drops the requests of all ranks of which @p gone answers true.  Never waits.

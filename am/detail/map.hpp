@@ -11,14 +11,14 @@
 /// publishes every publish_every messages. So at most k of our requests and k replies to the peer's
 /// requests are in our ring; with the slots that the receiver has taken and not yet given back
 /// (release_every) that is at most 2k + release_every <= slots: a reply finds a slot at once so
-/// long as all messages take one line. Behind longer ones and notes, which are not counted, it may
-/// have to wait.
+/// long as all messages take one line. Behind longer ones and notices, which are not counted, it
+/// may have to wait.
 
 #include <cstdint>
 #include <deque>
 
 #include "am/detail/medium_ring.hpp"
-#include "am/detail/wire.hpp"
+#include "am/detail/wire_format.hpp"
 #include "am/handler.hpp"
 #include "am/types.hpp"
 #include "runtime/owned.hpp"
@@ -54,7 +54,7 @@ struct Map {
   // Hot: a request.
   via::shm::Vi* vi = nullptr;
   std::uint32_t credits = 0;  // that may be used without looking at anything
-  std::uint32_t reserve = 0;  // further credits; take_stock() moves them over
+  std::uint32_t reserve = 0;  // further credits; refill_credits() moves them over
   State state = State::unmapped;
   // Hot: an arrival.
   const Thunk* thunks = nullptr;  // the endpoint's table
@@ -69,7 +69,7 @@ struct Map {
   // Warm.
   std::uint64_t unreplied_seen = 0;  // of our requests there, as last read
   bool counters_fetched = false;
-  std::uint32_t stock_every = 1;  // credits moved over at a time
+  std::uint32_t refill_every = 1;  // credits moved over at a time
   MediumSend medium_out;
   MediumReceive medium_in;
   // Cool.
@@ -78,15 +78,15 @@ struct Map {
   EndpointName name;         // the peer's
   bool tag_refused = false;  // the tag that the peer presented is no longer ours
   Tag presented = kTagNone;  // the tag that we name to the peer, in our MapBlock
-  bool retagged = false;     // since the peer last heard of it: a note goes before the next request
-  std::uint64_t note_end = 0;        // the line behind the last note
+  bool retagged = false;  // since the peer last heard of it: a notice goes before the next request
+  std::uint64_t notice_end = 0;      // the line behind the last notice
   std::uint32_t credits_at_end = 0;  // when the connection ended
   bool unreachable = false;          // because the way to the peer has
   Tag their_tag = kTagNone;          // the tag that the peer named
   Undeliverable rejection = Undeliverable::none;
   std::uint32_t credit_limit = 0;  // k
   EndpointPage* peer_page = nullptr;
-  EndpointPage carried_page{};  // that, of a wired VI: as last taken from the peer's MapBlock
+  EndpointPage remote_page{};  // that, of a remote VI: as last taken from the peer's MapBlock
   std::byte* peer_window = nullptr;
 
   [[nodiscard]] std::uint32_t all_credits() const noexcept { return credits + reserve; }
@@ -95,7 +95,7 @@ struct Map {
   /// them since; so it is done well before the last credit is gone, and the line is fetched some
   /// messages before it is read: a stream of requests does not stop for it. Answers whether there
   /// is credit.
-  [[gnu::noinline]] bool take_stock() noexcept;
+  [[gnu::noinline]] bool refill_credits() noexcept;
   /// Takes in what the peer has given back without a message.
   void refresh_credits() noexcept {
     const std::uint64_t now = vi->peer_counter(0);
@@ -105,7 +105,7 @@ struct Map {
     reserve += static_cast<std::uint32_t>(back);
     unreplied_seen = now;
     counters_fetched = false;
-    vi->note_room();
+    vi->update_room();
   }
   /// More credits than there are, or fewer than before: an account, or the peer's memory, is wrong.
   /// The connection ends.
@@ -114,9 +114,9 @@ struct Map {
   void check_counters() noexcept;
   /// Payloads that the peer says it has taken, from its counter. False: it cannot be, and the
   /// connection has ended.
-  [[nodiscard]] bool note_released() noexcept;
+  [[nodiscard]] bool update_released() noexcept;
   /// A request of the peer's has been handled and not replied to.
-  void give_credit_back() noexcept {
+  void return_credit() noexcept {
     if (++unreplied - unreplied_published >= publish_every) publish_credits();
   }
   void publish_credits() noexcept {

@@ -52,7 +52,7 @@ struct MediumReceive {
   std::deque<Held> held;    // payloads not yet given back, oldest first
   std::uint64_t first = 0;  // number of held.front()
 
-  /// Takes note of an arrived payload; answers its number. The start the sender named must be the
+  /// Enters an arrived payload; answers its number. The start the sender named must be the
   /// one expected, and the payload must not lie on one that is still held.
   [[nodiscard]] bool arrive(std::uint32_t start, std::uint32_t length, std::uint64_t& number) {
     const std::uint64_t room = medium_room(length);

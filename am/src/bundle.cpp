@@ -17,7 +17,7 @@ namespace viaduct::am {
 using detail::Deferred;
 using detail::Kind;
 using detail::Map;
-namespace wire = detail::wire;
+namespace wire_format = detail::wire_format;
 namespace header = via::shm::header;
 
 Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(threads) {
@@ -120,7 +120,7 @@ std::uint32_t Bundle::poll_guarded(Run run) noexcept {
 /// first message of a MAP that this side had not noticed to be connected.
 void Bundle::dispatch_slow(Map& map, via::shm::Slot& slot, std::uint64_t head,
                            bool requests) noexcept {
-  if (map.state == Map::State::connecting) map.endpoint->settle(map);
+  if (map.state == Map::State::connecting) map.endpoint->check_connection(map);
   if (map.state == Map::State::rejected) return map.vi->break_off("a malformed MapBlock");
   if (const char* const what = find_nonsense(map, slot, head)) return map.vi->break_off(what);
   Deferred m;
@@ -134,7 +134,7 @@ void Bundle::dispatch_slow(Map& map, via::shm::Slot& slot, std::uint64_t head,
       m.words[i * via::shm::kWordsPerSlot + w] = line->words[w];
   }
   if (const char* const what = find_nonsense(map, m)) return map.vi->break_off(what);
-  const Kind kind = wire::kind(m.client);
+  const Kind kind = wire_format::kind(m.client);
   if (kind == Kind::request && (!requests || map.deferred_count != 0)) {
     map.deferred.push_back(m);
     if (map.deferred_count++ == 0) deferred_maps_.push_back(&map);
@@ -148,7 +148,7 @@ void Bundle::dispatch_slow(Map& map, via::shm::Slot& slot, std::uint64_t head,
 /// Where a medium reply lies that did not fit the ring.
 detail::OverflowBlock& Bundle::arrived_overflow(Map& map, const Deferred& m) noexcept {
   std::byte* const at =
-      map.vi->is_wired() ? map.medium_in.ring + map.medium_in.size : map.peer_window + m.words[0];
+      map.vi->is_remote() ? map.medium_in.ring + map.medium_in.size : map.peer_window + m.words[0];
   return *reinterpret_cast<detail::OverflowBlock*>(at);
 }
 
@@ -160,19 +160,19 @@ void Bundle::release_overflow(Map& map, detail::OverflowBlock& block) noexcept {
 }
 
 void Bundle::run_message(Map& map, const Deferred& m) noexcept {
-  const Kind kind = wire::kind(m.client);
+  const Kind kind = wire_format::kind(m.client);
   if (kind == Kind::returned_request || kind == Kind::returned_reply) return take_returned(map, m);
-  if ((m.client & wire::note_bit) != 0) {
+  if ((m.client & wire_format::notice_bit) != 0) {
     map.endpoint->apply_tag(map);
     return map.publish_credits();
   }
   // Replies are heard whatever has become of the tag: they were asked for.
   const Endpoint& endpoint = *map.endpoint;
-  const std::uint16_t id = wire::handler(m.client);
+  const std::uint16_t id = wire_format::handler(m.client);
   const bool known = id != 0 && id < endpoint.thunks_.size() && endpoint.thunks_[id] != nullptr;
   if (kind == Kind::request && map.tag_refused) return refuse(map, m, Undeliverable::bad_tag);
   if (!known) return refuse(map, m, Undeliverable::bad_handler);
-  if (wire::operation(m.client) == Operation::bulk) {
+  if (wire_format::operation(m.client) == Operation::bulk) {
     const std::size_t held = endpoint.segment_.size();
     if (m.words[0] > held || m.words[1] > held - m.words[0])
       return refuse(map, m, Undeliverable::bad_length);
@@ -182,13 +182,13 @@ void Bundle::run_message(Map& map, const Deferred& m) noexcept {
 }
 
 void Bundle::run_handler(Map& map, Thunk thunk, const Deferred& m) noexcept {
-  const Operation operation = wire::operation(m.client);
-  const std::uint32_t prefix = 8 * wire::prefix_words(operation);
+  const Operation operation = wire_format::operation(m.client);
+  const std::uint32_t prefix = 8 * wire_format::prefix_words(operation);
   Arrival arrival{reinterpret_cast<const std::byte*>(m.words) + prefix, m.arg_bytes - prefix,
                   nullptr, 0};
   detail::OverflowBlock* overflow = nullptr;
   if (operation == Operation::medium) {
-    if ((m.client & wire::overflow_bit) != 0) {
+    if ((m.client & wire_format::overflow_bit) != 0) {
       overflow = &arrived_overflow(map, m);
       arrival.data = overflow->data();
       // Looked at before, and the peer's memory.
@@ -205,14 +205,14 @@ void Bundle::run_handler(Map& map, Thunk thunk, const Deferred& m) noexcept {
   }
   Token token(map, m.client);
   const std::uint16_t outer = running_;
-  running_ = wire::handler(m.client);
+  running_ = wire_format::handler(m.client);
   ++slow_;
   thunk(token, arrival);
   --slow_;
   running_ = outer;
   if (overflow != nullptr) release_overflow(map, *overflow);
   release_medium(map, m.held);
-  if (wire::kind(m.client) == Kind::request && !token.is_answered()) map.give_credit_back();
+  if (wire_format::kind(m.client) == Kind::request && !token.is_answered()) map.return_credit();
 }
 
 void Bundle::release_medium(Map& map, std::uint64_t held) noexcept {
@@ -227,33 +227,33 @@ void Bundle::release_medium(Map& map, std::uint64_t held) noexcept {
 void Bundle::refuse(Map& map, const Deferred& m, Undeliverable why) noexcept {
   context_.count(kRefused);
   release_medium(map, m.held);
-  if ((m.client & wire::overflow_bit) != 0) release_overflow(map, arrived_overflow(map, m));
+  if ((m.client & wire_format::overflow_bit) != 0) release_overflow(map, arrived_overflow(map, m));
   const Kind kind =
-      wire::kind(m.client) == Kind::request ? Kind::returned_request : Kind::returned_reply;
+      wire_format::kind(m.client) == Kind::request ? Kind::returned_request : Kind::returned_reply;
   const std::uint64_t client =
-      wire::make(kind, wire::operation(m.client), wire::handler(m.client)) |
-      (static_cast<std::uint64_t>(why) << wire::status_shift);
+      wire_format::make(kind, wire_format::operation(m.client), wire_format::handler(m.client)) |
+      (static_cast<std::uint64_t>(why) << wire_format::status_shift);
   ++slow_;
   (void)send_waiting(map, client, m.words, (m.arg_bytes + 7) / 8, m.arg_bytes);
   --slow_;
 }
 
 void Bundle::take_returned(Map& map, const Deferred& m) noexcept {
-  const bool reply = wire::kind(m.client) == Kind::returned_reply;
-  const std::uint32_t prefix = 8 * wire::prefix_words(wire::operation(m.client));
+  const bool reply = wire_format::kind(m.client) == Kind::returned_reply;
+  const std::uint32_t prefix = 8 * wire_format::prefix_words(wire_format::operation(m.client));
   Returned returned;
-  returned.status = reply ? Undeliverable::reply_rejected : wire::status(m.client);
-  returned.operation = wire::operation(m.client);
+  returned.status = reply ? Undeliverable::reply_rejected : wire_format::status(m.client);
+  returned.operation = wire_format::operation(m.client);
   returned.direction = reply ? Direction::reply : Direction::request;
   returned.peer = map.index;
   returned.rank = map.name.rank;
-  returned.handler = wire::handler(m.client);
+  returned.handler = wire_format::handler(m.client);
   returned.args = reinterpret_cast<const std::byte*>(m.words) + prefix;
   returned.arg_bytes = m.arg_bytes - prefix;
   if (!reply) ++map.credits;
-  map.endpoint->give_back(returned);
+  map.endpoint->return_to_sender(returned);
   if (!reply) return;
-  map.give_credit_back();
+  map.return_credit();
   map.publish_credits();
 }
 
@@ -263,12 +263,12 @@ void Bundle::answer_refused() noexcept {
   while (!refused_replies_.empty()) {
     const RefusedReply refused = refused_replies_.back();
     refused_replies_.pop_back();
-    const Operation operation = wire::operation(refused.client);
+    const Operation operation = wire_format::operation(refused.client);
     const std::uint64_t client =
-        wire::make(Kind::returned_request, operation, wire::handler(refused.client)) |
-        static_cast<std::uint64_t>(Undeliverable::bad_arguments) << wire::status_shift;
+        wire_format::make(Kind::returned_request, operation, wire_format::handler(refused.client)) |
+        static_cast<std::uint64_t>(Undeliverable::bad_arguments) << wire_format::status_shift;
     const std::uint64_t words[2] = {};
-    const std::uint32_t count = wire::prefix_words(operation);
+    const std::uint32_t count = wire_format::prefix_words(operation);
     context_.count(kRefused);
     ++slow_;
     (void)send_waiting(*refused.map, client, words, count, 8 * count);
@@ -361,17 +361,17 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
   const bool nothing_new = publish_withheld();
   std::uint32_t left = 0;  // of our credits, towards the peer that is waited for, or all
   std::uint64_t sent = 0;  // into the same peers' medium rings, padding included
-  std::uint64_t given_back = 0;
+  std::uint64_t returned = 0;
   for (Endpoint* endpoint : endpoints_)
     for (const auto& map : endpoint->owned_) {
       if (peer != RankRecord::kNoPeer && peer != viaduct::index(map->name.rank)) continue;
       left += map->all_credits();
       sent += map->medium_out.head;
-      given_back +=
+      returned +=
           map->state == Map::State::connected ? map->vi->peer_counter(1) : map->medium_out.released;
     }
   record.bytes_expected.store(sent, kRelaxed);
-  record.bytes_seen.store(given_back, kRelaxed);
+  record.bytes_seen.store(returned, kRelaxed);
   record.credits_out.store(left, kRelaxed);
   record.credits_in.store(deferred_total_,
                           kRelaxed);  // requests here that have not run

@@ -51,7 +51,7 @@ Context::Context(Job& job) : job_(job), settings_(load_settings()), typed_(agree
   shared_->engine = via::channel::Engine::of(job);
   nic_ = std::make_unique<via::shm::Nic>(job, &shared_->engine->attention());
   shared_->engine->keep_attention();
-  via::carry_where_needed(job, *nic_);
+  via::use_transport_where_needed(job, *nic_);
   nic_->on_incoming_peer(
       [this](Rank from, std::uint64_t discriminator) { incoming(from, discriminator); });
   nic_->on_error([this](const via::AsyncError& error) { failed(error); });
@@ -100,12 +100,12 @@ void Context::failed(const via::AsyncError& error) {
   auto& map = *static_cast<detail::Map*>(error.vi->attributes().context);
   if (map.state == detail::Map::State::closing) return;
   if (map.state == detail::Map::State::connecting)
-    map.endpoint->met(map);                               // it had met its peer, unnoticed
+    map.endpoint->on_connected(map);                      // it had met its peer, unnoticed
   if (map.state == detail::Map::State::rejected) return;  // met, and not taken
   map.unreachable =
       error.cause == via::ErrorCause::connection_lost ||
       error.cause == via::ErrorCause::format ||  // one side has found nonsense
-      (map.vi != nullptr && map.vi->is_wired() && error.cause != via::ErrorCause::disconnected);
+      (map.vi != nullptr && map.vi->is_remote() && error.cause != via::ErrorCause::disconnected);
   map.refresh_credits();
   map.credits_at_end = map.all_credits();
   map.state = detail::Map::State::closing;

@@ -14,7 +14,7 @@
 namespace viaduct::am {
 
 using detail::Map;
-namespace wire = detail::wire;
+namespace wire_format = detail::wire_format;
 
 EndpointName Endpoint::name() const noexcept { return {bundle_.context_.job().rank(), number_}; }
 
@@ -52,7 +52,7 @@ Endpoint::~Endpoint() {
   }
   bundle_.remove(*this);
   region_ = {};
-  if (carried_key_ != 0) context.nic().carrier()->deregister(carried_key_);
+  if (transport_key_ != 0) context.nic().transport()->deregister(transport_key_);
   // Peers that have not yet heard of the end may still use all of these.
   for (void* block :
        {static_cast<void*>(own_segment_), static_cast<void*>(page_), static_cast<void*>(overflow_)})
@@ -128,11 +128,11 @@ Status Endpoint::unmap(Index index) noexcept {
   const auto settled = [&] {
     map = find_map(peer);
     if (map == nullptr) return true;
-    settle(*map);
+    check_connection(*map);
     if (map->state != Map::State::connected) return true;
     map->refresh_credits();
     if (map->all_credits() == map->credit_limit) return true;
-    if (!recalled) recalled = try_note(*map);  // asks for the credits that the peer holds back
+    if (!recalled) recalled = try_notice(*map);  // asks for the credits that the peer holds back
     return false;
   };
   if (!settled())
@@ -233,24 +233,24 @@ void Endpoint::publish_segment(std::span<std::byte> memory) {
   via::MemoryRegion region =
       bundle_.context().nic().register_memory(bundle_.protection_tag_, memory.data(), memory.size(),
                                               via::Rights::rdma_write | via::Rights::rdma_read);
-  via::Carrier* const carrier = bundle_.context().nic().carrier();
+  via::Transport* const transport = bundle_.context().nic().transport();
   const std::uint32_t key =
-      carrier != nullptr ? carrier->register_memory(memory.data(), memory.size()) : 0;
+      transport != nullptr ? transport->register_memory(memory.data(), memory.size()) : 0;
   page_->segment_bytes.store(0);
   page_->segment_handle.store(static_cast<std::uint32_t>(region.handle()));
   page_->segment_address.store(reinterpret_cast<std::uint64_t>(memory.data()));
   page_->segment_bytes.store(memory.size());
-  if (carrier != nullptr) show_carried(*carrier, key);
+  if (transport != nullptr) show_remote(*transport, key);
   region_ = std::move(region);
   segment_ = memory;
 }
 
-/// Shows the segment, which @p carrier has registered as @p key, to the peers that are reached by
+/// Shows the segment, which @p transport has registered as @p key, to the peers that are reached by
 /// that.
-void Endpoint::show_carried(via::Carrier& carrier, std::uint32_t key) {
-  const std::uint32_t before = std::exchange(carried_key_, key);
+void Endpoint::show_remote(via::Transport& transport, std::uint32_t key) {
+  const std::uint32_t before = std::exchange(transport_key_, key);
   for (const auto& map : owned_) {
-    if (map->vi == nullptr || !map->vi->is_wired() || map->vi->state() == via::ViState::idle)
+    if (map->vi == nullptr || !map->vi->is_remote() || map->vi->state() == via::ViState::idle)
       continue;
     auto* block = reinterpret_cast<detail::MapBlock*>(map->vi->prepare_extra());
     show_segment(*block);
@@ -264,12 +264,12 @@ void Endpoint::show_carried(via::Carrier& carrier, std::uint32_t key) {
                                      [&](const auto& owned) { return owned.get() == map; });
     if (is_here && map->vi != nullptr) (void)map->vi->flush_extra();
   }
-  if (before != 0) carrier.deregister(before);
+  if (before != 0) transport.deregister(before);
 }
 
 /// The messages that one peer can have sent and this rank has not polled: requests by our credits,
-/// replies to ours, a note (try_note) and two signs of the VI's.
-std::uint32_t Endpoint::wired_notes() const noexcept {
+/// replies to ours, a notice (try_notice) and two signs of the VI's.
+std::uint32_t Endpoint::remote_notifications() const noexcept {
   constexpr std::uint32_t kBesides = 4;  // one to spare
   const auto slots = static_cast<std::uint32_t>(bundle_.context().settings().slots);
   return std::min(2 * credits_, slots) + kBesides;
@@ -277,9 +277,9 @@ std::uint32_t Endpoint::wired_notes() const noexcept {
 
 void Endpoint::show_segment(detail::MapBlock& block) const noexcept {
   block.page.segment_address.store(page_->segment_address.load());
-  block.page.segment_handle.store(carried_key_);
-  block.page.segment_bytes.store(carried_key_ == 0 ? 0 : page_->segment_bytes.load());
-  block.page.seal.store(detail::seal_of(block.page));
+  block.page.segment_handle.store(transport_key_);
+  block.page.segment_bytes.store(transport_key_ == 0 ? 0 : page_->segment_bytes.load());
+  block.page.check_word.store(detail::check_word_of(block.page));
 }
 
 // Returned messages.
@@ -297,7 +297,7 @@ std::string destination(const Returned& returned) {
 
 }  // namespace
 
-void Endpoint::give_back(const Returned& returned) noexcept {
+void Endpoint::return_to_sender(const Returned& returned) noexcept {
   bundle_.context().count(kReturned);
   bundle_.stirred_ = true;
   if (!undeliverable_)
@@ -315,18 +315,18 @@ void Endpoint::give_back(const Returned& returned) noexcept {
   bundle_.running_ = outer;
 }
 
-void Endpoint::give_back(const Outgoing& out, Undeliverable why) noexcept {
+void Endpoint::return_to_sender(const Outgoing& out, Undeliverable why) noexcept {
   Returned returned;
   returned.status = why;
-  returned.operation = wire::operation(out.client);
+  returned.operation = wire_format::operation(out.client);
   returned.direction = Direction::request;
   returned.peer = out.to;
   returned.rank =
       is_mapped(out.to) ? translation_name(out.to).rank : bundle_.context().job().rank();
-  returned.handler = wire::handler(out.client);
+  returned.handler = wire_format::handler(out.client);
   returned.args = reinterpret_cast<const std::byte*>(out.words);
   returned.arg_bytes = out.arg_bytes;
-  give_back(returned);
+  return_to_sender(returned);
 }
 
 // What it costs.
@@ -335,7 +335,7 @@ void Endpoint::give_back(const Outgoing& out, Undeliverable why) noexcept {
 /// in the peer's.
 Endpoint::Footprint Endpoint::footprint() const noexcept {
   constexpr std::size_t kPage = 4096;
-  // The peer's NIC page, mail box entry, regions; doorbell and endpoint page.
+  // The peer's NIC page, mailbox entry, regions; doorbell and endpoint page.
   constexpr std::size_t kControlPages = 4;
   constexpr std::size_t kDeques = 3;  // deferred requests, payloads held, sends pending
   // What the C++ library allocates for each, and malloc's part.
@@ -344,15 +344,16 @@ Endpoint::Footprint Endpoint::footprint() const noexcept {
   const std::size_t channel =
       via::shm::ChannelHead::bytes_for(static_cast<std::uint32_t>(s.slots), true) +
       sizeof(detail::MapBlock) + static_cast<std::size_t>(s.medium_bytes);
-  if (via::Carrier* const carrier = bundle_.context().nic().carrier()) {
+  if (via::Transport* const transport = bundle_.context().nic().transport()) {
     const std::size_t half = channel + sizeof(detail::OverflowBlock) + max_medium_;
-    return {2 * half + carrier->bytes_per_wire(wired_notes()) + sizeof(Map) + sizeof(via::shm::Vi) +
-                kDeques * kEmptyDeque + sizeof(Map*) + sizeof(Translation) + sizeof(RankRecord),
+    return {2 * half + transport->bytes_per_link(remote_notifications()) + sizeof(Map) +
+                sizeof(via::shm::Vi) + kDeques * kEmptyDeque + sizeof(Map*) + sizeof(Translation) +
+                sizeof(RankRecord),
             sizeof(Map*) + sizeof(Translation) + sizeof(RankRecord)};
   }
   const std::size_t theirs = (channel + kPage - 1) / kPage * kPage;
   const std::size_t idle = sizeof(Map*) + sizeof(Translation) + sizeof(RankRecord) +
-                           sizeof(via::shm::Mail) + sizeof(std::byte*) +
+                           sizeof(via::shm::MailboxEntry) + sizeof(std::byte*) +
                            sizeof(void*);  // the job's and the NIC's entry
   return {channel + theirs + kControlPages * kPage + sizeof(Map) + sizeof(via::shm::Vi) +
               kDeques * kEmptyDeque + idle,

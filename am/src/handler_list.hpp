@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// The typed handlers of a process in wire order, and the comparison of two such lists.
+/// The typed handlers of a process in the order of their numbers, and the comparison of two such
+/// lists.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,16 +25,16 @@ struct ListedHandler {
   std::vector<std::size_t> entries;
 };
 
-/// Sorts @p entries into wire order: by module, offset, name, signature. Throws Error when one lies
-/// in no module (it was unloaded) or when a library is loaded twice, so that two handlers could not
-/// be told apart.
+/// Sorts @p entries into the order of their numbers: by module, offset, name, signature. Throws
+/// Error when one lies in no module (it was unloaded) or when a library is loaded twice, so that
+/// two handlers could not be told apart.
 [[nodiscard]] std::vector<ListedHandler> list_handlers(std::span<const HandlerEntry> entries,
                                                        std::span<const Module> modules);
 
 /// The text that ranks compare: module, offset, signature and name, separated by tabs.
 [[nodiscard]] std::string line_of(const ListedHandler& handler);
 
-/// The digest of each handler's line, in wire order.
+/// The digest of each handler's line, in the order of their numbers.
 [[nodiscard]] std::vector<std::uint64_t> digests_of(std::span<const ListedHandler> list);
 
 /// The first place where two such lists differ; the length of the shorter one when that is all of
@@ -48,7 +49,7 @@ struct DifferingSide {
   std::string line;  ///< as of line_of; empty when the rank's list is shorter
 };
 
-/// The sentence about the handlers at @p place in two ranks' wire orders.
+/// The sentence about the handlers at @p place in two ranks' orders.
 [[nodiscard]] std::string explain_difference(std::size_t place, const DifferingSide& a,
                                              const DifferingSide& b);
 

@@ -16,10 +16,10 @@ namespace viaduct::am {
 
 using detail::Map;
 using detail::MapBlock;
-namespace wire = detail::wire;
+namespace wire_format = detail::wire_format;
 namespace header = via::shm::header;
 
-bool Map::take_stock() noexcept {
+bool Map::refill_credits() noexcept {
   if (state != State::connected) return false;
   const auto move_over = [this](std::uint32_t most) {
     credits = std::min(reserve, most);
@@ -28,14 +28,14 @@ bool Map::take_stock() noexcept {
   if (!counters_fetched) {
     vi->fetch_counters();
     counters_fetched = true;
-    move_over(std::max(1U, stock_every / 2));
+    move_over(std::max(1U, refill_every / 2));
   } else {
     refresh_credits();
-    move_over(2 * stock_every);
+    move_over(2 * refill_every);
   }
   if (credits != 0) return true;
   refresh_credits();
-  move_over(2 * stock_every);
+  move_over(2 * refill_every);
   return credits != 0;
 }
 
@@ -78,10 +78,10 @@ Map& Endpoint::live_map(Index index) {
   const Translation& entry = translations_[value(index)];
   Map* map = maps_[value(index)];
   if (map == &null_map_) map = find_map(entry.name);
-  if (map != nullptr) settle(*map);
+  if (map != nullptr) check_connection(*map);
   if (map != nullptr && map->retagged) {
     if (map->state == Map::State::connecting) return null_map_;
-    if (map->state == Map::State::connected && !try_note(*map)) return null_map_;
+    if (map->state == Map::State::connected && !try_notice(*map)) return null_map_;
     if (map->state == Map::State::rejected) {  // under the tag before
       drop(*map);
       map = nullptr;
@@ -99,7 +99,7 @@ Map& Endpoint::live_map(Index index) {
     drop(made);
     throw;
   }
-  settle(made);
+  check_connection(made);
   return made;
 }
 
@@ -119,11 +119,11 @@ void Endpoint::start(Map& map) {
   via::shm::InlineOptions options;
   options.slots = static_cast<std::uint32_t>(settings.slots);
   options.release_every = options.slots / 8;
-  options.client_bits = wire::used_bits;
+  options.client_bits = wire_format::used_bits;
   options.extra_bytes = sizeof(MapBlock) + static_cast<std::size_t>(settings.medium_bytes);
   if (context.nic().is_remote(map.name.rank)) {
-    options.wired = true;
-    options.notes = wired_notes();
+    options.remote = true;
+    options.notifications = remote_notifications();
     options.extra_bytes += sizeof(detail::OverflowBlock) + max_medium_;
   }
   map.vi_owner = context.nic().create_inline_vi(attributes, options);
@@ -136,7 +136,7 @@ void Endpoint::start(Map& map) {
   block->tag.store(map.presented);
   block->endpoint_page = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(page_) -
                                                     context.job().segment().base());
-  if (map.vi->is_wired()) show_segment(*block);
+  if (map.vi->is_remote()) show_segment(*block);
   map.medium_out = {block->medium(), block->medium_bytes, 0, 0};
   map.state = Map::State::connecting;
   context.count(kMapsMade);
@@ -154,11 +154,11 @@ void Endpoint::start(Map& map) {
     map.state = Map::State::lost;
 }
 
-void Endpoint::settle(Map& map) noexcept {
+void Endpoint::check_connection(Map& map) noexcept {
   if (map.state != Map::State::connecting) return;
   switch (map.vi->state()) {
     case via::ViState::connected:
-      return met(map);
+      return on_connected(map);
     case via::ViState::connecting:
       return;
     case via::ViState::error:
@@ -171,39 +171,40 @@ void Endpoint::settle(Map& map) noexcept {
   map.state = lost ? Map::State::lost : Map::State::rejected;
 }
 
-void Endpoint::met(Map& map) noexcept {
+void Endpoint::on_connected(Map& map) noexcept {
   auto* block = reinterpret_cast<MapBlock*>(map.vi->peer_extra());
-  const bool wired = map.vi->is_wired();
-  map.peer_window = wired ? nullptr : bundle_.context().job().window_of(map.name.rank);
+  const bool remote = map.vi->is_remote();
+  map.peer_window = remote ? nullptr : bundle_.context().job().window_of(map.name.rank);
   // Read once: the peer's memory may change.
   const std::uint64_t page_at = load_word(block->endpoint_page, kRelaxed);
-  if (wired ? !speaks_alike(*block)
-            : !fits_us(reinterpret_cast<const std::byte*>(block), map.peer_window) ||
-                  !lies_in_window(page_at)) {  // its VI is let go with the MAP
+  if (remote ? !speaks_alike(*block)
+             : !fits_us(reinterpret_cast<const std::byte*>(block), map.peer_window) ||
+                   !lies_in_window(page_at)) {  // its VI is let go with the MAP
     map.state = Map::State::rejected;
     map.rejection = Undeliverable::bad_endpoint;
     return;
   }
-  map.peer_page = wired ? &map.carried_page
-                        : reinterpret_cast<detail::EndpointPage*>(map.peer_window + page_at);
+  map.peer_page = remote ? &map.remote_page
+                         : reinterpret_cast<detail::EndpointPage*>(map.peer_window + page_at);
   map.medium_in.ring = block->medium();
   map.medium_in.size = static_cast<std::uint64_t>(bundle_.context().settings().medium_bytes);
   map.state = Map::State::connected;
   apply_tag(map);
   map.reserve = credits_;
-  map.stock_every = std::max(1U, credits_ / 4);
+  map.refill_every = std::max(1U, credits_ / 4);
 }
 
 /// Tells the peer, in order with the requests, to look at the tag in our block again and to give
-/// back all credits that it owes us. Takes no credit. False: no room. On a wired VI, where each
-/// line takes a receive, there is room for one note at a time; the peer gives the line back when it
-/// handles the note.
-bool Endpoint::try_note(Map& map) noexcept {
-  if (map.vi->is_wired() && map.vi->lines_given_back() < map.note_end) return false;
+/// back all credits that it owes us. Takes no credit. False: no room. On a remote VI, where each
+/// line takes a receive, there is room for one notice at a time; the peer gives the line back when
+/// it handles the notice.
+bool Endpoint::try_notice(Map& map) noexcept {
+  if (map.vi->is_remote() && map.vi->lines_returned() < map.notice_end) return false;
   const std::uint64_t client =
-      wire::make(detail::Kind::request, Operation::short_message, 0) | wire::note_bit;
+      wire_format::make(detail::Kind::request, Operation::short_message, 0) |
+      wire_format::notice_bit;
   if (send_words(map, client, nullptr, 0, 0) != Sent::yes) return false;
-  map.note_end = map.vi->messages_sent();
+  map.notice_end = map.vi->messages_sent();
   map.retagged = false;
   return true;
 }
@@ -239,7 +240,7 @@ bool Endpoint::speaks_alike(const MapBlock& block) const noexcept {
 void Endpoint::incoming(EndpointName from, std::uint64_t which) {
   via::shm::Nic& nic = bundle_.context().nic();
   if (Map* old = find_map(from)) {
-    settle(*old);
+    check_connection(*old);
     if (old->state == Map::State::lost && !bundle_.context().job().is_lost(from.rank))
       return nic.reject_unreachable(from.rank, which,
                                     static_cast<std::uint64_t>(Undeliverable::unreachable));
@@ -248,7 +249,7 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
     drop(*old);  // it refused us once, and now asks itself
   }
   const std::byte* block = nic.incoming_extra(from.rank, which);
-  // The bytes of a letter lie at any address.
+  // The bytes of a control message lie at any address.
   alignas(MapBlock) std::array<std::byte, sizeof(MapBlock)> aligned;
   if (block != nullptr && nic.is_remote(from.rank)) {
     std::memcpy(aligned.data(), block, aligned.size());
@@ -273,20 +274,20 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
     drop(map);
     return reject(Undeliverable::congestion);
   }
-  settle(map);
+  check_connection(map);
 }
 
 /// Drains a MAP whose VI has ended, gives back what the peer has not taken, and forgets it.
 void Endpoint::close(Map& map) noexcept {
   Bundle::Dispatcher dispatcher{bundle_, true};
   const bool lost = map.unreachable || bundle_.context().job().is_lost(map.name.rank);
-  settle(map);
+  check_connection(map);
   if (map.vi != nullptr && map.vi->state() != via::ViState::idle)
     while (map.vi->drain_inline(Bundle::kBatch, dispatcher) != 0) {
     }
   if (map.deferred_count != 0) bundle_.run_deferred();
   if (map.state == Map::State::closing && map.vi->state() == via::ViState::error)
-    give_back_unseen(map, lost ? Undeliverable::unreachable : Undeliverable::bad_endpoint);
+    return_unseen(map, lost ? Undeliverable::unreachable : Undeliverable::bad_endpoint);
   if (lost) {
     if (map.vi != nullptr) map.vi->disconnect();
     map.state = Map::State::lost;
@@ -302,7 +303,7 @@ void Endpoint::close(Map& map) noexcept {
 /// Requests whose credits have not come back: requests are handled in order, so these are the last
 /// ones. Credits without a reply come back in batches, so some of these the peer may have handled.
 /// Replies are not given back: nobody waits for them.
-void Endpoint::give_back_unseen(Map& map, Undeliverable why) noexcept {
+void Endpoint::return_unseen(Map& map, Undeliverable why) noexcept {
   const via::shm::Vi& vi = *map.vi;
   const std::uint64_t end = vi.messages_sent();
   const auto slots = static_cast<std::uint64_t>(bundle_.context().settings().slots);
@@ -310,10 +311,11 @@ void Endpoint::give_back_unseen(Map& map, Undeliverable why) noexcept {
   const auto client_at = [&](std::uint64_t seq) {
     const std::uint64_t head = vi.sent_slot(seq).header.load(kRelaxed);
     const bool first = header::kind(head) == via::shm::MessageKind::inline_data;
-    return first ? header::client(head) : wire::note_bit;
+    return first ? header::client(head) : wire_format::notice_bit;
   };
   const auto is_request = [](std::uint64_t client) {
-    return (client & wire::note_bit) == 0 && wire::kind(client) == detail::Kind::request;
+    return (client & wire_format::notice_bit) == 0 &&
+           wire_format::kind(client) == detail::Kind::request;
   };
   std::uint32_t unanswered =
       map.credit_limit - std::min(map.credit_limit, map.credits_at_end + map.all_credits());
@@ -325,13 +327,13 @@ void Endpoint::give_back_unseen(Map& map, Undeliverable why) noexcept {
     }
   for (; unanswered != 0;
        --unanswered)  // older than the ring: nothing is known of them but their number
-    give_back(Returned{why, Operation::short_message, Direction::request, map.index, map.name.rank,
-                       0, nullptr, 0});
+    return_to_sender(Returned{why, Operation::short_message, Direction::request, map.index,
+                              map.name.rank, 0, nullptr, 0});
   for (std::uint64_t seq = from; seq < end; ++seq)
-    if (is_request(client_at(seq))) give_back_sent(map, seq, why);
+    if (is_request(client_at(seq))) return_sent(map, seq, why);
 }
 
-void Endpoint::give_back_sent(Map& map, std::uint64_t seq, Undeliverable why) noexcept {
+void Endpoint::return_sent(Map& map, std::uint64_t seq, Undeliverable why) noexcept {
   const std::uint64_t head = map.vi->sent_slot(seq).header.load(kRelaxed);
   const std::uint64_t client = header::client(head);
   std::uint64_t words[detail::kMaxMessageWords] = {};
@@ -340,18 +342,18 @@ void Endpoint::give_back_sent(Map& map, std::uint64_t seq, Undeliverable why) no
   for (std::uint32_t i = 0; i < lines; ++i)
     for (std::uint32_t w = 0; w < via::shm::kWordsPerSlot; ++w)
       words[i * via::shm::kWordsPerSlot + w] = map.vi->sent_slot(seq + i).words[w];
-  const std::uint32_t prefix = wire::prefix_words(wire::operation(client));
+  const std::uint32_t prefix = wire_format::prefix_words(wire_format::operation(client));
   Returned returned;
   returned.status = why;
-  returned.operation = wire::operation(client);
+  returned.operation = wire_format::operation(client);
   returned.direction = Direction::request;
   returned.peer = map.index;
   returned.rank = map.name.rank;
-  returned.handler = wire::handler(client);
+  returned.handler = wire_format::handler(client);
   returned.args = reinterpret_cast<const std::byte*>(words + prefix);
   returned.arg_bytes =
       std::clamp(header::length(head), 8 * prefix, lines * via::shm::kInlineBytes) - 8 * prefix;
-  give_back(returned);
+  return_to_sender(returned);
 }
 
 void Endpoint::drop(Map& map) noexcept {

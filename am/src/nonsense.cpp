@@ -13,12 +13,12 @@ namespace viaduct::am {
 using detail::Deferred;
 using detail::Kind;
 using detail::Map;
-namespace wire = detail::wire;
+namespace wire_format = detail::wire_format;
 namespace header = via::shm::header;
 
 void Map::drop_surplus() noexcept { vi->break_off("a count of credits that cannot be"); }
 
-bool Map::note_released() noexcept {
+bool Map::update_released() noexcept {
   const std::uint64_t now = vi->peer_counter(1);
   if (now < medium_out.released || now > medium_out.head) {
     vi->break_off("a count of payloads taken that cannot be");
@@ -30,7 +30,7 @@ bool Map::note_released() noexcept {
 
 void Map::check_counters() noexcept {
   if (state == State::connected) refresh_credits();
-  if (state == State::connected) (void)note_released();
+  if (state == State::connected) (void)update_released();
 }
 
 /// Why the line at @p slot does not begin a message; null: it does.
@@ -38,7 +38,8 @@ const char* Bundle::find_nonsense(Map& map, const via::shm::Slot& slot,
                                   std::uint64_t head) const noexcept {
   const std::uint32_t lines = 1 + header::extra_lines(head);
   if (!header::is_plain(head)) return "a message of a malformed kind";
-  if (header::client(head) >> wire::used_bits != 0) return "a message with a malformed header";
+  if (header::client(head) >> wire_format::used_bits != 0)
+    return "a message with a malformed header";
   if (lines > via::shm::kMaxLines || header::length(head) > lines * via::shm::kInlineBytes)
     return "a message with a malformed length";
   const via::shm::Slot* line = &slot;
@@ -61,7 +62,7 @@ bool is_reason(Undeliverable status) noexcept {
 std::size_t requests_among(const std::deque<Deferred>& deferred) noexcept {
   return static_cast<std::size_t>(
       std::count_if(deferred.begin(), deferred.end(),
-                    [](const Deferred& m) { return (m.client & wire::note_bit) == 0; }));
+                    [](const Deferred& m) { return (m.client & wire_format::notice_bit) == 0; }));
 }
 
 }  // namespace
@@ -69,22 +70,23 @@ std::size_t requests_among(const std::deque<Deferred>& deferred) noexcept {
 /// Why @p m is none of the messages that a peer may send now; null: it is one, and a payload in the
 /// medium ring is held for it.
 const char* Bundle::find_nonsense(Map& map, Deferred& m) noexcept {
-  const Kind kind = wire::kind(m.client);
-  const Operation operation = wire::operation(m.client);
-  const Undeliverable status = wire::status(m.client);
+  const Kind kind = wire_format::kind(m.client);
+  const Operation operation = wire_format::operation(m.client);
+  const Undeliverable status = wire_format::status(m.client);
   const bool fresh = kind == Kind::request || kind == Kind::reply;
-  const bool in_overflow = (m.client & wire::overflow_bit) != 0;
-  if (m.arg_bytes < 8 * wire::prefix_words(operation)) return "a message with a malformed length";
+  const bool in_overflow = (m.client & wire_format::overflow_bit) != 0;
+  if (m.arg_bytes < 8 * wire_format::prefix_words(operation))
+    return "a message with a malformed length";
   if (operation == Operation::get) return "a message with a malformed operation";
   if (fresh ? status != Undeliverable::none : !is_reason(status))
     return "a message with a malformed status";
-  const std::uint16_t handler = wire::handler(m.client);
+  const std::uint16_t handler = wire_format::handler(m.client);
   if (handler >= map.endpoint->thunks_.size() && handler < kFirstLateId)
     return "a message for a handler that there is not";
-  if ((m.client & wire::note_bit) != 0)
+  if ((m.client & wire_format::notice_bit) != 0)
     return kind == Kind::request && operation == Operation::short_message && m.arg_bytes == 0
                ? nullptr
-               : "a malformed note";
+               : "a malformed notice";
   // Each answers a request of ours, whose credit is out.
   const bool answers = kind == Kind::reply || kind == Kind::returned_request;
   if (answers && map.state == Map::State::connected && map.all_credits() >= map.credit_limit)
@@ -104,9 +106,10 @@ const char* Bundle::find_nonsense(Map& map, Deferred& m) noexcept {
 /// Whether a message that says so does lie in its sender's overflow block, as far as can be told
 /// from here.
 bool Bundle::overflow_is_there(Map& map, const Deferred& m) noexcept {
-  if (wire::kind(m.client) != Kind::reply || wire::operation(m.client) != Operation::medium)
+  if (wire_format::kind(m.client) != Kind::reply ||
+      wire_format::operation(m.client) != Operation::medium)
     return false;
-  if (map.vi->is_wired()) return arrived_overflow(map, m).length <= map.endpoint->max_medium_;
+  if (map.vi->is_remote()) return arrived_overflow(map, m).length <= map.endpoint->max_medium_;
   const std::size_t window = context_.job().segment().window_bytes();
   const std::size_t needed = sizeof(detail::OverflowBlock) + map.endpoint->max_medium_;
   if (map.peer_window == nullptr || needed > window || m.words[0] > window - needed ||

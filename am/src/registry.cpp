@@ -1,4 +1,4 @@
-// Typed handlers' wire ids: registration before main, agreement at the start of each job.
+// Typed handlers' handler numbers: registration before main, agreement at the start of each job.
 //
 // The only process-wide state of am/: registration happens before there is a Job to hold it, and
 // ranks that are threads share the code that it is about.
@@ -52,11 +52,11 @@ constexpr std::uint16_t late_id(std::size_t place) noexcept {
 static_assert(late_id(kMaxTypedHandlers - 1) == kFirstLateId &&
               kFirstLateId >= kFirstTypedId + kMaxTypedHandlers);
 
-/// The name of a handler that came too late, null when @p wire_id is no such handler's.
-const char* late_name(std::uint16_t wire_id) noexcept {
+/// The name of a handler that came too late, null when @p handler_number is no such handler's.
+const char* late_name(std::uint16_t handler_number) noexcept {
   const std::lock_guard lock(registrations.mutex);
   const auto all = registrations.entries();
-  const std::size_t place = std::size_t{late_id(0)} - wire_id;
+  const std::size_t place = std::size_t{late_id(0)} - handler_number;
   const bool late = registrations.agreed && place >= registrations.agreed_count;
   return late && place < all.size() ? all[place].name : nullptr;
 }
@@ -225,7 +225,7 @@ void install(const Snapshot& s) {
     registrations.thunks[i] = first.thunk;
     registrations.names[i] = first.name;
     for (const std::size_t e : s.list[i].entries) {
-      *s.entries[e].wire_id = static_cast<std::uint16_t>(kFirstTypedId + i);
+      *s.entries[e].handler_number = static_cast<std::uint16_t>(kFirstTypedId + i);
     }
   }
   registrations.agreed_count = s.entries.size();
@@ -246,7 +246,7 @@ void register_handler(const HandlerEntry& entry) noexcept {
   std::byte* const place =
       registrations.storage.data() + registrations.count * sizeof(HandlerEntry);
   new (place) HandlerEntry(entry);
-  if (registrations.agreed) *entry.wire_id = late_id(registrations.count);
+  if (registrations.agreed) *entry.handler_number = late_id(registrations.count);
   ++registrations.count;
 }
 
@@ -267,12 +267,12 @@ std::span<const char* const> handler_names() noexcept {
   return {registrations.names.data(), registrations.agreed_handlers.load(kAcquire)};
 }
 
-const char* handler_name(std::uint16_t wire_id) noexcept {
+const char* handler_name(std::uint16_t handler_number) noexcept {
   const std::size_t count = registrations.agreed_handlers.load(kAcquire);
   // Huge for an id of the AM-2 table.
-  const std::size_t place = std::size_t{wire_id} - kFirstTypedId;
+  const std::size_t place = std::size_t{handler_number} - kFirstTypedId;
   if (place < count) return registrations.names[place];
-  if (const char* const late = late_name(wire_id)) {
+  if (const char* const late = late_name(handler_number)) {
     thread_local std::array<char, 512> sentence;
     *fmt::format_to_n(sentence.data(), sentence.size() - 1,
                       "{} (of a library that was loaded after the Context, which no rank knows: "
@@ -281,9 +281,10 @@ const char* handler_name(std::uint16_t wire_id) noexcept {
          .out = '\0';
     return sentence.data();
   }
-  const char* const of = wire_id < kFirstTypedId ? "of the endpoint's own table" : "not registered";
+  const char* const of =
+      handler_number < kFirstTypedId ? "of the endpoint's own table" : "not registered";
   thread_local std::array<char, 48> text;
-  *fmt::format_to(text.data(), "{} ({})", wire_id, of) = '\0';
+  *fmt::format_to(text.data(), "{} ({})", handler_number, of) = '\0';
   return text.data();
 }
 

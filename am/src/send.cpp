@@ -18,7 +18,7 @@ namespace viaduct::am {
 
 using detail::Map;
 using detail::OverflowBlock;
-namespace wire = detail::wire;
+namespace wire_format = detail::wire_format;
 namespace header = via::shm::header;
 
 void Endpoint::poll_between() noexcept {
@@ -30,10 +30,10 @@ Status Endpoint::send_slow(const Outgoing& out) noexcept {
   const Bundle::Guard guard(bundle_, "a request");
   if (value(out.to) >= maps_.size()) return Status::bad_argument;
   if (out.data == nullptr && out.bytes != 0) return Status::bad_argument;
-  if (wire::operation(out.client) == Operation::medium && out.bytes > max_medium_)
+  if (wire_format::operation(out.client) == Operation::medium && out.bytes > max_medium_)
     return Status::bad_argument;
   if (!translations_[value(out.to)].in_use) {
-    give_back(out, Undeliverable::bad_entry);
+    return_to_sender(out, Undeliverable::bad_entry);
     return Status::ok;
   }
   if (bundle_.until_poll_ <= 1)
@@ -64,7 +64,7 @@ Status Endpoint::attempt_send(const Outgoing& out) noexcept {
     map = &live_map(out.to);
   } catch (const std::exception& e) {  // no memory for a MAP
     bundle_.context().job().log().write(LogLevel::error, e.what());
-    give_back(out, Undeliverable::congestion);
+    return_to_sender(out, Undeliverable::congestion);
     return Status::ok;
   }
   switch (map->state) {
@@ -74,12 +74,12 @@ Status Endpoint::attempt_send(const Outgoing& out) noexcept {
                                // perhaps not ours
       if (map->unreachable || bundle_.context().job().is_lost(map->name.rank))
         return Status::peer_lost;
-      give_back(out, Undeliverable::bad_endpoint);
+      return_to_sender(out, Undeliverable::bad_endpoint);
       return Status::ok;
     case Map::State::rejected: {
       const Undeliverable why = map->rejection;
       drop(*map);
-      give_back(out, why);
+      return_to_sender(out, why);
       return Status::ok;
     }
     case Map::State::connected:
@@ -92,9 +92,9 @@ Status Endpoint::attempt_send(const Outgoing& out) noexcept {
 }
 
 Endpoint::Sent Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
-  if (map.credits == 0 && !map.take_stock()) return Sent::no_room;
-  const Operation operation = wire::operation(out.client);
-  const std::uint32_t prefix = wire::prefix_words(operation);
+  if (map.credits == 0 && !map.refill_credits()) return Sent::no_room;
+  const Operation operation = wire_format::operation(out.client);
+  const std::uint32_t prefix = wire_format::prefix_words(operation);
   std::uint64_t words[detail::kMaxMessageWords];
   std::copy_n(out.words, out.count, words + prefix);
   const std::uint32_t count = prefix + out.count;
@@ -109,7 +109,7 @@ Endpoint::Sent Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
     words[1] = out.bytes;
     const Undeliverable why = copy_bulk(map, out.data, out.bytes, out.offset);
     if (why != Undeliverable::none) {
-      give_back(out, why);
+      return_to_sender(out, why);
       return Sent::returned;
     }
   }
@@ -125,7 +125,7 @@ bool Endpoint::put_medium(Map& map, const std::byte* data, std::size_t bytes,
   const auto length = static_cast<std::uint32_t>(bytes);
   std::uint64_t start = 0;
   if (!ring.fits(length, start)) {
-    if (!map.note_released() || !ring.fits(length, start)) return false;
+    if (!map.update_released() || !ring.fits(length, start)) return false;
   }
   const std::uint64_t at = start & (ring.size - 1);
   if (length != 0) std::memcpy(ring.ring + at, data, length);
@@ -151,13 +151,13 @@ Endpoint::Sent Endpoint::send_words(Map& map, std::uint64_t client, const std::u
 
 Undeliverable Endpoint::reach(Map& map, std::size_t bytes, std::size_t offset, via::Rights rights,
                               via::shm::RemotePlace& place) noexcept {
-  if (map.vi->is_wired())
+  if (map.vi->is_remote())
     detail::take_page(*map.peer_page,
                       reinterpret_cast<detail::MapBlock*>(map.vi->peer_extra())->page);
   const std::uint64_t held = map.peer_page->segment_bytes.load(kAcquire);
   if (offset > held || (held == 0 && bytes != 0)) return Undeliverable::bad_offset;
   if (bytes > held - offset) return Undeliverable::bad_length;
-  if (bytes == 0 || map.vi->is_wired()) return Undeliverable::none;
+  if (bytes == 0 || map.vi->is_remote()) return Undeliverable::none;
   place = bundle_.context().nic().remote_place(
       map.name.rank, static_cast<via::ProtectionTag>(map.peer_page->protection_tag),
       map.peer_page->segment_address.load() + offset,
@@ -185,7 +185,7 @@ Undeliverable Endpoint::copy_bulk(Map& map, const std::byte* from, std::size_t b
   const Undeliverable why = reach(map, bytes, offset, via::Rights::rdma_write, place);
   if (why != Undeliverable::none || bytes == 0) return why;
   bundle_.context().count(kBulkBytes, bytes);
-  if (map.vi->is_wired())
+  if (map.vi->is_remote())
     return map.vi->write_remote(from, bytes, map.peer_page->segment_address.load() + offset,
                                 map.peer_page->segment_handle.load())
                ? Undeliverable::none
@@ -202,13 +202,13 @@ Status Endpoint::get_slow(Index from, std::span<std::byte> data, std::size_t off
   if (value(from) >= maps_.size() || (data.data() == nullptr && !data.empty()))
     return Status::bad_argument;
   const std::uint32_t count = (arg_bytes + 7) / 8;
-  const Outgoing out{from,        wire::make(detail::Kind::reply, Operation::get, handler),
+  const Outgoing out{from,        wire_format::make(detail::Kind::reply, Operation::get, handler),
                      words,       count,
                      arg_bytes,   data.data(),
                      data.size(), offset,
                      true};
   if (!translations_[value(from)].in_use) {
-    give_back(out, Undeliverable::bad_entry);
+    return_to_sender(out, Undeliverable::bad_entry);
     return Status::ok;
   }
   Status status = Status::retry;
@@ -229,7 +229,7 @@ Status Endpoint::attempt_get(const Outgoing& out, std::span<std::byte> data) noe
     map = &live_map(out.to);
   } catch (const std::exception& e) {
     bundle_.context().job().log().write(LogLevel::error, e.what());
-    give_back(out, Undeliverable::congestion);
+    return_to_sender(out, Undeliverable::congestion);
     return Status::ok;
   }
   if (map->state == Map::State::lost || map->unreachable ||
@@ -238,18 +238,18 @@ Status Endpoint::attempt_get(const Outgoing& out, std::span<std::byte> data) noe
   if (map->state == Map::State::rejected) {
     const Undeliverable why = map->rejection;
     drop(*map);
-    give_back(out, why);
+    return_to_sender(out, why);
     return Status::ok;
   }
   if (map->state == Map::State::closing) {  // as in attempt_send()
-    give_back(out, Undeliverable::bad_endpoint);
+    return_to_sender(out, Undeliverable::bad_endpoint);
     return Status::ok;
   }
   if (map->state != Map::State::connected || !map->vi->takes_copies()) return Status::retry;
   via::shm::RemotePlace place;
   Undeliverable why = reach(*map, data.size(), out.offset, via::Rights::rdma_read, place);
   if (why == Undeliverable::none && !data.empty()) {
-    if (map->vi->is_wired()) {
+    if (map->vi->is_remote()) {
       if (!map->vi->read_remote(data.data(), data.size(),
                                 map->peer_page->segment_address.load() + out.offset,
                                 map->peer_page->segment_handle.load()))
@@ -260,7 +260,7 @@ Status Endpoint::attempt_get(const Outgoing& out, std::span<std::byte> data) noe
     }
   }
   if (why != Undeliverable::none) {
-    give_back(out, why);
+    return_to_sender(out, why);
     return Status::ok;
   }
   bundle_.context().count(kGetBytes, data.size());
@@ -280,9 +280,9 @@ std::uint32_t Endpoint::hand_over_gets() noexcept {
     const Arrival arrival{reinterpret_cast<const std::byte*>(a.words), a.arg_bytes, a.data.data(),
                           a.data.size()};
     Token token(*a.map, a.client);
-    bundle_.running_ = wire::handler(a.client);
+    bundle_.running_ = wire_format::handler(a.client);
     ++bundle_.slow_;
-    thunks_[wire::handler(a.client)](token, arrival);
+    thunks_[wire_format::handler(a.client)](token, arrival);
     --bundle_.slow_;
     ++n;
   }
@@ -297,7 +297,7 @@ Status Endpoint::send_raw(Index to, HandlerId handler, Operation operation,
   const auto id = static_cast<std::size_t>(handler);
   if (words.size() > kMaxArgs || id == 0 || id >= kOwnHandlers) return Status::bad_argument;
   return send_slow(
-      {to, wire::make(detail::Kind::request, operation, static_cast<std::uint16_t>(handler)),
+      {to, wire_format::make(detail::Kind::request, operation, static_cast<std::uint16_t>(handler)),
        words.data(), static_cast<std::uint32_t>(words.size()),
        static_cast<std::uint32_t>(words.size_bytes()), data.data(), data.size(), 0, wait});
 }
@@ -319,9 +319,9 @@ Status Endpoint::request_medium_raw(Index to, HandlerId handler, std::span<const
 
 // Replies.
 
-/// On a wired VI each direction has a block of its own, behind the medium ring.
+/// On a remote VI each direction has a block of its own, behind the medium ring.
 OverflowBlock* Endpoint::free_overflow(Map& map) noexcept {
-  if (map.vi->is_wired()) {
+  if (map.vi->is_remote()) {
     auto* own = reinterpret_cast<OverflowBlock*>(map.medium_out.ring + map.medium_out.size);
     return own->is_free() ? own : nullptr;
   }
@@ -371,11 +371,11 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
   Bundle& bundle = endpoint.bundle();
   if (bundle.context_.job().in_forked_child()) bundle.stop_caller("a reply");
   if (!may_reply() && !take_back_refusal()) {
-    violate_contract(std::string("handler ") + handler_name(wire::handler(client_)) +
+    violate_contract(std::string("handler ") + handler_name(wire_format::handler(client_)) +
                      (replied() ? " replied twice: a request handler may reply once"
                                 : " replied to a reply: a reply handler may not communicate"));
   }
-  const Operation operation = wire::operation(client);
+  const Operation operation = wire_format::operation(client);
   if ((operation == Operation::medium && bytes > endpoint.max_medium()) ||
       (data == nullptr && bytes != 0)) {
     refuse_reply();
@@ -384,19 +384,20 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
   client_ |= kReplied;
   // Reply handlers that run while this waits change it.
   const std::uint16_t running = bundle.running_;
-  const std::uint32_t prefix = wire::prefix_words(operation);
+  const std::uint32_t prefix = wire_format::prefix_words(operation);
   std::uint64_t words[detail::kMaxMessageWords];
   std::copy_n(args, arg_words, words + prefix);
   if (operation == Operation::bulk) {
     words[0] = offset;
     words[1] = bytes;
-    endpoint.settle(map_);
+    endpoint.check_connection(map_);
     const Undeliverable why = endpoint.copy_bulk(map_, data, bytes, offset);
     if (why != Undeliverable::none) {
       refuse_reply();
-      endpoint.give_back(Returned{why, operation, Direction::reply, map_.index, map_.name.rank,
-                                  wire::handler(client), reinterpret_cast<const std::byte*>(args),
-                                  static_cast<std::uint32_t>(arg_bytes)});
+      endpoint.return_to_sender(Returned{why, operation, Direction::reply, map_.index,
+                                         map_.name.rank, wire_format::handler(client),
+                                         reinterpret_cast<const std::byte*>(args),
+                                         static_cast<std::uint32_t>(arg_bytes)});
       return Status::ok;
     }
   } else if (operation == Operation::medium) {
@@ -407,7 +408,7 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
       if (endpoint.put_medium(map_, data, bytes, words[0])) return true;
       return (overflow = endpoint.free_overflow(map_)) != nullptr;
     };
-    endpoint.settle(map_);
+    endpoint.check_connection(map_);
     if (!placed()) {
       bundle.context().count(kReplyWaits);
       (void)bundle.wait_loop(Activity::waiting_credit, "medium reply", index(map_.name.rank),
@@ -416,20 +417,20 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
     if (overflow != nullptr) {
       bundle.context().count(kOverflowReplies);
       overflow->use.store(overflow->use.load(kRelaxed) + 1, kRelaxed);
-      if (!map_.vi->is_wired()) endpoint.overflow_user_ = map_.name;
+      if (!map_.vi->is_remote()) endpoint.overflow_user_ = map_.name;
       overflow->length = static_cast<std::uint32_t>(bytes);
       std::memcpy(overflow->data(), data, bytes);
-      words[0] = map_.vi->is_wired()
+      words[0] = map_.vi->is_remote()
                      ? 0
                      : static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(overflow) -
                                                   bundle.context().job().segment().base());
-      client |= wire::overflow_bit;
+      client |= wire_format::overflow_bit;
       map_.vi->forward_extra(reinterpret_cast<std::byte*>(overflow), sizeof(OverflowBlock) + bytes);
     }
   }
   const Status status = bundle.send_waiting(map_, client, words, prefix + arg_words,
                                             static_cast<std::uint32_t>(8 * prefix + arg_bytes));
-  if (status != Status::ok && (client & wire::overflow_bit) != 0 && !map_.vi->is_wired())
+  if (status != Status::ok && (client & wire_format::overflow_bit) != 0 && !map_.vi->is_remote())
     endpoint.overflow_->take_back();
   bundle.running_ = running;
   return status;

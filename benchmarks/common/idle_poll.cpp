@@ -57,9 +57,9 @@ IdlePoll::IdlePoll(am::Context& context, std::uint16_t first, std::uint32_t peer
   ask_all();
 }
 
-// Polls for the answers instead of waiting: whoever blocks asks all peers to ring a bell from then
-// on, and need not look at their channels. What is to be measured is a bundle that looks at as many
-// as it ever does.
+// Polls for the answers instead of waiting: whoever blocks asks all peers to ring a doorbell from
+// then on, and need not look at their channels. What is to be measured is a bundle that looks at as
+// many as it ever does.
 void IdlePoll::ask_all() {
   for (std::uint32_t i = 0; i < peers_; ++i) {
     answers = 0;

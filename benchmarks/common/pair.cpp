@@ -13,7 +13,7 @@ namespace viaduct::bench {
 Pair::Pair(PairPage* page, Role role) noexcept
     : page_(page),
       role_(role),
-      meetings_(
+      encounters_(
           page->arrived[static_cast<std::size_t>(role)].value.load(std::memory_order_relaxed)),
       ticks_sent_(page->ping.value.load(std::memory_order_relaxed)) {}
 
@@ -22,12 +22,12 @@ void Pair::meet() noexcept {
   constexpr int kYields = 50;
   const auto mine = static_cast<std::size_t>(role_);
   AtomicWord<std::uint32_t>& theirs = page_->arrived[1 - mine].value;
-  ++meetings_;
-  page_->arrived[mine].value.store(meetings_, std::memory_order_release);
+  ++encounters_;
+  page_->arrived[mine].value.store(encounters_, std::memory_order_release);
   futex_wake(page_->arrived[mine].value, 1);
   for (int looks = 0;; ++looks) {
     const std::uint32_t seen = theirs.load(std::memory_order_acquire);
-    if (static_cast<std::int32_t>(seen - meetings_) >= 0) return;
+    if (static_cast<std::int32_t>(seen - encounters_) >= 0) return;
     if (looks < kSpins) {
       _mm_pause();
     } else if (looks < kSpins + kYields) {

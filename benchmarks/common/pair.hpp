@@ -24,15 +24,15 @@ struct PairPage {
   struct alignas(kDestructivePairBytes) Word {
     std::atomic<std::uint64_t> value;
   };
-  struct alignas(kDestructivePairBytes) Bell {
+  struct alignas(kDestructivePairBytes) Doorbell {
     AtomicWord<std::uint32_t> value;  // a futex
   };
-  Bell arrived[2];  // how often each side has come to meet()
-  Word ping;        // written by the sender
-  Word pong;        // written by the peer
-  Word head;        // written by the peer: messages consumed
-  Bell wake[2];     // futex_wake_ns(): written by the other side
-  Word told[2];     // tell(): a double's bits, by each side
+  Doorbell arrived[2];  // how often each side has come to meet()
+  Word ping;            // written by the sender
+  Word pong;            // written by the peer
+  Word head;            // written by the peer: messages consumed
+  Doorbell wake[2];     // futex_wake_ns(): written by the other side
+  Word told[2];         // tell(): a double's bits, by each side
 };
 
 class Pair {
@@ -65,7 +65,7 @@ class Pair {
  private:
   PairPage* page_;
   Role role_;
-  std::uint32_t meetings_;
+  std::uint32_t encounters_;
   std::uint64_t ticks_sent_;  // what ping and pong count
 };
 

@@ -26,7 +26,7 @@ struct alignas(128) Line {
   std::atomic<std::uint64_t> number;
 };
 
-struct Meeting {
+struct Rendezvous {
   Job* job = nullptr;
   Line* mine = nullptr;        // one for each round
   std::vector<Line*> partner;  // in round r the line of the process 2^r further on
@@ -34,7 +34,7 @@ struct Meeting {
   std::uint32_t spins = 0;
   bool at_job = false;  // some processes share no memory: the job's barrier
 };
-Meeting meeting;
+Rendezvous rendezvous;
 
 constexpr const char* kKey = "splitc_c.leave_together";
 
@@ -44,8 +44,8 @@ class Patience {
  public:
   void wait() noexcept {
     ++looks_;
-    if (looks_ < meeting.spins) return __builtin_ia32_pause();
-    if (looks_ < meeting.spins + kYields) {
+    if (looks_ < rendezvous.spins) return __builtin_ia32_pause();
+    if (looks_ < rendezvous.spins + kYields) {
       ::sched_yield();
       return;
     }
@@ -53,7 +53,7 @@ class Patience {
     ::nanosleep(&rest, nullptr);
     if (rest_ns_ < kLongestRestNs) rest_ns_ *= 2;
   }
-  [[nodiscard]] bool has_given_way() const noexcept { return looks_ >= meeting.spins; }
+  [[nodiscard]] bool has_given_way() const noexcept { return looks_ >= rendezvous.spins; }
 
  private:
   static constexpr std::uint32_t kYields = 500;
@@ -63,19 +63,19 @@ class Patience {
 };
 
 [[gnu::cold, gnu::noinline]] void check_lost(const char* operation) {
-  if (meeting.job->life_epoch() == 0) return;
-  for (std::uint32_t p = 0; p < meeting.job->size(); ++p)
-    if (meeting.job->is_lost(Rank{p}))
+  if (rendezvous.job->life_epoch() == 0) return;
+  for (std::uint32_t p = 0; p < rendezvous.job->size(); ++p)
+    if (rendezvous.job->is_lost(Rank{p}))
       throw Error(std::errc::connection_reset,
                   fmt::format("{}: process {} is lost (it was killed, or has left)", operation, p));
 }
 
 /// What this process has sent for the call before may still have to be posted.
 void meet_at_job(const char* operation) {
-  const std::uint32_t ticket = meeting.job->barrier_arrive();
+  const std::uint32_t ticket = rendezvous.job->barrier_arrive();
   Status status = Status::retry;
-  for (Patience patience; (status = meeting.job->barrier_done(ticket)) == Status::retry;) {
-    splitc::detail::carry_on();
+  for (Patience patience; (status = rendezvous.job->barrier_done(ticket)) == Status::retry;) {
+    splitc::detail::post_backlog();
     patience.wait();
   }
   if (status == Status::ok) return;
@@ -87,17 +87,17 @@ void meet_at_job(const char* operation) {
 }  // namespace
 
 void prepare_to_leave_together(Job& job) {
-  meeting = {};
-  meeting.job = &job;
+  rendezvous = {};
+  rendezvous.job = &job;
   if (job.size() == 1) return;
-  meeting.spins = job.wait_policy().spin_ticks != 0 ? 2000 : 1;
-  meeting.at_job = splitc::detail::any_apart();
-  if (meeting.at_job) return;
+  rendezvous.spins = job.wait_policy().spin_ticks != 0 ? 2000 : 1;
+  rendezvous.at_job = splitc::detail::any_off_node();
+  if (rendezvous.at_job) return;
   std::uint32_t rounds = 0;
   while ((1U << rounds) < job.size()) ++rounds;
   const std::uint64_t place = job.segment().allocate(rounds * sizeof(Line), alignof(Line));
-  meeting.mine = reinterpret_cast<Line*>(job.segment().base() + place);
-  for (std::uint32_t r = 0; r < rounds; ++r) new (meeting.mine + r) Line{};
+  rendezvous.mine = reinterpret_cast<Line*>(job.segment().base() + place);
+  for (std::uint32_t r = 0; r < rounds; ++r) new (rendezvous.mine + r) Line{};
 
   job.bootstrap().put(kKey, std::as_bytes(std::span(&place, 1)));
   job.bootstrap().fence();
@@ -106,20 +106,20 @@ void prepare_to_leave_together(Job& job) {
     const auto found = job.bootstrap().get(peer, kKey);
     std::uint64_t there = 0;
     std::memcpy(&there, found.data(), std::min(found.size(), sizeof(there)));
-    meeting.partner.push_back(reinterpret_cast<Line*>(job.window_of(peer) + there) + r);
+    rendezvous.partner.push_back(reinterpret_cast<Line*>(job.window_of(peer) + there) + r);
   }
 }
 
 void leave_together(const char* operation) {
   if (checked::hooks != nullptr) [[unlikely]]
     checked::hooks->end_epoch();
-  if (meeting.at_job) return meet_at_job(operation);
-  if (meeting.partner.empty()) return;
-  const std::uint64_t number = ++meeting.number;
-  for (std::size_t r = 0; r < meeting.partner.size(); ++r) {
-    meeting.partner[r]->number.store(number, std::memory_order_release);
+  if (rendezvous.at_job) return meet_at_job(operation);
+  if (rendezvous.partner.empty()) return;
+  const std::uint64_t number = ++rendezvous.number;
+  for (std::size_t r = 0; r < rendezvous.partner.size(); ++r) {
+    rendezvous.partner[r]->number.store(number, std::memory_order_release);
     // A partner that is a call ahead has written the next number already.
-    for (Patience patience; meeting.mine[r].number.load(std::memory_order_acquire) < number;) {
+    for (Patience patience; rendezvous.mine[r].number.load(std::memory_order_acquire) < number;) {
       patience.wait();
       if (patience.has_given_way()) check_lost(operation);
     }

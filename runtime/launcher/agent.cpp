@@ -78,7 +78,7 @@ AgentCall read_agent_call(int argc, char** argv) {
   return call;
 }
 
-int run_agent(const AgentCall& call, const KeeperLink& keeper) {
+int run_agent(const AgentCall& call, const SupervisorLink& supervisor) {
   const auto limit = link::Clock::now() + std::chrono::milliseconds(call.limit_ms);
   link::Link hub;
   std::optional<link::Frame> start;
@@ -96,7 +96,7 @@ int run_agent(const AgentCall& call, const KeeperLink& keeper) {
                                            order.part.host_name, order.directory));
     return decline(hub, problem.what());
   }
-  return Launcher(order.options, keeper, std::move(order.part), std::move(hub)).run();
+  return Launcher(order.options, supervisor, std::move(order.part), std::move(hub)).run();
 }
 
 }  // namespace viaduct::launcher

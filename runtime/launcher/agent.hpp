@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/launcher/keeper.hpp"
 #include "runtime/launcher/launcher.hpp"
 #include "runtime/launcher/options.hpp"
+#include "runtime/launcher/supervisor.hpp"
 
 namespace viaduct::launcher {
 
@@ -27,7 +27,7 @@ struct AgentCall {
 /// Reads the command line, and one line of standard input.  Throws Error.
 [[nodiscard]] AgentCall read_agent_call(int argc, char** argv);
 /// Connects to viaduct-run, and starts and keeps the ranks that it says. Answers the exit status.
-[[nodiscard]] int run_agent(const AgentCall& call, const KeeperLink& keeper);
+[[nodiscard]] int run_agent(const AgentCall& call, const SupervisorLink& supervisor);
 
 /// The order that tells an agent what to start, as bytes of a frame and back.
 struct Order {

@@ -8,7 +8,7 @@ namespace viaduct::launcher::event {
 
 inline constexpr std::uint64_t kChild = 1;
 inline constexpr std::uint64_t kSignal = 2;
-inline constexpr std::uint64_t kKeeper = 3;
+inline constexpr std::uint64_t kSupervisor = 3;
 inline constexpr std::uint64_t kHub = 4;
 inline constexpr std::uint64_t kTerminal = 5;
 inline constexpr std::uint64_t kSocketMark = std::uint64_t{1} << 32;

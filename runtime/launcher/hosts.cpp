@@ -97,13 +97,13 @@ std::string describe_end(int wait_status) {
 
 }  // namespace
 
-HostsLauncher::HostsLauncher(const Options& options, const KeeperLink& keeper)
+HostsLauncher::HostsLauncher(const Options& options, const SupervisorLink& supervisor)
     : options_(options),
-      keeper_(keeper),
+      supervisor_(supervisor),
       secret_(new_secret()),
       descriptor_limit_(raise_descriptor_limit()),
       child_events_(open_child_events()),
-      terminal_(open_terminal(keeper)),
+      terminal_(open_terminal(supervisor)),
       settled_(options.ranks, false) {
   RuntimeSettings settings;
   config::load(&settings, runtime_options());
@@ -165,10 +165,10 @@ void HostsLauncher::start_agent(std::uint32_t number, const std::string& address
   SpawnPlan plan;
   plan.program = remote_words(options_.remote_command, host.share.host, command);
   host.command = fmt::format("{}", fmt::join(plan.program.begin(), plan.program.end() - 1, " "));
-  plan.environment = {{launch::kJobId, keeper_.job_id}};
+  plan.environment = {{launch::kJobId, supervisor_.job_id}};
   plan.in = input.reading.get();
   plan.own_session = true;
-  plan.signal_mask = keeper_.signal_mask;
+  plan.signal_mask = supervisor_.signal_mask;
   plan.descriptor_limit = descriptor_limit_;
   Labels::Ends output;
   if (options_.label) {  // what comes has its labels already
@@ -236,12 +236,13 @@ void HostsLauncher::begin() {
 void HostsLauncher::loop() {
   while (!all_done()) {
     std::array<pollfd, 5> fds{{{child_events_.get(), POLLIN, 0},
-                               {keeper_.signals, POLLIN, 0},
-                               {keeper_.keeper_pidfd, POLLIN, 0},
+                               {supervisor_.signals, POLLIN, 0},
+                               {supervisor_.supervisor_pidfd, POLLIN, 0},
                                {server_->fd(), POLLIN, 0},
                                {terminal_events_.get(), POLLIN, 0}}};
     ::poll(fds.data(), fds.size(), patience_ms());
-    if (fds[2].revents != 0 || (keeper_.keeper_pidfd < 0 && ::getppid() != keeper_.keeper)) {
+    if (fds[2].revents != 0 ||
+        (supervisor_.supervisor_pidfd < 0 && ::getppid() != supervisor_.supervisor)) {
       static_cast<void>(kill_descendants({}));  // the agents see their connections end
       ::_exit(kExitLauncher);
     }
@@ -254,7 +255,7 @@ void HostsLauncher::loop() {
 }
 
 int HostsLauncher::patience_ms() const {
-  auto wait = std::chrono::milliseconds(keeper_.keeper_pidfd < 0 ? kAskMs : 3'600'000);
+  auto wait = std::chrono::milliseconds(supervisor_.supervisor_pidfd < 0 ? kAskMs : 3'600'000);
   const auto now = Clock::now();
   const auto until = [&](const std::optional<Clock::time_point>& limit) {
     if (limit)
@@ -333,7 +334,7 @@ void HostsLauncher::reap() {
 void HostsLauncher::on_signals() {
   ForwardedSignal signal{};
   while (true) {
-    const ssize_t got = ::read(keeper_.signals, &signal, sizeof signal);
+    const ssize_t got = ::read(supervisor_.signals, &signal, sizeof signal);
     if (got < 0 && errno == EINTR) continue;
     if (got != sizeof signal) return;
     obey(signal);
@@ -386,7 +387,7 @@ void HostsLauncher::look_at_terminal() {
 void HostsLauncher::hang_up() {
   terminal_.reset();
   terminal_events_.reset();
-  if (keeper_.ignores_hang_up) return;
+  if (supervisor_.ignores_hang_up) return;
   told_to_end_ = true;
   if (all_done() || ending_) return;
   fail(kExitSignal + SIGHUP,
@@ -418,8 +419,8 @@ void HostsLauncher::finish() {
 /// has gone.
 bool HostsLauncher::may_stay(int wait_ms) {
   std::array<pollfd, 4> fds{{{child_events_.get(), POLLIN, 0},
-                             {keeper_.signals, POLLIN, 0},
-                             {keeper_.keeper_pidfd, POLLIN, 0},
+                             {supervisor_.signals, POLLIN, 0},
+                             {supervisor_.supervisor_pidfd, POLLIN, 0},
                              {terminal_events_.get(), POLLIN, 0}}};
   ::poll(fds.data(), fds.size(), wait_ms);
   if (fds[1].revents != 0) on_signals();
@@ -429,7 +430,7 @@ bool HostsLauncher::may_stay(int wait_ms) {
     told_to_end_ = true;
     fail(kExitTimeLimit, "the time limit has passed while the output was written");
   }
-  return fds[2].revents == 0 && ::getppid() == keeper_.keeper;
+  return fds[2].revents == 0 && ::getppid() == supervisor_.supervisor;
 }
 
 }  // namespace viaduct::launcher

@@ -13,17 +13,17 @@
 #include <vector>
 
 #include "runtime/file_descriptor.hpp"
-#include "runtime/launcher/keeper.hpp"
 #include "runtime/launcher/labels.hpp"
 #include "runtime/launcher/launcher.hpp"
 #include "runtime/launcher/options.hpp"
+#include "runtime/launcher/supervisor.hpp"
 #include "runtime/src/link_server.hpp"
 
 namespace viaduct::launcher {
 
 class HostsLauncher final : public LinkServer::Owner {
  public:
-  HostsLauncher(const Options& options, const KeeperLink& keeper);
+  HostsLauncher(const Options& options, const SupervisorLink& supervisor);
 
   /// Answers viaduct-run's exit status.
   int run();
@@ -77,7 +77,7 @@ class HostsLauncher final : public LinkServer::Owner {
   [[nodiscard]] bool all_done() const;
 
   Options options_;
-  KeeperLink keeper_;
+  SupervisorLink supervisor_;
   std::string secret_;
   std::chrono::nanoseconds join_limit_{};
   rlimit descriptor_limit_{};

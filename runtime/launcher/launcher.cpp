@@ -60,18 +60,19 @@ FileDescriptor open_child_events() {
 
 }  // namespace
 
-Launcher::Launcher(const Options& options, const KeeperLink& keeper)
+Launcher::Launcher(const Options& options, const SupervisorLink& supervisor)
     : options_(options),
-      keeper_(keeper),
+      supervisor_(supervisor),
       part_{0, options.ranks, {}, 0, {}, {}},
       host_(options.ranks),
       child_events_(open_child_events()) {
   prepare();
 }
 
-Launcher::Launcher(const Options& options, const KeeperLink& keeper, Part part, link::Link hub)
+Launcher::Launcher(const Options& options, const SupervisorLink& supervisor, Part part,
+                   link::Link hub)
     : options_(options),
-      keeper_(keeper),
+      supervisor_(supervisor),
       part_(std::move(part)),
       hub_(std::move(hub)),
       is_agent_(true),
@@ -86,8 +87,8 @@ void Launcher::prepare() {
   epoll_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll_.is_open()) throw_errno("cannot open an epoll instance");
   watch(child_events_.get(), event::kChild);
-  watch(keeper_.signals, event::kSignal);
-  if (keeper_.keeper_pidfd >= 0) watch(keeper_.keeper_pidfd, event::kKeeper);
+  watch(supervisor_.signals, event::kSignal);
+  if (supervisor_.supervisor_pidfd >= 0) watch(supervisor_.supervisor_pidfd, event::kSupervisor);
   watch_terminal();
 }
 
@@ -143,7 +144,7 @@ void Launcher::loop() {
 /// The kernel tells of a terminal's end the session's leader and the foreground's processes alone,
 /// which this job may be none of.
 void Launcher::watch_terminal() {
-  terminal_ = open_terminal(keeper_);
+  terminal_ = open_terminal(supervisor_);
   if (!terminal_.is_open()) return;
   epoll_event event{};
   event.events = EPOLLIN | EPOLLET;  // what is typed belongs to others: one event for it is enough
@@ -164,16 +165,16 @@ void Launcher::listen_for_hub() {
 void Launcher::handle(std::uint64_t what) {
   if (what == event::kSignal) on_signals();
   if (what == event::kChild) reap();
-  if (what == event::kKeeper) kill_everything();
+  if (what == event::kSupervisor) kill_everything();
   if (what == event::kHub) serve_hub();
   if (what == event::kTerminal && is_hung_up(terminal_.get())) hang_up();
 }
 
 int Launcher::next_timeout_ms() const {
-  // Without a pidfd the keeper's life is asked for now and then.
+  // Without a pidfd the supervisor's life is asked for now and then.
   constexpr int kAskMs = 100;
   constexpr int kLongestMs = 1000;  // then the job page is looked at
-  auto wait = std::chrono::milliseconds(keeper_.keeper_pidfd < 0 ? kAskMs : kLongestMs);
+  auto wait = std::chrono::milliseconds(supervisor_.supervisor_pidfd < 0 ? kAskMs : kLongestMs);
   const auto now = Clock::now();
   for (const auto& limit : {time_limit_, kill_at_, grace_until_,
                             closed_.empty() ? std::nullopt : closed_.front().second}) {
@@ -186,7 +187,7 @@ int Launcher::next_timeout_ms() const {
 
 void Launcher::check_clock() {
   const auto now = Clock::now();
-  if (keeper_.keeper_pidfd < 0 && ::getppid() != keeper_.keeper) kill_everything();
+  if (supervisor_.supervisor_pidfd < 0 && ::getppid() != supervisor_.supervisor) kill_everything();
   if (kill_at_ && now >= *kill_at_) {
     // Again and again, for what is forked meanwhile. Ranks are reaped by the loop, which wants
     // their status.
@@ -242,7 +243,8 @@ void Launcher::finish() {
       const std::uint64_t what = events[static_cast<std::size_t>(i)].data.u64;
       if (!event::is_socket(what)) handle(what);
     }
-    if (keeper_.keeper_pidfd < 0 && ::getppid() != keeper_.keeper) kill_everything();
+    if (supervisor_.supervisor_pidfd < 0 && ::getppid() != supervisor_.supervisor)
+      kill_everything();
     if (time_limit_ && Clock::now() >= *time_limit_ && !told_to_end_) {
       told_to_end_ = true;
       fail(kExitTimeLimit, "the time limit has passed while the output was written");

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "runtime/file_descriptor.hpp"
-#include "runtime/launcher/keeper.hpp"
 #include "runtime/launcher/labels.hpp"
 #include "runtime/launcher/options.hpp"
+#include "runtime/launcher/supervisor.hpp"
 #include "runtime/src/job_host.hpp"
 #include "runtime/src/link.hpp"
 
@@ -40,10 +40,10 @@ enum class Weight : std::int32_t {
 
 class Launcher {
  public:
-  Launcher(const Options& options, const KeeperLink& keeper);
+  Launcher(const Options& options, const SupervisorLink& supervisor);
   /// As the agent of one host of several: starts the ranks of @p part, and tells viaduct-run by @p
   /// hub what happens, which decides what follows.
-  Launcher(const Options& options, const KeeperLink& keeper, Part part, link::Link hub);
+  Launcher(const Options& options, const SupervisorLink& supervisor, Part part, link::Link hub);
 
   /// Starts the job and stays with it until nothing is left of it. Answers viaduct-run's exit
   /// status.
@@ -98,7 +98,7 @@ class Launcher {
   void print_hang_report() const;
 
   Options options_;
-  KeeperLink keeper_;
+  SupervisorLink supervisor_;
   Part part_;
   link::Link hub_;  // open in an agent
   bool is_agent_ = false;

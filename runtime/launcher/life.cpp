@@ -213,14 +213,15 @@ void Launcher::listen_for_room(std::uint32_t rank, bool wanted) {
 void Launcher::on_signals() {
   ForwardedSignal signal{};
   while (true) {
-    const ssize_t got = ::read(keeper_.signals, &signal, sizeof signal);
+    const ssize_t got = ::read(supervisor_.signals, &signal, sizeof signal);
     if (got == sizeof signal) {
       forward(signal);
     } else if (got < 0 && errno == EINTR) {
       continue;
     } else {
       if (got == 0)
-        ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, keeper_.signals, nullptr);  // the keeper has ended
+        ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, supervisor_.signals,
+                    nullptr);  // the supervisor has ended
       return;
     }
   }
@@ -265,7 +266,7 @@ void Launcher::end_after_grace() {
 /// The terminal that the job was started from has gone. Under nohup that is not to matter.
 void Launcher::hang_up() {
   terminal_.reset();
-  if (keeper_.ignores_hang_up) return;
+  if (supervisor_.ignores_hang_up) return;
   told_to_end_ = true;
   if (finishing_) return;
   if (is_agent_) kill_everything();

@@ -7,10 +7,10 @@
 #include "runtime/launcher/agent.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/hosts.hpp"
-#include "runtime/launcher/keeper.hpp"
 #include "runtime/launcher/launcher.hpp"
 #include "runtime/launcher/options.hpp"
 #include "runtime/launcher/say.hpp"
+#include "runtime/launcher/supervisor.hpp"
 #include "runtime/standard_streams.hpp"
 
 int main(int argc, char** argv) {
@@ -19,12 +19,12 @@ int main(int argc, char** argv) {
   try {
     if (is_agent(argc, argv)) {
       const AgentCall call = read_agent_call(argc, argv);
-      return keep([&](const KeeperLink& link) { return run_agent(call, link); });
+      return supervise([&](const SupervisorLink& link) { return run_agent(call, link); });
     }
     int status = 0;
     const auto options = parse_options(argc, argv, status);
     if (!options) return status;
-    return keep([&](const KeeperLink& link) {
+    return supervise([&](const SupervisorLink& link) {
       return options->hosts.empty() ? Launcher(*options, link).run()
                                     : HostsLauncher(*options, link).run();
     });

@@ -50,11 +50,11 @@ void Launcher::start_all() {
 void Launcher::start(std::uint32_t first_rank, std::uint32_t ranks, const std::vector<int>& cores) {
   SpawnPlan plan;
   plan.program = options_.program;
-  plan.signal_mask = keeper_.signal_mask;
+  plan.signal_mask = supervisor_.signal_mask;
   plan.descriptor_limit = descriptor_limit_;
   plan.with_stdin = first_rank == 0;
   plan.inherited.push_back(host_.page_fd());
-  plan.environment = {{launch::kJobId, keeper_.job_id},
+  plan.environment = {{launch::kJobId, supervisor_.job_id},
                       {launch::kSize, std::to_string(options_.ranks)},
                       {launch::kPage, std::to_string(host_.page_fd())},
                       {launch::kCores, std::to_string(usable_cores())},

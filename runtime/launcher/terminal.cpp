@@ -5,8 +5,8 @@
 
 namespace viaduct::launcher {
 
-FileDescriptor open_terminal(const KeeperLink& keeper) {
-  if (keeper.ignores_hang_up) return {};
+FileDescriptor open_terminal(const SupervisorLink& supervisor) {
+  if (supervisor.ignores_hang_up) return {};
   return FileDescriptor(::open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
 }
 

@@ -66,7 +66,7 @@ void take_all_descriptors() noexcept {
     AgentProcess agent(std::move(plan));
     agent.run();
   } catch (const std::exception&) {
-    // Its ranks find their connections ended, and the guard ends those that wait.
+    // Its ranks find their connections ended, and the watchdog ends those that wait.
     ::_exit(1);
   }
   ::_exit(0);

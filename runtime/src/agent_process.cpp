@@ -17,7 +17,7 @@
 #include "runtime/error.hpp"
 #include "runtime/src/detach.hpp"
 #include "runtime/src/pidfd.hpp"
-#include "runtime/src/wire.hpp"
+#include "runtime/src/wire_format.hpp"
 
 namespace viaduct {
 namespace {
@@ -39,8 +39,8 @@ std::optional<uid_t> user_of(int socket) noexcept {
 
 /// Waits for the agent's end; what it then leaves running would wait for ever. Only the agent and
 /// this process share @p pids: a rank cannot write there whom to kill.
-[[noreturn]] void guard(std::span<std::atomic<pid_t>> pids, pid_t agent, int agent_pidfd) {
-  detach("viaduct-guard", {agent_pidfd});
+[[noreturn]] void watchdog(std::span<std::atomic<pid_t>> pids, pid_t agent, int agent_pidfd) {
+  detach("agent-watchdog", {agent_pidfd});
   pollfd gone{agent_pidfd, POLLIN, 0};
   constexpr int kAskMs = 100;  // where pidfds are refused
   while (agent_pidfd >= 0 ? ::poll(&gone, 1, -1) <= 0 : ::getppid() == agent) {
@@ -73,18 +73,18 @@ void AgentProcess::open_host(const std::vector<std::uint32_t>& hosts, std::uint3
     if (hosts[i] == here) locals_.emplace_back().rank = Rank{i};
   }
   join_limit_ = Clock::now() + 2 * plan_.limit;
-  start_guard();
+  start_watchdog();
 }
 
-void AgentProcess::start_guard() {
+void AgentProcess::start_watchdog() {
   const pid_t agent = ::getpid();
   const FileDescriptor pidfd = open_pidfd(agent);
   const std::size_t bytes = locals_.size() * sizeof(std::atomic<pid_t>);
   guarded_memory_ = MappedMemory(
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), bytes);
-  if (!guarded_memory_) throw_errno("cannot map memory for the agent and its guard");
+  if (!guarded_memory_) throw_errno("cannot map memory for the agent and its watchdog");
   guarded_ = {new (guarded_memory_.get()) std::atomic<pid_t>[locals_.size()], locals_.size()};
-  if (::fork() == 0) guard(guarded_, agent, pidfd.get());
+  if (::fork() == 0) watchdog(guarded_, agent, pidfd.get());
 }
 
 void AgentProcess::run() {
@@ -96,7 +96,7 @@ void AgentProcess::run() {
 
 bool AgentProcess::finished() const {
   if (stage_ == Stage::failed) {  // rank 0, at least, comes to hear why
-    const bool told = assembly_.has_come(0) && server_->strangers() == 0;
+    const bool told = assembly_.has_come(0) && server_->unauthenticated() == 0;
     return told || Clock::now() >= limit_;
   }
   // An end counts when it has come back from the hub: then all know of it. The hub knows of some
@@ -212,19 +212,20 @@ bool AgentProcess::accept_one() {
 }
 
 void AgentProcess::refuse(FileDescriptor socket, const std::string& reason) {
-  static_cast<void>(
-      wire::send(socket.get(), wire::encode({wire::Kind::refused, 0, reason}), -1, MSG_DONTWAIT));
+  static_cast<void>(wire_format::send(socket.get(),
+                                      wire_format::encode({wire_format::Kind::refused, 0, reason}),
+                                      -1, MSG_DONTWAIT));
   accept_from_ = Clock::now() + kPauseAfterRefusal;
 }
 
 /// A rank that has come says who it is, and gets the job page.
 void AgentProcess::take_in(FileDescriptor socket) {
-  wire::Datagram datagram;
-  const int problem = wire::receive(socket.get(), datagram, MSG_DONTWAIT);
+  wire_format::Datagram datagram;
+  const int problem = wire_format::receive(socket.get(), datagram, MSG_DONTWAIT);
   if (problem == EAGAIN) return comers_.push_back(std::move(socket));
   std::string reason;
-  const auto message = problem == 0 ? wire::decode(datagram.bytes, reason) : std::nullopt;
-  if (message && message->kind == wire::Kind::join)
+  const auto message = problem == 0 ? wire_format::decode(datagram.bytes, reason) : std::nullopt;
+  if (message && message->kind == wire_format::Kind::join)
     reason = let_join(socket, Rank{message->rank});
   else if (reason.empty())
     reason = "the first message is no request to join";
@@ -240,9 +241,9 @@ std::string AgentProcess::let_join(FileDescriptor& socket, Rank rank) {
     return fmt::format("rank {} has joined already, or has been given up", index(rank));
   ucred peer{};
   socklen_t bytes = sizeof peer;
-  const auto answer = wire::encode({wire::Kind::descriptor, index(rank)});
+  const auto answer = wire_format::encode({wire_format::Kind::descriptor, index(rank)});
   if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 ||
-      wire::send(socket.get(), answer, host_->page_fd(), MSG_DONTWAIT) != 0 ||
+      wire_format::send(socket.get(), answer, host_->page_fd(), MSG_DONTWAIT) != 0 ||
       !give_lifeline(socket.get(), *local))
     return "the page of the job could not be sent";
   local->joined = true;
@@ -259,8 +260,8 @@ std::string AgentProcess::let_join(FileDescriptor& socket, Rank rank) {
 bool AgentProcess::give_lifeline(int socket, Local& local) {
   local.lifeline = open_pipe();
   const int end = local.lifeline.reading.get();
-  const auto message = wire::encode({wire::Kind::descriptor, index(local.rank)});
-  if (end >= 0 && wire::send(socket, message, end, MSG_DONTWAIT) == 0) return true;
+  const auto message = wire_format::encode({wire_format::Kind::descriptor, index(local.rank)});
+  if (end >= 0 && wire_format::send(socket, message, end, MSG_DONTWAIT) == 0) return true;
   release_lifeline(local);
   return false;
 }
@@ -283,7 +284,8 @@ void AgentProcess::serve(Local& local) {
   do {
     if (complaint.empty()) complaint = host_->server().readable(local.rank);
   } while (gone && complaint.empty() && host_->server().is_open(local.rank) &&
-           wire::readable_within(host_->server().socket(local.rank), std::chrono::milliseconds(0)));
+           wire_format::readable_within(host_->server().socket(local.rank),
+                                        std::chrono::milliseconds(0)));
   if (gone || !complaint.empty() || !host_->server().is_open(local.rank)) settle(local);
 }
 

@@ -41,7 +41,7 @@ class AgentProcess final : public LinkServer::Owner {
 
   // agent_process.cpp: the host's ranks
   void open_host(const std::vector<std::uint32_t>& hosts, std::uint32_t here);
-  void start_guard();
+  void start_watchdog();
   [[nodiscard]] static bool give_lifeline(int socket, Local& local);
   static void release_lifeline(Local& local) noexcept;
   void turn();
@@ -75,8 +75,8 @@ class AgentProcess final : public LinkServer::Owner {
   Clock::time_point limit_;
   std::unique_ptr<JobHost> host_;
   std::vector<Local> locals_;
-  MappedMemory guarded_memory_;            // shared with the guard
-  std::span<std::atomic<pid_t>> guarded_;  // whom the guard ends: for each local, 0 for none
+  MappedMemory guarded_memory_;            // shared with the watchdog
+  std::span<std::atomic<pid_t>> guarded_;  // whom the watchdog ends: for each local, 0 for none
   // This user's connections that have not yet said which rank they are; oldest first.
   std::deque<FileDescriptor> comers_;
   Clock::time_point accept_from_{};  // after refusals the next callers wait a little

@@ -10,8 +10,8 @@
 namespace viaduct {
 namespace {
 
-using wire::Kind;
-using wire::Message;
+using wire_format::Kind;
+using wire_format::Message;
 
 constexpr int kMessagesPerTurn =
     8;  // so that one rank that talks much does not keep the others waiting
@@ -30,8 +30,8 @@ void BootstrapServer::open(Rank rank, FileDescriptor socket) {
 
 std::string BootstrapServer::readable(Rank rank) {
   for (int turn = 0; turn < kMessagesPerTurn && is_open(rank); ++turn) {
-    wire::Datagram datagram;
-    const int problem = wire::receive(socket(rank), datagram, MSG_DONTWAIT);
+    wire_format::Datagram datagram;
+    const int problem = wire_format::receive(socket(rank), datagram, MSG_DONTWAIT);
     if (problem == EAGAIN) return {};
     if (problem != 0 || datagram.end_of_stream) {
       hang_up(rank);  // its process' end says the rest
@@ -45,11 +45,11 @@ std::string BootstrapServer::readable(Rank rank) {
 
 std::string BootstrapServer::writable(Rank rank) { return flush(rank); }
 
-std::string BootstrapServer::handle(Rank rank, wire::Datagram& datagram) {
+std::string BootstrapServer::handle(Rank rank, wire_format::Datagram& datagram) {
   if (datagram.truncated)
-    return fmt::format("a message of more than {} bytes", wire::kMaxMessageBytes);
+    return fmt::format("a message of more than {} bytes", wire_format::kMaxMessageBytes);
   std::string problem;
-  const auto message = wire::decode(datagram.bytes, problem);
+  const auto message = wire_format::decode(datagram.bytes, problem);
   if (!message) return problem;
   problem = dispatch(rank, *message, datagram.fd);
   return problem.empty() ? flush(rank) : problem;
@@ -156,12 +156,12 @@ void BootstrapServer::answer_get(Rank rank, const Message& message) {
 void BootstrapServer::answer_fetch(Rank rank, const Message& message) {
   const Rank owner{message.rank};
   if (shared_fd(owner, message.key) < 0) return answer(rank, {Kind::nothing, index(owner)});
-  ranks_[index(rank)].queue.push_back(
-      {wire::encode({Kind::descriptor, index(owner)}), owner, true, std::string(message.key)});
+  ranks_[index(rank)].queue.push_back({wire_format::encode({Kind::descriptor, index(owner)}), owner,
+                                       true, std::string(message.key)});
 }
 
 void BootstrapServer::answer(Rank rank, const Message& message) {
-  if (is_open(rank)) ranks_[index(rank)].queue.push_back({wire::encode(message)});
+  if (is_open(rank)) ranks_[index(rank)].queue.push_back({wire_format::encode(message)});
 }
 
 void BootstrapServer::release_fences() {
@@ -180,9 +180,10 @@ std::string BootstrapServer::flush(Rank rank) {
     const int fd = next.with_descriptor ? shared_fd(next.descriptor_of, next.key) : -1;
     const bool gone = next.with_descriptor && fd < 0;  // its owner ended while the answer waited
     const int problem =
-        gone ? wire::send(socket(rank), wire::encode({Kind::nothing, index(next.descriptor_of)}),
-                          -1, MSG_DONTWAIT)
-             : wire::send(socket(rank), next.bytes, fd, MSG_DONTWAIT);
+        gone ? wire_format::send(socket(rank),
+                                 wire_format::encode({Kind::nothing, index(next.descriptor_of)}),
+                                 -1, MSG_DONTWAIT)
+             : wire_format::send(socket(rank), next.bytes, fd, MSG_DONTWAIT);
     if (problem == EAGAIN || problem == ETOOMANYREFS) {
       stalled_.push_back(rank);
       break;

@@ -15,7 +15,7 @@
 #include "runtime/file_descriptor.hpp"
 #include "runtime/src/exchange.hpp"
 #include "runtime/src/link.hpp"
-#include "runtime/src/wire.hpp"
+#include "runtime/src/wire_format.hpp"
 
 namespace viaduct {
 
@@ -89,16 +89,16 @@ class BootstrapServer {
     std::size_t put_bytes = 0;
     bool waits = false;  // at a fence
   };
-  std::string handle(Rank rank, wire::Datagram& datagram);
-  std::string dispatch(Rank rank, const wire::Message& message, FileDescriptor& fd);
-  std::string put(Rank rank, const wire::Message& message);
+  std::string handle(Rank rank, wire_format::Datagram& datagram);
+  std::string dispatch(Rank rank, const wire_format::Message& message, FileDescriptor& fd);
+  std::string put(Rank rank, const wire_format::Message& message);
   std::string share(Rank rank, std::string_view key, FileDescriptor& fd);
   std::string arrive(Rank rank, FenceKind kind);
-  std::string barrier(Rank rank, const wire::Message& message);
-  void answer_get(Rank rank, const wire::Message& message);
-  void answer_fetch(Rank rank, const wire::Message& message);
+  std::string barrier(Rank rank, const wire_format::Message& message);
+  void answer_get(Rank rank, const wire_format::Message& message);
+  void answer_fetch(Rank rank, const wire_format::Message& message);
   [[nodiscard]] int shared_fd(Rank owner, std::string_view key) const noexcept;
-  void answer(Rank rank, const wire::Message& message);
+  void answer(Rank rank, const wire_format::Message& message);
   void release_fences();
   std::string flush(Rank rank);
   void hang_up(Rank rank) noexcept;

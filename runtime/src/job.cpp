@@ -14,7 +14,7 @@
 #include "runtime/file_descriptor.hpp"
 #include "runtime/hang_report.hpp"
 #include "runtime/src/cores.hpp"
-#include "runtime/src/job_parts.hpp"
+#include "runtime/src/job_impl.hpp"
 #include "runtime/src/join.hpp"
 #include "runtime/src/rank_name.hpp"
 #include "runtime/src/stats_table.hpp"
@@ -74,32 +74,32 @@ MappedMemory map_peer(Bootstrap& bootstrap, Rank peer, std::size_t expected_byte
 
 }  // namespace
 
-std::unique_ptr<Job::Parts> Job::Parts::of_thread(std::shared_ptr<ThreadWorld> world,
-                                                  const Launch& launch, std::uint32_t rank) {
-  auto parts = std::make_unique<Parts>();
-  parts->launch = launch;
-  parts->launch.rank = rank;
-  parts->bootstrap = make_thread_bootstrap(world, parts->fork_mark, Rank{rank});
-  parts->world = std::move(world);
-  return parts;
+std::unique_ptr<Job::Impl> Job::Impl::of_thread(std::shared_ptr<ThreadWorld> world,
+                                                const Launch& launch, std::uint32_t rank) {
+  auto impl = std::make_unique<Impl>();
+  impl->launch = launch;
+  impl->launch.rank = rank;
+  impl->bootstrap = make_thread_bootstrap(world, impl->fork_mark, Rank{rank});
+  impl->world = std::move(world);
+  return impl;
 }
 
 /// Joins the others of the job where viaduct-run has not done so.
-Launch Job::Parts::joined(Launch launch) {
+Launch Job::Impl::joined(Launch launch) {
   using Mode = Launch::Mode;
   if (launch.mode != Mode::rendezvous && launch.mode != Mode::pmix) return launch;
   RuntimeSettings settings;
   config::load(&settings, runtime_options());
   const std::chrono::nanoseconds limit(settings.join_timeout_ns);
-  if (launch.mode == Mode::rendezvous) return viaduct::join(meeting_by_rendezvous(limit));
+  if (launch.mode == Mode::rendezvous) return viaduct::join(rendezvous_by_address(limit));
   pmix = std::make_unique<Pmix>();
-  return viaduct::join(meeting_by_pmix(*pmix, limit));
+  return viaduct::join(rendezvous_by_pmix(*pmix, limit));
 }
 
-std::unique_ptr<Job::Parts> Job::Parts::from_environment() {
+std::unique_ptr<Job::Impl> Job::Impl::from_environment() {
   open_standard_streams();  // before libraries (PMIx, verbs) open files, too
-  auto parts = std::make_unique<Parts>();
-  const Launch launch = parts->joined(detect_launch());
+  auto impl = std::make_unique<Impl>();
+  const Launch launch = impl->joined(detect_launch());
   if (launch.mode == Launch::Mode::threads && launch.size > 1) {
     throw Error(
         std::errc::operation_not_permitted,
@@ -111,38 +111,38 @@ std::unique_ptr<Job::Parts> Job::Parts::from_environment() {
   if (launch.mode != Launch::Mode::processes) {
     PageMapping page = launch.page >= 0 ? PageMapping::attach(launch.page) : PageMapping::create(1);
     auto alone = of_thread(std::make_shared<ThreadWorld>(std::move(page)), launch, 0);
-    alone->pmix = std::move(parts->pmix);
+    alone->pmix = std::move(impl->pmix);
     return alone;
   }
-  parts->launch = launch;
-  parts->lifeline = Lifeline(FileDescriptor(launch.lifeline));
-  parts->own_page = PageMapping::attach(launch.page);
-  if (parts->own_page.shape().ranks != launch.size) {
+  impl->launch = launch;
+  impl->lifeline = Lifeline(FileDescriptor(launch.lifeline));
+  impl->own_page = PageMapping::attach(launch.page);
+  if (impl->own_page.shape().ranks != launch.size) {
     throw Error(std::errc::bad_message,
                 fmt::format("the job page is for {} ranks, VIADUCT_SIZE says {}",
-                            parts->own_page.shape().ranks, launch.size));
+                            impl->own_page.shape().ranks, launch.size));
   }
   // Before the socket is touched: it is the first Job's.
-  if (parts->own_page->record(Rank{launch.rank}).state.load() != RankState::starting)
+  if (impl->own_page->record(Rank{launch.rank}).state.load() != RankState::starting)
     refuse_second_job(launch.rank);
-  parts->bootstrap = make_socket_bootstrap(FileDescriptor(launch.socket), parts->fork_mark,
-                                           Rank{launch.rank}, launch.size);
-  return parts;
+  impl->bootstrap = make_socket_bootstrap(FileDescriptor(launch.socket), impl->fork_mark,
+                                          Rank{launch.rank}, launch.size);
+  return impl;
 }
 
-Job::Job() : Job(Parts::from_environment()) {}
+Job::Job() : Job(Impl::from_environment()) {}
 
-Job::Job(std::unique_ptr<Parts> parts)
-    : rank_{parts->launch.rank},
-      size_(parts->launch.size),
-      threads_mode_(parts->launch.mode == Launch::Mode::threads),
-      page_(parts->page()),
-      windows_(std::make_unique<std::byte*[]>(parts->launch.size)),
-      fork_mark_(parts->fork_mark.word()),
-      parts_(std::move(parts)) {
-  parts_->job_bootstrap = parts_->bootstrap.get();
-  bootstrap_ = std::move(parts_->bootstrap);
-  parts_->exceptions_before = std::uncaught_exceptions();
+Job::Job(std::unique_ptr<Impl> impl)
+    : rank_{impl->launch.rank},
+      size_(impl->launch.size),
+      threads_mode_(impl->launch.mode == Launch::Mode::threads),
+      page_(impl->page()),
+      windows_(std::make_unique<std::byte*[]>(impl->launch.size)),
+      fork_mark_(impl->fork_mark.word()),
+      impl_(std::move(impl)) {
+  impl_->job_bootstrap = impl_->bootstrap.get();
+  bootstrap_ = std::move(impl_->bootstrap);
+  impl_->exceptions_before = std::uncaught_exceptions();
   join();
 }
 
@@ -159,14 +159,14 @@ void Job::join() {
   if (!membarrier_register()) page_->without_membarrier.fetch_add(1, std::memory_order_relaxed);
   segment_ = std::make_unique<Segment>(static_cast<std::size_t>(settings_.shm_window));
   windows_[index(rank_)] = segment_->base();
-  if (parts_->world) {
-    const std::lock_guard lock(parts_->world->mutex);
-    parts_->world->windows[index(rank_)] = segment_->base();
+  if (impl_->world) {
+    const std::lock_guard lock(impl_->world->mutex);
+    impl_->world->windows[index(rank_)] = segment_->base();
   }
   bootstrap_->share_fd(segment_->fd());
   bootstrap_->fence();
   wait_policy_ =
-      choose_wait_policy(settings_, page_->local_size, shared_cores(parts_->launch, *page_));
+      choose_wait_policy(settings_, page_->local_size, shared_cores(impl_->launch, *page_));
   membarrier_works_ = page_->without_membarrier.load(std::memory_order_relaxed) == 0;
   record(rank_).activity.store(Activity::computing, std::memory_order_relaxed);
   log_.write(LogLevel::debug, fmt::format("joined a job of {} ranks", size_));
@@ -177,10 +177,10 @@ Job::~Job() {
     violate_contract(
         "a child that a rank forked must end with exec or _exit, not through the Job's destructor");
   }
-  if (!parts_->abandoned && std::uncaught_exceptions() <= parts_->exceptions_before) finalize();
-  if (parts_->world) {  // a peer's thread may still look into it; it goes with the world
-    const std::lock_guard lock(parts_->world->mutex);
-    parts_->world->retired.push_back(std::move(segment_));
+  if (!impl_->abandoned && std::uncaught_exceptions() <= impl_->exceptions_before) finalize();
+  if (impl_->world) {  // a peer's thread may still look into it; it goes with the world
+    const std::lock_guard lock(impl_->world->mutex);
+    impl_->world->retired.push_back(std::move(segment_));
   }
   name_this_thread(kNoRankName);
 }
@@ -190,23 +190,23 @@ void Job::finalize() noexcept {
   own.operation.store(kEndingJob, std::memory_order_relaxed);
   own.waits_for_peer.store(RankRecord::kNoPeer, std::memory_order_relaxed);
   own.activity.store(Activity::barrier, std::memory_order_relaxed);
-  if (!parts_->failed) announce_end();
+  if (!impl_->failed) announce_end();
   try {
     if (settings_.stats) put_stats(*bootstrap_, stats_.rows());
-    JobBootstrap& bootstrap = *parts_->job_bootstrap;
+    JobBootstrap& bootstrap = *impl_->job_bootstrap;
     const bool released =
-        parts_->failed ? bootstrap.fence_failed(kGraceOfFailed) : bootstrap.fence_survivors();
+        impl_->failed ? bootstrap.fence_failed(kGraceOfFailed) : bootstrap.fence_survivors();
     if (!released) return;  // nobody may take this rank for one that has ended well
-    if (settings_.stats && index(rank_) == 0) print_stats(*parts_->job_bootstrap, size_);
+    if (settings_.stats && index(rank_) == 0) print_stats(*impl_->job_bootstrap, size_);
   } catch (const std::exception& problem) {
     log_.write(LogLevel::error, fmt::format("finalizing: {}", problem.what()));
   }
   record(rank_).state.store(RankState::finalized, std::memory_order_release);
-  if (parts_->pmix) parts_->pmix->finalize();
+  if (impl_->pmix) impl_->pmix->finalize();
 }
 
 std::byte* Job::window_of(Rank peer) {
-  parts_->fork_mark.refuse_in_child("Job::window_of");
+  impl_->fork_mark.refuse_in_child("Job::window_of");
   const std::uint32_t i = index(peer);
   if (i >= size_) {
     throw Error(std::errc::invalid_argument,
@@ -218,12 +218,12 @@ std::byte* Job::window_of(Rank peer) {
     throw Error(std::errc::host_unreachable,
                 fmt::format("rank {} is on another host than rank {}: its memory cannot be mapped",
                             i, index(rank_)));
-  if (parts_->world) {
-    const std::lock_guard lock(parts_->world->mutex);
-    windows_[i] = parts_->world->windows[i];
+  if (impl_->world) {
+    const std::lock_guard lock(impl_->world->mutex);
+    windows_[i] = impl_->world->windows[i];
   } else {
-    parts_->peer_windows.push_back(map_peer(*bootstrap_, peer, segment_->window_bytes()));
-    windows_[i] = parts_->peer_windows.back().get();
+    impl_->peer_windows.push_back(map_peer(*bootstrap_, peer, segment_->window_bytes()));
+    windows_[i] = impl_->peer_windows.back().get();
   }
   return windows_[i];
 }

@@ -7,7 +7,7 @@
 #include "runtime/error.hpp"
 #include "runtime/hang_report.hpp"
 #include "runtime/job.hpp"
-#include "runtime/src/job_parts.hpp"
+#include "runtime/src/job_impl.hpp"
 
 namespace viaduct {
 
@@ -15,8 +15,8 @@ std::uint32_t Job::barrier_arrive() noexcept {
   if (in_forked_child())
     violate_contract("a barrier was called in a child that a rank forked: only the rank may");
   const std::uint32_t ticket = ++barriers_;
-  arrive_at_barrier(*page_, parts_->shape(), rank_, ticket);
-  if (hosts() > 1) parts_->job_bootstrap->tell_barrier(ticket);
+  arrive_at_barrier(*page_, impl_->shape(), rank_, ticket);
+  if (hosts() > 1) impl_->job_bootstrap->tell_barrier(ticket);
   return ticket;
 }
 
@@ -57,13 +57,13 @@ void Job::report_deserter(std::uint32_t rank) const noexcept {
 
 /// Tells ranks that wait for this one in a barrier that it will not come.
 void Job::announce_end() noexcept {
-  viaduct::announce_end(*page_, parts_->shape(), rank_);
-  if (hosts() > 1) parts_->job_bootstrap->tell_ending();
+  viaduct::announce_end(*page_, impl_->shape(), rank_);
+  if (hosts() > 1) impl_->job_bootstrap->tell_ending();
 }
 
 void Job::tell_port(bool down) noexcept {
   note_port(*page_, rank_, down);
-  if (hosts() > 1) parts_->job_bootstrap->tell_port(down);
+  if (hosts() > 1) impl_->job_bootstrap->tell_port(down);
 }
 
 /// The ranks of this host that are in a handler, which a rank that waits may be waiting for: they
@@ -93,7 +93,7 @@ void Job::report_long_wait(std::uint64_t since_ns) noexcept {
     const char* const operation = record(rank_).operation.load(std::memory_order_relaxed);
     const std::string line =
         hang_line(record(rank_), index(rank_), operation != nullptr ? operation : "", now, {},
-                  gathering_of(*page_, parts_->shape().ranks, index(rank_)));
+                  gathering_of(*page_, impl_->shape().ranks, index(rank_)));
     log_.write(LogLevel::error, fmt::format("a wait has lasted {:.1f} s: {}{}",
                                             static_cast<double>(now - since_ns) * 1e-9, line,
                                             others_in_handlers(now)));

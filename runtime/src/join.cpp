@@ -12,7 +12,7 @@
 #include "runtime/src/handshake.hpp"
 #include "runtime/src/host.hpp"
 #include "runtime/src/launch_variables.hpp"
-#include "runtime/src/wire.hpp"
+#include "runtime/src/wire_format.hpp"
 
 namespace viaduct {
 namespace {
@@ -34,17 +34,17 @@ double seconds(std::chrono::nanoseconds time) {
 
 class Joining {
  public:
-  explicit Joining(Meeting&& meeting) : meeting_(std::move(meeting)) {
+  explicit Joining(Rendezvous&& rendezvous) : rendezvous_(std::move(rendezvous)) {
     self_.role = Role::rank;
-    self_.rank = meeting_.rank;
-    self_.size = meeting_.size;
+    self_.rank = rendezvous_.rank;
+    self_.size = rendezvous_.size;
     self_.pid = ::getpid();
     self_.host_key = handshake::fixed_text<64>(host_key());
     self_.host_name = handshake::fixed_text<64>(host_name());
   }
 
   Launch run() {
-    if (meeting_.listener.is_open()) start_hub();
+    if (rendezvous_.listener.is_open()) start_hub();
     hub_ = call_hub(self_);
     const Frame table = next(Kind::table);
     read_table(table);
@@ -59,23 +59,23 @@ class Joining {
  private:
   void start_hub() {
     AgentPlan plan;
-    plan.secret = meeting_.secret;
-    plan.size = meeting_.size;
-    plan.limit = meeting_.limit;
-    plan.listener = std::move(meeting_.listener);
+    plan.secret = rendezvous_.secret;
+    plan.size = rendezvous_.size;
+    plan.limit = rendezvous_.limit;
+    plan.listener = std::move(rendezvous_.listener);
     start_agent(std::move(plan));
   }
 
   void start_host_agent() {
     AgentPlan plan;
-    plan.secret = meeting_.secret;
-    plan.size = meeting_.size;
-    plan.limit = meeting_.limit;
+    plan.secret = rendezvous_.secret;
+    plan.size = rendezvous_.size;
+    plan.limit = rendezvous_.limit;
     plan.job_id = job_id_;
     plan.hosts = hosts_;
     plan.here = here_;
-    plan.founder = meeting_.rank;
-    plan.local = listen_for_ranks(meeting_.secret, job_id_, here_);
+    plan.founder = rendezvous_.rank;
+    plan.local = listen_for_ranks(rendezvous_.secret, job_id_, here_);
     Caller agent = self_;
     agent.role = Role::agent;
     agent.rank = here_;
@@ -85,86 +85,86 @@ class Joining {
 
   link::Link call_hub(const Caller& caller) const {
     std::string problem;
-    const auto limit = Clock::now() + meeting_.limit;
-    FileDescriptor socket = connect_to(meeting_.addresses, limit, problem);
+    const auto limit = Clock::now() + rendezvous_.limit;
+    FileDescriptor socket = connect_to(rendezvous_.addresses, limit, problem);
     if (!socket.is_open()) {
       throw Error(std::errc::timed_out,
                   fmt::format("rank {} of {}: no hub answers at {} ({}): rank 0, which opens it, "
                               "has not come within {} s (VIADUCT_JOIN_TIMEOUT), or the job has "
                               "given up, or the address is wrong",
-                              meeting_.rank, meeting_.size, meeting_.shown, problem,
-                              seconds(meeting_.limit)));
+                              rendezvous_.rank, rendezvous_.size, rendezvous_.shown, problem,
+                              seconds(rendezvous_.limit)));
     }
     return greet(std::move(socket), caller, limit);
   }
 
-  /// A hub with too many strangers drops the connection that has waited longest: it is called
-  /// again, unless it has ended.
+  /// A hub with too many unauthenticated callers drops the connection that has waited longest: it
+  /// is called again, unless it has ended.
   link::Link greet(FileDescriptor socket, const Caller& caller, Clock::time_point limit) const {
     for (;;) {
       try {
         const auto greeted =
-            Clock::now() + std::min<std::chrono::nanoseconds>(kGreeting, meeting_.limit);
-        return handshake::greet_hub(std::move(socket), caller, meeting_.secret, meeting_.shown,
-                                    greeted);
+            Clock::now() + std::min<std::chrono::nanoseconds>(kGreeting, rendezvous_.limit);
+        return handshake::greet_hub(std::move(socket), caller, rendezvous_.secret,
+                                    rendezvous_.shown, greeted);
       } catch (const Error& e) {
         if (e.code() != std::errc::connection_aborted || Clock::now() >= limit) throw;
         std::string problem;
         socket =
-            connect_to(meeting_.addresses, std::min(limit, Clock::now() + kCallAgain), problem);
+            connect_to(rendezvous_.addresses, std::min(limit, Clock::now() + kCallAgain), problem);
         if (!socket.is_open()) throw;
       }
     }
   }
 
   Frame next(Kind wanted) {
-    auto frame = hub_.receive_until(Clock::now() + meeting_.limit + kHubsOwnTime);
+    auto frame = hub_.receive_until(Clock::now() + rendezvous_.limit + kHubsOwnTime);
     if (frame && frame->kind == Kind::failed)
       throw Error(std::errc::operation_canceled, "the job cannot begin: " + frame->key);
     if (frame && frame->kind == wanted) return std::move(*frame);
     const bool silent = hub_.is_open();
     throw Error(silent ? std::errc::timed_out : std::errc::connection_aborted,
                 fmt::format("the hub at {} {} while this rank waited for the others",
-                            meeting_.shown, silent ? "says nothing" : "ended"));
+                            rendezvous_.shown, silent ? "says nothing" : "ended"));
   }
 
   void read_table(const Frame& table) {
     job_id_ = table.key;
-    hosts_.resize(meeting_.size);
+    hosts_.resize(rendezvous_.size);
     if (table.value.size() != hosts_.size() * sizeof(std::uint32_t))
       throw Error(std::errc::protocol_error, "the hub's list of hosts has the wrong length");
     std::memcpy(hosts_.data(), table.value.data(), table.value.size());
-    here_ = hosts_[meeting_.rank];
+    here_ = hosts_[rendezvous_.rank];
   }
 
   [[nodiscard]] bool is_lowest_here() const {
     return std::find(hosts_.begin(), hosts_.end(), here_) ==
-           hosts_.begin() + static_cast<std::ptrdiff_t>(meeting_.rank);
+           hosts_.begin() + static_cast<std::ptrdiff_t>(rendezvous_.rank);
   }
 
   Launch enter() {
     Launch launch;
     launch.mode = Launch::Mode::processes;
-    launch.rank = meeting_.rank;
-    launch.size = meeting_.size;
+    launch.rank = rendezvous_.rank;
+    launch.size = rendezvous_.size;
     launch.keep_going = true;
-    FileDescriptor socket = connect_to_agent(meeting_.secret, job_id_, here_);
-    wire::Datagram answer;
-    const int problem =
-        wire::send(socket.get(), wire::encode({wire::Kind::join, meeting_.rank}), -1, 0);
-    const bool answered = problem == 0 && wire::readable_within(socket.get(), patience()) &&
-                          wire::receive(socket.get(), answer, 0) == 0;
+    FileDescriptor socket = connect_to_agent(rendezvous_.secret, job_id_, here_);
+    wire_format::Datagram answer;
+    const int problem = wire_format::send(
+        socket.get(), wire_format::encode({wire_format::Kind::join, rendezvous_.rank}), -1, 0);
+    const bool answered = problem == 0 && wire_format::readable_within(socket.get(), patience()) &&
+                          wire_format::receive(socket.get(), answer, 0) == 0;
     if (!answered || !answer.fd.is_open()) {
       std::string ignored;
-      const auto said = wire::decode(answer.bytes, ignored);
-      const bool reason = said && said->kind == wire::Kind::refused;
+      const auto said = wire_format::decode(answer.bytes, ignored);
+      const bool reason = said && said->kind == wire_format::Kind::refused;
       throw Error(std::errc::connection_refused,
                   "the agent of this host does not take this rank in" +
                       (reason ? ": " + std::string(said->key) : std::string{}));
     }
-    wire::Datagram second;
-    if (wire::readable_within(socket.get(), patience()))
-      static_cast<void>(wire::receive(socket.get(), second, 0));
+    wire_format::Datagram second;
+    if (wire_format::readable_within(socket.get(), patience()))
+      static_cast<void>(wire_format::receive(socket.get(), second, 0));
     launch.socket = socket.get();
     launch.page = answer.fd.get();
     tell_environment(launch);
@@ -177,7 +177,7 @@ class Joining {
   }
 
   [[nodiscard]] std::chrono::milliseconds patience() const {
-    return std::chrono::ceil<std::chrono::milliseconds>(meeting_.limit);
+    return std::chrono::ceil<std::chrono::milliseconds>(rendezvous_.limit);
   }
 
   void tell_environment(const Launch& launch) const {
@@ -193,7 +193,7 @@ class Joining {
     set(launch::kKeepGoing, "1");
   }
 
-  Meeting meeting_;
+  Rendezvous rendezvous_;
   Caller self_{};
   link::Link hub_;
   std::string job_id_;
@@ -203,9 +203,9 @@ class Joining {
 
 }  // namespace
 
-Launch join(Meeting meeting) {
-  if (meeting.size == 1) return {};
-  return Joining(std::move(meeting)).run();
+Launch join(Rendezvous rendezvous) {
+  if (rendezvous.size == 1) return {};
+  return Joining(std::move(rendezvous)).run();
 }
 
 }  // namespace viaduct

@@ -16,7 +16,7 @@
 
 namespace viaduct {
 
-struct Meeting {
+struct Rendezvous {
   std::vector<Address> addresses;  ///< of the hub
   std::string shown;               ///< for messages
   std::string secret;
@@ -29,13 +29,13 @@ struct Meeting {
 /// Joins; afterwards the environment says what viaduct-run would have said, so that what this
 /// process starts knows that it is not this rank.  Throws Error, in bounded time, naming who is
 /// missing.
-[[nodiscard]] Launch join(Meeting meeting);
+[[nodiscard]] Launch join(Rendezvous rendezvous);
 
 /// What VIADUCT_RENDEZVOUS, VIADUCT_RANK, VIADUCT_SIZE and the secret say. Rank 0 opens the hub's
 /// socket.  Throws Error for what is missing or malformed.
-[[nodiscard]] Meeting meeting_by_rendezvous(std::chrono::nanoseconds limit);
+[[nodiscard]] Rendezvous rendezvous_by_address(std::chrono::nanoseconds limit);
 
 /// The same by way of a PMIx server.
-[[nodiscard]] Meeting meeting_by_pmix(Pmix& pmix, std::chrono::nanoseconds limit);
+[[nodiscard]] Rendezvous rendezvous_by_pmix(Pmix& pmix, std::chrono::nanoseconds limit);
 
 }  // namespace viaduct

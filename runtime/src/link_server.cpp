@@ -14,8 +14,8 @@ namespace viaduct {
 namespace {
 
 constexpr LinkServer::Id kListener = 0;
-constexpr std::size_t kSpareStrangers = 256;  // connections that are not of this job
-constexpr int kComersInOneTurn = 64;          // the others get their turn as well
+constexpr std::size_t kSpareUnauthenticated = 256;  // connections that are not of this job
+constexpr int kComersInOneTurn = 64;                // the others get their turn as well
 
 }  // namespace
 
@@ -25,7 +25,7 @@ LinkServer::LinkServer(FileDescriptor listener, std::string secret, Owner& owner
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       secret_(std::move(secret)),
       owner_(owner),
-      most_strangers_(expected + kSpareStrangers) {
+      most_unauthenticated_(expected + kSpareUnauthenticated) {
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = kListener;
@@ -52,13 +52,13 @@ void LinkServer::turn() {
   drop_closed();
 }
 
-std::size_t LinkServer::strangers() const noexcept {
+std::size_t LinkServer::unauthenticated() const noexcept {
   return static_cast<std::size_t>(std::count_if(
       connections_.begin(), connections_.end(),
       [](const auto& each) { return each.second.greeting != nullptr && !each.second.closed; }));
 }
 
-void LinkServer::drop_oldest_stranger() {
+void LinkServer::drop_oldest_unauthenticated() {
   const auto oldest = std::find_if(connections_.begin(), connections_.end(), [](const auto& each) {
     return each.second.greeting != nullptr && !each.second.closed;
   });
@@ -72,7 +72,8 @@ void LinkServer::accept_all() {
     const int problem = socket.is_open() ? 0 : errno;
     if (problem == EINTR) continue;
     const bool full = problem == EMFILE || problem == ENFILE;
-    if (full || strangers() >= most_strangers_) drop_oldest_stranger();  // it has had its time
+    if (full || unauthenticated() >= most_unauthenticated_)
+      drop_oldest_unauthenticated();  // it has had its time
     if (full) continue;
     if (!socket.is_open()) return;
     const int fd = socket.get();

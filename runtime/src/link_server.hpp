@@ -48,7 +48,7 @@ class LinkServer {
   void close(Id id);
   [[nodiscard]] bool is_open(Id id) const;
   /// Connections that have proved nothing yet.
-  [[nodiscard]] std::size_t strangers() const noexcept;
+  [[nodiscard]] std::size_t unauthenticated() const noexcept;
   /// Gives all that is queued until @p limit to leave.
   void flush_until(link::Clock::time_point limit);
 
@@ -68,13 +68,13 @@ class LinkServer {
   void serve(Id id, Connection& connection);
   void watch_room(Id id, Connection& connection);
   void drop_closed();
-  void drop_oldest_stranger();
+  void drop_oldest_unauthenticated();
 
   FileDescriptor listener_;
   FileDescriptor epoll_;
   std::string secret_;
   Owner& owner_;
-  std::size_t most_strangers_;
+  std::size_t most_unauthenticated_;
   Id last_id_ = 0;
   std::map<Id, Connection> connections_;
 };

@@ -9,7 +9,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
-#include "runtime/src/job_parts.hpp"
+#include "runtime/src/job_impl.hpp"
 #include "runtime/src/rank_name.hpp"
 #include "runtime/standard_streams.hpp"
 
@@ -34,14 +34,14 @@ struct RankRun {
   int call(Job& job) const {
     try {
       const int code = body(job, argc, argv);
-      job.parts_->failed = code != 0;
+      job.impl_->failed = code != 0;
       return code;
     } catch (const std::exception& problem) {
       complain(problem.what());
     } catch (...) {
       complain("an exception that is no std::exception left the program's body");
     }
-    job.parts_->abandoned = true;
+    job.impl_->abandoned = true;
     return 1;
   }
 
@@ -59,7 +59,7 @@ struct RankRun {
               std::uint32_t rank) const {
     int code = 1;
     try {
-      Job job(Job::Parts::of_thread(world, launch, rank));
+      Job job(Job::Impl::of_thread(world, launch, rank));
       code = call(job);
     } catch (const std::exception& problem) {
       name_this_thread(rank);

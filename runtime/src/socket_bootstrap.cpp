@@ -6,14 +6,14 @@
 #include "runtime/error.hpp"
 #include "runtime/src/job_bootstrap.hpp"
 #include "runtime/src/secret.hpp"
-#include "runtime/src/wire.hpp"
+#include "runtime/src/wire_format.hpp"
 
 namespace viaduct {
 namespace {
 
-using wire::Datagram;
-using wire::Kind;
-using wire::Message;
+using wire_format::Datagram;
+using wire_format::Kind;
+using wire_format::Message;
 
 class SocketBootstrap final : public JobBootstrap {
  public:
@@ -22,8 +22,8 @@ class SocketBootstrap final : public JobBootstrap {
 
   void put(std::string_view key, std::span<const std::byte> value) override {
     mark_.refuse_in_child("Bootstrap::put");
-    check_length("key", key.size(), wire::kMaxKeyBytes);
-    check_length("value", value.size(), wire::kMaxValueBytes);
+    check_length("key", key.size(), wire_format::kMaxKeyBytes);
+    check_length("value", value.size(), wire_format::kMaxValueBytes);
     send({Kind::put, index(rank_), key, value}, -1);
   }
 
@@ -53,7 +53,7 @@ class SocketBootstrap final : public JobBootstrap {
     try {
       const Asking asking(*this);
       send({Kind::fence_failed}, -1);
-      return wire::readable_within(socket_.get(), limit) &&
+      return wire_format::readable_within(socket_.get(), limit) &&
              take_answer().message.kind == Kind::released;
     } catch (const Error&) {  // as above
       return false;
@@ -86,14 +86,14 @@ class SocketBootstrap final : public JobBootstrap {
 
   void share_fd(int fd, std::string_view key) override {
     mark_.refuse_in_child("Bootstrap::share_fd");
-    check_length("key", key.size(), wire::kMaxKeyBytes);
+    check_length("key", key.size(), wire_format::kMaxKeyBytes);
     send({Kind::share_fd, index(rank_), key}, fd);
   }
 
   FileDescriptor fetch_fd(Rank rank, std::string_view key) override {
     mark_.refuse_in_child("Bootstrap::fetch_fd");
     check_rank(rank);
-    check_length("key", key.size(), wire::kMaxKeyBytes);
+    check_length("key", key.size(), wire_format::kMaxKeyBytes);
     Answer answer = ask({Kind::fetch_fd, index(rank), key});
     if (answer.message.kind == Kind::descriptor && answer.datagram.fd.is_open())
       return std::move(answer.datagram.fd);
@@ -137,14 +137,14 @@ class SocketBootstrap final : public JobBootstrap {
   }
 
   void send(const Message& message, int fd) const {
-    const int problem = wire::send(socket_.get(), wire::encode(message), fd, 0);
+    const int problem = wire_format::send(socket_.get(), wire_format::encode(message), fd, 0);
     if (problem != 0)
       throw Error(problem, fmt::format("rank {} cannot reach viaduct-run", index(rank_)));
   }
 
   Answer ask_get(Rank rank, std::string_view key) const {
     check_rank(rank);
-    check_length("key", key.size(), wire::kMaxKeyBytes);
+    check_length("key", key.size(), wire_format::kMaxKeyBytes);
     Answer answer = ask({Kind::get, index(rank), key});
     if (answer.message.kind != Kind::value && answer.message.kind != Kind::nothing) reject(answer);
     return answer;
@@ -177,13 +177,13 @@ class SocketBootstrap final : public JobBootstrap {
 
   Answer take_answer() const {
     Answer answer{};
-    const int problem = wire::receive(socket_.get(), answer.datagram, 0);
+    const int problem = wire_format::receive(socket_.get(), answer.datagram, 0);
     if (problem != 0 || answer.datagram.end_of_stream) {
       throw Error(problem != 0 ? problem : EPIPE,
                   fmt::format("rank {} has lost viaduct-run", index(rank_)));
     }
     std::string reason;
-    const auto message = wire::decode(answer.datagram.bytes, reason);
+    const auto message = wire_format::decode(answer.datagram.bytes, reason);
     if (!message) throw Error(std::errc::bad_message, "viaduct-run sent " + reason);
     answer.message = *message;
     return answer;

@@ -3,11 +3,11 @@
 // all processes make the same call.
 //
 // Collective calls are numbered. In each round of a call a process receives at most one slot, and
-// both sides know the sender. Call s uses the set of slots with the number s mod kSlots. So a slot
-// of call s is written again in call s + kSlots, and must have been read by then. This holds
-// because among any kSlots - 1 consecutive calls there is one that synchronises: no process ends
-// that call before all have begun it. Where a program makes no such call in time, the Collector
-// inserts a barrier.
+// both sides know the sender. Call s uses the set of slots with the number s mod kSets. So a slot
+// of call s is written again in call s + kSets, and must have been read by then. This holds
+// because among any kSets - 1 consecutive calls there is one that synchronises: no process ends
+// that call before all have begun it. Where a program makes no such call in time, the
+// CollectiveEngine inserts a barrier.
 
 #include <array>
 #include <bit>
@@ -28,16 +28,16 @@ class Job;
 
 namespace viaduct::splitc::detail {
 
-inline constexpr std::uint32_t kLineWords = 7;
-inline constexpr std::size_t kLineBytes = kLineWords * 8;
+inline constexpr std::uint32_t kSlotWords = 7;
+inline constexpr std::size_t kSlotBytes = kSlotWords * 8;
 
 /// A slot lies in the window of the process that reads it. A value that does not fit lies in a
 /// sender's window: then word 0 is its place there, and word 1 the number of that process.
-struct alignas(kDestructivePairBytes) Line {
-  std::uint64_t words[kLineWords];
+struct alignas(kDestructivePairBytes) CollectiveSlot {
+  std::uint64_t words[kSlotWords];
   AtomicWord<std::uint64_t> mark;  // written last
 };
-static_assert(sizeof(Line) == 128);
+static_assert(sizeof(CollectiveSlot) == 128);
 
 /// The record of a call, for processes that find that they have made another call.
 struct CallRecord {
@@ -61,13 +61,13 @@ struct AwaitedCall {
   std::uint64_t file;
   std::uint64_t line;
 };
-static_assert(sizeof(AwaitedCall) == kLineBytes);
+static_assert(sizeof(AwaitedCall) == kSlotBytes);
 
-inline constexpr std::uint32_t kSlots = 8;
+inline constexpr std::uint32_t kSets = 8;
 inline constexpr std::uint32_t kCallRecords = 16;
 
-/// What a process keeps for collectives in its window; its lines follow.
-struct alignas(kDestructivePairBytes) CollectorBlock {
+/// What a process keeps for collectives in its window; its slots follow.
+struct alignas(kDestructivePairBytes) CollectiveBlock {
   CallRecord calls[kCallRecords];
 };
 
@@ -85,14 +85,14 @@ struct Parcel {
 inline constexpr CollectiveCall kBarrierCall = make_plain_collective(CollectiveKind::barrier);
 inline constexpr CollectiveCall kStoreSyncCall = make_plain_collective(CollectiveKind::store_sync);
 
-class Collector {
+class CollectiveEngine {
  public:
   /// Collective.
-  explicit Collector(Machine& machine);
+  explicit CollectiveEngine(Machine& machine);
   /// After end(), nobody may be in a collective any more.
-  ~Collector();
-  Collector(const Collector&) = delete;
-  Collector& operator=(const Collector&) = delete;
+  ~CollectiveEngine();
+  CollectiveEngine(const CollectiveEngine&) = delete;
+  CollectiveEngine& operator=(const CollectiveEngine&) = delete;
 
   /// Reductions go in rounds of partners over the greatest power of two of processes. With P
   /// processes the first 2 * surplus go in pairs, of which the lower one takes part for both.
@@ -121,10 +121,10 @@ class Collector {
   /// One value to @p process in @p round of the call.
   template <class T>
   void send(std::uint32_t process, std::uint32_t round, const T& value) {
-    if constexpr (sizeof(T) <= kLineBytes) {
-      if (Line* lines = peers_[process]) [[likely]] {
-        std::memcpy(lines[base_ + round].words, &value, sizeof(T));
-        publish(process, lines, round);
+    if constexpr (sizeof(T) <= kSlotBytes) {
+      if (CollectiveSlot* slots = peers_[process]) [[likely]] {
+        std::memcpy(slots[base_ + round].words, &value, sizeof(T));
+        publish(process, slots, round);
         return;
       }
     }
@@ -132,8 +132,8 @@ class Collector {
   }
   /// The mark alone.
   void send_mark(std::uint32_t process, std::uint32_t round) {
-    if (Line* lines = peers_[process]) [[likely]] {
-      publish(process, lines, round);
+    if (CollectiveSlot* slots = peers_[process]) [[likely]] {
+      publish(process, slots, round);
       return;
     }
     send_parcel(process, round, {});
@@ -144,14 +144,14 @@ class Collector {
   [[nodiscard]] T receive(std::uint32_t process, std::uint32_t round) {
     std::array<std::byte, sizeof(T)> bytes;
     await(process, round);
-    if constexpr (sizeof(T) <= kLineBytes)
-      std::memcpy(bytes.data(), lines_[base_ + round].words, sizeof(T));
+    if constexpr (sizeof(T) <= kSlotBytes)
+      std::memcpy(bytes.data(), slots_[base_ + round].words, sizeof(T));
     else
       (void)take(round, bytes.data(), sizeof(T));
     return std::bit_cast<T>(bytes);
   }
   void await(std::uint32_t process, std::uint32_t round) {
-    const AtomicWord<std::uint64_t>& mark = lines_[base_ + round].mark;
+    const AtomicWord<std::uint64_t>& mark = slots_[base_ + round].mark;
     for (std::uint32_t i = 0; i < spins_; ++i) {
       if (mark.load(kAcquire) == mark_) [[likely]]
         return;
@@ -160,12 +160,12 @@ class Collector {
     await_slow(process, round);
   }
 
-  /// Space in the window for what this call sends that does not fit lines.
+  /// Space in the window for the values of this call that do not fit slots.
   void open_outbox(std::size_t bytes);
-  /// What does not fit a line is copied to the outbox, which must have been opened.
+  /// A value that does not fit a slot is copied to the outbox, which must have been opened.
   [[nodiscard]] Parcel wrap(const void* data, std::size_t bytes);
   void send_parcel(std::uint32_t process, std::uint32_t round, Parcel parcel);
-  /// After await(): the line's value to @p to. Answers it as a parcel to be sent on.
+  /// After await(): the slot's value to @p to. Answers it as a parcel to be sent on.
   Parcel take(std::uint32_t round, void* to, std::size_t bytes);
   Parcel receive_bytes(std::uint32_t process, std::uint32_t round, void* to, std::size_t bytes) {
     await(process, round);
@@ -187,15 +187,15 @@ class Collector {
   void gather(const CollectiveCall& call, const void* value, void* all);
   void gather_to_one(const CollectiveCall& call, std::uint32_t root, const void* value, void* all);
 
-  /// A line has come as a message. By the Machine, in its polls.
+  /// Takes a slot that has come as a message.  Call from the Machine, in its polls.
   void arrived(std::uint32_t index, std::uint64_t mark, const std::uint64_t* words,
                std::uint32_t count);
-  /// @p process waits in this call for a line of this process. By the Machine, in its polls.
+  /// @p process waits in @p call for a slot of this process.  Call from the Machine, in its polls.
   void waited_for(std::uint32_t process, const std::uint64_t* call);
 
  private:
   /// The upper 32 bits of a mark are the call's number; the others depend on it and on all calls
-  /// before. A line may stay as it is for as long as a program makes no call that writes it: the
+  /// before. A slot may stay as it is for as long as a program makes no call that writes it: the
   /// numbers must not begin anew meanwhile, or what is left there looks like another call.
   static constexpr unsigned kNumberShift = 32;
 
@@ -204,7 +204,7 @@ class Collector {
     ++sequence_;
     history_ = (history_ ^ call.hash ^ (root + count * kMix)) * kMix;
     mark_ = sequence_ << kNumberShift | history_ >> (64 - kNumberShift) | 1;
-    base_ = static_cast<std::uint32_t>(sequence_ % kSlots) * lines_per_slot_;
+    base_ = static_cast<std::uint32_t>(sequence_ % kSets) * slots_per_set_;
     kind_ = call.kind;
   }
   /// For those who wait for this process, or find that it calls something else.
@@ -223,8 +223,8 @@ class Collector {
     }
     record.mark.store(mark_, kRelease);
   }
-  void publish(std::uint32_t process, Line* lines, std::uint32_t round) {
-    lines[base_ + round].mark.store(mark_, kRelease);
+  void publish(std::uint32_t process, CollectiveSlot* slots, std::uint32_t round) {
+    slots[base_ + round].mark.store(mark_, kRelease);
     if (records_[process].sleeping.load(kRelaxed) != 0) [[unlikely]]
       wake(process);
   }
@@ -234,13 +234,13 @@ class Collector {
   void show_arrival() noexcept;
   [[gnu::noinline]] void wake(std::uint32_t process) noexcept;
   [[nodiscard]] bool has_come(std::uint32_t process, std::uint32_t round);
-  [[nodiscard]] Line* lines_of(std::uint32_t process);
+  [[nodiscard]] CollectiveSlot* slots_of(std::uint32_t process);
   void send_fragments(std::uint32_t process, std::uint32_t round, const Parcel& parcel);
   template <class Body>
   void naming_the_lost(Body&& body);
   void broadcast_piece(std::uint32_t root, std::byte* data, std::size_t bytes);
   void transfer_piece(std::uint32_t from, std::uint32_t to, std::byte* data, std::size_t bytes);
-  /// The line goes out before anything else is done.
+  /// Sends the slot of the first round before all else.
   void barrier_begin(const CollectiveCall& call) {
     if (notified_) [[unlikely]]
       prepare(call, true);
@@ -266,12 +266,12 @@ class Collector {
     return hot.myproc < distance ? hot.myproc + hot.procs - distance : hot.myproc - distance;
   }
 
-  // collector_check.cpp
+  // collective_check.cpp
   [[nodiscard]] bool tell(std::uint32_t process);
   void check_waiting();
   [[nodiscard]] bool check_waiting(std::uint32_t process, const AwaitedCall& call);
-  [[nodiscard]] const CollectorBlock* records_of(std::uint32_t process);
-  [[nodiscard]] CollectorBlock* block_of(std::uint32_t process);
+  [[nodiscard]] const CollectiveBlock* records_of(std::uint32_t process);
+  [[nodiscard]] CollectiveBlock* block_of(std::uint32_t process);
   void compare_calls(std::uint32_t process);
   [[nodiscard]] bool differs(std::uint32_t process);
   [[nodiscard]] std::uint32_t who_differs(std::uint32_t process);
@@ -280,19 +280,19 @@ class Collector {
   std::uint64_t sequence_ = 0;
   std::uint64_t history_ = 0;
   std::uint64_t mark_ = 0;
-  std::uint32_t base_ = 0;  // of the call's lines
-  std::uint32_t lines_per_slot_ = 1;
-  Line* lines_ = nullptr;
-  std::vector<Line*> peers_;  // null: not mapped yet, or reached by messages
-  std::vector<CollectorBlock*> blocks_;
+  std::uint32_t base_ = 0;  // of the call's slots
+  std::uint32_t slots_per_set_ = 1;
+  CollectiveSlot* slots_ = nullptr;
+  std::vector<CollectiveSlot*> peers_;  // null: not mapped yet, or reached by messages
+  std::vector<CollectiveBlock*> blocks_;
   struct Waiting {
     std::uint32_t process;
     AwaitedCall call;
   };
-  std::vector<Waiting> waiting_;       // in calls that this process has not come to
-  CollectorBlock* fetched_ = nullptr;  // own; of a process that is apart
+  std::vector<Waiting> waiting_;        // in calls that this process has not come to
+  CollectiveBlock* fetched_ = nullptr;  // own; of a process off-node
   const RankRecord* records_ = nullptr;
-  CollectorBlock* block_ = nullptr;
+  CollectiveBlock* block_ = nullptr;
   std::uint32_t spins_ = 0;
   std::uint32_t rounds_ = 0;
   std::uint32_t surplus_ = 0;
@@ -307,22 +307,23 @@ class Collector {
     std::size_t place = 0;
     std::size_t bytes = 0;
   };
-  std::array<Outbox, kSlots> outboxes_;
+  std::array<Outbox, kSets> outboxes_;
   std::size_t outbox_used_ = 0;
-  std::vector<std::vector<std::uint64_t>> inbox_;  // by line: what messages have brought
+  std::vector<std::vector<std::uint64_t>> inbox_;  // by slot: what messages have brought
   std::size_t block_place_ = 0;                    // of block_ in the window
   Machine& machine_;
   Job& job_;
 };
 
 /// This rank's, null outside splitc_main.
-[[gnu::tls_model("initial-exec")]] extern thread_local constinit Collector* the_collector;
-[[noreturn, gnu::cold]] void stop_without_collector(const char* operation);
+[[gnu::tls_model(
+    "initial-exec")]] extern thread_local constinit CollectiveEngine* the_collective_engine;
+[[noreturn, gnu::cold]] void stop_without_engine(const char* operation);
 
-[[nodiscard]] inline Collector& collector(const char* operation) {
-  Collector* c = the_collector;
+[[nodiscard]] inline CollectiveEngine& collective_engine(const char* operation) {
+  CollectiveEngine* c = the_collective_engine;
   if (c == nullptr) [[unlikely]]
-    stop_without_collector(operation);
+    stop_without_engine(operation);
   return *c;
 }
 

@@ -15,7 +15,7 @@
 
 namespace viaduct::splitc::detail {
 
-class Collector;
+class CollectiveEngine;
 
 /// The peer of a wait for no particular process: the loss of any process ends such a wait.
 inline constexpr std::uint32_t kAnyone = 0xffffffff;
@@ -34,7 +34,7 @@ class Machine {
   [[nodiscard]] Job& job() noexcept { return job_; }
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
   [[nodiscard]] Memory& memory() noexcept { return *memory_; }
-  [[nodiscard]] Collector& collector() noexcept { return *collector_; }
+  [[nodiscard]] CollectiveEngine& collective_engine() noexcept { return *collective_engine_; }
 
   /// Handles what has come. Answers the number of messages.
   std::uint32_t poll();
@@ -44,30 +44,30 @@ class Machine {
                   Activity activity = Activity::waiting_message);
   /// After a plain store that @p process may be waiting for: wakes it when it sleeps.
   void wake_if_asleep(std::uint32_t process) noexcept;
-  /// Sends one line of a collective, @p operation, as a message; its receiver hands it to
-  /// Collector::arrived().
-  void send_line(const char* operation, std::uint32_t process, std::uint32_t index,
+  /// Sends one slot of the collective @p operation as a message; the receiver hands it to
+  /// CollectiveEngine::arrived().
+  void send_slot(const char* operation, std::uint32_t process, std::uint32_t index,
                  std::uint64_t mark, const std::uint64_t* words, std::uint32_t count);
-  /// The path is forced to messages, or @p process is apart.
+  /// Whether operations on @p process go by message: the path is forced, or @p process is off-node.
   [[nodiscard]] bool by_message(std::uint32_t process) const noexcept;
   /// Whether @p process shares no memory with this one (docs/splitc.md).
-  [[nodiscard]] bool is_apart(std::uint32_t process) const noexcept;
-  /// Tells @p process, which is apart, that a line of its is awaited in the call that @p record,
-  /// of 7 words, describes. False: not now.
+  [[nodiscard]] bool is_remote(std::uint32_t process) const noexcept;
+  /// Tells @p process, which is off-node, that this process awaits a slot of its in the call that
+  /// @p record, of 7 words, describes. False: not now.
   [[nodiscard]] bool tell_of_wait(std::uint32_t process, const std::uint64_t* record);
   /// Copies from @p process' memory in @p ns at most; polls meanwhile. False: it has not answered.
   [[nodiscard]] bool fetch(std::uint32_t process, std::uint64_t address, void* to,
                            std::size_t bytes, std::uint64_t ns);
 
-  struct Parts;
-  [[nodiscard]] Parts& parts() noexcept { return *parts_; }
+  struct Impl;
+  [[nodiscard]] Impl& impl() noexcept { return *impl_; }
 
  private:
   Job& job_;
   Settings settings_;
   std::unique_ptr<Memory> memory_;
-  std::unique_ptr<Collector> collector_;
-  std::unique_ptr<Parts> parts_;
+  std::unique_ptr<CollectiveEngine> collective_engine_;
+  std::unique_ptr<Impl> impl_;
 };
 
 /// This rank's; stops the program with a sentence that names @p operation when there is none, or

@@ -21,9 +21,9 @@ struct SharedRange {
 
 class Memory {
  public:
-  /// Collective; the process has one thread (ranks as threads apart). Maps the symmetric region,
-  /// moves the program's static data into shared memory, directs malloc into the region. Throws
-  /// Error naming what is in the way and the setting that moves it.
+  /// Collective; the process has one thread (except ranks that are threads). Maps the symmetric
+  /// region, moves the program's static data into shared memory, directs malloc into the region.
+  /// Throws Error naming what is in the way and the setting that moves it.
   Memory(Job& job, const Settings& settings);
   ~Memory();
   Memory(const Memory&) = delete;
@@ -77,8 +77,8 @@ class Memory {
   void clear(std::uint64_t address, std::size_t bytes) noexcept;
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace viaduct::splitc::detail

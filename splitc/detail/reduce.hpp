@@ -34,8 +34,8 @@ template <class T, class Op>
 }
 
 template <class T>
-void open_outbox_for(Collector& c) {
-  if constexpr (sizeof(T) > kLineBytes) {
+void open_outbox_for(CollectiveEngine& c) {
+  if constexpr (sizeof(T) > kSlotBytes) {
     constexpr std::size_t kSpace = (sizeof(T) + kCacheLineBytes - 1) / kCacheLineBytes;
     c.open_outbox((c.rounds() + 2) * kSpace * kCacheLineBytes);
   }
@@ -44,7 +44,7 @@ void open_outbox_for(Collector& c) {
 /// Everybody's value in everybody's turn: partners exchange what they have in 2^round processes'
 /// name.
 template <class T, class Op>
-[[nodiscard]] T exchange_rounds(Collector& c, Places places, T total, Op& op) {
+[[nodiscard]] T exchange_rounds(CollectiveEngine& c, Places places, T total, Op& op) {
   const std::uint32_t place = places.of(hot.myproc);
   for (std::uint32_t round = 0; round < c.rounds(); ++round) {
     const std::uint32_t bit = 1U << round;
@@ -57,7 +57,7 @@ template <class T, class Op>
 }
 
 template <class T, class Op>
-[[nodiscard]] T reduce_to_all(Collector& c, const CollectiveCall& call, T value, Op& op,
+[[nodiscard]] T reduce_to_all(CollectiveEngine& c, const CollectiveCall& call, T value, Op& op,
                               std::uint64_t count = 1) {
   c.begin(call, true, 0, count);
   open_outbox_for<T>(c);
@@ -77,7 +77,7 @@ template <class T, class Op>
 
 /// The tree of reduce_to_all(), of which only the branches towards @p root are walked.
 template <class T, class Op>
-[[nodiscard]] T reduce_to_one(Collector& c, const CollectiveCall& call, std::uint32_t root,
+[[nodiscard]] T reduce_to_one(CollectiveEngine& c, const CollectiveCall& call, std::uint32_t root,
                               const T& value, Op& op, std::uint64_t count = 1) {
   c.begin(call, false, root, count);
   open_outbox_for<T>(c);
@@ -122,7 +122,7 @@ struct Piece {
 
 /// @p n elements at @p data, of @p count in all.
 template <std::size_t N, bool ToAll, class T, class Op>
-void reduce_piece(Collector& c, const CollectiveCall& call, std::uint32_t root, T* data,
+void reduce_piece(CollectiveEngine& c, const CollectiveCall& call, std::uint32_t root, T* data,
                   std::size_t n, Op& op, std::uint64_t count) {
   using Some = Piece<T, N>;
   auto each = [&op, n](Some lower, const Some& upper) {
@@ -139,11 +139,11 @@ void reduce_piece(Collector& c, const CollectiveCall& call, std::uint32_t root, 
   std::memcpy(static_cast<void*>(data), all.bytes, n * sizeof(T));
 }
 
-/// Element by element. Few go in a line, many in pieces.
+/// Element by element. Few elements go in a slot, many in pieces.
 template <bool ToAll, class T, class Op>
-void reduce_array(Collector& c, const CollectiveCall& call, std::uint32_t root, T* data,
+void reduce_array(CollectiveEngine& c, const CollectiveCall& call, std::uint32_t root, T* data,
                   std::size_t count, Op& op) {
-  constexpr std::size_t kFew = sizeof(T) < kLineBytes ? kLineBytes / sizeof(T) : 1;
+  constexpr std::size_t kFew = sizeof(T) < kSlotBytes ? kSlotBytes / sizeof(T) : 1;
   constexpr std::size_t kMany = kFew < 4096 / sizeof(T) ? 4096 / sizeof(T) : kFew;
   if (count <= kFew) return reduce_piece<kFew, ToAll>(c, call, root, data, count, op, count);
   for (std::size_t at = 0; at < count; at += kMany)
@@ -153,7 +153,7 @@ void reduce_array(Collector& c, const CollectiveCall& call, std::uint32_t root, 
 
 /// @p identity: of an exclusive scan; null: the scan is inclusive.
 template <class T, class Op>
-[[nodiscard]] T scan(Collector& c, const CollectiveCall& call, const T& value, Op& op,
+[[nodiscard]] T scan(CollectiveEngine& c, const CollectiveCall& call, const T& value, Op& op,
                      const T* identity) {
   c.begin(call, true);
   open_outbox_for<T>(c);
@@ -195,7 +195,7 @@ template <class T, class Op>
 [[nodiscard]] T agree(CollectiveKind kind, std::uint64_t count, T value, Op op) {
   CollectiveCall call = make_collective<T, Op>(kind);
   call.op = Operator::none;
-  Collector& c = collector(to_string(kind));
+  CollectiveEngine& c = collective_engine(to_string(kind));
   return hot.procs == 1 ? value : reduce_to_all(c, call, value, op, count);
 }
 

@@ -11,7 +11,7 @@
 namespace viaduct::splitc {
 namespace detail {
 
-using wire::Op;
+using wire_format::Op;
 
 /// Values of a word's size are read and written in one piece; others have no such promise.
 void copy_value(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
@@ -28,59 +28,59 @@ void copy_value(std::byte* to, const std::byte* from, std::size_t bytes) noexcep
 
 namespace {
 
-Handle message_get(Machine::Parts& parts, const char* operation, void* to, std::uint64_t from,
+Handle message_get(Machine::Impl& impl, const char* operation, void* to, std::uint64_t from,
                    std::size_t bytes) {
-  Channel& c = parts.channel(process_of(from), false, operation);
+  Channel& c = impl.channel(process_of(from), false, operation);
   const std::uint64_t words[] = {address_of(from), reinterpret_cast<std::uint64_t>(to)};
-  return parts.note_get(
-      c, parts.request(c, operation, wire::make(Op::read, static_cast<std::uint32_t>(bytes)), words,
-                       16));
+  return impl.note_get(
+      c, impl.request(c, operation, wire_format::make(Op::read, static_cast<std::uint32_t>(bytes)),
+                      words, 16));
 }
 
-Handle message_put(Machine::Parts& parts, const char* operation, std::uint64_t to, const void* from,
+Handle message_put(Machine::Impl& impl, const char* operation, std::uint64_t to, const void* from,
                    std::size_t bytes) {
-  Channel& c = parts.channel(process_of(to), false, operation);
+  Channel& c = impl.channel(process_of(to), false, operation);
   std::uint64_t words[via::shm::kWordsPerSlot] = {address_of(to)};
   std::memcpy(words + 1, from, bytes);
-  return parts.note_put(c, parts.request(c, operation, wire::make(Op::write), words,
-                                         static_cast<std::uint32_t>(8 + bytes)));
+  return impl.note_put(c, impl.request(c, operation, wire_format::make(Op::write), words,
+                                       static_cast<std::uint32_t>(8 + bytes)));
 }
 
 Handle begin_get(const char* operation, void* to, std::uint64_t from, std::size_t bytes) {
-  Machine::Parts& parts = machine(operation).parts();
+  Machine::Impl& impl = machine(operation).impl();
   if (bytes > kInlineData) return get_block(operation, to, from, bytes);
-  const auto place = parts.locate(operation, from, bytes);
+  const auto place = impl.locate(operation, from, bytes);
   light_poll();
   if (place.here != nullptr) {
-    parts.count(kDirect);
+    impl.count(kDirect);
     copy_value(static_cast<std::byte*>(to), place.here, bytes);
     return {};
   }
-  if (parts.rdma(process_of(from), place.region, address_of(from), static_cast<std::byte*>(to),
-                 bytes, false))
+  if (impl.rdma(process_of(from), place.region, address_of(from), static_cast<std::byte*>(to),
+                bytes, false))
     return {};
   const Handle handle =
-      parts.one_sided(operation, from, static_cast<std::byte*>(to), bytes, OneSided::get);
+      impl.one_sided(operation, from, static_cast<std::byte*>(to), bytes, OneSided::get);
   if (handle.ticket != 0) return handle;
-  return message_get(parts, operation, to, from, bytes);
+  return message_get(impl, operation, to, from, bytes);
 }
 
 Handle begin_put(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
                  OneSided what = OneSided::put) {
-  Machine::Parts& parts = machine(operation).parts();
+  Machine::Impl& impl = machine(operation).impl();
   if (bytes > kInlineData) return put_block(operation, to, from, bytes, what);
-  const auto place = parts.locate(operation, to, bytes);
+  const auto place = impl.locate(operation, to, bytes);
   light_poll();
   if (place.here != nullptr) {
-    parts.count(kDirect);
+    impl.count(kDirect);
     copy_value(place.here, static_cast<const std::byte*>(from), bytes);
     return {};
   }
   auto* const source = const_cast<std::byte*>(static_cast<const std::byte*>(from));
-  if (parts.rdma(process_of(to), place.region, address_of(to), source, bytes, true)) return {};
-  const Handle handle = parts.one_sided(operation, to, source, bytes, what);
+  if (impl.rdma(process_of(to), place.region, address_of(to), source, bytes, true)) return {};
+  const Handle handle = impl.one_sided(operation, to, source, bytes, what);
   if (handle.ticket != 0) return handle;
-  return message_put(parts, operation, to, from, bytes);
+  return message_put(impl, operation, to, from, bytes);
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ void* localize(std::uint64_t address) noexcept {
 
 void read_as(const char* operation, std::uint64_t from, void* to, std::size_t bytes) {
   const Handle handle = begin_get(operation, to, from, bytes);
-  if (handle.ticket != 0) machine(operation).parts().finish(operation, handle);
+  if (handle.ticket != 0) machine(operation).impl().finish(operation, handle);
 }
 
 void read_slow(std::uint64_t from, void* to, std::size_t bytes) {
@@ -107,7 +107,7 @@ void read_slow(std::uint64_t from, void* to, std::size_t bytes) {
 
 static void write_as(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
   const Handle handle = begin_put(operation, to, from, bytes, OneSided::write);
-  if (handle.ticket != 0) machine(operation).parts().finish(operation, handle);
+  if (handle.ticket != 0) machine(operation).impl().finish(operation, handle);
 }
 
 void write_slow(std::uint64_t to, const void* from, std::size_t bytes) {
@@ -133,12 +133,12 @@ void store_now_slow(std::uint64_t to, const void* from, std::size_t bytes) {
 }  // namespace detail
 
 bool is_done(detail::Handle handle) {
-  auto& parts = detail::machine("is_done").parts();
-  if (parts.is_complete(handle)) return true;
-  parts.poll_now();
-  return parts.is_complete(handle);
+  auto& impl = detail::machine("is_done").impl();
+  if (impl.is_complete(handle)) return true;
+  impl.poll_now();
+  return impl.is_complete(handle);
 }
 
-void wait(detail::Handle handle) { detail::machine("wait").parts().finish("wait", handle); }
+void wait(detail::Handle handle) { detail::machine("wait").impl().finish("wait", handle); }
 
 }  // namespace viaduct::splitc

@@ -22,23 +22,23 @@ namespace {
 
 std::uint64_t modify(const char* operation, std::uint64_t to, Rmw what, std::uint64_t operand,
                      std::uint64_t expected, std::size_t bytes) {
-  Machine::Parts& parts = machine(operation).parts();
-  const auto place = parts.locate(operation, to, bytes);
+  Machine::Impl& impl = machine(operation).impl();
+  const auto place = impl.locate(operation, to, bytes);
   light_poll();
   if (place.here != nullptr) {
-    parts.count(kDirect);
+    impl.count(kDirect);
     if (bytes == 8) return rmw_here<std::uint64_t>(place.here, what, operand, expected);
     return rmw_here<std::uint32_t>(place.here, what, static_cast<std::uint32_t>(operand),
                                    static_cast<std::uint32_t>(expected));
   }
-  Channel& c = parts.channel(process_of(to), false, operation);
+  Channel& c = impl.channel(process_of(to), false, operation);
   std::uint64_t old = 0;
   const std::uint64_t words[] = {address_of(to), operand, expected,
                                  reinterpret_cast<std::uint64_t>(&old)};
   const std::uint32_t index = static_cast<std::uint32_t>(what) | (bytes == 8 ? 0x10U : 0U);
   const std::uint64_t ticket =
-      parts.request(c, operation, wire::make(wire::Op::modify, index), words, 32);
-  parts.finish(operation, {ticket, c.process, c.index, 1});
+      impl.request(c, operation, wire_format::make(wire_format::Op::modify, index), words, 32);
+  impl.finish(operation, {ticket, c.process, c.index, 1});
   full_fence<Fence::rmw>();
   return old;
 }
@@ -81,19 +81,19 @@ inline std::uint64_t sendable(const char* operation, const Code& code, CallThunk
 Handle call_put_slow(std::uint32_t process, CallThunk thunk, const std::uint64_t* words,
                      std::uint32_t bytes) {
   constexpr const char* kOperation = "atomic_put";
-  Machine::Parts& parts = machine(kOperation).parts();
-  if (process >= parts.job.size())
+  Machine::Impl& impl = machine(kOperation).impl();
+  if (process >= impl.job.size())
     stop_no_process(kOperation, "the call", static_cast<std::int32_t>(process));
   light_poll();
   if (process == hot.myproc) {
     run_guest(process, thunk, reinterpret_cast<const std::byte*>(words), nullptr);
     return {};
   }
-  Channel& c = parts.channel(process, false, kOperation);
-  std::uint64_t line[via::shm::kWordsPerSlot] = {sendable(kOperation, parts.code, thunk)};
+  Channel& c = impl.channel(process, false, kOperation);
+  std::uint64_t line[via::shm::kWordsPerSlot] = {sendable(kOperation, impl.code, thunk)};
   std::memcpy(line + 1, words, bytes);
-  return parts.note_put(c,
-                        parts.request(c, kOperation, wire::make(wire::Op::run), line, 8 + bytes));
+  return impl.note_put(
+      c, impl.request(c, kOperation, wire_format::make(wire_format::Op::run), line, 8 + bytes));
 }
 
 }  // namespace
@@ -102,25 +102,25 @@ Handle call_put(std::uint32_t process, CallThunk thunk, const std::uint64_t* wor
                 std::uint32_t bytes) {
   if (hot.machine == nullptr) [[unlikely]]
     return call_put_slow(process, thunk, words, bytes);
-  Machine::Parts& parts = hot.machine->parts();
-  Channel* const c = process < parts.channels.size() ? parts.channels[process][0].get() : nullptr;
+  Machine::Impl& impl = hot.machine->impl();
+  Channel* const c = process < impl.channels.size() ? impl.channels[process][0].get() : nullptr;
   if (c == nullptr || !c->open) return call_put_slow(process, thunk, words, bytes);
-  via::shm::Slot* const slot = parts.claim_at_once(*c);
+  via::shm::Slot* const slot = impl.claim_at_once(*c);
   if (slot == nullptr) return call_put_slow(process, thunk, words, bytes);
-  slot->put(0, sendable("atomic_put", parts.code, thunk));
+  slot->put(0, sendable("atomic_put", impl.code, thunk));
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i + 1, words[i]);
   const Handle handle{++c->sent, c->process, c->index, 0};
   c->last_put = handle.ticket;
   c->vi->publish(*slot, header::make(via::shm::MessageKind::inline_data, 8 + bytes,
-                                     wire::make(wire::Op::run)));
+                                     wire_format::make(wire_format::Op::run)));
   return handle;
 }
 
 void call_slow(std::uint32_t process, CallThunk thunk, const void* arguments, std::size_t bytes,
                void* result, std::size_t result_bytes) {
   constexpr const char* kOperation = "atomic";
-  Machine::Parts& parts = machine(kOperation).parts();
-  if (process >= parts.job.size())
+  Machine::Impl& impl = machine(kOperation).impl();
+  if (process >= impl.job.size())
     stop_no_process(kOperation, "the call", static_cast<std::int32_t>(process));
   light_poll();
   if (process == hot.myproc) {
@@ -130,14 +130,15 @@ void call_slow(std::uint32_t process, CallThunk thunk, const void* arguments, st
     full_fence<Fence::call>();  // where messages do it, they are one
     return;
   }
-  const std::uint64_t number = sendable(kOperation, parts.code, thunk);
-  Channel& c = parts.channel(process, false, kOperation);
+  const std::uint64_t number = sendable(kOperation, impl.code, thunk);
+  Channel& c = impl.channel(process, false, kOperation);
   std::uint64_t words[via::shm::kWordsPerSlot] = {number, reinterpret_cast<std::uint64_t>(result)};
   std::memcpy(words + 2, arguments, bytes);
-  const std::uint64_t ticket = parts.request(
-      c, kOperation, wire::make(wire::Op::call, static_cast<std::uint32_t>(result_bytes)), words,
+  const std::uint64_t ticket = impl.request(
+      c, kOperation,
+      wire_format::make(wire_format::Op::call, static_cast<std::uint32_t>(result_bytes)), words,
       static_cast<std::uint32_t>(16 + bytes));
-  parts.finish(kOperation, {ticket, c.process, c.index, 1});
+  impl.finish(kOperation, {ticket, c.process, c.index, 1});
 }
 
 }  // namespace detail
@@ -181,9 +182,9 @@ void check_holder(const char* operation, global_ptr<lock_t> l, std::uint64_t hol
               fmt::format("holds {:#x}, which is no process: a lock begins as zeros, and lock(), "
                           "try_lock() and unlock() alone may change it",
                           holder));
-  detail::Machine::Parts& parts = detail::machine(operation).parts();
-  if (parts.job.life_epoch() != 0)
-    parts.check_lost(operation, static_cast<std::uint32_t>(holder - 1));
+  detail::Machine::Impl& impl = detail::machine(operation).impl();
+  if (impl.job.life_epoch() != 0)
+    impl.check_lost(operation, static_cast<std::uint32_t>(holder - 1));
 }
 
 }  // namespace
@@ -213,16 +214,15 @@ namespace {
 [[gnu::noinline]] void wait_for_lock(const char* operation, global_ptr<lock_t> l,
                                      std::uint64_t holder) {
   constexpr int kEagerLooks = 100;
-  detail::Machine::Parts& parts = detail::machine(operation).parts();
-  parts.check_may_wait(operation);
-  detail::Waiting waiting(parts.job);
+  detail::Machine::Impl& impl = detail::machine(operation).impl();
+  impl.check_may_wait(operation);
+  detail::Waiting waiting(impl.job);
   for (int looks = 0; holder != 0; ++looks) {
     check_holder(operation, l, holder);
-    if (parts.is_ahead(static_cast<std::uint32_t>(holder - 1)))
-      check_given_up(operation, l, holder);
+    if (impl.is_ahead(static_cast<std::uint32_t>(holder - 1))) check_given_up(operation, l, holder);
     waiting.show(operation, static_cast<std::uint32_t>(holder - 1));
     // The holder of the lock may need this process, which stays awake as long as messages come.
-    if (parts.poll_now(true) != 0) looks = 0;
+    if (impl.poll_now(true) != 0) looks = 0;
     if (looks < kEagerLooks) {
       sched_yield();
     } else {

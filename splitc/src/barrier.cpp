@@ -9,7 +9,7 @@
 namespace viaduct::splitc {
 namespace detail {
 
-void Collector::barrier_notify() {
+void CollectiveEngine::barrier_notify() {
   if (hot.procs != 1) {
     barrier_begin(kBarrierCall);
     show_arrival();  // it may compute for long while others wait
@@ -20,13 +20,13 @@ void Collector::barrier_notify() {
   notified_ = true;
 }
 
-void Collector::barrier_wait() {
+void CollectiveEngine::barrier_wait() {
   if (!notified_) stop("barrier_wait", "called without a barrier_notify() before");
   if (barrier_round_ != barrier_rounds_) barrier_rest(barrier_round_);
   notified_ = false;
 }
 
-bool Collector::barrier_try() {
+bool CollectiveEngine::barrier_try() {
   if (!notified_) stop("barrier_try", "called without a barrier_notify() before");
   machine_.poll();
   while (barrier_round_ != barrier_rounds_) {
@@ -40,15 +40,15 @@ bool Collector::barrier_try() {
 }  // namespace detail
 
 void barrier() {
-  detail::Collector& c = detail::collector("barrier");
+  detail::CollectiveEngine& c = detail::collective_engine("barrier");
   if (detail::hot.procs == 1) [[unlikely]]
     c.alone(detail::CollectiveKind::barrier);
   else
     c.barrier();
 }
 
-void barrier_notify() { detail::collector("barrier_notify").barrier_notify(); }
-void barrier_wait() { detail::collector("barrier_wait").barrier_wait(); }
-bool barrier_try() { return detail::collector("barrier_try").barrier_try(); }
+void barrier_notify() { detail::collective_engine("barrier_notify").barrier_notify(); }
+void barrier_wait() { detail::collective_engine("barrier_wait").barrier_wait(); }
+bool barrier_try() { return detail::collective_engine("barrier_try").barrier_try(); }
 
 }  // namespace viaduct::splitc

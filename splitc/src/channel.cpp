@@ -25,7 +25,7 @@ constexpr std::uint64_t kSplitC = std::uint64_t{0x5343} << 48;
 }  // namespace
 
 /// Makes this side of the channel and asks the peer for its own.
-Channel& Machine::Parts::make_channel(std::uint32_t process, std::uint16_t which) {
+Channel& Machine::Impl::make_channel(std::uint32_t process, std::uint16_t which) {
   auto& slot = channels[process][which];
   if (slot != nullptr) return *slot;
   slot = std::make_unique<Channel>();
@@ -40,24 +40,24 @@ Channel& Machine::Parts::make_channel(std::uint32_t process, std::uint16_t which
   via::shm::InlineOptions options;
   options.slots = static_cast<std::uint32_t>(machine.settings().slots);
   options.release_every = options.slots / 8;
-  options.client_bits = wire::kUsedBits;
-  const bool apart = is_apart(process);
+  options.client_bits = wire_format::kUsedBits;
+  const bool remote = is_remote(process);
   const std::size_t blocks = std::max<std::size_t>(1, stage->bytes() / kBlockBytes / 4);
-  if (apart) {
+  if (remote) {
     constexpr std::uint32_t kSigns = 4;
-    options.wired = nic->is_remote(Rank{process});
-    options.notes = std::min(2 * credit_limit, options.slots) + kSigns;
+    options.remote = nic->is_remote(Rank{process});
+    options.notifications = std::min(2 * credit_limit, options.slots) + kSigns;
     options.extra_bytes = blocks * kBlockBytes;
   }
   c.owner = nic->create_inline_vi(attributes, options);
   c.vi = c.owner.get();
-  if (apart) c.stage = std::make_unique<Stage>(c.vi->prepare_extra(), 0, blocks);
+  if (remote) c.stage = std::make_unique<Stage>(c.vi->prepare_extra(), 0, blocks);
   all_channels.push_back(&c);
   c.ended = c.vi->connect_peer_start(Rank{process}, kSplitC | which) != Status::ok;
   return c;
 }
 
-void Machine::Parts::incoming(Rank from, std::uint64_t discriminator) {
+void Machine::Impl::incoming(Rank from, std::uint64_t discriminator) {
   const auto which = static_cast<std::uint16_t>(discriminator);
   if ((discriminator & ~std::uint64_t{0xffff}) != kSplitC || which > 1 ||
       channels[index(from)][which] != nullptr)
@@ -69,7 +69,7 @@ void Machine::Parts::incoming(Rank from, std::uint64_t discriminator) {
   }
 }
 
-void Machine::Parts::ended(const via::AsyncError& error) {
+void Machine::Impl::ended(const via::AsyncError& error) {
   if (error.vi == nullptr) return;
   Channel& c = *static_cast<Channel*>(error.vi->attributes().context);
   c.ended = true;
@@ -82,7 +82,7 @@ void Machine::Parts::ended(const via::AsyncError& error) {
 }
 
 /// For an operation that needs the channel, which has ended.
-void Machine::Parts::end_of(Channel& c, const char* operation) {
+void Machine::Impl::end_of(Channel& c, const char* operation) {
   check_lost(operation, c.process);
   check_lost(operation, kAnyone);  // it may have ended because of another one
   if (c.broken) wait(operation, c.process, [] { return false; });
@@ -90,7 +90,7 @@ void Machine::Parts::end_of(Channel& c, const char* operation) {
 }
 
 /// The connected channel to @p process.
-Channel& Machine::Parts::channel(std::uint32_t process, bool blocks, const char* operation) {
+Channel& Machine::Impl::channel(std::uint32_t process, bool blocks, const char* operation) {
   const auto which = static_cast<std::uint16_t>(blocks && machine.settings().vis == 2 ? 1 : 0);
   Channel* known = channels[process][which].get();
   if (known != nullptr && known->connected) [[likely]]
@@ -105,7 +105,7 @@ Channel& Machine::Parts::channel(std::uint32_t process, bool blocks, const char*
   return c;
 }
 
-void Machine::Parts::refresh_credits(Channel& c) noexcept {
+void Machine::Impl::refresh_credits(Channel& c) noexcept {
   const std::uint64_t now = c.vi->peer_counter(0);
   if (now < c.counter || now > c.sent) [[unlikely]]
     return c.vi->break_off("a count of requests carried out that cannot be");
@@ -113,14 +113,14 @@ void Machine::Parts::refresh_credits(Channel& c) noexcept {
   if (now <= c.handled) return;
   // Replies have come before the count of their requests. Their receives go back before new
   // requests bring more: a stream of gets may learn of its credits from the count alone.
-  if (c.vi->is_wired()) nic->take_carried();
+  if (c.vi->is_remote()) nic->take_from_transport();
   c.handled = now;
-  c.vi->note_room();  // the line is here now
+  c.vi->update_room();  // the line is here now
 }
 
 /// As in a MAP: some are kept back while the line of the owner's counters is fetched, so that a
 /// stream of requests does not stop for that cache miss.
-bool Machine::Parts::find_credits(Channel& c) noexcept {
+bool Machine::Impl::find_credits(Channel& c) noexcept {
   note_requests(c);
   const auto raise = [&](std::uint32_t most) {
     c.limit = std::min(c.sent + most, c.handled + credit_limit);
@@ -140,8 +140,8 @@ bool Machine::Parts::find_credits(Channel& c) noexcept {
   return c.sent != c.limit;
 }
 
-std::uint64_t Machine::Parts::request(Channel& c, const char* operation, std::uint64_t client,
-                                      const std::uint64_t* words, std::uint32_t bytes) {
+std::uint64_t Machine::Impl::request(Channel& c, const char* operation, std::uint64_t client,
+                                     const std::uint64_t* words, std::uint32_t bytes) {
   via::shm::Slot* slot = nullptr;
   bool credit = c.sent != c.limit || find_credits(c);
   if (!credit || (slot = c.vi->claim()) == nullptr) [[unlikely]] {
@@ -158,8 +158,8 @@ std::uint64_t Machine::Parts::request(Channel& c, const char* operation, std::ui
   return ++c.sent;
 }
 
-bool Machine::Parts::try_request(std::uint32_t process, std::uint64_t client,
-                                 const std::uint64_t* words, std::uint32_t bytes) {
+bool Machine::Impl::try_request(std::uint32_t process, std::uint64_t client,
+                                const std::uint64_t* words, std::uint32_t bytes) {
   Channel& c = make_channel(process, 0);
   if (c.ended || c.vi->state() != via::ViState::connected) return false;
   c.connected = true;
@@ -178,7 +178,7 @@ static via::shm::Slot* claim_late(via::shm::Vi& vi) noexcept {
   constexpr std::uint64_t kPatienceNs =
       1'000'000'000;  // a processor that writes may be kept waiting
   const std::uint64_t start = monotonic_ns();
-  while (vi.is_wired() && vi.state() == via::ViState::connected &&
+  while (vi.is_remote() && vi.state() == via::ViState::connected &&
          monotonic_ns() - start < kPatienceNs) {
     sched_yield();
     if (via::shm::Slot* const slot = vi.claim()) return slot;
@@ -186,8 +186,8 @@ static via::shm::Slot* claim_late(via::shm::Vi& vi) noexcept {
   return nullptr;
 }
 
-void Machine::Parts::reply(Channel& c, wire::Op op, std::uint32_t index, std::uint64_t ticket,
-                           const std::uint64_t* words, std::uint32_t bytes) noexcept {
+void Machine::Impl::reply(Channel& c, wire_format::Op op, std::uint32_t index, std::uint64_t ticket,
+                          const std::uint64_t* words, std::uint32_t bytes) noexcept {
   via::shm::Slot* slot = c.vi->claim();
   if (slot == nullptr) slot = claim_late(*c.vi);
   if (slot == nullptr) {
@@ -196,17 +196,17 @@ void Machine::Parts::reply(Channel& c, wire::Op op, std::uint32_t index, std::ui
   }
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
   c.vi->publish(*slot, header::make(via::shm::MessageKind::inline_data, bytes,
-                                    wire::make(op, index, 0, ticket)));
+                                    wire_format::make(op, index, 0, ticket)));
 }
 
-void Machine::Parts::publish(Channel& c) noexcept {
+void Machine::Impl::publish(Channel& c) noexcept {
   c.published = c.served;
   c.urgent = false;
   if (c.vi->state() == via::ViState::connected) c.vi->release_and_publish(0, c.served);
 }
 
 /// @p all: also what nobody is known to wait for.
-void Machine::Parts::publish_dirty(bool all) noexcept {
+void Machine::Impl::publish_dirty(bool all) noexcept {
   std::erase_if(dirty, [&](Channel* c) {
     if (c->published != c->served &&
         (all || c->urgent || c->served - c->published >= publish_every))
@@ -216,12 +216,12 @@ void Machine::Parts::publish_dirty(bool all) noexcept {
   });
 }
 
-bool Machine::Parts::is_handled(Channel& c, std::uint64_t ticket) noexcept {
+bool Machine::Impl::is_handled(Channel& c, std::uint64_t ticket) noexcept {
   if (c.handled < ticket) refresh_credits(c);
   return c.handled >= ticket;
 }
 
-bool Machine::Parts::is_complete(Handle handle) noexcept {
+bool Machine::Impl::is_complete(Handle handle) noexcept {
   if (handle.ticket == 0) return true;
   Channel& c = *channels[handle.process][handle.channel];
   if (handle.kind == Handle::kTransferred) return is_transferred(c, handle.ticket);
@@ -229,43 +229,44 @@ bool Machine::Parts::is_complete(Handle handle) noexcept {
                                          : is_handled(c, handle.ticket);
 }
 
-void Machine::Parts::note_open(Channel& c) {
+void Machine::Impl::note_open(Channel& c) {
   if (c.open) return;
   c.open = true;
   open.push_back(&c);
 }
 
-Handle Machine::Parts::note_get(Channel& c, std::uint64_t ticket) {
+Handle Machine::Impl::note_get(Channel& c, std::uint64_t ticket) {
   note_open(c);
   c.last_get = ticket;
   return {ticket, c.process, c.index, Handle::kReplied};
 }
 
-Handle Machine::Parts::note_put(Channel& c, std::uint64_t ticket) {
+Handle Machine::Impl::note_put(Channel& c, std::uint64_t ticket) {
   note_open(c);
   c.last_put = ticket;
   return {ticket, c.process, c.index, Handle::kHandled};
 }
 
-void Machine::Parts::finish(const char* operation, Handle handle) {
+void Machine::Impl::finish(const char* operation, Handle handle) {
   if (!is_complete(handle)) wait(operation, handle.process, [&] { return is_complete(handle); });
 }
 
-void Machine::send_line(const char* operation, std::uint32_t process, std::uint32_t index,
+void Machine::send_slot(const char* operation, std::uint32_t process, std::uint32_t index,
                         std::uint64_t mark, const std::uint64_t* words, std::uint32_t count) {
-  Parts& parts = *parts_;
-  Channel& c = parts.channel(process, false, operation);
+  Impl& impl = *impl_;
+  Channel& c = impl.channel(process, false, operation);
   std::uint64_t message[via::shm::kWordsPerSlot] = {};
   if (count < via::shm::kWordsPerSlot) {
     message[0] = mark;
     std::copy_n(words, count, message + 1);
-    parts.request(c, operation, wire::make(wire::Op::line, index), message, 8 * (count + 1));
+    impl.request(c, operation, wire_format::make(wire_format::Op::slot, index), message,
+                 8 * (count + 1));
     return;
   }
   std::copy_n(words, via::shm::kWordsPerSlot, message);
-  parts.request(c, operation, wire::make(wire::Op::line_words, index), message,
-                8 * via::shm::kWordsPerSlot);
-  parts.request(c, operation, wire::make(wire::Op::line, index, 1), &mark, 8);
+  impl.request(c, operation, wire_format::make(wire_format::Op::slot_words, index), message,
+               8 * via::shm::kWordsPerSlot);
+  impl.request(c, operation, wire_format::make(wire_format::Op::slot, index, 1), &mark, 8);
 }
 
 }  // namespace viaduct::splitc::detail

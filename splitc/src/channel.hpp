@@ -11,7 +11,7 @@
 
 namespace viaduct::splitc::detail {
 
-namespace wire {
+namespace wire_format {
 enum class Op : std::uint8_t {
   read,
   write,
@@ -23,9 +23,9 @@ enum class Op : std::uint8_t {
   modify,
   call,
   run,         // a function whose result nobody wants
-  line_words,  // of a line that is too long for one message: they come first
-  line,
-  waits,  // the sender waits in this collective call for a line of the receiver
+  slot_words,  // of a slot that is too long for one message: they come first
+  slot,
+  waits,  // the sender waits in this collective call for a slot of the receiver
   chunk,  // what of the receiver's memory around an address RDMA reaches, and by which key
   value,  // replies
   done,
@@ -54,7 +54,7 @@ inline constexpr unsigned kUsedBits = kTicketShift + 16;
 [[nodiscard]] constexpr std::uint64_t ticket(std::uint64_t client) noexcept {
   return (client >> kTicketShift) & 0xffff;
 }
-}  // namespace wire
+}  // namespace wire_format
 
 /// Data that travel in a line with an address before them.
 inline constexpr std::size_t kInlineData = 48;
@@ -67,16 +67,16 @@ struct Channel {
   std::uint64_t replied = 0;   // the request that the last reply answered
   std::uint64_t last_get = 0;  // the last request that a reply completes
   std::uint64_t last_put = 0;  // the last one that being handled completes
-  bool open = false;           // in Parts::open
-  bool open_store = false;     // in Parts::open_stores
+  bool open = false;           // in Machine::Impl::open
+  bool open_store = false;     // in Machine::Impl::open_stores
   bool fetched = false;        // the line of the owner's counters is on its way to this core
   // Owner.
-  bool dirty = false;   // in Parts::dirty
+  bool dirty = false;   // in Machine::Impl::dirty
   bool urgent = false;  // somebody waits for what has not been published
   std::uint64_t served = 0;
   std::uint64_t published = 0;
-  // Of a collective's line that comes in two messages.
-  std::uint64_t line_words[7] = {};
+  // Of a collective's slot that comes in two messages.
+  std::uint64_t slot_words[7] = {};
   // Cool.
   std::uint64_t counted = 0;  // of `sent`, in kRequests
   std::uint32_t process = 0;
@@ -86,8 +86,8 @@ struct Channel {
   bool broken = false;              // and has not said so
   bool garbled = false;             // one side has found nonsense of the other's
   std::uint64_t counter = 0;        // the owner's, as last read
-  std::uint64_t last_transfer = 0;  // of the wire, that sync() has not seen complete; 0: none
-  std::unique_ptr<Stage> stage;     // apart: our blocks, extra bytes of the VI
+  std::uint64_t last_transfer = 0;  // of the link, that sync() has not seen complete; 0: none
+  std::unique_ptr<Stage> stage;     // off-node: our blocks, extra bytes of the VI
   std::unique_ptr<via::shm::Vi> owner;
 };
 

@@ -14,7 +14,7 @@
 namespace viaduct::splitc::detail {
 
 /// A part of one process' memory that has one key, or none. Sent as it is, as the answer to
-/// wire::Op::chunk.
+/// wire_format::Op::chunk.
 struct Chunk {
   std::uint64_t begin = 0;  // in global pointers
   std::uint64_t there = 0;  // in its owner's address space

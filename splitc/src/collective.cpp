@@ -9,7 +9,7 @@
 namespace viaduct::splitc::detail {
 namespace {
 
-/// Longer values go in several calls, so that a process keeps kSlots such pieces at most.
+/// Longer values go in several calls, so that a process keeps kSets such pieces at most.
 constexpr std::size_t kPiece = std::size_t{16} << 10;
 /// Gathers of more than this in all go process by process.
 constexpr std::size_t kTogether = std::size_t{64} << 10;
@@ -23,11 +23,11 @@ void in_pieces(std::size_t bytes, Body&& body) {
 
 /// A binomial tree: counted from the root, process r has got it from r without its lowest bit, and
 /// gives it to r + 2^i for all i below that bit.
-void Collector::broadcast_piece(std::uint32_t root, std::byte* data, std::size_t bytes) {
+void CollectiveEngine::broadcast_piece(std::uint32_t root, std::byte* data, std::size_t bytes) {
   const std::uint32_t procs = hot.procs;
   const std::uint32_t mine = (hot.myproc + procs - root) % procs;
   const auto process = [&](std::uint32_t r) { return (r + root) % procs; };
-  if (bytes > kLineBytes) open_outbox(bytes);
+  if (bytes > kSlotBytes) open_outbox(bytes);
   Parcel parcel{data, bytes, 0, Parcel::kNowhere};
   if (mine != 0) parcel = receive_bytes(process(mine & (mine - 1)), 0, data, bytes);
   if (parcel.owner == Parcel::kNowhere) parcel = wrap(data, bytes);
@@ -36,8 +36,8 @@ void Collector::broadcast_piece(std::uint32_t root, std::byte* data, std::size_t
     if (mine + bit < procs) send_parcel(process(mine + bit), 0, parcel);
 }
 
-void Collector::broadcast(const CollectiveCall& call, std::uint32_t root, void* data,
-                          std::uint64_t count) {
+void CollectiveEngine::broadcast(const CollectiveCall& call, std::uint32_t root, void* data,
+                                 std::uint64_t count) {
   if (hot.procs == 1) return alone(call.kind);
   const std::size_t total = count * call.element_bytes;
   auto* bytes = static_cast<std::byte*>(data);
@@ -53,15 +53,15 @@ void Collector::broadcast(const CollectiveCall& call, std::uint32_t root, void* 
 }
 
 /// From one process to another; the others only count it.
-void Collector::transfer_piece(std::uint32_t from, std::uint32_t to, std::byte* data,
-                               std::size_t bytes) {
-  if (bytes > kLineBytes) open_outbox(bytes);
+void CollectiveEngine::transfer_piece(std::uint32_t from, std::uint32_t to, std::byte* data,
+                                      std::size_t bytes) {
+  if (bytes > kSlotBytes) open_outbox(bytes);
   if (hot.myproc == from) send_parcel(to, 0, wrap(data, bytes));
   if (hot.myproc == to) (void)receive_bytes(from, 0, data, bytes);
 }
 
 /// After round r a process has the values of 2^(r + 1) processes, beginning with its own.
-void Collector::gather(const CollectiveCall& call, const void* value, void* all) {
+void CollectiveEngine::gather(const CollectiveCall& call, const void* value, void* all) {
   if (hot.procs == 1) return alone(call.kind);
   const std::uint32_t procs = hot.procs, me = hot.myproc;
   const std::size_t size = call.element_bytes;
@@ -92,8 +92,8 @@ void Collector::gather(const CollectiveCall& call, const void* value, void* all)
 }
 
 /// A binomial tree: counted from the root, process r collects for r to r + 2^i - 1.
-void Collector::gather_to_one(const CollectiveCall& call, std::uint32_t root, const void* value,
-                              void* all) {
+void CollectiveEngine::gather_to_one(const CollectiveCall& call, std::uint32_t root,
+                                     const void* value, void* all) {
   if (hot.procs == 1) return alone(call.kind);
   const std::uint32_t procs = hot.procs, me = hot.myproc;
   const std::size_t size = call.element_bytes;

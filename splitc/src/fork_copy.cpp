@@ -111,7 +111,7 @@ void after_fork_in_child() noexcept {
     // registers, at their light poll.
     hot = Hot{};
     hot.next_header = &full_word;
-    the_collector = nullptr;
+    the_collective_engine = nullptr;
   }
   ends = {};
   g_mutex.unlock();

@@ -9,8 +9,8 @@ namespace viaduct::splitc::detail {
 
 /// Where [address of word, + bytes) is. Neither here nor in a region: messages carry it. A pointer
 /// that cannot be right stops the program.
-Machine::Parts::Place Machine::Parts::locate(const char* operation, std::uint64_t word,
-                                             std::size_t bytes) {
+Machine::Impl::Place Machine::Impl::locate(const char* operation, std::uint64_t word,
+                                           std::size_t bytes) {
   const std::uint32_t process = process_of(word);
   const std::uint64_t address = address_of(word);
   if (address == 0) stop(operation, "the global pointer is null: give it an object's address");
@@ -30,8 +30,8 @@ Machine::Parts::Place Machine::Parts::locate(const char* operation, std::uint64_
 }
 
 /// The registered range of @p process that holds all of it.
-std::uint32_t Machine::Parts::region_of(const char* operation, std::uint32_t process,
-                                        std::uint64_t address, std::size_t bytes) {
+std::uint32_t Machine::Impl::region_of(const char* operation, std::uint32_t process,
+                                       std::uint64_t address, std::size_t bytes) {
   Owner& owner = owners[process];
   if (!owner.known) {
     const auto table = job.bootstrap().get(Rank{process}, "splitc.regions");
@@ -53,8 +53,8 @@ std::uint32_t Machine::Parts::region_of(const char* operation, std::uint32_t pro
 }
 
 /// False: the NIC cannot, so a message must.
-bool Machine::Parts::rdma(std::uint32_t process, std::uint32_t which, std::uint64_t address,
-                          std::byte* local, std::size_t bytes, bool write) noexcept {
+bool Machine::Impl::rdma(std::uint32_t process, std::uint32_t which, std::uint64_t address,
+                         std::byte* local, std::size_t bytes, bool write) noexcept {
   if (which == Place::kNone) return false;
   const Owner& owner = owners[process];
   const Region& region = owner.regions[which];
@@ -75,9 +75,9 @@ bool Machine::Parts::rdma(std::uint32_t process, std::uint32_t which, std::uint6
 }
 
 void* mapped_objects(std::uint64_t first, std::size_t count, std::size_t bytes_each) {
-  Machine::Parts& parts = machine("mapped").parts();
+  Machine::Impl& impl = machine("mapped").impl();
   if (count > kAddressMask / bytes_each) return nullptr;
-  return parts.locate("mapped", first, count * bytes_each).here;
+  return impl.locate("mapped", first, count * bytes_each).here;
 }
 
 }  // namespace viaduct::splitc::detail

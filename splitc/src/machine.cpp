@@ -14,7 +14,7 @@
 #include "splitc/choice.hpp"
 #include "splitc/detail/collective.hpp"
 #include "splitc/src/fork_copy.hpp"
-#include "splitc/src/parts.hpp"
+#include "splitc/src/machine_impl.hpp"
 #include "splitc/src/served.hpp"
 #include "splitc/src/wait.hpp"
 #include "via/choice.hpp"
@@ -41,7 +41,7 @@ constexpr std::string_view kRegionsKey = "splitc.regions";
 void compare_settings(Job& job, const Settings& s) {
   const std::array<std::int64_t, 9> mine{static_cast<std::int64_t>(path_of(s)),
                                          s.heap == "shared" ? 1 : 0,
-                                         s.apart ? 1 : 0,
+                                         s.off_node ? 1 : 0,
                                          s.vis,
                                          s.slots,
                                          s.credits,
@@ -114,7 +114,7 @@ Machine& machine_in_call(const char* operation) {
   return *the_machine;
 }
 
-void poll_slow() { machine("poll").parts().poll_lightly(); }
+void poll_slow() { machine("poll").impl().poll_lightly(); }
 
 Machine::Machine(Job& job) : job_(job), settings_(load_settings()) {
   if (job.size() > kMaxProcesses)
@@ -123,12 +123,12 @@ Machine::Machine(Job& job) : job_(job), settings_(load_settings()) {
   compare_settings(job, settings_);
   memory_ = std::make_unique<Memory>(job, settings_);
   try {
-    parts_ = std::make_unique<Parts>(*this, job);
+    impl_ = std::make_unique<Impl>(*this, job);
     hot.machine = the_machine = this;
-    collector_ = std::make_unique<Collector>(*this);
+    collective_engine_ = std::make_unique<CollectiveEngine>(*this);
     job.bootstrap().fence();
   } catch (...) {
-    collector_.reset();
+    collective_engine_.reset();
     hot = Hot{};
     the_machine = nullptr;
     throw;
@@ -137,23 +137,23 @@ Machine::Machine(Job& job) : job_(job), settings_(load_settings()) {
 
 Machine::~Machine() {
   if (std::uncaught_exceptions() == 0) {
-    if (!parts_->failed) collector_->end();
-    parts_->leave();
+    if (!impl_->failed) collective_engine_->end();
+    impl_->leave();
   }
-  collector_.reset();
+  collective_engine_.reset();
   hot = Hot{};
   the_machine = nullptr;
-  parts_.reset();
+  impl_.reset();
   memory_.reset();
 }
 
-void Machine::set_failed() noexcept { parts_->failed = true; }
+void Machine::set_failed() noexcept { impl_->failed = true; }
 
-std::uint32_t Machine::poll() { return parts_->poll_now(); }
+std::uint32_t Machine::poll() { return impl_->poll_now(); }
 
 void Machine::wait_until(const char* operation, std::uint32_t process,
                          const std::function<bool()>& done, Activity activity) {
-  parts_->wait(operation, process, done, activity);
+  impl_->wait(operation, process, done, activity);
 }
 
 void Machine::wake_if_asleep(std::uint32_t process) noexcept {
@@ -163,35 +163,35 @@ void Machine::wake_if_asleep(std::uint32_t process) noexcept {
 }
 
 bool Machine::by_message(std::uint32_t process) const noexcept {
-  return (parts_->path == Path::message && process != hot.myproc) || parts_->is_apart(process);
+  return (impl_->path == Path::message && process != hot.myproc) || impl_->is_remote(process);
 }
 
-bool Machine::is_apart(std::uint32_t process) const noexcept { return parts_->is_apart(process); }
+bool Machine::is_remote(std::uint32_t process) const noexcept { return impl_->is_remote(process); }
 
 bool Machine::tell_of_wait(std::uint32_t process, const std::uint64_t* record) {
-  return parts_->try_request(process, wire::make(wire::Op::waits), record,
-                             8 * via::shm::kWordsPerSlot);
+  return impl_->try_request(process, wire_format::make(wire_format::Op::waits), record,
+                            8 * via::shm::kWordsPerSlot);
 }
 
 bool Machine::fetch(std::uint32_t process, std::uint64_t address, void* to, std::size_t bytes,
                     std::uint64_t ns) {
   const std::uint64_t start = monotonic_ns();
   const Handle handle = get_block("poll", to, make_word(process, address), bytes);
-  while (!parts_->is_complete(handle)) {
+  while (!impl_->is_complete(handle)) {
     if (monotonic_ns() - start > ns) return false;
-    parts_->poll_now(true);
+    impl_->poll_now(true);
     sched_yield();
   }
   return true;
 }
 
-Machine::Parts::Parts(Machine& owner, Job& its_job)
+Machine::Impl::Impl(Machine& owner, Job& its_job)
     : machine(owner), job(its_job), path(path_of(owner.settings())) {
   const Settings& settings = owner.settings();
   engine = via::channel::Engine::of(job);
   nic = std::make_unique<via::shm::Nic>(job, &engine->attention());
   engine->keep_attention();
-  via::carry_where_needed(job, *nic);
+  via::use_transport_where_needed(job, *nic);
   tag = nic->create_tag();
   queue_owner = nic->create_completion_queue(1);
   queue = static_cast<via::shm::CompletionQueue*>(queue_owner.get());
@@ -206,10 +206,10 @@ Machine::Parts::Parts(Machine& owner, Job& its_job)
   mapped.resize(job.size());
   hot.myproc = index(job.rank());
   hot.procs = job.size();
-  all_apart = settings.apart;
+  all_off_node = settings.off_node;
   for (std::uint32_t p = 0; p < job.size(); ++p) {
-    if (!is_apart(p)) continue;
-    any_apart = true;
+    if (!is_remote(p)) continue;
+    any_off_node = true;
     machine.memory().hide(p);
     owners[p].known = true;  // and has no registered memory
   }
@@ -236,7 +236,7 @@ Machine::Parts::Parts(Machine& owner, Job& its_job)
   }
 }
 
-Machine::Parts::~Parts() {
+Machine::Impl::~Impl() {
   served.reset();
   for (Channel* c : all_channels) note_requests(*c);
   job.stats().remove(counters);
@@ -251,7 +251,7 @@ Machine::Parts::~Parts() {
 
 /// Collective: goes on serving until every process has come to its end. A process that has failed
 /// does not wait for long: others may be waiting for it.
-void Machine::Parts::leave() {
+void Machine::Impl::leave() {
   constexpr std::uint64_t kGraceNs = 1'000'000'000;
   const std::uint64_t start = monotonic_ns();
   const std::uint32_t ticket = job.barrier_arrive();
@@ -270,7 +270,7 @@ void Machine::Parts::leave() {
 }
 
 /// Registers this process' memory and publishes the table, for processes that reach it by the NIC.
-void Machine::Parts::register_memory() {
+void Machine::Impl::register_memory() {
   std::vector<std::uint64_t> table{static_cast<std::uint64_t>(tag)};
   for (const SharedRange& range : machine.memory().shared_ranges()) {
     registered.push_back(nic->register_memory(tag, range.begin, range.bytes,
@@ -284,34 +284,35 @@ void Machine::Parts::register_memory() {
   job.bootstrap().fence();
 }
 
-/// What light polls look at. What a carrier brings shows in no word, nor does what comes to hot
+/// What light polls look at. What a transport brings shows in no word, nor does what comes to hot
 /// channels of other clients.
-void Machine::Parts::refresh_watch() noexcept {
+void Machine::Impl::refresh_watch() noexcept {
   const via::shm::CompletionQueue::Watch watch = queue->watch();
   next_header = watch.several             ? &full_word
                 : watch.header != nullptr ? reinterpret_cast<const std::uint64_t*>(watch.header)
                                           : &quiet_word;
   empty_header = watch.header != nullptr ? ~watch.phase & 1 : 0;
-  const bool carried = nic->carrier() != nullptr || others_hot;
-  hot.next_header = carried ? &full_word : next_header;
-  hot.empty_header = carried ? 0 : empty_header;
+  const bool remote = nic->transport() != nullptr || others_hot;
+  hot.next_header = remote ? &full_word : next_header;
+  hot.empty_header = remote ? 0 : empty_header;
 }
 
-/// Where a light poll goes on to. The carrier and the hot channels of other clients are not asked
+/// Where a light poll goes on to. The transport and the hot channels of other clients are not asked
 /// each time, since that costs more than most accesses.
-void Machine::Parts::poll_lightly() {
+void Machine::Impl::poll_lightly() {
   constexpr std::uint64_t kEveryTicks = 2000;
-  if (nic->carrier() != nullptr || others_hot) {
+  if (nic->transport() != nullptr || others_hot) {
     const std::uint64_t header = __atomic_load_n(next_header, __ATOMIC_RELAXED);
     const std::uint64_t asked = __atomic_load_n(hot.attention, __ATOMIC_RELAXED);
     const std::uint64_t now = ticks_now();
-    if ((((header ^ empty_header) & 1) | asked) == 0 && now - carried_at < kEveryTicks) return;
-    carried_at = now;
+    if ((((header ^ empty_header) & 1) | asked) == 0 && now - transport_polled_at < kEveryTicks)
+      return;
+    transport_polled_at = now;
   }
   poll_now(others_hot);
 }
 
-void Machine::Parts::check_may_wait(const char* operation) {
+void Machine::Impl::check_may_wait(const char* operation) {
   if (engine->is_alone() || !engine->runs_handler()) return;
   stop(operation,
        "called in a handler of Active Messages, where it would have to wait: a handler may use "
@@ -319,7 +320,7 @@ void Machine::Parts::check_may_wait(const char* operation) {
        "the rest");
 }
 
-bool Machine::Parts::publish_withheld() noexcept {
+bool Machine::Impl::publish_withheld() noexcept {
   publish_dirty(true);
   const std::uint32_t broken_before = broken;
   for (Channel* c : all_channels)
@@ -327,7 +328,7 @@ bool Machine::Parts::publish_withheld() noexcept {
   return broken == broken_before;
 }
 
-void Machine::Parts::check_lost(const char* operation, std::uint32_t process) {
+void Machine::Impl::check_lost(const char* operation, std::uint32_t process) {
   if (process == kNobody) return;
   // The first one: of the others it may be the cause.
   const std::uint32_t first = job.page().first_lost.load(std::memory_order_acquire);
@@ -340,7 +341,7 @@ void Machine::Parts::check_lost(const char* operation, std::uint32_t process) {
   throw Error(std::errc::connection_reset, sentence + ')');
 }
 
-bool Machine::Parts::is_ahead(std::uint32_t process) const noexcept {
+bool Machine::Impl::is_ahead(std::uint32_t process) const noexcept {
   // With Active Messages a handler may run there meanwhile, and do anything.
   if (!engine->is_alone()) return false;
   const auto ticket_of = [this](std::uint32_t p) {
@@ -348,17 +349,17 @@ bool Machine::Parts::is_ahead(std::uint32_t process) const noexcept {
   };
   // Compared by their distance, which survives the counter's overflow.
   return static_cast<std::int32_t>(ticket_of(process) - ticket_of(hot.myproc)) > 0 ||
-         machine.collector().waits_ahead(process);
+         machine.collective_engine().waits_ahead(process);
 }
 
-bool Machine::Parts::all_others_are_ahead() const noexcept {
+bool Machine::Impl::all_others_are_ahead() const noexcept {
   for (std::uint32_t p = 0; p < job.size(); ++p)
     if (p != hot.myproc && !is_ahead(p)) return false;
   return true;
 }
 
 /// A connection that breaks may be the first sign of a process' end: then check_lost() says so.
-void Machine::Parts::check_broken(const char* operation, std::uint32_t process) {
+void Machine::Impl::check_broken(const char* operation, std::uint32_t process) {
   constexpr std::uint64_t kGraceNs = 2'000'000'000;
   const auto is_broken = [](const auto& channel) { return channel != nullptr && channel->broken; };
   if (process == kAnyone) process = broken;
@@ -381,7 +382,7 @@ void Machine::Parts::check_broken(const char* operation, std::uint32_t process) 
                   "network between its host and this one (viaduct-info)");
 }
 
-void Machine::Parts::force(Path to) {
+void Machine::Impl::force(Path to) {
   path = to;
   for (std::uint32_t p = 0; p < job.size(); ++p) {
     if (p == hot.myproc) continue;
@@ -392,7 +393,7 @@ void Machine::Parts::force(Path to) {
   set_one_sided();
 }
 
-void Machine::Parts::map_view(std::uint32_t process) {
+void Machine::Impl::map_view(std::uint32_t process) {
   mapped[process] = true;
   views[process] = machine.memory().view_of(process);
 }

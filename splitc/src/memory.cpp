@@ -91,9 +91,9 @@ struct Peer {
 
 }  // namespace
 
-struct Memory::Parts {
-  Parts(Job& its_job, const Settings& settings);
-  ~Parts();
+struct Memory::Impl {
+  Impl(Job& its_job, const Settings& settings);
+  ~Impl();
 
   void map_own();
   void note_statics() noexcept;
@@ -142,7 +142,7 @@ struct Memory::Parts {
   std::vector<bool> kept;  // chunks of the region, by number; empty: none is
 };
 
-Memory::Parts::Parts(Job& its_job, const Settings& settings)
+Memory::Impl::Impl(Job& its_job, const Settings& settings)
     : job(its_job),
       threads(its_job.threads_mode()),
       shares_heap(!threads && settings.heap == "shared" && heap_hook() != nullptr),
@@ -175,13 +175,13 @@ Memory::Parts::Parts(Job& its_job, const Settings& settings)
   if (shares_heap) direct_malloc();
 }
 
-Memory::Parts::~Parts() {
+Memory::Impl::~Impl() {
   ProcessWide& all = process_wide();
   const std::lock_guard lock(all.mutex);
   all.lasting.splice(all.lasting.end(), lasting);
 }
 
-void Memory::Parts::map_own() {
+void Memory::Impl::map_own() {
   Lasting& mine = lasting.front();
   mine.file = std::make_unique<MemoryFile>(kNames, layout.statics_at + statics_bytes);
   file = mine.file.get();
@@ -201,7 +201,7 @@ void Memory::Parts::map_own() {
 }
 
 /// All processes are mapped; who runs another program, or has other settings, is told.
-void Memory::Parts::meet() {
+void Memory::Impl::meet() {
   const Record mine{image.all.begin, image.all.end, layout.region_bytes,
                     reinterpret_cast<std::uint64_t>(own)};
   job.bootstrap().put(kKey, std::as_bytes(std::span(&mine, 1)));
@@ -224,7 +224,7 @@ void Memory::Parts::meet() {
 }
 
 /// Static data has been moved into shared memory.
-void Memory::Parts::note_statics() noexcept {
+void Memory::Impl::note_statics() noexcept {
   std::size_t offset = layout.statics_at;
   for (const PageRange& range : image.statics) {
     auto* const begin = reinterpret_cast<std::byte*>(range.begin);
@@ -234,14 +234,14 @@ void Memory::Parts::note_statics() noexcept {
   }
 }
 
-void Memory::Parts::direct_malloc() {
+void Memory::Impl::direct_malloc() {
   if (heap_hook()(own + layout.heap_at, layout.heap_bytes)) return;
   job.log().write(LogLevel::warn,
                   "malloc is not the one that Split-C directs into shared memory (another library "
                   "has replaced it): messages carry what lies in its memory");
 }
 
-void Memory::Parts::map_peer(std::uint32_t process) {
+void Memory::Impl::map_peer(std::uint32_t process) {
   Peer& p = peers[process];
   p.is_known = true;
   try {
@@ -274,7 +274,7 @@ void Memory::Parts::map_peer(std::uint32_t process) {
 }
 
 /// @p address is a local one: all processes' statics lie alike in their programs.
-std::byte* Memory::Parts::find_static(Peer& p, std::uint64_t address, std::size_t bytes) {
+std::byte* Memory::Impl::find_static(Peer& p, std::uint64_t address, std::size_t bytes) {
   if (!p.has_statics) {
     if (!private_statics.empty() && !said_private && !p.is_hidden) warn_private(address);
     return nullptr;
@@ -289,7 +289,7 @@ std::byte* Memory::Parts::find_static(Peer& p, std::uint64_t address, std::size_
 }
 
 /// Once, when @p address is in static data that could have been reached directly.
-void Memory::Parts::warn_private(std::uint64_t address) {
+void Memory::Impl::warn_private(std::uint64_t address) {
   const bool is_static = std::any_of(
       image.statics.begin(), image.statics.end(),
       [address](const PageRange& range) { return address - range.begin < range.bytes(); });
@@ -302,8 +302,8 @@ void Memory::Parts::warn_private(std::uint64_t address) {
                   private_statics));
 }
 
-std::uint64_t Memory::Parts::allocate(SpanAllocator& spans, std::size_t first, std::size_t bytes,
-                                      const char* part) {
+std::uint64_t Memory::Impl::allocate(SpanAllocator& spans, std::size_t first, std::size_t bytes,
+                                     const char* part) {
   const auto offset = spans.try_allocate(bytes, kAlignment);
   if (!offset) {
     throw Error(std::errc::not_enough_memory,
@@ -323,8 +323,8 @@ std::uint64_t Memory::Parts::allocate(SpanAllocator& spans, std::size_t first, s
   return layout.base + begin;
 }
 
-void Memory::Parts::release(SpanAllocator& spans, std::size_t first, std::uint64_t address,
-                            const char* what) {
+void Memory::Impl::release(SpanAllocator& spans, std::size_t first, std::uint64_t address,
+                           const char* what) {
   const std::uint64_t offset = address - layout.base - first;
   const auto released = spans.try_release(offset);
   if (!released) violate_contract(fmt::format("{}: nothing is allocated at {:#x}", what, address));
@@ -334,7 +334,7 @@ void Memory::Parts::release(SpanAllocator& spans, std::size_t first, std::uint64
 /// Calls @p piece(first, last, is_kept) for the parts of [first, last) of the region that lie in
 /// kept chunks, and for those that do not.
 template <class Piece>
-void Memory::Parts::for_each_piece(std::size_t first, std::size_t last, Piece&& piece) {
+void Memory::Impl::for_each_piece(std::size_t first, std::size_t last, Piece&& piece) {
   while (!kept.empty() && first < last) {
     const bool is_kept = kept[first / kChunkBytes];
     std::size_t end = first;
@@ -349,14 +349,14 @@ void Memory::Parts::for_each_piece(std::size_t first, std::size_t last, Piece&& 
 }
 
 /// What is kept is there, and would be given back when there is no memory for the rest.
-void Memory::Parts::reserve(std::size_t first, std::size_t last) {
+void Memory::Impl::reserve(std::size_t first, std::size_t last) {
   for_each_piece(first, last, [this](std::size_t from, std::size_t to, bool is_kept) {
     if (!is_kept) file->reserve(from, to);
   });
 }
 
-void Memory::Parts::clear(std::size_t offset, std::size_t bytes, std::size_t free_from,
-                          std::size_t free_to) noexcept {
+void Memory::Impl::clear(std::size_t offset, std::size_t bytes, std::size_t free_from,
+                         std::size_t free_to) noexcept {
   for_each_piece(offset, offset + bytes, [&](std::size_t from, std::size_t to, bool is_kept) {
     if (is_kept)
       std::memset(own + from, 0, to - from);
@@ -365,33 +365,32 @@ void Memory::Parts::clear(std::size_t offset, std::size_t bytes, std::size_t fre
   });
 }
 
-Memory::Memory(Job& job, const Settings& settings)
-    : parts_(std::make_unique<Parts>(job, settings)) {
-  if (!parts_->private_statics.empty() && !parts_->threads) {
+Memory::Memory(Job& job, const Settings& settings) : impl_(std::make_unique<Impl>(job, settings)) {
+  if (!impl_->private_statics.empty() && !impl_->threads) {
     job.log().write(LogLevel::info,
                     fmt::format("the program's static data stays private, messages carry what goes "
                                 "there: {}",
-                                parts_->private_statics));
+                                impl_->private_statics));
   }
 }
 
 Memory::~Memory() = default;
 
 void Memory::hide(std::uint32_t process) {
-  Peer& p = parts_->peers[process];
+  Peer& p = impl_->peers[process];
   p.is_known = p.is_hidden = true;
 }
 
 View Memory::view_of(std::uint32_t process) {
-  const Parts& p = *parts_;
-  const std::byte* const base = parts_->peer(process).base;
+  const Impl& p = *impl_;
+  const std::byte* const base = impl_->peer(process).base;
   if (base == nullptr) return {};
   return {make_word(process, p.layout.base), p.layout.region_bytes, const_cast<std::byte*>(base),
           0};
 }
 
 std::byte* Memory::find(std::uint32_t process, std::uint64_t address, std::size_t bytes) {
-  Parts& p = *parts_;
+  Impl& p = *impl_;
   if (process == index(p.job.rank())) return static_cast<std::byte*>(localize(address));
   if (p.in_region(address)) {
     const std::uint64_t at = address - p.layout.base;
@@ -407,26 +406,26 @@ std::byte* Memory::find(std::uint32_t process, std::uint64_t address, std::size_
 }
 
 bool Memory::is_shared(const void* local, std::size_t bytes) const noexcept {
-  if (parts_->threads) return true;
-  for (const SharedRange& range : parts_->shared) {
+  if (impl_->threads) return true;
+  for (const SharedRange& range : impl_->shared) {
     const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(local) - range.begin);
     if (at < range.bytes && bytes <= range.bytes - at) return true;
   }
   return false;
 }
 
-std::span<const SharedRange> Memory::shared_ranges() const noexcept { return parts_->shared; }
+std::span<const SharedRange> Memory::shared_ranges() const noexcept { return impl_->shared; }
 
 std::uint64_t Memory::globalize(const void* local) const noexcept {
   const auto address = reinterpret_cast<std::uint64_t>(local);
-  const Parts& p = *parts_;
+  const Impl& p = *impl_;
   if (!p.threads) return p.shift.moves() ? p.shift.globalize(address) : address;
   const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(local) - p.own);
   return at < p.layout.region_bytes ? p.layout.base + at : address;
 }
 
 void* Memory::localize(std::uint64_t address) const noexcept {
-  const Parts& p = *parts_;
+  const Impl& p = *impl_;
   if (!p.threads)
     return reinterpret_cast<void*>(p.shift.moves() ? p.shift.localize(address) : address);
   return p.in_region(address) ? p.own + (address - p.layout.base)
@@ -434,52 +433,52 @@ void* Memory::localize(std::uint64_t address) const noexcept {
 }
 
 std::uint64_t Memory::allocate_alike(std::size_t bytes) {
-  return parts_->allocate(parts_->alike, 0, bytes,
-                          "the part of spread memory that all processes allocate alike");
+  return impl_->allocate(impl_->alike, 0, bytes,
+                         "the part of spread memory that all processes allocate alike");
 }
 
 void Memory::release_alike(std::uint64_t address) {
-  parts_->release(parts_->alike, 0, address, "Memory::release_alike");
+  impl_->release(impl_->alike, 0, address, "Memory::release_alike");
 }
 
 std::uint64_t Memory::allocate_own(std::size_t bytes) {
-  return parts_->allocate(parts_->slice, parts_->own_slice(), bytes,
-                          "this process' slice of spread memory");
+  return impl_->allocate(impl_->slice, impl_->own_slice(), bytes,
+                         "this process' slice of spread memory");
 }
 
 std::size_t Memory::bytes_at(std::uint64_t address) const noexcept {
-  const Parts& p = *parts_;
+  const Impl& p = *impl_;
   const std::uint64_t offset = address - p.layout.base;
   if (const std::size_t bytes = p.alike.bytes_at(offset); bytes != 0) return bytes;
   return p.slice.bytes_at(offset - p.own_slice());
 }
 
 std::size_t Memory::begin_release_own(std::uint64_t address) {
-  Parts& p = *parts_;
+  Impl& p = *impl_;
   const std::size_t bytes = p.slice.bytes_at(address - p.layout.base - p.own_slice());
   return bytes != 0 && p.being_released.insert(address).second ? bytes : 0;
 }
 
 void Memory::release_own(std::uint64_t address) {
-  parts_->being_released.erase(address);
-  parts_->release(parts_->slice, parts_->own_slice(), address, "Memory::release_own");
+  impl_->being_released.erase(address);
+  impl_->release(impl_->slice, impl_->own_slice(), address, "Memory::release_own");
 }
 
 std::uint32_t Memory::owner_of(std::uint64_t address) const noexcept {
-  const RegionLayout& layout = parts_->layout;
+  const RegionLayout& layout = impl_->layout;
   const std::uint64_t at = address - layout.base - layout.slices_at;
-  if (address < layout.base || at >= layout.slice_bytes * parts_->job.size()) return kMaxProcesses;
+  if (address < layout.base || at >= layout.slice_bytes * impl_->job.size()) return kMaxProcesses;
   return static_cast<std::uint32_t>(at / layout.slice_bytes);
 }
 
 void Memory::clear(std::uint64_t address, std::size_t bytes) noexcept {
-  const std::size_t at = address - parts_->layout.base;
-  parts_->clear(at, bytes, at, at + bytes);
+  const std::size_t at = address - impl_->layout.base;
+  impl_->clear(at, bytes, at, at + bytes);
 }
 
 SharedRange Memory::chunk_at(std::uint64_t address) const noexcept {
   const auto* const local = static_cast<const std::byte*>(localize(address));
-  for (const SharedRange& range : parts_->shared) {
+  for (const SharedRange& range : impl_->shared) {
     const auto at = static_cast<std::size_t>(local - range.begin);
     if (at >= range.bytes) continue;
     const std::size_t first = round_down(at, kChunkBytes);
@@ -489,7 +488,7 @@ SharedRange Memory::chunk_at(std::uint64_t address) const noexcept {
 }
 
 bool Memory::keep_chunk(const SharedRange& chunk) noexcept {
-  Parts& p = *parts_;
+  Impl& p = *impl_;
   const auto at = static_cast<std::size_t>(chunk.begin - p.own);
   if (at >= p.layout.region_bytes) return true;  // static data, which stays as it is
   try {

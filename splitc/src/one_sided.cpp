@@ -8,11 +8,11 @@
 #include "splitc/choice.hpp"
 #include "splitc/src/chunks.hpp"
 #include "splitc/src/wait.hpp"
-#include "via/carrier.hpp"
+#include "via/transport.hpp"
 
 namespace viaduct::splitc::detail {
 
-using wire::Op;
+using wire_format::Op;
 
 namespace {
 
@@ -27,12 +27,13 @@ constexpr std::size_t kCopiedPut = 8192;
 
 }  // namespace
 
-void Machine::Parts::set_one_sided() noexcept {
-  const bool possible = nic->carrier() != nullptr && path != Path::message && path != Path::direct;
+void Machine::Impl::set_one_sided() noexcept {
+  const bool possible =
+      nic->transport() != nullptr && path != Path::message && path != Path::direct;
   one_sided_from = possible ? rdma_from(machine.settings(), path) : kNever;
 }
 
-PeerChunks& Machine::Parts::chunks_of(std::uint32_t process) {
+PeerChunks& Machine::Impl::chunks_of(std::uint32_t process) {
   auto& chunks = owners[process].chunks;
   if (chunks == nullptr) chunks = std::make_unique<PeerChunks>();
   return *chunks;
@@ -40,8 +41,8 @@ PeerChunks& Machine::Parts::chunks_of(std::uint32_t process) {
 
 /// Asks the owner for the chunk of @p address, unless that has been asked or is not worth it.
 /// Answers whether an answer is under way.
-bool Machine::Parts::ask_chunk(PeerChunks& chunks, Channel& c, const char* operation,
-                               std::uint64_t address) {
+bool Machine::Impl::ask_chunk(PeerChunks& chunks, Channel& c, const char* operation,
+                              std::uint64_t address) {
   const std::uint64_t about = address / Memory::kChunkBytes;
   for (const auto& question : chunks.asked)
     if (question->address / Memory::kChunkBytes == about) return true;
@@ -52,14 +53,14 @@ bool Machine::Parts::ask_chunk(PeerChunks& chunks, Channel& c, const char* opera
   question->address = address;
   const std::uint64_t words[] = {address, reinterpret_cast<std::uint64_t>(&question->answer)};
   chunks.asked.push_back(std::move(question));
-  const std::uint64_t ticket = request(c, operation, wire::make(Op::chunk), words, 16);
+  const std::uint64_t ticket = request(c, operation, wire_format::make(Op::chunk), words, 16);
   chunks.asked.back()->answered = {ticket, c.process, c.index, Handle::kReplied};
   return true;
 }
 
 /// Whether RDMA reaches all of [address, + bytes) of @p c's process.
-bool Machine::Parts::knows_chunks(Channel& c, const char* operation, std::uint64_t address,
-                                  std::size_t bytes) {
+bool Machine::Impl::knows_chunks(Channel& c, const char* operation, std::uint64_t address,
+                                 std::size_t bytes) {
   PeerChunks& chunks = chunks_of(c.process);
   const auto take_answers = [&] {
     std::erase_if(chunks.asked, [&](const auto& question) {
@@ -85,7 +86,7 @@ bool Machine::Parts::knows_chunks(Channel& c, const char* operation, std::uint64
 
 /// Own memory that is used again and again is registered, so that the device takes the bytes from
 /// where they are. Answers how many of them, of @p bytes, may go at once.
-std::size_t Machine::Parts::register_own(const std::byte* local, std::size_t bytes) {
+std::size_t Machine::Impl::register_own(const std::byte* local, std::size_t bytes) {
   const std::uint64_t address = machine.memory().globalize(local);
   const Chunk* chunk = own_chunks.find(address);
   if (chunk == nullptr) {
@@ -99,7 +100,7 @@ std::size_t Machine::Parts::register_own(const std::byte* local, std::size_t byt
 }
 
 /// The chunk that holds @p address, registered if that is possible.
-Chunk Machine::Parts::own_chunk(std::uint64_t address) {
+Chunk Machine::Impl::own_chunk(std::uint64_t address) {
   if (const Chunk* const known = own_chunks.find(address); known != nullptr) return *known;
   constexpr std::size_t kPage = 4096;
   Memory& memory = machine.memory();
@@ -108,7 +109,7 @@ Chunk Machine::Parts::own_chunk(std::uint64_t address) {
   Chunk chunk{memory.globalize(range.begin), reinterpret_cast<std::uint64_t>(range.begin),
               static_cast<std::uint32_t>(range.bytes), 0, 0};
   if (memory.keep_chunk(range)) {
-    const auto key = nic->carrier()->register_chunk(range.begin, range.bytes);
+    const auto key = nic->transport()->register_chunk(range.begin, range.bytes);
     chunk.key = key.value_or(0);
     chunk.registered = key ? 1 : 0;
   }
@@ -117,17 +118,17 @@ Chunk Machine::Parts::own_chunk(std::uint64_t address) {
   return chunk;
 }
 
-void Machine::Parts::serve_chunk(Channel& c, const std::uint64_t* words) {
+void Machine::Impl::serve_chunk(Channel& c, const std::uint64_t* words) {
   static_assert(sizeof(Chunk) <= kInlineData);
   std::uint64_t answer[via::shm::kWordsPerSlot] = {words[1]};
   Chunk chunk;
-  if (nic->carrier() != nullptr) chunk = own_chunk(words[0]);
+  if (nic->transport() != nullptr) chunk = own_chunk(words[0]);
   std::memcpy(answer + 1, &chunk, sizeof chunk);
   reply(c, Op::value, 0, c.served + 1, answer, 8 + sizeof chunk);
 }
 
-Handle Machine::Parts::one_sided(const char* operation, std::uint64_t word, std::byte* local,
-                                 std::size_t bytes, OneSided what) {
+Handle Machine::Impl::one_sided(const char* operation, std::uint64_t word, std::byte* local,
+                                std::size_t bytes, OneSided what) {
   const std::uint32_t process = process_of(word);
   if (bytes < one_sided_from || bytes == 0 || !nic->is_remote(Rank{process})) return {};
   Channel& c = channel(process, bytes > kInlineData, operation);
@@ -135,19 +136,19 @@ Handle Machine::Parts::one_sided(const char* operation, std::uint64_t word, std:
   if (!knows_chunks(c, operation, address, bytes)) return {};
   const bool waits = what == OneSided::write || bytes >= kCopiedPut;
   const bool by_device = bytes > kInlineData && (what == OneSided::get || waits);
-  const auto source = waits ? via::Wire::Source::stays : via::Wire::Source::changes;
+  const auto source = waits ? via::Link::Source::stays : via::Link::Source::changes;
   std::uint64_t transfer = 0;
   for (std::size_t at = 0; at != bytes;) {
     const Chunk& chunk = *chunks_of(process).known.find(address + at);
     const std::uint64_t into = address + at - chunk.begin;
     std::size_t piece =
-        std::min<std::size_t>({bytes - at, chunk.bytes - into, via::Wire::kMostTransferBytes});
+        std::min<std::size_t>({bytes - at, chunk.bytes - into, via::Link::kMostTransferBytes});
     if (by_device) piece = register_own(local + at, piece);
     const auto begun = [&] {
-      if (via::Wire* const wire = c.vi->wire())
+      if (via::Link* const link = c.vi->link())
         transfer = what == OneSided::get
-                       ? wire->get(local + at, piece, chunk.there + into, chunk.key)
-                       : wire->put(local + at, piece, chunk.there + into, chunk.key, source);
+                       ? link->get(local + at, piece, chunk.there + into, chunk.key)
+                       : link->put(local + at, piece, chunk.there + into, chunk.key, source);
       return c.ended || transfer != 0;
     };
     transfer = 0;
@@ -161,16 +162,16 @@ Handle Machine::Parts::one_sided(const char* operation, std::uint64_t word, std:
   const Handle handle{transfer, process, c.index, Handle::kTransferred};
   if (what == OneSided::put && waits)
     wait(operation, process, [&] {
-      via::Wire* const wire = c.vi->wire();
-      return wire == nullptr || wire->is_sent(transfer);
+      via::Link* const link = c.vi->link();
+      return link == nullptr || link->is_sent(transfer);
     });
   return handle;
 }
 
 /// Whether transfer number @p transfer of @p c has taken effect.
-bool Machine::Parts::is_transferred(const Channel& c, std::uint64_t transfer) noexcept {
-  via::Wire* const wire = c.vi->wire();
-  return wire != nullptr && wire->is_done(transfer) && !wire->failed();
+bool Machine::Impl::is_transferred(const Channel& c, std::uint64_t transfer) noexcept {
+  via::Link* const link = c.vi->link();
+  return link != nullptr && link->is_done(transfer) && !link->failed();
 }
 
 }  // namespace viaduct::splitc::detail

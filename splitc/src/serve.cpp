@@ -7,15 +7,15 @@
 
 #include "splitc/detail/collective.hpp"
 #include "splitc/src/code.hpp"
+#include "splitc/src/machine_impl.hpp"
 #include "splitc/src/mapped.hpp"
-#include "splitc/src/parts.hpp"
 #include "splitc/src/served.hpp"
 #include "via/copy.hpp"
 
 namespace viaduct::splitc::detail {
 
 namespace header = via::shm::header;
-using wire::Op;
+using wire_format::Op;
 
 namespace {
 
@@ -71,8 +71,8 @@ void get_value(std::uint64_t* words, const std::byte* from, std::size_t bytes) n
 
 }  // namespace
 
-std::byte* Machine::Parts::own_place_slow(const char* operation, std::uint32_t process,
-                                          std::uint64_t address, std::size_t bytes, Use use) {
+std::byte* Machine::Impl::own_place_slow(const char* operation, std::uint32_t process,
+                                         std::uint64_t address, std::size_t bytes, Use use) {
   auto* const here = static_cast<std::byte*>(machine.memory().localize(address));
   const bool there = bytes <= kAddressMask && is_mapped(here, bytes);
   if (!there || (use == Use::writes && !is_writable(here, bytes))) [[unlikely]]
@@ -99,7 +99,7 @@ bool has_its_length(Op op, std::uint64_t client, std::size_t bytes) noexcept {
   constexpr std::size_t kLine = via::shm::kInlineBytes;
   switch (op) {
     case Op::read:
-      return bytes == 16 && wire::index(client) <= kInlineData;
+      return bytes == 16 && wire_format::index(client) <= kInlineData;
     case Op::write:
       return bytes >= 8 && bytes <= kLine;
     case Op::block_read:
@@ -110,13 +110,14 @@ bool has_its_length(Op op, std::uint64_t client, std::size_t bytes) noexcept {
     case Op::chunk:
       return bytes == 16;
     case Op::modify:
-      return bytes == 32 && (wire::index(client) & 0xf) <= static_cast<unsigned>(Rmw::bit_xor);
+      return bytes == 32 &&
+             (wire_format::index(client) & 0xf) <= static_cast<unsigned>(Rmw::bit_xor);
     case Op::call:
-      return bytes >= 16 && bytes <= kLine && wire::index(client) <= kInlineData;
-    case Op::line_words:
+      return bytes >= 16 && bytes <= kLine && wire_format::index(client) <= kInlineData;
+    case Op::slot_words:
     case Op::waits:
       return bytes == kLine;
-    case Op::line:
+    case Op::slot:
       return bytes >= 8 && bytes <= kLine;
     case Op::store:
     case Op::run:
@@ -129,21 +130,21 @@ bool has_its_length(Op op, std::uint64_t client, std::size_t bytes) noexcept {
 
 }  // namespace
 
-inline void Machine::Parts::serve_store(Channel& c, std::uint64_t client,
-                                        const std::uint64_t* words, std::size_t bytes) {
+inline void Machine::Impl::serve_store(Channel& c, std::uint64_t client, const std::uint64_t* words,
+                                       std::size_t bytes) {
   const std::size_t size = bytes - 8;
   std::byte* const to = own_place("store", c.process, words[0], size, Use::writes);
   put_value(to, words + 1, size);
-  delivered[wire::epoch(client)] += size;
+  delivered[wire_format::epoch(client)] += size;
 }
 
-void Machine::Parts::note_dirty(Channel& c) {
+void Machine::Impl::note_dirty(Channel& c) {
   c.dirty = true;
   dirty.push_back(&c);
 }
 
 /// Handles one message. The operations of streams are tested for first.
-struct Machine::Parts::Dispatcher {
+struct Machine::Impl::Dispatcher {
   // Functions mostly begin with a pointer: what the one that comes so many lines later points to is
   // fetched meanwhile. Any other word does no harm.
   static constexpr std::uint32_t kAhead = 8;
@@ -155,7 +156,7 @@ struct Machine::Parts::Dispatcher {
   static constexpr std::uint64_t shape_of(Op op) noexcept {
     return header::make(via::shm::MessageKind::inline_data, 0, static_cast<std::uint64_t>(op));
   }
-  Parts& parts;
+  Impl& impl;
   std::optional<GuestCall> guest = {};  // from the first function on: one for them all
 
   [[gnu::always_inline]] void operator()(via::shm::Vi& vi, via::shm::Slot& slot, std::uint64_t h) {
@@ -165,28 +166,28 @@ struct Machine::Parts::Dispatcher {
     const std::uint64_t* const words = slot.words;
     const std::uint64_t shape = h & kShapeMask;
     if (shape == shape_of(Op::store)) {
-      parts.serve_store(c, client, words, bytes);
+      impl.serve_store(c, client, words, bytes);
     } else if (shape == shape_of(Op::run)) {
       if (!guest) guest.emplace();
       if (const auto* later = vi.arrived_ahead(kAhead); later != nullptr)
         prefetch_line(reinterpret_cast<const std::byte*>(later->words[1]));
-      run_thunk(c.process, function_of(parts.code, c, words[0]),
+      run_thunk(c.process, function_of(impl.code, c, words[0]),
                 reinterpret_cast<const std::byte*>(words + 1), nullptr);
       c.urgent = true;
     } else if (shape == shape_of(Op::value) || shape == shape_of(Op::done)) {
-      return parts.take_reply(c, wire::op(client), client, words, bytes);
+      return impl.take_reply(c, wire_format::op(client), client, words, bytes);
     } else {
       if ((shape & ~kOpMask) != shape_of(Op{})) [[unlikely]]
         stop_nonsense(c.process);
-      parts.serve(c, wire::op(client), client, words, bytes);
+      impl.serve(c, wire_format::op(client), client, words, bytes);
     }
     ++c.served;
-    if (!c.dirty) parts.note_dirty(c);
-    if (c.served - c.published >= parts.publish_every) parts.publish(c);
+    if (!c.dirty) impl.note_dirty(c);
+    if (c.served - c.published >= impl.publish_every) impl.publish(c);
   }
 };
 
-std::uint32_t Machine::Parts::poll_own() {
+std::uint32_t Machine::Impl::poll_own() {
   constexpr std::uint32_t kBatch = 32;
   std::uint32_t n = 0;
   {
@@ -198,7 +199,7 @@ std::uint32_t Machine::Parts::poll_own() {
   return n;
 }
 
-std::uint32_t Machine::Parts::poll_now(bool all) {
+std::uint32_t Machine::Impl::poll_now(bool all) {
   constexpr std::uint32_t kOthersEvery = 64;
   const bool asked = engine->take_attention();
   if (asked) queue->look_fully();
@@ -208,7 +209,7 @@ std::uint32_t Machine::Parts::poll_now(bool all) {
 }
 
 /// Not in a handler: it has been called by what would be served.
-std::uint32_t Machine::Parts::serve_others(bool asked) {
+std::uint32_t Machine::Impl::serve_others(bool asked) {
   if (engine->runs_handler()) return 0;
   const auto outcome = engine->serve_others(*served, via::channel::Run::all, asked);
   others_hot = outcome.hot;
@@ -216,10 +217,10 @@ std::uint32_t Machine::Parts::serve_others(bool asked) {
   return outcome.handled;
 }
 
-void Machine::Parts::take_reply(Channel& c, Op op, std::uint64_t client, const std::uint64_t* words,
-                                std::size_t bytes) noexcept {
+void Machine::Impl::take_reply(Channel& c, Op op, std::uint64_t client, const std::uint64_t* words,
+                               std::size_t bytes) noexcept {
   // The ticket's low bits are enough: fewer requests than that are open.
-  const std::uint64_t ticket = c.sent - ((c.sent - wire::ticket(client)) & 0xffff);
+  const std::uint64_t ticket = c.sent - ((c.sent - wire_format::ticket(client)) & 0xffff);
   // Replies come in the order of their requests.
   if (ticket - c.replied - 1 >= c.sent - c.replied || bytes > via::shm::kInlineBytes) [[unlikely]]
     stop_nonsense(c.process);
@@ -233,7 +234,7 @@ void Machine::Parts::take_reply(Channel& c, Op op, std::uint64_t client, const s
       stop_nonsense(c.process);
     return put_value(to, words + 1, bytes - 8);
   }
-  const std::uint32_t i = wire::index(client);
+  const std::uint32_t i = wire_format::index(client);
   Stage& blocks = stage_of(c);
   if (i >= blocks.bytes() / kBlockBytes) return;
   Stage::Block& block = blocks[i];
@@ -242,15 +243,15 @@ void Machine::Parts::take_reply(Channel& c, Op op, std::uint64_t client, const s
   block.channel = nullptr;
 }
 
-void Machine::Parts::serve(Channel& c, Op op, std::uint64_t client, const std::uint64_t* words,
-                           std::size_t bytes) {
+void Machine::Impl::serve(Channel& c, Op op, std::uint64_t client, const std::uint64_t* words,
+                          std::size_t bytes) {
   if (!has_its_length(op, client, bytes)) [[unlikely]]
     stop_nonsense(c.process);
   const std::uint64_t ticket = c.served + 1;
   std::uint64_t answer[via::shm::kWordsPerSlot] = {};
   switch (op) {
     case Op::read: {
-      const std::size_t size = wire::index(client);
+      const std::size_t size = wire_format::index(client);
       get_value(answer + 1, own_place(name_of(op), c.process, words[0], size), size);
       answer[0] = words[1];
       return reply(c, Op::value, 0, ticket, answer, static_cast<std::uint32_t>(8 + size));
@@ -272,17 +273,18 @@ void Machine::Parts::serve(Channel& c, Op op, std::uint64_t client, const std::u
       return reply(c, Op::value, 0, ticket, answer, 16);
     case Op::call:
       return serve_call(c, client, words);
-    case Op::line_words:
-      std::memcpy(c.line_words, words, sizeof(c.line_words));
+    case Op::slot_words:
+      std::memcpy(c.slot_words, words, sizeof(c.slot_words));
       return;
-    case Op::line: {
-      const bool in_two = wire::epoch(client) != 0;
-      machine.collector().arrived(wire::index(client), words[0], in_two ? c.line_words : words + 1,
-                                  in_two ? 7 : static_cast<std::uint32_t>(bytes / 8 - 1));
+    case Op::slot: {
+      const bool in_two = wire_format::epoch(client) != 0;
+      machine.collective_engine().arrived(wire_format::index(client), words[0],
+                                          in_two ? c.slot_words : words + 1,
+                                          in_two ? 7 : static_cast<std::uint32_t>(bytes / 8 - 1));
       return;
     }
     case Op::waits:
-      return machine.collector().waited_for(c.process, words);
+      return machine.collective_engine().waited_for(c.process, words);
     case Op::chunk:
       return serve_chunk(c, words);
     case Op::store:
@@ -295,7 +297,7 @@ void Machine::Parts::serve(Channel& c, Op op, std::uint64_t client, const std::u
 }
 
 /// A staging block of @p c's process, as this one reaches it.
-std::byte* Machine::Parts::staged_by(Channel& c, Op op, std::uint64_t place, std::size_t bytes) {
+std::byte* Machine::Impl::staged_by(Channel& c, Op op, std::uint64_t place, std::size_t bytes) {
   const std::size_t space = c.stage != nullptr ? c.stage->bytes() : job.segment().window_bytes();
   if (bytes > kBlockBytes || place > space - bytes)
     stop(name_of(op),
@@ -303,8 +305,8 @@ std::byte* Machine::Parts::staged_by(Channel& c, Op op, std::uint64_t place, std
   return (c.stage != nullptr ? c.vi->peer_extra() : job.window_of(Rank{c.process})) + place;
 }
 
-void Machine::Parts::serve_block(Channel& c, Op op, std::uint64_t client,
-                                 const std::uint64_t* words) {
+void Machine::Impl::serve_block(Channel& c, Op op, std::uint64_t client,
+                                const std::uint64_t* words) {
   const std::size_t length = words[1];
   std::byte* const theirs = staged_by(c, op, words[2], length);
   std::byte* const mine = own_place(name_of(op), c.process, words[0], length,
@@ -312,16 +314,16 @@ void Machine::Parts::serve_block(Channel& c, Op op, std::uint64_t client,
   if (op == Op::block_read) {
     std::memcpy(theirs, mine, length);
     c.vi->return_extra(theirs, length);
-    return reply(c, Op::done, wire::index(client), c.served + 1, nullptr, 0);
+    return reply(c, Op::done, wire_format::index(client), c.served + 1, nullptr, 0);
   }
   std::memcpy(mine, theirs, length);
   if (op == Op::block_store)
-    delivered[wire::epoch(client)] += length;
+    delivered[wire_format::epoch(client)] += length;
   else
     c.urgent = true;
 }
 
-void Machine::Parts::serve_pull(Channel& c, std::uint64_t client, const std::uint64_t* words) {
+void Machine::Impl::serve_pull(Channel& c, std::uint64_t client, const std::uint64_t* words) {
   const std::size_t length = words[1];
   std::byte* const to = own_place("bulk_store", c.process, words[0], length, Use::writes);
   const std::byte* const from = machine.memory().find(c.process, words[2], length);
@@ -331,13 +333,13 @@ void Machine::Parts::serve_pull(Channel& c, std::uint64_t client, const std::uin
              .c_str());
   via::copy_bytes(to, from, length);
   count(kPulled, length);
-  delivered[wire::epoch(client)] += length;
+  delivered[wire_format::epoch(client)] += length;
   c.urgent = true;
 }
 
-std::uint64_t Machine::Parts::modify(Channel& c, std::uint64_t client, const std::uint64_t* words) {
-  const auto what = static_cast<Rmw>(wire::index(client) & 0xf);
-  const std::size_t bytes = (wire::index(client) & 0x10) != 0 ? 8 : 4;
+std::uint64_t Machine::Impl::modify(Channel& c, std::uint64_t client, const std::uint64_t* words) {
+  const auto what = static_cast<Rmw>(wire_format::index(client) & 0xf);
+  const std::size_t bytes = (wire_format::index(client) & 0x10) != 0 ? 8 : 4;
   const char* const name = what == Rmw::compare_swap ? "compare_swap or lock" : to_string(what);
   std::byte* const place = own_place(name, c.process, words[0], bytes, Use::writes);
   if (bytes == 8) return rmw_here<std::uint64_t>(place, what, words[1], words[2]);
@@ -345,12 +347,12 @@ std::uint64_t Machine::Parts::modify(Channel& c, std::uint64_t client, const std
                                  static_cast<std::uint32_t>(words[2]));
 }
 
-void Machine::Parts::serve_call(Channel& c, std::uint64_t client, const std::uint64_t* words) {
+void Machine::Impl::serve_call(Channel& c, std::uint64_t client, const std::uint64_t* words) {
   const CallThunk thunk = function_of(code, c, words[0]);
   std::uint64_t answer[via::shm::kWordsPerSlot] = {words[1]};
   run_guest(c.process, thunk, reinterpret_cast<const std::byte*>(words + 2),
             reinterpret_cast<std::byte*>(answer + 1));
-  reply(c, Op::value, 0, c.served + 1, answer, 8 + wire::index(client));
+  reply(c, Op::value, 0, c.served + 1, answer, 8 + wire_format::index(client));
 }
 
 }  // namespace viaduct::splitc::detail

@@ -8,28 +8,28 @@ namespace viaduct::splitc {
 
 void sync() {
   constexpr const char* kOperation = "sync";
-  auto& parts = detail::machine(kOperation).parts();
+  auto& impl = detail::machine(kOperation).impl();
   detail::light_poll();
-  for (detail::Channel* c : parts.open) {
-    const auto done = [&] { return parts.is_quiet(*c); };
-    if (!done()) parts.wait(kOperation, c->process, done);
+  for (detail::Channel* c : impl.open) {
+    const auto done = [&] { return impl.is_quiet(*c); };
+    if (!done()) impl.wait(kOperation, c->process, done);
     c->open = false;
     c->last_transfer = 0;
   }
-  parts.open.clear();
+  impl.open.clear();
   detail::full_fence<detail::Fence::sync>();
 }
 
 bool is_sync() {
-  auto& parts = detail::machine("is_sync").parts();
-  parts.poll_now();
-  return std::all_of(parts.open.begin(), parts.open.end(),
-                     [&](detail::Channel* c) { return parts.is_quiet(*c); });
+  auto& impl = detail::machine("is_sync").impl();
+  impl.poll_now();
+  return std::all_of(impl.open.begin(), impl.open.end(),
+                     [&](detail::Channel* c) { return impl.is_quiet(*c); });
 }
 
 void force_path(Path path) {
   barrier();
-  detail::machine("force_path").parts().force(path);
+  detail::machine("force_path").impl().force(path);
   barrier();
 }
 
@@ -37,8 +37,8 @@ void poll() { detail::machine("poll").poll(); }
 
 namespace detail {
 
-bool any_apart() { return machine("splitc_main").parts().any_apart; }
-void carry_on() { machine("barrier").parts().nic->carry_on(); }
+bool any_off_node() { return machine("splitc_main").impl().any_off_node; }
+void post_backlog() { machine("barrier").impl().nic->post_backlog(); }
 
 }  // namespace detail
 

@@ -49,8 +49,8 @@ class Waiting {
 };
 
 template <class Done>
-void Machine::Parts::wait(const char* operation, std::uint32_t process, Done&& done,
-                          Activity activity) {
+void Machine::Impl::wait(const char* operation, std::uint32_t process, Done&& done,
+                         Activity activity) {
   bool finished = false;  // done() may act: it is not asked again after it has said yes
   const auto ask = [&] { return finished || (finished = done()); };
   constexpr std::uint32_t kEagerLooks = 16;  // before the record is written at all
@@ -77,8 +77,8 @@ void Machine::Parts::wait(const char* operation, std::uint32_t process, Done&& d
     if (stage != Backoff::Stage::block_now) continue;
     waiting.before_sleep();
     const std::int64_t report = job.settings().hang_report_ns;
-    // No bell rings when check_broken()'s grace is over, nor for nonsense.
-    std::int64_t longest = any_apart ? 100'000'000 : 1'000'000'000;
+    // No doorbell rings when check_broken()'s grace is over, nor for nonsense.
+    std::int64_t longest = any_off_node ? 100'000'000 : 1'000'000'000;
     if (report != 0 && report < longest) longest = report;
     if (publish_withheld()) engine->block(*served, longest, ask);
   }

@@ -44,9 +44,9 @@ void listen_times_out(Rig& rig) {
   CHECK_EQ(rig.nic().listen(rig.new_discriminator(), request, 0), Status::timeout);
 }
 
-/// Letters of a pair of ranks are in order: when both have met, what either has sent before is
-/// known.
-void expect_letters_handled(Rig& rig) {
+/// Control messages of a pair of ranks are in order: when both have met, what either has sent
+/// before is known.
+void expect_control_handled(Rig& rig) {
   Link later(rig);
   connect_peer(rig, later.vi(), rig.other(), rig.new_discriminator());
   rig.sync("both have met");
@@ -62,7 +62,7 @@ void connect_times_out(Rig& rig) {
     CHECK_EQ(link.vi().state(), ViState::idle);
   }
   rig.sync("the client has given up");
-  expect_letters_handled(rig);
+  expect_control_handled(rig);
   if (!rig.first()) {
     // The request is withdrawn: not heard any more, or not to be accepted.
     via::ConnectionRequest request;
@@ -86,7 +86,7 @@ void late_accept(Rig& rig) {
     REQUIRE_EQ(rig.nic().listen(discriminator, request, kLimitNs), Status::ok);
   }
   rig.sync("the client has given up after the listener has heard it");
-  expect_letters_handled(rig);
+  expect_control_handled(rig);
   if (!rig.first()) {
     CHECK_EQ(rig.nic().accept(request, link.vi()), Status::bad_argument);
     CHECK_EQ(link.vi().state(), ViState::idle);

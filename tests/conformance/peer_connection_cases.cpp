@@ -97,7 +97,7 @@ void times_out(Rig& rig) {
     CHECK_EQ(link.vi().state(), ViState::idle);
   }
   rig.sync("the first has given up");
-  {  // behind its letter that says so
+  {  // behind its control message that says so
     Link later(rig);
     connect_peer(rig, later.vi(), rig.other(), rig.new_discriminator());
     rig.sync("both have met");

@@ -16,7 +16,7 @@ namespace viaduct::conformance {
 namespace {
 
 // Longer than kLimitNs, so that the rank that waits in vain speaks first.
-constexpr std::int64_t kMeetingLimitNs = 2 * kLimitNs;
+constexpr std::int64_t kRoundLimitNs = 2 * kLimitNs;
 
 [[nodiscard]] std::uint64_t hash_of(std::string_view text) {
   return std::hash<std::string_view>{}(text);
@@ -59,16 +59,16 @@ void Rig::barrier(const char* label) {
   const std::uint32_t ticket = job_.barrier_arrive();
   Status status = Status::retry;
   progress_until([&] { return (status = job_.barrier_done(ticket)) != Status::retry; },
-                 kMeetingLimitNs);
+                 kRoundLimitNs);
   if (status == Status::ok) return;
   give_up(fmt::format("rank {}: {}: waits at \"{}\" for the other ranks: {} after {} s", rank(),
-                      case_->name, label, text_of(status), kMeetingLimitNs / 1'000'000'000));
+                      case_->name, label, text_of(status), kRoundLimitNs / 1'000'000'000));
 }
 
 // Ranks that have left the case meet those that are still in it, so that nobody waits for a rank
 // that has given up. Two keys in turn: a value is read before its key can be written again.
 std::vector<Rig::Bytes> Rig::meet(Signal signal, std::span<const std::byte> payload) {
-  const std::string key = meetings_++ % 2 == 0 ? "conformance.even" : "conformance.odd";
+  const std::string key = rounds_++ % 2 == 0 ? "conformance.even" : "conformance.odd";
   Bytes mine(sizeof signal + payload.size());
   std::memcpy(mine.data(), &signal, sizeof signal);
   if (!payload.empty()) std::memcpy(mine.data() + sizeof signal, payload.data(), payload.size());
@@ -104,7 +104,7 @@ void Rig::sync(const char* label, Where where) {
   meet_in_case(label, {}, where);
 }
 
-// After a meeting everyone has arrived: a few looks only.
+// After a round everyone has arrived: a few looks only.
 void Rig::leave_barrier(std::uint32_t ticket) {
   Patience patience;
   while (job_.barrier_done(ticket) == Status::retry) patience.pause();
@@ -119,13 +119,13 @@ void Rig::begin(const Case& subject, std::uint32_t number) {
   tag_ = nic_.create_tag();
 }
 
-Rig::Meeting Rig::finish(std::uint64_t failures, bool skipped) {
+Rig::Round Rig::finish(std::uint64_t failures, bool skipped) {
   barrier("the end of the case");
   Signal mine;
   mine.finished = 1;
   mine.failures = failures;
   mine.skipped = skipped ? 1 : 0;
-  Meeting result;
+  Round result;
   result.finished = true;
   for (const Bytes& bytes : meet(mine, {})) {
     Signal signal;

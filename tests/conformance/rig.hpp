@@ -103,14 +103,14 @@ class Rig {
   [[noreturn]] void skip(std::string reason) { throw CaseSkipped{std::move(reason)}; }
 
   // For the runner.
-  struct Meeting {
+  struct Round {
     bool finished = false;  // every rank has
     std::uint64_t failures = 0;
     std::uint32_t skipped = 0;
   };
   void begin(const Case& subject, std::uint32_t number);
   /// One step of leaving the case; to be repeated until finished.
-  [[nodiscard]] Meeting finish(std::uint64_t failures, bool skipped);
+  [[nodiscard]] Round finish(std::uint64_t failures, bool skipped);
   void clean_up();
 
  private:
@@ -137,7 +137,7 @@ class Rig {
   via::ProtectionTag tag_ = via::ProtectionTag::none;
   std::mt19937_64 random_;
   std::uint64_t discriminator_ = 0;
-  std::uint64_t meetings_ = 0;
+  std::uint64_t rounds_ = 0;
   std::vector<via::AsyncError> errors_;
 };
 

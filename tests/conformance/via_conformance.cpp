@@ -114,10 +114,10 @@ void run_case(const Case& subject, std::uint32_t number, Rig& rig, Totals& total
   const std::int64_t start = now_ns();
   rig.begin(subject, number);
   const std::string skipped = takes_part(subject, rig) ? run_body(subject, rig) : std::string{};
-  Rig::Meeting meeting;
+  Rig::Round round;
   do {
-    meeting = rig.finish(verdict.failures, !skipped.empty());
-  } while (!meeting.finished);
+    round = rig.finish(verdict.failures, !skipped.empty());
+  } while (!round.finished);
   rig.clean_up();
   // What the clean-up found is part of the case.
   const std::uint64_t failures = rig.finish(verdict.failures, false).failures;
@@ -125,7 +125,7 @@ void run_case(const Case& subject, std::uint32_t number, Rig& rig, Totals& total
   if (failures != 0) {
     ++totals.failed;
     print(first, fmt::format("FAILED   {} ({} checks)", subject.name, failures));
-  } else if (meeting.skipped != 0) {
+  } else if (round.skipped != 0) {
     ++totals.skipped;
     print(first, fmt::format("skipped  {}: {}", subject.name, skipped));
   } else {

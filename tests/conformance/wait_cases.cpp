@@ -132,19 +132,20 @@ void ping_pong(Rig& rig) {
   rig.sync("all rounds");
 }
 
-struct Bell {
+struct Doorbell {
   std::atomic<int> rung{0};
 };
 
 // Waits for the callback without touching the queue or the NIC.
-bool rings(const Bell& bell, std::int64_t limit_ns) {
+bool rings(const Doorbell& doorbell, std::int64_t limit_ns) {
   const std::int64_t end = now_ns() + limit_ns;
   Patience patience;
-  while (bell.rung.load() == 0 && now_ns() < end) patience.pause();
-  return bell.rung.load() != 0;
+  while (doorbell.rung.load() == 0 && now_ns() < end) patience.pause();
+  return doorbell.rung.load() != 0;
 }
 
-// One message each way: nothing of the connection is on its way any more, so no bell rings for that.
+// One message each way: nothing of the connection is on its way any more, so no doorbell rings for
+// that.
 void talk(Rig& rig, Link& link, Buffer& buffer) {
   Descriptor receive{};
   Descriptor send{};
@@ -167,13 +168,13 @@ void notify(Rig& rig) {
     for (const std::uint32_t bytes : {8U, 3000U}) {
       Note note("{} bytes, message {}", bytes, early ? "first" : "later");
       Descriptor d{};
-      Bell bell;
+      Doorbell doorbell;
       if (!rig.first()) {
         via::make_receive(d, buffer.data(), 3000, buffer.handle());
         link.post_receive(d);
-        if (!early) REQUIRE_EQ(link.queue().notify([&] { ++bell.rung; }), Status::ok);
+        if (!early) REQUIRE_EQ(link.queue().notify([&] { ++doorbell.rung; }), Status::ok);
         if (!early) CHECK_EQ(link.queue().notify([] {}), Status::bad_state);
-        if (!early) CHECK(!rings(bell, kQuietNs));
+        if (!early) CHECK(!rings(doorbell, kQuietNs));
       }
       // Nobody polls a queue that is armed; NIC progress might.
       static_cast<void>(rig.exchange_without_progress("a receive is posted", 0));
@@ -184,11 +185,11 @@ void notify(Rig& rig) {
       }
       static_cast<void>(rig.exchange_without_progress("sent", 0));
       if (!rig.first()) {
-        if (early) REQUIRE_EQ(link.queue().notify([&] { ++bell.rung; }), Status::ok);
-        REQUIRE(rings(bell, kLimitNs));
+        if (early) REQUIRE_EQ(link.queue().notify([&] { ++doorbell.rung; }), Status::ok);
+        REQUIRE(rings(doorbell, kLimitNs));
         link.expect_next_receive(d);
         expect_done(d, CompletedOperation::receive, bytes);
-        CHECK_EQ(bell.rung.load(), 1);
+        CHECK_EQ(doorbell.rung.load(), 1);
       }
       rig.sync("rung");
     }
@@ -201,15 +202,15 @@ void notify_of_send(Rig& rig) {
   connect(rig, link);
   Descriptor send{};
   Descriptor receive{};
-  Bell bell;
+  Doorbell doorbell;
   via::make_receive(receive, buffer.data(), 100, buffer.handle());
   link.post_receive(receive);
   rig.sync("receives are posted");
   if (rig.first()) {
-    REQUIRE_EQ(link.queue().notify([&] { ++bell.rung; }), Status::ok);
+    REQUIRE_EQ(link.queue().notify([&] { ++doorbell.rung; }), Status::ok);
     via::make_send(send, buffer.data() + 100, 100, buffer.handle());
     link.post_send(send);
-    REQUIRE(rings(bell, kLimitNs));
+    REQUIRE(rings(doorbell, kLimitNs));
     link.expect_next_send(send);
   } else {
     link.expect_next_receive(receive);
@@ -232,7 +233,7 @@ void notify_from_callback(Rig& rig) {
   Buffer buffer(rig, 100);
   connect(rig, link);
   std::array<Descriptor, kMessages> receives{};
-  Bell bell;  // messages taken
+  Doorbell doorbell;  // messages taken
   std::atomic<int> refused{0};
   if (!rig.first()) {
     for (Descriptor& d : receives) {
@@ -244,9 +245,9 @@ void notify_from_callback(Rig& rig) {
     int taken = 0;
     Completion completion;
     while (link.queue().poll(completion) == Status::ok) ++taken;
-    const int before = bell.rung.load();
+    const int before = doorbell.rung.load();
     if (before + taken < kMessages && link.queue().notify(take) != Status::ok) ++refused;
-    bell.rung += taken;  // last: the owner may look from here on
+    doorbell.rung += taken;  // last: the owner may look from here on
   };
   if (!rig.first()) REQUIRE_EQ(link.queue().notify(take), Status::ok);
   static_cast<void>(rig.exchange_without_progress("receives are posted", 0));
@@ -260,8 +261,8 @@ void notify_from_callback(Rig& rig) {
   } else {
     const std::int64_t end = now_ns() + kLimitNs;
     Patience patience;
-    while (bell.rung.load() < kMessages && now_ns() < end) patience.pause();
-    CHECK_EQ(bell.rung.load(), kMessages);
+    while (doorbell.rung.load() < kMessages && now_ns() < end) patience.pause();
+    CHECK_EQ(doorbell.rung.load(), kMessages);
     CHECK_EQ(refused.load(), 0);
   }
   rig.sync("all taken");
@@ -269,12 +270,12 @@ void notify_from_callback(Rig& rig) {
 
 void notify_and_leave(Rig& rig) {
   // A queue may be destroyed while armed: nothing is called afterwards.
-  Bell bell;
+  Doorbell doorbell;
   for (int i = 0; i < 10; ++i) {
     const auto queue = rig.nic().create_completion_queue(8);
-    REQUIRE_EQ(queue->notify([&] { ++bell.rung; }), Status::ok);
+    REQUIRE_EQ(queue->notify([&] { ++doorbell.rung; }), Status::ok);
   }
-  CHECK_EQ(bell.rung.load(), 0);
+  CHECK_EQ(doorbell.rung.load(), 0);
 }
 
 constexpr Case kCases[] = {

@@ -127,8 +127,8 @@ class Attacker {
 
   /// A reply that lies in an overflow block and names no handler: refused, and the block is free
   /// again.
-  bool refused_overflow_is_given_back() {
-    namespace wire = am::detail::wire;
+  bool refused_overflow_is_returned() {
+    namespace wire_format = am::detail::wire_format;
     constexpr std::size_t kLongest = 1 << 16;
     auto* block = new (nic_.allocate(sizeof(am::detail::OverflowBlock) + kLongest))
         am::detail::OverflowBlock{};
@@ -139,10 +139,10 @@ class Attacker {
     slot->words[0] = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(block) -
                                                 nic_.job().segment().base());
     constexpr std::uint16_t kNowhere = 9;
-    vi_->publish(*slot, shm::header::make(
-                            shm::MessageKind::inline_data, 8,
-                            wire::make(am::detail::Kind::reply, am::Operation::medium, kNowhere) |
-                                wire::overflow_bit));
+    vi_->publish(*slot, shm::header::make(shm::MessageKind::inline_data, 8,
+                                          wire_format::make(am::detail::Kind::reply,
+                                                            am::Operation::medium, kNowhere) |
+                                              wire_format::overflow_bit));
     const std::uint64_t start = viaduct::monotonic_ns();
     while (!block->is_free() && viaduct::monotonic_ns() - start < 5'000'000'000) drain();
     return block->is_free();
@@ -171,11 +171,11 @@ class Attacker {
     }
   }
   std::uint64_t nearly_right() {
-    namespace wire = am::detail::wire;
+    namespace wire_format = am::detail::wire_format;
     const auto handler = static_cast<std::uint16_t>(am::kOwnHandlers + random_() % 8);
-    std::uint64_t client = wire::make(static_cast<am::detail::Kind>(random_() % 4),
-                                      static_cast<am::Operation>(random_() % 4), handler);
-    if (random_() % 4 == 0) client |= wire::overflow_bit;
+    std::uint64_t client = wire_format::make(static_cast<am::detail::Kind>(random_() % 4),
+                                             static_cast<am::Operation>(random_() % 4), handler);
+    if (random_() % 4 == 0) client |= wire_format::overflow_bit;
     const std::uint64_t lines = random_() % 4;
     return shm::header::make(shm::MessageKind::inline_data,
                              static_cast<std::uint32_t>(random_() % 80), client) |

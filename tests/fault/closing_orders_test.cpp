@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/multiprocess/launcher_driver.hpp"
-#include "tests/multiprocess/launcher_meeting.hpp"
+#include "tests/multiprocess/launcher_rendezvous.hpp"
 
 namespace {
 
@@ -66,9 +66,9 @@ void run_all(const std::vector<Job>& jobs) {
 }
 
 /// Each of @p lasts with two of @p others; numbers of ranks and ways to start them take turns.
-std::vector<Job> meetings(const std::string& program, const Words& lasts, const Words& others,
-                          const std::vector<Words>& worlds,
-                          const std::vector<driver::Environment>& environments) {
+std::vector<Job> jobs_of(const std::string& program, const Words& lasts, const Words& others,
+                         const std::vector<Words>& worlds,
+                         const std::vector<driver::Environment>& environments) {
   std::vector<Job> jobs;
   for (std::size_t i = 0; i < lasts.size(); ++i)
     for (std::size_t j = 0; j < 2; ++j) {
@@ -81,7 +81,7 @@ std::vector<Job> meetings(const std::string& program, const Words& lasts, const 
 }
 
 TEST(ClosingOrders, ActiveMessages) {
-  run_all(meetings(
+  run_all(jobs_of(
       "closing_am",
       {"",
        "pause",
@@ -120,57 +120,57 @@ TEST(ClosingOrders, ActiveMessages) {
 }
 
 TEST(ClosingOrders, SplitC) {
-  run_all(meetings("closing_splitc",
-                   {"",
-                    "pause",
-                    "barrier",
-                    "barrier,pause",
-                    "barrier,serve",
-                    "barrier,kill",
-                    "barrier,pause,kill",
-                    "barrier,leave",
-                    "barrier,exit",
-                    "barrier,throw",
-                    "barrier,return",
-                    "kill",
-                    "leave",
-                    "throw",
-                    "return",
-                    "notify",
-                    "notify,pause,kill",
-                    "notify,wait,return",
-                    "lock,kill",
-                    "stores",
-                    "reduce,kill",
-                    "bcast",
-                    "store",
-                    "bulk_put",
-                    "serve,exit"},
-                   {"barrier",
-                    "barrier,barrier",
-                    "notify,wait",
-                    "reduce",
-                    "to-one",
-                    "bcast",
-                    "stores",
-                    "barrier,store,stores",
-                    "barrier,pause,read",
-                    "get,sync",
-                    "write",
-                    "put,sync",
-                    "bulk_read",
-                    "bulk_write",
-                    "bulk_get,sync",
-                    "bulk_put,sync,barrier",
-                    "bulk_store,stores",
-                    "add",
-                    "atomic,pause,atomic",
-                    "lock,unlock",
-                    "pause",
-                    "return",
-                    "barrier,throw"},
-                   {{"-n", "2"}, {"-n", "3"}, {"-n", "4"}, {"-n", "3", "--keep-going"}},
-                   {{}, {{"VIADUCT_SPLITC_PATH", "message"}}}));
+  run_all(jobs_of("closing_splitc",
+                  {"",
+                   "pause",
+                   "barrier",
+                   "barrier,pause",
+                   "barrier,serve",
+                   "barrier,kill",
+                   "barrier,pause,kill",
+                   "barrier,leave",
+                   "barrier,exit",
+                   "barrier,throw",
+                   "barrier,return",
+                   "kill",
+                   "leave",
+                   "throw",
+                   "return",
+                   "notify",
+                   "notify,pause,kill",
+                   "notify,wait,return",
+                   "lock,kill",
+                   "stores",
+                   "reduce,kill",
+                   "bcast",
+                   "store",
+                   "bulk_put",
+                   "serve,exit"},
+                  {"barrier",
+                   "barrier,barrier",
+                   "notify,wait",
+                   "reduce",
+                   "to-one",
+                   "bcast",
+                   "stores",
+                   "barrier,store,stores",
+                   "barrier,pause,read",
+                   "get,sync",
+                   "write",
+                   "put,sync",
+                   "bulk_read",
+                   "bulk_write",
+                   "bulk_get,sync",
+                   "bulk_put,sync,barrier",
+                   "bulk_store,stores",
+                   "add",
+                   "atomic,pause,atomic",
+                   "lock,unlock",
+                   "pause",
+                   "return",
+                   "barrier,throw"},
+                  {{"-n", "2"}, {"-n", "3"}, {"-n", "4"}, {"-n", "3", "--keep-going"}},
+                  {{}, {{"VIADUCT_SPLITC_PATH", "message"}}}));
 }
 
 TEST(ClosingOrders, SplitCNamesWhatCannotComeAnyMore) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/multiprocess/launcher_driver.hpp"
-#include "tests/multiprocess/launcher_meeting.hpp"
+#include "tests/multiprocess/launcher_rendezvous.hpp"
 
 namespace {
 

@@ -60,36 +60,37 @@ void never(am::Endpoint& e) {
   (void)e.request_bulk<on_bulk>(am::Index{0}, all, 0);
 }
 
-/// Control messages that say anything, straight into the victim's mail box. None of them may name a
+/// Control messages that say anything, straight into the victim's mailbox. None of them may name a
 /// place that lasts, as only a real connection can; what the victim answers goes to nobody.
-void forge_letters(viaduct::Job& job, am::Context& context, Random& random, std::uint64_t count) {
+void forge_control_messages(viaduct::Job& job, am::Context& context, Random& random,
+                            std::uint64_t count) {
   const auto value = job.bootstrap().get(viaduct::Rank{0}, "via.shm.0");
   std::uint64_t offset = 0;
   if (value.size() != sizeof offset) return;
   std::memcpy(&offset, value.data(), sizeof offset);
   std::byte* const window = job.window_of(viaduct::Rank{0});
   auto* page = reinterpret_cast<shm::NicPage*>(window + offset);
-  auto* mail = reinterpret_cast<shm::Mail*>(window + page->mail_offset) + 1;
+  auto* entry = reinterpret_cast<shm::MailboxEntry*>(window + page->mailbox_offset) + 1;
   for (std::uint64_t i = 0; i < count; ++i) {
-    while (mail->full.load(std::memory_order_acquire) != 0) context.nic().progress();
-    shm::Letter letter;
-    letter.kind = static_cast<shm::MailKind>(random() % 10);
-    letter.source_vi = static_cast<std::uint32_t>(random());
-    letter.discriminator = random() % 2 == 0 ? random() : std::uint64_t{0x414d} << 48;
-    letter.channel =
+    while (entry->full.load(std::memory_order_acquire) != 0) context.nic().progress();
+    shm::ControlMessage message;
+    message.kind = static_cast<shm::ControlKind>(random() % 10);
+    message.source_vi = static_cast<std::uint32_t>(random());
+    message.discriminator = random() % 2 == 0 ? random() : std::uint64_t{0x414d} << 48;
+    message.channel =
         random() % 2 == 0 ? random() : random() % job.segment().window_bytes() & ~std::uint64_t{63};
-    letter.doorbell = random() % 2 == 0 ? random() : random() % (1 << 20) & ~std::uint64_t{63};
-    letter.target_vi = static_cast<std::uint32_t>(random());
-    letter.doorbell_bit = static_cast<std::uint16_t>(random() % 8192);
-    letter.slots_log2 = static_cast<std::uint8_t>(random() % 40);
-    letter.detail = static_cast<std::uint8_t>(random());
-    letter.client_data = random();
-    mail->letter = letter;
-    mail->full.store(1, std::memory_order_release);
-    page->mail_words[0].fetch_or(2);
-    page->mail_waiting.store(1);
+    message.doorbell = random() % 2 == 0 ? random() : random() % (1 << 20) & ~std::uint64_t{63};
+    message.target_vi = static_cast<std::uint32_t>(random());
+    message.doorbell_bit = static_cast<std::uint16_t>(random() % 8192);
+    message.slots_log2 = static_cast<std::uint8_t>(random() % 40);
+    message.detail = static_cast<std::uint8_t>(random());
+    message.client_data = random();
+    entry->message = message;
+    entry->full.store(1, std::memory_order_release);
+    page->mailbox_words[0].fetch_or(2);
+    page->control_waiting.store(1);
   }
-  while (mail->full.load(std::memory_order_acquire) != 0) context.nic().progress();
+  while (entry->full.load(std::memory_order_acquire) != 0) context.nic().progress();
 }
 
 /// The next endpoint that rank 1 claims to be: a connection that has ended over nonsense is lost
@@ -108,7 +109,7 @@ bool attack(viaduct::Job& job, am::Context& context, Random& random, std::uint64
     malformed.spoil_block();
     if (malformed.connect()) return false;
   }
-  forge_letters(job, context, random, lines / 16);
+  forge_control_messages(job, context, random, lines / 16);
   constexpr std::uint64_t kLinesEach = 64;  // where nothing ends the connection before
   for (std::uint64_t begun = 0; begun < lines; begun += kLinesEach * 8) {
     Attacker attacker(context, random, next_number());

@@ -105,7 +105,7 @@ class Run {
   double seconds_to_notice_ = 0;
 };
 
-/// A child of the process that was started, whose other child is the guard; 0: not there.
+/// A child of the process that was started, whose other child is the watchdog; 0: not there.
 pid_t Run::launcher() const {
   for (const pid_t pid : driver::processes_with(tag_))
     if (driver::parent_of(pid) == job_.pid() && driver::name_of(pid) == "viaduct-run") return pid;

@@ -18,8 +18,8 @@
 
 #include "runtime/job.hpp"
 #include "tests/mixed/side.hpp"
-#include "tests/splitc/apart.hpp"
 #include "tests/splitc/model_values.hpp"
+#include "tests/splitc/off_node.hpp"
 
 namespace {
 
@@ -29,7 +29,7 @@ using viaduct::splitc_test::Random;
 
 bool by_message(int process) {
   const char* const path = std::getenv("VIADUCT_SPLITC_PATH");
-  return splitc_test::is_apart(process) ||
+  return splitc_test::is_remote(process) ||
          std::string_view(path == nullptr ? "" : path) == "message";
 }
 

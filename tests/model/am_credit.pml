@@ -68,10 +68,10 @@ chan deferred[N * N] = [K] of { bit, byte, byte };  /* medium, place, number */
 
 bit overflow[N];  /* the endpoint's overflow block is in use */
 bit sleeping[N];
-bit bell[N];
+bit doorbell[N];
 bit on_its_way[N];  /* a store that is still in the endpoint's store buffer */
 
-#define LOOK(peer) atomic { if :: sleeping[peer] -> bell[peer] = 1 :: else fi }
+#define LOOK(peer) atomic { if :: sleeping[peer] -> doorbell[peer] = 1 :: else fi }
 
 /* A store that the peer may be waiting for, then the look whether it sleeps; or the look first. */
 #ifdef SLEEP
@@ -79,7 +79,7 @@ bit on_its_way[N];  /* a store that is still in the endpoint's store buffer */
   if                                                                                            \
   :: atomic { effect }; LOOK(peer)                                                              \
   :: atomic { saw = sleeping[peer]; on_its_way[ME] = 1 };                                       \
-     atomic { effect; on_its_way[ME] = 0; if :: saw -> bell[peer] = 1; saw = 0 :: else fi }     \
+     atomic { effect; on_its_way[ME] = 0; if :: saw -> doorbell[peer] = 1; saw = 0 :: else fi }     \
   fi
 #else
 #define STORE(peer, effect) atomic { effect }
@@ -244,7 +244,7 @@ inline wait_for_room() {
 #endif
 #ifdef SLEEP
   :: !REPLY_FITS && !ARRIVED ->
-     atomic { bell[ME] = 0; sleeping[ME] = 1 };
+     atomic { doorbell[ME] = 0; sleeping[ME] = 1 };
      publish_to_all();
      MEMBARRIER;
      if
@@ -253,7 +253,7 @@ inline wait_for_room() {
 #ifdef WITNESS_SLEEP_IN_REPLY
         assert(false);
 #endif
-        bell[ME]
+        doorbell[ME]
      fi;
      sleeping[ME] = 0
 #endif
@@ -393,7 +393,7 @@ active [N] proctype endpoint() {
 #endif
 #ifdef SLEEP
   :: !TO_DO ->
-     atomic { bell[ME] = 0; sleeping[ME] = 1 };
+     atomic { doorbell[ME] = 0; sleeping[ME] = 1 };
      publish_to_all();
      MEMBARRIER;
      if
@@ -403,8 +403,8 @@ active [N] proctype endpoint() {
 #if N > 2
         assert(handled[D(ME, PREVIOUS)] == sent[D(ME, PREVIOUS)]);
 #endif
-end_asleep: bell[ME]
-     :: !TO_DO && !FINISHED -> bell[ME]
+end_asleep: doorbell[ME]
+     :: !TO_DO && !FINISHED -> doorbell[ME]
      fi;
      sleeping[ME] = 0
 #else

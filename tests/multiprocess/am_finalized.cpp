@@ -136,7 +136,7 @@ int body(Job& job, int argc, char** argv) {
   }
   if (how("busy")) {
     send_until_told(parts, am::Index{victim});
-  } else if (!how("meeting")) {
+  } else if (!how("connecting")) {
     // Nobody polls before the victim is in its Job's destructor.
     while (job.record(Rank{victim}).activity.load() != Activity::barrier) sched_yield();
   }

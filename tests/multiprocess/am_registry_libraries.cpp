@@ -60,14 +60,14 @@ void open_libraries(const Job& job, char** argv) {
 // What a rank publishes about one handler. Names are "a1" to "b3".
 struct Fact {
   std::array<char, 4> name;
-  std::uint32_t wire_id;
+  std::uint32_t handler_number;
   std::uint64_t address;
 };
 
 std::vector<Fact> facts() {
   std::vector<Fact> result;
   for (const LibraryHandler* h : handlers.all) {
-    Fact fact{{}, h->wire_id, reinterpret_cast<std::uintptr_t>(h->function)};
+    Fact fact{{}, h->handler_number, reinterpret_cast<std::uintptr_t>(h->function)};
     std::strncpy(fact.name.data(), h->name, fact.name.size() - 1);
     result.push_back(fact);
   }
@@ -90,12 +90,12 @@ const Fact& find(const std::vector<Fact>& all, const Fact& like) {
 
 void check_own(std::span<const viaduct::am::Thunk> thunks) {
   for (const LibraryHandler* h : handlers.all) {
-    const std::size_t place = std::size_t{h->wire_id} - viaduct::am::kFirstTypedId;
+    const std::size_t place = std::size_t{h->handler_number} - viaduct::am::kFirstTypedId;
     check(place < thunks.size() && thunks[place] == h->thunk,
-          fmt::format("wire id {} does not lead to {}", h->wire_id, h->name));
-    check(std::strcmp(viaduct::am::handler_name(h->wire_id), h->name) == 0,
-          fmt::format("wire id {} is named {}, not {}", h->wire_id,
-                      viaduct::am::handler_name(h->wire_id), h->name));
+          fmt::format("handler number {} does not lead to {}", h->handler_number, h->name));
+    check(std::strcmp(viaduct::am::handler_name(h->handler_number), h->name) == 0,
+          fmt::format("handler number {} is named {}, not {}", h->handler_number,
+                      viaduct::am::handler_name(h->handler_number), h->name));
   }
 }
 
@@ -104,9 +104,9 @@ void check_against(Job& job, Rank other, const std::vector<Fact>& own) {
   check(theirs.size() == own.size() && own.size() == 6, "a rank lacks handlers");
   for (const Fact& mine : own) {
     const Fact& same = find(theirs, mine);
-    check(same.wire_id == mine.wire_id,
-          fmt::format("{} is {} here and {} at rank {}", mine.name.data(), mine.wire_id,
-                      same.wire_id, viaduct::index(other)));
+    check(same.handler_number == mine.handler_number,
+          fmt::format("{} is {} here and {} at rank {}", mine.name.data(), mine.handler_number,
+                      same.handler_number, viaduct::index(other)));
     check(job.threads_mode() || other == job.rank() || same.address != mine.address,
           fmt::format("{} has one address in two ranks: this run shows nothing", mine.name.data()));
   }

@@ -36,7 +36,7 @@ extern "C" [[gnu::visibility("default")]] LibraryHandler* viaduct_test_register_
     void (*registrar)(const viaduct::am::HandlerEntry&) noexcept, std::size_t* count) {
   *count = 0;
   for (LibraryHandler& h : handlers) {
-    registrar({h.function, h.thunk, h.name, 4, &h.wire_id});
+    registrar({h.function, h.thunk, h.name, 4, &h.handler_number});
     ++*count;
   }
   return handlers;

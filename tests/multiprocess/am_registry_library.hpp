@@ -10,7 +10,7 @@ struct LibraryHandler {
   const void* function;
   viaduct::am::Thunk thunk;
   const char* name;
-  std::uint16_t wire_id;
+  std::uint16_t handler_number;
 };
 
 /// Registers the library's handlers through @p registrar (the program's own) and answers them.

@@ -299,9 +299,9 @@ void overflow_left_by_the_ended(Rig& rig) {
 /// points out of its window. Nothing there is followed, and the message comes back.
 void bad_map_block(Rig& rig) {
   reset(rig);
-  // Where a carrier takes messages the block is a copy, which points to nothing.
-  const bool wired = rig.context().nic().is_remote(Rank{rig.rank() == 0 ? 1U : 0U});
-  for (std::uint32_t round = 0; round < (wired ? 2U : 3U); ++round) {
+  // Where a transport takes messages the block is a copy, which points to nothing.
+  const bool remote = rig.context().nic().is_remote(Rank{rig.rank() == 0 ? 1U : 0U});
+  for (std::uint32_t round = 0; round < (remote ? 2U : 3U); ++round) {
     am::Endpoint endpoint(rig.bundle());
     rig.collect_returned(endpoint);
     const auto names = rig.exchange(endpoint.name());
@@ -320,8 +320,8 @@ void bad_map_block(Rig& rig) {
       via::shm::InlineOptions options;
       options.slots = static_cast<std::uint32_t>(settings.slots);
       options.extra_bytes = 4096;
-      options.wired = wired;
-      options.notes = options.slots;
+      options.remote = remote;
+      options.notifications = options.slots;
       via::ViAttributes attributes;
       attributes.tag = tag;
       vi = nic.create_inline_vi(attributes, options);

@@ -110,7 +110,7 @@ endforeach()
 # A rank has ended and waits for the others, who send to it.
 viaduct_add_program(am_finalized SOURCES am_finalized.cpp)
 set(chosen "2|threads" "7|processes")
-foreach(how known unknown busy meeting get_for_replies_alone)
+foreach(how known unknown busy connecting get_for_replies_alone)
   foreach(ranks 2 7)
     foreach(mode processes threads)
       viaduct_pairwise_label(label chosen "${ranks}|${mode}")

@@ -89,11 +89,11 @@ std::int64_t blocked_second(Rig& rig, const char* by, Before& before, Blocked& b
 template <class Before, class Blocked, class Act>
 void expect_cheap_second(Rig& rig, const char* by, Before&& before, Blocked&& blocked, Act&& act) {
   Note note("woken by {}", by);
-  // Wired ranks run in an emulated machine, which charges a thread for what others take from it
+  // Remote ranks run in an emulated machine, which charges a thread for what others take from it
   // meanwhile: that adds, now and then, and never takes away. A rank that is not blocked pays each
   // time.
-  const bool wired = rig.context().nic().is_remote(Rank{rig.rank() == 0 ? 1U : 0U});
-  const int tries = wired ? 3 : 1;
+  const bool remote = rig.context().nic().is_remote(Rank{rig.rank() == 0 ? 1U : 0U});
+  const int tries = remote ? 3 : 1;
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   bool cheap = false;
   for (int i = 0; i < tries && !cheap; ++i) {

@@ -3,7 +3,7 @@ viaduct_add_program(launcher_actor SOURCES programs/launcher_actor.cpp programs/
                     programs/launcher_actor_page.cpp programs/launcher_actor_streams.cpp)
 viaduct_add_program(without_syscalls SOURCES programs/without_syscalls.cpp)
 
-add_library(launcher_driver STATIC launcher_driver.cpp launcher_meeting.cpp)
+add_library(launcher_driver STATIC launcher_driver.cpp launcher_rendezvous.cpp)
 viaduct_target_options(launcher_driver)
 target_link_libraries(launcher_driver PUBLIC viaduct::viaduct GTest::gtest)
 viaduct_glob(launcher_tests tests/multiprocess/launcher_*test.cpp)
@@ -22,10 +22,10 @@ foreach(test ${launcher_tests})
 endforeach()
 # Supervisor, launcher and watchdog killed 300 times, alone and two at once; 110 terminals closed.
 viaduct_add_script_test(
-  NAME launcher_keeper_test_300
+  NAME launcher_supervisor_test_300
   LABELS multiprocess fault long
   TIMEOUT 300
-  COMMAND $<TARGET_FILE:launcher_keeper_test> --gtest_filter=Each/Killed.AtAnyMoment/* --gtest_repeat=5)
+  COMMAND $<TARGET_FILE:launcher_supervisor_test> --gtest_filter=Each/Killed.AtAnyMoment/* --gtest_repeat=5)
 viaduct_add_script_test(
   NAME launcher_terminal_test_110
   LABELS multiprocess fault long

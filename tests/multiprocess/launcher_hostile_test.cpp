@@ -17,19 +17,19 @@
 #include <vector>
 
 #include "runtime/src/agent.hpp"
-#include "runtime/src/wire.hpp"
+#include "runtime/src/wire_format.hpp"
 
-#include "tests/multiprocess/launcher_meeting.hpp"
+#include "tests/multiprocess/launcher_rendezvous.hpp"
 
 namespace {
 
-namespace wire = viaduct::wire;
+namespace wire_format = viaduct::wire_format;
 using driver::agent_beside;
 using driver::come_as;
 using driver::has;
 using driver::kSecret;
-using driver::Meeting;
 using driver::Program;
+using driver::Rendezvous;
 using driver::Result;
 using driver::Words;
 
@@ -84,14 +84,15 @@ TEST(JobPage, TheRankOfADamagedRecordIsNamed) {
 
 TEST(JobPage, NobodyIsKilledOnItsWord) {
   Program victim({"/bin/sleep", "600"});
-  Meeting meeting(2, {"name-victim", std::to_string(victim.pid())});
-  const Program& first = meeting.start(0, 0);
-  Program& second = meeting.start(1, 0);
+  Rendezvous rendezvous(2, {"name-victim", std::to_string(victim.pid())});
+  const Program& first = rendezvous.start(0, 0);
+  Program& second = rendezvous.start(1, 0);
   ASSERT_TRUE(second.wait_for("ready"));
-  ::kill(agent_beside(meeting.tag(), {first.pid(), second.pid()}), SIGKILL);
-  for (const Result& result : meeting.finish()) EXPECT_EQ(result.code, 128 + SIGKILL) << result.err;
+  ::kill(agent_beside(rendezvous.tag(), {first.pid(), second.pid()}), SIGKILL);
+  for (const Result& result : rendezvous.finish())
+    EXPECT_EQ(result.code, 128 + SIGKILL) << result.err;
   victim.signal(SIGTERM);
-  EXPECT_EQ(victim.finish().code, 128 + SIGTERM) << "the agent's guard has killed it";
+  EXPECT_EQ(victim.finish().code, 128 + SIGTERM) << "the agent's watchdog has killed it";
 }
 
 // --- another user ------------------------------------------------------------------------------
@@ -113,11 +114,11 @@ double cpu_seconds(pid_t pid) {
 
 /// What the agent says at connection @p fd, before it ends it.
 std::string refusal_at(int fd) {
-  wire::Datagram datagram;
-  if (wire::receive(fd, datagram, 0) != 0) return {};
+  wire_format::Datagram datagram;
+  if (wire_format::receive(fd, datagram, 0) != 0) return {};
   std::string problem;
-  const auto message = wire::decode(datagram.bytes, problem);
-  return message && message->kind == wire::Kind::refused ? std::string(message->key) : "";
+  const auto message = wire_format::decode(datagram.bytes, problem);
+  return message && message->kind == wire_format::Kind::refused ? std::string(message->key) : "";
 }
 
 /// Calls the agent so often as another user, and keeps what it can. Answers an exit code.
@@ -141,21 +142,22 @@ int throng(const std::string& job_id, int calls, int progress) try {
 
 /// Joins as rank 1 does. Answers the job page's descriptor, or none.
 viaduct::FileDescriptor join(int socket) {
-  wire::Datagram answer;
-  if (wire::send(socket, wire::encode({wire::Kind::join, 1}), -1, 0) != 0) return {};
-  static_cast<void>(wire::receive(socket, answer, 0));
+  wire_format::Datagram answer;
+  if (wire_format::send(socket, wire_format::encode({wire_format::Kind::join, 1}), -1, 0) != 0)
+    return {};
+  static_cast<void>(wire_format::receive(socket, answer, 0));
   return std::move(answer.fd);
 }
 
 TEST(AgentSocket, AnotherUserGetsNeitherInNorAProcessor) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   constexpr int kCalls = 20'000;
-  Meeting meeting(2, {"await-loss"});
-  Program& first = meeting.start(0, 0);
-  auto hub = come_as(meeting, 1, 2, "host 0");
+  Rendezvous rendezvous(2, {"await-loss"});
+  Program& first = rendezvous.start(0, 0);
+  auto hub = come_as(rendezvous, 1, 2, "host 0");
   const auto table = hub.receive_until(viaduct::link::Clock::now() + std::chrono::seconds(20));
   ASSERT_TRUE(table && table->kind == viaduct::link::Kind::table);
-  const pid_t agent = agent_beside(meeting.tag(), {first.pid()});
+  const pid_t agent = agent_beside(rendezvous.tag(), {first.pid()});
   ASSERT_NE(agent, 0);
 
   std::array<int, 2> progress{};
@@ -186,7 +188,7 @@ TEST(AgentSocket, AnotherUserGetsNeitherInNorAProcessor) {
   socket.reset();
   ::close(progress[0]);
   hub.close();
-  meeting.finish();
+  rendezvous.finish();
 }
 
 /// A rank that is given the secret by this file.

@@ -309,7 +309,7 @@ TEST(HostsFailure, AgentKilledWithThoseThatWatchIt) {
     ASSERT_NE(agent, 0);
     const pid_t supervisor = driver::parent_of(agent);
     for (const pid_t pid : driver::children_of(supervisor)) {
-      if ((others & 1) != 0 && driver::name_of(pid) == "viaduct-keeper") ::kill(pid, SIGKILL);
+      if ((others & 1) != 0 && driver::name_of(pid) == "viaduct-watch") ::kill(pid, SIGKILL);
     }
     if ((others & 2) != 0) ::kill(supervisor, SIGKILL);
     ::kill(agent, SIGKILL);

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <memory>
 
-#include "tests/multiprocess/launcher_meeting.hpp"
+#include "tests/multiprocess/launcher_rendezvous.hpp"
 
 namespace {
 
@@ -19,8 +19,8 @@ using driver::expect_all_well;
 using driver::free_address;
 using driver::has;
 using driver::kSecret;
-using driver::Meeting;
 using driver::Program;
+using driver::Rendezvous;
 using driver::Result;
 using driver::Words;
 
@@ -33,9 +33,9 @@ std::string contents_of(const std::string& path) {
 
 TEST(Rendezvous, RanksOfOneHostAreAJobAsAnyOther) {
   for (const char* verb : {"exchange", "around", "ok"}) {
-    Meeting meeting(4, {verb, "20"});
-    meeting.start_all(1);
-    expect_all_well(meeting.finish());
+    Rendezvous rendezvous(4, {verb, "20"});
+    rendezvous.start_all(1);
+    expect_all_well(rendezvous.finish());
   }
 }
 
@@ -43,9 +43,9 @@ class Spread : public testing::TestWithParam<std::pair<int, int>> {};
 
 TEST_P(Spread, BootstrapAndBarriersSpanTheHosts) {
   const auto [ranks, hosts] = GetParam();
-  Meeting meeting(ranks, {"spread"});
-  meeting.start_all(hosts);
-  const std::vector<Result> results = meeting.finish();
+  Rendezvous rendezvous(ranks, {"spread"});
+  rendezvous.start_all(hosts);
+  const std::vector<Result> results = rendezvous.finish();
   expect_all_well(results);
   for (int i = 0; i < ranks; ++i) {
     const std::string line = "rank " + std::to_string(i) + " of " + std::to_string(ranks) +
@@ -91,32 +91,32 @@ TEST(Rendezvous, AddressesOfEveryKind) {
   if (::access("/proc/net/if_inet6", R_OK) == 0 && !contents_of("/proc/net/if_inet6").empty())
     hosts.emplace_back("[::1]");
   for (const std::string& host : hosts) {
-    Meeting meeting(2, {"spread"});
-    meeting.set_address("tcp://" + host + ":" + port);
-    meeting.start_all(2);
-    expect_all_well(meeting.finish());
+    Rendezvous rendezvous(2, {"spread"});
+    rendezvous.set_address("tcp://" + host + ":" + port);
+    rendezvous.start_all(2);
+    expect_all_well(rendezvous.finish());
   }
 }
 
 TEST(Rendezvous, ManyRanks) {
-  Meeting meeting(24, {"spread"});
-  meeting.start_all(5);
-  expect_all_well(meeting.finish());
+  Rendezvous rendezvous(24, {"spread"});
+  rendezvous.start_all(5);
+  expect_all_well(rendezvous.finish());
 }
 
 TEST(Rendezvous, AJobOfOneNeedsNoHub) {
-  Meeting meeting(1, {"describe"});
-  const Result result = meeting.start(0, 0).finish();
+  Rendezvous rendezvous(1, {"describe"});
+  const Result result = rendezvous.start(0, 0).finish();
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(has(result.out, "rank 0 of 1"));
 }
 
 TEST(Rendezvous, ARankJoinsOnceAndItsProgramsAreNotIt) {
-  Meeting second(2, {"second"});
+  Rendezvous second(2, {"second"});
   second.start_all(2);
   for (const Result& result : second.finish())
     EXPECT_TRUE(has(result.err, "cannot have a second Job")) << result.err;
-  Meeting nested(2, {"nested"});
+  Rendezvous nested(2, {"nested"});
   nested.start_all(2);
   for (const Result& result : nested.finish())
     EXPECT_TRUE(has(result.err, "started by a rank of a job but is not that rank")) << result.err;
@@ -125,30 +125,30 @@ TEST(Rendezvous, ARankJoinsOnceAndItsProgramsAreNotIt) {
 // --- ends of ranks -------------------------------------------------------------------------------
 
 TEST(RendezvousLoss, AKilledRankIsLostOnEveryHost) {
-  Meeting meeting(4, {"die", "3", std::to_string(SIGKILL)});
-  meeting.start_all(2);
-  const std::vector<Result> results = meeting.finish();
+  Rendezvous rendezvous(4, {"die", "3", std::to_string(SIGKILL)});
+  rendezvous.start_all(2);
+  const std::vector<Result> results = rendezvous.finish();
   EXPECT_EQ(results[3].code, 128 + SIGKILL);
   for (int i = 0; i < 3; ++i)
     EXPECT_TRUE(has(results[static_cast<std::size_t>(i)].out, "peer lost, lost, first 4"));
 }
 
 TEST(RendezvousLoss, AllKnowWithinTwoSeconds) {
-  Meeting meeting(7, {"die-behind", "5"});
-  meeting.start_all(3);
-  const std::vector<Result> results = meeting.finish();
+  Rendezvous rendezvous(7, {"die-behind", "5"});
+  rendezvous.start_all(3);
+  const std::vector<Result> results = rendezvous.finish();
   for (std::size_t i = 0; i < results.size(); ++i)
     EXPECT_EQ(results[i].code, i == 5 ? 128 + SIGKILL : 0) << results[i].out << results[i].err;
 }
 
 TEST(RendezvousLoss, BarriersAreDecidedAlikeOnEveryHost) {
-  Meeting arriving(4, {"die-arriving", "1"});
+  Rendezvous arriving(4, {"die-arriving", "1"});
   arriving.start_all(2);
   std::vector<Result> results = arriving.finish();
   for (const int i : {0, 2, 3})
     EXPECT_TRUE(has(results[static_cast<std::size_t>(i)].out, "first ok, second peer lost"))
         << results[static_cast<std::size_t>(i)].out;
-  Meeting twice(4, {"die-twice", "1"});
+  Rendezvous twice(4, {"die-twice", "1"});
   twice.start_all(2);
   results = twice.finish();
   for (const int i : {0, 2, 3})
@@ -156,9 +156,9 @@ TEST(RendezvousLoss, BarriersAreDecidedAlikeOnEveryHost) {
 }
 
 TEST(RendezvousLoss, ARankThatEndsItsJobIsNotWaitedForElsewhere) {
-  Meeting meeting(4, {"desert", "0", "5"});
-  meeting.start_all(2);
-  const std::vector<Result> results = meeting.finish();
+  Rendezvous rendezvous(4, {"desert", "0", "5"});
+  rendezvous.start_all(2);
+  const std::vector<Result> results = rendezvous.finish();
   EXPECT_EQ(results[0].code, 5);
   for (int i = 1; i < 4; ++i)
     EXPECT_TRUE(has(results[static_cast<std::size_t>(i)].out, "deserted: peer lost"));
@@ -166,16 +166,16 @@ TEST(RendezvousLoss, ARankThatEndsItsJobIsNotWaitedForElsewhere) {
 
 /// Two ranks on two hosts that wait for a loss; @p victim's agent is killed. Results of both.
 std::vector<Result> kill_agent_of(int victim) {
-  Meeting meeting(2, {"await-loss"});
-  Program& zero = meeting.start(0, 0);
+  Rendezvous rendezvous(2, {"await-loss"});
+  Program& zero = rendezvous.start(0, 0);
   pid_t hub = 0;
-  while ((hub = agent_beside(meeting.tag(), {})) == 0) ::usleep(1000);
-  Program& one = meeting.start(1, 1);
+  while ((hub = agent_beside(rendezvous.tag(), {})) == 0) ::usleep(1000);
+  Program& one = rendezvous.start(1, 1);
   EXPECT_TRUE(zero.wait_for("ready") && one.wait_for("ready"));
-  const pid_t other = agent_beside(meeting.tag(), {hub});
+  const pid_t other = agent_beside(rendezvous.tag(), {hub});
   EXPECT_NE(other, 0);
   ::kill(victim == 0 ? hub : other, SIGKILL);
-  return meeting.finish();
+  return rendezvous.finish();
 }
 
 TEST(RendezvousLoss, AnAgentsDeathEndsItsRanksAndNobodyElse) {
@@ -192,20 +192,20 @@ TEST(RendezvousLoss, AnAgentsDeathEndsItsRanksAndNobodyElse) {
 /// Its watchdog is stopped first and killed after it: it can do nothing for the ranks.
 TEST(RendezvousLoss, AnAgentsDeathWithItsWatchdogsEndsItsRanks) {
   for (const char* verb : {"await-loss", "hang-ignoring"}) {
-    Meeting meeting(3, {verb});
-    meeting.start_all(1);
+    Rendezvous rendezvous(3, {verb});
+    rendezvous.start_all(1);
     for (pid_t agent = 0, watchdog = 0; agent == 0 || watchdog == 0;) {
-      for (const pid_t pid : driver::processes_with(meeting.tag())) {
+      for (const pid_t pid : driver::processes_with(rendezvous.tag())) {
         if (driver::name_of(pid) == "viaduct-agent") agent = pid;
-        if (driver::name_of(pid) == "viaduct-guard") watchdog = pid;
+        if (driver::name_of(pid) == "agent-watchdog") watchdog = pid;
       }
-      if (agent == 0 || watchdog == 0 || !meeting.all_say("ready")) continue;
+      if (agent == 0 || watchdog == 0 || !rendezvous.all_say("ready")) continue;
       ::kill(watchdog, SIGSTOP);
       ::kill(agent, SIGKILL);
       ::kill(watchdog, SIGKILL);
     }
-    EXPECT_TRUE(driver::all_gone(meeting.tag())) << "ranks are left: " << verb;
-    for (const Result& result : meeting.finish())
+    EXPECT_TRUE(driver::all_gone(rendezvous.tag())) << "ranks are left: " << verb;
+    for (const Result& result : rendezvous.finish())
       EXPECT_EQ(result.code, 128 + SIGKILL) << verb << " " << result.err;
   }
 }
@@ -213,19 +213,20 @@ TEST(RendezvousLoss, AnAgentsDeathWithItsWatchdogsEndsItsRanks) {
 /// Ranks that have ended their Jobs, or have none any more by an error, are not the agent's.
 TEST(RendezvousLoss, AnAgentsEndLeavesProgramsAlone) {
   for (const char* verb : {"outlive", "outlive-abandoned"}) {
-    Meeting meeting(2, {verb});
-    meeting.start_all(1);
-    for (const Result& result : meeting.finish()) EXPECT_EQ(result.code, 0) << verb << result.err;
+    Rendezvous rendezvous(2, {verb});
+    rendezvous.start_all(1);
+    for (const Result& result : rendezvous.finish())
+      EXPECT_EQ(result.code, 0) << verb << result.err;
   }
 }
 
 TEST(RendezvousLoss, ARankThatEndsOnItsWayToItsAgentIsLost) {
   for (const char* host : {"host 0", "host 1"}) {
-    Meeting meeting(3, {"await-loss"});
-    Program& zero = meeting.start(0, 0);
-    Program& one = meeting.start(1, 1);
+    Rendezvous rendezvous(3, {"await-loss"});
+    Program& zero = rendezvous.start(0, 0);
+    Program& one = rendezvous.start(1, 1);
     {
-      auto link = come_as(meeting, 2, 3, host);
+      auto link = come_as(rendezvous, 2, 3, host);
       const auto limit = viaduct::link::Clock::now() + std::chrono::seconds(20);
       const auto table = link.receive_until(limit);
       const auto ready = link.receive_until(limit);

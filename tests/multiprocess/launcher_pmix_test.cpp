@@ -6,7 +6,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "tests/multiprocess/launcher_meeting.hpp"
+#include "tests/multiprocess/launcher_rendezvous.hpp"
 
 namespace {
 

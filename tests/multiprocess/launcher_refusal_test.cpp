@@ -6,7 +6,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "tests/multiprocess/launcher_meeting.hpp"
+#include "tests/multiprocess/launcher_rendezvous.hpp"
 
 namespace {
 
@@ -17,14 +17,14 @@ using driver::Environment;
 using driver::expect_all_well;
 using driver::has;
 using driver::Listener;
-using driver::Meeting;
 using driver::Program;
+using driver::Rendezvous;
 using driver::Result;
 using driver::take_port;
 
 TEST(RendezvousRefusal, NobodyListens) {
-  Meeting meeting(2, {"ok"}, "1s");
-  const Result result = meeting.start(1, 0).finish();
+  Rendezvous rendezvous(2, {"ok"}, "1s");
+  const Result result = rendezvous.start(1, 0).finish();
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(has(result.err, "rank 1 of 2: no hub answers at tcp://127.0.0.1:")) << result.err;
   EXPECT_TRUE(has(result.err, "rank 0, which opens it, has not come within 1 s")) << result.err;
@@ -33,11 +33,11 @@ TEST(RendezvousRefusal, NobodyListens) {
 
 TEST(RendezvousRefusal, SomethingElseListens) {
   for (const bool talks : {false, true}) {
-    const Listener stranger = take_port(true);
-    Meeting meeting(2, {"ok"}, "1s");
-    meeting.set_address(stranger.address);
-    Program& rank = meeting.start(1, 0);
-    const int caller = ::accept(stranger.fd, nullptr, nullptr);
+    const Listener other = take_port(true);
+    Rendezvous rendezvous(2, {"ok"}, "1s");
+    rendezvous.set_address(other.address);
+    Program& rank = rendezvous.start(1, 0);
+    const int caller = ::accept(other.fd, nullptr, nullptr);
     const std::string words =
         "HTTP/1.1 400 Bad Request\r\nServer: something else altogether\r\n\r\n";
     if (talks) {
@@ -53,13 +53,13 @@ TEST(RendezvousRefusal, SomethingElseListens) {
 }
 
 TEST(RendezvousRefusal, AddressInUseOrElsewhere) {
-  const Listener stranger = take_port(true);
-  Meeting taken(2, {"ok"}, "1s");
-  taken.set_address(stranger.address);
+  const Listener other = take_port(true);
+  Rendezvous taken(2, {"ok"}, "1s");
+  taken.set_address(other.address);
   const Result in_use = taken.start(0, 0).finish();
   EXPECT_EQ(in_use.code, 1);
   EXPECT_TRUE(has(in_use.err, "another program listens there")) << in_use.err;
-  Meeting away(2, {"ok"}, "1s");
+  Rendezvous away(2, {"ok"}, "1s");
   away.set_address("tcp://192.0.2.77:7777");  // documentation only: nobody's
   const Result elsewhere = away.start(0, 0).finish();
   EXPECT_EQ(elsewhere.code, 1);
@@ -68,10 +68,10 @@ TEST(RendezvousRefusal, AddressInUseOrElsewhere) {
 }
 
 TEST(RendezvousRefusal, RanksThatDoNotComeAreNamedToAll) {
-  Meeting meeting(4, {"ok"}, "1s");
-  meeting.start(0, 0);
-  meeting.start(2, 1);
-  for (const Result& result : meeting.finish()) {
+  Rendezvous rendezvous(4, {"ok"}, "1s");
+  rendezvous.start(0, 0);
+  rendezvous.start(2, 1);
+  for (const Result& result : rendezvous.finish()) {
     EXPECT_EQ(result.code, 1);
     EXPECT_TRUE(has(result.err, "ranks 1 and 3 of 4 have not come within 1 s")) << result.err;
     EXPECT_LT(result.seconds, driver::kHangSeconds);
@@ -79,11 +79,11 @@ TEST(RendezvousRefusal, RanksThatDoNotComeAreNamedToAll) {
 }
 
 TEST(RendezvousRefusal, WrongSize) {
-  Meeting meeting(3, {"ok"}, "3s");
-  meeting.start(0, 0);
-  meeting.start(1, 0);
-  meeting.start(2, 0, {{"VIADUCT_SIZE", "4"}});
-  const std::vector<Result> results = meeting.finish();
+  Rendezvous rendezvous(3, {"ok"}, "3s");
+  rendezvous.start(0, 0);
+  rendezvous.start(1, 0);
+  rendezvous.start(2, 0, {{"VIADUCT_SIZE", "4"}});
+  const std::vector<Result> results = rendezvous.finish();
   for (const Result& result : results) EXPECT_EQ(result.code, 1);
   for (const std::size_t told : {0U, 2U})
     EXPECT_TRUE(has(results[told].err, "says that the job has 4 ranks, rank 0 says 3"))
@@ -95,10 +95,10 @@ TEST(RendezvousRefusal, WrongSize) {
 }
 
 TEST(RendezvousRefusal, ARankNumberThatComesTwice) {
-  Meeting meeting(3, {"ok"}, "3s");
-  Program& zero = meeting.start(0, 0);
-  meeting.start(1, 0);
-  Program& again = meeting.start(1, 0);
+  Rendezvous rendezvous(3, {"ok"}, "3s");
+  Program& zero = rendezvous.start(0, 0);
+  rendezvous.start(1, 0);
+  Program& again = rendezvous.start(1, 0);
   const Result second = again.finish();
   const Result first = zero.finish();
   EXPECT_TRUE(has(first.err, "rank 2 of 3 has not come within 3 s")) << first.err;
@@ -110,11 +110,11 @@ TEST(RendezvousRefusal, ARankNumberThatComesTwice) {
 }
 
 TEST(RendezvousRefusal, ALateRank) {
-  Meeting meeting(2, {"hang"});
-  Program& zero = meeting.start(0, 0);
-  Program& one = meeting.start(1, 0);
+  Rendezvous rendezvous(2, {"hang"});
+  Program& zero = rendezvous.start(0, 0);
+  Program& one = rendezvous.start(1, 0);
   ASSERT_TRUE(zero.wait_for("ready") && one.wait_for("ready"));
-  const Result late = meeting.start(1, 0).finish();
+  const Result late = rendezvous.start(1, 0).finish();
   EXPECT_EQ(late.code, 1);
   EXPECT_TRUE(has(late.err, "is late: the job has begun, with rank 1 (pid ")) << late.err;
   zero.signal(SIGKILL);
@@ -122,10 +122,10 @@ TEST(RendezvousRefusal, ALateRank) {
 }
 
 TEST(RendezvousRefusal, WrongSecret) {
-  Meeting meeting(2, {"ok"}, "2s");
-  Program& zero = meeting.start(0, 0);
+  Rendezvous rendezvous(2, {"ok"}, "2s");
+  Program& zero = rendezvous.start(0, 0);
   const Result one =
-      meeting.start(1, 0, {{"VIADUCT_JOB_SECRET", "another secret, as long as it must be"}})
+      rendezvous.start(1, 0, {{"VIADUCT_JOB_SECRET", "another secret, as long as it must be"}})
           .finish();
   EXPECT_EQ(one.code, 1);
   EXPECT_TRUE(has(one.err, "knows another secret than this process")) << one.err;
@@ -135,9 +135,9 @@ TEST(RendezvousRefusal, WrongSecret) {
 }
 
 TEST(RendezvousRefusal, ARankThatEndsWhileOthersAreAwaited) {
-  Meeting meeting(3, {"ok"});
-  Program& zero = meeting.start(0, 0);
-  Program& one = meeting.start(1, 0);
+  Rendezvous rendezvous(3, {"ok"});
+  Program& zero = rendezvous.start(0, 0);
+  Program& one = rendezvous.start(1, 0);
   // It has come when its connection is there, which nothing shows: it is killed after a moment, and
   // with any luck later. Killed before, it has not come, which the limit finds.
   ::usleep(500'000);
@@ -168,8 +168,8 @@ TEST(RendezvousRefusal, MalformedSettings) {
       {{{"VIADUCT_HOST_KEY", std::string(64, 'k')}}, "1 to 63 characters"},
       {{{"VIADUCT_JOIN_TIMEOUT", "never"}}, "VIADUCT_JOIN_TIMEOUT=never is not accepted"}};
   for (const auto& [environment, sentence] : bad) {
-    Meeting meeting(2, {"ok"}, "1s");
-    const Result result = meeting.start(1, 0, environment).finish();
+    Rendezvous rendezvous(2, {"ok"}, "1s");
+    const Result result = rendezvous.start(1, 0, environment).finish();
     EXPECT_EQ(result.code, 1) << sentence;
     EXPECT_TRUE(has(result.err, sentence)) << result.err;
   }
@@ -180,18 +180,19 @@ TEST(RendezvousRefusal, MalformedSettings) {
 }
 
 TEST(RendezvousRefusal, ProviderForSeveralHostsIsMissing) {
-  Meeting meeting(2, {"nic"});
-  meeting.start_all(2);
-  for (const Result& result : meeting.finish()) {
+  Rendezvous rendezvous(2, {"nic"});
+  rendezvous.start_all(2);
+  for (const Result& result : rendezvous.finish()) {
     EXPECT_EQ(result.code, 1);
     EXPECT_TRUE(has(result.err, "this job's 2 ranks are on 2 hosts")) << result.err;
     EXPECT_TRUE(has(result.err, "provider verbs is missing between them")) << result.err;
   }
 }
 
-// --- strangers at the hub's port, and hubs that end ---------------------------------------------
+// --- unauthenticated callers at the hub's port, and hubs that end
+// ---------------------------------------------
 
-class Strangers {
+class Unauthenticated {
  public:
   void add(viaduct::FileDescriptor call, const std::string& words = "") {
     EXPECT_EQ(::send(call.get(), words.data(), words.size(), MSG_NOSIGNAL),
@@ -203,28 +204,28 @@ class Strangers {
   std::vector<viaduct::FileDescriptor> calls_;
 };
 
-TEST(RendezvousStrangers, TheJobBeginsInSpiteOfThem) {
-  Meeting meeting(2, {"spread"});
-  meeting.start(0, 0);
-  Strangers strangers;
-  strangers.add(call(meeting.address()), std::string(1000, 'x'));
-  strangers.add(call(meeting.address()), "GET / HTTP/1.1\r\n\r\n");
-  strangers.add(call(meeting.address()), "VIADUCT3");
+TEST(RendezvousUnauthenticated, TheJobBeginsInSpiteOfThem) {
+  Rendezvous rendezvous(2, {"spread"});
+  rendezvous.start(0, 0);
+  Unauthenticated unauthenticated;
+  unauthenticated.add(call(rendezvous.address()), std::string(1000, 'x'));
+  unauthenticated.add(call(rendezvous.address()), "GET / HTTP/1.1\r\n\r\n");
+  unauthenticated.add(call(rendezvous.address()), "VIADUCT3");
   {
-    Strangers gone;
-    gone.add(call(meeting.address()), "half a wo");
-    gone.add(call(meeting.address()));
+    Unauthenticated gone;
+    gone.add(call(rendezvous.address()), "half a wo");
+    gone.add(call(rendezvous.address()));
   }
   constexpr int kSilent = 400;  // more than are kept
-  for (int i = 0; i < kSilent; ++i) strangers.add(call(meeting.address()));
-  meeting.start(1, 1);
-  expect_all_well(meeting.finish());
+  for (int i = 0; i < kSilent; ++i) unauthenticated.add(call(rendezvous.address()));
+  rendezvous.start(1, 1);
+  expect_all_well(rendezvous.finish());
 }
 
 TEST(RendezvousRefusal, ANameThatIsLongIsCut) {
-  Meeting meeting(3, {"ok"}, "3s");
-  Program& zero = meeting.start(0, 0);
-  const auto link = come_as(meeting, 1, 3, std::string(300, 'k'));
+  Rendezvous rendezvous(3, {"ok"}, "3s");
+  Program& zero = rendezvous.start(0, 0);
+  const auto link = come_as(rendezvous, 1, 3, std::string(300, 'k'));
   const Result result = zero.finish();
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(has(result.err, "rank 2 of 3 has not come within 3 s")) << result.err;
@@ -232,11 +233,11 @@ TEST(RendezvousRefusal, ANameThatIsLongIsCut) {
 
 TEST(RendezvousRefusal, TheHubEndsWhileRanksWait) {
   for (const int signal : {SIGKILL, SIGSTOP}) {
-    Meeting meeting(3, {"ok"}, "3s");
-    Program& zero = meeting.start(0, 0);
+    Rendezvous rendezvous(3, {"ok"}, "3s");
+    Program& zero = rendezvous.start(0, 0);
     pid_t hub = 0;
-    while ((hub = agent_beside(meeting.tag(), {})) == 0) ::usleep(1000);
-    Program& one = meeting.start(1, 1);
+    while ((hub = agent_beside(rendezvous.tag(), {})) == 0) ::usleep(1000);
+    Program& one = rendezvous.start(1, 1);
     ::usleep(300'000);  // rank 1 may have come by now, and waits; else it finds nobody
     ::kill(hub, signal);
     for (Program* each : {&zero, &one}) {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/multiprocess/launcher_meeting.hpp"
+#include "tests/multiprocess/launcher_rendezvous.hpp"
 
 namespace {
 
@@ -71,9 +71,9 @@ TEST(ClosedStreams, OfARankAloneOrInTheMiddleOfItsLife) {
 }
 
 TEST(ClosedStreams, OfRanksThatMeet) {
-  driver::Meeting meeting(2, {"streams", "close"});
-  meeting.start_all(1);
-  driver::expect_all_well(meeting.finish());
+  driver::Rendezvous rendezvous(2, {"streams", "close"});
+  rendezvous.start_all(1);
+  driver::expect_all_well(rendezvous.finish());
   const std::string address = driver::free_address();
   const std::string tag = driver::new_tag();
   std::vector<std::unique_ptr<Program>> ranks;

@@ -188,16 +188,16 @@ TEST(TerminalOfTmux, EndsTheJob) {
 
 /// Nothing but the terminal ends: these jobs live on, also with the terminal as their output.
 TEST(TerminalCloses, JobsOfNohupAndSetsidLiveOn) {
-  for (const char* keeper : {"trap '' HUP; ", "exec nohup ", "exec setsid "}) {
+  for (const char* shell : {"trap '' HUP; ", "exec nohup ", "exec setsid "}) {
     const std::string tag = driver::new_tag();
     const std::string file = testing::TempDir() + tag;
     // Told by a file of its own, after the end of the terminal.
     const std::string rank = "while ! test -e " + file + ".gone; do sleep 0.02; done; touch " +
                              file + ".$VIADUCT_RANK; sleep 600; true";
     Terminal terminal({"/bin/sh", "-c",
-                       keeper + driver::viaduct_run() + " -n 2 sh -c 'echo ready >&2; " + rank +
+                       shell + driver::viaduct_run() + " -n 2 sh -c 'echo ready >&2; " + rank +
                            "' 2>" + file + ".err" +
-                           (std::string(keeper) == "exec nohup " ? " >/dev/null" : "") +
+                           (std::string(shell) == "exec nohup " ? " >/dev/null" : "") +
                            " & wait"});  // nohup would make a file for the output
     const auto exists = [](const std::string& path) {
       for (int i = 0; i < driver::patience_seconds() * 100; ++i) {
@@ -216,11 +216,11 @@ TEST(TerminalCloses, JobsOfNohupAndSetsidLiveOn) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));  // an end would come at once
     std::ofstream(file + ".gone") << "gone\n";
     EXPECT_TRUE(exists(file + ".0") && exists(file + ".1"))
-        << keeper << std::ifstream(file + ".err").rdbuf();
+        << shell << std::ifstream(file + ".err").rdbuf();
     for (const pid_t pid : driver::processes_with(tag)) {
       if (driver::name_of(pid) == "viaduct-run") ::kill(pid, SIGTERM);
     }
-    EXPECT_TRUE(driver::all_gone(tag)) << keeper;
+    EXPECT_TRUE(driver::all_gone(tag)) << shell;
     for (const char* end : {".gone", ".err", ".0", ".1"}) std::filesystem::remove(file + end);
   }
 }

@@ -390,7 +390,7 @@ TEST(Signals, StopAndContinue) {
   const std::string tag = driver::new_tag();
   Program program(command({"-n", "1"}, tag, {"signals"}));
   ASSERT_TRUE(program.wait_for("ready", 1));
-  program.signal(SIGTSTP);  // the rank takes it as any other; the keeper itself stops
+  program.signal(SIGTSTP);  // the rank takes it as any other; the supervisor itself stops
   ASSERT_TRUE(program.wait_for("signal " + std::to_string(SIGTSTP), 1));
   siginfo_t stopped{};  // only now: stopping would throw away a SIGCONT that is already there
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(program.pid()), &stopped, WSTOPPED), 0);

@@ -252,9 +252,9 @@ int QueuePair::fill(SendRequest& out, const ibv_send_wr& request) const {
     }
   }
   if (is_datagram) {
-    const auto* const way = static_cast<const AddressHandle*>(request.wr.ud.ah);
-    if (way == nullptr) return EINVAL;
-    out.to = way->to;
+    const auto* const address_handle = static_cast<const AddressHandle*>(request.wr.ud.ah);
+    if (address_handle == nullptr) return EINVAL;
+    out.to = address_handle->to;
     out.to_pair = request.wr.ud.remote_qpn;
     const std::uint32_t key = request.wr.ud.remote_qkey;
     out.key = (key & 0x80000000U) != 0 ? set_.qkey : key;

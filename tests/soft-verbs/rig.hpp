@@ -102,8 +102,8 @@ class End {
     if (pair != nullptr) {
       EXPECT_EQ(ibv_destroy_qp(pair), 0);
     }
-    if (way != nullptr) {
-      EXPECT_EQ(ibv_destroy_ah(way), 0);
+    if (address_handle != nullptr) {
+      EXPECT_EQ(ibv_destroy_ah(address_handle), 0);
     }
     if (shared != nullptr) {
       EXPECT_EQ(ibv_destroy_srq(shared), 0);
@@ -183,8 +183,8 @@ class End {
     ASSERT_EQ(to_rts(), 0);
     if (sizes_.type != IBV_QPT_UD) return;
     ibv_ah_attr copy = route;
-    way = ibv_create_ah(domain, &copy);
-    ASSERT_NE(way, nullptr);
+    address_handle = ibv_create_ah(domain, &copy);
+    ASSERT_NE(address_handle, nullptr);
     to = number;
   }
   void connect(End& other) { connect(other.pair->qp_num, route_to(other.context)); }
@@ -217,8 +217,8 @@ class End {
         r.wr.rdma.rkey = there->region->rkey;
       }
     }
-    if (way != nullptr) {
-      r.wr.ud.ah = way;
+    if (address_handle != nullptr) {
+      r.wr.ud.ah = address_handle;
       r.wr.ud.remote_qpn = to;
       r.wr.ud.remote_qkey = kKey;
     }
@@ -294,7 +294,7 @@ class End {
   ibv_cq* queue = nullptr;
   ibv_srq* shared = nullptr;
   ibv_qp* pair = nullptr;
-  ibv_ah* way = nullptr;
+  ibv_ah* address_handle = nullptr;
   std::uint32_t to = 0;
 };
 

@@ -30,10 +30,10 @@ TEST(SoftDevice, PortsAndAddresses) {
   EXPECT_EQ(key, 0xffff);
   ibv_pd* const domain = ibv_alloc_pd(first);
   ibv_ah_attr route = End::route_to(first);
-  ibv_ah* const way = ibv_create_ah(domain, &route);
-  ASSERT_NE(way, nullptr);
+  ibv_ah* const address_handle = ibv_create_ah(domain, &route);
+  ASSERT_NE(address_handle, nullptr);
   EXPECT_EQ(ibv_dealloc_pd(domain), EBUSY);
-  EXPECT_EQ(ibv_destroy_ah(way), 0);
+  EXPECT_EQ(ibv_destroy_ah(address_handle), 0);
   route.grh.dgid.raw[15] = 99;
   EXPECT_EQ(ibv_create_ah(domain, &route), nullptr);
   EXPECT_EQ(errno, ENETUNREACH) << "there is no such address";
@@ -55,10 +55,10 @@ TEST(SoftDevice, PairsMeetByTheirLid) {
   const auto route = [](const End& to) {
     ibv_port_attr port{};
     EXPECT_EQ(ibv_query_port(to.context, 1, &port), 0);
-    ibv_ah_attr way{};
-    way.dlid = port.lid;
-    way.port_num = 1;
-    return way;
+    ibv_ah_attr address_handle{};
+    address_handle.dlid = port.lid;
+    address_handle.port_num = 1;
+    return address_handle;
   };
   a.connect(b.pair->qp_num, route(b));
   b.connect(a.pair->qp_num, route(a));

@@ -34,7 +34,7 @@ endforeach()
 # Calls that do not fit are found, and both are named. collective_wrong(HOW RANKS WORDS)
 viaduct_add_program(splitc_collective_wrong SOURCES ${here}/collective_wrong.cpp LIBRARIES viaduct::splitc)
 function(collective_wrong how words)
-  set(chosen 2 apart)
+  set(chosen 2 off_node)
   foreach(ranks 2 5)
     viaduct_pairwise_label(label chosen ${ranks})
     viaduct_add_script_test(
@@ -42,7 +42,7 @@ function(collective_wrong how words)
       COMMAND ${here}/collective_wrong.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_collective_wrong> ${ranks}
               ${how} "${words}")
   endforeach()
-  foreach(way by_message:VIADUCT_SPLITC_PATH=message apart:VIADUCT_SPLITC_APART=yes)
+  foreach(way by_message:VIADUCT_SPLITC_PATH=message off_node:VIADUCT_SPLITC_APART=yes)
     string(REPLACE ":" ";" way ${way})
     list(GET way 0 name)
     list(GET way 1 setting)
@@ -83,7 +83,7 @@ collective_wrong(negative_root "all_reduce_to_one: there is no process -1, which
 
 # A process is lost: the others get an Error that names it.
 viaduct_add_program(splitc_collective_lost SOURCES ${here}/collective_lost.cpp LIBRARIES viaduct::splitc)
-set(chosen 4 apart)
+set(chosen 4 off_node)
 foreach(how before while_others_sleep in_barrier in_split in_bcast in_reduce holding_lock)
   foreach(ranks 2 4 7)
     viaduct_pairwise_label(label chosen ${ranks})
@@ -92,7 +92,7 @@ foreach(how before while_others_sleep in_barrier in_split in_bcast in_reduce hol
       COMMAND ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh $<TARGET_FILE:viaduct-run>
               $<TARGET_FILE:splitc_collective_lost> ${ranks} ${how} 137)
   endforeach()
-  foreach(way by_message:VIADUCT_SPLITC_PATH=message apart:VIADUCT_SPLITC_APART=yes)
+  foreach(way by_message:VIADUCT_SPLITC_PATH=message off_node:VIADUCT_SPLITC_APART=yes)
     string(REPLACE ":" ";" way ${way})
     list(GET way 0 name)
     list(GET way 1 setting)

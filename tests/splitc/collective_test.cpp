@@ -326,7 +326,7 @@ void storm() {
 /// differs.
 void old_lines() {
   constexpr std::uint32_t kCalls = 1U << 16;
-  constexpr std::uint32_t kLineSets = splitc::detail::kSlots;
+  constexpr std::uint32_t kLineSets = splitc::detail::kSets;
   splitc::barrier();
   for (std::uint32_t call = 1; call < kCalls; ++call) {
     // To process 0, nobody writes in the set of lines that the barrier before has used.

@@ -6,7 +6,7 @@
 #include <exception>
 #include <string>
 
-#include "tests/splitc/apart.hpp"
+#include "tests/splitc/off_node.hpp"
 
 namespace viaduct::splitc_test {
 namespace {
@@ -21,8 +21,8 @@ unsigned path_of_environment() {
   const char* const value = std::getenv("VIADUCT_SPLITC_PATH");
   const std::string path = value == nullptr ? "auto" : value;
   const unsigned here = path == "message" ? kMessage : path == "rdma" ? kRdma : kDirect;
-  const unsigned apart = path == "rdma" ? kRdma | kBetweenHosts | kMessage : kMessage;
-  return all_apart() ? apart : any_apart() ? here | apart : here;
+  const unsigned between_hosts = path == "rdma" ? kRdma | kBetweenHosts | kMessage : kMessage;
+  return all_off_node() ? between_hosts : any_off_node() ? here | between_hosts : here;
 }
 
 }  // namespace

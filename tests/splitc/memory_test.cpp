@@ -253,7 +253,7 @@ void keep_chunk(Rig& rig) {
 }
 
 /// Others' slices, and the part that all allocate alike, do not overlap, whoever takes how much.
-void slices_are_apart(Rig& rig) {
+void slices_do_not_overlap(Rig& rig) {
   const std::uint64_t own = rig.memory.allocate_own(1);
   const auto all = to_everybody(rig.job, own);
   for (std::uint32_t r = 0; r < rig.job.size(); ++r) {
@@ -313,7 +313,7 @@ int body(Job& job, int, char** argv) {
     job.bootstrap().fence();
     reuse(rig, false);
     reuse(rig, true);
-    slices_are_apart(rig);
+    slices_do_not_overlap(rig);
     clear_edges(rig);
     keep_chunk(rig);
     use_heap(rig);

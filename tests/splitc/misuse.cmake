@@ -27,8 +27,8 @@ foreach(ranks 1 2 3)
   endforeach()
 endforeach()
 splitc_misuses(usual_two_vis 2 multiprocess --usual VIADUCT_SPLITC_PATH=message VIADUCT_SPLITC_VIS=2)
-splitc_misuses(usual_apart 3 multiprocess --usual VIADUCT_SPLITC_APART=yes)
-splitc_misuses(each_apart 2 long all VIADUCT_SPLITC_APART=yes)
+splitc_misuses(usual_off_node 3 multiprocess --usual VIADUCT_SPLITC_APART=yes)
+splitc_misuses(each_off_node 2 long all VIADUCT_SPLITC_APART=yes)
 splitc_misuses(usual_private_heap 2 multiprocess --usual VIADUCT_HEAP=private)
 
 # Memory, bit by bit.

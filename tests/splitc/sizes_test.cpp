@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "splitc/splitc.hpp"
-#include "tests/splitc/apart.hpp"
+#include "tests/splitc/off_node.hpp"
 
 namespace {
 
@@ -85,7 +85,7 @@ class Sizes {
     const char* const path = std::getenv("VIADUCT_SPLITC_PATH");
     const bool direct =
         (path == nullptr || path == std::string("auto") || path == std::string("direct")) &&
-        !viaduct::splitc_test::is_apart((MYPROC + 1) % PROCS);
+        !viaduct::splitc_test::is_remote((MYPROC + 1) % PROCS);
     bool right = mapped(next_[kSpread], SIZE_MAX) == nullptr;
     for (std::size_t kind = 0; kind < kKinds; ++kind) {
       std::memset(mine_[kind], MYPROC + 1, kRoom);

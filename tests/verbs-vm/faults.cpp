@@ -2,11 +2,11 @@
 /// Faults that devices show seldom, over verbs, two ranks; nothing may be lost or hang, and when a
 /// fault is over, those who meet anew talk:
 ///
-///   faults letters        the queue pair of letters fails, on either side and on both; at last its
-///                         device refuses to start it again, for a while
+///   faults control        the queue pair of control messages fails, on either side and on both; at
+///                         last its device refuses to start it again, for a while
 ///   faults attach         one side cannot take up the other's queue pair
-///   faults wire CUT HEAL  reliable connections bring nothing any more, letters arrive: commands
-///                         that do this and undo it
+///   faults wire CUT HEAL  reliable connections bring nothing any more, control messages arrive:
+///                         commands that do this and undo it
 ///   faults answers CUT HEAL   acknowledgements are lost, then an end breaks the connection, or
 ///   ends
 ///                         it; the other end knows all the same what has arrived
@@ -39,7 +39,7 @@ using via::verbs::Library;
 
 // Between this program and libibverbs.
 Library g_real;
-std::vector<ibv_qp*> g_letter_pairs;
+std::vector<ibv_qp*> g_control_pairs;
 int g_refuse_resets = 0;
 bool g_refuse_peers = false;
 int g_resets = 0;
@@ -47,7 +47,7 @@ int g_refused = 0;
 
 ibv_qp* create_qp(ibv_pd* domain, ibv_qp_init_attr* attributes) {
   ibv_qp* pair = g_real.create_qp(domain, attributes);
-  if (pair != nullptr && attributes->qp_type == IBV_QPT_UD) g_letter_pairs.push_back(pair);
+  if (pair != nullptr && attributes->qp_type == IBV_QPT_UD) g_control_pairs.push_back(pair);
   return pair;
 }
 
@@ -76,16 +76,16 @@ void on_last_request(am::Token& token) {
   token.reply<on_reply>();
 }
 
-void break_letters() {
-  expect(!g_letter_pairs.empty(), "there is a queue pair for letters");
-  for (ibv_qp* pair : g_letter_pairs) {
+void break_control() {
+  expect(!g_control_pairs.empty(), "there is a queue pair for control messages");
+  for (ibv_qp* pair : g_control_pairs) {
     ibv_qp_attr attributes{};
     attributes.qp_state = IBV_QPS_ERR;
     expect(g_real.modify_qp(pair, &attributes, IBV_QP_STATE) == 0, "it fails");
   }
 }
 
-void letters(Job& job) {
+void control(Job& job) {
   Talk talk(job);
   talk.expect_answers("they talk at first");
   for (int round = 0; round < 4; ++round) {
@@ -94,7 +94,7 @@ void letters(Job& job) {
     const int resets = g_resets;
     const int refused = g_refused;
     if (round == 3) g_refuse_resets = 3;
-    if (mine) break_letters();
+    if (mine) break_control();
     talk.expect_answers("those who meet after that talk");
     expect(g_resets == resets + (mine ? 1 : 0), "the queue pair was started again, once");
     expect(g_refused == refused + (round == 3 ? 3 : 0), "as often as was refused, it was tried");
@@ -197,7 +197,7 @@ void wire(Job& job, const char* cut, const char* heal) {
   talk.fence();
   if (talk.first()) expect(std::system(heal) == 0, "the connection is healed");
   talk.fence();
-  // Rank 1 has nothing under way, so that only a letter can tell it.
+  // Rank 1 has nothing under way, so that only a control message can tell it.
   talk.expect_answers("those who meet after that talk");
   talk.fence();
   if (talk.first()) {
@@ -331,16 +331,16 @@ void answers(Job& job, const char* cut, const char* heal) {
       for (const bool reads : {false, true}) answers(job, *nic, reliability, end, reads, cut, heal);
 }
 
-/// Rank 1 has had rank 0's letter and does not answer it; then nothing arrives any more.
+/// Rank 1 has had rank 0's control message and does not answer it; then nothing arrives any more.
 void silence_of_vis(Job& job, const char* cut, const char* heal) {
-  constexpr std::uint64_t kForLettersNs = 1'000'000'000;
+  constexpr std::uint64_t kForControlNs = 1'000'000'000;
   const bool first = index(job.rank()) == 0;
   const auto nic = via::open_nic(job, "verbs");
   via::ViAttributes attributes;
   attributes.tag = nic->create_tag();
   const auto vi = nic->create_vi(attributes);
   if (first) expect(vi->connect_peer_start(Rank{1}, 1) == Status::ok, "started");
-  for (const std::uint64_t start = monotonic_ns(); monotonic_ns() - start < kForLettersNs;)
+  for (const std::uint64_t start = monotonic_ns(); monotonic_ns() - start < kForControlNs;)
     nic->progress();
   job.bootstrap().fence();
   if (first) {
@@ -417,8 +417,8 @@ int body(Job& job, int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "";
   if (job.size() != 2) return 2;
   step_between();
-  if (what == "letters" && argc == 2)
-    letters(job);
+  if (what == "control" && argc == 2)
+    control(job);
   else if (what == "attach" && argc == 2)
     attach(job);
   else if (what == "wire" && argc == 4)

@@ -4,7 +4,7 @@
 ///
 ///   injected events    a device tells rank 1 of errors (ibv_get_async_event); those who meet
 ///                      afterwards talk
-///   injected garbage   rank 1 sends to rank 0's queue pair of letters what is no letter, while
+///   injected garbage   rank 1 sends other bytes to rank 0's queue pair of control messages, while
 ///                      both meet again and again; some of it is too long, which breaks that queue
 ///                      pair: it is started again, and not too early
 
@@ -45,24 +45,24 @@ std::deque<ibv_async_event> g_events;
 bool g_last_was_injected = false;  // the thread of events' own
 std::vector<ibv_qp*> g_pairs;      // of reliable connections, the newest last
 ibv_cq* g_newest_queue = nullptr;
-ibv_pd* g_letter_domain = nullptr;
-ibv_ah_attr g_letter_way{};
-std::atomic<std::uint32_t> g_letter_pair{0};  // the last that was written to, from any thread
-std::atomic<std::uint32_t> g_letter_key{0};
+ibv_pd* g_control_domain = nullptr;
+ibv_ah_attr g_control_route{};
+std::atomic<std::uint32_t> g_control_pair{0};  // the last that was written to, from any thread
+std::atomic<std::uint32_t> g_control_key{0};
 decltype(ibv_context_ops::post_send) g_real_post_send = nullptr;
 decltype(ibv_context_ops::post_recv) g_real_post_receive = nullptr;
 decltype(ibv_context_ops::poll_cq) g_real_poll_queue = nullptr;
 
-// This rank's queue pair of letters. The product uses it from one thread at a time.
-ibv_qp* g_letters = nullptr;
-std::set<std::uint64_t> g_letter_receives;  // that the device has not given back
-std::uint64_t g_letters_broken_ns = 0;      // the device told of the first error then
-std::atomic<int> g_letters_reset{0};
+// This rank's queue pair of control messages. The product uses it from one thread at a time.
+ibv_qp* g_control = nullptr;
+std::set<std::uint64_t> g_control_receives;  // that the device has not given back
+std::uint64_t g_control_broken_ns = 0;       // the device told of the first error then
+std::atomic<int> g_control_reset{0};
 
 int post_send(ibv_qp* pair, ibv_send_wr* request, ibv_send_wr** bad) {
   if (pair->qp_type == IBV_QPT_UD) {
-    g_letter_pair = request->wr.ud.remote_qpn;
-    g_letter_key = request->wr.ud.remote_qkey;
+    g_control_pair = request->wr.ud.remote_qpn;
+    g_control_key = request->wr.ud.remote_qkey;
   }
   return g_real_post_send(pair, request, bad);
 }
@@ -70,17 +70,17 @@ int post_send(ibv_qp* pair, ibv_send_wr* request, ibv_send_wr** bad) {
 int post_receive(ibv_qp* pair, ibv_recv_wr* request, ibv_recv_wr** bad) {
   const std::uint64_t number = request->wr_id;
   const int error = g_real_post_receive(pair, request, bad);
-  if (pair == g_letters && error == 0) g_letter_receives.insert(number);
+  if (pair == g_control && error == 0) g_control_receives.insert(number);
   return error;
 }
 
 int poll_queue(ibv_cq* queue, int most, ibv_wc* done) {
   const int n = g_real_poll_queue(queue, most, done);
-  if (g_letters == nullptr || queue != g_letters->recv_cq) return n;
+  if (g_control == nullptr || queue != g_control->recv_cq) return n;
   for (int i = 0; i < n; ++i) {
-    g_letter_receives.erase(done[i].wr_id);
-    if (done[i].status != IBV_WC_SUCCESS && g_letters_broken_ns == 0)
-      g_letters_broken_ns = monotonic_ns();
+    g_control_receives.erase(done[i].wr_id);
+    if (done[i].status != IBV_WC_SUCCESS && g_control_broken_ns == 0)
+      g_control_broken_ns = monotonic_ns();
   }
   return n;
 }
@@ -88,12 +88,12 @@ int poll_queue(ibv_cq* queue, int most, ibv_wc* done) {
 /// The device may tell of an error before the queue pair is in the error state.
 int modify_qp(ibv_qp* pair, ibv_qp_attr* attributes, int mask) {
   constexpr std::uint64_t kPatienceNs = 100'000'000;
-  if (pair == g_letters && (mask & IBV_QP_STATE) != 0 && attributes->qp_state == IBV_QPS_RESET) {
-    expect(g_letter_receives.empty() || monotonic_ns() - g_letters_broken_ns >= kPatienceNs,
+  if (pair == g_control && (mask & IBV_QP_STATE) != 0 && attributes->qp_state == IBV_QPS_RESET) {
+    expect(g_control_receives.empty() || monotonic_ns() - g_control_broken_ns >= kPatienceNs,
            "the device has given all receives back, or has had the time to");
-    g_letter_receives.clear();
-    g_letters_broken_ns = 0;
-    ++g_letters_reset;
+    g_control_receives.clear();
+    g_control_broken_ns = 0;
+    ++g_control_reset;
   }
   return g_real.modify_qp(pair, attributes, mask);
 }
@@ -122,9 +122,9 @@ int get_async_event(ibv_context* context, ibv_async_event* event) {
 ibv_qp* create_qp(ibv_pd* domain, ibv_qp_init_attr* attributes) {
   ibv_qp* pair = g_real.create_qp(domain, attributes);
   if (attributes->qp_type == IBV_QPT_UD) {
-    g_letters = pair;
-    g_letter_receives.clear();
-    g_letter_domain = domain;
+    g_control = pair;
+    g_control_receives.clear();
+    g_control_domain = domain;
   } else if (pair != nullptr) {
     g_pairs.push_back(pair);
   }
@@ -143,7 +143,7 @@ void step_between() {
   library.modify_qp = modify_qp;
   library.destroy_qp = [](ibv_qp* pair) {
     std::erase(g_pairs, pair);
-    if (pair == g_letters) g_letters = nullptr;
+    if (pair == g_control) g_control = nullptr;
     return g_real.destroy_qp(pair);
   };
   library.create_cq = [](ibv_context* context, int size, void* data, ibv_comp_channel* channel,
@@ -151,7 +151,7 @@ void step_between() {
     return g_newest_queue = g_real.create_cq(context, size, data, channel, vector);
   };
   library.create_ah = [](ibv_pd* domain, ibv_ah_attr* way) {
-    g_letter_way = *way;
+    g_control_route = *way;
     return g_real.create_ah(domain, way);
   };
 }
@@ -261,11 +261,11 @@ void events(Job& job) {
   }
 }
 
-/// Sends to the other rank's queue pair of letters what is no letter.
+/// Sends to the other rank's queue pair of control messages what is no control message.
 class GarbageSender {
  public:
   explicit GarbageSender(std::uint64_t seed) : random_(seed) {
-    ibv_pd* const domain = g_letter_domain;
+    ibv_pd* const domain = g_control_domain;
     queue_ = g_real.create_cq(domain->context, kDepth, nullptr, nullptr, 0);
     ibv_qp_init_attr wanted{};
     wanted.send_cq = wanted.recv_cq = queue_;
@@ -273,13 +273,14 @@ class GarbageSender {
     wanted.qp_type = IBV_QPT_UD;
     wanted.sq_sig_all = 1;
     pair_ = g_real.create_qp(domain, &wanted);
-    way_ = g_real.create_ah(domain, &g_letter_way);
+    address_handle_ = g_real.create_ah(domain, &g_control_route);
     region_ = g_real.reg_mr(domain, buffer_.data(), sizeof buffer_, IBV_ACCESS_LOCAL_WRITE);
     ibv_qp_attr attributes{};
     attributes.qp_state = IBV_QPS_INIT;
     attributes.port_num = 1;
     attributes.qkey = 1;
-    bool good = queue_ != nullptr && pair_ != nullptr && way_ != nullptr && region_ != nullptr &&
+    bool good = queue_ != nullptr && pair_ != nullptr && address_handle_ != nullptr &&
+                region_ != nullptr &&
                 g_real.modify_qp(pair_, &attributes,
                                  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY) == 0;
     attributes.qp_state = IBV_QPS_RTR;
@@ -291,7 +292,7 @@ class GarbageSender {
   ~GarbageSender() {
     g_real.destroy_qp(pair_);
     g_real.destroy_cq(queue_);
-    g_real.destroy_ah(way_);
+    g_real.destroy_ah(address_handle_);
     g_real.dereg_mr(region_);
   }
   GarbageSender(const GarbageSender&) = delete;
@@ -299,14 +300,14 @@ class GarbageSender {
 
   void send_one() {
     for (std::byte& b : buffer_) b = static_cast<std::byte>(random_());
-    // The head of a letter: key, sender, number, acknowledged, bytes, oldest.
+    // The head of a control message: key, sender, number, acknowledged, bytes, oldest.
     constexpr std::uint32_t kHead = 24;
     std::array<std::uint32_t, 6> head{};
     std::memcpy(head.data(), buffer_.data(), kHead);
     const std::array<std::uint32_t, 6> any = head;
-    for (const unsigned i : {2U, 3U, 5U}) head[i] %= 64;  // numbers that letters here have
+    for (const unsigned i : {2U, 3U, 5U}) head[i] %= 64;  // numbers that control messages here have
     std::uint32_t length = kHead + static_cast<std::uint32_t>(random_() % 316);
-    head[0] = g_letter_key;
+    head[0] = g_control_key;
     head[1] = 1;
     head[4] = length - kHead;
     switch (random_() % 6) {
@@ -325,7 +326,7 @@ class GarbageSender {
       case 4:  // another length than it says
         head[4] = any[4] != head[4] ? any[4] : 0;
         break;
-      default:  // longer than any letter
+      default:  // longer than any control message
         length = 400 + static_cast<std::uint32_t>(random_() % 600);
         head[4] = length - kHead;
         break;
@@ -337,9 +338,9 @@ class GarbageSender {
     request.num_sge = 1;
     request.opcode = IBV_WR_SEND;
     request.send_flags = IBV_SEND_SOLICITED;
-    request.wr.ud.ah = way_;
-    request.wr.ud.remote_qpn = g_letter_pair;
-    request.wr.ud.remote_qkey = g_letter_key;
+    request.wr.ud.ah = address_handle_;
+    request.wr.ud.remote_qpn = g_control_pair;
+    request.wr.ud.remote_qkey = g_control_key;
     ibv_send_wr* bad = nullptr;
     expect(g_real_post_send(pair_, &request, &bad) == 0, "it is posted");
     ibv_wc done{};
@@ -355,7 +356,7 @@ class GarbageSender {
   std::array<std::byte, 1024> buffer_{};
   ibv_cq* queue_ = nullptr;
   ibv_qp* pair_ = nullptr;
-  ibv_ah* way_ = nullptr;
+  ibv_ah* address_handle_ = nullptr;
   ibv_mr* region_ = nullptr;
 };
 
@@ -373,7 +374,7 @@ void garbage(Job& job) {
     }
     talk.expect_answers_now("those who meet meanwhile talk");
   }
-  expect(!talk.first() || g_letters_reset.load() > 0, "its queue pair has been in error");
+  expect(!talk.first() || g_control_reset.load() > 0, "its queue pair has been in error");
 }
 
 int body(Job& job, int argc, char** argv) {

@@ -32,7 +32,7 @@
 
 #include "runtime/error.hpp"
 #include "splitc/splitc.hpp"
-#include "tests/splitc/apart.hpp"
+#include "tests/splitc/off_node.hpp"
 
 using namespace viaduct::splitc;
 
@@ -79,7 +79,7 @@ std::uint64_t counter(std::string_view layer, std::string_view name) {
 }
 
 [[nodiscard]] bool is_other(int process) {
-  return process != MYPROC && viaduct::splitc_test::is_apart(process);
+  return process != MYPROC && viaduct::splitc_test::is_remote(process);
 }
 
 struct Odd {  // no word, and no multiple of one

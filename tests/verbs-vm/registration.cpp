@@ -93,7 +93,7 @@ class Sender {
   [[nodiscard]] std::uint64_t counter(const std::string& name) {
     std::uint64_t sum = 0;
     for (const auto& row : job_.stats().rows())
-      if (row.layer == "wire" && row.name == name) sum += row.value;
+      if (row.layer == "transport" && row.name == name) sum += row.value;
     return sum;
   }
   [[nodiscard]] std::span<std::uint64_t> segment(std::size_t bytes) {

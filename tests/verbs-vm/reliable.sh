@@ -1,6 +1,6 @@
 #!/bin/bash
 # usage: reliable.sh cut|cut answers|cut all|heal, in the guest or on software devices: whether packets of reliable connections arrive, or only
-# those that answer, or all of RoCE's. Letters do, but for `all`.
+# those that answer, or all of RoCE's. Control messages do, but for `all`.
 [ -z "${SOFT_VERBS_CONTROL-}" ] || exec soft-verbs-control "$@"
 set -e
 for interface in $VM_INTERFACES; do

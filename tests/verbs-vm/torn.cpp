@@ -19,7 +19,7 @@
 namespace {
 
 using namespace viaduct;
-namespace carried_counter = via::shm::carried_counter;
+namespace checked_counter = via::shm::checked_counter;
 
 constexpr std::uint64_t kBoundNs = 60'000'000'000;  // for one write
 std::uint64_t g_writes = 20'000;
@@ -47,7 +47,7 @@ void read_counter(Job& job, via::Vi& vi, const std::atomic<std::uint64_t>& word)
     const std::uint64_t now = word.load(std::memory_order_acquire);
     if (now != 0 && static_cast<std::uint32_t>(now) % kStep != 0) ++torn;
     const std::uint64_t before = counter;
-    counter = carried_counter::take(now, before);
+    counter = checked_counter::take(now, before);
     const std::uint64_t now_ns = monotonic_ns();
     if (counter != before) {
       ++seen;
@@ -68,7 +68,7 @@ void write_counter(Job& job, via::Vi& vi, std::byte* memory, via::MemoryHandle h
   Place there;
   std::memcpy(&there, job.bootstrap().get(Rank{0}, "place").data(), sizeof there);
   for (std::uint64_t i = 1; i <= g_writes; ++i) {
-    const std::uint64_t word = carried_counter::seal(i * kStep);
+    const std::uint64_t word = checked_counter::word_of(i * kStep);
     std::memcpy(memory, &word, sizeof word);
     via::Descriptor write{};
     via::make_rdma_write(write, memory, sizeof word, handle, there.address,

@@ -290,7 +290,7 @@ void exchange(Rank& rank) {
   rank.talk(all);
   rank.barrier("all have talked");
   for (const Stats::Row& row : rank.job().stats().rows()) {
-    if (row.layer == "wire" && row.name == "receiver_not_ready")
+    if (row.layer == "transport" && row.name == "receiver_not_ready")
       expect(row.value == 0, "no message meets an empty receive queue");
   }
   std::printf("rank %u: host %u sent %lu packets to itself, %lu to the other\n", rank.me(),

@@ -27,7 +27,7 @@ start_server() {
 start_server || { echo "no sshd (Debian: openssh-server)"; exit 77; }
 
 # Nothing comes into this guest any more, and nothing leaves it.
-cut_wire="tc qdisc add dev eth0 ingress && tc filter add dev eth0 ingress matchall action drop && \
+cut_link="tc qdisc add dev eth0 ingress && tc filter add dev eth0 ingress matchall action drop && \
   tc qdisc add dev eth0 root netem loss 100%"
 programs() { cat /proc/[0-9]*/comm 2>/dev/null | grep -cx two_hosts; }
 if [ "$VM_NODE" = 1 ]; then
@@ -98,7 +98,7 @@ killed() {
 vanished() {
   local rank file=$VM_SHARED/vanish.lines
   export VIADUCT_HANG_REPORT=4s
-  expect 125 "the other host vanishes" "${on_both[@]}" --keep-going "$two_hosts" vanish "$file" "$cut_wire"
+  expect 125 "the other host vanishes" "${on_both[@]}" --keep-going "$two_hosts" vanish "$file" "$cut_link"
   lines 1 "host vm1: .*; ranks 2 to 3 are lost"
   for rank in 0 1 2 3; do
     cat "$file.$rank" "$file.err.$rank"

@@ -1,14 +1,14 @@
 /// @file
-/// Nothing arrives any more, neither messages nor letters, though all ports are up, and a rank that
-/// only waits has nothing under way: it must learn of that all the same (VIADUCT_VERBS_KEEPALIVE).
-/// Two ranks over verbs:
+/// Nothing arrives any more, neither messages nor control messages, though all ports are up, and a
+/// rank that only waits has nothing under way: it must learn of that all the same
+/// (VIADUCT_VERBS_KEEPALIVE). Two ranks over verbs:
 ///
 ///   waiting messages CUT HEAL   of Active Messages: commands that cut the network, and heal it
 ///   waiting parted CUT HEAL     the network is healed before that rank looks, but the other has
 ///                               given it up; with VIADUCT_VERBS_SILENCE=2s
 ///   waiting vis CUT HEAL        of VIs
-///   waiting ready               nothing is cut, but the letters that say that a queue pair takes
-///                               packets say nothing
+///   waiting ready               nothing is cut, but the control messages that say that a queue
+///                               pair takes packets say nothing
 ///   waiting ended               nothing is cut, but an endpoint is no more, and its peer looks
 ///                               seldom: it is not out of reach
 
@@ -25,15 +25,15 @@
 #include "tests/verbs-vm/talk.hpp"
 #include "via/descriptor.hpp"
 #include "via/nic.hpp"
-#include "via/verbs/src/letter.hpp"
+#include "via/verbs/src/control_message.hpp"
 #include "via/verbs/src/library.hpp"
 
 namespace {
 
 using namespace viaduct;
 using namespace viaduct::faults;
-using via::verbs::Letter;
-using via::verbs::LetterKind;
+using via::verbs::ControlKind;
+using via::verbs::ControlMessage;
 using via::verbs::Library;
 
 /// Until what was sent last has been answered, and the connection has been tried a few times: with
@@ -124,8 +124,8 @@ void parted(Job& job, const char* cut, const char* heal) {
 /// @p asks: rank 1's request is on its way to the endpoint that is no more, else rank 1 sends one
 /// afterwards.
 void ended(Talk& talk, bool asks) {
-  constexpr std::int64_t kLooks = 40;  // fewer than the 64 in which letters are looked for
-  am::Undeliverable why{};              // as long as there is an endpoint that may say it
+  constexpr std::int64_t kLooks = 40;  // fewer than the 64 in which control messages are looked for
+  am::Undeliverable why{};             // as long as there is an endpoint that may say it
   talk.expect_answers("they talk");
   const auto ask = [&] {
     expect(talk.endpoint().request<on_request>(talk.other()) == Status::ok, "taken");
@@ -135,7 +135,7 @@ void ended(Talk& talk, bool asks) {
       why = returned.status;
       ++g_back;
     });
-    // Who has slept looks for letters with its next poll: now, so that it does not below.
+    // Who has slept looks for control messages with its next poll: now, so that it does not below.
     constexpr std::uint64_t kSleepNs = 50'000'000;
     (void)talk.bundle().wait_until([] { return false; }, kSleepNs);
     talk.bundle().poll();
@@ -296,16 +296,16 @@ void vis(Job& job, const char* cut, const char* heal) {
   nic->on_error(nullptr);
 }
 
-// Letters that say nothing.
+// Control messages that say nothing.
 
-// As Mail writes them.
+// As ControlPath writes them.
 struct Packet {
   std::uint32_t key, from, number, acknowledged, bytes, oldest;
-  std::byte letter[sizeof(Letter)];
+  std::byte message[sizeof(ControlMessage)];
 };
-constexpr std::size_t kHeadBytes = offsetof(Packet, letter);
-constexpr std::byte kCarrierReady{1};  // first byte of five
-constexpr std::uint32_t kCarrierReadyBytes = 5;
+constexpr std::size_t kHeadBytes = offsetof(Packet, message);
+constexpr std::byte kTransportReady{1};  // first byte of five
+constexpr std::uint32_t kTransportReadyBytes = 5;
 
 Library g_real;
 decltype(ibv_context_ops::post_send) g_real_post_send = nullptr;
@@ -314,10 +314,10 @@ std::atomic<int> g_emptied = 0;
 int post_send(ibv_qp* pair, ibv_send_wr* request, ibv_send_wr** bad) {
   if (pair->qp_type != IBV_QPT_UD) return g_real_post_send(pair, request, bad);
   auto* const packet = reinterpret_cast<Packet*>(request->sg_list->addr);
-  Letter letter;
-  std::memcpy(static_cast<void*>(&letter), packet->letter, sizeof letter);
-  if ((packet->bytes == kCarrierReadyBytes && packet->letter[0] == kCarrierReady) ||
-      (packet->bytes == sizeof letter && letter.kind == LetterKind::ready)) {
+  ControlMessage message;
+  std::memcpy(static_cast<void*>(&message), packet->message, sizeof message);
+  if ((packet->bytes == kTransportReadyBytes && packet->message[0] == kTransportReady) ||
+      (packet->bytes == sizeof message && message.kind == ControlKind::ready)) {
     packet->bytes = 0;
     request->sg_list->length = kHeadBytes;
     ++g_emptied;
@@ -340,7 +340,7 @@ void ready(Job& job) {
   {
     const auto nic = via::open_nic(job, "verbs");
     Link link(job, *nic, via::Reliability::delivery, false);
-    expect(g_emptied > 0, "there was a letter that said nothing");
+    expect(g_emptied > 0, "there was a control message that said nothing");
     link.expect_message("a VI whose peer does not say that it takes packets sends all the same");
     job.bootstrap().fence();
   }

@@ -42,18 +42,18 @@ std::string limits_of(const via::verbs::PortInfo& port) {
 constexpr std::uint64_t kShort = 56;  // seven words beside the header, in one line
 
 /// How Active Messages carry a message of this size, where memory is shared and where it is not.
-std::string way_of_small(std::uint64_t bytes, std::uint64_t max_medium, bool wire) {
+std::string way_of_small(std::uint64_t bytes, std::uint64_t max_medium, bool remote) {
   if (bytes <= kShort)
     return fmt::format("as arguments of a short message: one cache line (at most {} bytes){}",
-                       kShort, wire ? ", written by RDMA with an immediate value" : "");
+                       kShort, remote ? ", written by RDMA with an immediate value" : "");
   return fmt::format(
       "as a medium message, copied through the sender's ring (at most {} bytes, half of "
       "VIADUCT_AM_MEDIUM_BYTES){}",
-      max_medium, wire ? ", payload and line written by RDMA at once" : "");
+      max_medium, remote ? ", payload and line written by RDMA at once" : "");
 }
 
-std::string way_of_bulk(std::uint64_t bytes, bool wire) {
-  if (wire)
+std::string way_of_bulk(std::uint64_t bytes, bool remote) {
+  if (remote)
     return "as a bulk message: written by RDMA into the receiver's memory, without its help, then "
            "one line";
   const std::string how = bytes >= via::copy_threshold()
@@ -71,12 +71,12 @@ std::string way_of_bulk(std::uint64_t bytes, bool wire) {
 std::string way(const via::Choice& choice, std::uint64_t bytes) {
   if (choice.provider.empty()) return "not at all: " + choice.why;
   const auto max_medium = static_cast<std::uint64_t>(am::load_settings().medium_bytes) / 2;
-  const bool wire = choice.provider != "shm";
+  const bool remote = choice.provider != "shm";
   const std::string text =
       fmt::format("provider {}: {}\n                {}", choice.provider, choice.why,
-                  bytes <= std::max(kShort, max_medium) ? way_of_small(bytes, max_medium, wire)
-                                                        : way_of_bulk(bytes, wire));
-  if (!wire) return text;
+                  bytes <= std::max(kShort, max_medium) ? way_of_small(bytes, max_medium, remote)
+                                                        : way_of_bulk(bytes, remote));
+  if (!remote) return text;
   return text + "\n                Split-C's reads and writes: " +
          splitc::remote_way(splitc::load_settings(), bytes);
 }

@@ -90,16 +90,16 @@ Client* Engine::take(std::size_t& at, const Client& self) noexcept {
   return nullptr;
 }
 
-void Engine::give_back(Client& client) noexcept {
+void Engine::return_to_sender(Client& client) noexcept {
   const std::lock_guard lock(mutex_);
   client.in_use_ = false;
 }
 
-/// After a serve. A message may come to a channel that is hot, or by a carrier, without the word's
-/// telling. Channels that stay quiet are set aside, and looked at once more a while later: their
-/// senders may have missed it.
+/// After a serve. A message may come to a channel that is hot, or by a transport, without the
+/// word's telling. Channels that stay quiet are set aside, and looked at once more a while later:
+/// their senders may have missed it.
 bool Engine::stays_hot(Client& client, std::uint32_t handled) noexcept {
-  if (client.watched_.nic->carrier() != nullptr) return true;
+  if (client.watched_.nic->transport() != nullptr) return true;
   shm::CompletionQueue& queue = *client.watched_.queue;
   if (!queue.has_hot()) {
     if (client.quiet_serves_ > kQuietServes) queue.ring_for_missed();
@@ -124,7 +124,7 @@ Engine::Outcome Engine::serve_others(Client& self, Run run, bool asked) noexcept
     } else {
       outcome.hot = true;
     }
-    give_back(*client);
+    return_to_sender(*client);
   }
   return outcome;
 }
@@ -142,7 +142,7 @@ void Engine::serve_passive(Client& self) noexcept {
       (void)client->serve(Run::all);
       client->unlock();
     }
-    give_back(*client);
+    return_to_sender(*client);
   }
 }
 
@@ -186,7 +186,7 @@ void Engine::block(Client& self, std::int64_t timeout_ns, const std::function<bo
   while (Client* const client = is_alone() ? nullptr : take(at, self)) {
     if (!client->try_lock()) {
       capped = true;
-      give_back(*client);
+      return_to_sender(*client);
       continue;
     }
     if (!client->before_sleep()) calm = false;
@@ -203,7 +203,7 @@ void Engine::block(Client& self, std::int64_t timeout_ns, const std::function<bo
   locks.unlock_all();
   while (first != nullptr) {
     Client* const next = first->next_;
-    give_back(*first);
+    return_to_sender(*first);
     first = next;
   }
 }

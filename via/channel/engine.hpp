@@ -143,7 +143,7 @@ class Engine {
  private:
   class Sleepers;
   [[nodiscard]] Client* take(std::size_t& at, const Client& self) noexcept;
-  void give_back(Client& client) noexcept;
+  void return_to_sender(Client& client) noexcept;
   [[nodiscard]] static bool stays_hot(Client& client, std::uint32_t handled) noexcept;
 
   Job& job_;

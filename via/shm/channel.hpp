@@ -103,8 +103,8 @@ struct alignas(kDestructivePairBytes) ReceiverLine {
   AtomicWord<std::uint64_t> posted;
   // Of the layer above, receiver to sender, at no message's cost.
   AtomicWord<std::uint64_t> client_counter[2];
-  // Wired VIs: those three, sealed, as a device brings them.
-  AtomicWord<std::uint64_t> carried[3];
+  // Remote VIs: those three with their check words, as a device brings them.
+  AtomicWord<std::uint64_t> checked[3];
 };
 
 /// Counters that a device writes while they are read. A device need not write a word at once, nor
@@ -112,13 +112,13 @@ struct alignas(kDestructivePairBytes) ReceiverLine {
 /// 0x2f00). So a word holds the low half of the counter and a hash of that half: when they do not
 /// fit, the word is not whole. Bytes of the old word and of the new one fit by chance alone
 /// (docs/decisions/012-half-written-words.md).
-namespace carried_counter {
+namespace checked_counter {
 /// @return the hash that the upper half of a counter's word holds.
 [[nodiscard]] constexpr std::uint32_t hash_of(std::uint32_t low) noexcept {
   return ~static_cast<std::uint32_t>((low * 0x9E3779B97F4A7C15ULL) >> 32);
 }
 /// @return the word for the counter @p value: the low half, and the hash of that half.
-[[nodiscard]] constexpr std::uint64_t seal(std::uint64_t value) noexcept {
+[[nodiscard]] constexpr std::uint64_t word_of(std::uint64_t value) noexcept {
   const auto low = static_cast<std::uint32_t>(value);
   return std::uint64_t{hash_of(low)} << 32 | low;
 }
@@ -130,7 +130,7 @@ namespace carried_counter {
   const bool whole = static_cast<std::uint32_t>(word >> 32) == hash_of(low);
   return whole && ahead > 0 ? before + static_cast<std::uint32_t>(ahead) : before;
 }
-}  // namespace carried_counter
+}  // namespace checked_counter
 
 struct alignas(kDestructivePairBytes) NotifyLine {
   AtomicWord<std::uint32_t> wanted;    // 1: ring the doorbell after writing a message
@@ -173,18 +173,18 @@ struct alignas(kCacheLineBytes) StagedBlock {
 
 /// Doorbell of one completion queue, in its owner's window. A bit of `words` stands for a VI of the
 /// queue whose channel is set aside; bit w of `summary` for a word that is not zero. The last bit
-/// of `summary` is set for ever once the queue has a VI whose messages a carrier brings.
+/// of `summary` is set for ever once the queue has a VI whose messages a transport brings.
 struct CqDoorbell {
   alignas(kCacheLineBytes) AtomicWord<std::uint64_t> summary;
   alignas(kCacheLineBytes) std::array<AtomicWord<std::uint64_t>, 64> words;
 };
 inline constexpr std::uint32_t kMaxQueueVis = 63 * 64;
-inline constexpr std::uint64_t kCarrierBit = std::uint64_t{1} << 63;
+inline constexpr std::uint64_t kTransportBit = std::uint64_t{1} << 63;
 
 /// Control messages, for connections only: one entry per ordered pair of ranks in the receiver's
 /// window. The sender fills it when it is empty, the receiver empties it: nothing can be left half
 /// claimed by a process that dies.
-enum class MailKind : std::uint32_t {
+enum class ControlKind : std::uint32_t {
   none,
   request,  // client asks the listener
   accept,
@@ -195,8 +195,8 @@ enum class MailKind : std::uint32_t {
   error,  // the sender of this entry has put its VI into the error state
 };
 
-struct Letter {
-  MailKind kind = MailKind::none;
+struct ControlMessage {
+  ControlKind kind = ControlKind::none;
   std::uint32_t source_vi = 0;
   std::uint64_t discriminator = 0;
   std::uint64_t channel = 0;   // offset of the channel that the writer will send on
@@ -210,11 +210,11 @@ struct Letter {
   std::uint64_t client_data = 0;  // reject: the client's reason; error: ErrorCause
 };
 
-struct alignas(kCacheLineBytes) Mail {
+struct alignas(kCacheLineBytes) MailboxEntry {
   AtomicWord<std::uint32_t> full;
-  Letter letter;
+  ControlMessage message;
 };
-static_assert(sizeof(Mail) == 64);
+static_assert(sizeof(MailboxEntry) == 64);
 inline constexpr std::uint8_t kInlineOnly = 0x80;
 
 /// A registered region as peers see it; the initiator of an RDMA operation checks it, as a NIC
@@ -234,17 +234,17 @@ static_assert(sizeof(RegionEntry) == 64);
 struct NicPage {
   static constexpr std::uint64_t kMagic = 0x5649415F53484D31;  // "VIA_SHM1"
   std::uint64_t magic;
-  std::uint64_t mail_offset;     // Mail[job size], indexed by the sender's rank
+  std::uint64_t mailbox_offset;  // MailboxEntry[job size], indexed by the sender's rank
   std::uint64_t regions_offset;  // RegionEntry[max_regions]
   std::uint32_t max_regions;
   std::int32_t pid;
-  AtomicWord<std::uint32_t> closed;  // 1: the NIC is no more, and nobody reads its mail
+  AtomicWord<std::uint32_t> closed;  // 1: the NIC is no more, and nobody reads its mailbox
   // Of a u64 on a line of its own, which the NICs of a rank may share: 1 when a control message has
   // come, or a doorbell bit of some completion queue has been set.
   std::uint64_t attention_offset;
-  alignas(kCacheLineBytes) AtomicWord<std::uint32_t> mail_waiting;  // 1: some bit below is set
+  alignas(kCacheLineBytes) AtomicWord<std::uint32_t> control_waiting;  // 1: some bit below is set
   alignas(kCacheLineBytes)
-      AtomicWord<std::uint64_t> mail_words[1];  // [(job size + 63) / 64], bit per sender
+      AtomicWord<std::uint64_t> mailbox_words[1];  // [(job size + 63) / 64], bit per sender
 };
 
 }  // namespace viaduct::via::shm

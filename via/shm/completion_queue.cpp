@@ -21,8 +21,8 @@ struct CompletionQueue::Notifier {
 CompletionQueue::CompletionQueue(Nic& nic, std::size_t capacity)
     : CompletionRing(nic.attributes_.max_completion_queue), nic_(nic) {
   resize(capacity);
-  bell_offset_ = nic_.job_.segment().allocate(sizeof(CqDoorbell));  // the last that may fail
-  bell_ = reinterpret_cast<CqDoorbell*>(nic_.job_.segment().base() + bell_offset_);
+  doorbell_offset_ = nic_.job_.segment().allocate(sizeof(CqDoorbell));  // the last that may fail
+  doorbell_ = reinterpret_cast<CqDoorbell*>(nic_.job_.segment().base() + doorbell_offset_);
 }
 
 CompletionQueue::~CompletionQueue() {
@@ -31,7 +31,7 @@ CompletionQueue::~CompletionQueue() {
     ring_doorbell(nic_.job_.record(nic_.job_.rank()));
     notifier_->thread.join();
   }
-  nic_.release_when_parted(reinterpret_cast<std::byte*>(bell_));
+  nic_.release_when_parted(reinterpret_cast<std::byte*>(doorbell_));
 }
 
 void CompletionQueue::watch(Vi& vi) {
@@ -47,7 +47,7 @@ void CompletionQueue::watch(Vi& vi) {
     *free = &vi;
   }
   vi.receive_bit_ = static_cast<std::uint32_t>(bit);
-  if (vi.options_.wired) bell_->summary.fetch_or(kCarrierBit);
+  if (vi.options_.remote) doorbell_->summary.fetch_or(kTransportBit);
 }
 
 void CompletionQueue::unwatch(Vi& vi) noexcept {
@@ -79,7 +79,7 @@ Status CompletionQueue::poll_slow(Completion& out) noexcept {
     Vi* vi = next_ready();
     if (vi->rx_slots_ == nullptr || vi->options_.inline_only) continue;
     Descriptor* d = vi->take_receive();
-    settle(*vi);
+    make_hot(*vi);
     if (d != nullptr) {
       while (!ready_.empty()) ring_self(next_ready()->receive_bit_);
       out = {vi, d, Queue::receive};
@@ -97,24 +97,24 @@ Status CompletionQueue::poll_other(Vi& vi, Completion& out) noexcept {
 }
 
 void CompletionQueue::ring_self(std::uint32_t bit) noexcept {
-  bell_->words[bit / 64].fetch_or(std::uint64_t{1} << (bit % 64));
-  bell_->summary.fetch_or(std::uint64_t{1} << (bit / 64));
+  doorbell_->words[bit / 64].fetch_or(std::uint64_t{1} << (bit % 64));
+  doorbell_->summary.fetch_or(std::uint64_t{1} << (bit / 64));
   nic_.attention_->store(1, kRelaxed);
 }
 
 void CompletionQueue::collect_ready() noexcept {
-  if (bell_->summary.load(kRelaxed) != 0) {
-    std::uint64_t words = bell_->summary.exchange(0);
-    if ((words & kCarrierBit) != 0) [[unlikely]] {
-      words &= ~kCarrierBit;
-      if (nic_.carrier_ != nullptr) {
-        bell_->summary.fetch_or(kCarrierBit);
-        nic_.poll_carrier();
+  if (doorbell_->summary.load(kRelaxed) != 0) {
+    std::uint64_t words = doorbell_->summary.exchange(0);
+    if ((words & kTransportBit) != 0) [[unlikely]] {
+      words &= ~kTransportBit;
+      if (nic_.transport_ != nullptr) {
+        doorbell_->summary.fetch_or(kTransportBit);
+        nic_.poll_transport();
       }
     }
     for (; words != 0; words &= words - 1) {
       const auto w = static_cast<std::uint32_t>(std::countr_zero(words));
-      for (std::uint64_t bits = bell_->words[w].exchange(0); bits != 0; bits &= bits - 1) {
+      for (std::uint64_t bits = doorbell_->words[w].exchange(0); bits != 0; bits &= bits - 1) {
         const std::size_t bit = w * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
         if (bit < vis_.size() && vis_[bit] != nullptr && vis_[bit]->rx_slots_ != nullptr &&
             vis_[bit]->hot_at_ < 0)
@@ -139,7 +139,7 @@ Vi* CompletionQueue::next_ready() noexcept {
   return vi;
 }
 
-void CompletionQueue::settle(Vi& vi) noexcept {
+void CompletionQueue::make_hot(Vi& vi) noexcept {
   vi.last_active_ = tick_;
   if (vi.hot_at_ >= 0 || vi.rx_slots_ == nullptr) return;
   if (hot_count_ == kHotVis) {
@@ -154,7 +154,7 @@ void CompletionQueue::settle(Vi& vi) noexcept {
     vi.hot_at_ = static_cast<std::int32_t>(hot_count_);
     hot_[hot_count_++] = &vi;
     vi.rx_->notify.wanted.store(0, kRelaxed);
-    nic_.attention_->store(1, kRelaxed);  // its messages ring no bell any more
+    nic_.attention_->store(1, kRelaxed);  // its messages ring no doorbell any more
   } else if (vi.has_arrivals()) {
     ring_self(vi.receive_bit_);  // its bit was taken and its sender need not ring again
   }
@@ -170,15 +170,15 @@ void CompletionQueue::set_aside(Vi& vi) noexcept {
 }
 
 bool CompletionQueue::anything_there() noexcept {
-  if (!ring_empty() || (bell_->summary.load() & ~kCarrierBit) != 0 || nic_.mail_waiting() ||
-      nic_.life_epoch_ != nic_.job_.life_epoch())
+  if (!ring_empty() || (doorbell_->summary.load() & ~kTransportBit) != 0 ||
+      nic_.control_waiting() || nic_.life_epoch_ != nic_.job_.life_epoch())
     return true;
   return std::any_of(vis_.begin(), vis_.end(),
                      [](Vi* vi) { return vi != nullptr && vi->has_arrivals(); });
 }
 
 void CompletionQueue::look_fully() noexcept {
-  if (nic_.mail_waiting()) tick_ |= kHousekeeping - 1;
+  if (nic_.control_waiting()) tick_ |= kHousekeeping - 1;
 }
 
 void CompletionQueue::ring_for_missed() noexcept {
@@ -237,7 +237,7 @@ void CompletionQueue::run_notifier() noexcept {
   do {
     armed_again_ = false;
     const Notice notice = std::move(notice_);
-    while (!stop_notifier_.load() && !takeable(notice.epoch)) sleep_until_bell(notice.epoch);
+    while (!stop_notifier_.load() && !takeable(notice.epoch)) sleep_until_doorbell(notice.epoch);
     ring_for_missed();
     armed_.store(false);
     if (!stop_notifier_.load()) notice.ready();
@@ -247,15 +247,15 @@ void CompletionQueue::run_notifier() noexcept {
 /// For the notifying thread, while the owner keeps away from the queue: a completion, or a control
 /// message or a lost peer that may bring one.
 bool CompletionQueue::takeable(std::uint32_t epoch) noexcept {
-  if (load_word(ring_tail_, kAcquire) != ring_head_ || nic_.mail_waiting() ||
+  if (load_word(ring_tail_, kAcquire) != ring_head_ || nic_.control_waiting() ||
       nic_.job_.life_epoch() != epoch)
     return true;
   return std::any_of(vis_.begin(), vis_.end(),
                      [](Vi* vi) { return vi != nullptr && vi->has_arrivals(); });
 }
 
-void CompletionQueue::sleep_until_bell(std::uint32_t epoch) noexcept {
-  constexpr std::int64_t kCapNs = 1'000'000;  // the owner's own sends ring no bell
+void CompletionQueue::sleep_until_doorbell(std::uint32_t epoch) noexcept {
+  constexpr std::int64_t kCapNs = 1'000'000;  // the owner's own sends ring no doorbell
   RankRecord& record = nic_.job_.record(nic_.job_.rank());
   const std::uint32_t seen = record.doorbell.load();
   record.sleeping.fetch_add(1);

@@ -55,7 +55,8 @@ class CompletionQueue final : public CompletionRing {
         }
         return poll_other(*vi, out);
       }
-      if (bell_->summary.load(kRelaxed) == 0 && tick_ % kHousekeeping != 0) return Status::retry;
+      if (doorbell_->summary.load(kRelaxed) == 0 && tick_ % kHousekeeping != 0)
+        return Status::retry;
     }
     return poll_slow(out);
   }
@@ -78,7 +79,7 @@ class CompletionQueue final : public CompletionRing {
       }
     }
     ++tick_;
-    if (bell_->summary.load(kRelaxed) != 0 || tick_ % kHousekeeping == 0) [[unlikely]]
+    if (doorbell_->summary.load(kRelaxed) != 0 || tick_ % kHousekeeping == 0) [[unlikely]]
       n += poll_ready(budget, f);
     return n;
   }
@@ -134,7 +135,7 @@ class CompletionQueue final : public CompletionRing {
     while (!ready_.empty()) {
       Vi* vi = next_ready();
       n += vi->drain_inline(budget, f);
-      settle(*vi);
+      make_hot(*vi);
     }
     return n;
   }
@@ -145,11 +146,11 @@ class CompletionQueue final : public CompletionRing {
   // Doorbell bits and one channel set aside into ready_; every so often the NIC's progress.
   void collect_ready() noexcept;
   [[nodiscard]] Vi* next_ready() noexcept;
-  void settle(Vi& vi) noexcept;  // after its messages were taken: make it hot if there is a place
+  void make_hot(Vi& vi) noexcept;  // after its messages were taken: make it hot if there is a place
   void set_aside(Vi& vi) noexcept;
   [[nodiscard]] bool look_for_nonsense() noexcept;
   [[nodiscard]] bool takeable(std::uint32_t epoch) noexcept;
-  void sleep_until_bell(std::uint32_t epoch) noexcept;
+  void sleep_until_doorbell(std::uint32_t epoch) noexcept;
   void run_notifier() noexcept;
   void watch(Vi& vi);  // gives it a doorbell bit
   void unwatch(Vi& vi) noexcept;
@@ -158,14 +159,14 @@ class CompletionQueue final : public CompletionRing {
   // Hot.
   std::uint32_t hot_count_ = 0;
   std::array<Vi*, kHotVis> hot_{};
-  CqDoorbell* bell_ = nullptr;
+  CqDoorbell* doorbell_ = nullptr;
   std::uint64_t tick_ = 0;
   std::uint32_t turn_ = 0;  // less than hot_count_, or 0
   // Cool.
   std::vector<Vi*> ready_;
   std::vector<Vi*> vis_;  // by doorbell bit; null: free
   std::size_t next_scan_ = 0;
-  std::size_t bell_offset_ = 0;
+  std::size_t doorbell_offset_ = 0;
   // Threads that sleep: all channels stay aside. They hold no lock of the queue's meanwhile.
   AtomicWord<std::uint32_t> sleepers_ = 0;
   void (*housekeeping_)(void*) noexcept = nullptr;

@@ -14,8 +14,8 @@
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "via/shm/nic.hpp"
+#include "via/shm/remote_channel.hpp"
 #include "via/shm/vi.hpp"
-#include "via/shm/wired.hpp"
 
 namespace viaduct::via::shm {
 
@@ -69,10 +69,10 @@ void Vi::leave_queues() noexcept {
 Vi::~Vi() {
   disconnect();
   if (tx_ != nullptr && !nic_.job_.in_forked_child()) {  // never connected: no peer knows of it
-    part_wire();
+    end_link();
     nic_.job_.segment().release(tx_offset_);
   }
-  if (options_.wired) std::erase(nic_.wired_vis_, this);
+  if (options_.remote) std::erase(nic_.remote_vis_, this);
   leave_queues();
   nic_.remove_vi(*this);
 }
@@ -84,15 +84,15 @@ void Vi::prepare_channel() {
   Segment& segment = nic_.job_.segment();
   std::size_t bytes =
       ChannelHead::bytes_for(tx_slot_count_, options_.inline_only) + options_.extra_bytes;
-  if (options_.wired) bytes = (bytes + kDestructivePairBytes - 1) & ~(kDestructivePairBytes - 1);
-  tx_offset_ = segment.allocate(options_.wired ? 2 * bytes : bytes);
+  if (options_.remote) bytes = (bytes + kDestructivePairBytes - 1) & ~(kDestructivePairBytes - 1);
+  tx_offset_ = segment.allocate(options_.remote ? 2 * bytes : bytes);
   tx_ = new (segment.base() + tx_offset_) ChannelHead{};
   tx_slots_ = tx_->slots();
   tx_mask_ = tx_slot_count_ - 1;
   tx_seq_ = tx_limit_ = 0;
   tx_->notify.wanted.store(1);
   if (options_.inline_only) tx_->receiver.posted.store(tx_slot_count_);
-  if (options_.wired) make_wire(bytes);
+  if (options_.remote) make_link(bytes);
 }
 
 std::byte* Vi::prepare_extra() {
@@ -101,37 +101,37 @@ std::byte* Vi::prepare_extra() {
          ChannelHead::bytes_for(tx_slot_count_, options_.inline_only);
 }
 
-Letter Vi::make_letter(MailKind kind) const noexcept {
-  Letter letter;
-  letter.kind = kind;
-  letter.discriminator = discriminator_;
-  if (!options_.wired) letter.channel = tx_offset_;
-  if (!options_.wired) letter.doorbell = receive_cq_->bell_offset_;
-  letter.source_vi = id_;
-  letter.target_vi = peer_vi_;
-  letter.tag = static_cast<std::uint32_t>(attributes_.tag);
-  letter.doorbell_bit = static_cast<std::uint16_t>(receive_bit_);
-  letter.slots_log2 = static_cast<std::uint8_t>(std::countr_zero(tx_slot_count_));
-  letter.detail = static_cast<std::uint8_t>(static_cast<unsigned>(attributes_.reliability) |
-                                            (options_.inline_only ? kInlineOnly : 0U));
-  return letter;
+ControlMessage Vi::make_control_message(ControlKind kind) const noexcept {
+  ControlMessage message;
+  message.kind = kind;
+  message.discriminator = discriminator_;
+  if (!options_.remote) message.channel = tx_offset_;
+  if (!options_.remote) message.doorbell = receive_cq_->doorbell_offset_;
+  message.source_vi = id_;
+  message.target_vi = peer_vi_;
+  message.tag = static_cast<std::uint32_t>(attributes_.tag);
+  message.doorbell_bit = static_cast<std::uint16_t>(receive_bit_);
+  message.slots_log2 = static_cast<std::uint8_t>(std::countr_zero(tx_slot_count_));
+  message.detail = static_cast<std::uint8_t>(static_cast<unsigned>(attributes_.reliability) |
+                                             (options_.inline_only ? kInlineOnly : 0U));
+  return message;
 }
 
-bool Vi::compatible(const Letter& letter) const noexcept {
-  return letter.detail == make_letter(letter.kind).detail &&
-         (!options_.wired || letter.slots_log2 == std::countr_zero(options_.slots));
+bool Vi::compatible(const ControlMessage& message) const noexcept {
+  return message.detail == make_control_message(message.kind).detail &&
+         (!options_.remote || message.slots_log2 == std::countr_zero(options_.slots));
 }
 
 /// Takes up the peer's channel and is connected.
-void Vi::attach_peer(const Letter& letter) {
+void Vi::attach_peer(const ControlMessage& message) {
   peer_window_ = nic_.peer(peer_).window;
-  peer_bell_ = reinterpret_cast<CqDoorbell*>(peer_window_ + letter.doorbell);
-  peer_bell_bit_ = letter.doorbell_bit;
+  peer_doorbell_ = reinterpret_cast<CqDoorbell*>(peer_window_ + message.doorbell);
+  peer_doorbell_bit_ = message.doorbell_bit;
   peer_sleeping_ = &nic_.job_.record(peer_).sleeping;
-  peer_vi_ = letter.source_vi;
-  peer_tag_ = static_cast<ProtectionTag>(letter.tag);
-  rx_ = reinterpret_cast<ChannelHead*>(peer_window_ + letter.channel);
-  rx_slot_count_ = 1U << letter.slots_log2;
+  peer_vi_ = message.source_vi;
+  peer_tag_ = static_cast<ProtectionTag>(message.tag);
+  rx_ = reinterpret_cast<ChannelHead*>(peer_window_ + message.channel);
+  rx_slot_count_ = 1U << message.slots_log2;
   rx_mask_ = rx_slot_count_ - 1;
   rx_plain_ = refusals_.empty() ? rx_slot_count_ : 0;
   rx_slots_ = rx_->slots();
@@ -141,7 +141,7 @@ void Vi::attach_peer(const Letter& letter) {
   if (!options_.inline_only)
     for (std::uint64_t number = 0; number < rx_posted_; ++number) publish_receive(number);
   rx_->notify.attached.store(1, kRelease);
-  asked_ = MailKind::none;
+  asked_ = ControlKind::none;
   answer_ = ConnectResult::connected;
   cause_ = ErrorCause::none;
   final_sent_ = final_received_ = false;
@@ -149,19 +149,19 @@ void Vi::attach_peer(const Letter& letter) {
   tx_ready_ = fast_path_allowed();
   nic_.count(kConnections);
   receive_cq_->ring_self(
-      receive_bit_);  // the peer may have sent already, and rung a bell that nobody knew
+      receive_bit_);  // the peer may have sent already, and rung a doorbell that nobody knew
 }
 
 void Vi::answer(ConnectResult result, std::uint64_t reason) noexcept {
-  asked_ = MailKind::none;
+  asked_ = ControlKind::none;
   answer_ = result;
   rejection_reason_ = reason;
   state_ = ViState::idle;
-  part_wire();
+  end_link();
   nic_.job_.segment().release(tx_offset_);  // the peer never attached
   tx_ = nullptr;
   tx_slots_ = nullptr;
-  rx_ = nullptr;  // of a wired VI a part of the same
+  rx_ = nullptr;  // of a remote VI a part of the same
   rx_slots_ = nullptr;
 }
 
@@ -169,7 +169,7 @@ void Vi::connect_loopback() {
   peer_ = nic_.job_.rank();
   peer_vi_ = id_;
   prepare_channel();
-  attach_peer(make_letter(MailKind::peer_request));
+  attach_peer(make_control_message(ControlKind::peer_request));
   final_received_ = true;
 }
 
@@ -182,8 +182,8 @@ ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t t
   discriminator_ = discriminator;
   prepare_channel();
   state_ = ViState::connecting;
-  asked_ = MailKind::request;
-  nic_.post_mail(peer, make_letter(MailKind::request));
+  asked_ = ControlKind::request;
+  nic_.post_control(peer, make_control_message(ControlKind::request));
   if (!nic_.progress_until([this] { return state_ != ViState::connecting; }, timeout_ns)) {
     disconnect();
     return ConnectResult::timed_out;
@@ -195,32 +195,32 @@ Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
   if (state_ != ViState::idle) return Status::bad_state;
   if (index(peer) >= nic_.job_.size()) return Status::bad_argument;
   if (nic_.job_.is_lost(peer)) return Status::peer_lost;
-  if (nic_.is_remote(peer) != options_.wired) return Status::bad_argument;
-  if (!options_.wired && nic_.reach(peer) == nullptr) return Status::peer_lost;
+  if (nic_.is_remote(peer) != options_.remote) return Status::bad_argument;
+  if (!options_.remote && nic_.reach(peer) == nullptr) return Status::peer_lost;
   peer_ = peer;
   discriminator_ = discriminator;
   rejection_reason_ = 0;
   prepare_channel();
-  Nic::Unmatched* const met = nic_.unmatched_.of_peer(peer, discriminator);
-  if (met != nullptr && !compatible(met->letter)) {
+  Nic::Unmatched* const matching = nic_.unmatched_.of_peer(peer, discriminator);
+  if (matching != nullptr && !compatible(matching->message)) {
     nic_.reject_peer(peer, discriminator, 0);
     answer(ConnectResult::mismatch, 0);
     return Status::ok;
   }
   state_ = ViState::connecting;
-  asked_ = MailKind::peer_request;
-  if (options_.wired) {
+  asked_ = ControlKind::peer_request;
+  if (options_.remote) {
     const RemotePart part = make_part();
-    nic_.post_mail(peer, make_letter(MailKind::peer_request), &part);
+    nic_.post_control(peer, make_control_message(ControlKind::peer_request), &part);
   } else {
-    nic_.post_mail(peer, make_letter(MailKind::peer_request));
+    nic_.post_control(peer, make_control_message(ControlKind::peer_request));
   }
-  if (met != nullptr) {
-    const Nic::Unmatched request = nic_.unmatched_.take(met);
-    if (options_.wired)
-      attach_wire(request.letter, *request.extra);
+  if (matching != nullptr) {
+    const Nic::Unmatched request = nic_.unmatched_.take(matching);
+    if (options_.remote)
+      attach_remote(request.message, *request.extra);
     else
-      attach_peer(request.letter);
+      attach_peer(request.message);
   }
   return Status::ok;
 }
@@ -249,7 +249,7 @@ ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
   return state_ == ViState::connected ? ConnectResult::connected : answer_;
 }
 
-void Vi::send_final(MailKind kind) noexcept {
+void Vi::send_final(ControlKind kind) noexcept {
   if (final_sent_) return;
   final_sent_ = true;
   if (peer_ == nic_.job_.rank() && peer_vi_ == id_) return;  // loopback
@@ -257,9 +257,9 @@ void Vi::send_final(MailKind kind) noexcept {
     final_received_ = true;
     return;
   }
-  Letter letter = make_letter(kind);
-  letter.client_data = static_cast<std::uint64_t>(cause_);
-  nic_.post_mail(peer_, letter);
+  ControlMessage message = make_control_message(kind);
+  message.client_data = static_cast<std::uint64_t>(cause_);
+  nic_.post_control(peer_, message);
 }
 
 /// An error found on this side.
@@ -268,7 +268,7 @@ void Vi::fail(ErrorCause cause, bool of_receive) noexcept {
   state_ = ViState::error;
   cause_ = cause;
   flush(of_receive);
-  send_final(MailKind::error);
+  send_final(ControlKind::error);
   nic_.report({cause, this, nullptr, peer_});
 }
 
@@ -280,14 +280,14 @@ void Vi::peer_closed(ErrorCause cause) noexcept {
   cause_ = cause;
   if (options_.inline_only) {
     tx_limit_ = tx_seq_;  // the client drains what has come, then disconnects
-    part_wire();
+    end_link();
     nic_.report({cause, this, nullptr, peer_});
     return;
   }
   const bool orderly =
       cause == ErrorCause::disconnected && rx_outstanding_ == 0 && pending_.empty();
   flush();
-  send_final(MailKind::disconnect);
+  send_final(ControlKind::disconnect);
   if (orderly) {
     disconnect();
   } else {
@@ -336,28 +336,28 @@ void Vi::disconnect() noexcept {
   if (state_ == ViState::connecting) {
     final_sent_ = true;
     final_received_ = nic_.job_.is_lost(peer_);
-    if (!final_received_) nic_.post_mail(peer_, make_letter(MailKind::cancel));
-    asked_ = MailKind::none;
+    if (!final_received_) nic_.post_control(peer_, make_control_message(ControlKind::cancel));
+    asked_ = ControlKind::none;
     answer_ = ConnectResult::timed_out;
   }
   if (options_.inline_only && rx_ != nullptr) release_slots();  // what we have taken, exactly
   const bool connected = state_ == ViState::connected;
   // First: an error among what has come is no error of a connection any more.
   state_ = ViState::idle;
-  if (options_.wired && connected) drain_wire();
+  if (options_.remote && connected) drain_link();
   flush();
-  send_final(MailKind::disconnect);
+  send_final(ControlKind::disconnect);
   drop_channel();
   rx_posted_ = rx_seq_ = 0;
 }
 
 void Vi::drop_channel() noexcept {
   if (tx_ == nullptr) return;
-  part_wire();
-  if (final_received_ || options_.wired)
+  end_link();
+  if (final_received_ || options_.remote)
     nic_.job_.segment().release(tx_offset_);
   else
-    nic_.zombies_.push_back({peer_, id_, tx_offset_, ++nic_.zombies_made_});
+    nic_.draining_.push_back({peer_, id_, tx_offset_, ++nic_.draining_made_});
   tx_ = nullptr;
   tx_slots_ = nullptr;
   tx_offset_ = 0;

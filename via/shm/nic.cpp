@@ -24,7 +24,7 @@ namespace viaduct::via::shm {
 namespace {
 
 constexpr CounterName kCounterNames[kCounterCount] = {
-    {"bells", "bells"},         {"wakes", "calls"},        {"sleeps", "calls"},
+    {"doorbells", "doorbells"}, {"wakes", "calls"},        {"sleeps", "calls"},
     {"capped_sleeps", "calls"}, {"delivered", "messages"}, {"cross_memory", "calls"},
     {"staged", "messages"},     {"rdma", "operations"},    {"connections", "connections"},
 };
@@ -92,13 +92,13 @@ Nic::Nic(Job& job, AtomicWord<std::uint64_t>* attention)
   const std::size_t words = (job_.size() + 63) / 64;
   WindowBlocks blocks(segment);
   page_offset_ = blocks.allocate(sizeof(NicPage) + words * 8);
-  mail_offset_ = blocks.allocate(job_.size() * sizeof(Mail));
+  mailbox_offset_ = blocks.allocate(job_.size() * sizeof(MailboxEntry));
   regions_offset_ = blocks.allocate(attributes_.max_regions * sizeof(RegionEntry));
   page_ = new (segment.base() + page_offset_) NicPage{};
-  mailbox_ = reinterpret_cast<Mail*>(segment.base() + mail_offset_);
+  mailbox_ = reinterpret_cast<MailboxEntry*>(segment.base() + mailbox_offset_);
   regions_ = reinterpret_cast<RegionEntry*>(segment.base() + regions_offset_);
   page_->magic = NicPage::kMagic;
-  page_->mail_offset = mail_offset_;
+  page_->mailbox_offset = mailbox_offset_;
   page_->regions_offset = regions_offset_;
   page_->max_regions = attributes_.max_regions;
   page_->pid = getpid();
@@ -126,9 +126,9 @@ Nic::Nic(Job& job, AtomicWord<std::uint64_t>* attention)
 Nic::~Nic() {
   incoming_peer_ = nullptr;  // whoever wanted to be called is ending
   on_error_ = [](const AsyncError&) {};
-  // Final messages that a full mail box held back. A peer that does not empty it in time finds this
+  // Final messages that a full mailbox held back. A peer that does not empty it in time finds this
   // NIC closed.
-  progress_until([this] { return outbox_.empty() && !carrier_busy(); }, 100'000'000);
+  progress_until([this] { return outbox_.empty() && !transport_busy(); }, 100'000'000);
   close();
   job_.stats().remove(counters_);
 }
@@ -153,7 +153,7 @@ Nic::Peer& Nic::peer(Rank rank) {
   // The page is the peer's memory, and says where this rank reads and writes. Each word is read
   // once: the peer may change it after the check.
   const auto read = [](auto& word) { return load_word(word, kRelaxed); };
-  const std::uint64_t mail_offset = read(page->mail_offset);
+  const std::uint64_t mailbox_offset = read(page->mailbox_offset);
   const std::uint64_t regions_offset = read(page->regions_offset);
   const std::uint32_t max_regions = read(page->max_regions);
   const std::uint64_t attention_offset = read(page->attention_offset);
@@ -161,7 +161,7 @@ Nic::Peer& Nic::peer(Rank rank) {
   const auto fits = [bytes](std::uint64_t at, std::size_t length) {
     return at % kCacheLineBytes == 0 && length <= bytes && at <= bytes - length;
   };
-  if (!fits(mail_offset, job_.size() * sizeof(Mail)) ||
+  if (!fits(mailbox_offset, job_.size() * sizeof(MailboxEntry)) ||
       !fits(regions_offset, std::size_t{max_regions} * sizeof(RegionEntry)) ||
       !fits(attention_offset, sizeof(AtomicWord<std::uint64_t>)) ||
       pid != job_.record(rank).pid.load(kRelaxed))
@@ -171,7 +171,7 @@ Nic::Peer& Nic::peer(Rank rank) {
   auto made = std::make_unique<Peer>();
   Peer& p = *made;
   p.window = window;
-  p.mail = reinterpret_cast<Mail*>(window + mail_offset) + index(job_.rank());
+  p.mailbox_entry = reinterpret_cast<MailboxEntry*>(window + mailbox_offset) + index(job_.rank());
   p.regions = reinterpret_cast<RegionEntry*>(window + regions_offset);
   p.max_regions = max_regions;
   p.pid = pid;

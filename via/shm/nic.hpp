@@ -13,19 +13,19 @@
 
 #include "runtime/atomic.hpp"
 #include "runtime/job.hpp"
-#include "via/carrier.hpp"
 #include "via/connection_requests.hpp"
 #include "via/nic.hpp"
 #include "via/shm/channel.hpp"
 #include "via/shm/completion_queue.hpp"
 #include "via/shm/settings.hpp"
 #include "via/shm/vi.hpp"
+#include "via/transport.hpp"
 
 namespace viaduct::via::shm {
 
 /// Counters of the provider (VIADUCT_STATS=1).
 enum Counter : std::uint32_t {
-  kBells,         // doorbells rung: messages to a channel that was set aside, or to a sleeper
+  kDoorbells,     // doorbells rung: messages to a channel that was set aside, or to a sleeper
   kWakes,         // of those, system calls to wake a sleeper
   kSleeps,        // times this rank blocked in the kernel
   kCappedSleeps,  // of those, at most 1 ms long: no membarrier, or control messages undelivered
@@ -37,10 +37,10 @@ enum Counter : std::uint32_t {
   kCounterCount,
 };
 
-/// What goes with a letter to a rank that shares no memory with the writer: the end of the wire,
-/// and the beginning of the extra bytes of the writer's channel.
+/// What goes with a control message to a rank that shares no memory with the writer: the end of the
+/// link, and the beginning of the extra bytes of the writer's channel.
 struct RemotePart {
-  Wire::Name wire{};
+  Link::Name link{};
   std::byte extra[128] = {};
 };
 
@@ -118,26 +118,26 @@ class Nic final : public via::Nic {
   /// done.
   void progress() noexcept override;
 
-  /// From now on inline VIs to the ranks that @p remote says true of go by @p carrier.  Call from
+  /// From now on inline VIs to the ranks that @p remote says true of go by @p transport.  Call from
   /// every rank, before the first connection.
-  void carry(std::unique_ptr<Carrier> carrier, const std::function<bool(Rank)>& remote);
-  /// @return whether @p rank is reached through the carrier.  Cost: two loads.
+  void use_transport(std::unique_ptr<Transport> transport, const std::function<bool(Rank)>& remote);
+  /// @return whether @p rank is reached through the transport.  Cost: two loads.
   [[nodiscard]] bool is_remote(Rank rank) const noexcept {
     return !remote_.empty() && remote_[index(rank)];
   }
   /// For a caller that must take no message off a ring now: posts what was held back, and goes on
   /// with connections.  Never blocks.
-  void carry_on() noexcept {
+  void post_backlog() noexcept {
     progress();
-    if (carrier_ != nullptr) poll_carrier();
+    if (transport_ != nullptr) poll_transport();
   }
-  /// Takes from the carrier what it has brought, so that its receives go back. Handles no message.
-  /// Never blocks.
-  void take_carried() noexcept {
-    if (carrier_ != nullptr) poll_carrier();
+  /// Takes from the transport what it has brought, so that its receives go back. Handles no
+  /// message. Never blocks.
+  void take_from_transport() noexcept {
+    if (transport_ != nullptr) poll_transport();
   }
-  /// @return the carrier; null where all ranks share memory.
-  [[nodiscard]] Carrier* carrier() noexcept { return carrier_.get(); }
+  /// @return the transport; null where all ranks share memory.
+  [[nodiscard]] Transport* transport() noexcept { return transport_.get(); }
 
   /// @return the job that the NIC was made in.
   [[nodiscard]] Job& job() noexcept { return job_; }
@@ -175,38 +175,38 @@ class Nic final : public via::Nic {
   struct Peer {
     NicPage* page = nullptr;
     AtomicWord<std::uint64_t>* attention = nullptr;
-    Mail* mail = nullptr;  // our entry in its mail box
+    MailboxEntry* mailbox_entry = nullptr;  // our entry in its mailbox
     RegionEntry* regions = nullptr;
     std::byte* window = nullptr;
     std::uint32_t max_regions = 0;
     pid_t pid = 0;
   };
-  using Requests = ConnectionRequests<Letter, std::shared_ptr<RemotePart>>;
+  using Requests = ConnectionRequests<ControlMessage, std::shared_ptr<RemotePart>>;
   using Unmatched = Requests::Entry;
-  struct Zombie {  // a channel of ours that the peer may still read
+  struct DrainingChannel {  // a channel of ours that the peer may still read
     Rank peer;
     std::uint32_t vi;
     std::uint64_t offset;
     std::uint64_t number;  // ascending
   };
-  struct Retired {  // a block of our window that peers of zombies may still use
+  struct Retired {  // a block of our window that peers of draining channels may still use
     std::uint64_t offset;
-    std::uint64_t number;  // of the last of those zombies
+    std::uint64_t number;  // of the last of those draining channels
   };
 
   Peer& peer(Rank rank);
   Peer* reach(Rank rank);  // null: it was lost before this rank had mapped its window
-  void post_mail(Rank to, const Letter& letter, const RemotePart* part = nullptr);
-  bool deliver(Rank to, const Letter& letter);
-  static void ring_mail(NicPage& page, AtomicWord<std::uint64_t>& attention, Rank from) noexcept;
+  void post_control(Rank to, const ControlMessage& message, const RemotePart* part = nullptr);
+  bool deliver(Rank to, const ControlMessage& message);
+  static void ring_mailbox(NicPage& page, AtomicWord<std::uint64_t>& attention, Rank from) noexcept;
   void send_outbox();
-  void handle_mail();
-  void handle(Rank from, const Letter& letter, const RemotePart* part = nullptr);
-  void handle_request(Rank from, const Letter& letter, const RemotePart* part);
-  void handle_answer(Rank from, const Letter& letter, const RemotePart* part);
-  void handle_final(Rank from, const Letter& letter);
-  void acknowledge(Rank to, const Letter& letter);
-  void refuse(Rank to, const Letter& request, ConnectResult why, std::uint64_t reason);
+  void handle_mailbox();
+  void handle(Rank from, const ControlMessage& message, const RemotePart* part = nullptr);
+  void handle_request(Rank from, const ControlMessage& message, const RemotePart* part);
+  void handle_answer(Rank from, const ControlMessage& message, const RemotePart* part);
+  void handle_final(Rank from, const ControlMessage& message);
+  void acknowledge(Rank to, const ControlMessage& message);
+  void refuse(Rank to, const ControlMessage& request, ConnectResult why, std::uint64_t reason);
   void look_for_lost_peers();
   [[noreturn]] void stop_second_thread() const noexcept;
   void part_from(const std::function<bool(Rank)>& gone, ErrorCause cause);
@@ -215,23 +215,23 @@ class Nic final : public via::Nic {
   void sweep_staged() noexcept;
   void release_retired() noexcept;
   [[nodiscard]] bool busy() const noexcept {
-    return !outbox_.empty() || !waiting_vis_.empty() || carrier_busy() || connects();
+    return !outbox_.empty() || !waiting_vis_.empty() || transport_busy() || connects();
   }
-  // wired.cpp
-  [[nodiscard]] bool carrier_busy() const noexcept;
+  // remote_channel.cpp
+  [[nodiscard]] bool transport_busy() const noexcept;
   [[nodiscard]] bool connects() const noexcept;
-  void nudge();
-  void take_letters();
-  void poll_carrier() noexcept;
-  void drain_carrier() noexcept;
-  bool arm_carrier() noexcept;
+  void probe();
+  void take_control_messages();
+  void poll_transport() noexcept;
+  void drain_transport() noexcept;
+  bool arm_transport() noexcept;
   void look_for_closed_peers();
   void part_with(Rank peer, std::uint32_t vi);
-  void hold_back(Vi& vi) noexcept;
-  [[nodiscard]] bool mail_waiting() const noexcept;
+  void add_to_backlog(Vi& vi) noexcept;
+  [[nodiscard]] bool control_waiting() const noexcept;
   /// Whether no control message waits, and no rank has been lost since the last look.
   [[nodiscard]] bool is_quiet() const noexcept {
-    return !mail_waiting() && life_epoch_ == job_.life_epoch();
+    return !control_waiting() && life_epoch_ == job_.life_epoch();
   }
   [[nodiscard]] Vi* find_vi(std::uint32_t id) noexcept;
   std::uint32_t add_vi(Vi& vi);
@@ -253,8 +253,8 @@ class Nic final : public via::Nic {
   NicAttributes attributes_;
   NicPage* page_ = nullptr;
   AtomicWord<std::uint64_t>* attention_ = nullptr;
-  std::size_t page_offset_ = 0, mail_offset_ = 0, regions_offset_ = 0;
-  Mail* mailbox_ = nullptr;
+  std::size_t page_offset_ = 0, mailbox_offset_ = 0, regions_offset_ = 0;
+  MailboxEntry* mailbox_ = nullptr;
   RegionEntry* regions_ = nullptr;       // for peers, who may write nonsense into it
   std::deque<RegionEntry> own_regions_;  // the same in private memory: this side believes it alone
   std::vector<std::uint32_t> free_regions_;
@@ -266,10 +266,10 @@ class Nic final : public via::Nic {
   std::vector<std::uint32_t> free_vis_;
   std::uint32_t vi_generation_ = 0;
   Requests unmatched_;  // requests nobody here has answered
-  std::vector<std::pair<Rank, Letter>> outbox_;
+  std::vector<std::pair<Rank, ControlMessage>> outbox_;
   std::vector<Vi*> waiting_vis_;  // with pending sends
-  std::vector<Zombie> zombies_;
-  std::uint64_t zombies_made_ = 0;
+  std::vector<DrainingChannel> draining_;
+  std::uint64_t draining_made_ = 0;
   std::vector<Retired> retired_;
   std::vector<std::uint64_t> staged_;  // blocks of our window that a receiver has yet to take
   std::uint32_t life_epoch_ = 0;
@@ -280,13 +280,14 @@ class Nic final : public via::Nic {
   IncomingPeer incoming_peer_;
   std::function<void(const AsyncError&)> on_error_;
   std::array<std::uint64_t, kCounterCount> counters_{};
-  std::unique_ptr<Carrier> carrier_;
+  std::unique_ptr<Transport> transport_;
   std::vector<bool> remote_;
-  std::vector<Vi*> wired_vis_;
-  std::vector<Vi*> held_back_;  // wired VIs with something that could not be posted
-  std::uint64_t carried_ = 0;   // events and letters that the carrier has brought
+  std::vector<Vi*> remote_vis_;
+  std::vector<Vi*> backlog_;  // remote VIs with something that could not be posted
+  std::uint64_t transport_events_ =
+      0;  // events and control messages that the transport has brought
   std::uint64_t looked_for_closed_ns_ = 0;
-  std::uint64_t looks_ = 0;  // for letters
+  std::uint64_t looks_ = 0;  // for control messages
 
   static constexpr std::uint32_t kIdMask = 0xffff;
 };

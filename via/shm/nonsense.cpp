@@ -35,8 +35,8 @@ void Vi::break_off(const char* what) noexcept {
     cause_ = ErrorCause::format;
     tx_ready_ = false;
     tx_limit_ = tx_seq_;
-    send_final(MailKind::error);
-    part_wire();
+    send_final(ControlKind::error);
+    end_link();
   }
   rx_ = &nowhere.head;
   rx_slots_ = &nowhere.slot;
@@ -67,9 +67,9 @@ bool Vi::may_be_old(std::uint64_t h) const noexcept {
 }
 
 /// A line is written as a whole, and lines in their order, but for those of one message: it has
-/// kMaxLines at most, and its first comes last. A carrier's lines are told of one by one.
+/// kMaxLines at most, and its first comes last. A transport's lines are told of one by one.
 void Vi::look_for_nonsense() noexcept {
-  if (!options_.inline_only || options_.wired || state_ != ViState::connected) return;
+  if (!options_.inline_only || options_.remote || state_ != ViState::connected) return;
   const bool others_there = arrived_ahead(kMaxLines) != nullptr;  // before the next one is read
   const std::uint64_t h = next_slot().header.load(kAcquire);
   if (is_full(h)) return;  // whoever takes it looks at it

@@ -27,7 +27,7 @@ void sleep(Job& job, Watched& watched, const Sleep& how) noexcept {
   bool quiet = true;
   bool capped = how.capped;
   each([&](Watched& w) {
-    if (w.nic->carrier_ != nullptr && w.nic->arm_carrier()) quiet = false;
+    if (w.nic->transport_ != nullptr && w.nic->arm_transport()) quiet = false;
   });
   // Who posts a control message looks at the flag behind a locked store, and needs no barrier here.
   const bool ordered = !with_queues || (job.membarrier_works() && membarrier_global());

@@ -67,7 +67,7 @@ Status Vi::post_send_slow(Descriptor& d) noexcept {
     push_send(d, status_of(completed_as(operation_of(d))) | descriptor_status::flushed);
     return Status::ok;
   }
-  if (pending_.empty() && carry_out(d) != Carried::later) return Status::ok;
+  if (pending_.empty() && execute(d) != Outcome::later) return Status::ok;
   if (state_ == ViState::connected) {
     if (pending_.empty()) nic_.waiting_vis_.push_back(this);
     pending_.push_back({&d, 0});
@@ -83,7 +83,7 @@ void Vi::run_pending() noexcept {
     Pending& oldest = pending_.front();
     Descriptor& d = *oldest.descriptor;
     if (oldest.staged == 0) {
-      if (carry_out(d) == Carried::later) return;
+      if (execute(d) == Outcome::later) return;
       if (!pending_.empty() && pending_.front().descriptor == &d) pending_.pop_front();
     } else {
       auto* block = reinterpret_cast<StagedBlock*>(nic_.job_.segment().base() + oldest.staged);
@@ -96,7 +96,7 @@ void Vi::run_pending() noexcept {
   if (state_ == ViState::connected) tx_ready_ = fast_path_allowed();
 }
 
-Vi::Carried Vi::carry_out(Descriptor& d) noexcept {
+Vi::Outcome Vi::execute(Descriptor& d) noexcept {
   if (!well_formed(d, kMaxSegments))
     return refuse(d, descriptor_status::format_error, ErrorCause::format);
   const Operation operation = operation_of(d);
@@ -106,30 +106,30 @@ Vi::Carried Vi::carry_out(Descriptor& d) noexcept {
     return refuse(d, descriptor_status::protection_error, ErrorCause::protection);
   switch (operation) {
     case Operation::send:
-      return carry_send(d);
+      return execute_send(d);
     case Operation::rdma_write:
     case Operation::rdma_read:
-      return carry_rdma(d);
+      return execute_rdma(d);
     default:
-      return carry_atomic(d);
+      return execute_atomic(d);
   }
 }
 
-Vi::Carried Vi::finish(Descriptor& d, CompletedOperation operation) noexcept {
+Vi::Outcome Vi::finish(Descriptor& d, CompletedOperation operation) noexcept {
   push_send(d, status_of(operation));
-  return Carried::done;
+  return Outcome::done;
 }
 
-Vi::Carried Vi::refuse(Descriptor& d, std::uint32_t status, ErrorCause cause) noexcept {
+Vi::Outcome Vi::refuse(Descriptor& d, std::uint32_t status, ErrorCause cause) noexcept {
   if (!pending_.empty() && pending_.front().descriptor == &d) pending_.pop_front();
   push_send(d, status_of(completed_as(operation_of(d))) | status);
   if (attributes_.reliability != Reliability::unreliable) fail(cause);
-  return Carried::failed;
+  return Outcome::failed;
 }
 
 bool Vi::refresh_room(std::uint32_t lines) noexcept {
   if (state_ != ViState::connected) return false;
-  if (options_.wired) take_counters();
+  if (options_.remote) take_counters();
   take_room(tx_->receiver.posted.load(kAcquire));
   return state_ == ViState::connected && tx_limit_ - tx_seq_ >= lines;
 }
@@ -149,36 +149,36 @@ bool Vi::try_send_lines(std::uint64_t head, const std::uint64_t* words,
     slot.header.store(h | phase(seq, tx_mask_), kRelease);
   }
   tx_seq_ += lines;
-  if (tx_->notify.wanted.load(kRelaxed) != 0) ring_bell();
+  if (tx_->notify.wanted.load(kRelaxed) != 0) ring_doorbell();
   return true;
 }
 
 /// The slot of the peer's next posted receive. failed: there is none, and the descriptor has been
 /// answered.
-Vi::Carried Vi::claim_receive(Descriptor& d, Slot*& slot) noexcept {
-  if (tx_->notify.attached.load(kAcquire) == 0) return Carried::later;
+Vi::Outcome Vi::claim_receive(Descriptor& d, Slot*& slot) noexcept {
+  if (tx_->notify.attached.load(kAcquire) == 0) return Outcome::later;
   const bool was_pending = !pending_.empty() && pending_.front().descriptor == &d;
   if (tx_seq_ == tx_limit_ && !refresh_room(1)) {
     if (state_ != ViState::connected) {  // it has failed over what the peer says; all is flushed
       if (!was_pending)
         push_send(d, status_of(completed_as(operation_of(d))) | descriptor_status::flushed);
-      return Carried::failed;
+      return Outcome::failed;
     }
     const bool posted = tx_->receiver.client_counter[0].load(kAcquire) > tx_seq_;
-    if (posted) return Carried::later;  // more receives are posted than the ring shows
+    if (posted) return Outcome::later;  // more receives are posted than the ring shows
     if (attributes_.reliability == Reliability::unreliable) {
       finish(d, completed_as(operation_of(d)));  // lost, as the level allows
-      return Carried::failed;
+      return Outcome::failed;
     }
     return refuse(d, descriptor_status::remote_descriptor_error, ErrorCause::receive_queue_empty);
   }
   slot = &tx_slots_[tx_seq_ & tx_mask_];
-  return Carried::done;
+  return Outcome::done;
 }
 
-Vi::Carried Vi::carry_send(Descriptor& d) noexcept {
+Vi::Outcome Vi::execute_send(Descriptor& d) noexcept {
   Slot* slot = nullptr;
-  if (const Carried carried = claim_receive(d, slot); carried != Carried::done) return carried;
+  if (const Outcome outcome = claim_receive(d, slot); outcome != Outcome::done) return outcome;
   const bool immediate = (d.control.control & control_bits::immediate) != 0;
   const std::uint64_t flags = immediate ? header::immediate_bit : 0;
   if (immediate)
@@ -194,7 +194,7 @@ Vi::Carried Vi::carry_send(Descriptor& d) noexcept {
 }
 
 /// Straight into the posted receive where this process can reach it, else through a staged block.
-Vi::Carried Vi::deliver_large(Descriptor& d, Slot& slot, std::uint64_t flags) noexcept {
+Vi::Outcome Vi::deliver_large(Descriptor& d, Slot& slot, std::uint64_t flags) noexcept {
   const PostedInfo info = tx_->posted_info(tx_slot_count_)[tx_seq_ & tx_mask_];
   const std::uint32_t n = d.control.length;
   slot.words[0] = n;
@@ -230,7 +230,7 @@ Vi::Carried Vi::deliver_large(Descriptor& d, Slot& slot, std::uint64_t flags) no
   return finish(d, CompletedOperation::send);
 }
 
-Vi::Carried Vi::stage(Descriptor& d, Slot& slot, std::uint64_t flags) noexcept {
+Vi::Outcome Vi::stage(Descriptor& d, Slot& slot, std::uint64_t flags) noexcept {
   Segment& segment = nic_.job_.segment();
   std::uint64_t offset = 0;
   try {
@@ -238,7 +238,7 @@ Vi::Carried Vi::stage(Descriptor& d, Slot& slot, std::uint64_t flags) noexcept {
   } catch (const std::exception&) {
     if (nic_.staged_.empty())
       return refuse(d, descriptor_status::transport_error, ErrorCause::transport);
-    return Carried::later;  // the receivers of earlier blocks will make room
+    return Outcome::later;  // the receivers of earlier blocks will make room
   }
   nic_.count(kStaged);
   auto* block = new (segment.base() + offset) StagedBlock{};
@@ -253,15 +253,15 @@ Vi::Carried Vi::stage(Descriptor& d, Slot& slot, std::uint64_t flags) noexcept {
   // It completes when the peer has taken it; whatever follows waits behind it.
   if (!pending_.empty()) {
     pending_.front().staged = offset;
-    return Carried::later;
+    return Outcome::later;
   }
   pending_.push_back({&d, offset});
   nic_.waiting_vis_.push_back(this);
   tx_ready_ = false;
-  return Carried::done;
+  return Outcome::done;
 }
 
-Vi::Carried Vi::carry_rdma(Descriptor& d) noexcept {
+Vi::Outcome Vi::execute_rdma(Descriptor& d) noexcept {
   const bool write = operation_of(d) == Operation::rdma_write;
   const AddressSegment& target = d.segments()[0].remote;
   const std::uint32_t n = d.control.length;
@@ -271,7 +271,7 @@ Vi::Carried Vi::carry_rdma(Descriptor& d) noexcept {
   Slot* slot = nullptr;
   const bool immediate = (d.control.control & control_bits::immediate) != 0;
   if (immediate)
-    if (const Carried carried = claim_receive(d, slot); carried != Carried::done) return carried;
+    if (const Outcome outcome = claim_receive(d, slot); outcome != Outcome::done) return outcome;
   nic_.count(kRdma);
   if (place.mapped != nullptr) {
     if (write)
@@ -296,7 +296,7 @@ Vi::Carried Vi::carry_rdma(Descriptor& d) noexcept {
   return finish(d, completed_as(operation_of(d)));
 }
 
-Vi::Carried Vi::carry_atomic(Descriptor& d) noexcept {
+Vi::Outcome Vi::execute_atomic(Descriptor& d) noexcept {
   const AddressSegment& target = d.segments()[0].remote;
   const OperandSegment operands = d.segments()[1].operands;
   const auto place =
@@ -451,20 +451,21 @@ Descriptor* Vi::take_receive_slow(Slot& slot, std::uint64_t h) noexcept {
 }
 
 void Vi::wake_peer() noexcept {
-  if (options_.wired) return post_counters();
+  if (options_.remote) return post_counters();
   nic_.wake(peer_);
 }
 
-void Vi::ring_bell() noexcept {
-  if (options_.wired) return post_lines();
+void Vi::ring_doorbell() noexcept {
+  if (options_.remote) return post_lines();
   ring_peer();
 }
 
 void Vi::ring_peer() noexcept {
-  nic_.count(kBells);
-  const std::uint32_t w = peer_bell_bit_ / 64;
-  const std::uint64_t bit = std::uint64_t{1} << (peer_bell_bit_ % 64);
-  if (peer_bell_->words[w].fetch_or(bit) == 0) peer_bell_->summary.fetch_or(std::uint64_t{1} << w);
+  nic_.count(kDoorbells);
+  const std::uint32_t w = peer_doorbell_bit_ / 64;
+  const std::uint64_t bit = std::uint64_t{1} << (peer_doorbell_bit_ % 64);
+  if (peer_doorbell_->words[w].fetch_or(bit) == 0)
+    peer_doorbell_->summary.fetch_or(std::uint64_t{1} << w);
   nic_.peer(peer_).attention->store(1);
   nic_.wake(peer_);
 }

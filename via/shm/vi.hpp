@@ -20,7 +20,7 @@ struct RankRecord;
 }
 
 namespace viaduct::via {
-class Wire;
+class Link;
 }
 
 namespace viaduct::via::shm {
@@ -39,12 +39,13 @@ struct InlineOptions {
   std::uint32_t release_every = 1;  ///< slots are given back to the sender in batches of this many
   /// Of the client's, behind the slots; the peer may read them like the slots.
   std::size_t extra_bytes = 0;
-  /// The peer shares no memory with this rank: a carrier takes the messages there (wired.cpp).
-  bool wired = false;
+  /// The peer shares no memory with this rank: a transport takes the messages there
+  /// (remote_channel.cpp).
+  bool remote = false;
   /// Bits of the header's client word that the client uses: the others are zero in every message.
   unsigned client_bits = 48;
-  /// Wired: messages and signs of one peer that have not been polled are never more than this.
-  std::uint32_t notes = 0;
+  /// Remote: messages and signs of one peer that have not been polled are never more than this.
+  std::uint32_t notifications = 0;
 };
 
 class Vi final : public via::Vi {
@@ -68,7 +69,7 @@ class Vi final : public via::Vi {
       ++tx_outstanding_;
       push_send(d, descriptor_status::done);
       if ((tx_seq_ & tx_mask_ / 2) == 0)
-        note_room();  // while the message is on its way, not when there is no more room
+        update_room();  // while the message is on its way, not when there is no more room
       return Status::ok;
     }
     return post_send_slow(d);
@@ -129,13 +130,13 @@ class Vi final : public via::Vi {
     return tx_seq_ != tx_limit_ ? &tx_slots_[tx_seq_ & tx_mask_] : nullptr;
   }
   /// Makes the claimed slot's words visible to the peer: one release store, and a look at whether
-  /// it wants a bell. Order: x86 stores become visible in program order, so the header is seen
+  /// it wants a doorbell. Order: x86 stores become visible in program order, so the header is seen
   /// after the words.
   void publish(Slot& slot, std::uint64_t header) noexcept {
     slot.header.store(header | phase(tx_seq_, tx_mask_), kRelease);
     ++tx_seq_;
     if (tx_->notify.wanted.load(kRelaxed) != 0) [[unlikely]]
-      ring_bell();
+      ring_doorbell();
   }
   /// A message of @p count words (1 to 21) in 1 to 3 lines.  Order: the first line is written last.
   /// @return false when there is no room, or the VI is not connected.
@@ -193,9 +194,9 @@ class Vi final : public via::Vi {
   }
   /// Begins to fetch the line of the peer's counters.  Never blocks.  Cost: one prefetch.
   void fetch_counters() const noexcept { __builtin_prefetch(&tx_->receiver); }
-  /// Takes in how far the peer has freed our ring, from that same line. A wired VI's is brought up
+  /// Takes in how far the peer has freed our ring, from that same line. A remote VI's is brought up
   /// to date by peer_counter() and refresh_room().  Cost: one load.
-  void note_room() noexcept {
+  void update_room() noexcept {
     if (state_ == ViState::connected) take_room(tx_->receiver.posted.load(kAcquire));
   }
   /// Wakes the peer where it sleeps.  Cost: one load; a system call where the peer sleeps.
@@ -206,14 +207,14 @@ class Vi final : public via::Vi {
   /// @return what the peer has last published as counter @p which.  Cost: a cache miss where the
   /// peer has written its line since.
   [[nodiscard]] std::uint64_t peer_counter(unsigned which) const noexcept {
-    if (options_.wired) [[unlikely]]
+    if (options_.remote) [[unlikely]]
       take_counters();
     return tx_->receiver.client_counter[which].load(kAcquire);
   }
   /// @return the lines that have been written into the ring, in all.
   [[nodiscard]] std::uint64_t messages_sent() const noexcept { return tx_seq_; }
   /// @return the lines that the peer has taken and given back, as far as its counters say.
-  [[nodiscard]] std::uint64_t lines_given_back() noexcept {
+  [[nodiscard]] std::uint64_t lines_returned() noexcept {
     (void)refresh_room(0);
     return tx_limit_ - tx_slot_count_;
   }
@@ -269,26 +270,26 @@ class Vi final : public via::Vi {
   /// Connects the VI to itself: what it sends, it receives.  Never blocks.  Throws Error.
   void connect_loopback();
 
-  // Wired VIs: memory that the peer has a copy of. All of them do nothing on others.
+  // Remote VIs: memory that the peer has a copy of. All of them do nothing on others.
 
-  /// @return whether a carrier takes the VI's messages to another host.
-  [[nodiscard]] bool is_wired() const noexcept { return options_.wired; }
+  /// @return whether a transport takes the VI's messages to another host.
+  [[nodiscard]] bool is_remote() const noexcept { return options_.remote; }
   /// Takes bytes of the own extra to the peer's copy.  Order: they are there before the next
   /// message.
   void forward_extra(const std::byte* from, std::size_t bytes) noexcept {
-    if (options_.wired) [[unlikely]]
+    if (options_.remote) [[unlikely]]
       add_piece(from, bytes);
   }
   /// Takes bytes of the copy of the peer's extra back to the peer.  Order: they are there before
   /// the next message.
   void return_extra(const std::byte* from, std::size_t bytes) noexcept {
-    if (options_.wired) [[unlikely]]
+    if (options_.remote) [[unlikely]]
       send_back(from, bytes);
   }
   /// Sends what forward_extra() was given.  Blocks until it is there, 5 s at most, and makes
   /// progress meanwhile.  @return false: the connection has ended first.
   bool flush_extra() noexcept;
-  // Copies to and from the peer's memory that it has registered with its carrier.
+  // Copies to and from the peer's memory that it has registered with its transport.
 
   /// @return whether write_remote() and read_remote() may be called now.
   [[nodiscard]] bool takes_copies() const noexcept;
@@ -301,7 +302,7 @@ class Vi final : public via::Vi {
   [[nodiscard]] bool read_remote(std::byte* to, std::size_t bytes, std::uint64_t from,
                                  std::uint32_t key) noexcept;
   /// For transfers that do not wait.  Null: there is none, or it is not connected, or has failed.
-  [[nodiscard]] Wire* wire() const noexcept;
+  [[nodiscard]] Link* link() const noexcept;
 
  private:
   friend class CompletionQueue;
@@ -402,21 +403,21 @@ class Vi final : public via::Vi {
   [[gnu::cold, gnu::noinline]] Status post_send_slow(Descriptor& d) noexcept;
   [[gnu::cold, gnu::noinline]] Status post_receive_slow(Descriptor& d) noexcept;
   [[gnu::noinline]] Descriptor* take_receive_slow(Slot& slot, std::uint64_t h) noexcept;
-  [[gnu::cold, gnu::noinline]] void ring_bell() noexcept;
+  [[gnu::cold, gnu::noinline]] void ring_doorbell() noexcept;
   [[gnu::cold, gnu::noinline]] void ring_peer() noexcept;
   [[gnu::cold, gnu::noinline]] void wake_peer() noexcept;
 
   // transfer.cpp: carrying out descriptors that the fast path does not take
-  enum class Carried : std::uint8_t { done, failed, later };  // later: stays first in pending_
-  Carried carry_out(Descriptor& d) noexcept;
-  Carried carry_send(Descriptor& d) noexcept;
-  Carried carry_rdma(Descriptor& d) noexcept;
-  Carried carry_atomic(Descriptor& d) noexcept;
-  Carried claim_receive(Descriptor& d, Slot*& slot) noexcept;
-  Carried deliver_large(Descriptor& d, Slot& slot, std::uint64_t header) noexcept;
-  Carried stage(Descriptor& d, Slot& slot, std::uint64_t header) noexcept;
-  Carried refuse(Descriptor& d, std::uint32_t status, ErrorCause cause) noexcept;
-  Carried finish(Descriptor& d, CompletedOperation operation) noexcept;
+  enum class Outcome : std::uint8_t { done, failed, later };  // later: stays first in pending_
+  Outcome execute(Descriptor& d) noexcept;
+  Outcome execute_send(Descriptor& d) noexcept;
+  Outcome execute_rdma(Descriptor& d) noexcept;
+  Outcome execute_atomic(Descriptor& d) noexcept;
+  Outcome claim_receive(Descriptor& d, Slot*& slot) noexcept;
+  Outcome deliver_large(Descriptor& d, Slot& slot, std::uint64_t header) noexcept;
+  Outcome stage(Descriptor& d, Slot& slot, std::uint64_t header) noexcept;
+  Outcome refuse(Descriptor& d, std::uint32_t status, ErrorCause cause) noexcept;
+  Outcome finish(Descriptor& d, CompletedOperation operation) noexcept;
   [[nodiscard]] bool local_ok(const LocalSegment& s, RegionCache& cache) noexcept;
   [[nodiscard]] bool locals_ok(const Descriptor& d, std::uint32_t first) noexcept;
   void run_pending() noexcept;
@@ -428,33 +429,33 @@ class Vi final : public via::Vi {
   [[nodiscard]] std::uint32_t refusal_of(std::uint64_t number) const noexcept;
   void forget_refusals() noexcept;
 
-  // wired.cpp
-  struct Wired;
-  void make_wire(std::size_t half_bytes);
-  void attach_wire(const Letter& letter, const RemotePart& part);
+  // remote_channel.cpp
+  struct RemoteChannel;
+  void make_link(std::size_t half_bytes);
+  void attach_remote(const ControlMessage& message, const RemotePart& part);
   [[nodiscard]] RemotePart make_part() const noexcept;
   void post_lines() noexcept;
   [[gnu::cold, gnu::noinline]] void post_lines_slow() noexcept;
   void post_counters() noexcept;
   void take_counters() const noexcept;
-  void carry_on() noexcept;
+  void post_backlog() noexcept;
   [[nodiscard]] bool post_message() noexcept;
   [[nodiscard]] bool ask_to_be_woken() noexcept;
-  void take_note(std::uint32_t note) noexcept;
-  void wire_failed(ErrorCause cause) noexcept;
+  void take_notification(std::uint32_t notification) noexcept;
+  void link_failed(ErrorCause cause) noexcept;
   void take_lines(std::uint32_t number) noexcept;
   void add_piece(const std::byte* from, std::size_t bytes) noexcept;
   void send_back(const std::byte* from, std::size_t bytes) noexcept;
-  void drain_wire() noexcept;
-  void part_wire() noexcept;
+  void drain_link() noexcept;
+  void end_link() noexcept;
 
   // connect.cpp
   void prepare_channel();
-  void attach_peer(const Letter& letter);
-  [[nodiscard]] Letter make_letter(MailKind kind) const noexcept;
-  [[nodiscard]] bool compatible(const Letter& letter) const noexcept;
+  void attach_peer(const ControlMessage& message);
+  [[nodiscard]] ControlMessage make_control_message(ControlKind kind) const noexcept;
+  [[nodiscard]] bool compatible(const ControlMessage& message) const noexcept;
   void answer(ConnectResult result, std::uint64_t reason) noexcept;
-  void send_final(MailKind kind) noexcept;
+  void send_final(ControlKind kind) noexcept;
   void fail(ErrorCause cause, bool of_receive = false) noexcept;
   void peer_closed(ErrorCause cause) noexcept;
   void flush(bool after_bad_receive = false) noexcept;
@@ -498,8 +499,8 @@ class Vi final : public via::Vi {
   Rank peer_{};
   std::byte* peer_window_ = nullptr;
   std::byte* peer_extra_ = nullptr;
-  CqDoorbell* peer_bell_ = nullptr;
-  std::uint32_t peer_bell_bit_ = 0;
+  CqDoorbell* peer_doorbell_ = nullptr;
+  std::uint32_t peer_doorbell_bit_ = 0;
   std::uint32_t peer_vi_ = 0;
   ProtectionTag peer_tag_ = ProtectionTag::none;
   bool peer_inline_only_ = false;
@@ -507,9 +508,9 @@ class Vi final : public via::Vi {
   std::uint32_t tx_slot_count_ = 0;
   std::uint32_t rx_slot_count_ = 0;
   std::uint64_t discriminator_ = 0;
-  MailKind asked_ = MailKind::none;  // a request of ours is with the peer
-  bool final_sent_ = false;          // we have told the peer that we no longer read its channel
-  bool final_received_ = false;      // the peer has told us so, or is lost
+  ControlKind asked_ = ControlKind::none;  // a request of ours is with the peer
+  bool final_sent_ = false;      // we have told the peer that we no longer read its channel
+  bool final_received_ = false;  // the peer has told us so, or is lost
   std::uint64_t rejection_reason_ = 0;
   ConnectResult answer_ = ConnectResult::timed_out;
   ErrorCause cause_ = ErrorCause::none;
@@ -527,7 +528,7 @@ class Vi final : public via::Vi {
   std::deque<Pending> pending_;
   Owned<CompletionQueue> own_send_cq_;
   Owned<CompletionQueue> own_receive_cq_;
-  Owned<Wired> wired_;
+  Owned<RemoteChannel> remote_channel_;
 };
 
 }  // namespace viaduct::via::shm

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "via/carrier.hpp"
 #include "via/nic.hpp"
+#include "via/transport.hpp"
 
 namespace viaduct::via::verbs {
 
@@ -20,9 +20,10 @@ namespace viaduct::via::verbs {
 /// the provider.
 [[nodiscard]] std::unique_ptr<via::Nic> open(Job& job, std::string_view device = {});
 
-/// The same as a carrier of shm's inline VIs (via/carrier.hpp).  Collective. Throws Error as
+/// The same as a transport of shm's inline VIs (via/transport.hpp).  Collective. Throws Error as
 /// open().
-[[nodiscard]] std::unique_ptr<via::Carrier> open_carrier(Job& job, std::string_view device = {});
+[[nodiscard]] std::unique_ptr<via::Transport> open_transport(Job& job,
+                                                             std::string_view device = {});
 
 /// A port of an RDMA device, as viaduct-info shows it.
 struct PortInfo {

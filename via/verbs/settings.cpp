@@ -38,14 +38,14 @@ std::span<const config::Option> options() noexcept {
       Option{"traffic_class", "VIADUCT_VERBS_TRAFFIC_CLASS", "0", "", Type::integer, 0, 255, "",
              "traffic class of all connections, where packets have one (RoCE)",
              offsetof(Settings, traffic_class)},
-      Option{"wire_depth", "VIADUCT_VERBS_WIRE_DEPTH", "15", "", Type::integer, 8, 4096, "",
+      Option{"link_depth", "VIADUCT_VERBS_WIRE_DEPTH", "15", "", Type::integer, 8, 4096, "",
              "places of the send queue to each peer, for Active Messages and Split-C",
-             offsetof(Settings, wire_depth)},
+             offsetof(Settings, link_depth)},
       Option{
-          "wire_inline", "VIADUCT_VERBS_WIRE_INLINE", "192", "bytes", Type::bytes, 0, 4096, "",
+          "link_inline", "VIADUCT_VERBS_WIRE_INLINE", "192", "bytes", Type::bytes, 0, 4096, "",
           "messages of up to so many bytes are copied into the send queue, for Active Messages and "
           "Split-C",
-          offsetof(Settings, wire_inline_bytes)},
+          offsetof(Settings, link_inline_bytes)},
       Option{"shared_receives", "VIADUCT_VERBS_SHARED_RECEIVES", "yes", "", Type::boolean, 0, 1, "",
              "one receive queue for all peers, for Active Messages and Split-C; no: one for each",
              offsetof(Settings, shared_receives)},

@@ -20,8 +20,8 @@ struct Settings {
   std::int64_t rnr_retries = 0;
   std::int64_t service_level = 0;
   std::int64_t traffic_class = 0;
-  std::int64_t wire_depth = 0;
-  std::int64_t wire_inline_bytes = 0;
+  std::int64_t link_depth = 0;
+  std::int64_t link_inline_bytes = 0;
   bool shared_receives = true;
   std::int64_t silence_ns = 0;    ///< 0: for ever
   std::int64_t keepalive_ns = 0;  ///< 0: never

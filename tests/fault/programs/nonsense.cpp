@@ -21,7 +21,7 @@ namespace {
 
 using namespace fault;
 namespace header = shm::header;
-namespace wire = am::detail::wire;
+namespace wire_format = am::detail::wire_format;
 using am::Operation;
 using am::detail::Kind;
 
@@ -37,7 +37,7 @@ std::uint64_t message(std::uint64_t client, std::uint32_t length = 8,
   return header::make(kind, length, client);
 }
 std::uint64_t request(Operation operation, std::uint16_t handler = kTyped) {
-  return wire::make(Kind::request, operation, handler);
+  return wire_format::make(Kind::request, operation, handler);
 }
 
 void send(Attacker& a, std::uint64_t head, std::uint64_t word = 0) {
@@ -112,17 +112,21 @@ std::vector<Attack> attacks() {
        Look::holding},
       {"an overflow block outside the window",
        [](Attacker& a) {
-         send(a, message(wire::make(Kind::reply, Operation::medium, kTyped) | wire::overflow_bit),
+         send(a,
+              message(wire_format::make(Kind::reply, Operation::medium, kTyped) |
+                      wire_format::overflow_bit),
               ~std::uint64_t{63});
        }},
       {"more replies than requests",
        [](Attacker& a) {
          for (std::uint32_t i = 0; i < 2 * a.block().credits; ++i)
-           send(a, message(wire::make(Kind::reply, Operation::medium, kTyped)), 0);
+           send(a, message(wire_format::make(Kind::reply, Operation::medium, kTyped)), 0);
        },
        Look::woken, true},
       {"a return without a reason",
-       [](Attacker& a) { send(a, message(wire::make(Kind::returned_request, {}, kTyped))); }},
+       [](Attacker& a) {
+         send(a, message(wire_format::make(Kind::returned_request, {}, kTyped)));
+       }},
       {"more requests than credits",
        [](Attacker& a) {
          for (std::uint32_t i = 0; i < 2 * a.block().credits; ++i) send(a, message(request({})));
@@ -207,7 +211,7 @@ bool write_nonsense(am::Context& context, Attacker& attacker, std::uint16_t numb
   if (!attacker.is_connected()) return false;
   while (attacker.vi().arrived_ahead(1) == nullptr && in_time()) context.nic().progress();
   // Sense first: a reply that is refused is no nonsense.
-  if (number == 1 && !attacker.refused_overflow_is_given_back()) {
+  if (number == 1 && !attacker.refused_overflow_is_returned()) {
     std::puts("nonsense: a refused overflow reply has left its block in use");
     return false;
   }

@@ -14,14 +14,14 @@
 
 #include "runtime/clock.hpp"
 #include "splitc/splitc.hpp"
-#include "splitc/src/parts.hpp"
+#include "splitc/src/machine_impl.hpp"
 
 namespace {
 
 namespace detail = viaduct::splitc::detail;
 namespace header = viaduct::via::shm::header;
 namespace shm = viaduct::via::shm;
-using detail::wire::Op;
+using detail::wire_format::Op;
 using Random = std::mt19937_64;
 
 int cell = 0;
@@ -66,7 +66,7 @@ void attack(detail::Channel& c, std::string_view what, Random& random) {
     words[0] = 8 * random();
     send(vi,
          header::make(shm::MessageKind::inline_data, 16,
-                      detail::wire::make(Op::value, 0, 0, c.served + 1)),
+                      detail::wire_format::make(Op::value, 0, 0, c.served + 1)),
          words);
   }
 }
@@ -89,13 +89,13 @@ int splitc_main(int argc, char** argv) {
   viaduct::splitc::barrier();
   if (MYPROC == 0) return suffer();
   Random random(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);
-  detail::Machine::Parts& parts = detail::machine("nonsense").parts();
-  detail::Channel& c = parts.make_channel(0, 0);  // the barrier has made it
+  detail::Machine::Impl& impl = detail::machine("nonsense").impl();
+  detail::Channel& c = impl.make_channel(0, 0);  // the barrier has made it
   // A read has come, and is not answered.
-  while (!c.vi->has_arrivals()) parts.nic->progress();
+  while (!c.vi->has_arrivals()) impl.nic->progress();
   attack(c, argv[1], random);
-  viaduct::ring_doorbell(parts.job.record(viaduct::Rank{0}));
+  viaduct::ring_doorbell(impl.job.record(viaduct::Rank{0}));
   const std::uint64_t start = viaduct::monotonic_ns();
-  while (viaduct::monotonic_ns() - start < 20'000'000'000) parts.nic->progress();
+  while (viaduct::monotonic_ns() - start < 20'000'000'000) impl.nic->progress();
   return 4;
 }

@@ -108,7 +108,7 @@ int body(viaduct::Job& job, int argc, char** argv) {
     if (survive && line->noticed_ns != 0) --left;
   }
   line->done.store(1);
-  // The others may still ask something of us. A flag in shared memory rings no bell, hence the
+  // The others may still ask something of us. A flag in shared memory rings no doorbell, hence the
   // limit.
   while (!all_done(job)) (void)bundle.wait(5'000'000);
   line->state.store(State::finished);

@@ -26,9 +26,9 @@ void thunk_of_second(Token&, const Arrival&) { std::abort(); }
 const void* address_of(void (*function)()) { return reinterpret_cast<const void*>(function); }
 
 struct Registered {
-  std::uint16_t wire_id = 0;
+  std::uint16_t handler_number = 0;
   Registered(void (*function)(), Thunk thunk, const char* name) {
-    register_handler({address_of(function), thunk, name, 4, &wire_id});
+    register_handler({address_of(function), thunk, name, 4, &handler_number});
   }
 };
 const Registered second{on_second, thunk_of_second, "on_second"};
@@ -77,15 +77,15 @@ TEST(Modules, without_a_build_id_the_file_name_and_the_size_of_the_code_stand_in
 TEST(Registry, ids_are_dense_from_256_and_lead_to_the_thunks) {
   Job job;
   const auto thunks = agree_on_handlers(job);
-  ASSERT_GE(std::min(first.wire_id, second.wire_id), kFirstTypedId);
-  ASSERT_LT(std::max(first.wire_id, second.wire_id), kFirstTypedId + thunks.size());
+  ASSERT_GE(std::min(first.handler_number, second.handler_number), kFirstTypedId);
+  ASSERT_LT(std::max(first.handler_number, second.handler_number), kFirstTypedId + thunks.size());
   EXPECT_EQ(std::count(thunks.begin(), thunks.end(), nullptr), 0);
-  EXPECT_NE(first.wire_id, second.wire_id);
-  EXPECT_EQ(first.wire_id, first_again.wire_id);
-  EXPECT_EQ(thunks[first.wire_id - kFirstTypedId], &thunk_of_first);
-  EXPECT_EQ(thunks[second.wire_id - kFirstTypedId], &thunk_of_second);
-  EXPECT_STREQ(handler_name(first.wire_id), "on_first");
-  EXPECT_STREQ(handler_name(second.wire_id), "on_second");
+  EXPECT_NE(first.handler_number, second.handler_number);
+  EXPECT_EQ(first.handler_number, first_again.handler_number);
+  EXPECT_EQ(thunks[first.handler_number - kFirstTypedId], &thunk_of_first);
+  EXPECT_EQ(thunks[second.handler_number - kFirstTypedId], &thunk_of_second);
+  EXPECT_STREQ(handler_name(first.handler_number), "on_first");
+  EXPECT_STREQ(handler_name(second.handler_number), "on_second");
 }
 
 TEST(Registry, another_agreement_and_another_job_give_the_same_table) {
@@ -95,10 +95,10 @@ TEST(Registry, another_agreement_and_another_job_give_the_same_table) {
     table = agree_on_handlers(job).data();
     EXPECT_EQ(agree_on_handlers(job).data(), table);
   }
-  const std::uint16_t id = first.wire_id;
+  const std::uint16_t id = first.handler_number;
   Job job;
   EXPECT_EQ(agree_on_handlers(job).data(), table);
-  EXPECT_EQ(first.wire_id, id);
+  EXPECT_EQ(first.handler_number, id);
 }
 
 TEST(Registry, an_id_that_is_not_registered_has_a_name_for_messages) {
@@ -115,7 +115,7 @@ void agree_register_agree() {
   const Registered late{on_late, thunk_of_first, "on_late"};
   const std::string message = agreement_error();
   std::fputs(message.c_str(), stderr);
-  std::_Exit(late.wire_id >= kFirstLateId ? 0 : 1);
+  std::_Exit(late.handler_number >= kFirstLateId ? 0 : 1);
 }
 
 TEST(RegistryDeathTest, a_handler_that_comes_after_the_agreement_is_named_at_the_next) {

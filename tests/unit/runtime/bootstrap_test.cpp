@@ -17,7 +17,7 @@
 #include "runtime/src/bootstrap_server.hpp"
 #include "runtime/src/exchange.hpp"
 #include "runtime/src/job_bootstrap.hpp"
-#include "runtime/src/wire.hpp"
+#include "runtime/src/wire_format.hpp"
 
 namespace {
 
@@ -25,9 +25,9 @@ using viaduct::BootstrapServer;
 using viaduct::Exchange;
 using viaduct::FenceKind;
 using viaduct::Rank;
-using viaduct::wire::Header;
-using viaduct::wire::Kind;
-using viaduct::wire::Message;
+using viaduct::wire_format::Header;
+using viaduct::wire_format::Kind;
+using viaduct::wire_format::Message;
 
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -35,11 +35,11 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 
 // --- messages ------------------------------------------------------------------------------------
 
-TEST(Wire, MessagesSurvive) {
+TEST(WireFormat, MessagesSurvive) {
   const std::string value(60'000, 'v');
-  const auto bytes = viaduct::wire::encode({Kind::put, 7, "key", bytes_of(value)});
+  const auto bytes = viaduct::wire_format::encode({Kind::put, 7, "key", bytes_of(value)});
   std::string problem;
-  const auto message = viaduct::wire::decode(bytes, problem);
+  const auto message = viaduct::wire_format::decode(bytes, problem);
   ASSERT_TRUE(message) << problem;
   EXPECT_EQ(message->kind, Kind::put);
   EXPECT_EQ(message->rank, 7U);
@@ -47,8 +47,8 @@ TEST(Wire, MessagesSurvive) {
   EXPECT_EQ(message->value.size(), value.size());
 }
 
-TEST(Wire, EveryMalformedMessageIsDescribed) {
-  const auto good = viaduct::wire::encode({Kind::put, 1, "key", bytes_of("value")});
+TEST(WireFormat, EveryMalformedMessageIsDescribed) {
+  const auto good = viaduct::wire_format::encode({Kind::put, 1, "key", bytes_of("value")});
   const auto complaint = [&](auto damage) {
     std::vector<std::byte> bytes = good;
     Header header{};
@@ -56,7 +56,7 @@ TEST(Wire, EveryMalformedMessageIsDescribed) {
     damage(header, bytes);
     std::memcpy(bytes.data(), &header, std::min(sizeof header, bytes.size()));
     std::string problem;
-    EXPECT_FALSE(viaduct::wire::decode(bytes, problem));
+    EXPECT_FALSE(viaduct::wire_format::decode(bytes, problem));
     return problem;
   };
   using Bytes = std::vector<std::byte>;
@@ -75,19 +75,19 @@ TEST(Wire, EveryMalformedMessageIsDescribed) {
             "a message of 23 bytes that says it has 24");
 }
 
-TEST(Wire, RandomBytesAreRefusedOrWithinTheirBounds) {
+TEST(WireFormat, RandomBytesAreRefusedOrWithinTheirBounds) {
   std::mt19937 random(3);
   for (int i = 0; i < 100'000; ++i) {
     std::vector<std::byte> bytes(random() % 64);
     for (auto& byte : bytes) byte = static_cast<std::byte>(random());
     if (bytes.size() >= sizeof(Header) && random() % 2 == 0) {  // past the first check
-      std::memcpy(bytes.data(), &viaduct::wire::kMagic, sizeof viaduct::wire::kMagic);
+      std::memcpy(bytes.data(), &viaduct::wire_format::kMagic, sizeof viaduct::wire_format::kMagic);
       bytes[4] = static_cast<std::byte>(random() % 70);
       bytes[5] = std::byte{0};
       for (const int at : {7, 13, 14, 15}) bytes[static_cast<std::size_t>(at)] = std::byte{0};
     }
     std::string problem;
-    const auto message = viaduct::wire::decode(bytes, problem);
+    const auto message = viaduct::wire_format::decode(bytes, problem);
     ASSERT_NE(message.has_value(), !problem.empty());
     if (message) {
       ASSERT_EQ(sizeof(Header) + message->key.size() + message->value.size(), bytes.size());
@@ -96,7 +96,7 @@ TEST(Wire, RandomBytesAreRefusedOrWithinTheirBounds) {
 }
 
 /// An end of a pipe that is open nowhere else reads as ended.
-TEST(Wire, OnlyTheFirstDescriptorOfAMessageIsKept) {
+TEST(WireFormat, OnlyTheFirstDescriptorOfAMessageIsKept) {
   std::array<int, 2> sockets{};
   std::array<int, 2> first{};
   std::array<int, 2> second{};
@@ -119,8 +119,8 @@ TEST(Wire, OnlyTheFirstDescriptorOfAMessageIsKept) {
   std::memcpy(CMSG_DATA(c), carried.data(), sizeof carried);
   ASSERT_EQ(::sendmsg(sockets[0], &message, 0), 1);
   for (const int end : carried) ::close(end);
-  viaduct::wire::Datagram datagram;
-  ASSERT_EQ(viaduct::wire::receive(sockets[1], datagram, MSG_DONTWAIT), 0);
+  viaduct::wire_format::Datagram datagram;
+  ASSERT_EQ(viaduct::wire_format::receive(sockets[1], datagram, MSG_DONTWAIT), 0);
   ASSERT_EQ(::write(datagram.fd.get(), &byte, 1), 1);
   EXPECT_EQ(::read(first[0], &byte, 1), 1);
   ASSERT_EQ(::fcntl(second[0], F_SETFL, O_NONBLOCK), 0);
@@ -257,17 +257,18 @@ class Server : public testing::Test {
 
   /// What the server makes of one message of rank @p rank.
   std::string say(std::uint32_t rank, const Message& message, int fd = -1) {
-    EXPECT_EQ(viaduct::wire::send(clients_[rank], viaduct::wire::encode(message), fd, MSG_DONTWAIT),
+    EXPECT_EQ(viaduct::wire_format::send(clients_[rank], viaduct::wire_format::encode(message), fd,
+                                         MSG_DONTWAIT),
               0);
     return server_.readable(Rank{rank});
   }
 
   /// The answer that has come for @p rank; kind 0 when there is none.
   Kind answer(std::uint32_t rank) {
-    viaduct::wire::Datagram datagram;
-    if (viaduct::wire::receive(clients_[rank], datagram, MSG_DONTWAIT) != 0) return Kind{0};
+    viaduct::wire_format::Datagram datagram;
+    if (viaduct::wire_format::receive(clients_[rank], datagram, MSG_DONTWAIT) != 0) return Kind{0};
     std::string problem;
-    const auto message = viaduct::wire::decode(datagram.bytes, problem);
+    const auto message = viaduct::wire_format::decode(datagram.bytes, problem);
     return message ? message->kind : Kind{0};
   }
 
@@ -311,9 +312,9 @@ TEST_F(Server, DescriptorsArePassedOn) {
 
 /// The inode of the file that the answer for @p rank carries; 0 when none comes.
 ino_t fetched_file(int client) {
-  viaduct::wire::Datagram datagram;
+  viaduct::wire_format::Datagram datagram;
   struct stat status {};
-  if (viaduct::wire::receive(client, datagram, MSG_DONTWAIT) != 0 || !datagram.fd.is_open())
+  if (viaduct::wire_format::receive(client, datagram, MSG_DONTWAIT) != 0 || !datagram.fd.is_open())
     return 0;
   const int problem = ::fstat(datagram.fd.get(), &status);
   return problem == 0 ? status.st_ino : 0;
@@ -370,7 +371,7 @@ TEST_F(Server, MisuseIsDescribed) {
 }
 
 TEST_F(Server, TooMuchDataIsRefused) {
-  const std::string value(viaduct::wire::kMaxValueBytes, 'x');
+  const std::string value(viaduct::wire_format::kMaxValueBytes, 'x');
   std::string complaint;
   std::size_t sent = 0;
   while (complaint.empty() && sent < 2 * BootstrapServer::kMaxBytesPerRank) {
@@ -382,7 +383,7 @@ TEST_F(Server, TooMuchDataIsRefused) {
 
 TEST_F(Server, OversizedMessageIsRefused) {
   const std::vector<std::byte> bytes(100'000);
-  ASSERT_EQ(viaduct::wire::send(clients_[0], bytes, -1, MSG_DONTWAIT), 0);
+  ASSERT_EQ(viaduct::wire_format::send(clients_[0], bytes, -1, MSG_DONTWAIT), 0);
   EXPECT_EQ(server_.readable(Rank{0}), "a message of more than 65807 bytes");
 }
 
@@ -439,18 +440,18 @@ TEST(ServerFuzz, RandomMessages) {
     }
     for (int step = 0; step < 500; ++step) {
       const std::uint32_t rank = static_cast<std::uint32_t>(random() % 4);
-      auto bytes = viaduct::wire::encode({Kind{static_cast<std::uint16_t>(1 + random() % 7)},
-                                          static_cast<std::uint32_t>(random() % 5),
-                                          std::string(random() % 5, 'k'),
-                                          bytes_of(std::string(random() % 5, 'v'))});
+      auto bytes = viaduct::wire_format::encode({Kind{static_cast<std::uint16_t>(1 + random() % 7)},
+                                                 static_cast<std::uint32_t>(random() % 5),
+                                                 std::string(random() % 5, 'k'),
+                                                 bytes_of(std::string(random() % 5, 'v'))});
       if (random() % 4 == 0) bytes[random() % bytes.size()] = static_cast<std::byte>(random());
       const int fd = random() % 3 == 0 ? STDIN_FILENO : -1;
-      static_cast<void>(viaduct::wire::send(clients[rank], bytes, fd, MSG_DONTWAIT));
+      static_cast<void>(viaduct::wire_format::send(clients[rank], bytes, fd, MSG_DONTWAIT));
       static_cast<void>(server.readable(Rank{rank}));
       if (random() % 50 == 0) server.lose(Rank{static_cast<std::uint32_t>(random() % 4)});
-      viaduct::wire::Datagram drained;
+      viaduct::wire_format::Datagram drained;
       for (const int client : clients) {
-        while (viaduct::wire::receive(client, drained, MSG_DONTWAIT) == 0 &&
+        while (viaduct::wire_format::receive(client, drained, MSG_DONTWAIT) == 0 &&
                !drained.end_of_stream) {
         }
       }
@@ -469,17 +470,19 @@ TEST(Client, ASecondThreadIsToldAndTakesNoAnswer) {
   const auto client =
       viaduct::make_socket_bootstrap(viaduct::FileDescriptor(ends[0]), mark, Rank{1}, 2);
   std::thread first([&] { client->fence(); });
-  viaduct::wire::Datagram question;
-  ASSERT_EQ(viaduct::wire::receive(ends[1], question, 0), 0);  // the first thread waits now
+  viaduct::wire_format::Datagram question;
+  ASSERT_EQ(viaduct::wire_format::receive(ends[1], question, 0), 0);  // the first thread waits now
   try {
     static_cast<void>(client->fetch_fd(Rank{0}, {}));
     ADD_FAILURE() << "nobody told the second thread";
   } catch (const viaduct::Error& error) {
     EXPECT_NE(std::string(error.what()).find("two threads of rank 1"), std::string::npos);
   }
-  ASSERT_EQ(viaduct::wire::send(ends[1], viaduct::wire::encode({Kind::released}), -1, 0), 0);
+  ASSERT_EQ(
+      viaduct::wire_format::send(ends[1], viaduct::wire_format::encode({Kind::released}), -1, 0),
+      0);
   first.join();
-  EXPECT_FALSE(viaduct::wire::readable_within(ends[1], std::chrono::milliseconds(0)));
+  EXPECT_FALSE(viaduct::wire_format::readable_within(ends[1], std::chrono::milliseconds(0)));
   ::close(ends[1]);
 }
 

@@ -58,8 +58,8 @@ int body(Job& job, int, char**) {
                  "no ports are found, and why is said");
   good &= expect(throws_the_sentence([&] { (void)via::open_nic(job, "verbs"); }),
                  "a NIC is refused with the sentence");
-  good &=
-      expect(throws_the_sentence([&] { (void)via::verbs::open_carrier(job); }), "a carrier, too");
+  good &= expect(throws_the_sentence([&] { (void)via::verbs::open_transport(job); }),
+                 "a transport, too");
   return good ? 0 : 1;
 }
 

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "tests/unit/via/page_keeper.hpp"
+#include "tests/unit/via/page_holder.hpp"
 #include "via/src/mapping_monitor.hpp"
 
 namespace viaduct::via {
@@ -19,7 +19,7 @@ namespace {
 
 using testing::map_pages;
 using testing::page_bytes;
-using testing::PageKeeper;
+using testing::PageHolder;
 using testing::stamp;
 
 class RegistrationCacheTest : public ::testing::Test {
@@ -32,19 +32,19 @@ class RegistrationCacheTest : public ::testing::Test {
   void make(std::size_t pages, std::size_t regions = 64) {
     cache_.reset();
     cache_ = std::make_unique<RegistrationCache>(
-        std::make_unique<PageKeeper>(log_),
+        std::make_unique<PageHolder>(log_),
         RegistrationCache::Limits{pages * page_bytes(), regions});
   }
   [[nodiscard]] bool holds(const RegistrationCache::Pin& pin, const std::byte* address,
                            std::size_t pages) {
-    return pin && log_.keeper->holds(pin.key(), address, pages * page_bytes());
+    return pin && log_.holder->holds(pin.key(), address, pages * page_bytes());
   }
   /// Asks for pages and lets them go; whether what was registered is what is there.
   [[nodiscard]] bool good(std::byte* address, std::size_t pages) {
     return holds(cache_->get_early(address, pages * page_bytes()), address, pages);
   }
 
-  PageKeeper::Log log_;
+  PageHolder::Log log_;
   std::unique_ptr<RegistrationCache> cache_;
 };
 
@@ -325,14 +325,14 @@ TEST_F(RegistrationCacheTest, MoreChangesThanAreRememberedReleaseAll) {
 }
 
 TEST_F(RegistrationCacheTest, TwoCachesShareWhatIsWatched) {
-  PageKeeper::Log other_log;
-  RegistrationCache other(std::make_unique<PageKeeper>(other_log), {64 * page_bytes(), 8});
+  PageHolder::Log other_log;
+  RegistrationCache other(std::make_unique<PageHolder>(other_log), {64 * page_bytes(), 8});
   std::byte* const pages = map_pages(4);
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(good(pages, 4));
     const auto pin = other.get_early(pages, 4 * page_bytes());
     ASSERT_TRUE(pin);
-    EXPECT_TRUE(other_log.keeper->holds(pin.key(), pages, 4 * page_bytes()));
+    EXPECT_TRUE(other_log.holder->holds(pin.key(), pages, 4 * page_bytes()));
     map_pages(4, pages);
   }
   EXPECT_EQ(log_.enrolled, 3U);
@@ -357,12 +357,12 @@ TEST_F(RegistrationCacheTest, ChildrenDoNotDisturb) {
     ::madvise(pages + 4 * page_bytes(), page_bytes(), MADV_DONTNEED);
     map_pages(4, pages);
     {  // a cache of its own
-      PageKeeper::Log log;
-      RegistrationCache cache(std::make_unique<PageKeeper>(log), {64 * page_bytes(), 8});
+      PageHolder::Log log;
+      RegistrationCache cache(std::make_unique<PageHolder>(log), {64 * page_bytes(), 8});
       if (!cache.get_early(pages, page_bytes())) ::_exit(2);
       map_pages(4, pages);
       const auto pin = cache.get_early(pages, page_bytes());
-      if (!pin || !log.keeper->holds(pin.key(), pages, page_bytes())) ::_exit(3);
+      if (!pin || !log.holder->holds(pin.key(), pages, page_bytes())) ::_exit(3);
       cache_.reset();  // the parent's: ends without its thread
       ::execl("/bin/sh", "sh", "-c", "exit 7", nullptr);
     }

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "runtime/clock.hpp"
-#include "tests/unit/via/page_keeper.hpp"
+#include "tests/unit/via/page_holder.hpp"
 #include "via/registration_cache.hpp"
 #include "via/src/mapping_monitor.hpp"
 
@@ -25,7 +25,7 @@ namespace {
 
 using testing::map_pages;
 using testing::page_bytes;
-using testing::PageKeeper;
+using testing::PageHolder;
 using testing::stamp;
 
 constexpr std::size_t kPages = 1;
@@ -39,19 +39,19 @@ struct Tally {
 /// Maps, asks, unmaps: the kernel gives the same addresses to all threads in turn, also while a
 /// munmap() of one of them has not returned.
 void map_and_ask(bool exact, Tally& tally) {
-  PageKeeper::Log log;
-  RegistrationCache cache(std::make_unique<PageKeeper>(log), {64 * page_bytes(), 16});
+  PageHolder::Log log;
+  RegistrationCache cache(std::make_unique<PageHolder>(log), {64 * page_bytes(), 16});
   const std::uint64_t start = monotonic_ns();
   while (monotonic_ns() - start < kTimeNs || (!exact && tally.confirmed <= kLeastConfirmed)) {
     std::byte* const pages = map_pages(kPages);
     const std::size_t bytes = kPages * page_bytes();
     if (exact) {
       const auto pin = cache.get(pages, bytes);
-      if (!log.keeper->holds(pin.key(), pages, bytes)) ++tally.wrong;
+      if (!log.holder->holds(pin.key(), pages, bytes)) ++tally.wrong;
     } else {
       const auto pin = cache.get_early(pages, bytes);
       if (pin) {
-        const bool good = log.keeper->holds(pin.key(), pages, bytes);
+        const bool good = log.holder->holds(pin.key(), pages, bytes);
         const bool confirmed = cache.confirm(pin);
         if (!good) ++tally.stale;
         if (confirmed) ++tally.confirmed;
@@ -123,9 +123,9 @@ TEST_F(RegistrationRace, AllocatorsThatTrimDoNotBlock) {
         for (std::size_t i = 1; i < 20; ++i) blocks.push_back(allocate(i * 5 * page_bytes()));
       }
     });
-  PageKeeper::Log log;
+  PageHolder::Log log;
   log.keep_pages = false;
-  RegistrationCache cache(std::make_unique<PageKeeper>(log), {4096 * page_bytes(), 64});
+  RegistrationCache cache(std::make_unique<PageHolder>(log), {4096 * page_bytes(), 64});
   const std::uint64_t start = monotonic_ns();
   for (std::size_t i = 0; i < 10 || monotonic_ns() - start < kTimeNs; ++i) {
     const std::size_t bytes = (8 + i % 60) * page_bytes();
@@ -139,8 +139,8 @@ TEST_F(RegistrationRace, AllocatorsThatTrimDoNotBlock) {
 
 /// Also run with a kernel that refuses userfaultfd (CMakeLists.txt).
 TEST(RegistrationUnwatched, NothingIsCachedWhereTheKernelDoesNotTell) {
-  PageKeeper::Log log;
-  RegistrationCache cache(std::make_unique<PageKeeper>(log), {64 * page_bytes(), 16});
+  PageHolder::Log log;
+  RegistrationCache cache(std::make_unique<PageHolder>(log), {64 * page_bytes(), 16});
   std::byte* const pages = map_pages(4);
   const bool works = cache.caches();
   EXPECT_EQ(works, cache.problem().empty());
@@ -167,7 +167,7 @@ class Random {
       return false;
     };
     cache_ = std::make_unique<RegistrationCache>(
-        std::make_unique<PageKeeper>(log_), RegistrationCache::Limits{kLimit * page_bytes(), 12});
+        std::make_unique<PageHolder>(log_), RegistrationCache::Limits{kLimit * page_bytes(), 12});
   }
   ~Random() {
     pins_.clear();
@@ -287,7 +287,7 @@ class Random {
       ++empty;
       return;
     }
-    ++(log_.keeper->holds(pin.key(), page(at), bytes) ? good : bad);
+    ++(log_.holder->holds(pin.key(), page(at), bytes) ? good : bad);
     if (below(4) == 0) {
       const std::uint32_t key = pin.key();
       if (log_.in_use.insert(key).second) pins_.emplace_back(std::move(pin), key);
@@ -297,7 +297,7 @@ class Random {
   std::mt19937_64 random_;
   std::byte* base_;
   std::array<State, kArena> state_{};
-  PageKeeper::Log log_;
+  PageHolder::Log log_;
   std::unique_ptr<RegistrationCache> cache_;
   std::vector<std::pair<RegistrationCache::Pin, std::uint32_t>> pins_;
 };

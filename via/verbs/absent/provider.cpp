@@ -15,7 +15,7 @@ std::unique_ptr<via::Nic> open(Job&, std::string_view) {
   throw Error(std::errc::no_such_device, kAbsent);
 }
 
-std::unique_ptr<via::Carrier> open_carrier(Job&, std::string_view) {
+std::unique_ptr<via::Transport> open_transport(Job&, std::string_view) {
   throw Error(std::errc::no_such_device, kAbsent);
 }
 

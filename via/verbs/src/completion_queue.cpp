@@ -119,12 +119,12 @@ Status CompletionQueue::notify(std::function<void()> ready) {
   if (armed_.exchange(true)) return Status::bad_state;
   const bool from_callback = t_notified == this;  // which may come before notifier_ is set
   if (!from_callback && notifier_.joinable()) notifier_.join();
-  settle_trials();
+  finish_trials();
   notifying_.store(true);
   event_.store(false);
-  nic_.events_.letters().store(false);
+  nic_.events_.control_flag().store(false);
   arm();
-  nic_.mail_->arm();
+  nic_.control_path_->arm();
   reap();
   nic_.progress();
   ready_ = std::move(ready);
@@ -137,7 +137,7 @@ Status CompletionQueue::notify(std::function<void()> ready) {
 }
 
 /// The answer to Vi::keep_alive() would be an event with nothing to take.
-void CompletionQueue::settle_trials() noexcept {
+void CompletionQueue::finish_trials() noexcept {
   constexpr std::uint64_t kMostNs = 20'000'000;
   const auto is_tried = [this](const Vi* vi) {
     return vi != nullptr && vi->tried_ && vi->send_cq_ == this;
@@ -150,11 +150,11 @@ void CompletionQueue::settle_trials() noexcept {
 }
 
 /// For the notifying thread: the device has told of a completion, the ring has one, or there is a
-/// letter.
+/// control message.
 bool CompletionQueue::worth_a_poll() noexcept {
-  if (nic_.events_.letters().exchange(false)) {  // or an acknowledgement
-    nic_.mail_->arm();
-    if (nic_.mail_->letter_waiting()) return true;
+  if (nic_.events_.control_flag().exchange(false)) {  // or an acknowledgement
+    nic_.control_path_->arm();
+    if (nic_.control_path_->control_waiting()) return true;
   }
   return event_.load() ||
          std::atomic_ref(ring_tail_).load(std::memory_order_acquire) != ring_head_ ||
@@ -163,7 +163,7 @@ bool CompletionQueue::worth_a_poll() noexcept {
 
 /// Once for each notice; the callback may have armed the next one.
 void CompletionQueue::run_notifier() noexcept {
-  constexpr std::int64_t kCapNs = 5'000'000;  // what the owner flushes by itself rings no bell
+  constexpr std::int64_t kCapNs = 5'000'000;  // what the owner flushes by itself rings no doorbell
   RankRecord& record = nic_.job_.record(nic_.job_.rank());
   t_notified = this;
   do {

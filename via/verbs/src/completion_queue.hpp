@@ -55,7 +55,7 @@ class CompletionQueue final : public CompletionRing {
     if (device_queue_ != nullptr) (void)ibv_req_notify_cq(device_queue(), 0);
   }
   /// The device has told of a completion, after arm(). From the NIC's thread.
-  void note_event() noexcept { event_.store(true); }
+  void record_event() noexcept { event_.store(true); }
 
  private:
   static constexpr std::uint64_t kHousekeeping = 64;  // polls
@@ -65,7 +65,7 @@ class CompletionQueue final : public CompletionRing {
   Status pop(Completion& out) noexcept;
   void grow_device_queue();
   void run_notifier() noexcept;
-  void settle_trials() noexcept;
+  void finish_trials() noexcept;
   [[nodiscard]] bool worth_a_poll() noexcept;
 
   OwnedQueue device_queue_;

@@ -1,8 +1,8 @@
 /// Connections of a VI of provider verbs: how two VIs find each other, and how they part.
 ///
 /// Either side may send from the moment that it knows the other's queue pair to take packets: the
-/// letter that accepts says so, and `ready` says it of the side that has read the last letter.
-/// Until then sends wait in the row of descriptors.
+/// control message that accepts says so, and `ready` says it of the side that has read the last
+/// control message. Until then sends wait in the row of descriptors.
 
 #include <sched.h>
 
@@ -83,7 +83,7 @@ void Vi::make_pair() {
 /// flushed.
 void Vi::tear_down() noexcept {
   peer_ready_ = false;
-  asked_ = LetterKind::none;
+  asked_ = ControlKind::none;
   if (pair_ != nullptr) {
     send_cq_->reap();
     receive_cq_->reap();
@@ -94,39 +94,39 @@ void Vi::tear_down() noexcept {
       if (!send_cq_->reap() && !receive_cq_->reap()) sched_yield();
     }
     pair_.reset();
-    nic_.renumber_vi(*this);  // late completions and letters are for the old number
+    nic_.renumber_vi(*this);  // late completions and control messages are for the old number
   }
   flush();
 }
 
-Letter Vi::make_letter(LetterKind kind) const noexcept {
-  Letter letter;
-  letter.kind = kind;
-  letter.source_vi = id_;
-  letter.target_vi = peer_vi_;
-  letter.detail = static_cast<std::uint32_t>(attributes_.reliability);
-  letter.discriminator = discriminator_;
-  letter.arrived = arrived_;
-  if (pair_ != nullptr) letter.pair = pair_->name();
+ControlMessage Vi::make_control_message(ControlKind kind) const noexcept {
+  ControlMessage message;
+  message.kind = kind;
+  message.source_vi = id_;
+  message.target_vi = peer_vi_;
+  message.detail = static_cast<std::uint32_t>(attributes_.reliability);
+  message.discriminator = discriminator_;
+  message.arrived = arrived_;
+  if (pair_ != nullptr) message.pair = pair_->name();
   if (attributes_.reliability == Reliability::reception) {
     const ibv_mr& region = nic_.flush_region(attributes_.tag);
-    letter.flush_address = reinterpret_cast<std::uint64_t>(region.addr);
-    letter.flush_key = region.rkey;
+    message.flush_address = reinterpret_cast<std::uint64_t>(region.addr);
+    message.flush_key = region.rkey;
   }
-  return letter;
+  return message;
 }
 
-bool Vi::compatible(const Letter& letter) const noexcept {
-  return letter.detail == static_cast<std::uint32_t>(attributes_.reliability);
+bool Vi::compatible(const ControlMessage& message) const noexcept {
+  return message.detail == static_cast<std::uint32_t>(attributes_.reliability);
 }
 
 /// Takes up the peer's queue pair and is connected.
-void Vi::attach(const Letter& letter) {
-  peer_vi_ = letter.source_vi;
-  flush_address_ = letter.flush_address;
-  flush_key_ = letter.flush_key;
-  pair_->connect(nic_.mail_->address_of(peer_), letter.pair);
-  asked_ = LetterKind::none;
+void Vi::attach(const ControlMessage& message) {
+  peer_vi_ = message.source_vi;
+  flush_address_ = message.flush_address;
+  flush_key_ = message.flush_key;
+  pair_->connect(nic_.control_path_->address_of(peer_), message.pair);
+  asked_ = ControlKind::none;
   answer_ = ConnectResult::connected;
   peer_ready_ = false;
   state_ = ViState::connected;
@@ -141,7 +141,7 @@ void Vi::peer_is_ready() noexcept {
 
 /// The end of an attempt to connect. Receives stay posted.
 void Vi::answer(ConnectResult result) noexcept {
-  asked_ = LetterKind::none;
+  asked_ = ControlKind::none;
   answer_ = result;
   state_ = ViState::idle;
   pair_.reset();
@@ -159,8 +159,8 @@ ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t t
   discriminator_ = discriminator;
   make_pair();
   state_ = ViState::connecting;
-  asked_ = LetterKind::request;
-  nic_.send(peer, make_letter(LetterKind::request));
+  asked_ = ControlKind::request;
+  nic_.send(peer, make_control_message(ControlKind::request));
   if (!nic_.progress_until([this] { return state_ != ViState::connecting; }, timeout_ns)) {
     disconnect();
     return ConnectResult::timed_out;
@@ -174,19 +174,19 @@ Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
   if (nic_.job_.is_lost(peer)) return Status::peer_lost;
   peer_ = peer;
   discriminator_ = discriminator;
-  Nic::Unmatched* const met = nic_.unmatched_.of_peer(peer, discriminator);
-  if (met != nullptr && !compatible(met->letter)) {
+  Nic::Unmatched* const matching = nic_.unmatched_.of_peer(peer, discriminator);
+  if (matching != nullptr && !compatible(matching->message)) {
     nic_.reject_peer(peer, discriminator);
     answer(ConnectResult::mismatch);
     return Status::ok;
   }
   make_pair();
   state_ = ViState::connecting;
-  asked_ = LetterKind::peer_request;
-  nic_.send(peer, make_letter(LetterKind::peer_request));
-  if (met != nullptr) {
-    const Letter letter = nic_.unmatched_.take(met).letter;
-    if (nic_.try_attach(*this, letter)) nic_.send(peer, make_letter(LetterKind::ready));
+  asked_ = ControlKind::peer_request;
+  nic_.send(peer, make_control_message(ControlKind::peer_request));
+  if (matching != nullptr) {
+    const ControlMessage message = nic_.unmatched_.take(matching).message;
+    if (nic_.try_attach(*this, message)) nic_.send(peer, make_control_message(ControlKind::ready));
   }
   return Status::ok;
 }
@@ -216,25 +216,25 @@ ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
 }
 
 /// An error found on this side.
-void Vi::fail(ErrorCause cause, LetterKind how) noexcept {
+void Vi::fail(ErrorCause cause, ControlKind how) noexcept {
   if (state_ != ViState::connected) return;
   state_ = ViState::error;
-  Letter letter = make_letter(how);
-  letter.detail = static_cast<std::uint32_t>(cause);
+  ControlMessage message = make_control_message(how);
+  message.detail = static_cast<std::uint32_t>(cause);
   tear_down();
-  if (!nic_.job_.is_lost(peer_)) nic_.send(peer_, letter);
+  if (!nic_.job_.is_lost(peer_)) nic_.send(peer_, message);
   nic_.report({cause, this, nullptr, peer_});
 }
 
-/// By letter: disconnect, error or refusal.
-void Vi::peer_closed(const Letter& letter) noexcept {
+/// By control message: disconnect, error or refusal.
+void Vi::peer_closed(const ControlMessage& message) noexcept {
   if (state_ != ViState::connected) return;
   send_cq_->reap();
   receive_cq_->reap();
   if (state_ != ViState::connected) return;  // an error of its own was among the completions
-  settle(letter);
-  peer_closed(letter.kind == LetterKind::disconnect ? ErrorCause::disconnected
-                                                    : static_cast<ErrorCause>(letter.detail));
+  apply_final(message);
+  peer_closed(message.kind == ControlKind::disconnect ? ErrorCause::disconnected
+                                                      : static_cast<ErrorCause>(message.detail));
 }
 
 /// The peer's queue pair is no more; all that it has sent is here.
@@ -258,9 +258,9 @@ void Vi::disconnect() noexcept {
     case ViState::error:
       break;
     case ViState::connecting: {
-      const Letter letter = make_letter(LetterKind::cancel);
+      const ControlMessage message = make_control_message(ControlKind::cancel);
       answer_ = ConnectResult::timed_out;
-      if (!nic_.job_.is_lost(peer_)) nic_.send(peer_, letter);
+      if (!nic_.job_.is_lost(peer_)) nic_.send(peer_, message);
       break;
     }
     case ViState::connected: {
@@ -272,8 +272,8 @@ void Vi::disconnect() noexcept {
         nic_.progress();
         if (!send_cq_->reap()) sched_yield();
       }
-      const Letter letter = make_letter(LetterKind::disconnect);
-      if (state_ == ViState::connected && !nic_.job_.is_lost(peer_)) nic_.send(peer_, letter);
+      const ControlMessage message = make_control_message(ControlKind::disconnect);
+      if (state_ == ViState::connected && !nic_.job_.is_lost(peer_)) nic_.send(peer_, message);
       break;
     }
   }

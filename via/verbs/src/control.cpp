@@ -1,4 +1,5 @@
-/// Letters of provider verbs, and everything that is not on the data path: called between polls.
+/// Control messages of provider verbs, and everything that is not on the data path: called between
+/// polls.
 
 #include <algorithm>
 #include <cstring>
@@ -17,114 +18,114 @@ void Nic::progress() noexcept {
 }
 
 void Nic::progress_connections() noexcept {
-  constexpr std::uint64_t kNudgeEvery = 64;
+  constexpr std::uint64_t kProbeEvery = 64;
   if (in_progress_.exchange(true)) return;
   try {
-    mail_->progress([this](Rank from, std::span<const std::byte> bytes) {
-      Letter letter;
-      if (bytes.size() != sizeof letter) return;
-      std::memcpy(&letter, bytes.data(), sizeof letter);
-      handle(from, letter);
+    control_path_->progress([this](Rank from, std::span<const std::byte> bytes) {
+      ControlMessage message;
+      if (bytes.size() != sizeof message) return;
+      std::memcpy(&message, bytes.data(), sizeof message);
+      handle(from, message);
     });
     if (life_epoch_ != job_.life_epoch()) look_for_lost_peers();
     if (events_.any()) handle_device_events();
-    if (++looks_ % kNudgeEvery == 0) nudge();
-    if (!mail_->all_delivered()) look_for_closed_peers();
+    if (++looks_ % kProbeEvery == 0) probe();
+    if (!control_path_->all_delivered()) look_for_closed_peers();
   } catch (const std::exception& e) {
     job_.log().write(LogLevel::error, e.what());
   }
   in_progress_.store(false);
 }
 
-/// A peer that has had our letters and has not answered may be out of reach by now: another letter
-/// shows it.
-void Nic::nudge() {
+/// A peer that has had our control messages and has not answered may be out of reach by now:
+/// another control message shows it.
+void Nic::probe() {
   for (const Vi* vi : vis_)
-    if (vi != nullptr && vi->state_ == ViState::connecting) mail_->nudge(vi->peer_);
+    if (vi != nullptr && vi->state_ == ViState::connecting) control_path_->probe(vi->peer_);
 }
 
-void Nic::handle(Rank from, const Letter& letter) {
-  Vi* const vi = find_vi(letter.target_vi);
+void Nic::handle(Rank from, const ControlMessage& message) {
+  Vi* const vi = find_vi(message.target_vi);
   const bool of_this_pair = vi != nullptr && vi->peer_ == from;
-  switch (letter.kind) {
-    case LetterKind::request:
-    case LetterKind::peer_request:
-      return handle_request(from, letter);
-    case LetterKind::accept:
-    case LetterKind::reject:
-      return handle_answer(from, letter);
-    case LetterKind::ready:
+  switch (message.kind) {
+    case ControlKind::request:
+    case ControlKind::peer_request:
+      return handle_request(from, message);
+    case ControlKind::accept:
+    case ControlKind::reject:
+      return handle_answer(from, message);
+    case ControlKind::ready:
       if (of_this_pair) vi->peer_is_ready();
       return;
-    case LetterKind::cancel: {
-      unmatched_.cancel(from, letter.source_vi);
-      for (Vi* met : vis_)  // we had taken it up already
-        if (met != nullptr && met->state_ == ViState::connected && met->peer_ == from &&
-            met->peer_vi_ == letter.source_vi)
-          return met->peer_closed(ErrorCause::disconnected);
+    case ControlKind::cancel: {
+      unmatched_.cancel(from, message.source_vi);
+      for (Vi* matching : vis_)  // we had taken it up already
+        if (matching != nullptr && matching->state_ == ViState::connected &&
+            matching->peer_ == from && matching->peer_vi_ == message.source_vi)
+          return matching->peer_closed(ErrorCause::disconnected);
       return;
     }
-    case LetterKind::disconnect:
-    case LetterKind::error:
-    case LetterKind::refusal:
-      if (of_this_pair) vi->peer_closed(letter);
+    case ControlKind::disconnect:
+    case ControlKind::error:
+    case ControlKind::refusal:
+      if (of_this_pair) vi->peer_closed(message);
       return;
-    case LetterKind::none:
+    case ControlKind::none:
       return;
   }
 }
 
-void Nic::handle_request(Rank from, const Letter& letter) {
-  if (letter.kind == LetterKind::peer_request) {
+void Nic::handle_request(Rank from, const ControlMessage& message) {
+  if (message.kind == ControlKind::peer_request) {
     for (Vi* vi : vis_) {
       if (vi == nullptr || vi->state_ != ViState::connecting ||
-          vi->asked_ != LetterKind::peer_request || vi->peer_ != from ||
-          vi->discriminator_ != letter.discriminator ||
-          (from == job_.rank() && vi->id_ == letter.source_vi))
+          vi->asked_ != ControlKind::peer_request || vi->peer_ != from ||
+          vi->discriminator_ != message.discriminator ||
+          (from == job_.rank() && vi->id_ == message.source_vi))
         continue;
-      if (!vi->compatible(letter))  // the peer finds the same when our request reaches it
+      if (!vi->compatible(message))  // the peer finds the same when our request reaches it
         return vi->answer(ConnectResult::mismatch);
-      if (try_attach(*vi, letter)) send(from, vi->make_letter(LetterKind::ready));
+      if (try_attach(*vi, message)) send(from, vi->make_control_message(ControlKind::ready));
       return;
     }
   }
-  unmatched_.add(from, letter);
-  if (letter.kind == LetterKind::peer_request && incoming_peer_)
-    incoming_peer_(from, letter.discriminator);
+  unmatched_.add(from, message);
+  if (message.kind == ControlKind::peer_request && incoming_peer_)
+    incoming_peer_(from, message.discriminator);
 }
 
 /// False: the device does not connect; the attempt has been answered.
-bool Nic::try_attach(Vi& vi, const Letter& letter) noexcept {
+bool Nic::try_attach(Vi& vi, const ControlMessage& message) noexcept {
   try {
-    vi.attach(letter);
+    vi.attach(message);
     return true;
   } catch (const std::exception& e) {
     job_.log().write(LogLevel::error, e.what());
     vi.answer(ConnectResult::unreachable);
-    Letter told;  // the peer may be connected by now
-    told.kind = LetterKind::error;
-    told.target_vi = letter.source_vi;
+    ControlMessage told;  // the peer may be connected by now
+    told.kind = ControlKind::error;
+    told.target_vi = message.source_vi;
     told.detail = static_cast<std::uint32_t>(ErrorCause::connection_lost);
     send(vi.peer_, told);
     return false;
   }
 }
 
-void Nic::handle_answer(Rank from, const Letter& letter) {
-  Vi* vi = find_vi(letter.target_vi);
+void Nic::handle_answer(Rank from, const ControlMessage& message) {
+  Vi* vi = find_vi(message.target_vi);
   const bool waits = vi != nullptr && vi->state_ == ViState::connecting && vi->peer_ == from;
-  if (letter.kind == LetterKind::reject) {
-    if (waits) vi->answer(static_cast<ConnectResult>(letter.detail));
+  if (message.kind == ControlKind::reject) {
+    if (waits) vi->answer(static_cast<ConnectResult>(message.detail));
     return;
   }
   if (waits) {
-    if (!try_attach(*vi, letter)) return;
+    if (!try_attach(*vi, message)) return;
     vi->peer_is_ready();
-    return send(from, vi->make_letter(LetterKind::ready));
+    return send(from, vi->make_control_message(ControlKind::ready));
   }
-  Letter gone;  // the requester has given up meanwhile
-  gone.kind = LetterKind::disconnect;
-  gone.target_vi = letter.source_vi;
+  ControlMessage gone;  // the requester has given up meanwhile
+  gone.kind = ControlKind::disconnect;
+  gone.target_vi = message.source_vi;
   send(from, gone);
 }
 
@@ -135,8 +136,8 @@ void Nic::look_for_lost_peers() {
 }
 
 /// Peers that wait for the others in their Job's destructor have ended their NIC: they read no more
-/// letters. Those that letters have not reached for long, while nothing can go there from here,
-/// are out of reach.
+/// control messages. Those that control messages have not reached for long, while nothing can go
+/// there from here, are out of reach.
 void Nic::look_for_closed_peers() {
   constexpr std::uint64_t kEveryNs = 50'000'000;
   constexpr std::uint64_t kSilenceNs = 100'000'000;
@@ -144,17 +145,18 @@ void Nic::look_for_closed_peers() {
   const std::uint64_t now = monotonic_ns();
   if (now - looked_for_closed_ns_ < kEveryNs) return;
   looked_for_closed_ns_ = now;
-  for (const Rank rank : mail_->silent_for(kSilenceNs)) {
+  for (const Rank rank : control_path_->silent_for(kSilenceNs)) {
     const RankRecord& record = job_.record(rank);
     if (record.finalizing.load() != 0 || record.state.load() == RankState::finalized)
       part_from(rank, ErrorCause::disconnected);
   }
-  for (const Rank rank : mail_->out_of_reach(kDownNs)) part_from(rank, ErrorCause::connection_lost);
+  for (const Rank rank : control_path_->out_of_reach(kDownNs))
+    part_from(rank, ErrorCause::connection_lost);
 }
 
 /// Ends everything with a rank whose NIC is no more.
 void Nic::part_from(Rank rank, ErrorCause cause) {
-  mail_->forget(rank);
+  control_path_->forget(rank);
   unmatched_.forget([rank](Rank from) { return from == rank; });
   for (std::size_t i = 0; i < vis_.size(); ++i) {
     Vi* vi = vis_[i];
@@ -201,7 +203,7 @@ void Nic::keep_alive() {
   for (std::size_t i = 0; i < vis_.size(); ++i) {
     if (vis_[i] != nullptr && vis_[i]->tried_) vis_[i]->send_cq_->reap_for_owner();
     if (vis_[i] != nullptr && vis_[i]->state_ == ViState::connected &&
-        mail_->all_delivered(vis_[i]->peer_))
+        control_path_->all_delivered(vis_[i]->peer_))
       vis_[i]->peer_is_ready();  // it has taken up the connection, or has ended it since
     if (vis_[i] != nullptr) vis_[i]->keep_alive();
   }
@@ -221,21 +223,23 @@ void Nic::report(const AsyncError& error) noexcept {
                                              " failed: " + to_string(error.cause));
 }
 
-/// Sleeps until a completion of @p queue (may be null), a letter, a device event, a lost rank, or
-/// the end of the time; returns early when there is one. The caller has looked and found nothing.
+/// Sleeps until a completion of @p queue (may be null), a control message, a device event, a lost
+/// rank, or the end of the time; returns early when there is one. The caller has looked and found
+/// nothing.
 void Nic::sleep(std::int64_t timeout_ns, CompletionQueue* queue) noexcept {
   RankRecord& record = job_.record(job_.rank());
   const std::uint32_t seen = record.doorbell.load();
   record.sleeping.fetch_add(1);
   if (queue != nullptr) queue->arm();
-  events_.letters().store(false);
-  mail_->arm();
+  events_.control_flag().store(false);
+  control_path_->arm();
   progress();
   // In a callback of progress() neither is looked at.
   bool found = (events_.any() || life_epoch_ != job_.life_epoch()) && !in_progress_.load();
   if (queue != nullptr) found = queue->reap() || !queue->ring_empty() || found;
-  constexpr std::int64_t kCapNs = 10'000'000;  // until a letter is repeated
-  if (!mail_->all_delivered() && (timeout_ns < 0 || timeout_ns > kCapNs)) timeout_ns = kCapNs;
+  constexpr std::int64_t kCapNs = 10'000'000;  // until a control message is repeated
+  if (!control_path_->all_delivered() && (timeout_ns < 0 || timeout_ns > kCapNs))
+    timeout_ns = kCapNs;
   if (!found) {
     count(kSleeps);
     futex_wait(record.doorbell, seen, timeout_ns);
@@ -270,7 +274,7 @@ Status Nic::listen(std::uint64_t discriminator, ConnectionRequest& out, std::int
   found->offered = true;
   out.from = found->from;
   out.discriminator = discriminator;
-  out.reliability = static_cast<Reliability>(found->letter.detail);
+  out.reliability = static_cast<Reliability>(found->message.detail);
   out.ticket = found->ticket;
   return Status::ok;
 }
@@ -281,41 +285,41 @@ Status Nic::accept(const ConnectionRequest& request, via::Vi& to) {
   if (vi.state_ != ViState::idle) return Status::bad_state;
   if (job_.is_lost(request.from)) return Status::peer_lost;
   if (found == nullptr) return Status::bad_argument;
-  const Letter letter = unmatched_.take(found).letter;
-  if (!vi.compatible(letter)) {
-    refuse(request.from, letter, ConnectResult::mismatch);
+  const ControlMessage message = unmatched_.take(found).message;
+  if (!vi.compatible(message)) {
+    refuse(request.from, message, ConnectResult::mismatch);
     return Status::bad_argument;
   }
   vi.peer_ = request.from;
   vi.discriminator_ = request.discriminator;
   vi.make_pair();
-  if (!try_attach(vi, letter)) {
-    refuse(request.from, letter, ConnectResult::unreachable);
+  if (!try_attach(vi, message)) {
+    refuse(request.from, message, ConnectResult::unreachable);
     return Status::peer_lost;
   }
-  send(request.from, vi.make_letter(LetterKind::accept));
+  send(request.from, vi.make_control_message(ControlKind::accept));
   return Status::ok;
 }
 
-void Nic::refuse(Rank to, const Letter& request, ConnectResult why) {
-  Letter letter;
-  letter.kind = LetterKind::reject;
-  letter.target_vi = request.source_vi;
-  letter.detail = static_cast<std::uint32_t>(why);
-  send(to, letter);
+void Nic::refuse(Rank to, const ControlMessage& request, ConnectResult why) {
+  ControlMessage message;
+  message.kind = ControlKind::reject;
+  message.target_vi = request.source_vi;
+  message.detail = static_cast<std::uint32_t>(why);
+  send(to, message);
 }
 
 void Nic::reject(const ConnectionRequest& request) {
   Unmatched* const found = unmatched_.of_ticket(request.ticket);
   if (found == nullptr) return;
   const Unmatched refused = unmatched_.take(found);
-  refuse(refused.from, refused.letter, ConnectResult::rejected);
+  refuse(refused.from, refused.message, ConnectResult::rejected);
 }
 
 void Nic::reject_peer(Rank from, std::uint64_t discriminator) {
   Unmatched* const found = unmatched_.of_peer(from, discriminator);
   if (found == nullptr) return;
-  refuse(from, unmatched_.take(found).letter, ConnectResult::rejected);
+  refuse(from, unmatched_.take(found).message, ConnectResult::rejected);
 }
 
 }  // namespace viaduct::via::verbs

@@ -20,9 +20,9 @@ namespace viaduct::via::verbs {
 struct Address {
   static constexpr std::uint32_t kMagic = 0x56425332;  // "VBS2"
   std::uint32_t magic = 0;
-  std::uint32_t mail_queue = 0;  // number of the queue pair for letters
-  std::uint32_t mail_key = 0;    // its key: tells this job's letters from others'
-  std::uint16_t lid = 0;         // InfiniBand
+  std::uint32_t control_queue = 0;  // number of the queue pair for control messages
+  std::uint32_t control_key = 0;    // its key: tells this job's control messages from others'
+  std::uint16_t lid = 0;            // InfiniBand
   std::uint8_t ethernet = 0;
   std::uint8_t mtu = 0;  // enum ibv_mtu
   std::uint8_t gid[16] = {};

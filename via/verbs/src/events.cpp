@@ -77,12 +77,12 @@ void Events::take_completion_event() noexcept {
   ibv_cq* queue = nullptr;
   void* context = nullptr;
   if (library().get_cq_event(channel(), &queue, &context) != 0) return;
-  if (context == letters_context()) {
-    const std::lock_guard lock(letter_mutex_);
-    if (on_letter_) on_letter_();
-    letters_.store(true);
+  if (context == control_context()) {
+    const std::lock_guard lock(control_mutex_);
+    if (on_control_) on_control_();
+    control_.store(true);
   } else if (context != nullptr) {
-    static_cast<CompletionQueue*>(context)->note_event();
+    static_cast<CompletionQueue*>(context)->record_event();
   }
   library().ack_cq_events(queue, 1);  // until then the queue is not destroyed
 }
@@ -99,7 +99,7 @@ void Events::take_device_event() noexcept {
       happened.pair = event.element.qp->qp_num;
       break;
     case IBV_EVENT_CQ_ERR:
-      if (event.element.cq->cq_context != letters_context())
+      if (event.element.cq->cq_context != control_context())
         happened.queue = event.element.cq->cq_context;
       break;
     case IBV_EVENT_PORT_ERR:
@@ -121,9 +121,9 @@ void Events::tell_port(bool down) noexcept {
   if (std::exchange(port_down_, down) != down) job_.tell_port(down);
 }
 
-void Events::on_letter(std::function<void()> answer) {
-  const std::lock_guard lock(letter_mutex_);
-  on_letter_ = std::move(answer);
+void Events::on_control(std::function<void()> answer) {
+  const std::lock_guard lock(control_mutex_);
+  on_control_ = std::move(answer);
 }
 
 std::vector<Events::DeviceEvent> Events::take() {

@@ -35,22 +35,22 @@ class Events {
   Events& operator=(const Events&) = delete;
 
   [[nodiscard]] ibv_comp_channel* channel() const noexcept { return channel_.get(); }
-  /// Called in the thread at events of the queue of letters. Null: no more, and no call is under
-  /// way any longer.
-  void on_letter(std::function<void()> answer);
+  /// Called in the thread at events of the queue of control messages. Null: no more, and no call is
+  /// under way any longer.
+  void on_control(std::function<void()> answer);
   /// Context of that queue. Others have none, or are a CompletionQueue's.
-  [[nodiscard]] static void* letters_context() noexcept { return &letters_mark_; }
+  [[nodiscard]] static void* control_context() noexcept { return &control_mark_; }
   /// The events of the device since the last call.
   [[nodiscard]] std::vector<DeviceEvent> take();
   /// Whether there is something to take(), or connections are to be tried.
   [[nodiscard]] bool any() const noexcept { return any_.load(std::memory_order_relaxed); }
   /// Whether connections are to be tried: once for each time that it is.
   [[nodiscard]] bool take_keepalive() noexcept { return keepalive_.exchange(false); }
-  /// A letter has come since the flag was last lowered, after Mail::arm().
-  [[nodiscard]] std::atomic<bool>& letters() noexcept { return letters_; }
+  /// A control message has come since the flag was last lowered, after ControlPath::arm().
+  [[nodiscard]] std::atomic<bool>& control_flag() noexcept { return control_; }
 
  private:
-  static inline char letters_mark_ = 0;
+  static inline char control_mark_ = 0;
 
   void run() noexcept;
   [[nodiscard]] int patience_ms() const noexcept;
@@ -67,9 +67,9 @@ class Events {
   std::uint64_t keepalive_at_ns_ = 0;  // the next one; of the thread
   std::atomic<bool> any_{false};
   std::atomic<bool> keepalive_{false};
-  std::atomic<bool> letters_{false};
-  std::mutex letter_mutex_;
-  std::function<void()> on_letter_;
+  std::atomic<bool> control_{false};
+  std::mutex control_mutex_;
+  std::function<void()> on_control_;
   std::mutex mutex_;
   std::vector<DeviceEvent> happened_;
   std::thread thread_;

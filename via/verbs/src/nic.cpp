@@ -15,7 +15,7 @@
 
 #include "runtime/error.hpp"
 #include "via/verbs/src/errors.hpp"
-#include "via/verbs/src/rdma_carrier.hpp"
+#include "via/verbs/src/rdma_transport.hpp"
 
 namespace viaduct::via::verbs {
 
@@ -27,7 +27,7 @@ constexpr CounterName kCounterNames[kCounterCount] = {
     {"rdma", "operations"},
     {"sleeps", "calls"},
     {"connections", "connections"},
-    {"letters_repeated", "letters"},
+    {"control_repeated", "control messages"},
     {"receiver_not_ready", "packets of the device"},
 };
 
@@ -74,24 +74,25 @@ Nic::Nic(Job& job, const Settings& settings, std::string_view device)
 
   Address address;
   device_.fill(address);
-  mail_ = std::make_unique<Mail>(job, device_, events_.channel(), address);
+  control_path_ = std::make_unique<ControlPath>(job, device_, events_.channel(), address);
   life_epoch_ = 0;
   not_ready_before_ = receivers_not_ready(device_);
-  mail_->set_peers(exchange_addresses(job_, bootstrap_key_, address));
+  control_path_->set_peers(exchange_addresses(job_, bootstrap_key_, address));
   job_.stats().add("verbs", kCounterNames, counters_);
   // From here on nothing fails: the thread of events calls this object.
-  events_.on_letter([this] { mail_->answer(); });
-  mail_->answer();  // what has come already
+  events_.on_control([this] { control_path_->answer(); });
+  control_path_->answer();  // what has come already
 }
 
 Nic::~Nic() {
   incoming_peer_ = nullptr;  // whoever wanted to be called is ending
   on_error_ = [](const AsyncError&) {};
-  // Peers that have ended do not answer; of others a letter may be lost twice or three times.
-  constexpr std::int64_t kLastLettersNs = 300'000'000;
-  progress_until([this] { return mail_->all_delivered(); }, kLastLettersNs);
-  events_.on_letter(nullptr);
-  counters_[kLettersRepeated] = mail_->repeated();
+  // Peers that have ended do not answer; of others a control message may be lost twice or three
+  // times.
+  constexpr std::int64_t kLastControlNs = 300'000'000;
+  progress_until([this] { return control_path_->all_delivered(); }, kLastControlNs);
+  events_.on_control(nullptr);
+  counters_[kControlRepeated] = control_path_->repeated();
   counters_[kReceiverNotReady] = receivers_not_ready(device_) - not_ready_before_;
   job_.stats().remove(counters_);
 }

@@ -19,9 +19,9 @@
 #include "via/connection_requests.hpp"
 #include "via/nic.hpp"
 #include "via/verbs/src/completion_queue.hpp"
+#include "via/verbs/src/control_path.hpp"
 #include "via/verbs/src/device.hpp"
 #include "via/verbs/src/events.hpp"
-#include "via/verbs/src/mail.hpp"
 #include "via/verbs/src/vi.hpp"
 
 namespace viaduct::via::verbs {
@@ -33,7 +33,7 @@ enum Counter : std::uint32_t {
   kRdma,         // RDMA and atomic operations
   kSleeps,       // times this rank blocked in the kernel
   kConnections,
-  kLettersRepeated,
+  kControlRepeated,
   kReceiverNotReady,  // messages that met no receive: of the whole device, since the NIC was opened
   kCounterCount,
 };
@@ -67,12 +67,12 @@ class Nic final : public via::Nic {
 
  private:
   void progress_connections() noexcept;
-  void nudge();
+  void probe();
 
   friend class Vi;
   friend class CompletionQueue;
 
-  using Requests = ConnectionRequests<Letter>;
+  using Requests = ConnectionRequests<ControlMessage>;
   using Unmatched = Requests::Entry;
   struct Tag {
     OwnedDomain domain;
@@ -112,14 +112,14 @@ class Nic final : public via::Nic {
   void deliver(const ibv_wc& wc) noexcept;
 
   // control.cpp
-  void send(Rank to, const Letter& letter) {
-    mail_->send(to, std::as_bytes(std::span(&letter, 1)));
+  void send(Rank to, const ControlMessage& message) {
+    control_path_->send(to, std::as_bytes(std::span(&message, 1)));
   }
-  void handle(Rank from, const Letter& letter);
-  void handle_request(Rank from, const Letter& letter);
-  void handle_answer(Rank from, const Letter& letter);
-  bool try_attach(Vi& vi, const Letter& letter) noexcept;
-  void refuse(Rank to, const Letter& request, ConnectResult why);
+  void handle(Rank from, const ControlMessage& message);
+  void handle_request(Rank from, const ControlMessage& message);
+  void handle_answer(Rank from, const ControlMessage& message);
+  bool try_attach(Vi& vi, const ControlMessage& message) noexcept;
+  void refuse(Rank to, const ControlMessage& request, ConnectResult why);
   [[nodiscard]] Vi* find_vi(std::uint32_t id) noexcept;
   std::uint32_t add_vi(Vi& vi);
   void renumber_vi(Vi& vi);
@@ -140,7 +140,7 @@ class Nic final : public via::Nic {
   Device device_;
   NicAttributes attributes_;
   Events events_;
-  std::unique_ptr<Mail> mail_;
+  std::unique_ptr<ControlPath> control_path_;
   std::unordered_map<std::uint32_t, Tag> tags_;
   std::uint32_t next_tag_ = 0;
   alignas(8) std::uint64_t flush_word_ = 0;
@@ -157,7 +157,7 @@ class Nic final : public via::Nic {
   std::function<void(const AsyncError&)> on_error_;
   std::uint64_t not_ready_before_ = 0;
   std::uint64_t looked_for_closed_ns_ = 0;
-  std::uint64_t looks_ = 0;  // for letters
+  std::uint64_t looks_ = 0;  // for control messages
   std::array<std::uint64_t, kCounterCount> counters_{};
 
   static constexpr std::uint32_t kIdMask = 0xffff;

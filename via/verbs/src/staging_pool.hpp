@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// Registered buffers of one carrier, for transfers whose own memory is not registered.
+/// Registered buffers of one transport, for transfers whose own memory is not registered.
 
 #include <infiniband/verbs.h>
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "via/verbs/src/completion_queue.hpp"
-#include "via/verbs/src/letter.hpp"
+#include "via/verbs/src/control_message.hpp"
 #include "via/verbs/src/queue_pair.hpp"
 #include "via/vi.hpp"
 
@@ -92,19 +92,19 @@ class Vi final : public via::Vi {
   void completed_receive(const ibv_wc& wc) noexcept;
   void finish_send(Posted posted, std::uint32_t status) noexcept;
   void finish_receive(Posted posted, std::uint32_t status) noexcept;
-  void settle(const Letter& letter) noexcept;
+  void apply_final(const ControlMessage& message) noexcept;
   void flush() noexcept;
 
   // connect.cpp
   void make_pair();
   void tear_down() noexcept;
-  [[nodiscard]] Letter make_letter(LetterKind kind) const noexcept;
-  [[nodiscard]] bool compatible(const Letter& letter) const noexcept;
-  void attach(const Letter& letter);
+  [[nodiscard]] ControlMessage make_control_message(ControlKind kind) const noexcept;
+  [[nodiscard]] bool compatible(const ControlMessage& message) const noexcept;
+  void attach(const ControlMessage& message);
   void peer_is_ready() noexcept;
   void answer(ConnectResult result) noexcept;
-  void fail(ErrorCause cause, LetterKind how = LetterKind::error) noexcept;
-  void peer_closed(const Letter& letter) noexcept;
+  void fail(ErrorCause cause, ControlKind how = ControlKind::error) noexcept;
+  void peer_closed(const ControlMessage& message) noexcept;
   void peer_closed(ErrorCause cause) noexcept;
   void leave_queues() noexcept;
 
@@ -135,7 +135,7 @@ class Vi final : public via::Vi {
   std::uint64_t flush_address_ = 0;  // at the peer
   std::uint32_t flush_key_ = 0;
   std::uint64_t discriminator_ = 0;
-  LetterKind asked_ = LetterKind::none;
+  ControlKind asked_ = ControlKind::none;
   ConnectResult answer_ = ConnectResult::timed_out;
   std::deque<std::vector<std::byte>> held_data_;  // of each that is held: what goes inline
   std::unique_ptr<CompletionQueue> own_send_cq_;

@@ -126,10 +126,10 @@ void Port::progress() noexcept {
 void Port::on_error(const AsyncError& error) noexcept {
   if (error.vi == nullptr) return;
   Vi* const vi = static_cast<ViOwner*>(error.vi->attributes().context)->vi;
-  if (vi != nullptr) note_lost(*vi, error.cause);
+  if (vi != nullptr) record_loss(*vi, error.cause);
 }
 
-void note_lost(Vi& vi, ErrorCause cause) noexcept {
+void record_loss(Vi& vi, ErrorCause cause) noexcept {
   vi.lost = true;
   if (vi.reported || vi.phase != Phase::connected) return;
   vi.reported = true;

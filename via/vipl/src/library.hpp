@@ -179,7 +179,7 @@ void disconnect(Port& port, Vi& vi) noexcept;
 /// What VipConnectReject does.
 void reject(Port& port, const Connection& connection) noexcept;
 /// The connection of @p vi has ended: tells the program, once.
-void note_lost(Vi& vi, ErrorCause cause) noexcept;
+void record_loss(Vi& vi, ErrorCause cause) noexcept;
 /// Takes the oldest completed descriptor of the queue off it; null: there is none.
 [[nodiscard]] Descriptor* take(WorkQueue& queue) noexcept;
 /// Takes the oldest entry; false: there is none.

@@ -321,7 +321,7 @@ void disconnect_keeping_receives(Vi& vi) {
 
 bool has_ended(Vi& vi) noexcept {
   if (vi.vi->state() != ViState::idle) return false;
-  if (!vi.lost) note_lost(vi, ErrorCause::disconnected);
+  if (!vi.lost) record_loss(vi, ErrorCause::disconnected);
   return true;
 }
 

@@ -1,0 +1,273 @@
+/// Collective calls that do not fit each other are found and named.
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <string>
+
+#include "runtime/clock.hpp"
+#include "runtime/job.hpp"
+#include "splitc/detail/collective.hpp"
+#include "splitc/detail/machine.hpp"
+#include "splitc/src/mapped.hpp"
+
+namespace viaduct::splitc::detail {
+namespace {
+
+/// A CallRecord as it was when it was read.
+struct Described {
+  std::uint64_t mark, what, element_bytes, count;
+  CallPlace place;
+
+  explicit Described(const AwaitedCall& call) noexcept
+      : mark(call.mark),
+        what(call.what),
+        element_bytes(call.element_bytes),
+        count(call.count),
+        place{reinterpret_cast<const char*>(call.place_what),
+              reinterpret_cast<const char*>(call.file), static_cast<int>(call.line)} {}
+  explicit Described(const CallRecord& record) noexcept
+      : mark(record.mark.load(std::memory_order_acquire)),
+        what(record.what.load(std::memory_order_relaxed)),
+        element_bytes(record.element_bytes.load(std::memory_order_relaxed)),
+        count(record.count.load(std::memory_order_relaxed)),
+        place{record.place_what.load(std::memory_order_relaxed),
+              record.file.load(std::memory_order_relaxed),
+              record.line.load(std::memory_order_relaxed)} {}
+
+  [[nodiscard]] CollectiveKind kind() const noexcept {
+    return static_cast<CollectiveKind>(what & 0xff);
+  }
+  [[nodiscard]] Operator op() const noexcept { return static_cast<Operator>(what >> 8 & 0xff); }
+  [[nodiscard]] Element element() const noexcept { return static_cast<Element>(what >> 16 & 0xff); }
+  [[nodiscard]] std::uint32_t root() const noexcept {
+    return static_cast<std::uint32_t>(what >> 32);
+  }
+};
+
+std::string operator_name(Operator op) {
+  constexpr const char* kNames[] = {
+      "", "Add", "Multiply", "Min", "Max", "And", "Or", "Xor", "an operator of the program's"};
+  const auto i = static_cast<std::size_t>(op);
+  return i < std::size(kNames) ? kNames[i] : "?";
+}
+
+std::string element_name(const Described& call) {
+  constexpr const char* kNames[] = {"nothing", "signed integer", "unsigned integer",
+                                    "floating-point number", "object"};
+  const auto i = static_cast<std::size_t>(call.element());
+  return fmt::format("{}-byte {}", call.element_bytes, i < std::size(kNames) ? kNames[i] : "?");
+}
+
+/// "a 4-byte signed integer", "100 times a 4-byte signed integer".
+std::string elements(const Described& call) {
+  return call.count == 1 ? "a " + element_name(call)
+                         : fmt::format("{} times a {}", call.count, element_name(call));
+}
+
+/// "all_reduce of a 4-byte signed integer with Add".
+std::string bare_name_of(const Described& call) {
+  const std::string name = to_string(call.kind());
+  switch (call.kind()) {
+    case CollectiveKind::barrier:
+    case CollectiveKind::store_sync:
+    case CollectiveKind::end:
+      return name;
+    case CollectiveKind::allocate:
+    case CollectiveKind::allocate_spread:
+      return fmt::format("{} of {} bytes in each process", name, call.count);
+    case CollectiveKind::release:
+    case CollectiveKind::release_spread:
+      return fmt::format("{} of {:#x}", name, call.count);
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::scan:
+    case CollectiveKind::scan_before:
+      return fmt::format("{} of {} with {}", name, elements(call), operator_name(call.op()));
+    case CollectiveKind::reduce_to_one:
+      return fmt::format("{} of {} with {} to process {}", name, elements(call),
+                         operator_name(call.op()), call.root());
+    case CollectiveKind::broadcast:
+      return fmt::format("{} of {} times a {} from process {}", name, call.count,
+                         element_name(call), call.root());
+    case CollectiveKind::gather:
+      return fmt::format("{} of a {}", name, element_name(call));
+    case CollectiveKind::gather_to_one:
+      return fmt::format("{} of a {} to process {}", name, element_name(call), call.root());
+  }
+  return "an unknown call";
+}
+
+/// A text that another process names by its address, which is the same here: its memory may say
+/// anything.
+std::string text_at(const char* text) {
+  constexpr std::size_t kLongest = 256;
+  std::string copied;
+  for (std::size_t i = 0; i < kLongest; ++i) {
+    if (!is_mapped(reinterpret_cast<const std::byte*>(text + i), 1)) return "?";
+    if (text[i] == '\0') break;
+    copied += text[i];
+  }
+  return copied;
+}
+
+/// And where it stands, when that is known.
+std::string name_of(const Described& call) {
+  std::string name = bare_name_of(call);
+  if (call.place.file == nullptr || call.kind() == CollectiveKind::end) return name;
+  if (call.place.what != nullptr) name += " for " + text_at(call.place.what);
+  name += fmt::format(" at {}:{}", text_at(call.place.file), call.place.line);
+  return name;
+}
+
+constexpr const char* kRule =
+    "every process must make the same collective calls in the same order, with the same types, "
+    "operators, roots and counts";
+
+std::string difference(const Described& here, const Described& there, std::uint32_t process) {
+  const std::string a = name_of(here), b = name_of(there);
+  if (a == b)
+    return fmt::format(
+        "this process calls {}, and process {} too but with another type or "
+        "operator, or the calls before differed: {}",
+        a, process, kRule);
+  return fmt::format("this process calls {}, but process {} calls {}: {}", a, process, b, kRule);
+}
+
+/// The first call in which two processes differ, among those that both still know of.
+std::string difference(const CollectiveBlock& mine, const CollectiveBlock& theirs,
+                       std::uint64_t sequence, std::uint32_t process) {
+  const std::uint64_t known = std::min<std::uint64_t>(kCallRecords, sequence);
+  for (std::uint64_t back = known; back-- > 0;) {
+    const std::size_t i = (sequence - back) % kCallRecords;
+    const Described here(mine.calls[i]), there(theirs.calls[i]);
+    if (here.mark != there.mark) return difference(here, there, process);
+  }
+  return fmt::format("this process and process {} have made different calls: {}", process, kRule);
+}
+
+}  // namespace
+
+const char* to_string(CollectiveKind kind) noexcept {
+  switch (kind) {
+    case CollectiveKind::barrier:
+      return "barrier";
+    case CollectiveKind::all_reduce:
+      return "all_reduce";
+    case CollectiveKind::reduce_to_one:
+      return "all_reduce_to_one";
+    case CollectiveKind::broadcast:
+      return "all_bcast";
+    case CollectiveKind::gather:
+      return "all_gather";
+    case CollectiveKind::gather_to_one:
+      return "all_gather_to_one";
+    case CollectiveKind::scan:
+      return "all_scan";
+    case CollectiveKind::scan_before:
+      return "all_scan_before";
+    case CollectiveKind::allocate:
+      return "all_malloc";
+    case CollectiveKind::allocate_spread:
+      return "all_spread_malloc";
+    case CollectiveKind::release:
+      return "all_free";
+    case CollectiveKind::release_spread:
+      return "all_spread_free";
+    case CollectiveKind::store_sync:
+      return "all_store_sync";
+    case CollectiveKind::end:
+      return "nothing more (it has returned from splitc_main)";
+  }
+  return "collective call";
+}
+
+/// Whether @p process has made another call of this number.
+bool CollectiveEngine::differs(std::uint32_t process) {
+  try {
+    const CollectiveBlock* const block = records_of(process);
+    if (block == nullptr) return false;
+    const CallRecord& record = block->calls[sequence_ % kCallRecords];
+    const std::uint64_t found = record.mark.load(std::memory_order_acquire);
+    return found != mark_ && ((found ^ mark_) >> kNumberShift) == 0;
+  } catch (const std::exception&) {  // its memory is not to be seen from here
+    return false;
+  }
+}
+
+/// Whether @p process, which is waited for, has called something else: then its slot may never
+/// come, or come elsewhere.
+void CollectiveEngine::compare_calls(std::uint32_t process) {
+  if (differs(process)) stop_mismatch(process);
+}
+
+/// A slot of another call is there where that of @p process is waited for. Another process may have
+/// written it, and it may come before its sender has recorded what it calls.
+std::uint32_t CollectiveEngine::who_differs(std::uint32_t process) {
+  constexpr std::uint64_t kPatienceNs = 1'000'000'000;
+  const std::uint64_t start = monotonic_ns();
+  do {
+    for (std::uint32_t i = 0; i < hot.procs; ++i)
+      if (const std::uint32_t p = (process + i) % hot.procs; differs(p)) return p;
+    ::sched_yield();
+  } while (monotonic_ns() - start < kPatienceNs);
+  return process;
+}
+
+void CollectiveEngine::stop_mismatch(std::uint32_t process) {
+  const std::uint32_t other = who_differs(process);
+  std::string text;
+  try {
+    if (const CollectiveBlock* theirs = records_of(other))
+      text = difference(*block_, *theirs, sequence_, other);
+  } catch (const std::exception&) {  // its memory is not to be seen from here
+  }
+  if (text.empty())
+    text = fmt::format("this process calls {}, but another one calls something else: {}",
+                       name_of(Described(block_->calls[sequence_ % kCallRecords])), kRule);
+  stop(to_string(kind_), text.c_str());
+}
+
+/// False: not now.
+bool CollectiveEngine::tell(std::uint32_t process) {
+  const CallRecord& record = block_->calls[sequence_ % kCallRecords];
+  const Described mine(record);
+  const AwaitedCall call{mine.mark,
+                         mine.what,
+                         mine.element_bytes,
+                         mine.count,
+                         reinterpret_cast<std::uint64_t>(mine.place.what),
+                         reinterpret_cast<std::uint64_t>(mine.place.file),
+                         static_cast<std::uint64_t>(mine.place.line)};
+  std::uint64_t words[kSlotWords];
+  std::memcpy(words, &call, sizeof call);
+  return machine_.tell_of_wait(process, words);
+}
+
+void CollectiveEngine::waited_for(std::uint32_t process, const std::uint64_t* call) {
+  Waiting waiting{process, {}};
+  std::memcpy(&waiting.call, call, sizeof waiting.call);
+  if (!check_waiting(process, waiting.call)) waiting_.push_back(waiting);
+}
+
+void CollectiveEngine::check_waiting() {
+  std::erase_if(waiting_, [this](const Waiting& w) { return check_waiting(w.process, w.call); });
+}
+
+/// Ends the job when @p process waits in another call than this one has made. False: this one has
+/// not yet come to a call of that number.
+bool CollectiveEngine::check_waiting(std::uint32_t process, const AwaitedCall& call) {
+  const std::uint64_t number = call.mark >> kNumberShift;
+  const CallRecord& record = block_->calls[number % kCallRecords];
+  const Described mine(record);
+  const auto ahead = static_cast<std::int32_t>(
+      static_cast<std::uint32_t>(number) - static_cast<std::uint32_t>(mine.mark >> kNumberShift));
+  if (ahead > 0) return false;
+  if (ahead < 0 || mine.mark == call.mark) return true;
+  const Described theirs(call);
+  stop(to_string(mine.kind() == CollectiveKind::end ? theirs.kind() : mine.kind()),
+       difference(mine, theirs, process));
+}
+
+}  // namespace viaduct::splitc::detail

@@ -1,0 +1,309 @@
+#pragma once
+// The private part of Machine: everything that a process of Split-C holds besides its memory and
+// its collectives, and the functions on it. Each group of functions names the file that defines it.
+//
+// - Channels: one connection to each peer that this process has talked to, with credits.
+// - Service: in a poll the owner of memory carries out what the requests of other processes ask
+// for.
+// - Placement: whether an operation goes by loads and stores, by RDMA or by a message.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "runtime/error.hpp"
+#include "splitc/atomic.hpp"
+#include "splitc/detail/access.hpp"
+#include "splitc/detail/collective.hpp"
+#include "splitc/detail/machine.hpp"
+#include "splitc/path.hpp"
+#include "splitc/src/channel.hpp"
+#include "splitc/src/chunks.hpp"
+#include "splitc/src/code.hpp"
+#include "splitc/src/stage.hpp"
+#include "via/channel/engine.hpp"
+#include "via/shm/nic.hpp"
+
+namespace viaduct::splitc::detail {
+
+/// To waits: the loss of no process ends them.
+inline constexpr std::uint32_t kNobody = kAnyone - 1;
+
+void copy_value(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;  // access.cpp
+
+/// read(), under the name that the program has called it by.
+void read_as(const char* operation, std::uint64_t from, void* to, std::size_t bytes);
+[[nodiscard]] const char* to_string(Rmw what) noexcept;  // atomic.cpp
+/// What one_sided() does. write: a put for which the caller waits.
+enum class OneSided : std::uint8_t { get, put, write };
+// What goes as a block, or need not, under the name that the program has called it by.
+Handle get_block(const char* operation, void* to, std::uint64_t from, std::size_t bytes);
+Handle put_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
+                 OneSided what = OneSided::put);
+void store_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes);
+void store_value(const char* operation, std::uint64_t to, const void* from, std::size_t bytes);
+
+/// While this object lives, a function runs that another process has sent by atomic(). That
+/// function may not use Split-C: the constructor hides this process' state from it.
+class GuestCall {
+ public:
+  GuestCall() noexcept : hot_(hot), collective_engine_(the_collective_engine) {
+    hot.views = no_views;
+    hot.next_header = &quiet_word;
+    hot.empty_header = 0;
+    hot.attention = &quiet_word;
+    hot.machine = nullptr;
+    the_collective_engine = nullptr;
+  }
+  ~GuestCall() {
+    hot = hot_;
+    the_collective_engine = collective_engine_;
+  }
+  GuestCall(const GuestCall&) = delete;
+  GuestCall& operator=(const GuestCall&) = delete;
+
+ private:
+  Hot hot_;
+  CollectiveEngine* collective_engine_;
+};
+
+[[noreturn, gnu::cold]] void stop_thrown(std::uint32_t process, const char* what);  // atomic.cpp
+
+/// Runs @p thunk for @p process, while a GuestCall lives. An exception of the thunk ends the job,
+/// since the process that has called atomic() may be another one.
+inline void run_thunk(std::uint32_t process, CallThunk thunk, const std::byte* arguments,
+                      std::byte* result) noexcept {
+  try {
+    thunk(arguments, result);
+  } catch (const std::exception& problem) {
+    stop_thrown(process, problem.what());
+  } catch (...) {
+    stop_thrown(process, "what is no std::exception");
+  }
+}
+inline void run_guest(std::uint32_t process, CallThunk thunk, const std::byte* arguments,
+                      std::byte* result) noexcept {
+  const GuestCall guest;
+  run_thunk(process, thunk, arguments, result);
+}
+
+enum Counter : std::uint32_t {
+  kRequests,
+  kWaits,   // requests that waited for a connection or a credit
+  kDirect,  // operations on mapped memory that took the slow entry (static data, odd sizes, blocks)
+  kRdma,    // by the NIC of this host
+  kOneSided,  // to another host, without its owner's part
+  kChunks,    // of this process' memory, registered for that
+  kStores,
+  kPulled,  // blocks that this process copied for others' stores
+  kCounterCount,
+};
+
+struct Machine::Impl {
+  Impl(Machine& machine, Job& job);
+  ~Impl();
+
+  // machine.cpp
+  void register_memory();
+  void leave();
+  template <class Done>
+  void wait(const char* operation, std::uint32_t process, Done&& done,
+            Activity activity = Activity::waiting_message);  // wait.hpp
+  /// Stops the program, with the name of @p operation, in a handler of Active Messages.
+  void check_may_wait(const char* operation);
+  /// Before a sleep. False: a connection has broken over it.
+  [[nodiscard]] bool publish_withheld() noexcept;
+  void refresh_watch() noexcept;
+  void poll_lightly();
+  void check_lost(const char* operation, std::uint32_t process);
+  /// Whether the program of @p process does nothing more before this process comes to a certain
+  /// point: @p process is at the end of splitc_main, or waits in a barrier or collective call that
+  /// this process has not reached. Collective calls of processes on other hosts are not known here.
+  [[nodiscard]] bool is_ahead(std::uint32_t process) const noexcept;
+  [[nodiscard]] bool all_others_are_ahead() const noexcept;
+  void check_broken(const char* operation, std::uint32_t process);
+  void map_view(std::uint32_t process);
+  void force(Path to);
+  /// Whether @p process shares no memory with this one.
+  [[nodiscard]] bool is_remote(std::uint32_t process) const noexcept {
+    return nic->is_remote(Rank{process}) || (all_off_node && process != hot.myproc);
+  }
+
+  // channel.cpp
+  Channel& channel(std::uint32_t process, bool blocks, const char* operation);
+  [[noreturn]] void end_of(Channel& c, const char* operation);
+  Channel& make_channel(std::uint32_t process, std::uint16_t index);
+  void incoming(Rank from, std::uint64_t discriminator);
+  void ended(const via::AsyncError& error);
+  bool find_credits(Channel& c) noexcept;
+  void note_requests(Channel& c) noexcept {
+    count(kRequests, c.sent - c.counted);
+    c.counted = c.sent;
+  }
+  void refresh_credits(Channel& c) noexcept;
+  /// Sends a request if that can be done without waiting, also for a connection, which it begins.
+  [[nodiscard]] bool try_request(std::uint32_t process, std::uint64_t client,
+                                 const std::uint64_t* words, std::uint32_t bytes);
+  /// Sends a request of @p bytes bytes of words; waits for what it needs. Answers its ticket.
+  std::uint64_t request(Channel& c, const char* operation, std::uint64_t client,
+                        const std::uint64_t* words, std::uint32_t bytes);
+  void reply(Channel& c, wire_format::Op op, std::uint32_t index, std::uint64_t ticket,
+             const std::uint64_t* words, std::uint32_t bytes) noexcept;
+  void publish(Channel& c) noexcept;
+  void publish_dirty(bool all) noexcept;
+  [[nodiscard]] bool is_handled(Channel& c, std::uint64_t ticket) noexcept;
+  [[nodiscard]] bool is_complete(Handle handle) noexcept;
+  /// Whether all gets and puts that went by @p c are complete.
+  [[nodiscard]] bool is_quiet(Channel& c) noexcept {
+    return c.replied >= c.last_get && is_handled(c, c.last_put) &&
+           (c.last_transfer == 0 || is_transferred(c, c.last_transfer));
+  }
+  void note_open(Channel& c);
+  Handle note_get(Channel& c, std::uint64_t ticket);
+  Handle note_put(Channel& c, std::uint64_t ticket);
+  void finish(const char* operation, Handle handle);
+  void note_store(Channel& c);  // store.cpp
+
+  /// For streams of one-way requests: a slot for a request that need not wait. Null: request() must
+  /// send it, behind a poll point; this happens at least once in kStream requests. More poll points
+  /// would cost time: a receiver that drains one message at a time contends with the sender for the
+  /// slot's cache line.
+  [[nodiscard]] via::shm::Slot* claim_at_once(Channel& c) noexcept {
+    constexpr std::uint64_t kStream = 16;
+    return c.sent != c.limit && c.sent % kStream != 0 ? c.vi->claim_known() : nullptr;
+  }
+
+  // serve.cpp: what the owner does
+  /// Handles what has come for Split-C; poll_now() serves the other clients of the thread as well:
+  /// when the engine's word says that something has come for one, each 64th time, and with @p all.
+  std::uint32_t poll_own();
+  std::uint32_t poll_now(bool all = false);
+  std::uint32_t serve_others(bool asked);
+  struct Dispatcher;
+  void note_dirty(Channel& c);
+  void serve_store(Channel& c, std::uint64_t client, const std::uint64_t* words, std::size_t bytes);
+  void serve(Channel& c, wire_format::Op op, std::uint64_t client, const std::uint64_t* words,
+             std::size_t bytes);
+  void take_reply(Channel& c, wire_format::Op op, std::uint64_t client, const std::uint64_t* words,
+                  std::size_t bytes) noexcept;
+  void serve_block(Channel& c, wire_format::Op op, std::uint64_t client,
+                   const std::uint64_t* words);
+  [[nodiscard]] std::byte* staged_by(Channel& c, wire_format::Op op, std::uint64_t place,
+                                     std::size_t bytes);
+  void serve_pull(Channel& c, std::uint64_t client, const std::uint64_t* words);
+  std::uint64_t modify(Channel& c, std::uint64_t client, const std::uint64_t* words);
+  void serve_call(Channel& c, std::uint64_t client, const std::uint64_t* words);
+  /// The memory of this process that a message of @p process names. An address without memory ends
+  /// the job with a sentence, instead of a signal.
+  enum class Use : std::uint8_t { reads, writes };
+  [[nodiscard]] std::byte* own_place(const char* operation, std::uint32_t process,
+                                     std::uint64_t address, std::size_t bytes,
+                                     Use use = Use::reads) {
+    const View& own = views[hot.myproc];
+    const std::uint64_t at = make_word(hot.myproc, address) - own.first;
+    if (at < own.bytes && bytes <= own.bytes - at) [[likely]]
+      return own.base + at;
+    return own_place_slow(operation, process, address, bytes, use);
+  }
+  [[nodiscard]] std::byte* own_place_slow(const char* operation, std::uint32_t process,
+                                          std::uint64_t address, std::size_t bytes, Use use);
+
+  // locate.cpp: where an operation goes
+  struct Place {
+    std::byte* here = nullptr;     // direct
+    std::uint32_t region = kNone;  // rdma: index of the owner's registered range
+    static constexpr std::uint32_t kNone = 0xffffffff;
+  };
+  Place locate(const char* operation, std::uint64_t word, std::size_t bytes);
+  std::uint32_t region_of(const char* operation, std::uint32_t process, std::uint64_t address,
+                          std::size_t bytes);
+  bool rdma(std::uint32_t process, std::uint32_t region, std::uint64_t address, std::byte* local,
+            std::size_t bytes, bool write) noexcept;
+
+  // one_sided.cpp
+  /// Begins what @p what says, between @p local and the place of @p word. An empty handle: nothing
+  /// was begun, and a message is to carry it.
+  Handle one_sided(const char* operation, std::uint64_t word, std::byte* local, std::size_t bytes,
+                   OneSided what);
+  [[nodiscard]] bool is_transferred(const Channel& c, std::uint64_t transfer) noexcept;
+  void set_one_sided() noexcept;
+  PeerChunks& chunks_of(std::uint32_t process);
+  bool knows_chunks(Channel& c, const char* operation, std::uint64_t address, std::size_t bytes);
+  bool ask_chunk(PeerChunks& chunks, Channel& c, const char* operation, std::uint64_t address);
+  [[nodiscard]] std::size_t register_own(const std::byte* local, std::size_t bytes);
+  [[nodiscard]] Chunk own_chunk(std::uint64_t address);
+  void serve_chunk(Channel& c, const std::uint64_t* words);
+
+  void count(Counter counter, std::uint64_t by = 1) noexcept { counters[counter] += by; }
+
+  Machine& machine;
+  Job& job;
+  Path path = Path::automatic;
+  std::shared_ptr<via::channel::Engine> engine;
+  std::unique_ptr<via::shm::Nic> nic;
+  via::ProtectionTag tag{};
+  std::unique_ptr<via::CompletionQueue> queue_owner;
+  via::shm::CompletionQueue* queue = nullptr;
+  std::unique_ptr<via::CompletionQueue>
+      send_owner;  // VIs must name one; inline sends leave nothing
+  std::uint32_t credit_limit = 0;
+  std::uint32_t publish_every = 1;
+  std::unique_ptr<Stage> stage;  // in the job's window
+  [[nodiscard]] Stage& stage_of(Channel& c) noexcept {
+    return c.stage != nullptr ? *c.stage : *stage;
+  }
+  bool all_off_node = false;  // VIADUCT_SPLITC_APART
+  bool any_off_node = false;
+  // What the light poll looks at where all that comes shows in a word.
+  const std::uint64_t* next_header = &quiet_word;
+  std::uint64_t empty_header = 0;
+  std::uint64_t transport_polled_at = 0;  // ticks_now() of the last light poll that was a poll
+  // Something may come for another client of the thread that shows in no word.
+  bool others_hot = false;
+  std::uint32_t polls = 0;
+  class Served;  // how the thread's other waits serve Split-C
+  std::unique_ptr<Served> served;
+  const Code code = find_code();
+
+  std::vector<std::array<std::unique_ptr<Channel>, 2>> channels;  // by process
+  std::vector<Channel*> all_channels;
+  std::vector<Channel*> dirty;
+  std::vector<Channel*> open;  // with gets or puts that sync() has not seen complete
+  std::vector<Channel*> open_stores;
+
+  MappedMemory view_pages;
+  View* views = nullptr;     // kMaxProcesses in them, of which hot.views is the address
+  std::vector<bool> mapped;  // the view has been asked for
+  struct Region {
+    std::uint64_t address;  // in global pointers
+    std::uint64_t there;    // in its owner's address space
+    std::uint64_t bytes;
+    std::uint32_t handle;
+  };
+  struct Owner {
+    via::ProtectionTag tag{};
+    std::vector<Region> regions;
+    bool known = false;
+    std::unique_ptr<PeerChunks> chunks;  // on another host; null: nothing was asked for
+  };
+  std::vector<Owner> owners;       // rdma: by process
+  std::size_t one_sided_from = 0;  // bytes that go by RDMA to other hosts
+  ChunkTable own_chunks;           // asked for by others, or used from here
+  UseOfChunks own_used;
+  std::vector<via::MemoryRegion> registered;
+
+  // Stores: bytes delivered and not waited for, by the epoch of their sender. all_store_sync()
+  // begins a new epoch; a process that is through it may store before this one is.
+  std::uint32_t epoch = 0;
+  std::array<std::uint64_t, 2> delivered{};
+
+  bool failed = false;             // nobody is to be waited for at the end
+  std::uint32_t broken = kNobody;  // the first process whose connection has broken
+  std::uint64_t broken_at_ns = 0;
+  std::array<std::uint64_t, kCounterCount> counters{};
+};
+
+}  // namespace viaduct::splitc::detail

@@ -1,0 +1,514 @@
+/// Remote VIs: those to ranks that share no memory with this one (docs/verbs.md).
+///
+/// The layer above writes into the ring and reads from one as ever. Two words that it looks at
+/// anyway make the difference: the channel's `wanted` is always set, so that every message comes to
+/// ring_doorbell(), and the peer always sleeps, so that every change of the counters comes to
+/// wake_peer(). A transport then takes the lines to the peer's copy of the channel, and the
+/// counters to the peer's channel.
+///
+/// A line travels with its phase bit inverted: it is seen when the transport has told of it, and
+/// its receiver has turned the bit.
+
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <string>
+
+#include "runtime/atomic.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/error.hpp"
+#include "via/shm/nic.hpp"
+#include "via/shm/remote_channel.hpp"
+#include "via/shm/vi.hpp"
+
+namespace viaduct::via::shm {
+
+namespace {
+
+/// Upper bits of a notification.
+enum class Sign : std::uint32_t {
+  lines,    // with the number of the first, modulo 2^28
+  wake_me,  // the writer is going to sleep and waits for our counters
+  wake,     // they are there
+};
+constexpr unsigned kSignShift = 28;
+constexpr std::uint32_t kNumberMask = (1U << kSignShift) - 1;
+constexpr std::uint32_t notification_of(Sign sign, std::uint64_t number = 0) noexcept {
+  return static_cast<std::uint32_t>(sign) << kSignShift |
+         (static_cast<std::uint32_t>(number) & kNumberMask);
+}
+
+// The word that a remote VI reads in place of its peer's `sleeping`.
+constinit const AtomicWord<std::uint32_t> kAlwaysAsleep{1};
+
+// For what was sent before a disconnect to arrive: longer than all repetitions take.
+constexpr std::uint64_t kDrainLimitNs = 5'000'000'000;
+
+void turn_phase(Slot& slot) noexcept {
+  slot.header.store(slot.header.load(kRelaxed) ^ header::phase_bit, kRelease);
+}
+
+}  // namespace
+
+// Set-up.
+
+void Nic::use_transport(std::unique_ptr<Transport> transport,
+                        const std::function<bool(Rank)>& remote) {
+  transport_ = std::move(transport);
+  remote_.resize(job_.size());
+  for (std::uint32_t r = 0; r < job_.size(); ++r) remote_[r] = remote(Rank{r});
+}
+
+void Vi::make_link(std::size_t half_bytes) {
+  remote_channel_ = std::make_unique<RemoteChannel>();
+  remote_channel_->half_bytes = half_bytes;
+  remote_channel_->link = nic_.transport_->make_link(reinterpret_cast<std::byte*>(tx_), half_bytes,
+                                                     options_.notifications, this);
+  if (std::find(nic_.remote_vis_.begin(), nic_.remote_vis_.end(), this) == nic_.remote_vis_.end())
+    nic_.remote_vis_.push_back(this);
+}
+
+RemotePart Vi::make_part() const noexcept {
+  RemotePart part;
+  part.link = remote_channel_->link->name();
+  const std::byte* extra = reinterpret_cast<const std::byte*>(tx_) +
+                           ChannelHead::bytes_for(tx_slot_count_, options_.inline_only);
+  std::memcpy(part.extra, extra, std::min(sizeof part.extra, options_.extra_bytes));
+  return part;
+}
+
+/// attach_peer() of a remote VI.
+void Vi::attach_remote(const ControlMessage& message, const RemotePart& part) {
+  RemoteChannel& remote = *remote_channel_;
+  peer_window_ = nullptr;
+  peer_sleeping_ = &kAlwaysAsleep;
+  peer_vi_ = message.source_vi;
+  peer_tag_ = static_cast<ProtectionTag>(message.tag);
+  rx_ = reinterpret_cast<ChannelHead*>(reinterpret_cast<std::byte*>(tx_) + remote.half_bytes);
+  rx_slot_count_ = tx_slot_count_;
+  rx_mask_ = rx_slot_count_ - 1;
+  rx_slots_ = rx_->slots();
+  peer_extra_ = reinterpret_cast<std::byte*>(rx_) + ChannelHead::bytes_for(rx_slot_count_, true);
+  std::memcpy(peer_extra_, part.extra, std::min(sizeof part.extra, options_.extra_bytes));
+  rx_->receiver.posted.store(rx_slot_count_);
+  rx_seq_ = rx_released_ = 0;
+  try {
+    remote.link->connect(peer_, part.link);
+  } catch (const std::exception& e) {
+    nic_.job_.log().write(LogLevel::error, e.what());
+    nic_.part_with(peer_, message.source_vi);
+    cause_ = ErrorCause::connection_lost;
+    return answer(ConnectResult::unreachable, 0);
+  }
+  remote.connected = true;
+  if (!remote.pieces.empty()) nic_.add_to_backlog(*this);  // they changed since the control message
+  asked_ = ControlKind::none;
+  answer_ = ConnectResult::connected;
+  cause_ = ErrorCause::none;
+  final_sent_ = final_received_ = false;
+  state_ = ViState::connected;
+  nic_.count(kConnections);
+}
+
+// Sending.
+
+void Vi::add_piece(const std::byte* from, std::size_t bytes) noexcept {
+  if (remote_channel_ == nullptr || bytes == 0) return;
+  const auto offset = static_cast<std::uint32_t>(from - reinterpret_cast<const std::byte*>(tx_));
+  remote_channel_->pieces.push_back({tx_seq_, {offset, static_cast<std::uint32_t>(bytes)}});
+}
+
+void Vi::send_back(const std::byte* from, std::size_t bytes) noexcept {
+  if (remote_channel_ == nullptr) return;
+  const auto offset = static_cast<std::uint32_t>(from - reinterpret_cast<const std::byte*>(rx_));
+  remote_channel_->back.push_back({offset, static_cast<std::uint32_t>(bytes)});
+  post_counters();
+}
+
+/// The oldest message that has not been posted, behind the pieces that belong before it. False: no
+/// room.
+bool Vi::post_message() noexcept {
+  RemoteChannel& remote = *remote_channel_;
+  const auto offset_of = [this](const void* at) {
+    return static_cast<std::uint32_t>(static_cast<const std::byte*>(at) -
+                                      reinterpret_cast<const std::byte*>(tx_));
+  };
+  // More pieces than fit one post go before it.
+  while (remote.pieces.size() > 1 && remote.pieces[1].before <= remote.lines_posted) {
+    if (!remote.link->post(std::span(&remote.pieces.front().piece, 1), 0, false)) return false;
+    remote.pieces.pop_front();
+  }
+  std::array<Link::Piece, Link::kMaxPieces> pieces;
+  std::size_t count = 0;
+  const bool with_piece =
+      !remote.pieces.empty() && remote.pieces.front().before <= remote.lines_posted;
+  if (with_piece) pieces[count++] = remote.pieces.front().piece;
+  Slot* const slot = &tx_slots_[remote.lines_posted & tx_mask_];
+  const std::uint32_t lines = 1 + header::extra_lines(slot->header.load(kRelaxed));
+  const auto to_end = static_cast<std::uint32_t>(tx_slot_count_ - (remote.lines_posted & tx_mask_));
+  constexpr auto kLine = static_cast<std::uint32_t>(sizeof(Slot));
+  pieces[count++] = {offset_of(slot), std::min(lines, to_end) * kLine};
+  if (lines > to_end) pieces[count++] = {offset_of(tx_slots_), (lines - to_end) * kLine};
+  if (!remote.link->post(std::span(pieces).first(count),
+                         notification_of(Sign::lines, remote.lines_posted), true))
+    return false;
+  if (with_piece) remote.pieces.pop_front();
+  remote.lines_posted += lines;
+  remote.published_unseen = false;
+  return true;
+}
+
+/// Lines that have just been written, and those that found no room before.
+void Vi::post_lines() noexcept {
+  if (remote_channel_ == nullptr) return;  // it has ended
+  RemoteChannel& remote = *remote_channel_;
+  // One line, and nothing before it.
+  static_assert(sizeof(Slot) == Link::kLineBytes);
+  const std::uint64_t line = remote.lines_posted;
+  if (line + 1 != tx_seq_ || remote.counters_changed || !remote.pieces.empty()) [[unlikely]]
+    return post_lines_slow();
+  Slot* const slot = &tx_slots_[line & tx_mask_];
+  turn_phase(*slot);
+  const auto offset = static_cast<std::uint32_t>(reinterpret_cast<std::byte*>(slot) -
+                                                 reinterpret_cast<std::byte*>(tx_));
+  if (!remote.link->post_line(offset, notification_of(Sign::lines, line))) [[unlikely]]
+    return nic_.add_to_backlog(*this);
+  remote.lines_posted = line + 1;
+  remote.published_unseen = false;
+}
+
+void Vi::post_lines_slow() noexcept {
+  RemoteChannel& remote = *remote_channel_;
+  if (remote.counters_changed) post_counters();
+  // Only the new ones: those that were held back have been turned.
+  std::uint64_t from = tx_seq_ - 1;
+  while (header::kind(tx_slots_[from & tx_mask_].header.load(kRelaxed)) ==
+         MessageKind::continuation)
+    --from;
+  for (; from != tx_seq_; ++from) turn_phase(tx_slots_[from & tx_mask_]);
+  while (remote.lines_posted != tx_seq_)
+    if (remote.counters_changed || !remote.back.empty() || !post_message())
+      return nic_.add_to_backlog(*this);
+}
+
+void Vi::post_counters() noexcept {
+  if (remote_channel_ == nullptr || !remote_channel_->connected) return;
+  RemoteChannel& remote = *remote_channel_;
+  constexpr Link::Piece kCounters{offsetof(ReceiverLine, checked), sizeof(ReceiverLine::checked)};
+  ReceiverLine& line = rx_->receiver;
+  const auto show = [&line](std::size_t at, const AtomicWord<std::uint64_t>& counter) {
+    line.checked[at].store(checked_counter::word_of(counter.load(kRelaxed)), kRelaxed);
+  };
+  show(0, line.posted);
+  show(1, line.client_counter[0]);
+  show(2, line.client_counter[1]);
+  remote.counters_changed = true;
+  while (!remote.back.empty()) {
+    if (!remote.link->post_back(remote.back.front(), 0, false)) return nic_.add_to_backlog(*this);
+    remote.back.erase(remote.back.begin());
+  }
+  if (!remote.link->post_back(kCounters, notification_of(Sign::wake), remote.wake_wanted))
+    return nic_.add_to_backlog(*this);
+  remote.published_unseen = !remote.wake_wanted;
+  remote.counters_changed = remote.wake_wanted = false;
+}
+
+/// Takes in the counters that the peer's post_counters() has written.
+void Vi::take_counters() const noexcept {
+  ReceiverLine& line = tx_->receiver;
+  const auto take = [&line](std::size_t at, AtomicWord<std::uint64_t>& counter) {
+    counter.store(checked_counter::take(line.checked[at].load(kAcquire), counter.load(kRelaxed)),
+                  kRelaxed);
+  };
+  take(0, line.posted);
+  take(1, line.client_counter[0]);
+  take(2, line.client_counter[1]);
+}
+
+void Nic::add_to_backlog(Vi& vi) noexcept {
+  if (vi.remote_channel_->in_backlog) return;
+  vi.remote_channel_->in_backlog = true;
+  backlog_.push_back(&vi);
+}
+
+/// Posts what was held back.
+void Vi::post_backlog() noexcept {
+  RemoteChannel& remote = *remote_channel_;
+  if (!remote.connected) return;
+  if (remote.counters_changed) post_counters();
+  while (remote.lines_posted != tx_seq_)
+    if (remote.counters_changed || !remote.back.empty() || !post_message())
+      return nic_.add_to_backlog(*this);
+  while (!remote.pieces.empty()) {
+    if (!remote.link->post(std::span(&remote.pieces.front().piece, 1), 0, false))
+      return nic_.add_to_backlog(*this);
+    remote.pieces.pop_front();
+  }
+}
+
+/// Before this rank sleeps: whoever has had something of ours is to tell when its counters change,
+/// which may be credits of the layer above, though all slots are free. False: no room to ask.
+bool Vi::ask_to_be_woken() noexcept {
+  RemoteChannel& remote = *remote_channel_;
+  if (!remote.connected || remote.wake_asked || remote.link->failed()) return true;
+  if (tx_seq_ == 0) return true;  // it holds nothing of ours
+  remote.wake_asked = remote.link->post_back({0, 0}, notification_of(Sign::wake_me), true);
+  return remote.wake_asked;
+}
+
+bool Vi::flush_extra() noexcept {
+  const auto is_open = [this] {
+    return remote_channel_ != nullptr &&
+           (state_ == ViState::connected || state_ == ViState::connecting);
+  };
+  const std::uint64_t start = monotonic_ns();
+  const auto waits = [&] {
+    nic_.progress();
+    nic_.poll_transport();
+    if (!is_open() || remote_channel_->link->failed() || monotonic_ns() - start > kDrainLimitNs)
+      return false;
+    sched_yield();
+    return true;
+  };
+  const auto flushed = [this] {
+    RemoteChannel& remote = *remote_channel_;
+    if (state_ == ViState::connecting) return false;  // what its control message says is old by now
+    while (!remote.pieces.empty()) {
+      if (remote.lines_posted != tx_seq_ ||
+          !remote.link->post(std::span(&remote.pieces.front().piece, 1), 0, false))
+        return false;
+      remote.pieces.pop_front();
+    }
+    return remote.link->drained();
+  };
+  if (!is_open()) return true;
+  while (!flushed()) {
+    if (waits()) continue;
+    if (is_open() && remote_channel_->connected)
+      nic_.add_to_backlog(*this);  // to be posted all the same
+    return false;
+  }
+  return !remote_channel_->link->failed();
+}
+
+bool Vi::takes_copies() const noexcept {
+  return remote_channel_ == nullptr || !remote_channel_->connected ||
+         remote_channel_->link->failed() || remote_channel_->link->ready();
+}
+
+bool Vi::write_remote(const std::byte* from, std::size_t bytes, std::uint64_t to,
+                      std::uint32_t key) noexcept {
+  return remote_channel_ != nullptr && remote_channel_->connected &&
+         remote_channel_->link->write(from, bytes, to, key);
+}
+
+bool Vi::read_remote(std::byte* to, std::size_t bytes, std::uint64_t from,
+                     std::uint32_t key) noexcept {
+  return remote_channel_ != nullptr && remote_channel_->connected &&
+         remote_channel_->link->read(to, bytes, from, key);
+}
+
+Link* Vi::link() const noexcept {
+  const bool open =
+      remote_channel_ != nullptr && remote_channel_->connected && !remote_channel_->link->failed();
+  return open ? remote_channel_->link.get() : nullptr;
+}
+
+// Receiving.
+
+void Vi::take_notification(std::uint32_t notification) noexcept {
+  if (remote_channel_ == nullptr || rx_slots_ == nullptr) return;
+  RemoteChannel& remote = *remote_channel_;
+  switch (static_cast<Sign>(notification >> kSignShift)) {
+    case Sign::lines:
+      return take_lines(notification & kNumberMask);
+    case Sign::wake_me:
+      remote.wake_wanted = true;
+      if (rx_released_ != rx_seq_)
+        release_slots();
+      else if (remote.published_unseen || remote.counters_changed)
+        post_counters();
+      return;
+    case Sign::wake:
+      remote.wake_asked = false;
+      return;
+  }
+}
+
+void Vi::take_lines(std::uint32_t number) noexcept {
+  RemoteChannel& remote = *remote_channel_;
+  Slot& first = rx_slots_[remote.lines_arrived & rx_mask_];
+  const std::uint32_t lines = 1 + header::extra_lines(first.header.load(kRelaxed));
+  if (number != (static_cast<std::uint32_t>(remote.lines_arrived) & kNumberMask) ||
+      lines > kMaxLines) {
+    nic_.job_.log().write(LogLevel::error, "rank " + std::to_string(index(peer_)) +
+                                               " has sent a line out of turn: the connection ends");
+    return link_failed(ErrorCause::format);
+  }
+  for (std::uint32_t i = lines; i-- > 0;)
+    turn_phase(rx_slots_[(remote.lines_arrived + i) & rx_mask_]);
+  remote.lines_arrived += lines;
+  if (hot_at_ < 0) receive_cq_->ready_.push_back(this);
+}
+
+/// Nothing gets through to the peer any more, whose own half may be well: it is told by a control
+/// message.
+void Vi::link_failed(ErrorCause cause) noexcept {
+  if (state_ == ViState::connected) {
+    cause_ = cause;
+    send_final(ControlKind::error);
+  }
+  peer_closed(cause);
+}
+
+// The NIC's part.
+
+void Nic::poll_transport() noexcept {
+  std::array<LinkEvent, 32> events;
+  const std::size_t n = transport_->poll(events);
+  transport_events_ += n;
+  for (std::size_t i = 0; i < n; ++i) {
+    Vi* const vi = static_cast<Vi*>(events[i].owner);
+    if (events[i].failure == ErrorCause::none) {
+      vi->take_notification(events[i].notification);
+      continue;
+    }
+    progress();  // its peer may have ended the connection in good order, and said so
+    if (std::find(remote_vis_.begin(), remote_vis_.end(), vi) != remote_vis_.end())
+      vi->link_failed(events[i].failure);
+  }
+  if (backlog_.empty()) return;
+  const auto held = std::move(backlog_);
+  backlog_.clear();
+  for (Vi* vi : held) {
+    vi->remote_channel_->in_backlog = false;
+    vi->post_backlog();
+  }
+}
+
+/// All that has come by now. It has an end: no handler runs meanwhile, so nobody gets credits.
+void Nic::drain_transport() noexcept {
+  std::uint64_t before = 0;
+  do {
+    before = transport_events_;
+    poll_transport();
+  } while (transport_events_ != before);
+}
+
+/// Tells the VI @p vi of a peer, which may be connected by now, that nothing gets through to it.
+void Nic::part_with(Rank peer, std::uint32_t vi) {
+  ControlMessage message;
+  message.kind = ControlKind::error;
+  message.target_vi = vi;
+  message.client_data = static_cast<std::uint64_t>(ErrorCause::connection_lost);
+  post_control(peer, message);
+}
+
+void Nic::reject_unreachable(Rank from, std::uint64_t discriminator, std::uint64_t reason) {
+  Unmatched* const found = unmatched_.of_peer(from, discriminator);
+  if (found == nullptr) return;
+  const ControlMessage request = unmatched_.take(found).message;
+  refuse(from, request, ConnectResult::rejected, reason);
+  part_with(from, request.source_vi);
+}
+
+bool Nic::transport_busy() const noexcept {
+  return transport_ != nullptr && (!transport_->all_delivered() || !backlog_.empty());
+}
+
+/// Whether a remote VI waits for its peer.
+bool Nic::connects() const noexcept {
+  return std::any_of(remote_vis_.begin(), remote_vis_.end(),
+                     [](const Vi* vi) { return vi->state_ == ViState::connecting; });
+}
+
+/// A peer that has had our control messages and has not answered may be out of reach by now:
+/// another control message shows it.
+void Nic::probe() {
+  for (const Vi* vi : remote_vis_)
+    if (vi->state_ == ViState::connecting) transport_->probe(vi->peer_);
+}
+
+void Nic::take_control_messages() {
+  constexpr std::uint64_t kProbeEvery = 64;
+  if (++looks_ % kProbeEvery == 0) probe();
+  transport_->progress([this](Rank from, std::span<const std::byte> bytes) {
+    ++transport_events_;
+    ControlMessage message;
+    RemotePart part;
+    if (bytes.size() != sizeof message && bytes.size() != sizeof message + sizeof part) return;
+    std::memcpy(static_cast<void*>(&message), bytes.data(), sizeof message);
+    const bool with_part = bytes.size() > sizeof message;
+    if (with_part) std::memcpy(&part, bytes.data() + sizeof message, sizeof part);
+    handle(from, message, with_part ? &part : nullptr);
+  });
+  if (!transport_->all_delivered()) look_for_closed_peers();
+}
+
+/// Peers that wait for the others in their Job's destructor have ended their NIC: they read no more
+/// control messages. Those that control messages have not reached for long, while nothing can go
+/// there from here, are out of reach.
+void Nic::look_for_closed_peers() {
+  constexpr std::uint64_t kEveryNs = 50'000'000;
+  constexpr std::uint64_t kSilenceNs = 100'000'000;
+  constexpr std::uint64_t kDownNs = 2'000'000'000;
+  const std::uint64_t now = monotonic_ns();
+  if (now - looked_for_closed_ns_ < kEveryNs) return;
+  looked_for_closed_ns_ = now;
+  for (const Rank silent : transport_->silent_for(kSilenceNs)) {
+    const RankRecord& record = job_.record(silent);
+    if (record.finalizing.load() != 0 || record.state.load() == RankState::finalized)
+      part_from([silent](Rank rank) { return rank == silent; }, ErrorCause::disconnected);
+  }
+  const std::vector<Rank> cut = transport_->out_of_reach(kDownNs);
+  if (cut.empty()) return;
+  part_from([&](Rank rank) { return std::find(cut.begin(), cut.end(), rank) != cut.end(); },
+            ErrorCause::connection_lost);
+}
+
+/// Before this rank sleeps: an event of the transport's rings its doorbell, and peers whose
+/// counters it may wait for tell of them. Answers whether it should not sleep: something has
+/// happened meanwhile, or a peer could not be asked.
+bool Nic::arm_transport() noexcept {
+  const std::uint64_t before = transport_events_;
+  bool all_asked = true;
+  for (Vi* vi : remote_vis_)
+    if (vi->remote_channel_ != nullptr && !vi->ask_to_be_woken()) all_asked = false;
+  transport_->arm();
+  poll_transport();
+  progress();
+  return transport_events_ != before || !all_asked;
+}
+
+// The end.
+
+/// Waits until all that was sent has arrived, or the peer has ended the connection, too.
+void Vi::drain_link() noexcept {
+  if (remote_channel_ == nullptr || !remote_channel_->connected) return;
+  const std::uint64_t start = monotonic_ns();
+  while (!final_received_ && !nic_.job_.is_lost(peer_) && !remote_channel_->link->failed() &&
+         monotonic_ns() - start < kDrainLimitNs) {
+    post_backlog();
+    if (remote_channel_->lines_posted == tx_seq_ && !remote_channel_->counters_changed &&
+        remote_channel_->link->drained())
+      return;
+    if (tx_seq_ == 0 && !remote_channel_->link->ready())
+      return;  // nothing was sent, and nothing can be
+    if (nic_.in_progress_ == std::this_thread::get_id()) return;
+    nic_.progress();
+    sched_yield();
+  }
+}
+
+/// No write of the peer's, and none to it, from here on.
+void Vi::end_link() noexcept {
+  if (remote_channel_ == nullptr) return;
+  std::erase(nic_.backlog_, this);
+  std::erase(receive_cq_->ready_, this);
+  remote_channel_.reset();
+}
+
+}  // namespace viaduct::via::shm

@@ -1,0 +1,35 @@
+#pragma once
+/// @file
+/// The state of a VI whose messages a transport takes to its peer (remote_channel.cpp).
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "via/shm/vi.hpp"
+#include "via/transport.hpp"
+
+namespace viaduct::via::shm {
+
+struct Vi::RemoteChannel {
+  std::unique_ptr<Link> link;
+  std::size_t half_bytes = 0;
+  std::uint64_t lines_posted = 0;   // up to this line
+  std::uint64_t lines_arrived = 0;  // the same of the peer's
+  struct Pending {
+    std::uint64_t before;  // the line that it goes before
+    Link::Piece piece;
+  };
+  std::deque<Pending> pieces;
+  std::vector<Link::Piece> back;  // to be written back
+  bool counters_changed = false;  // and not posted
+  bool published_unseen = false;  // counters were posted after the last notification
+  bool wake_wanted = false;       // by the peer
+  bool wake_asked = false;        // of the peer, not answered
+  bool in_backlog = false;
+  bool connected = false;
+};
+
+}  // namespace viaduct::via::shm

@@ -1,0 +1,50 @@
+/// Gives a transport to ranks that need one.
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "runtime/error.hpp"
+#include "runtime/job.hpp"
+#include "via/choice.hpp"
+#include "via/shm/nic.hpp"
+#include "via/verbs/provider.hpp"
+
+namespace viaduct::via {
+namespace {
+
+/// The value of VIADUCT_PROVIDER: shm or verbs (perhaps with a device) between all ranks, or
+/// nothing.
+struct Wish {
+  bool shm = false;
+  bool verbs = false;
+  std::string_view device;
+};
+Wish wished_provider() {
+  const char* const text = std::getenv("VIADUCT_PROVIDER");
+  const std::string_view name = text == nullptr ? std::string_view{} : text;
+  constexpr std::string_view kVerbs = "verbs";
+  if (name.empty()) return {};
+  if (name == "shm") return {true, false, {}};
+  if (name == kVerbs) return {false, true, {}};
+  if (name.starts_with(kVerbs) && name[kVerbs.size()] == ':')
+    return {false, true, name.substr(kVerbs.size() + 1)};
+  throw Error(
+      std::errc::no_such_device,
+      "VIADUCT_PROVIDER=" + std::string(name) +
+          ": Active Messages and Split-C run on the providers shm and verbs: set it to one of "
+          "them, or leave it unset");
+}
+
+}  // namespace
+
+void use_transport_where_needed(Job& job, shm::Nic& nic) {
+  const Wish wish = wished_provider();
+  if (wish.shm) require_one_host(job);
+  if (!wish.verbs && job.hosts() == 1) return;
+  nic.use_transport(verbs::open_transport(job, wish.device), [&](Rank rank) {
+    return wish.verbs ? rank != job.rank() : !job.same_host(rank);
+  });
+}
+
+}  // namespace viaduct::via

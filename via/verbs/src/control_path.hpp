@@ -1,0 +1,162 @@
+#pragma once
+/// @file
+/// The control path of provider verbs: control messages between the ranks of a job, which make and
+/// end connections.
+///
+/// Each rank has one unreliable-datagram queue pair, whose address travels in the bootstrap. Each
+/// pair of ranks numbers its control messages. The receiver acknowledges a control message when it
+/// has handled it; the sender repeats a control message until it is acknowledged.
+///
+/// A rank that computes handles no control messages for a long time, and is not lost. The thread of
+/// Events answers each packet at once, also while the rank computes (answer()). So a rank that
+/// gives no answer at all cannot be reached.
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/job.hpp"
+#include "via/verbs/src/device.hpp"
+#include "via/verbs/src/queue_pair.hpp"
+
+namespace viaduct::via::verbs {
+
+class ControlPath {
+ public:
+  static constexpr std::size_t kMaxBytes = 272;
+  using Handler = std::function<void(Rank from, std::span<const std::byte> message)>;
+
+  /// Enters its queue pair in @p address. An event on @p channel with Events::control_context()
+  /// tells of a control message.  Throws Error.
+  ControlPath(Job& job, Device& device, ibv_comp_channel* channel, Address& address);
+  ~ControlPath();
+  ControlPath(const ControlPath&) = delete;
+  ControlPath& operator=(const ControlPath&) = delete;
+
+  /// Where the others are. Once, before the first control message.
+  void set_peers(std::vector<Address> addresses) { addresses_ = std::move(addresses); }
+  [[nodiscard]] const Address& address_of(Rank rank) const noexcept {
+    return addresses_[index(rank)];
+  }
+
+  /// Up to kMaxBytes.
+  void send(Rank to, std::span<const std::byte> message);
+  /// A control message that says nothing, when for a second none has been under way to @p to:
+  /// whether it can still be reached will show.
+  void probe(Rank to);
+  /// Takes what has come, each control message once, in its sender's order; repeats what is
+  /// overdue.
+  void progress(const Handler& handler);
+  /// Whether every control message has been acknowledged, and more could go.
+  [[nodiscard]] bool all_delivered() const noexcept;
+  /// Whether @p to has handled all control messages to it.
+  [[nodiscard]] bool all_delivered(Rank to) const noexcept;
+  /// Nothing more for @p to.
+  void forget(Rank to) noexcept;
+  /// Peers to whom a control message has been repeated for @p ns or longer.
+  [[nodiscard]] std::vector<Rank> silent_for(std::uint64_t ns) const;
+  /// Those of them to whom for @p ns nothing could go (the port is down, or theirs, or the device
+  /// knows no route), and those silent for VIADUCT_VERBS_SILENCE. To be asked now and then.  Cost:
+  /// a system call while a peer is silent.
+  [[nodiscard]] std::vector<Rank> out_of_reach(std::uint64_t ns);
+
+  /// Whether progress() has a control message to hand over. From any thread.
+  [[nodiscard]] bool control_waiting();
+
+  /// At an event: takes in what has come, tells the senders that this rank is there, though it
+  /// may handle nothing for long, repeats what is overdue to them, which they may wait for, and
+  /// asks for an event at the next control message. From any thread.
+  void answer() noexcept;
+
+  /// Asks for an event at the next packet.
+  void arm() noexcept { (void)ibv_req_notify_cq(queue_.get(), 0); }
+
+  [[nodiscard]] std::uint64_t repeated() const noexcept { return repeated_; }
+
+ private:
+  struct Packet {
+    std::uint32_t key = 0;  // of the receiver's queue pair
+    std::uint32_t from = 0;
+    std::uint32_t number = 0;        // of the control message; 0: none
+    std::uint32_t acknowledged = 0;  // the last control message that has been handled
+    std::uint32_t bytes = 0;         // of the control message
+    std::uint32_t oldest = 0;  // control message that has not been given up; those before it have
+    std::byte message[kMaxBytes] = {};
+    static constexpr std::size_t kHeadBytes = 24;
+  };
+  struct Waiting {
+    std::uint32_t number;
+    std::vector<std::byte> message;
+  };
+  struct Arrived {
+    Rank from;
+    std::uint32_t number;
+    std::vector<std::byte> message;
+  };
+  struct Peer {
+    ibv_ah* address_handle = nullptr;
+    std::uint32_t last_sent = 0;     // number
+    std::uint32_t last_taken = 0;    // number; it may still lie in arrived_
+    std::uint32_t last_handled = 0;  // number
+    std::deque<Waiting> waiting;     // to be acknowledged
+    std::uint64_t since_ns = 0;  // the oldest of them was first sent, or the last was acknowledged
+    std::uint64_t sent_ns = 0;
+    std::uint64_t patience_ns = 0;
+    std::uint64_t heard_ns = 0;      // a packet of its came
+    bool owes_answer = false;        // not all that has been handled is acknowledged
+    bool owes_sign = false;          // it has sent, and heard nothing since
+    bool told = false;               // the log, that there is no way
+    std::uint64_t renewed_ns = 0;    // the way was looked for again
+    std::uint64_t cut_since_ns = 0;  // as far as out_of_reach() knows; 0: it is not
+  };
+  static constexpr std::uint32_t kReceives = 256;
+  static constexpr std::uint32_t kSends = 64;
+  static constexpr std::uint32_t kHeaderBytes = 40;  // the global header before each datagram
+  static constexpr std::uint32_t kSlotBytes = 384;
+  static_assert(kHeaderBytes + sizeof(Packet) <= kSlotBytes);
+  static_assert(offsetof(Packet, message) == Packet::kHeadBytes);
+
+  [[nodiscard]] bool find_address_handle(Rank to, Peer& peer);
+  void transmit(Rank to, Peer& peer, const Waiting* waiting);
+  void repeat(Rank to, Peer& peer, std::uint64_t now, bool& stalled);
+  void take(const Packet& packet);
+  void renew_address_handle(Peer& peer, std::uint64_t now);
+  [[nodiscard]] int start();
+  void restart();
+  void post_receive(std::uint32_t slot) noexcept;
+  void reap();
+  [[nodiscard]] std::byte* slot(std::uint32_t number) noexcept {
+    return buffer_.get() + std::size_t{number} * kSlotBytes;
+  }
+
+  // The thread of Events, and one that waits for the owner, look into it, too.
+  mutable std::recursive_mutex mutex_;
+  Job& job_;
+  Device& device_;
+  // Destroyed in the reverse order.
+  std::unique_ptr<std::byte[]> buffer_;  // receives, then sends
+  OwnedDomain domain_;
+  OwnedRegion region_;
+  OwnedQueue queue_;
+  OwnedPair pair_;
+  std::uint32_t key_ = 0;
+  std::vector<Address> addresses_;
+  std::unordered_map<std::uint32_t, Peer> peers_;
+  std::vector<std::uint32_t> free_sends_;
+  std::deque<Arrived> arrived_;
+  std::uint64_t repeated_ = 0;
+  std::uint32_t receives_out_ = 0;   // posted, and not given back
+  bool broken_ = false;              // the queue pair is in the error state, or about to be
+  bool restart_refused_ = false;     // by the device, since then
+  std::uint64_t restart_at_ns_ = 0;  // at the latest; 0: not broken
+};
+
+}  // namespace viaduct::via::verbs

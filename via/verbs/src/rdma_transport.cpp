@@ -1,0 +1,431 @@
+#include "via/verbs/src/rdma_transport.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <string>
+
+#include "runtime/error.hpp"
+#include "via/verbs/src/errors.hpp"
+
+namespace viaduct::via::verbs {
+
+namespace {
+
+constexpr CounterName kCounterNames[kTransportCounterCount] = {
+    {"posts", "chains"},
+    {"chained", "requests"},
+    {"signalled", "requests"},
+    {"notifications", "messages"},
+    {"copied", "bytes"},
+    {"direct", "bytes"},
+    {"unsure", "transfers"},
+    {"cache_hits", "transfers"},
+    {"registrations", "regions"},
+    {"dropped", "regions"},
+    {"evicted", "regions"},
+    {"not_cached", "transfers"},
+    {"most_pinned", "bytes"},
+    {"chunks", "bytes"},
+    {"control_repeated", "control messages"},
+    {"receiver_not_ready", "packets of the device"},
+    {"shared_receives_low", "times"},
+    {"port_down", "times"},
+};
+
+/// First byte of a control message.
+enum class Envelope : std::uint8_t { client, ready };
+
+Settings loaded() {
+  Settings settings;
+  config::load(&settings, options());
+  return settings;
+}
+
+[[noreturn]] void throw_setup(const Device& device, int error, const std::string& what) {
+  throw_refused(error, "RDMA device " + device.name() + ": cannot make " + what);
+}
+
+ErrorCause cause_of(ibv_wc_status status) noexcept {
+  switch (status) {
+    case IBV_WC_RETRY_EXC_ERR:
+      return ErrorCause::connection_lost;
+    case IBV_WC_RNR_RETRY_EXC_ERR:
+      return ErrorCause::receive_queue_empty;
+    case IBV_WC_REM_ACCESS_ERR:
+    case IBV_WC_LOC_PROT_ERR:
+      return ErrorCause::protection;
+    default:
+      return ErrorCause::transport;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<via::Transport> open_transport(Job& job, std::string_view device) {
+  return std::make_unique<RdmaTransport>(job, loaded(), device);
+}
+
+std::uint64_t receivers_not_ready(const Device& device) {
+  const std::string folder = "/sys/class/infiniband/" + device.name() + "/ports/" +
+                             std::to_string(device.port()) + "/hw_counters/";
+  std::uint64_t sum = 0;
+  for (const char* name : {"send_rnr_err", "out_of_buffer"}) {
+    std::uint64_t value = 0;
+    if (std::ifstream(folder + name) >> value) sum += value;
+  }
+  return sum;
+}
+
+std::vector<Address> exchange_addresses(Job& job, const std::string& key, const Address& mine) {
+  job.bootstrap().put(key, std::as_bytes(std::span(&mine, 1)));
+  job.bootstrap().fence();
+  std::vector<Address> all(job.size());
+  for (std::uint32_t r = 0; r < job.size(); ++r) {
+    const auto bytes = job.bootstrap().get(Rank{r}, key);
+    if (bytes.size() == sizeof(Address)) std::memcpy(&all[r], bytes.data(), sizeof(Address));
+    if (all[r].magic != Address::kMagic)
+      throw Error(std::errc::protocol_error,
+                  "rank " + std::to_string(r) +
+                      " shows no RDMA address of this version: start all ranks from one build");
+    if ((all[r].ethernet != 0) != (mine.ethernet != 0))
+      throw Error(std::errc::network_unreachable,
+                  "rank " + std::to_string(r) + " uses an RDMA device on " +
+                      (all[r].ethernet != 0 ? "Ethernet" : "InfiniBand") +
+                      ", and this rank one on the other: name devices of one network in "
+                      "VIADUCT_VERBS_DEVICE");
+  }
+  return all;
+}
+
+RdmaTransport::RdmaTransport(Job& job, const Settings& settings, std::string_view device)
+    : job_(job),
+      device_(settings, device.empty() ? std::string_view(settings.device) : device,
+              index(job.rank())),
+      events_(device_, job) {
+  Address address;
+  device_.fill(address);
+  control_path_ = std::make_unique<ControlPath>(job, device_, events_.channel(), address);
+  domain_.reset(library().alloc_pd(device_.context()));
+  if (domain_ == nullptr) throw_setup(device_, errno, "a protection domain");
+  staging_ = std::make_unique<StagingPool>(domain_.get());
+  memory_ = std::make_unique<BulkMemory>(domain_.get(), settings);
+  make_room(send_queue_, 0);
+  make_room(receive_queue_, 0);
+  if (settings.shared_receives && device_.limits().max_srq > 0) {
+    constexpr int kMost = 16384;
+    ibv_srq_init_attr wanted{};
+    shared_most_ = static_cast<std::uint32_t>(std::min(device_.limits().max_srq_wr, kMost));
+    wanted.attr.max_wr = shared_most_;
+    wanted.attr.max_sge = 1;
+    receives_.reset(library().create_srq(domain_.get(), &wanted));  // null: each link has its own
+  }
+  not_ready_before_ = receivers_not_ready(device_);
+  control_path_->set_peers(
+      exchange_addresses(job, "via.transport." + std::to_string(job.next_nic()), address));
+  job_.stats().add("transport", kCounterNames, counters_);
+  // From here on nothing fails: the thread of events calls this object.
+  events_.on_control([this] { control_path_->answer(); });
+  control_path_->answer();  // what has come already
+}
+
+RdmaTransport::~RdmaTransport() {
+  events_.on_control(nullptr);
+  counters_[kRepeatedControl] = control_path_->repeated();
+  counters_[kNotReady] = receivers_not_ready(device_) - not_ready_before_;
+  record_cache();
+  job_.stats().remove(counters_);
+}
+
+void RdmaTransport::record_cache() noexcept {
+  const RegistrationCache::Counters& cache = memory_->counters();
+  counters_[kHits] = cache.hits;
+  counters_[kRegistrations] = cache.registrations;
+  counters_[kDropped] = cache.invalidations;
+  counters_[kEvicted] = cache.evictions;
+  counters_[kNotCached] = cache.not_cached + cache.refused;
+  counters_[kMostPinned] = cache.most_pinned_bytes;
+  counters_[kUnsure] = memory_->unsure();
+}
+
+std::optional<std::uint32_t> RdmaTransport::register_chunk(std::byte* address,
+                                                           std::size_t bytes) noexcept {
+  const std::optional<std::uint32_t> key = memory_->add_chunk(address, bytes);
+  if (key) counters_[kChunks] += bytes;
+  return key;
+}
+
+/// Both completion queues have a place for every request of every link: they are never overrun.
+void RdmaTransport::make_room(OwnedQueue& queue, std::size_t entries) {
+  constexpr std::size_t kLeast = 256;
+  const auto most = static_cast<std::size_t>(device_.limits().max_cqe);
+  if (entries > most)
+    throw Error(std::errc::no_buffer_space,
+                "RDMA device " + device_.name() + " has completion queues of at most " +
+                    std::to_string(most) +
+                    " entries, too few for so many peers: lower VIADUCT_VERBS_WIRE_DEPTH or "
+                    "VIADUCT_AM_SLOTS");
+  const auto size = static_cast<int>(std::min(std::max(2 * entries, kLeast), most));
+  if (queue == nullptr) {
+    queue.reset(library().create_cq(device_.context(), size, nullptr, events_.channel(), 0));
+    if (queue == nullptr) throw_setup(device_, errno, "a completion queue");
+  } else if (entries > static_cast<std::size_t>(queue->cqe)) {
+    const int error = library().resize_cq(queue.get(), size);
+    if (error != 0)
+      throw_setup(device_, error, "a completion queue of " + std::to_string(size) + " entries");
+  }
+}
+
+bool RdmaTransport::takes_shared_receives(std::uint32_t notifications) {
+  return receives_ != nullptr && shared_posted_ + notifications <= shared_most_;
+}
+
+std::unique_ptr<via::Link> RdmaTransport::make_link(std::byte* block, std::size_t half_bytes,
+                                                    std::uint32_t notifications, void* owner) {
+  return std::make_unique<RdmaLink>(*this, block, half_bytes, notifications, owner);
+}
+
+/// As Soft-RoCE lays out its queues, which no hardware exceeds: places of a power of two in size,
+/// and one more than are used, up to a power of two. A shared receive queue has a link's share.
+std::size_t RdmaTransport::bytes_per_link(std::uint32_t notifications) const noexcept {
+  constexpr std::size_t kSendHead = 200;
+  constexpr std::size_t kReceivePlace = 128;
+  const Settings& settings = device_.settings();
+  const auto bytes = static_cast<std::size_t>(settings.link_inline_bytes);
+  const std::size_t sends = std::bit_ceil(static_cast<std::size_t>(settings.link_depth) + 1) *
+                            std::bit_ceil(kSendHead + bytes);
+  const std::size_t receives =
+      receives_ != nullptr ? notifications : std::bit_ceil(std::size_t{notifications} + 1);
+  return sends + receives * kReceivePlace + sizeof(RdmaLink) + sizeof(QueuePair);
+}
+
+void RdmaTransport::add(RdmaLink& link) {
+  const bool shared = takes_shared_receives(link.notifications_);
+  make_room(send_queue_, send_entries_ + link.depth_);
+  make_room(receive_queue_, left_entries_ + receive_entries_ + link.notifications_);
+  QueuePair::Size size;
+  size.sends = link.depth_;
+  size.receives = shared ? 0 : link.notifications_;
+  size.segments = 1;
+  size.inline_bytes = static_cast<std::uint32_t>(device_.settings().link_inline_bytes);
+  for (;;) {
+    try {
+      link.pair_ = std::make_unique<QueuePair>(device_, domain_.get(), send_queue_.get(),
+                                               receive_queue_.get(), size,
+                                               shared ? receives_.get() : nullptr);
+      break;
+    } catch (const Error&) {  // perhaps it copies less
+      if (size.inline_bytes == 0) throw;
+      size.inline_bytes = size.inline_bytes < 64 ? 0 : size.inline_bytes - 64;
+    }
+  }
+  ibv_recv_wr request{};
+  for (std::uint32_t i = 0; i < size.receives; ++i)
+    if (!link.pair_->post_receive(request))
+      throw_setup(device_, ENOMEM, std::to_string(size.receives) + " receives for a peer");
+  link.inline_bytes_ = link.pair_->inline_bytes();
+  by_id_.reserve(by_id_.size() + 1);
+  links_.emplace(link.pair_->name().number, &link);  // the last that may fail
+  const auto free = std::find(by_id_.begin(), by_id_.end(), nullptr);
+  link.id_ = static_cast<std::uint32_t>(free - by_id_.begin());
+  if (free == by_id_.end())
+    by_id_.push_back(&link);
+  else
+    *free = &link;
+  send_entries_ += link.depth_;
+  receive_entries_ += link.notifications_;
+  if (shared) {
+    shared_posted_ += link.notifications_;
+    link.shared_ = true;
+    to_give_ += link.notifications_;
+    give_receives();
+    watch_receives();
+  }
+}
+
+/// The device forgets the link before its completions are taken out of the queues.
+void RdmaTransport::remove(RdmaLink& link) noexcept {
+  if (link.pair_ == nullptr) return;
+  const std::uint32_t number = link.pair_->name().number;
+  links_.erase(number);
+  by_id_[link.id_] = nullptr;
+  std::erase(failed_, &link);
+  link.pair_.reset();
+  while (link.done_ != link.begun_) link.end_transfer();
+  reap_sends();
+  send_entries_ -= link.depth_;
+  receive_entries_ -= link.notifications_;
+  left_entries_ += link.notifications_;
+  // Its share stays in the shared queue. How much of it is left there nobody can tell: a device may
+  // drop the completions of a queue pair that is destroyed, so the next link brings its own.
+  if (link.shared_) shared_posted_ -= link.notifications_;
+}
+
+/// As much of to_give_ as the shared queue is known to have room for. It is full only with what
+/// ended links have left, on top of the shares of all that are.
+void RdmaTransport::give_receives() noexcept {
+  ibv_recv_wr requests[kReceiveBatch];
+  to_give_ = std::min(to_give_, shared_most_ - shared_held_);
+  while (to_give_ != 0) {
+    const std::uint32_t n = std::min(to_give_, kReceiveBatch);
+    for (std::uint32_t i = 0; i < n; ++i) {
+      requests[i] = {};
+      requests[i].next = i + 1 < n ? &requests[i + 1] : nullptr;
+    }
+    ibv_recv_wr* bad = requests + n;
+    const bool taken = ibv_post_srq_recv(receives_.get(), requests, &bad) == 0;
+    const auto posted = taken ? n : static_cast<std::uint32_t>(bad - requests);
+    shared_held_ += posted;
+    to_give_ -= posted;
+    if (!taken) return;  // a broken device; the next poll tries again
+  }
+}
+
+/// Answers whether it was a message.
+inline bool RdmaTransport::take(const ibv_wc& wc, LinkEvent& out) noexcept {
+  const auto at = links_.find(wc.qp_num);
+  if (at == links_.end()) {  // of a link that is no more
+    if (shared_held_ != 0) --shared_held_;
+    return false;
+  }
+  RdmaLink& link = *at->second;
+  if (link.shared_) {
+    --shared_held_;
+    ++to_give_;
+  }
+  if (wc.status != IBV_WC_SUCCESS) {
+    if (wc.status != IBV_WC_WR_FLUSH_ERR) record_failure(link, wc.status);
+    return false;
+  }
+  ++counters_[kNotifications];
+  link.set_ready();  // a peer that sends takes packets
+  out = {link.owner_, ntohl(wc.imm_data), ErrorCause::none};
+  if (!link.shared_) {
+    ibv_recv_wr request{};
+    if (!link.pair_->post_receive(request)) [[unlikely]]  // a broken device
+      record_failure(link, IBV_WC_LOC_QP_OP_ERR);
+  }
+  return true;
+}
+
+std::size_t RdmaTransport::poll(std::span<LinkEvent> out) noexcept {
+  std::size_t n = 0;
+  if (events_.any()) [[unlikely]]
+    handle_device_events();
+  if (++polls_ % kLookAtSends == 0) {
+    reap_sends();
+    memory_->sweep();
+  }
+  std::size_t polled = 0;
+  bool empty = false;
+  while (n < out.size() && !empty) {
+    std::array<ibv_wc, 16> done;
+    const auto most = static_cast<int>(std::min(done.size(), out.size() - n));
+    const int found = ibv_poll_cq(receive_queue_.get(), most, done.data());
+    empty = found < most;
+    polled += static_cast<std::size_t>(std::max(found, 0));
+    for (int i = 0; i < found; ++i)
+      if (take(done[static_cast<std::size_t>(i)], out[n])) ++n;
+  }
+  if (empty) left_entries_ = 0;
+  if (to_give_ != 0) give_receives();
+  if (!failed_.empty()) [[unlikely]]
+    n += tell_failures(out.subspan(n), empty, polled);
+  return n;
+}
+
+/// Behind the messages that came before: once the queue has been @p empty, or all that it can hold
+/// has been @p polled.
+std::size_t RdmaTransport::tell_failures(std::span<LinkEvent> out, bool empty,
+                                         std::size_t polled) noexcept {
+  std::size_t n = 0;
+  polled_since_failure_ += polled;
+  if (!empty && polled_since_failure_ < static_cast<std::size_t>(receive_queue_->cqe)) return 0;
+  while (!failed_.empty() && n < out.size()) {
+    RdmaLink* link = failed_.back();
+    failed_.pop_back();
+    out[n++] = {link->owner_, 0, link->cause_};
+  }
+  if (failed_.empty()) polled_since_failure_ = 0;
+  return n;
+}
+
+void RdmaTransport::reap_sends() noexcept {
+  std::array<ibv_wc, 16> done;
+  int found = 0;
+  do {
+    found = ibv_poll_cq(send_queue_.get(), static_cast<int>(done.size()), done.data());
+    for (int i = 0; i < found; ++i) {
+      const ibv_wc& wc = done[static_cast<std::size_t>(i)];
+      const auto id = static_cast<std::size_t>(wc.wr_id >> 32);
+      RdmaLink* link = id < by_id_.size() ? by_id_[id] : nullptr;
+      if (link == nullptr || link->pair_ == nullptr || link->pair_->name().number != wc.qp_num)
+        continue;
+      link->completed(static_cast<std::uint32_t>(wc.wr_id), wc.status == IBV_WC_SUCCESS);
+      if (wc.status != IBV_WC_SUCCESS && wc.status != IBV_WC_WR_FLUSH_ERR)
+        record_failure(*link, wc.status);
+    }
+  } while (found == static_cast<int>(done.size()));
+}
+
+void RdmaTransport::record_failure(RdmaLink& link, ibv_wc_status status) noexcept {
+  if (link.failed_) return;
+  link.set_failed();
+  link.cause_ = cause_of(status);
+  if (link.begun_ != link.done_) link.pair_->fail();  // nothing more reaches the program's memory
+  failed_.push_back(&link);
+  if (!job_.log().enabled(LogLevel::info)) return;
+  try {
+    job_.log().write(LogLevel::info, "verbs: the connection to rank " +
+                                         std::to_string(index(link.peer_)) +
+                                         " has failed: " + library().wc_status_str(status));
+  } catch (const std::bad_alloc&) {  // the failure itself is told of all the same
+  }
+}
+
+void RdmaTransport::arm() noexcept {
+  (void)ibv_req_notify_cq(receive_queue_.get(), 0);
+  (void)ibv_req_notify_cq(send_queue_.get(), 0);
+  control_path_->arm();
+  reap_sends();
+}
+
+// Control messages.
+
+void RdmaTransport::send_control(Rank to, std::span<const std::byte> message) {
+  std::vector<std::byte> bytes(1 + message.size());
+  bytes[0] = static_cast<std::byte>(Envelope::client);
+  std::copy(message.begin(), message.end(), bytes.begin() + 1);
+  control_path_->send(to, bytes);
+}
+
+void RdmaTransport::tell_ready(Rank to, std::uint32_t pair) {
+  std::array<std::byte, 1 + sizeof pair> bytes;
+  bytes[0] = static_cast<std::byte>(Envelope::ready);
+  std::memcpy(bytes.data() + 1, &pair, sizeof pair);
+  control_path_->send(to, bytes);
+}
+
+void RdmaTransport::progress(const ControlHandler& handler) {
+  control_path_->progress([&](Rank from, std::span<const std::byte> bytes) {
+    if (bytes.empty()) return;
+    if (bytes[0] == static_cast<std::byte>(Envelope::client))
+      return handler(from, bytes.subspan(1));
+    std::uint32_t pair = 0;
+    if (bytes.size() != 1 + sizeof pair) return;
+    std::memcpy(&pair, bytes.data() + 1, sizeof pair);
+    if (const auto found = links_.find(pair); found != links_.end() && found->second->peer_ == from)
+      found->second->set_ready();
+  });
+  // Behind the control messages: a peer that has ended a connection has said so.
+  if (!events_.take_keepalive()) return;
+  reap_sends();
+  for (const auto& [number, link] : links_) link->keep_alive();
+}
+
+}  // namespace viaduct::via::verbs
