@@ -9,15 +9,16 @@
 #include <vector>
 
 #include "runtime/config.hpp"
+#include "runtime/job_size.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/remote_command.hpp"
 #include "runtime/program/command_line.hpp"
+#include "runtime/src/job_size_check.hpp"
 #include "runtime/version.hpp"
 
 namespace viaduct::launcher {
 namespace {
 
-constexpr std::uint32_t kMaxRanks = 65536;
 constexpr double kMinTimeLimit = 1e-3;
 constexpr double kMaxTimeLimit = 1e9;
 
@@ -44,6 +45,17 @@ std::string check_time_limit(const std::string& text) {
   return "give seconds, at least 0.001";
 }
 
+/// Where a sentence can tell more than a range: beyond the limit.
+std::string check_ranks(const std::string& text) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (read.ec == std::errc{} && read.ptr == end && number > kMaxJobSize)
+    return job_size_problem(number);
+  const bool accepted = read.ec == std::errc{} && read.ptr == end && number != 0;
+  return accepted ? "" : "give a whole number from 1 to " + std::to_string(kMaxJobSize);
+}
+
 int complain(const std::string& sentence) {
   std::fprintf(stderr, "viaduct-run: %s; see viaduct-run --help\n", sentence.c_str());
   return kExitUsage;
@@ -68,7 +80,9 @@ void describe_hosts(program::CommandLine& app, Options& options, std::string& ho
 }
 
 void describe(program::CommandLine& app, Options& options, std::string& mode) {
-  app.option("-n,--ranks", options.ranks, "Ranks to start").within(1, kMaxRanks).shows_default();
+  app.option("-n,--ranks", options.ranks, "Ranks to start")
+      .check(check_ranks, "NUMBER")
+      .shows_default();
   app.option("--provider", options.provider, ("How ranks talk: " + known_providers()).c_str())
       .check(check_provider, "NAME");
   app.option("--mode", mode, "Ranks are processes, or threads of one process")
@@ -129,7 +143,7 @@ std::uint32_t number_behind(const std::string& text, std::size_t colon) {
   std::uint32_t number = 0;
   const char* const end = text.data() + text.size();
   const auto read = std::from_chars(text.data() + colon + 1, end, number);
-  return read.ec == std::errc{} && read.ptr == end && number <= kMaxRanks ? number : 0;
+  return read.ec == std::errc{} && read.ptr == end ? number : 0;
 }
 
 /// Where the colon before the number of ranks is. Those of an address of IPv6 are in brackets.
@@ -152,7 +166,7 @@ std::vector<Options::Share> place_ranks(const std::string& list, std::uint32_t r
   std::vector<Options::Share> shares;
   std::istringstream words(list);
   std::size_t numbered = 0;
-  std::uint32_t sum = 0;
+  std::uint64_t sum = 0;
   for (std::string word; std::getline(words, word, ',');) {
     const std::size_t colon = end_of_host(word);
     Options::Share share{without_brackets(word.substr(0, colon)), 0, 0};
@@ -170,6 +184,8 @@ std::vector<Options::Share> place_ranks(const std::string& list, std::uint32_t r
   }
   if (shares.empty()) {
     problem = "--hosts: \"" + list + "\" is not HOST or HOST:RANKS";
+  } else if (const auto all = std::max<std::uint64_t>(sum, shares.size()); all > kMaxJobSize) {
+    problem = "--hosts: " + job_size_problem(all);
   } else if (numbered != 0 && numbered != shares.size()) {
     problem = "--hosts: give all hosts a number of ranks behind a colon, or none";
   } else if (numbered != 0 && ranks != 0 && ranks != sum) {
@@ -180,7 +196,7 @@ std::vector<Options::Share> place_ranks(const std::string& list, std::uint32_t r
   }
   if (!problem.empty()) return {};
   const auto hosts = static_cast<std::uint32_t>(shares.size());
-  if (ranks == 0) ranks = numbered != 0 ? sum : hosts;
+  if (ranks == 0) ranks = numbered != 0 ? static_cast<std::uint32_t>(sum) : hosts;
   std::uint32_t first = 0;
   for (std::uint32_t i = 0; i < hosts; ++i) {
     if (numbered == 0) shares[i].ranks = ranks / hosts + (i < ranks % hosts ? 1 : 0);

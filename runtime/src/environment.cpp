@@ -6,16 +6,16 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string_view>
 
 #include "runtime/error.hpp"
+#include "runtime/src/job_size_check.hpp"
 #include "runtime/src/launch_variables.hpp"
 
 namespace viaduct {
 namespace {
-
-constexpr std::uint32_t kMaxRanks = 1U << 20U;
 
 /// The number in an environment variable, or @p otherwise when it is unset or no number.
 std::uint32_t number_or(const char* variable, std::uint32_t otherwise) {
@@ -67,7 +67,8 @@ int launch_socket() {
 
 Launch launched() {
   Launch launch;
-  launch.size = launch_number(launch::kSize, kMaxRanks + 1);
+  launch.size = launch_number(launch::kSize, std::numeric_limits<std::uint32_t>::max());
+  check_job_size(launch.size);
   if (launch.size == 0) launch.size = launch_number(launch::kSize, 0);  // says what is wrong
   const char* const mode = std::getenv(launch::kMode);
   const bool threads = mode != nullptr && std::string_view(mode) == "threads";

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/error.hpp"
+#include "runtime/job_size.hpp"
 #include "runtime/src/agent.hpp"
 #include "runtime/src/handshake.hpp"
 #include "runtime/src/host.hpp"
@@ -129,6 +130,7 @@ class Joining {
   }
 
   void read_table(const Frame& table) {
+    static_assert(kMaxJobSize * sizeof(std::uint32_t) <= link::kMaxValue);
     job_id_ = table.key;
     hosts_.resize(rendezvous_.size);
     if (table.value.size() != hosts_.size() * sizeof(std::uint32_t))

@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include "runtime/error.hpp"
+#include "runtime/job_size.hpp"
 #include "runtime/src/control_group.hpp"
+#include "runtime/src/job_size_check.hpp"
 #include "runtime/src/join.hpp"
 #include "runtime/src/launch_variables.hpp"
 #include "runtime/src/secret.hpp"
@@ -18,7 +22,7 @@
 namespace viaduct {
 namespace {
 
-constexpr std::uint32_t kMaxRanks = 65536;
+constexpr std::uint32_t kAnyNumber = std::numeric_limits<std::uint32_t>::max();
 constexpr const char* kPmixKey = "viaduct.hub";
 
 [[noreturn]] void refuse(const std::string& sentence) {
@@ -37,7 +41,7 @@ std::uint32_t rendezvous_number(const char* variable, std::uint32_t least, std::
   const auto read = std::from_chars(text, end, number);
   if (read.ec != std::errc{} || read.ptr != end || number < least || number > most)
     refuse(fmt::format("{}={} is not accepted: a whole number from {} to {}", variable, text, least,
-                       most));
+                       std::min(most, kMaxJobSize)));
   return number;
 }
 
@@ -87,7 +91,8 @@ std::string read_secret() {
 Rendezvous rendezvous_by_address(std::chrono::nanoseconds limit) {
   Rendezvous rendezvous;
   rendezvous.limit = limit;
-  rendezvous.size = rendezvous_number(launch::kSize, 1, kMaxRanks);
+  rendezvous.size = rendezvous_number(launch::kSize, 1, kAnyNumber);
+  check_job_size(rendezvous.size);
   rendezvous.rank = rendezvous_number(launch::kRank, 0, rendezvous.size - 1);
   rendezvous.secret = read_secret();
   rendezvous.shown = std::getenv(launch::kRendezvous);
@@ -107,6 +112,7 @@ Rendezvous rendezvous_by_pmix(Pmix& pmix, std::chrono::nanoseconds limit) {
   rendezvous.limit = limit;
   rendezvous.rank = pmix.rank();
   rendezvous.size = pmix.size();
+  check_job_size(rendezvous.size);
   if (rendezvous.size == 1) return rendezvous;
   if (rendezvous.rank == 0) {
     const bool one_node = pmix.local_size() == pmix.size();

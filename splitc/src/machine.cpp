@@ -1,5 +1,6 @@
 /// Start and end of Split-C in a process, polling, waiting.
 
+#include "runtime/job_size.hpp"
 #include "splitc/detail/machine.hpp"
 
 #include <sched.h>
@@ -117,9 +118,7 @@ Machine& machine_in_call(const char* operation) {
 void poll_slow() { machine("poll").impl().poll_lightly(); }
 
 Machine::Machine(Job& job) : job_(job), settings_(load_settings()) {
-  if (job.size() > kMaxProcesses)
-    throw Error(std::errc::invalid_argument,
-                "Split-C runs on at most 65536 processes, not " + std::to_string(job.size()));
+  static_assert(kMaxJobSize <= kMaxProcesses && kMaxProcesses == 1U << (64 - kProcessShift));
   compare_settings(job, settings_);
   memory_ = std::make_unique<Memory>(job, settings_);
   try {

@@ -202,6 +202,19 @@ TEST(CommandLine, MistakesAre2) {
   }
 }
 
+TEST(CommandLine, TooManyRanksAreToldTheLimitAndWhatToDo) {
+  const std::string sentence = "a job has at most 65536 processes, not 65537: a global pointer";
+  for (const Words& options : std::vector<Words>{{"-n", "65537"},
+                                                 {"--hosts", "a:65536,b:1"},
+                                                 {"--hosts", "a:65537"},
+                                                 {"--hosts", "a,b", "-n", "65537"}}) {
+    const Result result = Program(Words{driver::viaduct_run()} + options + Words{"true"}).finish();
+    EXPECT_EQ(result.code, 2) << result.err;
+    EXPECT_TRUE(has(result.err, sentence)) << result.err;
+    EXPECT_TRUE(has(result.err, "start fewer processes")) << result.err;
+  }
+}
+
 TEST(CommandLine, UnknownProviderSaysWhatThereIs) {
   const Result result =
       Program({driver::viaduct_run(), "--provider", "carrier-pigeon", "true"}).finish();

@@ -17,6 +17,7 @@
 
 #include "runtime/atomic.hpp"
 #include "runtime/error.hpp"
+#include "runtime/job_size.hpp"
 #include "via/copy.hpp"
 
 namespace viaduct::via::shm {
@@ -194,6 +195,7 @@ Nic::Peer* Nic::reach(Rank rank) {
 
 ProtectionTag Nic::create_tag() {
   // Distinct between ranks, so that a tag of one rank never happens to be another's.
+  static_assert(kMaxJobSize <= 1U << 20);
   const std::uint32_t tag = (index(job_.rank()) << 12 | (++next_tag_ & 0xfff)) + 1;
   if (next_tag_ > 0xfff || !tags_.emplace(tag, 0).second)
     throw Error(std::errc::no_buffer_space,

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "runtime/error.hpp"
+#include "runtime/job_size.hpp"
 #include "via/verbs/src/errors.hpp"
 #include "via/verbs/src/rdma_transport.hpp"
 
@@ -129,6 +130,7 @@ std::uint32_t Nic::find_inline_limit() {
 
 ProtectionTag Nic::create_tag() {
   // Distinct between ranks, so that a tag of one rank never happens to be another's.
+  static_assert(kMaxJobSize <= 1U << 20);
   const std::uint32_t tag = (index(job_.rank()) << 12 | (++next_tag_ & 0xfff)) + 1;
   if (next_tag_ > 0xfff)
     throw Error(std::errc::no_buffer_space,
