@@ -50,6 +50,8 @@ bool is_mapped(const std::byte* address, std::size_t bytes) noexcept {
 
 /// Blocks of this rank's window, which go back unless they are kept.
 class WindowBlocks {
+  static constexpr std::size_t kMost = 4;  // page, mailbox, regions, attention word
+
  public:
   explicit WindowBlocks(Segment& segment) : segment_(segment) {}
   ~WindowBlocks() {
@@ -62,7 +64,7 @@ class WindowBlocks {
 
  private:
   Segment& segment_;
-  std::array<std::size_t, 3> offsets_{};
+  std::array<std::size_t, kMost> offsets_{};
   std::size_t count_ = 0;
 };
 
