@@ -216,7 +216,8 @@ void two_bundles(Rig& rig) {
     const Status status = other.wait_until([&] { return t_replies == before + 1; }, kLimitNs);
     REQUIRE_EQ(status, Status::ok);
   }
-  REQUIRE_EQ(other.wait_until([&] { return t_handled == 20; }, kLimitNs), Status::ok);
+  // The rank before this one may have sent its next request already, which any wait serves.
+  REQUIRE_EQ(other.wait_until([&] { return t_handled >= 20; }, kLimitNs), Status::ok);
   rig.ok(rig.endpoint().request<on_named>(am::Index{800}));  // connects
   rig.until([&] { return t_handled == 21 && t_replies == 21; });
   REQUIRE_EQ(other.barrier(), Status::ok);
