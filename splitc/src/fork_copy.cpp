@@ -10,7 +10,6 @@
 #include <cstring>
 #include <mutex>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "runtime/error.hpp"
@@ -99,9 +98,11 @@ void after_fork_in_parent() noexcept {
   g_mutex.unlock();
 }
 
-/// Writes to nothing that is shared before it is replaced.
+/// Writes to nothing that is shared before it is replaced: the pipe's owner lies in static data,
+/// which the parent shares.
 void after_fork_in_child() noexcept {
-  Pipe ends = std::move(g_pipe);
+  const int reading = g_pipe.reading.get();
+  const int writing = g_pipe.writing.get();
   for (const Range& range : g_ranges) replace(range);
   const bool copied = !g_ranges.empty();
   g_ranges.clear();
@@ -113,7 +114,10 @@ void after_fork_in_child() noexcept {
     hot.next_header = &full_word;
     the_collective_engine = nullptr;
   }
-  ends = {};
+  close_descriptor(reading);
+  close_descriptor(writing);
+  (void)g_pipe.reading.release();
+  (void)g_pipe.writing.release();
   g_mutex.unlock();
 }
 
