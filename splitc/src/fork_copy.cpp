@@ -86,13 +86,16 @@ void before_fork() noexcept {
   (void)!::write(STDERR_FILENO, kWarning.data(), kWarning.size());
 }
 
-/// The child's end of the pipe is closed when the copy is complete, and when the child dies.
+/// The child's end of the pipe is closed when the copy is complete, and when the child dies. Until
+/// then the child may still read g_pipe, which lies in static data that both share: the parent
+/// closes its writing end and leaves the owner as it is.
 void after_fork_in_parent() noexcept {
   if (g_pipe.reading.is_open()) {
-    g_pipe.writing.reset();
+    close_descriptor(g_pipe.writing.get());
     char nothing = 0;
     while (::read(g_pipe.reading.get(), &nothing, 1) < 0 && errno == EINTR) {
     }
+    (void)g_pipe.writing.release();
     g_pipe.reading.reset();
   }
   g_mutex.unlock();
