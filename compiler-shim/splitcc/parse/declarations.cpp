@@ -218,7 +218,10 @@ Symbol* Parser::add_symbol(const Declarator& d, const Specifiers& s, Type* type)
     const bool keeps = is_function && old->type->kind == Kind::function && !type->has_prototype &&
                        (old->type->has_prototype || !old->type->old_parameters.empty());
     const bool sized = type->kind == Kind::spread_array && type->bounds.front().size == nullptr;
-    if (!keeps && !sized) old->type = type;
+    if (!keeps && !sized) {
+      old->what = what;
+      old->type = type;
+    }
     old->from_system = old->from_system && token().in_system_header;
     return old;
   }
