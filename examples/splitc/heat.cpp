@@ -2,12 +2,14 @@
 // rows, and in every step tells its neighbours the rows next to theirs.
 //
 // Shows   bulk_store of the border rows, on their way while the rows inside are computed
-//         all_store_sync: every store of every process has been delivered
+//         store_counter: a process waits for its two neighbours' rows, and for nobody else's
 //         all_reduce_max to decide together when to stop
 //         toglobal: my neighbour's copy of an array that all have at the same address
 //
 // Why not store_sync(two rows)? It counts bytes and does not ask from whom: a fast neighbour's row
-// of the next step could be taken for the slow one's row of this step.
+// of the next step could be taken for the slow one's row of this step. So each neighbour has a
+// counter of its own here. A neighbour can be one step ahead, not two, since it waits for our row
+// of every step: its row of the next step goes into the other grid, and does no harm.
 
 #include <algorithm>
 #include <array>
@@ -24,6 +26,10 @@ namespace {
 
 using namespace splitc;
 using examples::Blocks;
+
+// On which a process counts the rows of the neighbour above it, and of that below it.
+constexpr store_counter kFromAbove{0};
+constexpr store_counter kFromBelow{1};
 
 struct Options {
   std::string start;  // a PGM image; else spots at random places
@@ -94,8 +100,13 @@ class Strip {
     if (rows_.my_size() == 0) return;
     const std::size_t first = rows_.my_begin();
     const std::size_t last = rows_.my_end() - 1;
-    if (first > 0) tell(first, first - 1);
-    if (last + 1 < rows_.count()) tell(last, last + 1);
+    if (first > 0) tell(first, first - 1, kFromBelow);
+    if (last + 1 < rows_.count()) tell(last, last + 1, kFromAbove);
+  }
+  void wait_for_neighbours() const {
+    if (rows_.my_size() == 0) return;
+    if (rows_.my_begin() > 0) kFromAbove.wait(width_ * sizeof(double));
+    if (rows_.my_end() < rows_.count()) kFromBelow.wait(width_ * sizeof(double));
   }
   /// Computes rows [begin, end) of the next grid.
   void relax(std::size_t begin, std::size_t end) const {
@@ -125,10 +136,10 @@ class Strip {
     return grid + (y + 1 - rows_.my_begin()) * width_;
   }
   // Our row y to the process that has row `next_to`, into its row outside.
-  void tell(std::size_t y, std::size_t next_to) const {
+  void tell(std::size_t y, std::size_t next_to, store_counter counter) const {
     const int neighbour = rows_.owner(next_to);
     const std::size_t there = y + 1 - rows_.begin(static_cast<std::size_t>(neighbour));
-    bulk_store(toglobal(neighbour, grids_[0] + there * width_), now(y), width_);
+    bulk_store(toglobal(neighbour, grids_[0] + there * width_), now(y), width_, counter);
   }
 
   std::size_t width_;
@@ -146,7 +157,7 @@ std::size_t run(const Options& options, Strip& strip, const Blocks& rows) {
     strip.tell_neighbours();
     // Without our first and last row, which need the neighbours' rows.
     if (begin + 2 < end) strip.relax(begin + 1, end - 1);
-    all_store_sync();
+    strip.wait_for_neighbours();
     if (begin < end) strip.relax(begin, begin + 1);
     if (begin + 1 < end) strip.relax(end - 1, end);
     strip.turn();

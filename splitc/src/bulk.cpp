@@ -34,8 +34,10 @@ std::uint32_t take_block(Machine::Impl& impl, Stage& stage, const char* operatio
 }
 
 /// One block_write or block_store for each piece. Answers the last one's ticket.
-std::uint64_t send_pieces(Machine::Impl& impl, Channel& c, const char* operation, Op op,
-                          std::uint64_t to, const std::byte* from, std::size_t bytes) {
+/// @p stored: the client word of a store; null: the pieces are written.
+std::uint64_t send_pieces(Machine::Impl& impl, Channel& c, const char* operation,
+                          const std::uint64_t* stored, std::uint64_t to, const std::byte* from,
+                          std::size_t bytes) {
   std::uint64_t ticket = 0;
   Stage& stage = impl.stage_of(c);
   for (std::size_t at = 0; at < bytes; at += kBlockBytes) {
@@ -44,7 +46,9 @@ std::uint64_t send_pieces(Machine::Impl& impl, Channel& c, const char* operation
     std::memcpy(stage.data(i), from + at, n);
     c.vi->forward_extra(stage.data(i), n);
     const std::uint64_t words[] = {address_of(to) + at, n, stage.offset(i)};
-    ticket = impl.request(c, operation, wire_format::make(op, i, impl.epoch), words, 24);
+    const std::uint64_t client =
+        stored != nullptr ? *stored : wire_format::make(Op::block_write, i);
+    ticket = impl.request(c, operation, client, words, 24);
     stage[i] = {&c, ticket, nullptr, static_cast<std::uint32_t>(n)};
   }
   return ticket;
@@ -118,7 +122,7 @@ Handle put_block(const char* operation, std::uint64_t to, const void* from, std:
   const Handle handle = impl.one_sided(operation, to, source, bytes, what);
   if (handle.ticket != 0) return handle;
   Channel& c = impl.channel(process, true, operation);
-  return impl.note_put(c, send_pieces(impl, c, operation, Op::block_write, to, source, bytes));
+  return impl.note_put(c, send_pieces(impl, c, operation, nullptr, to, source, bytes));
 }
 
 void bulk_read(void* to, std::uint64_t from, std::size_t bytes) {
@@ -144,12 +148,13 @@ void bulk_store_now(std::uint64_t to, const void* from, std::size_t bytes) {
 }
 
 /// Small ones go in a line, middling ones through the stage; the target fetches large ones itself.
-void store_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
+void store_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
+                 std::uint32_t count) {
   Machine::Impl& impl = machine(operation).impl();
   if (bytes <= kInlineData) {
     if (bytes == 0) return light_poll();
     check_local(operation, from, bytes);
-    return store_value(operation, to, from, bytes);
+    return store_value(operation, to, from, bytes, count);
   }
   light_poll();
   check_local(operation, from, bytes);
@@ -158,7 +163,7 @@ void store_block(const char* operation, std::uint64_t to, const void* from, std:
   impl.count(kStores);
   if (process == hot.myproc) {
     std::memmove(place.here, from, bytes);
-    impl.delivered[impl.epoch] += bytes;
+    impl.delivered[count] += bytes;
     return;
   }
   // The VI of all stores, also where other blocks have their own: they arrive in the order of the
@@ -170,15 +175,20 @@ void store_block(const char* operation, std::uint64_t to, const void* from, std:
     const std::uint64_t words[] = {address_of(to), bytes,
                                    machine(operation).memory().globalize(from)};
     const std::uint64_t ticket =
-        impl.request(c, operation, wire_format::make(Op::pull, 0, impl.epoch), words, 24);
+        impl.request(c, operation, wire_format::make_store(Op::pull, count), words, 24);
     return impl.finish(operation, {ticket, process, c.index, 0});
   }
-  (void)send_pieces(impl, c, operation, Op::block_store, to, static_cast<const std::byte*>(from),
-                    bytes);
+  const std::uint64_t client = wire_format::make_store(Op::block_store, count);
+  (void)send_pieces(impl, c, operation, &client, to, static_cast<const std::byte*>(from), bytes);
 }
 
 void bulk_store(std::uint64_t to, const void* from, std::size_t bytes) {
-  store_block("bulk_store", to, from, bytes);
+  constexpr const char* kOperation = "bulk_store";
+  store_block(kOperation, to, from, bytes, machine(kOperation).impl().epoch);
+}
+
+void bulk_store_on(std::uint64_t to, const void* from, std::size_t bytes, std::uint32_t count) {
+  store_block("bulk_store", to, from, bytes, count);
 }
 
 }  // namespace viaduct::splitc::detail

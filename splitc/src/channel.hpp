@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "splitc/src/stage.hpp"
+#include "splitc/store_counter.hpp"
 #include "via/shm/vi.hpp"
 
 namespace viaduct::splitc::detail {
@@ -42,11 +43,21 @@ inline constexpr unsigned kUsedBits = kTicketShift + 16;
   return static_cast<std::uint64_t>(op) | std::uint64_t{epoch} << kEpochShift |
          std::uint64_t{index} << kIndexShift | (ticket & 0xffff) << kTicketShift;
 }
+/// A store that is counted at place @p count of the target's table of counts: by its sender's epoch
+/// (0 or 1), or on a store_counter. It lies where other messages have epoch and index, of which the
+/// owner of a block_store has no need.
+[[nodiscard]] constexpr std::uint64_t make_store(Op op, std::uint32_t count) noexcept {
+  return static_cast<std::uint64_t>(op) | std::uint64_t{count} << kEpochShift;
+}
 [[nodiscard]] constexpr Op op(std::uint64_t client) noexcept {
   return static_cast<Op>(client & 0x1f);
 }
 [[nodiscard]] constexpr std::uint32_t epoch(std::uint64_t client) noexcept {
   return static_cast<std::uint32_t>(client >> kEpochShift) & 1;
+}
+/// Of a store. Any message's bits are a place of the table.
+[[nodiscard]] constexpr std::uint32_t count_place(std::uint64_t client) noexcept {
+  return static_cast<std::uint32_t>(client >> kEpochShift) & (kCountPlaces - 1);
 }
 [[nodiscard]] constexpr std::uint32_t index(std::uint64_t client) noexcept {
   return static_cast<std::uint32_t>(client >> kIndexShift) & kMaxIndex;

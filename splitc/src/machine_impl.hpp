@@ -43,8 +43,11 @@ enum class OneSided : std::uint8_t { get, put, write };
 Handle get_block(const char* operation, void* to, std::uint64_t from, std::size_t bytes);
 Handle put_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
                  OneSided what = OneSided::put);
-void store_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes);
-void store_value(const char* operation, std::uint64_t to, const void* from, std::size_t bytes);
+/// @p count: the place of the target's counts, Impl::epoch or a store_counter's.
+void store_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
+                 std::uint32_t count);
+void store_value(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
+                 std::uint32_t count);
 
 /// While this object lives, a function runs that another process has sent by atomic(). That
 /// function may not use Split-C: the constructor hides this process' state from it.
@@ -295,10 +298,11 @@ struct Machine::Impl {
   UseOfChunks own_used;
   std::vector<via::MemoryRegion> registered;
 
-  // Stores: bytes delivered and not waited for, by the epoch of their sender. all_store_sync()
-  // begins a new epoch; a process that is through it may store before this one is.
+  // Stores: bytes delivered and not waited for. The first two places are those of the senders'
+  // epochs: all_store_sync() begins a new epoch, and a process that is through it may store before
+  // this one is. Then the counters' places, which know no epochs.
   std::uint32_t epoch = 0;
-  std::array<std::uint64_t, 2> delivered{};
+  std::array<std::uint64_t, kCountPlaces> delivered{};
 
   bool failed = false;             // nobody is to be waited for at the end
   std::uint32_t broken = kNobody;  // the first process whose connection has broken

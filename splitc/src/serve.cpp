@@ -135,7 +135,7 @@ inline void Machine::Impl::serve_store(Channel& c, std::uint64_t client, const s
   const std::size_t size = bytes - 8;
   std::byte* const to = own_place("store", c.process, words[0], size, Use::writes);
   put_value(to, words + 1, size);
-  delivered[wire_format::epoch(client)] += size;
+  delivered[wire_format::count_place(client)] += size;
 }
 
 void Machine::Impl::note_dirty(Channel& c) {
@@ -318,7 +318,7 @@ void Machine::Impl::serve_block(Channel& c, Op op, std::uint64_t client,
   }
   std::memcpy(mine, theirs, length);
   if (op == Op::block_store)
-    delivered[wire_format::epoch(client)] += length;
+    delivered[wire_format::count_place(client)] += length;
   else
     c.urgent = true;
 }
@@ -333,7 +333,7 @@ void Machine::Impl::serve_pull(Channel& c, std::uint64_t client, const std::uint
              .c_str());
   via::copy_bytes(to, from, length);
   count(kPulled, length);
-  delivered[wire_format::epoch(client)] += length;
+  delivered[wire_format::count_place(client)] += length;
   c.urgent = true;
 }
 

@@ -13,7 +13,8 @@
 namespace viaduct::splitc {
 namespace detail {
 
-void store_value(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
+void store_value(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
+                 std::uint32_t count) {
   Machine::Impl& impl = machine(operation).impl();
   light_poll();
   const std::uint32_t process = process_of(to);
@@ -22,7 +23,7 @@ void store_value(const char* operation, std::uint64_t to, const void* from, std:
     const auto place = impl.locate(operation, to, bytes);
     if (process == hot.myproc) {
       std::memmove(place.here, from, bytes);
-      impl.delivered[impl.epoch] += bytes;
+      impl.delivered[count] += bytes;
       return;
     }
     c = &impl.channel(process, false, operation);
@@ -37,7 +38,7 @@ void store_value(const char* operation, std::uint64_t to, const void* from, std:
     std::memcpy(words + 1, from, bytes);
   }
   impl.count(kStores);
-  (void)impl.request(*c, operation, wire_format::make(wire_format::Op::store, 0, impl.epoch), words,
+  (void)impl.request(*c, operation, wire_format::make_store(wire_format::Op::store, count), words,
                      static_cast<std::uint32_t>(8 + bytes));
 }
 
@@ -46,26 +47,56 @@ void store_value(const char* operation, std::uint64_t to, const void* from, std:
 // and stores to other places take their turn among them.
 [[gnu::noinline]] static void store_bits_slow(std::uint64_t to, std::uint64_t bits,
                                               std::uint32_t bytes) {
-  store_value("store", to, &bits, bytes);
+  store_value("store", to, &bits, bytes, machine("store").impl().epoch);
+}
+/// A counted store's header: the caller's part, store_form(), and the rest.
+[[nodiscard]] static constexpr std::uint64_t header_of(std::uint64_t form) noexcept {
+  return form + via::shm::header::make(via::shm::MessageKind::inline_data, 8,
+                                       wire_format::make_store(wire_format::Op::store, 0));
+}
+static_assert(header_of(store_form(8, 255)) ==
+              via::shm::header::make(via::shm::MessageKind::inline_data, 16,
+                                     wire_format::make_store(wire_format::Op::store, 255)));
+
+[[gnu::noinline]] static void store_bits_on_slow(std::uint64_t to, std::uint64_t bits,
+                                                 std::uint64_t form) {
+  const std::uint64_t header = header_of(form);
+  store_value("store", to, &bits, via::shm::header::length(header) - 8,
+              wire_format::count_place(via::shm::header::client(header)));
 }
 
-void store_bits(std::uint64_t to, std::uint64_t bits, std::uint32_t bytes) {
+/// A line with the value, where one can be sent at once. False: nothing was sent.
+template <class Header>
+[[gnu::always_inline]] static inline bool send_bits(std::uint64_t to, std::uint64_t bits,
+                                                    Header&& header) {
   if (hot.machine == nullptr) [[unlikely]]
-    return store_bits_slow(to, bits, bytes);
+    return false;
   Machine::Impl& impl = hot.machine->impl();
   const std::uint32_t process = process_of(to);
   Channel* const c = process < impl.channels.size() ? impl.channels[process][0].get() : nullptr;
   if (c == nullptr || !c->open_store || address_of(to) == 0) [[unlikely]]
-    return store_bits_slow(to, bits, bytes);
+    return false;
   via::shm::Slot* const slot = impl.claim_at_once(*c);
-  if (slot == nullptr) return store_bits_slow(to, bits, bytes);
+  if (slot == nullptr) return false;
   slot->put(0, address_of(to));
   slot->put(1, bits);
   impl.count(kStores);
   ++c->sent;
-  c->vi->publish(*slot,
-                 via::shm::header::make(via::shm::MessageKind::inline_data, 8 + bytes,
-                                        wire_format::make(wire_format::Op::store, 0, impl.epoch)));
+  c->vi->publish(*slot, header(impl));
+  return true;
+}
+
+void store_bits(std::uint64_t to, std::uint64_t bits, std::uint32_t bytes) {
+  const auto header = [bytes](const Machine::Impl& impl) {
+    return via::shm::header::make(via::shm::MessageKind::inline_data, 8 + bytes,
+                                  wire_format::make_store(wire_format::Op::store, impl.epoch));
+  };
+  if (!send_bits(to, bits, header)) store_bits_slow(to, bits, bytes);
+}
+
+void store_bits_on(std::uint64_t to, std::uint64_t bits, std::uint64_t form) {
+  const auto header = [form](const Machine::Impl&) { return header_of(form); };
+  if (!send_bits(to, bits, header)) store_bits_on_slow(to, bits, form);
 }
 
 void count_own_store(std::size_t bytes) noexcept {
@@ -74,9 +105,13 @@ void count_own_store(std::size_t bytes) noexcept {
 }
 
 void store_slow(std::uint64_t to, const void* from, std::size_t bytes) {
+  store_slow_on(to, from, bytes, machine("store").impl().epoch);
+}
+
+void store_slow_on(std::uint64_t to, const void* from, std::size_t bytes, std::uint32_t count) {
   constexpr const char* kOperation = "store";
-  if (bytes > kInlineData) return store_block(kOperation, to, from, bytes);
-  store_value(kOperation, to, from, bytes);
+  if (bytes > kInlineData) return store_block(kOperation, to, from, bytes, count);
+  store_value(kOperation, to, from, bytes, count);
 }
 
 void Machine::Impl::note_store(Channel& c) {
@@ -113,7 +148,8 @@ class Exhaustion {
 };
 
 /// Hang reports show how many bytes have come, and so does the end of a wait that fails.
-void await_stores(detail::Machine::Impl& impl, const std::uint64_t& here, std::size_t bytes) {
+void await_stores(detail::Machine::Impl& impl, const char* operation, const std::uint64_t& here,
+                  std::size_t bytes) {
   RankRecord& record = impl.job.record(impl.job.rank());
   record.bytes_expected.store(bytes, std::memory_order_relaxed);
   Exhaustion exhaustion(impl);
@@ -121,14 +157,16 @@ void await_stores(detail::Machine::Impl& impl, const std::uint64_t& here, std::s
     record.bytes_seen.store(here, std::memory_order_relaxed);
     return here >= bytes || exhaustion.is_certain(here);
   };
+  const std::string name = operation;
   try {
-    impl.wait("store_sync", detail::kAnyone, done);
+    impl.wait(operation, detail::kAnyone, done);
     if (here < bytes)
       throw Error(std::errc::resource_deadlock_would_occur,
-                  "store_sync: no process will store more here: all others have returned from "
-                  "splitc_main, or wait for this one in a collective call");
+                  name +
+                      ": no process will store more here: all others have returned from "
+                      "splitc_main, or wait for this one in a collective call");
   } catch (const Error&) {
-    impl.job.log().write(LogLevel::error, "store_sync: " + std::to_string(here) + " of " +
+    impl.job.log().write(LogLevel::error, name + ": " + std::to_string(here) + " of " +
                                               std::to_string(bytes) + " bytes have come");
     throw;
   }
@@ -136,15 +174,44 @@ void await_stores(detail::Machine::Impl& impl, const std::uint64_t& here, std::s
   record.bytes_seen.store(0, std::memory_order_relaxed);
 }
 
+/// Waits for @p bytes at @p here and takes them off.
+void take_stores(detail::Machine::Impl& impl, const char* operation, std::uint64_t& here,
+                 std::size_t bytes) {
+  impl.poll_now();
+  if (here < bytes) await_stores(impl, operation, here, bytes);
+  here -= bytes;
+  detail::full_fence<detail::Fence::store_sync>();
+}
+
 }  // namespace
 
 void store_sync(std::size_t bytes) {
   auto& impl = detail::machine("store_sync").impl();
+  take_stores(impl, "store_sync", impl.delivered[impl.epoch], bytes);
+}
+
+void store_counter::wait(std::size_t bytes) const {
+  constexpr const char* kOperation = "store_counter::wait";
+  auto& impl = detail::machine(kOperation).impl();
+  take_stores(impl, kOperation, impl.delivered[place_], bytes);
+}
+
+bool store_counter::is_stored(std::size_t bytes) const {
+  auto& impl = detail::machine("store_counter::is_stored").impl();
   impl.poll_now();
-  std::uint64_t& here = impl.delivered[impl.epoch];
-  if (here < bytes) await_stores(impl, here, bytes);
-  here -= bytes;
-  detail::full_fence<detail::Fence::store_sync>();
+  return impl.delivered[place_] >= bytes;
+}
+
+void store_counter::reset() const {
+  auto& impl = detail::machine("store_counter::reset").impl();
+  impl.poll_now();
+  impl.delivered[place_] = 0;
+}
+
+void store_counter::refuse(std::uint32_t number) {
+  throw Error(std::errc::invalid_argument, "store_counter: " + std::to_string(number) +
+                                               " is none: counters are numbered 0 to " +
+                                               std::to_string(kStoreCounters - 1));
 }
 
 bool is_stored(std::size_t bytes) {

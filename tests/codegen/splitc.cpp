@@ -14,6 +14,11 @@ void viaduct_codegen_counted_store(std::uint64_t to, std::uint64_t bits) {
   splitc::detail::store_bits(to, bits, sizeof bits);
 }
 
+void viaduct_codegen_store_on_counter(std::uint64_t to, std::uint64_t bits) {
+  viaduct::codegen::seed();
+  splitc::store(splitc::global_ptr<std::uint64_t>::from_word(to), bits, splitc::store_counter{3});
+}
+
 void viaduct_codegen_light_poll() {
   viaduct::codegen::seed();
   splitc::detail::light_poll();

@@ -46,7 +46,10 @@ extern "C" {
 
 void barrier(void);                     /* completes no stores */
 int is_sync(void);                      /* whether sync() would return at once */
-void store_sync(unsigned long bytes);   /* waits for stores of so many bytes to this process */
+/* Waits for stores of so many bytes to this process, whoever has made them. The trap: a process that waits
+   for 8 bytes of each of two neighbours by store_sync(16) may be given two values of the faster neighbour, of this
+   step and of the next, and none of the slower one. Where more than one process stores here use all_store_sync(). */
+void store_sync(unsigned long bytes);
 int is_store_sync(unsigned long bytes); /* whether store_sync() would return at once */
 void reset_store_sync(void);            /* forgets the bytes that have come */
 void all_store_sync(void);              /* collective: waits for all stores; forgets the bytes */
