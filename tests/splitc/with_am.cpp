@@ -20,8 +20,8 @@ using namespace viaduct::splitc;
 namespace am = viaduct::am;
 using viaduct::splitc_test::Random;
 
-/// What a process has for the others. Handlers change the first two; Split-C the others, and the
-/// first one too.
+/// What a process has for the others. Handlers change the first two; Split-C changes the others. The
+/// first one is changed by both at the same time, always by fetch_add.
 struct Board {
   long by_request = 0;
   long by_reply = 0;
@@ -35,7 +35,7 @@ thread_local Board* t_board = nullptr;
 
 void on_reply(am::Token&, long by) { t_board->by_reply += by; }
 void on_request(am::Token& token, long by) {
-  t_board->by_request += by;
+  (void)fetch_add(toglobal(MYPROC, &t_board->by_request), by);
   (void)token.reply<on_reply>(2 * by);
 }
 void add_by_function(long by) { t_board->by_function += by; }
