@@ -72,6 +72,19 @@ class Bundle {
   /// Polls until @p done answers true: ok or timeout. @p done is called after every poll.
   Status wait_until(const std::function<bool()>& done, std::int64_t timeout_ns = -1) noexcept;
 
+  /// Polls for replies until a reply or a returned message has been handled, a request is here that
+  /// the next poll will handle, or @p done answers true: ok or timeout. Runs no request handler of
+  /// this bundle.  Call from outside handlers.
+  Status wait_pending(const std::function<bool()>& done, std::int64_t timeout_ns = -1) noexcept;
+  /// @return whether the next poll has a request to handle that was kept for it, or a connection's
+  ///         end. Takes nothing off a ring.  Cost: a lock where the bundle is parallel.
+  [[nodiscard]] bool has_pending() noexcept;
+
+  /// Makes a sequential bundle a parallel one.
+  ///
+  /// Call from   outside handlers, while no other thread uses the bundle.
+  void make_parallel() noexcept;
+
   /// Collective over the job, polling meanwhile. ok, or peer_lost when a rank that has not arrived
   /// is lost or has come to its Job's destructor (a sentence names that one).
   Status barrier() noexcept;

@@ -15,7 +15,8 @@
 
 namespace viaduct {
 class Job;
-}
+struct CallMutex;
+}  // namespace viaduct
 namespace viaduct::via {
 struct AsyncError;
 }
@@ -60,6 +61,8 @@ class Context {
   [[nodiscard]] Job& job() noexcept { return job_; }
   /// @return the NIC that all its endpoints send through.
   [[nodiscard]] via::shm::Nic& nic() noexcept { return *nic_; }
+  /// @return the lock of its parallel bundles, which may be taken again by its holder.
+  [[nodiscard]] CallMutex& calls() noexcept;
   /// @return the settings of Active Messages, with automatic values filled in.
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
 
@@ -68,7 +71,7 @@ class Context {
   friend class Endpoint;
   friend class Token;
 
-  std::uint16_t add(Endpoint& endpoint);
+  std::uint16_t add(Endpoint& endpoint, std::int32_t number);
   void remove(Endpoint& endpoint) noexcept;
   [[nodiscard]] Endpoint* find(std::uint16_t number) noexcept;
   void incoming(Rank from, std::uint64_t discriminator);
@@ -81,7 +84,8 @@ class Context {
   struct Shared;  // by all bundles
   Owned<Shared> shared_;
   Owned<via::shm::Nic> nic_;
-  std::vector<Endpoint*> endpoints_;
+  std::vector<Endpoint*> endpoints_;  // by number
+  std::uint16_t next_number_ = 0;
   std::array<std::uint64_t, kCounterCount> counters_{};
 };
 

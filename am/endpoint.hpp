@@ -45,9 +45,12 @@ using UndeliverableHandler = std::function<void(const Returned&)>;
 /// for credit and connection, polling; try_request* answers retry instead.
 class Endpoint {
  public:
-  /// Hears senders that name @p tag. Throws Error: no memory, or more than 65536 endpoints in the
-  /// rank's life.
-  explicit Endpoint(Bundle& bundle, Tag tag = kTagAll);
+  /// Hears senders that name @p tag. Throws Error: no memory, or more than 65536 endpoints.
+  explicit Endpoint(Bundle& bundle, Tag tag = kTagAll) : Endpoint(bundle, tag, kAnyNumber) {}
+  /// The same with a number that peers know beforehand (EndpointName::number); kAnyNumber: the next
+  /// free one. Throws Error: in use.
+  Endpoint(Bundle& bundle, Tag tag, std::int32_t number);
+  static constexpr std::int32_t kAnyNumber = -1;
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
@@ -59,7 +62,7 @@ class Endpoint {
   void map_all(Tag tag = kTagAll);
   /// Maps @p index; no communication until the first message. Several indices may name one
   /// endpoint, all under the same tag: they share its credits and its order, and what comes from it
-  /// names the lowest of them (Token::source, Returned::peer).
+  /// names the lowest of them (Token::source, Returned::peer). Handlers may call it.
   ///
   /// @return ok; bad_argument (index out of range, or no such rank); bad_state (in use, or mapped
   ///         under another tag).
@@ -99,8 +102,8 @@ class Endpoint {
   /// Makes a segment of @p bytes that peers write to and read from directly; replaces the one
   /// before, which must have no transfers under way.  Throws Error (memory).
   std::span<std::byte> make_segment(std::size_t bytes);
-  /// Uses the caller's memory instead; it stays the caller's and must outlive its use here.  Throws
-  /// Error.
+  /// Uses the caller's memory instead; it stays the caller's and must outlive its use here. Without
+  /// bytes: there is no segment any more.  Throws Error.
   void set_segment(std::span<std::byte> memory);
   /// @return the segment that peers write to and read from.  Precondition: no other thread changes
   /// it.
@@ -185,15 +188,14 @@ class Endpoint {
   /// @return as request().
   template <auto Handler, class T, class... A>
   Status get(Index from, std::span<T> data, std::size_t offset, A... args) noexcept {
-    using S = detail::SignatureOf<Handler>;
-    static_assert(S::kOperation == Operation::bulk,
-                  "the handler must take std::span<T>, T not const, after its token");
-    static_assert(!std::is_const_v<T>, "get fills its data: they must not be const");
-    static_assert(std::is_same_v<T, typename S::Element> || std::is_const_v<T>,
-                  "the data must be of the handler's element type");
-    const auto words = detail::PackAs<typename S::Args>::pack(args...);
-    return get_slow(from, std::as_writable_bytes(data), offset, detail::handler_number<Handler>(),
-                    words.data(), S::Args::kBytes);
+    return get_data<Handler>(from, data, offset, true, args...);
+  }
+  /// get() without waiting for the connection.
+  ///
+  /// @return as try_request().
+  template <auto Handler, class T, class... A>
+  Status try_get(Index from, std::span<T> data, std::size_t offset, A... args) noexcept {
+    return get_data<Handler>(from, data, offset, false, args...);
   }
 
   // By number, for handlers of the peer's own table (1 to 255).
@@ -301,6 +303,20 @@ class Endpoint {
                       offset, wait});
   }
 
+  template <auto Handler, class T, class... A>
+  Status get_data(Index from, std::span<T> data, std::size_t offset, bool wait,
+                  A... args) noexcept {
+    using S = detail::SignatureOf<Handler>;
+    static_assert(S::kOperation == Operation::bulk,
+                  "the handler must take std::span<T>, T not const, after its token");
+    static_assert(!std::is_const_v<T>, "get fills its data: they must not be const");
+    static_assert(std::is_same_v<T, typename S::Element> || std::is_const_v<T>,
+                  "the data must be of the handler's element type");
+    const auto words = detail::PackAs<typename S::Args>::pack(args...);
+    return get_slow(from, std::as_writable_bytes(data), offset, detail::handler_number<Handler>(),
+                    words.data(), S::Args::kBytes, wait);
+  }
+
   /// Everything there is to know about a message to send.
   struct Outgoing {
     Index to;
@@ -318,7 +334,7 @@ class Endpoint {
   [[gnu::noinline]] Status send_slow(const Outgoing& out) noexcept;
   [[gnu::noinline]] void poll_between() noexcept;  // every poll_every_ requests
   Status get_slow(Index from, std::span<std::byte> data, std::size_t offset, std::uint16_t handler,
-                  const std::uint64_t* words, std::uint32_t arg_bytes) noexcept;
+                  const std::uint64_t* words, std::uint32_t arg_bytes, bool wait) noexcept;
   Status attempt_send(const Outgoing& out) noexcept;
   Status attempt_get(const Outgoing& out, std::span<std::byte> data) noexcept;
   Status send_raw(Index to, HandlerId handler, Operation operation, std::span<const std::byte> data,

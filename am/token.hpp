@@ -100,6 +100,23 @@ class Token {
   [[nodiscard]] Rank source_rank() const noexcept { return map_.name.rank; }
   /// @return the endpoint that sent the message.
   [[nodiscard]] EndpointName source_name() const noexcept { return map_.name; }
+  /// @return the tag that the sender has presented: with a request that of this endpoint, or what
+  ///         the sender named where this endpoint hears everybody; with a reply this endpoint's.
+  [[nodiscard]] Tag tag() const noexcept;
+  /// @return whether the handler may call reply*() now.
+  [[nodiscard]] bool can_reply() const noexcept { return may_reply() || (client_ & kRefused) != 0; }
+  /// For handlers that dispatch by a table of their own: the message goes back to its sender's
+  /// handler 0 with @p why, as if this endpoint had refused it, and the handler returns.
+  ///
+  /// Blocks      as reply().
+  /// Call from   the handler, outside a get's, instead of a reply.
+  ///
+  /// @param args    the arguments, packed as they came, of @p arg_bytes bytes
+  /// @param bytes   medium, bulk: of the data
+  /// @param offset  bulk: in this endpoint's segment
+  void send_back(Undeliverable why, std::span<const std::uint64_t> args, std::size_t arg_bytes,
+                 std::size_t bytes = 0, std::size_t offset = 0) noexcept;
+
   /// @return the endpoint that the message came to.
   [[nodiscard]] Endpoint& endpoint() const noexcept { return *map_.endpoint; }
   /// @return whether the message is a request or a reply.

@@ -79,6 +79,9 @@ struct Returned {
   std::uint16_t handler = 0;        ///< handler number; handler_name() tells its name
   const std::byte* args = nullptr;  ///< packed as they were sent; none with bad_arguments
   std::uint32_t arg_bytes = 0;
+  /// Medium, bulk, get: of the data, as far as the message that came back tells it, else 0.
+  std::size_t data_bytes = 0;
+  std::size_t offset = 0;  ///< bulk, get: in the peer's segment, as far as is known
 };
 
 }  // namespace viaduct::am

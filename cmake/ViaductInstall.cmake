@@ -10,22 +10,34 @@ if(VIADUCT_INSTALLED_PROGRAMS)
   set_target_properties(${VIADUCT_INSTALLED_PROGRAMS} PROPERTIES INSTALL_RPATH "$ORIGIN/${library_from_programs}")
 endif()
 install(
-  TARGETS viaduct viaduct_vipl ${VIADUCT_INSTALLED_PROGRAMS}
+  TARGETS viaduct viaduct_vipl viaduct_am2 ${VIADUCT_INSTALLED_PROGRAMS}
   EXPORT viaductTargets
   FILE_SET HEADERS DESTINATION "${header_dir}"
   FILE_SET generated_headers DESTINATION "${header_dir}")
 install(FILES "${PROJECT_SOURCE_DIR}/via/vipl/vipl.h" DESTINATION "${header_dir}/via/vipl")
+install(FILES "${PROJECT_SOURCE_DIR}/am/c/am.h" "${PROJECT_SOURCE_DIR}/am/c/am_old.h"
+              "${PROJECT_SOURCE_DIR}/am/c/am_spmd.h" DESTINATION "${header_dir}/am/c")
 # One man page for each function, with what the header says of it.
 set(man_folder "${PROJECT_BINARY_DIR}/man")
 file(MAKE_DIRECTORY "${man_folder}")
-add_custom_command(
-  OUTPUT "${man_folder}/VipOpenNic.3"
-  COMMAND awk -v "folder=${man_folder}" -v "version=${PROJECT_VERSION}" -f "${PROJECT_SOURCE_DIR}/cmake/vipl_man.awk"
-          "${PROJECT_SOURCE_DIR}/via/vipl/vipl.h"
-  DEPENDS "${PROJECT_SOURCE_DIR}/cmake/vipl_man.awk" "${PROJECT_SOURCE_DIR}/via/vipl/vipl.h"
-  VERBATIM)
-add_custom_target(vipl_man ALL DEPENDS "${man_folder}/VipOpenNic.3")
-install(DIRECTORY "${man_folder}/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man3" FILES_MATCHING PATTERN "Vip*.3")
+function(viaduct_man_pages header first interface what see)
+  add_custom_command(
+    OUTPUT "${man_folder}/${first}"
+    COMMAND awk -v "folder=${man_folder}" -v "version=${PROJECT_VERSION}" -v "interface=${interface}" -v "what=${what}"
+            -v "see=${see}" -f "${PROJECT_SOURCE_DIR}/cmake/man_pages.awk" "${PROJECT_SOURCE_DIR}/${header}"
+    DEPENDS "${PROJECT_SOURCE_DIR}/cmake/man_pages.awk" "${PROJECT_SOURCE_DIR}/${header}"
+    VERBATIM)
+endfunction()
+viaduct_man_pages(
+  via/vipl/vipl.h VipOpenNic.3 VIPL "VIPL, the C interface of the VI Architecture"
+  "The developer's guide of the VI Architecture 1.0; docs/vipl.md of viaduct.")
+viaduct_man_pages(am/c/am.h AM_Init.3 AM-2 "AM-2, the C interface of Active Messages" "docs/am2.md of viaduct.")
+viaduct_man_pages(
+  am/c/am_spmd.h AMX_SPMDStartup.3 AM-2 "the start-up of SPMD programs over AM-2" "docs/am2.md of viaduct.")
+add_custom_target(
+  man_pages ALL DEPENDS "${man_folder}/VipOpenNic.3" "${man_folder}/AM_Init.3" "${man_folder}/AMX_SPMDStartup.3")
+install(DIRECTORY "${man_folder}/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man3" FILES_MATCHING PATTERN "Vip*.3"
+        PATTERN "AM*.3")
 install(EXPORT viaductTargets NAMESPACE viaduct:: DESTINATION "${package_dir}")
 # By itself: it needs a library more, which users of Active Messages alone need not have.
 install(TARGETS viaduct_splitc EXPORT viaductSplitcTargets)
@@ -63,7 +75,7 @@ set(VIADUCT_PC_SPLITC_LIBS "-lviaduct_splitc")
 if(VIADUCT_SPLITC_NEEDS_MIMALLOC)
   string(APPEND VIADUCT_PC_SPLITC_LIBS " -lmimalloc")
 endif()
-foreach(name viaduct viaduct-splitc viaduct-vipl)
+foreach(name viaduct viaduct-splitc viaduct-vipl viaduct-am2)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in" "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endforeach()

@@ -1,6 +1,6 @@
 # The library, and the programs that are installed with it.
 
-viaduct_glob(sources runtime/src/*.cpp via/src/*.cpp via/*/*.cpp via/*/src/*.cpp am/src/*.cpp splitc/src/*.cpp)
+viaduct_glob(sources runtime/src/*.cpp via/src/*.cpp via/*/*.cpp via/*/src/*.cpp am/src/*.cpp am/c/src/*.cpp splitc/src/*.cpp)
 viaduct_glob(VIADUCT_PUBLIC_HEADERS runtime/*.hpp via/*.hpp via/*/*.hpp am/*.hpp am/detail/*.hpp
              splitc/*.hpp splitc/detail/*.hpp)
 list(FILTER VIADUCT_PUBLIC_HEADERS EXCLUDE REGEX "/via/src/")
@@ -34,6 +34,9 @@ target_compile_definitions(viaduct PUBLIC ${VIADUCT_CHECK_DEFINITIONS})
 target_link_libraries(viaduct PUBLIC Threads::Threads PRIVATE fmt::fmt OpenSSL::Crypto ${CMAKE_DL_LIBS})
 # PMIx is loaded at run time; only its headers are needed here.
 target_include_directories(viaduct SYSTEM PRIVATE ${pmix_INCLUDE_DIRS})
+# The headers of AM-2 find each other as they do for programs in C.
+viaduct_glob(am2_sources am/c/src/*.cpp)
+set_source_files_properties(${am2_sources} PROPERTIES INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}/am/c")
 set_target_properties(
   viaduct PROPERTIES POSITION_INDEPENDENT_CODE ON VERSION ${PROJECT_VERSION}
                      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
@@ -47,6 +50,15 @@ target_link_libraries(viaduct_vipl INTERFACE $<LINK_ONLY:viaduct>)
 target_include_directories(
   viaduct_vipl INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/via/vipl>
                          $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/viaduct/via/vipl>)
+
+# AM-2, in the same way: am.h and am_spmd.h.
+add_library(viaduct_am2 INTERFACE)
+add_library(viaduct::am2 ALIAS viaduct_am2)
+set_target_properties(viaduct_am2 PROPERTIES EXPORT_NAME am2)
+target_link_libraries(viaduct_am2 INTERFACE $<LINK_ONLY:viaduct>)
+target_include_directories(
+  viaduct_am2 INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/am/c>
+                        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/viaduct/am/c>)
 
 # Command lines and JSON of the programs. Only this library compiles CLI11 and nlohmann-json, which take longer than most
 # programs, and its speed matters to nobody: no optimiser.

@@ -55,6 +55,23 @@ inline constexpr unsigned used_bits = 26;
 [[nodiscard]] constexpr Undeliverable status(std::uint64_t c) noexcept {
   return static_cast<Undeliverable>((c >> status_shift) & 0xf);
 }
+/// What the words before the arguments of a message tell of its data.
+struct Data {
+  std::size_t bytes = 0;
+  std::size_t offset = 0;
+};
+[[nodiscard]] constexpr Data data(std::uint64_t c, const std::uint64_t* words) noexcept {
+  switch (operation(c)) {
+    case Operation::medium:
+      return {(c & overflow_bit) != 0 ? 0 : words[0] >> 32, 0};
+    case Operation::bulk:
+      return {words[1], words[0]};
+    case Operation::short_message:
+    case Operation::get:
+      break;
+  }
+  return {};
+}
 /// Words before the arguments.
 [[nodiscard]] constexpr std::uint32_t prefix_words(Operation operation) noexcept {
   return operation == Operation::short_message ? 0 : operation == Operation::medium ? 1 : 2;

@@ -250,6 +250,9 @@ void Bundle::take_returned(Map& map, const Deferred& m) noexcept {
   returned.handler = wire_format::handler(m.client);
   returned.args = reinterpret_cast<const std::byte*>(m.words) + prefix;
   returned.arg_bytes = m.arg_bytes - prefix;
+  const wire_format::Data data = wire_format::data(m.client, m.words);
+  returned.data_bytes = data.bytes;
+  returned.offset = data.offset;
   if (!reply) ++map.credits;
   map.endpoint->return_to_sender(returned);
   if (!reply) return;
@@ -401,6 +404,31 @@ Status Bundle::wait_until(const std::function<bool()>& done, std::int64_t timeou
   if (done()) return Status::ok;
   return wait_loop(Activity::waiting_message, "wait_until", RankRecord::kNoPeer, Run::all,
                    timeout_ns, done);
+}
+
+Status Bundle::wait_pending(const std::function<bool()>& done, std::int64_t timeout_ns) noexcept {
+  const Guard guard(*this, "wait_pending");
+  const auto pending = [&] { return deferred_total_ != 0 || !closing_.empty() || done(); };
+  std::uint32_t n = poll_open(Run::replies);
+  if (n == 0 && pending()) return Status::ok;
+  return wait_loop(Activity::waiting_message, "wait_pending", RankRecord::kNoPeer, Run::replies,
+                   timeout_ns, pending, &n);
+}
+
+bool Bundle::has_pending() noexcept {
+  const Lock lock(*this, "has_pending");
+  return deferred_total_ != 0 || !closing_.empty();
+}
+
+void Bundle::make_parallel() noexcept {
+  if (threads_ == Threads::parallel) return;
+  const std::lock_guard serving(context_.shared_->calls);
+  hide_handlers();
+  threads_ = Threads::parallel;
+  mutex_ = &context_.shared_->calls;
+  depth_base_ += 1;
+  ++slow_;
+  show_handlers();
 }
 
 Status Bundle::barrier() noexcept {

@@ -58,13 +58,26 @@ Context::Context(Job& job) : job_(job), settings_(load_settings()), typed_(agree
   job.stats().add("am", kCounterNames, counters_);
 }
 
+CallMutex& Context::calls() noexcept { return shared_->calls; }
+
 Context::~Context() { job_.stats().remove(counters_); }
 
-std::uint16_t Context::add(Endpoint& endpoint) {
-  if (endpoints_.size() > 0xffff)
-    throw Error(std::errc::no_buffer_space, "a rank can have 65536 endpoints in its life");
-  endpoints_.push_back(&endpoint);
-  return static_cast<std::uint16_t>(endpoints_.size() - 1);
+/// @p number, or with a negative one the free number that was not used for the longest time.
+std::uint16_t Context::add(Endpoint& endpoint, std::int32_t number) {
+  constexpr std::uint32_t kNumbers = 0x10000;
+  auto at = static_cast<std::uint16_t>(number);
+  if (number < 0) {
+    std::uint32_t tried = 0;
+    for (at = next_number_; find(at) != nullptr; ++at)
+      if (++tried == kNumbers)
+        throw Error(std::errc::no_buffer_space, "a rank can have 65536 endpoints");
+  } else if (find(at) != nullptr) {
+    throw Error(std::errc::address_in_use, "this rank has an endpoint " + std::to_string(at));
+  }
+  if (at >= endpoints_.size()) endpoints_.resize(at + std::size_t{1});
+  endpoints_[at] = &endpoint;
+  if (number < 0) next_number_ = static_cast<std::uint16_t>(at + 1);
+  return at;
 }
 
 void Context::remove(Endpoint& endpoint) noexcept {

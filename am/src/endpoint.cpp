@@ -18,7 +18,7 @@ namespace wire_format = detail::wire_format;
 
 EndpointName Endpoint::name() const noexcept { return {bundle_.context_.job().rank(), number_}; }
 
-Endpoint::Endpoint(Bundle& bundle, Tag tag) : bundle_(bundle), tag_(tag) {
+Endpoint::Endpoint(Bundle& bundle, Tag tag, std::int32_t number) : bundle_(bundle), tag_(tag) {
   const Bundle::Guard guard(bundle, "Endpoint");
   Context& context = bundle.context();
   const Settings& settings = context.settings();
@@ -31,7 +31,7 @@ Endpoint::Endpoint(Bundle& bundle, Tag tag) : bundle_(bundle), tag_(tag) {
   page_->protection_tag = static_cast<std::uint32_t>(bundle.protection_tag_);
   try {
     bundle.add(*this);
-    number_ = context.add(*this);
+    number_ = context.add(*this, number);
   } catch (...) {
     bundle.remove(*this);
     context.nic().release(reinterpret_cast<std::byte*>(page_));
@@ -79,7 +79,7 @@ void Endpoint::map_all(Tag tag) {
 }
 
 Status Endpoint::map(Index index, EndpointName name, Tag tag) {
-  const Bundle::Guard guard(bundle_, "map");
+  const Bundle::Lock lock(bundle_, "map");
   if (value(index) >= translations_.size() ||
       viaduct::index(name.rank) >= bundle_.context().job().size())
     return Status::bad_argument;
@@ -230,14 +230,17 @@ void Endpoint::set_segment(std::span<std::byte> memory) {
 }
 
 void Endpoint::publish_segment(std::span<std::byte> memory) {
-  via::MemoryRegion region =
-      bundle_.context().nic().register_memory(bundle_.protection_tag_, memory.data(), memory.size(),
-                                              via::Rights::rdma_write | via::Rights::rdma_read);
+  via::MemoryRegion region;
   via::Transport* const transport = bundle_.context().nic().transport();
-  const std::uint32_t key =
-      transport != nullptr ? transport->register_memory(memory.data(), memory.size()) : 0;
+  std::uint32_t key = 0;
+  if (!memory.empty()) {
+    region = bundle_.context().nic().register_memory(
+        bundle_.protection_tag_, memory.data(), memory.size(),
+        via::Rights::rdma_write | via::Rights::rdma_read);
+    if (transport != nullptr) key = transport->register_memory(memory.data(), memory.size());
+  }
   page_->segment_bytes.store(0);
-  page_->segment_handle.store(static_cast<std::uint32_t>(region.handle()));
+  if (!memory.empty()) page_->segment_handle.store(static_cast<std::uint32_t>(region.handle()));
   page_->segment_address.store(reinterpret_cast<std::uint64_t>(memory.data()));
   page_->segment_bytes.store(memory.size());
   if (transport != nullptr) show_remote(*transport, key);
@@ -326,6 +329,8 @@ void Endpoint::return_to_sender(const Outgoing& out, Undeliverable why) noexcept
   returned.handler = wire_format::handler(out.client);
   returned.args = reinterpret_cast<const std::byte*>(out.words);
   returned.arg_bytes = out.arg_bytes;
+  returned.data_bytes = out.bytes;
+  returned.offset = out.offset;
   return_to_sender(returned);
 }
 

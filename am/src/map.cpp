@@ -328,7 +328,7 @@ void Endpoint::return_unseen(Map& map, Undeliverable why) noexcept {
   for (; unanswered != 0;
        --unanswered)  // older than the ring: nothing is known of them but their number
     return_to_sender(Returned{why, Operation::short_message, Direction::request, map.index,
-                              map.name.rank, 0, nullptr, 0});
+                              map.name.rank, 0, nullptr, 0, 0, 0});
   for (std::uint64_t seq = from; seq < end; ++seq)
     if (is_request(client_at(seq))) return_sent(map, seq, why);
 }
@@ -350,6 +350,9 @@ void Endpoint::return_sent(Map& map, std::uint64_t seq, Undeliverable why) noexc
   returned.peer = map.index;
   returned.rank = map.name.rank;
   returned.handler = wire_format::handler(client);
+  const wire_format::Data data = wire_format::data(client, words);
+  returned.data_bytes = data.bytes;
+  returned.offset = data.offset;
   returned.args = reinterpret_cast<const std::byte*>(words + prefix);
   returned.arg_bytes =
       std::clamp(header::length(head), 8 * prefix, lines * via::shm::kInlineBytes) - 8 * prefix;

@@ -197,7 +197,7 @@ Undeliverable Endpoint::copy_bulk(Map& map, const std::byte* from, std::size_t b
 
 Status Endpoint::get_slow(Index from, std::span<std::byte> data, std::size_t offset,
                           std::uint16_t handler, const std::uint64_t* words,
-                          std::uint32_t arg_bytes) noexcept {
+                          std::uint32_t arg_bytes, bool wait) noexcept {
   const Bundle::Guard guard(bundle_, "get");
   if (value(from) >= maps_.size() || (data.data() == nullptr && !data.empty()))
     return Status::bad_argument;
@@ -206,7 +206,7 @@ Status Endpoint::get_slow(Index from, std::span<std::byte> data, std::size_t off
                      words,       count,
                      arg_bytes,   data.data(),
                      data.size(), offset,
-                     true};
+                     wait};
   if (!translations_[value(from)].in_use) {
     return_to_sender(out, Undeliverable::bad_entry);
     return Status::ok;
@@ -216,9 +216,13 @@ Status Endpoint::get_slow(Index from, std::span<std::byte> data, std::size_t off
     status = attempt_get(out, data);
     return status != Status::retry;
   };
-  if (!attempt())
-    (void)bundle_.wait_loop(Activity::waiting_message, "get", index(translation_name(from).rank),
-                            wait_run_, -1, attempt);
+  if (!attempt()) {
+    if (wait)
+      (void)bundle_.wait_loop(Activity::waiting_message, "get", index(translation_name(from).rank),
+                              wait_run_, -1, attempt);
+    else
+      bundle_.poll_open(wait_run_);
+  }
   if (bundle_.unfinished_) bundle_.poll_open(wait_run_);
   return status;
 }
@@ -364,6 +368,38 @@ bool Token::take_back_refusal() noexcept {
   return true;
 }
 
+Tag Token::tag() const noexcept {
+  return direction() == Direction::request ? map_.their_tag : map_.endpoint->tag();
+}
+
+/// As Bundle::refuse(). The credit that a reply has brought is given up again: it comes back when
+/// the replier has acknowledged the return.
+void Token::send_back(Undeliverable why, std::span<const std::uint64_t> args, std::size_t arg_bytes,
+                      std::size_t bytes, std::size_t offset) noexcept {
+  Bundle& bundle = map_.endpoint->bundle();
+  const Operation operation = wire_format::operation(client_);
+  const bool request = direction() == Direction::request;
+  const std::uint64_t client =
+      wire_format::make(request ? detail::Kind::returned_request : detail::Kind::returned_reply,
+                        operation, wire_format::handler(client_)) |
+      static_cast<std::uint64_t>(why) << wire_format::status_shift;
+  const std::uint32_t prefix = wire_format::prefix_words(operation);
+  std::uint64_t words[detail::kMaxMessageWords] = {};
+  if (operation == Operation::medium) words[0] = bytes << 32;
+  if (operation == Operation::bulk) {
+    words[0] = offset;
+    words[1] = bytes;
+  }
+  std::copy_n(args.data(), args.size(), words + prefix);
+  if (!request) --map_.credits;
+  client_ |= kReplied;
+  bundle.context_.count(Counter::kRefused);
+  const std::uint16_t running = bundle.running_;  // reply handlers change it
+  (void)bundle.send_waiting(map_, client, words, prefix + static_cast<std::uint32_t>(args.size()),
+                            static_cast<std::uint32_t>(8 * prefix + arg_bytes));
+  bundle.running_ = running;
+}
+
 Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::uint32_t arg_words,
                          std::size_t arg_bytes, const std::byte* data, std::size_t bytes,
                          std::size_t offset) noexcept {
@@ -397,7 +433,7 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
       endpoint.return_to_sender(Returned{why, operation, Direction::reply, map_.index,
                                          map_.name.rank, wire_format::handler(client),
                                          reinterpret_cast<const std::byte*>(args),
-                                         static_cast<std::uint32_t>(arg_bytes)});
+                                         static_cast<std::uint32_t>(arg_bytes), bytes, offset});
       return Status::ok;
     }
   } else if (operation == Operation::medium) {

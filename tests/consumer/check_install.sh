@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check_install.sh CMAKE BUILD_DIRECTORY SOURCE_DIRECTORY COMPILER [FLAG...]
-# Installs into a temporary prefix, moves it, and builds a user's programs against it (of Active Messages, Split-C and
-# VIPL): once found by CMake's find_package, once by pkg-config. Each runs on two ranks under the installed
+# Installs into a temporary prefix, moves it, and builds a user's programs against it (of Active Messages, Split-C, VIPL
+# and AM-2): once found by CMake's find_package, once by pkg-config. Each runs on two ranks under the installed
 # viaduct-run, and so do the README's own.
 set -euo pipefail
 cmake=$1
@@ -48,6 +48,13 @@ run_vipl() {
 }
 run_vipl "$work/build/vipl_consumer"
 
+# run_am2 PROGRAM: alone, and on two ranks.
+run_am2() {
+  [ "$("$1")" = "0 of 1 has heard of 0" ]
+  [ "$("$prefix/bin/viaduct-run" -n 2 --timeout 60 "$1" | grep -c "of 2 has heard of")" -eq 2 ]
+}
+run_am2 "$work/build/am2_consumer"
+
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name viaduct.pc)")
 export PKG_CONFIG_PATH
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir viaduct)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -68,10 +75,16 @@ if [ "${#flags[@]}" -eq 0 ]; then  # the C compiler may be another one, with san
   eval "options=($(pkg-config --cflags --libs viaduct-vipl))"
   cc -std=c89 -pedantic -Werror "$here/vipl.c" "${options[@]}" -o "$work/vipl_consumer"
   run_vipl "$work/vipl_consumer"
+  eval "options=($(pkg-config --cflags --libs viaduct-am2))"
+  cc -std=c89 -pedantic -Werror "$here/am2.c" "${options[@]}" -o "$work/am2_consumer"
+  run_am2 "$work/am2_consumer"
 fi
 pages=$(find "$prefix/share/man/man3" -name 'Vip*.3' | wc -l)
 [ "$pages" -eq 41 ] || { echo "$pages man pages of VIPL are installed instead of 41"; exit 1; }
 grep -q 'VIP_NO_MATCH' "$prefix/share/man/man3/VipConnectRequest.3"
+pages=$(find "$prefix/share/man/man3" -name 'AM*.3' | wc -l)
+[ "$pages" -eq 213 ] || { echo "$pages man pages of AM-2 are installed instead of 213"; exit 1; }
+grep -q 'AM_ERR_NOT_SENT' "$prefix/share/man/man3/AM_RequestXferAsyncM.3"
 # A static object has one address in all processes.
 grep -q 'Type: *EXEC' <<<"$(readelf -h "$work/splitc_consumer")" || { echo "the Split-C program is position-independent"; exit 1; }
 

@@ -103,7 +103,6 @@ void misbehave(am::Token& token) {
   if (is("wait_in_request")) (void)t_bundle->wait(1000);
   if (is("wait_until_in_request")) (void)t_bundle->wait_until([] { return true; });
   if (is("barrier_in_request")) (void)t_bundle->barrier();
-  if (is("map_in_request")) (void)t_endpoint->map(am::Index{5}, t_endpoint->name(), am::kTagAll);
   if (is("reply_in_child") || is("medium_reply_in_child")) reply_in_child(token);
   if (is("unmap_in_request")) (void)t_endpoint->unmap(am::Index{0});
 }

@@ -1,0 +1,122 @@
+/// Bundles: set-up, polling, events.
+
+#include "am/c/src/library.hpp"
+
+namespace viaduct::am::c {
+namespace {
+
+/// A cold call on a bundle, as with_endpoint().
+template <class Body>
+int with_bundle(eb_t handle, Body body) noexcept {
+  const Cold cold;
+  viaduct_am_bundle* const bundle = find(handle);
+  return bundle == nullptr ? no_object() : body(*bundle);
+}
+
+[[gnu::noinline]] int poll_slow(eb_t handle) noexcept {
+  if (is_in_handler()) return AM_ERR_IN_USE;
+  const Cold cold;
+  viaduct_am_bundle* const bundle = find(handle);
+  if (bundle == nullptr) return no_object();
+  if (is_single()) hot.bundle = handle;
+  poll_all(*bundle);
+  return AM_OK;
+}
+
+/// Whether AM_WaitSema has not to wait on: a handler has run, or there is something for AM_Poll.
+/// Polls the other endpoints of the bundle for replies.
+bool has_event(viaduct_am_bundle& bundle) noexcept {
+  const Cold cold;
+  if (!bundle.is_alive || bundle.first == nullptr) return true;
+  for (Port* port = bundle.first; port != nullptr; port = port->next)
+    if (port->bundle().has_pending()) return true;
+  return bundle.event.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+}  // namespace viaduct::am::c
+
+using namespace viaduct::am::c;
+
+extern "C" {
+
+int AM_AllocateBundle(int type, eb_t* endb) {
+  if (is_in_handler()) return AM_ERR_IN_USE;
+  const Cold cold;
+  Library& lib = library();
+  if (lib.initialised == 0) return AM_ERR_NOT_INIT;
+  if ((type != AM_SEQ && type != AM_PAR) || endb == nullptr) return AM_ERR_BAD_ARG;
+  viaduct_am_bundle* const slot =
+      lib.bundle_table.allocate([](const viaduct_am_bundle& s) { return !s.is_alive; });
+  if (slot == nullptr) return AM_ERR_RESOURCE;
+  slot->is_alive = true;
+  slot->type = type;
+  slot->mask.store(AM_NOEVENTS);
+  slot->event.store(false);
+  slot->first = nullptr;
+  *endb = slot;
+  return AM_OK;
+}
+
+int AM_FreeBundle(eb_t handle) {
+  if (is_in_handler()) return AM_ERR_IN_USE;
+  return with_bundle(handle, [&](viaduct_am_bundle& bundle) {
+    while (bundle.first != nullptr) destroy(*bundle.first);
+    bundle.is_alive = false;
+    if (is_single() && hot.bundle == handle) hot.bundle = nullptr;
+    return AM_OK;
+  });
+}
+
+int AM_Poll(eb_t handle) {
+  if (is_single() && handle == hot.bundle && handle != nullptr && !is_in_handler()) [[likely]] {
+    Port* const port = handle->first;
+    if (port != nullptr && port->next == nullptr) [[likely]] {
+      (void)port->bundle().poll();
+      return AM_OK;
+    }
+  }
+  return poll_slow(handle);
+}
+
+int AM_SetEventMask(eb_t handle, int mask) {
+  return with_bundle(handle, [&](viaduct_am_bundle& bundle) -> int {
+    if (mask != AM_NOEVENTS && mask != AM_NOTEMPTY) return AM_ERR_BAD_ARG;
+    bundle.mask.store(mask);
+    return AM_OK;
+  });
+}
+
+int(AM_GetEventMask)(eb_t handle, int* mask) {
+  return with_bundle(handle, [&](viaduct_am_bundle& bundle) -> int {
+    if (mask == nullptr) return AM_ERR_BAD_ARG;
+    *mask = bundle.mask.load();
+    return AM_OK;
+  });
+}
+
+int viaduct_am_event_mask(eb_t handle) {
+  int mask = -1;
+  return (AM_GetEventMask)(handle, &mask) == AM_OK ? mask : -1;
+}
+
+int AM_WaitSema(eb_t handle) {
+  if (is_in_handler()) return AM_ERR_IN_USE;
+  viaduct_am_bundle* bundle = nullptr;
+  viaduct::am::Bundle* first = nullptr;  // never destroyed before the process' end
+  const int result = with_bundle(handle, [&](viaduct_am_bundle& found) -> int {
+    if (found.mask.load() == AM_NOEVENTS || found.first == nullptr) return AM_ERR_RESOURCE;
+    found.event.store(false);
+    bundle = &found;
+    first = &found.first->bundle();
+    return AM_OK;
+  });
+  if (result != AM_OK) return result;
+  // The bundle's other endpoints: by the wait's own serving of the thread, or here.
+  (void)first->wait_pending([bundle] { return has_event(*bundle); });
+  return AM_OK;
+}
+
+int AM_Wait(eb_t handle) { return AM_WaitSema(handle); }
+
+}  // extern "C"

@@ -1,0 +1,193 @@
+#include "am/c/src/library.hpp"
+
+#include <stdlib.h>
+
+#include <exception>
+#include <fstream>
+#include <string>
+
+#include "runtime/call_mutex.hpp"
+#include "runtime/log.hpp"
+
+namespace viaduct::am::c {
+
+constinit thread_local void* current [[gnu::tls_model("initial-exec")]] = nullptr;
+constinit thread_local AM_ArgBlock* returned_block [[gnu::tls_model("initial-exec")]] = nullptr;
+constinit Hot hot;
+
+Library& library() noexcept {
+  static Library* const instance = new Library;
+  return *instance;
+}
+
+void* returning_mark() noexcept {
+  static char mark;
+  return &mark;
+}
+
+namespace {
+
+std::mutex widening;
+std::atomic<bool> is_wide{false};  // bundles are parallel
+
+/// The first call after the process has got its second thread.
+void widen() noexcept {
+  if (is_wide.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(widening);
+  if (is_wide.load(std::memory_order_relaxed)) return;
+  for (const auto& bundle : library().bundles) bundle->make_parallel();
+  hot = {};
+  is_wide.store(true, std::memory_order_release);
+}
+
+/// Whether other threads of the process may be in calls.
+bool has_threads() noexcept {
+  if (is_single()) return false;
+  try {
+    std::ifstream status("/proc/self/status");
+    std::string word;
+    while (status >> word)
+      if (word == "Threads:") return !(status >> word) || word != "1";
+  } catch (const std::exception&) {
+    return true;
+  }
+  return true;
+}
+
+void destroy_all() noexcept {
+  Library& lib = library();
+  for (viaduct_am_endpoint& slot : lib.endpoint_table.places)
+    if (slot.port != nullptr) destroy(*slot.port);
+  for (viaduct_am_bundle& slot : lib.bundle_table.places) slot.is_alive = false;
+  lib.spmd = nullptr;
+  hot = {};
+}
+
+/// At exit(): the Job's end waits for all ranks, as a launcher wants it. A process that has failed,
+/// or whose threads go on, ends at once: for the others it is gone.
+void at_exit(int status, void* /*unused*/) noexcept {
+  Library& lib = library();
+  lib.ended = true;
+  if (lib.job == nullptr || lib.job->in_forked_child()) return;
+  if (status != 0 || is_in_handler() || has_threads()) {
+    (void)lib.context.release();
+    (void)lib.job.release();
+    return;
+  }
+  destroy_all();
+  lib.free_bundles.clear();
+  lib.bundles.clear();
+  lib.context.reset();
+  lib.job.reset();
+}
+
+int start() noexcept {
+  Library& lib = library();
+  if (lib.ended) return AM_ERR_RESOURCE;
+  try {
+    if (lib.job == nullptr) {
+      lib.job = std::make_unique<Job>();
+      static const int registered = on_exit(at_exit, nullptr);
+      (void)registered;
+    }
+    if (lib.context == nullptr) lib.context = std::make_unique<Context>(*lib.job);
+  } catch (const std::exception& e) {
+    const Log log(LogLevel::error, 0, 1);
+    log.write(LogLevel::error, std::string("AM_Init: ") + e.what());
+    return AM_ERR_RESOURCE;
+  }
+  return AM_OK;
+}
+
+}  // namespace
+
+Cold::Cold() noexcept {
+  if (is_single()) return;
+  widen();
+  Library& lib = library();
+  if (lib.context == nullptr) return;
+  mutex_ = &lib.context->calls();
+  mutex_->lock();
+}
+
+Cold::~Cold() {
+  if (mutex_ != nullptr) mutex_->unlock();
+}
+
+Port* find_slow(ep_t handle) noexcept {
+  if (!is_single()) widen();
+  viaduct_am_endpoint* const slot = library().endpoint_table.find(handle);
+  if (slot == nullptr || slot->port == nullptr) return nullptr;
+  if (is_single()) {
+    hot.endpoint = handle;
+    hot.port = slot->port;
+  }
+  return slot->port;
+}
+
+viaduct_am_bundle* find(eb_t handle) noexcept {
+  viaduct_am_bundle* const slot = library().bundle_table.find(handle);
+  return slot != nullptr && slot->is_alive ? slot : nullptr;
+}
+
+int no_object() noexcept { return library().initialised == 0 ? AM_ERR_NOT_INIT : AM_ERR_BAD_ARG; }
+
+bool is_widened() noexcept { return is_wide.load(std::memory_order_relaxed); }
+
+void poll_all(viaduct_am_bundle& bundle) noexcept {
+  const Cold cold;
+  for (Port* port = bundle.first; port != nullptr; port = port->next) (void)port->bundle().poll();
+}
+
+void leave_home(Port& port) noexcept {
+  viaduct_am_bundle& home = *port.home.load(std::memory_order_relaxed);
+  for (Port** at = &home.first; *at != nullptr; at = &(*at)->next) {
+    if (*at != &port) continue;
+    *at = port.next;
+    port.next = nullptr;
+    return;
+  }
+}
+
+void destroy(Port& port) noexcept {
+  Library& lib = library();
+  if (hot.port == &port && is_single()) hot = {};
+  if (lib.spmd == &port) lib.spmd = nullptr;
+  leave_home(port);
+  library().endpoint_table.find(port.handle)->port = nullptr;
+  Bundle* const bundle = &port.bundle();
+  delete &port;
+  lib.free_bundles.push_back(bundle);
+}
+
+}  // namespace viaduct::am::c
+
+using namespace viaduct::am::c;
+
+extern "C" {
+
+int AM_Init(void) {
+  if (is_in_handler()) return AM_ERR_IN_USE;
+  const Cold cold;
+  Library& lib = library();
+  if (lib.initialised == 0)
+    if (const int result = start(); result != AM_OK) return result;
+  ++lib.initialised;
+  return AM_OK;
+}
+
+int AM_Terminate(void) {
+  if (is_in_handler()) return AM_ERR_IN_USE;
+  const Cold cold;
+  Library& lib = library();
+  if (lib.initialised == 0) return AM_ERR_NOT_INIT;
+  if (--lib.initialised == 0) destroy_all();
+  return AM_OK;
+}
+
+int(AM_MaxShort)(void) { return AM_MaxShort(); }
+int(AM_MaxMedium)(void) { return AM_MaxMedium(); }
+int(AM_MaxLong)(void) { return AM_MaxLong(); }
+int(AM_MaxNumHandlers)(void) { return AM_MaxNumHandlers(); }
+
+}  // extern "C"

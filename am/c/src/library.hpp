@@ -1,0 +1,114 @@
+#pragma once
+/// @file
+/// The process' part of AM-2: its job, the tables of handles, the lock.
+///
+/// While the process has one thread, calls take no lock, and bundles of Active Messages are
+/// sequential. The first call of a process of several makes them parallel, for good: from then on
+/// each call takes their lock (bundle.hpp), and cold calls take it here.
+
+#include <sys/single_threaded.h>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "am/c/src/port.hpp"
+#include "am/context.hpp"
+#include "runtime/job.hpp"
+
+namespace viaduct {
+struct CallMutex;
+}
+
+namespace viaduct::am::c {
+
+/// The message whose handler runs in this thread (an am::Token), or kReturning; null: none does.
+extern constinit thread_local void* current [[gnu::tls_model("initial-exec")]];
+/// While handler 0 runs: what it was given.
+extern constinit thread_local AM_ArgBlock* returned_block [[gnu::tls_model("initial-exec")]];
+/// `current` while handler 0 runs.
+[[nodiscard]] void* returning_mark() noexcept;
+[[nodiscard]] inline bool is_in_handler() noexcept { return current != nullptr; }
+
+/// One for each process, never destroyed.
+struct Library {
+  std::unique_ptr<Job> job;
+  std::unique_ptr<Context> context;
+  std::vector<std::unique_ptr<Bundle>> bundles;  // all that were made
+  std::vector<Bundle*> free_bundles;
+  Table<viaduct_am_bundle, 4096> bundle_table;
+  Table<viaduct_am_endpoint, 16384> endpoint_table;
+  unsigned initialised = 0;  // AM_Init without its AM_Terminate
+  bool ended = false;        // the process is ending
+  Port* spmd = nullptr;      // the endpoint of AMX_SPMDStartup
+};
+[[nodiscard]] Library& library() noexcept;
+
+/// What the last call has found, for the next one; used while the process has one thread.
+struct Hot {
+  ep_t endpoint = nullptr;
+  Port* port = nullptr;
+  eb_t bundle = nullptr;
+};
+extern constinit Hot hot;
+
+[[nodiscard]] inline bool is_single() noexcept { return __libc_single_threaded != 0; }
+
+/// The endpoint of a handle, or null.  Cost: three loads.
+[[nodiscard]] Port* find_slow(ep_t handle) noexcept;
+[[nodiscard]] inline Port* find(ep_t handle) noexcept {
+  if (is_single() && handle == hot.endpoint) [[likely]]
+    return hot.port;
+  return find_slow(handle);
+}
+/// The bundle of a handle, or null.
+[[nodiscard]] viaduct_am_bundle* find(eb_t handle) noexcept;
+
+/// Whether bundles of Active Messages are parallel ones now.
+[[nodiscard]] bool is_widened() noexcept;
+
+/// What a call answers whose handle names nothing.
+[[nodiscard]] int no_object() noexcept;
+
+/// Holds the lock of the process' bundles, once it has several threads. Not across waits.
+class Cold {
+ public:
+  Cold() noexcept;
+  ~Cold();
+  Cold(const Cold&) = delete;
+  Cold& operator=(const Cold&) = delete;
+
+ private:
+  CallMutex* mutex_ = nullptr;
+};
+
+/// Handles what has come to the endpoints of @p bundle.
+void poll_all(viaduct_am_bundle& bundle) noexcept;
+/// The same for the bundle of @p port, as a request does.
+inline void poll_home(Port& port) noexcept {
+  viaduct_am_bundle& home = *port.home.load(std::memory_order_relaxed);
+  if (is_single() && home.first->next == nullptr) [[likely]]
+    (void)port.bundle().poll();
+  else
+    poll_all(home);
+}
+
+/// Frees an endpoint; the lock is held.
+void destroy(Port& port) noexcept;
+/// Takes @p port out of its bundle's list.
+void leave_home(Port& port) noexcept;
+
+/// A cold call on an endpoint: its lock, the handle, and what set-up throws.
+template <class Body>
+int with_endpoint(ep_t ea, Body body) noexcept {
+  const Cold cold;
+  Port* const port = find(ea);
+  if (port == nullptr) return no_object();
+  try {
+    return body(*port);
+  } catch (const std::exception&) {
+    return AM_ERR_RESOURCE;
+  }
+}
+
+}  // namespace viaduct::am::c

@@ -1,0 +1,119 @@
+#pragma once
+/// @file
+/// What the handles of AM-2 name: slots of two tables, whose addresses the handles are, and the
+/// endpoint of Active Messages behind a slot.
+///
+/// Each endpoint of AM-2 has a bundle of Active Messages to itself, and a bundle of AM-2 is a list
+/// of endpoints. So an endpoint moves between bundles with its connections and all that is under
+/// way.
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "am/c/am.h"
+#include "am/endpoint.hpp"
+
+namespace viaduct::am::c {
+
+class Port;
+
+inline constexpr std::uint32_t kMaxHandlers = AM_MaxNumHandlers();
+inline constexpr std::uint32_t kMaxTranslations = 65536;
+
+}  // namespace viaduct::am::c
+
+/// A place of the table of bundles.
+struct alignas(64) viaduct_am_bundle {
+  viaduct::am::c::Port* first = nullptr;  // endpoints
+  bool is_alive = false;
+  int type = AM_SEQ;
+  std::atomic<int> mask{AM_NOEVENTS};
+  std::atomic<bool> event{false};  // a handler has run since AM_WaitSema has looked
+};
+
+/// A place of the table of endpoints.
+struct alignas(64) viaduct_am_endpoint {
+  viaduct::am::c::Port* port = nullptr;  // null: free
+};
+
+namespace viaduct::am::c {
+
+/// A table whose places are given out in turn: a place is free for a long time before it is used
+/// again. Static storage: no handle, however wrong, leads elsewhere.
+template <class Slot, std::size_t Count>
+struct Table {
+  /// The place that @p handle names, or null.  Cost: one comparison.
+  [[nodiscard]] Slot* find(Slot* handle) noexcept {
+    static_assert(sizeof(Slot) == 64);
+    const std::uint64_t at =
+        reinterpret_cast<std::uint64_t>(handle) - reinterpret_cast<std::uint64_t>(places.data());
+    return std::rotr(at, 6) < Count ? handle : nullptr;
+  }
+  /// A place for which @p is_free holds, or null.
+  template <class IsFree>
+  [[nodiscard]] Slot* allocate(IsFree is_free) noexcept {
+    for (std::size_t tried = 0; tried < Count; ++tried) {
+      Slot& slot = places[next];
+      next = (next + 1) % Count;
+      if (is_free(slot)) return &slot;
+    }
+    return nullptr;
+  }
+
+  std::array<Slot, Count> places{};
+  std::size_t next = 0;
+};
+
+/// An endpoint of Active Messages with the handler table of AM-2.
+class Port final : public Endpoint {
+ public:
+  /// Throws Error.
+  Port(Bundle& bundle, viaduct_am_bundle& home, ep_t handle, std::int32_t number);
+
+  /// @return the handler, null where there is none.  Cost: a load.
+  [[nodiscard]] AM_Handler handler(std::uint32_t at) const noexcept {
+    return at < kMaxHandlers ? handlers_[at].load(std::memory_order_relaxed) : nullptr;
+  }
+  void set_handler(std::uint32_t at, AM_Handler handler) noexcept {
+    if (at == 0)
+      on_returned_.store(handler, std::memory_order_relaxed);
+    else
+      handlers_[at].store(handler, std::memory_order_relaxed);
+  }
+  /// Tells handler 0 of a message that came back. Without one the program is stopped.
+  void returned(const Returned& returned) noexcept;
+
+  [[nodiscard]] bool is_index(int index) const noexcept {
+    return static_cast<std::uint32_t>(index) < translations;
+  }
+  /// A handler of the endpoint runs: AM_WaitSema is not to wait on.
+  void tell_event() noexcept {
+    home.load(std::memory_order_relaxed)->event.store(true, std::memory_order_relaxed);
+  }
+
+  Port* next = nullptr;  // in its bundle
+  std::uint32_t translations = 0;
+  std::uint32_t handlers = kMaxHandlers;
+  std::atomic<viaduct_am_bundle*> home;
+  ep_t handle;
+  en_t name_in_c{};
+
+ private:
+  // The first is null: handler 0 is no handler of messages.
+  std::array<std::atomic<AM_Handler>, kMaxHandlers> handlers_{};
+  std::atomic<AM_Handler> on_returned_{nullptr};
+};
+
+/// The name as C programs have it, and back.
+[[nodiscard]] inline en_t to_c(EndpointName name) noexcept {
+  return {static_cast<std::uint32_t>(index(name.rank)), name.number};
+}
+[[nodiscard]] inline bool is_name(const en_t& name) noexcept { return name.port <= 0xffff; }
+[[nodiscard]] inline EndpointName from_c(const en_t& name) noexcept {
+  return {Rank{name.ip_addr}, static_cast<std::uint16_t>(name.port)};
+}
+
+}  // namespace viaduct::am::c

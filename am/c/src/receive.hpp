@@ -1,0 +1,138 @@
+#pragma once
+/// @file
+/// What arrives: typed handlers of Active Messages, one for each number of arguments and kind of
+/// message, that call the handler of AM-2 whose number is their first argument.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "am/c/src/library.hpp"
+#include "am/token.hpp"
+
+namespace viaduct::am::c {
+
+/// A handler of AM-2 runs for @p token.
+class Running {
+ public:
+  Running(Token& token, Port& port) noexcept : outer_(current) {
+    current = &token;
+    port.tell_event();
+  }
+  ~Running() { current = outer_; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  void* outer_;
+};
+
+[[nodiscard]] inline Port& port_of(const Token& token) noexcept {
+  return static_cast<Port&>(token.endpoint());
+}
+
+/// What every message begins with: the handler's number, and the first argument where there is one,
+/// so that sixteen arguments are sixteen.
+struct NoArgument {
+  std::uint32_t handler;
+  template <class Body>
+  void pass(Body body) const {
+    body();
+  }
+};
+struct FirstArgument {
+  std::uint32_t handler;
+  int argument;
+  template <class Body>
+  void pass(Body body) const {
+    body(argument);
+  }
+};
+
+/// Rest...: as many ints as the message has further arguments. Data lengths are handed over as 64
+/// bits: handlers that take them as an int read the lower half.
+template <class Head, class... Rest>
+struct Messages {
+  using Args = detail::Packing<Head, Rest...>;
+
+  static void on_short(Token& token, Head head, Rest... rest) {
+    Port& port = port_of(token);
+    const AM_Handler f = port.handler(head.handler);
+    if (f == nullptr) [[unlikely]]
+      return send_back(token, 0, 0, head, rest...);
+    const Running running(token, port);
+    head.pass([&](auto... first) {
+      reinterpret_cast<void (*)(void*, decltype(first)..., Rest...)>(f)(&token, first..., rest...);
+    });
+  }
+  static void on_medium(Token& token, std::span<const std::byte> data, Head head, Rest... rest) {
+    Port& port = port_of(token);
+    const AM_Handler f = port.handler(head.handler);
+    if (f == nullptr) [[unlikely]]
+      return send_back(token, data.size(), 0, head, rest...);
+    call(f, token, port, const_cast<std::byte*>(data.data()), data.size(), head, rest...);
+  }
+  static void on_bulk(Token& token, std::span<std::byte> data, Head head, Rest... rest) {
+    Port& port = port_of(token);
+    const AM_Handler f = port.handler(head.handler);
+    if (f != nullptr) [[likely]]
+      return call(f, token, port, data.data(), data.size(), head, rest...);
+    const auto offset = static_cast<std::size_t>(data.data() - port.segment().data());
+    send_back(token, data.size(), offset, head, rest...);
+  }
+  static void on_get(Token& token, std::span<std::byte> data, Head head, Rest... rest) {
+    Port& port = port_of(token);
+    const AM_Handler f = port.handler(head.handler);
+    if (f != nullptr) [[likely]]
+      return call(f, token, port, data.data(), data.size(), head, rest...);
+    const auto words = Args::pack(head, rest...);
+    port.returned(returned(Undeliverable::bad_handler, Operation::get, token.source(),
+                           token.source_rank(), words.data(), data.size(), 0));
+  }
+
+  /// A request that came back.
+  [[nodiscard]] static Returned returned(Undeliverable why, Operation operation, Index peer,
+                                         Rank rank, const std::uint64_t* words, std::size_t bytes,
+                                         std::size_t offset) noexcept {
+    Returned r;
+    r.status = why;
+    r.operation = operation;
+    r.peer = peer;
+    r.rank = rank;
+    r.args = reinterpret_cast<const std::byte*>(words);
+    r.arg_bytes = static_cast<std::uint32_t>(Args::kBytes);
+    r.data_bytes = bytes;
+    r.offset = offset;
+    return r;
+  }
+
+ private:
+  static void call(AM_Handler f, Token& token, Port& port, std::byte* data, std::size_t bytes,
+                   Head head, Rest... rest) {
+    const Running running(token, port);
+    head.pass([&](auto... first) {
+      reinterpret_cast<void (*)(void*, void*, std::size_t, decltype(first)..., Rest...)>(f)(
+          &token, data, bytes, first..., rest...);
+    });
+  }
+  [[gnu::cold, gnu::noinline]] static void send_back(Token& token, std::size_t bytes,
+                                                     std::size_t offset, Head head,
+                                                     Rest... rest) noexcept {
+    const auto words = Args::pack(head, rest...);
+    token.send_back(Undeliverable::bad_handler, words, Args::kBytes, bytes, offset);
+  }
+};
+
+/// Calls @p body as body<Messages<...>>(head, rest...) for a message to @p handler.
+template <class Body>
+inline auto pack(handler_t handler, Body body) noexcept {
+  return body.template operator()<Messages<NoArgument>>(
+      NoArgument{static_cast<std::uint32_t>(handler)});
+}
+template <class Body, class... Rest>
+inline auto pack(handler_t handler, Body body, int first, Rest... rest) noexcept {
+  return body.template operator()<Messages<FirstArgument, Rest...>>(
+      FirstArgument{static_cast<std::uint32_t>(handler), first}, rest...);
+}
+
+}  // namespace viaduct::am::c

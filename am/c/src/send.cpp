@@ -1,0 +1,178 @@
+/// AM_RequestM, AM_RequestIM, AM_RequestXferM and AM_GetXferM, of all numbers of arguments.
+
+#include "am/c/src/receive.hpp"
+
+namespace viaduct::am::c {
+namespace {
+
+[[nodiscard]] bool is_handler(handler_t handler) noexcept {
+  return static_cast<std::uint32_t>(handler) - 1 < kMaxHandlers - 1;
+}
+
+/// The endpoint that may send to @p to, or the answer of the call.
+struct Sender {
+  Port* port = nullptr;
+  int result = AM_OK;
+};
+[[nodiscard]] inline Sender sender_of(ep_t ep, int to, handler_t handler) noexcept {
+  if (is_in_handler()) [[unlikely]]
+    return {nullptr, AM_ERR_IN_USE};
+  Port* const port = find(ep);
+  if (port == nullptr) [[unlikely]]
+    return {nullptr, no_object()};
+  if (!port->is_index(to) || !is_handler(handler)) [[unlikely]]
+    return {nullptr, AM_ERR_BAD_ARG};
+  return {port, AM_OK};
+}
+
+/// What a send that was not taken answers. A peer that is gone is told to handler 0.
+template <class M, class... Packed>
+[[gnu::cold, gnu::noinline]] int not_sent(Status status, Port& port, Operation operation,
+                                          Index index, std::size_t bytes, std::size_t offset,
+                                          Packed... packed) noexcept {
+  if (status == Status::retry) {
+    poll_home(port);
+    return AM_ERR_NOT_SENT;
+  }
+  if (status != Status::peer_lost) return AM_ERR_BAD_ARG;
+  const Cold cold;
+  const auto words = M::Args::pack(packed...);
+  port.returned(M::returned(Undeliverable::unreachable, operation, index,
+                            port.translation_name(index).rank, words.data(), bytes, offset));
+  return AM_OK;
+}
+
+template <class... I>
+inline int request(ep_t ep, int to, handler_t handler, I... args) noexcept {
+  const Sender sender = sender_of(ep, to, handler);
+  if (sender.port == nullptr) [[unlikely]]
+    return sender.result;
+  Port& port = *sender.port;
+  const auto index = static_cast<Index>(to);
+  return pack(
+      handler,
+      [&]<class M>(auto... packed) noexcept {
+        const Status status = port.template request<&M::on_short>(index, packed...);
+        if (status != Status::ok) [[unlikely]]
+          return not_sent<M>(status, port, Operation::short_message, index, 0, 0, packed...);
+        poll_home(port);
+        return AM_OK;
+      },
+      args...);
+}
+
+template <class... I>
+int request_medium(ep_t ep, int to, handler_t handler, const void* from, std::size_t bytes,
+                   I... args) noexcept {
+  const Sender sender = sender_of(ep, to, handler);
+  if (sender.port == nullptr) return sender.result;
+  if (bytes > AM_MaxMedium() || (from == nullptr && bytes != 0)) return AM_ERR_BAD_ARG;
+  Port& port = *sender.port;
+  const auto index = static_cast<Index>(to);
+  const std::span data(static_cast<const std::byte*>(from), bytes);
+  return pack(
+      handler,
+      [&]<class M>(auto... packed) noexcept {
+        const Status status = port.template request_medium<&M::on_medium>(index, data, packed...);
+        if (status != Status::ok)
+          return not_sent<M>(status, port, Operation::medium, index, bytes, 0, packed...);
+        poll_home(port);
+        return AM_OK;
+      },
+      args...);
+}
+
+template <bool Wait, class... I>
+int request_bulk(ep_t ep, int to, std::size_t offset, handler_t handler, const void* from,
+                 std::size_t bytes, I... args) noexcept {
+  const Sender sender = sender_of(ep, to, handler);
+  if (sender.port == nullptr) return sender.result;
+  if (bytes > AM_MaxLong() || (from == nullptr && bytes != 0)) return AM_ERR_BAD_ARG;
+  Port& port = *sender.port;
+  const auto index = static_cast<Index>(to);
+  const std::span data(static_cast<const std::byte*>(from), bytes);
+  return pack(
+      handler,
+      [&]<class M>(auto... packed) noexcept {
+        Status status = Status::ok;
+        if constexpr (Wait)
+          status = port.template request_bulk<&M::on_bulk>(index, data, offset, packed...);
+        else
+          status = port.template try_request_bulk<&M::on_bulk>(index, data, offset, packed...);
+        if (status != Status::ok)
+          return not_sent<M>(status, port, Operation::bulk, index, bytes, offset, packed...);
+        poll_home(port);
+        return AM_OK;
+      },
+      args...);
+}
+
+/// Where a get puts its data: an address is marked by the highest bit, and the next 16 are zero.
+/// False: not in the segment, or null.
+bool find_place(const Port& port, std::size_t to, std::size_t bytes, std::byte*& place) noexcept {
+  if (to >> 48 == std::size_t{1} << 15) {
+    place = reinterpret_cast<std::byte*>(to & ~(std::size_t{1} << 63));
+    return place != nullptr || bytes == 0;
+  }
+  const std::span<std::byte> segment = port.segment();
+  if (to > segment.size() || bytes > segment.size() - to) return false;
+  place = segment.data() + to;
+  return true;
+}
+
+template <bool Wait, class... I>
+int get(ep_t ep, int from, std::size_t source, handler_t handler, std::size_t to, std::size_t bytes,
+        I... args) noexcept {
+  const Sender sender = sender_of(ep, from, handler);
+  if (sender.port == nullptr) return sender.result;
+  std::byte* place = nullptr;
+  if (bytes > AM_MaxLong() || !find_place(*sender.port, to, bytes, place)) return AM_ERR_BAD_ARG;
+  Port& port = *sender.port;
+  const std::span data(place, bytes);
+  const auto index = static_cast<Index>(from);
+  return pack(
+      handler,
+      [&]<class M>(auto... packed) noexcept {
+        Status status = Status::ok;
+        if constexpr (Wait)
+          status = port.template get<&M::on_get>(index, data, source, packed...);
+        else
+          status = port.template try_get<&M::on_get>(index, data, source, packed...);
+        if (status != Status::ok)
+          return not_sent<M>(status, port, Operation::get, index, bytes, source, packed...);
+        poll_home(port);
+        return AM_OK;
+      },
+      args...);
+}
+
+}  // namespace
+}  // namespace viaduct::am::c
+
+using namespace viaduct::am::c;
+
+#define VIADUCT_AM_FORMS(M)                                                                     \
+  extern "C" int AM_Request##M(ep_t ep, int to, handler_t handler VIADUCT_AM_P##M) {            \
+    return request(ep, to, handler VIADUCT_AM_A##M);                                            \
+  }                                                                                             \
+  extern "C" int AM_RequestI##M(ep_t ep, int to, handler_t handler, const void* from,           \
+                                size_t bytes VIADUCT_AM_P##M) {                                 \
+    return request_medium(ep, to, handler, from, bytes VIADUCT_AM_A##M);                        \
+  }                                                                                             \
+  extern "C" int AM_RequestXfer##M(ep_t ep, int to, size_t offset, handler_t handler,           \
+                                   const void* from, size_t bytes VIADUCT_AM_P##M) {            \
+    return request_bulk<true>(ep, to, offset, handler, from, bytes VIADUCT_AM_A##M);            \
+  }                                                                                             \
+  extern "C" int AM_RequestXferAsync##M(ep_t ep, int to, size_t offset, handler_t handler,      \
+                                        const void* from, size_t bytes VIADUCT_AM_P##M) {       \
+    return request_bulk<false>(ep, to, offset, handler, from, bytes VIADUCT_AM_A##M);           \
+  }                                                                                             \
+  extern "C" int(AM_GetXfer##M)(ep_t ep, int from, size_t source, handler_t handler, size_t to, \
+                                size_t bytes VIADUCT_AM_P##M) {                                 \
+    return get<true>(ep, from, source, handler, to, bytes VIADUCT_AM_A##M);                     \
+  }                                                                                             \
+  extern "C" int(AM_GetXferAsync##M)(ep_t ep, int from, size_t source, handler_t handler,       \
+                                     size_t to, size_t bytes VIADUCT_AM_P##M) {                 \
+    return get<false>(ep, from, source, handler, to, bytes VIADUCT_AM_A##M);                    \
+  }
+#include "am/c/src/forms.hpp"

@@ -1,0 +1,153 @@
+/// Start-up of SPMD programs.
+
+#include "am/c/am_spmd.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "am/c/src/library.hpp"
+#include "runtime/bootstrap.hpp"
+
+namespace viaduct::am::c {
+namespace {
+
+constexpr std::string_view kGatherKey = "am2.gather";
+constexpr std::size_t kPiece = 32768;  // bytes that one value of the bootstrap may have
+
+void (*exit_callback)(int) = nullptr;
+
+struct Introduction {
+  en_t name;
+  tag_t tag;
+  std::uint64_t pid;
+};
+
+/// The endpoint whose bundle waits, or the answer of the call.
+int find_spmd(Port*& port) noexcept {
+  if (is_in_handler()) return AM_ERR_IN_USE;
+  const Cold cold;
+  port = library().spmd;
+  return port == nullptr ? AM_ERR_NOT_INIT : AM_OK;
+}
+
+int barrier(Port& port) noexcept {
+  return port.bundle().barrier() == Status::ok ? AM_OK : AM_ERR_RESOURCE;
+}
+
+/// Messages are handled until all processes have come; then the exchange does not wait for long.
+int gather(Port& port, std::span<const std::byte> from, std::byte* to) {
+  Job& job = port.bundle().job();
+  for (std::size_t at = 0; at < from.size(); at += kPiece) {
+    const auto piece = from.subspan(at, std::min(kPiece, from.size() - at));
+    if (barrier(port) != AM_OK) return AM_ERR_RESOURCE;
+    job.bootstrap().put(kGatherKey, piece);
+    job.bootstrap().fence();
+    for (std::uint32_t r = 0; r < job.size(); ++r) {
+      const std::vector<std::byte> value = job.bootstrap().get(Rank{r}, kGatherKey);
+      if (value.size() != piece.size()) return AM_ERR_BAD_ARG;
+      std::memcpy(to + r * from.size() + at, value.data(), value.size());
+    }
+  }
+  return AM_OK;
+}
+
+/// Maps the endpoints of all ranks under their tags.
+int introduce(Port& port, unsigned long* networkpid) {
+  Job& job = port.bundle().job();
+  const auto me = static_cast<std::uint32_t>(index(job.rank()));
+  // A tag of its own, which no other job is likely to have.
+  const auto pid = static_cast<std::uint64_t>(getpid());
+  const Introduction own{port.name_in_c, (pid << 32) + me + 1, pid};
+  port.set_tag(own.tag);
+  std::vector<Introduction> all(job.size());
+  const int result =
+      gather(port, std::as_bytes(std::span(&own, 1)), reinterpret_cast<std::byte*>(all.data()));
+  if (result != AM_OK) return result;
+  for (std::uint32_t r = 0; r < job.size(); ++r)
+    if (port.map(Index{r}, from_c(all[r].name), all[r].tag) != Status::ok) return AM_ERR_RESOURCE;
+  if (networkpid != nullptr) *networkpid = all[0].pid;
+  return AM_OK;
+}
+
+}  // namespace
+}  // namespace viaduct::am::c
+
+using namespace viaduct::am::c;
+
+extern "C" {
+
+int AMX_SPMDStartup(int* /*argc*/, char*** /*argv*/, int networkdepth, unsigned long* networkpid,
+                    eb_t* eb, ep_t* ep) {
+  if (networkdepth < 0 || eb == nullptr || ep == nullptr) return AM_ERR_BAD_ARG;
+  if (library().spmd != nullptr) return AM_ERR_IN_USE;
+  int result = AM_Init();
+  if (result == AM_OK) result = AM_AllocateBundle(AM_SEQ, eb);
+  if (result == AM_OK) result = viaduct_am_allocate_endpoint(*eb, ep, nullptr, 0, -1);
+  if (result != AM_OK) return result;
+  try {
+    Port& port = *(*ep)->port;
+    result = introduce(port, networkpid);
+    if (result == AM_OK) library().spmd = &port;
+    return result;
+  } catch (const std::exception&) {
+    return AM_ERR_RESOURCE;
+  }
+}
+
+int AMX_SPMDMyProc(void) {
+  const viaduct::Job* const job = library().job.get();
+  return job == nullptr ? 0 : static_cast<int>(index(job->rank()));
+}
+
+int AMX_SPMDNumProcs(void) {
+  const viaduct::Job* const job = library().job.get();
+  return job == nullptr ? 1 : static_cast<int>(job->size());
+}
+
+int AMX_SPMDBarrier(void) {
+  Port* port = nullptr;
+  const int result = find_spmd(port);
+  return result == AM_OK ? barrier(*port) : result;
+}
+
+int AMX_SPMDAllGather(const void* source, void* dest, size_t len) {
+  Port* port = nullptr;
+  const int result = find_spmd(port);
+  if (result != AM_OK) return result;
+  if (len != 0 && (source == nullptr || dest == nullptr)) return AM_ERR_BAD_ARG;
+  try {
+    return gather(*port, {static_cast<const std::byte*>(source), len},
+                  static_cast<std::byte*>(dest));
+  } catch (const std::exception&) {
+    return AM_ERR_RESOURCE;
+  }
+}
+
+int AMX_SPMDExit(int exitcode) {
+  if (library().spmd == nullptr) return AM_ERR_NOT_INIT;
+  if (exit_callback != nullptr) exit_callback(exitcode);
+  if (exitcode == 0 && !is_in_handler()) (void)AMX_SPMDBarrier();  // peers may still send
+  std::exit(exitcode);
+}
+
+int AMX_SPMDSetExitCallback(void (*callback)(int)) {
+  exit_callback = callback;
+  return AM_OK;
+}
+
+int AMX_SPMDIsWorker(char** /*argv*/) { return 1; }
+
+const char* AMX_SPMDgetenvMaster(const char* keyname) {
+  return keyname == nullptr ? nullptr : std::getenv(keyname);
+}
+
+int AMX_enEqual(en_t a, en_t b) { return a.ip_addr == b.ip_addr && a.port == b.port ? 1 : 0; }
+
+}  // extern "C"

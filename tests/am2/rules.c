@@ -1,0 +1,520 @@
+/* The rules of AM-2, each a case, in one process. */
+#include "tests/am2/forms.h"
+
+static Rig rig;
+
+/* --- messages ------------------------------------------------------------------------------- */
+
+static void all_forms(void) {
+  set_all_handlers(rig.a, rig.b);
+  send_all(rig.bundle, rig.a, 0);
+  poll_until(rig.bundle, &replies_seen, ALL_REQUESTS);
+  poll_until(rig.bundle, &gets_seen, ALL_GETS);
+  CHECK(requests_seen == ALL_REQUESTS);
+  /* An endpoint that talks to itself. */
+  set_all_handlers(rig.a, rig.a);
+  send_all(rig.bundle, rig.a, 1);
+  poll_until(rig.bundle, &replies_seen, 2 * ALL_REQUESTS);
+  poll_until(rig.bundle, &gets_seen, 2 * ALL_GETS);
+  CHECK(returned == 0);
+}
+
+static int last_order, in_order, ordered;
+static void on_ordered(void* token, int n) {
+  (void)token;
+  ++ordered;
+  if (n == last_order + 1) ++in_order;
+  last_order = n;
+}
+static void on_ordered_medium(void* token, void* buf, int nbytes, int n) {
+  (void)buf;
+  (void)nbytes;
+  on_ordered(token, n);
+}
+
+/* Many more requests than there is room for, of all sizes. */
+static void order(void) {
+  int i;
+  OK(AM_SetHandler(rig.b, 1, on_ordered));
+  OK(AM_SetHandler(rig.b, 2, on_ordered_medium));
+  last_order = -1;
+  for (i = 0; i < 3000; ++i) {
+    if (i % 3 == 0) OK(AM_Request1(rig.a, 0, 1, i));
+    if (i % 3 == 1) OK(AM_RequestI1(rig.a, 0, 2, pattern, (size_t)(i % AM_MaxMedium()), i));
+    if (i % 3 == 2) OK(AM_RequestXfer1(rig.a, 0, 0, 2, pattern, (size_t)(i % 4096), i));
+  }
+  poll_until(rig.bundle, &ordered, 3000);
+  CHECK(in_order == 3000);
+}
+
+static void sizes(void) {
+  const size_t longest = AM_MaxLong();
+  unsigned char* const there = (unsigned char*)malloc(longest);
+  unsigned char* const here = (unsigned char*)malloc(longest);
+  size_t i;
+  if (there == NULL || here == NULL) exit(2);
+  for (i = 0; i < longest; ++i) here[i] = (unsigned char)(i * 31 >> 3);
+  memset(there, 0, longest);
+  OK(AM_SetSeg(rig.b, there, longest));
+  ordered = 0;
+  OK(AM_RequestXfer1(rig.a, 0, 0, 2, here, longest, 1));
+  OK(AM_RequestI1(rig.a, 0, 2, here, AM_MaxMedium(), 2));
+  OK(AM_RequestI1(rig.a, 0, 2, NULL, 0, 3));
+  OK(AM_RequestXfer1(rig.a, 0, longest, 2, NULL, 0, 4));
+  poll_until(rig.bundle, &ordered, 4);
+  CHECK(memcmp(here, there, longest) == 0);
+  WANT(AM_ERR_BAD_ARG, AM_RequestXfer1(rig.a, 0, 0, 2, here, longest + 1, 1));
+  WANT(AM_ERR_BAD_ARG, AM_RequestI1(rig.a, 0, 2, here, AM_MaxMedium() + 1, 1));
+  OK(AM_SetSeg(rig.b, rig.b_segment, SEGMENT));
+  free(here);
+  free(there);
+}
+
+static int asked;
+static void on_question(void* token, int n) {
+  en_t name;
+  ep_t ep = NULL;
+  tag_t tag = 0;
+  int index = 99;
+  ++asked;
+  OK(AM_GetSourceEndpoint(token, &name));
+  CHECK(AMX_enEqual(name, n == 0 ? rig.a_name : rig.b_name));
+  CHECK(memcmp(&name, n == 0 ? &rig.a_name : &rig.b_name, sizeof name) == 0);
+  OK(AM_GetDestEndpoint(token, &ep));
+  CHECK(ep == (n == 0 ? rig.b : rig.a));
+  OK(AM_GetMsgTag(token, &tag));
+  CHECK(tag == TAG);
+  OK(AMX_GetSourceId(token, &index));
+  CHECK(index == 0);
+  if (n == 0) OK(AM_Reply1(token, 3, 1));
+}
+
+static void interrogation(void) {
+  OK(AM_SetHandler(rig.a, 3, on_question));
+  OK(AM_SetHandler(rig.b, 3, on_question));
+  OK(AM_Request1(rig.a, 0, 3, 0));
+  poll_until(rig.bundle, &asked, 2);
+}
+
+/* --- gets ------------------------------------------------------------------------------------ */
+
+static int got;
+static void on_get(void* token, void* buf, int nbytes, int n) {
+  (void)token;
+  ++got;
+  CHECK(n == 7 && nbytes == 100 && memcmp(buf, rig.b_segment + 50, 100) == 0);
+}
+
+static void fetches(void) {
+  OK(AM_SetHandler(rig.a, 4, on_get));
+  memset(rig.b_segment, 0x5a, 200);
+  rig.b_segment[60] = 1;
+  OK(AM_GetXfer1(rig.a, 0, 50, 4, 1000, 100, 7));
+  poll_until(rig.bundle, &got, 1);
+  CHECK(memcmp(rig.a_segment + 1000, rig.b_segment + 50, 100) == 0);
+  WANT(AM_ERR_BAD_ARG, AM_GetXfer1(rig.a, 0, 50, 4, SEGMENT - 99, 100, 7));
+  WANT(AM_ERR_BAD_ARG, AM_GetXfer1(rig.a, 0, 50, 4, SEGMENT + 1, 0, 7));
+}
+
+/* --- returned messages ----------------------------------------------------------------------- */
+
+/* What comes back before the call returns. */
+#define RETURNS_AT_ONCE(status, opcode, call)                          \
+  do {                                                                 \
+    const int before_ = returned;                                      \
+    OK(call);                                                          \
+    CHECK(returned == before_ + 1);                                    \
+    CHECK(returned_status == (status) && returned_opcode == (opcode)); \
+  } while (0)
+#define RETURNS(status, opcode, number, count, call)                                  \
+  do {                                                                                \
+    const int before_ = returned;                                                     \
+    OK(call);                                                                         \
+    poll_until(rig.bundle, &returned, before_ + 1);                                   \
+    CHECK(returned == before_ + 1);                                                   \
+    CHECK(returned_status == (status) && returned_opcode == (opcode));                \
+    CHECK(returned_block_.handler == (number) && returned_block_.numargs == (count)); \
+  } while (0)
+
+static void bad_handlers(void) {
+  RETURNS(EBADHANDLER, AM_REQUEST_M, 200, 0, AM_Request0(rig.a, 0, 200));
+  RETURNS(EBADHANDLER, AM_REQUEST_M, 201, 3, AM_Request3(rig.a, 0, 201, 11, -22, 33));
+  CHECK(returned_block_.arg[0] == 11 && returned_block_.arg[1] == -22);
+  CHECK(returned_block_.arg[2] == 33 && returned_block_.reply_endpoint == 0);
+  CHECK(returned_block_.request_endpoint == rig.a && AMX_enEqual(returned_to, rig.b_name));
+  RETURNS(EBADHANDLER, AM_REQUEST_IM, 202, 1, AM_RequestI1(rig.a, 0, 202, pattern, 77, 5));
+  CHECK(returned_block_.nbytes == 77 && returned_block_.arg[0] == 5);
+  RETURNS(EBADHANDLER, AM_REQUEST_XFER_M, 203, 16,
+          AM_RequestXfer16(rig.a, 0, 40, 203, pattern, 88, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+                           13, 14, 15, 16));
+  CHECK(returned_block_.nbytes == 88 && returned_block_.dest_offset == 40);
+  CHECK(returned_block_.arg[0] == 1 && returned_block_.arg[15] == 16);
+  RETURNS(EBADHANDLER, AM_GET_XFER_M, 204, 2, AM_GetXfer2(rig.a, 0, 0, 204, 0, 10, 3, 4));
+  CHECK(returned_block_.arg[1] == 4);
+  /* A handler that is no more. */
+  OK(AM_SetNumHandlers(rig.b, 3));
+  RETURNS(EBADHANDLER, AM_REQUEST_M, 3, 1, AM_Request1(rig.a, 0, 3, 0));
+  OK(AM_SetNumHandlers(rig.b, 256));
+}
+
+static void bad_segments(void) {
+  RETURNS(EBADSEGOFF, AM_REQUEST_XFER_M, 2, 1,
+          AM_RequestXfer1(rig.a, 0, SEGMENT + 1, 2, pattern, 1, 0));
+  RETURNS(EBADLENGTH, AM_REQUEST_XFER_M, 2, 1,
+          AM_RequestXfer1(rig.a, 0, SEGMENT - 9, 2, pattern, 10, 0));
+  CHECK(returned_block_.nbytes == 10 && returned_block_.dest_offset == SEGMENT - 9);
+  RETURNS(EBADSEGOFF, AM_REQUEST_XFER_M, 2, 1,
+          AM_RequestXfer1(rig.a, 0, (size_t)-1, 2, pattern, 1, 0));
+  RETURNS(EBADSEGOFF, AM_GET_XFER_M, 4, 1, AM_GetXfer1(rig.a, 0, SEGMENT + 1, 4, 0, 10, 7));
+  RETURNS(EBADLENGTH, AM_GET_XFER_M, 4, 1, AM_GetXfer1(rig.a, 0, SEGMENT - 1, 4, 0, 10, 7));
+  OK(AM_SetSeg(rig.b, NULL, 0));
+  RETURNS(EBADSEGOFF, AM_REQUEST_XFER_M, 2, 1, AM_RequestXfer1(rig.a, 0, 0, 2, pattern, 1, 0));
+  OK(AM_SetSeg(rig.b, rig.b_segment, SEGMENT));
+}
+
+static void unmapped(void) {
+  RETURNS_AT_ONCE(EBADENTRY, AM_REQUEST_M, AM_Request0(rig.a, 77, 1));
+  CHECK(returned_block_.reply_endpoint == 77);
+  RETURNS_AT_ONCE(EBADENTRY, AM_REQUEST_IM, AM_RequestI0(rig.a, 77, 1, pattern, 5));
+  RETURNS_AT_ONCE(EBADENTRY, AM_REQUEST_XFER_M, AM_RequestXfer0(rig.a, 77, 0, 1, pattern, 5));
+  RETURNS_AT_ONCE(EBADENTRY, AM_GET_XFER_M, AM_GetXfer0(rig.a, 77, 0, 1, 0, 5));
+}
+
+static int refusals;
+static void on_refused_replies(void* token, int which) {
+  ++refusals;
+  if (which == 0) { /* too long, and no other */
+    WANT(AM_ERR_BAD_ARG, AM_ReplyI1(token, 5, pattern, AM_MaxMedium() + 1, 1));
+  } else if (which == 1) { /* null, then a good one */
+    WANT(AM_ERR_BAD_ARG, AM_ReplyI1(token, 5, NULL, 10, 1));
+    OK(AM_Reply1(token, 5, 1));
+    WANT(AM_ERR_BAD_ARG, AM_Reply1(token, 5, 1)); /* the second one */
+  } else if (which == 2) {                        /* a handler that the requester has not */
+    OK(AM_Reply1(token, 210, 1));
+  } else if (which == 3) { /* beyond its segment */
+    OK(AM_ReplyXfer1(token, SEGMENT, 5, pattern, 1, 1));
+  } else {
+    WANT(AM_ERR_BAD_ARG, AM_ReplyXfer1(token, 0, 5, pattern, AM_MaxLong() + 1, 1));
+    OK(AM_Reply0(token, 6));
+  }
+}
+static int good_replies;
+static void on_good_reply(void* token, int n) {
+  (void)token;
+  good_replies += n;
+}
+static void on_good_reply0(void* token) { on_good_reply(token, 1); }
+
+static void refused_replies(void) {
+  int before;
+  OK(AM_SetHandler(rig.b, 7, on_refused_replies));
+  OK(AM_SetHandler(rig.a, 5, on_good_reply));
+  OK(AM_SetHandler(rig.a, 6, on_good_reply0));
+  RETURNS(EBADARGS, AM_REQUEST_M, -1, 0, AM_Request1(rig.a, 0, 7, 0));
+  OK(AM_Request1(rig.a, 0, 7, 1));
+  poll_until(rig.bundle, &good_replies, 1);
+  RETURNS(EREPLYREJECTED, AM_REPLY_M, 210, 1, AM_Request1(rig.a, 0, 7, 2));
+  CHECK(returned_block_.request_endpoint == rig.b);
+  /* The replier hears of its segment offset, the requester of the want of a reply. */
+  before = returned;
+  OK(AM_Request1(rig.a, 0, 7, 3));
+  poll_until(rig.bundle, &returned, before + 2);
+  CHECK(returned_status == EBADARGS);
+  OK(AM_Request1(rig.a, 0, 7, 4));
+  poll_until(rig.bundle, &good_replies, 2);
+}
+
+/* --- tags ------------------------------------------------------------------------------------ */
+
+static void tags(void) {
+  tag_t tag = 5;
+  ep_t fresh;
+  en_t name;
+  OK(AM_GetTag(rig.b, &tag));
+  CHECK(tag == TAG);
+  OK(AM_AllocateEndpoint(rig.bundle, &fresh, &name));
+  OK(AM_GetTag(fresh, &tag));
+  CHECK(tag == AM_NONE);
+  OK(AM_SetHandler(fresh, 1, on_ordered));
+  OK(AM_Map(rig.a, 10, name, 1));
+  RETURNS(EBADTAG, AM_REQUEST_M, 1, 1, AM_Request1(rig.a, 10, 1, 0));
+  OK(AM_SetTag(fresh, 2));
+  RETURNS(EBADTAG, AM_REQUEST_M, 1, 1, AM_Request1(rig.a, 10, 1, 0));
+  ordered = 0;
+  OK(AM_SetTag(fresh, 1));
+  OK(AM_Request1(rig.a, 10, 1, 0));
+  poll_until(rig.bundle, &ordered, 1);
+  OK(AM_SetTag(fresh, 3)); /* of a connection that is there */
+  RETURNS(EBADTAG, AM_REQUEST_M, 1, 1, AM_Request1(rig.a, 10, 1, 0));
+  OK(AM_SetTag(fresh, AM_ALL));
+  OK(AM_Request1(rig.a, 10, 1, 0));
+  poll_until(rig.bundle, &ordered, 2);
+  OK(AM_UnMap(rig.a, 10));
+  OK(AM_FreeEndpoint(fresh));
+}
+
+/* --- translations ---------------------------------------------------------------------------- */
+
+static void translations(void) {
+  int n = 0, i = -1, most = 0;
+  tag_t tag = 0;
+  en_t name, none;
+  none.ip_addr = 1000000;
+  none.port = 0;
+  OK(AM_GetNumTranslations(rig.a, &n));
+  CHECK(n >= 256);
+  OK(AM_MaxNumTranslations(&most));
+  CHECK(most >= n);
+  OK(AM_SetNumTranslations(rig.a, most));
+  OK(AM_GetNumTranslations(rig.a, &n));
+  CHECK(n == most);
+  OK(AM_Map(rig.a, most - 1, rig.b_name, TAG));
+  WANT(AM_ERR_RESOURCE, AM_SetNumTranslations(rig.a, most - 1));
+  OK(AM_UnMap(rig.a, most - 1));
+  OK(AM_SetNumTranslations(rig.a, 300));
+  WANT(AM_ERR_BAD_ARG, AM_Map(rig.a, 300, rig.b_name, TAG));
+  WANT(AM_ERR_BAD_ARG, AM_Request0(rig.a, 300, 1));
+  WANT(AM_ERR_RESOURCE, AM_SetNumTranslations(rig.a, most + 1));
+  OK(AM_MapAny(rig.a, &i, rig.b_name, TAG));
+  CHECK(i == 2);
+  OK(AM_GetTranslationInuse(rig.a, i));
+  OK(AM_GetTranslationTag(rig.a, i, &tag));
+  OK(AM_GetTranslationName(rig.a, i, &name));
+  CHECK(tag == TAG && AMX_enEqual(name, rig.b_name));
+  WANT(AM_ERR_IN_USE, AM_Map(rig.a, i, rig.b_name, TAG));
+  WANT(AM_ERR_IN_USE, AM_Map(rig.a, 3, rig.b_name, TAG + 1)); /* under another tag */
+  OK(AM_Unmap(rig.a, i));
+  WANT(AM_ERR_RESOURCE, AM_GetTranslationInuse(rig.a, i));
+  WANT(AM_ERR_RESOURCE, AM_GetTranslationTag(rig.a, i, &tag));
+  WANT(AM_ERR_RESOURCE, AM_GetTranslationName(rig.a, i, &name));
+  WANT(AM_ERR_BAD_ARG, AM_UnMap(rig.a, i));
+  WANT(AM_ERR_BAD_ARG, AM_Map(rig.a, i, none, TAG));
+  OK(AM_SetNumTranslations(rig.a, 2));
+  WANT(AM_ERR_RESOURCE, AM_MapAny(rig.a, &i, rig.b_name, TAG));
+  OK(AM_SetNumTranslations(rig.a, 1024));
+}
+
+/* --- handlers and segments ------------------------------------------------------------------- */
+
+static void handlers(void) {
+  handler_t h = -1;
+  int n = 0, i;
+  ep_t fresh;
+  en_t name;
+  OK(AM_AllocateEndpoint(rig.bundle, &fresh, &name));
+  CHECK(AM_MaxNumHandlers() == 256);
+  OK(AM_GetNumHandlers(fresh, &n));
+  CHECK(n == 256);
+  OK(AM_SetHandlerAny(fresh, &h, on_ordered));
+  CHECK(h == 1);
+  OK(AM_SetHandler(fresh, 2, on_ordered));
+  OK(AM_SetHandlerAny(fresh, &h, on_ordered));
+  CHECK(h == 3);
+  for (i = 4; i < 256; ++i) OK(AM_SetHandlerAny(fresh, &h, on_ordered));
+  CHECK(h == 255);
+  WANT(AM_ERR_RESOURCE, AM_SetHandlerAny(fresh, &h, on_ordered));
+  WANT(AM_ERR_RESOURCE, AM_SetNumHandlers(fresh, 257));
+  OK(AM_SetNumHandlers(fresh, 10));
+  WANT(AM_ERR_BAD_ARG, AM_SetHandler(fresh, 10, on_ordered));
+  OK(AM_FreeEndpoint(fresh));
+}
+
+static void segments(void) {
+  void* at = &at;
+  size_t bytes = 0, most = 0;
+  ep_t fresh;
+  en_t name;
+  OK(AM_AllocateEndpoint(rig.bundle, &fresh, &name));
+  OK(AM_GetSeg(fresh, &at, &bytes));
+  CHECK(at == NULL && bytes == 0);
+  OK(AM_GetSeg(rig.a, &at, &bytes));
+  CHECK(at == rig.a_segment && bytes == SEGMENT);
+  OK(AM_MaxSegLength(&most));
+  CHECK(most >= SEGMENT);
+  OK(AM_FreeEndpoint(fresh));
+}
+
+/* --- names ----------------------------------------------------------------------------------- */
+
+static void known_names(void) {
+  ep_t one, two;
+  en_t name, other;
+  OK(AM_AllocateKnownEndpoint(rig.bundle, &one, &name, 61114));
+  CHECK(name.port == 61114);
+  CHECK(!AMX_enEqual(name, rig.a_name));
+  WANT(AM_ERR_IN_USE, AM_AllocateKnownEndpoint(rig.bundle, &two, &other, 61114));
+  other.ip_addr = name.ip_addr; /* made up by the program */
+  other.port = 61114;
+  OK(AM_SetTag(one, 9));
+  OK(AM_SetHandler(one, 1, on_ordered));
+  OK(AM_Map(rig.a, 20, other, 9));
+  ordered = 0;
+  OK(AM_Request1(rig.a, 20, 1, 0));
+  poll_until(rig.bundle, &ordered, 1);
+  OK(AM_FreeEndpoint(one));
+  RETURNS(EBADENDPOINT, AM_REQUEST_M, 1, 1, AM_Request1(rig.a, 20, 1, 0));
+  OK(AM_UnMap(rig.a, 20));
+  OK(AM_AllocateKnownEndpoint(rig.bundle, &one, &name, 61114)); /* it is free again */
+  OK(AM_FreeEndpoint(one));
+}
+
+/* --- bundles --------------------------------------------------------------------------------- */
+
+static void moving(void) {
+  eb_t other, third;
+  ep_t ep = NULL;
+  size_t bytes;
+  void* at;
+  int mask = -1;
+  OK(AM_AllocateBundle(AM_PAR, &other));
+  OK(AM_AllocateBundle(AM_SEQ, &third));
+  ordered = 0;
+  OK(AM_Request1(rig.a, 0, 1, 0)); /* under way while the endpoint moves */
+  OK(AM_MoveEndpoint(rig.b, rig.bundle, other));
+  OK(AM_Poll(other));
+  WANT(AM_ERR_BAD_ARG, AM_MoveEndpoint(rig.b, rig.bundle, other));
+  WANT(AM_ERR_BAD_ARG, AM_MoveEndpoint(rig.b, third, rig.bundle));
+  OK(AM_FreeBundle(third));
+  OK(AM_Request1(rig.a, 0, 1, 0));
+  OK(AM_Poll(rig.bundle));
+  poll_until(other, &ordered, 2);
+  OK(AM_GetSeg(rig.b, &at, &bytes));
+  CHECK(at == rig.b_segment);
+  OK(AM_GetEventMask(other, &mask));
+  CHECK(mask == AM_NOEVENTS);
+  OK(AM_MoveEndpoint(rig.b, other, rig.bundle));
+  OK(AM_FreeBundle(other));
+  OK(AM_Request1(rig.a, 0, 1, 0));
+  poll_until(rig.bundle, &ordered, 3);
+  (void)ep;
+}
+
+static int counted;
+static void on_count(void* token) {
+  ++counted;
+  OK(AM_Reply0(token, 9));
+}
+static int echoed;
+static void on_echo(void* token) {
+  (void)token;
+  ++echoed;
+}
+
+/* A wait returns while there is a message, and AM_Poll runs its handler. */
+static void events(void) {
+  eb_t far;
+  int mask = -1, i;
+  OK(AM_SetHandler(rig.b, 8, on_count));
+  OK(AM_SetHandler(rig.a, 9, on_echo));
+  OK(AM_AllocateBundle(AM_SEQ, &far));
+  WANT(AM_ERR_RESOURCE, AM_WaitSema(rig.bundle)); /* no events */
+  OK(AM_SetEventMask(rig.bundle, AM_NOTEMPTY));
+  OK(AM_SetEventMask(far, AM_NOTEMPTY));
+  OK(AM_GetEventMask(rig.bundle, &mask));
+  CHECK(mask == AM_NOTEMPTY);
+  OK(AM_MoveEndpoint(rig.b, rig.bundle, far));
+  for (i = 0; i < 100; ++i) {
+    counted = echoed = 0;
+    OK(AM_Request0(rig.a, 0, 8));
+    OK(AM_WaitSema(far));
+    CHECK(counted == 0);
+    OK(AM_WaitSema(far)); /* it is there still */
+    OK(AM_Poll(far));
+    CHECK(counted == 1);
+    OK(AM_WaitSema(rig.bundle));
+    OK(AM_Poll(rig.bundle));
+    CHECK(echoed == 1);
+  }
+  OK(AM_MoveEndpoint(rig.b, far, rig.bundle));
+  counted = 0;
+  OK(AM_Request0(rig.a, 0, 8)); /* the second endpoint of a bundle */
+  while (counted == 0) {
+    OK(AM_Wait(rig.bundle));
+    OK(AM_Poll(rig.bundle));
+  }
+  OK(AM_SetEventMask(rig.bundle, AM_NOEVENTS));
+  OK(AM_FreeBundle(far));
+}
+
+/* --- asynchronous ---------------------------------------------------------------------------- */
+
+/* A receiver that does not poll, and room for so many: the rest is not sent. */
+static void asynchronous(void) {
+  eb_t far;
+  int sent = 0, result = AM_OK, i;
+  OK(AM_AllocateBundle(AM_SEQ, &far));
+  OK(AM_MoveEndpoint(rig.b, rig.bundle, far));
+  ordered = 0;
+  for (i = 0; i < 100000 && result == AM_OK; ++i) {
+    result = AM_RequestXferAsync1(rig.a, 0, 0, 2, pattern, 8, i);
+    if (result == AM_OK) ++sent;
+  }
+  CHECK(result == AM_ERR_NOT_SENT);
+  CHECK(sent > 0 && sent < 100000);
+  OK(AM_MoveEndpoint(rig.b, far, rig.bundle));
+  OK(AM_FreeBundle(far));
+  poll_until(rig.bundle, &ordered, sent);
+  do {
+    result = AM_RequestXferAsync1(rig.a, 0, 0, 2, pattern, 8, 0);
+    OK(AM_Poll(rig.bundle));
+  } while (result == AM_ERR_NOT_SENT);
+  OK(result);
+  poll_until(rig.bundle, &ordered, sent + 1);
+}
+
+/* --- start and end --------------------------------------------------------------------------- */
+
+static void again(void) {
+  Rig second;
+  OK(AM_Init());
+  OK(AM_Terminate()); /* the first AM_Init still holds */
+  open_rig(&second);
+  OK(AM_SetHandler(second.b, 1, on_ordered));
+  ordered = 0;
+  OK(AM_Request1(second.a, 0, 1, 0));
+  poll_until(second.bundle, &ordered, 1);
+  OK(AM_Terminate());
+  WANT(AM_ERR_NOT_INIT, AM_Poll(second.bundle));
+  WANT(AM_ERR_NOT_INIT, AM_Request0(second.a, 0, 1));
+  WANT(AM_ERR_NOT_INIT, AM_Terminate());
+  OK(AM_Init());
+  WANT(AM_ERR_BAD_ARG, AM_Poll(second.bundle));
+  free(second.a_segment);
+  free(second.b_segment);
+  open_rig(&second);
+  OK(AM_SetHandler(second.b, 1, on_ordered));
+  OK(AM_Request1(second.a, 0, 1, 0));
+  poll_until(second.bundle, &ordered, 2);
+  close_rig(&second);
+}
+
+int main(void) {
+  setbuf(stdout, NULL);
+  OK(AM_Init());
+  CHECK(AM_MaxShort() == 16 && AM_MaxMedium() >= 512 && AM_MaxLong() >= 8192);
+  open_rig(&rig);
+  all_forms();
+  order();
+  sizes();
+  interrogation();
+  fetches();
+  bad_handlers();
+  OK(AM_SetHandler(rig.b, 3, on_question));
+  bad_segments();
+  unmapped();
+  refused_replies();
+  tags();
+  translations();
+  handlers();
+  segments();
+  known_names();
+  OK(AM_SetHandler(rig.b, 1, on_ordered));
+  OK(AM_SetHandler(rig.b, 2, on_ordered_medium));
+  moving();
+  events();
+  asynchronous();
+  close_rig(&rig);
+  again();
+  OK(AM_Terminate());
+  return finish();
+}
