@@ -9,10 +9,12 @@
 #include "compiler-shim/runtime/c_callable.hpp"
 #include "compiler-shim/runtime/checked.hpp"
 #include "compiler-shim/runtime/leave_together.hpp"
+#include "compiler-shim/runtime/own_stack.hpp"
 #include "compiler-shim/runtime/spread.hpp"
 #include "runtime/error.hpp"
 #include "runtime/job.hpp"
 #include "splitc/main/heap.hpp"
+#include "splitc/settings.hpp"
 #include "splitc/splitc.hpp"
 
 namespace {
@@ -43,6 +45,23 @@ void check_addresses() {
                 "place for");
 }
 
+struct Arguments {
+  int argc;
+  char** argv;
+};
+
+/// Runs on the stack of its own.
+int run_main(void* given) {
+  const Arguments& arguments = *static_cast<const Arguments*>(given);
+  // No object with a destructor may live in this frame: longjmp passes it.
+  if (setjmp(end_of_program) == 0) {
+    program_runs = true;
+    exit_code = vsc_main(arguments.argc, arguments.argv);
+  }
+  program_runs = false;
+  return exit_code;
+}
+
 int run_program(int argc, char** argv) {
   check_addresses();
   viaduct::shim::prepare_to_leave_together(viaduct::splitc::job());
@@ -51,14 +70,10 @@ int run_program(int argc, char** argv) {
   namespace checked = viaduct::shim::checked;
   if (checked::hooks != nullptr) checked::hooks->begin();
   program_thread = pthread_self();
-  // No object with a destructor may live in this frame: longjmp passes it.
-  if (setjmp(end_of_program) == 0) {
-    program_runs = true;
-    exit_code = vsc_main(argc, argv);
-  }
-  program_runs = false;
-  if (checked::hooks != nullptr) return checked::hooks->finish(exit_code);
-  return exit_code;
+  Arguments arguments{argc, argv};
+  const auto region = static_cast<std::uint64_t>(viaduct::splitc::load_settings().segment_base);
+  const int code = viaduct::shim::call_on_own_stack(region, run_main, &arguments);
+  return checked::hooks != nullptr ? checked::hooks->finish(code) : code;
 }
 
 }  // namespace

@@ -21,8 +21,9 @@ splitc_main(argc, argv) char **argv;
 }
 END
 "$splitcc" -g wrong.sc -o wrong || exit 1
-timeout 60 gdb -q -batch -ex 'break wrong.sc:12' -ex run -ex 'print answer' -ex 'print half' -ex next -ex next ./wrong >gdb.out 2>&1
+timeout 60 gdb -q -batch -ex 'break wrong.sc:12' -ex run -ex 'print answer' -ex 'print half' -ex backtrace -ex next -ex next ./wrong >gdb.out 2>&1
 for want in 'Breakpoint 1, splitc_main .*wrong.sc:12' 'table\[MYPROC\]\[1\] = answer' '^\$1 = 42' '^\$2 = 0.5' \
+  '^#0  *splitc_main' '^#[0-9]* .* in main (' \
   '^13.*answer += block' '^14.*return answer'; do
   grep -q -e "$want" gdb.out || { echo "debugger.sh: gdb does not show '$want':"; cat gdb.out; exit 1; }
 done

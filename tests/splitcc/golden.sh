@@ -13,8 +13,8 @@ options=$(sed -n '1s,.*/\* splitcc \(.*\) \*/$,\1,p' "$name.sc")
 "$splitcc" $options --emit-c "$name.sc" -o "$made/all.c" 2>"$made/said"
 code=$?
 if [ $code -eq 0 ]; then
-  # The first line includes the runtime's header.
-  tail -n +2 "$made/all.c" >"$made/c"
+  # The first lines include the runtime's header.
+  sed '1,/^#include <split-c\/runtime.h>$/d' "$made/all.c" >"$made/c"
   if ! "$splitcc" -w -O1 -c "$name.sc" -o "$made/o"; then
     echo "golden.sh: gcc does not take the C for $name.sc" >&2
     exit 1

@@ -143,6 +143,14 @@ void vsc_write_bits(vsc_word to, const void *value, const void *mask, unsigned l
 /* ---- 4. Words of 1, 2, 4, 8 bytes, at their natural alignment.
  * The slow halves are functions: vsc_read8_slow and so on. */
 
+/* Which sizes are defined, as sums. Files that splitcc makes ask for those that they use, since a
+ * compiler needs time for each; other files get all. Walks and floats need the words of their size. */
+#ifndef VSC_WORD_SIZES
+#define VSC_WORD_SIZES 15
+#define VSC_WALK_SIZES 15
+#define VSC_FLOAT_SIZES 12
+#endif
+
 #define VSC_WORDS(bytes, type)                                                                \
   type vsc_read##bytes##_slow(vsc_word from);                                                 \
   void vsc_write##bytes##_slow(vsc_word to, type value);                                      \
@@ -196,10 +204,18 @@ void vsc_write_bits(vsc_word to, const void *value, const void *mask, unsigned l
 #define VSC_AFTER_WRITE (void)0
 #endif
 
+#if VSC_WORD_SIZES & 1
 VSC_WORDS(1, unsigned char)
+#endif
+#if VSC_WORD_SIZES & 2
 VSC_WORDS(2, unsigned short)
+#endif
+#if VSC_WORD_SIZES & 4
 VSC_WORDS(4, unsigned int)
+#endif
+#if VSC_WORD_SIZES & 8
 VSC_WORDS(8, unsigned long)
+#endif
 
 /* Accesses in a loop whose addresses move by a step. A walk remembers a stretch of memory that is
  * mapped here: the words from `first` on, each at the address word + `shift`. Each access takes its
@@ -276,65 +292,84 @@ struct vsc_span vsc_span_start(struct vsc_span before, vsc_word array, long i, u
     __atomic_store_n((type *)span->shift + i, value, __ATOMIC_RELEASE);                          \
     vsc_own_store(bytes);                                                                        \
   }
+#if VSC_WALK_SIZES & 1
 VSC_WALKS(1, unsigned char)
+#endif
+#if VSC_WALK_SIZES & 2
 VSC_WALKS(2, unsigned short)
+#endif
+#if VSC_WALK_SIZES & 4
 VSC_WALKS(4, unsigned int)
+#endif
+#if VSC_WALK_SIZES & 8
 VSC_WALKS(8, unsigned long)
+#endif
 
 /* float and double travel as the words of their size. */
-#define VSC_FLOATS(name, bytes, type, bits)                                         \
-  VSC_INLINE bits vsc_bits_##name(type value) {                                     \
-    bits word;                                                                      \
-    __builtin_memcpy(&word, &value, bytes);                                         \
-    return word;                                                                    \
-  }                                                                                 \
-  VSC_INLINE type vsc_read_##name(vsc_word from) {                                  \
-    bits word = vsc_read##bytes(from);                                              \
-    type value;                                                                     \
-    __builtin_memcpy(&value, &word, bytes);                                         \
-    return value;                                                                   \
-  }                                                                                 \
-  VSC_INLINE type vsc_write_##name(vsc_word to, type value) {                       \
-    vsc_write##bytes(to, vsc_bits_##name(value));                                   \
-    return value;                                                                   \
-  }                                                                                 \
-  VSC_INLINE type vsc_walk_read_##name(struct vsc_walk *walk, vsc_word from) {      \
-    bits word = vsc_walk_read##bytes(walk, from);                                   \
-    type value;                                                                     \
-    __builtin_memcpy(&value, &word, bytes);                                         \
-    return value;                                                                   \
-  }                                                                                 \
-  VSC_INLINE type vsc_walk_write_##name(struct vsc_walk *walk, vsc_word to,         \
-                                        type value) {                               \
-    vsc_walk_write##bytes(walk, to, vsc_bits_##name(value));                        \
-    return value;                                                                   \
-  }                                                                                 \
-  VSC_INLINE type vsc_span_read_##name(struct vsc_span *span, vsc_word array,       \
-                                       long i) {                                    \
-    bits word = vsc_span_read##bytes(span, array, i);                               \
-    type value;                                                                     \
-    __builtin_memcpy(&value, &word, bytes);                                         \
-    return value;                                                                   \
-  }                                                                                 \
-  VSC_INLINE type vsc_span_write_##name(struct vsc_span *span, vsc_word array,      \
-                                        long i, type value) {                       \
-    vsc_span_write##bytes(span, array, i, vsc_bits_##name(value));                  \
-    return value;                                                                   \
-  }                                                                                 \
-  VSC_INLINE void vsc_span_store_##name(struct vsc_span *span, vsc_word array,      \
-                                        long i, type value) {                       \
-    vsc_span_store##bytes(span, array, i, vsc_bits_##name(value));                  \
-  }                                                                                 \
-  VSC_INLINE type vsc_put_##name(vsc_word to, type value) {                         \
-    vsc_put##bytes(to, vsc_bits_##name(value));                                     \
-    return value;                                                                   \
-  }                                                                                 \
-  VSC_INLINE type vsc_store_##name(vsc_word to, type value) {                       \
-    vsc_store##bytes(to, vsc_bits_##name(value));                                   \
-    return value;                                                                   \
+#define VSC_FLOATS(name, bytes, type, bits)                   \
+  VSC_INLINE bits vsc_bits_##name(type value) {               \
+    bits word;                                                \
+    __builtin_memcpy(&word, &value, bytes);                   \
+    return word;                                              \
+  }                                                           \
+  VSC_INLINE type vsc_read_##name(vsc_word from) {            \
+    bits word = vsc_read##bytes(from);                        \
+    type value;                                               \
+    __builtin_memcpy(&value, &word, bytes);                   \
+    return value;                                             \
+  }                                                           \
+  VSC_INLINE type vsc_write_##name(vsc_word to, type value) { \
+    vsc_write##bytes(to, vsc_bits_##name(value));             \
+    return value;                                             \
+  }                                                           \
+  VSC_INLINE type vsc_put_##name(vsc_word to, type value) {   \
+    vsc_put##bytes(to, vsc_bits_##name(value));               \
+    return value;                                             \
+  }                                                           \
+  VSC_INLINE type vsc_store_##name(vsc_word to, type value) { \
+    vsc_store##bytes(to, vsc_bits_##name(value));             \
+    return value;                                             \
   }
+#define VSC_WALK_FLOATS(name, bytes, type, bits)                               \
+  VSC_INLINE type vsc_walk_read_##name(struct vsc_walk *walk, vsc_word from) { \
+    bits word = vsc_walk_read##bytes(walk, from);                              \
+    type value;                                                                \
+    __builtin_memcpy(&value, &word, bytes);                                    \
+    return value;                                                              \
+  }                                                                            \
+  VSC_INLINE type vsc_walk_write_##name(struct vsc_walk *walk, vsc_word to,    \
+                                        type value) {                          \
+    vsc_walk_write##bytes(walk, to, vsc_bits_##name(value));                   \
+    return value;                                                              \
+  }                                                                            \
+  VSC_INLINE type vsc_span_read_##name(struct vsc_span *span, vsc_word array,  \
+                                       long i) {                               \
+    bits word = vsc_span_read##bytes(span, array, i);                          \
+    type value;                                                                \
+    __builtin_memcpy(&value, &word, bytes);                                    \
+    return value;                                                              \
+  }                                                                            \
+  VSC_INLINE type vsc_span_write_##name(struct vsc_span *span, vsc_word array, \
+                                        long i, type value) {                  \
+    vsc_span_write##bytes(span, array, i, vsc_bits_##name(value));             \
+    return value;                                                              \
+  }                                                                            \
+  VSC_INLINE void vsc_span_store_##name(struct vsc_span *span, vsc_word array, \
+                                        long i, type value) {                  \
+    vsc_span_store##bytes(span, array, i, vsc_bits_##name(value));             \
+  }
+#if VSC_FLOAT_SIZES & 4
 VSC_FLOATS(f, 4, float, unsigned int)
+#endif
+#if VSC_FLOAT_SIZES & 8
 VSC_FLOATS(d, 8, double, unsigned long)
+#endif
+#if VSC_FLOAT_SIZES & VSC_WALK_SIZES & 4
+VSC_WALK_FLOATS(f, 4, float, unsigned int)
+#endif
+#if VSC_FLOAT_SIZES & VSC_WALK_SIZES & 8
+VSC_WALK_FLOATS(d, 8, double, unsigned long)
+#endif
 
 /* ---- 5. Spread arrays ---- */
 

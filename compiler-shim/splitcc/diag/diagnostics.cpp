@@ -162,7 +162,8 @@ std::string left_out_text(const LeftOut& counts) {
                                         "declarations without a type or a name",
                                         "values of functions without one",
                                         "apostrophes in text that is left out",
-                                        "loops that wait for each element of another process"};
+                                        "loops that wait for each element of another process",
+                                        "'volatile void' for functions that do not return"};
   static_assert(kKinds.size() == static_cast<std::size_t>(Idiom::count));
   int all = 0;
   std::string kinds;

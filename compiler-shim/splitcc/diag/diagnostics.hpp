@@ -47,6 +47,7 @@ enum class Idiom : unsigned char {
   void_value,          // a value that a function without one returns
   loose_quote,         // an apostrophe in text that the preprocessor leaves out
   remote_loop,         // Warning::remote_loop, unless it is asked for
+  never_returns,       // volatile void f(): a function that does not return
   count
 };
 

@@ -183,6 +183,7 @@ bool is_left_out(const Group& group, Diagnostics& diagnostics) {
     return diagnostics.leaves_out(Idiom::idle_word);
   if (has("'return' with a value, in function returning void"))
     return diagnostics.leaves_out(Idiom::void_value);
+  if (has("qualified void return type")) return diagnostics.leaves_out(Idiom::never_returns);
   if (has("missing terminating ' character")) return diagnostics.leaves_out(Idiom::loose_quote);
   return false;
 }

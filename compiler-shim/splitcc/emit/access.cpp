@@ -20,6 +20,12 @@ bool is_float(const Type* type) {
   return type->kind == Kind::float_type || type->kind == Kind::double_type;
 }
 
+// Of a value that the runtime's header has functions for; 0: of any other.
+int bytes_of(const Type* type) {
+  if (type->kind == Kind::float_type) return 4;
+  return type->kind == Kind::double_type ? 8 : word_bytes(type);
+}
+
 bool is_remote_bit_field(const Expr* e) {
   return e->mode == Mode::remote && strip(e)->is_bit_field;
 }
@@ -82,6 +88,10 @@ void Emitter::address(Expr* e) {
 // The call that an access of so many bytes is, up to what says where.
 std::string Emitter::access_of(const Expr* e, const char* verb, const Type* type) {
   const std::string own = suffix(type);
+  const int bytes = bytes_of(type);
+  word_sizes_ |= bytes;
+  if (e->walk != Walk::none) walk_sizes_ |= bytes;
+  if (is_float(type)) float_sizes_ |= bytes;
   switch (e->walk) {
     case Walk::none:
       break;
@@ -331,9 +341,8 @@ void Emitter::get_put(Expr* e) {
   raw(" ");
   if (e->a->mode == Mode::remote) return send("put", e);
   const Type* const type = e->b->type;
-  const int bytes = type->kind == Kind::float_type    ? 4
-                    : type->kind == Kind::double_type ? 8
-                                                      : word_bytes(type);
+  const int bytes = bytes_of(type);
+  word_sizes_ |= bytes;
   raw(bytes == 0 ? "vsc_get(&(" : fmt::format("vsc_get{}(&(", bytes));
   expr(e->a);
   raw("), ");

@@ -10,7 +10,7 @@ namespace viaduct::splitcc {
 
 std::string Emitter::run(bool sequential) {
   // Unnamed structures that turn out to need a name get it in the first pass and show it in the
-  // second.
+  // second, and so do the sizes of accesses.
   pass(sequential);
   pass(sequential);
   return std::move(out_);
@@ -22,7 +22,10 @@ void Emitter::pass(bool sequential) {
   file_ = -2;
   system_ = false;
   if (sequential) out_ += "#define VSC_SEQUENTIAL 1\n";
-  out_ += "#include <split-c/runtime.h>\n";
+  out_ += fmt::format(
+      "#define VSC_WORD_SIZES {}\n#define VSC_WALK_SIZES {}\n#define VSC_FLOAT_SIZES {}\n"
+      "#include <split-c/runtime.h>\n",
+      word_sizes_, walk_sizes_, float_sizes_);
   for (const std::string_view name : unit_.pointer_results)
     out_ += fmt::format("extern void *vsc_pointer_{0}() __asm__(\"{0}\");\n", name);
   for (const std::string_view name : unit_.own_names)

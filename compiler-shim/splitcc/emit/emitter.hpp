@@ -80,7 +80,7 @@ class Emitter {
   void get_put(Expr* e);
   void store(Expr* e);
   void atomic(Expr* e);
-  [[nodiscard]] static std::string access_of(const Expr* e, const char* verb, const Type* type);
+  [[nodiscard]] std::string access_of(const Expr* e, const char* verb, const Type* type);
   void place(const Expr* e, Expr* object);
   void read_word(const Expr* e, const std::string& from);
   void write_open(const char* verb, const Expr* e, bool unused);
@@ -95,6 +95,10 @@ class Emitter {
   bool system_ = false;
   int flat_ = 0;
   int tags_ = 0;
+  // Sums of the sizes of what the runtime's header has to define: see VSC_WORD_SIZES there.
+  int word_sizes_ = 0;
+  int walk_sizes_ = 0;
+  int float_sizes_ = 0;
 };
 
 }  // namespace viaduct::splitcc
