@@ -93,45 +93,57 @@ constexpr unsigned long kStretch = 128;
 // A walk that has just passed its stretch's beginning goes down, any other one up. A step up takes
 // as much from `left` as it adds to the distance from `first`, so that `left` begins with twice as
 // much.
-vsc_walk vsc_walk_start(vsc_walk before, vsc_word at, unsigned long bytes) {
+vsc_walk vsc_walk_start(unsigned long before, vsc_word at, unsigned long bytes) {
   viaduct::splitc::detail::light_poll();
   const vsc_view& view = vsc_hot.views[at >> viaduct::splitc::detail::kProcessShift];
   const unsigned long offset = at - view.first;
   if (offset >= view.bytes || view.bytes - offset < bytes) return {};
   const unsigned long most = kStretch * bytes;
-  const bool down = before.first - at <= most;
+  const bool down = before - at <= most;
   const unsigned long below = down ? std::min(offset, most) / bytes * bytes : 0;
   const unsigned long above = std::min(view.bytes - offset, down ? bytes : 2 * most);
   return {below + above / bytes * bytes, at - below,
           reinterpret_cast<unsigned long>(view.base) - view.first};
 }
+long vsc_spread_rows(long i) {
+  const auto procs = static_cast<long>(vsc_hot.procs);
+  return i / procs - (i % procs < 0 ? 1 : 0);
+}
 void vsc_own_store(unsigned long bytes) { viaduct::splitc::detail::count_own_store(bytes); }
-vsc_span vsc_span_start(vsc_span before, vsc_word array, long i, unsigned long bytes) {
+vsc_span vsc_span_start(unsigned long before, vsc_word array, long i, unsigned long bytes) {
   const vsc_word at = vsc_spread_add(array, i, bytes);
-  const unsigned long first = before.first;
   const vsc_walk walk =
-      vsc_walk_start({0, vsc_spread_add(array, static_cast<long>(first), bytes), 0}, at, bytes);
+      vsc_walk_start(vsc_spread_add(array, static_cast<long>(before), bytes), at, bytes);
   const auto index = static_cast<unsigned long>(i);
   return {walk.left / bytes, index - (at - walk.first) / bytes, walk.shift + at - index * bytes,
           array};
 }
 
-#define VIADUCT_WORDS(bytes, type)                              \
-  type vsc_read##bytes##_slow(vsc_word from) {                  \
-    type value;                                                 \
-    viaduct::splitc::detail::read_slow(from, &value, bytes);    \
-    return value;                                               \
-  }                                                             \
-  void vsc_write##bytes##_slow(vsc_word to, type value) {       \
-    viaduct::splitc::detail::write_slow(to, &value, bytes);     \
-  }                                                             \
-  void vsc_get##bytes##_slow(void* to, vsc_word from) {         \
-    (void)viaduct::splitc::detail::get_slow(to, from, bytes);   \
-  }                                                             \
-  void vsc_put##bytes##_slow(vsc_word to, type value) {         \
-    (void)viaduct::splitc::detail::put_slow(to, &value, bytes); \
-  }                                                             \
-  void vsc_store##bytes(vsc_word to, type value) { store_word(to, value); }
+#define VIADUCT_WORDS(bytes, type)                                          \
+  type vsc_read##bytes##_slow(vsc_word from) {                              \
+    type value;                                                             \
+    viaduct::splitc::detail::read_slow(from, &value, bytes);                \
+    return value;                                                           \
+  }                                                                         \
+  void vsc_write##bytes##_slow(vsc_word to, type value) {                   \
+    viaduct::splitc::detail::write_slow(to, &value, bytes);                 \
+  }                                                                         \
+  void vsc_get##bytes##_slow(void* to, vsc_word from) {                     \
+    (void)viaduct::splitc::detail::get_slow(to, from, bytes);               \
+  }                                                                         \
+  void vsc_put##bytes##_slow(vsc_word to, type value) {                     \
+    (void)viaduct::splitc::detail::put_slow(to, &value, bytes);             \
+  }                                                                         \
+  void vsc_store##bytes(vsc_word to, type value) { store_word(to, value); } \
+  type vsc_element_read##bytes(vsc_word array, long i) {                    \
+    return vsc_read##bytes(vsc_spread_add(array, i, bytes));                \
+  }                                                                         \
+  void vsc_element_write##bytes(vsc_word array, long i, type value) {       \
+    (void)vsc_write##bytes(vsc_spread_add(array, i, bytes), value);         \
+  }                                                                         \
+  void vsc_element_store##bytes(vsc_word array, long i, type value) {       \
+    store_word(vsc_spread_add(array, i, bytes), value);                     \
+  }
 
 VIADUCT_WORDS(1, unsigned char)
 VIADUCT_WORDS(2, unsigned short)

@@ -31,6 +31,9 @@ for level in -O0 -O2; do
 done
 program "inline-gnu99" 1 -w -std=gnu99 inline_main.sc inline_other.sc inline_real.c -- argument
 
+# Options of the time's compilers and processors.
+program options 1 -ansi -pedantic -traditional -msupersparc -mv8 -m486 -mcpu=rs6000 -fforce-mem -fvolatile -O4 stack.sc
+
 # Automatic variables begin as zero, unless they are told not to.
 for level in -O0 -O2; do
   program "automatic$level" 1 $level automatic.sc automatic_part.c

@@ -105,6 +105,8 @@ VSC_INLINE unsigned long vsc_spread_rank(vsc_word w) { return w << 16 | w >> 48;
 
 /* Within an object, or to its end: the process stays. */
 VSC_INLINE vsc_word vsc_add(vsc_word w, long bytes) { return w + (unsigned long)bytes; }
+/* i / PROCS, rounded down. */
+long vsc_spread_rows(long i) __attribute__((__pure__));
 /* i elements on from w: across the processes first. */
 VSC_INLINE vsc_word vsc_spread_add(vsc_word w, long i, unsigned long size) {
   long procs = (long)vsc_hot.procs;
@@ -114,8 +116,7 @@ VSC_INLINE vsc_word vsc_spread_add(vsc_word w, long i, unsigned long size) {
   if ((procs & (procs - 1)) == 0) {
     rows = at >> __builtin_ctzl((unsigned long)procs);
   } else {
-    rows = at / procs;
-    if (at % procs < 0) rows -= 1;
+    rows = vsc_spread_rows(at);
   }
   return w + (unsigned long)rows * size + ((vsc_word)(i - rows * procs) << 48);
 }
@@ -235,22 +236,27 @@ struct vsc_span {
   unsigned long shift;
   vsc_word array;
 };
-/* Polls; answers the stretch around the object, with `left` 0 where the object is not mapped. */
-struct vsc_walk vsc_walk_start(struct vsc_walk before, vsc_word at, unsigned long bytes);
+/* Polls; answers the stretch around the object, with `left` 0 where the object is not mapped. `before` is the
+ * first of the stretch before. Small functions that are called seldom, or for what takes long: a compiler needs time
+ * for each copy of their code. vsc_element_read4() and the like access element i of an array. */
+struct vsc_walk vsc_walk_start(unsigned long before, vsc_word at, unsigned long bytes);
 void vsc_own_store(unsigned long bytes); /* counts a store to this process itself */
-struct vsc_span vsc_span_start(struct vsc_span before, vsc_word array, long i, unsigned long bytes);
+struct vsc_span vsc_span_start(unsigned long before, vsc_word array, long i, unsigned long bytes);
 
 #define VSC_WALKS(bytes, type)                                                                   \
+  type vsc_element_read##bytes(vsc_word array, long i);                                          \
+  void vsc_element_write##bytes(vsc_word array, long i, type value);                             \
+  void vsc_element_store##bytes(vsc_word array, long i, type value);                             \
   VSC_INLINE type vsc_walk_read##bytes(struct vsc_walk *walk, vsc_word from) {                   \
     if (VSC_UNLIKELY(from - walk->first >= walk->left)) {                                        \
-      *walk = vsc_walk_start(*walk, from, bytes);                                                \
+      *walk = vsc_walk_start(walk->first, from, bytes);                                          \
       if (walk->left == 0) return vsc_read##bytes##_slow(from);                                  \
     }                                                                                            \
     walk->left -= bytes;                                                                         \
     return __atomic_load_n((const type *)(from + walk->shift), __ATOMIC_ACQUIRE);                \
   }                                                                                              \
   VSC_INLINE type vsc_walk_write##bytes(struct vsc_walk *walk, vsc_word to, type value) {        \
-    if (VSC_UNLIKELY(to - walk->first >= walk->left)) *walk = vsc_walk_start(*walk, to, bytes);  \
+    if (VSC_UNLIKELY(to - walk->first >= walk->left)) *walk = vsc_walk_start(walk->first, to, bytes);\
     if (VSC_UNLIKELY(walk->left == 0)) {                                                         \
       vsc_write##bytes##_slow(to, value);                                                        \
     } else {                                                                                     \
@@ -262,8 +268,8 @@ struct vsc_span vsc_span_start(struct vsc_span before, vsc_word array, long i, u
   }                                                                                              \
   VSC_INLINE type vsc_span_read##bytes(struct vsc_span *span, vsc_word array, long i) {          \
     if (VSC_UNLIKELY((unsigned long)i - span->first >= span->left || array != span->array)) {    \
-      if (vsc_hot.procs == 1) *span = vsc_span_start(*span, array, i, bytes);                    \
-      if (span->left == 0) return vsc_read##bytes(vsc_spread_add(array, i, bytes));              \
+      if (vsc_hot.procs == 1) *span = vsc_span_start(span->first, array, i, bytes);              \
+      if (span->left == 0) return vsc_element_read##bytes(array, i);                             \
     }                                                                                            \
     span->left -= 1;                                                                             \
     return __atomic_load_n((const type *)span->shift + i, __ATOMIC_ACQUIRE);                     \
@@ -271,8 +277,12 @@ struct vsc_span vsc_span_start(struct vsc_span before, vsc_word array, long i, u
   VSC_INLINE type vsc_span_write##bytes(struct vsc_span *span, vsc_word array, long i,           \
                                         type value) {                                            \
     if (VSC_UNLIKELY((unsigned long)i - span->first >= span->left || array != span->array)) {    \
-      if (vsc_hot.procs == 1) *span = vsc_span_start(*span, array, i, bytes);                    \
-      if (span->left == 0) return vsc_write##bytes(vsc_spread_add(array, i, bytes), value);      \
+      if (vsc_hot.procs == 1) *span = vsc_span_start(span->first, array, i, bytes);              \
+      if (span->left == 0) {                                                                     \
+        vsc_element_write##bytes(array, i, value);                                               \
+        VSC_AFTER_WRITE;                                                                         \
+        return value;                                                                            \
+      }                                                                                          \
     }                                                                                            \
     span->left -= 1;                                                                             \
     __atomic_store_n((type *)span->shift + i, value, __ATOMIC_RELEASE);                          \
@@ -282,9 +292,9 @@ struct vsc_span vsc_span_start(struct vsc_span before, vsc_word array, long i, u
   VSC_INLINE void vsc_span_store##bytes(struct vsc_span *span, vsc_word array, long i,           \
                                         type value) {                                            \
     if (VSC_UNLIKELY((unsigned long)i - span->first >= span->left || array != span->array)) {    \
-      if (vsc_hot.procs == 1) *span = vsc_span_start(*span, array, i, bytes);                    \
+      if (vsc_hot.procs == 1) *span = vsc_span_start(span->first, array, i, bytes);              \
       if (span->left == 0) {                                                                     \
-        vsc_store##bytes(vsc_spread_add(array, i, bytes), value);                                \
+        vsc_element_store##bytes(array, i, value);                                               \
         return;                                                                                  \
       }                                                                                          \
     }                                                                                            \

@@ -402,7 +402,7 @@ int Driver::compile_c(const Input& input, const std::string& c, const std::strin
   command.push_back("-fno-diagnostics-show-caret");
   command.push_back("-fdiagnostics-color=never");
   command.push_back("-fdebug-prefix-map=" + folder_.path() + "=.");
-  command.push_back("-I" + installation_.include);
+  append(command, {"-isystem", installation_.include});  // gcc warns of nothing in it
   command.push_back(options_.stage == Stage::assembly ? "-S" : "-c");
   command.push_back(file);
   command.push_back("-o");

@@ -188,6 +188,11 @@ bool is_left_out(const Group& group, Diagnostics& diagnostics) {
   return false;
 }
 
+/// What gcc says about the C that splitcc makes, and not about what the user has written.
+bool is_about_generated(std::string_view line) {
+  return line.find("(near initialization for 'vsc_") != std::string_view::npos;
+}
+
 /// The number that @p text begins with, which goes on behind it and the character that ends it.
 int take_number(std::string_view& text) {
   int number = 0;
@@ -309,6 +314,7 @@ std::string translate_messages(const std::string& text, Diagnostics& diagnostics
     without_prefix(line, "vsc_program_");
     without_prefix(line, "vsc_pointer_");
     without_words(line);
+    if (is_about_generated(line)) continue;
     Message m;
     if (split(line, m)) {
       if (m.severity != Severity::note) finish();
@@ -319,8 +325,10 @@ std::string translate_messages(const std::string& text, Diagnostics& diagnostics
       includes.push_back(line);
     } else {
       finish();
-      if (line.find(": In function ") != std::string::npos ||
-          line.find(": At top level:") != std::string::npos)
+      if (line.find(": In function 'vsc_") != std::string::npos)
+        function.clear();
+      else if (line.find(": In function ") != std::string::npos ||
+               line.find(": At top level:") != std::string::npos)
         function = line + "\n";
       else
         out += line + "\n";

@@ -109,10 +109,26 @@ class Reader {
       o_.link.push_back(arg);
       return true;
     }
-    // Of compilers and machines of the time, without a meaning here.
-    static constexpr std::array kIgnored = {"-pipe",    "-traditional", "-no-pie", "-fno-pie",
-                                            "-fno-pic", "-fPIE",        "-fpie",   "-pie"};
-    return std::find(kIgnored.begin(), kIgnored.end(), arg) != kIgnored.end();
+    return is_of_the_time(arg);
+  }
+
+  /// Options of compilers and machines of the time, without a meaning here. The processors are
+  /// those that gcc 2 knew.
+  static bool is_of_the_time(std::string_view arg) {
+    static constexpr std::string_view kIgnored =
+        " -pipe -traditional -no-pie -fno-pie -fno-pic -fPIE -fpie -pie -Wtraditional "
+        "-traditional-cpp -fvolatile -fvolatile-global -fforce-mem -fforce-addr "
+        "-fdelayed-branch -fshared-data -fwritable-strings -m386 -m486 -mno-486 "
+        "-mpentium -mv8 -msparclite -msupersparc -mcypress -mepilogue -mno-epilogue "
+        "-mflat -mhard-quad-float -munaligned-doubles -mfpu -mpower -mpower2 -mpowerpc "
+        "-mno-power -mno-powerpc -mnew-mnemonics -mxl-call -mieee -mfp-regs "
+        "-mnoieee-precision -gstabs ";
+    static constexpr std::array<std::string_view, 8> kProcessors = {
+        "-mcpu=supersparc", "-mcpu=cypress", "-mcpu=v8",    "-mcpu=rs6000",
+        "-mcpu=power",      "-mcpu=ev",      "-mtune=i486", "-mtune=i386"};
+    return kIgnored.find(" " + std::string(arg) + " ") != std::string_view::npos ||
+           std::any_of(kProcessors.begin(), kProcessors.end(),
+                       [arg](std::string_view p) { return arg.substr(0, p.size()) == p; });
   }
 
   bool stage(Stage which) {
@@ -221,7 +237,13 @@ class Reader {
       if (begins_with(arg, "-m") || begins_with(arg, "-fsanitize")) o_.preprocess.push_back(arg);
       return true;
     }
-    if (begins_with(arg, "-W") || begins_with(arg, "-pedantic")) {
+    // The C that splitcc makes is GNU C: -pedantic would speak of that, not of what the user has
+    // written.
+    if (begins_with(arg, "-pedantic") || begins_with(arg, "-Wpedantic")) {
+      o_.cxx.push_back(arg);
+      return true;
+    }
+    if (begins_with(arg, "-W")) {
       compile(arg);
       return true;
     }

@@ -174,9 +174,14 @@ void Emitter::before_function(int anchor) {
     for (const Symbol* s : forward->second) forward_declaration(*s);
   if (arrays != unit_.hoisted.end())
     for (const Symbol* s : arrays->second) raw(fmt::format("static vsc_word {}; ", s->emitted));
-  if (thunks != unit_.atomics.end())
-    for (const Expr* e : thunks->second)
-      if (!is_error(e->type)) thunk(e);
+  if (thunks == unit_.atomics.end()) return;
+  // What gcc says about a call that atomic makes is said at the line of the atomic.
+  for (const Expr* e : thunks->second) {
+    if (is_error(e->type)) continue;
+    marker(unit_.tokens[static_cast<std::size_t>(e->first)]);
+    thunk(e);
+  }
+  marker(unit_.tokens[static_cast<std::size_t>(anchor)]);
 }
 
 /// Without parameters, as the calls were read, unless the definition has some that calls without a
