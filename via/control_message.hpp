@@ -5,6 +5,9 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/types.hpp"
@@ -26,6 +29,7 @@ struct ControlMessage {
     accept,          ///< `from` has taken the client's request of `to`
     reject,          ///< nobody takes the request of `to`
     final,           ///< `from` has written its last; nobody here reads the half of `to` any more
+    ready,           ///< `from` takes what `to` sends; between providers, not for a Connector
   };
   Kind kind = Kind::none;
   EndNumber from = EndNumber::none;  ///< of the sender; final: none when it speaks of no end
@@ -47,6 +51,41 @@ struct ControlMessage {
 /// Sets that word; a result or a cause that there is not becomes `rejected` or `transport`. Never
 /// waits.
 void set_detail(ControlMessage& message, std::uint32_t detail) noexcept;
+
+/// The head of a control message in shared memory and in datagrams; `bytes` bytes of data follow.
+struct ControlHead {
+  std::uint16_t kind = 0;
+  std::uint16_t bytes = 0;
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  std::uint32_t detail = 0;  // detail_of()
+  std::uint64_t word = 0;    // reject: the reason; else the discriminator
+};
+static_assert(sizeof(ControlHead) == 24);
+
+/// Writes head and data of @p message to @p to.  Never waits.  Precondition: they fit.
+/// @return the bytes written.
+std::size_t encode(const ControlMessage& message, std::span<std::byte> to) noexcept;
+/// Reads what encode() has written; bytes behind it are passed over.  Throws std::bad_alloc.
+/// @return false: the bytes are no control message.
+[[nodiscard]] bool decode(std::span<const std::byte> from, ControlMessage& message);
+
+/// @return the bytes of @p value, for ControlMessage::data.  Throws std::bad_alloc.
+template <class T>
+[[nodiscard]] std::vector<std::byte> data_of(const T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const auto bytes = std::as_bytes(std::span(&value, 1));
+  return {bytes.begin(), bytes.end()};
+}
+/// Reads what data_of() has made.  Never waits.
+/// @return false, and @p value as before: the data have another size.
+template <class T>
+[[nodiscard]] bool read_data(const std::vector<std::byte>& data, T& value) noexcept {
+  static_assert(std::is_trivially_copyable_v<T>);
+  if (data.size() != sizeof value) return false;
+  std::memcpy(static_cast<void*>(&value), data.data(), sizeof value);
+  return true;
+}
 
 /// An end of this rank, for the calls of its owner.
 struct EndName {

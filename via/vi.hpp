@@ -68,8 +68,10 @@ class Vi {
                                 std::int64_t timeout_ns) = 0;
 
   /// Peer-to-peer form: both sides start with the same discriminator; connect_peer_done says
-  /// whether they have met. Blocks never.  bad_state unless idle, bad_argument for a rank that the
-  /// job does not have, peer_lost.  Throws Error when the provider has no room.
+  /// whether they have met. Blocks never.  bad_state unless idle, and while another VI of this rank
+  /// connects or is connected with that peer by that discriminator (two, when the peer is this
+  /// rank); bad_argument for a rank that the job does not have, peer_lost.  Throws Error when the
+  /// provider has no room.
   virtual Status connect_peer_start(Rank peer, std::uint64_t discriminator) = 0;
   /// ok (connected), retry (not yet), peer_lost, bad_argument (reliability mismatch), bad_state
   /// (rejected or not started; the VI is idle). Blocks never; makes progress.

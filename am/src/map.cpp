@@ -242,8 +242,8 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
   if (Map* old = find_map(from)) {
     check_connection(*old);
     if (old->state == Map::State::lost && !bundle_.context().job().is_lost(from.rank))
-      return nic.reject_unreachable(from.rank, which,
-                                    static_cast<std::uint64_t>(Undeliverable::unreachable));
+      return nic.reject_peer(from.rank, which,
+                             static_cast<std::uint64_t>(Undeliverable::unreachable));
     if (old->state != Map::State::rejected)
       return;    // still to be closed: close() comes back to this
     drop(*old);  // it refused us once, and now asks itself

@@ -122,6 +122,59 @@ void mismatch(Rig& rig) {
   rig.sync("no connection");
 }
 
+void same_name(Rig& rig) {
+  Link first(rig);
+  Link second(rig);
+  const std::uint64_t discriminator = rig.new_discriminator();
+  REQUIRE_EQ(first.vi().connect_peer_start(rig.other(), discriminator), Status::ok);
+  CHECK_EQ(second.vi().connect_peer_start(rig.other(), discriminator), Status::bad_state);
+  CHECK_EQ(second.vi().state(), ViState::idle);
+  REQUIRE_EQ(first.vi().connect_peer_wait(kLimitNs), ConnectResult::connected);
+  CHECK_EQ(second.vi().connect_peer_start(rig.other(), discriminator), Status::bad_state);
+  expect_alive(rig, first);
+  rig.sync("neither side has asked twice");
+  first.vi().disconnect();
+  connect_peer(rig, second.vi(), rig.other(), discriminator);
+  expect_alive(rig, second);
+}
+
+/// The second side may be connecting to a request at the moment at which it is taken back.
+void taken_back(Rig& rig) {
+  constexpr int kAttempts = 200;
+  constexpr std::uint64_t kMostLooks = 20;
+  Link link(rig, vi_attributes(4));
+  Buffer buffer(rig, 64);
+  via::Descriptor message;
+  const std::uint64_t discriminator = rig.new_discriminator();
+  if (rig.first()) {
+    for (int i = 0; i < kAttempts; ++i) {
+      REQUIRE_EQ(link.vi().connect_peer_start(rig.other(), discriminator), Status::ok);
+      for (std::uint64_t looks = rig.random_below(kMostLooks); looks != 0; --looks)
+        rig.nic().progress();
+      link.vi().disconnect();
+      REQUIRE_EQ(link.vi().state(), ViState::idle);
+    }
+    connect_peer(rig, link.vi(), rig.other(), discriminator);
+    buffer.fill(1);
+    via::make_send(message, buffer.data(), 64, buffer.handle());
+    link.post_send(message);
+    link.expect_next_send(message);
+  } else {
+    do {  // the receive fails where the connection was to a request that is taken back
+      via::make_receive(message, buffer.data(), 64, buffer.handle());
+      link.post_receive(message);
+      REQUIRE_EQ(link.vi().connect_peer_start(rig.other(), discriminator), Status::ok);
+      REQUIRE_EQ(link.vi().connect_peer_wait(kLimitNs), ConnectResult::connected);
+      link.expect_next_receive(message);
+      if (message.failed()) link.vi().disconnect();
+    } while (message.failed());
+    expect_done(message, via::CompletedOperation::receive, 64);
+    CHECK_EQ(matching(buffer.data(), 64, 1), 64);
+    rig.forget_errors();
+  }
+  rig.sync("the last attempt holds");
+}
+
 enum class Answer : std::uint8_t { within_callback, later, reject };
 
 void incoming(Rig& rig) {
@@ -219,6 +272,12 @@ constexpr Case kCases[] = {
      Party::alone, not_started},
     {"peer.start_twice", "A VI that is connecting or connected cannot start", Party::pair,
      start_twice},
+    {"peer.same_name",
+     "A second VI cannot start with a peer and a discriminator that another VI has; later it can",
+     Party::pair, same_name},
+    {"peer.taken_back",
+     "A request that is taken back at any moment leaves the peer free to connect to the next one",
+     Party::pair, taken_back},
     {"peer.timeout", "A peer that never starts: time-out; disconnect() takes the request back",
      Party::pair, times_out},
     {"peer.mismatch", "Different service levels: both sides are told, both are idle", Party::pair,

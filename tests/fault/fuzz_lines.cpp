@@ -73,19 +73,21 @@ void forge_control_messages(viaduct::Job& job, am::Context& context, Random& ran
   auto* entry = reinterpret_cast<shm::MailboxEntry*>(window + page->mailbox_offset) + 1;
   for (std::uint64_t i = 0; i < count; ++i) {
     while (entry->full.load(std::memory_order_acquire) != 0) context.nic().progress();
-    shm::ControlMessage message;
-    message.kind = static_cast<shm::ControlKind>(random() % 10);
-    message.source_vi = static_cast<std::uint32_t>(random());
-    message.discriminator = random() % 2 == 0 ? random() : std::uint64_t{0x414d} << 48;
-    message.channel =
+    shm::ChannelOffer offer;
+    offer.channel =
         random() % 2 == 0 ? random() : random() % job.segment().window_bytes() & ~std::uint64_t{63};
-    message.doorbell = random() % 2 == 0 ? random() : random() % (1 << 20) & ~std::uint64_t{63};
-    message.target_vi = static_cast<std::uint32_t>(random());
-    message.doorbell_bit = static_cast<std::uint16_t>(random() % 8192);
-    message.slots_log2 = static_cast<std::uint8_t>(random() % 40);
-    message.detail = static_cast<std::uint8_t>(random());
-    message.client_data = random();
-    entry->message = message;
+    offer.doorbell = random() % 2 == 0 ? random() : random() % (1 << 20) & ~std::uint64_t{63};
+    offer.doorbell_bit = static_cast<std::uint16_t>(random() % 8192);
+    offer.slots_log2 = static_cast<std::uint8_t>(random() % 40);
+    viaduct::via::ControlHead head;
+    head.kind = static_cast<std::uint16_t>(random() % 10);
+    head.bytes = static_cast<std::uint16_t>(random() % 4 == 0 ? random() : sizeof offer);
+    head.from = static_cast<std::uint32_t>(random());
+    head.to = static_cast<std::uint32_t>(random());
+    head.detail = static_cast<std::uint32_t>(random() % 2 == 0 ? random() : random() % 256);
+    head.word = random() % 2 == 0 ? random() : std::uint64_t{0x414d} << 48;
+    std::memcpy(entry->message.data(), &head, sizeof head);
+    std::memcpy(entry->message.data() + sizeof head, &offer, sizeof offer);
     entry->full.store(1, std::memory_order_release);
     page->mailbox_words[0].fetch_or(2);
     page->control_waiting.store(1);

@@ -23,17 +23,15 @@
 
 #include "runtime/job.hpp"
 #include "tests/verbs-vm/talk.hpp"
+#include "via/control_message.hpp"
 #include "via/descriptor.hpp"
 #include "via/nic.hpp"
-#include "via/verbs/src/control_message.hpp"
 #include "via/verbs/src/library.hpp"
 
 namespace {
 
 using namespace viaduct;
 using namespace viaduct::faults;
-using via::verbs::ControlKind;
-using via::verbs::ControlMessage;
 using via::verbs::Library;
 
 /// Until what was sent last has been answered, and the connection has been tried a few times: with
@@ -301,7 +299,7 @@ void vis(Job& job, const char* cut, const char* heal) {
 // As ControlPath writes them.
 struct Packet {
   std::uint32_t key, from, number, acknowledged, bytes, oldest;
-  std::byte message[sizeof(ControlMessage)];
+  std::byte message[sizeof(via::ControlHead)];
 };
 constexpr std::size_t kHeadBytes = offsetof(Packet, message);
 constexpr std::byte kTransportReady{1};  // first byte of five
@@ -314,10 +312,11 @@ std::atomic<int> g_emptied = 0;
 int post_send(ibv_qp* pair, ibv_send_wr* request, ibv_send_wr** bad) {
   if (pair->qp_type != IBV_QPT_UD) return g_real_post_send(pair, request, bad);
   auto* const packet = reinterpret_cast<Packet*>(request->sg_list->addr);
-  ControlMessage message;
-  std::memcpy(static_cast<void*>(&message), packet->message, sizeof message);
+  via::ControlHead head;
+  std::memcpy(&head, packet->message, sizeof head);
+  constexpr auto kReady = static_cast<std::uint16_t>(via::ControlMessage::Kind::ready);
   if ((packet->bytes == kTransportReadyBytes && packet->message[0] == kTransportReady) ||
-      (packet->bytes == sizeof message && message.kind == ControlKind::ready)) {
+      (packet->bytes == sizeof head && head.kind == kReady)) {
     packet->bytes = 0;
     request->sg_list->length = kHeadBytes;
     ++g_emptied;

@@ -30,6 +30,7 @@
 
 #include "runtime/atomic.hpp"
 #include "runtime/types.hpp"
+#include "via/control_message.hpp"
 
 namespace viaduct::via::shm {
 
@@ -181,41 +182,29 @@ struct CqDoorbell {
 inline constexpr std::uint32_t kMaxQueueVis = 63 * 64;
 inline constexpr std::uint64_t kTransportBit = std::uint64_t{1} << 63;
 
-/// Control messages, for connections only: one entry per ordered pair of ranks in the receiver's
-/// window. The sender fills it when it is empty, the receiver empties it: nothing can be left half
-/// claimed by a process that dies.
-enum class ControlKind : std::uint32_t {
-  none,
-  request,  // client asks the listener
-  accept,
-  reject,
-  peer_request,  // peer-to-peer form
-  cancel,        // the requester gave up
-  disconnect,
-  error,  // the sender of this entry has put its VI into the error state
-};
-
-struct ControlMessage {
-  ControlKind kind = ControlKind::none;
-  std::uint32_t source_vi = 0;
-  std::uint64_t discriminator = 0;
+/// What a request or an accept brings (via/control_message.hpp): where its writer's channel lies.
+struct ChannelOffer {
   std::uint64_t channel = 0;   // offset of the channel that the writer will send on
   std::uint64_t doorbell = 0;  // offset of the CqDoorbell that the writer wants rung
-  std::uint32_t target_vi = 0;
   std::uint32_t tag = 0;
   std::uint16_t doorbell_bit = 0;
   std::uint8_t slots_log2 = 0;
-  std::uint8_t detail = 0;  // Reliability with flag kInlineOnly; reject: ConnectResult
-  std::uint32_t reserved = 0;
-  std::uint64_t client_data = 0;  // reject: the client's reason; error: ErrorCause
+  std::uint8_t reserved = 0;
 };
+static_assert(sizeof(ChannelOffer) == 24);
 
+/// Control messages, for connections only: one entry per ordered pair of ranks in the receiver's
+/// window. The sender fills it when it is empty, the receiver empties it: nothing can be left half
+/// claimed by a process that dies.
 struct alignas(kCacheLineBytes) MailboxEntry {
   AtomicWord<std::uint32_t> full;
-  ControlMessage message;
+  std::uint32_t reserved;
+  std::array<std::byte, 56> message;  // as encode() writes it
 };
-static_assert(sizeof(MailboxEntry) == 64);
-inline constexpr std::uint8_t kInlineOnly = 0x80;
+static_assert(sizeof(MailboxEntry) == 64 &&
+              sizeof(ControlHead) + sizeof(ChannelOffer) <= sizeof(MailboxEntry::message));
+// Flag in the shape of an end, beside its reliability level.
+inline constexpr std::uint32_t kInlineOnly = 0x80;
 
 /// A registered region as peers see it; the initiator of an RDMA operation checks it, as a NIC
 /// would.
@@ -232,7 +221,7 @@ static_assert(sizeof(RegionEntry) == 64);
 
 /// The page by which peers find a NIC; its offset travels in the bootstrap.
 struct NicPage {
-  static constexpr std::uint64_t kMagic = 0x5649415F53484D31;  // "VIA_SHM1"
+  static constexpr std::uint64_t kMagic = 0x5649415F53484D32;  // "VIA_SHM2"
   std::uint64_t magic;
   std::uint64_t mailbox_offset;  // MailboxEntry[job size], indexed by the sender's rank
   std::uint64_t regions_offset;  // RegionEntry[max_regions]

@@ -1,9 +1,9 @@
 /// Connections of a VI: how two VIs find each other, and how they part.
 ///
-/// A VI's channel (what it sends on) lies in its owner's window. It is released when the owner has
-/// stopped writing and the peer has stopped reading; each side says the latter with exactly one
-/// *final* control message (disconnect or error), sent after its last message, so whoever reads it
-/// sees all that was sent before.
+/// A VI's channel (what it sends on) lies in its owner's window: it is the half of the VI's end in
+/// the NIC's Connector, which decides when a connection comes about and when a half is released. A
+/// final control message is sent after its sender's last message, so its reader sees all that was
+/// sent before.
 
 #include <algorithm>
 #include <bit>
@@ -51,7 +51,7 @@ Vi::Vi(Nic& nic, const ViAttributes& attributes, const InlineOptions& options)
   }
   try {
     receive_cq_->watch(*this);
-    id_ = nic_.add_vi(*this);
+    nic_.add_vi(*this);
   } catch (...) {
     leave_queues();
     throw;
@@ -68,10 +68,7 @@ void Vi::leave_queues() noexcept {
 
 Vi::~Vi() {
   disconnect();
-  if (tx_ != nullptr && !nic_.job_.in_forked_child()) {  // never connected: no peer knows of it
-    end_link();
-    nic_.job_.segment().release(tx_offset_);
-  }
+  if (!nic_.job_.in_forked_child()) drop_channel(ErrorCause::none);  // no peer knows of it
   if (options_.remote) std::erase(nic_.remote_vis_, this);
   leave_queues();
   nic_.remove_vi(*this);
@@ -101,37 +98,78 @@ std::byte* Vi::prepare_extra() {
          ChannelHead::bytes_for(tx_slot_count_, options_.inline_only);
 }
 
-ControlMessage Vi::make_control_message(ControlKind kind) const noexcept {
-  ControlMessage message;
-  message.kind = kind;
-  message.discriminator = discriminator_;
-  if (!options_.remote) message.channel = tx_offset_;
-  if (!options_.remote) message.doorbell = receive_cq_->doorbell_offset_;
-  message.source_vi = id_;
-  message.target_vi = peer_vi_;
-  message.tag = static_cast<std::uint32_t>(attributes_.tag);
-  message.doorbell_bit = static_cast<std::uint16_t>(receive_bit_);
-  message.slots_log2 = static_cast<std::uint8_t>(std::countr_zero(tx_slot_count_));
-  message.detail = static_cast<std::uint8_t>(static_cast<unsigned>(attributes_.reliability) |
-                                             (options_.inline_only ? kInlineOnly : 0U));
-  return message;
+std::uint32_t Vi::shape() const noexcept {
+  std::uint32_t shape = static_cast<std::uint32_t>(attributes_.reliability);
+  if (options_.inline_only) shape |= kInlineOnly;
+  constexpr unsigned kSlotsShift = 8;
+  if (options_.remote)
+    shape |= static_cast<std::uint32_t>(std::countr_zero(options_.slots)) << kSlotsShift;
+  return shape;
 }
 
-bool Vi::compatible(const ControlMessage& message) const noexcept {
-  return message.detail == make_control_message(message.kind).detail &&
-         (!options_.remote || message.slots_log2 == std::countr_zero(options_.slots));
+ChannelOffer Vi::make_offer() const noexcept {
+  ChannelOffer offer;
+  offer.channel = tx_offset_;
+  offer.doorbell = receive_cq_->doorbell_offset_;
+  offer.tag = static_cast<std::uint32_t>(attributes_.tag);
+  offer.doorbell_bit = static_cast<std::uint16_t>(receive_bit_);
+  offer.slots_log2 = static_cast<std::uint8_t>(std::countr_zero(tx_slot_count_));
+  return offer;
+}
+
+/// Of a remote VI the peer reads a copy: the channel itself is not for the Connector to release.
+EndWish Vi::make_wish(Rank peer, std::uint64_t discriminator) {
+  peer_ = peer;
+  rejection_reason_ = 0;
+  prepare_channel();
+  EndWish wish;
+  wish.peer = peer;
+  wish.discriminator = discriminator;
+  wish.shape = shape();
+  wish.half = options_.remote ? 0 : tx_offset_;
+  wish.owner = static_cast<via::Vi*>(this);
+  wish.offer = options_.remote ? data_of(make_part()) : data_of(make_offer());
+  return wish;
+}
+
+/// Asks for a connection.  @return false: another end has the name.
+bool Vi::ask(ControlMessage::Kind form, Rank peer, std::uint64_t discriminator) {
+  const EndWish wish = make_wish(peer, discriminator);
+  state_ = ViState::connecting;
+  if (nic_.connections_.open(form, wish, end_)) return true;
+  state_ = ViState::idle;
+  drop_channel(ErrorCause::none);
+  return false;
 }
 
 /// Takes up the peer's channel and is connected.
-void Vi::attach_peer(const ControlMessage& message) {
+void Vi::attach(const std::vector<std::byte>& data) {
+  if (options_.remote) {
+    RemotePart part;
+    if (!read_data(data, part) || !attach_remote(part)) return;
+  } else {
+    ChannelOffer offer;
+    if (!read_data(data, offer)) return;
+    attach_mapped(offer);
+  }
+  answer_ = ConnectResult::connected;
+  cause_ = ErrorCause::none;
+  state_ = ViState::connected;
+  nic_.count(kConnections);
+  if (options_.remote) return;
+  tx_ready_ = fast_path_allowed();
+  // The peer may have sent already, and rung a doorbell that nobody knew.
+  receive_cq_->ring_self(receive_bit_);
+}
+
+void Vi::attach_mapped(const ChannelOffer& offer) {
   peer_window_ = nic_.peer(peer_).window;
-  peer_doorbell_ = reinterpret_cast<CqDoorbell*>(peer_window_ + message.doorbell);
-  peer_doorbell_bit_ = message.doorbell_bit;
+  peer_doorbell_ = reinterpret_cast<CqDoorbell*>(peer_window_ + offer.doorbell);
+  peer_doorbell_bit_ = offer.doorbell_bit;
   peer_sleeping_ = &nic_.job_.record(peer_).sleeping;
-  peer_vi_ = message.source_vi;
-  peer_tag_ = static_cast<ProtectionTag>(message.tag);
-  rx_ = reinterpret_cast<ChannelHead*>(peer_window_ + message.channel);
-  rx_slot_count_ = 1U << message.slots_log2;
+  peer_tag_ = static_cast<ProtectionTag>(offer.tag);
+  rx_ = reinterpret_cast<ChannelHead*>(peer_window_ + offer.channel);
+  rx_slot_count_ = 1U << offer.slots_log2;
   rx_mask_ = rx_slot_count_ - 1;
   rx_plain_ = refusals_.empty() ? rx_slot_count_ : 0;
   rx_slots_ = rx_->slots();
@@ -141,36 +179,23 @@ void Vi::attach_peer(const ControlMessage& message) {
   if (!options_.inline_only)
     for (std::uint64_t number = 0; number < rx_posted_; ++number) publish_receive(number);
   rx_->notify.attached.store(1, kRelease);
-  asked_ = ControlKind::none;
-  answer_ = ConnectResult::connected;
-  cause_ = ErrorCause::none;
-  final_sent_ = final_received_ = false;
-  state_ = ViState::connected;
-  tx_ready_ = fast_path_allowed();
-  nic_.count(kConnections);
-  receive_cq_->ring_self(
-      receive_bit_);  // the peer may have sent already, and rung a doorbell that nobody knew
 }
 
-void Vi::answer(ConnectResult result, std::uint64_t reason) noexcept {
-  asked_ = ControlKind::none;
+/// The end of an attempt to connect.
+void Vi::answer(ConnectResult result, std::uint64_t reason, ErrorCause cause) noexcept {
   answer_ = result;
   rejection_reason_ = reason;
+  cause_ = cause;
   state_ = ViState::idle;
-  end_link();
-  nic_.job_.segment().release(tx_offset_);  // the peer never attached
-  tx_ = nullptr;
-  tx_slots_ = nullptr;
+  drop_channel(cause);
   rx_ = nullptr;  // of a remote VI a part of the same
   rx_slots_ = nullptr;
 }
 
 void Vi::connect_loopback() {
   peer_ = nic_.job_.rank();
-  peer_vi_ = id_;
   prepare_channel();
-  attach_peer(make_control_message(ControlKind::peer_request));
-  final_received_ = true;
+  attach(data_of(make_offer()));
 }
 
 ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t timeout_ns) {
@@ -178,17 +203,8 @@ ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t t
   if (index(peer) >= nic_.job_.size()) throw_no_such_rank(peer, nic_.job_.size());
   if (nic_.job_.is_lost(peer) || nic_.is_remote(peer) || nic_.reach(peer) == nullptr)
     return ConnectResult::unreachable;
-  peer_ = peer;
-  discriminator_ = discriminator;
-  prepare_channel();
-  state_ = ViState::connecting;
-  asked_ = ControlKind::request;
-  nic_.post_control(peer, make_control_message(ControlKind::request));
-  if (!nic_.progress_until([this] { return state_ != ViState::connecting; }, timeout_ns)) {
-    disconnect();
-    return ConnectResult::timed_out;
-  }
-  return answer_;
+  (void)ask(ControlMessage::Kind::client_request, peer, discriminator);  // names may be the same
+  return connect_peer_wait(timeout_ns);
 }
 
 Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
@@ -197,32 +213,7 @@ Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
   if (nic_.job_.is_lost(peer)) return Status::peer_lost;
   if (nic_.is_remote(peer) != options_.remote) return Status::bad_argument;
   if (!options_.remote && nic_.reach(peer) == nullptr) return Status::peer_lost;
-  peer_ = peer;
-  discriminator_ = discriminator;
-  rejection_reason_ = 0;
-  prepare_channel();
-  Nic::Unmatched* const matching = nic_.unmatched_.of_peer(peer, discriminator);
-  if (matching != nullptr && !compatible(matching->message)) {
-    nic_.reject_peer(peer, discriminator, 0);
-    answer(ConnectResult::mismatch, 0);
-    return Status::ok;
-  }
-  state_ = ViState::connecting;
-  asked_ = ControlKind::peer_request;
-  if (options_.remote) {
-    const RemotePart part = make_part();
-    nic_.post_control(peer, make_control_message(ControlKind::peer_request), &part);
-  } else {
-    nic_.post_control(peer, make_control_message(ControlKind::peer_request));
-  }
-  if (matching != nullptr) {
-    const Nic::Unmatched request = nic_.unmatched_.take(matching);
-    if (options_.remote)
-      attach_remote(request.message, *request.extra);
-    else
-      attach_peer(request.message);
-  }
-  return Status::ok;
+  return ask(ControlMessage::Kind::request, peer, discriminator) ? Status::ok : Status::bad_state;
 }
 
 Status Vi::connect_peer_done() noexcept {
@@ -249,35 +240,20 @@ ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
   return state_ == ViState::connected ? ConnectResult::connected : answer_;
 }
 
-void Vi::send_final(ControlKind kind) noexcept {
-  if (final_sent_) return;
-  final_sent_ = true;
-  if (peer_ == nic_.job_.rank() && peer_vi_ == id_) return;  // loopback
-  if (nic_.job_.is_lost(peer_)) {
-    final_received_ = true;
-    return;
-  }
-  ControlMessage message = make_control_message(kind);
-  message.client_data = static_cast<std::uint64_t>(cause_);
-  nic_.post_control(peer_, message);
-}
-
 /// An error found on this side.
 void Vi::fail(ErrorCause cause, bool of_receive) noexcept {
   if (state_ != ViState::connected) return;
   state_ = ViState::error;
-  cause_ = cause;
   flush(of_receive);
-  send_final(ControlKind::error);
+  nic_.connections_.stop(end_, cause);
   nic_.report({cause, this, nullptr, peer_});
 }
 
-/// The peer no longer reads our channel and will send nothing more; all it has sent can be seen.
+/// The peer will send nothing more; all it has sent can be seen.
 void Vi::peer_closed(ErrorCause cause) noexcept {
-  final_received_ = true;
   if (state_ != ViState::connected) return;
   state_ = ViState::error;
-  cause_ = cause;
+  if (!options_.remote && !nic_.connections_.connector().may_read(end_)) forget_peer();
   if (options_.inline_only) {
     tx_limit_ = tx_seq_;  // the client drains what has come, then disconnects
     end_link();
@@ -287,7 +263,7 @@ void Vi::peer_closed(ErrorCause cause) noexcept {
   const bool orderly =
       cause == ErrorCause::disconnected && rx_outstanding_ == 0 && pending_.empty();
   flush();
-  send_final(ControlKind::disconnect);
+  nic_.connections_.stop(end_, ErrorCause::disconnected);
   if (orderly) {
     disconnect();
   } else {
@@ -333,35 +309,28 @@ void Vi::disconnect() noexcept {
     rx_posted_ = rx_seq_ = 0;
     return;
   }
-  if (state_ == ViState::connecting) {
-    final_sent_ = true;
-    final_received_ = nic_.job_.is_lost(peer_);
-    if (!final_received_) nic_.post_control(peer_, make_control_message(ControlKind::cancel));
-    asked_ = ControlKind::none;
-    answer_ = ConnectResult::timed_out;
-  }
+  if (state_ == ViState::connecting) answer_ = ConnectResult::timed_out;
   if (options_.inline_only && rx_ != nullptr) release_slots();  // what we have taken, exactly
   const bool connected = state_ == ViState::connected;
   // First: an error among what has come is no error of a connection any more.
   state_ = ViState::idle;
   if (options_.remote && connected) drain_link();
   flush();
-  send_final(ControlKind::disconnect);
-  drop_channel();
+  drop_channel(ErrorCause::disconnected);
   rx_posted_ = rx_seq_ = 0;
 }
 
-void Vi::drop_channel() noexcept {
+/// The VI neither writes into its channel nor reads the peer's any more. Nobody else reads a
+/// channel that no end has been made for, or that a link has brought to the peer.
+void Vi::drop_channel(ErrorCause cause) noexcept {
   if (tx_ == nullptr) return;
+  nic_.connections_.close(end_, cause);
   end_link();
-  if (final_received_ || options_.remote)
-    nic_.job_.segment().release(tx_offset_);
-  else
-    nic_.draining_.push_back({peer_, id_, tx_offset_, ++nic_.draining_made_});
+  if (options_.remote || end_.number == EndNumber::none) nic_.job_.segment().release(tx_offset_);
+  end_ = {};  // late control messages are for the old one
   tx_ = nullptr;
   tx_slots_ = nullptr;
   tx_offset_ = 0;
-  nic_.renumber_vi(*this);  // late control messages are for the old number
 }
 
 // Queues without a completion queue of the user's.

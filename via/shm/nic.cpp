@@ -76,7 +76,9 @@ AtomicWord<std::uint64_t>& Nic::make_attention(Job& job) {
 }
 
 Nic::Nic(Job& job, AtomicWord<std::uint64_t>* attention)
-    : job_(job), bootstrap_key_("via.shm." + std::to_string(job.next_nic())) {
+    : job_(job),
+      bootstrap_key_("via.shm." + std::to_string(job.next_nic())),
+      connections_(job.rank(), *this) {
   config::load(&settings_, options());
   if (settings_.copy_threshold != config::kAuto)
     set_copy_threshold(static_cast<std::size_t>(settings_.copy_threshold));
@@ -306,7 +308,6 @@ bool Nic::change_memory(MemoryHandle handle, ProtectionTag tag, Rights rights) {
   }
   shown.handle.store(static_cast<std::uint32_t>(handle), kRelease);
   for (Vi* vi : vis_) {  // they remember the region of their last descriptor
-    if (vi == nullptr) continue;
     vi->send_region_ = {};
     vi->receive_region_ = {};
   }
@@ -439,34 +440,21 @@ std::unique_ptr<Vi> Nic::create_inline_vi(const ViAttributes& attributes,
   return std::make_unique<Vi>(*this, attributes, inline_options);
 }
 
-std::uint32_t Nic::add_vi(Vi& vi) {
-  std::uint32_t slot = static_cast<std::uint32_t>(vis_.size());
-  if (!free_vis_.empty()) {
-    slot = free_vis_.back();
-    free_vis_.pop_back();
-  } else if (slot > kIdMask) {
+void Nic::add_vi(Vi& vi) {
+  constexpr std::size_t kMost = 65536;
+  if (vis_.size() == kMost)
     throw Error(std::errc::no_buffer_space, "65536 VIs exist, which is all a NIC can have");
-  } else {
-    vis_.push_back(nullptr);
-  }
-  vis_[slot] = &vi;
+  vi.place_ = vis_.size();
+  vis_.push_back(&vi);
   ++tags_[static_cast<std::uint32_t>(vi.attributes_.tag)];
-  return ++vi_generation_ << 16 | slot;
 }
-
-void Nic::renumber_vi(Vi& vi) { vi.id_ = ++vi_generation_ << 16 | (vi.id_ & kIdMask); }
 
 void Nic::remove_vi(Vi& vi) noexcept {
-  vis_[vi.id_ & kIdMask] = nullptr;
-  free_vis_.push_back(vi.id_ & kIdMask);
+  vis_[vi.place_] = vis_.back();
+  vis_[vi.place_]->place_ = vi.place_;
+  vis_.pop_back();
   --tags_[static_cast<std::uint32_t>(vi.attributes_.tag)];
   std::erase(waiting_vis_, &vi);
-}
-
-Vi* Nic::find_vi(std::uint32_t id) noexcept {
-  const std::uint32_t slot = id & kIdMask;
-  return slot < vis_.size() && vis_[slot] != nullptr && vis_[slot]->id_ == id ? vis_[slot]
-                                                                              : nullptr;
 }
 
 }  // namespace viaduct::via::shm

@@ -13,7 +13,8 @@
 
 #include "runtime/atomic.hpp"
 #include "runtime/job.hpp"
-#include "via/connection_requests.hpp"
+#include "via/closed_peers.hpp"
+#include "via/connections.hpp"
 #include "via/nic.hpp"
 #include "via/shm/channel.hpp"
 #include "via/shm/completion_queue.hpp"
@@ -51,7 +52,7 @@ struct RemotePlace {
   std::uint32_t status = 0;         // non-zero: refused
 };
 
-class Nic final : public via::Nic {
+class Nic final : public via::Nic, private Connections::Provider {
  public:
   /// Collective.  Blocks until every rank has made its own.  Throws Error: the window has no room,
   /// or a setting is wrong. @p attention, made by make_attention(), becomes 1 when a control
@@ -103,12 +104,10 @@ class Nic final : public via::Nic {
   }
   /// The same with a reason, which the requester's rejection_reason() answers.  Never waits.
   void reject_peer(Rank from, std::uint64_t discriminator, std::uint64_t reason);
-  /// The same when nothing gets through between the two, though the peer may take itself for
-  /// connected.  Never waits.
-  void reject_unreachable(Rank from, std::uint64_t discriminator, std::uint64_t reason);
   /// @return the extra bytes (vi.hpp) that come with the unmatched peer request of an inline VI of
-  /// @p from; null: there is none. At least 4096 bytes may be read there.
-  [[nodiscard]] std::byte* incoming_extra(Rank from, std::uint64_t discriminator);
+  /// @p from; null: there is none. At least 4096 bytes may be read there; of a remote rank the
+  /// bytes of RemotePart, until progress().
+  [[nodiscard]] const std::byte* incoming_extra(Rank from, std::uint64_t discriminator);
   /// Call from the rank's thread.  @p callback runs inside a poll, a post or progress().
   void on_error(std::function<void(const AsyncError&)> callback) override {
     on_error_ = std::move(callback);
@@ -181,32 +180,26 @@ class Nic final : public via::Nic {
     std::uint32_t max_regions = 0;
     pid_t pid = 0;
   };
-  using Requests = ConnectionRequests<ControlMessage, std::shared_ptr<RemotePart>>;
-  using Unmatched = Requests::Entry;
-  struct DrainingChannel {  // a channel of ours that the peer may still read
-    Rank peer;
-    std::uint32_t vi;
-    std::uint64_t offset;
-    std::uint64_t number;  // ascending
-  };
   struct Retired {  // a block of our window that peers of draining channels may still use
     std::uint64_t offset;
-    std::uint64_t number;  // of the last of those draining channels
+    EndNumber newest;  // of the ends that there were
   };
 
   Peer& peer(Rank rank);
   Peer* reach(Rank rank);  // null: it was lost before this rank had mapped its window
-  void post_control(Rank to, const ControlMessage& message, const RemotePart* part = nullptr);
+  void post(Rank to, const ControlMessage& message) override;
   bool deliver(Rank to, const ControlMessage& message);
   static void ring_mailbox(NicPage& page, AtomicWord<std::uint64_t>& attention, Rank from) noexcept;
   void send_outbox();
   void handle_mailbox();
-  void handle(Rank from, const ControlMessage& message, const RemotePart* part = nullptr);
-  void handle_request(Rank from, const ControlMessage& message, const RemotePart* part);
-  void handle_answer(Rank from, const ControlMessage& message, const RemotePart* part);
-  void handle_final(Rank from, const ControlMessage& message);
-  void acknowledge(Rank to, const ControlMessage& message);
-  void refuse(Rank to, const ControlMessage& request, ConnectResult why, std::uint64_t reason);
+  // connections.cpp
+  [[nodiscard]] bool is_plausible(Rank from, const ControlMessage& message) const noexcept;
+  void handle(Rank from, std::span<const std::byte> bytes);
+  void attach(via::Vi& vi, const ControlMessage& message) override;
+  void refused(via::Vi& vi, const ControlMessage& message) override;
+  void ended(via::Vi& ended, const ControlMessage& message) override;
+  void parted(std::uint64_t half) override;
+  void asked() override;
   void look_for_lost_peers();
   [[noreturn]] void stop_second_thread() const noexcept;
   void part_from(const std::function<bool(Rank)>& gone, ErrorCause cause);
@@ -225,17 +218,13 @@ class Nic final : public via::Nic {
   void poll_transport() noexcept;
   void drain_transport() noexcept;
   bool arm_transport() noexcept;
-  void look_for_closed_peers();
-  void part_with(Rank peer, std::uint32_t vi);
   void add_to_backlog(Vi& vi) noexcept;
   [[nodiscard]] bool control_waiting() const noexcept;
   /// Whether no control message waits, and no rank has been lost since the last look.
   [[nodiscard]] bool is_quiet() const noexcept {
     return !control_waiting() && life_epoch_ == job_.life_epoch();
   }
-  [[nodiscard]] Vi* find_vi(std::uint32_t id) noexcept;
-  std::uint32_t add_vi(Vi& vi);
-  void renumber_vi(Vi& vi);
+  void add_vi(Vi& vi);
   void remove_vi(Vi& vi) noexcept;
   void report(const AsyncError& error) noexcept;
   void count(Counter counter) noexcept { ++counters_[counter]; }
@@ -262,14 +251,10 @@ class Nic final : public via::Nic {
   std::unique_ptr<std::unique_ptr<Peer>[]> peers_;         // by rank; null until it is talked to
   std::unordered_map<std::uint32_t, std::uint32_t> tags_;  // tag -> uses
   std::uint32_t next_tag_ = 0;
-  std::vector<Vi*> vis_;  // by id & kIdMask
-  std::vector<std::uint32_t> free_vis_;
-  std::uint32_t vi_generation_ = 0;
-  Requests unmatched_;  // requests nobody here has answered
+  std::vector<Vi*> vis_;
+  Connections connections_;
   std::vector<std::pair<Rank, ControlMessage>> outbox_;
   std::vector<Vi*> waiting_vis_;  // with pending sends
-  std::vector<DrainingChannel> draining_;
-  std::uint64_t draining_made_ = 0;
   std::vector<Retired> retired_;
   std::vector<std::uint64_t> staged_;  // blocks of our window that a receiver has yet to take
   std::uint32_t life_epoch_ = 0;
@@ -286,10 +271,8 @@ class Nic final : public via::Nic {
   std::vector<Vi*> backlog_;  // remote VIs with something that could not be posted
   std::uint64_t transport_events_ =
       0;  // events and control messages that the transport has brought
-  std::uint64_t looked_for_closed_ns_ = 0;
+  ClosedPeers closed_peers_;
   std::uint64_t looks_ = 0;  // for control messages
-
-  static constexpr std::uint32_t kIdMask = 0xffff;
 };
 
 }  // namespace viaduct::via::shm

@@ -1,6 +1,8 @@
 /// Nonsense in shared memory: bytes that no peer with this code writes, and the end of the
 /// connection.
 
+#include <array>
+#include <cstddef>
 #include <string>
 
 #include "runtime/atomic.hpp"
@@ -20,6 +22,9 @@ struct Nowhere {
 };
 constinit Nowhere nowhere{};
 
+/// The extra bytes of a peer that may not be read: as many as Nic::incoming_extra() promises.
+alignas(kDestructivePairBytes) constinit std::array<std::byte, 4096> no_extra{};
+
 }  // namespace
 
 void Vi::break_off(const char* what) noexcept {
@@ -32,17 +37,33 @@ void Vi::break_off(const char* what) noexcept {
                             ": is something writing into its memory, or into this rank's?");
   if (connected) {
     state_ = ViState::error;
-    cause_ = ErrorCause::format;
     tx_ready_ = false;
     tx_limit_ = tx_seq_;
-    send_final(ControlKind::error);
+    nic_.connections_.stop(end_, ErrorCause::format);
     end_link();
   }
+  leave_ring();
+  if (connected) nic_.report({ErrorCause::format, this, nullptr, peer_});
+}
+
+/// Of an inline VI: its client goes on as with a peer that writes nothing.
+void Vi::leave_ring() noexcept {
   rx_ = &nowhere.head;
   rx_slots_ = &nowhere.slot;
   rx_mask_ = 0;
   rx_seq_ = rx_released_ = 0;
-  if (connected) nic_.report({ErrorCause::format, this, nullptr, peer_});
+}
+
+/// The peer has taken back the request that this VI is connected to: it has sent nothing, and its
+/// channel may be gone.
+void Vi::forget_peer() noexcept {
+  if (!options_.inline_only) {
+    rx_ = nullptr;
+    rx_slots_ = nullptr;
+    return;
+  }
+  leave_ring();
+  peer_extra_ = no_extra.data();
 }
 
 void Vi::refuse_room() noexcept {

@@ -80,13 +80,11 @@ RemotePart Vi::make_part() const noexcept {
   return part;
 }
 
-/// attach_peer() of a remote VI.
-void Vi::attach_remote(const ControlMessage& message, const RemotePart& part) {
+/// Takes up the peer's link.  @return false: the attempt has been answered.
+bool Vi::attach_remote(const RemotePart& part) {
   RemoteChannel& remote = *remote_channel_;
   peer_window_ = nullptr;
   peer_sleeping_ = &kAlwaysAsleep;
-  peer_vi_ = message.source_vi;
-  peer_tag_ = static_cast<ProtectionTag>(message.tag);
   rx_ = reinterpret_cast<ChannelHead*>(reinterpret_cast<std::byte*>(tx_) + remote.half_bytes);
   rx_slot_count_ = tx_slot_count_;
   rx_mask_ = rx_slot_count_ - 1;
@@ -99,18 +97,12 @@ void Vi::attach_remote(const ControlMessage& message, const RemotePart& part) {
     remote.link->connect(peer_, part.link);
   } catch (const std::exception& e) {
     nic_.job_.log().write(LogLevel::error, e.what());
-    nic_.part_with(peer_, message.source_vi);
-    cause_ = ErrorCause::connection_lost;
-    return answer(ConnectResult::unreachable, 0);
+    answer(ConnectResult::unreachable, 0, ErrorCause::connection_lost);
+    return false;
   }
   remote.connected = true;
   if (!remote.pieces.empty()) nic_.add_to_backlog(*this);  // they changed since the control message
-  asked_ = ControlKind::none;
-  answer_ = ConnectResult::connected;
-  cause_ = ErrorCause::none;
-  final_sent_ = final_received_ = false;
-  state_ = ViState::connected;
-  nic_.count(kConnections);
+  return true;
 }
 
 // Sending.
@@ -357,130 +349,8 @@ void Vi::take_lines(std::uint32_t number) noexcept {
 /// Nothing gets through to the peer any more, whose own half may be well: it is told by a control
 /// message.
 void Vi::link_failed(ErrorCause cause) noexcept {
-  if (state_ == ViState::connected) {
-    cause_ = cause;
-    send_final(ControlKind::error);
-  }
+  if (state_ == ViState::connected) nic_.connections_.stop(end_, cause);
   peer_closed(cause);
-}
-
-// The NIC's part.
-
-void Nic::poll_transport() noexcept {
-  std::array<LinkEvent, 32> events;
-  const std::size_t n = transport_->poll(events);
-  transport_events_ += n;
-  for (std::size_t i = 0; i < n; ++i) {
-    Vi* const vi = static_cast<Vi*>(events[i].owner);
-    if (events[i].failure == ErrorCause::none) {
-      vi->take_notification(events[i].notification);
-      continue;
-    }
-    progress();  // its peer may have ended the connection in good order, and said so
-    if (std::find(remote_vis_.begin(), remote_vis_.end(), vi) != remote_vis_.end())
-      vi->link_failed(events[i].failure);
-  }
-  if (backlog_.empty()) return;
-  const auto held = std::move(backlog_);
-  backlog_.clear();
-  for (Vi* vi : held) {
-    vi->remote_channel_->in_backlog = false;
-    vi->post_backlog();
-  }
-}
-
-/// All that has come by now. It has an end: no handler runs meanwhile, so nobody gets credits.
-void Nic::drain_transport() noexcept {
-  std::uint64_t before = 0;
-  do {
-    before = transport_events_;
-    poll_transport();
-  } while (transport_events_ != before);
-}
-
-/// Tells the VI @p vi of a peer, which may be connected by now, that nothing gets through to it.
-void Nic::part_with(Rank peer, std::uint32_t vi) {
-  ControlMessage message;
-  message.kind = ControlKind::error;
-  message.target_vi = vi;
-  message.client_data = static_cast<std::uint64_t>(ErrorCause::connection_lost);
-  post_control(peer, message);
-}
-
-void Nic::reject_unreachable(Rank from, std::uint64_t discriminator, std::uint64_t reason) {
-  Unmatched* const found = unmatched_.of_peer(from, discriminator);
-  if (found == nullptr) return;
-  const ControlMessage request = unmatched_.take(found).message;
-  refuse(from, request, ConnectResult::rejected, reason);
-  part_with(from, request.source_vi);
-}
-
-bool Nic::transport_busy() const noexcept {
-  return transport_ != nullptr && (!transport_->all_delivered() || !backlog_.empty());
-}
-
-/// Whether a remote VI waits for its peer.
-bool Nic::connects() const noexcept {
-  return std::any_of(remote_vis_.begin(), remote_vis_.end(),
-                     [](const Vi* vi) { return vi->state_ == ViState::connecting; });
-}
-
-/// A peer that has had our control messages and has not answered may be out of reach by now:
-/// another control message shows it.
-void Nic::probe() {
-  for (const Vi* vi : remote_vis_)
-    if (vi->state_ == ViState::connecting) transport_->probe(vi->peer_);
-}
-
-void Nic::take_control_messages() {
-  constexpr std::uint64_t kProbeEvery = 64;
-  if (++looks_ % kProbeEvery == 0) probe();
-  transport_->progress([this](Rank from, std::span<const std::byte> bytes) {
-    ++transport_events_;
-    ControlMessage message;
-    RemotePart part;
-    if (bytes.size() != sizeof message && bytes.size() != sizeof message + sizeof part) return;
-    std::memcpy(static_cast<void*>(&message), bytes.data(), sizeof message);
-    const bool with_part = bytes.size() > sizeof message;
-    if (with_part) std::memcpy(&part, bytes.data() + sizeof message, sizeof part);
-    handle(from, message, with_part ? &part : nullptr);
-  });
-  if (!transport_->all_delivered()) look_for_closed_peers();
-}
-
-/// Peers that wait for the others in their Job's destructor have ended their NIC: they read no more
-/// control messages. Those that control messages have not reached for long, while nothing can go
-/// there from here, are out of reach.
-void Nic::look_for_closed_peers() {
-  constexpr std::uint64_t kEveryNs = 50'000'000;
-  constexpr std::uint64_t kSilenceNs = 100'000'000;
-  constexpr std::uint64_t kDownNs = 2'000'000'000;
-  const std::uint64_t now = monotonic_ns();
-  if (now - looked_for_closed_ns_ < kEveryNs) return;
-  looked_for_closed_ns_ = now;
-  for (const Rank silent : transport_->silent_for(kSilenceNs)) {
-    const RankRecord& record = job_.record(silent);
-    if (record.finalizing.load() != 0 || record.state.load() == RankState::finalized)
-      part_from([silent](Rank rank) { return rank == silent; }, ErrorCause::disconnected);
-  }
-  const std::vector<Rank> cut = transport_->out_of_reach(kDownNs);
-  if (cut.empty()) return;
-  part_from([&](Rank rank) { return std::find(cut.begin(), cut.end(), rank) != cut.end(); },
-            ErrorCause::connection_lost);
-}
-
-/// Before this rank sleeps: an event of the transport's rings its doorbell, and peers whose
-/// counters it may wait for tell of them. Answers whether it should not sleep: something has
-/// happened meanwhile, or a peer could not be asked.
-bool Nic::arm_transport() noexcept {
-  const std::uint64_t before = transport_events_;
-  bool all_asked = true;
-  for (Vi* vi : remote_vis_)
-    if (vi->remote_channel_ != nullptr && !vi->ask_to_be_woken()) all_asked = false;
-  transport_->arm();
-  poll_transport();
-  progress();
-  return transport_events_ != before || !all_asked;
 }
 
 // The end.
@@ -489,8 +359,8 @@ bool Nic::arm_transport() noexcept {
 void Vi::drain_link() noexcept {
   if (remote_channel_ == nullptr || !remote_channel_->connected) return;
   const std::uint64_t start = monotonic_ns();
-  while (!final_received_ && !nic_.job_.is_lost(peer_) && !remote_channel_->link->failed() &&
-         monotonic_ns() - start < kDrainLimitNs) {
+  while (nic_.connections_.connector().is_open(end_) && !nic_.job_.is_lost(peer_) &&
+         !remote_channel_->link->failed() && monotonic_ns() - start < kDrainLimitNs) {
     post_backlog();
     if (remote_channel_->lines_posted == tx_seq_ && !remote_channel_->counters_changed &&
         remote_channel_->link->drained())

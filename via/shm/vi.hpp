@@ -12,6 +12,8 @@
 #include "runtime/atomic.hpp"
 #include "runtime/owned.hpp"
 #include "via/shm/channel.hpp"
+#include "via/shm/inline_options.hpp"
+#include "via/shm/region_cache.hpp"
 #include "via/shm/slot_copy.hpp"
 #include "via/vi.hpp"
 
@@ -29,24 +31,6 @@ class CompletionQueue;
 class Nic;
 class Vi;
 struct RemotePart;
-
-/// A VI whose receives are *inline only* has no receive descriptors: each message of up to
-/// kMaxLines lines is handed to the client in its slot, and the slots themselves are the posted
-/// receives. Active Messages use this form.
-struct InlineOptions {
-  bool inline_only = false;
-  std::uint32_t slots = 0;          ///< power of two, 4 to 65536
-  std::uint32_t release_every = 1;  ///< slots are given back to the sender in batches of this many
-  /// Of the client's, behind the slots; the peer may read them like the slots.
-  std::size_t extra_bytes = 0;
-  /// The peer shares no memory with this rank: a transport takes the messages there
-  /// (remote_channel.cpp).
-  bool remote = false;
-  /// Bits of the header's client word that the client uses: the others are zero in every message.
-  unsigned client_bits = 48;
-  /// Remote: messages and signs of one peer that have not been polled are never more than this.
-  std::uint32_t notifications = 0;
-};
 
 class Vi final : public via::Vi {
  public:
@@ -109,7 +93,7 @@ class Vi final : public via::Vi {
   void disconnect() noexcept override;
   /// @return the state.  Cost: one load.
   [[nodiscard]] ViState state() const noexcept override { return state_; }
-  /// @return the rank that the VI was last connected to, or asked for a connection.
+  /// @return the rank that the VI was last connected to, or has asked.
   [[nodiscard]] Rank peer() const noexcept override { return peer_; }
   /// @return what the VI was made with.
   [[nodiscard]] const ViAttributes& attributes() const noexcept override { return attributes_; }
@@ -234,7 +218,6 @@ class Vi final : public via::Vi {
   [[nodiscard]] bool has_arrivals() const noexcept {
     return rx_slots_ != nullptr && is_full(next_slot().header.load(kAcquire));
   }
-  [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
   [[nodiscard]] void* context() const noexcept { return context_; }
   /// The client's extra bytes of the channel that this VI sends on, zeroed; before connecting. The
   /// peer's, once connected: both live until the channel does (after the peer has stopped reading
@@ -261,8 +244,7 @@ class Vi final : public via::Vi {
   /// Looks for nonsense where no message shows it, in the lines that come next, and breaks off.
   /// Cost: two loads of lines that the peer writes.
   void look_for_nonsense() noexcept;
-  /// For a forked child, which has a copy of the VI and none of its rights: nothing can be claimed
-  /// any more.
+  /// For a forked child, which has a copy of the VI, but no rights: nothing can be claimed then.
   void close_in_child() noexcept {
     state_ = ViState::idle;
     tx_limit_ = tx_seq_;
@@ -309,22 +291,6 @@ class Vi final : public via::Vi {
   friend class Nic;
 
   static constexpr std::uint32_t kPrefetchAhead = 16;
-
-  /// A registered range that the last descriptor named: the common case needs no look into the
-  /// region table.
-  struct RegionCache {
-    const std::byte* begin = nullptr;
-    std::size_t bytes = 0;
-    MemoryHandle handle = MemoryHandle::none;
-    // The entry's handle word, cleared by deregistration.
-    const AtomicWord<std::uint32_t>* live = nullptr;
-    const std::byte* window = nullptr;  // own window's base when the range lies in it
-    [[nodiscard]] bool covers(const LocalSegment& s) const noexcept {
-      const auto at = static_cast<std::size_t>(s.address - begin);
-      return s.handle == handle && live != nullptr && at <= bytes && s.length <= bytes - at &&
-             live->load(kRelaxed) == static_cast<std::uint32_t>(handle);
-    }
-  };
 
   [[nodiscard]] bool fast_path_allowed() const noexcept {
     return !options_.inline_only && attributes_.reliability != Reliability::reception;
@@ -398,6 +364,8 @@ class Vi final : public via::Vi {
     tx_limit_ = posted;
   }
   [[gnu::cold, gnu::noinline]] void refuse_room() noexcept;
+  void leave_ring() noexcept;
+  void forget_peer() noexcept;
   [[nodiscard]] bool is_sensible(const Slot& slot, std::uint64_t h, std::uint64_t n) const noexcept;
   [[nodiscard]] bool may_be_old(std::uint64_t h) const noexcept;
   [[gnu::cold, gnu::noinline]] Status post_send_slow(Descriptor& d) noexcept;
@@ -432,7 +400,7 @@ class Vi final : public via::Vi {
   // remote_channel.cpp
   struct RemoteChannel;
   void make_link(std::size_t half_bytes);
-  void attach_remote(const ControlMessage& message, const RemotePart& part);
+  bool attach_remote(const RemotePart& part);
   [[nodiscard]] RemotePart make_part() const noexcept;
   void post_lines() noexcept;
   [[gnu::cold, gnu::noinline]] void post_lines_slow() noexcept;
@@ -451,15 +419,17 @@ class Vi final : public via::Vi {
 
   // connect.cpp
   void prepare_channel();
-  void attach_peer(const ControlMessage& message);
-  [[nodiscard]] ControlMessage make_control_message(ControlKind kind) const noexcept;
-  [[nodiscard]] bool compatible(const ControlMessage& message) const noexcept;
-  void answer(ConnectResult result, std::uint64_t reason) noexcept;
-  void send_final(ControlKind kind) noexcept;
+  [[nodiscard]] std::uint32_t shape() const noexcept;
+  [[nodiscard]] ChannelOffer make_offer() const noexcept;
+  [[nodiscard]] EndWish make_wish(Rank peer, std::uint64_t discriminator);
+  bool ask(ControlMessage::Kind form, Rank peer, std::uint64_t discriminator);
+  void attach(const std::vector<std::byte>& data);
+  void attach_mapped(const ChannelOffer& offer);
+  void answer(ConnectResult result, std::uint64_t reason, ErrorCause cause) noexcept;
   void fail(ErrorCause cause, bool of_receive = false) noexcept;
   void peer_closed(ErrorCause cause) noexcept;
   void flush(bool after_bad_receive = false) noexcept;
-  void drop_channel() noexcept;
+  void drop_channel(ErrorCause cause) noexcept;
   void leave_queues() noexcept;
 
   // Hot, sender.
@@ -495,22 +465,17 @@ class Vi final : public via::Vi {
   std::uint32_t receive_bit_ = 0;  // of the receive queue's doorbell
   ViAttributes attributes_;
   Nic& nic_;
-  std::uint32_t id_ = 0;
+  std::size_t place_ = 0;  // in the NIC's list
   Rank peer_{};
+  EndName end_;  // in the NIC's Connector; none: idle, or connected to itself
   std::byte* peer_window_ = nullptr;
   std::byte* peer_extra_ = nullptr;
   CqDoorbell* peer_doorbell_ = nullptr;
   std::uint32_t peer_doorbell_bit_ = 0;
-  std::uint32_t peer_vi_ = 0;
   ProtectionTag peer_tag_ = ProtectionTag::none;
-  bool peer_inline_only_ = false;
   std::uint64_t tx_offset_ = 0;  // of our channel, in our window; 0: none
   std::uint32_t tx_slot_count_ = 0;
   std::uint32_t rx_slot_count_ = 0;
-  std::uint64_t discriminator_ = 0;
-  ControlKind asked_ = ControlKind::none;  // a request of ours is with the peer
-  bool final_sent_ = false;      // we have told the peer that we no longer read its channel
-  bool final_received_ = false;  // the peer has told us so, or is lost
   std::uint64_t rejection_reason_ = 0;
   ConnectResult answer_ = ConnectResult::timed_out;
   ErrorCause cause_ = ErrorCause::none;
@@ -518,12 +483,10 @@ class Vi final : public via::Vi {
     std::uint64_t number;  // of the receive
     std::uint32_t status;
   };
-  // Posted receives that no message may go into: they fail in their turn.
-  std::deque<Refusal> refusals_;
+  std::deque<Refusal> refusals_;  // receives that no message may go into fail in their turn
   struct Pending {
     Descriptor* descriptor;
-    // Offset of the block that must be taken first (reception level); 0: not yet carried out.
-    std::uint64_t staged;
+    std::uint64_t staged;  // block that must be taken first (reception level); 0: not carried out
   };
   std::deque<Pending> pending_;
   Owned<CompletionQueue> own_send_cq_;

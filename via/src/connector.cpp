@@ -48,24 +48,6 @@ class MessagesFirst {
 
 }  // namespace
 
-std::uint32_t detail_of(const ControlMessage& message) noexcept {
-  if (message.kind == Kind::reject) return static_cast<std::uint32_t>(message.result);
-  if (message.kind == Kind::final) return static_cast<std::uint32_t>(message.cause);
-  return message.shape;
-}
-
-void set_detail(ControlMessage& message, std::uint32_t detail) noexcept {
-  if (message.kind == Kind::reject) {
-    const bool known = detail <= static_cast<std::uint32_t>(ConnectResult::unreachable);
-    message.result = known ? static_cast<ConnectResult>(detail) : ConnectResult::rejected;
-  } else if (message.kind == Kind::final) {
-    const bool known = detail <= static_cast<std::uint32_t>(ErrorCause::transport);
-    message.cause = known ? static_cast<ErrorCause>(detail) : ErrorCause::transport;
-  } else {
-    message.shape = detail;
-  }
-}
-
 // Questions.
 
 Connector::Ends::iterator Connector::find(Rank peer, EndNumber number) noexcept {
@@ -315,6 +297,7 @@ void Connector::handle(Rank from, const ControlMessage& message, Actions& out) {
     case Kind::final:
       return handle_final(from, message, out);
     case Kind::none:
+    case Kind::ready:
       return;
   }
 }

@@ -87,6 +87,7 @@ class ConnectorTest : public ::testing::Test {
           case Kind::final:
             return "final(" + number(a.message.to) + "," + number(a.message.from) + ")";
           case Kind::none:
+          case Kind::ready:
             break;
         }
         return "?";
@@ -409,6 +410,7 @@ TEST_F(ConnectorTest, OwnRequestIsOfferedToTheOwnClient) {
 TEST_F(ConnectorTest, NonsenseDoesNoHarm) {
   const Name name = connected();
   take(Kind::none, kTheirs, name.number);
+  take(Kind::ready, kTheirs, name.number);
   take(Kind::request, EndNumber::none);
   take(Kind::reject, EndNumber::none, EndNumber{12345});
   take(Kind::final, EndNumber::none, EndNumber{12345});
@@ -444,26 +446,6 @@ TEST_F(ConnectorTest, DrainsUpTo) {
   EXPECT_FALSE(connector.drains_up_to(before));
   take(Kind::final, kTheirs, a.number);
   EXPECT_FALSE(connector.drains_up_to(with_a));
-}
-
-TEST_F(ConnectorTest, DetailOfAMessageIsShapeResultOrCause) {
-  ControlMessage sent = message(Kind::reject, EndNumber::none, kTheirs);
-  ControlMessage got = sent;
-  sent.result = ConnectResult::mismatch;
-  set_detail(got, detail_of(sent));
-  EXPECT_EQ(got.result, ConnectResult::mismatch);
-  set_detail(got, 77);
-  EXPECT_EQ(got.result, ConnectResult::rejected);
-  sent.kind = got.kind = Kind::final;
-  sent.cause = ErrorCause::format;
-  set_detail(got, detail_of(sent));
-  EXPECT_EQ(got.cause, ErrorCause::format);
-  set_detail(got, 77);
-  EXPECT_EQ(got.cause, ErrorCause::transport);
-  got.kind = Kind::accept;
-  set_detail(got, 77);
-  EXPECT_EQ(got.shape, 77U);
-  EXPECT_EQ(detail_of(got), 77U);
 }
 
 TEST_F(ConnectorTest, CopiesAreEqualUntilOneChanges) {

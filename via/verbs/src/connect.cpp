@@ -83,7 +83,6 @@ void Vi::make_pair() {
 /// flushed.
 void Vi::tear_down() noexcept {
   peer_ready_ = false;
-  asked_ = ControlKind::none;
   if (pair_ != nullptr) {
     send_cq_->reap();
     receive_cq_->reap();
@@ -94,43 +93,70 @@ void Vi::tear_down() noexcept {
       if (!send_cq_->reap() && !receive_cq_->reap()) sched_yield();
     }
     pair_.reset();
-    nic_.renumber_vi(*this);  // late completions and control messages are for the old number
+    nic_.renumber_vi(*this);  // late completions are for the old number
   }
   flush();
 }
 
-ControlMessage Vi::make_control_message(ControlKind kind) const noexcept {
-  ControlMessage message;
-  message.kind = kind;
-  message.source_vi = id_;
-  message.target_vi = peer_vi_;
-  message.detail = static_cast<std::uint32_t>(attributes_.reliability);
-  message.discriminator = discriminator_;
-  message.arrived = arrived_;
-  if (pair_ != nullptr) message.pair = pair_->name();
+PairOffer Vi::make_offer() const {
+  PairOffer offer;
+  offer.pair = pair_->name();
   if (attributes_.reliability == Reliability::reception) {
     const ibv_mr& region = nic_.flush_region(attributes_.tag);
-    message.flush_address = reinterpret_cast<std::uint64_t>(region.addr);
-    message.flush_key = region.rkey;
+    offer.flush_address = reinterpret_cast<std::uint64_t>(region.addr);
+    offer.flush_key = region.rkey;
   }
-  return message;
+  return offer;
 }
 
-bool Vi::compatible(const ControlMessage& message) const noexcept {
-  return message.detail == static_cast<std::uint32_t>(attributes_.reliability);
+std::vector<std::byte> Vi::last_word(bool refused) const {
+  return data_of(LastWord{arrived_, refused ? 1U : 0U});
 }
 
-/// Takes up the peer's queue pair and is connected.
-void Vi::attach(const ControlMessage& message) {
-  peer_vi_ = message.source_vi;
-  flush_address_ = message.flush_address;
-  flush_key_ = message.flush_key;
-  pair_->connect(nic_.control_path_->address_of(peer_), message.pair);
-  asked_ = ControlKind::none;
+EndWish Vi::make_wish(Rank peer, std::uint64_t discriminator) {
+  peer_ = peer;
+  make_pair();
+  EndWish wish;
+  wish.peer = peer;
+  wish.discriminator = discriminator;
+  wish.shape = shape();
+  wish.owner = static_cast<via::Vi*>(this);
+  wish.offer = data_of(make_offer());
+  return wish;
+}
+
+/// Asks for a connection.  @return false: another end has the name.
+bool Vi::ask(ControlMessage::Kind form, Rank peer, std::uint64_t discriminator) {
+  const EndWish wish = make_wish(peer, discriminator);
+  state_ = ViState::connecting;
+  if (nic_.connections_.open(form, wish, end_)) return true;
+  state_ = ViState::idle;
+  drop_pair();
+  return false;
+}
+
+/// Takes up the peer's queue pair and is connected.  @return false: the device does not connect;
+/// the attempt has been answered.
+bool Vi::attach(const std::vector<std::byte>& data) noexcept {
+  try {
+    PairOffer offer;
+    if (!read_data(data, offer))
+      throw Error(std::errc::protocol_error, "rank " + std::to_string(index(peer_)) +
+                                                 " asks for a connection in another way: start all "
+                                                 "ranks from one build");
+    flush_address_ = offer.flush_address;
+    flush_key_ = offer.flush_key;
+    pair_->connect(nic_.control_path_->address_of(peer_), offer.pair);
+  } catch (const std::exception& e) {
+    nic_.job_.log().write(LogLevel::error, e.what());
+    answer(ConnectResult::unreachable);
+    return false;
+  }
   answer_ = ConnectResult::connected;
   peer_ready_ = false;
   state_ = ViState::connected;
   nic_.count(kConnections);
+  return true;
 }
 
 void Vi::peer_is_ready() noexcept {
@@ -141,11 +167,21 @@ void Vi::peer_is_ready() noexcept {
 
 /// The end of an attempt to connect. Receives stay posted.
 void Vi::answer(ConnectResult result) noexcept {
-  asked_ = ControlKind::none;
   answer_ = result;
   state_ = ViState::idle;
+  drop_pair();
+}
+
+/// The queue pair has done nothing yet: there is nothing to flush.
+void Vi::drop_pair() noexcept {
+  close_end(ErrorCause::connection_lost);  // where it is open, the peer may be connected
   pair_.reset();
   nic_.renumber_vi(*this);
+}
+
+void Vi::close_end(ErrorCause cause) noexcept {
+  nic_.connections_.close(end_, cause, last_word(false));
+  end_ = {};  // late control messages are for the old one
 }
 
 ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t timeout_ns) {
@@ -155,40 +191,15 @@ ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t t
                 "cannot connect to rank " + std::to_string(index(peer)) +
                     ": the job has the ranks 0 to " + std::to_string(nic_.job_.size() - 1));
   if (nic_.job_.is_lost(peer)) return ConnectResult::unreachable;
-  peer_ = peer;
-  discriminator_ = discriminator;
-  make_pair();
-  state_ = ViState::connecting;
-  asked_ = ControlKind::request;
-  nic_.send(peer, make_control_message(ControlKind::request));
-  if (!nic_.progress_until([this] { return state_ != ViState::connecting; }, timeout_ns)) {
-    disconnect();
-    return ConnectResult::timed_out;
-  }
-  return answer_;
+  (void)ask(ControlMessage::Kind::client_request, peer, discriminator);  // names may be the same
+  return connect_peer_wait(timeout_ns);
 }
 
 Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
   if (state_ != ViState::idle) return Status::bad_state;
   if (index(peer) >= nic_.job_.size()) return Status::bad_argument;
   if (nic_.job_.is_lost(peer)) return Status::peer_lost;
-  peer_ = peer;
-  discriminator_ = discriminator;
-  Nic::Unmatched* const matching = nic_.unmatched_.of_peer(peer, discriminator);
-  if (matching != nullptr && !compatible(matching->message)) {
-    nic_.reject_peer(peer, discriminator);
-    answer(ConnectResult::mismatch);
-    return Status::ok;
-  }
-  make_pair();
-  state_ = ViState::connecting;
-  asked_ = ControlKind::peer_request;
-  nic_.send(peer, make_control_message(ControlKind::peer_request));
-  if (matching != nullptr) {
-    const ControlMessage message = nic_.unmatched_.take(matching).message;
-    if (nic_.try_attach(*this, message)) nic_.send(peer, make_control_message(ControlKind::ready));
-  }
-  return Status::ok;
+  return ask(ControlMessage::Kind::request, peer, discriminator) ? Status::ok : Status::bad_state;
 }
 
 Status Vi::connect_peer_done() noexcept {
@@ -215,41 +226,33 @@ ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
   return state_ == ViState::connected ? ConnectResult::connected : answer_;
 }
 
-/// An error found on this side.
-void Vi::fail(ErrorCause cause, ControlKind how) noexcept {
+/// An error found on this side. @p refused: over the message behind those that have arrived.
+void Vi::fail(ErrorCause cause, bool refused) noexcept {
   if (state_ != ViState::connected) return;
   state_ = ViState::error;
-  ControlMessage message = make_control_message(how);
-  message.detail = static_cast<std::uint32_t>(cause);
+  std::vector<std::byte> word = last_word(refused);
   tear_down();
-  if (!nic_.job_.is_lost(peer_)) nic_.send(peer_, message);
+  nic_.connections_.stop(end_, cause, std::move(word));
   nic_.report({cause, this, nullptr, peer_});
 }
 
-/// By control message: disconnect, error or refusal.
-void Vi::peer_closed(const ControlMessage& message) noexcept {
+/// The peer's queue pair is no more; all that it has sent is here. @p word: its last, or empty.
+void Vi::peer_closed(ErrorCause cause, const std::vector<std::byte>& word) noexcept {
   if (state_ != ViState::connected) return;
   send_cq_->reap();
   receive_cq_->reap();
   if (state_ != ViState::connected) return;  // an error of its own was among the completions
-  apply_final(message);
-  peer_closed(message.kind == ControlKind::disconnect ? ErrorCause::disconnected
-                                                      : static_cast<ErrorCause>(message.detail));
-}
-
-/// The peer's queue pair is no more; all that it has sent is here.
-void Vi::peer_closed(ErrorCause cause) noexcept {
-  if (state_ != ViState::connected) return;
-  send_cq_->reap();
-  receive_cq_->reap();
-  if (state_ != ViState::connected) return;  // an error of its own was among the completions
+  if (LastWord last; read_data(word, last)) apply(last);
   const bool orderly = cause == ErrorCause::disconnected && sends_.empty() && receives_.empty();
   state_ = ViState::error;
   tear_down();
-  if (orderly)
+  nic_.connections_.stop(end_, ErrorCause::disconnected, last_word(false));
+  if (orderly) {
     state_ = ViState::idle;
-  else
+    close_end(ErrorCause::disconnected);
+  } else {
     nic_.report({cause, this, nullptr, peer_});
+  }
 }
 
 void Vi::disconnect() noexcept {
@@ -257,12 +260,9 @@ void Vi::disconnect() noexcept {
     case ViState::idle:
     case ViState::error:
       break;
-    case ViState::connecting: {
-      const ControlMessage message = make_control_message(ControlKind::cancel);
+    case ViState::connecting:
       answer_ = ConnectResult::timed_out;
-      if (!nic_.job_.is_lost(peer_)) nic_.send(peer_, message);
       break;
-    }
     case ViState::connected: {
       // What was sent before arrives, unless the peer is gone or this is called from a callback.
       const std::uint64_t start = monotonic_ns();
@@ -272,12 +272,11 @@ void Vi::disconnect() noexcept {
         nic_.progress();
         if (!send_cq_->reap()) sched_yield();
       }
-      const ControlMessage message = make_control_message(ControlKind::disconnect);
-      if (state_ == ViState::connected && !nic_.job_.is_lost(peer_)) nic_.send(peer_, message);
       break;
     }
   }
   state_ = ViState::idle;
+  close_end(ErrorCause::disconnected);
   tear_down();
 }
 

@@ -2,7 +2,8 @@
 /// polls.
 
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <span>
 #include <string>
 
 #include "runtime/clock.hpp"
@@ -21,16 +22,15 @@ void Nic::progress_connections() noexcept {
   constexpr std::uint64_t kProbeEvery = 64;
   if (in_progress_.exchange(true)) return;
   try {
-    control_path_->progress([this](Rank from, std::span<const std::byte> bytes) {
-      ControlMessage message;
-      if (bytes.size() != sizeof message) return;
-      std::memcpy(&message, bytes.data(), sizeof message);
-      handle(from, message);
-    });
+    control_path_->progress(
+        [this](Rank from, std::span<const std::byte> bytes) { handle(from, bytes); });
     if (life_epoch_ != job_.life_epoch()) look_for_lost_peers();
     if (events_.any()) handle_device_events();
     if (++looks_ % kProbeEvery == 0) probe();
-    if (!control_path_->all_delivered()) look_for_closed_peers();
+    if (!control_path_->all_delivered())
+      closed_peers_.look(job_, *control_path_,
+                         [this](Rank rank, ErrorCause cause) { part_from(rank, cause); });
+    if (connections_.has_requests()) connections_.tell_of_requests(incoming_peer_);
   } catch (const std::exception& e) {
     job_.log().write(LogLevel::error, e.what());
   }
@@ -44,89 +44,41 @@ void Nic::probe() {
     if (vi != nullptr && vi->state_ == ViState::connecting) control_path_->probe(vi->peer_);
 }
 
-void Nic::handle(Rank from, const ControlMessage& message) {
-  Vi* const vi = find_vi(message.target_vi);
-  const bool of_this_pair = vi != nullptr && vi->peer_ == from;
-  switch (message.kind) {
-    case ControlKind::request:
-    case ControlKind::peer_request:
-      return handle_request(from, message);
-    case ControlKind::accept:
-    case ControlKind::reject:
-      return handle_answer(from, message);
-    case ControlKind::ready:
-      if (of_this_pair) vi->peer_is_ready();
-      return;
-    case ControlKind::cancel: {
-      unmatched_.cancel(from, message.source_vi);
-      for (Vi* matching : vis_)  // we had taken it up already
-        if (matching != nullptr && matching->state_ == ViState::connected &&
-            matching->peer_ == from && matching->peer_vi_ == message.source_vi)
-          return matching->peer_closed(ErrorCause::disconnected);
-      return;
-    }
-    case ControlKind::disconnect:
-    case ControlKind::error:
-    case ControlKind::refusal:
-      if (of_this_pair) vi->peer_closed(message);
-      return;
-    case ControlKind::none:
-      return;
-  }
+void Nic::post(Rank to, const ControlMessage& message) {
+  std::array<std::byte, sizeof(ControlHead) + sizeof(PairOffer)> bytes;
+  const std::size_t n = encode(message, bytes);
+  control_path_->send(to, std::span(bytes).first(n));
 }
 
-void Nic::handle_request(Rank from, const ControlMessage& message) {
-  if (message.kind == ControlKind::peer_request) {
-    for (Vi* vi : vis_) {
-      if (vi == nullptr || vi->state_ != ViState::connecting ||
-          vi->asked_ != ControlKind::peer_request || vi->peer_ != from ||
-          vi->discriminator_ != message.discriminator ||
-          (from == job_.rank() && vi->id_ == message.source_vi))
-        continue;
-      if (!vi->compatible(message))  // the peer finds the same when our request reaches it
-        return vi->answer(ConnectResult::mismatch);
-      if (try_attach(*vi, message)) send(from, vi->make_control_message(ControlKind::ready));
-      return;
-    }
-  }
-  unmatched_.add(from, message);
-  if (message.kind == ControlKind::peer_request && incoming_peer_)
-    incoming_peer_(from, message.discriminator);
+void Nic::handle(Rank from, std::span<const std::byte> bytes) {
+  // The Connector has been told of the loss, and wants to hear nothing more.
+  if (life_epoch_ == job_.life_epoch() && job_.is_lost(from)) return;
+  ControlMessage message;
+  if (!decode(bytes, message)) return;
+  if (message.kind != ControlMessage::Kind::ready) return connections_.handle(from, message);
+  const EndName name{from, message.discriminator, message.to};
+  if (void* const vi = connections_.connector().owner_of(name); vi != nullptr)
+    static_cast<Vi*>(static_cast<via::Vi*>(vi))->peer_is_ready();
 }
 
-/// False: the device does not connect; the attempt has been answered.
-bool Nic::try_attach(Vi& vi, const ControlMessage& message) noexcept {
-  try {
-    vi.attach(message);
-    return true;
-  } catch (const std::exception& e) {
-    job_.log().write(LogLevel::error, e.what());
-    vi.answer(ConnectResult::unreachable);
-    ControlMessage told;  // the peer may be connected by now
-    told.kind = ControlKind::error;
-    told.target_vi = message.source_vi;
-    told.detail = static_cast<std::uint32_t>(ErrorCause::connection_lost);
-    send(vi.peer_, told);
-    return false;
-  }
+void Nic::attach(via::Vi& to, const ControlMessage& message) {
+  auto& vi = static_cast<Vi&>(to);
+  if (!vi.attach(message.data)) return;
+  ControlMessage ready;
+  ready.kind = ControlMessage::Kind::ready;
+  ready.from = vi.end_.number;
+  ready.to = message.from;
+  ready.discriminator = vi.end_.discriminator;
+  post(vi.peer_, ready);
+  if (message.kind == ControlMessage::Kind::accept) vi.peer_is_ready();
 }
 
-void Nic::handle_answer(Rank from, const ControlMessage& message) {
-  Vi* vi = find_vi(message.target_vi);
-  const bool waits = vi != nullptr && vi->state_ == ViState::connecting && vi->peer_ == from;
-  if (message.kind == ControlKind::reject) {
-    if (waits) vi->answer(static_cast<ConnectResult>(message.detail));
-    return;
-  }
-  if (waits) {
-    if (!try_attach(*vi, message)) return;
-    vi->peer_is_ready();
-    return send(from, vi->make_control_message(ControlKind::ready));
-  }
-  ControlMessage gone;  // the requester has given up meanwhile
-  gone.kind = ControlKind::disconnect;
-  gone.target_vi = message.source_vi;
-  send(from, gone);
+void Nic::refused(via::Vi& vi, const ControlMessage& message) {
+  static_cast<Vi&>(vi).answer(message.result);
+}
+
+void Nic::ended(via::Vi& vi, const ControlMessage& message) {
+  static_cast<Vi&>(vi).peer_closed(message.cause, message.data);
 }
 
 void Nic::look_for_lost_peers() {
@@ -135,37 +87,10 @@ void Nic::look_for_lost_peers() {
     if (job_.is_lost(Rank{r})) part_from(Rank{r}, ErrorCause::connection_lost);
 }
 
-/// Peers that wait for the others in their Job's destructor have ended their NIC: they read no more
-/// control messages. Those that control messages have not reached for long, while nothing can go
-/// there from here, are out of reach.
-void Nic::look_for_closed_peers() {
-  constexpr std::uint64_t kEveryNs = 50'000'000;
-  constexpr std::uint64_t kSilenceNs = 100'000'000;
-  constexpr std::uint64_t kDownNs = 2'000'000'000;
-  const std::uint64_t now = monotonic_ns();
-  if (now - looked_for_closed_ns_ < kEveryNs) return;
-  looked_for_closed_ns_ = now;
-  for (const Rank rank : control_path_->silent_for(kSilenceNs)) {
-    const RankRecord& record = job_.record(rank);
-    if (record.finalizing.load() != 0 || record.state.load() == RankState::finalized)
-      part_from(rank, ErrorCause::disconnected);
-  }
-  for (const Rank rank : control_path_->out_of_reach(kDownNs))
-    part_from(rank, ErrorCause::connection_lost);
-}
-
 /// Ends everything with a rank whose NIC is no more.
 void Nic::part_from(Rank rank, ErrorCause cause) {
   control_path_->forget(rank);
-  unmatched_.forget([rank](Rank from) { return from == rank; });
-  for (std::size_t i = 0; i < vis_.size(); ++i) {
-    Vi* vi = vis_[i];
-    if (vi == nullptr || vi->state_ == ViState::idle || vi->peer_ != rank) continue;
-    if (vi->state_ == ViState::connecting)
-      vi->answer(ConnectResult::unreachable);
-    else
-      vi->peer_closed(cause);
-  }
+  connections_.lose([rank](Rank gone) { return gone == rank; }, cause);
 }
 
 void Nic::handle_device_events() {
@@ -268,58 +193,36 @@ bool Nic::progress_until(const std::function<bool()>& done, std::int64_t timeout
 // Client and server form.
 
 Status Nic::listen(std::uint64_t discriminator, ConnectionRequest& out, std::int64_t timeout_ns) {
-  Unmatched* found = nullptr;
-  const auto look = [&] { return (found = unmatched_.of_client(discriminator)) != nullptr; };
-  if (!progress_until(look, timeout_ns)) return Status::timeout;
-  found->offered = true;
-  out.from = found->from;
-  out.discriminator = discriminator;
-  out.reliability = static_cast<Reliability>(found->message.detail);
-  out.ticket = found->ticket;
-  return Status::ok;
+  const auto look = [&] { return connections_.find_request(discriminator, out); };
+  return progress_until(look, timeout_ns) ? Status::ok : Status::timeout;
 }
 
 Status Nic::accept(const ConnectionRequest& request, via::Vi& to) {
   auto& vi = static_cast<Vi&>(to);
-  Unmatched* const found = unmatched_.of_ticket(request.ticket);
+  const Connector::Request* const found = connections_.request_of(request);
   if (vi.state_ != ViState::idle) return Status::bad_state;
   if (job_.is_lost(request.from)) return Status::peer_lost;
   if (found == nullptr) return Status::bad_argument;
-  const ControlMessage message = unmatched_.take(found).message;
-  if (!vi.compatible(message)) {
-    refuse(request.from, message, ConnectResult::mismatch);
+  if (found->message.shape != vi.shape()) {
+    connections_.refuse(found, ConnectResult::mismatch);
     return Status::bad_argument;
   }
-  vi.peer_ = request.from;
-  vi.discriminator_ = request.discriminator;
-  vi.make_pair();
-  if (!try_attach(vi, message)) {
-    refuse(request.from, message, ConnectResult::unreachable);
+  const EndWish wish = vi.make_wish(request.from, request.discriminator);
+  if (!vi.attach(found->message.data)) {
+    connections_.refuse(found, ConnectResult::unreachable);
     return Status::peer_lost;
   }
-  send(request.from, vi.make_control_message(ControlKind::accept));
+  connections_.accept(request, wish, vi.end_);
   return Status::ok;
 }
 
-void Nic::refuse(Rank to, const ControlMessage& request, ConnectResult why) {
-  ControlMessage message;
-  message.kind = ControlKind::reject;
-  message.target_vi = request.source_vi;
-  message.detail = static_cast<std::uint32_t>(why);
-  send(to, message);
-}
-
 void Nic::reject(const ConnectionRequest& request) {
-  Unmatched* const found = unmatched_.of_ticket(request.ticket);
-  if (found == nullptr) return;
-  const Unmatched refused = unmatched_.take(found);
-  refuse(refused.from, refused.message, ConnectResult::rejected);
+  connections_.refuse(connections_.request_of(request), ConnectResult::rejected);
 }
 
 void Nic::reject_peer(Rank from, std::uint64_t discriminator) {
-  Unmatched* const found = unmatched_.of_peer(from, discriminator);
-  if (found == nullptr) return;
-  refuse(from, unmatched_.take(found).message, ConnectResult::rejected);
+  connections_.refuse(connections_.connector().request_of_peer(from, discriminator),
+                      ConnectResult::rejected);
 }
 
 }  // namespace viaduct::via::verbs

@@ -53,7 +53,8 @@ Nic::Nic(Job& job, const Settings& settings, std::string_view device)
       settings_(settings),
       device_(settings, device.empty() ? std::string_view(settings.device) : device,
               index(job.rank())),
-      events_(device_, job) {
+      events_(device_, job),
+      connections_(job.rank(), *this) {
   const ibv_device_attr& limits = device_.limits();
   const auto at_most = [](std::int64_t wanted, auto limit) {
     return static_cast<std::uint32_t>(
@@ -91,7 +92,10 @@ Nic::~Nic() {
   // Peers that have ended do not answer; of others a control message may be lost twice or three
   // times.
   constexpr std::int64_t kLastControlNs = 300'000'000;
-  progress_until([this] { return control_path_->all_delivered(); }, kLastControlNs);
+  // Nor is an answer to be sent to this rank when it is gone: those to its ends come first.
+  progress_until(
+      [this] { return control_path_->all_delivered() && connections_.connector().ends().empty(); },
+      kLastControlNs);
   events_.on_control(nullptr);
   counters_[kControlRepeated] = control_path_->repeated();
   counters_[kReceiverNotReady] = receivers_not_ready(device_) - not_ready_before_;

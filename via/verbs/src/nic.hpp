@@ -16,7 +16,8 @@
 
 #include "runtime/job.hpp"
 #include "runtime/mapped_memory.hpp"
-#include "via/connection_requests.hpp"
+#include "via/closed_peers.hpp"
+#include "via/connections.hpp"
 #include "via/nic.hpp"
 #include "via/verbs/src/completion_queue.hpp"
 #include "via/verbs/src/control_path.hpp"
@@ -38,7 +39,7 @@ enum Counter : std::uint32_t {
   kCounterCount,
 };
 
-class Nic final : public via::Nic {
+class Nic final : public via::Nic, private Connections::Provider {
  public:
   Nic(Job& job, const Settings& settings, std::string_view device);
   ~Nic() override;
@@ -72,8 +73,6 @@ class Nic final : public via::Nic {
   friend class Vi;
   friend class CompletionQueue;
 
-  using Requests = ConnectionRequests<ControlMessage>;
-  using Unmatched = Requests::Entry;
   struct Tag {
     OwnedDomain domain;
     std::uint32_t uses = 0;
@@ -112,20 +111,18 @@ class Nic final : public via::Nic {
   void deliver(const ibv_wc& wc) noexcept;
 
   // control.cpp
-  void send(Rank to, const ControlMessage& message) {
-    control_path_->send(to, std::as_bytes(std::span(&message, 1)));
-  }
-  void handle(Rank from, const ControlMessage& message);
-  void handle_request(Rank from, const ControlMessage& message);
-  void handle_answer(Rank from, const ControlMessage& message);
-  bool try_attach(Vi& vi, const ControlMessage& message) noexcept;
-  void refuse(Rank to, const ControlMessage& request, ConnectResult why);
+  void handle(Rank from, std::span<const std::byte> bytes);
+  void post(Rank to, const ControlMessage& message) override;
+  void attach(via::Vi& to, const ControlMessage& message) override;
+  void refused(via::Vi& vi, const ControlMessage& message) override;
+  void ended(via::Vi& vi, const ControlMessage& message) override;
+  void parted(std::uint64_t /*half*/) override {}  // a queue pair ends with its VI
+  void asked() override {}                         // progress() comes before each sleep
   [[nodiscard]] Vi* find_vi(std::uint32_t id) noexcept;
   std::uint32_t add_vi(Vi& vi);
   void renumber_vi(Vi& vi);
   void remove_vi(Vi& vi) noexcept;
   void look_for_lost_peers();
-  void look_for_closed_peers();
   void part_from(Rank rank, ErrorCause cause);
   void handle_device_events();
   void keep_alive();
@@ -150,13 +147,13 @@ class Nic final : public via::Nic {
   std::vector<Vi*> vis_;  // by id & kIdMask
   std::vector<std::uint32_t> free_vis_;
   std::uint32_t vi_generation_ = 0;
-  Requests unmatched_;
+  Connections connections_;
   std::uint32_t life_epoch_ = 0;
   std::atomic<bool> in_progress_{false};
   IncomingPeer incoming_peer_;
   std::function<void(const AsyncError&)> on_error_;
   std::uint64_t not_ready_before_ = 0;
-  std::uint64_t looked_for_closed_ns_ = 0;
+  ClosedPeers closed_peers_;
   std::uint64_t looks_ = 0;  // for control messages
   std::array<std::uint64_t, kCounterCount> counters_{};
 

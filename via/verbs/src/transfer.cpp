@@ -377,7 +377,7 @@ void Vi::completed_receive(const ibv_wc& wc) noexcept {
   if (posted.refusal != 0 && meaning.cause != ErrorCause::none)
     meaning = {posted.refusal, cause_of(posted.refusal)};
   finish_receive(posted, meaning.bits);
-  if (meaning.cause != ErrorCause::none) return fail(meaning.cause, ControlKind::refusal);
+  if (meaning.cause != ErrorCause::none) return fail(meaning.cause, true);
   // Why it was flushed stands in the other queue.
   if (state_ == ViState::connected && send_cq_ != receive_cq_) send_cq_->reap_for_owner();
 }
@@ -398,13 +398,12 @@ void Vi::finish_receive(Posted posted, std::uint32_t bits) noexcept {
 /// The peer has told what it got; its acknowledgements may have been lost with its queue pair.
 /// Requests are executed in order: what was posted before a message that has come there has been
 /// executed, too, except that the answers of reads and atomics must have come here.
-void Vi::apply_final(const ControlMessage& message) noexcept {
-  const bool refused = message.kind == ControlKind::refusal;
+void Vi::apply(const LastWord& last) noexcept {
   while (sends_.size() != held_) {
     const Posted posted = sends_.front();
     const bool is_send = is_message(*posted.descriptor);
-    const auto came = static_cast<std::int32_t>(message.arrived - sent_);
-    if (came < 0 || (came == 0 && !refused)) return;
+    const auto came = static_cast<std::int32_t>(last.arrived - sent_);
+    if (came < 0 || (came == 0 && last.refused == 0)) return;
     if (!is_send && operation_of(*posted.descriptor) != Operation::rdma_write) return;
     sends_.pop();
     if (is_send && came == 0) return finish_send(posted, status::remote_descriptor_error);

@@ -13,8 +13,9 @@
 #include <span>
 #include <vector>
 
+#include "via/control_message.hpp"
 #include "via/verbs/src/completion_queue.hpp"
-#include "via/verbs/src/control_message.hpp"
+#include "via/verbs/src/offer.hpp"
 #include "via/verbs/src/queue_pair.hpp"
 #include "via/vi.hpp"
 
@@ -92,20 +93,26 @@ class Vi final : public via::Vi {
   void completed_receive(const ibv_wc& wc) noexcept;
   void finish_send(Posted posted, std::uint32_t status) noexcept;
   void finish_receive(Posted posted, std::uint32_t status) noexcept;
-  void apply_final(const ControlMessage& message) noexcept;
+  void apply(const LastWord& last) noexcept;
   void flush() noexcept;
 
   // connect.cpp
   void make_pair();
   void tear_down() noexcept;
-  [[nodiscard]] ControlMessage make_control_message(ControlKind kind) const noexcept;
-  [[nodiscard]] bool compatible(const ControlMessage& message) const noexcept;
-  void attach(const ControlMessage& message);
+  [[nodiscard]] std::uint32_t shape() const noexcept {
+    return static_cast<std::uint32_t>(attributes_.reliability);
+  }
+  [[nodiscard]] PairOffer make_offer() const;
+  [[nodiscard]] std::vector<std::byte> last_word(bool refused) const;
+  [[nodiscard]] EndWish make_wish(Rank peer, std::uint64_t discriminator);
+  bool ask(ControlMessage::Kind form, Rank peer, std::uint64_t discriminator);
+  bool attach(const std::vector<std::byte>& data) noexcept;
   void peer_is_ready() noexcept;
   void answer(ConnectResult result) noexcept;
-  void fail(ErrorCause cause, ControlKind how = ControlKind::error) noexcept;
-  void peer_closed(const ControlMessage& message) noexcept;
-  void peer_closed(ErrorCause cause) noexcept;
+  void drop_pair() noexcept;
+  void close_end(ErrorCause cause) noexcept;
+  void fail(ErrorCause cause, bool refused = false) noexcept;
+  void peer_closed(ErrorCause cause, const std::vector<std::byte>& word) noexcept;
   void leave_queues() noexcept;
 
   // Hot.
@@ -131,11 +138,9 @@ class Vi final : public via::Vi {
   ViAttributes attributes_;
   std::uint32_t id_ = 0;
   Rank peer_{};
-  std::uint32_t peer_vi_ = 0;
+  EndName end_;                      // in the NIC's Connector; none: idle
   std::uint64_t flush_address_ = 0;  // at the peer
   std::uint32_t flush_key_ = 0;
-  std::uint64_t discriminator_ = 0;
-  ControlKind asked_ = ControlKind::none;
   ConnectResult answer_ = ConnectResult::timed_out;
   std::deque<std::vector<std::byte>> held_data_;  // of each that is held: what goes inline
   std::unique_ptr<CompletionQueue> own_send_cq_;

@@ -1,0 +1,41 @@
+#pragma once
+/// @file
+/// Peers that take no more control messages, for NICs that send those as datagrams.
+
+#include <cstdint>
+
+#include "runtime/clock.hpp"
+#include "runtime/job.hpp"
+#include "via/types.hpp"
+
+namespace viaduct::via {
+
+/// Peers that wait for the others in their Job's destructor have ended their NIC: they read no more
+/// control messages. Those that control messages have not reached for long, while nothing can go
+/// there from here, are out of reach.
+class ClosedPeers {
+ public:
+  /// Calls @p part(rank, cause) for each such peer, once in 50 ms. To be called while a control
+  /// message is under way.  Never waits.  Cost: a look at the clock; a system call while a peer is
+  /// silent.  @tparam Path has silent_for() and out_of_reach(), as Transport describes them.
+  template <class Path, class Part>
+  void look(Job& job, Path& path, Part part) {
+    constexpr std::uint64_t kEveryNs = 50'000'000;
+    constexpr std::uint64_t kSilenceNs = 100'000'000;
+    constexpr std::uint64_t kDownNs = 2'000'000'000;
+    const std::uint64_t now = monotonic_ns();
+    if (now - looked_ns_ < kEveryNs) return;
+    looked_ns_ = now;
+    for (const Rank rank : path.silent_for(kSilenceNs)) {
+      const RankRecord& record = job.record(rank);
+      if (record.finalizing.load() != 0 || record.state.load() == RankState::finalized)
+        part(rank, ErrorCause::disconnected);
+    }
+    for (const Rank rank : path.out_of_reach(kDownNs)) part(rank, ErrorCause::connection_lost);
+  }
+
+ private:
+  std::uint64_t looked_ns_ = 0;
+};
+
+}  // namespace viaduct::via

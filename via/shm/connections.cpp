@@ -1,0 +1,155 @@
+/// Connections of provider shm's NIC: its part in what via/connections.hpp does for all providers.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "runtime/error.hpp"
+#include "via/shm/nic.hpp"
+
+namespace viaduct::via::shm {
+
+using Kind = ControlMessage::Kind;
+
+/// Whether the message brings what its reader needs, and the places that it names lie in its
+/// writer's window. A control message is memory that its writer can fill with anything.
+bool Nic::is_plausible(Rank from, const ControlMessage& message) const noexcept {
+  const Kind kind = message.kind;
+  if (kind != Kind::request && kind != Kind::client_request && kind != Kind::accept) return true;
+  if (is_remote(from)) return kind == Kind::request && message.data.size() == sizeof(RemotePart);
+  ChannelOffer offer;
+  if (!read_data(message.data, offer)) return false;
+  constexpr unsigned kMinSlotsLog2 = 2;
+  constexpr unsigned kMaxSlotsLog2 = 16;
+  if (offer.slots_log2 < kMinSlotsLog2 || offer.slots_log2 > kMaxSlotsLog2) return false;
+  const std::size_t window = job_.segment().window_bytes();
+  const std::size_t bytes =
+      ChannelHead::bytes_for(1U << offer.slots_log2, (message.shape & kInlineOnly) != 0);
+  return bytes <= window && offer.channel <= window - bytes &&
+         offer.channel % alignof(ChannelHead) == 0 &&
+         offer.doorbell <= window - sizeof(CqDoorbell) && offer.doorbell % kCacheLineBytes == 0 &&
+         offer.doorbell_bit < kMaxQueueVis;
+}
+
+/// A control message has come.
+void Nic::handle(Rank from, std::span<const std::byte> bytes) {
+  // The Connector has been told of the loss, and wants to hear nothing more.
+  if (life_epoch_ == job_.life_epoch() && job_.is_lost(from)) return;
+  ControlMessage message;
+  if (!decode(bytes, message) || !is_plausible(from, message)) {
+    job_.log().write(
+        LogLevel::error,
+        "a control message from rank " + std::to_string(index(from)) +
+            " makes no sense and is dropped: is something writing into this rank's memory?");
+    return;
+  }
+  if (!is_remote(from) && reach(from) == nullptr) return;
+  const bool ends = message.kind == Kind::final || message.kind == Kind::reject;
+  if (ends && is_remote(from)) drain_transport();  // what was sent before the control message
+  connections_.handle(from, message);
+}
+
+void Nic::attach(via::Vi& vi, const ControlMessage& message) {
+  static_cast<Vi&>(vi).attach(message.data);
+}
+
+void Nic::refused(via::Vi& vi, const ControlMessage& message) {
+  static_cast<Vi&>(vi).answer(message.result, message.reason, message.cause);
+}
+
+void Nic::ended(via::Vi& ended, const ControlMessage& message) {
+  auto& vi = static_cast<Vi&>(ended);
+  if (message.cause == ErrorCause::format && vi.options_.inline_only &&
+      vi.state_ == ViState::connected)
+    job_.log().write(LogLevel::error, "rank " + std::to_string(index(vi.peer_)) +
+                                          " has ended its connection with this rank, since what "
+                                          "this rank had written made no sense there");
+  vi.peer_closed(message.cause);
+}
+
+void Nic::parted(std::uint64_t half) {
+  if (half != 0) job_.segment().release(half);
+  release_retired();
+}
+
+void Nic::asked() {
+  page_->control_waiting.store(1);
+  attention_->store(1);
+}
+
+void Nic::look_for_lost_peers() {
+  life_epoch_ = job_.life_epoch();
+  part_from([this](Rank rank) { return job_.is_lost(rank); }, ErrorCause::connection_lost);
+}
+
+/// Ends everything with ranks whose NIC is no more.
+void Nic::part_from(const std::function<bool(Rank)>& gone, ErrorCause cause) {
+  if (transport_ != nullptr) drain_transport();  // what they sent before
+  ++transport_events_;                           // a caller that is about to sleep looks again
+  std::erase_if(outbox_, [&](const auto& entry) { return gone(entry.first); });
+  for (std::uint32_t r = 0; transport_ != nullptr && r < job_.size(); ++r)
+    if (is_remote(Rank{r}) && gone(Rank{r})) transport_->forget(Rank{r});
+  connections_.lose(gone, cause);
+}
+
+void Nic::release_when_parted(std::byte* address) noexcept {
+  retired_.push_back({static_cast<std::uint64_t>(address - job_.segment().base()),
+                      connections_.connector().newest()});
+  release_retired();
+}
+
+void Nic::release_retired() noexcept {
+  std::erase_if(retired_, [this](const Retired& r) {
+    if (connections_.connector().drains_up_to(r.newest)) return false;
+    job_.segment().release(r.offset);
+    return true;
+  });
+}
+
+// Client and server form.
+
+Status Nic::listen(std::uint64_t discriminator, ConnectionRequest& out, std::int64_t timeout_ns) {
+  const auto look = [&] { return connections_.find_request(discriminator, out); };
+  return progress_until(look, timeout_ns) ? Status::ok : Status::timeout;
+}
+
+Status Nic::accept(const ConnectionRequest& request, via::Vi& to) {
+  auto& vi = static_cast<Vi&>(to);
+  const Connector::Request* const found = connections_.request_of(request);
+  if (vi.state_ != ViState::idle) return Status::bad_state;
+  if (job_.is_lost(request.from)) return Status::peer_lost;
+  if (found == nullptr) return Status::bad_argument;
+  if (found->message.shape != vi.shape()) {
+    connections_.refuse(found, ConnectResult::mismatch);
+    return Status::bad_argument;
+  }
+  const EndWish wish = vi.make_wish(request.from, request.discriminator);
+  vi.attach(found->message.data);  // before the client hears of it
+  connections_.accept(request, wish, vi.end_);
+  return Status::ok;
+}
+
+void Nic::reject(const ConnectionRequest& request) {
+  connections_.refuse(connections_.request_of(request), ConnectResult::rejected);
+}
+
+void Nic::reject_peer(Rank from, std::uint64_t discriminator, std::uint64_t reason) {
+  connections_.refuse(connections_.connector().request_of_peer(from, discriminator),
+                      ConnectResult::rejected, reason);
+}
+
+const std::byte* Nic::incoming_extra(Rank from, std::uint64_t discriminator) {
+  const Connector::Request* const found =
+      connections_.connector().request_of_peer(from, discriminator);
+  if (found == nullptr || (found->message.shape & kInlineOnly) == 0) return nullptr;
+  if (is_remote(from)) return found->message.data.data() + offsetof(RemotePart, extra);
+  ChannelOffer offer;
+  if (!read_data(found->message.data, offer)) return nullptr;
+  // So much may be read there at least, whatever the request says.
+  constexpr std::size_t kLeast = 4096;
+  const std::size_t at = offer.channel + ChannelHead::bytes_for(1U << offer.slots_log2, true);
+  if (at > job_.segment().window_bytes() - kLeast) return nullptr;
+  return peer(from).window + at;
+}
+
+}  // namespace viaduct::via::shm
