@@ -53,7 +53,7 @@ static AM_ArgBlock returned_block_;
 static en_t returned_to;
 
 HELPER void on_returned(int status, op_t opcode, void* argblock) {
-  ++returned;
+  returned = returned + 1;
   returned_status = status;
   returned_opcode = opcode;
   returned_block_ = *(AM_ArgBlock*)argblock;

@@ -14,7 +14,8 @@ struct Sender {
   Port* port = nullptr;
   int result = AM_OK;
 };
-[[nodiscard]] inline Sender sender_of(ep_t ep, int to, handler_t handler) noexcept {
+[[nodiscard, gnu::always_inline]] inline Sender sender_of(ep_t ep, int to,
+                                                          handler_t handler) noexcept {
   if (is_in_handler()) [[unlikely]]
     return {nullptr, AM_ERR_IN_USE};
   Port* const port = find(ep);
