@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "am/context.hpp"
@@ -21,6 +22,8 @@ struct CallMutex;
 }
 
 namespace viaduct::am {
+
+class Task;
 
 /// A set of endpoints that are serviced together: one poll takes what has come for any of them.
 ///
@@ -88,6 +91,16 @@ class Bundle {
   /// Collective over the job, polling meanwhile. ok, or peer_lost when a rank that has not arrived
   /// is lost or has come to its Job's destructor (a sentence names that one).
   Status barrier() noexcept;
+
+  /// Runs @p task to its end (am/task.hpp), polling while it waits for calls.
+  ///
+  /// Blocks      until the task has ended.  Call from: outside handlers; also in a task.
+  /// Errors      throws what the task throws.
+  void run(Task task);
+  /// Runs all of @p tasks, each while the others wait for calls: a call of each may be outstanding.
+  /// Blocks and errors as above; after an error the other tasks stay where they are, and may only
+  /// end.
+  void run(std::span<Task> tasks);
 
   /// @return the context that the bundle was made in.
   [[nodiscard]] Context& context() noexcept { return context_; }
@@ -196,6 +209,12 @@ class Bundle {
   [[nodiscard]] const char* find_nonsense(detail::Map& map, detail::Deferred& message) noexcept;
   [[noreturn, gnu::cold]] void stop_caller(const char* call) const noexcept;
   [[noreturn, gnu::cold]] void stop_second_thread(const char* call) const noexcept;
+  // calls.cpp
+  friend struct detail::PendingCall;
+  Status wait_for_call(detail::PendingCall& call, std::int64_t timeout_ns) noexcept;
+  bool attach_to_call(detail::PendingCall& call, detail::PendingCall::Resume resume,
+                      void* context) noexcept;
+  bool move_call(detail::PendingCall& from, detail::PendingCall* to) noexcept;
   Status send_waiting(detail::Map& map, std::uint64_t client, const std::uint64_t* words,
                       std::uint32_t count, std::uint32_t bytes) noexcept;
   void block(std::int64_t timeout_ns, const std::function<bool()>& done) noexcept;

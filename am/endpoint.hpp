@@ -11,8 +11,13 @@
 #include <type_traits>
 #include <vector>
 
+// First: compilers list the way to a header with each error in it.
+#include "am/token.hpp"
+
 #include "am/bundle.hpp"
+#include "am/detail/call.hpp"
 #include "am/detail/map.hpp"
+#include "am/future.hpp"
 #include "am/handler.hpp"
 #include "am/types.hpp"
 #include "runtime/owned.hpp"
@@ -34,6 +39,13 @@ using RawHandler = Thunk;
 /// The undeliverable-message handler, id 0. It may not communicate. The default logs the message
 /// and aborts.
 using UndeliverableHandler = std::function<void(const Returned&)>;
+
+#pragma GCC diagnostic push
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Wgcc-compat"  // the attribute diagnose_if
+#else
+#pragma GCC diagnostic ignored "-Wattributes"
+#endif
 
 /// Belongs to the thread of its bundle; all threads may use it when that is parallel. Made and
 /// destroyed outside handlers, destroyed before its bundle and when no other thread uses it.
@@ -137,27 +149,33 @@ class Endpoint {
   /// back; requests without a reply that the peer had handled just before its end may come back,
   /// too.
   template <auto Handler, class... A>
-  Status request(Index to, A... args) noexcept {
+  __attribute__((diagnose_if(!ShortHandler<Handler>, VIADUCT_SHORT_TEXT, "error"))) Status request(
+      Index to, A... args) noexcept {
+    static_assert(detail::kSaidElsewhere || ShortHandler<Handler>, VIADUCT_SHORT_TEXT);
     return send_short<Handler, true>(to, args...);
   }
   /// The same without waiting: retry when there is no credit or the MAP is still being made.
   template <auto Handler, class... A>
-  Status try_request(Index to, A... args) noexcept {
+  __attribute__((diagnose_if(!ShortHandler<Handler>, VIADUCT_SHORT_TEXT, "error"))) Status
+  try_request(Index to, A... args) noexcept {
+    static_assert(detail::kSaidElsewhere || ShortHandler<Handler>, VIADUCT_SHORT_TEXT);
     return send_short<Handler, false>(to, args...);
   }
 
   /// Medium request: up to max_medium() bytes, copied before the call returns; the handler gets
   /// them in its receive buffer, 16-byte aligned, valid until it returns. bad_argument: too long.
-  template <auto Handler, class T, class... A>
-  Status request_medium(Index to, std::span<T> data, A... args) noexcept {
-    return send_data<Handler, Operation::medium>(to, data, 0, true, args...);
+  template <auto Handler, class Data, class... A>
+  __attribute__((diagnose_if(!MediumHandler<Handler>, VIADUCT_MEDIUM_TEXT, "error"))) Status
+  request_medium(Index to, Data&& data, A... args) noexcept {
+    static_assert(detail::kSaidElsewhere || MediumHandler<Handler>, VIADUCT_MEDIUM_TEXT);
+    return send_data<Handler, Operation::medium>(to, detail::span_of(data), 0, true, args...);
   }
-  /// request_medium() without waiting.
-  ///
-  /// @return as try_request().
-  template <auto Handler, class T, class... A>
-  Status try_request_medium(Index to, std::span<T> data, A... args) noexcept {
-    return send_data<Handler, Operation::medium>(to, data, 0, false, args...);
+  /// request_medium() without waiting. @return as try_request().
+  template <auto Handler, class Data, class... A>
+  __attribute__((diagnose_if(!MediumHandler<Handler>, VIADUCT_MEDIUM_TEXT, "error"))) Status
+  try_request_medium(Index to, Data&& data, A... args) noexcept {
+    static_assert(detail::kSaidElsewhere || MediumHandler<Handler>, VIADUCT_MEDIUM_TEXT);
+    return send_data<Handler, Operation::medium>(to, detail::span_of(data), 0, false, args...);
   }
 
   /// Bulk request: any size, into the peer's segment at @p offset; the handler runs when all data
@@ -166,16 +184,18 @@ class Endpoint {
   /// Blocks      until there is credit, polling; on shm for the copy, which this process makes.
   /// Order       as request().
   /// Cost        one copy; between hosts one RDMA write.
-  template <auto Handler, class T, class... A>
-  Status request_bulk(Index to, std::span<T> data, std::size_t offset, A... args) noexcept {
-    return send_data<Handler, Operation::bulk>(to, data, offset, true, args...);
+  template <auto Handler, class Data, class... A>
+  __attribute__((diagnose_if(!BulkHandler<Handler>, VIADUCT_MEDIUM_TEXT, "error"))) Status
+  request_bulk(Index to, Data&& data, std::size_t offset, A... args) noexcept {
+    static_assert(detail::kSaidElsewhere || BulkHandler<Handler>, VIADUCT_MEDIUM_TEXT);
+    return send_data<Handler, Operation::bulk>(to, detail::span_of(data), offset, true, args...);
   }
-  /// request_bulk() without waiting for credit.
-  ///
-  /// @return as try_request().
-  template <auto Handler, class T, class... A>
-  Status try_request_bulk(Index to, std::span<T> data, std::size_t offset, A... args) noexcept {
-    return send_data<Handler, Operation::bulk>(to, data, offset, false, args...);
+  /// request_bulk() without waiting for credit. @return as try_request().
+  template <auto Handler, class Data, class... A>
+  __attribute__((diagnose_if(!BulkHandler<Handler>, VIADUCT_MEDIUM_TEXT, "error"))) Status
+  try_request_bulk(Index to, Data&& data, std::size_t offset, A... args) noexcept {
+    static_assert(detail::kSaidElsewhere || BulkHandler<Handler>, VIADUCT_MEDIUM_TEXT);
+    return send_data<Handler, Operation::bulk>(to, detail::span_of(data), offset, false, args...);
   }
 
   /// Get: fills @p data from the peer's segment at @p offset, then runs @p Handler here, as a reply
@@ -186,17 +206,48 @@ class Endpoint {
   /// Cost        one copy; between hosts one RDMA read.
   ///
   /// @return as request().
-  template <auto Handler, class T, class... A>
-  Status get(Index from, std::span<T> data, std::size_t offset, A... args) noexcept {
-    return get_data<Handler>(from, data, offset, true, args...);
+  template <auto Handler, class Data, class... A>
+  __attribute__((diagnose_if(!BulkHandler<Handler>, VIADUCT_MEDIUM_TEXT, "error"))) Status get(
+      Index from, Data&& data, std::size_t offset, A... args) noexcept {
+    static_assert(detail::kSaidElsewhere || BulkHandler<Handler>, VIADUCT_MEDIUM_TEXT);
+    return get_data<Handler>(from, detail::span_of(data), offset, true, args...);
   }
-  /// get() without waiting for the connection.
+  /// get() without waiting for the connection. @return as try_request().
+  template <auto Handler, class Data, class... A>
+  __attribute__((diagnose_if(!BulkHandler<Handler>, VIADUCT_MEDIUM_TEXT, "error"))) Status try_get(
+      Index from, Data&& data, std::size_t offset, A... args) noexcept {
+    static_assert(detail::kSaidElsewhere || BulkHandler<Handler>, VIADUCT_MEDIUM_TEXT);
+    return get_data<Handler>(from, detail::span_of(data), offset, false, args...);
+  }
+
+  /// Calls @p Handler at @p to: the value that it returns there comes into the future, and the
+  /// runtime replies with it.
   ///
-  /// @return as try_request().
-  template <auto Handler, class T, class... A>
-  Status try_get(Index from, std::span<T> data, std::size_t offset, A... args) noexcept {
-    return get_data<Handler>(from, data, offset, false, args...);
-  }
+  ///     auto count = endpoint.call<look_up>(to, key).wait();  // std::uint64_t look_up(Token&,
+  ///     int)
+  ///
+  /// A handler that takes a std::span<const T> after its token is given the first argument's data,
+  /// as by request_medium(). For one that returns a container or span the next argument is memory
+  /// of the caller, the runtime's until then: the value is the part of it that is filled.
+  ///
+  /// Blocks      as request(): for credit, not for the answer.
+  /// Call from   as request(). Progress and order: as request().
+  /// Cost        as a request and a reply, and at most 12 instructions; no allocation.
+  ///
+  /// @return the future. What request() would answer and what would come back to handler 0 are
+  ///         errors of its result.
+  template <auto Handler, class... A>
+  __attribute__((diagnose_if(!CallHandler<Handler>, VIADUCT_CALL_TEXT, "error"))) auto call(
+      Index to, A&&... args) noexcept;
+
+  /// @p object is what handlers reach by Token::state<T>(); it stays the caller's and must outlive
+  /// its use here.  Never waits. Precondition: no handler runs in another thread.
+  template <class T>
+  void set_state(T& object) noexcept;
+  /// The object that set_state() was given.  Never waits. Errors: another type, or no object, stops
+  /// the program with a sentence.
+  template <class T>
+  [[nodiscard]] T& state() const noexcept;
 
   // By number, for handlers of the peer's own table (1 to 255).
 
@@ -243,10 +294,8 @@ class Endpoint {
   };
 
   template <auto Handler, bool Wait, class... A>
-  Status send_short(Index to, A... args) noexcept {
+  Status send_short(Index to, A... args) noexcept requires ShortHandler<Handler> {
     using S = detail::SignatureOf<Handler>;
-    static_assert(S::kOperation == Operation::short_message,
-                  "use request_medium, request_bulk or get for this handler");
     constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
     if constexpr (kWords <= via::shm::kWordsPerSlot) {
       if (bundle_.slow_ == 0 && value(to) < maps_.size()) [[likely]] {
@@ -271,6 +320,14 @@ class Endpoint {
     return send_short_slow<Handler, Wait>(to, args...);
   }
 
+  // What the compiler has refused already gives no second error.
+  template <auto, bool, class... A>
+  Status send_short(Index, A...) noexcept;
+  template <auto, Operation, class T, class... A>
+  Status send_data(Index, std::span<T>, std::size_t, bool, A...) noexcept;
+  template <auto, class T, class... A>
+  Status get_data(Index, std::span<T>, std::size_t, bool, A...) noexcept;
+
   template <auto Handler>
   [[nodiscard]] static std::uint64_t short_client() noexcept {
     return detail::wire_format::make(detail::Kind::request, Operation::short_message,
@@ -287,11 +344,9 @@ class Endpoint {
   }
 
   template <auto Handler, Operation Op, class T, class... A>
-  Status send_data(Index to, std::span<T> data, std::size_t offset, bool wait, A... args) noexcept {
+  Status send_data(Index to, std::span<T> data, std::size_t offset, bool wait, A... args) noexcept
+      requires(Op == Operation::medium ? MediumHandler<Handler> : BulkHandler<Handler>) {
     using S = detail::SignatureOf<Handler>;
-    static_assert(
-        S::kOperation == Op,
-        "a medium handler takes std::span<const T> after its token, a bulk handler std::span<T>");
     static_assert(std::is_same_v<std::remove_const_t<T>, std::remove_const_t<typename S::Element>>,
                   "the data must be of the handler's element type");
     const auto words = detail::PackAs<typename S::Args>::pack(args...);
@@ -305,10 +360,8 @@ class Endpoint {
 
   template <auto Handler, class T, class... A>
   Status get_data(Index from, std::span<T> data, std::size_t offset, bool wait,
-                  A... args) noexcept {
+                  A... args) noexcept requires BulkHandler<Handler> {
     using S = detail::SignatureOf<Handler>;
-    static_assert(S::kOperation == Operation::bulk,
-                  "the handler must take std::span<T>, T not const, after its token");
     static_assert(!std::is_const_v<T>, "get fills its data: they must not be const");
     static_assert(std::is_same_v<T, typename S::Element> || std::is_const_v<T>,
                   "the data must be of the handler's element type");
@@ -316,6 +369,23 @@ class Endpoint {
     return get_slow(from, std::as_writable_bytes(data), offset, detail::handler_number<Handler>(),
                     words.data(), S::Args::kBytes, wait);
   }
+
+  // Calls: detail/endpoint_call.hpp
+  template <auto Handler>
+  [[nodiscard]] static std::uint64_t call_client(Operation operation) noexcept;
+  template <auto Handler, class R, class... A>
+  void call_short(Future<R>& future, Index to, A&... args) noexcept;
+  template <auto Handler, class R, class Data, class... A>
+  void call_medium(Future<R>& future, Index to, Data& data, A&... args) noexcept;
+  template <auto Handler, class R, class... A>
+  [[gnu::noinline]] void call_slow(Future<R>& future, Index to, Operation operation,
+                                   std::span<const std::byte> data, A&... args) noexcept;
+  template <auto Handler, class T, class Room, class... A>
+  void call_into(Future<std::span<T>>& future, Index to, Operation operation,
+                 std::span<const std::byte> data, Room& room, A&... args) noexcept;
+  template <auto Handler, class... A>
+  void call_words(detail::PendingCall& call, std::uint32_t tag, Index to, Operation operation,
+                  std::span<const std::byte> data, A&... args) noexcept;
 
   /// Everything there is to know about a message to send.
   struct Outgoing {
@@ -328,8 +398,16 @@ class Endpoint {
     std::size_t bytes;
     std::size_t offset;  // bulk: in the peer's segment
     bool wait;
+    detail::PendingCall* call = nullptr;  // that it is the request of
   };
   enum class Sent : std::uint8_t { yes, no_room, returned };
+
+  // calls.cpp
+  [[gnu::cold, gnu::noinline]] void send_call(Outgoing out, detail::PendingCall& call,
+                                              std::uint32_t tag) noexcept;
+  void fail_call(detail::Map& map, Undeliverable why) noexcept;
+  void fail_calls(detail::Map& map, Undeliverable why) noexcept;
+  [[noreturn, gnu::cold, gnu::noinline]] void stop_no_state(const char* wanted) const noexcept;
 
   [[gnu::noinline]] Status send_slow(const Outgoing& out) noexcept;
   [[gnu::noinline]] void poll_between() noexcept;  // every poll_every_ requests
@@ -382,6 +460,10 @@ class Endpoint {
   // By index; never null: entries without a MAP share the null map.
   std::vector<detail::Map*> maps_;
   Bundle& bundle_;
+  // Indices that calls take the inline path to: all; none where credits outnumber a CallRing.
+  std::uint32_t call_limit_ = 0;
+  void* state_ = nullptr;
+  const void* state_type_ = nullptr;
   // Cool.
   std::uint16_t number_ = 0;
   Tag tag_;
@@ -410,4 +492,8 @@ class Endpoint {
   std::vector<Arrived> arrived_;
 };
 
+#pragma GCC diagnostic pop
+
 }  // namespace viaduct::am
+
+#include "am/detail/endpoint_call.hpp"

@@ -45,6 +45,26 @@ using UnsignedOf = std::conditional_t<
     std::conditional_t<Bytes == 2, std::uint16_t,
                        std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>>;
 
+/// Where arguments lie, one behind the other.
+template <std::size_t Count>
+struct Layout {
+  std::array<std::size_t, Count + 1> at{};
+  std::size_t bytes = 0;
+};
+template <class... A>
+[[nodiscard]] constexpr Layout<sizeof...(A)> layout_of() noexcept {
+  Layout<sizeof...(A)> layout;
+  std::size_t i = 0;
+  [[maybe_unused]] const auto place = [&](std::size_t size, std::size_t alignment) {
+    const std::size_t a = alignment < 8 ? alignment : 8;
+    layout.bytes = (layout.bytes + a - 1) / a * a;
+    layout.at[i++] = layout.bytes;
+    layout.bytes += size;
+  };
+  (place(sizeof(A), alignof(A)), ...);
+  return layout;
+}
+
 template <class... A>
 struct Packing {
   static_assert((std::is_trivially_copyable_v<A> && ...),
@@ -52,22 +72,7 @@ struct Packing {
   static_assert(sizeof...(A) <= kMaxArgs, "a message carries at most 16 arguments");
   static constexpr std::size_t kCount = sizeof...(A);
 
-  struct Layout {
-    std::array<std::size_t, kCount + 1> at{};
-    std::size_t bytes = 0;
-  };
-  static constexpr Layout kLayout = [] {
-    Layout layout;
-    std::size_t i = 0;
-    [[maybe_unused]] const auto place = [&](std::size_t size, std::size_t alignment) {
-      const std::size_t a = alignment < 8 ? alignment : 8;
-      layout.bytes = (layout.bytes + a - 1) / a * a;
-      layout.at[i++] = layout.bytes;
-      layout.bytes += size;
-    };
-    (place(sizeof(A), alignof(A)), ...);
-    return layout;
-  }();
+  static constexpr Layout<kCount> kLayout = layout_of<A...>();
   static constexpr std::size_t kBytes = kLayout.bytes;
   static constexpr std::size_t kWords = (kBytes + 7) / 8;
   static_assert(kBytes <= kMaxArgBytes, "a message carries at most 128 bytes of arguments");
@@ -151,8 +156,63 @@ template <class T, class... A>
 struct Signature<void (*)(Token&, std::span<T>, A...) noexcept>
     : Signature<void (*)(Token&, std::span<T>, A...)> {};
 
+/// The function of a handler: its own address, or that which a lambda without captures converts to.
 template <auto Handler>
-using SignatureOf = Signature<decltype(Handler)>;
+[[nodiscard]] constexpr auto function_of() noexcept {
+  if constexpr (requires { +Handler; })
+    return +Handler;
+  else
+    return Handler;
+}
+
+template <auto Handler>
+using SignatureOf = Signature<decltype(function_of<Handler>())>;
+
+/// A container's or array's elements, however many.
+template <class Data>
+[[nodiscard]] constexpr auto span_of(Data&& data) noexcept {
+  return std::span<std::remove_pointer_t<decltype(std::data(data))>>(std::data(data),
+                                                                     std::size(data));
+}
+
+/// What handlers of a type are for. call: it returns something.
+enum class Shape : std::uint8_t { none, short_message, medium, bulk, call, medium_call };
+/// Whether arguments may travel.
+template <class... A>
+[[nodiscard]] constexpr bool may_travel() noexcept {
+  if constexpr (sizeof...(A) <= kMaxArgs && (std::is_trivially_copyable_v<A> && ...))
+    return layout_of<A...>().bytes <= kMaxArgBytes;
+  else
+    return false;
+}
+template <class T>
+inline constexpr bool kMayBeData = std::is_trivially_copyable_v<T> && alignof(T) <= 16;
+template <class R>
+[[nodiscard]] constexpr bool may_be_result() noexcept {
+  if constexpr (std::is_void_v<R>)
+    return true;
+  else if constexpr (std::is_trivially_copyable_v<R>)
+    return sizeof(R) <= kMaxArgBytes;
+  else
+    return requires(const R& r) { std::span(std::data(r), std::size(r)); };
+}
+template <class F>
+inline constexpr Shape kShape = Shape::none;
+template <class R, class... A>
+inline constexpr Shape kShape<R (*)(Token&, A...)> =
+    !may_travel<std::remove_cvref_t<A>...>() || !may_be_result<R>() ? Shape::none
+    : std::is_void_v<R>                                             ? Shape::short_message
+                                                                    : Shape::call;
+template <class R, class T, class... A>
+inline constexpr Shape kShape<R (*)(Token&, std::span<T>, A...)> =
+    !may_travel<std::remove_cvref_t<A>...>() || !may_be_result<R>() || !kMayBeData<T> ? Shape::none
+    : !std::is_void_v<R> ? (std::is_const_v<T> ? Shape::medium_call : Shape::none)
+    : std::is_const_v<T> ? Shape::medium
+                         : Shape::bulk;
+template <class R, class... A>
+inline constexpr Shape kShape<R (*)(Token&, A...) noexcept> = kShape<R (*)(Token&, A...)>;
+template <auto Handler>
+inline constexpr Shape kShapeOf = kShape<decltype(function_of<Handler>())>;
 
 /// Converts the caller's arguments to the handler's types and packs them.
 template <class Packing>
@@ -198,7 +258,7 @@ struct Registration {
   inline static std::uint16_t handler_number = 0;
   inline static const bool registered = [] {
     HandlerEntry entry;
-    entry.function = reinterpret_cast<const void*>(Handler);
+    entry.function = reinterpret_cast<const void*>(function_of<Handler>());
     entry.thunk = &SignatureOf<Handler>::template thunk<Handler>;
     entry.name = kName<Handler>.data();
     entry.signature_bytes = static_cast<std::uint32_t>(SignatureOf<Handler>::Args::kBytes);
@@ -215,5 +275,45 @@ template <auto Handler>
   return Registration<Handler>::handler_number;
 }
 
+/// The compiler says what a handler looks like at the call, in one error: clang by the attribute
+/// diagnose_if, others by an assertion, which clang would add to it.
+#ifdef __clang__
+inline constexpr bool kSaidElsewhere = true;
+#else
+inline constexpr bool kSaidElsewhere = false;
+#endif
+
 }  // namespace detail
+
+/// The handlers that each kind of message takes: functions, and lambdas that capture nothing.
+template <auto Handler>
+concept ShortHandler = detail::kShapeOf<Handler>
+== detail::Shape::short_message;
+template <auto Handler>
+concept MediumHandler = detail::kShapeOf<Handler>
+== detail::Shape::medium;
+template <auto Handler>
+concept BulkHandler = detail::kShapeOf<Handler>
+== detail::Shape::bulk;
+template <auto Handler>
+concept CallHandler = ShortHandler<Handler> || MediumHandler<Handler> || detail::kShapeOf<Handler>
+== detail::Shape::call || detail::kShapeOf<Handler> == detail::Shape::medium_call;
+
+#define VIADUCT_HANDLER_TEXT                                                                       \
+  "a handler is a function void f(viaduct::am::Token&, ...): it returns nothing, takes its token " \
+  "by reference, and is no object or member function, nor a lambda that captures; its arguments "  \
+  "must be trivially copyable, at most 16 and at most 128 bytes of arguments; "
+#define VIADUCT_SHORT_TEXT                                                  \
+  VIADUCT_HANDLER_TEXT                                                      \
+  "use request_medium, request_bulk or get for this handler if it takes a " \
+  "span"
+#define VIADUCT_MEDIUM_TEXT \
+  VIADUCT_HANDLER_TEXT      \
+  "a medium handler takes std::span<const T> after its token, a bulk handler std::span<T>"
+#define VIADUCT_CALL_TEXT                                                                         \
+  "a handler of calls is a function R f(viaduct::am::Token&, ...) or a lambda that captures "     \
+  "nothing; it may take a std::span<const T> after its token; R is void, trivially copyable of "  \
+  "at "                                                                                           \
+  "most 128 bytes, or a container or span; the arguments must be trivially copyable, at most 16 " \
+  "and at most 128 bytes of arguments"
 }  // namespace viaduct::am

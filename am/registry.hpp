@@ -37,6 +37,7 @@ struct HandlerEntry {
   const char* name = "";                    ///< for messages: "on_ping"
   std::uint32_t signature_bytes = 0;        ///< packed size of the arguments
   std::uint16_t* handler_number = nullptr;  ///< where the agreed id is written
+  bool answers = false;  ///< a handler of calls: its requests that come back fail their calls
 };
 
 /// Appends @p entry. Runs before main, also in dlopen()ed modules loaded before the Job; never
@@ -56,6 +57,9 @@ void register_handler(const HandlerEntry& entry) noexcept;
 /// kFirstTypedId); they
 ///         live as long as the process.
 [[nodiscard]] std::span<const char* const> handler_names() noexcept;
+
+/// @return whether the handler with @p handler_number is one of calls (HandlerEntry::answers).
+[[nodiscard]] bool is_call_handler(std::uint16_t handler_number) noexcept;
 
 /// @return the name of the handler with @p handler_number, for messages after the word "handler". A
 /// handler

@@ -13,6 +13,17 @@
 
 namespace viaduct::am {
 
+namespace detail {
+struct CallAccess;
+}
+
+#pragma GCC diagnostic push
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Wgcc-compat"  // the attribute diagnose_if
+#else
+#pragma GCC diagnostic ignored "-Wattributes"
+#endif
+
 /// Stands for one arrived message while its handler runs. A request handler may reply once and may
 /// not request, poll or wait; a reply handler may do none of these. A violation stops the program
 /// with a sentence that names the handler.
@@ -33,26 +44,10 @@ class Token {
   ///
   /// A requester that is gone gets no reply; the handler need not care.
   template <auto Handler, class... A>
-  void reply(A... args) noexcept {
-    using S = detail::SignatureOf<Handler>;
-    static_assert(S::kOperation == Operation::short_message,
-                  "use reply_medium or reply_bulk for this handler");
-    constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
-    if constexpr (kWords <= via::shm::kWordsPerSlot) {
-      if (may_reply()) [[likely]] {
-        via::shm::Vi& vi = *map_.vi;
-        if (via::shm::Slot* slot = vi.claim()) [[likely]] {
-          const auto words = detail::PackAs<typename S::Args>::pack(args...);
-          const std::uint64_t client = reply_client<Handler>(Operation::short_message);
-          for (std::uint32_t i = 0; i < kWords; ++i) slot->put(i, words[i]);
-          vi.publish(*slot, via::shm::header::make(via::shm::MessageKind::inline_data,
-                                                   S::Args::kBytes, client));
-          client_ |= kReplied;
-          return;
-        }
-      }
-    }
-    reply_short_slow<Handler>(args...);
+  __attribute__((diagnose_if(!ShortHandler<Handler>, VIADUCT_SHORT_TEXT, "error"))) void reply(
+      A... args) noexcept {
+    static_assert(detail::kSaidElsewhere || ShortHandler<Handler>, VIADUCT_SHORT_TEXT);
+    if constexpr (ShortHandler<Handler>) reply_short<Handler>(args...);
   }
 
   /// Medium reply: up to max_medium() bytes, copied before the call returns. As reply(), but may
@@ -65,15 +60,14 @@ class Token {
   ///                        returns without having done so, the request goes back to its sender's
   ///                        handler 0 with bad_arguments: a requester never waits for a reply that
   ///                        was refused.
-  template <auto Handler, class T, class... A>
-  Status reply_medium(std::span<T> data, A... args) noexcept {
-    using S = detail::SignatureOf<Handler>;
-    static_assert(S::kOperation == Operation::medium,
-                  "the handler must take std::span<const T> after its token");
-    static_assert(std::is_same_v<std::remove_const_t<T>, std::remove_const_t<typename S::Element>>,
-                  "the data must be of the handler's element type");
-    return reply_data<S>(Operation::medium, detail::handler_number<Handler>(), std::as_bytes(data),
-                         0, args...);
+  template <auto Handler, class Data, class... A>
+  __attribute__((diagnose_if(!MediumHandler<Handler>, VIADUCT_MEDIUM_TEXT, "error"))) Status
+  reply_medium(Data&& data, A... args) noexcept {
+    static_assert(detail::kSaidElsewhere || MediumHandler<Handler>, VIADUCT_MEDIUM_TEXT);
+    if constexpr (MediumHandler<Handler>)
+      return reply_data<Handler>(Operation::medium, detail::span_of(data), 0, args...);
+    else
+      return Status::bad_argument;
   }
 
   /// Bulk reply: the data are in the requester's segment at @p offset before its handler runs. Data
@@ -82,15 +76,14 @@ class Token {
   /// reply_medium().
   ///
   /// @return as reply_medium().
-  template <auto Handler, class T, class... A>
-  Status reply_bulk(std::span<T> data, std::size_t offset, A... args) noexcept {
-    using S = detail::SignatureOf<Handler>;
-    static_assert(S::kOperation == Operation::bulk,
-                  "the handler must take std::span<T>, T not const, after its token");
-    static_assert(std::is_same_v<std::remove_const_t<T>, typename S::Element>,
-                  "the data must be of the handler's element type");
-    return reply_data<S>(Operation::bulk, detail::handler_number<Handler>(), std::as_bytes(data),
-                         offset, args...);
+  template <auto Handler, class Data, class... A>
+  __attribute__((diagnose_if(!BulkHandler<Handler>, VIADUCT_MEDIUM_TEXT, "error"))) Status
+  reply_bulk(Data&& data, std::size_t offset, A... args) noexcept {
+    static_assert(detail::kSaidElsewhere || BulkHandler<Handler>, VIADUCT_MEDIUM_TEXT);
+    if constexpr (BulkHandler<Handler>)
+      return reply_data<Handler>(Operation::bulk, detail::span_of(data), offset, args...);
+    else
+      return Status::bad_argument;
   }
 
   /// @return the sender's place in this endpoint's translation table; kNoIndex for one that is not
@@ -117,6 +110,10 @@ class Token {
   void send_back(Undeliverable why, std::span<const std::uint64_t> args, std::size_t arg_bytes,
                  std::size_t bytes = 0, std::size_t offset = 0) noexcept;
 
+  /// The object that the endpoint was given (Endpoint::set_state).  Never waits. Errors: another
+  /// type, or no object, stops the program with a sentence.
+  template <class T>
+  [[nodiscard]] T& state() const noexcept;
   /// @return the endpoint that the message came to.
   [[nodiscard]] Endpoint& endpoint() const noexcept { return *map_.endpoint; }
   /// @return whether the message is a request or a reply.
@@ -131,6 +128,7 @@ class Token {
 
  private:
   friend class Bundle;
+  friend struct detail::CallAccess;
 
   static constexpr std::uint64_t kReplied = std::uint64_t{1}
                                             << 63;  // above the 48 bits of the client word
@@ -142,6 +140,26 @@ class Token {
     return detail::wire_format::make(detail::Kind::reply, operation,
                                      detail::handler_number<Handler>());
   }
+  template <auto Handler, class... A>
+  void reply_short(A... args) noexcept {
+    using S = detail::SignatureOf<Handler>;
+    constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
+    if constexpr (kWords <= via::shm::kWordsPerSlot) {
+      if (may_reply()) [[likely]] {
+        via::shm::Vi& vi = *map_.vi;
+        if (via::shm::Slot* slot = vi.claim()) [[likely]] {
+          const auto words = detail::PackAs<typename S::Args>::pack(args...);
+          const std::uint64_t client = reply_client<Handler>(Operation::short_message);
+          for (std::uint32_t i = 0; i < kWords; ++i) slot->put(i, words[i]);
+          vi.publish(*slot, via::shm::header::make(via::shm::MessageKind::inline_data,
+                                                   S::Args::kBytes, client));
+          client_ |= kReplied;
+          return;
+        }
+      }
+    }
+    reply_short_slow<Handler>(args...);
+  }
   // Packs for itself: the words of the fast path stay in registers.
   template <auto Handler, class... A>
   [[gnu::cold, gnu::noinline]] void reply_short_slow(A... args) noexcept {
@@ -151,13 +169,18 @@ class Token {
                      static_cast<std::uint32_t>(words.size()), S::Args::kBytes, nullptr, 0, 0);
   }
 
-  template <class S, class... A>
-  Status reply_data(Operation operation, std::uint16_t handler, std::span<const std::byte> data,
-                    std::size_t offset, A... args) noexcept {
+  template <auto Handler, class T, class... A>
+  Status reply_data(Operation operation, std::span<T> data, std::size_t offset,
+                    A... args) noexcept {
+    using S = detail::SignatureOf<Handler>;
+    static_assert(std::is_same_v<std::remove_const_t<T>, std::remove_const_t<typename S::Element>>,
+                  "the data must be of the handler's element type");
     const auto words = detail::PackAs<typename S::Args>::pack(args...);
-    return reply_slow(detail::wire_format::make(detail::Kind::reply, operation, handler),
+    const auto bytes = std::as_bytes(data);
+    return reply_slow(detail::wire_format::make(detail::Kind::reply, operation,
+                                                detail::handler_number<Handler>()),
                       words.data(), static_cast<std::uint32_t>(words.size()), S::Args::kBytes,
-                      data.data(), data.size(), offset);
+                      bytes.data(), bytes.size(), offset);
   }
 
   [[nodiscard]] bool may_reply() const noexcept {
@@ -175,5 +198,7 @@ class Token {
   detail::Map& map_;
   std::uint64_t client_;
 };
+
+#pragma GCC diagnostic pop
 
 }  // namespace viaduct::am

@@ -2,9 +2,9 @@
 //
 //     viaduct-run -n 4 counter_table [INCREMENTS]
 //
-// To count is a request that wants no answer; to look a counter up is a request whose handler
-// replies. Handlers of one rank run one at a time, inside its polls, so that the table needs no
-// lock.
+// To count is a request that wants no answer; to look a counter up is a call, which answers what
+// its handler returns. Handlers of one rank run one at a time, inside its polls, so that the table
+// needs no lock. They reach it through the endpoint.
 
 #include <cstdint>
 #include <cstdio>
@@ -22,22 +22,15 @@ namespace {
 
 constexpr std::uint64_t kKeys = 1000;
 
-// This rank's part of the table. Ranks may be threads.
-thread_local std::unordered_map<std::uint64_t, std::uint64_t> counters;
+using Table = std::unordered_map<std::uint64_t, std::uint64_t>;  // this rank's part
 
-// The answer that a look-up waits for.
-thread_local std::uint64_t found = 0;
-thread_local bool answered = false;
-
-void on_increment(am::Token&, std::uint64_t key, std::uint64_t by) { counters[key] += by; }
-
-void on_found(am::Token&, std::uint64_t value) {
-  found = value;
-  answered = true;
+void on_increment(am::Token& token, std::uint64_t key, std::uint64_t by) {
+  token.state<Table>()[key] += by;
 }
-void on_look_up(am::Token& token, std::uint64_t key) {
+std::uint64_t look_up(am::Token& token, std::uint64_t key) {
+  const Table& counters = token.state<Table>();
   const auto entry = counters.find(key);
-  token.reply<on_found>(entry == counters.end() ? std::uint64_t{0} : entry->second);
+  return entry == counters.end() ? 0 : entry->second;
 }
 
 /// Keys are spread over the ranks by a hash, the same everywhere.
@@ -62,6 +55,8 @@ int body(viaduct::Job& job, int argc, char** argv) {
   am::Bundle bundle(context);
   am::Endpoint endpoint(bundle);
   endpoint.map_all();  // index r is rank r, ourselves included
+  Table counters;
+  endpoint.set_state(counters);
 
   for (std::uint64_t i = 0; i < increments; ++i) {
     const std::uint64_t key = key_of(me, i);
@@ -72,12 +67,8 @@ int body(viaduct::Job& job, int argc, char** argv) {
   // A look-up is handled after our own increments of that key: requests between two endpoints keep
   // their order. Those of other ranks may still be under way, hence a look-up at every rank's owner
   // before the barrier, which tells that everything sent so far has been handled.
-  for (std::uint32_t r = 0; r < job.size(); ++r) {
-    answered = false;
-    if (endpoint.request<on_look_up>(am::Index{r}, std::uint64_t{0}) != viaduct::Status::ok)
-      return 1;
-    if (bundle.wait_until([] { return answered; }) != viaduct::Status::ok) return 1;
-  }
+  for (std::uint32_t r = 0; r < job.size(); ++r)
+    if (!endpoint.call<look_up>(am::Index{r}, 0).wait()) return 1;
   if (bundle.barrier() != viaduct::Status::ok) return 1;
 
   std::unordered_map<std::uint64_t, std::uint64_t> expected;
@@ -86,13 +77,11 @@ int body(viaduct::Job& job, int argc, char** argv) {
 
   int wrong = 0;
   for (std::uint64_t key = me; key < kKeys; key += job.size()) {  // the ranks share the checking
-    answered = false;
-    if (endpoint.request<on_look_up>(owner_of(key, job.size()), key) != viaduct::Status::ok)
-      return 1;
-    if (bundle.wait_until([] { return answered; }) != viaduct::Status::ok) return 1;
-    if (found != expected[key] && ++wrong == 1)
+    const auto found = endpoint.call<look_up>(owner_of(key, job.size()), key).wait();
+    if (!found) return 1;
+    if (*found != expected[key] && ++wrong == 1)
       std::fprintf(stderr, "counter_table: key %llu counts %llu, not %llu\n",
-                   static_cast<unsigned long long>(key), static_cast<unsigned long long>(found),
+                   static_cast<unsigned long long>(key), static_cast<unsigned long long>(*found),
                    static_cast<unsigned long long>(expected[key]));
   }
   if (bundle.barrier() != viaduct::Status::ok) return 1;

@@ -18,6 +18,7 @@
 #include <deque>
 
 #include "am/detail/medium_ring.hpp"
+#include "am/detail/pending_call.hpp"
 #include "am/detail/wire_format.hpp"
 #include "am/handler.hpp"
 #include "am/types.hpp"
@@ -88,6 +89,7 @@ struct Map {
   EndpointPage* peer_page = nullptr;
   EndpointPage remote_page{};  // that, of a remote VI: as last taken from the peer's MapBlock
   std::byte* peer_window = nullptr;
+  CallRing calls;  // hot where there are calls
 
   [[nodiscard]] std::uint32_t all_credits() const noexcept { return credits + reserve; }
 

@@ -254,6 +254,8 @@ void Bundle::take_returned(Map& map, const Deferred& m) noexcept {
   returned.data_bytes = data.bytes;
   returned.offset = data.offset;
   if (!reply) ++map.credits;
+  if (!reply && is_call_handler(returned.handler))
+    return map.endpoint->fail_call(map, returned.status);
   map.endpoint->return_to_sender(returned);
   if (!reply) return;
   map.return_credit();

@@ -67,6 +67,7 @@ void Endpoint::set_translations(std::uint32_t count) {
   if (count < maps_.size()) return;
   maps_.resize(count, &null_map_);
   translations_.resize(count);
+  call_limit_ = credits_ < detail::CallRing::kSize ? count : 0;
 }
 
 void Endpoint::map_all(Tag tag) {
@@ -319,6 +320,7 @@ void Endpoint::return_to_sender(const Returned& returned) noexcept {
 }
 
 void Endpoint::return_to_sender(const Outgoing& out, Undeliverable why) noexcept {
+  if (out.call != nullptr) return out.call->fail(why);
   Returned returned;
   returned.status = why;
   returned.operation = wire_format::operation(out.client);

@@ -288,6 +288,7 @@ void Endpoint::close(Map& map) noexcept {
   if (map.deferred_count != 0) bundle_.run_deferred();
   if (map.state == Map::State::closing && map.vi->state() == via::ViState::error)
     return_unseen(map, lost ? Undeliverable::unreachable : Undeliverable::bad_endpoint);
+  fail_calls(map, lost ? Undeliverable::unreachable : Undeliverable::bad_endpoint);
   if (lost) {
     if (map.vi != nullptr) map.vi->disconnect();
     map.state = Map::State::lost;
@@ -329,8 +330,9 @@ void Endpoint::return_unseen(Map& map, Undeliverable why) noexcept {
        --unanswered)  // older than the ring: nothing is known of them but their number
     return_to_sender(Returned{why, Operation::short_message, Direction::request, map.index,
                               map.name.rank, 0, nullptr, 0, 0, 0});
-  for (std::uint64_t seq = from; seq < end; ++seq)
-    if (is_request(client_at(seq))) return_sent(map, seq, why);
+  for (std::uint64_t seq = from; seq < end; ++seq)  // close() lets the calls fail
+    if (is_request(client_at(seq)) && !is_call_handler(wire_format::handler(client_at(seq))))
+      return_sent(map, seq, why);
 }
 
 void Endpoint::return_sent(Map& map, std::uint64_t seq, Undeliverable why) noexcept {
@@ -360,6 +362,7 @@ void Endpoint::return_sent(Map& map, std::uint64_t seq, Undeliverable why) noexc
 }
 
 void Endpoint::drop(Map& map) noexcept {
+  fail_calls(map, map.unreachable ? Undeliverable::unreachable : Undeliverable::bad_endpoint);
   // Requests that were handled here and not replied to: the peer must not take them for lost.
   if (map.vi != nullptr && map.vi->state() == via::ViState::connected &&
       map.unreplied != map.unreplied_published)

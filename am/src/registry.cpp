@@ -34,6 +34,7 @@ struct Registrations {
   bool agreed;
   std::array<Thunk, kMaxTypedHandlers> thunks;
   std::array<const char*, kMaxTypedHandlers> names;
+  std::array<bool, kMaxTypedHandlers> answers;
   AtomicWord<std::size_t> agreed_handlers;  // length of thunks and names, stored after them
 
   [[nodiscard]] std::span<const HandlerEntry> entries() const noexcept {
@@ -52,13 +53,14 @@ constexpr std::uint16_t late_id(std::size_t place) noexcept {
 static_assert(late_id(kMaxTypedHandlers - 1) == kFirstLateId &&
               kFirstLateId >= kFirstTypedId + kMaxTypedHandlers);
 
-/// The name of a handler that came too late, null when @p handler_number is no such handler's.
-const char* late_name(std::uint16_t handler_number) noexcept {
+/// The handler that came too late, null when @p handler_number is no such handler's. It stays where
+/// it is.
+const HandlerEntry* late_entry(std::uint16_t handler_number) noexcept {
   const std::lock_guard lock(registrations.mutex);
   const auto all = registrations.entries();
   const std::size_t place = std::size_t{late_id(0)} - handler_number;
   const bool late = registrations.agreed && place >= registrations.agreed_count;
-  return late && place < all.size() ? all[place].name : nullptr;
+  return late && place < all.size() ? &all[place] : nullptr;
 }
 
 // The data that a rank publishes about its handlers before the comparison.
@@ -224,6 +226,7 @@ void install(const Snapshot& s) {
     const HandlerEntry& first = s.entries[s.list[i].entries.front()];
     registrations.thunks[i] = first.thunk;
     registrations.names[i] = first.name;
+    registrations.answers[i] = first.answers;
     for (const std::size_t e : s.list[i].entries) {
       *s.entries[e].handler_number = static_cast<std::uint16_t>(kFirstTypedId + i);
     }
@@ -267,17 +270,24 @@ std::span<const char* const> handler_names() noexcept {
   return {registrations.names.data(), registrations.agreed_handlers.load(kAcquire)};
 }
 
+bool is_call_handler(std::uint16_t handler_number) noexcept {
+  const std::size_t place = std::size_t{handler_number} - kFirstTypedId;
+  if (place < registrations.agreed_handlers.load(kAcquire)) return registrations.answers[place];
+  const HandlerEntry* const late = late_entry(handler_number);
+  return late != nullptr && late->answers;
+}
+
 const char* handler_name(std::uint16_t handler_number) noexcept {
   const std::size_t count = registrations.agreed_handlers.load(kAcquire);
   // Huge for an id of the AM-2 table.
   const std::size_t place = std::size_t{handler_number} - kFirstTypedId;
   if (place < count) return registrations.names[place];
-  if (const char* const late = late_name(handler_number)) {
+  if (const HandlerEntry* const late = late_entry(handler_number)) {
     thread_local std::array<char, 512> sentence;
     *fmt::format_to_n(sentence.data(), sentence.size() - 1,
                       "{} (of a library that was loaded after the Context, which no rank knows: "
                       "load every library with handlers before)",
-                      late)
+                      late->name)
          .out = '\0';
     return sentence.data();
   }

@@ -93,6 +93,7 @@ Status Endpoint::attempt_send(const Outgoing& out) noexcept {
 
 Endpoint::Sent Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
   if (map.credits == 0 && !map.refill_credits()) return Sent::no_room;
+  if (out.call != nullptr && map.calls.is_full()) return Sent::no_room;
   const Operation operation = wire_format::operation(out.client);
   const std::uint32_t prefix = wire_format::prefix_words(operation);
   std::uint64_t words[detail::kMaxMessageWords];
@@ -114,7 +115,10 @@ Endpoint::Sent Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
     }
   }
   const Sent sent = send_words(map, out.client, words, count, 8 * prefix + out.arg_bytes);
-  if (sent == Sent::yes) --map.credits;
+  if (sent == Sent::yes) {
+    --map.credits;
+    if (out.call != nullptr) map.calls.push(*out.call);
+  }
   return sent;
 }
 

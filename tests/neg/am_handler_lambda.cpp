@@ -1,9 +1,9 @@
 #include "tests/neg/am_messages.hpp"
 
 #ifdef VIADUCT_NEGATIVE
-constexpr auto on_shape = [](am::Token&, int) {};
+constexpr auto on_shape = [](int) {};
 #else
-void on_shape(am::Token&, int);
+constexpr auto on_shape = [](am::Token&, int) {};
 #endif
 
 viaduct::Status send(am::Endpoint& endpoint, am::Index to) {

@@ -1,0 +1,74 @@
+/// @file
+/// What callers see when the last rank ends while calls to it are under way: each call is answered
+/// or fails with unreachable, that in whose handler the rank ends, too. Each survivor prints
+/// "survived".
+///
+///     viaduct-run -n 3 --keep-going calls_lost killed|leaves
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "am/bundle.hpp"
+#include "am/context.hpp"
+#include "am/endpoint.hpp"
+#include "runtime/job.hpp"
+
+namespace am = viaduct::am;
+
+namespace {
+
+struct Victim {
+  std::string_view how;
+  std::uint64_t calls = 0;
+};
+
+std::uint64_t count(am::Token& token, std::uint64_t x) {
+  Victim& victim = token.state<Victim>();
+  if (victim.how != "" && ++victim.calls == 25) {
+    if (victim.how == "leaves") std::_Exit(0);
+    std::raise(SIGKILL);
+  }
+  return x + 1;
+}
+
+int body(viaduct::Job& job, int argc, char** argv) {
+  am::Context context(job);
+  am::Bundle bundle(context);
+  am::Endpoint endpoint(bundle);
+  endpoint.map_all();
+  const bool dies = index(job.rank()) + 1 == job.size();
+  Victim victim{dies && argc > 1 ? argv[1] : "", 0};
+  endpoint.set_state(victim);
+  if (bundle.barrier() != viaduct::Status::ok) return 1;
+  if (dies) {
+    (void)bundle.wait_until([] { return false; });
+    return 1;
+  }
+  const am::Index last{job.size() - 1};
+  std::vector<am::Future<std::uint64_t>> calls;
+  std::uint64_t told = 0;
+  for (std::uint64_t i = 0; i < 40; ++i) calls.push_back(endpoint.call<count>(last, i));
+  auto then = endpoint.call<count>(last, 1).then(
+      [&](am::Result<std::uint64_t> r) { told += r.error() == am::Undeliverable::unreachable; });
+  std::uint64_t answered = 0, lost = 0;
+  for (std::uint64_t i = 0; i < calls.size(); ++i) {
+    const auto result = calls[i].wait();
+    answered += result && *result == i + 1;
+    lost += result.error() == am::Undeliverable::unreachable;
+  }
+  (void)then.wait();
+  const bool later = endpoint.call<count>(last, 1).wait().error() == am::Undeliverable::unreachable;
+  const bool right = answered + lost == 40 && lost >= 16 && told == 1 && later;
+  if (right) return std::printf("survived\n"), 0;
+  std::printf("%llu answered, %llu lost, %llu told, %d\n",
+              static_cast<unsigned long long>(answered), static_cast<unsigned long long>(lost),
+              static_cast<unsigned long long>(told), later);
+  return right ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return viaduct::run(body, argc, argv); }
