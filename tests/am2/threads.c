@@ -132,7 +132,7 @@ static void on_served(void* token, int thread) {
 static eb_t server_bundle;
 static void* serve(void* unused) {
   (void)unused;
-  while (read_count(&served) < THREADS * 50) {
+  while (read_count(&served) < THREADS * 20) {
     GOOD(AM_WaitSema(server_bundle));
     GOOD(AM_Poll(server_bundle));
   }
@@ -141,7 +141,7 @@ static void* serve(void* unused) {
 static void* ask(void* number) {
   const int me = *(int*)number;
   int i;
-  for (i = 0; i < 50; ++i) {
+  for (i = 0; i < 20; ++i) {
     GOOD(AM_Request1(rig.a, 0, 4, me));
     while (read_count(&replies[me]) <= i) GOOD(AM_Poll(rig.bundle));
   }
@@ -157,8 +157,8 @@ static void waiting(void) {
   if (pthread_create(&server, NULL, serve, NULL) != 0) exit(2);
   start_all(ask);
   (void)pthread_join(server, NULL);
-  CHECK(served == THREADS * 50);
-  for (i = 0; i < THREADS; ++i) CHECK(replies[i] == 50);
+  CHECK(served == THREADS * 20);
+  for (i = 0; i < THREADS; ++i) CHECK(replies[i] == 20);
 }
 
 int main(void) {
