@@ -57,7 +57,7 @@ if "$without" membarrier /bin/true 2>/dev/null; then
 fi
 
 # ulimit
-limited() { (ulimit "$1" "$2" && shift 2 && exec "$@"); }
+limited() { (ulimit "$1" "$2" && shift 2 && "$@"); }
 if [ -z "$sanitizers" ]; then # whose shadow memory needs more
   doctor 1 limited -v 4000000
   says_of "address space" "PROBLEM"
@@ -67,12 +67,32 @@ doctor 1 limited -f 1024
 says_of "file size" "PROBLEM"
 doctor 1 limited -n 64
 says_of "open files" "PROBLEM"
-doctor 0 limited -l 64
+# Locked memory. CAP_IPC_LOCK lifts the limit; in a user namespace of its own a process may have it in vain.
+capability() { [ $((0x$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status) >> 14 & 1)) = 1 ]; }
+without_capability() { if capability; then setpriv --bounding-set=-ipc_lock --inh-caps=-ipc_lock "$@"; else "$@"; fi; }
+# same_everywhere TEXT COMMAND...: the doctor, the machine's report and what is kept registered say TEXT.
+same_everywhere() {
+  local text=$1 all
+  shift
+  all=$("$@" "$info")
+  grep -qxF -- "  locked memory                $text" <<<"$all" || fail "the machine's locked memory is not '$text': $all"
+  if grep -q "memory kept registered  *up to" <<<"$all"; then
+    grep -qF -- "locked memory: $text), for transfers" <<<"$all" || fail "what is kept registered lacks '$text': $all"
+  fi
+  grep -q -- " locked memory: $text\$" <<<"$report" || fail "the doctor's locked memory is not '$text': $report"
+}
+doctor 0 limited -l 64 without_capability
 says_of "locked memory" "hint"
+same_everywhere "64.0 KiB (at most 64.0 KiB)" limited -l 64 without_capability
 mkdir -p "$root/sys/class/infiniband/mlx5_0"
-doctor 1 limited -l 64
+doctor 1 limited -l 64 without_capability
 says_of "locked memory" "PROBLEM"
 says "memlock unlimited"
+if capability && [ "$(awk '{print $1, $2, $3}' /proc/self/uid_map)" = "0 0 4294967295" ]; then
+  doctor 0 limited -l 64
+  says_of "locked memory" "ok"
+  same_everywhere "unlimited by CAP_IPC_LOCK (ulimit -l is 64.0 KiB)" limited -l 64
+fi
 rm -r "$root/sys/class/infiniband"
 
 # control groups and memory

@@ -94,7 +94,8 @@ std::string kept_registered() {
     return "none: bulk transfers are copied, since " + problem;
   std::string why = "VIADUCT_VERBS_PINNED_BYTES";
   if (automatic)
-    why = lock.limited() ? "half of the limit of locked memory" : "locked memory is not limited";
+    why = (lock.limited() ? "half of the limit; locked memory: " : "locked memory: ") +
+          locked_memory(lock);
   return fmt::format("up to {} of a rank ({}), for transfers from {} on", in_units(bytes), why,
                      in_units(static_cast<std::uint64_t>(settings.cache_from)));
 }

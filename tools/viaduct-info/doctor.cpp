@@ -16,6 +16,7 @@
 #include "runtime/settings.hpp"
 #include "tools/viaduct-info/probes.hpp"
 #include "tools/viaduct-info/report.hpp"
+#include "via/memory_lock.hpp"
 #include "via/registration_cache.hpp"
 
 namespace viaduct::info {
@@ -59,12 +60,11 @@ bool has_rdma(const std::string& root) {
   return !problem && devices != std::filesystem::directory_iterator();
 }
 
-Finding locked_memory(const std::string& root) {
-  const Limit limit = limit_of(RLIMIT_MEMLOCK);
-  Finding finding{Health::good, "locked memory", size_of(limit.soft),
+Finding lock_of_memory(const std::string& root) {
+  const via::MemoryLock lock = via::memory_lock();
+  Finding finding{Health::good, "locked memory", locked_memory(lock),
                   "provider verbs pins the memory that devices reach", ""};
-  if (limit.soft >= kLockedForRdma || (::geteuid() == 0 && limit.soft == RLIM_INFINITY))
-    return finding;
+  if (!lock.limited() || lock.limit_bytes >= kLockedForRdma) return finding;
   const bool rdma = has_rdma(root);
   finding.health = rdma ? Health::problem : Health::hint;
   finding.meaning =
@@ -72,7 +72,7 @@ Finding locked_memory(const std::string& root) {
                   in_units(kLockedForRdma),
                   rdma ? "" : "; there is no RDMA device here, so nothing needs it now");
   finding.remedy =
-      limit.hard >= kLockedForRdma
+      lock.most_bytes >= kLockedForRdma
           ? "ulimit -l unlimited"
           : "printf '* - memlock unlimited\\n' > /etc/security/limits.d/rdma.conf, then log in "
             "again (in a container: --ulimit memlock=-1)";
@@ -270,7 +270,7 @@ const char* word_for(Health health) noexcept {
 
 std::vector<Finding> examine(const std::string& system_root) {
   const MachineLimits limits = machine_limits(system_root);
-  std::vector<Finding> findings{locked_memory(system_root), shared_memory_folder(), memory_files(),
+  std::vector<Finding> findings{lock_of_memory(system_root), shared_memory_folder(), memory_files(),
                                 cross_memory()};
   if (auto yama = ptrace_scope(system_root)) findings.push_back(*yama);
   findings.insert(findings.end(), {barriers(), process_descriptors(), memory_changes(system_root),

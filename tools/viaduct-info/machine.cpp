@@ -17,6 +17,7 @@
 #include "tools/viaduct-info/probes.hpp"
 #include "tools/viaduct-info/report.hpp"
 #include "via/copy.hpp"
+#include "via/memory_lock.hpp"
 
 namespace viaduct::info {
 namespace {
@@ -105,6 +106,16 @@ std::string in_units(std::uint64_t bytes) {
   return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
+std::string locked_memory(const via::MemoryLock& lock) {
+  const auto word = [](std::uint64_t bytes) {
+    return bytes == via::MemoryLock::kUnlimited ? "unlimited" : in_units(bytes);
+  };
+  if (lock.limited())
+    return fmt::format("{} (at most {})", word(lock.limit_bytes), word(lock.most_bytes));
+  if (lock.limit_bytes == via::MemoryLock::kUnlimited) return "unlimited";
+  return fmt::format("unlimited by CAP_IPC_LOCK (ulimit -l is {})", word(lock.limit_bytes));
+}
+
 std::string machine() {
   const MachineLimits limits = machine_limits();
   return "This machine:\n" + line("cores", cores(limits)) + line("memory", memory(limits)) +
@@ -113,7 +124,7 @@ std::string machine() {
          line("open files (ulimit -n)", limit_of(RLIMIT_NOFILE)) +
          line("address space (ulimit -v)", limit_of(RLIMIT_AS)) +
          line("file size (ulimit -f)", limit_of(RLIMIT_FSIZE)) +
-         line("locked memory (ulimit -l)", limit_of(RLIMIT_MEMLOCK));
+         line("locked memory", locked_memory(via::memory_lock()));
 }
 
 }  // namespace viaduct::info

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "via/memory_lock.hpp"
+
 namespace viaduct::info {
 
 /// Cores, control groups' limits, memory, and what the kernel allows.
@@ -21,6 +23,10 @@ namespace viaduct::info {
 /// How @p bytes would get from rank @p from to rank @p to of this job, and why; in a job of one,
 /// for ranks on one host and on two.  Throws Error: no such rank.
 [[nodiscard]] std::string choose(std::uint32_t from, std::uint32_t to, std::uint64_t bytes);
+
+/// How much this process may lock, as every part of the report says it: "8.0 MiB (at most 64.0
+/// MiB)", "unlimited", or "unlimited by CAP_IPC_LOCK (ulimit -l is 8.0 MiB)".
+[[nodiscard]] std::string locked_memory(const via::MemoryLock& lock);
 
 /// "1.5 GiB".
 [[nodiscard]] std::string in_units(std::uint64_t bytes);
