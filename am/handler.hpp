@@ -7,6 +7,11 @@
 ///     void on_arrived(am::Token& token, std::span<std::byte> where, int row);  // bulk, get
 ///
 /// A medium handler's data are in the receive buffer, a bulk or get handler's in the segment.
+/// Handlers of calls return their result; the others return nothing (am/future.hpp).
+///
+/// Errors      A function of another shape, and arguments that do not fit, do not compile: the
+///             compiler says what a handler looks like. An exception that leaves a handler ends the
+///             rank (std::terminate, signal 6), since polls are noexcept: catch it in the handler.
 ///
 /// Arguments are trivially copyable values, at most 16 and 128 bytes packed; each lies at its
 /// natural alignment (at most 8) behind the one before. Short: up to 56 bytes travel in one cache
@@ -110,9 +115,11 @@ struct Packing {
 /// compiler from reporting more.
 template <class Function>
 struct Signature {
-  static_assert(!std::is_same_v<Function, Function>,
-                "a handler is a function void f(viaduct::am::Token&, ...): it returns nothing, "
-                "takes its token by reference, and is no lambda, object or member function");
+  static_assert(
+      !std::is_same_v<Function, Function>,
+      "a handler is a function void f(viaduct::am::Token&, ...): it returns nothing, "
+      "takes its token by reference, and is no object or member function, nor a lambda that "
+      "captures");
   using Args = Packing<>;
   using Element = std::byte;
   static constexpr Operation kOperation = Operation::short_message;

@@ -1,7 +1,9 @@
 #!/bin/sh
-# debugger.sh SPLITCC FOLDER: gdb stops at a line of Split-C source and shows local variables; valgrind names the line.
+# debugger.sh SPLITCC FOLDER: gdb stops at a line of Split-C source and shows local variables; valgrind, as the documents
+# say to call it, names the line.
 splitcc=$1 folder=$2
 command -v gdb >/dev/null && command -v valgrind >/dev/null || { echo "gdb or valgrind is not installed"; exit 77; }
+document=$(cd "$(dirname "$0")/../../docs" && pwd)/splitc-language.md
 rm -rf "$folder" && mkdir -p "$folder" && cd "$folder" || exit 1
 cat >wrong.sc <<'END'
 #include <stdlib.h>
@@ -31,7 +33,11 @@ if ldd ./wrong | grep -q 'lib[at]san'; then
   echo "gdb shows what it should; a program with a sanitizer does not run under valgrind"
   exit 77
 fi
-VIADUCT_SEGMENT_BASE=1024G VIADUCT_SPREAD_BYTES=16M VIADUCT_HEAP_BYTES=64M timeout 60 valgrind -q --leak-check=no ./wrong >valgrind.out 2>&1
+sed -n '/^VIADUCT_SEGMENT_BASE=.*[\\]$/,/valgrind/p' "$document" >recipe
+grep -q 'valgrind.* \./program 100$' recipe || { echo "debugger.sh: the document has no recipe for valgrind"; exit 1; }
+grep -qF "$(tail -n 1 recipe)" "${document%/*}/guide.md" || { echo "debugger.sh: guide.md has another recipe"; exit 1; }
+sed 's!viaduct-run -n 4!!; s!\./program!./wrong!' recipe >recipe.sh
+timeout 60 sh recipe.sh >valgrind.out 2>&1
 grep -A1 'Invalid read of size 4' valgrind.out | grep -q 'splitc_main (wrong.sc:13)' || {
   echo "debugger.sh: valgrind does not name line 13:"
   cat valgrind.out

@@ -1,11 +1,24 @@
 #!/usr/bin/env bash
-# info.sh VIADUCT_INFO VIADUCT_RUN: viaduct-info says what it promises, alone and as a rank.
+# info.sh VIADUCT_INFO VIADUCT_RUN: viaduct-info says what it promises, alone and as a rank; the documents say the same of
+# a peer's memory.
 set -euo pipefail
 info=$1 run=$2
 report=$("$info")
 for part in "cores " "membarrier " "process_vm_readv" "huge pages" "memory kept registered" "Provider shm" "a rank by itself costs" \
   "a peer talked to costs" "a peer never talked to" "This job: 1 rank;" "VIADUCT_SHM_WINDOW"; do
   grep -qF -- "$part" <<<"$report" || { echo "the report lacks '$part'"; exit 1; }
+done
+# The cost of a peer, in the words of the documents: 61,072.
+peer_bytes() { "$info" | sed -n 's/.*a peer talked to costs *\([0-9]*\)\([0-9]\{3\}\) bytes.*/\1,\2/p'; }
+documents=$(cd "$(dirname "$0")/../../docs" && pwd)
+for document in performance.md shm.md decisions/004-no-shared-ring.md; do
+  grep -qF -- "$(peer_bytes)" "$documents/$document" || { echo "$document does not say $(peer_bytes) of a peer"; exit 1; }
+done
+for slots in 64 128 256; do
+  row="| $slots |"
+  for medium in 8K 16K 32K 64K; do row+=" $(VIADUCT_AM_SLOTS=$slots VIADUCT_AM_MEDIUM_BYTES=$medium peer_bytes) |"; done
+  tr -d '*' <"$documents/decisions/002-ring-sizes.md" | grep -qxF -- "$row" ||
+    { echo "decisions/002-ring-sizes.md lacks '$row'"; exit 1; }
 done
 settings=$(VIADUCT_YIELDS=3 "$info" --help-config)
 grep -A4 "VIADUCT_YIELDS" <<<"$settings" | grep "environment" >/dev/null ||
