@@ -4,7 +4,7 @@
 #include "tests/vipl/rig.h"
 
 int main(int argc, char** argv) {
-  Rig rig;
+  static Rig rig; /* its memory stays in use to the end */
   VIP_VI_HANDLE vi;
   AddressRoom local, remote;
   VIP_VI_ATTRIBUTES attributes;
