@@ -8,6 +8,8 @@
 #include <span>
 #include <utility>
 
+#include "via/vipl/underneath.hpp"
+
 namespace viaduct::via::vipl {
 namespace {
 
@@ -84,6 +86,12 @@ Port::Port(std::string_view provider) {
 }
 
 Port::~Port() = default;
+
+Underneath underneath() noexcept {
+  const Guard guard;
+  if (guard->port == nullptr) return {};
+  return {&guard->port->job(), &guard->port->nic()};
+}
 
 void Port::end(bool well) noexcept {
   while (!vis.empty()) {

@@ -1,0 +1,363 @@
+// vi: what the Virtual Interface layer does by its C interface, VIPL, beside the C++ interface on
+// the same NIC in the same run. Run as `viaduct-run -n 2 --bind vi`; see docs/benchmarks.md. After
+// Begel et al. 2001 and Speight, Abdel-Shafi, Bennett 1999: latency, bandwidth, polling against
+// blocking, what a processor has to do for it, registration.
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "benchmarks/common/block_link.hpp"
+#include "benchmarks/common/curve.hpp"
+#include "benchmarks/common/figures.hpp"
+#include "benchmarks/common/loopback.hpp"
+#include "benchmarks/common/machine.hpp"
+#include "benchmarks/common/measurements.hpp"
+#include "benchmarks/common/options.hpp"
+#include "benchmarks/common/shared_block.hpp"
+#include "benchmarks/common/vi_ends.hpp"
+#include "benchmarks/common/vi_traffic.hpp"
+#include "benchmarks/common/yardsticks.hpp"
+#include "runtime/error.hpp"
+#include "runtime/job.hpp"
+#include "via/registration_cache.hpp"
+#include "via/vipl/underneath.hpp"
+#include "via/vipl/vipl.h"
+
+namespace viaduct::bench {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::uint32_t kShort = 16;  // bytes, as vi_rtt_half_ns of logp
+constexpr std::uint32_t kLatencySizes[] = {1, 16, 64, 1024, 4096, 65536, 1 << 20};
+constexpr std::uint32_t kBandwidthSizes[] = {64, 1024, 4096, 65536, 1 << 20};
+constexpr std::uint32_t kRegistrationSizes[] = {4096, 65536, 1 << 20};
+
+/// Lines that both ranks have mapped, behind the yardsticks' block.
+struct Flags {
+  BlockLink::Flags blocks;
+  PairPage::Word consumed[3];
+};
+
+/// A NIC of VIPL, closed at the end.
+class OpenNic {
+ public:
+  explicit OpenNic(const std::string& device) {
+    if (VipOpenNic(device.c_str(), &handle_) != VIP_SUCCESS)
+      throw Error(std::errc::no_such_device, "VipOpenNic(\"" + device + "\") has failed");
+  }
+  ~OpenNic() { (void)VipCloseNic(handle_); }
+  OpenNic(const OpenNic&) = delete;
+  OpenNic& operator=(const OpenNic&) = delete;
+  [[nodiscard]] VIP_NIC_HANDLE handle() const noexcept { return handle_; }
+
+ private:
+  VIP_NIC_HANDLE handle_ = nullptr;
+};
+
+/// What it costs to register memory of a program's own and to deregister it again.
+class Registration {
+ public:
+  Registration(VIP_NIC_HANDLE vipl_nic, via::Nic& nic, std::byte* memory)
+      : vipl_nic_(vipl_nic),
+        nic_(nic),
+        memory_(memory),
+        tag_(nic.create_tag()),
+        cache_(nic, tag_, {2 * kTrafficHalf, 1024}) {
+    if (VipCreatePtag(vipl_nic, &rights_.Ptag) != VIP_SUCCESS)
+      throw std::runtime_error("VipCreatePtag has failed");
+  }
+
+  void by_vipl(std::uint32_t bytes) {
+    VIP_MEM_HANDLE handle = 0;
+    if (VipRegisterMem(vipl_nic_, memory_, bytes, &rights_, &handle) != VIP_SUCCESS ||
+        VipDeregisterMem(vipl_nic_, memory_, handle) != VIP_SUCCESS)
+      throw std::runtime_error("VipRegisterMem or VipDeregisterMem has failed");
+  }
+  void by_vi(std::uint32_t bytes) {
+    const via::MemoryRegion region = nic_.register_memory(tag_, memory_, bytes, via::Rights::none);
+    if (region.handle() == via::MemoryHandle::none) throw std::runtime_error("no region");
+  }
+  void by_cache(std::uint32_t bytes) {
+    if (!cache_.get(memory_, bytes)) throw std::runtime_error("no region");
+  }
+  void by_copy(std::uint32_t bytes) { std::memcpy(memory_ + kTrafficHalf, memory_, bytes); }
+
+  [[nodiscard]] const std::string& problem() const noexcept { return cache_.problem(); }
+
+ private:
+  VIP_NIC_HANDLE vipl_nic_;
+  via::Nic& nic_;
+  std::byte* memory_;
+  via::ProtectionTag tag_;
+  via::RegistrationCache cache_;
+  VIP_MEM_ATTRIBUTES rights_{};
+};
+
+class ViBenchmark {
+ public:
+  ViBenchmark(const OpenNic& vipl_nic, via::Nic& nic, std::byte* block, Role role,
+              const Options& options)
+      : options_(options),
+        yardsticks_(block, role),
+        flags_(*reinterpret_cast<Flags*>(block + Yardsticks::block_bytes())),
+        blocks_(pair(), &flags_.blocks),
+        memory_(own_memory(2 * kTrafficHalf)),
+        tcp_(pair(), Transport::tcp),
+        udp_(pair(), Transport::udp),
+        vi_end_(nic, pair(), other(role), memory_.get(), 2 * kTrafficHalf, kTrafficDepth),
+        vipl_end_(vipl_nic.handle(), pair(), other(role), memory_.get(), 2 * kTrafficHalf,
+                  kTrafficDepth, 1),
+        queue_end_(vipl_nic.handle(), pair(), other(role), memory_.get(), 2 * kTrafficHalf,
+                   kTrafficDepth, 2, true),
+        vi_(vi_end_, pair(), memory_.get(), flags_.consumed[0]),
+        vipl_(vipl_end_, pair(), memory_.get(), flags_.consumed[1]),
+        vipl_queue_(queue_end_, pair(), memory_.get(), flags_.consumed[2]),
+        registration_(vipl_nic.handle(), nic, memory_.get()) {
+    add_latencies();
+    add_rates();
+    add_waiting();
+    for (const std::uint32_t bytes : kBandwidthSizes) add_bandwidths(bytes);
+    for (const std::uint32_t bytes : kRegistrationSizes) add_registrations(bytes);
+  }
+
+  static std::size_t block_bytes() noexcept { return Yardsticks::block_bytes() + sizeof(Flags); }
+
+  Figures run() {
+    constexpr std::uint32_t kBusyRounds = 3;
+    if (options_.iterations == 0) divisor_ = pair().busy_divisor();
+    const Rounds rounds =
+        list_.run(pair(), divisor_ == 1 ? options_.rounds : std::min(options_.rounds, kBusyRounds));
+    Figures figures;
+    for (const Measurement& m : list_) {
+      const std::vector<double>& samples = list_.of(rounds, m.name);
+      if (m.against.empty())
+        figures.add_yardstick(m.name, m.unit, samples);
+      else if (m.against == kWholeCore)
+        figures.add(m.name, m.unit, samples, {m.against, 100, {}});
+      else
+        figures.add(m.name, m.unit, samples, {m.against, 0, list_.of(rounds, m.against)});
+    }
+    if (divisor_ != 1)
+      figures.add_note(fmt::format(
+          "other programs use these cores, so a hand-over waits for the scheduler: {} times fewer "
+          "operations a round, and at most {} rounds; the ratios say little",
+          divisor_, kBusyRounds));
+    if (!registration_.problem().empty())
+      figures.add_note("nothing is cached here: " + registration_.problem());
+    if (const std::string note = rounds.note(); !note.empty()) figures.add_note(note);
+    return figures;
+  }
+
+ private:
+  static constexpr const char* kWholeCore = "a whole core";
+  static Rank other(Role role) noexcept { return role == Role::sender ? Rank{1} : Rank{0}; }
+  Pair& pair() noexcept { return yardsticks_.pair(); }
+
+  void add(std::string name, std::string unit, std::string against,
+           std::function<double()> measure) {
+    list_.add(std::move(name), std::move(unit), std::move(against), std::move(measure));
+  }
+  [[nodiscard]] std::uint64_t iterations(std::uint64_t defined) const noexcept {
+    return options_.iterations != 0 ? std::min(options_.iterations, defined)
+                                    : std::max<std::uint64_t>(defined / divisor_, 20);
+  }
+
+  void add_latencies() {
+    add("hand_over_ns", "ns", "", [&] { return yardsticks_.hand_over_ns(iterations(100'000)); });
+    add("udp_rtt_half_ns", "ns", "", [&] { return udp_.rtt_half_ns(iterations(2'000)); });
+    add("tcp_rtt_half_ns", "ns", "", [&] { return tcp_.rtt_half_ns(iterations(2'000)); });
+    for (const std::uint32_t bytes : kLatencySizes) {
+      constexpr std::uint64_t kBytesARound = std::uint64_t{128} << 20;
+      const std::uint64_t trips = std::min<std::uint64_t>(50'000, kBytesARound / bytes);
+      const std::string vi = fmt::format("vi_rtt_half_{}_ns", size_name(bytes));
+      add(vi, "ns", "hand_over_ns",
+          [=, this] { return vi_.rtt_half_ns(iterations(trips), bytes); });
+      add(fmt::format("vipl_rtt_half_{}_ns", size_name(bytes)), "ns", vi,
+          [=, this] { return vipl_.rtt_half_ns(iterations(trips), bytes); });
+    }
+    add("vipl_queue_rtt_half_ns", "ns", "vi_rtt_half_16b_ns",
+        [&] { return vipl_queue_.rtt_half_ns(iterations(50'000), kShort); });
+    add("vipl_wait_rtt_half_ns", "ns", "vipl_rtt_half_16b_ns",
+        [&] { return vipl_.rtt_half_ns<Waiting::block>(iterations(50'000), kShort); });
+  }
+
+  void add_rates() {
+    constexpr std::uint64_t kMessages = 1'000'000;
+    constexpr double kMillionPerNs = 1e3;
+    add("ring_rate_mps", "M/s", "", [&] {
+      double best = 0;
+      for (const RingLayout layout : kRingLayouts)
+        best = std::max(best, yardsticks_.ring_rate_mps(layout, iterations(10'000'000)));
+      return best;
+    });
+    add("vi_rate_mps", "M/s", "ring_rate_mps",
+        [&] { return kMillionPerNs / vi_.one_way_ns(iterations(kMessages), kShort); });
+    add("vipl_rate_mps", "M/s", "vi_rate_mps",
+        [&] { return kMillionPerNs / vipl_.one_way_ns(iterations(kMessages), kShort); });
+  }
+
+  // Polled and waited for at the same pace.
+  void add_waiting() {
+    constexpr std::uint32_t kMessages = 20;
+    add("futex_wake_ns", "ns", "", [&] { return yardsticks_.futex_wake_ns(kMessages); });
+    add("vipl_polling_rtt_half_ns", "ns", "hand_over_ns",
+        [&] { return (idle_ = vipl_.idle<Waiting::poll>(kMessages)).rtt_half_ns; });
+    add("vipl_polling_cpu_percent", "%", kWholeCore, [&] { return idle_.cpu_percent; });
+    add("vipl_blocking_rtt_half_ns", "ns", "futex_wake_ns",
+        [&] { return (idle_ = vipl_.idle<Waiting::block>(kMessages)).rtt_half_ns; });
+    add("vipl_blocking_cpu_percent", "%", "vipl_polling_cpu_percent",
+        [&] { return idle_.cpu_percent; });
+  }
+
+  [[nodiscard]] double moved_gbs(const Mover& mover, Block block, std::size_t piece) {
+    constexpr std::size_t kManyPieces = 1024;
+    constexpr std::uint32_t kBlocks = 16;
+    block.piece = piece;
+    block.bytes = kMiB;
+    if (options_.iterations != 0)
+      block.bytes = std::clamp<std::size_t>(options_.iterations * piece, piece, kMiB);
+    const bool one = divisor_ != 1 || options_.iterations != 0 || kMiB / piece > kManyPieces;
+    return blocks_.round(mover, block, one ? 1 : kBlocks).alone_gbs;
+  }
+
+  template <class End>
+  void add_ways(const char* prefix, ViTraffic<End>& traffic, std::uint32_t bytes,
+                const std::function<std::string(const char*)>& against) {
+    const std::string size = size_name(bytes);
+    for (const char* way : {"write", "read"})
+      add(fmt::format("{}_{}_{}_gbs", prefix, way, size), "GB/s", against(way),
+          [=, this, &traffic, write = std::strcmp(way, "write") == 0] {
+            return moved_gbs(traffic.rdma(write), traffic.block(write), bytes);
+          });
+    constexpr std::uint64_t kBytesARound = 16 * kMiB;
+    add(fmt::format("{}_send_{}_gbs", prefix, size), "GB/s", against("send"), [=, this, &traffic] {
+      return bytes / traffic.one_way_ns(
+                         iterations(std::min<std::uint64_t>(20'000, kBytesARound / bytes)), bytes);
+    });
+  }
+
+  void add_bandwidths(std::uint32_t bytes) {
+    const std::string limit = fmt::format("memcpy_{}_gbs", size_name(bytes));
+    add(limit, "GB/s", "", [=, this] {
+      Mover mover;
+      mover.move = [](const Block& b) {
+        for (std::size_t at = 0; at < b.bytes; at += b.piece)
+          std::memcpy(b.to + at, b.from + at, b.piece);
+      };
+      Block block;
+      block.from = memory_.get();
+      block.to = yardsticks_.bulk_target();
+      return moved_gbs(mover, block, bytes);
+    });
+    add_ways("vi", vi_, bytes, [&](const char*) { return limit; });
+    add_ways("vipl", vipl_, bytes,
+             [&](const char* way) { return fmt::format("vi_{}_{}_gbs", way, size_name(bytes)); });
+  }
+
+  // Of the sender, while the other one sleeps.
+  [[nodiscard]] double each_ns(std::uint32_t bytes, void (Registration::*way)(std::uint32_t)) {
+    constexpr std::uint64_t kTimes = 200;
+    const std::uint64_t times = iterations(kTimes);
+    double ns = 0;
+    if (pair().is_sender()) {
+      (registration_.*way)(bytes);  // the cache's first is none of those that are measured
+      const Stopwatch watch;
+      for (std::uint64_t i = 0; i < times; ++i) (registration_.*way)(bytes);
+      ns = watch.elapsed_ns() / static_cast<double>(times);
+    }
+    return pair().from_sender(ns);
+  }
+
+  void add_registrations(std::uint32_t bytes) {
+    const std::string size = size_name(bytes);
+    const auto add_one = [&](const char* prefix, const std::string& against,
+                             void (Registration::*way)(std::uint32_t)) {
+      add(fmt::format("{}_{}_ns", prefix, size), "ns", against,
+          [=, this] { return each_ns(bytes, way); });
+    };
+    const std::string vi = fmt::format("vi_register_{}_ns", size);
+    add_one("copy", "", &Registration::by_copy);
+    add_one("vi_register", fmt::format("copy_{}_ns", size), &Registration::by_vi);
+    add_one("vipl_register", vi, &Registration::by_vipl);
+    add_one("cached_register", vi, &Registration::by_cache);
+  }
+
+  const Options& options_;
+  std::uint64_t divisor_ = 1;  // of the numbers of operations
+  Yardsticks yardsticks_;
+  Flags& flags_;
+  BlockLink blocks_;
+  OwnMemory memory_;
+  Loopback tcp_, udp_;
+  CxxEnd vi_end_;
+  ViplEnd vipl_end_, queue_end_;
+  ViTraffic<CxxEnd> vi_;
+  ViTraffic<ViplEnd> vipl_, vipl_queue_;
+  Registration registration_;
+  ViTraffic<ViplEnd>::Idle idle_;  // of the measurement before
+  Measurements list_;
+};
+
+/// Reads the command line into @p options.  False: @p exit_code says how the program ends.
+bool read(int argc, char** argv, Options& options, int& exit_code, bool speak) {
+  program::CommandLine app(
+      "Measures the Virtual Interface layer by its C interface, VIPL, beside the C++ one.");
+  add_common_options(app, options);
+  return app.read(argc, argv, exit_code, speak);
+}
+
+int measure(const OpenNic& vipl_nic, Job& job, via::Nic& nic, const Options& options) {
+  std::byte* const block = share_block(job, ViBenchmark::block_bytes(), Rank{1});
+  if (index(job.rank()) < 2) {
+    const Role role = job.rank() == Rank{0} ? Role::sender : Role::peer;
+    require_own_core(job, block, role);
+    ViBenchmark benchmark(vipl_nic, nic, block, role, options);
+    const Figures figures = benchmark.run();
+    if (role == Role::sender) {
+      figures.print(stdout);
+      if (!options.json_file.empty())
+        figures.write_json(options.json_file, machine_facts(job.size(), "processes"));
+    }
+  }
+  job.bootstrap().fence();  // the others wait here, blocked
+  return 0;
+}
+
+int body(int argc, char** argv) {
+  Options options;
+  int exit_code = 0;
+  // The provider is known before the NIC is opened, the rank only afterwards.
+  const bool well = read(argc, argv, options, exit_code, false);
+  const OpenNic vipl_nic(well ? options.provider : Options().provider);
+  const auto [job, nic] = via::vipl::underneath();
+  if (!well) {
+    (void)read(argc, argv, options, exit_code, job->rank() == Rank{0});
+    return exit_code;
+  }
+  if (job->size() < 2)
+    throw Error(std::errc::invalid_argument,
+                "vi needs two ranks; run it as: viaduct-run -n 2 --bind vi");
+  return measure(vipl_nic, *job, *nic, options);
+}
+
+}  // namespace
+}  // namespace viaduct::bench
+
+// VIPL makes the Job, and ends it at exit().
+int main(int argc, char** argv) {
+  try {
+    return viaduct::bench::body(argc, argv);
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "vi: %s\n", problem.what());
+    return 1;
+  }
+}
