@@ -3,6 +3,7 @@
 /// Handles of the C interface: numbers of places in a table, with the generation of the object
 /// there, so that a handle that was given back, or never was one, is found out. Under the lock.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -31,17 +32,17 @@ class Handles {
                                    static_cast<std::uint64_t>(kind));
   }
   /// The object, or null.
-  [[nodiscard]] void* find(HandleKind kind, const void* handle) const noexcept {
-    const auto number = reinterpret_cast<std::uint64_t>(handle);
-    const std::uint64_t place = (number >> 4 & 0xfffffff) - 1;
-    if (place >= places_.size()) return nullptr;
-    const Place& p = places_[place];
-    return p.kind == kind && p.generation == number >> 32 &&
-                   (number & 0xf) == static_cast<std::uint64_t>(kind)
-               ? p.object
-               : nullptr;
+  [[nodiscard]] void* find(HandleKind kind, const void* handle) noexcept {
+    Last& last = last_[static_cast<std::size_t>(kind)];
+    if (handle == last.handle && handle != nullptr) [[likely]]
+      return last.object;
+    void* const object = look_up(kind, handle);
+    if (object != nullptr) last = {handle, object};
+    return object;
   }
   void remove(const void* handle) noexcept {
+    for (Last& last : last_)
+      if (last.handle == handle) last = {};
     const std::uint64_t place = (reinterpret_cast<std::uint64_t>(handle) >> 4 & 0xfffffff) - 1;
     Place& p = places_[place];
     p.object = nullptr;
@@ -51,6 +52,22 @@ class Handles {
   }
 
  private:
+  [[nodiscard]] void* look_up(HandleKind kind, const void* handle) const noexcept {
+    const auto number = reinterpret_cast<std::uint64_t>(handle);
+    const std::uint64_t place = (number >> 4 & 0xfffffff) - 1;
+    if (place >= places_.size()) return nullptr;
+    const Place& p = places_[place];
+    return p.kind == kind && p.generation == number >> 32 &&
+                   (number & 0xf) == static_cast<std::uint64_t>(kind)
+               ? p.object
+               : nullptr;
+  }
+
+  /// What was found last of each kind: most programs ask for the same again.
+  struct Last {
+    const void* handle = nullptr;
+    void* object = nullptr;
+  };
   struct Place {
     void* object = nullptr;
     std::uint32_t generation = 1;
@@ -58,6 +75,7 @@ class Handles {
   };
   std::vector<Place> places_;
   std::vector<std::uint32_t> free_;
+  std::array<Last, 6> last_{};  // by kind
 };
 
 }  // namespace viaduct::via::vipl

@@ -162,7 +162,7 @@ void record_loss(Vi& vi, ErrorCause cause) noexcept {
 
 void Guard::leave_reporting() noexcept {
   std::vector<Report> reports = std::exchange(library_.reports, {});
-  library_.lock.leave();
+  library_.lock.leave(alone_);
   for (Report& report : reports) report.handler(report.context, &report.error);
 }
 

@@ -106,20 +106,24 @@ struct Library {
   std::unique_ptr<NotifyThread> notify;
   bool ended = false;  // the process is ending: no NIC can be opened any more
 };
-[[nodiscard]] inline Library& library() noexcept {
-  static Library* const instance = new Library;
-  return *instance;
-}
+union LibraryPlace {
+  constexpr LibraryPlace() noexcept : library() {}
+  ~LibraryPlace() {}  // leaves it as it is
+  Library library;
+};
+// Made by the compiler: a call finds it without asking whether it is there.
+inline constinit LibraryPlace library_place;
+[[nodiscard]] inline Library& library() noexcept { return library_place.library; }
 
 /// Holds the lock; on leaving, hands errors over to the program.
 class Guard {
  public:
-  Guard() noexcept : library_(library()) { library_.lock.enter(); }
+  Guard() noexcept : library_(library()), alone_(library_.lock.enter()) {}
   ~Guard() {
     if (!library_.reports.empty()) [[unlikely]]
       leave_reporting();
     else
-      library_.lock.leave();
+      library_.lock.leave(alone_);
   }
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
@@ -128,6 +132,7 @@ class Guard {
  private:
   [[gnu::cold, gnu::noinline]] void leave_reporting() noexcept;
   Library& library_;
+  bool alone_;  // what enter() has answered
 };
 
 template <class Object>

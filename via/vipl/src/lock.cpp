@@ -36,21 +36,22 @@ void revoke_barrier() noexcept {
 
 }  // namespace
 
-void Lock::enter_shared() noexcept {
+bool Lock::enter_slow() noexcept {
   mutex_.lock();
-  if (shared_.load(std::memory_order_relaxed)) return;
+  if (shared_.load(std::memory_order_relaxed)) return false;
   if (owner_.load(std::memory_order_relaxed) == nullptr && has_barrier()) {
     inside_.store(1, std::memory_order_relaxed);
     owner_.store(me(), std::memory_order_relaxed);
     mutex_.unlock();
-    return;
+    return true;
   }
   shared_.store(true, std::memory_order_relaxed);
-  if (owner_.load(std::memory_order_relaxed) == nullptr) return;
+  if (owner_.load(std::memory_order_relaxed) == nullptr) return false;
   revoke_barrier();
   // The owner leaves soon: no call waits inside for longer than kSliceNs.
   while (inside_.load(std::memory_order_acquire) != 0)
     std::this_thread::sleep_for(std::chrono::microseconds(20));
+  return false;
 }
 
 }  // namespace viaduct::via::vipl

@@ -13,21 +13,20 @@ namespace viaduct::via::vipl {
 
 class Lock {
  public:
-  /// Not recursive.
-  void enter() noexcept {
+  /// Not recursive.  @return what leave() wants to know: whether it was had without the mutex.
+  [[nodiscard]] bool enter() noexcept {
     if (owner_.load(std::memory_order_relaxed) == me()) [[likely]] {
       inside_.store(1, std::memory_order_relaxed);
       // The compiler keeps the order; the revoking thread's barrier makes the processor keep it.
       std::atomic_signal_fence(std::memory_order_seq_cst);
       if (!shared_.load(std::memory_order_relaxed)) [[likely]]
-        return;
+        return true;
       inside_.store(0, std::memory_order_release);
     }
-    enter_shared();
+    return enter_slow();
   }
-  void leave() noexcept {
-    if (owner_.load(std::memory_order_relaxed) == me() &&
-        inside_.load(std::memory_order_relaxed) != 0) [[likely]]
+  void leave(bool alone) noexcept {
+    if (alone) [[likely]]
       inside_.store(0, std::memory_order_release);
     else
       mutex_.unlock();
@@ -40,7 +39,7 @@ class Lock {
     static thread_local char token;
     return &token;
   }
-  [[gnu::cold, gnu::noinline]] void enter_shared() noexcept;
+  [[gnu::cold, gnu::noinline]] bool enter_slow() noexcept;
 
   std::atomic<const void*> owner_{nullptr};
   std::atomic<std::uint32_t> inside_{0};  // the owner holds the lock

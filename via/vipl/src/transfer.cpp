@@ -102,6 +102,15 @@ bool may_lie_there(Vi& vi, const VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE hand
   }
 }
 
+// Other files have the names of library.hpp for these: a library that can be loaded may not take
+// those into its own functions.
+
+inline bool is_over(Vi& vi) noexcept {
+  if (vi.vi->state() != ViState::idle) return false;
+  if (!vi.lost) record_loss(vi, ErrorCause::disconnected);
+  return true;
+}
+
 /// Completes a descriptor as flushed behind all that the provider has.
 [[gnu::cold, gnu::noinline]] void flush_late(Vi& vi, WorkQueue& queue, Descriptor& d,
                                              bool receive) {
@@ -125,7 +134,7 @@ VIP_RETURN post_send(Vi& vi, Descriptor& d) {
     [[likely]] case Status::ok : ++vi.send.queued;
     return VIP_SUCCESS;
     case Status::bad_state:
-      if (!has_ended(vi)) return VIP_INVALID_STATE;
+      if (!is_over(vi)) return VIP_INVALID_STATE;
       if (!vi.spoiled.empty()) mend(vi, d);
       flush_late(vi, vi.send, d, false);
       return VIP_SUCCESS;
@@ -138,6 +147,10 @@ VIP_RETURN post_send(Vi& vi, Descriptor& d) {
 /// The length of a receive is that of its segments, which a provider may want to see there; the
 /// program need not say it.
 void set_length(Descriptor& d) noexcept {
+  if (d.control.segment_count == 1) [[likely]] {
+    d.control.length = d.segments()[0].local.length;
+    return;
+  }
   std::uint32_t length = 0;
   if (d.control.segment_count > kMaxSegments) return;  // refused in its turn
   for (std::uint32_t i = 0; i < d.control.segment_count; ++i)
@@ -151,7 +164,7 @@ VIP_RETURN post_receive(Vi& vi, Descriptor& d) {
   set_length(d);
   // Programs set them as if receives had them.
   d.control.control &= static_cast<std::uint16_t>(~(VIP_CONTROL_IMMEDIATE | VIP_CONTROL_QFENCE));
-  if (vi.phase == Phase::connected && has_ended(vi)) [[unlikely]] {
+  if (vi.phase == Phase::connected && is_over(vi)) [[unlikely]] {
     flush_late(vi, vi.receive, d, true);
     return VIP_SUCCESS;
   }
@@ -175,28 +188,6 @@ VIP_RETURN post(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE
   }
 }
 
-VIP_DESCRIPTOR* program_s(Descriptor* d) noexcept { return reinterpret_cast<VIP_DESCRIPTOR*>(d); }
-
-/// One look at a work queue.
-VIP_RETURN done(Vi& vi, WorkQueue& queue, VIP_DESCRIPTOR** out) noexcept {
-  if (Descriptor* const d = take(queue)) {
-    *out = program_s(d);
-    return hand_over(vi, queue, *d);
-  }
-  *out = nullptr;
-  if (vi.phase == Phase::connected) (void)has_ended(vi);
-  library().port->progress_sometimes();
-  return queue.queued == 0 ? VIP_DESCRIPTOR_ERROR : VIP_NOT_DONE;
-}
-
-VIP_RETURN done(VIP_VI_HANDLE handle, WorkQueue Vi::*queue, VIP_DESCRIPTOR** out) noexcept {
-  const Guard guard;
-  Vi* const vi = find<Vi>(handle);
-  if (vi == nullptr || out == nullptr) [[unlikely]]
-    return VIP_INVALID_PARAMETER;
-  return done(*vi, vi->*queue, out);
-}
-
 /// Whose completion it is.
 Vi& vi_of(const Completion& completion) noexcept {
   return *static_cast<ViOwner*>(completion.vi->attributes().context)->vi;
@@ -213,6 +204,54 @@ void keep_with_entry(const WorkQueue& queue, const Completion& completion) {
   if (queue.cq != nullptr)
     queue.cq->early.push_back({&vi_of(completion), completion.queue == Queue::receive});
   keep(completion);
+}
+
+inline Descriptor* take_oldest(WorkQueue& queue) noexcept {
+  const auto first_of = [](std::deque<Descriptor*>& list) {
+    Descriptor* const d = list.front();
+    list.pop_front();
+    return d;
+  };
+  if (!queue.done.empty()) return first_of(queue.done);
+  Completion completion;
+  if (queue.cq == nullptr) {
+    if (queue.own->poll(completion) == Status::ok) return completion.descriptor;
+  } else {
+    while (queue.queue().poll(completion) == Status::ok) {
+      keep_with_entry(queue, completion);
+      if (!queue.done.empty()) return first_of(queue.done);
+    }
+  }
+  return queue.late.empty() ? nullptr : first_of(queue.late);
+}
+
+inline VIP_RETURN hand_back(Vi& vi, WorkQueue& queue, Descriptor& descriptor) noexcept {
+  --queue.queued;
+  if (!vi.spoiled.empty()) [[unlikely]]
+    mend(vi, descriptor);
+  return descriptor.failed() ? VIP_DESCRIPTOR_ERROR : VIP_SUCCESS;
+}
+
+VIP_DESCRIPTOR* program_s(Descriptor* d) noexcept { return reinterpret_cast<VIP_DESCRIPTOR*>(d); }
+
+/// One look at a work queue.
+VIP_RETURN done(Vi& vi, WorkQueue& queue, VIP_DESCRIPTOR** out) noexcept {
+  if (Descriptor* const d = take_oldest(queue)) {
+    *out = program_s(d);
+    return hand_back(vi, queue, *d);
+  }
+  *out = nullptr;
+  if (vi.phase == Phase::connected) (void)is_over(vi);
+  library().port->progress_sometimes();
+  return queue.queued == 0 ? VIP_DESCRIPTOR_ERROR : VIP_NOT_DONE;
+}
+
+VIP_RETURN done(VIP_VI_HANDLE handle, WorkQueue Vi::*queue, VIP_DESCRIPTOR** out) noexcept {
+  const Guard guard;
+  Vi* const vi = find<Vi>(handle);
+  if (vi == nullptr || out == nullptr) [[unlikely]]
+    return VIP_INVALID_PARAMETER;
+  return done(*vi, vi->*queue, out);
 }
 
 /// A look that may sleep in the provider while the lock is this thread's own.
@@ -257,7 +296,7 @@ VIP_RETURN wait(VIP_VI_HANDLE handle, WorkQueue Vi::*queue_of, VIP_ULONG timeout
       if (queue.queue().wait(completion, sleep_ns) == Status::ok) {
         if (queue.cq == nullptr) {
           *out = program_s(completion.descriptor);
-          return hand_over(*vi, queue, *completion.descriptor);
+          return hand_back(*vi, queue, *completion.descriptor);
         }
         keep_with_entry(queue, completion);
       }
@@ -268,23 +307,12 @@ VIP_RETURN wait(VIP_VI_HANDLE handle, WorkQueue Vi::*queue_of, VIP_ULONG timeout
 
 }  // namespace
 
-Descriptor* take(WorkQueue& queue) noexcept {
-  const auto first_of = [](std::deque<Descriptor*>& list) {
-    Descriptor* const d = list.front();
-    list.pop_front();
-    return d;
-  };
-  if (!queue.done.empty()) return first_of(queue.done);
-  Completion completion;
-  if (queue.cq == nullptr) {
-    if (queue.own->poll(completion) == Status::ok) return completion.descriptor;
-  } else {
-    while (queue.queue().poll(completion) == Status::ok) {
-      keep_with_entry(queue, completion);
-      if (!queue.done.empty()) return first_of(queue.done);
-    }
-  }
-  return queue.late.empty() ? nullptr : first_of(queue.late);
+Descriptor* take(WorkQueue& queue) noexcept { return take_oldest(queue); }
+
+bool has_ended(Vi& vi) noexcept { return is_over(vi); }
+
+VIP_RETURN hand_over(Vi& vi, WorkQueue& queue, Descriptor& descriptor) noexcept {
+  return hand_back(vi, queue, descriptor);
 }
 
 bool take(Cq& cq, Entry& entry) noexcept {
@@ -317,19 +345,6 @@ void disconnect_keeping_receives(Vi& vi) {
     set_length(*d);
     (void)vi.vi->post_receive(*d);
   }
-}
-
-bool has_ended(Vi& vi) noexcept {
-  if (vi.vi->state() != ViState::idle) return false;
-  if (!vi.lost) record_loss(vi, ErrorCause::disconnected);
-  return true;
-}
-
-VIP_RETURN hand_over(Vi& vi, WorkQueue& queue, Descriptor& descriptor) noexcept {
-  --queue.queued;
-  if (!vi.spoiled.empty()) [[unlikely]]
-    mend(vi, descriptor);
-  return descriptor.failed() ? VIP_DESCRIPTOR_ERROR : VIP_SUCCESS;
 }
 
 extern "C" {
