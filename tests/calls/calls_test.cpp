@@ -188,13 +188,13 @@ void test_tasks(World& w) {
 }
 
 void test_errors(World& w) {
-  am::Endpoint stranger(w.bundle, 77);
-  CHECK(stranger.map(am::Index{0}, w.endpoint.name(), 5) == Status::ok);  // hears all
-  CHECK(stranger.call<visit>(am::Index{0}, 1).wait().has_value());
-  CHECK(stranger.call<visit>(am::Index{1}, 1).wait().error() == am::Undeliverable::bad_entry);
-  CHECK(stranger.call<visit>(am::Index{99999}, 1).wait().error() == am::Undeliverable::bad_entry);
+  am::Endpoint outsider(w.bundle, 77);
+  CHECK(outsider.map(am::Index{0}, w.endpoint.name(), 5) == Status::ok);  // hears all
+  CHECK(outsider.call<visit>(am::Index{0}, 1).wait().has_value());
+  CHECK(outsider.call<visit>(am::Index{1}, 1).wait().error() == am::Undeliverable::bad_entry);
+  CHECK(outsider.call<visit>(am::Index{99999}, 1).wait().error() == am::Undeliverable::bad_entry);
   am::Endpoint other(w.bundle);
-  CHECK(other.map(am::Index{0}, stranger.name(), 5) == Status::ok);
+  CHECK(other.map(am::Index{0}, outsider.name(), 5) == Status::ok);
   const auto refused = other.call<only_visit>(am::Index{0}).wait();
   CHECK(refused.error() == am::Undeliverable::bad_tag);
 

@@ -65,7 +65,7 @@ class Side final : private Connections::Provider {
  private:
   void post(Rank, const ControlMessage& message) override { messages.push_back(message); }
   void attach(Vi& to, const ControlMessage&) override {
-    log_ += &to == &vi && end.number != EndNumber::none ? "attach " : "stranger ";
+    log_ += &to == &vi && end.number != EndNumber::none ? "attach " : "unknown ";
     if (closes_when_attached) connections.close(end, ErrorCause::connection_lost);
   }
   void refused(Vi&, const ControlMessage& m) override {
