@@ -9,6 +9,7 @@ mkdir -p "$folder/tools" "$folder/path" "$folder/build/release/bin"
 cp "$1/run" "$folder"
 cp "$1/tools/common.sh" "$1/tools/run_summary.awk" "$folder/tools"
 readme=$1/README.md
+recorded=$1/tests/scripts/recorded/run-tables.txt
 : >"$folder/packages.txt"
 cat >"$folder/path/cmake" <<'TXT'
 #!/bin/sh
@@ -77,13 +78,26 @@ launched 2 ''
 launched 4 '' -n4
 launched 3 ' --json a file --rounds=5 --parameters' --json 'a file' -n 3 --rounds=5 --parameters
 
-# The end: ten lines with a limit or the word that there is no figure, and where the tables are.
-said=$(./run 2>&1 </dev/null | tail -n 12)
-[ "$(grep -cE '^  (met|MISSED|not measured) ' <<<"$said")" -eq 10 ] || wrong "not ten lines: $said"
-grep -q '^  met .* 260.0 ns; the machine itself: 247.0 ns; ratio 1.06, wanted at most 1.10$' <<<"$said" ||
+# narrow WHAT TEXT: no line of it has more than 100 columns.
+narrow() {
+  local wide
+  wide=$(awk 'length($0) > 100' <<<"$2")
+  [ -z "$wide" ] || wrong "$1 has a line of over 100 columns: $wide"
+}
+
+# The end: LogP, ten lines with a limit or the words that there is no figure, and where the tables are.
+all=$(./run 2>&1 </dev/null)
+narrow ./run "$all"
+narrow './run --help' "$(./run --help)"
+said=$(sed -n '/^LogP/,$p' <<<"$all")
+[ "$(tail -n +2 <<<"$said" | grep -cE ' (met|MISSED|not measured)$')" -eq 10 ] || wrong "not ten lines: $said"
+grep -qx 'LogP: not measured' <<<"$said" || wrong "LogP without a figure: $said"
+grep -qE '^short Active Message, .* 260 ns +247 ns +1.06  at most +1.10  met$' <<<"$said" ||
   wrong "no figure that is met: $said"
-grep -q '^  MISSED .* 10.00 million; .* ratio 0.25, wanted at least 0.50$' <<<"$said" || wrong "no missed figure: $said"
-grep -q '^1 of 10 limits met. .*: 1 of its own figures are suspect.$' <<<"$said" || wrong "no count: $said"
+grep -qE '^Active Messages .* 10.0 M/s +40.0 M/s +0.25  at least 0.50  MISSED$' <<<"$said" ||
+  wrong "no missed figure: $said"
+grep -qx '1 of 10 limits met.' <<<"$said" || wrong "no count: $said"
+grep -q ': 1 of its own figures are suspect' <<<"$said" || wrong "no suspect figure: $said"
 grep -qxF 'run: all tables are in build/release/run-tables.txt' <<<"$said" || wrong "does not name the file: $said"
 grep -q '^am_oneway_mps' build/release/run-tables.txt || wrong "the tables are not in the file"
 
@@ -91,6 +105,13 @@ grep -q '^am_oneway_mps' build/release/run-tables.txt || wrong "the tables are n
 while read -r figure kind limit; do
   grep -qE "\`$figure\`.*\| at $kind $limit \|\$" "$readme" || wrong "README.md has no limit of $figure: at $kind $limit"
 done < <(sed -nE 's/^  line\("([a-z0-9_]+)", "(most|least)", ([0-9.]+), .*/\1 \2 \3/p' tools/run_summary.awk)
+
+# The tables of a real run: all is measured, LogP stands in one line, and the verdicts are those of its ratios.
+said=$(awk -f tools/run_summary.awk "$recorded")
+narrow 'the summary of a real run' "$said"
+[ "$(grep -cE ' (met|MISSED)$' <<<"$said")" -eq 10 ] || wrong "not ten figures of a real run: $said"
+head -n 1 <<<"$said" | grep -qE '^LogP: o 19.5 ns, L 114 ns, g 105 ns, G 0.362 ns a byte ' || wrong "LogP of a real run: $said"
+grep -qx '8 of 10 limits met.' <<<"$said" || wrong "not the count of a real run: $said"
 
 # A measurement that fails is named, with its last words and its exit code.
 touch break
