@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -32,13 +33,6 @@ struct RemotePlace;
 }
 
 namespace viaduct::am {
-
-/// A handler of the endpoint's own table (ids 1 to 255): reads its arguments itself.
-using RawHandler = Thunk;
-
-/// The undeliverable-message handler, id 0. It may not communicate. The default logs the message
-/// and aborts.
-using UndeliverableHandler = std::function<void(const Returned&)>;
 
 #pragma GCC diagnostic push
 #ifdef __clang__
@@ -104,10 +98,12 @@ class Endpoint {
   /// what such a sender has under way and what it sends comes back to it with bad_tag.  Order:
   /// nothing that the caller does afterwards is seen by such a sender's messages.
   void set_tag(Tag tag) noexcept;
-  /// Puts @p handler at @p id of this endpoint's own table.
+  /// Puts @p handler at @p id of this endpoint's own table. With @p takes, other messages to it
+  /// come back to their senders with bad_arguments; without, it is given every message.
   ///
   /// @return ok; bad_argument for an id that is not 1 to 255.
-  Status set_handler(HandlerId id, RawHandler handler) noexcept;
+  Status set_handler(HandlerId id, RawHandler handler,
+                     std::optional<Takes> takes = std::nullopt) noexcept;
   /// Puts @p handler at id 0: it gets what comes back.  Cost: a lock where the bundle is parallel.
   void set_undeliverable_handler(UndeliverableHandler handler);
 
@@ -450,6 +446,7 @@ class Endpoint {
   void drop(detail::Map& map) noexcept;
   [[nodiscard]] detail::Map* find_map(EndpointName name) noexcept;
   [[nodiscard]] bool hears(Tag presented) const noexcept;
+  [[nodiscard]] bool takes(std::uint16_t id, Takes message) const noexcept;
   void apply_tag(detail::Map& map) noexcept;
   std::uint32_t hand_over_gets() noexcept;
   void publish_segment(std::span<std::byte> memory);
@@ -472,6 +469,7 @@ class Endpoint {
   Bundle::Run wait_run_ = Bundle::Run::all;
   std::vector<Translation> translations_;
   std::vector<Thunk> thunks_;
+  std::vector<std::optional<Takes>> own_takes_;  // of the own table
   UndeliverableHandler undeliverable_;
   detail::Map null_map_;
   std::vector<Owned<detail::Map>> owned_;

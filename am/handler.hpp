@@ -270,6 +270,7 @@ struct Registration {
     entry.name = kName<Handler>.data();
     entry.signature_bytes = static_cast<std::uint32_t>(SignatureOf<Handler>::Args::kBytes);
     entry.handler_number = &handler_number;
+    entry.operation = SignatureOf<Handler>::kOperation;
     register_handler(entry);
     return true;
   }();

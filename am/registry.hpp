@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <span>
 
+#include "am/types.hpp"
+
 namespace viaduct {
 class Job;
 }
@@ -24,6 +26,8 @@ struct Arrival;
 
 /// Unpacks a message's arguments and calls the user's handler.
 using Thunk = void (*)(Token& token, const Arrival& arrival);
+/// A handler of the endpoint's own table (ids 1 to 255): reads its arguments itself.
+using RawHandler = Thunk;
 
 /// Handler numbers below this are an endpoint's own AM-2 table; typed handlers start here.
 inline constexpr std::uint16_t kFirstTypedId = 256;
@@ -34,9 +38,10 @@ inline constexpr std::uint16_t kFirstLateId = 0x10000 - kMaxTypedHandlers;
 struct HandlerEntry {
   const void* function = nullptr;  ///< the user's handler, for its address
   Thunk thunk = nullptr;
-  const char* name = "";                    ///< for messages: "on_ping"
-  std::uint32_t signature_bytes = 0;        ///< packed size of the arguments
-  std::uint16_t* handler_number = nullptr;  ///< where the agreed id is written
+  const char* name = "";                           ///< for messages: "on_ping"
+  std::uint32_t signature_bytes = 0;               ///< packed size of the arguments
+  std::uint16_t* handler_number = nullptr;         ///< where the agreed id is written
+  Operation operation = Operation::short_message;  ///< of its messages
   bool answers = false;  ///< a handler of calls: its requests that come back fail their calls
 };
 
@@ -57,6 +62,10 @@ void register_handler(const HandlerEntry& entry) noexcept;
 /// kFirstTypedId); they
 ///         live as long as the process.
 [[nodiscard]] std::span<const char* const> handler_names() noexcept;
+
+/// @return what the typed handler with @p handler_number takes; null for a number that the
+///         agreement has not given out.
+[[nodiscard]] const Takes* typed_takes(std::uint16_t handler_number) noexcept;
 
 /// @return whether the handler with @p handler_number is one of calls (HandlerEntry::answers).
 [[nodiscard]] bool is_call_handler(std::uint16_t handler_number) noexcept;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "runtime/status.hpp"
 #include "runtime/types.hpp"
@@ -48,8 +49,9 @@ enum class Direction : std::uint8_t { request, reply };
 /// with their numbers left to the C interface.
 enum class Undeliverable : std::uint8_t {
   none,
-  /// EBADARGS: the request's handler made a reply that was refused, and no other one. The arguments
-  /// do not come back with it.
+  /// EBADARGS: the handler takes other arguments, or another kind of message (Takes). Also: the
+  /// request's handler made a reply that was refused, and no other one; then the arguments do not
+  /// come back.
   bad_arguments,
   bad_entry,       ///< EBADENTRY: the index is not mapped
   bad_tag,         ///< EBADTAG: the endpoint's tag is another one
@@ -69,6 +71,14 @@ enum class Undeliverable : std::uint8_t {
 /// @return the name, as the enumerator's.
 [[nodiscard]] const char* to_string(Operation operation) noexcept;
 
+/// The messages that a handler takes. The receiver sends all others back with bad_arguments.
+struct Takes {
+  Operation operation = Operation::short_message;
+  std::uint32_t arg_bytes = 0;  ///< packed; a word of request_raw() has 8
+
+  [[nodiscard]] friend constexpr bool operator==(const Takes&, const Takes&) noexcept = default;
+};
+
 /// A returned message.
 struct Returned {
   Undeliverable status = Undeliverable::none;
@@ -76,12 +86,17 @@ struct Returned {
   Direction direction = Direction::request;
   Index peer{};  ///< where it was to go
   Rank rank{};   ///< and whose endpoint that is (the own rank when the index is not mapped)
-  std::uint16_t handler = 0;        ///< handler number; handler_name() tells its name
-  const std::byte* args = nullptr;  ///< packed as they were sent; none with bad_arguments
+  std::uint16_t handler = 0;  ///< handler number; handler_name() tells its name
+  /// Packed as they were sent; none where the reply of the handler was refused.
+  const std::byte* args = nullptr;
   std::uint32_t arg_bytes = 0;
   /// Medium, bulk, get: of the data, as far as the message that came back tells it, else 0.
   std::size_t data_bytes = 0;
   std::size_t offset = 0;  ///< bulk, get: in the peer's segment, as far as is known
 };
+
+/// The undeliverable-message handler, id 0. It may not communicate. The default logs the message
+/// and aborts.
+using UndeliverableHandler = std::function<void(const Returned&)>;
 
 }  // namespace viaduct::am

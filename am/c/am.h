@@ -77,7 +77,8 @@ typedef int op_t;
 
 /* Returned messages: handler 0 is a void (*)(int status, op_t opcode, void *argblock). */
 
-#define EBADARGS 1     /**< the reply that a request's handler made was refused, and no other one */
+#define EBADARGS 1     /**< the handler takes other arguments (AM_SetHandlerArgs); also: the reply
+                            that a request's handler made was refused, and no other one */
 #define EBADENTRY 2    /**< the index is not mapped */
 #define EBADTAG 3      /**< the endpoint has another tag */
 #define EBADHANDLER 4  /**< no such handler there */
@@ -101,7 +102,7 @@ typedef int op_t;
 typedef struct AM_ArgBlock {
   ep_t request_endpoint; /**< whose message it was */
   int reply_endpoint;    /**< index that it was sent to; -1: a reply to an endpoint without one */
-  handler_t handler;     /**< -1: not known, as with EBADARGS */
+  handler_t handler;     /**< -1: not known, as with EBADARGS for a refused reply */
   int numargs;
   int arg[16];
   size_t nbytes;      /**< of the data; 0 where that is not known */
@@ -236,6 +237,12 @@ int AM_SetHandler(ep_t ea, handler_t handler, AM_Handler function);
 /** The same at the lowest free place from 1 on, which *handler tells.
  *  @return as AM_SetHandler; AM_ERR_RESOURCE: the table is full. */
 int AM_SetHandlerAny(ep_t ea, handler_t* handler, AM_Handler function);
+/** AM_SetHandler for a handler that says what it takes (an addition to AM-2): numargs ints, and
+ * data (a medium message, an Xfer, a get) where with_data is not 0. Requests with another number of
+ * arguments or of the other kind come back to their senders with EBADARGS, replies to their
+ * repliers with EREPLYREJECTED.
+ *  @return as AM_SetHandler; AM_ERR_BAD_ARG also for handler 0 and above AM_MaxShort(). */
+int AM_SetHandlerArgs(ep_t ea, handler_t handler, AM_Handler function, int with_data, int numargs);
 /** @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG. */
 int AM_GetNumHandlers(ep_t ea, int* n_handlers);
 /** Size of the table, 1 to 256; what lies beyond is forgotten.

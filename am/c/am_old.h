@@ -31,6 +31,8 @@ int viaduct_am_event_mask(eb_t bundle);
 
 /* Handlers of any type. */
 #define AM_SetHandler(ea, handler, function) (AM_SetHandler)(ea, handler, (AM_Handler)(function))
+#define AM_SetHandlerArgs(ea, handler, function, with_data, numargs) \
+  (AM_SetHandlerArgs)(ea, handler, (AM_Handler)(function), with_data, numargs)
 #define AM_SetHandlerAny(ea, handler, function) \
   (AM_SetHandlerAny)(ea, handler, (AM_Handler)(function))
 

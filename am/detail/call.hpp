@@ -132,6 +132,7 @@ struct CallRegistration {
     entry.name = kName<Handler>.data();
     entry.signature_bytes = static_cast<std::uint32_t>(S::Args::kBytes);
     entry.handler_number = &handler_number;
+    entry.operation = S::kOperation;
     entry.answers = true;
     register_handler(entry);
     return true;

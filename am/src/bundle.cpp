@@ -172,7 +172,10 @@ void Bundle::run_message(Map& map, const Deferred& m) noexcept {
   const bool known = id != 0 && id < endpoint.thunks_.size() && endpoint.thunks_[id] != nullptr;
   if (kind == Kind::request && map.tag_refused) return refuse(map, m, Undeliverable::bad_tag);
   if (!known) return refuse(map, m, Undeliverable::bad_handler);
-  if (wire_format::operation(m.client) == Operation::bulk) {
+  const Operation operation = wire_format::operation(m.client);
+  if (!endpoint.takes(id, {operation, m.arg_bytes - 8 * wire_format::prefix_words(operation)}))
+    return refuse(map, m, Undeliverable::bad_arguments);
+  if (operation == Operation::bulk) {
     const std::size_t held = endpoint.segment_.size();
     if (m.words[0] > held || m.words[1] > held - m.words[0])
       return refuse(map, m, Undeliverable::bad_length);

@@ -25,6 +25,7 @@ Endpoint::Endpoint(Bundle& bundle, Tag tag, std::int32_t number) : bundle_(bundl
   max_medium_ = static_cast<std::uint32_t>(settings.medium_bytes / 2);
   credits_ = static_cast<std::uint32_t>(settings.credits);
   thunks_.assign(kOwnHandlers, nullptr);
+  own_takes_.resize(kOwnHandlers);
   thunks_.insert(thunks_.end(), context.typed_.begin(), context.typed_.end());
   set_translations(std::max(kMinTranslations, context.job().size()));
   page_ = new (context.nic().allocate(sizeof(detail::EndpointPage))) detail::EndpointPage{};
@@ -189,12 +190,21 @@ void Endpoint::set_tag(Tag tag) noexcept {
   for (const auto& map : owned_) apply_tag(*map);
 }
 
-Status Endpoint::set_handler(HandlerId id, RawHandler handler) noexcept {
+Status Endpoint::set_handler(HandlerId id, RawHandler handler,
+                             std::optional<Takes> takes) noexcept {
   const auto at = static_cast<std::size_t>(id);
   if (at == 0 || at >= kOwnHandlers) return Status::bad_argument;
   const Bundle::Lock lock(bundle_, "set_handler");
   thunks_[at] = handler;
+  own_takes_[at] = takes;
   return Status::ok;
+}
+
+/// Whether handler @p id takes such a message, as far as it has said what it takes.
+bool Endpoint::takes(std::uint16_t id, Takes message) const noexcept {
+  if (id < kOwnHandlers) return !own_takes_[id] || *own_takes_[id] == message;
+  const Takes* const typed = typed_takes(id);
+  return typed == nullptr || *typed == message;
 }
 
 void Endpoint::set_undeliverable_handler(UndeliverableHandler handler) {

@@ -34,6 +34,7 @@ struct Registrations {
   bool agreed;
   std::array<Thunk, kMaxTypedHandlers> thunks;
   std::array<const char*, kMaxTypedHandlers> names;
+  std::array<Takes, kMaxTypedHandlers> takes;
   std::array<bool, kMaxTypedHandlers> answers;
   AtomicWord<std::size_t> agreed_handlers;  // length of thunks and names, stored after them
 
@@ -226,6 +227,7 @@ void install(const Snapshot& s) {
     const HandlerEntry& first = s.entries[s.list[i].entries.front()];
     registrations.thunks[i] = first.thunk;
     registrations.names[i] = first.name;
+    registrations.takes[i] = {first.operation, first.signature_bytes};
     registrations.answers[i] = first.answers;
     for (const std::size_t e : s.list[i].entries) {
       *s.entries[e].handler_number = static_cast<std::uint16_t>(kFirstTypedId + i);
@@ -268,6 +270,12 @@ std::span<const Thunk> agree_on_handlers(Job& job) {
 
 std::span<const char* const> handler_names() noexcept {
   return {registrations.names.data(), registrations.agreed_handlers.load(kAcquire)};
+}
+
+const Takes* typed_takes(std::uint16_t handler_number) noexcept {
+  const std::size_t place = std::size_t{handler_number} - kFirstTypedId;
+  return place < registrations.agreed_handlers.load(kAcquire) ? &registrations.takes[place]
+                                                              : nullptr;
 }
 
 bool is_call_handler(std::uint16_t handler_number) noexcept {

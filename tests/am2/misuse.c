@@ -36,6 +36,7 @@ static char data[64];
     HOW(AM_SetNumTranslations(EP, 100));                \
     HOW(AM_SetHandler(EP, 1, on_returned));             \
     HOW(AM_SetHandlerAny(EP, &h_, on_returned));        \
+    HOW(AM_SetHandlerArgs(EP, 1, on_returned, 0, 2));   \
     HOW(AM_GetNumHandlers(EP, &n_));                    \
     HOW(AM_SetNumHandlers(EP, 100));                    \
     HOW(AM_Request0(EP, 0, 1));                         \
@@ -131,6 +132,7 @@ static void nulls(void) {
   BAD(AM_GetNumTranslations(rig.a, NULL));
   BAD(AM_SetHandler(rig.a, 1, NULL));
   BAD(AM_SetHandlerAny(rig.a, NULL, on_returned));
+  BAD(AM_SetHandlerArgs(rig.a, 1, NULL, 0, 2));
   BAD(AM_GetNumHandlers(rig.a, NULL));
   BAD(AM_RequestI0(rig.a, 0, 1, NULL, 1));
   BAD(AM_RequestXfer0(rig.a, 0, 0, 1, NULL, 1));
@@ -162,6 +164,7 @@ static void bad_handler(int handler) {
   BAD(AM_RequestXferAsync0(rig.a, 0, 0, handler, data, 1));
   BAD(AM_GetXfer0(rig.a, 0, 0, handler, 0, 1));
   if (handler != 0) BAD(AM_SetHandler(rig.a, handler, on_returned));
+  BAD(AM_SetHandlerArgs(rig.a, handler, on_returned, 0, 2));
 }
 
 static void bad_values(void) {

@@ -224,6 +224,63 @@ static void refused_replies(void) {
   poll_until(rig.bundle, &good_replies, 2);
 }
 
+/* --- handlers that say what they take -------------------------------------------------------- */
+
+static int declared_sum;
+static void on_declared(void* token, int a, int b) {
+  declared_sum += a + b;
+  OK(AM_Reply1(token, 13, a)); /* a handler of two, see below */
+}
+static void on_declared_data(void* token, void* buf, int nbytes, int a) {
+  (void)token;
+  declared_sum += ((unsigned char*)buf)[nbytes - 1] + a;
+}
+
+static void declared_handlers(void) {
+  handler_t any = 0;
+  int i;
+  int before;
+  static unsigned char bytes[100];
+  bytes[9] = 7;
+  OK(AM_SetHandlerArgs(rig.b, 11, on_declared, 0, 2));
+  OK(AM_SetHandlerArgs(rig.b, 12, on_declared_data, 1, 1));
+  OK(AM_SetHandlerArgs(rig.a, 12, on_declared_data, 1, 1));
+  OK(AM_SetHandlerArgs(rig.a, 13, on_declared, 0, 2));
+  /* Requests: whole, and not handled. */
+  RETURNS(EBADARGS, AM_REQUEST_M, 11, 1, AM_Request1(rig.a, 0, 11, 5));
+  CHECK(returned_block_.arg[0] == 5);
+  RETURNS(EBADARGS, AM_REQUEST_M, 11, 0, AM_Request0(rig.a, 0, 11));
+  RETURNS(EBADARGS, AM_REQUEST_M, 11, 3, AM_Request3(rig.a, 0, 11, 5, 6, 7));
+  CHECK(returned_block_.arg[2] == 7);
+  RETURNS(EBADARGS, AM_REQUEST_IM, 11, 2, AM_RequestI2(rig.a, 0, 11, bytes, 10, 5, 6));
+  CHECK(returned_block_.nbytes == 10);
+  RETURNS(EBADARGS, AM_REQUEST_M, 12, 1, AM_Request1(rig.a, 0, 12, 5));
+  RETURNS(EBADARGS, AM_REQUEST_IM, 12, 0, AM_RequestI0(rig.a, 0, 12, bytes, 10));
+  RETURNS(EBADARGS, AM_REQUEST_XFER_M, 12, 2, AM_RequestXfer2(rig.a, 0, 16, 12, bytes, 10, 5, 6));
+  CHECK(returned_block_.dest_offset == 16);
+  RETURNS(EBADARGS, AM_GET_XFER_M, 12, 2, AM_GetXfer2(rig.a, 0, 0, 12, 0, 10, 5, 6));
+  CHECK(declared_sum == 0);
+  /* The right ones, and a reply that is none: back to the replier. */
+  before = returned;
+  OK(AM_Request2(rig.a, 0, 11, 20, 3));
+  poll_until(rig.bundle, &returned, before + 1);
+  CHECK(declared_sum == 23 && returned_status == EREPLYREJECTED && returned_opcode == AM_REPLY_M);
+  CHECK(returned_block_.request_endpoint == rig.b && returned_block_.handler == 13);
+  OK(AM_RequestI1(rig.a, 0, 12, bytes, 10, 100));
+  poll_until(rig.bundle, &declared_sum, 130);
+  OK(AM_RequestXfer1(rig.a, 0, 16, 12, bytes, 10, 100));
+  poll_until(rig.bundle, &declared_sum, 237);
+  OK(AM_GetXfer1(rig.a, 0, 16, 12, 0, 10, 100));
+  poll_until(rig.bundle, &declared_sum, 344);
+  /* AM_SetHandler takes the word back; a place of such a handler is not free. */
+  OK(AM_SetHandler(rig.b, 11, on_ordered));
+  WANT(AM_ERR_BAD_ARG, AM_SetHandlerArgs(rig.b, 0, on_declared, 0, 2));
+  WANT(AM_ERR_BAD_ARG, AM_SetHandlerArgs(rig.b, 11, on_declared, 0, 17));
+  WANT(AM_ERR_BAD_ARG, AM_SetHandlerArgs(rig.b, 11, on_declared, 0, -1));
+  for (i = 0; i < 200 && any < 12; ++i) OK(AM_SetHandlerAny(rig.b, &any, on_ordered));
+  CHECK(any == 13);
+}
+
 /* --- tags ------------------------------------------------------------------------------------ */
 
 static void tags(void) {
@@ -503,6 +560,7 @@ int main(void) {
   bad_segments();
   unmapped();
   refused_replies();
+  declared_handlers();
   tags();
   translations();
   handlers();

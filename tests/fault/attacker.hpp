@@ -148,6 +148,32 @@ class Attacker {
     return block->is_free();
   }
 
+  /// A request with a payload for the typed handler @p number and with arguments that the handler
+  /// does not take: comes back with bad_arguments and those arguments.
+  bool wrong_arguments_are_returned(std::uint16_t number) {
+    namespace wire_format = am::detail::wire_format;
+    shm::Slot* const slot = vi_->claim();
+    if (slot == nullptr) return false;
+    constexpr std::uint64_t kArgument = 0x1234;
+    slot->words[0] = std::uint64_t{8} << 32;  // at the start of the medium ring
+    slot->words[1] = kArgument;
+    const std::uint64_t client =
+        wire_format::make(am::detail::Kind::request, am::Operation::medium, number);
+    vi_->publish(*slot, shm::header::make(shm::MessageKind::inline_data, 16, client));
+    bool is_right = false;
+    const auto look = [&](shm::Vi&, shm::Slot& arrived, std::uint64_t head) {
+      const std::uint64_t back = shm::header::client(head);
+      if (wire_format::kind(back) != am::detail::Kind::returned_request) return;
+      is_right = wire_format::status(back) == am::Undeliverable::bad_arguments &&
+                 wire_format::handler(back) == number && shm::header::length(head) == 16 &&
+                 arrived.words[1] == kArgument;
+    };
+    const std::uint64_t start = viaduct::monotonic_ns();
+    while (!is_right && viaduct::monotonic_ns() - start < 5'000'000'000)
+      (void)vi_->drain_inline(4, look);
+    return is_right;
+  }
+
   /// The whole ring at once, marks of full and empty slots included.
   void scribble() {
     for (std::uint32_t i = 0; i < slots_; ++i) {

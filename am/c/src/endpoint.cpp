@@ -291,12 +291,24 @@ int(AM_SetHandlerAny)(ep_t ea, handler_t* handler, AM_Handler function) {
   return with_endpoint(ea, [&](Port& port) -> int {
     if (handler == nullptr || function == nullptr) return AM_ERR_BAD_ARG;
     for (std::uint32_t i = 1; i < port.handlers; ++i) {
-      if (port.handler(i) != nullptr) continue;
+      if (port.handler(i) != nullptr || port.declared(i) != nullptr) continue;
       port.set_handler(i, function);
       *handler = static_cast<handler_t>(i);
       return AM_OK;
     }
     return AM_ERR_RESOURCE;
+  });
+}
+
+int(AM_SetHandlerArgs)(ep_t ea, handler_t handler, AM_Handler function, int with_data,
+                       int numargs) {
+  return with_endpoint(ea, [&](Port& port) -> int {
+    const auto at = static_cast<std::uint32_t>(handler);
+    if (at == 0 || at >= port.handlers || function == nullptr || numargs < 0 ||
+        numargs > AM_MaxShort())
+      return AM_ERR_BAD_ARG;
+    port.declare_handler(at, function, {static_cast<std::uint8_t>(numargs), with_data != 0});
+    return AM_OK;
   });
 }
 

@@ -67,6 +67,12 @@ struct Table {
   std::size_t next = 0;
 };
 
+/// What a handler of AM-2 takes: ints, and data or none.
+struct Shape {
+  std::uint8_t arguments = 0;
+  bool has_data = false;
+};
+
 /// An endpoint of Active Messages with the handler table of AM-2.
 class Port final : public Endpoint {
  public:
@@ -78,10 +84,25 @@ class Port final : public Endpoint {
     return at < kMaxHandlers ? handlers_[at].load(std::memory_order_relaxed) : nullptr;
   }
   void set_handler(std::uint32_t at, AM_Handler handler) noexcept {
-    if (at == 0)
-      on_returned_.store(handler, std::memory_order_relaxed);
-    else
-      handlers_[at].store(handler, std::memory_order_relaxed);
+    if (at == 0) return on_returned_.store(handler, std::memory_order_relaxed);
+    declared_[at].store(nullptr, std::memory_order_relaxed);
+    handlers_[at].store(handler, std::memory_order_relaxed);
+  }
+  /// The same for a handler that says what it takes. handler() answers null for it, so that the
+  /// others pay nothing for the comparison.
+  void declare_handler(std::uint32_t at, AM_Handler handler, Shape shape) noexcept {
+    handlers_[at].store(nullptr, std::memory_order_relaxed);
+    shapes_[at].store(shape, std::memory_order_relaxed);
+    declared_[at].store(handler, std::memory_order_release);
+  }
+  /// @return the handler that has said what it takes, null where there is none.
+  [[nodiscard]] AM_Handler declared(std::uint32_t at) const noexcept {
+    return at < kMaxHandlers ? declared_[at].load(std::memory_order_acquire) : nullptr;
+  }
+  /// @return whether that one takes messages of @p shape.
+  [[nodiscard]] bool takes_shape(std::uint32_t at, Shape shape) const noexcept {
+    const Shape taken = shapes_[at].load(std::memory_order_relaxed);
+    return taken.arguments == shape.arguments && taken.has_data == shape.has_data;
   }
   /// Tells handler 0 of a message that came back. Without one the program is stopped.
   void returned(const Returned& returned) noexcept;
@@ -104,6 +125,8 @@ class Port final : public Endpoint {
  private:
   // The first is null: handler 0 is no handler of messages.
   std::array<std::atomic<AM_Handler>, kMaxHandlers> handlers_{};
+  std::array<std::atomic<AM_Handler>, kMaxHandlers> declared_{};
+  std::array<std::atomic<Shape>, kMaxHandlers> shapes_{};
   std::atomic<AM_Handler> on_returned_{nullptr};
 };
 

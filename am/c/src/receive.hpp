@@ -34,6 +34,7 @@ class Running {
 /// What every message begins with: the handler's number, and the first argument where there is one,
 /// so that sixteen arguments are sixteen.
 struct NoArgument {
+  static constexpr std::size_t kArguments = 0;
   std::uint32_t handler;
   template <class Body>
   void pass(Body body) const {
@@ -41,6 +42,7 @@ struct NoArgument {
   }
 };
 struct FirstArgument {
+  static constexpr std::size_t kArguments = 1;
   std::uint32_t handler;
   int argument;
   template <class Body>
@@ -55,21 +57,21 @@ template <class Head, class... Rest>
 struct Messages {
   using Args = detail::Packing<Head, Rest...>;
 
+  static constexpr auto kArguments = static_cast<std::uint8_t>(Head::kArguments + sizeof...(Rest));
+
   static void on_short(Token& token, Head head, Rest... rest) {
     Port& port = port_of(token);
     const AM_Handler f = port.handler(head.handler);
     if (f == nullptr) [[unlikely]]
-      return send_back(token, 0, 0, head, rest...);
-    const Running running(token, port);
-    head.pass([&](auto... first) {
-      reinterpret_cast<void (*)(void*, decltype(first)..., Rest...)>(f)(&token, first..., rest...);
-    });
+      return on_short_slow(token, head, rest...);
+    call_short(f, token, port, head, rest...);
   }
   static void on_medium(Token& token, std::span<const std::byte> data, Head head, Rest... rest) {
     Port& port = port_of(token);
     const AM_Handler f = port.handler(head.handler);
     if (f == nullptr) [[unlikely]]
-      return send_back(token, data.size(), 0, head, rest...);
+      return on_data_slow(token, const_cast<std::byte*>(data.data()), data.size(), 0, head,
+                          rest...);
     call(f, token, port, const_cast<std::byte*>(data.data()), data.size(), head, rest...);
   }
   static void on_bulk(Token& token, std::span<std::byte> data, Head head, Rest... rest) {
@@ -78,16 +80,19 @@ struct Messages {
     if (f != nullptr) [[likely]]
       return call(f, token, port, data.data(), data.size(), head, rest...);
     const auto offset = static_cast<std::size_t>(data.data() - port.segment().data());
-    send_back(token, data.size(), offset, head, rest...);
+    on_data_slow(token, data.data(), data.size(), offset, head, rest...);
   }
   static void on_get(Token& token, std::span<std::byte> data, Head head, Rest... rest) {
     Port& port = port_of(token);
     const AM_Handler f = port.handler(head.handler);
     if (f != nullptr) [[likely]]
       return call(f, token, port, data.data(), data.size(), head, rest...);
+    const Found found = find_declared(port, head, true);
+    if (found.handler != nullptr)
+      return call(found.handler, token, port, data.data(), data.size(), head, rest...);
     const auto words = Args::pack(head, rest...);
-    port.returned(returned(Undeliverable::bad_handler, Operation::get, token.source(),
-                           token.source_rank(), words.data(), data.size(), 0));
+    port.returned(returned(found.why_not, Operation::get, token.source(), token.source_rank(),
+                           words.data(), data.size(), 0));
   }
 
   /// A request that came back.
@@ -107,6 +112,40 @@ struct Messages {
   }
 
  private:
+  /// A handler that has said what it takes, or why the message is none for it.
+  struct Found {
+    AM_Handler handler;
+    Undeliverable why_not;
+  };
+  [[nodiscard, gnu::cold, gnu::noinline]] static Found find_declared(const Port& port, Head head,
+                                                                     bool has_data) noexcept {
+    const AM_Handler f = port.declared(head.handler);
+    if (f == nullptr) return {nullptr, Undeliverable::bad_handler};
+    if (!port.takes_shape(head.handler, {kArguments, has_data}))
+      return {nullptr, Undeliverable::bad_arguments};
+    return {f, Undeliverable::none};
+  }
+  [[gnu::cold, gnu::noinline]] static void on_short_slow(Token& token, Head head, Rest... rest) {
+    Port& port = port_of(token);
+    const Found found = find_declared(port, head, false);
+    if (found.handler != nullptr) return call_short(found.handler, token, port, head, rest...);
+    send_back(found.why_not, token, 0, 0, head, rest...);
+  }
+  [[gnu::cold, gnu::noinline]] static void on_data_slow(Token& token, std::byte* data,
+                                                        std::size_t bytes, std::size_t offset,
+                                                        Head head, Rest... rest) {
+    Port& port = port_of(token);
+    const Found found = find_declared(port, head, true);
+    if (found.handler != nullptr)
+      return call(found.handler, token, port, data, bytes, head, rest...);
+    send_back(found.why_not, token, bytes, offset, head, rest...);
+  }
+  static void call_short(AM_Handler f, Token& token, Port& port, Head head, Rest... rest) {
+    const Running running(token, port);
+    head.pass([&](auto... first) {
+      reinterpret_cast<void (*)(void*, decltype(first)..., Rest...)>(f)(&token, first..., rest...);
+    });
+  }
   static void call(AM_Handler f, Token& token, Port& port, std::byte* data, std::size_t bytes,
                    Head head, Rest... rest) {
     const Running running(token, port);
@@ -115,11 +154,10 @@ struct Messages {
           &token, data, bytes, first..., rest...);
     });
   }
-  [[gnu::cold, gnu::noinline]] static void send_back(Token& token, std::size_t bytes,
-                                                     std::size_t offset, Head head,
-                                                     Rest... rest) noexcept {
+  static void send_back(Undeliverable why, Token& token, std::size_t bytes, std::size_t offset,
+                        Head head, Rest... rest) noexcept {
     const auto words = Args::pack(head, rest...);
-    token.send_back(Undeliverable::bad_handler, words, Args::kBytes, bytes, offset);
+    token.send_back(why, words, Args::kBytes, bytes, offset);
   }
 };
 

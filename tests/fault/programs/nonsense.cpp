@@ -119,8 +119,10 @@ std::vector<Attack> attacks() {
        }},
       {"more replies than requests",
        [](Attacker& a) {
+         // Of the right shape, as others would be refused without bringing a credit.
+         const std::uint16_t handler = am::detail::handler_number<on_medium>();
          for (std::uint32_t i = 0; i < 2 * a.block().credits; ++i)
-           send(a, message(wire_format::make(Kind::reply, Operation::medium, kTyped)), 0);
+           send(a, message(wire_format::make(Kind::reply, Operation::medium, handler)), 0);
        },
        Look::woken, true},
       {"a return without a reason",
@@ -213,6 +215,11 @@ bool write_nonsense(am::Context& context, Attacker& attacker, std::uint16_t numb
   // Sense first: a reply that is refused is no nonsense.
   if (number == 1 && !attacker.refused_overflow_is_returned()) {
     std::puts("nonsense: a refused overflow reply has left its block in use");
+    return false;
+  }
+  if (number == 2 &&
+      !attacker.wrong_arguments_are_returned(am::detail::handler_number<on_medium>())) {
+    std::puts("nonsense: a request with other arguments than its handler's has not come back");
     return false;
   }
   attack.write(attacker);
