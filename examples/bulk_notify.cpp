@@ -1,7 +1,7 @@
 // Blocks of data go straight into the next rank's memory; a handler there is told when each is
 // complete.
 //
-//     viaduct-run -n 2 bulk_notify [BLOCKS [BYTES]]
+//     viaduct-run -n 2 build/release/examples/bulk_notify     [BLOCKS [BYTES]]
 //
 // Every rank sends to the next one in a ring. The receiver's segment holds two blocks: while one is
 // being checked, the other is being filled. Its handler notes what has come; its main loop checks

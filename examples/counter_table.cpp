@@ -1,6 +1,6 @@
 // A distributed table of counters: every key has an owner, who alone touches its counter.
 //
-//     viaduct-run -n 4 counter_table [INCREMENTS]
+//     viaduct-run -n 4 build/release/examples/counter_table     [INCREMENTS]
 //
 // To count is a request that wants no answer; to look a counter up is a call, which answers what
 // its handler returns. Handlers of one rank run one at a time, inside its polls, so that the table

@@ -1,6 +1,6 @@
 // Two ranks throw a number to and fro with Active Messages.
 //
-//     viaduct-run -n 2 ping_pong [ROUNDS]
+//     viaduct-run -n 2 build/release/examples/ping_pong     [ROUNDS]
 //
 // A request handler runs at the peer and may reply once; the reply's handler runs at the requester.
 // Typed handlers are plain functions: their parameters are the message.

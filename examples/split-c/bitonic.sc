@@ -3,7 +3,10 @@
  * power of two. In each step two processes exchange all their keys, one keeps
  * the small half, the other the large half.
  *
- *      bitonic [keys per process]
+ *      splitcc -O2 examples/split-c/bitonic.sc -o bitonic
+ *      viaduct-run -n 4 ./bitonic 1000
+ *
+ * Arguments: [keys per process]
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,10 @@
  * into its left neighbour's memory and its block of B into the one above; two
  * sets of blocks take turns, so that nobody's block is overwritten in use.
  *
- *      cannon [rows of a block]
+ *      splitcc -O2 examples/split-c/cannon.sc -o cannon
+ *      viaduct-run -n 4 ./cannon 16
+ *
+ * Arguments: [rows of a block]
  *
  * Of PROCS processes the largest square number takes part.
  */

@@ -5,7 +5,10 @@
  * The graph lies in the ordinary heap: every node keeps global pointers to the
  * values of its neighbours, most of which belong to some other process.
  *
- *      em3d [nodes of each kind per process] [degree] [percent remote] [steps]
+ *      splitcc -O2 examples/split-c/em3d.sc -o em3d
+ *      viaduct-run -n 4 ./em3d 200 10 20 50
+ *
+ * Arguments: [nodes of each kind per process] [degree] [percent remote] [steps]
  *
  * Two runs over the same graph: blocking reads through the global pointers,
  * and gets into a local buffer, completed by one sync. Both must come to the

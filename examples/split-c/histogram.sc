@@ -1,7 +1,10 @@
 /*
  * histogram: how often each value occurs among all processes' data, four ways.
  *
- *      histogram [values per process]
+ *      splitcc -O2 examples/split-c/histogram.sc -o histogram
+ *      viaduct-run -n 4 ./histogram 1000
+ *
+ * Arguments: [values per process]
  *
  *   atomic   every value adds one at its bucket's owner
  *   put      a table of partial sums in each process, put to the owners

@@ -2,7 +2,10 @@
  * sample_sort: every process sends its keys to the process whose range they
  * fall into; the ranges' bounds come from a sample of all keys.
  *
- *      sample_sort [keys per process] [samples per process]
+ *      splitcc -O2 examples/split-c/sample_sort.sc -o sample_sort
+ *      viaduct-run -n 4 ./sample_sort 1000 32
+ *
+ * Arguments: [keys per process] [samples per process]
  *
  * Keys are placed in the target's bucket by fetching and adding to the number
  * that it holds already, so that no two senders' keys meet.

@@ -2,7 +2,10 @@
  * tree: a binary search tree whose nodes lie in all processes' heaps, linked by
  * global pointers in structures.
  *
- *      tree [keys per process]
+ *      splitcc -O2 examples/split-c/tree.sc -o tree
+ *      viaduct-run -n 4 ./tree 500
+ *
+ * Arguments: [keys per process]
  *
  * Process 0 makes the root. Then everybody inserts keys of its own, one after
  * the other; a new node lies in the process that inserts it. Links are set by

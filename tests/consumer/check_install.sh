@@ -89,7 +89,7 @@ grep -q 'AM_ERR_NOT_SENT' "$prefix/share/man/man3/AM_RequestXferAsyncM.3"
 grep -q 'Type: *EXEC' <<<"$(readelf -h "$work/splitc_consumer")" || { echo "the Split-C program is position-independent"; exit 1; }
 
 # The programs that the README shows are complete, and do what they say.
-awk -v to="$work/readme" '/^```cpp$/ { n += 1; on = to n ".cpp"; next } /^```$/ { on = "" } on != "" { print > on }' \
+awk -v to="$work/readme" '/^```cpp( |$)/ { n += 1; on = to n ".cpp"; next } /^```$/ { on = "" } on != "" { print > on }' \
   "$source/README.md"
 programs=0
 for source_file in "$work"/readme*.cpp; do

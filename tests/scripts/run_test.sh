@@ -7,7 +7,8 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir -p "$folder/tools" "$folder/path" "$folder/build/release/bin"
 cp "$1/run" "$folder"
-cp "$1/tools/common.sh" "$1/tools/run_summary.awk" "$folder/tools"
+cp "$1/tools/common.sh" "$1"/tools/run_*.awk "$folder/tools"
+root=$1
 readme=$1/README.md
 recorded=$1/tests/scripts/recorded/run-tables.txt
 : >"$folder/packages.txt"
@@ -98,20 +99,29 @@ grep -qE '^Active Messages .* 10.0 M/s +40.0 M/s +0.25  at least 0.50  MISSED$' 
   wrong "no missed figure: $said"
 grep -qx '1 of 10 limits met.' <<<"$said" || wrong "no count: $said"
 grep -q ': 1 of its own figures are suspect' <<<"$said" || wrong "no suspect figure: $said"
-grep -qxF 'run: all tables are in build/release/run-tables.txt' <<<"$said" || wrong "does not name the file: $said"
+grep -qxF 'run: all tables are in build/release/run-tables.txt, a picture is in build/release/run.svg' <<<"$said" || wrong "does not name the files: $said"
 grep -q '^am_oneway_mps' build/release/run-tables.txt || wrong "the tables are not in the file"
 
 # The limits are those of README.md.
 while read -r figure kind limit; do
   grep -qE "\`$figure\`.*\| at $kind $limit \|\$" "$readme" || wrong "README.md has no limit of $figure: at $kind $limit"
-done < <(sed -nE 's/^  line\("([a-z0-9_]+)", "(most|least)", ([0-9.]+), .*/\1 \2 \3/p' tools/run_summary.awk)
+done < <(sed -nE 's/^  line\("([a-z0-9_]+)", "(most|least)", ([0-9.]+), .*/\1 \2 \3/p' tools/run_figures.awk)
 
 # The tables of a real run: all is measured, LogP stands in one line, and the verdicts are those of its ratios.
-said=$(awk -f tools/run_summary.awk "$recorded")
+said=$(awk -f tools/run_figures.awk -f tools/run_summary.awk "$recorded")
 narrow 'the summary of a real run' "$said"
 [ "$(grep -cE ' (met|MISSED)$' <<<"$said")" -eq 10 ] || wrong "not ten figures of a real run: $said"
 head -n 1 <<<"$said" | grep -qE '^LogP: o 19.5 ns, L 114 ns, g 105 ns, G 0.362 ns a byte ' || wrong "LogP of a real run: $said"
 grep -qx '8 of 10 limits met.' <<<"$said" || wrong "not the count of a real run: $said"
+
+# The picture: a bar for each figure that was measured. README.md shows the picture of its own table.
+[ "$(grep -c 'height="14"' build/release/run.svg)" -eq 2 ] || wrong "not two bars: $(<build/release/run.svg)"
+awk -f tools/run_figures.awk -f tools/run_picture.awk "$recorded" >recorded.svg
+[ "$(grep -c 'height="14"' recorded.svg)" -eq 10 ] || wrong "not ten bars of a real run"
+awk -f tools/run_figures.awk -f tools/run_picture.awk "$readme" >readme.svg
+cmp -s readme.svg "$root/docs/pictures/figures.svg" ||
+  wrong "docs/pictures/figures.svg is not of README.md's table. The remedy, at the root:
+  awk -f tools/run_figures.awk -f tools/run_picture.awk README.md >docs/pictures/figures.svg"
 
 # A measurement that fails is named, with its last words and its exit code.
 touch break

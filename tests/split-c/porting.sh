@@ -9,7 +9,7 @@ fail() {
 }
 # blocks LANGUAGE: what stands in the page's blocks of this language.
 blocks() {
-  sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/{/^\`\`\`/d;p;}" "$page"
+  sed -n "/^\`\`\`$1\( .*\)\{0,1\}\$/,/^\`\`\`\$/{/^\`\`\`/d;p;}" "$page"
 }
 blocks splitc >transpose.sc
 blocks make >Makefile
