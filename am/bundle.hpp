@@ -24,6 +24,7 @@ struct CallMutex;
 namespace viaduct::am {
 
 class Task;
+struct Inquiry;
 
 /// A set of endpoints that are serviced together: one poll takes what has come for any of them.
 ///
@@ -124,6 +125,7 @@ class Bundle {
   class Lock;    // of a parallel bundle
   class Guard;   // the same, and the check that no handler is running
   class Served;  // how other waits of the thread serve the bundle
+  class ReplyWait;
 
   /// A count that the lock's holder changes and that others look at before they take the lock:
   /// plain loads and stores.
@@ -193,6 +195,7 @@ class Bundle {
   void run_handler(detail::Map& map, Thunk thunk, const detail::Deferred& message) noexcept;
   void refuse(detail::Map& map, const detail::Deferred& message, Undeliverable why) noexcept;
   void take_returned(detail::Map& map, const detail::Deferred& message) noexcept;
+  [[gnu::cold]] void return_deferred(detail::Map& map) noexcept;
   [[gnu::cold]] void answer_refused() noexcept;
   void release_medium(detail::Map& map, std::uint64_t held) noexcept;
   [[gnu::noinline]] std::uint32_t run_deferred() noexcept;
@@ -222,7 +225,8 @@ class Bundle {
   void wake_others() noexcept;
   template <class Done>
   Status wait_loop(Activity activity, const char* operation, std::uint32_t peer, Run run,
-                   std::int64_t timeout_ns, Done&& done, std::uint32_t* handled = nullptr) noexcept;
+                   std::int64_t timeout_ns, Done&& done, std::uint32_t* handled = nullptr,
+                   ReplyWait* reply_wait = nullptr) noexcept;
   void show_handlers() noexcept;
   void hide_handlers() noexcept;
   void add(Endpoint& endpoint);

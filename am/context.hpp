@@ -40,6 +40,7 @@ enum Counter : std::uint32_t {
   kRefused,          // messages that this rank sent back
   kBulkBytes,
   kGetBytes,
+  kStandstills,  // ranks that waited for replies alone in a circle, found here
   kCounterCount,
 };
 

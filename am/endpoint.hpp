@@ -120,8 +120,9 @@ class Endpoint {
   [[nodiscard]] std::uint32_t max_medium() const noexcept { return max_medium_; }
   /// @return the requests that may be outstanding to one peer.
   [[nodiscard]] std::uint32_t credits() const noexcept { return credits_; }
-  /// Whether calls that wait may run request handlers (default) or only replies.  Cost: a lock
-  /// where the bundle is parallel.
+  /// Whether calls that wait may run request handlers (default) or only replies. Ranks that wait
+  /// for each other with replies only get requests back (congestion).  Cost: a lock where the
+  /// bundle is parallel.
   void set_wait_run(Bundle::Run run) noexcept;
 
   // Sending.
@@ -428,6 +429,7 @@ class Endpoint {
   void return_unseen(detail::Map& map, Undeliverable why) noexcept;
   void return_sent(detail::Map& map, std::uint64_t seq, Undeliverable why) noexcept;
   bool try_notice(detail::Map& map) noexcept;
+  bool try_inquiry(detail::Map& map, const Inquiry& inquiry) noexcept;
   void retag(detail::Map& map, Tag tag) noexcept;
   [[nodiscard]] Index index_of(EndpointName name) const noexcept;
   detail::Map& live_map(Index index);

@@ -53,13 +53,15 @@ enum class Undeliverable : std::uint8_t {
   /// request's handler made a reply that was refused, and no other one; then the arguments do not
   /// come back.
   bad_arguments,
-  bad_entry,       ///< EBADENTRY: the index is not mapped
-  bad_tag,         ///< EBADTAG: the endpoint's tag is another one
-  bad_handler,     ///< EBADHANDLER: no such handler there
-  bad_offset,      ///< EBADSEGOFF: the offset lies outside the segment, or there is none
-  bad_length,      ///< EBADLENGTH: the data reach beyond the segment's end
-  bad_endpoint,    ///< EBADENDPOINT: no such endpoint, or it has been freed
-  congestion,      ///< ECONGESTION
+  bad_entry,     ///< EBADENTRY: the index is not mapped
+  bad_tag,       ///< EBADTAG: the endpoint's tag is another one
+  bad_handler,   ///< EBADHANDLER: no such handler there
+  bad_offset,    ///< EBADSEGOFF: the offset lies outside the segment, or there is none
+  bad_length,    ///< EBADLENGTH: the data reach beyond the segment's end
+  bad_endpoint,  ///< EBADENDPOINT: no such endpoint, or it has been freed
+  /// ECONGESTION: no memory for a connection; or the requests of a rank that waits for replies
+  /// alone were put off by one that does so, too (Endpoint::set_wait_run).
+  congestion,
   unreachable,     ///< EUNREACHABLE: the peer's process is gone
   reply_rejected,  ///< EREPLYREJECTED: the requester could not take the reply
   /// EUNREACHABLE: the kernel refuses access to the private memory that the peer gave as its

@@ -8,7 +8,9 @@
 ///     bits 18-19  operation: short, medium, bulk, get
 ///     bits 20-23  why it is returned (Undeliverable)
 ///     bit 24      medium reply: word 0 is the offset of the replier's OverflowBlock
-///     bit 25      notice: no message of a client's, takes no credit; see Endpoint::try_notice
+///     bit 25      notice: no message of a client's, takes no credit; see Endpoint::try_notice.
+///     With
+///                 arguments it is an inquiry: am/src/standstill.hpp
 ///     bits 26-47  zero
 ///
 ///     short   words 0..     arguments
@@ -71,6 +73,10 @@ struct Data {
       break;
   }
   return {};
+}
+/// Whether a message is a notice that is handled at once.
+[[nodiscard]] constexpr bool is_inquiry(std::uint64_t c, std::size_t arg_bytes) noexcept {
+  return (c & notice_bit) != 0 && arg_bytes != 0;
 }
 /// Words before the arguments.
 [[nodiscard]] constexpr std::uint32_t prefix_words(Operation operation) noexcept {

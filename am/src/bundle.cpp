@@ -135,6 +135,9 @@ void Bundle::dispatch_slow(Map& map, via::shm::Slot& slot, std::uint64_t head,
   }
   if (const char* const what = find_nonsense(map, m)) return map.vi->break_off(what);
   const Kind kind = wire_format::kind(m.client);
+  if (wire_format::is_inquiry(m.client, m.arg_bytes))
+    return ReplyWait::take(map, {static_cast<std::uint32_t>(m.words[0]),
+                                 static_cast<std::uint32_t>(m.words[0] >> 32), m.words[1]});
   if (kind == Kind::request && (!requests || map.deferred_count != 0)) {
     map.deferred.push_back(m);
     if (map.deferred_count++ == 0) deferred_maps_.push_back(&map);

@@ -6,6 +6,7 @@
 
 #include "am/bundle.hpp"
 #include "am/src/context_shared.hpp"
+#include "am/src/standstill.hpp"
 #include "runtime/atomic.hpp"
 #include "runtime/call_mutex.hpp"
 #include "runtime/clock.hpp"
@@ -75,7 +76,8 @@ inline constexpr std::int64_t kLookNs = 1'000'000'000;
 /// it does not spin.
 template <class Done>
 Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t peer, Run run,
-                         std::int64_t timeout_ns, Done&& done, std::uint32_t* handled) noexcept {
+                         std::int64_t timeout_ns, Done&& done, std::uint32_t* handled,
+                         ReplyWait* reply_wait) noexcept {
   if (handled != nullptr && *handled != 0) return Status::ok;
   Job& job = context_.job();
   RankRecord& record = job.record(job.rank());
@@ -110,6 +112,7 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
     if (stage == Backoff::Stage::spun && looks % 64 != 0) continue;
     const std::uint64_t now = monotonic_ns();
     const auto waited = static_cast<std::int64_t>(now - start);
+    if (reply_wait != nullptr) reply_wait->look(now);
     if (timeout_ns >= 0 && waited >= timeout_ns) {
       status = Status::timeout;
       break;
@@ -120,7 +123,8 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
       std::int64_t limit = timeout_ns < 0 ? -1 : timeout_ns - waited;
       const std::int64_t report = job.settings().hang_report_ns;  // to come back to it
       if (report != 0 && (limit < 0 || limit > report)) limit = report;
-      if (limit < 0 || limit > kLookNs) limit = kLookNs;
+      const std::int64_t most = reply_wait == nullptr ? kLookNs : reply_wait->most_ns();
+      if (limit < 0 || limit > most) limit = most;
       block(limit, ask);
     }
   }

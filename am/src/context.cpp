@@ -22,7 +22,7 @@ constexpr CounterName kCounterNames[kCounterCount] = {
     {"reply_waits", "replies"}, {"overflow_replies", "replies"},
     {"deferred", "requests"},   {"returned", "messages"},
     {"refused", "messages"},    {"bulk", "bytes"},
-    {"get", "bytes"},
+    {"get", "bytes"},           {"standstills", "waits"},
 };
 constexpr std::string_view kBootstrapKey = "am.settings";
 

@@ -14,6 +14,8 @@ struct Context::Shared {
   std::shared_ptr<via::channel::Engine> engine;
   /// All parallel bundles' calls, and the engine's way to any bundle: they use one NIC.
   CallMutex calls;
+  Bundle::ReplyWait* reply_waits = nullptr;  // those that last
+  std::uint64_t reply_wait_number = 0;       // of the last one
 };
 
 /// A bundle as its thread's other waits serve it. Parallel ones are at home where they were made,

@@ -21,7 +21,8 @@ const char* to_string(Undeliverable status) noexcept {
     case Undeliverable::bad_endpoint:
       return "no such endpoint (EBADENDPOINT)";
     case Undeliverable::congestion:
-      return "congestion (ECONGESTION)";
+      return "congestion: no memory for a connection, or both sides wait for replies alone "
+             "(set_wait_run) (ECONGESTION)";
     case Undeliverable::unreachable:
       return "the peer is gone (EUNREACHABLE)";
     case Undeliverable::reply_rejected:

@@ -5,6 +5,7 @@
 
 #include "am/bundle.hpp"
 #include "am/endpoint.hpp"
+#include "am/src/standstill.hpp"
 #include "runtime/atomic.hpp"
 #include "runtime/job.hpp"
 
@@ -84,7 +85,8 @@ const char* Bundle::find_nonsense(Map& map, Deferred& m) noexcept {
   if (handler >= map.endpoint->thunks_.size() && handler < kFirstLateId)
     return "a message for a handler that there is not";
   if ((m.client & wire_format::notice_bit) != 0)
-    return kind == Kind::request && operation == Operation::short_message && m.arg_bytes == 0
+    return kind == Kind::request && operation == Operation::short_message &&
+                   (m.arg_bytes == 0 || m.arg_bytes == Inquiry::kBytes)
                ? nullptr
                : "a malformed notice";
   // Each answers a request of ours, whose credit is out.

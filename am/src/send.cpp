@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "am/endpoint.hpp"
 #include "am/src/bundle_wait.hpp"
@@ -52,8 +53,11 @@ Status Endpoint::send_slow(const Outgoing& out) noexcept {
   }
   bundle_.context().count(kRequestWaits);
   const bool connecting = maps_[value(out.to)]->state == Map::State::connecting;
+  std::optional<Bundle::ReplyWait> reply_wait;
+  if (wait_run_ == Bundle::Run::replies) reply_wait.emplace(*this, out.to);
   (void)bundle_.wait_loop(Activity::waiting_credit, connecting ? kConnecting : "request",
-                          index(translation_name(out.to).rank), wait_run_, -1, attempt);
+                          index(translation_name(out.to).rank), wait_run_, -1, attempt, nullptr,
+                          reply_wait ? &*reply_wait : nullptr);
   return status;
 }
 
