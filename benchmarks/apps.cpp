@@ -19,8 +19,8 @@
 #include "benchmarks/common/figures.hpp"
 #include "benchmarks/common/machine.hpp"
 #include "benchmarks/common/options.hpp"
-#include "runtime/error.hpp"
 #include "runtime/standard_streams.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::bench {
 namespace {

@@ -11,10 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
-#include "am/token.hpp"
 #include "benchmarks/common/block_link.hpp"
 #include "benchmarks/common/bulk_report.hpp"
 #include "benchmarks/common/machine.hpp"
@@ -23,10 +19,14 @@
 #include "benchmarks/common/shared_block.hpp"
 #include "benchmarks/common/vi_writer.hpp"
 #include "benchmarks/common/yardsticks.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
-#include "splitc/splitc.hpp"
 #include "via/shm/nic.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/am/token.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace viaduct::bench {
 namespace {

@@ -24,9 +24,10 @@
 #include "benchmarks/common/shared_block.hpp"
 #include "benchmarks/common/stopwatch.hpp"
 #include "benchmarks/common/yardsticks.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
 #include "via/copy.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::bench {
 namespace {

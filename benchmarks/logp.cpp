@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "am/context.hpp"
 #include "benchmarks/common/am_link.hpp"
 #include "benchmarks/common/figures.hpp"
 #include "benchmarks/common/logp_method.hpp"
@@ -20,9 +19,11 @@
 #include "benchmarks/common/shared_block.hpp"
 #include "benchmarks/common/vi_link.hpp"
 #include "benchmarks/common/yardsticks.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
 #include "via/shm/nic.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::bench {
 namespace {

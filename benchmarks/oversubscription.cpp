@@ -14,10 +14,6 @@
 
 #include <fmt/format.h>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
-#include "am/token.hpp"
 #include "benchmarks/common/figures.hpp"
 #include "benchmarks/common/idle_poll.hpp"
 #include "benchmarks/common/machine.hpp"
@@ -26,8 +22,12 @@
 #include "benchmarks/common/shared_block.hpp"
 #include "benchmarks/common/statistics.hpp"
 #include "benchmarks/common/stopwatch.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/am/token.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::bench {
 namespace {

@@ -18,9 +18,9 @@
 #include "benchmarks/common/shared_block.hpp"
 #include "benchmarks/common/stopwatch.hpp"
 #include "benchmarks/common/yardsticks.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
-#include "splitc/splitc.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace viaduct::bench {
 namespace {

@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "am/context.hpp"
 #include "benchmarks/common/am_link.hpp"
 #include "benchmarks/common/figures.hpp"
 #include "benchmarks/common/machine.hpp"
@@ -20,9 +19,10 @@
 #include "benchmarks/common/shared_block.hpp"
 #include "benchmarks/common/stopwatch.hpp"
 #include "benchmarks/common/yardsticks.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
-#include "splitc/splitc.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace viaduct::bench {
 namespace {

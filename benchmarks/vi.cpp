@@ -26,11 +26,12 @@
 #include "benchmarks/common/vi_ends.hpp"
 #include "benchmarks/common/vi_traffic.hpp"
 #include "benchmarks/common/yardsticks.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
 #include "via/registration_cache.hpp"
 #include "via/vipl/underneath.hpp"
 #include "via/vipl/vipl.h"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::bench {
 namespace {

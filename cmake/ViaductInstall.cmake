@@ -12,8 +12,8 @@ endif()
 install(
   TARGETS viaduct viaduct_vipl viaduct_am2 ${VIADUCT_INSTALLED_PROGRAMS}
   EXPORT viaductTargets
-  FILE_SET HEADERS DESTINATION "${header_dir}"
-  FILE_SET generated_headers DESTINATION "${header_dir}")
+  FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+  FILE_SET generated_headers DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES "${PROJECT_SOURCE_DIR}/via/vipl/vipl.h" DESTINATION "${header_dir}/via/vipl")
 install(FILES "${PROJECT_SOURCE_DIR}/am/c/am.h" "${PROJECT_SOURCE_DIR}/am/c/am_old.h"
               "${PROJECT_SOURCE_DIR}/am/c/am_spmd.h" DESTINATION "${header_dir}/am/c")
@@ -65,7 +65,8 @@ else()
   set(VIADUCT_PC_REQUIRES_PRIVATE "fmt libcrypto")
   set(VIADUCT_PC_CXX_LIBS "")
 endif()
-set(VIADUCT_PC_CFLAGS "-std=c++20 -pthread")
+# Not the language: a program chooses it, and the headers say which is too old.
+set(VIADUCT_PC_CFLAGS "-pthread")
 foreach(definition ${VIADUCT_CHECK_DEFINITIONS})
   string(APPEND VIADUCT_PC_CFLAGS " -D${definition}")
 endforeach()

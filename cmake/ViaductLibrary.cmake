@@ -1,9 +1,7 @@
 # The library, and the programs that are installed with it.
 
 viaduct_glob(sources runtime/src/*.cpp via/src/*.cpp via/*/*.cpp via/*/src/*.cpp am/src/*.cpp am/c/src/*.cpp splitc/src/*.cpp)
-viaduct_glob(VIADUCT_PUBLIC_HEADERS runtime/*.hpp via/*.hpp via/*/*.hpp am/*.hpp am/detail/*.hpp
-             splitc/*.hpp splitc/detail/*.hpp)
-list(FILTER VIADUCT_PUBLIC_HEADERS EXCLUDE REGEX "/via/src/")
+viaduct_glob(VIADUCT_PUBLIC_HEADERS */include/viaduct/*.hpp */include/viaduct/*/*.hpp */include/viaduct/*/*/*.hpp)
 list(REMOVE_DUPLICATES sources)
 # libibverbs is loaded when provider verbs is opened; to build, its headers are enough.
 find_path(VIADUCT_IBVERBS_INCLUDE infiniband/verbs.h)
@@ -13,8 +11,8 @@ if(NOT VIADUCT_IBVERBS_INCLUDE)
   list(APPEND sources "${PROJECT_SOURCE_DIR}/via/verbs/absent/provider.cpp")
 endif()
 
-set(generated "${PROJECT_BINARY_DIR}/generated")
-configure_file("${PROJECT_SOURCE_DIR}/cmake/version.hpp.in" "${generated}/runtime/version.hpp" @ONLY)
+set(version_header "${VIADUCT_GENERATED}/viaduct/runtime/version.hpp")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/version.hpp.in" "${version_header}" @ONLY)
 
 add_library(viaduct ${sources})
 add_library(viaduct::viaduct ALIAS viaduct)
@@ -22,9 +20,8 @@ viaduct_target_options(viaduct)
 # Two sets, because the build folder may lie inside the source folder.
 target_sources(
   viaduct
-  PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${VIADUCT_PUBLIC_HEADERS}
-  PUBLIC FILE_SET generated_headers TYPE HEADERS BASE_DIRS "${generated}"
-         FILES "${generated}/runtime/version.hpp")
+  PUBLIC FILE_SET HEADERS BASE_DIRS ${VIADUCT_PUBLIC_DIRECTORIES} FILES ${VIADUCT_PUBLIC_HEADERS}
+  PUBLIC FILE_SET generated_headers TYPE HEADERS BASE_DIRS "${VIADUCT_GENERATED}" FILES "${version_header}")
 # The hot path is inline: a program must see the same setting as the library. Sanitizers have checks of their own.
 set(VIADUCT_CHECK_DEFINITIONS)
 if(VIADUCT_CHECKED AND NOT VIADUCT_SANITIZE)

@@ -16,6 +16,16 @@ if(VIADUCT_WERROR)
   list(APPEND VIADUCT_WARNINGS -Werror)
 endif()
 
+# Each layer has its public headers in <layer>/include/viaduct, and all are included as "viaduct/...", as programs do.
+# What only our own sources may include is written from the root of the repository.
+set(VIADUCT_PUBLIC_DIRECTORIES)
+foreach(layer runtime via am splitc)
+  list(APPEND VIADUCT_PUBLIC_DIRECTORIES "${PROJECT_SOURCE_DIR}/${layer}/include")
+endforeach()
+set(VIADUCT_GENERATED "${PROJECT_BINARY_DIR}/generated")
+# For tests that call a compiler themselves.
+set(VIADUCT_INCLUDE_DIRECTORIES ${VIADUCT_PUBLIC_DIRECTORIES} "${VIADUCT_GENERATED}" "${PROJECT_SOURCE_DIR}")
+
 include(ViaductPrecompile)
 
 # viaduct_target_options(TARGET): language level and warnings, for our own targets only.
@@ -23,6 +33,7 @@ function(viaduct_target_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   target_compile_options(${target} PRIVATE ${VIADUCT_WARNINGS})
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
   if(VIADUCT_PRECOMPILE)
     # When all is known of the target.
     cmake_language(EVAL CODE "cmake_language(DEFER CALL viaduct_precompile [==[${target}]==])")

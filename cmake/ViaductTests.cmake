@@ -207,9 +207,10 @@ function(viaduct_add_negative_test)
   file(WRITE "${work}/cases.cmake" "${cases}")
   list(JOIN VIADUCT_WARNINGS " " warnings)
   list(JOIN arg_PRECOMPILED ":" precompiled)
+  list(JOIN VIADUCT_INCLUDE_DIRECTORIES ":" includes)
   viaduct_add_script_test(
     NAME ${arg_NAME} LABELS neg TIMEOUT 240
     COMMAND ${CMAKE_COMMAND} -D "COMPILER=${CMAKE_CXX_COMPILER}" -D "CASES=${work}/cases.cmake"
-            -D "INCLUDES=${PROJECT_SOURCE_DIR}:${PROJECT_BINARY_DIR}/generated" -D "FLAGS=-std=c++20 ${warnings} -Werror"
+            -D "INCLUDES=${includes}" -D "FLAGS=-std=c++20 ${warnings} -Werror"
             -D "PRECOMPILED=${precompiled}" -D "WORK=${work}" -P "${PROJECT_SOURCE_DIR}/cmake/NegativeTest.cmake")
 endfunction()

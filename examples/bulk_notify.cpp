@@ -14,11 +14,9 @@
 #include <span>
 #include <vector>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
-#include "runtime/clock.hpp"
-#include "runtime/job.hpp"
+#include <viaduct/am.hpp>
+#include <viaduct/job.hpp>
+#include <viaduct/runtime/clock.hpp>
 
 namespace am = viaduct::am;
 

@@ -11,10 +11,8 @@
 #include <cstdlib>
 #include <unordered_map>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
-#include "runtime/job.hpp"
+#include <viaduct/am.hpp>
+#include <viaduct/job.hpp>
 
 namespace am = viaduct::am;
 

@@ -8,11 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
-#include "runtime/clock.hpp"
-#include "runtime/job.hpp"
+#include <viaduct/am.hpp>
+#include <viaduct/job.hpp>
+#include <viaduct/runtime/clock.hpp>
 
 namespace am = viaduct::am;
 

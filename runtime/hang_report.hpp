@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/job_page.hpp"
+#include "viaduct/runtime/job_page.hpp"
 
 namespace viaduct {
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <cerrno>
 
-#include "runtime/file_descriptor.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct {
 

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "runtime/clock.hpp"
-#include "runtime/job.hpp"
-#include "via/types.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/via/types.hpp"
 
 namespace viaduct::via {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "via/connector.hpp"
-#include "via/nic.hpp"
+#include "viaduct/via/nic.hpp"
 
 namespace viaduct::via {
 

@@ -19,9 +19,9 @@
 #include <map>
 #include <vector>
 
-#include "runtime/types.hpp"
-#include "via/control_message.hpp"
-#include "via/types.hpp"
+#include "viaduct/runtime/types.hpp"
+#include "viaduct/via/control_message.hpp"
+#include "viaduct/via/types.hpp"
 
 namespace viaduct::via {
 

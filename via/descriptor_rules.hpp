@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "via/descriptor.hpp"
-#include "via/types.hpp"
+#include "viaduct/via/descriptor.hpp"
+#include "viaduct/via/types.hpp"
 
 namespace viaduct::via::rules {
 

@@ -25,8 +25,8 @@
 #include <utility>
 #include <vector>
 
-#include "via/nic.hpp"
-#include "via/types.hpp"
+#include "viaduct/via/nic.hpp"
+#include "viaduct/via/types.hpp"
 
 namespace viaduct::via {
 

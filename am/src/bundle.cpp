@@ -1,16 +1,16 @@
-#include "am/bundle.hpp"
+#include "viaduct/am/bundle.hpp"
 
 #include <algorithm>
 #include <string>
 
-#include "am/endpoint.hpp"
 #include "am/src/bundle_wait.hpp"
 #include "am/src/context_shared.hpp"
 #include "am/src/fork_guard.hpp"
-#include "runtime/atomic.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
 #include "via/shm/nic.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/atomic.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::am {
 

@@ -4,13 +4,14 @@
 #include <pthread.h>
 #include <cstdint>
 
-#include "am/bundle.hpp"
 #include "am/src/context_shared.hpp"
 #include "am/src/standstill.hpp"
-#include "runtime/atomic.hpp"
 #include "runtime/call_mutex.hpp"
-#include "runtime/clock.hpp"
-#include "runtime/job.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/atomic.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/settings.hpp"
 
 namespace viaduct::am {
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
-#include "am/endpoint.hpp"
 #include "am/src/bundle_wait.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::am {
 

@@ -1,17 +1,19 @@
-#include "am/context.hpp"
+#include "viaduct/am/context.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <string>
 #include <string_view>
 
-#include "am/detail/map.hpp"
-#include "am/endpoint.hpp"
 #include "am/src/context_shared.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
 #include "via/choice.hpp"
 #include "via/shm/nic.hpp"
+#include "viaduct/am/detail/map.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/stats.hpp"
 
 namespace viaduct::am {
 

@@ -3,10 +3,10 @@
 
 #include <memory>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
 #include "runtime/call_mutex.hpp"
 #include "via/channel/engine.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
 
 namespace viaduct::am {
 

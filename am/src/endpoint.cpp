@@ -1,15 +1,15 @@
 /// Endpoints: set-up, the translation table, the segment, returned messages.
 
-#include "am/endpoint.hpp"
+#include "viaduct/am/endpoint.hpp"
 
 #include <algorithm>
 #include <new>
 #include <string>
 
 #include "am/src/bundle_wait.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
 #include "via/shm/nic.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::am {
 

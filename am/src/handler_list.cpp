@@ -6,7 +6,7 @@
 #include <array>
 #include <tuple>
 
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::am {
 namespace {

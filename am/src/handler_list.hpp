@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "am/registry.hpp"
 #include "am/src/modules.hpp"
+#include "viaduct/am/registry.hpp"
 
 namespace viaduct::am {
 

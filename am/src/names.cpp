@@ -1,4 +1,4 @@
-#include "am/types.hpp"
+#include "viaduct/am/types.hpp"
 
 namespace viaduct::am {
 

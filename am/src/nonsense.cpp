@@ -3,11 +3,12 @@
 
 #include <algorithm>
 
-#include "am/bundle.hpp"
-#include "am/endpoint.hpp"
 #include "am/src/standstill.hpp"
-#include "runtime/atomic.hpp"
-#include "runtime/job.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/atomic.hpp"
+#include "viaduct/runtime/segment.hpp"
 
 namespace viaduct::am {
 

@@ -3,7 +3,7 @@
 // The only process-wide state of am/: registration happens before there is a Job to hold it, and
 // ranks that are threads share the code that it is about.
 
-#include "am/registry.hpp"
+#include "viaduct/am/registry.hpp"
 
 #include <fmt/format.h>
 
@@ -16,9 +16,10 @@
 
 #include "am/src/handler_list.hpp"
 #include "am/src/modules.hpp"
-#include "runtime/atomic.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/atomic.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::am {
 namespace {

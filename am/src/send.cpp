@@ -6,14 +6,16 @@
 #include <cstring>
 #include <optional>
 
-#include "am/endpoint.hpp"
 #include "am/src/bundle_wait.hpp"
-#include "runtime/atomic.hpp"
-#include "runtime/error.hpp"
 #include "runtime/hang_report.hpp"
-#include "runtime/job.hpp"
 #include "via/copy.hpp"
 #include "via/shm/nic.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/atomic.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/log.hpp"
+#include "viaduct/runtime/segment.hpp"
 
 namespace viaduct::am {
 

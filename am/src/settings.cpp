@@ -1,11 +1,11 @@
-#include "am/settings.hpp"
+#include "viaduct/am/settings.hpp"
 
 #include <array>
 #include <bit>
 #include <string>
 
-#include "runtime/config.hpp"
-#include "runtime/error.hpp"
+#include "viaduct/runtime/config.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::am {
 

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "am/src/bundle_wait.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
-#include "runtime/log.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/log.hpp"
 
 namespace viaduct::am {
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "am/bundle.hpp"
-#include "am/endpoint.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/endpoint.hpp"
 
 namespace viaduct::am {
 

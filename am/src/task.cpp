@@ -1,6 +1,6 @@
 /// How a bundle runs tasks.
 
-#include "am/task.hpp"
+#include "viaduct/am/task.hpp"
 
 #include "am/src/bundle_wait.hpp"
 

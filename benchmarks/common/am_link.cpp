@@ -7,11 +7,11 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "am/token.hpp"
 #include "benchmarks/common/statistics.hpp"
 #include "benchmarks/common/stopwatch.hpp"
 #include "benchmarks/common/yardsticks.hpp"
-#include "runtime/error.hpp"
+#include "viaduct/am/token.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::bench {
 namespace {

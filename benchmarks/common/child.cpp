@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "runtime/error.hpp"
-#include "runtime/file_descriptor.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::bench {
 namespace {

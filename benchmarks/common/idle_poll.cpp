@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "am/token.hpp"
 #include "benchmarks/common/stopwatch.hpp"
-#include "runtime/job.hpp"
+#include "viaduct/am/token.hpp"
+#include "viaduct/job.hpp"
 
 namespace viaduct::bench {
 namespace {

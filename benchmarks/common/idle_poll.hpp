@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/endpoint.hpp"
 
 namespace viaduct::bench {
 

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "am/token.hpp"
 #include "benchmarks/common/statistics.hpp"
 #include "benchmarks/common/stopwatch.hpp"
+#include "viaduct/am/token.hpp"
 
 namespace viaduct::bench {
 namespace {

@@ -6,11 +6,11 @@
 
 #include <cstdint>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
 #include "benchmarks/common/pair.hpp"
 #include "benchmarks/common/stopwatch.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/endpoint.hpp"
 
 namespace viaduct::bench {
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "benchmarks/common/stopwatch.hpp"
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::bench {
 namespace {

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "benchmarks/common/pair.hpp"
-#include "runtime/file_descriptor.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::bench {
 

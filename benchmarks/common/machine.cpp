@@ -13,9 +13,9 @@
 #include <fmt/format.h>
 
 #include "benchmarks/common/stopwatch.hpp"
-#include "runtime/clock.hpp"
-#include "runtime/error.hpp"
 #include "via/copy.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::bench {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/program/json.hpp"
-#include "runtime/types.hpp"
+#include "viaduct/runtime/types.hpp"
 
 namespace viaduct::bench {
 

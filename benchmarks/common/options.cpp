@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/config.hpp"
+#include "viaduct/runtime/config.hpp"
 
 namespace viaduct::bench {
 namespace {

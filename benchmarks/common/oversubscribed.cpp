@@ -14,11 +14,11 @@
 
 #include "benchmarks/common/machine.hpp"
 #include "benchmarks/common/statistics.hpp"
-#include "runtime/clock.hpp"
-#include "runtime/error.hpp"
-#include "runtime/mapped_memory.hpp"
-#include "runtime/types.hpp"
-#include "runtime/wait.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/mapped_memory.hpp"
+#include "viaduct/runtime/types.hpp"
+#include "viaduct/runtime/wait.hpp"
 
 namespace viaduct::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "benchmarks/common/stopwatch.hpp"
-#include "runtime/wait.hpp"
+#include "viaduct/runtime/wait.hpp"
 
 namespace viaduct::bench {
 

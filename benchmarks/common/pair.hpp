@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/atomic.hpp"
-#include "runtime/types.hpp"
+#include "viaduct/runtime/atomic.hpp"
+#include "viaduct/runtime/types.hpp"
 
 namespace viaduct::bench {
 

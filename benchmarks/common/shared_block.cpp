@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "benchmarks/common/machine.hpp"
-#include "runtime/error.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/segment.hpp"
 
 namespace viaduct::bench {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "benchmarks/common/pair.hpp"
-#include "runtime/job.hpp"
+#include "viaduct/job.hpp"
 
 namespace viaduct::bench {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "runtime/clock.hpp"
+#include "viaduct/runtime/clock.hpp"
 
 namespace viaduct::bench {
 

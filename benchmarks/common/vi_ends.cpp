@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::bench {
 namespace {

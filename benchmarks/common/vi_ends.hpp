@@ -10,8 +10,8 @@
 #include <string>
 
 #include "benchmarks/common/pair.hpp"
-#include "via/nic.hpp"
 #include "via/vipl/vipl.h"
+#include "viaduct/via/nic.hpp"
 
 namespace viaduct::bench {
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "benchmarks/common/stopwatch.hpp"
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::bench {
 namespace {

@@ -18,7 +18,7 @@
 #include "benchmarks/common/statistics.hpp"
 #include "benchmarks/common/stopwatch.hpp"
 #include "benchmarks/common/vi_ends.hpp"
-#include "runtime/clock.hpp"
+#include "viaduct/runtime/clock.hpp"
 
 namespace viaduct::bench {
 

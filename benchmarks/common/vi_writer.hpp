@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "benchmarks/common/pair.hpp"
-#include "via/nic.hpp"
+#include "viaduct/via/nic.hpp"
 
 namespace viaduct::bench {
 

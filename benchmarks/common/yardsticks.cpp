@@ -9,7 +9,7 @@
 #include "benchmarks/common/statistics.hpp"
 #include "benchmarks/common/stopwatch.hpp"
 #include "benchmarks/common/yardstick_block.hpp"
-#include "runtime/wait.hpp"
+#include "viaduct/runtime/wait.hpp"
 
 namespace viaduct::bench {
 namespace {

@@ -1,15 +1,15 @@
 /// What the inline functions of split-c/runtime.h leave over: memory that is not mapped, other
 /// paths, values of any size.
 
-#include "splitc/access.hpp"
+#include "viaduct/splitc/access.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 
 #include "compiler-shim/runtime/c_callable.hpp"
-#include "splitc/bulk.hpp"
-#include "splitc/store.hpp"
+#include "viaduct/splitc/bulk.hpp"
+#include "viaduct/splitc/store.hpp"
 
 namespace {
 

@@ -1,16 +1,17 @@
 /// The library's allocation. As malloc does, a function answers null when there is no room, with a
 /// sentence that names what is exhausted: old programs check for null.
 
-#include "splitc/alloc.hpp"
+#include "viaduct/splitc/alloc.hpp"
 
 #include <cstddef>
 #include <exception>
 
 #include "compiler-shim/runtime/c_callable.hpp"
 #include "compiler-shim/runtime/leave_together.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
-#include "splitc/splitc.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/log.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 /// atomic(), read-modify-write, locks.
 
-#include "splitc/atomic.hpp"
+#include "viaduct/splitc/atomic.hpp"
 
 #include <cstddef>
 #include <cstring>

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "compiler-shim/runtime/checked_state.hpp"
-#include "splitc/bulk.hpp"
-#include "splitc/collective.hpp"
-#include "splitc/settings.hpp"
-#include "splitc/sync.hpp"
+#include "viaduct/splitc/bulk.hpp"
+#include "viaduct/splitc/collective.hpp"
+#include "viaduct/splitc/settings.hpp"
+#include "viaduct/splitc/sync.hpp"
 
 namespace viaduct::shim::checked {
 

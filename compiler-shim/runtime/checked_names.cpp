@@ -20,8 +20,8 @@
 
 #include "compiler-shim/runtime/checked_state.hpp"
 #include "compiler-shim/runtime/spread.hpp"
-#include "runtime/file_descriptor.hpp"
-#include "runtime/mapped_memory.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
+#include "viaduct/runtime/mapped_memory.hpp"
 
 extern char** environ;
 

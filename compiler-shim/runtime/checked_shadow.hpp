@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compiler-shim/runtime/checked.hpp"
-#include "runtime/mapped_memory.hpp"
+#include "viaduct/runtime/mapped_memory.hpp"
 
 namespace viaduct::shim::checked {
 

@@ -10,7 +10,7 @@
 
 #include "compiler-shim/runtime/checked.hpp"
 #include "compiler-shim/runtime/checked_shadow.hpp"
-#include "splitc/access.hpp"
+#include "viaduct/splitc/access.hpp"
 
 namespace viaduct::shim::checked {
 

@@ -1,7 +1,7 @@
 /// The library's collective functions, under their historical names: a type letter stands before a
 /// reduction's operation and behind a broadcast's or a gather's name; without one it is int.
 
-#include "splitc/collective.hpp"
+#include "viaduct/splitc/collective.hpp"
 
 #include <algorithm>
 #include <cstdlib>

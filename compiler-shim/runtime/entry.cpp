@@ -11,11 +11,11 @@
 #include "compiler-shim/runtime/leave_together.hpp"
 #include "compiler-shim/runtime/own_stack.hpp"
 #include "compiler-shim/runtime/spread.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
 #include "splitc/main/heap.hpp"
-#include "splitc/settings.hpp"
-#include "splitc/splitc.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/splitc.hpp"
+#include "viaduct/splitc/settings.hpp"
 
 namespace {
 

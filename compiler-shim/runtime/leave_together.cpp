@@ -13,9 +13,11 @@
 #include <vector>
 
 #include "compiler-shim/runtime/checked.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
-#include "splitc/sync.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/segment.hpp"
+#include "viaduct/splitc/sync.hpp"
 
 namespace viaduct::shim {
 namespace {

@@ -5,9 +5,9 @@
 #include "compiler-shim/runtime/c_callable.hpp"
 #include "compiler-shim/runtime/checked.hpp"
 #include "compiler-shim/runtime/leave_together.hpp"
-#include "runtime/clock.hpp"
-#include "splitc/bulk.hpp"
-#include "splitc/splitc.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/splitc.hpp"
+#include "viaduct/splitc/bulk.hpp"
 
 namespace splitc_of_c = viaduct::splitc;
 namespace checked = viaduct::shim::checked;

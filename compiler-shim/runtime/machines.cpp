@@ -8,8 +8,9 @@
 
 #include "compiler-shim/runtime/checked.hpp"
 #include "compiler-shim/runtime/machines.hpp"
-#include "runtime/job.hpp"
-#include "splitc/atomic.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/log.hpp"
+#include "viaduct/splitc/atomic.hpp"
 
 namespace {
 

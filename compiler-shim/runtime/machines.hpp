@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "compiler-shim/runtime/c_callable.hpp"
-#include "runtime/error.hpp"
-#include "splitc/splitc.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/splitc.hpp"
 
 // Those of the C header take their place.
 #undef MYPROC

@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <cstring>
 
-#include "runtime/job.hpp"
-#include "runtime/log.hpp"
-#include "runtime/mapped_memory.hpp"
-#include "splitc/splitc.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/log.hpp"
+#include "viaduct/runtime/mapped_memory.hpp"
+#include "viaduct/splitc.hpp"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000

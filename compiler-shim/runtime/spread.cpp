@@ -12,9 +12,9 @@
 
 #include "compiler-shim/runtime/c_callable.hpp"
 #include "compiler-shim/runtime/leave_together.hpp"
-#include "runtime/error.hpp"
-#include "splitc/alloc.hpp"
-#include "splitc/collective.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/splitc/alloc.hpp"
+#include "viaduct/splitc/collective.hpp"
 
 namespace {
 

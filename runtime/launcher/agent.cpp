@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <optional>
 
-#include "runtime/error.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/input_watch.hpp"
 #include "runtime/src/address.hpp"
 #include "runtime/src/handshake.hpp"
 #include "runtime/src/host.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::launcher {
 namespace {

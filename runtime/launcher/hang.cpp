@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <atomic>
 
-#include "runtime/clock.hpp"
 #include "runtime/hang_report.hpp"
 #include "runtime/launcher/launcher.hpp"
 #include "runtime/launcher/processes.hpp"
 #include "runtime/launcher/say.hpp"
+#include "viaduct/runtime/clock.hpp"
 
 namespace viaduct::launcher {
 void Launcher::print_hang_report() const {

@@ -15,8 +15,6 @@
 #include <csignal>
 #include <utility>
 
-#include "runtime/config.hpp"
-#include "runtime/error.hpp"
 #include "runtime/launcher/agent.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/last_output.hpp"
@@ -24,9 +22,11 @@
 #include "runtime/launcher/remote_command.hpp"
 #include "runtime/launcher/spawn.hpp"
 #include "runtime/launcher/terminal.hpp"
-#include "runtime/settings.hpp"
 #include "runtime/src/address.hpp"
 #include "runtime/src/launch_variables.hpp"
+#include "viaduct/runtime/config.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/settings.hpp"
 
 namespace viaduct::launcher {
 namespace {

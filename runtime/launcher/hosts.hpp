@@ -12,12 +12,12 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/file_descriptor.hpp"
 #include "runtime/launcher/labels.hpp"
 #include "runtime/launcher/launcher.hpp"
 #include "runtime/launcher/options.hpp"
 #include "runtime/launcher/supervisor.hpp"
 #include "runtime/src/link_server.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::launcher {
 

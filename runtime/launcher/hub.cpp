@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "runtime/job_page.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/hosts.hpp"
 #include "runtime/launcher/say.hpp"
 #include "runtime/src/job_host.hpp"
+#include "viaduct/runtime/job_page.hpp"
 
 namespace viaduct::launcher {
 namespace {

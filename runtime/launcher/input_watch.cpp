@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "runtime/error.hpp"
 #include "runtime/launcher/exit_codes.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::launcher {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "runtime/file_descriptor.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::launcher {
 

@@ -16,9 +16,9 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/error.hpp"
 #include "runtime/launcher/say.hpp"
 #include "runtime/launcher/write_all.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::launcher {
 namespace {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/file_descriptor.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::launcher {
 

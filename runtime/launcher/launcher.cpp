@@ -8,13 +8,13 @@
 #include <array>
 #include <cerrno>
 
-#include "runtime/error.hpp"
 #include "runtime/launcher/events.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/last_output.hpp"
 #include "runtime/launcher/processes.hpp"
 #include "runtime/launcher/say.hpp"
 #include "runtime/launcher/terminal.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::launcher {
 namespace {

@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "runtime/file_descriptor.hpp"
 #include "runtime/launcher/labels.hpp"
 #include "runtime/launcher/options.hpp"
 #include "runtime/launcher/supervisor.hpp"
 #include "runtime/src/job_host.hpp"
 #include "runtime/src/link.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::launcher {
 

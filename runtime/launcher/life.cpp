@@ -10,12 +10,12 @@
 #include <csignal>
 #include <cstring>
 
-#include "runtime/error.hpp"
 #include "runtime/launcher/events.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/launcher.hpp"
 #include "runtime/launcher/processes.hpp"
 #include "runtime/launcher/say.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::launcher {
 namespace {

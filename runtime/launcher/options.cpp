@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/config.hpp"
 #include "runtime/job_size.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/remote_command.hpp"
 #include "runtime/program/command_line.hpp"
 #include "runtime/src/job_size_check.hpp"
-#include "runtime/version.hpp"
+#include "viaduct/runtime/config.hpp"
+#include "viaduct/runtime/version.hpp"
 
 namespace viaduct::launcher {
 namespace {

@@ -4,9 +4,9 @@
 #include <charconv>
 #include <cstring>
 
-#include "runtime/error.hpp"
 #include "runtime/launcher/agent.hpp"
 #include "runtime/src/secret.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::launcher {
 namespace {

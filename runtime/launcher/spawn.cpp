@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "runtime/error.hpp"
-#include "runtime/file_descriptor.hpp"
 #include "runtime/standard_streams.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::launcher {
 namespace {

@@ -5,12 +5,12 @@
 #include <sys/socket.h>
 #include <array>
 
-#include "runtime/error.hpp"
 #include "runtime/launcher/events.hpp"
 #include "runtime/launcher/launcher.hpp"
 #include "runtime/launcher/spawn.hpp"
 #include "runtime/src/cores.hpp"
 #include "runtime/src/launch_variables.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::launcher {
 namespace {

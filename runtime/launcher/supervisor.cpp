@@ -13,14 +13,14 @@
 #include <cstdlib>
 #include <optional>
 
-#include "runtime/error.hpp"
-#include "runtime/file_descriptor.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/processes.hpp"
 #include "runtime/launcher/say.hpp"
 #include "runtime/launcher/watchdog.hpp"
 #include "runtime/src/launch_variables.hpp"
 #include "runtime/src/pidfd.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::launcher {
 namespace {

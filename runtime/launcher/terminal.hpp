@@ -2,8 +2,8 @@
 /// @file
 /// The terminal that a job was started from.
 
-#include "runtime/file_descriptor.hpp"
 #include "runtime/launcher/supervisor.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::launcher {
 

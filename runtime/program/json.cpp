@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::program {
 

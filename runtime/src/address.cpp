@@ -18,7 +18,7 @@
 #include <ctime>
 #include <memory>
 
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/file_descriptor.hpp"
 #include "runtime/src/link.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct {
 

@@ -13,11 +13,11 @@
 #include <exception>
 #include <string_view>
 
-#include "runtime/error.hpp"
 #include "runtime/src/agent_process.hpp"
 #include "runtime/src/detach.hpp"
 #include "runtime/src/pidfd.hpp"
 #include "runtime/src/secret.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/file_descriptor.hpp"
 #include "runtime/src/link.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct {
 

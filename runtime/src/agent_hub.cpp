@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/error.hpp"
 #include "runtime/src/agent_process.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
 namespace {

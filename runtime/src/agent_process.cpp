@@ -14,10 +14,10 @@
 #include <new>
 #include <utility>
 
-#include "runtime/error.hpp"
 #include "runtime/src/detach.hpp"
 #include "runtime/src/pidfd.hpp"
 #include "runtime/src/wire_format.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
 namespace {

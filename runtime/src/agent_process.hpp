@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "runtime/mapped_memory.hpp"
 #include "runtime/src/agent.hpp"
 #include "runtime/src/assembly.hpp"
 #include "runtime/src/job_host.hpp"
 #include "runtime/src/link_server.hpp"
+#include "viaduct/runtime/mapped_memory.hpp"
 
 namespace viaduct {
 

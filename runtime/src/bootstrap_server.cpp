@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "runtime/src/job_bootstrap.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
 
 namespace viaduct {
 namespace {

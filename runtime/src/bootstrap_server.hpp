@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/file_descriptor.hpp"
 #include "runtime/src/exchange.hpp"
 #include "runtime/src/link.hpp"
 #include "runtime/src/wire_format.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct {
 

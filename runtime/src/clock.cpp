@@ -1,4 +1,4 @@
-#include "runtime/clock.hpp"
+#include "viaduct/runtime/clock.hpp"
 
 #include <cpuid.h>
 #include <ctime>

@@ -1,4 +1,4 @@
-#include "runtime/config.hpp"
+#include "viaduct/runtime/config.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <limits>
 #include <optional>
 
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::config {
 namespace {

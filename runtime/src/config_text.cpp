@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "runtime/config.hpp"
 #include "runtime/src/launch_variables.hpp"
+#include "viaduct/runtime/config.hpp"
 
 extern char** environ;  // NOLINT: POSIX's name
 

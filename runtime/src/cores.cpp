@@ -7,8 +7,9 @@
 #include <sstream>
 #include <vector>
 
-#include "runtime/clock.hpp"
 #include "runtime/src/control_group.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/settings.hpp"
 
 namespace viaduct {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/job_page.hpp"
-#include "runtime/settings.hpp"
-#include "runtime/wait.hpp"
+#include "viaduct/runtime/job_page.hpp"
+#include "viaduct/runtime/settings.hpp"
+#include "viaduct/runtime/wait.hpp"
 
 namespace viaduct {
 

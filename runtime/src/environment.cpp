@@ -10,9 +10,9 @@
 #include <optional>
 #include <string_view>
 
-#include "runtime/error.hpp"
 #include "runtime/src/job_size_check.hpp"
 #include "runtime/src/launch_variables.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
 namespace {

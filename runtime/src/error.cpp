@@ -1,4 +1,4 @@
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 #include <unistd.h>
 #include <cerrno>

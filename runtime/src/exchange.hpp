@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/types.hpp"
+#include "viaduct/runtime/types.hpp"
 
 namespace viaduct {
 

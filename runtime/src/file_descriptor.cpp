@@ -1,4 +1,4 @@
-#include "runtime/file_descriptor.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

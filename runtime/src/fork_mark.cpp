@@ -2,9 +2,9 @@
 #include <sys/mman.h>
 #include <new>
 
-#include "runtime/error.hpp"
 #include "runtime/src/fork_mark.hpp"
 #include "runtime/src/rank_name.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::handshake {
 namespace {

@@ -1,4 +1,5 @@
 #include "runtime/hang_report.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
 
 #include <fmt/format.h>
 #include <atomic>

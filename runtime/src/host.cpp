@@ -6,9 +6,9 @@
 #include <array>
 #include <cstdlib>
 
-#include "runtime/error.hpp"
 #include "runtime/src/control_group.hpp"
 #include "runtime/src/launch_variables.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/job.hpp"
+#include "viaduct/job.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -9,9 +9,6 @@
 #include <chrono>
 #include <exception>
 
-#include "runtime/clock.hpp"
-#include "runtime/error.hpp"
-#include "runtime/file_descriptor.hpp"
 #include "runtime/hang_report.hpp"
 #include "runtime/src/cores.hpp"
 #include "runtime/src/job_impl.hpp"
@@ -19,6 +16,14 @@
 #include "runtime/src/rank_name.hpp"
 #include "runtime/src/stats_table.hpp"
 #include "runtime/standard_streams.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
+#include "viaduct/runtime/log.hpp"
+#include "viaduct/runtime/segment.hpp"
+#include "viaduct/runtime/settings.hpp"
+#include "viaduct/runtime/stats.hpp"
 
 namespace viaduct {
 namespace {
@@ -132,12 +137,15 @@ std::unique_ptr<Job::Impl> Job::Impl::from_environment() {
 
 Job::Job() : Job(Impl::from_environment()) {}
 
-Job::Job(std::unique_ptr<Impl> impl)
+Job::Job(Owned<Impl> impl)
     : rank_{impl->launch.rank},
       size_(impl->launch.size),
       threads_mode_(impl->launch.mode == Launch::Mode::threads),
       page_(impl->page()),
       windows_(std::make_unique<std::byte*[]>(impl->launch.size)),
+      stats_(std::make_unique<Stats>()),
+      log_(std::make_unique<Log>(LogLevel::warn, 0, 1)),
+      settings_(std::make_unique<RuntimeSettings>()),
       fork_mark_(impl->fork_mark.word()),
       impl_(std::move(impl)) {
   impl_->job_bootstrap = impl_->bootstrap.get();
@@ -148,16 +156,16 @@ Job::Job(std::unique_ptr<Impl> impl)
 
 void Job::join() {
   name_this_thread(index(rank_));
-  config::load(&settings_, runtime_options());
-  log_ = Log(level_of(settings_.log), index(rank_), size_);
+  config::load(settings_.get(), runtime_options());
+  *log_ = Log(level_of(settings_->log), index(rank_), size_);
   if (index(rank_) == 0) {
     if (const std::string unknown = config::unknown_variables(); !unknown.empty())
-      log_.write(LogLevel::warn, unknown);
+      log_->write(LogLevel::warn, unknown);
   }
   enter_record(record(rank_), index(rank_));
   note_own_cores(*page_);
   if (!membarrier_register()) page_->without_membarrier.fetch_add(1, std::memory_order_relaxed);
-  segment_ = std::make_unique<Segment>(static_cast<std::size_t>(settings_.shm_window));
+  segment_ = std::make_unique<Segment>(static_cast<std::size_t>(settings_->shm_window));
   windows_[index(rank_)] = segment_->base();
   if (impl_->world) {
     const std::lock_guard lock(impl_->world->mutex);
@@ -166,10 +174,10 @@ void Job::join() {
   bootstrap_->share_fd(segment_->fd());
   bootstrap_->fence();
   wait_policy_ =
-      choose_wait_policy(settings_, page_->local_size, shared_cores(impl_->launch, *page_));
+      choose_wait_policy(*settings_, page_->local_size, shared_cores(impl_->launch, *page_));
   membarrier_works_ = page_->without_membarrier.load(std::memory_order_relaxed) == 0;
   record(rank_).activity.store(Activity::computing, std::memory_order_relaxed);
-  log_.write(LogLevel::debug, fmt::format("joined a job of {} ranks", size_));
+  log_->write(LogLevel::debug, fmt::format("joined a job of {} ranks", size_));
 }
 
 Job::~Job() {
@@ -180,7 +188,7 @@ Job::~Job() {
   if (!impl_->abandoned && std::uncaught_exceptions() <= impl_->exceptions_before) finalize();
   if (impl_->world) {  // a peer's thread may still look into it; it goes with the world
     const std::lock_guard lock(impl_->world->mutex);
-    impl_->world->retired.push_back(std::move(segment_));
+    impl_->world->retired.push_back(std::unique_ptr<Segment>(segment_.release()));
   }
   name_this_thread(kNoRankName);
 }
@@ -192,14 +200,14 @@ void Job::finalize() noexcept {
   own.activity.store(Activity::barrier, std::memory_order_relaxed);
   if (!impl_->failed) announce_end();
   try {
-    if (settings_.stats) put_stats(*bootstrap_, stats_.rows());
+    if (settings_->stats) put_stats(*bootstrap_, stats_->rows());
     JobBootstrap& bootstrap = *impl_->job_bootstrap;
     const bool released =
         impl_->failed ? bootstrap.fence_failed(kGraceOfFailed) : bootstrap.fence_survivors();
     if (!released) return;  // nobody may take this rank for one that has ended well
-    if (settings_.stats && index(rank_) == 0) print_stats(*impl_->job_bootstrap, size_);
+    if (settings_->stats && index(rank_) == 0) print_stats(*impl_->job_bootstrap, size_);
   } catch (const std::exception& problem) {
-    log_.write(LogLevel::error, fmt::format("finalizing: {}", problem.what()));
+    log_->write(LogLevel::error, fmt::format("finalizing: {}", problem.what()));
   }
   record(rank_).state.store(RankState::finalized, std::memory_order_release);
   if (impl_->pmix) impl_->pmix->finalize();

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/bootstrap.hpp"
-#include "runtime/job_page.hpp"
 #include "runtime/src/fork_mark.hpp"
 #include "runtime/src/thread_world.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/job_page.hpp"
 
 namespace viaduct {
 

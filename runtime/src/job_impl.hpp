@@ -6,14 +6,14 @@
 #include <mutex>
 #include <vector>
 
-#include "runtime/job.hpp"
-#include "runtime/mapped_memory.hpp"
 #include "runtime/src/environment.hpp"
 #include "runtime/src/fork_mark.hpp"
 #include "runtime/src/job_bootstrap.hpp"
 #include "runtime/src/lifeline.hpp"
 #include "runtime/src/page_mapping.hpp"
 #include "runtime/src/pmix.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/mapped_memory.hpp"
 
 namespace viaduct {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "runtime/error.hpp"
 #include "runtime/job_size.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
 

@@ -2,14 +2,38 @@
 
 #include <fmt/format.h>
 #include <atomic>
+#include <string>
 
-#include "runtime/clock.hpp"
-#include "runtime/error.hpp"
 #include "runtime/hang_report.hpp"
-#include "runtime/job.hpp"
 #include "runtime/src/job_impl.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/log.hpp"
+#include "viaduct/runtime/settings.hpp"
 
 namespace viaduct {
+namespace {
+
+/// The ranks of this host that are in a handler, which a rank that waits may be waiting for: they
+/// cannot tell of it themselves.
+std::string others_in_handlers(Job& job, std::uint64_t now_ns) {
+  constexpr std::uint32_t kMost = 4;
+  std::string text;
+  for (std::uint32_t i = 0, told = 0; i < job.size() && told < kMost; ++i) {
+    const RankRecord& other = job.record(Rank{i});
+    if (Rank{i} == job.rank() || !job.same_host(Rank{i}) ||
+        other.state.load(std::memory_order_acquire) != RankState::running)
+      continue;
+    const HandlerNow handler = handler_of(other);
+    if (handler.name.empty()) continue;
+    text += "; meanwhile " + hang_line(other, i, operation_of(other), now_ns, handler);
+    ++told;
+  }
+  return text;
+}
+
+}  // namespace
 
 std::uint32_t Job::barrier_arrive() noexcept {
   if (in_forked_child())
@@ -47,10 +71,10 @@ Status Job::barrier_done(std::uint32_t ticket) noexcept {
 
 void Job::report_deserter(std::uint32_t rank) const noexcept {
   try {
-    log_.write(LogLevel::error,
-               fmt::format("a barrier waits for rank {}, which has ended its job: all ranks must "
-                           "come to the same barriers",
-                           rank));
+    log_->write(LogLevel::error,
+                fmt::format("a barrier waits for rank {}, which has ended its job: all ranks must "
+                            "come to the same barriers",
+                            rank));
   } catch (const std::exception&) {  // no memory for a report
   }
 }
@@ -66,37 +90,19 @@ void Job::tell_port(bool down) noexcept {
   if (hosts() > 1) impl_->job_bootstrap->tell_port(down);
 }
 
-/// The ranks of this host that are in a handler, which a rank that waits may be waiting for: they
-/// cannot tell of it themselves.
-std::string Job::others_in_handlers(std::uint64_t now_ns) const {
-  constexpr std::uint32_t kMost = 4;
-  std::string text;
-  for (std::uint32_t i = 0, told = 0; i < size_ && told < kMost; ++i) {
-    const RankRecord& other = page_->record(Rank{i});
-    if (Rank{i} == rank_ || other.host != page_->record(rank_).host ||
-        other.state.load(std::memory_order_acquire) != RankState::running)
-      continue;
-    const HandlerNow handler = handler_of(other);
-    if (handler.name.empty()) continue;
-    text += "; meanwhile " + hang_line(other, i, operation_of(other), now_ns, handler);
-    ++told;
-  }
-  return text;
-}
-
 void Job::report_long_wait(std::uint64_t since_ns) noexcept {
-  if (settings_.hang_report_ns == 0 || reported_wait_ns_ == since_ns) return;
+  if (settings_->hang_report_ns == 0 || reported_wait_ns_ == since_ns) return;
   const std::uint64_t now = monotonic_ns();
-  if (now - since_ns < static_cast<std::uint64_t>(settings_.hang_report_ns)) return;
+  if (now - since_ns < static_cast<std::uint64_t>(settings_->hang_report_ns)) return;
   reported_wait_ns_ = since_ns;
   try {
     const char* const operation = record(rank_).operation.load(std::memory_order_relaxed);
     const std::string line =
         hang_line(record(rank_), index(rank_), operation != nullptr ? operation : "", now, {},
                   gathering_of(*page_, impl_->shape().ranks, index(rank_)));
-    log_.write(LogLevel::error, fmt::format("a wait has lasted {:.1f} s: {}{}",
-                                            static_cast<double>(now - since_ns) * 1e-9, line,
-                                            others_in_handlers(now)));
+    log_->write(LogLevel::error, fmt::format("a wait has lasted {:.1f} s: {}{}",
+                                             static_cast<double>(now - since_ns) * 1e-9, line,
+                                             others_in_handlers(*this, now)));
   } catch (const std::exception&) {  // no memory for a report
   }
 }

@@ -7,13 +7,13 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/error.hpp"
 #include "runtime/job_size.hpp"
 #include "runtime/src/agent.hpp"
 #include "runtime/src/handshake.hpp"
 #include "runtime/src/host.hpp"
 #include "runtime/src/launch_variables.hpp"
 #include "runtime/src/wire_format.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
 namespace {

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "runtime/file_descriptor.hpp"
 #include "runtime/src/address.hpp"
 #include "runtime/src/environment.hpp"
 #include "runtime/src/pmix.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct {
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "runtime/file_descriptor.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct {
 

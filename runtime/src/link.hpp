@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/file_descriptor.hpp"
 #include "runtime/src/secret.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::link {
 

@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "runtime/error.hpp"
 #include "runtime/src/address.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
 namespace {

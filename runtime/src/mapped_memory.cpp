@@ -1,4 +1,4 @@
-#include "runtime/mapped_memory.hpp"
+#include "viaduct/runtime/mapped_memory.hpp"
 
 #include <sys/mman.h>
 #include <cerrno>

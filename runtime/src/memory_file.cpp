@@ -1,4 +1,4 @@
-#include "runtime/memory_file.hpp"
+#include "viaduct/runtime/memory_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,8 +9,8 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/error.hpp"
 #include "runtime/src/memory_limit.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
 namespace {

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <new>
 
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
 namespace {

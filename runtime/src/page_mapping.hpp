@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "runtime/file_descriptor.hpp"
-#include "runtime/job_page.hpp"
-#include "runtime/mapped_memory.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
+#include "viaduct/runtime/job_page.hpp"
+#include "viaduct/runtime/mapped_memory.hpp"
 
 namespace viaduct {
 

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
 namespace {

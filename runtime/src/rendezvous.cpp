@@ -11,13 +11,13 @@
 #include <optional>
 #include <utility>
 
-#include "runtime/error.hpp"
 #include "runtime/job_size.hpp"
 #include "runtime/src/control_group.hpp"
 #include "runtime/src/job_size_check.hpp"
 #include "runtime/src/join.hpp"
 #include "runtime/src/launch_variables.hpp"
 #include "runtime/src/secret.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
 namespace {

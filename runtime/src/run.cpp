@@ -7,11 +7,12 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
 #include "runtime/src/job_impl.hpp"
 #include "runtime/src/rank_name.hpp"
 #include "runtime/standard_streams.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/log.hpp"
 
 namespace viaduct {
 

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <vector>
 
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
 namespace {

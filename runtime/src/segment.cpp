@@ -1,10 +1,10 @@
-#include "runtime/segment.hpp"
+#include "viaduct/runtime/segment.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <algorithm>
 
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/settings.hpp"
+#include "viaduct/runtime/settings.hpp"
 
 #include <array>
 #include <limits>

@@ -3,10 +3,11 @@
 #include <cerrno>
 #include <utility>
 
-#include "runtime/error.hpp"
 #include "runtime/src/job_bootstrap.hpp"
 #include "runtime/src/secret.hpp"
 #include "runtime/src/wire_format.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/span_allocator.hpp"
+#include "viaduct/runtime/span_allocator.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "runtime/stats.hpp"
+#include "viaduct/runtime/stats.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,6 @@
 #include "runtime/src/stats_table.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/stats.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

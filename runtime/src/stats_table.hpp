@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "runtime/src/job_bootstrap.hpp"
-#include "runtime/stats.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/stats.hpp"
 
 namespace viaduct {
 

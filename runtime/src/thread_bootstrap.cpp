@@ -1,8 +1,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "runtime/error.hpp"
 #include "runtime/src/job_bootstrap.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
 namespace {

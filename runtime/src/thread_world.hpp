@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "runtime/job_page.hpp"
-#include "runtime/segment.hpp"
 #include "runtime/src/exchange.hpp"
 #include "runtime/src/page_mapping.hpp"
+#include "viaduct/runtime/job_page.hpp"
+#include "viaduct/runtime/segment.hpp"
 
 namespace viaduct {
 

@@ -1,4 +1,4 @@
-#include "runtime/wait.hpp"
+#include "viaduct/runtime/wait.hpp"
 
 #include <emmintrin.h>
 #include <linux/futex.h>
@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <ctime>
 
-#include "runtime/clock.hpp"
-#include "runtime/job_page.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/job_page.hpp"
 
 namespace viaduct {
 

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/file_descriptor.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::wire_format {
 

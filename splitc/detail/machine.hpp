@@ -7,11 +7,11 @@
 #include <memory>
 #include <string>
 
-#include "runtime/clock.hpp"
-#include "runtime/job.hpp"
-#include "splitc/detail/hot.hpp"
 #include "splitc/detail/memory.hpp"
-#include "splitc/settings.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/splitc/detail/hot.hpp"
+#include "viaduct/splitc/settings.hpp"
 
 namespace viaduct::splitc::detail {
 

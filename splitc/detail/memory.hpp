@@ -7,9 +7,9 @@
 #include <memory>
 #include <span>
 
-#include "runtime/job.hpp"
-#include "splitc/detail/hot.hpp"
-#include "splitc/settings.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/splitc/detail/hot.hpp"
+#include "viaduct/splitc/settings.hpp"
 
 namespace viaduct::splitc::detail {
 

@@ -1,7 +1,7 @@
 /// main() of a Split-C program.
 
 #include "splitc/main/heap.hpp"
-#include "splitc/splitc.hpp"
+#include "viaduct/splitc.hpp"
 
 int main(int argc, char** argv) {
   viaduct::splitc::detail::set_heap_hook(viaduct::splitc::detail::heap_of_program());

@@ -1,12 +1,12 @@
 /// Reads and writes that the inline paths do not take.
 
-#include "splitc/access.hpp"
+#include "viaduct/splitc/access.hpp"
 
 #include <cstring>
 
-#include "splitc/bulk.hpp"
 #include "splitc/src/wait.hpp"
-#include "splitc/store.hpp"
+#include "viaduct/splitc/bulk.hpp"
+#include "viaduct/splitc/store.hpp"
 
 namespace viaduct::splitc {
 namespace detail {

@@ -1,6 +1,6 @@
 /// Spread memory: allocation that all processes agree on, or that one does for all.
 
-#include "splitc/alloc.hpp"
+#include "viaduct/splitc/alloc.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -10,11 +10,11 @@
 #include <limits>
 #include <string>
 
-#include "runtime/error.hpp"
-#include "splitc/atomic.hpp"
-#include "splitc/collective.hpp"
 #include "splitc/detail/machine.hpp"
-#include "splitc/detail/reduce.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/splitc/atomic.hpp"
+#include "viaduct/splitc/collective.hpp"
+#include "viaduct/splitc/detail/reduce.hpp"
 
 namespace viaduct::splitc::detail {
 namespace {

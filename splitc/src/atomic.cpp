@@ -1,6 +1,6 @@
 /// Read-modify-write and functions at the owner.
 
-#include "splitc/atomic.hpp"
+#include "viaduct/splitc/atomic.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -11,7 +11,7 @@
 #include <string>
 
 #include "splitc/src/wait.hpp"
-#include "splitc/sync.hpp"
+#include "viaduct/splitc/sync.hpp"
 
 namespace viaduct::splitc {
 namespace detail {

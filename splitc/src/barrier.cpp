@@ -2,9 +2,9 @@
 /// already. All that a process did before its barrier is seen by all after theirs: the marks go out
 /// after what was written before and are followed by whatever is read afterwards.
 
-#include "splitc/detail/collective.hpp"
 #include "splitc/detail/machine.hpp"
-#include "splitc/sync.hpp"
+#include "viaduct/splitc/detail/collective.hpp"
+#include "viaduct/splitc/sync.hpp"
 
 namespace viaduct::splitc {
 namespace detail {

@@ -1,14 +1,14 @@
 /// Blocks of data: one copy where the memory is mapped, staged pieces where messages carry them.
 
-#include "splitc/bulk.hpp"
+#include "viaduct/splitc/bulk.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <string>
 
 #include "splitc/src/wait.hpp"
-#include "splitc/store.hpp"
 #include "via/copy.hpp"
+#include "viaduct/splitc/store.hpp"
 
 namespace viaduct::splitc::detail {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <string>
 
-#include "runtime/clock.hpp"
-#include "splitc/detail/collective.hpp"
 #include "splitc/src/wait.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/splitc/detail/collective.hpp"
 
 namespace viaduct::splitc::detail {
 

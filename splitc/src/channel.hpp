@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "splitc/src/stage.hpp"
-#include "splitc/store_counter.hpp"
-#include "via/shm/vi.hpp"
+#include "viaduct/splitc/store_counter.hpp"
+#include "viaduct/via/shm/vi.hpp"
 
 namespace viaduct::splitc::detail {
 

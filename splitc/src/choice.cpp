@@ -1,4 +1,4 @@
-#include "splitc/choice.hpp"
+#include "viaduct/splitc/choice.hpp"
 
 #include <fmt/format.h>
 

@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "splitc/detail/access.hpp"
 #include "splitc/detail/memory.hpp"
+#include "viaduct/splitc/detail/access.hpp"
 
 namespace viaduct::splitc::detail {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "splitc/atomic.hpp"
+#include "viaduct/splitc/atomic.hpp"
 
 namespace viaduct::splitc::detail {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "splitc/detail/collective.hpp"
+#include "viaduct/splitc/detail/collective.hpp"
 
 namespace viaduct::splitc::detail {
 namespace {

@@ -7,11 +7,11 @@
 #include <exception>
 #include <string>
 
-#include "runtime/clock.hpp"
-#include "runtime/job.hpp"
-#include "splitc/detail/collective.hpp"
 #include "splitc/detail/machine.hpp"
 #include "splitc/src/mapped.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/splitc/detail/collective.hpp"
 
 namespace viaduct::splitc::detail {
 namespace {

@@ -8,11 +8,13 @@
 #include <span>
 #include <string>
 
-#include "runtime/clock.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
-#include "splitc/detail/collective.hpp"
 #include "splitc/detail/machine.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/segment.hpp"
+#include "viaduct/splitc/detail/collective.hpp"
 
 namespace viaduct::splitc::detail {
 namespace {

@@ -1,8 +1,8 @@
 /// From main to splitc_main.
 
-#include "runtime/clock.hpp"
 #include "splitc/detail/machine.hpp"
-#include "splitc/splitc.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace viaduct::splitc {
 namespace {

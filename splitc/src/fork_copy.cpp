@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/error.hpp"
-#include "runtime/file_descriptor.hpp"
-#include "splitc/detail/collective.hpp"
-#include "splitc/detail/hot.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
+#include "viaduct/splitc/detail/collective.hpp"
+#include "viaduct/splitc/detail/hot.hpp"
 
 namespace viaduct::splitc::detail {
 namespace {

@@ -3,7 +3,7 @@
 #include <link.h>
 #include <algorithm>
 
-#include "runtime/memory_file.hpp"
+#include "viaduct/runtime/memory_file.hpp"
 
 namespace viaduct::splitc::detail {
 namespace {

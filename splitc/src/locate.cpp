@@ -2,8 +2,9 @@
 
 #include <string>
 
-#include "splitc/access.hpp"
 #include "splitc/src/wait.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/splitc/access.hpp"
 
 namespace viaduct::splitc::detail {
 

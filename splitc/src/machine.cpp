@@ -1,7 +1,11 @@
 /// Start and end of Split-C in a process, polling, waiting.
 
-#include "runtime/job_size.hpp"
 #include "splitc/detail/machine.hpp"
+#include "runtime/job_size.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/log.hpp"
+#include "viaduct/runtime/segment.hpp"
+#include "viaduct/runtime/stats.hpp"
 
 #include <sched.h>
 #include <sys/mman.h>
@@ -12,13 +16,13 @@
 #include <exception>
 #include <string>
 
-#include "splitc/choice.hpp"
-#include "splitc/detail/collective.hpp"
 #include "splitc/src/fork_copy.hpp"
 #include "splitc/src/machine_impl.hpp"
 #include "splitc/src/served.hpp"
 #include "splitc/src/wait.hpp"
 #include "via/choice.hpp"
+#include "viaduct/splitc/choice.hpp"
+#include "viaduct/splitc/detail/collective.hpp"
 
 namespace viaduct::splitc::detail {
 

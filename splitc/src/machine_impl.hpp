@@ -14,18 +14,19 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/error.hpp"
-#include "splitc/atomic.hpp"
-#include "splitc/detail/access.hpp"
-#include "splitc/detail/collective.hpp"
 #include "splitc/detail/machine.hpp"
-#include "splitc/path.hpp"
 #include "splitc/src/channel.hpp"
 #include "splitc/src/chunks.hpp"
 #include "splitc/src/code.hpp"
 #include "splitc/src/stage.hpp"
 #include "via/channel/engine.hpp"
 #include "via/shm/nic.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/mapped_memory.hpp"
+#include "viaduct/splitc/atomic.hpp"
+#include "viaduct/splitc/detail/access.hpp"
+#include "viaduct/splitc/detail/collective.hpp"
+#include "viaduct/splitc/path.hpp"
 
 namespace viaduct::splitc::detail {
 

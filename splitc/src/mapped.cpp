@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "runtime/memory_file.hpp"
+#include "viaduct/runtime/memory_file.hpp"
 
 namespace viaduct::splitc::detail {
 namespace {

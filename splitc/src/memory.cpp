@@ -13,17 +13,19 @@
 #include <unordered_set>
 #include <vector>
 
-#include "runtime/error.hpp"
-#include "runtime/file_descriptor.hpp"
-#include "runtime/mapped_memory.hpp"
-#include "runtime/memory_file.hpp"
-#include "runtime/span_allocator.hpp"
 #include "splitc/detail/heap.hpp"
 #include "splitc/src/fork_copy.hpp"
 #include "splitc/src/image.hpp"
 #include "splitc/src/mapped.hpp"
 #include "splitc/src/region.hpp"
 #include "splitc/src/statics.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
+#include "viaduct/runtime/log.hpp"
+#include "viaduct/runtime/mapped_memory.hpp"
+#include "viaduct/runtime/memory_file.hpp"
+#include "viaduct/runtime/span_allocator.hpp"
 
 namespace viaduct::splitc::detail {
 namespace {

@@ -5,10 +5,10 @@
 #include <limits>
 #include <span>
 
-#include "splitc/choice.hpp"
 #include "splitc/src/chunks.hpp"
 #include "splitc/src/wait.hpp"
-#include "via/transport.hpp"
+#include "viaduct/splitc/choice.hpp"
+#include "viaduct/via/transport.hpp"
 
 namespace viaduct::splitc::detail {
 

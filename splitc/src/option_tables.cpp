@@ -3,13 +3,13 @@
 
 #include <array>
 
-#include "am/settings.hpp"
-#include "runtime/config.hpp"
-#include "runtime/settings.hpp"
-#include "splitc/settings.hpp"
 #include "via/shm/settings.hpp"
 #include "via/verbs/settings.hpp"
 #include "via/vipl/settings.hpp"
+#include "viaduct/am/settings.hpp"
+#include "viaduct/runtime/config.hpp"
+#include "viaduct/runtime/settings.hpp"
+#include "viaduct/splitc/settings.hpp"
 
 namespace viaduct::config {
 

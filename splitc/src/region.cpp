@@ -9,9 +9,9 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/error.hpp"
-#include "runtime/memory_file.hpp"
 #include "splitc/detail/heap.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/memory_file.hpp"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/mapped_memory.hpp"
+#include "viaduct/runtime/mapped_memory.hpp"
 
 namespace viaduct::splitc::detail {
 

@@ -5,12 +5,13 @@
 #include <optional>
 #include <string>
 
-#include "splitc/detail/collective.hpp"
 #include "splitc/src/code.hpp"
 #include "splitc/src/machine_impl.hpp"
 #include "splitc/src/mapped.hpp"
 #include "splitc/src/served.hpp"
 #include "via/copy.hpp"
+#include "viaduct/runtime/segment.hpp"
+#include "viaduct/splitc/detail/collective.hpp"
 
 namespace viaduct::splitc::detail {
 

@@ -1,11 +1,11 @@
-#include "splitc/settings.hpp"
+#include "viaduct/splitc/settings.hpp"
 
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <string_view>
 
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 // The struct holds strings, so it is not of standard layout in the letter; every compiler that is
 // supported defines offsetof for it.

@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "runtime/error.hpp"
-#include "runtime/file_descriptor.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::splitc::detail {
 namespace {

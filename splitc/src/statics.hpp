@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "runtime/memory_file.hpp"
 #include "splitc/src/image.hpp"
+#include "viaduct/runtime/memory_file.hpp"
 
 namespace viaduct::splitc::detail {
 

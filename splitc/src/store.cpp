@@ -1,14 +1,15 @@
 /// Signalling stores, and what waits for them.
 
-#include "splitc/store.hpp"
+#include "viaduct/splitc/store.hpp"
 
 #include <atomic>
 #include <cstring>
 #include <string>
 
-#include "runtime/error.hpp"
 #include "splitc/src/wait.hpp"
-#include "splitc/sync.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/log.hpp"
+#include "viaduct/splitc/sync.hpp"
 
 namespace viaduct::splitc {
 namespace detail {

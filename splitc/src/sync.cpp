@@ -1,4 +1,4 @@
-#include "splitc/sync.hpp"
+#include "viaduct/splitc/sync.hpp"
 
 #include <algorithm>
 

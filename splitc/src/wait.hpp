@@ -3,8 +3,9 @@
 
 #include <atomic>
 
-#include "runtime/clock.hpp"
 #include "splitc/src/served.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/settings.hpp"
 
 namespace viaduct::splitc::detail {
 

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
-#include "am/task.hpp"
-#include "runtime/job.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/am/task.hpp"
+#include "viaduct/job.hpp"
 
 namespace am = viaduct::am;
 using viaduct::Status;

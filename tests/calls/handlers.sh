@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 failed=
 
 # The header once: it takes longer than all programs.
-echo '#include "am/endpoint.hpp"' >"$work/all.hpp"
+echo '#include "viaduct/am/endpoint.hpp"' >"$work/all.hpp"
 "$compiler" -std=c++20 "${includes[@]}" -x c++-header "$work/all.hpp" -o "$work/all.hpp.${compiler:0:1}ch"
 use=()
 [[ $compiler == clang* ]] && use=(-include-pch "$work/all.hpp.cch")

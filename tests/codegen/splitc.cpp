@@ -1,9 +1,9 @@
 // The hot path of Split-C as a user's program gets it, and as the library has the part that is not
 // inlined: a counted store of a word, the light poll, and words that are mapped.
 
-#include "splitc/access.hpp"
 #include "splitc/src/store.cpp"  // the counted store is a call: what it executes is in there
 #include "tests/codegen/seed.hpp"
+#include "viaduct/splitc/access.hpp"
 
 namespace splitc = viaduct::splitc;
 

@@ -1,10 +1,10 @@
 // The hot path of Active Messages as a user's program gets it: a short typed request, a short
 // reply, and a poll.
 
-#include "am/bundle.hpp"
-#include "am/endpoint.hpp"
-#include "am/token.hpp"
 #include "tests/codegen/seed.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/am/token.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
-#include "runtime/error.hpp"
 #include "tests/conformance/cases.hpp"
 #include "tests/conformance/link.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::conformance {
 namespace {

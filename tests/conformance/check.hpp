@@ -12,8 +12,8 @@
 
 #include <fmt/format.h>
 
-#include "runtime/status.hpp"
-#include "via/types.hpp"
+#include "viaduct/runtime/status.hpp"
+#include "viaduct/via/types.hpp"
 
 namespace viaduct::conformance {
 

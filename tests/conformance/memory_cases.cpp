@@ -3,10 +3,10 @@
 #include <limits>
 #include <vector>
 
-#include "runtime/error.hpp"
 #include "tests/conformance/buffer.hpp"
 #include "tests/conformance/cases.hpp"
 #include "tests/conformance/link.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::conformance {
 namespace {

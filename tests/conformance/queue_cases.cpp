@@ -3,9 +3,9 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/error.hpp"
 #include "tests/conformance/cases.hpp"
 #include "tests/conformance/link.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::conformance {
 namespace {

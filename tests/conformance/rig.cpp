@@ -9,8 +9,9 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/clock.hpp"
-#include "runtime/error.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::conformance {
 namespace {

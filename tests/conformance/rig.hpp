@@ -14,9 +14,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "runtime/job.hpp"
 #include "tests/conformance/check.hpp"
-#include "via/nic.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/via/nic.hpp"
 
 namespace viaduct::conformance {
 

@@ -12,12 +12,13 @@
 
 #include <fmt/format.h>
 
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
 #include "runtime/program/command_line.hpp"
 #include "tests/conformance/cases.hpp"
 #include "tests/conformance/rig.hpp"
-#include "via/nic.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/via/nic.hpp"
 
 namespace {
 

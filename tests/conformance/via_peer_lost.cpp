@@ -13,10 +13,10 @@
 
 #include <fmt/format.h>
 
-#include "runtime/job.hpp"
 #include "tests/conformance/link.hpp"
 #include "tests/conformance/rig.hpp"
-#include "via/nic.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/via/nic.hpp"
 
 namespace {
 

@@ -1,12 +1,10 @@
 // A user's program, outside this repository: it sees what is installed and nothing else. Every rank
 // asks its neighbour for a number.
 
-#include <am/bundle.hpp>
-#include <am/context.hpp>
-#include <am/endpoint.hpp>
 #include <cstdio>
-#include <runtime/job.hpp>
-#include <runtime/version.hpp>
+#include <viaduct/am.hpp>
+#include <viaduct/job.hpp>
+#include <viaduct/runtime/version.hpp>
 
 namespace am = viaduct::am;
 

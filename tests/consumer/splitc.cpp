@@ -3,8 +3,8 @@
 
 #include <cstdio>
 #include <memory>
-#include <runtime/version.hpp>
-#include <splitc/splitc.hpp>
+#include <viaduct/runtime/version.hpp>
+#include <viaduct/splitc.hpp>
 
 static int g_number = 0;
 

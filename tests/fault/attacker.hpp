@@ -8,11 +8,12 @@
 #include <new>
 #include <random>
 
-#include "am/context.hpp"
-#include "am/detail/map.hpp"
-#include "runtime/clock.hpp"
-#include "runtime/job.hpp"
 #include "via/shm/nic.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/detail/map.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/segment.hpp"
 
 namespace fault {
 

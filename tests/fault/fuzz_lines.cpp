@@ -15,9 +15,11 @@
 #include <cstring>
 #include <span>
 
-#include "am/bundle.hpp"
-#include "am/endpoint.hpp"
 #include "tests/fault/attacker.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/segment.hpp"
 
 namespace {
 

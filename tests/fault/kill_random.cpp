@@ -21,11 +21,11 @@
 #include <string>
 #include <vector>
 
-#include "runtime/clock.hpp"
 #include "runtime/program/command_line.hpp"
 #include "tests/fault/leftovers.hpp"
 #include "tests/fault/states.hpp"
 #include "tests/multiprocess/launcher_driver.hpp"
+#include "viaduct/runtime/clock.hpp"
 
 namespace {
 

@@ -16,6 +16,7 @@
 
 #include "tests/fault/states.hpp"
 #include "tests/multiprocess/launcher_driver.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
 
 namespace {
 

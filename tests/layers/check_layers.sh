@@ -26,24 +26,37 @@ includes | awk -F: -v generated="$generated" '
   }
   function complain(what) { printf "%s:%s: includes \"%s\": %s\n", $1, $2, $4, what; bad = 1 }
   function exists(path,   line, status) { status = (getline line < path); close(path); return status >= 0 }
+  # "viaduct/am/token.hpp" -> "am/include/viaduct/am/token.hpp"; "viaduct/job.hpp" lies where a layer has it.
+  function place(path,   part, layer) {
+    if (split(path, part, "/") < 2 || part[1] != "viaduct") return path
+    if (part[2] in height) return part[2] "/include/" path
+    for (layer in height) if (exists(layer "/include/" path)) return layer "/include/" path
+    return path
+  }
   function provider(path,   part) {
+    sub(/^via\/include\/viaduct\//, "", path)
     return split(path, part, "/") == 3 && part[1] == "via" && part[2] !~ /^(src|detail|vipl)$/ ? part[2] : ""
   }
   {
-    split($1, from, "/"); split($4, to, "/"); ++seen
+    at = place($4)
+    split($1, from, "/"); split(at, to, "/"); ++seen
     if (!(to[1] in height)) {
+      if ($4 ~ /^viaduct\//) { complain("there is no such file"); next }
       if ($3 == "<") next
       complain("not written from the root of the repository (folder/file.hpp)"); next
     }
-    if (!exists($4) && (generated == "" || !exists(generated "/" $4))) { complain("there is no such file"); next }
+    if (!exists(at) && (generated == "" || !exists(generated "/" $4))) { complain("there is no such file"); next }
+    if ($1 ~ /\/include\/viaduct\// && at !~ /\/include\/viaduct\//) {
+      complain("not public: programs that include this header do not find it"); next
+    }
     if (from[1] == to[1]) {
-      a = provider($1); b = provider($4)
+      a = provider($1); b = provider(at)
       if (a != "" && b != "" && a != b && a !~ /^(fault|channel)$/) complain("one provider uses another")
       next
     }
     if (height[to[1]] > height[from[1]]) complain(from[1] "/ lies below " to[1] "/")
     else if (height[to[1]] == height[from[1]]) complain(from[1] "/ and " to[1] "/ are programs beside each other")
-    else if (kind[from[1]] != "test" && $4 ~ /\/(src|detail)\//) complain("private to " to[1] "/")
+    else if (kind[from[1]] != "test" && at ~ /\/(src|detail)\//) complain("private to " to[1] "/")
   }
   END {
     if (!seen) { print "no include was found: the check checks nothing"; exit 2 }

@@ -4,10 +4,10 @@
 ///
 ///     viaduct-run -n 2 mixed_hang
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
-#include "splitc/splitc.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/splitc.hpp"
 
 int splitc_main(int, char**) {
   using namespace viaduct;

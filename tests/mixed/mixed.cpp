@@ -16,9 +16,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "runtime/job.hpp"
 #include "tests/mixed/side.hpp"
 #include "tests/splitc/model_values.hpp"
+#include "viaduct/job.hpp"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <numeric>
 #include <vector>
 
-#include "runtime/job.hpp"
+#include "viaduct/job.hpp"
 
 namespace viaduct::mixed {
 

@@ -9,10 +9,10 @@
 #include <span>
 #include <string>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
-#include "splitc/splitc.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace viaduct::mixed {
 

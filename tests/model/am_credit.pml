@@ -1,4 +1,4 @@
-/* The credit protocol of a MAP, third generation (am/detail/map.hpp, am/detail/medium_ring.hpp), with the sleep of a
+/* The credit protocol of a MAP, third generation (viaduct/am/detail/map.hpp, medium_ring.hpp), with the sleep of a
  * rank that has nothing to do (via/shm/completion_queue.cpp).
  *
  * Every endpoint sends REQUESTS requests, of each size and number of lines, to any other; its handlers answer with

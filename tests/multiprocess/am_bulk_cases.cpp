@@ -3,9 +3,10 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
 #include "tests/multiprocess/am_rig.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/segment.hpp"
 
 namespace viaduct::am_test {
 namespace {

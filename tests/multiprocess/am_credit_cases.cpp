@@ -6,8 +6,8 @@
 #include <ctime>
 #include <memory>
 
-#include "runtime/clock.hpp"
 #include "tests/multiprocess/am_rig.hpp"
+#include "viaduct/runtime/clock.hpp"
 
 namespace viaduct::am_test {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "runtime/error.hpp"
 #include "tests/multiprocess/am_rig.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::am_test {
 namespace {

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <sched.h>
 
-#include "runtime/clock.hpp"
 #include "tests/multiprocess/am_rig.hpp"
+#include "viaduct/runtime/clock.hpp"
 
 namespace viaduct::am_test {
 namespace {

@@ -12,9 +12,10 @@
 #include <fmt/format.h>
 #include <sched.h>
 
-#include "runtime/clock.hpp"
 #include "tests/multiprocess/am_rig.hpp"
 #include "via/shm/nic.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/stats.hpp"
 
 namespace viaduct::am_test {
 namespace {

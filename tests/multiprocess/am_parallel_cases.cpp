@@ -7,10 +7,10 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/clock.hpp"
-#include "runtime/job.hpp"
-#include "runtime/job_page.hpp"
 #include "tests/multiprocess/am_rig.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/job_page.hpp"
 
 namespace viaduct::am_test {
 namespace {

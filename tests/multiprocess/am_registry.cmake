@@ -15,7 +15,7 @@ viaduct_add_script_test(
 foreach(letter a b)
   add_library(am_registry_library_${letter} MODULE am_registry_library.cpp)
   viaduct_target_options(am_registry_library_${letter})
-  target_include_directories(am_registry_library_${letter} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_include_directories(am_registry_library_${letter} PRIVATE ${VIADUCT_INCLUDE_DIRECTORIES})
 endforeach()
 target_compile_definitions(am_registry_library_b PRIVATE VIADUCT_TEST_LIBRARY_B)
 viaduct_add_test(

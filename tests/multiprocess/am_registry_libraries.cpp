@@ -13,8 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/job.hpp"
 #include "tests/multiprocess/am_registry_library.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
 
 namespace {
 

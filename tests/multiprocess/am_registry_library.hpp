@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "am/registry.hpp"
+#include "viaduct/am/registry.hpp"
 
 struct LibraryHandler {
   const void* function;

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "am/registry.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
+#include "viaduct/am/registry.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 #include "tests/multiprocess/am_rig.hpp"
-#include "runtime/job.hpp"
+#include "viaduct/job.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -15,11 +15,12 @@
 #include <string>
 #include <vector>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
-#include "runtime/job.hpp"
 #include "tests/conformance/check.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
 
 namespace viaduct::am_test {
 

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "am/future.hpp"
-#include "runtime/clock.hpp"
+#include "viaduct/am/future.hpp"
+#include "viaduct/runtime/clock.hpp"
 #include "tests/multiprocess/am_rig.hpp"
 
 namespace viaduct::am_test {

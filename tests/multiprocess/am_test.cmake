@@ -40,7 +40,7 @@ viaduct_add_script_test(
 viaduct_add_program(am_violation SOURCES am_violation.cpp LIBRARIES ${CMAKE_DL_LIBS})
 add_library(am_violation_library MODULE am_violation_library.cpp)
 viaduct_target_options(am_violation_library)
-target_include_directories(am_violation_library PRIVATE "${PROJECT_SOURCE_DIR}")
+target_include_directories(am_violation_library PRIVATE ${VIADUCT_INCLUDE_DIRECTORIES})
 set_target_properties(am_violation PROPERTIES ENABLE_EXPORTS ON)
 target_compile_definitions(am_violation PRIVATE
   VIADUCT_TEST_LATE_LIBRARY="$<TARGET_FILE:am_violation_library>")

@@ -16,9 +16,10 @@
 
 #include <fmt/format.h>
 
-#include "runtime/clock.hpp"
-#include "runtime/job.hpp"
 #include "tests/multiprocess/am_rig.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/clock.hpp"
 
 namespace {
 

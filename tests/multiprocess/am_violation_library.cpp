@@ -1,7 +1,7 @@
 /// @file
 /// A library with a handler, which am_violation opens when its Context is there already.
 
-#include "am/endpoint.hpp"
+#include "viaduct/am/endpoint.hpp"
 
 namespace {
 void on_late(viaduct::am::Token&, int) {}

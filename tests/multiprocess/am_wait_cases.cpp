@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "runtime/clock.hpp"
 #include "tests/multiprocess/am_rig.hpp"
 #include "via/shm/nic.hpp"
+#include "viaduct/runtime/clock.hpp"
 
 namespace viaduct::am_test {
 namespace {

@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "tests/multiprocess/launcher_driver.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
 
 namespace {
 

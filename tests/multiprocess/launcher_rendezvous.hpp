@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/file_descriptor.hpp"
 #include "runtime/src/link.hpp"
 #include "tests/multiprocess/launcher_driver.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace driver {
 

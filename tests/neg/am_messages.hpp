@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "am/endpoint.hpp"
+#include "viaduct/am/endpoint.hpp"
 
 namespace am = viaduct::am;
 

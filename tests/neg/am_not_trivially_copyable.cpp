@@ -1,6 +1,6 @@
 #include <string>
 
-#include "am/endpoint.hpp"
+#include "viaduct/am/endpoint.hpp"
 
 namespace am = viaduct::am;
 

@@ -1,4 +1,4 @@
-#include "am/endpoint.hpp"
+#include "viaduct/am/endpoint.hpp"
 
 namespace am = viaduct::am;
 

@@ -1,4 +1,4 @@
-#include "runtime/job.hpp"
+#include "viaduct/job.hpp"
 
 #ifdef VIADUCT_NEGATIVE
 viaduct::Job again(viaduct::Job& job) { return job; }

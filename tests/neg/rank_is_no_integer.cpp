@@ -1,4 +1,4 @@
-#include "runtime/types.hpp"
+#include "viaduct/runtime/types.hpp"
 
 #ifdef VIADUCT_NEGATIVE
 viaduct::Rank rank = 3;

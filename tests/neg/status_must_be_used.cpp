@@ -1,4 +1,4 @@
-#include "runtime/status.hpp"
+#include "viaduct/runtime/status.hpp"
 
 viaduct::Status send();
 

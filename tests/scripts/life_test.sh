@@ -29,6 +29,8 @@ FILENAME != page { if ($2 == "g++" && sub(/^viaduct_codegen_/, "", $1)) count[$1
     rest = substr(rest, RSTART + RLENGTH)
     if (word ~ /^[a-z_]+\/[a-z_\/]+\.[hc]pp$/) {
       file = word
+      # A public header is named as programs include it: viaduct/am/token.hpp is am/include/viaduct/am/token.hpp.
+      if (split(word, part, "/") > 2 && part[1] == "viaduct") file = part[2] "/include/" word
       files++
       if ((getline line <file) < 0) { wrong("there is no file " file); file = "" }
       close(file)

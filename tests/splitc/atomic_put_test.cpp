@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "splitc/splitc.hpp"
 #include "tests/splitc/model_values.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace viaduct::splitc_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "splitc/splitc.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace {
 

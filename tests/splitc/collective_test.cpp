@@ -12,9 +12,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "runtime/clock.hpp"
 #include "tests/conformance/check.hpp"
 #include "tests/splitc/collective_types.hpp"
+#include "viaduct/runtime/clock.hpp"
 
 namespace viaduct::splitc_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "splitc/splitc.hpp"
+#include "viaduct/splitc.hpp"
 
 using namespace viaduct::splitc;
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "splitc/splitc.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace viaduct::splitc_test {
 

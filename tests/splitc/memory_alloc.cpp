@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/error.hpp"
 #include "splitc/detail/machine.hpp"
-#include "splitc/splitc.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace {
 

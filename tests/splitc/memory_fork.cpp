@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "tests/splitc/memory_rig.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
 
 extern char** environ;
 
@@ -24,8 +25,8 @@ using viaduct::Job;
 using viaduct::Rank;
 using viaduct::splitc::detail::heap_of_program;
 using viaduct::splitc::detail::Memory;
-using viaduct::splitc_test::to_everybody;
 using viaduct::splitc_test::require;
+using viaduct::splitc_test::to_everybody;
 
 constexpr std::size_t kWords = 20'000;
 constexpr std::uint32_t kMaxRanks = 16;

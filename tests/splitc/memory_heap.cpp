@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "splitc/splitc.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace {
 

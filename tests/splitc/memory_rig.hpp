@@ -10,12 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
 #include "splitc/detail/heap.hpp"
 #include "splitc/detail/memory.hpp"
 #include "splitc/main/heap.hpp"
-#include "splitc/settings.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/splitc/settings.hpp"
 
 namespace viaduct::splitc_test {
 

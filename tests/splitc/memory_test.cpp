@@ -13,8 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/memory_file.hpp"
 #include "tests/splitc/memory_rig.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/memory_file.hpp"
 
 namespace {
 

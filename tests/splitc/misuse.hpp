@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "splitc/splitc.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace viaduct::splitc_test {
 

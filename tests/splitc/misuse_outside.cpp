@@ -12,7 +12,7 @@
 #include <string_view>
 #include <thread>
 
-#include "splitc/splitc.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace {
 

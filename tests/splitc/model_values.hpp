@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "splitc/splitc.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace viaduct::splitc_test {
 

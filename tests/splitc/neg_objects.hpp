@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "splitc/splitc.hpp"
+#include "viaduct/splitc.hpp"
 
 // NOLINTNEXTLINE: each of these programs names what it misuses
 using namespace viaduct::splitc;

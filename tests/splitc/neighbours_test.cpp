@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "runtime/error.hpp"
-#include "splitc/splitc.hpp"
 #include "tests/splitc/model_values.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace viaduct::splitc_test {
 namespace {

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "runtime/job.hpp"
-#include "splitc/splitc.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace viaduct::splitc_test {
 

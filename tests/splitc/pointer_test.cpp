@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "splitc/splitc.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace {
 

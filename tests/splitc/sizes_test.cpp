@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "splitc/splitc.hpp"
 #include "tests/splitc/off_node.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-#include "splitc/splitc.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace {
 

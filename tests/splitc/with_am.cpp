@@ -7,12 +7,12 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
-#include "runtime/job.hpp"
-#include "splitc/splitc.hpp"
 #include "tests/splitc/model_values.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace {
 
@@ -20,8 +20,8 @@ using namespace viaduct::splitc;
 namespace am = viaduct::am;
 using viaduct::splitc_test::Random;
 
-/// What a process has for the others. Handlers change the first two; Split-C changes the others. The
-/// first one is changed by both at the same time, always by fetch_add.
+/// What a process has for the others. Handlers change the first two; Split-C changes the others.
+/// The first one is changed by both at the same time, always by fetch_add.
 struct Board {
   long by_request = 0;
   long by_reply = 0;

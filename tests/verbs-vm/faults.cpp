@@ -24,11 +24,12 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/job.hpp"
 #include "tests/verbs-vm/talk.hpp"
-#include "via/descriptor.hpp"
-#include "via/nic.hpp"
 #include "via/verbs/src/library.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/via/descriptor.hpp"
+#include "viaduct/via/nic.hpp"
 
 namespace {
 

@@ -25,10 +25,11 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/job.hpp"
 #include "tests/verbs-vm/talk.hpp"
-#include "via/nic.hpp"
 #include "via/verbs/src/library.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/via/nic.hpp"
 
 namespace {
 

@@ -30,9 +30,10 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/error.hpp"
-#include "splitc/splitc.hpp"
 #include "tests/splitc/off_node.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/stats.hpp"
+#include "viaduct/splitc.hpp"
 
 using namespace viaduct::splitc;
 

@@ -14,9 +14,9 @@
 #include <string_view>
 #include <thread>
 
-#include "runtime/clock.hpp"
-#include "runtime/error.hpp"
-#include "splitc/splitc.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/splitc.hpp"
 
 using namespace viaduct::splitc;
 

@@ -11,10 +11,11 @@
 #include <new>
 #include <span>
 
-#include "runtime/clock.hpp"
-#include "runtime/job.hpp"
-#include "via/nic.hpp"
-#include "via/shm/channel.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/via/nic.hpp"
+#include "viaduct/via/shm/channel.hpp"
 
 namespace {
 

@@ -21,12 +21,13 @@
 #include <string>
 #include <vector>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
-#include "runtime/clock.hpp"
-#include "runtime/job.hpp"
-#include "runtime/status.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/stats.hpp"
+#include "viaduct/runtime/status.hpp"
 
 namespace {
 

@@ -21,12 +21,13 @@
 #include <string_view>
 #include <thread>
 
-#include "runtime/job.hpp"
 #include "tests/verbs-vm/talk.hpp"
-#include "via/control_message.hpp"
-#include "via/descriptor.hpp"
-#include "via/nic.hpp"
 #include "via/verbs/src/library.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/via/control_message.hpp"
+#include "viaduct/via/descriptor.hpp"
+#include "viaduct/via/nic.hpp"
 
 namespace {
 

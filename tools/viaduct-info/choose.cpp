@@ -3,11 +3,6 @@
 #include <cstdlib>
 #include <string>
 
-#include "am/settings.hpp"
-#include "runtime/config.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
-#include "splitc/choice.hpp"
 #include "tools/viaduct-info/probes.hpp"
 #include "tools/viaduct-info/report.hpp"
 #include "via/choice.hpp"
@@ -16,6 +11,11 @@
 #include "via/registration_cache.hpp"
 #include "via/verbs/provider.hpp"
 #include "via/verbs/settings.hpp"
+#include "viaduct/am/settings.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/config.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/splitc/choice.hpp"
 
 namespace viaduct::info {
 namespace {

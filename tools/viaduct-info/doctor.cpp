@@ -13,11 +13,11 @@
 #include <sstream>
 
 #include "runtime/machine.hpp"
-#include "runtime/settings.hpp"
 #include "tools/viaduct-info/probes.hpp"
 #include "tools/viaduct-info/report.hpp"
 #include "via/memory_lock.hpp"
 #include "via/registration_cache.hpp"
+#include "viaduct/runtime/settings.hpp"
 
 namespace viaduct::info {
 namespace {

@@ -1,12 +1,13 @@
 #include <fmt/format.h>
 #include <string>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
-#include "runtime/job.hpp"
 #include "tools/viaduct-info/report.hpp"
 #include "via/shm/nic.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/segment.hpp"
 
 namespace viaduct::info {
 namespace {

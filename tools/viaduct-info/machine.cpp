@@ -11,13 +11,13 @@
 #include <fstream>
 #include <string>
 
-#include "runtime/clock.hpp"
-#include "runtime/file_descriptor.hpp"
 #include "runtime/machine.hpp"
 #include "tools/viaduct-info/probes.hpp"
 #include "tools/viaduct-info/report.hpp"
 #include "via/copy.hpp"
 #include "via/memory_lock.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::info {
 namespace {

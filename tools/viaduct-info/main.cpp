@@ -6,12 +6,12 @@
 #include <exception>
 #include <string>
 
-#include "runtime/config.hpp"
 #include "runtime/program/command_line.hpp"
 #include "runtime/standard_streams.hpp"
-#include "runtime/version.hpp"
 #include "tools/viaduct-info/doctor.hpp"
 #include "tools/viaduct-info/report.hpp"
+#include "viaduct/runtime/config.hpp"
+#include "viaduct/runtime/version.hpp"
 
 int main(int argc, char** argv) {
   viaduct::open_standard_streams();

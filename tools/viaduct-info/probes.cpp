@@ -7,8 +7,8 @@
 #include <unistd.h>
 #include <cstdint>
 
-#include "runtime/file_descriptor.hpp"
-#include "runtime/wait.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
+#include "viaduct/runtime/wait.hpp"
 
 namespace viaduct::info {
 

@@ -7,9 +7,10 @@
 #include <map>
 
 #include "runtime/call_mutex.hpp"
-#include "runtime/job.hpp"
-#include "via/shm/completion_queue.hpp"
 #include "via/shm/nic.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/segment.hpp"
+#include "viaduct/via/shm/completion_queue.hpp"
 
 namespace viaduct::via::channel {
 

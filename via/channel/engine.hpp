@@ -14,8 +14,8 @@
 #include <mutex>
 #include <vector>
 
-#include "runtime/atomic.hpp"
-#include "via/shm/sleep.hpp"
+#include "viaduct/runtime/atomic.hpp"
+#include "viaduct/via/shm/sleep.hpp"
 
 namespace viaduct {
 class Job;

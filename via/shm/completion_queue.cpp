@@ -1,4 +1,4 @@
-#include "via/shm/completion_queue.hpp"
+#include "viaduct/via/shm/completion_queue.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -6,11 +6,12 @@
 #include <string>
 #include <thread>
 
-#include "runtime/atomic.hpp"
-#include "runtime/clock.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
 #include "via/shm/nic.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/atomic.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/segment.hpp"
 
 namespace viaduct::via::shm {
 

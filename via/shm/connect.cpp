@@ -10,12 +10,13 @@
 #include <new>
 #include <string>
 
-#include "runtime/atomic.hpp"
-#include "runtime/clock.hpp"
-#include "runtime/error.hpp"
 #include "via/shm/nic.hpp"
 #include "via/shm/remote_channel.hpp"
-#include "via/shm/vi.hpp"
+#include "viaduct/runtime/atomic.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/segment.hpp"
+#include "viaduct/via/shm/vi.hpp"
 
 namespace viaduct::via::shm {
 

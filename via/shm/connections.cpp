@@ -4,8 +4,10 @@
 #include <string>
 #include <utility>
 
-#include "runtime/error.hpp"
 #include "via/shm/nic.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/log.hpp"
+#include "viaduct/runtime/segment.hpp"
 
 namespace viaduct::via::shm {
 

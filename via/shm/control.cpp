@@ -8,10 +8,12 @@
 #include <span>
 #include <string>
 
-#include "runtime/atomic.hpp"
-#include "runtime/clock.hpp"
-#include "runtime/error.hpp"
 #include "via/shm/nic.hpp"
+#include "viaduct/runtime/atomic.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/log.hpp"
+#include "viaduct/runtime/segment.hpp"
 
 namespace viaduct::via::shm {
 

@@ -15,10 +15,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "runtime/atomic.hpp"
-#include "runtime/error.hpp"
 #include "runtime/job_size.hpp"
 #include "via/copy.hpp"
+#include "viaduct/runtime/atomic.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/log.hpp"
+#include "viaduct/runtime/segment.hpp"
+#include "viaduct/runtime/stats.hpp"
 
 namespace viaduct::via::shm {
 

@@ -11,16 +11,16 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/atomic.hpp"
-#include "runtime/job.hpp"
 #include "via/closed_peers.hpp"
 #include "via/connections.hpp"
-#include "via/nic.hpp"
-#include "via/shm/channel.hpp"
-#include "via/shm/completion_queue.hpp"
 #include "via/shm/settings.hpp"
-#include "via/shm/vi.hpp"
-#include "via/transport.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/atomic.hpp"
+#include "viaduct/via/nic.hpp"
+#include "viaduct/via/shm/channel.hpp"
+#include "viaduct/via/shm/completion_queue.hpp"
+#include "viaduct/via/shm/vi.hpp"
+#include "viaduct/via/transport.hpp"
 
 namespace viaduct::via::shm {
 

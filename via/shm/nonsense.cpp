@@ -5,10 +5,11 @@
 #include <cstddef>
 #include <string>
 
-#include "runtime/atomic.hpp"
-#include "runtime/job.hpp"
 #include "via/shm/nic.hpp"
-#include "via/shm/vi.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/atomic.hpp"
+#include "viaduct/runtime/log.hpp"
+#include "viaduct/via/shm/vi.hpp"
 
 namespace viaduct::via::shm {
 

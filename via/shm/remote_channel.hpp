@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "via/shm/vi.hpp"
-#include "via/transport.hpp"
+#include "viaduct/via/shm/vi.hpp"
+#include "viaduct/via/transport.hpp"
 
 namespace viaduct::via::shm {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/config.hpp"
+#include "viaduct/runtime/config.hpp"
 
 namespace viaduct::via::shm {
 

@@ -1,10 +1,10 @@
-#include "via/shm/sleep.hpp"
+#include "viaduct/via/shm/sleep.hpp"
 
 #include <atomic>
 
-#include "runtime/job.hpp"
-#include "via/shm/completion_queue.hpp"
 #include "via/shm/nic.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/via/shm/completion_queue.hpp"
 
 namespace viaduct::via::shm {
 

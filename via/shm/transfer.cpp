@@ -6,11 +6,12 @@
 
 #include <sys/uio.h>
 
-#include "runtime/atomic.hpp"
 #include "via/copy.hpp"
 #include "via/descriptor_rules.hpp"
 #include "via/shm/nic.hpp"
-#include "via/shm/vi.hpp"
+#include "viaduct/runtime/atomic.hpp"
+#include "viaduct/runtime/segment.hpp"
+#include "viaduct/via/shm/vi.hpp"
 
 namespace viaduct::via::shm {
 

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
 #include "via/verbs/provider.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via {
 namespace {

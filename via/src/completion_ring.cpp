@@ -1,11 +1,11 @@
-#include "via/completion_ring.hpp"
+#include "viaduct/via/completion_ring.hpp"
 
 #include <bit>
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via {
 

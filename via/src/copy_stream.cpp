@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/types.hpp"
+#include "viaduct/runtime/types.hpp"
 
 namespace viaduct::via::detail {
 namespace {

@@ -1,4 +1,4 @@
-#include "via/descriptor.hpp"
+#include "viaduct/via/descriptor.hpp"
 
 namespace viaduct::via {
 

@@ -19,7 +19,7 @@
 #include <system_error>
 
 #include "runtime/blocked_signals.hpp"
-#include "runtime/mapped_memory.hpp"
+#include "viaduct/runtime/mapped_memory.hpp"
 
 #ifndef UFFD_USER_MODE_ONLY
 #define UFFD_USER_MODE_ONLY 1

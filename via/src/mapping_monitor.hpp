@@ -24,7 +24,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/file_descriptor.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::via {
 

@@ -1,4 +1,4 @@
-#include "via/types.hpp"
+#include "viaduct/via/types.hpp"
 
 namespace viaduct::via {
 

@@ -1,14 +1,14 @@
-#include "via/nic.hpp"
+#include "viaduct/via/nic.hpp"
 
 #include <array>
 #include <utility>
 
-#include "runtime/config.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
 #include "via/choice.hpp"
 #include "via/shm/nic.hpp"
 #include "via/verbs/provider.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/config.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via {
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "runtime/error.hpp"
 #include "via/src/mapping_monitor.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via {
 

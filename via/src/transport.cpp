@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
 #include "via/choice.hpp"
 #include "via/shm/nic.hpp"
 #include "via/verbs/provider.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via {
 namespace {

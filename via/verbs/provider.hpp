@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "via/nic.hpp"
-#include "via/transport.hpp"
+#include "viaduct/via/nic.hpp"
+#include "viaduct/via/transport.hpp"
 
 namespace viaduct::via::verbs {
 

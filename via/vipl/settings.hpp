@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/config.hpp"
+#include "viaduct/runtime/config.hpp"
 
 namespace viaduct::via::vipl {
 

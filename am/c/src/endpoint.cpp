@@ -6,7 +6,7 @@
 
 #include "am/c/src/library.hpp"
 #include "runtime/call_mutex.hpp"
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::am::c {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "runtime/call_mutex.hpp"
-#include "runtime/log.hpp"
+#include "viaduct/runtime/log.hpp"
 
 namespace viaduct::am::c {
 

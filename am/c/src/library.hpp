@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "am/c/src/port.hpp"
-#include "am/context.hpp"
-#include "runtime/job.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/job.hpp"
 
 namespace viaduct {
 struct CallMutex;

@@ -14,7 +14,7 @@
 #include <cstdint>
 
 #include "am/c/am.h"
-#include "am/endpoint.hpp"
+#include "viaduct/am/endpoint.hpp"
 
 namespace viaduct::am::c {
 

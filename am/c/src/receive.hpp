@@ -8,7 +8,7 @@
 #include <span>
 
 #include "am/c/src/library.hpp"
-#include "am/token.hpp"
+#include "viaduct/am/token.hpp"
 
 namespace viaduct::am::c {
 

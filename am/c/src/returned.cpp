@@ -5,7 +5,7 @@
 #include <string>
 
 #include "am/c/src/library.hpp"
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::am::c {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "am/c/src/library.hpp"
-#include "runtime/bootstrap.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
 
 namespace viaduct::am::c {
 namespace {

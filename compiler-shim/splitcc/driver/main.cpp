@@ -12,7 +12,7 @@
 #include "compiler-shim/splitcc/driver/installation.hpp"
 #include "compiler-shim/splitcc/driver/process.hpp"
 #include "runtime/standard_streams.hpp"
-#include "runtime/version.hpp"
+#include "viaduct/runtime/version.hpp"
 
 int main(int argc, char** argv) {
   namespace sc = viaduct::splitcc;

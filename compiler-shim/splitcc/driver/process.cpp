@@ -17,7 +17,7 @@
 #include <thread>
 #include <utility>
 
-#include "runtime/file_descriptor.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 extern char** environ;
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "splitc/splitc.hpp"
+#include <viaduct/splitc.hpp>
 
 namespace examples {
 

@@ -13,9 +13,9 @@
 
 #include <fmt/core.h>
 
+#include <viaduct/splitc.hpp>
 #include "examples/splitc/common/bad_input.hpp"
 #include "runtime/program/command_line.hpp"
-#include "splitc/splitc.hpp"
 
 namespace examples {
 

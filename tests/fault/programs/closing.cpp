@@ -17,10 +17,11 @@
 #include <string>
 #include <thread>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "runtime/clock.hpp"
-#include "runtime/job.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/clock.hpp"
 
 namespace {
 

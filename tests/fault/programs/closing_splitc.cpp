@@ -16,7 +16,7 @@
 #include <string>
 #include <thread>
 
-#include "splitc/splitc.hpp"
+#include "viaduct/splitc.hpp"
 
 using namespace viaduct::splitc;
 

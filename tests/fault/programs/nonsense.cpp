@@ -13,9 +13,9 @@
 #include <span>
 #include <vector>
 
-#include "am/bundle.hpp"
-#include "am/endpoint.hpp"
 #include "tests/fault/attacker.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/endpoint.hpp"
 
 namespace {
 

@@ -12,9 +12,9 @@
 #include <random>
 #include <string_view>
 
-#include "runtime/clock.hpp"
-#include "splitc/splitc.hpp"
 #include "splitc/src/machine_impl.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/splitc.hpp"
 
 namespace {
 

@@ -25,11 +25,11 @@
 #include <string>
 #include <vector>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
-#include "runtime/job.hpp"
 #include "tests/fault/states.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/job.hpp"
 
 namespace am = viaduct::am;
 using viaduct::Status;

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "splitc/splitc.hpp"
+#include "viaduct/splitc.hpp"
 
 using namespace viaduct::splitc;
 

@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
-#include "runtime/clock.hpp"
-#include "runtime/job.hpp"
 #include "tests/fault/states.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/clock.hpp"
 
 namespace am = viaduct::am;
 using fault::State;

@@ -15,17 +15,19 @@
 #include <string>
 #include <vector>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
-#include "runtime/job.hpp"
 #include "runtime/src/launch_variables.hpp"
 #include "runtime/src/page_mapping.hpp"
 #include "splitc/detail/machine.hpp"
 #include "tests/fault/set_up/harness.hpp"
-#include "via/completion_queue.hpp"
-#include "via/nic.hpp"
-#include "via/vi.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/segment.hpp"
+#include "viaduct/via/completion_queue.hpp"
+#include "viaduct/via/nic.hpp"
+#include "viaduct/via/vi.hpp"
 
 namespace {
 

@@ -25,11 +25,15 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/clock.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
 #include "tests/multiprocess/programs/launcher_actor.hpp"
-#include "via/nic.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/segment.hpp"
+#include "viaduct/runtime/settings.hpp"
+#include "viaduct/runtime/stats.hpp"
+#include "viaduct/via/nic.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "runtime/job.hpp"
+#include "viaduct/job.hpp"
 
 namespace actor {
 

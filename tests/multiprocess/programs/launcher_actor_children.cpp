@@ -6,9 +6,10 @@
 #include <csignal>
 #include <string>
 
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
 #include "tests/multiprocess/programs/launcher_actor.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace actor {
 

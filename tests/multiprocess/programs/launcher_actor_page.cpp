@@ -4,9 +4,9 @@
 #include <random>
 #include <string>
 
-#include "runtime/job.hpp"
-#include "runtime/job_page.hpp"
 #include "tests/multiprocess/programs/launcher_actor.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/job_page.hpp"
 
 namespace actor {
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "runtime/job.hpp"
-#include "runtime/memory_file.hpp"
-#include "runtime/segment.hpp"
 #include "tests/multiprocess/programs/launcher_actor.hpp"
-#include "via/nic.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/memory_file.hpp"
+#include "viaduct/runtime/segment.hpp"
+#include "viaduct/via/nic.hpp"
 
 namespace actor {
 

@@ -1,5 +1,5 @@
 // Every collective function; process 0 prints what all have got.
-#include <splitc/splitc.hpp>
+#include <viaduct/splitc.hpp>
 
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // Heat in a rod of blocks, one block a process: borders by get, and their sums by store.
-#include <splitc/splitc.hpp>
+#include <viaduct/splitc.hpp>
 
 #include <cstdio>
 

@@ -1,5 +1,5 @@
 // Where spread and global pointers lead, element by element. Process 0 prints.
-#include <splitc/splitc.hpp>
+#include <viaduct/splitc.hpp>
 
 #include <cstdio>
 

@@ -1,6 +1,6 @@
 // The part of mixed.sc in C++.
 
-#include "splitc/splitc.hpp"
+#include "viaduct/splitc.hpp"
 
 using viaduct::splitc::global_ptr;
 using viaduct::splitc::spread_ptr;

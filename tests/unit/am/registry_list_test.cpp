@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "am/src/handler_list.hpp"
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::am {
 namespace {

@@ -1,6 +1,6 @@
 // Handler identity in one process: real modules, and agreement in a job of one rank.
 
-#include "am/registry.hpp"
+#include "viaduct/am/registry.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "am/src/modules.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::am {
 namespace {

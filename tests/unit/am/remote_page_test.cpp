@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "am/detail/wire_format.hpp"
+#include "viaduct/am/detail/wire_format.hpp"
+#include "viaduct/runtime/segment.hpp"
 
 namespace viaduct::am::detail {
 namespace {

@@ -8,7 +8,7 @@
 #include "benchmarks/common/app_list.hpp"
 #include "benchmarks/common/child.hpp"
 #include "benchmarks/common/curve.hpp"
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::bench {
 namespace {

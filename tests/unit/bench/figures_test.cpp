@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "benchmarks/common/machine.hpp"
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::bench {
 namespace {

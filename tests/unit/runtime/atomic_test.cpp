@@ -1,6 +1,6 @@
 // AtomicWord, load_word and store_word: as std::atomic, whose place in shared memory they take.
 
-#include "runtime/atomic.hpp"
+#include "viaduct/runtime/atomic.hpp"
 
 #include <atomic>
 #include <cstddef>

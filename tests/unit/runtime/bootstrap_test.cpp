@@ -13,11 +13,11 @@
 #include <random>
 #include <thread>
 
-#include "runtime/error.hpp"
 #include "runtime/src/bootstrap_server.hpp"
 #include "runtime/src/exchange.hpp"
 #include "runtime/src/job_bootstrap.hpp"
 #include "runtime/src/wire_format.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace {
 

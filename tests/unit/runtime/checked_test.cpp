@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <vector>
 
-#include "runtime/types.hpp"
+#include "viaduct/runtime/types.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Settings from the environment: every type, every mistake, and what the tables say.
 
-#include "runtime/config.hpp"
+#include "viaduct/runtime/config.hpp"
 
 #include <gtest/gtest.h>
 #include <array>
@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 

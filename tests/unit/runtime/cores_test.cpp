@@ -7,7 +7,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "runtime/clock.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/settings.hpp"
 
 namespace {
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "runtime/error.hpp"
 #include "runtime/job_size.hpp"
 #include "runtime/src/environment.hpp"
 #include "runtime/src/join.hpp"
 #include "runtime/src/launch_variables.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
 namespace {

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <thread>
 
-#include "runtime/error.hpp"
 #include "runtime/src/handshake.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace {
 

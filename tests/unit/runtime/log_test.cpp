@@ -1,4 +1,4 @@
-#include "runtime/log.hpp"
+#include "viaduct/runtime/log.hpp"
 
 #include <gtest/gtest.h>
 #include <algorithm>

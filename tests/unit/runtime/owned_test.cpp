@@ -1,6 +1,6 @@
 // Owned: as std::unique_ptr, whose place it takes in headers that programs include.
 
-#include "runtime/owned.hpp"
+#include "viaduct/runtime/owned.hpp"
 
 #include <memory>
 #include <type_traits>

@@ -1,6 +1,6 @@
 // The shared segment: where blocks go, what they hold, what happens when there is no more.
 
-#include "runtime/segment.hpp"
+#include "viaduct/runtime/segment.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Spans against a model that knows every grain; what the model says must be what the list says.
 
-#include "runtime/span_allocator.hpp"
+#include "viaduct/runtime/span_allocator.hpp"
 
 #include <gtest/gtest.h>
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Counters: adding up sources, keeping what is removed, and the job's one table.
 
-#include "runtime/stats.hpp"
+#include "viaduct/runtime/stats.hpp"
 
 #include <gtest/gtest.h>
 #include <array>

@@ -1,6 +1,6 @@
 // Waiting: the stages of a wait, futexes between processes, the clock behind them.
 
-#include "runtime/wait.hpp"
+#include "viaduct/runtime/wait.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -11,8 +11,8 @@
 #include <csignal>
 #include <new>
 
-#include "runtime/clock.hpp"
-#include "runtime/job_page.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/job_page.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "splitc/choice.hpp"
+#include "viaduct/splitc/choice.hpp"
 
 namespace viaduct::splitc {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/error.hpp"
 #include "tests/unit/verbs/fake_device.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via::verbs {
 namespace {

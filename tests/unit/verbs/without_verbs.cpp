@@ -5,13 +5,14 @@
 #include <cstdio>
 #include <string>
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
-#include "via/nic.hpp"
 #include "via/verbs/provider.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/via/nic.hpp"
 
 namespace {
 

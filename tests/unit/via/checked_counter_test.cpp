@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "via/shm/channel.hpp"
+#include "viaduct/via/shm/channel.hpp"
 
 namespace viaduct::via::shm {
 namespace {

@@ -1,4 +1,4 @@
-#include "via/control_message.hpp"
+#include "viaduct/via/control_message.hpp"
 
 #include <gtest/gtest.h>
 

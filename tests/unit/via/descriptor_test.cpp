@@ -1,6 +1,6 @@
 // The binary layout that VIPL programs rely on, and the fillers.
 
-#include "via/descriptor.hpp"
+#include "viaduct/via/descriptor.hpp"
 
 #include <gtest/gtest.h>
 

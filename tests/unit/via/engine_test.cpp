@@ -6,9 +6,9 @@
 #include <functional>
 #include <thread>
 
-#include "runtime/job.hpp"
-#include "via/shm/completion_queue.hpp"
 #include "via/shm/nic.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/via/shm/completion_queue.hpp"
 
 namespace viaduct::via::channel {
 namespace {

@@ -16,8 +16,9 @@
 #include <set>
 #include <vector>
 
-#include "runtime/error.hpp"
 #include "via/registration_cache.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/log.hpp"
 
 namespace viaduct::via::testing {
 

@@ -13,6 +13,7 @@
 
 #include "tests/unit/via/page_holder.hpp"
 #include "via/src/mapping_monitor.hpp"
+#include "viaduct/runtime/log.hpp"
 
 namespace viaduct::via {
 namespace {

@@ -15,10 +15,11 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/clock.hpp"
 #include "tests/unit/via/page_holder.hpp"
 #include "via/registration_cache.hpp"
 #include "via/src/mapping_monitor.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/log.hpp"
 
 namespace viaduct::via {
 namespace {

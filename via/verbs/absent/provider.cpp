@@ -1,7 +1,7 @@
 /// Provider verbs of a build without libibverbs' headers.
 
 #include "via/verbs/provider.hpp"
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via::verbs {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
-#include "runtime/error.hpp"
 #include "via/memory_lock.hpp"
 #include "via/verbs/src/errors.hpp"
 #include "via/verbs/src/library.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via::verbs {
 

@@ -7,10 +7,10 @@
 #include <cerrno>
 #include <string>
 
-#include "runtime/clock.hpp"
-#include "runtime/error.hpp"
 #include "via/verbs/src/errors.hpp"
 #include "via/verbs/src/nic.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via::verbs {
 

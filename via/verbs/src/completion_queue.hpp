@@ -13,8 +13,8 @@
 #include <memory>
 #include <thread>
 
-#include "via/completion_ring.hpp"
 #include "via/verbs/src/owned.hpp"
+#include "viaduct/via/completion_ring.hpp"
 
 namespace viaduct::via::verbs {
 

@@ -9,10 +9,11 @@
 #include <algorithm>
 #include <string>
 
-#include "runtime/clock.hpp"
-#include "runtime/error.hpp"
 #include "via/verbs/src/nic.hpp"
 #include "via/verbs/src/vi.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/log.hpp"
 
 namespace viaduct::via::verbs {
 

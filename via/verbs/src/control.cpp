@@ -6,9 +6,10 @@
 #include <span>
 #include <string>
 
-#include "runtime/clock.hpp"
-#include "runtime/error.hpp"
 #include "via/verbs/src/nic.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/log.hpp"
 
 namespace viaduct::via::verbs {
 

@@ -13,10 +13,11 @@
 #include <system_error>
 #include <utility>
 
-#include "runtime/clock.hpp"
-#include "runtime/error.hpp"
 #include "via/verbs/src/errors.hpp"
 #include "via/verbs/src/events.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/log.hpp"
 
 namespace viaduct::via::verbs {
 

@@ -23,9 +23,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/job.hpp"
 #include "via/verbs/src/device.hpp"
 #include "via/verbs/src/queue_pair.hpp"
+#include "viaduct/job.hpp"
 
 namespace viaduct::via::verbs {
 

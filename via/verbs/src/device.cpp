@@ -10,7 +10,7 @@
 #include <cstring>
 #include <optional>
 
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via::verbs {
 

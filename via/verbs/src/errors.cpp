@@ -2,8 +2,8 @@
 
 #include <cerrno>
 
-#include "runtime/error.hpp"
 #include "via/memory_lock.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via::verbs {
 

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "runtime/blocked_signals.hpp"
-#include "runtime/clock.hpp"
-#include "runtime/error.hpp"
 #include "via/verbs/src/completion_queue.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via::verbs {
 

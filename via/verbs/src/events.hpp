@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/file_descriptor.hpp"
-#include "runtime/job.hpp"
 #include "via/verbs/src/device.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::via::verbs {
 

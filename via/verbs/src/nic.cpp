@@ -13,10 +13,11 @@
 #include <string>
 #include <utility>
 
-#include "runtime/error.hpp"
 #include "runtime/job_size.hpp"
 #include "via/verbs/src/errors.hpp"
 #include "via/verbs/src/rdma_transport.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/stats.hpp"
 
 namespace viaduct::via::verbs {
 

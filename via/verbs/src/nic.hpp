@@ -14,16 +14,16 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/job.hpp"
-#include "runtime/mapped_memory.hpp"
 #include "via/closed_peers.hpp"
 #include "via/connections.hpp"
-#include "via/nic.hpp"
 #include "via/verbs/src/completion_queue.hpp"
 #include "via/verbs/src/control_path.hpp"
 #include "via/verbs/src/device.hpp"
 #include "via/verbs/src/events.hpp"
 #include "via/verbs/src/vi.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/mapped_memory.hpp"
+#include "viaduct/via/nic.hpp"
 
 namespace viaduct::via::verbs {
 

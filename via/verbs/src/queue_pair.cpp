@@ -5,8 +5,8 @@
 #include <random>
 #include <string>
 
-#include "runtime/error.hpp"
 #include "via/verbs/src/errors.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via::verbs {
 

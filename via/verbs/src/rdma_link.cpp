@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "runtime/error.hpp"
 #include "via/verbs/src/errors.hpp"
 #include "via/verbs/src/rdma_transport.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via::verbs {
 

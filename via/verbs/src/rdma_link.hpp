@@ -14,9 +14,9 @@
 #include <memory>
 #include <span>
 
-#include "via/transport.hpp"
 #include "via/verbs/src/bulk_memory.hpp"
 #include "via/verbs/src/queue_pair.hpp"
+#include "viaduct/via/transport.hpp"
 
 namespace viaduct::via::verbs {
 

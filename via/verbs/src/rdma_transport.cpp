@@ -10,8 +10,11 @@
 #include <new>
 #include <string>
 
-#include "runtime/error.hpp"
 #include "via/verbs/src/errors.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/log.hpp"
+#include "viaduct/runtime/stats.hpp"
 
 namespace viaduct::via::verbs {
 

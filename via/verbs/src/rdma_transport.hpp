@@ -11,14 +11,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/job.hpp"
-#include "via/transport.hpp"
 #include "via/verbs/src/bulk_memory.hpp"
 #include "via/verbs/src/control_path.hpp"
 #include "via/verbs/src/device.hpp"
 #include "via/verbs/src/events.hpp"
 #include "via/verbs/src/rdma_link.hpp"
 #include "via/verbs/src/staging_pool.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/segment.hpp"
+#include "viaduct/via/transport.hpp"
 
 namespace viaduct::via::verbs {
 

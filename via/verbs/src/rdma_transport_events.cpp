@@ -2,8 +2,9 @@
 
 #include <string>
 
-#include "runtime/error.hpp"
 #include "via/verbs/src/rdma_transport.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/log.hpp"
 
 namespace viaduct::via::verbs {
 

@@ -13,11 +13,11 @@
 #include <span>
 #include <vector>
 
-#include "via/control_message.hpp"
 #include "via/verbs/src/completion_queue.hpp"
 #include "via/verbs/src/offer.hpp"
 #include "via/verbs/src/queue_pair.hpp"
-#include "via/vi.hpp"
+#include "viaduct/via/control_message.hpp"
+#include "viaduct/via/vi.hpp"
 
 namespace viaduct::via::verbs {
 

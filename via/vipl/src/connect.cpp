@@ -7,6 +7,7 @@
 #include "via/vipl/src/address.hpp"
 #include "via/vipl/src/library.hpp"
 #include "via/vipl/src/wait.hpp"
+#include "viaduct/runtime/log.hpp"
 
 namespace viaduct::via::vipl {
 namespace {

@@ -4,7 +4,8 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/error.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/log.hpp"
 
 namespace viaduct::via::vipl {
 namespace {

@@ -11,9 +11,9 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/job.hpp"
-#include "via/nic.hpp"
 #include "via/vipl/src/message.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/via/nic.hpp"
 
 namespace viaduct::via::vipl {
 

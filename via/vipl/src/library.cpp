@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "via/vipl/underneath.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/log.hpp"
 
 namespace viaduct::via::vipl {
 namespace {

@@ -11,14 +11,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/clock.hpp"
-#include "runtime/error.hpp"
-#include "runtime/job.hpp"
 #include "via/vipl/settings.hpp"
 #include "via/vipl/src/handles.hpp"
 #include "via/vipl/src/lock.hpp"
 #include "via/vipl/src/notify.hpp"
 #include "via/vipl/src/objects.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via::vipl {
 

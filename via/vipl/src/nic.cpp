@@ -7,8 +7,9 @@
 #include <limits>
 #include <string>
 
-#include "runtime/version.hpp"
 #include "via/vipl/src/library.hpp"
+#include "viaduct/runtime/log.hpp"
+#include "viaduct/runtime/version.hpp"
 
 namespace viaduct::via::vipl {
 namespace {

@@ -8,11 +8,11 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/types.hpp"
-#include "via/nic.hpp"
 #include "via/vipl/src/control.hpp"
 #include "via/vipl/src/message.hpp"
 #include "via/vipl/vipl.h"
+#include "viaduct/runtime/types.hpp"
+#include "viaduct/via/nic.hpp"
 
 namespace viaduct::via::vipl {
 

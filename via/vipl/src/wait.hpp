@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <thread>
 
-#include "runtime/wait.hpp"
 #include "via/vipl/src/library.hpp"
+#include "viaduct/runtime/wait.hpp"
 
 namespace viaduct::via::vipl {
 

@@ -1,0 +1,12 @@
+#pragma once
+/// @file
+/// Active Messages, whole: what a program includes. docs/guide.md says how they are used.
+
+#include "viaduct/runtime/language.hpp"
+
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/am/future.hpp"
+#include "viaduct/am/task.hpp"
+#include "viaduct/am/token.hpp"

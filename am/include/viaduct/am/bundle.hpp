@@ -1,0 +1,273 @@
+#pragma once
+/// @file
+/// Bundles: endpoints that are serviced together. Source: Begel et al. 2001, sections 4.1 and 5.1.
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/detail/map.hpp"
+#include "viaduct/am/token.hpp"
+#include "viaduct/am/types.hpp"
+#include "viaduct/runtime/atomic.hpp"
+#include "viaduct/runtime/job_page.hpp"
+#include "viaduct/runtime/owned.hpp"
+#include "viaduct/runtime/wait.hpp"
+#include "viaduct/via/shm/completion_queue.hpp"
+
+namespace viaduct {
+struct CallMutex;
+}
+
+namespace viaduct::am {
+
+class Task;
+struct Inquiry;
+
+/// A set of endpoints that are serviced together: one poll takes what has come for any of them.
+///
+/// Made outside handlers, after the Context; destroyed after its endpoints, before the Context. A
+/// call that waits serves all bundles of its thread, and Split-C (docs/guide.md, "Both models in
+/// one program"). Two completion queues: messages come through that for receives; that for sends is
+/// there for what a provider completes later, which shm never does.
+class Bundle {
+ public:
+  enum class Threads : std::uint8_t {
+    /// One thread at a time uses the bundle and its endpoints. Two that do are stopped with a
+    /// sentence where that is seen: while one waits, and in all calls but the inline ones. Other
+    /// waits of the thread that made it serve it, too. Another thread takes it over with its first
+    /// call that may wait, and does not poll it or send by it before.
+    sequential,
+    /// Any thread may. Calls are serialised by a lock, which all parallel bundles of the context
+    /// share; handlers run one at a time. Other waits of the thread that made it serve it, too.
+    parallel,
+  };
+  /// Which messages a poll may handle: replies alone, or requests too.
+  enum class Run : std::uint8_t { replies, all };
+
+  /// Throws Error: no memory, or more than 4095 bundles in the rank's life.
+  explicit Bundle(Context& context, Threads threads = Threads::sequential);
+  ~Bundle();
+  Bundle(const Bundle&) = delete;
+  Bundle& operator=(const Bundle&) = delete;
+
+  /// Handles what has arrived, at most a batch per peer: replies at once, requests in order if @p
+  /// run allows them (else they are kept for the next poll that does).
+  ///
+  /// Blocks      never.
+  /// Progress    also recycles send descriptors, moves connections on and, each 64th time, serves
+  ///             the thread's Split-C.
+  /// Call from   outside handlers (inside: the program is stopped).
+  /// Cost        nothing there: one load per talking peer (8 at most) and one for all others.
+  ///
+  /// @return messages handled.
+  std::uint32_t poll(Run run = Run::all) noexcept {
+    if (slow_ != 0) [[unlikely]]
+      return poll_guarded(run);
+    return poll_open(run);
+  }
+
+  /// Polls until at least one message has been handled, at most @p timeout_ns (negative: for ever):
+  /// spins, yields, then blocks in the kernel.  ok or timeout. Call from outside handlers.
+  Status wait(std::int64_t timeout_ns = -1) noexcept;
+
+  /// Polls until @p done answers true: ok or timeout. @p done is called after every poll.
+  Status wait_until(const std::function<bool()>& done, std::int64_t timeout_ns = -1) noexcept;
+
+  /// Polls for replies until a reply or a returned message has been handled, a request is here that
+  /// the next poll will handle, or @p done answers true: ok or timeout. Runs no request handler of
+  /// this bundle.  Call from outside handlers.
+  Status wait_pending(const std::function<bool()>& done, std::int64_t timeout_ns = -1) noexcept;
+  /// @return whether the next poll has a request to handle that was kept for it, or a connection's
+  ///         end. Takes nothing off a ring.  Cost: a lock where the bundle is parallel.
+  [[nodiscard]] bool has_pending() noexcept;
+
+  /// Makes a sequential bundle a parallel one.
+  ///
+  /// Call from   outside handlers, while no other thread uses the bundle.
+  void make_parallel() noexcept;
+
+  /// Collective over the job, polling meanwhile. ok, or peer_lost when a rank that has not arrived
+  /// is lost or has come to its Job's destructor (a sentence names that one).
+  Status barrier() noexcept;
+
+  /// Runs @p task to its end (am/task.hpp), polling while it waits for calls.
+  ///
+  /// Blocks      until the task has ended.  Call from: outside handlers; also in a task.
+  /// Errors      throws what the task throws.
+  void run(Task task);
+  /// Runs all of @p tasks, each while the others wait for calls: a call of each may be outstanding.
+  /// Blocks and errors as above; after an error the other tasks stay where they are, and may only
+  /// end.
+  void run(std::span<Task> tasks);
+
+  /// @return the context that the bundle was made in.
+  [[nodiscard]] Context& context() noexcept { return context_; }
+  /// @return the job of that context.
+  [[nodiscard]] Job& job() noexcept { return context_.job(); }
+
+ private:
+  friend class Endpoint;
+  friend class Token;
+  friend class Context;
+  friend struct detail::Map;
+
+  /// The receiver of poll_inline: one arrived line.
+  struct Dispatcher {
+    Bundle& bundle;
+    bool requests;
+    void operator()(via::shm::Vi& vi, via::shm::Slot& slot, std::uint64_t header) noexcept {
+      bundle.dispatch(vi, slot, header, requests);
+    }
+  };
+  class Lock;    // of a parallel bundle
+  class Guard;   // the same, and the check that no handler is running
+  class Served;  // how other waits of the thread serve the bundle
+  class ReplyWait;
+
+  /// A count that the lock's holder changes and that others look at before they take the lock:
+  /// plain loads and stores.
+  class Depth {
+   public:
+    Depth& operator=(std::uint32_t count) noexcept {
+      store_word(count_, count, kRelaxed);
+      return *this;
+    }
+    void operator++() noexcept { *this = *this + 1; }
+    void operator--() noexcept { *this = *this - 1; }
+    operator std::uint32_t() const noexcept { return load_word(count_, kRelaxed); }
+    /// For forked children, which have one thread.
+    [[nodiscard]] std::uint32_t& word() noexcept { return count_; }
+
+   private:
+    mutable std::uint32_t count_ = 0;
+  };
+
+  static constexpr std::uint32_t kBatch = 32;  // messages of one peer per poll
+
+  std::uint32_t poll_open(Run run) noexcept {
+    std::uint32_t n = 0;
+    const bool requests = run == Run::all;
+    if (deferred_total_ != 0 && requests) [[unlikely]]
+      n += run_deferred();
+    Dispatcher dispatcher{*this, requests};
+    n += receive_queue_->poll_inline(kBatch, dispatcher);
+    if (!send_queue_->ring_empty()) [[unlikely]]
+      reap_sends();
+    if (unfinished_) [[unlikely]]
+      n += finish(run);
+    return n;
+  }
+
+  void dispatch(via::shm::Vi& vi, via::shm::Slot& slot, std::uint64_t header,
+                bool requests) noexcept {
+    using namespace detail;
+    auto& map = *static_cast<Map*>(vi.context());
+    const std::uint64_t client = via::shm::header::client(header);
+    const std::uint64_t special = client & ~wire_format::handler_mask;  // the unused bits, too
+    const std::uint32_t id = wire_format::handler(client);
+    const bool reply = special == (std::uint64_t{1} << wire_format::kind_shift);
+    const bool plain = special == 0 && requests && map.deferred_count == 0;
+    if ((reply || plain) && via::shm::header::extra_lines(header) == 0 && id >= kOwnHandlers &&
+        id < map.thunk_count)
+        [[likely]] {  // a handler of its own table reads its arguments in place: not in the slot
+      if (const Thunk thunk = map.thunks[id]; thunk != nullptr) [[likely]] {
+        const Arrival arrival{reinterpret_cast<const std::byte*>(slot.words),
+                              via::shm::header::length(header), nullptr, 0};
+        Token token(map, client);
+        if (reply) ++map.credits;
+        ++slow_;
+        running_ = static_cast<std::uint16_t>(id);
+        thunk(token, arrival);
+        --slow_;
+        if (plain && !token.is_answered()) map.return_credit();
+        return;
+      }
+    }
+    dispatch_slow(map, slot, header, requests);
+  }
+
+  [[gnu::noinline]] void dispatch_slow(detail::Map& map, via::shm::Slot& slot, std::uint64_t header,
+                                       bool requests) noexcept;
+  void run_message(detail::Map& map, const detail::Deferred& message) noexcept;
+  void run_handler(detail::Map& map, Thunk thunk, const detail::Deferred& message) noexcept;
+  void refuse(detail::Map& map, const detail::Deferred& message, Undeliverable why) noexcept;
+  void take_returned(detail::Map& map, const detail::Deferred& message) noexcept;
+  [[gnu::cold]] void return_deferred(detail::Map& map) noexcept;
+  [[gnu::cold]] void answer_refused() noexcept;
+  void release_medium(detail::Map& map, std::uint64_t held) noexcept;
+  [[gnu::noinline]] std::uint32_t run_deferred() noexcept;
+  [[gnu::cold, gnu::noinline]] void reap_sends() noexcept;
+  [[gnu::cold, gnu::noinline]] std::uint32_t finish(Run run) noexcept;
+  [[gnu::cold, gnu::noinline]] std::uint32_t poll_guarded(Run run) noexcept;
+  [[nodiscard, gnu::cold]] bool overflow_is_there(detail::Map& map,
+                                                  const detail::Deferred& message) noexcept;
+  [[nodiscard, gnu::cold]] detail::OverflowBlock& arrived_overflow(
+      detail::Map& map, const detail::Deferred& message) noexcept;
+  [[gnu::cold]] void release_overflow(detail::Map& map, detail::OverflowBlock& block) noexcept;
+  [[nodiscard]] const char* find_nonsense(detail::Map& map, const via::shm::Slot& slot,
+                                          std::uint64_t header) const noexcept;
+  [[nodiscard]] const char* find_nonsense(detail::Map& map, detail::Deferred& message) noexcept;
+  [[noreturn, gnu::cold]] void stop_caller(const char* call) const noexcept;
+  [[noreturn, gnu::cold]] void stop_second_thread(const char* call) const noexcept;
+  // calls.cpp
+  friend struct detail::PendingCall;
+  Status wait_for_call(detail::PendingCall& call, std::int64_t timeout_ns) noexcept;
+  bool attach_to_call(detail::PendingCall& call, detail::PendingCall::Resume resume,
+                      void* context) noexcept;
+  bool move_call(detail::PendingCall& from, detail::PendingCall* to) noexcept;
+  Status send_waiting(detail::Map& map, std::uint64_t client, const std::uint64_t* words,
+                      std::uint32_t count, std::uint32_t bytes) noexcept;
+  void block(std::int64_t timeout_ns, const std::function<bool()>& done) noexcept;
+  [[nodiscard]] bool publish_withheld() noexcept;
+  void wake_others() noexcept;
+  template <class Done>
+  Status wait_loop(Activity activity, const char* operation, std::uint32_t peer, Run run,
+                   std::int64_t timeout_ns, Done&& done, std::uint32_t* handled = nullptr,
+                   ReplyWait* reply_wait = nullptr) noexcept;
+  void show_handlers() noexcept;
+  void hide_handlers() noexcept;
+  void add(Endpoint& endpoint);
+  void remove(Endpoint& endpoint) noexcept;
+
+  // Hot. slow_ counts what sends the inline paths to their guarded forms: a running handler, a
+  // parallel bundle.
+  Depth slow_;
+  std::uint32_t until_poll_ = 8;
+  std::uint32_t poll_every_ = 8;
+  std::uint32_t deferred_total_ = 0;
+  bool unfinished_ = false;  // maps to close, gets to hand over
+  via::shm::CompletionQueue* receive_queue_ = nullptr;
+  via::shm::CompletionQueue* send_queue_ = nullptr;
+  // Cool.
+  Context& context_;
+  Threads threads_;
+  CallMutex* mutex_ = nullptr;  // the context's; null: the bundle is sequential
+  /// Of a sequential bundle: the thread that is in one of its calls, but for the inline ones, and
+  /// that call.
+  AtomicWord<std::uintptr_t> user_ = 0;  // 0: none
+  AtomicWord<const char*> user_call_ = nullptr;
+  std::uint32_t depth_base_ = 0;  // slow_ when no handler runs
+  std::uint16_t running_ = 0;     // handler that runs, for messages
+  // A handler has run for which no doorbell was rung: sleepers are to look again.
+  bool stirred_ = false;
+  via::ProtectionTag protection_tag_{};
+  Owned<via::CompletionQueue> receive_owner_;
+  Owned<via::CompletionQueue> send_owner_;
+  Owned<Served> served_;
+  std::uint32_t waited_looks_ = 0;  // of all waits
+  std::vector<Endpoint*> endpoints_;
+  std::vector<detail::Map*> deferred_maps_;
+  std::vector<detail::Map*> closing_;
+  /// A request whose handler made a reply that was refused, and has made no other one.
+  struct RefusedReply {
+    detail::Map* map;
+    std::uint64_t client;  // the request's
+  };
+  std::vector<RefusedReply> refused_replies_;
+  RunningHandler shown_;  // slow_ and running_, for hang reports
+};
+
+}  // namespace viaduct::am

@@ -1,0 +1,93 @@
+#pragma once
+/// @file
+/// A rank's use of Active Messages: its NIC, the agreed handlers, the settings.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "viaduct/am/registry.hpp"
+#include "viaduct/am/settings.hpp"
+#include "viaduct/am/types.hpp"
+#include "viaduct/runtime/owned.hpp"
+#include "viaduct/runtime/types.hpp"
+
+namespace viaduct {
+class Job;
+struct CallMutex;
+}  // namespace viaduct
+namespace viaduct::via {
+struct AsyncError;
+}
+namespace viaduct::via::shm {
+class Nic;
+}
+
+namespace viaduct::am {
+
+class Bundle;
+class Endpoint;
+
+/// Counters (VIADUCT_STATS=1).
+enum Counter : std::uint32_t {
+  kMapsMade,
+  kRequestWaits,     // requests that had to wait for credit, room or a connection
+  kReplyWaits,       // replies that had to wait for room
+  kOverflowReplies,  // medium replies through the overflow block
+  kDeferred,         // requests taken off a ring while only replies could run
+  kReturned,         // messages that came back to a handler 0 here
+  kRefused,          // messages that this rank sent back
+  kBulkBytes,
+  kGetBytes,
+  kStandstills,  // ranks that waited for replies alone in a circle, found here
+  kCounterCount,
+};
+
+/// Created once per rank, collectively, before any bundle; destroyed after them.
+///
+/// Its bundles share it and the NIC without a lock: they are used from one thread, or their calls
+/// are serialised by the caller. Two threads that poll two bundles of one rank at the same time are
+/// stopped with a sentence, unless both are parallel (Bundle::Threads). Any wait of a thread, also
+/// in Split-C, is a use of the bundles that belong to it.
+class Context {
+ public:
+  /// Collective: opens the NIC, agrees on the typed handlers.  Throws Error.
+  explicit Context(Job& job);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  /// @return the job whose ranks this rank talks to.
+  [[nodiscard]] Job& job() noexcept { return job_; }
+  /// @return the NIC that all its endpoints send through.
+  [[nodiscard]] via::shm::Nic& nic() noexcept { return *nic_; }
+  /// @return the lock of its parallel bundles, which may be taken again by its holder.
+  [[nodiscard]] CallMutex& calls() noexcept;
+  /// @return the settings of Active Messages, with automatic values filled in.
+  [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
+
+ private:
+  friend class Bundle;
+  friend class Endpoint;
+  friend class Token;
+
+  std::uint16_t add(Endpoint& endpoint, std::int32_t number);
+  void remove(Endpoint& endpoint) noexcept;
+  [[nodiscard]] Endpoint* find(std::uint16_t number) noexcept;
+  void incoming(Rank from, std::uint64_t discriminator);
+  void failed(const via::AsyncError& error);
+  void count(Counter counter, std::uint64_t by = 1) noexcept { counters_[counter] += by; }
+
+  Job& job_;
+  Settings settings_;
+  std::span<const Thunk> typed_;
+  struct Shared;  // by all bundles
+  Owned<Shared> shared_;
+  Owned<via::shm::Nic> nic_;
+  std::vector<Endpoint*> endpoints_;  // by number
+  std::uint16_t next_number_ = 0;
+  std::array<std::uint64_t, kCounterCount> counters_{};
+};
+
+}  // namespace viaduct::am

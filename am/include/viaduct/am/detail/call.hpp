@@ -1,0 +1,153 @@
+#pragma once
+/// @file
+/// The two handlers of a call: one that runs the user's function and replies with its value, and
+/// one that puts the value into the caller's future.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+#include "viaduct/am/detail/map.hpp"
+#include "viaduct/am/detail/pending_call.hpp"
+#include "viaduct/am/future.hpp"
+#include "viaduct/am/handler.hpp"
+#include "viaduct/am/token.hpp"
+
+namespace viaduct::am::detail {
+
+/// To the calls of the MAP that a message has come by.
+struct CallAccess {
+  [[nodiscard]] static CallRing& calls(Token& token) noexcept { return token.map_.calls; }
+  [[nodiscard, gnu::cold, gnu::noinline]] static PendingCall* take_slowly(
+      Token& token, std::uint32_t tag) noexcept;
+};
+
+// At the caller: reply handlers.
+
+template <class R>
+void take_answer(Token& token, R value) {
+  PendingCall* call = CallAccess::calls(token).template take<sizeof(R)>(kCallTag<R>);
+  if (call != nullptr) [[likely]] {
+    static_cast<Answer<R>*>(call)->put(value);
+    store_word(call->state, PendingCall::kOk, kRelease);
+  } else if ((call = CallAccess::take_slowly(token, kCallTag<R>)) != nullptr) {
+    static_cast<Answer<R>*>(call)->put(value);
+    call->finish(PendingCall::kOk);
+  }
+}
+inline void take_no_value(Token& token) {
+  if (PendingCall* const call = CallAccess::take_slowly(token, kCallTag<void>))
+    call->finish(PendingCall::kOk);
+}
+template <class T>
+void take_data(Token& token, std::span<const T> data) {
+  PendingCall* const call = CallAccess::take_slowly(token, PendingCall::kSpanTag);
+  if (call == nullptr) return;
+  std::span<T>& room = static_cast<Answer<std::span<T>>*>(call)->data;
+  if (data.size() > room.size()) return call->fail(Undeliverable::bad_length);
+  if (!data.empty()) std::memcpy(room.data(), data.data(), data.size_bytes());
+  room = room.first(data.size());
+  call->finish(PendingCall::kOk);
+}
+/// The handler has run, and its value cannot be sent.
+void take_failure(Token& token, std::uint8_t why);
+
+// At the owner: request handlers.
+
+/// Data of any length, as a result: what has data() and size() and is no array of fixed size.
+template <class R>
+concept DataResult = requires(const R& r) {
+  std::data(r);
+  std::size(r);
+}
+&&!requires { std::tuple_size<R>::value; };
+
+template <class R>
+void answer(Token& token, const R& value) {
+  if constexpr (DataResult<R>) {
+    using T = std::remove_const_t<std::remove_pointer_t<decltype(std::data(value))>>;
+    const std::span<const T> data(std::data(value), std::size(value));
+    if (token.reply_medium<&take_data<T>>(data) == Status::bad_argument)
+      token.reply<&take_failure>(static_cast<std::uint8_t>(Undeliverable::bad_length));
+  } else {
+    token.reply<&take_answer<R>>(value);
+  }
+}
+
+template <auto Handler, class R, class... A>
+void run_call(Token& token, A... args) {
+  if constexpr (std::is_void_v<R>) {
+    Handler(token, args...);
+    token.reply<&take_no_value>();
+  } else {
+    answer<R>(token, Handler(token, args...));
+  }
+}
+
+/// What the signature of a handler of calls says.
+template <class Function>
+struct CallSignature;
+template <class R, class... A>
+struct CallSignature<R (*)(Token&, A...)> {
+  using Result = R;
+  using Request = void (*)(Token&, A...);
+  template <auto Handler>
+  static constexpr Request kRequest = &run_call<Handler, R, A...>;
+};
+template <class R, class... A>
+struct CallSignature<R (*)(Token&, A...) noexcept> : CallSignature<R (*)(Token&, A...)> {};
+template <auto Handler>
+using CallOf = CallSignature<decltype(function_of<Handler>())>;
+
+/// The result as the caller has it: data of any length are a span into its memory.
+template <class R>
+struct ValueOf {
+  using type = R;
+};
+template <DataResult R>
+struct ValueOf<R> {
+  using type = std::span<
+      std::remove_const_t<std::remove_pointer_t<decltype(std::data(std::declval<const R&>()))>>>;
+};
+
+template <auto Handler>
+inline constexpr bool kAnswersData = DataResult<typename CallOf<Handler>::Result>;
+template <auto Handler>
+inline constexpr bool kTakesData =
+    kShapeOf<Handler> == Shape::medium || kShapeOf<Handler> == Shape::medium_call;
+
+/// As Registration, for the handler of a call: it has a number besides that of its function.
+template <auto Handler>
+struct CallRegistration {
+  using Call = CallOf<Handler>;
+  using S = Signature<typename Call::Request>;
+  static constexpr typename Call::Request kRequest = Call::template kRequest<Handler>;
+  inline static std::uint16_t handler_number = 0;
+  inline static const bool registered = [] {
+    HandlerEntry entry;
+    entry.function = reinterpret_cast<const void*>(kRequest);
+    entry.thunk = &S::template thunk<kRequest>;
+    entry.name = kName<Handler>.data();
+    entry.signature_bytes = static_cast<std::uint32_t>(S::Args::kBytes);
+    entry.handler_number = &handler_number;
+    entry.operation = S::kOperation;
+    entry.answers = true;
+    register_handler(entry);
+    return true;
+  }();
+};
+
+template <auto Handler>
+[[nodiscard]] inline std::uint16_t call_handler_number() noexcept {
+  static_assert(sizeof(CallRegistration<Handler>::registered) != 0);
+  (void)&CallRegistration<Handler>::registered;  // instantiates the registrar
+  return CallRegistration<Handler>::handler_number;
+}
+
+/// The address of a type's tag stands for the type.
+template <class T>
+inline constexpr char kTypeTag = 0;
+
+}  // namespace viaduct::am::detail

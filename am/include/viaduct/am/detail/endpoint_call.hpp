@@ -1,0 +1,122 @@
+#pragma once
+/// @file
+/// Endpoint::call(): how a call is sent. The end of am/endpoint.hpp includes it.
+
+#include "viaduct/am/endpoint.hpp"
+
+namespace viaduct::am {
+
+template <auto Handler, class... A>
+auto Endpoint::call(Index to, A&&... args) noexcept {
+  static_assert(detail::kSaidElsewhere || CallHandler<Handler>, VIADUCT_CALL_TEXT);
+  if constexpr (CallHandler<Handler>) {
+    using R = typename detail::ValueOf<typename detail::CallOf<Handler>::Result>::type;
+    return Future<R>([&](auto& future) __attribute__((always_inline)) {
+      if constexpr (detail::kTakesData<Handler>)
+        call_medium<Handler>(future, to, args...);
+      else
+        call_short<Handler>(future, to, args...);
+    });
+  }
+}
+
+template <auto Handler>
+std::uint64_t Endpoint::call_client(Operation operation) noexcept {
+  return detail::wire_format::make(detail::Kind::request, operation,
+                                   detail::call_handler_number<Handler>());
+}
+
+/// As send_short(). The call is in the MAP's ring before anything is polled.
+template <auto Handler, class R, class... A>
+[[gnu::always_inline]] inline void Endpoint::call_short(Future<R>& future, Index to,
+                                                        A&... args) noexcept {
+  using S = typename detail::CallRegistration<Handler>::S;
+  constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
+  if constexpr (kWords <= via::shm::kWordsPerSlot && !detail::kAnswersData<Handler>) {
+    if (bundle_.slow_ == 0 && value(to) < call_limit_) [[likely]] {
+      detail::Map& map = *maps_[value(to)];
+      if (map.credits != 0 || map.refill_credits()) [[likely]] {
+        via::shm::Vi& vi = *map.vi;
+        if (via::shm::Slot* slot = vi.claim()) [[likely]] {
+          --map.credits;
+          const auto words = detail::PackAs<typename S::Args>::pack(args...);
+          const std::uint64_t client = call_client<Handler>(Operation::short_message);
+          for (std::uint32_t i = 0; i < kWords; ++i) slot->put(i, words[i]);
+          vi.publish(*slot,
+                     via::shm::header::make(via::shm::MessageKind::inline_data,
+                                            static_cast<std::uint32_t>(S::Args::kBytes), client));
+          detail::PendingCall& call = future;
+          call.bundle = &bundle_;
+          call.state = detail::kCallTag<R>;
+          map.calls.push(call);
+          if (--bundle_.until_poll_ == 0) [[unlikely]]
+            poll_between();
+          return;
+        }
+      }
+    }
+  }
+  call_slow<Handler>(future, to, Operation::short_message, {}, args...);
+}
+
+template <auto Handler, class R, class Data, class... A>
+void Endpoint::call_medium(Future<R>& future, Index to, Data& data, A&... args) noexcept {
+  using S = typename detail::CallRegistration<Handler>::S;
+  const auto given = detail::span_of(data);
+  static_assert(std::is_same_v<std::remove_const_t<typename decltype(given)::element_type>,
+                               std::remove_const_t<typename S::Element>>,
+                "the data must be of the handler's element type");
+  call_slow<Handler>(future, to, Operation::medium, std::as_bytes(given), args...);
+}
+
+// Packs for itself: the words of the fast path stay in registers.
+template <auto Handler, class R, class... A>
+void Endpoint::call_slow(Future<R>& future, Index to, Operation operation,
+                         std::span<const std::byte> data, A&... args) noexcept {
+  if constexpr (detail::kAnswersData<Handler>)
+    call_into<Handler>(future, to, operation, data, args...);
+  else
+    call_words<Handler>(future, detail::kCallTag<R>, to, operation, data, args...);
+}
+
+template <auto Handler, class T, class Room, class... A>
+void Endpoint::call_into(Future<std::span<T>>& future, Index to, Operation operation,
+                         std::span<const std::byte> data, Room& room, A&... args) noexcept {
+  const auto place = detail::span_of(room);
+  static_assert(std::is_same_v<typename decltype(place)::element_type, T>,
+                "the result's place must be of the handler's element type, not const");
+  future.data = place;
+  call_words<Handler>(future, detail::PendingCall::kSpanTag, to, operation, data, args...);
+}
+
+template <auto Handler, class... A>
+void Endpoint::call_words(detail::PendingCall& call, std::uint32_t tag, Index to,
+                          Operation operation, std::span<const std::byte> data,
+                          A&... args) noexcept {
+  using S = typename detail::CallRegistration<Handler>::S;
+  const auto words = detail::PackAs<typename S::Args>::pack(args...);
+  send_call(
+      {to, call_client<Handler>(operation), words.data(), static_cast<std::uint32_t>(words.size()),
+       static_cast<std::uint32_t>(S::Args::kBytes), data.data(), data.size(), 0, true},
+      call, tag);
+}
+
+template <class T>
+void Endpoint::set_state(T& object) noexcept {
+  state_ = const_cast<std::remove_const_t<T>*>(&object);
+  state_type_ = &detail::kTypeTag<T>;
+}
+
+template <class T>
+T& Endpoint::state() const noexcept {
+  if (state_type_ != &detail::kTypeTag<T>) [[unlikely]]
+    stop_no_state(__PRETTY_FUNCTION__);
+  return *static_cast<T*>(state_);
+}
+
+template <class T>
+T& Token::state() const noexcept {
+  return endpoint().state<T>();
+}
+
+}  // namespace viaduct::am

@@ -1,0 +1,156 @@
+#pragma once
+/// @file
+/// The bytes of Active Messages in a line: the 48-bit client word of the slot header, and the words
+/// before the arguments.
+///
+///     bits 0-15   handler (handler number; the receiver checks it against its table)
+///     bits 16-17  kind: request, reply, returned request, returned reply
+///     bits 18-19  operation: short, medium, bulk, get
+///     bits 20-23  why it is returned (Undeliverable)
+///     bit 24      medium reply: word 0 is the offset of the replier's OverflowBlock
+///     bit 25      notice: no message of a client's, takes no credit; see Endpoint::try_notice.
+///     With
+///                 arguments it is an inquiry: am/src/standstill.hpp
+///     bits 26-47  zero
+///
+///     short   words 0..     arguments
+///     medium  word 0        start in the medium ring (bits 0-31), length (32-63)
+///             words 1..     arguments
+///     bulk    words 0, 1    offset in the segment, length;  words 2..  arguments
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+#include "viaduct/am/types.hpp"
+#include "viaduct/runtime/atomic.hpp"
+
+namespace viaduct::am::detail {
+
+enum class Kind : std::uint8_t { request, reply, returned_request, returned_reply };
+
+namespace wire_format {
+inline constexpr unsigned kind_shift = 16;
+inline constexpr unsigned operation_shift = 18;
+inline constexpr unsigned status_shift = 20;
+inline constexpr std::uint64_t handler_mask = 0xffff;
+inline constexpr std::uint64_t kind_mask = 0x3ULL << kind_shift;
+inline constexpr std::uint64_t operation_mask = 0x3ULL << operation_shift;
+/// Medium reply: word 0 is the overflow block's offset.
+inline constexpr std::uint64_t overflow_bit = 1ULL << 24;
+inline constexpr std::uint64_t notice_bit = 1ULL << 25;
+inline constexpr unsigned used_bits = 26;
+[[nodiscard]] constexpr std::uint64_t make(Kind kind, Operation operation,
+                                           std::uint16_t handler) noexcept {
+  return handler | (static_cast<std::uint64_t>(kind) << kind_shift) |
+         (static_cast<std::uint64_t>(operation) << operation_shift);
+}
+[[nodiscard]] constexpr std::uint16_t handler(std::uint64_t c) noexcept {
+  return static_cast<std::uint16_t>(c);
+}
+[[nodiscard]] constexpr Kind kind(std::uint64_t c) noexcept {
+  return static_cast<Kind>((c & kind_mask) >> kind_shift);
+}
+[[nodiscard]] constexpr Operation operation(std::uint64_t c) noexcept {
+  return static_cast<Operation>((c & operation_mask) >> operation_shift);
+}
+[[nodiscard]] constexpr Undeliverable status(std::uint64_t c) noexcept {
+  return static_cast<Undeliverable>((c >> status_shift) & 0xf);
+}
+/// What the words before the arguments of a message tell of its data.
+struct Data {
+  std::size_t bytes = 0;
+  std::size_t offset = 0;
+};
+[[nodiscard]] constexpr Data data(std::uint64_t c, const std::uint64_t* words) noexcept {
+  switch (operation(c)) {
+    case Operation::medium:
+      return {(c & overflow_bit) != 0 ? 0 : words[0] >> 32, 0};
+    case Operation::bulk:
+      return {words[1], words[0]};
+    case Operation::short_message:
+    case Operation::get:
+      break;
+  }
+  return {};
+}
+/// Whether a message is a notice that is handled at once.
+[[nodiscard]] constexpr bool is_inquiry(std::uint64_t c, std::size_t arg_bytes) noexcept {
+  return (c & notice_bit) != 0 && arg_bytes != 0;
+}
+/// Words before the arguments.
+[[nodiscard]] constexpr std::uint32_t prefix_words(Operation operation) noexcept {
+  return operation == Operation::short_message ? 0 : operation == Operation::medium ? 1 : 2;
+}
+}  // namespace wire_format
+
+/// The part of an endpoint that its peers read; it lies in the window of the endpoint's rank.
+struct alignas(64) EndpointPage {
+  AtomicWord<std::uint64_t> segment_address;
+  AtomicWord<std::uint64_t> segment_bytes;  // 0: none
+  AtomicWord<std::uint32_t> segment_handle;
+  std::uint32_t protection_tag;
+  AtomicWord<std::uint64_t> check_word;  // in a MapBlock: see check_word_of()
+};
+
+/// The check word of the three words of @p page. The CPU may read a page while a device is still
+/// writing it; the words belong together only when they fit the check word.
+[[nodiscard]] inline std::uint64_t check_word_of(const EndpointPage& page) noexcept {
+  std::uint64_t h = 0x5ea1;
+  for (const std::uint64_t word :
+       {page.segment_address.load(kRelaxed), page.segment_bytes.load(kRelaxed),
+        std::uint64_t{page.segment_handle.load(kRelaxed)}}) {
+    h = (h ^ word) * 0x9e3779b97f4a7c15;  // odd: none of its bits is lost
+    h ^= h >> 32;
+  }
+  return h;
+}
+/// Takes what @p arrived says of the segment when it is all there; else @p page stays as it was.
+inline void take_page(EndpointPage& page, const EndpointPage& arrived) noexcept {
+  const std::uint64_t check_word = arrived.check_word.load(kAcquire);
+  EndpointPage now{};
+  now.segment_address.store(arrived.segment_address.load(kAcquire));
+  now.segment_bytes.store(arrived.segment_bytes.load(kAcquire));
+  now.segment_handle.store(arrived.segment_handle.load(kAcquire));
+  if (check_word != check_word_of(now)) return;
+  page.segment_address.store(now.segment_address.load());
+  page.segment_bytes.store(now.segment_bytes.load());
+  page.segment_handle.store(now.segment_handle.load());
+}
+
+/// One per MAP and direction, in the sender's window, found through the client data of the
+/// connection request; the medium ring follows, and on a remote VI an overflow block. Remote VIs
+/// take all of it to a copy at the peer.
+struct alignas(128) MapBlock {
+  static constexpr std::uint32_t kMagic = 0x4d415032;  // "MAP2"
+  std::uint32_t magic;
+  std::uint32_t slots;
+  std::uint32_t credits;
+  std::uint32_t medium_bytes;
+  AtomicWord<std::uint64_t> tag;  // what the sender believes the other endpoint's tag to be
+  std::uint64_t endpoint_page;    // the sender's own
+  // Remote VIs: what the sender's page says, with the transport's key as handle.
+  EndpointPage page;
+  [[nodiscard]] std::byte* medium() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+};
+static_assert(sizeof(MapBlock) == 128);
+
+/// Carries a medium reply for which the ring has no room: one per endpoint, so that a reply never
+/// waits for a message that a handler holds.
+struct alignas(64) OverflowBlock {
+  AtomicWord<std::uint32_t> use;  // number of the last reply in it; the replier's
+  std::uint32_t length;
+  // That number, when the requester's handler has returned; the requester's. A device that writes
+  // it twice says the same twice.
+  AtomicWord<std::uint32_t> returned;
+  /// Replies in it that the requester has not taken: 0 or 1.
+  [[nodiscard]] std::uint32_t held() const noexcept {
+    return use.load(kRelaxed) - returned.load(kAcquire);
+  }
+  [[nodiscard]] bool is_free() const noexcept { return held() == 0; }
+  /// Without the requester, which will not.
+  void take_back() noexcept { returned.store(use.load()); }
+  [[nodiscard]] std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+};
+
+}  // namespace viaduct::am::detail

@@ -1,0 +1,499 @@
+#pragma once
+/// @file
+/// Endpoints: a process' port into a virtual network. Source: Begel et al. 2001, sections 4.1 and
+/// 5.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+// First: compilers list the way to a header with each error in it.
+#include "viaduct/am/token.hpp"
+
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/detail/call.hpp"
+#include "viaduct/am/detail/map.hpp"
+#include "viaduct/am/future.hpp"
+#include "viaduct/am/handler.hpp"
+#include "viaduct/am/types.hpp"
+#include "viaduct/runtime/owned.hpp"
+#include "viaduct/via/memory_region.hpp"
+#include "viaduct/via/types.hpp"
+
+namespace viaduct::via {
+class Transport;
+}
+namespace viaduct::via::shm {
+struct RemotePlace;
+}
+
+namespace viaduct::am {
+
+#pragma GCC diagnostic push
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Wgcc-compat"  // the attribute diagnose_if
+#else
+#pragma GCC diagnostic ignored "-Wattributes"
+#endif
+
+/// Belongs to the thread of its bundle; all threads may use it when that is parallel. Made and
+/// destroyed outside handlers, destroyed before its bundle and when no other thread uses it.
+///
+/// All sends: @p to is an index of the translation table. What cannot be delivered (index not
+/// mapped, tag, handler, offset or length wrong at the other side, endpoint gone) comes back to
+/// this endpoint's handler 0; what the caller can see is wrong (index out of range, data null, too
+/// long) is answered bad_argument. A MAP to the peer is made at the first message. request* waits
+/// for credit and connection, polling; try_request* answers retry instead.
+class Endpoint {
+ public:
+  /// Hears senders that name @p tag. Throws Error: no memory, or more than 65536 endpoints.
+  explicit Endpoint(Bundle& bundle, Tag tag = kTagAll) : Endpoint(bundle, tag, kAnyNumber) {}
+  /// The same with a number that peers know beforehand (EndpointName::number); kAnyNumber: the next
+  /// free one. Throws Error: in use.
+  Endpoint(Bundle& bundle, Tag tag, std::int32_t number);
+  static constexpr std::int32_t kAnyNumber = -1;
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  // Translation table.
+
+  /// Index r becomes endpoint 0 of rank r, for all ranks of the job, under @p tag (theirs).  Never
+  /// waits: no communication until the first message. Errors: throws Error (memory).
+  void map_all(Tag tag = kTagAll);
+  /// Maps @p index; no communication until the first message. Several indices may name one
+  /// endpoint, all under the same tag: they share its credits and its order, and what comes from it
+  /// names the lowest of them (Token::source, Returned::peer). Handlers may call it.
+  ///
+  /// @return ok; bad_argument (index out of range, or no such rank); bad_state (in use, or mapped
+  ///         under another tag).
+  Status map(Index index, EndpointName name, Tag tag);
+  /// Waits until all requests to @p index have been answered or returned, then forgets it.
+  /// bad_argument when it is not mapped. The peer's requests to this endpoint go on as before;
+  /// their source is kNoIndex then.
+  Status unmap(Index index) noexcept;
+  /// @return the size of the translation table.
+  [[nodiscard]] std::uint32_t translations() const noexcept;
+  /// Grows the table.  Never waits. Errors: throws Error beyond 65536.
+  void set_translations(std::uint32_t count);
+  /// @return whether @p index is mapped; false beyond the table.
+  [[nodiscard]] bool is_mapped(Index index) const noexcept;
+  /// @return the endpoint that @p index names; EndpointName{} where it is not mapped.
+  [[nodiscard]] EndpointName translation_name(Index index) const noexcept;
+  /// @return the tag under which @p index is mapped; kTagNone where it is not.
+  [[nodiscard]] Tag translation_tag(Index index) const noexcept;
+
+  // This endpoint.
+
+  /// @return what other ranks map this endpoint by.
+  [[nodiscard]] EndpointName name() const noexcept;
+  /// @return the tag that senders must present.
+  [[nodiscard]] Tag tag() const noexcept { return tag_; }
+  /// Before the call returns, nobody who mapped this endpoint under another tag is heard any more:
+  /// what such a sender has under way and what it sends comes back to it with bad_tag.  Order:
+  /// nothing that the caller does afterwards is seen by such a sender's messages.
+  void set_tag(Tag tag) noexcept;
+  /// Puts @p handler at @p id of this endpoint's own table. With @p takes, other messages to it
+  /// come back to their senders with bad_arguments; without, it is given every message.
+  ///
+  /// @return ok; bad_argument for an id that is not 1 to 255.
+  Status set_handler(HandlerId id, RawHandler handler,
+                     std::optional<Takes> takes = std::nullopt) noexcept;
+  /// Puts @p handler at id 0: it gets what comes back.  Cost: a lock where the bundle is parallel.
+  void set_undeliverable_handler(UndeliverableHandler handler);
+
+  /// Makes a segment of @p bytes that peers write to and read from directly; replaces the one
+  /// before, which must have no transfers under way.  Throws Error (memory).
+  std::span<std::byte> make_segment(std::size_t bytes);
+  /// Uses the caller's memory instead; it stays the caller's and must outlive its use here. Without
+  /// bytes: there is no segment any more.  Throws Error.
+  void set_segment(std::span<std::byte> memory);
+  /// @return the segment that peers write to and read from.  Precondition: no other thread changes
+  /// it.
+  [[nodiscard]] std::span<std::byte> segment() const noexcept { return segment_; }
+  /// @return the most bytes that a medium message may have.
+  [[nodiscard]] std::uint32_t max_medium() const noexcept { return max_medium_; }
+  /// @return the requests that may be outstanding to one peer.
+  [[nodiscard]] std::uint32_t credits() const noexcept { return credits_; }
+  /// Whether calls that wait may run request handlers (default) or only replies. Ranks that wait
+  /// for each other with replies only get requests back (congestion).  Cost: a lock where the
+  /// bundle is parallel.
+  void set_wait_run(Bundle::Run run) noexcept;
+
+  // Sending.
+
+  /// Short request: @p Handler runs at @p to during one of its polls.
+  ///
+  /// Blocks      until there is credit, polling (requests too unless set_wait_run says otherwise).
+  /// Call from   the bundle's thread, outside handlers; in a handler use Token::reply.
+  /// Progress    polls every VIADUCT_AM_POLL_EVERY calls, so that a rank which only sends serves
+  ///             its peers.
+  /// Order       requests of one endpoint to one other are handled in call order, whatever their
+  ///             sizes.
+  /// Cost        one cache line, one credit; no allocation, lock, fence or system call.
+  ///
+  /// @return ok; peer_lost (nothing was sent: the peer's process is gone); bad_argument (index out
+  ///         of range).
+  ///
+  /// ok means accepted, not delivered: a peer that is killed, leaves or ends its endpoint is
+  /// noticed within 64 polls (or when the caller waits), and what was accepted until then and not
+  /// handled comes back to handler 0 (unreachable, bad_endpoint). Each message is handled or comes
+  /// back; requests without a reply that the peer had handled just before its end may come back,
+  /// too.
+  template <auto Handler, class... A>
+  __attribute__((diagnose_if(!ShortHandler<Handler>, VIADUCT_SHORT_TEXT, "error"))) Status request(
+      Index to, A... args) noexcept {
+    static_assert(detail::kSaidElsewhere || ShortHandler<Handler>, VIADUCT_SHORT_TEXT);
+    return send_short<Handler, true>(to, args...);
+  }
+  /// The same without waiting: retry when there is no credit or the MAP is still being made.
+  template <auto Handler, class... A>
+  __attribute__((diagnose_if(!ShortHandler<Handler>, VIADUCT_SHORT_TEXT, "error"))) Status
+  try_request(Index to, A... args) noexcept {
+    static_assert(detail::kSaidElsewhere || ShortHandler<Handler>, VIADUCT_SHORT_TEXT);
+    return send_short<Handler, false>(to, args...);
+  }
+
+  /// Medium request: up to max_medium() bytes, copied before the call returns; the handler gets
+  /// them in its receive buffer, 16-byte aligned, valid until it returns. bad_argument: too long.
+  template <auto Handler, class Data, class... A>
+  __attribute__((diagnose_if(!MediumHandler<Handler>, VIADUCT_MEDIUM_TEXT, "error"))) Status
+  request_medium(Index to, Data&& data, A... args) noexcept {
+    static_assert(detail::kSaidElsewhere || MediumHandler<Handler>, VIADUCT_MEDIUM_TEXT);
+    return send_data<Handler, Operation::medium>(to, detail::span_of(data), 0, true, args...);
+  }
+  /// request_medium() without waiting. @return as try_request().
+  template <auto Handler, class Data, class... A>
+  __attribute__((diagnose_if(!MediumHandler<Handler>, VIADUCT_MEDIUM_TEXT, "error"))) Status
+  try_request_medium(Index to, Data&& data, A... args) noexcept {
+    static_assert(detail::kSaidElsewhere || MediumHandler<Handler>, VIADUCT_MEDIUM_TEXT);
+    return send_data<Handler, Operation::medium>(to, detail::span_of(data), 0, false, args...);
+  }
+
+  /// Bulk request: any size, into the peer's segment at @p offset; the handler runs when all data
+  /// are in place. The source may be changed when the call returns.
+  ///
+  /// Blocks      until there is credit, polling; on shm for the copy, which this process makes.
+  /// Order       as request().
+  /// Cost        one copy; between hosts one RDMA write.
+  template <auto Handler, class Data, class... A>
+  __attribute__((diagnose_if(!BulkHandler<Handler>, VIADUCT_MEDIUM_TEXT, "error"))) Status
+  request_bulk(Index to, Data&& data, std::size_t offset, A... args) noexcept {
+    static_assert(detail::kSaidElsewhere || BulkHandler<Handler>, VIADUCT_MEDIUM_TEXT);
+    return send_data<Handler, Operation::bulk>(to, detail::span_of(data), offset, true, args...);
+  }
+  /// request_bulk() without waiting for credit. @return as try_request().
+  template <auto Handler, class Data, class... A>
+  __attribute__((diagnose_if(!BulkHandler<Handler>, VIADUCT_MEDIUM_TEXT, "error"))) Status
+  try_request_bulk(Index to, Data&& data, std::size_t offset, A... args) noexcept {
+    static_assert(detail::kSaidElsewhere || BulkHandler<Handler>, VIADUCT_MEDIUM_TEXT);
+    return send_data<Handler, Operation::bulk>(to, detail::span_of(data), offset, false, args...);
+  }
+
+  /// Get: fills @p data from the peer's segment at @p offset, then runs @p Handler here, as a reply
+  /// handler, with the data. @p data stays the runtime's until the handler has run.
+  ///
+  /// Blocks      as request().  Progress: as request(). The peer takes no part on shm.
+  /// Order       none with other messages.
+  /// Cost        one copy; between hosts one RDMA read.
+  ///
+  /// @return as request().
+  template <auto Handler, class Data, class... A>
+  __attribute__((diagnose_if(!BulkHandler<Handler>, VIADUCT_MEDIUM_TEXT, "error"))) Status get(
+      Index from, Data&& data, std::size_t offset, A... args) noexcept {
+    static_assert(detail::kSaidElsewhere || BulkHandler<Handler>, VIADUCT_MEDIUM_TEXT);
+    return get_data<Handler>(from, detail::span_of(data), offset, true, args...);
+  }
+  /// get() without waiting for the connection. @return as try_request().
+  template <auto Handler, class Data, class... A>
+  __attribute__((diagnose_if(!BulkHandler<Handler>, VIADUCT_MEDIUM_TEXT, "error"))) Status try_get(
+      Index from, Data&& data, std::size_t offset, A... args) noexcept {
+    static_assert(detail::kSaidElsewhere || BulkHandler<Handler>, VIADUCT_MEDIUM_TEXT);
+    return get_data<Handler>(from, detail::span_of(data), offset, false, args...);
+  }
+
+  /// Calls @p Handler at @p to: the value that it returns there comes into the future, and the
+  /// runtime replies with it.
+  ///
+  ///     auto count = endpoint.call<look_up>(to, key).wait();  // std::uint64_t look_up(Token&,
+  ///     int)
+  ///
+  /// A handler that takes a std::span<const T> after its token is given the first argument's data,
+  /// as by request_medium(). For one that returns a container or span the next argument is memory
+  /// of the caller, the runtime's until then: the value is the part of it that is filled.
+  ///
+  /// Blocks      as request(): for credit, not for the answer.
+  /// Call from   as request(). Progress and order: as request().
+  /// Cost        as a request and a reply, and at most 12 instructions; no allocation.
+  ///
+  /// @return the future. What request() would answer and what would come back to handler 0 are
+  ///         errors of its result.
+  template <auto Handler, class... A>
+  __attribute__((diagnose_if(!CallHandler<Handler>, VIADUCT_CALL_TEXT, "error"))) auto call(
+      Index to, A&&... args) noexcept;
+
+  /// @p object is what handlers reach by Token::state<T>(); it stays the caller's and must outlive
+  /// its use here.  Never waits. Precondition: no handler runs in another thread.
+  template <class T>
+  void set_state(T& object) noexcept;
+  /// The object that set_state() was given.  Never waits. Errors: another type, or no object, stops
+  /// the program with a sentence.
+  template <class T>
+  [[nodiscard]] T& state() const noexcept;
+
+  // By number, for handlers of the peer's own table (1 to 255).
+
+  /// request() by number, for a handler of the peer's own table (1 to 255). @p words: up to 16
+  /// words of arguments.
+  ///
+  /// @return as request(); bad_argument for more words.
+  Status request_raw(Index to, HandlerId handler, std::span<const std::uint64_t> words) noexcept;
+  /// request_raw() without waiting.
+  ///
+  /// @return as try_request().
+  Status try_request_raw(Index to, HandlerId handler,
+                         std::span<const std::uint64_t> words) noexcept;
+  /// request_medium() by number, for a handler of the peer's own table.
+  ///
+  /// @return as request_medium() and request_raw().
+  Status request_medium_raw(Index to, HandlerId handler, std::span<const std::byte> data,
+                            std::span<const std::uint64_t> words) noexcept;
+
+  /// Bytes this endpoint holds for one mapped peer: rings of both directions and its own state; and
+  /// for one never talked to.
+  struct Footprint {
+    std::size_t per_active_peer;
+    std::size_t per_idle_peer;
+  };
+  /// @return the bytes that this endpoint holds for each peer.
+  [[nodiscard]] Footprint footprint() const noexcept;
+  /// @return the number of MAPs that are connected now.
+  [[nodiscard]] std::uint32_t active_peers() const noexcept;
+
+  /// @return the bundle that the endpoint belongs to.
+  [[nodiscard]] Bundle& bundle() noexcept { return bundle_; }
+
+ private:
+  friend class Bundle;
+  friend class Context;
+  friend class Token;
+  friend struct detail::Map;
+
+  struct Translation {
+    EndpointName name;
+    bool in_use = false;
+    Tag tag = kTagNone;
+  };
+
+  template <auto Handler, bool Wait, class... A>
+  Status send_short(Index to, A... args) noexcept requires ShortHandler<Handler> {
+    using S = detail::SignatureOf<Handler>;
+    constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
+    if constexpr (kWords <= via::shm::kWordsPerSlot) {
+      if (bundle_.slow_ == 0 && value(to) < maps_.size()) [[likely]] {
+        detail::Map& map = *maps_[value(to)];
+        if (map.credits != 0 || map.refill_credits()) [[likely]] {
+          via::shm::Vi& vi = *map.vi;
+          if (via::shm::Slot* slot = vi.claim()) [[likely]] {
+            --map.credits;
+            const auto words = detail::PackAs<typename S::Args>::pack(args...);
+            const std::uint64_t client = short_client<Handler>();
+            for (std::uint32_t i = 0; i < kWords; ++i) slot->put(i, words[i]);
+            vi.publish(*slot,
+                       via::shm::header::make(via::shm::MessageKind::inline_data,
+                                              static_cast<std::uint32_t>(S::Args::kBytes), client));
+            if (--bundle_.until_poll_ == 0) [[unlikely]]
+              poll_between();
+            return Status::ok;
+          }
+        }
+      }
+    }
+    return send_short_slow<Handler, Wait>(to, args...);
+  }
+
+  // What the compiler has refused already gives no second error.
+  template <auto, bool, class... A>
+  Status send_short(Index, A...) noexcept;
+  template <auto, Operation, class T, class... A>
+  Status send_data(Index, std::span<T>, std::size_t, bool, A...) noexcept;
+  template <auto, class T, class... A>
+  Status get_data(Index, std::span<T>, std::size_t, bool, A...) noexcept;
+
+  template <auto Handler>
+  [[nodiscard]] static std::uint64_t short_client() noexcept {
+    return detail::wire_format::make(detail::Kind::request, Operation::short_message,
+                                     detail::handler_number<Handler>());
+  }
+  // Packs for itself: the words of the fast path stay in registers.
+  template <auto Handler, bool Wait, class... A>
+  [[gnu::noinline]] Status send_short_slow(Index to, A... args) noexcept {
+    using S = detail::SignatureOf<Handler>;
+    const auto words = detail::PackAs<typename S::Args>::pack(args...);
+    return send_slow({to, short_client<Handler>(), words.data(),
+                      static_cast<std::uint32_t>(words.size()),
+                      static_cast<std::uint32_t>(S::Args::kBytes), nullptr, 0, 0, Wait});
+  }
+
+  template <auto Handler, Operation Op, class T, class... A>
+  Status send_data(Index to, std::span<T> data, std::size_t offset, bool wait, A... args) noexcept
+      requires(Op == Operation::medium ? MediumHandler<Handler> : BulkHandler<Handler>) {
+    using S = detail::SignatureOf<Handler>;
+    static_assert(std::is_same_v<std::remove_const_t<T>, std::remove_const_t<typename S::Element>>,
+                  "the data must be of the handler's element type");
+    const auto words = detail::PackAs<typename S::Args>::pack(args...);
+    const std::uint64_t client =
+        detail::wire_format::make(detail::Kind::request, Op, detail::handler_number<Handler>());
+    const auto bytes = std::as_bytes(data);
+    return send_slow({to, client, words.data(), static_cast<std::uint32_t>(words.size()),
+                      static_cast<std::uint32_t>(S::Args::kBytes), bytes.data(), bytes.size(),
+                      offset, wait});
+  }
+
+  template <auto Handler, class T, class... A>
+  Status get_data(Index from, std::span<T> data, std::size_t offset, bool wait,
+                  A... args) noexcept requires BulkHandler<Handler> {
+    using S = detail::SignatureOf<Handler>;
+    static_assert(!std::is_const_v<T>, "get fills its data: they must not be const");
+    static_assert(std::is_same_v<T, typename S::Element> || std::is_const_v<T>,
+                  "the data must be of the handler's element type");
+    const auto words = detail::PackAs<typename S::Args>::pack(args...);
+    return get_slow(from, std::as_writable_bytes(data), offset, detail::handler_number<Handler>(),
+                    words.data(), S::Args::kBytes, wait);
+  }
+
+  // Calls: detail/endpoint_call.hpp
+  template <auto Handler>
+  [[nodiscard]] static std::uint64_t call_client(Operation operation) noexcept;
+  template <auto Handler, class R, class... A>
+  void call_short(Future<R>& future, Index to, A&... args) noexcept;
+  template <auto Handler, class R, class Data, class... A>
+  void call_medium(Future<R>& future, Index to, Data& data, A&... args) noexcept;
+  template <auto Handler, class R, class... A>
+  [[gnu::noinline]] void call_slow(Future<R>& future, Index to, Operation operation,
+                                   std::span<const std::byte> data, A&... args) noexcept;
+  template <auto Handler, class T, class Room, class... A>
+  void call_into(Future<std::span<T>>& future, Index to, Operation operation,
+                 std::span<const std::byte> data, Room& room, A&... args) noexcept;
+  template <auto Handler, class... A>
+  void call_words(detail::PendingCall& call, std::uint32_t tag, Index to, Operation operation,
+                  std::span<const std::byte> data, A&... args) noexcept;
+
+  /// Everything there is to know about a message to send.
+  struct Outgoing {
+    Index to;
+    std::uint64_t client;
+    const std::uint64_t* words;  // arguments
+    std::uint32_t count;
+    std::uint32_t arg_bytes;
+    const std::byte* data;
+    std::size_t bytes;
+    std::size_t offset;  // bulk: in the peer's segment
+    bool wait;
+    detail::PendingCall* call = nullptr;  // that it is the request of
+  };
+  enum class Sent : std::uint8_t { yes, no_room, returned };
+
+  // calls.cpp
+  [[gnu::cold, gnu::noinline]] void send_call(Outgoing out, detail::PendingCall& call,
+                                              std::uint32_t tag) noexcept;
+  void fail_call(detail::Map& map, Undeliverable why) noexcept;
+  void fail_calls(detail::Map& map, Undeliverable why) noexcept;
+  [[noreturn, gnu::cold, gnu::noinline]] void stop_no_state(const char* wanted) const noexcept;
+
+  [[gnu::noinline]] Status send_slow(const Outgoing& out) noexcept;
+  [[gnu::noinline]] void poll_between() noexcept;  // every poll_every_ requests
+  Status get_slow(Index from, std::span<std::byte> data, std::size_t offset, std::uint16_t handler,
+                  const std::uint64_t* words, std::uint32_t arg_bytes, bool wait) noexcept;
+  Status attempt_send(const Outgoing& out) noexcept;
+  Status attempt_get(const Outgoing& out, std::span<std::byte> data) noexcept;
+  Status send_raw(Index to, HandlerId handler, Operation operation, std::span<const std::byte> data,
+                  std::span<const std::uint64_t> words, bool wait) noexcept;
+  Sent try_send(detail::Map& map, const Outgoing& out) noexcept;
+  Sent send_words(detail::Map& map, std::uint64_t client, const std::uint64_t* words,
+                  std::uint32_t count, std::uint32_t bytes) noexcept;
+  bool put_medium(detail::Map& map, const std::byte* data, std::size_t bytes,
+                  std::uint64_t& place) noexcept;
+  Undeliverable reach(detail::Map& map, std::size_t bytes, std::size_t offset, via::Rights rights,
+                      via::shm::RemotePlace& place) noexcept;
+  Undeliverable copy_bulk(detail::Map& map, const std::byte* from, std::size_t bytes,
+                          std::size_t offset) noexcept;
+  [[nodiscard]] detail::OverflowBlock* free_overflow(detail::Map& map) noexcept;
+  void return_to_sender(const Returned& returned) noexcept;
+  void return_to_sender(const Outgoing& out, Undeliverable why) noexcept;
+  void return_unseen(detail::Map& map, Undeliverable why) noexcept;
+  void return_sent(detail::Map& map, std::uint64_t seq, Undeliverable why) noexcept;
+  bool try_notice(detail::Map& map) noexcept;
+  bool try_inquiry(detail::Map& map, const Inquiry& inquiry) noexcept;
+  void retag(detail::Map& map, Tag tag) noexcept;
+  [[nodiscard]] Index index_of(EndpointName name) const noexcept;
+  detail::Map& live_map(Index index);
+  detail::Map& add_map(Index index, EndpointName name, Tag presented);
+  void start(detail::Map& map);
+  void check_connection(
+      detail::Map& map) noexcept;  // a connecting MAP that has met its peer, or been refused
+  void on_connected(detail::Map& map) noexcept;
+  void incoming(EndpointName from, std::uint64_t discriminator);
+  [[nodiscard]] bool fits_us(const std::byte* at, const std::byte* window) const noexcept;
+  [[nodiscard]] bool lies_in_window(std::uint64_t page) const noexcept;
+  [[nodiscard]] bool speaks_alike(const detail::MapBlock& block) const noexcept;
+  [[nodiscard]] std::uint32_t remote_notifications() const noexcept;
+  void show_segment(detail::MapBlock& block) const noexcept;
+  void close(detail::Map& map) noexcept;  // drains, gives back what was not seen, disconnects
+  void drop(detail::Map& map) noexcept;
+  [[nodiscard]] detail::Map* find_map(EndpointName name) noexcept;
+  [[nodiscard]] bool hears(Tag presented) const noexcept;
+  [[nodiscard]] bool takes(std::uint16_t id, Takes message) const noexcept;
+  void apply_tag(detail::Map& map) noexcept;
+  std::uint32_t hand_over_gets() noexcept;
+  void publish_segment(std::span<std::byte> memory);
+  void show_remote(via::Transport& transport, std::uint32_t key);
+  [[nodiscard]] static std::uint64_t discriminator(EndpointName a, EndpointName b) noexcept;
+
+  // Hot.
+  // By index; never null: entries without a MAP share the null map.
+  std::vector<detail::Map*> maps_;
+  Bundle& bundle_;
+  // Indices that calls take the inline path to: all; none where credits outnumber a CallRing.
+  std::uint32_t call_limit_ = 0;
+  void* state_ = nullptr;
+  const void* state_type_ = nullptr;
+  // Cool.
+  std::uint16_t number_ = 0;
+  Tag tag_;
+  std::uint32_t max_medium_ = 0;
+  std::uint32_t credits_ = 0;
+  Bundle::Run wait_run_ = Bundle::Run::all;
+  std::vector<Translation> translations_;
+  std::vector<Thunk> thunks_;
+  std::vector<std::optional<Takes>> own_takes_;  // of the own table
+  UndeliverableHandler undeliverable_;
+  detail::Map null_map_;
+  std::vector<Owned<detail::Map>> owned_;
+  std::span<std::byte> segment_;
+  std::byte* own_segment_ = nullptr;
+  via::MemoryRegion region_;
+  std::uint32_t transport_key_ = 0;  // of the segment, with the transport; 0: none
+  detail::EndpointPage* page_ = nullptr;
+  detail::OverflowBlock* overflow_ = nullptr;
+  EndpointName overflow_user_;  // the endpoint that is to clear it
+  struct Arrived {              // gets whose handler is to run
+    std::uint64_t client;
+    std::uint32_t arg_bytes;
+    std::span<std::byte> data;
+    detail::Map* map;
+    std::uint64_t words[detail::kMaxMessageWords];
+  };
+  std::vector<Arrived> arrived_;
+};
+
+#pragma GCC diagnostic pop
+
+}  // namespace viaduct::am
+
+#include "viaduct/am/detail/endpoint_call.hpp"

@@ -1,0 +1,74 @@
+#pragma once
+/// @file
+/// Waiting without burning a core that a peer needs: spin, then yield, then block on a shared
+/// futex.
+
+#include <cstdint>
+
+#include "viaduct/runtime/atomic.hpp"
+
+namespace viaduct {
+
+/// How long each stage of a wait lasts. Chosen by Job from the number of ranks on the host against
+/// the cores they may run on, or by VIADUCT_SPIN_NS and VIADUCT_YIELDS.
+struct WaitPolicy {
+  std::uint64_t spin_ticks = 0;  ///< 0 when ranks outnumber cores
+  std::uint32_t yields = 0;      ///< sched_yield calls between spinning and blocking
+};
+
+/// One wait's progress through the stages. Construct it when a wait begins, call next() after every
+/// unsuccessful look.
+class Backoff {
+ public:
+  enum class Stage : std::uint8_t { spun, yielded, block_now };
+
+  /// A wait that begins now.  Never blocks.
+  explicit Backoff(const WaitPolicy& policy) noexcept : policy_(policy) {}
+
+  /// Spins a little, or yields the core once, or says that it is time to block (and does nothing
+  /// itself).  @return what it has done. Cost: the first 64 calls read no clock.
+  Stage next() noexcept {
+    if (spins_ < kFreeSpins) {
+      ++spins_;
+      if (policy_.spin_ticks != 0) return Stage::spun;
+    }
+    return slow_next();
+  }
+
+  /// Starts over, after something arrived.  Never blocks.
+  void reset() noexcept {
+    spins_ = 0;
+    yields_ = 0;
+    started_ = 0;
+  }
+
+ private:
+  static constexpr std::uint32_t kFreeSpins = 64;  // looks before the clock is read at all
+  [[gnu::noinline]] Stage slow_next() noexcept;
+
+  WaitPolicy policy_;
+  std::uint32_t spins_ = 0;
+  std::uint32_t yields_ = 0;
+  std::uint64_t started_ = 0;
+};
+
+/// Blocks while *word == expected, at most timeout_ns (negative: no limit). The futex is shared
+/// between processes. Returns false on time-out; true on a wake-up, a changed word or a signal (the
+/// caller looks again).
+bool futex_wait(const AtomicWord<std::uint32_t>& word, std::uint32_t expected,
+                std::int64_t timeout_ns) noexcept;
+
+/// Wakes up to @p count waiters on @p word, in all processes.  Cost: a system call.
+void futex_wake(AtomicWord<std::uint32_t>& word, int count) noexcept;
+
+/// Registers this process for expedited global memory barriers. Every process that may send to one
+/// that sleeps must have called it before its first send; Job does.  @return false where the kernel
+/// or seccomp refuses it.
+bool membarrier_register() noexcept;
+
+/// Runs a full memory barrier on every running thread of every registered process.  Cost: about
+/// 16 us while a peer runs, so it is paid once per block.  @return false where refused: then sleeps
+/// are capped at 1 ms.
+bool membarrier_global() noexcept;
+
+}  // namespace viaduct

@@ -1,0 +1,313 @@
+#pragma once
+/// @file
+/// Atomic operations on global memory, functions that run at the owner, and locks.
+
+#include <array>
+#include <concepts>
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+
+#include "viaduct/splitc/access.hpp"
+
+namespace viaduct::splitc {
+
+namespace detail {
+/// Kinds of read-modify-write.
+enum class Rmw : std::uint8_t { add, swap, compare_swap, bit_and, bit_or, bit_xor };
+
+/// Types that these work on: integers, pointers and enumerations of 4 or 8 bytes.
+template <class T>
+concept Atomic = kIsWord<T> &&(sizeof(T) == 4 || sizeof(T) == 8) && !std::is_floating_point_v<T> &&
+                 !std::is_const_v<T>;
+
+std::uint64_t rmw_slow(std::uint64_t to, Rmw what, std::uint64_t operand, std::uint64_t expected,
+                       std::size_t bytes);
+
+template <class U>
+[[nodiscard]] inline U rmw_here(std::byte* place, Rmw what, U operand, U expected) noexcept {
+  auto* at = reinterpret_cast<U*>(place);
+  constexpr int kOrder = stands(Fence::rmw) ? __ATOMIC_SEQ_CST : __ATOMIC_RELAXED;
+  switch (what) {
+    case Rmw::add:
+      return __atomic_fetch_add(at, operand, kOrder);
+    case Rmw::swap:
+      return __atomic_exchange_n(at, operand, kOrder);
+    case Rmw::compare_swap:
+      __atomic_compare_exchange_n(at, &expected, operand, false, kOrder, kOrder);
+      return expected;
+    case Rmw::bit_and:
+      return __atomic_fetch_and(at, operand, kOrder);
+    case Rmw::bit_or:
+      return __atomic_fetch_or(at, operand, kOrder);
+    case Rmw::bit_xor:
+      return __atomic_fetch_xor(at, operand, kOrder);
+  }
+  __builtin_unreachable();
+}
+
+template <Rmw What, class T>
+inline T rmw(global_ptr<T> to, T operand, T expected) {
+  using U = BitsOf<T>;
+  U bits;
+  U was;
+  std::memcpy(&bits, &operand, sizeof(T));
+  std::memcpy(&was, &expected, sizeof(T));
+  if (std::byte* place = place_of(to.word())) [[likely]] {
+    light_poll();
+    was = rmw_here<U>(place, What, bits, was);
+  } else {
+    was = static_cast<U>(rmw_slow(to.word(), What, bits, was, sizeof(T)));
+  }
+  T old;
+  std::memcpy(static_cast<void*>(&old), &was, sizeof(T));
+  return old;
+}
+}  // namespace detail
+
+/// Adds @p value at @p to and answers what was there before.
+///
+/// Blocks      until the answer is here.
+/// Order       a full fence. Atomic with respect to all of these, and to reads and writes, by any
+///             process on any path.
+/// Cost        one locked instruction where the memory is mapped; else one round trip.
+template <detail::Atomic T>
+requires std::integral<T>
+inline T fetch_add(global_ptr<T> to, std::type_identity_t<T> value) {
+  return detail::rmw<detail::Rmw::add>(to, value, T{});
+}
+/// Writes what is there and @p value, bit by bit; answers what was there before.  Blocks, order and
+/// cost: as fetch_add().
+template <detail::Atomic T>
+requires std::integral<T>
+inline T fetch_and(global_ptr<T> to, std::type_identity_t<T> value) {
+  return detail::rmw<detail::Rmw::bit_and>(to, value, T{});
+}
+/// Writes what is there or @p value, bit by bit; answers what was there before.  Blocks, order and
+/// cost: as fetch_add().
+template <detail::Atomic T>
+requires std::integral<T>
+inline T fetch_or(global_ptr<T> to, std::type_identity_t<T> value) {
+  return detail::rmw<detail::Rmw::bit_or>(to, value, T{});
+}
+/// Writes exclusive or of what is there and @p value; answers what was there before.  Blocks, order
+/// and cost: as fetch_add().
+template <detail::Atomic T>
+requires std::integral<T>
+inline T fetch_xor(global_ptr<T> to, std::type_identity_t<T> value) {
+  return detail::rmw<detail::Rmw::bit_xor>(to, value, T{});
+}
+/// Writes @p value and answers what was there before.  Blocks, order and cost: as fetch_add().
+template <detail::Atomic T>
+inline T swap(global_ptr<T> to, std::type_identity_t<T> value) {
+  return detail::rmw<detail::Rmw::swap>(to, value, T{});
+}
+/// Writes @p desired if @p expected is there; answers what was there before.  Blocks, order and
+/// cost: as fetch_add().
+template <detail::Atomic T>
+inline T compare_swap(global_ptr<T> to, std::type_identity_t<T> expected,
+                      std::type_identity_t<T> desired) {
+  return detail::rmw<detail::Rmw::compare_swap>(to, desired, expected);
+}
+
+/// The same through a spread pointer. Blocks, order and cost: as above.
+template <detail::Atomic T>
+requires std::integral<T>
+inline T fetch_add(spread_ptr<T> to, std::type_identity_t<T> value) {
+  return fetch_add(global_ptr<T>(to), value);
+}
+/// The same through a spread pointer. Blocks, order and cost: as above.
+template <detail::Atomic T>
+requires std::integral<T>
+inline T fetch_and(spread_ptr<T> to, std::type_identity_t<T> value) {
+  return fetch_and(global_ptr<T>(to), value);
+}
+/// The same through a spread pointer. Blocks, order and cost: as above.
+template <detail::Atomic T>
+requires std::integral<T>
+inline T fetch_or(spread_ptr<T> to, std::type_identity_t<T> value) {
+  return fetch_or(global_ptr<T>(to), value);
+}
+/// The same through a spread pointer. Blocks, order and cost: as above.
+template <detail::Atomic T>
+requires std::integral<T>
+inline T fetch_xor(spread_ptr<T> to, std::type_identity_t<T> value) {
+  return fetch_xor(global_ptr<T>(to), value);
+}
+/// The same through a spread pointer. Blocks, order and cost: as above.
+template <detail::Atomic T>
+inline T swap(spread_ptr<T> to, std::type_identity_t<T> value) {
+  return swap(global_ptr<T>(to), value);
+}
+/// The same through a spread pointer. Blocks, order and cost: as above.
+template <detail::Atomic T>
+inline T compare_swap(spread_ptr<T> to, std::type_identity_t<T> expected,
+                      std::type_identity_t<T> desired) {
+  return compare_swap(global_ptr<T>(to), expected, desired);
+}
+
+namespace detail {
+inline constexpr std::size_t kCallBytes = 40;    // arguments of a function that runs elsewhere
+inline constexpr std::size_t kResultBytes = 40;  // and its result
+using CallThunk = void (*)(const std::byte* arguments, std::byte* result);
+[[noreturn, gnu::cold]] void stop_null_call(const char* operation);
+void call_slow(std::uint32_t process, CallThunk thunk, const void* arguments, std::size_t bytes,
+               void* result, std::size_t result_bytes);
+/// @p words: the arguments' @p bytes bytes.
+Handle call_put(std::uint32_t process, CallThunk thunk, const std::uint64_t* words,
+                std::uint32_t bytes);
+
+template <auto F, class R, class... A>
+struct Call {
+  static_assert((std::is_trivially_copyable_v<A> && ...), "arguments must be trivially copyable");
+  static_assert(sizeof(std::tuple<A...>) <= kCallBytes, "at most 40 bytes of arguments");
+  // A tuple need not be trivially copyable: the arguments travel one behind the other.
+  static constexpr std::size_t kBytes = (sizeof(A) + ... + 0);
+  static void thunk(const std::byte* from, std::byte* result) {
+    std::tuple<std::remove_cv_t<A>...> arguments;
+    std::apply(
+        [&from](auto&... a) {
+          ((std::memcpy(static_cast<void*>(&a), from, sizeof(a)), from += sizeof(a)), ...);
+        },
+        arguments);
+    if constexpr (std::is_void_v<R>) {
+      std::apply(F, arguments);
+    } else {
+      const R value = std::apply(F, arguments);
+      std::memcpy(result, &value, sizeof(R));
+    }
+  }
+  static R run(std::uint32_t process, const A&... a) {
+    std::array<std::byte, kBytes == 0 ? 1 : kBytes> bytes;
+    if constexpr (kBytes == 0) bytes[0] = {};
+    std::byte* to = bytes.data();
+    ((std::memcpy(to, &a, sizeof(a)), to += sizeof(a)), ...);
+    if constexpr (std::is_void_v<R>) {
+      call_slow(process, &thunk, bytes.data(), kBytes, nullptr, 0);
+    } else {
+      static_assert(std::is_trivially_copyable_v<R> && sizeof(R) <= kResultBytes,
+                    "the result must be trivially copyable, of at most 40 bytes");
+      R value;
+      call_slow(process, &thunk, bytes.data(), kBytes, &value, sizeof(R));
+      return value;
+    }
+  }
+  static Handle put(std::uint32_t process, const A&... a) {
+    std::uint64_t words[kCallBytes / 8];
+    words[kBytes == 0 ? 0 : (kBytes - 1) / 8] = 0;
+    auto* to = reinterpret_cast<std::byte*>(words);
+    ((std::memcpy(to, &a, sizeof(a)), to += sizeof(a)), ...);
+    return call_put(process, &thunk, words, static_cast<std::uint32_t>(kBytes));
+  }
+};
+template <auto F, class R, class... P>
+R call_by_signature(std::uint32_t process, R (*)(P...), const std::type_identity_t<P>&... a) {
+  return Call<F, R, std::decay_t<P>...>::run(process, a...);
+}
+
+template <auto F, class R, class... P>
+Handle put_by_signature(std::uint32_t process, R (*)(P...), const std::type_identity_t<P>&... a) {
+  return Call<F, void, std::decay_t<P>...>::put(process, a...);
+}
+
+/// A pointer on its way to the process that it points into. It becomes a local one there: its
+/// address may be another one in the caller.
+template <class T>
+struct Arriving {
+  std::uint64_t word = 0;
+  operator T*() const noexcept { return tolocal(global_ptr<T>::from_word(word)); }
+};
+template <auto F, class T, class R, class P, class... Rest>
+R call_at(global_ptr<T> at, R (*)(P, Rest...), const std::type_identity_t<Rest>&... a) {
+  if (!at) [[unlikely]]
+    stop_null_call("atomic");
+  return Call<F, R, Arriving<T>, std::decay_t<Rest>...>::run(at.process(), Arriving<T>{at.word()},
+                                                             a...);
+}
+template <auto F, class T, class R, class P, class... Rest>
+Handle put_at(global_ptr<T> at, R (*)(P, Rest...), const std::type_identity_t<Rest>&... a) {
+  if (!at) [[unlikely]]
+    stop_null_call("atomic_put");
+  return Call<F, void, Arriving<T>, std::decay_t<Rest>...>::put(at.process(),
+                                                                Arriving<T>{at.word()}, a...);
+}
+}  // namespace detail
+
+/// Runs @p F(args...) in @p process, during one of its polls, and answers its result: no other such
+/// function and no message runs there at the same time. F may use that process' memory and nothing
+/// else: communication from it stops the program with a sentence, and so does an exception that
+/// leaves it, whoever runs it. (MYPROC, PROCS, toglobal() and tolocal() may be used.)
+///
+///     long bump(long by) { return counter += by; }
+///     long now = atomic<bump>(3, 10);
+///
+/// Blocks      until the result is here.  Progress: polls meanwhile.
+/// Order       as atomic_put().
+/// Cost        one round trip; in this process, a call of the function.
+/// Errors      as read().
+template <auto F, class... A>
+inline auto atomic(int process, A... args) {
+  return detail::call_by_signature<F>(static_cast<std::uint32_t>(process), F, args...);
+}
+/// Where the pointer points; the function gets it as a local pointer, before the other arguments.
+/// Blocks, order and cost: as above.
+template <auto F, class T, class... A>
+inline auto atomic(global_ptr<T> at, A... args) {
+  return detail::call_at<F>(at, F, args...);
+}
+/// The same through a spread pointer. Blocks, order and cost: as above.
+template <auto F, class T, class... A>
+inline auto atomic(spread_ptr<T> at, A... args) {
+  return detail::call_at<F>(global_ptr<T>(at), F, args...);
+}
+
+/// @return whether this is inside a function that atomic() or atomic_put() runs.  Call from: inside
+/// splitc_main.
+[[nodiscard]] bool in_atomic() noexcept;
+
+/// Begins to run @p F(args...) in @p process, as atomic() does, and drops its result. What put() is
+/// to write(): it is complete at sync(), or when its handle is; functions and puts may be under way
+/// together.
+///
+///     void bump(long by) { counter += by; }
+///     for (...) atomic_put<bump>(process, 10);
+///     sync();  // all have run
+///
+/// Blocks      only while requests to that process use up its credits; polls then.
+/// Progress    a poll point at least once in 16 calls.
+/// Order       those of one process to another run in call order, among its atomic() and its stores
+///             of words; each sees what precedes its call.
+/// Cost        one line of the ring to that process; here, a call of the function.
+template <auto F, class... A>
+inline Handle atomic_put(int process, A... args) {
+  return detail::put_by_signature<F>(static_cast<std::uint32_t>(process), F, args...);
+}
+/// Where the pointer points; the function gets it as a local pointer, before the other arguments.
+/// Blocks, order and cost: as above.
+template <auto F, class T, class... A>
+inline Handle atomic_put(global_ptr<T> at, A... args) {
+  return detail::put_at<F>(at, F, args...);
+}
+/// The same through a spread pointer. Blocks, order and cost: as above.
+template <auto F, class T, class... A>
+inline Handle atomic_put(spread_ptr<T> at, A... args) {
+  return detail::put_at<F>(global_ptr<T>(at), F, args...);
+}
+
+/// A lock in global memory; all zero is free.
+struct lock_t {
+  std::uint64_t holder = 0;  // process + 1
+};
+/// Blocks until this process holds it, polling meanwhile. Not recursive. A full fence.
+/// Errors: stops the program with a sentence when this process holds it already, or when what is
+/// there is no lock; throws Error when the process that holds it is lost, has returned from
+/// splitc_main, or waits for this one in a collective call.
+void lock(global_ptr<lock_t> l);
+/// @return whether the lock could be taken at once; then this process holds it.  Order: a full
+/// fence. Errors: as lock().
+[[nodiscard]] bool try_lock(global_ptr<lock_t> l);
+/// Gives the lock back.  Order: a full fence.  Errors: stops the program with a sentence that names
+/// the holder, when this process does not hold it.
+void unlock(global_ptr<lock_t> l);
+
+}  // namespace viaduct::splitc

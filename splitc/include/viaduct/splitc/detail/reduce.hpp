@@ -1,0 +1,202 @@
+#pragma once
+// Reductions and scans. Values are combined by their processes' order and along the same tree
+// whoever gets the result: pairs among the first 2 * surplus processes, then neighbouring blocks of
+// 1, 2, 4, ... of what takes part. So the result depends on the number of processes alone, and the
+// operator need not be commutative.
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "viaduct/splitc/detail/collective.hpp"
+
+namespace viaduct::splitc::detail {
+
+/// The processes that take part in the rounds: *places* 0 to 2^rounds - 1.
+struct Places {
+  std::uint32_t surplus;
+
+  [[nodiscard]] bool in_pair(std::uint32_t process) const noexcept { return process < 2 * surplus; }
+  [[nodiscard]] std::uint32_t of(std::uint32_t process) const noexcept {
+    return in_pair(process) ? process / 2 : process - surplus;
+  }
+  [[nodiscard]] std::uint32_t process(std::uint32_t place) const noexcept {
+    return place < surplus ? 2 * place : place + surplus;
+  }
+};
+
+/// op of two neighbours' values, in their order.
+template <class T, class Op>
+[[nodiscard]] T combine(Op& op, const T& lower, const T& upper) {
+  return static_cast<T>(op(lower, upper));
+}
+
+template <class T>
+void open_outbox_for(CollectiveEngine& c) {
+  if constexpr (sizeof(T) > kSlotBytes) {
+    constexpr std::size_t kSpace = (sizeof(T) + kCacheLineBytes - 1) / kCacheLineBytes;
+    c.open_outbox((c.rounds() + 2) * kSpace * kCacheLineBytes);
+  }
+}
+
+/// Everybody's value in everybody's turn: partners exchange what they have in 2^round processes'
+/// name.
+template <class T, class Op>
+[[nodiscard]] T exchange_rounds(CollectiveEngine& c, Places places, T total, Op& op) {
+  const std::uint32_t place = places.of(hot.myproc);
+  for (std::uint32_t round = 0; round < c.rounds(); ++round) {
+    const std::uint32_t bit = 1U << round;
+    const std::uint32_t partner = places.process(place ^ bit);
+    c.send(partner, round, total);
+    const T theirs = c.receive<T>(partner, round);
+    total = (place & bit) != 0 ? combine(op, theirs, total) : combine(op, total, theirs);
+  }
+  return total;
+}
+
+template <class T, class Op>
+[[nodiscard]] T reduce_to_all(CollectiveEngine& c, const CollectiveCall& call, T value, Op& op,
+                              std::uint64_t count = 1) {
+  c.begin(call, true, 0, count);
+  open_outbox_for<T>(c);
+  const Places places{c.surplus()};
+  const std::uint32_t me = hot.myproc;
+  if (!places.in_pair(me)) [[likely]]
+    return exchange_rounds(c, places, value, op);
+  if (me % 2 != 0) {
+    c.send(me - 1, c.gather_round(), value);
+    return c.receive<T>(me - 1, c.spread_round());
+  }
+  value = combine(op, value, c.receive<T>(me + 1, c.gather_round()));
+  value = exchange_rounds(c, places, value, op);
+  c.send(me + 1, c.spread_round(), value);
+  return value;
+}
+
+/// The tree of reduce_to_all(), of which only the branches towards @p root are walked.
+template <class T, class Op>
+[[nodiscard]] T reduce_to_one(CollectiveEngine& c, const CollectiveCall& call, std::uint32_t root,
+                              const T& value, Op& op, std::uint64_t count = 1) {
+  c.begin(call, false, root, count);
+  open_outbox_for<T>(c);
+  const Places places{c.surplus()};
+  const std::uint32_t me = hot.myproc;
+  T total = value;
+  if (places.in_pair(me)) {
+    const std::uint32_t other = me ^ 1;
+    if (me != root && (other == root || me % 2 != 0)) {
+      c.send(other, c.gather_round(), value);
+      return value;
+    }
+    const T theirs = c.receive<T>(other, c.gather_round());
+    total = me < other ? combine(op, total, theirs) : combine(op, theirs, total);
+  }
+  const std::uint32_t place = places.of(me), goal = places.of(root);
+  for (std::uint32_t round = 0; round < c.rounds(); ++round) {
+    const std::uint32_t bit = 1U << round;
+    const std::uint32_t neighbour = place ^ bit;
+    const std::uint32_t partner = neighbour == goal ? root : places.process(neighbour);
+    if (((place ^ goal) & bit) != 0) {
+      c.send(partner, round, total);
+      return value;
+    }
+    const T theirs = c.receive<T>(partner, round);
+    total = (place & bit) != 0 ? combine(op, theirs, total) : combine(op, total, theirs);
+  }
+  return total;
+}
+
+/// Some elements of an array, which are reduced together.
+template <class T, std::size_t N>
+struct Piece {
+  std::byte bytes[N * sizeof(T)];
+
+  [[nodiscard]] T at(std::size_t i) const noexcept {
+    std::array<std::byte, sizeof(T)> one;
+    std::memcpy(one.data(), bytes + i * sizeof(T), sizeof(T));
+    return std::bit_cast<T>(one);
+  }
+};
+
+/// @p n elements at @p data, of @p count in all.
+template <std::size_t N, bool ToAll, class T, class Op>
+void reduce_piece(CollectiveEngine& c, const CollectiveCall& call, std::uint32_t root, T* data,
+                  std::size_t n, Op& op, std::uint64_t count) {
+  using Some = Piece<T, N>;
+  auto each = [&op, n](Some lower, const Some& upper) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const T both = combine(op, lower.at(i), upper.at(i));
+      std::memcpy(lower.bytes + i * sizeof(T), &both, sizeof(T));
+    }
+    return lower;
+  };
+  Some mine{};
+  std::memcpy(mine.bytes, data, n * sizeof(T));
+  const Some all = ToAll ? reduce_to_all(c, call, mine, each, count)
+                         : reduce_to_one(c, call, root, mine, each, count);
+  std::memcpy(static_cast<void*>(data), all.bytes, n * sizeof(T));
+}
+
+/// Element by element. Few elements go in a slot, many in pieces.
+template <bool ToAll, class T, class Op>
+void reduce_array(CollectiveEngine& c, const CollectiveCall& call, std::uint32_t root, T* data,
+                  std::size_t count, Op& op) {
+  constexpr std::size_t kFew = sizeof(T) < kSlotBytes ? kSlotBytes / sizeof(T) : 1;
+  constexpr std::size_t kMany = kFew < 4096 / sizeof(T) ? 4096 / sizeof(T) : kFew;
+  if (count <= kFew) return reduce_piece<kFew, ToAll>(c, call, root, data, count, op, count);
+  for (std::size_t at = 0; at < count; at += kMany)
+    reduce_piece<kMany, ToAll>(c, call, root, data + at, count - at < kMany ? count - at : kMany,
+                               op, count);
+}
+
+/// @p identity: of an exclusive scan; null: the scan is inclusive.
+template <class T, class Op>
+[[nodiscard]] T scan(CollectiveEngine& c, const CollectiveCall& call, const T& value, Op& op,
+                     const T* identity) {
+  c.begin(call, true);
+  open_outbox_for<T>(c);
+  const Places places{c.surplus()};
+  const std::uint32_t me = hot.myproc;
+  const bool paired = places.in_pair(me);
+  if (paired && me % 2 != 0) {
+    c.send(me - 1, c.gather_round(), value);
+    const T before = c.receive<T>(me - 1, c.spread_round());
+    return identity != nullptr ? before : combine(op, before, value);
+  }
+  T total = paired ? combine(op, value, c.receive<T>(me + 1, c.gather_round())) : value;
+  T before = value;  // of the processes before this place, when there are any
+  bool has_before = false;
+  const std::uint32_t place = places.of(me);
+  for (std::uint32_t round = 0; round < c.rounds(); ++round) {
+    const std::uint32_t bit = 1U << round;
+    const std::uint32_t partner = places.process(place ^ bit);
+    c.send(partner, round, total);
+    const T theirs = c.receive<T>(partner, round);
+    if ((place & bit) == 0) {
+      total = combine(op, total, theirs);
+      continue;
+    }
+    before = has_before ? combine(op, theirs, before) : theirs;
+    has_before = true;
+    total = combine(op, theirs, total);
+  }
+  if (!paired && identity != nullptr) return has_before ? before : *identity;
+  const T through = has_before ? combine(op, before, value) : value;
+  if (paired) c.send(me + 1, c.spread_round(), through);
+  if (identity != nullptr) return has_before ? before : *identity;
+  return through;
+}
+
+/// All-reduce as a part of another collective operation, whose processes must all name the same
+/// @p kind and @p count.
+template <class T, class Op>
+[[nodiscard]] T agree(CollectiveKind kind, std::uint64_t count, T value, Op op) {
+  CollectiveCall call = make_collective<T, Op>(kind);
+  call.op = Operator::none;
+  CollectiveEngine& c = collective_engine(to_string(kind));
+  return hot.procs == 1 ? value : reduce_to_all(c, call, value, op, count);
+}
+
+}  // namespace viaduct::splitc::detail

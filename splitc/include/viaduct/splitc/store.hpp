@@ -1,0 +1,142 @@
+#pragma once
+/// @file
+/// Stores: one-way writes of which only the target learns, by counting bytes. Source: Culler et
+/// al., Introduction to Split-C, 1995, section on signalling stores; Begel et al. 2001, section 6.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "viaduct/splitc/access.hpp"
+#include "viaduct/splitc/store_counter.hpp"
+
+namespace viaduct::splitc {
+
+namespace detail {
+void store_slow(std::uint64_t to, const void* from, std::size_t bytes);
+/// @p bits: the value, in the lower @p bytes bytes.
+void store_bits(std::uint64_t to, std::uint64_t bits, std::uint32_t bytes);
+/// So many bytes have been stored by this process to itself.
+void count_own_store(std::size_t bytes) noexcept;
+void bulk_store(std::uint64_t to, const void* from, std::size_t bytes);
+// The same three, counted at place @p count of the target, a store_counter's.
+void store_slow_on(std::uint64_t to, const void* from, std::size_t bytes, std::uint32_t count);
+/// @p form: store_form() of the value's bytes and the place.
+void store_bits_on(std::uint64_t to, std::uint64_t bits, std::uint64_t form);
+/// The part of a line's header that a store's size and counter make out: put together by the
+/// compiler.
+[[nodiscard]] constexpr std::uint64_t store_form(std::size_t bytes, std::uint32_t count) noexcept {
+  return std::uint64_t{count} << 21 | std::uint64_t{bytes} << 8;
+}
+void bulk_store_on(std::uint64_t to, const void* from, std::size_t bytes, std::uint32_t count);
+void bulk_store_now(std::uint64_t to, const void* from, std::size_t bytes);
+void store_now_slow(std::uint64_t to, const void* from, std::size_t bytes);
+template <class T>
+[[gnu::noinline]] void store_now_value(std::uint64_t to, T value) {
+  store_now_slow(to, &value, sizeof(T));
+}
+}  // namespace detail
+
+/// Stores @p value at @p to. It is *delivered at a poll point of the target*: never while the
+/// target computes, so that the target may go on using its memory until it polls.
+///
+/// Blocks      only while unacknowledged stores use up the credits of that process; polls then.
+/// Progress    a poll point at least once in 16 calls: those who store to each other in loops take
+///             what comes several at a time.
+/// Order       stores of one process to another are delivered in call order; see store_sync().
+/// Cost        one line of the ring to that process; one acknowledgement for a quarter of the
+///             credits.
+template <Variable T>
+inline void store(global_ptr<T> to, std::type_identity_t<T> value) {
+  if constexpr (detail::kIsWord<T>)
+    detail::store_bits(to.word(), std::bit_cast<detail::BitsOf<T>>(value), sizeof(T));
+  else
+    detail::store_slow(to.word(), &value, sizeof(T));
+}
+/// The same through a spread pointer. Blocks, order and cost: as above.
+template <Variable T>
+inline void store(spread_ptr<T> to, std::type_identity_t<T> value) {
+  store(global_ptr<T>(to), value);
+}
+
+/// The same, counted on the target's @p counter and not by store_sync(). Blocks, order and cost: as
+/// above.
+template <Variable T>
+inline void store(global_ptr<T> to, std::type_identity_t<T> value, store_counter counter) {
+  if constexpr (detail::kIsWord<T>)
+    detail::store_bits_on(to.word(), std::bit_cast<detail::BitsOf<T>>(value),
+                          detail::store_form(sizeof(T), counter.place()));
+  else
+    detail::store_slow_on(to.word(), &value, sizeof(T), counter.place());
+}
+/// The same through a spread pointer. Blocks, order and cost: as above.
+template <Variable T>
+inline void store(spread_ptr<T> to, std::type_identity_t<T> value, store_counter counter) {
+  store(global_ptr<T>(to), value, counter);
+}
+
+/// Stores @p count elements. Above 4 KiB, to a process on this host, the target copies straight
+/// from
+/// @p from at its poll point.
+///
+/// Blocks      where the target copies, until that is done, polling; else as store().
+/// Order       as store(). @p from may be changed when the call returns.
+/// Cost        one copy, or a message for each part that fits the staging memory.
+template <Variable T>
+inline void bulk_store(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count) {
+  detail::bulk_store(to.word(), from, count * sizeof(T));
+}
+/// The same, counted on the target's @p counter and not by store_sync(). Blocks, order and cost: as
+/// above.
+template <Variable T>
+inline void bulk_store(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count,
+                       store_counter counter) {
+  detail::bulk_store_on(to.word(), from, count * sizeof(T), counter.place());
+}
+
+/// One-sided: takes effect at once, whatever the target does, where its memory is mapped; else it
+/// is a put. Not counted by store_sync(); sync(), then barrier() completes it.  Blocks and costs as
+/// put().
+template <Variable T>
+inline void store_now(global_ptr<T> to, std::type_identity_t<T> value) {
+  if constexpr (detail::kIsWord<T>) {
+    if (std::byte* place = detail::place_of(to.word())) [[likely]] {
+      detail::light_poll();
+      detail::store_word<T>(place, value);
+      return;
+    }
+  }
+  detail::store_now_value(to.word(), value);
+}
+/// The same through a spread pointer. Blocks and costs as above.
+template <Variable T>
+inline void store_now(spread_ptr<T> to, std::type_identity_t<T> value) {
+  store_now(global_ptr<T>(to), value);
+}
+/// store_now() of @p count elements.  Blocks and costs as bulk_put().
+template <Variable T>
+inline void bulk_store_now(global_ptr<T> to, const std::type_identity_t<T>* from,
+                           std::size_t count) {
+  detail::bulk_store_now(to.word(), from, count * sizeof(T));
+}
+
+/// Blocks until @p bytes bytes of stores have been delivered to this process that no earlier
+/// store_sync() has waited for, and takes them off the count.
+///
+/// It counts bytes and does not ask whose they are. The trap: a process that waits for the 8 bytes
+/// of each of two neighbours by store_sync(16) may be given both values of the faster neighbour, of
+/// this step and of the next, and none of the slower one. Wherever more than one process stores
+/// here, name a counter for each (store_counter), or use all_store_sync().
+///
+/// Errors: throws Error when a process is lost, and when no bytes have come for two seconds while
+/// all other processes have returned from splitc_main or wait for this one in a collective call.
+void store_sync(std::size_t bytes);
+/// Whether store_sync(bytes) would return at once.  Progress: a poll point.
+[[nodiscard]] bool is_stored(std::size_t bytes);
+/// Forgets what has been delivered and not waited for.  Never waits; no poll point.
+void reset_store_sync();
+/// Collective. Blocks until every store of every process has been delivered; all counts of
+/// store_sync() are 0 afterwards.
+void all_store_sync();
+
+}  // namespace viaduct::splitc
