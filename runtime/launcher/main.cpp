@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
                                     : HostsLauncher(*options, link).run();
     });
   } catch (const std::exception& problem) {
-    say(problem.what());
+    say(sentence_of(problem));
     static_cast<void>(said_all_within(std::chrono::milliseconds(500)));
     return kExitLauncher;
   }

@@ -9,8 +9,10 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 
+#include "runtime/launcher/last_resort.hpp"
 #include "runtime/launcher/write_all.hpp"
 
 namespace viaduct::launcher {
@@ -106,6 +108,11 @@ Speaker& speaker() {
 }  // namespace
 
 void say(const std::string& sentence) { speaker().put("viaduct-run: " + sentence + "\n"); }
+
+std::string sentence_of(const std::exception& problem) {
+  const bool is_memory = dynamic_cast<const std::bad_alloc*>(&problem) != nullptr;
+  return is_memory ? kNoMemory : problem.what();
+}
 
 bool said_all_within(std::chrono::milliseconds limit) { return speaker().idle_within(limit); }
 

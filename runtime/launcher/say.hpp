@@ -3,6 +3,7 @@
 /// Sentences of viaduct-run itself, on standard error.
 
 #include <chrono>
+#include <exception>
 #include <string>
 
 namespace viaduct::launcher {
@@ -15,6 +16,9 @@ namespace viaduct::launcher {
 /// Call from   any thread
 /// Order       sentences of one thread appear in the order of the calls
 void say(const std::string& sentence);
+
+/// @return what @p problem says, as a sentence also where memory has run out.
+[[nodiscard]] std::string sentence_of(const std::exception& problem);
 
 /// Waits until all that was said has been written or cannot be.
 ///

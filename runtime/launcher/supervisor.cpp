@@ -143,7 +143,7 @@ void Supervisor::be_launcher(const std::function<int(const SupervisorLink&)>& la
     await_begin();
     status = launcher(link_);
   } catch (const std::exception& problem) {
-    say(problem.what());
+    say(sentence_of(problem));
     static_cast<void>(said_all_within(kForLastWords));
   }
   ::_exit(status);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <deque>
 #include <sstream>
+#include <stdexcept>
 #include <type_traits>
 
 namespace viaduct::program {
@@ -238,7 +239,13 @@ bool CommandLine::read(int argc, char** argv, int& exit_code, bool speaks) {
   return parsed == Parsed::go_on;
 }
 
-bool CommandLine::given(const char* name) const { return impl_->app->count(name) != 0; }
+/// Without App::count(): that looks for the option in a function that allocates and is noexcept.
+bool CommandLine::given(const char* name) const {
+  const CLI::App& app = *impl_->app;
+  for (const CLI::Option* option : app.get_options())
+    if (option->check_name(name)) return option->count() != 0;
+  throw std::logic_error(std::string("no option ") + name + " was declared");
+}
 
 bool CommandLine::chosen() const { return impl_->app->parsed(); }
 

@@ -1,0 +1,12 @@
+#pragma once
+/// @file
+/// What viaduct-run does when memory runs out where nothing catches that.
+
+namespace viaduct::launcher {
+
+/// The sentence for it, without the name of the program.
+inline constexpr const char* kNoMemory =
+    "no memory is left for viaduct-run's own processes (ulimit -v, or the control group's "
+    "memory.max)";
+
+}  // namespace viaduct::launcher
