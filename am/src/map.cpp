@@ -328,8 +328,14 @@ void Endpoint::return_unseen(Map& map, Undeliverable why) noexcept {
       from = seq - 1;
       --unanswered;
     }
-  for (; unanswered != 0;
-       --unanswered)  // older than the ring: nothing is known of them but their number
+  // The rest are older than the ring: nothing is known of them but their number, and how many of
+  // them are calls, which close() lets fail. Calls are answered in order: the last ones are
+  // pending.
+  std::uint32_t older_calls = map.calls.pending();
+  for (std::uint64_t seq = oldest; seq < end && older_calls != 0; ++seq)
+    if (is_request(client_at(seq)) && is_call_handler(wire_format::handler(client_at(seq))))
+      --older_calls;
+  for (unanswered -= std::min(unanswered, older_calls); unanswered != 0; --unanswered)
     return_to_sender(Returned{why, Operation::short_message, Direction::request, map.index,
                               map.name.rank, 0, nullptr, 0, 0, 0});
   for (std::uint64_t seq = from; seq < end; ++seq)  // close() lets the calls fail

@@ -89,6 +89,10 @@ struct CallRing {
   static constexpr std::size_t kSize = 256;
 
   [[nodiscard]] bool is_empty() const noexcept { return made == answered; }
+  /// Calls that have not been answered.
+  [[nodiscard]] std::uint32_t pending() const noexcept {
+    return static_cast<std::uint8_t>(made - answered);
+  }
   /// Whether a further call has no place. Not with fewer credits than kSize.
   [[nodiscard]] bool is_full() const noexcept {
     return static_cast<std::uint8_t>(made + 1) == answered;
