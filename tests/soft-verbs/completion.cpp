@@ -208,6 +208,7 @@ ibv_comp_channel* ibv_create_comp_channel(ibv_context* shown) {
   channel->fd = fd;
   const std::lock_guard lock(context.mutex);
   ++context.objects;
+  ++control().objects;
   return channel;
 }
 
@@ -216,6 +217,7 @@ int ibv_destroy_comp_channel(ibv_comp_channel* shown) {
   const std::lock_guard lock(context.mutex);
   if (shown->refcnt != 0) return EBUSY;
   --context.objects;
+  --control().objects;
   close(shown->fd);
   delete static_cast<Channel*>(shown);
   return 0;
@@ -236,6 +238,7 @@ ibv_cq* ibv_create_cq(ibv_context* shown, int entries, void* data, ibv_comp_chan
   const std::lock_guard lock(context.mutex);
   if (channel != nullptr) ++channel->refcnt;
   ++context.objects;
+  ++control().objects;
   context.queues.push_back(queue);
   return queue;
 }
@@ -260,6 +263,7 @@ int ibv_destroy_cq(ibv_cq* shown) {
   }
   settle_events(context, lock, queue);
   --context.objects;
+  --control().objects;
   delete queue;
   return 0;
 }

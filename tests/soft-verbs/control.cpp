@@ -26,7 +26,8 @@ constexpr std::array<const char*, kCounters> kCounterNames{"packets",
                                                            "receiver_not_ready",
                                                            "sequence_errors",
                                                            "retries",
-                                                           "unheard_datagrams"};
+                                                           "unheard_datagrams",
+                                                           "refused_registrations"};
 
 /// Takes a number off the front of @p text.
 bool take_number(std::string_view& text, double& out) {

@@ -51,6 +51,10 @@ Region* register_memory(ibv_pd* domain, void* address, std::size_t bytes, int ac
     errno = EFAULT;
     return nullptr;
   }
+  if (control().refuses_registration()) {  // as when too much memory is locked
+    errno = ENOMEM;
+    return nullptr;
+  }
   auto* const region = new Region;
   region->context = domain->context;
   region->pd = domain;
@@ -65,6 +69,7 @@ Region* register_memory(ibv_pd* domain, void* address, std::size_t bytes, int ac
   region->lkey = region->rkey = region->handle = context.next_key;
   context.regions.emplace(region->lkey, region);
   ++static_cast<Domain*>(domain)->uses;
+  ++control().regions;
   return region;
 }
 
@@ -153,6 +158,7 @@ ibv_pd* ibv_alloc_pd(ibv_context* shown) {
   domain->context = shown;
   const std::lock_guard lock(context.mutex);
   ++context.objects;
+  ++control().objects;
   return domain;
 }
 
@@ -162,6 +168,7 @@ int ibv_dealloc_pd(ibv_pd* shown) {
   const std::lock_guard lock(context.mutex);
   if (domain->uses != 0) return EBUSY;
   --context.objects;
+  --control().objects;
   delete domain;
   return 0;
 }
@@ -189,6 +196,7 @@ int ibv_dereg_mr(ibv_mr* shown) {
   Context& context = context_of(shown->context);
   const std::lock_guard lock(context.mutex);
   if (context.regions.erase(region->lkey) == 0) return EINVAL;
+  --control().regions;
   --static_cast<Domain*>(region->pd)->uses;
   delete region;
   return 0;

@@ -149,6 +149,7 @@ ibv_srq* ibv_create_srq(ibv_pd* domain, ibv_srq_init_attr* wanted) {
   queue->most_segments = attr.max_sge;
   const std::lock_guard lock(context.mutex);
   ++context.objects;
+  ++control().objects;
   ++static_cast<Domain*>(domain)->uses;
   return queue;
 }
@@ -175,6 +176,7 @@ int ibv_destroy_srq(ibv_srq* shown) {
   if (queue->users != 0) return EBUSY;
   settle_events(context, lock, shown);
   --context.objects;
+  --control().objects;
   --static_cast<Domain*>(queue->pd)->uses;
   delete queue;
   return 0;

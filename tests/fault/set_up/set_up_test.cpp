@@ -2,6 +2,7 @@
 // threads, memory registrations. Each failure must end in an exception with a sentence, or be got
 // around; no descriptor, mapping, registration or piece of the shared window may be left.
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "runtime/src/page_mapping.hpp"
 #include "splitc/detail/machine.hpp"
 #include "tests/fault/set_up/harness.hpp"
+#include "tests/soft-verbs/control.hpp"
 #include "viaduct/am/bundle.hpp"
 #include "viaduct/am/context.hpp"
 #include "viaduct/am/endpoint.hpp"
@@ -81,6 +83,72 @@ void try_family(Family family) {
     std::printf("%s: %ld attempts with one failing call, kind %s\n", family.name.c_str(), attempts,
                 kind);
   }
+}
+
+/// Of tests/soft-verbs, under whose devices this program runs; null: under none.
+soft_verbs::Control* software_devices() {
+  static soft_verbs::Control* const control = [] {
+    const char* const file = std::getenv("SOFT_VERBS_CONTROL");
+    return file != nullptr ? soft_verbs::open_control(file) : nullptr;
+  }();
+  return control;
+}
+
+/// The devices' library maps its control file once in a process, and keeps it.
+void look_at_devices() {
+  void* const library = ::dlopen("libibverbs.so.1", RTLD_NOW);
+  if (library == nullptr) throw std::runtime_error(::dlerror());
+  const auto function = [&]<class Function>(Function*& out, const char* name) {
+    out = reinterpret_cast<Function*>(::dlsym(library, name));
+    if (out == nullptr) throw std::runtime_error(std::string("no ") + name);
+  };
+  void** (*list)(int*) = nullptr;
+  void (*free)(void**) = nullptr;
+  void* (*open)(void*) = nullptr;
+  int (*close)(void*) = nullptr;
+  function(list, "ibv_get_device_list");
+  function(free, "ibv_free_device_list");
+  function(open, "ibv_open_device");
+  function(close, "ibv_close_device");
+  void** const devices = list(nullptr);
+  if (devices == nullptr || devices[0] == nullptr) throw std::runtime_error("no device");
+  if (void* const device = open(devices[0]); device != nullptr) close(device);
+  free(devices);
+}
+
+/// One registration after the other is refused by the device.
+void refuse_registrations(Family family) {
+  soft_verbs::Control* const devices = software_devices();
+  if (devices == nullptr) GTEST_SKIP() << "no software device: tests/soft-verbs/soft-verbs.sh";
+  const auto refused = [devices] {
+    return devices->counters[soft_verbs::kRefusedRegistrations].load();
+  };
+  std::uint64_t before = 0;
+  const set_up::Injection refusal{"registration",
+                                  [&](long n) {
+                                    before = refused();
+                                    devices->refuse_registration = static_cast<std::uint64_t>(n);
+                                  },
+                                  [&] {
+                                    devices->refuse_registration = 0;
+                                    return refused() != before;
+                                  }};
+  family.look = [look = family.look, devices] {
+    auto all = look();
+    all.push_back(std::to_string(devices->regions) + " regions and " +
+                  std::to_string(devices->objects) + " other objects of the devices");
+    return all;
+  };
+  family.prepare = [prepare = family.prepare] {
+    look_at_devices();
+    prepare();
+  };
+  family.stride = 1;
+  long attempts = 0;
+  for (const std::string& wrong : set_up::try_all(family, refusal, attempts))
+    ADD_FAILURE() << wrong;
+  std::printf("%s: %ld attempts with one refused registration\n", family.name.c_str(), attempts);
+  EXPECT_GT(attempts, 1) << "nothing was registered";
 }
 
 TEST(SetUp, Job) {
@@ -150,6 +218,17 @@ TEST(SetUp, NicOfSharedMemory) {
   try_family(family);
 }
 
+/// Under software devices (tests/verbs-vm/CMakeLists.txt).
+TEST(SetUpOnDevices, Nic) {
+  Family family{"Nic of verbs"};
+  family.attempt = [] { use_nic("verbs"); };
+  family.prepare = [] {
+    g_job = new Job;
+    use_nic("verbs");
+  };
+  refuse_registrations(family);
+}
+
 /// Whether this program's static data lies in shared memory.
 bool has_moved() {
   std::ifstream maps("/proc/self/maps");
@@ -186,7 +265,7 @@ int rank_body(Job& job, int, char**) {
   return 0;
 }
 
-TEST(SetUp, RanksThatAreThreads) {
+Family ranks_that_are_threads() {
   Family family{"ranks that are threads"};
   family.prepare = [] {
     static const PageMapping page = PageMapping::create(2);
@@ -206,10 +285,18 @@ TEST(SetUp, RanksThatAreThreads) {
   };
   family.once = true;
   family.may_end = true;
+  return family;
+}
+
+TEST(SetUp, RanksThatAreThreads) {
+  Family family = ranks_that_are_threads();
   // The order of calls differs from one attempt to the next, so that few are missed for good.
   const char* const stride = std::getenv("SET_UP_STRIDE");
   family.stride = stride != nullptr ? std::atol(stride) : 7;
   try_family(family);
 }
+
+/// Two ranks whose messages go through a transport: its regions of the window, and the segments.
+TEST(SetUpOnDevices, RanksThatAreThreads) { refuse_registrations(ranks_that_are_threads()); }
 
 }  // namespace
