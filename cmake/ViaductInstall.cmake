@@ -19,11 +19,12 @@ install(FILES "${PROJECT_SOURCE_DIR}/am/c/am.h" "${PROJECT_SOURCE_DIR}/am/c/am_o
               "${PROJECT_SOURCE_DIR}/am/c/am_spmd.h" DESTINATION "${header_dir}/am/c")
 # One man page for each function, with what the header says of it.
 set(man_folder "${PROJECT_BINARY_DIR}/man")
+set(VIADUCT_MAN_DATE "2026-11-25")  # of the pages' present form
 file(MAKE_DIRECTORY "${man_folder}")
 function(viaduct_man_pages header first interface what see)
   add_custom_command(
     OUTPUT "${man_folder}/${first}"
-    COMMAND awk -v "folder=${man_folder}" -v "version=${PROJECT_VERSION}" -v "interface=${interface}" -v "what=${what}"
+    COMMAND awk -v "folder=${man_folder}" -v "date=${VIADUCT_MAN_DATE}" -v "version=${PROJECT_VERSION}" -v "interface=${interface}" -v "what=${what}"
             -v "see=${see}" -f "${PROJECT_SOURCE_DIR}/cmake/man_pages.awk" "${PROJECT_SOURCE_DIR}/${header}"
     DEPENDS "${PROJECT_SOURCE_DIR}/cmake/man_pages.awk" "${PROJECT_SOURCE_DIR}/${header}"
     VERBATIM)
@@ -36,6 +37,7 @@ viaduct_man_pages(
   am/c/am_spmd.h AMX_SPMDStartup.3 AM-2 "the start-up of SPMD programs over AM-2" "docs/am2.md of viaduct.")
 add_custom_target(
   man_pages ALL DEPENDS "${man_folder}/VipOpenNic.3" "${man_folder}/AM_Init.3" "${man_folder}/AMX_SPMDStartup.3")
+add_dependencies(programs man_pages)
 install(DIRECTORY "${man_folder}/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man3" FILES_MATCHING PATTERN "Vip*.3"
         PATTERN "AM*.3")
 install(EXPORT viaductTargets NAMESPACE viaduct:: DESTINATION "${package_dir}")
@@ -80,3 +82,17 @@ foreach(name viaduct viaduct-splitc viaduct-vipl viaduct-am2)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in" "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endforeach()
+
+# What users read, and programs that they can change: each builds with the CMakeLists.txt or the Makefile beside it.
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" DESTINATION "${CMAKE_INSTALL_DOCDIR}" FILES_MATCHING PATTERN "*.md"
+        PATTERN "*.svg")
+install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+set(example_dir "${CMAKE_INSTALL_DOCDIR}/examples")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/installed/" DESTINATION "${example_dir}")
+viaduct_glob(installed_examples examples/*.cpp)
+install(FILES ${installed_examples} DESTINATION "${example_dir}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/tutorial" "${PROJECT_SOURCE_DIR}/examples/split-c"
+        DESTINATION "${example_dir}" FILES_MATCHING PATTERN "*.cpp" PATTERN "*.sc" PATTERN "README.md")
+
+include(ViaductManual)

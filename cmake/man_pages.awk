@@ -1,4 +1,4 @@
-# Man pages of a C header: awk -v folder=FOLDER -v version=VERSION -v interface=NAME -v what=TEXT -v see=TEXT -f man_pages.awk HEADER
+# Man pages of a C header: awk -v folder=FOLDER -v date=YYYY-MM-DD -v version=VERSION -v interface=NAME -v what=TEXT -v see=TEXT -f man_pages.awk HEADER
 # Each function with its comment becomes FOLDER/NAME.3: what the comment says stands in the header alone. A macro of M
 # that declares a function for each number of arguments becomes NAMEM.3, with NAME0.3 to NAME16.3 leading to it.
 function text(line) { gsub(/\\/, "\\\\", line); sub(/^[.']/, "\\\\\\&&", line); gsub(/-/, "\\-", line); return line }
@@ -6,7 +6,7 @@ function page(name,   file, i, word, results, line, purpose) {
   purpose = "a function of " what
   if (comment[1] ~ /^The same/) purpose = "as the function before it, for its other queue, or waiting"
   file = folder "/" name ".3"
-  printf ".TH %s 3 \"\" \"viaduct %s\" \"%s\"\n.SH NAME\n%s \\- %s\n", name, version, interface, name, purpose > file
+  printf ".TH %s 3 \"%s\" \"viaduct %s\" \"%s\"\n.SH NAME\n%s \\- %s\n", name, date, version, interface, name, purpose > file
   printf ".SH SYNOPSIS\n.nf\n#include <%s>\n.PP\n%s\n.fi\n.SH DESCRIPTION\n", header, text(declaration) > file
   results = 0
   for (i = 1; i <= lines; ++i) {

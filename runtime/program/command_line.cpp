@@ -39,6 +39,31 @@ CLI::Validator whole_numbers(std::int64_t least, std::int64_t most) {
   return CLI::Validator(check, "[" + range + "]");
 }
 
+/// One field of a line of the option table: no tab, no end of line.
+std::string field(std::string text) {
+  for (char& c : text)
+    if (c == '\t' || c == '\n') c = ' ';
+  return "\t" + text;
+}
+
+/// The option table, a line for each option and command that --help lists; man pages and completion
+/// are made from it (tools/manual/programs.py).
+std::string option_table(const CLI::App& app, const std::string& command) {
+  std::string table;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty()) continue;
+    const bool takes_value = option->get_items_expected_max() != 0;
+    table += "option" + field(command) + field(option->get_name(false, true)) +
+             field(takes_value ? option->get_type_name() : "") + field(option->get_default_str()) +
+             field(option->get_description()) + "\n";
+  }
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) {
+    table += "command" + field(sub->get_name()) + field(sub->get_description()) + "\n";
+    table += option_table(*sub, sub->get_name());
+  }
+  return table;
+}
+
 }  // namespace
 
 struct CommandLine::Entry {
@@ -139,6 +164,12 @@ CommandLine::CommandLine(const std::string& description, const std::string& name
   impl_->own = std::make_unique<CLI::App>(description, name);
   impl_->app = impl_->own.get();
   impl_->app->require_subcommand(0, 1);
+  const auto list = [this] {
+    impl_->text = "program" + field(impl_->app->get_name()) + field(impl_->app->get_description()) +
+                  field(impl_->app->get_footer()) + "\n" + option_table(*impl_->app, "");
+    throw CLI::Success();
+  };
+  impl_->app->add_flag_callback("--list-options", list, "Print the option table")->group("");
 }
 
 CommandLine::CommandLine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -18,9 +18,11 @@ command is an error. So is a command in an indented block, which would not be se
 Exit status: 0 all is well, 1 a command failed or is not as it should be, 2 an error, 77 a program for it is missing."""
 
 import argparse
+import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -150,16 +152,22 @@ def run(document, chosen, checkout, home):
     environment = {
         "HOME": str(home), "PATH": f"{home}/viaduct/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8",
         "PKG_CONFIG_PATH": f"{home}/viaduct/lib/pkgconfig", "TERM": "dumb", "CCACHE_NOHASHDIR": "1",
+        "CCACHE_DIR": os.environ.get("CCACHE_DIR", str(pathlib.Path.home() / ".cache/ccache")),
         # A container's root, and a machine with two cores.
         "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
     with tempfile.TemporaryFile("w+") as place, tempfile.TemporaryFile("w+") as output:
+        # A session of its own, so that all that a command started can be ended.
+        shell = subprocess.Popen(["bash", "-c", 'exec 3>&"$1"; eval "$2"', "bash", str(place.fileno()), "\n".join(script)],
+                                 stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=environment,
+                                 pass_fds=[place.fileno()], start_new_session=True)
         try:
-            done = subprocess.run(["bash", "-c", 'exec 3>&"$1"; eval "$2"', "bash", str(place.fileno()), "\n".join(script)],
-                                  stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=environment,
-                                  pass_fds=[place.fileno()], timeout=MOST_SECONDS * (10 if LONG else 1), check=False)
-            how = f"exit status {done.returncode}"
+            how = f"exit status {shell.wait(timeout=MOST_SECONDS * (15 if LONG else 1))}"
         except subprocess.TimeoutExpired:
             how = "the time is up"
+        finally:
+            if shell.poll() is None:
+                os.killpg(shell.pid, signal.SIGKILL)
+                shell.wait()
         place.seek(0)
         reached = place.read().split()
         if reached[-1:] == ["done"] and how == "exit status 0":

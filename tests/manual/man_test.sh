@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# man_test.sh BUILD: man finds the pages, and neither mandoc nor groff finds a mistake in any.
+set -euo pipefail
+build=$1
+for program in man mandoc groff; do
+  command -v "$program" >/dev/null || { echo "skipped: there is no $program here"; exit 77; }
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/man1" "$work/man3"
+cp "$build"/manual/man1/*.1 "$work/man1"
+cp "$build"/manual/man3/*.3 "$build"/man/*.3 "$work/man3"
+export MANPATH=$work LC_ALL=C.UTF-8
+
+for page in viaduct-run viaduct-info splitcc viaduct-splitc-store splitc::all_store_sync am::Endpoint::request viaduct::run viaduct::Job::rank \
+  VipOpenNic AM_Init AM_Request4; do
+  man -w "$page" >/dev/null || { echo "man -w $page finds nothing"; exit 1; }
+done
+shown=$(man splitc::all_store_sync | col -b)
+grep -q 'void all_store_sync()' <<<"$shown" || { echo "man splitc::all_store_sync does not show the function"; exit 1; }
+man viaduct-run | col -b | grep -q -- '--timeout SECONDS' || { echo "man viaduct-run does not show its options"; exit 1; }
+
+# A page that is only a reference leads to one that is there.
+grep -l '^\.so ' "$work"/man3/* >"$work/references"
+while read -r page; do
+  read -r _ target <"$page"
+  [ -f "$work/$target" ] || { echo "$page leads to $target, which is not there"; exit 1; }
+done <"$work/references"
+grep -L '^\.so ' "$work"/man?/* >"$work/pages"
+count=$(wc -l <"$work/pages")
+[ "$count" -gt 80 ] || { echo "only $count pages"; exit 1; }
+xargs mandoc -Tlint -W warning <"$work/pages" >"$work/lint" 2>&1 || { head -n 20 "$work/lint"; exit 1; }
+xargs groff -ww -man -Tutf8 -z <"$work/pages" >"$work/groff" 2>&1
+[ ! -s "$work/groff" ] || { head -n 20 "$work/groff"; exit 1; }
+echo "$count pages and $(wc -l <"$work/references") references"
