@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "am/src/bundle_fast.hpp"
 #include "am/src/bundle_wait.hpp"
 #include "am/src/context_shared.hpp"
 #include "am/src/fork_guard.hpp"
@@ -23,9 +24,9 @@ namespace header = via::shm::header;
 Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(threads) {
   if (threads == Threads::parallel) {
     slow_ = depth_base_ = 1;
-    mutex_ = &context.shared_->calls;
+    calls_ = &context.shared_->calls;
   }
-  const std::lock_guard serving(context.shared_->calls);  // another thread may serve other bundles
+  const CallsLock serving(context.shared_->calls);  // another thread may serve other bundles
   poll_every_ = until_poll_ = static_cast<std::uint32_t>(context.settings().poll_every);
   via::shm::Nic& nic = context.nic();
   receive_owner_ = nic.create_completion_queue(1);
@@ -49,12 +50,14 @@ Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(
     nic.destroy_tag(protection_tag_);
     throw;
   }
+  if (calls_ != nullptr) calls_->add(gate_);
   show_handlers();
 }
 
 Bundle::~Bundle() {
   served_.reset();
-  const std::lock_guard serving(context_.shared_->calls);
+  const CallsLock serving(context_.shared_->calls);
+  if (calls_ != nullptr) calls_->remove(gate_);
   hide_handlers();
   leave_forked_children(slow_.word());
   receive_owner_.reset();
@@ -112,8 +115,13 @@ void Bundle::stop_second_thread(const char* call) const noexcept {
 }
 
 std::uint32_t Bundle::poll_guarded(Run run) noexcept {
+  std::uint32_t n = 0;
+  if (run == Run::all) {
+    const Passed passed(*this);
+    if (passed && poll_fast(n)) return n;
+  }
   const Guard guard(*this, "poll");
-  return poll_open(run);
+  return n + poll_open(run);
 }
 
 /// Shorts whose continuation, operation, handler or moment the fast path does not take, and the
@@ -387,14 +395,13 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
   record.credits_in.store(deferred_total_,
                           kRelaxed);  // requests here that have not run
   if (!nothing_new) return;
-  const bool may_unlock = threads_ == Threads::parallel && slow_ == depth_base_;
-  if (may_unlock) wake_others();
+  WaitPause pause(*this);
   // The inline calls of another thread take the guarded way meanwhile, where they are found out.
   // Hang reports read slow_ at any moment, so that no handler may seem to run.
   const std::uint32_t raised = slow_ == 0 ? RunningHandler::kAsleep : 0;
   slow_ = slow_ + raised;
   depth_base_ += raised;
-  served_->engine().block(*served_, timeout_ns, done, may_unlock ? mutex_ : nullptr);
+  served_->engine().block(*served_, timeout_ns, done, &pause);
   slow_ = slow_ - raised;
   depth_base_ -= raised;
 }
@@ -430,10 +437,11 @@ bool Bundle::has_pending() noexcept {
 
 void Bundle::make_parallel() noexcept {
   if (threads_ == Threads::parallel) return;
-  const std::lock_guard serving(context_.shared_->calls);
+  const CallsLock serving(context_.shared_->calls);
   hide_handlers();
   threads_ = Threads::parallel;
-  mutex_ = &context_.shared_->calls;
+  calls_ = &context_.shared_->calls;
+  calls_->add(gate_);
   depth_base_ += 1;
   ++slow_;
   show_handlers();

@@ -5,18 +5,18 @@
 namespace viaduct::am {
 
 void Bundle::Served::take_over() noexcept {
-  const std::lock_guard lock(bundle_.context_.shared_->calls);
+  const CallsLock lock(bundle_.context_.shared_->calls);
   come_home();
 }
 
 bool Bundle::Served::try_lock() noexcept {
-  CallMutex& calls = bundle_.context_.shared_->calls;
-  if (!calls.try_lock()) return false;
+  SharedCalls& calls = bundle_.context_.shared_->calls;
+  if (!calls.try_enter(gate())) return false;
   if (is_parallel()) return true;
   const auto me = std::uintptr_t{pthread_self()};
   const std::uintptr_t there = bundle_.user_.load(kRelaxed);
   if (!is_home() || (there != 0 && there != me)) {
-    calls.unlock();
+    calls.leave();
     return false;
   }
   entered_ = there == 0;
@@ -31,7 +31,7 @@ void Bundle::Served::unlock() noexcept {
   if (entered_) bundle_.user_.store(0, kRelaxed);
   entered_ = false;
   if (is_parallel()) bundle_.wake_others();
-  bundle_.context_.shared_->calls.unlock();
+  bundle_.context_.shared_->calls.leave();
 }
 
 /// A handler of the bundle that runs goes on first.
@@ -42,10 +42,10 @@ std::uint32_t Bundle::Served::serve(via::channel::Run run) noexcept {
 
 bool Bundle::Served::runs_handler() noexcept {
   if (!is_parallel()) return bundle_.slow_ != bundle_.depth_base_;
-  CallMutex& calls = bundle_.context_.shared_->calls;
-  if (!calls.try_lock()) return false;  // another thread's
+  SharedCalls& calls = bundle_.context_.shared_->calls;
+  if (!calls.try_enter(gate())) return false;  // another thread's
   const bool runs = bundle_.slow_ != bundle_.depth_base_;
-  calls.unlock();
+  calls.leave();
   return runs;
 }
 

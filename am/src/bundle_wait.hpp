@@ -6,7 +6,6 @@
 
 #include "am/src/context_shared.hpp"
 #include "am/src/standstill.hpp"
-#include "runtime/call_mutex.hpp"
 #include "viaduct/am/bundle.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/atomic.hpp"
@@ -14,6 +13,42 @@
 #include "viaduct/runtime/settings.hpp"
 
 namespace viaduct::am {
+
+/// Takes a parallel bundle's lock, again where the thread has it: for what a handler calls.
+class Bundle::Exclusive {
+ public:
+  explicit Exclusive(Bundle& bundle) noexcept : bundle_(bundle) {
+    if (bundle_.calls_ != nullptr) bundle_.calls_->enter(&bundle_.gate_);
+  }
+  ~Exclusive() {
+    if (bundle_.calls_ != nullptr) bundle_.calls_->leave();
+  }
+  Exclusive(const Exclusive&) = delete;
+  Exclusive& operator=(const Exclusive&) = delete;
+
+ private:
+  Bundle& bundle_;
+};
+
+/// Puts a parallel bundle's lock down while its thread has nothing to do.
+class Bundle::WaitPause final : public via::shm::SleepLocks {
+ public:
+  explicit WaitPause(Bundle& bundle) noexcept : bundle_(bundle) {}
+  void before_kernel() noexcept override {
+    if (bundle_.calls_ == nullptr || !bundle_.calls_->is_held()) return;
+    bundle_.wake_others();
+    paused_ =
+        bundle_.calls_->pause(bundle_.slow_ != bundle_.depth_base_ ? &bundle_.gate_ : nullptr);
+  }
+  void after_kernel() noexcept override {
+    if (paused_.depth != 0) bundle_.calls_->resume(paused_, &bundle_.gate_);
+    paused_.depth = 0;
+  }
+
+ private:
+  Bundle& bundle_;
+  SharedCalls::Pause paused_;
+};
 
 /// Takes a parallel bundle's lock; handlers have it already and may take it again. Stops a forked
 /// child, and a second thread in a sequential bundle.
@@ -23,7 +58,7 @@ class Bundle::Lock {
     if (bundle_.context_.job().in_forked_child())
       bundle_.stop_caller(call);  // before the lock: its holder is not here
     if (bundle_.threads_ == Threads::parallel)
-      bundle_.mutex_->lock();
+      bundle_.calls_->enter(&bundle_.gate_);
     else
       enter(call);
   }
@@ -33,7 +68,7 @@ class Bundle::Lock {
       return;
     }
     bundle_.wake_others();
-    bundle_.mutex_->unlock();
+    bundle_.calls_->leave();
   }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
@@ -109,7 +144,12 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
       if (ask()) break;
     }
     if (n != 0) backoff.reset();
-    stage = backoff.next();
+    {
+      WaitPause pause(*this);
+      if (n == 0) pause.before_kernel();
+      stage = backoff.next();
+      pause.after_kernel();
+    }
     if (stage == Backoff::Stage::spun && looks % 64 != 0) continue;
     const std::uint64_t now = monotonic_ns();
     const auto waited = static_cast<std::int64_t>(now - start);

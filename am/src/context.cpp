@@ -60,7 +60,9 @@ Context::Context(Job& job) : job_(job), settings_(load_settings()), typed_(agree
   job.stats().add("am", kCounterNames, counters_);
 }
 
-CallMutex& Context::calls() noexcept { return shared_->calls; }
+void Context::lock_calls() noexcept { shared_->calls.enter(nullptr); }
+
+void Context::unlock_calls() noexcept { shared_->calls.leave(); }
 
 Context::~Context() { job_.stats().remove(counters_); }
 

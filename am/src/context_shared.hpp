@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "runtime/call_mutex.hpp"
+#include "am/src/shared_calls.hpp"
 #include "via/channel/engine.hpp"
 #include "viaduct/am/bundle.hpp"
 #include "viaduct/am/context.hpp"
@@ -13,9 +13,21 @@ namespace viaduct::am {
 struct Context::Shared {
   std::shared_ptr<via::channel::Engine> engine;
   /// All parallel bundles' calls, and the engine's way to any bundle: they use one NIC.
-  CallMutex calls;
+  SharedCalls calls;
   Bundle::ReplyWait* reply_waits = nullptr;  // those that last
   std::uint64_t reply_wait_number = 0;       // of the last one
+};
+
+/// Holds the calls' lock in a cold call that is into no bundle.
+class CallsLock {
+ public:
+  explicit CallsLock(SharedCalls& calls) noexcept : calls_(calls) { calls_.enter(nullptr); }
+  ~CallsLock() { calls_.leave(); }
+  CallsLock(const CallsLock&) = delete;
+  CallsLock& operator=(const CallsLock&) = delete;
+
+ private:
+  SharedCalls& calls_;
 };
 
 /// A bundle as its thread's other waits serve it. Parallel ones are at home where they were made,
@@ -48,7 +60,8 @@ class Bundle::Served final : public via::channel::Client {
   }
 
  private:
-  [[nodiscard]] bool is_parallel() const noexcept { return bundle_.mutex_ != nullptr; }
+  [[nodiscard]] bool is_parallel() const noexcept { return bundle_.calls_ != nullptr; }
+  [[nodiscard]] Gate* gate() noexcept { return is_parallel() ? &bundle_.gate_ : nullptr; }
   bool try_lock() noexcept override;
   void unlock() noexcept override;
   std::uint32_t serve(via::channel::Run run) noexcept override;

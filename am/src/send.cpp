@@ -30,6 +30,7 @@ void Endpoint::poll_between() noexcept {
 }
 
 Status Endpoint::send_slow(const Outgoing& out) noexcept {
+  if (bundle_.calls_ != nullptr && send_fast(out)) return Status::ok;
   const Bundle::Guard guard(bundle_, "a request");
   if (value(out.to) >= maps_.size()) return Status::bad_argument;
   if (out.data == nullptr && out.bytes != 0) return Status::bad_argument;
@@ -387,6 +388,7 @@ Tag Token::tag() const noexcept {
 void Token::send_back(Undeliverable why, std::span<const std::uint64_t> args, std::size_t arg_bytes,
                       std::size_t bytes, std::size_t offset) noexcept {
   Bundle& bundle = map_.endpoint->bundle();
+  const Bundle::Exclusive exclusive(bundle);
   const Operation operation = wire_format::operation(client_);
   const bool request = direction() == Direction::request;
   const std::uint64_t client =
@@ -416,6 +418,7 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
   Endpoint& endpoint = *map_.endpoint;
   Bundle& bundle = endpoint.bundle();
   if (bundle.context_.job().in_forked_child()) bundle.stop_caller("a reply");
+  const Bundle::Exclusive exclusive(bundle);
   if (!may_reply() && !take_back_refusal()) {
     violate_contract(std::string("handler ") + handler_name(wire_format::handler(client_)) +
                      (replied() ? " replied twice: a request handler may reply once"

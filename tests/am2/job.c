@@ -163,7 +163,9 @@ int main(int argc, char** argv) {
   unsigned long* pids;
   int i;
   setbuf(stdout, NULL);
-  OK(AMX_SPMDStartup(&argc, &argv, 0, &pid, &bundle, &ep));
+  i = AMX_SPMDStartup(&argc, &argv, 0, &pid, &bundle, &ep);
+  OK(i);
+  if (i != AM_OK) return 1;
   WANT(AM_ERR_IN_USE, AMX_SPMDStartup(&argc, &argv, 0, &pid, &bundle, &ep));
   me = AMX_SPMDMyProc();
   all = AMX_SPMDNumProcs();

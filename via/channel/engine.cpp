@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 
-#include "runtime/call_mutex.hpp"
 #include "via/shm/nic.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/segment.hpp"
@@ -158,13 +157,13 @@ bool Engine::runs_handler() noexcept {
 /// The locks of those that sleep with `self`.
 class Engine::Sleepers final : public shm::SleepLocks {
  public:
-  Sleepers(Client* first, CallMutex* mutex) noexcept : first_(first), mutex_(mutex) {}
+  Sleepers(Client* first, shm::SleepLocks* own) noexcept : first_(first), own_(own) {}
   void before_kernel() noexcept override {
     unlock_all();
-    if (mutex_ != nullptr) mutex_->unlock();
+    if (own_ != nullptr) own_->before_kernel();
   }
   void after_kernel() noexcept override {
-    if (mutex_ != nullptr) mutex_->lock();
+    if (own_ != nullptr) own_->after_kernel();
   }
   void unlock_all() noexcept {
     if (!locked_) return;
@@ -174,12 +173,12 @@ class Engine::Sleepers final : public shm::SleepLocks {
 
  private:
   Client* first_;
-  CallMutex* mutex_;
+  shm::SleepLocks* own_;
   bool locked_ = true;
 };
 
 void Engine::block(Client& self, std::int64_t timeout_ns, const std::function<bool()>& done,
-                   CallMutex* mutex) noexcept {
+                   shm::SleepLocks* held) noexcept {
   Client* first = nullptr;
   bool calm = true;
   bool capped = false;  // a client that another thread uses: that thread may leave it at any time
@@ -197,7 +196,7 @@ void Engine::block(Client& self, std::int64_t timeout_ns, const std::function<bo
   }
   shm::Watched own{self.watched_.nic, self.watched_.queue,
                    first != nullptr ? &first->watched_ : nullptr};
-  Sleepers locks(first, mutex);
+  Sleepers locks(first, held);
   if (calm)
     shm::sleep(job_, own,
                {.timeout_ns = timeout_ns, .done = &done, .locks = &locks, .capped = capped});

@@ -19,8 +19,7 @@
 
 namespace viaduct {
 class Job;
-struct CallMutex;
-}  // namespace viaduct
+}
 
 namespace viaduct::via::channel {
 
@@ -133,12 +132,12 @@ class Engine {
   [[nodiscard]] bool runs_handler() noexcept;
 
   /// Blocks in the kernel until something comes for a client of this thread, or @p done (may be
-  /// empty) says so, or the time is over (negative: no limit): see shm::sleep(). @p mutex, if
-  /// given, is held by the caller (once) and free in the kernel.  Returns early whenever in doubt.
+  /// empty) says so, or the time is over (negative: no limit): see shm::sleep(). @p held, if given,
+  /// is what the caller holds and must not hold in the kernel.  Returns early whenever in doubt.
   ///
   /// Call from   a wait of @p self that has polled, served the others, and found nothing.
   void block(Client& self, std::int64_t timeout_ns, const std::function<bool()>& done,
-             CallMutex* mutex = nullptr) noexcept;
+             shm::SleepLocks* held = nullptr) noexcept;
 
  private:
   class Sleepers;

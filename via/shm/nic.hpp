@@ -227,7 +227,9 @@ class Nic final : public via::Nic, private Connections::Provider {
   void add_vi(Vi& vi);
   void remove_vi(Vi& vi) noexcept;
   void report(const AsyncError& error) noexcept;
-  void count(Counter counter) noexcept { ++counters_[counter]; }
+  void count(Counter counter) noexcept {
+    store_word(counters_[counter], load_word(counters_[counter], kRelaxed) + 1, kRelaxed);
+  }
   void wake(Rank rank) noexcept;
   /// progress() until done() or the time is over (negative: never); false on time-out.
   bool progress_until(const std::function<bool()>& done, std::int64_t timeout_ns);

@@ -15,7 +15,7 @@ int with_bundle(eb_t handle, Body body) noexcept {
 
 [[gnu::noinline]] int poll_slow(eb_t handle) noexcept {
   if (is_in_handler()) return AM_ERR_IN_USE;
-  const Cold cold;
+  if (!is_single()) widen();
   viaduct_am_bundle* const bundle = find(handle);
   if (bundle == nullptr) return no_object();
   if (is_single()) hot.bundle = handle;
@@ -70,9 +70,8 @@ int AM_FreeBundle(eb_t handle) {
 
 int AM_Poll(eb_t handle) {
   if (is_single() && handle == hot.bundle && handle != nullptr && !is_in_handler()) [[likely]] {
-    Port* const port = handle->first;
-    if (port != nullptr && port->next == nullptr) [[likely]] {
-      (void)port->bundle().poll();
+    if (auto* const alone = handle->alone.load(std::memory_order_relaxed)) [[likely]] {
+      (void)alone->poll();
       return AM_OK;
     }
   }

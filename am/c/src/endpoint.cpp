@@ -5,7 +5,6 @@
 #include <string>
 
 #include "am/c/src/library.hpp"
-#include "runtime/call_mutex.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct::am::c {
@@ -58,9 +57,7 @@ int allocate(eb_t home, ep_t* out, std::int32_t number) noexcept {
   } catch (const std::exception&) {
     return AM_ERR_RESOURCE;
   }
-  Port** at = &bundle->first;
-  while (*at != nullptr) at = &(*at)->next;
-  *at = slot->port;
+  enter_home(*slot->port, *bundle);
   *out = slot;
   return AM_OK;
 }
@@ -137,9 +134,7 @@ int AM_MoveEndpoint(ep_t ea, eb_t from_bundle, eb_t to_bundle) {
     viaduct_am_bundle* const to = find(to_bundle);
     if (from == nullptr || to == nullptr || port.home.load() != from) return AM_ERR_BAD_ARG;
     leave_home(port);
-    port.home.store(to);
-    port.next = to->first;
-    to->first = &port;
+    enter_home(port, *to);
     to->event.store(true);
     return AM_OK;
   });

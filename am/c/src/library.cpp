@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "runtime/call_mutex.hpp"
+#include "am/c/underneath.hpp"
 #include "viaduct/runtime/log.hpp"
 
 namespace viaduct::am::c {
@@ -30,7 +30,8 @@ namespace {
 std::mutex widening;
 std::atomic<bool> is_wide{false};  // bundles are parallel
 
-/// The first call after the process has got its second thread.
+}  // namespace
+
 void widen() noexcept {
   if (is_wide.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(widening);
@@ -39,6 +40,8 @@ void widen() noexcept {
   hot = {};
   is_wide.store(true, std::memory_order_release);
 }
+
+namespace {
 
 /// Whether other threads of the process may be in calls.
 bool has_threads() noexcept {
@@ -106,12 +109,12 @@ Cold::Cold() noexcept {
   widen();
   Library& lib = library();
   if (lib.context == nullptr) return;
-  mutex_ = &lib.context->calls();
-  mutex_->lock();
+  context_ = lib.context.get();
+  context_->lock_calls();
 }
 
 Cold::~Cold() {
-  if (mutex_ != nullptr) mutex_->unlock();
+  if (context_ != nullptr) context_->unlock_calls();
 }
 
 Port* find_slow(ep_t handle) noexcept {
@@ -134,19 +137,55 @@ int no_object() noexcept { return library().initialised == 0 ? AM_ERR_NOT_INIT :
 
 bool is_widened() noexcept { return is_wide.load(std::memory_order_relaxed); }
 
+Context* underneath() noexcept {
+  const Library& lib = library();
+  return lib.ended ? nullptr : lib.context.get();
+}
+
+void poll_home_now(Port& port) noexcept {
+  if (port.alone.load(std::memory_order_relaxed)) [[likely]]
+    (void)port.bundle().poll();
+  else
+    poll_all(*port.home.load(std::memory_order_relaxed));
+}
+
 void poll_all(viaduct_am_bundle& bundle) noexcept {
+  if (viaduct::am::Bundle* const alone = bundle.alone.load(std::memory_order_acquire)) {
+    (void)alone->poll();
+    return;
+  }
   const Cold cold;
   for (Port* port = bundle.first; port != nullptr; port = port->next) (void)port->bundle().poll();
 }
 
+namespace {
+
+/// Says to the endpoints of @p home, and to its polls, whether there is one alone.
+void count_endpoints(viaduct_am_bundle& home) noexcept {
+  Port* const first = home.first;
+  const bool alone = first != nullptr && first->next == nullptr;
+  home.alone.store(alone ? &first->bundle() : nullptr, std::memory_order_release);
+  for (Port* port = first; port != nullptr; port = port->next)
+    port->alone.store(alone, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void enter_home(Port& port, viaduct_am_bundle& home) noexcept {
+  port.home.store(&home);
+  Port** at = &home.first;
+  while (*at != nullptr) at = &(*at)->next;
+  *at = &port;
+  count_endpoints(home);
+}
+
 void leave_home(Port& port) noexcept {
   viaduct_am_bundle& home = *port.home.load(std::memory_order_relaxed);
-  for (Port** at = &home.first; *at != nullptr; at = &(*at)->next) {
-    if (*at != &port) continue;
-    *at = port.next;
-    port.next = nullptr;
-    return;
-  }
+  Port** at = &home.first;
+  while (*at != nullptr && *at != &port) at = &(*at)->next;
+  if (*at == &port) *at = port.next;
+  port.next = nullptr;
+  count_endpoints(home);
 }
 
 void destroy(Port& port) noexcept {

@@ -16,10 +16,6 @@
 #include "viaduct/am/context.hpp"
 #include "viaduct/job.hpp"
 
-namespace viaduct {
-struct CallMutex;
-}
-
 namespace viaduct::am::c {
 
 /// The message whose handler runs in this thread (an am::Token), or kReturning; null: none does.
@@ -64,6 +60,9 @@ extern constinit Hot hot;
 /// The bundle of a handle, or null.
 [[nodiscard]] viaduct_am_bundle* find(eb_t handle) noexcept;
 
+/// The first call after the process has got its second thread makes bundles of Active Messages
+/// parallel ones; the others find that done.
+void widen() noexcept;
 /// Whether bundles of Active Messages are parallel ones now.
 [[nodiscard]] bool is_widened() noexcept;
 
@@ -79,23 +78,23 @@ class Cold {
   Cold& operator=(const Cold&) = delete;
 
  private:
-  CallMutex* mutex_ = nullptr;
+  Context* context_ = nullptr;
 };
 
 /// Handles what has come to the endpoints of @p bundle.
 void poll_all(viaduct_am_bundle& bundle) noexcept;
 /// The same for the bundle of @p port, as a request does.
+[[gnu::noinline]] void poll_home_now(Port& port) noexcept;
 inline void poll_home(Port& port) noexcept {
-  viaduct_am_bundle& home = *port.home.load(std::memory_order_relaxed);
-  if (is_single() && home.first->next == nullptr) [[likely]]
-    (void)port.bundle().poll();
-  else
-    poll_all(home);
+  if (!port.alone.load(std::memory_order_relaxed) || port.bundle().looks_busy()) [[unlikely]]
+    poll_home_now(port);
 }
 
 /// Frees an endpoint; the lock is held.
 void destroy(Port& port) noexcept;
-/// Takes @p port out of its bundle's list.
+/// Puts @p port at the end of the list of @p home; the lock is held.
+void enter_home(Port& port, viaduct_am_bundle& home) noexcept;
+/// Takes @p port out of its bundle's list; the lock is held.
 void leave_home(Port& port) noexcept;
 
 /// A cold call on an endpoint: its lock, the handle, and what set-up throws.

@@ -28,6 +28,9 @@ inline constexpr std::uint32_t kMaxTranslations = 65536;
 /// A place of the table of bundles.
 struct alignas(64) viaduct_am_bundle {
   viaduct::am::c::Port* first = nullptr;  // endpoints
+  // What there is to poll where there is one endpoint. Bundles of Active Messages last as long as
+  // the process.
+  std::atomic<viaduct::am::Bundle*> alone{nullptr};
   bool is_alive = false;
   int type = AM_SEQ;
   std::atomic<int> mask{AM_NOEVENTS};
@@ -116,6 +119,7 @@ class Port final : public Endpoint {
   }
 
   Port* next = nullptr;  // in its bundle
+  std::atomic<bool> alone{true};
   std::uint32_t translations = 0;
   std::uint32_t handlers = kMaxHandlers;
   std::atomic<viaduct_am_bundle*> home;

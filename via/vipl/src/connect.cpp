@@ -290,11 +290,11 @@ void disconnect(Port& port, Vi& vi) noexcept {
     // What the provider has flushed comes before what was flushed here.
     for (WorkQueue* queue : {&vi.send, &vi.receive}) {
       if (queue->late.empty()) continue;
-      std::deque<Descriptor*> before;
-      const std::deque<Descriptor*> late = std::exchange(queue->late, {});
-      while (Descriptor* const d = take(*queue)) before.push_back(d);
-      before.insert(before.end(), late.begin(), late.end());
-      queue->done = std::move(before);
+      Fifo<Descriptor*> in_order;
+      Fifo<Descriptor*> late = std::exchange(queue->late, {});
+      while (Descriptor* const d = take(*queue)) in_order.push(d);
+      while (!late.empty()) in_order.push(late.take());
+      queue->done = std::move(in_order);
     }
   } catch (const std::exception& e) {
     port.job().log().write(LogLevel::error, e.what());

@@ -74,6 +74,7 @@ class Port {
   std::vector<std::unique_ptr<Nic>> nics;
   std::vector<std::unique_ptr<Ptag>> tags;
   std::unordered_map<VIP_MEM_HANDLE, Region> regions;
+  decltype(regions)::node_type spare_region;  // of one that has ended, for the next
   std::vector<std::unique_ptr<Cq>> queues;
   std::vector<std::unique_ptr<Vi>> vis;
   std::vector<std::unique_ptr<Connection>> connections;

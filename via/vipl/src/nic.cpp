@@ -249,7 +249,13 @@ VIP_RETURN VipRegisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID VirtualAddress, VI
       throw;
     }
     const auto handle = static_cast<VIP_MEM_HANDLE>(region.region.handle());
-    port.regions.emplace(handle, std::move(region));
+    if (port.spare_region.empty()) {
+      port.regions.emplace(handle, std::move(region));
+    } else {
+      port.spare_region.key() = handle;
+      port.spare_region.mapped() = std::move(region);
+      port.regions.insert(std::move(port.spare_region));
+    }
     ++tag->uses;
     *MemoryHandle = handle;
     return VIP_SUCCESS;
@@ -265,7 +271,8 @@ VIP_RETURN VipDeregisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID VirtualAddress,
     if (region == nullptr) return VIP_INVALID_PARAMETER;
     forget_region(port, MemoryHandle);
     --region->tag->uses;
-    port.regions.erase(MemoryHandle);
+    port.spare_region = port.regions.extract(MemoryHandle);
+    port.spare_region.mapped() = Region();
     return VIP_SUCCESS;
   });
 }

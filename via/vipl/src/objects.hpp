@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "via/vipl/src/control.hpp"
+#include "via/vipl/src/fifo.hpp"
 #include "via/vipl/src/message.hpp"
 #include "via/vipl/vipl.h"
 #include "viaduct/runtime/types.hpp"
@@ -65,7 +66,7 @@ struct Cq {
   std::size_t entries = 0;   // what the program has asked for
   std::size_t attached = 0;  // depths of the work queues, for which the provider's has room
   std::uint32_t uses = 0;
-  std::deque<Entry> early;  // entries whose descriptors have been taken off the provider's queue
+  Fifo<Entry> early;  // entries whose descriptors have been taken off the provider's queue
   std::deque<Notice<EntryHandler>> notices;
 };
 
@@ -73,8 +74,8 @@ struct Cq {
 struct WorkQueue {
   Cq* cq = nullptr;                           // the program's, or null
   std::unique_ptr<via::CompletionQueue> own;  // without one
-  std::deque<Descriptor*> done;               // taken off the provider's queue
-  std::deque<Descriptor*> late;               // flushed here, behind all that the provider flushed
+  Fifo<Descriptor*> done;                     // taken off the provider's queue
+  Fifo<Descriptor*> late;                     // flushed here, behind all that the provider flushed
   std::uint32_t queued = 0;                   // posted and not handed over
   std::deque<Notice<DescriptorHandler>> notices;
 

@@ -117,9 +117,9 @@ inline bool is_over(Vi& vi) noexcept {
   const CompletedOperation operation =
       receive ? CompletedOperation::receive : rules::completed_as(rules::operation_of(d));
   d.control.status = rules::status_of(operation) | descriptor_status::flushed;
-  queue.late.push_back(&d);
+  queue.late.push(&d);
   ++queue.queued;
-  if (queue.cq != nullptr) queue.cq->early.push_back({&vi, receive});
+  if (queue.cq != nullptr) queue.cq->early.push({&vi, receive});
 }
 
 VIP_RETURN post_send(Vi& vi, Descriptor& d) {
@@ -196,33 +196,28 @@ Vi& vi_of(const Completion& completion) noexcept {
 /// Puts @p completion where its VI's calls look for it.
 void keep(const Completion& completion) {
   Vi& vi = vi_of(completion);
-  (completion.queue == Queue::send ? vi.send : vi.receive).done.push_back(completion.descriptor);
+  (completion.queue == Queue::send ? vi.send : vi.receive).done.push(completion.descriptor);
 }
 
 /// The same for one that came by way of another call than VipCQDone: its entry stays for that.
 void keep_with_entry(const WorkQueue& queue, const Completion& completion) {
   if (queue.cq != nullptr)
-    queue.cq->early.push_back({&vi_of(completion), completion.queue == Queue::receive});
+    queue.cq->early.push({&vi_of(completion), completion.queue == Queue::receive});
   keep(completion);
 }
 
 inline Descriptor* take_oldest(WorkQueue& queue) noexcept {
-  const auto first_of = [](std::deque<Descriptor*>& list) {
-    Descriptor* const d = list.front();
-    list.pop_front();
-    return d;
-  };
-  if (!queue.done.empty()) return first_of(queue.done);
+  if (!queue.done.empty()) return queue.done.take();
   Completion completion;
   if (queue.cq == nullptr) {
     if (queue.own->poll(completion) == Status::ok) return completion.descriptor;
   } else {
     while (queue.queue().poll(completion) == Status::ok) {
       keep_with_entry(queue, completion);
-      if (!queue.done.empty()) return first_of(queue.done);
+      if (!queue.done.empty()) return queue.done.take();
     }
   }
-  return queue.late.empty() ? nullptr : first_of(queue.late);
+  return queue.late.empty() ? nullptr : queue.late.take();
 }
 
 inline VIP_RETURN hand_back(Vi& vi, WorkQueue& queue, Descriptor& descriptor) noexcept {
@@ -317,8 +312,7 @@ VIP_RETURN hand_over(Vi& vi, WorkQueue& queue, Descriptor& descriptor) noexcept 
 
 bool take(Cq& cq, Entry& entry) noexcept {
   if (!cq.early.empty()) {
-    entry = cq.early.front();
-    cq.early.pop_front();
+    entry = cq.early.take();
     return true;
   }
   Completion completion;

@@ -53,7 +53,7 @@ void detach(Port& port, WorkQueue& queue, const Vi& vi) noexcept {
   if (queue.cq == nullptr) return;
   queue.cq->attached -= port.depth();
   --queue.cq->uses;
-  std::erase_if(queue.cq->early, [&](const Entry& entry) { return entry.vi == &vi; });
+  queue.cq->early.remove([&](const Entry& entry) { return entry.vi == &vi; });
   queue.cq = nullptr;
 }
 

@@ -17,12 +17,9 @@
 #include "viaduct/runtime/wait.hpp"
 #include "viaduct/via/shm/completion_queue.hpp"
 
-namespace viaduct {
-struct CallMutex;
-}
-
 namespace viaduct::am {
 
+class SharedCalls;
 class Task;
 struct Inquiry;
 
@@ -40,8 +37,10 @@ class Bundle {
     /// waits of the thread that made it serve it, too. Another thread takes it over with its first
     /// call that may wait, and does not poll it or send by it before.
     sequential,
-    /// Any thread may. Calls are serialised by a lock, which all parallel bundles of the context
-    /// share; handlers run one at a time. Other waits of the thread that made it serve it, too.
+    /// Any thread may, and handlers run one at a time. Calls that send or take plain short messages
+    /// of this host are serialised by the bundle's own lock, so that threads with a bundle each do
+    /// not meet; all others by one lock of the context. Other waits of the thread that made it
+    /// serve it, too.
     parallel,
   };
   /// Which messages a poll may handle: replies alone, or requests too.
@@ -67,6 +66,13 @@ class Bundle {
     if (slow_ != 0) [[unlikely]]
       return poll_guarded(run);
     return poll_open(run);
+  }
+
+  /// @return whether poll() would handle something now, as far as that is seen without a lock: a
+  /// sequential bundle's messages, or what was kept for it; true for a parallel one.  Cost: one
+  /// load for each talking peer (8 at most) and one for all others.
+  [[nodiscard]] bool looks_busy() const noexcept {
+    return slow_ != 0 || deferred_total_ != 0 || unfinished_ || receive_queue_->looks_busy();
   }
 
   /// Polls until at least one message has been handled, at most @p timeout_ns (negative: for ever):
@@ -122,8 +128,12 @@ class Bundle {
       bundle.dispatch(vi, slot, header, requests);
     }
   };
-  class Lock;    // of a parallel bundle
-  class Guard;   // the same, and the check that no handler is running
+  class Lock;       // of a parallel bundle
+  class Guard;      // the same, and the check that no handler is running
+  class Exclusive;  // the lock alone
+  class Passed;     // its gate, for short calls
+  class WaitPause;  // puts the lock down while it waits
+  struct FastReceiver;
   class Served;  // how other waits of the thread serve the bundle
   class ReplyWait;
 
@@ -201,7 +211,8 @@ class Bundle {
   [[gnu::noinline]] std::uint32_t run_deferred() noexcept;
   [[gnu::cold, gnu::noinline]] void reap_sends() noexcept;
   [[gnu::cold, gnu::noinline]] std::uint32_t finish(Run run) noexcept;
-  [[gnu::cold, gnu::noinline]] std::uint32_t poll_guarded(Run run) noexcept;
+  [[gnu::noinline]] std::uint32_t poll_guarded(Run run) noexcept;
+  [[nodiscard]] bool poll_fast(std::uint32_t& n) noexcept;
   [[nodiscard, gnu::cold]] bool overflow_is_there(detail::Map& map,
                                                   const detail::Deferred& message) noexcept;
   [[nodiscard, gnu::cold]] detail::OverflowBlock& arrived_overflow(
@@ -244,7 +255,8 @@ class Bundle {
   // Cool.
   Context& context_;
   Threads threads_;
-  CallMutex* mutex_ = nullptr;  // the context's; null: the bundle is sequential
+  SharedCalls* calls_ = nullptr;        // the context's; null: the bundle is sequential
+  AtomicWord<std::uint32_t> gate_ = 0;  // shared_calls.hpp
   /// Of a sequential bundle: the thread that is in one of its calls, but for the inline ones, and
   /// that call.
   AtomicWord<std::uintptr_t> user_ = 0;  // 0: none

@@ -10,12 +10,12 @@
 #include "viaduct/am/registry.hpp"
 #include "viaduct/am/settings.hpp"
 #include "viaduct/am/types.hpp"
+#include "viaduct/runtime/atomic.hpp"
 #include "viaduct/runtime/owned.hpp"
 #include "viaduct/runtime/types.hpp"
 
 namespace viaduct {
 class Job;
-struct CallMutex;
 }  // namespace viaduct
 namespace viaduct::via {
 struct AsyncError;
@@ -62,8 +62,11 @@ class Context {
   [[nodiscard]] Job& job() noexcept { return job_; }
   /// @return the NIC that all its endpoints send through.
   [[nodiscard]] via::shm::Nic& nic() noexcept { return *nic_; }
-  /// @return the lock of its parallel bundles, which may be taken again by its holder.
-  [[nodiscard]] CallMutex& calls() noexcept;
+  /// Keeps all other threads out of the calls of its parallel bundles, until unlock_calls(); the
+  /// holder may lock again.  Blocks while others are in calls.
+  void lock_calls() noexcept;
+  /// Undoes one lock_calls().
+  void unlock_calls() noexcept;
   /// @return the settings of Active Messages, with automatic values filled in.
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
 
@@ -77,7 +80,9 @@ class Context {
   [[nodiscard]] Endpoint* find(std::uint16_t number) noexcept;
   void incoming(Rank from, std::uint64_t discriminator);
   void failed(const via::AsyncError& error);
-  void count(Counter counter, std::uint64_t by = 1) noexcept { counters_[counter] += by; }
+  void count(Counter counter, std::uint64_t by = 1) noexcept {
+    store_word(counters_[counter], load_word(counters_[counter], kRelaxed) + by, kRelaxed);
+  }
 
   Job& job_;
   Settings settings_;

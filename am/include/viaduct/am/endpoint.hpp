@@ -407,7 +407,8 @@ class Endpoint {
   [[noreturn, gnu::cold, gnu::noinline]] void stop_no_state(const char* wanted) const noexcept;
 
   [[gnu::noinline]] Status send_slow(const Outgoing& out) noexcept;
-  [[gnu::noinline]] void poll_between() noexcept;  // every poll_every_ requests
+  [[nodiscard]] bool send_fast(const Outgoing& out) noexcept;  // of a parallel bundle
+  [[gnu::noinline]] void poll_between() noexcept;              // every poll_every_ requests
   Status get_slow(Index from, std::span<std::byte> data, std::size_t offset, std::uint16_t handler,
                   const std::uint64_t* words, std::uint32_t arg_bytes, bool wait) noexcept;
   Status attempt_send(const Outgoing& out) noexcept;
@@ -455,8 +456,7 @@ class Endpoint {
   void show_remote(via::Transport& transport, std::uint32_t key);
   [[nodiscard]] static std::uint64_t discriminator(EndpointName a, EndpointName b) noexcept;
 
-  // Hot.
-  // By index; never null: entries without a MAP share the null map.
+  // Hot. By index; never null: entries without a MAP share the null map.
   std::vector<detail::Map*> maps_;
   Bundle& bundle_;
   // Indices that calls take the inline path to: all; none where credits outnumber a CallRing.

@@ -84,6 +84,27 @@ class CompletionQueue final : public CompletionRing {
     return n;
   }
 
+  /// poll_inline() of what needs this queue's owner alone: messages of one line on channels that
+  /// talk, for which f.accepts(vi, header) is true. Takes those of a channel up to the first that
+  /// is not accepted. Sets @p more where poll_inline() is to follow.
+  template <class Receiver>
+  std::uint32_t poll_accepted(std::uint32_t budget, Receiver& f, bool& more) noexcept {
+    std::uint32_t n = 0;
+    for (std::uint32_t i = 0; i < hot_count_; ++i) {
+      Vi* vi = hot_[i];
+      const std::uint32_t got = drain_accepted(*vi, budget, f, more);
+      if (got != 0) {
+        vi->last_active_ = tick_;
+        n += got;
+      }
+    }
+    if (doorbell_->summary.load(kRelaxed) != 0 || (tick_ + 1) % kHousekeeping == 0)
+      more = true;
+    else if (!more)
+      ++tick_;
+    return n;
+  }
+
   /// For a layer that looks at fewer words between its polls. A message has come when bit 0 of
   /// *header is phase (null: no channel is hot; `several`: more than one is), or when the NIC asks
   /// for attention(). Valid until the next call of the queue.
@@ -114,6 +135,13 @@ class CompletionQueue final : public CompletionRing {
     housekeeping_with_ = with;
   }
 
+  /// @return whether a poll would find a message, or is to look further. Takes nothing.  Cost: one
+  /// load for each talking VI and one for all others.
+  [[nodiscard]] bool looks_busy() const noexcept {
+    for (std::uint32_t i = 0; i < hot_count_; ++i)
+      if (hot_[i]->is_full(hot_[i]->next_slot().header.load(kAcquire))) return true;
+    return doorbell_->summary.load(kRelaxed) != 0;
+  }
   /// Whether a poll would find something. Takes nothing.  Cost: one load for each VI of the queue.
   [[nodiscard]] bool anything_there() noexcept;
 
@@ -127,6 +155,27 @@ class CompletionQueue final : public CompletionRing {
   // Polls without a message after which a hot VI may be set aside.
   static constexpr std::uint64_t kQuiet = 256;
 
+  template <class Receiver>
+  static std::uint32_t drain_accepted(Vi& vi, std::uint32_t budget, Receiver& f,
+                                      bool& more) noexcept {
+    std::uint32_t n = 0;
+    while (n < budget) {
+      const std::uint64_t seq = vi.rx_seq_;
+      Slot& slot = vi.next_slot();
+      const std::uint64_t h = slot.header.load(kAcquire);
+      if (!vi.is_full(h)) break;
+      if (!f.accepts(vi, h)) {
+        more = true;
+        break;
+      }
+      __builtin_prefetch(&vi.rx_slots_[(seq + Vi::kPrefetchAhead) & vi.rx_mask_]);
+      vi.rx_seq_ = seq + 1;
+      f(vi, slot, h);
+      ++n;
+      if (vi.rx_seq_ - vi.rx_released_ >= vi.options_.release_every) vi.release_slots();
+    }
+    return n;
+  }
   /// Channels set aside whose senders have rung, or whose turn it is.
   template <class OnMessage>
   [[gnu::noinline]] std::uint32_t poll_ready(std::uint32_t budget, OnMessage& f) noexcept {

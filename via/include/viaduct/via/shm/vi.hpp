@@ -103,7 +103,7 @@ class Vi final : public via::Vi {
   /// The next free slot, or null when there is no room now or the VI is not connected. Nothing is
   /// taken until publish.  Cost: one comparison; without room as far as is known, a load of the
   /// line that the peer writes.
-  [[nodiscard]] Slot* claim() noexcept {
+  [[nodiscard, gnu::always_inline]] Slot* claim() noexcept {
     if (tx_seq_ == tx_limit_) [[unlikely]]
       if (!refresh_room(1)) return nullptr;
     return &tx_slots_[tx_seq_ & tx_mask_];
@@ -116,7 +116,7 @@ class Vi final : public via::Vi {
   /// Makes the claimed slot's words visible to the peer: one release store, and a look at whether
   /// it wants a doorbell. Order: x86 stores become visible in program order, so the header is seen
   /// after the words.
-  void publish(Slot& slot, std::uint64_t header) noexcept {
+  [[gnu::always_inline]] void publish(Slot& slot, std::uint64_t header) noexcept {
     slot.header.store(header | phase(tx_seq_, tx_mask_), kRelease);
     ++tx_seq_;
     if (tx_->notify.wanted.load(kRelaxed) != 0) [[unlikely]]

@@ -1,0 +1,16 @@
+#pragma once
+/// @file
+/// What AM-2's calls of this process stand on, for programs in C++ that use both interfaces.
+
+namespace viaduct::am {
+class Context;
+}
+
+namespace viaduct::am::c {
+
+/// @return the context of AM-2's endpoints; null before the first AM_Init has succeeded, and once
+/// the process is ending. It and its job are AM-2's own and end at the process' exit: bundles that
+/// a program makes in it end before.  Blocks never.
+[[nodiscard]] Context* underneath() noexcept;
+
+}  // namespace viaduct::am::c

@@ -1,0 +1,158 @@
+// am2: what Active Messages do by their C interface, AM-2, beside am/ in the same run. Run as
+// `viaduct-run -n 2 --bind am2`; see docs/benchmarks.md.
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "am/c/am.h"
+#include "am/c/underneath.hpp"
+#include "benchmarks/common/am2_link.hpp"
+#include "benchmarks/common/am2_threads.hpp"
+#include "benchmarks/common/am_link.hpp"
+#include "benchmarks/common/figures.hpp"
+#include "benchmarks/common/machine.hpp"
+#include "benchmarks/common/measurements.hpp"
+#include "benchmarks/common/options.hpp"
+#include "benchmarks/common/shared_block.hpp"
+#include "benchmarks/common/yardsticks.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/error.hpp"
+
+namespace viaduct::bench {
+namespace {
+
+class Am2Benchmark {
+ public:
+  Am2Benchmark(am::Context& context, std::byte* block, Role role, const Options& options)
+      : options_(options),
+        yardsticks_(block, role),
+        am_(context, pair(), other(role), nullptr, 0),
+        am2_(pair(), other(role), AM_SEQ, kFirstPort),
+        parallel_(pair(), other(role), AM_PAR, kFirstPort + 1) {
+    constexpr std::uint64_t kTrips = 50'000;
+    constexpr std::uint64_t kMessages = 1'000'000;
+    list_.add("hand_over_ns", "ns", "",
+              [&] { return yardsticks_.hand_over_ns(iterations(2 * kTrips)); });
+    list_.add("am_rtt_half_ns", "ns", "hand_over_ns",
+              [&] { return am_.rtt_half_ns(iterations(kTrips)); });
+    list_.add("am2_rtt_half_ns", "ns", "am_rtt_half_ns",
+              [&] { return am2_.rtt_half_ns(iterations(kTrips)); });
+    list_.add("am2_par_rtt_half_ns", "ns", "am2_rtt_half_ns",
+              [&] { return parallel_.rtt_half_ns(iterations(kTrips)); });
+    list_.add("am_rate_mps", "M/s", "", [&] { return am_.one_way_mps(iterations(kMessages)); });
+    list_.add("am2_rate_mps", "M/s", "am_rate_mps",
+              [&] { return am2_.one_way_mps(iterations(kMessages)); });
+    list_.add("am2_par_rate_mps", "M/s", "am2_rate_mps",
+              [&] { return parallel_.one_way_mps(iterations(kMessages)); });
+    list_.add("am2_self_mps", "M/s", "", [&] { return threads_mps(Am2Threads::sequential); });
+    list_.add("am2_par_self_mps", "M/s", "am2_self_mps",
+              [&] { return threads_mps(Am2Threads::alone); });
+    list_.add("am2_par_two_threads_mps", "M/s", "am2_par_self_mps",
+              [&] { return threads_mps(Am2Threads::two); });
+  }
+
+  static std::size_t block_bytes() noexcept { return Yardsticks::block_bytes(); }
+
+  Figures run() {
+    constexpr std::uint32_t kBusyRounds = 3;
+    if (options_.iterations == 0) divisor_ = pair().busy_divisor();
+    const Rounds rounds =
+        list_.run(pair(), divisor_ == 1 ? options_.rounds : std::min(options_.rounds, kBusyRounds));
+    Figures figures;
+    for (const Measurement& m : list_) {
+      const std::vector<double>& samples = list_.of(rounds, m.name);
+      if (m.against.empty())
+        figures.add_yardstick(m.name, m.unit, samples);
+      else
+        figures.add(m.name, m.unit, samples, {m.against, 0, list_.of(rounds, m.against)});
+    }
+    if (divisor_ != 1)
+      figures.add_note(fmt::format(
+          "other programs use these cores: {} times fewer operations a round, and at most {} "
+          "rounds; the ratios say little",
+          divisor_, kBusyRounds));
+    if (const std::string note = rounds.note(); !note.empty()) figures.add_note(note);
+    return figures;
+  }
+
+ private:
+  static constexpr int kFirstPort = 100;
+  static Rank other(Role role) noexcept { return role == Role::sender ? Rank{1} : Rank{0}; }
+  Pair& pair() noexcept { return yardsticks_.pair(); }
+  [[nodiscard]] std::uint64_t iterations(std::uint64_t defined) const noexcept {
+    return options_.iterations != 0 ? std::min(options_.iterations, defined)
+                                    : std::max<std::uint64_t>(defined / divisor_, 20);
+  }
+
+  /// Of a process that the sender starts, while its peer is blocked.
+  [[nodiscard]] double threads_mps(Am2Threads what) {
+    constexpr std::uint64_t kRounds = 300'000;
+    double rate = 0;
+    if (pair().is_sender())
+      rate = am2_threads_mps(what, static_cast<unsigned>(iterations(kRounds)));
+    return pair().from_sender(rate);
+  }
+
+  const Options& options_;
+  std::uint64_t divisor_ = 1;  // of the numbers of operations
+  Yardsticks yardsticks_;
+  AmLink am_;
+  Am2Link am2_, parallel_;
+  Measurements list_;
+};
+
+/// Reads the command line into @p options.  False: @p exit_code says how the program ends.
+bool read(int argc, char** argv, Options& options, int& exit_code, bool speak) {
+  program::CommandLine app(
+      "Measures Active Messages by their C interface, AM-2, beside the C++ one.");
+  add_common_options(app, options);
+  return app.read(argc, argv, exit_code, speak);
+}
+
+int body(int argc, char** argv) {
+  if (AM_Init() != AM_OK) return 1;
+  am::Context& context = *am::c::underneath();
+  Job& job = context.job();
+  Options options;
+  int exit_code = 0;
+  if (!read(argc, argv, options, exit_code, job.rank() == Rank{0})) return exit_code;
+  if (job.size() < 2)
+    throw Error(std::errc::invalid_argument,
+                "am2 needs two ranks; run it as: viaduct-run -n 2 --bind am2");
+  std::byte* const block = share_block(job, Am2Benchmark::block_bytes(), Rank{1});
+  if (index(job.rank()) < 2) {
+    const Role role = job.rank() == Rank{0} ? Role::sender : Role::peer;
+    require_own_core(job, block, role);
+    Am2Benchmark benchmark(context, block, role, options);
+    const Figures figures = benchmark.run();
+    if (role == Role::sender) {
+      figures.print(stdout);
+      if (!options.json_file.empty())
+        figures.write_json(options.json_file, machine_facts(job.size(), "processes"));
+    }
+  }
+  job.bootstrap().fence();  // the others wait here, blocked
+  return 0;
+}
+
+}  // namespace
+}  // namespace viaduct::bench
+
+// AM-2 makes the Job, and ends it at exit().
+int main(int argc, char** argv) {
+  int exit_code = 0;
+  if (viaduct::bench::is_am2_child(argc, argv, exit_code)) return exit_code;
+  try {
+    return viaduct::bench::body(argc, argv);
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "am2: %s\n", problem.what());
+    return 1;
+  }
+}
