@@ -23,6 +23,7 @@
 #include "benchmarks/common/yardsticks.hpp"
 #include "viaduct/am/context.hpp"
 #include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct::bench {

@@ -9,9 +9,9 @@
 // handler's end. What waits puts the lock down meanwhile.
 
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
-#include "runtime/call_mutex.hpp"
 #include "viaduct/runtime/atomic.hpp"
 
 namespace viaduct::am {
@@ -59,7 +59,7 @@ class SharedCalls {
   void lock_in_turn() noexcept;
   void return_inside() noexcept;
 
-  CallMutex mutex_;
+  std::mutex mutex_;
   AtomicWord<std::uint32_t> closed_ = 0;  // 1: the lock is held
   // A thread that makes one call after the other leaves a turn to those that wait.
   AtomicWord<std::uint32_t> waiting_ = 0;

@@ -90,6 +90,24 @@ HELPER void poll_until(eb_t bundle, volatile int* count, int n) {
   CHECK(*count == n);
 }
 
+/* What comes back before the call returns, and later, to the `rig` of the including file. */
+#define RETURNS_AT_ONCE(status, opcode, call)                          \
+  do {                                                                 \
+    const int before_ = returned;                                      \
+    OK(call);                                                          \
+    CHECK(returned == before_ + 1);                                    \
+    CHECK(returned_status == (status) && returned_opcode == (opcode)); \
+  } while (0)
+#define RETURNS(status, opcode, number, count, call)                                  \
+  do {                                                                                \
+    const int before_ = returned;                                                     \
+    OK(call);                                                                         \
+    poll_until(rig.bundle, &returned, before_ + 1);                                   \
+    CHECK(returned == before_ + 1);                                                   \
+    CHECK(returned_status == (status) && returned_opcode == (opcode));                \
+    CHECK(returned_block_.handler == (number) && returned_block_.numargs == (count)); \
+  } while (0)
+
 HELPER int finish(void) {
   printf("%d failures\n", failures);
   return failures == 0 ? 0 : 1;

@@ -71,9 +71,9 @@ launched() {
   grep -qxF "launched: -n $ranks --bind build/release/examples/word_count docs/a.md docs/b.md" <<<"$calls" ||
     wrong "$*: no Split-C program on the documents: $calls"
   # The first results are there before the measurements are built; Split-C's figures are of two ranks.
-  [[ $calls == *"--target viaduct-run ping_pong word_count"*ping_pong*word_count*"--target logp splitc-ops"*bin/logp*"-n 2 --bind build/release/bin/splitc-ops"*"-n 2 --bind build/release/bin/bulk"* ]] ||
+  [[ $calls == *"--target viaduct-run ping_pong word_count"*ping_pong*word_count*"--target logp splitc-ops"*bin/logp*"-n 2 --bind build/release/bin/splitc-ops"*"-n 2 --bind build/release/bin/bulk"*"--bind build/release/bin/am2"*"--bind build/release/bin/vi"* ]] ||
     wrong "$*: not in this order: $calls"
-  [[ $said == *'10000 round trips'*'measuring, 1 of 6'*'measuring, 6 of 6'* ]] || wrong "$*: says too little: $said"
+  [[ $said == *'10000 round trips'*'measuring, 1 of 8'*'measuring, 8 of 8'* ]] || wrong "$*: says too little: $said"
 }
 launched 2 ''
 launched 4 '' -n4

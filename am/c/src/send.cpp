@@ -43,6 +43,17 @@ template <class M, class... Packed>
   return AM_OK;
 }
 
+/// The end of each call: what has become of the message, and the poll that a send makes.
+template <class M, class... Packed>
+[[gnu::always_inline]] inline int answer(Status status, Port& port, Operation operation,
+                                         Index index, std::size_t bytes, std::size_t offset,
+                                         Packed... packed) noexcept {
+  if (status != Status::ok) [[unlikely]]
+    return not_sent<M>(status, port, operation, index, bytes, offset, packed...);
+  poll_home(port);
+  return AM_OK;
+}
+
 template <class... I>
 inline int request(ep_t ep, int to, handler_t handler, I... args) noexcept {
   const Sender sender = sender_of(ep, to, handler);
@@ -54,10 +65,7 @@ inline int request(ep_t ep, int to, handler_t handler, I... args) noexcept {
       handler,
       [&]<class M>(auto... packed) noexcept {
         const Status status = port.template request<&M::on_short>(index, packed...);
-        if (status != Status::ok) [[unlikely]]
-          return not_sent<M>(status, port, Operation::short_message, index, 0, 0, packed...);
-        poll_home(port);
-        return AM_OK;
+        return answer<M>(status, port, Operation::short_message, index, 0, 0, packed...);
       },
       args...);
 }
@@ -75,10 +83,7 @@ int request_medium(ep_t ep, int to, handler_t handler, const void* from, std::si
       handler,
       [&]<class M>(auto... packed) noexcept {
         const Status status = port.template request_medium<&M::on_medium>(index, data, packed...);
-        if (status != Status::ok)
-          return not_sent<M>(status, port, Operation::medium, index, bytes, 0, packed...);
-        poll_home(port);
-        return AM_OK;
+        return answer<M>(status, port, Operation::medium, index, bytes, 0, packed...);
       },
       args...);
 }
@@ -100,10 +105,7 @@ int request_bulk(ep_t ep, int to, std::size_t offset, handler_t handler, const v
           status = port.template request_bulk<&M::on_bulk>(index, data, offset, packed...);
         else
           status = port.template try_request_bulk<&M::on_bulk>(index, data, offset, packed...);
-        if (status != Status::ok)
-          return not_sent<M>(status, port, Operation::bulk, index, bytes, offset, packed...);
-        poll_home(port);
-        return AM_OK;
+        return answer<M>(status, port, Operation::bulk, index, bytes, offset, packed...);
       },
       args...);
 }
@@ -139,10 +141,7 @@ int get(ep_t ep, int from, std::size_t source, handler_t handler, std::size_t to
           status = port.template get<&M::on_get>(index, data, source, packed...);
         else
           status = port.template try_get<&M::on_get>(index, data, source, packed...);
-        if (status != Status::ok)
-          return not_sent<M>(status, port, Operation::get, index, bytes, source, packed...);
-        poll_home(port);
-        return AM_OK;
+        return answer<M>(status, port, Operation::get, index, bytes, source, packed...);
       },
       args...);
 }

@@ -5,40 +5,13 @@
 #include <utility>
 
 #include "via/vipl/src/address.hpp"
+#include "via/vipl/src/attempt.hpp"
 #include "via/vipl/src/library.hpp"
 #include "via/vipl/src/wait.hpp"
 #include "viaduct/runtime/log.hpp"
 
 namespace viaduct::via::vipl {
 namespace {
-
-RemoteAttributes attributes_of(const Vi& vi) noexcept {
-  return {vi.max_transfer, static_cast<std::uint8_t>(vi.attributes.ReliabilityLevel),
-          static_cast<std::uint8_t>(vi.attributes.EnableRdmaWrite != VIP_FALSE),
-          static_cast<std::uint8_t>(vi.attributes.EnableRdmaRead != VIP_FALSE)};
-}
-
-void show(const RemoteAttributes& from, VIP_VI_ATTRIBUTES& to) noexcept {
-  to = VIP_VI_ATTRIBUTES{};
-  to.ReliabilityLevel = from.reliability;
-  to.MaxTransferSize = from.max_transfer;
-  to.EnableRdmaWrite = from.rdma_write;
-  to.EnableRdmaRead = from.rdma_read;
-}
-
-/// Whether two VIs can be connected.
-VIP_RETURN compare(const RemoteAttributes& a, const RemoteAttributes& b) noexcept {
-  if (a.reliability != b.reliability) return VIP_INVALID_RELIABILITY_LEVEL;
-  return a.max_transfer != b.max_transfer ? VIP_INVALID_MTU : VIP_SUCCESS;
-}
-
-Message message_of(MessageKind kind, std::uint64_t id, std::uint64_t other = 0) noexcept {
-  Message message;
-  message.kind = kind;
-  message.id = id;
-  message.other = other;
-  return message;
-}
 
 Vi* find_attempt(Port& port, std::uint64_t id, Phase phase) noexcept {
   for (const auto& vi : port.vis)
@@ -106,15 +79,19 @@ bool fits(const Connection& request, const Vi& vi) noexcept {
          request.client == vi.remote_discriminator;
 }
 
+/// The two halves have found each other: the provider connects them under @p id.
+void start_half(Vi& vi, std::uint64_t id) {
+  vi.phase = Phase::peer_matched;
+  if (vi.vi->connect_peer_start(vi.peer, id) != Status::ok) vi.answer = VIP_ERROR_RESOURCE;
+}
+
 /// Two VIs of this process.
 void match_here(Vi& a, Vi& b) {
   const VIP_RETURN result = compare(attributes_of(a), attributes_of(b));
   for (Vi* vi : {&a, &b}) {
     vi->answer = result;
     vi->remote = attributes_of(vi == &a ? b : a);
-    if (result != VIP_SUCCESS) continue;
-    vi->phase = Phase::peer_matched;
-    if (vi->vi->connect_peer_start(vi->peer, a.id) != Status::ok) vi->answer = VIP_ERROR_RESOURCE;
+    if (result == VIP_SUCCESS) start_half(*vi, a.id);
   }
 }
 
@@ -126,10 +103,7 @@ void match(Port& port, Vi& vi, const Connection& request) {
   answer.result = static_cast<std::uint8_t>(result);
   vi.answer = result;
   vi.remote = request.attributes;
-  if (result == VIP_SUCCESS) {
-    vi.phase = Phase::peer_matched;
-    if (vi.vi->connect_peer_start(vi.peer, vi.id) != Status::ok) vi.answer = VIP_ERROR_RESOURCE;
-  }
+  if (result == VIP_SUCCESS) start_half(vi, vi.id);
   port.control().send(request.from, answer);
 }
 
@@ -227,9 +201,7 @@ void on_peer_match(Port& port, Rank from, const Message& m) {
   }
   vi->answer = static_cast<VIP_RETURN>(m.result);
   vi->remote = m.attributes;
-  if (vi->answer != VIP_SUCCESS) return;
-  vi->phase = Phase::peer_matched;
-  if (vi->vi->connect_peer_start(from, m.other) != Status::ok) vi->answer = VIP_ERROR_RESOURCE;
+  if (vi->answer == VIP_SUCCESS) start_half(*vi, m.other);
 }
 
 /// The half that this VI was matched with is gone: it goes on looking.
