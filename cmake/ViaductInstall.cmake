@@ -95,4 +95,6 @@ install(FILES ${installed_examples} DESTINATION "${example_dir}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/tutorial" "${PROJECT_SOURCE_DIR}/examples/split-c"
         DESTINATION "${example_dir}" FILES_MATCHING PATTERN "*.cpp" PATTERN "*.sc" PATTERN "README.md")
 
-include(ViaductManual)
+if(PROJECT_IS_TOP_LEVEL)
+  include(ViaductManual)
+endif()

@@ -1,4 +1,7 @@
 # Man pages of the C++ interfaces and of the programs, completion, and the HTML manual (target `manual`).
+if(VIADUCT_SANITIZE)
+  return()  # the programs are run while they are built, where a sanitizer may not start
+endif()
 find_package(Python3 COMPONENTS Interpreter)
 if(NOT Python3_FOUND)
   message(STATUS "No Python 3 (Debian: python3): man pages of C++, completion and the manual are left out")
