@@ -106,7 +106,25 @@ class Ledger {
 };
 constinit Ledger g_ledger;
 
+/// A sanitizer maps memory before the C library's functions can be looked up.
+bool g_ready = false;
+
+void* map_by_system_call(void* wanted, std::size_t bytes, int access, int flags, int fd,
+                         off_t at) noexcept {
+  long result = SYS_mmap;
+  register long fourth asm("r10") = flags;
+  register long fifth asm("r8") = fd;
+  register long sixth asm("r9") = at;
+  asm volatile("syscall"
+               : "+a"(result)
+               : "D"(wanted), "S"(bytes), "d"(static_cast<long>(access)), "r"(fourth), "r"(fifth),
+                 "r"(sixth)
+               : "rcx", "r11", "memory");
+  return result < 0 && result > -4096 ? MAP_FAILED : reinterpret_cast<void*>(result);
+}
+
 [[gnu::constructor]] void arm_by_environment() {
+  g_ready = true;
   const char* const order = std::getenv("INJECT");
   const char* const wanted = std::getenv("INJECT_PROGRAM");
   char path[4096] = {};
@@ -263,6 +281,7 @@ long syscall(long number, ...) noexcept {
 // Mappings.
 
 void* mmap(void* wanted, std::size_t bytes, int access, int flags, int fd, off_t at) noexcept {
+  if (!inject::g_ready) return inject::map_by_system_call(wanted, bytes, access, flags, fd, at);
   static auto* const next = real<void*(void*, std::size_t, int, int, int, off_t)>("mmap");
   if (inject::refuses(Kind::mapping, ENOMEM)) return MAP_FAILED;
   void* const mapped = next(wanted, bytes, access, flags, fd, at);
