@@ -7,6 +7,7 @@
 #include "am/src/bundle_wait.hpp"
 #include "am/src/context_shared.hpp"
 #include "am/src/fork_guard.hpp"
+#include "runtime/errors/codes.hpp"
 #include "via/shm/nic.hpp"
 #include "viaduct/am/endpoint.hpp"
 #include "viaduct/job.hpp"
@@ -98,20 +99,23 @@ void Bundle::remove(Endpoint& endpoint) noexcept { std::erase(endpoints_, &endpo
 
 void Bundle::stop_caller(const char* call) const noexcept {
   if (context_.job().in_forked_child())
-    violate_contract(std::string(call) +
-                     " was called in a child that a rank forked: it may only exec or _exit");
+    violate_contract(
+        errors::forked_child,
+        std::string(call) + " was called in a child that a rank forked: it may only exec or _exit");
   violate_contract(
+      errors::handler_communicates,
       std::string(call) + " was called while handler " +
-      (running_ == 0 ? "0 (the undeliverable-message handler)" : handler_name(running_)) +
-      " was running: a request handler may only reply, once, and a reply handler may not "
-      "communicate");
+          (running_ == 0 ? "0 (the undeliverable-message handler)" : handler_name(running_)) +
+          " was running: a request handler may only reply, once, and a reply handler may not "
+          "communicate");
 }
 
 void Bundle::stop_second_thread(const char* call) const noexcept {
-  violate_contract("two threads of rank " + std::to_string(index(context_.job().rank())) +
-                   " use a sequential bundle at the same time: one is in " +
-                   user_call_.load(kRelaxed) + ", the other calls " + call +
-                   "; make it a parallel one (am::Bundle::Threads::parallel)");
+  violate_contract(errors::bundle_of_two_threads,
+                   "two threads of rank " + std::to_string(index(context_.job().rank())) +
+                       " use a sequential bundle at the same time: one is in " +
+                       user_call_.load(kRelaxed) + ", the other calls " + call +
+                       "; make it a parallel one (am::Bundle::Threads::parallel)");
 }
 
 std::uint32_t Bundle::poll_guarded(Run run) noexcept {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "am/src/bundle_wait.hpp"
+#include "runtime/errors/codes.hpp"
 #include "viaduct/am/endpoint.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -14,8 +15,8 @@ namespace viaduct::am {
 namespace detail {
 
 void stop_no_result(Undeliverable error) noexcept {
-  violate_contract(std::string("a call's result was used that is none: ") + to_string(error) +
-                   "; look at error() first");
+  violate_contract(errors::no_result, std::string("a call's result was used that is none: ") +
+                                          to_string(error) + "; look at error() first");
 }
 
 PendingCall* CallRing::take_any() noexcept {
@@ -172,12 +173,14 @@ void Endpoint::fail_calls(detail::Map& map, Undeliverable why) noexcept {
 }
 
 void Endpoint::stop_no_state(const char* wanted) const noexcept {
-  violate_contract(std::string("state<T>() ") +
-                   (state_ == nullptr
-                        ? "was asked for an object, but set_state() has given the endpoint none"
-                        : "names another type than that of the object that set_state() has given "
-                          "the endpoint") +
-                   ": " + wanted);
+  violate_contract(
+      errors::no_state,
+      std::string("state<T>() ") +
+          (state_ == nullptr
+               ? "was asked for an object, but set_state() has given the endpoint none"
+               : "names another type than that of the object that set_state() has given "
+                 "the endpoint") +
+          ": " + wanted);
 }
 
 }  // namespace viaduct::am

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "am/src/context_shared.hpp"
+#include "runtime/errors/codes.hpp"
 #include "via/choice.hpp"
 #include "via/shm/nic.hpp"
 #include "viaduct/am/detail/map.hpp"
@@ -38,7 +39,7 @@ void compare_settings(Job& job, const Settings& mine) {
   if (first.size() == sizeof(theirs)) std::memcpy(&theirs, first.data(), sizeof(theirs));
   if (first.size() != sizeof(theirs) || theirs.slots != mine.slots ||
       theirs.credits != mine.credits || theirs.medium_bytes != mine.medium_bytes)
-    throw Error(std::errc::invalid_argument,
+    throw Error(errors::settings_differ, std::errc::invalid_argument,
                 "rank " + std::to_string(index(job.rank())) +
                     " and rank 0 differ in VIADUCT_AM_SLOTS, VIADUCT_AM_CREDITS or "
                     "VIADUCT_AM_MEDIUM_BYTES: set them "
@@ -74,9 +75,11 @@ std::uint16_t Context::add(Endpoint& endpoint, std::int32_t number) {
     std::uint32_t tried = 0;
     for (at = next_number_; find(at) != nullptr; ++at)
       if (++tried == kNumbers)
-        throw Error(std::errc::no_buffer_space, "a rank can have 65536 endpoints");
+        throw Error(errors::too_many, std::errc::no_buffer_space,
+                    "a rank can have 65536 endpoints");
   } else if (find(at) != nullptr) {
-    throw Error(std::errc::address_in_use, "this rank has an endpoint " + std::to_string(at));
+    throw Error(errors::endpoint_in_use, std::errc::address_in_use,
+                "this rank has an endpoint " + std::to_string(at));
   }
   if (at >= endpoints_.size()) endpoints_.resize(at + std::size_t{1});
   endpoints_[at] = &endpoint;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "am/src/bundle_wait.hpp"
+#include "runtime/errors/codes.hpp"
 #include "via/shm/nic.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -62,7 +63,7 @@ Endpoint::~Endpoint() {
 
 void Endpoint::set_translations(std::uint32_t count) {
   if (count > 65536)
-    throw Error(std::errc::invalid_argument,
+    throw Error(errors::too_many, std::errc::invalid_argument,
                 "a translation table has at most 65536 entries, not " + std::to_string(count));
   const Bundle::Lock lock(bundle_, "set_translations");
   if (count < maps_.size()) return;
@@ -76,7 +77,7 @@ void Endpoint::map_all(Tag tag) {
   set_translations(size);
   for (std::uint32_t r = 0; r < size; ++r)
     if (map(Index{r}, {Rank{r}, 0}, tag) != Status::ok)
-      throw Error(std::errc::device_or_resource_busy,
+      throw Error(errors::index_in_use, std::errc::device_or_resource_busy,
                   "map_all: index " + std::to_string(r) + " is in use: unmap it first");
 }
 
@@ -315,12 +316,13 @@ void Endpoint::return_to_sender(const Returned& returned) noexcept {
   bundle_.context().count(kReturned);
   bundle_.stirred_ = true;
   if (!undeliverable_)
-    violate_contract(std::string("undeliverable ") +
-                     (returned.direction == Direction::reply ? "reply" : "request") + " (" +
-                     to_string(returned.operation) + ") from endpoint " + std::to_string(number_) +
-                     " to " + destination(returned) + ", handler " +
-                     handler_name(returned.handler) + ": " + to_string(returned.status) +
-                     "; set_undeliverable_handler() would have been told");
+    violate_contract(errors::undeliverable,
+                     std::string("undeliverable ") +
+                         (returned.direction == Direction::reply ? "reply" : "request") + " (" +
+                         to_string(returned.operation) + ") from endpoint " +
+                         std::to_string(number_) + " to " + destination(returned) + ", handler " +
+                         handler_name(returned.handler) + ": " + to_string(returned.status) +
+                         "; set_undeliverable_handler() would have been told");
   const std::uint16_t outer = bundle_.running_;
   bundle_.running_ = 0;
   ++bundle_.slow_;

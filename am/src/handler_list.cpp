@@ -6,6 +6,7 @@
 #include <array>
 #include <tuple>
 
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct::am {
@@ -28,7 +29,7 @@ ListedHandler identify(std::span<const HandlerEntry> entries, std::size_t which,
   }
   // Its name went away with its module: not to be read.
   throw Error(
-      std::errc::bad_address,
+      errors::handler_library, std::errc::bad_address,
       fmt::format(
           "typed handler number {} in order of registration, at address {:#x}, is in none of the "
           "modules loaded: its shared library was closed again; keep it open as long as the Job",
@@ -47,7 +48,7 @@ void merge_repeated(std::vector<ListedHandler>& list, std::span<const HandlerEnt
     const std::size_t first = merged.back().entries.front();
     const std::size_t again = handler.entries.front();
     if (entries[first].function != entries[again].function) {
-      throw Error(std::errc::file_exists,
+      throw Error(errors::handler_library, std::errc::file_exists,
                   fmt::format("typed handler {} is loaded twice: two copies of one library (build "
                               "{}) are open, and "
                               "messages could not tell them apart; load it from one path only",

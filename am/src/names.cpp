@@ -9,15 +9,20 @@ const char* to_string(Undeliverable status) noexcept {
     case Undeliverable::bad_arguments:
       return "wrong arguments, or the reply that its handler made was refused (EBADARGS)";
     case Undeliverable::bad_entry:
-      return "the index is not mapped (EBADENTRY)";
+      return "the index is not mapped (EBADENTRY): call map_all() or map() before the first "
+             "message";
     case Undeliverable::bad_tag:
       return "the endpoint has another tag (EBADTAG)";
     case Undeliverable::bad_handler:
       return "no such handler there (EBADHANDLER)";
     case Undeliverable::bad_offset:
-      return "the offset lies outside the segment (EBADSEGOFF)";
+      return "the offset lies outside the segment, or there is none (EBADSEGOFF): let that "
+             "endpoint "
+             "call make_segment() first, with enough bytes";
     case Undeliverable::bad_length:
-      return "the data reach beyond the segment (EBADLENGTH)";
+      return "the data reach beyond the segment (EBADLENGTH): let that endpoint make_segment() "
+             "with "
+             "more bytes, or send fewer";
     case Undeliverable::bad_endpoint:
       return "no such endpoint (EBADENDPOINT)";
     case Undeliverable::congestion:

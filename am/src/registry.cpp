@@ -16,6 +16,7 @@
 
 #include "am/src/handler_list.hpp"
 #include "am/src/modules.hpp"
+#include "runtime/errors/codes.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/atomic.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
@@ -101,7 +102,7 @@ template <class T>
 T get(Bootstrap& bootstrap, Rank rank, std::string_view key) {
   const std::vector<std::byte> bytes = bootstrap.get(rank, key);
   if (bytes.size() != sizeof(T)) {
-    throw Error(std::errc::protocol_error,
+    throw Error(errors::versions_differ, std::errc::protocol_error,
                 fmt::format("rank {} published {} bytes under '{}' where {} are expected; start "
                             "every rank with the "
                             "same version of this library",
@@ -217,7 +218,7 @@ std::string compose_difference(Job& job, const Snapshot& own, Rank offender) {
   if (verdict.offenders > 1) {
     sentence += fmt::format(" ({} ranks of {} are concerned)", verdict.offenders, job.size());
   }
-  throw Error(std::errc::invalid_argument, sentence);
+  throw Error(errors::handlers_differ, std::errc::invalid_argument, sentence);
 }
 
 // The first rank of the process to get here writes the ids; a later Job has found the same list.
@@ -245,6 +246,7 @@ void register_handler(const HandlerEntry& entry) noexcept {
   const std::lock_guard lock(registrations.mutex);
   if (registrations.count == kMaxTypedHandlers) {
     violate_contract(
+        errors::too_many_handlers,
         fmt::format("more than {} typed handlers are registered, {} is one too many; raise "
                     "kMaxTypedHandlers in am/registry.hpp and build again",
                     kMaxTypedHandlers, entry.name));

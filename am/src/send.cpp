@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "am/src/bundle_wait.hpp"
+#include "runtime/errors/codes.hpp"
 #include "runtime/hang_report.hpp"
 #include "via/copy.hpp"
 #include "via/shm/nic.hpp"
@@ -420,9 +421,10 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
   if (bundle.context_.job().in_forked_child()) bundle.stop_caller("a reply");
   const Bundle::Exclusive exclusive(bundle);
   if (!may_reply() && !take_back_refusal()) {
-    violate_contract(std::string("handler ") + handler_name(wire_format::handler(client_)) +
-                     (replied() ? " replied twice: a request handler may reply once"
-                                : " replied to a reply: a reply handler may not communicate"));
+    violate_contract(errors::handler_communicates,
+                     std::string("handler ") + handler_name(wire_format::handler(client_)) +
+                         (replied() ? " replied twice: a request handler may reply once"
+                                    : " replied to a reply: a reply handler may not communicate"));
   }
   const Operation operation = wire_format::operation(client);
   if ((operation == Operation::medium && bytes > endpoint.max_medium()) ||

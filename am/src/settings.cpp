@@ -4,6 +4,7 @@
 #include <bit>
 #include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/config.hpp"
 #include "viaduct/runtime/error.hpp"
 
@@ -35,7 +36,7 @@ Settings load_settings() {
   config::load(&s, options());
   const auto power_of_two = [](std::int64_t v, const char* variable) {
     if (!std::has_single_bit(static_cast<std::uint64_t>(v)))
-      throw Error(std::errc::invalid_argument,
+      throw Error(errors::bad_setting, std::errc::invalid_argument,
                   std::string(variable) + "=" + std::to_string(v) +
                       " is not a power of two: take " +
                       std::to_string(std::bit_ceil(static_cast<std::uint64_t>(v))));
@@ -47,10 +48,10 @@ Settings load_settings() {
   const std::int64_t most = (s.slots - s.slots / 8) / 2;
   if (s.credits == config::kAuto) s.credits = most;
   if (s.credits > most)
-    throw Error(std::errc::invalid_argument, "VIADUCT_AM_CREDITS=" + std::to_string(s.credits) +
-                                                 ": a ring of " + std::to_string(s.slots) +
-                                                 " slots has room for " + std::to_string(most) +
-                                                 " credits; raise VIADUCT_AM_SLOTS");
+    throw Error(errors::bad_setting, std::errc::invalid_argument,
+                "VIADUCT_AM_CREDITS=" + std::to_string(s.credits) + ": a ring of " +
+                    std::to_string(s.slots) + " slots has room for " + std::to_string(most) +
+                    " credits; raise VIADUCT_AM_SLOTS");
   return s;
 }
 

@@ -11,6 +11,7 @@
 #include "compiler-shim/runtime/leave_together.hpp"
 #include "compiler-shim/runtime/own_stack.hpp"
 #include "compiler-shim/runtime/spread.hpp"
+#include "runtime/errors/codes.hpp"
 #include "splitc/main/heap.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -28,19 +29,20 @@ int exit_code = 0;
 /// Generated C takes addresses as they are: what makes them differ between processes is refused.
 void check_addresses() {
   using viaduct::Error;
+  namespace errors = viaduct::errors;
   static int somewhere = 0;
   if (viaduct::splitc::job().threads_mode())
-    throw Error(std::errc::not_supported,
+    throw Error(errors::unfit_program, std::errc::not_supported,
                 "programs in Split-C have one set of static variables for each process: run them "
                 "with viaduct-run --mode processes, not threads");
   const auto address = reinterpret_cast<std::uintptr_t>(&somewhere);
   if (viaduct::splitc::detail::address_of(viaduct::splitc::toglobal(&somewhere).word()) != address)
-    throw Error(std::errc::not_supported,
+    throw Error(errors::unfit_program, std::errc::not_supported,
                 "the program is position-independent, so that its variables are at another address "
                 "in each process: link it with splitcc, or with -no-pie");
   int local = 0;
   if (reinterpret_cast<std::uintptr_t>(&local) >> 47 != 0)
-    throw Error(std::errc::not_supported,
+    throw Error(errors::unfit_program, std::errc::not_supported,
                 "the stack is at an address of more than 47 bits, which global pointers have no "
                 "place for");
 }

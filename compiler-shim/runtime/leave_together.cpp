@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compiler-shim/runtime/checked.hpp"
+#include "runtime/errors/codes.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -68,7 +69,7 @@ class Patience {
   if (rendezvous.job->life_epoch() == 0) return;
   for (std::uint32_t p = 0; p < rendezvous.job->size(); ++p)
     if (rendezvous.job->is_lost(Rank{p}))
-      throw Error(std::errc::connection_reset,
+      throw Error(errors::process_lost, std::errc::connection_reset,
                   fmt::format("{}: process {} is lost (it was killed, or has left)", operation, p));
 }
 
@@ -82,7 +83,7 @@ void meet_at_job(const char* operation) {
   }
   if (status == Status::ok) return;
   check_lost(operation);
-  throw Error(std::errc::connection_reset,
+  throw Error(errors::process_lost, std::errc::connection_reset,
               fmt::format("{}: a process has left the job", operation));
 }
 

@@ -8,6 +8,7 @@
 
 #include "compiler-shim/runtime/checked.hpp"
 #include "compiler-shim/runtime/machines.hpp"
+#include "runtime/errors/codes.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/log.hpp"
 #include "viaduct/splitc/atomic.hpp"
@@ -34,7 +35,7 @@ std::array<Timer, 64> timers;
 
 Timer& timer_of(int number) {
   if (number < 0 || static_cast<std::size_t>(number) >= timers.size())
-    throw viaduct::Error(std::errc::invalid_argument,
+    throw viaduct::Error(viaduct::errors::no_such_timer, std::errc::invalid_argument,
                          "CMMD_node_timer: timer " + std::to_string(number) + " of 64");
   return timers[static_cast<std::size_t>(number)];
 }

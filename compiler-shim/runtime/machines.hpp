@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler-shim/runtime/c_callable.hpp"
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/splitc.hpp"
 
@@ -21,7 +22,7 @@ namespace viaduct::shim {
 
 /// Ends the job: a program that goes on without this would answer nonsense.
 [[noreturn]] inline void absent(const std::string& name, const char* machine, const char* instead) {
-  throw Error(std::errc::not_supported,
+  throw Error(errors::old_machine, std::errc::not_supported,
               name + " is of the " + machine + " and does not exist here; use " + instead);
 }
 

@@ -12,6 +12,7 @@
 
 #include "compiler-shim/runtime/c_callable.hpp"
 #include "compiler-shim/runtime/leave_together.hpp"
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/splitc/alloc.hpp"
 #include "viaduct/splitc/collective.hpp"
@@ -52,7 +53,8 @@ class AtPlace {
 };
 
 [[noreturn]] void refuse(const Shape& shape, const std::string& why) {
-  viaduct::violate_contract(fmt::format("{}:{}: spread array {}: {}", shape.place.file,
+  viaduct::violate_contract(viaduct::errors::spread_array,
+                            fmt::format("{}:{}: spread array {}: {}", shape.place.file,
                                         shape.place.line, shape.place.what, why));
 }
 

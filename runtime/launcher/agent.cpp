@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/input_watch.hpp"
 #include "runtime/src/address.hpp"
@@ -28,7 +29,7 @@ std::string read_line() {
     const ssize_t got = ::read(STDIN_FILENO, &next, 1);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0)
-      throw Error(std::errc::connection_aborted,
+      throw Error(errors::remote_order, std::errc::connection_aborted,
                   "viaduct-run ended before it had said the job's secret");
     if (next == '\n') return line;
     line += next;
@@ -40,7 +41,7 @@ link::Link call_home(const AgentCall& call, link::Clock::time_point limit) {
   std::string problem;
   FileDescriptor socket = connect_to(parse_addresses(call.addresses), limit, problem);
   if (!socket.is_open())
-    throw Error(std::errc::host_unreachable,
+    throw Error(errors::agent_absent, std::errc::host_unreachable,
                 fmt::format("the agent on {} cannot reach viaduct-run at {} ({}): is a firewall "
                             "between them? --address names another address",
                             host_name(), call.addresses, problem));
@@ -68,7 +69,7 @@ bool is_agent(int argc, char** argv) { return argc > 1 && kAgentFlag == argv[1];
 
 AgentCall read_agent_call(int argc, char** argv) {
   if (argc != kArguments)
-    throw Error(std::errc::invalid_argument,
+    throw Error(errors::remote_order, std::errc::invalid_argument,
                 "--agent is for viaduct-run --hosts alone, which knows what goes with it");
   AgentCall call;
   call.addresses = argv[2];

@@ -15,6 +15,7 @@
 #include <csignal>
 #include <utility>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/launcher/agent.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/last_output.hpp"
@@ -40,13 +41,15 @@ constexpr int kAskMs = 100;  // where pidfds are refused
 std::string own_program() {
   std::array<char, PATH_MAX> path{};
   const ssize_t bytes = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
-  if (bytes <= 0) throw_errno("cannot find out where viaduct-run itself is");
+  if (bytes <= 0)
+    throw_errno(errors::system_refused, "cannot find out where viaduct-run itself is");
   return std::string(path.data(), static_cast<std::size_t>(bytes));
 }
 
 std::string own_directory() {
   std::array<char, PATH_MAX> path{};
-  if (::getcwd(path.data(), path.size()) == nullptr) throw_errno("cannot ask for the directory");
+  if (::getcwd(path.data(), path.size()) == nullptr)
+    throw_errno(errors::system_refused, "cannot ask for the directory");
   return path.data();
 }
 
@@ -76,7 +79,7 @@ FileDescriptor open_child_events() {
   sigemptyset(&children);
   sigaddset(&children, SIGCHLD);
   FileDescriptor events(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!events.is_open()) throw_errno("cannot open a signalfd");
+  if (!events.is_open()) throw_errno(errors::system_refused, "cannot open a signalfd");
   return events;
 }
 
@@ -148,7 +151,7 @@ void HostsLauncher::start_agents() {
     for (std::uint32_t i = 0; i < hosts_.size(); ++i) start_agent(i, addresses);
     labels_.start();
   } catch (const Error& problem) {
-    fail(kExitLauncher, problem.what());
+    settle(kExitLauncher, problem.what());
     end_all(true);
   }
 }
@@ -161,7 +164,8 @@ void HostsLauncher::start_agent(std::uint32_t number, const std::string& address
   const std::string command = fmt::format("exec {} {} {} {} {}", quoted(own_program()), kAgentFlag,
                                           quoted(addresses), number, limit.count());
   Pipe input = open_pipe();
-  if (!input.reading.is_open()) throw_errno("cannot open a pipe to a remote command");
+  if (!input.reading.is_open())
+    throw_errno(errors::system_refused, "cannot open a pipe to a remote command");
   SpawnPlan plan;
   plan.program = remote_words(options_.remote_command, host.share.host, command);
   host.command = fmt::format("{}", fmt::join(plan.program.begin(), plan.program.end() - 1, " "));
@@ -225,7 +229,8 @@ void HostsLauncher::begin() {
     link::Frame start{link::Kind::start};
     start.value = encode_order(order);
     if (start.value.size() > link::kMaxValue) {
-      fail(kExitLauncher, "the command line and the settings are too long for other hosts");
+      fail(kExitLauncher, errors::remote_order,
+           "the command line and the settings are too long for other hosts");
       return end_all(true);
     }
     server_->send(*hosts_[i].link, start);
@@ -281,7 +286,7 @@ void HostsLauncher::check_clock() {
       absent += (absent.empty() ? "" : ", ") + host.share.host;
       if (command.empty()) command = host.command;
     }
-    fail(kExitLauncher,
+    fail(kExitLauncher, errors::agent_absent,
          fmt::format("the agent of {} has not come within {} s (VIADUCT_JOIN_TIMEOUT); the remote "
                      "command was: {}{}",
                      absent, std::chrono::duration<double>(join_limit_).count(), command,
@@ -293,7 +298,8 @@ void HostsLauncher::check_clock() {
     told_to_end_ = true;
     if (!ending_) {
       broadcast({link::Kind::report});
-      fail(kExitTimeLimit, fmt::format("the time limit of {} s has passed", options_.time_limit_s));
+      fail(kExitTimeLimit, errors::time_limit,
+           fmt::format("the time limit of {} s has passed", options_.time_limit_s));
       end_all(false);
     }
   }
@@ -323,7 +329,7 @@ void HostsLauncher::reap() {
       host->give_up = Clock::now() + kAfterCommand;  // its last words may be on their way
     } else if (wait_status != 0) {
       host->done = true;
-      fail(kExitLauncher,
+      fail(kExitLauncher, errors::agent_absent,
            fmt::format("host {}: its remote command {} before the agent had come: {}",
                        host->share.host, describe_end(wait_status), host->command));
       end_all(true);
@@ -371,7 +377,7 @@ void HostsLauncher::end_after_grace() {
   grace_until_.reset();
   told_to_end_ = true;
   if (ending_) return;
-  fail(kExitSignal + SIGTERM,
+  fail(kExitSignal + SIGTERM, errors::grace_over,
        fmt::format("ranks that did not end within {} s of SIGTERM (--grace) are killed",
                    options_.grace_s));
   end_all(true);
@@ -390,7 +396,7 @@ void HostsLauncher::hang_up() {
   if (supervisor_.ignores_hang_up) return;
   told_to_end_ = true;
   if (all_done() || ending_) return;
-  fail(kExitSignal + SIGHUP,
+  fail(kExitSignal + SIGHUP, errors::terminal_gone,
        "the terminal has gone: the job is ended (nohup or setsid keeps a job)");
   broadcast({link::Kind::signal, 0, SIGHUP});
   end_all(!begun_);
@@ -428,7 +434,8 @@ bool HostsLauncher::may_stay(int wait_ms) {
   reap();
   if (time_limit_ && Clock::now() >= *time_limit_ && !told_to_end_) {
     told_to_end_ = true;
-    fail(kExitTimeLimit, "the time limit has passed while the output was written");
+    fail(kExitTimeLimit, errors::time_limit,
+         "the time limit has passed while the output was written");
   }
   return fds[2].revents == 0 && ::getppid() == supervisor_.supervisor;
 }

@@ -17,6 +17,7 @@
 #include "runtime/launcher/options.hpp"
 #include "runtime/launcher/supervisor.hpp"
 #include "runtime/src/link_server.hpp"
+#include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::launcher {
@@ -72,7 +73,8 @@ class HostsLauncher final : public LinkServer::Owner {
   void count(const link::Frame& event);
   void lose_host(Host& host, const std::string& why);
   void take_failure(const link::Frame& frame);
-  void fail(int code, const std::string& sentence);
+  void fail(int code, ErrorCode id, const std::string& sentence);
+  void settle(int code, const std::string& text);
   void end_all(bool at_once);
   [[nodiscard]] bool all_done() const;
 

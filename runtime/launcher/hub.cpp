@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/hosts.hpp"
 #include "runtime/launcher/say.hpp"
@@ -80,10 +81,12 @@ void HostsLauncher::lose_host(Host& host, const std::string& why) {
   host.give_up.reset();
   if (host.link) server_->close(*host.link);
   if (!begun_ || ending_) {
-    if (!status_) fail(kExitLauncher, fmt::format("host {}: {}", host.share.host, why));
+    if (!status_)
+      fail(kExitLauncher, errors::host_lost, fmt::format("host {}: {}", host.share.host, why));
   } else {
-    fail(kExitLauncher, fmt::format("host {}: {}; ranks {} to {} are lost", host.share.host, why,
-                                    host.share.first, host.share.first + host.share.ranks - 1));
+    fail(kExitLauncher, errors::host_lost,
+         fmt::format("host {}: {}; ranks {} to {} are lost", host.share.host, why, host.share.first,
+                     host.share.first + host.share.ranks - 1));
   }
   for (std::uint32_t i = host.share.first; i < host.share.first + host.share.ranks; ++i) {
     if (settled_[i]) continue;
@@ -97,17 +100,22 @@ void HostsLauncher::take_failure(const link::Frame& frame) {
   const auto weight = static_cast<Weight>(frame.cause);
   const int code = static_cast<int>(frame.number);
   if (weight != Weight::rank) {
-    fail(code, frame.key);
+    settle(code, frame.key);
   } else if (!ending_) {
     const bool first = !status_;
     if (first) status_ = code;
-    if (!options_.quiet) say(frame.key + (first ? "; it is the first to fail" : ""));
+    if (!options_.quiet)
+      say(with_code(errors::rank_failed, frame.key + (first ? "; it is the first to fail" : "")));
   }
   if (weight == Weight::fatal || !options_.keep_going) end_all(false);
 }
 
-void HostsLauncher::fail(int code, const std::string& sentence) {
-  say(sentence);
+void HostsLauncher::fail(int code, ErrorCode id, const std::string& sentence) {
+  settle(code, with_code(id, sentence));
+}
+
+void HostsLauncher::settle(int code, const std::string& text) {
+  say(text);
   if (!status_) status_ = code;
 }
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "viaduct/runtime/error.hpp"
 
@@ -34,7 +35,7 @@ void watch(int stop) noexcept {
 }  // namespace
 
 InputWatch::InputWatch() : stop_(::eventfd(0, EFD_CLOEXEC)) {
-  if (!stop_.is_open()) throw_errno("cannot open an eventfd");
+  if (!stop_.is_open()) throw_errno(errors::system_refused, "cannot open an eventfd");
   thread_ = std::thread([stop = stop_.get()] { watch(stop); });
 }
 

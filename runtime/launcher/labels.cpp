@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/launcher/say.hpp"
 #include "runtime/launcher/write_all.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -86,7 +87,8 @@ class Labels::Target : public std::enable_shared_from_this<Labels::Target> {
 
 FileDescriptor Labels::Target::add(const std::string& label) {
   Pipe pipe = open_pipe();
-  if (!pipe.reading.is_open()) throw_errno("cannot open a pipe for a rank's output");
+  if (!pipe.reading.is_open())
+    throw_errno(errors::system_refused, "cannot open a pipe for a rank's output");
   Source source{std::move(pipe.reading), label, {}};
   // Only the reading end: the two ends of a pipe have their flags apart.
   ::fcntl(source.pipe.get(), F_SETFL, O_NONBLOCK);
@@ -98,13 +100,14 @@ FileDescriptor Labels::Target::add(const std::string& label) {
 void Labels::Target::start() {
   if (sources_.empty()) return;
   stop_ = FileDescriptor(::eventfd(0, EFD_CLOEXEC));
-  if (!stop_.is_open()) throw_errno("cannot open an eventfd");
+  if (!stop_.is_open()) throw_errno(errors::system_refused, "cannot open an eventfd");
   runs_ = true;
   try {
     std::thread([self = shared_from_this()] { self->loop(); }).detach();
   } catch (const std::system_error& problem) {
     runs_ = false;
-    throw Error(problem.code().value(), "cannot start a thread for the ranks' output (ulimit -u)");
+    throw Error(errors::system_refused, problem.code().value(),
+                "cannot start a thread for the ranks' output (ulimit -u)");
   }
 }
 

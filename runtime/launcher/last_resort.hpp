@@ -4,9 +4,9 @@
 
 namespace viaduct::launcher {
 
-/// The sentence for it, without the name of the program.
+/// The sentence for it, without the name of the program. Its code is errors::system_refused.
 inline constexpr const char* kNoMemory =
     "no memory is left for viaduct-run's own processes (ulimit -v, or the control group's "
-    "memory.max)";
+    "memory.max) [VIA-0201]";
 
 }  // namespace viaduct::launcher

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/launcher/events.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/last_output.hpp"
@@ -34,11 +35,11 @@ constexpr std::uint64_t kOtherDescriptors = 32;
 rlimit make_room_for_descriptors(std::uint32_t ranks) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
-    throw_errno("cannot ask for the file descriptor limit");
+    throw_errno(errors::system_refused, "cannot ask for the file descriptor limit");
   const rlimit before = limit;
   const std::uint64_t needed = ranks * kPerRankDescriptors + kOtherDescriptors;
   if (limit.rlim_max < needed) {
-    throw Error(std::errc::too_many_files_open,
+    throw Error(errors::descriptor_limit, std::errc::too_many_files_open,
                 fmt::format("a job of {} ranks needs {} file descriptors and the limit is {}: "
                             "raise it (ulimit -Hn) or "
                             "start fewer ranks",
@@ -54,7 +55,7 @@ FileDescriptor open_child_events() {
   sigemptyset(&children);
   sigaddset(&children, SIGCHLD);
   FileDescriptor events(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!events.is_open()) throw_errno("cannot open a signalfd");
+  if (!events.is_open()) throw_errno(errors::system_refused, "cannot open a signalfd");
   return events;
 }
 
@@ -85,7 +86,7 @@ Launcher::Launcher(const Options& options, const SupervisorLink& supervisor, Par
 void Launcher::prepare() {
   descriptor_limit_ = make_room_for_descriptors(part_.ranks);
   epoll_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
-  if (!epoll_.is_open()) throw_errno("cannot open an epoll instance");
+  if (!epoll_.is_open()) throw_errno(errors::system_refused, "cannot open an epoll instance");
   watch(child_events_.get(), event::kChild);
   watch(supervisor_.signals, event::kSignal);
   if (supervisor_.supervisor_pidfd >= 0) watch(supervisor_.supervisor_pidfd, event::kSupervisor);
@@ -100,7 +101,7 @@ int Launcher::run() {
   try {
     start_all();
   } catch (const Error& problem) {
-    fail(kExitLauncher, problem.what());
+    fail(kExitLauncher, problem.id(), problem.what());
     end_the_rest();
   }
   labels_.start();
@@ -119,7 +120,7 @@ void Launcher::watch(int fd, std::uint64_t what) {
   event.events = EPOLLIN;
   event.data.u64 = what;
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
-    throw_errno("cannot watch a descriptor");
+    throw_errno(errors::system_refused, "cannot watch a descriptor");
 }
 
 void Launcher::loop() {
@@ -203,7 +204,8 @@ void Launcher::check_clock() {
     told_to_end_ = true;
     if (!ending_) {
       print_hang_report();
-      fail(kExitTimeLimit, fmt::format("the time limit of {} s has passed", options_.time_limit_s));
+      fail(kExitTimeLimit, errors::time_limit,
+           fmt::format("the time limit of {} s has passed", options_.time_limit_s));
       end_the_rest();
     }
   }
@@ -223,7 +225,7 @@ void Launcher::check_closed(Clock::time_point now) {
     if (state != RankState::running && state != RankState::starting) continue;
     host_.lose(Rank{rank}, RankState::left, 0);
     if (state == RankState::running)
-      fail(kExitLeft,
+      fail(kExitLeft, errors::rank_left,
            fmt::format("rank {} left: it closed its connection without finalizing its job", rank),
            Weight::verdict);
     if (state == RankState::running && !options_.keep_going) end_the_rest();
@@ -247,7 +249,8 @@ void Launcher::finish() {
       kill_everything();
     if (time_limit_ && Clock::now() >= *time_limit_ && !told_to_end_) {
       told_to_end_ = true;
-      fail(kExitTimeLimit, "the time limit has passed while the output was written");
+      fail(kExitTimeLimit, errors::time_limit,
+           "the time limit has passed while the output was written");
     }
   }
   output.report();

@@ -17,6 +17,7 @@
 #include "runtime/launcher/supervisor.hpp"
 #include "runtime/src/job_host.hpp"
 #include "runtime/src/link.hpp"
+#include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::launcher {
@@ -78,7 +79,7 @@ class Launcher {
   void reap();
   void on_end(Process& process, int wait_status);
   void settle_rank(std::uint32_t rank, int code);
-  void fail(int code, const std::string& sentence, Weight weight = Weight::fatal);
+  void fail(int code, ErrorCode id, const std::string& sentence, Weight weight = Weight::fatal);
   void report_rank(int code, const std::string& sentence);
   void check_page();
   [[nodiscard]] std::string culprit_of(const Process& process) const;

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/launcher/events.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/launcher.hpp"
@@ -40,9 +41,10 @@ int exit_status_of(int wait_status) {
 }  // namespace
 
 /// The launcher's own verdict on the job; always said.
-void Launcher::fail(int code, const std::string& sentence, Weight weight) {
-  if (is_agent_) return tell_hub(code, sentence, weight);
-  say(sentence);
+void Launcher::fail(int code, ErrorCode id, const std::string& sentence, Weight weight) {
+  const std::string text = with_code(id, sentence);
+  if (is_agent_) return tell_hub(code, text, weight);
+  say(text);
   if (!status_) status_ = code;
 }
 
@@ -83,7 +85,8 @@ void Launcher::report_rank(int code, const std::string& sentence) {
   if (is_agent_) return tell_hub(code, sentence, Weight::rank);
   const bool first = !status_;
   if (first) status_ = code;
-  if (!options_.quiet) say(sentence + (first ? "; it is the first to fail" : ""));
+  if (!options_.quiet)
+    say(with_code(errors::rank_failed, sentence + (first ? "; it is the first to fail" : "")));
 }
 
 void Launcher::reap() {
@@ -150,7 +153,7 @@ void Launcher::check_page() {
   const std::string damage = host_.damage();
   if (damage.empty()) return;
   page_damaged_ = true;
-  fail(kExitLauncher, damage + ": the job is ended");
+  fail(kExitLauncher, errors::page_damaged, damage + ": the job is ended");
   end_the_rest();
 }
 
@@ -194,7 +197,7 @@ void Launcher::serve(std::uint32_t rank) {
   for (const Rank stalled : host_.server().take_stalled()) listen_for_room(index(stalled), true);
   if (complaint.empty()) return;
   host_.server().lose(Rank{rank});
-  fail(kExitLauncher,
+  fail(kExitLauncher, errors::socket_misused,
        fmt::format(
            "rank {} (pid {}) sent {} to the launcher's socket, which only Viaduct may use: the "
            "job is ended",
@@ -255,9 +258,11 @@ void Launcher::end_after_grace() {
   grace_until_.reset();
   told_to_end_ = true;
   if (ending_) return;
-  say(fmt::format("{} process{} did not end within {} s of SIGTERM (--grace) and {} killed",
+  say(with_code(
+      errors::grace_over,
+      fmt::format("{} process{} did not end within {} s of SIGTERM (--grace) and {} killed",
                   living_, living_ == 1 ? "" : "es", options_.grace_s,
-                  living_ == 1 ? "is" : "are"));
+                  living_ == 1 ? "is" : "are")));
   if (!status_) status_ = kExitSignal + SIGTERM;
   ending_ = true;
   kill_at_ = Clock::now();
@@ -271,7 +276,9 @@ void Launcher::hang_up() {
   if (finishing_) return;
   if (is_agent_) kill_everything();
   if (!status_) status_ = kExitSignal + SIGHUP;
-  if (!ending_) say("the terminal has gone: the job is ended (nohup or setsid keeps a job)");
+  if (!ending_)
+    say(with_code(errors::terminal_gone,
+                  "the terminal has gone: the job is ended (nohup or setsid keeps a job)"));
   for (const Process& process : processes_) {
     if (!process.ended) ::kill(process.pid, SIGHUP);
   }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/job_size.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/remote_command.hpp"
@@ -57,7 +58,9 @@ std::string check_ranks(const std::string& text) {
 }
 
 int complain(const std::string& sentence) {
-  std::fprintf(stderr, "viaduct-run: %s; see viaduct-run --help\n", sentence.c_str());
+  const std::string text =
+      with_code(errors::bad_command_line, sentence + "; see viaduct-run --help");
+  std::fprintf(stderr, "viaduct-run: %s\n", text.c_str());
   return kExitUsage;
 }
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/launcher/agent.hpp"
 #include "runtime/src/secret.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -28,7 +29,7 @@ class Writer {
 
 [[noreturn]] void refuse(std::string_view text) {
   throw Error(
-      std::errc::bad_message,
+      errors::remote_order, std::errc::bad_message,
       fmt::format("viaduct-run's order has \"{}\": use the same viaduct-run on all hosts", text));
 }
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/standard_streams.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/file_descriptor.hpp"
@@ -64,12 +65,14 @@ std::vector<char*> argument_vector(const std::vector<std::string>& program) {
 
 pid_t spawn(const SpawnPlan& plan) {
   Pipe report = open_pipe();
-  if (!report.reading.is_open()) throw_errno("cannot open a pipe to start a rank with");
+  if (!report.reading.is_open())
+    throw_errno(errors::system_refused, "cannot open a pipe to start a rank with");
   const std::vector<char*> argv = argument_vector(plan.program);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0)
-    throw_errno("cannot start one more process (ulimit -u, or the control group's pids.max)");
+    throw_errno(errors::system_refused,
+                "cannot start one more process (ulimit -u, or the control group's pids.max)");
   if (pid == 0) become(plan, argv.data(), parent, report.writing.get());
   report.writing.reset();
   int problem = 0;
@@ -82,11 +85,12 @@ pid_t spawn(const SpawnPlan& plan) {
   ::waitpid(pid, nullptr, 0);
   const std::string& name = plan.program.front();
   const bool searched = problem == ENOENT && name.find('/') == std::string::npos;
-  throw Error(problem, fmt::format("cannot execute {}{}", name,
-                                   searched ? fmt::format(" (it is in no folder of PATH; one of "
-                                                          "this folder is ./{})",
-                                                          name)
-                                            : ""));
+  throw Error(errors::program_not_started, problem,
+              fmt::format("cannot execute {}{}", name,
+                          searched ? fmt::format(" (it is in no folder of PATH; one of "
+                                                 "this folder is ./{})",
+                                                 name)
+                                   : ""));
 }
 
 }  // namespace viaduct::launcher

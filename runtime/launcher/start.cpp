@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <array>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/launcher/events.hpp"
 #include "runtime/launcher/launcher.hpp"
 #include "runtime/launcher/spawn.hpp"
@@ -21,7 +22,7 @@ std::vector<int> allowed_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (::sched_getaffinity(0, sizeof set, &set) != 0)
-    throw_errno("cannot ask for the allowed cores (--bind)");
+    throw_errno(errors::system_refused, "cannot ask for the allowed cores (--bind)");
   for (int core = 0; core < CPU_SETSIZE; ++core) {
     if (CPU_ISSET(static_cast<std::size_t>(core), &set)) cores.push_back(core);
   }
@@ -31,7 +32,7 @@ std::vector<int> allowed_cores() {
 std::array<FileDescriptor, 2> socket_pair() {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    throw_errno("cannot open a socket pair for a rank");
+    throw_errno(errors::system_refused, "cannot open a socket pair for a rank");
   }
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/launcher/exit_codes.hpp"
 #include "runtime/launcher/processes.hpp"
 #include "runtime/launcher/say.hpp"
@@ -55,7 +56,7 @@ sigset_t block_signals() {
 std::string new_job_id() {
   std::uint64_t number = 0;
   if (::getrandom(&number, sizeof number, 0) != sizeof number)
-    throw_errno("cannot get random bytes for the job's id");
+    throw_errno(errors::system_refused, "cannot get random bytes for the job's id");
   const char* const outer = std::getenv(launch::kJobId);
   return outer != nullptr ? fmt::format("{}.{:016x}", outer, number)
                           : fmt::format("{:016x}", number);
@@ -77,6 +78,7 @@ Pipe pipe_or_throw() {
   Pipe pipe = open_pipe();
   if (!pipe.reading.is_open())
     throw_errno(
+        errors::system_refused,
         "cannot open a pipe between viaduct-run's own processes: no file descriptor is free "
         "(raise ulimit -n)");
   return pipe;
@@ -86,6 +88,7 @@ pid_t fork_or_throw() {
   const pid_t pid = ::fork();
   if (pid < 0)
     throw_errno(
+        errors::system_refused,
         "cannot start the launcher's own processes (ulimit -u, or the control group's pids.max)");
   return pid;
 }
@@ -225,10 +228,12 @@ int Supervisor::finish() {
   if (!kill_descendants({})) say("processes of the job are left that cannot be killed");
   const bool interrupted = !ended_well && killed_launcher_;
   if (interrupted)
-    say("interrupted twice; the launcher process did not end by itself, and was killed");
+    say(with_code(errors::launcher_killed,
+                  "interrupted twice; the launcher process did not end by itself, and was killed"));
   else if (!ended_well)
-    say(fmt::format("the launcher process was killed by signal {}; the job is ended",
-                    WTERMSIG(launcher_status_)));
+    say(with_code(errors::launcher_killed,
+                  fmt::format("the launcher process was killed by signal {}; the job is ended",
+                              WTERMSIG(launcher_status_))));
   static_cast<void>(said_all_within(kForLastWords));
   if (interrupted) return 128 + SIGINT;
   return ended_well ? WEXITSTATUS(launcher_status_) : kExitLauncher;

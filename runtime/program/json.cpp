@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct::program {
@@ -51,7 +52,9 @@ void Json::write(const std::string& path) const {
   std::ofstream file(path);
   file << value_->json.dump(2) << '\n';
   file.close();
-  if (!file) throw Error(errno != 0 ? errno : EIO, "cannot write " + path + "; name another file");
+  if (!file)
+    throw Error(errors::system_refused, errno != 0 ? errno : EIO,
+                "cannot write " + path + "; name another file");
 }
 
 Json& Json::set(const std::string& key, bool value) {

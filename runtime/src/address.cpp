@@ -18,6 +18,7 @@
 #include <ctime>
 #include <memory>
 
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
@@ -41,7 +42,7 @@ AddressList resolve(const Address& address, bool passive) {
   addrinfo* found = nullptr;
   const int problem = ::getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found);
   if (problem == 0) return {found, ::freeaddrinfo};
-  throw Error(std::errc::address_not_available,
+  throw Error(errors::hub_address, std::errc::address_not_available,
               fmt::format("the host \"{}\" of {} is not known ({})", address.host,
                           to_string(address), ::gai_strerror(problem)));
 }
@@ -163,7 +164,7 @@ std::vector<Address> parse_addresses(std::string_view list) {
     const auto each = parse_address(list.substr(0, comma));
     if (!each) {
       throw Error(
-          std::errc::invalid_argument,
+          errors::bad_setting, std::errc::invalid_argument,
           fmt::format("\"{}\" is not an address: write tcp://HOST:PORT", list.substr(0, comma)));
     }
     all.push_back(*each);
@@ -186,7 +187,7 @@ FileDescriptor listen_at(const Address& address) {
           ? "another program listens there, perhaps another job: take another port"
       : problem == EADDRNOTAVAIL ? "it must be an address of the host that rank 0 runs on"
                                  : "take another address or port";
-  throw Error(problem,
+  throw Error(errors::hub_address, problem,
               fmt::format("rank 0 cannot open the hub at {}: {}", to_string(address), remedy));
 }
 
@@ -201,14 +202,15 @@ FileDescriptor listen_anywhere(bool loopback_only) {
     if (listener.is_open()) return listener;
     problem = errno;
   }
-  throw Error(problem, "cannot open a socket for the other hosts to connect to");
+  throw Error(errors::system_refused, problem,
+              "cannot open a socket for the other hosts to connect to");
 }
 
 std::uint16_t port_of(int socket) {
   sockaddr_storage at{};
   socklen_t bytes = sizeof at;
   if (::getsockname(socket, reinterpret_cast<sockaddr*>(&at), &bytes) != 0)
-    throw_errno("cannot ask for a socket's port");
+    throw_errno(errors::system_refused, "cannot ask for a socket's port");
   return ntohs(at.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(at).sin6_port
                                         : reinterpret_cast<const sockaddr_in&>(at).sin_port);
 }

@@ -13,6 +13,7 @@
 #include <exception>
 #include <string_view>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/src/agent_process.hpp"
 #include "runtime/src/detach.hpp"
 #include "runtime/src/pidfd.hpp"
@@ -46,7 +47,8 @@ AbstractName name_of_agent(const std::string& secret, const std::string& job_id,
 FileDescriptor local_socket(int flags) {
   FileDescriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
   if (!socket.is_open())
-    throw_errno("cannot open a socket between this host's ranks and their agent");
+    throw_errno(errors::system_refused,
+                "cannot open a socket between this host's ranks and their agent");
   return socket;
 }
 
@@ -80,7 +82,8 @@ FileDescriptor listen_for_ranks(const std::string& secret, const std::string& jo
   FileDescriptor socket = local_socket(SOCK_NONBLOCK);
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes) != 0 ||
       ::listen(socket.get(), kBacklog) != 0)
-    throw_errno("cannot open the socket at which the agent of this host listens");
+    throw_errno(errors::system_refused,
+                "cannot open the socket at which the agent of this host listens");
   return socket;
 }
 
@@ -89,9 +92,9 @@ FileDescriptor connect_to_agent(const std::string& secret, const std::string& jo
   const AbstractName name = name_of_agent(secret, job_id, host);
   FileDescriptor socket = local_socket(0);
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes) != 0)
-    throw_errno(
-        "cannot reach the agent of this host; is it another container with the same "
-        "VIADUCT_HOST_KEY?");
+    throw_errno(errors::job_not_begun,
+                "cannot reach the agent of this host; is it another container with the same "
+                "VIADUCT_HOST_KEY?");
   return socket;
 }
 
@@ -100,7 +103,8 @@ void start_agent(AgentPlan plan) {
   plan.founder_pidfd = open_pidfd(::getpid());
   const pid_t between = ::fork();
   if (between < 0)
-    throw_errno("cannot start the agent of this host (ulimit -u, or the control group's pids.max)");
+    throw_errno(errors::system_refused,
+                "cannot start the agent of this host (ulimit -u, or the control group's pids.max)");
   if (between == 0) {
     const pid_t agent = ::fork();
     if (agent == 0) be_agent(std::move(plan));
@@ -114,7 +118,7 @@ void start_agent(AgentPlan plan) {
   while (::waitpid(between, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
-    throw Error(WEXITSTATUS(status), "cannot start the agent of this host");
+    throw Error(errors::system_refused, WEXITSTATUS(status), "cannot start the agent of this host");
 }
 
 }  // namespace viaduct

@@ -14,6 +14,7 @@
 #include <new>
 #include <utility>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/src/detach.hpp"
 #include "runtime/src/pidfd.hpp"
 #include "runtime/src/wire_format.hpp"
@@ -82,7 +83,8 @@ void AgentProcess::start_watchdog() {
   const std::size_t bytes = locals_.size() * sizeof(std::atomic<pid_t>);
   guarded_memory_ = MappedMemory(
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), bytes);
-  if (!guarded_memory_) throw_errno("cannot map memory for the agent and its watchdog");
+  if (!guarded_memory_)
+    throw_errno(errors::system_refused, "cannot map memory for the agent and its watchdog");
   guarded_ = {new (guarded_memory_.get()) std::atomic<pid_t>[locals_.size()], locals_.size()};
   if (::fork() == 0) watchdog(guarded_, agent, pidfd.get());
 }

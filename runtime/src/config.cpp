@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct::config {
@@ -69,7 +70,7 @@ bool is_choice(std::string_view text, std::string_view choices) {
 }
 
 [[noreturn]] void reject(const Option& option, std::string_view value) {
-  throw Error(std::errc::invalid_argument,
+  throw Error(errors::bad_setting, std::errc::invalid_argument,
               fmt::format("{}={} is not accepted: give {} (the default is {})", option.variable,
                           value, describe_values(option), option.default_text));
 }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/src/job_size_check.hpp"
 #include "runtime/src/launch_variables.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -32,7 +33,7 @@ std::uint32_t launch_number(const char* variable, std::uint32_t limit) {
   const std::uint32_t number = number_or(variable, kAbsent);
   if (number < limit) return number;
   const char* const text = std::getenv(variable);
-  throw Error(std::errc::invalid_argument,
+  throw Error(errors::not_from_launcher, std::errc::invalid_argument,
               fmt::format("{}={} is not what viaduct-run sets (a number below {}): start the "
                           "program with viaduct-run, "
                           "or unset the VIADUCT_JOB_ID that it inherited",
@@ -45,7 +46,7 @@ int launch_descriptor(const char* variable) {
   // What this rank executes later does not inherit it.
   if (::fcntl(fd, F_SETFD, FD_CLOEXEC) == 0) return fd;
   throw Error(
-      std::errc::bad_file_descriptor,
+      errors::not_from_launcher, std::errc::bad_file_descriptor,
       fmt::format("{}={} is not open: this process was started by a rank of a job but is not that "
                   "rank; start "
                   "it with viaduct-run, or unset VIADUCT_JOB_ID to make it a job of its own",
@@ -58,7 +59,7 @@ int launch_socket() {
   socklen_t bytes = sizeof type;
   if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_SEQPACKET)
     return fd;
-  throw Error(std::errc::not_a_socket,
+  throw Error(errors::not_from_launcher, std::errc::not_a_socket,
               fmt::format("{}={} is not the socket to viaduct-run: this process was started by a "
                           "rank of a job but is "
                           "not that rank; unset VIADUCT_JOB_ID to make it a job of its own",
@@ -111,7 +112,7 @@ Launch detect_launch() {
     launch.mode = Launch::Mode::pmix;
   } else if (const auto foreign = foreign_environment(); foreign) {
     throw Error(
-        std::errc::not_supported,
+        errors::no_launcher, std::errc::not_supported,
         fmt::format(
             "{}={} shows a parallel environment that this build cannot join ({}), and going on "
             "alone would silently make many jobs of one rank: start it with viaduct-run -n N "

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct::handshake {
@@ -105,12 +106,12 @@ link::Link greet_hub(FileDescriptor connected, const Caller& caller, std::string
   Socket socket(std::move(connected), limit);
   HubHello hub{};
   if (!socket.read(hub) || hub.mark != kMark)
-    throw Error(std::errc::protocol_error,
+    throw Error(errors::not_the_hub, std::errc::protocol_error,
                 fmt::format("what answers at {} is not the hub of a Viaduct job, or one of another "
                             "version: is the address right?",
                             where));
   if (hub.byte_order != kByteOrder)
-    throw Error(std::errc::protocol_error,
+    throw Error(errors::not_the_hub, std::errc::protocol_error,
                 fmt::format("the hub at {} runs on a machine of another byte order", where));
   CallerHello mine{};
   mine.mark = kMark;
@@ -120,19 +121,20 @@ link::Link greet_hub(FileDescriptor connected, const Caller& caller, std::string
   mine.proof = prove(secret, "caller", hub.nonce, mine.nonce, bytes_of_object(caller));
   Verdict verdict{};
   if (!socket.write(mine) || !socket.read(verdict) || verdict.mark != kMark)
-    throw Error(std::errc::connection_aborted,
+    throw Error(errors::not_the_hub, std::errc::connection_aborted,
                 fmt::format("the hub at {} ended while this process greeted it", where));
   if (verdict.answer == Answer::wrong_secret)
-    throw Error(std::errc::permission_denied,
+    throw Error(errors::wrong_secret, std::errc::permission_denied,
                 fmt::format("the hub at {} knows another secret than this process: give all "
                             "processes of the job the same VIADUCT_JOB_SECRET",
                             where));
   if (!equal_digests(verdict.proof,
                      prove(secret, "verdict", hub.nonce, mine.nonce, said_in(verdict))))
-    throw Error(std::errc::permission_denied,
+    throw Error(errors::wrong_secret, std::errc::permission_denied,
                 fmt::format("what answers at {} does not know the job's secret", where));
   if (verdict.answer != Answer::welcome)
-    throw Error(std::errc::operation_not_permitted, text_of(verdict.sentence));
+    throw Error(errors::job_not_begun, std::errc::operation_not_permitted,
+                text_of(verdict.sentence));
   const link::Keys keys{prove(secret, "to the hub", hub.nonce, mine.nonce),
                         prove(secret, "from the hub", hub.nonce, mine.nonce)};
   return link::Link(socket.release(), keys);

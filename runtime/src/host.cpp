@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/src/control_group.hpp"
 #include "runtime/src/launch_variables.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -24,7 +25,7 @@ std::string host_key() {
   if (const char* const given = std::getenv(launch::kHostKey); given != nullptr) {
     const std::string key(given);
     if (!key.empty() && key.size() <= kMaxHostKeyBytes) return key;
-    throw Error(std::errc::invalid_argument,
+    throw Error(errors::bad_setting, std::errc::invalid_argument,
                 fmt::format("{}={} is not accepted: give 1 to {} characters, the same in all "
                             "processes of a host, or unset it",
                             launch::kHostKey, key, kMaxHostKeyBytes));

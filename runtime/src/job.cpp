@@ -9,7 +9,9 @@
 #include <chrono>
 #include <exception>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/hang_report.hpp"
+#include "runtime/job_size.hpp"
 #include "runtime/src/cores.hpp"
 #include "runtime/src/job_impl.hpp"
 #include "runtime/src/join.hpp"
@@ -47,7 +49,7 @@ std::uint32_t shared_cores(const Launch& launch, const JobPage& page) {
 }
 
 [[noreturn]] void refuse_second_job(std::uint32_t rank) {
-  throw Error(std::errc::operation_not_permitted,
+  throw Error(errors::second_job, std::errc::operation_not_permitted,
               fmt::format("rank {} cannot have a second Job: a process creates one, once", rank));
 }
 
@@ -68,7 +70,7 @@ MappedMemory map_peer(Bootstrap& bootstrap, Rank peer, std::size_t expected_byte
   const int problem = ::fstat(file.get(), &status) != 0 ? errno : 0;
   if (problem != 0 || static_cast<std::size_t>(status.st_size) != expected_bytes) {
     throw Error(
-        problem != 0 ? problem : EINVAL,
+        errors::settings_differ, problem != 0 ? problem : EINVAL,
         fmt::format(
             "the shared window of rank {} has {} bytes, this rank's {}: give every rank the same "
             "VIADUCT_SHM_WINDOW",
@@ -107,7 +109,7 @@ std::unique_ptr<Job::Impl> Job::Impl::from_environment() {
   const Launch launch = impl->joined(detect_launch());
   if (launch.mode == Launch::Mode::threads && launch.size > 1) {
     throw Error(
-        std::errc::operation_not_permitted,
+        errors::job_of_threads, std::errc::operation_not_permitted,
         fmt::format(
             "this program creates a Job itself and so has one rank, but it was started as {} ranks "
             "that are threads: let it call viaduct::run(), or start it with --mode processes",
@@ -123,7 +125,7 @@ std::unique_ptr<Job::Impl> Job::Impl::from_environment() {
   impl->lifeline = Lifeline(FileDescriptor(launch.lifeline));
   impl->own_page = PageMapping::attach(launch.page);
   if (impl->own_page.shape().ranks != launch.size) {
-    throw Error(std::errc::bad_message,
+    throw Error(errors::not_from_launcher, std::errc::bad_message,
                 fmt::format("the job page is for {} ranks, VIADUCT_SIZE says {}",
                             impl->own_page.shape().ranks, launch.size));
   }
@@ -183,6 +185,7 @@ void Job::join() {
 Job::~Job() {
   if (in_forked_child()) {
     violate_contract(
+        errors::forked_child,
         "a child that a rank forked must end with exec or _exit, not through the Job's destructor");
   }
   if (!impl_->abandoned && std::uncaught_exceptions() <= impl_->exceptions_before) finalize();
@@ -217,13 +220,12 @@ std::byte* Job::window_of(Rank peer) {
   impl_->fork_mark.refuse_in_child("Job::window_of");
   const std::uint32_t i = index(peer);
   if (i >= size_) {
-    throw Error(std::errc::invalid_argument,
-                fmt::format("rank {} is out of range: the job has {} ranks (0 to {})", i, size_,
-                            size_ - 1));
+    throw Error(errors::no_such_rank, std::errc::invalid_argument,
+                fmt::format("rank {} is out of range: {}", i, describe_ranks(size_)));
   }
   if (windows_[i] != nullptr) return windows_[i];
   if (!same_host(peer))
-    throw Error(std::errc::host_unreachable,
+    throw Error(errors::other_host, std::errc::host_unreachable,
                 fmt::format("rank {} is on another host than rank {}: its memory cannot be mapped",
                             i, index(rank_)));
   if (impl_->world) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/hang_report.hpp"
 #include "runtime/src/job_impl.hpp"
 #include "viaduct/job.hpp"
@@ -37,7 +38,8 @@ std::string others_in_handlers(Job& job, std::uint64_t now_ns) {
 
 std::uint32_t Job::barrier_arrive() noexcept {
   if (in_forked_child())
-    violate_contract("a barrier was called in a child that a rank forked: only the rank may");
+    violate_contract(errors::forked_child,
+                     "a barrier was called in a child that a rank forked: only the rank may");
   const std::uint32_t ticket = ++barriers_;
   arrive_at_barrier(*page_, impl_->shape(), rank_, ticket);
   if (hosts() > 1) impl_->job_bootstrap->tell_barrier(ticket);

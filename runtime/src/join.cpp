@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/job_size.hpp"
 #include "runtime/src/agent.hpp"
 #include "runtime/src/handshake.hpp"
@@ -89,7 +90,7 @@ class Joining {
     const auto limit = Clock::now() + rendezvous_.limit;
     FileDescriptor socket = connect_to(rendezvous_.addresses, limit, problem);
     if (!socket.is_open()) {
-      throw Error(std::errc::timed_out,
+      throw Error(errors::job_not_begun, std::errc::timed_out,
                   fmt::format("rank {} of {}: no hub answers at {} ({}): rank 0, which opens it, "
                               "has not come within {} s (VIADUCT_JOIN_TIMEOUT), or the job has "
                               "given up, or the address is wrong",
@@ -121,10 +122,12 @@ class Joining {
   Frame next(Kind wanted) {
     auto frame = hub_.receive_until(Clock::now() + rendezvous_.limit + kHubsOwnTime);
     if (frame && frame->kind == Kind::failed)
-      throw Error(std::errc::operation_canceled, "the job cannot begin: " + frame->key);
+      throw Error(errors::job_not_begun, std::errc::operation_canceled,
+                  "the job cannot begin: " + frame->key);
     if (frame && frame->kind == wanted) return std::move(*frame);
     const bool silent = hub_.is_open();
-    throw Error(silent ? std::errc::timed_out : std::errc::connection_aborted,
+    throw Error(errors::job_not_begun,
+                silent ? std::errc::timed_out : std::errc::connection_aborted,
                 fmt::format("the hub at {} {} while this rank waited for the others",
                             rendezvous_.shown, silent ? "says nothing" : "ended"));
   }
@@ -134,7 +137,8 @@ class Joining {
     job_id_ = table.key;
     hosts_.resize(rendezvous_.size);
     if (table.value.size() != hosts_.size() * sizeof(std::uint32_t))
-      throw Error(std::errc::protocol_error, "the hub's list of hosts has the wrong length");
+      throw Error(errors::not_the_hub, std::errc::protocol_error,
+                  "the hub's list of hosts has the wrong length");
     std::memcpy(hosts_.data(), table.value.data(), table.value.size());
     here_ = hosts_[rendezvous_.rank];
   }
@@ -160,7 +164,7 @@ class Joining {
       std::string ignored;
       const auto said = wire_format::decode(answer.bytes, ignored);
       const bool reason = said && said->kind == wire_format::Kind::refused;
-      throw Error(std::errc::connection_refused,
+      throw Error(errors::job_not_begun, std::errc::connection_refused,
                   "the agent of this host does not take this rank in" +
                       (reason ? ": " + std::string(said->key) : std::string{}));
     }

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/src/address.hpp"
 #include "viaduct/runtime/error.hpp"
 
@@ -30,7 +31,7 @@ LinkServer::LinkServer(FileDescriptor listener, std::string secret, Owner& owner
   event.events = EPOLLIN;
   event.data.u64 = kListener;
   if (!epoll_.is_open() || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, listener_.get(), &event) != 0)
-    throw_errno("cannot watch the hub's socket");
+    throw_errno(errors::system_refused, "cannot watch the hub's socket");
 }
 
 void LinkServer::turn() {

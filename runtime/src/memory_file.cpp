@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/src/memory_limit.hpp"
 #include "viaduct/runtime/error.hpp"
 
@@ -24,17 +25,18 @@ constexpr std::size_t kReserveStep = std::size_t{64} << 20;
 FileDescriptor create_file(const MemoryFile::Names& names, std::size_t bytes) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) {
-    throw Error(std::errc::file_too_large,
+    throw Error(errors::file_size_limit, std::errc::file_too_large,
                 fmt::format("the file size limit of {} bytes is less than the {} of {}: raise it "
                             "(ulimit -f) or lower {}",
                             limit.rlim_cur, names.object, bytes, names.setting));
   }
   FileDescriptor file(::memfd_create(names.file, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file.is_open())
-    throw_errno(fmt::format("cannot create the memory file of the {}", names.object));
+    throw_errno(errors::system_refused,
+                fmt::format("cannot create the memory file of the {}", names.object));
   if (::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
-    throw_errno(
-        fmt::format("cannot give the {} its {} bytes ({})", names.object, bytes, names.setting));
+    throw_errno(errors::system_refused, fmt::format("cannot give the {} its {} bytes ({})",
+                                                    names.object, bytes, names.setting));
   // A peer that shortened the file would turn our next access into SIGBUS.
   ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
   return file;
@@ -61,7 +63,7 @@ void MemoryFile::check_headroom(std::size_t bytes) {
   const MemoryHeadroom headroom = memory_headroom(system_root_);
   if (bytes > headroom.free_bytes) {
     throw Error(
-        std::errc::not_enough_memory,
+        errors::memory_short, std::errc::not_enough_memory,
         fmt::format(
             "{} bytes of shared memory are wanted, but {} allows {} and {} are in use: raise that "
             "limit or use less",
@@ -78,7 +80,7 @@ void MemoryFile::reserve(std::size_t first, std::size_t last) {
     // The pages of the earlier steps go back; those at both ends may be a neighbour's.
     punch(std::min(first + kPageBytes, at), round_down(at, kPageBytes));
     const MemoryHeadroom headroom = memory_headroom(system_root_);
-    throw Error(problem,
+    throw Error(errors::memory_short, problem,
                 fmt::format("cannot reserve {} bytes of shared memory ({} bytes are free by {})",
                             last - first, headroom.free_bytes, headroom.source));
   }

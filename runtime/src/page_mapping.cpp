@@ -8,6 +8,7 @@
 #include <atomic>
 #include <new>
 
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
@@ -17,7 +18,8 @@ constexpr std::uint32_t kVersion = 5;
 
 MappedMemory map_shared(int fd, std::size_t bytes) {
   MappedMemory pages(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), bytes);
-  if (!pages) throw_errno(fmt::format("cannot map the job page of {} bytes", bytes));
+  if (!pages)
+    throw_errno(errors::system_refused, fmt::format("cannot map the job page of {} bytes", bytes));
   return pages;
 }
 
@@ -29,20 +31,21 @@ PageMapping PageMapping::create(std::uint32_t ranks) {
   rlimit limit{};
   const std::size_t wanted = JobPage::bytes_for(ranks);
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < wanted) {
-    throw Error(std::errc::file_too_large,
+    throw Error(errors::file_size_limit, std::errc::file_too_large,
                 fmt::format("the file size limit of {} bytes is less than the {} of the job page: "
                             "raise it (ulimit -f)",
                             limit.rlim_cur, wanted));
   }
   result.file_ = FileDescriptor(::memfd_create("viaduct-job", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!result.file_.is_open()) throw_errno("cannot create the job page");
+  if (!result.file_.is_open()) throw_errno(errors::system_refused, "cannot create the job page");
   // Reserved now, so that a shortage of memory is this error and no SIGBUS later.
   if (::ftruncate(result.fd(), static_cast<off_t>(wanted)) != 0 ||
       ::fallocate(result.fd(), 0, 0, static_cast<off_t>(wanted)) != 0)
-    throw_errno(fmt::format("cannot reserve the job page of {} bytes for {} ranks", wanted, ranks));
+    throw_errno(errors::memory_short,
+                fmt::format("cannot reserve the job page of {} bytes for {} ranks", wanted, ranks));
   // A rank that shortened the file would turn the launcher's next access into SIGBUS.
   if (::fcntl(result.fd(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-    throw_errno("cannot fix the size of the job page");
+    throw_errno(errors::system_refused, "cannot fix the size of the job page");
   result.shape_ = {ranks, 1};
   result.pages_ = map_shared(result.fd(), wanted);
   auto* const page = new (result.pages_.get()) JobPage{};
@@ -61,17 +64,18 @@ PageMapping PageMapping::create(std::uint32_t ranks) {
 PageMapping PageMapping::attach(int fd) {
   PageMapping result;
   struct stat status {};
-  if (::fstat(fd, &status) != 0) throw_errno(fmt::format("descriptor {} is not the job page", fd));
+  if (::fstat(fd, &status) != 0)
+    throw_errno(errors::not_from_launcher, fmt::format("descriptor {} is not the job page", fd));
   const auto bytes = static_cast<std::size_t>(status.st_size);
   if (bytes < sizeof(JobPage)) {
-    throw Error(std::errc::bad_message,
+    throw Error(errors::not_from_launcher, std::errc::bad_message,
                 fmt::format("descriptor {} has {} bytes: it is not the job page", fd, bytes));
   }
   result.pages_ = map_shared(fd, bytes);
   result.shape_ = {result->size, result->hosts};
   if (result->magic != JobPage::kMagic || result->version != kVersion ||
       JobPage::bytes_for(result.shape_.ranks) != bytes || result.shape_.hosts == 0) {
-    throw Error(std::errc::bad_message,
+    throw Error(errors::versions_differ, std::errc::bad_message,
                 "the job page is not of this library's version: use the viaduct-run that came with "
                 "the library that "
                 "the program was built with");

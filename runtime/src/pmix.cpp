@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
@@ -68,7 +69,7 @@ struct Pmix::Library {
 
   Library() : handle(::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL)) {
     if (handle == nullptr)
-      throw Error(std::errc::not_supported,
+      throw Error(errors::pmix_library, std::errc::not_supported,
                   fmt::format("a PMIx launcher started this process, and {} cannot be loaded ({}): "
                               "install it (on Debian: libpmix2), or start the program with "
                               "viaduct-run",
@@ -87,13 +88,13 @@ struct Pmix::Library {
   void find(Function& function, const char* name) const {
     function = reinterpret_cast<Function>(::dlsym(handle, name));
     if (function == nullptr)
-      throw Error(std::errc::not_supported,
+      throw Error(errors::pmix_library, std::errc::not_supported,
                   fmt::format("{} has no {}: install PMIx 3 or newer (on Debian: libpmix2)",
                               kLibrary, name));
   }
 
   [[noreturn]] void refuse(pmix_status_t status, const std::string& what) const {
-    throw Error(std::errc::host_unreachable,
+    throw Error(errors::pmix_server, std::errc::host_unreachable,
                 fmt::format("{} ({}): start it with viaduct-run, or with a launcher that is a PMIx "
                             "server (mpirun of Open MPI, srun --mpi=pmix), or unset PMIX_NAMESPACE "
                             "for a job of one rank",

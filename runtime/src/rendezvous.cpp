@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/job_size.hpp"
 #include "runtime/src/control_group.hpp"
 #include "runtime/src/job_size_check.hpp"
@@ -26,7 +27,7 @@ constexpr std::uint32_t kAnyNumber = std::numeric_limits<std::uint32_t>::max();
 constexpr const char* kPmixKey = "viaduct.hub";
 
 [[noreturn]] void refuse(const std::string& sentence) {
-  throw Error(std::errc::invalid_argument, sentence);
+  throw Error(errors::rendezvous_setting, std::errc::invalid_argument, sentence);
 }
 
 std::uint32_t rendezvous_number(const char* variable, std::uint32_t least, std::uint32_t most) {
@@ -75,7 +76,9 @@ std::string read_secret() {
   if (given == nullptr) {
     refuse_open_file(path);
     const auto text = read_small_file(path);
-    if (!text) throw_errno(fmt::format("cannot read {}={}", launch::kSecretFile, path));
+    if (!text)
+      throw_errno(errors::rendezvous_setting,
+                  fmt::format("cannot read {}={}", launch::kSecretFile, path));
     secret = text->substr(0, text->find_last_not_of(" \t\r\n") + 1);
   }
   if (secret.size() < kMinSecretBytes)
@@ -124,10 +127,11 @@ Rendezvous rendezvous_by_pmix(Pmix& pmix, std::chrono::nanoseconds limit) {
   }
   const auto told = pmix.fetch(0, kPmixKey, limit);
   if (!told)
-    throw Error(std::errc::timed_out, fmt::format("rank {} of {}: rank 0 has not come within {} s "
-                                                  "(VIADUCT_JOIN_TIMEOUT)",
-                                                  rendezvous.rank, rendezvous.size,
-                                                  std::chrono::duration<double>(limit).count()));
+    throw Error(errors::job_not_begun, std::errc::timed_out,
+                fmt::format("rank {} of {}: rank 0 has not come within {} s "
+                            "(VIADUCT_JOIN_TIMEOUT)",
+                            rendezvous.rank, rendezvous.size,
+                            std::chrono::duration<double>(limit).count()));
   const std::size_t space = told->find(' ');
   rendezvous.shown = told->substr(0, space);
   rendezvous.addresses = parse_addresses(rendezvous.shown);

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/src/job_impl.hpp"
 #include "runtime/src/rank_name.hpp"
 #include "runtime/standard_streams.hpp"
@@ -37,10 +38,14 @@ struct RankRun {
       const int code = body(job, argc, argv);
       job.impl_->failed = code != 0;
       return code;
-    } catch (const std::exception& problem) {
+    } catch (const Error& problem) {
       complain(problem.what());
+    } catch (const std::exception& problem) {
+      complain(with_code(errors::program_threw, problem.what()).c_str());
     } catch (...) {
-      complain("an exception that is no std::exception left the program's body");
+      constexpr const char* kWhat =
+          "an exception that is no std::exception left the program's body";
+      complain(with_code(errors::program_threw, kWhat).c_str());
     }
     job.impl_->abandoned = true;
     return 1;
@@ -97,8 +102,9 @@ struct RankRun {
         ranks.emplace_back([this, &world, &launch, i] { thread(world, launch, i); });
       }
     } catch (const std::exception& problem) {  // no thread, or no memory for one
-      complain(fmt::format("cannot start rank {} of {} as a thread (ulimit -u): {}", ranks.size(),
-                           launch.size, problem.what())
+      complain(with_code(errors::system_refused,
+                         fmt::format("cannot start rank {} of {} as a thread (ulimit -u): {}",
+                                     ranks.size(), launch.size, problem.what()))
                    .c_str());
       end_process(1);
     }

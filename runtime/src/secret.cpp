@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
@@ -27,7 +28,7 @@ Digest authenticate(std::span<const std::byte> key,
            reinterpret_cast<const unsigned char*>(message.data()), message.size(),
            reinterpret_cast<unsigned char*>(digest.data()), &bytes);
   if (made == nullptr || bytes != digest.size())
-    throw Error(std::errc::not_supported,
+    throw Error(errors::system_refused, std::errc::not_supported,
                 "libcrypto refuses HMAC-SHA-256, by which the processes of a job know each other");
   return digest;
 }
@@ -40,7 +41,7 @@ void fill_random(std::span<std::byte> bytes) {
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t got = ::getrandom(bytes.data() + done, bytes.size() - done, 0);
-    if (got < 0 && errno != EINTR) throw_errno("cannot get random bytes");
+    if (got < 0 && errno != EINTR) throw_errno(errors::system_refused, "cannot get random bytes");
     if (got > 0) done += static_cast<std::size_t>(got);
   }
 }

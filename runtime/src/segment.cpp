@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <algorithm>
 
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
@@ -21,10 +22,12 @@ MappedMemory map_window(int fd, std::size_t window_bytes) {
       ::mmap(nullptr, window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0),
       window_bytes);
   if (!window) {
-    throw_errno(fmt::format(
-        "cannot map a shared window of {} bytes: address space is short (ulimit -v), or lower "
-        "VIADUCT_SHM_WINDOW",
-        window_bytes));
+    throw_errno(
+        errors::address_space,
+        fmt::format(
+            "cannot map a shared window of {} bytes: address space is short (ulimit -v), or lower "
+            "VIADUCT_SHM_WINDOW",
+            window_bytes));
   }
   ::madvise(window.get(), window_bytes, MADV_DONTDUMP);
   return window;
@@ -38,14 +41,14 @@ Segment::Segment(std::size_t window_bytes, std::string system_root)
 std::size_t Segment::allocate(std::size_t bytes, std::size_t alignment) {
   if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > kMaxAlignment) {
     throw Error(
-        std::errc::invalid_argument,
+        errors::bad_alignment, std::errc::invalid_argument,
         fmt::format("an alignment of {} is not a power of two up to {}", alignment, kMaxAlignment));
   }
   const std::size_t requested = std::max<std::size_t>(bytes, 1);
   const std::lock_guard lock(mutex_);
   if (requested > file_.bytes()) {
     throw Error(
-        std::errc::not_enough_memory,
+        errors::window_full, std::errc::not_enough_memory,
         fmt::format("{} bytes do not fit into the shared window of {}: raise VIADUCT_SHM_WINDOW",
                     bytes, file_.bytes()));
   }
@@ -53,7 +56,7 @@ std::size_t Segment::allocate(std::size_t bytes, std::size_t alignment) {
   const auto offset = spans_.try_allocate(requested, alignment);
   if (!offset) {
     throw Error(
-        std::errc::not_enough_memory,
+        errors::window_full, std::errc::not_enough_memory,
         fmt::format("no {} bytes are left in the shared window: {} of {} are allocated; raise "
                     "VIADUCT_SHM_WINDOW",
                     requested, spans_.allocated_bytes(), file_.bytes()));
@@ -71,8 +74,8 @@ void Segment::release(std::size_t offset) noexcept {
   const std::lock_guard lock(mutex_);
   const auto released = spans_.try_release(offset);
   if (!released) {
-    violate_contract("Segment::release(" + std::to_string(offset) +
-                     "): nothing is allocated at this offset");
+    violate_contract(errors::not_allocated, "Segment::release(" + std::to_string(offset) +
+                                                "): nothing is allocated at this offset");
   }
   file_.clear(base(), offset, released->bytes, released->free_from, released->free_to);
 }

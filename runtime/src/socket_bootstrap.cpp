@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "runtime/errors/codes.hpp"
+#include "runtime/job_size.hpp"
 #include "runtime/src/job_bootstrap.hpp"
 #include "runtime/src/secret.hpp"
 #include "runtime/src/wire_format.hpp"
@@ -34,7 +36,7 @@ class SocketBootstrap final : public JobBootstrap {
     if (answer.message.kind == Kind::released) return;
     if (answer.message.kind != Kind::lost) reject(answer);
     throw Error(
-        std::errc::owner_dead,
+        errors::lost_at_fence, std::errc::owner_dead,
         fmt::format("rank {} was lost or ended its job before it reached the fence that rank {} "
                     "waits at",
                     answer.message.rank, index(rank_)));
@@ -73,7 +75,7 @@ class SocketBootstrap final : public JobBootstrap {
     mark_.refuse_in_child("Bootstrap::get");
     const Answer answer = ask_get(rank, key);
     if (answer.message.kind == Kind::nothing) {
-      throw Error(std::errc::no_message,
+      throw Error(errors::nothing_published, std::errc::no_message,
                   fmt::format("rank {} has put nothing under \"{}\" before the last fence",
                               index(rank), key));
     }
@@ -99,7 +101,7 @@ class SocketBootstrap final : public JobBootstrap {
     if (answer.message.kind == Kind::descriptor && answer.datagram.fd.is_open())
       return std::move(answer.datagram.fd);
     if (answer.message.kind != Kind::nothing) reject(answer);
-    throw Error(std::errc::no_message,
+    throw Error(errors::nothing_published, std::errc::no_message,
                 fmt::format("rank {} has shared no descriptor{}, or it is lost", index(rank),
                             under_key(key)));
   }
@@ -112,20 +114,19 @@ class SocketBootstrap final : public JobBootstrap {
 
   void check_rank(Rank rank) const {
     if (index(rank) < size_) return;
-    throw Error(std::errc::invalid_argument,
-                fmt::format("rank {} is out of range: the job has {} ranks (0 to {})", index(rank),
-                            size_, size_ - 1));
+    throw Error(errors::no_such_rank, std::errc::invalid_argument,
+                fmt::format("rank {} is out of range: {}", index(rank), describe_ranks(size_)));
   }
 
   static void check_length(const char* what, std::size_t bytes, std::size_t limit) {
     if (bytes <= limit) return;
     throw Error(
-        std::errc::message_size,
+        errors::bootstrap_too_long, std::errc::message_size,
         fmt::format("a bootstrap {} of {} bytes is too long: the limit is {}", what, bytes, limit));
   }
 
   [[noreturn]] static void reject(const Answer& answer) {
-    throw Error(std::errc::bad_message,
+    throw Error(errors::versions_differ, std::errc::bad_message,
                 fmt::format("viaduct-run gave an answer of unexpected kind {}",
                             static_cast<unsigned>(answer.message.kind)));
   }
@@ -140,7 +141,8 @@ class SocketBootstrap final : public JobBootstrap {
   void send(const Message& message, int fd) const {
     const int problem = wire_format::send(socket_.get(), wire_format::encode(message), fd, 0);
     if (problem != 0)
-      throw Error(problem, fmt::format("rank {} cannot reach viaduct-run", index(rank_)));
+      throw Error(errors::launcher_lost, problem,
+                  fmt::format("rank {} cannot reach viaduct-run", index(rank_)));
   }
 
   Answer ask_get(Rank rank, std::string_view key) const {
@@ -163,7 +165,7 @@ class SocketBootstrap final : public JobBootstrap {
     explicit Asking(const SocketBootstrap& bootstrap) : bootstrap_(bootstrap) {
       if (bootstrap.asking_.exchange(true, std::memory_order_acquire))
         throw Error(
-            std::errc::operation_in_progress,
+            errors::job_of_two_threads, std::errc::operation_in_progress,
             fmt::format("two threads of rank {} wait for viaduct-run at the same time: a "
                         "rank's Job, and what it makes with it, is for one thread at a time",
                         index(bootstrap.rank_)));
@@ -180,12 +182,13 @@ class SocketBootstrap final : public JobBootstrap {
     Answer answer{};
     const int problem = wire_format::receive(socket_.get(), answer.datagram, 0);
     if (problem != 0 || answer.datagram.end_of_stream) {
-      throw Error(problem != 0 ? problem : EPIPE,
+      throw Error(errors::launcher_lost, problem != 0 ? problem : EPIPE,
                   fmt::format("rank {} has lost viaduct-run", index(rank_)));
     }
     std::string reason;
     const auto message = wire_format::decode(answer.datagram.bytes, reason);
-    if (!message) throw Error(std::errc::bad_message, "viaduct-run sent " + reason);
+    if (!message)
+      throw Error(errors::versions_differ, std::errc::bad_message, "viaduct-run sent " + reason);
     answer.message = *message;
     return answer;
   }

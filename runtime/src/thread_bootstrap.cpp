@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/src/job_bootstrap.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -36,7 +37,7 @@ class ThreadBootstrap final : public JobBootstrap {
     mark_.refuse_in_child("Bootstrap::fence");
     const ThreadWorld::FenceOutcome outcome = wait(FenceKind::everyone);
     if (outcome.outcome == Outcome::failed) {
-      throw Error(std::errc::owner_dead,
+      throw Error(errors::lost_at_fence, std::errc::owner_dead,
                   fmt::format("rank {} was lost or ended its job before it reached the fence that "
                               "rank {} waits at",
                               index(outcome.culprit), index(rank_)));
@@ -57,7 +58,7 @@ class ThreadBootstrap final : public JobBootstrap {
     mark_.refuse_in_child("Bootstrap::get");
     const Lock lock(world_->mutex);
     if (const auto* value = find(rank, key); value != nullptr) return *value;
-    throw Error(std::errc::no_message,
+    throw Error(errors::nothing_published, std::errc::no_message,
                 fmt::format("rank {} has put nothing under \"{}\" before the last fence",
                             index(rank), key));
   }
@@ -79,12 +80,13 @@ class ThreadBootstrap final : public JobBootstrap {
     const Lock lock(world_->mutex);
     const int shared = find_fd(rank, key);
     if (shared < 0) {
-      throw Error(std::errc::no_message,
+      throw Error(errors::nothing_published, std::errc::no_message,
                   fmt::format("rank {} has shared no descriptor{}", index(rank), under_key(key)));
     }
     FileDescriptor copy(::fcntl(shared, F_DUPFD_CLOEXEC, 3));
     if (!copy.is_open())
-      throw_errno(fmt::format("cannot duplicate the descriptor of rank {}", index(rank)));
+      throw_errno(errors::system_refused,
+                  fmt::format("cannot duplicate the descriptor of rank {}", index(rank)));
     return copy;
   }
 

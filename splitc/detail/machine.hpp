@@ -13,6 +13,10 @@
 #include "viaduct/splitc/detail/hot.hpp"
 #include "viaduct/splitc/settings.hpp"
 
+namespace viaduct {
+enum class ErrorCode : std::uint16_t;
+}
+
 namespace viaduct::splitc::detail {
 
 class CollectiveEngine;
@@ -76,9 +80,9 @@ class Machine {
 /// The same, but for what such a function may use too.
 [[nodiscard]] Machine& machine_in_call(const char* operation);
 
-/// Stops the program: "viaduct: [rank 3] read: ...".
-[[noreturn, gnu::cold]] void stop(const char* operation, const char* what);
-[[noreturn, gnu::cold]] void stop(const char* operation, const std::string& what);
+/// Stops the program: "viaduct: [rank 3] read: ... [VIA-4001]".
+[[noreturn, gnu::cold]] void stop(ErrorCode id, const char* operation, const char* what);
+[[noreturn, gnu::cold]] void stop(ErrorCode id, const char* operation, const std::string& what);
 /// There is no process @p process; @p where names it: "the global pointer".
 [[noreturn, gnu::cold]] void stop_no_process(const char* operation, const char* where,
                                              std::int64_t process);

@@ -10,6 +10,7 @@
 #include <limits>
 #include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "splitc/detail/machine.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/splitc/atomic.hpp"
@@ -56,12 +57,7 @@ struct Sentence {
 
 Sentence sentence_of(const Error& problem) {
   Sentence s;
-  // what() ends with the description of the code, which is added again where it is thrown.
-  std::string_view text = problem.what();
-  const std::string tail = ": " + problem.code().message();
-  if (text.size() > tail.size() && text.substr(text.size() - tail.size()) == tail)
-    text.remove_suffix(tail.size());
-  text.copy(s.text.data(), s.text.size() - 1);
+  problem.sentence().copy(s.text.data(), s.text.size() - 1);
   s.code = problem.code().value();
   return s;
 }
@@ -80,15 +76,17 @@ std::uint64_t allocate_alike(CollectiveKind kind, std::size_t bytes) {
   const Outcome all = meet(kind, bytes, address, address == 0);
   if (all.refusing == hot.procs) {
     if (all.low != all.high)
-      stop(operation, fmt::format("answers {:#x} in one process and {:#x} in another: earlier "
-                                  "collective allocations or frees were not the same in all",
-                                  all.low, all.high));
+      stop(errors::collectives_differ, operation,
+           fmt::format("answers {:#x} in one process and {:#x} in another: earlier "
+                       "collective allocations or frees were not the same in all",
+                       all.low, all.high));
     return address;
   }
   if (address != 0) memory.release_alike(address);
   const Sentence theirs = all_bcast(why, static_cast<int>(all.refusing));
-  throw Error(theirs.code, fmt::format("{}: process {} has no room: {}", operation, all.refusing,
-                                       theirs.text.data()));
+  throw Error(
+      errors::spread_memory_full, theirs.code,
+      fmt::format("{}: process {} has no room: {}", operation, all.refusing, theirs.text.data()));
 }
 
 /// Waits for all, so that nobody's part is freed while another process still uses it.
@@ -100,7 +98,7 @@ void free_alike(CollectiveKind kind, std::uint64_t word) {
   if (address == 0) return;
   if (process_of(word) != 0 || memory.owner_of(address) != kMaxProcesses ||
       memory.bytes_at(address) == 0)
-    stop(operation,
+    stop(errors::not_an_array, operation,
          fmt::format("process {}, address {:#x} is not where an array begins that is allocated: "
                      "pass what {} answered, once",
                      process_of(word), address,
@@ -145,7 +143,8 @@ std::uint64_t spread_malloc(std::size_t count, std::size_t bytes) {
     return make_word(0, memory.allocate_own(share_of(count, bytes)));
   } catch (const Error& problem) {
     const Sentence s = sentence_of(problem);
-    throw Error(s.code, fmt::format("spread_malloc: {}", s.text.data()));
+    throw Error(errors::spread_memory_full, s.code,
+                fmt::format("spread_malloc: {}", s.text.data()));
   }
 }
 
@@ -158,7 +157,7 @@ void spread_free(std::uint64_t word) {
   const bool begins = process_of(word) == 0 && owner < kMaxProcesses;
   const std::uint64_t bytes = begins ? atomic<begin_free>(static_cast<int>(owner), address) : 0;
   if (bytes == 0)
-    stop(kOperation,
+    stop(errors::not_an_array, kOperation,
          fmt::format("process {}, address {:#x} is not where an array begins that is allocated: "
                      "pass what spread_malloc answered, once",
                      process_of(word), address));

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "splitc/src/wait.hpp"
 #include "viaduct/splitc/sync.hpp"
 
@@ -58,13 +59,14 @@ std::uint64_t rmw_slow(std::uint64_t to, Rmw what, std::uint64_t operand, std::u
 }
 
 void stop_thrown(std::uint32_t process, const char* what) {
-  stop("atomic", "the function that process " + std::to_string(process) + " runs in process " +
-                     std::to_string(hot.myproc) + " threw: " + what +
-                     "; catch it in the function, and answer that it failed by its result");
+  stop(errors::function_threw, "atomic",
+       "the function that process " + std::to_string(process) + " runs in process " +
+           std::to_string(hot.myproc) + " threw: " + what +
+           "; catch it in the function, and answer that it failed by its result");
 }
 
 void stop_null_call(const char* operation) {
-  stop(operation, "the global pointer is null: give it an object's address");
+  stop(errors::null_pointer, operation, "the global pointer is null: give it an object's address");
 }
 
 namespace {
@@ -72,7 +74,7 @@ namespace {
 inline std::uint64_t sendable(const char* operation, const Code& code, CallThunk thunk) {
   const std::uint64_t number = code.number_of(thunk);
   if (number == 0) [[unlikely]]
-    stop(operation,
+    stop(errors::function_elsewhere, operation,
          "the function is in a shared library: functions that run in other processes must be in "
          "the program itself");
   return number;
@@ -171,8 +173,9 @@ std::uint64_t holder_of(const char* operation, global_ptr<lock_t> l) {
 
 [[noreturn, gnu::cold]] void stop_lock(const char* operation, global_ptr<lock_t> l,
                                        const std::string& what) {
-  detail::stop(operation, fmt::format("the lock at {:#x} of process {} {}",
-                                      detail::address_of(l.word()), l.process(), what));
+  detail::stop(errors::bad_lock, operation,
+               fmt::format("the lock at {:#x} of process {} {}", detail::address_of(l.word()),
+                           l.process(), what));
 }
 
 /// @p holder: not this process, and not 0.
@@ -204,7 +207,7 @@ namespace {
 [[gnu::noinline, gnu::cold]] void check_given_up(const char* operation, global_ptr<lock_t> l,
                                                  std::uint64_t holder) {
   if (holder_of(operation, l) != holder) return;
-  throw Error(std::errc::resource_deadlock_would_occur,
+  throw Error(errors::waits_for_ever, std::errc::resource_deadlock_would_occur,
               fmt::format("{}: process {} holds the lock and has returned from splitc_main, or "
                           "waits for this process in a collective call: unlock it before",
                           operation, holder - 1));

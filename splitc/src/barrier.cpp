@@ -2,6 +2,7 @@
 /// already. All that a process did before its barrier is seen by all after theirs: the marks go out
 /// after what was written before and are followed by whatever is read afterwards.
 
+#include "runtime/errors/codes.hpp"
 #include "splitc/detail/machine.hpp"
 #include "viaduct/splitc/detail/collective.hpp"
 #include "viaduct/splitc/sync.hpp"
@@ -21,13 +22,15 @@ void CollectiveEngine::barrier_notify() {
 }
 
 void CollectiveEngine::barrier_wait() {
-  if (!notified_) stop("barrier_wait", "called without a barrier_notify() before");
+  if (!notified_)
+    stop(errors::barrier_order, "barrier_wait", "called without a barrier_notify() before");
   if (barrier_round_ != barrier_rounds_) barrier_rest(barrier_round_);
   notified_ = false;
 }
 
 bool CollectiveEngine::barrier_try() {
-  if (!notified_) stop("barrier_try", "called without a barrier_notify() before");
+  if (!notified_)
+    stop(errors::barrier_order, "barrier_try", "called without a barrier_notify() before");
   machine_.poll();
   while (barrier_round_ != barrier_rounds_) {
     if (!has_come(process_before(1U << barrier_round_), barrier_round_)) return false;

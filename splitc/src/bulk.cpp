@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "splitc/src/wait.hpp"
 #include "via/copy.hpp"
 #include "viaduct/splitc/store.hpp"
@@ -71,8 +72,9 @@ Handle get_pieces(Machine::Impl& impl, Channel& c, const char* operation, std::b
 
 void check_local(const char* operation, const void* local, std::size_t bytes) {
   if (local == nullptr)
-    stop(operation, "the local address is null: give it memory of this process, of " +
-                        std::to_string(bytes) + " bytes");
+    stop(errors::null_pointer, operation,
+         "the local address is null: give it memory of this process, of " + std::to_string(bytes) +
+             " bytes");
 }
 
 }  // namespace

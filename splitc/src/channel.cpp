@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "splitc/src/wait.hpp"
 #include "viaduct/runtime/clock.hpp"
 #include "viaduct/splitc/detail/collective.hpp"
@@ -18,9 +19,10 @@ namespace {
 constexpr std::uint64_t kSplitC = std::uint64_t{0x5343} << 48;
 
 [[noreturn]] void stop_ended(const char* operation, std::uint32_t process) {
-  stop(operation, "process " + std::to_string(process) +
-                      " has ended Split-C and can no longer be reached: see why its splitc_main "
-                      "has failed, or let all processes meet in a barrier before the end");
+  stop(errors::process_lost, operation,
+       "process " + std::to_string(process) +
+           " has ended Split-C and can no longer be reached: see why its splitc_main "
+           "has failed, or let all processes meet in a barrier before the end");
 }
 }  // namespace
 
@@ -65,7 +67,7 @@ void Machine::Impl::incoming(Rank from, std::uint64_t discriminator) {
   try {
     (void)make_channel(index(from), which);
   } catch (const std::exception& problem) {
-    stop("a message of another process", problem.what());
+    stop(errors::system_refused, "a message of another process", problem.what());
   }
 }
 
@@ -192,7 +194,8 @@ void Machine::Impl::reply(Channel& c, wire_format::Op op, std::uint32_t index, s
   if (slot == nullptr) slot = claim_late(*c.vi);
   if (slot == nullptr) {
     if (c.ended || c.vi->state() != via::ViState::connected) return;
-    stop("reply", "no room in the ring: a peer has sent more requests than its credits");
+    stop(errors::nonsense, "reply",
+         "no room in the ring: a peer has sent more requests than its credits");
   }
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
   c.vi->publish(*slot, header::make(via::shm::MessageKind::inline_data, bytes,

@@ -7,6 +7,7 @@
 #include <exception>
 #include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "splitc/detail/machine.hpp"
 #include "splitc/src/mapped.hpp"
 #include "viaduct/job.hpp"
@@ -226,7 +227,7 @@ void CollectiveEngine::stop_mismatch(std::uint32_t process) {
   if (text.empty())
     text = fmt::format("this process calls {}, but another one calls something else: {}",
                        name_of(Described(block_->calls[sequence_ % kCallRecords])), kRule);
-  stop(to_string(kind_), text.c_str());
+  stop(errors::collectives_differ, to_string(kind_), text.c_str());
 }
 
 /// False: not now.
@@ -266,7 +267,8 @@ bool CollectiveEngine::check_waiting(std::uint32_t process, const AwaitedCall& c
   if (ahead > 0) return false;
   if (ahead < 0 || mine.mark == call.mark) return true;
   const Described theirs(call);
-  stop(to_string(mine.kind() == CollectiveKind::end ? theirs.kind() : mine.kind()),
+  stop(errors::collectives_differ,
+       to_string(mine.kind() == CollectiveKind::end ? theirs.kind() : mine.kind()),
        difference(mine, theirs, process));
 }
 

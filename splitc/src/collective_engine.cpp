@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "splitc/detail/machine.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
@@ -26,7 +27,7 @@ constexpr std::uint64_t kInInbox = ~std::uint64_t{0};
 constexpr std::uint32_t kFragmentWords = kSlotWords - 1;
 
 [[noreturn]] void stop_notified(const char* operation) {
-  stop(operation,
+  stop(errors::barrier_order, operation,
        "called between barrier_notify() and barrier_wait(): no other collective call may be");
 }
 
@@ -54,14 +55,15 @@ thread_local constinit CallPlace call_place;
 
 void stop_without_engine(const char* operation) {
   (void)machine(operation);
-  stop(operation, "called before Split-C has started");
+  stop(errors::outside_splitc_main, operation, "called before Split-C has started");
 }
 
 std::uint32_t check_root(const char* operation, int root) {
   if (root < 0 || static_cast<std::uint32_t>(root) >= hot.procs) [[unlikely]]
-    stop(operation, fmt::format("there is no process {}, which is to be the root: the job has the "
-                                "processes 0 to {}",
-                                root, hot.procs - 1));
+    stop(errors::no_such_process, operation,
+         fmt::format("there is no process {}, which is to be the root: the job has the "
+                     "processes 0 to {}",
+                     root, hot.procs - 1));
   return static_cast<std::uint32_t>(root);
 }
 
@@ -203,7 +205,9 @@ void CollectiveEngine::alone(CollectiveKind kind) {
 
 /// Processes that wait for a slot of this process look at its last call when they are woken.
 void CollectiveEngine::end() noexcept {
-  if (notified_) stop("splitc_main", "returned between barrier_notify() and barrier_wait()");
+  if (notified_)
+    stop(errors::barrier_order, "splitc_main",
+         "returned between barrier_notify() and barrier_wait()");
   if (job_.size() == 1) return;
   ended_ = true;
   constexpr CollectiveCall kEnd = make_plain_collective(CollectiveKind::end);
@@ -267,7 +271,8 @@ void CollectiveEngine::send_fragments(std::uint32_t process, std::uint32_t round
 void CollectiveEngine::arrived(std::uint32_t index, std::uint64_t mark, const std::uint64_t* words,
                                std::uint32_t count) {
   if (index >= inbox_.size() || count > kSlotWords)
-    stop("poll", "a message of a collective makes no sense: start all processes from one build");
+    stop(errors::nonsense, "poll",
+         "a message of a collective makes no sense: start all processes from one build");
   std::vector<std::uint64_t>& inbox = inbox_[index];
   inbox.insert(inbox.end(), words, words + count);
   if (mark == 0) return;
@@ -293,7 +298,7 @@ Parcel CollectiveEngine::take(std::uint32_t round, void* to, std::size_t bytes) 
     parcel.owner = slot.words[1];
     const std::size_t window = job_.segment().window_bytes();
     if (parcel.owner >= job_.size() || bytes > window || parcel.place > window - bytes)
-      stop(to_string(kind_),
+      stop(errors::nonsense, to_string(kind_),
            "a value's place makes no sense: start all processes from one build, or see whether "
            "something writes into this process' memory");
     std::memcpy(to, job_.window_of(Rank{static_cast<std::uint32_t>(parcel.owner)}) + parcel.place,

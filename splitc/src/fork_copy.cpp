@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/file_descriptor.hpp"
 #include "viaduct/splitc/detail/collective.hpp"
@@ -130,7 +131,8 @@ void prepare_copy_on_fork(std::size_t ranges) {
   static const int registered =
       ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   if (registered != 0)
-    throw Error(registered, "cannot register what fork() must do (pthread_atfork)");
+    throw Error(errors::system_refused, registered,
+                "cannot register what fork() must do (pthread_atfork)");
   const std::lock_guard lock(g_mutex);
   g_ranges.reserve(g_prepared + ranges);
   g_prepared += ranges;

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "splitc/src/wait.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
 #include "viaduct/splitc/access.hpp"
@@ -14,7 +15,9 @@ Machine::Impl::Place Machine::Impl::locate(const char* operation, std::uint64_t 
                                            std::size_t bytes) {
   const std::uint32_t process = process_of(word);
   const std::uint64_t address = address_of(word);
-  if (address == 0) stop(operation, "the global pointer is null: give it an object's address");
+  if (address == 0)
+    stop(errors::null_pointer, operation,
+         "the global pointer is null: give it an object's address");
   if (process >= job.size()) stop_no_process(operation, "the global pointer", process);
   if (process == hot.myproc) return {own_place(operation, process, address, bytes), Place::kNone};
   switch (path) {

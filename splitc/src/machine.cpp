@@ -16,6 +16,7 @@
 #include <exception>
 #include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "splitc/src/fork_copy.hpp"
 #include "splitc/src/machine_impl.hpp"
 #include "splitc/src/served.hpp"
@@ -58,7 +59,7 @@ void compare_settings(Job& job, const Settings& s) {
   const auto first = job.bootstrap().get(Rank{0}, kSettingsKey);
   const auto bytes = std::as_bytes(std::span(mine));
   if (first.size() != bytes.size() || !std::equal(first.begin(), first.end(), bytes.begin()))
-    throw Error(std::errc::invalid_argument,
+    throw Error(errors::settings_differ, std::errc::invalid_argument,
                 "the Split-C settings (VIADUCT_SPLITC_*, VIADUCT_HEAP, VIADUCT_SEGMENT_BASE, "
                 "VIADUCT_SPREAD_BYTES, VIADUCT_HEAP_BYTES) of rank " +
                     std::to_string(index(job.rank())) +
@@ -69,21 +70,25 @@ MappedMemory make_views() {
   constexpr std::size_t kBytes = sizeof(View) * kMaxProcesses;
   MappedMemory pages(
       mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), kBytes);
-  if (!pages) throw_errno("cannot map the table of the processes' memory");
+  if (!pages) throw_errno(errors::system_refused, "cannot map the table of the processes' memory");
   return pages;
 }
 
 }  // namespace
 
-void stop(const char* operation, const char* what) {
-  violate_contract(std::string(operation) + ": " + what);
+void stop(ErrorCode id, const char* operation, const char* what) {
+  violate_contract(id, std::string(operation) + ": " + what);
 }
 
-void stop(const char* operation, const std::string& what) { stop(operation, what.c_str()); }
+void stop(ErrorCode id, const char* operation, const std::string& what) {
+  stop(id, operation, what.c_str());
+}
 
 void stop_no_process(const char* operation, const char* where, std::int64_t process) {
-  stop(operation, std::string(where) + " names process " + std::to_string(process) +
-                      ", but the job has the processes 0 to " + std::to_string(hot.procs - 1));
+  stop(errors::no_such_process, operation,
+       std::string(where) + " names process " + std::to_string(process) +
+           ", but the job has the processes 0 to " + std::to_string(hot.procs - 1) +
+           "; viaduct-run -n starts more");
 }
 
 namespace {
@@ -93,14 +98,14 @@ thread_local constinit Machine* the_machine = nullptr;
 
 [[noreturn, gnu::cold]] void stop_without_machine(const char* operation) {
   if (is_forked_copy())
-    stop(operation,
+    stop(errors::forked_child, operation,
          "called in a child that the process forked: the child has a copy of the process' memory "
          "and may exec or _exit, but takes no part in the job");
   if (the_machine != nullptr)
-    stop(operation,
+    stop(errors::communication_in_function, operation,
          "called by a function that atomic() runs: it may use local memory only; communicate "
          "where atomic() is called, before or after it");
-  stop(operation,
+  stop(errors::outside_splitc_main, operation,
        "called outside splitc_main: Split-C begins before it and ends when it returns, and belongs "
        "to the thread that runs it");
 }
@@ -317,7 +322,7 @@ void Machine::Impl::poll_lightly() {
 
 void Machine::Impl::check_may_wait(const char* operation) {
   if (engine->is_alone() || !engine->runs_handler()) return;
-  stop(operation,
+  stop(errors::wait_in_handler, operation,
        "called in a handler of Active Messages, where it would have to wait: a handler may use "
        "memory that is mapped here (global pointers on the path direct); let the program itself do "
        "the rest");
@@ -341,7 +346,7 @@ void Machine::Impl::check_lost(const char* operation, std::uint32_t process) {
                          " is lost (it was killed, or has left";
   if (first != 0 && first - 1 != process)
     sentence += ", after process " + std::to_string(first - 1) + " was lost";
-  throw Error(std::errc::connection_reset, sentence + ')');
+  throw Error(errors::process_lost, std::errc::connection_reset, sentence + ')');
 }
 
 bool Machine::Impl::is_ahead(std::uint32_t process) const noexcept {
@@ -371,7 +376,7 @@ void Machine::Impl::check_broken(const char* operation, std::uint32_t process) {
   };
   if (process < channels.size() &&
       std::any_of(channels[process].begin(), channels[process].end(), is_garbled))
-    throw Error(std::errc::protocol_error,
+    throw Error(errors::nonsense, std::errc::protocol_error,
                 std::string(operation) + ": the connection with process " +
                     std::to_string(process) +
                     " has ended, since one side has written what made no sense to the other: is "
@@ -379,7 +384,7 @@ void Machine::Impl::check_broken(const char* operation, std::uint32_t process) {
   if (process >= channels.size() || monotonic_ns() - broken_at_ns < kGraceNs ||
       std::none_of(channels[process].begin(), channels[process].end(), is_broken))
     return;
-  throw Error(std::errc::connection_reset,
+  throw Error(errors::process_lost, std::errc::connection_reset,
               std::string(operation) + ": the connection to process " + std::to_string(process) +
                   " has broken: what was sent has not arrived in all repetitions; look at the "
                   "network between its host and this one (viaduct-info)");

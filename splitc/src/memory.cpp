@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "runtime/errors/codes.hpp"
 #include "splitc/detail/heap.hpp"
 #include "splitc/src/fork_copy.hpp"
 #include "splitc/src/image.hpp"
@@ -77,7 +78,7 @@ void claim_process() {
   ProcessWide& all = process_wide();
   const std::lock_guard lock(all.mutex);
   if (all.has_moved)
-    throw Error(std::errc::operation_not_permitted,
+    throw Error(errors::split_c_again, std::errc::operation_not_permitted,
                 "Split-C can begin once in a process: its memory has been moved into the region "
                 "already");
   all.has_moved = true;
@@ -192,10 +193,12 @@ void Memory::Impl::map_own() {
       threads ? map_region(bytes, file->fd()) : map_region_at(layout.base, bytes, file->fd());
   own = mine.region.get();
   if (own == nullptr)
-    throw_errno(fmt::format(
-        "cannot map {} bytes of shared memory: address space is short (ulimit -v), or lower "
-        "VIADUCT_SPREAD_BYTES",
-        bytes));
+    throw_errno(
+        errors::address_space,
+        fmt::format(
+            "cannot map {} bytes of shared memory: address space is short (ulimit -v), or lower "
+            "VIADUCT_SPREAD_BYTES",
+            bytes));
   Peer& self = peers[index(job.rank())];
   self.is_known = true;
   self.base = own;
@@ -213,11 +216,11 @@ void Memory::Impl::meet() {
   Record first{};
   if (bytes.size() == sizeof first) std::memcpy(&first, bytes.data(), sizeof first);
   if (first.image_end - first.image_begin != mine.image_end - mine.image_begin)
-    throw Error(std::errc::invalid_argument,
+    throw Error(errors::programs_differ, std::errc::invalid_argument,
                 fmt::format("rank {} runs another program than rank 0: a Split-C job has one",
                             index(job.rank())));
   if (first.region_bytes != mine.region_bytes)
-    throw Error(std::errc::invalid_argument,
+    throw Error(errors::settings_differ, std::errc::invalid_argument,
                 fmt::format("the region for shared memory has {} bytes in rank {} and {} in rank "
                             "0: give every rank the same VIADUCT_HEAP, VIADUCT_HEAP_BYTES and "
                             "VIADUCT_SPREAD_BYTES",
@@ -308,7 +311,7 @@ std::uint64_t Memory::Impl::allocate(SpanAllocator& spans, std::size_t first, st
                                      const char* part) {
   const auto offset = spans.try_allocate(bytes, kAlignment);
   if (!offset) {
-    throw Error(std::errc::not_enough_memory,
+    throw Error(errors::spread_memory_full, std::errc::not_enough_memory,
                 fmt::format("no {} bytes are left in {}: {} of {} are allocated, the largest free "
                             "piece has {}; raise VIADUCT_SPREAD_BYTES",
                             bytes, part, spans.allocated_bytes(), spans.total_bytes(),
@@ -329,7 +332,9 @@ void Memory::Impl::release(SpanAllocator& spans, std::size_t first, std::uint64_
                            const char* what) {
   const std::uint64_t offset = address - layout.base - first;
   const auto released = spans.try_release(offset);
-  if (!released) violate_contract(fmt::format("{}: nothing is allocated at {:#x}", what, address));
+  if (!released)
+    violate_contract(errors::not_an_array,
+                     fmt::format("{}: nothing is allocated at {:#x}", what, address));
   clear(first + offset, released->bytes, first + released->free_from, first + released->free_to);
 }
 

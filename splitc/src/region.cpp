@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/errors/codes.hpp"
 #include "splitc/detail/heap.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/memory_file.hpp"
@@ -65,17 +66,18 @@ const Mapping* first_in(const std::vector<Mapping>& all, std::uint64_t begin, st
     sentence +=
         ": address space is short (ulimit -v), or lower VIADUCT_SPREAD_BYTES and "
         "VIADUCT_HEAP_BYTES";
-  if (taken == nullptr) throw Error(problem, sentence);
+  if (taken == nullptr) throw Error(errors::region_refused, problem, sentence);
   // Between 2 and 30 TiB mimalloc puts what it takes before it is told where, at random places.
   for (const unsigned gib : {64U, 1024U, 32768U, 49152U, 65536U, 81920U, 98304U}) {
     const std::uint64_t other = std::uint64_t{gib} << 30;
     if (other + bytes > kAddressEnd || first_in(all, other, other + bytes) != nullptr) continue;
-    throw Error(problem,
+    throw Error(errors::region_refused, problem,
                 sentence + fmt::format("; set VIADUCT_SEGMENT_BASE={}G, which is free here", gib));
   }
-  throw Error(problem, sentence +
-                           "; set VIADUCT_SEGMENT_BASE to a place that is free, or lower "
-                           "VIADUCT_SPREAD_BYTES and VIADUCT_HEAP_BYTES");
+  throw Error(errors::region_refused, problem,
+              sentence +
+                  "; set VIADUCT_SEGMENT_BASE to a place that is free, or lower "
+                  "VIADUCT_SPREAD_BYTES and VIADUCT_HEAP_BYTES");
 }
 
 }  // namespace
@@ -96,7 +98,7 @@ RegionLayout lay_out(std::uint64_t base, std::size_t spread_bytes, std::size_t h
 
 MappedMemory map_region_at(std::uint64_t address, std::size_t bytes, int fd) {
   if (address % kPageBytes != 0 || address >= kAddressEnd || bytes > kAddressEnd - address) {
-    throw Error(std::errc::invalid_argument,
+    throw Error(errors::region_refused, std::errc::invalid_argument,
                 fmt::format("the region for shared memory cannot be {:#x} to {:#x} "
                             "(VIADUCT_SEGMENT_BASE, VIADUCT_SPREAD_BYTES, VIADUCT_HEAP_BYTES): it "
                             "must begin at a page and end below 2^47",

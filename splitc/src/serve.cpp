@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "splitc/src/code.hpp"
 #include "splitc/src/machine_impl.hpp"
 #include "splitc/src/mapped.hpp"
@@ -63,10 +64,11 @@ void get_value(std::uint64_t* words, const std::byte* from, std::size_t bytes) n
 [[nodiscard]] CallThunk function_of(const Code& code, const Channel& c, std::uint64_t number) {
   const CallThunk thunk = code.at(number);
   if (thunk == nullptr) [[unlikely]]
-    stop("atomic", ("process " + std::to_string(c.process) +
-                    " names a function that this program does not have: start all processes from "
-                    "one build")
-                       .c_str());
+    stop(errors::programs_differ, "atomic",
+         ("process " + std::to_string(c.process) +
+          " names a function that this program does not have: start all processes from "
+          "one build")
+             .c_str());
   return thunk;
 }
 
@@ -78,7 +80,7 @@ std::byte* Machine::Impl::own_place_slow(const char* operation, std::uint32_t pr
   const bool there = bytes <= kAddressMask && is_mapped(here, bytes);
   if (!there || (use == Use::writes && !is_writable(here, bytes))) [[unlikely]]
     stop(
-        operation,
+        errors::wild_pointer, operation,
         fmt::format("process {} names {} bytes at {:#x} of process {}, {}: look where that pointer "
                     "comes from",
                     process, bytes, address, hot.myproc,
@@ -90,9 +92,10 @@ namespace {
 
 /// The message is none that a process of this build sends.
 [[noreturn, gnu::cold, gnu::noinline]] void stop_nonsense(std::uint32_t process) {
-  stop("poll", "a message of process " + std::to_string(process) +
-                   " makes no sense: start all processes from one build, or see whether something "
-                   "writes into the memory of either process");
+  stop(errors::nonsense, "poll",
+       "a message of process " + std::to_string(process) +
+           " makes no sense: start all processes from one build, or see whether something "
+           "writes into the memory of either process");
 }
 
 /// Whether a request has the length that its kind has, as serve() reads it.
@@ -301,7 +304,7 @@ void Machine::Impl::serve(Channel& c, Op op, std::uint64_t client, const std::ui
 std::byte* Machine::Impl::staged_by(Channel& c, Op op, std::uint64_t place, std::size_t bytes) {
   const std::size_t space = c.stage != nullptr ? c.stage->bytes() : job.segment().window_bytes();
   if (bytes > kBlockBytes || place > space - bytes)
-    stop(name_of(op),
+    stop(errors::nonsense, name_of(op),
          ("process " + std::to_string(c.process) + " names a block that is none").c_str());
   return (c.stage != nullptr ? c.vi->peer_extra() : job.window_of(Rank{c.process})) + place;
 }
@@ -329,7 +332,7 @@ void Machine::Impl::serve_pull(Channel& c, std::uint64_t client, const std::uint
   std::byte* const to = own_place("bulk_store", c.process, words[0], length, Use::writes);
   const std::byte* const from = machine.memory().find(c.process, words[2], length);
   if (from == nullptr)
-    stop("bulk_store",
+    stop(errors::wild_pointer, "bulk_store",
          ("the memory that process " + std::to_string(c.process) + " stores from cannot be reached")
              .c_str());
   via::copy_bytes(to, from, length);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 
 // The struct holds strings, so it is not of standard layout in the letter; every compiler that is
@@ -87,12 +88,12 @@ constexpr std::int64_t kRegionAlignment = 2 * kMiB;
 
 void check_region(const Settings& s) {
   if (s.segment_base % kRegionAlignment != 0)
-    throw Error(std::errc::invalid_argument,
+    throw Error(errors::bad_setting, std::errc::invalid_argument,
                 "VIADUCT_SEGMENT_BASE=" + std::to_string(s.segment_base) +
                     " is not a multiple of 2 MiB (2097152)");
   if (s.spread_bytes > kAddressEnd - s.segment_base ||
       s.heap_bytes > kAddressEnd - s.segment_base - s.spread_bytes)
-    throw Error(std::errc::invalid_argument,
+    throw Error(errors::bad_setting, std::errc::invalid_argument,
                 "a region at " + std::to_string(s.segment_base) + " (VIADUCT_SEGMENT_BASE) of " +
                     std::to_string(s.spread_bytes) + " and " + std::to_string(s.heap_bytes) +
                     " bytes (VIADUCT_SPREAD_BYTES, VIADUCT_HEAP_BYTES) goes beyond 2^47, the end "
@@ -107,7 +108,7 @@ Settings load_settings() {
   Settings s;
   config::load(&s, options());
   if (!std::has_single_bit(static_cast<std::uint64_t>(s.slots)))
-    throw Error(std::errc::invalid_argument,
+    throw Error(errors::bad_setting, std::errc::invalid_argument,
                 "VIADUCT_SPLITC_SLOTS=" + std::to_string(s.slots) +
                     " is not a power of two: take " +
                     std::to_string(std::bit_ceil(static_cast<std::uint64_t>(s.slots))));
@@ -116,10 +117,10 @@ Settings load_settings() {
   const std::int64_t most = (s.slots - s.slots / 8) / 2;
   if (s.credits == config::kAuto) s.credits = most;
   if (s.credits > most)
-    throw Error(std::errc::invalid_argument, "VIADUCT_SPLITC_CREDITS=" + std::to_string(s.credits) +
-                                                 ": a ring of " + std::to_string(s.slots) +
-                                                 " slots has room for " + std::to_string(most) +
-                                                 " credits; raise VIADUCT_SPLITC_SLOTS");
+    throw Error(errors::bad_setting, std::errc::invalid_argument,
+                "VIADUCT_SPLITC_CREDITS=" + std::to_string(s.credits) + ": a ring of " +
+                    std::to_string(s.slots) + " slots has room for " + std::to_string(most) +
+                    " credits; raise VIADUCT_SPLITC_SLOTS");
   check_region(s);
   return s;
 }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/file_descriptor.hpp"
 
@@ -128,9 +129,10 @@ void share_statics(const Image& image, MemoryFile& file, std::size_t offset) {
   at = offset;
   for (const PageRange& range : image.statics) {
     if (const int problem = move_range(image, range, file.fd(), at); problem != 0)
-      throw Error(problem, fmt::format("cannot move {} bytes of the program's static data into "
-                                       "shared memory",
-                                       range.bytes()));
+      throw Error(errors::system_refused, problem,
+                  fmt::format("cannot move {} bytes of the program's static data into "
+                              "shared memory",
+                              range.bytes()));
     at += range.bytes();
   }
 }

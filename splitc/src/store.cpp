@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "splitc/src/wait.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/log.hpp"
@@ -162,7 +163,7 @@ void await_stores(detail::Machine::Impl& impl, const char* operation, const std:
   try {
     impl.wait(operation, detail::kAnyone, done);
     if (here < bytes)
-      throw Error(std::errc::resource_deadlock_would_occur,
+      throw Error(errors::waits_for_ever, std::errc::resource_deadlock_would_occur,
                   name +
                       ": no process will store more here: all others have returned from "
                       "splitc_main, or wait for this one in a collective call");
@@ -210,9 +211,9 @@ void store_counter::reset() const {
 }
 
 void store_counter::refuse(std::uint32_t number) {
-  throw Error(std::errc::invalid_argument, "store_counter: " + std::to_string(number) +
-                                               " is none: counters are numbered 0 to " +
-                                               std::to_string(kStoreCounters - 1));
+  throw Error(errors::no_such_counter, std::errc::invalid_argument,
+              "store_counter: " + std::to_string(number) + " is none: counters are numbered 0 to " +
+                  std::to_string(kStoreCounters - 1));
 }
 
 bool is_stored(std::size_t bytes) {

@@ -254,6 +254,9 @@ TEST(Nonsense, EndsSplitCWithASentence) {
       EXPECT_TRUE(result.code == kAborted || result.code == kTold)
           << what << " " << seed << ": " << result.code << "\n"
           << result.err;
+      if (result.code == kAborted) {
+        EXPECT_TRUE(has_line(result.err, {"viaduct", "[VIA-4016]"})) << result.err;
+      }
       EXPECT_TRUE(has_line(result.err, {"viaduct", "process 1"}) ||
                   has_line(result.err, {"viaduct", "rank 1"}))
           << what << " " << seed << "\n"

@@ -35,6 +35,7 @@ expect_all 'typed handlers differ'
 expect_all "rank 0 ($a) has on_same(int) (4 bytes of arguments)"
 expect_all "rank 2 ($b) has on_same(int)"
 expect_all 'start every rank from one build'
+expect_all '[[]VIA-3010]'
 [[ $(sed 's/^rank [0-9]*: //' <<< "$output" | sort -u | wc -l) == 1 ]] || fail 'the ranks say different things'
 ! grep -q 'are concerned' <<< "$output" || fail 'one rank differs, more are reported'
 

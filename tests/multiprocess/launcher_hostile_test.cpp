@@ -50,6 +50,7 @@ TEST(JobPage, RandomBytesEndTheJobAndNotTheLauncher) {
     EXPECT_TRUE(has(result.err, "viaduct-run: the job page holds nonsense (its head, 3 records)"))
         << result.err;
     EXPECT_FALSE(has(result.err, "the launcher process was killed")) << result.err;
+    EXPECT_TRUE(has(result.err, "[VIA-1007]")) << result.err;
   }
 }
 

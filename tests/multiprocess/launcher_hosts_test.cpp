@@ -294,6 +294,7 @@ TEST(HostsFailure, AgentKilled) {
   EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
   EXPECT_EQ(result.code, 125);
   EXPECT_TRUE(has(result.err, "its agent is gone; ranks ")) << result.err;
+  EXPECT_TRUE(has(result.err, "[VIA-1013]")) << result.err;
 }
 
 /// The agent, with its watchdog or its supervisor or both.

@@ -167,6 +167,7 @@ TEST(Settings, WindowTooLargeForTheAddressSpace) {
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(has(result.err, "cannot map a shared window of 17179869184 bytes")) << result.err;
   EXPECT_TRUE(has(result.err, "VIADUCT_SHM_WINDOW")) << result.err;
+  EXPECT_TRUE(has(result.err, "[VIA-0204]")) << result.err;
 }
 
 TEST(Settings, WithoutMembarrierTheJobKnows) {

@@ -111,6 +111,7 @@ TEST(PmixRefusal, AServerThatIsNotThere) {
     EXPECT_TRUE(
         has(result.err, "PMIX_NAMESPACE=space speaks of a PMIx server that does not answer"))
         << result.err;
+    EXPECT_TRUE(has(result.err, "[VIA-0502]")) << result.err;
     EXPECT_LT(result.seconds, driver::kHangSeconds);
   }
 }
@@ -128,6 +129,7 @@ TEST(PmixRefusal, ALibraryThatCannotBeLoaded) {
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(has(result.err, "libpmix.so.2 cannot be loaded")) << result.err;
   EXPECT_TRUE(has(result.err, "Debian: libpmix2")) << result.err;
+  EXPECT_TRUE(has(result.err, "[VIA-0501]")) << result.err;
 }
 
 }  // namespace

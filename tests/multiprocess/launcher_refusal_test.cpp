@@ -48,6 +48,7 @@ TEST(RendezvousRefusal, SomethingElseListens) {
     ::close(caller);
     EXPECT_EQ(result.code, 1);
     EXPECT_TRUE(has(result.err, "is not the hub of a Viaduct job")) << result.err;
+    EXPECT_TRUE(has(result.err, "[VIA-0507]")) << result.err;
     EXPECT_LT(result.seconds, driver::kHangSeconds);
   }
 }
@@ -129,6 +130,7 @@ TEST(RendezvousRefusal, WrongSecret) {
           .finish();
   EXPECT_EQ(one.code, 1);
   EXPECT_TRUE(has(one.err, "knows another secret than this process")) << one.err;
+  EXPECT_TRUE(has(one.err, "[VIA-0506]")) << one.err;
   const Result first = zero.finish();
   EXPECT_TRUE(has(first.err, "rank 1 of 2 has not come within 2 s")) << first.err;
   EXPECT_TRUE(has(first.err, "1 process came with a wrong secret")) << first.err;

@@ -223,6 +223,7 @@ TEST(BlockedOutput, RanksThatIgnoreSigtermAreKilledAfterTheGrace) {
     const Result result = program.finish();
     EXPECT_EQ(result.code, 128 + SIGTERM) << result.err;
     EXPECT_TRUE(has(result.err, "did not end within 0.5 s of SIGTERM (--grace)")) << result.err;
+    EXPECT_TRUE(has(result.err, "[VIA-1009]")) << result.err;
     EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
   }
 }
@@ -239,6 +240,7 @@ TEST(BlockedOutput, SecondInterruptEndsAStoppedLauncher) {
   const Result result = program.finish();
   EXPECT_EQ(result.code, 128 + SIGINT) << result.err;
   EXPECT_TRUE(has(result.err, "interrupted twice")) << result.err;
+  EXPECT_TRUE(has(result.err, "[VIA-1011]")) << result.err;
 }
 
 }  // namespace

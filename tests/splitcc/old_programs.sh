@@ -85,9 +85,11 @@ said=$("$splitcc" "$folder/language.c" "$folder/plain.c" -o "$folder/language" 2
 # The machines' headers and libraries. A library of the time that exists is linked.
 program machines 3 -O1 machines.sc -lsplit-c-cm5_pe -lcmmd -lm
 if said=$("$run" -n 2 --timeout 20 "$folder/machines" send 2>&1); then fail "csend ends well"; fi
-case $said in *"csend is of the Paragon"*bulk_store*) ;; *) fail "csend: $said" ;; esac
+case $said in *"csend is of the Paragon"*bulk_store*VIA-5003*) ;; *) fail "csend: $said" ;; esac
 if said=$("$run" -n 2 --timeout 20 "$folder/machines" active message 2>&1); then fail "CMAM_4 ends well"; fi
 case $said in *"CMAM_4 is of the CM-5"*atomic*) ;; *) fail "CMAM_4: $said" ;; esac
+if said=$("$run" -n 2 --timeout 20 "$folder/machines" timer of many 2>&1); then fail "timer 64 ends well"; fi
+case $said in *"timer 64 of 64"*VIA-5004*) ;; *) fail "CMMD_node_timer: $said" ;; esac
 # split-c.h has the part of the machine that the program is compiled for.
 for call in "CM5 CMMD_partition_size()" "SP1 mpc_sync(ALLGRP) + PROCS" "SP2 mpc_sync(ALLGRP) + PROCS" "PARAGON numnodes()" \
   "T3D _num_pes()" "MEIKO ew_gsync(0), PROCS" "CS2 ew_fgsync(0), PROCS"; do

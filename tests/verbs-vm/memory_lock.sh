@@ -24,7 +24,7 @@ wants() { # wants TEXT SENTENCE...
 text=$(as_user 65536 65536 "$run" -n 2 --timeout 60 "$program" content 2>&1) && { echo "64 KiB were enough"; status=1; }
 echo "$text"
 wants "$text" "may lock 64 KiB (RLIMIT_MEMLOCK)" "needs at least" "'* - memlock unlimited' in /etc/security/limits.d/rdma.conf" \
-  "LimitMEMLOCK=infinity" "--ulimit memlock=-1"
+  "LimitMEMLOCK=infinity" "--ulimit memlock=-1" "[VIA-2004]"
 text=$(as_user 65536 unlimited "$run" -n 2 --timeout 60 "$program" content 2>&1) && { echo "64 KiB were enough"; status=1; }
 echo "$text"
 wants "$text" "Raise the limit: 'ulimit -l unlimited'"

@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "runtime/errors/codes.hpp"
+#include "runtime/job_size.hpp"
 #include "tools/viaduct-info/probes.hpp"
 #include "tools/viaduct-info/report.hpp"
 #include "via/choice.hpp"
@@ -108,8 +110,9 @@ via::Choice choice_for(bool same_host, std::uint32_t sender) {
 /// A pair of this job's ranks.
 std::string choose_in(Job& job, std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
   if (from >= job.size() || to >= job.size())
-    throw Error(std::errc::invalid_argument, fmt::format("there is no rank {} in this job of {}",
-                                                         std::max(from, to), job.size()));
+    throw Error(
+        errors::no_such_rank, std::errc::invalid_argument,
+        fmt::format("there is no rank {}: {}", std::max(from, to), describe_ranks(job.size())));
   if (index(job.rank()) != from) return {};
   const std::uint32_t here = job.host_of(Rank{from});
   const std::uint32_t there = job.host_of(Rank{to});

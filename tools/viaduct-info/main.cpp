@@ -5,10 +5,12 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include "runtime/program/command_line.hpp"
 #include "runtime/standard_streams.hpp"
 #include "tools/viaduct-info/doctor.hpp"
+#include "tools/viaduct-info/explain.hpp"
 #include "tools/viaduct-info/report.hpp"
 #include "viaduct/runtime/config.hpp"
 #include "viaduct/runtime/version.hpp"
@@ -37,6 +39,11 @@ int main(int argc, char** argv) {
   choose.option("--bytes", bytes, "Length of the message").shows_default();
   choose.option("--from", from, "The rank that sends").shows_default();
   choose.option("--to", to, "The rank that receives").shows_default();
+  auto& explain = app.command("explain",
+                              "Say what the code of an error means, as in VIA-0101, and "
+                              "what to do; without a code all are listed");
+  std::vector<std::string> codes;
+  explain.option("CODE", codes, "Codes as texts show them");
   int exit_code = 0;
   if (!app.read(argc, argv, exit_code)) return exit_code;
   try {
@@ -47,6 +54,8 @@ int main(int argc, char** argv) {
     }
     if (choose.chosen()) {
       fmt::print("{}", viaduct::info::choose(from, to, bytes));
+    } else if (explain.chosen()) {
+      fmt::print("{}", viaduct::info::explain(codes));
     } else if (version) {
       fmt::print("viaduct-info {}\n", viaduct::kVersion);
     } else if (help_config) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "runtime/errors/codes.hpp"
 #include "via/shm/nic.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/atomic.hpp"
@@ -39,8 +40,9 @@ void CompletionQueue::watch(Vi& vi) {
   const auto free = std::find(vis_.begin(), vis_.end(), nullptr);
   const auto bit = static_cast<std::size_t>(free - vis_.begin());
   if (bit == kMaxQueueVis)
-    throw Error(std::errc::no_buffer_space, "a completion queue takes the receives of " +
-                                                std::to_string(kMaxQueueVis) + " VIs at most");
+    throw Error(errors::too_many_objects, std::errc::no_buffer_space,
+                "a completion queue takes the receives of " + std::to_string(kMaxQueueVis) +
+                    " VIs at most");
   if (free == vis_.end()) {
     vis_.push_back(&vi);
     ready_.reserve(vis_.capacity());

@@ -10,6 +10,8 @@
 #include <new>
 #include <string>
 
+#include "runtime/errors/codes.hpp"
+#include "runtime/job_size.hpp"
 #include "via/shm/nic.hpp"
 #include "via/shm/remote_channel.hpp"
 #include "viaduct/runtime/atomic.hpp"
@@ -22,9 +24,9 @@ namespace viaduct::via::shm {
 
 namespace {
 [[noreturn]] void throw_no_such_rank(Rank rank, std::uint32_t size) {
-  throw Error(std::errc::invalid_argument, "cannot connect to rank " + std::to_string(index(rank)) +
-                                               ": the job has the ranks 0 to " +
-                                               std::to_string(size - 1));
+  throw Error(
+      errors::no_such_rank, std::errc::invalid_argument,
+      "cannot connect to rank " + std::to_string(index(rank)) + ": " + describe_ranks(size));
 }
 }  // namespace
 

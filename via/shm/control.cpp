@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "via/shm/nic.hpp"
 #include "viaduct/runtime/atomic.hpp"
 #include "viaduct/runtime/clock.hpp"
@@ -87,10 +88,12 @@ bool Nic::control_waiting() const noexcept { return page_->control_waiting.load(
 
 /// Seen only when two threads are in progress() at the same moment, which they soon are.
 void Nic::stop_second_thread() const noexcept {
-  violate_contract("two threads of rank " + std::to_string(index(job_.rank())) +
-                   " use its NIC at the same time: bundles of one rank share it, so poll them from "
-                   "one thread, or give "
-                   "all endpoints to one parallel bundle");
+  violate_contract(
+      errors::nic_of_two_threads,
+      "two threads of rank " + std::to_string(index(job_.rank())) +
+          " use its NIC at the same time: bundles of one rank share it, so poll them from "
+          "one thread, or give "
+          "all endpoints to one parallel bundle");
 }
 
 void Nic::progress() noexcept {

@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/job_size.hpp"
 #include "via/copy.hpp"
 #include "viaduct/runtime/atomic.hpp"
@@ -148,7 +149,7 @@ Nic::Peer& Nic::peer(Rank rank) {
   const auto value = job_.bootstrap().get(rank, bootstrap_key_);
   std::uint64_t offset = 0;
   if (value.size() != sizeof(offset))
-    throw Error(std::errc::protocol_error,
+    throw Error(errors::versions_differ, std::errc::protocol_error,
                 "rank " + std::to_string(index(rank)) + " published a malformed NIC address");
   std::memcpy(&offset, value.data(), sizeof(offset));
   std::byte* window = job_.window_of(rank);
@@ -156,7 +157,7 @@ Nic::Peer& Nic::peer(Rank rank) {
   const std::size_t bytes = job_.segment().window_bytes();
   if (offset % kCacheLineBytes != 0 || bytes < sizeof(NicPage) ||
       offset > bytes - sizeof(NicPage) || load_word(page->magic, kRelaxed) != NicPage::kMagic)
-    throw Error(std::errc::protocol_error,
+    throw Error(errors::versions_differ, std::errc::protocol_error,
                 "rank " + std::to_string(index(rank)) +
                     " shows no NIC of this version: start all ranks from one build");
   // The page is the peer's memory, and says where this rank reads and writes. Each word is read
@@ -174,7 +175,7 @@ Nic::Peer& Nic::peer(Rank rank) {
       !fits(regions_offset, std::size_t{max_regions} * sizeof(RegionEntry)) ||
       !fits(attention_offset, sizeof(AtomicWord<std::uint64_t>)) ||
       pid != job_.record(rank).pid.load(kRelaxed))
-    throw Error(std::errc::protocol_error,
+    throw Error(errors::versions_differ, std::errc::protocol_error,
                 "rank " + std::to_string(index(rank)) +
                     " shows a NIC that makes no sense: is something writing into its memory?");
   auto made = std::make_unique<Peer>();
@@ -206,7 +207,7 @@ ProtectionTag Nic::create_tag() {
   static_assert(kMaxJobSize <= 1U << 20);
   const std::uint32_t tag = (index(job_.rank()) << 12 | (++next_tag_ & 0xfff)) + 1;
   if (next_tag_ > 0xfff || !tags_.emplace(tag, 0).second)
-    throw Error(std::errc::no_buffer_space,
+    throw Error(errors::too_many_objects, std::errc::no_buffer_space,
                 "4095 protection tags have been created, which is all there are");
   return static_cast<ProtectionTag>(tag);
 }
@@ -214,10 +215,10 @@ ProtectionTag Nic::create_tag() {
 void Nic::destroy_tag(ProtectionTag tag) {
   const auto found = tags_.find(static_cast<std::uint32_t>(tag));
   if (found == tags_.end())
-    throw Error(std::errc::invalid_argument,
+    throw Error(errors::no_such_tag, std::errc::invalid_argument,
                 "no such protection tag: " + std::to_string(static_cast<std::uint32_t>(tag)));
   if (found->second != 0)
-    throw Error(std::errc::device_or_resource_busy,
+    throw Error(errors::tag_in_use, std::errc::device_or_resource_busy,
                 "protection tag " + std::to_string(found->first) + " is in use by " +
                     std::to_string(found->second) + " VIs and memory regions: destroy those first");
   tags_.erase(found);
@@ -229,29 +230,30 @@ MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::si
                                   Rights rights) {
   const auto used = tags_.find(static_cast<std::uint32_t>(tag));
   if (used == tags_.end())
-    throw Error(std::errc::invalid_argument, "cannot register memory: no such protection tag: " +
-                                                 std::to_string(static_cast<std::uint32_t>(tag)));
+    throw Error(errors::no_such_tag, std::errc::invalid_argument,
+                "cannot register memory: no such protection tag: " +
+                    std::to_string(static_cast<std::uint32_t>(tag)));
   if (address == nullptr || bytes == 0 || reinterpret_cast<std::uintptr_t>(address) + bytes < bytes)
-    throw Error(std::errc::invalid_argument, "cannot register memory: the range of " +
-                                                 std::to_string(bytes) +
-                                                 " bytes is null, empty or wraps round");
+    throw Error(errors::bad_memory_range, std::errc::invalid_argument,
+                "cannot register memory: the range of " + std::to_string(bytes) +
+                    " bytes is null, empty or wraps round");
   const bool in_window = job_.segment().contains(address, bytes);
   if (!in_window && !is_mapped(address, bytes))
-    throw Error(std::errc::bad_address, "cannot register memory: not all of the range of " +
-                                            std::to_string(bytes) +
-                                            " bytes is mapped in this process");
+    throw Error(errors::bad_memory_range, std::errc::bad_address,
+                "cannot register memory: not all of the range of " + std::to_string(bytes) +
+                    " bytes is mapped in this process");
   if (!in_window && includes(rights, Rights::atomic))
-    throw Error(std::errc::operation_not_supported,
+    throw Error(errors::private_memory, std::errc::operation_not_supported,
                 "atomics need memory that peers map: allocate it with Nic::allocate instead of "
                 "registering private memory");
   if (!in_window && rights != Rights::none && !cross_memory_works_ && !job_.threads_mode() &&
       job_.size() > 1)
-    throw Error(std::errc::operation_not_permitted,
+    throw Error(errors::private_memory, std::errc::operation_not_permitted,
                 "peers cannot reach private memory here (process_vm_writev is refused or "
                 "VIADUCT_CROSS_MEMORY=no): "
                 "allocate the memory with Nic::allocate");
   if (free_regions_.empty())
-    throw Error(std::errc::no_buffer_space,
+    throw Error(errors::regions_used_up, std::errc::no_buffer_space,
                 "all " + std::to_string(attributes_.max_regions) +
                     " memory regions are in use: raise VIADUCT_SHM_REGIONS");
   const std::uint32_t slot = free_regions_.back();
@@ -412,7 +414,7 @@ std::unique_ptr<via::CompletionQueue> Nic::create_completion_queue(std::size_t c
 void Nic::check_attributes(const ViAttributes& a) const {
   const auto check = [this](std::uint32_t depth, const char* which) {
     if (depth == 0 || depth > attributes_.max_queue_depth)
-      throw Error(std::errc::invalid_argument,
+      throw Error(errors::bad_attributes, std::errc::invalid_argument,
                   std::string(which) + " depth " + std::to_string(depth) +
                       ": the NIC allows 1 to " + std::to_string(attributes_.max_queue_depth) +
                       " (VIADUCT_SHM_QUEUE_DEPTH)");
@@ -420,11 +422,13 @@ void Nic::check_attributes(const ViAttributes& a) const {
   check(a.send_depth, "send");
   check(a.receive_depth, "receive");
   if (tags_.find(static_cast<std::uint32_t>(a.tag)) == tags_.end())
-    throw Error(std::errc::invalid_argument, "cannot create a VI: no such protection tag: " +
-                                                 std::to_string(static_cast<std::uint32_t>(a.tag)));
+    throw Error(errors::no_such_tag, std::errc::invalid_argument,
+                "cannot create a VI: no such protection tag: " +
+                    std::to_string(static_cast<std::uint32_t>(a.tag)));
   if (a.reliability != Reliability::unreliable && a.reliability != Reliability::delivery &&
       a.reliability != Reliability::reception)
-    throw Error(std::errc::invalid_argument, "cannot create a VI: no such reliability level");
+    throw Error(errors::bad_attributes, std::errc::invalid_argument,
+                "cannot create a VI: no such reliability level");
 }
 
 std::unique_ptr<via::Vi> Nic::create_vi(const ViAttributes& attributes) {
@@ -437,8 +441,9 @@ std::unique_ptr<Vi> Nic::create_inline_vi(const ViAttributes& attributes,
   check_attributes(attributes);
   if (!std::has_single_bit(options.slots) || options.slots < 4 || options.slots > 65536 ||
       options.release_every == 0 || options.release_every > options.slots / 2)
-    throw Error(std::errc::invalid_argument, "a ring of " + std::to_string(options.slots) +
-                                                 " slots: must be a power of two from 4 to 65536");
+    throw Error(errors::bad_attributes, std::errc::invalid_argument,
+                "a ring of " + std::to_string(options.slots) +
+                    " slots: must be a power of two from 4 to 65536");
   InlineOptions inline_options = options;
   inline_options.inline_only = true;
   return std::make_unique<Vi>(*this, attributes, inline_options);
@@ -447,7 +452,8 @@ std::unique_ptr<Vi> Nic::create_inline_vi(const ViAttributes& attributes,
 void Nic::add_vi(Vi& vi) {
   constexpr std::size_t kMost = 65536;
   if (vis_.size() == kMost)
-    throw Error(std::errc::no_buffer_space, "65536 VIs exist, which is all a NIC can have");
+    throw Error(errors::too_many_objects, std::errc::no_buffer_space,
+                "65536 VIs exist, which is all a NIC can have");
   vi.place_ = vis_.size();
   vis_.push_back(&vi);
   ++tags_[static_cast<std::uint32_t>(vi.attributes_.tag)];

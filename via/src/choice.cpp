@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/errors/codes.hpp"
 #include "via/verbs/provider.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -43,7 +44,7 @@ Choice choose_provider(bool same_host, std::string_view forced, std::uint32_t se
 void require_one_host(const Job& job) {
   if (job.hosts() == 1) return;
   throw Error(
-      std::errc::no_such_device,
+      errors::hosts_unreachable, std::errc::no_such_device,
       fmt::format("this job's {} ranks are on {} hosts, and provider shm reaches only those "
                   "of one: provider verbs is missing between them; start all ranks on one "
                   "host, or see viaduct-info for what provider verbs finds on this one",

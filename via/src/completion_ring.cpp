@@ -5,20 +5,21 @@
 #include <string>
 #include <utility>
 
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via {
 
 void CompletionRing::resize(std::size_t capacity) {
   if (capacity == 0 || capacity > most_)
-    throw Error(std::errc::invalid_argument, "completion queue of " + std::to_string(capacity) +
-                                                 " entries: the NIC allows 1 to " +
-                                                 std::to_string(most_));
+    throw Error(errors::bad_attributes, std::errc::invalid_argument,
+                "completion queue of " + std::to_string(capacity) +
+                    " entries: the NIC allows 1 to " + std::to_string(most_));
   if (capacity < promised_)
-    throw Error(std::errc::invalid_argument, "completion queue of " + std::to_string(capacity) +
-                                                 " entries: the queues attached to it may hold " +
-                                                 std::to_string(promised_) +
-                                                 " descriptors; destroy a VI first");
+    throw Error(errors::bad_attributes, std::errc::invalid_argument,
+                "completion queue of " + std::to_string(capacity) +
+                    " entries: the queues attached to it may hold " + std::to_string(promised_) +
+                    " descriptors; destroy a VI first");
   const std::size_t size = std::bit_ceil(capacity);
   auto ring = std::make_unique<Completion[]>(size);
   std::size_t n = 0;
@@ -32,7 +33,7 @@ void CompletionRing::resize(std::size_t capacity) {
 
 void CompletionRing::promise(std::size_t depth) {
   if (promised_ + depth > capacity_)
-    throw Error(std::errc::no_buffer_space,
+    throw Error(errors::bad_attributes, std::errc::no_buffer_space,
                 "a work queue of " + std::to_string(depth) +
                     " descriptors does not fit a completion queue of " + std::to_string(capacity_) +
                     " entries, " + std::to_string(promised_) +

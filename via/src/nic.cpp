@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "runtime/errors/codes.hpp"
 #include "via/choice.hpp"
 #include "via/shm/nic.hpp"
 #include "via/verbs/provider.hpp"
@@ -34,7 +35,7 @@ std::unique_ptr<Nic> open_nic(Job& job, std::string_view name) {
   std::string known;
   for (const std::string_view provider : config::providers())
     known += (known.empty() ? "" : ", ") + std::string(provider);
-  throw Error(std::errc::no_such_device,
+  throw Error(errors::no_such_provider, std::errc::no_such_device,
               "cannot open provider '" + std::string(name) + "': this build has " + known +
                   " (set VIADUCT_PROVIDER to one of them or leave it unset)");
 }

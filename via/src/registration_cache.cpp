@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "runtime/errors/codes.hpp"
 #include "via/src/mapping_monitor.hpp"
 #include "viaduct/runtime/error.hpp"
 
@@ -135,7 +136,7 @@ RegistrationCache::Pin RegistrationCache::early_miss(const Entry& want) noexcept
 RegistrationCache::Pin RegistrationCache::exact(std::byte* address, std::size_t bytes,
                                                 Rights rights, bool writable) {
   if (!writable && !includes(Rights::rdma_read, rights))
-    throw Error(std::errc::invalid_argument,
+    throw Error(errors::const_memory, std::errc::invalid_argument,
                 "const memory is asked for with rights to write: peers can be given the right to "
                 "read it alone");
   sweep();
@@ -245,7 +246,7 @@ void RegistrationCache::make_room(std::size_t bytes) {
   };
   while (!room())
     if (!evict())
-      throw Error(std::errc::no_buffer_space,
+      throw Error(errors::regions_used_up, std::errc::no_buffer_space,
                   "cannot register " + std::to_string(bytes) +
                       " bytes: the registration cache is limited to " +
                       std::to_string(limits_.pinned_bytes) + " bytes in " +

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/errors/codes.hpp"
 #include "via/choice.hpp"
 #include "via/shm/nic.hpp"
 #include "via/verbs/provider.hpp"
@@ -30,7 +31,7 @@ Wish wished_provider() {
   if (name.starts_with(kVerbs) && name[kVerbs.size()] == ':')
     return {false, true, name.substr(kVerbs.size() + 1)};
   throw Error(
-      std::errc::no_such_device,
+      errors::no_such_provider, std::errc::no_such_device,
       "VIADUCT_PROVIDER=" + std::string(name) +
           ": Active Messages and Split-C run on the providers shm and verbs: set it to one of "
           "them, or leave it unset");

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "am/c/src/library.hpp"
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct::am::c {
@@ -76,10 +77,11 @@ void Port::returned(const Returned& returned) noexcept {
   const AM_Handler handler = on_returned_.load(std::memory_order_relaxed);
   if (handler == nullptr)
     violate_contract(
+        errors::undeliverable,
         std::string("a message to index ") + std::to_string(block.reply_endpoint) + " (rank " +
-        std::to_string(index(returned.rank)) + "), handler " + std::to_string(block.handler) +
-        ", has come back: " + to_string(returned.status) +
-        "; AM_SetHandler(endpoint, 0, handler) sets a handler for messages that come back");
+            std::to_string(index(returned.rank)) + "), handler " + std::to_string(block.handler) +
+            ", has come back: " + to_string(returned.status) +
+            "; AM_SetHandler(endpoint, 0, handler) sets a handler for messages that come back");
   tell_event();
   void* const outer = current;
   AM_ArgBlock* const outer_block = returned_block;

@@ -146,6 +146,7 @@ char **argv;
     token(me, n);
     CMMD_node_timer_stop(1);
     if (CMMD_node_timer_elapsed(1) < 0) exit(8);
+    if (argc > 3) CMMD_node_timer_clear(64);
     if (argc > 2) CMAM_4(1, argv);
     if (argc > 1) csend(1, argv, 4, 0, 0);
 }

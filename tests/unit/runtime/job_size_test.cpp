@@ -59,6 +59,7 @@ TEST_F(JobSize, ALaunchedRankChecksIt) {
   set(launch::kSize, std::to_string(kOneTooMany));
   const std::string error = error_of([] { (void)detect_launch(); });
   EXPECT_EQ(error.rfind(kSentence, 0), 0U) << error;
+  EXPECT_NE(error.find("[VIA-0111]"), std::string::npos) << error;
 }
 
 TEST_F(JobSize, ARendezvousChecksIt) {

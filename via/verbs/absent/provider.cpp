@@ -1,6 +1,7 @@
 /// Provider verbs of a build without libibverbs' headers.
 
 #include "via/verbs/provider.hpp"
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via::verbs {
@@ -12,11 +13,11 @@ constexpr const char* kAbsent =
 }
 
 std::unique_ptr<via::Nic> open(Job&, std::string_view) {
-  throw Error(std::errc::no_such_device, kAbsent);
+  throw Error(errors::rdma_device, std::errc::no_such_device, kAbsent);
 }
 
 std::unique_ptr<via::Transport> open_transport(Job&, std::string_view) {
-  throw Error(std::errc::no_such_device, kAbsent);
+  throw Error(errors::rdma_device, std::errc::no_such_device, kAbsent);
 }
 
 Found find_ports(std::string_view, std::uint32_t) { return {kAbsent, {}, -1}; }

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "via/verbs/src/errors.hpp"
 #include "via/verbs/src/nic.hpp"
 #include "viaduct/runtime/clock.hpp"
@@ -62,9 +63,9 @@ void CompletionQueue::grow_device_queue() {
   const int error =
       entries < requests_ ? ENOMEM : library().resize_cq(device_queue(), static_cast<int>(entries));
   if (error != 0)
-    throw Error(error, "RDMA device " + nic_.device_.name() + " makes no completion queue of " +
-                           std::to_string(requests_) + " entries, of at most " +
-                           std::to_string(most));
+    throw Error(errors::rdma_device, error,
+                "RDMA device " + nic_.device_.name() + " makes no completion queue of " +
+                    std::to_string(requests_) + " entries, of at most " + std::to_string(most));
 }
 
 void CompletionQueue::forget(Vi& vi, std::size_t depth, std::size_t requests) noexcept {

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <string>
 
+#include "runtime/errors/codes.hpp"
+#include "runtime/job_size.hpp"
 #include "via/verbs/src/nic.hpp"
 #include "via/verbs/src/vi.hpp"
 #include "viaduct/runtime/clock.hpp"
@@ -77,7 +79,8 @@ void Vi::make_pair() {
   tried_ = false;
   for (std::uint32_t i = 0; i < receives_.size(); ++i)
     if (!hand_over_receive(receives_.at(i)))
-      throw Error(std::errc::io_error, "RDMA device " + nic_.device_.name() + " takes no receives");
+      throw Error(errors::rdma_device, std::errc::io_error,
+                  "RDMA device " + nic_.device_.name() + " takes no receives");
 }
 
 /// The device lets go of all descriptors: what it has completed by then completes so, the rest as
@@ -142,9 +145,10 @@ bool Vi::attach(const std::vector<std::byte>& data) noexcept {
   try {
     PairOffer offer;
     if (!read_data(data, offer))
-      throw Error(std::errc::protocol_error, "rank " + std::to_string(index(peer_)) +
-                                                 " asks for a connection in another way: start all "
-                                                 "ranks from one build");
+      throw Error(errors::versions_differ, std::errc::protocol_error,
+                  "rank " + std::to_string(index(peer_)) +
+                      " asks for a connection in another way: start all "
+                      "ranks from one build");
     flush_address_ = offer.flush_address;
     flush_key_ = offer.flush_key;
     pair_->connect(nic_.control_path_->address_of(peer_), offer.pair);
@@ -188,9 +192,9 @@ void Vi::close_end(ErrorCause cause) noexcept {
 ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t timeout_ns) {
   if (state_ != ViState::idle) return ConnectResult::rejected;
   if (index(peer) >= nic_.job_.size())
-    throw Error(std::errc::invalid_argument,
-                "cannot connect to rank " + std::to_string(index(peer)) +
-                    ": the job has the ranks 0 to " + std::to_string(nic_.job_.size() - 1));
+    throw Error(errors::no_such_rank, std::errc::invalid_argument,
+                "cannot connect to rank " + std::to_string(index(peer)) + ": " +
+                    describe_ranks(nic_.job_.size()));
   if (nic_.job_.is_lost(peer)) return ConnectResult::unreachable;
   (void)ask(ControlMessage::Kind::client_request, peer, discriminator);  // names may be the same
   return connect_peer_wait(timeout_ns);

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <optional>
 
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via::verbs {
@@ -201,7 +202,7 @@ Wish parse(std::string_view text, std::uint32_t turn) {
     const std::string_view digits = entry.substr(colon + 1, entry.find(':', colon + 1) - colon - 1);
     const auto [end, bad] = std::from_chars(digits.data(), digits.data() + digits.size(), out);
     if (bad != std::errc() || end != digits.data() + digits.size() || out < 0)
-      throw Error(std::errc::invalid_argument,
+      throw Error(errors::bad_setting, std::errc::invalid_argument,
                   "VIADUCT_VERBS_DEVICE is '" + std::string(text) +
                       "': a device is NAME, NAME:PORT or NAME:PORT:GID-INDEX, for example "
                       "mlx5_0:1:3");
@@ -265,27 +266,29 @@ Device::Device(const Settings& settings, std::string_view wanted, std::uint32_t 
   const DeviceList list;
   const std::vector<Candidate> all = candidates(list);
   if (all.empty())
-    throw Error(std::errc::no_such_device,
+    throw Error(errors::rdma_device, std::errc::no_such_device,
                 "provider verbs finds no RDMA device (ibv_devices lists them): load the device's "
                 "driver, for Soft-RoCE 'rdma link add rxe0 type rxe netdev eth0', or use provider "
                 "shm");
   const Wish wish = wish_of(wanted, turn);
   const std::int32_t at = select(all, wish);
-  if (at < 0) throw Error(std::errc::no_such_device, nothing_selected(all, wish));
+  if (at < 0)
+    throw Error(errors::rdma_device, std::errc::no_such_device, nothing_selected(all, wish));
   const Candidate& chosen = all[static_cast<std::size_t>(at)];
   name_ = chosen.info.device;
   port_ = static_cast<std::uint8_t>(chosen.info.port);
   const std::int32_t gid = wish.gid_index >= 0 ? wish.gid_index : chosen.info.gid_index;
   context_.reset(library().open_device(chosen.device));
   if (context_ == nullptr)
-    throw Error(errno, "cannot open RDMA device " + name_ +
-                           ": may this user read and write /dev/infiniband/uverbs*?");
+    throw Error(errors::rdma_device, errno,
+                "cannot open RDMA device " + name_ +
+                    ": may this user read and write /dev/infiniband/uverbs*?");
   const auto entry = gid_at(context(), port_, static_cast<std::uint32_t>(std::max(gid, 0)));
   if (gid < 0 || !entry || library().query_device(context(), &limits_) != 0 ||
       query_port(context(), port_, port_attributes_) != 0) {
-    throw Error(std::errc::no_such_device, "port " + std::to_string(port_) + " of RDMA device " +
-                                               name_ + " has no address of index " +
-                                               std::to_string(gid) + " (VIADUCT_VERBS_DEVICE)");
+    throw Error(errors::rdma_device, std::errc::no_such_device,
+                "port " + std::to_string(port_) + " of RDMA device " + name_ +
+                    " has no address of index " + std::to_string(gid) + " (VIADUCT_VERBS_DEVICE)");
   }
   gid_ = entry->gid;
   gid_index_ = static_cast<std::uint8_t>(gid);

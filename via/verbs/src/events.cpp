@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "runtime/blocked_signals.hpp"
+#include "runtime/errors/codes.hpp"
 #include "via/verbs/src/completion_queue.hpp"
 #include "viaduct/runtime/clock.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -23,9 +24,10 @@ void make_non_blocking(int fd) noexcept { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) 
 Events::Events(Device& device, Job& job) : device_(device), job_(job) {
   channel_.reset(library().create_comp_channel(device.context()));
   if (channel_ == nullptr)
-    throw Error(errno, "RDMA device " + device.name() + " makes no completion channel");
+    throw Error(errors::rdma_device, errno,
+                "RDMA device " + device.name() + " makes no completion channel");
   stop_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
-  if (!stop_.is_open()) throw_errno("cannot make an eventfd");
+  if (!stop_.is_open()) throw_errno(errors::system_refused, "cannot make an eventfd");
   keepalive_at_ns_ = monotonic_ns() + static_cast<std::uint64_t>(device.settings().keepalive_ns);
   make_non_blocking(channel_->fd);
   make_non_blocking(device.context()->async_fd);

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via::verbs {
@@ -16,7 +17,7 @@ class Loader {
  public:
   Loader() : handle_(dlopen(kName, RTLD_NOW | RTLD_LOCAL)) {
     if (handle_ == nullptr)
-      throw Error(std::errc::no_such_device,
+      throw Error(errors::rdma_device, std::errc::no_such_device,
                   std::string("provider verbs needs libibverbs, which cannot be loaded (") +
                       dlerror() +
                       "): install it with the devices' drivers (Debian: libibverbs1 and "
@@ -27,8 +28,9 @@ class Loader {
   void find(Function*& function, const char* name) {
     function = reinterpret_cast<Function*>(dlsym(handle_, name));
     if (function == nullptr)
-      throw Error(std::errc::no_such_device, std::string(kName) + " has no function " + name +
-                                                 ": it is older than version 28");
+      throw Error(
+          errors::rdma_device, std::errc::no_such_device,
+          std::string(kName) + " has no function " + name + ": it is older than version 28");
   }
 
  private:

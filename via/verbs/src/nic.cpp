@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/errors/codes.hpp"
 #include "runtime/job_size.hpp"
 #include "via/verbs/src/errors.hpp"
 #include "via/verbs/src/rdma_transport.hpp"
@@ -138,13 +139,13 @@ ProtectionTag Nic::create_tag() {
   static_assert(kMaxJobSize <= 1U << 20);
   const std::uint32_t tag = (index(job_.rank()) << 12 | (++next_tag_ & 0xfff)) + 1;
   if (next_tag_ > 0xfff)
-    throw Error(std::errc::no_buffer_space,
+    throw Error(errors::too_many_objects, std::errc::no_buffer_space,
                 "4095 protection tags have been created, which is all there are");
   OwnedDomain domain(library().alloc_pd(device_.context()));
   if (domain == nullptr)
-    throw Error(errno, "RDMA device " + device_.name() +
-                           " makes no protection domain, of at most " +
-                           std::to_string(device_.limits().max_pd));
+    throw Error(errors::rdma_device, errno,
+                "RDMA device " + device_.name() + " makes no protection domain, of at most " +
+                    std::to_string(device_.limits().max_pd));
   tags_.emplace(tag, Tag{std::move(domain), 0, nullptr});
   return static_cast<ProtectionTag>(tag);
 }
@@ -152,10 +153,10 @@ ProtectionTag Nic::create_tag() {
 void Nic::destroy_tag(ProtectionTag tag) {
   const auto found = tags_.find(static_cast<std::uint32_t>(tag));
   if (found == tags_.end())
-    throw Error(std::errc::invalid_argument,
+    throw Error(errors::no_such_tag, std::errc::invalid_argument,
                 "no such protection tag: " + std::to_string(static_cast<std::uint32_t>(tag)));
   if (found->second.uses != 0)
-    throw Error(std::errc::device_or_resource_busy,
+    throw Error(errors::tag_in_use, std::errc::device_or_resource_busy,
                 "protection tag " + std::to_string(found->first) + " is in use by " +
                     std::to_string(found->second.uses) +
                     " VIs and memory regions: destroy those first");
@@ -179,22 +180,24 @@ MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::si
                                   Rights rights) {
   const auto used = tags_.find(static_cast<std::uint32_t>(tag));
   if (used == tags_.end())
-    throw Error(std::errc::invalid_argument, "cannot register memory: no such protection tag: " +
-                                                 std::to_string(static_cast<std::uint32_t>(tag)));
+    throw Error(errors::no_such_tag, std::errc::invalid_argument,
+                "cannot register memory: no such protection tag: " +
+                    std::to_string(static_cast<std::uint32_t>(tag)));
   if (address == nullptr || bytes == 0 || reinterpret_cast<std::uintptr_t>(address) + bytes < bytes)
-    throw Error(std::errc::invalid_argument, "cannot register memory: the range of " +
-                                                 std::to_string(bytes) +
-                                                 " bytes is null, empty or wraps round");
+    throw Error(errors::bad_memory_range, std::errc::invalid_argument,
+                "cannot register memory: the range of " + std::to_string(bytes) +
+                    " bytes is null, empty or wraps round");
   if (regions_.size() >= attributes_.max_regions)
-    throw Error(std::errc::no_buffer_space, "all " + std::to_string(attributes_.max_regions) +
-                                                " memory regions are in use: raise "
-                                                "VIADUCT_VERBS_REGIONS");
+    throw Error(errors::regions_used_up, std::errc::no_buffer_space,
+                "all " + std::to_string(attributes_.max_regions) +
+                    " memory regions are in use: raise "
+                    "VIADUCT_VERBS_REGIONS");
   const bool allocated = std::any_of(blocks_.begin(), blocks_.end(), [&](const auto& block) {
     const auto at = static_cast<std::size_t>(address - block.first);
     return at <= block.second.bytes && bytes <= block.second.bytes - at;
   });
   if (includes(rights, Rights::atomic) && !allocated)
-    throw Error(std::errc::operation_not_supported,
+    throw Error(errors::private_memory, std::errc::operation_not_supported,
                 "atomics need memory from Nic::allocate: allocate it there instead of registering "
                 "private memory");
   int access = 0;
@@ -208,7 +211,7 @@ MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::si
   if (region == nullptr) throw_registration(errno, "a memory region", bytes);
   const std::uint32_t handle = region->lkey;
   if ((access != 0 && region->rkey != handle) || handle == 0 || regions_.contains(handle)) {
-    throw Error(std::errc::operation_not_supported,
+    throw Error(errors::rdma_device, std::errc::operation_not_supported,
                 "RDMA device " + device_.name() +
                     " has keys for local and for remote use that differ, which this provider does "
                     "not support");
@@ -233,7 +236,8 @@ std::byte* Nic::allocate(std::size_t bytes) {
   if (size >= kOwnPagesFrom) {
     block.pages = MappedMemory(
         mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), size);
-    if (!block.pages) throw_errno("cannot allocate " + std::to_string(size) + " bytes");
+    if (!block.pages)
+      throw_errno(errors::system_refused, "cannot allocate " + std::to_string(size) + " bytes");
   } else {
     void* const piece = ::operator new (size, std::align_val_t{kBlockAlignment});
     block.piece.reset(static_cast<std::byte*>(std::memset(piece, 0, size)));
@@ -253,7 +257,8 @@ std::unique_ptr<via::CompletionQueue> Nic::create_completion_queue(std::size_t c
 
 void Nic::check_attributes(const ViAttributes& a) const {
   const auto bad = [](const std::string& sentence) {
-    throw Error(std::errc::invalid_argument, "cannot create a VI: " + sentence);
+    throw Error(errors::bad_attributes, std::errc::invalid_argument,
+                "cannot create a VI: " + sentence);
   };
   if (!tags_.contains(static_cast<std::uint32_t>(a.tag)))
     bad("no such protection tag: " + std::to_string(static_cast<std::uint32_t>(a.tag)));
@@ -276,7 +281,8 @@ std::uint32_t Nic::add_vi(Vi& vi) {
   std::uint32_t slot = 0;
   if (free_vis_.empty()) {
     if (vis_.size() > kIdMask)
-      throw Error(std::errc::no_buffer_space, "a NIC has at most 65536 VIs");
+      throw Error(errors::too_many_objects, std::errc::no_buffer_space,
+                  "a NIC has at most 65536 VIs");
     slot = static_cast<std::uint32_t>(vis_.size());
     vis_.push_back(&vi);
   } else {

@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "via/verbs/src/errors.hpp"
 #include "viaduct/runtime/error.hpp"
 
@@ -19,10 +20,11 @@ std::uint8_t reads(int limit) noexcept {
 }
 
 [[noreturn]] void throw_transition(const Device& device, int error, const char* state) {
-  throw Error(error, std::string("RDMA device ") + device.name() +
-                         " does not bring a queue pair into state " + state +
-                         ": is the port up, and is the peer's address reachable from it "
-                         "(VIADUCT_VERBS_DEVICE)?");
+  throw Error(errors::rdma_device, error,
+              std::string("RDMA device ") + device.name() +
+                  " does not bring a queue pair into state " + state +
+                  ": is the port up, and is the peer's address reachable from it "
+                  "(VIADUCT_VERBS_DEVICE)?");
 }
 
 }  // namespace
@@ -96,18 +98,20 @@ void QueuePair::fail() noexcept {
 }
 
 void QueuePair::stop_overrun(std::uint32_t count) const noexcept {
-  violate_contract("send queue of queue pair " + std::to_string(pair_->qp_num) +
-                   " of RDMA device " + device_.name() + ": " + std::to_string(count) +
-                   " requests posted beside " + std::to_string(posted_ - reaped_) +
-                   " that have not completed, of " + std::to_string(depth_) +
-                   ": an account of it is wrong");
+  violate_contract(errors::rdma_device,
+                   "send queue of queue pair " + std::to_string(pair_->qp_num) +
+                       " of RDMA device " + device_.name() + ": " + std::to_string(count) +
+                       " requests posted beside " + std::to_string(posted_ - reaped_) +
+                       " that have not completed, of " + std::to_string(depth_) +
+                       ": an account of it is wrong");
 }
 
 void QueuePair::stop_unknown(std::uint64_t number) const noexcept {
-  violate_contract("send queue of queue pair " + std::to_string(pair_->qp_num) +
-                   " of RDMA device " + device_.name() + ": completion of request " +
-                   std::to_string(number) + ", and only " + std::to_string(posted_) +
-                   " were posted");
+  violate_contract(errors::rdma_device, "send queue of queue pair " +
+                                            std::to_string(pair_->qp_num) + " of RDMA device " +
+                                            device_.name() + ": completion of request " +
+                                            std::to_string(number) + ", and only " +
+                                            std::to_string(posted_) + " were posted");
 }
 
 }  // namespace viaduct::via::verbs

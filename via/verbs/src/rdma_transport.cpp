@@ -10,6 +10,7 @@
 #include <new>
 #include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "via/verbs/src/errors.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -93,11 +94,11 @@ std::vector<Address> exchange_addresses(Job& job, const std::string& key, const 
     const auto bytes = job.bootstrap().get(Rank{r}, key);
     if (bytes.size() == sizeof(Address)) std::memcpy(&all[r], bytes.data(), sizeof(Address));
     if (all[r].magic != Address::kMagic)
-      throw Error(std::errc::protocol_error,
+      throw Error(errors::versions_differ, std::errc::protocol_error,
                   "rank " + std::to_string(r) +
                       " shows no RDMA address of this version: start all ranks from one build");
     if ((all[r].ethernet != 0) != (mine.ethernet != 0))
-      throw Error(std::errc::network_unreachable,
+      throw Error(errors::rdma_device, std::errc::network_unreachable,
                   "rank " + std::to_string(r) + " uses an RDMA device on " +
                       (all[r].ethernet != 0 ? "Ethernet" : "InfiniBand") +
                       ", and this rank one on the other: name devices of one network in "
@@ -168,7 +169,7 @@ void RdmaTransport::make_room(OwnedQueue& queue, std::size_t entries) {
   constexpr std::size_t kLeast = 256;
   const auto most = static_cast<std::size_t>(device_.limits().max_cqe);
   if (entries > most)
-    throw Error(std::errc::no_buffer_space,
+    throw Error(errors::rdma_device, std::errc::no_buffer_space,
                 "RDMA device " + device_.name() + " has completion queues of at most " +
                     std::to_string(most) +
                     " entries, too few for so many peers: lower VIADUCT_VERBS_WIRE_DEPTH or "

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "via/verbs/src/rdma_transport.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/log.hpp"
@@ -43,8 +44,8 @@ void RdmaTransport::handle(const Events::DeviceEvent& event) {
       for (const auto& [number, link] : links_) record_failure(*link, IBV_WC_FATAL_ERR);
       return;
     case IBV_EVENT_CQ_ERR:  // they have a place for every request
-      violate_contract("a completion queue of RDMA device " + device_.name() +
-                       " has run over: an account of it is wrong");
+      violate_contract(errors::rdma_device, "a completion queue of RDMA device " + device_.name() +
+                                                " has run over: an account of it is wrong");
     case IBV_EVENT_SRQ_LIMIT_REACHED:
       ++counters_[kReceivesLow];
       give_receives();

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "via/vipl/src/library.hpp"
 #include "viaduct/runtime/log.hpp"
 #include "viaduct/runtime/version.hpp"
@@ -127,7 +128,7 @@ VIP_RETURN VipOpenNic(const VIP_CHAR* DeviceName, VIP_NIC_HANDLE* NicHandle) {
     if (guard->port == nullptr) guard->port = std::make_unique<Port>(provider);
     Port& port = *guard->port;
     if (!provider.empty() && provider != port.provider())
-      throw Error(std::errc::device_or_resource_busy,
+      throw Error(errors::one_provider, std::errc::device_or_resource_busy,
                   "VipOpenNic(\"" + std::string(DeviceName) + "\"): this process has opened \"" +
                       port.provider() + "\" before, and a process has one provider");
     auto nic = std::make_unique<Nic>();
