@@ -57,6 +57,12 @@ void CompletionQueue::unwatch(Vi& vi) noexcept {
   if (vi.hot_at_ >= 0) set_aside(vi);
   if (vi.receive_bit_ < vis_.size() && vis_[vi.receive_bit_] == &vi)
     vis_[vi.receive_bit_] = nullptr;
+  unlist(vi);
+}
+
+void CompletionQueue::unlist(Vi& vi) noexcept {
+  if (!vi.listed_) return;
+  vi.listed_ = false;
   std::erase(ready_, &vi);
 }
 
@@ -106,26 +112,28 @@ void CompletionQueue::ring_self(std::uint32_t bit) noexcept {
 }
 
 void CompletionQueue::collect_ready() noexcept {
-  if (doorbell_->summary.load(kRelaxed) != 0) {
-    std::uint64_t words = doorbell_->summary.exchange(0);
-    if ((words & kTransportBit) != 0) [[unlikely]] {
-      words &= ~kTransportBit;
-      if (nic_.transport_ != nullptr) {
-        doorbell_->summary.fetch_or(kTransportBit);
-        nic_.poll_transport();
-      }
-    }
-    for (; words != 0; words &= words - 1) {
-      const auto w = static_cast<std::uint32_t>(std::countr_zero(words));
-      for (std::uint64_t bits = doorbell_->words[w].exchange(0); bits != 0; bits &= bits - 1) {
-        const std::size_t bit = w * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
-        if (bit < vis_.size() && vis_[bit] != nullptr && vis_[bit]->rx_slots_ != nullptr &&
-            vis_[bit]->hot_at_ < 0)
-          ready_.push_back(vis_[bit]);
-      }
+  const std::uint64_t summary = doorbell_->summary.load(kRelaxed);
+  if ((summary & kTransportBit) != 0 && nic_.transport_ != nullptr) nic_.poll_transport();
+  if ((summary & ~kTransportBit) != 0) take_doorbells();
+  if (tick_ % kHousekeeping == 0) keep_house();
+}
+
+/// The bit of the transport stays.
+void CompletionQueue::take_doorbells() noexcept {
+  std::uint64_t words = doorbell_->summary.fetch_and(kTransportBit) & ~kTransportBit;
+  for (; words != 0; words &= words - 1) {
+    const auto w = static_cast<std::uint32_t>(std::countr_zero(words));
+    for (std::uint64_t bits = doorbell_->words[w].exchange(0); bits != 0; bits &= bits - 1) {
+      const std::size_t bit = w * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+      if (bit < vis_.size() && vis_[bit] != nullptr && vis_[bit]->rx_slots_ != nullptr &&
+          vis_[bit]->hot_at_ < 0)
+        list_ready(*vis_[bit]);
     }
   }
-  if (tick_ % kHousekeeping != 0) return;
+}
+
+/// The NIC's progress, and one of the channels that are aside.
+void CompletionQueue::keep_house() noexcept {
   nic_.progress();
   if (housekeeping_ != nullptr) housekeeping_(housekeeping_with_);
   if (vis_.empty()) return;
@@ -133,13 +141,7 @@ void CompletionQueue::collect_ready() noexcept {
   Vi* vi = vis_[next_scan_];
   if (vi == nullptr) return;
   vi->look_for_nonsense();
-  if (vi->hot_at_ < 0 && vi->has_arrivals()) ready_.push_back(vi);
-}
-
-Vi* CompletionQueue::next_ready() noexcept {
-  Vi* vi = ready_.back();
-  ready_.pop_back();
-  return vi;
+  if (vi->hot_at_ < 0 && vi->has_arrivals()) list_ready(*vi);
 }
 
 void CompletionQueue::make_hot(Vi& vi) noexcept {
@@ -161,6 +163,11 @@ void CompletionQueue::make_hot(Vi& vi) noexcept {
   } else if (vi.has_arrivals()) {
     ring_self(vi.receive_bit_);  // its bit was taken and its sender need not ring again
   }
+}
+
+/// The budget has ended before the messages of a remote VI: the next poll goes on with them.
+void CompletionQueue::stay_ready(Vi& vi) noexcept {
+  if (vi.has_arrivals()) ring_self(vi.receive_bit_);
 }
 
 void CompletionQueue::set_aside(Vi& vi) noexcept {

@@ -216,6 +216,8 @@ class Nic final : public via::Nic, private Connections::Provider {
   void probe();
   void take_control_messages();
   void poll_transport() noexcept;
+  [[gnu::cold, gnu::noinline]] void take_failure(Vi& vi, ErrorCause cause) noexcept;
+  [[gnu::cold, gnu::noinline]] void post_held_back() noexcept;
   void drain_transport() noexcept;
   bool arm_transport() noexcept;
   void add_to_backlog(Vi& vi) noexcept;

@@ -1,36 +1,11 @@
 /// The transport of provider shm's NIC: what it brings between polls and before a sleep.
 
 #include <algorithm>
-#include <array>
-#include <span>
 
 #include "via/shm/nic.hpp"
 #include "via/shm/remote_channel.hpp"
 
 namespace viaduct::via::shm {
-
-void Nic::poll_transport() noexcept {
-  std::array<LinkEvent, 32> events;
-  const std::size_t n = transport_->poll(events);
-  transport_events_ += n;
-  for (std::size_t i = 0; i < n; ++i) {
-    Vi* const vi = static_cast<Vi*>(events[i].owner);
-    if (events[i].failure == ErrorCause::none) {
-      vi->take_notification(events[i].notification);
-      continue;
-    }
-    progress();  // its peer may have ended the connection in good order, and said so
-    if (std::find(remote_vis_.begin(), remote_vis_.end(), vi) != remote_vis_.end())
-      vi->link_failed(events[i].failure);
-  }
-  if (backlog_.empty()) return;
-  const auto held = std::move(backlog_);
-  backlog_.clear();
-  for (Vi* vi : held) {
-    vi->remote_channel_->in_backlog = false;
-    vi->post_backlog();
-  }
-}
 
 /// All that has come by now. It has an end: no handler runs meanwhile, so nobody gets credits.
 void Nic::drain_transport() noexcept {

@@ -112,6 +112,7 @@ void Vi::add_piece(const std::byte* from, std::size_t bytes) noexcept {
   if (remote_channel_ == nullptr || bytes == 0) return;
   const auto offset = static_cast<std::uint32_t>(from - reinterpret_cast<const std::byte*>(tx_));
   remote_channel_->pieces.push_back({tx_seq_, {offset, static_cast<std::uint32_t>(bytes)}});
+  remote_channel_->line_waits = true;
 }
 
 void Vi::send_back(const std::byte* from, std::size_t bytes) noexcept {
@@ -161,7 +162,7 @@ void Vi::post_lines() noexcept {
   // One line, and nothing before it.
   static_assert(sizeof(Slot) == Link::kLineBytes);
   const std::uint64_t line = remote.lines_posted;
-  if (line + 1 != tx_seq_ || remote.counters_changed || !remote.pieces.empty()) [[unlikely]]
+  if (line + 1 != tx_seq_ || remote.line_waits) [[unlikely]]
     return post_lines_slow();
   Slot* const slot = &tx_slots_[line & tx_mask_];
   turn_phase(*slot);
@@ -185,6 +186,7 @@ void Vi::post_lines_slow() noexcept {
   while (remote.lines_posted != tx_seq_)
     if (remote.counters_changed || !remote.back.empty() || !post_message())
       return nic_.add_to_backlog(*this);
+  remote.line_waits = remote.counters_changed || !remote.pieces.empty();
 }
 
 void Vi::post_counters() noexcept {
@@ -198,7 +200,7 @@ void Vi::post_counters() noexcept {
   show(0, line.posted);
   show(1, line.client_counter[0]);
   show(2, line.client_counter[1]);
-  remote.counters_changed = true;
+  remote.counters_changed = remote.line_waits = true;
   while (!remote.back.empty()) {
     if (!remote.link->post_back(remote.back.front(), 0, false)) return nic_.add_to_backlog(*this);
     remote.back.erase(remote.back.begin());
@@ -207,6 +209,7 @@ void Vi::post_counters() noexcept {
     return nic_.add_to_backlog(*this);
   remote.published_unseen = !remote.wake_wanted;
   remote.counters_changed = remote.wake_wanted = false;
+  remote.line_waits = !remote.pieces.empty();
 }
 
 /// Takes in the counters that the peer's post_counters() has written.
@@ -312,39 +315,76 @@ Link* Vi::link() const noexcept {
 
 // Receiving.
 
-void Vi::take_notification(std::uint32_t notification) noexcept {
-  if (remote_channel_ == nullptr || rx_slots_ == nullptr) return;
-  RemoteChannel& remote = *remote_channel_;
-  switch (static_cast<Sign>(notification >> kSignShift)) {
-    case Sign::lines:
-      return take_lines(notification & kNumberMask);
-    case Sign::wake_me:
-      remote.wake_wanted = true;
-      if (rx_released_ != rx_seq_)
-        release_slots();
-      else if (remote.published_unseen || remote.counters_changed)
-        post_counters();
-      return;
-    case Sign::wake:
-      remote.wake_asked = false;
-      return;
-  }
+inline void Vi::take_notification(std::uint32_t notification) noexcept {
+  if (remote_channel_ == nullptr || rx_slots_ == nullptr) [[unlikely]]
+    return;
+  const auto sign = static_cast<Sign>(notification >> kSignShift);
+  if (sign == Sign::lines) [[likely]]
+    return take_lines(notification & kNumberMask);
+  take_sign(sign == Sign::wake_me);
 }
 
-void Vi::take_lines(std::uint32_t number) noexcept {
+/// @p wanted: the peer is going to sleep; else it has told of its counters.
+void Vi::take_sign(bool wanted) noexcept {
   RemoteChannel& remote = *remote_channel_;
-  Slot& first = rx_slots_[remote.lines_arrived & rx_mask_];
-  const std::uint32_t lines = 1 + header::extra_lines(first.header.load(kRelaxed));
-  if (number != (static_cast<std::uint32_t>(remote.lines_arrived) & kNumberMask) ||
-      lines > kMaxLines) {
-    nic_.job_.log().write(LogLevel::error, "rank " + std::to_string(index(peer_)) +
-                                               " has sent a line out of turn: the connection ends");
-    return link_failed(ErrorCause::format);
+  if (!wanted) {
+    remote.wake_asked = false;
+    return;
   }
-  for (std::uint32_t i = lines; i-- > 0;)
-    turn_phase(rx_slots_[(remote.lines_arrived + i) & rx_mask_]);
-  remote.lines_arrived += lines;
-  if (hot_at_ < 0) receive_cq_->ready_.push_back(this);
+  remote.wake_wanted = true;
+  if (rx_released_ != rx_seq_)
+    release_slots();
+  else if (remote.published_unseen || remote.counters_changed)
+    post_counters();
+}
+
+inline void Vi::take_lines(std::uint32_t number) noexcept {
+  RemoteChannel& remote = *remote_channel_;
+  const std::uint64_t at = remote.lines_arrived;
+  Slot& first = rx_slots_[at & rx_mask_];
+  const std::uint32_t more = header::extra_lines(first.header.load(kRelaxed));
+  if (number != (static_cast<std::uint32_t>(at) & kNumberMask) || more >= kMaxLines) [[unlikely]]
+    return refuse_lines();
+  for (std::uint32_t i = more; i != 0; --i) turn_phase(rx_slots_[(at + i) & rx_mask_]);
+  turn_phase(first);
+  remote.lines_arrived = at + 1 + more;
+  receive_cq_->list_ready(*this);
+}
+
+void Vi::refuse_lines() noexcept {
+  nic_.job_.log().write(LogLevel::error, "rank " + std::to_string(index(peer_)) +
+                                             " has sent a line out of turn: the connection ends");
+  link_failed(ErrorCause::format);
+}
+
+void Nic::poll_transport() noexcept {
+  std::array<LinkEvent, 16> events;
+  const std::size_t n = transport_->poll(events);
+  transport_events_ += n;
+  for (std::size_t i = 0; i < n; ++i) {
+    Vi& vi = *static_cast<Vi*>(events[i].owner);
+    if (events[i].failure == ErrorCause::none) [[likely]]
+      vi.take_notification(events[i].notification);
+    else
+      take_failure(vi, events[i].failure);
+  }
+  if (!backlog_.empty()) [[unlikely]]
+    post_held_back();
+}
+
+void Nic::take_failure(Vi& vi, ErrorCause cause) noexcept {
+  progress();  // its peer may have ended the connection in good order, and said so
+  if (std::find(remote_vis_.begin(), remote_vis_.end(), &vi) != remote_vis_.end())
+    vi.link_failed(cause);
+}
+
+void Nic::post_held_back() noexcept {
+  const auto held = std::move(backlog_);
+  backlog_.clear();
+  for (Vi* vi : held) {
+    vi->remote_channel_->in_backlog = false;
+    vi->post_backlog();
+  }
 }
 
 /// Nothing gets through to the peer any more, whose own half may be well: it is told by a control
@@ -378,7 +418,7 @@ void Vi::drain_link() noexcept {
 void Vi::end_link() noexcept {
   if (remote_channel_ == nullptr) return;
   std::erase(nic_.backlog_, this);
-  std::erase(receive_cq_->ready_, this);
+  receive_cq_->unlist(*this);
   remote_channel_.reset();
 }
 

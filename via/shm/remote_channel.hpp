@@ -24,6 +24,7 @@ struct Vi::RemoteChannel {
   };
   std::deque<Pending> pieces;
   std::vector<Link::Piece> back;  // to be written back
+  bool line_waits = false;        // for pieces or counters that may have to go first
   bool counters_changed = false;  // and not posted
   bool published_unseen = false;  // counters were posted after the last notification
   bool wake_wanted = false;       // by the peer

@@ -31,7 +31,7 @@ std::uint8_t reads(int limit) noexcept {
 
 QueuePair::QueuePair(Device& device, ibv_pd* domain, ibv_cq* send_queue, ibv_cq* receive_queue,
                      const Size& size, ibv_srq* shared_receives)
-    : depth_(size.sends), device_(device) {
+    : limit_(size.sends), depth_(size.sends), device_(device) {
   ibv_qp_init_attr wanted{};
   wanted.send_cq = send_queue;
   wanted.recv_cq = receive_queue;

@@ -45,7 +45,7 @@ class QueuePair {
   [[nodiscard]] std::uint64_t posted() const noexcept { return posted_; }
   [[nodiscard]] std::uint64_t outstanding() const noexcept { return posted_ - reaped_; }
   [[nodiscard]] bool has_room(std::uint32_t requests) const noexcept {
-    return posted_ - reaped_ + requests <= depth_;
+    return posted_ + requests <= limit_;
   }
   /// Posts a chain of @p count requests with one doorbell. False: the device refuses, which nothing
   /// but a broken device does.  Precondition: has_room(count).
@@ -67,6 +67,7 @@ class QueuePair {
     if (number >= posted_) [[unlikely]]
       stop_unknown(number);
     reaped_ = number + 1;
+    limit_ = reaped_ + depth_;
     return number;
   }
   [[nodiscard]] bool post_receive(ibv_recv_wr& request) noexcept {
@@ -81,6 +82,7 @@ class QueuePair {
   OwnedPair pair_;
   std::uint64_t posted_ = 0;
   std::uint64_t reaped_ = 0;
+  std::uint64_t limit_ = 0;  // what may be posted in all: reaped_ + depth_
   std::uint32_t depth_ = 0;
   std::uint32_t inline_bytes_ = 0;
   std::uint32_t first_packet_ = 0;

@@ -22,7 +22,7 @@ RdmaLink::RdmaLink(RdmaTransport& transport, std::byte* block, std::size_t half_
       transport_(transport),
       notifications_(notifications),
       owner_(owner) {
-  signal_every_ = std::max(1U, depth_ / 4);
+  signal_every_ = until_signal_ = std::max(1U, depth_ / 4);
   region_.reset(library().reg_mr(transport.domain_.get(), block, 2 * half_bytes,
                                  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
   if (region_ == nullptr) throw_registration(errno, "the rings of a peer", 2 * half_bytes);
@@ -71,10 +71,10 @@ void RdmaLink::fill(ibv_send_wr& request, ibv_sge& segment, const std::byte* fro
 /// Posts a chain whose last request is signalled when it is time.
 void RdmaLink::send(ibv_send_wr& chain, ibv_send_wr& last, std::uint32_t count) noexcept {
   last.wr_id = work_id(pair_->posted() + count - 1);
-  unsignalled_ += count;
-  if (unsignalled_ >= signal_every_) {
+  until_signal_ -= std::min(count, until_signal_);
+  if (until_signal_ == 0) {
     last.send_flags |= IBV_SEND_SIGNALED;
-    unsignalled_ = 0;
+    until_signal_ = signal_every_;
     ++transport_.counters_[kSignalled];
   }
   ++transport_.counters_[kPosts];
@@ -118,10 +118,10 @@ bool RdmaLink::post_line(std::uint32_t offset, std::uint32_t notification) noexc
   line_.imm_data = htonl(notification);
   line_.wr_id = work_id(pair.posted());
   ++transport_.counters_[kPosts];
-  const bool signalled = ++unsignalled_ >= signal_every_;
+  const bool signalled = --until_signal_ == 0;
   if (signalled) {
     line_.send_flags |= IBV_SEND_SIGNALED;
-    unsignalled_ = 0;
+    until_signal_ = signal_every_;
     ++transport_.counters_[kSignalled];
   }
   if (!pair.post_into_room(line_, 1)) [[unlikely]]
@@ -159,7 +159,7 @@ bool RdmaLink::drained() noexcept {
   transport_.reap_sends();
   if (failed_ || (ready_ && pair_->outstanding() == 0)) return true;
   if (!ready_ || marked() || !pair_->has_room(1)) return false;
-  unsignalled_ = signal_every_;
+  until_signal_ = 1;
   post_empty();
   return false;
 }

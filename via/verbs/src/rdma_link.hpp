@@ -110,14 +110,14 @@ class RdmaLink final : public via::Link {
     open_ = false;
   }
   /// Whether the last request posted is signalled.
-  [[nodiscard]] bool marked() const noexcept { return unsignalled_ == 0; }
+  [[nodiscard]] bool marked() const noexcept { return until_signal_ == signal_every_; }
   /// @p well: else the device tells of an error, and all that follows it fails, too.
   void completed(std::uint32_t number, bool well) noexcept {
     (void)pair_->reap(number);
     if (begun_ != done_) finish_transfers(well);
   }
   [[nodiscard]] std::uint64_t work_id(std::uint64_t number) const noexcept {
-    return std::uint64_t{id_} << 32 | static_cast<std::uint32_t>(number);
+    return id_high_ | static_cast<std::uint32_t>(number);
   }
 
   std::unique_ptr<QueuePair> pair_;
@@ -131,11 +131,11 @@ class RdmaLink final : public via::Link {
   std::byte* block_;
   std::size_t half_bytes_;
   std::uint32_t inline_bytes_ = 0;
-  std::uint32_t unsignalled_ = 0;  // requests since the last signalled one
+  std::uint32_t until_signal_ = 1;  // requests, the signalled one included
   std::uint32_t signal_every_ = 1;
   std::uint32_t depth_ = 0;
-  std::uint32_t id_ = 0;
-  bool ready_ = false;  // the peer takes packets
+  std::uint64_t id_high_ = 0;  // upper half of the work requests' names: see RdmaTransport::by_id_
+  bool ready_ = false;         // the peer takes packets
   bool failed_ = false;
   bool shared_ = false;  // its receives come from the transport's queue
   ErrorCause cause_ = ErrorCause::none;

@@ -123,7 +123,7 @@ bool RdmaLink::post_transfer(const ibv_sge& own, unsigned flags, std::uint64_t t
     request.wr.rdma.remote_addr = there + at;
     request.wr.rdma.rkey = key;
     at += bytes;
-    if (at == own.length) unsignalled_ = signal_every_;
+    if (at == own.length) until_signal_ = 1;
     send(request, request, 1);
   }
   return !failed_;

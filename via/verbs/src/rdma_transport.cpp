@@ -9,6 +9,7 @@
 #include <fstream>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "runtime/errors/codes.hpp"
 #include "via/verbs/src/errors.hpp"
@@ -128,6 +129,10 @@ RdmaTransport::RdmaTransport(Job& job, const Settings& settings, std::string_vie
     wanted.attr.max_wr = shared_most_;
     wanted.attr.max_sge = 1;
     receives_.reset(library().create_srq(domain_.get(), &wanted));  // null: each link has its own
+    for (std::uint32_t i = 0; i + 1 < kReceiveBatch; ++i)
+      receive_chain_[i].next = &receive_chain_[i + 1];
+    if (receives_ != nullptr)
+      shared_held_ = to_give_ = kReceiveBatch;  // which may be missing between two batches
   }
   not_ready_before_ = receivers_not_ready(device_);
   control_path_->set_peers(
@@ -186,7 +191,7 @@ void RdmaTransport::make_room(OwnedQueue& queue, std::size_t entries) {
 }
 
 bool RdmaTransport::takes_shared_receives(std::uint32_t notifications) {
-  return receives_ != nullptr && shared_posted_ + notifications <= shared_most_;
+  return receives_ != nullptr && shared_posted_ + notifications + kReceiveBatch <= shared_most_;
 }
 
 std::unique_ptr<via::Link> RdmaTransport::make_link(std::byte* block, std::size_t half_bytes,
@@ -236,7 +241,7 @@ void RdmaTransport::add(RdmaLink& link) {
   by_id_.reserve(by_id_.size() + 1);
   links_.emplace(link.pair_->name().number, &link);  // the last that may fail
   const auto free = std::find(by_id_.begin(), by_id_.end(), nullptr);
-  link.id_ = static_cast<std::uint32_t>(free - by_id_.begin());
+  link.id_high_ = static_cast<std::uint64_t>(free - by_id_.begin()) << 32;
   if (free == by_id_.end())
     by_id_.push_back(&link);
   else
@@ -247,6 +252,7 @@ void RdmaTransport::add(RdmaLink& link) {
     shared_posted_ += link.notifications_;
     link.shared_ = true;
     to_give_ += link.notifications_;
+    shared_held_ += link.notifications_;
     give_receives();
     watch_receives();
   }
@@ -257,7 +263,8 @@ void RdmaTransport::remove(RdmaLink& link) noexcept {
   if (link.pair_ == nullptr) return;
   const std::uint32_t number = link.pair_->name().number;
   links_.erase(number);
-  by_id_[link.id_] = nullptr;
+  recent_.fill({});
+  by_id_[link.id_high_ >> 32] = nullptr;
   std::erase(failed_, &link);
   link.pair_.reset();
   while (link.done_ != link.begun_) link.end_transfer();
@@ -270,77 +277,90 @@ void RdmaTransport::remove(RdmaLink& link) noexcept {
   if (link.shared_) shared_posted_ -= link.notifications_;
 }
 
-/// As much of to_give_ as the shared queue is known to have room for. It is full only with what
-/// ended links have left, on top of the shares of all that are.
+/// Posts as much of to_give_ as the shared queue is known to have room for. It is full only with
+/// what ended links have left, on top of the shares of all that are.
 void RdmaTransport::give_receives() noexcept {
-  ibv_recv_wr requests[kReceiveBatch];
-  to_give_ = std::min(to_give_, shared_most_ - shared_held_);
+  const std::uint32_t there = shared_held_ - to_give_;
+  to_give_ = std::min(to_give_, shared_most_ - there);
+  shared_held_ = there + to_give_;
   while (to_give_ != 0) {
     const std::uint32_t n = std::min(to_give_, kReceiveBatch);
-    for (std::uint32_t i = 0; i < n; ++i) {
-      requests[i] = {};
-      requests[i].next = i + 1 < n ? &requests[i + 1] : nullptr;
-    }
-    ibv_recv_wr* bad = requests + n;
-    const bool taken = ibv_post_srq_recv(receives_.get(), requests, &bad) == 0;
-    const auto posted = taken ? n : static_cast<std::uint32_t>(bad - requests);
-    shared_held_ += posted;
+    ibv_recv_wr* const last = &receive_chain_[n - 1];
+    ibv_recv_wr* const behind = std::exchange(last->next, nullptr);
+    ibv_recv_wr* bad = last + 1;
+    const bool taken = ibv_post_srq_recv(receives_.get(), receive_chain_.data(), &bad) == 0;
+    last->next = behind;
+    const auto posted = taken ? n : static_cast<std::uint32_t>(bad - receive_chain_.data());
     to_give_ -= posted;
     if (!taken) return;  // a broken device; the next poll tries again
   }
 }
 
+/// The link of the queue pair @p number, null where it is no more.
+inline RdmaLink* RdmaTransport::link_of(std::uint32_t number) noexcept {
+  Recent& recent = recent_[number % kRecent];
+  return recent.number == number ? recent.link : find_link(number);
+}
+
+RdmaLink* RdmaTransport::find_link(std::uint32_t number) noexcept {
+  const auto at = links_.find(number);
+  if (at == links_.end()) return nullptr;
+  recent_[number % kRecent] = {number, at->second};
+  return at->second;
+}
+
 /// Answers whether it was a message.
 inline bool RdmaTransport::take(const ibv_wc& wc, LinkEvent& out) noexcept {
-  const auto at = links_.find(wc.qp_num);
-  if (at == links_.end()) {  // of a link that is no more
-    if (shared_held_ != 0) --shared_held_;
+  RdmaLink* const link = link_of(wc.qp_num);
+  if (link == nullptr) [[unlikely]] {
+    if (shared_held_ != to_give_) --shared_held_;
     return false;
   }
-  RdmaLink& link = *at->second;
-  if (link.shared_) {
-    --shared_held_;
-    ++to_give_;
-  }
-  if (wc.status != IBV_WC_SUCCESS) {
-    if (wc.status != IBV_WC_WR_FLUSH_ERR) record_failure(link, wc.status);
+  to_give_ += static_cast<std::uint32_t>(link->shared_);
+  if (wc.status != IBV_WC_SUCCESS) [[unlikely]] {
+    if (wc.status != IBV_WC_WR_FLUSH_ERR) record_failure(*link, wc.status);
     return false;
   }
-  ++counters_[kNotifications];
-  link.set_ready();  // a peer that sends takes packets
-  out = {link.owner_, ntohl(wc.imm_data), ErrorCause::none};
-  if (!link.shared_) {
-    ibv_recv_wr request{};
-    if (!link.pair_->post_receive(request)) [[unlikely]]  // a broken device
-      record_failure(link, IBV_WC_LOC_QP_OP_ERR);
-  }
+  if (!link->ready_) [[unlikely]]
+    link->set_ready();  // a peer that sends takes packets
+  out = {link->owner_, ntohl(wc.imm_data), ErrorCause::none};
+  if (!link->shared_) [[unlikely]]
+    give_receive(*link);
   return true;
 }
 
+void RdmaTransport::give_receive(RdmaLink& link) noexcept {
+  ibv_recv_wr request{};
+  if (!link.pair_->post_receive(request))  // a broken device
+    record_failure(link, IBV_WC_LOC_QP_OP_ERR);
+}
+
 std::size_t RdmaTransport::poll(std::span<LinkEvent> out) noexcept {
-  std::size_t n = 0;
   if (events_.any()) [[unlikely]]
     handle_device_events();
-  if (++polls_ % kLookAtSends == 0) {
-    reap_sends();
-    memory_->sweep();
-  }
-  std::size_t polled = 0;
-  bool empty = false;
-  while (n < out.size() && !empty) {
-    std::array<ibv_wc, 16> done;
-    const auto most = static_cast<int>(std::min(done.size(), out.size() - n));
-    const int found = ibv_poll_cq(receive_queue_.get(), most, done.data());
-    empty = found < most;
-    polled += static_cast<std::size_t>(std::max(found, 0));
-    for (int i = 0; i < found; ++i)
-      if (take(done[static_cast<std::size_t>(i)], out[n])) ++n;
-  }
-  if (empty) left_entries_ = 0;
-  if (to_give_ != 0) give_receives();
-  if (!failed_.empty()) [[unlikely]]
-    n += tell_failures(out.subspan(n), empty, polled);
-  return n;
+  if (++polls_ % kLookAtSends == 0) [[unlikely]]
+    look_at_sends();
+  std::array<ibv_wc, kPollBatch> done;
+  const auto most = static_cast<int>(std::min(done.size(), out.size()));
+  const int found = ibv_poll_cq(receive_queue_.get(), most, done.data());
+  LinkEvent* to = out.data();
+  for (const ibv_wc *at = done.data(), *const end = at + std::max(found, 0); at != end; ++at)
+    if (take(*at, *to)) [[likely]]
+      ++to;
+  const auto n = static_cast<std::size_t>(to - out.data());
+  counters_[kNotifications] += n;
+  if (found < most) left_entries_ = 0;
+  if (to_give_ >= kReceiveBatch) [[unlikely]]
+    give_receives();
+  if (failed_.empty()) [[likely]]
+    return n;
+  return n +
+         tell_failures(out.subspan(n), found < most, static_cast<std::size_t>(std::max(found, 0)));
+}
+
+void RdmaTransport::look_at_sends() noexcept {
+  reap_sends();
+  memory_->sweep();
 }
 
 /// Behind the messages that came before: once the queue has been @p empty, or all that it can hold

@@ -83,17 +83,23 @@ class RdmaTransport final : public via::Transport {
 
   static constexpr std::uint64_t kLookAtSends = 16;  // polls
   static constexpr std::uint32_t kReceiveBatch = 16;
+  static constexpr std::size_t kPollBatch = 16;
+  static constexpr std::uint32_t kRecent = 16;  // a power of two
 
   void add(RdmaLink& link);
   void remove(RdmaLink& link) noexcept;
   void make_room(OwnedQueue& queue, std::size_t entries);
+  [[nodiscard]] RdmaLink* link_of(std::uint32_t number) noexcept;
+  [[nodiscard, gnu::cold, gnu::noinline]] RdmaLink* find_link(std::uint32_t number) noexcept;
+  [[gnu::noinline]] void look_at_sends() noexcept;
   void reap_sends() noexcept;
   void record_cache() noexcept;
   [[nodiscard]] bool take(const ibv_wc& wc, LinkEvent& out) noexcept;
   [[nodiscard]] std::size_t tell_failures(std::span<LinkEvent> out, bool empty,
                                           std::size_t polled) noexcept;
   void record_failure(RdmaLink& link, ibv_wc_status status) noexcept;
-  void give_receives() noexcept;
+  [[gnu::noinline]] void give_receives() noexcept;
+  [[gnu::noinline]] void give_receive(RdmaLink& link) noexcept;
   // rdma_transport_events.cpp
   void handle_device_events() noexcept;
   void handle(const Events::DeviceEvent& event);
@@ -111,14 +117,20 @@ class RdmaTransport final : public via::Transport {
   std::unique_ptr<BulkMemory> memory_;
   OwnedQueue send_queue_;
   OwnedQueue receive_queue_;
-  OwnedSharedReceives receives_;                        // null: each link has its own
-  std::uint32_t shared_most_ = 0;                       // that it can hold
-  std::uint32_t shared_posted_ = 0;                     // the shares of all links
-  std::uint32_t shared_held_ = 0;                       // that it holds at most
-  std::uint32_t to_give_ = 0;                           // consumed, to be posted again
+  OwnedSharedReceives receives_;     // null: each link has its own
+  std::uint32_t shared_most_ = 0;    // that it can hold
+  std::uint32_t shared_posted_ = 0;  // the shares of all links
+  std::uint32_t shared_held_ = 0;    // that it holds at most, with to_give_
+  std::uint32_t to_give_ = 0;        // consumed, to be posted again
+  std::array<ibv_recv_wr, kReceiveBatch> receive_chain_{};
   std::size_t send_entries_ = 0, receive_entries_ = 0;  // of the completion queues, in use
   std::size_t left_entries_ = 0;                        // of ended links, not polled yet
   std::unordered_map<std::uint32_t, RdmaLink*> links_;  // by number of the queue pair
+  struct Recent {
+    std::uint32_t number = 0;
+    RdmaLink* link = nullptr;
+  };
+  std::array<Recent, kRecent> recent_;  // of links_, by the number's lower bits
   std::vector<RdmaLink*> by_id_;
   std::vector<RdmaLink*> failed_;  // to be told of
   std::size_t polled_since_failure_ = 0;

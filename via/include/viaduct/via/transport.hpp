@@ -116,11 +116,12 @@ class Link {
   [[nodiscard]] virtual bool failed() const noexcept = 0;
 };
 
-/// An event that a poll of the transport finds.
+/// An event that a poll of the transport finds. Its members have no values of their own: a poll has
+/// room for many events, and most polls find none.
 struct LinkEvent {
-  void* owner = nullptr;  ///< as given to make_link()
-  std::uint32_t notification = 0;
-  ErrorCause failure = ErrorCause::none;  ///< else the link has failed
+  void* owner;  ///< as given to make_link()
+  std::uint32_t notification;
+  ErrorCause failure;  ///< if not none, the link has failed
 };
 
 class Transport {

@@ -176,15 +176,20 @@ class CompletionQueue final : public CompletionRing {
     }
     return n;
   }
-  /// Channels set aside whose senders have rung, or whose turn it is.
+  /// Channels set aside whose senders have rung, or whose turn it is. A remote VI stays aside:
+  /// nothing shows in its ring before the transport has been polled.
   template <class OnMessage>
   [[gnu::noinline]] std::uint32_t poll_ready(std::uint32_t budget, OnMessage& f) noexcept {
     std::uint32_t n = 0;
     collect_ready();
     while (!ready_.empty()) {
       Vi* vi = next_ready();
-      n += vi->drain_inline(budget, f);
-      make_hot(*vi);
+      const std::uint32_t got = vi->drain_inline(budget, f);
+      n += got;
+      if (!vi->options_.remote)
+        make_hot(*vi);
+      else if (got == budget) [[unlikely]]
+        stay_ready(*vi);
     }
     return n;
   }
@@ -194,8 +199,23 @@ class CompletionQueue final : public CompletionRing {
   Status pop(Completion& out) noexcept;
   // Doorbell bits and one channel set aside into ready_; every so often the NIC's progress.
   void collect_ready() noexcept;
-  [[nodiscard]] Vi* next_ready() noexcept;
+  [[gnu::noinline]] void take_doorbells() noexcept;
+  [[gnu::noinline]] void keep_house() noexcept;
+  /// A remote VI is listed when its lines arrive, others when their doorbell rings: each once.
+  void list_ready(Vi& vi) noexcept {
+    if (vi.listed_) return;
+    vi.listed_ = true;
+    ready_.push_back(&vi);  // there is room for all
+  }
+  void unlist(Vi& vi) noexcept;
+  [[nodiscard]] Vi* next_ready() noexcept {
+    Vi* const vi = ready_.back();
+    ready_.pop_back();
+    vi->listed_ = false;
+    return vi;
+  }
   void make_hot(Vi& vi) noexcept;  // after its messages were taken: make it hot if there is a place
+  [[gnu::cold, gnu::noinline]] void stay_ready(Vi& vi) noexcept;
   void set_aside(Vi& vi) noexcept;
   [[nodiscard]] bool look_for_nonsense() noexcept;
   [[nodiscard]] bool takeable(std::uint32_t epoch) noexcept;

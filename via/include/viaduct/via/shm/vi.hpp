@@ -178,8 +178,8 @@ class Vi final : public via::Vi {
   }
   /// Begins to fetch the line of the peer's counters.  Never blocks.  Cost: one prefetch.
   void fetch_counters() const noexcept { __builtin_prefetch(&tx_->receiver); }
-  /// Takes in how far the peer has freed our ring, from that same line. A remote VI's is brought up
-  /// to date by peer_counter() and refresh_room().  Cost: one load.
+  /// Takes in how far the peer has freed our ring, from that same line (remote: as peer_counter()
+  /// and refresh_room() have left it).  Cost: one load.
   void update_room() noexcept {
     if (state_ == ViState::connected) take_room(tx_->receiver.posted.load(kAcquire));
   }
@@ -272,7 +272,6 @@ class Vi final : public via::Vi {
   /// progress meanwhile.  @return false: the connection has ended first.
   bool flush_extra() noexcept;
   // Copies to and from the peer's memory that it has registered with its transport.
-
   /// @return whether write_remote() and read_remote() may be called now.
   [[nodiscard]] bool takes_copies() const noexcept;
   /// Writes @p bytes to @p to at the peer, registered under @p key.  Blocks until they are there.
@@ -371,7 +370,7 @@ class Vi final : public via::Vi {
   [[gnu::cold, gnu::noinline]] Status post_send_slow(Descriptor& d) noexcept;
   [[gnu::cold, gnu::noinline]] Status post_receive_slow(Descriptor& d) noexcept;
   [[gnu::noinline]] Descriptor* take_receive_slow(Slot& slot, std::uint64_t h) noexcept;
-  [[gnu::cold, gnu::noinline]] void ring_doorbell() noexcept;
+  [[gnu::noinline]] void ring_doorbell() noexcept;
   [[gnu::cold, gnu::noinline]] void ring_peer() noexcept;
   [[gnu::cold, gnu::noinline]] void wake_peer() noexcept;
 
@@ -410,8 +409,10 @@ class Vi final : public via::Vi {
   [[nodiscard]] bool post_message() noexcept;
   [[nodiscard]] bool ask_to_be_woken() noexcept;
   void take_notification(std::uint32_t notification) noexcept;
+  [[gnu::cold]] void take_sign(bool wanted) noexcept;
   void link_failed(ErrorCause cause) noexcept;
   void take_lines(std::uint32_t number) noexcept;
+  [[gnu::cold]] void refuse_lines() noexcept;
   void add_piece(const std::byte* from, std::size_t bytes) noexcept;
   void send_back(const std::byte* from, std::size_t bytes) noexcept;
   void drain_link() noexcept;
@@ -462,6 +463,7 @@ class Vi final : public via::Vi {
   // Cool.
   std::uint64_t last_active_ = 0;  // the receive queue's tick when a message last came
   std::int32_t hot_at_ = -1;       // place in the receive queue's list, or -1
+  bool listed_ = false;            // in the receive queue's list of those to be drained
   std::uint32_t receive_bit_ = 0;  // of the receive queue's doorbell
   ViAttributes attributes_;
   Nic& nic_;

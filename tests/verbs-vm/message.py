@@ -1,0 +1,28 @@
+"""usage: message.py COUNT OUTPUT DUMP...: instructions of a message in this project's own code, from callgrind's dumps of
+one_message and its output. Fails when one is above its limit."""
+import re
+import sys
+
+LIMITS = {"request": 105, "arrival": 360}
+
+count = int(sys.argv[1])
+with open(sys.argv[2], encoding="utf-8") as output:
+    left_out = {part: int(times) / count for part, times in re.findall(r"\b(request|arrival) (\d+)$", output.read(), re.MULTILINE)}
+parts = {}
+for dump in sys.argv[3:]:
+    with open(dump, encoding="utf-8") as lines:
+        text = lines.read()
+    trigger = re.search(r"^desc: Trigger: .*?(toggles|left_out|request|arrival)\b", text, re.MULTILINE)
+    total = re.search(r"^(?:totals|summary): (\d+)", text, re.MULTILINE)
+    if trigger and total:
+        parts[trigger.group(1)] = int(total.group(1)) / count
+if sorted(parts) != ["arrival", "left_out", "request", "toggles"] or sorted(left_out) != ["arrival", "request"]:
+    sys.exit(f"the dumps and the output do not have all parts: {parts}, {left_out}")
+each = parts["left_out"] - parts["toggles"]
+costs = {part: parts[part] - parts["toggles"] - left_out[part] * each for part in LIMITS}
+failed = False
+for part, cost in costs.items():
+    print(f"{part}: {cost:.1f} instructions of this project's code, {LIMITS[part]} at most")
+    failed = failed or not 50 < cost <= LIMITS[part]
+print(f"a message: {sum(costs.values()):.1f}")
+sys.exit("FAILED: a message costs more than its limit" if failed else 0)

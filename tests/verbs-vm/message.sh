@@ -1,0 +1,16 @@
+#!/bin/bash
+# usage: message.sh VIADUCT_RUN ONE_MESSAGE: instructions of a message to another host in this project's own code, counted by
+# callgrind.
+command -v valgrind >/dev/null || { echo "valgrind is not installed"; exit 77; }
+run=$1 program=$2 count=200
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+# shellcheck disable=SC2016  # the rank's own shell expands it
+VIADUCT_AM_POLL_EVERY=1000000 timeout 60 "$run" -n 2 --timeout 50 bash -c '
+  if [ "$VIADUCT_RANK" = 0 ]; then
+    exec valgrind --tool=callgrind --collect-atstart=no --dump-instr=yes --callgrind-out-file="$1/profile" "$2" "$3"
+  else
+    exec "$2" "$3"
+  fi' -- "$place" "$program" "$count" >"$place/out" 2>"$place/said" || { cat "$place/out" "$place/said"; exit 1; }
+[ -z "${KEEP_PROFILES-}" ] || cp "$place"/profile* "$place/out" "$KEEP_PROFILES"
+python3 "$(dirname "$0")/message.py" "$count" "$place/out" "$place"/profile*
