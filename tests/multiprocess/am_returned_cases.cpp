@@ -387,6 +387,7 @@ void bad_arguments(Rig& rig) {
     right += 2;
     const std::size_t wanted = 7 * (static_cast<std::size_t>(round) + 1);
     rig.until([&] { return rig.back.size() == wanted && t_handled == right; });
+    rig.barrier();  // which polls: the neighbour may still wait for what is handled here
   }
   constexpr std::array<std::size_t, 7> kBack{0, 1, 3, 16, 2, 2, 3};
   for (std::size_t i = 0; i < rig.back.size(); ++i) {

@@ -165,11 +165,6 @@ void CompletionQueue::make_hot(Vi& vi) noexcept {
   }
 }
 
-/// The budget has ended before the messages of a remote VI: the next poll goes on with them.
-void CompletionQueue::stay_ready(Vi& vi) noexcept {
-  if (vi.has_arrivals()) ring_self(vi.receive_bit_);
-}
-
 void CompletionQueue::set_aside(Vi& vi) noexcept {
   const auto at = static_cast<std::uint32_t>(vi.hot_at_);
   hot_[at] = hot_[--hot_count_];

@@ -81,7 +81,7 @@ class RdmaTransport final : public via::Transport {
  private:
   friend class RdmaLink;
 
-  static constexpr std::uint64_t kLookAtSends = 16;  // polls
+  static constexpr std::uint64_t kLookAtSends = 8;  // polls
   static constexpr std::uint32_t kReceiveBatch = 16;
   static constexpr std::size_t kPollBatch = 16;
   static constexpr std::uint32_t kRecent = 16;  // a power of two

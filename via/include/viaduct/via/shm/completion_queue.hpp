@@ -189,7 +189,7 @@ class CompletionQueue final : public CompletionRing {
       if (!vi->options_.remote)
         make_hot(*vi);
       else if (got == budget) [[unlikely]]
-        stay_ready(*vi);
+        ring_self(vi->receive_bit_);  // the next poll goes on with what may be left
     }
     return n;
   }
@@ -215,7 +215,6 @@ class CompletionQueue final : public CompletionRing {
     return vi;
   }
   void make_hot(Vi& vi) noexcept;  // after its messages were taken: make it hot if there is a place
-  [[gnu::cold, gnu::noinline]] void stay_ready(Vi& vi) noexcept;
   void set_aside(Vi& vi) noexcept;
   [[nodiscard]] bool look_for_nonsense() noexcept;
   [[nodiscard]] bool takeable(std::uint32_t epoch) noexcept;
@@ -223,7 +222,7 @@ class CompletionQueue final : public CompletionRing {
   void run_notifier() noexcept;
   void watch(Vi& vi);  // gives it a doorbell bit
   void unwatch(Vi& vi) noexcept;
-  void ring_self(std::uint32_t bit) noexcept;
+  [[gnu::cold]] void ring_self(std::uint32_t bit) noexcept;
 
   // Hot.
   std::uint32_t hot_count_ = 0;

@@ -99,7 +99,6 @@ class Vi final : public via::Vi {
   [[nodiscard]] const ViAttributes& attributes() const noexcept override { return attributes_; }
 
   // Inline messages, for the layer above (am/). Same thread as the VI.
-
   /// The next free slot, or null when there is no room now or the VI is not connected. Nothing is
   /// taken until publish.  Cost: one comparison; without room as far as is known, a load of the
   /// line that the peer writes.
