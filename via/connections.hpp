@@ -49,8 +49,6 @@ class Connections {
   /// Asks for a connection. @p name is the end from before the first action.
   /// @return false, and nothing has happened: another end has the name.
   bool open(ControlMessage::Kind form, const EndWish& wish, EndName& name);
-  /// Takes the client's request.  Precondition: the VI has attached, and request_of() finds it.
-  void accept(const ConnectionRequest& request, const EndWish& wish, EndName& name);
   /// Connector::stop() and close(). Nothing where there is no such end.
   void stop(const EndName& name, ErrorCause cause, std::vector<std::byte> data = {});
   void close(const EndName& name, ErrorCause cause, std::vector<std::byte> data = {});
@@ -61,14 +59,26 @@ class Connections {
 
   // The client's calls about requests.
 
-  /// Nic::listen() without waiting.  @return whether there is a request; it has been offered then.
-  [[nodiscard]] bool find_request(std::uint64_t discriminator, ConnectionRequest& out);
-  /// @return the request, or null: it is gone. Valid until the next event.
-  [[nodiscard]] const Connector::Request* request_of(const ConnectionRequest& request) const {
-    return connector_.request_of_ticket(request.ticket);
-  }
-  /// Rejects the request; nothing for null.
-  void refuse(const Connector::Request* request, ConnectResult result, std::uint64_t reason = 0);
+  /// Nic::listen(). @p progress_until makes progress until the function that it is given answers
+  /// true; it answers false when the time is over before.  @return ok or timeout.
+  using Wait = std::function<bool(const std::function<bool()>&)>;
+  Status listen(std::uint64_t discriminator, ConnectionRequest& out, const Wait& progress_until);
+  /// The VI that is to take a request.
+  struct Acceptor {
+    ViState state;
+    std::uint32_t shape;
+    EndName& name;                  ///< of its end, once the request is taken
+    std::function<EndWish()> wish;  ///< what open() would be given
+    /// Takes up the end whose offer the bytes are.  @return false: it is out of reach.
+    std::function<bool(const std::vector<std::byte>&)> attach;
+  };
+  /// Nic::accept(). Order: @p vi attaches before the client hears of it.
+  /// @return ok; bad_state: the VI is not idle; peer_lost: the rank that asks is @p lost, or out of
+  /// reach; bad_argument: the request is gone, or the shapes differ.
+  Status accept(const ConnectionRequest& request, bool lost, const Acceptor& vi);
+  /// Nic::reject() and reject_peer(). Nothing where the request is gone.
+  void reject(const ConnectionRequest& request);
+  void reject_peer(Rank from, std::uint64_t discriminator, std::uint64_t reason = 0);
   /// Tells @p callback of each peer request that has come and not been answered meanwhile. The
   /// callee may make any call of the NIC, so this belongs into Nic::progress() alone.
   void tell_of_requests(const Nic::IncomingPeer& callback);
@@ -79,6 +89,8 @@ class Connections {
 
  private:
   void perform(const Connector::Actions& actions);
+  [[nodiscard]] bool find_request(std::uint64_t discriminator, ConnectionRequest& out);
+  void refuse(const Connector::Request* request, ConnectResult result, std::uint64_t reason = 0);
 
   Connector connector_;
   Provider& provider_;

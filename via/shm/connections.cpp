@@ -111,33 +111,26 @@ void Nic::release_retired() noexcept {
 // Client and server form.
 
 Status Nic::listen(std::uint64_t discriminator, ConnectionRequest& out, std::int64_t timeout_ns) {
-  const auto look = [&] { return connections_.find_request(discriminator, out); };
-  return progress_until(look, timeout_ns) ? Status::ok : Status::timeout;
+  return connections_.listen(discriminator, out, [&](const std::function<bool()>& done) {
+    return progress_until(done, timeout_ns);
+  });
 }
 
 Status Nic::accept(const ConnectionRequest& request, via::Vi& to) {
   auto& vi = static_cast<Vi&>(to);
-  const Connector::Request* const found = connections_.request_of(request);
-  if (vi.state_ != ViState::idle) return Status::bad_state;
-  if (job_.is_lost(request.from)) return Status::peer_lost;
-  if (found == nullptr) return Status::bad_argument;
-  if (found->message.shape != vi.shape()) {
-    connections_.refuse(found, ConnectResult::mismatch);
-    return Status::bad_argument;
-  }
-  const EndWish wish = vi.make_wish(request.from, request.discriminator);
-  vi.attach(found->message.data);  // before the client hears of it
-  connections_.accept(request, wish, vi.end_);
-  return Status::ok;
+  return connections_.accept(request, job_.is_lost(request.from),
+                             {vi.state_, vi.shape(), vi.end_,
+                              [&] { return vi.make_wish(request.from, request.discriminator); },
+                              [&](const std::vector<std::byte>& data) {
+                                vi.attach(data);
+                                return true;
+                              }});
 }
 
-void Nic::reject(const ConnectionRequest& request) {
-  connections_.refuse(connections_.request_of(request), ConnectResult::rejected);
-}
+void Nic::reject(const ConnectionRequest& request) { connections_.reject(request); }
 
 void Nic::reject_peer(Rank from, std::uint64_t discriminator, std::uint64_t reason) {
-  connections_.refuse(connections_.connector().request_of_peer(from, discriminator),
-                      ConnectResult::rejected, reason);
+  connections_.reject_peer(from, discriminator, reason);
 }
 
 const std::byte* Nic::incoming_extra(Rank from, std::uint64_t discriminator) {

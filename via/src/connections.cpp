@@ -13,12 +13,6 @@ bool Connections::open(ControlMessage::Kind form, const EndWish& wish, EndName& 
   return true;
 }
 
-void Connections::accept(const ConnectionRequest& request, const EndWish& wish, EndName& name) {
-  Connector::Actions actions;
-  name = connector_.accept(request.ticket, wish, actions);
-  perform(actions);
-}
-
 void Connections::stop(const EndName& name, ErrorCause cause, std::vector<std::byte> data) {
   Connector::Actions actions;
   connector_.stop(name, cause, actions, std::move(data));
@@ -72,6 +66,41 @@ void Connections::perform(const Connector::Actions& actions) {
   }
 }
 
+Status Connections::listen(std::uint64_t discriminator, ConnectionRequest& out,
+                           const Wait& progress_until) {
+  const auto look = [&] { return find_request(discriminator, out); };
+  return progress_until(look) ? Status::ok : Status::timeout;
+}
+
+Status Connections::accept(const ConnectionRequest& request, bool lost, const Acceptor& vi) {
+  const Connector::Request* const found = connector_.request_of_ticket(request.ticket);
+  if (vi.state != ViState::idle) return Status::bad_state;
+  if (lost) return Status::peer_lost;
+  if (found == nullptr) return Status::bad_argument;
+  if (found->message.shape != vi.shape) {
+    refuse(found, ConnectResult::mismatch);
+    return Status::bad_argument;
+  }
+  const EndWish wish = vi.wish();
+  if (!vi.attach(found->message.data)) {
+    refuse(found, ConnectResult::unreachable);
+    return Status::peer_lost;
+  }
+  Connector::Actions actions;
+  vi.name = connector_.accept(request.ticket, wish, actions);
+  perform(actions);
+  return Status::ok;
+}
+
+void Connections::reject(const ConnectionRequest& request) {
+  refuse(connector_.request_of_ticket(request.ticket), ConnectResult::rejected);
+}
+
+void Connections::reject_peer(Rank from, std::uint64_t discriminator, std::uint64_t reason) {
+  refuse(connector_.request_of_peer(from, discriminator), ConnectResult::rejected, reason);
+}
+
+/// Whether there is a request; it has been offered then.
 bool Connections::find_request(std::uint64_t discriminator, ConnectionRequest& out) {
   const Connector::Request* const found = connector_.request_of_client(discriminator);
   if (found == nullptr) return false;
@@ -83,6 +112,7 @@ bool Connections::find_request(std::uint64_t discriminator, ConnectionRequest& o
   return true;
 }
 
+/// Nothing for null.
 void Connections::refuse(const Connector::Request* request, ConnectResult result,
                          std::uint64_t reason) {
   if (request == nullptr) return;

@@ -56,11 +56,26 @@ class Side final : private Connections::Provider {
   }
   std::string said() { return std::exchange(log_, {}); }
 
+  Status listen(ConnectionRequest& out) {
+    return connections.listen(kWhich, out,
+                              [](const std::function<bool()>& done) { return done(); });
+  }
+  Status accept(const ConnectionRequest& request, std::uint32_t shape,
+                ViState state = ViState::idle, bool lost = false) {
+    return connections.accept(request, lost,
+                              {state, shape, end, [&] { return wish(request.from, shape); },
+                               [this](const std::vector<std::byte>&) {
+                                 if (!out_of_reach) log_ += "taken ";
+                                 return !out_of_reach;
+                               }});
+  }
+
   NamedVi vi;
   EndName end;
   std::deque<ControlMessage> messages;
   Connections connections;
   bool closes_when_attached = false;
+  bool out_of_reach = false;
 
  private:
   void post(Rank, const ControlMessage& message) override { messages.push_back(message); }
@@ -136,36 +151,56 @@ TEST_F(ConnectionsTest, EndThatClosesWithinAnActionHearsNoMore) {
   EXPECT_TRUE(b.connections.connector().ends().empty());
 }
 
-TEST_F(ConnectionsTest, ServerFindsEachRequestOnceAndAcceptsOrRefuses) {
+TEST_F(ConnectionsTest, ServerFindsEachRequestOnceAndAcceptsOrRejects) {
   ConnectionRequest request;
-  EXPECT_FALSE(b.connections.find_request(kWhich, request));
+  EXPECT_EQ(b.listen(request), Status::timeout);
   constexpr std::uint32_t kOwnBits = 0x480;
   const auto shape = static_cast<std::uint32_t>(Reliability::reception) | kOwnBits;
   ASSERT_TRUE(a.connections.open(Kind::client_request, a.wish(Rank{1}, shape), a.end));
   a.deliver_to(b);
-  ASSERT_TRUE(b.connections.find_request(kWhich, request));
+  ASSERT_EQ(b.listen(request), Status::ok);
   EXPECT_EQ(request.from, Rank{0});
   EXPECT_EQ(request.reliability, Reliability::reception);
   ConnectionRequest again;
-  EXPECT_FALSE(b.connections.find_request(kWhich, again));
-  ASSERT_NE(b.connections.request_of(request), nullptr);
-  b.connections.accept(request, b.wish(Rank{0}, shape), b.end);
-  EXPECT_EQ(b.connections.request_of(request), nullptr);
-  b.connections.refuse(b.connections.request_of(request), ConnectResult::rejected);  // is gone
+  EXPECT_EQ(b.listen(again), Status::timeout);
+  EXPECT_EQ(b.accept(request, shape), Status::ok);
+  EXPECT_EQ(b.said(), "taken ");
+  EXPECT_EQ(b.accept(request, shape), Status::bad_argument);  // it is gone
+  b.connections.reject(request);
   b.deliver_to(a);
   EXPECT_EQ(a.said(), "attach ");
 }
 
-TEST_F(ConnectionsTest, RefusalNamesItsReasonAndReleasesTheHalf) {
+TEST_F(ConnectionsTest, AcceptThatCannotBeLeavesTheRequestOrRefusesIt) {
+  ConnectionRequest request;
   ASSERT_TRUE(a.connections.open(Kind::client_request, a.wish(Rank{1}), a.end));
   a.deliver_to(b);
-  ConnectionRequest request;
-  ASSERT_TRUE(b.connections.find_request(kWhich, request));
-  b.connections.refuse(b.connections.request_of(request), ConnectResult::mismatch);
+  ASSERT_EQ(b.listen(request), Status::ok);
+  EXPECT_EQ(b.accept(request, 1, ViState::connected), Status::bad_state);
+  EXPECT_EQ(b.accept(request, 1, ViState::idle, true), Status::peer_lost);
+  EXPECT_TRUE(b.messages.empty());  // the client still waits
+  b.out_of_reach = true;
+  EXPECT_EQ(b.accept(request, 1), Status::peer_lost);
+  EXPECT_EQ(b.end, EndName{});
   b.deliver_to(a);
   EXPECT_EQ(a.said(),
-            std::string("refused:") + to_string(ConnectResult::mismatch) + " parted:100 ");
-  EXPECT_TRUE(a.connections.connector().ends().empty());
+            std::string("refused:") + to_string(ConnectResult::unreachable) + " parted:100 ");
+}
+
+TEST_F(ConnectionsTest, RefusalNamesItsReasonAndReleasesTheHalf) {
+  for (const ConnectResult result : {ConnectResult::mismatch, ConnectResult::rejected}) {
+    ASSERT_TRUE(a.connections.open(Kind::client_request, a.wish(Rank{1}), a.end));
+    a.deliver_to(b);
+    ConnectionRequest request;
+    ASSERT_EQ(b.listen(request), Status::ok);
+    if (result == ConnectResult::mismatch)
+      EXPECT_EQ(b.accept(request, 2), Status::bad_argument);
+    else
+      b.connections.reject(request);
+    b.deliver_to(a);
+    EXPECT_EQ(a.said(), std::string("refused:") + to_string(result) + " parted:100 ");
+    EXPECT_TRUE(a.connections.connector().ends().empty());
+  }
 }
 
 TEST_F(ConnectionsTest, LossEndsWhatThereIs) {

@@ -194,36 +194,23 @@ bool Nic::progress_until(const std::function<bool()>& done, std::int64_t timeout
 // Client and server form.
 
 Status Nic::listen(std::uint64_t discriminator, ConnectionRequest& out, std::int64_t timeout_ns) {
-  const auto look = [&] { return connections_.find_request(discriminator, out); };
-  return progress_until(look, timeout_ns) ? Status::ok : Status::timeout;
+  return connections_.listen(discriminator, out, [&](const std::function<bool()>& done) {
+    return progress_until(done, timeout_ns);
+  });
 }
 
 Status Nic::accept(const ConnectionRequest& request, via::Vi& to) {
   auto& vi = static_cast<Vi&>(to);
-  const Connector::Request* const found = connections_.request_of(request);
-  if (vi.state_ != ViState::idle) return Status::bad_state;
-  if (job_.is_lost(request.from)) return Status::peer_lost;
-  if (found == nullptr) return Status::bad_argument;
-  if (found->message.shape != vi.shape()) {
-    connections_.refuse(found, ConnectResult::mismatch);
-    return Status::bad_argument;
-  }
-  const EndWish wish = vi.make_wish(request.from, request.discriminator);
-  if (!vi.attach(found->message.data)) {
-    connections_.refuse(found, ConnectResult::unreachable);
-    return Status::peer_lost;
-  }
-  connections_.accept(request, wish, vi.end_);
-  return Status::ok;
+  return connections_.accept(request, job_.is_lost(request.from),
+                             {vi.state_, vi.shape(), vi.end_,
+                              [&] { return vi.make_wish(request.from, request.discriminator); },
+                              [&](const std::vector<std::byte>& data) { return vi.attach(data); }});
 }
 
-void Nic::reject(const ConnectionRequest& request) {
-  connections_.refuse(connections_.request_of(request), ConnectResult::rejected);
-}
+void Nic::reject(const ConnectionRequest& request) { connections_.reject(request); }
 
 void Nic::reject_peer(Rank from, std::uint64_t discriminator) {
-  connections_.refuse(connections_.connector().request_of_peer(from, discriminator),
-                      ConnectResult::rejected);
+  connections_.reject_peer(from, discriminator);
 }
 
 }  // namespace viaduct::via::verbs
