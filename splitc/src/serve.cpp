@@ -204,12 +204,13 @@ std::uint32_t Machine::Impl::poll_own() {
 }
 
 std::uint32_t Machine::Impl::poll_now(bool all) {
-  constexpr std::uint32_t kOthersEvery = 64;
+  constexpr std::uint32_t kOthersEvery = 256;  // the engine's word tells of most
   const bool asked = engine->take_attention();
   if (asked) queue->look_fully();
   const std::uint32_t n = poll_own();
-  if (engine->is_alone()) return n;
-  return asked || all || ++polls % kOthersEvery == 0 ? n + serve_others(asked) : n;
+  if (asked || all || ++polls % (others_hot ? 64 : kOthersEvery) == 0) [[unlikely]]
+    return engine->is_alone() ? n : n + serve_others(asked);
+  return n;
 }
 
 /// Not in a handler: it has been called by what would be served.
