@@ -2,10 +2,10 @@
 /// @file
 /// Polls that find nothing, counted by callgrind (idle_poll.sh).
 
-#include "am/bundle.hpp"
-#include "am/context.hpp"
-#include "am/endpoint.hpp"
-#include "runtime/job.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/job.hpp"
 
 constexpr int kIdlePolls = 6400;  // a multiple of what polls do now and then
 

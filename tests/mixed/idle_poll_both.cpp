@@ -1,8 +1,8 @@
 /// @file
 /// Split-C alone, then both models: what polls cost that find nothing. See idle_poll.sh.
 
-#include "splitc/splitc.hpp"
 #include "tests/mixed/idle_poll.hpp"
+#include "viaduct/splitc.hpp"
 
 using namespace viaduct;
 
