@@ -369,7 +369,7 @@ class Vi final : public via::Vi {
   [[gnu::cold, gnu::noinline]] Status post_send_slow(Descriptor& d) noexcept;
   [[gnu::cold, gnu::noinline]] Status post_receive_slow(Descriptor& d) noexcept;
   [[gnu::noinline]] Descriptor* take_receive_slow(Slot& slot, std::uint64_t h) noexcept;
-  [[gnu::noinline]] void ring_doorbell() noexcept;
+  [[gnu::cold, gnu::noinline]] void ring_doorbell() noexcept;
   [[gnu::cold, gnu::noinline]] void ring_peer() noexcept;
   [[gnu::cold, gnu::noinline]] void wake_peer() noexcept;
 
