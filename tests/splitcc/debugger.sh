@@ -34,9 +34,9 @@ if ldd ./wrong | grep -q 'lib[at]san'; then
   exit 77
 fi
 sed -n '/^VIADUCT_SEGMENT_BASE=.*[\\]$/,/valgrind/p' "$document" >recipe
-grep -q 'valgrind.* \./program 100$' recipe || { echo "debugger.sh: the document has no recipe for valgrind"; exit 1; }
-grep -qF "$(tail -n 1 recipe)" "${document%/*}/guide.md" || { echo "debugger.sh: guide.md has another recipe"; exit 1; }
-sed 's!viaduct-run -n 4!!; s!\./program!./wrong!' recipe >recipe.sh
+grep -q 'valgrind.* \./hello$' recipe || { echo "debugger.sh: the document has no recipe for valgrind"; exit 1; }
+grep -qF "$(tail -n 1 recipe | sed 's!\./hello$!!')" "${document%/*}/guide.md" || { echo "debugger.sh: guide.md has another recipe"; exit 1; }
+sed 's!viaduct-run -n 4!!; s!\./hello!./wrong!' recipe >recipe.sh
 timeout 60 sh recipe.sh >valgrind.out 2>&1
 grep -A1 'Invalid read of size 4' valgrind.out | grep -q 'splitc_main (wrong.sc:13)' || {
   echo "debugger.sh: valgrind does not name line 13:"

@@ -104,12 +104,10 @@ TEST_F(Config, WordsAndFlags) {
 TEST_F(Config, BadValuesNameVariableValueAndWhatIsAccepted) {
   EXPECT_EQ(refusal("VIADUCT_T_COUNT", "101"),
             "VIADUCT_T_COUNT=101 is not accepted: give a whole number from 0 to 100, or auto (the "
-            "default is auto): "
-            "Invalid argument");
+            "default is auto): Invalid argument [VIA-0103]");
   EXPECT_EQ(refusal("VIADUCT_T_WORD", "blue"),
             "VIADUCT_T_WORD=blue is not accepted: give one of red|green|light-blue (the default is "
-            "red): Invalid "
-            "argument");
+            "red): Invalid argument [VIA-0103]");
   EXPECT_NE(refusal("VIADUCT_T_SIZE", "0").find("from 1 to 1T"), std::string::npos);
   EXPECT_NE(refusal("VIADUCT_T_FLAG", "maybe").find("0 or 1 (also no/yes, off/on, false/true)"),
             std::string::npos);
