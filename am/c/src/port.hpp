@@ -71,7 +71,7 @@ struct Table {
 };
 
 /// What a handler of AM-2 takes: ints, and data or none.
-struct Shape {
+struct alignas(2) Shape {  // aligned, so that clang reads both with one load
   std::uint8_t arguments = 0;
   bool has_data = false;
 };
