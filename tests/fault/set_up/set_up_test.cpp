@@ -16,6 +16,10 @@
 #include <string>
 #include <vector>
 
+#if __has_include(<infiniband/verbs.h>)
+#include <infiniband/verbs.h>
+#endif
+
 #include "runtime/src/launch_variables.hpp"
 #include "runtime/src/page_mapping.hpp"
 #include "splitc/detail/machine.hpp"
@@ -100,24 +104,25 @@ soft_verbs::Control* software_devices() {
 
 /// The devices' library maps its control file once in a process, and keeps it.
 void look_at_devices() {
+#if __has_include(<infiniband/verbs.h>)
   void* const library = ::dlopen("libibverbs.so.1", RTLD_NOW);
   if (library == nullptr) throw std::runtime_error(::dlerror());
-  const auto function = [&]<class Function>(Function*& out, const char* name) {
-    out = reinterpret_cast<Function*>(::dlsym(library, name));
-    if (out == nullptr) throw std::runtime_error(std::string("no ") + name);
+  const auto function = [&]<class Function>(Function*, const char* name) {
+    auto* const found = reinterpret_cast<Function*>(::dlsym(library, name));
+    if (found == nullptr) throw std::runtime_error(std::string("no ") + name);
+    return found;
   };
-  void** (*list)(int*) = nullptr;
-  void (*free)(void**) = nullptr;
-  void* (*open)(void*) = nullptr;
-  int (*close)(void*) = nullptr;
-  function(list, "ibv_get_device_list");
-  function(free, "ibv_free_device_list");
-  function(open, "ibv_open_device");
-  function(close, "ibv_close_device");
-  void** const devices = list(nullptr);
+  ibv_device** const devices = function(static_cast<decltype(&ibv_get_device_list)>(nullptr),
+                                        "ibv_get_device_list")(nullptr);
   if (devices == nullptr || devices[0] == nullptr) throw std::runtime_error("no device");
-  if (void* const device = open(devices[0]); device != nullptr) close(device);
-  free(devices);
+  ibv_context* const device =
+      function(static_cast<decltype(&ibv_open_device)>(nullptr), "ibv_open_device")(devices[0]);
+  if (device != nullptr)
+    function(static_cast<decltype(&ibv_close_device)>(nullptr), "ibv_close_device")(device);
+  function(static_cast<decltype(&ibv_free_device_list)>(nullptr), "ibv_free_device_list")(devices);
+#else
+  throw std::runtime_error("built without libibverbs' header");
+#endif
 }
 
 /// One registration after the other is refused by the device.
