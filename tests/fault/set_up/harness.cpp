@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -30,7 +31,7 @@ struct Progress {
 };
 
 const Injection* g_injection = nullptr;
-bool g_struck = false;
+std::atomic<bool> g_struck = false;  // ranks that are threads say so, each for itself
 
 void complain(Progress& progress, const std::string& text) {
   const std::size_t used = std::strlen(progress.complaints);
