@@ -151,8 +151,9 @@ void overflow_taken(Rig& rig) {
     rig.barrier();
     rig.fence();
     handled += kRingHolds + 1;
+    if (rig.rank() == 0) ask_large(rig, *asking, kRingHolds + 1);
+    rig.fence();  // a request may poll, and must find no reply: the server begins behind it
     if (rig.rank() == 0) {  // takes no reply until all have been sent
-      ask_large(rig, *asking, kRingHolds + 1);
       side->wait_for_handled(handled);
       CHECK_EQ(t_replies, handled - kRingHolds - 1);
       rig.until([&] { return t_replies == handled; });
