@@ -64,7 +64,7 @@ void Bundle::ReplyWait::take(Map& map, const Inquiry& inquiry) noexcept {
        wait = wait->next_) {
     if (!wait->lasts(now)) continue;
     if (inquiry.asker == self && inquiry.number == wait->number_) return wait->found(map);
-    // A inquiry of a rank outside the circle would go round for ever.
+    // An inquiry of a rank outside the circle would go round for ever.
     if (inquiry.asker <= self || inquiry.hops >= bundle.job().size()) continue;
     const Inquiry next{inquiry.asker, inquiry.hops + 1, inquiry.number};
     if (!wait->try_send(next)) wait->held_ = next;

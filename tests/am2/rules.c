@@ -1,5 +1,6 @@
 /* The rules of AM-2, each a case, in one process. */
 #include "tests/am2/forms.h"
+#include "tests/am2/ordered.h"
 
 static Rig rig;
 
@@ -17,19 +18,6 @@ static void all_forms(void) {
   poll_until(rig.bundle, &replies_seen, 2 * ALL_REQUESTS);
   poll_until(rig.bundle, &gets_seen, 2 * ALL_GETS);
   CHECK(returned == 0);
-}
-
-static int last_order, in_order, ordered;
-static void on_ordered(void* token, int n) {
-  (void)token;
-  ++ordered;
-  if (n == last_order + 1) ++in_order;
-  last_order = n;
-}
-static void on_ordered_medium(void* token, void* buf, int nbytes, int n) {
-  (void)buf;
-  (void)nbytes;
-  on_ordered(token, n);
 }
 
 /* Many more requests than there is room for, of all sizes. */

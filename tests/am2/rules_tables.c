@@ -1,24 +1,11 @@
 /* The rules of AM-2's translations, handler tables, segments, names, bundles and events, one case
    each, in one process. rules.c has those of messages. */
+#include "tests/am2/ordered.h"
 #include "tests/am2/rig.h"
 
 static Rig rig;
 static unsigned char pattern[8];
 
-static int last_order, in_order, ordered;
-static void on_ordered(void* token, int n) {
-  (void)token;
-  ++ordered;
-  if (n == last_order + 1) ++in_order;
-  last_order = n;
-}
-static void on_ordered_medium(void* token, void* buf, int nbytes, int n) {
-  (void)buf;
-  (void)nbytes;
-  on_ordered(token, n);
-}
-
-/* Many more requests than there is room for, of all sizes. */
 /* --- translations ---------------------------------------------------------------------------- */
 
 static void translations(void) {

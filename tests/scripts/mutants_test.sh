@@ -58,7 +58,7 @@ record found '40 + 2' '40 - 2'
 record missed 'return 1;' 'return 2;'
 record broken 'int main' 'no main'
 status=0
-said=$("$run" --tree "$folder/tree" --records "$folder/records" --work "$folder/work" --jobs 1 2>&1) || status=$?
+said=$("$run" --tree "$folder/tree" --records "$folder/records" --work "$folder/copies" --jobs 1 2>&1) || status=$?
 [ "$status" -eq 1 ] || wrong "a missed fault: status $status: $said"
 says "$said" 'via.found: killed answer'
 says "$said" 'via.missed: survived the whole preset'
@@ -66,13 +66,13 @@ says "$said" 'via.broken: did not build'
 says "$said" '3 mutants: 1 killed, 1 survived, 1 did not build'
 [ -z "$(git status --porcelain --untracked-files=all)" ] || wrong "the tree was changed"
 status=0
-said=$("$run" --tree "$folder/tree" --records "$folder/records" --work "$folder/work" --only via.found 2>&1) || status=$?
+said=$("$run" --tree "$folder/tree" --records "$folder/records" --work "$folder/copies" --only via.found 2>&1) || status=$?
 [ "$status" -eq 0 ] || wrong "a found fault: status $status: $said"
 
 # What a test that hangs has started ends with it, in whatever session it runs.
 record found '40 + 2' '({ system("setsid sleep 987"); 1; })'
 status=0
-said=$("$run" --tree "$folder/tree" --records "$folder/records" --work "$folder/work" --only via.found --limit 2 2>&1) ||
+said=$("$run" --tree "$folder/tree" --records "$folder/records" --work "$folder/copies" --only via.found --limit 2 2>&1) ||
   status=$?
 [ "$status" -eq 0 ] || wrong "a test that hangs: status $status: $said"
 says "$said" 'via.found: killed answer (time limit)'
@@ -80,7 +80,7 @@ for process in /proc/[0-9]*; do
   if { tr '\0' ' ' < "$process/cmdline"; } 2>/dev/null | grep -qx 'sleep 987 '; then wrong "$process is left over"; fi
 done
 
-tree=(--tree "$folder/tree" --records "$folder/records" --work "$folder/work")
+tree=(--tree "$folder/tree" --records "$folder/records" --work "$folder/copies")
 record gone 'no such text' 'x'
 refuses 1 'its old text is 0 times in answer.c' "${tree[@]}" --check
 refuses 2 'its old text is 0 times in answer.c' "${tree[@]}"
@@ -93,12 +93,12 @@ refuses 2 'the name via.found is there twice' "${tree[@]}" --list
 echo 'nonsense' >> "$folder/records/gone.txt"
 refuses 2 "'nonsense' is no line of a record" "${tree[@]}" --list
 refuses_locked() {
-  exec 9> "$folder/work/lock"
+  exec 9> "$folder/copies/lock"
   flock -n 9 || wrong "the lock is still held"
   refuses 2 'another run works in' "${tree[@]}"
   exec 9>&-
 }
 rm "$folder/records/gone.txt"
 refuses_locked
-refuses 2 'is no checkout of git' --tree "$folder" --work "$folder/work"
+refuses 2 'is no checkout of git' --tree "$folder" --work "$folder/copies"
 echo "mutants_test: right"

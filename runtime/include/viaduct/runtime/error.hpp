@@ -30,6 +30,7 @@ class Error : public std::system_error {
   /// The library's own: @p id leads to the entry in the error catalogue. Throws std::bad_alloc
   /// alone.
   Error(ErrorCode id, std::errc code, const std::string& sentence);
+  /// The same with an errno that a system call has left.  Throws std::bad_alloc alone.
   Error(ErrorCode id, int errno_value, const std::string& sentence);
 
   [[nodiscard]] const char* what() const noexcept override { return text_.what(); }
@@ -46,6 +47,7 @@ class Error : public std::system_error {
 
 /// Throws Error with the calling thread's current errno.
 [[noreturn]] void throw_errno(const std::string& sentence);
+/// The same, with the entry @p id in the error catalogue.  Throws Error.
 [[noreturn]] void throw_errno(ErrorCode id, const std::string& sentence);
 
 /// Writes one sentence and the code to standard error, prefixed with "viaduct:" and the rank if
