@@ -114,6 +114,8 @@ void Launcher::on_end(Process& process, int wait_status) {
   const std::string who = fmt::format("{} (pid {}{})", culprit_of(process), process.pid,
                                       is_agent_ ? " on " + part_.host_name : "");
   const int code = exit_status_of(wait_status);
+  // Ranks of other hosts that hear of the loss fail soon: viaduct-run is to hear of this end first.
+  const link::Link::Together loss_and_cause(hub_);
   bool left = false;
   for (std::uint32_t i = process.first_rank; i < process.first_rank + process.ranks; ++i) {
     left = left || host_.state_of(Rank{i}) == RankState::running;

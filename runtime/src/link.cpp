@@ -73,7 +73,7 @@ void Link::send(const Frame& frame) {
   out_.insert(out_.end(), key.begin(), key.end());
   out_.insert(out_.end(), frame.value.begin(), frame.value.end());
   out_.insert(out_.end(), mac.begin(), mac.end());
-  flush();
+  if (holds_ == 0) flush();
 }
 
 void Link::flush() noexcept {

@@ -75,6 +75,20 @@ class Link {
   /// Queues a frame and sends what the socket takes. A connection that has ended is closed.
   void send(const Frame& frame);
   void flush() noexcept;
+  /// While it lives, the frames that are sent stay queued; its end sends them together, so that the
+  /// peer acts on nothing else between the first and the last of them.
+  class Together {
+   public:
+    explicit Together(Link& link) noexcept : link_(link) { ++link_.holds_; }
+    ~Together() {
+      if (--link_.holds_ == 0) link_.flush();
+    }
+    Together(const Together&) = delete;
+    Together& operator=(const Together&) = delete;
+
+   private:
+    Link& link_;
+  };
   [[nodiscard]] bool wants_to_write() const noexcept { return is_open() && !out_.empty(); }
 
   /// Takes what has come. When the stream has ended or somebody has meddled with it the link is
@@ -98,6 +112,7 @@ class Link {
   std::vector<std::byte> in_;
   std::vector<std::byte> out_;
   std::string complaint_;
+  unsigned holds_ = 0;  // of Together
 };
 
 }  // namespace viaduct::link

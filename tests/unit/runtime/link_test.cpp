@@ -69,6 +69,30 @@ TEST(Link, FramesArriveInOrderAndWhole) {
   EXPECT_TRUE(b.complaint().empty()) << b.complaint();
 }
 
+TEST(Link, FramesSentTogetherComeTogether) {
+  const auto ends = pair_of_sockets();
+  const link::Keys keys = some_keys();
+  link::Link a(FileDescriptor{ends[0]}, keys);
+  link::Link b(FileDescriptor{ends[1]}, mirrored(keys));
+  const auto next = [&] {
+    b.fill();
+    return b.next();
+  };
+  {
+    const link::Link::Together frames(a);
+    a.send(example());
+    EXPECT_FALSE(next().has_value());
+    {
+      const link::Link::Together inner(a);
+      a.send(example());
+    }
+    EXPECT_FALSE(next().has_value());
+  }
+  EXPECT_TRUE(next().has_value());
+  EXPECT_TRUE(next().has_value());
+  EXPECT_FALSE(next().has_value());
+}
+
 /// The bytes of the example's frame as they are sent first.
 std::vector<std::byte> bytes_sent(const link::Keys& keys, int count) {
   const auto ends = pair_of_sockets();
