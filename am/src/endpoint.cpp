@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 
+#include "am/src/arguments.hpp"
 #include "am/src/bundle_wait.hpp"
 #include "runtime/errors/codes.hpp"
 #include "via/shm/nic.hpp"
@@ -83,9 +84,9 @@ void Endpoint::map_all(Tag tag) {
 
 Status Endpoint::map(Index index, EndpointName name, Tag tag) {
   const Bundle::Lock lock(bundle_, "map");
-  if (value(index) >= translations_.size() ||
-      viaduct::index(name.rank) >= bundle_.context().job().size())
-    return Status::bad_argument;
+  if (value(index) >= translations_.size()) return Refusal::index(*this, "map", index);
+  if (viaduct::index(name.rank) >= bundle_.context().job().size())
+    return Refusal::rank(*this, name.rank);
   Translation& entry = translations_[value(index)];
   if (entry.in_use) return Status::bad_state;
   const Index other = index_of(name);
@@ -124,7 +125,7 @@ Index Endpoint::index_of(EndpointName name) const noexcept {
 
 Status Endpoint::unmap(Index index) noexcept {
   const Bundle::Guard guard(bundle_, "unmap");
-  if (!is_mapped(index)) return Status::bad_argument;
+  if (!is_mapped(index)) return Refusal::unmapped(*this, index);
   const EndpointName peer = translations_[value(index)].name;
   Map* map = nullptr;
   bool recalled = false;
@@ -194,7 +195,7 @@ void Endpoint::set_tag(Tag tag) noexcept {
 Status Endpoint::set_handler(HandlerId id, RawHandler handler,
                              std::optional<Takes> takes) noexcept {
   const auto at = static_cast<std::size_t>(id);
-  if (at == 0 || at >= kOwnHandlers) return Status::bad_argument;
+  if (at == 0 || at >= kOwnHandlers) return Refusal::handler(*this, "set_handler", at);
   const Bundle::Lock lock(bundle_, "set_handler");
   thunks_[at] = handler;
   own_takes_[at] = takes;
@@ -315,14 +316,17 @@ std::string destination(const Returned& returned) {
 void Endpoint::return_to_sender(const Returned& returned) noexcept {
   bundle_.context().count(kReturned);
   bundle_.stirred_ = true;
-  if (!undeliverable_)
+  if (!undeliverable_) {
+    const std::string mapped =
+        returned.status == Undeliverable::bad_entry ? "; " + Refusal::describe_mapped(*this) : "";
     violate_contract(errors::undeliverable,
                      std::string("undeliverable ") +
                          (returned.direction == Direction::reply ? "reply" : "request") + " (" +
                          to_string(returned.operation) + ") from endpoint " +
                          std::to_string(number_) + " to " + destination(returned) + ", handler " +
                          handler_name(returned.handler) + ": " + to_string(returned.status) +
-                         "; set_undeliverable_handler() would have been told");
+                         mapped + "; set_undeliverable_handler() would have been told");
+  }
   const std::uint16_t outer = bundle_.running_;
   bundle_.running_ = 0;
   ++bundle_.slow_;

@@ -17,12 +17,10 @@ const char* to_string(Undeliverable status) noexcept {
       return "no such handler there (EBADHANDLER)";
     case Undeliverable::bad_offset:
       return "the offset lies outside the segment, or there is none (EBADSEGOFF): let that "
-             "endpoint "
-             "call make_segment() first, with enough bytes";
+             "endpoint call make_segment() first, with enough bytes";
     case Undeliverable::bad_length:
       return "the data reach beyond the segment (EBADLENGTH): let that endpoint make_segment() "
-             "with "
-             "more bytes, or send fewer";
+             "with more bytes, or send fewer";
     case Undeliverable::bad_endpoint:
       return "no such endpoint (EBADENDPOINT)";
     case Undeliverable::congestion:

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "am/src/arguments.hpp"
 #include "am/src/bundle_wait.hpp"
 #include "runtime/errors/codes.hpp"
 #include "runtime/hang_report.hpp"
@@ -33,10 +34,11 @@ void Endpoint::poll_between() noexcept {
 Status Endpoint::send_slow(const Outgoing& out) noexcept {
   if (bundle_.calls_ != nullptr && send_fast(out)) return Status::ok;
   const Bundle::Guard guard(bundle_, "a request");
-  if (value(out.to) >= maps_.size()) return Status::bad_argument;
-  if (out.data == nullptr && out.bytes != 0) return Status::bad_argument;
+  const char* const what = out.call != nullptr ? "call" : "request";
+  if (value(out.to) >= maps_.size()) return Refusal::index(*this, what, out.to);
+  if (out.data == nullptr && out.bytes != 0) return Refusal::null(*this, what, out.bytes);
   if (wire_format::operation(out.client) == Operation::medium && out.bytes > max_medium_)
-    return Status::bad_argument;
+    return Refusal::length(*this, what, out.bytes);
   if (!translations_[value(out.to)].in_use) {
     return_to_sender(out, Undeliverable::bad_entry);
     return Status::ok;
@@ -211,8 +213,8 @@ Status Endpoint::get_slow(Index from, std::span<std::byte> data, std::size_t off
                           std::uint16_t handler, const std::uint64_t* words,
                           std::uint32_t arg_bytes, bool wait) noexcept {
   const Bundle::Guard guard(bundle_, "get");
-  if (value(from) >= maps_.size() || (data.data() == nullptr && !data.empty()))
-    return Status::bad_argument;
+  if (value(from) >= maps_.size()) return Refusal::index(*this, "get", from);
+  if (data.data() == nullptr && !data.empty()) return Refusal::null(*this, "get", data.size());
   const std::uint32_t count = (arg_bytes + 7) / 8;
   const Outgoing out{from,        wire_format::make(detail::Kind::reply, Operation::get, handler),
                      words,       count,
@@ -311,7 +313,8 @@ Status Endpoint::send_raw(Index to, HandlerId handler, Operation operation,
                           std::span<const std::byte> data, std::span<const std::uint64_t> words,
                           bool wait) noexcept {
   const auto id = static_cast<std::size_t>(handler);
-  if (words.size() > kMaxArgs || id == 0 || id >= kOwnHandlers) return Status::bad_argument;
+  if (words.size() > kMaxArgs) return Refusal::words(*this, words.size());
+  if (id == 0 || id >= kOwnHandlers) return Refusal::handler(*this, "a request by number", id);
   return send_slow(
       {to, wire_format::make(detail::Kind::request, operation, static_cast<std::uint16_t>(handler)),
        words.data(), static_cast<std::uint32_t>(words.size()),
@@ -430,7 +433,8 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
   if ((operation == Operation::medium && bytes > endpoint.max_medium()) ||
       (data == nullptr && bytes != 0)) {
     refuse_reply();
-    return Status::bad_argument;
+    return data == nullptr ? Endpoint::Refusal::null(endpoint, "a reply", bytes)
+                           : Endpoint::Refusal::length(endpoint, "a reply", bytes);
   }
   client_ |= kReplied;
   // Reply handlers that run while this waits change it.

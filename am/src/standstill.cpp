@@ -8,6 +8,7 @@
 #include <string>
 
 #include "am/src/bundle_wait.hpp"
+#include "runtime/errors/codes.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/log.hpp"
@@ -75,13 +76,17 @@ void Bundle::ReplyWait::found(Map& map) const noexcept {
   Bundle& bundle = map.endpoint->bundle();
   bundle.context_.count(kStandstills);
   const auto name = [](Rank rank) { return "rank " + std::to_string(index(rank)); };
-  bundle.job().log().write(LogLevel::warn,
-                           "a standstill: this rank waits in a request to " +
-                               name(endpoint_.translation_name(to_).rank) +
-                               " for replies alone (set_wait_run), and " + name(map.name.rank) +
-                               " waits in the same way, round in a circle, for a credit of this " +
-                               "rank's; the requests of " + name(map.name.rank) +
-                               " that this rank has put off go back to it (congestion)");
+  bundle.job().log().write(
+      LogLevel::warn,
+      with_code(errors::standstill,
+                "a standstill: this rank waits in a request to " +
+                    name(endpoint_.translation_name(to_).rank) +
+                    " for replies alone (set_wait_run), and " + name(map.name.rank) +
+                    " waits in the same way, round in a circle, for a credit of this rank's; the "
+                    "requests of " +
+                    name(map.name.rank) +
+                    " that this rank has put off go back to it (congestion); let the waits run "
+                    "requests, too (set_wait_run), or handle what comes back"));
   bundle.return_deferred(map);
 }
 

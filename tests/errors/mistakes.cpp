@@ -41,6 +41,7 @@ void meet(Messages& m, Send&& send) {
 }
 
 void on_number(am::Token&, int) {}
+void on_numbers(am::Token&, std::span<const int>) {}
 void on_block(am::Token&, std::span<int>) {}
 
 // Mistake: a second Job, in a function that needs one
@@ -60,12 +61,39 @@ void rank_without_launcher(Job& job) {
   (void)job.window_of(Rank{1});  // here
 }
 
-// Mistake: a message to an index that is not mapped
+// Mistake: `map_all` is forgotten
 void no_map(Job& job) {
   Messages m(job);
-  m.endpoint.set_translations(job.size());
   meet(m, [&](am::Index next) {
     (void)m.endpoint.request<on_number>(next, 1);  // here
+  });
+}
+
+// Mistake: a message to a rank that the job does not have
+void index_beyond_job(Job& job) {
+  Messages m(job);
+  m.endpoint.map_all();
+  meet(m, [&](am::Index next) {
+    (void)m.endpoint.request<on_number>(am::Index{value(next) + 1}, 1);  // here
+  });
+}
+
+// Mistake: an index beyond the translation table, and the answer is not looked at
+void index_beyond_table(Job& job) {
+  Messages m(job);
+  m.endpoint.map_all();
+  meet(m, [&](am::Index) {
+    (void)m.endpoint.request<on_number>(am::Index{5000}, 1);  // here
+  });
+}
+
+// Mistake: more data than a medium message may have
+void medium_too_long(Job& job) {
+  Messages m(job);
+  m.endpoint.map_all();
+  std::vector<int> numbers(10'000);
+  meet(m, [&](am::Index next) {
+    (void)m.endpoint.request_medium<on_numbers>(next, numbers);  // here
   });
 }
 
@@ -128,7 +156,6 @@ int look_up(am::Token&, int key) { return 2 * key; }
 // Mistake: the result of a call that has failed is used
 void result_of_failed_call(Job& job) {
   Messages m(job);
-  m.endpoint.set_translations(job.size());
   meet(m, [&](am::Index next) {
     auto answer = m.endpoint.call<look_up>(next, 21);
     (void)answer.wait().value();  // here
@@ -138,7 +165,6 @@ void result_of_failed_call(Job& job) {
 // Mistake: an index that is mapped already, when all are mapped
 void mapped_twice(Job& job) {
   Messages m(job);
-  m.endpoint.set_translations(job.size());
   if (m.endpoint.map(am::Index{1}, {Rank{1}, 0}, am::kTagAll) != Status::ok) return;
   m.endpoint.map_all();  // here
 }
@@ -153,6 +179,9 @@ const std::pair<std::string_view, void (*)(Job&)> kMistakes[] = {
     {"rank_beyond", rank_beyond},
     {"rank_without_launcher", rank_without_launcher},
     {"no_map", no_map},
+    {"index_beyond_job", index_beyond_job},
+    {"index_beyond_table", index_beyond_table},
+    {"medium_too_long", medium_too_long},
     {"no_segment", no_segment},
     {"beyond_segment", beyond_segment},
     {"request_in_handler", request_in_handler},

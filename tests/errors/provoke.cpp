@@ -110,6 +110,8 @@ void try_messages(Job& job) {
   refused("table", [&] { endpoint.set_translations(70000); });
   refused("endpoint's number",
           [&] { const am::Endpoint again(bundle, am::kTagAll, endpoint.name().number); });
+  const am::Index beyond{endpoint.translations()};
+  if (endpoint.map(beyond, endpoint.name(), am::kTagAll) != Status::bad_argument) ++failures;
   if (endpoint.map(am::Index{0}, endpoint.name(), am::kTagAll) != Status::ok) ++failures;
   refused("map_all over map", [&] { endpoint.map_all(); });
 }

@@ -47,8 +47,8 @@ namespace viaduct::am {
 /// All sends: @p to is an index of the translation table. What cannot be delivered (index not
 /// mapped, tag, handler, offset or length wrong at the other side, endpoint gone) comes back to
 /// this endpoint's handler 0; what the caller can see is wrong (index out of range, data null, too
-/// long) is answered bad_argument. A MAP to the peer is made at the first message. request* waits
-/// for credit and connection, polling; try_request* answers retry instead.
+/// long) is answered bad_argument, and a warning says what. A MAP to the peer is made at the first
+/// message. request* waits for credit and connection, polling; try_request* answers retry instead.
 class Endpoint {
  public:
   /// Hears senders that name @p tag. Throws Error: no memory, or more than 65536 endpoints.
@@ -398,6 +398,7 @@ class Endpoint {
     detail::PendingCall* call = nullptr;  // that it is the request of
   };
   enum class Sent : std::uint8_t { yes, no_room, returned };
+  struct Refusal;  // am/src/arguments.hpp
 
   // calls.cpp
   [[gnu::cold, gnu::noinline]] void send_call(Outgoing out, detail::PendingCall& call,

@@ -1,0 +1,101 @@
+#include "am/src/arguments.hpp"
+
+#include <exception>
+#include <string>
+
+#include "runtime/errors/codes.hpp"
+#include "runtime/job_size.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/log.hpp"
+
+namespace viaduct::am {
+namespace {
+
+/// Writes "CALL: " and what @p reason answers.
+template <class Reason>
+Status refuse(Job& job, const char* call, Reason&& reason) noexcept {
+  try {
+    job.log().write(LogLevel::warn,
+                    with_code(errors::bad_argument, std::string(call) + ": " + reason()));
+  } catch (const std::exception&) {  // no memory for the sentence
+  }
+  return Status::bad_argument;
+}
+
+}  // namespace
+
+std::string Endpoint::Refusal::describe_mapped(const Endpoint& endpoint) {
+  std::size_t count = 0;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < endpoint.translations_.size(); ++i) {
+    if (!endpoint.translations_[i].in_use) continue;
+    ++count;
+    last = i;
+  }
+  if (count == 0) return "no index is mapped: map_all() maps index r to rank r";
+  return (count == 1 ? "1 index is mapped, "
+                     : std::to_string(count) + " indices are mapped, the last is ") +
+         std::to_string(last) + "; " + describe_ranks(endpoint.bundle_.job().size());
+}
+
+Status Endpoint::Refusal::index(const Endpoint& endpoint, const char* call, Index index) noexcept {
+  return refuse(endpoint.bundle_.job(), call, [&] {
+    return "index " + std::to_string(value(index)) +
+           " is out of range: the translation table has the indices 0 to " +
+           std::to_string(endpoint.maps_.size() - 1) + " (set_translations()), and " +
+           describe_mapped(endpoint);
+  });
+}
+
+Status Endpoint::Refusal::rank(const Endpoint& endpoint, Rank rank) noexcept {
+  Job& job = endpoint.bundle_.job();
+  return refuse(job, "map", [&] {
+    return "rank " + std::to_string(viaduct::index(rank)) +
+           " is out of range: " + describe_ranks(job.size());
+  });
+}
+
+Status Endpoint::Refusal::unmapped(const Endpoint& endpoint, Index index) noexcept {
+  return refuse(endpoint.bundle_.job(), "unmap", [&] {
+    return "index " + std::to_string(value(index)) +
+           " is not mapped: unmap what map() or map_all() has mapped, once";
+  });
+}
+
+Status Endpoint::Refusal::length(const Endpoint& endpoint, const char* call,
+                                 std::size_t bytes) noexcept {
+  return refuse(endpoint.bundle_.job(), call, [&] {
+    return std::to_string(bytes) + " bytes are too many: a medium message has at most " +
+           std::to_string(endpoint.max_medium_) +
+           " (max_medium()); send parts, send bulk data into a segment, or raise "
+           "VIADUCT_AM_MEDIUM_BYTES";
+  });
+}
+
+Status Endpoint::Refusal::null(const Endpoint& endpoint, const char* call,
+                               std::size_t bytes) noexcept {
+  return refuse(endpoint.bundle_.job(), call, [&] {
+    return "the data are null: give the address of " + std::to_string(bytes) +
+           " bytes of this process";
+  });
+}
+
+Status Endpoint::Refusal::handler(const Endpoint& endpoint, const char* call,
+                                  std::size_t id) noexcept {
+  return refuse(endpoint.bundle_.job(), call, [&] {
+    return "handler " + std::to_string(id) +
+           " is out of range: an endpoint's own table has the handlers 1 to " +
+           std::to_string(kOwnHandlers - 1) +
+           (id == 0 ? "; handler 0 is set by set_undeliverable_handler()" : "");
+  });
+}
+
+Status Endpoint::Refusal::words(const Endpoint& endpoint, std::size_t count) noexcept {
+  return refuse(endpoint.bundle_.job(), "a request by number", [&] {
+    return std::to_string(count) + " words of arguments are too many: a message has at most " +
+           std::to_string(kMaxArgs) + "; send more as the data of a medium message";
+  });
+}
+
+}  // namespace viaduct::am
