@@ -12,9 +12,10 @@ const char* to_string(Undeliverable status) noexcept {
       return "the index is not mapped (EBADENTRY): call map_all() or map() before the first "
              "message";
     case Undeliverable::bad_tag:
-      return "the endpoint has another tag (EBADTAG)";
+      return "the endpoint has another tag (EBADTAG): map the index under the endpoint's tag";
     case Undeliverable::bad_handler:
-      return "no such handler there (EBADHANDLER)";
+      return "no such handler there (EBADHANDLER): let that endpoint call set_handler() before the "
+             "first message";
     case Undeliverable::bad_offset:
       return "the offset lies outside the segment, or there is none (EBADSEGOFF): let that "
              "endpoint call make_segment() first, with enough bytes";
@@ -22,7 +23,8 @@ const char* to_string(Undeliverable status) noexcept {
       return "the data reach beyond the segment (EBADLENGTH): let that endpoint make_segment() "
              "with more bytes, or send fewer";
     case Undeliverable::bad_endpoint:
-      return "no such endpoint (EBADENDPOINT)";
+      return "the endpoint has ended, or was never made (EBADENDPOINT): let all ranks meet in "
+             "Bundle::barrier() before they end";
     case Undeliverable::congestion:
       return "congestion: no memory for a connection, or both sides wait for replies alone "
              "(set_wait_run) (ECONGESTION)";

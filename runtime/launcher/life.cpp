@@ -125,7 +125,9 @@ void Launcher::on_end(Process& process, int wait_status) {
     report_rank(code, fmt::format("{} {}", who, describe_end(wait_status)));
   } else if (left) {
     report_rank(kExitLeft,
-                fmt::format("{} left: it exited with code 0 without finalizing its job", who));
+                fmt::format("{} left: it exited with code 0 without finalizing its job; let main() "
+                            "return instead of calling exit()",
+                            who));
   }
 }
 

@@ -66,6 +66,20 @@ std::string option_table(const CLI::App& app, const std::string& command) {
 
 }  // namespace
 
+namespace {
+
+/// Of a program with commands: that the first word is none of them. Else empty.
+std::string complaint_about_surplus(const CLI::App& app) {
+  const std::vector<std::string> surplus = app.remaining();
+  std::string commands;
+  for (const CLI::App* sub : app.get_subcommands(nullptr))
+    commands += (commands.empty() ? "" : ", ") + sub->get_name();
+  if (surplus.empty() || surplus.front().starts_with('-') || commands.empty()) return {};
+  return surplus.front() + " is no command; there are " + commands;
+}
+
+}  // namespace
+
 struct CommandLine::Entry {
   CLI::Option* option;
   bool is_unsigned;
@@ -249,6 +263,10 @@ CommandLine::Parsed CommandLine::parse(int argc, char** argv) {
     return Parsed::answered;
   } catch (const CLI::Success&) {  // text is there
     return Parsed::answered;
+  } catch (const CLI::ExtrasError& problem) {
+    impl_->text = complaint_about_surplus(*impl_->app);
+    if (impl_->text.empty()) impl_->text = problem.what();
+    return Parsed::refused;
   } catch (const CLI::ParseError& problem) {
     impl_->text = problem.what();
     return Parsed::refused;
@@ -264,7 +282,8 @@ bool CommandLine::read(int argc, char** argv, int& exit_code, bool speaks) {
     if (parsed == Parsed::answered) {
       std::fputs(text().c_str(), stdout);
     } else {
-      std::fprintf(stderr, "%s\nRun with --help for more information.\n", text().c_str());
+      std::fprintf(stderr, "%s: %s; see %s --help\n", name().c_str(), text().c_str(),
+                   name().c_str());
     }
   }
   return parsed == Parsed::go_on;

@@ -107,7 +107,7 @@ thread_local constinit Machine* the_machine = nullptr;
          "where atomic() is called, before or after it");
   stop(errors::outside_splitc_main, operation,
        "called outside splitc_main: Split-C begins before it and ends when it returns, and belongs "
-       "to the thread that runs it");
+       "to the thread that runs it; a program has splitc_main() in the place of main()");
 }
 
 }  // namespace

@@ -12,12 +12,13 @@ cp "$build"/manual/man1/*.1 "$work/man1"
 cp "$build"/manual/man3/*.3 "$build"/man/*.3 "$work/man3"
 export MANPATH=$work LC_ALL=C.UTF-8
 
-for page in viaduct-run viaduct-info splitcc viaduct-splitc-store splitc::all_store_sync am::Endpoint::request viaduct::run viaduct::Job::rank \
+for page in viaduct viaduct-run viaduct-info splitcc viaduct-splitc-store splitc::all_store_sync am::Endpoint::request viaduct::run viaduct::Job::rank \
   VipOpenNic AM_Init AM_Request4; do
   man -w "$page" >/dev/null || { echo "man -w $page finds nothing"; exit 1; }
 done
 shown=$(man splitc::all_store_sync | col -b)
 grep -q 'void all_store_sync()' <<<"$shown" || { echo "man splitc::all_store_sync does not show the function"; exit 1; }
+grep -q 'viaduct-splitc-store *(3)' <<<"$(man viaduct | col -b)" || { echo "man viaduct does not list the pages"; exit 1; }
 man viaduct-run | col -b | grep -q -- '--timeout SECONDS' || { echo "man viaduct-run does not show its options"; exit 1; }
 
 # A page that is only a reference leads to one that is there.
