@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ constexpr std::uint16_t kParametersEndpoint = 1;  // each rank's second one
 
 struct LogpOptions : Options {
   bool parameters_only = false;
+  bool signature = false;
   DelayShim shim;
 };
 
@@ -46,6 +48,7 @@ class LogP {
         parameters_(context, pair(), other(role), kParametersEndpoint, options.shim) {
     add("hand_over_ns", "ns", "", [&] { return yardsticks_.hand_over_ns(iterations(100'000)); });
     add_parameters();
+    if (options.signature) add_signature();
     if (options.parameters_only) return;
     add_yardsticks();
     add_latencies();
@@ -115,6 +118,31 @@ class LogP {
       return parameters_.both_overheads_ns(iterations(10'000),
                                            kAmple * std::max(burst_.gap_ns, 2 * rtt_half_));
     });
+  }
+
+  /// The time per request by the length of the burst: without a delay between the requests, with
+  /// one as long as a round trip, and with one that is longer than all else.
+  void add_signature() {
+    add_signature("signature", [] { return 0.0; });
+    add_signature("signature_short", [&] { return 2 * rtt_half_; });
+    add_signature("signature_long",
+                  [&] { return kAmple * std::max(burst_.gap_ns, 2 * rtt_half_); });
+  }
+
+  void add_signature(const std::string& name, const std::function<double()>& delay_ns) {
+    constexpr std::uint64_t kLongest = 512;
+    constexpr std::uint64_t kRequests = 2'048;     // at each length
+    const auto delay = std::make_shared<Delay>();  // of this round, and of this curve
+    if (name != "signature")
+      add(name + "_delay_ns", "ns", "hand_over_ns", [this, delay, delay_ns] {
+        *delay = delay_of(delay_ns());
+        return pair().from_sender(delay->ns);
+      });
+    for (std::uint64_t length = 1; length <= kLongest; length *= 2)
+      add(fmt::format("{}_{}_ns", name, length), "ns", "hand_over_ns", [this, delay, length] {
+        const std::uint64_t bursts = std::max<std::uint64_t>(iterations(kRequests) / length, 4);
+        return parameters_.burst_ns(length, bursts, *delay);
+      });
   }
 
   void add_latencies() {
@@ -220,6 +248,8 @@ int body(Job& job, int argc, char** argv) {
   LogpOptions options;
   add_common_options(app, options);
   app.flag("--parameters", options.parameters_only, "Only o_s, o_r, L and g");
+  app.flag("--signature", options.signature,
+           "Also the time of a request by the length of its burst, with and without delays");
   app.option("--inject-o", options.shim.o_ns,
              "Keep whoever sends busy for so many ns with every message (tests this program)")
       .within_reals(0, 1e9);

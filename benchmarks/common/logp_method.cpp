@@ -71,16 +71,28 @@ void work(std::uint64_t steps) noexcept {
   }
 }
 
-// How many steps take @p ns, roughly.
-std::uint64_t steps_of(double ns) {
-  constexpr std::uint64_t kProbe = 1'000;
+// What @p steps of work take.
+double work_ns(std::uint64_t steps) {
   std::vector<double> samples(64);
   for (double& sample : samples) {
     const Stopwatch watch;
-    work(kProbe);
+    work(steps);
     sample = watch.elapsed_ns();
   }
-  return static_cast<std::uint64_t>(ns / median(samples) * kProbe);
+  return median(samples);
+}
+
+// What @p times delays of @p steps take, one behind the other.
+double works_ns(std::uint64_t times, std::uint64_t steps) noexcept {
+  const Stopwatch watch;
+  for (std::uint64_t i = 0; i < times; ++i) work(steps);
+  return watch.elapsed_ns();
+}
+
+// How many steps take @p ns, roughly.
+std::uint64_t steps_of(double ns) {
+  constexpr std::uint64_t kProbe = 1'000;
+  return static_cast<std::uint64_t>(ns / work_ns(kProbe) * kProbe);
 }
 
 void require(Status status) {
@@ -89,6 +101,11 @@ void require(Status status) {
 }
 
 }  // namespace
+
+Delay delay_of(double ns) {
+  const std::uint64_t steps = steps_of(ns);
+  return {steps, steps == 0 ? 0.0 : work_ns(steps)};
+}
 
 LogpMethod::LogpMethod(am::Context& context, Pair& pair, Rank peer, std::uint16_t number,
                        DelayShim shim)
@@ -219,6 +236,32 @@ double LogpMethod::rtt_half_ns(std::uint64_t round_trips, double delay_ns) {
       times[i] = (watch.elapsed_ns() - clock) / 2;
     }
     ns = mean_between(times, 0.1, 0.9);
+  }
+  return pair_.from_sender(ns);
+}
+
+// Each burst stands beside as many delays alone, as in both_overheads_ns(): the processor's pace
+// may have changed since the delay was measured. A mean, since some requests poll and others do
+// not; without the slowest tenth, which an interrupt fell into.
+double LogpMethod::burst_ns(std::uint64_t length, std::uint64_t bursts, const Delay& delay) {
+  start(length * bursts);
+  double ns = 0;
+  if (pair_.is_sender()) {
+    const double clock = clock_ns();
+    std::vector<double> times;
+    for (std::uint64_t burst = 1; burst <= bursts; ++burst) {
+      const double delays_ns = delay.steps != 0 ? works_ns(length, delay.steps) : clock;
+      const Stopwatch watch;
+      for (std::uint64_t i = 0; i < length; ++i) {
+        send(i);
+        if (delay.steps == 0) continue;
+        work(delay.steps);
+        bundle_.poll();
+      }
+      times.push_back((watch.elapsed_ns() - delays_ns) / static_cast<double>(length) + delay.ns);
+      await_replies(burst * length);
+    }
+    ns = mean_between(times, 0, 0.9);
   }
   return pair_.from_sender(ns);
 }

@@ -25,6 +25,15 @@ struct Burst {
   double rate_mps = 0;  ///< million requests a second, from the first one to the last reply
 };
 
+/// A delay that is work, as LogpMethod puts it between messages.
+struct Delay {
+  std::uint64_t steps = 0;  ///< 0: no delay
+  double ns = 0;            ///< what the steps take, measured
+};
+
+/// A delay of about @p ns.  Cost: a few hundred such delays.
+[[nodiscard]] Delay delay_of(double ns);
+
 class LogpMethod {
  public:
   /// Both ranks construct, at the same time, as the context's endpoint @p number of each.
@@ -45,6 +54,10 @@ class LogpMethod {
   /// RTT/2 of requests that each start @p delay_ns after the reply before: a trimmed mean. The
   /// delay must be above g.
   [[nodiscard]] double rtt_half_ns(std::uint64_t round_trips, double delay_ns);
+  /// A point of LogP's signature: the time per request of a burst of @p length requests, each
+  /// followed by @p delay and by a poll, or by neither without a delay; a trimmed mean of @p
+  /// bursts.
+  [[nodiscard]] double burst_ns(std::uint64_t length, std::uint64_t bursts, const Delay& delay);
 
  private:
   void start(std::uint64_t requests);
