@@ -20,7 +20,7 @@ CONTENTS = (
                  "docs/porting-split-c.md", "docs/wrong-programs.md", "examples/splitc/README.md", "examples/split-c/README.md")),
     ("C interfaces", ("docs/am2.md", "docs/vipl.md")),
     ("Run and measure", ("docs/launching.md", "docs/launch.md", "docs/verbs.md", "docs/errors.md", "docs/faults.md",
-                         "docs/benchmarks.md", "docs/performance.md")),
+                         "docs/benchmarks.md", "docs/performance.md", "docs/papers.md")),
     ("Words and sources", ("docs/glossary.md", "docs/names.md", "docs/bibliography.md", "CHANGELOG.md")),
     ("How it is built", ("docs/architecture.md", "docs/life-of-a-message.md", "CONTRIBUTING.md")),
 )
