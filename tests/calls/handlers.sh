@@ -56,6 +56,7 @@ right '' '(void)endpoint.call<[](am::Token&, int x) { return x; }>(to, 1).wait()
 right '' '(void)endpoint.request<[](am::Token&, int) {}>(to, 1)'
 
 sentence='a handler is a function void f(viaduct::am::Token&, ...): it returns nothing'
+grep -qF -- "$sentence" "$(dirname "$0")/../../docs/errors.md" || { echo "FAILED: docs/errors.md shows another sentence"; failed=1; }
 wrong 'no token' 'void f(int);' '(void)endpoint.request<f>(to, 1)' "$sentence"
 wrong 'token by value' 'void f(am::Token, int);' '(void)endpoint.request<f>(to, 1)' "$sentence"
 wrong 'const token' 'void f(const am::Token&, int);' '(void)endpoint.request<f>(to, 1)' "$sentence"

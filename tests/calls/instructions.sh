@@ -2,7 +2,7 @@
 # instructions.sh PROGRAM: what a call costs over a request and a reply written by hand, counted by callgrind. The handlers
 # and what waits are counted, the library's polls are not: they are the same. Prints a table; fails when a call costs more
 # than 12 instructions more than the pair with the shortest loop that waits for it, or more than the pair with
-# Bundle::wait_until().
+# Bundle::wait_until(). The program itself fails when a call allocates.
 set -euo pipefail
 program=$1
 command -v valgrind >/dev/null || { echo "valgrind is not installed"; exit 77; }
