@@ -83,17 +83,21 @@ foreach(name viaduct viaduct-splitc viaduct-vipl viaduct-am2)
   install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endforeach()
 
-# What users read, and programs that they can change: each builds with the CMakeLists.txt or the Makefile beside it.
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" DESTINATION "${CMAKE_INSTALL_DOCDIR}" FILES_MATCHING PATTERN "*.md"
+# What users read, in the folders of a checkout, so that links lead where they should; and programs that they can change:
+# each builds with the CMakeLists.txt or the Makefile beside it. Those of splitc/ use this project's command lines: they
+# are there to be read.
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}" FILES_MATCHING PATTERN "*.md"
         PATTERN "*.svg")
-install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md" "${PROJECT_SOURCE_DIR}/CONTRIBUTING.md"
         DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 set(example_dir "${CMAKE_INSTALL_DOCDIR}/examples")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/installed/" DESTINATION "${example_dir}")
 viaduct_glob(installed_examples examples/*.cpp)
 install(FILES ${installed_examples} DESTINATION "${example_dir}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/tutorial" "${PROJECT_SOURCE_DIR}/examples/split-c"
-        DESTINATION "${example_dir}" FILES_MATCHING PATTERN "*.cpp" PATTERN "*.sc" PATTERN "README.md")
+        "${PROJECT_SOURCE_DIR}/examples/splitc" "${PROJECT_SOURCE_DIR}/examples/coming_from"
+        DESTINATION "${example_dir}"
+        FILES_MATCHING PATTERN "*.cpp" PATTERN "*.hpp" PATTERN "*.c" PATTERN "*.sc" PATTERN "README.md" PATTERN "tests" EXCLUDE)
 
 if(PROJECT_IS_TOP_LEVEL)
   include(ViaductManual)

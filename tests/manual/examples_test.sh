@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # examples_test.sh CMAKE BUILD: the installed examples build with the CMakeLists.txt and with the Makefile beside them, from a
-# folder of the user's, and run.
+# folder of the user's, and run; the installed documents have no broken link.
 set -euo pipefail
 cmake=$1 build=$2
 work=$(mktemp -d)
@@ -12,7 +12,9 @@ export PATH=$work/prefix/bin:$PATH PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig
 [ -x "$work/prefix/libexec/viaduct/logp" ] || { echo "the benchmarks are not installed"; exit 1; }
 "$work/prefix/libexec/viaduct/logp" --help >/dev/null # finds its library
 [ -f "$work/prefix/share/bash-completion/completions/viaduct-run" ] || { echo "no completion is installed"; exit 1; }
-[ -f "$work/prefix/share/doc/viaduct/guide.md" ] || { echo "no documents are installed"; exit 1; }
+documents=$work/prefix/share/doc/viaduct
+[ -f "$documents/docs/guide.md" ] || { echo "no documents are installed"; exit 1; }
+"$(dirname "$0")/links.py" "$documents" || { echo "installed documents have broken links"; exit 1; }
 MANPATH=$work/prefix/share/man man -w splitc::all_store_sync viaduct-run >/dev/null
 
 "$cmake" -S . -B build -DCMAKE_PREFIX_PATH="$work/prefix" >>"$work/log" 2>&1 && "$cmake" --build build -j 2 >>"$work/log" 2>&1 ||
