@@ -43,12 +43,16 @@ def table2(results, papers):
             Point(paper_value(papers, f"begel2001.table2.{name}.{column}"), row)
             for row, (column, _, _) in enumerate(TABLE2)], lines=False))
     series.append(row_series("Viaduct", [(row, results.get(key)) for row, (_, _, key) in enumerate(TABLE2)]))
+    for generation in (1, 2, 3):
+        series.append(row_series(f"Viaduct, AMVIAv{generation}", [
+            (row, results.get(f"generations.v{generation}_{column}_ns")) for row, (column, _, _) in enumerate(TABLE2)]))
     series.append(row_limits("limit: a cache line from core to core", [(0, results.get("logp.hand_over_ns"))]))
     return Chart("table2", place["title"], papers.cite(place), [
         "Each row is one of LogP's parameters; further left is faster, and each step of the axis is a factor of ten.",
         "RTT/2 is half of a round trip; L is the way between the processors, o_s and o_r are their work to send and to receive; "
         "g is the least time between two messages; Delta is what Active Messages add to a bare VI message."],
-        Axis("time", "time"), Axis("", ""), series, ["logp"], kind="dots", categories=[text for _, text, _ in TABLE2])
+        Axis("time", "time"), Axis("", ""), series, ["logp", "generations"], kind="dots",
+        categories=[text for _, text, _ in TABLE2])
 
 
 def signature(results, _papers):
@@ -98,7 +102,7 @@ def fitted(results, longest):
             for name, level in levels]
 
 
-PARTS = ("Base VI", "Event notification", "Flow control", "Semantics")
+PARTS = {"Base VI": "base", "Event notification": "event", "Flow control": "flow", "Semantics": "semantics"}
 
 
 def mapping(results, papers):
@@ -107,12 +111,13 @@ def mapping(results, papers):
     categories = [f"{text}, paper" for text, _, _ in rows]
     columns = [dict(papers.place(place)["parts"]) for _, place, _ in rows]
     for text, _, prefix in rows:
-        ours = [results.get(f"{prefix}_{part.lower().replace(' ', '_')}_percent") for part in PARTS]
+        ours = [results.get(f"{prefix}_{name}_percent") for name in PARTS.values()]
         if all(ours):
             categories.append(f"{text}, here")
             columns.append({part: figure.median for part, figure in zip(PARTS, ours)})
     measured = len(columns) > len(rows)
-    series = [Series(part, PAPER, [Point(column[part], row) for row, column in enumerate(columns)]) for part in PARTS]
+    role = OURS if measured else PAPER  # of a part: its bars are in both
+    series = [Series(part, role, [Point(column[part], row) for row, column in enumerate(columns)]) for part in PARTS]
     return Chart("mapping", "Where the processors' time goes", papers.cite(papers.place("begel2001.table3")) + "; " +
                  papers.place("begel2001.table4")["place"], [
         "Of all work that the processors do for one operation (a short request of Active Messages with its reply; a get of "

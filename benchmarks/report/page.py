@@ -111,9 +111,9 @@ def _comparison(story):
             + table(shown) + f"<details><summary>All {len(others)} others</summary>{table(others)}</details>")
 
 
-def _mapping_table(story):
-    """All numbers of the papers, place by place, as in docs/papers.md."""
-    parts = ['<h2 id="papers">The papers, number by number</h2>',
+def _papers(story):
+    """All numbers of the papers, place by place, as in docs/papers.md. Closed until a reader opens one: not for paper."""
+    parts = ['<section class="screen"><h2 id="papers">The papers, number by number</h2>',
              _paragraphs(["The last column says how many times ours is the better one (for shares: ours divided by the paper's)."])]
     for place in story.papers.places:
         rows = []
@@ -124,7 +124,7 @@ def _mapping_table(story):
         parts.append(f"<details><summary>{_e(story.papers.cite(place))}: {_e(place['title'])}</summary>"
                      + _html_table(["", "paper", "ours", "ratio"], rows)
                      + _paragraphs(story.papers.sentences(place, story.results)) + "</details>")
-    return "".join(parts)
+    return "".join(parts) + "</section>"
 
 
 def page(story):
@@ -146,7 +146,7 @@ def page(story):
         _paragraphs(["Filled marks are measured in this run, hollow ones are the papers', and dotted lines are this machine's own limits. "
                      "A bar through a mark reaches from the least of the rounds to their 95th percentile. "
                      "Of the papers' curves only points that their text states are drawn."]),
-        *(_figure(chart, story) for chart in story.charts), _mapping_table(story),
+        *(_figure(chart, story) for chart in story.charts), _papers(story),
         '<h2 id="about">About this run</h2>', _warning(warnings + disturbed) if warnings or disturbed else
         "<p>No other program disturbed the benchmarks, and the cores stayed where they were.</p>",
         "<h3>Not measured yet</h3><ul>" + "".join(f"<li>{_e(cite)}: {_e(title)}</li>" for cite, title in story.not_measured()) + "</ul>",

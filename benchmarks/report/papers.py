@@ -80,13 +80,20 @@ class Papers:
 
     def ours(self, row, results):
         """Our value beside a row's, or None: there is no such figure, or this run has none."""
-        return self.evaluate(row["ours"], results) if row.get("ours") and results else None
+        value = self.evaluate(row["ours"], results) if row.get("ours") and results else None
+        if value and (row["unit"], value.unit) == ("%", "x"):
+            return Value(value.number * 100, "%")  # as the paper writes it
+        return value
 
     def sentences(self, place, results):
-        """What the comparison means. A sentence that needs a figure which was not measured is left out."""
+        """What the comparison means. A sentence that needs a figure which was not measured is left out, and one that says
+        so is left out when it was."""
         said = []
         for sentence in place["means"]:
             complete = True
+            if isinstance(sentence, dict):
+                complete = results is None or results.get(sentence["unless"]) is None
+                sentence = sentence["text"]
 
             def fill(match):
                 nonlocal complete
