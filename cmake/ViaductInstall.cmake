@@ -97,7 +97,8 @@ install(FILES ${installed_examples} DESTINATION "${example_dir}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/tutorial" "${PROJECT_SOURCE_DIR}/examples/split-c"
         "${PROJECT_SOURCE_DIR}/examples/splitc" "${PROJECT_SOURCE_DIR}/examples/coming_from"
         DESTINATION "${example_dir}"
-        FILES_MATCHING PATTERN "*.cpp" PATTERN "*.hpp" PATTERN "*.c" PATTERN "*.sc" PATTERN "README.md" PATTERN "tests" EXCLUDE)
+        FILES_MATCHING PATTERN "*.cpp" PATTERN "*.hpp" PATTERN "*.c" PATTERN "*.sc" PATTERN "README.md" REGEX "/data/[^/]*$"
+        PATTERN "tests" EXCLUDE)
 
 if(PROJECT_IS_TOP_LEVEL)
   include(ViaductManual)
