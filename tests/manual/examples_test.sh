@@ -3,6 +3,7 @@
 # folder of the user's, and run; the installed documents have no broken link.
 set -euo pipefail
 cmake=$1 build=$2
+links=$(cd "$(dirname "$0")" && pwd)/links.py
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$cmake" --install "$build" --prefix "$work/prefix" >"$work/log"
@@ -14,7 +15,7 @@ export PATH=$work/prefix/bin:$PATH PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig
 [ -f "$work/prefix/share/bash-completion/completions/viaduct-run" ] || { echo "no completion is installed"; exit 1; }
 documents=$work/prefix/share/doc/viaduct
 [ -f "$documents/docs/guide.md" ] || { echo "no documents are installed"; exit 1; }
-"$(dirname "$0")/links.py" "$documents" || { echo "installed documents have broken links"; exit 1; }
+"$links" "$documents" || { echo "installed documents have broken links"; exit 1; }
 MANPATH=$work/prefix/share/man man -w splitc::all_store_sync viaduct-run >/dev/null
 
 "$cmake" -S . -B build -DCMAKE_PREFIX_PATH="$work/prefix" >>"$work/log" 2>&1 && "$cmake" --build build -j 2 >>"$work/log" 2>&1 ||
