@@ -24,7 +24,8 @@ class Change:
 
     @property
     def marked(self):
-        return self.verdict in (BETTER, WORSE)
+        """Whether it belongs in the table that everyone sees."""
+        return self.verdict in (BETTER, WORSE, MACHINE)
 
 
 def _spread(figure):
@@ -43,7 +44,7 @@ def _verdict(key, old, new, disturbed, results, earlier):
     change, noise = _step(old, new)
     if abs(change) <= noise:
         return change, noise, SAME
-    if disturbed:
+    if disturbed or min(old.rounds, new.rounds) < 2:
         return change, noise, UNCLEAR
     old_ratio, new_ratio = earlier.get(f"{key}_ratio"), results.get(f"{key}_ratio")
     if old_ratio and new_ratio and old_ratio.base > 0:
@@ -71,4 +72,4 @@ def summary(found):
     count = {verdict: sum(each.verdict == verdict for each in found) for verdict in (BETTER, WORSE, MACHINE, UNCLEAR, SAME)}
     return (f"Of {len(found)} figures that both runs have, {count[BETTER]} are better and {count[WORSE]} are worse beyond the "
             f"noise; {count[MACHINE]} changed together with the machine's own limit, {count[UNCLEAR]} changed where a run was "
-            f"disturbed, and {count[SAME]} are within the noise.")
+            f"disturbed or had one round, and {count[SAME]} are within the noise.")

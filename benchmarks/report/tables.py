@@ -60,9 +60,9 @@ def chart_table(chart):
 
 
 def shown_changes(story):
-    """(the changes beyond the noise and those of the five numbers, all others)"""
+    """(the changes that can be told and those of the five numbers, all others)"""
     first = {number.key for number in story.numbers}
-    shown = [change for change in story.changes if change.verdict != compare.SAME or change.key in first]
+    shown = [change for change in story.changes if change.marked or change.key in first]
     return shown, [change for change in story.changes if change not in shown]
 
 

@@ -300,6 +300,9 @@ class Comparison(unittest.TestCase):
         found = self.verdicts(made_up(1, slow.items(), ratio={"a7_ns": 1.65}), made_up(2, ratio={"a7_ns": 1.1}))
         self.assertEqual(compare.WORSE, found["a7_ns"])
         self.assertEqual(compare.UNCLEAR, self.verdicts(made_up(1, slow.items()), made_up(2), {"made"})["a7_ns"])
+        once = made_up(1, slow.items())
+        once.get("made.a7_ns").rounds = 1
+        self.assertEqual(compare.UNCLEAR, self.verdicts(once, made_up(2))["a7_ns"])
 
     def test_it_stands_on_the_page(self):
         old, new = made_up(2), made_up(1, {"a7_ns": 1.5}.items())
