@@ -19,7 +19,7 @@
 #include "benchmarks/common/shared_block.hpp"
 #include "benchmarks/common/vi_writer.hpp"
 #include "benchmarks/common/yardsticks.hpp"
-#include "via/shm/nic.hpp"
+#include "via/channel/nic.hpp"
 #include "viaduct/am/bundle.hpp"
 #include "viaduct/am/context.hpp"
 #include "viaduct/am/endpoint.hpp"
@@ -67,7 +67,7 @@ class Bulk {
         bundle_(context_),
         endpoint_(bundle_),
         peer_{other(role)},
-        writer_(context_.nic(), pair(), Rank{other(role)}, vi_memory()) {
+        writer_(vi_nic(), pair(), Rank{other(role)}, vi_memory()) {
     endpoint_.map_all();
     if (!is_sender()) endpoint_.set_segment({yardsticks_.bulk_target(), kMostBlock});
     pair().meet();
@@ -100,6 +100,12 @@ class Bulk {
   static std::uint32_t other(Role role) noexcept { return role == Role::sender ? 1 : 0; }
   Pair& pair() noexcept { return yardsticks_.pair(); }
   bool is_sender() noexcept { return pair().is_sender(); }
+  /// To another host VIs go by provider verbs: the NIC of channels has VIs on one host only.
+  via::Nic& vi_nic() {
+    if (!context_.nic().is_remote(Rank{am::value(peer_)})) return context_.nic();
+    verbs_ = via::open_nic(context_.job(), "verbs");
+    return *verbs_;
+  }
   std::span<std::byte> vi_memory() {
     if (is_sender()) return {memory_, most()};
     return {yardsticks_.bulk_target(), most()};
@@ -250,6 +256,7 @@ class Bulk {
   am::Bundle bundle_;
   am::Endpoint endpoint_;
   am::Index peer_;
+  std::unique_ptr<via::Nic> verbs_;  // null on one host
   ViWriter writer_;
   std::vector<Way> ways_;
   std::uint64_t divisor_ = 1;

@@ -20,7 +20,7 @@
 #include "benchmarks/common/shared_block.hpp"
 #include "benchmarks/common/vi_link.hpp"
 #include "benchmarks/common/yardsticks.hpp"
-#include "via/shm/nic.hpp"
+#include "via/channel/nic.hpp"
 #include "viaduct/am/context.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/bootstrap.hpp"

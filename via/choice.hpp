@@ -12,7 +12,7 @@ class Job;
 
 namespace viaduct::via {
 
-namespace shm {
+namespace channel {
 class Nic;
 }
 
@@ -33,7 +33,7 @@ void require_one_host(const Job& job);
 /// Gives @p nic a transport to the ranks that it does not reach by shared memory: those of other
 /// hosts, or, with VIADUCT_PROVIDER=verbs, all others. Nothing to do where there are none.
 /// Collective; before the NIC's first connection.  Throws Error: the provider is missing, or
-/// VIADUCT_PROVIDER names one that inline VIs do not run on.
-void use_transport_where_needed(Job& job, shm::Nic& nic);
+/// VIADUCT_PROVIDER names one that channels do not run on.
+void use_transport_where_needed(Job& job, channel::Nic& nic);
 
 }  // namespace viaduct::via

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "via/connector.hpp"
+#include "viaduct/via/connectable.hpp"
 #include "viaduct/via/nic.hpp"
 
 namespace viaduct::via {
@@ -24,12 +25,12 @@ class Connections {
     Provider& operator=(const Provider&) = delete;
     /// Sends @p message, behind all earlier ones to @p to.
     virtual void post(Rank to, const ControlMessage& message) = 0;
-    /// @p vi is to take up the end whose offer is in `message.data`, and is connected then.
-    virtual void attach(Vi& vi, const ControlMessage& message) = 0;
-    /// The request of @p vi has been answered: message.result, reason, cause.
-    virtual void refused(Vi& vi, const ControlMessage& message) = 0;
-    /// The peer has ended the connection of @p vi: message.cause, data.
-    virtual void ended(Vi& vi, const ControlMessage& message) = 0;
+    /// @p end is to take up the peer's end whose offer is in `message.data`, and is connected then.
+    virtual void attach(Connectable& end, const ControlMessage& message) = 0;
+    /// The request of @p end has been answered: message.result, reason, cause.
+    virtual void refused(Connectable& end, const ControlMessage& message) = 0;
+    /// The peer has ended the connection of @p end: message.cause, data.
+    virtual void ended(Connectable& end, const ControlMessage& message) = 0;
     /// Nobody uses the memory `EndWish::half` any more.
     virtual void parted(std::uint64_t half) = 0;
     /// tell_of_requests() has something to do: the rank is not to sleep before.
@@ -44,7 +45,7 @@ class Connections {
 
   Connections(Rank self, Provider& provider) noexcept : connector_(self), provider_(provider) {}
 
-  // The owner of each end is a via::Vi. None of these waits; each may allocate.
+  // The owner of each end is a Connectable. None of these waits; each may allocate.
 
   /// Asks for a connection. @p name is the end from before the first action.
   /// @return false, and nothing has happened: another end has the name.

@@ -8,7 +8,7 @@
 #include "am/src/context_shared.hpp"
 #include "am/src/fork_guard.hpp"
 #include "runtime/errors/codes.hpp"
-#include "via/shm/nic.hpp"
+#include "via/channel/nic.hpp"
 #include "viaduct/am/endpoint.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/atomic.hpp"
@@ -20,7 +20,7 @@ using detail::Deferred;
 using detail::Kind;
 using detail::Map;
 namespace wire_format = detail::wire_format;
-namespace header = via::shm::header;
+namespace header = via::header;
 
 Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(threads) {
   if (threads == Threads::parallel) {
@@ -29,11 +29,8 @@ Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(
   }
   const CallsLock serving(context.shared_->calls);  // another thread may serve other bundles
   poll_every_ = until_poll_ = static_cast<std::uint32_t>(context.settings().poll_every);
-  via::shm::Nic& nic = context.nic();
-  receive_owner_ = nic.create_completion_queue(1);
-  send_owner_ = nic.create_completion_queue(1);
-  receive_queue_ = static_cast<via::shm::CompletionQueue*>(receive_owner_.get());
-  send_queue_ = static_cast<via::shm::CompletionQueue*>(send_owner_.get());
+  via::channel::Nic& nic = context.nic();
+  group_ = std::make_unique<via::channel::Group>(nic);
   served_ = std::make_unique<Served>(*this, nic);
   protection_tag_ = nic.create_tag();
   // A child that is forked in a handler has its token: the rings are closed, so that its reply
@@ -61,8 +58,7 @@ Bundle::~Bundle() {
   if (calls_ != nullptr) calls_->remove(gate_);
   hide_handlers();
   leave_forked_children(slow_.word());
-  receive_owner_.reset();
-  send_owner_.reset();
+  group_.reset();
   context_.nic().destroy_tag(protection_tag_);
 }
 
@@ -130,8 +126,7 @@ std::uint32_t Bundle::poll_guarded(Run run) noexcept {
 
 /// Shorts whose continuation, operation, handler or moment the fast path does not take, and the
 /// first message of a MAP that this side had not noticed to be connected.
-void Bundle::dispatch_slow(Map& map, via::shm::Slot& slot, std::uint64_t head,
-                           bool requests) noexcept {
+void Bundle::dispatch_slow(Map& map, via::Slot& slot, std::uint64_t head, bool requests) noexcept {
   if (map.state == Map::State::connecting) map.endpoint->check_connection(map);
   if (map.state == Map::State::rejected) return map.vi->break_off("a malformed MapBlock");
   if (const char* const what = find_nonsense(map, slot, head)) return map.vi->break_off(what);
@@ -139,11 +134,11 @@ void Bundle::dispatch_slow(Map& map, via::shm::Slot& slot, std::uint64_t head,
   m.client = header::client(head);
   m.arg_bytes = header::length(head);
   m.held = Deferred::kNothingHeld;
-  const via::shm::Slot* line = &slot;
+  const via::Slot* line = &slot;
   for (std::uint32_t i = 0; i <= header::extra_lines(head); ++i) {
-    if (i != 0) line = &map.vi->line_after(*line);
-    for (std::uint32_t w = 0; w < via::shm::kWordsPerSlot; ++w)
-      m.words[i * via::shm::kWordsPerSlot + w] = line->words[w];
+    if (i != 0) line = &map.vi->slot_after(*line);
+    for (std::uint32_t w = 0; w < via::kWordsPerSlot; ++w)
+      m.words[i * via::kWordsPerSlot + w] = line->words[w];
   }
   if (const char* const what = find_nonsense(map, m)) return map.vi->break_off(what);
   const Kind kind = wire_format::kind(m.client);
@@ -332,14 +327,8 @@ std::uint32_t Bundle::run_deferred() noexcept {
   return n;
 }
 
-void Bundle::reap_sends() noexcept {
-  via::Completion completion;
-  while (send_queue_->poll(completion) == Status::ok) {
-  }
-}
-
-/// What polls leave for a moment when no handler runs: MAPs whose VI has ended, gets whose data are
-/// here.
+/// What polls leave for a moment when no handler runs: MAPs whose channel has ended, gets whose
+/// data are here.
 std::uint32_t Bundle::finish(Run run) noexcept {
   if (slow_ != depth_base_) return 0;
   std::uint32_t n = 0;

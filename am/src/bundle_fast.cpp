@@ -1,7 +1,7 @@
 /// The short calls of parallel bundles: what needs the bundle alone, behind its gate.
 
 #include "am/src/bundle_fast.hpp"
-#include "via/shm/nic.hpp"
+#include "via/channel/nic.hpp"
 #include "viaduct/am/endpoint.hpp"
 #include "viaduct/job.hpp"
 
@@ -9,7 +9,7 @@ namespace viaduct::am {
 
 using detail::Map;
 namespace wire_format = detail::wire_format;
-namespace header = via::shm::header;
+namespace header = via::header;
 
 Bundle::Passed::Passed(Bundle& bundle) noexcept : bundle_(bundle) {
   if (bundle.calls_ == nullptr || bundle.context_.nic().transport() != nullptr) return;
@@ -30,7 +30,7 @@ struct Bundle::FastReceiver {
   Bundle& bundle;
   Thunk thunk = nullptr;
 
-  [[nodiscard]] bool accepts(via::shm::Vi& vi, std::uint64_t head) noexcept {
+  [[nodiscard]] bool accepts(via::channel::Channel& vi, std::uint64_t head) noexcept {
     const auto& map = *static_cast<const Map*>(vi.context());
     const std::uint64_t client = header::client(head);
     const std::uint64_t special = client & ~wire_format::handler_mask;
@@ -42,7 +42,7 @@ struct Bundle::FastReceiver {
     thunk = map.thunks[id];
     return thunk != nullptr;
   }
-  void operator()(via::shm::Vi& vi, via::shm::Slot& slot, std::uint64_t head) noexcept {
+  void operator()(via::channel::Channel& vi, via::Slot& slot, std::uint64_t head) noexcept {
     auto& map = *static_cast<Map*>(vi.context());
     const std::uint64_t client = header::client(head);
     const bool reply = is_reply(client & ~wire_format::handler_mask);
@@ -63,10 +63,10 @@ struct Bundle::FastReceiver {
 
 /// Behind the gate. False: a poll with the calls' lock is to follow.
 bool Bundle::poll_fast(std::uint32_t& n) noexcept {
-  if (deferred_total_ != 0 || unfinished_ || !send_queue_->ring_empty()) return false;
+  if (deferred_total_ != 0 || unfinished_) return false;
   FastReceiver receiver{*this};
   bool more = false;
-  n += receive_queue_->poll_accepted(kBatch, receiver, more);
+  n += group_->drain_accepted(kBatch, receiver, more);
   return !more && !unfinished_;
 }
 
@@ -75,7 +75,7 @@ bool Bundle::poll_fast(std::uint32_t& n) noexcept {
 bool Endpoint::send_fast(const Outgoing& out) noexcept {
   constexpr int kAttempts = 64;
   if (wire_format::operation(out.client) != Operation::short_message || out.call != nullptr ||
-      out.count > via::shm::kWordsPerSlot)
+      out.count > via::kWordsPerSlot)
     return false;
   for (int attempt = 0; attempt < (out.wait ? kAttempts : 1); ++attempt) {
     const Bundle::Passed passed(bundle_);

@@ -31,7 +31,7 @@ class Bundle::Exclusive {
 };
 
 /// Puts a parallel bundle's lock down while its thread has nothing to do.
-class Bundle::WaitPause final : public via::shm::SleepLocks {
+class Bundle::WaitPause final : public via::channel::SleepLocks {
  public:
   explicit WaitPause(Bundle& bundle) noexcept : bundle_(bundle) {}
   void before_kernel() noexcept override {

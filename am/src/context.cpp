@@ -7,8 +7,8 @@
 
 #include "am/src/context_shared.hpp"
 #include "runtime/errors/codes.hpp"
+#include "via/channel/nic.hpp"
 #include "via/choice.hpp"
-#include "via/shm/nic.hpp"
 #include "viaduct/am/detail/map.hpp"
 #include "viaduct/am/endpoint.hpp"
 #include "viaduct/job.hpp"
@@ -52,12 +52,15 @@ Context::Context(Job& job) : job_(job), settings_(load_settings()), typed_(agree
   compare_settings(job, settings_);
   shared_ = std::make_unique<Shared>();
   shared_->engine = via::channel::Engine::of(job);
-  nic_ = std::make_unique<via::shm::Nic>(job, &shared_->engine->attention());
+  nic_ = std::make_unique<via::channel::Nic>(job, &shared_->engine->attention());
   shared_->engine->keep_attention();
   via::use_transport_where_needed(job, *nic_);
   nic_->on_incoming_peer(
       [this](Rank from, std::uint64_t discriminator) { incoming(from, discriminator); });
-  nic_->on_error([this](const via::AsyncError& error) { failed(error); });
+  nic_->on_ended([this](via::channel::Channel& channel, via::ErrorCause cause) {
+    if (channel.context() != nullptr)  // else no MAP's: made by a test
+      ended(*static_cast<detail::Map*>(channel.context()), cause);
+  });
   job.stats().add("am", kCounterNames, counters_);
 }
 
@@ -112,20 +115,17 @@ void Context::incoming(Rank from, std::uint64_t discriminator) {
   endpoint->incoming({from, theirs}, discriminator);
 }
 
-/// A VI of a MAP has ended: the MAP is drained and closed at its bundle's next poll outside
+/// The channel of a MAP has ended: the MAP is drained and closed at its bundle's next poll outside
 /// handlers.
-void Context::failed(const via::AsyncError& error) {
-  if (error.vi == nullptr || error.vi->attributes().context == nullptr)
-    return;  // a VI of the program's own
-  auto& map = *static_cast<detail::Map*>(error.vi->attributes().context);
+void Context::ended(detail::Map& map, via::ErrorCause cause) {
   if (map.state == detail::Map::State::closing) return;
   if (map.state == detail::Map::State::connecting)
     map.endpoint->on_connected(map);                      // it had met its peer, unnoticed
   if (map.state == detail::Map::State::rejected) return;  // met, and not taken
   map.unreachable =
-      error.cause == via::ErrorCause::connection_lost ||
-      error.cause == via::ErrorCause::format ||  // one side has found nonsense
-      (map.vi != nullptr && map.vi->is_remote() && error.cause != via::ErrorCause::disconnected);
+      cause == via::ErrorCause::connection_lost ||
+      cause == via::ErrorCause::format ||  // one side has found nonsense
+      (map.vi != nullptr && map.vi->is_remote() && cause != via::ErrorCause::disconnected);
   map.refresh_credits();
   map.credits_at_end = map.all_credits();
   map.state = detail::Map::State::closing;

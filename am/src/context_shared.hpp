@@ -34,12 +34,12 @@ class CallsLock {
 /// sequential ones in the thread whose call was the last that Bundle::Lock has seen.
 class Bundle::Served final : public via::channel::Client {
  public:
-  Served(Bundle& bundle, via::shm::Nic& nic)
-      : Client(nic, *bundle.receive_queue_, Kind::runs_handlers),
+  Served(Bundle& bundle, via::channel::Nic& nic)
+      : Client(nic, *bundle.group_, Kind::runs_handlers),
         bundle_(bundle),
         engine_(*bundle.context_.shared_->engine) {
     engine_.add(*this);
-    bundle.receive_queue_->on_housekeeping(
+    bundle.group_->on_housekeeping(
         [](void* self) noexcept {
           auto& served = *static_cast<Served*>(self);
           if (!served.engine_.is_alone()) served.engine_.serve_passive(served);

@@ -9,7 +9,7 @@
 #include "am/src/arguments.hpp"
 #include "am/src/bundle_wait.hpp"
 #include "runtime/errors/codes.hpp"
-#include "via/shm/nic.hpp"
+#include "via/channel/nic.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/error.hpp"
 
@@ -284,7 +284,7 @@ void Endpoint::show_remote(via::Transport& transport, std::uint32_t key) {
 }
 
 /// The messages that one peer can have sent and this rank has not polled: requests by our credits,
-/// replies to ours, a notice (try_notice) and two signs of the VI's.
+/// replies to ours, a notice (try_notice) and two signs of the channel's.
 std::uint32_t Endpoint::remote_notifications() const noexcept {
   constexpr std::uint32_t kBesides = 4;  // one to spare
   const auto slots = static_cast<std::uint32_t>(bundle_.context().settings().slots);
@@ -360,25 +360,24 @@ Endpoint::Footprint Endpoint::footprint() const noexcept {
   constexpr std::size_t kPage = 4096;
   // The peer's NIC page, mailbox entry, regions; doorbell and endpoint page.
   constexpr std::size_t kControlPages = 4;
-  constexpr std::size_t kDeques = 3;  // deferred requests, payloads held, sends pending
+  constexpr std::size_t kDeques = 2;  // deferred requests, payloads held
   // What the C++ library allocates for each, and malloc's part.
   constexpr std::size_t kEmptyDeque = 64 + 512 + 2 * 16;
   const Settings& s = bundle_.context().settings();
-  const std::size_t channel =
-      via::shm::ChannelHead::bytes_for(static_cast<std::uint32_t>(s.slots), true) +
-      sizeof(detail::MapBlock) + static_cast<std::size_t>(s.medium_bytes);
+  const std::size_t channel = via::ChannelHead::bytes_for(static_cast<std::uint32_t>(s.slots)) +
+                              sizeof(detail::MapBlock) + static_cast<std::size_t>(s.medium_bytes);
   if (via::Transport* const transport = bundle_.context().nic().transport()) {
     const std::size_t half = channel + sizeof(detail::OverflowBlock) + max_medium_;
     return {2 * half + transport->bytes_per_link(remote_notifications()) + sizeof(Map) +
-                sizeof(via::shm::Vi) + kDeques * kEmptyDeque + sizeof(Map*) + sizeof(Translation) +
-                sizeof(RankRecord),
+                sizeof(via::channel::Channel) + kDeques * kEmptyDeque + sizeof(Map*) +
+                sizeof(Translation) + sizeof(RankRecord),
             sizeof(Map*) + sizeof(Translation) + sizeof(RankRecord)};
   }
   const std::size_t theirs = (channel + kPage - 1) / kPage * kPage;
   const std::size_t idle = sizeof(Map*) + sizeof(Translation) + sizeof(RankRecord) +
-                           sizeof(via::shm::MailboxEntry) + sizeof(std::byte*) +
-                           sizeof(void*);  // the job's and the NIC's entry
-  return {channel + theirs + kControlPages * kPage + sizeof(Map) + sizeof(via::shm::Vi) +
+                           via::channel::Nic::bytes_per_peer() +
+                           sizeof(std::byte*);  // the job's entry
+  return {channel + theirs + kControlPages * kPage + sizeof(Map) + sizeof(via::channel::Channel) +
               kDeques * kEmptyDeque + idle,
           idle};
 }

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "am/src/bundle_wait.hpp"
-#include "via/shm/nic.hpp"
+#include "via/channel/nic.hpp"
 #include "viaduct/am/endpoint.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/atomic.hpp"
@@ -19,7 +19,7 @@ namespace viaduct::am {
 using detail::Map;
 using detail::MapBlock;
 namespace wire_format = detail::wire_format;
-namespace header = via::shm::header;
+namespace header = via::header;
 
 bool Map::refill_credits() noexcept {
   if (state != State::connected) return false;
@@ -105,7 +105,7 @@ Map& Endpoint::live_map(Index index) {
   return made;
 }
 
-/// Makes the MAP's VI and block and asks the peer for its own.
+/// Makes the MAP's channel and block and asks the peer for its own.
 void Endpoint::start(Map& map) {
   Context& context = bundle_.context();
   const Settings& settings = context.settings();
@@ -113,12 +113,7 @@ void Endpoint::start(Map& map) {
     map.state = Map::State::lost;
     return;
   }
-  via::ViAttributes attributes;
-  attributes.tag = bundle_.protection_tag_;
-  attributes.send_queue = bundle_.send_queue_;
-  attributes.receive_queue = bundle_.receive_queue_;
-  attributes.context = &map;
-  via::shm::InlineOptions options;
+  via::channel::Options options;
   options.slots = static_cast<std::uint32_t>(settings.slots);
   options.release_every = options.slots / 8;
   options.client_bits = wire_format::used_bits;
@@ -128,7 +123,7 @@ void Endpoint::start(Map& map) {
     options.notifications = remote_notifications();
     options.extra_bytes += sizeof(detail::OverflowBlock) + max_medium_;
   }
-  map.vi_owner = context.nic().create_inline_vi(attributes, options);
+  map.vi_owner = context.nic().create_channel(*bundle_.group_, &map, options);
   map.vi = map.vi_owner.get();
   auto* block = new (map.vi->prepare_extra()) MapBlock{};
   block->magic = MapBlock::kMagic;
@@ -181,7 +176,7 @@ void Endpoint::on_connected(Map& map) noexcept {
   const std::uint64_t page_at = load_word(block->endpoint_page, kRelaxed);
   if (remote ? !speaks_alike(*block)
              : !fits_us(reinterpret_cast<const std::byte*>(block), map.peer_window) ||
-                   !lies_in_window(page_at)) {  // its VI is let go with the MAP
+                   !lies_in_window(page_at)) {  // its channel is let go with the MAP
     map.state = Map::State::rejected;
     map.rejection = Undeliverable::bad_endpoint;
     return;
@@ -197,16 +192,16 @@ void Endpoint::on_connected(Map& map) noexcept {
 }
 
 /// Tells the peer, in order with the requests, to look at the tag in our block again and to give
-/// back all credits that it owes us. Takes no credit. False: no room. On a remote VI, where each
-/// line takes a receive, there is room for one notice at a time; the peer gives the line back when
-/// it handles the notice.
+/// back all credits that it owes us. Takes no credit. False: no room. On a remote channel, where
+/// each line takes a receive, there is room for one notice at a time; the peer gives the line back
+/// when it handles the notice.
 bool Endpoint::try_notice(Map& map) noexcept {
-  if (map.vi->is_remote() && map.vi->lines_returned() < map.notice_end) return false;
+  if (map.vi->is_remote() && map.vi->slots_returned() < map.notice_end) return false;
   const std::uint64_t client =
       wire_format::make(detail::Kind::request, Operation::short_message, 0) |
       wire_format::notice_bit;
   if (send_words(map, client, nullptr, 0, 0) != Sent::yes) return false;
-  map.notice_end = map.vi->messages_sent();
+  map.notice_end = map.vi->slots_sent();
   map.retagged = false;
   return true;
 }
@@ -240,7 +235,7 @@ bool Endpoint::speaks_alike(const MapBlock& block) const noexcept {
 
 /// The endpoint @p from asks for a MAP that we have not asked for.
 void Endpoint::incoming(EndpointName from, std::uint64_t which) {
-  via::shm::Nic& nic = bundle_.context().nic();
+  via::channel::Nic& nic = bundle_.context().nic();
   if (Map* old = find_map(from)) {
     check_connection(*old);
     if (old->state == Map::State::lost && !bundle_.context().job().is_lost(from.rank))
@@ -279,13 +274,13 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
   check_connection(map);
 }
 
-/// Drains a MAP whose VI has ended, gives back what the peer has not taken, and forgets it.
+/// Drains a MAP whose channel has ended, gives back what the peer has not taken, and forgets it.
 void Endpoint::close(Map& map) noexcept {
   Bundle::Dispatcher dispatcher{bundle_, true};
   const bool lost = map.unreachable || bundle_.context().job().is_lost(map.name.rank);
   check_connection(map);
   if (map.vi != nullptr && map.vi->state() != via::ViState::idle)
-    while (map.vi->drain_inline(Bundle::kBatch, dispatcher) != 0) {
+    while (map.vi->drain(Bundle::kBatch, dispatcher) != 0) {
     }
   if (map.deferred_count != 0) bundle_.run_deferred();
   if (map.state == Map::State::closing && map.vi->state() == via::ViState::error)
@@ -307,13 +302,13 @@ void Endpoint::close(Map& map) noexcept {
 /// ones. Credits without a reply come back in batches, so some of these the peer may have handled.
 /// Replies are not given back: nobody waits for them.
 void Endpoint::return_unseen(Map& map, Undeliverable why) noexcept {
-  const via::shm::Vi& vi = *map.vi;
-  const std::uint64_t end = vi.messages_sent();
+  const via::channel::Channel& vi = *map.vi;
+  const std::uint64_t end = vi.slots_sent();
   const auto slots = static_cast<std::uint64_t>(bundle_.context().settings().slots);
   const std::uint64_t oldest = end > slots ? end - slots : 0;
   const auto client_at = [&](std::uint64_t seq) {
     const std::uint64_t head = vi.sent_slot(seq).header.load(kRelaxed);
-    const bool first = header::kind(head) == via::shm::MessageKind::inline_data;
+    const bool first = header::kind(head) == via::MessageKind::inline_data;
     return first ? header::client(head) : wire_format::notice_bit;
   };
   const auto is_request = [](std::uint64_t client) {
@@ -348,10 +343,10 @@ void Endpoint::return_sent(Map& map, std::uint64_t seq, Undeliverable why) noexc
   const std::uint64_t client = header::client(head);
   std::uint64_t words[detail::kMaxMessageWords] = {};
   // Its own window, in which others can write, too.
-  const std::uint32_t lines = std::min(1 + header::extra_lines(head), via::shm::kMaxLines);
+  const std::uint32_t lines = std::min(1 + header::extra_lines(head), via::kMaxLines);
   for (std::uint32_t i = 0; i < lines; ++i)
-    for (std::uint32_t w = 0; w < via::shm::kWordsPerSlot; ++w)
-      words[i * via::shm::kWordsPerSlot + w] = map.vi->sent_slot(seq + i).words[w];
+    for (std::uint32_t w = 0; w < via::kWordsPerSlot; ++w)
+      words[i * via::kWordsPerSlot + w] = map.vi->sent_slot(seq + i).words[w];
   const std::uint32_t prefix = wire_format::prefix_words(wire_format::operation(client));
   Returned returned;
   returned.status = why;
@@ -365,7 +360,7 @@ void Endpoint::return_sent(Map& map, std::uint64_t seq, Undeliverable why) noexc
   returned.offset = data.offset;
   returned.args = reinterpret_cast<const std::byte*>(words + prefix);
   returned.arg_bytes =
-      std::clamp(header::length(head), 8 * prefix, lines * via::shm::kInlineBytes) - 8 * prefix;
+      std::clamp(header::length(head), 8 * prefix, lines * via::kInlineBytes) - 8 * prefix;
   return_to_sender(returned);
 }
 
@@ -379,7 +374,7 @@ void Endpoint::drop(Map& map) noexcept {
   std::erase_if(bundle_.refused_replies_, [&](const auto& refused) { return refused.map == &map; });
   const auto found = std::find_if(owned_.begin(), owned_.end(),
                                   [&](const auto& owned) { return owned.get() == &map; });
-  const Owned<Map> ended = std::move(*found);  // its VI disconnects, and may bring others
+  const Owned<Map> ended = std::move(*found);  // its channel disconnects, and may bring others
   owned_.erase(found);
 }
 

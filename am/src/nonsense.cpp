@@ -16,7 +16,7 @@ using detail::Deferred;
 using detail::Kind;
 using detail::Map;
 namespace wire_format = detail::wire_format;
-namespace header = via::shm::header;
+namespace header = via::header;
 
 void Map::drop_surplus() noexcept { vi->break_off("a count of credits that cannot be"); }
 
@@ -36,19 +36,19 @@ void Map::check_counters() noexcept {
 }
 
 /// Why the line at @p slot does not begin a message; null: it does.
-const char* Bundle::find_nonsense(Map& map, const via::shm::Slot& slot,
+const char* Bundle::find_nonsense(Map& map, const via::Slot& slot,
                                   std::uint64_t head) const noexcept {
   const std::uint32_t lines = 1 + header::extra_lines(head);
   if (!header::is_plain(head)) return "a message of a malformed kind";
   if (header::client(head) >> wire_format::used_bits != 0)
     return "a message with a malformed header";
-  if (lines > via::shm::kMaxLines || header::length(head) > lines * via::shm::kInlineBytes)
+  if (lines > via::kMaxLines || header::length(head) > lines * via::kInlineBytes)
     return "a message with a malformed length";
-  const via::shm::Slot* line = &slot;
+  const via::Slot* line = &slot;
   for (std::uint32_t i = 1; i < lines; ++i) {
-    line = &map.vi->line_after(*line);
+    line = &map.vi->slot_after(*line);
     const std::uint64_t rest = line->header.load(kRelaxed) & ~header::phase_bit;
-    if (rest != header::make(via::shm::MessageKind::continuation, 0, 0))
+    if (rest != header::make(via::MessageKind::continuation, 0, 0))
       return "a message with a malformed line";
   }
   return nullptr;

@@ -10,8 +10,8 @@
 #include "am/src/bundle_wait.hpp"
 #include "runtime/errors/codes.hpp"
 #include "runtime/hang_report.hpp"
+#include "via/channel/nic.hpp"
 #include "via/copy.hpp"
-#include "via/shm/nic.hpp"
 #include "viaduct/am/endpoint.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/atomic.hpp"
@@ -24,7 +24,7 @@ namespace viaduct::am {
 using detail::Map;
 using detail::OverflowBlock;
 namespace wire_format = detail::wire_format;
-namespace header = via::shm::header;
+namespace header = via::header;
 
 void Endpoint::poll_between() noexcept {
   bundle_.until_poll_ = bundle_.poll_every_;
@@ -109,8 +109,7 @@ Endpoint::Sent Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
   std::uint64_t words[detail::kMaxMessageWords];
   std::copy_n(out.words, out.count, words + prefix);
   const std::uint32_t count = prefix + out.count;
-  if (!map.vi->refresh_room((count + via::shm::kWordsPerSlot - 1) / via::shm::kWordsPerSlot) &&
-      count != 0)
+  if (!map.vi->refresh_room((count + via::kWordsPerSlot - 1) / via::kWordsPerSlot) && count != 0)
     return Sent::no_room;
   if (operation == Operation::medium) {
     if (!put_medium(map, out.data, out.bytes, words[0])) return Sent::no_room;
@@ -151,10 +150,10 @@ bool Endpoint::put_medium(Map& map, const std::byte* data, std::size_t bytes,
 
 Endpoint::Sent Endpoint::send_words(Map& map, std::uint64_t client, const std::uint64_t* words,
                                     std::uint32_t count, std::uint32_t bytes) noexcept {
-  const std::uint64_t head = header::make(via::shm::MessageKind::inline_data, bytes, client);
-  if (count > via::shm::kWordsPerSlot)
+  const std::uint64_t head = header::make(via::MessageKind::inline_data, bytes, client);
+  if (count > via::kWordsPerSlot)
     return map.vi->try_send_lines(head, words, count) ? Sent::yes : Sent::no_room;
-  via::shm::Slot* slot = map.vi->claim();
+  via::Slot* slot = map.vi->claim();
   if (slot == nullptr) return Sent::no_room;
   std::copy_n(words, count, slot->words);
   map.vi->publish(*slot, head);
@@ -164,7 +163,7 @@ Endpoint::Sent Endpoint::send_words(Map& map, std::uint64_t client, const std::u
 // Bulk and get: the data move by RDMA into and out of the peer's segment.
 
 Undeliverable Endpoint::reach(Map& map, std::size_t bytes, std::size_t offset, via::Rights rights,
-                              via::shm::RemotePlace& place) noexcept {
+                              via::RemotePlace& place) noexcept {
   if (map.vi->is_remote())
     detail::take_page(*map.peer_page,
                       reinterpret_cast<detail::MapBlock*>(map.vi->peer_extra())->page);
@@ -180,7 +179,7 @@ Undeliverable Endpoint::reach(Map& map, std::size_t bytes, std::size_t offset, v
 }
 
 /// Why write_place() or read_place() failed.
-static Undeliverable why_not_copied(const via::shm::Nic& nic) noexcept {
+static Undeliverable why_not_copied(const via::channel::Nic& nic) noexcept {
   switch (nic.cross_error()) {
     case EPERM:
     case EACCES:
@@ -195,16 +194,18 @@ static Undeliverable why_not_copied(const via::shm::Nic& nic) noexcept {
 
 Undeliverable Endpoint::copy_bulk(Map& map, const std::byte* from, std::size_t bytes,
                                   std::size_t offset) noexcept {
-  via::shm::RemotePlace place;
+  via::RemotePlace place;
   const Undeliverable why = reach(map, bytes, offset, via::Rights::rdma_write, place);
   if (why != Undeliverable::none || bytes == 0) return why;
   bundle_.context().count(kBulkBytes, bytes);
-  if (map.vi->is_remote())
-    return map.vi->write_remote(from, bytes, map.peer_page->segment_address.load() + offset,
-                                map.peer_page->segment_handle.load())
-               ? Undeliverable::none
-               : Undeliverable::unreachable;
-  via::shm::Nic& nic = bundle_.context().nic();
+  if (map.vi->is_remote()) {
+    via::Link* const link = map.vi->link();
+    const bool written =
+        link != nullptr && link->write(from, bytes, map.peer_page->segment_address.load() + offset,
+                                       map.peer_page->segment_handle.load());
+    return written ? Undeliverable::none : Undeliverable::unreachable;
+  }
+  via::channel::Nic& nic = bundle_.context().nic();
   return nic.write_place(map.name.rank, place, from, bytes) ? Undeliverable::none
                                                             : why_not_copied(nic);
 }
@@ -264,13 +265,14 @@ Status Endpoint::attempt_get(const Outgoing& out, std::span<std::byte> data) noe
     return Status::ok;
   }
   if (map->state != Map::State::connected || !map->vi->takes_copies()) return Status::retry;
-  via::shm::RemotePlace place;
+  via::RemotePlace place;
   Undeliverable why = reach(*map, data.size(), out.offset, via::Rights::rdma_read, place);
   if (why == Undeliverable::none && !data.empty()) {
     if (map->vi->is_remote()) {
-      if (!map->vi->read_remote(data.data(), data.size(),
-                                map->peer_page->segment_address.load() + out.offset,
-                                map->peer_page->segment_handle.load()))
+      via::Link* const link = map->vi->link();
+      if (link == nullptr ||
+          !link->read(data.data(), data.size(), map->peer_page->segment_address.load() + out.offset,
+                      map->peer_page->segment_handle.load()))
         why = Undeliverable::unreachable;
     } else if (!bundle_.context().nic().read_place(map->name.rank, place, data.data(),
                                                    data.size())) {
@@ -338,7 +340,7 @@ Status Endpoint::request_medium_raw(Index to, HandlerId handler, std::span<const
 
 // Replies.
 
-/// On a remote VI each direction has a block of its own, behind the medium ring.
+/// On a remote channel each direction has a block of its own, behind the medium ring.
 OverflowBlock* Endpoint::free_overflow(Map& map) noexcept {
   if (map.vi->is_remote()) {
     auto* own = reinterpret_cast<OverflowBlock*>(map.medium_out.ring + map.medium_out.size);

@@ -54,7 +54,7 @@ class Bundle::ReplyWait {
   std::uint64_t start_ns_;
   std::uint64_t next_inquiry_ns_;
   std::uint64_t number_;
-  Inquiry held_{kNone, 0, 0};  // to be passed on, where a remote VI has had no room for it
+  Inquiry held_{kNone, 0, 0};  // to be passed on, where a remote channel has had no room for it
   ReplyWait* next_;            // of the rank's other waits
 };
 

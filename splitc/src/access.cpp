@@ -40,7 +40,7 @@ Handle message_get(Machine::Impl& impl, const char* operation, void* to, std::ui
 Handle message_put(Machine::Impl& impl, const char* operation, std::uint64_t to, const void* from,
                    std::size_t bytes) {
   Channel& c = impl.channel(process_of(to), false, operation);
-  std::uint64_t words[via::shm::kWordsPerSlot] = {address_of(to)};
+  std::uint64_t words[via::kWordsPerSlot] = {address_of(to)};
   std::memcpy(words + 1, from, bytes);
   return impl.note_put(c, impl.request(c, operation, wire_format::make(Op::write), words,
                                        static_cast<std::uint32_t>(8 + bytes)));

@@ -17,7 +17,7 @@
 namespace viaduct::splitc {
 namespace detail {
 
-namespace header = via::shm::header;
+namespace header = via::header;
 
 namespace {
 
@@ -92,7 +92,7 @@ Handle call_put_slow(std::uint32_t process, CallThunk thunk, const std::uint64_t
     return {};
   }
   Channel& c = impl.channel(process, false, kOperation);
-  std::uint64_t line[via::shm::kWordsPerSlot] = {sendable(kOperation, impl.code, thunk)};
+  std::uint64_t line[via::kWordsPerSlot] = {sendable(kOperation, impl.code, thunk)};
   std::memcpy(line + 1, words, bytes);
   return impl.note_put(
       c, impl.request(c, kOperation, wire_format::make(wire_format::Op::run), line, 8 + bytes));
@@ -107,13 +107,13 @@ Handle call_put(std::uint32_t process, CallThunk thunk, const std::uint64_t* wor
   Machine::Impl& impl = hot.machine->impl();
   Channel* const c = process < impl.channels.size() ? impl.channels[process][0].get() : nullptr;
   if (c == nullptr || !c->open) return call_put_slow(process, thunk, words, bytes);
-  via::shm::Slot* const slot = impl.claim_at_once(*c);
+  via::Slot* const slot = impl.claim_at_once(*c);
   if (slot == nullptr) return call_put_slow(process, thunk, words, bytes);
   slot->put(0, sendable("atomic_put", impl.code, thunk));
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i + 1, words[i]);
   const Handle handle{++c->sent, c->process, c->index, 0};
   c->last_put = handle.ticket;
-  c->vi->publish(*slot, header::make(via::shm::MessageKind::inline_data, 8 + bytes,
+  c->vi->publish(*slot, header::make(via::MessageKind::inline_data, 8 + bytes,
                                      wire_format::make(wire_format::Op::run)));
   return handle;
 }
@@ -134,7 +134,7 @@ void call_slow(std::uint32_t process, CallThunk thunk, const void* arguments, st
   }
   const std::uint64_t number = sendable(kOperation, impl.code, thunk);
   Channel& c = impl.channel(process, false, kOperation);
-  std::uint64_t words[via::shm::kWordsPerSlot] = {number, reinterpret_cast<std::uint64_t>(result)};
+  std::uint64_t words[via::kWordsPerSlot] = {number, reinterpret_cast<std::uint64_t>(result)};
   std::memcpy(words + 2, arguments, bytes);
   const std::uint64_t ticket = impl.request(
       c, kOperation,

@@ -168,8 +168,8 @@ void store_block(const char* operation, std::uint64_t to, const void* from, std:
     impl.delivered[count] += bytes;
     return;
   }
-  // The VI of all stores, also where other blocks have their own: they arrive in the order of the
-  // calls.
+  // The channel of all stores, also where other blocks have their own: they arrive in the order of
+  // the calls.
   Channel& c = impl.channel(process, false, operation);
   impl.note_store(c);
   if (bytes > kBlockBytes && impl.path != Path::message && c.stage == nullptr &&

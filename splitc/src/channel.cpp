@@ -12,7 +12,7 @@
 
 namespace viaduct::splitc::detail {
 
-namespace header = via::shm::header;
+namespace header = via::header;
 
 namespace {
 // "SC": leaves other discriminators to other clients.
@@ -34,12 +34,7 @@ Channel& Machine::Impl::make_channel(std::uint32_t process, std::uint16_t which)
   Channel& c = *slot;
   c.process = process;
   c.index = which;
-  via::ViAttributes attributes;
-  attributes.tag = tag;
-  attributes.send_queue = send_owner.get();
-  attributes.receive_queue = queue;
-  attributes.context = &c;
-  via::shm::InlineOptions options;
+  via::channel::Options options;
   options.slots = static_cast<std::uint32_t>(machine.settings().slots);
   options.release_every = options.slots / 8;
   options.client_bits = wire_format::kUsedBits;
@@ -51,7 +46,7 @@ Channel& Machine::Impl::make_channel(std::uint32_t process, std::uint16_t which)
     options.notifications = std::min(2 * credit_limit, options.slots) + kSigns;
     options.extra_bytes = blocks * kBlockBytes;
   }
-  c.owner = nic->create_inline_vi(attributes, options);
+  c.owner = nic->create_channel(*group, &c, options);
   c.vi = c.owner.get();
   if (remote) c.stage = std::make_unique<Stage>(c.vi->prepare_extra(), 0, blocks);
   all_channels.push_back(&c);
@@ -71,13 +66,11 @@ void Machine::Impl::incoming(Rank from, std::uint64_t discriminator) {
   }
 }
 
-void Machine::Impl::ended(const via::AsyncError& error) {
-  if (error.vi == nullptr) return;
-  Channel& c = *static_cast<Channel*>(error.vi->attributes().context);
+void Machine::Impl::ended(Channel& c, via::ErrorCause cause) {
   c.ended = true;
-  if (error.cause == via::ErrorCause::disconnected) return;
+  if (cause == via::ErrorCause::disconnected) return;
   c.broken = true;
-  c.garbled = error.cause == via::ErrorCause::format;
+  c.garbled = cause == via::ErrorCause::format;
   if (broken != kNobody) return;
   broken = c.process;
   broken_at_ns = monotonic_ns();
@@ -144,7 +137,7 @@ bool Machine::Impl::find_credits(Channel& c) noexcept {
 
 std::uint64_t Machine::Impl::request(Channel& c, const char* operation, std::uint64_t client,
                                      const std::uint64_t* words, std::uint32_t bytes) {
-  via::shm::Slot* slot = nullptr;
+  via::Slot* slot = nullptr;
   bool credit = c.sent != c.limit || find_credits(c);
   if (!credit || (slot = c.vi->claim()) == nullptr) [[unlikely]] {
     count(kWaits);
@@ -156,7 +149,7 @@ std::uint64_t Machine::Impl::request(Channel& c, const char* operation, std::uin
     if (c.ended) end_of(c, operation);
   }
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
-  c.vi->publish(*slot, header::make(via::shm::MessageKind::inline_data, bytes, client));
+  c.vi->publish(*slot, header::make(via::MessageKind::inline_data, bytes, client));
   return ++c.sent;
 }
 
@@ -166,31 +159,31 @@ bool Machine::Impl::try_request(std::uint32_t process, std::uint64_t client,
   if (c.ended || c.vi->state() != via::ViState::connected) return false;
   c.connected = true;
   if (c.sent == c.limit && !find_credits(c)) return false;
-  via::shm::Slot* const slot = c.vi->claim();
+  via::Slot* const slot = c.vi->claim();
   if (slot == nullptr) return false;
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
-  c.vi->publish(*slot, header::make(via::shm::MessageKind::inline_data, bytes, client));
+  c.vi->publish(*slot, header::make(via::MessageKind::inline_data, bytes, client));
   ++c.sent;
   return true;
 }
 
 /// The line for a reply, which is there (docs/splitc.md, Credits) and not seen: the counter that
 /// says so is being written once more. Null: it is not there.
-static via::shm::Slot* claim_late(via::shm::Vi& vi) noexcept {
+static via::Slot* claim_late(via::channel::Channel& vi) noexcept {
   constexpr std::uint64_t kPatienceNs =
       1'000'000'000;  // a processor that writes may be kept waiting
   const std::uint64_t start = monotonic_ns();
   while (vi.is_remote() && vi.state() == via::ViState::connected &&
          monotonic_ns() - start < kPatienceNs) {
     sched_yield();
-    if (via::shm::Slot* const slot = vi.claim()) return slot;
+    if (via::Slot* const slot = vi.claim()) return slot;
   }
   return nullptr;
 }
 
 void Machine::Impl::reply(Channel& c, wire_format::Op op, std::uint32_t index, std::uint64_t ticket,
                           const std::uint64_t* words, std::uint32_t bytes) noexcept {
-  via::shm::Slot* slot = c.vi->claim();
+  via::Slot* slot = c.vi->claim();
   if (slot == nullptr) slot = claim_late(*c.vi);
   if (slot == nullptr) {
     if (c.ended || c.vi->state() != via::ViState::connected) return;
@@ -198,7 +191,7 @@ void Machine::Impl::reply(Channel& c, wire_format::Op op, std::uint32_t index, s
          "no room in the ring: a peer has sent more requests than its credits");
   }
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
-  c.vi->publish(*slot, header::make(via::shm::MessageKind::inline_data, bytes,
+  c.vi->publish(*slot, header::make(via::MessageKind::inline_data, bytes,
                                     wire_format::make(op, index, 0, ticket)));
 }
 
@@ -258,17 +251,17 @@ void Machine::send_slot(const char* operation, std::uint32_t process, std::uint3
                         std::uint64_t mark, const std::uint64_t* words, std::uint32_t count) {
   Impl& impl = *impl_;
   Channel& c = impl.channel(process, false, operation);
-  std::uint64_t message[via::shm::kWordsPerSlot] = {};
-  if (count < via::shm::kWordsPerSlot) {
+  std::uint64_t message[via::kWordsPerSlot] = {};
+  if (count < via::kWordsPerSlot) {
     message[0] = mark;
     std::copy_n(words, count, message + 1);
     impl.request(c, operation, wire_format::make(wire_format::Op::slot, index), message,
                  8 * (count + 1));
     return;
   }
-  std::copy_n(words, via::shm::kWordsPerSlot, message);
+  std::copy_n(words, via::kWordsPerSlot, message);
   impl.request(c, operation, wire_format::make(wire_format::Op::slot_words, index), message,
-               8 * via::shm::kWordsPerSlot);
+               8 * via::kWordsPerSlot);
   impl.request(c, operation, wire_format::make(wire_format::Op::slot, index, 1), &mark, 8);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The messages of Split-C: one side of what two processes exchange over one VI. Layouts, credits
-// and counters: docs/splitc.md.
+// The messages of Split-C: one side of what two processes exchange over one channel of via/channel.
+// Layouts, credits and counters: docs/splitc.md.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 #include "splitc/src/stage.hpp"
 #include "viaduct/splitc/store_counter.hpp"
-#include "viaduct/via/shm/vi.hpp"
+#include "viaduct/via/channel/channel.hpp"
 
 namespace viaduct::splitc::detail {
 
@@ -70,7 +70,7 @@ inline constexpr unsigned kUsedBits = kTicketShift + 16;
 /// Data that travel in a line with an address before them.
 inline constexpr std::size_t kInlineData = 48;
 struct Channel {
-  via::shm::Vi* vi = nullptr;
+  via::channel::Channel* vi = nullptr;
   // Requester. Requests are numbered from 1 (tickets).
   std::uint64_t sent = 0;
   std::uint64_t limit = 0;     // of `sent` without looking at anything: credits
@@ -98,8 +98,8 @@ struct Channel {
   bool garbled = false;             // one side has found nonsense of the other's
   std::uint64_t counter = 0;        // the owner's, as last read
   std::uint64_t last_transfer = 0;  // of the link, that sync() has not seen complete; 0: none
-  std::unique_ptr<Stage> stage;     // off-node: our blocks, extra bytes of the VI
-  std::unique_ptr<via::shm::Vi> owner;
+  std::unique_ptr<Stage> stage;     // off-node: our blocks, extra bytes of the channel
+  std::unique_ptr<via::channel::Channel> owner;
 };
 
 }  // namespace viaduct::splitc::detail

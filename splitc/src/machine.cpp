@@ -178,7 +178,7 @@ bool Machine::is_remote(std::uint32_t process) const noexcept { return impl_->is
 
 bool Machine::tell_of_wait(std::uint32_t process, const std::uint64_t* record) {
   return impl_->try_request(process, wire_format::make(wire_format::Op::waits), record,
-                            8 * via::shm::kWordsPerSlot);
+                            8 * via::kWordsPerSlot);
 }
 
 bool Machine::fetch(std::uint32_t process, std::uint64_t address, void* to, std::size_t bytes,
@@ -197,16 +197,16 @@ Machine::Impl::Impl(Machine& owner, Job& its_job)
     : machine(owner), job(its_job), path(path_of(owner.settings())) {
   const Settings& settings = owner.settings();
   engine = via::channel::Engine::of(job);
-  nic = std::make_unique<via::shm::Nic>(job, &engine->attention());
+  nic = std::make_unique<via::channel::Nic>(job, &engine->attention());
   engine->keep_attention();
   via::use_transport_where_needed(job, *nic);
   tag = nic->create_tag();
-  queue_owner = nic->create_completion_queue(1);
-  queue = static_cast<via::shm::CompletionQueue*>(queue_owner.get());
-  send_owner = nic->create_completion_queue(1);
+  group = std::make_unique<via::channel::Group>(*nic);
   nic->on_incoming_peer(
       [this](Rank from, std::uint64_t discriminator) { incoming(from, discriminator); });
-  nic->on_error([this](const via::AsyncError& error) { ended(error); });
+  nic->on_ended([this](via::channel::Channel& c, via::ErrorCause cause) {
+    ended(*static_cast<Channel*>(c.context()), cause);
+  });
   credit_limit = static_cast<std::uint32_t>(settings.credits);
   publish_every = std::max(1U, credit_limit / 4);
   channels.resize(job.size());
@@ -251,8 +251,7 @@ Machine::Impl::~Impl() {
   registered.clear();
   all_channels.clear();
   channels.clear();
-  queue_owner.reset();
-  send_owner.reset();
+  group.reset();
   nic->destroy_tag(tag);
   nic.reset();
 }
@@ -295,7 +294,7 @@ void Machine::Impl::register_memory() {
 /// What light polls look at. What a transport brings shows in no word, nor does what comes to hot
 /// channels of other clients.
 void Machine::Impl::refresh_watch() noexcept {
-  const via::shm::CompletionQueue::Watch watch = queue->watch();
+  const via::channel::Group::Watch watch = group->watched_word();
   next_header = watch.several             ? &full_word
                 : watch.header != nullptr ? reinterpret_cast<const std::uint64_t*>(watch.header)
                                           : &quiet_word;

@@ -20,7 +20,7 @@
 #include "splitc/src/code.hpp"
 #include "splitc/src/stage.hpp"
 #include "via/channel/engine.hpp"
-#include "via/shm/nic.hpp"
+#include "via/channel/nic.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/mapped_memory.hpp"
 #include "viaduct/splitc/atomic.hpp"
@@ -141,7 +141,7 @@ struct Machine::Impl {
   [[noreturn]] void end_of(Channel& c, const char* operation);
   Channel& make_channel(std::uint32_t process, std::uint16_t index);
   void incoming(Rank from, std::uint64_t discriminator);
-  void ended(const via::AsyncError& error);
+  void ended(Channel& c, via::ErrorCause cause);
   bool find_credits(Channel& c) noexcept;
   void note_requests(Channel& c) noexcept {
     count(kRequests, c.sent - c.counted);
@@ -175,7 +175,7 @@ struct Machine::Impl {
   /// send it, behind a poll point; this happens at least once in kStream requests. More poll points
   /// would cost time: a receiver that drains one message at a time contends with the sender for the
   /// slot's cache line.
-  [[nodiscard]] via::shm::Slot* claim_at_once(Channel& c) noexcept {
+  [[nodiscard]] via::Slot* claim_at_once(Channel& c) noexcept {
     constexpr std::uint64_t kStream = 16;
     return c.sent != c.limit && c.sent % kStream != 0 ? c.vi->claim_known() : nullptr;
   }
@@ -247,12 +247,9 @@ struct Machine::Impl {
   Job& job;
   Path path = Path::automatic;
   std::shared_ptr<via::channel::Engine> engine;
-  std::unique_ptr<via::shm::Nic> nic;
+  std::unique_ptr<via::channel::Nic> nic;
   via::ProtectionTag tag{};
-  std::unique_ptr<via::CompletionQueue> queue_owner;
-  via::shm::CompletionQueue* queue = nullptr;
-  std::unique_ptr<via::CompletionQueue>
-      send_owner;  // VIs must name one; inline sends leave nothing
+  std::unique_ptr<via::channel::Group> group;
   std::uint32_t credit_limit = 0;
   std::uint32_t publish_every = 1;
   std::unique_ptr<Stage> stage;  // in the job's window

@@ -120,7 +120,7 @@ Chunk Machine::Impl::own_chunk(std::uint64_t address) {
 
 void Machine::Impl::serve_chunk(Channel& c, const std::uint64_t* words) {
   static_assert(sizeof(Chunk) <= kInlineData);
-  std::uint64_t answer[via::shm::kWordsPerSlot] = {words[1]};
+  std::uint64_t answer[via::kWordsPerSlot] = {words[1]};
   Chunk chunk;
   if (nic->transport() != nullptr) chunk = own_chunk(words[0]);
   std::memcpy(answer + 1, &chunk, sizeof chunk);

@@ -3,9 +3,7 @@
 
 #include <array>
 
-#include "via/shm/settings.hpp"
-#include "via/verbs/settings.hpp"
-#include "via/vipl/settings.hpp"
+#include "via/option_tables.hpp"
 #include "viaduct/am/settings.hpp"
 #include "viaduct/runtime/config.hpp"
 #include "viaduct/runtime/settings.hpp"
@@ -14,12 +12,9 @@
 namespace viaduct::config {
 
 std::span<const Table> all_tables() noexcept {
+  static const auto [shm, verbs, vipl] = via::option_tables();
   static const std::array<Table, 6> kTables{
-      Table{"runtime", runtime_options()},
-      Table{"shm", via::shm::options()},
-      Table{"verbs", via::verbs::options()},
-      Table{"vipl", via::vipl::options()},
-      Table{"am", am::options()},
+      Table{"runtime", runtime_options()}, shm, verbs, vipl, Table{"am", am::options()},
       Table{"splitc", splitc::options()},
   };
   return kTables;

@@ -16,7 +16,7 @@
 
 namespace viaduct::splitc::detail {
 
-namespace header = via::shm::header;
+namespace header = via::header;
 using wire_format::Op;
 
 namespace {
@@ -100,7 +100,7 @@ namespace {
 
 /// Whether a request has the length that its kind has, as serve() reads it.
 bool has_its_length(Op op, std::uint64_t client, std::size_t bytes) noexcept {
-  constexpr std::size_t kLine = via::shm::kInlineBytes;
+  constexpr std::size_t kLine = via::kInlineBytes;
   switch (op) {
     case Op::read:
       return bytes == 16 && wire_format::index(client) <= kInlineData;
@@ -158,12 +158,13 @@ struct Machine::Impl::Dispatcher {
                                               3ULL << header::lines_shift | header::immediate_bit |
                                               header::rdma_bit | 0xC0ULL << header::length_shift;
   static constexpr std::uint64_t shape_of(Op op) noexcept {
-    return header::make(via::shm::MessageKind::inline_data, 0, static_cast<std::uint64_t>(op));
+    return header::make(via::MessageKind::inline_data, 0, static_cast<std::uint64_t>(op));
   }
   Impl& impl;
   std::optional<GuestCall> guest = {};  // from the first function on: one for them all
 
-  [[gnu::always_inline]] void operator()(via::shm::Vi& vi, via::shm::Slot& slot, std::uint64_t h) {
+  [[gnu::always_inline]] void operator()(via::channel::Channel& vi, via::Slot& slot,
+                                         std::uint64_t h) {
     Channel& c = *static_cast<Channel*>(vi.context());
     const std::uint64_t client = header::client(h);
     const std::size_t bytes = header::length(h);
@@ -196,7 +197,7 @@ std::uint32_t Machine::Impl::poll_own() {
   std::uint32_t n = 0;
   {
     Dispatcher dispatcher{*this};
-    n = queue->poll_inline(kBatch, dispatcher);
+    n = group->drain(kBatch, dispatcher);
   }
   if (!dirty.empty()) publish_dirty(n == 0);
   refresh_watch();
@@ -206,7 +207,7 @@ std::uint32_t Machine::Impl::poll_own() {
 std::uint32_t Machine::Impl::poll_now(bool all) {
   constexpr std::uint32_t kOthersEvery = 256;  // the engine's word tells of most
   const bool asked = engine->take_attention();
-  if (asked) queue->look_fully();
+  if (asked) group->look_fully();
   const std::uint32_t n = poll_own();
   if (asked || all || ++polls % (others_hot ? 64 : kOthersEvery) == 0) [[unlikely]]
     return engine->is_alone() ? n : n + serve_others(asked);
@@ -227,7 +228,7 @@ void Machine::Impl::take_reply(Channel& c, Op op, std::uint64_t client, const st
   // The ticket's low bits are enough: fewer requests than that are open.
   const std::uint64_t ticket = c.sent - ((c.sent - wire_format::ticket(client)) & 0xffff);
   // Replies come in the order of their requests.
-  if (ticket - c.replied - 1 >= c.sent - c.replied || bytes > via::shm::kInlineBytes) [[unlikely]]
+  if (ticket - c.replied - 1 >= c.sent - c.replied || bytes > via::kInlineBytes) [[unlikely]]
     stop_nonsense(c.process);
   c.replied = ticket;
   if (ticket > c.handled) c.handled = ticket;
@@ -253,7 +254,7 @@ void Machine::Impl::serve(Channel& c, Op op, std::uint64_t client, const std::ui
   if (!has_its_length(op, client, bytes)) [[unlikely]]
     stop_nonsense(c.process);
   const std::uint64_t ticket = c.served + 1;
-  std::uint64_t answer[via::shm::kWordsPerSlot] = {};
+  std::uint64_t answer[via::kWordsPerSlot] = {};
   switch (op) {
     case Op::read: {
       const std::size_t size = wire_format::index(client);
@@ -354,7 +355,7 @@ std::uint64_t Machine::Impl::modify(Channel& c, std::uint64_t client, const std:
 
 void Machine::Impl::serve_call(Channel& c, std::uint64_t client, const std::uint64_t* words) {
   const CallThunk thunk = function_of(code, c, words[0]);
-  std::uint64_t answer[via::shm::kWordsPerSlot] = {words[1]};
+  std::uint64_t answer[via::kWordsPerSlot] = {words[1]};
   run_guest(c.process, thunk, reinterpret_cast<const std::byte*>(words + 2),
             reinterpret_cast<std::byte*>(answer + 1));
   reply(c, Op::value, 0, c.served + 1, answer, 8 + wire_format::index(client));

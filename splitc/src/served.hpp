@@ -9,7 +9,7 @@ namespace viaduct::splitc::detail {
 /// but for a function that atomic() has brought here, which nothing may interrupt.
 class Machine::Impl::Served final : public via::channel::Client {
  public:
-  explicit Served(Impl& impl) : Client(*impl.nic, *impl.queue, Kind::passive), impl_(impl) {
+  explicit Served(Impl& impl) : Client(*impl.nic, *impl.group, Kind::passive), impl_(impl) {
     impl.engine->add(*this);
     impl.engine->watch(true);
   }

@@ -31,7 +31,7 @@ void store_value(const char* operation, std::uint64_t to, const void* from, std:
     c = &impl.channel(process, false, operation);
     impl.note_store(*c);
   }
-  std::uint64_t words[via::shm::kWordsPerSlot];
+  std::uint64_t words[via::kWordsPerSlot];
   words[0] = address_of(to);
   if (bytes == 8) {
     std::memcpy(words + 1, from, 8);
@@ -53,18 +53,18 @@ void store_value(const char* operation, std::uint64_t to, const void* from, std:
 }
 /// A counted store's header: the caller's part, store_form(), and the rest.
 [[nodiscard]] static constexpr std::uint64_t header_of(std::uint64_t form) noexcept {
-  return form + via::shm::header::make(via::shm::MessageKind::inline_data, 8,
-                                       wire_format::make_store(wire_format::Op::store, 0));
+  return form + via::header::make(via::MessageKind::inline_data, 8,
+                                  wire_format::make_store(wire_format::Op::store, 0));
 }
 static_assert(header_of(store_form(8, 255)) ==
-              via::shm::header::make(via::shm::MessageKind::inline_data, 16,
-                                     wire_format::make_store(wire_format::Op::store, 255)));
+              via::header::make(via::MessageKind::inline_data, 16,
+                                wire_format::make_store(wire_format::Op::store, 255)));
 
 [[gnu::noinline]] static void store_bits_on_slow(std::uint64_t to, std::uint64_t bits,
                                                  std::uint64_t form) {
   const std::uint64_t header = header_of(form);
-  store_value("store", to, &bits, via::shm::header::length(header) - 8,
-              wire_format::count_place(via::shm::header::client(header)));
+  store_value("store", to, &bits, via::header::length(header) - 8,
+              wire_format::count_place(via::header::client(header)));
 }
 
 /// A line with the value, where one can be sent at once. False: nothing was sent.
@@ -78,7 +78,7 @@ template <class Header>
   Channel* const c = process < impl.channels.size() ? impl.channels[process][0].get() : nullptr;
   if (c == nullptr || !c->open_store || address_of(to) == 0) [[unlikely]]
     return false;
-  via::shm::Slot* const slot = impl.claim_at_once(*c);
+  via::Slot* const slot = impl.claim_at_once(*c);
   if (slot == nullptr) return false;
   slot->put(0, address_of(to));
   slot->put(1, bits);
@@ -90,8 +90,8 @@ template <class Header>
 
 void store_bits(std::uint64_t to, std::uint64_t bits, std::uint32_t bytes) {
   const auto header = [bytes](const Machine::Impl& impl) {
-    return via::shm::header::make(via::shm::MessageKind::inline_data, 8 + bytes,
-                                  wire_format::make_store(wire_format::Op::store, impl.epoch));
+    return via::header::make(via::MessageKind::inline_data, 8 + bytes,
+                             wire_format::make_store(wire_format::Op::store, impl.epoch));
   };
   if (!send_bits(to, bits, header)) store_bits_slow(to, bits, bytes);
 }

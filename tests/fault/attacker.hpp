@@ -8,7 +8,7 @@
 #include <new>
 #include <random>
 
-#include "via/shm/nic.hpp"
+#include "via/channel/nic.hpp"
 #include "viaduct/am/context.hpp"
 #include "viaduct/am/detail/map.hpp"
 #include "viaduct/job.hpp"
@@ -19,11 +19,12 @@ namespace fault {
 
 namespace am = viaduct::am;
 namespace shm = viaduct::via::shm;
+namespace via = viaduct::via;
 using viaduct::Status;
 using Random = std::mt19937_64;
 
 struct Ignore {
-  void operator()(shm::Vi&, shm::Slot&, std::uint64_t) noexcept {}
+  void operator()(via::channel::Channel&, via::Slot&, std::uint64_t) noexcept {}
 };
 
 /// Something that looks like an endpoint to its peer, and is none.
@@ -32,20 +33,13 @@ class Attacker {
   /// @p number: of the endpoint that it claims to be, in its rank.
   Attacker(am::Context& context, Random& random, std::uint16_t number)
       : nic_(context.nic()), random_(random), number_(number) {
-    tag_ = nic_.create_tag();
-    sends_ = nic_.create_completion_queue(1);
-    receives_ = nic_.create_completion_queue(1);
     const am::Settings& settings = context.settings();
-    viaduct::via::ViAttributes attributes;
-    attributes.tag = tag_;
-    attributes.send_queue = sends_.get();
-    attributes.receive_queue = receives_.get();
-    shm::InlineOptions options;
-    options.slots = slots_ = static_cast<std::uint32_t>(settings.slots);
+    via::channel::Options options;
+    options.slots = lines_ = static_cast<std::uint32_t>(settings.slots);
     options.release_every = options.slots / 8;
     options.extra_bytes =
         sizeof(am::detail::MapBlock) + static_cast<std::size_t>(settings.medium_bytes);
-    vi_ = nic_.create_inline_vi(attributes, options);
+    vi_ = nic_.create_channel(group_, nullptr, options);
     auto* block = new (vi_->prepare_extra()) am::detail::MapBlock{};
     block->magic = am::detail::MapBlock::kMagic;
     block->slots = options.slots;
@@ -56,12 +50,7 @@ class Attacker {
     block->endpoint_page = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(page_) -
                                                       nic_.job().segment().base());
   }
-  ~Attacker() {
-    vi_.reset();
-    sends_.reset();
-    receives_.reset();
-    nic_.destroy_tag(tag_);
-  }
+  ~Attacker() { vi_.reset(); }
   Attacker(const Attacker&) = delete;
   Attacker& operator=(const Attacker&) = delete;
 
@@ -69,13 +58,17 @@ class Attacker {
   /// Before the victim asks in turn, or its request would be told that there is no such endpoint.
   bool ask() { return vi_->connect_peer_start(viaduct::Rank{0}, discriminator()) == Status::ok; }
   bool is_connected() {
-    return vi_->connect_peer_wait(10'000'000'000) == viaduct::via::ConnectResult::connected;
+    constexpr std::uint64_t kLimitNs = 10'000'000'000;
+    const std::uint64_t start = viaduct::monotonic_ns();
+    while (vi_->state() == via::ViState::connecting && viaduct::monotonic_ns() - start < kLimitNs)
+      nic_.progress();
+    return vi_->state() == via::ViState::connected;
   }
 
   [[nodiscard]] std::uint64_t discriminator() const {
     return std::uint64_t{0x414d} << 48 | number_;  // the victim's endpoint is number 0
   }
-  [[nodiscard]] shm::Vi& vi() { return *vi_; }
+  [[nodiscard]] via::channel::Channel& vi() { return *vi_; }
   /// The victim has ended the connection, and has said so.
   [[nodiscard]] bool is_ended() {
     nic_.progress();
@@ -83,12 +76,12 @@ class Attacker {
   }
   void wake_victim() { viaduct::ring_doorbell(nic_.job().record(viaduct::Rank{0})); }
   /// What the victim sends on, of which its receiver writes the first line.
-  [[nodiscard]] shm::ChannelHead& victims_channel() {
-    return *reinterpret_cast<shm::ChannelHead*>(vi_->peer_extra() -
-                                                shm::ChannelHead::bytes_for(slots_, true));
+  [[nodiscard]] via::ChannelHead& victims_channel() {
+    return *reinterpret_cast<via::ChannelHead*>(vi_->peer_extra() -
+                                                via::ChannelHead::bytes_for(lines_));
   }
-  [[nodiscard]] shm::Slot& line(std::uint64_t i) {
-    return const_cast<shm::Slot&>(vi_->sent_slot(i));
+  [[nodiscard]] via::Slot& line(std::uint64_t i) {
+    return const_cast<via::Slot&>(vi_->sent_slot(i));
   }
   [[nodiscard]] am::detail::MapBlock& block() {
     return *reinterpret_cast<am::detail::MapBlock*>(vi_->prepare_extra());
@@ -106,13 +99,13 @@ class Attacker {
   /// Takes what comes back, or the victim would wait for room.
   void drain() {
     Ignore ignore;
-    (void)static_cast<shm::CompletionQueue&>(*receives_).poll_inline(32, ignore);
+    (void)group_.drain(32, ignore);
     nic_.progress();
   }
 
   /// False: the victim has ended the connection.
   bool send_line() {
-    shm::Slot* slot = vi_->claim();
+    via::Slot* slot = vi_->claim();
     while (slot == nullptr) {
       if (is_ended()) return false;
       drain();
@@ -120,7 +113,7 @@ class Attacker {
     }
     for (std::uint64_t& word : slot->words) word = random_word();
     vi_->publish(*slot,
-                 (random_() % 2 == 0 ? random_() : nearly_right()) & ~shm::header::phase_bit);
+                 (random_() % 2 == 0 ? random_() : nearly_right()) & ~via::header::phase_bit);
     if (random_() % 64 == 0) vi_->publish_counter(static_cast<unsigned>(random_() % 2), random_());
     if (random_() % 16 == 0) drain();
     return true;
@@ -135,12 +128,12 @@ class Attacker {
         am::detail::OverflowBlock{};
     block->use.store(1);
     block->length = 8;
-    shm::Slot* slot = vi_->claim();
+    via::Slot* slot = vi_->claim();
     if (slot == nullptr) return false;
     slot->words[0] = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(block) -
                                                 nic_.job().segment().base());
     constexpr std::uint16_t kNowhere = 9;
-    vi_->publish(*slot, shm::header::make(shm::MessageKind::inline_data, 8,
+    vi_->publish(*slot, via::header::make(via::MessageKind::inline_data, 8,
                                           wire_format::make(am::detail::Kind::reply,
                                                             am::Operation::medium, kNowhere) |
                                               wire_format::overflow_bit));
@@ -153,31 +146,30 @@ class Attacker {
   /// does not take: comes back with bad_arguments and those arguments.
   bool wrong_arguments_are_returned(std::uint16_t number) {
     namespace wire_format = am::detail::wire_format;
-    shm::Slot* const slot = vi_->claim();
+    via::Slot* const slot = vi_->claim();
     if (slot == nullptr) return false;
     constexpr std::uint64_t kArgument = 0x1234;
     slot->words[0] = std::uint64_t{8} << 32;  // at the start of the medium ring
     slot->words[1] = kArgument;
     const std::uint64_t client =
         wire_format::make(am::detail::Kind::request, am::Operation::medium, number);
-    vi_->publish(*slot, shm::header::make(shm::MessageKind::inline_data, 16, client));
+    vi_->publish(*slot, via::header::make(via::MessageKind::inline_data, 16, client));
     bool is_right = false;
-    const auto look = [&](shm::Vi&, shm::Slot& arrived, std::uint64_t head) {
-      const std::uint64_t back = shm::header::client(head);
+    const auto look = [&](via::channel::Channel&, via::Slot& arrived, std::uint64_t head) {
+      const std::uint64_t back = via::header::client(head);
       if (wire_format::kind(back) != am::detail::Kind::returned_request) return;
       is_right = wire_format::status(back) == am::Undeliverable::bad_arguments &&
-                 wire_format::handler(back) == number && shm::header::length(head) == 16 &&
+                 wire_format::handler(back) == number && via::header::length(head) == 16 &&
                  arrived.words[1] == kArgument;
     };
     const std::uint64_t start = viaduct::monotonic_ns();
-    while (!is_right && viaduct::monotonic_ns() - start < 5'000'000'000)
-      (void)vi_->drain_inline(4, look);
+    while (!is_right && viaduct::monotonic_ns() - start < 5'000'000'000) (void)vi_->drain(4, look);
     return is_right;
   }
 
   /// The whole ring at once, marks of full and empty slots included.
   void scribble() {
-    for (std::uint32_t i = 0; i < slots_; ++i) {
+    for (std::uint32_t i = 0; i < lines_; ++i) {
       for (std::uint64_t& word : line(i).words) word = random_();
       line(i).header.store(random_(), std::memory_order_release);
     }
@@ -204,19 +196,17 @@ class Attacker {
                                              static_cast<am::Operation>(random_() % 4), handler);
     if (random_() % 4 == 0) client |= wire_format::overflow_bit;
     const std::uint64_t lines = random_() % 4;
-    return shm::header::make(shm::MessageKind::inline_data,
+    return via::header::make(via::MessageKind::inline_data,
                              static_cast<std::uint32_t>(random_() % 80), client) |
-           lines << shm::header::lines_shift;
+           lines << via::header::lines_shift;
   }
 
-  shm::Nic& nic_;
+  via::channel::Nic& nic_;
+  via::channel::Group group_{nic_};
   Random& random_;
   std::uint16_t number_;
-  std::uint32_t slots_ = 0;
-  viaduct::via::ProtectionTag tag_{};
-  std::unique_ptr<viaduct::via::CompletionQueue> sends_;
-  std::unique_ptr<viaduct::via::CompletionQueue> receives_;
-  std::unique_ptr<shm::Vi> vi_;
+  std::uint32_t lines_ = 0;
+  std::unique_ptr<via::channel::Channel> vi_;
   am::detail::EndpointPage* page_ = nullptr;
 };
 

@@ -54,6 +54,9 @@ includes | awk -F: -v generated="$generated" '
       if (a != "" && b != "" && a != b && a !~ /^(fault|channel)$/) complain("one provider uses another")
       next
     }
+    if (from[1] ~ /^(am|splitc)$/ && provider(at) ~ /^(shm|verbs)$/) {
+      complain("messages go by channels (via/channel), which stand on the providers"); next
+    }
     if (height[to[1]] > height[from[1]]) complain(from[1] "/ lies below " to[1] "/")
     else if (height[to[1]] == height[from[1]]) complain(from[1] "/ and " to[1] "/ are programs beside each other")
     else if (kind[from[1]] != "test" && at ~ /\/(src|detail)\//) complain("private to " to[1] "/")

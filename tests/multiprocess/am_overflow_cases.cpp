@@ -13,7 +13,7 @@
 #include <sched.h>
 
 #include "tests/multiprocess/am_rig.hpp"
-#include "via/shm/nic.hpp"
+#include "via/channel/nic.hpp"
 #include "viaduct/runtime/clock.hpp"
 #include "viaduct/runtime/stats.hpp"
 

@@ -6,7 +6,7 @@
 #include <new>
 
 #include "tests/multiprocess/am_rig.hpp"
-#include "via/shm/nic.hpp"
+#include "via/channel/nic.hpp"
 
 namespace viaduct::am_test {
 namespace {
@@ -307,24 +307,22 @@ void bad_map_block(Rig& rig) {
     const auto names = rig.exchange(endpoint.name());
     const std::uint64_t which =
         std::uint64_t{0x414d} << 48 | std::uint64_t{names[0].number} << 16 | names[1].number;
-    std::unique_ptr<via::shm::Vi> vi;
-    via::shm::Nic& nic = rig.context().nic();
+    via::channel::Nic& nic = rig.context().nic();
+    via::channel::Group group(nic);
+    std::unique_ptr<via::channel::Channel> vi;
     if (rig.rank() == 0) {
       rig.ok(endpoint.map(am::Index{1}, names[1], am::kTagAll));
       CHECK_EQ(endpoint.try_request<on_request>(am::Index{1}), Status::retry);
     }
     rig.fence();
-    const via::ProtectionTag tag = nic.create_tag();
     if (rig.rank() == 1) {
       const am::Settings& settings = rig.context().settings();
-      via::shm::InlineOptions options;
+      via::channel::Options options;
       options.slots = static_cast<std::uint32_t>(settings.slots);
       options.extra_bytes = 4096;
       options.remote = remote;
       options.notifications = options.slots;
-      via::ViAttributes attributes;
-      attributes.tag = tag;
-      vi = nic.create_inline_vi(attributes, options);
+      vi = nic.create_channel(group, nullptr, options);
       auto* block = new (vi->prepare_extra()) am::detail::MapBlock{};
       block->magic = am::detail::MapBlock::kMagic + (round == 0 ? 1 : 0);
       block->slots = options.slots;
@@ -342,7 +340,6 @@ void bad_map_block(Rig& rig) {
     }
     rig.barrier();
     vi.reset();
-    nic.destroy_tag(tag);
   }
 }
 

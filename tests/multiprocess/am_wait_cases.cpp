@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "tests/multiprocess/am_rig.hpp"
-#include "via/shm/nic.hpp"
+#include "via/channel/nic.hpp"
 #include "viaduct/runtime/clock.hpp"
 
 namespace viaduct::am_test {

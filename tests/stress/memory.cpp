@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "via/shm/nic.hpp"
+#include "via/channel/nic.hpp"
 #include "viaduct/am/bundle.hpp"
 #include "viaduct/am/context.hpp"
 #include "viaduct/am/endpoint.hpp"

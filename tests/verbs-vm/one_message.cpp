@@ -80,7 +80,7 @@ int poll_cq(ibv_cq* queue, int most, ibv_wc* out) {
 int (*volatile g_poll_cq)(ibv_cq*, int, ibv_wc*) = poll_cq;
 
 /// Waits until a notification has come, which the next poll then takes.  @return whether it tells
-/// of lines: its upper four bits are 0 (via/shm/remote_channel.cpp).
+/// of lines: its upper four bits are 0 (via/channel/remote.cpp).
 bool await_notification() {
   ibv_wc wc;
   while (g_ops.poll_cq(g_notifications, 1, &wc) != 1) {

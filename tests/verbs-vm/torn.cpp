@@ -1,8 +1,8 @@
 /// @file
 /// usage: torn [WRITES], over verbs, two ranks. Rank 1's device writes a counter into rank 0's
 /// memory, again and again, and rank 0 reads it meanwhile: what it takes for the counter
-/// (via/shm/channel.hpp) is always one that was written. Prints how many words were read while they
-/// were being written.
+/// (viaduct/via/slot.hpp) is always one that was written. Prints how many words were read while
+/// they were being written.
 
 #include <atomic>
 #include <cstdio>
@@ -15,12 +15,12 @@
 #include "viaduct/runtime/bootstrap.hpp"
 #include "viaduct/runtime/clock.hpp"
 #include "viaduct/via/nic.hpp"
-#include "viaduct/via/shm/channel.hpp"
+#include "viaduct/via/slot.hpp"
 
 namespace {
 
 using namespace viaduct;
-namespace checked_counter = via::shm::checked_counter;
+namespace checked_counter = via::checked_counter;
 
 constexpr std::uint64_t kBoundNs = 60'000'000'000;  // for one write
 std::uint64_t g_writes = 20'000;

@@ -156,8 +156,8 @@ cp "$here/guest" "$shared/guest"
 guest() {
   local node=$1
   shift
-  {
-    timeout -k 5 "$limit" qemu-system-x86_64 -M q35 "${machine[@]}" -smp "${VERBS_VM_CPUS:-4}" \
+  { # It ends with this script, also where ctest is killed.
+    setpriv --pdeathsig TERM timeout -k 5 "$limit" qemu-system-x86_64 -M q35 "${machine[@]}" -smp "${VERBS_VM_CPUS:-4}" \
       -m "${VERBS_VM_MEMORY:-2G}" -nodefaults -display none -serial stdio -monitor none -no-reboot \
       -kernel "$boot/kernel" -initrd "$boot/initramfs" \
       -append "console=ttyS0 quiet panic=-1 no_timer_check tsc=reliable ${clock:-} mitigations=off verbs_vm_node=$node verbs_vm_guests=$guests" \

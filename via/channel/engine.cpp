@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <map>
 
-#include "via/shm/nic.hpp"
+#include "via/channel/nic.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/segment.hpp"
-#include "viaduct/via/shm/completion_queue.hpp"
 
 namespace viaduct::via::channel {
 
@@ -23,6 +22,11 @@ std::uintptr_t this_thread() noexcept { return std::uintptr_t{pthread_self()}; }
 constexpr std::uint32_t kQuietServes = 256;
 
 }  // namespace
+
+Client::Client(Nic& nic, Group& group, Kind kind) noexcept
+    : nic_(nic), group_(group), kind_(kind) {}
+
+shm::Watched Client::watched() const noexcept { return {&nic_, &group_, nullptr}; }
 
 bool Client::is_home() const noexcept { return home_.load(kRelaxed) == this_thread(); }
 
@@ -41,7 +45,7 @@ std::shared_ptr<Engine> Engine::of(Job& job) {
   return made;
 }
 
-Engine::Engine(Job& job) : job_(job), attention_(shm::Nic::make_attention(job)) {}
+Engine::Engine(Job& job) : job_(job), attention_(Nic::make_attention(job)) {}
 
 Engine::~Engine() {
   if (keeps_attention_.load(kRelaxed)) return;
@@ -99,15 +103,15 @@ void Engine::return_to_sender(Client& client) noexcept {
 /// word's telling. Channels that stay quiet are set aside, and looked at once more a while later:
 /// their senders may have missed it.
 bool Engine::stays_hot(Client& client, std::uint32_t handled) noexcept {
-  if (client.watched_.nic->transport() != nullptr) return true;
-  shm::CompletionQueue& queue = *client.watched_.queue;
-  if (!queue.has_hot()) {
-    if (client.quiet_serves_ > kQuietServes) queue.ring_for_missed();
+  if (client.nic_.transport() != nullptr) return true;
+  Group& group = client.group_;
+  if (!group.has_hot()) {
+    if (client.quiet_serves_ > kQuietServes) group.ring_for_missed();
     client.quiet_serves_ = 0;
     return false;
   }
   client.quiet_serves_ = handled != 0 ? 0 : client.quiet_serves_ + 1;
-  if (client.quiet_serves_ > kQuietServes) queue.set_all_aside();
+  if (client.quiet_serves_ > kQuietServes) group.set_all_aside();
   return true;
 }
 
@@ -116,7 +120,7 @@ Engine::Outcome Engine::serve_others(Client& self, Run run, bool asked) noexcept
   std::size_t at = 0;
   while (Client* const client = take(at, self)) {
     if (client->try_lock()) {
-      if (asked) client->watched_.queue->look_fully();
+      if (asked) client->group_.look_fully();
       const std::uint32_t handled = client->serve(run);
       outcome.handled += handled;
       if (stays_hot(*client, handled)) outcome.hot = true;
@@ -190,12 +194,13 @@ void Engine::block(Client& self, std::int64_t timeout_ns, const std::function<bo
       continue;
     }
     if (!client->before_sleep()) calm = false;
+    client->watched_ = client->watched();
     client->watched_.next = first != nullptr ? &first->watched_ : nullptr;
     client->next_ = first;
     first = client;
   }
-  shm::Watched own{self.watched_.nic, self.watched_.queue,
-                   first != nullptr ? &first->watched_ : nullptr};
+  shm::Watched own = self.watched();
+  own.next = first != nullptr ? &first->watched_ : nullptr;
   Sleepers locks(first, held);
   if (calm)
     shm::sleep(job_, own,

@@ -23,6 +23,10 @@ class Job;
 
 namespace viaduct::via::channel {
 
+class Group;
+class Nic;
+using shm::SleepLocks;
+
 /// Which messages a client may handle: replies alone, or requests too.
 enum class Run : std::uint8_t { replies, all };
 
@@ -46,8 +50,7 @@ class Client {
   void come_home() noexcept;
 
  protected:
-  Client(shm::Nic& nic, shm::CompletionQueue& queue, Kind kind) noexcept
-      : watched_{&nic, &queue, nullptr}, kind_(kind) {}
+  Client(Nic& nic, Group& group, Kind kind) noexcept;
   ~Client() = default;
 
  private:
@@ -64,7 +67,11 @@ class Client {
   /// Whether a handler of the client runs in this thread. Not locked.
   [[nodiscard]] virtual bool runs_handler() noexcept { return false; }
 
-  shm::Watched watched_;
+  [[nodiscard]] shm::Watched watched() const noexcept;
+
+  Nic& nic_;
+  Group& group_;
+  shm::Watched watched_;  // in the list of a sleep
   Kind kind_;
   AtomicWord<std::uintptr_t> home_ = 0;
   // Under the engine's lock.
@@ -137,7 +144,7 @@ class Engine {
   ///
   /// Call from   a wait of @p self that has polled, served the others, and found nothing.
   void block(Client& self, std::int64_t timeout_ns, const std::function<bool()>& done,
-             shm::SleepLocks* held = nullptr) noexcept;
+             SleepLocks* held = nullptr) noexcept;
 
  private:
   class Sleepers;

@@ -21,10 +21,8 @@ struct CompletionQueue::Notifier {
 };
 
 CompletionQueue::CompletionQueue(Nic& nic, std::size_t capacity)
-    : CompletionRing(nic.attributes_.max_completion_queue), nic_(nic) {
+    : CompletionRing(nic.attributes_.max_completion_queue), PollSet(nic) {
   resize(capacity);
-  doorbell_offset_ = nic_.job_.segment().allocate(sizeof(CqDoorbell));  // the last that may fail
-  doorbell_ = reinterpret_cast<CqDoorbell*>(nic_.job_.segment().base() + doorbell_offset_);
 }
 
 CompletionQueue::~CompletionQueue() {
@@ -33,37 +31,6 @@ CompletionQueue::~CompletionQueue() {
     ring_doorbell(nic_.job_.record(nic_.job_.rank()));
     notifier_->thread.join();
   }
-  nic_.release_when_parted(reinterpret_cast<std::byte*>(doorbell_));
-}
-
-void CompletionQueue::watch(Vi& vi) {
-  const auto free = std::find(vis_.begin(), vis_.end(), nullptr);
-  const auto bit = static_cast<std::size_t>(free - vis_.begin());
-  if (bit == kMaxQueueVis)
-    throw Error(errors::too_many_objects, std::errc::no_buffer_space,
-                "a completion queue takes the receives of " + std::to_string(kMaxQueueVis) +
-                    " VIs at most");
-  if (free == vis_.end()) {
-    vis_.push_back(&vi);
-    ready_.reserve(vis_.capacity());
-  } else {
-    *free = &vi;
-  }
-  vi.receive_bit_ = static_cast<std::uint32_t>(bit);
-  if (vi.options_.remote) doorbell_->summary.fetch_or(kTransportBit);
-}
-
-void CompletionQueue::unwatch(Vi& vi) noexcept {
-  if (vi.hot_at_ >= 0) set_aside(vi);
-  if (vi.receive_bit_ < vis_.size() && vis_[vi.receive_bit_] == &vi)
-    vis_[vi.receive_bit_] = nullptr;
-  unlist(vi);
-}
-
-void CompletionQueue::unlist(Vi& vi) noexcept {
-  if (!vi.listed_) return;
-  vi.listed_ = false;
-  std::erase(ready_, &vi);
 }
 
 Status CompletionQueue::pop(Completion& out) noexcept {
@@ -85,13 +52,13 @@ Status CompletionQueue::poll_slow(Completion& out) noexcept {
   if (ring_head_ != ring_tail_) return pop(out);
   collect_ready();
   while (!ready_.empty()) {
-    Vi* vi = next_ready();
-    if (vi->rx_slots_ == nullptr || vi->options_.inline_only) continue;
-    Descriptor* d = vi->take_receive();
-    make_hot(*vi);
+    auto& vi = static_cast<Vi&>(next_ready());
+    if (vi.rx_slots_ == nullptr) continue;
+    Descriptor* d = vi.take_receive();
+    make_hot(vi);
     if (d != nullptr) {
-      while (!ready_.empty()) ring_self(next_ready()->receive_bit_);
-      out = {vi, d, Queue::receive};
+      leave_ready();
+      out = {&vi, d, Queue::receive};
       return Status::ok;
     }
   }
@@ -105,107 +72,8 @@ Status CompletionQueue::poll_other(Vi& vi, Completion& out) noexcept {
   return Status::ok;
 }
 
-void CompletionQueue::ring_self(std::uint32_t bit) noexcept {
-  doorbell_->words[bit / 64].fetch_or(std::uint64_t{1} << (bit % 64));
-  doorbell_->summary.fetch_or(std::uint64_t{1} << (bit / 64));
-  nic_.attention_->store(1, kRelaxed);
-}
-
-void CompletionQueue::collect_ready() noexcept {
-  const std::uint64_t summary = doorbell_->summary.load(kRelaxed);
-  if ((summary & kTransportBit) != 0 && nic_.transport_ != nullptr) nic_.poll_transport();
-  if ((summary & ~kTransportBit) != 0) take_doorbells();
-  if (tick_ % kHousekeeping == 0) keep_house();
-}
-
-/// The bit of the transport stays.
-void CompletionQueue::take_doorbells() noexcept {
-  std::uint64_t words = doorbell_->summary.fetch_and(kTransportBit) & ~kTransportBit;
-  for (; words != 0; words &= words - 1) {
-    const auto w = static_cast<std::uint32_t>(std::countr_zero(words));
-    for (std::uint64_t bits = doorbell_->words[w].exchange(0); bits != 0; bits &= bits - 1) {
-      const std::size_t bit = w * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
-      if (bit < vis_.size() && vis_[bit] != nullptr && vis_[bit]->rx_slots_ != nullptr &&
-          vis_[bit]->hot_at_ < 0)
-        list_ready(*vis_[bit]);
-    }
-  }
-}
-
-/// The NIC's progress, and one of the channels that are aside.
-void CompletionQueue::keep_house() noexcept {
-  nic_.progress();
-  if (housekeeping_ != nullptr) housekeeping_(housekeeping_with_);
-  if (vis_.empty()) return;
-  next_scan_ = next_scan_ + 1 < vis_.size() ? next_scan_ + 1 : 0;
-  Vi* vi = vis_[next_scan_];
-  if (vi == nullptr) return;
-  vi->look_for_nonsense();
-  if (vi->hot_at_ < 0 && vi->has_arrivals()) list_ready(*vi);
-}
-
-void CompletionQueue::make_hot(Vi& vi) noexcept {
-  vi.last_active_ = tick_;
-  if (vi.hot_at_ >= 0 || vi.rx_slots_ == nullptr) return;
-  if (hot_count_ == kHotVis) {
-    Vi* quiet = nullptr;
-    for (Vi* candidate : hot_)
-      if (tick_ - candidate->last_active_ > kQuiet &&
-          (quiet == nullptr || candidate->last_active_ < quiet->last_active_))
-        quiet = candidate;
-    if (quiet != nullptr) set_aside(*quiet);
-  }
-  if (hot_count_ < kHotVis && sleepers_.load(kRelaxed) == 0) {
-    vi.hot_at_ = static_cast<std::int32_t>(hot_count_);
-    hot_[hot_count_++] = &vi;
-    vi.rx_->notify.wanted.store(0, kRelaxed);
-    nic_.attention_->store(1, kRelaxed);  // its messages ring no doorbell any more
-  } else if (vi.has_arrivals()) {
-    ring_self(vi.receive_bit_);  // its bit was taken and its sender need not ring again
-  }
-}
-
-void CompletionQueue::set_aside(Vi& vi) noexcept {
-  const auto at = static_cast<std::uint32_t>(vi.hot_at_);
-  hot_[at] = hot_[--hot_count_];
-  turn_ = 0;
-  hot_[at]->hot_at_ = static_cast<std::int32_t>(at);
-  vi.hot_at_ = -1;
-  if (vi.rx_ != nullptr) vi.rx_->notify.wanted.store(1, kRelaxed);
-}
-
 bool CompletionQueue::anything_there() noexcept {
-  if (!ring_empty() || (doorbell_->summary.load() & ~kTransportBit) != 0 ||
-      nic_.control_waiting() || nic_.life_epoch_ != nic_.job_.life_epoch())
-    return true;
-  return std::any_of(vis_.begin(), vis_.end(),
-                     [](Vi* vi) { return vi != nullptr && vi->has_arrivals(); });
-}
-
-void CompletionQueue::look_fully() noexcept {
-  if (nic_.control_waiting()) tick_ |= kHousekeeping - 1;
-}
-
-void CompletionQueue::ring_for_missed() noexcept {
-  for (Vi* vi : vis_)
-    if (vi != nullptr && vi->has_arrivals()) ring_self(vi->receive_bit_);
-}
-
-/// Whether a connection has ended over what its peer has written.
-bool CompletionQueue::look_for_nonsense() noexcept {
-  const std::uint64_t before = nic_.broken_off_;
-  for (Vi* vi : vis_)
-    if (vi != nullptr) vi->look_for_nonsense();
-  return nic_.broken_off_ != before;
-}
-
-/// Every sender rings from now on, and has all the room that there is.
-void CompletionQueue::set_all_aside() noexcept {
-  while (hot_count_ != 0) set_aside(*hot_[0]);
-  for (Vi* vi : vis_)
-    if (vi != nullptr && vi->options_.inline_only && vi->rx_ != nullptr &&
-        vi->rx_released_ != vi->rx_seq_)
-      vi->release_slots();
+  return !ring_empty() || PollSet::anything_there();
 }
 
 Status CompletionQueue::wait(Completion& out, std::int64_t timeout_ns) noexcept {
@@ -255,8 +123,7 @@ bool CompletionQueue::takeable(std::uint32_t epoch) noexcept {
   if (load_word(ring_tail_, kAcquire) != ring_head_ || nic_.control_waiting() ||
       nic_.job_.life_epoch() != epoch)
     return true;
-  return std::any_of(vis_.begin(), vis_.end(),
-                     [](Vi* vi) { return vi != nullptr && vi->has_arrivals(); });
+  return has_arrivals();
 }
 
 void CompletionQueue::sleep_until_doorbell(std::uint32_t epoch) noexcept {

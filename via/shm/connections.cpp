@@ -18,15 +18,16 @@ using Kind = ControlMessage::Kind;
 bool Nic::is_plausible(Rank from, const ControlMessage& message) const noexcept {
   const Kind kind = message.kind;
   if (kind != Kind::request && kind != Kind::client_request && kind != Kind::accept) return true;
-  if (is_remote(from)) return kind == Kind::request && message.data.size() == sizeof(RemotePart);
+  if (is_remote(from)) return kind == Kind::request && is_plausible_remote(message);
   ChannelOffer offer;
   if (!read_data(message.data, offer)) return false;
   constexpr unsigned kMinSlotsLog2 = 2;
   constexpr unsigned kMaxSlotsLog2 = 16;
   if (offer.slots_log2 < kMinSlotsLog2 || offer.slots_log2 > kMaxSlotsLog2) return false;
   const std::size_t window = job_.segment().window_bytes();
+  const std::uint32_t slots = 1U << offer.slots_log2;
   const std::size_t bytes =
-      ChannelHead::bytes_for(1U << offer.slots_log2, (message.shape & kInlineOnly) != 0);
+      (message.shape & kOfChannel) != 0 ? ChannelHead::bytes_for(slots) : ring_bytes_of_vi(slots);
   return bytes <= window && offer.channel <= window - bytes &&
          offer.channel % alignof(ChannelHead) == 0 &&
          offer.doorbell <= window - sizeof(CqDoorbell) && offer.doorbell % kCacheLineBytes == 0 &&
@@ -47,26 +48,20 @@ void Nic::handle(Rank from, std::span<const std::byte> bytes) {
   }
   if (!is_remote(from) && reach(from) == nullptr) return;
   const bool ends = message.kind == Kind::final || message.kind == Kind::reject;
-  if (ends && is_remote(from)) drain_transport();  // what was sent before the control message
+  if (ends && is_remote(from)) drain_remote();  // what was sent before the control message
   connections_.handle(from, message);
 }
 
-void Nic::attach(via::Vi& vi, const ControlMessage& message) {
-  static_cast<Vi&>(vi).attach(message.data);
+void Nic::attach(Connectable& end, const ControlMessage& message) {
+  static_cast<Connection&>(end).attach(message.data);
 }
 
-void Nic::refused(via::Vi& vi, const ControlMessage& message) {
-  static_cast<Vi&>(vi).answer(message.result, message.reason, message.cause);
+void Nic::refused(Connectable& end, const ControlMessage& message) {
+  static_cast<Connection&>(end).answer(message.result, message.reason, message.cause);
 }
 
-void Nic::ended(via::Vi& ended, const ControlMessage& message) {
-  auto& vi = static_cast<Vi&>(ended);
-  if (message.cause == ErrorCause::format && vi.options_.inline_only &&
-      vi.state_ == ViState::connected)
-    job_.log().write(LogLevel::error, "rank " + std::to_string(index(vi.peer_)) +
-                                          " has ended its connection with this rank, since what "
-                                          "this rank had written made no sense there");
-  vi.peer_closed(message.cause);
+void Nic::ended(Connectable& end, const ControlMessage& message) {
+  static_cast<Connection&>(end).ended_by_peer(message.cause);
 }
 
 void Nic::parted(std::uint64_t half) {
@@ -86,11 +81,9 @@ void Nic::look_for_lost_peers() {
 
 /// Ends everything with ranks whose NIC is no more.
 void Nic::part_from(const std::function<bool(Rank)>& gone, ErrorCause cause) {
-  if (transport_ != nullptr) drain_transport();  // what they sent before
-  ++transport_events_;                           // a caller that is about to sleep looks again
+  drain_remote();  // what they sent before
   std::erase_if(outbox_, [&](const auto& entry) { return gone(entry.first); });
-  for (std::uint32_t r = 0; transport_ != nullptr && r < job_.size(); ++r)
-    if (is_remote(Rank{r}) && gone(Rank{r})) transport_->forget(Rank{r});
+  forget_remote(gone);
   connections_.lose(gone, cause);
 }
 
@@ -128,23 +121,5 @@ Status Nic::accept(const ConnectionRequest& request, via::Vi& to) {
 }
 
 void Nic::reject(const ConnectionRequest& request) { connections_.reject(request); }
-
-void Nic::reject_peer(Rank from, std::uint64_t discriminator, std::uint64_t reason) {
-  connections_.reject_peer(from, discriminator, reason);
-}
-
-const std::byte* Nic::incoming_extra(Rank from, std::uint64_t discriminator) {
-  const Connector::Request* const found =
-      connections_.connector().request_of_peer(from, discriminator);
-  if (found == nullptr || (found->message.shape & kInlineOnly) == 0) return nullptr;
-  if (is_remote(from)) return found->message.data.data() + offsetof(RemotePart, extra);
-  ChannelOffer offer;
-  if (!read_data(found->message.data, offer)) return nullptr;
-  // So much may be read there at least, whatever the request says.
-  constexpr std::size_t kLeast = 4096;
-  const std::size_t at = offer.channel + ChannelHead::bytes_for(1U << offer.slots_log2, true);
-  if (at > job_.segment().window_bytes() - kLeast) return nullptr;
-  return peer(from).window + at;
-}
 
 }  // namespace viaduct::via::shm

@@ -74,11 +74,7 @@ void Nic::close() noexcept {
 }
 
 void Nic::post(Rank to, const ControlMessage& message) {
-  if (is_remote(to)) {
-    std::array<std::byte, sizeof(ControlHead) + sizeof(RemotePart)> bytes;
-    const std::size_t n = encode(message, bytes);
-    return transport_->send_control(to, std::span(bytes).first(n));
-  }
+  if (is_remote(to)) return post_remote(to, message);
   const bool queued = std::any_of(outbox_.begin(), outbox_.end(),
                                   [to](const auto& entry) { return entry.first == to; });
   if (queued || !deliver(to, message)) outbox_.emplace_back(to, message);
@@ -118,7 +114,7 @@ void Nic::progress() noexcept {
       }
     }
     if (!staged_.empty()) sweep_staged();
-    if (transport_ != nullptr) take_control_messages();
+    progress_remote();
     if (connections_.has_requests()) connections_.tell_of_requests(incoming_peer_);
   } catch (const std::exception& e) {
     job_.log().write(LogLevel::error, e.what());

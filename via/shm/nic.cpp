@@ -133,12 +133,15 @@ Nic::Nic(Job& job, AtomicWord<std::uint64_t>* attention)
   blocks.keep();  // until the job ends: peers may still look at them
 }
 
-Nic::~Nic() {
+/// A peer that does not empty its mailbox in time finds this NIC closed.
+void Nic::finish() noexcept {
   incoming_peer_ = nullptr;  // whoever wanted to be called is ending
   on_error_ = [](const AsyncError&) {};
-  // Final messages that a full mailbox held back. A peer that does not empty it in time finds this
-  // NIC closed.
-  progress_until([this] { return outbox_.empty() && !transport_busy(); }, 100'000'000);
+  progress_until([this] { return outbox_.empty() && !remote_busy(); }, 100'000'000);
+}
+
+Nic::~Nic() {
+  finish();
   close();
   job_.stats().remove(counters_);
 }
@@ -433,20 +436,7 @@ void Nic::check_attributes(const ViAttributes& a) const {
 
 std::unique_ptr<via::Vi> Nic::create_vi(const ViAttributes& attributes) {
   check_attributes(attributes);
-  return std::make_unique<Vi>(*this, attributes, InlineOptions{});
-}
-
-std::unique_ptr<Vi> Nic::create_inline_vi(const ViAttributes& attributes,
-                                          const InlineOptions& options) {
-  check_attributes(attributes);
-  if (!std::has_single_bit(options.slots) || options.slots < 4 || options.slots > 65536 ||
-      options.release_every == 0 || options.release_every > options.slots / 2)
-    throw Error(errors::bad_attributes, std::errc::invalid_argument,
-                "a ring of " + std::to_string(options.slots) +
-                    " slots: must be a power of two from 4 to 65536");
-  InlineOptions inline_options = options;
-  inline_options.inline_only = true;
-  return std::make_unique<Vi>(*this, attributes, inline_options);
+  return std::make_unique<Vi>(*this, attributes);
 }
 
 void Nic::add_vi(Vi& vi) {

@@ -17,10 +17,20 @@
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/atomic.hpp"
 #include "viaduct/via/nic.hpp"
-#include "viaduct/via/shm/channel.hpp"
 #include "viaduct/via/shm/completion_queue.hpp"
+#include "viaduct/via/shm/layout.hpp"
 #include "viaduct/via/shm/vi.hpp"
-#include "viaduct/via/transport.hpp"
+
+namespace viaduct::via {
+
+/// Where a peer may be written and read directly: shm::Nic::remote_place() answers it.
+struct RemotePlace {
+  std::byte* mapped = nullptr;      // in this process
+  std::uint64_t owner_address = 0;  // else: reach it with process_vm_*
+  std::uint32_t status = 0;         // non-zero: refused
+};
+
+}  // namespace viaduct::via
 
 namespace viaduct::via::shm {
 
@@ -38,21 +48,8 @@ enum Counter : std::uint32_t {
   kCounterCount,
 };
 
-/// What goes with a control message to a rank that shares no memory with the writer: the end of the
-/// link, and the beginning of the extra bytes of the writer's channel.
-struct RemotePart {
-  Link::Name link{};
-  std::byte extra[128] = {};
-};
-
-/// Where a peer may be written and read directly: Nic::remote_place() answers it.
-struct RemotePlace {
-  std::byte* mapped = nullptr;      // in this process
-  std::uint64_t owner_address = 0;  // else: reach it with process_vm_*
-  std::uint32_t status = 0;         // non-zero: refused
-};
-
-class Nic final : public via::Nic, private Connections::Provider {
+/// The NIC of ranks that share memory. Its heir via::channel::Nic also reaches others.
+class Nic : public via::Nic, private Connections::Provider {
  public:
   /// Collective.  Blocks until every rank has made its own.  Throws Error: the window has no room,
   /// or a setting is wrong. @p attention, made by make_attention(), becomes 1 when a control
@@ -85,10 +82,6 @@ class Nic final : public via::Nic, private Connections::Provider {
       std::size_t capacity) override;
   /// Throws Error naming the limit.  Cost: no shared memory before the first connection.
   [[nodiscard]] std::unique_ptr<via::Vi> create_vi(const ViAttributes& attributes) override;
-  /// A VI with inline receives (vi.hpp).  Throws Error as create_vi(), and for a ring that is no
-  /// power of two from 4 to 65536 slots.
-  [[nodiscard]] std::unique_ptr<Vi> create_inline_vi(const ViAttributes& attributes,
-                                                     const InlineOptions& options);
   /// ok or timeout.  Blocks up to @p timeout_ns, and makes progress meanwhile.
   Status listen(std::uint64_t discriminator, ConnectionRequest& out,
                 std::int64_t timeout_ns) override;
@@ -100,14 +93,8 @@ class Nic final : public via::Nic, private Connections::Provider {
   void on_incoming_peer(IncomingPeer callback) override { incoming_peer_ = std::move(callback); }
   /// Never waits.  The requester's rejection_reason() answers 0.
   void reject_peer(Rank from, std::uint64_t discriminator) override {
-    reject_peer(from, discriminator, 0);
+    connections_.reject_peer(from, discriminator, 0);
   }
-  /// The same with a reason, which the requester's rejection_reason() answers.  Never waits.
-  void reject_peer(Rank from, std::uint64_t discriminator, std::uint64_t reason);
-  /// @return the extra bytes (vi.hpp) that come with the unmatched peer request of an inline VI of
-  /// @p from; null: there is none. At least 4096 bytes may be read there; of a remote rank the
-  /// bytes of RemotePart, until progress().
-  [[nodiscard]] const std::byte* incoming_extra(Rank from, std::uint64_t discriminator);
   /// Call from the rank's thread.  @p callback runs inside a poll, a post or progress().
   void on_error(std::function<void(const AsyncError&)> callback) override {
     on_error_ = std::move(callback);
@@ -116,27 +103,6 @@ class Nic final : public via::Nic, private Connections::Provider {
   /// with a sentence. Inside progress() it does nothing. Cost: a few loads where nothing is to be
   /// done.
   void progress() noexcept override;
-
-  /// From now on inline VIs to the ranks that @p remote says true of go by @p transport.  Call from
-  /// every rank, before the first connection.
-  void use_transport(std::unique_ptr<Transport> transport, const std::function<bool(Rank)>& remote);
-  /// @return whether @p rank is reached through the transport.  Cost: two loads.
-  [[nodiscard]] bool is_remote(Rank rank) const noexcept {
-    return !remote_.empty() && remote_[index(rank)];
-  }
-  /// For a caller that must take no message off a ring now: posts what was held back, and goes on
-  /// with connections.  Never blocks.
-  void post_backlog() noexcept {
-    progress();
-    if (transport_ != nullptr) poll_transport();
-  }
-  /// Takes from the transport what it has brought, so that its receives go back. Handles no
-  /// message. Never blocks.
-  void take_from_transport() noexcept {
-    if (transport_ != nullptr) poll_transport();
-  }
-  /// @return the transport; null where all ranks share memory.
-  [[nodiscard]] Transport* transport() noexcept { return transport_.get(); }
 
   /// @return the job that the NIC was made in.
   [[nodiscard]] Job& job() noexcept { return job_; }
@@ -166,10 +132,36 @@ class Nic final : public via::Nic, private Connections::Provider {
   /// then they may use what the VI's client gave them the address of.  Never waits.
   void release_when_parted(std::byte* address) noexcept;
 
- private:
+ protected:
+  friend class Connection;
+  friend class PollSet;
   friend class Vi;
   friend class CompletionQueue;
   friend void sleep(Job& job, Watched& watched, const Sleep& how) noexcept;
+
+  // Ranks that share no memory with this one: none, for this class.
+
+  /// @return whether @p rank is reached through a transport.
+  [[nodiscard]] virtual bool is_remote(Rank /*rank*/) const noexcept { return false; }
+  /// Takes from the transport what it has brought. Handles no message.  Never blocks.
+  virtual void poll_remote() noexcept {}
+  /// The same, until nothing comes any more.
+  virtual void drain_remote() noexcept {}
+  /// progress() of what goes by the transport.
+  virtual void progress_remote() {}
+  virtual void post_remote(Rank /*to*/, const ControlMessage& /*message*/) {}
+  [[nodiscard]] virtual bool is_plausible_remote(const ControlMessage& /*message*/) const noexcept {
+    return false;
+  }
+  /// Whether something waits for progress() of which no doorbell tells.
+  [[nodiscard]] virtual bool remote_busy() const noexcept { return false; }
+  /// Nothing comes any more from the ranks that @p gone says true of.
+  virtual void forget_remote(const std::function<bool(Rank)>& /*gone*/) {}
+  /// Before a sleep.  @return whether something has come, so that the rank is not to sleep.
+  virtual bool arm_remote() noexcept { return false; }
+
+  /// For destructors: sends what a full mailbox held back, for a while.
+  void finish() noexcept;
 
   struct Peer {
     NicPage* page = nullptr;
@@ -195,9 +187,9 @@ class Nic final : public via::Nic, private Connections::Provider {
   // connections.cpp
   [[nodiscard]] bool is_plausible(Rank from, const ControlMessage& message) const noexcept;
   void handle(Rank from, std::span<const std::byte> bytes);
-  void attach(via::Vi& vi, const ControlMessage& message) override;
-  void refused(via::Vi& vi, const ControlMessage& message) override;
-  void ended(via::Vi& ended, const ControlMessage& message) override;
+  void attach(Connectable& end, const ControlMessage& message) override;
+  void refused(Connectable& end, const ControlMessage& message) override;
+  void ended(Connectable& end, const ControlMessage& message) override;
   void parted(std::uint64_t half) override;
   void asked() override;
   void look_for_lost_peers();
@@ -208,19 +200,8 @@ class Nic final : public via::Nic, private Connections::Provider {
   void sweep_staged() noexcept;
   void release_retired() noexcept;
   [[nodiscard]] bool busy() const noexcept {
-    return !outbox_.empty() || !waiting_vis_.empty() || transport_busy() || connects();
+    return !outbox_.empty() || !waiting_vis_.empty() || remote_busy();
   }
-  // remote_channel.cpp
-  [[nodiscard]] bool transport_busy() const noexcept;
-  [[nodiscard]] bool connects() const noexcept;
-  void probe();
-  void take_control_messages();
-  void poll_transport() noexcept;
-  [[gnu::cold, gnu::noinline]] void take_failure(Vi& vi, ErrorCause cause) noexcept;
-  [[gnu::cold, gnu::noinline]] void post_held_back() noexcept;
-  void drain_transport() noexcept;
-  bool arm_transport() noexcept;
-  void add_to_backlog(Vi& vi) noexcept;
   [[nodiscard]] bool control_waiting() const noexcept;
   /// Whether no control message waits, and no rank has been lost since the last look.
   [[nodiscard]] bool is_quiet() const noexcept {
@@ -269,14 +250,6 @@ class Nic final : public via::Nic, private Connections::Provider {
   IncomingPeer incoming_peer_;
   std::function<void(const AsyncError&)> on_error_;
   std::array<std::uint64_t, kCounterCount> counters_{};
-  std::unique_ptr<Transport> transport_;
-  std::vector<bool> remote_;
-  std::vector<Vi*> remote_vis_;
-  std::vector<Vi*> backlog_;  // remote VIs with something that could not be posted
-  std::uint64_t transport_events_ =
-      0;  // events and control messages that the transport has brought
-  ClosedPeers closed_peers_;
-  std::uint64_t looks_ = 0;  // for control messages
 };
 
 }  // namespace viaduct::via::shm

@@ -4,7 +4,7 @@
 
 #include "via/shm/nic.hpp"
 #include "viaduct/job.hpp"
-#include "viaduct/via/shm/completion_queue.hpp"
+#include "viaduct/via/shm/poll_set.hpp"
 
 namespace viaduct::via::shm {
 
@@ -27,7 +27,7 @@ void sleep(Job& job, Watched& watched, const Sleep& how) noexcept {
   bool quiet = true;
   bool capped = how.capped;
   each([&](Watched& w) {
-    if (w.nic->transport_ != nullptr && w.nic->arm_transport()) quiet = false;
+    if (w.nic->arm_remote()) quiet = false;
   });
   // Who posts a control message looks at the flag behind a locked store, and needs no barrier here.
   const bool ordered = !with_queues || (job.membarrier_works() && membarrier_global());
@@ -53,7 +53,7 @@ void sleep(Job& job, Watched& watched, const Sleep& how) noexcept {
   });
   // The next poll looks at control messages and lost peers.
   each([&](Watched& w) {
-    if (w.queue != nullptr) w.queue->tick_ |= CompletionQueue::kHousekeeping - 1;
+    if (w.queue != nullptr) w.queue->tick_ |= PollSet::kHousekeeping - 1;
   });
   if (quiet) {
     each([&](Watched& w) {

@@ -128,38 +128,13 @@ Vi::Outcome Vi::refuse(Descriptor& d, std::uint32_t status, ErrorCause cause) no
   return Outcome::failed;
 }
 
-bool Vi::refresh_room(std::uint32_t lines) noexcept {
-  if (state_ != ViState::connected) return false;
-  if (options_.remote) take_counters();
-  take_room(tx_->receiver.posted.load(kAcquire));
-  return state_ == ViState::connected && tx_limit_ - tx_seq_ >= lines;
-}
-
-bool Vi::try_send_lines(std::uint64_t head, const std::uint64_t* words,
-                        std::uint32_t count) noexcept {
-  const std::uint32_t lines = (count + kWordsPerSlot - 1) / kWordsPerSlot;
-  if (tx_limit_ - tx_seq_ < lines && !refresh_room(lines)) return false;
-  for (std::uint32_t line = lines; line-- > 0;) {
-    const std::uint64_t seq = tx_seq_ + line;
-    Slot& slot = tx_slots_[seq & tx_mask_];
-    const std::uint32_t first = line * kWordsPerSlot;
-    for (std::uint32_t i = 0; i < kWordsPerSlot && first + i < count; ++i)
-      slot.words[i] = words[first + i];
-    const std::uint64_t h = line != 0 ? header::make(MessageKind::continuation, 0, 0)
-                                      : head | (std::uint64_t{lines - 1} << header::lines_shift);
-    slot.header.store(h | phase(seq, tx_mask_), kRelease);
-  }
-  tx_seq_ += lines;
-  if (tx_->notify.wanted.load(kRelaxed) != 0) ring_doorbell();
-  return true;
-}
-
-/// The slot of the peer's next posted receive. failed: there is none, and the descriptor has been
+/// The line of the peer's next posted receive. failed: there is none, and the descriptor has been
 /// answered.
 Vi::Outcome Vi::claim_receive(Descriptor& d, Slot*& slot) noexcept {
   if (tx_->notify.attached.load(kAcquire) == 0) return Outcome::later;
   const bool was_pending = !pending_.empty() && pending_.front().descriptor == &d;
-  if (tx_seq_ == tx_limit_ && !refresh_room(1)) {
+  if (tx_seq_ == tx_limit_) take_room(tx_->receiver.posted.load(kAcquire));
+  if (state_ != ViState::connected || tx_seq_ == tx_limit_) {
     if (state_ != ViState::connected) {  // it has failed over what the peer says; all is flushed
       if (!was_pending)
         push_send(d, status_of(completed_as(operation_of(d))) | descriptor_status::flushed);
@@ -173,7 +148,7 @@ Vi::Outcome Vi::claim_receive(Descriptor& d, Slot*& slot) noexcept {
     }
     return refuse(d, descriptor_status::remote_descriptor_error, ErrorCause::receive_queue_empty);
   }
-  slot = &tx_slots_[tx_seq_ & tx_mask_];
+  slot = &claimed();
   return Outcome::done;
 }
 
@@ -185,7 +160,7 @@ Vi::Outcome Vi::execute_send(Descriptor& d) noexcept {
   if (immediate)
     slot->words[6] = (std::uint64_t{d.control.immediate_high} << 32) | d.control.immediate_low;
   // At the reception level a message is in its place when the send completes: never only in its
-  // slot.
+  // line.
   if (d.control.length > kInlineBytes - (immediate ? 8U : 0U) ||
       attributes_.reliability == Reliability::reception)
     return deliver_large(d, *slot, flags);
@@ -196,7 +171,7 @@ Vi::Outcome Vi::execute_send(Descriptor& d) noexcept {
 
 /// Straight into the posted receive where this process can reach it, else through a staged block.
 Vi::Outcome Vi::deliver_large(Descriptor& d, Slot& slot, std::uint64_t flags) noexcept {
-  const PostedInfo info = tx_->posted_info(tx_slot_count_)[tx_seq_ & tx_mask_];
+  const PostedInfo info = posted_info(*tx_, tx_slot_count_)[tx_seq_ & tx_mask_];
   const std::uint32_t n = d.control.length;
   slot.words[0] = n;
   if (info.length < n || info.kind == PostedInfo::Kind::refused) {
@@ -214,7 +189,7 @@ Vi::Outcome Vi::deliver_large(Descriptor& d, Slot& slot, std::uint64_t flags) no
     const std::size_t window = nic_.job_.segment().window_bytes();
     if (info.place > window || n > window - info.place)
       return refuse(d, descriptor_status::remote_descriptor_error, ErrorCause::format);
-    gather(d, 0, peer_window_ + info.place);
+    gather(d, 0, theirs_.window + info.place);
     delivered = true;
     nic_.count(kDelivered);
   } else if (info.kind == PostedInfo::Kind::owner_private && nic_.cross_memory_works_) {
@@ -266,8 +241,9 @@ Vi::Outcome Vi::execute_rdma(Descriptor& d) noexcept {
   const bool write = operation_of(d) == Operation::rdma_write;
   const AddressSegment& target = d.segments()[0].remote;
   const std::uint32_t n = d.control.length;
-  const auto place = nic_.remote_place(peer_, peer_tag_, target.address, target.handle, n,
-                                       write ? Rights::rdma_write : Rights::rdma_read);
+  const auto place =
+      nic_.remote_place(peer_, static_cast<ProtectionTag>(theirs_.tag), target.address,
+                        target.handle, n, write ? Rights::rdma_write : Rights::rdma_read);
   if (place.status != 0) return refuse(d, place.status, ErrorCause::protection);
   Slot* slot = nullptr;
   const bool immediate = (d.control.control & control_bits::immediate) != 0;
@@ -300,8 +276,8 @@ Vi::Outcome Vi::execute_rdma(Descriptor& d) noexcept {
 Vi::Outcome Vi::execute_atomic(Descriptor& d) noexcept {
   const AddressSegment& target = d.segments()[0].remote;
   const OperandSegment operands = d.segments()[1].operands;
-  const auto place =
-      nic_.remote_place(peer_, peer_tag_, target.address, target.handle, 8, Rights::atomic);
+  const auto place = nic_.remote_place(peer_, static_cast<ProtectionTag>(theirs_.tag),
+                                       target.address, target.handle, 8, Rights::atomic);
   if (place.status != 0) return refuse(d, place.status, ErrorCause::protection);
   if (target.address % 8 != 0 || place.mapped == nullptr)
     return refuse(d, descriptor_status::rdma_protection_error, ErrorCause::protection);
@@ -319,7 +295,6 @@ Vi::Outcome Vi::execute_atomic(Descriptor& d) noexcept {
 // The receiving side.
 
 Status Vi::post_receive_slow(Descriptor& d) noexcept {
-  if (options_.inline_only) return Status::bad_state;
   if (rx_outstanding_ >= attributes_.receive_depth) return Status::retry;
   if (state_ == ViState::error) {
     ++rx_outstanding_;
@@ -360,7 +335,7 @@ void Vi::forget_refusals() noexcept {
   rx_plain_ = rx_slot_count_;
 }
 
-/// Tells the sender where receive @p number wants its data, as soon as the ring has a slot for it.
+/// Tells the sender where receive @p number wants its data, as soon as the ring has a line for it.
 void Vi::publish_receive(std::uint64_t number) noexcept {
   rx_->receiver.client_counter[0].store(rx_posted_, kRelease);
   if (number - rx_seq_ > rx_mask_) return;
@@ -376,7 +351,7 @@ void Vi::publish_receive(std::uint64_t number) noexcept {
       capacity += d.segments()[i].local.length;
     info.length = static_cast<std::uint32_t>(std::min<std::uint64_t>(capacity, 0xffffffffU));
   }
-  rx_->posted_info(rx_slot_count_)[number & rx_mask_] = info;
+  posted_info(*rx_, rx_slot_count_)[number & rx_mask_] = info;
   rx_->receiver.posted.store(number + 1, kRelease);
 }
 
@@ -420,7 +395,7 @@ Descriptor* Vi::take_receive_slow(Slot& slot, std::uint64_t h) noexcept {
   else if (kind == MessageKind::inline_data)
     scatter(d, 0, reinterpret_cast<const std::byte*>(slot.words), static_cast<std::uint32_t>(n));
   if (kind == MessageKind::staged && is_sensible(slot, h, n)) {
-    auto* block = reinterpret_cast<StagedBlock*>(peer_window_ + slot.words[1]);
+    auto* block = reinterpret_cast<StagedBlock*>(theirs_.window + slot.words[1]);
     if ((status & descriptor_status::error_mask) == 0)
       scatter(d, 0, reinterpret_cast<const std::byte*>(block + 1), static_cast<std::uint32_t>(n));
     block->taken.store(1, kRelease);
@@ -449,26 +424,6 @@ Descriptor* Vi::take_receive_slow(Slot& slot, std::uint64_t h) noexcept {
     }
   }
   return &d;
-}
-
-void Vi::wake_peer() noexcept {
-  if (options_.remote) return post_counters();
-  nic_.wake(peer_);
-}
-
-void Vi::ring_doorbell() noexcept {
-  if (options_.remote) return post_lines();
-  ring_peer();
-}
-
-void Vi::ring_peer() noexcept {
-  nic_.count(kDoorbells);
-  const std::uint32_t w = peer_doorbell_bit_ / 64;
-  const std::uint64_t bit = std::uint64_t{1} << (peer_doorbell_bit_ % 64);
-  if (peer_doorbell_->words[w].fetch_or(bit) == 0)
-    peer_doorbell_->summary.fetch_or(std::uint64_t{1} << w);
-  nic_.peer(peer_).attention->store(1);
-  nic_.wake(peer_);
 }
 
 }  // namespace viaduct::via::shm

@@ -41,19 +41,19 @@ void Connections::lose(const std::function<bool(Rank)>& gone, ErrorCause cause) 
 void Connections::perform(const Connector::Actions& actions) {
   using Does = Connector::Action::Kind;
   for (const Connector::Action& action : actions) {
-    Vi* const vi = static_cast<Vi*>(connector_.owner_of(action.name));
+    auto* const end = static_cast<Connectable*>(connector_.owner_of(action.name));
     switch (action.kind) {
       case Does::send:
         provider_.post(action.name.peer, action.message);
         break;
       case Does::attach:
-        if (vi != nullptr) provider_.attach(*vi, action.message);
+        if (end != nullptr) provider_.attach(*end, action.message);
         break;
       case Does::refused:
-        if (vi != nullptr) provider_.refused(*vi, action.message);
+        if (end != nullptr) provider_.refused(*end, action.message);
         break;
       case Does::ended:
-        if (vi != nullptr) provider_.ended(*vi, action.message);
+        if (end != nullptr) provider_.ended(*end, action.message);
         break;
       case Does::offer:  // later, since this may be the middle of a call of the client's
         offers_.push_back(action.name);

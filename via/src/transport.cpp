@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "runtime/errors/codes.hpp"
+#include "via/channel/nic.hpp"
 #include "via/choice.hpp"
-#include "via/shm/nic.hpp"
 #include "via/verbs/provider.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -39,7 +39,7 @@ Wish wished_provider() {
 
 }  // namespace
 
-void use_transport_where_needed(Job& job, shm::Nic& nic) {
+void use_transport_where_needed(Job& job, channel::Nic& nic) {
   const Wish wish = wished_provider();
   if (wish.shm) require_one_host(job);
   if (!wish.verbs && job.hosts() == 1) return;

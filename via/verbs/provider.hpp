@@ -20,7 +20,7 @@ namespace viaduct::via::verbs {
 /// the provider.
 [[nodiscard]] std::unique_ptr<via::Nic> open(Job& job, std::string_view device = {});
 
-/// The same as a transport of shm's inline VIs (via/transport.hpp).  Collective. Throws Error as
+/// The same as a transport of channels (via/transport.hpp).  Collective. Throws Error as
 /// open().
 [[nodiscard]] std::unique_ptr<via::Transport> open_transport(Job& job,
                                                              std::string_view device = {});

@@ -20,7 +20,7 @@
 namespace {
 
 using namespace fault;
-namespace header = shm::header;
+namespace header = via::header;
 namespace wire_format = am::detail::wire_format;
 using am::Operation;
 using am::detail::Kind;
@@ -29,11 +29,11 @@ void on_short(am::Token&, std::uint64_t) {}
 void on_medium(am::Token&, std::span<const std::byte>) {}
 void on_bulk(am::Token&, std::span<std::byte>) {}
 
-constexpr auto kInline = shm::MessageKind::inline_data;
+constexpr auto kInline = via::MessageKind::inline_data;
 constexpr std::uint16_t kTyped = am::kOwnHandlers;
 
 std::uint64_t message(std::uint64_t client, std::uint32_t length = 8,
-                      shm::MessageKind kind = kInline) {
+                      via::MessageKind kind = kInline) {
   return header::make(kind, length, client);
 }
 std::uint64_t request(Operation operation, std::uint16_t handler = kTyped) {
@@ -41,7 +41,7 @@ std::uint64_t request(Operation operation, std::uint16_t handler = kTyped) {
 }
 
 void send(Attacker& a, std::uint64_t head, std::uint64_t word = 0) {
-  shm::Slot* const slot = a.vi().claim();
+  via::Slot* const slot = a.vi().claim();
   if (slot == nullptr) return;
   slot->words[0] = word;
   a.vi().publish(*slot, head);
@@ -88,7 +88,7 @@ std::vector<Attack> attacks() {
        [](Attacker& a) { send(a, message(request(Operation::medium), 200)); }},
       {"a kind that is none",
        [](Attacker& a) {
-         send(a, message(request(Operation::medium), 8, shm::MessageKind::staged));
+         send(a, message(request(Operation::medium), 8, via::MessageKind::staged));
        }},
       {"more lines than a message has",
        [](Attacker& a) { send(a, message(request({})) | 3ULL << header::lines_shift); }},

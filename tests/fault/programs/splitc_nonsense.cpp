@@ -19,15 +19,15 @@
 namespace {
 
 namespace detail = viaduct::splitc::detail;
-namespace header = viaduct::via::shm::header;
-namespace shm = viaduct::via::shm;
+namespace header = viaduct::via::header;
+namespace via = viaduct::via;
 using detail::wire_format::Op;
 using Random = std::mt19937_64;
 
 int cell = 0;
 
-void send(shm::Vi& vi, std::uint64_t head, const std::uint64_t* words) {
-  shm::Slot* const slot = vi.claim();
+void send(via::channel::Channel& vi, std::uint64_t head, const std::uint64_t* words) {
+  via::Slot* const slot = vi.claim();
   if (slot == nullptr) return;
   std::memcpy(slot->words, words, sizeof slot->words);
   vi.publish(*slot, head);
@@ -40,13 +40,13 @@ std::uint64_t nearly_right(Random& random) {
   std::uint64_t op = random() % kOps;
   if (op == static_cast<std::uint64_t>(Op::call) || op == static_cast<std::uint64_t>(Op::run))
     op = 0;
-  return header::make(shm::MessageKind::inline_data, static_cast<std::uint32_t>(random() % 80),
+  return header::make(via::MessageKind::inline_data, static_cast<std::uint32_t>(random() % 80),
                       client | op) |
          (random() % 4 == 0 ? (random() & 0xfe) : 0);
 }
 
 void attack(detail::Channel& c, std::string_view what, Random& random) {
-  shm::Vi& vi = *c.vi;
+  via::channel::Channel& vi = *c.vi;
   std::uint64_t words[7];
   if (what == "lines") {
     for (int i = 0; i < 64; ++i) {
@@ -56,7 +56,7 @@ void attack(detail::Channel& c, std::string_view what, Random& random) {
     }
   } else if (what == "ring") {
     for (std::uint64_t i = 0; i < 64; ++i) {
-      auto& slot = const_cast<shm::Slot&>(vi.sent_slot(i));
+      auto& slot = const_cast<via::Slot&>(vi.sent_slot(i));
       for (std::uint64_t& word : slot.words) word = random();
       slot.header.store(random(), std::memory_order_release);
     }
@@ -65,7 +65,7 @@ void attack(detail::Channel& c, std::string_view what, Random& random) {
   } else if (what == "reply") {
     words[0] = 8 * random();
     send(vi,
-         header::make(shm::MessageKind::inline_data, 16,
+         header::make(via::MessageKind::inline_data, 16,
                       detail::wire_format::make(Op::value, 0, 0, c.served + 1)),
          words);
   }

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "viaduct/via/shm/channel.hpp"
+#include "viaduct/via/slot.hpp"
 
 namespace viaduct::via::shm {
 namespace {

@@ -13,27 +13,8 @@ using Kind = ControlMessage::Kind;
 
 constexpr std::uint64_t kWhich = 5;
 
-/// A VI that only has an address.
-class NamedVi final : public Vi {
- public:
-  Status post_send(Descriptor&) noexcept override { return Status::bad_state; }
-  Status post_receive(Descriptor&) noexcept override { return Status::bad_state; }
-  Status send_done(Descriptor*&) noexcept override { return Status::bad_state; }
-  Status receive_done(Descriptor*&) noexcept override { return Status::bad_state; }
-  Status send_wait(Descriptor*&, std::int64_t) noexcept override { return Status::bad_state; }
-  Status receive_wait(Descriptor*&, std::int64_t) noexcept override { return Status::bad_state; }
-  ConnectResult connect(Rank, std::uint64_t, std::int64_t) override { return {}; }
-  Status connect_peer_start(Rank, std::uint64_t) override { return Status::bad_state; }
-  Status connect_peer_done() noexcept override { return Status::bad_state; }
-  ConnectResult connect_peer_wait(std::int64_t) override { return {}; }
-  void disconnect() noexcept override {}
-  [[nodiscard]] ViState state() const noexcept override { return ViState::idle; }
-  [[nodiscard]] Rank peer() const noexcept override { return {}; }
-  [[nodiscard]] const ViAttributes& attributes() const noexcept override { return attributes_; }
-
- private:
-  ViAttributes attributes_;
-};
+/// An end that only has an address.
+class NamedEnd final : public Connectable {};
 
 /// One rank's connections, which write down what is asked of the provider.
 class Side final : private Connections::Provider {
@@ -46,7 +27,7 @@ class Side final : private Connections::Provider {
     w.discriminator = kWhich;
     w.shape = shape;
     w.half = 100 + index(self_);
-    w.owner = static_cast<Vi*>(&vi);
+    w.owner = static_cast<Connectable*>(&own);
     return w;
   }
   /// Hands the messages of this side to @p other.
@@ -70,7 +51,7 @@ class Side final : private Connections::Provider {
                                }});
   }
 
-  NamedVi vi;
+  NamedEnd own;
   EndName end;
   std::deque<ControlMessage> messages;
   Connections connections;
@@ -79,15 +60,15 @@ class Side final : private Connections::Provider {
 
  private:
   void post(Rank, const ControlMessage& message) override { messages.push_back(message); }
-  void attach(Vi& to, const ControlMessage&) override {
-    log_ += &to == &vi && end.number != EndNumber::none ? "attach " : "unknown ";
+  void attach(Connectable& to, const ControlMessage&) override {
+    log_ += &to == &own && end.number != EndNumber::none ? "attach " : "unknown ";
     if (closes_when_attached) connections.close(end, ErrorCause::connection_lost);
   }
-  void refused(Vi&, const ControlMessage& m) override {
+  void refused(Connectable&, const ControlMessage& m) override {
     log_ += std::string("refused:") + to_string(m.result) + " ";
     connections.close(end, ErrorCause::none);
   }
-  void ended(Vi&, const ControlMessage& m) override {
+  void ended(Connectable&, const ControlMessage& m) override {
     log_ += std::string("ended:") + to_string(m.cause) + " ";
   }
   void parted(std::uint64_t half) override { log_ += "parted:" + std::to_string(half) + " "; }

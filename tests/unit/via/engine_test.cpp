@@ -6,9 +6,9 @@
 #include <functional>
 #include <thread>
 
-#include "via/shm/nic.hpp"
+#include "via/channel/nic.hpp"
 #include "viaduct/job.hpp"
-#include "viaduct/via/shm/completion_queue.hpp"
+#include "viaduct/via/channel/group.hpp"
 
 namespace viaduct::via::channel {
 namespace {
@@ -16,7 +16,8 @@ namespace {
 /// A client that notes what the engine asks of it.
 class Fake final : public Client {
  public:
-  Fake(Engine& engine, shm::Nic& nic, shm::CompletionQueue& queue, Kind kind = Kind::runs_handlers)
+  Fake(Engine& engine, via::channel::Nic& nic, via::channel::Group& queue,
+       Kind kind = Kind::runs_handlers)
       : Client(nic, queue, kind), engine_(engine) {
     engine.add(*this);
   }
@@ -53,9 +54,9 @@ class EngineTest : public ::testing::Test {
  protected:
   Job job;
   std::shared_ptr<Engine> engine = Engine::of(job);
-  shm::Nic nic{job, &engine->attention()};
-  shm::CompletionQueue queue{nic, 1};
-  shm::CompletionQueue other_queue{nic, 1};
+  via::channel::Nic nic{job, &engine->attention()};
+  via::channel::Group queue{nic};
+  via::channel::Group other_queue{nic};
   Fake self{*engine, nic, queue};
 
   static constexpr std::int64_t kShortNs = 1'000'000;

@@ -124,7 +124,7 @@ EndWish Vi::make_wish(Rank peer, std::uint64_t discriminator) {
   wish.peer = peer;
   wish.discriminator = discriminator;
   wish.shape = shape();
-  wish.owner = static_cast<via::Vi*>(this);
+  wish.owner = static_cast<Connectable*>(this);
   wish.offer = data_of(make_offer());
   return wish;
 }

@@ -59,10 +59,10 @@ void Nic::handle(Rank from, std::span<const std::byte> bytes) {
   if (message.kind != ControlMessage::Kind::ready) return connections_.handle(from, message);
   const EndName name{from, message.discriminator, message.to};
   if (void* const vi = connections_.connector().owner_of(name); vi != nullptr)
-    static_cast<Vi*>(static_cast<via::Vi*>(vi))->peer_is_ready();
+    static_cast<Vi*>(static_cast<Connectable*>(vi))->peer_is_ready();
 }
 
-void Nic::attach(via::Vi& to, const ControlMessage& message) {
+void Nic::attach(Connectable& to, const ControlMessage& message) {
   auto& vi = static_cast<Vi&>(to);
   if (!vi.attach(message.data)) return;
   ControlMessage ready;
@@ -74,12 +74,12 @@ void Nic::attach(via::Vi& to, const ControlMessage& message) {
   if (message.kind == ControlMessage::Kind::accept) vi.peer_is_ready();
 }
 
-void Nic::refused(via::Vi& vi, const ControlMessage& message) {
-  static_cast<Vi&>(vi).answer(message.result);
+void Nic::refused(Connectable& end, const ControlMessage& message) {
+  static_cast<Vi&>(end).answer(message.result);
 }
 
-void Nic::ended(via::Vi& vi, const ControlMessage& message) {
-  static_cast<Vi&>(vi).peer_closed(message.cause, message.data);
+void Nic::ended(Connectable& end, const ControlMessage& message) {
+  static_cast<Vi&>(end).peer_closed(message.cause, message.data);
 }
 
 void Nic::look_for_lost_peers() {

@@ -113,9 +113,9 @@ class Nic final : public via::Nic, private Connections::Provider {
   // control.cpp
   void handle(Rank from, std::span<const std::byte> bytes);
   void post(Rank to, const ControlMessage& message) override;
-  void attach(via::Vi& to, const ControlMessage& message) override;
-  void refused(via::Vi& vi, const ControlMessage& message) override;
-  void ended(via::Vi& vi, const ControlMessage& message) override;
+  void attach(Connectable& to, const ControlMessage& message) override;
+  void refused(Connectable& end, const ControlMessage& message) override;
+  void ended(Connectable& end, const ControlMessage& message) override;
   void parted(std::uint64_t /*half*/) override {}  // a queue pair ends with its VI
   void asked() override {}                         // progress() comes before each sleep
   [[nodiscard]] Vi* find_vi(std::uint32_t id) noexcept;

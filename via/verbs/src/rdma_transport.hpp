@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// Provider verbs as a transport of shm's inline VIs (via/transport.hpp).
+/// Provider verbs as a transport of channels (via/transport.hpp).
 
 #include <infiniband/verbs.h>
 

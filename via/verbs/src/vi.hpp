@@ -16,6 +16,7 @@
 #include "via/verbs/src/completion_queue.hpp"
 #include "via/verbs/src/offer.hpp"
 #include "via/verbs/src/queue_pair.hpp"
+#include "viaduct/via/connectable.hpp"
 #include "viaduct/via/control_message.hpp"
 #include "viaduct/via/vi.hpp"
 
@@ -23,7 +24,7 @@ namespace viaduct::via::verbs {
 
 class Nic;
 
-class Vi final : public via::Vi {
+class Vi final : public via::Vi, public Connectable {
  public:
   Vi(Nic& nic, const ViAttributes& attributes);
   ~Vi() override;

@@ -15,7 +15,7 @@
 #include "viaduct/runtime/job_page.hpp"
 #include "viaduct/runtime/owned.hpp"
 #include "viaduct/runtime/wait.hpp"
-#include "viaduct/via/shm/completion_queue.hpp"
+#include "viaduct/via/channel/group.hpp"
 
 namespace viaduct::am {
 
@@ -72,7 +72,7 @@ class Bundle {
   /// sequential bundle's messages, or what was kept for it; true for a parallel one.  Cost: one
   /// load for each talking peer (8 at most) and one for all others.
   [[nodiscard]] bool looks_busy() const noexcept {
-    return slow_ != 0 || deferred_total_ != 0 || unfinished_ || receive_queue_->looks_busy();
+    return slow_ != 0 || deferred_total_ != 0 || unfinished_ || group_->looks_busy();
   }
 
   /// Polls until at least one message has been handled, at most @p timeout_ns (negative: for ever):
@@ -120,12 +120,13 @@ class Bundle {
   friend class Context;
   friend struct detail::Map;
 
-  /// The receiver of poll_inline: one arrived line.
+  /// The receiver of drain: one arrived line.
   struct Dispatcher {
     Bundle& bundle;
     bool requests;
-    void operator()(via::shm::Vi& vi, via::shm::Slot& slot, std::uint64_t header) noexcept {
-      bundle.dispatch(vi, slot, header, requests);
+    void operator()(via::channel::Channel& channel, via::Slot& slot,
+                    std::uint64_t header) noexcept {
+      bundle.dispatch(channel, slot, header, requests);
     }
   };
   class Lock;       // of a parallel bundle
@@ -163,29 +164,27 @@ class Bundle {
     if (deferred_total_ != 0 && requests) [[unlikely]]
       n += run_deferred();
     Dispatcher dispatcher{*this, requests};
-    n += receive_queue_->poll_inline(kBatch, dispatcher);
-    if (!send_queue_->ring_empty()) [[unlikely]]
-      reap_sends();
+    n += group_->drain(kBatch, dispatcher);
     if (unfinished_) [[unlikely]]
       n += finish(run);
     return n;
   }
 
-  void dispatch(via::shm::Vi& vi, via::shm::Slot& slot, std::uint64_t header,
+  void dispatch(via::channel::Channel& channel, via::Slot& slot, std::uint64_t header,
                 bool requests) noexcept {
     using namespace detail;
-    auto& map = *static_cast<Map*>(vi.context());
-    const std::uint64_t client = via::shm::header::client(header);
+    auto& map = *static_cast<Map*>(channel.context());
+    const std::uint64_t client = via::header::client(header);
     const std::uint64_t special = client & ~wire_format::handler_mask;  // the unused bits, too
     const std::uint32_t id = wire_format::handler(client);
     const bool reply = special == (std::uint64_t{1} << wire_format::kind_shift);
     const bool plain = special == 0 && requests && map.deferred_count == 0;
-    if ((reply || plain) && via::shm::header::extra_lines(header) == 0 && id >= kOwnHandlers &&
+    if ((reply || plain) && via::header::extra_lines(header) == 0 && id >= kOwnHandlers &&
         id < map.thunk_count)
         [[likely]] {  // a handler of its own table reads its arguments in place: not in the slot
       if (const Thunk thunk = map.thunks[id]; thunk != nullptr) [[likely]] {
         const Arrival arrival{reinterpret_cast<const std::byte*>(slot.words),
-                              via::shm::header::length(header), nullptr, 0};
+                              via::header::length(header), nullptr, 0};
         Token token(map, client);
         if (reply) ++map.credits;
         ++slow_;
@@ -199,7 +198,7 @@ class Bundle {
     dispatch_slow(map, slot, header, requests);
   }
 
-  [[gnu::noinline]] void dispatch_slow(detail::Map& map, via::shm::Slot& slot, std::uint64_t header,
+  [[gnu::noinline]] void dispatch_slow(detail::Map& map, via::Slot& slot, std::uint64_t header,
                                        bool requests) noexcept;
   void run_message(detail::Map& map, const detail::Deferred& message) noexcept;
   void run_handler(detail::Map& map, Thunk thunk, const detail::Deferred& message) noexcept;
@@ -209,7 +208,6 @@ class Bundle {
   [[gnu::cold]] void answer_refused() noexcept;
   void release_medium(detail::Map& map, std::uint64_t held) noexcept;
   [[gnu::noinline]] std::uint32_t run_deferred() noexcept;
-  [[gnu::cold, gnu::noinline]] void reap_sends() noexcept;
   [[gnu::cold, gnu::noinline]] std::uint32_t finish(Run run) noexcept;
   [[gnu::noinline]] std::uint32_t poll_guarded(Run run) noexcept;
   [[nodiscard]] bool poll_fast(std::uint32_t& n) noexcept;
@@ -218,7 +216,7 @@ class Bundle {
   [[nodiscard, gnu::cold]] detail::OverflowBlock& arrived_overflow(
       detail::Map& map, const detail::Deferred& message) noexcept;
   [[gnu::cold]] void release_overflow(detail::Map& map, detail::OverflowBlock& block) noexcept;
-  [[nodiscard]] const char* find_nonsense(detail::Map& map, const via::shm::Slot& slot,
+  [[nodiscard]] const char* find_nonsense(detail::Map& map, const via::Slot& slot,
                                           std::uint64_t header) const noexcept;
   [[nodiscard]] const char* find_nonsense(detail::Map& map, detail::Deferred& message) noexcept;
   [[noreturn, gnu::cold]] void stop_caller(const char* call) const noexcept;
@@ -250,8 +248,7 @@ class Bundle {
   std::uint32_t poll_every_ = 8;
   std::uint32_t deferred_total_ = 0;
   bool unfinished_ = false;  // maps to close, gets to hand over
-  via::shm::CompletionQueue* receive_queue_ = nullptr;
-  via::shm::CompletionQueue* send_queue_ = nullptr;
+  Owned<via::channel::Group> group_;
   // Cool.
   Context& context_;
   Threads threads_;
@@ -266,8 +263,6 @@ class Bundle {
   // A handler has run for which no doorbell was rung: sleepers are to look again.
   bool stirred_ = false;
   via::ProtectionTag protection_tag_{};
-  Owned<via::CompletionQueue> receive_owner_;
-  Owned<via::CompletionQueue> send_owner_;
   Owned<Served> served_;
   std::uint32_t waited_looks_ = 0;  // of all waits
   std::vector<Endpoint*> endpoints_;

@@ -18,13 +18,17 @@ namespace viaduct {
 class Job;
 }  // namespace viaduct
 namespace viaduct::via {
-struct AsyncError;
+enum class ErrorCause : std::uint8_t;
 }
-namespace viaduct::via::shm {
+namespace viaduct::via::channel {
 class Nic;
 }
 
 namespace viaduct::am {
+
+namespace detail {
+struct Map;
+}
 
 class Bundle;
 class Endpoint;
@@ -61,7 +65,7 @@ class Context {
   /// @return the job whose ranks this rank talks to.
   [[nodiscard]] Job& job() noexcept { return job_; }
   /// @return the NIC that all its endpoints send through.
-  [[nodiscard]] via::shm::Nic& nic() noexcept { return *nic_; }
+  [[nodiscard]] via::channel::Nic& nic() noexcept { return *nic_; }
   /// Keeps all other threads out of the calls of its parallel bundles, until unlock_calls(); the
   /// holder may lock again.  Blocks while others are in calls.
   void lock_calls() noexcept;
@@ -79,7 +83,7 @@ class Context {
   void remove(Endpoint& endpoint) noexcept;
   [[nodiscard]] Endpoint* find(std::uint16_t number) noexcept;
   void incoming(Rank from, std::uint64_t discriminator);
-  void failed(const via::AsyncError& error);
+  void ended(detail::Map& map, via::ErrorCause cause);
   void count(Counter counter, std::uint64_t by = 1) noexcept {
     store_word(counters_[counter], load_word(counters_[counter], kRelaxed) + by, kRelaxed);
   }
@@ -89,7 +93,7 @@ class Context {
   std::span<const Thunk> typed_;
   struct Shared;  // by all bundles
   Owned<Shared> shared_;
-  Owned<via::shm::Nic> nic_;
+  Owned<via::channel::Nic> nic_;
   std::vector<Endpoint*> endpoints_;  // by number
   std::uint16_t next_number_ = 0;
   std::array<std::uint64_t, kCounterCount> counters_{};

@@ -27,10 +27,8 @@
 
 namespace viaduct::via {
 class Transport;
-}
-namespace viaduct::via::shm {
 struct RemotePlace;
-}
+}  // namespace viaduct::via
 
 namespace viaduct::am {
 
@@ -294,19 +292,19 @@ class Endpoint {
   Status send_short(Index to, A... args) noexcept requires ShortHandler<Handler> {
     using S = detail::SignatureOf<Handler>;
     constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
-    if constexpr (kWords <= via::shm::kWordsPerSlot) {
+    if constexpr (kWords <= via::kWordsPerSlot) {
       if (bundle_.slow_ == 0 && value(to) < maps_.size()) [[likely]] {
         detail::Map& map = *maps_[value(to)];
         if (map.credits != 0 || map.refill_credits()) [[likely]] {
-          via::shm::Vi& vi = *map.vi;
-          if (via::shm::Slot* slot = vi.claim()) [[likely]] {
+          via::channel::Channel& vi = *map.vi;
+          if (via::Slot* slot = vi.claim()) [[likely]] {
             --map.credits;
             const auto words = detail::PackAs<typename S::Args>::pack(args...);
             const std::uint64_t client = short_client<Handler>();
             for (std::uint32_t i = 0; i < kWords; ++i) slot->put(i, words[i]);
             vi.publish(*slot,
-                       via::shm::header::make(via::shm::MessageKind::inline_data,
-                                              static_cast<std::uint32_t>(S::Args::kBytes), client));
+                       via::header::make(via::MessageKind::inline_data,
+                                         static_cast<std::uint32_t>(S::Args::kBytes), client));
             if (--bundle_.until_poll_ == 0) [[unlikely]]
               poll_between();
             return Status::ok;
@@ -422,7 +420,7 @@ class Endpoint {
   bool put_medium(detail::Map& map, const std::byte* data, std::size_t bytes,
                   std::uint64_t& place) noexcept;
   Undeliverable reach(detail::Map& map, std::size_t bytes, std::size_t offset, via::Rights rights,
-                      via::shm::RemotePlace& place) noexcept;
+                      via::RemotePlace& place) noexcept;
   Undeliverable copy_bulk(detail::Map& map, const std::byte* from, std::size_t bytes,
                           std::size_t offset) noexcept;
   [[nodiscard]] detail::OverflowBlock* free_overflow(detail::Map& map) noexcept;

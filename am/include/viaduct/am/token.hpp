@@ -144,15 +144,15 @@ class Token {
   void reply_short(A... args) noexcept {
     using S = detail::SignatureOf<Handler>;
     constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
-    if constexpr (kWords <= via::shm::kWordsPerSlot) {
+    if constexpr (kWords <= via::kWordsPerSlot) {
       if (may_reply()) [[likely]] {
-        via::shm::Vi& vi = *map_.vi;
-        if (via::shm::Slot* slot = vi.claim()) [[likely]] {
+        via::channel::Channel& vi = *map_.vi;
+        if (via::Slot* slot = vi.claim()) [[likely]] {
           const auto words = detail::PackAs<typename S::Args>::pack(args...);
           const std::uint64_t client = reply_client<Handler>(Operation::short_message);
           for (std::uint32_t i = 0; i < kWords; ++i) slot->put(i, words[i]);
-          vi.publish(*slot, via::shm::header::make(via::shm::MessageKind::inline_data,
-                                                   S::Args::kBytes, client));
+          vi.publish(*slot,
+                     via::header::make(via::MessageKind::inline_data, S::Args::kBytes, client));
           client_ |= kReplied;
           return;
         }

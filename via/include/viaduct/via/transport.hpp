@@ -1,7 +1,7 @@
 #pragma once
 /// @file
 /// The interface of a transport: ordered one-sided writes to ranks that share no memory with this
-/// one. Provider shm sends the messages of its inline VIs through a transport to other hosts.
+/// one. Channels (channel/channel.hpp) send their messages through a transport to other hosts.
 ///
 /// A *link* is the connection of two ranks. Each end has one registered block with two halves of
 /// equal layout. The first half is the channel that this end sends on; the second half is the copy

@@ -2,9 +2,9 @@
 /// @file
 /// MAP objects: one per peer that an endpoint talks to. Source: Begel et al. 2001, section 5.1.
 ///
-/// A MAP is one VI with inline receives, k request credits and a medium ring per direction. The
-/// policy here is the third generation's (v3): one VI for all sizes, credits for requests only,
-/// replies in the place of their requests.
+/// A MAP is one channel, k request credits and a medium ring per direction. The
+/// policy here is the third generation's (v3): one channel for all sizes, credits for requests
+/// only, replies in the place of their requests.
 ///
 /// Credits: a request takes one; it comes back with the reply, with the request's return, or, when
 /// the handler has returned without replying, through `unreplied`, a counter that the receiver
@@ -23,7 +23,7 @@
 #include "viaduct/am/handler.hpp"
 #include "viaduct/am/types.hpp"
 #include "viaduct/runtime/owned.hpp"
-#include "viaduct/via/shm/vi.hpp"
+#include "viaduct/via/channel/channel.hpp"
 
 namespace viaduct::am {
 class Endpoint;
@@ -31,7 +31,7 @@ class Endpoint;
 
 namespace viaduct::am::detail {
 
-inline constexpr std::uint32_t kMaxMessageWords = via::shm::kWordsPerSlot * via::shm::kMaxLines;
+inline constexpr std::uint32_t kMaxMessageWords = via::kWordsPerSlot * via::kMaxLines;
 
 /// A message taken off the ring to be handled later: a request while only replies may run.
 struct Deferred {
@@ -47,13 +47,13 @@ struct Map {
     unmapped,  // the null map: no credits, every send takes the slow path
     connecting,
     connected,
-    closing,  // the VI has failed or the peer has left: to be drained
+    closing,  // the channel has failed or the peer has left: to be drained
     rejected,
     lost,
   };
 
   // Hot: a request.
-  via::shm::Vi* vi = nullptr;
+  via::channel::Channel* vi = nullptr;
   std::uint32_t credits = 0;  // that may be used without looking at anything
   std::uint32_t reserve = 0;  // further credits; refill_credits() moves them over
   State state = State::unmapped;
@@ -75,7 +75,7 @@ struct Map {
   MediumReceive medium_in;
   // Cool.
   std::deque<Deferred> deferred;
-  Owned<via::shm::Vi> vi_owner;
+  Owned<via::channel::Channel> vi_owner;
   EndpointName name;         // the peer's
   bool tag_refused = false;  // the tag that the peer presented is no longer ours
   Tag presented = kTagNone;  // the tag that we name to the peer, in our MapBlock
@@ -87,7 +87,7 @@ struct Map {
   Undeliverable rejection = Undeliverable::none;
   std::uint32_t credit_limit = 0;  // k
   EndpointPage* peer_page = nullptr;
-  EndpointPage remote_page{};  // that, of a remote VI: as last taken from the peer's MapBlock
+  EndpointPage remote_page{};  // that, of a remote channel: as last taken from the peer's MapBlock
   std::byte* peer_window = nullptr;
   CallRing calls;  // hot where there are calls
 

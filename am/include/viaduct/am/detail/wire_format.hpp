@@ -119,8 +119,8 @@ inline void take_page(EndpointPage& page, const EndpointPage& arrived) noexcept 
 }
 
 /// One per MAP and direction, in the sender's window, found through the client data of the
-/// connection request; the medium ring follows, and on a remote VI an overflow block. Remote VIs
-/// take all of it to a copy at the peer.
+/// connection request; the medium ring follows, and on a remote channel an overflow block. Remote
+/// channels take all of it to a copy at the peer.
 struct alignas(128) MapBlock {
   static constexpr std::uint32_t kMagic = 0x4d415032;  // "MAP2"
   std::uint32_t magic;
@@ -129,7 +129,7 @@ struct alignas(128) MapBlock {
   std::uint32_t medium_bytes;
   AtomicWord<std::uint64_t> tag;  // what the sender believes the other endpoint's tag to be
   std::uint64_t endpoint_page;    // the sender's own
-  // Remote VIs: what the sender's page says, with the transport's key as handle.
+  // Remote channels: what the sender's page says, with the transport's key as handle.
   EndpointPage page;
   [[nodiscard]] std::byte* medium() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };

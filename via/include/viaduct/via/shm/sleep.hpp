@@ -11,14 +11,14 @@ class Job;
 
 namespace viaduct::via::shm {
 
-class CompletionQueue;
 class Nic;
+class PollSet;
 
 /// What a sleeping rank must not miss: the control messages of a NIC, and, unless `queue` is null,
-/// the arrivals of a completion queue of that NIC. Several of them form a list.
+/// the arrivals of a poll set of that NIC. Several of them form a list.
 struct Watched {
   Nic* nic = nullptr;
-  CompletionQueue* queue = nullptr;
+  PollSet* queue = nullptr;
   Watched* next = nullptr;
 };
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "viaduct/via/shm/channel.hpp"
+#include "viaduct/via/slot.hpp"
 
 namespace viaduct::via::shm {
 

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// The state of a VI whose messages a transport takes to its peer (remote_channel.cpp).
+/// The state of a channel whose messages a transport takes to its peer (remote.cpp).
 
 #include <cstddef>
 #include <cstdint>
@@ -8,12 +8,12 @@
 #include <memory>
 #include <vector>
 
-#include "viaduct/via/shm/vi.hpp"
+#include "viaduct/via/channel/channel.hpp"
 #include "viaduct/via/transport.hpp"
 
-namespace viaduct::via::shm {
+namespace viaduct::via::channel {
 
-struct Vi::RemoteChannel {
+struct Channel::Remote {
   std::unique_ptr<Link> link;
   std::size_t half_bytes = 0;
   std::uint64_t lines_posted = 0;   // up to this line
@@ -33,4 +33,4 @@ struct Vi::RemoteChannel {
   bool connected = false;
 };
 
-}  // namespace viaduct::via::shm
+}  // namespace viaduct::via::channel

@@ -1,4 +1,4 @@
-/// Remote VIs: those to ranks that share no memory with this one (docs/verbs.md).
+/// Remote channels: those to ranks that share no memory with this one (docs/verbs.md).
 ///
 /// The layer above writes into the ring and reads from one as ever. Two words that it looks at
 /// anyway make the difference: the channel's `wanted` is always set, so that every message comes to
@@ -17,15 +17,15 @@
 #include <cstring>
 #include <string>
 
-#include "via/shm/nic.hpp"
-#include "via/shm/remote_channel.hpp"
+#include "via/channel/nic.hpp"
+#include "via/channel/remote.hpp"
 #include "viaduct/runtime/atomic.hpp"
 #include "viaduct/runtime/clock.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/log.hpp"
-#include "viaduct/via/shm/vi.hpp"
+#include "viaduct/via/channel/group.hpp"
 
-namespace viaduct::via::shm {
+namespace viaduct::via::channel {
 
 namespace {
 
@@ -42,7 +42,7 @@ constexpr std::uint32_t notification_of(Sign sign, std::uint64_t number = 0) noe
          (static_cast<std::uint32_t>(number) & kNumberMask);
 }
 
-// The word that a remote VI reads in place of its peer's `sleeping`.
+// The word that a remote channel reads in place of its peer's `sleeping`.
 constinit const AtomicWord<std::uint32_t> kAlwaysAsleep{1};
 
 // For what was sent before a disconnect to arrive: longer than all repetitions take.
@@ -56,76 +56,70 @@ void turn_phase(Slot& slot) noexcept {
 
 // Set-up.
 
-void Nic::use_transport(std::unique_ptr<Transport> transport,
-                        const std::function<bool(Rank)>& remote) {
-  transport_ = std::move(transport);
-  remote_.resize(job_.size());
-  for (std::uint32_t r = 0; r < job_.size(); ++r) remote_[r] = remote(Rank{r});
+void Channel::make_link(std::size_t half_bytes) {
+  remote_ = std::make_unique<Remote>();
+  remote_->half_bytes = half_bytes;
+  remote_->link = nic().transport_->make_link(reinterpret_cast<std::byte*>(tx_), half_bytes,
+                                              options_.notifications, this);
+  if (std::find(nic().remote_channels_.begin(), nic().remote_channels_.end(), this) ==
+      nic().remote_channels_.end())
+    nic().remote_channels_.push_back(this);
 }
 
-void Vi::make_link(std::size_t half_bytes) {
-  remote_channel_ = std::make_unique<RemoteChannel>();
-  remote_channel_->half_bytes = half_bytes;
-  remote_channel_->link = nic_.transport_->make_link(reinterpret_cast<std::byte*>(tx_), half_bytes,
-                                                     options_.notifications, this);
-  if (std::find(nic_.remote_vis_.begin(), nic_.remote_vis_.end(), this) == nic_.remote_vis_.end())
-    nic_.remote_vis_.push_back(this);
-}
-
-RemotePart Vi::make_part() const noexcept {
+RemotePart Channel::make_part() const noexcept {
   RemotePart part;
-  part.link = remote_channel_->link->name();
-  const std::byte* extra = reinterpret_cast<const std::byte*>(tx_) +
-                           ChannelHead::bytes_for(tx_slot_count_, options_.inline_only);
+  part.link = remote_->link->name();
+  const std::byte* extra =
+      reinterpret_cast<const std::byte*>(tx_) + ChannelHead::bytes_for(tx_slot_count_);
   std::memcpy(part.extra, extra, std::min(sizeof part.extra, options_.extra_bytes));
   return part;
 }
 
 /// Takes up the peer's link.  @return false: the attempt has been answered.
-bool Vi::attach_remote(const RemotePart& part) {
-  RemoteChannel& remote = *remote_channel_;
-  peer_window_ = nullptr;
+bool Channel::take_up_remote(const RemotePart& part) {
+  Remote& remote = *remote_;
   peer_sleeping_ = &kAlwaysAsleep;
   rx_ = reinterpret_cast<ChannelHead*>(reinterpret_cast<std::byte*>(tx_) + remote.half_bytes);
   rx_slot_count_ = tx_slot_count_;
   rx_mask_ = rx_slot_count_ - 1;
   rx_slots_ = rx_->slots();
-  peer_extra_ = reinterpret_cast<std::byte*>(rx_) + ChannelHead::bytes_for(rx_slot_count_, true);
+  peer_extra_ = reinterpret_cast<std::byte*>(rx_) + ChannelHead::bytes_for(rx_slot_count_);
   std::memcpy(peer_extra_, part.extra, std::min(sizeof part.extra, options_.extra_bytes));
   rx_->receiver.posted.store(rx_slot_count_);
   rx_seq_ = rx_released_ = 0;
   try {
     remote.link->connect(peer_, part.link);
   } catch (const std::exception& e) {
-    nic_.job_.log().write(LogLevel::error, e.what());
+    nic_.job().log().write(LogLevel::error, e.what());
     answer(ConnectResult::unreachable, 0, ErrorCause::connection_lost);
     return false;
   }
   remote.connected = true;
-  if (!remote.pieces.empty()) nic_.add_to_backlog(*this);  // they changed since the control message
+  if (!remote.pieces.empty())
+    nic().add_to_backlog(*this);  // they changed since the control message
   return true;
 }
 
 // Sending.
 
-void Vi::add_piece(const std::byte* from, std::size_t bytes) noexcept {
-  if (remote_channel_ == nullptr || bytes == 0) return;
+void Channel::add_piece(const std::byte* from, std::size_t bytes) noexcept {
+  if (remote_ == nullptr || bytes == 0) return;
   const auto offset = static_cast<std::uint32_t>(from - reinterpret_cast<const std::byte*>(tx_));
-  remote_channel_->pieces.push_back({tx_seq_, {offset, static_cast<std::uint32_t>(bytes)}});
-  remote_channel_->line_waits = true;
+  remote_->pieces.push_back({tx_seq_, {offset, static_cast<std::uint32_t>(bytes)}});
+  remote_->line_waits = true;
 }
 
-void Vi::send_back(const std::byte* from, std::size_t bytes) noexcept {
-  if (remote_channel_ == nullptr) return;
+void Channel::send_back(const std::byte* from, std::size_t bytes) noexcept {
+  if (remote_ == nullptr) return;
   const auto offset = static_cast<std::uint32_t>(from - reinterpret_cast<const std::byte*>(rx_));
-  remote_channel_->back.push_back({offset, static_cast<std::uint32_t>(bytes)});
+  remote_->back.push_back({offset, static_cast<std::uint32_t>(bytes)});
   post_counters();
 }
 
 /// The oldest message that has not been posted, behind the pieces that belong before it. False: no
 /// room.
-bool Vi::post_message() noexcept {
-  RemoteChannel& remote = *remote_channel_;
+bool Channel::post_message() noexcept {
+  Remote& remote = *remote_;
   const auto offset_of = [this](const void* at) {
     return static_cast<std::uint32_t>(static_cast<const std::byte*>(at) -
                                       reinterpret_cast<const std::byte*>(tx_));
@@ -156,26 +150,26 @@ bool Vi::post_message() noexcept {
 }
 
 /// Lines that have just been written, and those that found no room before.
-void Vi::post_lines() noexcept {
-  if (remote_channel_ == nullptr) return;  // it has ended
-  RemoteChannel& remote = *remote_channel_;
+void Channel::post_lines() noexcept {
+  if (remote_ == nullptr) return;  // it has ended
+  Remote& remote = *remote_;
   // One line, and nothing before it.
   static_assert(sizeof(Slot) == Link::kLineBytes);
-  const std::uint64_t line = remote.lines_posted;
-  if (line + 1 != tx_seq_ || remote.line_waits) [[unlikely]]
+  const std::uint64_t number = remote.lines_posted;
+  if (number + 1 != tx_seq_ || remote.line_waits) [[unlikely]]
     return post_lines_slow();
-  Slot* const slot = &tx_slots_[line & tx_mask_];
+  Slot* const slot = &tx_slots_[number & tx_mask_];
   turn_phase(*slot);
   const auto offset = static_cast<std::uint32_t>(reinterpret_cast<std::byte*>(slot) -
                                                  reinterpret_cast<std::byte*>(tx_));
-  if (!remote.link->post_line(offset, notification_of(Sign::lines, line))) [[unlikely]]
-    return nic_.add_to_backlog(*this);
-  remote.lines_posted = line + 1;
+  if (!remote.link->post_line(offset, notification_of(Sign::lines, number))) [[unlikely]]
+    return nic().add_to_backlog(*this);
+  remote.lines_posted = number + 1;
   remote.published_unseen = false;
 }
 
-void Vi::post_lines_slow() noexcept {
-  RemoteChannel& remote = *remote_channel_;
+void Channel::post_lines_slow() noexcept {
+  Remote& remote = *remote_;
   if (remote.counters_changed) post_counters();
   // Only the new ones: those that were held back have been turned.
   std::uint64_t from = tx_seq_ - 1;
@@ -185,13 +179,13 @@ void Vi::post_lines_slow() noexcept {
   for (; from != tx_seq_; ++from) turn_phase(tx_slots_[from & tx_mask_]);
   while (remote.lines_posted != tx_seq_)
     if (remote.counters_changed || !remote.back.empty() || !post_message())
-      return nic_.add_to_backlog(*this);
+      return nic().add_to_backlog(*this);
   remote.line_waits = remote.counters_changed || !remote.pieces.empty();
 }
 
-void Vi::post_counters() noexcept {
-  if (remote_channel_ == nullptr || !remote_channel_->connected) return;
-  RemoteChannel& remote = *remote_channel_;
+void Channel::post_counters() noexcept {
+  if (remote_ == nullptr || !remote_->connected) return;
+  Remote& remote = *remote_;
   constexpr Link::Piece kCounters{offsetof(ReceiverLine, checked), sizeof(ReceiverLine::checked)};
   ReceiverLine& line = rx_->receiver;
   const auto show = [&line](std::size_t at, const AtomicWord<std::uint64_t>& counter) {
@@ -202,18 +196,18 @@ void Vi::post_counters() noexcept {
   show(2, line.client_counter[1]);
   remote.counters_changed = remote.line_waits = true;
   while (!remote.back.empty()) {
-    if (!remote.link->post_back(remote.back.front(), 0, false)) return nic_.add_to_backlog(*this);
+    if (!remote.link->post_back(remote.back.front(), 0, false)) return nic().add_to_backlog(*this);
     remote.back.erase(remote.back.begin());
   }
   if (!remote.link->post_back(kCounters, notification_of(Sign::wake), remote.wake_wanted))
-    return nic_.add_to_backlog(*this);
+    return nic().add_to_backlog(*this);
   remote.published_unseen = !remote.wake_wanted;
   remote.counters_changed = remote.wake_wanted = false;
   remote.line_waits = !remote.pieces.empty();
 }
 
 /// Takes in the counters that the peer's post_counters() has written.
-void Vi::take_counters() const noexcept {
+void Channel::take_counters() const noexcept {
   ReceiverLine& line = tx_->receiver;
   const auto take = [&line](std::size_t at, AtomicWord<std::uint64_t>& counter) {
     counter.store(checked_counter::take(line.checked[at].load(kAcquire), counter.load(kRelaxed)),
@@ -224,53 +218,46 @@ void Vi::take_counters() const noexcept {
   take(2, line.client_counter[1]);
 }
 
-void Nic::add_to_backlog(Vi& vi) noexcept {
-  if (vi.remote_channel_->in_backlog) return;
-  vi.remote_channel_->in_backlog = true;
-  backlog_.push_back(&vi);
-}
-
 /// Posts what was held back.
-void Vi::post_backlog() noexcept {
-  RemoteChannel& remote = *remote_channel_;
+void Channel::post_backlog() noexcept {
+  Remote& remote = *remote_;
   if (!remote.connected) return;
   if (remote.counters_changed) post_counters();
   while (remote.lines_posted != tx_seq_)
     if (remote.counters_changed || !remote.back.empty() || !post_message())
-      return nic_.add_to_backlog(*this);
+      return nic().add_to_backlog(*this);
   while (!remote.pieces.empty()) {
     if (!remote.link->post(std::span(&remote.pieces.front().piece, 1), 0, false))
-      return nic_.add_to_backlog(*this);
+      return nic().add_to_backlog(*this);
     remote.pieces.pop_front();
   }
 }
 
 /// Before this rank sleeps: whoever has had something of ours is to tell when its counters change,
-/// which may be credits of the layer above, though all slots are free. False: no room to ask.
-bool Vi::ask_to_be_woken() noexcept {
-  RemoteChannel& remote = *remote_channel_;
+/// which may be credits of the layer above, though all lines are free. False: no room to ask.
+bool Channel::ask_to_be_woken() noexcept {
+  Remote& remote = *remote_;
   if (!remote.connected || remote.wake_asked || remote.link->failed()) return true;
   if (tx_seq_ == 0) return true;  // it holds nothing of ours
   remote.wake_asked = remote.link->post_back({0, 0}, notification_of(Sign::wake_me), true);
   return remote.wake_asked;
 }
 
-bool Vi::flush_extra() noexcept {
+bool Channel::flush_extra() noexcept {
   const auto is_open = [this] {
-    return remote_channel_ != nullptr &&
-           (state_ == ViState::connected || state_ == ViState::connecting);
+    return remote_ != nullptr && (state_ == ViState::connected || state_ == ViState::connecting);
   };
   const std::uint64_t start = monotonic_ns();
   const auto waits = [&] {
     nic_.progress();
-    nic_.poll_transport();
-    if (!is_open() || remote_channel_->link->failed() || monotonic_ns() - start > kDrainLimitNs)
+    nic().poll_transport();
+    if (!is_open() || remote_->link->failed() || monotonic_ns() - start > kDrainLimitNs)
       return false;
     sched_yield();
     return true;
   };
   const auto flushed = [this] {
-    RemoteChannel& remote = *remote_channel_;
+    Remote& remote = *remote_;
     if (state_ == ViState::connecting) return false;  // what its control message says is old by now
     while (!remote.pieces.empty()) {
       if (remote.lines_posted != tx_seq_ ||
@@ -283,40 +270,26 @@ bool Vi::flush_extra() noexcept {
   if (!is_open()) return true;
   while (!flushed()) {
     if (waits()) continue;
-    if (is_open() && remote_channel_->connected)
-      nic_.add_to_backlog(*this);  // to be posted all the same
+    if (is_open() && remote_->connected) nic().add_to_backlog(*this);  // to be posted all the same
     return false;
   }
-  return !remote_channel_->link->failed();
+  return !remote_->link->failed();
 }
 
-bool Vi::takes_copies() const noexcept {
-  return remote_channel_ == nullptr || !remote_channel_->connected ||
-         remote_channel_->link->failed() || remote_channel_->link->ready();
+bool Channel::takes_copies() const noexcept {
+  return remote_ == nullptr || !remote_->connected || remote_->link->failed() ||
+         remote_->link->ready();
 }
 
-bool Vi::write_remote(const std::byte* from, std::size_t bytes, std::uint64_t to,
-                      std::uint32_t key) noexcept {
-  return remote_channel_ != nullptr && remote_channel_->connected &&
-         remote_channel_->link->write(from, bytes, to, key);
-}
-
-bool Vi::read_remote(std::byte* to, std::size_t bytes, std::uint64_t from,
-                     std::uint32_t key) noexcept {
-  return remote_channel_ != nullptr && remote_channel_->connected &&
-         remote_channel_->link->read(to, bytes, from, key);
-}
-
-Link* Vi::link() const noexcept {
-  const bool open =
-      remote_channel_ != nullptr && remote_channel_->connected && !remote_channel_->link->failed();
-  return open ? remote_channel_->link.get() : nullptr;
+Link* Channel::link() const noexcept {
+  const bool open = remote_ != nullptr && remote_->connected && !remote_->link->failed();
+  return open ? remote_->link.get() : nullptr;
 }
 
 // Receiving.
 
-inline void Vi::take_notification(std::uint32_t notification) noexcept {
-  if (remote_channel_ == nullptr || rx_slots_ == nullptr) [[unlikely]]
+inline void Channel::take_notification(std::uint32_t notification) noexcept {
+  if (remote_ == nullptr || rx_slots_ == nullptr) [[unlikely]]
     return;
   const auto sign = static_cast<Sign>(notification >> kSignShift);
   if (sign == Sign::lines) [[likely]]
@@ -325,8 +298,8 @@ inline void Vi::take_notification(std::uint32_t notification) noexcept {
 }
 
 /// @p wanted: the peer is going to sleep; else it has told of its counters.
-void Vi::take_sign(bool wanted) noexcept {
-  RemoteChannel& remote = *remote_channel_;
+void Channel::take_sign(bool wanted) noexcept {
+  Remote& remote = *remote_;
   if (!wanted) {
     remote.wake_asked = false;
     return;
@@ -338,8 +311,8 @@ void Vi::take_sign(bool wanted) noexcept {
     post_counters();
 }
 
-inline void Vi::take_lines(std::uint32_t number) noexcept {
-  RemoteChannel& remote = *remote_channel_;
+inline void Channel::take_lines(std::uint32_t number) noexcept {
+  Remote& remote = *remote_;
   const std::uint64_t at = remote.lines_arrived;
   Slot& first = rx_slots_[at & rx_mask_];
   const std::uint32_t more = header::extra_lines(first.header.load(kRelaxed));
@@ -348,78 +321,83 @@ inline void Vi::take_lines(std::uint32_t number) noexcept {
   for (std::uint32_t i = more; i != 0; --i) turn_phase(rx_slots_[(at + i) & rx_mask_]);
   turn_phase(first);
   remote.lines_arrived = at + 1 + more;
-  receive_cq_->list_ready(*this);
+  group().list_ready(*this);
 }
 
-void Vi::refuse_lines() noexcept {
-  nic_.job_.log().write(LogLevel::error, "rank " + std::to_string(index(peer_)) +
-                                             " has sent a line out of turn: the connection ends");
+void Channel::refuse_lines() noexcept {
+  nic_.job().log().write(LogLevel::error, "rank " + std::to_string(index(peer_)) +
+                                              " has sent a slot out of turn: the connection ends");
   link_failed(ErrorCause::format);
 }
 
 void Nic::poll_transport() noexcept {
   std::array<LinkEvent, 16> events;
   const std::size_t n = transport_->poll(events);
-  transport_events_ += n;
+  events_ += n;
   for (std::size_t i = 0; i < n; ++i) {
-    Vi& vi = *static_cast<Vi*>(events[i].owner);
+    auto& channel = *static_cast<Channel*>(events[i].owner);
     if (events[i].failure == ErrorCause::none) [[likely]]
-      vi.take_notification(events[i].notification);
+      channel.take_notification(events[i].notification);
     else
-      take_failure(vi, events[i].failure);
+      take_failure(channel, events[i].failure);
   }
   if (!backlog_.empty()) [[unlikely]]
-    post_held_back();
+    post_whole_backlog();
 }
 
-void Nic::take_failure(Vi& vi, ErrorCause cause) noexcept {
+void Nic::take_failure(Channel& channel, ErrorCause cause) noexcept {
   progress();  // its peer may have ended the connection in good order, and said so
-  if (std::find(remote_vis_.begin(), remote_vis_.end(), &vi) != remote_vis_.end())
-    vi.link_failed(cause);
+  if (std::find(remote_channels_.begin(), remote_channels_.end(), &channel) !=
+      remote_channels_.end())
+    channel.link_failed(cause);
 }
 
-void Nic::post_held_back() noexcept {
+void Nic::post_whole_backlog() noexcept {
   const auto held = std::move(backlog_);
   backlog_.clear();
-  for (Vi* vi : held) {
-    vi->remote_channel_->in_backlog = false;
-    vi->post_backlog();
+  for (Channel* channel : held) {
+    channel->remote_->in_backlog = false;
+    channel->post_backlog();
   }
+}
+
+void Nic::add_to_backlog(Channel& channel) noexcept {
+  if (channel.remote_->in_backlog) return;
+  channel.remote_->in_backlog = true;
+  backlog_.push_back(&channel);
 }
 
 /// Nothing gets through to the peer any more, whose own half may be well: it is told by a control
 /// message.
-void Vi::link_failed(ErrorCause cause) noexcept {
-  if (state_ == ViState::connected) nic_.connections_.stop(end_, cause);
+void Channel::link_failed(ErrorCause cause) noexcept {
+  if (state_ == ViState::connected) nic().connections_.stop(end_, cause);
   peer_closed(cause);
 }
 
 // The end.
 
 /// Waits until all that was sent has arrived, or the peer has ended the connection, too.
-void Vi::drain_link() noexcept {
-  if (remote_channel_ == nullptr || !remote_channel_->connected) return;
+void Channel::drain_link() noexcept {
+  if (remote_ == nullptr || !remote_->connected) return;
   const std::uint64_t start = monotonic_ns();
-  while (nic_.connections_.connector().is_open(end_) && !nic_.job_.is_lost(peer_) &&
-         !remote_channel_->link->failed() && monotonic_ns() - start < kDrainLimitNs) {
+  while (nic().connections_.connector().is_open(end_) && !nic_.job().is_lost(peer_) &&
+         !remote_->link->failed() && monotonic_ns() - start < kDrainLimitNs) {
     post_backlog();
-    if (remote_channel_->lines_posted == tx_seq_ && !remote_channel_->counters_changed &&
-        remote_channel_->link->drained())
+    if (remote_->lines_posted == tx_seq_ && !remote_->counters_changed && remote_->link->drained())
       return;
-    if (tx_seq_ == 0 && !remote_channel_->link->ready())
-      return;  // nothing was sent, and nothing can be
-    if (nic_.in_progress_ == std::this_thread::get_id()) return;
+    if (tx_seq_ == 0 && !remote_->link->ready()) return;  // nothing was sent, and nothing can be
+    if (nic().in_progress_ == std::this_thread::get_id()) return;
     nic_.progress();
     sched_yield();
   }
 }
 
 /// No write of the peer's, and none to it, from here on.
-void Vi::end_link() noexcept {
-  if (remote_channel_ == nullptr) return;
-  std::erase(nic_.backlog_, this);
-  receive_cq_->unlist(*this);
-  remote_channel_.reset();
+void Channel::end_link() noexcept {
+  if (remote_ == nullptr) return;
+  std::erase(nic().backlog_, this);
+  group().unlist(*this);
+  remote_.reset();
 }
 
-}  // namespace viaduct::via::shm
+}  // namespace viaduct::via::channel

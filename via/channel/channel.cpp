@@ -1,0 +1,248 @@
+/// Channels: set-up, the slow paths of sending, nonsense, and the end.
+
+#include "viaduct/via/channel/channel.hpp"
+
+#include <array>
+#include <bit>
+#include <string>
+
+#include "via/channel/nic.hpp"
+#include "via/channel/remote.hpp"
+#include "viaduct/runtime/log.hpp"
+#include "viaduct/runtime/segment.hpp"
+#include "viaduct/via/channel/group.hpp"
+
+namespace viaduct::via::channel {
+
+namespace {
+
+/// The ring of a channel that has broken off: one slot that stays empty. Its counters accept
+/// writes, and nobody reads them.
+struct Nowhere {
+  ChannelHead head;
+  Slot slot;
+};
+constinit Nowhere nowhere{};
+
+/// The extra bytes of a peer that may not be read: as many as Nic::incoming_extra() promises.
+alignas(kDestructivePairBytes) constinit std::array<std::byte, 4096> no_extra{};
+
+}  // namespace
+
+Group::Group(Nic& nic) : shm::PollSet(nic) {}
+
+void Group::keep_own_house() noexcept {
+  if (housekeeping_ != nullptr) housekeeping_(housekeeping_with_);
+}
+
+/// Polls ask the transport from now on.
+void Group::expect_transport() noexcept { doorbell_->summary.fetch_or(shm::kTransportBit); }
+
+Channel::Channel(Nic& nic, Group& group, void* context, const Options& options)
+    : shm::Connection(nic, group), context_(context), options_(options) {
+  join_set();
+  if (options_.remote) group.expect_transport();
+}
+
+Channel::~Channel() {
+  disconnect();
+  if (!nic_.job().in_forked_child()) drop_ring(ErrorCause::none);  // no peer knows of it
+  if (options_.remote) std::erase(nic().remote_channels_, this);
+  leave_set();
+}
+
+Nic& Channel::nic() const noexcept { return static_cast<Nic&>(nic_); }
+
+Group& Channel::group() const noexcept { return static_cast<Group&>(*set_); }
+
+// Set-up.
+
+void Channel::prepare_ring() {
+  if (tx_ != nullptr) return;
+  std::size_t bytes = ChannelHead::bytes_for(options_.slots) + options_.extra_bytes;
+  if (options_.remote) bytes = (bytes + kDestructivePairBytes - 1) & ~(kDestructivePairBytes - 1);
+  allocate_ring(options_.slots, options_.remote ? 2 * bytes : bytes);
+  tx_->receiver.posted.store(options_.slots);
+  if (options_.remote) make_link(bytes);
+}
+
+std::byte* Channel::prepare_extra() {
+  prepare_ring();
+  return reinterpret_cast<std::byte*>(tx_) + ChannelHead::bytes_for(tx_slot_count_);
+}
+
+std::uint32_t Channel::shape() const noexcept {
+  constexpr unsigned kLinesShift = 8;
+  std::uint32_t shape = shm::kOfChannel;
+  if (options_.remote)
+    shape |= static_cast<std::uint32_t>(std::countr_zero(options_.slots)) << kLinesShift;
+  return shape;
+}
+
+std::vector<std::byte> Channel::offer() const {
+  return options_.remote ? data_of(make_part()) : Connection::offer();
+}
+
+/// Of a remote channel the peer reads a copy: the ring is not for the Connector to release.
+std::uint64_t Channel::half() const noexcept { return options_.remote ? 0 : tx_offset_; }
+
+Status Channel::check_way(Rank peer) {
+  if (nic().is_remote(peer) != options_.remote) return Status::bad_argument;
+  return options_.remote || nic().reach(peer) != nullptr ? Status::ok : Status::peer_lost;
+}
+
+bool Channel::take_up(const std::vector<std::byte>& offer) {
+  if (options_.remote) {
+    RemotePart part;
+    return read_data(offer, part) && take_up_remote(part);
+  }
+  shm::ChannelOffer theirs;
+  if (!read_data(offer, theirs)) return false;
+  map_ring(theirs);
+  rx_released_ = 0;
+  peer_sleeping_ = &nic_.job().record(peer_).sleeping;
+  peer_extra_ = reinterpret_cast<std::byte*>(rx_) + ChannelHead::bytes_for(rx_slot_count_);
+  return true;
+}
+
+void Channel::on_attached() noexcept {
+  // The peer may have sent already, and rung a doorbell that nobody knew.
+  if (!options_.remote) group().ring_self(in_set_.bit);
+}
+
+// Sending.
+
+bool Channel::refresh_room(std::uint32_t slots) noexcept {
+  if (state_ != ViState::connected) return false;
+  if (options_.remote) take_counters();
+  take_room(tx_->receiver.posted.load(kAcquire));
+  return state_ == ViState::connected && tx_limit_ - tx_seq_ >= slots;
+}
+
+bool Channel::try_send_lines(std::uint64_t head, const std::uint64_t* words,
+                             std::uint32_t count) noexcept {
+  const std::uint32_t slots = (count + kWordsPerSlot - 1) / kWordsPerSlot;
+  if (tx_limit_ - tx_seq_ < slots && !refresh_room(slots)) return false;
+  for (std::uint32_t i = slots; i-- > 0;) {
+    const std::uint64_t seq = tx_seq_ + i;
+    Slot& slot = tx_slots_[seq & tx_mask_];
+    const std::uint32_t first = i * kWordsPerSlot;
+    for (std::uint32_t w = 0; w < kWordsPerSlot && first + w < count; ++w)
+      slot.words[w] = words[first + w];
+    const std::uint64_t h = i != 0 ? header::make(MessageKind::continuation, 0, 0)
+                                   : head | (std::uint64_t{slots - 1} << header::lines_shift);
+    slot.header.store(h | phase(seq, tx_mask_), kRelease);
+  }
+  tx_seq_ += slots;
+  if (tx_->notify.wanted.load(kRelaxed) != 0) ring_doorbell();
+  return true;
+}
+
+void Channel::ring_doorbell() noexcept {
+  if (options_.remote) return post_lines();
+  ring_peer();
+}
+
+void Channel::wake_peer() noexcept {
+  if (options_.remote) return post_counters();
+  nic().wake(peer_);
+}
+
+// Nonsense: bytes that no peer with this code writes.
+
+void Channel::break_off(const char* what) noexcept {
+  if (rx_ == nullptr || rx_ == &nowhere.head) return;
+  const bool connected = state_ == ViState::connected;
+  ++nic().broken_off_;
+  nic_.job().log().write(LogLevel::error,
+                         "the connection with rank " + std::to_string(index(peer_)) +
+                             " ends, since that rank has written " + what +
+                             ": is something writing into its memory, or into this rank's?");
+  if (connected) {
+    state_ = ViState::error;
+    tx_limit_ = tx_seq_;
+    nic().connections_.stop(end_, ErrorCause::format);
+    end_link();
+  }
+  leave_ring();
+  if (connected) nic().report(*this, ErrorCause::format);
+}
+
+/// Its client goes on as with a peer that writes nothing.
+void Channel::leave_ring() noexcept {
+  rx_ = &nowhere.head;
+  rx_slots_ = &nowhere.slot;
+  rx_mask_ = 0;
+  rx_seq_ = rx_released_ = 0;
+}
+
+void Channel::forget_peer() noexcept {
+  leave_ring();
+  peer_extra_ = no_extra.data();
+}
+
+void Channel::refuse_room() noexcept { break_off("a count of free slots that cannot be"); }
+
+/// Whether the header of a slot that is not full is what is left of an earlier lap, or nothing.
+bool Channel::may_be_old(std::uint64_t h) const noexcept {
+  if (rx_seq_ <= rx_mask_) return h == 0;
+  const std::uint64_t rest = h & ~header::phase_bit;
+  if (header::kind(h) == MessageKind::continuation)
+    return rest == header::make(MessageKind::continuation, 0, 0);
+  return header::is_plain(h) && header::extra_lines(h) < kMaxLines &&
+         header::length(h) <= (1 + header::extra_lines(h)) * kInlineBytes &&
+         header::client(h) >> options_.client_bits == 0;
+}
+
+/// A slot is written as a whole, and slots in their order, but for those of one message: it has
+/// kMaxLines at most, and its first comes last. A transport's slots are told of one by one.
+void Channel::look_for_nonsense() noexcept {
+  if (options_.remote || state_ != ViState::connected) return;
+  const bool others_there = arrived_ahead(kMaxLines) != nullptr;  // before the next one is read
+  const std::uint64_t h = next_slot().header.load(kAcquire);
+  if (is_full(h)) return;  // whoever takes it looks at it
+  if (others_there) return break_off("messages behind a slot that is empty");
+  if (!may_be_old(h)) break_off("bytes that are no message into a slot");
+}
+
+// The end.
+
+void Channel::release_taken() noexcept {
+  if (rx_released_ != rx_seq_) release_slots();
+}
+
+void Channel::ended_by_peer(ErrorCause cause) noexcept {
+  if (cause == ErrorCause::format && state_ == ViState::connected)
+    nic_.job().log().write(LogLevel::error, "rank " + std::to_string(index(peer_)) +
+                                                " has ended its connection with this rank, since "
+                                                "what this rank had written made no sense there");
+  peer_closed(cause);
+}
+
+/// The client drains what has come, then disconnects.
+void Channel::peer_closed(ErrorCause cause) noexcept {
+  if (state_ != ViState::connected) return;
+  state_ = ViState::error;
+  if (!options_.remote && !nic().connections_.connector().may_read(end_)) forget_peer();
+  tx_limit_ = tx_seq_;
+  end_link();
+  nic().report(*this, cause);
+}
+
+void Channel::disconnect() noexcept {
+  if (state_ == ViState::idle) return;
+  if (state_ == ViState::connecting) outcome_.answer = ConnectResult::timed_out;
+  if (rx_ != nullptr) release_slots();  // what we have taken, exactly
+  const bool connected = state_ == ViState::connected;
+  // First: an error among what has come is no error of a connection any more.
+  state_ = ViState::idle;
+  if (options_.remote && connected) drain_link();
+  tx_limit_ = tx_seq_;
+  if (in_set_.hot_at >= 0) group().set_aside(*this);
+  rx_ = nullptr;
+  rx_slots_ = nullptr;
+  drop_ring(ErrorCause::disconnected);
+  rx_seq_ = 0;
+}
+
+}  // namespace viaduct::via::channel

@@ -1,0 +1,109 @@
+#pragma once
+/// @file
+/// The NIC of Active Messages and Split-C: provider shm's, with channels, and with a transport to
+/// ranks that share no memory with this one.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "via/closed_peers.hpp"
+#include "via/shm/nic.hpp"
+#include "viaduct/via/channel/channel.hpp"
+#include "viaduct/via/channel/group.hpp"
+#include "viaduct/via/transport.hpp"
+
+namespace viaduct::via::channel {
+
+/// What goes with a control message to a rank that shares no memory with the writer: the end of the
+/// link, and the beginning of the extra bytes of the writer's ring.
+struct RemotePart {
+  Link::Name link{};
+  std::byte extra[128] = {};
+};
+
+class Nic final : public shm::Nic {
+ public:
+  /// As shm::Nic's constructor.  Collective.
+  explicit Nic(Job& job, AtomicWord<std::uint64_t>* attention = nullptr);
+  ~Nic() override;
+
+  /// Never blocks.  Throws Error (memory), and for a ring that is no power of two from 4 to 65536
+  /// slots. @p group outlives the channel.
+  [[nodiscard]] std::unique_ptr<Channel> create_channel(Group& group, void* context,
+                                                        const Options& options);
+  /// Call from the rank's thread.  @p callback runs inside a poll or progress(), when a connected
+  /// channel has ended: by its peer, by a loss, over nonsense.
+  void on_ended(std::function<void(Channel&, ErrorCause)> callback) {
+    on_ended_ = std::move(callback);
+  }
+  using shm::Nic::reject_peer;
+  /// The same with a reason, which the requester's rejection_reason() answers.  Never waits.
+  void reject_peer(Rank from, std::uint64_t discriminator, std::uint64_t reason) {
+    connections_.reject_peer(from, discriminator, reason);
+  }
+  /// @return the extra bytes (channel.hpp) that come with the unmatched request of a channel of
+  /// @p from; null: there is none. At least 4096 bytes may be read there; of a remote rank the
+  /// bytes of RemotePart, until progress().
+  [[nodiscard]] const std::byte* incoming_extra(Rank from, std::uint64_t discriminator);
+
+  /// From now on channels to the ranks that @p remote says true of go by @p transport.  Call from
+  /// every rank, before the first connection.
+  void use_transport(std::unique_ptr<Transport> transport, const std::function<bool(Rank)>& remote);
+  /// @return whether @p rank is reached through the transport.  Cost: two loads.
+  [[nodiscard]] bool is_remote(Rank rank) const noexcept override {
+    return !remote_.empty() && remote_[index(rank)];
+  }
+  /// For a caller that must take no message off a ring now: posts what was held back, and goes on
+  /// with connections.  Never blocks.
+  void post_backlog() noexcept {
+    progress();
+    take_from_transport();
+  }
+  /// Takes from the transport what it has brought, so that its receives go back. Handles no
+  /// message. Never blocks.
+  void take_from_transport() noexcept {
+    if (transport_ != nullptr) poll_transport();
+  }
+  /// @return the transport; null where all ranks share memory.
+  [[nodiscard]] Transport* transport() noexcept { return transport_.get(); }
+  /// @return the bytes of the rank's window and of private memory that a peer costs which has no
+  /// channel.
+  [[nodiscard]] static std::size_t bytes_per_peer() noexcept;
+
+ private:
+  friend class Channel;
+  friend class Group;
+
+  void poll_remote() noexcept override { take_from_transport(); }
+  void drain_remote() noexcept override;
+  void progress_remote() override;
+  void post_remote(Rank to, const ControlMessage& message) override;
+  [[nodiscard]] bool is_plausible_remote(const ControlMessage& message) const noexcept override;
+  [[nodiscard]] bool remote_busy() const noexcept override;
+  void forget_remote(const std::function<bool(Rank)>& gone) override;
+  bool arm_remote() noexcept override;
+
+  [[nodiscard]] bool connects() const noexcept;
+  void probe();
+  void poll_transport() noexcept;
+  [[gnu::cold, gnu::noinline]] void take_failure(Channel& channel, ErrorCause cause) noexcept;
+  [[gnu::cold, gnu::noinline]] void post_whole_backlog() noexcept;
+  void add_to_backlog(Channel& channel) noexcept;
+  void report(Channel& channel, ErrorCause cause) noexcept {
+    if (on_ended_) on_ended_(channel, cause);
+  }
+
+  std::function<void(Channel&, ErrorCause)> on_ended_;
+  std::unique_ptr<Transport> transport_;
+  std::vector<bool> remote_;
+  std::vector<Channel*> remote_channels_;
+  std::vector<Channel*> backlog_;  // with something that could not be posted
+  std::uint64_t events_ = 0;       // and control messages, that the transport has brought
+  ClosedPeers closed_peers_;
+  std::uint64_t looks_ = 0;  // for control messages
+};
+
+}  // namespace viaduct::via::channel

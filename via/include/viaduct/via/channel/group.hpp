@@ -1,0 +1,129 @@
+#pragma once
+/// @file
+/// Groups: the channels that one client polls together, a bundle of Active Messages or a process of
+/// Split-C (docs/channel.md, section "Group, client, engine").
+
+#include <cstdint>
+
+#include "viaduct/runtime/atomic.hpp"
+#include "viaduct/via/channel/channel.hpp"
+#include "viaduct/via/shm/poll_set.hpp"
+
+namespace viaduct::via::channel {
+
+class Group final : public shm::PollSet {
+ public:
+  /// Throws Error: the window has no room for the doorbell.
+  explicit Group(Nic& nic);
+
+  /// Hands arrived messages to f(channel, slot, header), at most @p budget of each channel; see
+  /// Channel::drain(). Returns how many.  Blocks never.  Progress: moves the NIC's connections on
+  /// now and then.  Cost: one load for each channel that talks (8 at most), one for all others.
+  template <class OnMessage>
+  std::uint32_t drain(std::uint32_t budget, OnMessage& f) noexcept {
+    std::uint32_t n = 0;
+    for (std::uint32_t i = 0; i < hot_count_; ++i) {
+      auto* channel = static_cast<Channel*>(hot_[i]);
+      const std::uint32_t got = channel->drain(budget, f);
+      if (got != 0) {
+        channel->in_set_.last_active = tick_;
+        n += got;
+      }
+    }
+    ++tick_;
+    if (has_more_to_do()) [[unlikely]]
+      n += drain_ready(budget, f);
+    return n;
+  }
+
+  /// drain() of what needs this group's owner alone: messages of one slot on channels that talk,
+  /// for which f.accepts(channel, header) is true. Takes those of a channel up to the first that is
+  /// not accepted. Sets @p more where drain() is to follow.
+  template <class Receiver>
+  std::uint32_t drain_accepted(std::uint32_t budget, Receiver& f, bool& more) noexcept {
+    std::uint32_t n = 0;
+    for (std::uint32_t i = 0; i < hot_count_; ++i) {
+      auto* channel = static_cast<Channel*>(hot_[i]);
+      const std::uint32_t got = drain_accepted(*channel, budget, f, more);
+      if (got != 0) {
+        channel->in_set_.last_active = tick_;
+        n += got;
+      }
+    }
+    if (doorbell_->summary.load(kRelaxed) != 0 || (tick_ + 1) % kHousekeeping == 0)
+      more = true;
+    else if (!more)
+      ++tick_;
+    return n;
+  }
+
+  /// For a client that looks at fewer words between its polls. A message has come when bit 0 of
+  /// *header is phase (null: no channel is hot; `several`: more than one is), or when the NIC asks
+  /// for attention(). Valid until the next call of the group.
+  struct Watch {
+    const AtomicWord<std::uint64_t>* header = nullptr;
+    std::uint64_t phase = 0;
+    bool several = false;
+  };
+  /// @return the word to look at.  Cost: a few loads of this rank's own memory.
+  [[nodiscard]] Watch watched_word() const noexcept {
+    if (hot_count_ != 1) return {nullptr, 0, hot_count_ > 1};
+    const auto& channel = static_cast<const Channel&>(*hot_[0]);
+    return {&channel.next_slot().header, Channel::phase(channel.rx_seq_, channel.rx_mask_), false};
+  }
+  /// @p call(@p with) at a poll now and then (each 64th), between two messages.
+  void on_housekeeping(void (*call)(void*) noexcept, void* with) noexcept {
+    housekeeping_ = call;
+    housekeeping_with_ = with;
+  }
+
+ private:
+  friend class Channel;
+
+  template <class Receiver>
+  static std::uint32_t drain_accepted(Channel& channel, std::uint32_t budget, Receiver& f,
+                                      bool& more) noexcept {
+    std::uint32_t n = 0;
+    while (n < budget) {
+      const std::uint64_t seq = channel.rx_seq_;
+      Slot& slot = channel.next_slot();
+      const std::uint64_t h = slot.header.load(kAcquire);
+      if (!channel.is_full(h)) break;
+      if (!f.accepts(channel, h)) {
+        more = true;
+        break;
+      }
+      channel.prefetch_behind(seq);
+      channel.rx_seq_ = seq + 1;
+      f(channel, slot, h);
+      ++n;
+      if (channel.rx_seq_ - channel.rx_released_ >= channel.options_.release_every)
+        channel.release_slots();
+    }
+    return n;
+  }
+  /// Channels that are aside whose senders have rung, or whose turn it is. A remote channel stays
+  /// aside: nothing shows in its ring before the transport has been polled.
+  template <class OnMessage>
+  [[gnu::noinline]] std::uint32_t drain_ready(std::uint32_t budget, OnMessage& f) noexcept {
+    std::uint32_t n = 0;
+    collect_ready();
+    while (!ready_.empty()) {
+      auto& channel = static_cast<Channel&>(next_ready());
+      const std::uint32_t got = channel.drain(budget, f);
+      n += got;
+      if (!channel.options_.remote)
+        make_hot(channel);
+      else if (got == budget) [[unlikely]]
+        ring_self(channel.in_set_.bit);  // the next poll goes on with what may be left
+    }
+    return n;
+  }
+  void keep_own_house() noexcept override;
+  void expect_transport() noexcept;
+
+  void (*housekeeping_)(void*) noexcept = nullptr;
+  void* housekeeping_with_ = nullptr;
+};
+
+}  // namespace viaduct::via::channel
