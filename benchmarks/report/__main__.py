@@ -5,11 +5,12 @@ usage: python3 benchmarks/report check OUTPUT [--compare OLD.json]
        python3 benchmarks/report measure FOLDER_OF_PROGRAMS OUTPUT [--quick] [--compare OLD.json] [--version TEXT]
        python3 benchmarks/report page REPORT.json OUTPUT [--compare OLD.json]
        python3 benchmarks/report papers [REPORT.json]
+       python3 benchmarks/report record REPORT.json
 
 `check` ends with 0 when plots can be drawn, the folder OUTPUT can be written, and OLD.json can be compared with. `programs`
 names the benchmarks that `measure` needs. `measure` runs the benchmarks, and `page`
 takes a report that was measured; both write report.html, .md, .json and .csv into the folder OUTPUT. `papers` prints
-docs/papers.md."""
+docs/papers.md, and `record` the run as tests/report/recorded.json keeps it."""
 import argparse
 import os
 import pathlib
@@ -26,7 +27,7 @@ import story
 import tables
 from results import Problem
 
-PLACES = {"check": (1, 1), "programs": (0, 0), "measure": (2, 2), "page": (2, 2), "papers": (0, 1)}  # how many, of each task
+PLACES = {"check": (1, 1), "programs": (0, 0), "measure": (2, 2), "page": (2, 2), "papers": (0, 1), "record": (1, 1)}  # how many, of each task
 
 
 def arguments(words):
@@ -78,6 +79,8 @@ def main(words):
             raise Problem("gnuplot is not installed (Debian's package gnuplot-nox): no plot can be drawn")
     elif given.task == "programs":
         print(" ".join(plan.programs(given.quick)))
+    elif given.task == "record":
+        print(tables.record_text(results.read(given.places[0]).document), end="")
     elif given.task == "papers":
         measured = results.read(given.places[0]) if given.places else None
         if measured:

@@ -125,6 +125,20 @@ def json_text(story):
     return json.dumps({**story.results.document, "warnings": warnings, "plots": plots}, indent=1)
 
 
+def record_text(document):
+    """A report.json as it is kept in the repository: without plots, five digits, a line for each figure."""
+    kept = {name: value for name, value in document.items() if name not in ("benchmarks", "plots", "warnings")}
+    lines = ["{"] + [f" {json.dumps(name)}: {json.dumps(value)}," for name, value in kept.items()] + [' "benchmarks": {']
+    runs = []
+    for program, run in document["benchmarks"].items():
+        facts = ", ".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in run.items() if name != "figures")
+        figures = [f"    {json.dumps(name)}: " + json.dumps({part: float(f"{value:.5g}") if part in ("min", "median", "p95") else value
+                                                         for part, value in figure.items()})
+                   for name, figure in run["figures"].items()]
+        runs.append(f'  {json.dumps(program)}: {{{facts},\n   "figures": {{\n' + ",\n".join(figures) + "}}")
+    return "\n".join(lines) + "\n" + ",\n".join(runs) + "}}\n"
+
+
 def _wrapped(text):
     return textwrap.fill(text, 125, break_long_words=False, break_on_hyphens=False)
 

@@ -375,6 +375,10 @@ class Papers(unittest.TestCase):
 
 
 class Commands(unittest.TestCase):
+    def test_the_recorded_run_can_be_renewed(self):
+        run = recorded()
+        self.assertEqual(RECORDED.read_text(encoding="utf-8"), tables.record_text({**run, "plots": [1], "warnings": ["2"]}))
+
     def refused(self, *arguments):
         done = subprocess.run([sys.executable, "-B", str(ROOT / "benchmarks/report"), *arguments], capture_output=True, text=True,
                               check=False)
