@@ -26,6 +26,7 @@ Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(
   if (threads == Threads::parallel) {
     slow_ = depth_base_ = 1;
     calls_ = &context.shared_->calls;
+    has_short_calls_ = context.nic().transport() == nullptr;
   }
   const CallsLock serving(context.shared_->calls);  // another thread may serve other bundles
   poll_every_ = until_poll_ = static_cast<std::uint32_t>(context.settings().poll_every);
@@ -114,14 +115,9 @@ void Bundle::stop_second_thread(const char* call) const noexcept {
                        "; make it a parallel one (am::Bundle::Threads::parallel)");
 }
 
-std::uint32_t Bundle::poll_guarded(Run run) noexcept {
-  std::uint32_t n = 0;
-  if (run == Run::all) {
-    const Passed passed(*this);
-    if (passed && poll_fast(n)) return n;
-  }
+std::uint32_t Bundle::poll_long(Run run) noexcept {
   const Guard guard(*this, "poll");
-  return n + poll_open(run);
+  return poll_open(run);
 }
 
 /// Shorts whose continuation, operation, handler or moment the fast path does not take, and the
@@ -434,6 +430,7 @@ void Bundle::make_parallel() noexcept {
   hide_handlers();
   threads_ = Threads::parallel;
   calls_ = &context_.shared_->calls;
+  has_short_calls_ = context_.nic().transport() == nullptr;
   calls_->add(gate_);
   depth_base_ += 1;
   ++slow_;

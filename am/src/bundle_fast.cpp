@@ -11,25 +11,15 @@ using detail::Map;
 namespace wire_format = detail::wire_format;
 namespace header = via::header;
 
-Bundle::Passed::Passed(Bundle& bundle) noexcept : bundle_(bundle) {
-  if (bundle.calls_ == nullptr || bundle.context_.nic().transport() != nullptr) return;
-  passed_ = bundle.calls_->try_pass(bundle.gate_);
-  // In a forked child a handler seems to run.
-  if (passed_ && bundle.slow_ != bundle.depth_base_) {
-    bundle.calls_->go_out(bundle.gate_);
-    passed_ = false;
-  }
-}
-
-Bundle::Passed::~Passed() {
-  if (passed_) bundle_.calls_->go_out(bundle_.gate_);
-}
-
 /// As Bundle::dispatch, in two steps: the message is taken only where its handler can run at once.
 struct Bundle::FastReceiver {
   Bundle& bundle;
   Thunk thunk = nullptr;
 
+  /// Split-C is served in polls, and a gate that one thread alone uses is reserved for it.
+  [[nodiscard]] bool wants_housekeeping() const noexcept {
+    return bundle.served_->engine().has_passive() || bundle.calls_->would_reserve(bundle.gate_);
+  }
   [[nodiscard]] bool accepts(via::channel::Channel& vi, std::uint64_t head) noexcept {
     const auto& map = *static_cast<const Map*>(vi.context());
     const std::uint64_t client = header::client(head);
@@ -37,7 +27,7 @@ struct Bundle::FastReceiver {
     const std::uint32_t id = wire_format::handler(client);
     if (special != 0 && !is_reply(special)) return false;
     if (map.deferred_count != 0 || header::extra_lines(head) != 0 || id < kOwnHandlers ||
-        id >= map.thunk_count || map.state != Map::State::connected)
+        id >= map.thunk_count)  // 0 until the peer has been met
       return false;
     thunk = map.thunks[id];
     return thunk != nullptr;
@@ -61,8 +51,9 @@ struct Bundle::FastReceiver {
   }
 };
 
-/// Behind the gate. False: a poll with the calls' lock is to follow.
-bool Bundle::poll_fast(std::uint32_t& n) noexcept {
+/// Behind the gate. False: a poll with the calls' lock is to follow. The queue of sends is left
+/// out: messages of this host have no completions.
+inline bool Bundle::poll_fast(std::uint32_t& n) noexcept {
   if (deferred_total_ != 0 || unfinished_) return false;
   FastReceiver receiver{*this};
   bool more = false;
@@ -70,33 +61,69 @@ bool Bundle::poll_fast(std::uint32_t& n) noexcept {
   return !more && !unfinished_;
 }
 
-/// A short request over a connection of this host, with the credit and the room that it needs;
-/// polls while these lack.  @return false: nothing was sent, and the long way is to be taken.
-bool Endpoint::send_fast(const Outgoing& out) noexcept {
-  constexpr int kAttempts = 64;
+std::uint32_t Bundle::poll_guarded(Run run) noexcept {
+  std::uint32_t n = 0;
+  if (run == Run::all) {
+    const Passed passed(*this);
+    if (passed && poll_fast(n)) [[likely]]
+      return n;
+  }
+  return n + poll_long(run);
+}
+
+/// A message of one line, where there is a connection with credit and room for it.
+[[gnu::always_inline]] inline bool Endpoint::send_line(const Outgoing& out) noexcept {
+  if (value(out.to) >= maps_.size()) [[unlikely]]
+    return false;
+  Map& map = *maps_[value(out.to)];
+  if (map.state != Map::State::connected || map.retagged) [[unlikely]]
+    return false;
+  if (map.credits == 0 && !map.refill_credits()) [[unlikely]]
+    return false;
+  via::Slot* const slot = map.vi->claim();
+  if (slot == nullptr) [[unlikely]]
+    return false;
+  --map.credits;
+  for (std::uint32_t i = 0; i < out.count; ++i) slot->put(i, out.words[i]);
+  map.vi->publish(*slot, header::make(via::MessageKind::inline_data, out.arg_bytes, out.client));
+  return true;
+}
+
+/// What a parallel bundle sends: a short request goes behind the gate alone, and so does the poll
+/// that it makes.
+Status Endpoint::send_shared(const Outgoing& out) noexcept {
   if (wire_format::operation(out.client) != Operation::short_message || out.call != nullptr ||
       out.count > via::kWordsPerSlot)
-    return false;
-  for (int attempt = 0; attempt < (out.wait ? kAttempts : 1); ++attempt) {
+    return send_long(out);
+  bool polled = true;
+  {
     const Bundle::Passed passed(bundle_);
-    if (!passed || value(out.to) >= maps_.size()) return false;
-    Map& map = *maps_[value(out.to)];
-    if (map.state != Map::State::connected || map.retagged) return false;
-    std::uint32_t n = 0;
-    if ((map.credits != 0 || map.refill_credits()) && map.vi->refresh_room(1)) {
-      const Sent sent = send_words(map, out.client, out.words, out.count, out.arg_bytes);
-      if (sent == Sent::yes) {
-        --map.credits;
-        if (--bundle_.until_poll_ == 0) {
-          bundle_.until_poll_ = bundle_.poll_every_;
-          if (wait_run_ == Bundle::Run::all) (void)bundle_.poll_fast(n);
-        }
-        return true;
-      }
+    if (!passed || !send_line(out)) [[unlikely]]
+      polled = false;
+    else if (--bundle_.until_poll_ != 0)
+      return Status::ok;
+    else {
+      bundle_.until_poll_ = bundle_.poll_every_;
+      std::uint32_t n = 0;
+      if (wait_run_ != Bundle::Run::all || bundle_.poll_fast(n)) return Status::ok;
     }
-    if (wait_run_ != Bundle::Run::all || !bundle_.poll_fast(n)) return false;
   }
-  return false;
+  if (!polled) return send_after_polls(out);
+  (void)bundle_.poll_long(Bundle::Run::all);
+  return Status::ok;
+}
+
+/// The first attempt was nothing: polls until there is credit and room, and takes the long way if
+/// that is not enough.
+Status Endpoint::send_after_polls(const Outgoing& out) noexcept {
+  constexpr int kAttempts = 64;
+  for (int attempt = 0; attempt < (out.wait ? kAttempts : 0); ++attempt) {
+    const Bundle::Passed passed(bundle_);
+    std::uint32_t n = 0;
+    if (!passed || wait_run_ != Bundle::Run::all || !bundle_.poll_fast(n)) break;
+    if (send_line(out)) return Status::ok;
+  }
+  return send_long(out);
 }
 
 }  // namespace viaduct::am

@@ -32,7 +32,10 @@ void Endpoint::poll_between() noexcept {
 }
 
 Status Endpoint::send_slow(const Outgoing& out) noexcept {
-  if (bundle_.calls_ != nullptr && send_fast(out)) return Status::ok;
+  return bundle_.has_short_calls_ ? send_shared(out) : send_long(out);
+}
+
+Status Endpoint::send_long(const Outgoing& out) noexcept {
   const Bundle::Guard guard(bundle_, "a request");
   const char* const what = out.call != nullptr ? "call" : "request";
   if (value(out.to) >= maps_.size()) return Refusal::index(*this, what, out.to);

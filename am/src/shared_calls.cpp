@@ -1,20 +1,22 @@
 #include "am/src/shared_calls.hpp"
 
+#include <pthread.h>
 #include <sched.h>
 #include <time.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "viaduct/runtime/wait.hpp"
 
 namespace viaduct::am {
-namespace {
 
-/// What the calling thread has.
-struct Mine {
-  SharedCalls* held = nullptr;  // the lock
-  std::uint32_t depth = 0;      // how often it was taken
-  Gate* inside = nullptr;       // behind which the thread is, or which it has parked
-};
-constinit thread_local Mine mine [[gnu::tls_model("initial-exec")]];
+using detail::calling_thread;
+using detail::CallingThread;
+using detail::no_thread;
+
+namespace {
 
 /// Between two looks at what another thread is to change.
 class Looks {
@@ -38,35 +40,113 @@ class Looks {
   std::uint32_t count_ = 0;
 };
 
+constinit std::mutex records_mutex;
+// Enough for most programs, so that no call fails for want of memory.
+constexpr std::size_t kStaticRecords = 256;
+constinit std::array<CallingThread, kStaticRecords> static_records;
+constinit std::size_t static_records_used = 0;
+constinit CallingThread* records = nullptr;
+
+/// At a thread's end.
+void give_back(void* record) noexcept {
+  auto& mine = *static_cast<CallingThread*>(record);
+  calling_thread = &no_thread;
+  if (mine.held != nullptr || mine.inside.load() != nullptr) return;
+  const std::lock_guard lock(records_mutex);
+  mine.is_taken = false;
+}
+
+/// A record for the calling thread. The end of the thread is told by a key of POSIX, for which
+/// glibc needs no memory, as it does for an object with a destructor.
+[[gnu::cold, gnu::noinline]] CallingThread& begin() noexcept {
+  const std::lock_guard lock(records_mutex);
+  static pthread_key_t key;
+  static const bool has_key = ::pthread_key_create(&key, give_back) == 0;
+  CallingThread* mine = records;
+  while (mine != nullptr && mine->is_taken) mine = mine->next;
+  if (mine == nullptr) {
+    mine = static_records_used < kStaticRecords ? &static_records[static_records_used++]
+                                                : new CallingThread;
+    mine->next = records;
+    records = mine;
+  }
+  mine->is_taken = true;
+  calling_thread = mine;
+  if (has_key) (void)::pthread_setspecific(key, mine);
+  return *mine;
+}
+
+/// The calling thread's record.
+CallingThread& self() noexcept {
+  CallingThread* const mine = calling_thread;
+  return mine != &no_thread ? *mine : begin();
+}
+
 }  // namespace
 
-bool SharedCalls::is_held() const noexcept { return mine.held == this; }
+constinit CallingThread detail::no_thread;
+constinit thread_local CallingThread* detail::calling_thread [[gnu::tls_model("initial-exec")]] =
+    &detail::no_thread;
+
+SharedCalls::SharedCalls(std::uint32_t reserve_after) noexcept
+    : reserve_after_(membarrier_register_process() ? reserve_after : 0) {}
+
+/// Whether @p thread, for which the gate is reserved, is behind it. Order: behind a barrier.
+bool SharedCalls::is_behind(const CallingThread* thread, const Gate& gate) noexcept {
+  return thread != nullptr && thread != calling_thread && thread->inside.load(kAcquire) == &gate;
+}
 
 /// Waits until nobody is behind a gate. False: a handler of the called bundle is parked there.
-bool SharedCalls::clear(const Gate* called) const noexcept {
-  for (const Gate* const gate : gates_) {
-    if (gate == mine.inside) continue;
+bool SharedCalls::clear(const Gate* called) noexcept {
+  const CallingThread* const me = calling_thread;
+  const Gate* const own = me->inside.load(kRelaxed);
+  const auto is_parked = [](const Gate& gate) { return gate.state.load() == Gate::kParked; };
+  if (called != nullptr && called != own && is_parked(*called)) return false;
+  const auto is_others = [me](const Gate* gate) {
+    const CallingThread* const owner = gate->owner.load(kRelaxed);
+    return owner != nullptr && owner != me;
+  };
+  if (std::any_of(gates_.begin(), gates_.end(), is_others)) membarrier_process();
+  for (Gate* const gate : gates_) {
+    if (gate == own) continue;
     for (Looks looks;; looks.next()) {
-      const std::uint32_t now = gate->load();
-      if (now == kOpen) break;
-      if (now != kParked) continue;
-      if (gate == called) return false;
+      if (is_parked(*gate)) {
+        if (gate == called) return false;
+        break;
+      }
+      if (gate->state.load() != Gate::kOpen || is_behind(gate->owner.load(kRelaxed), *gate))
+        continue;
+      decide_owner(*gate, called);
       break;
     }
   }
   return true;
 }
 
+/// For whom a gate is reserved from now on. Nobody is behind it, and the lock is held.
+void SharedCalls::decide_owner(Gate& gate, const Gate* called) const noexcept {
+  const CallingThread* const me = calling_thread;
+  if (gate.user == me && &gate == called) {
+    if (reserve_after_ != 0 && gate.streak >= reserve_after_) gate.owner.store(me, kRelaxed);
+    return;
+  }
+  if (gate.user == me) return;
+  if (&gate == called || gate.streak < reserve_after_) gate.owner.store(nullptr, kRelaxed);
+  if (&gate == called) gate.user = me;
+  gate.streak = 0;
+}
+
 /// A mutex alone goes to the thread that has just put it down, since the others have yet to wake.
 void SharedCalls::lock_in_turn() noexcept {
   constexpr std::uint32_t kLooks = 340;  // a millisecond
+  const CallingThread* const me = calling_thread;
   for (Looks looks;
-       looks.count() < kLooks && waiting_.load(kRelaxed) != 0 && last_.load(kRelaxed) == &mine;)
+       looks.count() < kLooks && waiting_.load(kRelaxed) != 0 && last_.load(kRelaxed) == me;)
     looks.next();
   waiting_.fetch_add(1);
   mutex_.lock();
   waiting_.fetch_sub(1);
-  last_.store(&mine, kRelaxed);
+  last_.store(me, kRelaxed);
 }
 
 void SharedCalls::lock(Gate* called) noexcept {
@@ -79,39 +159,52 @@ void SharedCalls::lock(Gate* called) noexcept {
   }
 }
 
+/// The bundle of a handler that makes a long call.
+void SharedCalls::park() noexcept {
+  CallingThread& me = *calling_thread;
+  Gate* const gate = me.inside.load(kRelaxed);
+  if (gate == nullptr) return;
+  me.by_state = true;
+  gate->state.store(Gate::kParked);
+}
+
 void SharedCalls::enter(Gate* called) noexcept {
-  if (mine.held == this) {
-    ++mine.depth;
+  CallingThread& me = self();
+  if (me.held == this) {
+    ++me.depth;
     return;
   }
-  if (mine.inside != nullptr) mine.inside->store(kParked);
+  park();
   lock(called);
-  mine.held = this;
-  mine.depth = 1;
+  me.held = this;
+  me.depth = 1;
 }
 
 bool SharedCalls::try_enter(Gate* called) noexcept {
-  const auto is_free = [called] {
-    return called == nullptr || called == mine.inside || called->load() != kParked;
+  CallingThread& me = self();
+  const auto is_free = [called, &me] {
+    return called == nullptr || called == me.inside.load(kRelaxed) ||
+           called->state.load() != Gate::kParked;
   };
-  if (mine.held == this) {
+  if (me.held == this) {
     if (!is_free()) return false;
-    ++mine.depth;
+    ++me.depth;
     return true;
   }
   if (!mutex_.try_lock()) return false;
-  if (mine.inside != nullptr) mine.inside->store(kParked);
+  park();
   closed_.store(1);
-  mine.held = this;
-  mine.depth = 1;
+  me.held = this;
+  me.depth = 1;
   if (clear(called)) return true;
   leave();
   return false;
 }
 
 void SharedCalls::leave() noexcept {
-  if (--mine.depth != 0) return;
-  mine.held = nullptr;
+  CallingThread& me = *calling_thread;
+  if (--me.depth != 0) return;
+  me.held = nullptr;
   closed_.store(0);
   mutex_.unlock();
   return_inside();
@@ -119,54 +212,64 @@ void SharedCalls::leave() noexcept {
 
 /// Back behind the gate that was parked. Never past somebody who holds the lock.
 void SharedCalls::return_inside() noexcept {
-  if (mine.inside == nullptr) return;
+  Gate* const gate = calling_thread->inside.load(kRelaxed);
+  if (gate == nullptr) return;
   for (Looks looks;; looks.next()) {
-    mine.inside->store(kInside);
+    gate->state.store(Gate::kInside);
     if (closed_.load() == 0) return;
-    mine.inside->store(kParked);
+    gate->state.store(Gate::kParked);
   }
 }
 
 SharedCalls::Pause SharedCalls::pause(Gate* own) noexcept {
-  Pause pause{mine.depth, nullptr};
-  if (own != nullptr && mine.inside == nullptr) {
-    pause.parked = mine.inside = own;
-    own->store(kParked);
+  CallingThread& me = *calling_thread;
+  Pause pause{me.depth, nullptr};
+  if (own != nullptr && me.inside.load(kRelaxed) == nullptr) {
+    pause.parked = own;
+    me.inside.store(own, kRelaxed);
+    park();
   }
-  mine.held = nullptr;
-  mine.depth = 0;
+  me.held = nullptr;
+  me.depth = 0;
   closed_.store(0);
   mutex_.unlock();
   return pause;
 }
 
 void SharedCalls::resume(const Pause& pause, Gate* called) noexcept {
+  CallingThread& me = *calling_thread;
   lock(called);
-  mine.held = this;
-  mine.depth = pause.depth;
+  me.held = this;
+  me.depth = pause.depth;
   if (pause.parked == nullptr) return;
-  pause.parked->store(kOpen);
-  mine.inside = nullptr;
+  me.by_state = false;
+  pause.parked->state.store(Gate::kOpen);
+  me.inside.store(nullptr, kRelaxed);
 }
 
-bool SharedCalls::try_pass(Gate& gate) noexcept {
+bool SharedCalls::try_pass_slow(Gate& gate) noexcept {
   constexpr std::uint32_t kLooks = 300;
-  if (mine.inside != nullptr || mine.held == this) return false;
+  CallingThread& me = self();
+  if (me.inside.load(kRelaxed) != nullptr || me.held == this) return false;
   for (Looks looks; looks.count() < kLooks; looks.next()) {
-    std::uint32_t now = kOpen;
-    if (!gate.compare_exchange_strong(now, kInside)) continue;
-    if (closed_.load() == 0) {
-      mine.inside = &gate;
+    if (closed_.load() != 0) continue;
+    const CallingThread* const owner = gate.owner.load(kRelaxed);
+    if (owner == &me && try_reserved(gate, me)) return true;
+    if (owner == &me) continue;
+    if (owner != nullptr) return false;  // the long way takes it from the owner
+    std::uint32_t now = Gate::kOpen;
+    if (!gate.state.compare_exchange_strong(now, Gate::kInside)) continue;
+    if (closed_.load() == 0 && gate.owner.load(kRelaxed) == nullptr) {
+      me.inside.store(&gate, kRelaxed);
+      me.by_state = true;
+      if (gate.user != &me) gate.streak = 0;
+      gate.user = &me;
+      ++gate.streak;
       return true;
     }
-    gate.store(kOpen);
+    gate.state.store(Gate::kOpen);
   }
   return false;
-}
-
-void SharedCalls::go_out(Gate& gate) noexcept {
-  mine.inside = nullptr;
-  gate.store(kOpen, kRelease);
 }
 
 void SharedCalls::add(Gate& gate) { gates_.push_back(&gate); }

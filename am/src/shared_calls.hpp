@@ -7,23 +7,50 @@
 // bundles to itself. A handler that runs behind its bundle's gate and makes such a call parks its
 // bundle first: others then pass it by, except those that call into that bundle, which wait for the
 // handler's end. What waits puts the lock down meanwhile.
+//
+// A gate that one thread alone has used for a while is reserved for that thread, which then goes in
+// and out by plain stores. The thread that closes such a gate makes up for the fence that they lack
+// (membarrier_process()), and takes the reservation away where closing pays less than locked
+// instructions. tests/model/gate.pml is the protocol's model.
 
 #include <cstdint>
 #include <mutex>
 #include <vector>
 
+#include "viaduct/am/detail/gate.hpp"
 #include "viaduct/runtime/atomic.hpp"
 
 namespace viaduct::am {
 
-/// Of a parallel bundle. Values: below.
-using Gate = AtomicWord<std::uint32_t>;
-inline constexpr std::uint32_t kOpen = 0;
-inline constexpr std::uint32_t kInside = 1;  // a thread is in a short call
-inline constexpr std::uint32_t kParked = 2;  // a handler waits for the calls' lock, or in its reply
+using detail::Gate;
+class SharedCalls;
+
+namespace detail {
+
+/// What a thread has. Records outlive their threads, because gates name them.
+struct alignas(64) CallingThread {
+  /// The gate that the thread is behind, or that it has parked.
+  AtomicWord<Gate*> inside = nullptr;
+  bool by_state = false;          // Gate::state says so, too
+  SharedCalls* held = nullptr;    // the lock
+  std::uint32_t depth = 0;        // how often it was taken
+  bool is_taken = false;          // by a thread; under the lock of all records
+  CallingThread* next = nullptr;  // of all records
+};
+extern constinit CallingThread no_thread;
+extern constinit thread_local CallingThread* calling_thread [[gnu::tls_model("initial-exec")]];
+
+}  // namespace detail
 
 class SharedCalls {
  public:
+  /// Short calls of one thread that make up for a barrier: each saves a locked instruction, about 7
+  /// ns; a barrier takes up to 16 us of two threads.
+  static constexpr std::uint32_t kWorthReserving = 4096;
+  /// @p reserve_after: so many short calls of one thread reserve a gate, where the kernel allows
+  /// it; 0: none do.
+  explicit SharedCalls(std::uint32_t reserve_after = kWorthReserving) noexcept;
+
   /// Takes the lock for a call into the bundle of @p called (null: into none); the holder may take
   /// it again.  Blocks while other threads are in calls.
   void enter(Gate* called) noexcept;
@@ -32,7 +59,7 @@ class SharedCalls {
   [[nodiscard]] bool try_enter(Gate* called) noexcept;
   void leave() noexcept;
   /// @return whether the calling thread holds the lock.
-  [[nodiscard]] bool is_held() const noexcept;
+  [[nodiscard]] bool is_held() const noexcept { return detail::calling_thread->held == this; }
 
   /// What a thread puts down while it waits.
   struct Pause {
@@ -45,22 +72,62 @@ class SharedCalls {
   /// Takes it again for the bundle of @p called.
   void resume(const Pause& pause, Gate* called) noexcept;
 
-  /// Goes behind @p gate for a short call.  @return false: the caller takes the long way, since it
-  /// is in a call already, or others are for a long time.
-  [[nodiscard]] bool try_pass(Gate& gate) noexcept;
-  void go_out(Gate& gate) noexcept;
+  /// Goes behind @p gate for a short call.  Cost: no locked instruction where the gate is reserved
+  /// for the thread, else one.  @return false: the caller takes the long way, since it is in a call
+  /// already, or others are for a long time.
+  [[nodiscard]] bool try_pass(Gate& gate) noexcept {
+    detail::CallingThread& me = *detail::calling_thread;
+    if (gate.owner.load(kRelaxed) == &me && me.inside.load(kRelaxed) == nullptr &&
+        try_reserved(gate, me)) [[likely]]
+      return true;
+    return try_pass_slow(gate);
+  }
+  [[gnu::always_inline]] void go_out(Gate& gate) noexcept {
+    detail::CallingThread& me = *detail::calling_thread;
+    if (me.by_state) [[unlikely]] {
+      me.by_state = false;
+      gate.state.store(Gate::kOpen, kRelease);
+    }
+    me.inside.store(nullptr, kRelease);
+  }
 
   void add(Gate& gate);
   void remove(Gate& gate) noexcept;
 
+  /// @return whether the next long call of the thread that is behind @p gate reserves it.
+  [[nodiscard]] bool would_reserve(const Gate& gate) const noexcept {
+    return reserve_after_ != 0 && gate.streak >= reserve_after_ &&
+           gate.owner.load(kRelaxed) == nullptr;
+  }
+
  private:
-  [[nodiscard]] bool clear(const Gate* called) const noexcept;
+  /// try_pass() of the thread for which the gate was reserved a moment ago, and which is behind
+  /// none.
+  [[nodiscard]] bool try_reserved(Gate& gate, detail::CallingThread& me) const noexcept {
+    me.inside.store(&gate, kRelaxed);
+    // The compiler keeps the order; the barrier of a thread that closes makes the processor keep
+    // it.
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (closed_.load(kAcquire) == 0 && gate.owner.load(kRelaxed) == &me) [[likely]] {
+      ++gate.streak;
+      return true;
+    }
+    me.inside.store(nullptr, kRelease);
+    return false;
+  }
+  [[nodiscard]] static bool is_behind(const detail::CallingThread* thread,
+                                      const Gate& gate) noexcept;
+  [[nodiscard]] bool clear(const Gate* called) noexcept;
+  void decide_owner(Gate& gate, const Gate* called) const noexcept;
+  [[nodiscard, gnu::noinline]] bool try_pass_slow(Gate& gate) noexcept;
   void lock(Gate* called) noexcept;
   void lock_in_turn() noexcept;
+  static void park() noexcept;
   void return_inside() noexcept;
 
   std::mutex mutex_;
   AtomicWord<std::uint32_t> closed_ = 0;  // 1: the lock is held
+  const std::uint32_t reserve_after_;     // 0: never
   // A thread that makes one call after the other leaves a turn to those that wait.
   AtomicWord<std::uint32_t> waiting_ = 0;
   AtomicWord<const void*> last_ = nullptr;  // the thread that has had the lock last

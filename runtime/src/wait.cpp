@@ -68,4 +68,28 @@ bool membarrier_global() noexcept {
   return ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
 
+namespace {
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kIsSeen = false;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+constexpr bool kIsSeen = false;
+#else
+constexpr bool kIsSeen = true;
+#endif
+#else
+constexpr bool kIsSeen = true;
+#endif
+}  // namespace
+
+bool membarrier_register_process() noexcept {
+  static const bool works =
+      kIsSeen && ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+  return works;
+}
+
+void membarrier_process() noexcept {
+  (void)::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
 }  // namespace viaduct

@@ -58,7 +58,7 @@ void Engine::add(Client& client) {
   {
     const std::lock_guard lock(mutex_);
     clients_.push_back(&client);
-    count_.store(static_cast<std::uint32_t>(clients_.size()), kRelaxed);
+    count_clients();
   }
   attention_.store(1);  // there is another one to look at
 }
@@ -69,13 +69,21 @@ void Engine::remove(Client& client) noexcept {
       const std::lock_guard lock(mutex_);
       if (!client.in_use_ || client.user_ == this_thread()) {
         std::erase(clients_, &client);
-        count_.store(static_cast<std::uint32_t>(clients_.size()), kRelaxed);
+        count_clients();
         return;
       }
     }
     ring_doorbell(job_.record(job_.rank()));  // its user may sleep
     ::sched_yield();
   }
+}
+
+void Engine::count_clients() noexcept {
+  count_.store(static_cast<std::uint32_t>(clients_.size()), kRelaxed);
+  const auto passive = std::count_if(clients_.begin(), clients_.end(), [](const Client* client) {
+    return client->kind_ == Client::Kind::passive;
+  });
+  passive_.store(static_cast<std::uint32_t>(passive), kRelaxed);
 }
 
 void Engine::watch(bool does) noexcept { watcher_.store(does ? this_thread() : 0, kRelaxed); }

@@ -101,6 +101,8 @@ class Engine {
   void remove(Client& client) noexcept;
   /// @return whether there is one client at most: nothing else is to be served.  Cost: a load.
   [[nodiscard]] bool is_alone() const noexcept { return count_.load(kRelaxed) < 2; }
+  /// @return whether some client is passive.  Cost: a load.
+  [[nodiscard]] bool has_passive() const noexcept { return passive_.load(kRelaxed) != 0; }
 
   /// @return the word that all NICs of the rank's clients are made with.
   [[nodiscard]] AtomicWord<std::uint64_t>& attention() noexcept { return attention_; }
@@ -148,6 +150,7 @@ class Engine {
 
  private:
   class Sleepers;
+  void count_clients() noexcept;
   [[nodiscard]] Client* take(std::size_t& at, const Client& self) noexcept;
   void return_to_sender(Client& client) noexcept;
   [[nodiscard]] static bool stays_hot(Client& client, std::uint32_t handled) noexcept;
@@ -158,6 +161,7 @@ class Engine {
   std::mutex mutex_;
   std::vector<Client*> clients_;
   AtomicWord<std::uint32_t> count_ = 0;
+  AtomicWord<std::uint32_t> passive_ = 0;
   AtomicWord<std::uintptr_t> watcher_ = 0;  // a thread
 };
 

@@ -97,7 +97,7 @@ Status CompletionQueue::notify(std::function<void()> ready) {
   nic_.progress();
   set_all_aside();
   tick_ |= kHousekeeping - 1;
-  notice_ = {std::move(ready), nic_.life_epoch_};
+  notice_ = {std::move(ready), nic_.life_epoch_.load(kRelaxed)};
   if (from_callback)
     armed_again_ = true;
   else

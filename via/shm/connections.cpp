@@ -37,7 +37,7 @@ bool Nic::is_plausible(Rank from, const ControlMessage& message) const noexcept 
 /// A control message has come.
 void Nic::handle(Rank from, std::span<const std::byte> bytes) {
   // The Connector has been told of the loss, and wants to hear nothing more.
-  if (life_epoch_ == job_.life_epoch() && job_.is_lost(from)) return;
+  if (life_epoch_.load(kRelaxed) == job_.life_epoch() && job_.is_lost(from)) return;
   ControlMessage message;
   if (!decode(bytes, message) || !is_plausible(from, message)) {
     job_.log().write(
@@ -75,7 +75,7 @@ void Nic::asked() {
 }
 
 void Nic::look_for_lost_peers() {
-  life_epoch_ = job_.life_epoch();
+  life_epoch_.store(job_.life_epoch(), kRelaxed);
   part_from([this](Rank rank) { return job_.is_lost(rank); }, ErrorCause::connection_lost);
 }
 

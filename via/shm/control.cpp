@@ -77,7 +77,7 @@ void Nic::post(Rank to, const ControlMessage& message) {
   if (is_remote(to)) return post_remote(to, message);
   const bool queued = std::any_of(outbox_.begin(), outbox_.end(),
                                   [to](const auto& entry) { return entry.first == to; });
-  if (queued || !deliver(to, message)) outbox_.emplace_back(to, message);
+  if (queued || !deliver(to, message)) keep(outbox_, std::pair(to, message));
 }
 
 bool Nic::control_waiting() const noexcept { return page_->control_waiting.load() != 0; }
@@ -103,7 +103,7 @@ void Nic::progress() noexcept {
   inside.store(me, std::memory_order_relaxed);
   try {
     if (page_->control_waiting.load(kRelaxed) != 0) handle_mailbox();
-    if (life_epoch_ != job_.life_epoch()) look_for_lost_peers();
+    if (life_epoch_.load(kRelaxed) != job_.life_epoch()) look_for_lost_peers();
     if (!outbox_.empty()) send_outbox();
     if (!waiting_vis_.empty()) {
       const auto waiting = std::move(waiting_vis_);
@@ -119,6 +119,9 @@ void Nic::progress() noexcept {
   } catch (const std::exception& e) {
     job_.log().write(LogLevel::error, e.what());
   }
+  keeps_.store(
+      !outbox_.empty() || !waiting_vis_.empty() || !staged_.empty() || connections_.has_requests(),
+      kRelaxed);
   inside.store(std::thread::id(), std::memory_order_relaxed);
 }
 

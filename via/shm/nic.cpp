@@ -124,7 +124,6 @@ Nic::Nic(Job& job, AtomicWord<std::uint64_t>* attention)
   cross_memory_works_ = settings_.cross_memory && kernel_has_cross_memory();
   if (settings_.cross_memory)
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // fails, rightly, without Yama
-  life_epoch_ = 0;
 
   const std::uint64_t offset = page_offset_;
   job_.bootstrap().put(bootstrap_key_, std::as_bytes(std::span(&offset, 1)));

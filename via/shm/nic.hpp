@@ -205,7 +205,15 @@ class Nic : public via::Nic, private Connections::Provider {
   [[nodiscard]] bool control_waiting() const noexcept;
   /// Whether no control message waits, and no rank has been lost since the last look.
   [[nodiscard]] bool is_quiet() const noexcept {
-    return !control_waiting() && life_epoch_ == job_.life_epoch();
+    return !control_waiting() && life_epoch_.load(kRelaxed) == job_.life_epoch();
+  }
+  /// Whether progress() would do nothing.  Call from any thread.  Cost: a few loads.
+  [[nodiscard]] bool looks_idle() const noexcept { return !keeps_.load(kRelaxed) && is_quiet(); }
+  /// Puts what progress() is to look at into @p list.
+  template <class List, class Value>
+  void keep(List& list, const Value& value) {
+    list.push_back(value);
+    keeps_.store(true, kRelaxed);
   }
   void add_vi(Vi& vi);
   void remove_vi(Vi& vi) noexcept;
@@ -242,8 +250,9 @@ class Nic : public via::Nic, private Connections::Provider {
   std::vector<Vi*> waiting_vis_;  // with pending sends
   std::vector<Retired> retired_;
   std::vector<std::uint64_t> staged_;  // blocks of our window that a receiver has yet to take
-  std::uint32_t life_epoch_ = 0;
-  std::thread::id in_progress_;  // the thread that is in progress()
+  AtomicWord<std::uint32_t> life_epoch_ = 0;
+  AtomicWord<bool> keeps_ = false;  // something in outbox_, waiting_vis_, staged_, or requests
+  std::thread::id in_progress_;     // the thread that is in progress()
   bool cross_memory_works_ = true;
   std::uint64_t broken_off_ = 0;  // connections that this side has ended over nonsense
   int cross_error_ = 0;

@@ -90,6 +90,17 @@ void PollSet::keep_house() noexcept {
   if (next->in_set_.hot_at < 0 && next->has_arrivals()) list_ready(*next);
 }
 
+bool PollSet::wants_housekeeping() noexcept {
+  constexpr std::uint64_t kSeldom = 256;
+  if ((tick_ + 1) % (kHousekeeping * kSeldom) == 0 || !nic_.looks_idle()) return true;
+  if (members_.empty()) return false;
+  next_scan_ = next_scan_ + 1 < members_.size() ? next_scan_ + 1 : 0;
+  Connection* const next = members_[next_scan_];
+  if (next == nullptr || next->in_set_.hot_at >= 0 || !next->has_arrivals()) return false;
+  list_ready(*next);
+  return true;
+}
+
 void PollSet::make_hot(Connection& connection) noexcept {
   Connection::InSet& place = connection.in_set_;
   place.last_active = tick_;

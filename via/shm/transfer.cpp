@@ -70,7 +70,7 @@ Status Vi::post_send_slow(Descriptor& d) noexcept {
   }
   if (pending_.empty() && execute(d) != Outcome::later) return Status::ok;
   if (state_ == ViState::connected) {
-    if (pending_.empty()) nic_.waiting_vis_.push_back(this);
+    if (pending_.empty()) nic_.keep(nic_.waiting_vis_, this);
     pending_.push_back({&d, 0});
     tx_ready_ = false;
   }
@@ -223,7 +223,7 @@ Vi::Outcome Vi::stage(Descriptor& d, Slot& slot, std::uint64_t flags) noexcept {
   slot.words[1] = offset;
   publish(slot, header::make(MessageKind::staged, 16, 0) | flags);
   if (attributes_.reliability != Reliability::reception) {
-    nic_.staged_.push_back(offset);
+    nic_.keep(nic_.staged_, offset);
     return finish(d, CompletedOperation::send);
   }
   // It completes when the peer has taken it; whatever follows waits behind it.
@@ -232,7 +232,7 @@ Vi::Outcome Vi::stage(Descriptor& d, Slot& slot, std::uint64_t flags) noexcept {
     return Outcome::later;
   }
   pending_.push_back({&d, offset});
-  nic_.waiting_vis_.push_back(this);
+  nic_.keep(nic_.waiting_vis_, this);
   tx_ready_ = false;
   return Outcome::done;
 }

@@ -177,7 +177,7 @@ void Vi::flush(bool after_bad_receive) noexcept {
   }
   forget_refusals();
   for (const Pending& p : pending_) {
-    if (p.staged != 0) nic_.staged_.push_back(p.staged);
+    if (p.staged != 0) nic_.keep(nic_.staged_, p.staged);
     push_send(*p.descriptor, descriptor_status::done | descriptor_status::flushed);
   }
   pending_.clear();

@@ -18,7 +18,7 @@ int with_bundle(eb_t handle, Body body) noexcept {
   if (!is_single()) widen();
   viaduct_am_bundle* const bundle = find(handle);
   if (bundle == nullptr) return no_object();
-  if (is_single()) hot.bundle = handle;
+  (is_single() ? hot.bundle : last_places.bundle) = handle;
   poll_all(*bundle);
   return AM_OK;
 }
@@ -69,8 +69,9 @@ int AM_FreeBundle(eb_t handle) {
 }
 
 int AM_Poll(eb_t handle) {
-  if (is_single() && handle == hot.bundle && handle != nullptr && !is_in_handler()) [[likely]] {
-    if (auto* const alone = handle->alone.load(std::memory_order_relaxed)) [[likely]] {
+  const eb_t last = is_single() ? hot.bundle : last_places.bundle;
+  if (handle == last && handle != nullptr && !is_in_handler()) [[likely]] {
+    if (auto* const alone = handle->alone.load(std::memory_order_acquire)) [[likely]] {
       (void)alone->poll();
       return AM_OK;
     }

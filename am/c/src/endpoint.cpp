@@ -30,6 +30,7 @@ Bundle& take_bundle(Library& lib) {
   const auto threads = is_widened() ? Bundle::Threads::parallel : Bundle::Threads::sequential;
   lib.free_bundles.reserve(lib.bundles.size() + 1);  // destroy() needs no memory
   lib.bundles.push_back(std::make_unique<Bundle>(*lib.context, threads));
+  if (threads == Bundle::Threads::parallel) lib.bundles.back()->set_poll_every(1);
   return *lib.bundles.back();
 }
 

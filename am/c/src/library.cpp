@@ -15,6 +15,13 @@ constinit thread_local void* current [[gnu::tls_model("initial-exec")]] = nullpt
 constinit thread_local AM_ArgBlock* returned_block [[gnu::tls_model("initial-exec")]] = nullptr;
 constinit Hot hot;
 
+namespace {
+constinit viaduct_am_endpoint no_endpoint;
+constinit viaduct_am_bundle no_bundle;
+}  // namespace
+constinit thread_local LastPlaces last_places
+    [[gnu::tls_model("initial-exec")]] = {&no_endpoint, &no_bundle};
+
 Library& library() noexcept {
   static Library* const instance = new Library;
   return *instance;
@@ -36,7 +43,10 @@ void widen() noexcept {
   if (is_wide.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(widening);
   if (is_wide.load(std::memory_order_relaxed)) return;
-  for (const auto& bundle : library().bundles) bundle->make_parallel();
+  for (const auto& bundle : library().bundles) {
+    bundle->make_parallel();
+    bundle->set_poll_every(1);
+  }
   hot = {};
   is_wide.store(true, std::memory_order_release);
 }
@@ -124,6 +134,8 @@ Port* find_slow(ep_t handle) noexcept {
   if (is_single()) {
     hot.endpoint = handle;
     hot.port = slot->port;
+  } else {
+    last_places.endpoint = handle;
   }
   return slot->port;
 }

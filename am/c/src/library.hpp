@@ -47,14 +47,25 @@ struct Hot {
   eb_t bundle = nullptr;
 };
 extern constinit Hot hot;
+/// The places that the thread's last calls have named, once the process has several: they need no
+/// comparison with the tables' bounds.
+struct LastPlaces {
+  ep_t endpoint;  // never null
+  eb_t bundle;    // never null
+};
+extern constinit thread_local LastPlaces last_places [[gnu::tls_model("initial-exec")]];
 
 [[nodiscard]] inline bool is_single() noexcept { return __libc_single_threaded != 0; }
 
 /// The endpoint of a handle, or null.  Cost: three loads.
 [[nodiscard]] Port* find_slow(ep_t handle) noexcept;
 [[nodiscard]] inline Port* find(ep_t handle) noexcept {
-  if (is_single() && handle == hot.endpoint) [[likely]]
-    return hot.port;
+  if (is_single()) [[likely]] {
+    if (handle == hot.endpoint) [[likely]]
+      return hot.port;
+  } else if (handle == last_places.endpoint) {
+    return handle->port;
+  }
   return find_slow(handle);
 }
 /// The bundle of a handle, or null.
@@ -83,10 +94,12 @@ class Cold {
 
 /// Handles what has come to the endpoints of @p bundle.
 void poll_all(viaduct_am_bundle& bundle) noexcept;
-/// The same for the bundle of @p port, as a request does.
+/// The same for the bundle of @p port, as a request does. The requests of a process with several
+/// threads poll their own endpoint's messages themselves, under the same lock.
 [[gnu::noinline]] void poll_home_now(Port& port) noexcept;
 inline void poll_home(Port& port) noexcept {
-  if (!port.alone.load(std::memory_order_relaxed) || port.bundle().looks_busy()) [[unlikely]]
+  if (!port.alone.load(std::memory_order_relaxed) || (is_single() && port.bundle().looks_busy()))
+      [[unlikely]]
     poll_home_now(port);
 }
 

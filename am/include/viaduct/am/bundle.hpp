@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "viaduct/am/context.hpp"
+#include "viaduct/am/detail/gate.hpp"
 #include "viaduct/am/detail/map.hpp"
 #include "viaduct/am/token.hpp"
 #include "viaduct/am/types.hpp"
@@ -74,6 +75,10 @@ class Bundle {
   [[nodiscard]] bool looks_busy() const noexcept {
     return slow_ != 0 || deferred_total_ != 0 || unfinished_ || group_->looks_busy();
   }
+
+  /// From now on a request polls at every @p n-th, instead of what VIADUCT_AM_POLL_EVERY says for
+  /// all bundles.  Call from as poll(). Precondition: @p n is not 0.
+  void set_poll_every(std::uint32_t n) noexcept { poll_every_ = until_poll_ = n; }
 
   /// Polls until at least one message has been handled, at most @p timeout_ns (negative: for ever):
   /// spins, yields, then blocks in the kernel.  ok or timeout. Call from outside handlers.
@@ -210,6 +215,7 @@ class Bundle {
   [[gnu::noinline]] std::uint32_t run_deferred() noexcept;
   [[gnu::cold, gnu::noinline]] std::uint32_t finish(Run run) noexcept;
   [[gnu::noinline]] std::uint32_t poll_guarded(Run run) noexcept;
+  [[gnu::noinline]] std::uint32_t poll_long(Run run) noexcept;
   [[nodiscard]] bool poll_fast(std::uint32_t& n) noexcept;
   [[nodiscard, gnu::cold]] bool overflow_is_there(detail::Map& map,
                                                   const detail::Deferred& message) noexcept;
@@ -252,8 +258,9 @@ class Bundle {
   // Cool.
   Context& context_;
   Threads threads_;
-  SharedCalls* calls_ = nullptr;        // the context's; null: the bundle is sequential
-  AtomicWord<std::uint32_t> gate_ = 0;  // shared_calls.hpp
+  SharedCalls* calls_ = nullptr;  // the context's; null: the bundle is sequential
+  detail::Gate gate_;
+  bool has_short_calls_ = false;  // parallel, and all ranks share memory
   /// Of a sequential bundle: the thread that is in one of its calls, but for the inline ones, and
   /// that call.
   AtomicWord<std::uintptr_t> user_ = 0;  // 0: none

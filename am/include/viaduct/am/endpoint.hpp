@@ -244,8 +244,6 @@ class Endpoint {
   template <class T>
   [[nodiscard]] T& state() const noexcept;
 
-  // By number, for handlers of the peer's own table (1 to 255).
-
   /// request() by number, for a handler of the peer's own table (1 to 255). @p words: up to 16
   /// words of arguments.
   ///
@@ -262,8 +260,7 @@ class Endpoint {
   Status request_medium_raw(Index to, HandlerId handler, std::span<const std::byte> data,
                             std::span<const std::uint64_t> words) noexcept;
 
-  /// Bytes this endpoint holds for one mapped peer: rings of both directions and its own state; and
-  /// for one never talked to.
+  /// Bytes this endpoint holds for a mapped peer (rings and state), and for one never talked to.
   struct Footprint {
     std::size_t per_active_peer;
     std::size_t per_idle_peer;
@@ -398,7 +395,6 @@ class Endpoint {
   enum class Sent : std::uint8_t { yes, no_room, returned };
   struct Refusal;  // am/src/arguments.hpp
 
-  // calls.cpp
   [[gnu::cold, gnu::noinline]] void send_call(Outgoing out, detail::PendingCall& call,
                                               std::uint32_t tag) noexcept;
   void fail_call(detail::Map& map, Undeliverable why) noexcept;
@@ -406,8 +402,11 @@ class Endpoint {
   [[noreturn, gnu::cold, gnu::noinline]] void stop_no_state(const char* wanted) const noexcept;
 
   [[gnu::noinline]] Status send_slow(const Outgoing& out) noexcept;
-  [[nodiscard]] bool send_fast(const Outgoing& out) noexcept;  // of a parallel bundle
-  [[gnu::noinline]] void poll_between() noexcept;              // every poll_every_ requests
+  Status send_shared(const Outgoing& out) noexcept;  // of a parallel bundle
+  Status send_after_polls(const Outgoing& out) noexcept;
+  [[nodiscard]] bool send_line(const Outgoing& out) noexcept;
+  [[gnu::noinline]] Status send_long(const Outgoing& out) noexcept;
+  [[gnu::noinline]] void poll_between() noexcept;  // every poll_every_ requests
   Status get_slow(Index from, std::span<std::byte> data, std::size_t offset, std::uint16_t handler,
                   const std::uint64_t* words, std::uint32_t arg_bytes, bool wait) noexcept;
   Status attempt_send(const Outgoing& out) noexcept;

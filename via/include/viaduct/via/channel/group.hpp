@@ -38,7 +38,8 @@ class Group final : public shm::PollSet {
 
   /// drain() of what needs this group's owner alone: messages of one slot on channels that talk,
   /// for which f.accepts(channel, header) is true. Takes those of a channel up to the first that is
-  /// not accepted. Sets @p more where drain() is to follow.
+  /// not accepted. Sets @p more where drain() is to follow: also each 64th time, where
+  /// f.wants_housekeeping(), the NIC or a channel that is aside asks for it, and each 16384th.
   template <class Receiver>
   std::uint32_t drain_accepted(std::uint32_t budget, Receiver& f, bool& more) noexcept {
     std::uint32_t n = 0;
@@ -50,7 +51,9 @@ class Group final : public shm::PollSet {
         n += got;
       }
     }
-    if (doorbell_->summary.load(kRelaxed) != 0 || (tick_ + 1) % kHousekeeping == 0)
+    if (doorbell_->summary.load(kRelaxed) != 0)
+      more = true;
+    else if ((tick_ + 1) % kHousekeeping == 0 && (f.wants_housekeeping() || wants_housekeeping()))
       more = true;
     else if (!more)
       ++tick_;

@@ -70,6 +70,9 @@ class PollSet {
   [[nodiscard]] bool has_more_to_do() const noexcept {
     return doorbell_->summary.load(kRelaxed) != 0 || tick_ % kHousekeeping == 0;
   }
+  /// At each 64th turn of an owner that may look at this set alone: whether a poll would do more
+  /// than look at hot rings. Looks at one connection that is aside.
+  [[nodiscard, gnu::noinline]] bool wants_housekeeping() noexcept;
   // Doorbell bits and one connection that is aside into ready_; every so often the NIC's progress.
   void collect_ready() noexcept;
   /// A remote channel is listed when its slots arrive, others when their doorbell rings: each once.
