@@ -32,7 +32,7 @@ std::string Assembly::admit(const handshake::Caller& caller) {
   const std::string host = handshake::text_of(caller.host_name);
   const std::string who = fmt::format("rank {} (pid {} on {})", caller.rank, caller.pid, host);
   if (!failure_.empty()) return failure_;
-  if (caller.size != ranks_.size()) {
+  if (caller.size != handshake::kAskRankZero && caller.size != ranks_.size()) {
     if (!complete())
       failure_ = fmt::format(
           "{} says that the job has {} rank{}, rank 0 says {}: give all the same VIADUCT_SIZE", who,

@@ -33,11 +33,14 @@ struct HubHello {
 };
 static_assert(sizeof(HubHello) == 48);
 
+/// Caller::size of a rank that leaves it to rank 0 to say how many ranks there are.
+inline constexpr std::uint32_t kAskRankZero = 0;
+
 /// The caller, as it names itself. Texts end with a zero.
 struct Caller {
   Role role;
   std::uint32_t rank;  ///< of an agent: its host's number
-  std::uint32_t size;
+  std::uint32_t size;  ///< kAskRankZero: the hub says it
   std::int32_t pid;
   std::array<char, 64> host_key;
   std::array<char, 64> host_name;

@@ -91,13 +91,18 @@ class Joining {
     FileDescriptor socket = connect_to(rendezvous_.addresses, limit, problem);
     if (!socket.is_open()) {
       throw Error(errors::job_not_begun, std::errc::timed_out,
-                  fmt::format("rank {} of {}: no hub answers at {} ({}): rank 0, which opens it, "
-                              "has not come within {} s (VIADUCT_JOIN_TIMEOUT), or the job has "
-                              "given up, or the address is wrong",
-                              rendezvous_.rank, rendezvous_.size, rendezvous_.shown, problem,
+                  fmt::format("rank {}{}: no hub answers at {} ({}): rank 0, which opens it, "
+                              "has not come within {} s (VIADUCT_JOIN_TIMEOUT), or is alone by its "
+                              "VIADUCT_SIZE, or the job has given up, or the address is wrong",
+                              rendezvous_.rank, of_size(), rendezvous_.shown, problem,
                               seconds(rendezvous_.limit)));
     }
     return greet(std::move(socket), caller, limit);
+  }
+
+  [[nodiscard]] std::string of_size() const {
+    return rendezvous_.size == handshake::kAskRankZero ? ""
+                                                       : fmt::format(" of {}", rendezvous_.size);
   }
 
   /// A hub with too many unauthenticated callers drops the connection that has waited longest: it
@@ -135,8 +140,14 @@ class Joining {
   void read_table(const Frame& table) {
     static_assert(kMaxJobSize * sizeof(std::uint32_t) <= link::kMaxValue);
     job_id_ = table.key;
+    if (rendezvous_.size == handshake::kAskRankZero) {
+      rendezvous_.size = static_cast<std::uint32_t>(
+          std::min<std::size_t>(table.value.size() / sizeof(std::uint32_t), kMaxJobSize));
+      self_.size = rendezvous_.size;
+    }
     hosts_.resize(rendezvous_.size);
-    if (table.value.size() != hosts_.size() * sizeof(std::uint32_t))
+    if (table.value.size() != hosts_.size() * sizeof(std::uint32_t) ||
+        rendezvous_.rank >= rendezvous_.size)
       throw Error(errors::not_the_hub, std::errc::protocol_error,
                   "the hub's list of hosts has the wrong length");
     std::memcpy(hosts_.data(), table.value.data(), table.value.size());

@@ -21,7 +21,7 @@ struct Rendezvous {
   std::string shown;               ///< for messages
   std::string secret;
   std::uint32_t rank = 0;
-  std::uint32_t size = 1;
+  std::uint32_t size = 1;  ///< handshake::kAskRankZero: known when all have come
   std::chrono::nanoseconds limit{};
   FileDescriptor listener;  ///< of rank 0: the hub's socket
 };
@@ -32,7 +32,7 @@ struct Rendezvous {
 [[nodiscard]] Launch join(Rendezvous rendezvous);
 
 /// What VIADUCT_RENDEZVOUS, VIADUCT_RANK, VIADUCT_SIZE and the secret say. Rank 0 opens the hub's
-/// socket.  Throws Error for what is missing or malformed.
+/// socket; the others need no VIADUCT_SIZE.  Throws Error for what is missing or malformed.
 [[nodiscard]] Rendezvous rendezvous_by_address(std::chrono::nanoseconds limit);
 
 /// The same by way of a PMIx server.

@@ -9,11 +9,13 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "runtime/errors/codes.hpp"
 #include "runtime/job_size.hpp"
 #include "runtime/src/control_group.hpp"
+#include "runtime/src/handshake.hpp"
 #include "runtime/src/job_size_check.hpp"
 #include "runtime/src/join.hpp"
 #include "runtime/src/launch_variables.hpp"
@@ -28,6 +30,12 @@ constexpr const char* kPmixKey = "viaduct.hub";
 
 [[noreturn]] void refuse(const std::string& sentence) {
   throw Error(errors::rendezvous_setting, std::errc::invalid_argument, sentence);
+}
+
+/// Whether a rank other than 0 leaves it to rank 0 to say how many ranks there are.
+bool leaves_size_open() {
+  const char* const rank = std::getenv(launch::kRank);
+  return std::getenv(launch::kSize) == nullptr && rank != nullptr && std::string_view(rank) != "0";
 }
 
 std::uint32_t rendezvous_number(const char* variable, std::uint32_t least, std::uint32_t most) {
@@ -94,9 +102,14 @@ std::string read_secret() {
 Rendezvous rendezvous_by_address(std::chrono::nanoseconds limit) {
   Rendezvous rendezvous;
   rendezvous.limit = limit;
-  rendezvous.size = rendezvous_number(launch::kSize, 1, kAnyNumber);
-  check_job_size(rendezvous.size);
-  rendezvous.rank = rendezvous_number(launch::kRank, 0, rendezvous.size - 1);
+  if (leaves_size_open()) {
+    rendezvous.size = handshake::kAskRankZero;
+    rendezvous.rank = rendezvous_number(launch::kRank, 0, kMaxJobSize - 1);
+  } else {
+    rendezvous.size = rendezvous_number(launch::kSize, 1, kAnyNumber);
+    check_job_size(rendezvous.size);
+    rendezvous.rank = rendezvous_number(launch::kRank, 0, rendezvous.size - 1);
+  }
   rendezvous.secret = read_secret();
   rendezvous.shown = std::getenv(launch::kRendezvous);
   const auto address = parse_address(rendezvous.shown);

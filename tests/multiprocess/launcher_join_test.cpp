@@ -63,6 +63,25 @@ INSTANTIATE_TEST_SUITE_P(Counts, Spread,
                                   std::to_string(info.param.second);
                          });
 
+TEST(Rendezvous, RankZeroAloneMustKnowTheSize) {
+  for (const int hosts : {1, 2}) {
+    Rendezvous rendezvous(4, {"spread"});
+    rendezvous.start(0, 0);
+    for (int i = 1; i < 4; ++i) {
+      if (i == 2)
+        rendezvous.start(i, i * hosts / 4);
+      else
+        rendezvous.start_without_size(i, i * hosts / 4);
+    }
+    const std::vector<Result> results = rendezvous.finish();
+    expect_all_well(results);
+    for (int i = 0; i < 4; ++i)
+      EXPECT_TRUE(has(results[static_cast<std::size_t>(i)].out,
+                      "rank " + std::to_string(i) + " of 4 on host"))
+          << results[static_cast<std::size_t>(i)].out;
+  }
+}
+
 TEST(Rendezvous, ASecretMayBeInAFile) {
   const std::string path = testing::TempDir() + driver::new_tag();
   std::ofstream(path) << kSecret << "\n";

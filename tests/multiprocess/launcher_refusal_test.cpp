@@ -95,6 +95,23 @@ TEST(RendezvousRefusal, WrongSize) {
   EXPECT_TRUE(knows) << results[1].err;
 }
 
+TEST(RendezvousRefusal, RanksWithoutASize) {
+  Rendezvous rendezvous(2, {"ok"}, "2s");
+  Program& zero = rendezvous.start_without_size(0, 0);
+  const Result needed = zero.finish();
+  EXPECT_EQ(needed.code, 1);
+  EXPECT_TRUE(has(needed.err, "VIADUCT_RENDEZVOUS is set and VIADUCT_SIZE is not")) << needed.err;
+  Program& nobody = rendezvous.start_without_size(1, 0);
+  const Result alone = nobody.finish();
+  EXPECT_EQ(alone.code, 1);
+  EXPECT_TRUE(has(alone.err, "rank 1: no hub answers")) << alone.err;
+  rendezvous.start(0, 0);
+  Program& beyond = rendezvous.start_without_size(2, 0);
+  const Result result = beyond.finish();
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.err, "is out of range: the job has ranks 0 to 1")) << result.err;
+}
+
 TEST(RendezvousRefusal, ARankNumberThatComesTwice) {
   Rendezvous rendezvous(3, {"ok"}, "3s");
   Program& zero = rendezvous.start(0, 0);

@@ -48,17 +48,11 @@ class Rendezvous {
 
   /// Starts rank @p number on pretended host @p host.
   Program& start(int number, int host, const Environment& more = {}) {
-    Words words{driver::test_program("launcher_actor"), tag_};
-    words.insert(words.end(), verb_.begin(), verb_.end());
-    Environment environment{{"VIADUCT_RENDEZVOUS", address_},
-                            {"VIADUCT_RANK", std::to_string(number)},
-                            {"VIADUCT_SIZE", std::to_string(size_)},
-                            {"VIADUCT_JOB_SECRET", kSecret},
-                            {"VIADUCT_HOST_KEY", "host " + std::to_string(host)},
-                            {"VIADUCT_JOIN_TIMEOUT", limit_}};
-    environment.insert(environment.end(), more.begin(), more.end());
-    ranks_.push_back(std::make_unique<Program>(words, environment));
-    return *ranks_.back();
+    return start_as({}, number, host, more);
+  }
+  /// The same, and it does not know how many ranks there are.
+  Program& start_without_size(int number, int host) {
+    return start_as({"/usr/bin/env", "-u", "VIADUCT_SIZE"}, number, host, {});
   }
 
   /// All ranks, in blocks on @p hosts hosts.
@@ -85,6 +79,20 @@ class Rendezvous {
   void set_address(const std::string& address) { address_ = address; }
 
  private:
+  Program& start_as(Words words, int number, int host, const Environment& more) {
+    words.insert(words.end(), {driver::test_program("launcher_actor"), tag_});
+    words.insert(words.end(), verb_.begin(), verb_.end());
+    Environment environment{{"VIADUCT_RENDEZVOUS", address_},
+                            {"VIADUCT_RANK", std::to_string(number)},
+                            {"VIADUCT_SIZE", std::to_string(size_)},
+                            {"VIADUCT_JOB_SECRET", kSecret},
+                            {"VIADUCT_HOST_KEY", "host " + std::to_string(host)},
+                            {"VIADUCT_JOIN_TIMEOUT", limit_}};
+    environment.insert(environment.end(), more.begin(), more.end());
+    ranks_.push_back(std::make_unique<Program>(words, environment));
+    return *ranks_.back();
+  }
+
   int size_;
   Words verb_;
   std::string limit_;

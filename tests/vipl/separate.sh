@@ -30,6 +30,26 @@ done
 [ $status = 0 ]
 grep -q '100 echoes, 0 failures' "$work/0.log"
 
+# The client need not know how many processes there are, since the server says it; it must not say another number.
+export VIADUCT_RENDEZVOUS=tcp://127.0.0.1:$((20000 + RANDOM % 20000))
+start 0 a-server "$secret" "$server"
+first=$!
+start 1 a-client "$secret" env -u VIADUCT_SIZE "$client" a-server
+second=$!
+wait $second && wait $first || { cat "$work/0.log" "$work/1.log"; exit 1; }
+grep -q '100 echoes, 0 failures' "$work/0.log"
+export VIADUCT_RENDEZVOUS=tcp://127.0.0.1:$((20000 + RANDOM % 20000))
+begin=$SECONDS
+start 0 a-server "$secret" "$server"
+first=$!
+start 1 a-client "$secret" env VIADUCT_SIZE=3 "$client" a-server
+second=$!
+if wait $second; then echo "a client with another number of processes was served"; exit 1; fi
+if wait $first; then echo "a server with another number of processes was content"; exit 1; fi
+cat "$work/0.log" "$work/1.log"
+for log in 0 1; do grep -q 'says that the job has 3 ranks, rank 0 says 2' "$work/$log.log"; done
+[ $((SECONDS - begin)) -lt 15 ] # not the time limit of those who wait for others
+
 # Another secret, or none, finds nobody.
 export VIADUCT_JOIN_TIMEOUT=2s VIADUCT_RENDEZVOUS=tcp://127.0.0.1:$((20000 + RANDOM % 20000))
 start 0 a-server "$secret" "$server"

@@ -50,6 +50,15 @@ TEST(Assembly, NamesWhoIsMissing) {
       "although rank 2 (pid 102 on a) was there; 1 process came with a wrong secret");
 }
 
+TEST(Assembly, RankZeroSaysTheSizeToThoseWhoDoNot) {
+  Assembly assembly(2);
+  EXPECT_EQ(assembly.admit(caller(0, 2, "a")), "");
+  EXPECT_EQ(assembly.admit(caller(2, viaduct::handshake::kAskRankZero, "b")),
+            "rank 2 (pid 102 on b) is out of range: the job has ranks 0 to 1");
+  EXPECT_EQ(assembly.admit(caller(1, viaduct::handshake::kAskRankZero, "b")), "");
+  EXPECT_TRUE(assembly.complete());
+}
+
 TEST(Assembly, SizesMustAgree) {
   Assembly assembly(4);
   EXPECT_EQ(assembly.admit(caller(0, 4, "a")), "");
