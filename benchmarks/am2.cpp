@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "am/c/am.h"
 #include "am/c/underneath.hpp"
 #include "benchmarks/common/am2_link.hpp"
@@ -62,25 +60,8 @@ class Am2Benchmark {
   static std::size_t block_bytes() noexcept { return Yardsticks::block_bytes(); }
 
   Figures run() {
-    constexpr std::uint32_t kBusyRounds = 3;
     if (options_.iterations == 0) divisor_ = pair().busy_divisor();
-    const Rounds rounds =
-        list_.run(pair(), divisor_ == 1 ? options_.rounds : std::min(options_.rounds, kBusyRounds));
-    Figures figures;
-    for (const Measurement& m : list_) {
-      const std::vector<double>& samples = list_.of(rounds, m.name);
-      if (m.against.empty())
-        figures.add_yardstick(m.name, m.unit, samples);
-      else
-        figures.add(m.name, m.unit, samples, {m.against, 0, list_.of(rounds, m.against)});
-    }
-    if (divisor_ != 1)
-      figures.add_note(fmt::format(
-          "other programs use these cores: {} times fewer operations a round, and at most {} "
-          "rounds; the ratios say little",
-          divisor_, kBusyRounds));
-    if (const std::string note = rounds.note(); !note.empty()) figures.add_note(note);
-    return figures;
+    return list_.figures(pair(), options_.rounds, divisor_);
   }
 
  private:

@@ -133,33 +133,14 @@ class ViBenchmark {
   static std::size_t block_bytes() noexcept { return Yardsticks::block_bytes() + sizeof(Flags); }
 
   Figures run() {
-    constexpr std::uint32_t kBusyRounds = 3;
     if (options_.iterations == 0) divisor_ = pair().busy_divisor();
-    const Rounds rounds =
-        list_.run(pair(), divisor_ == 1 ? options_.rounds : std::min(options_.rounds, kBusyRounds));
-    Figures figures;
-    for (const Measurement& m : list_) {
-      const std::vector<double>& samples = list_.of(rounds, m.name);
-      if (m.against.empty())
-        figures.add_yardstick(m.name, m.unit, samples);
-      else if (m.against == kWholeCore)
-        figures.add(m.name, m.unit, samples, {m.against, 100, {}});
-      else
-        figures.add(m.name, m.unit, samples, {m.against, 0, list_.of(rounds, m.against)});
-    }
-    if (divisor_ != 1)
-      figures.add_note(fmt::format(
-          "other programs use these cores, so a hand-over waits for the scheduler: {} times fewer "
-          "operations a round, and at most {} rounds; the ratios say little",
-          divisor_, kBusyRounds));
+    Figures figures = list_.figures(pair(), options_.rounds, divisor_);
     if (!registration_.problem().empty())
       figures.add_note("nothing is cached here: " + registration_.problem());
-    if (const std::string note = rounds.note(); !note.empty()) figures.add_note(note);
     return figures;
   }
 
  private:
-  static constexpr const char* kWholeCore = "a whole core";
   static Rank other(Role role) noexcept { return role == Role::sender ? Rank{1} : Rank{0}; }
   Pair& pair() noexcept { return yardsticks_.pair(); }
 
@@ -212,7 +193,8 @@ class ViBenchmark {
     add("futex_wake_ns", "ns", "", [&] { return yardsticks_.futex_wake_ns(kMessages); });
     add("vipl_polling_rtt_half_ns", "ns", "hand_over_ns",
         [&] { return (idle_ = vipl_.idle<Waiting::poll>(kMessages)).rtt_half_ns; });
-    add("vipl_polling_cpu_percent", "%", kWholeCore, [&] { return idle_.cpu_percent; });
+    list_.push_back(
+        {"vipl_polling_cpu_percent", "%", "a whole core", [&] { return idle_.cpu_percent; }, 100});
     add("vipl_blocking_rtt_half_ns", "ns", "futex_wake_ns",
         [&] { return (idle_ = vipl_.idle<Waiting::block>(kMessages)).rtt_half_ns; });
     add("vipl_blocking_cpu_percent", "%", "vipl_polling_cpu_percent",

@@ -77,7 +77,8 @@ typedef int op_t;
 
 /* Returned messages: handler 0 is a void (*)(int status, op_t opcode, void *argblock). */
 
-#define EBADARGS 1     /**< the handler takes other arguments (AM_SetHandlerArgs); also: the reply
+#define EBADARGS                                                                                   \
+  1                    /**< the handler takes other arguments (AM_SetHandlerArgs); also: the reply \
                             that a request's handler made was refused, and no other one */
 #define EBADENTRY 2    /**< the index is not mapped */
 #define EBADTAG 3      /**< the endpoint has another tag */
@@ -346,23 +347,13 @@ int AM_GetMsgTag(void* token, tag_t* tag);
   VIADUCT_AM_REPLY_XFER(M)         \
   VIADUCT_AM_GET_XFER(M)           \
   VIADUCT_AM_GET_XFER_ASYNC(M)
-VIADUCT_AM_FORMS(0)
-VIADUCT_AM_FORMS(1)
-VIADUCT_AM_FORMS(2)
-VIADUCT_AM_FORMS(3)
-VIADUCT_AM_FORMS(4)
-VIADUCT_AM_FORMS(5)
-VIADUCT_AM_FORMS(6)
-VIADUCT_AM_FORMS(7)
-VIADUCT_AM_FORMS(8)
-VIADUCT_AM_FORMS(9)
-VIADUCT_AM_FORMS(10)
-VIADUCT_AM_FORMS(11)
-VIADUCT_AM_FORMS(12)
-VIADUCT_AM_FORMS(13)
-VIADUCT_AM_FORMS(14)
-VIADUCT_AM_FORMS(15)
-VIADUCT_AM_FORMS(16)
+/* EACH(0) to EACH(16). */
+#define VIADUCT_AM_ALL_FORMS(EACH)                                                           \
+  EACH(0)                                                                                    \
+  EACH(1)                                                                                    \
+  EACH(2) EACH(3) EACH(4) EACH(5) EACH(6) EACH(7) EACH(8) EACH(9) EACH(10) EACH(11) EACH(12) \
+      EACH(13) EACH(14) EACH(15) EACH(16)
+VIADUCT_AM_ALL_FORMS(VIADUCT_AM_FORMS)
 #undef VIADUCT_AM_FORMS
 
 #ifdef __cplusplus

@@ -2,12 +2,17 @@
 /// @file
 /// The list of what a benchmark measures in each round.
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "benchmarks/common/figures.hpp"
 #include "benchmarks/common/pair.hpp"
 
 namespace viaduct::bench {
@@ -17,6 +22,7 @@ struct Measurement {
   std::string unit;
   std::string against;  ///< a yardstick; empty: it is one itself
   std::function<double()> measure;
+  double limit = 0;  ///< not 0: `against` names this value, and is no measurement
 };
 
 class Measurements : public std::vector<Measurement> {
@@ -36,6 +42,33 @@ class Measurements : public std::vector<Measurement> {
       }
       return values;
     });
+  }
+
+  /// The same, as figures. @p divisor: by how much the operations of a round were made fewer,
+  /// because other programs use these cores; not 1: there are at most three rounds, and a note says
+  /// so.
+  [[nodiscard]] Figures figures(Pair& pair, std::uint32_t most_rounds,
+                                std::uint64_t divisor) const {
+    constexpr std::uint32_t kBusyRounds = 3;
+    const Rounds rounds =
+        run(pair, divisor == 1 ? most_rounds : std::min(most_rounds, kBusyRounds));
+    Figures figures;
+    for (const Measurement& m : *this) {
+      const std::vector<double>& samples = of(rounds, m.name);
+      if (m.against.empty())
+        figures.add_yardstick(m.name, m.unit, samples);
+      else if (m.limit != 0)
+        figures.add(m.name, m.unit, samples, {m.against, m.limit, {}});
+      else
+        figures.add(m.name, m.unit, samples, {m.against, 0, of(rounds, m.against)});
+    }
+    if (divisor != 1)
+      figures.add_note(fmt::format(
+          "other programs use these cores, so a hand-over waits for the scheduler: {} times fewer "
+          "operations a round, and at most {} rounds; the ratios say little",
+          divisor, kBusyRounds));
+    if (const std::string note = rounds.note(); !note.empty()) figures.add_note(note);
+    return figures;
   }
 
   /// What @p name gave, by round.  Throws std::out_of_range.

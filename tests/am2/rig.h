@@ -6,32 +6,8 @@
 #include <am.h>
 #include <am_spmd.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/c/checks.h"
 
-/* Not every program uses every helper. */
-#define HELPER __attribute__((unused)) static
-
-static int failures;
-
-#define CHECK(condition)                                             \
-  do {                                                               \
-    if (!(condition)) {                                              \
-      printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      ++failures;                                                    \
-    }                                                                \
-  } while (0)
-
-/* What a call must answer. */
-#define WANT(result, call)                                                                      \
-  do {                                                                                          \
-    const int got_ = (call);                                                                    \
-    if (got_ != (result)) {                                                                     \
-      printf("%s:%d: %s answers %d instead of %s\n", __FILE__, __LINE__, #call, got_, #result); \
-      ++failures;                                                                               \
-    }                                                                                           \
-  } while (0)
 #define OK(call) WANT(AM_OK, call)
 
 #define TAG ((tag_t)0x1234abcdUL)

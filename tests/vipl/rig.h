@@ -5,33 +5,7 @@
 
 #include <vipl.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* Not every program uses every helper. */
-#define HELPER __attribute__((unused)) static
-
-static int failures;
-
-#define CHECK(condition)                                             \
-  do {                                                               \
-    if (!(condition)) {                                              \
-      printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      ++failures;                                                    \
-    }                                                                \
-  } while (0)
-
-/* What a call must answer. */
-#define WANT(result, call)                                                                 \
-  do {                                                                                     \
-    const VIP_RETURN got_ = (call);                                                        \
-    if (got_ != (result)) {                                                                \
-      printf("%s:%d: %s answers %d instead of %s\n", __FILE__, __LINE__, #call, (int)got_, \
-             #result);                                                                     \
-      ++failures;                                                                          \
-    }                                                                                      \
-  } while (0)
+#include "tests/c/checks.h"
 
 #define LIMIT_MS 20000UL
 #define DESCRIPTORS 64

@@ -11,8 +11,8 @@
  *             thread has called, each call takes one.
  * Progress    every call that looks at a queue or a connection moves all of the process on.
  * Callbacks   run without a lock, one at a time: error callbacks in the call, or in the thread of
- * the library, that noticed the error; notifications in the thread of the library. Time limits are
- * in milliseconds; VIP_INFINITE is none.
+ *             the library, that noticed the error; notifications in the thread of the library.
+ * Times       are in milliseconds; VIP_INFINITE is no limit.
  */
 #ifndef VIADUCT_VIA_VIPL_H
 #define VIADUCT_VIA_VIPL_H
@@ -33,7 +33,6 @@ extern "C" {
 #endif
 
 /* Types. */
-
 typedef void* VIP_PVOID;
 typedef int VIP_BOOLEAN;
 typedef char VIP_CHAR;
@@ -54,8 +53,7 @@ typedef unsigned char VIP_UINT8;
 /** No time limit. 0xFFFFFFFF, which is the same where longs have 32 bits, is taken as none, too. */
 #define VIP_INFINITE (~(VIP_ULONG)0)
 
-/** Handles name objects; they are no addresses. A handle that was given back is not used again
- * soon. */
+/** Handles name objects and are no addresses. One that was given back is not used again soon. */
 typedef VIP_PVOID VIP_NIC_HANDLE;
 typedef VIP_PVOID VIP_VI_HANDLE;
 typedef VIP_PVOID VIP_CQ_HANDLE;
@@ -87,8 +85,7 @@ typedef enum {
   VIP_ERROR
 } VIP_RETURN;
 
-/** HostAddressLen bytes of HostAddress, then DiscriminatorLen bytes of discriminator, in one piece
- * of memory that the program makes large enough. */
+/** HostAddressLen bytes of host, then DiscriminatorLen of discriminator: the program makes room. */
 typedef struct _VIP_NET_ADDRESS {
   VIP_UINT16 HostAddressLen;
   VIP_UINT16 DiscriminatorLen;
@@ -125,8 +122,7 @@ typedef struct _VIP_NIC_ATTRIBUTES {
 } VIP_NIC_ATTRIBUTES;
 
 /* Descriptors: a control segment, for RDMA an address segment, then data segments. They live in
-   registered memory, aligned, and belong to the VI from the post until a call has handed them over.
- */
+   registered memory, aligned, and belong to the VI from the post until a call hands them over. */
 
 #define VIP_DESCRIPTOR_ALIGNMENT 64
 
@@ -197,7 +193,6 @@ typedef struct _VIP_DESCRIPTOR {
 #define VIP_STATUS_RESERVED 0xFFF0FE00
 
 /* Virtual interfaces. */
-
 typedef enum {
   VIP_STATE_IDLE,
   VIP_STATE_CONNECTED,
@@ -221,7 +216,6 @@ typedef struct _VIP_MEM_ATTRIBUTES {
 } VIP_MEM_ATTRIBUTES;
 
 /* Asynchronous errors. */
-
 typedef enum _VIP_ERROR_CODE {
   VIP_ERROR_POST_DESC,
   VIP_ERROR_CONN_LOST,
@@ -254,11 +248,9 @@ typedef struct _VIP_ERROR_DESCRIPTOR {
 } VIP_ERROR_DESCRIPTOR;
 
 /* System management. */
-
 #define VIP_SMI_AUTODISCOVERY ((VIP_ULONG)1)
 
-/** ADAddrArray: pointers to NumAdAddrs addresses of the program's, each with room for the host
- *  address. */
+/** ADAddrArray: pointers to NumAdAddrs addresses of the program's, with room for a host address. */
 typedef struct {
   VIP_ULONG NumberOfHops;
   VIP_NET_ADDRESS** ADAddrArray;
@@ -268,23 +260,21 @@ typedef struct {
 /* NICs. */
 
 /** Opens a NIC. DeviceName: a provider ("shm", "verbs", "verbs:mlx5_0"), or a name that devices had
- *  ("/dev/via_eth0", "nic0", "VINIC", or one of VIADUCT_VIPL_DEVICES), which stands for the
- * provider of VIADUCT_PROVIDER. Blocks      the first time: until every process of the job has
- * opened one.
- *  @return VIP_SUCCESS, VIP_INVALID_PARAMETER (also: no such device), VIP_ERROR_RESOURCE (a
- * sentence on standard error says why). */
+ *  ("/dev/via_eth0", "nic0", "VINIC", one of VIADUCT_VIPL_DEVICES) for that of VIADUCT_PROVIDER.
+ *  Blocks      the first time: until every process of the job has opened one.
+ *  @return VIP_SUCCESS, VIP_INVALID_PARAMETER (also: no such device), VIP_ERROR_RESOURCE (standard
+ *          error says why). */
 VIP_RETURN VipOpenNic(IN const VIP_CHAR* DeviceName, OUT VIP_NIC_HANDLE* NicHandle);
 
-/** Closes a NIC, and all that was made on it and is left: VIs are disconnected, memory
- * deregistered.
+/** Closes a NIC and what is left of it: VIs are disconnected, memory is deregistered.
  *  @return VIP_SUCCESS, VIP_INVALID_PARAMETER. */
 VIP_RETURN VipCloseNic(IN VIP_NIC_HANDLE NicHandle);
 
 /** @return VIP_SUCCESS, VIP_INVALID_PARAMETER. */
 VIP_RETURN VipQueryNic(IN VIP_NIC_HANDLE NicHandle, OUT VIP_NIC_ATTRIBUTES* NicAttribs);
 
-/** InfoType VIP_SMI_AUTODISCOVERY with a VIP_AUTODISCOVERY_LIST: the addresses of the job's
- * processes. NumAdAddrs becomes their number.
+/** VIP_SMI_AUTODISCOVERY with a VIP_AUTODISCOVERY_LIST: the addresses of all processes of the job,
+ *  whose number NumAdAddrs becomes.
  *  @return VIP_SUCCESS, VIP_INVALID_PARAMETER, VIP_ERROR_RESOURCE (the array is too short),
  *          VIP_ERROR_NOT_SUPPORTED (another InfoType). */
 VIP_RETURN VipQuerySystemManagementInfo(IN VIP_NIC_HANDLE NicHandle, IN VIP_ULONG InfoType,
@@ -339,8 +329,7 @@ VIP_RETURN VipCreateVi(IN VIP_NIC_HANDLE NicHandle, IN VIP_VI_ATTRIBUTES* ViAttr
                        OUT VIP_VI_HANDLE* ViHandle);
 
 /** Descriptors that are still queued are the program's again. Notifications are cancelled.
- *  @return VIP_SUCCESS, VIP_INVALID_PARAMETER, VIP_INVALID_STATE (not idle: disconnect it first).
- */
+ *  @return VIP_SUCCESS, VIP_INVALID_PARAMETER, VIP_INVALID_STATE (not idle: disconnect first). */
 VIP_RETURN VipDestroyVi(IN VIP_VI_HANDLE ViHandle);
 
 /** State, attributes, and whether each work queue holds no descriptor. Blocks never.
@@ -438,8 +427,8 @@ VIP_RETURN VipSendWait(IN VIP_VI_HANDLE ViHandle, IN VIP_ULONG Timeout,
 VIP_RETURN VipRecvWait(IN VIP_VI_HANDLE ViHandle, IN VIP_ULONG Timeout,
                        OUT VIP_DESCRIPTOR** DescriptorPtr);
 
-/** Handler gets the oldest descriptor of the send queue once it is complete: one call for each call
- * of this function, in their order. Destroying the VI cancels what is left.
+/** Handler gets the send queue's oldest descriptor once it is complete: one for each call of this
+ *  function, in their order. Destroying the VI cancels what is left.
  *  @return VIP_SUCCESS, VIP_INVALID_PARAMETER, VIP_ERROR_RESOURCE (no thread can be made). */
 VIP_RETURN VipSendNotify(IN VIP_VI_HANDLE ViHandle, IN VIP_PVOID Context,
                          IN void (*Handler)(IN VIP_PVOID Context, IN VIP_NIC_HANDLE NicHandle,
@@ -486,17 +475,16 @@ VIP_RETURN VipCQNotify(IN VIP_CQ_HANDLE CQHandle, IN VIP_PVOID Context,
 VIP_RETURN VipNSInit(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID NSInitInfo);
 
 /** The NameIndex-th process (from 0) of that name: VIADUCT_VIPL_NAME of the process, the name of
- * its host with or without domain, "localhost", "HOST#I" (the I-th of a host), "rankN". Fills in
- * the host address, and DiscriminatorLen 0.
- *  @return VIP_SUCCESS, VIP_INVALID_PARAMETER, VIP_ERROR_NAMESERVICE (no such name, or no
- * VipNSInit). */
+ *  its host with or without domain, "localhost", "HOST#I" (the I-th of a host), "rankN". Fills in
+ *  the host address, and DiscriminatorLen 0.
+ *  @return VIP_SUCCESS, VIP_INVALID_PARAMETER, VIP_ERROR_NAMESERVICE (also: no VipNSInit). */
 VIP_RETURN VipNSGetHostByName(IN VIP_NIC_HANDLE NicHandle, IN VIP_CHAR* Name,
                               OUT VIP_NET_ADDRESS* Address, IN VIP_ULONG NameIndex);
 
-/** A name that VipNSGetHostByName leads back to the address with index 0. NameLen: bytes of Name,
- * then of the name with its zero.
- *  @return VIP_SUCCESS, VIP_INVALID_PARAMETER, VIP_ERROR_RESOURCE (Name is too short; NameLen says
- * what it needs), VIP_ERROR_NAMESERVICE. */
+/** A name that leads back to the address with index 0. NameLen: bytes of Name, then of the name
+ *  with its zero.
+ *  @return VIP_SUCCESS, VIP_INVALID_PARAMETER, VIP_ERROR_RESOURCE (Name is too short: NameLen says
+ *          what it needs), VIP_ERROR_NAMESERVICE. */
 VIP_RETURN VipNSGetHostByAddr(IN VIP_NIC_HANDLE NicHandle, IN VIP_NET_ADDRESS* Address,
                               OUT VIP_CHAR* Name, IN OUT VIP_ULONG* NameLen);
 

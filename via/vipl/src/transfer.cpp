@@ -61,6 +61,15 @@ bool may_lie_there(Vi& vi, const VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE hand
   return find_region_of(vi, at, handle);
 }
 
+/// Whether the segments behind the two that a descriptor always has lie in the region, too. More
+/// than a provider takes are not looked at, and the descriptor fails in its turn.
+[[gnu::cold, gnu::noinline]] bool more_segments_lie_there(const Vi& vi,
+                                                          const VIP_DESCRIPTOR& d) noexcept {
+  if (d.CS.SegCount > kMaxSegments + 1) return true;  // with the address segment
+  const std::size_t needs = std::size_t{d.CS.SegCount} * sizeof(VIP_DESCRIPTOR_SEGMENT);
+  return needs < vi.region_bytes - (reinterpret_cast<std::uintptr_t>(&d) - vi.region_begin);
+}
+
 /// What VIPL refuses and the provider does not know of: it is posted so that the provider refuses
 /// it in its turn.
 [[gnu::cold, gnu::noinline]] void spoil(Vi& vi, Descriptor& d) {
@@ -180,6 +189,8 @@ VIP_RETURN post(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE
   Vi* const vi = find<Vi>(handle);
   if (vi == nullptr || descriptor == nullptr || !may_lie_there(*vi, descriptor, memory))
       [[unlikely]]
+    return VIP_INVALID_PARAMETER;
+  if (descriptor->CS.SegCount > 2 && !more_segments_lie_there(*vi, *descriptor)) [[unlikely]]
     return VIP_INVALID_PARAMETER;
   try {
     return one(*vi, *reinterpret_cast<Descriptor*>(descriptor));
