@@ -48,7 +48,7 @@ constinit std::size_t static_records_used = 0;
 constinit CallingThread* records = nullptr;
 
 /// At a thread's end.
-void give_back(void* record) noexcept {
+void free_record(void* record) noexcept {
   auto& mine = *static_cast<CallingThread*>(record);
   calling_thread = &no_thread;
   if (mine.held != nullptr || mine.inside.load() != nullptr) return;
@@ -61,7 +61,7 @@ void give_back(void* record) noexcept {
 [[gnu::cold, gnu::noinline]] CallingThread& begin() noexcept {
   const std::lock_guard lock(records_mutex);
   static pthread_key_t key;
-  static const bool has_key = ::pthread_key_create(&key, give_back) == 0;
+  static const bool has_key = ::pthread_key_create(&key, free_record) == 0;
   CallingThread* mine = records;
   while (mine != nullptr && mine->is_taken) mine = mine->next;
   if (mine == nullptr) {
