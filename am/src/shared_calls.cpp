@@ -159,13 +159,17 @@ void SharedCalls::lock(Gate* called) noexcept {
   }
 }
 
-/// The bundle of a handler that makes a long call.
+/// The bundle of a handler that makes a long call. A gate that the state does not say this thread
+/// to be behind may show another thread for a moment: one that has come too late, will see so, and
+/// will open the gate again. Its mark must not be overwritten, nor overwrite this one.
 void SharedCalls::park() noexcept {
   CallingThread& me = *calling_thread;
   Gate* const gate = me.inside.load(kRelaxed);
   if (gate == nullptr) return;
+  std::uint32_t expected = me.by_state ? Gate::kInside : Gate::kOpen;
+  for (Looks looks; !gate->state.compare_exchange_strong(expected, Gate::kParked); looks.next())
+    expected = Gate::kOpen;
   me.by_state = true;
-  gate->state.store(Gate::kParked);
 }
 
 void SharedCalls::enter(Gate* called) noexcept {

@@ -154,7 +154,16 @@ inline clear(called) {
 /* A call with the calls' lock, into the bundle or past it. */
 inline long_call(called) {
   if
-  :: passed -> by_state = 1; atomic { DRAINED; state = PARKED; behind-- }
+  :: passed ->
+#ifdef MUTANT_PARKS_OVER
+     atomic { DRAINED; state = PARKED; behind-- };
+#else
+     if
+     :: by_state -> atomic { DRAINED; state = PARKED; behind-- }
+     :: else -> atomic { DRAINED && state == OPEN -> state = PARKED; behind-- }
+     fi;
+#endif
+     by_state = 1
   :: else
   fi;
   do
