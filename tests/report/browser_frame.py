@@ -32,10 +32,10 @@ function look(frame, width) {
       const inside = part.getBoundingClientRect();
       if (inside.width + inside.height <= 0 && !part.querySelector('text')) wrong.push(figure.id + ': ' + part.id + ' is empty');
     }
-    const letters = [...shown[0].querySelectorAll('text')].map(text => text.getBoundingClientRect());
-    const size = Math.min(...letters.map(text => text.height));
-    if (!(size >= 9)) wrong.push(figure.id + ' has letters of ' + size + ' pixels');
-    if (letters.some(text => text.left < box.left - 1 || text.right > box.right + 1)) wrong.push(figure.id + ' cuts off a text');
+    const texts = [...shown[0].querySelectorAll('text')].map(text => text.getBoundingClientRect());
+    const size = Math.min(...texts.map(text => text.height));
+    if (!(size >= 9)) wrong.push(figure.id + ' has text of ' + size + ' pixels');
+    if (texts.some(text => text.left < box.left - 1 || text.right > box.right + 1)) wrong.push(figure.id + ' cuts off a text');
     const ground = view.getComputedStyle(page.body).backgroundColor;
     for (const mark of shown[0].querySelectorAll('g[id*="_plot_"] path[stroke^="var"]'))
       if (contrast(view.getComputedStyle(mark).stroke, ground) < 3) { wrong.push(figure.id + ' has a line that is hardly seen'); break; }

@@ -33,11 +33,11 @@ for scheme in light dark; do
   [ "$(grep -c ': good$' "$work/found")" -eq 3 ] || { cat "$work/found"; wrong "the $scheme page is not good"; }
 done
 
-# The test sees what is wrong: a plot without a part, letters that are too small, an error in the console.
+# The test sees what is wrong: a plot without a part, text that is too small, an error in the console.
 sed -E 's/(id="table2_plot_1")/\1 display="none"/' "$work/out/report.html" >"$work/broken.html"
 (looked_at light "$work/broken.html") | grep -q 'plot-table2: table2_plot_1 is empty' || wrong "does not see an empty plot"
 sed -E 's/font-size="1[0-9]\.00"/font-size="5.00"/' "$work/out/report.html" >"$work/broken.html"
-(looked_at light "$work/broken.html") | grep -q 'has letters of' || wrong "does not see small letters"
+(looked_at light "$work/broken.html") | grep -q 'has text of' || wrong "does not see small text"
 sed 's|</main>|<script>nonsense()</script></main>|' "$work/out/report.html" >"$work/broken.html"
 if (looked_at light "$work/broken.html") >/dev/null 2>&1; then wrong "does not see an error in the console"; fi
 

@@ -176,6 +176,8 @@ void Channel::leave_ring() noexcept {
   rx_seq_ = rx_released_ = 0;
 }
 
+/// The peer has taken back the request that the channel is connected to: it has sent nothing, and
+/// its ring may be gone.
 void Channel::forget_peer() noexcept {
   leave_ring();
   peer_extra_ = no_extra.data();

@@ -75,7 +75,6 @@ class Nic final : public shm::Nic {
 
  private:
   friend class Channel;
-  friend class Group;
 
   void poll_remote() noexcept override { take_from_transport(); }
   void drain_remote() noexcept override;

@@ -11,6 +11,7 @@
 #include <new>
 
 #include "via/shm/nic.hpp"
+#include "via/vi_answers.hpp"
 #include "viaduct/runtime/segment.hpp"
 #include "viaduct/via/shm/poll_set.hpp"
 
@@ -113,18 +114,7 @@ Status Connection::connect_peer_start(Rank peer, std::uint64_t discriminator) {
 /// As via::Vi::connect_peer_done().
 Status Connection::peer_connects() noexcept {
   nic_.progress();
-  switch (state_) {
-    case ViState::connected:
-      return Status::ok;
-    case ViState::connecting:
-      return Status::retry;
-    case ViState::error:
-      return nic_.job_.is_lost(peer_) ? Status::peer_lost : Status::bad_state;
-    case ViState::idle:
-      break;
-  }
-  if (outcome_.answer == ConnectResult::unreachable) return Status::peer_lost;
-  return outcome_.answer == ConnectResult::mismatch ? Status::bad_argument : Status::bad_state;
+  return attempt_status(state_, outcome_.answer, nic_.job_.is_lost(peer_));
 }
 
 /// As via::Vi::connect_peer_wait().

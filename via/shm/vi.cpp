@@ -7,6 +7,7 @@
 #include "runtime/errors/codes.hpp"
 #include "runtime/job_size.hpp"
 #include "via/shm/nic.hpp"
+#include "via/vi_answers.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/log.hpp"
 #include "viaduct/via/shm/vi.hpp"
@@ -142,6 +143,8 @@ void Vi::peer_closed(ErrorCause cause) noexcept {
   }
 }
 
+/// The peer has taken back the request that the VI is connected to: it has sent nothing, and its
+/// ring may be gone.
 void Vi::forget_peer() noexcept {
   rx_ = nullptr;
   rx_slots_ = nullptr;
@@ -202,32 +205,16 @@ void Vi::disconnect() noexcept {
 
 // Queues without a completion queue of the user's.
 
-Status Vi::send_done(Descriptor*& out) noexcept {
-  return send_wait(out, 0) == Status::ok ? Status::ok
-         : own_send_cq_                  ? Status::retry
-                                         : Status::bad_state;
-}
+Status Vi::send_done(Descriptor*& out) noexcept { return take_own(own_send_cq_.get(), out); }
 
-Status Vi::receive_done(Descriptor*& out) noexcept {
-  return receive_wait(out, 0) == Status::ok ? Status::ok
-         : own_receive_cq_                  ? Status::retry
-                                            : Status::bad_state;
-}
+Status Vi::receive_done(Descriptor*& out) noexcept { return take_own(own_receive_cq_.get(), out); }
 
 Status Vi::send_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept {
-  if (!own_send_cq_) return Status::bad_state;
-  Completion c;
-  const Status status = own_send_cq_->wait(c, timeout_ns);
-  if (status == Status::ok) out = c.descriptor;
-  return status;
+  return wait_for_own(own_send_cq_.get(), out, timeout_ns);
 }
 
 Status Vi::receive_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept {
-  if (!own_receive_cq_) return Status::bad_state;
-  Completion c;
-  const Status status = own_receive_cq_->wait(c, timeout_ns);
-  if (status == Status::ok) out = c.descriptor;
-  return status;
+  return wait_for_own(own_receive_cq_.get(), out, timeout_ns);
 }
 
 }  // namespace viaduct::via::shm

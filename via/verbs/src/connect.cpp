@@ -13,6 +13,7 @@
 #include "runtime/job_size.hpp"
 #include "via/verbs/src/nic.hpp"
 #include "via/verbs/src/vi.hpp"
+#include "via/vi_answers.hpp"
 #include "viaduct/runtime/clock.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/log.hpp"
@@ -209,18 +210,7 @@ Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
 
 Status Vi::connect_peer_done() noexcept {
   nic_.progress();
-  switch (state_) {
-    case ViState::connected:
-      return Status::ok;
-    case ViState::connecting:
-      return Status::retry;
-    case ViState::error:
-      return nic_.job_.is_lost(peer_) ? Status::peer_lost : Status::bad_state;
-    case ViState::idle:
-      break;
-  }
-  if (answer_ == ConnectResult::unreachable) return Status::peer_lost;
-  return answer_ == ConnectResult::mismatch ? Status::bad_argument : Status::bad_state;
+  return attempt_status(state_, answer_, nic_.job_.is_lost(peer_));
 }
 
 ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
@@ -287,32 +277,16 @@ void Vi::disconnect() noexcept {
 
 // Queues without a completion queue of the user's.
 
-Status Vi::send_done(Descriptor*& out) noexcept {
-  return send_wait(out, 0) == Status::ok ? Status::ok
-         : own_send_cq_                  ? Status::retry
-                                         : Status::bad_state;
-}
+Status Vi::send_done(Descriptor*& out) noexcept { return take_own(own_send_cq_.get(), out); }
 
-Status Vi::receive_done(Descriptor*& out) noexcept {
-  return receive_wait(out, 0) == Status::ok ? Status::ok
-         : own_receive_cq_                  ? Status::retry
-                                            : Status::bad_state;
-}
+Status Vi::receive_done(Descriptor*& out) noexcept { return take_own(own_receive_cq_.get(), out); }
 
 Status Vi::send_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept {
-  if (!own_send_cq_) return Status::bad_state;
-  Completion c;
-  const Status status = own_send_cq_->wait(c, timeout_ns);
-  if (status == Status::ok) out = c.descriptor;
-  return status;
+  return wait_for_own(own_send_cq_.get(), out, timeout_ns);
 }
 
 Status Vi::receive_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept {
-  if (!own_receive_cq_) return Status::bad_state;
-  Completion c;
-  const Status status = own_receive_cq_->wait(c, timeout_ns);
-  if (status == Status::ok) out = c.descriptor;
-  return status;
+  return wait_for_own(own_receive_cq_.get(), out, timeout_ns);
 }
 
 }  // namespace viaduct::via::verbs

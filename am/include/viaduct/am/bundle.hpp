@@ -125,7 +125,7 @@ class Bundle {
   friend class Context;
   friend struct detail::Map;
 
-  /// The receiver of drain: one arrived line.
+  /// What Group::drain() hands each arrived message to.
   struct Dispatcher {
     Bundle& bundle;
     bool requests;

@@ -2,9 +2,9 @@
 /// @file
 /// MAP objects: one per peer that an endpoint talks to. Source: Begel et al. 2001, section 5.1.
 ///
-/// A MAP is one channel, k request credits and a medium ring per direction. The
-/// policy here is the third generation's (v3): one channel for all sizes, credits for requests
-/// only, replies in the place of their requests.
+/// A MAP is one channel, k request credits and a medium ring per direction. The policy here is the
+/// third generation's (v3): one channel for all sizes, credits for requests only, replies in the
+/// place of their requests.
 ///
 /// Credits: a request takes one; it comes back with the reply, with the request's return, or, when
 /// the handler has returned without replying, through `unreplied`, a counter that the receiver

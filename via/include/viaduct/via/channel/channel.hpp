@@ -223,6 +223,7 @@ class Channel final : public shm::Connection {
   [[nodiscard]] Group& group() const noexcept;
   [[nodiscard]] bool may_be_old(std::uint64_t h) const noexcept;
   void leave_ring() noexcept;
+  void forget_peer() noexcept;
   [[gnu::cold, gnu::noinline]] void ring_doorbell() noexcept;
   [[gnu::cold, gnu::noinline]] void wake_peer() noexcept;
 
@@ -236,7 +237,6 @@ class Channel final : public shm::Connection {
   [[nodiscard]] std::uint64_t half() const noexcept override;
   void peer_closed(ErrorCause cause) noexcept override;
   void ended_by_peer(ErrorCause cause) noexcept override;
-  void forget_peer() noexcept override;
   void end_link() noexcept override;
   void release_taken() noexcept override;
   void look_for_nonsense() noexcept override;

@@ -51,7 +51,7 @@ class Connection : public Connectable {
 
   static constexpr std::uint32_t kPrefetchAhead = 16;
 
-  /// Throws Error: @p set has no room.  The heir undoes it by leave_set().
+  /// The heir's constructor calls join_set(), and its destructor leave_set().
   Connection(Nic& nic, PollSet& set) noexcept : nic_(nic), set_(&set) {}
   ~Connection() = default;
 
@@ -75,9 +75,6 @@ class Connection : public Connectable {
   virtual void peer_closed(ErrorCause cause) noexcept = 0;
   /// The peer's control message has said so.
   virtual void ended_by_peer(ErrorCause cause) noexcept { peer_closed(cause); }
-  /// The peer has taken back the request that this end is connected to: it has sent nothing, and
-  /// its ring may be gone.
-  virtual void forget_peer() noexcept = 0;
   virtual void disconnect() noexcept = 0;
   /// Nothing goes by a transport from here on.
   virtual void end_link() noexcept {}
@@ -122,6 +119,7 @@ class Connection : public Connectable {
 
   // Connecting and parting.
 
+  /// Throws Error: the set has no room.
   void join_set();
   void leave_set() noexcept;
   /// A ring of @p slots slots in @p bytes bytes of the own window.

@@ -191,8 +191,8 @@ class Vi final : public via::Vi, public Connection {
   void on_attached() noexcept override;
   [[nodiscard]] Status check_way(Rank peer) override;
   void peer_closed(ErrorCause cause) noexcept override;
-  void forget_peer() noexcept override;
   void refuse_room() noexcept override;
+  void forget_peer() noexcept;
   void fail(ErrorCause cause, bool of_receive = false) noexcept;
   void flush(bool after_bad_receive = false) noexcept;
   void leave_queues() noexcept;

@@ -1,0 +1,88 @@
+#pragma once
+// The shared memory of a Split-C process: what memory.cpp maps and memory_spans.cpp allocates.
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "splitc/detail/memory.hpp"
+#include "splitc/src/image.hpp"
+#include "splitc/src/region.hpp"
+#include "viaduct/runtime/mapped_memory.hpp"
+#include "viaduct/runtime/memory_file.hpp"
+#include "viaduct/runtime/span_allocator.hpp"
+
+namespace viaduct::splitc::detail {
+
+/// The state that outlives a Memory: malloc's blocks and static data are used until the process
+/// ends, and other threads may look into what was theirs.
+struct LastingMemory {
+  std::unique_ptr<MemoryFile> file;
+  MappedMemory region;
+};
+
+struct Memory::Impl {
+  static constexpr std::size_t kAlignment = 128;
+  struct Peer {
+    bool is_known = false;
+    bool has_statics = false;
+    bool is_hidden = false;
+    std::byte* base = nullptr;  // null: cannot be mapped
+    MappedMemory region;        // of another process
+  };
+
+  Impl(Job& its_job, const Settings& settings);
+  ~Impl();
+
+  void map_own();
+  void note_statics() noexcept;
+  void direct_malloc();
+  void meet();
+  void map_peer(std::uint32_t process);
+  Peer& peer(std::uint32_t process) {
+    Peer& p = peers[process];
+    if (!p.is_known) map_peer(process);
+    return p;
+  }
+  std::byte* find_static(Peer& p, std::uint64_t address, std::size_t bytes);
+  void warn_private(std::uint64_t address);
+  std::uint64_t allocate(SpanAllocator& spans, std::size_t first, std::size_t bytes,
+                         const char* part);
+  void release(SpanAllocator& spans, std::size_t first, std::uint64_t address, const char* what);
+  [[nodiscard]] std::size_t own_slice() const noexcept {
+    return layout.slices_at + index(job.rank()) * layout.slice_bytes;
+  }
+  [[nodiscard]] bool in_region(std::uint64_t address) const noexcept {
+    return address - layout.base < layout.region_bytes;
+  }
+  template <class Piece>
+  void for_each_piece(std::size_t first, std::size_t last, Piece&& piece);
+  void reserve(std::size_t first, std::size_t last);
+  void clear(std::size_t offset, std::size_t bytes, std::size_t free_from,
+             std::size_t free_to) noexcept;
+
+  Job& job;
+  bool threads;
+  bool shares_heap;
+  Image image;
+  std::string private_statics;  // why they are; empty: they are shared
+  bool said_private = false;
+  RegionLayout layout;
+  std::size_t statics_bytes = 0;
+  std::list<LastingMemory> lasting{1};  // one: its place is there before it is needed
+  MemoryFile* file = nullptr;     // in it
+  std::byte* own = nullptr;
+  ImageShift shift;
+  std::vector<Peer> peers;
+  std::vector<SharedRange> shared;
+  SpanAllocator alike;
+  SpanAllocator slice;
+  std::unordered_set<std::uint64_t> being_released;
+  std::vector<bool> kept;  // chunks of the region, by number; empty: none is
+};
+
+}  // namespace viaduct::splitc::detail
