@@ -77,17 +77,15 @@ typedef int op_t;
 
 /* Returned messages: handler 0 is a void (*)(int status, op_t opcode, void *argblock). */
 
-#define EBADARGS                                                                                   \
-  1                    /**< the handler takes other arguments (AM_SetHandlerArgs); also: the reply \
-                            that a request's handler made was refused, and no other one */
-#define EBADENTRY 2    /**< the index is not mapped */
-#define EBADTAG 3      /**< the endpoint has another tag */
-#define EBADHANDLER 4  /**< no such handler there */
-#define EBADSEGOFF 5   /**< the offset lies outside the segment, or there is none */
-#define EBADLENGTH 6   /**< the data reach beyond the segment's end */
-#define EBADENDPOINT 7 /**< no such endpoint, or it has been freed */
-#define ECONGESTION 8  /**< no memory for a connection */
-#define EUNREACHABLE 9 /**< the process is gone */
+#define EBADARGS 1        /**< the handler takes other arguments; or its reply was refused */
+#define EBADENTRY 2       /**< the index is not mapped */
+#define EBADTAG 3         /**< the endpoint has another tag */
+#define EBADHANDLER 4     /**< no such handler there */
+#define EBADSEGOFF 5      /**< the offset lies outside the segment, or there is none */
+#define EBADLENGTH 6      /**< the data reach beyond the segment's end */
+#define EBADENDPOINT 7    /**< no such endpoint, or it has been freed */
+#define ECONGESTION 8     /**< no memory for a connection */
+#define EUNREACHABLE 9    /**< the process is gone */
 #define EREPLYREJECTED 10 /**< the requester could not take the reply */
 
 #define AM_REQUEST_M 1
@@ -347,12 +345,11 @@ int AM_GetMsgTag(void* token, tag_t* tag);
   VIADUCT_AM_REPLY_XFER(M)         \
   VIADUCT_AM_GET_XFER(M)           \
   VIADUCT_AM_GET_XFER_ASYNC(M)
-/* EACH(0) to EACH(16). */
-#define VIADUCT_AM_ALL_FORMS(EACH)                                                           \
-  EACH(0)                                                                                    \
-  EACH(1)                                                                                    \
-  EACH(2) EACH(3) EACH(4) EACH(5) EACH(6) EACH(7) EACH(8) EACH(9) EACH(10) EACH(11) EACH(12) \
-      EACH(13) EACH(14) EACH(15) EACH(16)
+/* clang-format off */
+#define VIADUCT_AM_ALL_FORMS(EACH) \
+  EACH(0) EACH(1) EACH(2) EACH(3) EACH(4) EACH(5) EACH(6) EACH(7) EACH(8) \
+  EACH(9) EACH(10) EACH(11) EACH(12) EACH(13) EACH(14) EACH(15) EACH(16)
+/* clang-format on */
 VIADUCT_AM_ALL_FORMS(VIADUCT_AM_FORMS)
 #undef VIADUCT_AM_FORMS
 

@@ -41,7 +41,7 @@ Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(
     if (bundle.slow_ == bundle.depth_base_) return;
     for (Endpoint* endpoint : bundle.endpoints_)
       for (const auto& map : endpoint->owned_)
-        if (map->vi != nullptr) map->vi->close_in_child();
+        if (map->channel != nullptr) map->channel->close_in_child();
   };
   try {
     raise_in_forked_children(slow_.word(), close_rings, this);
@@ -124,19 +124,19 @@ std::uint32_t Bundle::poll_long(Run run) noexcept {
 /// first message of a MAP that this side had not noticed to be connected.
 void Bundle::dispatch_slow(Map& map, via::Slot& slot, std::uint64_t head, bool requests) noexcept {
   if (map.state == Map::State::connecting) map.endpoint->check_connection(map);
-  if (map.state == Map::State::rejected) return map.vi->break_off("a malformed MapBlock");
-  if (const char* const what = find_nonsense(map, slot, head)) return map.vi->break_off(what);
+  if (map.state == Map::State::rejected) return map.channel->break_off("a malformed MapBlock");
+  if (const char* const what = find_nonsense(map, slot, head)) return map.channel->break_off(what);
   Deferred m;
   m.client = header::client(head);
   m.arg_bytes = header::length(head);
   m.held = Deferred::kNothingHeld;
   const via::Slot* line = &slot;
   for (std::uint32_t i = 0; i <= header::extra_lines(head); ++i) {
-    if (i != 0) line = &map.vi->slot_after(*line);
+    if (i != 0) line = &map.channel->slot_after(*line);
     for (std::uint32_t w = 0; w < via::kWordsPerSlot; ++w)
       m.words[i * via::kWordsPerSlot + w] = line->words[w];
   }
-  if (const char* const what = find_nonsense(map, m)) return map.vi->break_off(what);
+  if (const char* const what = find_nonsense(map, m)) return map.channel->break_off(what);
   const Kind kind = wire_format::kind(m.client);
   if (wire_format::is_inquiry(m.client, m.arg_bytes))
     return ReplyWait::take(map, {static_cast<std::uint32_t>(m.words[0]),
@@ -153,16 +153,17 @@ void Bundle::dispatch_slow(Map& map, via::Slot& slot, std::uint64_t head, bool r
 
 /// Where a medium reply lies that did not fit the ring.
 detail::OverflowBlock& Bundle::arrived_overflow(Map& map, const Deferred& m) noexcept {
-  std::byte* const at =
-      map.vi->is_remote() ? map.medium_in.ring + map.medium_in.size : map.peer_window + m.words[0];
+  std::byte* const at = map.channel->is_remote() ? map.medium_in.ring + map.medium_in.size
+                                                 : map.peer_window + m.words[0];
   return *reinterpret_cast<detail::OverflowBlock*>(at);
 }
 
 /// Its sender may use it again.
 void Bundle::release_overflow(Map& map, detail::OverflowBlock& block) noexcept {
   block.returned.store(block.use.load(kRelaxed), kRelease);
-  map.vi->return_extra(reinterpret_cast<const std::byte*>(&block.returned), sizeof block.returned);
-  map.vi->wake_if_asleep();
+  map.channel->return_extra(reinterpret_cast<const std::byte*>(&block.returned),
+                            sizeof block.returned);
+  map.channel->wake_if_asleep();
 }
 
 void Bundle::run_message(Map& map, const Deferred& m) noexcept {
@@ -227,7 +228,7 @@ void Bundle::run_handler(Map& map, Thunk thunk, const Deferred& m) noexcept {
 void Bundle::release_medium(Map& map, std::uint64_t held) noexcept {
   if (held == Deferred::kNothingHeld) return;
   if (const std::uint64_t free = map.medium_in.done(held); free != 0)
-    map.vi->publish_counter(1, free);
+    map.channel->publish_counter(1, free);
 }
 
 /// Sends a message back. A request returns in its reply's place; a reply returns over the request's
@@ -375,8 +376,8 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
       if (peer != RankRecord::kNoPeer && peer != viaduct::index(map->name.rank)) continue;
       left += map->all_credits();
       sent += map->medium_out.head;
-      returned +=
-          map->state == Map::State::connected ? map->vi->peer_counter(1) : map->medium_out.released;
+      returned += map->state == Map::State::connected ? map->channel->peer_counter(1)
+                                                      : map->medium_out.released;
     }
   record.bytes_expected.store(sent, kRelaxed);
   record.bytes_seen.store(returned, kRelaxed);

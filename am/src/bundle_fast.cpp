@@ -20,8 +20,8 @@ struct Bundle::FastReceiver {
   [[nodiscard]] bool wants_housekeeping() const noexcept {
     return bundle.served_->engine().has_passive() || bundle.calls_->would_reserve(bundle.gate_);
   }
-  [[nodiscard]] bool accepts(via::channel::Channel& vi, std::uint64_t head) noexcept {
-    const auto& map = *static_cast<const Map*>(vi.context());
+  [[nodiscard]] bool accepts(via::channel::Channel& channel, std::uint64_t head) noexcept {
+    const auto& map = *static_cast<const Map*>(channel.context());
     const std::uint64_t client = header::client(head);
     const std::uint64_t special = client & ~wire_format::handler_mask;
     const std::uint32_t id = wire_format::handler(client);
@@ -32,8 +32,8 @@ struct Bundle::FastReceiver {
     thunk = map.thunks[id];
     return thunk != nullptr;
   }
-  void operator()(via::channel::Channel& vi, via::Slot& slot, std::uint64_t head) noexcept {
-    auto& map = *static_cast<Map*>(vi.context());
+  void operator()(via::channel::Channel& channel, via::Slot& slot, std::uint64_t head) noexcept {
+    auto& map = *static_cast<Map*>(channel.context());
     const std::uint64_t client = header::client(head);
     const bool reply = is_reply(client & ~wire_format::handler_mask);
     const Arrival arrival{reinterpret_cast<const std::byte*>(slot.words), header::length(head),
@@ -51,8 +51,7 @@ struct Bundle::FastReceiver {
   }
 };
 
-/// Behind the gate. False: a poll with the calls' lock is to follow. The queue of sends is left
-/// out: messages of this host have no completions.
+/// Behind the gate. False: a poll with the calls' lock is to follow.
 inline bool Bundle::poll_fast(std::uint32_t& n) noexcept {
   if (deferred_total_ != 0 || unfinished_) return false;
   FastReceiver receiver{*this};
@@ -80,12 +79,13 @@ std::uint32_t Bundle::poll_guarded(Run run) noexcept {
     return false;
   if (map.credits == 0 && !map.refill_credits()) [[unlikely]]
     return false;
-  via::Slot* const slot = map.vi->claim();
+  via::Slot* const slot = map.channel->claim();
   if (slot == nullptr) [[unlikely]]
     return false;
   --map.credits;
   for (std::uint32_t i = 0; i < out.count; ++i) slot->put(i, out.words[i]);
-  map.vi->publish(*slot, header::make(via::MessageKind::inline_data, out.arg_bytes, out.client));
+  map.channel->publish(*slot,
+                       header::make(via::MessageKind::inline_data, out.arg_bytes, out.client));
   return true;
 }
 

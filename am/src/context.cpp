@@ -122,10 +122,10 @@ void Context::ended(detail::Map& map, via::ErrorCause cause) {
   if (map.state == detail::Map::State::connecting)
     map.endpoint->on_connected(map);                      // it had met its peer, unnoticed
   if (map.state == detail::Map::State::rejected) return;  // met, and not taken
-  map.unreachable =
-      cause == via::ErrorCause::connection_lost ||
-      cause == via::ErrorCause::format ||  // one side has found nonsense
-      (map.vi != nullptr && map.vi->is_remote() && cause != via::ErrorCause::disconnected);
+  map.unreachable = cause == via::ErrorCause::connection_lost ||
+                    cause == via::ErrorCause::format ||  // one side has found nonsense
+                    (map.channel != nullptr && map.channel->is_remote() &&
+                     cause != via::ErrorCause::disconnected);
   map.refresh_credits();
   map.credits_at_end = map.all_credits();
   map.state = detail::Map::State::closing;

@@ -106,10 +106,10 @@ void Endpoint::retag(Map& map, Tag tag) noexcept {
   if (map.presented == tag && map.state == Map::State::connected) return;
   map.presented = tag;
   map.retagged = true;
-  if (map.vi == nullptr || map.vi->state() == via::ViState::idle) return;
-  auto* block = reinterpret_cast<detail::MapBlock*>(map.vi->prepare_extra());
+  if (map.channel == nullptr || map.channel->state() == via::ViState::idle) return;
+  auto* block = reinterpret_cast<detail::MapBlock*>(map.channel->prepare_extra());
   block->tag.store(tag);
-  map.vi->forward_extra(reinterpret_cast<std::byte*>(block), sizeof *block);
+  map.channel->forward_extra(reinterpret_cast<std::byte*>(block), sizeof *block);
 }
 
 /// The lowest index that names @p name, or kNoIndex.
@@ -181,7 +181,7 @@ bool Endpoint::hears(Tag presented) const noexcept {
 /// message meets it.
 void Endpoint::apply_tag(Map& map) noexcept {
   if (map.state != Map::State::connected && map.state != Map::State::closing) return;
-  map.their_tag = reinterpret_cast<detail::MapBlock*>(map.vi->peer_extra())->tag.load();
+  map.their_tag = reinterpret_cast<detail::MapBlock*>(map.channel->peer_extra())->tag.load();
   map.tag_refused = !hears(map.their_tag);
   map.thunk_count = map.tag_refused ? 0 : static_cast<std::uint32_t>(thunks_.size());
 }
@@ -266,11 +266,12 @@ void Endpoint::publish_segment(std::span<std::byte> memory) {
 void Endpoint::show_remote(via::Transport& transport, std::uint32_t key) {
   const std::uint32_t before = std::exchange(transport_key_, key);
   for (const auto& map : owned_) {
-    if (map->vi == nullptr || !map->vi->is_remote() || map->vi->state() == via::ViState::idle)
+    if (map->channel == nullptr || !map->channel->is_remote() ||
+        map->channel->state() == via::ViState::idle)
       continue;
-    auto* block = reinterpret_cast<detail::MapBlock*>(map->vi->prepare_extra());
+    auto* block = reinterpret_cast<detail::MapBlock*>(map->channel->prepare_extra());
     show_segment(*block);
-    map->vi->forward_extra(reinterpret_cast<std::byte*>(block), sizeof *block);
+    map->channel->forward_extra(reinterpret_cast<std::byte*>(block), sizeof *block);
   }
   // All are told before any is waited for. Meanwhile peers may come and go.
   std::vector<const Map*> told;
@@ -278,7 +279,7 @@ void Endpoint::show_remote(via::Transport& transport, std::uint32_t key) {
   for (const Map* map : told) {
     const bool is_here = std::any_of(owned_.begin(), owned_.end(),
                                      [&](const auto& owned) { return owned.get() == map; });
-    if (is_here && map->vi != nullptr) (void)map->vi->flush_extra();
+    if (is_here && map->channel != nullptr) (void)map->channel->flush_extra();
   }
   if (before != 0) transport.deregister(before);
 }

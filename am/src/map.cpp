@@ -28,7 +28,7 @@ bool Map::refill_credits() noexcept {
     reserve -= credits;
   };
   if (!counters_fetched) {
-    vi->fetch_counters();
+    channel->fetch_counters();
     counters_fetched = true;
     move_over(std::max(1U, refill_every / 2));
   } else {
@@ -123,9 +123,9 @@ void Endpoint::start(Map& map) {
     options.notifications = remote_notifications();
     options.extra_bytes += sizeof(detail::OverflowBlock) + max_medium_;
   }
-  map.vi_owner = context.nic().create_channel(*bundle_.group_, &map, options);
-  map.vi = map.vi_owner.get();
-  auto* block = new (map.vi->prepare_extra()) MapBlock{};
+  map.channel_owner = context.nic().create_channel(*bundle_.group_, &map, options);
+  map.channel = map.channel_owner.get();
+  auto* block = new (map.channel->prepare_extra()) MapBlock{};
   block->magic = MapBlock::kMagic;
   block->slots = options.slots;
   block->credits = credits_;
@@ -133,7 +133,7 @@ void Endpoint::start(Map& map) {
   block->tag.store(map.presented);
   block->endpoint_page = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(page_) -
                                                     context.job().segment().base());
-  if (map.vi->is_remote()) show_segment(*block);
+  if (map.channel->is_remote()) show_segment(*block);
   map.medium_out = {block->medium(), block->medium_bytes, 0, 0};
   map.state = Map::State::connecting;
   context.count(kMapsMade);
@@ -143,17 +143,17 @@ void Endpoint::start(Map& map) {
       map.rejection = Undeliverable::bad_tag;
       return;
     }
-    map.vi->connect_loopback();
+    map.channel->connect_loopback();
     return;
   }
-  if (map.vi->connect_peer_start(map.name.rank, discriminator(name(), map.name)) ==
+  if (map.channel->connect_peer_start(map.name.rank, discriminator(name(), map.name)) ==
       Status::peer_lost)
     map.state = Map::State::lost;
 }
 
 void Endpoint::check_connection(Map& map) noexcept {
   if (map.state != Map::State::connecting) return;
-  switch (map.vi->state()) {
+  switch (map.channel->state()) {
     case via::ViState::connected:
       return on_connected(map);
     case via::ViState::connecting:
@@ -162,15 +162,15 @@ void Endpoint::check_connection(Map& map) noexcept {
     case via::ViState::idle:
       break;
   }
-  map.rejection = static_cast<Undeliverable>(map.vi->rejection_reason());
+  map.rejection = static_cast<Undeliverable>(map.channel->rejection_reason());
   if (map.rejection == Undeliverable::none) map.rejection = Undeliverable::bad_endpoint;
-  const bool lost = map.vi->is_unreachable() || bundle_.context().job().is_lost(map.name.rank);
+  const bool lost = map.channel->is_unreachable() || bundle_.context().job().is_lost(map.name.rank);
   map.state = lost ? Map::State::lost : Map::State::rejected;
 }
 
 void Endpoint::on_connected(Map& map) noexcept {
-  auto* block = reinterpret_cast<MapBlock*>(map.vi->peer_extra());
-  const bool remote = map.vi->is_remote();
+  auto* block = reinterpret_cast<MapBlock*>(map.channel->peer_extra());
+  const bool remote = map.channel->is_remote();
   map.peer_window = remote ? nullptr : bundle_.context().job().window_of(map.name.rank);
   // Read once: the peer's memory may change.
   const std::uint64_t page_at = load_word(block->endpoint_page, kRelaxed);
@@ -196,12 +196,12 @@ void Endpoint::on_connected(Map& map) noexcept {
 /// each line takes a receive, there is room for one notice at a time; the peer gives the line back
 /// when it handles the notice.
 bool Endpoint::try_notice(Map& map) noexcept {
-  if (map.vi->is_remote() && map.vi->slots_returned() < map.notice_end) return false;
+  if (map.channel->is_remote() && map.channel->slots_returned() < map.notice_end) return false;
   const std::uint64_t client =
       wire_format::make(detail::Kind::request, Operation::short_message, 0) |
       wire_format::notice_bit;
   if (send_words(map, client, nullptr, 0, 0) != Sent::yes) return false;
-  map.notice_end = map.vi->slots_sent();
+  map.notice_end = map.channel->slots_sent();
   map.retagged = false;
   return true;
 }
@@ -279,15 +279,15 @@ void Endpoint::close(Map& map) noexcept {
   Bundle::Dispatcher dispatcher{bundle_, true};
   const bool lost = map.unreachable || bundle_.context().job().is_lost(map.name.rank);
   check_connection(map);
-  if (map.vi != nullptr && map.vi->state() != via::ViState::idle)
-    while (map.vi->drain(Bundle::kBatch, dispatcher) != 0) {
+  if (map.channel != nullptr && map.channel->state() != via::ViState::idle)
+    while (map.channel->drain(Bundle::kBatch, dispatcher) != 0) {
     }
   if (map.deferred_count != 0) bundle_.run_deferred();
-  if (map.state == Map::State::closing && map.vi->state() == via::ViState::error)
+  if (map.state == Map::State::closing && map.channel->state() == via::ViState::error)
     return_unseen(map, lost ? Undeliverable::unreachable : Undeliverable::bad_endpoint);
   fail_calls(map, lost ? Undeliverable::unreachable : Undeliverable::bad_endpoint);
   if (lost) {
-    if (map.vi != nullptr) map.vi->disconnect();
+    if (map.channel != nullptr) map.channel->disconnect();
     map.state = Map::State::lost;
     map.credits = map.reserve = 0;
     return;
@@ -302,12 +302,12 @@ void Endpoint::close(Map& map) noexcept {
 /// ones. Credits without a reply come back in batches, so some of these the peer may have handled.
 /// Replies are not given back: nobody waits for them.
 void Endpoint::return_unseen(Map& map, Undeliverable why) noexcept {
-  const via::channel::Channel& vi = *map.vi;
-  const std::uint64_t end = vi.slots_sent();
+  const via::channel::Channel& channel = *map.channel;
+  const std::uint64_t end = channel.slots_sent();
   const auto slots = static_cast<std::uint64_t>(bundle_.context().settings().slots);
   const std::uint64_t oldest = end > slots ? end - slots : 0;
   const auto client_at = [&](std::uint64_t seq) {
-    const std::uint64_t head = vi.sent_slot(seq).header.load(kRelaxed);
+    const std::uint64_t head = channel.sent_slot(seq).header.load(kRelaxed);
     const bool first = header::kind(head) == via::MessageKind::inline_data;
     return first ? header::client(head) : wire_format::notice_bit;
   };
@@ -339,14 +339,14 @@ void Endpoint::return_unseen(Map& map, Undeliverable why) noexcept {
 }
 
 void Endpoint::return_sent(Map& map, std::uint64_t seq, Undeliverable why) noexcept {
-  const std::uint64_t head = map.vi->sent_slot(seq).header.load(kRelaxed);
+  const std::uint64_t head = map.channel->sent_slot(seq).header.load(kRelaxed);
   const std::uint64_t client = header::client(head);
   std::uint64_t words[detail::kMaxMessageWords] = {};
   // Its own window, in which others can write, too.
   const std::uint32_t lines = std::min(1 + header::extra_lines(head), via::kMaxLines);
   for (std::uint32_t i = 0; i < lines; ++i)
     for (std::uint32_t w = 0; w < via::kWordsPerSlot; ++w)
-      words[i * via::kWordsPerSlot + w] = map.vi->sent_slot(seq + i).words[w];
+      words[i * via::kWordsPerSlot + w] = map.channel->sent_slot(seq + i).words[w];
   const std::uint32_t prefix = wire_format::prefix_words(wire_format::operation(client));
   Returned returned;
   returned.status = why;
@@ -367,7 +367,7 @@ void Endpoint::return_sent(Map& map, std::uint64_t seq, Undeliverable why) noexc
 void Endpoint::drop(Map& map) noexcept {
   fail_calls(map, map.unreachable ? Undeliverable::unreachable : Undeliverable::bad_endpoint);
   // Requests that were handled here and not replied to: the peer must not take them for lost.
-  if (map.vi != nullptr && map.vi->state() == via::ViState::connected &&
+  if (map.channel != nullptr && map.channel->state() == via::ViState::connected &&
       map.unreplied != map.unreplied_published)
     map.publish_credits();
   if (value(map.index) != kNoIndex) std::replace(maps_.begin(), maps_.end(), &map, &null_map_);

@@ -18,12 +18,12 @@ using detail::Map;
 namespace wire_format = detail::wire_format;
 namespace header = via::header;
 
-void Map::drop_surplus() noexcept { vi->break_off("a count of credits that cannot be"); }
+void Map::drop_surplus() noexcept { channel->break_off("a count of credits that cannot be"); }
 
 bool Map::update_released() noexcept {
-  const std::uint64_t now = vi->peer_counter(1);
+  const std::uint64_t now = channel->peer_counter(1);
   if (now < medium_out.released || now > medium_out.head) {
-    vi->break_off("a count of payloads taken that cannot be");
+    channel->break_off("a count of payloads taken that cannot be");
     return false;
   }
   medium_out.released = now;
@@ -46,7 +46,7 @@ const char* Bundle::find_nonsense(Map& map, const via::Slot& slot,
     return "a message with a malformed length";
   const via::Slot* line = &slot;
   for (std::uint32_t i = 1; i < lines; ++i) {
-    line = &map.vi->slot_after(*line);
+    line = &map.channel->slot_after(*line);
     const std::uint64_t rest = line->header.load(kRelaxed) & ~header::phase_bit;
     if (rest != header::make(via::MessageKind::continuation, 0, 0))
       return "a message with a malformed line";
@@ -112,7 +112,7 @@ bool Bundle::overflow_is_there(Map& map, const Deferred& m) noexcept {
   if (wire_format::kind(m.client) != Kind::reply ||
       wire_format::operation(m.client) != Operation::medium)
     return false;
-  if (map.vi->is_remote()) return arrived_overflow(map, m).length <= map.endpoint->max_medium_;
+  if (map.channel->is_remote()) return arrived_overflow(map, m).length <= map.endpoint->max_medium_;
   const std::size_t window = context_.job().segment().window_bytes();
   const std::size_t needed = sizeof(detail::OverflowBlock) + map.endpoint->max_medium_;
   if (map.peer_window == nullptr || needed > window || m.words[0] > window - needed ||

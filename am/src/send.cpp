@@ -112,12 +112,13 @@ Endpoint::Sent Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
   std::uint64_t words[detail::kMaxMessageWords];
   std::copy_n(out.words, out.count, words + prefix);
   const std::uint32_t count = prefix + out.count;
-  if (!map.vi->refresh_room((count + via::kWordsPerSlot - 1) / via::kWordsPerSlot) && count != 0)
+  if (!map.channel->refresh_room((count + via::kWordsPerSlot - 1) / via::kWordsPerSlot) &&
+      count != 0)
     return Sent::no_room;
   if (operation == Operation::medium) {
     if (!put_medium(map, out.data, out.bytes, words[0])) return Sent::no_room;
   } else if (operation == Operation::bulk) {
-    if (!map.vi->takes_copies()) return Sent::no_room;
+    if (!map.channel->takes_copies()) return Sent::no_room;
     words[0] = out.offset;
     words[1] = out.bytes;
     const Undeliverable why = copy_bulk(map, out.data, out.bytes, out.offset);
@@ -145,7 +146,7 @@ bool Endpoint::put_medium(Map& map, const std::byte* data, std::size_t bytes,
   }
   const std::uint64_t at = start & (ring.size - 1);
   if (length != 0) std::memcpy(ring.ring + at, data, length);
-  map.vi->forward_extra(ring.ring + at, length);
+  map.channel->forward_extra(ring.ring + at, length);
   ring.head = start + detail::medium_room(length);
   place = at | std::uint64_t{length} << 32;
   return true;
@@ -155,11 +156,11 @@ Endpoint::Sent Endpoint::send_words(Map& map, std::uint64_t client, const std::u
                                     std::uint32_t count, std::uint32_t bytes) noexcept {
   const std::uint64_t head = header::make(via::MessageKind::inline_data, bytes, client);
   if (count > via::kWordsPerSlot)
-    return map.vi->try_send_lines(head, words, count) ? Sent::yes : Sent::no_room;
-  via::Slot* slot = map.vi->claim();
+    return map.channel->try_send_lines(head, words, count) ? Sent::yes : Sent::no_room;
+  via::Slot* slot = map.channel->claim();
   if (slot == nullptr) return Sent::no_room;
   std::copy_n(words, count, slot->words);
-  map.vi->publish(*slot, head);
+  map.channel->publish(*slot, head);
   return Sent::yes;
 }
 
@@ -167,13 +168,13 @@ Endpoint::Sent Endpoint::send_words(Map& map, std::uint64_t client, const std::u
 
 Undeliverable Endpoint::reach(Map& map, std::size_t bytes, std::size_t offset, via::Rights rights,
                               via::RemotePlace& place) noexcept {
-  if (map.vi->is_remote())
+  if (map.channel->is_remote())
     detail::take_page(*map.peer_page,
-                      reinterpret_cast<detail::MapBlock*>(map.vi->peer_extra())->page);
+                      reinterpret_cast<detail::MapBlock*>(map.channel->peer_extra())->page);
   const std::uint64_t held = map.peer_page->segment_bytes.load(kAcquire);
   if (offset > held || (held == 0 && bytes != 0)) return Undeliverable::bad_offset;
   if (bytes > held - offset) return Undeliverable::bad_length;
-  if (bytes == 0 || map.vi->is_remote()) return Undeliverable::none;
+  if (bytes == 0 || map.channel->is_remote()) return Undeliverable::none;
   place = bundle_.context().nic().remote_place(
       map.name.rank, static_cast<via::ProtectionTag>(map.peer_page->protection_tag),
       map.peer_page->segment_address.load() + offset,
@@ -201,8 +202,8 @@ Undeliverable Endpoint::copy_bulk(Map& map, const std::byte* from, std::size_t b
   const Undeliverable why = reach(map, bytes, offset, via::Rights::rdma_write, place);
   if (why != Undeliverable::none || bytes == 0) return why;
   bundle_.context().count(kBulkBytes, bytes);
-  if (map.vi->is_remote()) {
-    via::Link* const link = map.vi->link();
+  if (map.channel->is_remote()) {
+    via::Link* const link = map.channel->link();
     const bool written =
         link != nullptr && link->write(from, bytes, map.peer_page->segment_address.load() + offset,
                                        map.peer_page->segment_handle.load());
@@ -267,12 +268,12 @@ Status Endpoint::attempt_get(const Outgoing& out, std::span<std::byte> data) noe
     return_to_sender(out, Undeliverable::bad_endpoint);
     return Status::ok;
   }
-  if (map->state != Map::State::connected || !map->vi->takes_copies()) return Status::retry;
+  if (map->state != Map::State::connected || !map->channel->takes_copies()) return Status::retry;
   via::RemotePlace place;
   Undeliverable why = reach(*map, data.size(), out.offset, via::Rights::rdma_read, place);
   if (why == Undeliverable::none && !data.empty()) {
-    if (map->vi->is_remote()) {
-      via::Link* const link = map->vi->link();
+    if (map->channel->is_remote()) {
+      via::Link* const link = map->channel->link();
       if (link == nullptr ||
           !link->read(data.data(), data.size(), map->peer_page->segment_address.load() + out.offset,
                       map->peer_page->segment_handle.load()))
@@ -345,7 +346,7 @@ Status Endpoint::request_medium_raw(Index to, HandlerId handler, std::span<const
 
 /// On a remote channel each direction has a block of its own, behind the medium ring.
 OverflowBlock* Endpoint::free_overflow(Map& map) noexcept {
-  if (map.vi->is_remote()) {
+  if (map.channel->is_remote()) {
     auto* own = reinterpret_cast<OverflowBlock*>(map.medium_out.ring + map.medium_out.size);
     return own->is_free() ? own : nullptr;
   }
@@ -361,8 +362,8 @@ OverflowBlock* Endpoint::free_overflow(Map& map) noexcept {
   const std::uint32_t held = overflow_->held();
   const bool free = held == 0 || bundle_.job().is_lost(overflow_user_.rank);
   if (!free && held != 1) {
-    if (Map* const user = find_map(overflow_user_); user != nullptr && user->vi != nullptr)
-      user->vi->break_off("a count of replies taken that cannot be");
+    if (Map* const user = find_map(overflow_user_); user != nullptr && user->channel != nullptr)
+      user->channel->break_off("a count of replies taken that cannot be");
     overflow_->take_back();
     return overflow_;
   }
@@ -477,20 +478,22 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
     if (overflow != nullptr) {
       bundle.context().count(kOverflowReplies);
       overflow->use.store(overflow->use.load(kRelaxed) + 1, kRelaxed);
-      if (!map_.vi->is_remote()) endpoint.overflow_user_ = map_.name;
+      if (!map_.channel->is_remote()) endpoint.overflow_user_ = map_.name;
       overflow->length = static_cast<std::uint32_t>(bytes);
       std::memcpy(overflow->data(), data, bytes);
-      words[0] = map_.vi->is_remote()
+      words[0] = map_.channel->is_remote()
                      ? 0
                      : static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(overflow) -
                                                   bundle.context().job().segment().base());
       client |= wire_format::overflow_bit;
-      map_.vi->forward_extra(reinterpret_cast<std::byte*>(overflow), sizeof(OverflowBlock) + bytes);
+      map_.channel->forward_extra(reinterpret_cast<std::byte*>(overflow),
+                                  sizeof(OverflowBlock) + bytes);
     }
   }
   const Status status = bundle.send_waiting(map_, client, words, prefix + arg_words,
                                             static_cast<std::uint32_t>(8 * prefix + arg_bytes));
-  if (status != Status::ok && (client & wire_format::overflow_bit) != 0 && !map_.vi->is_remote())
+  if (status != Status::ok && (client & wire_format::overflow_bit) != 0 &&
+      !map_.channel->is_remote())
     endpoint.overflow_->take_back();
   bundle.running_ = running;
   return status;

@@ -113,8 +113,8 @@ Handle call_put(std::uint32_t process, CallThunk thunk, const std::uint64_t* wor
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i + 1, words[i]);
   const Handle handle{++c->sent, c->process, c->index, 0};
   c->last_put = handle.ticket;
-  c->vi->publish(*slot, header::make(via::MessageKind::inline_data, 8 + bytes,
-                                     wire_format::make(wire_format::Op::run)));
+  c->channel->publish(*slot, header::make(via::MessageKind::inline_data, 8 + bytes,
+                                          wire_format::make(wire_format::Op::run)));
   return handle;
 }
 

@@ -45,7 +45,7 @@ std::uint64_t send_pieces(Machine::Impl& impl, Channel& c, const char* operation
     const std::size_t n = std::min(kBlockBytes, bytes - at);
     const std::uint32_t i = take_block(impl, stage, operation);
     std::memcpy(stage.data(i), from + at, n);
-    c.vi->forward_extra(stage.data(i), n);
+    c.channel->forward_extra(stage.data(i), n);
     const std::uint64_t words[] = {address_of(to) + at, n, stage.offset(i)};
     const std::uint64_t client =
         stored != nullptr ? *stored : wire_format::make(Op::block_write, i);

@@ -47,10 +47,10 @@ Channel& Machine::Impl::make_channel(std::uint32_t process, std::uint16_t which)
     options.extra_bytes = blocks * kBlockBytes;
   }
   c.owner = nic->create_channel(*group, &c, options);
-  c.vi = c.owner.get();
-  if (remote) c.stage = std::make_unique<Stage>(c.vi->prepare_extra(), 0, blocks);
+  c.channel = c.owner.get();
+  if (remote) c.stage = std::make_unique<Stage>(c.channel->prepare_extra(), 0, blocks);
   all_channels.push_back(&c);
-  c.ended = c.vi->connect_peer_start(Rank{process}, kSplitC | which) != Status::ok;
+  c.ended = c.channel->connect_peer_start(Rank{process}, kSplitC | which) != Status::ok;
   return c;
 }
 
@@ -92,8 +92,9 @@ Channel& Machine::Impl::channel(std::uint32_t process, bool blocks, const char* 
     return *known;
   Channel& c = known != nullptr ? *known : make_channel(process, which);
   count(kWaits);
-  wait(operation, process, [&] { return c.ended || c.vi->state() != via::ViState::connecting; });
-  if (c.ended || c.vi->state() != via::ViState::connected) {
+  wait(operation, process,
+       [&] { return c.ended || c.channel->state() != via::ViState::connecting; });
+  if (c.ended || c.channel->state() != via::ViState::connected) {
     end_of(c, operation);
   }
   c.connected = true;
@@ -101,16 +102,16 @@ Channel& Machine::Impl::channel(std::uint32_t process, bool blocks, const char* 
 }
 
 void Machine::Impl::refresh_credits(Channel& c) noexcept {
-  const std::uint64_t now = c.vi->peer_counter(0);
+  const std::uint64_t now = c.channel->peer_counter(0);
   if (now < c.counter || now > c.sent) [[unlikely]]
-    return c.vi->break_off("a count of requests carried out that cannot be");
+    return c.channel->break_off("a count of requests carried out that cannot be");
   c.counter = now;
   if (now <= c.handled) return;
   // Replies have come before the count of their requests. Their receives go back before new
   // requests bring more: a stream of gets may learn of its credits from the count alone.
-  if (c.vi->is_remote()) nic->take_from_transport();
+  if (c.channel->is_remote()) nic->take_from_transport();
   c.handled = now;
-  c.vi->update_room();  // the line is here now
+  c.channel->update_room();  // the line is here now
 }
 
 /// As in a MAP: some are kept back while the line of the owner's counters is fetched, so that a
@@ -121,7 +122,7 @@ bool Machine::Impl::find_credits(Channel& c) noexcept {
     c.limit = std::min(c.sent + most, c.handled + credit_limit);
   };
   if (!c.fetched) {
-    c.vi->fetch_counters();
+    c.channel->fetch_counters();
     raise(std::max(1U, publish_every / 2));
   } else {
     refresh_credits(c);
@@ -139,66 +140,66 @@ std::uint64_t Machine::Impl::request(Channel& c, const char* operation, std::uin
                                      const std::uint64_t* words, std::uint32_t bytes) {
   via::Slot* slot = nullptr;
   bool credit = c.sent != c.limit || find_credits(c);
-  if (!credit || (slot = c.vi->claim()) == nullptr) [[unlikely]] {
+  if (!credit || (slot = c.channel->claim()) == nullptr) [[unlikely]] {
     count(kWaits);
     wait(operation, c.process, [&] {
       if (c.ended) return true;
       if (!credit) credit = find_credits(c);
-      return credit && (slot = c.vi->claim()) != nullptr;
+      return credit && (slot = c.channel->claim()) != nullptr;
     });
     if (c.ended) end_of(c, operation);
   }
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
-  c.vi->publish(*slot, header::make(via::MessageKind::inline_data, bytes, client));
+  c.channel->publish(*slot, header::make(via::MessageKind::inline_data, bytes, client));
   return ++c.sent;
 }
 
 bool Machine::Impl::try_request(std::uint32_t process, std::uint64_t client,
                                 const std::uint64_t* words, std::uint32_t bytes) {
   Channel& c = make_channel(process, 0);
-  if (c.ended || c.vi->state() != via::ViState::connected) return false;
+  if (c.ended || c.channel->state() != via::ViState::connected) return false;
   c.connected = true;
   if (c.sent == c.limit && !find_credits(c)) return false;
-  via::Slot* const slot = c.vi->claim();
+  via::Slot* const slot = c.channel->claim();
   if (slot == nullptr) return false;
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
-  c.vi->publish(*slot, header::make(via::MessageKind::inline_data, bytes, client));
+  c.channel->publish(*slot, header::make(via::MessageKind::inline_data, bytes, client));
   ++c.sent;
   return true;
 }
 
 /// The line for a reply, which is there (docs/splitc.md, Credits) and not seen: the counter that
 /// says so is being written once more. Null: it is not there.
-static via::Slot* claim_late(via::channel::Channel& vi) noexcept {
+static via::Slot* claim_late(via::channel::Channel& channel) noexcept {
   constexpr std::uint64_t kPatienceNs =
       1'000'000'000;  // a processor that writes may be kept waiting
   const std::uint64_t start = monotonic_ns();
-  while (vi.is_remote() && vi.state() == via::ViState::connected &&
+  while (channel.is_remote() && channel.state() == via::ViState::connected &&
          monotonic_ns() - start < kPatienceNs) {
     sched_yield();
-    if (via::Slot* const slot = vi.claim()) return slot;
+    if (via::Slot* const slot = channel.claim()) return slot;
   }
   return nullptr;
 }
 
 void Machine::Impl::reply(Channel& c, wire_format::Op op, std::uint32_t index, std::uint64_t ticket,
                           const std::uint64_t* words, std::uint32_t bytes) noexcept {
-  via::Slot* slot = c.vi->claim();
-  if (slot == nullptr) slot = claim_late(*c.vi);
+  via::Slot* slot = c.channel->claim();
+  if (slot == nullptr) slot = claim_late(*c.channel);
   if (slot == nullptr) {
-    if (c.ended || c.vi->state() != via::ViState::connected) return;
+    if (c.ended || c.channel->state() != via::ViState::connected) return;
     stop(errors::nonsense, "reply",
          "no room in the ring: a peer has sent more requests than its credits");
   }
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
-  c.vi->publish(*slot, header::make(via::MessageKind::inline_data, bytes,
-                                    wire_format::make(op, index, 0, ticket)));
+  c.channel->publish(*slot, header::make(via::MessageKind::inline_data, bytes,
+                                         wire_format::make(op, index, 0, ticket)));
 }
 
 void Machine::Impl::publish(Channel& c) noexcept {
   c.published = c.served;
   c.urgent = false;
-  if (c.vi->state() == via::ViState::connected) c.vi->release_and_publish(0, c.served);
+  if (c.channel->state() == via::ViState::connected) c.channel->release_and_publish(0, c.served);
 }
 
 /// @p all: also what nobody is known to wait for.

@@ -70,7 +70,7 @@ inline constexpr unsigned kUsedBits = kTicketShift + 16;
 /// Data that travel in a line with an address before them.
 inline constexpr std::size_t kInlineData = 48;
 struct Channel {
-  via::channel::Channel* vi = nullptr;
+  via::channel::Channel* channel = nullptr;
   // Requester. Requests are numbered from 1 (tickets).
   std::uint64_t sent = 0;
   std::uint64_t limit = 0;     // of `sent` without looking at anything: credits

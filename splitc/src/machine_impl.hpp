@@ -177,7 +177,7 @@ struct Machine::Impl {
   /// slot's cache line.
   [[nodiscard]] via::Slot* claim_at_once(Channel& c) noexcept {
     constexpr std::uint64_t kStream = 16;
-    return c.sent != c.limit && c.sent % kStream != 0 ? c.vi->claim_known() : nullptr;
+    return c.sent != c.limit && c.sent % kStream != 0 ? c.channel->claim_known() : nullptr;
   }
 
   // serve.cpp: what the owner does

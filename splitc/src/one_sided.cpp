@@ -145,7 +145,7 @@ Handle Machine::Impl::one_sided(const char* operation, std::uint64_t word, std::
         std::min<std::size_t>({bytes - at, chunk.bytes - into, via::Link::kMostTransferBytes});
     if (by_device) piece = register_own(local + at, piece);
     const auto begun = [&] {
-      if (via::Link* const link = c.vi->link())
+      if (via::Link* const link = c.channel->link())
         transfer = what == OneSided::get
                        ? link->get(local + at, piece, chunk.there + into, chunk.key)
                        : link->put(local + at, piece, chunk.there + into, chunk.key, source);
@@ -162,7 +162,7 @@ Handle Machine::Impl::one_sided(const char* operation, std::uint64_t word, std::
   const Handle handle{transfer, process, c.index, Handle::kTransferred};
   if (what == OneSided::put && waits)
     wait(operation, process, [&] {
-      via::Link* const link = c.vi->link();
+      via::Link* const link = c.channel->link();
       return link == nullptr || link->is_sent(transfer);
     });
   return handle;
@@ -170,7 +170,7 @@ Handle Machine::Impl::one_sided(const char* operation, std::uint64_t word, std::
 
 /// Whether transfer number @p transfer of @p c has taken effect.
 bool Machine::Impl::is_transferred(const Channel& c, std::uint64_t transfer) noexcept {
-  via::Link* const link = c.vi->link();
+  via::Link* const link = c.channel->link();
   return link != nullptr && link->is_done(transfer) && !link->failed();
 }
 

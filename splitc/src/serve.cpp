@@ -163,9 +163,9 @@ struct Machine::Impl::Dispatcher {
   Impl& impl;
   std::optional<GuestCall> guest = {};  // from the first function on: one for them all
 
-  [[gnu::always_inline]] void operator()(via::channel::Channel& vi, via::Slot& slot,
+  [[gnu::always_inline]] void operator()(via::channel::Channel& channel, via::Slot& slot,
                                          std::uint64_t h) {
-    Channel& c = *static_cast<Channel*>(vi.context());
+    Channel& c = *static_cast<Channel*>(channel.context());
     const std::uint64_t client = header::client(h);
     const std::size_t bytes = header::length(h);
     const std::uint64_t* const words = slot.words;
@@ -174,7 +174,7 @@ struct Machine::Impl::Dispatcher {
       impl.serve_store(c, client, words, bytes);
     } else if (shape == shape_of(Op::run)) {
       if (!guest) guest.emplace();
-      if (const auto* later = vi.arrived_ahead(kAhead); later != nullptr)
+      if (const auto* later = channel.arrived_ahead(kAhead); later != nullptr)
         prefetch_line(reinterpret_cast<const std::byte*>(later->words[1]));
       run_thunk(c.process, function_of(impl.code, c, words[0]),
                 reinterpret_cast<const std::byte*>(words + 1), nullptr);
@@ -308,7 +308,7 @@ std::byte* Machine::Impl::staged_by(Channel& c, Op op, std::uint64_t place, std:
   if (bytes > kBlockBytes || place > space - bytes)
     stop(errors::nonsense, name_of(op),
          ("process " + std::to_string(c.process) + " names a block that is none").c_str());
-  return (c.stage != nullptr ? c.vi->peer_extra() : job.window_of(Rank{c.process})) + place;
+  return (c.stage != nullptr ? c.channel->peer_extra() : job.window_of(Rank{c.process})) + place;
 }
 
 void Machine::Impl::serve_block(Channel& c, Op op, std::uint64_t client,
@@ -319,7 +319,7 @@ void Machine::Impl::serve_block(Channel& c, Op op, std::uint64_t client,
                                     op == Op::block_read ? Use::reads : Use::writes);
   if (op == Op::block_read) {
     std::memcpy(theirs, mine, length);
-    c.vi->return_extra(theirs, length);
+    c.channel->return_extra(theirs, length);
     return reply(c, Op::done, wire_format::index(client), c.served + 1, nullptr, 0);
   }
   std::memcpy(mine, theirs, length);

@@ -84,7 +84,7 @@ template <class Header>
   slot->put(1, bits);
   impl.count(kStores);
   ++c->sent;
-  c->vi->publish(*slot, header(impl));
+  c->channel->publish(*slot, header(impl));
   return true;
 }
 

@@ -26,11 +26,11 @@ using Random = std::mt19937_64;
 
 int cell = 0;
 
-void send(via::channel::Channel& vi, std::uint64_t head, const std::uint64_t* words) {
-  via::Slot* const slot = vi.claim();
+void send(via::channel::Channel& channel, std::uint64_t head, const std::uint64_t* words) {
+  via::Slot* const slot = channel.claim();
   if (slot == nullptr) return;
   std::memcpy(slot->words, words, sizeof slot->words);
-  vi.publish(*slot, head);
+  channel.publish(*slot, head);
 }
 
 /// All operations but those that run a function: what they name is run, if it is one.
@@ -46,25 +46,25 @@ std::uint64_t nearly_right(Random& random) {
 }
 
 void attack(detail::Channel& c, std::string_view what, Random& random) {
-  via::channel::Channel& vi = *c.vi;
+  via::channel::Channel& channel = *c.channel;
   std::uint64_t words[7];
   if (what == "lines") {
     for (int i = 0; i < 64; ++i) {
       for (std::uint64_t& word : words)
         word = random() % 3 == 0 ? random() % 100 : random() >> (random() % 40);
-      send(vi, nearly_right(random), words);
+      send(channel, nearly_right(random), words);
     }
   } else if (what == "ring") {
     for (std::uint64_t i = 0; i < 64; ++i) {
-      auto& slot = const_cast<via::Slot&>(vi.sent_slot(i));
+      auto& slot = const_cast<via::Slot&>(channel.sent_slot(i));
       for (std::uint64_t& word : slot.words) word = random();
       slot.header.store(random(), std::memory_order_release);
     }
   } else if (what == "counters") {
-    vi.publish_counter(0, 1 + random());
+    channel.publish_counter(0, 1 + random());
   } else if (what == "reply") {
     words[0] = 8 * random();
-    send(vi,
+    send(channel,
          header::make(via::MessageKind::inline_data, 16,
                       detail::wire_format::make(Op::value, 0, 0, c.served + 1)),
          words);
@@ -92,7 +92,7 @@ int splitc_main(int argc, char** argv) {
   detail::Machine::Impl& impl = detail::machine("nonsense").impl();
   detail::Channel& c = impl.make_channel(0, 0);  // the barrier has made it
   // A read has come, and is not answered.
-  while (!c.vi->has_arrivals()) impl.nic->progress();
+  while (!c.channel->has_arrivals()) impl.nic->progress();
   attack(c, argv[1], random);
   viaduct::ring_doorbell(impl.job.record(viaduct::Rank{0}));
   const std::uint64_t start = viaduct::monotonic_ns();

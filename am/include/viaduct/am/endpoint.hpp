@@ -293,15 +293,15 @@ class Endpoint {
       if (bundle_.slow_ == 0 && value(to) < maps_.size()) [[likely]] {
         detail::Map& map = *maps_[value(to)];
         if (map.credits != 0 || map.refill_credits()) [[likely]] {
-          via::channel::Channel& vi = *map.vi;
-          if (via::Slot* slot = vi.claim()) [[likely]] {
+          via::channel::Channel& channel = *map.channel;
+          if (via::Slot* slot = channel.claim()) [[likely]] {
             --map.credits;
             const auto words = detail::PackAs<typename S::Args>::pack(args...);
             const std::uint64_t client = short_client<Handler>();
             for (std::uint32_t i = 0; i < kWords; ++i) slot->put(i, words[i]);
-            vi.publish(*slot,
-                       via::header::make(via::MessageKind::inline_data,
-                                         static_cast<std::uint32_t>(S::Args::kBytes), client));
+            channel.publish(*slot,
+                            via::header::make(via::MessageKind::inline_data,
+                                              static_cast<std::uint32_t>(S::Args::kBytes), client));
             if (--bundle_.until_poll_ == 0) [[unlikely]]
               poll_between();
             return Status::ok;

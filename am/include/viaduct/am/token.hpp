@@ -146,13 +146,13 @@ class Token {
     constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
     if constexpr (kWords <= via::kWordsPerSlot) {
       if (may_reply()) [[likely]] {
-        via::channel::Channel& vi = *map_.vi;
-        if (via::Slot* slot = vi.claim()) [[likely]] {
+        via::channel::Channel& channel = *map_.channel;
+        if (via::Slot* slot = channel.claim()) [[likely]] {
           const auto words = detail::PackAs<typename S::Args>::pack(args...);
           const std::uint64_t client = reply_client<Handler>(Operation::short_message);
           for (std::uint32_t i = 0; i < kWords; ++i) slot->put(i, words[i]);
-          vi.publish(*slot,
-                     via::header::make(via::MessageKind::inline_data, S::Args::kBytes, client));
+          channel.publish(
+              *slot, via::header::make(via::MessageKind::inline_data, S::Args::kBytes, client));
           client_ |= kReplied;
           return;
         }

@@ -36,14 +36,15 @@ template <auto Handler, class R, class... A>
     if (bundle_.slow_ == 0 && value(to) < call_limit_) [[likely]] {
       detail::Map& map = *maps_[value(to)];
       if (map.credits != 0 || map.refill_credits()) [[likely]] {
-        via::channel::Channel& vi = *map.vi;
-        if (via::Slot* slot = vi.claim()) [[likely]] {
+        via::channel::Channel& channel = *map.channel;
+        if (via::Slot* slot = channel.claim()) [[likely]] {
           --map.credits;
           const auto words = detail::PackAs<typename S::Args>::pack(args...);
           const std::uint64_t client = call_client<Handler>(Operation::short_message);
           for (std::uint32_t i = 0; i < kWords; ++i) slot->put(i, words[i]);
-          vi.publish(*slot, via::header::make(via::MessageKind::inline_data,
-                                              static_cast<std::uint32_t>(S::Args::kBytes), client));
+          channel.publish(*slot,
+                          via::header::make(via::MessageKind::inline_data,
+                                            static_cast<std::uint32_t>(S::Args::kBytes), client));
           detail::PendingCall& call = future;
           call.bundle = &bundle_;
           call.state = detail::kCallTag<R>;

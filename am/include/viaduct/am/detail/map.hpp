@@ -53,7 +53,7 @@ struct Map {
   };
 
   // Hot: a request.
-  via::channel::Channel* vi = nullptr;
+  via::channel::Channel* channel = nullptr;
   std::uint32_t credits = 0;  // that may be used without looking at anything
   std::uint32_t reserve = 0;  // further credits; refill_credits() moves them over
   State state = State::unmapped;
@@ -75,7 +75,7 @@ struct Map {
   MediumReceive medium_in;
   // Cool.
   std::deque<Deferred> deferred;
-  Owned<via::channel::Channel> vi_owner;
+  Owned<via::channel::Channel> channel_owner;
   EndpointName name;         // the peer's
   bool tag_refused = false;  // the tag that the peer presented is no longer ours
   Tag presented = kTagNone;  // the tag that we name to the peer, in our MapBlock
@@ -100,14 +100,14 @@ struct Map {
   [[gnu::noinline]] bool refill_credits() noexcept;
   /// Takes in what the peer has given back without a message.
   void refresh_credits() noexcept {
-    const std::uint64_t now = vi->peer_counter(0);
+    const std::uint64_t now = channel->peer_counter(0);
     const std::uint64_t back = now - unreplied_seen;
     if (back > credit_limit || all_credits() + back > credit_limit) [[unlikely]]
       return drop_surplus();
     reserve += static_cast<std::uint32_t>(back);
     unreplied_seen = now;
     counters_fetched = false;
-    vi->update_room();
+    channel->update_room();
   }
   /// More credits than there are, or fewer than before: an account, or the peer's memory, is wrong.
   /// The connection ends.
@@ -123,7 +123,7 @@ struct Map {
   }
   void publish_credits() noexcept {
     unreplied_published = unreplied;
-    vi->release_and_publish(0, unreplied);
+    channel->release_and_publish(0, unreplied);
   }
 };
 
