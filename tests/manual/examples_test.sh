@@ -21,7 +21,7 @@ MANPATH=$work/prefix/share/man man -w splitc::all_store_sync viaduct-run >/dev/n
 "$cmake" -S . -B build -DCMAKE_PREFIX_PATH="$work/prefix" >>"$work/log" 2>&1 && "$cmake" --build build -j 2 >>"$work/log" 2>&1 ||
   { tail -n 20 "$work/log"; exit 1; }
 make -j 2 step2_request step7_neighbours ping_pong em3d_sc >>"$work/log" 2>&1 || { tail -n 20 "$work/log"; exit 1; }
-make -n all | grep -q tree.sc
+grep -q tree.sc <<<"$(make -n all)"
 for program in build/step* ./step2_request ./step7_neighbours ./em3d_sc "build/ping_pong 100"; do
   # shellcheck disable=SC2086  # a program and its argument
   viaduct-run -n 2 --timeout 60 $program >"$work/out" || { echo "$program fails"; cat "$work/out"; exit 1; }

@@ -35,9 +35,9 @@ done
 
 # The test sees what is wrong: a plot without a part, text that is too small, an error in the console.
 sed -E 's/(id="table2_plot_1")/\1 display="none"/' "$work/out/report.html" >"$work/broken.html"
-(looked_at light "$work/broken.html") | grep -q 'plot-table2: table2_plot_1 is empty' || wrong "does not see an empty plot"
+grep -q 'plot-table2: table2_plot_1 is empty' <<<"$(looked_at light "$work/broken.html")" || wrong "does not see an empty plot"
 sed -E 's/font-size="1[0-9]\.00"/font-size="5.00"/' "$work/out/report.html" >"$work/broken.html"
-(looked_at light "$work/broken.html") | grep -q 'has text of' || wrong "does not see small text"
+grep -q 'has text of' <<<"$(looked_at light "$work/broken.html")" || wrong "does not see small text"
 sed 's|</main>|<script>nonsense()</script></main>|' "$work/out/report.html" >"$work/broken.html"
 if (looked_at light "$work/broken.html") >/dev/null 2>&1; then wrong "does not see an error in the console"; fi
 

@@ -153,4 +153,4 @@ fails 'unrecognized arguments' --what before
 mkdir empty
 git -C empty init -q
 fails 'has no source' empty
-"$facts" --help | grep -q 'How things are counted' || wrong "--help says nothing of the counts"
+grep -q 'How things are counted' <<<"$("$facts" --help)" || wrong "--help says nothing of the counts"

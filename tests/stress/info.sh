@@ -17,7 +17,7 @@ done
 for slots in 64 128 256; do
   row="| $slots |"
   for medium in 8K 16K 32K 64K; do row+=" $(VIADUCT_AM_SLOTS=$slots VIADUCT_AM_MEDIUM_BYTES=$medium peer_bytes) |"; done
-  tr -d '*' <"$documents/decisions/002-ring-sizes.md" | grep -qxF -- "$row" ||
+  grep -qxF -- "$row" <<<"$(tr -d '*' <"$documents/decisions/002-ring-sizes.md")" ||
     { echo "decisions/002-ring-sizes.md lacks '$row'"; exit 1; }
 done
 settings=$(VIADUCT_YIELDS=3 "$info" --help-config)
