@@ -32,9 +32,8 @@ std::string check_writable(const std::string& path) {
 void add_common_options(program::CommandLine& app, Options& options) {
   app.option("--json", options.json_file, "Also write the figures to this file, as JSON")
       .check(check_writable, "FILE");
-  const auto known = config::providers();
   app.option("--provider", options.provider, "VIA provider to measure")
-      .one_of(std::vector<std::string>(known.begin(), known.end()))
+      .check(config::provider_problem, "NAME")
       .shows_default();
   app.option("--iters", options.iterations,
              "Operations a round, instead of the number that each figure is defined with")

@@ -29,14 +29,6 @@ std::string known_providers() {
     known += (known.empty() ? "" : ", ") + std::string(provider);
   return known;
 }
-/// Behind a colon may stand a device.
-std::string check_provider(const std::string& name) {
-  const auto all = config::providers();
-  const std::size_t colon = name.find(':');
-  const bool takes_it = colon == std::string::npos || name.rfind("verbs:", 0) == 0;
-  if (takes_it && std::find(all.begin(), all.end(), name.substr(0, colon)) != all.end()) return {};
-  return "there is no provider \"" + name + "\"; this build has: " + known_providers();
-}
 
 std::string check_time_limit(const std::string& text) {
   char* end = nullptr;
@@ -87,7 +79,7 @@ void describe(program::CommandLine& app, Options& options, std::string& mode) {
       .check(check_ranks, "NUMBER")
       .shows_default();
   app.option("--provider", options.provider, ("How ranks talk: " + known_providers()).c_str())
-      .check(check_provider, "NAME");
+      .check(config::provider_problem, "NAME");
   app.option("--mode", mode, "Ranks are processes, or threads of one process")
       .one_of({"processes", "threads"})
       .shows_default();

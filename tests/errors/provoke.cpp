@@ -64,6 +64,7 @@ void try_runtime(Job& job) {
 
 void try_vi(Job& job) {
   refused("provider", [&] { (void)via::open_nic(job, "myrinet"); });
+  refused("setting of provider fault", [&] { (void)via::open_nic(job, "fault(shm,X=1)"); });
   const auto nic = via::open_nic(job);
   const via::ProtectionTag tag = nic->create_tag();
   std::array<std::byte, 64> own{};

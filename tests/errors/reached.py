@@ -60,8 +60,8 @@ CASES = [
     ("socket_misused", 3, "launcher_actor tag garbage 1 1", {}),
     ("agent_absent", ["--remote-command", "/bin/false {host} {command}", "--hosts", "b"], "true", {}),
     ("remote_order", None, "viaduct-run --agent", {}),
-    ("no_such_provider no_such_tag tag_in_use bad_memory_range private_memory bad_attributes too_many_objects",
-     1, "errors_provoke vi", {}),
+    ("no_such_provider no_such_tag tag_in_use bad_memory_range private_memory bad_attributes too_many_objects "
+     "bad_fault_setting", 1, "errors_provoke vi", {}),
     ("one_provider", 1, "errors_provoke vipl", {}),
     ("regions_used_up", 1, "errors_provoke small_nic", {"VIADUCT_SHM_REGIONS": "64"}),
     ("hosts_unreachable", HOSTS, "launcher_actor tag nic", {}),

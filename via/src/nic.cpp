@@ -1,10 +1,13 @@
 #include "viaduct/via/nic.hpp"
 
+#include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
 
 #include "runtime/errors/codes.hpp"
 #include "via/choice.hpp"
+#include "via/fault/fault.hpp"
 #include "via/shm/nic.hpp"
 #include "via/verbs/provider.hpp"
 #include "viaduct/job.hpp"
@@ -32,11 +35,9 @@ std::unique_ptr<Nic> open_nic(Job& job, std::string_view name) {
   if (name == "verbs") return verbs::open(job);
   if (constexpr std::string_view kVerbs = "verbs:"; name.starts_with(kVerbs))
     return verbs::open(job, name.substr(kVerbs.size()));
-  std::string known;
-  for (const std::string_view provider : config::providers())
-    known += (known.empty() ? "" : ", ") + std::string(provider);
+  if (fault::is_fault(name)) return fault::open(job, name);
   throw Error(errors::no_such_provider, std::errc::no_such_device,
-              "cannot open provider '" + std::string(name) + "': this build has " + known +
+              "cannot open a NIC: " + config::provider_problem(std::string(name)) +
                   " (set VIADUCT_PROVIDER to one of them or leave it unset)");
 }
 
@@ -48,6 +49,23 @@ std::span<const std::string_view> providers() noexcept {
   static constexpr std::array<std::string_view, 2> kProviders{
       "shm", "verbs"};  // all that open_nic() knows
   return kProviders;
+}
+
+std::string provider_problem(const std::string& name) {
+  if (via::fault::is_fault(name)) {
+    try {
+      return provider_problem(via::fault::read_plan(name).provider);
+    } catch (const Error& error) {
+      return error.sentence();
+    }
+  }
+  const auto all = providers();
+  const std::string first = name.starts_with("verbs:") ? "verbs" : name;
+  if (std::find(all.begin(), all.end(), first) != all.end()) return {};
+  std::string known;
+  for (const std::string_view provider : all)
+    known += (known.empty() ? "" : ", ") + std::string(provider);
+  return "there is no provider \"" + name + "\"; this build has: " + known;
 }
 
 }  // namespace viaduct::config

@@ -58,6 +58,11 @@ void load(void* settings, std::span<const Option> options);
 /// long as the process. The function is defined where providers are opened (via/src/nic.cpp).
 [[nodiscard]] std::span<const std::string_view> providers() noexcept;
 
+/// @return the complaint about @p name as a provider, or "" where open_nic() takes it: one of
+/// providers(), "verbs:DEVICE", or provider fault around one of them. Defined where providers are
+/// opened.  Throws std::bad_alloc alone.
+[[nodiscard]] std::string provider_problem(const std::string& name);
+
 /// For every VIADUCT_* variable in the environment that no table names (and that is not the
 /// launcher's own): a sentence with the nearest known name.  @return the sentences, empty when all
 /// variables are known.

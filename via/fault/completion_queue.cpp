@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <utility>
+
+#include "via/fault/fault.hpp"
+#include "viaduct/runtime/clock.hpp"
+
+namespace viaduct::via::fault {
+
+CompletionQueue::CompletionQueue(Nic& nic, std::unique_ptr<via::CompletionQueue> inner,
+                                 std::size_t capacity)
+    : nic_(nic), inner_(std::move(inner)), capacity_(capacity) {
+  nic_.add(*this);
+}
+
+CompletionQueue::~CompletionQueue() {
+  if (teller_.joinable()) teller_.join();
+  inner_.reset();  // its notifying thread may still be in a callback that uses this queue
+  nic_.remove(*this);
+}
+
+void CompletionQueue::forget(const Vi& vi) {
+  std::erase_if(decided_, [&](const Completion& completion) { return completion.vi == &vi; });
+}
+
+Status CompletionQueue::take_decided(Completion& out) noexcept {
+  if (decided_.empty()) return Status::retry;
+  out = decided_.front();
+  decided_.pop_front();
+  static_cast<Vi*>(out.vi)->reaped(*out.descriptor, out.queue);
+  return Status::ok;
+}
+
+Status CompletionQueue::poll(Completion& out) noexcept {
+  nic_.move_lines();
+  Completion below;
+  while (decided_.empty() && inner_->poll(below) == Status::ok)
+    static_cast<Vi*>(below.vi->attributes().context)
+        ->completed_below(*below.descriptor, below.queue);
+  return take_decided(out);
+}
+
+Status CompletionQueue::wait(Completion& out, std::int64_t timeout_ns) noexcept {
+  const std::uint64_t start = monotonic_ns();
+  for (;;) {
+    if (poll(out) == Status::ok) return Status::ok;
+    const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
+    if (timeout_ns >= 0 && waited >= timeout_ns) return Status::timeout;
+    Completion below;
+    const std::int64_t most = nic_.wait_at_most(timeout_ns < 0 ? -1 : timeout_ns - waited);
+    if (inner_->wait(below, most) == Status::ok)
+      static_cast<Vi*>(below.vi->attributes().context)
+          ->completed_below(*below.descriptor, below.queue);
+  }
+}
+
+void CompletionQueue::add(const Completion& completion) {
+  decided_.push_back(completion);
+  if (is_armed()) tell_by_thread();
+}
+
+Status CompletionQueue::notify(std::function<void()> ready) {
+  if (notice_.load() != Notice::none) return Status::bad_state;
+  ready_ = std::move(ready);
+  notice_.store(Notice::armed);
+  nic_.move_lines(true);
+  if (!decided_.empty()) {
+    tell_by_thread();
+    return Status::ok;
+  }
+  if (inner_armed_.exchange(true)) return Status::ok;  // an earlier one that was told otherwise
+  return inner_->notify([this] {
+    inner_armed_.store(false);
+    tell();
+  });
+}
+
+void CompletionQueue::tell() noexcept {
+  Notice expected = Notice::armed;
+  if (!notice_.compare_exchange_strong(expected, Notice::taken)) return;
+  const std::function<void()> ready = std::move(ready_);
+  notice_.store(Notice::none);
+  ready();
+}
+
+void CompletionQueue::tell_by_thread() {
+  if (teller_.get_id() == std::this_thread::get_id()) {
+    again_ = true;
+    return;
+  }
+  if (teller_.joinable()) teller_.join();
+  again_ = true;
+  teller_ = std::thread([this] {
+    while (std::exchange(again_, false)) tell();
+  });
+}
+
+void CompletionQueue::resize(std::size_t capacity) {
+  inner_->resize(nic_.doubles() ? 2 * capacity : capacity);
+  capacity_ = capacity;
+}
+
+}  // namespace viaduct::via::fault

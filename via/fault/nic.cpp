@@ -1,0 +1,133 @@
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "runtime/errors/codes.hpp"
+#include "via/fault/fault.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/error.hpp"
+
+namespace viaduct::via::fault {
+
+Nic::Nic(std::unique_ptr<via::Nic> inner, std::string_view name, Plan plan, Rank rank)
+    : inner_(std::move(inner)),
+      plan_(std::move(plan)),
+      dice_(plan_, index(rank)),
+      attributes_(inner_->attributes()),
+      ticks_per_ns_(ticks_per_ns()) {
+  attributes_.name = name;
+  if (plan_.delays()) attributes_.inline_bytes = 0;  // what waits in the line is read later
+  if (!doubles()) return;
+  attributes_.max_queue_depth /= 2;
+  attributes_.max_completion_queue /= 2;
+}
+
+MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::size_t bytes,
+                                  Rights rights) {
+  if (dice_.falls_on(Kind::refuse))
+    throw Error(errors::regions_used_up, std::errc::not_enough_memory,
+                fmt::format("{} refuses to register {} bytes, as seed {} has it", attributes_.name,
+                            bytes, plan_.seed));
+  return inner_->register_memory(tag, address, bytes, rights);
+}
+
+std::unique_ptr<via::CompletionQueue> Nic::create_completion_queue(std::size_t capacity) {
+  auto inner = inner_->create_completion_queue(doubles() ? 2 * capacity : capacity);
+  return std::make_unique<CompletionQueue>(*this, std::move(inner), capacity);
+}
+
+std::unique_ptr<via::Vi> Nic::create_vi(const ViAttributes& attributes) {
+  return std::make_unique<Vi>(*this, attributes);
+}
+
+Status Nic::listen(std::uint64_t discriminator, ConnectionRequest& out, std::int64_t timeout_ns) {
+  const std::uint64_t start = monotonic_ns();
+  for (;;) {
+    move_lines();
+    const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
+    const std::int64_t left = timeout_ns < 0 ? -1 : std::max<std::int64_t>(timeout_ns - waited, 0);
+    const Status status = inner_->listen(discriminator, out, wait_at_most(left));
+    if (status != Status::timeout || left == 0) return status;
+  }
+}
+
+Status Nic::accept(const ConnectionRequest& request, via::Vi& vi) {
+  auto& ours = static_cast<Vi&>(vi);
+  if (ours.broken()) return Status::bad_state;
+  return inner_->accept(request, ours.inner());
+}
+
+void Nic::on_error(std::function<void(const AsyncError&)> callback) {
+  on_error_ = std::move(callback);
+  if (!on_error_) {
+    inner_->on_error({});
+    return;
+  }
+  inner_->on_error([this](const AsyncError& below) {
+    AsyncError error = below;
+    if (below.vi != nullptr) error.vi = static_cast<Vi*>(below.vi->attributes().context);
+    for (CompletionQueue* queue : queues_)
+      if (&queue->inner() == below.queue) error.queue = queue;
+    on_error_(error);
+  });
+}
+
+void Nic::report(const AsyncError& error) noexcept {
+  if (on_error_) on_error_(error);
+}
+
+void Nic::progress() noexcept {
+  move_lines();
+  inner_->progress();
+}
+
+double Nic::departure(std::uint32_t bytes, bool both_ways) noexcept {
+  const double start = std::max(static_cast<double>(ticks_now()), free_at_);
+  const double transfer = plan_.byte_ns * bytes;
+  free_at_ = start + (plan_.gap_ns + transfer) * ticks_per_ns_;
+  return start + (plan_.latency_ns * (both_ways ? 2 : 1) + transfer) * ticks_per_ns_;
+}
+
+void Nic::move_lines(bool all) noexcept {
+  for (Vi* vi : vis_) vi->move_line(all);
+}
+
+bool Nic::any_queue_armed() const noexcept {
+  return std::any_of(queues_.begin(), queues_.end(),
+                     [](const CompletionQueue* queue) { return queue->is_armed(); });
+}
+
+std::int64_t Nic::wait_at_most(std::int64_t timeout_ns) const noexcept {
+  double first = 0;
+  for (const Vi* vi : vis_) {
+    const double next = vi->next_departure();
+    if (next != 0 && (first == 0 || next < first)) first = next;
+  }
+  if (first == 0) return timeout_ns;
+  const double ticks = first - static_cast<double>(ticks_now());
+  const auto ns = static_cast<std::int64_t>(std::max(ticks / ticks_per_ns_, 0.0));
+  return timeout_ns < 0 ? ns : std::min(ns, timeout_ns);
+}
+
+void Nic::be_busy(double ns) const noexcept {
+  if (ns == 0) return;
+  const std::uint64_t start = ticks_now();
+  const auto ticks = static_cast<std::uint64_t>(ns * ticks_per_ns_);
+  while (ticks_now() - start < ticks) {
+  }
+}
+
+std::unique_ptr<via::Nic> open(Job& job, std::string_view name) {
+  Plan plan = read_plan(name);
+  auto inner = open_nic(job, plan.provider);
+  if (index(job.rank()) == 0)
+    std::fprintf(stderr, "viaduct: provider %s injects delays and failures, seed %llu\n",
+                 std::string(name).c_str(), static_cast<unsigned long long>(plan.seed));
+  return std::make_unique<Nic>(std::move(inner), name, std::move(plan), job.rank());
+}
+
+}  // namespace viaduct::via::fault
