@@ -180,6 +180,7 @@ class Bulk {
           throw std::runtime_error("request_bulk failed");
     };
     way.mover.serve = [this] { bundle_.poll(); };
+    if (splitc::detail::any_off_node()) way.mover.push = way.mover.serve;
     way.mover.arrive = [this](const Block& b) {
       while (pieces_seen != b.bytes / b.piece) bundle_.poll();
       pieces_seen = 0;
@@ -190,6 +191,7 @@ class Bulk {
   // Into and out of the peer's spread memory.
   void add_splitc_ways() {
     (void)splitc::read(theirs_);  // maps the peer's memory
+    splitc::barrier();            // where nothing is mapped, the peer has to answer
     Way put;
     put.block.from = memory_;
     put.block.to = is_sender() ? splitc::detail::place_of(theirs_.word()) : memory_;
@@ -214,6 +216,7 @@ class Bulk {
     put.mover.move = [this](const Block& b) { put_pieces(b); };
     get.mover.move = [this](const Block& b) { get_pieces(b); };
     put.mover.serve = get.mover.serve = [] { splitc::poll(); };
+    if (apart) put.mover.push = put.mover.serve;
     Way store = put;
     store.mover.move = [this](const Block& b) { store_pieces(b); };
     store.mover.arrive = [](const Block& b) { splitc::store_sync(b.bytes); };

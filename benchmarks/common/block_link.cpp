@@ -12,10 +12,13 @@ namespace viaduct::bench {
 namespace {
 
 /// Yields after a while: other programs may keep the one that is waited for from its core.
-void spin_until(const PairPage::Word& word, std::uint64_t mark) noexcept {
+void spin_until(const PairPage::Word& word, std::uint64_t mark,
+                const std::function<void()>& meanwhile = {}) {
   constexpr int kSpins = 100'000;
-  for (int looks = 0; word.value.load(std::memory_order_acquire) != mark; ++looks)
+  for (int looks = 0; word.value.load(std::memory_order_acquire) != mark; ++looks) {
+    if (meanwhile) meanwhile();
     if (looks >= kSpins) sched_yield();
+  }
 }
 
 void raise(PairPage::Word& word, std::uint64_t mark) noexcept {
@@ -70,7 +73,7 @@ void BlockLink::move_one(const Mover& mover, const Block& block, std::uint64_t e
   const std::uint64_t sum = mover.fetches ? sum_words(block.to, block.bytes) : expected;
   double read = watch.elapsed_ns();
   raise(flags_.moved, mark_);
-  spin_until(flags_.arrived, mark_);
+  spin_until(flags_.arrived, mark_, mover.push);
   if (mover.ends_at_peer) alone = watch.elapsed_ns();
   spin_until(flags_.read, mark_);
   if (!mover.fetches) read = watch.elapsed_ns();

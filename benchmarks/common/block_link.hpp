@@ -27,6 +27,9 @@ struct Mover {
   std::function<void(const Block&)> move;
   /// The peer's, again and again while the sender moves.
   std::function<void()> serve;
+  /// The sender's, again and again while it waits for the peer: a transport to another host moves on
+  /// in polls.
+  std::function<void()> push;
   /// The peer's, when the sender is done: returns when all has arrived.
   std::function<void(const Block&)> arrive;
   /// The transfer ends at the peer's having seen its arrival, and not when `move` returns.

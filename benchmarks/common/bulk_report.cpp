@@ -93,7 +93,7 @@ void BulkReport::add_summary(Figures& figures) const {
 // What logp calls am_bulk_1m_gbs and so on, of Split-C: its put.
 void BulkReport::add_names_of_logp(Figures& figures) const {
   const Curve& put = find("splitc_bulk_put");
-  const Curve& copy = find("memcpy_put");
+  const Curve& copy = find(put.yardstick);  // memcpy_put; between hosts memcpy
   const auto add = [&](const char* name, const std::string& is, const std::string& limit) {
     figures.add(name, "GB/s", of(is), {limit, 0, of(limit)});
   };
