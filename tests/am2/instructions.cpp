@@ -1,6 +1,7 @@
 // A short request and its reply at this process, so many times: through AM-2 in C, and through am/.
-// Callgrind counts what each takes (instructions.sh). Written as C programs are, but for the other
-// side.
+// Callgrind counts what each takes (tests/scripts/beside_cxx.sh). Written as C programs are, but for
+// the other side. The connection is to the endpoint itself, so that the poll that each request of
+// AM-2 makes finds the message each time; those of am/ find several at once.
 
 #include <cstdio>
 #include <cstdlib>

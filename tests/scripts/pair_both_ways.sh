@@ -6,7 +6,8 @@ set -euo pipefail
 run=$1 program=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-unset VIADUCT_JOB_ID VIADUCT_PROVIDER
+# shellcheck source=tests/scripts/rendezvous.sh
+. "$(dirname "$0")/rendezvous.sh"
 
 # words_of TEXT DIR
 words_of() {
@@ -20,22 +21,15 @@ FIRST=$(words_of "$3" "$work/job") SECOND=$(words_of "$4" "$work/job") "$run" -n
   [ "$VIADUCT_RANK" = 0 ] && exec "$PROGRAM" $FIRST
   exec "$PROGRAM" $SECOND'
 
-export VIADUCT_JOIN_TIMEOUT=20s
-VIADUCT_JOB_SECRET=$(head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n')
-export VIADUCT_JOB_SECRET
-for attempt in 1 2 3; do # another program may have the port
+for attempt in 1 2 3; do
   mkdir "$work/$attempt"
-  export VIADUCT_RENDEZVOUS=tcp://127.0.0.1:$((20000 + RANDOM % 20000))
+  go_elsewhere
   # shellcheck disable=SC2046 # words
-  VIADUCT_RANK=0 VIADUCT_SIZE=2 "$program" $(words_of "$3" "$work/$attempt") >"$work/0.log" 2>&1 &
-  first=$!
+  start 0 env VIADUCT_SIZE=2 "$program" $(words_of "$3" "$work/$attempt")
   # shellcheck disable=SC2046
-  VIADUCT_RANK=1 "$program" $(words_of "$4" "$work/$attempt") >"$work/1.log" 2>&1 &
-  second=$!
+  start 1 "$program" $(words_of "$4" "$work/$attempt")
   status=0
-  wait $second || status=$?
-  wait $first || status=$?
-  cat "$work/0.log" "$work/1.log"
-  if ! grep -q 'another program listens there' "$work/0.log"; then break; fi
+  both_end || status=$?
+  port_was_taken || break
 done
-exit $status
+exit "$status"
