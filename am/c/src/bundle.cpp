@@ -20,6 +20,7 @@ int with_bundle(eb_t handle, Body body) noexcept {
   if (bundle == nullptr) return no_object();
   (is_single() ? hot.bundle : last_places.bundle) = handle;
   poll_all(*bundle);
+  if (is_single()) bundle->event.store(false, std::memory_order_relaxed);
   return AM_OK;
 }
 
@@ -69,10 +70,12 @@ int AM_FreeBundle(eb_t handle) {
 }
 
 int AM_Poll(eb_t handle) {
-  const eb_t last = is_single() ? hot.bundle : last_places.bundle;
+  const bool single = is_single();
+  const eb_t last = single ? hot.bundle : last_places.bundle;
   if (handle == last && handle != nullptr && !is_in_handler()) [[likely]] {
     if (auto* const alone = handle->alone.load(std::memory_order_acquire)) [[likely]] {
       (void)alone->poll();
+      if (single) handle->event.store(false, std::memory_order_relaxed);
       return AM_OK;
     }
   }
@@ -106,14 +109,17 @@ int AM_WaitSema(eb_t handle) {
   viaduct::am::Bundle* first = nullptr;  // never destroyed before the process' end
   const int result = with_bundle(handle, [&](viaduct_am_bundle& found) -> int {
     if (found.mask.load() == AM_NOEVENTS || found.first == nullptr) return AM_ERR_RESOURCE;
-    found.event.store(false);
+    // Handlers that have run in a request's own poll are what the program waits for.
+    if (found.event.exchange(false)) return AM_OK;
     bundle = &found;
     first = &found.first->bundle();
     return AM_OK;
   });
-  if (result != AM_OK) return result;
+  if (bundle == nullptr) return result;
   // The bundle's other endpoints: by the wait's own serving of the thread, or here.
   (void)first->wait_pending([bundle] { return has_event(*bundle); });
+  // Other threads may wait for the same event.
+  if (is_single()) bundle->event.store(false, std::memory_order_relaxed);
   return AM_OK;
 }
 

@@ -34,7 +34,8 @@ struct alignas(64) viaduct_am_bundle {
   bool is_alive = false;
   int type = AM_SEQ;
   std::atomic<int> mask{AM_NOEVENTS};
-  std::atomic<bool> event{false};  // a handler has run since AM_WaitSema has looked
+  // A handler has run since AM_WaitSema has looked, or, in a process with one thread, AM_Poll.
+  std::atomic<bool> event{false};
 };
 
 /// A place of the table of endpoints.
