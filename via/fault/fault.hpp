@@ -85,10 +85,6 @@ class Vi final : public via::Vi {
 
   Status post_send(Descriptor& descriptor) noexcept override;
   Status post_receive(Descriptor& descriptor) noexcept override;
-  Status send_done(Descriptor*& out) noexcept override;
-  Status receive_done(Descriptor*& out) noexcept override;
-  Status send_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept override;
-  Status receive_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept override;
   ConnectResult connect(Rank peer, std::uint64_t discriminator, std::int64_t timeout_ns) override;
   Status connect_peer_start(Rank peer, std::uint64_t discriminator) override;
   Status connect_peer_done() noexcept override;
@@ -121,8 +117,8 @@ class Vi final : public via::Vi {
   void flush_late() noexcept;
   void hand_out_front(Queue queue) noexcept;
   void corrupt(Descriptor& descriptor) noexcept;
-  Status done(Queue queue, Descriptor*& out) noexcept;
-  Status wait(Queue queue, Descriptor*& out, std::int64_t timeout_ns) noexcept;
+  Status done(Queue queue, Descriptor*& out) noexcept override;
+  Status wait(Queue queue, Descriptor*& out, std::int64_t timeout_ns) noexcept override;
 
   Nic& nic_;
   ViAttributes attributes_;

@@ -276,15 +276,6 @@ Status Vi::wait(Queue queue, Descriptor*& out, std::int64_t timeout_ns) noexcept
   }
 }
 
-Status Vi::send_done(Descriptor*& out) noexcept { return done(Queue::send, out); }
-Status Vi::receive_done(Descriptor*& out) noexcept { return done(Queue::receive, out); }
-Status Vi::send_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept {
-  return wait(Queue::send, out, timeout_ns);
-}
-Status Vi::receive_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept {
-  return wait(Queue::receive, out, timeout_ns);
-}
-
 // Connections. A call that blocks underneath lets everything leave first: it moves no line.
 
 ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t timeout_ns) {

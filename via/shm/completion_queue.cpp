@@ -33,24 +33,15 @@ CompletionQueue::~CompletionQueue() {
   }
 }
 
-Status CompletionQueue::pop(Completion& out) noexcept {
-  // Field by field: as a vector, what was pushed a moment ago would be read only when all stores
-  // before it are done.
-  Completion& c = ring_[ring_head_++ & ring_mask_];
-  out.vi = load_word(c.vi, kRelaxed);
-  out.descriptor = load_word(c.descriptor, kRelaxed);
-  out.queue = c.queue;
-  auto& vi = static_cast<Vi&>(*out.vi);
-  if (out.queue == Queue::send)
-    --vi.tx_outstanding_;
-  else
-    --vi.rx_outstanding_;
-  return Status::ok;
+/// The doorbell has been rung, or it is time for housekeeping.
+Status CompletionQueue::poll_more(Completion& out) noexcept {
+  ++tick_;
+  return poll_ready(out);
 }
 
-Status CompletionQueue::poll_slow(Completion& out) noexcept {
-  if (ring_head_ != ring_tail_) return pop(out);
-  collect_ready();
+/// What has completed by the ring, then what has come to VIs that are aside.
+Status CompletionQueue::poll_ready(Completion& out) noexcept {
+  if (ring_empty()) collect_ready();
   while (!ready_.empty()) {
     auto& vi = static_cast<Vi&>(next_ready());
     if (vi.rx_slots_ == nullptr) continue;
@@ -62,12 +53,17 @@ Status CompletionQueue::poll_slow(Completion& out) noexcept {
       return Status::ok;
     }
   }
-  return ring_head_ != ring_tail_ ? pop(out) : Status::retry;
+  if (ring_empty()) return Status::retry;
+  pop(out);
+  return Status::ok;
 }
 
-Status CompletionQueue::poll_other(Vi& vi, Completion& out) noexcept {
+Status CompletionQueue::poll_message(Vi& vi, Completion& out) noexcept {
+  vi.in_set_.last_active = ++tick_;
+  turn_ = static_cast<std::uint32_t>(vi.in_set_.hot_at) + 1;
+  if (turn_ >= hot_count_) turn_ = 0;
   Descriptor* d = vi.take_receive();
-  if (d == nullptr) return poll_slow(out);  // the VI has failed over it
+  if (d == nullptr) return poll_ready(out);  // the VI has failed over it
   out = {&vi, d, Queue::receive};
   return Status::ok;
 }

@@ -59,6 +59,12 @@ void Vi::scatter(const Descriptor& d, std::uint32_t first, const std::byte* from
   }
 }
 
+Status Vi::finish_short(Short what) noexcept {
+  if (what == Short::wake_peer) ring_peer();
+  if ((tx_seq_ & tx_mask_ / 2) == 0) take_room(tx_->receiver.posted.load(kAcquire));
+  return Status::ok;
+}
+
 Status Vi::post_send_slow(Descriptor& d) noexcept {
   if (state_ == ViState::idle || state_ == ViState::connecting) return Status::bad_state;
   if (tx_outstanding_ >= attributes_.send_depth) return Status::retry;

@@ -277,16 +277,13 @@ void Vi::disconnect() noexcept {
 
 // Queues without a completion queue of the user's.
 
-Status Vi::send_done(Descriptor*& out) noexcept { return take_own(own_send_cq_.get(), out); }
-
-Status Vi::receive_done(Descriptor*& out) noexcept { return take_own(own_receive_cq_.get(), out); }
-
-Status Vi::send_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept {
-  return wait_for_own(own_send_cq_.get(), out, timeout_ns);
+Status Vi::done(Queue queue, Descriptor*& out) noexcept {
+  return take_own((queue == Queue::send ? own_send_cq_ : own_receive_cq_).get(), out);
 }
 
-Status Vi::receive_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept {
-  return wait_for_own(own_receive_cq_.get(), out, timeout_ns);
+Status Vi::wait(Queue queue, Descriptor*& out, std::int64_t timeout_ns) noexcept {
+  return wait_for_own((queue == Queue::send ? own_send_cq_ : own_receive_cq_).get(), out,
+                      timeout_ns);
 }
 
 }  // namespace viaduct::via::verbs

@@ -31,10 +31,6 @@ class Vi final : public via::Vi, public Connectable {
 
   Status post_send(Descriptor& d) noexcept override;
   Status post_receive(Descriptor& d) noexcept override;
-  Status send_done(Descriptor*& out) noexcept override;
-  Status receive_done(Descriptor*& out) noexcept override;
-  Status send_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept override;
-  Status receive_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept override;
   ConnectResult connect(Rank peer, std::uint64_t discriminator, std::int64_t timeout_ns) override;
   Status connect_peer_start(Rank peer, std::uint64_t discriminator) override;
   Status connect_peer_done() noexcept override;
@@ -112,6 +108,8 @@ class Vi final : public via::Vi, public Connectable {
   void answer(ConnectResult result) noexcept;
   void drop_pair() noexcept;
   void close_end(ErrorCause cause) noexcept;
+  Status done(Queue queue, Descriptor*& out) noexcept override;
+  Status wait(Queue queue, Descriptor*& out, std::int64_t timeout_ns) noexcept override;
   void fail(ErrorCause cause, bool refused = false) noexcept;
   void peer_closed(ErrorCause cause, const std::vector<std::byte>& word) noexcept;
   void leave_queues() noexcept;

@@ -6,7 +6,7 @@
 
 #include "via/vipl/src/address.hpp"
 #include "via/vipl/src/attempt.hpp"
-#include "via/vipl/src/library.hpp"
+#include "via/vipl/src/queues.hpp"
 #include "via/vipl/src/wait.hpp"
 #include "viaduct/runtime/log.hpp"
 
@@ -20,7 +20,7 @@ Vi* find_attempt(Port& port, std::uint64_t id, Phase phase) noexcept {
 }
 
 void begin(Port& port, Vi& vi, Phase phase, Rank peer) noexcept {
-  vi.phase = phase;
+  vi.enter(phase);
   vi.peer = peer;
   vi.id = port.next_id();
   vi.answer = VIP_NOT_DONE;
@@ -28,14 +28,14 @@ void begin(Port& port, Vi& vi, Phase phase, Rank peer) noexcept {
 }
 
 void connected(Vi& vi) noexcept {
-  vi.phase = Phase::connected;
+  vi.enter(Phase::connected);
   vi.lost = vi.reported = false;
 }
 
 /// Ends an attempt that has failed: the VI is idle, with the receives that it has.
 VIP_RETURN give_up(Vi& vi, VIP_RETURN answer) {
   disconnect_keeping_receives(vi);
-  vi.phase = Phase::idle;
+  vi.enter(Phase::idle);
   return answer;
 }
 
@@ -81,7 +81,7 @@ bool fits(const Connection& request, const Vi& vi) noexcept {
 
 /// The two halves have found each other: the provider connects them under @p id.
 void start_half(Vi& vi, std::uint64_t id) {
-  vi.phase = Phase::peer_matched;
+  vi.enter(Phase::peer_matched);
   if (vi.vi->connect_peer_start(vi.peer, id) != Status::ok) vi.answer = VIP_ERROR_RESOURCE;
 }
 
@@ -209,7 +209,7 @@ void on_peer_no_more(Port& port, const Message& m) {
   Vi* const vi = find_attempt(port, m.other, Phase::peer_matched);
   if (vi == nullptr) return;
   disconnect_keeping_receives(*vi);
-  vi->phase = Phase::peer;
+  vi->enter(Phase::peer);
   vi->answer = VIP_NOT_DONE;
   vi->id = port.next_id();
   look_for_peer(port, *vi);
@@ -256,15 +256,15 @@ void disconnect(Port& port, Vi& vi) noexcept {
   } catch (const std::exception& e) {  // the other side finds out when it looks for this one
     port.job().log().write(LogLevel::error, e.what());
   }
-  vi.phase = Phase::idle;
+  vi.enter(Phase::idle);
   vi.vi->disconnect();
   try {
     // What the provider has flushed comes before what was flushed here.
     for (WorkQueue* queue : {&vi.send, &vi.receive}) {
       if (queue->late.empty()) continue;
-      Fifo<Descriptor*> in_order;
+      ShortFifo<Descriptor> in_order;
       Fifo<Descriptor*> late = std::exchange(queue->late, {});
-      while (Descriptor* const d = take(*queue)) in_order.push(d);
+      while (Descriptor* const d = take_oldest(*queue)) in_order.push(d);
       while (!late.empty()) in_order.push(late.take());
       queue->done = std::move(in_order);
     }

@@ -21,7 +21,7 @@ namespace viaduct::via::vipl {
 struct Vi;
 struct Link;
 struct ViOwner {
-  Vi* vi = nullptr;
+  Vi* user = nullptr;
   Link* link = nullptr;
 };
 

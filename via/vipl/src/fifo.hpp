@@ -14,36 +14,63 @@ class Fifo {
   [[nodiscard]] bool empty() const noexcept { return head_ == tail_; }
   [[nodiscard]] std::size_t size() const noexcept { return tail_ - head_; }
   /// The oldest.  Precondition: there is one.
-  [[nodiscard]] T take() noexcept { return places_[head_++ & (places_.size() - 1)]; }
+  [[nodiscard]] T take() noexcept { return places_[head_++ & (room_ - 1)]; }
   /// Throws std::bad_alloc.
   void push(const T& entry) {
-    if (size() == places_.size()) [[unlikely]]
+    if (size() == room_) [[unlikely]]
       grow();
-    places_[tail_++ & (places_.size() - 1)] = entry;
+    places_[tail_++ & (room_ - 1)] = entry;
   }
   /// Takes out those for which @p is_one says so.
   template <class IsOne>
   void remove(IsOne is_one) noexcept {
     std::size_t kept = head_;
     for (std::size_t at = head_; at != tail_; ++at) {
-      const T entry = places_[at & (places_.size() - 1)];
-      if (!is_one(entry)) places_[kept++ & (places_.size() - 1)] = entry;
+      const T entry = places_[at & (room_ - 1)];
+      if (!is_one(entry)) places_[kept++ & (room_ - 1)] = entry;
     }
     tail_ = kept;
   }
 
  private:
-  void grow() {
-    std::vector<T> more(places_.empty() ? 16 : 2 * places_.size());
+  [[gnu::cold, gnu::noinline]] void grow() {
+    constexpr std::size_t kAtFirst = 16;
+    std::vector<T> more(room_ == 0 ? kAtFirst : 2 * room_);
     const std::size_t count = size();
-    for (std::size_t i = 0; i < count; ++i) more[i] = places_[(head_ + i) & (places_.size() - 1)];
+    for (std::size_t i = 0; i < count; ++i) more[i] = places_[(head_ + i) & (room_ - 1)];
     places_.swap(more);
+    room_ = places_.size();
     head_ = 0;
     tail_ = count;
   }
 
   std::size_t head_ = 0, tail_ = 0;
-  std::vector<T> places_;  // a power of two
+  std::size_t room_ = 0;  // of places_: a power of two
+  std::vector<T> places_;
+};
+
+/// A Fifo of pointers whose oldest one is at hand: mostly there is no more than one.
+template <class T>
+class ShortFifo {
+ public:
+  [[nodiscard]] bool empty() const noexcept { return oldest_ == nullptr; }
+  /// The oldest.  Precondition: there is one.
+  [[nodiscard]] T* take() noexcept {
+    T* const taken = oldest_;
+    oldest_ = rest_.empty() ? nullptr : rest_.take();
+    return taken;
+  }
+  /// Throws std::bad_alloc.
+  void push(T* entry) {
+    if (oldest_ == nullptr) [[likely]]
+      oldest_ = entry;
+    else
+      rest_.push(entry);
+  }
+
+ private:
+  T* oldest_ = nullptr;  // null: none at all
+  Fifo<T*> rest_;
 };
 
 }  // namespace viaduct::via::vipl

@@ -33,12 +33,16 @@ class Handles {
   }
   /// The object, or null.
   [[nodiscard]] void* find(HandleKind kind, const void* handle) noexcept {
-    Last& last = last_[static_cast<std::size_t>(kind)];
-    if (handle == last.handle && handle != nullptr) [[likely]]
-      return last.object;
+    const Last& last = last_[static_cast<std::size_t>(kind)];
+    if (handle == last.handle) [[likely]]
+      return last.object;  // of the handle null: null
     void* const object = look_up(kind, handle);
-    if (object != nullptr) last = {handle, object};
+    if (object != nullptr) expect(kind, handle, object);
     return object;
+  }
+  /// @p handle, which is that of @p object, is likely to be asked for next.  Cost: two stores.
+  void expect(HandleKind kind, const void* handle, void* object) noexcept {
+    last_[static_cast<std::size_t>(kind)] = {handle, object};
   }
   void remove(const void* handle) noexcept {
     for (Last& last : last_)
@@ -73,9 +77,9 @@ class Handles {
     std::uint32_t generation = 1;
     HandleKind kind = HandleKind::none;
   };
+  std::array<Last, 6> last_{};  // by kind
   std::vector<Place> places_;
   std::vector<std::uint32_t> free_;
-  std::array<Last, 6> last_{};  // by kind
 };
 
 }  // namespace viaduct::via::vipl

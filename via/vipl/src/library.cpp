@@ -40,6 +40,7 @@ void at_exit(int status, void* /*unused*/) noexcept {
   guard->port->end(status == 0);
   guard->port.reset();
   guard->reports.clear();
+  guard->has_reports = false;
 }
 
 VIP_ERROR_CODE code_of(ErrorCause cause) noexcept {
@@ -101,7 +102,7 @@ void Port::end(bool well) noexcept {
     destroy(*this, *vis.back());
   }
   while (!queues.empty()) destroy(*this, *queues.back());
-  regions.clear();
+  regions = Regions();
   constexpr std::uint64_t kLastWordsNs = 200'000'000;
   for (const std::uint64_t begin = monotonic_ns();
        control_->is_busy() && monotonic_ns() - begin < kLastWordsNs;)
@@ -135,7 +136,7 @@ void Port::progress() noexcept {
 
 void Port::on_error(const AsyncError& error) noexcept {
   if (error.vi == nullptr) return;
-  Vi* const vi = static_cast<ViOwner*>(error.vi->attributes().context)->vi;
+  Vi* const vi = static_cast<ViOwner*>(error.vi->attributes().context)->user;
   if (vi != nullptr) record_loss(*vi, error.cause);
 }
 
@@ -158,12 +159,14 @@ void record_loss(Vi& vi, ErrorCause cause) noexcept {
   report.error.ErrorCode = code_of(cause);
   try {
     lib.reports.push_back(report);
+    lib.has_reports = true;
   } catch (const std::bad_alloc&) {  // the program hears of it by the VI's state
   }
 }
 
 void Guard::leave_reporting() noexcept {
   std::vector<Report> reports = std::exchange(library_.reports, {});
+  library_.has_reports = false;
   library_.lock.leave(alone_);
   for (Report& report : reports) report.handler(report.context, &report.error);
 }

@@ -8,7 +8,6 @@
 #include <memory>
 #include <new>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "via/vipl/settings.hpp"
@@ -16,6 +15,7 @@
 #include "via/vipl/src/lock.hpp"
 #include "via/vipl/src/notify.hpp"
 #include "via/vipl/src/objects.hpp"
+#include "via/vipl/src/regions.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/clock.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -60,10 +60,6 @@ class Port {
 
   /// Connections and control messages.  Blocks never.
   void progress() noexcept;
-  /// progress() now and then, for calls that poll a queue in vain.
-  void progress_sometimes() noexcept {
-    if ((++idle_polls_ & 63) == 0) progress();
-  }
   [[nodiscard]] std::uint64_t next_id() noexcept {
     return std::uint64_t{1} << 63 | std::uint64_t{index(job_->rank())} << 32 | ++ids_;
   }
@@ -73,8 +69,7 @@ class Port {
 
   std::vector<std::unique_ptr<Nic>> nics;
   std::vector<std::unique_ptr<Ptag>> tags;
-  std::unordered_map<VIP_MEM_HANDLE, Region> regions;
-  decltype(regions)::node_type spare_region;  // of one that has ended, for the next
+  Regions regions;
   std::vector<std::unique_ptr<Cq>> queues;
   std::vector<std::unique_ptr<Vi>> vis;
   std::vector<std::unique_ptr<Connection>> connections;
@@ -95,17 +90,21 @@ class Port {
   std::uint32_t depth_ = 0;
   std::uint64_t max_transfer_ = 0;
   std::uint32_t ids_ = 0;
-  std::uint32_t idle_polls_ = 0;
 };
 
 /// One for each process, never destroyed: calls may come as late as they like.
 struct Library {
   Lock lock;
+  bool has_reports = false;      // whether `reports` has any
+  std::uint32_t idle_polls = 0;  // calls that have looked at a queue in vain
   Handles handles;
   std::unique_ptr<Port> port;
   std::vector<Report> reports;
   std::unique_ptr<NotifyThread> notify;
   bool ended = false;  // the process is ending: no NIC can be opened any more
+
+  /// Whether a look in vain is to be followed by the port's progress: now and then.
+  [[nodiscard]] bool is_progress_due() const noexcept { return idle_polls % 64 == 0; }
 };
 union LibraryPlace {
   constexpr LibraryPlace() noexcept : library() {}
@@ -121,7 +120,7 @@ class Guard {
  public:
   Guard() noexcept : library_(library()), alone_(library_.lock.enter()) {}
   ~Guard() {
-    if (!library_.reports.empty()) [[unlikely]]
+    if (library_.has_reports) [[unlikely]]
       leave_reporting();
     else
       library_.lock.leave(alone_);
@@ -186,17 +185,10 @@ void disconnect(Port& port, Vi& vi) noexcept;
 void reject(Port& port, const Connection& connection) noexcept;
 /// The connection of @p vi has ended: tells the program, once.
 void record_loss(Vi& vi, ErrorCause cause) noexcept;
-/// Takes the oldest completed descriptor of the queue off it; null: there is none.
-[[nodiscard]] Descriptor* take(WorkQueue& queue) noexcept;
 /// Takes the oldest entry; false: there is none.
 [[nodiscard]] bool take(Cq& cq, Entry& entry) noexcept;
 /// Ends the provider's connection, or attempt: receives that no message has met stay posted.
 void disconnect_keeping_receives(Vi& vi);
-/// Whether the connection has ended in order, which a provider tells by an idle VI only; tells the
-/// program.
-[[nodiscard]] bool has_ended(Vi& vi) noexcept;
-/// Hands @p descriptor over: the status of the call.
-VIP_RETURN hand_over(Vi& vi, WorkQueue& queue, Descriptor& descriptor) noexcept;
 /// What a message about connections means.
 void handle_message(Port& port, Rank from, const Message& message);
 

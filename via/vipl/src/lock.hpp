@@ -11,23 +11,33 @@
 
 namespace viaduct::via::vipl {
 
+/// Whether this thread owns the process' lock. Initial-exec, so that no call finds the word.
+extern constinit thread_local bool owns_lock [[gnu::tls_model("initial-exec")]];
+
+/// There is one in a process.
 class Lock {
  public:
-  /// Not recursive.  @return what leave() wants to know: whether it was had without the mutex.
-  [[nodiscard]] bool enter() noexcept {
-    if (owner_.load(std::memory_order_relaxed) == me()) [[likely]] {
-      inside_.store(1, std::memory_order_relaxed);
-      // The compiler keeps the order; the revoking thread's barrier makes the processor keep it.
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-      if (!shared_.load(std::memory_order_relaxed)) [[likely]]
-        return true;
-      inside_.store(0, std::memory_order_release);
-    }
-    return enter_slow();
+  /// Not recursive.  @return whether the caller has it without the mutex; false: it does not have
+  /// it.
+  [[nodiscard, gnu::always_inline]] bool enter_alone() noexcept {
+    if (!owns_lock) [[unlikely]]
+      return false;
+    inside_.store(1, std::memory_order_relaxed);
+    // The compiler keeps the order; the revoking thread's barrier makes the processor keep it.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (!shared_.load(std::memory_order_relaxed)) [[likely]]
+      return true;
+    leave_alone();
+    return false;
   }
+  [[gnu::always_inline]] void leave_alone() noexcept {
+    inside_.store(0, std::memory_order_release);
+  }
+  /// Not recursive.  @return what leave() wants to know: whether it was had without the mutex.
+  [[nodiscard]] bool enter() noexcept { return enter_alone() || enter_slow(); }
   void leave(bool alone) noexcept {
     if (alone) [[likely]]
-      inside_.store(0, std::memory_order_release);
+      leave_alone();
     else
       mutex_.unlock();
   }
@@ -35,15 +45,11 @@ class Lock {
   [[nodiscard]] bool is_shared() const noexcept { return shared_.load(std::memory_order_relaxed); }
 
  private:
-  [[nodiscard]] static const void* me() noexcept {
-    static thread_local char token;
-    return &token;
-  }
   [[gnu::cold, gnu::noinline]] bool enter_slow() noexcept;
 
-  std::atomic<const void*> owner_{nullptr};
   std::atomic<std::uint32_t> inside_{0};  // the owner holds the lock
   std::atomic<bool> shared_{false};
+  bool has_owner_ = false;  // under the mutex
   std::mutex mutex_;
 };
 

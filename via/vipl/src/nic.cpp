@@ -70,11 +70,9 @@ Rights rights_of(const VIP_MEM_ATTRIBUTES& attributes) noexcept {
 
 /// The region that @p handle names and that begins at @p address, or null.
 Region* find_region(Port& port, const Nic& nic, const void* address, VIP_MEM_HANDLE handle) {
-  const auto found = port.regions.find(handle);
-  if (found == port.regions.end() || found->second.nic != &nic ||
-      found->second.region.address() != address)
-    return nullptr;
-  return &found->second;
+  Region* const found = port.regions.find(handle);
+  return found != nullptr && found->nic == &nic && found->region.address() == address ? found
+                                                                                      : nullptr;
 }
 
 /// No descriptor is taken for one of a region because of what was found out before.
@@ -101,7 +99,7 @@ void close(Port& port, Nic& nic) noexcept {
   }
   for (std::size_t i = port.queues.size(); i-- > 0;)
     if (port.queues[i]->nic == &nic) destroy(port, *port.queues[i]);
-  std::erase_if(port.regions, [&](const auto& entry) { return entry.second.nic == &nic; });
+  port.regions.remove_all_of(nic);
   for (std::size_t i = port.tags.size(); i-- > 0;) {
     if (port.tags[i]->nic != &nic) continue;
     try {
@@ -250,13 +248,7 @@ VIP_RETURN VipRegisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID VirtualAddress, VI
       throw;
     }
     const auto handle = static_cast<VIP_MEM_HANDLE>(region.region.handle());
-    if (port.spare_region.empty()) {
-      port.regions.emplace(handle, std::move(region));
-    } else {
-      port.spare_region.key() = handle;
-      port.spare_region.mapped() = std::move(region);
-      port.regions.insert(std::move(port.spare_region));
-    }
+    port.regions.add(handle, std::move(region));
     ++tag->uses;
     *MemoryHandle = handle;
     return VIP_SUCCESS;
@@ -272,8 +264,7 @@ VIP_RETURN VipDeregisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID VirtualAddress,
     if (region == nullptr) return VIP_INVALID_PARAMETER;
     forget_region(port, MemoryHandle);
     --region->tag->uses;
-    port.spare_region = port.regions.extract(MemoryHandle);
-    port.spare_region.mapped() = Region();
+    port.regions.remove(MemoryHandle);
     return VIP_SUCCESS;
   });
 }

@@ -1,6 +1,6 @@
 #include "via/vipl/src/notify.hpp"
 
-#include "via/vipl/src/library.hpp"
+#include "via/vipl/src/queues.hpp"
 #include "via/vipl/src/wait.hpp"
 
 namespace viaduct::via::vipl {
@@ -39,9 +39,9 @@ bool NotifyThread::call_one() noexcept {
     for (const auto& v : guard->port->vis) {
       for (WorkQueue* queue : {&v->send, &v->receive}) {
         if (queue->notices.empty() || descriptor != nullptr) continue;
-        descriptor = take(*queue);
+        descriptor = take_oldest(*queue);
         if (descriptor == nullptr) continue;
-        (void)hand_over(*v, *queue, *descriptor);
+        (void)hand_back(*v, *queue, *descriptor);
         of_queue = queue->notices.front();
         queue->notices.pop_front();
         nic = v->nic->handle;

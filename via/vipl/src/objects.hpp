@@ -14,6 +14,8 @@
 #include "via/vipl/vipl.h"
 #include "viaduct/runtime/types.hpp"
 #include "viaduct/via/nic.hpp"
+#include "viaduct/via/shm/completion_queue.hpp"
+#include "viaduct/via/shm/vi.hpp"
 
 namespace viaduct::via::vipl {
 
@@ -60,6 +62,7 @@ struct Entry {
 };
 
 struct Cq {
+  shm::CompletionQueue* plain = nullptr;  // `queue` where it is one of provider shm (fast.hpp)
   VIP_CQ_HANDLE handle = nullptr;
   Nic* nic = nullptr;
   std::unique_ptr<via::CompletionQueue> queue;
@@ -72,11 +75,12 @@ struct Cq {
 
 /// A send or receive queue of a VI.
 struct WorkQueue {
+  ShortFifo<Descriptor> done;                 // taken off the provider's queue
+  shm::CompletionQueue* plain = nullptr;      // `own` where it is one of provider shm (fast.hpp)
+  std::uint32_t queued = 0;                   // posted and not handed over
   Cq* cq = nullptr;                           // the program's, or null
   std::unique_ptr<via::CompletionQueue> own;  // without one
-  Fifo<Descriptor*> done;                     // taken off the provider's queue
   Fifo<Descriptor*> late;                     // flushed here, behind all that the provider flushed
-  std::uint32_t queued = 0;                   // posted and not handed over
   std::deque<Notice<DescriptorHandler>> notices;
 
   [[nodiscard]] via::CompletionQueue& queue() const noexcept {
@@ -103,24 +107,38 @@ struct Spoiled {
   std::uint32_t status;  // the error that it gets
 };
 
-struct Vi {
-  VIP_VI_HANDLE handle = nullptr;
-  ViOwner owner;
-  Nic* nic = nullptr;
-  Ptag* tag = nullptr;
-  VIP_VI_ATTRIBUTES attributes{};
+struct alignas(kCacheLineBytes) Vi : ViOwner {
+  // Hot: what the short ways look at (fast.hpp).
+  shm::Vi* ready = nullptr;  // `vi`, connected, with nothing below that needs more; see refresh()
   // Of the region that the last descriptor lay in.
   std::uintptr_t region_begin = 0;
   std::size_t region_bytes = 0;
   VIP_MEM_HANDLE region_handle = 0;
+  std::uint32_t depth = 0;  // of each work queue
+  std::uint64_t max_transfer = 0;
+  WorkQueue send, receive;
 
+  VIP_VI_HANDLE handle = nullptr;
+  Nic* nic = nullptr;
+  Ptag* tag = nullptr;
+  VIP_VI_ATTRIBUTES attributes{};
   Phase phase = Phase::idle;
   bool lost = false;      // the connection has ended, and the program has not disconnected
   bool reported = false;  // and the error callback has heard of it
-  std::uint64_t max_transfer = 0;
   RemoteAttributes remote;
   std::vector<Spoiled> spoiled;
-  WorkQueue send, receive;
+  shm::Vi* plain = nullptr;  // `vi` where it is one of provider shm
+
+  /// After each change of what it looks at.
+  void refresh() noexcept {
+    const bool is_plain =
+        phase == Phase::connected && spoiled.empty() && send.late.empty() && receive.late.empty();
+    ready = is_plain ? plain : nullptr;
+  }
+  void enter(Phase next) noexcept {
+    phase = next;
+    refresh();
+  }
 
   // Connecting.
   std::uint64_t id = 0;  // of the attempt

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "via/vipl/src/library.hpp"
+#include "via/vipl/src/queues.hpp"
 
 namespace viaduct::via::vipl {
 namespace {
@@ -31,8 +31,9 @@ void make(Port& port, Vi& vi) {
   attributes.send_depth = attributes.receive_depth = port.depth();
   attributes.send_queue = &vi.send.queue();
   attributes.receive_queue = &vi.receive.queue();
-  attributes.context = &vi.owner;
+  attributes.context = static_cast<ViOwner*>(&vi);
   vi.vi = port.nic().create_vi(attributes);
+  vi.plain = dynamic_cast<shm::Vi*>(vi.vi.get());
 }
 
 /// Gives a work queue its completion queue, with room for all its descriptors: a completion queue
@@ -41,6 +42,7 @@ void attach(Port& port, WorkQueue& queue, Cq* cq) {
   const std::uint32_t depth = port.depth();
   if (cq == nullptr) {
     queue.own = port.nic().create_completion_queue(depth);
+    queue.plain = dynamic_cast<shm::CompletionQueue*>(queue.own.get());
     return;
   }
   if (cq->queue->capacity() < cq->attached + depth) cq->queue->resize(cq->attached + depth);
@@ -102,8 +104,9 @@ VIP_RETURN VipCreateVi(VIP_NIC_HANDLE NicHandle, VIP_VI_ATTRIBUTES* ViAttribs,
       return wrong;
     auto made = std::make_unique<Vi>();
     Vi& vi = *made;
-    vi.owner.vi = &vi;
+    vi.user = &vi;
     vi.nic = nic;
+    vi.depth = port.depth();
     set_attributes(port, vi, *ViAttribs, tag);
     port.vis.reserve(port.vis.size() + 1);
     try {
@@ -142,7 +145,7 @@ VIP_RETURN VipQueryVi(VIP_VI_HANDLE ViHandle, VIP_VI_STATE* State, VIP_VI_ATTRIB
         ViRecvQEmpty == nullptr)
       return VIP_INVALID_PARAMETER;
     port.progress();
-    if (vi->phase == Phase::connected) (void)has_ended(*vi);
+    if (vi->phase == Phase::connected) (void)is_over(*vi);
     *State = state_of(*vi);
     *ViAttribs = vi->attributes;
     *ViSendQEmpty = vi->send.queued == 0 ? VIP_TRUE : VIP_FALSE;
@@ -188,6 +191,7 @@ VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE NicHandle, VIP_ULONG EntryCount, VIP_CQ_HA
     port.queues.reserve(port.queues.size() + 1);
     constexpr std::size_t kAtFirst = 16;  // attach() makes room for what may complete
     cq->queue = port.nic().create_completion_queue(kAtFirst);
+    cq->plain = dynamic_cast<shm::CompletionQueue*>(cq->queue.get());
     cq->handle = library().handles.add(HandleKind::cq, cq.get());
     *CQHandle = cq->handle;
     port.queues.push_back(std::move(cq));

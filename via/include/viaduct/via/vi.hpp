@@ -52,13 +52,17 @@ class Vi {
 
   /// Takes the oldest completed descriptor of the queue: ok or retry. For queues not attached to a
   /// completion queue; bad_state for those that are. Blocks never; makes progress.
-  virtual Status send_done(Descriptor*& out) noexcept = 0;
+  Status send_done(Descriptor*& out) noexcept { return done(Queue::send, out); }
   /// As send_done(), of the receive queue: ok, retry or bad_state.
-  virtual Status receive_done(Descriptor*& out) noexcept = 0;
+  Status receive_done(Descriptor*& out) noexcept { return done(Queue::receive, out); }
   /// As send_done(), waiting up to @p timeout_ns (negative: for ever): ok, timeout or bad_state.
-  virtual Status send_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept = 0;
+  Status send_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept {
+    return wait(Queue::send, out, timeout_ns);
+  }
   /// As send_wait(), of the receive queue: ok, timeout or bad_state.
-  virtual Status receive_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept = 0;
+  Status receive_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept {
+    return wait(Queue::receive, out, timeout_ns);
+  }
 
   /// Client's half of a client/server connection: asks the listener at @p peer with @p
   /// discriminator and waits for its answer, at most @p timeout_ns (negative: for ever); makes
@@ -93,6 +97,11 @@ class Vi {
   [[nodiscard]] virtual Rank peer() const noexcept = 0;
   /// @return what the VI was made with.
   [[nodiscard]] virtual const ViAttributes& attributes() const noexcept = 0;
+
+ private:
+  /// send_done() or receive_done(), and the waits.
+  virtual Status done(Queue queue, Descriptor*& out) noexcept = 0;
+  virtual Status wait(Queue queue, Descriptor*& out, std::int64_t timeout_ns) noexcept = 0;
 };
 
 }  // namespace viaduct::via

@@ -24,29 +24,55 @@ class CompletionQueue final : public CompletionRing, public PollSet {
   CompletionQueue(Nic& nic, std::size_t capacity);
   ~CompletionQueue() override;
 
+  /// What a short look has found.
+  enum class Look : std::uint8_t {
+    nothing,  ///< no completion, and a poll would find none either
+    taken,    ///< a completion
+    message,  ///< one that takes more to receive; nothing is done: a poll takes it
+    more,     ///< a poll has more to do; nothing is done
+  };
+
+  /// What poll() does where that takes no call, so that it can stand in a caller's own code. @p vi
+  /// becomes the one for which Look::message is.  Never blocks.  Cost: as poll().
+  [[nodiscard, gnu::always_inline]] Look look(Completion& out, Vi*& vi) noexcept {
+    if (ring_head_ != ring_tail_) {
+      pop(out);
+      return Look::taken;
+    }
+    std::uint32_t at = turn_;
+    for (std::uint32_t i = 0; i < hot_count_; ++i) {
+      vi = static_cast<Vi*>(hot_[at]);
+      if (++at >= hot_count_) at = 0;
+      Slot& slot = vi->next_slot();
+      const std::uint64_t h = slot.header.load(kAcquire);
+      if (!vi->is_full(h)) continue;
+      Descriptor* const d = vi->take_plain(slot, h);
+      if (d == nullptr) [[unlikely]]
+        return Look::message;
+      turn_ = at;  // the next poll begins with the next VI
+      vi->in_set_.last_active = ++tick_;
+      out = {vi, d, Queue::receive};
+      return Look::taken;
+    }
+    if (has_more_to_do(tick_ + 1)) return Look::more;
+    ++tick_;
+    return Look::nothing;
+  }
+
   /// ok or retry.  Never blocks.  Cost: nothing there: one load for each talking VI (8 at most) and
   /// one for all others. A message of up to 56 bytes: one cache line read.
   Status poll(Completion& out) noexcept override {
-    if (ring_head_ == ring_tail_) [[likely]] {
-      ++tick_;
-      std::uint32_t at = turn_;
-      for (std::uint32_t i = 0; i < hot_count_; ++i) {
-        Vi* vi = static_cast<Vi*>(hot_[at]);
-        if (++at >= hot_count_) at = 0;
-        Slot& slot = vi->next_slot();
-        const std::uint64_t h = slot.header.load(kAcquire);
-        if (!vi->is_full(h)) continue;
-        turn_ = at;  // the next poll begins with the next VI
-        vi->in_set_.last_active = tick_;
-        if (Descriptor* d = vi->take_plain(slot, h)) [[likely]] {
-          out = {vi, d, Queue::receive};
-          return Status::ok;
-        }
-        return poll_other(*vi, out);
-      }
-      if (!has_more_to_do()) return Status::retry;
+    Vi* vi = nullptr;
+    switch (look(out, vi)) {
+      [[likely]] case Look::taken : return Status::ok;
+      case Look::nothing:
+        return Status::retry;
+      case Look::message:
+        return poll_message(*vi, out);
+      case Look::more:
+        break;
     }
-    return poll_slow(out);
+    return poll_more(out);
   }
   /// ok or timeout.  Blocks in the kernel after the spins and yields of the job's wait policy.
   Status wait(Completion& out, std::int64_t timeout_ns) noexcept override;
@@ -59,10 +85,20 @@ class CompletionQueue final : public CompletionRing, public PollSet {
  private:
   friend class Vi;
   friend class Nic;
-  [[gnu::noinline]] Status poll_slow(Completion& out) noexcept;
-  [[gnu::noinline]] Status poll_other(
-      Vi& vi, Completion& out) noexcept;  // a message that is not plain has come for vi
-  Status pop(Completion& out) noexcept;
+  [[gnu::noinline]] Status poll_more(Completion& out) noexcept;
+  // A message that is not plain has come for a hot VI.
+  [[gnu::noinline]] Status poll_message(Vi& vi, Completion& out) noexcept;
+  Status poll_ready(Completion& out) noexcept;
+  void pop(Completion& out) noexcept {
+    // Field by field: as a vector, what was pushed a moment ago would be read only when all stores
+    // before it are done.
+    Completion& c = ring_[ring_head_++ & ring_mask_];
+    out.vi = load_word(c.vi, kRelaxed);
+    out.descriptor = load_word(c.descriptor, kRelaxed);
+    out.queue = c.queue;
+    auto& vi = static_cast<Vi&>(*out.vi);
+    --(out.queue == Queue::send ? vi.tx_outstanding_ : vi.rx_outstanding_);
+  }
   [[nodiscard]] bool takeable(std::uint32_t epoch) noexcept;
   void sleep_until_doorbell(std::uint32_t epoch) noexcept;
   void run_notifier() noexcept;

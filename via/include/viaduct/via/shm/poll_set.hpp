@@ -66,10 +66,11 @@ class PollSet {
   explicit PollSet(Nic& nic);
   virtual ~PollSet();
 
-  /// Whether a poll has more to do than to look at hot rings.  Cost: one load.
-  [[nodiscard]] bool has_more_to_do() const noexcept {
-    return doorbell_->summary.load(kRelaxed) != 0 || tick_ % kHousekeeping == 0;
+  /// Whether a poll has more to do than to look at hot rings. @p tick: its number.  Cost: one load.
+  [[nodiscard]] bool has_more_to_do(std::uint64_t tick) const noexcept {
+    return doorbell_->summary.load(kRelaxed) != 0 || tick % kHousekeeping == 0;
   }
+  [[nodiscard]] bool has_more_to_do() const noexcept { return has_more_to_do(tick_); }
   /// At each 64th turn of an owner that may look at this set alone: whether a poll would do more
   /// than look at hot rings. Looks at one connection that is aside.
   [[nodiscard, gnu::noinline]] bool wants_housekeeping() noexcept;

@@ -28,46 +28,61 @@ class Vi final : public via::Vi, public Connection {
   Vi(Nic& nic, const ViAttributes& attributes);
   ~Vi() override;
 
+  /// What a short post has done.
+  enum class Short : std::uint8_t {
+    not_taken,  ///< nothing: the whole post is to be called
+    taken,      ///< all
+    wake_peer,  ///< all but that finish_short() is to be called: the peer does not look here
+    look_back,  ///< the same: it is time to see how far the peer is
+  };
+
+  /// What post_send() does where that takes no call, so that it can stand in a caller's own code.
+  /// Never blocks.  Cost: as post_send().
+  [[nodiscard, gnu::always_inline]] Short try_post_send(Descriptor& d) noexcept {
+    const ControlSegment& c = d.control;
+    if (!tx_ready_ || c.control != 0 || c.segment_count != 1 || c.length > kInlineBytes ||
+        c.length != d.segment[0].local.length || tx_seq_ == tx_limit_ ||
+        tx_outstanding_ >= attributes_.send_depth || !send_region_.covers(d.segment[0].local))
+        [[unlikely]]
+      return Short::not_taken;
+    Slot& slot = claimed();
+    copy_small(slot, d.segment[0].local.address, c.length);
+    const bool wake = store_slot(slot, header::make(MessageKind::inline_data, c.length, 0));
+    ++tx_outstanding_;
+    push_send(d, descriptor_status::done);
+    if (wake) [[unlikely]]
+      return Short::wake_peer;
+    // While the message is on its way, not when there is no more room.
+    return (tx_seq_ & tx_mask_ / 2) == 0 ? Short::look_back : Short::taken;
+  }
+  /// What is left of a short post; Status::ok.  Never blocks.  Cost: a system call where the peer
+  /// sleeps.
+  [[gnu::noinline]] Status finish_short(Short what) noexcept;
+
   /// Never blocks.  Cost: up to 56 bytes: one line written at the peer, one load of a slot that the
   /// peer rarely writes; the send is complete at once. More: see transfer.cpp.
   Status post_send(Descriptor& d) noexcept override {
-    const ControlSegment& c = d.control;
-    if (tx_ready_ && c.control == 0 && c.segment_count == 1 && c.length <= kInlineBytes &&
-        c.length == d.segment[0].local.length && tx_seq_ != tx_limit_ &&
-        tx_outstanding_ < attributes_.send_depth && send_region_.covers(d.segment[0].local))
-        [[likely]] {
-      Slot& slot = claimed();
-      copy_small(slot, d.segment[0].local.address, c.length);
-      publish(slot, header::make(MessageKind::inline_data, c.length, 0));
-      ++tx_outstanding_;
-      push_send(d, descriptor_status::done);
-      if ((tx_seq_ & tx_mask_ / 2) == 0)
-        take_room(tx_->receiver.posted.load(
-            kAcquire));  // while the message is on its way, not when there is no more room
+    const Short done = try_post_send(d);
+    if (done == Short::taken) [[likely]]
       return Status::ok;
-    }
-    return post_send_slow(d);
+    return done == Short::not_taken ? post_send_slow(d) : finish_short(done);
   }
 
+  /// What post_receive() does where that takes no call; false: nothing is done.  Never blocks.
+  /// Cost: as post_receive().
+  [[nodiscard, gnu::always_inline]] bool try_post_receive(Descriptor& d) noexcept {
+    if (state_ == ViState::error || rx_outstanding_ >= attributes_.receive_depth ||
+        d.control.segment_count != 1 || rx_ == nullptr ||
+        !receive_region_.covers(d.segment[0].local)) [[unlikely]]
+      return false;
+    accept_receive(d);
+    return true;
+  }
   /// Never blocks.  Cost: 24 bytes written into the channel that the peer sends on, in two lines.
   Status post_receive(Descriptor& d) noexcept override {
-    if (state_ != ViState::error && rx_outstanding_ < attributes_.receive_depth &&
-        d.control.segment_count == 1 && rx_ != nullptr &&
-        receive_region_.covers(d.segment[0].local)) [[likely]] {
-      accept_receive(d);
-      return Status::ok;
-    }
-    return post_receive_slow(d);
+    return try_post_receive(d) ? Status::ok : post_receive_slow(d);
   }
 
-  /// ok, retry, or bad_state where the queue is attached to a completion queue.  Never blocks.
-  Status send_done(Descriptor*& out) noexcept override;
-  /// ok, retry, or bad_state where the queue is attached to a completion queue.  Never blocks.
-  Status receive_done(Descriptor*& out) noexcept override;
-  /// ok, timeout or bad_state.  Blocks as CompletionQueue::wait().
-  Status send_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept override;
-  /// ok, timeout or bad_state.  Blocks as CompletionQueue::wait().
-  Status receive_wait(Descriptor*& out, std::int64_t timeout_ns) noexcept override;
   /// Blocks until the listener has answered.  Cost: memory for one channel in the window; two
   /// control messages. Ranks of other hosts are unreachable this way. Throws Error.
   ConnectResult connect(Rank peer, std::uint64_t discriminator, std::int64_t timeout_ns) override;
@@ -196,6 +211,8 @@ class Vi final : public via::Vi, public Connection {
   void fail(ErrorCause cause, bool of_receive = false) noexcept;
   void flush(bool after_bad_receive = false) noexcept;
   void leave_queues() noexcept;
+  Status done(Queue queue, Descriptor*& out) noexcept override;
+  Status wait(Queue queue, Descriptor*& out, std::int64_t timeout_ns) noexcept override;
 
   // Hot, sender.
   bool tx_ready_ = false;  // connected, nothing pending: the fast path may be taken
