@@ -10,7 +10,7 @@ if(VIADUCT_INSTALLED_PROGRAMS)
   set_target_properties(${VIADUCT_INSTALLED_PROGRAMS} PROPERTIES INSTALL_RPATH "$ORIGIN/${library_from_programs}")
 endif()
 install(
-  TARGETS viaduct viaduct_vipl viaduct_am2 ${VIADUCT_INSTALLED_PROGRAMS}
+  TARGETS viaduct viaduct_vipl viaduct_am2 viaduct_checked ${VIADUCT_INSTALLED_PROGRAMS}
   EXPORT viaductTargets
   FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILE_SET generated_headers DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
@@ -78,7 +78,7 @@ set(VIADUCT_PC_SPLITC_LIBS "-lviaduct_splitc")
 if(VIADUCT_SPLITC_NEEDS_MIMALLOC)
   string(APPEND VIADUCT_PC_SPLITC_LIBS " -lmimalloc")
 endif()
-foreach(name viaduct viaduct-splitc viaduct-vipl viaduct-am2)
+foreach(name viaduct viaduct-splitc viaduct-checked viaduct-vipl viaduct-am2)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in" "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endforeach()

@@ -57,6 +57,12 @@ target_include_directories(
   viaduct_am2 INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/am/c>
                         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/viaduct/am/c>)
 
+# Checked mode of Split-C (docs/checked.md): what links this lets its operations be checked.
+add_library(viaduct_checked INTERFACE)
+add_library(viaduct::checked ALIAS viaduct_checked)
+set_target_properties(viaduct_checked PROPERTIES EXPORT_NAME checked)
+target_compile_definitions(viaduct_checked INTERFACE VIADUCT_CHECKED=1)
+
 # Command lines and JSON of the programs. Only this library compiles CLI11 and nlohmann-json, which take longer than most
 # programs, and its speed matters to nobody: no optimiser.
 viaduct_glob(program_sources runtime/program/*.cpp)

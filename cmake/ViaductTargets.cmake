@@ -61,9 +61,13 @@ endfunction()
 # Everything that a user runs: tools, benchmarks, examples; no tests.
 add_custom_target(programs)
 
-# viaduct_add_executable(NAME DIRECTORY SOURCES... [LIBRARIES...]): a program in <build>/DIRECTORY.
+# viaduct_add_executable(NAME DIRECTORY [UNCHECKED] SOURCES... [LIBRARIES...]): a program in <build>/DIRECTORY. With
+# VIADUCT_CHECKED tests and examples are built in checked mode (docs/checked.md), but for those that are UNCHECKED.
 function(viaduct_add_executable name directory)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "UNCHECKED" "" "SOURCES;LIBRARIES")
+  if(VIADUCT_CHECKED AND directory MATCHES "^(tests/bin|examples)" AND NOT arg_UNCHECKED)
+    list(APPEND arg_LIBRARIES viaduct::checked)
+  endif()
   add_executable(${name} ${arg_SOURCES})
   viaduct_target_options(${name})
   target_link_libraries(${name} PRIVATE viaduct::viaduct ${arg_LIBRARIES})

@@ -1,6 +1,6 @@
 # Test helpers.
 #
-#   viaduct_add_test(NAME n SOURCES s... LABELS l... TIMEOUT seconds [APART]
+#   viaduct_add_test(NAME n SOURCES s... LABELS l... TIMEOUT seconds [APART] [UNCHECKED]
 #                    [RANKS 1 2 4 7] [MODES processes threads] [PRODUCT r7 t2...] [LIBRARIES t...] [ARGS a...])
 #     Without RANKS: a program of its own; when its sources use GoogleTest, every case is a test "n.Suite.Case", except in
 #     programs whose only label is `unit`: such a program is one test, but with APART (a case changes what the process has
@@ -8,8 +8,9 @@
 #     With RANKS: one test per count, run by viaduct-run: n_r2, n_r4, ... (processes, the default mode)
 #     and n_t2, n_t4, ... (threads; these also get the label `threads`). Those that PRODUCT names run in preset `long`.
 #
-#   viaduct_add_program(name SOURCES s... [LIBRARIES t...])
-#     A helper program in <build>/tests/bin that tests start themselves.
+#   viaduct_add_program(name [UNCHECKED] SOURCES s... [LIBRARIES t...])
+#     A helper program in <build>/tests/bin that tests start themselves. UNCHECKED: never in checked mode
+#     (docs/checked.md), for tests of what that mode changes: where blocks lie, what a wrong access answers without it.
 #
 #   viaduct_add_script_test(NAME n LABELS l... TIMEOUT seconds COMMAND c... [PROCESSORS k])
 #     Any command as a test, under the same rules.
@@ -122,21 +123,29 @@ function(_viaduct_uses_gtest variable)
 endfunction()
 
 function(viaduct_add_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "UNCHECKED" "" "SOURCES;LIBRARIES")
   _viaduct_uses_gtest(gtest ${arg_SOURCES})
   if(gtest)
     list(APPEND arg_LIBRARIES GTest::gtest_main)  # its main is taken only when the program has none
   endif()
-  viaduct_add_executable(${name} tests/bin SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES} fmt::fmt)
+  set(unchecked)
+  if(arg_UNCHECKED)
+    set(unchecked UNCHECKED)
+  endif()
+  viaduct_add_executable(${name} tests/bin ${unchecked} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES} fmt::fmt)
 endfunction()
 
 function(viaduct_add_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "APART" "NAME;TIMEOUT" "SOURCES;LABELS;RANKS;MODES;PRODUCT;LIBRARIES;ARGS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "APART;UNCHECKED" "NAME;TIMEOUT" "SOURCES;LABELS;RANKS;MODES;PRODUCT;LIBRARIES;ARGS")
   if(NOT arg_NAME OR NOT arg_SOURCES OR NOT arg_LABELS OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "viaduct_add_test(${ARGN}): needs NAME, SOURCES, LABELS; unknown: '${arg_UNPARSED_ARGUMENTS}'")
   endif()
   _viaduct_time_limit(limit "${arg_TIMEOUT}")
-  viaduct_add_program(${arg_NAME} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
+  set(unchecked)
+  if(arg_UNCHECKED)
+    set(unchecked UNCHECKED)
+  endif()
+  viaduct_add_program(${arg_NAME} ${unchecked} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
 
   if(NOT arg_MODES)
     set(arg_MODES processes)

@@ -3,8 +3,11 @@
 /// What the VIs of all providers answer alike, whatever lies behind them.
 
 #include <cstdint>
+#include <string>
 
+#include "viaduct/job.hpp"
 #include "viaduct/via/completion_queue.hpp"
+#include "viaduct/via/nic.hpp"
 #include "viaduct/via/types.hpp"
 
 namespace viaduct::via {
@@ -20,5 +23,13 @@ namespace viaduct::via {
 /// Vi::connect_peer_done(), behind progress. @p answer: of the last attempt; @p is_lost: whether
 /// the peer is.  Never blocks.
 [[nodiscard]] Status attempt_status(ViState state, ConnectResult answer, bool is_lost) noexcept;
+
+/// @return bad_argument, for @p call; a warning says @p why, with the argument, its value and the
+/// limit. The log counts sentences that come again.  Never blocks. Cost: a line of the log.
+Status refuse_argument(Job& job, const char* call, const std::string& why) noexcept;
+/// The same for a rank that the job does not have.
+Status refuse_rank(Job& job, const char* call, Rank rank) noexcept;
+/// @p answer of Nic::accept(), which is told of in the same way when it is bad_argument.
+Status explain_accept(Job& job, const ConnectionRequest& request, Status answer) noexcept;
 
 }  // namespace viaduct::via

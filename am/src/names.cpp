@@ -20,8 +20,9 @@ const char* to_string(Undeliverable status) noexcept {
       return "the offset lies outside the segment, or there is none (EBADSEGOFF): let that "
              "endpoint call make_segment() first, with enough bytes";
     case Undeliverable::bad_length:
-      return "the data reach beyond the segment (EBADLENGTH): let that endpoint make_segment() "
-             "with more bytes, or send fewer";
+      return "the data reach beyond the segment, or those of a call are longer than a medium "
+             "message or than the room for the result (EBADLENGTH): let that endpoint "
+             "make_segment() with more bytes, give more room, or send fewer";
     case Undeliverable::bad_endpoint:
       return "the endpoint has ended, or was never made (EBADENDPOINT): let all ranks meet in "
              "Bundle::barrier() before they end";

@@ -19,6 +19,8 @@ struct SharedRange {
   std::size_t bytes = 0;
 };
 
+class Checks;
+
 class Memory {
  public:
   /// Collective; the process has one thread (except ranks that are threads). Maps the symmetric
@@ -61,6 +63,8 @@ class Memory {
   /// make the same calls. Reserves this process' pages.
   [[nodiscard]] std::uint64_t allocate_alike(std::size_t bytes);
   void release_alike(std::uint64_t address);
+  /// What allocate_alike() has answered in this process while another one had no room.
+  void cancel_alike(std::uint64_t address);
   /// From this process' own slice, which is free at this address in every process. Nothing is
   /// reserved in the others.
   [[nodiscard]] std::uint64_t allocate_own(std::size_t bytes);
@@ -75,6 +79,11 @@ class Memory {
   [[nodiscard]] std::uint32_t owner_of(std::uint64_t address) const noexcept;
   /// Zeroes this process' part of what is being freed.
   void clear(std::uint64_t address, std::size_t bytes) noexcept;
+
+  /// The tables of checked mode (docs/checked.md); null: no source of the program is checked.
+  [[nodiscard]] Checks* checks() noexcept;
+  /// Whether all processes have the same at @p local, as parts of the program.
+  [[nodiscard]] bool is_in_program(const void* local) const noexcept;
 
  private:
   struct Impl;

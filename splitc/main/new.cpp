@@ -7,10 +7,16 @@
 #include <cstdlib>
 #include <new>
 
+#include "splitc/detail/heap.hpp"
+
 namespace {
 
+using viaduct::splitc::detail::heap_watch;
+using viaduct::splitc::detail::HeapWatch;
+using viaduct::splitc::detail::kHeapRedZone;
+
 /// Null when there is no memory and no handler that may free some; what the handler throws goes on.
-void* allocate(std::size_t bytes, std::size_t alignment) {
+void* allocate_any(std::size_t bytes, std::size_t alignment) {
   if (bytes == 0) bytes = 1;
   while (true) {
     void* place = nullptr;
@@ -23,6 +29,30 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
     if (handler == nullptr) return nullptr;
     handler();
   }
+}
+
+/// In checked mode with unused bytes behind the block.
+[[gnu::noinline]] void* allocate_watched(const HeapWatch& watch, std::size_t bytes,
+                                         std::size_t alignment) {
+  constexpr std::size_t kMore = 2 * kHeapRedZone;
+  if (bytes + kMore < bytes) return nullptr;
+  void* const place = allocate_any((bytes + kMore - 1) / kHeapRedZone * kHeapRedZone, alignment);
+  if (place != nullptr) watch.allocated(place, bytes);
+  return place;
+}
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  const HeapWatch* const watch = heap_watch.load(std::memory_order_acquire);
+  if (watch != nullptr) [[unlikely]]
+    return allocate_watched(*watch, bytes, alignment);
+  return allocate_any(bytes, alignment);
+}
+
+void release(void* block) noexcept {
+  const HeapWatch* const watch = heap_watch.load(std::memory_order_acquire);
+  if (watch != nullptr && block != nullptr) [[unlikely]]
+    return watch->deleted(block);
+  std::free(block);
 }
 
 void* allocate_or_throw(std::size_t bytes, std::size_t alignment) {
@@ -62,17 +92,17 @@ void* operator new[](std::size_t n, std::align_val_t a, const std::nothrow_t&) n
   return allocate_or_null(n, value_of(a));
 }
 
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete[](void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, const std::nothrow_t&) noexcept { std::free(p); }
-void operator delete[](void* p, const std::nothrow_t&) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept { std::free(p); }
-void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept { std::free(p); }
+void operator delete(void* p) noexcept { release(p); }
+void operator delete[](void* p) noexcept { release(p); }
+void operator delete(void* p, std::size_t) noexcept { release(p); }
+void operator delete[](void* p, std::size_t) noexcept { release(p); }
+void operator delete(void* p, std::align_val_t) noexcept { release(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { release(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { release(p); }
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { release(p); }
+void operator delete(void* p, const std::nothrow_t&) noexcept { release(p); }
+void operator delete[](void* p, const std::nothrow_t&) noexcept { release(p); }
+void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept { release(p); }
+void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept { release(p); }
 
 #endif

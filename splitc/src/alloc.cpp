@@ -82,7 +82,7 @@ std::uint64_t allocate_alike(CollectiveKind kind, std::size_t bytes) {
                        all.low, all.high));
     return address;
   }
-  if (address != 0) memory.release_alike(address);
+  if (address != 0) memory.cancel_alike(address);
   const Sentence theirs = all_bcast(why, static_cast<int>(all.refusing));
   throw Error(
       errors::spread_memory_full, theirs.code,

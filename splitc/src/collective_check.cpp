@@ -100,10 +100,13 @@ std::string bare_name_of(const Described& call) {
   return "an unknown call";
 }
 
-/// A text that another process names by its address, which is the same here: its memory may say
+/// A text of the program that a process names by its address in global pointers: its memory may say
 /// anything.
-std::string text_at(const char* text) {
+std::string text_at(const char* name) {
   constexpr std::size_t kLongest = 256;
+  Memory& memory = machine_in_call("collective call").memory();
+  const auto* const text =
+      static_cast<const char*>(memory.localize(reinterpret_cast<std::uint64_t>(name)));
   std::string copied;
   for (std::size_t i = 0; i < kLongest; ++i) {
     if (!is_mapped(reinterpret_cast<const std::byte*>(text + i), 1)) return "?";
@@ -113,14 +116,14 @@ std::string text_at(const char* text) {
   return copied;
 }
 
-/// And where it stands, when that is known.
-std::string name_of(const Described& call) {
-  std::string name = bare_name_of(call);
-  if (call.place.file == nullptr || call.kind() == CollectiveKind::end) return name;
-  if (call.place.what != nullptr) name += " for " + text_at(call.place.what);
-  name += fmt::format(" at {}:{}", text_at(call.place.file), call.place.line);
-  return name;
+/// Where it stands, when that is known.
+std::string place_of(const Described& call) {
+  if (call.place.file == nullptr || call.kind() == CollectiveKind::end) return {};
+  const std::string what = call.place.what != nullptr ? " for " + text_at(call.place.what) : "";
+  return fmt::format("{} at {}:{}", what, text_at(call.place.file), call.place.line);
 }
+
+std::string name_of(const Described& call) { return bare_name_of(call) + place_of(call); }
 
 constexpr const char* kRule =
     "every process must make the same collective calls in the same order, with the same types, "
@@ -128,11 +131,11 @@ constexpr const char* kRule =
 
 std::string difference(const Described& here, const Described& there, std::uint32_t process) {
   const std::string a = name_of(here), b = name_of(there);
-  if (a == b)
+  if (bare_name_of(here) == bare_name_of(there))
     return fmt::format(
-        "this process calls {}, and process {} too but with another type or "
+        "this process calls {}, and process {} too{}, but with another type or "
         "operator, or the calls before differed: {}",
-        a, process, kRule);
+        a, process, place_of(there), kRule);
   return fmt::format("this process calls {}, but process {} calls {}: {}", a, process, b, kRule);
 }
 

@@ -229,6 +229,7 @@ Machine::Impl::Impl(Machine& owner, Job& its_job)
   static_assert(sizeof(engine->attention()) == sizeof(*hot.attention));
   hot.attention = reinterpret_cast<const std::uint64_t*>(&engine->attention());
   views[hot.myproc] = owner.memory().view_of(hot.myproc);
+  if (owner.memory().checks() == nullptr) own_view = views[hot.myproc];
   mapped[hot.myproc] = true;
   refresh_watch();
   served = std::make_unique<Served>(*this);

@@ -206,10 +206,9 @@ struct Machine::Impl {
   [[nodiscard]] std::byte* own_place(const char* operation, std::uint32_t process,
                                      std::uint64_t address, std::size_t bytes,
                                      Use use = Use::reads) {
-    const View& own = views[hot.myproc];
-    const std::uint64_t at = make_word(hot.myproc, address) - own.first;
-    if (at < own.bytes && bytes <= own.bytes - at) [[likely]]
-      return own.base + at;
+    const std::uint64_t at = make_word(hot.myproc, address) - own_view.first;
+    if (at < own_view.bytes && bytes <= own_view.bytes - at) [[likely]]
+      return own_view.base + at;
     return own_place_slow(operation, process, address, bytes, use);
   }
   [[nodiscard]] std::byte* own_place_slow(const char* operation, std::uint32_t process,
@@ -306,6 +305,7 @@ struct Machine::Impl {
   std::uint32_t broken = kNobody;  // the first process whose connection has broken
   std::uint64_t broken_at_ns = 0;
   std::array<std::uint64_t, kCounterCount> counters{};
+  View own_view;  // this process'; empty in checked mode, so that own_place_slow() looks
 };
 
 }  // namespace viaduct::splitc::detail

@@ -19,6 +19,7 @@
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/file_descriptor.hpp"
 #include "viaduct/runtime/log.hpp"
+#include "viaduct/splitc/detail/here.hpp"
 
 namespace viaduct::splitc::detail {
 namespace {
@@ -94,12 +95,15 @@ Memory::Impl::Impl(Job& its_job, const Settings& settings)
     for (const PageRange& range : image.statics) statics_bytes += range.bytes();
   }
   map_own();
+  if (checks_are_asked_for())
+    checks = std::make_unique<Checks>(job, layout, threads, lasting.front());
   meet();
-  prepare_copy_on_fork(1 + image.statics.size());
+  prepare_copy_on_fork(1 + image.statics.size() + (checks != nullptr ? 1 : 0));
   shared.reserve(1 + image.statics.size());
   // Last, when nothing can go wrong any more: what moves does not move back.
   if (private_statics.empty()) share_statics(image, *file, layout.statics_at);
   copy_on_fork(own, layout.statics_at, file->fd(), 0);
+  if (checks != nullptr) checks->copy_on_fork();
   if (private_statics.empty()) note_statics();
   if (shares_heap) direct_malloc();
 }
@@ -166,7 +170,10 @@ void Memory::Impl::note_statics() noexcept {
 }
 
 void Memory::Impl::direct_malloc() {
-  if (heap_hook()(own + layout.heap_at, layout.heap_bytes)) return;
+  if (heap_hook()(own + layout.heap_at, layout.heap_bytes)) {
+    if (checks != nullptr) checks->watch_heap();
+    return;
+  }
   job.log().write(LogLevel::warn,
                   "malloc is not the one that Split-C directs into shared memory (another library "
                   "has replaced it): messages carry what lies in its memory");
@@ -247,6 +254,14 @@ Memory::~Memory() = default;
 void Memory::hide(std::uint32_t process) {
   Impl::Peer& p = impl_->peers[process];
   p.is_known = p.is_hidden = true;
+  if (impl_->checks != nullptr) impl_->checks->hide(process);
+}
+
+Checks* Memory::checks() noexcept { return impl_->checks.get(); }
+
+bool Memory::is_in_program(const void* local) const noexcept {
+  const PageRange& all = impl_->image.all;
+  return reinterpret_cast<std::uintptr_t>(local) - all.begin < all.bytes();
 }
 
 View Memory::view_of(std::uint32_t process) {

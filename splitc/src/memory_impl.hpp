@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <list>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "splitc/detail/memory.hpp"
+#include "splitc/src/checks.hpp"
 #include "splitc/src/image.hpp"
 #include "splitc/src/region.hpp"
 #include "viaduct/runtime/mapped_memory.hpp"
@@ -23,6 +25,8 @@ namespace viaduct::splitc::detail {
 struct LastingMemory {
   std::unique_ptr<MemoryFile> file;
   MappedMemory region;
+  std::unique_ptr<MemoryFile> states_file;  // of Checks
+  MappedMemory states;
 };
 
 struct Memory::Impl {
@@ -53,6 +57,14 @@ struct Memory::Impl {
   std::uint64_t allocate(SpanAllocator& spans, std::size_t first, std::size_t bytes,
                          const char* part);
   void release(SpanAllocator& spans, std::size_t first, std::uint64_t address, const char* what);
+  /// In checked mode it stays away from later allocations for a while; else as release().
+  void retire(SpanAllocator& spans, std::size_t first, std::uint64_t address, const char* what,
+              Checks::Place place);
+  /// In checked mode: what retire() has kept of @p spans becomes free. False: there was none.
+  bool release_retired(SpanAllocator& spans, std::size_t first, std::size_t most_bytes);
+  /// 0: nothing is allocated there, or it is retired.
+  [[nodiscard]] std::size_t bytes_at(const SpanAllocator& spans, std::size_t first,
+                                     std::uint64_t address) const noexcept;
   [[nodiscard]] std::size_t own_slice() const noexcept {
     return layout.slices_at + index(job.rank()) * layout.slice_bytes;
   }
@@ -62,6 +74,7 @@ struct Memory::Impl {
   template <class Piece>
   void for_each_piece(std::size_t first, std::size_t last, Piece&& piece);
   void reserve(std::size_t first, std::size_t last);
+  [[nodiscard]] Checks::Place place_of_call() const noexcept;
   void clear(std::size_t offset, std::size_t bytes, std::size_t free_from,
              std::size_t free_to) noexcept;
 
@@ -74,7 +87,7 @@ struct Memory::Impl {
   RegionLayout layout;
   std::size_t statics_bytes = 0;
   std::list<LastingMemory> lasting{1};  // one: its place is there before it is needed
-  MemoryFile* file = nullptr;     // in it
+  MemoryFile* file = nullptr;           // in it
   std::byte* own = nullptr;
   ImageShift shift;
   std::vector<Peer> peers;
@@ -82,6 +95,13 @@ struct Memory::Impl {
   SpanAllocator alike;
   SpanAllocator slice;
   std::unordered_set<std::uint64_t> being_released;
+  std::unique_ptr<Checks> checks;  // null: the program is not checked
+  struct Retired {
+    std::deque<std::uint64_t> addresses;
+    std::size_t bytes = 0;
+  };
+  Retired retired_alike;
+  Retired retired_slice;
   std::vector<bool> kept;  // chunks of the region, by number; empty: none is
 };
 

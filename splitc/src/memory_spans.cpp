@@ -10,12 +10,15 @@
 #include "splitc/src/memory_impl.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/log.hpp"
+#include "viaduct/splitc/detail/collective_call.hpp"
 
 namespace viaduct::splitc::detail {
 
 std::uint64_t Memory::Impl::allocate(SpanAllocator& spans, std::size_t first, std::size_t bytes,
                                      const char* part) {
-  const auto offset = spans.try_allocate(bytes, kAlignment);
+  const std::size_t span = checks == nullptr ? bytes : Checks::with_red_zone(bytes);
+  auto offset = spans.try_allocate(span, kAlignment);
+  if (!offset && release_retired(spans, first, 0)) offset = spans.try_allocate(span, kAlignment);
   if (!offset) {
     throw Error(errors::spread_memory_full, std::errc::not_enough_memory,
                 fmt::format("no {} bytes are left in {}: {} of {} are allocated, the largest free "
@@ -27,6 +30,7 @@ std::uint64_t Memory::Impl::allocate(SpanAllocator& spans, std::size_t first, st
   try {
     file->check_headroom(bytes);
     reserve(round_down(begin, kPageBytes), round_up(begin + bytes, kPageBytes));
+    if (checks != nullptr) checks->allocated(begin, bytes, span, place_of_call());
   } catch (...) {
     (void)spans.try_release(*offset);
     throw;
@@ -41,7 +45,50 @@ void Memory::Impl::release(SpanAllocator& spans, std::size_t first, std::uint64_
   if (!released)
     violate_contract(errors::not_an_array,
                      fmt::format("{}: nothing is allocated at {:#x}", what, address));
+  if (checks != nullptr) checks->reused(first + offset, released->bytes);
   clear(first + offset, released->bytes, first + released->free_from, first + released->free_to);
+}
+
+std::size_t Memory::Impl::bytes_at(const SpanAllocator& spans, std::size_t first,
+                                   std::uint64_t address) const noexcept {
+  const std::uint64_t offset = address - layout.base;
+  const std::size_t span = spans.bytes_at(offset - first);
+  if (checks == nullptr || span == 0) return span;
+  return checks->is_freed(offset) ? 0 : Checks::without_red_zone(span);
+}
+
+void Memory::Impl::retire(SpanAllocator& spans, std::size_t first, std::uint64_t address,
+                          const char* what, Checks::Place place) {
+  constexpr std::size_t kMost = std::size_t{64} << 20;
+  const std::size_t bytes = checks == nullptr ? 0 : bytes_at(spans, first, address);
+  if (bytes == 0) return release(spans, first, address, what);
+  checks->freed(address - layout.base, bytes, place);
+  Retired& retired = &spans == &alike ? retired_alike : retired_slice;
+  retired.addresses.push_back(address);
+  retired.bytes += bytes;
+  (void)release_retired(spans, first, std::min(kMost, spans.total_bytes() / 8));
+}
+
+/// The oldest first: every process does the same to the part that all allocate alike.
+bool Memory::Impl::release_retired(SpanAllocator& spans, std::size_t first,
+                                   std::size_t most_bytes) {
+  Retired& retired = &spans == &alike ? retired_alike : retired_slice;
+  bool released = false;
+  while (!retired.addresses.empty() && (most_bytes == 0 || retired.bytes > most_bytes)) {
+    const std::uint64_t address = retired.addresses.front();
+    retired.addresses.pop_front();
+    retired.bytes -= Checks::without_red_zone(spans.bytes_at(address - layout.base - first));
+    release(spans, first, address, "release_retired");
+    released = true;
+  }
+  return released;
+}
+
+/// Where the call stands that this rank is in.
+Checks::Place Memory::Impl::place_of_call() const noexcept {
+  const auto file = reinterpret_cast<std::uint64_t>(call_place.file);
+  if (file == 0) return {};
+  return {reinterpret_cast<const char*>(threads ? file : shift.localize(file)), call_place.line};
 }
 
 /// Calls @p piece(first, last, is_kept) for the parts of [first, last) of the region that lie in
@@ -84,7 +131,11 @@ std::uint64_t Memory::allocate_alike(std::size_t bytes) {
 }
 
 void Memory::release_alike(std::uint64_t address) {
-  impl_->release(impl_->alike, 0, address, "Memory::release_alike");
+  impl_->retire(impl_->alike, 0, address, "Memory::release_alike", impl_->place_of_call());
+}
+
+void Memory::cancel_alike(std::uint64_t address) {
+  impl_->release(impl_->alike, 0, address, "Memory::cancel_alike");
 }
 
 std::uint64_t Memory::allocate_own(std::size_t bytes) {
@@ -94,20 +145,19 @@ std::uint64_t Memory::allocate_own(std::size_t bytes) {
 
 std::size_t Memory::bytes_at(std::uint64_t address) const noexcept {
   const Impl& p = *impl_;
-  const std::uint64_t offset = address - p.layout.base;
-  if (const std::size_t bytes = p.alike.bytes_at(offset); bytes != 0) return bytes;
-  return p.slice.bytes_at(offset - p.own_slice());
+  if (const std::size_t bytes = p.bytes_at(p.alike, 0, address); bytes != 0) return bytes;
+  return p.bytes_at(p.slice, p.own_slice(), address);
 }
 
 std::size_t Memory::begin_release_own(std::uint64_t address) {
   Impl& p = *impl_;
-  const std::size_t bytes = p.slice.bytes_at(address - p.layout.base - p.own_slice());
+  const std::size_t bytes = p.bytes_at(p.slice, p.own_slice(), address);
   return bytes != 0 && p.being_released.insert(address).second ? bytes : 0;
 }
 
 void Memory::release_own(std::uint64_t address) {
   impl_->being_released.erase(address);
-  impl_->release(impl_->slice, impl_->own_slice(), address, "Memory::release_own");
+  impl_->retire(impl_->slice, impl_->own_slice(), address, "Memory::release_own", {});
 }
 
 std::uint32_t Memory::owner_of(std::uint64_t address) const noexcept {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runtime/errors/codes.hpp"
+#include "splitc/src/checks.hpp"
 #include "splitc/src/code.hpp"
 #include "splitc/src/machine_impl.hpp"
 #include "splitc/src/mapped.hpp"
@@ -85,6 +86,8 @@ std::byte* Machine::Impl::own_place_slow(const char* operation, std::uint32_t pr
                     "comes from",
                     process, bytes, address, hot.myproc,
                     there ? "which may only be read" : "where there is no memory"));
+  if (Checks* const checks = machine.memory().checks())
+    checks->check(operation, process, make_word(hot.myproc, address), bytes, {});
   return here;
 }
 

@@ -40,6 +40,19 @@ run() {
 "$cmake" --build "$work/build" >"$work/build.log" || { cat "$work/build.log"; exit 1; }
 run "$work/build/consumer"
 run "$work/build/splitc_consumer"
+run "$work/build/checked_consumer"
+
+# checked PROGRAM yes|no: whether it is one of checked mode.
+checked() {
+  local calls
+  calls=$(nm -C "$1" | grep -c 'splitc::detail::check_access' || true)
+  [ "$2" = yes ] && [ "$calls" -gt 0 ] && return
+  [ "$2" = no ] && [ "$calls" -eq 0 ] && return
+  echo "$1 calls the checks in $calls places"
+  return 1
+}
+checked "$work/build/splitc_consumer" no
+checked "$work/build/checked_consumer" yes
 
 # run_vipl PROGRAM: alone, and on two ranks.
 run_vipl() {
@@ -63,7 +76,8 @@ export LD_LIBRARY_PATH
 # build PACKAGE SOURCE PROGRAM
 build() {
   # pkg-config quotes its answer for a shell, as the prefix may hold spaces.
-  eval "options=($(pkg-config --cflags --libs "$1"))"
+  # shellcheck disable=SC2086  # one package or several
+  eval "options=($(pkg-config --cflags --libs $1))"
   # shellcheck disable=SC2154  # options is set by eval
   "$compiler" -std=c++20 "${flags[@]}" "$2" "${options[@]}" -o "$3"
 }
@@ -80,6 +94,9 @@ case " $(pkg-config --cflags viaduct viaduct-splitc) " in
 esac
 build viaduct-splitc "$here/splitc.cpp" "$work/splitc_consumer"
 run "$work/splitc_consumer"
+build "viaduct-splitc viaduct-checked" "$here/splitc.cpp" "$work/checked_consumer"
+run "$work/checked_consumer"
+checked "$work/checked_consumer" yes
 if [ "${#flags[@]}" -eq 0 ]; then  # the C compiler may be another one, with sanitizers of its own
   eval "options=($(pkg-config --cflags --libs viaduct-vipl))"
   cc -std=c89 -pedantic -Werror "$here/vipl.c" "${options[@]}" -o "$work/vipl_consumer"

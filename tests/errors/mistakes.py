@@ -13,14 +13,15 @@ import re
 import subprocess
 import sys
 
-HEADS = {".cpp": "In C++", ".sc": "In Split-C"}
+HEADS = {"mistakes.cpp": "In C++", "mistakes_checked.cpp": "In C++ with Split-C, in checked mode",
+         "mistakes.sc": "In Split-C"}
 BEGIN, END = "<!-- made by tests/errors/mistakes.py -->\n", "<!-- end of the mistakes -->\n"
 MISTAKE = re.compile(r"(?://|/\*) Mistake: (.*?)(?: \*/)?\n(?:// Ranks: (\d)\n)?void (\w+)\(")
 HERE = re.compile(r"(?://|/\*) here(?: \*/)?")
 SAID = re.compile(r"^viaduct: (?:\[rank (\d+)\] )?(?:(?:error|warn): )?(.* \[VIA-\d{4}\])$")
 # What differs between runs, compilers and folders.
 SAME = [(r"\b0x[0-9a-f]+", "0x..."), (r"(\{anonymous\}|\(anonymous namespace\))::", ""),
-        (r"/\S*/(?=mistakes\.)", ""), (r": T ?&.* (?=\[VIA)", ": int ")]
+        (r"[^ ]*/(?=mistakes\w*\.)", ""), (r": T ?&.* (?=\[VIA)", ": int ")]
 LIMIT = 100  # seconds, which only a hang reaches
 
 
@@ -72,7 +73,7 @@ def main():
         for source, program in programs:
             mistakes = mistakes_of(source)
             answers = pool.map(lambda m, program=program: m.answer(run, program), mistakes)
-            text += f"\n### {HEADS[os.path.splitext(source)[1]]}\n\n| mistake | the line | the answer |\n|---|---|---|\n"
+            text += f"\n### {HEADS[os.path.basename(source)]}\n\n| mistake | the line | the answer |\n|---|---|---|\n"
             for m, answer in zip(mistakes, answers):
                 text += f"| {m.text} | `{m.line}` | {cell(answer)} |\n"
     with open(document, encoding="utf-8") as page:

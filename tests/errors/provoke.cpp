@@ -32,7 +32,9 @@
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/segment.hpp"
 #include "viaduct/splitc.hpp"
+#include "viaduct/via/completion_queue.hpp"
 #include "viaduct/via/nic.hpp"
+#include "viaduct/via/vi.hpp"
 
 namespace {
 
@@ -79,6 +81,13 @@ void try_vi(Job& job) {
   refused("atomics on private memory",
           [&] { (void)nic->register_memory(tag, own.data(), own.size(), via::Rights::atomic); });
   refused("queue of no entries", [&] { (void)nic->create_completion_queue(0); });
+  const auto queue = nic->create_completion_queue(8);
+  via::ViAttributes attributes;
+  attributes.tag = tag;
+  attributes.send_depth = attributes.receive_depth = 4;
+  attributes.send_queue = attributes.receive_queue = queue.get();
+  if (nic->create_vi(attributes)->connect_peer_start(Rank{99}, 1) != Status::bad_argument)
+    ++failures;
   refused("too many tags", [&] {
     while (true) (void)nic->create_tag();
   });

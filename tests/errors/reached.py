@@ -60,7 +60,7 @@ CASES = [
     ("socket_misused", 3, "launcher_actor tag garbage 1 1", {}),
     ("agent_absent", ["--remote-command", "/bin/false {host} {command}", "--hosts", "b"], "true", {}),
     ("remote_order", None, "viaduct-run --agent", {}),
-    ("no_such_provider no_such_tag tag_in_use bad_memory_range private_memory bad_attributes too_many_objects "
+    ("refused_call no_such_provider no_such_tag tag_in_use bad_memory_range private_memory bad_attributes too_many_objects "
      "bad_fault_setting", 1, "errors_provoke vi", {}),
     ("one_provider", 1, "errors_provoke vipl", {}),
     ("regions_used_up", 1, "errors_provoke small_nic", {"VIADUCT_SHM_REGIONS": "64"}),
@@ -93,6 +93,9 @@ CASES = [
     ("programs_differ", 2, "sh -c 'test $VIADUCT_RANK = 1 && exec splitc_misuse; exec errors_split_c'", {}),
     ("region_refused", 1, "errors_split_c", {"VIADUCT_SEGMENT_BASE": "4M"}),
     ("no_such_counter", 1, "errors_split_c counter", {}),
+    ("out_of_bounds", 2, "checked_mistakes behind_read", {}),
+    ("freed_memory", 2, "checked_mistakes freed_array", {}),
+    ("source_changed", 2, "checked_mistakes source_changed", {}),
 ]
 ELSEWHERE = {
     "job_too_large": "tests/unit/runtime/job_size_test.cpp",

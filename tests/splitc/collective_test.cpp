@@ -80,9 +80,10 @@ void reduce_named() {
   const T mine = values[me()];
   const auto check = [&](auto to_all, auto to_one, auto op, const char* what) {
     const T all = in_tree(values, op);
-    expect(to_all(mine), all, what);
+    constexpr auto kHere = splitc::detail::here();  // a pointer has no default arguments
+    expect(to_all(mine, kHere), all, what);
     for (int root = 0; root < PROCS; ++root)
-      expect(to_one(mine, root), root == MYPROC ? all : mine, what);
+      expect(to_one(mine, root, kHere), root == MYPROC ? all : mine, what);
   };
   using namespace splitc;
   check(all_reduce_add<T>, all_reduce_to_one_add<T>, Add{}, "add");

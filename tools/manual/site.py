@@ -16,7 +16,7 @@ from man_pages import about
 # The contents: a title, then the pages under docs/ or elsewhere. All other documents are under the last title.
 CONTENTS = (
     ("Begin", ("README.md", "docs/tutorial.md", "docs/guide.md", "docs/coming-from.md", "docs/faq.md")),
-    ("Split-C", ("docs/splitc.md", "docs/memory-model.md", "docs/splitc-language.md", "docs/splitc-checked.md",
+    ("Split-C", ("docs/splitc.md", "docs/memory-model.md", "docs/checked.md", "docs/splitc-language.md", "docs/splitc-checked.md",
                  "docs/porting-split-c.md", "docs/wrong-programs.md", "examples/splitc/README.md", "examples/split-c/README.md")),
     ("C interfaces", ("docs/am2.md", "docs/vipl.md")),
     ("Run and measure", ("docs/launching.md", "docs/launch.md", "docs/verbs.md", "docs/errors.md", "docs/faults.md",

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "via/shm/nic.hpp"
+#include "via/vi_answers.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/log.hpp"
 #include "viaduct/runtime/segment.hpp"
@@ -111,13 +112,15 @@ Status Nic::listen(std::uint64_t discriminator, ConnectionRequest& out, std::int
 
 Status Nic::accept(const ConnectionRequest& request, via::Vi& to) {
   auto& vi = static_cast<Vi&>(to);
-  return connections_.accept(request, job_.is_lost(request.from),
-                             {vi.state_, vi.shape(), vi.end_,
-                              [&] { return vi.make_wish(request.from, request.discriminator); },
-                              [&](const std::vector<std::byte>& data) {
-                                vi.attach(data);
-                                return true;
-                              }});
+  const Status answer =
+      connections_.accept(request, job_.is_lost(request.from),
+                          {vi.state_, vi.shape(), vi.end_,
+                           [&] { return vi.make_wish(request.from, request.discriminator); },
+                           [&](const std::vector<std::byte>& data) {
+                             vi.attach(data);
+                             return true;
+                           }});
+  return explain_accept(job_, request, answer);
 }
 
 void Nic::reject(const ConnectionRequest& request) { connections_.reject(request); }

@@ -1,5 +1,12 @@
 #include "via/vi_answers.hpp"
 
+#include <exception>
+
+#include "runtime/errors/codes.hpp"
+#include "runtime/job_size.hpp"
+#include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/log.hpp"
+
 namespace viaduct::via {
 
 Status wait_for_own(CompletionQueue* own, Descriptor*& out, std::int64_t timeout_ns) noexcept {
@@ -28,6 +35,30 @@ Status attempt_status(ViState state, ConnectResult answer, bool is_lost) noexcep
   }
   if (answer == ConnectResult::unreachable) return Status::peer_lost;
   return answer == ConnectResult::mismatch ? Status::bad_argument : Status::bad_state;
+}
+
+Status refuse_argument(Job& job, const char* call, const std::string& why) noexcept {
+  try {
+    job.log().write(LogLevel::warn,
+                    with_code(errors::refused_call, std::string(call) + ": " + why));
+  } catch (const std::exception&) {  // no memory for the sentence
+  }
+  return Status::bad_argument;
+}
+
+Status refuse_rank(Job& job, const char* call, Rank rank) noexcept {
+  return refuse_argument(
+      job, call,
+      "rank " + std::to_string(index(rank)) + " is out of range: " + describe_ranks(job.size()));
+}
+
+Status explain_accept(Job& job, const ConnectionRequest& request, Status answer) noexcept {
+  if (answer != Status::bad_argument) return answer;
+  return refuse_argument(job, "accept",
+                         "the request of rank " + std::to_string(index(request.from)) +
+                             " by discriminator " + std::to_string(request.discriminator) +
+                             " is gone, or its VI has another reliability or other sizes: take "
+                             "requests in time, and make both VIs alike");
 }
 
 }  // namespace viaduct::via

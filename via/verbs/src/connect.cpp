@@ -203,7 +203,7 @@ ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t t
 
 Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
   if (state_ != ViState::idle) return Status::bad_state;
-  if (index(peer) >= nic_.job_.size()) return Status::bad_argument;
+  if (index(peer) >= nic_.job_.size()) return refuse_rank(nic_.job_, "connect_peer_start", peer);
   if (nic_.job_.is_lost(peer)) return Status::peer_lost;
   return ask(ControlMessage::Kind::request, peer, discriminator) ? Status::ok : Status::bad_state;
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "via/verbs/src/nic.hpp"
+#include "via/vi_answers.hpp"
 #include "viaduct/runtime/clock.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/log.hpp"
@@ -201,10 +202,12 @@ Status Nic::listen(std::uint64_t discriminator, ConnectionRequest& out, std::int
 
 Status Nic::accept(const ConnectionRequest& request, via::Vi& to) {
   auto& vi = static_cast<Vi&>(to);
-  return connections_.accept(request, job_.is_lost(request.from),
-                             {vi.state_, vi.shape(), vi.end_,
-                              [&] { return vi.make_wish(request.from, request.discriminator); },
-                              [&](const std::vector<std::byte>& data) { return vi.attach(data); }});
+  const Status answer =
+      connections_.accept(request, job_.is_lost(request.from),
+                          {vi.state_, vi.shape(), vi.end_,
+                           [&] { return vi.make_wish(request.from, request.discriminator); },
+                           [&](const std::vector<std::byte>& data) { return vi.attach(data); }});
+  return explain_accept(job_, request, answer);
 }
 
 void Nic::reject(const ConnectionRequest& request) { connections_.reject(request); }

@@ -57,7 +57,7 @@ enum class Undeliverable : std::uint8_t {
   bad_tag,       ///< EBADTAG: the endpoint's tag is another one
   bad_handler,   ///< EBADHANDLER: no such handler there
   bad_offset,    ///< EBADSEGOFF: the offset lies outside the segment, or there is none
-  bad_length,    ///< EBADLENGTH: the data reach beyond the segment's end
+  bad_length,    ///< EBADLENGTH: the data reach beyond the segment's end, or a call's do not fit
   bad_endpoint,  ///< EBADENDPOINT: no such endpoint, or it has been freed
   /// ECONGESTION: no memory for a connection; or the requests of a rank that waits for replies
   /// alone were put off by one that does so, too (Endpoint::set_wait_run).

@@ -36,7 +36,9 @@ concept Variable = Value<T> && !std::is_const_v<T>;
 /// Errors      stops the program with a sentence for a null pointer or a process that does not
 ///             exist; throws Error when that process is lost.
 template <Value T>
-[[nodiscard]] inline std::remove_cv_t<T> read(global_ptr<T> from) {
+[[nodiscard]] inline std::remove_cv_t<T> read(global_ptr<T> from,
+                                              detail::Here at = detail::here()) {
+  at.check("read", from.word(), sizeof(T));
   using V = std::remove_cv_t<T>;
   if constexpr (detail::kIsWord<V>) {
     if (const std::byte* place = detail::place_of(from.word())) [[likely]] {
@@ -54,7 +56,9 @@ template <Value T>
 ///             processes see the write (store buffering); write_fenced() rules that out.
 /// Otherwise as read().
 template <Variable T>
-inline void write(global_ptr<T> to, std::type_identity_t<T> value) {
+inline void write(global_ptr<T> to, std::type_identity_t<T> value,
+                  detail::Here at = detail::here()) {
+  at.check("write", to.word(), sizeof(T));
   if constexpr (detail::kIsWord<T>) {
     if (std::byte* place = detail::place_of(to.word())) [[likely]] {
       detail::light_poll();
@@ -68,7 +72,9 @@ inline void write(global_ptr<T> to, std::type_identity_t<T> value) {
 /// write(), and no later access of this process takes effect before it: sequential consistency for
 /// those who use it for all their writes. Cost: a full fence, tens of cycles.
 template <Variable T>
-inline void write_fenced(global_ptr<T> to, std::type_identity_t<T> value) {
+inline void write_fenced(global_ptr<T> to, std::type_identity_t<T> value,
+                         detail::Here at = detail::here()) {
+  at.check("write_fenced", to.word(), sizeof(T));
   std::byte* const place = detail::kIsWord<T> ? detail::place_of(to.word()) : nullptr;
   if (place != nullptr) [[likely]] {
     detail::light_poll();
@@ -83,7 +89,9 @@ inline void write_fenced(global_ptr<T> to, std::type_identity_t<T> value) {
 /// complete, and is unspecified until then.  Order: none, with anything, until sync().
 /// Blocks: only while requests to that process use up its credits. Otherwise as read().
 template <Value T>
-inline Handle get(std::type_identity_t<std::remove_cv_t<T>>* to, global_ptr<T> from) {
+inline Handle get(std::type_identity_t<std::remove_cv_t<T>>* to, global_ptr<T> from,
+                  detail::Here at = detail::here()) {
+  at.check("get", from.word(), sizeof(T));
   using V = std::remove_cv_t<T>;
   if constexpr (detail::kIsWord<V>) {
     if (const std::byte* place = detail::place_of(from.word())) [[likely]] {
@@ -97,7 +105,9 @@ inline Handle get(std::type_identity_t<std::remove_cv_t<T>>* to, global_ptr<T> f
 
 /// Begins to write @p value to @p to. Order: none, with anything, until sync().
 template <Variable T>
-inline Handle put(global_ptr<T> to, std::type_identity_t<T> value) {
+inline Handle put(global_ptr<T> to, std::type_identity_t<T> value,
+                  detail::Here at = detail::here()) {
+  at.check("put", to.word(), sizeof(T));
   if constexpr (detail::kIsWord<T>) {
     if (std::byte* place = detail::place_of(to.word())) [[likely]] {
       detail::light_poll();
@@ -132,9 +142,13 @@ inline void prefetch(global_ptr<T> from) noexcept {
 /// Cost        some 10 ns. The answer holds until the objects are freed.
 /// Errors      as read().
 template <class T>
-[[nodiscard]] inline T* mapped(global_ptr<T> first, std::size_t count = 1) {
+[[nodiscard]] inline T* mapped(global_ptr<T> first, std::size_t count = 1,
+                               detail::Here at = detail::here()) {
   using V = std::remove_cv_t<T>;
-  return static_cast<T*>(static_cast<V*>(detail::mapped_objects(first.word(), count, sizeof(V))));
+  auto* const found =
+      static_cast<T*>(static_cast<V*>(detail::mapped_objects(first.word(), count, sizeof(V))));
+  if (found != nullptr) at.check("mapped", first.word(), count * sizeof(T));
+  return found;
 }
 
 /// The same through a spread pointer. Never waits.
@@ -144,28 +158,33 @@ inline void prefetch(spread_ptr<T> from) noexcept {
 }
 /// The same through a spread pointer. Blocks, polls and costs as above.
 template <Value T>
-[[nodiscard]] inline std::remove_cv_t<T> read(spread_ptr<T> from) {
-  return read(global_ptr<T>(from));
+[[nodiscard]] inline std::remove_cv_t<T> read(spread_ptr<T> from,
+                                              detail::Here at = detail::here()) {
+  return read(global_ptr<T>(from), at);
 }
 /// The same through a spread pointer. Blocks, polls and costs as above.
 template <Variable T>
-inline void write(spread_ptr<T> to, std::type_identity_t<T> value) {
-  write(global_ptr<T>(to), value);
+inline void write(spread_ptr<T> to, std::type_identity_t<T> value,
+                  detail::Here at = detail::here()) {
+  write(global_ptr<T>(to), value, at);
 }
 /// The same through a spread pointer. Blocks, polls and costs as above.
 template <Variable T>
-inline void write_fenced(spread_ptr<T> to, std::type_identity_t<T> value) {
-  write_fenced(global_ptr<T>(to), value);
+inline void write_fenced(spread_ptr<T> to, std::type_identity_t<T> value,
+                         detail::Here at = detail::here()) {
+  write_fenced(global_ptr<T>(to), value, at);
 }
 /// The same through a spread pointer. Order: none until sync(), as above.
 template <Value T>
-inline Handle get(std::type_identity_t<std::remove_cv_t<T>>* to, spread_ptr<T> from) {
-  return get(to, global_ptr<T>(from));
+inline Handle get(std::type_identity_t<std::remove_cv_t<T>>* to, spread_ptr<T> from,
+                  detail::Here at = detail::here()) {
+  return get(to, global_ptr<T>(from), at);
 }
 /// The same through a spread pointer. Order: none until sync(), as above.
 template <Variable T>
-inline Handle put(spread_ptr<T> to, std::type_identity_t<T> value) {
-  return put(global_ptr<T>(to), value);
+inline Handle put(spread_ptr<T> to, std::type_identity_t<T> value,
+                  detail::Here at = detail::here()) {
+  return put(global_ptr<T>(to), value, at);
 }
 
 /// Whether the get or put that @p handle came from is complete.  Progress: polls when it is not.
@@ -175,25 +194,26 @@ void wait(Handle handle);
 
 /// What `*p` and `p[i]` are: using it as a value reads, assigning to it writes (both block), and
 /// `p[i] += v` reads, then writes: not atomically.
-template <class T>
+template <class T, class Mode>
 class global_ref {
  public:
   /// A reference to what @p to points to.  Never waits: its use does.
-  explicit global_ref(global_ptr<T> to) noexcept : to_(to) {}
+  explicit global_ref(global_ptr<T> to, Mode at = Mode::unknown()) noexcept : to_(to), at_(at) {}
   /// The reference is copied, not the object.  Never waits.
   global_ref(const global_ref&) = default;
 
   /// Reads the object.  Blocks and costs as read().
-  operator std::remove_cv_t<T>() const { return read(to_); }
+  VIADUCT_SPLITC_IN_PLACE operator std::remove_cv_t<T>() const { return read(to_, at_); }
   /// Writes the object.  Blocks and costs as write().
-  const global_ref& operator=(std::type_identity_t<T> value) const requires(!std::is_const_v<T>) {
-    write(to_, value);
+  VIADUCT_SPLITC_IN_PLACE const global_ref& operator=(std::type_identity_t<T> value) const
+      requires(!std::is_const_v<T>) {
+    write(to_, value, at_);
     return *this;
   }
   /// Writes the value of the other object, not its place.  Blocks as read(), then as write().
-  const global_ref& operator=(const global_ref& other) const {
+  VIADUCT_SPLITC_IN_PLACE const global_ref& operator=(const global_ref& other) const {
     static_assert(!std::is_const_v<T>, "assignment through a pointer to const");
-    write(to_, read(other.to_));
+    write(to_, read(other.to_, other.at_), at_);
     return *this;
   }
   /// @return the pointer that the reference was made of.
@@ -201,57 +221,57 @@ class global_ref {
 
   /// Reads, then writes, not atomically.  Blocks as read(), then as write().
   template <class U>
-  const global_ref& operator+=(U v) const {
+  VIADUCT_SPLITC_IN_PLACE const global_ref& operator+=(U v) const {
     return change([v](T old) { return static_cast<T>(old + v); });
   }
   /// Reads, then writes, not atomically.  Blocks as read(), then as write().
   template <class U>
-  const global_ref& operator-=(U v) const {
+  VIADUCT_SPLITC_IN_PLACE const global_ref& operator-=(U v) const {
     return change([v](T old) { return static_cast<T>(old - v); });
   }
   /// Reads, then writes, not atomically.  Blocks as read(), then as write().
   template <class U>
-  const global_ref& operator*=(U v) const {
+  VIADUCT_SPLITC_IN_PLACE const global_ref& operator*=(U v) const {
     return change([v](T old) { return static_cast<T>(old * v); });
   }
   /// Reads, then writes, not atomically.  Blocks as read(), then as write().
   template <class U>
-  const global_ref& operator/=(U v) const {
+  VIADUCT_SPLITC_IN_PLACE const global_ref& operator/=(U v) const {
     return change([v](T old) { return static_cast<T>(old / v); });
   }
   /// Reads, then writes, not atomically.  Blocks as read(), then as write().
   template <class U>
-  const global_ref& operator|=(U v) const {
+  VIADUCT_SPLITC_IN_PLACE const global_ref& operator|=(U v) const {
     return change([v](T old) { return static_cast<T>(old | v); });
   }
   /// Reads, then writes, not atomically.  Blocks as read(), then as write().
   template <class U>
-  const global_ref& operator&=(U v) const {
+  VIADUCT_SPLITC_IN_PLACE const global_ref& operator&=(U v) const {
     return change([v](T old) { return static_cast<T>(old & v); });
   }
   /// Reads, then writes, not atomically.  Blocks as read(), then as write().
   template <class U>
-  const global_ref& operator^=(U v) const {
+  VIADUCT_SPLITC_IN_PLACE const global_ref& operator^=(U v) const {
     return change([v](T old) { return static_cast<T>(old ^ v); });
   }
   /// Reads, then writes one more, not atomically.  Blocks as read(), then as write().
-  const global_ref& operator++() const {
+  VIADUCT_SPLITC_IN_PLACE const global_ref& operator++() const {
     return change([](T value) { return ++value; });
   }
   /// Reads, then writes one less, not atomically.  Blocks as read(), then as write().
-  const global_ref& operator--() const {
+  VIADUCT_SPLITC_IN_PLACE const global_ref& operator--() const {
     return change([](T value) { return --value; });
   }
   /// As ++r.  @return the value that was read.
-  std::remove_cv_t<T> operator++(int) const {
-    const auto old = read(to_);
-    write(to_, static_cast<T>(old + 1));
+  VIADUCT_SPLITC_IN_PLACE std::remove_cv_t<T> operator++(int) const {
+    const auto old = read(to_, at_);
+    write(to_, static_cast<T>(old + 1), at_);
     return old;
   }
   /// As --r.  @return the value that was read.
-  std::remove_cv_t<T> operator--(int) const {
-    const auto old = read(to_);
-    write(to_, static_cast<T>(old - 1));
+  VIADUCT_SPLITC_IN_PLACE std::remove_cv_t<T> operator--(int) const {
+    const auto old = read(to_, at_);
+    write(to_, static_cast<T>(old - 1), at_);
     return old;
   }
 
@@ -259,8 +279,9 @@ class global_ref {
   /// Reads and writes. Where memory is mapped the place is looked for once, with one poll point: a
   /// processor that waits for memory sees more of them ahead.
   template <class F>
-  const global_ref& change(F f) const {
+  VIADUCT_SPLITC_IN_PLACE const global_ref& change(F f) const {
     static_assert(!std::is_const_v<T>, "assignment through a pointer to const");
+    at_.check("write", to_.word(), sizeof(T));
     if constexpr (detail::kIsWord<T>) {
       if (std::byte* place = detail::place_of(to_.word())) [[likely]] {
         detail::light_poll();
@@ -268,11 +289,12 @@ class global_ref {
         return *this;
       }
     }
-    write(to_, f(read(to_)));
+    write(to_, f(read(to_, at_)), at_);
     return *this;
   }
 
   global_ptr<T> to_;
+  [[no_unique_address]] Mode at_;
 };
 
 }  // namespace viaduct::splitc

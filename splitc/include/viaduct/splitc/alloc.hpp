@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "viaduct/splitc/detail/collective_call.hpp"
 #include "viaduct/splitc/spread_ptr.hpp"
 
 namespace viaduct::splitc {
@@ -26,14 +27,17 @@ void all_free(void* address);
 /// Errors      throws Error that names what is exhausted and the remedy, in every process alike,
 ///             when one of them has no room.
 template <class T>
-[[nodiscard]] inline spread_ptr<T> all_spread_malloc(std::size_t count) {
+[[nodiscard]] inline spread_ptr<T> all_spread_malloc(std::size_t count,
+                                                     detail::Here at = detail::here()) {
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 128);
+  const detail::CallScope scope(at);
   return spread_ptr<T>::from_word(detail::all_spread_malloc(count, sizeof(T)));
 }
 /// Collective: blocks until every process has come to it. Frees what all_spread_malloc() answered;
 /// null is fine. Stops the program with a sentence for any other pointer.
 template <class T>
-inline void all_spread_free(spread_ptr<T> array) {
+inline void all_spread_free(spread_ptr<T> array, detail::Here at = detail::here()) {
+  const detail::CallScope scope(at);
   detail::all_spread_free(array.word());
 }
 
@@ -41,27 +45,32 @@ inline void all_spread_free(spread_ptr<T> array) {
 /// caller. Pages are reserved in the caller only: the others' are taken when they are written to.
 /// Blocks: never. Throws Error that names what is exhausted and the remedy.
 template <class T>
-[[nodiscard]] inline spread_ptr<T> spread_malloc(std::size_t count) {
+[[nodiscard]] inline spread_ptr<T> spread_malloc(std::size_t count,
+                                                 detail::Here at = detail::here()) {
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 128);
+  const detail::CallScope scope(at);
   return spread_ptr<T>::from_word(detail::spread_malloc(count, sizeof(T)));
 }
 /// By any process, once; null is fine. Stops the program with a sentence for any other pointer.
 /// Blocks until every process has cleared its part in one of its polls.
 template <class T>
-inline void spread_free(spread_ptr<T> array) {
+inline void spread_free(spread_ptr<T> array, detail::Here at = detail::here()) {
+  const detail::CallScope scope(at);
   detail::spread_free(array.word());
 }
 
 /// Collective. @p count elements in every process at the same address, zeroed: toglobal(q, p) is
 /// process q's copy. Otherwise as all_spread_malloc().
 template <class T>
-[[nodiscard]] inline T* all_malloc(std::size_t count) {
+[[nodiscard]] inline T* all_malloc(std::size_t count, detail::Here at = detail::here()) {
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 128);
+  const detail::CallScope scope(at);
   return static_cast<T*>(detail::all_malloc(count, sizeof(T)));
 }
 /// Collective, as all_spread_free(): frees what all_malloc() answered.
 template <class T>
-inline void all_free(T* p) {
+inline void all_free(T* p, detail::Here at = detail::here()) {
+  const detail::CallScope scope(at);
   detail::all_free(p);
 }
 

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "viaduct/splitc/access.hpp"
+#include "viaduct/splitc/detail/checked_calls.hpp"
 
 namespace viaduct::splitc {
 
@@ -73,77 +74,91 @@ inline T rmw(global_ptr<T> to, T operand, T expected) {
 /// Cost        one locked instruction where the memory is mapped; else one round trip.
 template <detail::Atomic T>
 requires std::integral<T>
-inline T fetch_add(global_ptr<T> to, std::type_identity_t<T> value) {
+inline T fetch_add(global_ptr<T> to, std::type_identity_t<T> value,
+                   detail::Here at = detail::here()) {
+  at.check("fetch_add", to.word(), sizeof(T));
   return detail::rmw<detail::Rmw::add>(to, value, T{});
 }
 /// Writes what is there and @p value, bit by bit; answers what was there before.  Blocks, order and
 /// cost: as fetch_add().
 template <detail::Atomic T>
 requires std::integral<T>
-inline T fetch_and(global_ptr<T> to, std::type_identity_t<T> value) {
+inline T fetch_and(global_ptr<T> to, std::type_identity_t<T> value,
+                   detail::Here at = detail::here()) {
+  at.check("fetch_and", to.word(), sizeof(T));
   return detail::rmw<detail::Rmw::bit_and>(to, value, T{});
 }
 /// Writes what is there or @p value, bit by bit; answers what was there before.  Blocks, order and
 /// cost: as fetch_add().
 template <detail::Atomic T>
 requires std::integral<T>
-inline T fetch_or(global_ptr<T> to, std::type_identity_t<T> value) {
+inline T fetch_or(global_ptr<T> to, std::type_identity_t<T> value,
+                  detail::Here at = detail::here()) {
+  at.check("fetch_or", to.word(), sizeof(T));
   return detail::rmw<detail::Rmw::bit_or>(to, value, T{});
 }
 /// Writes exclusive or of what is there and @p value; answers what was there before.  Blocks, order
 /// and cost: as fetch_add().
 template <detail::Atomic T>
 requires std::integral<T>
-inline T fetch_xor(global_ptr<T> to, std::type_identity_t<T> value) {
+inline T fetch_xor(global_ptr<T> to, std::type_identity_t<T> value,
+                   detail::Here at = detail::here()) {
+  at.check("fetch_xor", to.word(), sizeof(T));
   return detail::rmw<detail::Rmw::bit_xor>(to, value, T{});
 }
 /// Writes @p value and answers what was there before.  Blocks, order and cost: as fetch_add().
 template <detail::Atomic T>
-inline T swap(global_ptr<T> to, std::type_identity_t<T> value) {
+inline T swap(global_ptr<T> to, std::type_identity_t<T> value, detail::Here at = detail::here()) {
+  at.check("swap", to.word(), sizeof(T));
   return detail::rmw<detail::Rmw::swap>(to, value, T{});
 }
 /// Writes @p desired if @p expected is there; answers what was there before.  Blocks, order and
 /// cost: as fetch_add().
 template <detail::Atomic T>
 inline T compare_swap(global_ptr<T> to, std::type_identity_t<T> expected,
-                      std::type_identity_t<T> desired) {
+                      std::type_identity_t<T> desired, detail::Here at = detail::here()) {
+  at.check("compare_swap", to.word(), sizeof(T));
   return detail::rmw<detail::Rmw::compare_swap>(to, desired, expected);
 }
 
 /// The same through a spread pointer. Blocks, order and cost: as above.
 template <detail::Atomic T>
 requires std::integral<T>
-inline T fetch_add(spread_ptr<T> to, std::type_identity_t<T> value) {
-  return fetch_add(global_ptr<T>(to), value);
+inline T fetch_add(spread_ptr<T> to, std::type_identity_t<T> value,
+                   detail::Here at = detail::here()) {
+  return fetch_add(global_ptr<T>(to), value, at);
 }
 /// The same through a spread pointer. Blocks, order and cost: as above.
 template <detail::Atomic T>
 requires std::integral<T>
-inline T fetch_and(spread_ptr<T> to, std::type_identity_t<T> value) {
-  return fetch_and(global_ptr<T>(to), value);
+inline T fetch_and(spread_ptr<T> to, std::type_identity_t<T> value,
+                   detail::Here at = detail::here()) {
+  return fetch_and(global_ptr<T>(to), value, at);
 }
 /// The same through a spread pointer. Blocks, order and cost: as above.
 template <detail::Atomic T>
 requires std::integral<T>
-inline T fetch_or(spread_ptr<T> to, std::type_identity_t<T> value) {
-  return fetch_or(global_ptr<T>(to), value);
+inline T fetch_or(spread_ptr<T> to, std::type_identity_t<T> value,
+                  detail::Here at = detail::here()) {
+  return fetch_or(global_ptr<T>(to), value, at);
 }
 /// The same through a spread pointer. Blocks, order and cost: as above.
 template <detail::Atomic T>
 requires std::integral<T>
-inline T fetch_xor(spread_ptr<T> to, std::type_identity_t<T> value) {
-  return fetch_xor(global_ptr<T>(to), value);
+inline T fetch_xor(spread_ptr<T> to, std::type_identity_t<T> value,
+                   detail::Here at = detail::here()) {
+  return fetch_xor(global_ptr<T>(to), value, at);
 }
 /// The same through a spread pointer. Blocks, order and cost: as above.
 template <detail::Atomic T>
-inline T swap(spread_ptr<T> to, std::type_identity_t<T> value) {
-  return swap(global_ptr<T>(to), value);
+inline T swap(spread_ptr<T> to, std::type_identity_t<T> value, detail::Here at = detail::here()) {
+  return swap(global_ptr<T>(to), value, at);
 }
 /// The same through a spread pointer. Blocks, order and cost: as above.
 template <detail::Atomic T>
 inline T compare_swap(spread_ptr<T> to, std::type_identity_t<T> expected,
-                      std::type_identity_t<T> desired) {
-  return compare_swap(global_ptr<T>(to), expected, desired);
+                      std::type_identity_t<T> desired, detail::Here at = detail::here()) {
+  return compare_swap(global_ptr<T>(to), expected, desired, at);
 }
 
 namespace detail {
@@ -251,13 +266,15 @@ inline auto atomic(int process, A... args) {
 }
 /// Where the pointer points; the function gets it as a local pointer, before the other arguments.
 /// Blocks, order and cost: as above.
-template <auto F, class T, class... A>
+template <auto F, class T, class... A, class Mode = detail::Here>
 inline auto atomic(global_ptr<T> at, A... args) {
+  Mode::unknown().check("atomic", at.word(), 1);
   return detail::call_at<F>(at, F, args...);
 }
 /// The same through a spread pointer. Blocks, order and cost: as above.
-template <auto F, class T, class... A>
+template <auto F, class T, class... A, class Mode = detail::Here>
 inline auto atomic(spread_ptr<T> at, A... args) {
+  Mode::unknown().check("atomic", at.word(), 1);
   return detail::call_at<F>(global_ptr<T>(at), F, args...);
 }
 
@@ -284,13 +301,15 @@ inline Handle atomic_put(int process, A... args) {
 }
 /// Where the pointer points; the function gets it as a local pointer, before the other arguments.
 /// Blocks, order and cost: as above.
-template <auto F, class T, class... A>
+template <auto F, class T, class... A, class Mode = detail::Here>
 inline Handle atomic_put(global_ptr<T> at, A... args) {
+  Mode::unknown().check("atomic_put", at.word(), 1);
   return detail::put_at<F>(at, F, args...);
 }
 /// The same through a spread pointer. Blocks, order and cost: as above.
-template <auto F, class T, class... A>
+template <auto F, class T, class... A, class Mode = detail::Here>
 inline Handle atomic_put(spread_ptr<T> at, A... args) {
+  Mode::unknown().check("atomic_put", at.word(), 1);
   return detail::put_at<F>(global_ptr<T>(at), F, args...);
 }
 
@@ -298,6 +317,8 @@ inline Handle atomic_put(spread_ptr<T> at, A... args) {
 struct lock_t {
   std::uint64_t holder = 0;  // process + 1
 };
+// Checked sources have them from detail/checked_calls.hpp.
+#if !(VIADUCT_CHECKED + 0)
 /// Blocks until this process holds it, polling meanwhile. Not recursive. A full fence.
 /// Errors: stops the program with a sentence when this process holds it already, or when what is
 /// there is no lock; throws Error when the process that holds it is lost, has returned from
@@ -309,5 +330,6 @@ void lock(global_ptr<lock_t> l);
 /// Gives the lock back.  Order: a full fence.  Errors: stops the program with a sentence that names
 /// the holder, when this process does not hold it.
 void unlock(global_ptr<lock_t> l);
+#endif
 
 }  // namespace viaduct::splitc

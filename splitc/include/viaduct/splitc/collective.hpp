@@ -106,7 +106,8 @@ inline constexpr Operator kOperatorOf<Xor> = Operator::bit_xor;
 /// Collective. Blocks until all values are in.  Progress: a poll point.
 /// Cost        log2(PROCS) exchanges of one slot, which is one cache line.
 template <Value T, class Op>
-[[nodiscard]] inline T all_reduce(T value, Op op) {
+[[nodiscard]] inline T all_reduce(T value, Op op, detail::Here at = detail::here()) {
+  const detail::CallScope scope(at);
   static constexpr detail::CollectiveCall kCall =
       detail::make_collective<T, Op>(detail::CollectiveKind::all_reduce);
   detail::CollectiveEngine& c = detail::collective_engine("all_reduce");
@@ -117,7 +118,9 @@ template <Value T, class Op>
 }
 /// As all_reduce(), in process @p root alone; the others get their own value back.  Collective.
 template <Value T, class Op>
-[[nodiscard]] inline T all_reduce_to_one(T value, Op op, int root = 0) {
+[[nodiscard]] inline T all_reduce_to_one(T value, Op op, int root = 0,
+                                         detail::Here at = detail::here()) {
+  const detail::CallScope scope(at);
   static constexpr detail::CollectiveCall kCall =
       detail::make_collective<T, Op>(detail::CollectiveKind::reduce_to_one);
   detail::CollectiveEngine& c = detail::collective_engine("all_reduce_to_one");
@@ -131,7 +134,8 @@ template <Value T, class Op>
 /// As all_reduce() of arrays, element by element: @p data has every process' @p count elements
 /// reduced, in every process.  Collective. Cost: log2(PROCS) exchanges of the array.
 template <Value T, class Op>
-inline void all_reduce(T* data, std::size_t count, Op op) {
+inline void all_reduce(T* data, std::size_t count, Op op, detail::Here at = detail::here()) {
+  const detail::CallScope scope(at);
   static constexpr detail::CollectiveCall kCall =
       detail::make_collective<T, Op>(detail::CollectiveKind::all_reduce);
   detail::CollectiveEngine& c = detail::collective_engine("all_reduce");
@@ -140,7 +144,9 @@ inline void all_reduce(T* data, std::size_t count, Op op) {
 }
 /// The same, in process @p root alone: the others' arrays stay as they are.  Collective.
 template <Value T, class Op>
-inline void all_reduce_to_one(T* data, std::size_t count, Op op, int root = 0) {
+inline void all_reduce_to_one(T* data, std::size_t count, Op op, int root = 0,
+                              detail::Here at = detail::here()) {
+  const detail::CallScope scope(at);
   static constexpr detail::CollectiveCall kCall =
       detail::make_collective<T, Op>(detail::CollectiveKind::reduce_to_one);
   detail::CollectiveEngine& c = detail::collective_engine("all_reduce_to_one");
@@ -152,92 +158,100 @@ inline void all_reduce_to_one(T* data, std::size_t count, Op op, int root = 0) {
 /// The sum of all processes' values, in every process.  Collective. Blocks and costs as
 /// all_reduce().
 template <Number T>
-[[nodiscard]] inline T all_reduce_add(T value) {
-  return all_reduce(value, Add{});
+[[nodiscard]] inline T all_reduce_add(T value, detail::Here at = detail::here()) {
+  return all_reduce(value, Add{}, at);
 }
 /// The product of all processes' values, in every process.  Collective. Blocks and costs as
 /// all_reduce().
 template <Number T>
-[[nodiscard]] inline T all_reduce_mul(T value) {
-  return all_reduce(value, Multiply{});
+[[nodiscard]] inline T all_reduce_mul(T value, detail::Here at = detail::here()) {
+  return all_reduce(value, Multiply{}, at);
 }
 /// The least of all processes' values, in every process.  Collective. Blocks and costs as
 /// all_reduce().
 template <Number T>
-[[nodiscard]] inline T all_reduce_min(T value) {
-  return all_reduce(value, Min{});
+[[nodiscard]] inline T all_reduce_min(T value, detail::Here at = detail::here()) {
+  return all_reduce(value, Min{}, at);
 }
 /// The greatest of all processes' values, in every process.  Collective. Blocks and costs as
 /// all_reduce().
 template <Number T>
-[[nodiscard]] inline T all_reduce_max(T value) {
-  return all_reduce(value, Max{});
+[[nodiscard]] inline T all_reduce_max(T value, detail::Here at = detail::here()) {
+  return all_reduce(value, Max{}, at);
 }
 /// The bitwise and of all processes' values, in every process.  Collective. Blocks and costs as
 /// all_reduce().
 template <std::integral T>
-[[nodiscard]] inline T all_reduce_and(T value) {
-  return all_reduce(value, And{});
+[[nodiscard]] inline T all_reduce_and(T value, detail::Here at = detail::here()) {
+  return all_reduce(value, And{}, at);
 }
 /// The bitwise or of all processes' values, in every process.  Collective. Blocks and costs as
 /// all_reduce().
 template <std::integral T>
-[[nodiscard]] inline T all_reduce_or(T value) {
-  return all_reduce(value, Or{});
+[[nodiscard]] inline T all_reduce_or(T value, detail::Here at = detail::here()) {
+  return all_reduce(value, Or{}, at);
 }
 /// The exclusive or of all processes' values, in every process.  Collective. Blocks and costs as
 /// all_reduce().
 template <std::integral T>
-[[nodiscard]] inline T all_reduce_xor(T value) {
-  return all_reduce(value, Xor{});
+[[nodiscard]] inline T all_reduce_xor(T value, detail::Here at = detail::here()) {
+  return all_reduce(value, Xor{}, at);
 }
 /// The sum of all processes' values, in process @p root; the others get their own
 /// back.  Collective. Blocks and costs as all_reduce().
 template <Number T>
-[[nodiscard]] inline T all_reduce_to_one_add(T value, int root = 0) {
-  return all_reduce_to_one(value, Add{}, root);
+[[nodiscard]] inline T all_reduce_to_one_add(T value, int root = 0,
+                                             detail::Here at = detail::here()) {
+  return all_reduce_to_one(value, Add{}, root, at);
 }
 /// The product of all processes' values, in process @p root; the others get their own
 /// back.  Collective. Blocks and costs as all_reduce().
 template <Number T>
-[[nodiscard]] inline T all_reduce_to_one_mul(T value, int root = 0) {
-  return all_reduce_to_one(value, Multiply{}, root);
+[[nodiscard]] inline T all_reduce_to_one_mul(T value, int root = 0,
+                                             detail::Here at = detail::here()) {
+  return all_reduce_to_one(value, Multiply{}, root, at);
 }
 /// The least of all processes' values, in process @p root; the others get their own
 /// back.  Collective. Blocks and costs as all_reduce().
 template <Number T>
-[[nodiscard]] inline T all_reduce_to_one_min(T value, int root = 0) {
-  return all_reduce_to_one(value, Min{}, root);
+[[nodiscard]] inline T all_reduce_to_one_min(T value, int root = 0,
+                                             detail::Here at = detail::here()) {
+  return all_reduce_to_one(value, Min{}, root, at);
 }
 /// The greatest of all processes' values, in process @p root; the others get their own
 /// back.  Collective. Blocks and costs as all_reduce().
 template <Number T>
-[[nodiscard]] inline T all_reduce_to_one_max(T value, int root = 0) {
-  return all_reduce_to_one(value, Max{}, root);
+[[nodiscard]] inline T all_reduce_to_one_max(T value, int root = 0,
+                                             detail::Here at = detail::here()) {
+  return all_reduce_to_one(value, Max{}, root, at);
 }
 /// The bitwise and of all processes' values, in process @p root; the others get their own
 /// back.  Collective. Blocks and costs as all_reduce().
 template <std::integral T>
-[[nodiscard]] inline T all_reduce_to_one_and(T value, int root = 0) {
-  return all_reduce_to_one(value, And{}, root);
+[[nodiscard]] inline T all_reduce_to_one_and(T value, int root = 0,
+                                             detail::Here at = detail::here()) {
+  return all_reduce_to_one(value, And{}, root, at);
 }
 /// The bitwise or of all processes' values, in process @p root; the others get their own
 /// back.  Collective. Blocks and costs as all_reduce().
 template <std::integral T>
-[[nodiscard]] inline T all_reduce_to_one_or(T value, int root = 0) {
-  return all_reduce_to_one(value, Or{}, root);
+[[nodiscard]] inline T all_reduce_to_one_or(T value, int root = 0,
+                                            detail::Here at = detail::here()) {
+  return all_reduce_to_one(value, Or{}, root, at);
 }
 /// The exclusive or of all processes' values, in process @p root; the others get their own
 /// back.  Collective. Blocks and costs as all_reduce().
 template <std::integral T>
-[[nodiscard]] inline T all_reduce_to_one_xor(T value, int root = 0) {
-  return all_reduce_to_one(value, Xor{}, root);
+[[nodiscard]] inline T all_reduce_to_one_xor(T value, int root = 0,
+                                             detail::Here at = detail::here()) {
+  return all_reduce_to_one(value, Xor{}, root, at);
 }
 
 /// @p count elements of process @p root's @p data into every other one's.  Collective. Blocks until
 /// they are here.  Cost: log2(PROCS) messages, one after the other.
 template <Value T>
-inline void all_bcast(T* data, std::size_t count, int root = 0) {
+inline void all_bcast(T* data, std::size_t count, int root = 0, detail::Here at = detail::here()) {
+  const detail::CallScope scope(at);
   static constexpr detail::CollectiveCall kCall =
       detail::make_collective<T>(detail::CollectiveKind::broadcast);
   detail::CollectiveEngine& c = detail::collective_engine("all_bcast");
@@ -246,15 +260,16 @@ inline void all_bcast(T* data, std::size_t count, int root = 0) {
 }
 /// Process @p root's value, in every process, of any size.  Collective. Blocks until it is here.
 template <Value T>
-[[nodiscard]] inline T all_bcast(T value, int root = 0) {
-  all_bcast(&value, 1, root);
+[[nodiscard]] inline T all_bcast(T value, int root = 0, detail::Here at = detail::here()) {
+  all_bcast(&value, 1, root, at);
   return value;
 }
 
 /// Every process' value, in every process: result[q] is process q's.  Collective. Blocks until all
 /// are in.  Errors: throws bad_alloc.
 template <Value T>
-[[nodiscard]] inline std::vector<T> all_gather(T value) {
+[[nodiscard]] inline std::vector<T> all_gather(T value, detail::Here at = detail::here()) {
+  const detail::CallScope scope(at);
   static constexpr detail::CollectiveCall kCall =
       detail::make_collective<T>(detail::CollectiveKind::gather);
   detail::CollectiveEngine& c = detail::collective_engine("all_gather");
@@ -265,7 +280,9 @@ template <Value T>
 }
 /// As all_gather(), in process @p root alone; the others get an empty vector.  Collective.
 template <Value T>
-[[nodiscard]] inline std::vector<T> all_gather_to_one(T value, int root = 0) {
+[[nodiscard]] inline std::vector<T> all_gather_to_one(T value, int root = 0,
+                                                      detail::Here at = detail::here()) {
+  const detail::CallScope scope(at);
   static constexpr detail::CollectiveCall kCall =
       detail::make_collective<T>(detail::CollectiveKind::gather_to_one);
   detail::CollectiveEngine& c = detail::collective_engine("all_gather_to_one");
@@ -279,7 +296,8 @@ template <Value T>
 /// Inclusive scan: op of the values of processes 0 to this one, in their order.  Collective. Blocks
 /// and costs as all_reduce().
 template <Value T, class Op>
-[[nodiscard]] inline T all_scan(T value, Op op) {
+[[nodiscard]] inline T all_scan(T value, Op op, detail::Here at = detail::here()) {
+  const detail::CallScope scope(at);
   static constexpr detail::CollectiveCall kCall =
       detail::make_collective<T, Op>(detail::CollectiveKind::scan);
   detail::CollectiveEngine& c = detail::collective_engine("all_scan");
@@ -290,24 +308,26 @@ template <Value T, class Op>
 }
 /// The sum of the values of processes 0 to this one.  Collective. Blocks and costs as all_scan().
 template <Number T>
-[[nodiscard]] inline T all_scan_add(T value) {
-  return all_scan(value, Add{});
+[[nodiscard]] inline T all_scan_add(T value, detail::Here at = detail::here()) {
+  return all_scan(value, Add{}, at);
 }
 /// The least of the values of processes 0 to this one.  Collective. Blocks and costs as all_scan().
 template <Number T>
-[[nodiscard]] inline T all_scan_min(T value) {
-  return all_scan(value, Min{});
+[[nodiscard]] inline T all_scan_min(T value, detail::Here at = detail::here()) {
+  return all_scan(value, Min{}, at);
 }
 /// The greatest of the values of processes 0 to this one.  Collective. Blocks and costs as
 /// all_scan().
 template <Number T>
-[[nodiscard]] inline T all_scan_max(T value) {
-  return all_scan(value, Max{});
+[[nodiscard]] inline T all_scan_max(T value, detail::Here at = detail::here()) {
+  return all_scan(value, Max{}, at);
 }
 /// Exclusive scan: of the processes before this one; @p identity in process 0.  Collective. Blocks
 /// and costs as all_reduce().
 template <Value T, class Op>
-[[nodiscard]] inline T all_scan_before(T value, Op op, T identity) {
+[[nodiscard]] inline T all_scan_before(T value, Op op, T identity,
+                                       detail::Here at = detail::here()) {
+  const detail::CallScope scope(at);
   static constexpr detail::CollectiveCall kCall =
       detail::make_collective<T, Op>(detail::CollectiveKind::scan_before);
   detail::CollectiveEngine& c = detail::collective_engine("all_scan_before");

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "viaduct/splitc/detail/here.hpp"
 #include "viaduct/splitc/detail/hot.hpp"
 
 namespace viaduct::splitc {
@@ -20,7 +21,8 @@ namespace viaduct::splitc {
 /// How many processes there are; the macro PROCS stands for it.  Cost: one load.
 [[nodiscard]] inline int procs() noexcept { return static_cast<int>(detail::hot.procs); }
 
-template <class T>
+/// @p Mode: whether the source checks its accesses (detail/here.hpp).
+template <class T, class Mode = detail::Here>
 class global_ref;
 
 namespace detail {
@@ -91,12 +93,12 @@ class global_ptr : public detail::PointerTraits<T> {
 
   /// A reference that reads and writes the object. Never waits: what is done with it does
   /// (access.hpp).
-  [[nodiscard]] auto operator*() const noexcept requires std::is_object_v<T> {
+  [[nodiscard, gnu::always_inline]] auto operator*() const noexcept requires std::is_object_v<T> {
     return global_ref<T>(*this);
   }
   /// As operator*, of the object i further in the same process. Never waits.
-  [[nodiscard]] auto operator[](std::ptrdiff_t i) const noexcept requires std::is_object_v<T> {
-    return global_ref<T>(*this + i);
+  [[nodiscard]] auto operator[](detail::Subscript i) const noexcept requires std::is_object_v<T> {
+    return global_ref<T>(*this + detail::number_of(i), detail::place_of_subscript(i));
   }
   /// The pointer to a member of the object: p.field(&Node::next).  Never waits. Cost: one addition.
   template <class M, class C>

@@ -52,12 +52,12 @@ class spread_ptr : public detail::PointerTraits<T> {
 
   /// A reference that reads and writes the element. Never waits: what is done with it does
   /// (access.hpp).
-  [[nodiscard]] auto operator*() const noexcept requires std::is_object_v<T> {
+  [[nodiscard, gnu::always_inline]] auto operator*() const noexcept requires std::is_object_v<T> {
     return global_ref<T>(*this);
   }
   /// As operator*, of the element i further in the array.  Cost: as operator+=.
-  [[nodiscard]] auto operator[](std::ptrdiff_t i) const noexcept requires std::is_object_v<T> {
-    return global_ref<T>(*this + i);
+  [[nodiscard]] auto operator[](detail::Subscript i) const noexcept requires std::is_object_v<T> {
+    return global_ref<T>(*this + detail::number_of(i), detail::place_of_subscript(i));
   }
 
   /// Moves by @p n elements, across the processes first.  Cost: a division by PROCS.
@@ -162,7 +162,7 @@ class spread_range {
   /// @return whether there is no element.
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   /// A reference to element i, of whatever process.  Never waits: what is done with it does.
-  [[nodiscard]] global_ref<T> operator[](std::ptrdiff_t i) const noexcept { return first_[i]; }
+  [[nodiscard]] global_ref<T> operator[](detail::Subscript i) const noexcept { return first_[i]; }
 
   /// This process' elements are consecutive in its memory.
   class mine_range {

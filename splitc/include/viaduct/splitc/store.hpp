@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "viaduct/splitc/access.hpp"
+#include "viaduct/splitc/detail/checked_calls.hpp"
 #include "viaduct/splitc/store_counter.hpp"
 
 namespace viaduct::splitc {
@@ -47,7 +48,9 @@ template <class T>
 /// Cost        one line of the ring to that process; one acknowledgement for a quarter of the
 ///             credits.
 template <Variable T>
-inline void store(global_ptr<T> to, std::type_identity_t<T> value) {
+inline void store(global_ptr<T> to, std::type_identity_t<T> value,
+                  detail::Here at = detail::here()) {
+  at.check("store", to.word(), sizeof(T));
   if constexpr (detail::kIsWord<T>)
     detail::store_bits(to.word(), std::bit_cast<detail::BitsOf<T>>(value), sizeof(T));
   else
@@ -55,14 +58,17 @@ inline void store(global_ptr<T> to, std::type_identity_t<T> value) {
 }
 /// The same through a spread pointer. Blocks, order and cost: as above.
 template <Variable T>
-inline void store(spread_ptr<T> to, std::type_identity_t<T> value) {
-  store(global_ptr<T>(to), value);
+inline void store(spread_ptr<T> to, std::type_identity_t<T> value,
+                  detail::Here at = detail::here()) {
+  store(global_ptr<T>(to), value, at);
 }
 
 /// The same, counted on the target's @p counter and not by store_sync(). Blocks, order and cost: as
 /// above.
 template <Variable T>
-inline void store(global_ptr<T> to, std::type_identity_t<T> value, store_counter counter) {
+inline void store(global_ptr<T> to, std::type_identity_t<T> value, store_counter counter,
+                  detail::Here at = detail::here()) {
+  at.check("store", to.word(), sizeof(T));
   if constexpr (detail::kIsWord<T>)
     detail::store_bits_on(to.word(), std::bit_cast<detail::BitsOf<T>>(value),
                           detail::store_form(sizeof(T), counter.place()));
@@ -71,8 +77,9 @@ inline void store(global_ptr<T> to, std::type_identity_t<T> value, store_counter
 }
 /// The same through a spread pointer. Blocks, order and cost: as above.
 template <Variable T>
-inline void store(spread_ptr<T> to, std::type_identity_t<T> value, store_counter counter) {
-  store(global_ptr<T>(to), value, counter);
+inline void store(spread_ptr<T> to, std::type_identity_t<T> value, store_counter counter,
+                  detail::Here at = detail::here()) {
+  store(global_ptr<T>(to), value, counter, at);
 }
 
 /// Stores @p count elements. Above 4 KiB, to a process on this host, the target copies straight
@@ -83,22 +90,31 @@ inline void store(spread_ptr<T> to, std::type_identity_t<T> value, store_counter
 /// Order       as store(). @p from may be changed when the call returns.
 /// Cost        one copy, or a message for each part that fits the staging memory.
 template <Variable T>
-inline void bulk_store(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count) {
+inline void bulk_store(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count,
+                       detail::Here at = detail::here()) {
+  at.check("bulk_store", to.word(), count * sizeof(T));
+  const detail::Source source(at, "bulk_store", to.word(), from, count * sizeof(T));
   detail::bulk_store(to.word(), from, count * sizeof(T));
+  source.check();
 }
 /// The same, counted on the target's @p counter and not by store_sync(). Blocks, order and cost: as
 /// above.
 template <Variable T>
 inline void bulk_store(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count,
-                       store_counter counter) {
+                       store_counter counter, detail::Here at = detail::here()) {
+  at.check("bulk_store", to.word(), count * sizeof(T));
+  const detail::Source source(at, "bulk_store", to.word(), from, count * sizeof(T));
   detail::bulk_store_on(to.word(), from, count * sizeof(T), counter.place());
+  source.check();
 }
 
 /// One-sided: takes effect at once, whatever the target does, where its memory is mapped; else it
 /// is a put. Not counted by store_sync(); sync(), then barrier() completes it.  Blocks and costs as
 /// put().
 template <Variable T>
-inline void store_now(global_ptr<T> to, std::type_identity_t<T> value) {
+inline void store_now(global_ptr<T> to, std::type_identity_t<T> value,
+                      detail::Here at = detail::here()) {
+  at.check("store_now", to.word(), sizeof(T));
   if constexpr (detail::kIsWord<T>) {
     if (std::byte* place = detail::place_of(to.word())) [[likely]] {
       detail::light_poll();
@@ -110,14 +126,18 @@ inline void store_now(global_ptr<T> to, std::type_identity_t<T> value) {
 }
 /// The same through a spread pointer. Blocks and costs as above.
 template <Variable T>
-inline void store_now(spread_ptr<T> to, std::type_identity_t<T> value) {
-  store_now(global_ptr<T>(to), value);
+inline void store_now(spread_ptr<T> to, std::type_identity_t<T> value,
+                      detail::Here at = detail::here()) {
+  store_now(global_ptr<T>(to), value, at);
 }
 /// store_now() of @p count elements.  Blocks and costs as bulk_put().
 template <Variable T>
-inline void bulk_store_now(global_ptr<T> to, const std::type_identity_t<T>* from,
-                           std::size_t count) {
+inline void bulk_store_now(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count,
+                           detail::Here at = detail::here()) {
+  at.check("bulk_store_now", to.word(), count * sizeof(T));
+  const detail::Source source(at, "bulk_store_now", to.word(), from, count * sizeof(T));
   detail::bulk_store_now(to.word(), from, count * sizeof(T));
+  source.check();
 }
 
 /// Blocks until @p bytes bytes of stores have been delivered to this process that no earlier
@@ -135,8 +155,11 @@ void store_sync(std::size_t bytes);
 [[nodiscard]] bool is_stored(std::size_t bytes);
 /// Forgets what has been delivered and not waited for.  Never waits; no poll point.
 void reset_store_sync();
+// Checked sources have it from detail/checked_calls.hpp.
+#if !(VIADUCT_CHECKED + 0)
 /// Collective. Blocks until every store of every process has been delivered; all counts of
 /// store_sync() are 0 afterwards.
 void all_store_sync();
+#endif
 
 }  // namespace viaduct::splitc

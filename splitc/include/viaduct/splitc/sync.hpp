@@ -2,6 +2,8 @@
 /// @file
 /// Completion of split-phase operations, and barriers.
 
+#include "viaduct/splitc/detail/checked_calls.hpp"
+
 namespace viaduct::splitc {
 
 /// Blocks until all gets and puts of this process are complete: the values that it got are here,
@@ -12,6 +14,8 @@ void sync();
 /// Whether sync() would return at once.  Progress: a poll point.
 [[nodiscard]] bool is_sync();
 
+// Checked sources have them from detail/checked_calls.hpp.
+#if !(VIADUCT_CHECKED + 0)
 /// Collective. Blocks until every process has come to it, polling meanwhile. A full fence. It
 /// completes no gets, puts or stores.  Cost: log2(PROCS) rounds of one line each.
 void barrier();
@@ -19,6 +23,7 @@ void barrier();
 /// everything is allowed but other collective calls and the return from splitc_main.  Collective.
 /// Never waits.
 void barrier_notify();
+#endif
 /// The second half: blocks until all processes have come.  Collective. Progress: polls meanwhile.
 void barrier_wait();
 /// Whether barrier_wait() would return at once.  Progress: a poll point.

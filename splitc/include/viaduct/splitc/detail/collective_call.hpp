@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "viaduct/splitc/detail/here.hpp"
+
 namespace viaduct::splitc::detail {
 
 enum class CollectiveKind : std::uint8_t {
@@ -93,6 +95,24 @@ struct CallPlace {
 };
 /// Of the calls that this rank makes until it is changed.
 extern thread_local constinit CallPlace call_place;
+
+/// While it lives, what this rank calls stands at the place that it was made with.
+template <class Mode>
+class [[maybe_unused]] CallScope {
+ public:
+  constexpr explicit CallScope(Mode) noexcept {}
+};
+template <>
+class CallScope<Located> {
+ public:
+  explicit CallScope(Located at) noexcept;  // checked_calls.cpp
+  ~CallScope() { call_place = before_; }
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+
+ private:
+  CallPlace before_;
+};
 
 /// "all_reduce", ...: what waits and sentences call it.
 [[nodiscard]] const char* to_string(CollectiveKind kind) noexcept;
