@@ -4,7 +4,7 @@
 // A source that is compiled with VIADUCT_CHECKED=1 passes a Located to each operation, and others
 // pass an Unchecked, which is empty. Both kinds of source may be parts of one program: the type is
 // a part of each function's name, so that the linker never takes one for the other. No type of the
-// program's data has another layout in the one than in the other (docs/decisions/022).
+// program's data has another layout in the one than in the other (docs/decisions/023).
 
 #include <concepts>
 #include <cstddef>
