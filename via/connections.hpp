@@ -89,6 +89,8 @@ class Connections {
   [[nodiscard]] const Connector& connector() const noexcept { return connector_; }
 
  private:
+  template <class Event>
+  void tell(Event&& event);
   void perform(const Connector::Actions& actions);
   [[nodiscard]] bool find_request(std::uint64_t discriminator, ConnectionRequest& out);
   void refuse(const Connector::Request* request, ConnectResult result, std::uint64_t reason = 0);

@@ -154,7 +154,7 @@ void Bundle::dispatch_slow(Map& map, via::Slot& slot, std::uint64_t head, bool r
 /// Where a medium reply lies that did not fit the ring.
 detail::OverflowBlock& Bundle::arrived_overflow(Map& map, const Deferred& m) noexcept {
   std::byte* const at = map.channel->is_remote() ? map.medium_in.ring + map.medium_in.size
-                                                 : map.peer_window + m.words[0];
+                                                 : map.peer.window + m.words[0];
   return *reinterpret_cast<detail::OverflowBlock*>(at);
 }
 
@@ -177,7 +177,7 @@ void Bundle::run_message(Map& map, const Deferred& m) noexcept {
   const Endpoint& endpoint = *map.endpoint;
   const std::uint16_t id = wire_format::handler(m.client);
   const bool known = id != 0 && id < endpoint.thunks_.size() && endpoint.thunks_[id] != nullptr;
-  if (kind == Kind::request && map.tag_refused) return refuse(map, m, Undeliverable::bad_tag);
+  if (kind == Kind::request && map.tags.refused) return refuse(map, m, Undeliverable::bad_tag);
   if (!known) return refuse(map, m, Undeliverable::bad_handler);
   const Operation operation = wire_format::operation(m.client);
   if (!endpoint.takes(id, {operation, m.arg_bytes - 8 * wire_format::prefix_words(operation)}))
@@ -250,19 +250,10 @@ void Bundle::refuse(Map& map, const Deferred& m, Undeliverable why) noexcept {
 
 void Bundle::take_returned(Map& map, const Deferred& m) noexcept {
   const bool reply = wire_format::kind(m.client) == Kind::returned_reply;
-  const std::uint32_t prefix = 8 * wire_format::prefix_words(wire_format::operation(m.client));
-  Returned returned;
-  returned.status = reply ? Undeliverable::reply_rejected : wire_format::status(m.client);
-  returned.operation = wire_format::operation(m.client);
-  returned.direction = reply ? Direction::reply : Direction::request;
-  returned.peer = map.index;
-  returned.rank = map.name.rank;
-  returned.handler = wire_format::handler(m.client);
-  returned.args = reinterpret_cast<const std::byte*>(m.words) + prefix;
-  returned.arg_bytes = m.arg_bytes - prefix;
-  const wire_format::Data data = wire_format::data(m.client, m.words);
-  returned.data_bytes = data.bytes;
-  returned.offset = data.offset;
+  const Returned returned =
+      map.describe_returned(m.client, m.words, m.arg_bytes,
+                            reply ? Undeliverable::reply_rejected : wire_format::status(m.client),
+                            reply ? Direction::reply : Direction::request);
   if (!reply) ++map.credits;
   if (!reply && is_call_handler(returned.handler))
     return map.endpoint->fail_call(map, returned.status);

@@ -75,7 +75,7 @@ std::uint32_t Bundle::poll_guarded(Run run) noexcept {
   if (value(out.to) >= maps_.size()) [[unlikely]]
     return false;
   Map& map = *maps_[value(out.to)];
-  if (map.state != Map::State::connected || map.retagged) [[unlikely]]
+  if (map.state != Map::State::connected || map.tags.changed) [[unlikely]]
     return false;
   if (map.credits == 0 && !map.refill_credits()) [[unlikely]]
     return false;

@@ -6,6 +6,7 @@
 
 #include "am/src/context_shared.hpp"
 #include "am/src/standstill.hpp"
+#include "runtime/shown_wait.hpp"
 #include "viaduct/am/bundle.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/atomic.hpp"
@@ -116,18 +117,8 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
                          ReplyWait* reply_wait) noexcept {
   if (handled != nullptr && *handled != 0) return Status::ok;
   Job& job = context_.job();
-  RankRecord& record = job.record(job.rank());
-  const std::uint64_t start = monotonic_ns();
-  // In a handler, or in what another wait asks: that wait goes on afterwards.
-  const char* const outer_operation = record.operation.load(kRelaxed);
-  const std::uint32_t outer_peer = record.waits_for_peer.load(kRelaxed);
-  const Activity outer_activity = record.activity.load(kRelaxed);
-  const std::uint32_t outer_depth = record.wait_depth.load(kRelaxed);
-  record.wait_depth.store(slow_ - depth_base_, kRelaxed);
-  record.operation.store(operation, kRelaxed);
-  record.waits_for_peer.store(peer, kRelaxed);
-  record.last_poll_ns.store(start, kRelaxed);
-  record.activity.store(activity, kRelaxed);
+  ShownWait shown(job, slow_ - depth_base_);
+  shown.show(operation, peer, activity);
   bool finished = false;  // done() may act: it is not asked again after it has said yes
   const auto ask = [&] { return finished || (finished = done()); };
   Backoff backoff(job.wait_policy());
@@ -152,15 +143,14 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
     }
     if (stage == Backoff::Stage::spun && looks % 64 != 0) continue;
     const std::uint64_t now = monotonic_ns();
-    const auto waited = static_cast<std::int64_t>(now - start);
+    const auto waited = static_cast<std::int64_t>(now - shown.start_ns());
     if (reply_wait != nullptr) reply_wait->look(now);
     if (timeout_ns >= 0 && waited >= timeout_ns) {
       status = Status::timeout;
       break;
     }
     if (stage == Backoff::Stage::block_now) {
-      record.last_poll_ns.store(now, kRelaxed);
-      job.report_long_wait(start);
+      shown.before_sleep();
       std::int64_t limit = timeout_ns < 0 ? -1 : timeout_ns - waited;
       const std::int64_t report = job.settings().hang_report_ns;  // to come back to it
       if (report != 0 && (limit < 0 || limit > report)) limit = report;
@@ -169,10 +159,6 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
       block(limit, ask);
     }
   }
-  record.wait_depth.store(outer_depth, kRelaxed);
-  record.activity.store(outer_activity, kRelaxed);
-  record.operation.store(outer_operation, kRelaxed);
-  record.waits_for_peer.store(outer_peer, kRelaxed);
   return status;
 }
 

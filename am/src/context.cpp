@@ -32,13 +32,11 @@ constexpr std::string_view kBootstrapKey = "am.settings";
 /// Rings are laid out by their sender and read by their receiver: the settings must be the same
 /// everywhere.
 void compare_settings(Job& job, const Settings& mine) {
-  job.bootstrap().put(kBootstrapKey, std::as_bytes(std::span(&mine, 1)));
+  job.bootstrap().put_value(kBootstrapKey, mine);
   job.bootstrap().fence();
-  const auto first = job.bootstrap().get(Rank{0}, kBootstrapKey);
-  Settings theirs;
-  if (first.size() == sizeof(theirs)) std::memcpy(&theirs, first.data(), sizeof(theirs));
-  if (first.size() != sizeof(theirs) || theirs.slots != mine.slots ||
-      theirs.credits != mine.credits || theirs.medium_bytes != mine.medium_bytes)
+  const auto theirs = job.bootstrap().get_value<Settings>(Rank{0}, kBootstrapKey);
+  if (!theirs || theirs->slots != mine.slots || theirs->credits != mine.credits ||
+      theirs->medium_bytes != mine.medium_bytes)
     throw Error(errors::settings_differ, std::errc::invalid_argument,
                 "rank " + std::to_string(index(job.rank())) +
                     " and rank 0 differ in VIADUCT_AM_SLOTS, VIADUCT_AM_CREDITS or "
@@ -57,7 +55,7 @@ Context::Context(Job& job) : job_(job), settings_(load_settings()), typed_(agree
   via::use_transport_where_needed(job, *nic_);
   nic_->on_incoming_peer(
       [this](Rank from, std::uint64_t discriminator) { incoming(from, discriminator); });
-  nic_->on_ended([this](via::channel::Channel& channel, via::ErrorCause cause) {
+  nic_->on_ended([this](via::channel::ChannelEnd& channel, via::ErrorCause cause) {
     if (channel.context() != nullptr)  // else no MAP's: made by a test
       ended(*static_cast<detail::Map*>(channel.context()), cause);
   });
@@ -122,12 +120,12 @@ void Context::ended(detail::Map& map, via::ErrorCause cause) {
   if (map.state == detail::Map::State::connecting)
     map.endpoint->on_connected(map);                      // it had met its peer, unnoticed
   if (map.state == detail::Map::State::rejected) return;  // met, and not taken
-  map.unreachable = cause == via::ErrorCause::connection_lost ||
-                    cause == via::ErrorCause::format ||  // one side has found nonsense
-                    (map.channel != nullptr && map.channel->is_remote() &&
-                     cause != via::ErrorCause::disconnected);
+  map.end.unreachable = cause == via::ErrorCause::connection_lost ||
+                        cause == via::ErrorCause::format ||  // one side has found nonsense
+                        (map.channel != nullptr && map.channel->is_remote() &&
+                         cause != via::ErrorCause::disconnected);
   map.refresh_credits();
-  map.credits_at_end = map.all_credits();
+  map.end.credits = map.all_credits();
   map.state = detail::Map::State::closing;
   map.credits = map.reserve = 0;
   Endpoint& endpoint = *map.endpoint;

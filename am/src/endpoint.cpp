@@ -103,9 +103,9 @@ Status Endpoint::map(Index index, EndpointName name, Tag tag) {
 /// tag. What the peer has read of our block, or answers to what it has read, is not to be relied
 /// upon.
 void Endpoint::retag(Map& map, Tag tag) noexcept {
-  if (map.presented == tag && map.state == Map::State::connected) return;
-  map.presented = tag;
-  map.retagged = true;
+  if (map.tags.presented == tag && map.state == Map::State::connected) return;
+  map.tags.presented = tag;
+  map.tags.changed = true;
   if (map.channel == nullptr || map.channel->state() == via::ViState::idle) return;
   auto* block = reinterpret_cast<detail::MapBlock*>(map.channel->prepare_extra());
   block->tag.store(tag);
@@ -181,9 +181,9 @@ bool Endpoint::hears(Tag presented) const noexcept {
 /// message meets it.
 void Endpoint::apply_tag(Map& map) noexcept {
   if (map.state != Map::State::connected && map.state != Map::State::closing) return;
-  map.their_tag = reinterpret_cast<detail::MapBlock*>(map.channel->peer_extra())->tag.load();
-  map.tag_refused = !hears(map.their_tag);
-  map.thunk_count = map.tag_refused ? 0 : static_cast<std::uint32_t>(thunks_.size());
+  map.tags.theirs = reinterpret_cast<detail::MapBlock*>(map.channel->peer_extra())->tag.load();
+  map.tags.refused = !hears(map.tags.theirs);
+  map.thunk_count = map.tags.refused ? 0 : static_cast<std::uint32_t>(thunks_.size());
 }
 
 void Endpoint::set_tag(Tag tag) noexcept {

@@ -42,6 +42,25 @@ bool Map::refill_credits() noexcept {
 }
 
 /// The same from both sides: the lower rank's number above the other's.
+Returned Map::describe_returned(std::uint64_t client, const std::uint64_t* words,
+                                std::uint32_t bytes, Undeliverable status,
+                                Direction direction) const noexcept {
+  const std::uint32_t prefix = wire_format::prefix_words(wire_format::operation(client));
+  const wire_format::Data data = wire_format::data(client, words);
+  Returned returned;
+  returned.status = status;
+  returned.operation = wire_format::operation(client);
+  returned.direction = direction;
+  returned.peer = index;
+  returned.rank = name.rank;
+  returned.handler = wire_format::handler(client);
+  returned.args = reinterpret_cast<const std::byte*>(words + prefix);
+  returned.arg_bytes = bytes - 8 * prefix;
+  returned.data_bytes = data.bytes;
+  returned.offset = data.offset;
+  return returned;
+}
+
 std::uint64_t Endpoint::discriminator(EndpointName a, EndpointName b) noexcept {
   const bool ordered =
       index(a.rank) != index(b.rank) ? index(a.rank) < index(b.rank) : a.number < b.number;
@@ -64,7 +83,7 @@ Map& Endpoint::add_map(Index index, EndpointName name, Tag presented) {
   map->endpoint = this;
   map->index = index;
   map->name = name;
-  map->presented = presented;
+  map->tags.presented = presented;
   map->credit_limit = credits_;
   map->publish_every = std::max(1U, credits_ / 4);
   map->thunks = thunks_.data();
@@ -81,7 +100,7 @@ Map& Endpoint::live_map(Index index) {
   Map* map = maps_[value(index)];
   if (map == &null_map_) map = find_map(entry.name);
   if (map != nullptr) check_connection(*map);
-  if (map != nullptr && map->retagged) {
+  if (map != nullptr && map->tags.changed) {
     if (map->state == Map::State::connecting) return null_map_;
     if (map->state == Map::State::connected && !try_notice(*map)) return null_map_;
     if (map->state == Map::State::rejected) {  // under the tag before
@@ -130,7 +149,7 @@ void Endpoint::start(Map& map) {
   block->slots = options.slots;
   block->credits = credits_;
   block->medium_bytes = static_cast<std::uint32_t>(settings.medium_bytes);
-  block->tag.store(map.presented);
+  block->tag.store(map.tags.presented);
   block->endpoint_page = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(page_) -
                                                     context.job().segment().base());
   if (map.channel->is_remote()) show_segment(*block);
@@ -138,9 +157,9 @@ void Endpoint::start(Map& map) {
   map.state = Map::State::connecting;
   context.count(kMapsMade);
   if (map.name.rank == context.job().rank() && map.name.number == number_) {
-    if (!hears(map.presented)) {
+    if (!hears(map.tags.presented)) {
       map.state = Map::State::rejected;
-      map.rejection = Undeliverable::bad_tag;
+      map.end.rejection = Undeliverable::bad_tag;
       return;
     }
     map.channel->connect_loopback();
@@ -162,8 +181,8 @@ void Endpoint::check_connection(Map& map) noexcept {
     case via::ViState::idle:
       break;
   }
-  map.rejection = static_cast<Undeliverable>(map.channel->rejection_reason());
-  if (map.rejection == Undeliverable::none) map.rejection = Undeliverable::bad_endpoint;
+  map.end.rejection = static_cast<Undeliverable>(map.channel->rejection_reason());
+  if (map.end.rejection == Undeliverable::none) map.end.rejection = Undeliverable::bad_endpoint;
   const bool lost = map.channel->is_unreachable() || bundle_.context().job().is_lost(map.name.rank);
   map.state = lost ? Map::State::lost : Map::State::rejected;
 }
@@ -171,18 +190,18 @@ void Endpoint::check_connection(Map& map) noexcept {
 void Endpoint::on_connected(Map& map) noexcept {
   auto* block = reinterpret_cast<MapBlock*>(map.channel->peer_extra());
   const bool remote = map.channel->is_remote();
-  map.peer_window = remote ? nullptr : bundle_.context().job().window_of(map.name.rank);
+  map.peer.window = remote ? nullptr : bundle_.context().job().window_of(map.name.rank);
   // Read once: the peer's memory may change.
   const std::uint64_t page_at = load_word(block->endpoint_page, kRelaxed);
   if (remote ? !speaks_alike(*block)
-             : !fits_us(reinterpret_cast<const std::byte*>(block), map.peer_window) ||
+             : !fits_us(reinterpret_cast<const std::byte*>(block), map.peer.window) ||
                    !lies_in_window(page_at)) {  // its channel is let go with the MAP
     map.state = Map::State::rejected;
-    map.rejection = Undeliverable::bad_endpoint;
+    map.end.rejection = Undeliverable::bad_endpoint;
     return;
   }
-  map.peer_page = remote ? &map.remote_page
-                         : reinterpret_cast<detail::EndpointPage*>(map.peer_window + page_at);
+  map.peer.page = remote ? &map.peer.copied_page
+                         : reinterpret_cast<detail::EndpointPage*>(map.peer.window + page_at);
   map.medium_in.ring = block->medium();
   map.medium_in.size = static_cast<std::uint64_t>(bundle_.context().settings().medium_bytes);
   map.state = Map::State::connected;
@@ -191,18 +210,25 @@ void Endpoint::on_connected(Map& map) noexcept {
   map.refill_every = std::max(1U, credits_ / 4);
 }
 
-/// Tells the peer, in order with the requests, to look at the tag in our block again and to give
-/// back all credits that it owes us. Takes no credit. False: no room. On a remote channel, where
-/// each line takes a receive, there is room for one notice at a time; the peer gives the line back
-/// when it handles the notice.
-bool Endpoint::try_notice(Map& map) noexcept {
-  if (map.channel->is_remote() && map.channel->slots_returned() < map.notice_end) return false;
+/// Sends what takes no credit, in order with the requests. False: no room. On a remote channel,
+/// where each line takes a receive, there is room for one notice at a time; the peer gives the line
+/// back when it handles the notice.
+bool Endpoint::send_notice(Map& map, std::span<const std::uint64_t> words) noexcept {
+  if (map.channel->is_remote() && map.channel->slots_returned() < map.tags.notice_end) return false;
   const std::uint64_t client =
       wire_format::make(detail::Kind::request, Operation::short_message, 0) |
       wire_format::notice_bit;
-  if (send_words(map, client, nullptr, 0, 0) != Sent::yes) return false;
-  map.notice_end = map.channel->slots_sent();
-  map.retagged = false;
+  const auto count = static_cast<std::uint32_t>(words.size());
+  if (send_words(map, client, words.data(), count, 8 * count) != Sent::yes) return false;
+  map.tags.notice_end = map.channel->slots_sent();
+  return true;
+}
+
+/// Tells the peer to look at the tag in our block again and to give back all credits that it owes
+/// us. False: no room.
+bool Endpoint::try_notice(Map& map) noexcept {
+  if (!send_notice(map, {})) return false;
+  map.tags.changed = false;
   return true;
 }
 
@@ -277,7 +303,7 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
 /// Drains a MAP whose channel has ended, gives back what the peer has not taken, and forgets it.
 void Endpoint::close(Map& map) noexcept {
   Bundle::Dispatcher dispatcher{bundle_, true};
-  const bool lost = map.unreachable || bundle_.context().job().is_lost(map.name.rank);
+  const bool lost = map.end.unreachable || bundle_.context().job().is_lost(map.name.rank);
   check_connection(map);
   if (map.channel != nullptr && map.channel->state() != via::ViState::idle)
     while (map.channel->drain(Bundle::kBatch, dispatcher) != 0) {
@@ -316,7 +342,7 @@ void Endpoint::return_unseen(Map& map, Undeliverable why) noexcept {
            wire_format::kind(client) == detail::Kind::request;
   };
   std::uint32_t unanswered =
-      map.credit_limit - std::min(map.credit_limit, map.credits_at_end + map.all_credits());
+      map.credit_limit - std::min(map.credit_limit, map.end.credits + map.all_credits());
   std::uint64_t from = end;  // the first of the unanswered requests that are still in the ring
   for (std::uint64_t seq = end; seq > oldest && unanswered != 0; --seq)
     if (is_request(client_at(seq - 1))) {
@@ -347,25 +373,13 @@ void Endpoint::return_sent(Map& map, std::uint64_t seq, Undeliverable why) noexc
   for (std::uint32_t i = 0; i < lines; ++i)
     for (std::uint32_t w = 0; w < via::kWordsPerSlot; ++w)
       words[i * via::kWordsPerSlot + w] = map.channel->sent_slot(seq + i).words[w];
-  const std::uint32_t prefix = wire_format::prefix_words(wire_format::operation(client));
-  Returned returned;
-  returned.status = why;
-  returned.operation = wire_format::operation(client);
-  returned.direction = Direction::request;
-  returned.peer = map.index;
-  returned.rank = map.name.rank;
-  returned.handler = wire_format::handler(client);
-  const wire_format::Data data = wire_format::data(client, words);
-  returned.data_bytes = data.bytes;
-  returned.offset = data.offset;
-  returned.args = reinterpret_cast<const std::byte*>(words + prefix);
-  returned.arg_bytes =
-      std::clamp(header::length(head), 8 * prefix, lines * via::kInlineBytes) - 8 * prefix;
-  return_to_sender(returned);
+  const std::uint32_t prefix = 8 * wire_format::prefix_words(wire_format::operation(client));
+  const std::uint32_t bytes = std::clamp(header::length(head), prefix, lines * via::kInlineBytes);
+  return_to_sender(map.describe_returned(client, words, bytes, why, Direction::request));
 }
 
 void Endpoint::drop(Map& map) noexcept {
-  fail_calls(map, map.unreachable ? Undeliverable::unreachable : Undeliverable::bad_endpoint);
+  fail_calls(map, map.end.unreachable ? Undeliverable::unreachable : Undeliverable::bad_endpoint);
   // Requests that were handled here and not replied to: the peer must not take them for lost.
   if (map.channel != nullptr && map.channel->state() == via::ViState::connected &&
       map.unreplied != map.unreplied_published)

@@ -115,10 +115,10 @@ bool Bundle::overflow_is_there(Map& map, const Deferred& m) noexcept {
   if (map.channel->is_remote()) return arrived_overflow(map, m).length <= map.endpoint->max_medium_;
   const std::size_t window = context_.job().segment().window_bytes();
   const std::size_t needed = sizeof(detail::OverflowBlock) + map.endpoint->max_medium_;
-  if (map.peer_window == nullptr || needed > window || m.words[0] > window - needed ||
+  if (map.peer.window == nullptr || needed > window || m.words[0] > window - needed ||
       m.words[0] % alignof(detail::OverflowBlock) != 0)
     return false;
-  const auto* block = reinterpret_cast<const detail::OverflowBlock*>(map.peer_window + m.words[0]);
+  const auto* block = reinterpret_cast<const detail::OverflowBlock*>(map.peer.window + m.words[0]);
   return block->length <= map.endpoint->max_medium_;
 }
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -89,28 +90,17 @@ constexpr std::string_view kExecutableKey = "am.handlers.executable";
 // Longest text that goes round: template names have no bound, a bootstrap value has.
 constexpr std::size_t kMaxTextBytes = 8192;
 
-template <class T>
-void put(Bootstrap& bootstrap, std::string_view key, const T& value) {
-  bootstrap.put(key, std::as_bytes(std::span(&value, 1)));
-}
-
 void put_text(Bootstrap& bootstrap, std::string_view key, std::string_view text) {
   bootstrap.put(key, std::as_bytes(std::span(text.substr(0, kMaxTextBytes))));
 }
 
 template <class T>
 T get(Bootstrap& bootstrap, Rank rank, std::string_view key) {
-  const std::vector<std::byte> bytes = bootstrap.get(rank, key);
-  if (bytes.size() != sizeof(T)) {
-    throw Error(errors::versions_differ, std::errc::protocol_error,
-                fmt::format("rank {} published {} bytes under '{}' where {} are expected; start "
-                            "every rank with the "
-                            "same version of this library",
-                            index(rank), bytes.size(), key, sizeof(T)));
-  }
-  T value;
-  std::memcpy(&value, bytes.data(), sizeof value);
-  return value;
+  if (const std::optional<T> value = bootstrap.get_value<T>(rank, key)) return *value;
+  throw Error(errors::versions_differ, std::errc::protocol_error,
+              fmt::format("rank {} published something other than {} bytes under '{}'; start every "
+                          "rank with the same version of this library",
+                          index(rank), sizeof(T), key));
 }
 
 std::string get_text(Bootstrap& bootstrap, Rank rank, std::string_view key) {
@@ -261,9 +251,9 @@ void register_handler(const HandlerEntry& entry) noexcept {
 std::span<const Thunk> agree_on_handlers(Job& job) {
   Bootstrap& bootstrap = job.bootstrap();
   const Snapshot own = take_snapshot();
-  put(bootstrap, kStatementKey, own.statement);
+  bootstrap.put_value(kStatementKey, own.statement);
   bootstrap.fence();
-  if (job.rank() == Rank{0}) put(bootstrap, kVerdictKey, compare_all(job, own.statement));
+  if (job.rank() == Rank{0}) bootstrap.put_value(kVerdictKey, compare_all(job, own.statement));
   bootstrap.fence();
   const auto verdict = get<Verdict>(bootstrap, Rank{0}, kVerdictKey);
   if (verdict.offenders != 0) explain_and_throw(job, own, verdict);

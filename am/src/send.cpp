@@ -70,38 +70,50 @@ Status Endpoint::send_long(const Outgoing& out) noexcept {
   return status;
 }
 
-/// ok: sent, or given back; retry: no credit, room or connection yet.
-Status Endpoint::attempt_send(const Outgoing& out) noexcept {
+/// The connected MAP of @p out; null with what the attempt answers: ok: it was given back; retry:
+/// there is no connection yet.
+Map* Endpoint::open_map(const Outgoing& out, Status& status) noexcept {
+  const auto send_back = [&](Undeliverable why) {
+    status = Status::ok;
+    return_to_sender(out, why);
+    return nullptr;
+  };
   Map* map = nullptr;
   try {
     map = &live_map(out.to);
   } catch (const std::exception& e) {  // no memory for a MAP
     bundle_.context().job().log().write(LogLevel::error, e.what());
-    return_to_sender(out, Undeliverable::congestion);
-    return Status::ok;
+    return send_back(Undeliverable::congestion);
   }
+  status = Status::peer_lost;
   switch (map->state) {
     case Map::State::lost:
-      return Status::peer_lost;
-    case Map::State::closing:  // to be closed at the next poll that may run requests, which is
-                               // perhaps not ours
-      if (map->unreachable || bundle_.context().job().is_lost(map->name.rank))
-        return Status::peer_lost;
-      return_to_sender(out, Undeliverable::bad_endpoint);
-      return Status::ok;
+      return nullptr;
+    // To be closed at the next poll that may run requests, which is perhaps not ours.
+    case Map::State::closing:
+      if (map->end.unreachable || bundle_.context().job().is_lost(map->name.rank)) return nullptr;
+      return send_back(Undeliverable::bad_endpoint);
     case Map::State::rejected: {
-      const Undeliverable why = map->rejection;
+      const Undeliverable why = map->end.rejection;
       drop(*map);
-      return_to_sender(out, why);
-      return Status::ok;
+      return send_back(why);
     }
     case Map::State::connected:
-      return try_send(*map, out) == Sent::no_room ? Status::retry : Status::ok;
+      return map;
     case Map::State::unmapped:
     case Map::State::connecting:
       break;
   }
-  return Status::retry;
+  status = Status::retry;
+  return nullptr;
+}
+
+/// ok: sent, or given back; retry: no credit, room or connection yet.
+Status Endpoint::attempt_send(const Outgoing& out) noexcept {
+  Status status;
+  Map* const map = open_map(out, status);
+  if (map == nullptr) return status;
+  return try_send(*map, out) == Sent::no_room ? Status::retry : Status::ok;
 }
 
 Endpoint::Sent Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
@@ -121,7 +133,7 @@ Endpoint::Sent Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
     if (!map.channel->takes_copies()) return Sent::no_room;
     words[0] = out.offset;
     words[1] = out.bytes;
-    const Undeliverable why = copy_bulk(map, out.data, out.bytes, out.offset);
+    const Undeliverable why = put_bulk(map, out.data, out.bytes, out.offset);
     if (why != Undeliverable::none) {
       return_to_sender(out, why);
       return Sent::returned;
@@ -169,16 +181,16 @@ Endpoint::Sent Endpoint::send_words(Map& map, std::uint64_t client, const std::u
 Undeliverable Endpoint::reach(Map& map, std::size_t bytes, std::size_t offset, via::Rights rights,
                               via::RemotePlace& place) noexcept {
   if (map.channel->is_remote())
-    detail::take_page(*map.peer_page,
+    detail::take_page(*map.peer.page,
                       reinterpret_cast<detail::MapBlock*>(map.channel->peer_extra())->page);
-  const std::uint64_t held = map.peer_page->segment_bytes.load(kAcquire);
+  const std::uint64_t held = map.peer.page->segment_bytes.load(kAcquire);
   if (offset > held || (held == 0 && bytes != 0)) return Undeliverable::bad_offset;
   if (bytes > held - offset) return Undeliverable::bad_length;
   if (bytes == 0 || map.channel->is_remote()) return Undeliverable::none;
   place = bundle_.context().nic().remote_place(
-      map.name.rank, static_cast<via::ProtectionTag>(map.peer_page->protection_tag),
-      map.peer_page->segment_address.load() + offset,
-      static_cast<via::MemoryHandle>(map.peer_page->segment_handle.load()), bytes, rights);
+      map.name.rank, static_cast<via::ProtectionTag>(map.peer.page->protection_tag),
+      map.peer.page->segment_address.load() + offset,
+      static_cast<via::MemoryHandle>(map.peer.page->segment_handle.load()), bytes, rights);
   return place.status != 0 ? Undeliverable::bad_offset : Undeliverable::none;
 }
 
@@ -196,22 +208,32 @@ static Undeliverable why_not_copied(const via::channel::Nic& nic) noexcept {
   }
 }
 
-Undeliverable Endpoint::copy_bulk(Map& map, const std::byte* from, std::size_t bytes,
-                                  std::size_t offset) noexcept {
+Undeliverable Endpoint::copy_bulk(Map& map, std::byte* own, std::size_t bytes, std::size_t offset,
+                                  via::Rights how) noexcept {
   via::RemotePlace place;
-  const Undeliverable why = reach(map, bytes, offset, via::Rights::rdma_write, place);
+  const Undeliverable why = reach(map, bytes, offset, how, place);
   if (why != Undeliverable::none || bytes == 0) return why;
-  bundle_.context().count(kBulkBytes, bytes);
+  const bool out = how == via::Rights::rdma_write;
   if (map.channel->is_remote()) {
     via::Link* const link = map.channel->link();
-    const bool written =
-        link != nullptr && link->write(from, bytes, map.peer_page->segment_address.load() + offset,
-                                       map.peer_page->segment_handle.load());
-    return written ? Undeliverable::none : Undeliverable::unreachable;
+    const std::uint64_t there = map.peer.page->segment_address.load() + offset;
+    const std::uint32_t key = map.peer.page->segment_handle.load();
+    const bool done = link != nullptr && (out ? link->write(own, bytes, there, key)
+                                              : link->read(own, bytes, there, key));
+    return done ? Undeliverable::none : Undeliverable::unreachable;
   }
   via::channel::Nic& nic = bundle_.context().nic();
-  return nic.write_place(map.name.rank, place, from, bytes) ? Undeliverable::none
-                                                            : why_not_copied(nic);
+  const bool done = out ? nic.write_place(map.name.rank, place, own, bytes)
+                        : nic.read_place(map.name.rank, place, own, bytes);
+  return done ? Undeliverable::none : why_not_copied(nic);
+}
+
+Undeliverable Endpoint::put_bulk(Map& map, const std::byte* from, std::size_t bytes,
+                                 std::size_t offset) noexcept {
+  const Undeliverable why =
+      copy_bulk(map, const_cast<std::byte*>(from), bytes, offset, via::Rights::rdma_write);
+  if (why == Undeliverable::none) bundle_.context().count(kBulkBytes, bytes);
+  return why;
 }
 
 Status Endpoint::get_slow(Index from, std::span<std::byte> data, std::size_t offset,
@@ -247,42 +269,13 @@ Status Endpoint::get_slow(Index from, std::span<std::byte> data, std::size_t off
 }
 
 Status Endpoint::attempt_get(const Outgoing& out, std::span<std::byte> data) noexcept {
-  Map* map = nullptr;
-  try {
-    map = &live_map(out.to);
-  } catch (const std::exception& e) {
-    bundle_.context().job().log().write(LogLevel::error, e.what());
-    return_to_sender(out, Undeliverable::congestion);
-    return Status::ok;
-  }
-  if (map->state == Map::State::lost || map->unreachable ||
-      bundle_.context().job().is_lost(translation_name(out.to).rank))
-    return Status::peer_lost;
-  if (map->state == Map::State::rejected) {
-    const Undeliverable why = map->rejection;
-    drop(*map);
-    return_to_sender(out, why);
-    return Status::ok;
-  }
-  if (map->state == Map::State::closing) {  // as in attempt_send()
-    return_to_sender(out, Undeliverable::bad_endpoint);
-    return Status::ok;
-  }
-  if (map->state != Map::State::connected || !map->channel->takes_copies()) return Status::retry;
-  via::RemotePlace place;
-  Undeliverable why = reach(*map, data.size(), out.offset, via::Rights::rdma_read, place);
-  if (why == Undeliverable::none && !data.empty()) {
-    if (map->channel->is_remote()) {
-      via::Link* const link = map->channel->link();
-      if (link == nullptr ||
-          !link->read(data.data(), data.size(), map->peer_page->segment_address.load() + out.offset,
-                      map->peer_page->segment_handle.load()))
-        why = Undeliverable::unreachable;
-    } else if (!bundle_.context().nic().read_place(map->name.rank, place, data.data(),
-                                                   data.size())) {
-      why = why_not_copied(bundle_.context().nic());
-    }
-  }
+  if (bundle_.context().job().is_lost(translation_name(out.to).rank)) return Status::peer_lost;
+  Status status;
+  Map* const map = open_map(out, status);
+  if (map == nullptr) return status;
+  if (!map->channel->takes_copies()) return Status::retry;
+  const Undeliverable why =
+      copy_bulk(*map, data.data(), data.size(), out.offset, via::Rights::rdma_read);
   if (why != Undeliverable::none) {
     return_to_sender(out, why);
     return Status::ok;
@@ -390,7 +383,7 @@ bool Token::take_back_refusal() noexcept {
 }
 
 Tag Token::tag() const noexcept {
-  return direction() == Direction::request ? map_.their_tag : map_.endpoint->tag();
+  return direction() == Direction::request ? map_.tags.theirs : map_.endpoint->tag();
 }
 
 /// As Bundle::refuse(). The credit that a reply has brought is given up again: it comes back when
@@ -420,6 +413,40 @@ void Token::send_back(Undeliverable why, std::span<const std::uint64_t> args, st
   (void)bundle.send_waiting(map_, client, words, prefix + static_cast<std::uint32_t>(args.size()),
                             static_cast<std::uint32_t>(8 * prefix + arg_bytes));
   bundle.running_ = running;
+}
+
+/// Puts the payload of a medium reply into the ring, or beside it into the overflow block. @p place
+/// says where.
+void Token::place_medium(std::uint64_t& client, std::uint64_t& place, const std::byte* data,
+                         std::size_t bytes) noexcept {
+  Endpoint& endpoint = *map_.endpoint;
+  Bundle& bundle = endpoint.bundle();
+  OverflowBlock* overflow = nullptr;
+  const auto placed = [&] {
+    if (map_.state == detail::Map::State::closing || map_.state == detail::Map::State::lost)
+      return true;
+    if (endpoint.put_medium(map_, data, bytes, place)) return true;
+    return (overflow = endpoint.free_overflow(map_)) != nullptr;
+  };
+  endpoint.check_connection(map_);
+  if (!placed()) {
+    bundle.context().count(kReplyWaits);
+    (void)bundle.wait_loop(Activity::waiting_credit, "medium reply", index(map_.name.rank),
+                           Bundle::Run::replies, -1, placed);
+  }
+  if (overflow == nullptr) return;
+  bundle.context().count(kOverflowReplies);
+  overflow->use.store(overflow->use.load(kRelaxed) + 1, kRelaxed);
+  overflow->length = static_cast<std::uint32_t>(bytes);
+  std::memcpy(overflow->data(), data, bytes);
+  const auto* const at = reinterpret_cast<std::byte*>(overflow);
+  place = 0;
+  if (!map_.channel->is_remote()) {
+    endpoint.overflow_user_ = map_.name;
+    place = static_cast<std::uint64_t>(at - bundle.context().job().segment().base());
+  }
+  client |= wire_format::overflow_bit;
+  map_.channel->forward_extra(at, sizeof(OverflowBlock) + bytes);
 }
 
 Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::uint32_t arg_words,
@@ -452,43 +479,16 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
     words[0] = offset;
     words[1] = bytes;
     endpoint.check_connection(map_);
-    const Undeliverable why = endpoint.copy_bulk(map_, data, bytes, offset);
+    const Undeliverable why = endpoint.put_bulk(map_, data, bytes, offset);
     if (why != Undeliverable::none) {
       refuse_reply();
-      endpoint.return_to_sender(Returned{why, operation, Direction::reply, map_.index,
-                                         map_.name.rank, wire_format::handler(client),
-                                         reinterpret_cast<const std::byte*>(args),
-                                         static_cast<std::uint32_t>(arg_bytes), bytes, offset});
+      endpoint.return_to_sender(
+          map_.describe_returned(client, words, static_cast<std::uint32_t>(8 * prefix + arg_bytes),
+                                 why, Direction::reply));
       return Status::ok;
     }
   } else if (operation == Operation::medium) {
-    OverflowBlock* overflow = nullptr;
-    const auto placed = [&] {
-      if (map_.state == detail::Map::State::closing || map_.state == detail::Map::State::lost)
-        return true;
-      if (endpoint.put_medium(map_, data, bytes, words[0])) return true;
-      return (overflow = endpoint.free_overflow(map_)) != nullptr;
-    };
-    endpoint.check_connection(map_);
-    if (!placed()) {
-      bundle.context().count(kReplyWaits);
-      (void)bundle.wait_loop(Activity::waiting_credit, "medium reply", index(map_.name.rank),
-                             Bundle::Run::replies, -1, placed);
-    }
-    if (overflow != nullptr) {
-      bundle.context().count(kOverflowReplies);
-      overflow->use.store(overflow->use.load(kRelaxed) + 1, kRelaxed);
-      if (!map_.channel->is_remote()) endpoint.overflow_user_ = map_.name;
-      overflow->length = static_cast<std::uint32_t>(bytes);
-      std::memcpy(overflow->data(), data, bytes);
-      words[0] = map_.channel->is_remote()
-                     ? 0
-                     : static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(overflow) -
-                                                  bundle.context().job().segment().base());
-      client |= wire_format::overflow_bit;
-      map_.channel->forward_extra(reinterpret_cast<std::byte*>(overflow),
-                                  sizeof(OverflowBlock) + bytes);
-    }
+    place_medium(client, words[0], data, bytes);
   }
   const Status status = bundle.send_waiting(map_, client, words, prefix + arg_words,
                                             static_cast<std::uint32_t>(8 * prefix + arg_bytes));

@@ -108,16 +108,10 @@ void Bundle::return_deferred(Map& map) noexcept {
 
 /// As try_notice(), with words that the receiver reads at once.
 bool Endpoint::try_inquiry(Map& map, const Inquiry& inquiry) noexcept {
-  if (map.state != Map::State::connected) return false;
-  if (map.channel->is_remote() && map.channel->slots_returned() < map.notice_end) return false;
-  const std::uint64_t client =
-      wire_format::make(detail::Kind::request, Operation::short_message, 0) |
-      wire_format::notice_bit;
   const std::uint64_t words[2] = {std::uint64_t{inquiry.hops} << 32 | inquiry.asker,
                                   inquiry.number};
-  if (send_words(map, client, words, 2, Inquiry::kBytes) != Sent::yes) return false;
-  map.notice_end = map.channel->slots_sent();
-  return true;
+  static_assert(sizeof words == Inquiry::kBytes);
+  return map.state == Map::State::connected && send_notice(map, words);
 }
 
 }  // namespace viaduct::am

@@ -122,7 +122,8 @@ int AgentProcess::patience_ms() const {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
 }
 
-void AgentProcess::turn() {
+/// All descriptors that may bring something.
+std::vector<pollfd> AgentProcess::watched() {
   std::vector<pollfd> fds;
   if (plan_.local.is_open() && Clock::now() >= accept_from_)
     fds.push_back({plan_.local.get(), POLLIN, 0});
@@ -140,6 +141,11 @@ void AgentProcess::turn() {
   if (plan_.hub.is_open())
     fds.push_back({plan_.hub.fd(),
                    static_cast<short>(plan_.hub.wants_to_write() ? POLLIN | POLLOUT : POLLIN), 0});
+  return fds;
+}
+
+void AgentProcess::turn() {
+  std::vector<pollfd> fds = watched();
   ::poll(fds.data(), fds.size(), patience_ms());
 
   accept_ranks();

@@ -2,6 +2,7 @@
 /// @file
 /// The program of an agent's process.
 
+#include <poll.h>
 #include <sys/types.h>
 #include <atomic>
 #include <deque>
@@ -57,6 +58,7 @@ class AgentProcess final : public LinkServer::Owner {
   void hub_lost();
   void submit(link::Frame&& event);
   [[nodiscard]] bool finished() const;
+  [[nodiscard]] std::vector<pollfd> watched();
   [[nodiscard]] int patience_ms() const;
 
   // agent_hub.cpp: the hub

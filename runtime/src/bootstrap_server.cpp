@@ -86,16 +86,10 @@ std::string BootstrapServer::dispatch(Rank rank, const Message& message, FileDes
       return {};
     case Kind::join:
       return "a request to join, though it has joined";
-    case Kind::released:
-    case Kind::lost:
-    case Kind::value:
-    case Kind::nothing:
-    case Kind::descriptor:
-    case Kind::refused:
-      break;
+    default:
+      return fmt::format("a message of kind {}, which only the launcher sends",
+                         static_cast<unsigned>(message.kind));
   }
-  return fmt::format("a message of kind {}, which only the launcher sends",
-                     static_cast<unsigned>(message.kind));
 }
 
 std::string BootstrapServer::put(Rank rank, const Message& message) {

@@ -3,8 +3,11 @@
 #include "viaduct/splitc/access.hpp"
 
 #include <cstring>
+#include <string>
 
+#include "runtime/errors/codes.hpp"
 #include "splitc/src/wait.hpp"
+#include "via/copy.hpp"
 #include "viaduct/splitc/bulk.hpp"
 #include "viaduct/splitc/store.hpp"
 
@@ -13,77 +16,72 @@ namespace detail {
 
 using wire_format::Op;
 
-/// Values of a word's size are read and written in one piece; others have no such promise.
-void copy_value(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-  const auto aligned = [&](std::size_t n) {
-    return bytes == n &&
-           (reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from)) % n == 0;
-  };
-  if (aligned(8)) return store_word(to, load_word<std::uint64_t>(from));
-  if (aligned(4)) return store_word(to, load_word<std::uint32_t>(from));
-  if (aligned(2)) return store_word(to, load_word<std::uint16_t>(from));
-  if (aligned(1)) return store_word(to, load_word<std::uint8_t>(from));
-  std::memcpy(to, from, bytes);
-}
-
 namespace {
 
-Handle message_get(Machine::Impl& impl, const char* operation, void* to, std::uint64_t from,
-                   std::size_t bytes) {
-  Channel& c = impl.channel(process_of(from), false, operation);
-  const std::uint64_t words[] = {address_of(from), reinterpret_cast<std::uint64_t>(to)};
+/// Between the program's memory and memory that is mapped here; @p own: both are this process'.
+void copy_here(std::byte* to, const std::byte* from, std::size_t bytes, bool own) noexcept {
+  if (bytes <= kInlineData) return copy_value(to, from, bytes);
+  if (own)
+    std::memmove(to, from, bytes);
+  else
+    via::copy_bytes(to, from, bytes);
+}
+
+Handle by_message(Machine::Impl& impl, const char* operation, std::uint64_t word, std::byte* local,
+                  std::size_t bytes, bool out) {
+  if (bytes > kInlineData) return block_by_message(impl, operation, word, local, bytes, out);
+  Channel& c = impl.channel(process_of(word), false, operation);
+  std::uint64_t words[via::kWordsPerSlot] = {address_of(word)};
+  if (out) {
+    std::memcpy(words + 1, local, bytes);
+    return impl.note_put(c, impl.request(c, operation, wire_format::make(Op::write), words,
+                                         static_cast<std::uint32_t>(8 + bytes)));
+  }
+  words[1] = reinterpret_cast<std::uint64_t>(local);
   return impl.note_get(
       c, impl.request(c, operation, wire_format::make(Op::read, static_cast<std::uint32_t>(bytes)),
                       words, 16));
 }
 
-Handle message_put(Machine::Impl& impl, const char* operation, std::uint64_t to, const void* from,
-                   std::size_t bytes) {
-  Channel& c = impl.channel(process_of(to), false, operation);
-  std::uint64_t words[via::kWordsPerSlot] = {address_of(to)};
-  std::memcpy(words + 1, from, bytes);
-  return impl.note_put(c, impl.request(c, operation, wire_format::make(Op::write), words,
-                                       static_cast<std::uint32_t>(8 + bytes)));
-}
-
-Handle begin_get(const char* operation, void* to, std::uint64_t from, std::size_t bytes) {
-  Machine::Impl& impl = machine(operation).impl();
-  if (bytes > kInlineData) return get_block(operation, to, from, bytes);
-  const auto place = impl.locate(operation, from, bytes);
-  light_poll();
-  if (place.here != nullptr) {
-    impl.count(kDirect);
-    copy_value(static_cast<std::byte*>(to), place.here, bytes);
-    return {};
-  }
-  if (impl.rdma(process_of(from), place.region, address_of(from), static_cast<std::byte*>(to),
-                bytes, false))
-    return {};
-  const Handle handle =
-      impl.one_sided(operation, from, static_cast<std::byte*>(to), bytes, OneSided::get);
-  if (handle.ticket != 0) return handle;
-  return message_get(impl, operation, to, from, bytes);
-}
-
-Handle begin_put(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
-                 OneSided what = OneSided::put) {
-  Machine::Impl& impl = machine(operation).impl();
-  if (bytes > kInlineData) return put_block(operation, to, from, bytes, what);
-  const auto place = impl.locate(operation, to, bytes);
-  light_poll();
-  if (place.here != nullptr) {
-    impl.count(kDirect);
-    copy_value(place.here, static_cast<const std::byte*>(from), bytes);
-    return {};
-  }
-  auto* const source = const_cast<std::byte*>(static_cast<const std::byte*>(from));
-  if (impl.rdma(process_of(to), place.region, address_of(to), source, bytes, true)) return {};
-  const Handle handle = impl.one_sided(operation, to, source, bytes, what);
-  if (handle.ticket != 0) return handle;
-  return message_put(impl, operation, to, from, bytes);
+/// complete() of what is only read here.
+void write_as(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
+  complete(operation, to, const_cast<void*>(from), bytes, Transfer::write);
 }
 
 }  // namespace
+
+void check_local(const char* operation, const void* local, std::size_t bytes) {
+  if (local == nullptr)
+    stop(errors::null_pointer, operation,
+         "the local address is null: give it memory of this process, of " + std::to_string(bytes) +
+             " bytes");
+}
+
+Handle transfer(const char* operation, std::uint64_t word, void* local, std::size_t bytes,
+                Transfer what) {
+  Machine::Impl& impl = machine(operation).impl();
+  light_poll();
+  if (bytes == 0) return {};
+  check_local(operation, local, bytes);
+  const auto place = impl.locate(operation, word, bytes);
+  const std::uint32_t process = process_of(word);
+  auto* const own = static_cast<std::byte*>(local);
+  const bool out = what != Transfer::get;
+  if (place.here != nullptr) {
+    impl.count(kDirect);
+    copy_here(out ? place.here : own, out ? own : place.here, bytes, process == hot.myproc);
+    return {};
+  }
+  if (impl.rdma(process, place.region, address_of(word), own, bytes, out)) return {};
+  const Handle handle = impl.one_sided(operation, word, own, bytes, what);
+  return handle.ticket != 0 ? handle : by_message(impl, operation, word, own, bytes, out);
+}
+
+void complete(const char* operation, std::uint64_t word, void* local, std::size_t bytes,
+              Transfer what) {
+  const Handle handle = transfer(operation, word, local, bytes, what);
+  if (handle.ticket != 0) machine(operation).impl().finish(operation, handle);
+}
 
 std::uint64_t word_of(std::uint32_t process, const void* local) noexcept {
   Memory& memory = machine_in_call("toglobal").memory();
@@ -96,18 +94,8 @@ void* localize(std::uint64_t address) noexcept {
   return machine_in_call("tolocal").memory().localize(address);
 }
 
-void read_as(const char* operation, std::uint64_t from, void* to, std::size_t bytes) {
-  const Handle handle = begin_get(operation, to, from, bytes);
-  if (handle.ticket != 0) machine(operation).impl().finish(operation, handle);
-}
-
 void read_slow(std::uint64_t from, void* to, std::size_t bytes) {
-  read_as("read", from, to, bytes);
-}
-
-static void write_as(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
-  const Handle handle = begin_put(operation, to, from, bytes, OneSided::write);
-  if (handle.ticket != 0) machine(operation).impl().finish(operation, handle);
+  complete("read", from, to, bytes, Transfer::get);
 }
 
 void write_slow(std::uint64_t to, const void* from, std::size_t bytes) {
@@ -119,15 +107,15 @@ void write_fenced_slow(std::uint64_t to, const void* from, std::size_t bytes) {
 }
 
 Handle get_slow(void* to, std::uint64_t from, std::size_t bytes) {
-  return begin_get("get", to, from, bytes);
+  return transfer("get", from, to, bytes, Transfer::get);
 }
 
 Handle put_slow(std::uint64_t to, const void* from, std::size_t bytes) {
-  return begin_put("put", to, from, bytes);
+  return put_as("put", to, from, bytes);
 }
 
 void store_now_slow(std::uint64_t to, const void* from, std::size_t bytes) {
-  (void)begin_put("store_now", to, from, bytes);
+  (void)put_as("store_now", to, from, bytes);
 }
 
 }  // namespace detail

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <string>
 
+#include "runtime/enum_name.hpp"
 #include "runtime/errors/codes.hpp"
 #include "splitc/src/wait.hpp"
 #include "viaduct/splitc/sync.hpp"
@@ -28,9 +29,7 @@ std::uint64_t modify(const char* operation, std::uint64_t to, Rmw what, std::uin
   light_poll();
   if (place.here != nullptr) {
     impl.count(kDirect);
-    if (bytes == 8) return rmw_here<std::uint64_t>(place.here, what, operand, expected);
-    return rmw_here<std::uint32_t>(place.here, what, static_cast<std::uint32_t>(operand),
-                                   static_cast<std::uint32_t>(expected));
+    return rmw_of(bytes, place.here, what, operand, expected);
   }
   Channel& c = impl.channel(process_of(to), false, operation);
   std::uint64_t old = 0;
@@ -46,11 +45,17 @@ std::uint64_t modify(const char* operation, std::uint64_t to, Rmw what, std::uin
 
 }  // namespace
 
+std::uint64_t rmw_of(std::size_t bytes, std::byte* place, Rmw what, std::uint64_t operand,
+                     std::uint64_t expected) noexcept {
+  if (bytes == 8) return rmw_here<std::uint64_t>(place, what, operand, expected);
+  return rmw_here<std::uint32_t>(place, what, static_cast<std::uint32_t>(operand),
+                                 static_cast<std::uint32_t>(expected));
+}
+
 const char* to_string(Rmw what) noexcept {
   constexpr const char* kNames[] = {"fetch_add", "swap",     "compare_swap",
                                     "fetch_and", "fetch_or", "fetch_xor"};
-  const auto i = static_cast<std::size_t>(what);
-  return i < std::size(kNames) ? kNames[i] : "an unknown atomic";
+  return enum_name<Rmw::bit_xor>(kNames, what, "an unknown atomic");
 }
 
 std::uint64_t rmw_slow(std::uint64_t to, Rmw what, std::uint64_t operand, std::uint64_t expected,
@@ -167,7 +172,7 @@ std::uint64_t holder_of(const char* operation, global_ptr<lock_t> l) {
     detail::light_poll();
     return detail::load_word<std::uint64_t>(place);
   }
-  detail::read_as(operation, l.word(), &holder, sizeof(holder));
+  detail::complete(operation, l.word(), &holder, sizeof(holder), detail::Transfer::get);
   return holder;
 }
 
@@ -219,11 +224,11 @@ namespace {
   constexpr int kEagerLooks = 100;
   detail::Machine::Impl& impl = detail::machine(operation).impl();
   impl.check_may_wait(operation);
-  detail::Waiting waiting(impl.job);
+  ShownWait waiting(impl.job);
   for (int looks = 0; holder != 0; ++looks) {
     check_holder(operation, l, holder);
     if (impl.is_ahead(static_cast<std::uint32_t>(holder - 1))) check_given_up(operation, l, holder);
-    waiting.show(operation, static_cast<std::uint32_t>(holder - 1));
+    waiting.show(operation, static_cast<std::uint32_t>(holder - 1), Activity::waiting_message);
     // The holder of the lock may need this process, which stays awake as long as messages come.
     if (impl.poll_now(true) != 0) looks = 0;
     if (looks < kEagerLooks) {

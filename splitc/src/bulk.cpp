@@ -4,11 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 
-#include "runtime/errors/codes.hpp"
 #include "splitc/src/wait.hpp"
-#include "via/copy.hpp"
 #include "viaduct/splitc/store.hpp"
 
 namespace viaduct::splitc::detail {
@@ -70,83 +67,33 @@ Handle get_pieces(Machine::Impl& impl, Channel& c, const char* operation, std::b
   return handle;
 }
 
-void check_local(const char* operation, const void* local, std::size_t bytes) {
-  if (local == nullptr)
-    stop(errors::null_pointer, operation,
-         "the local address is null: give it memory of this process, of " + std::to_string(bytes) +
-             " bytes");
-}
-
 }  // namespace
 
-Handle get_block(const char* operation, void* to, std::uint64_t from, std::size_t bytes) {
-  Machine::Impl& impl = machine(operation).impl();
-  light_poll();
-  if (bytes == 0) return {};
-  check_local(operation, to, bytes);
-  const auto place = impl.locate(operation, from, bytes);
-  const std::uint32_t process = process_of(from);
-  if (place.here != nullptr) {
-    impl.count(kDirect);
-    if (process == hot.myproc)
-      std::memmove(to, place.here, bytes);
-    else
-      via::copy_bytes(to, place.here, bytes);
-    return {};
-  }
-  if (impl.rdma(process, place.region, address_of(from), static_cast<std::byte*>(to), bytes, false))
-    return {};
-  const Handle handle =
-      impl.one_sided(operation, from, static_cast<std::byte*>(to), bytes, OneSided::get);
-  if (handle.ticket != 0) return handle;
-  Channel& c = impl.channel(process, true, operation);
-  return get_pieces(impl, c, operation, static_cast<std::byte*>(to), from, bytes);
-}
-
-Handle put_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
-                 OneSided what) {
-  Machine::Impl& impl = machine(operation).impl();
-  light_poll();
-  if (bytes == 0) return {};
-  check_local(operation, from, bytes);
-  const auto place = impl.locate(operation, to, bytes);
-  const std::uint32_t process = process_of(to);
-  if (place.here != nullptr) {
-    impl.count(kDirect);
-    if (process == hot.myproc)
-      std::memmove(place.here, from, bytes);
-    else
-      via::copy_bytes(place.here, from, bytes);
-    return {};
-  }
-  auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
-  if (impl.rdma(process, place.region, address_of(to), source, bytes, true)) return {};
-  const Handle handle = impl.one_sided(operation, to, source, bytes, what);
-  if (handle.ticket != 0) return handle;
-  Channel& c = impl.channel(process, true, operation);
-  return impl.note_put(c, send_pieces(impl, c, operation, nullptr, to, source, bytes));
+Handle block_by_message(Machine::Impl& impl, const char* operation, std::uint64_t word,
+                        std::byte* local, std::size_t bytes, bool out) {
+  Channel& c = impl.channel(process_of(word), true, operation);
+  if (!out) return get_pieces(impl, c, operation, local, word, bytes);
+  return impl.note_put(c, send_pieces(impl, c, operation, nullptr, word, local, bytes));
 }
 
 void bulk_read(void* to, std::uint64_t from, std::size_t bytes) {
-  const Handle handle = get_block("bulk_read", to, from, bytes);
-  if (handle.ticket != 0) machine("bulk_read").impl().finish("bulk_read", handle);
+  complete("bulk_read", from, to, bytes, Transfer::get);
 }
 
 void bulk_write(std::uint64_t to, const void* from, std::size_t bytes) {
-  const Handle handle = put_block("bulk_write", to, from, bytes, OneSided::write);
-  if (handle.ticket != 0) machine("bulk_write").impl().finish("bulk_write", handle);
+  complete("bulk_write", to, const_cast<void*>(from), bytes, Transfer::write);
 }
 
 Handle bulk_get(void* to, std::uint64_t from, std::size_t bytes) {
-  return get_block("bulk_get", to, from, bytes);
+  return transfer("bulk_get", from, to, bytes, Transfer::get);
 }
 
 Handle bulk_put(std::uint64_t to, const void* from, std::size_t bytes) {
-  return put_block("bulk_put", to, from, bytes);
+  return put_as("bulk_put", to, from, bytes);
 }
 
 void bulk_store_now(std::uint64_t to, const void* from, std::size_t bytes) {
-  (void)put_block("bulk_store_now", to, from, bytes);
+  (void)put_as("bulk_store_now", to, from, bytes);
 }
 
 /// Small ones go in a line, middling ones through the stage; the target fetches large ones itself.

@@ -46,8 +46,7 @@ Channel& Machine::Impl::make_channel(std::uint32_t process, std::uint16_t which)
     options.notifications = std::min(2 * credit_limit, options.slots) + kSigns;
     options.extra_bytes = blocks * kBlockBytes;
   }
-  c.owner = nic->create_channel(*group, &c, options);
-  c.channel = c.owner.get();
+  c.channel = nic->create_channel(*group, &c, options);
   if (remote) c.stage = std::make_unique<Stage>(c.channel->prepare_extra(), 0, blocks);
   all_channels.push_back(&c);
   c.ended = c.channel->connect_peer_start(Rank{process}, kSplitC | which) != Status::ok;

@@ -70,7 +70,7 @@ inline constexpr unsigned kUsedBits = kTicketShift + 16;
 /// Data that travel in a line with an address before them.
 inline constexpr std::size_t kInlineData = 48;
 struct Channel {
-  via::channel::Channel* channel = nullptr;
+  std::unique_ptr<via::channel::Channel> channel;
   // Requester. Requests are numbered from 1 (tickets).
   std::uint64_t sent = 0;
   std::uint64_t limit = 0;     // of `sent` without looking at anything: credits
@@ -99,7 +99,6 @@ struct Channel {
   std::uint64_t counter = 0;        // the owner's, as last read
   std::uint64_t last_transfer = 0;  // of the link, that sync() has not seen complete; 0: none
   std::unique_ptr<Stage> stage;     // off-node: our blocks, extra bytes of the channel
-  std::unique_ptr<via::channel::Channel> owner;
 };
 
 }  // namespace viaduct::splitc::detail

@@ -38,10 +38,7 @@ struct Place {
 };
 
 Place place_of_block(Job& job, std::uint32_t process) {
-  const auto bytes = job.bootstrap().get(Rank{process}, kKey);
-  Place place{};
-  std::memcpy(&place, bytes.data(), std::min(bytes.size(), sizeof(place)));
-  return place;
+  return job.bootstrap().get_value<Place>(Rank{process}, kKey).value_or(Place{});
 }
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) noexcept {
@@ -90,7 +87,7 @@ CollectiveEngine::CollectiveEngine(Machine& machine) : machine_(machine), job_(m
   records_ = &job_.record(Rank{0});
 
   const Place place{block_place_, machine_.memory().globalize(block_)};
-  job_.bootstrap().put(kKey, std::as_bytes(std::span(&place, 1)));
+  job_.bootstrap().put_value(kKey, place);
   job_.bootstrap().fence();
 }
 

@@ -52,21 +52,6 @@ int look(dl_phdr_info* info, std::size_t, void* result) {
 
 }  // namespace
 
-void subtract(std::vector<PageRange>& from, PageRange hole) {
-  std::vector<PageRange> rest;
-  for (const PageRange& r : from) {
-    const PageRange before{r.begin, std::min(r.end, hole.begin)};
-    const PageRange after{std::max(r.begin, hole.end), r.end};
-    if (hole.begin >= hole.end || hole.end <= r.begin || hole.begin >= r.end) {
-      rest.push_back(r);
-      continue;
-    }
-    if (before.begin < before.end) rest.push_back(before);
-    if (after.begin < after.end) rest.push_back(after);
-  }
-  from = std::move(rest);
-}
-
 Image main_image() {
   Image image;
   dl_iterate_phdr(look, &image);

@@ -5,16 +5,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/mappings.hpp"
+
 namespace viaduct::splitc::detail {
 
-struct PageRange {
-  std::uintptr_t begin = 0;
-  std::uintptr_t end = 0;
-  [[nodiscard]] std::size_t bytes() const noexcept { return end - begin; }
-};
-
-/// The pages in @p from that are not in @p hole.
-void subtract(std::vector<PageRange>& from, PageRange hole);
+using viaduct::PageRange;
+using viaduct::subtract;
 
 struct Image {
   std::uintptr_t load = 0;  // difference of addresses here and in the file; 0 without PIE

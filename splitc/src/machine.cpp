@@ -45,20 +45,19 @@ constexpr std::string_view kRegionsKey = "splitc.regions";
 /// Rings are laid out by their sender and read by their receiver, and the region is the same
 /// everywhere: so must the settings be.
 void compare_settings(Job& job, const Settings& s) {
-  const std::array<std::int64_t, 9> mine{static_cast<std::int64_t>(path_of(s)),
-                                         s.heap == "shared" ? 1 : 0,
-                                         s.off_node ? 1 : 0,
-                                         s.vis,
-                                         s.slots,
-                                         s.credits,
-                                         s.segment_base,
-                                         s.spread_bytes,
-                                         s.heap_bytes};
-  job.bootstrap().put(kSettingsKey, std::as_bytes(std::span(mine)));
+  using Values = std::array<std::int64_t, 9>;
+  const Values mine{static_cast<std::int64_t>(path_of(s)),
+                    s.heap == "shared" ? 1 : 0,
+                    s.off_node ? 1 : 0,
+                    s.vis,
+                    s.slots,
+                    s.credits,
+                    s.segment_base,
+                    s.spread_bytes,
+                    s.heap_bytes};
+  job.bootstrap().put_value(kSettingsKey, mine);
   job.bootstrap().fence();
-  const auto first = job.bootstrap().get(Rank{0}, kSettingsKey);
-  const auto bytes = std::as_bytes(std::span(mine));
-  if (first.size() != bytes.size() || !std::equal(first.begin(), first.end(), bytes.begin()))
+  if (job.bootstrap().get_value<Values>(Rank{0}, kSettingsKey) != mine)
     throw Error(errors::settings_differ, std::errc::invalid_argument,
                 "the Split-C settings (VIADUCT_SPLITC_*, VIADUCT_HEAP, VIADUCT_SEGMENT_BASE, "
                 "VIADUCT_SPREAD_BYTES, VIADUCT_HEAP_BYTES) of rank " +
@@ -184,7 +183,7 @@ bool Machine::tell_of_wait(std::uint32_t process, const std::uint64_t* record) {
 bool Machine::fetch(std::uint32_t process, std::uint64_t address, void* to, std::size_t bytes,
                     std::uint64_t ns) {
   const std::uint64_t start = monotonic_ns();
-  const Handle handle = get_block("poll", to, make_word(process, address), bytes);
+  const Handle handle = transfer("poll", make_word(process, address), to, bytes, Transfer::get);
   while (!impl_->is_complete(handle)) {
     if (monotonic_ns() - start > ns) return false;
     impl_->poll_now(true);
@@ -204,7 +203,7 @@ Machine::Impl::Impl(Machine& owner, Job& its_job)
   group = std::make_unique<via::channel::Group>(*nic);
   nic->on_incoming_peer(
       [this](Rank from, std::uint64_t discriminator) { incoming(from, discriminator); });
-  nic->on_ended([this](via::channel::Channel& c, via::ErrorCause cause) {
+  nic->on_ended([this](via::channel::ChannelEnd& c, via::ErrorCause cause) {
     ended(*static_cast<Channel*>(c.context()), cause);
   });
   credit_limit = static_cast<std::uint32_t>(settings.credits);

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <vector>
@@ -33,17 +34,44 @@ namespace viaduct::splitc::detail {
 /// To waits: the loss of no process ends them.
 inline constexpr std::uint32_t kNobody = kAnyone - 1;
 
-void copy_value(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;  // access.cpp
+/// Values of a word's size are read and written in one piece where they are aligned; others have no
+/// such promise. @p places: the addresses, or'ed, whose alignment is not known.
+inline void copy_value(std::byte* to, const std::byte* from, std::size_t bytes,
+                       std::uintptr_t places) noexcept {
+  const auto whole = [&](std::size_t n) { return bytes == n && places % n == 0; };
+  if (whole(8)) [[likely]]
+    return store_word(to, load_word<std::uint64_t>(from));
+  if (whole(4)) return store_word(to, load_word<std::uint32_t>(from));
+  if (whole(2)) return store_word(to, load_word<std::uint16_t>(from));
+  if (whole(1)) return store_word(to, load_word<std::uint8_t>(from));
+  std::memmove(to, from, bytes);
+}
+inline void copy_value(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  copy_value(to, from, bytes,
+             reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from));
+}
 
-/// read(), under the name that the program has called it by.
-void read_as(const char* operation, std::uint64_t from, void* to, std::size_t bytes);
 [[nodiscard]] const char* to_string(Rmw what) noexcept;  // atomic.cpp
-/// What one_sided() does. write: a put for which the caller waits.
-enum class OneSided : std::uint8_t { get, put, write };
-// What goes as a block, or need not, under the name that the program has called it by.
-Handle get_block(const char* operation, void* to, std::uint64_t from, std::size_t bytes);
-Handle put_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
-                 OneSided what = OneSided::put);
+/// rmw_here() of a word of @p bytes bytes, 4 or 8.
+[[nodiscard]] std::uint64_t rmw_of(std::size_t bytes, std::byte* place, Rmw what,
+                                   std::uint64_t operand, std::uint64_t expected) noexcept;
+/// write: a put for which the caller waits.
+enum class Transfer : std::uint8_t { get, put, write };
+/// Begins to move @p bytes bytes between the program's memory and another process', under the name
+/// that the program has called it by: directly, by RDMA or by messages. access.cpp
+Handle transfer(const char* operation, std::uint64_t word, void* local, std::size_t bytes,
+                Transfer what);
+/// transfer(), and waits for its end.
+void complete(const char* operation, std::uint64_t word, void* local, std::size_t bytes,
+              Transfer what);
+inline Handle put_as(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
+  return transfer(operation, to, const_cast<void*>(from), bytes, Transfer::put);
+}
+/// Stops where the program's own address is null.
+void check_local(const char* operation, const void* local, std::size_t bytes);
+/// transfer() by messages, staged in pieces. bulk.cpp
+Handle block_by_message(Machine::Impl& impl, const char* operation, std::uint64_t word,
+                        std::byte* local, std::size_t bytes, bool out);
 /// @p count: the place of the target's counts, Impl::epoch or a store_counter's.
 void store_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
                  std::uint32_t count);
@@ -230,7 +258,7 @@ struct Machine::Impl {
   /// Begins what @p what says, between @p local and the place of @p word. An empty handle: nothing
   /// was begun, and a message is to carry it.
   Handle one_sided(const char* operation, std::uint64_t word, std::byte* local, std::size_t bytes,
-                   OneSided what);
+                   Transfer what);
   [[nodiscard]] bool is_transferred(const Channel& c, std::uint64_t transfer) noexcept;
   void set_one_sided() noexcept;
   PeerChunks& chunks_of(std::uint32_t process);

@@ -128,14 +128,14 @@ void Machine::Impl::serve_chunk(Channel& c, const std::uint64_t* words) {
 }
 
 Handle Machine::Impl::one_sided(const char* operation, std::uint64_t word, std::byte* local,
-                                std::size_t bytes, OneSided what) {
+                                std::size_t bytes, Transfer what) {
   const std::uint32_t process = process_of(word);
   if (bytes < one_sided_from || bytes == 0 || !nic->is_remote(Rank{process})) return {};
   Channel& c = channel(process, bytes > kInlineData, operation);
   const std::uint64_t address = address_of(word);
   if (!knows_chunks(c, operation, address, bytes)) return {};
-  const bool waits = what == OneSided::write || bytes >= kCopiedPut;
-  const bool by_device = bytes > kInlineData && (what == OneSided::get || waits);
+  const bool waits = what == Transfer::write || bytes >= kCopiedPut;
+  const bool by_device = bytes > kInlineData && (what == Transfer::get || waits);
   const auto source = waits ? via::Link::Source::stays : via::Link::Source::changes;
   std::uint64_t transfer = 0;
   for (std::size_t at = 0; at != bytes;) {
@@ -146,7 +146,7 @@ Handle Machine::Impl::one_sided(const char* operation, std::uint64_t word, std::
     if (by_device) piece = register_own(local + at, piece);
     const auto begun = [&] {
       if (via::Link* const link = c.channel->link())
-        transfer = what == OneSided::get
+        transfer = what == Transfer::get
                        ? link->get(local + at, piece, chunk.there + into, chunk.key)
                        : link->put(local + at, piece, chunk.there + into, chunk.key, source);
       return c.ended || transfer != 0;
@@ -160,7 +160,7 @@ Handle Machine::Impl::one_sided(const char* operation, std::uint64_t word, std::
   note_open(c);
   c.last_transfer = transfer;
   const Handle handle{transfer, process, c.index, Handle::kTransferred};
-  if (what == OneSided::put && waits)
+  if (what == Transfer::put && waits)
     wait(operation, process, [&] {
       via::Link* const link = c.channel->link();
       return link == nullptr || link->is_sent(transfer);

@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <array>
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
+#include <string>
 #include <vector>
 
 #include "runtime/errors/codes.hpp"
+#include "runtime/mappings.hpp"
 #include "splitc/detail/heap.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/memory_file.hpp"
@@ -23,45 +21,20 @@ namespace {
 
 constexpr std::uint64_t kAddressEnd = std::uint64_t{1} << 47;
 
-struct Mapping {
-  std::uint64_t begin;
-  std::uint64_t end;
-  std::string name;
-};
-
-std::vector<Mapping> mappings() {
-  std::vector<Mapping> all;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(std::fopen("/proc/self/maps", "re"),
-                                                             std::fclose);
-  if (maps == nullptr) return all;
-  std::array<char, 4096> line{};
-  while (std::fgets(line.data(), line.size(), maps.get()) != nullptr) {
-    unsigned long long begin = 0;
-    unsigned long long end = 0;
-    int name = 0;
-    if (std::sscanf(line.data(), "%llx-%llx %*s %*s %*s %*s %n", &begin, &end, &name) < 2) continue;
-    std::string text(line.data() + name);
-    while (!text.empty() && text.back() == '\n') text.pop_back();
-    all.push_back({begin, end, text.empty() ? "memory without a name" : text});
-  }
-  return all;
-}
-
 const Mapping* first_in(const std::vector<Mapping>& all, std::uint64_t begin, std::uint64_t end) {
-  for (const Mapping& m : all) {
-    if (m.begin < end && begin < m.end) return &m;
-  }
+  for (const Mapping& m : all)
+    if (m.range.begin < end && begin < m.range.end) return &m;
   return nullptr;
 }
 
 [[noreturn]] void refuse(std::uint64_t address, std::size_t bytes, int problem) {
-  const std::vector<Mapping> all = mappings();
+  const std::vector<Mapping> all = mappings_at({0, kAddressEnd});
   const Mapping* const taken = first_in(all, address, address + bytes);
   std::string sentence = fmt::format(
       "the region for shared memory ({:#x} to {:#x}) cannot be mapped", address, address + bytes);
   if (taken != nullptr)
-    sentence +=
-        fmt::format(": {:#x} to {:#x} is taken by {}", taken->begin, taken->end, taken->name);
+    sentence += fmt::format(": {:#x} to {:#x} is taken by {}", taken->range.begin, taken->range.end,
+                            taken->name.empty() ? "memory without a name" : taken->name);
   else if (problem == ENOMEM)
     sentence +=
         ": address space is short (ulimit -v), or lower VIADUCT_SPREAD_BYTES and "

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "runtime/enum_name.hpp"
 #include "runtime/errors/codes.hpp"
 #include "splitc/src/checks.hpp"
 #include "splitc/src/code.hpp"
@@ -31,35 +32,13 @@ const char* name_of(Op op) noexcept {
                                     "bulk_write, bulk_put or bulk_store_now",
                                     "bulk_store",
                                     "bulk_store"};
-  const auto i = static_cast<std::size_t>(op);
-  return i < std::size(kNames) ? kNames[i] : "message";
+  return enum_name<Op::pull>(kNames, op, "message");
 }
 
-[[nodiscard]] bool aligned(const std::byte* at, std::size_t bytes) noexcept {
-  return (reinterpret_cast<std::uintptr_t>(at) & (bytes - 1)) == 0;
-}
-
-/// Values of a word's size go in one piece.
+/// From the words of a slot.
 void put_value(std::byte* to, const std::uint64_t* words, std::size_t bytes) noexcept {
-  if (bytes == 8 && aligned(to, 8)) [[likely]]
-    return store_word<std::uint64_t>(to, words[0]);
-  if (bytes == 4 && aligned(to, 4))
-    return store_word<std::uint32_t>(to, static_cast<std::uint32_t>(words[0]));
-  if (bytes == 2 && aligned(to, 2))
-    return store_word<std::uint16_t>(to, static_cast<std::uint16_t>(words[0]));
-  std::memcpy(to, words, bytes);
-}
-
-void get_value(std::uint64_t* words, const std::byte* from, std::size_t bytes) noexcept {
-  if (bytes == 8 && aligned(from, 8)) [[likely]] {
-    words[0] = load_word<std::uint64_t>(from);
-  } else if (bytes == 4 && aligned(from, 4)) {
-    words[0] = load_word<std::uint32_t>(from);
-  } else if (bytes == 2 && aligned(from, 2)) {
-    words[0] = load_word<std::uint16_t>(from);
-  } else {
-    std::memcpy(words, from, bytes);
-  }
+  copy_value(to, reinterpret_cast<const std::byte*>(words), bytes,
+             reinterpret_cast<std::uintptr_t>(to));
 }
 
 [[nodiscard]] CallThunk function_of(const Code& code, const Channel& c, std::uint64_t number) {
@@ -103,36 +82,33 @@ namespace {
 
 /// Whether a request has the length that its kind has, as serve() reads it.
 bool has_its_length(Op op, std::uint64_t client, std::size_t bytes) noexcept {
-  constexpr std::size_t kLine = via::kInlineBytes;
-  switch (op) {
-    case Op::read:
-      return bytes == 16 && wire_format::index(client) <= kInlineData;
-    case Op::write:
-      return bytes >= 8 && bytes <= kLine;
-    case Op::block_read:
-    case Op::block_write:
-    case Op::block_store:
-    case Op::pull:
-      return bytes == 24;
-    case Op::chunk:
-      return bytes == 16;
-    case Op::modify:
-      return bytes == 32 &&
-             (wire_format::index(client) & 0xf) <= static_cast<unsigned>(Rmw::bit_xor);
-    case Op::call:
-      return bytes >= 16 && bytes <= kLine && wire_format::index(client) <= kInlineData;
-    case Op::slot_words:
-    case Op::waits:
-      return bytes == kLine;
-    case Op::slot:
-      return bytes >= 8 && bytes <= kLine;
-    case Op::store:
-    case Op::run:
-    case Op::value:
-    case Op::done:
-      break;
-  }
-  return false;
+  struct Lengths {
+    std::uint8_t least, most;
+  };
+  constexpr std::uint8_t kLine = via::kInlineBytes;
+  constexpr Lengths kNotServed{1, 0};
+  static constexpr Lengths kLengths[] = {
+      {16, 16},        // read
+      {8, kLine},      // write
+      kNotServed,      // store: the dispatcher serves it
+      {24, 24},        // block_read
+      {24, 24},        // block_write
+      {24, 24},        // block_store
+      {24, 24},        // pull
+      {32, 32},        // modify
+      {16, kLine},     // call
+      kNotServed,      // run: as store
+      {kLine, kLine},  // slot_words
+      {8, kLine},      // slot
+      {kLine, kLine},  // waits
+      {16, 16},        // chunk
+  };
+  if (op > Op::chunk) return false;
+  const Lengths& lengths = kLengths[static_cast<std::size_t>(op)];
+  if (bytes < lengths.least || bytes > lengths.most) return false;
+  if (op == Op::read || op == Op::call) return wire_format::index(client) <= kInlineData;
+  return op != Op::modify ||
+         (wire_format::index(client) & 0xf) <= static_cast<unsigned>(Rmw::bit_xor);
 }
 
 }  // namespace
@@ -261,7 +237,9 @@ void Machine::Impl::serve(Channel& c, Op op, std::uint64_t client, const std::ui
   switch (op) {
     case Op::read: {
       const std::size_t size = wire_format::index(client);
-      get_value(answer + 1, own_place(name_of(op), c.process, words[0], size), size);
+      const std::byte* const from = own_place(name_of(op), c.process, words[0], size);
+      copy_value(reinterpret_cast<std::byte*>(answer + 1), from, size,
+                 reinterpret_cast<std::uintptr_t>(from));
       answer[0] = words[1];
       return reply(c, Op::value, 0, ticket, answer, static_cast<std::uint32_t>(8 + size));
     }
@@ -296,13 +274,9 @@ void Machine::Impl::serve(Channel& c, Op op, std::uint64_t client, const std::ui
       return machine.collective_engine().waited_for(c.process, words);
     case Op::chunk:
       return serve_chunk(c, words);
-    case Op::store:
-    case Op::run:
-    case Op::value:
-    case Op::done:
-      break;
+    default:
+      stop_nonsense(c.process);
   }
-  stop_nonsense(c.process);
 }
 
 /// A staging block of @p c's process, as this one reaches it.
@@ -351,9 +325,7 @@ std::uint64_t Machine::Impl::modify(Channel& c, std::uint64_t client, const std:
   const std::size_t bytes = (wire_format::index(client) & 0x10) != 0 ? 8 : 4;
   const char* const name = what == Rmw::compare_swap ? "compare_swap or lock" : to_string(what);
   std::byte* const place = own_place(name, c.process, words[0], bytes, Use::writes);
-  if (bytes == 8) return rmw_here<std::uint64_t>(place, what, words[1], words[2]);
-  return rmw_here<std::uint32_t>(place, what, static_cast<std::uint32_t>(words[1]),
-                                 static_cast<std::uint32_t>(words[2]));
+  return rmw_of(bytes, place, what, words[1], words[2]);
 }
 
 void Machine::Impl::serve_call(Channel& c, std::uint64_t client, const std::uint64_t* words) {

@@ -130,6 +130,15 @@ listed 'functions over 60' '61: am/all.cpp:2 Endpoint::longest'
 listed 'functions over 15' '16: am/all.cpp:123 many'
 listed 'friend' 'am/send.hpp:25:  friend class Large;'
 
+# What is not to be.
+status=0
+"$facts" --none 'functions over 60' --none 'lines in splitc that name' before >said || status=$?
+[ "$status" -eq 1 ] || wrong "--none of a long function: status $status"
+[ "$(cat said)" = "$(printf 'functions over 60 lines, before: 1\n    61: am/all.cpp:2 Endpoint::longest')" ] ||
+  wrong "--none said: $(cat said)"
+"$facts" --none 'lines in splitc that name' before >said || wrong "--none of nothing: status $?"
+[ ! -s said ] || wrong "--none of nothing said: $(cat said)"
+
 # Two beside each other; a row that one of them does not have is empty there.
 cp -r before after
 git -C after rm -q --cached -r am/send.hpp splitc tests

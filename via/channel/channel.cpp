@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <memory>
 #include <string>
 
 #include "via/channel/nic.hpp"
@@ -38,40 +39,40 @@ void Group::keep_own_house() noexcept {
 /// Polls ask the transport from now on.
 void Group::expect_transport() noexcept { doorbell_->summary.fetch_or(shm::kTransportBit); }
 
-Channel::Channel(Nic& nic, Group& group, void* context, const Options& options)
+ChannelEnd::ChannelEnd(Nic& nic, Group& group, void* context, const Options& options)
     : shm::Connection(nic, group), context_(context), options_(options) {
   join_set();
   if (options_.remote) group.expect_transport();
 }
 
-Channel::~Channel() {
+ChannelEnd::~ChannelEnd() {
   disconnect();
   if (!nic_.job().in_forked_child()) drop_ring(ErrorCause::none);  // no peer knows of it
   if (options_.remote) std::erase(nic().remote_channels_, this);
   leave_set();
 }
 
-Nic& Channel::nic() const noexcept { return static_cast<Nic&>(nic_); }
+Nic& ChannelEnd::nic() const noexcept { return static_cast<Nic&>(nic_); }
 
-Group& Channel::group() const noexcept { return static_cast<Group&>(*set_); }
+Group& ChannelEnd::group() const noexcept { return static_cast<Group&>(*set_); }
 
 // Set-up.
 
-void Channel::prepare_ring() {
+void ChannelEnd::prepare_ring() {
   if (tx_ != nullptr) return;
   std::size_t bytes = ChannelHead::bytes_for(options_.slots) + options_.extra_bytes;
   if (options_.remote) bytes = (bytes + kDestructivePairBytes - 1) & ~(kDestructivePairBytes - 1);
   allocate_ring(options_.slots, options_.remote ? 2 * bytes : bytes);
   tx_->receiver.posted.store(options_.slots);
-  if (options_.remote) make_link(bytes);
+  if (options_.remote) remote_ = std::make_unique<RemoteEnd>(*this, bytes);
 }
 
-std::byte* Channel::prepare_extra() {
+std::byte* ChannelEnd::prepare_extra() {
   prepare_ring();
   return reinterpret_cast<std::byte*>(tx_) + ChannelHead::bytes_for(tx_slot_count_);
 }
 
-std::uint32_t Channel::shape() const noexcept {
+std::uint32_t ChannelEnd::shape() const noexcept {
   constexpr unsigned kLinesShift = 8;
   std::uint32_t shape = shm::kOfChannel;
   if (options_.remote)
@@ -79,22 +80,22 @@ std::uint32_t Channel::shape() const noexcept {
   return shape;
 }
 
-std::vector<std::byte> Channel::offer() const {
-  return options_.remote ? data_of(make_part()) : Connection::offer();
+std::vector<std::byte> ChannelEnd::offer() const {
+  return options_.remote ? data_of(remote_->part(*this)) : Connection::offer();
 }
 
 /// Of a remote channel the peer reads a copy: the ring is not for the Connector to release.
-std::uint64_t Channel::half() const noexcept { return options_.remote ? 0 : tx_offset_; }
+std::uint64_t ChannelEnd::half() const noexcept { return options_.remote ? 0 : tx_offset_; }
 
-Status Channel::check_way(Rank peer) {
+Status ChannelEnd::check_way(Rank peer) {
   if (nic().is_remote(peer) != options_.remote) return Status::bad_argument;
   return options_.remote || nic().reach(peer) != nullptr ? Status::ok : Status::peer_lost;
 }
 
-bool Channel::take_up(const std::vector<std::byte>& offer) {
+bool ChannelEnd::take_up(const std::vector<std::byte>& offer) {
   if (options_.remote) {
     RemotePart part;
-    return read_data(offer, part) && take_up_remote(part);
+    return read_data(offer, part) && remote_->connect(*this, part);
   }
   shm::ChannelOffer theirs;
   if (!read_data(offer, theirs)) return false;
@@ -105,7 +106,7 @@ bool Channel::take_up(const std::vector<std::byte>& offer) {
   return true;
 }
 
-void Channel::on_attached() noexcept {
+void ChannelEnd::on_attached() noexcept {
   // The peer may have sent already, and rung a doorbell that nobody knew.
   if (!options_.remote) group().ring_self(in_set_.bit);
 }
@@ -139,18 +140,18 @@ bool Channel::try_send_lines(std::uint64_t head, const std::uint64_t* words,
 }
 
 void Channel::ring_doorbell() noexcept {
-  if (options_.remote) return post_lines();
-  ring_peer();
+  if (!options_.remote) return ring_peer();
+  if (remote_ != nullptr) remote_->post_lines(*this);  // else it has ended
 }
 
-void Channel::wake_peer() noexcept {
-  if (options_.remote) return post_counters();
-  nic().wake(peer_);
+void ChannelEnd::wake_peer() noexcept {
+  if (!options_.remote) return nic().wake(peer_);
+  if (remote_ != nullptr) remote_->post_counters(*this);
 }
 
 // Nonsense: bytes that no peer with this code writes.
 
-void Channel::break_off(const char* what) noexcept {
+void ChannelEnd::break_off(const char* what) noexcept {
   if (rx_ == nullptr || rx_ == &nowhere.head) return;
   const bool connected = state_ == ViState::connected;
   ++nic().broken_off_;
@@ -169,24 +170,17 @@ void Channel::break_off(const char* what) noexcept {
 }
 
 /// Its client goes on as with a peer that writes nothing.
-void Channel::leave_ring() noexcept {
+void ChannelEnd::leave_ring() noexcept {
   rx_ = &nowhere.head;
   rx_slots_ = &nowhere.slot;
   rx_mask_ = 0;
   rx_seq_ = rx_released_ = 0;
 }
 
-/// The peer has taken back the request that the channel is connected to: it has sent nothing, and
-/// its ring may be gone.
-void Channel::forget_peer() noexcept {
-  leave_ring();
-  peer_extra_ = no_extra.data();
-}
-
-void Channel::refuse_room() noexcept { break_off("a count of free slots that cannot be"); }
+void ChannelEnd::refuse_room() noexcept { break_off("a count of free slots that cannot be"); }
 
 /// Whether the header of a slot that is not full is what is left of an earlier lap, or nothing.
-bool Channel::may_be_old(std::uint64_t h) const noexcept {
+bool ChannelEnd::may_be_old(std::uint64_t h) const noexcept {
   if (rx_seq_ <= rx_mask_) return h == 0;
   const std::uint64_t rest = h & ~header::phase_bit;
   if (header::kind(h) == MessageKind::continuation)
@@ -198,7 +192,7 @@ bool Channel::may_be_old(std::uint64_t h) const noexcept {
 
 /// A slot is written as a whole, and slots in their order, but for those of one message: it has
 /// kMaxLines at most, and its first comes last. A transport's slots are told of one by one.
-void Channel::look_for_nonsense() noexcept {
+void ChannelEnd::look_for_nonsense() noexcept {
   if (options_.remote || state_ != ViState::connected) return;
   const bool others_there = arrived_ahead(kMaxLines) != nullptr;  // before the next one is read
   const std::uint64_t h = next_slot().header.load(kAcquire);
@@ -209,11 +203,11 @@ void Channel::look_for_nonsense() noexcept {
 
 // The end.
 
-void Channel::release_taken() noexcept {
+void ChannelEnd::release_taken() noexcept {
   if (rx_released_ != rx_seq_) release_slots();
 }
 
-void Channel::ended_by_peer(ErrorCause cause) noexcept {
+void ChannelEnd::ended_by_peer(ErrorCause cause) noexcept {
   if (cause == ErrorCause::format && state_ == ViState::connected)
     nic_.job().log().write(LogLevel::error, "rank " + std::to_string(index(peer_)) +
                                                 " has ended its connection with this rank, since "
@@ -222,23 +216,27 @@ void Channel::ended_by_peer(ErrorCause cause) noexcept {
 }
 
 /// The client drains what has come, then disconnects.
-void Channel::peer_closed(ErrorCause cause) noexcept {
+void ChannelEnd::peer_closed(ErrorCause cause) noexcept {
   if (state_ != ViState::connected) return;
   state_ = ViState::error;
-  if (!options_.remote && !nic().connections_.connector().may_read(end_)) forget_peer();
+  if (!options_.remote && !nic().connections_.connector().may_read(end_)) {
+    // The peer has taken its request back: it has sent nothing, and its ring may be gone.
+    leave_ring();
+    peer_extra_ = no_extra.data();
+  }
   tx_limit_ = tx_seq_;
   end_link();
   nic().report(*this, cause);
 }
 
-void Channel::disconnect() noexcept {
+void ChannelEnd::disconnect() noexcept {
   if (state_ == ViState::idle) return;
   if (state_ == ViState::connecting) outcome_.answer = ConnectResult::timed_out;
   if (rx_ != nullptr) release_slots();  // what we have taken, exactly
   const bool connected = state_ == ViState::connected;
   // First: an error among what has come is no error of a connection any more.
   state_ = ViState::idle;
-  if (options_.remote && connected) drain_link();
+  if (remote_ != nullptr && connected) remote_->drain(*this);
   tx_limit_ = tx_seq_;
   if (in_set_.hot_at >= 0) group().set_aside(*this);
   rx_ = nullptr;

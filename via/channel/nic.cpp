@@ -73,15 +73,15 @@ bool Nic::remote_busy() const noexcept {
 
 /// Whether a remote channel waits for its peer.
 bool Nic::connects() const noexcept {
-  return std::any_of(remote_channels_.begin(), remote_channels_.end(), [](const Channel* channel) {
-    return channel->state() == ViState::connecting;
-  });
+  return std::any_of(
+      remote_channels_.begin(), remote_channels_.end(),
+      [](const ChannelEnd* channel) { return channel->state() == ViState::connecting; });
 }
 
 /// A peer that has had our control messages and has not answered may be out of reach by now:
 /// another control message shows it.
 void Nic::probe() {
-  for (const Channel* channel : remote_channels_)
+  for (const ChannelEnd* channel : remote_channels_)
     if (channel->state() == ViState::connecting) transport_->probe(channel->peer());
 }
 
@@ -122,8 +122,9 @@ bool Nic::arm_remote() noexcept {
   if (transport_ == nullptr) return false;
   const std::uint64_t before = events_;
   bool all_asked = true;
-  for (Channel* channel : remote_channels_)
-    if (channel->remote_ != nullptr && !channel->ask_to_be_woken()) all_asked = false;
+  for (ChannelEnd* channel : remote_channels_)
+    if (channel->remote_ != nullptr && !channel->remote_->ask_to_be_woken(*channel))
+      all_asked = false;
   transport_->arm();
   poll_transport();
   progress();

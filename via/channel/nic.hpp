@@ -17,13 +17,6 @@
 
 namespace viaduct::via::channel {
 
-/// What goes with a control message to a rank that shares no memory with the writer: the end of the
-/// link, and the beginning of the extra bytes of the writer's ring.
-struct RemotePart {
-  Link::Name link{};
-  std::byte extra[128] = {};
-};
-
 class Nic final : public shm::Nic {
  public:
   /// As shm::Nic's constructor.  Collective.
@@ -36,7 +29,7 @@ class Nic final : public shm::Nic {
                                                         const Options& options);
   /// Call from the rank's thread.  @p callback runs inside a poll or progress(), when a connected
   /// channel has ended: by its peer, by a loss, over nonsense.
-  void on_ended(std::function<void(Channel&, ErrorCause)> callback) {
+  void on_ended(std::function<void(ChannelEnd&, ErrorCause)> callback) {
     on_ended_ = std::move(callback);
   }
   using shm::Nic::reject_peer;
@@ -75,6 +68,8 @@ class Nic final : public shm::Nic {
 
  private:
   friend class Channel;
+  friend class ChannelEnd;
+  friend class RemoteEnd;
 
   void poll_remote() noexcept override { take_from_transport(); }
   void drain_remote() noexcept override;
@@ -88,19 +83,19 @@ class Nic final : public shm::Nic {
   [[nodiscard]] bool connects() const noexcept;
   void probe();
   void poll_transport() noexcept;
-  [[gnu::cold, gnu::noinline]] void take_failure(Channel& channel, ErrorCause cause) noexcept;
+  [[gnu::cold, gnu::noinline]] void take_failure(ChannelEnd& channel, ErrorCause cause) noexcept;
   [[gnu::cold, gnu::noinline]] void post_whole_backlog() noexcept;
-  void add_to_backlog(Channel& channel) noexcept;
-  void report(Channel& channel, ErrorCause cause) noexcept {
+  void add_to_backlog(ChannelEnd& channel) noexcept;
+  void report(ChannelEnd& channel, ErrorCause cause) noexcept {
     if (on_ended_) on_ended_(channel, cause);
   }
 
-  std::function<void(Channel&, ErrorCause)> on_ended_;
+  std::function<void(ChannelEnd&, ErrorCause)> on_ended_;
   std::unique_ptr<Transport> transport_;
   std::vector<bool> remote_;
-  std::vector<Channel*> remote_channels_;
-  std::vector<Channel*> backlog_;  // with something that could not be posted
-  std::uint64_t events_ = 0;       // and control messages, that the transport has brought
+  std::vector<ChannelEnd*> remote_channels_;
+  std::vector<ChannelEnd*> backlog_;  // with something that could not be posted
+  std::uint64_t events_ = 0;          // and control messages, that the transport has brought
   ClosedPeers closed_peers_;
   std::uint64_t looks_ = 0;  // for control messages
 };

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// The state of a channel whose messages a transport takes to its peer (remote.cpp).
+/// The part of a channel whose messages a transport takes to its peer (remote.cpp).
 
 #include <cstddef>
 #include <cstdint>
@@ -8,29 +8,98 @@
 #include <memory>
 #include <vector>
 
-#include "viaduct/via/channel/channel.hpp"
+#include "viaduct/via/channel/channel_end.hpp"
 #include "viaduct/via/transport.hpp"
 
 namespace viaduct::via::channel {
 
-struct Channel::Remote {
-  std::unique_ptr<Link> link;
-  std::size_t half_bytes = 0;
-  std::uint64_t lines_posted = 0;   // up to this line
-  std::uint64_t lines_arrived = 0;  // the same of the peer's
+/// What goes with a control message to a rank that shares no memory with the writer: the end of the
+/// link, and the beginning of the extra bytes of the writer's ring.
+struct RemotePart {
+  Link::Name link{};
+  std::byte extra[128] = {};
+};
+
+/// Lives from the making of a remote channel's ring to the end of its connection. The functions
+/// take the channel that the object belongs to: its words are in registers where they are called.
+class RemoteEnd {
+ public:
+  /// Throws Error: the transport makes no link.
+  RemoteEnd(ChannelEnd& c, std::size_t half_bytes);
+
+  /// @return what the peer is to know of this end.  Never blocks.
+  [[nodiscard]] RemotePart part(const ChannelEnd& c) const noexcept;
+  /// Takes up the peer's link.  @return false: the attempt has been answered.
+  bool connect(ChannelEnd& c, const RemotePart& part);
+  /// @return the link, to be given transfers; null: it is not connected, or has failed.
+  [[nodiscard]] Link* open_link() const noexcept {
+    return connected_ && !link_->failed() ? link_.get() : nullptr;
+  }
+  /// @return as Channel::takes_copies().
+  [[nodiscard]] bool takes_copies() const noexcept {
+    return !connected_ || link_->failed() || link_->ready();
+  }
+  /// Blocks until all that was sent has arrived, or the peer has ended the connection, too; 5 s at
+  /// most.
+  void drain(ChannelEnd& c) noexcept;
+
+  // Sending: what finds no room goes into the NIC's backlog.
+
+  /// Takes bytes of this end's half to the peer.  Order: before the next message.  Never blocks.
+  void add_piece(const ChannelEnd& c, const std::byte* from, std::size_t bytes);
+  /// Takes bytes of the copy of the peer's half back to the peer.  Order: before the next message.
+  /// Never blocks.
+  void send_back(ChannelEnd& c, const std::byte* from, std::size_t bytes);
+  /// Posts lines that have just been written, and those that found no room before.  Never blocks.
+  void post_lines(ChannelEnd& c) noexcept;
+  /// Posts what this end has published, and what goes back before it.  Never blocks.
+  void post_counters(ChannelEnd& c) noexcept;
+  /// Posts the backlog.  Never blocks.
+  void post_backlog(ChannelEnd& c) noexcept;
+  /// @return whether all pieces are there.  Never blocks.
+  [[nodiscard]] bool flushed(ChannelEnd& c) noexcept;
+  /// Before this rank sleeps: whoever has had something of ours is to tell when its counters
+  /// change, which may be credits of the layer above, though all lines are free.  @return false: no
+  /// room to ask.
+  [[nodiscard]] bool ask_to_be_woken(const ChannelEnd& c) noexcept;
+
+  // Receiving.
+
+  /// Shows the client what the transport has told of.  Never blocks.
+  void take_notification(ChannelEnd& c, std::uint32_t notification) noexcept;
+  /// Nothing gets through to the peer any more, whose own half may be well: it is told by a control
+  /// message.  Never blocks.
+  static void fail(ChannelEnd& c, ErrorCause cause) noexcept;
+
+ private:
+  friend class Channel;
+  friend class Nic;
+
+  [[gnu::cold, gnu::noinline]] void post_lines_slow(ChannelEnd& c) noexcept;
+  [[nodiscard]] bool post_message(ChannelEnd& c) noexcept;
+  [[nodiscard]] bool post_all(ChannelEnd& c) noexcept;
+  [[nodiscard]] bool post_piece() noexcept;
+  [[gnu::cold]] void take_sign(ChannelEnd& c, bool wanted) noexcept;
+  void take_lines(ChannelEnd& c, std::uint32_t number) noexcept;
+  [[gnu::cold]] static void refuse_lines(ChannelEnd& c) noexcept;
+
+  std::unique_ptr<Link> link_;
+  std::size_t half_bytes_;
+  std::uint64_t lines_posted_ = 0;   // up to this line
+  std::uint64_t lines_arrived_ = 0;  // the same of the peer's
   struct Pending {
     std::uint64_t before;  // the line that it goes before
     Link::Piece piece;
   };
-  std::deque<Pending> pieces;
-  std::vector<Link::Piece> back;  // to be written back
-  bool line_waits = false;        // for pieces or counters that may have to go first
-  bool counters_changed = false;  // and not posted
-  bool published_unseen = false;  // counters were posted after the last notification
-  bool wake_wanted = false;       // by the peer
-  bool wake_asked = false;        // of the peer, not answered
-  bool in_backlog = false;
-  bool connected = false;
+  std::deque<Pending> pieces_;
+  std::vector<Link::Piece> back_;  // to be written back
+  bool line_waits_ = false;        // for pieces or counters that may have to go first
+  bool counters_changed_ = false;  // and not posted
+  bool published_unseen_ = false;  // counters were posted after the last notification
+  bool wake_wanted_ = false;       // by the peer
+  bool wake_asked_ = false;        // of the peer, not answered
+  bool in_backlog_ = false;
+  bool connected_ = false;
 };
 
 }  // namespace viaduct::via::channel

@@ -73,16 +73,13 @@ bool CompletionQueue::anything_there() noexcept {
 }
 
 Status CompletionQueue::wait(Completion& out, std::int64_t timeout_ns) noexcept {
-  const std::uint64_t start = monotonic_ns();
-  Backoff backoff(nic_.job_.wait_policy());
-  for (;;) {
-    if (poll(out) == Status::ok) return Status::ok;
-    const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
-    if (timeout_ns >= 0 && waited >= timeout_ns) return Status::timeout;
-    if (backoff.next() != Backoff::Stage::block_now) continue;
-    Watched watched{&nic_, this, nullptr};
-    sleep(nic_.job_, watched, {.timeout_ns = timeout_ns < 0 ? -1 : timeout_ns - waited});
-  }
+  const bool found = look_until(
+      nic_.job_.wait_policy(), timeout_ns, [&] { return poll(out) == Status::ok; },
+      [this](std::int64_t left_ns) {
+        Watched watched{&nic_, this, nullptr};
+        sleep(nic_.job_, watched, {.timeout_ns = left_ns});
+      });
+  return found ? Status::ok : Status::timeout;
 }
 
 Status CompletionQueue::notify(std::function<void()> ready) {

@@ -177,17 +177,14 @@ void Nic::report(const AsyncError& error) noexcept {
 }
 
 bool Nic::progress_until(const std::function<bool()>& done, std::int64_t timeout_ns) {
-  const std::uint64_t start = monotonic_ns();
-  Backoff backoff(job_.wait_policy());
-  for (;;) {
+  const auto look = [&] {
     progress();
-    if (done()) return true;
-    const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
-    if (timeout_ns >= 0 && waited >= timeout_ns) return false;
-    if (backoff.next() != Backoff::Stage::block_now) continue;
+    return done();
+  };
+  return look_until(job_.wait_policy(), timeout_ns, look, [this](std::int64_t left_ns) {
     Watched watched{this, nullptr, nullptr};
-    sleep(job_, watched, {.timeout_ns = timeout_ns < 0 ? -1 : timeout_ns - waited});
-  }
+    sleep(job_, watched, {.timeout_ns = left_ns});
+  });
 }
 
 }  // namespace viaduct::via::shm

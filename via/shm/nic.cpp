@@ -1,4 +1,4 @@
-/// Set-up of provider shm: the NIC's page, protection tags, memory regions, queues.
+/// Set-up of provider shm: the NIC's page, memory regions, queues.
 
 #include "via/shm/nic.hpp"
 
@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "runtime/errors/codes.hpp"
-#include "runtime/job_size.hpp"
 #include "via/copy.hpp"
 #include "viaduct/runtime/atomic.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
@@ -83,6 +82,7 @@ AtomicWord<std::uint64_t>& Nic::make_attention(Job& job) {
 Nic::Nic(Job& job, AtomicWord<std::uint64_t>* attention)
     : job_(job),
       bootstrap_key_("via.shm." + std::to_string(job.next_nic())),
+      tags_(job.rank()),
       connections_(job.rank(), *this) {
   config::load(&settings_, options());
   if (settings_.copy_threshold != config::kAuto)
@@ -125,8 +125,7 @@ Nic::Nic(Job& job, AtomicWord<std::uint64_t>* attention)
   if (settings_.cross_memory)
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // fails, rightly, without Yama
 
-  const std::uint64_t offset = page_offset_;
-  job_.bootstrap().put(bootstrap_key_, std::as_bytes(std::span(&offset, 1)));
+  job_.bootstrap().put_value(bootstrap_key_, page_offset_);
   job_.bootstrap().fence();
   job_.stats().add("shm", kCounterNames, counters_);
   blocks.keep();  // until the job ends: peers may still look at them
@@ -148,12 +147,11 @@ Nic::~Nic() {
 Nic::Peer& Nic::peer(Rank rank) {
   std::unique_ptr<Peer>& known = peers_[index(rank)];
   if (known != nullptr) return *known;
-  const auto value = job_.bootstrap().get(rank, bootstrap_key_);
-  std::uint64_t offset = 0;
-  if (value.size() != sizeof(offset))
+  const auto published = job_.bootstrap().get_value<std::uint64_t>(rank, bootstrap_key_);
+  if (!published)
     throw Error(errors::versions_differ, std::errc::protocol_error,
                 "rank " + std::to_string(index(rank)) + " published a malformed NIC address");
-  std::memcpy(&offset, value.data(), sizeof(offset));
+  const std::uint64_t offset = *published;
   std::byte* window = job_.window_of(rank);
   auto* page = reinterpret_cast<NicPage*>(window + offset);
   const std::size_t bytes = job_.segment().window_bytes();
@@ -202,43 +200,11 @@ Nic::Peer* Nic::reach(Rank rank) {
   }
 }
 
-// Protection tags.
-
-ProtectionTag Nic::create_tag() {
-  // Distinct between ranks, so that a tag of one rank never happens to be another's.
-  static_assert(kMaxJobSize <= 1U << 20);
-  const std::uint32_t tag = (index(job_.rank()) << 12 | (++next_tag_ & 0xfff)) + 1;
-  if (next_tag_ > 0xfff || !tags_.emplace(tag, 0).second)
-    throw Error(errors::too_many_objects, std::errc::no_buffer_space,
-                "4095 protection tags have been created, which is all there are");
-  return static_cast<ProtectionTag>(tag);
-}
-
-void Nic::destroy_tag(ProtectionTag tag) {
-  const auto found = tags_.find(static_cast<std::uint32_t>(tag));
-  if (found == tags_.end())
-    throw Error(errors::no_such_tag, std::errc::invalid_argument,
-                "no such protection tag: " + std::to_string(static_cast<std::uint32_t>(tag)));
-  if (found->second != 0)
-    throw Error(errors::tag_in_use, std::errc::device_or_resource_busy,
-                "protection tag " + std::to_string(found->first) + " is in use by " +
-                    std::to_string(found->second) + " VIs and memory regions: destroy those first");
-  tags_.erase(found);
-}
-
 // Memory regions.
 
 MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::size_t bytes,
                                   Rights rights) {
-  const auto used = tags_.find(static_cast<std::uint32_t>(tag));
-  if (used == tags_.end())
-    throw Error(errors::no_such_tag, std::errc::invalid_argument,
-                "cannot register memory: no such protection tag: " +
-                    std::to_string(static_cast<std::uint32_t>(tag)));
-  if (address == nullptr || bytes == 0 || reinterpret_cast<std::uintptr_t>(address) + bytes < bytes)
-    throw Error(errors::bad_memory_range, std::errc::invalid_argument,
-                "cannot register memory: the range of " + std::to_string(bytes) +
-                    " bytes is null, empty or wraps round");
+  tags_.require_region(tag, address, bytes);
   const bool in_window = job_.segment().contains(address, bytes);
   if (!in_window && !is_mapped(address, bytes))
     throw Error(errors::bad_memory_range, std::errc::bad_address,
@@ -263,7 +229,7 @@ MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::si
   free_regions_.pop_back();
   const std::uint32_t handle = (std::uint32_t{++region_generation_[slot]} << 20 | slot) + 1;
   const auto fill = [&](RegionEntry& entry) {
-    entry.tag = used->first;
+    entry.tag = static_cast<std::uint32_t>(tag);
     entry.rights = static_cast<std::uint32_t>(rights);
     entry.in_window = in_window ? 1 : 0;
     entry.address = reinterpret_cast<std::uint64_t>(address);
@@ -274,7 +240,7 @@ MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::si
   };
   fill(own_regions_[slot]);
   fill(regions_[slot]);
-  ++used->second;
+  tags_.add_use(tag);
   return MemoryRegion(this, static_cast<MemoryHandle>(handle), address, bytes);
 }
 
@@ -291,27 +257,26 @@ void Nic::deregister(MemoryHandle handle) noexcept {
   const std::uint32_t slot = (static_cast<std::uint32_t>(handle) - 1) & 0xfffff;
   own->handle.store(0, kRelaxed);
   regions_[slot].handle.store(0, kRelease);
-  --tags_[own->tag];
+  tags_.drop_use(static_cast<ProtectionTag>(own->tag));
   free_regions_.push_back(slot);
 }
 
 bool Nic::change_memory(MemoryHandle handle, ProtectionTag tag, Rights rights) {
   RegionEntry* const own = local_region(handle);
-  const auto used = tags_.find(static_cast<std::uint32_t>(tag));
-  if (own == nullptr || used == tags_.end()) return false;
+  if (own == nullptr || !tags_.contains(tag)) return false;
   const bool reachable =
       own->in_window != 0 || cross_memory_works_ || job_.threads_mode() || job_.size() == 1;
   if ((own->in_window == 0 && includes(rights, Rights::atomic)) ||
       (rights != Rights::none && !reachable))
     return false;
-  --tags_[own->tag];
-  ++used->second;
+  tags_.drop_use(static_cast<ProtectionTag>(own->tag));
+  tags_.add_use(tag);
   RegionEntry& shown = regions_[(static_cast<std::uint32_t>(handle) - 1) & 0xfffff];
   // A peer that looks meanwhile finds no region, or all of the new one.
   shown.handle.store(0, kRelaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   for (RegionEntry* entry : {own, &shown}) {
-    entry->tag = used->first;
+    entry->tag = static_cast<std::uint32_t>(tag);
     entry->rights = static_cast<std::uint32_t>(rights);
   }
   shown.handle.store(static_cast<std::uint32_t>(handle), kRelease);
@@ -423,10 +388,7 @@ void Nic::check_attributes(const ViAttributes& a) const {
   };
   check(a.send_depth, "send");
   check(a.receive_depth, "receive");
-  if (tags_.find(static_cast<std::uint32_t>(a.tag)) == tags_.end())
-    throw Error(errors::no_such_tag, std::errc::invalid_argument,
-                "cannot create a VI: no such protection tag: " +
-                    std::to_string(static_cast<std::uint32_t>(a.tag)));
+  tags_.require(a.tag, "cannot create a VI: ");
   if (a.reliability != Reliability::unreliable && a.reliability != Reliability::delivery &&
       a.reliability != Reliability::reception)
     throw Error(errors::bad_attributes, std::errc::invalid_argument,
@@ -445,14 +407,14 @@ void Nic::add_vi(Vi& vi) {
                 "65536 VIs exist, which is all a NIC can have");
   vi.place_ = vis_.size();
   vis_.push_back(&vi);
-  ++tags_[static_cast<std::uint32_t>(vi.attributes_.tag)];
+  tags_.add_use(vi.attributes_.tag);
 }
 
 void Nic::remove_vi(Vi& vi) noexcept {
   vis_[vi.place_] = vis_.back();
   vis_[vi.place_]->place_ = vi.place_;
   vis_.pop_back();
-  --tags_[static_cast<std::uint32_t>(vi.attributes_.tag)];
+  tags_.drop_use(vi.attributes_.tag);
   std::erase(waiting_vis_, &vi);
 }
 

@@ -8,11 +8,11 @@
 #include <memory>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "via/closed_peers.hpp"
 #include "via/connections.hpp"
+#include "via/protection_tags.hpp"
 #include "via/shm/settings.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/atomic.hpp"
@@ -61,9 +61,9 @@ class Nic : public via::Nic, private Connections::Provider {
   /// @return what this NIC offers; does not change.
   [[nodiscard]] const NicAttributes& attributes() const noexcept override { return attributes_; }
   /// Throws Error after 4095 tags.
-  [[nodiscard]] ProtectionTag create_tag() override;
+  [[nodiscard]] ProtectionTag create_tag() override { return tags_.create(); }
   /// Throws Error for a tag that does not exist or is in use.
-  void destroy_tag(ProtectionTag tag) override;
+  void destroy_tag(ProtectionTag tag) override { tags_.destroy(tag); }
   /// Never waits.  Cost: two table entries; for memory outside the window a system call that looks
   /// at its mappings. Throws Error as via::Nic says.
   [[nodiscard]] MemoryRegion register_memory(ProtectionTag tag, std::byte* address,
@@ -241,9 +241,8 @@ class Nic : public via::Nic, private Connections::Provider {
   std::deque<RegionEntry> own_regions_;  // the same in private memory: this side believes it alone
   std::vector<std::uint32_t> free_regions_;
   std::vector<std::uint16_t> region_generation_;
-  std::unique_ptr<std::unique_ptr<Peer>[]> peers_;         // by rank; null until it is talked to
-  std::unordered_map<std::uint32_t, std::uint32_t> tags_;  // tag -> uses
-  std::uint32_t next_tag_ = 0;
+  std::unique_ptr<std::unique_ptr<Peer>[]> peers_;  // by rank; null until it is talked to
+  ProtectionTags tags_;
   std::vector<Vi*> vis_;
   Connections connections_;
   std::vector<std::pair<Rank, ControlMessage>> outbox_;

@@ -18,11 +18,15 @@ void sleep(Job& job, Watched& watched, const Sleep& how) noexcept {
   const auto each = [&watched](auto&& f) {
     for (Watched* at = &watched; at != nullptr; at = at->next) f(*at);
   };
+  const auto each_queue = [&each](auto&& f) {
+    each([&](Watched& w) {
+      if (w.queue != nullptr) f(*w.queue);
+    });
+  };
   bool with_queues = false;
-  each([&](Watched& w) {
-    if (w.queue == nullptr) return;
+  each_queue([&](PollSet& queue) {
     with_queues = true;
-    w.queue->set_all_aside();
+    queue.set_all_aside();
   });
   bool quiet = true;
   bool capped = how.capped;
@@ -47,28 +51,18 @@ void sleep(Job& job, Watched& watched, const Sleep& how) noexcept {
     if (!calm) quiet = false;
   });
   if (quiet && how.done != nullptr && *how.done && (*how.done)()) quiet = false;
-  // What was asked may have polled.
-  each([&](Watched& w) {
-    if (w.queue != nullptr && w.queue->hot_count_ != 0) quiet = false;
-  });
-  // The next poll looks at control messages and lost peers.
-  each([&](Watched& w) {
-    if (w.queue != nullptr) w.queue->tick_ |= PollSet::kHousekeeping - 1;
+  each_queue([&](PollSet& queue) {
+    if (queue.hot_count_ != 0) quiet = false;   // what was asked may have polled
+    queue.tick_ |= PollSet::kHousekeeping - 1;  // the next poll looks at control messages, losses
   });
   if (quiet) {
-    each([&](Watched& w) {
-      if (w.queue != nullptr) w.queue->sleepers_.fetch_add(1);
-    });
+    each_queue([](PollSet& queue) { queue.sleepers_.fetch_add(1); });
     if (how.locks != nullptr) how.locks->before_kernel();
     futex_wait(record.doorbell, seen, timeout_ns);
     if (how.locks != nullptr) how.locks->after_kernel();
-    each([&](Watched& w) {
-      if (w.queue != nullptr) w.queue->sleepers_.fetch_sub(1);
-    });
+    each_queue([](PollSet& queue) { queue.sleepers_.fetch_sub(1); });
   } else {
-    each([&](Watched& w) {
-      if (w.queue != nullptr) w.queue->ring_for_missed();
-    });
+    each_queue([](PollSet& queue) { queue.ring_for_missed(); });
   }
   record.sleeping.fetch_sub(1);
 }

@@ -13,28 +13,28 @@ bool Connections::open(ControlMessage::Kind form, const EndWish& wish, EndName& 
   return true;
 }
 
-void Connections::stop(const EndName& name, ErrorCause cause, std::vector<std::byte> data) {
+/// Tells the Connector, and does what it answers.
+template <class Event>
+void Connections::tell(Event&& event) {
   Connector::Actions actions;
-  connector_.stop(name, cause, actions, std::move(data));
+  event(actions);
   perform(actions);
+}
+
+void Connections::stop(const EndName& name, ErrorCause cause, std::vector<std::byte> data) {
+  tell([&](auto& actions) { connector_.stop(name, cause, actions, std::move(data)); });
 }
 
 void Connections::close(const EndName& name, ErrorCause cause, std::vector<std::byte> data) {
-  Connector::Actions actions;
-  connector_.close(name, cause, actions, std::move(data));
-  perform(actions);
+  tell([&](auto& actions) { connector_.close(name, cause, actions, std::move(data)); });
 }
 
 void Connections::handle(Rank from, const ControlMessage& message) {
-  Connector::Actions actions;
-  connector_.handle(from, message, actions);
-  perform(actions);
+  tell([&](auto& actions) { connector_.handle(from, message, actions); });
 }
 
 void Connections::lose(const std::function<bool(Rank)>& gone, ErrorCause cause) {
-  Connector::Actions actions;
-  connector_.lose(gone, cause, actions);
-  perform(actions);
+  tell([&](auto& actions) { connector_.lose(gone, cause, actions); });
 }
 
 /// Owners are looked up for each action: an earlier one may have closed an end.
@@ -86,9 +86,7 @@ Status Connections::accept(const ConnectionRequest& request, bool lost, const Ac
     refuse(found, ConnectResult::unreachable);
     return Status::peer_lost;
   }
-  Connector::Actions actions;
-  vi.name = connector_.accept(request.ticket, wish, actions);
-  perform(actions);
+  tell([&](auto& actions) { vi.name = connector_.accept(request.ticket, wish, actions); });
   return Status::ok;
 }
 
@@ -116,9 +114,7 @@ bool Connections::find_request(std::uint64_t discriminator, ConnectionRequest& o
 void Connections::refuse(const Connector::Request* request, ConnectResult result,
                          std::uint64_t reason) {
   if (request == nullptr) return;
-  Connector::Actions actions;
-  connector_.refuse(request->ticket, result, reason, actions);
-  perform(actions);
+  tell([&](auto& actions) { connector_.refuse(request->ticket, result, reason, actions); });
 }
 
 void Connections::tell_of_requests(const Nic::IncomingPeer& callback) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "runtime/enum_name.hpp"
 #include "via/src/copy_stream.hpp"
 
 namespace viaduct::via {
@@ -80,25 +81,10 @@ void move_string(void* to, const void* from, std::size_t bytes) noexcept {
 }  // namespace
 
 const char* to_string(CopyMethod method) noexcept {
-  switch (method) {
-    case CopyMethod::plain:
-      return "plain";
-    case CopyMethod::rep_movsb:
-      return "rep_movsb";
-    case CopyMethod::stream_sse2:
-      return "stream_sse2";
-    case CopyMethod::stream_avx2:
-      return "stream_avx2";
-    case CopyMethod::stream_avx512:
-      return "stream_avx512";
-    case CopyMethod::stream_sse2_paged:
-      return "stream_sse2_paged";
-    case CopyMethod::stream_avx2_paged:
-      return "stream_avx2_paged";
-    case CopyMethod::stream_avx512_paged:
-      return "stream_avx512_paged";
-  }
-  return "unknown";
+  constexpr const char* kNames[] = {
+      "plain",         "rep_movsb",         "stream_sse2",       "stream_avx2",
+      "stream_avx512", "stream_sse2_paged", "stream_avx2_paged", "stream_avx512_paged"};
+  return enum_name<CopyMethod::stream_avx512_paged>(kNames, method, "unknown");
 }
 
 bool copy_method_works(CopyMethod method) noexcept {
@@ -133,24 +119,13 @@ void set_copy_threshold(std::size_t bytes) noexcept {
 }
 
 void copy_bytes_by(CopyMethod method, void* to, const void* from, std::size_t bytes) noexcept {
-  switch (method) {
-    case CopyMethod::plain:
-      if (bytes != 0) std::memcpy(to, from, bytes);
-      return;
-    case CopyMethod::rep_movsb:
-      return move_string(to, from, bytes);
-    case CopyMethod::stream_sse2:
-      return detail::stream_sse2(to, from, bytes);
-    case CopyMethod::stream_avx2:
-      return detail::stream_avx2(to, from, bytes);
-    case CopyMethod::stream_avx512:
-      return detail::stream_avx512(to, from, bytes);
-    case CopyMethod::stream_sse2_paged:
-      return detail::stream_sse2_paged(to, from, bytes);
-    case CopyMethod::stream_avx2_paged:
-      return detail::stream_avx2_paged(to, from, bytes);
-    case CopyMethod::stream_avx512_paged:
-      return detail::stream_avx512_paged(to, from, bytes);
+  constexpr auto kFirstStream = static_cast<std::size_t>(CopyMethod::stream_sse2);
+  if (method == CopyMethod::plain) {
+    if (bytes != 0) std::memcpy(to, from, bytes);
+  } else if (method == CopyMethod::rep_movsb) {
+    move_string(to, from, bytes);
+  } else {
+    detail::stream_copies[static_cast<std::size_t>(method) - kFirstStream](to, from, bytes);
   }
 }
 

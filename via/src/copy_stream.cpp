@@ -95,38 +95,24 @@ template <std::size_t Pages>
 // The whole copy around a block function: up to the first whole line of the destination and after
 // the last whole block plainly, the blocks between them by streaming, then the fence that orders
 // streamed stores before later ones.
-template <std::size_t Pages, typename Block>
-void stream(Block block, void* to, const void* from, std::size_t bytes) noexcept {
+template <std::size_t Pages, auto Block>
+void stream(void* to, const void* from, std::size_t bytes) noexcept {
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);
   const std::size_t past_line = reinterpret_cast<std::uintptr_t>(target) % kCacheLineBytes;
   const std::size_t head = std::min(bytes, (kCacheLineBytes - past_line) % kCacheLineBytes);
   if (head != 0) std::memcpy(target, source, head);
   std::size_t done = head;
-  for (; bytes - done >= Pages * kPage; done += Pages * kPage) block(target + done, source + done);
+  for (; bytes - done >= Pages * kPage; done += Pages * kPage) Block(target + done, source + done);
   if (done != bytes) std::memcpy(target + done, source + done, bytes - done);
   _mm_sfence();
 }
 
 }  // namespace
 
-void stream_sse2(void* to, const void* from, std::size_t bytes) noexcept {
-  stream<1>(sse2_block<1>, to, from, bytes);
-}
-void stream_avx2(void* to, const void* from, std::size_t bytes) noexcept {
-  stream<1>(avx2_block<1>, to, from, bytes);
-}
-void stream_avx512(void* to, const void* from, std::size_t bytes) noexcept {
-  stream<1>(avx512_block<1>, to, from, bytes);
-}
-void stream_sse2_paged(void* to, const void* from, std::size_t bytes) noexcept {
-  stream<4>(sse2_block<4>, to, from, bytes);
-}
-void stream_avx2_paged(void* to, const void* from, std::size_t bytes) noexcept {
-  stream<4>(avx2_block<4>, to, from, bytes);
-}
-void stream_avx512_paged(void* to, const void* from, std::size_t bytes) noexcept {
-  stream<4>(avx512_block<4>, to, from, bytes);
-}
+constinit const std::array<StreamCopy, 6> stream_copies{
+    stream<1, sse2_block<1>>, stream<1, avx2_block<1>>, stream<1, avx512_block<1>>,
+    stream<4, sse2_block<4>>, stream<4, avx2_block<4>>, stream<4, avx512_block<4>>,
+};
 
 }  // namespace viaduct::via::detail

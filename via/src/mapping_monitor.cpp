@@ -41,33 +41,6 @@ std::atomic<int> descriptor_of_parent{-1};
 
 void close_in_child() noexcept { close_descriptor(descriptor_of_parent.exchange(-1)); }
 
-struct Mapping {
-  PageRange range;
-  bool anonymous = false;  // and private
-};
-
-/// The mappings that touch @p range, in order, from /proc/self/maps.
-std::vector<Mapping> mappings_at(PageRange range) {
-  std::vector<Mapping> found;
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/proc/self/maps", "re"),
-                                                   std::fclose);
-  if (file == nullptr) return found;
-  char* line = nullptr;
-  std::size_t room = 0;
-  while (::getline(&line, &room, file.get()) > 0) {
-    PageRange at;
-    char rights[5] = {};
-    std::uint64_t inode = 0;
-    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*x %*x:%*x %" SCNu64, &at.begin, &at.end,
-                    rights, &inode) != 4)
-      continue;
-    if (at.begin >= range.end) break;
-    if (at.end > range.begin) found.push_back({at, rights[3] == 'p' && inode == 0});
-  }
-  std::free(line);
-  return found;
-}
-
 }  // namespace
 
 std::shared_ptr<MappingMonitor> MappingMonitor::shared() {
@@ -259,18 +232,7 @@ bool MappingMonitor::is_watched(PageRange range) const noexcept {
   return after != watched_.begin() && std::prev(after)->end >= range.end;
 }
 
-void MappingMonitor::forget(PageRange range) {
-  std::vector<PageRange> rest;
-  for (const PageRange& watched : watched_) {
-    if (watched.end <= range.begin || watched.begin >= range.end) {
-      rest.push_back(watched);
-      continue;
-    }
-    if (watched.begin < range.begin) rest.push_back({watched.begin, range.begin});
-    if (watched.end > range.end) rest.push_back({range.end, watched.end});
-  }
-  watched_.swap(rest);
-}
+void MappingMonitor::forget(PageRange range) { subtract(watched_, range); }
 
 void MappingMonitor::set_watched(PageRange range) {
   forget(range);

@@ -24,15 +24,10 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/mappings.hpp"
 #include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::via {
-
-/// Addresses, whole pages.
-struct PageRange {
-  std::uintptr_t begin = 0;
-  std::uintptr_t end = 0;
-};
 
 class MappingMonitor {
  public:

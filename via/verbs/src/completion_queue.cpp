@@ -105,15 +105,10 @@ Status CompletionQueue::pop(Completion& out) noexcept {
 }
 
 Status CompletionQueue::wait(Completion& out, std::int64_t timeout_ns) noexcept {
-  const std::uint64_t start = monotonic_ns();
-  Backoff backoff(nic_.job_.wait_policy());
-  for (;;) {
-    if (poll(out) == Status::ok) return Status::ok;
-    const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
-    if (timeout_ns >= 0 && waited >= timeout_ns) return Status::timeout;
-    if (backoff.next() == Backoff::Stage::block_now)
-      nic_.sleep(timeout_ns < 0 ? -1 : timeout_ns - waited, this);
-  }
+  const bool found = look_until(
+      nic_.job_.wait_policy(), timeout_ns, [&] { return poll(out) == Status::ok; },
+      [this](std::int64_t left_ns) { nic_.sleep(left_ns, this); });
+  return found ? Status::ok : Status::timeout;
 }
 
 Status CompletionQueue::notify(std::function<void()> ready) {

@@ -176,20 +176,15 @@ void Nic::sleep(std::int64_t timeout_ns, CompletionQueue* queue) noexcept {
 }
 
 bool Nic::progress_until(const std::function<bool()>& done, std::int64_t timeout_ns) {
-  const std::uint64_t start = monotonic_ns();
-  Backoff backoff(job_.wait_policy());
-  for (;;) {
+  const auto look = [&] {
     progress();
-    if (done()) return true;
-    const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
-    if (timeout_ns >= 0 && waited >= timeout_ns) return false;
-    if (backoff.next() == Backoff::Stage::block_now) {
-      // progress() in sleep() may have brought about what is waited for: a short sleep at first.
-      constexpr std::int64_t kShortNs = 2'000'000;
-      const std::int64_t left = timeout_ns < 0 ? kShortNs : timeout_ns - waited;
-      sleep(std::min(left, kShortNs), nullptr);
-    }
-  }
+    return done();
+  };
+  return look_until(job_.wait_policy(), timeout_ns, look, [this](std::int64_t left_ns) {
+    // progress() in sleep() may have brought about what is waited for: a short sleep at first.
+    constexpr std::int64_t kShortNs = 2'000'000;
+    sleep(left_ns < 0 ? kShortNs : std::min(left_ns, kShortNs), nullptr);
+  });
 }
 
 // Client and server form.

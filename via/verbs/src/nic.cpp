@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "runtime/errors/codes.hpp"
-#include "runtime/job_size.hpp"
 #include "via/verbs/src/errors.hpp"
 #include "via/verbs/src/rdma_transport.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -56,6 +55,7 @@ Nic::Nic(Job& job, const Settings& settings, std::string_view device)
       device_(settings, device.empty() ? std::string_view(settings.device) : device,
               index(job.rank())),
       events_(device_, job),
+      tags_(job.rank()),
       connections_(job.rank(), *this) {
   const ibv_device_attr& limits = device_.limits();
   const auto at_most = [](std::int64_t wanted, auto limit) {
@@ -135,36 +135,23 @@ std::uint32_t Nic::find_inline_limit() {
 // Protection tags.
 
 ProtectionTag Nic::create_tag() {
-  // Distinct between ranks, so that a tag of one rank never happens to be another's.
-  static_assert(kMaxJobSize <= 1U << 20);
-  const std::uint32_t tag = (index(job_.rank()) << 12 | (++next_tag_ & 0xfff)) + 1;
-  if (next_tag_ > 0xfff)
-    throw Error(errors::too_many_objects, std::errc::no_buffer_space,
-                "4095 protection tags have been created, which is all there are");
   OwnedDomain domain(library().alloc_pd(device_.context()));
   if (domain == nullptr)
     throw Error(errors::rdma_device, errno,
                 "RDMA device " + device_.name() + " makes no protection domain, of at most " +
                     std::to_string(device_.limits().max_pd));
-  tags_.emplace(tag, Tag{std::move(domain), 0, nullptr});
-  return static_cast<ProtectionTag>(tag);
+  const ProtectionTag tag = tags_.create();
+  domains_.emplace(tag, Domain{std::move(domain), nullptr});
+  return tag;
 }
 
 void Nic::destroy_tag(ProtectionTag tag) {
-  const auto found = tags_.find(static_cast<std::uint32_t>(tag));
-  if (found == tags_.end())
-    throw Error(errors::no_such_tag, std::errc::invalid_argument,
-                "no such protection tag: " + std::to_string(static_cast<std::uint32_t>(tag)));
-  if (found->second.uses != 0)
-    throw Error(errors::tag_in_use, std::errc::device_or_resource_busy,
-                "protection tag " + std::to_string(found->first) + " is in use by " +
-                    std::to_string(found->second.uses) +
-                    " VIs and memory regions: destroy those first");
-  tags_.erase(found);
+  tags_.destroy(tag);
+  domains_.erase(tag);
 }
 
 const ibv_mr& Nic::flush_region(ProtectionTag tag) {
-  Tag& entry = tags_.at(static_cast<std::uint32_t>(tag));
+  Domain& entry = domains_.at(tag);
   if (entry.flush == nullptr) {
     entry.flush.reset(library().reg_mr(entry.domain.get(), &flush_word_, sizeof flush_word_,
                                        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ));
@@ -178,15 +165,7 @@ const ibv_mr& Nic::flush_region(ProtectionTag tag) {
 
 MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::size_t bytes,
                                   Rights rights) {
-  const auto used = tags_.find(static_cast<std::uint32_t>(tag));
-  if (used == tags_.end())
-    throw Error(errors::no_such_tag, std::errc::invalid_argument,
-                "cannot register memory: no such protection tag: " +
-                    std::to_string(static_cast<std::uint32_t>(tag)));
-  if (address == nullptr || bytes == 0 || reinterpret_cast<std::uintptr_t>(address) + bytes < bytes)
-    throw Error(errors::bad_memory_range, std::errc::invalid_argument,
-                "cannot register memory: the range of " + std::to_string(bytes) +
-                    " bytes is null, empty or wraps round");
+  tags_.require_region(tag, address, bytes);
   if (regions_.size() >= attributes_.max_regions)
     throw Error(errors::regions_used_up, std::errc::no_buffer_space,
                 "all " + std::to_string(attributes_.max_regions) +
@@ -204,7 +183,7 @@ MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::si
   if (includes(rights, Rights::rdma_write)) access |= IBV_ACCESS_REMOTE_WRITE;
   if (includes(rights, Rights::rdma_read)) access |= IBV_ACCESS_REMOTE_READ;
   if (includes(rights, Rights::atomic)) access |= IBV_ACCESS_REMOTE_ATOMIC;
-  ibv_pd* const domain = used->second.domain.get();
+  ibv_pd* const domain = domain_of(tag);
   OwnedRegion region(library().reg_mr(domain, address, bytes, access | IBV_ACCESS_LOCAL_WRITE));
   if (region == nullptr && errno != ENOMEM && includes(Rights::rdma_read, rights))
     region.reset(library().reg_mr(domain, address, bytes, access));  // read-only memory
@@ -218,14 +197,14 @@ MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::si
   }
   regions_.emplace(handle,
                    Region{std::move(region), reinterpret_cast<std::uint64_t>(address), bytes, tag});
-  ++used->second.uses;
+  tags_.add_use(tag);
   return MemoryRegion(this, static_cast<MemoryHandle>(handle), address, bytes);
 }
 
 void Nic::deregister(MemoryHandle handle) noexcept {
   const auto found = regions_.find(static_cast<std::uint32_t>(handle));
   if (found == regions_.end()) return;
-  --tags_.at(static_cast<std::uint32_t>(found->second.tag)).uses;
+  tags_.drop_use(found->second.tag);
   regions_.erase(found);
 }
 
@@ -260,8 +239,7 @@ void Nic::check_attributes(const ViAttributes& a) const {
     throw Error(errors::bad_attributes, std::errc::invalid_argument,
                 "cannot create a VI: " + sentence);
   };
-  if (!tags_.contains(static_cast<std::uint32_t>(a.tag)))
-    bad("no such protection tag: " + std::to_string(static_cast<std::uint32_t>(a.tag)));
+  tags_.require(a.tag, "cannot create a VI: ");
   if (a.reliability == Reliability::unreliable)
     bad("provider verbs has reliable connections only (reliable delivery, reliable reception)");
   if (a.reliability == Reliability::reception && !attributes_.reliable_reception)
@@ -290,7 +268,7 @@ std::uint32_t Nic::add_vi(Vi& vi) {
     free_vis_.pop_back();
     vis_[slot] = &vi;
   }
-  ++tags_.at(static_cast<std::uint32_t>(vi.attributes_.tag)).uses;
+  tags_.add_use(vi.attributes_.tag);
   return (++vi_generation_ & 0x7fff) << 16 | slot;
 }
 
@@ -299,7 +277,7 @@ void Nic::renumber_vi(Vi& vi) { vi.id_ = (++vi_generation_ & 0x7fff) << 16 | (vi
 void Nic::remove_vi(Vi& vi) noexcept {
   vis_[vi.id_ & kIdMask] = nullptr;
   free_vis_.push_back(vi.id_ & kIdMask);
-  --tags_.at(static_cast<std::uint32_t>(vi.attributes_.tag)).uses;
+  tags_.drop_use(vi.attributes_.tag);
 }
 
 Vi* Nic::find_vi(std::uint32_t id) noexcept {

@@ -16,6 +16,7 @@
 
 #include "via/closed_peers.hpp"
 #include "via/connections.hpp"
+#include "via/protection_tags.hpp"
 #include "via/verbs/src/completion_queue.hpp"
 #include "via/verbs/src/control_path.hpp"
 #include "via/verbs/src/device.hpp"
@@ -73,9 +74,9 @@ class Nic final : public via::Nic, private Connections::Provider {
   friend class Vi;
   friend class CompletionQueue;
 
-  struct Tag {
+  /// What the device has for a protection tag.
+  struct Domain {
     OwnedDomain domain;
-    std::uint32_t uses = 0;
     OwnedRegion flush;  // 8 bytes that peers may read
   };
   /// What allocate() has given away: a piece of the heap, or pages of its own.
@@ -103,7 +104,7 @@ class Nic final : public via::Nic, private Connections::Provider {
     return found == regions_.end() ? nullptr : &found->second;
   }
   [[nodiscard]] ibv_pd* domain_of(ProtectionTag tag) const noexcept {
-    return tags_.at(static_cast<std::uint32_t>(tag)).domain.get();
+    return domains_.at(tag).domain.get();
   }
   [[nodiscard]] const ibv_mr& flush_region(ProtectionTag tag);
   void check_attributes(const ViAttributes& attributes) const;
@@ -138,8 +139,8 @@ class Nic final : public via::Nic, private Connections::Provider {
   NicAttributes attributes_;
   Events events_;
   std::unique_ptr<ControlPath> control_path_;
-  std::unordered_map<std::uint32_t, Tag> tags_;
-  std::uint32_t next_tag_ = 0;
+  ProtectionTags tags_;
+  std::unordered_map<ProtectionTag, Domain> domains_;
   alignas(8) std::uint64_t flush_word_ = 0;
   std::unordered_map<std::uint32_t, Region> regions_;  // by handle
   std::unordered_map<std::byte*, Block> blocks_;

@@ -88,12 +88,11 @@ std::uint64_t receivers_not_ready(const Device& device) {
 }
 
 std::vector<Address> exchange_addresses(Job& job, const std::string& key, const Address& mine) {
-  job.bootstrap().put(key, std::as_bytes(std::span(&mine, 1)));
+  job.bootstrap().put_value(key, mine);
   job.bootstrap().fence();
   std::vector<Address> all(job.size());
   for (std::uint32_t r = 0; r < job.size(); ++r) {
-    const auto bytes = job.bootstrap().get(Rank{r}, key);
-    if (bytes.size() == sizeof(Address)) std::memcpy(&all[r], bytes.data(), sizeof(Address));
+    all[r] = job.bootstrap().get_value<Address>(Rank{r}, key).value_or(Address{});
     if (all[r].magic != Address::kMagic)
       throw Error(errors::versions_differ, std::errc::protocol_error,
                   "rank " + std::to_string(r) +
@@ -122,18 +121,7 @@ RdmaTransport::RdmaTransport(Job& job, const Settings& settings, std::string_vie
   memory_ = std::make_unique<BulkMemory>(domain_.get(), settings);
   make_room(send_queue_, 0);
   make_room(receive_queue_, 0);
-  if (settings.shared_receives && device_.limits().max_srq > 0) {
-    constexpr int kMost = 16384;
-    ibv_srq_init_attr wanted{};
-    shared_most_ = static_cast<std::uint32_t>(std::min(device_.limits().max_srq_wr, kMost));
-    wanted.attr.max_wr = shared_most_;
-    wanted.attr.max_sge = 1;
-    receives_.reset(library().create_srq(domain_.get(), &wanted));  // null: each link has its own
-    for (std::uint32_t i = 0; i + 1 < kReceiveBatch; ++i)
-      receive_chain_[i].next = &receive_chain_[i + 1];
-    if (receives_ != nullptr)
-      shared_held_ = to_give_ = kReceiveBatch;  // which may be missing between two batches
-  }
+  receives_.open(device_, domain_.get());
   not_ready_before_ = receivers_not_ready(device_);
   control_path_->set_peers(
       exchange_addresses(job, "via.transport." + std::to_string(job.next_nic()), address));
@@ -190,10 +178,6 @@ void RdmaTransport::make_room(OwnedQueue& queue, std::size_t entries) {
   }
 }
 
-bool RdmaTransport::takes_shared_receives(std::uint32_t notifications) {
-  return receives_ != nullptr && shared_posted_ + notifications + kReceiveBatch <= shared_most_;
-}
-
 std::unique_ptr<via::Link> RdmaTransport::make_link(std::byte* block, std::size_t half_bytes,
                                                     std::uint32_t notifications, void* owner) {
   return std::make_unique<RdmaLink>(*this, block, half_bytes, notifications, owner);
@@ -209,12 +193,12 @@ std::size_t RdmaTransport::bytes_per_link(std::uint32_t notifications) const noe
   const std::size_t sends = std::bit_ceil(static_cast<std::size_t>(settings.link_depth) + 1) *
                             std::bit_ceil(kSendHead + bytes);
   const std::size_t receives =
-      receives_ != nullptr ? notifications : std::bit_ceil(std::size_t{notifications} + 1);
+      receives_.queue() != nullptr ? notifications : std::bit_ceil(std::size_t{notifications} + 1);
   return sends + receives * kReceivePlace + sizeof(RdmaLink) + sizeof(QueuePair);
 }
 
 void RdmaTransport::add(RdmaLink& link) {
-  const bool shared = takes_shared_receives(link.notifications_);
+  const bool shared = receives_.has_room(link.notifications_);
   make_room(send_queue_, send_entries_ + link.depth_);
   make_room(receive_queue_, left_entries_ + receive_entries_ + link.notifications_);
   QueuePair::Size size;
@@ -226,7 +210,7 @@ void RdmaTransport::add(RdmaLink& link) {
     try {
       link.pair_ = std::make_unique<QueuePair>(device_, domain_.get(), send_queue_.get(),
                                                receive_queue_.get(), size,
-                                               shared ? receives_.get() : nullptr);
+                                               shared ? receives_.queue() : nullptr);
       break;
     } catch (const Error&) {  // perhaps it copies less
       if (size.inline_bytes == 0) throw;
@@ -249,12 +233,8 @@ void RdmaTransport::add(RdmaLink& link) {
   send_entries_ += link.depth_;
   receive_entries_ += link.notifications_;
   if (shared) {
-    shared_posted_ += link.notifications_;
     link.shared_ = true;
-    to_give_ += link.notifications_;
-    shared_held_ += link.notifications_;
-    give_receives();
-    watch_receives();
+    receives_.add_share(link.notifications_);
   }
 }
 
@@ -272,28 +252,7 @@ void RdmaTransport::remove(RdmaLink& link) noexcept {
   send_entries_ -= link.depth_;
   receive_entries_ -= link.notifications_;
   left_entries_ += link.notifications_;
-  // Its share stays in the shared queue. How much of it is left there nobody can tell: a device may
-  // drop the completions of a queue pair that is destroyed, so the next link brings its own.
-  if (link.shared_) shared_posted_ -= link.notifications_;
-}
-
-/// Posts as much of to_give_ as the shared queue is known to have room for. It is full only with
-/// what ended links have left, on top of the shares of all that are.
-void RdmaTransport::give_receives() noexcept {
-  const std::uint32_t there = shared_held_ - to_give_;
-  to_give_ = std::min(to_give_, shared_most_ - there);
-  shared_held_ = there + to_give_;
-  while (to_give_ != 0) {
-    const std::uint32_t n = std::min(to_give_, kReceiveBatch);
-    ibv_recv_wr* const last = &receive_chain_[n - 1];
-    ibv_recv_wr* const behind = std::exchange(last->next, nullptr);
-    ibv_recv_wr* bad = last + 1;
-    const bool taken = ibv_post_srq_recv(receives_.get(), receive_chain_.data(), &bad) == 0;
-    last->next = behind;
-    const auto posted = taken ? n : static_cast<std::uint32_t>(bad - receive_chain_.data());
-    to_give_ -= posted;
-    if (!taken) return;  // a broken device; the next poll tries again
-  }
+  if (link.shared_) receives_.drop_share(link.notifications_);
 }
 
 /// The link of the queue pair @p number, null where it is no more.
@@ -313,10 +272,10 @@ RdmaLink* RdmaTransport::find_link(std::uint32_t number) noexcept {
 inline bool RdmaTransport::take(const ibv_wc& wc, LinkEvent& out) noexcept {
   RdmaLink* const link = link_of(wc.qp_num);
   if (link == nullptr) [[unlikely]] {
-    if (shared_held_ != to_give_) --shared_held_;
+    receives_.lose_one();
     return false;
   }
-  to_give_ += static_cast<std::uint32_t>(link->shared_);
+  receives_.consume(static_cast<std::uint32_t>(link->shared_));
   if (wc.status != IBV_WC_SUCCESS) [[unlikely]] {
     if (wc.status != IBV_WC_WR_FLUSH_ERR) record_failure(*link, wc.status);
     return false;
@@ -350,8 +309,7 @@ std::size_t RdmaTransport::poll(std::span<LinkEvent> out) noexcept {
   const auto n = static_cast<std::size_t>(to - out.data());
   counters_[kNotifications] += n;
   if (found < most) left_entries_ = 0;
-  if (to_give_ >= kReceiveBatch) [[unlikely]]
-    give_receives();
+  receives_.post_batches();
   if (failed_.empty()) [[likely]]
     return n;
   return n +

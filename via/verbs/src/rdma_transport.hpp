@@ -16,6 +16,7 @@
 #include "via/verbs/src/device.hpp"
 #include "via/verbs/src/events.hpp"
 #include "via/verbs/src/rdma_link.hpp"
+#include "via/verbs/src/shared_receives.hpp"
 #include "via/verbs/src/staging_pool.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/segment.hpp"
@@ -82,7 +83,6 @@ class RdmaTransport final : public via::Transport {
   friend class RdmaLink;
 
   static constexpr std::uint64_t kLookAtSends = 8;  // polls
-  static constexpr std::uint32_t kReceiveBatch = 16;
   static constexpr std::size_t kPollBatch = 16;
   static constexpr std::uint32_t kRecent = 16;  // a power of two
 
@@ -98,14 +98,11 @@ class RdmaTransport final : public via::Transport {
   [[nodiscard]] std::size_t tell_failures(std::span<LinkEvent> out, bool empty,
                                           std::size_t polled) noexcept;
   void record_failure(RdmaLink& link, ibv_wc_status status) noexcept;
-  [[gnu::noinline]] void give_receives() noexcept;
   [[gnu::noinline]] void give_receive(RdmaLink& link) noexcept;
   // rdma_transport_events.cpp
   void handle_device_events() noexcept;
   void handle(const Events::DeviceEvent& event);
-  void watch_receives() noexcept;
   void tell_ready(Rank to, std::uint32_t pair);
-  [[nodiscard]] bool takes_shared_receives(std::uint32_t notifications);
 
   Job& job_;
   Device device_;
@@ -117,12 +114,7 @@ class RdmaTransport final : public via::Transport {
   std::unique_ptr<BulkMemory> memory_;
   OwnedQueue send_queue_;
   OwnedQueue receive_queue_;
-  OwnedSharedReceives receives_;     // null: each link has its own
-  std::uint32_t shared_most_ = 0;    // that it can hold
-  std::uint32_t shared_posted_ = 0;  // the shares of all links
-  std::uint32_t shared_held_ = 0;    // that it holds at most, with to_give_
-  std::uint32_t to_give_ = 0;        // consumed, to be posted again
-  std::array<ibv_recv_wr, kReceiveBatch> receive_chain_{};
+  SharedReceives receives_;
   std::size_t send_entries_ = 0, receive_entries_ = 0;  // of the completion queues, in use
   std::size_t left_entries_ = 0;                        // of ended links, not polled yet
   std::unordered_map<std::uint32_t, RdmaLink*> links_;  // by number of the queue pair

@@ -48,20 +48,11 @@ void RdmaTransport::handle(const Events::DeviceEvent& event) {
                                                 " has run over: an account of it is wrong");
     case IBV_EVENT_SRQ_LIMIT_REACHED:
       ++counters_[kReceivesLow];
-      give_receives();
-      return watch_receives();
+      receives_.post();
+      return receives_.watch();
     default:
       return;
   }
-}
-
-/// The device tells once when fewer are left than a quarter of what all peers may use.
-void RdmaTransport::watch_receives() noexcept {
-  constexpr std::uint32_t kShare = 4;
-  ibv_srq_attr attributes{};
-  attributes.srq_limit = shared_posted_ / kShare;
-  (void)library().modify_srq(receives_.get(), &attributes,
-                             IBV_SRQ_LIMIT);  // without it none is told of
 }
 
 }  // namespace viaduct::via::verbs

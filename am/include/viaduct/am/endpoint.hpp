@@ -409,6 +409,7 @@ class Endpoint {
   [[gnu::noinline]] void poll_between() noexcept;  // every poll_every_ requests
   Status get_slow(Index from, std::span<std::byte> data, std::size_t offset, std::uint16_t handler,
                   const std::uint64_t* words, std::uint32_t arg_bytes, bool wait) noexcept;
+  [[nodiscard]] detail::Map* open_map(const Outgoing& out, Status& status) noexcept;
   Status attempt_send(const Outgoing& out) noexcept;
   Status attempt_get(const Outgoing& out, std::span<std::byte> data) noexcept;
   Status send_raw(Index to, HandlerId handler, Operation operation, std::span<const std::byte> data,
@@ -420,13 +421,16 @@ class Endpoint {
                   std::uint64_t& place) noexcept;
   Undeliverable reach(detail::Map& map, std::size_t bytes, std::size_t offset, via::Rights rights,
                       via::RemotePlace& place) noexcept;
-  Undeliverable copy_bulk(detail::Map& map, const std::byte* from, std::size_t bytes,
-                          std::size_t offset) noexcept;
+  Undeliverable copy_bulk(detail::Map& map, std::byte* own, std::size_t bytes, std::size_t offset,
+                          via::Rights how) noexcept;
+  Undeliverable put_bulk(detail::Map& map, const std::byte* from, std::size_t bytes,
+                         std::size_t offset) noexcept;
   [[nodiscard]] detail::OverflowBlock* free_overflow(detail::Map& map) noexcept;
   void return_to_sender(const Returned& returned) noexcept;
   void return_to_sender(const Outgoing& out, Undeliverable why) noexcept;
   void return_unseen(detail::Map& map, Undeliverable why) noexcept;
   void return_sent(detail::Map& map, std::uint64_t seq, Undeliverable why) noexcept;
+  bool send_notice(detail::Map& map, std::span<const std::uint64_t> words) noexcept;
   bool try_notice(detail::Map& map) noexcept;
   bool try_inquiry(detail::Map& map, const Inquiry& inquiry) noexcept;
   void retag(detail::Map& map, Tag tag) noexcept;

@@ -259,28 +259,35 @@ inline constexpr auto kName = [] {
 }();
 
 /// One for each typed handler that some code names: registers the handler before main and holds the
-/// number that the ranks have agreed on.
-template <auto Handler>
+/// number that the ranks have agreed on. @p Target runs: the handler, or for a call what answers by
+/// its result.
+template <auto Handler, auto Target = Handler, bool Answers = false>
 struct Registration {
+  using S = SignatureOf<Target>;
   inline static std::uint16_t handler_number = 0;
   inline static const bool registered = [] {
     HandlerEntry entry;
-    entry.function = reinterpret_cast<const void*>(function_of<Handler>());
-    entry.thunk = &SignatureOf<Handler>::template thunk<Handler>;
+    entry.function = reinterpret_cast<const void*>(function_of<Target>());
+    entry.thunk = &S::template thunk<Target>;
     entry.name = kName<Handler>.data();
-    entry.signature_bytes = static_cast<std::uint32_t>(SignatureOf<Handler>::Args::kBytes);
+    entry.signature_bytes = static_cast<std::uint32_t>(S::Args::kBytes);
     entry.handler_number = &handler_number;
-    entry.operation = SignatureOf<Handler>::kOperation;
+    entry.operation = S::kOperation;
+    entry.answers = Answers;
     register_handler(entry);
     return true;
   }();
 };
 
+template <class Registered>
+[[nodiscard]] inline std::uint16_t number_of() noexcept {
+  static_assert(sizeof(Registered::registered) != 0);
+  (void)&Registered::registered;  // instantiates the registrar
+  return Registered::handler_number;
+}
 template <auto Handler>
 [[nodiscard]] inline std::uint16_t handler_number() noexcept {
-  static_assert(sizeof(Registration<Handler>::registered) != 0);
-  (void)&Registration<Handler>::registered;  // instantiates the registrar
-  return Registration<Handler>::handler_number;
+  return number_of<Registration<Handler>>();
 }
 
 /// The compiler says what a handler looks like at the call, in one error: clang by the attribute

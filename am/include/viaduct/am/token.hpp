@@ -190,6 +190,8 @@ class Token {
   [[nodiscard]] bool is_answered() const noexcept { return (client_ & kReplied) != 0; }
   void refuse_reply() noexcept;
   [[nodiscard]] bool take_back_refusal() noexcept;
+  void place_medium(std::uint64_t& client, std::uint64_t& place, const std::byte* data,
+                    std::size_t bytes) noexcept;
   [[gnu::cold, gnu::noinline]] Status reply_slow(std::uint64_t client, const std::uint64_t* words,
                                                  std::uint32_t count, std::size_t arg_bytes,
                                                  const std::byte* data, std::size_t bytes,

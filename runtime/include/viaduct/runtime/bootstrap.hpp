@@ -4,8 +4,11 @@
 /// by rank and key.
 
 #include <cstddef>
+#include <cstring>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "viaduct/runtime/file_descriptor.hpp"
@@ -31,6 +34,24 @@ class Bootstrap {
   /// The value that @p rank put under @p key before the last fence. Throws Error when it put
   /// nothing.
   [[nodiscard]] virtual std::vector<std::byte> get(Rank rank, std::string_view key) = 0;
+
+  /// put() of an object's bytes.  Order and errors: as put().
+  template <class T>
+  void put_value(std::string_view key, const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    put(key, std::as_bytes(std::span(&value, 1)));
+  }
+  /// @return the object that @p rank gave to put_value(); empty: its bytes are not as many.  Order
+  /// and errors: as get().
+  template <class T>
+  [[nodiscard]] std::optional<T> get_value(Rank rank, std::string_view key) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const std::vector<std::byte> bytes = get(rank, key);
+    if (bytes.size() != sizeof(T)) return std::nullopt;
+    T value;
+    std::memcpy(static_cast<void*>(&value), bytes.data(), sizeof value);
+    return value;
+  }
 
   /// Hands over / fetches an open file descriptor: how peers come by each other's memfd. A rank
   /// calls share_fd() once for each @p key, of which there are few (the empty one is the Job's

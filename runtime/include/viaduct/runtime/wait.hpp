@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "viaduct/runtime/atomic.hpp"
+#include "viaduct/runtime/clock.hpp"
 
 namespace viaduct {
 
@@ -51,6 +52,22 @@ class Backoff {
   std::uint32_t yields_ = 0;
   std::uint64_t started_ = 0;
 };
+
+/// Blocks until @p look() is true, or @p timeout_ns (negative: no limit) is over. It spins and
+/// yields, and then calls @p sleep with the nanoseconds that are left (negative: no limit), which
+/// blocks and may return at any time.  @return false: the time is over.
+template <class Look, class Sleep>
+bool look_until(const WaitPolicy& policy, std::int64_t timeout_ns, Look&& look, Sleep&& sleep) {
+  const std::uint64_t start = monotonic_ns();
+  Backoff backoff(policy);
+  for (;;) {
+    if (look()) return true;
+    const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
+    if (timeout_ns >= 0 && waited >= timeout_ns) return false;
+    if (backoff.next() == Backoff::Stage::block_now)
+      sleep(timeout_ns < 0 ? std::int64_t{-1} : timeout_ns - waited);
+  }
+}
 
 /// Blocks while *word == expected, at most timeout_ns (negative: no limit). The futex is shared
 /// between processes. Returns false on time-out; true on a wake-up, a changed word or a signal (the

@@ -118,32 +118,13 @@ template <auto Handler>
 inline constexpr bool kTakesData =
     kShapeOf<Handler> == Shape::medium || kShapeOf<Handler> == Shape::medium_call;
 
-/// As Registration, for the handler of a call: it has a number besides that of its function.
+/// Of the handler of a call: it has a number besides that of its function.
 template <auto Handler>
-struct CallRegistration {
-  using Call = CallOf<Handler>;
-  using S = Signature<typename Call::Request>;
-  static constexpr typename Call::Request kRequest = Call::template kRequest<Handler>;
-  inline static std::uint16_t handler_number = 0;
-  inline static const bool registered = [] {
-    HandlerEntry entry;
-    entry.function = reinterpret_cast<const void*>(kRequest);
-    entry.thunk = &S::template thunk<kRequest>;
-    entry.name = kName<Handler>.data();
-    entry.signature_bytes = static_cast<std::uint32_t>(S::Args::kBytes);
-    entry.handler_number = &handler_number;
-    entry.operation = S::kOperation;
-    entry.answers = true;
-    register_handler(entry);
-    return true;
-  }();
-};
+using CallRegistration = Registration<Handler, CallOf<Handler>::template kRequest<Handler>, true>;
 
 template <auto Handler>
 [[nodiscard]] inline std::uint16_t call_handler_number() noexcept {
-  static_assert(sizeof(CallRegistration<Handler>::registered) != 0);
-  (void)&CallRegistration<Handler>::registered;  // instantiates the registrar
-  return CallRegistration<Handler>::handler_number;
+  return number_of<CallRegistration<Handler>>();
 }
 
 /// The address of a type's tag stands for the type.

@@ -59,7 +59,7 @@ struct Map {
   State state = State::unmapped;
   // Hot: an arrival.
   const Thunk* thunks = nullptr;  // the endpoint's table
-  // 0: refuses everything, see `tag_refused`; and until the peer has been met.
+  // 0: refuses everything, see `tags.refused`; and until the peer has been met.
   std::uint32_t thunk_count = 0;
   std::uint32_t deferred_count = 0;
   std::uint64_t unreplied = 0;  // the peer's requests that returned here without a reply
@@ -76,22 +76,34 @@ struct Map {
   // Cool.
   std::deque<Deferred> deferred;
   Owned<via::channel::Channel> channel_owner;
-  EndpointName name;         // the peer's
-  bool tag_refused = false;  // the tag that the peer presented is no longer ours
-  Tag presented = kTagNone;  // the tag that we name to the peer, in our MapBlock
-  bool retagged = false;  // since the peer last heard of it: a notice goes before the next request
-  std::uint64_t notice_end = 0;      // the line behind the last notice
-  std::uint32_t credits_at_end = 0;  // when the connection ended
-  bool unreachable = false;          // because the way to the peer has
-  Tag their_tag = kTagNone;          // the tag that the peer named
-  Undeliverable rejection = Undeliverable::none;
+  EndpointName name;  // the peer's
+  struct Tags {
+    Tag presented = kTagNone;  // that we name to the peer, in our MapBlock
+    bool changed = false;      // since the peer last heard of it: a notice goes before a request
+    std::uint64_t notice_end = 0;  // the line behind the last notice
+    Tag theirs = kTagNone;         // that the peer named
+    bool refused = false;          // that one is no longer ours
+  } tags;
+  struct End {
+    std::uint32_t credits = 0;  // when the connection ended
+    bool unreachable = false;   // because the way to the peer has
+    Undeliverable rejection = Undeliverable::none;
+  } end;
   std::uint32_t credit_limit = 0;  // k
-  EndpointPage* peer_page = nullptr;
-  EndpointPage remote_page{};  // that, of a remote channel: as last taken from the peer's MapBlock
-  std::byte* peer_window = nullptr;
+  struct Peer {
+    EndpointPage* page = nullptr;
+    EndpointPage
+        copied_page{};  // that, of a remote channel: as last taken from the peer's MapBlock
+    std::byte* window = nullptr;
+  } peer;
   CallRing calls;  // hot where there are calls
 
   [[nodiscard]] std::uint32_t all_credits() const noexcept { return credits + reserve; }
+  /// What handler 0 is told of a message of this MAP that has the client word @p client and @p
+  /// bytes bytes of @p words.
+  [[nodiscard]] Returned describe_returned(std::uint64_t client, const std::uint64_t* words,
+                                           std::uint32_t bytes, Undeliverable status,
+                                           Direction direction) const noexcept;
 
   /// `credits` have run out. Reading the peer's counters costs a cache miss when it has written
   /// them since; so it is done well before the last credit is gone, and the line is fetched some

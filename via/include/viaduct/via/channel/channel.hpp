@@ -10,11 +10,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "viaduct/runtime/atomic.hpp"
-#include "viaduct/runtime/owned.hpp"
-#include "viaduct/via/shm/connection.hpp"
+#include "viaduct/via/channel/channel_end.hpp"
 #include "viaduct/via/slot.hpp"
 
 namespace viaduct::via {
@@ -23,26 +21,12 @@ class Link;
 
 namespace viaduct::via::channel {
 
-class Group;
-class Nic;
-struct RemotePart;
-
-/// What a channel is made with.
-struct Options {
-  std::uint32_t slots = 0;          ///< of each ring: a power of two, 4 to 65536
-  std::uint32_t release_every = 1;  ///< slots are given back to the sender in batches of this many
-  std::size_t extra_bytes = 0;      ///< of the client's, behind the ring; the peer may read them
-  bool remote = false;              ///< the peer shares no memory with this rank
-  unsigned client_bits = 48;  ///< of the header's client word; the others are zero in every message
-  /// Remote: messages and signs of one peer that have not been polled are never more than this.
-  std::uint32_t notifications = 0;
-};
-
-class Channel final : public shm::Connection {
+/// The calls of the message path.
+class Channel final : public ChannelEnd {
  public:
   /// Throws Error: the group has no room.  Use Nic::create_channel(), which checks @p options.
-  Channel(Nic& nic, Group& group, void* context, const Options& options);
-  ~Channel();
+  Channel(Nic& nic, Group& group, void* context, const Options& options)
+      : ChannelEnd(nic, group, context, options) {}
 
   // Sending.
 
@@ -116,27 +100,11 @@ class Channel final : public shm::Connection {
     }
     return n;
   }
-  /// The slot @p slots behind the next one when it has come, else null.
-  [[nodiscard]] const Slot* arrived_ahead(std::uint32_t slots) const noexcept {
-    const std::uint64_t seq = rx_seq_ + slots;
-    const Slot& slot = rx_slots_[seq & rx_mask_];
-    const std::uint64_t h = slot.header.load(kAcquire);
-    return (h & header::phase_bit) == phase(seq, rx_mask_) ? &slot : nullptr;
-  }
   /// @return the slot behind @p slot in the ring that this channel receives from: continuations of
   /// a message.
   [[nodiscard]] const Slot& slot_after(const Slot& slot) const noexcept {
     return rx_slots_[(static_cast<std::uint64_t>(&slot - rx_slots_) + 1) & rx_mask_];
   }
-  /// Gives every consumed slot back to the sender. Before blocking, or the sender might wait for
-  /// them for ever.  Cost: one store into the line that the sender reads; a system call where the
-  /// sender sleeps.
-  void release_slots() noexcept {
-    rx_released_ = rx_seq_;
-    rx_->receiver.posted.store(rx_seq_ + rx_mask_ + 1, kRelease);
-    wake_if_asleep();
-  }
-
   // Counters.
 
   /// Publishes a counter of the client's (@p which: 0 or 1), which the peer may read at any time
@@ -161,39 +129,9 @@ class Channel final : public shm::Connection {
   }
   /// Begins to fetch the line of the peer's counters.  Never blocks.  Cost: one prefetch.
   void fetch_counters() const noexcept { __builtin_prefetch(&tx_->receiver); }
-  /// Wakes the peer where it sleeps.  Cost: one load; a system call where the peer sleeps.
-  void wake_if_asleep() noexcept {
-    if (peer_sleeping_->load(kRelaxed) != 0) [[unlikely]]
-      wake_peer();
-  }
-
-  // The client's bytes, and the end.
-
-  [[nodiscard]] void* context() const noexcept { return context_; }
-  /// The client's extra bytes of the ring that this channel sends on, zeroed; before connecting.
-  /// The peer's, once connected: both live until the connection does (after the peer has stopped
-  /// reading them).
-  [[nodiscard]] std::byte* prepare_extra();
-  [[nodiscard]] std::byte* peer_extra() const noexcept { return peer_extra_; }
-  /// The peer has written what no peer writes: a sentence says so, the connection ends on both
-  /// sides (ErrorCause::format), and nothing more is read of it. @p what: "a message with a
-  /// malformed length". Does nothing where that has been said.  Call from: also while messages are
-  /// handed over.  Never blocks.
-  [[gnu::cold, gnu::noinline]] void break_off(const char* what) noexcept;
-  /// Never blocks between ranks that share memory: the ring is released when the peer has read it.
-  /// To another host: blocks until what was sent has arrived, 5 s at most.
-  void disconnect() noexcept override;
-  /// For a forked child, which has a copy of the channel, but no rights: nothing can be claimed
-  /// then.
-  void close_in_child() noexcept {
-    state_ = ViState::idle;
-    tx_limit_ = tx_seq_;
-  }
 
   // Remote channels: memory that the peer has a copy of. All of them do nothing on others.
 
-  /// @return whether a transport takes the messages to another host.
-  [[nodiscard]] bool is_remote() const noexcept { return options_.remote; }
   /// Takes bytes of the own extra to the peer's copy.  Order: they are there before the next
   /// message.
   void forward_extra(const std::byte* from, std::size_t bytes) noexcept {
@@ -209,7 +147,7 @@ class Channel final : public shm::Connection {
   /// Sends what forward_extra() was given.  Blocks until it is there, 5 s at most, and makes
   /// progress meanwhile.  @return false: the connection has ended first.
   bool flush_extra() noexcept;
-  /// Whether link() does what it is asked for, or would say at once that it cannot.
+  /// @return whether link() does what it is asked for, or would say at once that it cannot.
   [[nodiscard]] bool takes_copies() const noexcept;
   /// For transfers between registered memory.  Null: there is none, or it is not connected, or has
   /// failed.
@@ -217,60 +155,11 @@ class Channel final : public shm::Connection {
 
  private:
   friend class Group;
-  friend class Nic;
 
-  [[nodiscard]] Nic& nic() const noexcept;
-  [[nodiscard]] Group& group() const noexcept;
-  [[nodiscard]] bool may_be_old(std::uint64_t h) const noexcept;
-  void leave_ring() noexcept;
-  void forget_peer() noexcept;
   [[gnu::cold, gnu::noinline]] void ring_doorbell() noexcept;
-  [[gnu::cold, gnu::noinline]] void wake_peer() noexcept;
-
-  // What is said of them in connection.hpp.
-  [[nodiscard]] std::uint32_t shape() const noexcept override;
-  void prepare_ring() override;
-  [[nodiscard]] std::vector<std::byte> offer() const override;
-  bool take_up(const std::vector<std::byte>& offer) override;
-  void on_attached() noexcept override;
-  [[nodiscard]] Status check_way(Rank peer) override;
-  [[nodiscard]] std::uint64_t half() const noexcept override;
-  void peer_closed(ErrorCause cause) noexcept override;
-  void ended_by_peer(ErrorCause cause) noexcept override;
-  void end_link() noexcept override;
-  void release_taken() noexcept override;
-  void look_for_nonsense() noexcept override;
-  void refuse_room() noexcept override;
-
-  // remote.cpp
-  struct Remote;
-  void make_link(std::size_t half_bytes);
-  bool take_up_remote(const RemotePart& part);
-  [[nodiscard]] RemotePart make_part() const noexcept;
-  void post_lines() noexcept;
-  [[gnu::cold, gnu::noinline]] void post_lines_slow() noexcept;
-  void post_counters() noexcept;
   void take_counters() const noexcept;
-  void post_backlog() noexcept;
-  [[nodiscard]] bool post_message() noexcept;
-  [[nodiscard]] bool ask_to_be_woken() noexcept;
-  void take_notification(std::uint32_t notification) noexcept;
-  [[gnu::cold]] void take_sign(bool wanted) noexcept;
-  void link_failed(ErrorCause cause) noexcept;
-  void take_lines(std::uint32_t number) noexcept;
-  [[gnu::cold]] void refuse_lines() noexcept;
   void add_piece(const std::byte* from, std::size_t bytes) noexcept;
   void send_back(const std::byte* from, std::size_t bytes) noexcept;
-  void drain_link() noexcept;
-
-  // Hot, receiver.
-  std::uint64_t rx_released_ = 0;
-  void* context_;
-  const AtomicWord<std::uint32_t>* peer_sleeping_ = nullptr;
-  Options options_;
-  // Cool.
-  std::byte* peer_extra_ = nullptr;
-  Owned<Remote> remote_;
 };
 
 }  // namespace viaduct::via::channel

@@ -81,7 +81,8 @@ class Group final : public shm::PollSet {
   }
 
  private:
-  friend class Channel;
+  friend class ChannelEnd;
+  friend class RemoteEnd;
 
   template <class Receiver>
   static std::uint32_t drain_accepted(Channel& channel, std::uint32_t budget, Receiver& f,

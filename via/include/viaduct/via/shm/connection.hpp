@@ -19,7 +19,42 @@ namespace viaduct::via::shm {
 class Nic;
 class PollSet;
 
-class Connection : public Connectable {
+/// What differs between a VI and a channel.
+class ConnectionForm : public Connectable {
+ protected:
+  ConnectionForm() = default;
+  ~ConnectionForm() = default;
+
+  /// What both ends must have alike.
+  [[nodiscard]] virtual std::uint32_t shape() const noexcept = 0;
+  /// Makes the ring that this end sends on, unless it is there.  Throws Error (memory).
+  virtual void prepare_ring() = 0;
+  /// What a control message says of this end.
+  [[nodiscard]] virtual std::vector<std::byte> offer() const = 0;
+  /// Takes up the peer's offer.  @return false: it cannot, and has answered the attempt.
+  virtual bool take_up(const std::vector<std::byte>& offer) = 0;
+  /// The end is connected now.
+  virtual void on_attached() noexcept {}
+  /// ok; bad_argument or peer_lost: this form of an end does not get to @p peer.
+  [[nodiscard]] virtual Status check_way(Rank peer) = 0;
+  /// The memory that the Connector releases when nobody reads it any more; 0: none.
+  [[nodiscard]] virtual std::uint64_t half() const noexcept = 0;
+  /// The peer will send nothing more; all that it has sent can be seen.
+  virtual void peer_closed(ErrorCause cause) noexcept = 0;
+  /// The peer's control message has said so.
+  virtual void ended_by_peer(ErrorCause cause) noexcept { peer_closed(cause); }
+  virtual void disconnect() noexcept = 0;
+  /// Nothing goes by a transport from here on.
+  virtual void end_link() noexcept {}
+  /// Gives back what has been taken, before a sleep.
+  virtual void release_taken() noexcept {}
+  /// Looks for what no peer writes where no message shows it.
+  virtual void look_for_nonsense() noexcept {}
+  /// The room that the peer says there is cannot be.
+  virtual void refuse_room() noexcept = 0;
+};
+
+class Connection : public ConnectionForm {
  public:
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -54,36 +89,6 @@ class Connection : public Connectable {
   /// The heir's constructor calls join_set(), and its destructor leave_set().
   Connection(Nic& nic, PollSet& set) noexcept : nic_(nic), set_(&set) {}
   ~Connection() = default;
-
-  // What differs between a VI and a channel.
-
-  /// What both ends must have alike.
-  [[nodiscard]] virtual std::uint32_t shape() const noexcept = 0;
-  /// Makes the ring that this end sends on, unless it is there.  Throws Error (memory).
-  virtual void prepare_ring() = 0;
-  /// What a control message says of this end.
-  [[nodiscard]] virtual std::vector<std::byte> offer() const { return data_of(make_offer()); }
-  /// Takes up the peer's offer.  @return false: it cannot, and has answered the attempt.
-  virtual bool take_up(const std::vector<std::byte>& offer) = 0;
-  /// The end is connected now.
-  virtual void on_attached() noexcept {}
-  /// ok; bad_argument or peer_lost: this form of an end does not get to @p peer.
-  [[nodiscard]] virtual Status check_way(Rank peer) = 0;
-  /// The memory that the Connector releases when nobody reads it any more; 0: none.
-  [[nodiscard]] virtual std::uint64_t half() const noexcept { return tx_offset_; }
-  /// The peer will send nothing more; all that it has sent can be seen.
-  virtual void peer_closed(ErrorCause cause) noexcept = 0;
-  /// The peer's control message has said so.
-  virtual void ended_by_peer(ErrorCause cause) noexcept { peer_closed(cause); }
-  virtual void disconnect() noexcept = 0;
-  /// Nothing goes by a transport from here on.
-  virtual void end_link() noexcept {}
-  /// Gives back what has been taken, before a sleep.
-  virtual void release_taken() noexcept {}
-  /// Looks for what no peer writes where no message shows it.
-  virtual void look_for_nonsense() noexcept {}
-  /// The room that the peer says there is cannot be.
-  virtual void refuse_room() noexcept = 0;
 
   // Sending.
 
@@ -122,6 +127,8 @@ class Connection : public Connectable {
   /// Throws Error: the set has no room.
   void join_set();
   void leave_set() noexcept;
+  [[nodiscard]] std::vector<std::byte> offer() const override { return data_of(make_offer()); }
+  [[nodiscard]] std::uint64_t half() const noexcept override { return tx_offset_; }
   /// A ring of @p slots slots in @p bytes bytes of the own window.
   void allocate_ring(std::uint32_t slots, std::size_t bytes);
   void map_ring(const ChannelOffer& offer);

@@ -1,0 +1,121 @@
+#pragma once
+/// @file
+/// How a channel comes about and ends, and what nonsense of its peer's does: all but the calls that
+/// send and receive, which are in channel.hpp.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "viaduct/runtime/atomic.hpp"
+#include "viaduct/runtime/owned.hpp"
+#include "viaduct/via/shm/connection.hpp"
+#include "viaduct/via/slot.hpp"
+
+namespace viaduct::via::channel {
+
+class Group;
+class Nic;
+class RemoteEnd;
+
+/// What a channel is made with.
+struct Options {
+  std::uint32_t slots = 0;          ///< of each ring: a power of two, 4 to 65536
+  std::uint32_t release_every = 1;  ///< slots are given back to the sender in batches of this many
+  std::size_t extra_bytes = 0;      ///< of the client's, behind the ring; the peer may read them
+  bool remote = false;              ///< the peer shares no memory with this rank
+  unsigned client_bits = 48;  ///< of the header's client word; the others are zero in every message
+  /// Remote: messages and signs of one peer that have not been polled are never more than this.
+  std::uint32_t notifications = 0;
+};
+
+/// What a channel has besides the calls that send and receive.
+class ChannelEnd : public shm::Connection {
+ public:
+  /// @return what Nic::create_channel() was given for the client.
+  [[nodiscard]] void* context() const noexcept { return context_; }
+  /// @return the client's extra bytes of the ring that this channel sends on, zeroed; before
+  /// connecting. They live until the peer has stopped reading them.  Throws Error.
+  [[nodiscard]] std::byte* prepare_extra();
+  /// @return the peer's extra bytes, which live until the connection ends.  Precondition:
+  /// connected.
+  [[nodiscard]] std::byte* peer_extra() const noexcept { return peer_extra_; }
+  /// The peer has written what no peer writes: a sentence says so, the connection ends on both
+  /// sides (ErrorCause::format), and nothing more is read of it. @p what: "a message with a
+  /// malformed length". Does nothing where that has been said.  Call from: also while messages are
+  /// handed over.  Never blocks.
+  [[gnu::cold, gnu::noinline]] void break_off(const char* what) noexcept;
+  /// Never blocks between ranks that share memory: the ring is released when the peer has read it.
+  /// To another host: blocks until what was sent has arrived, 5 s at most.
+  void disconnect() noexcept override;
+  /// For a forked child, which has a copy of the channel, but no rights: nothing can be claimed
+  /// then.
+  void close_in_child() noexcept {
+    state_ = ViState::idle;
+    tx_limit_ = tx_seq_;
+  }
+
+  /// @return whether a transport takes the messages to another host.
+  [[nodiscard]] bool is_remote() const noexcept { return options_.remote; }
+  /// @return the slot @p slots behind the next one when it has come, else null.
+  [[nodiscard]] const Slot* arrived_ahead(std::uint32_t slots) const noexcept {
+    const std::uint64_t seq = rx_seq_ + slots;
+    const Slot& slot = rx_slots_[seq & rx_mask_];
+    const std::uint64_t h = slot.header.load(kAcquire);
+    return (h & header::phase_bit) == phase(seq, rx_mask_) ? &slot : nullptr;
+  }
+  /// Gives every consumed slot back to the sender. Before blocking, or the sender might wait for
+  /// them for ever.  Cost: one store into the line that the sender reads; a system call where the
+  /// sender sleeps.
+  void release_slots() noexcept {
+    rx_released_ = rx_seq_;
+    rx_->receiver.posted.store(rx_seq_ + rx_mask_ + 1, kRelease);
+    wake_if_asleep();
+  }
+  /// Wakes the peer where it sleeps.  Cost: one load; a system call where the peer sleeps.
+  void wake_if_asleep() noexcept {
+    if (peer_sleeping_->load(kRelaxed) != 0) [[unlikely]]
+      wake_peer();
+  }
+
+ protected:
+  friend class Group;
+  friend class Nic;
+  friend class RemoteEnd;
+
+  /// Throws Error: the group has no room.
+  ChannelEnd(Nic& nic, Group& group, void* context, const Options& options);
+  ~ChannelEnd();
+
+  [[nodiscard]] Nic& nic() const noexcept;
+  [[nodiscard]] Group& group() const noexcept;
+  [[nodiscard]] bool may_be_old(std::uint64_t h) const noexcept;
+  void leave_ring() noexcept;
+  [[gnu::cold, gnu::noinline]] void wake_peer() noexcept;
+
+  // What is said of them in connection.hpp.
+  [[nodiscard]] std::uint32_t shape() const noexcept override;
+  void prepare_ring() override;
+  [[nodiscard]] std::vector<std::byte> offer() const override;
+  bool take_up(const std::vector<std::byte>& offer) override;
+  void on_attached() noexcept override;
+  [[nodiscard]] Status check_way(Rank peer) override;
+  [[nodiscard]] std::uint64_t half() const noexcept override;
+  void peer_closed(ErrorCause cause) noexcept override;
+  void ended_by_peer(ErrorCause cause) noexcept override;
+  void end_link() noexcept override;
+  void release_taken() noexcept override;
+  void look_for_nonsense() noexcept override;
+  void refuse_room() noexcept override;
+
+  // Hot, receiver.
+  std::uint64_t rx_released_ = 0;
+  void* context_;
+  const AtomicWord<std::uint32_t>* peer_sleeping_ = nullptr;
+  Options options_;
+  // Cool.
+  std::byte* peer_extra_ = nullptr;
+  Owned<RemoteEnd> remote_;  // null: the peer shares memory with this rank, or there is no ring
+};
+
+}  // namespace viaduct::via::channel
