@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "via/fault/plan.hpp"
+#include "via/fault/src/plan.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
 #include "viaduct/runtime/clock.hpp"

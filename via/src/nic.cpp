@@ -7,7 +7,7 @@
 
 #include "runtime/errors/codes.hpp"
 #include "via/choice.hpp"
-#include "via/fault/fault.hpp"
+#include "via/fault/provider.hpp"
 #include "via/shm/nic.hpp"
 #include "via/verbs/provider.hpp"
 #include "viaduct/job.hpp"
@@ -54,7 +54,7 @@ std::span<const std::string_view> providers() noexcept {
 std::string provider_problem(const std::string& name) {
   if (via::fault::is_fault(name)) {
     try {
-      return provider_problem(via::fault::read_plan(name).provider);
+      return provider_problem(via::fault::provider_under(name));
     } catch (const Error& error) {
       return error.sentence();
     }

@@ -1,6 +1,6 @@
 // The name of provider fault, and the sequences by which it decides what fails.
 
-#include "via/fault/plan.hpp"
+#include "via/fault/src/plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 
 #include "runtime/errors/codes.hpp"
-#include "via/fault/fault.hpp"
+#include "via/fault/provider.hpp"
+#include "via/fault/src/fault.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/clock.hpp"
 #include "viaduct/runtime/error.hpp"

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "via/descriptor_rules.hpp"
-#include "via/fault/fault.hpp"
+#include "via/fault/src/fault.hpp"
 #include "viaduct/runtime/clock.hpp"
 
 namespace viaduct::via::fault {

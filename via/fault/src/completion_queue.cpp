@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "via/fault/fault.hpp"
+#include "via/fault/src/fault.hpp"
 #include "viaduct/runtime/clock.hpp"
 
 namespace viaduct::via::fault {

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "via/fault/plan.hpp"
+#include "via/fault/src/plan.hpp"
 #include "viaduct/via/nic.hpp"
 
 namespace viaduct::via::fault {
@@ -193,9 +193,5 @@ class Nic final : public via::Nic {
   std::vector<CompletionQueue*> queues_;
   std::function<void(const AsyncError&)> on_error_;
 };
-
-/// Opens the NIC that @p name asks for, "fault(shm,L=2000)", and the provider underneath.
-/// Collective. Throws Error for a bad setting, and what the provider throws.
-[[nodiscard]] std::unique_ptr<via::Nic> open(Job& job, std::string_view name);
 
 }  // namespace viaduct::via::fault

@@ -1,4 +1,4 @@
-#include "via/fault/plan.hpp"
+#include "via/fault/src/plan.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "runtime/errors/codes.hpp"
+#include "via/fault/provider.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via::fault {
@@ -107,6 +108,8 @@ Plan read_plan(std::string_view name) {
   }
   return plan;
 }
+
+std::string provider_under(std::string_view name) { return read_plan(name).provider; }
 
 Dice::Dice(const Plan& plan, std::uint32_t rank) : plan_(plan) {
   for (std::uint32_t kind = 0; kind < kKinds; ++kind) {

@@ -33,9 +33,6 @@ struct Plan {
   }
 };
 
-/// @return whether @p name is one of provider fault: "fault(...".
-[[nodiscard]] bool is_fault(std::string_view name) noexcept;
-
 /// Reads "fault(shm,L=2000,drop=0.1)".  Throws Error, which names the part that is wrong and what
 /// may stand there.
 [[nodiscard]] Plan read_plan(std::string_view name);
