@@ -27,8 +27,10 @@ judge() {
   )
 }
 
+# Much less than before is no gain: the compiler has moved the path to where it is not followed, among the cold code.
 compare() { # compare WHAT MEASURED MOST RECORDED
   (($2 <= $3)) || complain "$2 $1, more than the $3 allowed"
+  ((2 * $2 >= $4)) || complain "$2 $1, less than half of the $4 in the table: is the path among the cold code?"
   (($2 == $4)) || echo "  (the table says $4 $1; now $2)"
 }
 

@@ -39,3 +39,6 @@ expect_failure LENGTH 'instructions, more than' "$functions" "$@"
 sed "s/^viaduct_codegen_/missing_/" "$limits" > "$work/limits"
 "$here/check.sh" "$work/subjects.o" "$compiler" "$work/limits" "$allowed" > "$work/out" && exit 1
 grep -q 'has 0 functions named missing_' "$work/out" || { echo 'FAILED: a missing function is not reported'; exit 1; }
+awk -v OFS=' ' '/^viaduct_/ { $4 *= 1000 } { print }' "$limits" > "$work/limits"
+"$here/check.sh" "$work/subjects.o" "$compiler" "$work/limits" "$allowed" > "$work/out" && exit 1
+grep -q 'less than half of the' "$work/out" || { echo 'FAILED: a path that is cut short is not reported'; exit 1; }
