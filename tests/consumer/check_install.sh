@@ -42,17 +42,15 @@ run "$work/build/consumer"
 run "$work/build/splitc_consumer"
 run "$work/build/checked_consumer"
 
-# checked PROGRAM yes|no: whether it is one of checked mode.
-checked() {
-  local calls
-  calls=$(nm -C "$1" | grep -c 'splitc::detail::check_access' || true)
-  [ "$2" = yes ] && [ "$calls" -gt 0 ] && return
-  [ "$2" = no ] && [ "$calls" -eq 0 ] && return
-  echo "$1 calls the checks in $calls places"
-  return 1
+# How often the code of PROGRAM calls the checks of checked mode. A static library has calls of its own.
+calls_of_checks() {
+  objdump -d -C --no-show-raw-insn "$1" | grep -cE '(call|jmp).*splitc::detail::check_access' || true
 }
-checked "$work/build/splitc_consumer" no
-checked "$work/build/checked_consumer" yes
+# checked PROGRAM UNCHECKED: whether it calls them more often than the same program without the mode.
+checked() {
+  [ "$(calls_of_checks "$1")" -gt "$(calls_of_checks "$2")" ] || { echo "$1 is not of checked mode"; exit 1; }
+}
+checked "$work/build/checked_consumer" "$work/build/splitc_consumer"
 
 # run_vipl PROGRAM: alone, and on two ranks.
 run_vipl() {
@@ -96,7 +94,7 @@ build viaduct-splitc "$here/splitc.cpp" "$work/splitc_consumer"
 run "$work/splitc_consumer"
 build "viaduct-splitc viaduct-checked" "$here/splitc.cpp" "$work/checked_consumer"
 run "$work/checked_consumer"
-checked "$work/checked_consumer" yes
+checked "$work/checked_consumer" "$work/splitc_consumer"
 if [ "${#flags[@]}" -eq 0 ]; then  # the C compiler may be another one, with sanitizers of its own
   eval "options=($(pkg-config --cflags --libs viaduct-vipl))"
   cc -std=c89 -pedantic -Werror "$here/vipl.c" "${options[@]}" -o "$work/vipl_consumer"
