@@ -44,7 +44,9 @@ JobHost::JobHost(const std::vector<std::uint32_t>& hosts, std::uint32_t here,
 
 void JobHost::set_pid(Rank rank, std::int32_t pid) noexcept {
   known_[index(rank)].pid = pid;
-  page_->record(rank).pid.store(pid, std::memory_order_relaxed);
+  // What the rank itself has written stays: @p pid may be that of a shell in which it runs.
+  std::int32_t none = 0;
+  page_->record(rank).pid.compare_exchange_strong(none, pid, std::memory_order_relaxed);
 }
 
 RankState JobHost::state_of(Rank rank) const noexcept {

@@ -33,7 +33,8 @@ class JobHost {
   [[nodiscard]] bool is_here(Rank rank) const noexcept { return known_[index(rank)].host == here_; }
   [[nodiscard]] std::uint32_t hosts() const noexcept { return page_.shape().hosts; }
 
-  /// The process of @p rank, as the owner found it; 0 before.
+  /// The process of @p rank, as the owner found it; 0 before. The rank's record keeps a process that
+  /// the rank has written there.
   void set_pid(Rank rank, std::int32_t pid) noexcept;
   [[nodiscard]] std::int32_t pid_of(Rank rank) const noexcept { return known_[index(rank)].pid; }
 

@@ -66,6 +66,11 @@ static VIP_RETURN wait_for_peer(void) {
   return VipConnectPeerWait(waited_vi, &attributes);
 }
 static void disconnect_it(void) { WANT(VIP_SUCCESS, VipDisconnect(waited_vi)); }
+/* Before the attempt has begun there is nothing to end, and it would wait for ever. */
+static void disconnect_the_attempt(void) {
+  while (state_of(waited_vi) != VIP_STATE_CONNECT_PENDING) nap();
+  disconnect_it();
+}
 static void destroy_it(void) { WANT(VIP_SUCCESS, VipDestroyVi(waited_vi)); }
 static void destroy_cq(void) { WANT(VIP_SUCCESS, VipDestroyCQ(waited_cq)); }
 static void close_nic(void) { WANT(VIP_SUCCESS, VipCloseNic(waited_nic)); }
@@ -91,7 +96,7 @@ static void destroyed_while_waited_for(void) {
 static void disconnect_ends_an_attempt(void) {
   AddressRoom local, remote;
   waited_vi = make_vi(&rig, level, NULL, NULL);
-  WANT(VIP_INVALID_STATE, waits_while(wait_for_answer, disconnect_it));
+  WANT(VIP_INVALID_STATE, waits_while(wait_for_answer, disconnect_the_attempt));
   CHECK(state_of(waited_vi) == VIP_STATE_IDLE);
   WANT(VIP_SUCCESS, VipConnectPeerRequest(waited_vi, here(&rig, &local, "here"),
                                           here(&rig, &remote, "nobody there"), VIP_INFINITE));
