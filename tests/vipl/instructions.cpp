@@ -62,7 +62,7 @@ void open_in_c() {
   WANT(VipOpenNic("shm", &nic));
   WANT(VipCreatePtag(nic, &rights.Ptag));
   WANT(VipRegisterMem(nic, &memory, sizeof memory, &rights, &region));
-  for (int i = 0; i < kBlock; ++i) {
+  for (std::uint32_t i = 0; i < kBlock; ++i) {
     fill(memory.sends[i], memory.from.data() + i * kBytes);
     fill(memory.receives[i], memory.to.data() + i * kBytes);
   }
@@ -124,7 +124,7 @@ void connect_in_cxx(via::Nic& n) {
                in_cxx.to->connect_peer_start(viaduct::Rank{0}, 1) == Status::ok &&
                in_cxx.from->connect_peer_wait(-1) == via::ConnectResult::connected &&
                in_cxx.to->connect_peer_wait(-1) == via::ConnectResult::connected;
-  for (int i = 0; i < kBlock; ++i) {
+  for (std::uint32_t i = 0; i < kBlock; ++i) {
     via::make_send(memory.sends_in_cxx[i], memory.from.data() + i * kBytes, kBytes,
                    in_cxx.region.handle());
     via::make_receive(memory.receives_in_cxx[i], memory.to.data() + i * kBytes, kBytes,
