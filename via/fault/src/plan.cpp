@@ -111,7 +111,7 @@ Plan read_plan(std::string_view name) {
 
 std::string provider_under(std::string_view name) { return read_plan(name).provider; }
 
-Dice::Dice(const Plan& plan, std::uint32_t rank) : plan_(plan) {
+Dice::Dice(const Plan& plan, std::uint32_t rank) : chance_(plan.chance) {
   for (std::uint32_t kind = 0; kind < kKinds; ++kind) {
     std::seed_seq seeds{static_cast<std::uint32_t>(plan.seed),
                         static_cast<std::uint32_t>(plan.seed >> 32), rank, kind};
@@ -120,7 +120,7 @@ Dice::Dice(const Plan& plan, std::uint32_t rank) : plan_(plan) {
 }
 
 bool Dice::falls_on(Kind kind) {
-  const double chance = plan_.chance_of(kind);
+  const double chance = chance_[static_cast<std::size_t>(kind)];
   if (chance == 0) return false;
   return std::uniform_real_distribution<double>(0, 1)(
              sequences_[static_cast<std::size_t>(kind)]) < chance;

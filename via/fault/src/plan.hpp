@@ -47,7 +47,7 @@ class Dice {
   [[nodiscard]] std::uint64_t below(Kind kind, std::uint64_t bound);
 
  private:
-  const Plan& plan_;
+  std::array<double, kKinds> chance_;
   std::array<std::mt19937_64, kKinds> sequences_;
 };
 
