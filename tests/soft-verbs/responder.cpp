@@ -92,9 +92,9 @@ void QueuePair::take_duplicate(const Packet& packet) {
 bool QueuePair::refuse(const Packet& packet, Verdict verdict) {
   const bool not_ready = verdict == Verdict::not_ready;
   owes_ = false;  // the refusal says that all before it has been executed
+  if (not_ready) control().count(kReceiverNotReady);  // before the sender knows
   answer(Kind::answer, verdict, packet.number, not_ready ? set_.min_rnr_timer : 0U);
   if (!not_ready) return false;
-  control().count(kReceiverNotReady);
   refused_ = true;
   return false;
 }
