@@ -89,7 +89,8 @@ void sleep_ns(long ns) {
 AmLink::AmLink(am::Context& context, Pair& pair, Rank peer, std::byte* bulk, std::size_t bulk_bytes)
     : pair_(pair), bundle_(context), endpoint_(bundle_), peer_(am::Index{index(peer)}) {
   seen = Seen{};
-  endpoint_.map_all();
+  // Both construct their links in the same order: the peer's endpoint has the number of this one.
+  require(endpoint_.map(peer_, {peer, endpoint_.name().number}, am::kTagAll), "map");
   if (!pair.is_sender()) endpoint_.set_segment({bulk, bulk_bytes});
   medium_sources_.resize(Yardsticks::kMediumSources * Yardsticks::kMediumBytes / 8);
   for (std::size_t i = 0; i < medium_sources_.size(); ++i) medium_sources_[i] = i;

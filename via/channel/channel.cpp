@@ -135,7 +135,7 @@ bool Channel::try_send_lines(std::uint64_t head, const std::uint64_t* words,
     slot.header.store(h | phase(seq, tx_mask_), kRelease);
   }
   tx_seq_ += slots;
-  if (tx_->notify.wanted.load(kRelaxed) != 0) ring_doorbell();
+  ring_if_wanted();
   return true;
 }
 

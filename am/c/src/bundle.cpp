@@ -1,6 +1,6 @@
 /// Bundles: set-up, polling, events.
 
-#include "am/c/src/library.hpp"
+#include "am/c/src/short_way.hpp"
 
 namespace viaduct::am::c {
 namespace {
@@ -18,9 +18,20 @@ int with_bundle(eb_t handle, Body body) noexcept {
   if (!is_single()) widen();
   viaduct_am_bundle* const bundle = find(handle);
   if (bundle == nullptr) return no_object();
-  (is_single() ? hot.bundle : last_places.bundle) = handle;
+  if (!is_single())
+    last_places.bundle = handle;
+  else if (bundle->alone.load(std::memory_order_relaxed) != nullptr)
+    hot.bundle = handle;
   poll_all(*bundle);
   if (is_single()) bundle->event.store(false, std::memory_order_relaxed);
+  return AM_OK;
+}
+/// AM_Poll in a process with several threads, where the bundle may have got other endpoints.
+[[gnu::noinline]] int poll_among_threads(eb_t handle) noexcept {
+  if (handle != last_places.bundle || is_in_handler()) return poll_slow(handle);
+  auto* const alone = handle->alone.load(std::memory_order_acquire);
+  if (alone == nullptr) return poll_slow(handle);
+  viaduct::am::detail::ShortWay::poll_shared(*alone);
   return AM_OK;
 }
 
@@ -64,22 +75,17 @@ int AM_FreeBundle(eb_t handle) {
   return with_bundle(handle, [&](viaduct_am_bundle& bundle) {
     while (bundle.first != nullptr) destroy(*bundle.first);
     bundle.is_alive = false;
-    if (is_single() && hot.bundle == handle) hot.bundle = nullptr;
     return AM_OK;
   });
 }
 
 int AM_Poll(eb_t handle) {
-  const bool single = is_single();
-  const eb_t last = single ? hot.bundle : last_places.bundle;
-  if (handle == last && handle != nullptr && !is_in_handler()) [[likely]] {
-    if (auto* const alone = handle->alone.load(std::memory_order_acquire)) [[likely]] {
-      (void)alone->poll();
-      if (single) handle->event.store(false, std::memory_order_relaxed);
-      return AM_OK;
-    }
-  }
-  return poll_slow(handle);
+  if (!is_single()) return poll_among_threads(handle);
+  if (handle != hot.bundle || is_in_handler()) [[unlikely]]
+    return poll_slow(handle);
+  (void)handle->alone.load(std::memory_order_relaxed)->poll();
+  handle->event.store(false, std::memory_order_relaxed);
+  return AM_OK;
 }
 
 int AM_SetEventMask(eb_t handle, int mask) {

@@ -13,12 +13,9 @@ namespace viaduct::am::c {
 
 constinit thread_local void* current [[gnu::tls_model("initial-exec")]] = nullptr;
 constinit thread_local AM_ArgBlock* returned_block [[gnu::tls_model("initial-exec")]] = nullptr;
-constinit Hot hot;
-
-namespace {
 constinit viaduct_am_endpoint no_endpoint;
 constinit viaduct_am_bundle no_bundle;
-}  // namespace
+constinit Hot hot;
 constinit thread_local LastPlaces last_places
     [[gnu::tls_model("initial-exec")]] = {&no_endpoint, &no_bundle};
 
@@ -134,6 +131,7 @@ Port* find_slow(ep_t handle) noexcept {
   if (is_single()) {
     hot.endpoint = handle;
     hot.port = slot->port;
+    hot.alone = slot->port->alone.load(std::memory_order_relaxed) ? handle : &no_endpoint;
   } else {
     last_places.endpoint = handle;
   }
@@ -179,6 +177,7 @@ void count_endpoints(viaduct_am_bundle& home) noexcept {
   home.alone.store(alone ? &first->bundle() : nullptr, std::memory_order_release);
   for (Port* port = first; port != nullptr; port = port->next)
     port->alone.store(alone, std::memory_order_relaxed);
+  if (is_single()) hot = {};
 }
 
 }  // namespace
@@ -202,7 +201,6 @@ void leave_home(Port& port) noexcept {
 
 void destroy(Port& port) noexcept {
   Library& lib = library();
-  if (hot.port == &port && is_single()) hot = {};
   if (lib.spmd == &port) lib.spmd = nullptr;
   leave_home(port);
   library().endpoint_table.find(port.handle)->port = nullptr;

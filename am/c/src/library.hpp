@@ -26,6 +26,18 @@ extern constinit thread_local AM_ArgBlock* returned_block [[gnu::tls_model("init
 [[nodiscard]] void* returning_mark() noexcept;
 [[nodiscard]] inline bool is_in_handler() noexcept { return current != nullptr; }
 
+/// A handler's call in which other handlers may run: `current` is the same behind it.
+class Nested {
+ public:
+  Nested() noexcept : outer_(current) {}
+  ~Nested() { current = outer_; }
+  Nested(const Nested&) = delete;
+  Nested& operator=(const Nested&) = delete;
+
+ private:
+  void* outer_;
+};
+
 /// One for each process, never destroyed.
 struct Library {
   std::unique_ptr<Job> job;
@@ -40,11 +52,17 @@ struct Library {
 };
 [[nodiscard]] Library& library() noexcept;
 
-/// What the last call has found, for the next one; used while the process has one thread.
+/// What no program's handle names.
+extern constinit viaduct_am_endpoint no_endpoint;
+extern constinit viaduct_am_bundle no_bundle;
+
+/// What the last call has found, for the next one; used while the process has one thread. No handle
+/// here is null.
 struct Hot {
-  ep_t endpoint = nullptr;
+  ep_t endpoint = &no_endpoint;
+  ep_t alone = &no_endpoint;  // the same where its bundle has no other one
   Port* port = nullptr;
-  eb_t bundle = nullptr;
+  eb_t bundle = &no_bundle;  // with one endpoint
 };
 extern constinit Hot hot;
 /// The places that the thread's last calls have named, once the process has several: they need no
@@ -90,6 +108,7 @@ class Cold {
 
  private:
   Context* context_ = nullptr;
+  const Nested nested_;
 };
 
 /// Handles what has come to the endpoints of @p bundle.

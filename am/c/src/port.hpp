@@ -23,6 +23,11 @@ class Port;
 inline constexpr std::uint32_t kMaxHandlers = AM_MaxNumHandlers();
 inline constexpr std::uint32_t kMaxTranslations = 65536;
 
+/// Whether a message may name @p handler: 1 to 255.
+[[nodiscard]] inline bool is_handler(handler_t handler) noexcept {
+  return static_cast<std::uint32_t>(handler) - 1 < kMaxHandlers - 1;
+}
+
 }  // namespace viaduct::am::c
 
 /// A place of the table of bundles.

@@ -12,19 +12,17 @@
 
 namespace viaduct::am::c {
 
-/// A handler of AM-2 runs for @p token.
+/// A handler of AM-2 runs for @p token. Where handlers run inside another one's call, that call
+/// keeps `current` (class Nested).
 class Running {
  public:
-  Running(Token& token, Port& port) noexcept : outer_(current) {
+  Running(Token& token, Port& port) noexcept {
     current = &token;
     port.tell_event();
   }
-  ~Running() { current = outer_; }
+  ~Running() { current = nullptr; }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
-
- private:
-  void* outer_;
 };
 
 [[nodiscard]] inline Port& port_of(const Token& token) noexcept {
@@ -140,7 +138,7 @@ struct Messages {
       return call(found.handler, token, port, data, bytes, head, rest...);
     send_back(found.why_not, token, bytes, offset, head, rest...);
   }
-  static void call_short(AM_Handler f, Token& token, Port& port, Head head, Rest... rest) {
+  static void call_short(AM_Handler f, Token& token, Port& port, Head head, Rest... rest) noexcept {
     const Running running(token, port);
     head.pass([&](auto... first) {
       reinterpret_cast<void (*)(void*, decltype(first)..., Rest...)>(f)(&token, first..., rest...);

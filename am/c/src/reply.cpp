@@ -1,18 +1,19 @@
 /// AM_ReplyM, AM_ReplyIM, AM_ReplyXferM, and what handlers ask of their messages.
 
 #include "am/c/am_spmd.h"
-#include "am/c/src/receive.hpp"
+#include "am/c/src/short_way.hpp"
 
 namespace viaduct::am::c {
 namespace {
+
+using detail::ShortWay;
 
 /// The request that may be replied to now, or null.
 [[nodiscard]] inline Token* request_of(void* token, handler_t handler) noexcept {
   if (token == nullptr || token != current) [[unlikely]]
     return nullptr;
   auto* const request = static_cast<Token*>(token);
-  const bool is_handler = static_cast<std::uint32_t>(handler) - 1 < kMaxHandlers - 1;
-  return is_handler && request->can_reply() ? request : nullptr;
+  return is_handler(handler) && request->can_reply() ? request : nullptr;
 }
 
 [[nodiscard]] int result_of(Status status) noexcept {
@@ -20,7 +21,8 @@ namespace {
 }
 
 template <class... I>
-inline int reply(void* token, handler_t handler, I... args) noexcept {
+[[gnu::noinline]] int reply_long(void* token, handler_t handler, I... args) noexcept {
+  const Nested nested;
   Token* const request = request_of(token, handler);
   if (request == nullptr) [[unlikely]]
     return no_object();
@@ -33,6 +35,32 @@ inline int reply(void* token, handler_t handler, I... args) noexcept {
       args...);
 }
 
+/// What is left of a reply by the short way.
+[[gnu::cold, gnu::noinline]] int finish(Token& request) noexcept {
+  ShortWay::finish(request);
+  return AM_OK;
+}
+
+template <class... I>
+[[gnu::always_inline]] inline int reply(void* token, handler_t handler, I... args) noexcept {
+  using Done = ShortWay::Done;
+  if (token != nullptr && token == current && is_handler(handler)) [[likely]] {
+    Token& request = *static_cast<Token*>(token);
+    const Done done = pack(
+        handler,
+        [&]<class M>(auto... packed) noexcept {
+          if constexpr (ShortWay::kFits<&M::on_short>)
+            return ShortWay::reply<&M::on_short>(request, packed...);
+          return Done::nothing;
+        },
+        args...);
+    if (done == Done::sent) [[likely]]
+      return AM_OK;
+    if (done == Done::sent_and_more) return finish(request);
+  }
+  return reply_long(token, handler, args...);
+}
+
 /// @p most: bytes. What is longer is refused as null data are, by Active Messages.
 std::span<const std::byte> data_of(const void* from, std::size_t bytes, std::size_t most) noexcept {
   return {bytes > most ? nullptr : static_cast<const std::byte*>(from), bytes};
@@ -41,6 +69,7 @@ std::span<const std::byte> data_of(const void* from, std::size_t bytes, std::siz
 template <class... I>
 int reply_medium(void* token, handler_t handler, const void* from, std::size_t bytes,
                  I... args) noexcept {
+  const Nested nested;
   Token* const request = request_of(token, handler);
   if (request == nullptr) return no_object();
   const auto data = data_of(from, bytes, AM_MaxMedium());
@@ -55,6 +84,7 @@ int reply_medium(void* token, handler_t handler, const void* from, std::size_t b
 template <class... I>
 int reply_bulk(void* token, std::size_t offset, handler_t handler, const void* from,
                std::size_t bytes, I... args) noexcept {
+  const Nested nested;
   Token* const request = request_of(token, handler);
   if (request == nullptr) return no_object();
   const auto data = data_of(from, bytes, AM_MaxLong());

@@ -1,13 +1,11 @@
 /// AM_RequestM, AM_RequestIM, AM_RequestXferM and AM_GetXferM, of all numbers of arguments.
 
-#include "am/c/src/receive.hpp"
+#include "am/c/src/short_way.hpp"
 
 namespace viaduct::am::c {
 namespace {
 
-[[nodiscard]] bool is_handler(handler_t handler) noexcept {
-  return static_cast<std::uint32_t>(handler) - 1 < kMaxHandlers - 1;
-}
+using detail::ShortWay;
 
 /// The endpoint that may send to @p to, or the answer of the call.
 struct Sender {
@@ -54,8 +52,14 @@ template <class M, class... Packed>
   return AM_OK;
 }
 
+/// What is left of a request by the short way.
+[[gnu::noinline]] int finish(Index to) noexcept {
+  ShortWay::finish(*hot.port, to);
+  return AM_OK;
+}
+
 template <class... I>
-inline int request(ep_t ep, int to, handler_t handler, I... args) noexcept {
+[[gnu::noinline]] int request_long(ep_t ep, int to, handler_t handler, I... args) noexcept {
   const Sender sender = sender_of(ep, to, handler);
   if (sender.port == nullptr) [[unlikely]]
     return sender.result;
@@ -68,6 +72,57 @@ inline int request(ep_t ep, int to, handler_t handler, I... args) noexcept {
         return answer<M>(status, port, Operation::short_message, index, 0, 0, packed...);
       },
       args...);
+}
+
+/// In a process with several threads.
+template <class... I>
+[[gnu::noinline]] int request_among_threads(ep_t ep, int to, handler_t handler,
+                                            I... args) noexcept {
+  using Done = ShortWay::Done;
+  if (ep == last_places.endpoint && !is_in_handler() && is_handler(handler)) [[likely]] {
+    Port* const port = ep->port;
+    if (port != nullptr && port->is_index(to) && port->alone.load(std::memory_order_relaxed))
+        [[likely]] {
+      const auto index = static_cast<Index>(to);
+      const Done done = pack(
+          handler,
+          [&]<class M>(auto... packed) noexcept {
+            if constexpr (ShortWay::kFits<&M::on_short>)
+              return ShortWay::request_shared<&M::on_short>(*port, index, packed...);
+            return Done::nothing;
+          },
+          args...);
+      if (done == Done::sent_and_more) ShortWay::poll_shared(port->bundle());
+      if (done != Done::nothing) [[likely]]
+        return AM_OK;
+    }
+  }
+  return request_long(ep, to, handler, args...);
+}
+
+template <class... I>
+[[gnu::always_inline]] inline int request(ep_t ep, int to, handler_t handler, I... args) noexcept {
+  using Done = ShortWay::Done;
+  if (!is_single()) [[unlikely]]
+    return request_among_threads(ep, to, handler, args...);
+  if (ep == hot.alone && !is_in_handler() && is_handler(handler)) [[likely]] {
+    Port& port = *hot.port;
+    if (port.is_index(to)) [[likely]] {
+      const auto index = static_cast<Index>(to);
+      const Done done = pack(
+          handler,
+          [&]<class M>(auto... packed) noexcept {
+            if constexpr (ShortWay::kFits<&M::on_short>)
+              return ShortWay::request<&M::on_short>(port, index, packed...);
+            return Done::nothing;
+          },
+          args...);
+      if (done == Done::sent) [[likely]]
+        return AM_OK;
+      if (done == Done::sent_and_more) return finish(index);
+    }
+  }
+  return request_long(ep, to, handler, args...);
 }
 
 template <class... I>

@@ -124,6 +124,7 @@ class Bundle {
   friend class Token;
   friend class Context;
   friend struct detail::Map;
+  friend struct detail::ShortWay;
 
   /// What Group::drain() hands each arrived message to.
   struct Dispatcher {

@@ -278,6 +278,7 @@ class Endpoint {
   friend class Context;
   friend class Token;
   friend struct detail::Map;
+  friend struct detail::ShortWay;
 
   struct Translation {
     EndpointName name;
@@ -298,7 +299,7 @@ class Endpoint {
             --map.credits;
             const auto words = detail::PackAs<typename S::Args>::pack(args...);
             const std::uint64_t client = short_client<Handler>();
-            for (std::uint32_t i = 0; i < kWords; ++i) slot->put(i, words[i]);
+            slot->put(words);
             channel.publish(*slot,
                             via::header::make(via::MessageKind::inline_data,
                                               static_cast<std::uint32_t>(S::Args::kBytes), client));

@@ -15,6 +15,7 @@ namespace viaduct::am {
 
 namespace detail {
 struct CallAccess;
+struct ShortWay;  // of the C interface
 }
 
 #pragma GCC diagnostic push
@@ -129,6 +130,7 @@ class Token {
  private:
   friend class Bundle;
   friend struct detail::CallAccess;
+  friend struct detail::ShortWay;
 
   static constexpr std::uint64_t kReplied = std::uint64_t{1}
                                             << 63;  // above the 48 bits of the client word
@@ -150,7 +152,7 @@ class Token {
         if (via::Slot* slot = channel.claim()) [[likely]] {
           const auto words = detail::PackAs<typename S::Args>::pack(args...);
           const std::uint64_t client = reply_client<Handler>(Operation::short_message);
-          for (std::uint32_t i = 0; i < kWords; ++i) slot->put(i, words[i]);
+          slot->put(words);
           channel.publish(
               *slot, via::header::make(via::MessageKind::inline_data, S::Args::kBytes, client));
           client_ |= kReplied;

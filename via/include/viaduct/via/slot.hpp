@@ -22,8 +22,10 @@
 ///     bits 8-15   payload bytes in this slot and its continuations (0 to 168)
 ///     bits 16-63  client word: 48 bits for the layer above, at no cost
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "viaduct/runtime/atomic.hpp"
 #include "viaduct/runtime/types.hpp"
@@ -42,9 +44,22 @@ struct alignas(kCacheLineBytes) Slot {
   /// written to memory in parts a moment ago is read back only after all stores before it, and a
   /// stream of messages stops for each slot.  Cost: one store.
   void put(std::uint32_t i, std::uint64_t value) noexcept { store_word(words[i], value, kRelaxed); }
+  /// All @p values from word 0 on, each by a store of its own. A loop over three or more of them
+  /// made the compiler keep them in memory first, and copy them from there.  Cost: N stores.
+  template <std::size_t N>
+  [[gnu::always_inline]] void put(const std::array<std::uint64_t, N>& values) noexcept {
+    put_each(values, std::make_index_sequence<N>());
+  }
   /// @return word @p i.  Cost: one load.
   [[nodiscard]] std::uint64_t get(std::uint32_t i) noexcept {
     return load_word(words[i], kRelaxed);
+  }
+
+ private:
+  template <std::size_t N, std::size_t... I>
+  [[gnu::always_inline]] void put_each(const std::array<std::uint64_t, N>& values,
+                                       std::index_sequence<I...>) noexcept {
+    (put(I, values[I]), ...);
   }
 };
 static_assert(sizeof(Slot) == kCacheLineBytes && offsetof(Slot, header) == 56);

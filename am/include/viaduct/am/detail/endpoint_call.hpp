@@ -41,7 +41,7 @@ template <auto Handler, class R, class... A>
           --map.credits;
           const auto words = detail::PackAs<typename S::Args>::pack(args...);
           const std::uint64_t client = call_client<Handler>(Operation::short_message);
-          for (std::uint32_t i = 0; i < kWords; ++i) slot->put(i, words[i]);
+          slot->put(words);
           channel.publish(*slot,
                           via::header::make(via::MessageKind::inline_data,
                                             static_cast<std::uint32_t>(S::Args::kBytes), client));

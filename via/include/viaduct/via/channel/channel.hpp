@@ -40,13 +40,28 @@ class Channel final : public ChannelEnd {
   }
   /// claim() where there is room without asking the peer's line, else null. A function that sends
   /// by it, with publish() at its end, needs no stack.  Cost: one comparison.
-  [[nodiscard]] Slot* claim_known() noexcept { return tx_seq_ != tx_limit_ ? &claimed() : nullptr; }
+  [[nodiscard]] Slot* claim_known() noexcept { return has_known_room() ? &claimed() : nullptr; }
+  /// @return whether claim_known() has a slot.  Cost: one comparison.
+  [[nodiscard]] bool has_known_room() const noexcept { return tx_seq_ != tx_limit_; }
+  /// @return that slot.  Precondition: has_known_room().
+  [[nodiscard]] Slot& known_slot() noexcept { return claimed(); }
   /// Makes the claimed slot's words visible to the peer: one release store, and a look at whether
   /// the peer wants a doorbell. Order: x86 stores become visible in program order, so the header is
   /// seen after the words.
   [[gnu::always_inline]] void publish(Slot& slot, std::uint64_t header) noexcept {
-    if (store_slot(slot, header)) [[unlikely]]
+    if (publish_quietly(slot, header)) [[unlikely]]
       ring_doorbell();
+  }
+  /// publish() without the doorbell, for a function that takes no call itself.  @return whether the
+  /// peer wants its doorbell rung: ring_if_wanted() is to follow.  Cost: as publish().
+  [[nodiscard, gnu::always_inline]] bool publish_quietly(Slot& slot,
+                                                         std::uint64_t header) noexcept {
+    return store_slot(slot, header);
+  }
+  /// Rings the peer's doorbell where the peer wants it.  Never blocks.  Cost: a load; where the
+  /// peer wants it, two locked instructions, and a system call where the peer sleeps.
+  void ring_if_wanted() noexcept {
+    if (tx_->notify.wanted.load(kRelaxed) != 0) ring_doorbell();
   }
   /// A message of @p count words (1 to 21) in 1 to 3 slots.  Order: the first slot is written last.
   /// @return false when there is no room, or the channel is not connected.
@@ -105,6 +120,9 @@ class Channel final : public ChannelEnd {
   [[nodiscard]] const Slot& slot_after(const Slot& slot) const noexcept {
     return rx_slots_[(static_cast<std::uint64_t>(&slot - rx_slots_) + 1) & rx_mask_];
   }
+  /// @return the channels that are polled with this one.  Cost: one load.
+  [[nodiscard]] const shm::PollSet& poll_set() const noexcept { return *set_; }
+
   // Counters.
 
   /// Publishes a counter of the client's (@p which: 0 or 1), which the peer may read at any time

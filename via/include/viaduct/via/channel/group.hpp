@@ -4,6 +4,7 @@
 /// Split-C (docs/channel.md, section "Group, client, engine").
 
 #include <cstdint>
+#include <type_traits>
 
 #include "viaduct/runtime/atomic.hpp"
 #include "viaduct/via/channel/channel.hpp"
@@ -32,7 +33,7 @@ class Group final : public shm::PollSet {
     }
     ++tick_;
     if (has_more_to_do()) [[unlikely]]
-      n += drain_ready(budget, f);
+      n += drain_ready<OnMessage>(budget, f);
     return n;
   }
 
@@ -106,10 +107,14 @@ class Group final : public shm::PollSet {
     }
     return n;
   }
+  /// A copy of what has no state of its own: the caller's then stays in registers.
+  template <class OnMessage>
+  using ByValue =
+      std::conditional_t<std::is_trivially_copyable_v<OnMessage>, OnMessage, OnMessage&>;
   /// Channels that are aside whose senders have rung, or whose turn it is. A remote channel stays
   /// aside: nothing shows in its ring before the transport has been polled.
   template <class OnMessage>
-  [[gnu::noinline]] std::uint32_t drain_ready(std::uint32_t budget, OnMessage& f) noexcept {
+  [[gnu::noinline]] std::uint32_t drain_ready(std::uint32_t budget, ByValue<OnMessage> f) noexcept {
     std::uint32_t n = 0;
     collect_ready();
     while (!ready_.empty()) {

@@ -45,7 +45,7 @@ class PollSet {
   void ring_for_missed() noexcept;
   /// @return whether a poll would find a message, or is to look further. Takes nothing.  Cost: one
   /// load for each connection that talks and one for all others.
-  [[nodiscard]] bool looks_busy() const noexcept {
+  [[nodiscard, gnu::always_inline]] bool looks_busy() const noexcept {
     for (std::uint32_t i = 0; i < hot_count_; ++i)
       if (hot_[i]->is_full(hot_[i]->next_slot().header.load(kAcquire))) return true;
     return doorbell_->summary.load(kRelaxed) != 0;

@@ -1,0 +1,123 @@
+#pragma once
+/// @file
+/// The short ways of AM_RequestM and AM_ReplyM: one slot, a connection with known credit and room,
+/// and nothing else to do. Such a call takes no other call, so that it saves no registers. A short
+/// way sends the message or does nothing; where it does nothing, the long way does the whole call
+/// (docs/am2.md, section "Cost").
+
+#include <atomic>
+#include <cstdint>
+
+#include "am/c/src/receive.hpp"
+#include "am/src/bundle_fast.hpp"
+
+namespace viaduct::am::detail {
+
+/// What the C interface does inline of Endpoint's, Bundle's and Token's work.
+struct ShortWay {
+  enum class Done : std::uint8_t {
+    nothing,
+    sent,
+    sent_and_more,  // finish() is to follow
+  };
+
+  /// A request polls where it sees a message, and at each slot of a connection whose number this
+  /// divides, so that connections move on. No count is kept for that: with each further store a
+  /// stream of messages is slower, since the stores behind a message wait for its cache line.
+  static constexpr std::uint64_t kPollEvery = 8;
+
+  /// Whether a message of @p Handler fits one slot.
+  template <auto Handler>
+  static constexpr bool kFits = SignatureOf<Handler>::Args::kWords <= via::kWordsPerSlot;
+
+  /// As Endpoint::request().  Precondition: @p to is in the endpoint's table.
+  template <auto Handler, class... A>
+  [[nodiscard, gnu::always_inline]] static inline Done request(Endpoint& endpoint, Index to,
+                                                               A... args) noexcept {
+    if (endpoint.bundle_.slow_ != 0) [[unlikely]]
+      return Done::nothing;
+    Map& map = *endpoint.maps_[value(to)];
+    if (map.credits == 0) [[unlikely]]
+      return Done::nothing;
+    via::channel::Channel& channel = *map.channel;
+    if (!channel.has_known_room()) [[unlikely]]
+      return Done::nothing;
+    let_go_of_registers();
+    --map.credits;
+    const bool rings = put<Handler>(channel, Kind::request, args...);
+    return rings || channel.slots_sent() % kPollEvery == 0 || channel.poll_set().looks_busy()
+               ? Done::sent_and_more
+               : Done::sent;
+  }
+  /// What was read before is read anew behind this. A compiler that keeps it in registers instead
+  /// has to save those of the caller.
+  [[gnu::always_inline]] static inline void let_go_of_registers() noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  /// request() where the process has several threads: behind the bundle's gate, with the poll that
+  /// a request makes.
+  template <auto Handler, class... A>
+  [[nodiscard, gnu::always_inline]] static inline Done request_shared(Endpoint& endpoint, Index to,
+                                                                      A... args) noexcept {
+    Bundle& bundle = endpoint.bundle_;
+    const Bundle::Passed passed(bundle);
+    if (!passed) [[unlikely]]
+      return Done::nothing;
+    Map& map = *endpoint.maps_[value(to)];
+    if (map.credits == 0 || map.state != Map::State::connected || map.tags.changed) [[unlikely]]
+      return Done::nothing;
+    via::channel::Channel& channel = *map.channel;
+    if (!channel.has_known_room()) [[unlikely]]
+      return Done::nothing;
+    --map.credits;
+    if (put<Handler>(channel, Kind::request, args...)) [[unlikely]]
+      channel.ring_if_wanted();
+    std::uint32_t n = 0;
+    return bundle.poll_fast(n) ? Done::sent : Done::sent_and_more;
+  }
+  /// A poll of a bundle of such a process.
+  static void poll_shared(Bundle& bundle) noexcept {
+    std::uint32_t n = 0;
+    {
+      const Bundle::Passed passed(bundle);
+      if (passed && bundle.poll_fast(n)) [[likely]]
+        return;
+    }
+    (void)bundle.poll_long(Bundle::Run::all);
+  }
+  /// What is left of a request to @p to: the doorbell, and a poll.
+  static void finish(Endpoint& endpoint, Index to) noexcept {
+    endpoint.maps_[value(to)]->channel->ring_if_wanted();
+    (void)endpoint.bundle_.poll();
+  }
+
+  /// As Token::reply().
+  template <auto Handler, class... A>
+  [[nodiscard, gnu::always_inline]] static inline Done reply(Token& token, A... args) noexcept {
+    if (!token.may_reply()) [[unlikely]]
+      return Done::nothing;
+    via::channel::Channel& channel = *token.map_.channel;
+    if (!channel.has_known_room()) [[unlikely]]
+      return Done::nothing;
+    token.client_ |= Token::kReplied;
+    return put<Handler>(channel, Kind::reply, args...) ? Done::sent_and_more : Done::sent;
+  }
+  static void finish(Token& token) noexcept { token.map_.channel->ring_if_wanted(); }
+
+ private:
+  /// Answers whether the peer wants its doorbell rung.
+  template <auto Handler, class... A>
+  [[nodiscard, gnu::always_inline]] static inline bool put(via::channel::Channel& channel,
+                                                           Kind kind, A... args) noexcept {
+    using Args = typename SignatureOf<Handler>::Args;
+    via::Slot& slot = channel.known_slot();
+    slot.put(PackAs<Args>::pack(args...));
+    const std::uint64_t client =
+        wire_format::make(kind, Operation::short_message, handler_number<Handler>());
+    return channel.publish_quietly(
+        slot, via::header::make(via::MessageKind::inline_data,
+                                static_cast<std::uint32_t>(Args::kBytes), client));
+  }
+};
+
+}  // namespace viaduct::am::detail
