@@ -38,11 +38,12 @@ template <class ShortWay, class LongWay>
          at - vi.region_begin < vi.region_bytes;
 }
 
-/// What has become of a send by the short way, and the provider's VI unless it is not_taken. The
-/// caller has the lock.
+/// What has become of a send by the short way. The caller has the lock.
 struct ShortSend {
   shm::Vi::Short done = shm::Vi::Short::not_taken;
-  shm::Vi* vi = nullptr;
+  /// Null: VIPL's checks are to be made. Else they have been, also where the provider has not taken
+  /// the message, because it is too long for the short way or for the room that there is.
+  Vi* checked = nullptr;
 };
 [[gnu::always_inline]] inline ShortSend post_send_shortly(VIP_VI_HANDLE handle,
                                                           VIP_DESCRIPTOR* descriptor,
@@ -58,18 +59,7 @@ struct ShortSend {
   const shm::Vi::Short done = vi->ready->try_post_send(d);
   if (done != shm::Vi::Short::not_taken) [[likely]]
     ++vi->send.queued;
-  return {done, vi->ready};
-}
-/// Hands waiting errors over to the program.
-inline void tell_program() noexcept { const Guard guard; }
-/// What is left of such a send. It may find that the connection has failed, and tells the program.
-/// Puts the lock down.
-[[gnu::cold, gnu::noinline]] inline VIP_RETURN finish(shm::Vi& vi, shm::Vi::Short what) noexcept {
-  (void)vi.finish_short(what);
-  const bool has_reports = library().has_reports;
-  library().lock.leave_alone();
-  if (has_reports) tell_program();
-  return VIP_SUCCESS;
+  return {done, vi};
 }
 
 [[gnu::always_inline]] inline VIP_RETURN post_receive_shortly(VIP_VI_HANDLE handle,

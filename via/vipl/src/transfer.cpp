@@ -159,6 +159,24 @@ template <class Post>
   }
 }
 
+/// Hands waiting errors over to the program.
+[[gnu::cold, gnu::noinline]] void tell_program() noexcept { const Guard guard; }
+
+/// What is left of a send whose checks the short way has made. It may find that the connection has
+/// failed, and tells the program. Puts the lock down.
+[[gnu::noinline]] VIP_RETURN finish(Vi& vi, Descriptor& d, shm::Vi::Short what) noexcept {
+  VIP_RETURN result = VIP_SUCCESS;
+  if (what == shm::Vi::Short::not_taken)
+    result = post_send(vi, d);
+  else
+    (void)vi.ready->finish_short(what);
+  const bool has_reports = library().has_reports;
+  library().lock.leave_alone();
+  if (has_reports) [[unlikely]]
+    tell_program();
+  return result;
+}
+
 }  // namespace
 
 [[gnu::cold, gnu::noinline]] void mend(Vi& vi, Descriptor& d) noexcept {
@@ -184,8 +202,8 @@ VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr,
   Lock& lock = library().lock;
   if (lock.enter_alone()) [[likely]] {
     const ShortSend send = post_send_shortly(ViHandle, DescriptorPtr, MemoryHandle);
-    if (send.done != Short::taken && send.done != Short::not_taken)
-      return finish(*send.vi, send.done);
+    if (send.done != Short::taken && send.checked != nullptr)
+      return finish(*send.checked, provider_s(*DescriptorPtr), send.done);
     lock.leave_alone();
     if (send.done == Short::taken) [[likely]]
       return VIP_SUCCESS;
