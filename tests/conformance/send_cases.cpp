@@ -223,6 +223,8 @@ void inline_copy(Rig& rig) {
     expect_done(link.next_receive(), CompletedOperation::receive, bytes);
     in.expect(i, i * bytes, bytes);
   }
+  for (const Descriptor& send : sends)
+    link.expect_next_send(send);  // they end before the link does
   rig.sync("all arrived");
 }
 

@@ -61,6 +61,8 @@ Program::Program(const std::vector<std::string>& command, const Environment& env
     ::dup2(pipes[0][0], STDIN_FILENO);
     ::dup2(pipes[1][1], STDOUT_FILENO);
     ::dup2(pipes[2][1], STDERR_FILENO);
+    ::signal(SIGHUP,
+             SIG_DFL);  // nohup, by which the tests themselves may have been started, ignores it
     for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
     ::execv(argv[0], argv.data());
     ::_exit(97);

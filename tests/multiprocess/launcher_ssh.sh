@@ -81,8 +81,13 @@ launch 124 --timeout 1 "$actor" $tag hang </dev/null
 grep -q "the time limit of 1 s has passed" "$place/err" || fail "the time limit is not said"
 launch 125 /no/such/program </dev/null
 
+# The output of the job before is not to be taken for that of a job that starts in the background.
+forget() {
+  : >"$place/out" 2>"$place/err"
+}
 # hang: starts a job that hangs, with its process in $job.
 hang() {
+  forget
   "$run" --hosts 127.0.0.1:2,localhost:2 --remote-command "$ssh" "$actor" $tag hang >"$place/out" 2>"$place/err" </dev/null &
   job=$!
   wait_for 4 ready "$place/out"
@@ -152,6 +157,7 @@ done
 [ -z "$(running $joining)" ] || fail "agents are left: $(running $joining)"
 
 # ssh -t: the job below sshd's terminal ends with the connection, also with ranks that ignore SIGTERM.
+forget
 eval "$ssh -tt 127.0.0.1 \"trap '' TERM; $run -n 2 $actor $tag hang\"" >"$place/out" 2>"$place/err" </dev/null &
 job=$!
 wait_for 2 ready "$place/out"
