@@ -154,6 +154,7 @@ void MapTransport::take_arrivals(std::size_t most) noexcept {
 
 void MapTransport::take_completions() noexcept {
   constexpr std::size_t kMost = 1024;
+  if (!connecting_.empty()) look_at_connections();  // a peer may be ready before this end is
   reap_sends();
   take_arrivals(kMost);
   look_at_debts();
