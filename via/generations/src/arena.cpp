@@ -30,19 +30,19 @@ Arena ArenaStore::make(std::size_t bytes) {
   }
 }
 
-void ArenaStore::keep(MemoryRegion region) noexcept {
+void ArenaStore::keep(MemoryRegion ended) noexcept {
+  const MemoryRegion region = std::move(ended);
   try {
-    ended_.push_back({std::move(region), monotonic_ns()});
-  } catch (const std::bad_alloc&) {  // the memory stays until the job ends
+    ended_.push_back({region.address(), monotonic_ns()});  // the region itself ends here
+  } catch (const std::bad_alloc&) {                        // the memory stays until the job ends
   }
 }
 
 void ArenaStore::drop(std::uint64_t older_ns) noexcept {
   const std::uint64_t now = monotonic_ns();
   while (!ended_.empty() && now - ended_.front().at_ns >= older_ns) {
-    std::byte* const memory = ended_.front().region.address();
+    nic_.release(ended_.front().memory);
     ended_.pop_front();
-    nic_.release(memory);
   }
 }
 

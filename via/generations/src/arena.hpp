@@ -33,8 +33,8 @@ class Arena {
   MemoryRegion region_;
 };
 
-/// Makes arenas, and keeps those that have ended for a while: a peer that has not heard of the end
-/// of a connection may be about to write there.
+/// Makes arenas, and keeps the memory of those that have ended for a while: a peer that has not
+/// heard of the end of a connection may be about to write there.
 class ArenaStore {
  public:
   ArenaStore(Nic& nic, ProtectionTag tag) noexcept : nic_(nic), tag_(tag) {}
@@ -48,10 +48,10 @@ class ArenaStore {
  private:
   friend class Arena;
   struct Ended {
-    MemoryRegion region;
+    std::byte* memory;
     std::uint64_t at_ns;
   };
-  void keep(MemoryRegion region) noexcept;
+  void keep(MemoryRegion ended) noexcept;
   void drop(std::uint64_t older_ns) noexcept;
 
   Nic& nic_;
