@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// The options of all providers and of VIPL, for the list of a program's options.
+/// The options of all providers, of the generations of AMVIA and of VIPL, for the list of a program's options.
 
 #include <array>
 
@@ -8,7 +8,7 @@
 
 namespace viaduct::via {
 
-/// @return a table for each provider, and VIPL's.  Never throws.
-[[nodiscard]] std::array<config::Table, 3> option_tables() noexcept;
+/// @return a table for each provider, the generations' and VIPL's.  Never throws.
+[[nodiscard]] std::array<config::Table, 4> option_tables() noexcept;
 
 }  // namespace viaduct::via

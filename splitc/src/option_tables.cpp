@@ -12,9 +12,14 @@
 namespace viaduct::config {
 
 std::span<const Table> all_tables() noexcept {
-  static const auto [shm, verbs, vipl] = via::option_tables();
-  static const std::array<Table, 6> kTables{
-      Table{"runtime", runtime_options()}, shm, verbs, vipl, Table{"am", am::options()},
+  static const auto [shm, verbs, generations, vipl] = via::option_tables();
+  static const std::array<Table, 7> kTables{
+      Table{"runtime", runtime_options()},
+      shm,
+      verbs,
+      generations,
+      vipl,
+      Table{"am", am::options()},
       Table{"splitc", splitc::options()},
   };
   return kTables;

@@ -52,6 +52,8 @@ includes | awk -F: -v generated="$generated" '
     if (from[1] == to[1]) {
       a = provider($1); b = provider(at)
       if (a != "" && b != "" && a != b && a !~ /^(fault|channel)$/) complain("one provider uses another")
+      else if ($1 ~ /^via\/generations\// && at ~ /^via\/(include\/viaduct\/via\/)?(shm|verbs|fault|channel|vipl)\//)
+        complain("generations stand on via/*.hpp alone, whatever the provider")
       next
     }
     if (from[1] ~ /^(am|splitc)$/ && provider(at) ~ /^(shm|verbs)$/) {

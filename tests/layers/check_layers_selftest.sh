@@ -6,7 +6,7 @@ check=$1
 layers=$2
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree"/{cmake,via/shm,via/verbs,via/fault,via/channel,benchmarks,examples,tests}
+mkdir -p "$tree"/{cmake,via/generations/src,via/shm,via/verbs,via/fault,via/channel,benchmarks,examples,tests}
 mkdir -p "$tree"/{runtime/src,runtime/include/viaduct,via/include/viaduct/via/shm,am/include/viaduct/am/detail}
 cp "$layers" "$tree/cmake/layers.txt"
 
@@ -49,6 +49,8 @@ expect 'not public' via/include/viaduct/via/nic.hpp '"runtime/shared.hpp"'
 expect 'one provider uses another' via/shm/other.hpp '"via/verbs/vi.hpp"'
 expect 'one provider uses another' via/verbs/other.hpp '"viaduct/via/shm/vi.hpp"'
 expect 'one provider uses another' via/shm/up.hpp '"via/channel/engine.hpp"'
+expect 'generations stand on' via/generations/src/map.cpp '"viaduct/via/shm/vi.hpp"'
+expect 'one provider uses another' via/generations/open.cpp '"via/shm/nic.hpp"'
 expect 'messages go by channels' am/past.cpp '"via/shm/nic.hpp"'
 expect 'messages go by channels' am/past.hpp '"viaduct/via/shm/vi.hpp"'
 expect 'programs beside each other' examples/borrow.cpp '"benchmarks/logp.cpp"'

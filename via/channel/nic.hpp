@@ -77,6 +77,9 @@ class Nic final : public shm::Nic {
   void post_remote(Rank to, const ControlMessage& message) override;
   [[nodiscard]] bool is_plausible_remote(const ControlMessage& message) const noexcept override;
   [[nodiscard]] bool remote_busy() const noexcept override;
+  [[nodiscard]] bool remote_rings() const noexcept override {
+    return transport_ == nullptr || transport_->rings_doorbell();
+  }
   void forget_remote(const std::function<bool(Rank)>& gone) override;
   bool arm_remote() noexcept override;
 

@@ -155,6 +155,8 @@ class Nic : public via::Nic, private Connections::Provider {
   }
   /// Whether something waits for progress() of which no doorbell tells.
   [[nodiscard]] virtual bool remote_busy() const noexcept { return false; }
+  /// Whether what a transport brings rings this rank's doorbell while it sleeps.
+  [[nodiscard]] virtual bool remote_rings() const noexcept { return true; }
   /// Nothing comes any more from the ranks that @p gone says true of.
   virtual void forget_remote(const std::function<bool(Rank)>& /*gone*/) {}
   /// Before a sleep.  @return whether something has come, so that the rank is not to sleep.
@@ -200,7 +202,7 @@ class Nic : public via::Nic, private Connections::Provider {
   void sweep_staged() noexcept;
   void release_retired() noexcept;
   [[nodiscard]] bool busy() const noexcept {
-    return !outbox_.empty() || !waiting_vis_.empty() || remote_busy();
+    return !outbox_.empty() || !waiting_vis_.empty() || remote_busy() || !remote_rings();
   }
   [[nodiscard]] bool control_waiting() const noexcept;
   /// Whether no control message waits, and no rank has been lost since the last look.

@@ -7,6 +7,7 @@
 #include "runtime/errors/codes.hpp"
 #include "via/channel/nic.hpp"
 #include "via/choice.hpp"
+#include "via/generations/generations.hpp"
 #include "via/verbs/provider.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -40,6 +41,13 @@ Wish wished_provider() {
 }  // namespace
 
 void use_transport_where_needed(Job& job, channel::Nic& nic) {
+  if (const auto generation = generations::wished_generation()) {
+    const char* const provider = std::getenv("VIADUCT_PROVIDER");
+    const bool named = provider != nullptr && *provider != '\0';
+    return nic.use_transport(
+        generations::open_transport(job, named ? provider : "shm", *generation),
+        [&](Rank rank) { return rank != job.rank(); });
+  }
   const Wish wish = wished_provider();
   if (wish.shm) require_one_host(job);
   if (!wish.verbs && job.hosts() == 1) return;

@@ -143,6 +143,9 @@ class Transport {
   /// Rings this rank's doorbell at the next event or control message. Poll once more afterwards.
   /// Never blocks.
   virtual void arm() noexcept = 0;
+  /// @return whether arm() does so. A rank whose transport rings no doorbell sleeps for a
+  /// millisecond at most.
+  [[nodiscard]] virtual bool rings_doorbell() const noexcept { return true; }
 
   /// Memory that peers may write and read by Link::write() and read(), under the key answered.
   /// Throws Error.
