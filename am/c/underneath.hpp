@@ -10,7 +10,8 @@ namespace viaduct::am::c {
 
 /// @return the context of AM-2's endpoints; null before the first AM_Init has succeeded, and once
 /// the process is ending. It and its job are AM-2's own and end at the process' exit: bundles that
-/// a program makes in it end before.  Blocks never.
+/// a program makes in it end before. A handler of AM-2 must not call those bundles or their
+/// endpoints: it would lose its token.  Blocks never.
 [[nodiscard]] Context* underneath() noexcept;
 
 }  // namespace viaduct::am::c

@@ -1,6 +1,7 @@
 /* AM-2 among the processes of a job. job lost: the last process ends while the others send to it.
  */
 #define _POSIX_C_SOURCE 200112L
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/am2/forms.h"
@@ -138,6 +139,73 @@ static void tags(void) {
   OK(AMX_SPMDBarrier());
 }
 
+/* --- handlers in a reply that waits ------------------------------------------------------------ */
+
+#define BLOCKS 5
+static unsigned char block[4096];
+static volatile int replying, nested, blocks_sent, blocks_seen, echoes;
+
+/* At process 0. The third and later replies wait for room, and replies to process 0 run meanwhile. */
+static void on_wish(void* token) {
+  en_t name;
+  replying = 1;
+  OK(AM_ReplyI0(token, 202, block, sizeof block));
+  replying = 0;
+  OK(AM_GetSourceEndpoint(token, &name)); /* it is this handler's message again */
+  CHECK(name.ip_addr == 1);
+  WANT(AM_ERR_IN_USE, AM_Request0(ep, 1, 201));
+  blocks_sent = blocks_sent + 1;
+}
+static void on_block(void* token, void* data, int bytes) {
+  (void)token;
+  (void)data;
+  CHECK(bytes == (int)sizeof block);
+  blocks_seen = blocks_seen + 1;
+}
+static void on_question(void* token) { OK(AM_Reply0(token, 204)); }
+static void on_echo(void* token) {
+  (void)token;
+  if (replying) nested = nested + 1;
+  echoes = echoes + 1;
+}
+
+static void stand_still(int ms) {
+  struct timespec time = {0, 0};
+  time.tv_nsec = ms * 1000000L;
+  nanosleep(&time, NULL);
+}
+
+/* Process 1 asks for more blocks than there is room for and does not poll; process 0 asks it
+   something, so that an answer comes when process 1 polls, before there is room again. */
+static void nesting(void) {
+  int round, i;
+  int enough = 0;
+  if (all == 1) return;
+  OK(AM_SetHandler(ep, 201, on_wish));
+  OK(AM_SetHandler(ep, 202, on_block));
+  OK(AM_SetHandler(ep, 203, on_question));
+  OK(AM_SetHandler(ep, 204, on_echo));
+  for (round = 1; !enough && round <= 100; ++round) {
+    int* all_enough = (int*)malloc((size_t)all * sizeof *all_enough);
+    OK(AMX_SPMDBarrier());
+    if (me == 1) {
+      for (i = 0; i < BLOCKS; ++i) OK(AM_Request0(ep, 0, 201));
+      stand_still(3);
+      poll_until(bundle, &blocks_seen, BLOCKS * round);
+    } else if (me == 0) {
+      stand_still(1);
+      OK(AM_Request0(ep, 1, 203));
+      poll_until(bundle, &blocks_sent, BLOCKS * round);
+      poll_until(bundle, &echoes, round);
+    }
+    enough = nested > 0;
+    OK(AMX_SPMDAllGather(&enough, all_enough, sizeof enough));
+    enough = all_enough[0];
+    free(all_enough);
+  }
+  CHECK(enough);
+}
+
 /* --- the end of a process --------------------------------------------------------------------- */
 
 static void lost(void) {
@@ -188,6 +256,7 @@ int main(int argc, char** argv) {
   gathers();
   waiting();
   tags();
+  nesting();
   printf("%d of %d: %d failures\n", me, all, failures);
   return AMX_SPMDExit(failures == 0 ? 0 : 1);
 }

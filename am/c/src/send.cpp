@@ -92,7 +92,7 @@ template <class... I>
             return Done::nothing;
           },
           args...);
-      if (done == Done::sent_and_more) ShortWay::poll_shared(port->bundle());
+      if (done == Done::sent_and_more) ShortWay::poll_further(port->bundle());
       if (done != Done::nothing) [[likely]]
         return AM_OK;
     }

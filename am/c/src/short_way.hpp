@@ -34,7 +34,9 @@ struct ShortWay {
   template <auto Handler, class... A>
   [[nodiscard, gnu::always_inline]] static inline Done request(Endpoint& endpoint, Index to,
                                                                A... args) noexcept {
-    if (endpoint.bundle_.slow_ != 0) [[unlikely]]
+    const Bundle& bundle = endpoint.bundle_;
+    // What was put off is done by the poll of the long way.
+    if (bundle.slow_ != 0 || bundle.deferred_total_ != 0 || bundle.unfinished_) [[unlikely]]
       return Done::nothing;
     Map& map = *endpoint.maps_[value(to)];
     if (map.credits == 0) [[unlikely]]
@@ -75,6 +77,9 @@ struct ShortWay {
     std::uint32_t n = 0;
     return bundle.poll_fast(n) ? Done::sent : Done::sent_and_more;
   }
+  /// What is left of such a request. The poll behind the gate has said that more than it can do is
+  /// to be done, and must not be asked again: each time it looks at another connection.
+  static void poll_further(Bundle& bundle) noexcept { (void)bundle.poll_long(Bundle::Run::all); }
   /// A poll of a bundle of such a process.
   static void poll_shared(Bundle& bundle) noexcept {
     std::uint32_t n = 0;

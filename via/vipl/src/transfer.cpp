@@ -166,10 +166,14 @@ template <class Post>
 /// failed, and tells the program. Puts the lock down.
 [[gnu::noinline]] VIP_RETURN finish(Vi& vi, Descriptor& d, shm::Vi::Short what) noexcept {
   VIP_RETURN result = VIP_SUCCESS;
-  if (what == shm::Vi::Short::not_taken)
-    result = post_send(vi, d);
-  else
-    (void)vi.ready->finish_short(what);
+  try {
+    if (what == shm::Vi::Short::not_taken)
+      result = post_send(vi, d);
+    else
+      (void)vi.ready->finish_short(what);
+  } catch (const std::exception&) {
+    result = VIP_ERROR_RESOURCE;
+  }
   const bool has_reports = library().has_reports;
   library().lock.leave_alone();
   if (has_reports) [[unlikely]]

@@ -17,9 +17,10 @@ class Group final : public shm::PollSet {
   /// Throws Error: the window has no room for the doorbell.
   explicit Group(Nic& nic);
 
-  /// Hands arrived messages to f(channel, slot, header), at most @p budget of each channel; see
-  /// Channel::drain(). Returns how many.  Blocks never.  Progress: moves the NIC's connections on
-  /// now and then.  Cost: one load for each channel that talks (8 at most), one for all others.
+  /// Hands arrived messages to f(channel, slot, header), or to a copy of f where that is trivially
+  /// copyable, at most @p budget of each channel; see Channel::drain(). Returns how many.  Blocks
+  /// never.  Progress: moves the NIC's connections on now and then.  Cost: one load for each channel
+  /// that talks (8 at most), one for all others.
   template <class OnMessage>
   std::uint32_t drain(std::uint32_t budget, OnMessage& f) noexcept {
     std::uint32_t n = 0;
@@ -107,7 +108,7 @@ class Group final : public shm::PollSet {
     }
     return n;
   }
-  /// A copy of what has no state of its own: the caller's then stays in registers.
+  /// A copy where that costs nothing: the caller's own then stays in registers.
   template <class OnMessage>
   using ByValue =
       std::conditional_t<std::is_trivially_copyable_v<OnMessage>, OnMessage, OnMessage&>;
