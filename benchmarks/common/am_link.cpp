@@ -10,6 +10,7 @@
 #include "benchmarks/common/statistics.hpp"
 #include "benchmarks/common/stopwatch.hpp"
 #include "benchmarks/common/yardsticks.hpp"
+#include "via/channel/nic.hpp"
 #include "viaduct/am/token.hpp"
 #include "viaduct/runtime/error.hpp"
 
@@ -91,6 +92,7 @@ AmLink::AmLink(am::Context& context, Pair& pair, Rank peer, std::byte* bulk, std
   seen = Seen{};
   // Both construct their links in the same order: the peer's endpoint has the number of this one.
   require(endpoint_.map(peer_, {peer, endpoint_.name().number}, am::kTagAll), "map");
+  if (context.nic().transport() != nullptr) pair_.make_progress_by([this] { bundle_.poll(); });
   if (!pair.is_sender()) endpoint_.set_segment({bulk, bulk_bytes});
   medium_sources_.resize(Yardsticks::kMediumSources * Yardsticks::kMediumBytes / 8);
   for (std::size_t i = 0; i < medium_sources_.size(); ++i) medium_sources_[i] = i;

@@ -8,6 +8,7 @@
 
 #include "benchmarks/common/statistics.hpp"
 #include "benchmarks/common/stopwatch.hpp"
+#include "via/channel/nic.hpp"
 #include "viaduct/am/token.hpp"
 
 namespace viaduct::bench {
@@ -118,6 +119,7 @@ LogpMethod::LogpMethod(am::Context& context, Pair& pair, Rank peer, std::uint16_
     throw std::logic_error(fmt::format("LogP's endpoint has number {}, not {}: create it in turn",
                                        endpoint_.name().number, number));
   require(endpoint_.map(kPeer, {peer, number}, am::kTagAll));
+  if (context.nic().transport() != nullptr) pair_.make_progress_by([this] { bundle_.poll(); });
   seen = Seen{};
   seen.shim = shim;
   seen.clock = &clock_;

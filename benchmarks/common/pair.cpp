@@ -28,7 +28,10 @@ void Pair::meet() noexcept {
   for (int looks = 0;; ++looks) {
     const std::uint32_t seen = theirs.load(std::memory_order_acquire);
     if (static_cast<std::int32_t>(seen - encounters_) >= 0) return;
-    if (looks < kSpins) {
+    if (progress_) {
+      progress_();
+      sched_yield();
+    } else if (looks < kSpins) {
       _mm_pause();
     } else if (looks < kSpins + kYields) {
       sched_yield();

@@ -48,6 +48,9 @@ class Pair {
   /// Returns at both when both have come. Spins for some 50 us, then yields, then blocks, so that
   /// whoever waits long leaves its core to others.
   void meet() noexcept;
+  /// From now on meet() calls @p progress while it waits, and does not block: where a provider's
+  /// messages leave only while their sender makes progress, the last one would not leave.
+  void make_progress_by(std::function<void()> progress) { progress_ = std::move(progress); }
 
   /// Both call it; both get what the sender said.
   double from_sender(double mine) noexcept;
@@ -67,6 +70,7 @@ class Pair {
   Role role_;
   std::uint32_t encounters_;
   std::uint64_t ticks_sent_;  // what ping and pong count
+  std::function<void()> progress_;
 };
 
 /// Why a round is not to be trusted.
