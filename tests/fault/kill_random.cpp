@@ -127,6 +127,7 @@ std::string Run::kill_one(State wanted, std::uint32_t victim, std::uint64_t dela
   if (pidfd < 0) return "the victim was gone before it was killed";
   for (std::uint32_t r = 0; r < options_.ranks; ++r)
     if (page_.ranks[r].pid != 0) leftovers_.note_memory_of(page_.ranks[r].pid);
+  leftovers_.note_sockets_of(tag_);
   if (steered && leftovers_.memory_files() < options_.ranks)
     return "the ranks' memory files were not found";
   (void)wait_for([] { return false; }, delay_ns);

@@ -10,7 +10,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <memory>
+#include <sstream>
 #include <string_view>
 #include <thread>
 
@@ -29,20 +31,28 @@ std::set<std::string> names_in(const std::string& directory) {
   return names;
 }
 
-/// Without those of software devices (tests/soft-verbs) in another fabric than this process's:
-/// other tests may run at the same time.
-std::set<std::string> abstract_sockets() {
-  static constexpr std::string_view kDevices = "@soft-verbs/";
-  const char* const fabric = std::getenv("SOFT_VERBS_FABRIC");
-  const std::string own = std::string(kDevices) + (fabric != nullptr ? fabric : "") + "/";
-  std::set<std::string> names;
+/// Abstract sockets by the link that a process has to them in /proc/PID/fd.
+std::map<std::string, std::string> abstract_sockets() {
+  std::map<std::string, std::string> names;
   std::ifstream file("/proc/net/unix");
   for (std::string line; std::getline(file, line);) {
     const std::size_t at = line.find('@');
     if (at == std::string::npos) continue;
-    const std::string name = line.substr(at);
-    if (name.rfind(kDevices, 0) != 0 || name.rfind(own, 0) == 0) names.insert(name);
+    std::istringstream columns(line);
+    std::string inode;
+    for (int column = 0; column < 7; ++column) columns >> inode;
+    names["socket:[" + inode + "]"] = line.substr(at);
   }
+  return names;
+}
+
+/// Of software devices (tests/soft-verbs) in this process's fabric.
+std::set<std::string> device_sockets() {
+  const char* const fabric = std::getenv("SOFT_VERBS_FABRIC");
+  const std::string own = std::string("@soft-verbs/") + (fabric != nullptr ? fabric : "") + "/";
+  std::set<std::string> names;
+  for (const auto& [link, name] : abstract_sockets())
+    if (name.rfind(own, 0) == 0) names.insert(name);
   return names;
 }
 
@@ -74,7 +84,7 @@ std::pair<dev_t, ino_t> file_of(const std::string& line) {
 Leftovers::Leftovers(std::string directory)
     : directory_(std::move(directory)),
       shared_memory_(names_in("/dev/shm")),
-      sockets_(abstract_sockets()) {}
+      device_sockets_(device_sockets()) {}
 
 void Leftovers::note_memory_of(pid_t pid) {
   const std::string directory = "/proc/" + std::to_string(pid) + "/fd";
@@ -86,6 +96,20 @@ void Leftovers::note_memory_of(pid_t pid) {
   }
 }
 
+void Leftovers::note_sockets_of(const std::string& tag) {
+  const auto sockets = abstract_sockets();
+  for (const pid_t pid : driver::processes_with(tag)) {
+    const std::string directory = "/proc/" + std::to_string(pid) + "/fd";
+    for (const std::string& name : names_in(directory)) {
+      std::array<char, 64> target{};
+      if (::readlink((directory + "/" + name).c_str(), target.data(), target.size() - 1) <= 0)
+        continue;
+      if (const auto found = sockets.find(target.data()); found != sockets.end())
+        sockets_.insert(found->second);
+    }
+  }
+}
+
 std::string Leftovers::look(const std::string& tag) const {
   if (const auto left = driver::processes_with(tag); !left.empty())
     return "process " + std::to_string(left.front()) + " (" + driver::name_of(left.front()) +
@@ -94,8 +118,10 @@ std::string Leftovers::look(const std::string& tag) const {
     return "file " + directory_ + "/" + name + " is left";
   if (const std::string name = first_new(names_in("/dev/shm"), shared_memory_); !name.empty())
     return "/dev/shm/" + name + " is left";
-  if (const std::string name = first_new(abstract_sockets(), sockets_); !name.empty())
+  if (const std::string name = first_new(device_sockets(), device_sockets_); !name.empty())
     return "the abstract socket " + name + " is left";
+  for (const auto& [link, name] : abstract_sockets())
+    if (sockets_.count(name) != 0) return "the abstract socket " + name + " is left";
   for (const std::string& pid : names_in("/proc")) {
     if (std::isdigit(static_cast<unsigned char>(pid.front())) == 0) continue;
     std::ifstream maps("/proc/" + pid + "/maps");

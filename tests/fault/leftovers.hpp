@@ -18,6 +18,9 @@ class Leftovers {
 
   /// Notes the memory files that @p pid has open, to be looked for later.
   void note_memory_of(pid_t pid);
+  /// Notes the abstract sockets that processes with @p tag in their command lines have open: others
+  /// are of other tests, which may run at the same time.
+  void note_sockets_of(const std::string& tag);
   [[nodiscard]] std::size_t memory_files() const { return memory_.size(); }
 
   /// Looks until nothing is left, at most @p seconds. Empty, or a sentence about what is left. @p
@@ -28,7 +31,8 @@ class Leftovers {
   [[nodiscard]] std::string look(const std::string& tag) const;
   std::string directory_;
   std::set<std::string> shared_memory_;  // names in /dev/shm
-  std::set<std::string> sockets_;        // abstract ones
+  std::set<std::string> device_sockets_;
+  std::set<std::string> sockets_;  // of the job
   std::set<std::pair<dev_t, ino_t>> memory_;
 };
 
