@@ -184,8 +184,8 @@ void stream(Pair& pair) {
   pair.until([&] { return pair.link().drained(); }, "the end of a stream");
 }
 
-/// A rank posts all that its peer allows, while neither polls; then both do.
-void exhausted(Pair& pair) {
+/// Returns at both when nothing is on its way.
+void settle(Pair& pair) {
   pair.until(
       [&] {
         pair.tell_count();
@@ -193,6 +193,11 @@ void exhausted(Pair& pair) {
       },
       "a quiet link");
   pair.fence();
+}
+
+/// A rank posts all that its peer allows, while neither polls; then both do.
+void exhausted(Pair& pair) {
+  settle(pair);
   const std::uint32_t before = pair.taken();
   const std::uint32_t from = pair.sent();
   while (pair.try_send()) {
@@ -255,13 +260,7 @@ void transfers(Job& job, Pair& pair, via::Transport& transport) {
 
 /// The lower rank of a pair sends and closes, while the other does not poll: all arrives.
 void close_under_way(Pair& pair, bool closes) {
-  pair.until(
-      [&] {
-        pair.tell_count();
-        return pair.link().drained();
-      },
-      "a quiet link");
-  pair.fence();
+  settle(pair);
   const std::uint32_t before = pair.taken();
   const std::uint32_t wanted = kMost / 2;
   if (closes) {
