@@ -9,6 +9,12 @@ constexpr std::uint64_t kPrintedFailures = 6;  // of one case in one rank
 thread_local Verdict* t_verdict = nullptr;
 }  // namespace
 
+std::int64_t patience_ns() {
+  constexpr std::int64_t kSeconds = 60;
+  const char* const said = std::getenv("VIADUCT_TEST_PATIENCE");
+  return (said != nullptr ? std::atoll(said) : kSeconds) * 1'000'000'000;
+}
+
 Verdict& current_verdict() noexcept {
   if (t_verdict == nullptr) {
     std::fputs("a check outside any case\n", stderr);

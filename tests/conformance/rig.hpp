@@ -20,8 +20,6 @@
 
 namespace viaduct::conformance {
 
-/// Longest wait for anything that must happen.
-inline constexpr std::int64_t kLimitNs = 60'000'000'000;
 /// How long a case looks for something that must not happen.
 inline constexpr std::int64_t kQuietNs = 20'000'000;
 

@@ -25,11 +25,10 @@
 namespace viaduct::am_test {
 
 using conformance::CaseFailed;
+using conformance::kLimitNs;
 using conformance::Note;
 using conformance::Where;
 
-inline constexpr std::int64_t kLimitNs =
-    40'000'000'000;  // longest wait for anything that must happen
 inline constexpr std::uint32_t kMaxRanks = 64;
 
 /// Whose ranks a case needs: any number, or at least two.

@@ -22,7 +22,7 @@ using namespace viaduct;
 
 // Seven times the time of VIADUCT_VERBS_TIMEOUT=14, four times over as the devices may, and the
 // slowness of an emulated machine.
-constexpr std::uint64_t kBoundNs = 20'000'000'000;
+constexpr std::uint64_t kBoundNs = 60'000'000'000;
 constexpr std::uint64_t kBefore = 200;  // requests
 
 std::uint64_t g_replies = 0;

@@ -51,8 +51,8 @@ if(TARGET em3d)
   viaduct_verbs_test(soft+long splitc_mixed_em3d 120 "${mixed} $<TARGET_FILE:em3d> --nodes 100 --steps 2 --how bulk")
 endif()
 viaduct_add_program(splitc_link_down SOURCES splitc_link_down.cpp LIBRARIES viaduct::splitc)
-viaduct_verbs_test(beside+long splitc_link_down 120 "${sc} ${here}/link_down.sh <viaduct-run> -n 2 --timeout 230 <splitc_link_down>")
-viaduct_verbs_test(beside+long splitc_link_down_waits 120 "${sc} ${here}/link_down.sh <viaduct-run> -n 2 --timeout 230 <splitc_link_down> waits")
+viaduct_verbs_test(beside+long splitc_link_down 120 "${sc} ${here}/link_down.sh <viaduct-run> -n 2 --timeout @LIMIT@ <splitc_link_down>")
+viaduct_verbs_test(beside+long splitc_link_down_waits 120 "${sc} ${here}/link_down.sh <viaduct-run> -n 2 --timeout @LIMIT@ <splitc_link_down> waits")
 
 # One-sided between hosts (docs/splitc.md): path rdma, by which words go, too. On hosts that one machine plays, with one to
 # four ranks on each, and between all ranks of one.
@@ -78,7 +78,7 @@ viaduct_verbs_test(soft+long one_sided_freed 120 "${pair} <one_sided> freed")
 viaduct_verbs_test(soft+long one_sided_auto 120 "${mixed} <one_sided> auto")
 viaduct_verbs_test(beside+long one_sided_killed 120
   "${sc} ${rdma} ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh <viaduct-run> <one_sided> 3 killed 137")
-viaduct_verbs_test(beside+long one_sided_link_down 120 "${sc} ${rdma} ${here}/link_down.sh <viaduct-run> -n 2 --timeout 230 <splitc_link_down>")
+viaduct_verbs_test(beside+long one_sided_link_down 120 "${sc} ${rdma} ${here}/link_down.sh <viaduct-run> -n 2 --timeout @LIMIT@ <splitc_link_down>")
 viaduct_verbs_test(soft+long splitc_model_rdma_r2 120 "${sc} ${rdma} ${here}/no_rnr.sh ${run} -n 2 ${model}")
 viaduct_verbs_test(soft+long splitc_mixed_model_rdma 200 "${rdma} ${mixed} <splitc_model> --phases 1 --ops 10")
 viaduct_verbs_test(soft+long splitc_sizes_rdma_r2 120 "${sc} ${rdma} ${run} -n 2 <splitc_sizes>")

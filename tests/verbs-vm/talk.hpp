@@ -18,7 +18,8 @@
 
 namespace viaduct::faults {
 
-constexpr std::uint64_t kBoundNs = 20'000'000'000;
+/// Longest wait for anything that must happen.
+constexpr std::uint64_t kBoundNs = 60'000'000'000;
 
 inline bool g_wrong = false;
 inline void expect(bool passed, const char* what) {
