@@ -35,7 +35,6 @@ constexpr std::uint16_t kParametersEndpoint = 1;  // each rank's second one
 struct LogpOptions : Options {
   bool parameters_only = false;
   bool signature = false;
-  DelayShim shim;
 };
 
 class LogP {
@@ -44,7 +43,7 @@ class LogP {
       : options_(options),
         yardsticks_(block, role),
         am_(context, pair(), other(role), yardsticks_.bulk_target(), Yardsticks::kBulkBytes),
-        parameters_(context, pair(), other(role), kParametersEndpoint, options.shim) {
+        parameters_(context, pair(), other(role), kParametersEndpoint) {
     add("hand_over_ns", "ns", "", [&] { return yardsticks_.hand_over_ns(iterations(100'000)); });
     add_parameters();
     if (options.signature) add_signature();
@@ -89,6 +88,14 @@ class LogP {
                                     : std::max<std::uint64_t>(defined / divisor_, 100);
   }
 
+  /// Of the parameters: --iters says how long the burst of g is, and the others keep their parts.
+  [[nodiscard]] std::uint64_t parameter_iterations(std::uint64_t defined) const noexcept {
+    constexpr std::uint64_t kFewest = 50;
+    return options_.iterations == 0
+               ? iterations(defined)
+               : std::max(options_.iterations * defined / kBurstLength, kFewest);
+  }
+
   void add_yardsticks() {
     add("ring_rate_mps", "M/s", "", [&] {
       double best = 0;
@@ -107,15 +114,16 @@ class LogP {
   // What one measures is the next one's delay: in this order.
   void add_parameters() {
     add("g_ns", "ns", "hand_over_ns", [&] {
-      burst_ = parameters_.long_burst(iterations(100'000));
+      burst_ = parameters_.long_burst(parameter_iterations(kBurstLength));
       return burst_.gap_ns;
     });
     add("logp_rtt_half_ns", "ns", "hand_over_ns", [&] {
-      return rtt_half_ = parameters_.rtt_half_ns(iterations(20'000), kAmple * burst_.gap_ns);
+      return rtt_half_ =
+                 parameters_.rtt_half_ns(parameter_iterations(20'000), kAmple * burst_.gap_ns);
     });
     add("o_s_ns", "ns", "hand_over_ns", [&] { return parameters_.send_overhead_ns(400); });
     add("o_both_ns", "ns", "hand_over_ns", [&] {
-      return parameters_.both_overheads_ns(iterations(10'000),
+      return parameters_.both_overheads_ns(parameter_iterations(10'000),
                                            kAmple * std::max(burst_.gap_ns, 2 * rtt_half_));
     });
   }
@@ -214,6 +222,7 @@ class LogP {
                      rounds, [](const auto& v) { return 1 / v[0]; }, "memcpy_1m_sum_gbs")});
   }
 
+  static constexpr std::uint64_t kBurstLength = 100'000;  // requests in a burst that finds g
   static constexpr std::uint32_t kBusyRounds = 3;
   static constexpr std::uint32_t kBlockedSeconds = 3;
   static constexpr double kAmple = 3;  // times what a delay has to be above
@@ -250,12 +259,6 @@ int body(Job& job, int argc, char** argv) {
   app.flag("--parameters", options.parameters_only, "Only o_s, o_r, L and g");
   app.flag("--signature", options.signature,
            "Also the time of a request by the length of its burst, with and without delays");
-  app.option("--inject-o", options.shim.o_ns,
-             "Keep whoever sends busy for so many ns with every message (tests this program)")
-      .within_reals(0, 1e9);
-  app.option("--inject-g", options.shim.g_ns,
-             "Handle requests no faster than one in so many ns (tests this program)")
-      .within_reals(0, 1e9);
   int exit_code = 0;
   if (!app.read(argc, argv, exit_code, job.rank() == Rank{0})) return exit_code;
   if (job.size() < 2)

@@ -32,7 +32,7 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 include("${CMAKE_CURRENT_LIST_DIR}/ViaductPairwise.cmake")
-set(VIADUCT_TEST_TIMEOUT_FACTOR 1 CACHE STRING "Multiplies the time limit of every test")
+set(VIADUCT_TEST_TIMEOUT_FACTOR 2 CACHE STRING "Multiplies the time limit of every test")
 set(VIADUCT_SKIP_CODE 77)
 
 # The environment of every test. Sanitizers stop at the first report, with an exit code of their own.

@@ -21,9 +21,6 @@ struct Seen {
   std::uint64_t requests = 0;
   std::uint64_t replies = 0;
   std::uint64_t sum = 0;
-  DelayShim shim;
-  const Stopwatch* clock = nullptr;
-  double last_request_ns = 0;
 };
 constinit thread_local Seen seen;
 
@@ -31,14 +28,6 @@ void busy(double ns) noexcept {
   const Stopwatch watch;
   while (watch.elapsed_ns() < ns) {
   }
-}
-
-void keep_gap() noexcept {
-  double now = 0;
-  do {
-    now = seen.clock->elapsed_ns();
-  } while (now - seen.last_request_ns < seen.shim.g_ns);
-  seen.last_request_ns = now;
 }
 
 void on_reply(am::Token&, std::uint64_t a, std::uint64_t b) {
@@ -49,12 +38,6 @@ void on_request(am::Token& token, std::uint64_t a, std::uint64_t b) {
   ++seen.requests;
   token.reply<on_reply>(a, b);
 }
-void on_delayed_request(am::Token& token, std::uint64_t a, std::uint64_t b) {
-  if (seen.shim.g_ns != 0) keep_gap();
-  if (seen.shim.o_ns != 0) busy(seen.shim.o_ns);
-  on_request(token, a, b);
-}
-
 // What a stopwatch shows that is read at once.
 double clock_ns() {
   std::vector<double> samples(1'000);
@@ -108,21 +91,14 @@ Delay delay_of(double ns) {
   return {steps, steps == 0 ? 0.0 : work_ns(steps)};
 }
 
-LogpMethod::LogpMethod(am::Context& context, Pair& pair, Rank peer, std::uint16_t number,
-                       DelayShim shim)
-    : pair_(pair),
-      bundle_(context),
-      endpoint_(bundle_),
-      shim_(shim),
-      shimmed_(shim.o_ns != 0 || shim.g_ns != 0) {
+LogpMethod::LogpMethod(am::Context& context, Pair& pair, Rank peer, std::uint16_t number)
+    : pair_(pair), bundle_(context), endpoint_(bundle_) {
   if (endpoint_.name().number != number)
     throw std::logic_error(fmt::format("LogP's endpoint has number {}, not {}: create it in turn",
                                        endpoint_.name().number, number));
   require(endpoint_.map(kPeer, {peer, number}, am::kTagAll));
   if (context.nic().transport() != nullptr) pair_.make_progress_by([this] { bundle_.poll(); });
   seen = Seen{};
-  seen.shim = shim;
-  seen.clock = &clock_;
   start(1);  // from here on the MAPs are made
   if (!pair_.is_sender()) return;
   send(0);
@@ -141,17 +117,15 @@ void LogpMethod::serve(std::uint64_t requests) {
 }
 
 void LogpMethod::send(std::uint64_t value) {
-  if (!shimmed_) return require(endpoint_.request<on_request>(kPeer, value, std::uint64_t{1}));
-  if (shim_.o_ns != 0) busy(shim_.o_ns);
-  require(endpoint_.request<on_delayed_request>(kPeer, value, std::uint64_t{1}));
+  require(endpoint_.request<on_request>(kPeer, value, std::uint64_t{1}));
 }
 
 void LogpMethod::await_replies(std::uint64_t count) {
   while (seen.replies < count) bundle_.poll();
 }
 
-// In blocks longer than there are credits, of which the median is not changed by a few that an
-// interrupt fell into.
+// The first requests find all credits there, and set no pace. Behind them in blocks longer than
+// there are credits, of which the median is not changed by a few that an interrupt fell into.
 Burst LogpMethod::long_burst(std::uint64_t requests) {
   start(requests);
   Burst burst;
@@ -159,13 +133,15 @@ Burst LogpMethod::long_burst(std::uint64_t requests) {
     const std::uint64_t block = std::max<std::uint64_t>(256, 2 * endpoint_.credits());
     std::vector<double> times;
     const Stopwatch all;
-    for (std::uint64_t sent = 0; sent < requests;) {
-      const std::uint64_t end = std::min(sent + block, requests);
+    std::uint64_t sent = 0;
+    const auto send_until = [&](std::uint64_t end) {
       const Stopwatch watch;
-      for (std::uint64_t i = sent; i < end; ++i) send(i);
-      times.push_back(watch.elapsed_ns() / static_cast<double>(end - sent));
-      sent = end;
-    }
+      const auto count = static_cast<double>(end - sent);
+      for (; sent < end; ++sent) send(sent);
+      return watch.elapsed_ns() / count;
+    };
+    if (requests > endpoint_.credits()) (void)send_until(endpoint_.credits());
+    while (sent < requests) times.push_back(send_until(std::min(sent + block, requests)));
     await_replies(requests);
     burst = {median(times), static_cast<double>(requests) * 1e3 / all.elapsed_ns()};
     if (seen.sum != requests * (requests - 1) / 2 + requests)
@@ -196,16 +172,19 @@ double LogpMethod::send_overhead_ns(std::uint32_t bursts) {
 }
 
 // In blocks, each beside one of the delays alone: the difference of two long times that lie apart
-// would be that of the processor's pace. The median leaves out those that an interrupt fell into.
+// would be that of the processor's pace. The median leaves out those that an interrupt fell into,
+// so that a block of long delays has few of them.
 double LogpMethod::both_overheads_ns(std::uint64_t requests, double delay_ns) {
   start(requests);
   double ns = 0;
   if (pair_.is_sender()) {
-    constexpr std::uint64_t kBlock = 16;
+    constexpr double kMost = 16;
+    constexpr double kBlockNs = 100'000;
+    const auto length = static_cast<std::uint64_t>(std::clamp(kBlockNs / delay_ns, 1.0, kMost));
     const std::uint64_t steps = steps_of(delay_ns);
     std::vector<double> times;
     for (std::uint64_t sent = 0; sent < requests;) {
-      const std::uint64_t block = std::min(kBlock, requests - sent);
+      const std::uint64_t block = std::min(length, requests - sent);
       const Stopwatch delays;
       for (std::uint64_t i = 0; i < block; ++i) work(steps);
       const double delays_ns = delays.elapsed_ns();

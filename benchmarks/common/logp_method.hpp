@@ -14,12 +14,6 @@
 
 namespace viaduct::bench {
 
-/// Delays that are put around the messages to test the method: it must find them again.
-struct DelayShim {
-  double o_ns = 0;  ///< whoever sends a request or a reply is busy so long before
-  double g_ns = 0;  ///< a request is handled no sooner than so long after the one before
-};
-
 struct Burst {
   double gap_ns = 0;    ///< between two requests, once the pace is set
   double rate_mps = 0;  ///< million requests a second, from the first one to the last reply
@@ -37,7 +31,7 @@ struct Delay {
 class LogpMethod {
  public:
   /// Both ranks construct, at the same time, as the context's endpoint @p number of each.
-  LogpMethod(am::Context& context, Pair& pair, Rank peer, std::uint16_t number, DelayShim shim);
+  LogpMethod(am::Context& context, Pair& pair, Rank peer, std::uint16_t number);
   LogpMethod(const LogpMethod&) = delete;
   LogpMethod& operator=(const LogpMethod&) = delete;
 
@@ -68,9 +62,6 @@ class LogpMethod {
   Pair& pair_;
   am::Bundle bundle_;
   am::Endpoint endpoint_;
-  DelayShim shim_;
-  bool shimmed_;
-  Stopwatch clock_;
 };
 
 }  // namespace viaduct::bench

@@ -26,7 +26,7 @@ using via::CompletedOperation;
 using via::Descriptor;
 using via::ViState;
 
-constexpr std::int64_t kBoundNs = 30'000'000'000;  // only a hang takes so long
+constexpr std::int64_t kBoundNs = 60'000'000'000;  // only a hang takes so long
 constexpr std::size_t kReceives = 4;
 
 enum class How : std::uint8_t { idle, sending, connecting };

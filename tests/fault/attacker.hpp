@@ -58,7 +58,7 @@ class Attacker {
   /// Before the victim asks in turn, or its request would be told that there is no such endpoint.
   bool ask() { return vi_->connect_peer_start(viaduct::Rank{0}, discriminator()) == Status::ok; }
   bool is_connected() {
-    constexpr std::uint64_t kLimitNs = 10'000'000'000;
+    constexpr std::uint64_t kLimitNs = 60'000'000'000;
     const std::uint64_t start = viaduct::monotonic_ns();
     while (vi_->state() == via::ViState::connecting && viaduct::monotonic_ns() - start < kLimitNs)
       nic_.progress();
@@ -138,7 +138,7 @@ class Attacker {
                                                             am::Operation::medium, kNowhere) |
                                               wire_format::overflow_bit));
     const std::uint64_t start = viaduct::monotonic_ns();
-    while (!block->is_free() && viaduct::monotonic_ns() - start < 5'000'000'000) drain();
+    while (!block->is_free() && viaduct::monotonic_ns() - start < 60'000'000'000) drain();
     return block->is_free();
   }
 
@@ -163,7 +163,7 @@ class Attacker {
                  arrived.words[1] == kArgument;
     };
     const std::uint64_t start = viaduct::monotonic_ns();
-    while (!is_right && viaduct::monotonic_ns() - start < 5'000'000'000) (void)vi_->drain(4, look);
+    while (!is_right && viaduct::monotonic_ns() - start < 60'000'000'000) (void)vi_->drain(4, look);
     return is_right;
   }
 

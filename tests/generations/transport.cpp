@@ -35,7 +35,7 @@ constexpr std::uint32_t kAreaBytes = 20 * 1024;  // for the data of each of them
 constexpr std::uint32_t kAreas = kLines * Link::kLineBytes;
 constexpr std::uint32_t kCount = kAreas + kLines * kAreaBytes;  // a counter, written back
 constexpr std::size_t kHalfBytes = kCount + 64;
-constexpr std::uint64_t kLimitNs = 30'000'000'000;
+constexpr std::uint64_t kLimitNs = 60'000'000'000;
 
 constinit thread_local int failures = 0;  // a rank may be a thread
 

@@ -6,7 +6,7 @@ words='error: a wait has lasted .* waiting for the connection of rank 1, which m
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 : >"$folder/said"
-VIADUCT_HANG_REPORT=20ms "$1" -n 2 --timeout 30 "$2" 2>"$folder/said" &
+VIADUCT_HANG_REPORT=20ms "$1" -n 2 --timeout 100 "$2" 2>"$folder/said" &
 launcher=$!
 until grep -q "$words" "$folder/said"; do
   if ! kill -0 "$launcher" 2>/dev/null; then

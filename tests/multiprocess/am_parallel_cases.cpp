@@ -156,8 +156,8 @@ void wake_by(Rig& rig, Parallel& p, const std::function<void()>& stir,
   for (int i = 0; i < 20; ++i) {
     const std::uint64_t start = monotonic_ns();
     Status status = Status::retry;
-    std::thread waiter([&] { status = p.bundle.wait_until(done, 10'000'000'000); });
-    while (record.sleeping.load() == 0 && monotonic_ns() - start < 5'000'000'000)
+    std::thread waiter([&] { status = p.bundle.wait_until(done, kLimitNs); });
+    while (record.sleeping.load() == 0 && monotonic_ns() - start < static_cast<std::uint64_t>(kLimitNs))
       std::this_thread::yield();
     stir();
     waiter.join();

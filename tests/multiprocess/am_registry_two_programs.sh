@@ -15,7 +15,7 @@ fail() {
 # run_job B_RANKS: the ranks in the list run program B, the others A.
 run_job() {
   # shellcheck disable=SC2016 # expanded by the rank's own shell
-  output=$("$run" -n "$ranks" --timeout 30 sh -c '
+  output=$("$run" -n "$ranks" --timeout 100 sh -c '
     case " $3 " in *" $VIADUCT_RANK "*) exec "$2" ;; esac
     exec "$1"' sh "$a" "$b" "$1") || fail "the job of B at ranks '$1' ended with status $?"
 }

@@ -6,7 +6,7 @@ failures=0
 
 # refused VARIABLE VALUE [WORDS]
 refused() {
-  output=$(env "$1=$2" "$launcher" -n 2 --timeout 30 "$program" short.structs 2>&1)
+  output=$(env "$1=$2" "$launcher" -n 2 --timeout 100 "$program" short.structs 2>&1)
   code=$?
   if [ "$code" -eq 0 ] || ! printf '%s\n' "$output" | grep "$1" | grep -e "$2" | grep -Eq -e "${3:-.}"; then
     printf '%s=%s: exit code %s\n%s\n' "$1" "$2" "$code" "$output"
@@ -15,7 +15,7 @@ refused() {
 }
 # works VARIABLE VALUE
 works() {
-  if ! output=$(env "$1=$2" "$launcher" -n 2 --timeout 30 "$program" short.structs size.combinations 2>&1); then
+  if ! output=$(env "$1=$2" "$launcher" -n 2 --timeout 100 "$program" short.structs size.combinations 2>&1); then
     printf '%s=%s must work\n%s\n' "$1" "$2" "$output"
     failures=$((failures + 1))
   fi
@@ -44,7 +44,7 @@ works VIADUCT_AM_POLL_EVERY 1
 works VIADUCT_AM_POLL_EVERY 100000
 
 # A name that nothing has is pointed out with the nearest that something has.
-output=$(VIADUCT_AM_SLOT=8 "$launcher" -n 1 --timeout 30 "$program" short.structs 2>&1)
+output=$(VIADUCT_AM_SLOT=8 "$launcher" -n 1 --timeout 100 "$program" short.structs 2>&1)
 if ! printf '%s\n' "$output" | grep VIADUCT_AM_SLOT | grep -q VIADUCT_AM_SLOTS; then
   printf 'VIADUCT_AM_SLOT is not pointed out\n%s\n' "$output"
   failures=$((failures + 1))
@@ -52,7 +52,7 @@ fi
 
 # Ranks must not differ.
 for setting in VIADUCT_AM_SLOTS=64 VIADUCT_AM_CREDITS=7 VIADUCT_AM_MEDIUM_BYTES=16K; do
-  output=$("$launcher" -n 3 --timeout 30 sh -c \
+  output=$("$launcher" -n 3 --timeout 100 sh -c \
     "if test \"\$VIADUCT_RANK\" = 1; then export $setting; fi; exec '$program' short.structs" 2>&1)
   code=$?
   if [ "$code" -eq 0 ] || ! printf '%s\n' "$output" | grep "rank 1 and rank 0 differ" | grep -q "${setting%%=*}"; then

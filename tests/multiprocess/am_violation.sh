@@ -2,7 +2,7 @@
 # usage: am_violation.sh LAUNCHER PROGRAM RANKS HOW WORDS [long]
 # The program must be stopped by SIGABRT (134), with one sentence that holds WORDS (an extended regular expression).
 launcher=$1 program=$2 ranks=$3 how=$4 words=$5 form=$6
-output=$("$launcher" -n "$ranks" --timeout 30 "$program" "$how" $form 2>&1)
+output=$("$launcher" -n "$ranks" --timeout 100 "$program" "$how" $form 2>&1)
 code=$?
 printf '%s\n' "$output"
 if [ "$code" -ne 134 ]; then

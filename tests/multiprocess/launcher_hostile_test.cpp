@@ -156,7 +156,7 @@ TEST(AgentSocket, AnotherUserGetsNeitherInNorAProcessor) {
   Rendezvous rendezvous(2, {"await-loss"});
   Program& first = rendezvous.start(0, 0);
   auto hub = come_as(rendezvous, 1, 2, "host 0");
-  const auto table = hub.receive_until(viaduct::link::Clock::now() + std::chrono::seconds(20));
+  const auto table = hub.receive_until(viaduct::link::Clock::now() + std::chrono::seconds(60));
   ASSERT_TRUE(table && table->kind == viaduct::link::Kind::table);
   const pid_t agent = agent_beside(rendezvous.tag(), {first.pid()});
   ASSERT_NE(agent, 0);

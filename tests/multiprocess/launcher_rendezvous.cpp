@@ -47,7 +47,7 @@ pid_t agent_beside(const std::string& tag, const std::vector<pid_t>& known) {
 
 viaduct::FileDescriptor call(const std::string& address) {
   std::string problem;
-  const auto limit = viaduct::link::Clock::now() + std::chrono::seconds(20);
+  const auto limit = viaduct::link::Clock::now() + std::chrono::seconds(60);
   return viaduct::connect_to(viaduct::parse_addresses(address), limit, problem);
 }
 
@@ -62,7 +62,7 @@ viaduct::link::Link come_as(const Rendezvous& rendezvous, std::uint32_t rank, st
   caller.host_name = viaduct::handshake::fixed_text<64>(std::string(300, 'h'));
   return viaduct::handshake::greet_hub(call(rendezvous.address()), caller, kSecret,
                                        rendezvous.address(),
-                                       viaduct::link::Clock::now() + std::chrono::seconds(20));
+                                       viaduct::link::Clock::now() + std::chrono::seconds(60));
 }
 
 }  // namespace driver

@@ -96,6 +96,6 @@ int splitc_main(int argc, char** argv) {
   attack(c, argv[1], random);
   viaduct::ring_doorbell(impl.job.record(viaduct::Rank{0}));
   const std::uint64_t start = viaduct::monotonic_ns();
-  while (viaduct::monotonic_ns() - start < 20'000'000'000) impl.nic->progress();
+  while (viaduct::monotonic_ns() - start < 60'000'000'000) impl.nic->progress();
   return 4;
 }

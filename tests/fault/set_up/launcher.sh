@@ -18,7 +18,7 @@ complain() {
 
 # try KIND NUMBER: one job.  Answers whether the call has failed.
 try() {
-  output=$(INJECT=$1:$2 INJECT_PROGRAM=viaduct-run SET_UP_MARK=$mark LD_PRELOAD=$library timeout 20 "$run" -n 2 true 2>&1)
+  output=$(INJECT=$1:$2 INJECT_PROGRAM=viaduct-run SET_UP_MARK=$mark LD_PRELOAD=$library timeout 100 "$run" -n 2 true 2>&1)
   status=$?
   tried=$((tried + 1))
   [ $status = 0 ] && [ -z "$output" ] && return 1

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# logp_recovers.sh VIADUCT_RUN LOGP JUDGE: logp finds the o and the g that are put around the messages, and they change
-# none of its other parameters. The judge is judged, too: told that other values were injected, it must deny it.
-# The machine is shared: a few attempts, of which one must succeed.
+# logp_recovers.sh VIADUCT_RUN LOGP SETTING...: logp finds the o, L and g that provider fault puts into a job's messages;
+# a SETTING is "O L G", in ns. The judge is judged, too: told that a tenth more or less was injected, it must deny it.
+# The machine is shared: each setting has a few attempts, of which one must succeed.
 set -euo pipefail
-run=$1 logp=$2 judge=$3
-o=2000 g=5000
+run=$1 logp=$2
+shift 2
+judge=$(dirname "$0")/logp_judge.py
 [ "$(nproc)" -ge 2 ] || { echo "logp needs two cores"; exit 77; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -13,31 +14,51 @@ trap 'rm -rf "$folder"' EXIT
 ahead=()
 if chrt -f 1 true 2>/dev/null; then ahead=(chrt -f 1); fi
 
-measure() {
-  local file=$1
-  shift
-  "${ahead[@]}" "$run" -n 2 --bind --timeout 30 "$logp" --parameters --rounds 3 --iters 5000 --json "$folder/$file" "$@" >/dev/null
+measure() { # measure FILE PROVIDER OPERATIONS
+  VIADUCT_AM_GENERATION=v3 VIADUCT_PROVIDER=$2 "${ahead[@]}" "$run" -n 2 --bind --timeout 60 "$logp" --parameters --rounds 1 \
+    --iters "$3" --json "$folder/$1" >"$folder/out" 2>&1 || { cat "$folder/out"; exit 1; }
 }
 
-# judged O G: 0 when the figures tell of these, 1 when not.
+# judged O L G: 0 when the figures tell of these, 1 when not.
 judged() {
   local status=0
-  "$judge" "$folder"/{plain,o,g}.json "$1" "$2" || status=$?
+  python3 "$judge" "$folder"/{plain,with}.json "$@" || status=$?
   [ "$status" -le 1 ] || { echo "the judge had nothing to judge by"; exit 1; }
   return "$status"
 }
 
-for attempt in 1 2 3 4 5; do
-  echo "attempt $attempt"
-  measure plain.json
-  measure o.json --inject-o "$o"
-  measure g.json --inject-g "$g"
-  judged "$o" "$g" || continue
-  for wrong in "$((o * 11 / 10)) $g" "$((o * 9 / 10)) $g" "$o $((g * 11 / 10))" "$o $((g * 9 / 10))" "0 $g" "$o 0"; do
-    # shellcheck disable=SC2086  # two values
-    if judged $wrong; then echo "the judge believes in $wrong"; exit 1; fi
-  done >"$folder/denials" || { cat "$folder/denials"; exit 1; }
-  exit 0
+# The judge must deny each value that differs by a tenth.
+denies() { # denies O L G
+  local i factor wrong
+  for i in 0 1 2; do
+    for factor in 9 11; do
+      wrong=("$@")
+      [ "${wrong[i]}" -ne 0 ] || continue
+      wrong[i]=$((wrong[i] * factor / 10))
+      if judged "${wrong[@]}" >"$folder/denial"; then
+        echo "the judge believes in ${wrong[*]}:"
+        cat "$folder/denial"
+        return 1
+      fi
+    done
+  done
+}
+
+recovered() { # recovered O L G
+  local attempt
+  for attempt in 1 2 3 4 5; do
+    measure plain.json "fault(shm)" 2000
+    measure with.json "fault(shm,o=$1,L=$2,g=$3)" 200
+    echo "o=$1 L=$2 g=$3, attempt $attempt"
+    judged "$@" || continue
+    denies "$@"
+    return
+  done
+  echo "no attempt told of o=$1 L=$2 g=$3, which were injected"
+  return 1
+}
+
+for setting in "$@"; do
+  # shellcheck disable=SC2086  # three values
+  recovered $setting
 done
-echo "no attempt told of the o of $o ns and the g of $g ns that were injected"
-exit 1

@@ -110,7 +110,7 @@ TEST(Futex, SignalEndsAWait) {
 /// the limit shows.
 TEST(Futex, WakesAcrossProcesses) {
   constexpr std::uint32_t kRounds = 500;
-  constexpr std::int64_t kLimitNs = 20'000'000'000;
+  constexpr std::int64_t kLimitNs = 60'000'000'000;
   const SharedWords words;
   const auto wait_for = [&](Word& word, std::uint32_t value) {
     for (std::uint32_t now = 0; (now = word.load()) != value;) {

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""logp_judge.py PLAIN WITH O_NS L_NS G_NS: reads the figures of two runs of logp, and says whether
+they tell that provider fault had o, L and g of so many nanoseconds in the second one.
+
+o_s, o_r and L are what the second run has more than the first one, g is what the second run has.
+Each must be within 5 % of what was injected. What was not injected may change by 5 % of the largest
+injected value, and by two hand-overs of a cache line, which the cores' places change.
+Exit status: 0 they tell it, 1 they do not, 2 there is nothing to judge by."""
+
+import json
+import sys
+
+TOLERANCE = 0.05
+
+
+def medians(path):
+    with open(path, encoding="utf-8") as file:
+        figures = json.load(file)["figures"]
+    return {name: figures[name]["median"]
+            for name in ("o_s_ns", "o_r_ns", "L_ns", "g_ns", "hand_over_ns")}
+
+
+def main(arguments):
+    if len(arguments) != 5:
+        print(__doc__, file=sys.stderr)
+        return 2
+    try:
+        plain, found = medians(arguments[0]), medians(arguments[1])
+        o, latency, gap = map(float, arguments[2:])
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        print(f"logp_judge.py: {problem!r}", file=sys.stderr)
+        return 2
+    hop = max(plain["hand_over_ns"], found["hand_over_ns"])
+    most = max(o, latency, gap)
+    well = True
+    for name, injected in (("o_s_ns", o), ("o_r_ns", o), ("L_ns", latency), ("g_ns", gap)):
+        if injected == 0 and name == "g_ns":
+            continue  # whatever is slowest sets the pace
+        has = found[name] - (plain[name] if name != "g_ns" else 0)
+        allowed = TOLERANCE * injected if injected else TOLERANCE * most + 2 * hop
+        good = abs(has - injected) <= allowed
+        well = well and good
+        print(f"{'  ' if good else '! '}{name}: {has:.0f} ns of {injected:.0f} injected "
+              f"({(has / injected - 1) * 100:+.1f} %)" if injected else
+              f"{'  ' if good else '! '}{name}: {has:.0f} ns, none injected")
+    return 0 if well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
