@@ -143,6 +143,7 @@ int body(int argc, char** argv) {
   Options options;
   int exit_code = 0;
   if (!read(argc, argv, options, exit_code, job.rank() == Rank{0})) return exit_code;
+  require_provider(options);
   if (job.size() < 2)
     throw Error(std::errc::invalid_argument,
                 "am2 needs two ranks; run it as: viaduct-run -n 2 --bind am2");

@@ -240,6 +240,7 @@ int measure(int argc, char** argv) {
   app.flag("--short", options.short_runs, "Inputs of a tenth of the size");
   int exit_code = 0;
   if (!app.read(argc, argv, exit_code, true)) return exit_code;
+  (void)use_provider(options);
   try {
     run(options);
   } catch (const std::exception& problem) {

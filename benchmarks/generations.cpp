@@ -83,7 +83,7 @@ int body(Job& job, int argc, char** argv) {
                 "generations needs two ranks; run it as: viaduct-run -n 2 --bind generations");
   std::byte* const block = share_block(job, Yardsticks::block_bytes(), Rank{1});
   const Role role = job.rank() == Rank{0} ? Role::sender : Role::peer;
-  setenv("VIADUCT_PROVIDER", options.provider.c_str(), 1);
+  setenv("VIADUCT_PROVIDER", provider_of(options).c_str(), 1);
   require_own_core(job, block, role);
   Figures figures;
   for (const char* const generation : kGenerations) {

@@ -237,11 +237,13 @@ class LogP {
   Measurements measurements_;
 };
 
-int measure(Job& job, am::Context& context, std::byte* block, const LogpOptions& options) {
+int measure(Job& job, am::Context& context, std::byte* block, const LogpOptions& options,
+            const std::string& note) {
   const Role role = job.rank() == Rank{0} ? Role::sender : Role::peer;
   require_own_core(job, block, role);
   LogP logp(context, block, role, options);
-  const Figures figures = logp.run();
+  Figures figures = logp.run();
+  if (!note.empty()) figures.add_note(note);
   if (role != Role::sender) return 0;
   figures.print(stdout);
   if (!options.json_file.empty())
@@ -264,9 +266,10 @@ int body(Job& job, int argc, char** argv) {
   if (job.size() < 2)
     throw Error(std::errc::invalid_argument,
                 "logp needs two ranks; run it as: viaduct-run -n 2 --bind logp");
+  const std::string note = use_provider(options);
   std::byte* const block = share_block(job, Yardsticks::block_bytes(), Rank{1});
   am::Context context(job);
-  const int code = index(job.rank()) < 2 ? measure(job, context, block, options) : 0;
+  const int code = index(job.rank()) < 2 ? measure(job, context, block, options, note) : 0;
   job.bootstrap().fence();  // the others wait here, blocked
   return code;
 }

@@ -236,6 +236,7 @@ int body(Job& job, int argc, char** argv) {
       .shows_default();
   int exit_code = 0;
   if (!app.read(argc, argv, exit_code, job.rank() == Rank{0})) return exit_code;
+  (void)use_provider(settings.common);
   if (job.size() < 4) {
     throw Error(std::errc::invalid_argument,
                 "oversubscription needs four ranks or more; run it as: viaduct-run -n 16 "

@@ -292,6 +292,7 @@ int measure(int argc, char** argv) {
       .one_of({"char", "short", "int", "long", "float", "double"});
   int exit_code = 0;
   if (!app.read(argc, argv, exit_code, MYPROC == 0)) return exit_code;
+  require_provider(options);
   if (PROCS != 2)
     throw Error(std::errc::invalid_argument,
                 "splitc-ops measures two ranks; run it as: viaduct-run -n 2 --bind splitc-ops");

@@ -320,7 +320,7 @@ int body(int argc, char** argv) {
   int exit_code = 0;
   // The provider is known before the NIC is opened, the rank only afterwards.
   const bool well = read(argc, argv, options, exit_code, false);
-  const OpenNic vipl_nic(well ? options.provider : Options().provider);
+  const OpenNic vipl_nic(well ? provider_of(options) : "shm");
   const auto [job, nic] = via::vipl::underneath();
   if (!well) {
     (void)read(argc, argv, options, exit_code, job->rank() == Rank{0});

@@ -3,12 +3,17 @@
 #include <unistd.h>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "viaduct/runtime/config.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::bench {
 namespace {
@@ -32,13 +37,47 @@ std::string check_writable(const std::string& path) {
 void add_common_options(program::CommandLine& app, Options& options) {
   app.option("--json", options.json_file, "Also write the figures to this file, as JSON")
       .check(check_writable, "FILE");
-  app.option("--provider", options.provider, "VIA provider to measure")
-      .check(config::provider_problem, "NAME")
-      .shows_default();
+  app.option("--provider", options.provider,
+             "VIA provider to measure, instead of that of VIADUCT_PROVIDER (shm)")
+      .check(config::provider_problem, "NAME");
   app.option("--iters", options.iterations,
              "Operations a round, instead of the number that each figure is defined with")
       .within(1, kMost);
   app.option("--rounds", options.rounds, "Rounds to keep").within(1, 10'000).shows_default();
+}
+
+std::string provider_of(const Options& options) {
+  const char* const named = std::getenv("VIADUCT_PROVIDER");
+  return !options.provider.empty() ? options.provider : named != nullptr ? named : "shm";
+}
+
+std::string use_provider(const Options& options) {
+  static std::once_flag once;  // ranks may be threads
+  const std::string provider = provider_of(options);
+  const bool faulty = provider.starts_with("fault(");
+  std::call_once(once, [&] {
+    setenv("VIADUCT_PROVIDER", provider.c_str(), 1);
+    if (!faulty) return;
+    setenv("VIADUCT_AM_GENERATION", "v3", 0);
+    setenv("VIADUCT_AM_SLOTS", "8192", 0);
+    setenv("VIADUCT_AM_CREDITS", "224", 0);
+  });
+  if (!faulty) return {};
+  return fmt::format(
+      "{} is used over AMVIA's generation {}, with VIADUCT_AM_SLOTS={} and "
+      "VIADUCT_AM_CREDITS={}",
+      provider, std::getenv("VIADUCT_AM_GENERATION"), std::getenv("VIADUCT_AM_SLOTS"),
+      std::getenv("VIADUCT_AM_CREDITS"));
+}
+
+void require_provider(const Options& options) {
+  const std::string begun = provider_of(Options());
+  if (options.provider.empty() || options.provider == begun) return;
+  throw Error(
+      std::errc::invalid_argument,
+      fmt::format("--provider {}: this program's messages begin before it reads its command "
+                  "line, here with provider {}; set VIADUCT_PROVIDER={} instead",
+                  options.provider, begun, options.provider));
 }
 
 void add_size_option(program::CommandLine& app, Options& options, const char* what) {

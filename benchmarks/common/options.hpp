@@ -11,8 +11,8 @@
 namespace viaduct::bench {
 
 struct Options {
-  std::string json_file;  ///< empty: none is written
-  std::string provider = "shm";
+  std::string json_file;         ///< empty: none is written
+  std::string provider;          ///< empty: none is named
   std::size_t size_bytes = 0;    ///< 0: the benchmark's own sizes
   std::uint64_t iterations = 0;  ///< operations a round; 0: as each figure is defined
   std::uint32_t rounds = 11;
@@ -20,6 +20,17 @@ struct Options {
 
 /// Adds --json, --provider, --iters and --rounds to @p app (which has --help).
 void add_common_options(program::CommandLine& app, Options& options);
+
+/// @return the provider to measure: that of --provider, else of VIADUCT_PROVIDER, else shm.
+[[nodiscard]] std::string provider_of(const Options& options);
+/// Makes Active Messages and Split-C use that provider; call it before the context is made. They
+/// use provider fault over AMVIA's generation v3, and with rings so long that a message is one
+/// message of the provider's: a ring of the usual length adds a message of counts to every 16.
+/// What the environment says of these stays. @return a note for the figures, empty without fault.
+std::string use_provider(const Options& options);
+/// For a program whose messages have begun before it reads its command line.  Throws Error: they
+/// use another provider than --provider names.
+void require_provider(const Options& options);
 
 /// Adds --size, for programs whose figures have no size in their names.
 void add_size_option(program::CommandLine& app, Options& options,

@@ -15,8 +15,7 @@ ahead=()
 if chrt -f 1 true 2>/dev/null; then ahead=(chrt -f 1); fi
 
 measure() { # measure FILE PROVIDER OPERATIONS
-  VIADUCT_AM_GENERATION=v3 VIADUCT_PROVIDER=$2 "${ahead[@]}" "$run" -n 2 --bind --timeout 60 "$logp" --parameters --rounds 1 \
-    --iters "$3" --json "$folder/$1" >"$folder/out" 2>&1 || { cat "$folder/out"; exit 1; }
+  "${ahead[@]}" "$run" -n 2 --bind --timeout 60 "$logp" --provider "$2" --parameters --rounds 1 --iters "$3" --json "$folder/$1" >"$folder/out" 2>&1 || { cat "$folder/out"; exit 1; }
 }
 
 # judged O L G: 0 when the figures tell of these, 1 when not.
@@ -47,8 +46,8 @@ denies() { # denies O L G
 recovered() { # recovered O L G
   local attempt
   for attempt in 1 2 3 4 5; do
-    measure plain.json "fault(shm)" 2000
-    measure with.json "fault(shm,o=$1,L=$2,g=$3)" 200
+    measure plain.json "fault(shm)" 5000
+    measure with.json "fault(shm,o=$1,L=$2,g=$3)" 1500
     echo "o=$1 L=$2 g=$3, attempt $attempt"
     judged "$@" || continue
     denies "$@"
