@@ -73,6 +73,17 @@ Status Endpoint::Refusal::length(const Endpoint& endpoint, const char* call,
   });
 }
 
+Status Endpoint::Refusal::reply_size(const Endpoint& endpoint, Operation reply,
+                                     Operation request) noexcept {
+  constexpr const char* kNames[] = {"short", "medium", "bulk", "get"};
+  return refuse(endpoint.bundle_.job(), "a reply", [&] {
+    return std::string("a ") + kNames[static_cast<int>(reply)] + " reply to a " +
+           kNames[static_cast<int>(request)] +
+           " request: with VIADUCT_AM_GENERATION=v1-strict a reply has at most its request's size, "
+           "as in AMVIAv1; send a larger request, or set VIADUCT_AM_GENERATION=v1";
+  });
+}
+
 Status Endpoint::Refusal::null(const Endpoint& endpoint, const char* call,
                                std::size_t bytes) noexcept {
   return refuse(endpoint.bundle_.job(), call, [&] {

@@ -15,6 +15,7 @@ struct Endpoint::Refusal {
   static Status rank(const Endpoint& endpoint, Rank rank) noexcept;
   static Status unmapped(const Endpoint& endpoint, Index index) noexcept;
   static Status length(const Endpoint& endpoint, const char* call, std::size_t bytes) noexcept;
+  static Status reply_size(const Endpoint& endpoint, Operation reply, Operation request) noexcept;
   static Status null(const Endpoint& endpoint, const char* call, std::size_t bytes) noexcept;
   static Status handler(const Endpoint& endpoint, const char* call, std::size_t id) noexcept;
   static Status words(const Endpoint& endpoint, std::size_t count) noexcept;

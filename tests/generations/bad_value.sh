@@ -13,7 +13,7 @@ refused() {  # PATTERN VARIABLE=VALUE...
   fi
   grep -qE "$pattern" <<<"$output" || { printf '%s: no match for %s in\n%s\n' "$*" "$pattern" "$output" >&2; exit 1; }
 }
-refused 'VIADUCT_AM_GENERATION=v4 is not accepted: give one of channel\|v1\|v2\|v3 .*\[VIA-0103\]' VIADUCT_AM_GENERATION=v4
+refused 'VIADUCT_AM_GENERATION=v4 is not accepted: give one of channel\|v1\|v1-strict\|v2\|v3 .*\[VIA-0103\]' VIADUCT_AM_GENERATION=v4
 refused 'VIADUCT_AM_GENERATION=V1 is not accepted' VIADUCT_AM_GENERATION=V1
 refused 'no provider "tcp".*\[VIA-2001\]' VIADUCT_AM_GENERATION=v1 VIADUCT_PROVIDER=tcp
 env VIADUCT_AM_GENERATION=channel "$run" -n 2 --timeout 30 "$program" 20

@@ -1,7 +1,7 @@
 // The transport of MAPs by itself (docs/generations.md): order, sizes, credits that run out in both
 // directions, transfers, and a close while messages are under way. Two ranks each are a pair.
 //
-// usage: generation_transport PROVIDER v1|v2|v3
+// usage: generation_transport PROVIDER v1|v1-strict|v2|v3
 
 #include <array>
 #include <cstdio>
@@ -220,8 +220,10 @@ void exhausted(Pair& pair) {
 void transfers(Job& job, Pair& pair, via::Transport& transport) {
   constexpr std::size_t kBytes = 300'000;
   std::vector<std::byte> shared(kBytes), own(kBytes), other(kBytes);
-  for (std::size_t i = 0; i < kBytes; ++i)
+  for (std::size_t i = 0; i < kBytes; ++i) {
     own[i] = byte_of(index(job.rank()), static_cast<std::uint32_t>(i));
+    other[i] = byte_of(index(pair.peer()), static_cast<std::uint32_t>(i));
+  }
   struct Place {
     std::uint64_t address;
     std::uint32_t key;
@@ -232,6 +234,9 @@ void transfers(Job& job, Pair& pair, via::Transport& transport) {
   const Place there = *job.bootstrap().get_value<Place>(pair.peer(), "place");
   Link& link = pair.link();
   expect(link.write(own.data(), kBytes, there.address, there.key), "write()");
+  // Without RDMA this rank takes what the peer has written.
+  pair.until([&] { return shared == other; }, "what the peer has written");
+  pair.fence();
   expect(link.read(other.data(), kBytes, there.address, there.key), "read()");
   expect(other == own, "read() answers other bytes than write() has written");
   Link::Transfer last = 0;
@@ -282,6 +287,10 @@ void close_under_way(Pair& pair, bool closes) {
   pair.fence();
 }
 
+Generation generation_of(const std::string& name) {
+  return name == "v1-strict" ? Generation::v1_strict : static_cast<Generation>(name[1] - '1');
+}
+
 void run(Job& job, const std::string& provider, Generation generation) {
   const std::unique_ptr<via::Transport> transport =
       via::generations::open_transport(job, provider, generation);
@@ -305,12 +314,14 @@ int main(int argc, char** argv) {
   return run(
       [](Job& job, int count, char** arguments) {
         if (count != 3 || job.size() % 2 != 0) {
-          std::fputs("usage: generation_transport PROVIDER v1|v2|v3, in an even number of ranks\n",
-                     stderr);
+          std::fputs(
+              "usage: generation_transport PROVIDER v1|v1-strict|v2|v3, in an even number of "
+              "ranks\n",
+              stderr);
           return 2;
         }
         failures = 0;
-        run(job, arguments[1], static_cast<Generation>(arguments[2][1] - '1'));
+        run(job, arguments[1], generation_of(arguments[2]));
         return failures == 0 ? 0 : 1;
       },
       argc, argv);

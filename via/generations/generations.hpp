@@ -18,9 +18,10 @@ class Job;
 namespace viaduct::via::generations {
 
 enum class Generation : std::uint8_t {
-  v1,  ///< three VIs a MAP, one for each size of message, each with credits of its own
-  v2,  ///< RDMA writes with immediate into a ring that the sender manages
-  v3,  ///< one VI a MAP, with k credits for messages of all sizes
+  v1,         ///< three VIs a MAP, one for each size of message, each with credits of its own
+  v2,         ///< RDMA writes with immediate into a ring that the sender manages
+  v3,         ///< one VI a MAP, with k credits for messages of all sizes
+  v1_strict,  ///< v1 as published: no RDMA for long data, a reply has at most its request's size
 };
 
 /// @return the generation that VIADUCT_AM_GENERATION names; none where it is unset or says channel.

@@ -10,7 +10,7 @@ std::span<const config::Option> options() noexcept {
   using config::Type;
   static constexpr std::array<Option, 1> kOptions{
       Option{"generation", "VIADUCT_AM_GENERATION", "channel", "", Type::text, 0, 0,
-             "channel|v1|v2|v3",
+             "channel|v1|v1-strict|v2|v3",
              "what messages between ranks go by: channels, or MAPs of a generation of AMVIA over "
              "VIs of "
              "VIADUCT_PROVIDER (unset: shm)",

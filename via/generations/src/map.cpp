@@ -154,6 +154,12 @@ bool MapBase::drained() noexcept {
 // Receiving.
 
 bool MapBase::apply(const Incoming& message) noexcept {
+  if ((message.head.flags & flag::memory) != 0) {
+    const MemoryPlace& place = message.memory;
+    std::byte* const to = transport_.regions().at(place.key, place.address, place.bytes);
+    if (to != nullptr) copy_bytes(to, message.bytes, place.bytes);
+    return to != nullptr;
+  }
   std::byte* const half = (message.head.flags & flag::back) != 0 ? block_ : block_ + half_bytes_;
   const std::byte* from = message.bytes;
   for (std::uint32_t i = 0; i < message.head.pieces; ++i) {
@@ -275,8 +281,22 @@ bool MapBase::copy(const Transfers::Range& range, bool out) noexcept {
   return wait_for([&] { return transfers_.is_sent(last); });
 }
 
+/// AMVIAv1 had no RDMA for long data: they go by bulk messages, which have credits.
+bool MapBase::write_by_messages(const std::byte* from, std::size_t bytes, std::uint64_t to,
+                                std::uint32_t key) noexcept {
+  constexpr std::size_t kMost = 16'000;  // in a bulk message of V1, beside its head
+  for (std::size_t at = 0; at != bytes;) {
+    const auto piece = static_cast<std::uint32_t>(std::min(bytes - at, kMost));
+    const Outgoing out{{}, from + at, piece, 0, flag::memory, {to + at, key, piece}};
+    if (!wait_for([&] { return open_ && send_one(out); })) return false;
+    at += piece;
+  }
+  return true;
+}
+
 bool MapBase::write(const std::byte* from, std::size_t bytes, std::uint64_t to,
                     std::uint32_t key) noexcept {
+  if (transport_.is_strict()) return write_by_messages(from, bytes, to, key);
   return copy({const_cast<std::byte*>(from), bytes, to, key}, true);
 }
 

@@ -98,6 +98,8 @@ class MapBase : public via::Link, public Receiver {
   virtual void policy_sent(const Completion& done) noexcept = 0;
   [[nodiscard]] virtual bool policy_received(const Completion& done) noexcept = 0;
   [[nodiscard]] virtual bool give_credits() noexcept = 0;
+  /// Sends a message of the policy's.  @return false: no room now.
+  [[nodiscard]] virtual bool send_one(const Outgoing& out) noexcept = 0;
   [[nodiscard]] virtual bool quiet() const noexcept = 0;
   [[nodiscard]] virtual Vi& rdma_vi() noexcept = 0;
   virtual void written() noexcept = 0;
@@ -105,6 +107,8 @@ class MapBase : public via::Link, public Receiver {
   template <class Done>
   [[nodiscard]] bool wait_for(Done done) noexcept;
   [[nodiscard]] bool copy(const Transfers::Range& range, bool out) noexcept;
+  [[nodiscard]] bool write_by_messages(const std::byte* from, std::size_t bytes, std::uint64_t to,
+                                       std::uint32_t key) noexcept;
 
   MapTransport& transport_;
   void* owner_;
@@ -147,7 +151,7 @@ class Map final : public MapBase {
  private:
   [[nodiscard]] bool send(std::span<const Piece> pieces, std::uint32_t notification,
                           std::uint8_t flags) noexcept;
-  [[nodiscard]] bool send_one(const Outgoing& out) noexcept;
+  [[nodiscard]] bool send_one(const Outgoing& out) noexcept override;
 
   [[nodiscard]] RingName ring() const noexcept override { return policy_.ring(); }
   [[nodiscard]] Status start(Rank peer, std::uint64_t name, const RingName& theirs) override {

@@ -5,6 +5,17 @@
 #include "via/copy.hpp"
 
 namespace viaduct::via::generations {
+namespace {
+
+bool read_memory_message(std::span<const std::byte> from, Incoming& in) noexcept {
+  constexpr std::size_t kStart = sizeof(Head) + sizeof(MemoryPlace);
+  if (from.size() < kStart || in.head.flags != flag::memory || in.head.pieces != 0) return false;
+  std::memcpy(&in.memory, from.data() + sizeof(Head), sizeof in.memory);
+  in.bytes = from.data() + kStart;
+  return from.size() == kStart + in.memory.bytes;
+}
+
+}  // namespace
 
 std::uint32_t write_message(std::byte* to, Head head, const Outgoing& out) noexcept {
   head.notification = out.notification;
@@ -12,6 +23,11 @@ std::uint32_t write_message(std::byte* to, Head head, const Outgoing& out) noexc
   head.pieces = static_cast<std::uint8_t>(out.pieces.size());
   std::memcpy(to, &head, sizeof head);
   std::byte* place = to + sizeof head;
+  if ((out.flags & flag::memory) != 0) {
+    std::memcpy(place, &out.memory, sizeof out.memory);
+    copy_bytes(place + sizeof out.memory, out.half, out.bytes);
+    return static_cast<std::uint32_t>(sizeof head + sizeof out.memory + out.bytes);
+  }
   std::byte* bytes = place + out.pieces.size() * sizeof(Link::Piece);
   for (const Link::Piece& piece : out.pieces) {
     std::memcpy(place, &piece, sizeof piece);
@@ -25,6 +41,7 @@ std::uint32_t write_message(std::byte* to, Head head, const Outgoing& out) noexc
 bool read_message(std::span<const std::byte> from, std::size_t half_bytes, Incoming& in) noexcept {
   if (from.size() < sizeof(Head)) return false;
   std::memcpy(&in.head, from.data(), sizeof(Head));
+  if ((in.head.flags & flag::memory) != 0) return read_memory_message(from, in);
   const std::size_t pieces = in.head.pieces;
   const std::size_t start = sizeof(Head) + pieces * sizeof(Link::Piece);
   if (pieces > Link::kMaxPieces || (in.head.flags & ~flag::known) != 0 || from.size() < start)

@@ -16,7 +16,8 @@ namespace flag {
 inline constexpr std::uint8_t tell = 1;     ///< the peer's poll answers the notification
 inline constexpr std::uint8_t back = 2;     ///< the bytes go into the half that the receiver owns
 inline constexpr std::uint8_t credits = 4;  ///< the counts of the head alone: no bytes, no number
-inline constexpr std::uint8_t known = 7;
+inline constexpr std::uint8_t memory = 8;   ///< the bytes go into registered memory: MemoryPlace
+inline constexpr std::uint8_t known = 15;
 }  // namespace flag
 
 /// The counts that a head returns, one for each kind of credit.
@@ -32,16 +33,25 @@ struct Head {
 };
 static_assert(sizeof(Head) == 16);
 
+/// Where the bytes of a message go that is no piece of a half. It stands in place of the pieces.
+struct MemoryPlace {
+  std::uint64_t address;
+  std::uint32_t key;
+  std::uint32_t bytes;
+};
+
 /// A head and all places that a message can have.
 inline constexpr std::uint32_t kHeadBytes = sizeof(Head) + Link::kMaxPieces * sizeof(Link::Piece);
 
-/// A message that is to be sent: @p pieces of the half at @p half.
+/// A message that is to be sent: @p pieces of the half at @p half, or with flag::memory the bytes
+/// at @p half.
 struct Outgoing {
   std::span<const Link::Piece> pieces;
   const std::byte* half;
   std::uint32_t bytes;  ///< of all pieces
   std::uint32_t notification;
   std::uint8_t flags;
+  MemoryPlace memory = {};
 };
 
 /// Writes @p head, the places and the bytes of @p out to @p to.  @return the length of the message.
@@ -52,6 +62,7 @@ struct Outgoing {
 struct Incoming {
   Head head;
   Link::Piece pieces[Link::kMaxPieces];
+  MemoryPlace memory;
   const std::byte* bytes;
 };
 

@@ -53,6 +53,16 @@ MemoryHandle Regions::find(const std::byte* address, std::size_t bytes) const no
   return MemoryHandle::none;
 }
 
+std::byte* Regions::at(std::uint32_t key, std::uint64_t address, std::size_t bytes) const noexcept {
+  for (const MemoryRegion& region : all_) {
+    if (static_cast<std::uint32_t>(region.handle()) != key) continue;
+    const std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(region.address());
+    if (offset > region.bytes() || bytes > region.bytes() - offset) return nullptr;
+    return region.address() + offset;
+  }
+  return nullptr;
+}
+
 // Transfers.
 
 Transfers::~Transfers() {

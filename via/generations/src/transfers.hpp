@@ -46,6 +46,10 @@ class Regions {
   void remove(std::uint32_t key) noexcept;
   /// @return the handle of a region that has all of the range; MemoryHandle::none: there is none.
   [[nodiscard]] MemoryHandle find(const std::byte* address, std::size_t bytes) const noexcept;
+  /// @return the memory at @p address of the region with @p key; null: the region does not have all
+  /// of the range.
+  [[nodiscard]] std::byte* at(std::uint32_t key, std::uint64_t address,
+                              std::size_t bytes) const noexcept;
 
  private:
   Nic& nic_;

@@ -18,6 +18,7 @@ std::optional<Generation> wished_generation() {
   Settings settings;
   config::load(&settings, options());
   if (settings.generation == "channel") return {};
+  if (settings.generation == "v1-strict") return Generation::v1_strict;
   return static_cast<Generation>(settings.generation[1] - '1');
 }
 
@@ -79,6 +80,7 @@ std::unique_ptr<Link> MapTransport::make_link(std::byte* block, std::size_t half
   const Room room = room_for(notifications);
   switch (generation_) {
     case Generation::v1:
+    case Generation::v1_strict:
       return make<V1>(room, block, half_bytes, owner);
     case Generation::v2:
       return make<V2>(room, block, half_bytes, owner);
@@ -111,6 +113,7 @@ std::size_t MapTransport::bytes_per_link(std::uint32_t notifications) const noex
   const Room room = room_for(notifications);
   switch (generation_) {
     case Generation::v1:
+    case Generation::v1_strict:
       return sizeof(Map<V1>) + V1::bytes(room);
     case Generation::v2:
       return sizeof(Map<V2>) + V2::bytes(room);

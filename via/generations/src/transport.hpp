@@ -29,6 +29,7 @@ class MapTransport final : public via::Transport {
   [[nodiscard]] std::size_t poll(std::span<LinkEvent> out) noexcept override;
   void arm() noexcept override { reap_sends(); }
   [[nodiscard]] bool rings_doorbell() const noexcept override { return false; }
+  [[nodiscard]] bool limits_replies() const noexcept override { return is_strict(); }
   [[nodiscard]] std::uint32_t register_memory(std::byte* address, std::size_t bytes) override {
     return regions_.add(address, bytes);
   }
@@ -51,6 +52,8 @@ class MapTransport final : public via::Transport {
 
   // For MAPs.
 
+  /// @return whether the generation is v1 as published.
+  [[nodiscard]] bool is_strict() const noexcept { return generation_ == Generation::v1_strict; }
   [[nodiscard]] Job& job() noexcept { return job_; }
   [[nodiscard]] Staging& staging() noexcept { return staging_; }
   [[nodiscard]] const Regions& regions() const noexcept { return regions_; }

@@ -16,7 +16,7 @@ namespace viaduct::am {
 namespace detail {
 struct CallAccess;
 struct ShortWay;  // of the C interface
-}
+}  // namespace detail
 
 #pragma GCC diagnostic push
 #ifdef __clang__
@@ -192,6 +192,7 @@ class Token {
   [[nodiscard]] bool is_answered() const noexcept { return (client_ & kReplied) != 0; }
   void refuse_reply() noexcept;
   [[nodiscard]] bool take_back_refusal() noexcept;
+  [[nodiscard]] bool is_too_large_for_v1(std::uint64_t client) const noexcept;
   void place_medium(std::uint64_t& client, std::uint64_t& place, const std::byte* data,
                     std::size_t bytes) noexcept;
   [[gnu::cold, gnu::noinline]] Status reply_slow(std::uint64_t client, const std::uint64_t* words,

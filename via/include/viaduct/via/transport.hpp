@@ -146,6 +146,9 @@ class Transport {
   /// @return whether arm() does so. A rank whose transport rings no doorbell sleeps for a
   /// millisecond at most.
   [[nodiscard]] virtual bool rings_doorbell() const noexcept { return true; }
+  /// @return whether a reply may not have a larger size than its request, of the sizes short,
+  /// medium and bulk. Source: Begel et al. 2001, section 5 (AMVIAv1).  Never blocks.
+  [[nodiscard]] virtual bool limits_replies() const noexcept { return false; }
 
   /// Memory that peers may write and read by Link::write() and read(), under the key answered.
   /// Throws Error.
