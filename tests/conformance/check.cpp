@@ -11,7 +11,7 @@ thread_local Verdict* t_verdict = nullptr;
 
 std::int64_t patience_ns() {
   constexpr std::int64_t kSeconds = 60;
-  const char* const said = std::getenv("VIADUCT_TEST_PATIENCE");
+  const char* const said = std::getenv("TEST_PATIENCE");
   return (said != nullptr ? std::atoll(said) : kSeconds) * 1'000'000'000;
 }
 

@@ -109,7 +109,7 @@ bool Program::read_some(int limit_ms) {
 
 int patience_seconds() {
   constexpr int kSeconds = 30;
-  const char* const said = std::getenv("VIADUCT_TEST_PATIENCE");
+  const char* const said = std::getenv("TEST_PATIENCE");
   return said != nullptr ? std::atoi(said) : kSeconds;
 }
 

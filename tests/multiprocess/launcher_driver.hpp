@@ -18,7 +18,7 @@ struct Result {
 };
 
 /// So long a program that has not hung may say nothing: nothing in these tests takes longer,
-/// whatever else the machine does, but if it is an emulated one (VIADUCT_TEST_PATIENCE).
+/// whatever else the machine does, but if it is an emulated one (TEST_PATIENCE).
 int patience_seconds();
 
 using Environment = std::vector<std::pair<std::string, std::string>>;

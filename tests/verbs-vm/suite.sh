@@ -7,7 +7,7 @@
 # its time.
 list=$1
 # The emulated machine may get little of a core: only a hang reaches this limit of a test's own.
-export VIADUCT_TEST_PATIENCE=300
+export TEST_PATIENCE=300
 failed=0
 while IFS='|' read -r name seconds command; do
   case $name in '' | '#'*) continue ;; esac
