@@ -4,11 +4,13 @@
 // blocking, what a processor has to do for it, registration.
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,7 +47,7 @@ constexpr std::uint32_t kRegistrationSizes[] = {4096, 65536, 1 << 20};
 /// Lines that both ranks have mapped, behind the yardsticks' block.
 struct Flags {
   BlockLink::Flags blocks;
-  PairPage::Word consumed[3];
+  PairPage::Word consumed[6];  // of each VI
 };
 
 /// A NIC of VIPL, closed at the end.
@@ -114,15 +116,8 @@ class ViBenchmark {
         memory_(own_memory(2 * kTrafficHalf)),
         tcp_(pair(), Transport::tcp),
         udp_(pair(), Transport::udp),
-        vi_end_(nic, pair(), other(role), memory_.get(), 2 * kTrafficHalf, kTrafficDepth),
-        vipl_end_(vipl_nic.handle(), pair(), other(role), memory_.get(), 2 * kTrafficHalf,
-                  kTrafficDepth, 1),
-        queue_end_(vipl_nic.handle(), pair(), other(role), memory_.get(), 2 * kTrafficHalf,
-                   kTrafficDepth, 2, true),
-        vi_(vi_end_, pair(), memory_.get(), flags_.consumed[0]),
-        vipl_(vipl_end_, pair(), memory_.get(), flags_.consumed[1]),
-        vipl_queue_(queue_end_, pair(), memory_.get(), flags_.consumed[2]),
         registration_(vipl_nic.handle(), nic, memory_.get()) {
+    make_vis(vipl_nic.handle(), nic, other(role));
     add_latencies();
     add_rates();
     add_waiting();
@@ -153,6 +148,70 @@ class ViBenchmark {
                                     : std::max<std::uint64_t>(defined / divisor_, 20);
   }
 
+  /// The VIs of one kind, and what goes over each.
+  template <class End>
+  struct Vis {
+    std::vector<std::unique_ptr<End>> ends;
+    std::vector<std::unique_ptr<ViTraffic<End>>> traffics;
+    [[nodiscard]] ViTraffic<End>& first() const noexcept { return *traffics[0]; }
+  };
+
+  // How fast a VI is depends on where its memory lies: one that is made as the second, fourth or
+  // sixth one is slower by a twentieth than the others, whichever interface it has. So there are
+  // two of each kind, one at an odd place and one at an even one.
+  enum class Kind : std::uint8_t { cxx, vipl, vipl_queue };
+  static constexpr std::array kOrder{Kind::cxx, Kind::vipl,       Kind::vipl,
+                                     Kind::cxx, Kind::vipl_queue, Kind::vipl_queue};
+  void make_vis(VIP_NIC_HANDLE vipl_nic, via::Nic& nic, Rank peer) {
+    std::uint8_t place = 0;
+    for (const Kind kind : kOrder) {
+      const auto vipl = [&](bool with_queue) {
+        return std::make_unique<ViplEnd>(vipl_nic, pair(), peer, memory_.get(), 2 * kTrafficHalf,
+                                         kTrafficDepth, place, with_queue);
+      };
+      switch (kind) {
+        case Kind::cxx:
+          add_vi(vi_,
+                 std::make_unique<CxxEnd>(nic, pair(), peer, memory_.get(), 2 * kTrafficHalf,
+                                          kTrafficDepth, place),
+                 place);
+          break;
+        case Kind::vipl:
+          add_vi(vipl_, vipl(false), place);
+          break;
+        case Kind::vipl_queue:
+          add_vi(vipl_queue_, vipl(true), place);
+      }
+      ++place;
+    }
+  }
+  template <class End>
+  void add_vi(Vis<End>& vis, std::unique_ptr<End> end, std::uint8_t place) {
+    vis.traffics.push_back(
+        std::make_unique<ViTraffic<End>>(*end, pair(), memory_.get(), flags_.consumed[place]));
+    vis.ends.push_back(std::move(end));
+  }
+  /// The mean over the VIs of a kind, of RTT/2 of messages of @p bytes.
+  template <Waiting How = Waiting::poll, class End>
+  [[nodiscard]] double rtt_half_ns(const Vis<End>& vis, std::uint64_t defined,
+                                   std::uint32_t bytes) {
+    const std::uint64_t trips = half(iterations(defined));
+    return mean(vis,
+                [&](auto& traffic) { return traffic.template rtt_half_ns<How>(trips, bytes); });
+  }
+  template <class End>
+  [[nodiscard]] double one_way_ns(const Vis<End>& vis, std::uint64_t defined) {
+    const std::uint64_t messages = half(iterations(defined));
+    return mean(vis, [&](auto& traffic) { return traffic.one_way_ns(messages, kShort); });
+  }
+  static std::uint64_t half(std::uint64_t operations) noexcept { return operations / 2 + 1; }
+  template <class End, class Measure>
+  static double mean(const Vis<End>& vis, Measure measure) {
+    double sum = 0;
+    for (const auto& traffic : vis.traffics) sum += measure(*traffic);
+    return sum / static_cast<double>(vis.traffics.size());
+  }
+
   void add_latencies() {
     add("hand_over_ns", "ns", "", [&] { return yardsticks_.hand_over_ns(iterations(100'000)); });
     add("udp_rtt_half_ns", "ns", "", [&] { return udp_.rtt_half_ns(iterations(2'000)); });
@@ -161,15 +220,14 @@ class ViBenchmark {
       constexpr std::uint64_t kBytesARound = std::uint64_t{128} << 20;
       const std::uint64_t trips = std::min<std::uint64_t>(50'000, kBytesARound / bytes);
       const std::string vi = fmt::format("vi_rtt_half_{}_ns", size_name(bytes));
-      add(vi, "ns", "hand_over_ns",
-          [=, this] { return vi_.rtt_half_ns(iterations(trips), bytes); });
+      add(vi, "ns", "hand_over_ns", [=, this] { return rtt_half_ns(vi_, trips, bytes); });
       add(fmt::format("vipl_rtt_half_{}_ns", size_name(bytes)), "ns", vi,
-          [=, this] { return vipl_.rtt_half_ns(iterations(trips), bytes); });
+          [=, this] { return rtt_half_ns(vipl_, trips, bytes); });
     }
     add("vipl_queue_rtt_half_ns", "ns", "vi_rtt_half_16b_ns",
-        [&] { return vipl_queue_.rtt_half_ns(iterations(50'000), kShort); });
+        [&] { return rtt_half_ns(vipl_queue_, 50'000, kShort); });
     add("vipl_wait_rtt_half_ns", "ns", "vipl_rtt_half_16b_ns",
-        [&] { return vipl_.rtt_half_ns<Waiting::block>(iterations(50'000), kShort); });
+        [&] { return rtt_half_ns<Waiting::block>(vipl_, 50'000, kShort); });
   }
 
   void add_rates() {
@@ -182,9 +240,9 @@ class ViBenchmark {
       return best;
     });
     add("vi_rate_mps", "M/s", "ring_rate_mps",
-        [&] { return kMillionPerNs / vi_.one_way_ns(iterations(kMessages), kShort); });
+        [&] { return kMillionPerNs / one_way_ns(vi_, kMessages); });
     add("vipl_rate_mps", "M/s", "vi_rate_mps",
-        [&] { return kMillionPerNs / vipl_.one_way_ns(iterations(kMessages), kShort); });
+        [&] { return kMillionPerNs / one_way_ns(vipl_, kMessages); });
   }
 
   // Polled and waited for at the same pace.
@@ -192,11 +250,11 @@ class ViBenchmark {
     constexpr std::uint32_t kMessages = 20;
     add("futex_wake_ns", "ns", "", [&] { return yardsticks_.futex_wake_ns(kMessages); });
     add("vipl_polling_rtt_half_ns", "ns", "hand_over_ns",
-        [&] { return (idle_ = vipl_.idle<Waiting::poll>(kMessages)).rtt_half_ns; });
+        [&] { return (idle_ = vipl_.first().idle<Waiting::poll>(kMessages)).rtt_half_ns; });
     list_.push_back(
         {"vipl_polling_cpu_percent", "%", "a whole core", [&] { return idle_.cpu_percent; }, 100});
     add("vipl_blocking_rtt_half_ns", "ns", "futex_wake_ns",
-        [&] { return (idle_ = vipl_.idle<Waiting::block>(kMessages)).rtt_half_ns; });
+        [&] { return (idle_ = vipl_.first().idle<Waiting::block>(kMessages)).rtt_half_ns; });
     add("vipl_blocking_cpu_percent", "%", "vipl_polling_cpu_percent",
         [&] { return idle_.cpu_percent; });
   }
@@ -241,8 +299,8 @@ class ViBenchmark {
       block.to = yardsticks_.bulk_target();
       return moved_gbs(mover, block, bytes);
     });
-    add_ways("vi", vi_, bytes, [&](const char*) { return limit; });
-    add_ways("vipl", vipl_, bytes,
+    add_ways("vi", vi_.first(), bytes, [&](const char*) { return limit; });
+    add_ways("vipl", vipl_.first(), bytes,
              [&](const char* way) { return fmt::format("vi_{}_{}_gbs", way, size_name(bytes)); });
   }
 
@@ -281,10 +339,8 @@ class ViBenchmark {
   BlockLink blocks_;
   OwnMemory memory_;
   Loopback tcp_, udp_;
-  CxxEnd vi_end_;
-  ViplEnd vipl_end_, queue_end_;
-  ViTraffic<CxxEnd> vi_;
-  ViTraffic<ViplEnd> vipl_, vipl_queue_;
+  Vis<CxxEnd> vi_;
+  Vis<ViplEnd> vipl_, vipl_queue_;
   Registration registration_;
   ViTraffic<ViplEnd>::Idle idle_;  // of the measurement before
   Measurements list_;

@@ -14,7 +14,7 @@ namespace viaduct::bench {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
-constexpr std::uint64_t kDiscriminator = 0x7669656e64;  // "viend"
+constexpr std::uint64_t kDiscriminator = 0x7669656e6400;  // "viend"
 
 // What one says to the other through exchange(): values that a double holds exactly.
 double exact(std::uint64_t value) {
@@ -54,8 +54,10 @@ RemoteMemory exchange_memory(Pair& pair, const std::byte* memory, std::uint32_t 
 }
 
 CxxEnd::CxxEnd(via::Nic& nic, Pair& pair, Rank peer, std::byte* memory, std::size_t bytes,
-               std::uint32_t depth)
-    : depth_(depth), descriptors_(std::make_unique<Descriptor[]>(2 * std::size_t{depth})) {
+               std::uint32_t depth, std::uint8_t discriminator)
+    : depth_(depth),
+      block_(own_memory(2 * std::size_t{depth} * sizeof(Descriptor))),
+      descriptors_(reinterpret_cast<Descriptor*>(block_.get())) {
   via::ViAttributes attributes;
   attributes.tag = nic.create_tag();
   const via::Rights read = nic.attributes().rdma_read ? via::Rights::rdma_read : via::Rights::none;
@@ -66,7 +68,7 @@ CxxEnd::CxxEnd(via::Nic& nic, Pair& pair, Rank peer, std::byte* memory, std::siz
   attributes.receive_queue = receives_.get();
   attributes.send_depth = attributes.receive_depth = depth;
   vi_ = nic.create_vi(attributes);
-  require(vi_->connect_peer_start(peer, kDiscriminator), "connect_peer_start");
+  require(vi_->connect_peer_start(peer, kDiscriminator + discriminator), "connect_peer_start");
   constexpr std::int64_t kLimitNs = 10'000'000'000;
   if (const auto result = vi_->connect_peer_wait(kLimitNs); result != via::ConnectResult::connected)
     throw Error(std::errc::not_connected,

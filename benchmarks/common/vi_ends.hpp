@@ -37,10 +37,10 @@ class CxxEnd {
  public:
   using Descriptor = via::Descriptor;
 
-  /// Both construct, at the same time; they are connected afterwards. @p memory outlives this.
-  /// Throws Error when they do not meet.
+  /// Both construct, at the same time; they are connected afterwards. @p memory outlives this. @p
+  /// discriminator: another for each end of the two.  Throws Error when they do not meet.
   CxxEnd(via::Nic& nic, Pair& pair, Rank peer, std::byte* memory, std::size_t bytes,
-         std::uint32_t depth);
+         std::uint32_t depth, std::uint8_t discriminator);
 
   [[nodiscard]] Descriptor& receive_at(std::uint32_t i) noexcept { return descriptors_[i]; }
   [[nodiscard]] Descriptor& send_at(std::uint32_t i) noexcept { return descriptors_[depth_ + i]; }
@@ -87,7 +87,8 @@ class CxxEnd {
   }
 
   std::uint32_t depth_;
-  std::unique_ptr<Descriptor[]> descriptors_;
+  OwnMemory block_;  // of the descriptors, as ViplEnd has it: places in pages matter
+  Descriptor* descriptors_;
   via::MemoryRegion region_;
   std::unique_ptr<via::CompletionQueue> sends_, receives_;
   std::unique_ptr<via::Vi> vi_;  // ends first: what is still posted comes back to its descriptor
@@ -98,7 +99,7 @@ class ViplEnd {
  public:
   using Descriptor = VIP_DESCRIPTOR;
 
-  /// As CxxEnd; @p nic is open and stays so. @p discriminator: another for each end of the two.
+  /// As CxxEnd; @p nic is open and stays so.
   ViplEnd(VIP_NIC_HANDLE nic, Pair& pair, Rank peer, std::byte* memory, std::size_t bytes,
           std::uint32_t depth, std::uint8_t discriminator, bool with_queue = false);
   ~ViplEnd();

@@ -38,47 +38,16 @@ template <class ShortWay, class LongWay>
          at - vi.region_begin < vi.region_bytes;
 }
 
-/// What has become of a send by the short way. The caller has the lock.
-struct ShortSend {
-  shm::Vi::Short done = shm::Vi::Short::not_taken;
-  /// Null: VIPL's checks are to be made. Else they have been, also where the provider has not taken
-  /// the message, because it is too long for the short way or for the room that there is.
-  Vi* checked = nullptr;
-};
-[[gnu::always_inline]] inline ShortSend post_send_shortly(VIP_VI_HANDLE handle,
-                                                          VIP_DESCRIPTOR* descriptor,
-                                                          VIP_MEM_HANDLE memory) noexcept {
+/// The VI of @p handle where the short way of a post will do; null where it will not.
+[[nodiscard, gnu::always_inline]] inline Vi* vi_for_post(VIP_VI_HANDLE handle,
+                                                         const VIP_DESCRIPTOR* descriptor,
+                                                         VIP_MEM_HANDLE memory) noexcept {
   Vi* const vi = find<Vi>(handle);
   if (vi == nullptr || vi->ready == nullptr || !lies_there_again(*vi, descriptor, memory))
       [[unlikely]]
-    return {};
-  Descriptor& d = provider_s(*descriptor);
-  if (d.control.control != 0 || d.control.segment_count != 1 ||
-      d.control.length > vi->max_transfer || vi->send.queued >= vi->depth) [[unlikely]]
-    return {};
-  const shm::Vi::Short done = vi->ready->try_post_send(d);
-  if (done != shm::Vi::Short::not_taken) [[likely]]
-    ++vi->send.queued;
-  return {done, vi};
-}
-
-[[gnu::always_inline]] inline VIP_RETURN post_receive_shortly(VIP_VI_HANDLE handle,
-                                                              VIP_DESCRIPTOR* descriptor,
-                                                              VIP_MEM_HANDLE memory) noexcept {
-  Vi* const vi = find<Vi>(handle);
-  if (vi == nullptr || vi->ready == nullptr || !lies_there_again(*vi, descriptor, memory))
-      [[unlikely]]
-    return kLongWay;
-  Descriptor& d = provider_s(*descriptor);
-  if (d.control.control != 0 || d.control.segment_count != 1 || vi->receive.queued >= vi->depth ||
-      vi->ready->state() != ViState::connected) [[unlikely]]
-    return kLongWay;
-  // The length of a receive is that of its segments; the program need not say it.
-  d.control.length = d.segment[0].local.length;
-  if (!vi->ready->try_post_receive(d)) [[unlikely]]
-    return kLongWay;
-  ++vi->receive.queued;
-  return VIP_SUCCESS;
+    return nullptr;
+  const VIP_CONTROL_SEGMENT& c = descriptor->CS;
+  return c.Control == 0 && c.SegCount == 1 ? vi : nullptr;
 }
 
 /// A look at a completion queue of provider shm that has found nothing: whether that is the answer.

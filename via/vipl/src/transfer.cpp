@@ -162,6 +162,9 @@ template <class Post>
 /// Hands waiting errors over to the program.
 [[gnu::cold, gnu::noinline]] void tell_program() noexcept { const Guard guard; }
 
+// The short ways are in two parts, the checks and the provider's, for the reason that
+// completions.cpp gives. The second parts have the lock, and put it down.
+
 /// What is left of a send whose checks the short way has made. It may find that the connection has
 /// failed, and tells the program. Puts the lock down.
 [[gnu::noinline]] VIP_RETURN finish(Vi& vi, Descriptor& d, shm::Vi::Short what) noexcept {
@@ -179,6 +182,29 @@ template <class Post>
   if (has_reports) [[unlikely]]
     tell_program();
   return result;
+}
+
+[[gnu::noinline]] VIP_RETURN send_checked(Vi& vi, Descriptor& d) noexcept {
+  using Short = shm::Vi::Short;
+  const Short done = vi.ready->try_post_send(d);
+  if (done == Short::not_taken) [[unlikely]]
+    return finish(vi, d, done);
+  ++vi.send.queued;
+  if (done != Short::taken) [[unlikely]]
+    return finish(vi, d, done);
+  library().lock.leave_alone();
+  return VIP_SUCCESS;
+}
+
+[[gnu::noinline]] VIP_RETURN receive_checked(Vi& vi, Descriptor& d) noexcept {
+  // The length of a receive is that of its segments; the program need not say it.
+  d.control.length = d.segment[0].local.length;
+  const bool taken = vi.ready->state() == ViState::connected && vi.ready->try_post_receive(d);
+  if (taken) ++vi.receive.queued;
+  library().lock.leave_alone();
+  if (taken) [[likely]]
+    return VIP_SUCCESS;
+  return post(vi.handle, program_s(&d), vi.region_handle, post_receive);
 }
 
 }  // namespace
@@ -202,23 +228,27 @@ extern "C" {
 
 VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr,
                        VIP_MEM_HANDLE MemoryHandle) {
-  using Short = shm::Vi::Short;
   Lock& lock = library().lock;
   if (lock.enter_alone()) [[likely]] {
-    const ShortSend send = post_send_shortly(ViHandle, DescriptorPtr, MemoryHandle);
-    if (send.done != Short::taken && send.checked != nullptr)
-      return finish(*send.checked, provider_s(*DescriptorPtr), send.done);
+    Vi* const vi = vi_for_post(ViHandle, DescriptorPtr, MemoryHandle);
+    if (vi != nullptr && DescriptorPtr->CS.Length <= vi->max_transfer &&
+        vi->send.queued < vi->depth) [[likely]]
+      return send_checked(*vi, provider_s(*DescriptorPtr));
     lock.leave_alone();
-    if (send.done == Short::taken) [[likely]]
-      return VIP_SUCCESS;
   }
   return post(ViHandle, DescriptorPtr, MemoryHandle, post_send);
 }
 
 VIP_RETURN VipPostRecv(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr,
                        VIP_MEM_HANDLE MemoryHandle) {
-  return go([&](Library&) { return post_receive_shortly(ViHandle, DescriptorPtr, MemoryHandle); },
-            [&] { return post(ViHandle, DescriptorPtr, MemoryHandle, post_receive); });
+  Lock& lock = library().lock;
+  if (lock.enter_alone()) [[likely]] {
+    Vi* const vi = vi_for_post(ViHandle, DescriptorPtr, MemoryHandle);
+    if (vi != nullptr && vi->receive.queued < vi->depth) [[likely]]
+      return receive_checked(*vi, provider_s(*DescriptorPtr));
+    lock.leave_alone();
+  }
+  return post(ViHandle, DescriptorPtr, MemoryHandle, post_receive);
 }
 
 }  // extern "C"

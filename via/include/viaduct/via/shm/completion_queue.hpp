@@ -35,10 +35,7 @@ class CompletionQueue final : public CompletionRing, public PollSet {
   /// What poll() does where that takes no call, so that it can stand in a caller's own code. @p vi
   /// becomes the one for which Look::message is.  Never blocks.  Cost: as poll().
   [[nodiscard, gnu::always_inline]] Look look(Completion& out, Vi*& vi) noexcept {
-    if (ring_head_ != ring_tail_) {
-      pop(out);
-      return Look::taken;
-    }
+    if (take_pushed(out)) return Look::taken;
     std::uint32_t at = turn_;
     for (std::uint32_t i = 0; i < hot_count_; ++i) {
       vi = static_cast<Vi*>(hot_[at]);
@@ -58,6 +55,38 @@ class CompletionQueue final : public CompletionRing, public PollSet {
     ++tick_;
     return Look::nothing;
   }
+
+  /// Takes a completion that waits in the ring: of a send, mostly.  @return whether there is one.
+  /// Never blocks.
+  [[nodiscard, gnu::always_inline]] bool take_pushed(Completion& out) noexcept {
+    if (ring_head_ == ring_tail_) return false;
+    pop(out);
+    return true;
+  }
+
+  /// Whether a message has come for the queue's one VI that talks, which is most queues' case.
+  /// Takes nothing, so that a function made of it needs few registers.  @return Look::more where
+  /// look() knows more.  Never blocks.
+  [[nodiscard, gnu::always_inline]] Look look_at_one() noexcept {
+    if (ring_head_ != ring_tail_ || hot_count_ != 1) [[unlikely]]
+      return Look::more;
+    Vi& vi = one();
+    if (vi.is_full(vi.next_slot().header.load(kAcquire))) return Look::message;
+    if (has_more_to_do(tick_ + 1)) [[unlikely]]
+      return Look::more;
+    ++tick_;
+    return Look::nothing;
+  }
+  /// Takes the message that look_at_one() has seen.  @return null: it takes more, a poll does it.
+  [[nodiscard, gnu::always_inline]] Descriptor* take_of_one() noexcept {
+    Vi& vi = one();
+    Slot& slot = vi.next_slot();
+    Descriptor* const d = vi.take_plain(slot, slot.header.load(kAcquire));
+    if (d != nullptr) [[likely]]
+      vi.in_set_.last_active = ++tick_;
+    return d;
+  }
+  [[nodiscard]] Vi& one() noexcept { return static_cast<Vi&>(*hot_[0]); }
 
   /// ok or retry.  Never blocks.  Cost: nothing there: one load for each talking VI (8 at most) and
   /// one for all others. A message of up to 56 bytes: one cache line read.
