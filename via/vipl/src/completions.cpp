@@ -20,12 +20,12 @@ void look_in_vain(Library& lib) noexcept {
 VIP_RETURN done(Vi& vi, WorkQueue& queue, VIP_DESCRIPTOR** out) noexcept {
   if (Descriptor* const d = take_oldest(queue)) {
     *out = program_s(d);
-    return hand_back(vi, queue, *d);
+    return hand_back(vi, *d);
   }
   *out = nullptr;
   if (vi.phase == Phase::connected) (void)is_over(vi);
   look_in_vain(library());
-  return queue.queued == 0 ? VIP_DESCRIPTOR_ERROR : VIP_NOT_DONE;
+  return queue.queued() == 0 ? VIP_DESCRIPTOR_ERROR : VIP_NOT_DONE;
 }
 
 [[gnu::noinline]] VIP_RETURN done_slowly(VIP_VI_HANDLE handle, WorkQueue Vi::*queue,
@@ -85,12 +85,13 @@ VIP_RETURN wait(VIP_VI_HANDLE handle, WorkQueue Vi::*queue_of, VIP_ULONG timeout
     Vi* const vi = find<Vi>(handle);
     if (vi == nullptr) return VIP_INVALID_PARAMETER;
     WorkQueue& queue = vi->*queue_of;
-    if (sleep_ns > 0 && queue.done.empty() && queue.late.empty() && queue.queued != 0) {
+    if (sleep_ns > 0 && queue.done.empty() && queue.late.empty() && queue.queued() != 0) {
       Completion completion;
       if (queue.queue().wait(completion, sleep_ns) == Status::ok) {
         if (queue.cq == nullptr) {
           *out = program_s(completion.descriptor);
-          return hand_back(*vi, queue, *completion.descriptor);
+          --queue.held;
+          return hand_back(*vi, *completion.descriptor);
         }
         keep_with_entry(queue, completion);
       }
@@ -120,55 +121,13 @@ VIP_RETURN wait(VIP_VI_HANDLE handle, WorkQueue Vi::*queue_of, VIP_ULONG timeout
             [&] { return cq_done_slowly(handle, of, receive); });
 }
 
-// The short ways of the calls are in parts: a look, and a function of its own for what it has
-// found. So few words are live in each that no register is saved. A store of a saved register
-// waits, as each store does, until those before it have left the processor, and so holds up a
-// stream of messages. The second parts have the lock, and put it down.
-
-/// A descriptor that has completed, without a look at the VI's channel; null: there may be none.
-[[gnu::always_inline]] inline Descriptor* take_there(WorkQueue& queue) noexcept {
+/// A send that has completed; null: there may be none. It takes no look at the VI's channel, so
+/// that the call saves no register, as transfer.cpp says.
+[[gnu::always_inline]] inline Descriptor* take_sent(WorkQueue& queue) noexcept {
   if (!queue.done.empty()) return queue.done.take();
   Completion completion;
   if (queue.plain == nullptr || !queue.plain->take_pushed(completion)) return nullptr;
   return completion.descriptor;
-}
-
-[[gnu::always_inline]] inline VIP_RETURN hand_over(Library& lib, WorkQueue& queue, Descriptor& d,
-                                                   VIP_DESCRIPTOR** out) noexcept {
-  --queue.queued;
-  *out = program_s(&d);
-  lib.lock.leave_alone();
-  return d.failed() ? VIP_DESCRIPTOR_ERROR : VIP_SUCCESS;
-}
-
-[[gnu::noinline]] VIP_RETURN take_received(Vi& vi, VIP_DESCRIPTOR** out) noexcept {
-  Descriptor* const d = vi.receive.plain->take_of_one();
-  if (d == nullptr) [[unlikely]] {
-    library().lock.leave_alone();
-    return done(vi.handle, &Vi::receive, out);
-  }
-  --vi.receive.queued;
-  *out = program_s(d);
-  library().lock.leave_alone();
-  return VIP_SUCCESS;
-}
-
-[[gnu::noinline]] VIP_RETURN take_received_entry(Cq& cq, VIP_VI_HANDLE* of,
-                                                 VIP_BOOLEAN* receive) noexcept {
-  Library& lib = library();
-  Vi& vi = vi_of(cq.plain->one().attributes());
-  if (vi.ready != nullptr && vi.receive.done.empty()) [[likely]] {  // so that no memory is needed
-    *of = vi.handle;
-    *receive = VIP_TRUE;
-    lib.handles.expect(HandleKind::vi, vi.handle, &vi);
-    if (Descriptor* const d = cq.plain->take_of_one()) [[likely]] {
-      vi.receive.done.push(d);
-      lib.lock.leave_alone();
-      return VIP_SUCCESS;
-    }
-  }
-  lib.lock.leave_alone();
-  return cq_done(cq.handle, of, receive);
 }
 
 }  // namespace
@@ -208,35 +167,21 @@ void disconnect_keeping_receives(Vi& vi) {
 extern "C" {
 
 VIP_RETURN VipSendDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR** DescriptorPtr) {
-  Library& lib = library();
-  if (lib.lock.enter_alone()) [[likely]] {
-    Vi* const vi = find<Vi>(ViHandle);
-    if (vi != nullptr && vi->ready != nullptr && DescriptorPtr != nullptr) [[likely]]
-      if (Descriptor* const d = take_there(vi->send)) [[likely]]
-        return hand_over(lib, vi->send, *d, DescriptorPtr);
-    lib.lock.leave_alone();
-  }
-  return done(ViHandle, &Vi::send, DescriptorPtr);
+  return go(
+      [&](Library&) {
+        Vi* const vi = find<Vi>(ViHandle);
+        if (vi == nullptr || vi->ready == nullptr || DescriptorPtr == nullptr) [[unlikely]]
+          return kLongWay;
+        Descriptor* const d = take_sent(vi->send);
+        if (d == nullptr) [[unlikely]]
+          return kLongWay;
+        *DescriptorPtr = program_s(d);
+        return d->failed() ? VIP_DESCRIPTOR_ERROR : VIP_SUCCESS;
+      },
+      [&] { return done(ViHandle, &Vi::send, DescriptorPtr); });
 }
 
 VIP_RETURN VipRecvDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR** DescriptorPtr) {
-  using Look = shm::CompletionQueue::Look;
-  Library& lib = library();
-  if (lib.lock.enter_alone()) [[likely]] {
-    Vi* const vi = find<Vi>(ViHandle);
-    if (vi != nullptr && vi->ready != nullptr && DescriptorPtr != nullptr) [[likely]] {
-      WorkQueue& queue = vi->receive;
-      if (!queue.done.empty()) return hand_over(lib, queue, *queue.done.take(), DescriptorPtr);
-      const Look look = queue.plain != nullptr ? queue.plain->look_at_one() : Look::more;
-      if (look == Look::message) return take_received(*vi, DescriptorPtr);
-      if (vi->ready->state() != ViState::idle && is_in_vain(lib, look)) [[likely]] {
-        *DescriptorPtr = nullptr;
-        lib.lock.leave_alone();
-        return queue.queued == 0 ? VIP_DESCRIPTOR_ERROR : VIP_NOT_DONE;
-      }
-    }
-    lib.lock.leave_alone();
-  }
   return done(ViHandle, &Vi::receive, DescriptorPtr);
 }
 
@@ -249,21 +194,6 @@ VIP_RETURN VipRecvWait(VIP_VI_HANDLE ViHandle, VIP_ULONG Timeout, VIP_DESCRIPTOR
 }
 
 VIP_RETURN VipCQDone(VIP_CQ_HANDLE CQHandle, VIP_VI_HANDLE* ViHandle, VIP_BOOLEAN* RecvQueue) {
-  using Look = shm::CompletionQueue::Look;
-  Library& lib = library();
-  if (lib.lock.enter_alone()) [[likely]] {
-    Cq* const cq = find<Cq>(CQHandle);
-    if (cq != nullptr && cq->plain != nullptr && ViHandle != nullptr && RecvQueue != nullptr &&
-        cq->early.empty()) [[likely]] {
-      const Look look = cq->plain->look_at_one();
-      if (look == Look::message) return take_received_entry(*cq, ViHandle, RecvQueue);
-      if (is_in_vain(lib, look)) {
-        lib.lock.leave_alone();
-        return VIP_NOT_DONE;
-      }
-    }
-    lib.lock.leave_alone();
-  }
   return cq_done(CQHandle, ViHandle, RecvQueue);
 }
 

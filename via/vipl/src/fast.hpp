@@ -79,11 +79,10 @@ template <class ShortWay, class LongWay>
     if (look != Look::taken) {
       if (vi->ready->state() == ViState::idle || !is_in_vain(lib, look)) return kLongWay;
       *out = nullptr;
-      return queue.queued == 0 ? VIP_DESCRIPTOR_ERROR : VIP_NOT_DONE;
+      return *queue.outstanding == 0 ? VIP_DESCRIPTOR_ERROR : VIP_NOT_DONE;
     }
     descriptor = completion.descriptor;
   }
-  --queue.queued;
   *out = program_s(descriptor);
   return descriptor->failed() ? VIP_DESCRIPTOR_ERROR : VIP_SUCCESS;
 }

@@ -54,6 +54,7 @@ template <class T>
 class ShortFifo {
  public:
   [[nodiscard]] bool empty() const noexcept { return oldest_ == nullptr; }
+  [[nodiscard]] std::size_t size() const noexcept { return empty() ? 0 : 1 + rest_.size(); }
   /// The oldest.  Precondition: there is one.
   [[nodiscard]] T* take() noexcept {
     T* const taken = oldest_;

@@ -41,7 +41,7 @@ bool NotifyThread::call_one() noexcept {
         if (queue->notices.empty() || descriptor != nullptr) continue;
         descriptor = take_oldest(*queue);
         if (descriptor == nullptr) continue;
-        (void)hand_back(*v, *queue, *descriptor);
+        (void)hand_back(*v, *descriptor);
         of_queue = queue->notices.front();
         queue->notices.pop_front();
         nic = v->nic->handle;

@@ -77,12 +77,21 @@ struct Cq {
 struct WorkQueue {
   ShortFifo<Descriptor> done;                 // taken off the provider's queue
   shm::CompletionQueue* plain = nullptr;      // `own` where it is one of provider shm (fast.hpp)
-  std::uint32_t queued = 0;                   // posted and not handed over
+  const std::uint32_t* outstanding = &held;   // what the provider has: its own count, or `held`
+  std::uint32_t held = 0;                     // of another provider than shm
   Cq* cq = nullptr;                           // the program's, or null
   std::unique_ptr<via::CompletionQueue> own;  // without one
   Fifo<Descriptor*> late;                     // flushed here, behind all that the provider flushed
   std::deque<Notice<DescriptorHandler>> notices;
 
+  WorkQueue() = default;
+  WorkQueue(const WorkQueue&) = delete;
+  WorkQueue& operator=(const WorkQueue&) = delete;
+
+  /// @return the descriptors that are posted and not handed over.
+  [[nodiscard]] std::size_t queued() const noexcept {
+    return *outstanding + done.size() + late.size();
+  }
   [[nodiscard]] via::CompletionQueue& queue() const noexcept {
     return cq != nullptr ? *cq->queue : *own;
   }

@@ -47,9 +47,15 @@ inline void set_length(Descriptor& d) noexcept {
   return vi_of(completion.vi->attributes());
 }
 
+/// The work queue of @p vi that @p completion, which the provider has just answered, is of.
+[[nodiscard]] inline WorkQueue& queue_of(Vi& vi, const Completion& completion) noexcept {
+  WorkQueue& queue = completion.queue == Queue::send ? vi.send : vi.receive;
+  --queue.held;
+  return queue;
+}
 /// Puts @p completion where its VI's calls look for it.
 inline void keep(Vi& vi, const Completion& completion) {
-  (completion.queue == Queue::send ? vi.send : vi.receive).done.push(completion.descriptor);
+  queue_of(vi, completion).done.push(completion.descriptor);
 }
 /// The same for one that came by way of another call than VipCQDone: its entry stays for that.
 inline void keep_with_entry(const WorkQueue& queue, const Completion& completion) {
@@ -63,7 +69,10 @@ inline void keep_with_entry(const WorkQueue& queue, const Completion& completion
   if (!queue.done.empty()) return queue.done.take();
   Completion completion;
   if (queue.cq == nullptr) {
-    if (queue.own->poll(completion) == Status::ok) return completion.descriptor;
+    if (queue.own->poll(completion) == Status::ok) {
+      --queue.held;
+      return completion.descriptor;
+    }
   } else {
     while (queue.queue().poll(completion) == Status::ok) {
       keep_with_entry(queue, completion);
@@ -74,8 +83,7 @@ inline void keep_with_entry(const WorkQueue& queue, const Completion& completion
 }
 
 /// Hands @p descriptor over: the status of the call.
-inline VIP_RETURN hand_back(Vi& vi, WorkQueue& queue, Descriptor& descriptor) noexcept {
-  --queue.queued;
+inline VIP_RETURN hand_back(Vi& vi, Descriptor& descriptor) noexcept {
   if (!vi.spoiled.empty()) [[unlikely]]
     mend(vi, descriptor);
   vi.refresh();  // the last of queue.late may have been taken

@@ -34,6 +34,8 @@ void make(Port& port, Vi& vi) {
   attributes.context = static_cast<ViOwner*>(&vi);
   vi.vi = port.nic().create_vi(attributes);
   vi.plain = dynamic_cast<shm::Vi*>(vi.vi.get());
+  vi.send.outstanding = vi.plain ? &vi.plain->outstanding(Queue::send) : &vi.send.held;
+  vi.receive.outstanding = vi.plain ? &vi.plain->outstanding(Queue::receive) : &vi.receive.held;
 }
 
 /// Gives a work queue its completion queue, with room for all its descriptors: a completion queue
@@ -148,8 +150,8 @@ VIP_RETURN VipQueryVi(VIP_VI_HANDLE ViHandle, VIP_VI_STATE* State, VIP_VI_ATTRIB
     if (vi->phase == Phase::connected) (void)is_over(*vi);
     *State = state_of(*vi);
     *ViAttribs = vi->attributes;
-    *ViSendQEmpty = vi->send.queued == 0 ? VIP_TRUE : VIP_FALSE;
-    *ViRecvQEmpty = vi->receive.queued == 0 ? VIP_TRUE : VIP_FALSE;
+    *ViSendQEmpty = vi->send.queued() == 0 ? VIP_TRUE : VIP_FALSE;
+    *ViRecvQEmpty = vi->receive.queued() == 0 ? VIP_TRUE : VIP_FALSE;
     return VIP_SUCCESS;
   });
 }
@@ -158,7 +160,8 @@ VIP_RETURN VipSetViAttributes(VIP_VI_HANDLE ViHandle, VIP_VI_ATTRIBUTES* ViAttri
   return call([&](Port& port) {
     Vi* const vi = find<Vi>(ViHandle);
     if (vi == nullptr || ViAttribs == nullptr) return VIP_INVALID_PARAMETER;
-    if (!is_idle(*vi) || vi->send.queued != 0 || vi->receive.queued != 0) return VIP_INVALID_STATE;
+    if (!is_idle(*vi) || vi->send.queued() != 0 || vi->receive.queued() != 0)
+      return VIP_INVALID_STATE;
     Ptag* tag = nullptr;
     if (const VIP_RETURN wrong = check(port, *vi->nic, *ViAttribs, tag); wrong != VIP_SUCCESS)
       return wrong;

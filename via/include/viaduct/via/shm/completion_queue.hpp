@@ -64,30 +64,6 @@ class CompletionQueue final : public CompletionRing, public PollSet {
     return true;
   }
 
-  /// Whether a message has come for the queue's one VI that talks, which is most queues' case.
-  /// Takes nothing, so that a function made of it needs few registers.  @return Look::more where
-  /// look() knows more.  Never blocks.
-  [[nodiscard, gnu::always_inline]] Look look_at_one() noexcept {
-    if (ring_head_ != ring_tail_ || hot_count_ != 1) [[unlikely]]
-      return Look::more;
-    Vi& vi = one();
-    if (vi.is_full(vi.next_slot().header.load(kAcquire))) return Look::message;
-    if (has_more_to_do(tick_ + 1)) [[unlikely]]
-      return Look::more;
-    ++tick_;
-    return Look::nothing;
-  }
-  /// Takes the message that look_at_one() has seen.  @return null: it takes more, a poll does it.
-  [[nodiscard, gnu::always_inline]] Descriptor* take_of_one() noexcept {
-    Vi& vi = one();
-    Slot& slot = vi.next_slot();
-    Descriptor* const d = vi.take_plain(slot, slot.header.load(kAcquire));
-    if (d != nullptr) [[likely]]
-      vi.in_set_.last_active = ++tick_;
-    return d;
-  }
-  [[nodiscard]] Vi& one() noexcept { return static_cast<Vi&>(*hot_[0]); }
-
   /// ok or retry.  Never blocks.  Cost: nothing there: one load for each talking VI (8 at most) and
   /// one for all others. A message of up to 56 bytes: one cache line read.
   Status poll(Completion& out) noexcept override {

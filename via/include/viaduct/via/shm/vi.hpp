@@ -29,6 +29,12 @@ class Vi final : public via::Vi, public Connection {
   ~Vi() override;
 
   /// What a short post has done.
+  /// @return the count of descriptors that are posted to @p queue and that no call has taken off it
+  /// yet. It lives as long as the VI.
+  [[nodiscard]] const std::uint32_t& outstanding(Queue queue) const noexcept {
+    return queue == Queue::send ? tx_outstanding_ : rx_outstanding_;
+  }
+
   enum class Short : std::uint8_t {
     not_taken,  ///< nothing: the whole post is to be called
     taken,      ///< all
