@@ -39,7 +39,7 @@ viaduct_add_script_test(
 viaduct_add_script_test(
   NAME launcher_ssh
   LABELS multiprocess
-  TIMEOUT 240
+  TIMEOUT 400
   COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/launcher_ssh.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:launcher_actor>)
 viaduct_add_script_test(
   NAME launcher_cut

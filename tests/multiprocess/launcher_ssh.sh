@@ -36,14 +36,14 @@ running() {
   grep -lsF -- "$1" "${all[@]}" | cut -d/ -f3 || true
 }
 none_left() {
-  for _ in $(seq 1200); do # a minute: only what does not end reaches it
+  for _ in $(seq 4000); do # minutes: only what does not end reaches it
     [ -n "$(running $tag)" ] || return 0
     sleep 0.05
   done
   fail "processes are left: $(running $tag)"
 }
 wait_for() { # wait_for LINES TEXT FILE
-  for _ in $(seq 600); do
+  for _ in $(seq 3000); do
     [ "$(grep -c -- "$2" "$3")" -lt "$1" ] || return 0
     sleep 0.1
   done
