@@ -2,10 +2,8 @@
 // are for them. Run as `apps`, without viaduct-run: it launches the programs itself. See
 // docs/benchmarks.md.
 
-#include <unistd.h>
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -19,6 +17,7 @@
 #include "benchmarks/common/figures.hpp"
 #include "benchmarks/common/machine.hpp"
 #include "benchmarks/common/options.hpp"
+#include "benchmarks/common/progress.hpp"
 #include "runtime/standard_streams.hpp"
 #include "viaduct/runtime/error.hpp"
 
@@ -35,38 +34,6 @@ struct AppsOptions : Options {
   std::vector<std::string> programs;
   std::string examples;
   bool short_runs = false;
-};
-
-/// The folder that this program lies in: the launcher is there, the examples are beside it.
-fs::path own_folder() {
-  std::error_code ignored;
-  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
-}
-
-fs::path require_program(const fs::path& path, const char* remedy) {
-  if (access(path.c_str(), X_OK) == 0) return path;
-  throw_errno(fmt::format("cannot run {}: {}", path.string(), remedy));
-}
-
-/// On a terminal one line that changes; elsewhere a line for each round.
-class Progress {
- public:
-  explicit Progress(std::uint32_t rounds) : rounds_(rounds), on_terminal_(isatty(2) != 0) {}
-  ~Progress() {
-    if (on_terminal_) fmt::print(stderr, "\r\033[K");
-  }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  void at(std::uint32_t round, const std::string& what) const {
-    if (on_terminal_) fmt::print(stderr, "\r\033[Kround {} of {}: {}", round + 1, rounds_, what);
-  }
-  void begin(std::uint32_t round) const {
-    if (!on_terminal_) fmt::print(stderr, "apps: round {} of {}\n", round + 1, rounds_);
-  }
-
- private:
-  std::uint32_t rounds_;
-  bool on_terminal_;
 };
 
 class Apps {
@@ -87,7 +54,7 @@ class Apps {
 
   Figures run() {
     {
-      const Progress progress(options_.rounds);
+      const Progress progress("apps", options_.rounds);
       for (std::uint32_t round = 0; round < options_.rounds; ++round) {
         progress.begin(round);
         for (const App& app : list_)

@@ -4,16 +4,21 @@
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::bench {
+namespace fs = std::filesystem;
 namespace {
 
 /// All that comes from @p pipe until its other end is closed.
@@ -27,20 +32,13 @@ std::string read_all(const FileDescriptor& pipe) {
   }
 }
 
-int code_of(int status) noexcept {
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-}  // namespace
-
-Ended run_child(const std::vector<std::string>& command) {
-  Pipe pipe = open_pipe();
-  if (!pipe.reading.is_open()) throw_errno("cannot make a pipe");
+/// Starts @p command, with both outputs to @p output.
+pid_t spawn(const std::vector<std::string>& command, int output) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, pipe.writing.get(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, pipe.writing.get(), STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -49,14 +47,56 @@ Ended run_child(const std::vector<std::string>& command) {
       posix_spawn(&child, arguments.front(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (problem != 0) throw Error(problem, "cannot start " + command.front());
-  pipe.writing.reset();
-  Ended ended;
-  ended.output = read_all(pipe.reading);
+  return child;
+}
+
+/// Its exit code; 128 + the signal's number when a signal ended it.
+int await_end(pid_t child) noexcept {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  ended.code = code_of(status);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+Ended run_child(const std::vector<std::string>& command) {
+  Pipe pipe = open_pipe();
+  if (!pipe.reading.is_open()) throw_errno("cannot make a pipe");
+  const pid_t child = spawn(command, pipe.writing.get());
+  pipe.writing.reset();
+  Ended ended;
+  ended.output = read_all(pipe.reading);
+  ended.code = await_end(child);
   return ended;
+}
+
+void run_children(const std::vector<std::string>& command, std::uint32_t count) {
+  const FileDescriptor nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC));
+  if (!nowhere.is_open()) throw_errno("cannot open /dev/null");
+  std::vector<pid_t> children;
+  children.reserve(count);
+  int code = 0;
+  try {
+    while (children.size() < count) children.push_back(spawn(command, nowhere.get()));
+  } catch (...) {
+    for (const pid_t child : children) (void)await_end(child);
+    throw;
+  }
+  for (const pid_t child : children) code = std::max(code, await_end(child));
+  if (code != 0)
+    throw Error(std::errc::protocol_error,
+                fmt::format("{} ended with exit code {}", fmt::join(command, " "), code));
+}
+
+fs::path own_folder() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
+fs::path require_program(const fs::path& path, const char* remedy) {
+  if (access(path.c_str(), X_OK) == 0) return path;
+  throw_errno(fmt::format("cannot run {}: {}", path.string(), remedy));
 }
 
 ScratchFolder::ScratchFolder()

@@ -2,6 +2,8 @@
 /// @file
 /// Other programs, run to their end.
 
+#include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,15 @@ struct Ended {
 /// Runs @p command (the program's path, then its arguments), without standard input, and waits for
 /// its end.  Throws Error when it cannot be started.
 [[nodiscard]] Ended run_child(const std::vector<std::string>& command);
+
+/// Runs @p count copies of @p command at the same time, without standard input and output, and
+/// waits for the end of all.  Throws Error when one cannot be started, or does not end with 0.
+void run_children(const std::vector<std::string>& command, std::uint32_t count);
+
+/// The folder that this program lies in.
+[[nodiscard]] std::filesystem::path own_folder();
+/// @p path, if it can be run.  Throws Error with the @p remedy.
+std::filesystem::path require_program(const std::filesystem::path& path, const char* remedy);
 
 /// A folder of its own for files that such programs read; removed with all that is in it.
 class ScratchFolder {
