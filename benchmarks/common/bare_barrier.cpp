@@ -12,7 +12,7 @@
 namespace viaduct::bench {
 namespace {
 
-struct Meeting {
+struct BarrierBlock {
   alignas(kDestructivePairBytes) std::atomic<std::uint32_t> arrived;
   alignas(kDestructivePairBytes) std::atomic<std::uint32_t> turn;  // grows when all have arrived
   alignas(kDestructivePairBytes) std::atomic<std::uint32_t> over;
@@ -29,44 +29,44 @@ void prepare(pthread_barrier_t& barrier, std::uint32_t count) {
   if (problem != 0) throw Error(problem, "cannot make a barrier of the C library");
 }
 
-void meet(Meeting& meeting, std::uint32_t count, BarrierWait wait) noexcept {
+void meet(BarrierBlock& block, std::uint32_t count, BarrierWait wait) noexcept {
   if (wait == BarrierWait::futex) {
-    pthread_barrier_wait(&meeting.barrier);
+    pthread_barrier_wait(&block.barrier);
     return;
   }
-  const std::uint32_t turn = meeting.turn.load(std::memory_order_acquire);
-  if (meeting.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == count) {
-    meeting.arrived.store(0, std::memory_order_relaxed);
-    meeting.turn.store(turn + 1, std::memory_order_release);
+  const std::uint32_t turn = block.turn.load(std::memory_order_acquire);
+  if (block.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == count) {
+    block.arrived.store(0, std::memory_order_relaxed);
+    block.turn.store(turn + 1, std::memory_order_release);
     return;
   }
-  while (meeting.turn.load(std::memory_order_acquire) == turn)
+  while (block.turn.load(std::memory_order_acquire) == turn)
     if (wait == BarrierWait::yield) sched_yield();
 }
 
 }  // namespace
 
 double bare_barrier_ns(std::uint32_t count, BarrierWait wait, std::uint32_t window_ms) {
-  const MappedMemory memory = map_shared(sizeof(Meeting));
-  auto& meeting = *reinterpret_cast<Meeting*>(memory.get());
-  prepare(meeting.barrier, count);
+  const MappedMemory memory = map_shared(sizeof(BarrierBlock));
+  auto& block = *reinterpret_cast<BarrierBlock*>(memory.get());
+  prepare(block.barrier, count);
   const std::uint64_t window_ns = std::uint64_t{window_ms} * 1'000'000;
   run_forked(count, "the bare barrier", [&](std::uint32_t number) {
-    constexpr std::uint32_t kBlock = 16;  // meetings from one look at the clock to the next
-    meet(meeting, count, wait);
+    constexpr std::uint32_t kBlock = 16;  // barriers from one look at the clock to the next
+    meet(block, count, wait);
     const std::uint64_t start = monotonic_ns();
-    std::uint64_t meetings = 0;
-    while (meeting.over.load(std::memory_order_relaxed) == 0) {
-      for (std::uint32_t i = 0; i < kBlock; ++i) meet(meeting, count, wait);
-      meetings += kBlock;
-      if (number == 0 && monotonic_ns() - start > window_ns) meeting.over.store(1);
-      meet(meeting, count, wait);  // all see the same `over` behind it
-      ++meetings;
+    std::uint64_t barriers = 0;
+    while (block.over.load(std::memory_order_relaxed) == 0) {
+      for (std::uint32_t i = 0; i < kBlock; ++i) meet(block, count, wait);
+      barriers += kBlock;
+      if (number == 0 && monotonic_ns() - start > window_ns) block.over.store(1);
+      meet(block, count, wait);  // all see the same `over` behind it
+      ++barriers;
     }
     if (number == 0)
-      meeting.ns = static_cast<double>(monotonic_ns() - start) / static_cast<double>(meetings);
+      block.ns = static_cast<double>(monotonic_ns() - start) / static_cast<double>(barriers);
   });
-  return meeting.ns;
+  return block.ns;
 }
 
 }  // namespace viaduct::bench

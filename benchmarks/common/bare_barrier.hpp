@@ -12,7 +12,7 @@ namespace viaduct::bench {
 enum class BarrierWait : std::uint8_t { spin, yield, futex };
 
 /// Forks @p count plain processes, unpinned, which meet for @p window_ms. @return the time of one
-/// meeting in ns.
+/// barrier in ns.
 ///
 /// Blocks      for the window; the caller sleeps meanwhile.  Throws Error when a process cannot be
 /// forked or does not end well.
