@@ -23,6 +23,8 @@ foreach(ranks 1 2 3)
     set(chosen "auto|1" "direct|3" "rdma|2" "message|2")
     viaduct_pairwise_label(label chosen "${path}|${ranks}")
     splitc_misuses(usual_${path} ${ranks} "multiprocess;${label}" --usual VIADUCT_SPLITC_PATH=${path})
+    set(chosen "direct|3" "message|2") # dev has all of them on the path of every day
+    viaduct_pairwise_label(label chosen "${path}|${ranks}")
     splitc_misuses(each_${path} ${ranks} "long;${label}" all VIADUCT_SPLITC_PATH=${path})
   endforeach()
 endforeach()

@@ -58,8 +58,10 @@ foreach(ranks 2 7)
   splitc_model_test(private_heap ${ranks} VIADUCT_HEAP=private ${less})
 endforeach()
 foreach(path auto rdma message)
+  set(chosen message) # most of all code
+  viaduct_pairwise_label(label chosen ${path})
   viaduct_add_script_test(
-    NAME splitc_model_long_${path}_r7 LABELS long TIMEOUT 300 PROCESSORS 2
+    NAME splitc_model_long_${path}_r7 LABELS long ${label} TIMEOUT 300 PROCESSORS 2
     COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_PATH=${path} $<TARGET_FILE:viaduct-run> -n 7 --timeout 290
             $<TARGET_FILE:splitc_model> --phases 300)
 endforeach()

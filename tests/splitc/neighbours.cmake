@@ -14,8 +14,10 @@ splitc_neighbours(auto 4 10 "")
 splitc_neighbours(message 3 5 "" VIADUCT_SPLITC_PATH=message)
 splitc_neighbours(far 3 5 "" VIADUCT_SPLITC_APART=yes)
 foreach(ranks 3 4 7)
-  splitc_neighbours(thousand ${ranks} 1000 long)
-  splitc_neighbours(thousand_message ${ranks} 1000 long VIADUCT_SPLITC_PATH=message)
+  set(chosen 3 7)
+  viaduct_pairwise_label(label chosen ${ranks})
+  splitc_neighbours(thousand ${ranks} 1000 "long;${label}")
+  splitc_neighbours(thousand_message ${ranks} 1000 "long;${label}" VIADUCT_SPLITC_PATH=message)
 endforeach()
 viaduct_add_script_test(
   NAME splitc_neighbours_t3 LABELS multiprocess threads TIMEOUT 180 PROCESSORS 2
