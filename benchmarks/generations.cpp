@@ -5,57 +5,97 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <memory>
 #include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "benchmarks/common/am_link.hpp"
 #include "benchmarks/common/figures.hpp"
+#include "benchmarks/common/logp_am_traffic.hpp"
+#include "benchmarks/common/logp_parameters.hpp"
+#include "benchmarks/common/logp_report.hpp"
 #include "benchmarks/common/machine.hpp"
 #include "benchmarks/common/measurements.hpp"
 #include "benchmarks/common/options.hpp"
 #include "benchmarks/common/shared_block.hpp"
+#include "benchmarks/common/vi_link.hpp"
 #include "benchmarks/common/yardsticks.hpp"
 #include "viaduct/am/context.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
 #include "viaduct/runtime/error.hpp"
+#include "viaduct/via/nic.hpp"
 
 namespace viaduct::bench {
 namespace {
 
 constexpr std::array kGenerations{"channel", "v1", "v2", "v3"};
 
-/// The figures of one generation, and the time that a line takes from core to core meanwhile.
-void measure_one(Job& job, std::byte* block, Role role, const Options& options,
-                 const std::string& generation, Figures& figures) {
-  setenv("VIADUCT_AM_GENERATION", generation.c_str(), 1);
-  am::Context context(job);
-  Yardsticks yardsticks(block, role);
-  const Rank peer = role == Role::sender ? Rank{1} : Rank{0};
-  AmLink link(context, yardsticks.pair(), peer, yardsticks.bulk_target(), Yardsticks::kBulkBytes);
-  const auto times = [&](std::uint64_t defined) {
+/// What the parts that measure one generation have in common.
+struct Part {
+  Job& job;
+  std::byte* block;
+  Role role;
+  const Options& options;
+  std::string generation;
+  Figures& figures;
+
+  [[nodiscard]] Rank peer() const { return role == Role::sender ? Rank{1} : Rank{0}; }
+  [[nodiscard]] std::uint64_t times(std::uint64_t defined) const {
     return options.iterations != 0 ? options.iterations : defined;
+  }
+};
+
+/// Latency and rates, and the time that a line takes from core to core meanwhile.
+void measure_rates(const Part& part) {
+  am::Context context(part.job);
+  Yardsticks yardsticks(part.block, part.role);
+  AmLink link(context, yardsticks.pair(), part.peer(), yardsticks.bulk_target(),
+              Yardsticks::kBulkBytes);
+  Measurements measurements;
+  const std::string hand_over = part.generation + "_hand_over_ns";
+  measurements.add(hand_over, "ns", "",
+                   [&] { return yardsticks.hand_over_ns(part.times(20'000)); });
+  measurements.add(part.generation + "_rtt_half_ns", "ns", hand_over,
+                   [&] { return link.rtt_half_ns(part.times(10'000)); });
+  measurements.add(part.generation + "_rate_mps", "M/s", "",
+                   [&] { return link.one_way_mps(part.times(200'000)); });
+  measurements.add(part.generation + "_medium_4k_gbs", "GB/s", "",
+                   [&] { return link.medium_4k_gbs(part.times(5'000)); });
+  const Rounds rounds = measurements.run(yardsticks.pair(), part.options.rounds);
+  report(measurements, rounds, part.figures);
+  if (const std::string found = rounds.note(); !found.empty()) part.figures.add_note(found);
+}
+
+/// LogP's parameters, and Delta. Apart from the rates, since a second endpoint makes each poll
+/// longer.
+void measure_parameters(const Part& part) {
+  am::Context context(part.job);
+  Yardsticks yardsticks(part.block, part.role);
+  AmTraffic traffic(context, yardsticks.pair(), part.peer(), 0);
+  const std::unique_ptr<via::Nic> nic = via::open_nic(part.job, provider_of(part.options));
+  ViLink vi(*nic, yardsticks.pair(), part.peer());
+  const auto iterations = [&](std::uint64_t defined) {  // --iters: how long the burst of g is
+    constexpr std::uint64_t kFewest = 50, kShare = 5;
+    const std::uint64_t asked = part.options.iterations * defined / kLogpBurst;
+    return std::max(part.options.iterations != 0 ? asked : defined / kShare, kFewest);
   };
   Measurements measurements;
-  const std::string hand_over = generation + "_hand_over_ns";
-  measurements.add(hand_over, "ns", "", [&] { return yardsticks.hand_over_ns(times(20'000)); });
-  measurements.add(generation + "_rtt_half_ns", "ns", hand_over,
-                   [&] { return link.rtt_half_ns(times(10'000)); });
-  measurements.add(generation + "_rate_mps", "M/s", "",
-                   [&] { return link.one_way_mps(times(200'000)); });
-  measurements.add(generation + "_medium_4k_gbs", "GB/s", "",
-                   [&] { return link.medium_4k_gbs(times(5'000)); });
-  const Rounds rounds = measurements.run(yardsticks.pair(), options.rounds);
-  for (const Measurement& m : measurements) {
-    const std::vector<double>& samples = measurements.of(rounds, m.name);
-    if (m.against.empty())
-      figures.add_yardstick(m.name, m.unit, samples);
-    else
-      figures.add(m.name, m.unit, samples, {m.against, 0, measurements.of(rounds, m.against)});
-  }
-  if (const std::string found = rounds.note(); !found.empty()) figures.add_note(found);
+  const std::string line = part.generation + "_logp_hand_over_ns";
+  measurements.add(line, "ns", "", [&] { return yardsticks.hand_over_ns(part.times(20'000)); });
+  measurements.add(part.generation + "_vi_rtt_half_ns", "ns", line,
+                   [&] { return vi.rtt_half_ns(part.times(10'000)); });
+  LogpParameters<AmTraffic> logp(part.generation + "_", traffic, yardsticks.pair(), iterations,
+                                 line);
+  logp.add_to(measurements);
+  const Rounds rounds = measurements.run(yardsticks.pair(), part.options.rounds);
+  report(measurements, rounds, part.figures);
+  const auto of = [&](const char* name) { return measurements.of(rounds, part.generation + name); };
+  part.figures.add(part.generation + "_delta_ns", "ns",
+                   differences(of("_logp_rtt_half_ns"), of("_vi_rtt_half_ns")),
+                   {part.generation + "_vi_rtt_half_ns", 0, of("_vi_rtt_half_ns")});
+  if (const std::string found = rounds.note(); !found.empty()) part.figures.add_note(found);
 }
 
 /// v1 against v3, beside Table 2: RTT/2 39.2 and 35.6 us, gap 34.7 and 30.0 us. The paper has no
@@ -87,7 +127,11 @@ int body(Job& job, int argc, char** argv) {
   require_own_core(job, block, role);
   Figures figures;
   for (const char* const generation : kGenerations) {
-    measure_one(job, block, role, options, generation, figures);
+    setenv("VIADUCT_AM_GENERATION", generation, 1);
+    const Part part{job, block, role, options, generation, figures};
+    measure_rates(part);
+    job.bootstrap().fence();
+    measure_parameters(part);
     job.bootstrap().fence();
   }
   if (role != Role::sender) return 0;

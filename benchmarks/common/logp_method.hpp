@@ -1,16 +1,16 @@
 #pragma once
 /// @file
-/// LogP's parameters of Active Messages, by the method of Culler, Liu, Martin, Yoshikawa, LogP
-/// performance assessment of fast network interfaces, 1996: bursts of requests, each answered, with
-/// a delay between them that is nothing, or longer than all else.
+/// LogP's parameters, by the method of Culler, Liu, Martin, Yoshikawa, LogP performance assessment
+/// of fast network interfaces, 1996: bursts of requests, each answered, with a delay between them
+/// that is nothing, or longer than all else.
 
+#include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "benchmarks/common/pair.hpp"
+#include "benchmarks/common/statistics.hpp"
 #include "benchmarks/common/stopwatch.hpp"
-#include "viaduct/am/bundle.hpp"
-#include "viaduct/am/context.hpp"
-#include "viaduct/am/endpoint.hpp"
 
 namespace viaduct::bench {
 
@@ -27,16 +27,45 @@ struct Delay {
 
 /// A delay of about @p ns.  Cost: a few hundred such delays.
 [[nodiscard]] Delay delay_of(double ns);
+/// How many steps take @p ns, roughly.
+[[nodiscard]] std::uint64_t steps_of(double ns);
+/// What @p times delays of @p steps take, one behind the other.
+[[nodiscard]] double works_ns(std::uint64_t times, std::uint64_t steps) noexcept;
+/// What a stopwatch shows that is read at once.
+[[nodiscard]] double clock_ns();
 
+/// A delay that is work, each step of which needs the one before. A delay by the clock would go on
+/// while the processor waits for the line of a reply, and hide that.
+inline void work(std::uint64_t steps) noexcept {
+  std::uint64_t value = steps;
+  for (std::uint64_t i = 0; i < steps; ++i) {
+    value = value * 0x9e3779b97f4a7c15 + i;
+    asm volatile("" : "+r"(value));
+  }
+}
+
+/// The method over any kind of request. A Traffic has
+///   void begin()                forgets what was sent and answered; both ranks call it
+///   void send(uint64_t value)   the sender sends a request, and waits only for a credit; the
+///                               values count from 0
+///   void poll()                 takes what has come
+///   void await(uint64_t count)  polls until all requests sent, @p count of them, are answered
+///   void end(uint64_t count)    the sender has seen @p count replies: they are checked, and the
+///                               peer learns of the end if it needs to
+///   void serve(uint64_t count)  the peer answers @p count requests, then returns
+///   uint32_t credits() const    requests that may be under way
+template <class Traffic>
 class LogpMethod {
  public:
-  /// Both ranks construct, at the same time, as the context's endpoint @p number of each.
-  LogpMethod(am::Context& context, Pair& pair, Rank peer, std::uint16_t number);
-  LogpMethod(const LogpMethod&) = delete;
-  LogpMethod& operator=(const LogpMethod&) = delete;
+  /// Both ranks construct, at the same time.  @p traffic and @p pair outlive the method.
+  LogpMethod(Traffic& traffic, Pair& pair) : traffic_(traffic), pair_(pair) {
+    run(1, [&] {  // makes connections
+      traffic_.send(0);
+      traffic_.await(1);
+    });
+  }
 
-  // Each is called by both ranks, measures one round and returns the same value at both. Two words
-  // of 8 bytes each way.
+  // Each is called by both ranks, measures one round and returns the same value at both.
 
   /// g, by a burst so long that what is slowest sets the pace, replies handled meanwhile.
   [[nodiscard]] Burst long_burst(std::uint64_t requests);
@@ -54,14 +83,146 @@ class LogpMethod {
   [[nodiscard]] double burst_ns(std::uint64_t length, std::uint64_t bursts, const Delay& delay);
 
  private:
-  void start(std::uint64_t requests);
-  void serve(std::uint64_t requests);
-  void send(std::uint64_t value);
-  void await_replies(std::uint64_t count);
+  /// The sender runs @p body, which sends @p requests and awaits their replies; the peer serves.
+  template <class Body>
+  void run(std::uint64_t requests, const Body& body) {
+    traffic_.begin();
+    pair_.meet();
+    if (!pair_.is_sender()) return traffic_.serve(requests);
+    body();
+    traffic_.end(requests);
+  }
+  static void busy(double ns) noexcept {
+    const Stopwatch watch;
+    while (watch.elapsed_ns() < ns) {
+    }
+  }
 
+  Traffic& traffic_;
   Pair& pair_;
-  am::Bundle bundle_;
-  am::Endpoint endpoint_;
 };
+
+// The first requests find all credits there, and set no pace. Behind them in blocks longer than
+// there are credits, of which the median is not changed by a few that an interrupt fell into.
+template <class Traffic>
+Burst LogpMethod<Traffic>::long_burst(std::uint64_t requests) {
+  Burst burst;
+  run(requests, [&] {
+    const std::uint64_t credits = traffic_.credits();
+    const std::uint64_t block = std::max<std::uint64_t>(256, 2 * credits);
+    std::vector<double> times;
+    const Stopwatch all;
+    std::uint64_t sent = 0;
+    const auto send_until = [&](std::uint64_t end) {
+      const Stopwatch watch;
+      const auto count = static_cast<double>(end - sent);
+      for (; sent < end; ++sent) traffic_.send(sent);
+      return watch.elapsed_ns() / count;
+    };
+    if (requests > credits) (void)send_until(credits);
+    while (sent < requests) times.push_back(send_until(std::min(sent + block, requests)));
+    traffic_.await(requests);
+    burst = {median(times), static_cast<double>(requests) * 1e3 / all.elapsed_ns()};
+  });
+  return {pair_.from_sender(burst.gap_ns), pair_.from_sender(burst.rate_mps)};
+}
+
+// A request polls now and then, and that poll may handle replies; bursts with one in them are no
+// measure of sending. They are at most every second one, and the slower ones.
+template <class Traffic>
+double LogpMethod<Traffic>::send_overhead_ns(std::uint32_t bursts) {
+  constexpr std::uint32_t kLength = 4;
+  const std::uint32_t length = std::min(kLength, traffic_.credits());
+  double ns = 0;
+  run(std::uint64_t{bursts} * length, [&] {
+    std::vector<double> times(bursts);
+    const double clock = clock_ns();
+    std::uint64_t sent = 0;
+    for (double& time : times) {
+      const Stopwatch watch;
+      for (std::uint32_t i = 0; i < length; ++i) traffic_.send(sent + i);
+      time = (watch.elapsed_ns() - clock) / length;
+      traffic_.await(sent += length);
+    }
+    ns = mean_between(times, 0, 0.5);
+  });
+  return pair_.from_sender(ns);
+}
+
+// In blocks, each beside one of the delays alone: the difference of two long times that lie apart
+// would be that of the processor's pace. The median leaves out those that an interrupt fell into,
+// so that a block of long delays has few of them.
+template <class Traffic>
+double LogpMethod<Traffic>::both_overheads_ns(std::uint64_t requests, double delay_ns) {
+  double ns = 0;
+  run(requests, [&] {
+    constexpr double kMost = 16;
+    constexpr double kBlockNs = 100'000;
+    const auto length = static_cast<std::uint64_t>(std::clamp(kBlockNs / delay_ns, 1.0, kMost));
+    const std::uint64_t steps = steps_of(delay_ns);
+    std::vector<double> times;
+    for (std::uint64_t sent = 0; sent < requests;) {
+      const std::uint64_t block = std::min(length, requests - sent);
+      const double delays_ns = works_ns(block, steps);
+      const Stopwatch all;
+      for (std::uint64_t i = 0; i < block; ++i) {
+        traffic_.send(sent + i);
+        work(steps);
+        traffic_.poll();
+      }
+      times.push_back((all.elapsed_ns() - delays_ns) / static_cast<double>(block));
+      sent += block;
+    }
+    ns = median(times);
+    traffic_.await(requests);
+  });
+  return pair_.from_sender(ns);
+}
+
+template <class Traffic>
+double LogpMethod<Traffic>::rtt_half_ns(std::uint64_t round_trips, double delay_ns) {
+  double ns = 0;
+  run(round_trips, [&] {
+    std::vector<double> times(round_trips);
+    const double clock = clock_ns();
+    for (std::uint64_t i = 0; i < round_trips; ++i) {
+      busy(delay_ns);
+      const Stopwatch watch;
+      traffic_.send(i);
+      traffic_.await(i + 1);
+      times[i] = (watch.elapsed_ns() - clock) / 2;
+    }
+    ns = mean_between(times, 0.1, 0.9);
+  });
+  return pair_.from_sender(ns);
+}
+
+// Each burst stands beside as many delays alone, as in both_overheads_ns(): the processor's pace
+// may have changed since the delay was measured. A mean, since some requests poll and others do
+// not; without the slowest tenth, which an interrupt fell into.
+template <class Traffic>
+double LogpMethod<Traffic>::burst_ns(std::uint64_t length, std::uint64_t bursts,
+                                     const Delay& delay) {
+  double ns = 0;
+  run(length * bursts, [&] {
+    const double clock = clock_ns();
+    std::vector<double> times;
+    std::uint64_t sent = 0;
+    while (sent < length * bursts) {
+      const double delays_ns = delay.steps != 0 ? works_ns(length, delay.steps) : clock;
+      const Stopwatch watch;
+      for (std::uint64_t i = 0; i < length; ++i) {
+        traffic_.send(sent + i);
+        if (delay.steps == 0) continue;
+        work(delay.steps);
+        traffic_.poll();
+      }
+      times.push_back((watch.elapsed_ns() - delays_ns) / static_cast<double>(length) + delay.ns);
+      traffic_.await(sent += length);
+    }
+    ns = mean_between(times, 0, 0.9);
+  });
+  return pair_.from_sender(ns);
+}
 
 }  // namespace viaduct::bench

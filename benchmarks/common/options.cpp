@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,6 +21,12 @@ namespace {
 
 /// More bytes or operations than this are a mistake, like the number that -1 becomes.
 constexpr std::uint64_t kMost = 1'000'000'000'000;
+
+/// For provider fault.
+constexpr std::pair<const char*, const char*> kLongRings[] = {{"VIADUCT_AM_SLOTS", "8192"},
+                                                              {"VIADUCT_AM_CREDITS", "224"},
+                                                              {"VIADUCT_SPLITC_SLOTS", "8192"},
+                                                              {"VIADUCT_SPLITC_CREDITS", "224"}};
 
 /// Empty, or why @p path cannot be written: known before minutes of measuring, not after them.
 std::string check_writable(const std::string& path) {
@@ -59,15 +66,14 @@ std::string use_provider(const Options& options) {
     setenv("VIADUCT_PROVIDER", provider.c_str(), 1);
     if (!faulty) return;
     setenv("VIADUCT_AM_GENERATION", "v3", 0);
-    setenv("VIADUCT_AM_SLOTS", "8192", 0);
-    setenv("VIADUCT_AM_CREDITS", "224", 0);
+    for (const auto& [name, value] : kLongRings) setenv(name, value, 0);
   });
   if (!faulty) return {};
-  return fmt::format(
-      "{} is used over AMVIA's generation {}, with VIADUCT_AM_SLOTS={} and "
-      "VIADUCT_AM_CREDITS={}",
-      provider, std::getenv("VIADUCT_AM_GENERATION"), std::getenv("VIADUCT_AM_SLOTS"),
-      std::getenv("VIADUCT_AM_CREDITS"));
+  std::string note = fmt::format("{} is used over AMVIA's generation {}, with", provider,
+                                 std::getenv("VIADUCT_AM_GENERATION"));
+  for (const auto& [name, value] : kLongRings)
+    note += fmt::format(" {}={}", name, std::getenv(name));
+  return note;
 }
 
 void require_provider(const Options& options) {

@@ -8,6 +8,7 @@
 #include "runtime/errors/codes.hpp"
 #include "splitc/src/wait.hpp"
 #include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/parts.hpp"
 #include "viaduct/splitc/detail/collective.hpp"
 
 namespace viaduct::splitc::detail {
@@ -148,6 +149,7 @@ std::uint64_t Machine::Impl::request(Channel& c, const char* operation, std::uin
     });
     if (c.ended) end_of(c, operation);
   }
+  VIADUCT_PART(build);
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
   c.channel->publish(*slot, header::make(via::MessageKind::inline_data, bytes, client));
   return ++c.sent;
@@ -183,6 +185,7 @@ static via::Slot* claim_late(via::channel::Channel& channel) noexcept {
 
 void Machine::Impl::reply(Channel& c, wire_format::Op op, std::uint32_t index, std::uint64_t ticket,
                           const std::uint64_t* words, std::uint32_t bytes) noexcept {
+  VIADUCT_PART(bookkeeping);
   via::Slot* slot = c.channel->claim();
   if (slot == nullptr) slot = claim_late(*c.channel);
   if (slot == nullptr) {
@@ -190,6 +193,7 @@ void Machine::Impl::reply(Channel& c, wire_format::Op op, std::uint32_t index, s
     stop(errors::nonsense, "reply",
          "no room in the ring: a peer has sent more requests than its credits");
   }
+  VIADUCT_NEXT_PART(build);
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
   c.channel->publish(*slot, header::make(via::MessageKind::inline_data, bytes,
                                          wire_format::make(op, index, 0, ticket)));
@@ -203,6 +207,7 @@ void Machine::Impl::publish(Channel& c) noexcept {
 
 /// @p all: also what nobody is known to wait for.
 void Machine::Impl::publish_dirty(bool all) noexcept {
+  VIADUCT_PART(bookkeeping);
   std::erase_if(dirty, [&](Channel* c) {
     if (c->published != c->served &&
         (all || c->urgent || c->served - c->published >= publish_every))

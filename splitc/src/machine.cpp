@@ -22,6 +22,7 @@
 #include "splitc/src/served.hpp"
 #include "splitc/src/wait.hpp"
 #include "via/choice.hpp"
+#include "viaduct/runtime/parts.hpp"
 #include "viaduct/splitc/choice.hpp"
 #include "viaduct/splitc/detail/collective.hpp"
 
@@ -307,6 +308,7 @@ void Machine::Impl::refresh_watch() noexcept {
 /// Where a light poll goes on to. The transport and the hot channels of other clients are not asked
 /// each time, since that costs more than most accesses.
 void Machine::Impl::poll_lightly() {
+  VIADUCT_PART(cq_recv);
   constexpr std::uint64_t kEveryTicks = 2000;
   if (nic->transport() != nullptr || others_hot) {
     const std::uint64_t header = __atomic_load_n(next_header, __ATOMIC_RELAXED);

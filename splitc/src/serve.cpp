@@ -13,6 +13,7 @@
 #include "splitc/src/mapped.hpp"
 #include "splitc/src/served.hpp"
 #include "via/copy.hpp"
+#include "viaduct/runtime/parts.hpp"
 #include "viaduct/runtime/segment.hpp"
 #include "viaduct/splitc/detail/collective.hpp"
 
@@ -144,6 +145,7 @@ struct Machine::Impl::Dispatcher {
 
   [[gnu::always_inline]] void operator()(via::channel::Channel& channel, via::Slot& slot,
                                          std::uint64_t h) {
+    VIADUCT_PART(read_data);
     Channel& c = *static_cast<Channel*>(channel.context());
     const std::uint64_t client = header::client(h);
     const std::size_t bytes = header::length(h);
@@ -217,6 +219,7 @@ void Machine::Impl::take_reply(Channel& c, Op op, std::uint64_t client, const st
     auto* const to = reinterpret_cast<std::byte*>(words[0]);
     if (!is_writable(to, bytes - 8)) [[unlikely]]
       stop_nonsense(c.process);
+    VIADUCT_PART(act);
     return put_value(to, words + 1, bytes - 8);
   }
   const std::uint32_t i = wire_format::index(client);
@@ -236,6 +239,7 @@ void Machine::Impl::serve(Channel& c, Op op, std::uint64_t client, const std::ui
   std::uint64_t answer[via::kWordsPerSlot] = {};
   switch (op) {
     case Op::read: {
+      VIADUCT_PART(act);
       const std::size_t size = wire_format::index(client);
       const std::byte* const from = own_place(name_of(op), c.process, words[0], size);
       copy_value(reinterpret_cast<std::byte*>(answer + 1), from, size,

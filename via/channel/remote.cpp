@@ -25,6 +25,7 @@
 #include "viaduct/runtime/clock.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/log.hpp"
+#include "viaduct/runtime/parts.hpp"
 #include "viaduct/via/channel/group.hpp"
 
 namespace viaduct::via::channel {
@@ -160,6 +161,7 @@ bool RemoteEnd::post_all(ChannelEnd& c) noexcept {
 }
 
 void RemoteEnd::post_lines(ChannelEnd& c) noexcept {
+  VIADUCT_PART(bookkeeping);
   // One line, and nothing before it.
   static_assert(sizeof(Slot) == Link::kLineBytes);
   const std::uint64_t number = lines_posted_;
@@ -299,6 +301,7 @@ void RemoteEnd::take_sign(ChannelEnd& c, bool wanted) noexcept {
 }
 
 inline void RemoteEnd::take_lines(ChannelEnd& c, std::uint32_t number) noexcept {
+  VIADUCT_PART(processing);
   const std::uint64_t at = lines_arrived_;
   Slot& first = c.rx_slots_[at & c.rx_mask_];
   const std::uint32_t more = header::extra_lines(first.header.load(kRelaxed));

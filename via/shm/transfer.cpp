@@ -10,6 +10,7 @@
 #include "via/descriptor_rules.hpp"
 #include "via/shm/nic.hpp"
 #include "viaduct/runtime/atomic.hpp"
+#include "viaduct/runtime/parts.hpp"
 #include "viaduct/runtime/segment.hpp"
 #include "viaduct/via/shm/vi.hpp"
 
@@ -381,6 +382,7 @@ bool Vi::is_sensible(const Slot& slot, std::uint64_t h, std::uint64_t n) const n
 }
 
 Descriptor* Vi::take_receive_slow(Slot& slot, std::uint64_t h) noexcept {
+  VIADUCT_PART(recv_done);
   Descriptor& d = *rx_ring_[rx_seq_ & rx_ring_mask_];
   const std::uint32_t refused = refusal_of(rx_seq_);
   std::uint64_t capacity = 0;

@@ -11,6 +11,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -32,14 +33,31 @@ Names words_of(const std::string& name) {
   return words;
 }
 
-/// The names that @p name stands for with TYPE: each of them must be measured.
-Names by_type(const std::string& name) {
-  constexpr const char* kWord = "TYPE";
-  const std::size_t at = name.find(kWord);
-  if (at == std::string::npos) return {name};
-  Names all;
-  for (const char* type : {"char", "short", "int", "long", "float", "double"})
-    all.push_back(std::string(name).replace(at, std::string(kWord).size(), type));
+/// Words of a name in a document that stand for several, all of which must be measured.
+const std::vector<std::pair<std::string, Names>> kWordsForMany{
+    {"TYPE", {"char", "short", "int", "long", "float", "double"}},
+    {"FORM", {"v1", "channel"}},
+    {"GENERATION", {"channel", "v1", "v2", "v3"}},
+    {"GROUP", {"base", "event", "flow", "semantics"}},
+    {"ROW",
+     {"send_done", "post_send", "recv_done", "post_recv", "recycle_send", "recycle_recv", "build",
+      "cq_send", "cq_recv", "bookkeeping", "read_data", "act"}},
+};
+
+/// The names that @p name stands for.
+Names all_of(const std::string& name) {
+  Names all{name};
+  for (const auto& [word, stands_for] : kWordsForMany) {
+    Names more;
+    for (const std::string& each : all) {
+      const std::size_t at = each.find(word);
+      if (at == std::string::npos) more.push_back(each);
+      for (const std::string& one : stands_for)
+        if (at != std::string::npos)
+          more.push_back(std::string(each).replace(at, word.size(), one));
+    }
+    all = more;
+  }
   return all;
 }
 
@@ -86,7 +104,7 @@ Names documented(const std::string& path, const std::string& title) {
     const std::string column = line.substr(2, line.find(" | ", 2) - 2);
     for (std::size_t from = column.find('`'); from != std::string::npos;) {
       const std::size_t to = column.find('`', from + 1);
-      for (const std::string& name : by_type(column.substr(from + 1, to - from - 1)))
+      for (const std::string& name : all_of(column.substr(from + 1, to - from - 1)))
         names.push_back(name);
       from = to == std::string::npos ? to : column.find('`', to + 1);
     }

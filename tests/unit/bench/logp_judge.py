@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""logp_judge.py PLAIN WITH O_NS L_NS G_NS: reads the figures of two runs of logp, and says whether
-they tell that provider fault had o, L and g of so many nanoseconds in the second one.
+"""logp_judge.py PLAIN WITH PREFIX O_NS L_NS G_NS: reads the figures of two runs of a benchmark that
+finds LogP's parameters, those whose names begin with PREFIX, and says whether they tell that provider
+fault had o, L and g of so many nanoseconds in the second one.
 
 o_s, o_r and L are what the second run has more than the first one, g is what the second run has.
 Each must be within 5 % of what was injected. What was not injected may change by 5 % of the largest
@@ -13,20 +14,21 @@ import sys
 TOLERANCE = 0.05
 
 
-def medians(path):
+def medians(path, prefix):
     with open(path, encoding="utf-8") as file:
         figures = json.load(file)["figures"]
-    return {name: figures[name]["median"]
-            for name in ("o_s_ns", "o_r_ns", "L_ns", "g_ns", "hand_over_ns")}
+    found = {name: figures[prefix + name]["median"] for name in ("o_s_ns", "o_r_ns", "L_ns", "g_ns")}
+    return found | {"hand_over_ns": figures["hand_over_ns"]["median"]}
 
 
 def main(arguments):
-    if len(arguments) != 5:
+    if len(arguments) != 6:
         print(__doc__, file=sys.stderr)
         return 2
     try:
-        plain, found = medians(arguments[0]), medians(arguments[1])
-        o, latency, gap = map(float, arguments[2:])
+        prefix = arguments[2]
+        plain, found = medians(arguments[0], prefix), medians(arguments[1], prefix)
+        o, latency, gap = map(float, arguments[3:])
     except (OSError, ValueError, KeyError, TypeError) as problem:
         print(f"logp_judge.py: {problem!r}", file=sys.stderr)
         return 2

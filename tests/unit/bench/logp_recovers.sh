@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
-# logp_recovers.sh VIADUCT_RUN LOGP SETTING...: logp finds the o, L and g that provider fault puts into a job's messages;
-# a SETTING is "O L G", in ns. The judge is judged, too: told that a tenth more or less was injected, it must deny it.
+# logp_recovers.sh VIADUCT_RUN am LOGP SETTING..., or ... get SPLITC_LOGP SETTING...: the benchmark finds the o, L and g that
+# provider fault puts into a job's messages, of requests or of gets; a SETTING is "O L G", in ns. The judge is judged, too: told
+# that a tenth more or less was injected, it must deny it.
 # The machine is shared: each setting has attempts, of which one must succeed.
 set -euo pipefail
-run=$1 logp=$2
-shift 2
+run=$1 messages=$2 program=$3
+shift 3
+case "$messages" in
+  am) prefix="" only=(--parameters) ;;
+  get) prefix=get_ only=(--operation get) ;;
+esac
 judge=$(dirname "$0")/logp_judge.py
 [ "$(nproc)" -ge 2 ] || { echo "logp needs two cores"; exit 77; }
 folder=$(mktemp -d)
@@ -19,13 +24,14 @@ if chrt -r 1 true 2>/dev/null; then ahead=(chrt -r 1); fi
 export VIADUCT_SPIN_NS=1s
 
 measure() { # measure FILE PROVIDER OPERATIONS
-  "${ahead[@]}" "$run" -n 2 --bind --timeout 60 "$logp" --provider "$2" --parameters --rounds 1 --iters "$3" --json "$folder/$1" >"$folder/out" 2>&1 || { cat "$folder/out"; exit 1; }
+  VIADUCT_PROVIDER=$2 "${ahead[@]}" "$run" -n 2 --bind --timeout 60 "$program" --provider "$2" "${only[@]}" --rounds 1 \
+    --iters "$3" --json "$folder/$1" >"$folder/out" 2>&1 || { cat "$folder/out"; exit 1; }
 }
 
 # judged O L G: 0 when the figures tell of these, 1 when not.
 judged() {
   local status=0
-  python3 "$judge" "$folder"/{plain,with}.json "$@" || status=$?
+  python3 "$judge" "$folder"/{plain,with}.json "$prefix" "$@" || status=$?
   [ "$status" -le 1 ] || { echo "the judge had nothing to judge by"; exit 1; }
   return "$status"
 }
@@ -53,9 +59,9 @@ recovered() { # recovered O L G
     [ -f "$folder/plain.json" ] || measure plain.json "fault(shm)" 5000
     measure with.json "fault(shm,o=$1,L=$2,g=$3)" 1500
     echo "o=$1 L=$2 g=$3, attempt $attempt"
-    judged "$@" || { rm "$folder/plain.json"; continue; }
-    denies "$@"
-    return
+    # A value that lies between the right one and a wrong one tells of neither.
+    if judged "$@" && denies "$@"; then return; fi
+    rm "$folder/plain.json"
   done
   echo "no attempt told of o=$1 L=$2 g=$3, which were injected"
   return 1

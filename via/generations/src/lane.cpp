@@ -4,6 +4,7 @@
 
 #include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/parts.hpp"
 #include "viaduct/via/nic.hpp"
 
 namespace viaduct::via::generations {
@@ -37,15 +38,19 @@ Lane::Lane(const Common& common, const Shape& shape, Place place)
 }
 
 bool Lane::send(std::uint32_t bytes) noexcept {
+  VIADUCT_PART(build);
   Descriptor& descriptor = descriptors_[free_.back()];
   make_send(descriptor, buffer(free_.back()), bytes, arena_.handle());
+  VIADUCT_NEXT_PART(post_send);
   if (vi_->post_send(descriptor) != Status::ok) return false;
   free_.pop_back();
   return true;
 }
 
 bool Lane::repost(Descriptor& descriptor) noexcept {
+  VIADUCT_PART(recycle_recv);
   make_receive(descriptor, buffer(index_of(descriptor)), shape_.buffer_bytes, arena_.handle());
+  VIADUCT_NEXT_PART(post_recv);
   return post_receive(*vi_, descriptor);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "via/generations/src/arena.hpp"
+#include "viaduct/runtime/parts.hpp"
 #include "viaduct/via/descriptor.hpp"
 #include "viaduct/via/vi.hpp"
 
@@ -59,7 +60,10 @@ class Lane {
   /// free.
   [[nodiscard]] bool send(std::uint32_t bytes) noexcept;
   /// The buffer of @p descriptor, whose send has completed, is free again.
-  void sent(const Descriptor& descriptor) noexcept { free_.push_back(index_of(descriptor)); }
+  void sent(const Descriptor& descriptor) noexcept {
+    VIADUCT_PART(recycle_send);
+    free_.push_back(index_of(descriptor));
+  }
   /// @return whether no send is under way.
   [[nodiscard]] bool quiet() const noexcept { return free_.size() == shape_.sends; }
   /// @return the message that @p descriptor has received.

@@ -15,6 +15,7 @@
 #include "via/generations/src/v3.hpp"
 #include "viaduct/runtime/clock.hpp"
 #include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/parts.hpp"
 
 namespace viaduct::via::generations {
 
@@ -160,6 +161,7 @@ bool MapBase::apply(const Incoming& message) noexcept {
     if (to != nullptr) copy_bytes(to, message.bytes, place.bytes);
     return to != nullptr;
   }
+  VIADUCT_PART(read_data);
   std::byte* const half = (message.head.flags & flag::back) != 0 ? block_ : block_ + half_bytes_;
   const std::byte* from = message.bytes;
   for (std::uint32_t i = 0; i < message.head.pieces; ++i) {
@@ -167,20 +169,24 @@ bool MapBase::apply(const Incoming& message) noexcept {
     if (piece.bytes != 0) copy_bytes(half + piece.offset, from, piece.bytes);
     from += piece.bytes;
   }
+  VIADUCT_NEXT_PART(processing);
   if ((message.head.flags & flag::tell) != 0)
     transport_.tell({owner_, message.head.notification, ErrorCause::none});
   return true;
 }
 
 void MapBase::take_received(const Completion& done) noexcept {
+  VIADUCT_PART(recv_done);
   if (done.descriptor->failed()) return end(ErrorCause::connection_lost);
   // What a peer had sent before it ended its VIs is taken.
   if (failed_ && ended_ns_ == 0) return;
   if (!policy_received(done)) return break_off(ErrorCause::format);
+  VIADUCT_NEXT_PART(bookkeeping);
   if (!pay_credits()) transport_.owes(*this);
 }
 
 void MapBase::take_sent(const Completion& done) noexcept {
+  VIADUCT_PART(send_done);
   const std::uint32_t status = done.descriptor->control.status;
   const bool is_write =
       done.descriptor >= writes_.data() && done.descriptor < writes_.data() + writes_.size();

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "via/copy.hpp"
+#include "viaduct/runtime/parts.hpp"
 
 namespace viaduct::via::generations {
 namespace {
@@ -18,6 +19,7 @@ bool read_memory_message(std::span<const std::byte> from, Incoming& in) noexcept
 }  // namespace
 
 std::uint32_t write_message(std::byte* to, Head head, const Outgoing& out) noexcept {
+  VIADUCT_PART(build);
   head.notification = out.notification;
   head.flags = out.flags;
   head.pieces = static_cast<std::uint8_t>(out.pieces.size());

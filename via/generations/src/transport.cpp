@@ -11,6 +11,7 @@
 #include "via/generations/src/v3.hpp"
 #include "viaduct/runtime/clock.hpp"
 #include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/parts.hpp"
 
 namespace viaduct::via::generations {
 
@@ -140,6 +141,7 @@ void MapTransport::owes(MapBase& map) noexcept {
 }
 
 void MapTransport::reap_sends() noexcept {
+  VIADUCT_PART(cq_send);
   Completion done;
   while (send_queue_->poll(done) == Status::ok)
     static_cast<MapBase*>(place_of(done).owner)->take_sent(done);

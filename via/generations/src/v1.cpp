@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "viaduct/runtime/parts.hpp"
 #include "viaduct/via/vi.hpp"
 
 namespace viaduct::via::generations {
@@ -65,6 +66,7 @@ bool V1::post(std::uint32_t size, const Outgoing& out) noexcept {
 }
 
 bool V1::received(const Completion& done, Receiver& receiver) noexcept {
+  VIADUCT_PART(processing);
   const std::uint32_t size = place_of(done).which;
   Incoming in;
   if (!read_message(lanes_[size].message(*done.descriptor), receiver.half_bytes(), in))

@@ -1,5 +1,6 @@
 #include "via/generations/src/v3.hpp"
 
+#include "viaduct/runtime/parts.hpp"
 #include "viaduct/via/vi.hpp"
 
 namespace viaduct::via::generations {
@@ -32,6 +33,7 @@ bool V3::post(const Outgoing& out) noexcept {
 }
 
 bool V3::received(const Completion& done, Receiver& receiver) noexcept {
+  VIADUCT_PART(processing);
   Incoming in;
   if (!read_message(lane_.message(*done.descriptor), receiver.half_bytes(), in)) return false;
   if (!credits_.learn(in.head.taken[0])) return false;

@@ -15,6 +15,7 @@
 #include "viaduct/runtime/atomic.hpp"
 #include "viaduct/runtime/job_page.hpp"
 #include "viaduct/runtime/owned.hpp"
+#include "viaduct/runtime/parts.hpp"
 #include "viaduct/runtime/wait.hpp"
 #include "viaduct/via/channel/group.hpp"
 
@@ -178,6 +179,7 @@ class Bundle {
 
   void dispatch(via::channel::Channel& channel, via::Slot& slot, std::uint64_t header,
                 bool requests) noexcept {
+    VIADUCT_PART(read_data);
     using namespace detail;
     auto& map = *static_cast<Map*>(channel.context());
     const std::uint64_t client = via::header::client(header);
@@ -195,6 +197,7 @@ class Bundle {
         if (reply) ++map.credits;
         ++slow_;
         running_ = static_cast<std::uint16_t>(id);
+        VIADUCT_NEXT_PART(act);
         thunk(token, arrival);
         --slow_;
         if (plain && !token.is_answered()) map.return_credit();

@@ -22,6 +22,7 @@
 #include "viaduct/am/handler.hpp"
 #include "viaduct/am/types.hpp"
 #include "viaduct/runtime/owned.hpp"
+#include "viaduct/runtime/parts.hpp"
 #include "viaduct/via/memory_region.hpp"
 #include "viaduct/via/types.hpp"
 
@@ -296,6 +297,7 @@ class Endpoint {
         if (map.credits != 0 || map.refill_credits()) [[likely]] {
           via::channel::Channel& channel = *map.channel;
           if (via::Slot* slot = channel.claim()) [[likely]] {
+            VIADUCT_PART(build);
             --map.credits;
             const auto words = detail::PackAs<typename S::Args>::pack(args...);
             const std::uint64_t client = short_client<Handler>();

@@ -10,6 +10,7 @@
 #include "viaduct/am/detail/map.hpp"
 #include "viaduct/am/handler.hpp"
 #include "viaduct/am/types.hpp"
+#include "viaduct/runtime/parts.hpp"
 
 namespace viaduct::am {
 
@@ -147,9 +148,11 @@ class Token {
     using S = detail::SignatureOf<Handler>;
     constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
     if constexpr (kWords <= via::kWordsPerSlot) {
+      VIADUCT_PART(bookkeeping);
       if (may_reply()) [[likely]] {
         via::channel::Channel& channel = *map_.channel;
         if (via::Slot* slot = channel.claim()) [[likely]] {
+          VIADUCT_PART(build);
           const auto words = detail::PackAs<typename S::Args>::pack(args...);
           const std::uint64_t client = reply_client<Handler>(Operation::short_message);
           slot->put(words);

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "viaduct/runtime/atomic.hpp"
+#include "viaduct/runtime/parts.hpp"
 #include "viaduct/via/channel/channel_end.hpp"
 #include "viaduct/via/slot.hpp"
 
@@ -49,6 +50,7 @@ class Channel final : public ChannelEnd {
   /// the peer wants a doorbell. Order: x86 stores become visible in program order, so the header is
   /// seen after the words.
   [[gnu::always_inline]] void publish(Slot& slot, std::uint64_t header) noexcept {
+    VIADUCT_PART(publish);
     if (publish_quietly(slot, header)) [[unlikely]]
       ring_doorbell();
   }

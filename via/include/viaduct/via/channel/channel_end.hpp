@@ -9,6 +9,7 @@
 
 #include "viaduct/runtime/atomic.hpp"
 #include "viaduct/runtime/owned.hpp"
+#include "viaduct/runtime/parts.hpp"
 #include "viaduct/via/shm/connection.hpp"
 #include "viaduct/via/slot.hpp"
 
@@ -68,6 +69,7 @@ class ChannelEnd : public shm::Connection {
   /// them for ever.  Cost: one store into the line that the sender reads; a system call where the
   /// sender sleeps.
   void release_slots() noexcept {
+    VIADUCT_PART(bookkeeping);
     rx_released_ = rx_seq_;
     rx_->receiver.posted.store(rx_seq_ + rx_mask_ + 1, kRelease);
     wake_if_asleep();

@@ -19,8 +19,8 @@ class Group final : public shm::PollSet {
 
   /// Hands arrived messages to f(channel, slot, header), or to a copy of f where that is trivially
   /// copyable, at most @p budget of each channel; see Channel::drain(). Returns how many.  Blocks
-  /// never.  Progress: moves the NIC's connections on now and then.  Cost: one load for each channel
-  /// that talks (8 at most), one for all others.
+  /// never.  Progress: moves the NIC's connections on now and then.  Cost: one load for each
+  /// channel that talks (8 at most), one for all others.
   template <class OnMessage>
   std::uint32_t drain(std::uint32_t budget, OnMessage& f) noexcept {
     std::uint32_t n = 0;
