@@ -6,17 +6,21 @@ usage: python3 benchmarks/report check OUTPUT [--compare OLD.json]
        python3 benchmarks/report page REPORT.json OUTPUT [--compare OLD.json]
        python3 benchmarks/report papers [REPORT.json]
        python3 benchmarks/report record REPORT.json
+       python3 benchmarks/report picture REPORT.json PLOT
 
 `check` ends with 0 when plots can be drawn, the folder OUTPUT can be written, and OLD.json can be compared with. `programs`
 names the benchmarks that `measure` needs. `measure` runs the benchmarks, and `page`
 takes a report that was measured; both write report.html, .md, .json and .csv into the folder OUTPUT. `papers` prints
-docs/papers.md, and `record` the run as tests/report/recorded.json keeps it."""
+docs/papers.md, `record` the run as tests/report/recorded.json keeps it, and `picture` one plot, for example mapping, as an SVG
+file."""
 import argparse
 import os
 import pathlib
 import shutil
 import sys
 
+import charts
+import gnuplot
 import load
 import measure
 import page
@@ -27,7 +31,7 @@ import story
 import tables
 from results import Problem
 
-PLACES = {"check": (1, 1), "programs": (0, 0), "measure": (2, 2), "page": (2, 2), "papers": (0, 1), "record": (1, 1)}  # how many, of each task
+PLACES = {"check": (1, 1), "programs": (0, 0), "measure": (2, 2), "page": (2, 2), "papers": (0, 1), "record": (1, 1), "picture": (2, 2)}  # how many, of each task
 
 
 def arguments(words):
@@ -81,6 +85,11 @@ def main(words):
         print(" ".join(plan.programs(given.quick)))
     elif given.task == "record":
         print(tables.record_text(results.read(given.places[0]).document), end="")
+    elif given.task == "picture":
+        plots = {chart.id: chart for chart in charts.all_charts(results.read(given.places[0]), papers.read())}
+        if given.places[1] not in plots:
+            raise Problem(f"there is no plot {given.places[1]}; there are {', '.join(plots)}")
+        print(gnuplot.picture(plots[given.places[1]]), end="")
     elif given.task == "papers":
         measured = results.read(given.places[0]) if given.places else None
         if measured:

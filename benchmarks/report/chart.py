@@ -119,10 +119,11 @@ def base_text(value, dimension):
 
 
 def log_ticks(low, high, dimension):
-    """[(value, label)] of a logarithmic axis from low to high: powers of 10, of 8 for sizes; more of them on a short one."""
-    step = 8.0 if dimension == "size" else 10.0
+    """[(value, label)] of a logarithmic axis from low to high: powers of 10, of 8 for sizes, of 2 for ranks; more of them on a
+    short one."""
+    step = {"size": 8.0, "ranks": 2.0}.get(dimension, 10.0)
     between = (1,)
-    if high / low < 60:  # too short for steps of ten
+    if dimension != "ranks" and high / low < 60:  # too short for steps of ten
         step, between = (2.0, (1,)) if dimension == "size" else (10.0, (1, 2, 5))
     first, last = math.floor(math.log(low, step) + 1e-9), math.ceil(math.log(high, step) - 1e-9)
     values = [step**power * part for power in range(first, last + 1) for part in between]

@@ -43,6 +43,9 @@ def table2(results, papers):
             Point(paper_value(papers, f"begel2001.table2.{name}.{column}"), row)
             for row, (column, _, _) in enumerate(TABLE2)], lines=False))
     series.append(row_series("Viaduct", [(row, results.get(key)) for row, (_, _, key) in enumerate(TABLE2)]))
+    series.append(row_series("Viaduct, Split-C's gets", [
+        (row, results.get(f"splitc-logp.get_{'logp_rtt_half' if column == 'rtt_half' else column}_ns"))
+        for row, (column, _, _) in enumerate(TABLE2)]))
     for generation in (1, 2, 3):
         series.append(row_series(f"Viaduct, AMVIAv{generation}", [
             (row, results.get(f"generations.v{generation}_{column}_ns")) for row, (column, _, _) in enumerate(TABLE2)]))
@@ -106,14 +109,17 @@ PARTS = {"Base VI": "base", "Event notification": "event", "Flow control": "flow
 
 
 def mapping(results, papers):
-    """The papers' bars; ours join them when a benchmark `mapping` measures these parts."""
+    """The papers' bars, and ours where `mapping` was measured: AMVIAv3's, which the paper measured, and the other forms'."""
     rows = [("AM", "begel2001.table3", "mapping.am"), ("get", "begel2001.table4", "mapping.get")]
     categories = [f"{text}, paper" for text, _, _ in rows]
     columns = [dict(papers.place(place)["parts"]) for _, place, _ in rows]
-    for text, _, prefix in rows:
+    forms = [(f"{text}, here", prefix) for text, _, prefix in rows]
+    for form, words in (("v1", "v1 here"), ("channel", "channel here")):
+        forms += [(f"{text}, {words}", prefix.replace(".", f".{form}_")) for text, _, prefix in rows]
+    for text, prefix in forms:
         ours = [results.get(f"{prefix}_{name}_percent") for name in PARTS.values()]
         if all(ours):
-            categories.append(f"{text}, here")
+            categories.append(text)
             columns.append({part: figure.median for part, figure in zip(PARTS, ours)})
     measured = len(columns) > len(rows)
     role = OURS if measured else PAPER  # of a part: its bars are in both
@@ -121,7 +127,7 @@ def mapping(results, papers):
     return Chart("mapping", "Where the processors' time goes", papers.cite(papers.place("begel2001.table3")) + "; " +
                  papers.place("begel2001.table4")["place"], [
         "Of all work that the processors do for one operation (a short request of Active Messages with its reply; a get of "
-        "Split-C), each part's share.",
+        "Split-C), each part's share. Ours is AMVIAv3, as the paper's; v1 and channels, the form of today, where they are named.",
         "Base VI: posting and completing descriptors. Event notification: looking at completion queues. Flow control: credits. "
         "Semantics: what Active Messages or Split-C do with the message."],
         Axis("share of the processors' time, per cent", "percent", log=False, low=0, high=100), Axis("", ""), series,

@@ -2,6 +2,8 @@
 
 gnuplot chooses no colours: each series has a number of its own where a colour would stand, for which the page's
 variables are put in afterwards. So a plot follows the page from light to dark."""
+import html
+import pathlib
 import re
 import subprocess
 
@@ -109,16 +111,20 @@ def _stack(chart, narrow):
     lines, plots = [], []
     ends = [0.0] * len(chart.categories)
     for number, series in enumerate(chart.series):
+        labels = []
         lines.append(f"$d{number} << EOD")
         for point in series.points:
             row = int(point.y)
             start, ends[row] = ends[row], ends[row] + point.x
-            text = "" if point.x < 4 else f"{point.x:.0f}" if narrow else f"{point.x:.1f} %"
-            lines.append(f"{(start + ends[row]) / 2:.9g} {row} {start:.9g} {ends[row]:.9g} "
-                         f"{row - 0.3} {row + 0.3} {_quoted(text)}")
+            middle = f"{(start + ends[row]) / 2:.9g} {row}"
+            lines.append(f"{middle} {start:.9g} {ends[row]:.9g} {row - 0.3} {row + 0.3}")
+            if point.x >= 4:  # a text fits
+                labels.append(f"{middle} " + _quoted(f"{point.x:.0f}" if narrow else f"{point.x:.1f} %"))
         lines.append("EOD")
         plots.append(f"$d{number} using 1:2:3:4:5:6 with boxxyerror lc rgb '{_code(series)}' fs solid 0.9 noborder")
-        plots.append(f"$d{number} using 1:2:7 with labels center font ',12' tc rgb '{ON_BAR}'")
+        if labels:
+            lines += [f"$t{number} << EOD", *labels, "EOD"]
+            plots.append(f"$t{number} using 1:2:3 with labels center font ',12' tc rgb '{ON_BAR}'")
     return lines, plots
 
 
@@ -196,3 +202,24 @@ def draw(chart, size=WIDE):
     name = re.sub(r"\W", "_", chart.id) + ("_n" if size == NARROW else "")
     label = re.sub(r"[\"<>&]", "", chart.title)
     return _for_page(_run(_script(chart, name, size)), name, label)
+
+
+def picture(chart):
+    """The chart as an SVG file for a document: in the page's colours for light places, with its legend.  Raises Problem when
+    gnuplot cannot."""
+    css = pathlib.Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+    colors = dict(re.findall(r"(--[\w-]+): (#\w+)", css.split("}")[0]))
+    svg = draw(chart)
+    width, height = map(int, re.search(r'viewBox="0 0 (\d+) (\d+)"', svg).groups())
+    legend, x = [], 12
+    for series in chart.series:
+        legend.append(f'<rect x="{x}" y="{height + 6}" width="12" height="12" fill="var({color_variable(series)})"/>'
+                      f'<text x="{x + 18}" y="{height + 16}" font-family="sans-serif" font-size="13" fill="var(--text)">'
+                      f"{html.escape(series.label)}</text>")
+        x += 40 + 8 * len(series.label)
+    background = f'<rect width="{width}" height="{height + 28}" fill="var(--page)"/>'
+    svg = svg.replace(f'viewBox="0 0 {width} {height}"', f'viewBox="0 0 {width} {height + 28}"', 1)
+    svg = svg.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
+    svg = re.sub(r"(<svg[^>]*>)", lambda match: match.group(1) + background, svg, count=1)
+    svg = svg.replace("</svg>", "".join(legend) + "</svg>")
+    return re.sub(r"var\((--[\w-]+)\)", lambda match: colors[match.group(1)], svg).strip() + "\n"

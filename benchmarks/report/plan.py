@@ -9,11 +9,12 @@ class Step:
     arguments: tuple
     seconds: float  # on two quiet virtual CPUs; the time left is told by it
     busy: tuple = ()  # instead of `arguments` where other programs use the cores
-    launcher: tuple = ("-n", "2", "--bind")
+    launcher: tuple = ("-n", "2", "--bind")  # (): the program launches others itself
 
     def command(self, folder, json_file, limit_seconds):
-        """The command line; the launcher ends it after limit_seconds."""
-        launcher = [f"{folder}/viaduct-run", *self.launcher, "--timeout", str(int(limit_seconds))]
+        """The command line; the launcher, or `timeout`, ends it after limit_seconds."""
+        limit = str(int(limit_seconds))
+        launcher = [f"{folder}/viaduct-run", *self.launcher, "--timeout", limit] if self.launcher else ["timeout", limit]
         return [*launcher, f"{folder}/{self.program}", "--json", json_file, *self.arguments]
 
 
@@ -30,10 +31,14 @@ FULL = (
     Step("logp", "LogP and Active Messages", ("--signature",), 45, ("--rounds", "11", "--iters", "2000", "--signature")),
     Step("vi", "the VI layer", ("--rounds", "7"), 60, ("--rounds", "7", "--iters", "200")),
     Step("am2", "Active Messages from C", ("--rounds", "5"), 20, ("--rounds", "11", "--iters", "2000")),
+    Step("splitc-logp", "LogP of Split-C", (), 20, ("--rounds", "11", "--iters", "2000")),
     Step("splitc-ops", "operations of Split-C", ("--rounds", "7"), 60, ("--rounds", "7", "--iters", "5000")),
     Step("bulk", "bandwidth by size", ("--rounds", "7"), 90, ("--rounds", "3", "--iters", "64")),
+    Step("mapping", "where the processors' time goes", ("--rounds", "3"), 40, ("--rounds", "5", "--iters", "2000"), launcher=()),
     Step("splitc-gups", "random updates", ("--rounds", "5"), 20),
     Step("oversubscription", "more ranks than cores", (), 30, launcher=("-n", "16")),
+    Step("generations", "AMVIA's generations", ("--rounds", "5"), 5, ("--rounds", "5", "--iters", "2000")),
+    Step("scale", "jobs of 1 to 32 ranks", ("--rounds", "3", "--ranks", "1,2,4,8,16,32"), 5, launcher=()),
     Step("limits", "what the machine itself can do", ("--rounds", "5"), 30),
 )
 

@@ -67,6 +67,13 @@ class Results:
                  for key, figure in self._figures.items() if (match := pattern.fullmatch(key))]
         return sorted(found, key=lambda pair: pair[0])
 
+    def by_number(self, program, before, after):
+        """[(number, figure)] of all figures PROGRAM.BEFORE_NUMBER_AFTER, in order."""
+        pattern = re.compile(re.escape(f"{program}.{before}_") + r"(\d+)" + re.escape(after))
+        found = [(int(match.group(1)), figure)
+                 for key, figure in self._figures.items() if (match := pattern.fullmatch(key))]
+        return sorted(found, key=lambda pair: pair[0])
+
     @property
     def machine(self):
         """What the benchmarks say of the machine: the first of them that ran."""
