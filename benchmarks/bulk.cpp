@@ -118,7 +118,7 @@ class Bulk {
       while (2 * size <= std::min(options_.size_bytes, kMostBlock)) size *= 2;
       return {size};
     }
-    std::vector<std::size_t> all{8};
+    std::vector<std::size_t> all{8, kShortMessage};
     for (std::size_t size = 64; size <= kMostBlock; size *= 4) all.push_back(size);
     return all;
   }

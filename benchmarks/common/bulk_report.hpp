@@ -25,6 +25,9 @@ struct Curve {
   [[nodiscard]] std::string read(std::size_t piece) const;
 };
 
+/// The size that the paper takes for a short message.
+inline constexpr std::size_t kShortMessage = 32;
+
 class BulkReport {
  public:
   /// @p list and @p rounds hold alone() and read() of each curve at each of @p sizes, which ascend;
@@ -51,6 +54,7 @@ class BulkReport {
   void add_summary(Figures& figures) const;
   void add_names_of_logp(Figures& figures) const;
   void add_shapes(Figures& figures) const;
+  void add_kib_breakdown(Figures& figures) const;
   void print_table(std::FILE* file, const Curve& yardstick, bool read) const;
 
   std::vector<Curve> curves_;

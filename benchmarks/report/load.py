@@ -11,6 +11,7 @@ BUSY_CORES = 0.10  # of other programs: more than this disturbs a benchmark that
 STOLEN_SHARE = 0.02
 SHORT_ROUNDS_CORES = 0.5  # of other programs before the run: with more than this only short rounds give anything
 SLICE_NS = 5e5  # no figure in ns is as long on a quiet machine
+OF_A_PROCESSOR = "_cpu_percent"  # a figure that is a share of a processor's time
 PACE_CHANGE = 1.5  # the benchmarks themselves discard a round whose probes differ by more
 
 
@@ -78,7 +79,7 @@ def drowned(results):
     long as its slices, and shares of a processor."""
     found = disturbed(results)
     return sorted(key for key in results.keys() if key.split(".", maxsplit=1)[0] in found and
-                  ((key.endswith("_ns") and results.get(key).base > SLICE_NS) or key.endswith("_percent")))
+                  ((key.endswith("_ns") and results.get(key).base > SLICE_NS) or key.endswith(OF_A_PROCESSOR)))
 
 
 def pace(results):
