@@ -83,7 +83,6 @@ struct Sample {
   double total_ns = 0;   // without instrumentation
   double marked_ns = 0;  // with marks, none of which reads the clock
   double boundary_ns = 0;
-  double boundaries = 0;
   double hand_over_ns = 0;
   double vi_rtt_half_ns = 0;
   double rtt_half_ns = 0;
@@ -107,7 +106,6 @@ Sample sample_of(const Form& form, const program::Json& work, const program::Jso
   sample.total_ns = work.at("total_ns").number();
   sample.marked_ns = parts.at("total_ns").number();
   sample.boundary_ns = parts.at("boundary_ns").number();
-  sample.boundaries = parts.at("boundaries").number();
   sample.hand_over_ns = work.at("hand_over_ns").number();
   sample.vi_rtt_half_ns = work.at("vi_rtt_half_ns").number();
   sample.rtt_half_ns = work.at("rtt_half_ns").number();
@@ -271,9 +269,6 @@ void add_sums(Figures& figures, const std::string& prefix, const Samples& sample
               each(samples, [](const Sample& s) { return s.marked_ns; }),
               {prefix + "total_ns", 0, total});
   figures.add(prefix + "sum_ns", "ns", each(samples, [](const Sample& s) { return s.sum_ns; }),
-              {prefix + "total_ns", 0, total});
-  figures.add(prefix + "boundaries_ns", "ns",
-              each(samples, [](const Sample& s) { return s.boundaries * s.boundary_ns; }),
               {prefix + "total_ns", 0, total});
 }
 

@@ -165,7 +165,6 @@ Work Turns::result() const {
       const double ns = of_one(row.ticks, boundary, row.boundaries, its.operations);
       work.parts[part].ns += ns;
       work.parts[outer].ns -= ns;
-      work.boundaries += static_cast<double>(row.boundaries) / its.operations;
     }
   }
 #endif

@@ -29,7 +29,6 @@ struct Work {
   };
   PartWork parts[kMostParts] = {};  ///< zeroes in a program without instrumentation
   double boundary_ns = 0;           ///< what was subtracted for each boundary of a part
-  double boundaries = 0;            ///< of parts, of all batches together
 };
 
 class Turns {

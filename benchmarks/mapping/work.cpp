@@ -19,7 +19,6 @@
 #include "viaduct/am/context.hpp"
 #include "viaduct/am/endpoint.hpp"
 #include "viaduct/job.hpp"
-#include "viaduct/runtime/clock.hpp"
 #include "viaduct/splitc.hpp"
 
 namespace viaduct::bench {
@@ -61,7 +60,6 @@ Work both(Pair& pair, const Work& mine) {
   Work sum = mine;
   const auto add = [&](double& to, double own) { to = own + pair.exchange(own); };
   add(sum.total_ns, mine.total_ns);
-  add(sum.boundaries, mine.boundaries);
   sum.boundary_ns = pair.from_sender(mine.boundary_ns);
   for (std::size_t i = 0; i < kMostParts; ++i) {
     add(sum.parts[i].ns, mine.parts[i].ns);
@@ -78,7 +76,6 @@ program::Json to_json(const Work& work) {
   return program::Json()
       .set("total_ns", work.total_ns)
       .set("boundary_ns", work.boundary_ns)
-      .set("boundaries", work.boundaries)
       .set("parts", parts);
 }
 
@@ -127,15 +124,6 @@ Work requests_in_turn(am::Context& context, Pair& pair, Rank peer, std::uint64_t
   return work;
 }
 
-/// A light poll asks a transport only when some time has passed since the last one: then this one
-/// does.
-void pause_between_polls() noexcept {
-  constexpr std::uint64_t kTicks = 4'000;  // twice as long as that
-  const std::uint64_t start = ticks_now();
-  while (ticks_now() - start < kTicks) {
-  }
-}
-
 /// Gets of a word of the peer's.
 Work gets_in_turn(Pair& pair, std::uint64_t operations) {
   constexpr std::int64_t kWords = 512;
@@ -162,7 +150,6 @@ Work gets_in_turn(Pair& pair, std::uint64_t operations) {
         if (value != static_cast<std::uint64_t>(at)) throw std::runtime_error("a get failed");
       } else {
         turns.await();
-        pause_between_polls();
         VIADUCT_BEGIN_TURN(turns, cq_recv);
         splitc::poll();
         turns.end();

@@ -371,6 +371,9 @@ class Papers(unittest.TestCase):
         self.assertTrue(all("| not measured yet |" in row for row in rows))
 
     def test_the_picture_is_made_from_the_same_numbers(self):
+        version = subprocess.run(["gnuplot", "--version"], capture_output=True, text=True, check=True).stdout
+        if not version.startswith("gnuplot 5.4"):
+            self.skipTest(f"another release of gnuplot draws with other words: {version}")
         made = {chart.id: chart for chart in charts.all_charts(results.read(RECORDED), self.papers)}
         self.assertEqual(gnuplot.picture(made["mapping"]), (ROOT / "docs/pictures/report.svg").read_text(encoding="utf-8"),
                          "the remedy: python3 benchmarks/report picture tests/report/recorded.json mapping "
@@ -427,7 +430,7 @@ class Commands(unittest.TestCase):
                 self.assertLess(spent, 1.25 * plan.seconds(quick, busy))
             for chart in charts.all_charts(results.read(RECORDED), papers.read()):
                 measured = {step.program for step in steps}
-                of_full_runs = {"mapping", "generations", "scale"} if quick else set()
+                of_full_runs = {"mapping", "generations", "scale", "splitc-logp"} if quick else set()
                 self.assertLessEqual(set(chart.programs) - of_full_runs, measured)
 
 

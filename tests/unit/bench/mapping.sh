@@ -30,6 +30,7 @@ denied "a row that is missing" "del figures['v1_get_push_percent']"
 denied "shares that do not add up" "figures['am_act_percent']['median'] += 1"
 denied "groups that do not add up" "figures['am_event_percent']['median'] += 1"
 denied "a post too many" "figures['am_post_send_count']['median'] = 3"
+denied "a poll that is not counted" "figures['get_cq_recv_count']['median'] = 2"
 denied "a step that channels do not have" "figures['channel_am_cq_send_count']['median'] = 1"
 
 # Bad input is refused.

@@ -305,8 +305,10 @@ class Endpoint {
             channel.publish(*slot,
                             via::header::make(via::MessageKind::inline_data,
                                               static_cast<std::uint32_t>(S::Args::kBytes), client));
-            if (--bundle_.until_poll_ == 0) [[unlikely]]
+            if (--bundle_.until_poll_ == 0) [[unlikely]] {
+              VIADUCT_NEXT_PART(cq_recv);
               poll_between();
+            }
             return Status::ok;
           }
         }
