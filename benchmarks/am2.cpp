@@ -15,8 +15,8 @@
 #include "benchmarks/common/am2_link.hpp"
 #include "benchmarks/common/am2_threads.hpp"
 #include "benchmarks/common/am_link.hpp"
+#include "benchmarks/common/conclude.hpp"
 #include "benchmarks/common/figures.hpp"
-#include "benchmarks/common/machine.hpp"
 #include "benchmarks/common/measurements.hpp"
 #include "benchmarks/common/options.hpp"
 #include "benchmarks/common/shared_block.hpp"
@@ -153,11 +153,7 @@ int body(int argc, char** argv) {
     require_own_core(job, block, role);
     Am2Benchmark benchmark(context, block, role, options);
     const Figures figures = benchmark.run();
-    if (role == Role::sender) {
-      figures.print(stdout);
-      if (!options.json_file.empty())
-        figures.write_json(options.json_file, machine_facts(job.size(), "processes"));
-    }
+    if (role == Role::sender) conclude(figures, job, options.json_file);
   }
   job.bootstrap().fence();  // the others wait here, blocked
   return 0;

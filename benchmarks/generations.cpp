@@ -11,11 +11,11 @@
 #include <fmt/format.h>
 
 #include "benchmarks/common/am_link.hpp"
+#include "benchmarks/common/conclude.hpp"
 #include "benchmarks/common/figures.hpp"
 #include "benchmarks/common/logp_am_traffic.hpp"
 #include "benchmarks/common/logp_parameters.hpp"
 #include "benchmarks/common/logp_report.hpp"
-#include "benchmarks/common/machine.hpp"
 #include "benchmarks/common/measurements.hpp"
 #include "benchmarks/common/options.hpp"
 #include "benchmarks/common/shared_block.hpp"
@@ -136,10 +136,7 @@ int body(Job& job, int argc, char** argv) {
   }
   if (role != Role::sender) return 0;
   add_ratios(figures);
-  figures.print(stdout);
-  if (!options.json_file.empty())
-    figures.write_json(options.json_file,
-                       machine_facts(job.size(), job.threads_mode() ? "threads" : "processes"));
+  conclude(figures, job, options.json_file);
   return 0;
 }
 

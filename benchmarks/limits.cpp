@@ -13,11 +13,11 @@
 
 #include <fmt/format.h>
 
+#include "benchmarks/common/conclude.hpp"
 #include "benchmarks/common/curve.hpp"
 #include "benchmarks/common/expected.hpp"
 #include "benchmarks/common/figures.hpp"
 #include "benchmarks/common/loopback.hpp"
-#include "benchmarks/common/machine.hpp"
 #include "benchmarks/common/measurements.hpp"
 #include "benchmarks/common/options.hpp"
 #include "benchmarks/common/oversubscribed.hpp"
@@ -283,11 +283,7 @@ int measure(Job& job, std::byte* block, const Options& options) {
   Limits limits(block, role, options);
   const Figures figures = limits.run();
   if (role != Role::sender) return 0;
-  figures.print(stdout);
-  if (!options.json_file.empty()) {
-    const char* const mode = job.threads_mode() ? "threads" : "processes";
-    figures.write_json(options.json_file, machine_facts(job.size(), mode));
-  }
+  conclude(figures, job, options.json_file);
   return 0;
 }
 

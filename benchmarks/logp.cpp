@@ -12,12 +12,12 @@
 #include <fmt/format.h>
 
 #include "benchmarks/common/am_link.hpp"
+#include "benchmarks/common/conclude.hpp"
 #include "benchmarks/common/figures.hpp"
 #include "benchmarks/common/logp_am_traffic.hpp"
 #include "benchmarks/common/logp_parameters.hpp"
 #include "benchmarks/common/logp_report.hpp"
 #include "benchmarks/common/logp_sizes.hpp"
-#include "benchmarks/common/machine.hpp"
 #include "benchmarks/common/measurements.hpp"
 #include "benchmarks/common/options.hpp"
 #include "benchmarks/common/shared_block.hpp"
@@ -184,10 +184,7 @@ int body(Job& job, int argc, char** argv) {
   measure_am(job, block, options, figures);
   if (!note.empty()) figures.add_note(note);
   if (job.rank() != Rank{0}) return 0;
-  figures.print(stdout);
-  if (!options.json_file.empty())
-    figures.write_json(options.json_file,
-                       machine_facts(job.size(), job.threads_mode() ? "threads" : "processes"));
+  conclude(figures, job, options.json_file);
   return 0;
 }
 

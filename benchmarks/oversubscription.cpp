@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "benchmarks/common/conclude.hpp"
 #include "benchmarks/common/figures.hpp"
 #include "benchmarks/common/idle_poll.hpp"
 #include "benchmarks/common/machine.hpp"
@@ -218,11 +219,7 @@ int measure(Job& job, const Settings& settings) {
   if (!speaks) return 0;
   Figures figures = report(samples, job.size());
   add_notes(figures, job.size(), load);
-  figures.print(stdout);
-  if (!settings.common.json_file.empty()) {
-    const char* const mode = job.threads_mode() ? "threads" : "processes";
-    figures.write_json(settings.common.json_file, machine_facts(job.size(), mode));
-  }
+  conclude(figures, job, settings.common.json_file);
   return 0;
 }
 

@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "benchmarks/common/conclude.hpp"
 #include "benchmarks/common/figures.hpp"
-#include "benchmarks/common/machine.hpp"
 #include "benchmarks/common/measurements.hpp"
 #include "benchmarks/common/options.hpp"
 #include "benchmarks/common/shared_block.hpp"
@@ -289,10 +289,7 @@ int measure(int argc, char** argv) {
   Gups gups(block, role, options);
   const Figures figures = gups.run();
   if (role != Role::sender) return 0;
-  figures.print(stdout);
-  if (!options.json_file.empty())
-    figures.write_json(options.json_file,
-                       machine_facts(job.size(), job.threads_mode() ? "threads" : "processes"));
+  conclude(figures, job, options.json_file);
   return 0;
 }
 

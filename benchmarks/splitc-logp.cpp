@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/common/conclude.hpp"
 #include "benchmarks/common/figures.hpp"
 #include "benchmarks/common/logp_parameters.hpp"
 #include "benchmarks/common/logp_report.hpp"
 #include "benchmarks/common/logp_sizes.hpp"
 #include "benchmarks/common/logp_splitc_traffic.hpp"
-#include "benchmarks/common/machine.hpp"
 #include "benchmarks/common/measurements.hpp"
 #include "benchmarks/common/options.hpp"
 #include "benchmarks/common/shared_block.hpp"
@@ -98,10 +98,7 @@ int measure(int argc, char** argv) {
   Figures figures = logp.run();
   if (!provider_note.empty()) figures.add_note(provider_note);
   if (role != Role::sender) return 0;
-  figures.print(stdout);
-  if (!options.json_file.empty())
-    figures.write_json(options.json_file,
-                       machine_facts(job.size(), job.threads_mode() ? "threads" : "processes"));
+  conclude(figures, job, options.json_file);
   return 0;
 }
 

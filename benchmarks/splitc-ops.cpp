@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "benchmarks/common/am_link.hpp"
+#include "benchmarks/common/conclude.hpp"
 #include "benchmarks/common/figures.hpp"
-#include "benchmarks/common/machine.hpp"
 #include "benchmarks/common/measurements.hpp"
 #include "benchmarks/common/options.hpp"
 #include "benchmarks/common/shared_block.hpp"
@@ -303,10 +303,7 @@ int measure(int argc, char** argv) {
   SplitcOps ops(job, block, role, options);
   const Figures figures = ops.run();
   if (role != Role::sender) return 0;
-  figures.print(stdout);
-  if (!options.json_file.empty())
-    figures.write_json(options.json_file,
-                       machine_facts(job.size(), job.threads_mode() ? "threads" : "processes"));
+  conclude(figures, job, options.json_file);
   return 0;
 }
 

@@ -18,10 +18,10 @@
 #include <fmt/format.h>
 
 #include "benchmarks/common/block_link.hpp"
+#include "benchmarks/common/conclude.hpp"
 #include "benchmarks/common/curve.hpp"
 #include "benchmarks/common/figures.hpp"
 #include "benchmarks/common/loopback.hpp"
-#include "benchmarks/common/machine.hpp"
 #include "benchmarks/common/measurements.hpp"
 #include "benchmarks/common/options.hpp"
 #include "benchmarks/common/shared_block.hpp"
@@ -361,11 +361,7 @@ int measure(const OpenNic& vipl_nic, Job& job, via::Nic& nic, const Options& opt
     require_own_core(job, block, role);
     ViBenchmark benchmark(vipl_nic, nic, block, role, options);
     const Figures figures = benchmark.run();
-    if (role == Role::sender) {
-      figures.print(stdout);
-      if (!options.json_file.empty())
-        figures.write_json(options.json_file, machine_facts(job.size(), "processes"));
-    }
+    if (role == Role::sender) conclude(figures, job, options.json_file);
   }
   job.bootstrap().fence();  // the others wait here, blocked
   return 0;

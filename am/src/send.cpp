@@ -15,6 +15,7 @@
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/atomic.hpp"
 #include "viaduct/runtime/log.hpp"
+#include "viaduct/runtime/parts.hpp"
 
 namespace viaduct::am {
 
@@ -23,6 +24,7 @@ namespace wire_format = detail::wire_format;
 namespace header = via::header;
 
 void Endpoint::poll_between() noexcept {
+  VIADUCT_PART(cq_recv);
   bundle_.until_poll_ = bundle_.poll_every_;
   bundle_.poll_open(wait_run_);
 }

@@ -219,8 +219,8 @@ class Endpoint {
   /// Calls @p Handler at @p to: the value that it returns there comes into the future, and the
   /// runtime replies with it.
   ///
-  ///     auto count = endpoint.call<look_up>(to, key).wait();  // std::uint64_t look_up(Token&,
-  ///     int)
+  ///     std::uint64_t look_up(Token&, int key);
+  ///     auto count = endpoint.call<look_up>(to, key).wait();
   ///
   /// A handler that takes a std::span<const T> after its token is given the first argument's data,
   /// as by request_medium(). For one that returns a container or span the next argument is memory
@@ -305,10 +305,8 @@ class Endpoint {
             channel.publish(*slot,
                             via::header::make(via::MessageKind::inline_data,
                                               static_cast<std::uint32_t>(S::Args::kBytes), client));
-            if (--bundle_.until_poll_ == 0) [[unlikely]] {
-              VIADUCT_NEXT_PART(cq_recv);
+            if (--bundle_.until_poll_ == 0) [[unlikely]]
               poll_between();
-            }
             return Status::ok;
           }
         }

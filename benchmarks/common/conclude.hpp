@@ -1,0 +1,16 @@
+#pragma once
+/// @file
+/// The end of a benchmark that is a job.
+
+#include <string>
+
+#include "benchmarks/common/figures.hpp"
+#include "viaduct/job.hpp"
+
+namespace viaduct::bench {
+
+/// Prints @p figures, and writes them with what is known of the machine to @p json_file; empty:
+/// none.  Throws Error: the file cannot be written.
+void conclude(const Figures& figures, const Job& job, const std::string& json_file);
+
+}  // namespace viaduct::bench
