@@ -27,8 +27,9 @@ fail() {
 }
 
 spin -a "${@/#/-D}" "$model" > report
-# A mutant's error is found at once: the verifier's own compilation is what takes time there.
-optimize=-O2
+# The verifier's own compilation takes more time than most searches: a search by -O2's code is 0.4 s faster here, and -O2
+# compiles 5 s longer. A mutant's error is found at once.
+optimize=-Og
 [[ $expectation == fails ]] && optimize=-O0
 cc $optimize -w -DSAFETY -DCOLLAPSE -DMEMLIM=2000 -o pan pan.c
 ./pan -m100000 > report 2>&1 || true
