@@ -92,7 +92,6 @@ class Bulk {
       report.add_note(
           "other programs use these cores: fewer blocks a round, and at most 3 rounds; the ratios "
           "say little");
-    if (const std::string note = rounds_.note(); !note.empty()) report.add_note(note);
     return report;
   }
 

@@ -65,7 +65,9 @@ void measure_rates(const Part& part) {
                    [&] { return link.medium_4k_gbs(part.times(5'000)); });
   const Rounds rounds = measurements.run(yardsticks.pair(), part.options.rounds);
   report(measurements, rounds, part.figures);
-  if (const std::string found = rounds.note(); !found.empty()) part.figures.add_note(found);
+  measurements.tell(rounds, part.figures, [&](const Rounds& other, Figures& apart) {
+    report(measurements, other, apart);
+  });
 }
 
 /// LogP's parameters, and Delta. Apart from the rates, since a second endpoint makes each poll
@@ -95,7 +97,9 @@ void measure_parameters(const Part& part) {
   part.figures.add(part.generation + "_delta_ns", "ns",
                    differences(of("_logp_rtt_half_ns"), of("_vi_rtt_half_ns")),
                    {part.generation + "_vi_rtt_half_ns", 0, of("_vi_rtt_half_ns")});
-  if (const std::string found = rounds.note(); !found.empty()) part.figures.add_note(found);
+  measurements.tell(rounds, part.figures, [&](const Rounds& other, Figures& apart) {
+    report(measurements, other, apart);
+  });
 }
 
 /// v1 against v3, beside Table 2: RTT/2 39.2 and 35.6 us, gap 34.7 and 30.0 us. The paper has no

@@ -93,6 +93,9 @@ class Limits {
     const Rounds rounds = measurements_.run(pair(), options_.rounds);
     Figures figures;
     report(rounds, figures);
+    for (const std::string& note : notes_) figures.add_note(note);
+    measurements_.tell(rounds, figures,
+                       [this](const Rounds& other, Figures& apart) { report(other, apart); });
     return figures;
   }
 
@@ -264,8 +267,6 @@ class Limits {
                     {measurement.against, 0, known[measurement.against]});
       }
     }
-    for (const std::string& note : notes_) figures.add_note(note);
-    if (const std::string note = rounds.note(); !note.empty()) figures.add_note(note);
   }
 
   Options options_;

@@ -81,7 +81,10 @@ class LogP {
       derive(rounds, figures);
       figures.add("am_blocked_cpu_ms", "ms", blocked_cpu, {"2 ms in a second", 2, {}});
     }
-    if (const std::string note = rounds.note(); !note.empty()) figures.add_note(note);
+    measurements_.tell(rounds, figures, [this](const Rounds& other, Figures& apart) {
+      report(measurements_, other, apart);
+      if (!options_.parameters_only) derive(other, apart);
+    });
   }
 
  private:

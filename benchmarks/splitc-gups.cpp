@@ -78,18 +78,12 @@ class Gups {
     const Rounds rounds = list_.run(
         yardsticks_.pair(), divisor_ == 1 ? options_.rounds : std::min(options_.rounds, 3U));
     Figures figures;
-    for (const Measurement& m : list_) {
-      const std::vector<double>& samples = list_.of(rounds, m.name);
-      if (m.against.empty())
-        figures.add_yardstick(m.name, m.unit, samples);
-      else
-        figures.add(m.name, m.unit, samples, {m.against, 0, list_.of(rounds, m.against)});
-    }
+    list_.add_to(figures, rounds);
     if (divisor_ != 1)
       figures.add_note(
           "other programs use these cores: fewer updates a round, and at most 3 rounds; the ratios "
           "say little");
-    if (const std::string note = rounds.note(); !note.empty()) figures.add_note(note);
+    list_.tell(rounds, figures);
     return figures;
   }
 

@@ -53,7 +53,8 @@ class SplitcLogP {
     Figures figures;
     sizes_.add_note(figures);
     report(list_, rounds, figures);
-    if (const std::string note = rounds.note(); !note.empty()) figures.add_note(note);
+    list_.tell(rounds, figures,
+               [this](const Rounds& other, Figures& apart) { report(list_, other, apart); });
     return figures;
   }
 

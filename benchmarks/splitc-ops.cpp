@@ -168,14 +168,8 @@ class SplitcOps {
   Figures run() {
     const Rounds rounds = list_.run(yardsticks_.pair(), options_.rounds);
     Figures figures;
-    for (const Measurement& m : list_) {
-      const std::vector<double>& samples = list_.of(rounds, m.name);
-      if (m.against.empty())
-        figures.add_yardstick(m.name, m.unit, samples);
-      else
-        figures.add(m.name, m.unit, samples, {m.against, 0, list_.of(rounds, m.against)});
-    }
-    if (const std::string note = rounds.note(); !note.empty()) figures.add_note(note);
+    list_.add_to(figures, rounds);
+    list_.tell(rounds, figures);
     return figures;
   }
 

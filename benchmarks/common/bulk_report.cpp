@@ -32,12 +32,7 @@ void BulkReport::add_note(const std::string& sentence) { notes_.push_back(senten
 
 Figures BulkReport::all() const {
   Figures figures;
-  for (const Measurement& m : list_) {
-    if (m.against.empty())
-      figures.add_yardstick(m.name, m.unit, of(m.name));
-    else
-      figures.add(m.name, m.unit, of(m.name), {m.against, 0, of(m.against)});
-  }
+  list_.add_to(figures, rounds_);
   add_summary(figures);
   return figures;
 }
@@ -91,6 +86,7 @@ void BulkReport::add_summary(Figures& figures) const {
     add_kib_breakdown(figures);
   }
   for (const std::string& note : notes_) figures.add_note(note);
+  list_.tell(rounds_, figures);
 }
 
 // What logp calls am_bulk_1m_gbs and so on, of Split-C: its put.

@@ -63,6 +63,10 @@ void Figures::add_yardstick(const std::string& name, const std::string& unit,
 
 void Figures::add_note(const std::string& sentence) { notes_.push_back(sentence); }
 
+void Figures::add_elsewhere(double hand_over_ns, Figures figures) {
+  elsewhere_.push_back({hand_over_ns, std::move(figures)});
+}
+
 double Figures::median_of(const std::string& name) const {
   for (const Figure& figure : figures_) {
     if (figure.name == name) return figure.summary.median;
@@ -93,9 +97,14 @@ void Figures::print(std::FILE* file) const {
                name);
   }
   for (const std::string& note : notes_) fmt::print(file, "note: {}\n", note);
+  for (const Elsewhere& other : elsewhere_) {
+    fmt::print(file, "\nWith the cores at another distance (hand-over {:.0f} ns):\n",
+               other.hand_over_ns);
+    other.figures.print(file);
+  }
 }
 
-program::Json Figures::to_json(const program::Json& machine) const {
+program::Json Figures::figures_json() const {
   program::Json figures;
   for (const Figure& figure : figures_) {
     const Summary& s = figure.summary;
@@ -103,9 +112,19 @@ program::Json Figures::to_json(const program::Json& machine) const {
     one.set("min", s.min).set("median", s.median).set("p95", s.p95);
     figures.set(figure.name, one.set("unit", figure.unit).set("n", s.n));
   }
+  return figures;
+}
+
+program::Json Figures::to_json(const program::Json& machine) const {
   program::Json where = machine;
   where.set("notes", notes_).set("suspect_yardsticks", suspects_);
-  return program::Json().set("figures", figures).set("machine", where);
+  program::Json document;
+  document.set("figures", figures_json()).set("machine", where);
+  program::Json others;
+  for (const Elsewhere& other : elsewhere_)
+    others.set(fmt::format("{:.0f}_ns", other.hand_over_ns), other.figures.figures_json());
+  if (!elsewhere_.empty()) document.set("elsewhere", others);
+  return document;
 }
 
 void Figures::write_json(const std::string& path, const program::Json& machine) const {

@@ -37,6 +37,10 @@ class Figures {
   /// discarded, ...
   void add_note(const std::string& sentence);
 
+  /// The figures of the rounds in which the cores were at another distance, with a hand-over of @p
+  /// hand_over_ns: a table of their own behind this one.
+  void add_elsewhere(double hand_over_ns, Figures figures);
+
   /// Median of figure @p name, for figures derived from others.  Throws std::out_of_range when
   /// there is none.
   [[nodiscard]] double median_of(const std::string& name) const;
@@ -44,7 +48,8 @@ class Figures {
   void print(std::FILE* file) const;
   /// {"figures": {NAME: {"min", "median", "p95", "unit", "n"}}, "machine": {...}}; the machine is
   /// @p machine (an object) with "notes" and "suspect_yardsticks" added: what has to be known of it
-  /// to read the figures.
+  /// to read the figures. "elsewhere": {HAND_OVER: figures}, where
+  /// there is something.
   [[nodiscard]] program::Json to_json(const program::Json& machine) const;
   /// Writes to_json() to @p path.  Throws Error naming the file.
   void write_json(const std::string& path, const program::Json& machine) const;
@@ -62,9 +67,18 @@ class Figures {
   };
   Figure& insert(const std::string& name, const std::string& unit, const Summary& summary);
 
+  struct Elsewhere;
+  [[nodiscard]] program::Json figures_json() const;
+
   std::vector<Figure> figures_;
+  std::vector<Elsewhere> elsewhere_;
   std::vector<std::string> notes_;
   std::vector<std::string> suspects_;
+};
+
+struct Figures::Elsewhere {
+  double hand_over_ns;
+  Figures figures;
 };
 
 }  // namespace viaduct::bench

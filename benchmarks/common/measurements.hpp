@@ -53,6 +53,18 @@ class Measurements : public std::vector<Measurement> {
     const Rounds rounds =
         run(pair, divisor == 1 ? most_rounds : std::min(most_rounds, kBusyRounds));
     Figures figures;
+    add_to(figures, rounds);
+    if (divisor != 1)
+      figures.add_note(fmt::format(
+          "other programs use these cores, so a hand-over waits for the scheduler: {} times fewer "
+          "operations a round, and at most {} rounds; the ratios say little",
+          divisor, kBusyRounds));
+    tell(rounds, figures);
+    return figures;
+  }
+
+  /// Adds each measurement of @p rounds to @p figures.
+  void add_to(Figures& figures, const Rounds& rounds) const {
     for (const Measurement& m : *this) {
       const std::vector<double>& samples = of(rounds, m.name);
       if (m.against.empty())
@@ -62,13 +74,21 @@ class Measurements : public std::vector<Measurement> {
       else
         figures.add(m.name, m.unit, samples, {m.against, 0, of(rounds, m.against)});
     }
-    if (divisor != 1)
-      figures.add_note(fmt::format(
-          "other programs use these cores, so a hand-over waits for the scheduler: {} times fewer "
-          "operations a round, and at most {} rounds; the ratios say little",
-          divisor, kBusyRounds));
+  }
+
+  /// Adds to @p figures what is to be known of @p rounds: what was discarded, and the figures of
+  /// the rounds with the cores at other distances, which @p add makes of them.
+  template <class Add>
+  void tell(const Rounds& rounds, Figures& figures, Add&& add) const {
     if (const std::string note = rounds.note(); !note.empty()) figures.add_note(note);
-    return figures;
+    for (const Rounds& other : rounds.elsewhere) {
+      Figures apart;
+      add(other, apart);
+      figures.add_elsewhere(other.probe_ns, std::move(apart));
+    }
+  }
+  void tell(const Rounds& rounds, Figures& figures) const {
+    tell(rounds, figures, [this](const Rounds& other, Figures& apart) { add_to(apart, other); });
   }
 
   /// What @p name gave, by round.  Throws std::out_of_range.

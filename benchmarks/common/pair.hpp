@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -90,24 +91,33 @@ enum class Verdict : std::uint8_t {
 /// cores of one cluster 45 and more.
 inline constexpr double kSharedCoreNs = 40;
 
-/// One value per figure from each round that counts.
+/// One value per figure from each round that counts. During all of these rounds the two cores were
+/// at one distance.
 struct Rounds {
   /// By figure, then by round; what one round gave stands at one index.
   std::vector<std::vector<double>> values;
   std::uint32_t shared_core = 0;  ///< rounds discarded, by reason
   std::uint32_t interrupted = 0;
-  bool kept_unsound = false;  ///< so few were sound that discarded ones were used after all
-  double probe_ns = 0;        ///< median RTT/2 of the probes
+  bool kept_unsound = false;  ///< no round was sound, so that discarded ones are used after all
+  double probe_ns = 0;        ///< median RTT/2 of these rounds' probes
+  /// The sound rounds with the cores at other distances, most rounds first.
+  std::vector<Rounds> elsewhere;
 
-  /// What was discarded and why, in a sentence; empty when nothing was.
+  /// What was discarded and why, and what is elsewhere, in a sentence; empty when nothing was.
   [[nodiscard]] std::string note() const;
 };
 
-/// Runs @p round at both ranks until @p wanted sound rounds are there: at most twice as many in
-/// all, and no more than @p wanted once a minute has passed. What is then missing is filled with
-/// discarded ones, and said. @p round returns one value for each of its figures, always as many;
-/// the sender's are those that count. A first round warms up and is not counted. Both ranks get the
-/// same result.
+/// Sorts rounds by the distance of the cores (a pure function). @p probes_ns: RTT/2 of each.
+/// @return the indices of the rounds of each distance: the distance with the most rounds first, of
+/// two with as many the nearer one; a round's probe is at most half longer than its distance's
+/// least
+[[nodiscard]] std::vector<std::vector<std::size_t>> by_distance(std::span<const double> probes_ns);
+
+/// Runs @p round at both ranks until @p wanted sound rounds of one distance are there: at most
+/// twice as many in all, and no more than @p wanted once a minute has passed. @p round returns one
+/// value for each of its figures, always as many; the sender's are those that count. A first round
+/// warms up and is not counted. Both ranks get the same result.
+/// @return the rounds of the distance that has the most; discarded ones when none was sound
 [[nodiscard]] Rounds measure_rounds(Pair& pair, std::uint32_t wanted,
                                     const std::function<std::vector<double>()>& round);
 

@@ -1,5 +1,6 @@
 #include <sys/resource.h>
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t kProbeRoundTrips = 3'000;
 constexpr double kPatienceNs = 60e9;  // how long discarded rounds are replaced by new ones
+constexpr double kPaceChange = 1.5;   // of a probe: beyond it the cores are at another distance
 
 // How often this thread lost its core to another one without asking for it.
 double preemptions_so_far() noexcept {
@@ -41,21 +43,32 @@ Judged judged_round(Pair& pair, const std::function<std::vector<double>()>& roun
   return {std::move(values), judge_round(before, after, worse, round_ns), (before + after) / 2};
 }
 
-void append(Rounds& rounds, const std::vector<double>& values) {
-  if (rounds.values.empty()) rounds.values.resize(values.size());
-  if (rounds.values.size() != values.size()) {
-    throw std::logic_error("a round of a benchmark gave another number of values than the first");
+/// The rounds of @p all at the places @p which.
+Rounds some_of(const std::vector<Judged>& all, std::span<const std::size_t> which) {
+  Rounds rounds;
+  std::vector<double> probes;
+  rounds.values.resize(all[which.front()].values.size());
+  for (const std::size_t at : which) {
+    if (all[at].values.size() != rounds.values.size())
+      throw std::logic_error("a round of a benchmark gave another number of values than the first");
+    for (std::size_t figure = 0; figure < rounds.values.size(); ++figure)
+      rounds.values[figure].push_back(all[at].values[figure]);
+    probes.push_back(all[at].probe_ns);
   }
-  for (std::size_t figure = 0; figure < values.size(); ++figure) {
-    rounds.values[figure].push_back(values[figure]);
-  }
+  rounds.probe_ns = median(probes);
+  return rounds;
+}
+
+std::vector<double> probes_of(const std::vector<Judged>& rounds) {
+  std::vector<double> probes;
+  for (const Judged& round : rounds) probes.push_back(round.probe_ns);
+  return probes;
 }
 
 }  // namespace
 
 Verdict judge_round(double before_ns, double after_ns, double preemptions,
                     double round_ns) noexcept {
-  constexpr double kPaceChange = 1.5;
   constexpr double kAlwaysAllowed = 3;  // the kernel's own threads
   constexpr double kAllowedPerNs =
       30.0 / 1e9;  // a busy neighbour takes the core over a hundred times a second
@@ -66,48 +79,74 @@ Verdict judge_round(double before_ns, double after_ns, double preemptions,
   return Verdict::sound;
 }
 
+std::vector<std::vector<std::size_t>> by_distance(std::span<const double> probes_ns) {
+  std::vector<std::size_t> order(probes_ns.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return probes_ns[a] < probes_ns[b]; });
+  std::vector<std::vector<std::size_t>> distances;
+  double least = 0;
+  for (const std::size_t at : order) {
+    if (distances.empty() || probes_ns[at] > kPaceChange * least) {
+      distances.emplace_back();
+      least = probes_ns[at];
+    }
+    distances.back().push_back(at);
+  }
+  for (auto& distance : distances) std::sort(distance.begin(), distance.end());
+  std::stable_sort(distances.begin(), distances.end(),
+                   [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  return distances;
+}
+
 Rounds measure_rounds(Pair& pair, std::uint32_t wanted,
                       const std::function<std::vector<double>()>& round) {
-  Rounds rounds;
-  std::vector<std::vector<double>> discarded;
-  std::vector<double> probes;
-  std::uint32_t sound = 0;
+  std::vector<Judged> sound;
+  std::vector<Judged> discarded;
+  std::uint32_t shared_core = 0;
   static_cast<void>(round());
   const Stopwatch watch;
   const auto goes_on = [&](std::uint32_t tried) {
-    if (sound >= wanted || tried >= 2 * wanted) return false;
+    const auto distances = by_distance(probes_of(sound));
+    const bool enough = !distances.empty() && distances.front().size() >= wanted;
+    if (enough || tried >= 2 * wanted) return false;
     return tried < wanted || pair.from_sender(watch.elapsed_ns()) < kPatienceNs;
   };
   for (std::uint32_t tried = 0; goes_on(tried); ++tried) {
     Judged judged = judged_round(pair, round);
-    probes.push_back(judged.probe_ns);
-    if (judged.verdict == Verdict::sound) {
-      append(rounds, judged.values);
-      ++sound;
-      continue;
-    }
-    ++(judged.verdict == Verdict::shared_core ? rounds.shared_core : rounds.interrupted);
-    discarded.push_back(std::move(judged.values));
+    if (judged.verdict == Verdict::shared_core) ++shared_core;
+    (judged.verdict == Verdict::sound ? sound : discarded).push_back(std::move(judged));
   }
-  rounds.kept_unsound = sound < wanted;
-  for (std::size_t at = 0; sound < wanted && at < discarded.size(); ++at, ++sound) {
-    append(rounds, discarded[at]);
-  }
-  rounds.probe_ns = median(probes);
+  const std::vector<Judged>& used = sound.empty() ? discarded : sound;
+  const auto distances = by_distance(probes_of(used));
+  Rounds rounds = some_of(used, distances.front());
+  for (std::size_t at = 1; at < distances.size(); ++at)
+    rounds.elsewhere.push_back(some_of(used, distances[at]));
+  rounds.shared_core = shared_core;
+  rounds.interrupted = static_cast<std::uint32_t>(discarded.size()) - shared_core;
+  rounds.kept_unsound = sound.empty();
   return rounds;
 }
 
 std::string Rounds::note() const {
-  if (shared_core + interrupted == 0) return {};
-  const std::size_t all = values.empty() ? 0 : values.front().size();
-  return fmt::format(
-      "{} rounds were discarded because both CPUs shared a physical core, {} because one was "
-      "interrupted{} (ping-pong RTT/2 {:.0f} ns, {} rounds kept)",
-      shared_core, interrupted,
-      kept_unsound ? "; too few were left, so that discarded ones are used after all: repeat on a "
-                     "quiet machine"
-                   : "",
-      probe_ns, all);
+  const auto kept = [](const Rounds& rounds) {
+    return rounds.values.empty() ? std::size_t{0} : rounds.values.front().size();
+  };
+  std::string text;
+  if (shared_core + interrupted != 0)
+    text = fmt::format(
+        "{} rounds were discarded because both CPUs shared a physical core, {} because one was "
+        "interrupted{} (ping-pong RTT/2 {:.0f} ns, {} rounds kept)",
+        shared_core, interrupted,
+        kept_unsound ? "; none was left, so that discarded ones are used after all: repeat on a "
+                       "quiet machine"
+                     : "",
+        probe_ns, kept(*this));
+  for (const Rounds& other : elsewhere)
+    text += fmt::format(
+        "{}{} rounds with the cores at another distance (RTT/2 {:.0f} ns, not {:.0f}) are apart",
+        text.empty() ? "" : "; ", kept(other), other.probe_ns, probe_ns);
+  return text;
 }
 
 }  // namespace viaduct::bench

@@ -47,6 +47,22 @@ TEST(FiguresJson, HasExactlyTheAgreedShape) {
   EXPECT_EQ(figure.at("n").number(), 3);
 }
 
+TEST(Figures, OfAnotherDistanceAreATableOfTheirOwn) {
+  Figures near, far;
+  near.add("o_s_ns", "ns", {3, 1, 2}, {"GASNet-EX", 4, {}});
+  far.add("o_s_ns", "ns", {30}, {"GASNet-EX", 40, {}});
+  near.add_elsewhere(251.3, far);
+  EXPECT_EQ(near.median_of("o_s_ns"), 2);
+  const std::string text = printed(near);
+  const std::size_t title = text.find("With the cores at another distance (hand-over 251 ns):");
+  ASSERT_NE(title, std::string::npos) << text;
+  EXPECT_LT(text.find("2.000"), title);
+  EXPECT_NE(text.find("30.00", title), std::string::npos) << text;
+  const Json document = near.to_json({});
+  EXPECT_EQ(keys(document), (std::set<std::string>{"elsewhere", "figures", "machine"}));
+  EXPECT_EQ(document.at("elsewhere").at("251_ns").at("o_s_ns").at("median").number(), 30);
+}
+
 TEST(FiguresJson, HoldsTheMedianOfTheRatiosBesideTheFigure) {
   Figures figures;
   figures.add("am_oneway_mps", "M/s", {50, 60, 90}, {"ring_rate_mps", 0, {100, 100, 100}});

@@ -73,6 +73,29 @@ TEST(RoundsNote, CountsWhatWasDiscardedAndAdmitsWhenItWasUsed) {
   EXPECT_NE(rounds.note().find("quiet machine"), std::string::npos) << rounds.note();
 }
 
+TEST(RoundsNote, TellsOfRoundsAtAnotherDistance) {
+  Rounds rounds;
+  rounds.values = {{1, 2, 3}};
+  rounds.probe_ns = 52;
+  rounds.elsewhere.emplace_back();
+  rounds.elsewhere.back().values = {{9, 8}};
+  rounds.elsewhere.back().probe_ns = 251;
+  EXPECT_EQ(rounds.note(),
+            "2 rounds with the cores at another distance (RTT/2 251 ns, not 52) are apart");
+}
+
+TEST(ByDistance, NearAndFarAreNeverInOneList) {
+  using Lists = std::vector<std::vector<std::size_t>>;
+  const auto sorted = [](std::vector<double> probes) { return by_distance(probes); };
+  EXPECT_EQ(sorted({}), Lists{});
+  EXPECT_EQ(sorted({52}), (Lists{{0}}));
+  EXPECT_EQ(sorted({52, 250, 50, 54, 246}), (Lists{{0, 2, 3}, {1, 4}}));
+  EXPECT_EQ(sorted({250, 52, 246, 140, 251}),
+            (Lists{{0, 2, 4}, {1}, {3}}));  // the nearer one first
+  // A row of small steps does not join what is far apart.
+  EXPECT_EQ(sorted({50, 60, 70, 80, 90}), (Lists{{0, 1, 2}, {3, 4}}));
+}
+
 TEST(SumWords, AddsEveryWordOfAnyLength) {
   for (std::uint64_t words = 0; words < 40; ++words) {
     std::vector<std::uint64_t> data(words);
