@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// Which provider carries what goes between two ranks.
+/// The choice of the provider for the traffic between two ranks.
 
 #include <cstdint>
 #include <string>

@@ -10,9 +10,9 @@
 
 namespace viaduct::via {
 
-/// Peers that wait for the others in their Job's destructor have ended their NIC: they read no more
-/// control messages. Those that control messages have not reached for long, while nothing can go
-/// there from here, are out of reach.
+/// Finds peers that take no more control messages. A closed peer waits for the others in its Job's
+/// destructor: its NIC has ended and reads no more control messages. A peer is out of reach when
+/// control messages have not reached it for long, while nothing can go to it from here.
 class ClosedPeers {
  public:
   /// Calls @p part(rank, cause) for each such peer, once in 50 ms. To be called while a control

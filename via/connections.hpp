@@ -1,7 +1,8 @@
 #pragma once
 /// @file
-/// The connections of a NIC: what the NICs of all providers do with their Connector. A provider
-/// sends control messages, attaches VIs and ends them; all else about connecting is here.
+/// The connections of a NIC: the part that the NICs of all providers share, around their
+/// Connector. A provider sends control messages, attaches VIs and ends them; all else about
+/// connecting is here.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,9 +32,9 @@ class Connections {
     virtual void refused(Connectable& end, const ControlMessage& message) = 0;
     /// The peer has ended the connection of @p end: message.cause, data.
     virtual void ended(Connectable& end, const ControlMessage& message) = 0;
-    /// Nobody uses the memory `EndWish::half` any more.
+    /// Both ends have stopped using the memory `EndWish::half`.
     virtual void parted(std::uint64_t half) = 0;
-    /// tell_of_requests() has something to do: the rank is not to sleep before.
+    /// tell_of_requests() has requests to tell of: the rank must not sleep before that call.
     virtual void asked() = 0;
 
    protected:
@@ -45,12 +46,12 @@ class Connections {
 
   Connections(Rank self, Provider& provider) noexcept : connector_(self), provider_(provider) {}
 
-  // The owner of each end is a Connectable. None of these waits; each may allocate.
+  // The owner of each end is a Connectable. These calls never wait; each may allocate.
 
   /// Asks for a connection. @p name is the end from before the first action.
   /// @return false, and nothing has happened: another end has the name.
   bool open(ControlMessage::Kind form, const EndWish& wish, EndName& name);
-  /// Connector::stop() and close(). Nothing where there is no such end.
+  /// Connector::stop() and close(). They do nothing where there is no such end.
   void stop(const EndName& name, ErrorCause cause, std::vector<std::byte> data = {});
   void close(const EndName& name, ErrorCause cause, std::vector<std::byte> data = {});
   /// A message of rank @p from has come.  Order: as @p from has sent them.
@@ -77,7 +78,7 @@ class Connections {
   /// @return ok; bad_state: the VI is not idle; peer_lost: the rank that asks is @p lost, or out of
   /// reach; bad_argument: the request is gone, or the shapes differ.
   Status accept(const ConnectionRequest& request, bool lost, const Acceptor& vi);
-  /// Nic::reject() and reject_peer(). Nothing where the request is gone.
+  /// Nic::reject() and reject_peer(). They do nothing where the request is gone.
   void reject(const ConnectionRequest& request);
   void reject_peer(Rank from, std::uint64_t discriminator, std::uint64_t reason = 0);
   /// Tells @p callback of each peer request that has come and not been answered meanwhile. The
@@ -85,7 +86,7 @@ class Connections {
   void tell_of_requests(const Nic::IncomingPeer& callback);
   [[nodiscard]] bool has_requests() const noexcept { return !offers_.empty(); }
 
-  /// For questions.
+  /// The Connector, for questions about ends and requests.
   [[nodiscard]] const Connector& connector() const noexcept { return connector_; }
 
  private:

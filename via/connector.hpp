@@ -51,7 +51,7 @@ class Connector {
 
   using Wish = EndWish;
 
-  /// A request that nobody here has answered.
+  /// A request that this rank has not answered yet.
   struct Request {
     Rank from{};
     ControlMessage message;
@@ -67,7 +67,7 @@ class Connector {
       refused,  ///< tell the owner of `name`: message.result, message.reason, message.cause
       ended,    ///< tell the owner of `name`: message.cause, message.data
       offer,    ///< tell the client that name.peer asks for name.discriminator
-      release,  ///< the memory `half` is nobody's any more
+      release,  ///< both ends have stopped using the memory `half`
     };
     Kind kind{};
     Name name;
@@ -81,15 +81,14 @@ class Connector {
   /// @param self the rank whose connections these are.  Never waits.
   explicit Connector(Rank self) noexcept : self_(self) {}
 
-  // Events of the client. None waits; each may allocate. Their cost grows with the number of ends
-  // to the same peer, and of requests that nobody has answered, but not with the number of peers.
+  // Events of the client. They never wait; each may allocate. Their cost grows with the number of
+  // ends to the same peer and with the number of unanswered requests, but not with the number of
+  // peers.
 
   /// Asks for a connection, by Kind::request or Kind::client_request; a request that is kept and
   /// fits is taken.
   /// @return the new end. Its number is none, and nothing has happened, when another end of the
-  /// same
-  ///         peer and discriminator asks by Kind::request, or is open; within one rank, when two
-  ///         do.
+  /// same peer and discriminator asks by Kind::request, or is open; within one rank, when two do.
   Name open(ControlMessage::Kind form, const Wish& wish, Actions& out);
   /// Takes the client's request @p ticket.  Precondition: its shape is the wish's, and the caller
   /// has attached.
@@ -97,18 +96,18 @@ class Connector {
   Name accept(std::uint64_t ticket, const Wish& wish, Actions& out);
   /// Rejects the request @p ticket of either kind; nothing when it is gone.  Never waits.
   void refuse(std::uint64_t ticket, ConnectResult result, std::uint64_t reason, Actions& out);
-  /// The end neither writes nor reads from here on, but keeps its half until close(). Nothing when
-  /// it is not open, and has not been ended by its peer.  Never waits.
+  /// The end neither writes nor reads from here on, but keeps its half until close(). Does nothing
+  /// unless the end is open or its peer has ended it.  Never waits.
   void stop(const Name& name, ErrorCause cause, Actions& out, std::vector<std::byte> data = {});
-  /// The same for good: the owner forgets the end, whatever state it is in.  Never waits.
+  /// As stop(), and for good: the owner forgets the end, in any state.  Never waits.
   void close(const Name& name, ErrorCause cause, Actions& out, std::vector<std::byte> data = {});
 
   // Events of the control path.
 
   /// A message of rank @p from has come.  Order: as @p from has sent them.
   void handle(Rank from, const ControlMessage& message, Actions& out);
-  /// Nothing more will come from the ranks that @p gone says true of, or reach them.  Precondition:
-  /// later messages of theirs are not handled.  Cost: grows with all ends.
+  /// The ranks for which @p gone is true are lost: nothing comes from them or reaches them any
+  /// more.  Precondition: later messages of theirs are not handled.  Cost: grows with all ends.
   void lose(const std::function<bool(Rank)>& gone, ErrorCause cause, Actions& out);
 
   // Questions.
@@ -135,7 +134,7 @@ class Connector {
   [[nodiscard]] bool drains_up_to(EndNumber newest) const noexcept;
   /// @return all ends, those that drain included. Valid until the next event.
   [[nodiscard]] const std::map<Name, End>& ends() const noexcept { return ends_; }
-  /// @return the requests that nobody has answered, oldest first. Valid until the next event.
+  /// @return the unanswered requests, oldest first. Valid until the next event.
   [[nodiscard]] const std::vector<Request>& requests() const noexcept { return requests_; }
 
   friend bool operator==(const Connector&, const Connector&) = default;

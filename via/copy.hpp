@@ -59,7 +59,7 @@ inline constexpr CopyMethod kCopyMethods[] = {CopyMethod::plain,
 /// goes back to the size that copy_threshold() finds by itself.  Call from any thread.
 void set_copy_threshold(std::size_t bytes) noexcept;
 
-/// Copies by one method, whatever the size; for measuring and testing. As copy_bytes() otherwise.
+/// Copies by one method at any size; for measuring and testing. As copy_bytes() otherwise.
 /// Precondition: copy_method_works(method).
 void copy_bytes_by(CopyMethod method, void* to, const void* from, std::size_t bytes) noexcept;
 
@@ -72,8 +72,7 @@ inline constinit std::atomic<std::size_t> copy_threshold_bytes{0};  // 0: not fo
 ///
 /// Blocks      never.
 /// Call from   any thread.
-/// Order       a later store with release semantics is seen after the copied bytes, by whatever
-/// method they were copied
+/// Order       a later store with release semantics is seen after the copied bytes, by every method
 ///             (non-temporal stores are fenced here).
 /// Cost        one load and one branch beyond memcpy.
 ///

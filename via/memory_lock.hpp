@@ -19,16 +19,16 @@ struct MemoryLock {
   [[nodiscard]] bool limited() const noexcept { return !exempt && limit_bytes != kUnlimited; }
 };
 
-/// Looks. Throws nothing.
+/// Reads the limit and the bytes that are registered now. Throws nothing.
 [[nodiscard]] MemoryLock memory_lock();
 
-/// Why @p wanted bytes more were not registered, and what to do: a sentence for the end of an
-/// error.  @return the sentence.
+/// @return a sentence for the end of an error: the reason why @p wanted bytes more were not
+/// registered, and the remedy.
 [[nodiscard]] std::string memory_lock_advice(const MemoryLock& lock, std::size_t wanted);
 
-/// @return what a registration cache may hold where nothing is said: half of the limit, the rest
-/// being for rings and segments; without a limit 1 GiB, or an eighth of the machine's memory if
-/// that is less.
+/// @return the bytes that a registration cache may hold where no setting says it: half of the
+/// limit, the rest being for rings and segments; without a limit 1 GiB, or an eighth of the
+/// machine's memory if that is less.
 [[nodiscard]] std::size_t default_pinned_bytes(const MemoryLock& lock);
 
 }  // namespace viaduct::via

@@ -26,7 +26,7 @@ class ProtectionTags {
   /// Throws Error, whose sentence begins with @p failed ("cannot create a VI: "): there is no such
   /// tag.
   void require(ProtectionTag tag, const char* failed) const;
-  /// Throws Error: what register_memory() is given is wrong with every provider.
+  /// Throws Error: an argument of register_memory() is wrong with every provider.
   void require_region(ProtectionTag tag, const std::byte* address, std::size_t bytes) const;
   /// Precondition: the tag exists.
   void add_use(ProtectionTag tag) { ++uses_.at(static_cast<std::uint32_t>(tag)); }

@@ -3,10 +3,10 @@
 /// Registered memory that stays registered: repeated transfers from and to the same pages cost one
 /// registration (docs/verbs.md).
 ///
-/// A registration ends when its pages are unmapped, moved or discarded, when
-/// room is wanted for others, or with the cache; never while a Pin holds it. Memory may be unmapped
-/// and mapped again at the same address, by whatever means and thread, without a word to the cache:
-/// what is then transferred is what is there. The kernel tells of such changes (userfaultfd); no
+/// A registration ends when its pages are unmapped, moved or discarded, when room is wanted for
+/// others, or with the cache; never while a Pin holds it. The program may unmap memory and map it
+/// again at the same address, by any means and in any thread, without telling the cache: a later
+/// transfer uses the memory that is there then. The kernel reports such changes (userfaultfd); no
 /// function of the program's is replaced.
 ///
 /// Only private anonymous memory is cached (heap, stacks, .bss, anonymous mmap). Other memory can
@@ -14,8 +14,8 @@
 /// registers it for one Pin.
 ///
 /// The program's part: memory is not discarded (MADV_DONTNEED) nor unmapped by one thread while
-/// another asks for its registration. MADV_GUARD_INSTALL (Linux 6.13) tells nobody: memory that was
-/// a guard is not to be used for transfers again.
+/// another asks for its registration. The kernel does not report MADV_GUARD_INSTALL (Linux 6.13):
+/// memory that was a guard must not be used for transfers again.
 
 #include <atomic>
 #include <cstddef>
@@ -49,15 +49,15 @@ class Registrar {
   /// Throws Error; with not_enough_memory when another registration has to go first.
   [[nodiscard]] virtual Region enroll(std::byte* address, std::size_t bytes, Rights rights,
                                       bool writable) = 0;
-  /// Deregisters what enroll() has registered.  Precondition: no transfer uses the region any more.
+  /// Deregisters a region of enroll().  Precondition: no transfer uses the region any more.
   virtual void release(const Region& region) noexcept = 0;
 };
 
-/// One thread at a time, as its NIC's set-up.
+/// The cache is used by one thread at a time, as its NIC's set-up.
 class RegistrationCache {
  public:
   struct Limits {
-    /// Bytes, in whole pages, that are registered at once; nothing exceeds it.
+    /// At most so many bytes, in whole pages, are registered at once.
     std::size_t pinned_bytes = 0;
     std::size_t regions = 1024;
   };
@@ -65,11 +65,11 @@ class RegistrationCache {
   struct Counters {
     std::uint64_t hits = 0;
     std::uint64_t registrations = 0;
-    std::uint64_t evictions = 0;      ///< for want of room
-    std::uint64_t invalidations = 0;  ///< their pages have changed
-    std::uint64_t not_cached = 0;     ///< the memory is of a kind that cannot be, or nothing can
-    std::uint64_t refused = 0;        ///< by the limits or the registrar
-    std::uint64_t pinned_bytes = 0;   ///< now
+    std::uint64_t evictions = 0;          ///< for want of room
+    std::uint64_t invalidations = 0;      ///< their pages have changed
+    std::uint64_t not_cached = 0;         ///< of a kind that cannot be cached, or no memory can
+    std::uint64_t refused = 0;            ///< by the limits or the registrar
+    std::uint64_t pinned_bytes = 0;       ///< now
     std::uint64_t most_pinned_bytes = 0;  ///< at once
   };
 
@@ -95,7 +95,7 @@ class RegistrationCache {
     Pin() = default;
     /// Takes over @p other's region; @p other is empty afterwards.  Never blocks.
     Pin(Pin&& other) noexcept { swap(other); }
-    /// Exchanges the two: what this Pin held is let go at the end of @p other.  Never blocks.
+    /// Exchanges the two: the region of this Pin is let go at the end of @p other.  Never blocks.
     Pin& operator=(Pin&& other) noexcept {
       swap(other);
       return *this;
@@ -142,8 +142,8 @@ class RegistrationCache {
   /// Blocks      for a registration, unless it is cached; while memory is being unmapped, for its
   ///             end, which is soon.
   /// Cost        cached: a system call that does nothing, and a search among the regions.
-  /// Errors      throws Error: what the NIC says, or that the limit of pinned bytes is less than
-  ///             what is in use with what is wanted.
+  /// Errors      throws Error: the NIC's reason, or that the bytes in use and the wanted bytes
+  ///             together exceed the limit of pinned bytes.
   [[nodiscard]] Pin get(std::byte* address, std::size_t bytes, Rights rights = Rights::none) {
     return exact(address, bytes, rights, true);
   }
@@ -154,10 +154,11 @@ class RegistrationCache {
   }
 
   /// get_early: get() without its system call, for transfers that a second one may follow. It sees
-  /// changes of memory by calls that have returned. Of pages that another thread's munmap() has
-  /// just given up, and this thread been given by the kernel, it may answer the old ones: then
-  /// confirm() says so, which is to be asked while or after the transfer is under way. Of a
-  /// transfer out of such a region repeat all; a transfer into it has reached nobody.
+  /// changes of memory by calls that have returned. When another thread's munmap() is giving up
+  /// pages and the kernel has given this thread new ones at their address, the region may still be
+  /// of the old pages: confirm(), called while or after the transfer is under way, shows that. Then
+  /// repeat all of a transfer out of the region; a transfer into it has changed only the old pages,
+  /// which are no longer in use.
   ///
   /// Empty: the memory cannot be cached, or registered.
   /// Blocks      as get() does, when it is not cached or something has changed.
@@ -173,7 +174,7 @@ class RegistrationCache {
                               Rights rights = Rights::none) noexcept {
     return early(const_cast<std::byte*>(address), bytes, rights, false);
   }
-  /// get_early() of what is cached already: registers nothing.  @return empty where no cached
+  /// get_early() of cached regions alone: registers nothing.  @return empty where no cached
   /// region suits. Cost: as get_early() of a cached region.
   [[nodiscard]] Pin get_cached(const std::byte* address, std::size_t bytes, Rights rights,
                                bool writable) noexcept;
@@ -181,7 +182,8 @@ class RegistrationCache {
   /// Cost        some tens of system calls at most.
   [[nodiscard]] bool confirm(const Pin& pin) noexcept;
 
-  /// Releases what has changed, so that the memory is free for others. get() does so, too.
+  /// Releases regions whose pages have changed, so that the memory is free for others.
+  /// get() does so, too.
   /// Blocks      while memory is being unmapped, for its end, which is soon.
   /// Cost        a load, when nothing has changed.
   void sweep() noexcept {
@@ -191,13 +193,13 @@ class RegistrationCache {
   /// Lowers the limit of pinned bytes by @p bytes, which its owner registers elsewhere.
   ///
   /// Blocks      never.
-  /// Cost        that of releasing what has not been used for longest, as much as is needed.
+  /// Cost        that of releasing the regions that were not used for longest, as many as needed.
   /// @return     false: transfers use too much of the limit, or it is less than that.
   [[nodiscard]] bool give_up(std::size_t bytes) noexcept;
   /// take_back: raises the limit again.  Never blocks.
   void take_back(std::size_t bytes) noexcept { limits_.pinned_bytes += bytes; }
 
-  /// @return whether anything is cached here.
+  /// @return whether the cache keeps registrations: the kernel allows it, and the limit is not 0.
   [[nodiscard]] bool caches() const noexcept;
   /// @return why the kernel prevents caching, with the remedy; empty where the kernel allows it.
   [[nodiscard]] const std::string& problem() const noexcept;
@@ -206,7 +208,8 @@ class RegistrationCache {
   /// @return the counters, which the cache goes on changing.
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
 
-  /// problem() of a cache that were made now, "" if it caches.  Cost: that of making one.
+  /// The problem() of a cache that is made now, "" if the kernel allows one.  Cost: that of making
+  /// one.
   [[nodiscard]] static std::string probe();
 
  private:
@@ -237,7 +240,7 @@ class RegistrationCache {
   std::uint64_t seen_ = 0;                     // of it
   std::uintptr_t page_mask_;
   std::uint64_t clock_ = 0;
-  // What the registrar has no room for is not tried each time.
+  // Regions of this size or more found no room at the registrar, and are not tried each time.
   std::size_t too_large_ = ~std::size_t{0};
   std::uint64_t not_tried_ = 0;
   // None lies within another: sorted by begin, and so by end.

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What the VIs of all providers answer alike, whatever lies behind them.
+/// The answers that the VIs of all providers have in common.
 
 #include <cstdint>
 #include <string>
@@ -29,7 +29,7 @@ namespace viaduct::via {
 Status refuse_argument(Job& job, const char* call, const std::string& why) noexcept;
 /// The same for a rank that the job does not have.
 Status refuse_rank(Job& job, const char* call, Rank rank) noexcept;
-/// @p answer of Nic::accept(), which is told of in the same way when it is bad_argument.
+/// @return @p answer, of Nic::accept(); a warning explains bad_argument, as refuse_argument() does.
 Status explain_accept(Job& job, const ConnectionRequest& request, Status answer) noexcept;
 
 }  // namespace viaduct::via

@@ -18,7 +18,7 @@ namespace viaduct::via::channel {
 namespace {
 
 /// The ring of a channel that has broken off: one slot that stays empty. Its counters accept
-/// writes, and nobody reads them.
+/// writes, which no rank reads.
 struct Nowhere {
   ChannelHead head;
   Slot slot;
@@ -84,7 +84,7 @@ std::vector<std::byte> ChannelEnd::offer() const {
   return options_.remote ? data_of(remote_->part(*this)) : Connection::offer();
 }
 
-/// Of a remote channel the peer reads a copy: the ring is not for the Connector to release.
+/// The peer of a remote channel reads a copy, so the Connector does not release the ring.
 std::uint64_t ChannelEnd::half() const noexcept { return options_.remote ? 0 : tx_offset_; }
 
 Status ChannelEnd::check_way(Rank peer) {
@@ -107,7 +107,7 @@ bool ChannelEnd::take_up(const std::vector<std::byte>& offer) {
 }
 
 void ChannelEnd::on_attached() noexcept {
-  // The peer may have sent already, and rung a doorbell that nobody knew.
+  // The peer may have sent and rung already, when polls did not yet look at this ring.
   if (!options_.remote) group().ring_self(in_set_.bit);
 }
 
@@ -169,7 +169,7 @@ void ChannelEnd::break_off(const char* what) noexcept {
   if (connected) nic().report(*this, ErrorCause::format);
 }
 
-/// Its client goes on as with a peer that writes nothing.
+/// From here on the client sees a peer that writes nothing.
 void ChannelEnd::leave_ring() noexcept {
   rx_ = &nowhere.head;
   rx_slots_ = &nowhere.slot;
@@ -179,7 +179,7 @@ void ChannelEnd::leave_ring() noexcept {
 
 void ChannelEnd::refuse_room() noexcept { break_off("a count of free slots that cannot be"); }
 
-/// Whether the header of a slot that is not full is what is left of an earlier lap, or nothing.
+/// Whether @p h, the header of a slot that is not full, is zero or left from an earlier lap.
 bool ChannelEnd::may_be_old(std::uint64_t h) const noexcept {
   if (rx_seq_ <= rx_mask_) return h == 0;
   const std::uint64_t rest = h & ~header::phase_bit;
@@ -190,13 +190,14 @@ bool ChannelEnd::may_be_old(std::uint64_t h) const noexcept {
          header::client(h) >> options_.client_bits == 0;
 }
 
-/// A slot is written as a whole, and slots in their order, but for those of one message: it has
-/// kMaxLines at most, and its first comes last. A transport's slots are told of one by one.
+/// A peer writes each slot as a whole, and slots in their order, except within a message: a message
+/// has at most kMaxLines slots, and its first slot is written last. Slots of a transport are
+/// announced one by one, and need no check.
 void ChannelEnd::look_for_nonsense() noexcept {
   if (options_.remote || state_ != ViState::connected) return;
   const bool others_there = arrived_ahead(kMaxLines) != nullptr;  // before the next one is read
   const std::uint64_t h = next_slot().header.load(kAcquire);
-  if (is_full(h)) return;  // whoever takes it looks at it
+  if (is_full(h)) return;  // the call that takes the slot checks it
   if (others_there) return break_off("messages behind a slot that is empty");
   if (!may_be_old(h)) break_off("bytes that are no message into a slot");
 }
@@ -232,9 +233,9 @@ void ChannelEnd::peer_closed(ErrorCause cause) noexcept {
 void ChannelEnd::disconnect() noexcept {
   if (state_ == ViState::idle) return;
   if (state_ == ViState::connecting) outcome_.answer = ConnectResult::timed_out;
-  if (rx_ != nullptr) release_slots();  // what we have taken, exactly
+  if (rx_ != nullptr) release_slots();  // exactly those that have been taken
   const bool connected = state_ == ViState::connected;
-  // First: an error among what has come is no error of a connection any more.
+  // First, so that an error among the messages that have come is no error of the connection.
   state_ = ViState::idle;
   if (remote_ != nullptr && connected) remote_->drain(*this);
   tx_limit_ = tx_seq_;

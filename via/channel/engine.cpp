@@ -17,8 +17,8 @@ namespace {
 static_assert(sizeof(pthread_t) == sizeof(std::uintptr_t));
 std::uintptr_t this_thread() noexcept { return std::uintptr_t{pthread_self()}; }
 
-/// Serves without a message after which a client's hot channels are set aside, so that the word
-/// tells of their next message.
+/// The number of serves without a message after which a client's hot channels are set aside, so
+/// that the word tells of their next message.
 constexpr std::uint32_t kQuietServes = 256;
 
 }  // namespace
@@ -88,7 +88,8 @@ void Engine::count_clients() noexcept {
 
 void Engine::watch(bool does) noexcept { watcher_.store(does ? this_thread() : 0, kRelaxed); }
 
-/// The next client of this thread from place @p at on that nobody serves; null: there is none.
+/// Takes the next client of this thread, from place @p at on, that no thread serves; null: there is
+/// none.
 Client* Engine::take(std::size_t& at, const Client& self) noexcept {
   const std::uintptr_t me = this_thread();
   const std::lock_guard lock(mutex_);
@@ -107,9 +108,9 @@ void Engine::return_to_sender(Client& client) noexcept {
   client.in_use_ = false;
 }
 
-/// After a serve. A message may come to a channel that is hot, or by a transport, without the
-/// word's telling. Channels that stay quiet are set aside, and looked at once more a while later:
-/// their senders may have missed it.
+/// Called after a serve. Answers whether messages may come that the attention word does not tell
+/// of: by a transport, or to a hot channel. Channels that stay quiet are set aside, and looked at
+/// once more a while later, since their senders may have missed that.
 bool Engine::stays_hot(Client& client, std::uint32_t handled) noexcept {
   if (client.nic_.transport() != nullptr) return true;
   Group& group = client.group_;
@@ -166,7 +167,7 @@ bool Engine::runs_handler() noexcept {
   });
 }
 
-/// The locks of those that sleep with `self`.
+/// The locks of the clients that sleep with `self`.
 class Engine::Sleepers final : public shm::SleepLocks {
  public:
   Sleepers(Client* first, shm::SleepLocks* own) noexcept : first_(first), own_(own) {}

@@ -1,11 +1,10 @@
 #pragma once
 /// @file
-/// The progress engine of a rank: whoever waits serves all.
+/// The progress engine of a rank: a thread that waits serves all its clients.
 ///
-/// A client is what polls by itself: each bundle of Active Messages, and Split-C. It polls its own
-/// completion queue inline. The engine lets a thread that waits in one of its clients serve the
-/// others, and blocks in the kernel for all of them at once. docs/channel.md, "Group, worker,
-/// engine".
+/// The clients are the bundles of Active Messages, and Split-C. Each client polls its own group
+/// inline. The engine lets a thread that waits in one of its clients serve the others, and blocks
+/// in the kernel for all of them at once. docs/channel.md, "Group, client, engine".
 
 #include <cstddef>
 #include <cstdint>
@@ -32,12 +31,12 @@ enum class Run : std::uint8_t { replies, all };
 
 class Engine;
 
-/// One that the engine serves. Belongs to a thread (its home), in whose waits it is served. The
+/// A client of the engine. It belongs to a thread (its home), which serves it while it waits. The
 /// engine calls only on cold paths, and only in the home thread.
 class Client {
  public:
-  /// Whether serving the client may run functions that reply or that use other clients. What never
-  /// does is served in plain polls of the others as well.
+  /// Whether serving the client may run functions that reply or that use other clients. A passive
+  /// client never does, and is served in plain polls of the others as well.
   enum class Kind : std::uint8_t { runs_handlers, passive };
 
   Client(const Client&) = delete;
@@ -45,8 +44,8 @@ class Client {
 
   /// @return whether the calling thread is the home.  Cost: a load.
   [[nodiscard]] bool is_home() const noexcept;
-  /// The calling thread becomes the home.  Precondition: the lock of try_lock() is held, or nobody
-  /// serves the client yet.
+  /// The calling thread becomes the home.  Precondition: the lock of try_lock() is held, or no
+  /// thread serves the client yet.
   void come_home() noexcept;
 
  protected:
@@ -59,7 +58,7 @@ class Client {
   /// False: another thread uses the client, and serves it, or has become its home.
   virtual bool try_lock() noexcept { return true; }
   virtual void unlock() noexcept {}
-  /// Handles what has come and answers how many messages that were. Locked.
+  /// Handles the messages that have come and answers their number. Locked.
   virtual std::uint32_t serve(Run run) noexcept = 0;
   /// Publishes every credit and counter that is withheld. False: that has brought up something to
   /// serve. Locked.
@@ -76,13 +75,13 @@ class Client {
   AtomicWord<std::uintptr_t> home_ = 0;
   // Under the engine's lock.
   bool in_use_ = false;
-  std::uintptr_t user_ = 0;  // the thread that does so
+  std::uintptr_t user_ = 0;  // the thread that uses it
   // The home thread's.
   std::uint32_t quiet_serves_ = 0;
   Client* next_ = nullptr;  // in the list of a sleep
 };
 
-/// One for each rank: the first client makes it, and the last one's end ends it.
+/// Each rank has one engine: the first client makes it, and the last client's end ends it.
 ///
 /// Call from   any thread; a client is served in its home thread.
 class Engine {
@@ -110,8 +109,8 @@ class Engine {
   void keep_attention() noexcept { keeps_attention_.store(true, kRelaxed); }
   /// @return whether something may have come for some client since take_attention().  Cost: a load.
   [[nodiscard]] bool asks() const noexcept { return attention_.load(kRelaxed) != 0; }
-  /// The same, and clears it.  Order: before the polls of all clients.  Cost: a load; a locked
-  /// store where something has come.
+  /// As asks(), and clears the word.  Order: before the polls of all clients.  Cost: a load; a
+  /// locked store where something has come.
   [[nodiscard]] bool take_attention() noexcept {
     if (!asks()) return false;
     attention_.store(0);
@@ -123,7 +122,7 @@ class Engine {
 
   struct Outcome {
     std::uint32_t handled = 0;
-    bool hot = false;  ///< something may come for one of them without the word's telling
+    bool hot = false;  ///< a message that the word does not tell of may come for one
   };
   /// Serves the calling thread's clients but @p self.
   ///
@@ -141,8 +140,8 @@ class Engine {
   [[nodiscard]] bool runs_handler() noexcept;
 
   /// Blocks in the kernel until something comes for a client of this thread, or @p done (may be
-  /// empty) says so, or the time is over (negative: no limit): see shm::sleep(). @p held, if given,
-  /// is what the caller holds and must not hold in the kernel.  Returns early whenever in doubt.
+  /// empty) says so, or the time is over (negative: no limit): see shm::sleep(). @p held, if given:
+  /// the locks that the caller must not hold in the kernel.  Returns early whenever in doubt.
   ///
   /// Call from   a wait of @p self that has polled, served the others, and found nothing.
   void block(Client& self, std::int64_t timeout_ns, const std::function<bool()>& done,

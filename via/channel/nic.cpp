@@ -37,7 +37,7 @@ const std::byte* Nic::incoming_extra(Rank from, std::uint64_t discriminator) {
   if (is_remote(from)) return found->message.data.data() + offsetof(RemotePart, extra);
   shm::ChannelOffer offer;
   if (!read_data(found->message.data, offer)) return nullptr;
-  // So much may be read there at least, whatever the request says.
+  // At least so many bytes may be read there, for any request.
   constexpr std::size_t kLeast = 4096;
   const std::size_t at = offer.channel + ChannelHead::bytes_for(1U << offer.slots_log2);
   if (at > job_.segment().window_bytes() - kLeast) return nullptr;
@@ -57,7 +57,8 @@ void Nic::use_transport(std::unique_ptr<Transport> transport,
   for (std::uint32_t r = 0; r < job_.size(); ++r) remote_[r] = remote(Rank{r});
 }
 
-/// All that has come by now. It has an end: no handler runs meanwhile, so nobody gets credits.
+/// Takes all that has come by now. The loop ends, since no handler runs and so no peer gets
+/// credits.
 void Nic::drain_remote() noexcept {
   if (transport_ == nullptr) return;
   std::uint64_t before = 0;
@@ -115,9 +116,9 @@ void Nic::forget_remote(const std::function<bool(Rank)>& gone) {
     if (is_remote(Rank{r}) && gone(Rank{r})) transport_->forget(Rank{r});
 }
 
-/// An event of the transport's rings this rank's doorbell from now on, and peers whose counters it
-/// may wait for tell of them. Answers whether the rank should not sleep: something has happened
-/// meanwhile, or a peer could not be asked.
+/// From now on an event of the transport rings this rank's doorbell, and peers announce the
+/// counters that this rank may wait for. Answers whether the rank should not sleep: something has
+/// happened meanwhile, or a peer could not be asked.
 bool Nic::arm_remote() noexcept {
   if (transport_ == nullptr) return false;
   const std::uint64_t before = events_;

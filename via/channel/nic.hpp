@@ -49,21 +49,21 @@ class Nic final : public shm::Nic {
   [[nodiscard]] bool is_remote(Rank rank) const noexcept override {
     return !remote_.empty() && remote_[index(rank)];
   }
-  /// For a caller that must take no message off a ring now: posts what was held back, and goes on
-  /// with connections.  Never blocks.
+  /// For a caller that must take no message off a ring now: posts the backlog, and goes on with
+  /// connections.  Never blocks.
   void post_backlog() noexcept {
     progress();
     take_from_transport();
   }
-  /// Takes from the transport what it has brought, so that its receives go back. Handles no
+  /// Takes in what the transport has received, so that its receives are posted again. Handles no
   /// message. Never blocks.
   void take_from_transport() noexcept {
     if (transport_ != nullptr) poll_transport();
   }
   /// @return the transport; null where all ranks share memory.
   [[nodiscard]] Transport* transport() noexcept { return transport_.get(); }
-  /// @return the bytes of the rank's window and of private memory that a peer costs which has no
-  /// channel.
+  /// @return the bytes of the rank's window and of private memory that a peer without a channel
+  /// costs.
   [[nodiscard]] static std::size_t bytes_per_peer() noexcept;
 
  private:

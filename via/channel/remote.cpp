@@ -1,13 +1,13 @@
 /// Remote channels: those to ranks that share no memory with this one (docs/verbs.md).
 ///
-/// The layer above writes into the ring and reads from one as ever. Two words that it looks at
-/// anyway make the difference: the channel's `wanted` is always set, so that every message comes to
-/// ring_doorbell(), and the peer always sleeps, so that every change of the counters comes to
-/// wake_peer(). A transport then takes the lines to the peer's copy of the channel, and the
+/// The layer above uses the ring as between ranks that share memory. Two words that the layer reads
+/// in any case make the difference: the channel's `wanted` is always set, so that every message
+/// comes to ring_doorbell(), and the peer always sleeps, so that every change of the counters comes
+/// to wake_peer(). A transport then takes the lines to the peer's copy of the channel, and the
 /// counters to the peer's channel.
 ///
-/// A line travels with its phase bit inverted: it is seen when the transport has told of it, and
-/// its receiver has turned the bit.
+/// A line travels with its phase bit inverted: polls see it only after the transport has told of it
+/// and its receiver has turned the bit.
 
 #include <sched.h>
 
@@ -48,7 +48,7 @@ constexpr std::uint32_t notification_of(Sign sign, std::uint64_t number = 0) noe
 // The word that a remote channel reads in place of its peer's `sleeping`.
 constinit const AtomicWord<std::uint32_t> kAlwaysAsleep{1};
 
-// For what was sent before a disconnect to arrive: longer than all repetitions take.
+// The time for messages sent before a disconnect to arrive: longer than all repetitions take.
 constexpr std::uint64_t kDrainLimitNs = 5'000'000'000;
 
 void turn_phase(Slot& slot) noexcept {
@@ -113,15 +113,15 @@ void RemoteEnd::send_back(ChannelEnd& c, const std::byte* from, std::size_t byte
   post_counters(c);
 }
 
-/// The oldest piece, by itself. False: no room.
+/// Posts the oldest piece by itself. False: no room.
 bool RemoteEnd::post_piece() noexcept {
   if (!link_->post(std::span(&pieces_.front().piece, 1), 0, false)) return false;
   pieces_.pop_front();
   return true;
 }
 
-/// The oldest message that has not been posted, behind the pieces that belong before it. False: no
-/// room.
+/// Posts the oldest message that has not been posted, behind the pieces that belong before it.
+/// False: no room.
 bool RemoteEnd::post_message(ChannelEnd& c) noexcept {
   const auto offset_of = [&c](const void* at) {
     return static_cast<std::uint32_t>(static_cast<const std::byte*>(at) -
@@ -149,8 +149,8 @@ bool RemoteEnd::post_message(ChannelEnd& c) noexcept {
   return true;
 }
 
-/// All messages, unless counters are to go first. False: no room, and the NIC has the channel in
-/// its backlog.
+/// Posts all messages, unless counters are to go first. False: no room, and the NIC has the channel
+/// in its backlog.
 bool RemoteEnd::post_all(ChannelEnd& c) noexcept {
   while (lines_posted_ != c.tx_seq_) {
     if (!counters_changed_ && back_.empty() && post_message(c)) continue;
@@ -179,7 +179,7 @@ void RemoteEnd::post_lines(ChannelEnd& c) noexcept {
 
 void RemoteEnd::post_lines_slow(ChannelEnd& c) noexcept {
   if (counters_changed_) post_counters(c);
-  // Only the new ones: those that were held back have been turned.
+  // Only the new lines: the bits of lines in the backlog have been turned.
   std::uint64_t from = c.tx_seq_ - 1;
   while (header::kind(c.tx_slots_[from & c.tx_mask_].header.load(kRelaxed)) ==
          MessageKind::continuation)
@@ -220,13 +220,13 @@ void RemoteEnd::post_backlog(ChannelEnd& c) noexcept {
 
 bool RemoteEnd::ask_to_be_woken(const ChannelEnd& c) noexcept {
   if (!connected_ || wake_asked_ || link_->failed()) return true;
-  if (c.tx_seq_ == 0) return true;  // it holds nothing of ours
+  if (c.tx_seq_ == 0) return true;  // the peer holds no message of ours
   wake_asked_ = link_->post_back({0, 0}, notification_of(Sign::wake_me), true);
   return wake_asked_;
 }
 
 bool RemoteEnd::flushed(ChannelEnd& c) noexcept {
-  if (c.state_ == ViState::connecting) return false;  // what its control message says is old by now
+  if (c.state_ == ViState::connecting) return false;  // the bytes in its control message are old
   while (!pieces_.empty())
     if (lines_posted_ != c.tx_seq_ || !post_piece()) return false;
   return link_->drained();
@@ -378,7 +378,7 @@ void RemoteEnd::drain(ChannelEnd& c) noexcept {
   }
 }
 
-/// No write of the peer's, and none to it, from here on.
+/// From here on the peer writes nothing to this end, and this end writes nothing to the peer.
 void ChannelEnd::end_link() noexcept {
   if (remote_ == nullptr) return;
   std::erase(nic().backlog_, this);

@@ -13,7 +13,7 @@
 
 namespace viaduct::via::channel {
 
-/// What goes with a control message to a rank that shares no memory with the writer: the end of the
+/// The data of a control message to a rank that shares no memory with the writer: the end of the
 /// link, and the beginning of the extra bytes of the writer's ring.
 struct RemotePart {
   Link::Name link{};
@@ -27,7 +27,7 @@ class RemoteEnd {
   /// Throws Error: the transport makes no link.
   RemoteEnd(ChannelEnd& c, std::size_t half_bytes);
 
-  /// @return what the peer is to know of this end.  Never blocks.
+  /// @return the data that the peer needs of this end.  Never blocks.
   [[nodiscard]] RemotePart part(const ChannelEnd& c) const noexcept;
   /// Takes up the peer's link.  @return false: the attempt has been answered.
   bool connect(ChannelEnd& c, const RemotePart& part);
@@ -43,7 +43,7 @@ class RemoteEnd {
   /// most.
   void drain(ChannelEnd& c) noexcept;
 
-  // Sending: what finds no room goes into the NIC's backlog.
+  // Sending: a channel whose posts find no room goes into the NIC's backlog.
 
   /// Takes bytes of this end's half to the peer.  Order: before the next message.  Never blocks.
   void add_piece(const ChannelEnd& c, const std::byte* from, std::size_t bytes);
@@ -52,23 +52,23 @@ class RemoteEnd {
   void send_back(ChannelEnd& c, const std::byte* from, std::size_t bytes);
   /// Posts lines that have just been written, and those that found no room before.  Never blocks.
   void post_lines(ChannelEnd& c) noexcept;
-  /// Posts what this end has published, and what goes back before it.  Never blocks.
+  /// Posts the counters that this end has published, behind the bytes that go back.  Never blocks.
   void post_counters(ChannelEnd& c) noexcept;
   /// Posts the backlog.  Never blocks.
   void post_backlog(ChannelEnd& c) noexcept;
   /// @return whether all pieces are there.  Never blocks.
   [[nodiscard]] bool flushed(ChannelEnd& c) noexcept;
-  /// Before this rank sleeps: whoever has had something of ours is to tell when its counters
-  /// change, which may be credits of the layer above, though all lines are free.  @return false: no
-  /// room to ask.
+  /// Before this rank sleeps: asks a peer that has had messages of this end to tell when its
+  /// counters change. They may be credits of the layer above, though all lines are free.
+  /// @return false: no room to ask.
   [[nodiscard]] bool ask_to_be_woken(const ChannelEnd& c) noexcept;
 
   // Receiving.
 
-  /// Shows the client what the transport has told of.  Never blocks.
+  /// Takes in a notification: arrived lines become visible to the client.  Never blocks.
   void take_notification(ChannelEnd& c, std::uint32_t notification) noexcept;
-  /// Nothing gets through to the peer any more, whose own half may be well: it is told by a control
-  /// message.  Never blocks.
+  /// Ends the connection, since nothing gets through to the peer any more. A control message tells
+  /// the peer, whose own half may be well.  Never blocks.
   static void fail(ChannelEnd& c, ErrorCause cause) noexcept;
 
  private:

@@ -39,7 +39,7 @@ Status CompletionQueue::poll_more(Completion& out) noexcept {
   return poll_ready(out);
 }
 
-/// What has completed by the ring, then what has come to VIs that are aside.
+/// Takes completions of the ring first, then messages that have come to VIs that are aside.
 Status CompletionQueue::poll_ready(Completion& out) noexcept {
   if (ring_empty()) collect_ready();
   while (!ready_.empty()) {
@@ -110,8 +110,8 @@ void CompletionQueue::run_notifier() noexcept {
   } while (armed_again_);
 }
 
-/// For the notifying thread, while the owner keeps away from the queue: a completion, or a control
-/// message or a lost peer that may bring one.
+/// Called in the notifying thread, while the owner keeps away from the queue: whether there is a
+/// completion, or a control message or a lost peer that may bring one.
 bool CompletionQueue::takeable(std::uint32_t epoch) noexcept {
   if (load_word(ring_tail_, kAcquire) != ring_head_ || nic_.control_waiting() ||
       nic_.job_.life_epoch() != epoch)

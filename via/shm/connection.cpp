@@ -93,7 +93,7 @@ void Connection::answer(ConnectResult result, std::uint64_t reason, ErrorCause c
   outcome_ = {result, cause, reason};
   state_ = ViState::idle;
   drop_ring(cause);
-  rx_ = nullptr;  // of a remote channel a part of the same
+  rx_ = nullptr;  // a remote channel's rx_ lies in the block that was dropped
   rx_slots_ = nullptr;
 }
 
@@ -126,8 +126,9 @@ ConnectResult Connection::wait_for_peer(std::int64_t timeout_ns) {
   return state_ == ViState::connected ? ConnectResult::connected : outcome_.answer;
 }
 
-/// The end neither writes into its ring nor reads the peer's any more. Nobody else reads a ring
-/// that no end has been made for, or that a link has brought to the peer.
+/// The end neither writes into its ring nor reads the peer's any more. The Connector does not know
+/// a ring that no end has been made for, or that a link copies to the peer: such a ring is released
+/// here.
 void Connection::drop_ring(ErrorCause cause) noexcept {
   if (tx_ == nullptr) return;
   const bool released_by_connector = half() != 0 && end_.number != EndNumber::none;

@@ -1,4 +1,4 @@
-/// Connections of provider shm's NIC: its part in what via/connections.hpp does for all providers.
+/// Connections of provider shm's NIC: the provider's part of via/connections.hpp.
 
 #include <algorithm>
 #include <string>
@@ -14,7 +14,7 @@ namespace viaduct::via::shm {
 
 using Kind = ControlMessage::Kind;
 
-/// Whether the message brings what its reader needs, and the places that it names lie in its
+/// Whether the message has the data that its reader needs, and the places that it names lie in its
 /// writer's window. A control message is memory that its writer can fill with anything.
 bool Nic::is_plausible(Rank from, const ControlMessage& message) const noexcept {
   const Kind kind = message.kind;
@@ -37,7 +37,7 @@ bool Nic::is_plausible(Rank from, const ControlMessage& message) const noexcept 
 
 /// A control message has come.
 void Nic::handle(Rank from, std::span<const std::byte> bytes) {
-  // The Connector has been told of the loss, and wants to hear nothing more.
+  // The Connector has been told of the loss, and must get no later message of the rank.
   if (life_epoch_.load(kRelaxed) == job_.life_epoch() && job_.is_lost(from)) return;
   ControlMessage message;
   if (!decode(bytes, message) || !is_plausible(from, message)) {
@@ -49,7 +49,7 @@ void Nic::handle(Rank from, std::span<const std::byte> bytes) {
   }
   if (!is_remote(from) && reach(from) == nullptr) return;
   const bool ends = message.kind == Kind::final || message.kind == Kind::reject;
-  if (ends && is_remote(from)) drain_remote();  // what was sent before the control message
+  if (ends && is_remote(from)) drain_remote();  // messages sent before the control message
   connections_.handle(from, message);
 }
 
@@ -82,7 +82,7 @@ void Nic::look_for_lost_peers() {
 
 /// Ends everything with ranks whose NIC is no more.
 void Nic::part_from(const std::function<bool(Rank)>& gone, ErrorCause cause) {
-  drain_remote();  // what they sent before
+  drain_remote();  // messages that they sent before
   std::erase_if(outbox_, [&](const auto& entry) { return gone(entry.first); });
   forget_remote(gone);
   connections_.lose(gone, cause);

@@ -1,4 +1,4 @@
-/// The mailboxes of provider shm, and what goes on between polls. Connections: connections.cpp.
+/// The mailboxes of provider shm, and the work between polls. Connections: connections.cpp.
 
 #include <algorithm>
 #include <array>
@@ -47,15 +47,15 @@ bool Nic::deliver(Rank to, const ControlMessage& message) {
     ring_mailbox(*p->page, *p->attention, job_.rank());
     wake(to);
   }
-  // Behind the control message, as a pair with close(): if the peer's last look missed it, this
-  // sees that the peer has closed.
+  // This check follows the control message, and pairs with close(): if the peer's last look missed
+  // the message, the check sees that the peer has closed.
   if (!has_closed(to)) return free;
   ring_mailbox(*page_, *attention_, to);  // handle_mailbox() will draw the consequences
   return true;
 }
 
-/// Closes the NIC's page: this rank reads no more mailbox. Peers that have written or may wait are
-/// woken, so that they look at `closed`.
+/// Closes the NIC's page: this rank no longer reads its mailbox. Peers that have written or may
+/// wait are woken, so that they look at `closed`.
 void Nic::close() noexcept {
   page_->closed.store(1);
   for (std::uint32_t r = 0; r < job_.size(); ++r) {
@@ -82,7 +82,7 @@ void Nic::post(Rank to, const ControlMessage& message) {
 
 bool Nic::control_waiting() const noexcept { return page_->control_waiting.load() != 0; }
 
-/// Seen only when two threads are in progress() at the same moment, which they soon are.
+/// Two threads are found out only when both are in progress() at the same moment, as they soon are.
 void Nic::stop_second_thread() const noexcept {
   violate_contract(
       errors::nic_of_two_threads,

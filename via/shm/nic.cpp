@@ -52,7 +52,7 @@ bool is_mapped(const std::byte* address, std::size_t bytes) noexcept {
   return msync(reinterpret_cast<void*>(begin), length, MS_ASYNC) == 0 || errno != ENOMEM;
 }
 
-/// Blocks of this rank's window, which go back unless they are kept.
+/// Blocks of this rank's window, which are released unless they are kept.
 class WindowBlocks {
   static constexpr std::size_t kMost = 4;  // page, mailbox, regions, attention word
 
@@ -133,7 +133,7 @@ Nic::Nic(Job& job, AtomicWord<std::uint64_t>* attention)
 
 /// A peer that does not empty its mailbox in time finds this NIC closed.
 void Nic::finish() noexcept {
-  incoming_peer_ = nullptr;  // whoever wanted to be called is ending
+  incoming_peer_ = nullptr;  // the owner of the callback is ending
   on_error_ = [](const AsyncError&) {};
   progress_until([this] { return outbox_.empty() && !remote_busy(); }, 100'000'000);
 }

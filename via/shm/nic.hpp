@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// Provider shm's NIC: regions, connections, and what goes on between polls.
+/// Provider shm's NIC: regions, connections, and the work between polls.
 
 #include <array>
 #include <cstdint>
@@ -58,7 +58,7 @@ class Nic : public via::Nic, private Connections::Provider {
   explicit Nic(Job& job, AtomicWord<std::uint64_t>* attention = nullptr);
   ~Nic() override;
 
-  /// @return what this NIC offers; does not change.
+  /// @return the features and limits of this NIC, which do not change.
   [[nodiscard]] const NicAttributes& attributes() const noexcept override { return attributes_; }
   /// Throws Error after 4095 tags.
   [[nodiscard]] ProtectionTag create_tag() override { return tags_.create(); }
@@ -128,8 +128,8 @@ class Nic : public via::Nic, private Connections::Provider {
   /// @return errno of the last copy into or out of a peer's private memory that failed.
   [[nodiscard]] int cross_error() const noexcept { return cross_error_; }
 
-  /// release() when the peers of all VIs that have been disconnected by now have heard of it: until
-  /// then they may use what the VI's client gave them the address of.  Never waits.
+  /// Calls release() when the peers of all VIs that have been disconnected by now have heard of it:
+  /// until then they may use memory whose address the VI's client gave them.  Never waits.
   void release_when_parted(std::byte* address) noexcept;
 
  protected:
@@ -143,26 +143,26 @@ class Nic : public via::Nic, private Connections::Provider {
 
   /// @return whether @p rank is reached through a transport.
   [[nodiscard]] virtual bool is_remote(Rank /*rank*/) const noexcept { return false; }
-  /// Takes from the transport what it has brought. Handles no message.  Never blocks.
+  /// Takes in the events of the transport. Handles no message.  Never blocks.
   virtual void poll_remote() noexcept {}
   /// The same, until nothing comes any more.
   virtual void drain_remote() noexcept {}
-  /// progress() of what goes by the transport.
+  /// The transport's part of progress().
   virtual void progress_remote() {}
   virtual void post_remote(Rank /*to*/, const ControlMessage& /*message*/) {}
   [[nodiscard]] virtual bool is_plausible_remote(const ControlMessage& /*message*/) const noexcept {
     return false;
   }
-  /// Whether something waits for progress() of which no doorbell tells.
+  /// Whether work waits for progress() that no doorbell tells of.
   [[nodiscard]] virtual bool remote_busy() const noexcept { return false; }
-  /// Whether what a transport brings rings this rank's doorbell while it sleeps.
+  /// Whether events of the transport ring this rank's doorbell while it sleeps.
   [[nodiscard]] virtual bool remote_rings() const noexcept { return true; }
-  /// Nothing comes any more from the ranks that @p gone says true of.
+  /// Nothing comes any more from the ranks for which @p gone is true.
   virtual void forget_remote(const std::function<bool(Rank)>& /*gone*/) {}
   /// Before a sleep.  @return whether something has come, so that the rank is not to sleep.
   virtual bool arm_remote() noexcept { return false; }
 
-  /// For destructors: sends what a full mailbox held back, for a while.
+  /// For destructors: sends for a while the messages that a full mailbox has delayed.
   void finish() noexcept;
 
   struct Peer {
@@ -211,7 +211,7 @@ class Nic : public via::Nic, private Connections::Provider {
   }
   /// Whether progress() would do nothing.  Call from any thread.  Cost: a few loads.
   [[nodiscard]] bool looks_idle() const noexcept { return !keeps_.load(kRelaxed) && is_quiet(); }
-  /// Puts what progress() is to look at into @p list.
+  /// Puts an object that progress() is to look at into @p list.
   template <class List, class Value>
   void keep(List& list, const Value& value) {
     list.push_back(value);
@@ -239,8 +239,8 @@ class Nic : public via::Nic, private Connections::Provider {
   AtomicWord<std::uint64_t>* attention_ = nullptr;
   std::size_t page_offset_ = 0, mailbox_offset_ = 0, regions_offset_ = 0;
   MailboxEntry* mailbox_ = nullptr;
-  RegionEntry* regions_ = nullptr;       // for peers, who may write nonsense into it
-  std::deque<RegionEntry> own_regions_;  // the same in private memory: this side believes it alone
+  RegionEntry* regions_ = nullptr;       // for peers, which may write nonsense into it
+  std::deque<RegionEntry> own_regions_;  // the same for this side, in private memory
   std::vector<std::uint32_t> free_regions_;
   std::vector<std::uint16_t> region_generation_;
   std::unique_ptr<std::unique_ptr<Peer>[]> peers_;  // by rank; null until it is talked to

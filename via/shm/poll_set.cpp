@@ -63,7 +63,7 @@ void PollSet::collect_ready() noexcept {
   if (tick_ % kHousekeeping == 0) keep_house();
 }
 
-/// The bit of the transport stays.
+/// Lists the connections whose doorbell was rung. The bit of the transport stays.
 void PollSet::take_doorbells() noexcept {
   std::uint64_t words = doorbell_->summary.fetch_and(kTransportBit) & ~kTransportBit;
   for (; words != 0; words &= words - 1) {
@@ -78,7 +78,7 @@ void PollSet::take_doorbells() noexcept {
   }
 }
 
-/// The NIC's progress, and one of the connections that are aside.
+/// Calls the NIC's progress, and looks at the next of the connections, hot or aside.
 void PollSet::keep_house() noexcept {
   nic_.progress();
   keep_own_house();

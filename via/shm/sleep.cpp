@@ -9,8 +9,8 @@
 namespace viaduct::via::shm {
 
 /// Order: raise the flag, set all channels aside, barrier, look once more, wait. A sender stores
-/// its message first and looks at the flag and at its channel's notify word afterwards: one of both
-/// sides sees the other.
+/// its message first and looks at the flag and at its channel's notify word afterwards: at least
+/// one of the two sides sees the other.
 void sleep(Job& job, Watched& watched, const Sleep& how) noexcept {
   RankRecord& record = job.record(job.rank());
   const std::uint32_t seen = record.doorbell.load();
@@ -33,7 +33,7 @@ void sleep(Job& job, Watched& watched, const Sleep& how) noexcept {
   each([&](Watched& w) {
     if (w.nic->arm_remote()) quiet = false;
   });
-  // Who posts a control message looks at the flag behind a locked store, and needs no barrier here.
+  // The sender of a control message reads the flag after a locked store: no barrier is needed here.
   const bool ordered = !with_queues || (job.membarrier_works() && membarrier_global());
   if (!ordered) std::atomic_thread_fence(std::memory_order_seq_cst);
   each([&](Watched& w) { capped = capped || w.nic->busy(); });
@@ -52,7 +52,7 @@ void sleep(Job& job, Watched& watched, const Sleep& how) noexcept {
   });
   if (quiet && how.done != nullptr && *how.done && (*how.done)()) quiet = false;
   each_queue([&](PollSet& queue) {
-    if (queue.hot_count_ != 0) quiet = false;   // what was asked may have polled
+    if (queue.hot_count_ != 0) quiet = false;   // the calls above may have polled
     queue.tick_ |= PollSet::kHousekeeping - 1;  // the next poll looks at control messages, losses
   });
   if (quiet) {

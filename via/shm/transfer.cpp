@@ -1,5 +1,5 @@
 /// Carrying out the descriptors that the fast path does not take: larger sends, gather and scatter,
-/// immediates, RDMA, atomics, and whatever has to wait its turn.
+/// immediates, RDMA, atomics, and descriptors that have to wait their turn.
 
 #include <algorithm>
 #include <atomic>
@@ -84,8 +84,8 @@ Status Vi::post_send_slow(Descriptor& d) noexcept {
   return Status::ok;
 }
 
-/// Sends that wait: for the peer to attach, for room in the ring, for staging memory, or (reception
-/// level) for the peer to take a staged block.
+/// Tries the sends that wait: for the peer to attach, for room in the ring, for staging memory, or
+/// (reception level) for the peer to take a staged block.
 void Vi::run_pending() noexcept {
   while (!pending_.empty() && state_ == ViState::connected) {
     Pending& oldest = pending_.front();
@@ -135,14 +135,14 @@ Vi::Outcome Vi::refuse(Descriptor& d, std::uint32_t status, ErrorCause cause) no
   return Outcome::failed;
 }
 
-/// The line of the peer's next posted receive. failed: there is none, and the descriptor has been
-/// answered.
+/// Claims the slot of the peer's next posted receive. failed: there is none, and the descriptor has
+/// been completed.
 Vi::Outcome Vi::claim_receive(Descriptor& d, Slot*& slot) noexcept {
   if (tx_->notify.attached.load(kAcquire) == 0) return Outcome::later;
   const bool was_pending = !pending_.empty() && pending_.front().descriptor == &d;
   if (tx_seq_ == tx_limit_) take_room(tx_->receiver.posted.load(kAcquire));
   if (state_ != ViState::connected || tx_seq_ == tx_limit_) {
-    if (state_ != ViState::connected) {  // it has failed over what the peer says; all is flushed
+    if (state_ != ViState::connected) {  // the peer's count was nonsense; all is flushed
       if (!was_pending)
         push_send(d, status_of(completed_as(operation_of(d))) | descriptor_status::flushed);
       return Outcome::failed;
@@ -166,8 +166,8 @@ Vi::Outcome Vi::execute_send(Descriptor& d) noexcept {
   const std::uint64_t flags = immediate ? header::immediate_bit : 0;
   if (immediate)
     slot->words[6] = (std::uint64_t{d.control.immediate_high} << 32) | d.control.immediate_low;
-  // At the reception level a message is in its place when the send completes: never only in its
-  // line.
+  // At the reception level a message must be in its receive when the send completes: a message that
+  // is only in its slot does not do.
   if (d.control.length > kInlineBytes - (immediate ? 8U : 0U) ||
       attributes_.reliability == Reliability::reception)
     return deliver_large(d, *slot, flags);
@@ -176,7 +176,7 @@ Vi::Outcome Vi::execute_send(Descriptor& d) noexcept {
   return finish(d, CompletedOperation::send);
 }
 
-/// Straight into the posted receive where this process can reach it, else through a staged block.
+/// Copies into the posted receive where this process can reach it, else into a staged block.
 Vi::Outcome Vi::deliver_large(Descriptor& d, Slot& slot, std::uint64_t flags) noexcept {
   const PostedInfo info = posted_info(*tx_, tx_slot_count_)[tx_seq_ & tx_mask_];
   const std::uint32_t n = d.control.length;
@@ -192,7 +192,7 @@ Vi::Outcome Vi::deliver_large(Descriptor& d, Slot& slot, std::uint64_t flags) no
   }
   bool delivered = false;
   if (info.kind == PostedInfo::Kind::window) {
-    // The peer's memory says so: what does not lie in its window is no receive.
+    // The peer may write anything into its memory: a place outside its window is no receive.
     const std::size_t window = nic_.job_.segment().window_bytes();
     if (info.place > window || n > window - info.place)
       return refuse(d, descriptor_status::remote_descriptor_error, ErrorCause::format);
@@ -233,7 +233,7 @@ Vi::Outcome Vi::stage(Descriptor& d, Slot& slot, std::uint64_t flags) noexcept {
     nic_.keep(nic_.staged_, offset);
     return finish(d, CompletedOperation::send);
   }
-  // It completes when the peer has taken it; whatever follows waits behind it.
+  // The send completes when the peer has taken the block; later descriptors wait behind it.
   if (!pending_.empty()) {
     pending_.front().staged = offset;
     return Outcome::later;
@@ -321,7 +321,7 @@ Status Vi::post_receive_slow(Descriptor& d) noexcept {
   return Status::ok;
 }
 
-/// Zero, or why no message may go into it.
+/// 0, or the error bits because of which no message may go into @p d.
 std::uint32_t Vi::check_receive(const Descriptor& d) noexcept {
   if (d.control.segment_count > kMaxSegments || (d.control.control & control_bits::known) != 0)
     return descriptor_status::format_error;
@@ -362,7 +362,7 @@ void Vi::publish_receive(std::uint64_t number) noexcept {
   rx_->receiver.posted.store(number + 1, kRelease);
 }
 
-/// Whether a message of @p n bytes is of a kind that a sender writes, and lies where it says.
+/// Whether a message of @p n bytes has a kind that senders write, and a block within their window.
 bool Vi::is_sensible(const Slot& slot, std::uint64_t h, std::uint64_t n) const noexcept {
   switch (header::kind(h)) {
     case MessageKind::inline_data:

@@ -63,7 +63,7 @@ Vi::Vi(Nic& nic, const ViAttributes& attributes, Owned<CompletionQueue> own_send
   }
 }
 
-/// Gives back what the constructor has been promised.
+/// Returns the room in the queues that the constructor has been promised.
 void Vi::leave_queues() noexcept {
   leave_set();
   send_cq_->forget(*this, attributes_.send_depth);
@@ -100,7 +100,7 @@ bool Vi::take_up(const std::vector<std::byte>& offer) {
 
 void Vi::on_attached() noexcept {
   tx_ready_ = fast_path_allowed();
-  // The peer may have sent already, and rung a doorbell that nobody knew.
+  // The peer may have sent and rung already, when polls did not yet look at this ring.
   receive_cq_->ring_self(in_set_.bit);
 }
 
@@ -159,8 +159,9 @@ void Vi::refuse_room() noexcept {
   fail(ErrorCause::format);
 }
 
-/// What has come completes, but not behind a receive that failed: no message is left out of a row
-/// that goes on. Everything else completes as flushed; the peer's ring is let go.
+/// Messages that have come complete, but not behind a receive that failed: the program never sees a
+/// sequence of messages with a gap. All other descriptors complete as flushed; the peer's ring is
+/// let go.
 void Vi::flush(bool after_bad_receive) noexcept {
   bool broken = after_bad_receive;
   tx_ready_ = false;
@@ -196,7 +197,7 @@ void Vi::disconnect() noexcept {
     return;
   }
   if (state_ == ViState::connecting) outcome_.answer = ConnectResult::timed_out;
-  // First: an error among what has come is no error of a connection any more.
+  // First, so that an error among the messages that have come is no error of the connection.
   state_ = ViState::idle;
   flush();
   drop_ring(ErrorCause::disconnected);

@@ -13,7 +13,7 @@ bool Connections::open(ControlMessage::Kind form, const EndWish& wish, EndName& 
   return true;
 }
 
-/// Tells the Connector, and does what it answers.
+/// Passes an event to the Connector, and performs the actions that it asks for.
 template <class Event>
 void Connections::tell(Event&& event) {
   Connector::Actions actions;
@@ -110,7 +110,7 @@ bool Connections::find_request(std::uint64_t discriminator, ConnectionRequest& o
   return true;
 }
 
-/// Nothing for null.
+/// Does nothing for null.
 void Connections::refuse(const Connector::Request* request, ConnectResult result,
                          std::uint64_t reason) {
   if (request == nullptr) return;

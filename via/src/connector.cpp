@@ -234,9 +234,9 @@ void Connector::close(const Name& name, ErrorCause cause, Actions& out,
 
 /// Looks at the requests with this name that are kept, after anything about them has changed.
 ///
-/// While an end of this name that has taken back its request waits for the peer's answer, they
-/// stay: the end that has sent one of them may have been attached to that end, and is ended by the
-/// message that takes back. The answer says which end that was.
+/// The requests stay while an end of this name that has taken back its request waits for the peer's
+/// answer. The end that has sent one of them may have been attached to that end: the message that
+/// takes the request back ends it, and the answer says which end it was.
 void Connector::match(Rank peer, std::uint64_t discriminator, Actions& out) {
   const auto undecided = [](const Name&, const End& end) {
     return end.form == Kind::request && end.state == State::draining &&
@@ -290,7 +290,7 @@ void Connector::handle(Rank from, const ControlMessage& message, Actions& out) {
     case Kind::reject:
       if (const auto end = find(from, message.to); end != ends_.end()) {
         ControlMessage why = message;
-        why.cause = ErrorCause::connection_lost;  // of an end that takes itself for connected
+        why.cause = ErrorCause::connection_lost;  // for an end that is in state open
         now_unread(end, why, out);
       }
       return;
@@ -320,9 +320,9 @@ void Connector::handle_final(Rank from, const ControlMessage& message, Actions& 
   if (const auto end = find(from, message.to); end != ends_.end()) now_unread(end, why, out);
 }
 
-/// The peer's end message.from has written its last. An end here that is attached to it says that
-/// it reads no more when it is stopped or closed; where there is none, this says so. An end that
-/// took its request back has never written, so there is nothing to be read.
+/// The peer's end message.from has written its last. An end here that is attached to it says, when
+/// it is stopped or closed, that it reads no more; where there is no such end, this function says
+/// so. An end that took its request back has never written, so there is nothing to be read.
 void Connector::last_written(Rank from, const ControlMessage& message, Actions& out) {
   std::erase_if(requests_,
                 [&](const Request& r) { return r.from == from && r.message.from == message.from; });

@@ -14,8 +14,8 @@ constexpr std::size_t kPage = 4096;
 // Written to one page before the walk goes on. Four lines let neighbouring lines of one DRAM row be
 // written together; two are 20 % slower.
 constexpr std::size_t kBurst = 4 * kCacheLineBytes;
-// How far ahead of the loads the source is fetched. It may run past the source's end: a prefetch
-// never faults.
+// How far ahead of the loads the source is fetched. The prefetch may run past the source's
+// end, since it never faults.
 constexpr std::size_t kAhead = 512;
 
 // The functions below are the same thing three times because a function's instruction set is an

@@ -32,11 +32,11 @@ namespace viaduct::via {
 
 namespace {
 
-/// The address space is one for the process, and so is what watches it.
+/// A process has one address space, and so one monitor.
 std::mutex shared_mutex;
 std::weak_ptr<MappingMonitor> shared_monitor;
-/// A forked child has its parent's descriptor, which would keep the parent's memory watched when
-/// nobody in the parent reads any more.
+/// A forked child has its parent's descriptor, which would keep the parent's memory watched when no
+/// thread of the parent reads events any more.
 std::atomic<int> descriptor_of_parent{-1};
 
 void close_in_child() noexcept { close_descriptor(descriptor_of_parent.exchange(-1)); }
@@ -74,7 +74,8 @@ void MappingMonitor::open() {
       UFFD_FEATURE_EVENT_UNMAP | UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE;
   uffdio_api api{};
   api.api = UFFD_API;
-  // The last is not used: kernels that have it count the changes under way one by one (quiet()).
+  // The last feature is not used: kernels that have it count the changes under way one by one
+  // (quiet()).
   api.features = kEvents | UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_WP_HUGETLBFS_SHMEM;
   if (::ioctl(events_.get(), UFFDIO_API, &api) != 0)
     return fail("userfaultfd tells of no changes here", "it needs Linux 5.19 on x86-64 or arm64");
@@ -95,8 +96,8 @@ void MappingMonitor::start() {
   }
 }
 
-/// Unmaps a page: whether the kernel tells of it, and meanwhile that something is under way. All
-/// else stands on this.
+/// Unmaps a page: tests whether the kernel tells of it, and whether quiet() is false meanwhile. All
+/// other functions rely on both.
 void MappingMonitor::check() {
   const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   MappedMemory page(
@@ -129,7 +130,7 @@ void MappingMonitor::check() {
   } catch (const std::system_error& e) {
     problem_ = std::string("no thread can be started to watch memory: ") + e.what() +
                " (raise 'ulimit -u')";
-    events_.reset();  // nobody reads
+    events_.reset();  // no thread reads events
   }
 }
 
@@ -140,7 +141,8 @@ MappingMonitor::~MappingMonitor() {
     (void)events_.release();
     return;
   }
-  // Whatever else may hold the descriptor: nobody waits for the reading thread any more.
+  // Other copies of the descriptor may be open, so memory is unregistered here: no call waits for
+  // the reading thread any more.
   for (const PageRange& range : watched_) {
     uffdio_range all{range.begin, range.end - range.begin};
     (void)::ioctl(events_.get(), UFFDIO_UNREGISTER, &all);
@@ -182,7 +184,7 @@ bool MappingMonitor::take() noexcept {
       range = {message.arg.remap.from, message.arg.remap.from + message.arg.remap.len};
     else
       continue;
-    // What a reader of this place reads before or after the odd state it looks for afterwards.
+    // A reader that sees these stores sees the odd state, too, when it loads the state afterwards.
     Change& place = (*ring_)[state / 2 % kRing];
     place.begin.store(range.begin, std::memory_order_release);
     place.end.store(range.end, std::memory_order_release);
@@ -208,8 +210,8 @@ std::uint64_t MappingMonitor::settled() const noexcept {
   }
 }
 
-/// The kernel counts changes that have begun and whose event has not been read, and refuses to
-/// work on pages meanwhile, before it looks at which pages: none here.
+/// The kernel counts changes that have begun and whose event has not been read. While there are
+/// any, it refuses to work on pages, before it looks at the range of pages: an empty one here.
 bool MappingMonitor::quiet() const noexcept {
   uffdio_writeprotect nothing{};
   return ::ioctl(events_.get(), UFFDIO_WRITEPROTECT, &nothing) == 0 || errno != EAGAIN;
@@ -250,8 +252,8 @@ void MappingMonitor::set_watched(PageRange range) {
   }
 }
 
-/// Discarded pages stay watched in the kernel, and moved ones are watched where they are now: to
-/// take either for unwatched costs a call.
+/// Discarded pages stay watched in the kernel, and moved pages are watched at their new place:
+/// treating either as unwatched costs no more than a call.
 void MappingMonitor::forget_changed() {
   const std::uint64_t now = settled();
   if (now == watched_at_) return;

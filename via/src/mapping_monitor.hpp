@@ -7,10 +7,11 @@
 /// The kernel holds a call that unmaps, moves or discards watched memory until its event has been
 /// read. So:
 ///
-/// 1. The reading thread never takes a lock, allocates or frees: whoever it keeps waiting may hold
-///    any lock of the program's, that of malloc too.
-/// 2. It makes state() odd before it reads, and even when what it has read is in the ring. So
-///    whoever sees an even state() after such a call has returned finds the change in the ring.
+/// 1. The reading thread never takes a lock, allocates or frees: a thread whose call the kernel
+///    holds may have any lock of the program's, that of malloc too.
+/// 2. The reading thread makes state() odd before it reads, and even when the changes that it has
+///    read are in the ring. So a thread that sees an even state() after such a call has returned
+///    finds the change in the ring.
 /// 3. A call that has not returned, but whose pages another thread has been given by the kernel, is
 ///    seen by quiet().
 
@@ -32,7 +33,7 @@ namespace viaduct::via {
 class MappingMonitor {
  public:
   /// The monitor of this process, since there is one address space; made at the first call,
-  /// ended with the last. Unmaps a page of its own to see what the kernel tells, so works() is the
+  /// ended with the last. Unmaps a page of its own to test what the kernel tells, so works() is the
   /// truth.
   [[nodiscard]] static std::shared_ptr<MappingMonitor> shared();
   ~MappingMonitor();
@@ -40,7 +41,7 @@ class MappingMonitor {
   MappingMonitor& operator=(const MappingMonitor&) = delete;
 
   [[nodiscard]] bool works() const noexcept { return problem_.empty(); }
-  /// Why it does not, with the remedy.
+  /// The reason why the monitor does not work, with the remedy.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
   /// Twice the number of changes so far, and 1 more while the reading thread is at work.
@@ -63,10 +64,11 @@ class MappingMonitor {
     return true;
   }
 
-  /// Watches what is mapped at @p range from now on: all of each mapping that it touches, so that
-  /// none is divided, which mremap() would notice. False: the kernel cannot watch it. Only private
-  /// anonymous memory is: others can lose their pages through a file descriptor, of which nothing
-  /// tells.  Cost: none to speak of when it is watched already.
+  /// Watches the memory that is mapped at @p range from now on: all of each mapping that it
+  /// touches, so that none is divided, which mremap() would notice. False: the kernel cannot watch
+  /// it. Only private anonymous memory can be watched: other memory can lose its pages through a
+  /// file descriptor, which the kernel does not report.  Cost: none to speak of when it is watched
+  /// already.
   [[nodiscard]] bool watch(PageRange range);
 
   static constexpr std::size_t kRing = 1024;  // changes
@@ -100,7 +102,7 @@ class MappingMonitor {
   std::unique_ptr<std::array<Change, kRing>> ring_;
   std::thread thread_;
 
-  std::mutex mutex_;                // for what follows; never the reading thread's
+  std::mutex mutex_;                // for the members below; never the reading thread's
   std::vector<PageRange> watched_;  // sorted, disjoint
   std::uint64_t watched_at_ = 0;    // the state that it agrees with
   PageRange refused_;

@@ -150,7 +150,7 @@ RegistrationCache::Pin RegistrationCache::exact(std::byte* address, std::size_t 
     Pin pin(*this, *found);
     if (confirm(pin)) return hit(*found);
   }
-  // What is registered now is right, whatever is under way.
+  // A new registration has the right pages, even while a change is under way.
   if (!unsure && limits_.pinned_bytes != 0 && monitor_->watch({want.begin, want.end}))
     return Pin(*this, add(want));
   ++counters_.not_cached;
@@ -190,7 +190,7 @@ RegistrationCache::Entry& RegistrationCache::add(const Entry& want) {
 }
 
 RegistrationCache::Entry& RegistrationCache::insert(const Entry& want) {
-  // What lies within it, and what it lies within, would never be found again.
+  // Entries within the new one, and entries around it, would never be found again.
   for (std::size_t i = 0; i < entries_.size();) {
     const Entry& other = *entries_[i];
     const bool within = want.begin <= other.begin && other.end <= want.end;

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What VIPL's calls of this process stand on, for programs in C++ that use both interfaces.
+/// The objects behind VIPL's calls of this process, for C++ programs that use both interfaces.
 
 namespace viaduct {
 class Job;

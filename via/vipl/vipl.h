@@ -4,7 +4,7 @@
  * layouts and values are those of the developer's guide 1.0; docs/vipl.md says what the guide
  * leaves open and what was chosen. C89 and C++.
  *
- * What holds for all functions:
+ * Rules for all functions:
  * Errors      the result; nothing is thrown, and no misuse of a handle ends the program.
  *             VIP_INVALID_PARAMETER: a null pointer, or a handle of no living object of its kind.
  * Call from   any thread, and from every callback. One thread alone pays for no lock; once a second
@@ -53,7 +53,7 @@ typedef unsigned char VIP_UINT8;
 /** No time limit. 0xFFFFFFFF, which is the same where longs have 32 bits, is taken as none, too. */
 #define VIP_INFINITE (~(VIP_ULONG)0)
 
-/** Handles name objects and are no addresses. One that was given back is not used again soon. */
+/** Handles name objects and are no addresses. A released handle is not used again soon. */
 typedef VIP_PVOID VIP_NIC_HANDLE;
 typedef VIP_PVOID VIP_VI_HANDLE;
 typedef VIP_PVOID VIP_CQ_HANDLE;
@@ -362,17 +362,17 @@ VIP_RETURN VipConnectAccept(IN VIP_CONN_HANDLE ConnHandle, IN VIP_VI_HANDLE ViHa
 /** Uses the handle up.  @return VIP_SUCCESS, VIP_INVALID_PARAMETER. */
 VIP_RETURN VipConnectReject(IN VIP_CONN_HANDLE ConnHandle);
 
-/** Asks the process of RemoteAddr for a connection and waits for its answer. LocalAddr is what the
- *  server learns of this side.
+/** Asks the process of RemoteAddr for a connection and waits for its answer. LocalAddr is the
+ *  address that the server learns of this side.
  *  @return VIP_SUCCESS, VIP_INVALID_PARAMETER (also: Timeout 0), VIP_INVALID_STATE (the VI is not
- * idle), VIP_REJECT, VIP_NO_MATCH (the time is over, and nobody there waits with that
+ * idle), VIP_REJECT, VIP_NO_MATCH (the time is over, and no thread there waits with that
  * discriminator), VIP_TIMEOUT (it is over for another reason), VIP_NOT_REACHABLE (no such process,
  * or it is gone), VIP_ERROR_RESOURCE. */
 VIP_RETURN VipConnectRequest(IN VIP_VI_HANDLE ViHandle, IN VIP_NET_ADDRESS* LocalAddr,
                              IN VIP_NET_ADDRESS* RemoteAddr, IN VIP_ULONG Timeout,
                              OUT VIP_VI_ATTRIBUTES* RemoteViAttribs);
 
-/* Connections: peer to peer. Both sides ask; they meet when each one's remote address is the
+/* Connections: peer to peer. Both sides ask; they connect when each one's remote address is the
    other's local one, host and discriminator. */
 
 /** Blocks      never; the attempt ends after Timeout.
@@ -391,8 +391,8 @@ VIP_RETURN VipConnectPeerDone(IN VIP_VI_HANDLE ViHandle, OUT VIP_VI_ATTRIBUTES* 
 VIP_RETURN VipConnectPeerWait(IN VIP_VI_HANDLE ViHandle, OUT VIP_VI_ATTRIBUTES* RemoteViAttribs);
 
 /** Ends the connection, or the attempt: the VI is idle, and its descriptors are complete, as
- * flushed where they were not. The peer's VI enters the error state. An idle VI gives back what
- * receives it has.
+ * flushed where they were not. The peer's VI enters the error state. The receives of an idle VI
+ * complete as flushed, too.
  *  @return VIP_SUCCESS, VIP_INVALID_PARAMETER. */
 VIP_RETURN VipDisconnect(IN VIP_VI_HANDLE ViHandle);
 
@@ -401,7 +401,7 @@ VIP_RETURN VipDisconnect(IN VIP_VI_HANDLE ViHandle);
 /** Posts a send, RDMA write or RDMA read. MemoryHandle: of the region that the descriptor lies in.
  *  Blocks      never.
  *  Order       descriptors of a VI are carried out and complete in the order posted.
- *  @return VIP_SUCCESS (what becomes of it is in its status; in the error state: flushed),
+ *  @return VIP_SUCCESS (the outcome is in its status; in the error state: flushed),
  *          VIP_INVALID_PARAMETER (also: not aligned, not in that region), VIP_INVALID_STATE (idle
  * or connecting), VIP_ERROR_RESOURCE (MaxDescriptorsPerQueue are queued). */
 VIP_RETURN VipPostSend(IN VIP_VI_HANDLE ViHandle, IN VIP_DESCRIPTOR* DescriptorPtr,

@@ -67,7 +67,7 @@ Status CompletionQueue::notify(std::function<void()> ready) {
     tell_by_thread();
     return Status::ok;
   }
-  if (inner_armed_.exchange(true)) return Status::ok;  // an earlier one that was told otherwise
+  if (inner_armed_.exchange(true)) return Status::ok;  // still armed for an earlier notice
   return inner_->notify([this] {
     inner_armed_.store(false);
     tell();

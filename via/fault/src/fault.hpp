@@ -35,13 +35,13 @@ class CompletionQueue final : public via::CompletionQueue {
 
   [[nodiscard]] via::CompletionQueue& inner() noexcept { return *inner_; }
   void add(const Completion& completion);
-  /// @return whether the program waits to be told, so that nobody polls.
+  /// @return whether the program waits for a notice, and so does not poll.
   [[nodiscard]] bool is_armed() const noexcept { return notice_.load() == Notice::armed; }
-  /// Drops what @p vi, which is about to go, has in the queue.
+  /// Drops the completions of @p vi, which is about to end, from the queue.
   void forget(const Vi& vi);
 
  private:
-  /// Who calls the program's function takes it out of ready_ first: the function may arm again.
+  /// The caller of the program's function takes it out of ready_ first: the function may arm again.
   enum class Notice : std::uint8_t { none, armed, taken };
 
   Status take_decided(Completion& out) noexcept;
@@ -51,11 +51,11 @@ class CompletionQueue final : public via::CompletionQueue {
   Nic& nic_;
   std::unique_ptr<via::CompletionQueue> inner_;
   std::size_t capacity_;
-  std::deque<Completion> decided_;  // may be handed out; what is underneath came later
+  std::deque<Completion> decided_;  // may be handed out; those underneath came later
   std::function<void()> ready_;
   std::atomic<Notice> notice_{Notice::none};
   std::atomic<bool> inner_armed_{false};
-  // Tells of what is in decided_, which the provider underneath does not know of.
+  // Tells of the completions in decided_, which the provider underneath does not know of.
   std::thread teller_;
   bool again_ = false;  // of the teller's own thread
 };
@@ -96,9 +96,9 @@ class Vi final : public via::Vi {
 
   [[nodiscard]] via::Vi& inner() noexcept { return *inner_; }
   [[nodiscard]] bool broken() const noexcept { return broken_; }
-  /// Lets those leave whose time has come; with @p all, every one that does not fail.
+  /// Lets those sends leave whose time has come; with @p all, every one that does not fail.
   void move_line(bool all) noexcept;
-  /// When the next one leaves, in ticks; 0: none waits for a time.
+  /// When the next send leaves, in ticks; 0: none waits for a time.
   [[nodiscard]] double next_departure() const noexcept;
   /// The provider underneath has completed @p descriptor.
   void completed_below(Descriptor& descriptor, Queue queue) noexcept;

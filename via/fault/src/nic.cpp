@@ -21,7 +21,7 @@ Nic::Nic(std::unique_ptr<via::Nic> inner, std::string_view name, Plan plan, Rank
       attributes_(inner_->attributes()),
       ticks_per_ns_(ticks_per_ns()) {
   attributes_.name = name;
-  if (plan_.delays()) attributes_.inline_bytes = 0;  // what waits in the line is read later
+  if (plan_.delays()) attributes_.inline_bytes = 0;  // sends in the line are read later
   if (!doubles()) return;
   attributes_.max_queue_depth /= 2;
   attributes_.max_completion_queue /= 2;

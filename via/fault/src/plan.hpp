@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What provider fault is asked to do: the settings in its name. Table: docs/fault-provider.md.
+/// The settings of provider fault, which its name contains. Table: docs/fault-provider.md.
 
 #include <array>
 #include <cstddef>

@@ -163,7 +163,7 @@ void Vi::move_line(bool all) noexcept {
   hand_out_front(Queue::send);
 }
 
-/// The failure that was decided when the descriptor was posted: nothing before it is under way.
+/// Carries out the failure that was decided at post: nothing before the descriptor is under way.
 void Vi::fail_front() noexcept {
   Entry& failed = sends_.entries.front();
   failed.state = Entry::State::decided;

@@ -60,7 +60,7 @@ bool ControlPath::post(Peer& its, std::uint32_t number, std::span<const std::byt
   return true;
 }
 
-/// Sends what waits, as far as there are credits, and tells what has been handled.
+/// Sends the messages that wait, as far as there are credits, and the count of handled messages.
 void ControlPath::move_on(Peer& its) {
   if (its.broken) return;
   if (!its.connected) {

@@ -27,7 +27,7 @@ class ControlPath {
 
   using Handler = std::function<void(Rank, std::span<const std::byte>)>;
   void send(Rank to, std::span<const std::byte> message);
-  /// Hands over what has come; sends what waits.
+  /// Hands over the messages that have come; sends those that wait.
   void progress(const Handler& handler);
   [[nodiscard]] bool all_delivered() const noexcept;
   [[nodiscard]] std::vector<Rank> silent_for(std::uint64_t ns) const;

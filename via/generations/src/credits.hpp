@@ -3,8 +3,8 @@
 /// The credits of one kind of message, in both directions of a MAP.
 ///
 /// All counts are modulo 2^16, and their differences are at most the limit, which is far below
-/// 2^15. Invariant: sent - known <= limit. The receiver has given a taken message's receive back to
-/// its VI before it counts the message.
+/// 2^15. Invariant: sent - known <= limit. The receiver posts a taken message's receive again
+/// before it counts the message.
 
 #include <cstdint>
 

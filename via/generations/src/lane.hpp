@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// A VI with its send and receive buffers: what generations v1 and v3, and the control path, are
-/// made of.
+/// A VI with its send and receive buffers, of which generations v1 and v3, and the control path,
+/// are made.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace viaduct::via::generations {
 
-/// What all VIs of a transport have in common.
+/// The objects that all VIs of a transport share.
 struct Common {
   Nic& nic;
   ProtectionTag tag;
@@ -70,7 +70,7 @@ class Lane {
   [[nodiscard]] std::span<const std::byte> message(const Descriptor& descriptor) noexcept {
     return {buffer(index_of(descriptor)), descriptor.control.length};
   }
-  /// Gives the receive back to the VI.  @return as post_receive().
+  /// Posts the receive again.  @return as post_receive().
   [[nodiscard]] bool repost(Descriptor& descriptor) noexcept;
   /// @return the buffers' region.
   [[nodiscard]] const Arena& arena() const noexcept { return arena_; }

@@ -105,7 +105,7 @@ template <class Policy>
 bool Map<Policy>::send(std::span<const Piece> pieces, std::uint32_t notification,
                        std::uint8_t flags) noexcept {
   if (!open_) [[unlikely]]
-    return failed_;  // what a failed link is given is lost with it
+    return failed_;  // a post to a failed link is lost with the link
   const bool back = (flags & flag::back) != 0;
   // A message is taken when the peer polls, and a write takes effect before: bytes that change
   // again before the peer has taken them always go by writes. They are counters, and small data.
@@ -178,7 +178,7 @@ bool MapBase::apply(const Incoming& message) noexcept {
 void MapBase::take_received(const Completion& done) noexcept {
   VIADUCT_PART(recv_done);
   if (done.descriptor->failed()) return end(ErrorCause::connection_lost);
-  // What a peer had sent before it ended its VIs is taken.
+  // Messages that a peer sent before it ended its VIs are still taken.
   if (failed_ && ended_ns_ == 0) return;
   if (!policy_received(done)) return break_off(ErrorCause::format);
   VIADUCT_NEXT_PART(bookkeeping);
@@ -259,7 +259,8 @@ bool MapBase::is_done(Transfer transfer) noexcept {
   return failed_ || transfers_.is_done(rdma_vi(), transfer);
 }
 
-/// Takes completions until @p done; what comes waits for the next poll. False: the link has failed.
+/// Takes completions until @p done; messages that come wait for the next poll. False: the link has
+/// failed.
 template <class Done>
 bool MapBase::wait_for(Done done) noexcept {
   constexpr std::uint32_t kLooks = 100;  // before others get the core
@@ -287,7 +288,7 @@ bool MapBase::copy(const Transfers::Range& range, bool out) noexcept {
   return wait_for([&] { return transfers_.is_sent(last); });
 }
 
-/// AMVIAv1 had no RDMA for long data: they go by bulk messages, which have credits.
+/// AMVIAv1 had no RDMA for long data: such data go by bulk messages, which have credits.
 bool MapBase::write_by_messages(const std::byte* from, std::size_t bytes, std::uint64_t to,
                                 std::uint32_t key) noexcept {
   constexpr std::size_t kMost = 16'000;  // in a bulk message of V1, beside its head

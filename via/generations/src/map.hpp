@@ -19,8 +19,8 @@ namespace viaduct::via::generations {
 
 class MapTransport;
 
-/// The part of a MAP that does not depend on its generation: what comes goes into the halves of the
-/// block, transfers, and how the link begins and ends.
+/// The part of a MAP that does not depend on its generation: arrived bytes into the halves of the
+/// block, transfers, the beginning and the end of the link.
 class MapBase : public via::Link, public Receiver {
  public:
   MapBase(MapTransport& transport, std::byte* block, std::size_t half_bytes, void* owner);
@@ -52,9 +52,9 @@ class MapBase : public via::Link, public Receiver {
   [[nodiscard]] bool look_at_connection() noexcept;
   /// @return whether the peer has been told of all that is due to it, or never will be.
   [[nodiscard]] bool pay_credits() noexcept { return failed_ || (ready_ && give_credits()); }
-  /// The VIs are of no use any more. A peer that has ended them has said why by a control message,
-  /// or does so soon, and memory of its that is written to may be registered no more. When it says
-  /// nothing, the owner is told of @p cause: look_at_end().
+  /// The VIs are of no use any more. A peer that has ended them gives the reason by a control
+  /// message, now or soon, and writes may have found memory of the peer's that is registered no
+  /// more. When the peer gives no reason, look_at_end() tells the owner @p cause.
   void end(ErrorCause cause) noexcept;
   /// Tells the owner of an end for which the peer has given no reason in a second.
   void look_at_end(std::uint64_t now_ns) noexcept;
@@ -68,8 +68,8 @@ class MapBase : public via::Link, public Receiver {
 
  protected:
   void reap_sends() noexcept;
-  /// Writes @p pieces of one half to the peer by RDMA, without a notification: without the peer's
-  /// part, too.  @return false: no room now.
+  /// Writes @p pieces of one half to the peer by RDMA, without a notification and without the
+  /// peer's part.  @return false: no room now.
   [[nodiscard]] bool write_pieces(std::span<const Piece> pieces, bool back) noexcept;
   /// Before the VIs end: nothing of theirs leads to this object any more.
   void leave(const Depths& depths) noexcept;

@@ -11,7 +11,7 @@
 
 namespace viaduct::via::generations {
 
-/// What a message says besides its bytes.
+/// The flags of a message.
 namespace flag {
 inline constexpr std::uint8_t tell = 1;     ///< the peer's poll answers the notification
 inline constexpr std::uint8_t back = 2;     ///< the bytes go into the half that the receiver owns
@@ -33,7 +33,7 @@ struct Head {
 };
 static_assert(sizeof(Head) == 16);
 
-/// Where the bytes of a message go that is no piece of a half. It stands in place of the pieces.
+/// The place for bytes of a message that are no piece of a half. It stands in place of the pieces.
 struct MemoryPlace {
   std::uint64_t address;
   std::uint32_t key;

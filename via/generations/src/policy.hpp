@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// What the three generations have in common: a generation is a policy of the class template Map
-/// (map.hpp), which calls the functions that each policy has.
+/// The interface of the three generations: each is a policy of the class template Map (map.hpp),
+/// which calls the functions that each policy has.
 ///
 ///     start(), connected()   connect the policy's VIs with those of the peer's MAP
 ///     send()                 sends a message of at most kLargest bytes; false: no room now
@@ -10,7 +10,7 @@
 ///     quiet()                whether no send is under way
 ///     rdma_vi()              the VI that RDMA transfers and writes of the halves go by
 ///     written()              an RDMA write has been posted: later messages are taken after its
-///     bytes
+///                            bytes
 
 #include <cstdint>
 
@@ -37,7 +37,7 @@ inline constexpr std::uint32_t kTransferDepth = 4;
 /// RDMA writes of a MAP's halves without a notification that may be under way.
 inline constexpr std::uint32_t kWriteDepth = 16;
 
-/// What a MAP posts besides its policy's messages.
+/// The sends that a MAP posts besides its policy's messages.
 inline constexpr std::uint32_t kOtherSends = kTransferDepth + kWriteDepth;
 
 /// Where the peer of a v2 MAP writes.

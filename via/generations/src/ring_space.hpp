@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// What the sender of generation v2 knows of the ring at its receiver: the sender alone decides
-/// which bytes a message takes (docs/generations.md; tests/model/amvia_ring.pml).
+/// The account that the sender of generation v2 keeps of the ring at its receiver: the sender alone
+/// decides which bytes a message takes (docs/generations.md; tests/model/amvia_ring.pml).
 
 #include <cstdint>
 #include <optional>

@@ -138,7 +138,7 @@ void Transfers::completed() noexcept {
 bool Transfers::is_done(Vi& vi, Number number) noexcept {
   if (settled_ >= number) return true;
   if (last_read_ >= number || !may_begin()) return false;
-  // Some bytes of what was put last, behind all that has been put.
+  // Reads some of the bytes that were put last, behind all puts.
   constexpr std::size_t kEnough = 8;
   Record record;
   record.bytes = std::min(last_put_.bytes, kEnough);

@@ -132,7 +132,7 @@ std::optional<std::uint32_t> MapTransport::register_chunk(std::byte* address,
   }
 }
 
-// What happens.
+// Events.
 
 void MapTransport::tell(const LinkEvent& event) noexcept { events_.push_back(event); }
 
@@ -147,7 +147,8 @@ void MapTransport::reap_sends() noexcept {
     static_cast<MapBase*>(place_of(done).owner)->take_sent(done);
 }
 
-/// Until @p most events wait, or nothing has come. Messages of counts alone bring no event.
+/// Takes arrivals until @p most events wait, or nothing more has come. Messages of counts alone
+/// bring no event.
 void MapTransport::take_arrivals(std::size_t most) noexcept {
   constexpr int kMostLooks = 64;
   Completion done;

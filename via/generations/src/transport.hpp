@@ -74,7 +74,7 @@ class MapTransport final : public via::Transport {
   void tell(const LinkEvent& event) noexcept;
   void remove(MapBase& map, const Depths& depths) noexcept;
   void reap_sends() noexcept;
-  /// Takes what has completed; what is to be told waits for poll().
+  /// Takes completions; their events wait for poll().
   void take_completions() noexcept;
 
  private:

@@ -59,7 +59,7 @@ bool V1::post(std::uint32_t size, const Outgoing& out) noexcept {
   head.number = next_out_;
   for (std::size_t i = 0; i < kSizes; ++i) head.taken[i] = credits_[i].taken();
   if (!lanes_[size].send(write_message(buffer, head, out))) return false;
-  // The counts in messages of one VI are in order, and only those count.
+  // The peer learns counts from short messages alone: messages of one VI are in order.
   if (size == kShort)
     for (Credits& each : credits_) each.told();
   return true;
@@ -83,7 +83,7 @@ bool V1::received(const Completion& done, Receiver& receiver) noexcept {
   return true;
 }
 
-/// The messages of one VI whose turn has come. False: one makes no sense.
+/// Takes the messages of one VI whose turn has come. False: one makes no sense.
 bool V1::take_next(std::uint32_t size, Receiver& receiver, bool& taken) noexcept {
   while (!early_[size].empty()) {
     Descriptor& descriptor = early_[size].front();

@@ -19,7 +19,7 @@ namespace viaduct::via::generations {
 class V1 {
  public:
   static constexpr std::uint32_t kSizes = 3;  // short, medium, bulk
-  /// Of medium and bulk messages. Short ones have as many credits as the channel needs.
+  /// The credits of medium and bulk messages. Short ones have as many credits as the channel needs.
   static constexpr std::uint16_t kMediumCredits = 8, kBulkCredits = 4;
   static constexpr std::array<std::uint32_t, kSizes> kBytes{192, 4096 + 192, 16384};
   static constexpr std::uint32_t kLargest = kBytes[2];

@@ -55,7 +55,7 @@ Status V2::start(Rank peer, std::uint64_t name, const RingName& theirs) {
   return vi_->connect_peer_start(peer, name);
 }
 
-/// What the peer has written about the messages that it has taken. False: that cannot be.
+/// Reads the peer's count of the messages that it has taken. False: the count is impossible.
 bool V2::learn_return() noexcept {
   const std::uint64_t word = words().returned.load(kAcquire);
   const std::uint64_t before = space_.returned();
@@ -109,7 +109,7 @@ bool V2::received(const Completion& done, Receiver& receiver) noexcept {
   const std::uint32_t known = space_.returned();
   const auto more =
       static_cast<std::uint16_t>(in.head.taken[0] - static_cast<std::uint16_t>(known));
-  // A write of its own may have told more than this message, which was filled before.
+  // A separate write may have told more than this message, which was filled before.
   if (more < (1U << 15) && !space_.give(known + more)) return false;
   if (!receiver.apply(in)) return false;
   ++taken_;

@@ -21,7 +21,7 @@ namespace viaduct::via::generations {
 class V2 {
  public:
   static constexpr std::uint32_t kLargest = 4096 + 192;
-  static constexpr std::uint32_t kReturns = 2;  // writes that give space back, at once
+  static constexpr std::uint32_t kReturns = 2;  // writes that return space, at once
 
   /// A ring for so many messages of three slots as @p room asks for, and some with data.
   V2(const Common& common, const Room& room, void* owner);
@@ -45,10 +45,10 @@ class V2 {
   static void written() noexcept {}  // messages follow on the same VI
 
  private:
-  /// What lies before the rings.
+  /// The words before the rings.
   struct alignas(64) Words {
     AtomicWord<std::uint64_t> returned;  // the peer writes how many messages it has taken
-    std::uint64_t returns[kReturns];     // what this end writes there
+    std::uint64_t returns[kReturns];     // the counts that this end writes there
   };
   [[nodiscard]] static std::uint32_t messages(const Room& room) noexcept {
     return std::bit_ceil(room.messages);

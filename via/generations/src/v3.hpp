@@ -19,7 +19,7 @@ class V3 {
 
   /// k is half of the messages that @p room asks for: k requests and their k replies.
   V3(const Common& common, const Room& room, void* owner);
-  /// @return 2k sends and 2k + 1 receives, besides what a MAP posts itself.
+  /// @return 2k sends and 2k + 1 receives, besides those that a MAP posts itself.
   [[nodiscard]] static Depths depths(const Room& room) noexcept {
     const std::uint32_t both = 2 * credits(room);
     return {both + kOtherSends, both + 1};

@@ -21,7 +21,7 @@ class DomainRegistrar final : public Registrar {
  public:
   explicit DomainRegistrar(ibv_pd* domain) : domain_(domain) {}
 
-  /// To write there is asked for in any case, since most memory may be written and is written
+  /// Local write access is asked for in any case, since most memory is writable and is written
   /// later.
   [[nodiscard]] Region enroll(std::byte* address, std::size_t bytes, Rights,
                               bool writable) override {
@@ -83,7 +83,7 @@ bool BulkMemory::asked_before(const std::byte* address) noexcept {
 }
 
 std::optional<std::uint32_t> BulkMemory::add_chunk(std::byte* address, std::size_t bytes) noexcept {
-  // Behind this the cache may keep what chunks may have at most.
+  // After this check all chunks have at most as many bytes as the cache may keep.
   const std::size_t limit = cache_.limits().pinned_bytes;
   if (bytes > limit || chunk_bytes_ + bytes > limit - bytes || !cache_.give_up(bytes)) return {};
   try {

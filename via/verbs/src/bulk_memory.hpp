@@ -29,18 +29,18 @@ class BulkMemory {
 
   BulkMemory(ibv_pd* domain, const Settings& settings);
 
-  /// A segment that peers reach: what it answers is for them. @p lasting: nobody unmaps it before
-  /// remove_segment(), so that it is good for transfers from here, too.  Throws Error.
+  /// Registers a segment for peers, and answers its key for them. @p lasting: the segment stays
+  /// mapped until remove_segment(), so that transfers from here may use it, too.  Throws Error.
   [[nodiscard]] std::uint32_t add_segment(std::byte* address, std::size_t bytes, bool lasting);
   void remove_segment(std::uint32_t key) noexcept;
-  /// A lasting segment beside which no other chunk lies on the same pages. At most half of what may
-  /// be registered: that much less is left to the cache. None: no room.
+  /// A lasting segment that shares no page with another chunk. All chunks have at most half of the
+  /// bytes that may be registered, and the cache's limit falls by as much. None: no room.
   [[nodiscard]] std::optional<std::uint32_t> add_chunk(std::byte* address,
                                                        std::size_t bytes) noexcept;
 
   /// @p out: the device only reads there. Memory that is not in a segment is registered when it is
-  /// asked for again: to register what is used once costs more than to copy it.  Cost of a repeated
-  /// one: a system call that does nothing; in a segment none.
+  /// asked for again: registering memory that is used once costs more than copying it.  Cost of a
+  /// repeated look: a system call that does nothing; in a segment none.
   [[nodiscard]] Place find(std::byte* address, std::size_t bytes, bool out) noexcept;
   void sweep() noexcept { cache_.sweep(); }
   /// Times that memory was being unmapped while it was looked up, so that find() answered none.

@@ -132,7 +132,7 @@ Status CompletionQueue::notify(std::function<void()> ready) {
   return Status::ok;
 }
 
-/// The answer to Vi::keep_alive() would be an event with nothing to take.
+/// Waits for the answer to Vi::keep_alive(), which would be an event with nothing to take.
 void CompletionQueue::finish_trials() noexcept {
   constexpr std::uint64_t kMostNs = 20'000'000;
   const auto is_tried = [this](const Vi* vi) {
@@ -145,8 +145,8 @@ void CompletionQueue::finish_trials() noexcept {
   }
 }
 
-/// For the notifying thread: the device has told of a completion, the ring has one, or there is a
-/// control message.
+/// Called in the notifying thread: whether the device has told of a completion, the ring has one, a
+/// control message waits, or a rank has been lost.
 bool CompletionQueue::worth_a_poll() noexcept {
   if (nic_.events_.control_flag().exchange(false)) {  // or an acknowledgement
     nic_.control_path_->arm();
@@ -159,7 +159,7 @@ bool CompletionQueue::worth_a_poll() noexcept {
 
 /// Once for each notice; the callback may have armed the next one.
 void CompletionQueue::run_notifier() noexcept {
-  constexpr std::int64_t kCapNs = 5'000'000;  // what the owner flushes by itself rings no doorbell
+  constexpr std::int64_t kCapNs = 5'000'000;  // the owner's own flushes ring no doorbell
   RankRecord& record = nic_.job_.record(nic_.job_.rank());
   t_notified = this;
   do {

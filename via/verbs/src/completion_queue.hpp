@@ -1,7 +1,7 @@
 #pragma once
 /// @file
 /// Completion queues of provider verbs: a queue of the device's, whose entries become completions
-/// of descriptors in a ring of ours. What is flushed comes into the ring without the device.
+/// of descriptors in a ring of ours. Flushed descriptors come into the ring without the device.
 
 #include <infiniband/verbs.h>
 
@@ -49,7 +49,7 @@ class CompletionQueue final : public CompletionRing {
     if (!has_notifier()) reap();
   }
   [[nodiscard]] bool has_notifier() const noexcept { return notifying_.load(); }
-  /// Takes in what the device has completed. Answers whether there was anything.
+  /// Takes in the device's completions. Answers whether there were any.
   bool reap() noexcept;
   void arm() noexcept {
     if (device_queue_ != nullptr) (void)ibv_req_notify_cq(device_queue(), 0);

@@ -21,9 +21,9 @@
 namespace viaduct::via::verbs {
 
 namespace {
-// For the device to flush what it has; a device that does not is not waited for.
+// The time for the device to flush its descriptors; after it the device is not waited for.
 constexpr std::uint64_t kFlushLimitNs = 200'000'000;
-// For what was sent before a disconnect to arrive: longer than all repetitions take.
+// The time for messages sent before a disconnect to arrive: longer than all repetitions take.
 constexpr std::uint64_t kDrainLimitNs = 5'000'000'000;
 }  // namespace
 
@@ -55,7 +55,7 @@ Vi::Vi(Nic& nic, const ViAttributes& attributes)
   }
 }
 
-/// Gives back what the constructor has been promised.
+/// Returns the room in the queues that the constructor has been promised.
 void Vi::leave_queues() noexcept {
   send_cq_->forget(*this, attributes_.send_depth, send_requests());
   receive_cq_->forget(*this, attributes_.receive_depth, attributes_.receive_depth);
@@ -84,8 +84,8 @@ void Vi::make_pair() {
                   "RDMA device " + nic_.device_.name() + " takes no receives");
 }
 
-/// The device lets go of all descriptors: what it has completed by then completes so, the rest as
-/// flushed.
+/// Takes all descriptors from the device: those that it has completed by then complete so, the rest
+/// as flushed.
 void Vi::tear_down() noexcept {
   peer_ready_ = false;
   if (pair_ != nullptr) {
@@ -221,7 +221,7 @@ ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
   return state_ == ViState::connected ? ConnectResult::connected : answer_;
 }
 
-/// An error found on this side. @p refused: over the message behind those that have arrived.
+/// An error found on this side. @p refused: it concerns the message behind those that have arrived.
 void Vi::fail(ErrorCause cause, bool refused) noexcept {
   if (state_ != ViState::connected) return;
   state_ = ViState::error;
@@ -231,7 +231,7 @@ void Vi::fail(ErrorCause cause, bool refused) noexcept {
   nic_.report({cause, this, nullptr, peer_});
 }
 
-/// The peer's queue pair is no more; all that it has sent is here. @p word: its last, or empty.
+/// The peer's queue pair is no more; all that it has sent is here. @p word: LastWord, or empty.
 void Vi::peer_closed(ErrorCause cause, const std::vector<std::byte>& word) noexcept {
   if (state_ != ViState::connected) return;
   send_cq_->reap();
@@ -259,7 +259,7 @@ void Vi::disconnect() noexcept {
       answer_ = ConnectResult::timed_out;
       break;
     case ViState::connected: {
-      // What was sent before arrives, unless the peer is gone or this is called from a callback.
+      // Messages sent before arrive, unless the peer is gone or this is called from a callback.
       const std::uint64_t start = monotonic_ns();
       while (state_ == ViState::connected && !sends_.empty() && !nic_.job_.is_lost(peer_) &&
              monotonic_ns() - start < kDrainLimitNs) {

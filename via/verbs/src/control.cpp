@@ -14,7 +14,7 @@
 
 namespace viaduct::via::verbs {
 
-/// Errors show as completions: those of queues that nobody polls are to be noticed, too.
+/// Errors show as completions, so the queues that the program does not poll are reaped here, too.
 void Nic::progress() noexcept {
   for (std::size_t i = 0; i < queues_.size(); ++i) queues_[i]->reap_for_owner();
   progress_connections();
@@ -53,7 +53,7 @@ void Nic::post(Rank to, const ControlMessage& message) {
 }
 
 void Nic::handle(Rank from, std::span<const std::byte> bytes) {
-  // The Connector has been told of the loss, and wants to hear nothing more.
+  // The Connector has been told of the loss, and must get no later message of the rank.
   if (life_epoch_ == job_.life_epoch() && job_.is_lost(from)) return;
   ControlMessage message;
   if (!decode(bytes, message)) return;
@@ -125,7 +125,7 @@ void Nic::handle_device_events() {
   if (events_.take_keepalive()) keep_alive();
 }
 
-/// Callbacks may destroy a VI: each is looked up again.
+/// Callbacks may destroy a VI: each VI is looked up again.
 void Nic::keep_alive() {
   for (std::size_t i = 0; i < vis_.size(); ++i) {
     if (vis_[i] != nullptr && vis_[i]->tried_) vis_[i]->send_cq_->reap_for_owner();
@@ -161,7 +161,7 @@ void Nic::sleep(std::int64_t timeout_ns, CompletionQueue* queue) noexcept {
   events_.control_flag().store(false);
   control_path_->arm();
   progress();
-  // In a callback of progress() neither is looked at.
+  // Within a callback of progress() events and losses are not handled: they do not end the sleep.
   bool found = (events_.any() || life_epoch_ != job_.life_epoch()) && !in_progress_.load();
   if (queue != nullptr) found = queue->reap() || !queue->ring_empty() || found;
   constexpr std::int64_t kCapNs = 10'000'000;  // until a control message is repeated
@@ -181,7 +181,7 @@ bool Nic::progress_until(const std::function<bool()>& done, std::int64_t timeout
     return done();
   };
   return look_until(job_.wait_policy(), timeout_ns, look, [this](std::int64_t left_ns) {
-    // progress() in sleep() may have brought about what is waited for: a short sleep at first.
+    // progress() in sleep() may have made done() true, so each sleep is short.
     constexpr std::int64_t kShortNs = 2'000'000;
     sleep(left_ns < 0 ? kShortNs : std::min(left_ns, kShortNs), nullptr);
   });

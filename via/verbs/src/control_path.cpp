@@ -86,7 +86,7 @@ int ControlPath::start() {
 }
 
 /// Starts the queue pair again after an error. Control messages that the error has lost are
-/// repeated like any others. The restart waits until the device has given back all receives: a
+/// repeated like any others. The restart waits until the device has returned all receives: a
 /// device reports an error before the queue pair is in the error state, and a pair that is
 /// restarted too early would enter that state, or lose its receives. After 100 ms the restart is
 /// tried in any case, and again every 100 ms while the device refuses.
@@ -310,7 +310,7 @@ void ControlPath::progress(const Handler& handler) {
   const std::lock_guard lock(mutex_);
   if (broken_) restart();
   std::uint64_t now = 0;
-  bool stalled = false;  // to look for a way may take long: once is enough
+  bool stalled = false;  // looking for a route may take long: once is enough
   for (auto& [rank, p] : peers_) {
     if (p.owes_answer && (p.address_handle != nullptr || !stalled)) {
       transmit(Rank{rank}, p, nullptr);

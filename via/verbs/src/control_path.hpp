@@ -41,39 +41,39 @@ class ControlPath {
   ControlPath(const ControlPath&) = delete;
   ControlPath& operator=(const ControlPath&) = delete;
 
-  /// Where the others are. Once, before the first control message.
+  /// The addresses of the other ranks. Once, before the first control message.
   void set_peers(std::vector<Address> addresses) { addresses_ = std::move(addresses); }
   [[nodiscard]] const Address& address_of(Rank rank) const noexcept {
     return addresses_[index(rank)];
   }
 
-  /// Up to kMaxBytes.
+  /// Sends a control message of up to kMaxBytes.
   void send(Rank to, std::span<const std::byte> message);
-  /// A control message that says nothing, when for a second none has been under way to @p to:
-  /// whether it can still be reached will show.
+  /// Sends an empty control message when for a second none has been under way to @p to: the answer
+  /// shows whether @p to can still be reached.
   void probe(Rank to);
-  /// Takes what has come, each control message once, in its sender's order; repeats what is
-  /// overdue.
+  /// Takes the control messages that have come, each once, in its sender's order; repeats those
+  /// that are overdue.
   void progress(const Handler& handler);
   /// Whether every control message has been acknowledged, and more could go.
   [[nodiscard]] bool all_delivered() const noexcept;
   /// Whether @p to has handled all control messages to it.
   [[nodiscard]] bool all_delivered(Rank to) const noexcept;
-  /// Nothing more for @p to.
+  /// Drops the control messages to @p to that have not been acknowledged.
   void forget(Rank to) noexcept;
   /// Peers to whom a control message has been repeated for @p ns or longer.
   [[nodiscard]] std::vector<Rank> silent_for(std::uint64_t ns) const;
-  /// Those of them to whom for @p ns nothing could go (the port is down, or theirs, or the device
-  /// knows no route), and those silent for VIADUCT_VERBS_SILENCE. To be asked now and then.  Cost:
-  /// a system call while a peer is silent.
+  /// The silent peers to whom nothing could be sent for @p ns (the port here or there is down, or
+  /// the device knows no route), and those silent for VIADUCT_VERBS_SILENCE. To be asked now and
+  /// then.  Cost: a system call while a peer is silent.
   [[nodiscard]] std::vector<Rank> out_of_reach(std::uint64_t ns);
 
   /// Whether progress() has a control message to hand over. From any thread.
   [[nodiscard]] bool control_waiting();
 
-  /// At an event: takes in what has come, tells the senders that this rank is there, though it
-  /// may handle nothing for long, repeats what is overdue to them, which they may wait for, and
-  /// asks for an event at the next control message. From any thread.
+  /// At an event: takes in the packets that have come, tells the senders that this rank is there,
+  /// though it may handle nothing for long, repeats overdue control messages to them, which they
+  /// may wait for, and asks for an event at the next control message. From any thread.
   void answer() noexcept;
 
   /// Asks for an event at the next packet.
@@ -113,8 +113,8 @@ class ControlPath {
     std::uint64_t heard_ns = 0;      // a packet of its came
     bool owes_answer = false;        // not all that has been handled is acknowledged
     bool owes_sign = false;          // it has sent, and heard nothing since
-    bool told = false;               // the log, that there is no way
-    std::uint64_t renewed_ns = 0;    // the way was looked for again
+    bool told = false;               // the log has been told that there is no route
+    std::uint64_t renewed_ns = 0;    // the route was looked for again
     std::uint64_t cut_since_ns = 0;  // as far as out_of_reach() knows; 0: it is not
   };
   static constexpr std::uint32_t kReceives = 256;
@@ -153,7 +153,7 @@ class ControlPath {
   std::vector<std::uint32_t> free_sends_;
   std::deque<Arrived> arrived_;
   std::uint64_t repeated_ = 0;
-  std::uint32_t receives_out_ = 0;   // posted, and not given back
+  std::uint32_t receives_out_ = 0;   // posted, and not returned
   bool broken_ = false;              // the queue pair is in the error state, or about to be
   bool restart_refused_ = false;     // by the device, since then
   std::uint64_t restart_at_ns_ = 0;  // at the latest; 0: not broken

@@ -65,8 +65,8 @@ bool is_ipv4(const ibv_gid& gid) noexcept {
   return std::memcmp(gid.raw, kPrefix, sizeof kPrefix) == 0;
 }
 
-/// How good an address is: routed ones of RoCE v2 first, those of IPv4 before others, then what is
-/// good on one link only. Zero: not to be used.
+/// How good an address is: routed ones of RoCE v2 first, those of IPv4 before others, then
+/// those for one link only. Zero: not to be used.
 int merit(const ibv_gid_entry& entry, bool ethernet) noexcept {
   static constexpr ibv_gid kNone{};
   if (std::memcmp(entry.gid.raw, kNone.raw, sizeof kNone.raw) == 0) return 0;
@@ -253,7 +253,7 @@ std::string nothing_selected(const std::vector<Candidate>& all, const Wish& wish
 }  // namespace
 
 int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr& out) noexcept {
-  // What the header's macro does, without an extension of the language.
+  // Does the same as the header's macro, without an extension of the language.
   verbs_context* const extended = verbs_get_ctx(context);
   const bool offered = extended != nullptr &&
                        extended->sz >= sizeof *extended - offsetof(verbs_context, query_port) &&
@@ -314,7 +314,7 @@ void Device::fill(Address& address) const noexcept {
   std::memcpy(address.gid, gid_.raw, sizeof address.gid);
 }
 
-/// Within a subnet of InfiniBand the LID says it all; a global header is for RoCE and for routers.
+/// Within a subnet of InfiniBand the LID is enough; a global header is for RoCE and for routers.
 ibv_ah_attr Device::route_to(const Address& peer) const noexcept {
   ibv_ah_attr route{};
   constexpr std::size_t kPrefixBytes = 8;

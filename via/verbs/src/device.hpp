@@ -16,7 +16,7 @@
 
 namespace viaduct::via::verbs {
 
-/// Where a rank's NIC is; travels in the bootstrap.
+/// The address of a rank's NIC; travels in the bootstrap.
 struct Address {
   static constexpr std::uint32_t kMagic = 0x56425332;  // "VBS2"
   std::uint32_t magic = 0;
@@ -31,7 +31,7 @@ struct Address {
 class Device {
  public:
   /// @p wanted: "auto", or a list as VIADUCT_VERBS_DEVICE takes it, of which entry @p turn is used.
-  /// Throws Error that names what there is.
+  /// Throws Error that names the ports that there are.
   Device(const Settings& settings, std::string_view wanted, std::uint32_t turn);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -47,9 +47,9 @@ class Device {
   /// message together, so that long ones do not arrive on a link that loses packets.
   [[nodiscard]] std::size_t most_request_bytes() const noexcept;
 
-  /// Fills what this class knows of.
+  /// Fills in the fields that this class knows.
   void fill(Address& address) const noexcept;
-  /// The way to @p peer.
+  /// The route to @p peer.
   [[nodiscard]] ibv_ah_attr route_to(const Address& peer) const noexcept;
 
  private:

@@ -118,7 +118,7 @@ void Events::take_device_event() noexcept {
   any_.store(true);
 }
 
-/// At once: this rank may compute for long, and peers that want to meet it are to know.
+/// At once: this rank may compute for long, and peers that want to connect to it are to know.
 void Events::tell_port(bool down) noexcept {
   if (std::exchange(port_down_, down) != down) job_.tell_port(down);
 }

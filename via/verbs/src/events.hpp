@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// The thread that waits for a device's events: completions of armed queues, and what happens to
-/// the device by itself. A completion channel cannot be waited for together with a futex, and a
+/// The thread that waits for a device's events: completions of armed queues, and events of
+/// the device itself. A completion channel cannot be waited for together with a futex, and a
 /// rank sleeps on its doorbell: so this thread rings it. It also keeps the time of
 /// VIADUCT_VERBS_KEEPALIVE.
 

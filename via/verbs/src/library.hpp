@@ -6,8 +6,8 @@
 
 namespace viaduct::via::verbs {
 
-/// The functions that libibverbs exports; those that its header defines inline go through the
-/// device's own table and are called as ever (ibv_post_send, ibv_poll_cq, ...). F(prefix, name).
+/// The functions that libibverbs exports. Functions that its header defines inline go through the
+/// device's own table and are called as usual (ibv_post_send, ibv_poll_cq, ...). F(prefix, name).
 #define VIADUCT_VERBS_FUNCTIONS(F) \
   F(ibv_, get_device_list)         \
   F(ibv_, free_device_list)        \

@@ -85,16 +85,16 @@ Nic::Nic(Job& job, const Settings& settings, std::string_view device)
   job_.stats().add("verbs", kCounterNames, counters_);
   // From here on nothing fails: the thread of events calls this object.
   events_.on_control([this] { control_path_->answer(); });
-  control_path_->answer();  // what has come already
+  control_path_->answer();  // packets that have come already
 }
 
 Nic::~Nic() {
-  incoming_peer_ = nullptr;  // whoever wanted to be called is ending
+  incoming_peer_ = nullptr;  // the owner of the callback is ending
   on_error_ = [](const AsyncError&) {};
   // Peers that have ended do not answer; of others a control message may be lost twice or three
   // times.
   constexpr std::int64_t kLastControlNs = 300'000'000;
-  // Nor is an answer to be sent to this rank when it is gone: those to its ends come first.
+  // Its ends must be gone as well: no peer is to answer this rank when the rank is gone.
   progress_until(
       [this] { return control_path_->all_delivered() && connections_.connector().ends().empty(); },
       kLastControlNs);
@@ -108,8 +108,8 @@ void Nic::Block::Delete::operator()(std::byte* piece) const noexcept {
   ::operator delete (piece, std::align_val_t{kBlockAlignment});
 }
 
-/// The device's largest inline send of a queue pair with full lists, up to what is wanted: found by
-/// making one.
+/// The device's largest inline send of a queue pair with full lists, up to the wanted size: found
+/// by making one.
 std::uint32_t Nic::find_inline_limit() {
   const OwnedDomain domain(library().alloc_pd(device_.context()));
   const OwnedQueue queue(library().create_cq(device_.context(), 16, nullptr, nullptr, 0));

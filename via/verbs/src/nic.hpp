@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// Provider verbs' NIC: device, regions, connections, and what goes on between polls.
+/// Provider verbs' NIC: device, regions, connections, and the work between polls.
 
 #include <infiniband/verbs.h>
 
@@ -36,7 +36,7 @@ enum Counter : std::uint32_t {
   kSleeps,       // times this rank blocked in the kernel
   kConnections,
   kControlRepeated,
-  kReceiverNotReady,  // messages that met no receive: of the whole device, since the NIC was opened
+  kReceiverNotReady,  // messages without a receive: of the whole device, since the NIC was opened
   kCounterCount,
 };
 
@@ -74,12 +74,12 @@ class Nic final : public via::Nic, private Connections::Provider {
   friend class Vi;
   friend class CompletionQueue;
 
-  /// What the device has for a protection tag.
+  /// The device's objects for a protection tag.
   struct Domain {
     OwnedDomain domain;
     OwnedRegion flush;  // 8 bytes that peers may read
   };
-  /// What allocate() has given away: a piece of the heap, or pages of its own.
+  /// Memory that allocate() has returned: a piece of the heap, or pages of its own.
   struct Block {
     struct Delete {
       void operator()(std::byte* piece) const noexcept;

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What the control messages of provider verbs bring beside what via/control_message.hpp describes.
+/// The data of provider verbs in control messages, beside the fields of via/control_message.hpp.
 
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 
 namespace viaduct::via::verbs {
 
-/// Of a request and an accept.
+/// The data of a request and an accept.
 struct PairOffer {
   QueuePairName pair;
   std::uint64_t flush_address = 0;  // 8 bytes that the reader may read (reliable reception)
@@ -16,7 +16,7 @@ struct PairOffer {
   std::uint32_t reserved = 0;
 };
 
-/// Of a final.
+/// The data of a final message.
 struct LastWord {
   std::uint32_t arrived = 0;  // of the reader's messages, modulo 2^32
   std::uint32_t refused = 0;  // 1: the message behind those has been refused

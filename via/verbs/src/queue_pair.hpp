@@ -2,10 +2,10 @@
 /// @file
 /// A reliable connection's queue pair, with exact accounts of its send queue.
 ///
-/// Every work request takes a place in the send queue. Only signalled ones report their completion,
-/// and each gives back its own place and those of all before it. A device need not notice when more
-/// is posted than fits, and Soft-RoCE frees unsignalled requests by itself: so the places are
-/// counted here, and a post without room stops the program.
+/// Every work request takes a place in the send queue. Only signalled requests report their
+/// completion, and each frees its own place and those of all before it. A device need not notice
+/// when more is posted than fits, and Soft-RoCE frees unsignalled requests by itself: so the places
+/// are counted here, and a post without room stops the program.
 
 #include <infiniband/verbs.h>
 
@@ -82,7 +82,7 @@ class QueuePair {
   OwnedPair pair_;
   std::uint64_t posted_ = 0;
   std::uint64_t reaped_ = 0;
-  std::uint64_t limit_ = 0;  // what may be posted in all: reaped_ + depth_
+  std::uint64_t limit_ = 0;  // requests that may be posted in all: reaped_ + depth_
   std::uint32_t depth_ = 0;
   std::uint32_t inline_bytes_ = 0;
   std::uint32_t first_packet_ = 0;

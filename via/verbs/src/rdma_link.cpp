@@ -85,7 +85,7 @@ void RdmaLink::send(ibv_send_wr& chain, ibv_send_wr& last, std::uint32_t count) 
 
 bool RdmaLink::post(std::span<const Piece> pieces, std::uint32_t notification, bool tell) noexcept {
   if (!open_) [[unlikely]]
-    return failed_;  // what a failed link is given is lost with it
+    return failed_;  // a post to a failed link is lost with the link
   const auto count = static_cast<std::uint32_t>(pieces.size());
   if (!pair_->has_room(count + kSpare)) [[unlikely]] {
     transport_.reap_sends();
@@ -154,7 +154,7 @@ bool RdmaLink::post_back(Piece piece, std::uint32_t notification, bool tell) noe
   return true;
 }
 
-/// The last requests may be unsignalled: an empty one behind them tells.
+/// The last requests may be unsignalled: an empty request behind them shows that they are complete.
 bool RdmaLink::drained() noexcept {
   transport_.reap_sends();
   if (failed_ || (ready_ && pair_->outstanding() == 0)) return true;
@@ -164,9 +164,9 @@ bool RdmaLink::drained() noexcept {
   return false;
 }
 
-/// An empty write, which the peer's device answers, whatever the peer does. When the send queue is
-/// full, what is under way does the same. A peer that has handled all control messages has taken up
-/// the connection, or has ended it since.
+/// Posts an empty write, which the peer's device answers even when its process does nothing. When
+/// the send queue is full, the requests under way do the same. A peer that has handled all control
+/// messages has taken up the connection, or has ended it since.
 void RdmaLink::keep_alive() noexcept {
   const bool connected = peer_block_ != 0;
   if (connected && !ready_ && transport_.control_path_->all_delivered(peer_)) set_ready();

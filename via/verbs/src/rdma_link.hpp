@@ -122,7 +122,7 @@ class RdmaLink final : public via::Link {
 
   std::unique_ptr<QueuePair> pair_;
   bool open_ = false;   // ready, and not failed
-  ibv_send_wr line_{};  // what posts of one line have in common
+  ibv_send_wr line_{};  // the common part of posts of one line
   ibv_sge line_segment_{};
   std::uint64_t line_there_ = 0;  // offset 0 at the peer
   std::uint64_t peer_block_ = 0;

@@ -53,8 +53,8 @@ via::Link::Transfer RdmaLink::get(std::byte* to, std::size_t bytes, std::uint64_
   return transfer(to, bytes, from, key, false, transport_.memory_->find(to, bytes, false));
 }
 
-/// From or to where the bytes are, if that is the @p place of a region; else by the device's own
-/// copy, or through a buffer. 0: all buffers are in use, or the link has failed.
+/// Begins a transfer: directly from or to @p own where @p place is in a region, else inline (a
+/// small put) or through a buffer. 0: all buffers are in use, or the link has failed.
 /// Precondition: may_begin(bytes).
 via::Link::Transfer RdmaLink::transfer(std::byte* own, std::size_t bytes, std::uint64_t there,
                                        std::uint32_t key, bool out,
@@ -82,8 +82,8 @@ via::Link::Transfer RdmaLink::transfer(std::byte* own, std::size_t bytes, std::u
   return begin(std::move(record), segment, 0, there, key);
 }
 
-/// Posts it. One that cannot be posted as a whole keeps what the device may still write to until
-/// the queue pair's end.
+/// Posts a transfer. If it cannot be posted as a whole, the memory that the device may still write
+/// to is kept until the queue pair's end.
 via::Link::Transfer RdmaLink::begin(Record&& record, const ibv_sge& own, unsigned flags,
                                     std::uint64_t there, std::uint32_t key) noexcept {
   const std::uint64_t before = pair_->posted();
@@ -105,8 +105,8 @@ via::Link::Transfer RdmaLink::begin(Record&& record, const ibv_sge& own, unsigne
   return whole ? number : 0;
 }
 
-/// In requests as long as the device should have them. Waits for room; the last one is signalled.
-/// False: the link has failed.
+/// Posts a transfer in requests that are as long as the device should have them. Waits for room;
+/// the last request is signalled. False: the link has failed.
 bool RdmaLink::post_transfer(const ibv_sge& own, unsigned flags, std::uint64_t there,
                              std::uint32_t key, bool out) noexcept {
   const std::size_t most = transport_.device_.most_request_bytes();
@@ -129,7 +129,7 @@ bool RdmaLink::post_transfer(const ibv_sge& own, unsigned flags, std::uint64_t t
   return !failed_;
 }
 
-/// The oldest transfers, of which all requests have completed, @p well or with an error.
+/// Ends the oldest transfers, of which all requests have completed, @p well or with an error.
 void RdmaLink::finish_transfers(bool well) noexcept {
   const std::uint64_t completed = pair_->posted() - pair_->outstanding();
   while (done_ != begun_) {
@@ -143,7 +143,7 @@ void RdmaLink::finish_transfers(bool well) noexcept {
   }
 }
 
-/// The oldest one: the device does nothing more for it.
+/// Ends the oldest transfer: the device does nothing more for it.
 void RdmaLink::end_transfer() noexcept {
   Record& record = record_of(++done_);
   transport_.staging_->give(record.stage);
@@ -163,8 +163,8 @@ bool RdmaLink::is_done(Transfer transfer) noexcept {
   return failed_;
 }
 
-/// Reads some bytes of what was put last, behind all that has been put. When there is no room now,
-/// the next call of is_done() tries again.
+/// Reads some of the bytes that were put last, behind all puts. When there is no room now, the next
+/// call of is_done() tries again.
 void RdmaLink::finish_puts() noexcept {
   constexpr std::uint32_t kEnough = 8;
   if (!open_ || !may_begin(kEnough)) return;

@@ -128,7 +128,7 @@ RdmaTransport::RdmaTransport(Job& job, const Settings& settings, std::string_vie
   job_.stats().add("transport", kCounterNames, counters_);
   // From here on nothing fails: the thread of events calls this object.
   events_.on_control([this] { control_path_->answer(); });
-  control_path_->answer();  // what has come already
+  control_path_->answer();  // packets that have come already
 }
 
 RdmaTransport::~RdmaTransport() {
@@ -321,8 +321,8 @@ void RdmaTransport::look_at_sends() noexcept {
   memory_->sweep();
 }
 
-/// Behind the messages that came before: once the queue has been @p empty, or all that it can hold
-/// has been @p polled.
+/// Reports failures behind the messages that came before: once the queue has been @p empty, or all
+/// that it can hold has been @p polled.
 std::size_t RdmaTransport::tell_failures(std::span<LinkEvent> out, bool empty,
                                          std::size_t polled) noexcept {
   std::size_t n = 0;

@@ -41,7 +41,7 @@ enum TransportCounter : std::uint32_t {
   kMostPinned,       // bytes of the cache, at once
   kChunks,           // bytes registered for peers, on demand
   kRepeatedControl,  // repeated
-  kNotReady,         // messages that met no receive: of the whole device, since the start
+  kNotReady,         // messages without a receive: of the whole device, since the start
   kReceivesLow,      // times that the shared receive queue ran low
   kPortsDown,        // times that the port went down
   kTransportCounterCount,

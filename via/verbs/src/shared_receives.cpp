@@ -48,7 +48,7 @@ void SharedReceives::watch() noexcept {
   ibv_srq_attr attributes{};
   attributes.srq_limit = shares_ / kPart;
   (void)library().modify_srq(queue_.get(), &attributes,
-                             IBV_SRQ_LIMIT);  // without it none is told of
+                             IBV_SRQ_LIMIT);  // without it the device tells of none
 }
 
 }  // namespace viaduct::via::verbs

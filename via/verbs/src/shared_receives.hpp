@@ -25,8 +25,9 @@ class SharedReceives {
     return queue_ != nullptr && shares_ + receives + kBatch <= most_;
   }
   void add_share(std::uint32_t receives) noexcept;
-  /// The share stays in the queue. How much of it is left there nobody can tell: a device may drop
-  /// the completions of a queue pair that is destroyed, so the next link brings its own.
+  /// The share stays in the queue. The number of its receives that are left there is unknown, since
+  /// a device may drop the completions of a queue pair that is destroyed. So the next link brings
+  /// its own share.
   void drop_share(std::uint32_t receives) noexcept { shares_ -= receives; }
   /// A link has consumed @p count.
   void consume(std::uint32_t count) noexcept { to_post_ += count; }
@@ -34,15 +35,15 @@ class SharedReceives {
   void lose_one() noexcept {
     if (held_ != to_post_) --held_;
   }
-  /// Posts what has been consumed where that is a batch.
+  /// Posts the consumed receives again where they are a batch.
   void post_batches() noexcept {
     if (to_post_ >= kBatch) [[unlikely]]
       post();
   }
-  /// Posts as much of what has been consumed as the queue is known to have room for. The queue is
-  /// full only with what ended links have left, on top of the shares of all that are.
+  /// Posts as many consumed receives as the queue is known to have room for. The queue is
+  /// full only with receives that ended links have left, besides the shares of all existing links.
   [[gnu::noinline]] void post() noexcept;
-  /// The device tells once when fewer are left than a quarter of what all links may use.
+  /// The device tells once when fewer receives are left than a quarter of all links' shares.
   void watch() noexcept;
 
  private:

@@ -41,15 +41,15 @@ ibv_wr_opcode opcode_of(Operation operation, bool immediate) noexcept {
   return IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-/// Uses up a receive of the peer's.
+/// Whether the descriptor uses up a receive of the peer's.
 bool is_message(const Descriptor& d) noexcept {
   const Operation operation = operation_of(d);
   return operation == Operation::send ||
          (operation == Operation::rdma_write && (d.control.control & control_bits::immediate) != 0);
 }
 
-/// What a failed completion of a send, RDMA or atomic request means to the descriptor, and to the
-/// connection.
+/// The meaning of a failed completion of a send, RDMA or atomic request, for the descriptor and for
+/// the connection.
 struct Meaning {
   std::uint32_t bits;
   ErrorCause cause;
@@ -68,14 +68,14 @@ Meaning meaning_of_send(ibv_wc_status code, Operation operation) noexcept {
       return {status::protection_error, ErrorCause::protection};
     case IBV_WC_REM_ACCESS_ERR:
       return {status::rdma_protection_error, ErrorCause::protection};
-    case IBV_WC_REM_INV_REQ_ERR:  // the receive was too short; of RDMA: nothing that may be asked
+    case IBV_WC_REM_INV_REQ_ERR:  // the receive was too short; RDMA: an invalid request
       return is_send ? Meaning{status::remote_descriptor_error, ErrorCause::length}
                      : Meaning{status::rdma_protection_error, ErrorCause::protection};
     case IBV_WC_REM_OP_ERR:  // Soft-RoCE's word for a receive that is too short
       return {status::remote_descriptor_error, ErrorCause::length};
     case IBV_WC_RNR_RETRY_EXC_ERR:
       return {status::remote_descriptor_error, ErrorCause::receive_queue_empty};
-    case IBV_WC_RETRY_EXC_ERR:  // no answer: the peer's host, its process or the way to it is gone
+    case IBV_WC_RETRY_EXC_ERR:  // no answer: the peer's host, its process or the route is gone
       return {status::transport_error, ErrorCause::connection_lost};
     default:
       return {status::transport_error, ErrorCause::transport};
@@ -174,7 +174,7 @@ Status Vi::post_send(Descriptor& d) noexcept {
   return Status::ok;
 }
 
-/// One that waits for earlier RDMA reads does not: its data may be what they bring.
+/// A descriptor that waits for earlier RDMA reads does not: they may bring its data.
 bool Vi::goes_inline(const Descriptor& d) const noexcept {
   const Operation operation = operation_of(d);
   if ((d.control.control & control_bits::queue_fence) != 0) return false;
@@ -182,8 +182,8 @@ bool Vi::goes_inline(const Descriptor& d) const noexcept {
          d.control.length <= nic_.attributes_.inline_bytes;
 }
 
-/// Until the peer takes packets. What goes inline is the program's again after the post: it is
-/// copied here. False: no memory.
+/// Keeps a send until the peer takes packets. Inline data are copied here, since the program may
+/// change them after the post. False: no memory.
 bool Vi::hold(const Posted& posted) noexcept {
   try {
     auto& copy = held_data_.emplace_back();
@@ -263,7 +263,7 @@ bool Vi::hand_over(Posted& posted, std::span<const std::byte> copy) noexcept {
   return pair_->post(request, 2);
 }
 
-/// The peer takes packets now.
+/// The peer takes packets now: gives the device the sends that were kept.
 void Vi::send_held() noexcept {
   while (held_ != 0 && state_ == ViState::connected) {
     Posted& posted = sends_.at(sends_.size() - held_);
@@ -290,7 +290,7 @@ Status Vi::post_receive(Descriptor& d) noexcept {
   return Status::ok;
 }
 
-/// One that must not be used takes no bytes: the message for it fails in its turn.
+/// A receive that must not be used gets no bytes: the message for it fails in its turn.
 bool Vi::hand_over_receive(const Posted& posted) noexcept {
   const Descriptor& d = *posted.descriptor;
   std::array<ibv_sge, kMaxSegments> segments;
@@ -326,7 +326,7 @@ void Vi::completed_send(const ibv_wc& wc) noexcept {
   }
   if (sends_.size() == held_) return;  // the second request of a descriptor that has failed
   const Posted posted = sends_.front();
-  if (number + requests_each() <= posted.last_request) return;  // so it is with this one
+  if (number + requests_each() <= posted.last_request) return;  // of an earlier one that failed
   if (wc.status == IBV_WC_SUCCESS) {
     if (number != posted.last_request) return;
     sends_.pop();
@@ -378,7 +378,7 @@ void Vi::completed_receive(const ibv_wc& wc) noexcept {
     meaning = {posted.refusal, cause_of(posted.refusal)};
   finish_receive(posted, meaning.bits);
   if (meaning.cause != ErrorCause::none) return fail(meaning.cause, true);
-  // Why it was flushed stands in the other queue.
+  // The reason for the flush is in the other queue.
   if (state_ == ViState::connected && send_cq_ != receive_cq_) send_cq_->reap_for_owner();
 }
 
@@ -395,9 +395,9 @@ void Vi::finish_receive(Posted posted, std::uint32_t bits) noexcept {
   receive_cq_->push({this, &d, Queue::receive});
 }
 
-/// The peer has told what it got; its acknowledgements may have been lost with its queue pair.
-/// Requests are executed in order: what was posted before a message that has come there has been
-/// executed, too, except that the answers of reads and atomics must have come here.
+/// The peer has told which messages it got; its acknowledgements may have been lost with its queue
+/// pair. Requests are executed in order: those that were posted before a message that has come
+/// there have been executed, too, except that the answers of reads and atomics must have come here.
 void Vi::apply(const LastWord& last) noexcept {
   while (sends_.size() != held_) {
     const Posted posted = sends_.front();
@@ -412,8 +412,9 @@ void Vi::apply(const LastWord& last) noexcept {
   }
 }
 
-/// With nothing under way, an empty write, which the peer's device answers, whatever the peer does.
-/// Not while another thread waits for the queues, and may use this VI at any time.
+/// With nothing under way, posts an empty write, which the peer's device answers even when its
+/// process does nothing. Not while another thread waits for the queues, and may use this VI at any
+/// time.
 void Vi::keep_alive() noexcept {
   if (state_ != ViState::connected || !peer_ready_ || tried_ || sends_.size() != held_) return;
   if (send_cq_->has_notifier() || receive_cq_->has_notifier()) return;

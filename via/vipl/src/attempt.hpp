@@ -1,12 +1,12 @@
 #pragma once
 /// @file
-/// What the two sides of an attempt to connect tell each other.
+/// The attributes and messages that the two sides of an attempt to connect exchange.
 
 #include "via/vipl/src/library.hpp"
 
 namespace viaduct::via::vipl {
 
-/// What the other side is to know of a VI.
+/// The attributes of a VI that the other side needs.
 [[nodiscard]] inline RemoteAttributes attributes_of(const Vi& vi) noexcept {
   return {vi.max_transfer, static_cast<std::uint8_t>(vi.attributes.ReliabilityLevel),
           static_cast<std::uint8_t>(vi.attributes.EnableRdmaWrite != VIP_FALSE),

@@ -43,8 +43,8 @@ VIP_RETURN done(Vi& vi, WorkQueue& queue, VIP_DESCRIPTOR** out) noexcept {
             [&] { return done_slowly(handle, queue, out); });
 }
 
-/// @p quick: a look that never waits. @p look: one that may sleep in the provider, so long, while
-/// the lock is this thread's own.
+/// @p quick: a look that never waits. @p look: a look that may sleep in the provider for the time
+/// that it is given, while no other thread uses the lock.
 template <class Quick, class Look>
 VIP_RETURN wait(VIP_ULONG timeout, Quick quick, Look look) noexcept {
   constexpr int kQuickLooks = 64;  // before the clock is read at all

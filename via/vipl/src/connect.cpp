@@ -39,7 +39,7 @@ VIP_RETURN give_up(Vi& vi, VIP_RETURN answer) {
   return answer;
 }
 
-/// Takes back what the other side was asked.
+/// Takes back the request to the other side.
 void take_back(Port& port, const Vi& vi) {
   if (vi.phase == Phase::requesting || (vi.phase == Phase::peer && vi.peer != port.job().rank()))
     port.control().send(vi.peer, message_of(MessageKind::cancel, vi.id));
@@ -59,7 +59,7 @@ VIP_RETURN provider_done(Vi& vi) noexcept {
   }
 }
 
-/// Where an address pair leads to.
+/// Reads an address pair: this side's address and the other's.
 VIP_RETURN read_addresses(Port& port, const VIP_NET_ADDRESS& local, const VIP_NET_ADDRESS& remote,
                           Address& here, Address& there) noexcept {
   const std::uint32_t ranks = port.job().size();
@@ -85,7 +85,7 @@ void start_half(Vi& vi, std::uint64_t id) {
   if (vi.vi->connect_peer_start(vi.peer, id) != Status::ok) vi.answer = VIP_ERROR_RESOURCE;
 }
 
-/// Two VIs of this process.
+/// Matches two VIs of this process.
 void match_here(Vi& a, Vi& b) {
   const VIP_RETURN result = compare(attributes_of(a), attributes_of(b));
   for (Vi* vi : {&a, &b}) {
@@ -95,7 +95,7 @@ void match_here(Vi& a, Vi& b) {
   }
 }
 
-/// A VI of this process and a request of a higher rank.
+/// Matches a VI of this process and a request of a higher rank.
 void match(Port& port, Vi& vi, const Connection& request) {
   const VIP_RETURN result = compare(attributes_of(vi), request.attributes);
   Message answer = message_of(MessageKind::peer_match, request.id, vi.id);
@@ -151,7 +151,7 @@ VIP_RETURN peer_done(Port& port, Vi& vi, VIP_VI_ATTRIBUTES& remote) {
   return VIP_SUCCESS;
 }
 
-// What messages mean.
+// Handlers of messages.
 
 void on_request(Port& port, Rank from, const Message& m) {
   auto request = std::make_unique<Connection>();
@@ -173,7 +173,7 @@ void on_cancel(Port& port, Rank from, const Message& m) {
   });
   for (const auto& connection : port.connections)
     if (connection->from == from && connection->id == m.id) connection->cancelled = true;
-  // Those that a VipConnectWait has taken end with their handles.
+  // Connections that a VipConnectWait has taken end with their handles.
   std::erase_if(port.connections, [](const auto& connection) {
     return connection->cancelled && connection->handle == nullptr;
   });
@@ -204,7 +204,7 @@ void on_peer_match(Port& port, Rank from, const Message& m) {
   if (vi->answer == VIP_SUCCESS) start_half(*vi, m.other);
 }
 
-/// The half that this VI was matched with is gone: it goes on looking.
+/// The half that this VI was matched with is gone: the VI goes on looking.
 void on_peer_no_more(Port& port, const Message& m) {
   Vi* const vi = find_attempt(port, m.other, Phase::peer_matched);
   if (vi == nullptr) return;
@@ -259,7 +259,7 @@ void disconnect(Port& port, Vi& vi) noexcept {
   vi.enter(Phase::idle);
   vi.vi->disconnect();
   try {
-    // What the provider has flushed comes before what was flushed here.
+    // Descriptors that the provider has flushed come before those that were flushed here.
     for (WorkQueue* queue : {&vi.send, &vi.receive}) {
       if (queue->late.empty()) continue;
       ShortFifo<Descriptor> in_order;

@@ -29,7 +29,7 @@ struct Link {
   std::vector<Descriptor> receives, sends;
   std::vector<std::uint32_t> free_sends;
   std::deque<Message> outbox;
-  std::unique_ptr<via::Vi> vi;  // ends before what its descriptors name
+  std::unique_ptr<via::Vi> vi;  // ends before the memory that its descriptors name
 
   [[nodiscard]] std::byte* receive_bytes(std::size_t i) const noexcept {
     return block + i * sizeof(Message);
@@ -110,7 +110,7 @@ bool Control::is_busy() const noexcept {
   });
 }
 
-/// What has become of the connection, and what can be sent on it.
+/// Looks at the state of the connection, and sends the messages that can be sent on it.
 void Control::update(Link& link) {
   if (link.dead) return;
   if (!link.connected) {

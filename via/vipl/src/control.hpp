@@ -1,9 +1,9 @@
 #pragma once
 /// @file
 /// Control messages between the processes of a job: over a VI of the provider for each pair that
-/// has something to say, so that they take the way of the data and need nothing else. A sender has
+/// has something to say, so that they take the path of the data and need nothing else. A sender has
 /// at most kWindow messages under way that the receiver has not acknowledged; receives are posted
-/// for those and the acknowledgements, so that no message meets an empty queue.
+/// for those and the acknowledgements, so that no message finds an empty queue.
 
 #include <cstdint>
 #include <deque>
@@ -17,7 +17,7 @@
 
 namespace viaduct::via::vipl {
 
-/// What `context` of a provider's VI points to. Null members but one.
+/// The owner of a provider's VI, to which its `context` points. All members but one are null.
 struct Vi;
 struct Link;
 struct ViOwner {

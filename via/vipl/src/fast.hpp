@@ -12,11 +12,11 @@
 
 namespace viaduct::via::vipl {
 
-/// No result of VIPL's.
+/// A value that no function of VIPL returns.
 inline constexpr auto kLongWay = static_cast<VIP_RETURN>(31);
 static_assert(kLongWay > VIP_ERROR);
 
-/// Goes the short way when this thread owns the lock, and the long one when that does not do.
+/// Goes the short way when this thread owns the lock, and the long way when the short one fails.
 template <class ShortWay, class LongWay>
 [[gnu::always_inline]] inline VIP_RETURN go(ShortWay short_way, LongWay long_way) noexcept {
   Library& lib = library();
@@ -50,7 +50,8 @@ template <class ShortWay, class LongWay>
   return c.Control == 0 && c.SegCount == 1 ? vi : nullptr;
 }
 
-/// A look at a completion queue of provider shm that has found nothing: whether that is the answer.
+/// Whether a look at a completion queue of provider shm that has found nothing is the call's
+/// answer.
 [[nodiscard, gnu::always_inline]] inline bool is_in_vain(Library& lib,
                                                          shm::CompletionQueue::Look look) noexcept {
   if (look != shm::CompletionQueue::Look::nothing || lib.is_progress_due()) [[unlikely]]

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// A queue that gets along with the memory that it has once had: a list of the standard library
-/// takes and gives back blocks while entries pass through it.
+/// A queue that keeps its memory: a list of the standard library allocates and frees blocks while
+/// entries pass through it.
 
 #include <cstddef>
 #include <vector>
@@ -21,7 +21,7 @@ class Fifo {
       grow();
     places_[tail_++ & (room_ - 1)] = entry;
   }
-  /// Takes out those for which @p is_one says so.
+  /// Removes the entries for which @p is_one is true.
   template <class IsOne>
   void remove(IsOne is_one) noexcept {
     std::size_t kept = head_;

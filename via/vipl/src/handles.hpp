@@ -1,7 +1,7 @@
 #pragma once
 /// @file
 /// Handles of the C interface: numbers of places in a table, with the generation of the object
-/// there, so that a handle that was given back, or never was one, is found out. Under the lock.
+/// there, so that a handle that was released, or never was one, is found out. Under the lock.
 
 #include <array>
 #include <cstddef>
@@ -67,7 +67,7 @@ class Handles {
                : nullptr;
   }
 
-  /// What was found last of each kind: most programs ask for the same again.
+  /// The object that was found last of each kind: most programs ask for it again.
   struct Last {
     const void* handle = nullptr;
     void* object = nullptr;

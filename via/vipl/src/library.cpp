@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kNamesKey = "via.vipl.names";
 
-/// The provider of VIADUCT_PROVIDER, else the one that reaches all ranks.
+/// The provider of VIADUCT_PROVIDER, else the provider that reaches all ranks.
 std::string default_provider(const Job& job) {
   const char* const wish = std::getenv("VIADUCT_PROVIDER");
   if (wish != nullptr && *wish != '\0') return wish;
@@ -30,7 +30,7 @@ std::string host_name() {
   return name.data();
 }
 
-/// At exit(): what a VI's end is for its peers, and what the launcher wants to know.
+/// Called by exit(): ends the VIs for their peers, and the Job for the launcher.
 void at_exit(int status, void* /*unused*/) noexcept {
   Library& lib = library();
   if (lib.notify != nullptr) lib.notify->stop();
@@ -73,7 +73,7 @@ Port::Port(std::string_view provider) {
   job_ = std::make_unique<Job>();
   provider_ = provider.empty() ? default_provider(*job_) : std::string(provider);
   const std::string names = settings_.name + '\0' + host_name();
-  // open_nic() meets all ranks: behind it all names can be read.
+  // open_nic() is collective: after it all names can be read.
   job_->bootstrap().put(kNamesKey, std::as_bytes(std::span(names)));
   nic_ = open_nic(*job_, provider_);
   depth_ = std::min(static_cast<std::uint32_t>(settings_.queue_depth),

@@ -32,10 +32,10 @@ using HostAddress = std::array<std::uint8_t, kHostAddressBytes>;
   return {'V', 'I', byte(24), byte(16), byte(8), byte(0)};
 }
 
-/// A part of the calls to the provider may sleep while it holds the lock, so long at most.
+/// A call to the provider may sleep for at most so long while the lock is held.
 inline constexpr std::int64_t kSliceNs = 5'000'000;
 
-/// What exists while the provider's NIC is open.
+/// All that exists while the provider's NIC is open.
 class Port {
  public:
   /// Collective. @p provider: "" for the default.  Throws Error.
@@ -52,13 +52,13 @@ class Port {
   [[nodiscard]] std::uint64_t max_transfer() const noexcept { return max_transfer_; }
   [[nodiscard]] const HostAddress& address() const noexcept { return address_; }
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
-  /// The process' own name, and its host's: of any rank.  Throws Error.
+  /// The name of a rank's process, and its host's.  Throws Error.
   struct Names {
     std::string own, host;
   };
   [[nodiscard]] Names names_of(Rank rank);
 
-  /// Connections and control messages.  Blocks never.
+  /// Moves connections and control messages on.  Blocks never.
   void progress() noexcept;
   [[nodiscard]] std::uint64_t next_id() noexcept {
     return std::uint64_t{1} << 63 | std::uint64_t{index(job_->rank())} << 32 | ++ids_;
@@ -92,7 +92,7 @@ class Port {
   std::uint32_t ids_ = 0;
 };
 
-/// One for each process, never destroyed: calls may come as late as they like.
+/// Each process has one library, which is never destroyed: calls may come as late as they like.
 struct Library {
   Lock lock;
   bool has_reports = false;      // whether `reports` has any
@@ -154,7 +154,7 @@ template <class Object>
   return static_cast<Object*>(library().handles.find(kKindOf<Object>, handle));
 }
 
-/// A cold call: its lock, and what its set-up may throw.
+/// A cold call: takes the lock, and turns an exception of @p body into a result.
 template <class Body>
 VIP_RETURN call(Body body) noexcept {
   const Guard guard;
@@ -176,20 +176,20 @@ void remove(std::vector<std::unique_ptr<Object>>& list, const Object& object) no
   std::erase_if(list, [&](const auto& entry) { return entry.get() == &object; });
 }
 
-/// What VipDestroyVi and VipCloseNic do.
+/// Destroys a VI, for VipDestroyVi and VipCloseNic.
 void destroy(Port& port, Vi& vi) noexcept;
 void destroy(Port& port, Cq& cq) noexcept;
-/// What VipDisconnect does.
+/// Disconnects a VI, for VipDisconnect.
 void disconnect(Port& port, Vi& vi) noexcept;
-/// What VipConnectReject does.
+/// Rejects a connection, for VipConnectReject.
 void reject(Port& port, const Connection& connection) noexcept;
 /// The connection of @p vi has ended: tells the program, once.
 void record_loss(Vi& vi, ErrorCause cause) noexcept;
 /// Takes the oldest entry; false: there is none.
 [[nodiscard]] bool take(Cq& cq, Entry& entry) noexcept;
-/// Ends the provider's connection, or attempt: receives that no message has met stay posted.
+/// Ends the provider's connection, or attempt: receives that no message has used stay posted.
 void disconnect_keeping_receives(Vi& vi);
-/// What a message about connections means.
+/// Handles a message about connections.
 void handle_message(Port& port, Rank from, const Message& message);
 
 }  // namespace viaduct::via::vipl

@@ -33,7 +33,7 @@ class Lock {
   [[gnu::always_inline]] void leave_alone() noexcept {
     inside_.store(0, std::memory_order_release);
   }
-  /// Not recursive.  @return what leave() wants to know: whether it was had without the mutex.
+  /// Not recursive.  @return the argument of leave(): whether the lock was taken without the mutex.
   [[nodiscard]] bool enter() noexcept { return enter_alone() || enter_slow(); }
   void leave(bool alone) noexcept {
     if (alone) [[likely]]

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What processes tell each other about connections.
+/// The messages that processes send each other about connections.
 
 #include <array>
 #include <cstddef>
@@ -20,7 +20,7 @@ struct Discriminator {
   }
 };
 
-/// What the other side must know of a VI.
+/// The attributes of a VI that the other side must know.
 struct RemoteAttributes {
   std::uint64_t max_transfer = 0;
   std::uint8_t reliability = 0;
@@ -31,13 +31,13 @@ struct RemoteAttributes {
 enum class MessageKind : std::uint8_t {
   ack,           // nothing but `acks`
   request,       // client to server; id: the requester's
-  waits,         // server to client: nobody waits with that discriminator now
+  waits,         // server to client: no thread waits with that discriminator now
   offered,       // server to client: a VipConnectWait has taken the request
   accept,        // server to client
   reject,        // server to client
   cancel,        // client to server, or peer to peer: the request `id` is taken back
   peer_request,  // the higher rank to the lower one
-  peer_match,    // the lower rank to the higher one: `id` meets the request `other` of the sender
+  peer_match,    // the lower rank to the higher one: `id` matches the request `other` of the sender
   peer_no_more,  // the higher rank to the lower one: `id` is gone, which `other` has been matched
                  // with
 };

@@ -43,7 +43,7 @@ bool is_listed(std::string_view name, std::string_view list) {
   return false;
 }
 
-/// What a device name means: a provider, "" for the default one; false: nothing.
+/// The provider that a device name means, "" for the default one; false: the name means no device.
 bool provider_of(std::string_view device, std::string& provider) {
   if (is_provider(device, "shm") || is_provider(device, "verbs")) {
     provider = device;
@@ -75,7 +75,7 @@ Region* find_region(Port& port, const Nic& nic, const void* address, VIP_MEM_HAN
                                                                                       : nullptr;
 }
 
-/// No descriptor is taken for one of a region because of what was found out before.
+/// Makes the VIs forget the region if it was that of their last descriptor.
 void forget_region(Port& port, VIP_MEM_HANDLE handle) noexcept {
   for (const auto& vi : port.vis)
     if (vi->region_handle == handle) vi->region_bytes = 0;
@@ -88,7 +88,7 @@ VIP_RELIABILITY_LEVEL levels_of(const NicAttributes& a) noexcept {
       (a.reliable_reception ? VIP_SERVICE_RELIABLE_RECEPTION : 0));
 }
 
-/// What VipCloseNic takes back.
+/// Ends all objects of a NIC, for VipCloseNic.
 void close(Port& port, Nic& nic) noexcept {
   for (std::size_t i = port.connections.size(); i-- > 0;)
     if (port.connections[i]->nic == &nic) reject(port, *port.connections[i]);

@@ -32,7 +32,7 @@ struct Notice {
   VIP_PVOID context;
 };
 
-/// What VipOpenNic gives: many may stand for the one NIC of the process.
+/// A NIC as VipOpenNic gives it: several may stand for the one NIC of the process.
 struct Nic {
   VIP_NIC_HANDLE handle = nullptr;
   ErrorHandler on_error = nullptr;
@@ -66,7 +66,7 @@ struct Cq {
   VIP_CQ_HANDLE handle = nullptr;
   Nic* nic = nullptr;
   std::unique_ptr<via::CompletionQueue> queue;
-  std::size_t entries = 0;   // what the program has asked for
+  std::size_t entries = 0;   // as the program has asked for
   std::size_t attached = 0;  // depths of the work queues, for which the provider's has room
   std::uint32_t uses = 0;
   Fifo<Entry> early;  // entries whose descriptors have been taken off the provider's queue
@@ -104,10 +104,11 @@ enum class Phase : std::uint8_t {
   accepting,     // VipConnectAccept
   peer,          // VipConnectPeerRequest, not matched yet
   peer_matched,  // the two have found each other and connect
-  connected,     // until VipDisconnect, whatever the connection's end
+  connected,     // until VipDisconnect, even if the connection ends before
 };
 
-/// A descriptor that the provider must refuse, since VIPL does: what was changed in it until then.
+/// A descriptor that the provider must refuse, since VIPL does, and its fields before
+/// spoil() changed them.
 struct Spoiled {
   Descriptor* descriptor;
   std::uint32_t length;
@@ -117,7 +118,7 @@ struct Spoiled {
 };
 
 struct alignas(kCacheLineBytes) Vi : ViOwner {
-  // Hot: what the short ways look at (fast.hpp).
+  // Hot: the words that the short ways read (fast.hpp).
   shm::Vi* ready = nullptr;  // `vi`, connected, with nothing below that needs more; see refresh()
   // Of the region that the last descriptor lay in.
   std::uintptr_t region_begin = 0;
@@ -138,7 +139,7 @@ struct alignas(kCacheLineBytes) Vi : ViOwner {
   std::vector<Spoiled> spoiled;
   shm::Vi* plain = nullptr;  // `vi` where it is one of provider shm
 
-  /// After each change of what it looks at.
+  /// To be called after each change of the members that it reads.
   void refresh() noexcept {
     const bool is_plain =
         phase == Phase::connected && spoiled.empty() && send.late.empty() && receive.late.empty();

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// What posts and looks share: descriptors on their way between the provider's queues and the
-/// program. Inline, so that a library that can be loaded takes it into its own functions.
+/// The common part of posts and looks: descriptors on their way between the provider's queues and
+/// the program. Inline, so that a library that can be loaded takes it into its own functions.
 
 #include "via/vipl/src/library.hpp"
 
@@ -14,11 +14,11 @@ namespace viaduct::via::vipl {
   return reinterpret_cast<VIP_DESCRIPTOR*>(d);
 }
 
-/// The program's descriptor again, with the error that it gets: of one that spoil() has changed.
+/// Undoes spoil() where it has changed the descriptor, and sets the error that the program sees.
 void mend(Vi& vi, Descriptor& d) noexcept;
 
-/// The length of a receive is that of its segments, which a provider may want to see there; the
-/// program need not say it.
+/// Sets the length of a receive to that of its segments: a provider may want to see it there, and
+/// the program need not say it.
 inline void set_length(Descriptor& d) noexcept {
   if (d.control.segment_count == 1) [[likely]] {
     d.control.length = d.segments()[0].local.length;
@@ -31,15 +31,15 @@ inline void set_length(Descriptor& d) noexcept {
   d.control.length = length;
 }
 
-/// Whether the connection has ended in order, which a provider tells by an idle VI only; tells the
-/// program.
+/// Whether the connection has ended in order, which a provider tells by an idle VI only. If so,
+/// tells the program.
 [[nodiscard]] inline bool is_over(Vi& vi) noexcept {
   if (vi.vi->state() != ViState::idle) return false;
   if (!vi.lost) record_loss(vi, ErrorCause::disconnected);
   return true;
 }
 
-/// Whose completion it is: of a VI of the program's.
+/// The program's VI that a completion belongs to.
 [[nodiscard]] inline Vi& vi_of(const ViAttributes& attributes) noexcept {
   return *static_cast<Vi*>(static_cast<ViOwner*>(attributes.context));
 }
@@ -57,7 +57,8 @@ inline void set_length(Descriptor& d) noexcept {
 inline void keep(Vi& vi, const Completion& completion) {
   queue_of(vi, completion).done.push(completion.descriptor);
 }
-/// The same for one that came by way of another call than VipCQDone: its entry stays for that.
+/// As keep(), for a completion that another call than VipCQDone took: its entry stays for
+/// VipCQDone.
 inline void keep_with_entry(const WorkQueue& queue, const Completion& completion) {
   Vi& vi = vi_of(completion);
   if (queue.cq != nullptr) queue.cq->early.push({&vi, completion.queue == Queue::receive});
@@ -82,7 +83,7 @@ inline void keep_with_entry(const WorkQueue& queue, const Completion& completion
   return queue.late.empty() ? nullptr : queue.late.take();
 }
 
-/// Hands @p descriptor over: the status of the call.
+/// Hands @p descriptor over, and answers the status of the call.
 inline VIP_RETURN hand_back(Vi& vi, Descriptor& descriptor) noexcept {
   if (!vi.spoiled.empty()) [[unlikely]]
     mend(vi, descriptor);

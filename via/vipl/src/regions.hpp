@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// The registered regions, by handle. Programs register memory for one transfer and give it back
+/// The registered regions, by handle. Programs register memory for one transfer and deregister it
 /// afterwards, so this table divides nothing, and takes memory only when it grows.
 
 #include <cstddef>

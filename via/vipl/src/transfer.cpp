@@ -66,8 +66,8 @@ bool may_lie_there(Vi& vi, const VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE hand
   return needs < vi.region_bytes - (reinterpret_cast<std::uintptr_t>(&d) - vi.region_begin);
 }
 
-/// What VIPL refuses and the provider does not know of: it is posted so that the provider refuses
-/// it in its turn.
+/// Changes a descriptor that VIPL refuses for a reason unknown to the provider, so that the
+/// provider refuses it in its turn.
 [[gnu::cold, gnu::noinline]] void spoil(Vi& vi, Descriptor& d) {
   constexpr std::uint32_t kNoLength = 0xffffffff;
   ControlSegment& c = d.control;
@@ -93,7 +93,7 @@ bool may_lie_there(Vi& vi, const VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE hand
   vi.refresh();
 }
 
-/// Completes a descriptor as flushed behind all that the provider has.
+/// Completes a descriptor as flushed, behind all descriptors that the provider has.
 [[gnu::cold, gnu::noinline]] void flush_late(Vi& vi, WorkQueue& queue, Descriptor& d,
                                              bool receive) {
   const CompletedOperation operation =
@@ -130,7 +130,7 @@ VIP_RETURN post_receive(Vi& vi, Descriptor& d) {
   if (vi.receive.queued() >= vi.depth) [[unlikely]]
     return VIP_ERROR_RESOURCE;
   set_length(d);
-  // Programs set them as if receives had them.
+  // Programs set these bits as if they meant something in a receive.
   d.control.control &= static_cast<std::uint16_t>(~(VIP_CONTROL_IMMEDIATE | VIP_CONTROL_QFENCE));
   if (vi.phase == Phase::connected && is_over(vi)) [[unlikely]] {
     flush_late(vi, vi.receive, d, true);
@@ -162,12 +162,12 @@ template <class Post>
 [[gnu::cold, gnu::noinline]] void tell_program() noexcept { const Guard guard; }
 
 // The short ways are in two parts, the checks and the provider's, which is a function of its own:
-// so few words are live in each that hardly a register is saved. A store of a saved register
-// waits, as each store does, until those before it have left the processor, and so holds up a
-// stream of messages. The second parts have the lock, and put it down.
+// so few words are live in each that hardly a register is saved. A store of a saved register waits,
+// as each store does, until those before it have left the processor, and so holds up a stream of
+// messages. The second parts hold the lock, and release it.
 
-/// What is left of a send whose checks the short way has made. It may find that the connection has
-/// failed, and tells the program. Puts the lock down.
+/// Does the rest of a send whose checks the short way has made. Tells the program when it finds
+/// that the connection has failed. Releases the lock.
 [[gnu::noinline]] VIP_RETURN finish(Vi& vi, Descriptor& d, shm::Vi::Short what) noexcept {
   VIP_RETURN result = VIP_SUCCESS;
   try {

@@ -39,7 +39,7 @@ void make(Port& port, Vi& vi) {
 }
 
 /// Gives a work queue its completion queue, with room for all its descriptors: a completion queue
-/// is never overrun, whatever number of entries the program has asked for.  Throws Error.
+/// is never overrun, for any number of entries that the program has asked for.  Throws Error.
 void attach(Port& port, WorkQueue& queue, Cq* cq) {
   const std::uint32_t depth = port.depth();
   if (cq == nullptr) {

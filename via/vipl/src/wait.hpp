@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// Waiting for what progress of the port brings.
+/// Waiting for events that progress of the port brings.
 
 #include <algorithm>
 #include <chrono>
@@ -12,7 +12,8 @@
 
 namespace viaduct::via::vipl {
 
-/// A nap between two looks of a thread that nobody rings: longer, the longer it has waited.
+/// Naps between the looks of a thread that has no doorbell: each longer than the last, up to a
+/// limit.
 class Naps {
  public:
   void take(std::uint64_t deadline_ns) {

@@ -23,7 +23,7 @@ class CompletionRing : public CompletionQueue {
   [[nodiscard]] bool ring_empty() const noexcept { return ring_head_ == ring_tail_; }
 
  protected:
-  /// @p most: what resize() allows.
+  /// @p most: the largest capacity that resize() allows.
   explicit CompletionRing(std::size_t most) noexcept : most_(most) {}
 
   /// Room for a work queue of @p depth descriptors; undone by forget().  Throws Error.

@@ -1,11 +1,10 @@
 #pragma once
 /// @file
-/// What the connections of a NIC tell of an attempt's outcome.
+/// One side of a connection, as the connections of a NIC know it.
 
 namespace viaduct::via {
 
-/// One side of a connection, as via/connections.hpp knows it: the NIC knows which of its classes
-/// stands behind it.
+/// The base class of the ends in via/connections.hpp. Each NIC knows its own derived class.
 class Connectable {
  protected:
   Connectable() = default;

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// Ends of connections, and what two ranks say to each other about them (via/connector.hpp).
+/// Ends of connections, and the control messages of two ranks about them (via/connector.hpp).
 
 #include <compare>
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace viaduct::via {
 /// 2^32 ends. Late messages to an end that is no more, or about one, fit no other.
 enum class EndNumber : std::uint32_t { none = 0 };
 
-/// What two Connectors say to each other. A control path delivers each message once and in its
+/// A message from one Connector to another. A control path delivers each message once and in its
 /// sender's order, or tells its Connector that the rank is lost.
 struct ControlMessage {
   enum class Kind : std::uint8_t {
@@ -27,8 +27,8 @@ struct ControlMessage {
     request,         ///< of `from`, which connects to an end that asks in the same way
     client_request,  ///< of `from`, which connects to an end that accepts
     accept,          ///< `from` has taken the client's request of `to`
-    reject,          ///< nobody takes the request of `to`
-    final,           ///< `from` has written its last; nobody here reads the half of `to` any more
+    reject,          ///< the request of `to` is not taken
+    final,           ///< `from` has written its last; its rank reads the half of `to` no more
     ready,           ///< `from` takes what `to` sends; between providers, not for a Connector
   };
   Kind kind = Kind::none;
@@ -39,7 +39,7 @@ struct ControlMessage {
   ConnectResult result{};            ///< reject
   std::uint64_t reason = 0;          ///< reject: the client's own
   ErrorCause cause{};                ///< final
-  /// Request, accept: what the peer needs to attach; final: what the owner has to say at last.
+  /// Request, accept: the data that the peer needs to attach; final: the owner's last data.
   std::vector<std::byte> data;
 
   friend bool operator==(const ControlMessage&, const ControlMessage&) = default;
@@ -48,8 +48,7 @@ struct ControlMessage {
 /// The word of a message whose meaning depends on its kind, for layouts that have one place for it:
 /// shape, result or cause. Never waits.
 [[nodiscard]] std::uint32_t detail_of(const ControlMessage& message) noexcept;
-/// Sets that word; a result or a cause that there is not becomes `rejected` or `transport`. Never
-/// waits.
+/// Sets that word; an unknown result or cause becomes `rejected` or `transport`. Never waits.
 void set_detail(ControlMessage& message, std::uint32_t detail) noexcept;
 
 /// The head of a control message in shared memory and in datagrams; `bytes` bytes of data follow.
@@ -96,7 +95,7 @@ struct EndName {
   friend auto operator<=>(const EndName&, const EndName&) = default;
 };
 
-/// What an end is made of.
+/// The data that an end is made of.
 struct EndWish {
   Rank peer{};
   std::uint64_t discriminator = 0;

@@ -21,8 +21,8 @@ class MemoryRegion {
       : nic_(nic), handle_(handle), address_(address), bytes_(bytes) {}
   /// Takes over @p other's region; @p other has none afterwards.  Never blocks.
   MemoryRegion(MemoryRegion&& other) noexcept { swap(other); }
-  /// Exchanges the two regions: what this object had is deregistered at the end of @p other.
-  /// Never blocks.
+  /// Exchanges the two regions: the region that this object had is deregistered at the end of
+  /// @p other.  Never blocks.
   MemoryRegion& operator=(MemoryRegion&& other) noexcept {
     swap(other);
     return *this;

@@ -32,7 +32,7 @@ struct NicAttributes {
   std::uint32_t max_regions = 0;
   std::uint32_t max_completion_queue = 0;
   std::uint32_t immediate_bits = 0;
-  /// Up to this a send is copied at post, whatever memory it comes from.
+  /// A send of up to so many bytes is copied at post, from memory of any kind.
   std::uint32_t inline_bytes = 0;
   bool rdma_read = false;
   bool atomics = false;
@@ -55,8 +55,8 @@ struct ConnectionRequest {
   std::uint64_t ticket = 0;  ///< for accept() and reject()
 };
 
-/// Set-up is not thread-safe: one thread at a time per NIC. Nothing but listen() blocks, unless it
-/// says so.
+/// Set-up is not thread-safe: one thread at a time per NIC. Only listen() blocks, and functions
+/// that say so.
 class Nic {
  public:
   Nic() = default;
@@ -64,7 +64,7 @@ class Nic {
   Nic(const Nic&) = delete;
   Nic& operator=(const Nic&) = delete;
 
-  /// @return what this NIC offers; does not change.
+  /// @return the features and limits of this NIC, which do not change.
   [[nodiscard]] virtual const NicAttributes& attributes() const noexcept = 0;
 
   /// Another tag, which no other rank has.  Throws Error when there are no more.
@@ -72,8 +72,8 @@ class Nic {
   /// Throws Error while VIs or regions still use it.
   virtual void destroy_tag(ProtectionTag tag) = 0;
 
-  /// Registers [address, address + bytes) under @p tag. Right `atomic` needs memory
-  /// from allocate(). On shm that is what peers map; other memory is reached with process_vm_writev
+  /// Registers [address, address + bytes) under @p tag. Right `atomic` needs memory from
+  /// allocate(). On shm, peers map such memory; other memory is reached with process_vm_writev
   /// where the kernel allows it. On verbs the memory is locked. Throws Error naming the range, the
   /// limit, the remedy.  Cost: a system call or more, on verbs also the pages'.
   [[nodiscard]] virtual MemoryRegion register_memory(ProtectionTag tag, std::byte* address,
@@ -93,7 +93,7 @@ class Nic {
   /// is registered: zeroed, aligned to at least 128 bytes.  Throws Error or std::bad_alloc when
   /// there is none.
   [[nodiscard]] virtual std::byte* allocate(std::size_t bytes) = 0;
-  /// Gives back what allocate() gave.  Precondition: no region covers it any more.
+  /// Releases memory of allocate().  Precondition: no region covers it any more.
   virtual void release(std::byte* address) noexcept = 0;
 
   /// Throws Error for a capacity of 0 or beyond the limit, or when there is no room.
@@ -110,7 +110,7 @@ class Nic {
   /// Connects @p vi (idle) to the requester. bad_state: vi not idle; bad_argument: reliability
   /// differs or the ticket is gone; peer_lost.  Throws Error when the provider has no room.
   virtual Status accept(const ConnectionRequest& request, Vi& vi) = 0;
-  /// Tells the requester so; nothing if it has given up meanwhile.  Never waits.
+  /// Tells the requester so; does nothing if it has given up meanwhile.  Never waits.
   virtual void reject(const ConnectionRequest& request) = 0;
 
   /// Called, from within a poll, for a peer-to-peer request that no local VI has started to match;
@@ -120,7 +120,7 @@ class Nic {
   /// Sets the callee; an empty one takes it away.  Order: requests that came before are not told
   /// of.
   virtual void on_incoming_peer(IncomingPeer callback) = 0;
-  /// The answer to such a request; nothing if it is gone.  Never waits.
+  /// The answer to such a request; does nothing if the request is gone.  Never waits.
   virtual void reject_peer(Rank from, std::uint64_t discriminator) = 0;
 
   /// Asynchronous errors; called from within a poll or a post of this rank's thread. The default

@@ -40,9 +40,9 @@ struct alignas(kCacheLineBytes) Slot {
   std::uint64_t words[kWordsPerSlot];
   AtomicWord<std::uint64_t> header;
 
-  /// One word at a time. A compiler that is free to do so makes vectors of several; one that was
-  /// written to memory in parts a moment ago is read back only after all stores before it, and a
-  /// stream of messages stops for each slot.  Cost: one store.
+  /// Stores one word at a time. A compiler that is free to do so makes vectors of several words. A
+  /// vector that was written to memory in parts a moment ago is read back only after all stores
+  /// before it, and a stream of messages stops for each slot.  Cost: one store.
   void put(std::uint32_t i, std::uint64_t value) noexcept { store_word(words[i], value, kRelaxed); }
   /// All @p values from word 0 on, each by a store of its own. A loop over three or more of them
   /// made the compiler keep them in memory first, and copy them from there.  Cost: N stores.
@@ -90,7 +90,7 @@ inline constexpr unsigned client_shift = 16;
   return (client << client_shift) | (std::uint64_t{length} << length_shift) |
          (std::uint64_t{static_cast<std::uint8_t>(kind)} << kind_shift);
 }
-/// @return what the slot holds.
+/// @return the kind of message that the slot holds.
 [[nodiscard]] constexpr MessageKind kind(std::uint64_t h) noexcept {
   return static_cast<MessageKind>((h & kind_mask) >> kind_shift);
 }
@@ -102,7 +102,7 @@ inline constexpr unsigned client_shift = 16;
 [[nodiscard]] constexpr std::uint32_t length(std::uint64_t h) noexcept {
   return static_cast<std::uint32_t>(h >> length_shift) & 0xFF;
 }
-/// @return whether @p h is the header of an inline message, whatever its phase and slots.
+/// @return whether @p h is the header of an inline message, with any phase and number of slots.
 [[nodiscard]] constexpr bool is_plain(std::uint64_t h) noexcept {
   return kind(h) == MessageKind::inline_data && (h & (immediate_bit | rdma_bit)) == 0;
 }
@@ -113,17 +113,17 @@ inline constexpr unsigned client_shift = 16;
 struct alignas(kDestructivePairBytes) ReceiverLine {
   // Messages the sender may write in all: slot i is free when i < posted.
   AtomicWord<std::uint64_t> posted;
-  // Of the layer above, receiver to sender, at no message's cost.
+  // Counters of the layer above, receiver to sender, at no message's cost.
   AtomicWord<std::uint64_t> client_counter[2];
-  // Remote channels: those three with their check words, as a device brings them.
+  // Remote channels: those three with their check words, as a device writes them.
   AtomicWord<std::uint64_t> checked[3];
 };
 
-/// Counters that a device writes while they are read. A device need not write a word at once, nor
-/// its bytes in order (Soft-RoCE may copy byte by byte: 0x2fff on its way to 0x3000 was read as
-/// 0x2f00). So a word holds the low half of the counter and a hash of that half: when they do not
-/// fit, the word is not whole. Bytes of the old word and of the new one fit by chance alone
-/// (docs/decisions/012-half-written-words.md).
+/// Counters that the CPU may read while a device is still writing them. A device need not write a
+/// word at once, nor its bytes in order (Soft-RoCE may copy byte by byte: 0x2fff on its way to
+/// 0x3000 was read as 0x2f00). So a word holds the low half of the counter and a hash of that half:
+/// when the two do not fit, the word is not whole. Bytes of the old word and of the new one fit by
+/// chance alone (docs/decisions/012-half-written-words.md).
 namespace checked_counter {
 /// @return the hash that the upper half of a counter's word holds.
 [[nodiscard]] constexpr std::uint32_t hash_of(std::uint32_t low) noexcept {
@@ -134,8 +134,8 @@ namespace checked_counter {
   const auto low = static_cast<std::uint32_t>(value);
   return std::uint64_t{hash_of(low)} << 32 | low;
 }
-/// The counter that was @p before, moved on to what @p word says; @p before if that is not whole or
-/// older.  Precondition: it moves on by less than 2^31 between two looks.
+/// The counter that was @p before, moved on to the value in @p word; @p before if the word is not
+/// whole, or older.  Precondition: it moves on by less than 2^31 between two looks.
 [[nodiscard]] constexpr std::uint64_t take(std::uint64_t word, std::uint64_t before) noexcept {
   const auto low = static_cast<std::uint32_t>(word);
   const auto ahead = static_cast<std::int32_t>(low - static_cast<std::uint32_t>(before));

@@ -43,7 +43,7 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  /// @return what the peer's connect() needs.
+  /// @return the data that the peer's connect() needs.
   [[nodiscard]] virtual Name name() const noexcept = 0;
   /// Connects to the link @p theirs of @p peer, which does the same: nothing can be posted until
   /// both have.  Throws Error.
@@ -55,30 +55,31 @@ class Link {
   static constexpr std::uint32_t kMaxPieces = 3;
   [[nodiscard]] virtual bool post(std::span<const Piece> pieces, std::uint32_t notification,
                                   bool tell) noexcept = 0;
-  /// post() of one piece of kLineBytes, with a notification: what most messages are.  Blocks never.
+  /// post() of one piece of kLineBytes, with a notification, for most messages.  Blocks never.
   static constexpr std::uint32_t kLineBytes = 64;
   /// As post() of the piece at @p offset of kLineBytes.  @return false: there is no room now.
   [[nodiscard]] virtual bool post_line(std::uint32_t offset,
                                        std::uint32_t notification) noexcept = 0;
-  /// The same for one piece, back. It has places of its own: room comes with completions, whatever
-  /// is posted forward.  @return false: there is no room now.
+  /// Writes one piece back. Back writes have places of their own: room comes with their
+  /// completions, and forward posts do not use it up.  @return false: there is no room now.
   [[nodiscard]] virtual bool post_back(Piece piece, std::uint32_t notification,
                                        bool tell) noexcept = 0;
 
-  /// @return whether the peer is known to take what is posted; it is once control messages, or a
-  /// notification of the peer's, have been taken in. Before, every post is refused.
+  /// @return whether the peer is known to take posts. This is known once control messages, or a
+  /// notification of the peer's, have been taken in; until then every post is refused.
   [[nodiscard]] virtual bool ready() const noexcept = 0;
 
-  /// Copy between memory of any kind here and memory of the peer's registered under @p key. They
-  /// wait until the bytes have left, or are here. False: the link has failed, or the peer's memory
-  /// is not what it was said to be (then it has failed too).  Precondition: ready().
+  /// Copies from memory of any kind here to the peer's memory that is registered under @p key.
+  /// Waits until the bytes have left. False: the link has failed, or the peer's memory is not
+  /// registered as the caller says (then the link has failed, too).  Precondition: ready().
   [[nodiscard]] virtual bool write(const std::byte* from, std::size_t bytes, std::uint64_t to,
                                    std::uint32_t key) noexcept = 0;
   /// As write(), the other way.  Blocks until the bytes are here. Precondition: ready().
   [[nodiscard]] virtual bool read(std::byte* to, std::size_t bytes, std::uint64_t from,
                                   std::uint32_t key) noexcept = 0;
 
-  /// The same without waiting. Transfers of a link are numbered from 1, in the order of the calls.
+  /// Transfers that do not wait. Transfers of a link are numbered from 1, in the order of the
+  /// calls.
   using Transfer = std::uint64_t;
   static constexpr std::size_t kMostTransferBytes = 128 * 1024;
   /// Whether the program may change what it puts before is_sent(): then put() copies it.
@@ -89,22 +90,22 @@ class Link {
   ///
   /// Blocks      never for the peer; for the device while it takes the last requests in.
   /// Order       puts take effect before later puts, notifications and gets of this link; a later
-  /// put may
-  ///             overtake a get.
+  ///             put may overtake a get.
   /// Cost        one request to the device; a copy where the own memory is not registered.
   /// @return the transfer's number; 0: not begun, since the bound of transfers under way is
-  /// reached,
-  ///         or not ready(), or failed().
+  ///         reached, or not ready(), or failed().
   [[nodiscard]] virtual Transfer put(const std::byte* from, std::size_t bytes, std::uint64_t to,
                                      std::uint32_t key, Source source) noexcept = 0;
   [[nodiscard]] virtual Transfer get(std::byte* to, std::size_t bytes, std::uint64_t from,
                                      std::uint32_t key) noexcept = 0;
-  /// Whether the bytes of @p transfer and of all before it have left this process' memory, or are
-  /// in it. To be asked until it is so.  True also when the link has failed: ask failed() first.
+  /// Whether the bytes of @p transfer and of all before it have left this process' memory (put), or
+  /// are in it (get). To be asked until it is so.  True also when the link has failed: ask failed()
+  /// first.
   [[nodiscard]] virtual bool is_sent(Transfer transfer) noexcept = 0;
-  /// Whether the peer's processor sees what has been put by @p transfer and all before it, or what
-  /// was to be got is here. To be asked until it is so: for puts it begins a read of the peer's
-  /// memory, which comes behind them (docs/verbs.md, One-sided transfers). True as is_sent().
+  /// Whether @p transfer and all before it have taken effect: the peer's processor sees bytes that
+  /// were put, and bytes that were got are here. To be asked until it is so: for puts it begins a
+  /// read of the peer's memory, which comes behind them (docs/verbs.md, One-sided transfers). True
+  /// as is_sent().
   [[nodiscard]] virtual bool is_done(Transfer transfer) noexcept = 0;
 
   /// Whether all that was posted has arrived, or the link has failed. To be asked until it has.
@@ -138,7 +139,7 @@ class Transport {
                                                         void* owner) = 0;
   /// @return the bytes that a link costs in queues: an estimate, since devices differ.
   [[nodiscard]] virtual std::size_t bytes_per_link(std::uint32_t notifications) const noexcept = 0;
-  /// Fills @p out with what has happened.  Never blocks.  @return the number of events.
+  /// Fills @p out with the events that have happened.  Never blocks.  @return the number of events.
   [[nodiscard]] virtual std::size_t poll(std::span<LinkEvent> out) noexcept = 0;
   /// Rings this rank's doorbell at the next event or control message. Poll once more afterwards.
   /// Never blocks.
@@ -176,11 +177,11 @@ class Transport {
   [[nodiscard]] virtual bool all_delivered() const noexcept = 0;
   /// @return the ranks to whom a control message has been under way for @p ns.
   [[nodiscard]] virtual std::vector<Rank> silent_for(std::uint64_t ns) const = 0;
-  /// Those of them to whom for @p ns nothing could go: no way there is known, or a port is down,
-  /// here or there. To be asked now and then.  Cost: a system call while a peer is silent.
+  /// The silent ranks to whom nothing could be sent for @p ns: no route to them is known, or a port
+  /// here or there is down. To be asked now and then.  Cost: a system call while a peer is silent.
   [[nodiscard]] virtual std::vector<Rank> out_of_reach(std::uint64_t ns) = 0;
-  /// Sends @p rank a control message that nobody is handed, when for a second none has been under
-  /// way to it. Never waits.
+  /// Sends @p rank an empty control message, which no handler gets, when for a second none has been
+  /// under way to it. Never waits.
   virtual void probe(Rank rank) = 0;
   /// Gives up the control messages to @p rank. Later ones arrive without them.  Never waits.
   virtual void forget(Rank rank) noexcept = 0;

@@ -82,7 +82,7 @@ enum class CompletedOperation : std::uint8_t {
 /// Why a connection attempt ended.
 enum class ConnectResult : std::uint8_t {
   connected,
-  timed_out,    ///< nobody answered in time
+  timed_out,    ///< no answer came in time
   rejected,     ///< the other side said no
   mismatch,     ///< the reliability levels differ
   unreachable,  ///< the peer's process is gone

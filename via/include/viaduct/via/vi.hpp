@@ -40,7 +40,7 @@ class Vi {
   /// Cost        shm: up to 56 bytes one cache line at the peer; more: one copy into the posted
   ///             receive.
   ///
-  /// @return ok         posted; what becomes of it is in the descriptor's status and completion
+  /// @return ok         posted; the outcome is in the descriptor's status and completion
   ///         retry      send_depth descriptors are posted and not yet reaped, or there is no memory
   ///         bad_state  the VI is idle or connecting. (In the error state: ok, and the completion
   ///                    says flushed.)
@@ -72,8 +72,8 @@ class Vi {
                                 std::int64_t timeout_ns) = 0;
 
   /// Peer-to-peer form: both sides start with the same discriminator; connect_peer_done says
-  /// whether they have met. Blocks never.  bad_state unless idle, and while another VI of this rank
-  /// connects or is connected with that peer by that discriminator (two, when the peer is this
+  /// whether they are connected. Blocks never.  bad_state unless idle, and while another VI of this
+  /// rank connects or is connected with that peer by that discriminator (two, when the peer is this
   /// rank); bad_argument for a rank that the job does not have, peer_lost.  Throws Error when the
   /// provider has no room.
   virtual Status connect_peer_start(Rank peer, std::uint64_t discriminator) = 0;
@@ -87,15 +87,15 @@ class Vi {
   /// Ends the connection. Posted descriptors of both sides complete as flushed (messages that had
   /// already been sent are delivered first); the VI becomes idle and may connect again. The peer's
   /// VI enters the error state when it had receives posted, else idle.  Blocks (on verbs) until
-  /// what was sent has arrived, 5 s at most, and makes progress meanwhile; so does the destructor,
-  /// which disconnects.
+  /// all that was sent has arrived, 5 s at most, and makes progress meanwhile. The destructor
+  /// disconnects in the same manner.
   virtual void disconnect() noexcept = 0;
 
   /// @return the state, as far as progress() or a poll has found out.
   [[nodiscard]] virtual ViState state() const noexcept = 0;
   /// @return the rank that the VI was last connected to, or asked for a connection.
   [[nodiscard]] virtual Rank peer() const noexcept = 0;
-  /// @return what the VI was made with.
+  /// @return the attributes that the VI was made with.
   [[nodiscard]] virtual const ViAttributes& attributes() const noexcept = 0;
 
  private:

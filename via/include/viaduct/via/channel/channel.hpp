@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// Channels: what Active Messages and Split-C send by. A channel is a ring of slots each way, two
+/// Channels, by which Active Messages and Split-C send. A channel is a ring of slots each way, two
 /// counters each way, and bytes of the client's. Its messages are handed to the client in their
 /// slots: there are no descriptors. Where the peer shares no memory with this rank, a transport
 /// takes slots, counters and bytes to the peer's copy (docs/channel.md, section "A channel's
@@ -80,7 +80,7 @@ class Channel final : public ChannelEnd {
   }
   /// @return the slots that have been written into the ring, in all.
   [[nodiscard]] std::uint64_t slots_sent() const noexcept { return tx_seq_; }
-  /// @return the slots that the peer has taken and given back, as far as its counters say.
+  /// @return the slots that the peer has taken and returned, as far as its counters say.
   [[nodiscard]] std::uint64_t slots_returned() noexcept {
     (void)refresh_room(0);
     return tx_limit_ - tx_slot_count_;
@@ -129,7 +129,7 @@ class Channel final : public ChannelEnd {
 
   /// Publishes a counter of the client's (@p which: 0 or 1), which the peer may read at any time
   /// and which takes no slot. A peer that sleeps is woken: it may be waiting for this.  Order: a
-  /// peer that sees the value sees what was done before; there is no order with messages.
+  /// peer that sees the value sees all that was done before; there is no order with messages.
   void publish_counter(unsigned which, std::uint64_t value) noexcept {
     rx_->receiver.client_counter[which].store(value, kRelease);
     wake_if_asleep();
@@ -140,8 +140,8 @@ class Channel final : public ChannelEnd {
     rx_->receiver.client_counter[which].store(value, kRelease);
     release_slots();
   }
-  /// @return what the peer has last published as counter @p which.  Cost: a cache miss where the
-  /// peer has written its line since.
+  /// @return the value that the peer has last published as counter @p which.  Cost: a cache miss
+  /// where the peer has written its line since.
   [[nodiscard]] std::uint64_t peer_counter(unsigned which) const noexcept {
     if (options_.remote) [[unlikely]]
       take_counters();
@@ -164,13 +164,14 @@ class Channel final : public ChannelEnd {
     if (options_.remote) [[unlikely]]
       send_back(from, bytes);
   }
-  /// Sends what forward_extra() was given.  Blocks until it is there, 5 s at most, and makes
+  /// Sends the bytes of forward_extra().  Blocks until they are there, 5 s at most, and makes
   /// progress meanwhile.  @return false: the connection has ended first.
   bool flush_extra() noexcept;
-  /// @return whether link() does what it is asked for, or would say at once that it cannot.
+  /// @return whether link() has a link that is ready, or a null pointer that says that there is
+  /// none.
   [[nodiscard]] bool takes_copies() const noexcept;
-  /// For transfers between registered memory.  Null: there is none, or it is not connected, or has
-  /// failed.
+  /// The link for transfers between registered memory.  Null: there is no link, or it is not
+  /// connected, or has failed.
   [[nodiscard]] Link* link() const noexcept;
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// How a channel comes about and ends, and what nonsense of its peer's does: all but the calls that
-/// send and receive, which are in channel.hpp.
+/// The beginning and the end of a channel, and the handling of nonsense that its peer writes. The
+/// calls that send and receive are in channel.hpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,10 +19,10 @@ class Group;
 class Nic;
 class RemoteEnd;
 
-/// What a channel is made with.
+/// The options that a channel is made with.
 struct Options {
   std::uint32_t slots = 0;          ///< of each ring: a power of two, 4 to 65536
-  std::uint32_t release_every = 1;  ///< slots are given back to the sender in batches of this many
+  std::uint32_t release_every = 1;  ///< slots are returned to the sender in batches of this many
   std::size_t extra_bytes = 0;      ///< of the client's, behind the ring; the peer may read them
   bool remote = false;              ///< the peer shares no memory with this rank
   unsigned client_bits = 48;  ///< of the header's client word; the others are zero in every message
@@ -30,10 +30,10 @@ struct Options {
   std::uint32_t notifications = 0;
 };
 
-/// What a channel has besides the calls that send and receive.
+/// The part of a channel besides the calls that send and receive.
 class ChannelEnd : public shm::Connection {
  public:
-  /// @return what Nic::create_channel() was given for the client.
+  /// @return the context that Nic::create_channel() was given for the client.
   [[nodiscard]] void* context() const noexcept { return context_; }
   /// @return the client's extra bytes of the ring that this channel sends on, zeroed; before
   /// connecting. They live until the peer has stopped reading them.  Throws Error.
@@ -41,13 +41,14 @@ class ChannelEnd : public shm::Connection {
   /// @return the peer's extra bytes, which live until the connection ends.  Precondition:
   /// connected.
   [[nodiscard]] std::byte* peer_extra() const noexcept { return peer_extra_; }
-  /// The peer has written what no peer writes: a sentence says so, the connection ends on both
-  /// sides (ErrorCause::format), and nothing more is read of it. @p what: "a message with a
-  /// malformed length". Does nothing where that has been said.  Call from: also while messages are
-  /// handed over.  Never blocks.
+  /// Ends the connection on both sides (ErrorCause::format), since the peer has written bytes that
+  /// no correct peer writes. The log names them, and nothing more of the peer's ring is read.
+  /// @p what: the nonsense, as in "a message with a malformed length". Does nothing where the
+  /// channel has broken off already.  Never blocks.  Call from: also while messages are handed
+  /// over.
   [[gnu::cold, gnu::noinline]] void break_off(const char* what) noexcept;
   /// Never blocks between ranks that share memory: the ring is released when the peer has read it.
-  /// To another host: blocks until what was sent has arrived, 5 s at most.
+  /// To another host: blocks until all that was sent has arrived, 5 s at most.
   void disconnect() noexcept override;
   /// For a forked child, which has a copy of the channel, but no rights: nothing can be claimed
   /// then.
@@ -65,9 +66,9 @@ class ChannelEnd : public shm::Connection {
     const std::uint64_t h = slot.header.load(kAcquire);
     return (h & header::phase_bit) == phase(seq, rx_mask_) ? &slot : nullptr;
   }
-  /// Gives every consumed slot back to the sender. Before blocking, or the sender might wait for
-  /// them for ever.  Cost: one store into the line that the sender reads; a system call where the
-  /// sender sleeps.
+  /// Returns every consumed slot to the sender. Call it before blocking, or the sender might wait
+  /// for the slots for ever.  Cost: one store into the line that the sender reads; a system call
+  /// where the sender sleeps.
   void release_slots() noexcept {
     VIADUCT_PART(bookkeeping);
     rx_released_ = rx_seq_;
@@ -95,7 +96,7 @@ class ChannelEnd : public shm::Connection {
   void leave_ring() noexcept;
   [[gnu::cold, gnu::noinline]] void wake_peer() noexcept;
 
-  // What is said of them in connection.hpp.
+  // Described in connection.hpp.
   [[nodiscard]] std::uint32_t shape() const noexcept override;
   void prepare_ring() override;
   [[nodiscard]] std::vector<std::byte> offer() const override;

@@ -38,10 +38,11 @@ class Group final : public shm::PollSet {
     return n;
   }
 
-  /// drain() of what needs this group's owner alone: messages of one slot on channels that talk,
-  /// for which f.accepts(channel, header) is true. Takes those of a channel up to the first that is
-  /// not accepted. Sets @p more where drain() is to follow: also each 64th time, where
-  /// f.wants_housekeeping(), the NIC or a channel that is aside asks for it, and each 16384th.
+  /// drain() of the messages that need this group's owner alone: messages of one slot on channels
+  /// that talk, for which f.accepts(channel, header) is true. Takes those of a channel up to the
+  /// first that is not accepted. Sets @p more where drain() is to follow: also each 64th time,
+  /// where f.wants_housekeeping(), the NIC or a channel that is aside asks for it, and each
+  /// 16384th.
   template <class Receiver>
   std::uint32_t drain_accepted(std::uint32_t budget, Receiver& f, bool& more) noexcept {
     std::uint32_t n = 0;

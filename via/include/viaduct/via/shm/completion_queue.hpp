@@ -24,16 +24,16 @@ class CompletionQueue final : public CompletionRing, public PollSet {
   CompletionQueue(Nic& nic, std::size_t capacity);
   ~CompletionQueue() override;
 
-  /// What a short look has found.
+  /// The result of a short look.
   enum class Look : std::uint8_t {
     nothing,  ///< no completion, and a poll would find none either
     taken,    ///< a completion
-    message,  ///< one that takes more to receive; nothing is done: a poll takes it
+    message,  ///< a message that takes more to receive; nothing is done: a poll takes it
     more,     ///< a poll has more to do; nothing is done
   };
 
-  /// What poll() does where that takes no call, so that it can stand in a caller's own code. @p vi
-  /// becomes the one for which Look::message is.  Never blocks.  Cost: as poll().
+  /// The part of poll() that takes no function call, inlined into the caller. @p vi becomes the VI
+  /// that Look::message is for.  Never blocks.  Cost: as poll().
   [[nodiscard, gnu::always_inline]] Look look(Completion& out, Vi*& vi) noexcept {
     if (take_pushed(out)) return Look::taken;
     std::uint32_t at = turn_;
@@ -95,8 +95,8 @@ class CompletionQueue final : public CompletionRing, public PollSet {
   [[gnu::noinline]] Status poll_message(Vi& vi, Completion& out) noexcept;
   Status poll_ready(Completion& out) noexcept;
   void pop(Completion& out) noexcept {
-    // Field by field: as a vector, what was pushed a moment ago would be read only when all stores
-    // before it are done.
+    // Field by field: a vector load would read a completion that was pushed a moment ago only when
+    // all stores before it are done.
     Completion& c = ring_[ring_head_++ & ring_mask_];
     out.vi = load_word(c.vi, kRelaxed);
     out.descriptor = load_word(c.descriptor, kRelaxed);
@@ -113,7 +113,7 @@ class CompletionQueue final : public CompletionRing, public PollSet {
     std::uint32_t epoch = 0;  // the life epoch that the owner knows of
   };
   struct Notifier;
-  Owned<Notifier> notifier_;  // null until somebody has asked for a notice
+  Owned<Notifier> notifier_;  // null until the first notify()
   Notice notice_;             // of the thread that has set armed_, then the notifier's
   bool armed_again_ = false;  // the notifier's own: by its callback
   AtomicWord<bool> armed_{false};

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// What a VI of provider shm and a channel (via/channel) have in common: a ring of slots each way,
-/// and the way in which they are connected and part. connection.cpp.
+/// The common part of a VI of provider shm and a channel (via/channel): a ring of slots each way,
+/// connecting and parting. connection.cpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,38 +19,38 @@ namespace viaduct::via::shm {
 class Nic;
 class PollSet;
 
-/// What differs between a VI and a channel.
+/// The functions that a VI and a channel implement differently.
 class ConnectionForm : public Connectable {
  protected:
   ConnectionForm() = default;
   ~ConnectionForm() = default;
 
-  /// What both ends must have alike.
+  /// The properties that both ends must have alike.
   [[nodiscard]] virtual std::uint32_t shape() const noexcept = 0;
   /// Makes the ring that this end sends on, unless it is there.  Throws Error (memory).
   virtual void prepare_ring() = 0;
-  /// What a control message says of this end.
+  /// The data about this end in a control message.
   [[nodiscard]] virtual std::vector<std::byte> offer() const = 0;
   /// Takes up the peer's offer.  @return false: it cannot, and has answered the attempt.
   virtual bool take_up(const std::vector<std::byte>& offer) = 0;
   /// The end is connected now.
   virtual void on_attached() noexcept {}
-  /// ok; bad_argument or peer_lost: this form of an end does not get to @p peer.
+  /// ok; bad_argument or peer_lost: this form of an end cannot reach @p peer.
   [[nodiscard]] virtual Status check_way(Rank peer) = 0;
-  /// The memory that the Connector releases when nobody reads it any more; 0: none.
+  /// The memory that the Connector releases when no end reads it any more; 0: none.
   [[nodiscard]] virtual std::uint64_t half() const noexcept = 0;
   /// The peer will send nothing more; all that it has sent can be seen.
   virtual void peer_closed(ErrorCause cause) noexcept = 0;
-  /// The peer's control message has said so.
+  /// The peer's control message has ended the connection.
   virtual void ended_by_peer(ErrorCause cause) noexcept { peer_closed(cause); }
   virtual void disconnect() noexcept = 0;
   /// Nothing goes by a transport from here on.
   virtual void end_link() noexcept {}
-  /// Gives back what has been taken, before a sleep.
+  /// Returns the slots that have been taken to the sender, before a sleep.
   virtual void release_taken() noexcept {}
-  /// Looks for what no peer writes where no message shows it.
+  /// Looks for bytes that no correct peer writes, where no message shows them.
   virtual void look_for_nonsense() noexcept {}
-  /// The room that the peer says there is cannot be.
+  /// The peer's count of free slots is impossible: ends the connection.
   virtual void refuse_room() noexcept = 0;
 };
 
@@ -63,7 +63,7 @@ class Connection : public ConnectionForm {
   [[nodiscard]] ViState state() const noexcept { return state_; }
   /// @return the rank that this end was last connected to, or has asked.
   [[nodiscard]] Rank peer() const noexcept { return peer_; }
-  /// @return why the peer rejected: what it gave to reject_peer().
+  /// @return the reason that the peer gave to reject_peer().
   [[nodiscard]] std::uint64_t rejection_reason() const noexcept { return outcome_.reason; }
   /// @return whether the last attempt to connect has ended because no path leads to the peer (and
   /// not because its NIC is closed).
@@ -73,7 +73,7 @@ class Connection : public ConnectionForm {
   }
   /// As via::Vi::connect_peer_start().
   Status connect_peer_start(Rank peer, std::uint64_t discriminator);
-  /// Connects the end to itself: what it sends, it receives.  Never blocks.  Throws Error.
+  /// Connects the end to itself: it receives what it sends.  Never blocks.  Throws Error.
   void connect_loopback();
   /// @return whether a message waits to be taken.  Cost: one load.
   [[nodiscard]] bool has_arrivals() const noexcept {

@@ -1,8 +1,8 @@
 #pragma once
 /// @file
-/// Byte layouts of provider shm: what the processes of one host share, besides rings (slot.hpp).
-/// Everything here lies in memfd windows (runtime/segment.hpp), is addressed by offsets, and starts
-/// out zero.
+/// Byte layouts of provider shm in the memory that the processes of one host share, besides rings
+/// (slot.hpp). Everything here lies in memfd windows (runtime/segment.hpp), is addressed by
+/// offsets, and starts out zero.
 ///
 /// The ring of a VI has an entry for each slot behind its slots:
 ///
@@ -54,7 +54,7 @@ struct CqDoorbell {
 inline constexpr std::uint32_t kMaxQueueVis = 63 * 64;
 inline constexpr std::uint64_t kTransportBit = std::uint64_t{1} << 63;
 
-/// What a request or an accept brings (via/control_message.hpp): where its writer's channel lies.
+/// The data of a request or an accept (via/control_message.hpp): the place of its writer's channel.
 struct ChannelOffer {
   std::uint64_t channel = 0;   // offset of the channel that the writer will send on
   std::uint64_t doorbell = 0;  // offset of the CqDoorbell that the writer wants rung
@@ -99,7 +99,7 @@ struct NicPage {
   std::uint64_t regions_offset;  // RegionEntry[max_regions]
   std::uint32_t max_regions;
   std::int32_t pid;
-  AtomicWord<std::uint32_t> closed;  // 1: the NIC is no more, and nobody reads its mailbox
+  AtomicWord<std::uint32_t> closed;  // 1: the NIC has ended, and reads its mailbox no more
   // Of a u64 on a line of its own, which the NICs of a rank may share: 1 when a control message has
   // come, or a doorbell bit of some completion queue has been set.
   std::uint64_t attention_offset;

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// The connections that one thread polls together: what a completion queue of provider shm and a
-/// group of channels have in common. poll_set.cpp.
+/// The connections that one thread polls together: the common part of a completion queue of
+/// provider shm and a group of channels. poll_set.cpp.
 ///
 /// The set looks at the rings of the connections that talk (at most kMostHot of them, at every
 /// poll) and at one doorbell line, in which the senders of all others set a bit: polling is O(1) in
@@ -41,7 +41,7 @@ class PollSet {
   /// wrote at the same moment may ring nothing: ring_for_missed(), a while later, makes up for it.
   /// Never waits.
   void set_all_aside() noexcept;
-  /// Rings this set's own doorbell for what has come to connections that are aside.
+  /// Rings this set's own doorbell for messages that have come to connections that are aside.
   void ring_for_missed() noexcept;
   /// @return whether a poll would find a message, or is to look further. Takes nothing.  Cost: one
   /// load for each connection that talks and one for all others.
@@ -96,14 +96,14 @@ class PollSet {
   void leave_ready() noexcept {
     while (!ready_.empty()) ring_self(next_ready().in_set_.bit);
   }
-  /// After its messages were taken: makes it hot if there is a place.
+  /// Makes a connection hot, if there is a place, after its messages were taken.
   void make_hot(Connection& connection) noexcept;
   void set_aside(Connection& connection) noexcept;
   /// Gives it a doorbell bit.  Throws Error.
   void watch(Connection& connection);
   void unwatch(Connection& connection) noexcept;
   [[gnu::cold]] void ring_self(std::uint32_t bit) noexcept;
-  /// Whether a connection has ended over what its peer has written.
+  /// Whether a connection has ended over nonsense that its peer has written.
   [[nodiscard]] bool look_for_nonsense() noexcept;
   [[nodiscard]] bool has_arrivals() const noexcept;
 
@@ -123,7 +123,8 @@ class PollSet {
   // Cool.
   std::vector<Connection*> ready_;
   Nic& nic_;
-  // Threads that sleep: all connections stay aside. They hold no lock of the set's meanwhile.
+  // The number of sleeping threads; while there are any, all connections stay aside. A thread that
+  // sleeps holds no lock of the set's.
   AtomicWord<std::uint32_t> sleepers_ = 0;
 
  private:

@@ -14,8 +14,8 @@ namespace viaduct::via::shm {
 class Nic;
 class PollSet;
 
-/// What a sleeping rank must not miss: the control messages of a NIC, and, unless `queue` is null,
-/// the arrivals of a poll set of that NIC. Several of them form a list.
+/// Events that a sleeping rank must not miss: the control messages of a NIC, and, unless `queue` is
+/// null, the arrivals of a poll set of that NIC. Several of them form a list.
 struct Watched {
   Nic* nic = nullptr;
   PollSet* queue = nullptr;

@@ -28,22 +28,22 @@ class Vi final : public via::Vi, public Connection {
   Vi(Nic& nic, const ViAttributes& attributes);
   ~Vi() override;
 
-  /// What a short post has done.
   /// @return the count of descriptors that are posted to @p queue and that no call has taken off it
   /// yet. It lives as long as the VI.
   [[nodiscard]] const std::uint32_t& outstanding(Queue queue) const noexcept {
     return queue == Queue::send ? tx_outstanding_ : rx_outstanding_;
   }
 
+  /// The result of a short post.
   enum class Short : std::uint8_t {
-    not_taken,  ///< nothing: the whole post is to be called
-    taken,      ///< all
-    wake_peer,  ///< all but that finish_short() is to be called: the peer does not look here
-    look_back,  ///< the same: it is time to see how far the peer is
+    not_taken,  ///< nothing is done: call post_send()
+    taken,      ///< all is done
+    wake_peer,  ///< all but a wake: call finish_short(), since the peer does not poll the ring
+    look_back,  ///< call finish_short(), which reads how far the peer has come
   };
 
-  /// What post_send() does where that takes no call, so that it can stand in a caller's own code.
-  /// Never blocks.  Cost: as post_send().
+  /// The part of post_send() that takes no function call, inlined into the caller. Never blocks.
+  /// Cost: as post_send().
   [[nodiscard, gnu::always_inline]] Short try_post_send(Descriptor& d) noexcept {
     const ControlSegment& c = d.control;
     if (!tx_ready_ || c.control != 0 || c.segment_count != 1 || c.length > kInlineBytes ||
@@ -58,10 +58,10 @@ class Vi final : public via::Vi, public Connection {
     push_send(d, descriptor_status::done);
     if (wake) [[unlikely]]
       return Short::wake_peer;
-    // While the message is on its way, not when there is no more room.
+    // While the message is on its way, and not only when there is no more room.
     return (tx_seq_ & tx_mask_ / 2) == 0 ? Short::look_back : Short::taken;
   }
-  /// What is left of a short post; Status::ok.  Never blocks.  Cost: a system call where the peer
+  /// The rest of a short post; Status::ok.  Never blocks.  Cost: a system call where the peer
   /// sleeps.
   [[gnu::noinline]] Status finish_short(Short what) noexcept;
 
@@ -74,7 +74,7 @@ class Vi final : public via::Vi, public Connection {
     return done == Short::not_taken ? post_send_slow(d) : finish_short(done);
   }
 
-  /// What post_receive() does where that takes no call; false: nothing is done.  Never blocks.
+  /// The part of post_receive() that takes no function call; false: nothing is done.  Never blocks.
   /// Cost: as post_receive().
   [[nodiscard, gnu::always_inline]] bool try_post_receive(Descriptor& d) noexcept {
     if (state_ == ViState::error || rx_outstanding_ >= attributes_.receive_depth ||
@@ -90,7 +90,7 @@ class Vi final : public via::Vi, public Connection {
   }
 
   /// Blocks until the listener has answered.  Cost: memory for one channel in the window; two
-  /// control messages. Ranks of other hosts are unreachable this way. Throws Error.
+  /// control messages. Ranks of other hosts are unreachable. Throws Error.
   ConnectResult connect(Rank peer, std::uint64_t discriminator, std::int64_t timeout_ns) override;
   /// ok, bad_state, bad_argument or peer_lost.  Never blocks.  Cost: memory for one channel in the
   /// window; one control message each way. Throws Error.
@@ -109,7 +109,7 @@ class Vi final : public via::Vi, public Connection {
   [[nodiscard]] ViState state() const noexcept override { return state_; }
   /// @return the rank that the VI was last connected to, or has asked.
   [[nodiscard]] Rank peer() const noexcept override { return peer_; }
-  /// @return what the VI was made with.
+  /// @return the attributes that the VI was made with.
   [[nodiscard]] const ViAttributes& attributes() const noexcept override { return attributes_; }
 
  private:
@@ -132,7 +132,7 @@ class Vi final : public via::Vi, public Connection {
     const std::uint64_t number = rx_posted_++;
     ++rx_outstanding_;
     rx_ring_[number & rx_ring_mask_] = &d;
-    // Those beyond the ring count as well: the sender waits for their turn.
+    // Receives beyond the ring count as well: the sender waits for their turn.
     rx_->receiver.client_counter[0].store(rx_posted_, kRelaxed);
     if (number - rx_seq_ <= rx_mask_) [[likely]] {
       posted_info(*rx_, rx_slot_count_)[number & rx_mask_] =
@@ -205,7 +205,7 @@ class Vi final : public via::Vi, public Connection {
   [[nodiscard]] std::uint32_t refusal_of(std::uint64_t number) const noexcept;
   void forget_refusals() noexcept;
 
-  // vi.cpp: what is said of them in connection.hpp
+  // vi.cpp: described in connection.hpp
   [[nodiscard]] std::uint32_t shape() const noexcept override;
   void prepare_ring() override;
   bool take_up(const std::vector<std::byte>& offer) override;
