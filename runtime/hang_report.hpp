@@ -52,9 +52,9 @@ struct Gathering {
 /// allow to read it.  Cost: one or two system calls.
 [[nodiscard]] std::string operation_of(const RankRecord& record);
 
-/// Who of the job's @p ranks has not come to where @p rank waits for all: a barrier, a collective
-/// call of Split-C (then of the ranks of its host), the end of its Job. Nobody when @p rank is in
-/// none of these. As far as the page tells: ranks on their way are named as well.
+/// The ranks among the job's @p ranks that have not come to where @p rank waits for all: a barrier,
+/// a collective call of Split-C (then of the ranks of its host), the end of its Job. Empty when @p
+/// rank is in none of these. As far as the page tells: ranks on their way are named as well.
 /// Cost: reads a few words for each rank.
 [[nodiscard]] Gathering gathering_of(JobPage& page, std::uint32_t ranks, std::uint32_t rank);
 

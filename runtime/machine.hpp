@@ -10,7 +10,7 @@ namespace viaduct {
 struct MachineLimits {
   std::uint32_t cores = 1;  ///< that may be used
   std::uint32_t quota_cores =
-      0;  ///< what a control group's quota is worth, rounded up; 0: there is none
+      0;  ///< cores that a control group's quota allows, rounded up; 0: there is none
   std::uint64_t free_memory_bytes = 0;  ///< that may still be taken
   std::string memory_source;            ///< the file that says so; empty: no limit was found
   std::uint64_t free_processes = 0;     ///< that a control group lets be started still

@@ -10,8 +10,9 @@
 
 namespace viaduct {
 
-/// While this object lives, the rank's record tells of its wait. The end brings back what the
-/// record told before: a wait in a handler, or in what another wait asks, ends before that one.
+/// While this object lives, the rank's record tells of its wait. The destructor restores the
+/// earlier text: a wait in a handler, or in a function that another wait calls, ends before that
+/// one.
 class ShownWait {
  public:
   /// Never blocks. @p depth: handlers that run now.
@@ -29,7 +30,8 @@ class ShownWait {
   ShownWait(const ShownWait&) = delete;
   ShownWait& operator=(const ShownWait&) = delete;
 
-  /// What waits, and for whom: a rank, or RankRecord::kNoPeer.  Never blocks. Cost: three stores.
+  /// Tells the operation that waits, and the peer that it waits for: a rank, or
+  /// RankRecord::kNoPeer.  Never blocks. Cost: three stores.
   void show(const char* operation, std::uint32_t peer, Activity activity) noexcept {
     record_.operation.store(operation, kRelaxed);
     record_.waits_for_peer.store(peer, kRelaxed);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What ./run report does: see usage().
+# The program behind ./run report: see usage().
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=tools/common.sh

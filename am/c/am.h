@@ -1,13 +1,13 @@
 /**
  * @file
  * AM-2, the C interface of Active Messages, as published (Mainwaring and Culler, Active Messages
- * Applications Programming Interface and Communication Subsystem Organization, 1995); docs/am2.md
- * says what that leaves open and what was chosen. C89 and C++.
+ * Applications Programming Interface and Communication Subsystem Organization, 1995). docs/am2.md
+ * lists the points that the paper leaves open, and the choices made here. C89 and C++.
  *
- * What holds for all functions:
+ * For all functions:
  * Errors      the result; misuse of a handle ends no program. AM_ERR_NOT_INIT: before AM_Init.
  *             AM_ERR_BAD_ARG: a null pointer, a handle of no living object, a value out of range.
- *             AM_ERR_IN_USE: called in a handler that may not. A message that cannot be delivered
+ *             AM_ERR_IN_USE: a call that handlers may not make. A message that cannot be delivered
  *             comes back to handler 0 of its sender.
  * Call from   any thread; an AM_SEQ bundle and its endpoints from one thread at a time. While the
  *             process has one thread, a call takes no lock; afterwards each takes one.
@@ -45,14 +45,14 @@ typedef struct {
 
 /** Protection tag. */
 typedef unsigned long tag_t;
-#define AM_NONE ((tag_t)0) /**< hears nobody; a new endpoint has it */
-#define AM_ALL (~(tag_t)0) /**< hears everybody */
+#define AM_NONE ((tag_t)0) /**< accepts no sender; a new endpoint has it */
+#define AM_ALL (~(tag_t)0) /**< accepts every sender */
 
 /** Place in a handler table: 0 to 255. 0 is the handler of returned messages. */
 typedef int handler_t;
 typedef void (*AM_Handler)(void);
 
-/** What a message was, for the handler of returned messages. */
+/** The operation of a message, for the handler of returned messages. */
 typedef int op_t;
 
 /* Results. */
@@ -96,8 +96,8 @@ typedef int op_t;
 #define AM_REPLY_XFER_M 6
 #define AM_GET_XFER_M 7
 
-/** argblock: what is known of the message. The functions that take a token take an argblock as
- * well: the source is then the endpoint that the message was to go to. */
+/** argblock: the facts about a returned message. The functions that take a token take an argblock
+ * as well: the source is then the endpoint that the message was addressed to. */
 typedef struct AM_ArgBlock {
   ep_t request_endpoint; /**< whose message it was */
   int reply_endpoint;    /**< index that it was sent to; -1: a reply to an endpoint without one */
@@ -115,7 +115,7 @@ typedef struct AM_ArgBlock {
  *  @return AM_OK, AM_ERR_RESOURCE (a sentence on standard error says why). */
 int AM_Init(void);
 
-/** Frees all endpoints and bundles; from the process' own end on nobody waits for it.
+/** Frees all endpoints and bundles. Other processes no longer wait for this one once it has ended.
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_IN_USE (in a handler). */
 int AM_Terminate(void);
 
@@ -182,8 +182,8 @@ int AM_MoveEndpoint(ep_t ea, eb_t from_bundle, eb_t to_bundle);
  *          translations). */
 int AM_SetExpectedResources(ep_t ea, int n_endpoints, int n_outstanding_requests);
 
-/** Before the call returns, nobody is heard any more who has mapped this endpoint under another
- * tag.
+/** When the call returns, messages are no longer accepted from senders that have mapped this
+ * endpoint under another tag.
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG. */
 int AM_SetTag(ep_t ea, tag_t tag);
 /** @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG. */
@@ -237,7 +237,7 @@ int AM_SetHandler(ep_t ea, handler_t handler, AM_Handler function);
 /** The same at the lowest free place from 1 on, which *handler tells.
  *  @return as AM_SetHandler; AM_ERR_RESOURCE: the table is full. */
 int AM_SetHandlerAny(ep_t ea, handler_t* handler, AM_Handler function);
-/** AM_SetHandler for a handler that says what it takes (an addition to AM-2): numargs ints, and
+/** AM_SetHandler for a handler with declared arguments (an addition to AM-2): numargs ints, and
  * data (a medium message, an Xfer, a get) where with_data is not 0. Requests with another number of
  * arguments or of the other kind come back to their senders with EBADARGS, replies to their
  * repliers with EREPLYREJECTED.
@@ -245,7 +245,7 @@ int AM_SetHandlerAny(ep_t ea, handler_t* handler, AM_Handler function);
 int AM_SetHandlerArgs(ep_t ea, handler_t handler, AM_Handler function, int with_data, int numargs);
 /** @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG. */
 int AM_GetNumHandlers(ep_t ea, int* n_handlers);
-/** Size of the table, 1 to 256; what lies beyond is forgotten.
+/** Size of the table, 1 to 256; handlers beyond it are dropped.
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG, AM_ERR_RESOURCE (above AM_MaxNumHandlers). */
 int AM_SetNumHandlers(ep_t ea, int n_handlers);
 /** Largest handler table: 256.  @return the number. */

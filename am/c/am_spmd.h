@@ -47,7 +47,7 @@ int AMX_SPMDSetExitCallback(void (*callback)(int));
 /** @return 1: every process is one of the job. */
 int AMX_SPMDIsWorker(char** argv);
 
-/** @return what getenv() answers here. */
+/** @return the result of getenv() in this process. */
 const char* AMX_SPMDgetenvMaster(const char* keyname);
 
 /** Index of the sender in the endpoint's translation table, -1 if it has none: in handlers.

@@ -12,7 +12,7 @@
 namespace viaduct::am {
 namespace {
 
-/// Writes "CALL: " and what @p reason answers.
+/// Writes "CALL: " and the text that @p reason returns.
 template <class Reason>
 Status refuse(Job& job, const char* call, Reason&& reason) noexcept {
   try {

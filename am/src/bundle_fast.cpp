@@ -1,4 +1,4 @@
-/// The short calls of parallel bundles: what needs the bundle alone, behind its gate.
+/// The short calls of parallel bundles: they need the bundle alone, and run behind its gate.
 
 #include "am/src/bundle_fast.hpp"
 #include "viaduct/am/endpoint.hpp"
@@ -39,8 +39,8 @@ std::uint32_t Bundle::poll_guarded(Run run) noexcept {
   return true;
 }
 
-/// What a parallel bundle sends: a short request goes behind the gate alone, and so does the poll
-/// that it makes.
+/// The sends of a parallel bundle. A short request, and the poll that it makes, need the bundle's
+/// gate alone.
 Status Endpoint::send_shared(const Outgoing& out) noexcept {
   if (wire_format::operation(out.client) != Operation::short_message || out.call != nullptr ||
       out.count > via::kWordsPerSlot)
@@ -63,8 +63,8 @@ Status Endpoint::send_shared(const Outgoing& out) noexcept {
   return Status::ok;
 }
 
-/// The first attempt was nothing: polls until there is credit and room, and takes the long way if
-/// that is not enough.
+/// After a first attempt without success: polls until there is credit and room. If that is not
+/// enough, sends by the long path.
 Status Endpoint::send_after_polls(const Outgoing& out) noexcept {
   constexpr int kAttempts = 64;
   for (int attempt = 0; attempt < (out.wait ? kAttempts : 0); ++attempt) {

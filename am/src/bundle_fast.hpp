@@ -46,7 +46,7 @@ struct Bundle::FastReceiver {
     const std::uint32_t id = detail::wire_format::handler(client);
     if (special != 0 && !is_reply(special)) return false;
     if (map.deferred_count != 0 || via::header::extra_lines(head) != 0 || id < kOwnHandlers ||
-        id >= map.thunk_count)  // 0 until the peer has been met
+        id >= map.thunk_count)  // 0 until the peer is connected
       return false;
     thunk = map.thunks[id];
     return thunk != nullptr;

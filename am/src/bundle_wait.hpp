@@ -15,7 +15,7 @@
 
 namespace viaduct::am {
 
-/// Takes a parallel bundle's lock, again where the thread has it: for what a handler calls.
+/// Takes a parallel bundle's lock for calls of handlers; a thread that has the lock takes it again.
 class Bundle::Exclusive {
  public:
   explicit Exclusive(Bundle& bundle) noexcept : bundle_(bundle) {

@@ -84,8 +84,8 @@ void take_failure(Token& token, std::uint8_t why) {
     call->fail(static_cast<Undeliverable>(why));
 }
 
-/// An answer that the fast path does not take: somebody is to be told; nobody wants it; the peer
-/// has answered what was not asked, or with another type.
+/// Takes an answer that the fast path leaves: a function or task is to be told, the future has
+/// ended, or the peer has answered without being asked or with another type.
 PendingCall* CallAccess::take_slowly(Token& token, std::uint32_t tag) noexcept {
   PendingCall* const call = calls(token).take_any();
   if (call == nullptr) return nullptr;
@@ -120,8 +120,8 @@ bool Bundle::attach_to_call(PendingCall& call, PendingCall::Resume resume, void*
   return true;
 }
 
-/// @p to takes the place of @p from in the ring, and what belongs to it; null: nobody does, as the
-/// future ends. Answers whether the result is there.
+/// @p to takes the place of @p from in the ring, and its contents. Null: the place stays empty, as
+/// the future ends. Answers whether the result is there.
 bool Bundle::move_call(PendingCall& from, PendingCall* to) noexcept {
   const Lock lock(*this, "Future");
   if (!from.is_ready())
@@ -140,7 +140,7 @@ bool Bundle::move_call(PendingCall& from, PendingCall* to) noexcept {
   return is_there;
 }
 
-/// A call that the inline path does not send. It ends pending in a ring, or failed.
+/// Sends a call that the inline path does not send. The call is then pending in a ring, or failed.
 void Endpoint::send_call(Outgoing out, PendingCall& call, std::uint32_t tag) noexcept {
   call.bundle = &bundle_;
   store_word(call.state, tag, kRelaxed);

@@ -102,7 +102,7 @@ void Context::incoming(Rank from, std::uint64_t discriminator) {
   auto mine = static_cast<std::uint16_t>(discriminator >> 16);
   auto theirs = static_cast<std::uint16_t>(discriminator);
   if (index(from) < index(job_.rank())) std::swap(mine, theirs);
-  // Between two endpoints of this rank: the one that has not asked is meant.
+  // Between two endpoints of this rank, the request is for the endpoint that has not asked.
   if (from == job_.rank() && find(mine) != nullptr &&
       find(mine)->find_map({from, theirs}) != nullptr)
     std::swap(mine, theirs);
@@ -118,8 +118,8 @@ void Context::incoming(Rank from, std::uint64_t discriminator) {
 void Context::ended(detail::Map& map, via::ErrorCause cause) {
   if (map.state == detail::Map::State::closing) return;
   if (map.state == detail::Map::State::connecting)
-    map.endpoint->on_connected(map);                      // it had met its peer, unnoticed
-  if (map.state == detail::Map::State::rejected) return;  // met, and not taken
+    map.endpoint->on_connected(map);                      // connected, and unnoticed until now
+  if (map.state == detail::Map::State::rejected) return;  // its MapBlock was malformed
   map.end.unreachable = cause == via::ErrorCause::connection_lost ||
                         cause == via::ErrorCause::format ||  // one side has found nonsense
                         (map.channel != nullptr && map.channel->is_remote() &&

@@ -1,5 +1,5 @@
 #pragma once
-// What the bundles of a context share, and how the rank's engine serves a bundle.
+// The objects that the bundles of a context share, and how the rank's engine serves a bundle.
 
 #include <memory>
 
@@ -12,7 +12,7 @@ namespace viaduct::am {
 
 struct Context::Shared {
   std::shared_ptr<via::channel::Engine> engine;
-  /// All parallel bundles' calls, and the engine's way to any bundle: they use one NIC.
+  /// The lock of all parallel bundles' calls and of the engine: they use one NIC.
   SharedCalls calls;
   Bundle::ReplyWait* reply_waits = nullptr;  // those that last
   std::uint64_t reply_wait_number = 0;       // of the last one
@@ -30,8 +30,9 @@ class CallsLock {
   SharedCalls& calls_;
 };
 
-/// A bundle as its thread's other waits serve it. Parallel ones are at home where they were made,
-/// sequential ones in the thread whose call was the last that Bundle::Lock has seen.
+/// A bundle as a client of the engine: its thread's other waits serve it. The home of a parallel
+/// bundle is the thread that made it. The home of a sequential bundle is the thread of the last
+/// call that Bundle::Lock has seen.
 class Bundle::Served final : public via::channel::Client {
  public:
   Served(Bundle& bundle, via::channel::Nic& nic)

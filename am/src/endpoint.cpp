@@ -99,9 +99,8 @@ Status Endpoint::map(Index index, EndpointName name, Tag tag) {
   return Status::ok;
 }
 
-/// A MAP that no index names, and over which no request of ours is under way, is named under @p
-/// tag. What the peer has read of our block, or answers to what it has read, is not to be relied
-/// upon.
+/// Names a MAP that no index named, and over which no request of ours is under way, under @p tag.
+/// The peer may have read the old tag from our block, so a notice goes before the next request.
 void Endpoint::retag(Map& map, Tag tag) noexcept {
   if (map.tags.presented == tag && map.state == Map::State::connected) return;
   map.tags.presented = tag;
@@ -136,7 +135,7 @@ Status Endpoint::unmap(Index index) noexcept {
     if (map->state != Map::State::connected) return true;
     map->refresh_credits();
     if (map->all_credits() == map->credit_limit) return true;
-    if (!recalled) recalled = try_notice(*map);  // asks for the credits that the peer holds back
+    if (!recalled) recalled = try_notice(*map);  // asks for the credits that the peer withholds
     return false;
   };
   if (!settled())
@@ -177,8 +176,8 @@ bool Endpoint::hears(Tag presented) const noexcept {
   return tag_ == kTagAll || (tag_ != kTagNone && tag_ == presented);
 }
 
-/// Before the peer is met, nothing is known of its tag: `thunk_count` stays 0, and its first
-/// message meets it.
+/// Before the peer is connected its tag is unknown: `thunk_count` stays 0, so that its first
+/// message leads to check_connection().
 void Endpoint::apply_tag(Map& map) noexcept {
   if (map.state != Map::State::connected && map.state != Map::State::closing) return;
   map.tags.theirs = reinterpret_cast<detail::MapBlock*>(map.channel->peer_extra())->tag.load();
@@ -202,7 +201,7 @@ Status Endpoint::set_handler(HandlerId id, RawHandler handler,
   return Status::ok;
 }
 
-/// Whether handler @p id takes such a message, as far as it has said what it takes.
+/// Whether handler @p id takes such a message. A handler without declared arguments takes all.
 bool Endpoint::takes(std::uint16_t id, Takes message) const noexcept {
   if (id < kOwnHandlers) return !own_takes_[id] || *own_takes_[id] == message;
   const Takes* const typed = typed_takes(id);
@@ -273,7 +272,7 @@ void Endpoint::show_remote(via::Transport& transport, std::uint32_t key) {
     show_segment(*block);
     map->channel->forward_extra(reinterpret_cast<std::byte*>(block), sizeof *block);
   }
-  // All are told before any is waited for. Meanwhile peers may come and go.
+  // All peers are told before the first wait. During a wait, peers may come and go.
   std::vector<const Map*> told;
   for (const auto& map : owned_) told.push_back(map.get());
   for (const Map* map : told) {
@@ -303,8 +302,8 @@ void Endpoint::show_segment(detail::MapBlock& block) const noexcept {
 
 namespace {
 
-/// Where a returned message was to go. What has no mapped index has no rank either, and a reply's
-/// requester may have none.
+/// The destination of a returned message. A message without a mapped index has no rank either, and
+/// a reply's requester may have no index.
 std::string destination(const Returned& returned) {
   const std::string index = "index " + std::to_string(value(returned.peer));
   if (returned.status == Undeliverable::bad_entry) return index;
@@ -353,7 +352,7 @@ void Endpoint::return_to_sender(const Outgoing& out, Undeliverable why) noexcept
   return_to_sender(returned);
 }
 
-// What it costs.
+// Memory.
 
 /// Memory is counted where it becomes resident: by the byte in this rank's own window, by the page
 /// in the peer's.
@@ -362,7 +361,7 @@ Endpoint::Footprint Endpoint::footprint() const noexcept {
   // The peer's NIC page, mailbox entry, regions; doorbell and endpoint page.
   constexpr std::size_t kControlPages = 4;
   constexpr std::size_t kDeques = 2;  // deferred requests, payloads held
-  // What the C++ library allocates for each, and malloc's part.
+  // The C++ library's allocation for each, and malloc's part.
   constexpr std::size_t kEmptyDeque = 64 + 512 + 2 * 16;
   const Settings& s = bundle_.context().settings();
   const std::size_t channel = via::ChannelHead::bytes_for(static_cast<std::uint32_t>(s.slots)) +

@@ -1,6 +1,6 @@
 #pragma once
-// A child that a rank forks shares the rank's rings. What it must not do is noticed at no cost to
-// the rank: fork() itself closes the inline paths in the child.
+// A child that a rank forks shares the rank's rings. Calls that the child must not make are noticed
+// at no cost to the rank: fork() itself closes the inline paths in the child.
 
 #include <cstdint>
 

@@ -15,7 +15,7 @@
 
 namespace viaduct::am {
 
-/// A handler by what is the same in every process of one build.
+/// A handler, named by values that are the same in every process of one build.
 struct ListedHandler {
   std::string module;  ///< Module::identity
   std::uint64_t offset = 0;

@@ -210,9 +210,9 @@ void Endpoint::on_connected(Map& map) noexcept {
   map.refill_every = std::max(1U, credits_ / 4);
 }
 
-/// Sends what takes no credit, in order with the requests. False: no room. On a remote channel,
-/// where each line takes a receive, there is room for one notice at a time; the peer gives the line
-/// back when it handles the notice.
+/// Sends a notice, which takes no credit, in order with the requests. False: no room. On a remote
+/// channel, where each line takes a receive, there is room for one notice at a time; the peer
+/// returns the line when it handles the notice.
 bool Endpoint::send_notice(Map& map, std::span<const std::uint64_t> words) noexcept {
   if (map.channel->is_remote() && map.channel->slots_returned() < map.tags.notice_end) return false;
   const std::uint64_t client =
@@ -224,16 +224,16 @@ bool Endpoint::send_notice(Map& map, std::span<const std::uint64_t> words) noexc
   return true;
 }
 
-/// Tells the peer to look at the tag in our block again and to give back all credits that it owes
-/// us. False: no room.
+/// Tells the peer to look at the tag in our block again and to return all credits that it owes us.
+/// False: no room.
 bool Endpoint::try_notice(Map& map) noexcept {
   if (!send_notice(map, {})) return false;
   map.tags.changed = false;
   return true;
 }
 
-/// Whether a MapBlock at @p at says what every rank's must say, and lies in the peer's window with
-/// its medium ring: it is the peer's memory, and decides where we read.
+/// Whether a MapBlock at @p at has the values that every rank's must have, and lies in the peer's
+/// window with its medium ring. The block is the peer's memory, and decides where we read.
 bool Endpoint::fits_us(const std::byte* at, const std::byte* window) const noexcept {
   Context& context = bundle_.context();
   const auto ring = static_cast<std::size_t>(context.settings().medium_bytes);
@@ -269,7 +269,7 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
                              static_cast<std::uint64_t>(Undeliverable::unreachable));
     if (old->state != Map::State::rejected)
       return;    // still to be closed: close() comes back to this
-    drop(*old);  // it refused us once, and now asks itself
+    drop(*old);  // the peer refused us once, and now asks itself
   }
   const std::byte* block = nic.incoming_extra(from.rank, which);
   // The bytes of a control message lie at any address.
@@ -300,7 +300,8 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
   check_connection(map);
 }
 
-/// Drains a MAP whose channel has ended, gives back what the peer has not taken, and forgets it.
+/// Drains a MAP whose channel has ended, returns requests that the peer has not taken, and drops
+/// it.
 void Endpoint::close(Map& map) noexcept {
   Bundle::Dispatcher dispatcher{bundle_, true};
   const bool lost = map.end.unreachable || bundle_.context().job().is_lost(map.name.rank);
@@ -324,9 +325,9 @@ void Endpoint::close(Map& map) noexcept {
   if (bundle_.context().nic().incoming_extra(peer.rank, which) != nullptr) incoming(peer, which);
 }
 
-/// Requests whose credits have not come back: requests are handled in order, so these are the last
-/// ones. Credits without a reply come back in batches, so some of these the peer may have handled.
-/// Replies are not given back: nobody waits for them.
+/// Returns the requests whose credits have not come back. Requests are handled in order, so these
+/// are the last ones. Credits without a reply come back in batches, so the peer may have handled
+/// some of these. Replies are not returned, because no rank waits for them.
 void Endpoint::return_unseen(Map& map, Undeliverable why) noexcept {
   const via::channel::Channel& channel = *map.channel;
   const std::uint64_t end = channel.slots_sent();
@@ -388,7 +389,7 @@ void Endpoint::drop(Map& map) noexcept {
   std::erase_if(bundle_.refused_replies_, [&](const auto& refused) { return refused.map == &map; });
   const auto found = std::find_if(owned_.begin(), owned_.end(),
                                   [&](const auto& owned) { return owned.get() == &map; });
-  const Owned<Map> ended = std::move(*found);  // its channel disconnects, and may bring others
+  const Owned<Map> ended = std::move(*found);  // its channel disconnects, which may add MAPs
   owned_.erase(found);
 }
 

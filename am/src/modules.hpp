@@ -16,7 +16,7 @@ struct Module {
   };
 
   std::string identity;     ///< the build-id in hexadecimal; without one "file-name+bytes of code"
-  std::uintptr_t base = 0;  ///< what the loader added to the addresses in the file
+  std::uintptr_t base = 0;  ///< the loader's offset to the addresses in the file
   std::vector<Range> loaded;
 
   [[nodiscard]] bool contains(std::uintptr_t address) const noexcept;

@@ -56,7 +56,7 @@ const char* Bundle::find_nonsense(Map& map, const via::Slot& slot,
 
 namespace {
 
-/// Whether handler 0 can be told by it why the message has come back.
+/// Whether @p status is a reason for a return that handler 0 can be told.
 bool is_reason(Undeliverable status) noexcept {
   return status != Undeliverable::none && status <= Undeliverable::no_access;
 }
@@ -90,7 +90,7 @@ const char* Bundle::find_nonsense(Map& map, Deferred& m) noexcept {
                    (m.arg_bytes == 0 || m.arg_bytes == Inquiry::kBytes)
                ? nullptr
                : "a malformed notice";
-  // Each answers a request of ours, whose credit is out.
+  // Each of these answers a request of ours, whose credit is out.
   const bool answers = kind == Kind::reply || kind == Kind::returned_request;
   if (answers && map.state == Map::State::connected && map.all_credits() >= map.credit_limit)
     return "more replies than it has had requests";
@@ -106,8 +106,8 @@ const char* Bundle::find_nonsense(Map& map, Deferred& m) noexcept {
   return nullptr;
 }
 
-/// Whether a message that says so does lie in its sender's overflow block, as far as can be told
-/// from here.
+/// Whether a message that claims to lie in its sender's overflow block does lie there, as far as
+/// this rank can tell.
 bool Bundle::overflow_is_there(Map& map, const Deferred& m) noexcept {
   if (wire_format::kind(m.client) != Kind::reply ||
       wire_format::operation(m.client) != Operation::medium)

@@ -57,8 +57,8 @@ constexpr std::uint16_t late_id(std::size_t place) noexcept {
 static_assert(late_id(kMaxTypedHandlers - 1) == kFirstLateId &&
               kFirstLateId >= kFirstTypedId + kMaxTypedHandlers);
 
-/// The handler that came too late, null when @p handler_number is no such handler's. It stays where
-/// it is.
+/// The handler that was registered too late; null when @p handler_number is no such handler's. The
+/// entry stays where it is.
 const HandlerEntry* late_entry(std::uint16_t handler_number) noexcept {
   const std::lock_guard lock(registrations.mutex);
   const auto all = registrations.entries();

@@ -57,8 +57,8 @@ void Token::refuse_reply() noexcept {
   client_ |= kReplied | kRefused;
 }
 
-/// For another reply after one that was refused. No other request handler has run meanwhile, so the
-/// refusal is the last one. False: there is none.
+/// Takes a refusal back for another reply. No other request handler has run meanwhile, so the
+/// refusal is the last one. False: no reply was refused.
 bool Token::take_back_refusal() noexcept {
   if ((client_ & kRefused) == 0) return false;
   auto& refused = map_.endpoint->bundle().refused_replies_;
@@ -71,7 +71,7 @@ Tag Token::tag() const noexcept {
   return direction() == Direction::request ? map_.tags.theirs : map_.endpoint->tag();
 }
 
-/// As Bundle::refuse(). The credit that a reply has brought is given up again: it comes back when
+/// As Bundle::refuse(). The credit that a reply has brought is given up again, and comes back when
 /// the replier has acknowledged the return.
 void Token::send_back(Undeliverable why, std::span<const std::uint64_t> args, std::size_t arg_bytes,
                       std::size_t bytes, std::size_t offset) noexcept {

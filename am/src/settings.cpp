@@ -43,8 +43,8 @@ Settings load_settings() {
   };
   power_of_two(s.slots, "VIADUCT_AM_SLOTS");
   power_of_two(s.medium_bytes, "VIADUCT_AM_MEDIUM_BYTES");
-  // 2k messages and what the receiver has taken but not yet given back (an eighth) must fit the
-  // ring: detail/map.hpp.
+  // 2k messages and the slots that the receiver has taken but not yet freed (an eighth) must fit
+  // the ring: detail/map.hpp.
   const std::int64_t most = (s.slots - s.slots / 8) / 2;
   if (s.credits == config::kAuto) s.credits = most;
   if (s.credits > most)

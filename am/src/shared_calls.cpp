@@ -18,7 +18,7 @@ using detail::no_thread;
 
 namespace {
 
-/// Between two looks at what another thread is to change.
+/// Waits between two looks at a word that another thread is to change: spins, yields, then sleeps.
 class Looks {
  public:
   void next() noexcept {
@@ -96,7 +96,7 @@ bool SharedCalls::is_behind(const CallingThread* thread, const Gate& gate) noexc
   return thread != nullptr && thread != calling_thread && thread->inside.load(kAcquire) == &gate;
 }
 
-/// Waits until nobody is behind a gate. False: a handler of the called bundle is parked there.
+/// Waits until no thread is behind a gate. False: a handler of the called bundle is parked there.
 bool SharedCalls::clear(const Gate* called) noexcept {
   const CallingThread* const me = calling_thread;
   const Gate* const own = me->inside.load(kRelaxed);
@@ -123,7 +123,8 @@ bool SharedCalls::clear(const Gate* called) noexcept {
   return true;
 }
 
-/// For whom a gate is reserved from now on. Nobody is behind it, and the lock is held.
+/// Decides for which thread a gate is reserved from now on. No thread is behind it, and the lock is
+/// held.
 void SharedCalls::decide_owner(Gate& gate, const Gate* called) const noexcept {
   const CallingThread* const me = calling_thread;
   if (gate.user == me && &gate == called) {
@@ -136,7 +137,7 @@ void SharedCalls::decide_owner(Gate& gate, const Gate* called) const noexcept {
   gate.streak = 0;
 }
 
-/// A mutex alone goes to the thread that has just put it down, since the others have yet to wake.
+/// A mutex alone goes to the thread that has just released it, since the others have yet to wake.
 void SharedCalls::lock_in_turn() noexcept {
   constexpr std::uint32_t kLooks = 340;  // a millisecond
   const CallingThread* const me = calling_thread;
@@ -159,9 +160,9 @@ void SharedCalls::lock(Gate* called) noexcept {
   }
 }
 
-/// The bundle of a handler that makes a long call. A gate that the state does not say this thread
-/// to be behind may show another thread for a moment: one that has come too late, will see so, and
-/// will open the gate again. Its mark must not be overwritten, nor overwrite this one.
+/// Parks the bundle of a handler that makes a long call. Unless this thread is behind the gate by
+/// its state (by_state), the state may show another thread for a moment. That thread has come too
+/// late, will see so, and will open the gate again. Neither mark may overwrite the other.
 void SharedCalls::park() noexcept {
   CallingThread& me = *calling_thread;
   Gate* const gate = me.inside.load(kRelaxed);
@@ -214,7 +215,7 @@ void SharedCalls::leave() noexcept {
   return_inside();
 }
 
-/// Back behind the gate that was parked. Never past somebody who holds the lock.
+/// Goes back behind the gate that was parked, but never while another thread holds the lock.
 void SharedCalls::return_inside() noexcept {
   Gate* const gate = calling_thread->inside.load(kRelaxed);
   if (gate == nullptr) return;
@@ -260,7 +261,7 @@ bool SharedCalls::try_pass_slow(Gate& gate) noexcept {
     const CallingThread* const owner = gate.owner.load(kRelaxed);
     if (owner == &me && try_reserved(gate, me)) return true;
     if (owner == &me) continue;
-    if (owner != nullptr) return false;  // the long way takes it from the owner
+    if (owner != nullptr) return false;  // a long call takes it from the owner
     std::uint32_t now = Gate::kOpen;
     if (!gate.state.compare_exchange_strong(now, Gate::kInside)) continue;
     if (closed_.load() == 0 && gate.owner.load(kRelaxed) == nullptr) {

@@ -2,16 +2,16 @@
 // The lock of a context's parallel bundles.
 //
 // A short call (a poll that finds plain messages, a short request with room) takes its bundle's
-// gate alone, so that threads with a bundle each do not meet. Every other call takes the calls'
-// lock: it closes all gates, waits until nobody is behind one, and has the NIC and all parallel
+// gate alone, so that threads with a bundle each do not contend. Every other call takes the calls'
+// lock: it closes all gates, waits until no thread is behind one, and has the NIC and all parallel
 // bundles to itself. A handler that runs behind its bundle's gate and makes such a call parks its
-// bundle first: others then pass it by, except those that call into that bundle, which wait for the
-// handler's end. What waits puts the lock down meanwhile.
+// bundle first: other calls then pass it by, except calls into that bundle, which wait for the
+// handler's end. A call that waits releases the lock meanwhile.
 //
 // A gate that one thread alone has used for a while is reserved for that thread, which then goes in
 // and out by plain stores. The thread that closes such a gate makes up for the fence that they lack
-// (membarrier_process()), and takes the reservation away where closing pays less than locked
-// instructions. tests/model/gate.pml is the protocol's model.
+// (membarrier_process()), and takes the reservation away when the owner has made too few short
+// calls to make up for that barrier. tests/model/gate.pml is the protocol's model.
 
 #include <cstdint>
 #include <mutex>
@@ -27,7 +27,7 @@ class SharedCalls;
 
 namespace detail {
 
-/// What a thread has. Records outlive their threads, because gates name them.
+/// A thread's record. Records outlive their threads, because gates name them.
 struct alignas(64) CallingThread {
   /// The gate that the thread is behind, or that it has parked.
   AtomicWord<Gate*> inside = nullptr;
@@ -61,20 +61,20 @@ class SharedCalls {
   /// @return whether the calling thread holds the lock.
   [[nodiscard]] bool is_held() const noexcept { return detail::calling_thread->held == this; }
 
-  /// What a thread puts down while it waits.
+  /// The state of the lock that resume() restores after a wait.
   struct Pause {
     std::uint32_t depth = 0;
     Gate* parked = nullptr;  // for the time of the pause
   };
-  /// Puts the lock down, however often it was taken. @p own: the gate of a bundle that waits in its
+  /// Releases the lock, however often it was taken. @p own: the gate of a bundle that waits in its
   /// handler; null: no handler runs.  Precondition: the lock is held.
   [[nodiscard]] Pause pause(Gate* own) noexcept;
-  /// Takes it again for the bundle of @p called.
+  /// Takes the lock again for the bundle of @p called.
   void resume(const Pause& pause, Gate* called) noexcept;
 
   /// Goes behind @p gate for a short call.  Cost: no locked instruction where the gate is reserved
-  /// for the thread, else one.  @return false: the caller takes the long way, since it is in a call
-  /// already, or others are for a long time.
+  /// for the thread, else one.  @return false: the caller takes the lock instead, since its thread
+  /// is in a call already, or other threads' calls last long.
   [[nodiscard]] bool try_pass(Gate& gate) noexcept {
     detail::CallingThread& me = *detail::calling_thread;
     if (gate.owner.load(kRelaxed) == &me && me.inside.load(kRelaxed) == nullptr &&

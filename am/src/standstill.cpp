@@ -1,6 +1,6 @@
 /// Ranks that wait for each other's replies alone: each puts the other's requests off, so that no
 /// credit comes back. Inquiries find the circle (Chandy, Misra and Haas 1983, each rank waiting for
-/// one other), and the rank that finds it sends back what it has put off.
+/// one other), and the rank that finds it returns the requests that it has put off.
 
 #include "am/src/standstill.hpp"
 
@@ -53,11 +53,11 @@ bool Bundle::ReplyWait::try_send(const Inquiry& inquiry) const noexcept {
   return endpoint_.try_inquiry(*endpoint_.maps_[value(to_)], inquiry);
 }
 
-/// The sender of @p map waits for a credit that this rank does not give back. Passed on by ranks
-/// below its asker alone, so that of the ranks in a circle one finds it, the highest.
+/// The sender of @p map waits for a credit that this rank withholds. Only ranks below the asker
+/// pass an inquiry on, so that one rank of a circle, the highest, finds it.
 void Bundle::ReplyWait::take(Map& map, const Inquiry& inquiry) noexcept {
   Bundle& bundle = map.endpoint->bundle();
-  map.publish_credits();  // gives the inquiry's line back, too
+  map.publish_credits();  // returns the inquiry's line, too
   if (map.deferred_count == 0 || bundle.slow_ != bundle.depth_base_) return;
   const std::uint32_t self = index(bundle.job().rank());
   const std::uint64_t now = monotonic_ns();
@@ -90,8 +90,8 @@ void Bundle::ReplyWait::found(Map& map) const noexcept {
   bundle.return_deferred(map);
 }
 
-/// All of the MAP's requests that were put off, in the order sent: what has been handled is all
-/// that was sent before them, and the oldest call fails first.
+/// Returns all of the MAP's requests that were put off, in the order sent. All requests sent before
+/// them have been handled, and the oldest call fails first.
 void Bundle::return_deferred(Map& map) noexcept {
   for (std::size_t left = map.deferred.size(); left != 0 && !map.deferred.empty(); --left) {
     const Deferred m = map.deferred.front();

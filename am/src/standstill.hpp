@@ -1,6 +1,6 @@
 #pragma once
-// Waits that let no requests run (Endpoint::set_wait_run), and what ends them when they wait for
-// each other. docs/am-protocol.md, "Waits for replies alone".
+// Waits that let no requests run (Endpoint::set_wait_run), and the inquiries that end them when
+// they wait for each other. docs/am-protocol.md, "Waits for replies alone".
 
 #include <cstdint>
 
@@ -10,7 +10,7 @@
 namespace viaduct::am {
 
 /// An inquiry goes from a rank that waits for replies alone to the rank that it waits for, and on
-/// from there. It travels in a notice, takes no credit, and may be lost.
+/// from there. An inquiry travels in a notice, takes no credit, and may be lost.
 struct Inquiry {
   std::uint32_t asker = 0;  // the rank that has sent it first
   std::uint32_t hops = 0;
@@ -32,13 +32,13 @@ class Bundle::ReplyWait {
   ReplyWait(const ReplyWait&) = delete;
   ReplyWait& operator=(const ReplyWait&) = delete;
 
-  /// Sends an inquiry when it is time for one, and passes on what waits for room.
+  /// Sends an inquiry when it is time for one, and passes on an inquiry that waits for room.
   void look(std::uint64_t now) noexcept;
   /// @return how long the rank may sleep until it looks again.
   [[nodiscard]] std::int64_t most_ns() const noexcept {
     return held_.asker == kNone ? kAskEveryNs : kRoomEveryNs;
   }
-  /// @p inquiry has come over @p map, which sends what is put off here.
+  /// Handles @p inquiry, which has come over @p map.
   static void take(detail::Map& map, const Inquiry& inquiry) noexcept;
 
  private:

@@ -21,7 +21,7 @@ namespace {
 constexpr int kArguments = 5;
 constexpr std::size_t kMostSecretBytes = 4096;
 
-/// One line, byte by byte: what follows belongs to rank 0.
+/// One line, byte by byte: the bytes behind it belong to rank 0.
 std::string read_line() {
   std::string line;
   char next = 0;

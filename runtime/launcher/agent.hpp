@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// viaduct-run --agent: what `viaduct-run --hosts` starts on each host. Not for users to call.
+/// viaduct-run --agent, which `viaduct-run --hosts` starts on each host. Not for users to call.
 
 #include <cstdint>
 #include <string>

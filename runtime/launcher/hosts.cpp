@@ -59,8 +59,8 @@ std::string quoted(const std::string& text) {
   return result + "'";
 }
 
-/// The user's settings, for the ranks of other hosts. What viaduct-run sets itself is not among
-/// them.
+/// The user's settings, for the ranks of other hosts. Variables that viaduct-run sets itself are
+/// not among them.
 std::vector<std::pair<std::string, std::string>> own_settings() {
   std::vector<std::pair<std::string, std::string>> settings;
   for (char** each = ::environ; *each != nullptr; ++each) {
@@ -123,7 +123,7 @@ void HostsLauncher::watch_terminal() {
   if (!terminal_.is_open()) return;
   terminal_events_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
   epoll_event event{};
-  event.events = EPOLLIN | EPOLLET;  // what is typed belongs to others: one event for it is enough
+  event.events = EPOLLIN | EPOLLET;  // typed input is for other processes: one event is enough
   ::epoll_ctl(terminal_events_.get(), EPOLL_CTL_ADD, terminal_.get(), &event);
 }
 
@@ -175,7 +175,7 @@ void HostsLauncher::start_agent(std::uint32_t number, const std::string& address
   plan.signal_mask = supervisor_.signal_mask;
   plan.descriptor_limit = descriptor_limit_;
   Labels::Ends output;
-  if (options_.label) {  // what comes has its labels already
+  if (options_.label) {  // the agents' output has its labels already
     output = labels_.add("");
     plan.out = output.out.get();
     plan.err = output.err.get();
@@ -402,8 +402,8 @@ void HostsLauncher::hang_up() {
   end_all(!begun_);
 }
 
-/// The remote commands end with their agents, when the output has been taken from them, however
-/// slow its reader is; after a failure they have a limit. What goes on then is killed.
+/// The remote commands end with their agents, when their output has been taken, however slow its
+/// reader is; after a failure they have a limit. Commands that still run then are killed.
 void HostsLauncher::finish() {
   const auto soon = Clock::now() + kAfterTheEnd;
   server_->flush_until(soon);
@@ -421,8 +421,8 @@ void HostsLauncher::finish() {
   output.report();
 }
 
-/// Waits, and looks at what may happen while the last output is written. False when the supervisor
-/// has gone.
+/// Waits, and serves signals, the terminal, children and the time limit while the last output is
+/// written. False when the supervisor is gone.
 bool HostsLauncher::may_stay(int wait_ms) {
   std::array<pollfd, 4> fds{{{child_events_.get(), POLLIN, 0},
                              {supervisor_.signals, POLLIN, 0},

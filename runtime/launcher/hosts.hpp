@@ -1,7 +1,7 @@
 #pragma once
 /// @file
 /// viaduct-run --hosts: starts an agent on each host, is the hub between them, and decides when the
-/// job has failed. It starts no rank itself.
+/// job has failed. This launcher starts no rank itself.
 
 #include <sys/resource.h>
 #include <chrono>
@@ -89,7 +89,7 @@ class HostsLauncher final : public LinkServer::Owner {
   Labels labels_;                   // keeps the hosts' lines whole
   std::unique_ptr<LinkServer> server_;
   std::vector<Host> hosts_;
-  std::vector<bool> settled_;  // ranks that have ended, one way or the other
+  std::vector<bool> settled_;  // ranks that have finalized or are lost
   std::size_t wrong_secrets_ = 0;
   bool begun_ = false;
   bool ending_ = false;

@@ -1,4 +1,4 @@
-// viaduct-run --hosts: what the agents say, and what follows from it.
+// viaduct-run --hosts: handles the agents' messages.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 namespace viaduct::launcher {
 namespace {
 
-// An agent's ranks have a second; what it takes to tell each other comes on top.
+// An agent's ranks have a second; the messages to and from the agents take some time more.
 constexpr auto kForTheEnd = std::chrono::milliseconds(3000);
 
 }  // namespace
@@ -63,7 +63,7 @@ void HostsLauncher::ended(Id id, const std::string& complaint) {
     lose_host(*host, complaint.empty() ? "its agent is gone" : complaint);
 }
 
-/// The one order of events.
+/// Defines the order of events for all hosts.
 void HostsLauncher::broadcast(const link::Frame& frame) {
   for (const Host& host : hosts_) {
     if (host.link && !host.done) server_->send(*host.link, frame);

@@ -44,8 +44,8 @@ std::size_t bytes_in(int pipe) {
 
 }  // namespace
 
-/// What goes to one stream of viaduct-run. Its thread shares it, and may be stuck in a write when
-/// the process ends.
+/// The output to one stream of viaduct-run. The writing thread shares this object, and may be stuck
+/// in a write when the process ends.
 class Labels::Target : public std::enable_shared_from_this<Labels::Target> {
  public:
   Target(int stream, const char* name, std::shared_ptr<std::mutex> writing)
@@ -183,7 +183,7 @@ std::size_t Labels::Target::drain(Source& source) {
   return 0;
 }
 
-/// Writes what the pipe holds, and not what others go on putting there.
+/// Writes the bytes that the pipe holds now, and not those that processes add meanwhile.
 void Labels::Target::finish(Source& source) {
   if (source.pipe.is_open()) {
     for (std::size_t left = bytes_in(source.pipe.get()); left != 0 && source.pipe.is_open();) {
@@ -195,7 +195,7 @@ void Labels::Target::finish(Source& source) {
   emit(source, true);
 }
 
-/// Writes the whole lines that have arrived; with @p all also what follows the last of them.
+/// Writes the whole lines that have arrived; with @p all also an incomplete last one.
 void Labels::Target::emit(Source& source, bool all) {
   std::string text;
   std::size_t at = 0;
@@ -221,8 +221,8 @@ int Labels::Target::write_whole(const std::string& text) {
   return problem;
 }
 
-/// Nothing can be written any more: closes what was to go there, so that the ranks' next write
-/// fails, with SIGPIPE, as it does without labels when nobody reads.
+/// The stream takes no output any more: closes the ranks' pipes, so that their next write fails,
+/// with SIGPIPE, as it does without labels when the reader is gone.
 void Labels::Target::break_off(int problem) {
   left_ = 0;
   for (Source& source : sources_) {
@@ -234,7 +234,7 @@ void Labels::Target::break_off(int problem) {
                     std::error_code(problem, std::generic_category()).message()));
 }
 
-/// With 2>&1, lines of the two streams would mix in what takes them both.
+/// With 2>&1, lines of the two streams would mix in their common file: they share one mutex.
 Labels::Labels() {
   const auto output = std::make_shared<std::mutex>();
   const auto error =

@@ -33,8 +33,8 @@ class Labels {
 
   void start();
 
-  /// All ranks have ended: what is still in the pipes is to be written, incomplete last lines too,
-  /// and then the threads are to end. No process that still holds a writing end is waited for.
+  /// All ranks have ended: the threads write the output that is still in the pipes, incomplete last
+  /// lines too, and then end. No process that still holds a writing end is waited for.
   void stop();
 
   /// Waits until the threads have ended.
@@ -43,7 +43,7 @@ class Labels {
   /// @return     false when the time was up
   [[nodiscard]] bool done_within(std::chrono::milliseconds limit) const;
 
-  /// Bytes that have been written so far: they grow as long as somebody reads.
+  /// Bytes that have been written so far: their number grows as long as there is a reader.
   [[nodiscard]] std::size_t written() const;
   /// Bytes that are still to be written, as far as the ranks have handed them over.
   [[nodiscard]] std::size_t waiting() const;

@@ -9,9 +9,10 @@
 
 namespace viaduct::launcher {
 
-/// All ranks have ended, and some of their output, or of what viaduct-run said, may still be on its
-/// way. A job that has ended well waits for a slow reader as any program does. One that has failed
-/// waits as long as somebody reads, and one that was told to end half a second.
+/// Waits, after all ranks have ended, for output of the ranks and sentences of viaduct-run that are
+/// not yet written. A job that has ended well waits for a slow reader as any program does. A job
+/// that has failed waits as long as a reader takes output, and a job that was told to end half a
+/// second.
 class LastOutput {
  public:
   using Clock = std::chrono::steady_clock;
@@ -22,7 +23,7 @@ class LastOutput {
   /// Waits a moment. False when there is no more to wait for: all is written, or the time is up.
   [[nodiscard]] bool wait(bool failed, bool told_to_end);
 
-  /// Says what was dropped.
+  /// Reports output that was dropped.
   void report() const;
 
  private:

@@ -1,7 +1,7 @@
-// An allocation that fails before main, where the initialisers of CLI11's header allocate, in a
-// function that is noexcept, or while another one is being reported: viaduct-run says so and ends
-// with its own exit code. Other exceptions that nothing catches are mistakes of this program and
-// end it as ever, with a core.
+// An allocation may fail before main, where the initialisers of CLI11's header allocate, in a
+// function that is noexcept, or while another failure is being reported. viaduct-run then says so
+// and ends with its own exit code. Other exceptions that no code catches are mistakes of this
+// program and end it as usual, with a core.
 
 #include "runtime/launcher/last_resort.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What viaduct-run does when memory runs out where nothing catches that.
+/// The end of viaduct-run when memory runs out and no code catches the exception.
 
 namespace viaduct::launcher {
 

@@ -128,7 +128,7 @@ void Launcher::loop() {
     std::array<epoll_event, 64> events{};
     const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
                                    next_timeout_ms());
-    // Requests first: what a rank had sent before it died counts.
+    // Requests first: messages that a rank sent before it died count.
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events[static_cast<std::size_t>(i)];
       if (event::is_socket(event.data.u64)) serve(event::rank_of(event.data.u64));
@@ -148,7 +148,7 @@ void Launcher::watch_terminal() {
   terminal_ = open_terminal(supervisor_);
   if (!terminal_.is_open()) return;
   epoll_event event{};
-  event.events = EPOLLIN | EPOLLET;  // what is typed belongs to others: one event for it is enough
+  event.events = EPOLLIN | EPOLLET;  // typed input is for other processes: one event is enough
   event.data.u64 = event::kTerminal;
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, terminal_.get(), &event);
 }
@@ -190,8 +190,8 @@ void Launcher::check_clock() {
   const auto now = Clock::now();
   if (supervisor_.supervisor_pidfd < 0 && ::getppid() != supervisor_.supervisor) kill_everything();
   if (kill_at_ && now >= *kill_at_) {
-    // Again and again, for what is forked meanwhile. Ranks are reaped by the loop, which wants
-    // their status.
+    // Again and again, for processes that are forked meanwhile. The loop reaps the ranks, because
+    // it wants their status.
     kill_at_ = now + kKillAgain;
     kill_ranks();
     kill_descendants_once({});
@@ -212,9 +212,9 @@ void Launcher::check_clock() {
 }
 
 /// A rank that has closed its connection without finalizing is lost even if its process goes on.
-/// Its process usually ends at the same time, and then its status says more, so that this waits a
-/// little. A process that has no Job cannot make one any more: nobody may wait for it, but that is
-/// no failure of its own.
+/// Its process usually ends at the same time, and then the process' status says more, so this check
+/// waits a little. A process that has no Job cannot make one any more: no rank may wait for it, but
+/// that is no failure of its own.
 void Launcher::check_closed(Clock::time_point now) {
   for (const Rank rank : host_.server().take_hung_up())
     closed_.emplace_back(index(rank), now + kAfterEndOfStream);
@@ -232,8 +232,8 @@ void Launcher::check_closed(Clock::time_point now) {
   }
 }
 
-/// All ranks have ended: what they have left behind ends too, then the rest of their output is
-/// written.
+/// All ranks have ended: kills the processes that they have left behind, then writes the rest of
+/// their output.
 void Launcher::finish() {
   if (!kill_descendants({})) say("processes of the job are left that cannot be killed");
   finishing_ = true;

@@ -42,8 +42,8 @@ enum class Weight : std::int32_t {
 class Launcher {
  public:
   Launcher(const Options& options, const SupervisorLink& supervisor);
-  /// As the agent of one host of several: starts the ranks of @p part, and tells viaduct-run by @p
-  /// hub what happens, which decides what follows.
+  /// As the agent of one host of several: starts the ranks of @p part, and reports events to
+  /// viaduct-run by @p hub. viaduct-run decides about the job.
   Launcher(const Options& options, const SupervisorLink& supervisor, Part part, link::Link hub);
 
   /// Starts the job and stays with it until nothing is left of it. Answers viaduct-run's exit
@@ -75,7 +75,7 @@ class Launcher {
   void start_all();
   void start(std::uint32_t first_rank, std::uint32_t ranks, const std::vector<int>& cores);
 
-  // life.cpp: what happens to them
+  // life.cpp: failures and ends of ranks
   void reap();
   void on_end(Process& process, int wait_status);
   void settle_rank(std::uint32_t rank, int code);

@@ -1,4 +1,4 @@
-// Launcher: what happens to the ranks while they run.
+// Launcher: the life of the ranks from their start to their end.
 
 #include <fmt/format.h>
 #include <sys/epoll.h>
@@ -21,7 +21,7 @@
 namespace viaduct::launcher {
 namespace {
 
-// From the first failure: this long until the rest is killed. What it takes to notice and to reap
+// Time from the first failure until the other ranks are killed. The time to notice and to reap
 // comes on top, and the whole stays well below 2 s.
 constexpr auto kGrace = std::chrono::seconds(1);
 
@@ -48,7 +48,7 @@ void Launcher::fail(int code, ErrorCode id, const std::string& sentence, Weight 
   if (!status_) status_ = code;
 }
 
-/// viaduct-run says it, and decides what follows.
+/// Reports a failure to viaduct-run, which prints it and decides about the job.
 void Launcher::tell_hub(int code, const std::string& sentence, Weight weight) {
   const std::uint32_t number = static_cast<std::uint32_t>(code);
   hub_.send({link::Kind::failure, 0, number, static_cast<std::int32_t>(weight), sentence});
@@ -131,8 +131,8 @@ void Launcher::on_end(Process& process, int wait_status) {
   }
 }
 
-/// Who of a process' ranks has failed, as far as it is known: threads write it down, unless a
-/// signal ends them all.
+/// The rank of a process that has failed, as far as is known: ranks that are threads write it down,
+/// unless a signal ends them all.
 std::string Launcher::culprit_of(const Process& process) const {
   if (process.ranks == 1) return fmt::format("rank {}", process.first_rank);
   const std::uint32_t first_lost = host_.page().first_lost.load(std::memory_order_acquire);
@@ -144,10 +144,10 @@ std::string Launcher::culprit_of(const Process& process) const {
   return fmt::format("the process of ranks 0 to {}", process.ranks - 1);
 }
 
-/// Writes a rank's end into its record and tells those who wait for it.
+/// Writes a rank's end into its record and tells the ranks that wait for it.
 void Launcher::settle_rank(std::uint32_t rank, int code) {
   if (host_.state_of(Rank{rank}) == RankState::finalized) return host_.finish(Rank{rank}, code);
-  // Without a Job and with code 0 it is no failure, but whoever has a Job must not wait for it.
+  // An end with code 0 and without a Job is no failure, but ranks must not wait for this one.
   host_.lose(Rank{rank}, code == 0 ? RankState::left : RankState::killed, code);
 }
 
@@ -186,7 +186,7 @@ void Launcher::kill_ranks() {
   }
 }
 
-/// The supervisor is gone: nothing may stay behind, and there is nobody to report to.
+/// The supervisor is gone: no process may stay behind, and no process takes a report.
 void Launcher::kill_everything() {
   kill_ranks();
   static_cast<void>(kill_descendants({}));

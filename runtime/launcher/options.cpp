@@ -56,7 +56,7 @@ int complain(const std::string& sentence) {
   return kExitUsage;
 }
 
-/// The settings, and what in the environment looks like one and is none.
+/// The settings, and the variables of the environment that look like settings and are none.
 std::string settings_text() {
   const std::string unknown = config::unknown_variables();
   return config::help() + (unknown.empty() ? "" : "\nWarning: " + unknown + "\n");
@@ -98,7 +98,7 @@ void describe(program::CommandLine& app, Options& options, std::string& mode) {
                settings_text);
 }
 
-/// The shares of the hosts, which must fit what else was said. Answers a complaint or nothing.
+/// Reads the shares of the hosts, which must fit the other options. Answers a complaint or nothing.
 std::string settle_hosts(const program::CommandLine& app, Options& options,
                          const std::string& hosts) {
   if (!app.given("--hosts")) {

@@ -38,7 +38,7 @@ struct Options {
                                                       std::string& problem);
 
 /// Reads the command line. Without a value the process is to end with @p exit_code: help was
-/// printed (0), or what is wrong (2).
+/// printed (0), or a complaint (2).
 [[nodiscard]] std::optional<Options> parse_options(int argc, char** argv, int& exit_code);
 
 }  // namespace viaduct::launcher

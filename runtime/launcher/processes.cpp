@@ -85,8 +85,8 @@ bool is_of_job(pid_t pid, const std::string& job_id) {
   return false;
 }
 
-/// Ends @p pid if @p still holds for it. The pidfd is opened before the question is asked again, so
-/// that a number that the system has given to another process meanwhile is not hit.
+/// Kills @p pid if @p still holds for it. The pidfd is opened before @p still is asked, so that
+/// another process that has got the number meanwhile is not killed.
 template <typename Condition>
 void kill_if(pid_t pid, Condition still) {
   const FileDescriptor process = open_pidfd(pid);

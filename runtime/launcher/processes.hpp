@@ -20,18 +20,19 @@ struct Found {
   unsigned long long start;
 };
 
-/// Every process below @p ancestor that has not ended, without those in @p except and what is below
-/// them.
+/// Every process below @p ancestor that has not ended, without those in @p except and the processes
+/// below them.
 [[nodiscard]] std::vector<Found> descendants_of(pid_t ancestor, const std::vector<pid_t>& except);
 
 /// Every process that was started with VIADUCT_JOB_ID @p job_id, or with that of a job inside it.
 [[nodiscard]] std::vector<pid_t> processes_of_job(const std::string& job_id);
 
-/// Kills what is below this process now. Answers how many there were. Reaps nothing.
+/// Kills the processes below this one now. Answers how many there were. Reaps none.
 std::size_t kill_descendants_once(const std::vector<pid_t>& except);
 
-/// Kills everything below this process, and what that forks meanwhile, until nothing is left; reaps
-/// what becomes its child. The caller is a child subreaper, so that orphans stay below it.
+/// Kills all processes below this one, and those that they fork meanwhile, until none is left;
+/// reaps those that become its children. The caller is a child subreaper, so that orphans stay
+/// below it.
 [[nodiscard]] bool kill_descendants(const std::vector<pid_t>& except);
 
 /// Kills the job's processes until none has been there for a moment.

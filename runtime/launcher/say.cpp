@@ -44,7 +44,7 @@ class Speaker : public std::enable_shared_from_this<Speaker> {
   }
 
   /// Only the time counts in which standard error takes nothing: on a busy machine the thread may
-  /// wait long for a core, and what it has to say must not be lost for that.
+  /// wait long for a core, and its sentences must not be lost for that.
   bool idle_within(std::chrono::milliseconds limit) {
     std::unique_lock lock(mutex_);
     const auto look = std::min<std::chrono::milliseconds>(limit, kLook);

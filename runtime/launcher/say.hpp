@@ -17,7 +17,7 @@ namespace viaduct::launcher {
 /// Order       sentences of one thread appear in the order of the calls
 void say(const std::string& sentence);
 
-/// @return what @p problem says, as a sentence also where memory has run out.
+/// @return the text of @p problem, a sentence also where memory has run out.
 [[nodiscard]] std::string sentence_of(const std::exception& problem);
 
 /// Waits until all that was said has been written or cannot be.

@@ -37,7 +37,7 @@ void bind_to(int core) noexcept {
   ::sched_setaffinity(0, sizeof set, &set);
 }
 
-/// In the child: never returns. What goes wrong is sent to @p report as an errno value.
+/// In the child: never returns. An error is sent to @p report as an errno value.
 [[noreturn]] void become(const SpawnPlan& plan, char* const* argv, pid_t parent,
                          int report) noexcept {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);

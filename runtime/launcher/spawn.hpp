@@ -28,8 +28,8 @@ struct SpawnPlan {
   sigset_t signal_mask{};     ///< the mask that the launcher was started with
 };
 
-/// Starts the process and waits until it runs its program. It dies when the calling thread ends.
-/// Throws Error: no more processes, or the program cannot be executed.
+/// Starts the process and waits until it runs its program. The process dies when the calling thread
+/// ends. Throws Error: no more processes, or the program cannot be executed.
 [[nodiscard]] pid_t spawn(const SpawnPlan& plan);
 
 }  // namespace viaduct::launcher

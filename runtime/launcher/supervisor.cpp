@@ -41,9 +41,9 @@ sigset_t handled_signals() {
   return set;
 }
 
-/// Blocks what is handled, and SIGPIPE, without a change to what any signal does: ranks get their
-/// mask back before they start, so that they find the world as viaduct-run found it (under nohup,
-/// for one).
+/// Blocks the handled signals and SIGPIPE, without a change to any signal's action: ranks get their
+/// mask back before they start, so that they find the signals as viaduct-run found them (under
+/// nohup, for one).
 sigset_t block_signals() {
   sigset_t blocked = handled_signals();
   sigset_t before;
@@ -68,7 +68,7 @@ bool ignores(int number) {
 }
 
 /// Waits for the other end of @p pipe: for @p limit at most, so that a process that is stopped or
-/// stuck in its first steps holds up nobody.
+/// stuck in its first steps does not delay the others.
 bool readable_within(int pipe, std::chrono::milliseconds limit) {
   pollfd wanted{pipe, POLLIN, 0};
   return ::poll(&wanted, 1, static_cast<int>(limit.count())) > 0;
@@ -178,7 +178,7 @@ void Supervisor::send(int number, bool from_terminal) const {
   static_cast<void>(!::write(signals_.writing.get(), &signal, sizeof signal));
 }
 
-/// Reaps what has ended. True when the launcher is among it.
+/// Reaps the processes that have ended. True when the launcher is among them.
 bool Supervisor::reap() {
   bool launcher_ended = false;
   int status = 0;

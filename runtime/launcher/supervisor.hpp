@@ -2,7 +2,7 @@
 /// @file
 /// Three processes surround a job. Whichever of them dies, the other two end the whole job.
 ///
-/// - The *supervisor* is the process that the user has started. It forwards signals to the
+/// - The *supervisor* is the process that the user has started: it forwards signals to the
 ///   launcher and answers the job's exit code. When the launcher dies, the supervisor kills all its
 ///   descendants; as a child subreaper it keeps orphans among them.
 /// - The *launcher* starts the ranks, serves their bootstrap and watches them. When the supervisor

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// The watchdog process: what is left when supervisor and launcher are killed at once.
+/// The watchdog process, which is left when supervisor and launcher are killed at once.
 
 #include <sys/types.h>
 #include <string>

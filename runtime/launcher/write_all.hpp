@@ -13,9 +13,9 @@ namespace viaduct::launcher {
 
 /// Writes all of @p text. @p left, if given, tells other threads how much is still to be written.
 ///
-/// Blocks      as long as @p target takes nothing, also where somebody who shares it has made it
+/// Blocks      as long as @p target takes nothing, also where a process that shares it has made it
 ///             non-blocking: call it in a thread that can be left behind
-/// @return     0, or why it cannot be written: EPIPE when nobody reads any more
+/// @return     0, or why it cannot be written: EPIPE when the reader is gone
 inline int write_all(int target, const std::string& text,
                      std::atomic<std::size_t>* left = nullptr) noexcept {
   std::size_t done = 0;

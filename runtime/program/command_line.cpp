@@ -11,7 +11,7 @@
 namespace viaduct::program {
 namespace {
 
-/// What --help prints first.
+/// The usage line, which --help prints first.
 class UsageLine : public CLI::Formatter {
  public:
   explicit UsageLine(std::string line) : line_(std::move(line)) {}

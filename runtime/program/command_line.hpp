@@ -80,7 +80,7 @@ class CommandLine {
   Option option(const char* names, std::vector<std::string>& variable, const char* help);
   /// An option without a value: @p variable becomes true.
   Option flag(const char* names, bool& variable, const char* help);
-  /// An option that ends the program well: it prints what @p answer returns.
+  /// An option that prints the text that @p answer returns; the program then ends with exit code 0.
   void question(const char* names, const char* help, std::string (*answer)());
 
   /// Declares a command ("doctor"), which has options of its own. At most one can be given.
@@ -97,7 +97,7 @@ class CommandLine {
 
   /// Reads the command line into the variables.
   [[nodiscard]] Parsed parse(int argc, char** argv);
-  /// What parse() has to say.
+  /// The text that parse() has made.
   [[nodiscard]] const std::string& text() const noexcept;
 
   /// As parse(), and prints text(). True: go on. False: the program is to end with @p exit_code.

@@ -61,8 +61,8 @@ FileDescriptor open_listener(const addrinfo& at) {
   return {};
 }
 
-/// A port that nobody listens at may be the one that the system has given to this very socket,
-/// which is then connected to itself.
+/// A connection to a port without a listener may reach this very socket, where the system has given
+/// the socket that port. The socket is then connected to itself.
 bool is_connected_to_itself(int fd) noexcept {
   sockaddr_storage own{};
   sockaddr_storage peer{};

@@ -40,7 +40,7 @@ struct Address {
 /// No waiting for small frames, and the end of a vanished peer's connection is noticed.
 void prepare_connection(int socket) noexcept;
 
-/// Separated by commas; throws Error naming the one that is none.
+/// Separated by commas; throws Error naming the part that is no address.
 [[nodiscard]] std::vector<Address> parse_addresses(std::string_view list);
 
 }  // namespace viaduct

@@ -31,7 +31,7 @@ struct AbstractName {
   socklen_t bytes = 0;
 };
 
-/// Known to the ranks of this host alone, and to nobody before the job.
+/// Only processes with the job's secret and id know the name, and none before the job.
 AbstractName name_of_agent(const std::string& secret, const std::string& job_id,
                            std::uint32_t host) {
   const Digest digest =
@@ -68,7 +68,7 @@ void take_all_descriptors() noexcept {
     AgentProcess agent(std::move(plan));
     agent.run();
   } catch (const std::exception&) {
-    // Its ranks find their connections ended, and the watchdog ends those that wait.
+    // The agent's ranks find their connections ended, and the watchdog ends those that wait.
     ::_exit(1);
   }
   ::_exit(0);

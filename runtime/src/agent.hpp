@@ -1,8 +1,8 @@
 #pragma once
 /// @file
 /// The agent of a host whose ranks were not started by viaduct-run: a process that the host's
-/// lowest rank forks, and which ends when the ranks of the host have ended. That of rank 0's host
-/// is the hub, too.
+/// lowest rank forks, and which ends when the ranks of the host have ended. The agent of rank 0's
+/// host is the hub, too.
 
 #include <chrono>
 #include <cstdint>
@@ -20,7 +20,7 @@ struct AgentPlan {
   std::chrono::nanoseconds limit{};  ///< for each stage of the joining
   FileDescriptor listener;           ///< the hub's; else:
   link::Link hub;                    ///< the connection to it,
-  std::string job_id;                ///< what it said,
+  std::string job_id;                ///< the job's id, from it,
   std::vector<std::uint32_t> hosts;
   std::uint32_t here = 0;
   FileDescriptor local;          ///< and where this host's ranks come to

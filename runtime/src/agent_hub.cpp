@@ -12,7 +12,7 @@ namespace viaduct {
 namespace {
 
 constexpr std::size_t kJobIdBytes = 8;
-constexpr auto kLastWords = std::chrono::seconds(2);  // for those who are just coming
+constexpr auto kLastWords = std::chrono::seconds(2);  // for ranks that are just connecting
 
 std::string new_job_id() {
   std::array<std::byte, kJobIdBytes> bytes{};
@@ -70,7 +70,7 @@ void AgentProcess::begin_if_all_here() {
 }
 
 void AgentProcess::received(Id id, link::Frame&& frame) {
-  if (frame.kind == link::Kind::ready) rank_links_.erase(id);  // it is with its agent now
+  if (frame.kind == link::Kind::ready) rank_links_.erase(id);  // the rank is with its agent now
   const auto agent = agent_links_.find(id);
   const bool fits = agent != agent_links_.end() && link::is_event(frame.kind) &&
                     frame.rank < plan_.size && plan_.hosts[frame.rank] == agent->second;
@@ -84,7 +84,7 @@ void AgentProcess::ended(Id id, const std::string& /*complaint*/) {
     if (stage_ < Stage::begun) {
       assembly_.lose(number);
       fail(assembly_.failure());
-    } else if (stage_ == Stage::begun) {  // on its way to its agent, to whom nothing tells of it
+    } else if (stage_ == Stage::begun) {  // on its way to its agent, which does not know it
       broadcast(loss_of(Rank{number}, RankState::left, 0, 0));
     }
     return;
@@ -121,7 +121,7 @@ void AgentProcess::fail(const std::string& sentence) {
   for (const auto& [id, rank] : rank_links_) server_->send(id, frame);
 }
 
-/// The one order of events: what is sent here is applied here.
+/// Defines the order of events for all hosts: each event is sent, and applied here.
 void AgentProcess::broadcast(const link::Frame& event) {
   for (const auto& [id, host] : agent_links_) server_->send(id, event);
   host_->apply(event);

@@ -38,8 +38,8 @@ std::optional<uid_t> user_of(int socket) noexcept {
   return peer.uid;
 }
 
-/// Waits for the agent's end; what it then leaves running would wait for ever. Only the agent and
-/// this process share @p pids: a rank cannot write there whom to kill.
+/// Waits for the agent's end, then kills its ranks, which would otherwise wait for ever. Only the
+/// agent and this process share @p pids, so that no rank can choose a process to kill.
 [[noreturn]] void watchdog(std::span<std::atomic<pid_t>> pids, pid_t agent, int agent_pidfd) {
   detach("agent-watchdog", {agent_pidfd});
   pollfd gone{agent_pidfd, POLLIN, 0};
@@ -122,7 +122,7 @@ int AgentProcess::patience_ms() const {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
 }
 
-/// All descriptors that may bring something.
+/// All descriptors to poll.
 std::vector<pollfd> AgentProcess::watched() {
   std::vector<pollfd> fds;
   if (plan_.local.is_open() && Clock::now() >= accept_from_)
@@ -194,10 +194,10 @@ void AgentProcess::accept_ranks() {
   }
   for (FileDescriptor& comer : std::exchange(comers_, {})) take_in(std::move(comer));
   if (std::all_of(locals_.begin(), locals_.end(), [](const Local& l) { return l.joined; }))
-    plan_.local.reset();  // nobody else is to come
+    plan_.local.reset();  // no other rank is to come
 }
 
-/// False: nobody calls, or no more are taken in this turn.
+/// False: no caller waits, or no more are taken in this turn.
 bool AgentProcess::accept_one() {
   FileDescriptor comer(
       ::accept4(plan_.local.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -226,7 +226,7 @@ void AgentProcess::refuse(FileDescriptor socket, const std::string& reason) {
   accept_from_ = Clock::now() + kPauseAfterRefusal;
 }
 
-/// A rank that has come says who it is, and gets the job page.
+/// Reads the request of a rank that has connected, and sends it the job page.
 void AgentProcess::take_in(FileDescriptor socket) {
   wire_format::Datagram datagram;
   const int problem = wire_format::receive(socket.get(), datagram, MSG_DONTWAIT);
@@ -264,7 +264,7 @@ std::string AgentProcess::let_join(FileDescriptor& socket, Rank rank) {
   return {};
 }
 
-/// A pipe of the rank's own, whose end it is to be told of: see Lifeline.
+/// Gives the rank a pipe of its own, whose end means the agent's end: see Lifeline.
 bool AgentProcess::give_lifeline(int socket, Local& local) {
   local.lifeline = open_pipe();
   const int end = local.lifeline.reading.get();
@@ -288,7 +288,7 @@ void AgentProcess::serve(Local& local) {
   pollfd process{local.pidfd.get(), POLLIN, 0};
   const bool gone = local.pidfd.is_open() && ::poll(&process, 1, 0) > 0;  // before its last words
   std::string complaint = host_->server().writable(local.rank);
-  // What a process that has ended had sent is read to its end.
+  // All messages of a process that has ended are read.
   do {
     if (complaint.empty()) complaint = host_->server().readable(local.rank);
   } while (gone && complaint.empty() && host_->server().is_open(local.rank) &&

@@ -78,7 +78,7 @@ class AgentProcess final : public LinkServer::Owner {
   std::unique_ptr<JobHost> host_;
   std::vector<Local> locals_;
   MappedMemory guarded_memory_;            // shared with the watchdog
-  std::span<std::atomic<pid_t>> guarded_;  // whom the watchdog ends: for each local, 0 for none
+  std::span<std::atomic<pid_t>> guarded_;  // that the watchdog ends: for each local, 0: none
   // This user's connections that have not yet said which rank they are; oldest first.
   std::deque<FileDescriptor> comers_;
   Clock::time_point accept_from_{};  // after refusals the next callers wait a little

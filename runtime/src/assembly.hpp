@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// The hub's bookkeeping while a job's ranks come together: who has come from where, and what is
-/// wrong. Pure data.
+/// The hub's bookkeeping while a job's ranks come together: the ranks that have come, their hosts,
+/// and the mistakes found. Pure data.
 
 #include <cstdint>
 #include <map>

@@ -205,8 +205,8 @@ std::vector<Rank> BootstrapServer::take_hung_up() {
 
 void BootstrapServer::close(Rank rank) { disconnect(rank); }
 
-/// What the rank has shared stays until it is known whether it is lost: whoever is refused it must
-/// be able to see that.
+/// The descriptors that the rank has shared stay until it is known whether the rank is lost: a rank
+/// that is refused one must be able to see the loss.
 void BootstrapServer::hang_up(Rank rank) noexcept {
   if (is_open(rank)) hung_up_.push_back(rank);  // in place: the constructor has reserved it
   close_socket(rank);

@@ -21,8 +21,8 @@ namespace viaduct {
 
 class BootstrapServer {
  public:
-  /// What ranks say that concerns the whole job goes to @p submit, and takes effect when apply() is
-  /// called with it; without @p submit at once.
+  /// Messages of ranks that concern the whole job go to @p submit, and take effect when apply() is
+  /// called with them; without @p submit at once.
   using Submit = std::function<void(link::Frame&&)>;
   explicit BootstrapServer(std::uint32_t size)
       : BootstrapServer(size, [this](link::Frame&& event) { apply(event); }) {}
@@ -33,10 +33,10 @@ class BootstrapServer {
   /// @p socket: the launcher's end of @p rank's socket pair.
   void open(Rank rank, FileDescriptor socket);
 
-  /// Reads and answers what @p rank has sent, at most a few messages. Blocks never. Answers an
-  /// empty text, or what is wrong with the rank's bytes, after which the job must end.
+  /// Reads and answers the messages of @p rank, at most a few. Blocks never. Answers an empty text,
+  /// or the mistake in the rank's bytes, after which the job must end.
   [[nodiscard]] std::string readable(Rank rank);
-  /// Sends what had to wait until @p rank's socket took more.
+  /// Sends the answers that had to wait until @p rank's socket took more.
   [[nodiscard]] std::string writable(Rank rank);
   [[nodiscard]] bool wants_to_write(Rank rank) const noexcept {
     return !ranks_[index(rank)].queue.empty();
@@ -61,7 +61,7 @@ class BootstrapServer {
   /// An event whose turn has come: put, arrive or lost; others are not the server's.
   void apply(const link::Frame& event);
 
-  /// @p rank is gone: whoever waits for it is told, its shared descriptors are closed.
+  /// @p rank is lost: ranks that wait for it are told, its shared descriptors are closed.
   void lose(Rank rank);
   /// @p rank has ended well; its connection and descriptors are closed.
   void close(Rank rank);

@@ -18,7 +18,7 @@ namespace {
 // costs the peer a wake-up of about 20 us, so a wait first looks for an answer for about as long as
 // that or twice as long. With a core for each rank it spins. With more ranks than cores a spin
 // burns the time slice that the peer needs, so the core is handed over at once: 50 yields take 20
-// us when nobody else wants the core, and when others do they have it meanwhile.
+// us when no other thread wants the core, and other threads that want it run meanwhile.
 constexpr std::int64_t kSpinNs = 50'000;
 constexpr std::int64_t kYieldsWithCores = 10;
 constexpr std::int64_t kYieldsWithoutCores = 50;

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// How many cores this process may use, and what follows from it for waiting.
+/// The number of cores that this process may use, and the defaults of waiting that depend on it.
 
 #include <cstdint>
 #include <string>

@@ -7,7 +7,7 @@
 namespace viaduct {
 
 /// Out of the user's sight: a session of its own, no terminal, no streams, no directory held, no
-/// descriptor but @p kept; the signals that people send are ignored. It is called @p name.
+/// descriptor but @p kept; the signals that people send are ignored. The process is called @p name.
 void detach(const char* name, std::initializer_list<int> kept);
 
 }  // namespace viaduct

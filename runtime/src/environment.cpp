@@ -43,7 +43,7 @@ std::uint32_t launch_number(const char* variable, std::uint32_t limit) {
 int launch_descriptor(const char* variable) {
   constexpr std::uint32_t kDescriptors = 1U << 30U;
   const int fd = static_cast<int>(launch_number(variable, kDescriptors));
-  // What this rank executes later does not inherit it.
+  // Programs that this rank executes later do not inherit the descriptor.
   if (::fcntl(fd, F_SETFD, FD_CLOEXEC) == 0) return fd;
   throw Error(
       errors::not_from_launcher, std::errc::bad_file_descriptor,
@@ -70,7 +70,7 @@ Launch launched() {
   Launch launch;
   launch.size = launch_number(launch::kSize, std::numeric_limits<std::uint32_t>::max());
   check_job_size(launch.size);
-  if (launch.size == 0) launch.size = launch_number(launch::kSize, 0);  // says what is wrong
+  if (launch.size == 0) launch.size = launch_number(launch::kSize, 0);  // throws the error
   const char* const mode = std::getenv(launch::kMode);
   const bool threads = mode != nullptr && std::string_view(mode) == "threads";
   launch.mode = threads ? Launch::Mode::threads : Launch::Mode::processes;
@@ -85,7 +85,7 @@ Launch launched() {
   return launch;
 }
 
-/// A parallel environment that this build cannot join: its variable, and what to do.
+/// A parallel environment that this build cannot join: its variable, and the remedy.
 struct Foreign {
   const char* variable;
   const char* remedy;

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// The bookkeeping behind every Bootstrap: what was put, who waits at the fence, who is lost. Pure
-/// data, no locks, no input or output: viaduct-run drives one from its sockets, ranks that are
+/// The bookkeeping behind every Bootstrap: the values put, the ranks at the fence, the lost ranks.
+/// Pure data, no locks, no input or output: viaduct-run drives one from its sockets, ranks that are
 /// threads share one under a mutex.
 
 #include <cstddef>
@@ -41,7 +41,7 @@ class Exchange {
   /// Bytes that @p rank has put, keys included.
   [[nodiscard]] std::size_t bytes_of(Rank rank) const noexcept { return ranks_[index(rank)].bytes; }
 
-  /// @p rank waits at a fence.  False when it already does (nobody waits twice).
+  /// @p rank waits at a fence.  False when the rank waits there already.
   bool arrive(Rank rank, FenceKind kind);
 
   /// @p rank will not arrive any more.
@@ -54,7 +54,7 @@ class Exchange {
   [[nodiscard]] bool has_ended(Rank rank) const noexcept { return ranks_[index(rank)].ended; }
 
   struct Release {
-    Rank rank;     ///< who may go on
+    Rank rank;     ///< that may go on
     bool failed;   ///< the fence failed, because of
     Rank culprit;  ///< this one
   };

@@ -90,7 +90,8 @@ Verdict Greeting::verdict(Answer answer, std::string_view sentence) const {
   verdict.mark = kMark;
   verdict.answer = answer;
   verdict.sentence = fixed_text<sizeof verdict.sentence>(sentence);
-  // Without proof where the caller has given none: it would only help to guess.
+  // The verdict has no proof where the caller has given none: a proof would help to guess the
+  // secret.
   if (answer != Answer::wrong_secret)
     verdict.proof = prove(secret_, "verdict", hello_.nonce, caller_nonce_, said_in(verdict));
   return verdict;

@@ -3,7 +3,7 @@
 /// How a connection to the hub begins: both sides prove that they know the job's secret.
 ///
 ///     hub     HubHello       a nonce
-///     caller  CallerHello    who it is, a nonce, HMAC(secret, nonces and who it is)
+///     caller  CallerHello    its identity, a nonce, HMAC(secret, nonces and identity)
 ///     hub     Verdict        welcome or why not, HMAC(secret, nonces and verdict)
 
 #include <array>
@@ -75,7 +75,7 @@ class Greeting {
   [[nodiscard]] const HubHello& hello() const noexcept { return hello_; }
 
   enum class Outcome : std::uint8_t { proved, wrong_secret, no_viaduct };
-  /// Judges what the caller sent.
+  /// Judges the caller's answer.
   [[nodiscard]] Outcome judge(const CallerHello& answer);
   [[nodiscard]] Verdict verdict(Answer answer, std::string_view sentence) const;
   /// After judge() said `proved`.

@@ -30,8 +30,8 @@
 namespace viaduct {
 namespace {
 
-/// How long a rank that has failed waits for the others to finalize with it: those that end as well
-/// need it to say all that they have to say.
+/// Time that a rank that has failed waits for the others to finalize with it: ranks that fail as
+/// well need this time for their own messages.
 constexpr std::chrono::milliseconds kGraceOfFailed{1000};
 
 LogLevel level_of(const std::string& name) {
@@ -129,7 +129,7 @@ std::unique_ptr<Job::Impl> Job::Impl::from_environment() {
                 fmt::format("the job page is for {} ranks, VIADUCT_SIZE says {}",
                             impl->own_page.shape().ranks, launch.size));
   }
-  // Before the socket is touched: it is the first Job's.
+  // Before the socket is touched, which is the first Job's.
   if (impl->own_page->record(Rank{launch.rank}).state.load() != RankState::starting)
     refuse_second_job(launch.rank);
   impl->bootstrap = make_socket_bootstrap(FileDescriptor(launch.socket), impl->fork_mark,
@@ -189,7 +189,7 @@ Job::~Job() {
         "a child that a rank forked must end with exec or _exit, not through the Job's destructor");
   }
   if (!impl_->abandoned && std::uncaught_exceptions() <= impl_->exceptions_before) finalize();
-  if (impl_->world) {  // a peer's thread may still look into it; it goes with the world
+  if (impl_->world) {  // a peer's thread may still read the segment; the world ends it
     const std::lock_guard lock(impl_->world->mutex);
     impl_->world->retired.push_back(std::unique_ptr<Segment>(segment_.release()));
   }
@@ -207,7 +207,7 @@ void Job::finalize() noexcept {
     JobBootstrap& bootstrap = *impl_->job_bootstrap;
     const bool released =
         impl_->failed ? bootstrap.fence_failed(kGraceOfFailed) : bootstrap.fence_survivors();
-    if (!released) return;  // nobody may take this rank for one that has ended well
+    if (!released) return;  // this rank must not seem to have ended well
     if (settings_->stats && index(rank_) == 0) print_stats(*impl_->job_bootstrap, size_);
   } catch (const std::exception& problem) {
     log_->write(LogLevel::error, fmt::format("finalizing: {}", problem.what()));

@@ -22,8 +22,8 @@ class JobBootstrap : public Bootstrap {
   /// launcher has ended, so that this rank is lost itself.
   [[nodiscard]] virtual bool fence_survivors() = 0;
 
-  /// The same for a rank that has failed: it waits no longer than @p limit for the others, who may
-  /// wait for it. False: not all came.
+  /// The same for a failed rank. The rank waits at most @p limit for the others, which may wait
+  /// for it. False: not all came.
   [[nodiscard]] virtual bool fence_failed(std::chrono::milliseconds limit) = 0;
 
   /// To the host's agent, for the ranks of other hosts; a launcher that is gone does not matter any
@@ -37,8 +37,8 @@ class JobBootstrap : public Bootstrap {
   [[nodiscard]] virtual std::vector<std::byte> get_or_empty(Rank rank, std::string_view key) = 0;
 };
 
-/// How a sentence goes on that speaks of what a rank shared: " under "key"", nothing for the empty
-/// key.
+/// The part of a sentence that names the key of a shared value: " under "key"", nothing for the
+/// empty key.
 [[nodiscard]] inline std::string under_key(std::string_view key) {
   return key.empty() ? std::string{} : " under \"" + std::string(key) + "\"";
 }

@@ -44,7 +44,7 @@ JobHost::JobHost(const std::vector<std::uint32_t>& hosts, std::uint32_t here,
 
 void JobHost::set_pid(Rank rank, std::int32_t pid) noexcept {
   known_[index(rank)].pid = pid;
-  // What the rank itself has written stays: @p pid may be that of a shell in which it runs.
+  // A number that the rank has written stays: @p pid may be that of a shell in which it runs.
   std::int32_t none = 0;
   page_->record(rank).pid.compare_exchange_strong(none, pid, std::memory_order_relaxed);
 }
@@ -115,8 +115,8 @@ Frame loss_of(Rank rank, RankState state, std::int32_t cause, std::uint32_t last
   return event;
 }
 
-/// The other hosts take the rank's last barrier from here: it may have been killed between its
-/// arrival on this page and its message.
+/// The other hosts take the rank's last barrier from here: the rank may have been killed between
+/// its arrival on this page and its message.
 void JobHost::lose(Rank rank, RankState state, std::int32_t cause) {
   const auto& ticket = page_->record(rank).barrier_ticket;
   submit(loss_of(rank, state, cause, ticket.load(std::memory_order_acquire)));
@@ -132,7 +132,7 @@ void JobHost::finish(Rank rank, std::int32_t code) {
 void JobHost::apply(const Frame& event) {
   const Rank rank{event.rank};
   if (event.rank >= page_.shape().ranks) return;
-  const bool away = !is_here(rank);  // what ranks here do, they write into the page themselves
+  const bool away = !is_here(rank);  // ranks here write into the page themselves
   switch (event.kind) {
     case Kind::barrier:
       if (away) catch_up(rank, event.number);

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// What an agent or a launcher keeps for the ranks of its host: the job page and the bootstrap, and
-/// the events by which they change (docs/launch.md).
+/// The data of an agent or a launcher about the ranks of its host: the job page and the bootstrap,
+/// and the events by which they change (docs/launch.md).
 
 #include <cstdint>
 #include <optional>
@@ -33,22 +33,23 @@ class JobHost {
   [[nodiscard]] bool is_here(Rank rank) const noexcept { return known_[index(rank)].host == here_; }
   [[nodiscard]] std::uint32_t hosts() const noexcept { return page_.shape().hosts; }
 
-  /// The process of @p rank, as the owner found it; 0 before. The rank's record keeps a process that
-  /// the rank has written there.
+  /// The process of @p rank, as the owner found it; 0 before. The rank's record keeps a process
+  /// that the rank has written there.
   void set_pid(Rank rank, std::int32_t pid) noexcept;
   [[nodiscard]] std::int32_t pid_of(Rank rank) const noexcept { return known_[index(rank)].pid; }
 
-  /// From the end of @p rank on, what this process knows of it; before, what the rank has written,
-  /// and running where that cannot be: where it is no state, or says that the rank has finalized
-  /// its Job, though the fence at the Job's end has not released it.
+  /// After the end of @p rank: the state that this process has recorded. Before: the state that the
+  /// rank has written, or running where that cannot be: where it is no state, or says that the rank
+  /// has finalized its Job, though the fence at the Job's end has not released it.
   [[nodiscard]] RankState state_of(Rank rank) const noexcept;
 
-  /// Who has not come to where @p rank waits for all: a fence, of which this process knows, or by
-  /// the page.
+  /// The ranks that have not come to where @p rank waits for all: a fence, of which this process
+  /// knows, or a place that the page tells.
   [[nodiscard]] Gathering gathering_of(Rank rank) const;
 
-  /// A sentence about what in the page cannot be any more, because a process of the job has written
-  /// over it; empty while all is well. Names the rank whose record it is where only one is.
+  /// A sentence about values in the page that cannot be any more, because a process of the job has
+  /// written over them; empty while all is well. Names the rank whose record it is where only one
+  /// is.
   /// Cost: reads a few words for each rank.
   [[nodiscard]] std::string damage() const;
 

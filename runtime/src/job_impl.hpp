@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// The cold remainder of a Job, and what run() needs to make Jobs of threads.
+/// The cold remainder of a Job, and the functions by which run() makes Jobs of threads.
 
 #include <memory>
 #include <mutex>

@@ -46,10 +46,10 @@ std::uint32_t Job::barrier_arrive() noexcept {
   return ticket;
 }
 
-/// While nobody is lost the count of arrivals is exact: nobody arrives at a round before the one
-/// before it is over. Afterwards it is not (a rank may have been killed between its ticket and the
-/// count, and survivors go on to other rounds), and the tickets alone decide. They decide alike for
-/// all survivors: a lost rank's ticket does not change any more.
+/// While no rank is lost the count of arrivals is exact: no rank arrives at a round before the
+/// previous one is over. After a loss the count may be wrong (a rank may have been killed between
+/// its ticket and the count, and survivors go on to other rounds), and the tickets alone decide.
+/// They decide alike for all survivors: a lost rank's ticket does not change any more.
 Status Job::barrier_done(std::uint32_t ticket) noexcept {
   // Compared by their distance, which survives the counter's overflow.
   const auto behind = [ticket](std::uint32_t theirs) {

@@ -53,7 +53,7 @@ class Joining {
     if (is_lowest_here() && here_ != hosts_.front()) start_host_agent();
     static_cast<void>(next(Kind::ready));
     const Launch launch = enter();
-    hub_.send({Kind::ready});  // whose end this connection's is from here on
+    hub_.send({Kind::ready});  // the agent watches this rank from here on
     hub_.flush_until(Clock::now() + kGreeting);
     return launch;
   }
@@ -105,8 +105,8 @@ class Joining {
                                                        : fmt::format(" of {}", rendezvous_.size);
   }
 
-  /// A hub with too many unauthenticated callers drops the connection that has waited longest: it
-  /// is called again, unless it has ended.
+  /// A hub with too many unauthenticated callers drops the connection that has waited longest: the
+  /// hub is called again, unless it has ended.
   link::Link greet(FileDescriptor socket, const Caller& caller, Clock::time_point limit) const {
     for (;;) {
       try {

@@ -26,13 +26,14 @@ struct Rendezvous {
   FileDescriptor listener;  ///< of rank 0: the hub's socket
 };
 
-/// Joins; afterwards the environment says what viaduct-run would have said, so that what this
-/// process starts knows that it is not this rank.  Throws Error, in bounded time, naming who is
-/// missing.
+/// Joins. Afterwards the environment has the variables that viaduct-run would have set, so that
+/// programs that this process starts know that they are not this rank.  Throws Error, in bounded
+/// time, naming the missing ranks.
 [[nodiscard]] Launch join(Rendezvous rendezvous);
 
-/// What VIADUCT_RENDEZVOUS, VIADUCT_RANK, VIADUCT_SIZE and the secret say. Rank 0 opens the hub's
-/// socket; the others need no VIADUCT_SIZE.  Throws Error for what is missing or malformed.
+/// The rendezvous that VIADUCT_RENDEZVOUS, VIADUCT_RANK, VIADUCT_SIZE and the secret name. Rank 0
+/// opens the hub's socket; the others need no VIADUCT_SIZE.  Throws Error for a missing or
+/// malformed value.
 [[nodiscard]] Rendezvous rendezvous_by_address(std::chrono::nanoseconds limit);
 
 /// The same by way of a PMIx server.

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// The variables by which viaduct-run tells the processes that it starts who they are. Not for
-/// users to set.
+/// The variables by which viaduct-run tells the processes that it starts their place in the job.
+/// Not for users to set.
 
 #include <array>
 #include <string_view>

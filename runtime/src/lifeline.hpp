@@ -9,8 +9,8 @@
 namespace viaduct {
 
 /// The reading end of a pipe whose only writing end the agent has. While this object lives, the
-/// kernel kills this process when the agent ends before its connection with this process has ended.
-/// The agent and its watchdog may even be killed at once. Where the kernel cannot (gVisor), the
+/// kernel kills this process when the agent ends before its connection with this process has ended,
+/// even when the agent and its watchdog are killed at once. Where the kernel cannot (gVisor), the
 /// watchdog is left.
 class Lifeline {
  public:

@@ -31,10 +31,10 @@ enum class Kind : std::uint16_t {
   last_event = port,
   // Joining, hub to rank.
   table = 32,  // value: for each rank its host's number
-  ready,       // all agents are there; from a rank: it is with its agent
+  ready,       // all agents are there; from a rank: it has joined its agent
   failed,      // key: why there will be no job
   // viaduct-run to its agents, and back.
-  start = 64,  // value: what to start
+  start = 64,  // value: the agent's order
   signal,      // number
   end,         // the ranks get SIGTERM, then SIGKILL; number 1: SIGKILL at once
   report,      // print what each rank waits for
@@ -75,8 +75,8 @@ class Link {
   /// Queues a frame and sends what the socket takes. A connection that has ended is closed.
   void send(const Frame& frame);
   void flush() noexcept;
-  /// While it lives, the frames that are sent stay queued; its end sends them together, so that the
-  /// peer acts on nothing else between the first and the last of them.
+  /// While this lives, the frames that are sent stay queued; its end sends them together, so that
+  /// the peer acts on nothing else between the first and the last of them.
   class Together {
    public:
     explicit Together(Link& link) noexcept : link_(link) { ++link_.holds_; }
@@ -91,8 +91,8 @@ class Link {
   };
   [[nodiscard]] bool wants_to_write() const noexcept { return is_open() && !out_.empty(); }
 
-  /// Takes what has come. When the stream has ended or somebody has meddled with it the link is
-  /// closed; what came whole before is still there for next().
+  /// Takes the bytes that have arrived. When the stream has ended or was tampered with, the link is
+  /// closed; complete frames that came before stay there for next().
   void fill();
   [[nodiscard]] std::optional<Frame> next();
   /// Why the link was closed, when it was not by its peer: a sentence.

@@ -127,7 +127,7 @@ void LinkServer::judge(Id id, Connection& connection) {
   connection.link = link::Link(std::move(connection.socket), connection.greeting->keys());
   connection.greeting.reset();
   owner_.joined(id, connection.hello.caller);
-  if (!sent) connection.link.close();  // it has gone already, and its owner hears of it
+  if (!sent) connection.link.close();  // the peer has gone already; serve() tells the owner
   serve(id, connection);
 }
 
@@ -173,7 +173,7 @@ void LinkServer::close(Id id) {
   const auto found = connections_.find(id);
   if (found == connections_.end()) return;
   Connection& connection = found->second;
-  connection.closed = true;  // it may be in use further up; drop_closed() takes it away
+  connection.closed = true;  // a caller may still use it; drop_closed() removes it
   connection.link.close();
   connection.socket.reset();
 }

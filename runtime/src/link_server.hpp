@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// The hub's listening side: lets in who knows the secret, and moves frames. What frames mean is
-/// its owner's business.
+/// The hub's listening side: lets in callers that know the secret, and moves frames. The owner
+/// knows the meaning of frames.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,11 +23,11 @@ class LinkServer {
   class Owner {
    public:
     virtual ~Owner() = default;
-    /// Empty, or why this caller, who has proved that it belongs to the job, may not come in.
+    /// Empty, or why this caller, which has proved that it belongs to the job, may not come in.
     virtual std::string admit(const handshake::Caller& caller) = 0;
     virtual void joined(Id id, const handshake::Caller& caller) = 0;
     virtual void received(Id id, link::Frame&& frame) = 0;
-    /// The connection has ended, by its peer or (@p complaint) because of what came.
+    /// The connection has ended, by its peer or (@p complaint) because of the bytes that came.
     virtual void ended(Id id, const std::string& complaint) = 0;
     virtual void wrong_secret() = 0;
   };
@@ -40,7 +40,7 @@ class LinkServer {
 
   /// Becomes readable when turn() has something to do.
   [[nodiscard]] int fd() const noexcept { return epoll_.get(); }
-  /// Does what can be done without waiting.
+  /// Does all work that needs no waiting.
   void turn();
 
   void send(Id id, const link::Frame& frame);

@@ -62,13 +62,13 @@ void Log::put(LogLevel level, std::string_view text) const noexcept {
     line += '\n';
     while (::write(STDERR_FILENO, line.data(), line.size()) < 0 && errno == EINTR) {
     }
-  } catch (...) {  // no memory for the line: there is nobody left to tell
+  } catch (...) {  // no memory for the line: it is dropped
   }
 }
 
 void Log::write(LogLevel level, std::string_view text) const noexcept {
   if (!enabled(level)) return;
-  // A child that was forked may find the mutex locked for ever: it does not wait.
+  // A child that was forked may find the mutex locked for ever, so write() does not wait for it.
   if (level > LogLevel::warn || !repeats_ || !repeats_->mutex.try_lock()) return put(level, text);
   const std::lock_guard lock(repeats_->mutex, std::adopt_lock);
   try {

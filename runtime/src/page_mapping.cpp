@@ -105,7 +105,7 @@ void wake_sleepers(JobPage& page, const PageShape& shape) noexcept {
   }
 }
 
-/// On one host nobody arrives at a round before the one before it is over, so a count is enough.
+/// On one host no rank arrives at a round before the previous one is over: a count is enough.
 bool is_last_by_count(JobPage& page, const PageShape& shape, std::uint32_t ticket) noexcept {
   return page.barrier_arrivals.fetch_add(1, std::memory_order_seq_cst) + 1 == ticket * shape.ranks;
 }

@@ -11,7 +11,7 @@
 namespace viaduct {
 
 /// The page's dimensions as this process knows them. A rank can overwrite those in the page itself,
-/// so that nobody counts by them after the page was made or attached.
+/// so no code counts by them after the page was made or attached.
 struct PageShape {
   std::uint32_t ranks = 0;
   std::uint32_t hosts = 1;
@@ -49,7 +49,8 @@ void record_loss(JobPage& page, const PageShape& shape, Rank rank, RankState sta
 void arrive_at_barrier(JobPage& page, const PageShape& shape, Rank rank,
                        std::uint32_t ticket) noexcept;
 
-/// Notes that @p rank waits in its Job's destructor: whoever waits for it in a barrier is to know.
+/// Records that @p rank waits in its Job's destructor, and wakes ranks that may wait for it in a
+/// barrier.
 void announce_end(JobPage& page, const PageShape& shape, Rank rank) noexcept;
 
 /// Counts a port of @p rank's that is down, or one that is up again.

@@ -27,7 +27,8 @@ pmix_proc_t process_of(const std::string& name_space, pmix_rank_t rank) noexcept
   return process;
 }
 
-/// What a callback of the library's own thread hands over; it may come when nobody waits any more.
+/// The answer that a callback of the library's own thread hands over, perhaps when no call waits
+/// for it any more.
 struct Answer {
   std::mutex mutex;
   std::condition_variable came;
@@ -47,8 +48,8 @@ void take_answer(pmix_status_t status, pmix_value_t* value, void* data) {
   answer.came.notify_all();
 }
 
-/// The launcher's server is gone, and with it whoever would end this rank: it ends as it would have
-/// been ended. Called by the library's own thread.
+/// The launcher's server is gone, so that no process would end this rank: it kills itself. Called
+/// by the library's own thread.
 void on_lost_server(std::size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, std::size_t,
                     pmix_info_t*, std::size_t, pmix_event_notification_cbfunc_fn_t, void*) {
   ::kill(::getpid(), SIGKILL);

@@ -18,8 +18,8 @@ std::uint32_t rank_of_this_thread() noexcept { return this_rank; }
 
 std::string rank_prefix() {
   if (this_rank != kNoRankName) return "[rank " + std::to_string(this_rank) + "] ";
-  // Before and after the Job, and in other threads: what the launcher has set, where a process is
-  // one rank.
+  // Before and after the Job, and in other threads: the launcher's variable, where a process is one
+  // rank.
   const char* const launched = std::getenv(launch::kRank);
   if (launched == nullptr) return {};
   const std::string_view rank(launched);

@@ -1,4 +1,4 @@
-// Where a rank learns who it is and where its job's hub is.
+// Finds a rank's number and the address of its job's hub.
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -54,7 +54,8 @@ std::uint32_t rendezvous_number(const char* variable, std::uint32_t least, std::
   return number;
 }
 
-/// Others who can read the secret can come as ranks of the job, and who can write it can choose it.
+/// Users who can read the secret can come as ranks of the job, and users who can write it can
+/// choose it.
 void refuse_open_file(const char* path) {
   struct stat status {};
   if (::stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return;

@@ -19,7 +19,7 @@ namespace viaduct {
 
 using Body = int (*)(Job&, int, char**);
 
-/// run()'s access to what only it may do with a Job.
+/// run()'s access to the functions of a Job that only run() may call.
 struct RankRun {
   Body body;
   int argc;
@@ -86,9 +86,9 @@ struct RankRun {
     world.failed = true;
   }
 
-  /// What viaduct-run does to the other ranks when they are processes: they end too, with no
-  /// clearing up. The plain system call, since a sanitizer's _exit would report the other ranks'
-  /// threads as leaked.
+  /// Ends the other ranks, too, as viaduct-run does when they are processes, with no clearing up.
+  /// The plain system call, since a sanitizer's _exit would report the other ranks' threads as
+  /// leaked.
   [[noreturn]] static void end_process(int code) {
     std::fflush(nullptr);
     while (true) ::syscall(SYS_exit_group, code);

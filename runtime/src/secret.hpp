@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// The job's secret and what is proved with it. The algorithms are libcrypto's.
+/// The job's secret and the proofs that are made with it. The algorithms are libcrypto's.
 
 #include <array>
 #include <cstddef>

@@ -159,7 +159,7 @@ class SocketBootstrap final : public JobBootstrap {
     return take_answer();
   }
 
-  /// Answers do not say whose question they answer.
+  /// Answers do not name their question, so only one thread may ask at a time.
   class Asking {
    public:
     explicit Asking(const SocketBootstrap& bootstrap) : bootstrap_(bootstrap) {

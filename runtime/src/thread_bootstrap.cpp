@@ -71,7 +71,7 @@ class ThreadBootstrap final : public JobBootstrap {
 
   void share_fd(int fd, std::string_view key) override {
     const Lock lock(world_->mutex);
-    // The owner outlives its use: it leaves after the last fence.
+    // The descriptor's owner outlives its use: the owner leaves after the last fence.
     world_->shared_fds[index(rank_)].insert_or_assign(std::string(key), fd);
   }
 

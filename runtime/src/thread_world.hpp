@@ -47,7 +47,8 @@ struct ThreadWorld {
   int first_failure = 0;
 };
 
-/// Marks @p rank as lost: its record, the epoch, whoever waits at a fence or sleeps.
+/// Marks @p rank as lost in its record and the epoch, and wakes ranks that wait at a fence or
+/// sleep.
 void lose_thread_rank(ThreadWorld& world, Rank rank, RankState state, int cause);
 
 }  // namespace viaduct

@@ -40,7 +40,7 @@ enum class Kind : std::uint16_t {
   join,             // rank; answered by descriptor, the job page's: to an agent, once
   // launcher to rank
   released = 64,
-  lost,  // rank: who will not come
+  lost,  // rank: the lost one
   value,
   nothing,
   descriptor,  // with one descriptor

@@ -204,7 +204,7 @@ class Reader:
             return
         raw = text if "{" in text and "(" not in text.split("{")[0] and "\n" in text.split("{", 1)[1] else re.sub(r"\n\s*", " ", text)
         raw = re.sub(r"\[\[[^\]]*\]\]\s*", "", raw)
-        raw = re.sub(r"(, class Mode = detail::Here|,? ?detail::Here at = detail::here\(\))", "", raw)  # nobody passes them
+        raw = re.sub(r"(, class Mode = detail::Here|,? ?detail::Here at = detail::here\(\))", "", raw)  # never passed
         raw = re.sub(r"__attribute__\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)\s*", "", raw)
         raw = re.sub(r"(\)(?: const)?(?: noexcept)?) : [\w:<>]+[({].*$", r"\1;", raw.strip())  # a constructor's list
         flat = raw.replace("template <", "template<", 1)

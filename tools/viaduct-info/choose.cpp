@@ -83,7 +83,7 @@ std::string way(const via::Choice& choice, std::uint64_t bytes) {
          splitc::remote_way(splitc::load_settings(), bytes);
 }
 
-/// What bulk transfers over verbs do with the program's memory.
+/// The registration of the program's memory for bulk transfers over verbs.
 std::string kept_registered() {
   via::verbs::Settings settings;
   config::load(&settings, via::verbs::options());

@@ -26,7 +26,7 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kLockedForRdma =
     64 * kMiB;  // rings, and pages of bulk transfers, of a rank
 constexpr std::uint64_t kMemoryForCore = 64 * kMiB;  // a rank and its rings to some hundred peers
-constexpr std::uint64_t kProcessesForCore = 4;       // a rank, its threads, what it starts
+constexpr std::uint64_t kProcessesForCore = 4;       // a rank, its threads, its child processes
 constexpr std::uint64_t kOtherProcesses = 8;
 constexpr std::uint64_t kFilesForRank = 5;
 constexpr std::uint64_t kOtherFiles = 32;

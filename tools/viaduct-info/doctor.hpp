@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// viaduct-info doctor: what on this machine slows Viaduct down or stops it, and the command that
-/// mends it.
+/// viaduct-info doctor: the conditions of this machine that slow Viaduct down or stop it, and the
+/// commands that mend them.
 
 #include <cstdint>
 #include <string>

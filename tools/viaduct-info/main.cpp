@@ -1,5 +1,5 @@
-// viaduct-info: what this machine lets Viaduct do, what a peer costs, and the settings in force. A
-// job of one rank.
+// viaduct-info: the abilities of this machine for Viaduct, the cost of a peer, and the settings in
+// force. A job of one rank.
 
 #include <fmt/format.h>
 #include <cstdio>

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What the kernel lets this process do, by trying it.
+/// The operations that the kernel allows this process, found by trying them.
 
 namespace viaduct::info {
 

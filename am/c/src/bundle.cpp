@@ -35,8 +35,8 @@ int with_bundle(eb_t handle, Body body) noexcept {
   return AM_OK;
 }
 
-/// Whether AM_WaitSema has not to wait on: a handler has run, or there is something for AM_Poll.
-/// Polls the other endpoints of the bundle for replies.
+/// Whether AM_WaitSema may return: a handler has run, or AM_Poll would handle something. Polls the
+/// other endpoints of the bundle for replies.
 bool has_event(viaduct_am_bundle& bundle) noexcept {
   const Cold cold;
   if (!bundle.is_alive || bundle.first == nullptr) return true;
@@ -115,7 +115,7 @@ int AM_WaitSema(eb_t handle) {
   viaduct::am::Bundle* first = nullptr;  // never destroyed before the process' end
   const int result = with_bundle(handle, [&](viaduct_am_bundle& found) -> int {
     if (found.mask.load() == AM_NOEVENTS || found.first == nullptr) return AM_ERR_RESOURCE;
-    // Handlers that have run in a request's own poll are what the program waits for.
+    // Handlers that have run in the poll of a request count as events, too.
     if (found.event.exchange(false)) return AM_OK;
     bundle = &found;
     first = &found.first->bundle();

@@ -217,7 +217,7 @@ int AM_MapAny(ep_t ea, int* index, en_t name, tag_t tag) {
 
 int AM_UnMap(ep_t ea, int index) {
   if (is_in_handler()) return AM_ERR_IN_USE;
-  Port* const port = find(ea);  // it waits: without the lock
+  Port* const port = find(ea);  // unmap() waits, so no lock is held
   if (port == nullptr) return no_object();
   if (!port->is_index(index)) return AM_ERR_BAD_ARG;
   return result_of(port->unmap(static_cast<Index>(index)));

@@ -74,7 +74,7 @@ void destroy_all() noexcept {
 }
 
 /// At exit(): the Job's end waits for all ranks, as a launcher wants it. A process that has failed,
-/// or whose threads go on, ends at once: for the others it is gone.
+/// or whose threads go on, ends at once, and is lost to the other ranks.
 void at_exit(int status, void* /*unused*/) noexcept {
   Library& lib = library();
   lib.ended = true;

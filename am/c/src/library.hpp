@@ -20,7 +20,7 @@ namespace viaduct::am::c {
 
 /// The message whose handler runs in this thread (an am::Token), or kReturning; null: none does.
 extern constinit thread_local void* current [[gnu::tls_model("initial-exec")]];
-/// While handler 0 runs: what it was given.
+/// The argument of handler 0 while that handler runs.
 extern constinit thread_local AM_ArgBlock* returned_block [[gnu::tls_model("initial-exec")]];
 /// `current` while handler 0 runs.
 [[nodiscard]] void* returning_mark() noexcept;
@@ -52,12 +52,12 @@ struct Library {
 };
 [[nodiscard]] Library& library() noexcept;
 
-/// What no program's handle names.
+/// Places that no program's handle names.
 extern constinit viaduct_am_endpoint no_endpoint;
 extern constinit viaduct_am_bundle no_bundle;
 
-/// What the last call has found, for the next one; used while the process has one thread. No handle
-/// here is null.
+/// The objects that the last call has found, kept for the next one while the process has one
+/// thread. No handle here is null.
 struct Hot {
   ep_t endpoint = &no_endpoint;
   ep_t alone = &no_endpoint;  // the same where its bundle has no other one
@@ -95,7 +95,7 @@ void widen() noexcept;
 /// Whether bundles of Active Messages are parallel ones now.
 [[nodiscard]] bool is_widened() noexcept;
 
-/// What a call answers whose handle names nothing.
+/// The result of a call whose handle names no object.
 [[nodiscard]] int no_object() noexcept;
 
 /// Holds the lock of the process' bundles, once it has several threads. Not across waits.
@@ -111,7 +111,7 @@ class Cold {
   const Nested nested_;
 };
 
-/// Handles what has come to the endpoints of @p bundle.
+/// Handles the messages that have arrived at the endpoints of @p bundle.
 void poll_all(viaduct_am_bundle& bundle) noexcept;
 /// The same for the bundle of @p port, as a request does. The requests of a process with several
 /// threads poll their own endpoint's messages themselves, under the same lock.
@@ -129,7 +129,8 @@ void enter_home(Port& port, viaduct_am_bundle& home) noexcept;
 /// Takes @p port out of its bundle's list; the lock is held.
 void leave_home(Port& port) noexcept;
 
-/// A cold call on an endpoint: its lock, the handle, and what set-up throws.
+/// A cold call on an endpoint: takes the lock, finds the endpoint, and answers AM_ERR_RESOURCE for
+/// an exception.
 template <class Body>
 int with_endpoint(ep_t ea, Body body) noexcept {
   const Cold cold;

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// What the handles of AM-2 name: slots of two tables, whose addresses the handles are, and the
-/// endpoint of Active Messages behind a slot.
+/// The objects that the handles of AM-2 name. A handle is the address of a slot in one of two
+/// tables. An endpoint's slot leads to an endpoint of Active Messages.
 ///
 /// Each endpoint of AM-2 has a bundle of Active Messages to itself, and a bundle of AM-2 is a list
 /// of endpoints. So an endpoint moves between bundles with its connections and all that is under
@@ -33,8 +33,8 @@ inline constexpr std::uint32_t kMaxTranslations = 65536;
 /// A place of the table of bundles.
 struct alignas(64) viaduct_am_bundle {
   viaduct::am::c::Port* first = nullptr;  // endpoints
-  // What there is to poll where there is one endpoint. Bundles of Active Messages last as long as
-  // the process.
+  // The bundle of Active Messages to poll, where there is one endpoint. Bundles of Active Messages
+  // last as long as the process.
   std::atomic<viaduct::am::Bundle*> alone{nullptr};
   bool is_alive = false;
   int type = AM_SEQ;
@@ -76,7 +76,7 @@ struct Table {
   std::size_t next = 0;
 };
 
-/// What a handler of AM-2 takes: ints, and data or none.
+/// The arguments of a handler of AM-2: ints, and data or none.
 struct alignas(2) Shape {  // aligned, so that clang reads both with one load
   std::uint8_t arguments = 0;
   bool has_data = false;
@@ -97,14 +97,14 @@ class Port final : public Endpoint {
     declared_[at].store(nullptr, std::memory_order_relaxed);
     handlers_[at].store(handler, std::memory_order_relaxed);
   }
-  /// The same for a handler that says what it takes. handler() answers null for it, so that the
-  /// others pay nothing for the comparison.
+  /// The same for a handler with declared arguments. handler() answers null for it, so that other
+  /// handlers pay nothing for the comparison.
   void declare_handler(std::uint32_t at, AM_Handler handler, Shape shape) noexcept {
     handlers_[at].store(nullptr, std::memory_order_relaxed);
     shapes_[at].store(shape, std::memory_order_relaxed);
     declared_[at].store(handler, std::memory_order_release);
   }
-  /// @return the handler that has said what it takes, null where there is none.
+  /// @return the handler with declared arguments, null where there is none.
   [[nodiscard]] AM_Handler declared(std::uint32_t at) const noexcept {
     return at < kMaxHandlers ? declared_[at].load(std::memory_order_acquire) : nullptr;
   }

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// What arrives: typed handlers of Active Messages, one for each number of arguments and kind of
-/// message, that call the handler of AM-2 whose number is their first argument.
+/// Typed handlers of Active Messages for arriving messages, one for each number of arguments and
+/// kind of message. Each calls the handler of AM-2 whose number is its first argument.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,8 +29,8 @@ class Running {
   return static_cast<Port&>(token.endpoint());
 }
 
-/// What every message begins with: the handler's number, and the first argument where there is one,
-/// so that sixteen arguments are sixteen.
+/// The first argument of every message: the handler's number, together with the first int where
+/// there is one, so that a message of sixteen ints has sixteen arguments.
 struct NoArgument {
   static constexpr std::size_t kArguments = 0;
   std::uint32_t handler;
@@ -110,7 +110,7 @@ struct Messages {
   }
 
  private:
-  /// A handler that has said what it takes, or why the message is none for it.
+  /// A handler with declared arguments, or why it does not take the message.
   struct Found {
     AM_Handler handler;
     Undeliverable why_not;

@@ -1,4 +1,4 @@
-/// AM_ReplyM, AM_ReplyIM, AM_ReplyXferM, and what handlers ask of their messages.
+/// AM_ReplyM, AM_ReplyIM, AM_ReplyXferM, and the questions of handlers about their messages.
 
 #include "am/c/am_spmd.h"
 #include "am/c/src/short_way.hpp"
@@ -35,7 +35,7 @@ template <class... I>
       args...);
 }
 
-/// What is left of a reply by the short way.
+/// The rest of a reply by the short path.
 [[gnu::cold, gnu::noinline]] int finish(Token& request) noexcept {
   ShortWay::finish(request);
   return AM_OK;
@@ -61,7 +61,7 @@ template <class... I>
   return reply_long(token, handler, args...);
 }
 
-/// @p most: bytes. What is longer is refused as null data are, by Active Messages.
+/// @p most: bytes. Longer data become null data, which Active Messages refuses.
 std::span<const std::byte> data_of(const void* from, std::size_t bytes, std::size_t most) noexcept {
   return {bytes > most ? nullptr : static_cast<const std::byte*>(from), bytes};
 }
@@ -96,8 +96,8 @@ int reply_bulk(void* token, std::size_t offset, handler_t handler, const void* f
       args...);
 }
 
-/// Calls @p of_message with the token of the handler that runs, or @p of_returned with what handler
-/// 0 was given.
+/// Calls @p of_message with the token of the handler that runs, or @p of_returned with the argument
+/// of handler 0.
 template <class OfMessage, class OfReturned>
 int ask(void* token, const void* answer, OfMessage of_message, OfReturned of_returned) noexcept {
   if (token == nullptr || answer == nullptr || current == nullptr) return no_object();

@@ -24,7 +24,7 @@ struct Sender {
   return {port, AM_OK};
 }
 
-/// What a send that was not taken answers. A peer that is gone is told to handler 0.
+/// The result of a send that was not accepted. A lost peer is reported to handler 0.
 template <class M, class... Packed>
 [[gnu::cold, gnu::noinline]] int not_sent(Status status, Port& port, Operation operation,
                                           Index index, std::size_t bytes, std::size_t offset,
@@ -41,7 +41,7 @@ template <class M, class... Packed>
   return AM_OK;
 }
 
-/// The end of each call: what has become of the message, and the poll that a send makes.
+/// The end of each call: the result of the send, and the poll that a send makes.
 template <class M, class... Packed>
 [[gnu::always_inline]] inline int answer(Status status, Port& port, Operation operation,
                                          Index index, std::size_t bytes, std::size_t offset,
@@ -52,7 +52,7 @@ template <class M, class... Packed>
   return AM_OK;
 }
 
-/// What is left of a request by the short way.
+/// The rest of a request by the short path.
 [[gnu::noinline]] int finish(Index to) noexcept {
   ShortWay::finish(*hot.port, to);
   return AM_OK;

@@ -1,9 +1,9 @@
 #pragma once
 /// @file
-/// The short ways of AM_RequestM and AM_ReplyM: one slot, a connection with known credit and room,
-/// and nothing else to do. Such a call takes no other call, so that it saves no registers. A short
-/// way sends the message or does nothing; where it does nothing, the long way does the whole call
-/// (docs/am2.md, section "Cost").
+/// The short paths of AM_RequestM and AM_ReplyM, for one slot on a connection with known credit and
+/// room, when nothing else is to be done. A short path calls no other function, so that it saves no
+/// registers. The short path sends the message or does nothing; where it does nothing, the long
+/// path does the whole call (docs/am2.md, section "Cost").
 
 #include <atomic>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace viaduct::am::detail {
 
-/// What the C interface does inline of Endpoint's, Bundle's and Token's work.
+/// The parts of Endpoint's, Bundle's and Token's work that the C interface does inline.
 struct ShortWay {
   enum class Done : std::uint8_t {
     nothing,
@@ -35,7 +35,7 @@ struct ShortWay {
   [[nodiscard, gnu::always_inline]] static inline Done request(Endpoint& endpoint, Index to,
                                                                A... args) noexcept {
     const Bundle& bundle = endpoint.bundle_;
-    // What was put off is done by the poll of the long way.
+    // The poll of the long path does the work that was put off.
     if (bundle.slow_ != 0 || bundle.deferred_total_ != 0 || bundle.unfinished_) [[unlikely]]
       return Done::nothing;
     Map& map = *endpoint.maps_[value(to)];
@@ -51,8 +51,8 @@ struct ShortWay {
                ? Done::sent_and_more
                : Done::sent;
   }
-  /// What was read before is read anew behind this. A compiler that keeps it in registers instead
-  /// has to save those of the caller.
+  /// Makes the compiler read again, after this point, the values that it has read before. A
+  /// compiler that keeps them in registers instead has to save the caller's registers.
   [[gnu::always_inline]] static inline void let_go_of_registers() noexcept {
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
@@ -77,8 +77,8 @@ struct ShortWay {
     std::uint32_t n = 0;
     return bundle.poll_fast(n) ? Done::sent : Done::sent_and_more;
   }
-  /// What is left of such a request. The poll behind the gate has said that more than it can do is
-  /// to be done, and must not be asked again: each time it looks at another connection.
+  /// The rest of such a request. The poll behind the gate has found work that it cannot do. That
+  /// poll must not be called again, because each call looks at another connection.
   static void poll_further(Bundle& bundle) noexcept { (void)bundle.poll_long(Bundle::Run::all); }
   /// A poll of a bundle of such a process.
   static void poll_shared(Bundle& bundle) noexcept {
@@ -90,7 +90,7 @@ struct ShortWay {
     }
     (void)bundle.poll_long(Bundle::Run::all);
   }
-  /// What is left of a request to @p to: the doorbell, and a poll.
+  /// The rest of a request to @p to: the doorbell, and a poll.
   static void finish(Endpoint& endpoint, Index to) noexcept {
     endpoint.maps_[value(to)]->channel->ring_if_wanted();
     (void)endpoint.bundle_.poll();

@@ -29,7 +29,7 @@ struct Introduction {
   std::uint64_t pid;
 };
 
-/// The endpoint whose bundle waits, or the answer of the call.
+/// Finds the endpoint whose bundle waits. Answers AM_OK or the error of the call.
 int find_spmd(Port*& port) noexcept {
   if (is_in_handler()) return AM_ERR_IN_USE;
   const Cold cold;

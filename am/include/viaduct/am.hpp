@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// Active Messages, whole: what a program includes. docs/guide.md says how they are used.
+/// All of Active Messages, for programs to include. docs/guide.md says how they are used.
 
 #include "viaduct/runtime/language.hpp"
 

@@ -62,7 +62,7 @@ class Job {
   [[nodiscard]] Bootstrap& bootstrap() noexcept { return *bootstrap_; }
   /// @return this rank's shared memory.
   [[nodiscard]] Segment& segment() noexcept { return *segment_; }
-  /// @return what the ranks of this host and their launcher share about each other's life.
+  /// @return the page in which the ranks of this host and their launcher keep each other's state.
   [[nodiscard]] JobPage& page() noexcept { return *page_; }
   /// @return @p rank's part of page().  Precondition: @p rank is below size().
   [[nodiscard]] RankRecord& record(Rank rank) noexcept { return page_->record(rank); }
@@ -89,9 +89,9 @@ class Job {
   }
 
   /// Call it now and then in a long wait that began at @p since_ns (monotonic_ns()): once the wait
-  /// is longer than VIADUCT_HANG_REPORT it writes what this rank waits for, from its record, once
-  /// per wait. A waiter that sleeps limits its sleep to settings().hang_report_ns where that is not
-  /// 0.  Cost: one comparison while it is 0.
+  /// is longer than VIADUCT_HANG_REPORT, the call writes what this rank waits for, from its record,
+  /// once per wait. A waiter that sleeps limits its sleep to settings().hang_report_ns where that
+  /// is not 0.  Cost: one comparison while it is 0.
   void report_long_wait(std::uint64_t since_ns) noexcept;
 
   /// Whether this is a child that a rank forked: it shares the rank's memory but is no rank. Every
@@ -121,7 +121,7 @@ class Job {
   void tell_port(bool down) noexcept;
 
  private:
-  struct Impl;  // what the ways of launching build
+  struct Impl;  // made by each kind of launch
   void join();
   void finalize() noexcept;
   void announce_end() noexcept;

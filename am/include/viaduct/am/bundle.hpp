@@ -25,12 +25,12 @@ class SharedCalls;
 class Task;
 struct Inquiry;
 
-/// A set of endpoints that are serviced together: one poll takes what has come for any of them.
+/// A set of endpoints that are serviced together: one poll handles the arrived messages of all.
 ///
 /// Made outside handlers, after the Context; destroyed after its endpoints, before the Context. A
 /// call that waits serves all bundles of its thread, and Split-C (docs/guide.md, "Both models in
-/// one program"). Two completion queues: messages come through that for receives; that for sends is
-/// there for what a provider completes later, which shm never does.
+/// one program"). A bundle has two completion queues. Messages arrive through the queue for
+/// receives. The queue for sends is for operations that a provider completes later; shm has none.
 class Bundle {
  public:
   enum class Threads : std::uint8_t {
@@ -54,7 +54,7 @@ class Bundle {
   Bundle(const Bundle&) = delete;
   Bundle& operator=(const Bundle&) = delete;
 
-  /// Handles what has arrived, at most a batch per peer: replies at once, requests in order if @p
+  /// Handles arrived messages, at most a batch per peer: replies at once, requests in order if @p
   /// run allows them (else they are kept for the next poll that does).
   ///
   /// Blocks      never.
@@ -70,15 +70,15 @@ class Bundle {
     return poll_open(run);
   }
 
-  /// @return whether poll() would handle something now, as far as that is seen without a lock: a
-  /// sequential bundle's messages, or what was kept for it; true for a parallel one.  Cost: one
-  /// load for each talking peer (8 at most) and one for all others.
+  /// @return whether poll() would handle something now, as far as can be seen without a lock:
+  /// messages of a sequential bundle, or work that it has put off; true for a parallel bundle.
+  /// Cost: one load for each talking peer (8 at most) and one for all others.
   [[nodiscard]] bool looks_busy() const noexcept {
     return slow_ != 0 || deferred_total_ != 0 || unfinished_ || group_->looks_busy();
   }
 
-  /// From now on a request polls at every @p n-th, instead of what VIADUCT_AM_POLL_EVERY says for
-  /// all bundles.  Call from as poll(). Precondition: @p n is not 0.
+  /// From now on every @p n-th request polls; VIADUCT_AM_POLL_EVERY, the setting for all bundles,
+  /// no longer counts for this one.  Call from as poll(). Precondition: @p n is not 0.
   void set_poll_every(std::uint32_t n) noexcept { poll_every_ = until_poll_ = n; }
 
   /// Polls until at least one message has been handled, at most @p timeout_ns (negative: for ever):
@@ -127,7 +127,7 @@ class Bundle {
   friend struct detail::Map;
   friend struct detail::ShortWay;
 
-  /// What Group::drain() hands each arrived message to.
+  /// Group::drain() hands each arrived message to this object.
   struct Dispatcher {
     Bundle& bundle;
     bool requests;
@@ -251,8 +251,8 @@ class Bundle {
   void add(Endpoint& endpoint);
   void remove(Endpoint& endpoint) noexcept;
 
-  // Hot. slow_ counts what sends the inline paths to their guarded forms: a running handler, a
-  // parallel bundle.
+  // Hot. slow_ counts the reasons for which inline paths take their guarded forms: running
+  // handlers, a parallel bundle.
   Depth slow_;
   std::uint32_t until_poll_ = 8;
   std::uint32_t poll_every_ = 8;

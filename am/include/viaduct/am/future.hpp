@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What a call will answer (Endpoint::call), and what it has answered.
+/// The answer of a call (Endpoint::call), pending or here.
 
 #include <cstddef>
 #include <cstdint>
@@ -115,17 +115,18 @@ struct Answer<std::span<T>> : PendingCall {
   }
   void copy_room(const Answer& from) noexcept { data = from.data; }
   void copy(const Answer& from) noexcept { data = from.data; }
-  std::span<T> data;  // first what there is room for, then what has come
+  std::span<T> data;  // first the room for the answer, then the answer
 };
 
 }  // namespace detail
 
-/// future: what Endpoint::call answers. It holds the result itself; nothing is allocated. While the
-/// call is pending the future may be moved, and it may end: then nobody is told of the answer.
+/// future: the value that Endpoint::call returns. A future holds the result itself; nothing is
+/// allocated. While the call is pending the future may be moved, or end: the answer is then
+/// dropped.
 ///
 /// Call from   the thread of the endpoint's bundle; all threads where that is parallel, one at a
 ///             time for each future.
-/// Errors      are values: what would have come back to handler 0 (Undeliverable), a lost peer as
+/// Errors      are values: the reasons that handler 0 would get (Undeliverable), a lost peer as
 ///             unreachable, an index out of range as bad_entry, data too long as bad_length, an end
 ///             of the endpoint as bad_endpoint.
 template <class R>
@@ -154,7 +155,7 @@ class [[nodiscard]] Future : private detail::Answer<R> {
   [[nodiscard]] bool ready() const noexcept { return this->is_ready(); }
   /// The result.
   ///
-  /// Blocks      until the call is answered or has failed, polling; serves what all waits serve.
+  /// Blocks      until the call is answered or has failed, polling like every other wait.
   /// Call from   outside handlers. In a task co_await serves the other tasks meanwhile.
   /// @return the value, or why there is none.
   Result<R> wait() & noexcept {

@@ -83,7 +83,7 @@ struct Packing {
   static_assert(kBytes <= kMaxArgBytes, "a message carries at most 128 bytes of arguments");
 
   /// The words of the arguments, unused bytes zero. Arguments of 1, 2, 4 and 8 bytes are put
-  /// together in registers: what went through memory in parts would be read back only when the
+  /// together in registers. A word written to memory in parts could be read back only when the
   /// stores before it, of the last message, are done.
   static std::array<std::uint64_t, kWords> pack(const A&... args) noexcept {
     std::array<std::uint64_t, kWords> words{};
@@ -182,7 +182,7 @@ template <class Data>
                                                                      std::size(data));
 }
 
-/// What handlers of a type are for. call: it returns something.
+/// The kind of message that handlers of a type are for. call: the handler returns something.
 enum class Shape : std::uint8_t { none, short_message, medium, bulk, call, medium_call };
 /// Whether arguments may travel.
 template <class... A>
@@ -259,8 +259,8 @@ inline constexpr auto kName = [] {
 }();
 
 /// One for each typed handler that some code names: registers the handler before main and holds the
-/// number that the ranks have agreed on. @p Target runs: the handler, or for a call what answers by
-/// its result.
+/// number that the ranks have agreed on. @p Target runs: the handler, or for a call the function
+/// that answers with its result.
 template <auto Handler, auto Target = Handler, bool Answers = false>
 struct Registration {
   using S = SignatureOf<Target>;

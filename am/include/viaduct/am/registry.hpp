@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// Which number a typed handler has in messages: the same in every rank, whatever address it was
-/// loaded at.
+/// The number of a typed handler in messages: the same in every rank, at whatever address the
+/// handler was loaded.
 ///
 /// A typed handler registers through an inline variable's dynamic initialiser: register_handler
 /// appends to a fixed array. At job start the entries are sorted by (module build-id, offset from
@@ -63,8 +63,8 @@ void register_handler(const HandlerEntry& entry) noexcept;
 ///         live as long as the process.
 [[nodiscard]] std::span<const char* const> handler_names() noexcept;
 
-/// @return what the typed handler with @p handler_number takes; null for a number that the
-///         agreement has not given out.
+/// @return the kind of message that the typed handler with @p handler_number takes; null for a
+/// number that the agreement has not given out.
 [[nodiscard]] const Takes* typed_takes(std::uint16_t handler_number) noexcept;
 
 /// @return whether the handler with @p handler_number is one of calls (HandlerEntry::answers).

@@ -18,9 +18,9 @@ class TaskRunner;
 
 }  // namespace detail
 
-/// task: the return type of a coroutine that a bundle runs. It begins with Bundle::run(); in it,
-/// co_await of a Future answers the Result, and other tasks go on meanwhile. Between two co_await
-/// it runs outside handlers, and may do what its thread may.
+/// task: the return type of a coroutine that a bundle runs. Bundle::run() starts the coroutine. In
+/// it, co_await of a Future answers the Result, and other tasks run meanwhile. Between two co_await
+/// the coroutine runs outside handlers, and may do what its thread may.
 ///
 ///     am::Task look_up_all(am::Endpoint& endpoint, am::Index owner, std::uint64_t& sum) {
 ///       for (std::uint64_t key = 0; key < 10; ++key)
@@ -28,8 +28,8 @@ class TaskRunner;
 ///     }
 ///     bundle.run(look_up_all(endpoint, owner, sum));
 ///
-/// What a task throws comes out of Bundle::run(). The compiler allocates a task's frame, once for
-/// each task, where it cannot do without.
+/// Bundle::run() throws the exception that a task throws. The compiler allocates a task's frame,
+/// once for each task, unless it can avoid that.
 class Task {
  public:
   struct promise_type {

@@ -95,8 +95,9 @@ class Token {
   [[nodiscard]] Rank source_rank() const noexcept { return map_.name.rank; }
   /// @return the endpoint that sent the message.
   [[nodiscard]] EndpointName source_name() const noexcept { return map_.name; }
-  /// @return the tag that the sender has presented: with a request that of this endpoint, or what
-  ///         the sender named where this endpoint hears everybody; with a reply this endpoint's.
+  /// @return the tag that the sender has presented. With a request: this endpoint's tag, or, where
+  /// this endpoint accepts every sender, the tag that the sender named. With a reply: this
+  /// endpoint's tag.
   [[nodiscard]] Tag tag() const noexcept;
   /// @return whether the handler may call reply*() now.
   [[nodiscard]] bool can_reply() const noexcept { return may_reply() || (client_ & kRefused) != 0; }
@@ -191,7 +192,7 @@ class Token {
   [[nodiscard]] bool may_reply() const noexcept {
     return (client_ & (detail::wire_format::kind_mask | kReplied)) == 0;
   }
-  /// Whether the request's credit goes another way than by the handler's return.
+  /// Whether the request's credit comes back by other means than the handler's return.
   [[nodiscard]] bool is_answered() const noexcept { return (client_ & kReplied) != 0; }
   void refuse_reply() noexcept;
   [[nodiscard]] bool take_back_refusal() noexcept;

@@ -30,10 +30,11 @@ inline constexpr std::uint32_t kNoIndex = 0xffffffff;
 /// undeliverable-message handler.
 enum class HandlerId : std::uint16_t {};
 
-/// Protection tag of an endpoint: what a sender must name in its translation table to be heard.
+/// Protection tag of an endpoint: an endpoint accepts messages of senders whose translation table
+/// names its tag.
 using Tag = std::uint64_t;
-inline constexpr Tag kTagNone = 0;       ///< hears nobody
-inline constexpr Tag kTagAll = ~Tag{0};  ///< hears everybody
+inline constexpr Tag kTagNone = 0;       ///< accepts no sender
+inline constexpr Tag kTagAll = ~Tag{0};  ///< accepts every sender
 
 /// Global name of an endpoint; plain data, may be sent in messages and through the bootstrap.
 struct EndpointName {
@@ -97,8 +98,8 @@ struct Returned {
   std::size_t offset = 0;  ///< bulk, get: in the peer's segment, as far as is known
 };
 
-/// The undeliverable-message handler, id 0. It may not communicate. The default logs the message
-/// and aborts.
+/// The undeliverable-message handler, id 0. This handler may not communicate. The default logs the
+/// message and aborts.
 using UndeliverableHandler = std::function<void(const Returned&)>;
 
 }  // namespace viaduct::am

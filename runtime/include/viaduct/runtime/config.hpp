@@ -43,8 +43,8 @@ struct Table {
 };
 
 /// Fills @p settings (a layer's struct) from the defaults and then the environment.
-/// Throws Error naming the variable, its value, what is accepted: for a malformed or out-of-range
-/// value.
+/// Throws Error naming the variable, its value, the accepted values: for a malformed or
+/// out-of-range value.
 void load(void* settings, std::span<const Option> options);
 
 /// @return what @p option accepts, in words: "a whole number from 0 to 10, or auto".

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// Open file descriptors with an owner. Whatever the library and its programs open belongs to an
-/// object of these classes, so that an exception leaves nothing open.
+/// Open file descriptors with an owner. Each descriptor that the library and its programs open
+/// belongs to an object of these classes, so that an exception leaves none open.
 
 namespace viaduct {
 

@@ -1,9 +1,9 @@
 #pragma once
 /// @file
-/// The job page: what all ranks of one host and their launcher share about each other's life. One
-/// memfd, made by the launcher (by the Job itself when there is none), inherited by the ranks. In a
-/// job on several hosts each has a page, with records of all ranks; the host's agent keeps those of
-/// the other hosts' ranks up to date (docs/launch.md).
+/// The job page: the memory in which the ranks of one host and their launcher keep each other's
+/// state. One memfd, made by the launcher (by the Job itself when there is none), inherited by the
+/// ranks. In a job on several hosts each has a page, with records of all ranks; the host's agent
+/// keeps those of the other hosts' ranks up to date (docs/launch.md).
 ///
 /// Layout: JobPage, then RankRecord[size]. 128 bytes a rank; nothing else is held about a peer
 /// never talked to except the translation table's entry.
@@ -31,7 +31,7 @@ enum class Activity : std::uint32_t {
   waiting_credit,
   waiting_message,
   barrier,
-  collective,  ///< of Split-C, one that nobody ends before all have begun it
+  collective,  ///< of Split-C, one that no rank ends before all have begun it
 };
 
 /// Where a rank keeps which of its message handlers runs, in its own memory: others read it from
@@ -55,20 +55,20 @@ struct alignas(64) RankRecord {
   AtomicWord<std::int32_t> pid;
   AtomicWord<std::int32_t> cause;  // exit code, or 128 + signal
   AtomicWord<Activity> activity;
-  AtomicWord<std::uint32_t> waits_for_peer;  // kNoPeer when for nobody in particular
-  AtomicWord<std::uint32_t> credits_in;      // what the rank has not yet given back
-  AtomicWord<std::uint32_t> credits_out;     // what it has left towards waits_for_peer
+  AtomicWord<std::uint32_t> waits_for_peer;  // kNoPeer: for no particular rank
+  AtomicWord<std::uint32_t> credits_in;      // credits that the rank has not yet returned
+  AtomicWord<std::uint32_t> credits_out;     // credits that it has left towards waits_for_peer
   AtomicWord<std::uint32_t> finalizing;      // 1: its Job's destructor waits for the others
   AtomicWord<std::uint64_t> bytes_expected;  // sent to waits_for_peer as medium payloads, in all
-  AtomicWord<std::uint64_t> bytes_seen;      // of those, what it has handled
+  AtomicWord<std::uint64_t> bytes_seen;      // of those, the bytes that it has handled
   AtomicWord<std::uint64_t>
       last_poll_ns;  // monotonic_ns() of its last look, updated when it starts to wait
   AtomicWord<const char*>
       operation;  // a string literal in that rank's executable; not for other processes
 
-  // Line 1. The rank's one futex. A sleeper raises `sleeping`, looks once more, waits on
-  // `doorbell`; whoever has something for it increments `doorbell` and wakes it. The launcher does
-  // so for everyone when a rank is lost.
+  // Line 1. The rank's one futex. A sleeper raises `sleeping`, looks once more, and waits on
+  // `doorbell`. A rank that has something for the sleeper increments `doorbell` and wakes it. The
+  // launcher wakes every rank when a rank is lost.
   alignas(64) AtomicWord<std::uint32_t> sleeping;
   AtomicWord<std::uint32_t> doorbell;
   AtomicWord<std::uint32_t> barrier_ticket;  // the last barrier that the rank has arrived at
@@ -113,8 +113,8 @@ struct alignas(64) JobPage {
 };
 static_assert(sizeof(JobPage) == 256);
 
-/// Rings @p record's doorbell and wakes whoever sleeps on it.  Cost: a locked instruction and a
-/// system call.
+/// Rings @p record's doorbell and wakes the threads that sleep on it.  Cost: a locked instruction
+/// and a system call.
 void ring_doorbell(RankRecord& record) noexcept;
 
 }  // namespace viaduct

@@ -19,8 +19,8 @@ class Log {
   /// A log of rank @p rank of @p size ranks; a job of one writes no rank before its lines. Where
   /// memory is short, repeated lines are not counted.  Never blocks.
   Log(LogLevel threshold, std::uint32_t rank, std::uint32_t size) noexcept;
-  /// Writes how often lines came that have come again since their count was written. What a signal
-  /// or _exit ends does not come here: the last power of ten has been told.
+  /// Writes how often lines came that have come again since their count was written. A rank that a
+  /// signal or _exit ends does not come here: its log has told the last power of ten.
   ~Log();
   /// Takes over the threshold and the counts of repeated lines.  Never blocks.
   Log(Log&&) noexcept;

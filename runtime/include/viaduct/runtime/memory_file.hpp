@@ -1,8 +1,8 @@
 #pragma once
 /// @file
 /// A sparse file in memory (memfd) of fixed size, to be mapped by its owner and by other processes.
-/// Nothing in it costs memory until it is reserved or touched; what is reserved is a clear error
-/// when memory is short, and no SIGBUS or out-of-memory killer later.
+/// Nothing in it costs memory until it is reserved or touched. When memory is short, a reservation
+/// is a clear error, and no SIGBUS or out-of-memory killer follows later.
 
 #include <cstddef>
 #include <string>
@@ -31,7 +31,7 @@ class MemoryFile {
     const char* setting;
   };
 
-  /// The file cannot be shortened or grown by anybody.  Throws Error.
+  /// No process can shorten or grow the file.  Throws Error.
   /// @p system_root stands before /proc and /sys wherever memory limits are read: "" but in tests.
   MemoryFile(const Names& names, std::size_t bytes, std::string system_root = {});
 
@@ -44,8 +44,8 @@ class MemoryFile {
   /// again whenever 1 MiB has been asked for since the last look.
   void check_headroom(std::size_t bytes);
 
-  /// Makes the pages [first, last) present. Throws Error when the system refuses; then what it gave
-  /// has gone back, but the first page, which may be a neighbour's.
+  /// Makes the pages [first, last) present. Throws Error when the system refuses; then the pages
+  /// that it gave have gone back, but the first one, which may be a neighbour's.
   void reserve(std::size_t first, std::size_t last);
 
   /// Gives the pages [first, last) back to the system; they read as zero.  Cost: a system call

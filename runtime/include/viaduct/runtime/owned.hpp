@@ -20,7 +20,7 @@ concept IsIndexed = requires(From& from) {
   from[0];
 };
 
-/// Whether an Owned<T> can take over what a std::unique_ptr of type From has: an array from an
+/// Whether an Owned<T> can take over the object of a std::unique_ptr of type From: an array from an
 /// array, one object from one object of the same type or of a derived one.
 template <IsOwner From, class T>
 consteval bool gives_to() noexcept {
@@ -82,7 +82,7 @@ class Owned {
   }
 
  private:
-  /// The owner is changed first: what the deleted object's destructor sees is the new state.
+  /// The owner is changed first: the deleted object's destructor sees the new state.
   void replace(Element* next) noexcept {
     static_assert(sizeof(Element) > 0, "the type must be complete where it is deleted");
     Element* const before = at_;

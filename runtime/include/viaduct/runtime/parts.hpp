@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// The parts of a message's way through the processors, whose times benchmark `mapping` measures
+/// The parts of a message's path through the processors, whose times benchmark `mapping` measures
 /// (docs/mapping.md). The marks are nothing at all, unless VIADUCT_INSTRUMENT is defined: only that
 /// benchmark compiles sources of the library so.
 ///
@@ -47,7 +47,7 @@ struct Row {
   std::uint64_t ticks = 0;
   std::uint64_t boundaries = 0;  ///< whose cost is in `ticks`
 };
-/// What is known of the part whose boundaries read the clock.
+/// The measurements of the part whose boundaries read the clock.
 struct Rows {
   std::array<Row, kParts + 1> inside{};  ///< by the part around it
   std::uint64_t entries = 0;             ///< how often it has begun

@@ -37,9 +37,9 @@ class Segment {
   /// memory or the window is exhausted.
   std::size_t allocate(std::size_t bytes, std::size_t alignment = kDefaultAlignment);
 
-  /// Gives back what allocate() returned. Whole pages go back to the system and read as zero when
-  /// allocated again; the rest is cleared here.  Call from any thread. Errors: stops the program
-  /// with a sentence where nothing is allocated at @p offset.
+  /// Releases memory that allocate() returned. Whole pages go back to the system and read as zero
+  /// when allocated again; the rest is cleared here.  Call from any thread. Errors: stops the
+  /// program with a sentence where nothing is allocated at @p offset.
   void release(std::size_t offset) noexcept;
 
   /// @return whether [address, address + bytes) lies inside this window.

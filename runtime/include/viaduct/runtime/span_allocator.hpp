@@ -30,11 +30,11 @@ class SpanAllocator {
   /// the spans.
   [[nodiscard]] std::optional<Released> try_release(std::size_t offset);
 
-  /// @return what try_allocate() was asked for, 0 when no span begins at @p offset.
+  /// @return the bytes that try_allocate() was asked for, 0 when no span begins at @p offset.
   [[nodiscard]] std::size_t bytes_at(std::size_t offset) const noexcept;
   /// @return the bytes of the whole range.
   [[nodiscard]] std::size_t total_bytes() const noexcept { return total_; }
-  /// @return the sum of what was asked for and not released.
+  /// @return the sum of the bytes that were asked for and not released.
   [[nodiscard]] std::size_t allocated_bytes() const noexcept { return allocated_; }
   /// @return the bytes of the largest free span.  Cost: the number of free spans.
   [[nodiscard]] std::size_t largest_free_bytes() const noexcept;

@@ -53,9 +53,9 @@ class Backoff {
   std::uint64_t started_ = 0;
 };
 
-/// Blocks until @p look() is true, or @p timeout_ns (negative: no limit) is over. It spins and
-/// yields, and then calls @p sleep with the nanoseconds that are left (negative: no limit), which
-/// blocks and may return at any time.  @return false: the time is over.
+/// Blocks until @p look() is true, or @p timeout_ns (negative: no limit) is over. The call spins
+/// and yields, and then calls @p sleep with the nanoseconds that are left (negative: no limit),
+/// which blocks and may return at any time.  @return false: the time is over.
 template <class Look, class Sleep>
 bool look_until(const WaitPolicy& policy, std::int64_t timeout_ns, Look&& look, Sleep&& sleep) {
   const std::uint64_t start = monotonic_ns();
@@ -93,9 +93,10 @@ bool membarrier_global() noexcept;
 /// barriers: then a fence or a locked instruction is to be used instead.
 bool membarrier_register_process() noexcept;
 
-/// Runs a full memory barrier on every running thread of this process: each has its barrier between
-/// two instructions, so that what the caller wrote before is seen after it, and what it wrote
-/// before is seen by the caller. Precondition: membarrier_register_process() has answered true.
+/// Runs a full memory barrier on every running thread of this process, each between two of its
+/// instructions. Behind its barrier such a thread sees the caller's writes from before the call;
+/// behind the call, the caller sees the thread's writes from before its barrier. Precondition:
+/// membarrier_register_process() has answered true.
 /// Cost: a system call; about 1 to 16 us while other threads run on other cores.
 void membarrier_process() noexcept;
 

@@ -56,7 +56,8 @@ void take_failure(Token& token, std::uint8_t why);
 
 // At the owner: request handlers.
 
-/// Data of any length, as a result: what has data() and size() and is no array of fixed size.
+/// A result with data of any length: a type that has data() and size() and is no array of fixed
+/// size.
 template <class R>
 concept DataResult = requires(const R& r) {
   std::data(r);
@@ -86,7 +87,7 @@ void run_call(Token& token, A... args) {
   }
 }
 
-/// What the signature of a handler of calls says.
+/// The parts of the signature of a call's handler.
 template <class Function>
 struct CallSignature;
 template <class R, class... A>
@@ -118,7 +119,7 @@ template <auto Handler>
 inline constexpr bool kTakesData =
     kShapeOf<Handler> == Shape::medium || kShapeOf<Handler> == Shape::medium_call;
 
-/// Of the handler of a call: it has a number besides that of its function.
+/// Registers the handler of a call, under another number than the same function as a plain handler.
 template <auto Handler>
 using CallRegistration = Registration<Handler, CallOf<Handler>::template kRequest<Handler>, true>;
 

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// The gate of a parallel bundle: what one thread at a time is behind (am/src/shared_calls.hpp).
+/// The gate of a parallel bundle: one thread at a time is behind it (am/src/shared_calls.hpp).
 
 #include <cstdint>
 

@@ -42,14 +42,14 @@ struct MediumSend {
 struct MediumReceive {
   std::byte* ring = nullptr;
   std::uint64_t size = 0;
-  std::uint64_t next = 0;   // where the next payload is looked for
-  std::uint64_t freed = 0;  // up to here all have been given back
+  std::uint64_t next = 0;   // the next payload is expected here
+  std::uint64_t freed = 0;  // all payloads up to here are freed
 
   struct Held {
     std::uint64_t end;
     bool done;
   };
-  std::deque<Held> held;    // payloads not yet given back, oldest first
+  std::deque<Held> held;    // payloads not yet freed, oldest first
   std::uint64_t first = 0;  // number of held.front()
 
   /// Enters an arrived payload; answers its number. The start the sender named must be the

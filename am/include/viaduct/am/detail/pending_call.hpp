@@ -22,22 +22,22 @@ namespace viaduct::am::detail {
 /// One call: the part of a future that does not depend on the result's type. The ring of a MAP
 /// points to it while it is pending.
 struct PendingCall {
-  /// Values of `state`. All others: pending, the tag of the result's type, and kAttached when
-  /// somebody is to be told.
+  /// Values of `state`. All others: the call is pending; the value is the tag of the result's type,
+  /// and kAttached when a function or task is to be told.
   static constexpr std::uint32_t kOk = 0;
   static constexpr std::uint32_t kFailed = 1;
   static constexpr std::uint32_t kAttached = 1;
   static constexpr std::uint32_t kSpanTag = 0x80000002;
   using Resume = void (*)(PendingCall& call, std::uint32_t outcome);
 
-  PendingCall() noexcept {}  // a call writes what it needs
+  PendingCall() noexcept {}  // each call writes the members that it needs
   PendingCall(const PendingCall&) = delete;
   PendingCall& operator=(const PendingCall&) = delete;
 
   [[nodiscard]] bool is_ready() const noexcept { return load_word(state, kAcquire) <= kFailed; }
   /// Polls the bundle until the call is answered or has failed. Answers which.
   std::uint32_t await() noexcept {
-    poll();  // mostly brings the answer
+    poll();  // the answer mostly comes in this poll
     const std::uint32_t outcome = load_word(state, kAcquire);
     return outcome == kOk ? kOk : await_slowly();
   }
@@ -49,15 +49,16 @@ struct PendingCall {
   [[gnu::cold, gnu::noinline]] std::uint32_t await_slowly() noexcept;
   /// Waits at most @p timeout_ns (negative: for ever).
   [[gnu::cold, gnu::noinline]] Status await_for(std::int64_t timeout_ns) noexcept;
-  /// @p resume is to be called when the answer comes. False: it has come.
+  /// Has @p to_resume called when the answer comes. False: the answer has come already.
   [[nodiscard]] bool attach(Resume to_resume, void* its_context) noexcept;
   /// This object takes the place of @p from, which may be pending. Answers whether its result is
   /// there.
   bool take_over(PendingCall& from) noexcept;
-  /// The object ends: nobody wants the answer.
+  /// The object ends: the answer is to be dropped.
   [[gnu::cold]] void abandon() noexcept;
   [[gnu::cold]] void fail(Undeliverable why) noexcept;
-  /// Says who is to be told that there is an answer; then that there is one.
+  /// Calls `resume` of an attached call, then stores @p outcome, which shows that the answer is
+  /// here.
   void finish(std::uint32_t outcome) noexcept;
 
   Bundle* bundle;  // while pending
@@ -101,9 +102,9 @@ struct CallRing {
     calls[made] = &call;
     count_up(made);
   }
-  /// Takes the oldest call for an answer of @p Bytes. Null: take_any() takes it, because somebody
-  /// is to be told, or nobody wants it; or there is none. Answers of a word fit any call, whatever
-  /// a peer sends; others are taken where their type is right.
+  /// Takes the oldest call for an answer of @p Bytes. Null: there is none, or take_any() takes it,
+  /// because a function or task is to be told or the future has ended. An answer of one word fits
+  /// any call, whatever a peer sends. Longer ones are taken where their type is right.
   template <std::size_t Bytes>
   [[nodiscard]] PendingCall* take(std::uint32_t tag) noexcept {
     const std::size_t at = answered;
@@ -117,9 +118,9 @@ struct CallRing {
     return call;
   }
   static constexpr std::size_t kLeastBytes = 8;  // that each call has place for
-  /// Takes the oldest call; null when there is none, or nobody wants its answer.
+  /// Takes the oldest call; null when there is none, or its future has ended.
   [[nodiscard, gnu::cold]] PendingCall* take_any() noexcept;
-  /// Puts @p now, or nobody, in the place of @p before. False: that is not here.
+  /// Puts @p now (or null) in the place of @p before. False: @p before is not here.
   bool replace(const PendingCall* before, PendingCall* now) noexcept;
   /// From now on take() leaves @p call to take_any().
   void hold(const PendingCall* call) noexcept;
@@ -127,7 +128,7 @@ struct CallRing {
   std::uint8_t made = 0;
   std::uint8_t answered = 0;
   std::array<PendingCall*, kSize> calls{};
-  std::array<PendingCall*, kSize> held{};  // those of which somebody is to be told
+  std::array<PendingCall*, kSize> held{};  // calls with a function or task to tell
 };
 
 }  // namespace viaduct::am::detail

@@ -57,7 +57,7 @@ inline constexpr unsigned used_bits = 26;
 [[nodiscard]] constexpr Undeliverable status(std::uint64_t c) noexcept {
   return static_cast<Undeliverable>((c >> status_shift) & 0xf);
 }
-/// What the words before the arguments of a message tell of its data.
+/// A message's data, as the words before its arguments describe them.
 struct Data {
   std::size_t bytes = 0;
   std::size_t offset = 0;
@@ -105,7 +105,8 @@ struct alignas(64) EndpointPage {
   }
   return h;
 }
-/// Takes what @p arrived says of the segment when it is all there; else @p page stays as it was.
+/// Copies the description of the segment in @p arrived when all of it has arrived; else @p page
+/// stays as it was.
 inline void take_page(EndpointPage& page, const EndpointPage& arrived) noexcept {
   const std::uint64_t check_word = arrived.check_word.load(kAcquire);
   EndpointPage now{};
@@ -127,9 +128,9 @@ struct alignas(128) MapBlock {
   std::uint32_t slots;
   std::uint32_t credits;
   std::uint32_t medium_bytes;
-  AtomicWord<std::uint64_t> tag;  // what the sender believes the other endpoint's tag to be
+  AtomicWord<std::uint64_t> tag;  // that the sender names for the other endpoint
   std::uint64_t endpoint_page;    // the sender's own
-  // Remote channels: what the sender's page says, with the transport's key as handle.
+  // Remote channels: a copy of the sender's page, with the transport's key as handle.
   EndpointPage page;
   [[nodiscard]] std::byte* medium() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
