@@ -1,5 +1,5 @@
-// am2: what Active Messages do by their C interface, AM-2, beside am/ in the same run. Run as
-// `viaduct-run -n 2 --bind am2`; see docs/benchmarks.md.
+// am2: latency and rates of Active Messages by their C interface, AM-2, beside am/ in the same run.
+// Run as `viaduct-run -n 2 --bind am2`; see docs/benchmarks.md.
 
 #include <algorithm>
 #include <array>
@@ -67,9 +67,9 @@ class Am2Benchmark {
                                     : std::max<std::uint64_t>(defined / divisor_, 20);
   }
 
-  // How fast a link is depends on where its memory lies: a link that is made as the second, fourth
-  // or sixth one is slower by a twentieth than the others, whichever interface it has. So there are
-  // two of each kind, one at an odd place and one at an even one.
+  // The speed of a link depends on the place of its memory: a link that is made as the second,
+  // fourth or sixth one is slower by a twentieth than the others, with either interface. So there
+  // are two links of each kind, one at an odd place and one at an even place.
   enum class Kind : std::uint8_t { cxx, sequential, parallel };
   static constexpr std::array kOrder{Kind::cxx, Kind::sequential, Kind::sequential,
                                      Kind::cxx, Kind::parallel,   Kind::parallel};
@@ -89,7 +89,7 @@ class Am2Benchmark {
   }
   template <class Link>
   using Links = std::vector<std::unique_ptr<Link>>;
-  /// The mean of what @p measure answers for each of @p links.
+  /// The mean of @p measure over all @p links.
   template <class Link, class Measure>
   static double mean(const Links<Link>& links, Measure measure) {
     double sum = 0;
@@ -111,7 +111,7 @@ class Am2Benchmark {
     });
   }
 
-  /// Of a process that the sender starts, while its peer is blocked.
+  /// Measures a process that the sender starts, while its peer is blocked.
   [[nodiscard]] double threads_mps(Am2Threads what) {
     constexpr std::uint64_t kRounds = 300'000;
     double rate = 0;

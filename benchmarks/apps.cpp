@@ -1,6 +1,5 @@
-// apps: time and speed-up of whole Split-C programs by number of ranks, and the limits that there
-// are for them. Run as `apps`, without viaduct-run: it launches the programs itself. See
-// docs/benchmarks.md.
+// apps: time and speed-up of whole Split-C programs by number of ranks, and the limits of both. Run
+// as `apps`, without viaduct-run: it launches the programs itself. See docs/benchmarks.md.
 
 #include <algorithm>
 #include <cstdio>
@@ -73,8 +72,7 @@ class Apps {
     return figures;
   }
 
-  /// Runs the program that measures GUPS beside its limits, shows what it says, answers its
-  /// figures.
+  /// Runs the program that measures GUPS beside its limits, shows its output, answers its figures.
   program::Json run_limits() const {
     const fs::path program =
         require_program(own_folder() / kLimits, "build the target splitc-gups");
@@ -148,7 +146,7 @@ class Apps {
                             ended.code, ended.output));
   }
 
-  // The least number of ranks is what the others are read against.
+  // Figures with more ranks are read against those with the least number of ranks.
   void report(const App& app, Figures& figures) const {
     const std::uint32_t least = options_.ranks.front();
     const std::string base_name = name_of(app, least);

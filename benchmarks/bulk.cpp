@@ -35,10 +35,10 @@ using splitc::global_ptr;
 using splitc::Path;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
-constexpr std::size_t kLeastBlock = kMiB;  // smaller pieces go one behind the other into one
+constexpr std::size_t kLeastBlock = kMiB;  // smaller pieces fill one block, one behind the other
 constexpr std::size_t kMostBlock = Yardsticks::kBulkBytes;
 
-// What the handler of this rank (which may be a thread) has seen.
+// Written by the handlers of this rank, which may be a thread.
 constinit thread_local std::uint64_t pieces_seen = 0;
 void on_piece(am::Token&, std::span<std::byte>) { ++pieces_seen; }
 
@@ -47,7 +47,7 @@ void copy_pieces(const Block& block) {
     std::memcpy(block.to + at, block.from + at, block.piece);
 }
 
-/// One curve: a way to move blocks, and where they lie.
+/// One curve: a way to move blocks, and the blocks' places.
 struct Way : Curve {
   Path path = Path::automatic;
   Mover mover;
@@ -125,7 +125,7 @@ class Bulk {
   void add(const Way& way, std::size_t piece) {
     const bool limit = way.is_yardstick();
     const Way& yardstick = limit ? way : find(way.yardstick);
-    // The two come from the same blocks.
+    // Both figures come from the same blocks.
     list_.add(way.alone(piece), "GB/s", limit ? "" : yardstick.alone(piece), [this, &way, piece] {
       splitc::force_path(way.path);
       Block block = way.block;
@@ -157,7 +157,7 @@ class Bulk {
                          [&](const Way& way) { return way.name == name; });
   }
 
-  // Into memory of the job's segment, which is what the NIC maps.
+  // The target is memory of the job's segment, since the NIC maps only that.
   void add_window_ways() {
     Way way;
     way.block.from = memory_;
@@ -251,7 +251,7 @@ class Bulk {
   Options options_;
   Yardsticks yardsticks_;
   BlockLink link_;
-  std::byte* memory_;   // what is sent, put into, fetched from
+  std::byte* memory_;   // memory that is sent, put into, fetched from
   std::byte* fetched_;  // where to
   global_ptr<std::byte> theirs_;
   am::Context context_;

@@ -32,7 +32,7 @@ namespace {
 
 constexpr std::array kGenerations{"channel", "v1", "v2", "v3"};
 
-/// What the parts that measure one generation have in common.
+/// Data that the parts which measure one generation share.
 struct Part {
   Job& job;
   std::byte* block;
@@ -47,7 +47,7 @@ struct Part {
   }
 };
 
-/// Latency and rates, and the time that a line takes from core to core meanwhile.
+/// Latency and rates, and the time of a cache line from core to core meanwhile.
 void measure_rates(const Part& part) {
   am::Context context(part.job);
   Yardsticks yardsticks(part.block, part.role);
@@ -70,15 +70,15 @@ void measure_rates(const Part& part) {
   });
 }
 
-/// LogP's parameters, and Delta. Apart from the rates, since a second endpoint makes each poll
-/// longer.
+/// LogP's parameters, and Delta. Measured separately from the rates, since a second endpoint makes
+/// each poll longer.
 void measure_parameters(const Part& part) {
   am::Context context(part.job);
   Yardsticks yardsticks(part.block, part.role);
   AmTraffic traffic(context, yardsticks.pair(), part.peer(), 0);
   const std::unique_ptr<via::Nic> nic = via::open_nic(part.job, provider_of(part.options));
   ViLink vi(*nic, yardsticks.pair(), part.peer());
-  const auto iterations = [&](std::uint64_t defined) {  // --iters: how long the burst of g is
+  const auto iterations = [&](std::uint64_t defined) {  // --iters: the length of g's burst
     constexpr std::uint64_t kFewest = 50, kShare = 5;
     const std::uint64_t asked = part.options.iterations * defined / kLogpBurst;
     return std::max(part.options.iterations != 0 ? asked : defined / kShare, kFewest);

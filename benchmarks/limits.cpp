@@ -1,4 +1,4 @@
-// limits: what the machine itself can do. Run as `viaduct-run -n 2 --bind limits`; see
+// limits: the limits of the machine itself. Run as `viaduct-run -n 2 --bind limits`; see
 // docs/benchmarks.md. Ranks 0 and 1 measure, the others wait, blocked.
 
 #include <immintrin.h>
@@ -175,7 +175,7 @@ class Limits {
         [&, method, bytes] { return local_copy(method, bytes, true); });
   }
 
-  // Between the processes: until the peer has summed every word of it.
+  // Between the processes: the time ends when the peer has summed every word of the copy.
   void add_mapped(const std::string& prefix, const Method& method, std::size_t bytes) {
     add(prefix + method.name + "_sum_gbs", "GB/s", prefix + kMethods.front().name + "_sum_gbs",
         [&, method, bytes] { return mapped_copy(method, bytes); });
@@ -192,7 +192,7 @@ class Limits {
       const std::byte* const from = yardsticks_.bulk_source();
       const std::uint32_t copies = cold ? std::min(copies_of(bytes), 64U) : copies_of(bytes);
       double elapsed = 0;
-      if (!cold) method.copy(to, from, bytes);  // brings the lines here from wherever they were
+      if (!cold) method.copy(to, from, bytes);  // brings the cache lines to this core
       for (std::uint32_t copy = 0; copy < copies; ++copy) {
         if (cold) {
           drop_from_caches(to, bytes);
@@ -229,7 +229,8 @@ class Limits {
     }
   }
 
-  // The best of several ways, round by round: of the ring's layouts, of the bare ways to wait.
+  // The best of several ways, round by round: of the ring's layouts, or of the bare processes' ways
+  // to wait.
   [[nodiscard]] std::vector<double> best_of(const Rounds& rounds, const std::string& name,
                                             Better better) const {
     std::vector<double> best;

@@ -1,6 +1,6 @@
-// mapping: Delta, and where the processors' time goes, by the rows of Begel et al. 2001, Tables 3
-// and 4. Run as `mapping`, without viaduct-run: it launches mapping-work and mapping-parts itself.
-// See docs/mapping.md.
+// mapping: Delta, and the processors' time by the rows of Begel et al. 2001, Tables 3 and 4. Run as
+// `mapping`, without viaduct-run: it launches mapping-work and mapping-parts itself. See
+// docs/mapping.md.
 
 #include <unistd.h>
 #include <algorithm>
@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kTimeLimit = "300";  // seconds, of one launch
 
-/// A way to lay Active Messages and Split-C on the machine. v3 is the one that the paper measured.
+/// A way to lay Active Messages and Split-C on the machine. The paper measured v3.
 struct Form {
   const char* generation;
   const char* prefix;  // of its figures
@@ -67,8 +67,8 @@ struct PaperGroup {
 constexpr std::array kGroups{PaperGroup{"base", {32.5, 36.1}}, PaperGroup{"event", {44.2, 46.9}},
                              PaperGroup{"flow", {14.4, 11.6}}, PaperGroup{"semantics", {8.9, 5.4}}};
 
-/// The slot of a channel that becomes visible is its message. Over VIs it is a piece of the message
-/// that is built.
+/// The row of a part of the library. Publishing a slot of a channel sends the message; over VIs it
+/// only completes a piece of the message that is built.
 const char* row_of(const std::string& part, const Form& form) {
   for (const PaperRow& row : kRows)
     if (part == row.name) return row.name;
@@ -81,7 +81,7 @@ struct Sample {
   std::array<double, kRows.size()> entries{};
   double sum_ns = 0;
   double total_ns = 0;   // without instrumentation
-  double marked_ns = 0;  // with marks, none of which reads the clock
+  double marked_ns = 0;  // with marks that do not read the clock
   double boundary_ns = 0;
   double hand_over_ns = 0;
   double vi_rtt_half_ns = 0;
@@ -100,7 +100,7 @@ Sample sample_of(const Form& form, const program::Json& work, const program::Jso
     if (part != "publish" || std::string_view(name) == "post_send")
       sample.entries[at] += all.at(part).at("entries").number();
   }
-  // The time of a row that is shorter than the clock's error may come out below zero.
+  // A row whose time is shorter than the clock's error may have a result below zero.
   for (double& ns : sample.ns) ns = std::max(ns, 0.0);
   sample.sum_ns = std::accumulate(sample.ns.begin(), sample.ns.end(), 0.0);
   sample.total_ns = work.at("total_ns").number();
@@ -127,10 +127,10 @@ class Launches {
     setenv("VIADUCT_SPLITC_PATH", "message", 1);
   }
 
-  /// Of each program's launches the one with the least time counts: where its memory lies, and what
-  /// the host's other programs do, makes a launch slower by up to a half, and none faster. Launches
-  /// follow until both programs have come near their least time twice, with cores that lie equally
-  /// far apart. With --iters: one launch.
+  /// Of each program's launches, the launch with the least time counts: the place of its memory,
+  /// and the host's other programs, make a launch slower by up to a half, and never faster.
+  /// Launches follow until both programs have come near their least time twice, with cores that lie
+  /// equally far apart. With --iters: one launch.
   Sample measure(const Form& form, const Operation& operation) {
     const bool full = options_.iterations == 0;
     const int fewest = full ? 3 : 1, most = full ? 15 : 1;
@@ -163,7 +163,7 @@ class Launches {
   struct Best {
     program::Json json;
     double ns = 0;       // 0: there is none
-    double next_ns = 0;  // of the launch that came nearest; 0: there is none
+    double next_ns = 0;  // the second-best launch's; 0: there is none
     double hand_over_ns = 0;
     bool shared_core = false;
 
@@ -254,7 +254,7 @@ void add_rows(Figures& figures, const std::string& prefix, std::size_t operation
   }
 }
 
-/// Delta, and the sum of the rows beside what they are to add up to.
+/// Delta, and the sum of the rows beside the total that they should add up to.
 void add_sums(Figures& figures, const std::string& prefix, const Samples& samples) {
   const auto native = each(samples, [](const Sample& s) { return s.vi_rtt_half_ns; });
   figures.add(prefix + "rtt_half_ns", "ns",

@@ -1,6 +1,6 @@
-// oversubscription: Active Messages between more ranks than there are cores, and what an idle poll
-// costs by the number of peers. Run as `viaduct-run -n 16 oversubscription`, without --bind: groups
-// of 4, 8 and 16 of the ranks measure in turn while the others wait, blocked. See
+// oversubscription: Active Messages between more ranks than there are cores, and the cost of an
+// idle poll by the number of peers. Run as `viaduct-run -n 16 oversubscription`, without --bind:
+// groups of 4, 8 and 16 of the ranks measure in turn while the others wait, blocked. See
 // docs/benchmarks.md.
 
 #include <algorithm>
@@ -33,7 +33,7 @@
 namespace viaduct::bench {
 namespace {
 
-// What the handlers of this rank (which may be a thread) have seen.
+// Written by the handlers of this rank, which may be a thread.
 thread_local std::uint64_t pongs = 0;
 thread_local bool in_turn = true;
 thread_local bool stopped = false;
@@ -71,7 +71,7 @@ class Pairs {
   /// Every rank calls it; those from @p ranks on only wait. Rank 0 gets the median of the pairs'
   /// round trips in ns.
   double round_trip_ns(std::uint32_t ranks) {
-    stopped = false;  // before the barrier, in whose last poll the whole window may be over already
+    stopped = false;  // before the barrier: its last poll may see the window's end
     meet();
     if (me_ < ranks) me_ % 2 == 0 ? lead() : follow();
     meet();
@@ -136,8 +136,8 @@ std::string yields_name(std::uint32_t ranks) { return fmt::format("sched_yield_r
 std::string futex_name(std::uint32_t ranks) { return fmt::format("futex_rtt_{}_ns", ranks); }
 std::string poll_name(std::uint32_t peers) { return fmt::format("poll_{}_peers_ns", peers); }
 
-// One round of everything. While rank 0 measures bare processes the other ranks sleep, on their way
-// to the next round_trip_ns().
+// One round of all measurements. While rank 0 measures bare processes the other ranks sleep in the
+// barrier of the next round_trip_ns().
 void measure_pairs(Pairs& pairs, const Settings& settings, std::uint32_t ranks, bool speaks,
                    Samples& samples) {
   for (const std::uint32_t group : groups_of(ranks)) {

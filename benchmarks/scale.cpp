@@ -1,6 +1,6 @@
 // scale: start of a job, memory, an exchange between all ranks, and a barrier, by number of ranks,
-// beside what bare processes need for the same. Run as `scale`, without viaduct-run: it launches
-// the jobs itself. See docs/benchmarks.md.
+// beside the same steps of bare processes. Run as `scale`, without viaduct-run: it launches the
+// jobs itself. See docs/benchmarks.md.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@
 namespace viaduct::bench {
 namespace {
 
-// What this program is, said by its first argument when it runs itself.
+// The first argument when this program runs itself: it names the role.
 constexpr const char* kRank = "--as-rank";
 constexpr const char* kBare = "--as-bare-process";
 constexpr const char* kTimeLimit = "60";  // seconds, of one job
@@ -43,11 +43,11 @@ struct ScaleOptions : Options {
 
 /// Shared by the bare processes.
 struct Board {
-  std::atomic<std::uint64_t> last_ns;        // when the last one was in main()
-  std::atomic<std::uint64_t> private_bytes;  // of all
+  std::atomic<std::uint64_t> last_ns;        // when the last process reached main()
+  std::atomic<std::uint64_t> private_bytes;  // of all processes
 };
 
-/// As many bytes as a small job shares, of which a bare process touches the board alone.
+/// As many bytes as a small job shares. A bare process touches the board alone.
 constexpr std::size_t kSharedBytes = std::size_t{64} << 20;
 
 MappedMemory map_file(int file) {
@@ -57,7 +57,7 @@ MappedMemory map_file(int file) {
   return memory;
 }
 
-/// A bare process' life.
+/// Runs a bare process.
 int run_bare(std::uint64_t started_ns, int file) {
   const MappedMemory memory = map_file(file);
   auto& board = *reinterpret_cast<Board*>(memory.get());
@@ -68,7 +68,7 @@ int run_bare(std::uint64_t started_ns, int file) {
   return 0;
 }
 
-/// What --quick says, and the ranks in order.
+/// Applies --quick, and sorts the numbers of ranks.
 void prepare(ScaleOptions& options) {
   constexpr std::uint32_t kQuickMost = 16;
   if (options.quick) {

@@ -1,8 +1,8 @@
 // splitc-gups: random updates of a table that two ranks share, by plain loads and stores of shared
 // memory, by Split-C's direct path and by one message for each update of the other rank's words.
 // Run as `viaduct-run -n 2 --bind splitc-gups`; see docs/benchmarks.md. After the random access
-// test of the HPC Challenge (Luszczek et al. 2005), which forgives 1 % of lost updates where
-// nothing keeps two ranks from the same word.
+// test of the HPC Challenge (Luszczek et al. 2005), which accepts 1 % of lost updates, since two
+// ranks may change one word at the same time.
 
 #include <algorithm>
 #include <array>
@@ -189,8 +189,8 @@ class Gups {
     std::size_t i;
   };
 
-  /// Million updates a second by both ranks together, from when both begin to when all are made.
-  /// Made twice they undo themselves: then this rank's part is checked.
+  /// Million updates a second by both ranks together, from their common start to the last update.
+  /// The updates are made twice, which undoes them; then this rank's part is checked.
   template <class Update, class... Prefetch>
   double updates(std::uint64_t defined, Losses losses, Update update, Prefetch... prefetch) {
     const std::uint64_t count = iterations(defined);
@@ -241,7 +241,8 @@ class Gups {
       mine_[i] = i;
     }
     splitc::barrier();
-    // In a small table the ranks meet so often that losses tell nothing.
+    // In a small table the ranks change the same words so often that a count of losses means
+    // nothing.
     constexpr std::size_t kSmall = std::size_t{1} << 16;
     const std::uint64_t few = half() < kSmall ? half() : 4 * count / 100;
     const std::uint64_t allowed = losses == Losses::none ? 0 : few;

@@ -59,7 +59,7 @@ class SplitcLogP {
   }
 
  private:
-  /// Where messages need a transport, the other rank's are moved on in every wait.
+  /// Where messages need a transport, every wait moves the other rank's messages on.
   static Pair& with_progress(Pair& pair) {
     if (splitc::detail::any_off_node()) pair.make_progress_by([] { splitc::poll(); });
     return pair;
@@ -107,6 +107,6 @@ int measure(int argc, char** argv) {
 }  // namespace viaduct::bench
 
 int main(int argc, char** argv) {
-  viaduct::bench::provider_note = viaduct::bench::use_provider({});  // what the environment names
+  viaduct::bench::provider_note = viaduct::bench::use_provider({});  // that of the environment
   return viaduct::splitc::run(viaduct::bench::measure, argc, argv);
 }

@@ -1,5 +1,5 @@
-// splitc-ops: what one operation of Split-C costs, by operation, type and path, beside a plain load
-// or store and the machine's limits. Run as `viaduct-run -n 2 --bind splitc-ops`; see
+// splitc-ops: the cost of one operation of Split-C, by operation, type and path, beside a plain
+// load or store and the machine's limits. Run as `viaduct-run -n 2 --bind splitc-ops`; see
 // docs/benchmarks.md. After Begel et al. 2001, figure 2.
 
 #include <algorithm>
@@ -76,7 +76,7 @@ class Ops {
   }
 
  private:
-  /// A loop over these cannot be dropped or turned into vector instructions.
+  /// The compiler cannot drop a loop over these accesses, nor turn it into vector instructions.
   volatile T* plain() noexcept { return plain_.get(); }
   static void take(T value) noexcept { asm volatile("" : : "r,m,x"(value) : "memory"); }
 
@@ -197,7 +197,7 @@ class SplitcOps {
     return ns;
   }
 
-  /// Half of what a read takes that the owner answers.
+  /// Half of the time of a read that the owner answers.
   double read_rtt_half_ns() {
     splitc::force_path(Path::message);
     const std::uint64_t rounds = iterations(20'000);
@@ -215,7 +215,7 @@ class SplitcOps {
     return ns;
   }
 
-  /// Words of 8 bytes from rank 0 to rank 1, from the first store to rank 1's having counted all.
+  /// Words of 8 bytes from rank 0 to rank 1: from the first store until rank 1 has counted all.
   double store_mps() {
     const std::uint64_t stores = iterations(2'000'000);
     splitc::barrier();
@@ -245,7 +245,7 @@ class SplitcOps {
     return 2 * static_cast<double>(stores) / ns * 1e3;
   }
 
-  /// Functions that rank 1 runs for rank 0, from the first call to all having run.
+  /// Functions that rank 1 runs for rank 0: from the first call until all have run.
   double atomic_put_mps() {
     const std::uint64_t calls = iterations(2'000'000);
     const std::uint64_t before = splitc::read(words_);

@@ -1,7 +1,7 @@
-// vi: what the Virtual Interface layer does by its C interface, VIPL, beside the C++ interface on
-// the same NIC in the same run. Run as `viaduct-run -n 2 --bind vi`; see docs/benchmarks.md. After
-// Begel et al. 2001 and Speight, Abdel-Shafi, Bennett 1999: latency, bandwidth, polling against
-// blocking, what a processor has to do for it, registration.
+// vi: the Virtual Interface layer by its C interface, VIPL, beside the C++ interface on the same
+// NIC in the same run. Run as `viaduct-run -n 2 --bind vi`; see docs/benchmarks.md. After Begel et
+// al. 2001 and Speight, Abdel-Shafi, Bennett 1999: latency, bandwidth, polling against blocking,
+// the processor time of both, registration.
 
 #include <algorithm>
 #include <array>
@@ -66,7 +66,7 @@ class OpenNic {
   VIP_NIC_HANDLE handle_ = nullptr;
 };
 
-/// What it costs to register memory of a program's own and to deregister it again.
+/// The cost to register a program's own memory, and to deregister it.
 class Registration {
  public:
   Registration(VIP_NIC_HANDLE vipl_nic, via::Nic& nic, std::byte* memory)
@@ -148,7 +148,7 @@ class ViBenchmark {
                                     : std::max<std::uint64_t>(defined / divisor_, 20);
   }
 
-  /// The VIs of one kind, and what goes over each.
+  /// The VIs of one kind, and the traffic over each.
   template <class End>
   struct Vis {
     std::vector<std::unique_ptr<End>> ends;
@@ -156,9 +156,9 @@ class ViBenchmark {
     [[nodiscard]] ViTraffic<End>& first() const noexcept { return *traffics[0]; }
   };
 
-  // How fast a VI is depends on where its memory lies: one that is made as the second, fourth or
-  // sixth one is slower by a twentieth than the others, whichever interface it has. So there are
-  // two of each kind, one at an odd place and one at an even one.
+  // The speed of a VI depends on the place of its memory: a VI that is made as the second, fourth
+  // or sixth one is slower by a twentieth than the others, with either interface. So there are two
+  // VIs of each kind, one at an odd place and one at an even place.
   enum class Kind : std::uint8_t { cxx, vipl, vipl_queue };
   static constexpr std::array kOrder{Kind::cxx, Kind::vipl,       Kind::vipl,
                                      Kind::cxx, Kind::vipl_queue, Kind::vipl_queue};
@@ -304,13 +304,13 @@ class ViBenchmark {
              [&](const char* way) { return fmt::format("vi_{}_{}_gbs", way, size_name(bytes)); });
   }
 
-  // Of the sender, while the other one sleeps.
+  // The sender's time for one call, while the peer sleeps.
   [[nodiscard]] double each_ns(std::uint32_t bytes, void (Registration::*way)(std::uint32_t)) {
     constexpr std::uint64_t kTimes = 200;
     const std::uint64_t times = iterations(kTimes);
     double ns = 0;
     if (pair().is_sender()) {
-      (registration_.*way)(bytes);  // the cache's first is none of those that are measured
+      (registration_.*way)(bytes);  // a first call, not measured, fills the cache
       const Stopwatch watch;
       for (std::uint64_t i = 0; i < times; ++i) (registration_.*way)(bytes);
       ns = watch.elapsed_ns() / static_cast<double>(times);

@@ -4,9 +4,9 @@
 //     viaduct-run -n 2 build/release/examples/bulk_notify     [BLOCKS [BYTES]]
 //
 // Every rank sends to the next one in a ring. The receiver's segment holds two blocks: while one is
-// being checked, the other is being filled. Its handler notes what has come; its main loop checks
-// it and hands the place back. A bulk request says where its data go, so that the receiver posts
-// nothing and copies nothing.
+// being checked, the other is being filled. Its handler notes which block has come; its main loop
+// checks the block and frees the place. A bulk request says where its data go, so that the receiver
+// posts nothing and copies nothing.
 
 #include <cstdint>
 #include <cstdio>
@@ -59,7 +59,7 @@ int body(viaduct::Job& job, int argc, char** argv) {
   endpoint.map_all();
   const std::span<std::byte> segment = endpoint.make_segment(kPlaces * words * 8);
   const auto* memory = reinterpret_cast<const std::uint64_t*>(segment.data());
-  if (bundle.barrier() != viaduct::Status::ok) return 1;  // from here on everybody has a segment
+  if (bundle.barrier() != viaduct::Status::ok) return 1;  // from here on all ranks have a segment
 
   std::vector<std::uint64_t> block(words);
   std::uint64_t sent = 0;
@@ -81,7 +81,7 @@ int body(viaduct::Job& job, int argc, char** argv) {
       free_there[to_fill] = false;
       for (std::size_t i = 0; i < words; ++i) block[i] = word_of(me, sent, i);
       const std::size_t offset = static_cast<std::size_t>(to_fill) * words * 8;
-      // When the call returns the block may be filled again.
+      // The block may be filled again as soon as the call has returned.
       if (endpoint.request_bulk<on_filled>(next, std::span(block), offset, to_fill, sent) !=
           viaduct::Status::ok)
         return 1;

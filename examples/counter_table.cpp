@@ -1,10 +1,10 @@
-// A distributed table of counters: every key has an owner, who alone touches its counter.
+// A distributed table of counters: every key has an owner, which alone touches the key's counter.
 //
 //     viaduct-run -n 4 build/release/examples/counter_table     [INCREMENTS]
 //
-// To count is a request that wants no answer; to look a counter up is a call, which answers what
-// its handler returns. Handlers of one rank run one at a time, inside its polls, so that the table
-// needs no lock. They reach it through the endpoint.
+// An increment is a request without an answer; a look-up is a call, which answers its handler's
+// result. Handlers of one rank run one at a time, inside its polls, so that the table needs no
+// lock. Handlers reach the table through the endpoint.
 
 #include <cstdint>
 #include <cstdio>
@@ -31,13 +31,14 @@ std::uint64_t look_up(am::Token& token, std::uint64_t key) {
   return entry == counters.end() ? 0 : entry->second;
 }
 
-/// Keys are spread over the ranks by a hash, the same everywhere.
+/// A hash, the same in all ranks, spreads the keys over the ranks.
 am::Index owner_of(std::uint64_t key, std::uint32_t ranks) {
   const std::uint64_t mixed = key * 0x9e3779b97f4a7c15ULL;
   return am::Index{static_cast<std::uint32_t>((mixed >> 32) % ranks)};
 }
 
-/// What rank @p r counts in its step @p i. Every rank can compute it, and so can check the sums.
+/// The key that rank @p r counts in its step @p i. Every rank can compute the key, and so can check
+/// the sums.
 std::uint64_t key_of(std::uint64_t r, std::uint64_t i) { return (i * 7919 + r * 104729) % kKeys; }
 std::uint64_t amount_of(std::uint64_t r, std::uint64_t i) { return 1 + (r + i) % 3; }
 
@@ -63,8 +64,8 @@ int body(viaduct::Job& job, int argc, char** argv) {
       return 1;
   }
   // A look-up is handled after our own increments of that key: requests between two endpoints keep
-  // their order. Those of other ranks may still be under way, hence a look-up at every rank's owner
-  // before the barrier, which tells that everything sent so far has been handled.
+  // their order. A look-up at every owner shows that our increments have been handled. After the
+  // barrier this holds for those of all ranks.
   for (std::uint32_t r = 0; r < job.size(); ++r)
     if (!endpoint.call<look_up>(am::Index{r}, 0).wait()) return 1;
   if (bundle.barrier() != viaduct::Status::ok) return 1;

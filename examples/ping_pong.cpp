@@ -16,7 +16,7 @@ namespace am = viaduct::am;
 
 namespace {
 
-// Handlers have no closure: what they work on is found through the rank's own state. Ranks may be
+// Handlers have no closure: they find their data through the rank's own state. Ranks may be
 // threads.
 thread_local int last_pong = 0;
 thread_local bool finished = false;
@@ -48,7 +48,7 @@ int body(viaduct::Job& job, int argc, char** argv) {
     for (std::uint32_t r = 1; r < job.size(); ++r)
       if (endpoint.request<on_finished>(am::Index{r}) != viaduct::Status::ok) return 1;
   } else {
-    while (!finished) (void)bundle.wait();  // handles whatever comes; sleeps when nothing does
+    while (!finished) (void)bundle.wait();  // handles messages that come; sleeps when none do
   }
   return bundle.barrier() == viaduct::Status::ok ? 0 : 1;
 }

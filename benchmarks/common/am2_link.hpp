@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// Two ranks that talk by AM-2, the C interface: what AmLink measures through am/.
+/// Two ranks that talk by AM-2, the C interface: the same measurements as AmLink's through am/.
 
 #include <cstdint>
 
@@ -18,7 +18,8 @@ class Am2Link {
   Am2Link(const Am2Link&) = delete;
   Am2Link& operator=(const Am2Link&) = delete;
 
-  // Each is called by both ranks, measures one round and returns the same value at both.
+  // Both ranks call each of these functions, which measures one round and returns the same value at
+  // both.
 
   /// Request of 16 bytes of arguments, reply of as many: RTT/2.
   [[nodiscard]] double rtt_half_ns(std::uint64_t round_trips);

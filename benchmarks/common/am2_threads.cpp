@@ -72,7 +72,7 @@ double alone(unsigned rounds) {
   return rate;
 }
 
-/// From the moment when both have begun to the one when the first has ended.
+/// The sum of both threads' rates, each from the common start to the thread's own end.
 double two(unsigned rounds) {
   std::atomic<int> ready{0};
   std::atomic<bool> failed{false};
@@ -99,7 +99,7 @@ double am2_threads_mps(Am2Threads what, unsigned rounds) {
   const ssize_t length = ::readlink("/proc/self/exe", self.data(), self.size() - 1);
   if (length < 0) throw Error(std::errc::no_such_file_or_directory, "/proc/self/exe names nothing");
   const std::string path(self.data(), static_cast<std::size_t>(length));
-  // Without the launcher's variables it is a job of one.
+  // Without the launcher's variables the child is a job of one rank.
   const Ended ended = run_child({"/usr/bin/env", "-i", path, kChild,
                                  std::to_string(static_cast<int>(what)), std::to_string(rounds)});
   const double rate = std::strtod(ended.output.c_str(), nullptr);

@@ -6,7 +6,7 @@
 
 namespace viaduct::bench {
 
-/// What a child process measures.
+/// The measurements of a child process.
 enum class Am2Threads {
   sequential,  ///< one thread, an AM_SEQ bundle
   alone,       ///< one thread that calls, an AM_PAR bundle, and a second thread that sleeps
@@ -17,8 +17,8 @@ enum class Am2Threads {
 /// requests with their replies a second, of all threads.  Blocks until it ends.  Throws Error.
 [[nodiscard]] double am2_threads_mps(Am2Threads what, unsigned rounds);
 
-/// The child's part. False: the command line is not that of a child; else @p exit_code is what the
-/// program ends with.
+/// The child's part. False: the command line is not that of a child; else @p exit_code is the
+/// program's exit code.
 [[nodiscard]] bool is_am2_child(int argc, char** argv, int& exit_code);
 
 }  // namespace viaduct::bench

@@ -19,7 +19,7 @@ namespace {
 
 using am::Token;
 
-// What the handlers of this rank (which may be a thread) have seen.
+// Written by the handlers of this rank, which may be a thread.
 struct Seen {
   std::uint64_t requests = 0;
   std::uint64_t replies = 0;
@@ -133,7 +133,7 @@ double AmLink::one_way_mps(std::uint64_t messages) {
     serve_until(messages);
     require_equal(seen.sum, messages * (messages - 1) / 2 + messages, "the messages add up to");
   }
-  // The last handler's return is seen at the peer, on the clock that both share (the time-stamp
+  // The peer sees the return of the last handler, on the clock that both share (the time-stamp
   // counter).
   const double mine = watch.elapsed_ns();
   return static_cast<double>(messages) * 1e3 / std::max(mine, pair_.exchange(mine));

@@ -20,7 +20,8 @@ class AmLink {
   /// segment.
   AmLink(am::Context& context, Pair& pair, Rank peer, std::byte* bulk, std::size_t bulk_bytes);
 
-  // Each is called by both ranks, measures one round and returns the same value at both.
+  // Both ranks call each of these functions, which measures one round and returns the same value at
+  // both.
 
   /// Request of @p words words of 8 bytes (2 or 8), reply of as many: RTT/2.
   [[nodiscard]] double rtt_half_ns(std::uint64_t round_trips, int words = 2);

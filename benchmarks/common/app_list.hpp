@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// The whole programs that the benchmark `apps` runs, and what it reads of what they say.
+/// The whole programs that the benchmark `apps` runs, and the figures that it reads from their
+/// output.
 
 #include <optional>
 #include <string>
@@ -20,12 +21,12 @@ struct App {
 /// @p folder. @p short_runs: each takes about a tenth of the time.
 [[nodiscard]] std::vector<App> app_list(const ScratchFolder& folder, bool short_runs);
 
-/// What a program says at its end.
+/// A program's last lines.
 struct AppResult {
   double seconds = 0;
   bool verified = false;
 };
-/// From the lines "time 0.1234 s, rate ..." and "verified: ..."; nullopt: there is no time.
+/// Reads the lines "time 0.1234 s, rate ..." and "verified: ..."; nullopt: there is no time.
 [[nodiscard]] std::optional<AppResult> parse_app_output(const std::string& output);
 
 }  // namespace viaduct::bench

@@ -60,7 +60,7 @@ double bare_barrier_ns(std::uint32_t count, BarrierWait wait, std::uint32_t wind
       for (std::uint32_t i = 0; i < kBlock; ++i) meet(block, count, wait);
       barriers += kBlock;
       if (number == 0 && monotonic_ns() - start > window_ns) block.over.store(1);
-      meet(block, count, wait);  // all see the same `over` behind it
+      meet(block, count, wait);  // behind this barrier all see the same `over`
       ++barriers;
     }
     if (number == 0)

@@ -11,7 +11,7 @@
 namespace viaduct::bench {
 namespace {
 
-/// Yields after a while: other programs may keep the one that is waited for from its core.
+/// Yields after a while: another program may occupy the core of the awaited rank.
 void spin_until(const PairPage::Word& word, std::uint64_t mark,
                 const std::function<void()>& meanwhile = {}) {
   constexpr int kSpins = 100'000;
@@ -27,7 +27,7 @@ void raise(PairPage::Word& word, std::uint64_t mark) noexcept {
 
 constexpr std::size_t kPageBytes = 4096;
 
-/// Word i is i, and in every word that is new @p mark more.
+/// Word i is i; in every word that is new, it is i + @p mark.
 void write_words(std::byte* to, std::size_t bytes, std::uint64_t mark, std::size_t step) noexcept {
   auto* const words = reinterpret_cast<std::uint64_t*>(to);
   for (std::size_t at = 0; at < bytes; at += step)
@@ -52,7 +52,7 @@ BlockLink::Bandwidth BlockLink::round(const Mover& mover, const Block& block,
   const std::size_t step = mover.all_new ? sizeof(std::uint64_t) : kPageBytes;
   if (source_is_mine) write_words(block.from, block.bytes, 0, sizeof(std::uint64_t));
   for (std::uint32_t i = 0; i <= blocks; ++i) {
-    if (i == 1) alone_ns_ = read_ns_ = 0;  // the first finds the lines where other ways left them
+    if (i == 1) alone_ns_ = read_ns_ = 0;  // the first block's lines are where other ways left them
     ++mark_;
     if (source_is_mine) write_words(block.from, block.bytes, mark_, step);
     const std::uint64_t expected = sum_of_words(block.bytes, mark_, step);

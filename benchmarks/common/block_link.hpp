@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// Two ranks that move blocks of memory, in pieces of any size and by any means, and time both the
-/// transfer alone and all of it up to the receiver's having read every word.
+/// Two ranks that move blocks of memory, in pieces of any size and by any means. They time the
+/// transfer alone, and the transfer together with the receiver's reading of every word.
 
 #include <atomic>
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace viaduct::bench {
 
-/// One block, as the rank that moves it sees it.
+/// One block, as seen by the rank that moves it.
 struct Block {
   std::byte* from = nullptr;
   std::byte* to = nullptr;
@@ -22,23 +22,23 @@ struct Block {
 
 /// A way of moving blocks. All but `move` may be left out.
 struct Mover {
-  /// The sender's: moves the block, piece after piece, and returns when the pieces are complete as
-  /// this way defines it.
+  /// The sender calls it: moves the block, piece after piece, and returns when the pieces are
+  /// complete by this way's definition.
   std::function<void(const Block&)> move;
-  /// The peer's, again and again while the sender moves.
+  /// The peer calls it again and again while the sender moves the block.
   std::function<void()> serve;
-  /// The sender's, again and again while it waits for the peer: a transport to another host moves on
-  /// in polls.
+  /// The sender calls it again and again while it waits for the peer: a transport to another host
+  /// makes progress in polls.
   std::function<void()> push;
-  /// The peer's, when the sender is done: returns when all has arrived.
+  /// The peer calls it when the sender is done: returns when all pieces have arrived.
   std::function<void(const Block&)> arrive;
-  /// The transfer ends at the peer's having seen its arrival, and not when `move` returns.
+  /// The transfer ends when the peer has seen the arrival, and not when `move` returns.
   bool ends_at_peer = false;
-  /// The sender fetches from the peer's memory, and it is the sender that reads the block.
+  /// The sender fetches from the peer's memory, and the sender reads the block.
   bool fetches = false;
-  /// Every word of the source is new in each block, as it must be where a receiver that copies the
-  /// data itself could have them in its caches from the time before; else one word in each page,
-  /// so that a block which does not arrive is noticed.
+  /// Every word of the source is new in each block. Needed where the receiver copies the data
+  /// itself and could have them in its caches from the block before. Else one word in each page is
+  /// new, so that a missing block is noticed.
   bool all_new = false;
 };
 
@@ -56,9 +56,9 @@ class BlockLink {
   BlockLink(Pair& pair, Flags* flags) noexcept : pair_(pair), flags_(*flags) {}
 
   /// Both call it, for @p blocks blocks and one before them that is not counted. @p block's
-  /// addresses are each rank's own. Whoever the source belongs to (the peer where the sender
-  /// fetches) writes new words to it before each block. Throws std::runtime_error when something
-  /// else arrives than was sent.
+  /// addresses are each rank's own. The source's owner (the peer where the sender fetches) writes
+  /// new words to it before each block. Throws std::runtime_error when other data arrive than were
+  /// sent.
   [[nodiscard]] Bandwidth round(const Mover& mover, const Block& block, std::uint32_t blocks);
 
  private:

@@ -61,7 +61,7 @@ bool BulkReport::is_measured(const std::string& name) const {
                      [&](const Measurement& m) { return m.name == name; });
 }
 
-// Those that are cut from blocks of one size, which the caches hold alike.
+// The sizes of pieces that fill blocks of one size, which the caches hold alike.
 std::vector<std::size_t> BulkReport::shape_sizes() const {
   return {sizes_.begin(), std::upper_bound(sizes_.begin(), sizes_.end(), kMiB)};
 }
@@ -89,7 +89,7 @@ void BulkReport::add_summary(Figures& figures) const {
   list_.tell(rounds_, figures);
 }
 
-// What logp calls am_bulk_1m_gbs and so on, of Split-C: its put.
+// Adds Split-C's put by names like logp's am_bulk_1m_gbs.
 void BulkReport::add_names_of_logp(Figures& figures) const {
   const Curve& put = find("splitc_bulk_put");
   const Curve& copy = find(put.yardstick);  // memcpy_put; between hosts memcpy
@@ -130,8 +130,8 @@ void BulkReport::add_shapes(Figures& figures) const {
   }
 }
 
-// Why 1 KiB takes longer by Active Messages than by the VI, as in the paper's Table 5: a copy, and
-// the receipt of the acknowledgement, for which the paper takes a short write's time.
+// Explains why 1 KiB takes longer by Active Messages than by the VI, as the paper's Table 5 does: a
+// copy, and the receipt of the acknowledgement, for which the paper takes a short write's time.
 void BulkReport::add_kib_breakdown(Figures& figures) const {
   constexpr std::size_t kPiece = 1024;
   const auto ns = [&](const std::string& bandwidth, std::size_t piece) {

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What the benchmark `bulk` says of its curves: tables of sizes by ways, plateaus, n-half.
+/// The report of the benchmark `bulk` about its curves: tables of sizes by ways, plateaus, n-half.
 
 #include <cstddef>
 #include <cstdio>
@@ -15,13 +15,13 @@ namespace viaduct::bench {
 /// The names of one way's bandwidths by size.
 struct Curve {
   std::string name;
-  std::string yardstick;  ///< another curve's name; empty: it is one itself
+  std::string yardstick;  ///< another curve's name; empty: this one is a yardstick
 
   [[nodiscard]] bool is_yardstick() const noexcept { return yardstick.empty(); }
   // A layer's plain name is the whole job's, as in logp; a yardstick's is the copy's, as in limits.
   /// The figure of the transfer alone.
   [[nodiscard]] std::string alone(std::size_t piece) const;
-  /// That of the transfer and the receiver's having read it.
+  /// The figure of the transfer together with the receiver's reading.
   [[nodiscard]] std::string read(std::size_t piece) const;
 };
 
@@ -37,9 +37,10 @@ class BulkReport {
 
   void add_note(const std::string& sentence);
 
-  /// Every size of every curve, and what is said of the curves.
+  /// Figures of every size of every curve, and of the curves' shapes.
   [[nodiscard]] Figures all() const;
-  /// The curves as tables, each yardstick beside what is divided by it; then what is said of them.
+  /// The curves as tables, each yardstick beside the curves that are divided by it; then the
+  /// figures of their shapes.
   void print(std::FILE* file) const;
 
  private:

@@ -21,7 +21,7 @@ namespace viaduct::bench {
 namespace fs = std::filesystem;
 namespace {
 
-/// All that comes from @p pipe until its other end is closed.
+/// All bytes from @p pipe until its other end is closed.
 std::string read_all(const FileDescriptor& pipe) {
   std::string all;
   std::array<char, 4096> some;

@@ -22,15 +22,15 @@ struct Ended {
 /// waits for the end of all.  Throws Error when one cannot be started, or does not end with 0.
 void run_children(const std::vector<std::string>& command, std::uint32_t count);
 
-/// The folder that this program lies in.
+/// The folder of this program's file.
 [[nodiscard]] std::filesystem::path own_folder();
 /// @p path, if it can be run.  Throws Error with the @p remedy.
 std::filesystem::path require_program(const std::filesystem::path& path, const char* remedy);
 
-/// A folder of its own for files that such programs read; removed with all that is in it.
+/// A temporary folder for files that such programs read; removed with its contents.
 class ScratchFolder {
  public:
-  /// Throws Error naming the folder that it cannot be made in.
+  /// Throws Error that names the parent folder in which it cannot be made.
   ScratchFolder();
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;

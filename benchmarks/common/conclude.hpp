@@ -9,8 +9,8 @@
 
 namespace viaduct::bench {
 
-/// Prints @p figures, and writes them with what is known of the machine to @p json_file; empty:
-/// none.  Throws Error: the file cannot be written.
+/// Prints @p figures, and writes them with the facts of the machine to @p json_file; empty: no
+/// file.  Throws Error: the file cannot be written.
 void conclude(const Figures& figures, const Job& job, const std::string& json_file);
 
 }  // namespace viaduct::bench

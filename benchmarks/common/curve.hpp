@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What is said about a bandwidth by message size.
+/// The shape of a curve of bandwidth by message size.
 
 #include <cstddef>
 #include <span>

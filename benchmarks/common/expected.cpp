@@ -6,7 +6,7 @@
 namespace viaduct::bench {
 namespace {
 
-// Where a source gives a range of rates its lower end stands here, of times its upper end.
+// For a range of rates in a source the table has its lower end, for a range of times its upper end.
 constexpr std::array kExpected{
     Expected{"hand_over_ns", 158, Better::lower, "raw ping-pong in shared memory"},
     Expected{"ring_rate_mps", 130, Better::higher, "raw ring of 64-byte slots"},

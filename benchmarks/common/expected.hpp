@@ -1,8 +1,8 @@
 #pragma once
 /// @file
-/// What the yardsticks read on a quiet machine of the kind that the project's figures come from,
-/// and the rule by which a yardstick is suspect: a slow yardstick flatters everything that is
-/// divided by it.
+/// The yardsticks' values on a quiet machine of the kind that the project's figures come from, and
+/// the rule by which a yardstick is suspect: a slow yardstick flatters every figure that is divided
+/// by it.
 
 #include <optional>
 #include <span>
@@ -16,7 +16,7 @@ struct Expected {
   std::string_view name;
   double value;
   Better better;
-  std::string_view source;  ///< what the value was measured as
+  std::string_view source;  ///< the measurement that gave the value
 };
 
 /// All yardsticks that have a known value.

@@ -10,7 +10,7 @@
 namespace viaduct::bench {
 namespace {
 
-// Four significant digits, without an exponent for what a benchmark measures.
+// Four significant digits, without an exponent for the values of benchmarks.
 std::string number(double value) {
   if (value >= 1000) return fmt::format("{:.0f}", value);
   if (value >= 100) return fmt::format("{:.1f}", value);

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// Collects a benchmark's figures, prints them as a table beside what each is to be read against,
-/// writes them as JSON.
+/// Collects a benchmark's figures, prints them as a table beside the values that they are read
+/// against, writes them as JSON.
 
 #include <cstdio>
 #include <string>
@@ -29,12 +29,12 @@ class Figures {
            const Against& against);
 
   /// Adds yardstick @p name: as add(), read against its expected value, and marked when it is
-  /// suspect (expected.hpp). One that has no expected value says so.
+  /// suspect (expected.hpp). The table says so for a yardstick without an expected value.
   void add_yardstick(const std::string& name, const std::string& unit,
                      const std::vector<double>& samples);
 
-  /// A sentence for the reader, printed under the table: what could not be measured, what was
-  /// discarded, ...
+  /// A sentence for the reader, printed under the table: measurements that were not possible,
+  /// rounds that were discarded, ...
   void add_note(const std::string& sentence);
 
   /// The figures of the rounds in which the cores were at another distance, with a hand-over of @p
@@ -47,9 +47,8 @@ class Figures {
 
   void print(std::FILE* file) const;
   /// {"figures": {NAME: {"min", "median", "p95", "unit", "n"}}, "machine": {...}}; the machine is
-  /// @p machine (an object) with "notes" and "suspect_yardsticks" added: what has to be known of it
-  /// to read the figures. "elsewhere": {HAND_OVER: figures}, where
-  /// there is something.
+  /// @p machine (an object) with "notes" and "suspect_yardsticks" added, which a reader of the
+  /// figures must know. "elsewhere": {HAND_OVER: figures}, if there were such rounds.
   [[nodiscard]] program::Json to_json(const program::Json& machine) const;
   /// Writes to_json() to @p path.  Throws Error naming the file.
   void write_json(const std::string& path, const program::Json& machine) const;

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// Plain processes, forked and started at once: what a yardstick does that has nothing of Viaduct.
+/// Plain processes, forked and started at once, for yardsticks that use nothing of Viaduct.
 
 #include <cstddef>
 #include <cstdint>

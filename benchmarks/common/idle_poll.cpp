@@ -12,7 +12,7 @@
 namespace viaduct::bench {
 namespace {
 
-// What the handlers of this rank (which may be a thread) have seen.
+// Written by the handlers of this rank, which may be a thread.
 thread_local std::uint32_t answers = 0;
 thread_local std::size_t stops = 0;
 
@@ -23,7 +23,8 @@ void on_stop(am::Token& token) {
   token.reply<on_answer>();
 }
 
-// How many of connections 0 to most - 1, dealt out to the ranks from 1 on in turn, are @p rank's.
+// The number of @p rank's connections among 0 to most - 1, which are dealt out to the ranks from 1
+// on in turn.
 std::uint32_t targets_of(std::uint32_t rank, std::uint32_t most, std::uint32_t ranks) {
   return rank == 0 ? 0 : (most + ranks - 1 - rank) / (ranks - 1);
 }
@@ -53,13 +54,13 @@ IdlePoll::IdlePoll(am::Context& context, std::uint16_t first, std::uint32_t peer
     const auto number = static_cast<std::uint16_t>(first + i / others);
     require(endpoint_.map(am::Index{i}, {Rank{1 + i % others}, number}, am::kTagAll), "the MAP");
   }
-  ask_all();  // connects them, and may block over it
+  ask_all();  // connects the peers, and may block meanwhile
   ask_all();
 }
 
-// Polls for the answers instead of waiting: whoever blocks asks all peers to ring a doorbell from
-// then on, and need not look at their channels. What is to be measured is a bundle that looks at as
-// many as it ever does.
+// Polls for the answers instead of blocking: a bundle that blocks asks all peers to ring a
+// doorbell, and then need not look at their channels. The measurement needs a bundle that looks at
+// as many channels as a bundle ever does.
 void IdlePoll::ask_all() {
   for (std::uint32_t i = 0; i < peers_; ++i) {
     answers = 0;

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What a poll costs that finds nothing, by the number of peers that could have sent something.
+/// The cost of a poll that finds no message, by the number of peers that could have sent one.
 
 #include <cstdint>
 #include <memory>
@@ -22,7 +22,7 @@ class PollTargets {
   PollTargets& operator=(const PollTargets&) = delete;
 
   /// Answers rank 0 until every endpoint here has been told to stop.  Blocks in the kernel when
-  /// there is nothing to answer.
+  /// there is no request to answer.
   void serve();
 
  private:
@@ -40,7 +40,7 @@ class IdlePoll {
   IdlePoll(const IdlePoll&) = delete;
   IdlePoll& operator=(const IdlePoll&) = delete;
 
-  /// The mean of @p polls polls while nobody sends.
+  /// The mean time of @p polls polls while no peer sends.
   [[nodiscard]] double poll_ns(std::uint64_t polls);
   /// Tells every connected endpoint to stop: of the largest IdlePoll, after all measuring.
   void stop_targets();

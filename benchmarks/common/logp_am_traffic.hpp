@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// What LogpMethod measures of Active Messages: short requests, each answered by a short reply, two
-/// words of 8 bytes each way.
+/// The traffic of LogpMethod for Active Messages: short requests, each answered by a short reply,
+/// with two words of 8 bytes in each direction.
 
 #include <cstdint>
 #include <stdexcept>
@@ -19,7 +19,7 @@ namespace viaduct::bench {
 
 namespace logp_am {
 
-// What the handlers of this rank (which may be a thread) have seen.
+// Written by the handlers of this rank, which may be a thread.
 struct Seen {
   std::uint64_t requests = 0;
   std::uint64_t replies = 0;

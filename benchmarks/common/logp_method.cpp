@@ -3,7 +3,7 @@
 namespace viaduct::bench {
 namespace {
 
-// What @p steps of work take.
+// The time of @p steps of work.
 double work_ns(std::uint64_t steps) {
   std::vector<double> samples(64);
   for (double& sample : samples) {

@@ -1,8 +1,8 @@
 #pragma once
 /// @file
 /// LogP's parameters, by the method of Culler, Liu, Martin, Yoshikawa, LogP performance assessment
-/// of fast network interfaces, 1996: bursts of requests, each answered, with a delay between them
-/// that is nothing, or longer than all else.
+/// of fast network interfaces, 1996: bursts of requests, each answered, with no delay between them,
+/// or with one longer than all other times.
 
 #include <algorithm>
 #include <cstdint>
@@ -19,23 +19,23 @@ struct Burst {
   double rate_mps = 0;  ///< million requests a second, from the first one to the last reply
 };
 
-/// A delay that is work, as LogpMethod puts it between messages.
+/// A delay of pure work, which LogpMethod puts between messages.
 struct Delay {
   std::uint64_t steps = 0;  ///< 0: no delay
-  double ns = 0;            ///< what the steps take, measured
+  double ns = 0;            ///< the measured time of the steps
 };
 
 /// A delay of about @p ns.  Cost: a few hundred such delays.
 [[nodiscard]] Delay delay_of(double ns);
 /// How many steps take @p ns, roughly.
 [[nodiscard]] std::uint64_t steps_of(double ns);
-/// What @p times delays of @p steps take, one behind the other.
+/// The time of @p times delays of @p steps, one behind the other.
 [[nodiscard]] double works_ns(std::uint64_t times, std::uint64_t steps) noexcept;
-/// What a stopwatch shows that is read at once.
+/// The reading of a stopwatch directly after its start.
 [[nodiscard]] double clock_ns();
 
-/// A delay that is work, each step of which needs the one before. A delay by the clock would go on
-/// while the processor waits for the line of a reply, and hide that.
+/// A delay of pure work, each step of which needs the step before. A delay by the clock would go on
+/// while the processor waits for the cache line of a reply, and hide that wait.
 inline void work(std::uint64_t steps) noexcept {
   std::uint64_t value = steps;
   for (std::uint64_t i = 0; i < steps; ++i) {
@@ -45,13 +45,13 @@ inline void work(std::uint64_t steps) noexcept {
 }
 
 /// The method over any kind of request. A Traffic has
-///   void begin()                forgets what was sent and answered; both ranks call it
+///   void begin()                forgets earlier requests and replies; both ranks call it
 ///   void send(uint64_t value)   the sender sends a request, and waits only for a credit; the
 ///                               values count from 0
-///   void poll()                 takes what has come
+///   void poll()                 handles messages that have come
 ///   void await(uint64_t count)  polls until all requests sent, @p count of them, are answered
-///   void end(uint64_t count)    the sender has seen @p count replies: they are checked, and the
-///                               peer learns of the end if it needs to
+///   void end(uint64_t count)    the sender has seen @p count replies: checks them, and tells the
+///                               peer of the end if it needs to know
 ///   void serve(uint64_t count)  the peer answers @p count requests, then returns
 ///   uint32_t credits() const    requests that may be under way
 template <class Traffic>
@@ -65,11 +65,12 @@ class LogpMethod {
     });
   }
 
-  // Each is called by both ranks, measures one round and returns the same value at both.
+  // Both ranks call each of these functions, which measures one round and returns the same value at
+  // both.
 
-  /// g, by a burst so long that what is slowest sets the pace, replies handled meanwhile.
+  /// g, by a burst so long that the slowest part sets the pace, with replies handled meanwhile.
   [[nodiscard]] Burst long_burst(std::uint64_t requests);
-  /// o_s: the time per request of bursts so short that nothing is received meanwhile.
+  /// o_s: the time per request of bursts so short that no reply is received meanwhile.
   [[nodiscard]] double send_overhead_ns(std::uint32_t bursts);
   /// o_s + o_r: the time per request of a burst in which each is followed by a delay of @p delay_ns
   /// and by a poll that finds the reply, without the delay. The delay must be above g and RTT.
@@ -102,8 +103,9 @@ class LogpMethod {
   Pair& pair_;
 };
 
-// The first requests find all credits there, and set no pace. Behind them in blocks longer than
-// there are credits, of which the median is not changed by a few that an interrupt fell into.
+// The first requests find all credits there, and set no pace. The later requests are timed in
+// blocks longer than the number of credits; the median of the blocks is not changed by a few with
+// an interrupt.
 template <class Traffic>
 Burst LogpMethod<Traffic>::long_burst(std::uint64_t requests) {
   Burst burst;
@@ -127,8 +129,8 @@ Burst LogpMethod<Traffic>::long_burst(std::uint64_t requests) {
   return {pair_.from_sender(burst.gap_ns), pair_.from_sender(burst.rate_mps)};
 }
 
-// A request polls now and then, and that poll may handle replies; bursts with one in them are no
-// measure of sending. They are at most every second one, and the slower ones.
+// A request polls now and then, and that poll may handle replies; a burst with such a poll is no
+// measure of sending. At most every second burst has one, and these are the slower ones.
 template <class Traffic>
 double LogpMethod<Traffic>::send_overhead_ns(std::uint32_t bursts) {
   constexpr std::uint32_t kLength = 4;
@@ -149,9 +151,9 @@ double LogpMethod<Traffic>::send_overhead_ns(std::uint32_t bursts) {
   return pair_.from_sender(ns);
 }
 
-// In blocks, each beside one of the delays alone: the difference of two long times that lie apart
-// would be that of the processor's pace. The median leaves out those that an interrupt fell into,
-// so that a block of long delays has few of them.
+// Measured in blocks, each beside a block of the delays alone: between two long times that lie far
+// from each other the processor's pace may change. The median leaves out blocks with an interrupt;
+// blocks of long delays are short, so that few have one.
 template <class Traffic>
 double LogpMethod<Traffic>::both_overheads_ns(std::uint64_t requests, double delay_ns) {
   double ns = 0;
@@ -198,8 +200,8 @@ double LogpMethod<Traffic>::rtt_half_ns(std::uint64_t round_trips, double delay_
 }
 
 // Each burst stands beside as many delays alone, as in both_overheads_ns(): the processor's pace
-// may have changed since the delay was measured. A mean, since some requests poll and others do
-// not; without the slowest tenth, which an interrupt fell into.
+// may have changed since the delay was measured. The result is a mean, since some requests poll and
+// others do not; it leaves out the slowest tenth, where interrupts fall.
 template <class Traffic>
 double LogpMethod<Traffic>::burst_ns(std::uint64_t length, std::uint64_t bursts,
                                      const Delay& delay) {

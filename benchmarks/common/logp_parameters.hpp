@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// LogP's parameters as figures: what is measured in each round, and what is derived from it.
+/// LogP's parameters as figures: the measurements of each round, and the figures derived from them.
 
 #include <algorithm>
 #include <cstdint>
@@ -17,7 +17,8 @@
 
 namespace viaduct::bench {
 
-/// How many operations a figure that is defined with so many makes in a round of this run.
+/// The number of operations in a round of this run, for a figure that is defined with @p defined
+/// operations.
 using Iterations = std::function<std::uint64_t(std::uint64_t defined)>;
 
 /// Requests in the burst that finds g.
@@ -26,8 +27,8 @@ inline constexpr std::uint64_t kLogpBurst = 100'000;
 template <class Traffic>
 class LogpParameters {
  public:
-  /// Both ranks construct, at the same time.  @p prefix: of the figures' names.  @p against: what
-  /// they are read against.
+  /// Both ranks construct, at the same time.  @p prefix: of the figures' names.  @p against: the
+  /// yardstick that they are read against.
   LogpParameters(std::string prefix, Traffic& traffic, Pair& pair, Iterations iterations,
                  std::string against = "hand_over_ns")
       : prefix_(std::move(prefix)),
@@ -36,8 +37,9 @@ class LogpParameters {
         method_(traffic, pair),
         iterations_(std::move(iterations)) {}
 
-  /// Beside what they are read against, which the list has. What one measures is the next one's
-  /// delay: in this order. PREFIXo_both_ns is o_s + o_r; figures are made of it by differences.
+  /// Adds the measurements, beside the yardstick, which the list must have. Their order matters:
+  /// each needs the values before it for its delay. PREFIXo_both_ns is o_s + o_r, from which
+  /// differences give the figures.
   void add_to(Measurements& list) {
     add(list, "g_ns", [this] {
       burst_ = method_.long_burst(iterations_(kLogpBurst));
@@ -52,7 +54,7 @@ class LogpParameters {
   }
 
   /// The time per request by the length of the burst: without a delay between the requests, with
-  /// one as long as a round trip, and with one that is longer than all else.
+  /// one as long as a round trip, and with one longer than all other times.
   void add_signature_to(Measurements& list, const Iterations& iterations) {
     add_signature(list, iterations, "signature", [] { return 0.0; });
     add_signature(list, iterations, "signature_short", [this] { return 2 * rtt_half_; });
@@ -63,7 +65,7 @@ class LogpParameters {
   [[nodiscard]] const Burst& burst() const noexcept { return burst_; }
 
  private:
-  static constexpr double kAmple = 3;  // times what a delay has to be above
+  static constexpr double kAmple = 3;  // times the least delay
   [[nodiscard]] double ample_ns() const { return kAmple * std::max(burst_.gap_ns, 2 * rtt_half_); }
 
   void add(Measurements& list, const std::string& name, std::function<double()> measure) const {

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What was measured, as figures; o_r and L are made of it by differences.
+/// The measurements as figures; differences of them give o_r and L.
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// How much a program that finds LogP's parameters measures.
+/// The numbers of operations in a program that measures LogP's parameters.
 
 #include <algorithm>
 #include <cstdint>
@@ -25,7 +25,8 @@ class LogpSizes {
   [[nodiscard]] std::uint64_t of(std::uint64_t defined) const noexcept {
     return asked_ != 0 ? asked_ : std::max<std::uint64_t>(defined / divisor_, 100);
   }
-  /// Of the parameters: --iters says how long the burst of g is, and the others keep their parts.
+  /// For the parameters: --iters gives the length of g's burst, and the other numbers change in
+  /// proportion.
   [[nodiscard]] std::uint64_t of_parameter(std::uint64_t defined) const noexcept {
     constexpr std::uint64_t kFewest = 50;
     return asked_ == 0 ? of(defined) : std::max(asked_ * defined / kLogpBurst, kFewest);

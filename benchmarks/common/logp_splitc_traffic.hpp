@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// What LogpMethod measures of Split-C: gets or puts of a word of 8 bytes, which the owner answers
-/// by message.
+/// The traffic of LogpMethod for Split-C: gets or puts of a word of 8 bytes, which the owner
+/// answers by message.
 
 #include <cstdint>
 #include <stdexcept>
@@ -54,8 +54,8 @@ class SplitcTraffic {
     }
     splitc::write(splitc::toglobal(1 - MYPROC, ended_), runs_);
   }
-  /// The library serves gets and puts in polls that tell the program nothing of them: the other
-  /// rank says when the last one has ended.
+  /// The library serves gets and puts in polls, and the program does not see them: the other rank
+  /// tells when the last one has ended.
   void serve(std::uint64_t /*count*/) {
     while (*static_cast<volatile std::uint64_t*>(ended_) != runs_) splitc::poll();
   }
@@ -70,7 +70,7 @@ class SplitcTraffic {
   Access access_;
   std::uint32_t credits_;
   std::uint64_t runs_ = 0;
-  std::uint64_t* owned_;  // what the other rank gets or puts
+  std::uint64_t* owned_;  // the words that the other rank gets or puts
   std::uint64_t* got_;
   std::uint64_t* ended_;  // the run that the other rank has ended
   splitc::global_ptr<std::uint64_t> theirs_;

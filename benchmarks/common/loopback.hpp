@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// The kernel's ways between two processes: loopback sockets, and one copy straight into the
+/// The kernel's paths between two processes: loopback sockets, and one copy straight into the
 /// other's memory.
 
 #include <cstddef>
@@ -40,8 +40,8 @@ class CrossMemory {
   /// Both construct it. @p bytes is the greatest copy.
   CrossMemory(Pair& pair, std::size_t bytes);
 
-  /// Whether the kernel allows it here; the same at both ranks. Ranks that are threads have one
-  /// memory: not then either.
+  /// Whether the kernel allows such copies here; the same at both ranks. False for ranks that are
+  /// threads, which share all their memory.
   [[nodiscard]] bool works() const noexcept { return works_; }
 
   /// GB/s of @p copies copies of @p bytes each. Precondition: works().

@@ -19,13 +19,13 @@ namespace viaduct::bench {
 /// kernel refuses.
 int pin_to_core(Rank rank);
 
-/// Lets the calling thread run on every core that its container allows, whatever it was pinned to.
+/// Lets the calling thread run on every core that its container allows, and undoes any pinning.
 /// Async-signal-safe.
 void unpin() noexcept;
 
-/// How many cores all programs of this machine together, and of others that take time from it, keep
-/// busy while the caller sleeps for @p milliseconds; the kernel counts in steps of 10 ms. 0 where
-/// it does not tell.
+/// The number of cores that all programs of this machine, and of virtual machines that take time
+/// from it, keep busy while the caller sleeps for @p milliseconds; the kernel counts in steps of 10
+/// ms. 0 where the kernel gives no counts.
 [[nodiscard]] double busy_cores(std::uint32_t milliseconds);
 
 /// {"cpu", "cores", "kernel", "compiler", "ranks", "mode", "tsc_invariant", "tsc_ghz",

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// The list of what a benchmark measures in each round.
+/// The list of a benchmark's measurements in each round.
 
 #include <algorithm>
 #include <cstdint>
@@ -20,9 +20,9 @@ namespace viaduct::bench {
 struct Measurement {
   std::string name;
   std::string unit;
-  std::string against;  ///< a yardstick; empty: it is one itself
+  std::string against;  ///< a yardstick; empty: this one is a yardstick
   std::function<double()> measure;
-  double limit = 0;  ///< not 0: `against` names this value, and is no measurement
+  double limit = 0;  ///< not 0: the value that `against` names, which is no measurement
 };
 
 class Measurements : public std::vector<Measurement> {
@@ -44,9 +44,9 @@ class Measurements : public std::vector<Measurement> {
     });
   }
 
-  /// The same, as figures. @p divisor: by how much the operations of a round were made fewer,
-  /// because other programs use these cores; not 1: there are at most three rounds, and a note says
-  /// so.
+  /// The same, as figures. @p divisor: the factor by which the operations of a round were reduced
+  /// because other programs use these cores; if it is not 1 there are at most three rounds, and a
+  /// note says so.
   [[nodiscard]] Figures figures(Pair& pair, std::uint32_t most_rounds,
                                 std::uint64_t divisor) const {
     constexpr std::uint32_t kBusyRounds = 3;
@@ -76,8 +76,8 @@ class Measurements : public std::vector<Measurement> {
     }
   }
 
-  /// Adds to @p figures what is to be known of @p rounds: what was discarded, and the figures of
-  /// the rounds with the cores at other distances, which @p add makes of them.
+  /// Adds to @p figures a note about the discarded rounds, and the figures of the rounds with the
+  /// cores at other distances, which @p add makes of them.
   template <class Add>
   void tell(const Rounds& rounds, Figures& figures, Add&& add) const {
     if (const std::string note = rounds.note(); !note.empty()) figures.add_note(note);
@@ -91,7 +91,7 @@ class Measurements : public std::vector<Measurement> {
     tell(rounds, figures, [this](const Rounds& other, Figures& apart) { add_to(apart, other); });
   }
 
-  /// What @p name gave, by round.  Throws std::out_of_range.
+  /// The values of measurement @p name, by round.  Throws std::out_of_range.
   [[nodiscard]] const std::vector<double>& of(const Rounds& rounds, const std::string& name) const {
     for (std::size_t at = 0; at < size(); ++at)
       if ((*this)[at].name == name) return rounds.values[at];

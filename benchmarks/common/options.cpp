@@ -28,7 +28,7 @@ constexpr std::pair<const char*, const char*> kLongRings[] = {{"VIADUCT_AM_SLOTS
                                                               {"VIADUCT_SPLITC_SLOTS", "8192"},
                                                               {"VIADUCT_SPLITC_CREDITS", "224"}};
 
-/// Empty, or why @p path cannot be written: known before minutes of measuring, not after them.
+/// Empty, or why @p path cannot be written: a test before minutes of measuring.
 std::string check_writable(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code ignored;

@@ -26,10 +26,10 @@ void add_common_options(program::CommandLine& app, Options& options);
 /// Makes Active Messages and Split-C use that provider; call it before the context is made. They
 /// use provider fault over AMVIA's generation v3, and with rings so long that a message is one
 /// message of the provider's: a ring of the usual length adds a message of counts to every 16.
-/// What the environment says of these stays. @return a note for the figures, empty without fault.
+/// Settings of these in the environment stay.  @return a note for the figures, empty without fault.
 std::string use_provider(const Options& options);
-/// For a program whose messages have begun before it reads its command line.  Throws Error: they
-/// use another provider than --provider names.
+/// For a program that has sent messages before it reads its command line.  Throws Error: the
+/// messages use another provider than --provider names.
 void require_provider(const Options& options);
 
 /// Adds --size, for programs whose figures have no size in their names.

@@ -24,7 +24,7 @@ struct PairLines {
 
 constexpr std::uint32_t kStop = 0xffffffff;
 
-// Returns once the word is no longer `old`, with what it is then.
+// Waits until the word is no longer `old`; returns the new value.
 std::uint32_t await_change(const AtomicWord<std::uint32_t>& word, std::uint32_t old,
                            PairWait wait) noexcept {
   for (;;) {

@@ -46,7 +46,7 @@ double Pair::exchange(double mine) noexcept {
   page_->told[me].value.store(std::bit_cast<std::uint64_t>(mine), std::memory_order_relaxed);
   meet();
   const auto other = page_->told[1 - me].value.load(std::memory_order_relaxed);
-  meet();  // neither says the next thing before the other has read this one
+  meet();  // no rank writes its next value before the other has read this one
   return std::bit_cast<double>(other);
 }
 
@@ -58,7 +58,7 @@ double Pair::from_sender(double mine) noexcept {
 std::uint64_t Pair::busy_divisor() noexcept {
   constexpr std::uint64_t kTrips = 50'000;  // so many that other programs have their turns
   constexpr double kUsualNs = 250;          // between cores that are far from each other
-  constexpr double kBusyNs = 1'000;         // no two cores take so long by themselves
+  constexpr double kBusyNs = 1'000;         // longer than between any two cores without other load
   constexpr double kMost = 1'000;
   const double mean = hand_over_ns(kTrips);
   return mean < kBusyNs ? 1 : static_cast<std::uint64_t>(std::min(kMost, mean / kUsualNs));

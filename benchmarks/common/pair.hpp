@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// Two ranks that measure together, over a block of memory that both have mapped: where they meet,
-/// what they tell each other, and which rounds they trust.
+/// Two ranks that measure together, over a block of memory that both have mapped: barriers,
+/// exchange of values, and the choice of valid rounds.
 
 #include <atomic>
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace viaduct::bench {
 
-/// Rank 0 is the sender, the one whose clock is read; rank 1 the peer.
+/// Rank 0 is the sender, whose clock is read; rank 1 is the peer.
 enum class Role : std::uint8_t { sender, peer };
 
 /// The head of the shared block: lines that one side writes and the other reads, each on its own
@@ -46,16 +46,17 @@ class Pair {
   [[nodiscard]] bool is_sender() const noexcept { return role_ == Role::sender; }
   [[nodiscard]] PairPage& page() const noexcept { return *page_; }
 
-  /// Returns at both when both have come. Spins for some 50 us, then yields, then blocks, so that
-  /// whoever waits long leaves its core to others.
+  /// A barrier of both ranks. Spins for some 50 us, then yields, then blocks, so that a rank that
+  /// waits for long leaves its core to others.
   void meet() noexcept;
-  /// From now on meet() calls @p progress while it waits, and does not block: where a provider's
-  /// messages leave only while their sender makes progress, the last one would not leave.
+  /// From now on meet() calls @p progress while it waits, and does not block: for providers whose
+  /// messages leave only while their sender makes progress. A blocked sender's last message would
+  /// not leave.
   void make_progress_by(std::function<void()> progress) { progress_ = std::move(progress); }
 
-  /// Both call it; both get what the sender said.
+  /// Both call it; both get the sender's value.
   double from_sender(double mine) noexcept;
-  /// Both call it; each gets what the other said.
+  /// Both call it; each gets the other's value.
   double exchange(double mine) noexcept;
 
   /// A quick raw ping-pong through the cache: RTT/2 in ns, the same at both.
@@ -70,11 +71,11 @@ class Pair {
   PairPage* page_;
   Role role_;
   std::uint32_t encounters_;
-  std::uint64_t ticks_sent_;  // what ping and pong count
+  std::uint64_t ticks_sent_;  // the count in ping and pong
   std::function<void()> progress_;
 };
 
-/// Why a round is not to be trusted.
+/// Whether a round is valid, or why not.
 enum class Verdict : std::uint8_t {
   sound,
   shared_core,  ///< RTT/2 so short that both virtual CPUs must be on one physical core
@@ -83,7 +84,7 @@ enum class Verdict : std::uint8_t {
 };
 
 /// The rule (a pure function). @p before_ns and @p after_ns: RTT/2 of the probe; @p preemptions:
-/// how often either rank lost its core to something else during the round of @p round_ns.
+/// how often either rank lost its core to another thread during the round of @p round_ns.
 [[nodiscard]] Verdict judge_round(double before_ns, double after_ns, double preemptions,
                                   double round_ns) noexcept;
 
@@ -94,7 +95,7 @@ inline constexpr double kSharedCoreNs = 40;
 /// One value per figure from each round that counts. During all of these rounds the two cores were
 /// at one distance.
 struct Rounds {
-  /// By figure, then by round; what one round gave stands at one index.
+  /// By figure, then by round: one index for all values of a round.
   std::vector<std::vector<double>> values;
   std::uint32_t shared_core = 0;  ///< rounds discarded, by reason
   std::uint32_t interrupted = 0;
@@ -103,7 +104,8 @@ struct Rounds {
   /// The sound rounds with the cores at other distances, most rounds first.
   std::vector<Rounds> elsewhere;
 
-  /// What was discarded and why, and what is elsewhere, in a sentence; empty when nothing was.
+  /// A sentence about discarded rounds and their reasons, and about rounds at other distances;
+  /// empty when there were none.
   [[nodiscard]] std::string note() const;
 };
 
@@ -115,8 +117,8 @@ struct Rounds {
 
 /// Runs @p round at both ranks until @p wanted sound rounds of one distance are there: at most
 /// twice as many in all, and no more than @p wanted once a minute has passed. @p round returns one
-/// value for each of its figures, always as many; the sender's are those that count. A first round
-/// warms up and is not counted. Both ranks get the same result.
+/// value for each of its figures, always as many; the sender's values count. A first round warms up
+/// and is not counted. Both ranks get the same result.
 /// @return the rounds of the distance that has the most; discarded ones when none was sound
 [[nodiscard]] Rounds measure_rounds(Pair& pair, std::uint32_t wanted,
                                     const std::function<std::vector<double>()>& round);

@@ -17,7 +17,7 @@ constexpr std::uint64_t kProbeRoundTrips = 3'000;
 constexpr double kPatienceNs = 60e9;  // how long discarded rounds are replaced by new ones
 constexpr double kPaceChange = 1.5;   // of a probe: beyond it the cores are at another distance
 
-// How often this thread lost its core to another one without asking for it.
+// The number of this thread's involuntary context switches.
 double preemptions_so_far() noexcept {
   rusage usage{};
   return getrusage(RUSAGE_THREAD, &usage) == 0 ? static_cast<double>(usage.ru_nivcsw) : 0.0;

@@ -23,20 +23,20 @@ namespace viaduct::bench {
 namespace {
 
 constexpr const char* kMark = "told:";
-constexpr std::uint64_t kProbes = 4;               // operations that tell how many to measure
-constexpr std::uint64_t kWindowNs = 40'000'000;    // how long the measured ones take, about
-constexpr std::uint64_t kMostOperations = 20'000;  // of them
+constexpr std::uint64_t kProbes = 4;               // timed first, to choose the number to measure
+constexpr std::uint64_t kWindowNs = 40'000'000;    // approximate time of the measured operations
+constexpr std::uint64_t kMostOperations = 20'000;  // measured at most
 constexpr std::uint64_t kPairMessages = 100'000;
 
-// What the handler of this rank (which may be a thread) has seen.
+// Written by the handler of this rank, which may be a thread.
 constinit thread_local std::uint64_t heard = 0;
 void on_hello(am::Token&, std::uint64_t word) { heard += word; }
 
-/// What each rank writes, and rank 0 reads.
+/// Results that each rank writes and rank 0 reads.
 struct alignas(kDestructivePairBytes) Card {
   std::uint64_t started_ns;
   std::uint64_t ready_ns;
-  Resident idle;    // before it has talked to any peer
+  Resident idle;    // before the rank has talked to any peer
   Resident talked;  // to all
 };
 struct alignas(kDestructivePairBytes) Plan {
@@ -94,7 +94,8 @@ class ScaleJob {
  private:
   void meet() { require(bundle_.barrier(), "the barrier"); }
 
-  /// Every rank a request to each other one, @p times times; returns when all for this rank came.
+  /// Every rank sends a request to each other rank, @p times times; returns when all requests for
+  /// this rank have come.
   void exchange(std::uint64_t times) {
     for (std::uint64_t i = 0; i < times; ++i) {
       for (std::uint32_t step = 1; step < ranks_; ++step)
@@ -105,7 +106,7 @@ class ScaleJob {
     }
   }
 
-  /// One way from rank 0 to rank 1.
+  /// Requests from rank 0 to rank 1 alone.
   void stream() {
     if (me_ == 0)
       for (std::uint64_t i = 0; i < kPairMessages; ++i)
@@ -125,7 +126,7 @@ class ScaleJob {
     return static_cast<double>(monotonic_ns() - start);
   }
 
-  /// Of one operation, of as many as take a while.
+  /// The time of one operation, from enough of them to be measured.
   template <class F>
   double measured(const F& f) {
     const double probe_ns = timed([&] { f(kProbes); }) / kProbes;

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// The job that the benchmark `scale` launches with each number of ranks, and what it tells.
+/// The job that the benchmark `scale` launches with each number of ranks, and its results.
 
 #include <cstdint>
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace viaduct::bench {
 
-/// What a job tells by its name. Moments are those of monotonic_ns(), which all processes share.
+/// A job's results by name. Moments are those of monotonic_ns(), which all processes share.
 using Told = std::map<std::string, double>;
 
 /// Memory that a process has resident, program files not counted.
@@ -19,11 +19,11 @@ struct Resident {
 /// @return the same of this process, as the kernel counts it.
 [[nodiscard]] Resident resident();
 
-/// A rank's life: @p started_ns is when main() began. Rank 0 says what the job has found, as lines
-/// that told_by() reads.  @return the exit code.
+/// Runs a rank: @p started_ns is when main() began. Rank 0 prints the job's results, as lines that
+/// told_by() reads.  @return the exit code.
 int run_scale_job(std::uint64_t started_ns, int argc, char** argv);
 
-/// @return what a job's output tells.
+/// @return the results in a job's output.
 [[nodiscard]] Told told_by(const std::string& output);
 
 }  // namespace viaduct::bench

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What is said about a series of rounds: minimum, median, 95th percentile.
+/// The summary of a series of rounds: minimum, median, 95th percentile.
 
 #include <cstddef>
 #include <span>
@@ -22,12 +22,12 @@ struct Summary {
 [[nodiscard]] double median(std::span<const double> samples);
 
 /// Mean of the sorted samples from the @p from-th part of them to the @p to-th (0 <= from < to <=
-/// 1): finer than a median where the clock ticks coarsely, without what interrupts do to the
-/// highest. 0 when there are none.
+/// 1): finer than a median where the clock ticks coarsely, and without the samples with interrupts,
+/// which are the highest. 0 when there are none.
 [[nodiscard]] double mean_between(std::span<const double> samples, double from, double to);
 
-/// Round by round @p values[i] / @p yardstick[i]: what a bar is the median of. The ratio of two
-/// medians is something else when the machine changes its pace between rounds.  Throws
+/// Round by round @p values[i] / @p yardstick[i]; bars show the median of these ratios. The ratio
+/// of two medians differs from it when the machine changes its pace between rounds.  Throws
 /// std::invalid_argument when the lengths differ.
 [[nodiscard]] std::vector<double> ratios(std::span<const double> values,
                                          std::span<const double> yardstick);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::uint64_t kDiscriminator = 0x7669656e6400;  // "viend"
 
-// What one says to the other through exchange(): values that a double holds exactly.
+// For values that ranks exchange(): a double must hold them exactly.
 double exact(std::uint64_t value) {
   if (value >> 53 != 0) throw std::logic_error("an address beyond 2^53 cannot be told");
   return static_cast<double>(value);

@@ -23,7 +23,7 @@ using OwnMemory = std::unique_ptr<std::byte, FreeMemory>;
 /// Zeroed, each page touched.  Throws std::bad_alloc.
 [[nodiscard]] OwnMemory own_memory(std::size_t bytes);
 
-/// Where the other rank's memory lies, and the handle that it gave out.
+/// The address of the other rank's memory, and its handle.
 struct RemoteMemory {
   std::uint64_t address = 0;
   std::uint32_t handle = 0;
@@ -38,7 +38,7 @@ class CxxEnd {
   using Descriptor = via::Descriptor;
 
   /// Both construct, at the same time; they are connected afterwards. @p memory outlives this. @p
-  /// discriminator: another for each end of the two.  Throws Error when they do not meet.
+  /// discriminator: another for each end of the two.  Throws Error when they do not connect.
   CxxEnd(via::Nic& nic, Pair& pair, Rank peer, std::byte* memory, std::size_t bytes,
          std::uint32_t depth, std::uint8_t discriminator);
 
@@ -91,10 +91,10 @@ class CxxEnd {
   Descriptor* descriptors_;
   via::MemoryRegion region_;
   std::unique_ptr<via::CompletionQueue> sends_, receives_;
-  std::unique_ptr<via::Vi> vi_;  // ends first: what is still posted comes back to its descriptor
+  std::unique_ptr<via::Vi> vi_;  // ends first: outstanding work still completes into its descriptor
 };
 
-/// VIPL: a VI whose work queues are asked themselves, or have one completion queue.
+/// VIPL: a VI whose work queues are polled directly, or have one completion queue.
 class ViplEnd {
  public:
   using Descriptor = VIP_DESCRIPTOR;
@@ -147,7 +147,7 @@ class ViplEnd {
       refuse(result, what);
   }
   [[noreturn]] static void refuse(VIP_RETURN result, const char* what);
-  /// An empty queue is no error here: the caller asks until something has come.
+  /// An empty queue is no error here: the caller asks until there is a completion.
   Descriptor* answer(VIP_RETURN result, const char* what) {
     if (result == VIP_SUCCESS) return out_;
     if (result != VIP_NOT_DONE && out_ != nullptr) [[unlikely]]

@@ -67,8 +67,8 @@ void ViLink::settle(via::Descriptor& received, std::uint64_t value) {
   while (sends_->poll(completion) == Status::ok) ++sent_;
 }
 
-// What need not be done before a message is on its way is done behind it, while the other side
-// works: what was received is checked and its receive posted again, the send's completion is taken.
+// After a send, while the other side works, settle() does the work that need not precede the send:
+// it checks the received message, posts its receive again, and takes the send's completion.
 void ViLink::exchange(std::uint64_t round_trips, bool first) {
   sent_ = 0;
   if (first) send(1);

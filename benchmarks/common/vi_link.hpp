@@ -1,7 +1,6 @@
 #pragma once
 /// @file
-/// Two ranks joined by one VI, through the public interface: what Active Messages are compared
-/// with.
+/// Two ranks joined by one VI, through the public interface: the yardstick of Active Messages.
 
 #include <cstdint>
 #include <memory>
@@ -14,7 +13,7 @@ namespace viaduct::bench {
 
 class ViLink {
  public:
-  /// Both construct, at the same time.  Throws Error when they do not meet.
+  /// Both construct, at the same time.  Throws Error when they do not connect.
   ViLink(via::Nic& nic, Pair& pair, Rank peer);
 
   /// Send and receive of @p bytes (up to 56) to and fro: post_send, the posted receive consumed,
@@ -28,7 +27,7 @@ class ViLink {
   void settle(via::Descriptor& received, std::uint64_t value);
 
   static constexpr std::uint32_t kDepth =
-      32;  // all that a message touches stays in the first-level cache
+      32;  // all memory that a message touches stays in the first-level cache
   Pair& pair_;
   via::ProtectionTag tag_;
   std::byte* memory_;
@@ -36,7 +35,7 @@ class ViLink {
   std::unique_ptr<via::CompletionQueue> sends_, receives_;
   std::vector<via::Descriptor> receive_descriptors_;
   via::Descriptor send_;
-  std::unique_ptr<via::Vi> vi_;  // ends first: what is still posted comes back to its descriptor
+  std::unique_ptr<via::Vi> vi_;  // ends first: outstanding work still completes into its descriptor
   std::uint32_t bytes_ = 16;
   std::uint64_t sent_ = 0;
 };

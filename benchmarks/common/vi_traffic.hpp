@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// What two ranks do over one VI, the same for each interface (vi_ends.hpp): ping-pong, messages
-/// one way, RDMA.
+/// The traffic of two ranks over one VI, the same for each interface (vi_ends.hpp): ping-pong,
+/// messages in one direction, RDMA.
 
 #include <sched.h>
 #include <time.h>
@@ -57,7 +57,7 @@ class ViTraffic {
     if (first) send(1);
     for (std::uint64_t i = 1; i <= round_trips; ++i) {
       auto& received = await<How>();
-      // What need not be done before the next message is on its way is done behind it.
+      // Work that need not precede the next message is done after it.
       if (!first)
         send(i);
       else if (i != round_trips)
@@ -136,7 +136,7 @@ class ViTraffic {
   static constexpr std::uint32_t kFewSlots = 32;  // which stay in the first-level cache
 
   static void sleep_idle() {
-    constexpr timespec kIdle{0, 3'000'000};  // who waits has given up spinning and sleeps
+    constexpr timespec kIdle{0, 3'000'000};  // the waiting rank has stopped spinning and sleeps
     nanosleep(&kIdle, nullptr);
   }
 
@@ -200,7 +200,8 @@ class ViTraffic {
     return bytes_ < sizeof(std::uint64_t) ? 1 : sizeof(std::uint64_t);
   }
 
-  // The peer says now and then how many it has consumed, so that no message meets an empty queue.
+  // The peer tells now and then how many messages it has consumed, so that no message finds an
+  // empty receive queue.
   void send_all(std::uint64_t messages) {
     std::uint64_t consumed = 0;
     auto look = [&, spins = 0]() mutable {

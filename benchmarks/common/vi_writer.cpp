@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kDiscriminator = 0x6277726974;  // "bwrit"
 
-// What the peer says of its target through exchange(): values that a double holds exactly.
+// The peer's description of its target, for exchange(): a double must hold the values exactly.
 double exact(std::uint64_t value) {
   if (value >> 53 != 0) throw std::logic_error("an address beyond 2^53 cannot be told");
   return static_cast<double>(value);

@@ -17,7 +17,7 @@ namespace viaduct::bench {
 class ViWriter {
  public:
   /// Both construct, at the same time. @p memory: the sender's source, or the peer's target, which
-  /// comes from Job's segment. Both outlive this.  Throws Error when they do not meet.
+  /// comes from Job's segment. Both outlive this.  Throws Error when they do not connect.
   ViWriter(via::Nic& nic, Pair& pair, Rank peer, std::span<std::byte> memory);
 
   /// The sender's: @p total bytes from @p from, which lies in its memory, to the start of the

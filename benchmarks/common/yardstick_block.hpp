@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What the yardsticks keep in the block that both ranks map. For yardsticks' own sources only.
+/// The yardsticks' data in the block that both ranks map. For yardsticks' own sources only.
 
 #include "benchmarks/common/yardsticks.hpp"
 

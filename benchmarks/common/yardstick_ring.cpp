@@ -48,7 +48,7 @@ class Room {
   std::uint64_t limit_ = Yardsticks::kSlots;
 };
 
-// Word by word, as relaxed atomics: a compiler that is free to do so makes vectors of the seven
+// Words are copied one by one, as relaxed atomics: else the compiler makes vectors of the seven
 // words, whose stores and loads straddle the mark's, and the ring runs at two thirds of its rate.
 void put_word(std::uint64_t& word, std::uint64_t value) noexcept {
   std::atomic_ref(word).store(value, std::memory_order_relaxed);

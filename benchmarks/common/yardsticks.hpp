@@ -1,13 +1,13 @@
 #pragma once
 /// @file
-/// The yardsticks: what the machine itself can do, in loops as short as they can be. Every ratio of
+/// The yardsticks: the limits of the machine itself, in loops as short as possible. Every ratio of
 /// a benchmark divides by one of these, measured in the same two processes and interleaved with the
 /// figure.
 ///
 /// Two ranks, pinned to different cores, call each function at the same time, one as Role::sender,
 /// one as Role::peer; each call measures one round and returns the same value at both. They spin
-/// without pause: with one core for both a call takes very long. Every function checks what
-/// arrived, and throws std::runtime_error when it is wrong.
+/// without pause: with one core for both a call takes very long. Every function checks the data
+/// that arrived, and throws std::runtime_error when they are wrong.
 
 #include <array>
 #include <cstddef>
@@ -29,7 +29,7 @@ inline constexpr std::array kRingLayouts{RingLayout::mark_first, RingLayout::mar
                                          RingLayout::spread};
 [[nodiscard]] const char* to_string(RingLayout layout) noexcept;
 
-/// Which copy, by whom, is timed in Yardsticks::copy_gbs().
+/// The copy that Yardsticks::copy_gbs() times.
 struct CopyPlan {
   using Copy = void (*)(void* to, const void* from, std::size_t bytes);
   std::byte* target = nullptr;  ///< shared; each rank gives its own address of it. Aligned to 8
@@ -41,7 +41,7 @@ struct CopyPlan {
   Copy copy = nullptr;       ///< nullptr: memcpy
 };
 
-/// Adds up @p bytes / 8 words: what a receiver does that reads everything.
+/// Adds up @p bytes / 8 words, as a receiver does that reads all data.
 [[nodiscard]] std::uint64_t sum_words(const std::byte* data, std::size_t bytes) noexcept;
 
 class Yardsticks {
@@ -50,7 +50,8 @@ class Yardsticks {
   static constexpr std::size_t kMediumBytes = 4096;
   static constexpr std::size_t kMediumSources = 64;
   static constexpr std::size_t kBulkBytes = std::size_t{64} << 20;
-  /// What the constructor's block must hold, aligned to a page. Only what is used is ever touched.
+  /// The size of the constructor's block, which is aligned to a page. Only pages that are used are
+  /// ever touched.
   [[nodiscard]] static std::size_t block_bytes() noexcept;
 
   /// @p block: zeroed, mapped by both ranks, the caller's; lives longer than this. Both construct,

@@ -16,7 +16,8 @@ namespace {
 
 constexpr int kRounds = 3;  // of which the median counts
 
-/// Fewer round trips where other programs use the cores: each one waits for the scheduler then.
+/// Fewer round trips where other programs use the cores: each round trip waits for the scheduler
+/// then.
 std::uint64_t affordable(const program::Json& json, std::uint64_t operations) {
   constexpr double kUsualNs = 250;  // between cores that are far from each other
   constexpr double kFewest = 100;

@@ -12,7 +12,7 @@ namespace {
 
 using Ticks = double (*)();
 
-/// What @p ticks of hundred empty intervals shows of one, often enough for a median.
+/// The median of @p ticks, which answers the mean ticks of an empty interval.
 double cost_of(Ticks ticks) {
   constexpr std::uint32_t kSeries = 200;
   std::vector<double> costs(kSeries);
@@ -47,7 +47,7 @@ void Turns::await() {
   const std::uint64_t wanted = pair_.is_sender() ? turn_ : turn_ + 1;
   for (std::uint32_t looks = 0; word.load(std::memory_order_acquire) != wanted; ++looks) {
     if (looks < kSpins) continue;
-    // Seldom: what it serves is served outside a turn.
+    // Called seldom: its work is done outside a turn.
     if (looks % kProgressEvery == 0) progress_();
     sched_yield();
   }
@@ -75,7 +75,7 @@ void Turns::end() noexcept {
   ++batch_.turns;
 #ifdef VIADUCT_INSTRUMENT
   batch_.turns_of[first_].ticks += turn;
-  ++batch_.turns_of[first_].boundaries;  // of the two, one is in the time
+  ++batch_.turns_of[first_].boundaries;  // one of the turn's two clock readings is in its time
   if (parts::state.live == first_) ++parts::state.rows.entries;
   parts::state.live = parts::kNoPart;
   parts::state.current = parts::kNoPart;
@@ -92,7 +92,7 @@ void Turns::operation_done() {
   batch_ = {};
 }
 
-/// The batches whose times are neither short nor long: in a long one the kernel or the host took
+/// The batches whose times are neither short nor long: in a long batch the kernel or the host took
 /// the processor.
 Turns::Sum Turns::sum_of(std::size_t kind) const {
   constexpr double kFrom = 0.1, kTo = 0.6;  // in the order of their times
@@ -131,7 +131,7 @@ Work Turns::result() const {
     }
     return static_cast<double>(sum) / kEmptyIntervals;
   });
-  // What is left for one operation of a time that has the cost of so many looks at the clock.
+  // The time of one operation, without the cost of the readings of the clock in @p its_ticks.
   const auto of_one = [&](std::uint64_t its_ticks, double cost, std::uint64_t times,
                           double operations) {
     return (static_cast<double>(its_ticks) - cost * static_cast<double>(times)) /
@@ -155,7 +155,7 @@ Work Turns::result() const {
   });
   work.boundary_ns = boundary / per_ns;
   for (std::size_t part = 0; part < parts::kParts; ++part) {
-    // What of a turn is in no other part is the time of the one that it began with.
+    // Time of a turn in no other part counts for the part that the turn began with.
     const parts::Row& turns = quiet.all.turns_of[part];
     work.parts[part].ns += of_one(turns.ticks, clock, turns.boundaries, quiet.operations);
     const Sum its = sum_of(part);

@@ -2,7 +2,7 @@
 /// @file
 /// Two ranks that work in turn: only one of them works at a time, and the other one waits for a
 /// word that is not the library's. So all time between the begin and the end of a turn is work.
-/// docs/mapping.md says what is measured.
+/// docs/mapping.md describes the measurements.
 
 #include <array>
 #include <cstddef>
@@ -19,16 +19,16 @@ namespace viaduct::bench {
 /// Part of a message's work, as an index of Work::parts.
 inline constexpr std::size_t kMostParts = 14;
 
-/// What one rank has done for one operation, on average.
+/// The work of one rank for one operation, on average.
 struct Work {
-  /// Of all turns, without the cost of the clock; while no part reads it.
+  /// The time of all turns, without the cost of the clock, from batches in which no part reads it.
   double total_ns = 0;
   struct PartWork {
     double ns = 0;       ///< without the parts inside it, and without the cost of the boundaries
     double entries = 0;  ///< how often the part began
   };
   PartWork parts[kMostParts] = {};  ///< zeroes in a program without instrumentation
-  double boundary_ns = 0;           ///< what was subtracted for each boundary of a part
+  double boundary_ns = 0;           ///< the cost that was subtracted for each boundary of a part
 };
 
 class Turns {
@@ -40,7 +40,7 @@ class Turns {
 
   /// Before the first turn of a series; both call it.
   void start() noexcept;
-  /// The turn of the rank that calls it begins, when the other rank has passed it.
+  /// Waits until the other rank has passed the turn to this one.
   void await();
   /// The rank's work begins, with part @p first.
 #ifdef VIADUCT_INSTRUMENT
@@ -58,8 +58,8 @@ class Turns {
 
   static constexpr std::uint32_t kBatch = 50;
 #ifdef VIADUCT_INSTRUMENT
-  /// In a batch the boundaries of one part read the clock, in the next one those of the next part,
-  /// and in one batch of so many none.
+  /// In each batch the boundaries of one part read the clock, in the next batch those of the next
+  /// part. In one batch of kKinds no boundary does.
   static constexpr std::size_t kKinds = parts::kParts + 1;
 #else
   static constexpr std::size_t kKinds = 1;

@@ -1,6 +1,6 @@
-// mapping-work and mapping-parts: what benchmark `mapping` starts to measure one form and one
-// operation. The two are one source: in mapping-parts the library is instrumented. They write JSON
-// for `mapping`; see docs/mapping.md.
+// mapping-work and mapping-parts: the programs that benchmark `mapping` starts to measure one form
+// and one operation. The two are one source: in mapping-parts the library is instrumented. They
+// write JSON for `mapping`; see docs/mapping.md.
 
 #include <algorithm>
 #include <cstdint>
@@ -55,7 +55,7 @@ struct Names {
       "processing",   "read_data", "act",       "publish"};
 };
 
-/// What both ranks have done.
+/// The work of both ranks.
 Work both(Pair& pair, const Work& mine) {
   Work sum = mine;
   const auto add = [&](double& to, double own) { to = own + pair.exchange(own); };
@@ -173,7 +173,7 @@ struct WorkOptions {
   std::uint64_t operations = kDefinedOperations;
 };
 
-/// --json FILE [--iters N]: `mapping` calls this program, and has checked what it was given.
+/// --json FILE [--iters N]: `mapping` calls this program, and has checked the arguments.
 WorkOptions read_options(int argc, char** argv) {
   WorkOptions options;
   for (int i = 2; i + 1 < argc; i += 2) {

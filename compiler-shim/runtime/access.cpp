@@ -1,5 +1,5 @@
-/// What the inline functions of split-c/runtime.h leave over: memory that is not mapped, other
-/// paths, values of any size.
+/// Accesses that the inline functions of split-c/runtime.h do not cover: memory that is not mapped,
+/// other paths, values of any size.
 
 #include "viaduct/splitc/access.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 using viaduct::splitc::detail::Hot;
 using viaduct::splitc::detail::View;
 
-/// To this process itself without a message.
+/// Stores to this process itself without a message.
 template <class Word>
 void store_word(vsc_word to, Word value) {
   const vsc_view& own = vsc_hot.views[vsc_hot.myproc];
@@ -27,7 +27,7 @@ void store_word(vsc_word to, Word value) {
   viaduct::splitc::detail::count_own_store(sizeof value);
 }
 
-// Generated C looks into these by their bytes.
+// Generated C reads these structs, so that their layouts must agree.
 #define VIADUCT_SAME_PLACE(cpp, c, member)                      \
   static_assert(offsetof(cpp, member) == offsetof(c, member) && \
                 sizeof(cpp::member) == sizeof(c::member))

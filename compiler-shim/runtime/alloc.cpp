@@ -1,5 +1,5 @@
 /// The library's allocation. As malloc does, a function answers null when there is no room, with a
-/// sentence that names what is exhausted: old programs check for null.
+/// sentence that names the exhausted memory: old programs check for null.
 
 #include "viaduct/splitc/alloc.hpp"
 

@@ -24,7 +24,7 @@ extern "C" void vsc_atomic(unsigned int process, void (*thunk)(const void*, void
                            const void* arguments, unsigned long bytes, void* result,
                            unsigned long result_bytes) {
   const Ordering ordering;
-  // Pointers to objects are passed alike, whatever they point to.
+  // Pointers to objects of all types are passed alike.
   const auto call = reinterpret_cast<splitc::detail::CallThunk>(reinterpret_cast<void*>(thunk));
   constexpr char kNothing = 0;
   splitc::detail::call_slow(process, call, arguments == nullptr ? &kNothing : arguments, bytes,
@@ -43,12 +43,12 @@ VIADUCT_C_CALLABLE int exchange(vsc_word to, int value) {
   const Ordering ordering;
   return splitc::swap(pointer<int>(to), value);
 }
-/// Sets it to 1; answers what it was.
+/// Sets the word to 1; answers the value before.
 VIADUCT_C_CALLABLE int test_and_set(vsc_word to) {
   const Ordering ordering;
   return splitc::swap(pointer<int>(to), 1);
 }
-/// Writes `desired` where `expected` is; answers what was there.
+/// Writes `desired` where `expected` is; answers the value before.
 VIADUCT_C_CALLABLE int cmp_and_swap(vsc_word to, int expected, int desired) {
   const Ordering ordering;
   return splitc::compare_swap(pointer<int>(to), expected, desired);

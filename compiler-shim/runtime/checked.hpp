@@ -1,6 +1,7 @@
 #pragma once
-// What the library tells the race checker of `splitcc --checked` (docs/splitc-checked.md). The
-// checker is in programs that have a checked file; in others `hooks` stays null.
+// The calls by which the library informs the race checker of `splitcc --checked`
+// (docs/splitc-checked.md). Programs that have a checked file contain the checker; in others
+// `hooks` stays null.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +10,7 @@ namespace viaduct::shim::checked {
 
 /// How an access was written in the source.
 enum class Kind : std::uint8_t {
-  local,  // of the own memory, by a local pointer or a variable's name
+  local,  // of this process' memory, by a local pointer or a variable's name
   read,
   write,
   get,
@@ -25,12 +26,13 @@ enum class Kind : std::uint8_t {
 struct Hooks {
   /// Before splitc_main, in every process.
   void (*begin)();
-  /// A block between @p remote and the own memory at @p local; @p caller is where the call stands.
+  /// A block between @p remote and this process' memory at @p local; @p caller: the place of the
+  /// call.
   void (*bulk)(Kind kind, std::uint64_t remote, const void* local, std::size_t bytes,
                const void* caller);
-  /// From here on others may learn of what this process has done.
+  /// From here on others may know of the accesses that this process has made.
   void (*release)();
-  /// From here on this process may have learned of what others have done.
+  /// From here on this process may know of the accesses that others have made.
   void (*acquire)();
   /// Stores of others may have been delivered.
   void (*poll)();

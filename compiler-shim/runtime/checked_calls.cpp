@@ -1,5 +1,5 @@
-/// What files that splitcc --checked compiles call: gcc's -fsanitize=thread puts a call of one of
-/// the functions __tsan_... before each access of memory that others can reach, and
+/// The functions that files compiled by splitcc --checked call: gcc's -fsanitize=thread puts a call
+/// of one of the functions __tsan_... before each access of memory that others can reach, and
 /// split-c/checked.h makes one of each access by a global or spread pointer. The sanitizer's own
 /// runtime is not linked.
 
@@ -33,7 +33,7 @@ void word(vsc_word at, std::size_t bytes, bool is_write, Kind kind, const void* 
 void got(const void* to, std::size_t bytes, const void* caller) {
   if (is_noting()) note_local(to, bytes, true, Kind::get, caller);
 }
-/// Its target may learn of it by store_sync().
+/// The target may learn of the store by store_sync().
 void stored() {
   if (is_noting()) state->clock.release();
 }
@@ -48,8 +48,8 @@ extern "C" {
 
 // ---- The own memory ----
 
-// A constructor of each checked file calls it, and splitcc --checked asks for it when it links:
-// programs that have it have the checker.
+// A constructor of each checked file calls __tsan_init(), and splitcc --checked names it when it
+// links, so that the checker is linked too.
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
@@ -76,7 +76,8 @@ VIADUCT_ACCESSES(__tsan_volatile_, 16)
 void __tsan_read_range(void* at, unsigned long bytes) { local(at, bytes, false, VIADUCT_CALLER); }
 void __tsan_write_range(void* at, unsigned long bytes) { local(at, bytes, true, VIADUCT_CALLER); }
 
-// Atomic built-ins become calls, too. They race with nothing: each is what it says.
+// Atomic built-ins become calls, too. They race with no access, so that each only does its
+// operation.
 #define VIADUCT_ATOMIC(bits, type)                                                                 \
   type __tsan_atomic##bits##_load(const volatile type* at, int) {                                  \
     return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                                  \

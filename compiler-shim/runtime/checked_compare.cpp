@@ -114,7 +114,8 @@ class Finder {
     const Noted& own = granule.noted[is_write ? 1 : 0];
     const unsigned both = own.bytes & bytes;
     if (both == 0 || (!is_write && !other.is_write)) return;
-    // A store arrives where the owner polls: what it has done before it first polls comes before.
+    // A store arrives when the owner polls: accesses that the owner made before its first poll come
+    // before the store.
     if (is_store(other.kind) && own.kind == Kind::local && state->clock.is_before_poll(own.time))
       return;
     const std::uint64_t first = static_cast<unsigned>(std::countr_zero(both));

@@ -1,5 +1,5 @@
-/// The end of an epoch: each process gets what the others have done to its memory, and process 0
-/// what has been found.
+/// The end of an epoch: each process gets the others' accesses of its memory, and process 0 gets
+/// the races that were found.
 
 #include <fmt/format.h>
 #include <cstdio>
@@ -20,8 +20,8 @@ namespace {
 
 namespace detail = viaduct::splitc::detail;
 
-/// A block of memory that others read: they find it by the address of this variable, which is the
-/// same in all processes.
+/// A block of memory that others read. They find the block by the address of the Published
+/// variable, which is the same in all processes.
 struct Published {
   std::uint64_t address = 0;
   std::uint64_t count = 0;

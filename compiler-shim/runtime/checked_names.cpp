@@ -36,7 +36,8 @@ std::string program_path() {
   return length <= 0 ? std::string() : std::string(path.data(), static_cast<std::size_t>(length));
 }
 
-/// addr2line, which answers a line for each line it gets: it reads the debug information once.
+/// One process of addr2line for all questions, which answers a line for each line: it reads the
+/// debug information only once.
 class LineTeller {
  public:
   LineTeller() {
@@ -63,7 +64,7 @@ class LineTeller {
   LineTeller(const LineTeller&) = delete;
   LineTeller& operator=(const LineTeller&) = delete;
 
-  /// Nothing when there is no addr2line.
+  /// An empty answer: there is no addr2line.
   [[nodiscard]] std::string ask(std::uint32_t code) const {
     const std::string question = fmt::format("{:#x}\n", code);
     if (child_ <= 0 || ::send(end_.get(), question.data(), question.size(), MSG_NOSIGNAL) < 0)
@@ -84,7 +85,7 @@ class LineTeller {
   pid_t child_ = 0;
 };
 
-/// Without the folder that the program runs in.
+/// The path without the folder that the program runs in.
 std::string shorter(std::string path) {
   std::array<char, PATH_MAX> folder{};
   if (::getcwd(folder.data(), folder.size()) == nullptr) return path;

@@ -41,7 +41,8 @@ Page* Shadow::page(std::uint64_t number) {
   return page;
 }
 
-// Memory of its own, not the program's heap: what the program allocates lies where it would.
+// Takes memory of its own and not the program's heap, so that the program's allocations have the
+// same addresses as without the checker.
 Page* Shadow::new_page() {
   if (free_.empty()) {
     const std::size_t count = std::min(kChunkPages, pages_left_);

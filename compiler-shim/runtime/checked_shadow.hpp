@@ -13,7 +13,7 @@
 
 namespace viaduct::shim::checked {
 
-/// An access as it is kept: where the call stands, when it was, how, and which of the 4 bytes.
+/// A recorded access: the place of its call, its time, its kind, and which of the 4 bytes.
 struct Noted {
   std::uint32_t place = 0;  // behind the call in the program's code
   std::uint16_t time = 0;
@@ -54,7 +54,7 @@ class Shadow {
     }
   }
 
-  /// The granule that @p word lies in; null: nothing was noted on its page.
+  /// The granule that @p word lies in; null: no access of its page was noted.
   [[nodiscard]] const Granule* find(std::uint64_t word) const;
   /// All pages of the epoch, in no order.
   [[nodiscard]] const std::vector<Page*>& pages() const noexcept { return used_; }

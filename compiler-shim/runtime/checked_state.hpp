@@ -1,5 +1,5 @@
 #pragma once
-// The race checker's state in one process, and what its files have in common.
+// The race checker's state in one process, and the declarations that its files share.
 
 #include <atomic>
 #include <cstddef>
@@ -16,15 +16,15 @@ namespace viaduct::shim::checked {
 
 inline constexpr std::uint16_t kNever = std::numeric_limits<std::uint16_t>::max();
 
-/// The clock of one process in one epoch. Its hand moves only where the order of accesses may
-/// matter to another process; at its end it stands still, which makes fewer reports and no wrong
-/// ones.
+/// The clock of one process in one epoch. Time advances only where the order of accesses may matter
+/// to another process; at its greatest value it stands still, which makes fewer reports and no
+/// wrong ones.
 struct Clock {
   std::uint16_t now = 0;
-  std::uint16_t first_acquire = kNever;  // accesses at this time and later come after one
+  std::uint16_t first_acquire = kNever;  // accesses at this time and later come after an acquire
   std::uint16_t first_poll = kNever;     // likewise
   std::uint16_t first_read = kNever;     // likewise: of memory that may be another process'
-  std::uint16_t last_release = 0;        // accesses before this time come before one
+  std::uint16_t last_release = 0;        // accesses before this time come before a release
   std::uint16_t last_publish = 0;        // likewise: a release that a plain read may show
 
   void release() noexcept {
@@ -110,15 +110,15 @@ struct State {
 /// Null before begin() and after finish().
 extern State* state;
 
-/// Whether this is the program's own code, in its thread: not a function that atomic() runs, which
-/// no other access of its process can meet.
+/// Whether this is the program's own code, in its thread, and not a function that atomic() runs:
+/// such a function races with no other access of its process.
 [[nodiscard]] inline bool is_noting() noexcept {
   if (state == nullptr) return false;
   if (splitc::detail::hot.machine == nullptr) {
     state->was_visited.store(true, std::memory_order_relaxed);
     return false;
   }
-  // The visitor may have left something that this process learns of by reading its own memory.
+  // The function may have written values that this process reads in its own memory.
   if (state->was_visited.load(std::memory_order_relaxed)) [[unlikely]] {
     state->was_visited.store(false, std::memory_order_relaxed);
     state->clock.acquire();
@@ -139,7 +139,7 @@ inline void note(std::uint64_t word, std::size_t bytes, bool is_write, Kind kind
   access.kind = kind;
   state->shadow.note(word, bytes, is_write, access);
 }
-/// Of this process' own memory.
+/// Notes an access of this process' own memory.
 inline void note_local(const volatile void* at, std::size_t bytes, bool is_write, Kind kind,
                        const void* caller) {
   const auto address = reinterpret_cast<std::uintptr_t>(at);
@@ -151,10 +151,10 @@ inline void note_local(const volatile void* at, std::size_t bytes, bool is_write
 [[nodiscard]] const Hooks& checker_hooks();
 
 // checked_compare.cpp
-/// What this process has accessed of the others' memory, by the process that owns it.
+/// This process' accesses of other processes' memory, by owner.
 [[nodiscard]] std::vector<std::vector<Interval>> accesses_by_owner();
-/// The races among @p others, accesses of this process' memory, and with its own accesses: one for
-/// each pair of places that no call has answered before.
+/// The races among @p others, which are accesses of this process' memory, and between them and its
+/// own accesses: one for each pair of places that no earlier call has answered.
 [[nodiscard]] std::vector<Race> find_races(std::vector<Interval> others);
 
 // checked_report.cpp
@@ -166,7 +166,7 @@ void report(const Race& race);
 // checked_names.cpp
 /// "FILE:LINE" of the call that ends before @p place, or a sentence with the address.
 [[nodiscard]] std::string line_of(std::uint32_t place);
-/// The object that @p word lies in, as a person knows it.
+/// The object that @p word lies in, as the source names it.
 [[nodiscard]] std::string object_at(std::uint64_t word);
 
 }  // namespace viaduct::shim::checked

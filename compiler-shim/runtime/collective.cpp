@@ -15,7 +15,7 @@ namespace {
 
 using namespace viaduct::splitc;
 
-/// The own value in v[0] before, process q's in v[q] afterwards.
+/// v[0] is this process' value before the call; v[q] is process q's afterwards.
 template <class T>
 void gather_in_place(T* v) {
   const std::vector<T> all = all_gather(v[0]);
@@ -30,7 +30,8 @@ T reduce_to_all(T value, Op op) {
   return all;
 }
 
-// These two do not end together: the checker takes them for an order between some processes.
+// Processes may leave these two calls at different times: for the checker the calls order the
+// accesses of some processes only.
 template <class T, class Op>
 T reduce_to_one(T value, Op op) {
   const viaduct::shim::checked::Ordering ordering;
@@ -94,7 +95,7 @@ VIADUCT_MOVES(unsigned long, _ul)
 VIADUCT_MOVES(float, _f)
 VIADUCT_MOVES(double, _d)
 
-// Process 0's reading of an argument, in every process.
+// Process 0 reads an argument as a number for every process.
 VIADUCT_C_CALLABLE int all_atoi(const char* text) {
   return broadcast(myproc() == 0 ? std::atoi(text) : 0);
 }

@@ -20,13 +20,14 @@
 
 namespace {
 
-/// Where exit() goes while the program runs.
+/// exit() jumps here while the program runs.
 std::jmp_buf end_of_program;
 bool program_runs = false;
 pthread_t program_thread;
 int exit_code = 0;
 
-/// Generated C takes addresses as they are: what makes them differ between processes is refused.
+/// Generated C uses addresses untranslated: refuses programs whose addresses would differ between
+/// processes.
 void check_addresses() {
   using viaduct::Error;
   namespace errors = viaduct::errors;
@@ -52,7 +53,7 @@ struct Arguments {
   char** argv;
 };
 
-/// Runs on the stack of its own.
+/// Runs the program, on the stack of call_on_own_stack().
 int run_main(void* given) {
   const Arguments& arguments = *static_cast<const Arguments*>(given);
   // No object with a destructor may live in this frame: longjmp passes it.

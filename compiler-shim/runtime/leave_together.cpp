@@ -23,8 +23,8 @@
 namespace viaduct::shim {
 namespace {
 
-/// The number of the last call whose round has been reached. In the window of the process that
-/// reads it; one writer.
+/// The number of the last call whose round the writer has reached. Lies in the window of the
+/// process that reads it; has one writer.
 struct alignas(128) Line {
   std::atomic<std::uint64_t> number;
 };
@@ -41,8 +41,8 @@ Rendezvous rendezvous;
 
 constexpr const char* kKey = "splitc_c.leave_together";
 
-/// What a wait does between two looks: spins while every rank has a core, then gives way, then
-/// rests for ever longer moments, as long as a time slice in the end.
+/// The pause between two looks of a wait: spins while every rank has a core, then yields, then
+/// sleeps for ever longer times, in the end for a time slice.
 class Patience {
  public:
   void wait() noexcept {
@@ -73,7 +73,8 @@ class Patience {
                   fmt::format("{}: process {} is lost (it was killed, or has left)", operation, p));
 }
 
-/// What this process has sent for the call before may still have to be posted.
+/// Posts the backlog while it waits: messages that this process has sent for the call before may
+/// not be posted yet.
 void meet_at_job(const char* operation) {
   const std::uint32_t ticket = rendezvous.job->barrier_arrive();
   Status status = Status::retry;

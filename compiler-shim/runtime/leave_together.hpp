@@ -1,5 +1,5 @@
 #pragma once
-// After a collective call: no process goes on before all have left off polling.
+// After a collective call: no process goes on before all have stopped polling.
 
 namespace viaduct {
 class Job;
@@ -11,10 +11,11 @@ namespace viaduct::shim {
 void prepare_to_leave_together(Job& job);
 
 /// A second barrier that does not poll. A process ends the collective call before it when it knows
-/// that all have come; others may still wait there, and poll. What the first one stores from then
-/// on must not be delivered to them: on their side it would come before the call's end, on its side
-/// it was sent after it, and programs rely on that (a buffer is read after a barrier and written to
-/// by others after the next one: in between stores to it are delivered where its owner polls).
+/// that all have arrived; others may still wait in that call, and poll. Stores that the first
+/// process makes from then on must not be delivered to them there: they would arrive before the end
+/// of a call after which they were sent. Programs rely on that order: a buffer is read after a
+/// barrier and written to by others after the next one, and stores to it are delivered where its
+/// owner polls.
 ///
 /// Blocks      until all have ended the call before; polls nothing, so nothing is delivered.
 /// Errors      throws Error naming @p operation when a process is lost.

@@ -12,7 +12,7 @@
 namespace splitc_of_c = viaduct::splitc;
 namespace checked = viaduct::shim::checked;
 
-/// Where the call of the function that this stands in is.
+/// The address behind the call of the enclosing function.
 #define VIADUCT_CALLER __builtin_return_address(0)
 
 VIADUCT_C_CALLABLE void bulk_read(void* to, vsc_word from, std::size_t bytes) {

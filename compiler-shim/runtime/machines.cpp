@@ -1,4 +1,5 @@
-/// What programs took from the machines of the time besides Split-C (split-c/machines.h).
+/// The libraries that programs used on the machines of the time besides Split-C
+/// (split-c/machines.h).
 
 #include <array>
 #include <cstddef>
@@ -18,7 +19,7 @@ namespace {
 using viaduct::shim::absent;
 using viaduct::shim::at_process;
 
-/// Said once in each program, by process 0.
+/// Process 0 prints the sentence, once.
 void without_effect(const char* name, const char* why) {
   static bool said = false;
   if (said || MYPROC != 0) return;
@@ -165,7 +166,7 @@ VIADUCT_C_CALLABLE void ew_baseInit() {}
 VIADUCT_C_CALLABLE void ew_gsync(void* /*group*/) { barrier(); }
 VIADUCT_C_CALLABLE void ew_fgsync(void* /*group*/) { barrier(); }
 
-// ---- What ends the job ----
+// ---- Functions that end the job ----
 
 #define VIADUCT_ABSENT(machine, instead, name) \
   VIADUCT_C_CALLABLE int name() { absent(#name, machine, instead); }

@@ -1,5 +1,5 @@
 #pragma once
-// What the files for the machines of the time have in common (split-c/machines.h).
+// Definitions that the files for the machines of the time share (split-c/machines.h).
 
 #include <cstddef>
 #include <cstring>
@@ -12,7 +12,7 @@
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/splitc.hpp"
 
-// Those of the C header take their place.
+// The macros of the C header take their place.
 #undef MYPROC
 #undef PROCS
 #undef PROCSLOG
@@ -30,8 +30,8 @@ inline vsc_word at_process(int process, const void* address) {
   return vsc_toglobal(process, address);
 }
 
-/// Lets every process copy what it wants of the others' @p bytes at @p own: @p take(q, address)
-/// begins gets from process q. Collective. Answers 0, or -1 when there is no room.
+/// Lets every process copy any part of the others' @p bytes at @p own: @p take(q, address) begins
+/// gets from process q. Collective. Answers 0, or -1 when there is no room.
 template <class Take>
 int exchange_all(const void* own, std::size_t bytes, Take&& take) {
   char* const shared = static_cast<char*>(all_malloc(bytes));

@@ -1,4 +1,5 @@
-/// Collective functions that programs took from the machines of the time (split-c/machines.h).
+/// Collective functions of the libraries that programs used on the machines of the time
+/// (split-c/machines.h).
 
 #include <algorithm>
 #include <cstddef>

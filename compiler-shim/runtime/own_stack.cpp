@@ -27,9 +27,8 @@
 
 #if defined(__x86_64__) && !defined(VIADUCT_SANITIZER)
 
-// int viaduct_call_on_stack(int (*function)(void*), void* argument, void* top): the frame is found
-// by %rbp, which the function that is called keeps, so that unwinding needs nothing of either
-// stack.
+// int viaduct_call_on_stack(int (*function)(void*), void* argument, void* top): unwinding finds the
+// frame by %rbp, which the called function preserves, so that it needs no data on either stack.
 __asm__(
     ".pushsection .text\n"
     ".type viaduct_call_on_stack, @function\n"
@@ -61,7 +60,7 @@ namespace {
 constexpr std::uint64_t kGap = std::uint64_t{1} << 20;  // as the system keeps below its own stacks
 constexpr std::uint64_t kPage = 4096;
 
-/// What the user allows a stack, in whole pages.
+/// The user's limit for a stack, in whole pages.
 std::uint64_t stack_bytes(std::uint64_t region) {
   std::uint64_t bytes = region / 4;
   rlimit limit{};
@@ -70,7 +69,7 @@ std::uint64_t stack_bytes(std::uint64_t region) {
   return bytes & ~(kPage - 1);
 }
 
-/// The gap and, from @p top down, the stack; none where something else lies.
+/// Maps the gap and, from @p top down, the stack; empty when other memory lies there.
 MappedMemory map_stack(std::uint64_t top, std::uint64_t bytes) {
   void* const wanted = reinterpret_cast<void*>(top - bytes - kGap);
   MappedMemory stack(
@@ -78,12 +77,12 @@ MappedMemory map_stack(std::uint64_t top, std::uint64_t bytes) {
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0),
       bytes + kGap);
   if (!stack) return stack;
-  if (stack.get() != wanted) {  // a kernel that takes the address for a wish
+  if (stack.get() != wanted) {  // an old kernel takes the address as a hint
     errno = EEXIST;
     return {};
   }
   if (::mprotect(stack.get() + kGap, bytes, PROT_READ | PROT_WRITE) != 0) return {};
-  // Pages as they are needed, as of any stack.
+  // The pages become present one by one, as those of any stack.
   ::madvise(stack.get(), stack.bytes(), MADV_NOHUGEPAGE);
   return stack;
 }
@@ -104,7 +103,7 @@ int call_on_own_stack(std::uint64_t region, int (*function)(void*), void* argume
                                     bytes, top, errno != 0 ? std::strerror(errno) : "no room"));
     return function(argument);
   }
-  // exit() may end the process in a function that runs there.
+  // Never unmapped: exit() may end the process in a function that runs on this stack.
   static_cast<void>(stack.release());
   return viaduct_call_on_stack(function, argument, reinterpret_cast<void*>(top));
 }

@@ -1,4 +1,5 @@
-/// What splitcc generates beside splitc_main, for a splitc_main in plain C.
+/// The entry vsc_main() for a splitc_main in plain C; splitcc generates one for a splitc_main in
+/// Split-C.
 
 #include <unistd.h>
 

@@ -38,7 +38,7 @@ struct Automatic {
 };
 std::vector<Automatic> automatic_arrays;  // the innermost scope's last
 
-/// Sentences about collective calls name this place meanwhile.
+/// While an AtPlace lives, sentences about collective calls name its place.
 class AtPlace {
  public:
   explicit AtPlace(const CallPlace& place) noexcept : before_(detail::call_place) {
@@ -92,7 +92,7 @@ static_assert(sizeof(CallPlace) == sizeof(vsc_place_in_source) &&
               offsetof(CallPlace, file) == offsetof(vsc_place_in_source, file) &&
               offsetof(CallPlace, line) == offsetof(vsc_place_in_source, line));
 
-// What the linker calls the ends of the section that VSC_OWN fills; nothing when no file has one.
+// The linker's names for the ends of the section that VSC_OWN fills; null when no file has one.
 extern "C" {
 [[gnu::weak]] extern vsc_word* const __start_vsc_own[];
 [[gnu::weak]] extern vsc_word* const __stop_vsc_own[];
@@ -155,7 +155,8 @@ vsc_word vsc_auto_spread(unsigned long count, unsigned long bytes, const char* n
 void vsc_auto_free(vsc_word* array) {
   const vsc_word word = *array;
   if (word == 0) return;
-  // What longjmp left behind stays allocated: its scopes were not left one by one.
+  // Arrays of scopes that longjmp has left stay allocated, since no cleanup has run for those
+  // scopes.
   const auto found = std::find_if(automatic_arrays.rbegin(), automatic_arrays.rend(),
                                   [&](const Automatic& a) { return a.word == word; });
   CallPlace place;

@@ -2,7 +2,7 @@
 #include <shmem.h>
 #include <stdio.h>
 
-int from_left; /* symmetric: every process has it at a place that the others know */
+int from_left; /* symmetric: every process has `from_left` at a place that the others know */
 int sum, work[SHMEM_REDUCE_MIN_WRKDATA_SIZE];
 long psync[SHMEM_REDUCE_SYNC_SIZE];
 

@@ -3,10 +3,10 @@
 // the next.
 //
 // Shows   spread arrays as a table by vertex: the owner of vertex v is process v mod PROCS
-//         compare_swap: of all who reach a vertex, one is first
+//         compare_swap: of all processes that reach a vertex, one is first
 //         fetch_add to take a place in another process' list, and a store into it
 //         all_store_sync: all lists are complete
-//         all_reduce_add: nobody has anything left to do
+//         all_reduce_add: no process has any vertex left
 
 #include <algorithm>
 #include <string>
@@ -42,7 +42,7 @@ struct Options {
   bool directed = false;
 };
 
-// Where the edges come from: a file that process 0 has read, or a formula.
+// The source of the edges: a file that process 0 has read, or a formula.
 class Graph {
  public:
   Graph(const Options& options, const std::vector<Edge>& read_by_process_0)
@@ -87,8 +87,8 @@ class Graph {
   Vertex vertices_ = 0;
 };
 
-// What a search finds. Spread arrays begin as zeros: distances are kept with one added, so that 0
-// is a vertex that nobody has reached.
+// The result of a search. Spread arrays begin as zeros: distances are kept with one added, so that
+// 0 is a vertex that has not been reached.
 struct Search {
   spread_ptr<std::uint32_t> reached;  // distance + 1
   spread_ptr<Vertex> before;          // the vertex from which it was reached
@@ -111,12 +111,14 @@ class Frontier {
     all_free(count_);
     all_free(vertices_);
   }
-  /// To the list of process @p owner. There from its next all_store_sync() on.
+  /// Appends to the list of process @p owner, which sees the vertex after its next
+  /// all_store_sync().
   void append(int owner, Vertex v) const {
     const auto place = fetch_add(toglobal(owner, count_), 1);
     store(toglobal(owner, vertices_ + place), v);
   }
-  /// After all_store_sync(): takes what was appended. A barrier must follow before others append.
+  /// After all_store_sync(): takes the appended vertices. A barrier must follow before others
+  /// append.
   [[nodiscard]] std::vector<Vertex> take() {
     std::vector<Vertex> taken(vertices_, vertices_ + *count_);
     *count_ = 0;
@@ -142,7 +144,7 @@ std::uint64_t search(const Search& table, Vertex from, Vertex vertices, const Ne
   for (std::uint32_t distance = 1;; ++distance) {
     all_store_sync();
     const std::vector<Vertex> now = frontier.take();
-    // A reduction is a barrier too: all have taken theirs.
+    // A reduction is a barrier too: all processes have taken their lists.
     const std::uint64_t left = all_reduce_add<std::uint64_t>(now.size());
     if (left == 0) break;
     progress.at(done += left);
@@ -187,8 +189,7 @@ std::vector<std::uint32_t> search_alone(const Graph& graph, Vertex from) {
 }
 
 // Each process checks the paths to its own vertices: the vertex before is one nearer, and an edge
-// leads from it. Without the arcs into a vertex it is the other end that knows of the edge, so the
-// edges are run through once more.
+// leads from it. A vertex does not know the arcs into it, so the edges are run through once more.
 std::string find_broken_path(const Search& table, const Graph& graph) {
   std::vector<char> has_edge((graph.vertices() + process_count() - 1) / process_count());
   std::vector<Vertex> before(has_edge.size());
@@ -272,7 +273,7 @@ int bfs(const Options& options) {
     throw examples::BadInput(
         fmt::format("--from and --to must be vertices: 0 to {}", graph.vertices() - 1));
 
-  // What starts at this process' vertices.
+  // The arcs that start at this process' vertices.
   const Neighbours mine((graph.vertices() + process_count() - 1) / process_count(),
                         [&graph](auto f) {
                           graph.for_each_arc([&f](Vertex from, Vertex to) {

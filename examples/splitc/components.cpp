@@ -36,7 +36,7 @@ struct Options {
 using Pixel = std::uint32_t;  // by its number, row by row
 constexpr Pixel kNothing = ~Pixel{0};
 
-// What belongs together, for the processes and for the check.
+// The rule for pixels of one component, for the processes and for the check.
 class Rule {
  public:
   explicit Rule(const Options& options)
@@ -72,9 +72,9 @@ class Forest {
   [[nodiscard]] Pixel begin() const { return static_cast<Pixel>(rows_.my_begin() * width_); }
   [[nodiscard]] Pixel end() const { return static_cast<Pixel>(rows_.my_end() * width_); }
   [[nodiscard]] bool is_mine(Pixel i) const { return begin() <= i && i < end(); }
-  /// What one of this process' pixels points to.
+  /// The pixel that one of this process' pixels points to.
   [[nodiscard]] Pixel& mine(Pixel i) const { return above_[i - begin()]; }
-  /// What any pixel points to.
+  /// The pixel that any pixel points to.
   [[nodiscard]] global_ptr<Pixel> place(Pixel i) const {
     const int owner = rows_.owner(i / width_);
     const std::size_t first = rows_.begin(static_cast<std::size_t>(owner)) * width_;
@@ -89,7 +89,7 @@ class Forest {
     }
   }
   /// Joins the components of a and b. The later root is hung below the earlier one, if it still is
-  /// a root; if not, somebody was faster, and there are new roots to look for.
+  /// a root. If not, another process was faster, and new roots must be found.
   void join(Pixel a, Pixel b) const {
     for (;;) {
       a = root_of(a);
@@ -99,7 +99,7 @@ class Forest {
       if (compare_swap(place(a), a, b) == a) return;
     }
   }
-  /// The same while nobody else looks, for pixels of this process.
+  /// The same for pixels of this process, while no other process reads them.
   void join_mine(Pixel a, Pixel b) const {
     a = my_root_of(a);
     b = my_root_of(b);
@@ -107,7 +107,7 @@ class Forest {
   }
   [[nodiscard]] Pixel my_root_of(Pixel i) const {
     while (mine(i) != i) {
-      mine(i) = mine(mine(i));  // halves the way for whoever comes next
+      mine(i) = mine(mine(i));  // halves the path for later searches
       i = mine(i);
     }
     return i;
@@ -119,7 +119,7 @@ class Forest {
   Pixel* above_;
 };
 
-// Trees of this process' strip, by itself.
+// Builds the trees of this process' strip alone.
 void grow_trees(const Forest& forest, const std::vector<std::uint16_t>& grey, std::size_t width,
                 const Rule& rule, bool diagonal) {
   const Pixel begin = forest.begin();
@@ -163,7 +163,8 @@ Labels number_components(const Forest& forest) {
   std::uint32_t my_roots = 0;
   for (Pixel i = forest.begin(); i < forest.end(); ++i)
     if (forest.mine(i) == i) ++my_roots;
-  // A root is its component's first pixel, so those of the processes before this one come first.
+  // A root is its component's first pixel, so the roots of the processes before this one come
+  // first.
   std::uint32_t next = all_scan_before(my_roots, Add{}, std::uint32_t{0});
   Labels labels{std::vector<std::uint32_t>(forest.end() - forest.begin()),
                 all_reduce_add(my_roots)};
@@ -263,9 +264,9 @@ int components(const Options& options) {
 
   examples::Stopwatch watch;
   grow_trees(forest, grey, width, rule, options.diagonal);
-  barrier();  // from here on all trees are everybody's
+  barrier();  // from here on all processes use all trees
   join_to_strip_above(forest, grey, row_above, width, rule, options.diagonal);
-  barrier();  // and from here on nobody changes them
+  barrier();  // from here on no process changes them
   const Labels labels = number_components(forest);
   watch.stop(static_cast<double>(width * height), "pixels");
   examples::say("{} components\n", labels.count);

@@ -1,13 +1,13 @@
 // Electromagnetic waves on a bipartite graph: electric nodes change by the magnetic ones around
-// them, then magnetic nodes by the electric ones, step after step. What Split-C's authors used to
-// show how one program becomes faster without becoming another one.
+// them, then magnetic nodes by the electric ones, step after step. Split-C's authors used this
+// program to show how a program becomes faster without a new algorithm.
 //
 // Shows   four ways of getting at values that lie elsewhere: --how
 //           read   through a global pointer, each time it is needed
 //           get    each value once a step into a ghost, a local copy; all gets at once, one sync()
 //           store  the owners send to the ghosts: one way, half the messages
 //           bulk   the owners send whole runs of values
-//         Where messages carry everything (VIADUCT_SPLITC_PATH=message) each is faster than the
+//         Where all data go by message (VIADUCT_SPLITC_PATH=message) each is faster than the
 //         one before it. Between processes of one host a read is a load from the owner's memory:
 //         there read and get are faster than store, and bulk still is the fastest.
 //         fetch_add to take a place in a list of another process
@@ -71,8 +71,8 @@ double first_value(bool electric, std::size_t node) {
   return examples::random_real_at(electric ? 1 : 2, node);
 }
 
-// How a node changes: value_of(i) is the value at the other end of arc i. The one formula, for the
-// processes and for the check, so that not a bit may differ.
+// How a node changes: value_of(i) is the value at the other end of arc i. The processes and the
+// check use this one formula, so that not a bit may differ.
 template <class F>
 void change(double& value, const Lists<Arc>& arcs, std::size_t node, F value_of) {
   double sum = 0;
@@ -110,7 +110,7 @@ class Nodes {
   Lists<Arc> arcs;
 };
 
-// One kind of nodes, and its way to the values of the other kind.
+// One kind of nodes, and its access to the values of the other kind.
 class Half {
  public:
   Half(Nodes& nodes, const Nodes& others, std::string how)
@@ -156,8 +156,8 @@ class Half {
       change(nodes_.values[k], nodes_.arcs, k, value_of);
   }
 
-  // For each arc where the value at its other end is; and a ghost for each node that lies
-  // elsewhere, however many arcs lead there.
+  // Finds for each arc the place of the value at its other end, and makes one ghost for each node
+  // of another process, however many arcs lead to it.
   void find_sources() {
     const auto& arcs = nodes_.arcs.items;
     for (const Arc& arc : arcs) {
@@ -183,7 +183,8 @@ class Half {
       wishes[static_cast<std::size_t>(others_.blocks.owner(remote_[g]))].push_back(
           {others_.blocks.place(remote_[g]), global_ptr<double>(&ghosts_[g])});
 
-    // How long each owner's list becomes is found by taking places in it before it is there.
+    // The length of each owner's list is found by taking places in the list before its memory
+    // exists.
     auto* taken = all_malloc<std::uint64_t>(1);
     std::vector<std::uint64_t> first(wishes.size());
     for (std::size_t q = 0; q < wishes.size(); ++q)
@@ -251,7 +252,7 @@ std::vector<double> run_alone(const std::vector<Edge>& edges, std::size_t electr
   return values;
 }
 
-// What two results first differ in, to the bit; empty when in nothing.
+// The first difference of two results, to the bit; empty when they are equal.
 std::string difference(const std::vector<double>& found, const std::vector<double>& expected,
                        std::size_t electric_count) {
   for (std::size_t i = 0; i < expected.size(); ++i) {

@@ -1,15 +1,15 @@
 // Giga-updates per second: words of a great table, spread over all processes, are changed at random
-// places. Nothing is near, nothing comes twice: it measures how fast single words travel.
+// places. Accesses have no locality, so that the program measures how fast single words travel.
 //
 // Shows   a spread array indexed as if it were here: table[i]
 //         three ways of changing a word that others change too:
 //           fetch_xor      an atomic operation on global memory
-//           atomic_put<f>  a function that runs at the owner, between its other work; nobody waits
-//                          for it before sync()
+//           atomic_put<f>  a function that runs at the owner, between its other work; the
+//                          caller does not wait for it before sync()
 //           table[i] ^= v  a read, then a write: fast, and loses updates now and then
-//         prefetch(), by which the first and the last need not wait for memory
+//         prefetch(), by which the first and the third need not wait for memory
 //
-// The random access test of the HPC Challenge (Luszczek et al. 2005), which forgives 1 % of errors.
+// The random access test of the HPC Challenge (Luszczek et al. 2005), which accepts 1 % of errors.
 
 #include <vector>
 
@@ -76,8 +76,8 @@ void run_updates(const Options& options, spread_ptr<Word> table) {
   }
 }
 
-// What this process' words should be is found by making all updates again, here, and keeping those
-// that belong here. Element i of a spread array is element i / PROCS of process i % PROCS.
+// The right values of this process' words are found by making all updates again and keeping those
+// of this process' words. Element i of a spread array is element i / PROCS of process i % PROCS.
 std::size_t count_errors(const Options& options, spread_range<Word> words) {
   const auto mine = words.mine();
   std::vector<Word> expected(static_cast<std::size_t>(mine.size()));

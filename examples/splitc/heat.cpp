@@ -2,14 +2,15 @@
 // rows, and in every step tells its neighbours the rows next to theirs.
 //
 // Shows   bulk_store of the border rows, on their way while the rows inside are computed
-//         store_counter: a process waits for its two neighbours' rows, and for nobody else's
+//         store_counter: a process waits for its two neighbours' rows, and for no other
 //         all_reduce_max to decide together when to stop
 //         toglobal: my neighbour's copy of an array that all have at the same address
 //
-// Why not store_sync(two rows)? It counts bytes and does not ask from whom: a fast neighbour's row
-// of the next step could be taken for the slow one's row of this step. So each neighbour has a
-// counter of its own here. A neighbour can be one step ahead, not two, since it waits for our row
-// of every step: its row of the next step goes into the other grid, and does no harm.
+// Why not store_sync(two rows)? store_sync() counts bytes and does not tell senders apart: a fast
+// neighbour's row of the next step could be taken for the slow one's row of this step. So each
+// neighbour has a counter of its own here. A neighbour can be one step ahead, not two, since it
+// waits for our row of every step: its row of the next step goes into the other grid, and does no
+// harm.
 
 #include <algorithm>
 #include <array>
@@ -47,7 +48,7 @@ struct Plate {
   std::vector<double> cells;
 };
 
-// The one formula, for the processes and for the check.
+// The processes and the check use this one formula.
 double relaxed(const double* above, const double* row, const double* below, std::size_t x) {
   return 0.25 * (above[x] + below[x] + (row[x - 1] + row[x + 1]));
 }
@@ -79,14 +80,14 @@ Plate plate_with_spots(std::size_t size, std::uint64_t seed) {
   return plate;
 }
 
-// This process' rows of the plate, with one more above and below for what the neighbours tell;
-// twice, as each step reads the one and writes the other.
+// This process' rows of the plate, with one more above and below for the neighbours' rows. There
+// are two grids, since each step reads one and writes the other.
 class Strip {
  public:
   Strip(std::size_t width, const Blocks& rows) : width_(width), rows_(rows) {
     for (double*& grid : grids_) grid = all_malloc<double>((rows.most() + 2) * width);
   }
-  /// Collective, and so no destructor, which an exception could call in one process alone.
+  /// Collective. Not a destructor, which an exception could call in one process alone.
   void free() {
     for (double* grid : grids_) all_free(grid);
   }
@@ -135,7 +136,7 @@ class Strip {
   [[nodiscard]] double* row(double* grid, std::size_t y) const {
     return grid + (y + 1 - rows_.my_begin()) * width_;
   }
-  // Our row y to the process that has row `next_to`, into its row outside.
+  // Sends our row y to the process that has row `next_to`, into its row outside.
   void tell(std::size_t y, std::size_t next_to, store_counter counter) const {
     const int neighbour = rows_.owner(next_to);
     const std::size_t there = y + 1 - rows_.begin(static_cast<std::size_t>(neighbour));

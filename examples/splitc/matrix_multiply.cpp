@@ -108,7 +108,7 @@ void multiply(const Matrix<N>& a, const Matrix<N>& b, const Matrix<N>& c) {
   Pair<N>* now = &pairs[0];
   Pair<N>* next = &pairs[1];
   c.for_my_blocks([&](std::size_t i, std::size_t j, Block<N>& mine) {
-    // Not all begin with k = 0, so that they do not all ask the same process first.
+    // Processes begin with different k, so that they do not all ask the same process first.
     const auto turned = [&](std::size_t k) { return (k + i + j) % side; };
     mine = {};
     next->fetch(a.block(i, turned(0)), b.block(turned(0), j));

@@ -2,7 +2,7 @@
 // its keys by digit, all counts together say where in the whole array each key goes, and the keys
 // go there, each by one store.
 //
-// Shows   store: the one-way word, for traffic without any pattern; nobody answers it
+// Shows   store: the one-way word, for traffic without any pattern and without replies
 //         store_sync(bytes): each process knows how much a full block is
 //         bulk_get of all processes' tables, and one sync() for all of them
 //         the same data sent word by word, or gathered into runs first: --send
@@ -32,7 +32,7 @@ struct Digit {
   [[nodiscard]] std::size_t of(Key key) const { return (key >> shift) & (values() - 1); }
 };
 
-// Where this process' first key with each digit goes: behind all keys with smaller digits, and
+// The place of this process' first key with each digit: behind all keys with smaller digits, and
 // behind those of the processes before it with the same digit. `counts` is this process' row, at
 // the same address in every process.
 std::vector<std::size_t> first_places(const std::vector<Key>& keys, Digit digit,
@@ -55,8 +55,8 @@ std::vector<std::size_t> first_places(const std::vector<Key>& keys, Digit digit,
       next += rows[q * values + value];
     }
   }
-  // Nobody overwrites its row before all have read it. Nor does any store of this pass arrive
-  // before its target has finished the pass before.
+  // No process overwrites its row before all have read it, and no store of this pass arrives before
+  // its target has finished the pass before.
   barrier();
   return places;
 }
@@ -91,7 +91,7 @@ void send_runs(const std::vector<Key>& keys, Digit digit, const std::vector<std:
   }
 }
 
-// Which bits are not the same in all keys of all processes.
+// The bits that are not the same in all keys of all processes.
 Key bits_that_differ(const std::vector<Key>& mine) {
   Key all_ones = ~Key{0};
   Key any_one = 0;
@@ -118,7 +118,7 @@ std::vector<Key> radix_sort(std::vector<Key> keys, const Blocks& blocks, unsigne
     } else {
       send_words(keys, digit, places, blocks, target, progress);
     }
-    // A block is full when its bytes have come. Its owner need not ask anybody.
+    // A block is full when its bytes have come. The owner need not ask other processes.
     store_sync(keys.size() * sizeof(Key));
     keys.assign(target, target + keys.size());
     progress.at(shift + digit.bits);

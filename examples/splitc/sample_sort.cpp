@@ -21,8 +21,8 @@ using examples::Key;
 using examples::my_number;
 using examples::process_count;
 
-// A key and where it lies. Equal keys are told apart by that, so that any number of them can be cut
-// into even parts.
+// A key and its place. The place tells equal keys apart, so that any number of them can be cut into
+// even parts.
 struct Mark {
   Key key;
   std::size_t process;
@@ -51,7 +51,7 @@ void merge_runs(std::vector<Key>& keys, std::vector<std::size_t> begins) {
   }
 }
 
-// This process' own keys: in pieces that fit the cache, so that there is something to tell of.
+// This process' own keys: in pieces that fit the cache, so that progress can be shown.
 void sort_here(std::vector<Key>& keys) {
   constexpr std::size_t kPiece = std::size_t{1} << 18;
   examples::Progress progress("sample_sort: key", keys.size());
@@ -87,7 +87,7 @@ std::vector<Mark> choose_cuts(const std::vector<Key>& sorted, std::size_t oversa
   return cuts;
 }
 
-// Where this process' sorted keys are cut: part q is [result[q], result[q + 1]).
+// The cuts of this process' sorted keys: part q is [result[q], result[q + 1]).
 std::vector<std::size_t> cut(const std::vector<Key>& sorted, const std::vector<Mark>& cuts) {
   std::vector<std::size_t> result{0};
   for (const Mark& mark : cuts) {
@@ -104,13 +104,13 @@ std::vector<std::size_t> cut(const std::vector<Key>& sorted, const std::vector<M
 // Sends part q of `sorted` to process q, and answers the parts that came here, merged.
 std::vector<Key> exchange_parts(const std::vector<Key>& sorted,
                                 const std::vector<std::size_t>& parts) {
-  // One element for every process in every process, at the same address: what q says to p is
-  // element q in process p.
+  // One element for every process in every process, at the same address: process q writes to
+  // process p into element q there.
   auto* coming = all_malloc<std::size_t>(process_count());
   auto* destination = all_malloc<global_ptr<Key>>(process_count());
 
-  // How many keys will come from whom. The puts go to all processes at once; sync() says that all
-  // have arrived, and the barrier that everybody's have.
+  // The number of keys that will come from each process. The puts go to all processes at once;
+  // after sync() all of them have arrived, and after the barrier those of all processes have.
   for (int q = 0; q < PROCS; ++q) {
     const auto part = static_cast<std::size_t>(q);
     put(toglobal(q, coming + MYPROC), parts[part + 1] - parts[part]);
@@ -118,8 +118,8 @@ std::vector<Key> exchange_parts(const std::vector<Key>& sorted,
   splitc::sync();
   barrier();
 
-  // Now there is room to be made, and everybody is told where to put its keys: a global pointer is
-  // a value like any other.
+  // Makes room for the keys, and tells every process where to put its keys: a global pointer is a
+  // value like any other.
   std::vector<std::size_t> begins(process_count());
   std::exclusive_scan(coming, coming + PROCS, begins.begin(), std::size_t{0});
   std::vector<Key> mine(begins.back() + coming[PROCS - 1]);
@@ -129,16 +129,16 @@ std::vector<Key> exchange_parts(const std::vector<Key>& sorted,
   splitc::sync();
   barrier();
 
-  // Everybody begins with the process after it, so that not all send to process 0 first.
+  // Each process begins with the process after it, so that not all send to process 0 first.
   for (std::size_t i = 1; i <= process_count(); ++i) {
     const std::size_t q = (my_number() + i) % process_count();
     const std::size_t count = parts[q + 1] - parts[q];
     if (count > 0) bulk_store(destination[q], sorted.data() + parts[q], count);
   }
-  // No process waits for what it sent; each waits for what it is to get.
+  // No process waits for its own stores; each waits for the bytes that it is to get.
   store_sync(mine.size() * sizeof(Key));
 
-  barrier();  // the tables may be freed when nobody looks at them any more
+  barrier();  // the tables may be freed when no process reads them any more
   all_free(destination);
   all_free(coming);
   merge_runs(mine, std::move(begins));

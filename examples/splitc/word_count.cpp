@@ -64,7 +64,7 @@ void for_each_word(std::string_view text, F f) {
   }
 }
 
-// This process' part of a file: the words that begin in its share of the bytes.
+// The words of this process' part of a file: those that begin in its share of the bytes.
 std::string read_my_part(const std::string& path) {
   std::error_code error;
   const auto bytes = static_cast<std::streamoff>(std::filesystem::file_size(path, error));
@@ -76,7 +76,7 @@ std::string read_my_part(const std::string& path) {
   const std::streamoff begin = bytes * MYPROC / PROCS;
   const std::streamoff end = bytes * (MYPROC + 1) / PROCS;
 
-  // From the byte before, which says whether a word begins at the border or is only going on there.
+  // Reads from the byte before, which shows whether a word begins at the border or goes on there.
   const std::streamoff from = std::max<std::streamoff>(begin - 1, 0);
   std::string part(static_cast<std::size_t>(end - from), ' ');
   file.seekg(from);
@@ -85,7 +85,7 @@ std::string read_my_part(const std::string& path) {
   std::size_t skip = 0;
   if (begin > 0)
     while (skip < part.size() && is_in_word(part[skip])) ++skip;
-  // The last word may end in the next one's share.
+  // The last word may end in the next process' share.
   if (skip < part.size() && is_in_word(part.back()))
     for (char c; file.get(c) && is_in_word(c);) part.push_back(c);
   return part.substr(skip);
@@ -130,7 +130,7 @@ class Table {
     return !found;
   }
 
-  /// Calls f(word, count) for all words of all processes, when nobody adds any more.
+  /// Calls f(word, count) for all words of all processes, when no process adds any more.
   template <class F>
   void for_each(F f) const {
     for (const auto bucket : spread_range(buckets_, static_cast<std::ptrdiff_t>(count_)))
@@ -190,7 +190,7 @@ std::vector<std::pair<std::string, std::uint64_t>> by_frequency(
   return list;
 }
 
-// Process 0's part of the end: shows the result, and answers what is wrong with it.
+// Process 0's part of the end: shows the result, and answers the mistake in it, if any.
 std::string show_and_check(const Table& table, const std::vector<std::string>& files,
                            std::size_t top, const std::string& output) {
   const auto words = all_words(table);

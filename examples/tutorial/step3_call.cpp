@@ -1,5 +1,5 @@
-// Step 3: a call. It answers what the handler returns at the other rank. The handler reaches an
-// object of that rank through the token.
+// Step 3: a call. A call answers the result of the handler at the other rank. The handler reaches
+// an object of that rank through the token.
 //
 //     viaduct-run -n 4 build/release/examples/step3_call
 

@@ -1,5 +1,5 @@
 // Step 4: data. A bulk request writes an array into the next rank's segment; its handler runs there
-// when all of it has come.
+// when the whole array has come.
 //
 //     viaduct-run -n 4 build/release/examples/step4_bulk
 

@@ -1,5 +1,5 @@
-// Step 5: a message that cannot be delivered. It comes back to its sender, to the endpoint's
-// handler for such messages, with the reason.
+// Step 5: a message that cannot be delivered. The message comes back to its sender, to the
+// endpoint's handler for such messages, with the reason.
 //
 //     viaduct-run -n 4 build/release/examples/step5_returned
 

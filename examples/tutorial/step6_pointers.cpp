@@ -14,7 +14,7 @@ int splitc_main(int, char**) {
   for (long i = MYPROC; i < kCount; i += PROCS) squares[i] = i * i;  // this process' elements
   barrier();                                                         // all elements are there
   long sum = 0;
-  for (long i = 0; i < kCount; ++i) sum += squares[i];  // whoever has them
+  for (long i = 0; i < kCount; ++i) sum += squares[i];  // in any process
   long all[kCount];
   for (long i = 0; i < kCount; ++i) get(&all[i], squares + i);  // 100 reads under way at once
   splitc::sync();                                               // all have come

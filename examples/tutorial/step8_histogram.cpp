@@ -24,7 +24,7 @@ int splitc_main(int, char**) {
   for (std::int64_t i = MYPROC; i < kValues; i += PROCS) {
     const std::int64_t bin = i * 7919 % kBins;
     fetch_add(count + bin, 1);
-    atomic_put<raise_to>(most + bin, i);  // nobody waits for it before sync()
+    atomic_put<raise_to>(most + bin, i);  // no wait before sync()
   }
   splitc::sync();
   barrier();

@@ -1,22 +1,24 @@
 #pragma once
-// How a program's malloc comes to take memory that peers reach. The library leaves malloc alone;
-// the library of main() (viaduct::splitc) brings one that can be directed and says so here.
+// How a program's malloc is made to take memory that peers reach. The Split-C library does not
+// replace malloc; the library of main() (viaduct::splitc) brings a malloc that can be directed, and
+// registers it here.
 
 #include <atomic>
 #include <cstddef>
 
 namespace viaduct::splitc::detail {
 
-/// Directs this process' malloc into [begin, begin + bytes), which is zeroed and stays. False: this
-/// process' malloc is another one.
+/// Directs this process' malloc into [begin, begin + bytes), which is zeroed and stays mapped.
+/// False: this process has another malloc.
 using HeapHook = bool (*)(std::byte* begin, std::size_t bytes);
 
-/// Before run(). Without one malloc stays as it is, and messages carry what lies in its memory.
+/// To be called before run(). Without a hook malloc is not directed, and data in its memory go by
+/// message.
 void set_heap_hook(HeapHook hook) noexcept;
 [[nodiscard]] HeapHook heap_hook() noexcept;
 
-/// In checked mode: what operator new and delete tell of. A block is followed by kHeapRedZone bytes
-/// that are not used, and begins and ends at a multiple of kHeapRedZone.
+/// In checked mode operator new and delete report their blocks to this object. A block is followed
+/// by kHeapRedZone bytes that are not used, and begins and ends at a multiple of kHeapRedZone.
 struct HeapWatch {
   void (*allocated)(void* block, std::size_t bytes) noexcept;
   /// Takes the block over: gives it to free(), now or later.

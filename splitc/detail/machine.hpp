@@ -40,10 +40,11 @@ class Machine {
   [[nodiscard]] Memory& memory() noexcept { return *memory_; }
   [[nodiscard]] CollectiveEngine& collective_engine() noexcept { return *collective_engine_; }
 
-  /// Handles what has come. Answers the number of messages.
+  /// Handles the messages that have come. Answers their number.
   std::uint32_t poll();
-  /// Polls, then yields, then sleeps, until @p done (which may be asked while nothing has
-  /// happened). Throws Error when @p process is lost first, kAnyone: when any is.
+  /// Polls, then yields, then sleeps, until @p done answers true (@p done may be called while
+  /// nothing has happened). Throws Error when @p process is lost first; with kAnyone, when any
+  /// process is.
   void wait_until(const char* operation, std::uint32_t process, const std::function<bool()>& done,
                   Activity activity = Activity::waiting_message);
   /// After a plain store that @p process may be waiting for: wakes it when it sleeps.
@@ -59,7 +60,8 @@ class Machine {
   /// Tells @p process, which is off-node, that this process awaits a slot of its in the call that
   /// @p record, of 7 words, describes. False: not now.
   [[nodiscard]] bool tell_of_wait(std::uint32_t process, const std::uint64_t* record);
-  /// Copies from @p process' memory in @p ns at most; polls meanwhile. False: it has not answered.
+  /// Copies from @p process' memory in @p ns at most; polls meanwhile. False: @p process has not
+  /// answered.
   [[nodiscard]] bool fetch(std::uint32_t process, std::uint64_t address, void* to,
                            std::size_t bytes, std::uint64_t ns);
 
@@ -74,16 +76,17 @@ class Machine {
   std::unique_ptr<Impl> impl_;
 };
 
-/// This rank's; stops the program with a sentence that names @p operation when there is none, or
-/// while a function runs that atomic() has brought here.
+/// This rank's Machine. Stops the program with a sentence that names @p operation when there is
+/// none, or while a function runs that atomic() has brought here.
 [[nodiscard]] Machine& machine(const char* operation);
-/// The same, but for what such a function may use too.
+/// The same for operations that such a function may use too.
 [[nodiscard]] Machine& machine_in_call(const char* operation);
 
 /// Stops the program: "viaduct: [rank 3] read: ... [VIA-4001]".
 [[noreturn, gnu::cold]] void stop(ErrorCode id, const char* operation, const char* what);
 [[noreturn, gnu::cold]] void stop(ErrorCode id, const char* operation, const std::string& what);
-/// There is no process @p process; @p where names it: "the global pointer".
+/// Stops the program: there is no process @p process. @p where says what names that process: "the
+/// global pointer".
 [[noreturn, gnu::cold]] void stop_no_process(const char* operation, const char* where,
                                              std::int64_t process);
 

@@ -12,7 +12,8 @@
 namespace viaduct::splitc::detail {
 namespace {
 
-/// Said once: a program may well ask for more than there is and go on without.
+/// Prints the message only once: a program may ask for more memory than there is and go on without
+/// it.
 void on_error(int problem, void*) {
   static std::atomic<bool> said{false};
   if (problem != ENOMEM || said.exchange(true)) return;
@@ -22,7 +23,7 @@ void on_error(int problem, void*) {
   (void)!::write(STDERR_FILENO, kText.data(), kText.size());
 }
 
-/// Whether malloc is mimalloc's and gives memory of the range.
+/// Whether malloc is mimalloc's and takes memory from the range.
 bool is_directed(const std::byte* begin, std::size_t bytes) {
   void* const probe = std::malloc(64);
   const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(probe) - begin);
@@ -31,8 +32,8 @@ bool is_directed(const std::byte* begin, std::size_t bytes) {
 }
 
 bool direct(std::byte* begin, std::size_t bytes) {
-  // Pages of a shared file do not go back to the system by what mimalloc does with unused ones: it
-  // would pay for that and get nothing.
+  // mimalloc's calls for unused pages do not return pages of a shared file to the system: they
+  // would cost time and free nothing.
   mi_option_set(mi_option_allow_decommit, 0);
   mi_option_set(mi_option_page_reset, 0);
   mi_arena_id_t arena{};
@@ -44,8 +45,8 @@ bool direct(std::byte* begin, std::size_t bytes) {
   if (!mi_manage_os_memory_ex(begin, bytes, kCommitted, kLargePages, kZeroed, kAnyNode, kExclusive,
                               &arena))
     return false;
-  // This thread's heap has memory already, of which more would be given out; threads to come have
-  // none.
+  // This thread's heap has memory already, from which it would go on to allocate; later threads'
+  // heaps have none.
   mi_heap_t* const heap = mi_heap_new_in_arena(arena);
   if (heap == nullptr) return false;
   mi_option_enable(mi_option_limit_os_alloc);

@@ -1,5 +1,5 @@
-/// Operator new that throws std::bad_alloc when the heap is exhausted: the one that comes with
-/// mimalloc, being C, aborts.
+/// Operator new that throws std::bad_alloc when the heap is exhausted: mimalloc's operator new,
+/// being C, aborts.
 
 #ifdef VIADUCT_HAVE_MIMALLOC
 
@@ -15,7 +15,8 @@ using viaduct::splitc::detail::heap_watch;
 using viaduct::splitc::detail::HeapWatch;
 using viaduct::splitc::detail::kHeapRedZone;
 
-/// Null when there is no memory and no handler that may free some; what the handler throws goes on.
+/// Null when there is no memory and no handler that may free some; the handler's exceptions pass
+/// through.
 void* allocate_any(std::size_t bytes, std::size_t alignment) {
   if (bytes == 0) bytes = 1;
   while (true) {

@@ -1,4 +1,4 @@
-/// Reads and writes that the inline paths do not take.
+/// Reads and writes that the inline paths do not cover.
 
 #include "viaduct/splitc/access.hpp"
 
@@ -18,7 +18,8 @@ using wire_format::Op;
 
 namespace {
 
-/// Between the program's memory and memory that is mapped here; @p own: both are this process'.
+/// Copies between the program's memory and memory that is mapped here; @p own: both are this
+/// process'.
 void copy_here(std::byte* to, const std::byte* from, std::size_t bytes, bool own) noexcept {
   if (bytes <= kInlineData) return copy_value(to, from, bytes);
   if (own)
@@ -43,7 +44,7 @@ Handle by_message(Machine::Impl& impl, const char* operation, std::uint64_t word
                       words, 16));
 }
 
-/// complete() of what is only read here.
+/// complete() for a source that is only read.
 void write_as(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
   complete(operation, to, const_cast<void*>(from), bytes, Transfer::write);
 }

@@ -1,4 +1,4 @@
-/// Spread memory: allocation that all processes agree on, or that one does for all.
+/// Spread memory: allocation by all processes together, or by one process for all.
 
 #include "viaduct/splitc/alloc.hpp"
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kTooMuch = std::numeric_limits<std::size_t>::max();
 
-/// count * bytes; what cannot be counted is more than there is.
+/// count * bytes; kTooMuch, which no memory has, when the product overflows.
 std::size_t multiply(std::size_t count, std::size_t bytes) {
   std::size_t product = 0;
   return __builtin_mul_overflow(count, bytes, &product) ? kTooMuch : product;
@@ -33,14 +33,14 @@ std::size_t share_of(std::size_t count, std::size_t bytes) {
   return multiply(count / hot.procs + (count % hot.procs != 0 ? 1 : 0), bytes);
 }
 
-/// The result of a collective call in one process, and in all of them.
+/// The result of an allocation: of one process, or combined over all.
 struct Outcome {
   std::uint64_t low;       // address
   std::uint64_t high;      //
   std::uint32_t refusing;  // the first process that has no room; PROCS: all have
 };
 
-/// Another call than @p kind with @p argument in any process ends the job with a sentence.
+/// A process that calls anything else than @p kind with @p argument ends the job with a sentence.
 Outcome meet(CollectiveKind kind, std::uint64_t argument, std::uint64_t address, bool refuses) {
   const Outcome mine{address, address, refuses ? hot.myproc : hot.procs};
   return agree(kind, argument, mine, [](Outcome a, Outcome b) {
@@ -62,7 +62,7 @@ Sentence sentence_of(const Error& problem) {
   return s;
 }
 
-/// The same span in every process, or the same Error.
+/// Allocates the same span in every process, or throws the same Error in each.
 std::uint64_t allocate_alike(CollectiveKind kind, std::size_t bytes) {
   const char* const operation = to_string(kind);
   Memory& memory = machine(operation).memory();
@@ -89,7 +89,7 @@ std::uint64_t allocate_alike(CollectiveKind kind, std::size_t bytes) {
       fmt::format("{}: process {} has no room: {}", operation, all.refusing, theirs.text.data()));
 }
 
-/// Waits for all, so that nobody's part is freed while another process still uses it.
+/// Waits for all processes, so that no part is freed while another process still uses it.
 void free_alike(CollectiveKind kind, std::uint64_t word) {
   const char* const operation = to_string(kind);
   Memory& memory = machine(operation).memory();
@@ -106,7 +106,7 @@ void free_alike(CollectiveKind kind, std::uint64_t word) {
   memory.release_alike(address);
 }
 
-// At the owner of a slice, and in every process, for spread_free().
+// The parts of spread_free() at the owner of a slice, and in every process.
 std::uint64_t begin_free(std::uint64_t address) {
   return machine_in_call("spread_free").memory().begin_release_own(address);
 }

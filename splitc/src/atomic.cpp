@@ -134,7 +134,7 @@ void call_slow(std::uint32_t process, CallThunk thunk, const void* arguments, st
     std::byte answer[kResultBytes] = {};
     run_guest(process, thunk, static_cast<const std::byte*>(arguments), answer);
     if (result_bytes != 0) std::memcpy(result, answer, result_bytes);
-    full_fence<Fence::call>();  // where messages do it, they are one
+    full_fence<Fence::call>();  // a call by message is a full fence by itself
     return;
   }
   const std::uint64_t number = sendable(kOperation, impl.code, thunk);
@@ -155,7 +155,7 @@ namespace {
 /// The word of a lock that this process holds.
 std::uint64_t me() noexcept { return std::uint64_t{detail::hot.myproc} + 1; }
 
-/// compare_swap() of the lock's word under the name of @p operation.
+/// compare_swap() of the lock's word on behalf of @p operation.
 std::uint64_t change(const char* operation, global_ptr<lock_t> l, std::uint64_t expected,
                      std::uint64_t desired) {
   constexpr auto kWhat = detail::Rmw::compare_swap;
@@ -208,7 +208,7 @@ bool try_lock(global_ptr<lock_t> l) {
 
 namespace {
 
-/// @p holder, who has it, comes to no unlock() any more unless it has done so just now.
+/// Throws Error when @p holder still has the lock: it will not reach unlock() any more.
 [[gnu::noinline, gnu::cold]] void check_given_up(const char* operation, global_ptr<lock_t> l,
                                                  std::uint64_t holder) {
   if (holder_of(operation, l) != holder) return;
@@ -218,7 +218,7 @@ namespace {
                           operation, holder - 1));
 }
 
-/// @p holder has it.
+/// @p holder has the lock.
 [[gnu::noinline]] void wait_for_lock(const char* operation, global_ptr<lock_t> l,
                                      std::uint64_t holder) {
   constexpr int kEagerLooks = 100;

@@ -1,6 +1,6 @@
-/// Barriers: in round r a process hears of the 2^r processes before the one that it has heard of
-/// already. All that a process did before its barrier is seen by all after theirs: the marks go out
-/// after what was written before and are followed by whatever is read afterwards.
+/// Barriers: after round r a process knows of the arrival of the 2^(r + 1) - 1 processes before it.
+/// All processes see after their barrier what each did before its own: a process writes its marks
+/// after its earlier writes, and reads marks before its later reads.
 
 #include "runtime/errors/codes.hpp"
 #include "splitc/detail/machine.hpp"
@@ -13,7 +13,7 @@ namespace detail {
 void CollectiveEngine::barrier_notify() {
   if (hot.procs != 1) {
     barrier_begin(kBarrierCall);
-    show_arrival();  // it may compute for long while others wait
+    show_arrival();  // this process may compute for long while others wait
   } else {
     alone(CollectiveKind::barrier);
   }

@@ -1,4 +1,4 @@
-/// Blocks of data: one copy where the memory is mapped, staged pieces where messages carry them.
+/// Blocks of data: one copy where the memory is mapped, else messages with staged pieces.
 
 #include "viaduct/splitc/bulk.hpp"
 
@@ -19,7 +19,7 @@ std::uint32_t take_block(Machine::Impl& impl, Stage& stage, const char* operatio
   const std::uint32_t i = stage.next();
   Stage::Block& block = stage[i];
   const auto is_free = [&] {
-    // A block that is fetched into ends with its reply; one that is sent, when it has been handled.
+    // A staging block of a get is free after its reply; that of a put or store, after its handling.
     if (block.channel != nullptr &&
         (block.channel->ended ||
          (block.to == nullptr && impl.is_handled(*block.channel, block.ticket))))
@@ -31,8 +31,8 @@ std::uint32_t take_block(Machine::Impl& impl, Stage& stage, const char* operatio
   return i;
 }
 
-/// One block_write or block_store for each piece. Answers the last one's ticket.
-/// @p stored: the client word of a store; null: the pieces are written.
+/// Sends one block_write or block_store for each piece. Answers the last one's ticket. @p stored:
+/// the client word of a store; null: the pieces are written.
 std::uint64_t send_pieces(Machine::Impl& impl, Channel& c, const char* operation,
                           const std::uint64_t* stored, std::uint64_t to, const std::byte* from,
                           std::size_t bytes) {
@@ -96,7 +96,8 @@ void bulk_store_now(std::uint64_t to, const void* from, std::size_t bytes) {
   (void)put_as("bulk_store_now", to, from, bytes);
 }
 
-/// Small ones go in a line, middling ones through the stage; the target fetches large ones itself.
+/// Small blocks go in a slot, middling ones through the stage; the target fetches large ones
+/// itself.
 void store_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
                  std::uint32_t count) {
   Machine::Impl& impl = machine(operation).impl();
@@ -115,8 +116,8 @@ void store_block(const char* operation, std::uint64_t to, const void* from, std:
     impl.delivered[count] += bytes;
     return;
   }
-  // The channel of all stores, also where other blocks have their own: they arrive in the order of
-  // the calls.
+  // All stores use one channel, even where other blocks have a channel of their own, so that stores
+  // arrive in the order of the calls.
   Channel& c = impl.channel(process, false, operation);
   impl.note_store(c);
   if (bytes > kBlockBytes && impl.path != Path::message && c.stage == nullptr &&

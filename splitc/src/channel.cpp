@@ -76,10 +76,10 @@ void Machine::Impl::ended(Channel& c, via::ErrorCause cause) {
   broken_at_ns = monotonic_ns();
 }
 
-/// For an operation that needs the channel, which has ended.
+/// Ends an operation that needs channel @p c, which has ended.
 void Machine::Impl::end_of(Channel& c, const char* operation) {
   check_lost(operation, c.process);
-  check_lost(operation, kAnyone);  // it may have ended because of another one
+  check_lost(operation, kAnyone);  // the loss of another process may have ended it
   if (c.broken) wait(operation, c.process, [] { return false; });
   stop_ended(operation, c.process);
 }
@@ -107,15 +107,16 @@ void Machine::Impl::refresh_credits(Channel& c) noexcept {
     return c.channel->break_off("a count of requests carried out that cannot be");
   c.counter = now;
   if (now <= c.handled) return;
-  // Replies have come before the count of their requests. Their receives go back before new
-  // requests bring more: a stream of gets may learn of its credits from the count alone.
+  // The replies have come before the count of their requests. Their receives must be posted again
+  // before new requests bring more replies: a stream of gets may learn of its credits from the
+  // count alone.
   if (c.channel->is_remote()) nic->take_from_transport();
   c.handled = now;
   c.channel->update_room();  // the line is here now
 }
 
-/// As in a MAP: some are kept back while the line of the owner's counters is fetched, so that a
-/// stream of requests does not stop for that cache miss.
+/// As in a MAP: some credits are withheld while the line of the owner's counters is fetched, so
+/// that a stream of requests does not stop for that cache miss.
 bool Machine::Impl::find_credits(Channel& c) noexcept {
   note_requests(c);
   const auto raise = [&](std::uint32_t most) {
@@ -169,11 +170,11 @@ bool Machine::Impl::try_request(std::uint32_t process, std::uint64_t client,
   return true;
 }
 
-/// The line for a reply, which is there (docs/splitc.md, Credits) and not seen: the counter that
-/// says so is being written once more. Null: it is not there.
+/// The slot for a reply that claim() did not find: the slot is free (docs/splitc.md, Credits), but
+/// the counter that says so is being written again. Null: there is no free slot.
 static via::Slot* claim_late(via::channel::Channel& channel) noexcept {
   constexpr std::uint64_t kPatienceNs =
-      1'000'000'000;  // a processor that writes may be kept waiting
+      1'000'000'000;  // a processor that writes a counter may have to wait for it
   const std::uint64_t start = monotonic_ns();
   while (channel.is_remote() && channel.state() == via::ViState::connected &&
          monotonic_ns() - start < kPatienceNs) {
@@ -205,7 +206,7 @@ void Machine::Impl::publish(Channel& c) noexcept {
   if (c.channel->state() == via::ViState::connected) c.channel->release_and_publish(0, c.served);
 }
 
-/// @p all: also what nobody is known to wait for.
+/// @p all: also counts for which no process is known to wait.
 void Machine::Impl::publish_dirty(bool all) noexcept {
   VIADUCT_PART(bookkeeping);
   std::erase_if(dirty, [&](Channel* c) {

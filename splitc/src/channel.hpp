@@ -1,6 +1,6 @@
 #pragma once
-// The messages of Split-C: one side of what two processes exchange over one channel of via/channel.
-// Layouts, credits and counters: docs/splitc.md.
+// The messages of Split-C: one side of the exchange of two processes over one channel of
+// via/channel. Layouts, credits and counters: docs/splitc.md.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,11 +23,11 @@ enum class Op : std::uint8_t {
   pull,
   modify,
   call,
-  run,         // a function whose result nobody wants
-  slot_words,  // of a slot that is too long for one message: they come first
+  run,         // a function whose result is dropped
+  slot_words,  // of a collective's slot that is too long for one message; sent before `slot`
   slot,
   waits,  // the sender waits in this collective call for a slot of the receiver
-  chunk,  // what of the receiver's memory around an address RDMA reaches, and by which key
+  chunk,  // asks for the chunk around an address of the receiver, and for its key
   value,  // replies
   done,
 };
@@ -44,8 +44,8 @@ inline constexpr unsigned kUsedBits = kTicketShift + 16;
          std::uint64_t{index} << kIndexShift | (ticket & 0xffff) << kTicketShift;
 }
 /// A store that is counted at place @p count of the target's table of counts: by its sender's epoch
-/// (0 or 1), or on a store_counter. It lies where other messages have epoch and index, of which the
-/// owner of a block_store has no need.
+/// (0 or 1), or on a store_counter. The place lies in the bits of epoch and index, which the owner
+/// of a block_store does not need.
 [[nodiscard]] constexpr std::uint64_t make_store(Op op, std::uint32_t count) noexcept {
   return static_cast<std::uint64_t>(op) | std::uint64_t{count} << kEpochShift;
 }
@@ -55,7 +55,7 @@ inline constexpr unsigned kUsedBits = kTicketShift + 16;
 [[nodiscard]] constexpr std::uint32_t epoch(std::uint64_t client) noexcept {
   return static_cast<std::uint32_t>(client >> kEpochShift) & 1;
 }
-/// Of a store. Any message's bits are a place of the table.
+/// Of a store. The bits of any other message give a valid place of the table, too.
 [[nodiscard]] constexpr std::uint32_t count_place(std::uint64_t client) noexcept {
   return static_cast<std::uint32_t>(client >> kEpochShift) & (kCountPlaces - 1);
 }
@@ -73,17 +73,17 @@ struct Channel {
   std::unique_ptr<via::channel::Channel> channel;
   // Requester. Requests are numbered from 1 (tickets).
   std::uint64_t sent = 0;
-  std::uint64_t limit = 0;     // of `sent` without looking at anything: credits
-  std::uint64_t handled = 0;   // the owner has carried out so many, as far as it is known
+  std::uint64_t limit = 0;     // `sent` may rise to it without a look at any counter: credits
+  std::uint64_t handled = 0;   // requests that the owner is known to have carried out
   std::uint64_t replied = 0;   // the request that the last reply answered
   std::uint64_t last_get = 0;  // the last request that a reply completes
-  std::uint64_t last_put = 0;  // the last one that being handled completes
+  std::uint64_t last_put = 0;  // the last request that is complete once handled
   bool open = false;           // in Machine::Impl::open
   bool open_store = false;     // in Machine::Impl::open_stores
   bool fetched = false;        // the line of the owner's counters is on its way to this core
   // Owner.
   bool dirty = false;   // in Machine::Impl::dirty
-  bool urgent = false;  // somebody waits for what has not been published
+  bool urgent = false;  // the peer waits for counts that are not published
   std::uint64_t served = 0;
   std::uint64_t published = 0;
   // Of a collective's slot that comes in two messages.
@@ -94,8 +94,8 @@ struct Channel {
   std::uint16_t index = 0;
   bool connected = false;
   bool ended = false;               // the peer is gone or has finished
-  bool broken = false;              // and has not said so
-  bool garbled = false;             // one side has found nonsense of the other's
+  bool broken = false;              // the peer is gone and has not said so
+  bool garbled = false;             // one side has received nonsense from the other
   std::uint64_t counter = 0;        // the owner's, as last read
   std::uint64_t last_transfer = 0;  // of the link, that sync() has not seen complete; 0: none
   std::unique_ptr<Stage> stage;     // off-node: our blocks, extra bytes of the channel

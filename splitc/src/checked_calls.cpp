@@ -1,4 +1,4 @@
-/// What checked sources call (viaduct/splitc/detail/here.hpp).
+/// The functions that checked sources call (viaduct/splitc/detail/here.hpp).
 
 #include "viaduct/splitc/detail/checked_calls.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 
 std::atomic<bool> g_asked{false};
 
-/// Differs when one byte does.
+/// A checksum: it differs when one byte does.
 std::uint64_t sum_of(const void* from, std::size_t bytes) noexcept {
   constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
   const auto* const at = static_cast<const std::byte*>(from);
@@ -54,7 +54,7 @@ void check_access(const char* operation, std::uint64_t word, std::size_t bytes, 
     checks->check(operation, hot.myproc, word, bytes, {at.file, at.line, code});
 }
 
-/// What is not copied in one go is summed up: a store, and what messages carry.
+/// Sums up bytes that are not copied at once: those of a bulk store, and those that messages take.
 Source<Located>::Source(Located at, const char* operation, std::uint64_t to, const void* from,
                         std::size_t bytes) noexcept
     : at_(at), operation_(operation), to_(to), from_(from), bytes_(bytes), sum_(0) {
@@ -72,7 +72,8 @@ void Source<Located>::check() const {
                    bytes_, from_, process_of(to_)));
 }
 
-/// Other processes read the name where they have the program: a name elsewhere is not shown.
+/// Other processes read the name in their own copy of the program: a name outside the program is
+/// not shown.
 CallScope<Located>::CallScope(Located at) noexcept : before_(call_place) {
   if (at.file == nullptr || hot.machine == nullptr) return;
   const Memory& memory = hot.machine->memory();

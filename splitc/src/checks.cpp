@@ -1,4 +1,4 @@
-/// Checked mode: what is known of each block, and what is said of wrong accesses.
+/// Checked mode: the state of each block, and the sentences about wrong accesses.
 
 #include "splitc/src/checks.hpp"
 
@@ -60,7 +60,8 @@ std::size_t find_wrong(const std::uint8_t* states, std::size_t first, std::size_
   return last;
 }
 
-/// Of a block with bytes in grain @p grain: how many grains before it belong to it.
+/// The first grain of the block that has bytes in grain @p grain, looked for kFarthest grains back
+/// at most.
 template <class Belongs>
 std::size_t first_grain(const std::uint8_t* states, std::size_t grain, Belongs&& belongs) {
   const std::size_t least = grain > kFarthest ? grain - kFarthest : 0;
@@ -147,7 +148,7 @@ bool Checks::is_freed(std::size_t offset) const noexcept {
   return load(own_ + offset / kGrain) == kFreed;
 }
 
-/// Null: they cannot be seen from here.
+/// Null: the states are not visible to this process.
 const std::uint8_t* Checks::states_of(std::uint32_t process) {
   Peer& peer = peers_[process];
   if (peer.is_known) return peer.states;
@@ -164,7 +165,7 @@ const std::uint8_t* Checks::states_of(std::uint32_t process) {
     peer.mapping = map_region(states_bytes_, theirs.get());
     if (peer.mapping) ::madvise(peer.mapping.get(), states_bytes_, MADV_DONTFORK);
     peer.states = reinterpret_cast<const std::uint8_t*>(peer.mapping.get());
-  } catch (const Error&) {  // it is lost: the operation will say so
+  } catch (const Error&) {  // the process is lost: the operation will say so
   }
   return peer.states;
 }
@@ -197,7 +198,7 @@ void Checks::check(const char* operation, std::uint32_t asker, std::uint64_t wor
   stop_outside(name, what, states, first, last, wrong);
 }
 
-/// Of what this process has allocated, or all have alike.
+/// Of blocks that this process has allocated, or all processes alike.
 const Checks::Block* Checks::recorded(std::size_t begin) const noexcept {
   const auto found = blocks_.find(begin);
   return found == blocks_.end() ? nullptr : &found->second;

@@ -18,12 +18,13 @@ struct LastingMemory;
 
 /// Each process has a state for every 16 bytes of its own region, in memory that the others of its
 /// host map. A state is the number of bytes, from the first on, that belong to a block, or one of
-/// the names below. A block of spread memory has the same state in all processes: what all allocate
-/// alike is looked up here, and what one has allocated for all in the states of that process.
+/// the names below. A block of spread memory has the same state in all processes: blocks that all
+/// allocate alike are looked up in this process' states, and blocks that one process has allocated
+/// for all in that process' states.
 class Checks {
  public:
   static constexpr std::size_t kGrain = 16;
-  static constexpr std::uint8_t kUnknown = 0;  // in malloc's heap: nobody has told of it
+  static constexpr std::uint8_t kUnknown = 0;  // in malloc's heap: no block has been reported there
   static constexpr std::uint8_t kBehind = 0xf1;
   static constexpr std::uint8_t kFreed = 0xfd;
 
@@ -39,7 +40,8 @@ class Checks {
   Checks(const Checks&) = delete;
   Checks& operator=(const Checks&) = delete;
 
-  /// Behind each block some bytes stay unused, so that an access behind it meets no other one.
+  /// Behind each block some bytes stay unused, so that an access behind it does not hit another
+  /// block.
   [[nodiscard]] static constexpr std::size_t with_red_zone(std::size_t bytes) noexcept {
     if (bytes == 0) return 1 + kRedZone;
     return bytes + kRedZone < bytes ? bytes : bytes + kRedZone;
@@ -51,20 +53,20 @@ class Checks {
   // Blocks of spread memory, by their offsets in the region.
   void allocated(std::size_t offset, std::size_t bytes, std::size_t span, Place place);
   void freed(std::size_t offset, std::size_t bytes, Place place);
-  /// What was freed may be allocated again.
+  /// The freed span may be allocated again.
   void reused(std::size_t offset, std::size_t span) noexcept;
   [[nodiscard]] bool is_freed(std::size_t offset) const noexcept;
 
-  /// From now on operator new and delete tell of their blocks.
+  /// From now on operator new and delete report their blocks.
   void watch_heap() noexcept;
   /// A forked child has states of its own.
   void copy_on_fork() noexcept;
-  /// Nothing is asked for of @p process: it is on another host.
+  /// @p process is on another host: its states are not asked for.
   void hide(std::uint32_t process);
 
-  /// Stops the program with a sentence when the @p bytes bytes at the global pointer @p word are
-  /// not those of one block that is allocated, as far as that is known. @p asker: the process
-  /// whose program has called @p operation.
+  /// Stops the program with a sentence when the @p bytes bytes at the global pointer @p word do not
+  /// all lie in one allocated block, as far as that is known. @p asker: the process whose program
+  /// has called @p operation.
   void check(const char* operation, std::uint32_t asker, std::uint64_t word, std::size_t bytes,
              Place at);
 
@@ -101,7 +103,7 @@ class Checks {
   std::map<std::size_t, Block> blocks_;
 };
 
-/// "read at job.cpp:12", "read, in the code at 0x4012ab (...)": what a sentence begins with.
+/// "read at job.cpp:12", "read in the code before 0x4012ab (...)": the beginning of a sentence.
 [[nodiscard]] std::string with_place(const char* operation, const Checks::Place& at);
 
 }  // namespace viaduct::splitc::detail

@@ -1,6 +1,6 @@
 #pragma once
-// Which memory RDMA reaches without its owner's part: what this process knows of another one's, and
-// what it has registered of its own.
+// The memory that RDMA reaches without its owner's part: the chunks that this process knows of
+// others, and those that it has registered of its own.
 
 #include <array>
 #include <cstddef>
@@ -13,19 +13,19 @@
 
 namespace viaduct::splitc::detail {
 
-/// A part of one process' memory that has one key, or none. Sent as it is, as the answer to
+/// A part of one process' memory that has one key, or none. The struct is the answer to
 /// wire_format::Op::chunk.
 struct Chunk {
   std::uint64_t begin = 0;  // in global pointers
   std::uint64_t there = 0;  // in its owner's address space
   std::uint32_t bytes = 0;
   std::uint32_t key = 0;
-  std::uint64_t registered = 0;  // 1: key is valid; 0: messages carry what goes there
+  std::uint64_t registered = 0;  // 1: key is valid; 0: reached by messages alone
 
   [[nodiscard]] bool holds(std::uint64_t address) const noexcept { return address - begin < bytes; }
 };
 
-/// By address.
+/// Chunks by address.
 class ChunkTable {
  public:
   /// The chunk of @p address; null: none is known.  Cost: some ten instructions for the one that
@@ -39,7 +39,8 @@ class ChunkTable {
   std::size_t last_ = 0;
 };
 
-/// What is used once is not worth a registration: whether a chunk has been used before.
+/// Remembers which chunks have been used: memory that is used only once is not worth a
+/// registration.
 class UseOfChunks {
  public:
   [[nodiscard]] bool again(std::uint64_t address) noexcept;
@@ -49,11 +50,11 @@ class UseOfChunks {
   std::array<std::uint64_t, kRemembered> used_{};
 };
 
-/// Of one process, as this one knows them.
+/// The chunks of one process that this process knows.
 struct PeerChunks {
   struct Question {
     Handle answered;
-    Chunk answer;  // written when it comes: it must stay where it is
+    Chunk answer;  // the reply is written here, so the object must not move
     std::uint64_t address = 0;
   };
   ChunkTable known;

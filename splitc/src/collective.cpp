@@ -21,8 +21,8 @@ void in_pieces(std::size_t bytes, Body&& body) {
 
 }  // namespace
 
-/// A binomial tree: counted from the root, process r has got it from r without its lowest bit, and
-/// gives it to r + 2^i for all i below that bit.
+/// A binomial tree: counted from the root, process r receives the piece from process r without its
+/// lowest bit, and sends it to r + 2^i for all i below that bit.
 void CollectiveEngine::broadcast_piece(std::uint32_t root, std::byte* data, std::size_t bytes) {
   const std::uint32_t procs = hot.procs;
   const std::uint32_t mine = (hot.myproc + procs - root) % procs;
@@ -52,7 +52,7 @@ void CollectiveEngine::broadcast(const CollectiveCall& call, std::uint32_t root,
   });
 }
 
-/// From one process to another; the others only count it.
+/// Sends a piece from one process to another; the others only count the call.
 void CollectiveEngine::transfer_piece(std::uint32_t from, std::uint32_t to, std::byte* data,
                                       std::size_t bytes) {
   if (bytes > kSlotBytes) open_outbox(bytes);

@@ -1,4 +1,4 @@
-/// Collective calls that do not fit each other are found and named.
+/// Finds and names collective calls that do not match each other.
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -100,8 +100,8 @@ std::string bare_name_of(const Described& call) {
   return "an unknown call";
 }
 
-/// A text of the program that a process names by its address in global pointers: its memory may say
-/// anything.
+/// A text of the program that a process names by its address in global pointers. The address is not
+/// trusted: another process has written it.
 std::string text_at(const char* name) {
   constexpr std::size_t kLongest = 256;
   Memory& memory = machine_in_call("collective call").memory();
@@ -116,7 +116,7 @@ std::string text_at(const char* name) {
   return copied;
 }
 
-/// Where it stands, when that is known.
+/// The place of the call in the source, when it is known.
 std::string place_of(const Described& call) {
   if (call.place.file == nullptr || call.kind() == CollectiveKind::end) return {};
   const std::string what = call.place.what != nullptr ? " for " + text_at(call.place.what) : "";
@@ -195,19 +195,19 @@ bool CollectiveEngine::differs(std::uint32_t process) {
     const CallRecord& record = block->calls[sequence_ % kCallRecords];
     const std::uint64_t found = record.mark.load(std::memory_order_acquire);
     return found != mark_ && ((found ^ mark_) >> kNumberShift) == 0;
-  } catch (const std::exception&) {  // its memory is not to be seen from here
+  } catch (const std::exception&) {  // this process cannot see its memory
     return false;
   }
 }
 
-/// Whether @p process, which is waited for, has called something else: then its slot may never
-/// come, or come elsewhere.
+/// Stops the program when @p process, which is waited for, has made another call: its slot may
+/// never come, or come at another place.
 void CollectiveEngine::compare_calls(std::uint32_t process) {
   if (differs(process)) stop_mismatch(process);
 }
 
-/// A slot of another call is there where that of @p process is waited for. Another process may have
-/// written it, and it may come before its sender has recorded what it calls.
+/// The process whose call differs. A slot of another call has come in place of the slot of
+/// @p process. A third process may have written it, and may not yet have recorded its call.
 std::uint32_t CollectiveEngine::who_differs(std::uint32_t process) {
   constexpr std::uint64_t kPatienceNs = 1'000'000'000;
   const std::uint64_t start = monotonic_ns();
@@ -225,7 +225,7 @@ void CollectiveEngine::stop_mismatch(std::uint32_t process) {
   try {
     if (const CollectiveBlock* theirs = records_of(other))
       text = difference(*block_, *theirs, sequence_, other);
-  } catch (const std::exception&) {  // its memory is not to be seen from here
+  } catch (const std::exception&) {  // this process cannot see its memory
   }
   if (text.empty())
     text = fmt::format("this process calls {}, but another one calls something else: {}",
@@ -233,7 +233,7 @@ void CollectiveEngine::stop_mismatch(std::uint32_t process) {
   stop(errors::collectives_differ, to_string(kind_), text.c_str());
 }
 
-/// False: not now.
+/// Tells @p process, which is off-node, which call this process waits in. False: not possible now.
 bool CollectiveEngine::tell(std::uint32_t process) {
   const CallRecord& record = block_->calls[sequence_ % kCallRecords];
   const Described mine(record);
@@ -259,8 +259,8 @@ void CollectiveEngine::check_waiting() {
   std::erase_if(waiting_, [this](const Waiting& w) { return check_waiting(w.process, w.call); });
 }
 
-/// Ends the job when @p process waits in another call than this one has made. False: this one has
-/// not yet come to a call of that number.
+/// Ends the job when @p process waits in another call than this process has made. False: this
+/// process has not yet made a call of that number.
 bool CollectiveEngine::check_waiting(std::uint32_t process, const AwaitedCall& call) {
   const std::uint64_t number = call.mark >> kNumberShift;
   const CallRecord& record = block_->calls[number % kCallRecords];

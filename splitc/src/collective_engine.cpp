@@ -1,4 +1,4 @@
-/// Set-up of collectives, and how their slots travel where the inline path does not take them.
+/// Set-up of collectives, and the transfer of slots that the inline path does not cover.
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -31,7 +31,7 @@ constexpr std::uint32_t kFragmentWords = kSlotWords - 1;
        "called between barrier_notify() and barrier_wait(): no other collective call may be");
 }
 
-/// Of a process' CollectiveBlock.
+/// The place of a process' CollectiveBlock.
 struct Place {
   std::uint64_t in_window;
   std::uint64_t address;  // global
@@ -72,7 +72,7 @@ CollectiveEngine::CollectiveEngine(Machine& machine) : machine_(machine), job_(m
   surplus_ = procs - (1U << rounds_);
   barrier_rounds_ = rounds_ + (surplus_ != 0 ? 1 : 0);
   slots_per_set_ = rounds_ + (surplus_ != 0 ? 2 : 0);
-  // Long enough for processes that compute alike; none where others need the core.
+  // Long enough for processes that compute alike; no spinning where others need the core.
   spins_ = job_.wait_policy().spin_ticks != 0 ? 2000 : 16;
 
   const std::size_t slots = std::size_t{kSets} * slots_per_set_;
@@ -94,7 +94,7 @@ CollectiveEngine::CollectiveEngine(Machine& machine) : machine_(machine), job_(m
 CollectiveEngine::~CollectiveEngine() {
   delete fetched_;
   the_collective_engine = nullptr;
-  if (!ended_) return;  // it failed: others may be reading what it has sent last
+  if (!ended_) return;  // this process failed: others may still read its last values
   for (const Outbox& outbox : outboxes_)
     if (outbox.bytes != 0) job_.segment().release(outbox.place);
   job_.segment().release(block_place_);
@@ -109,7 +109,8 @@ CollectiveBlock* CollectiveEngine::block_of(std::uint32_t process) {
   return block;
 }
 
-/// The records of @p process. A process off-node is asked for them; null: it does not answer.
+/// The records of @p process. A process off-node is asked for them; null: the process does not
+/// answer.
 const CollectiveBlock* CollectiveEngine::records_of(std::uint32_t process) {
   constexpr std::uint64_t kPatienceNs = 300'000'000;
   if (!machine_.is_remote(process)) return block_of(process);
@@ -121,8 +122,8 @@ const CollectiveBlock* CollectiveEngine::records_of(std::uint32_t process) {
   return fetched_;
 }
 
-/// When a process is lost the others leave too, and what is attempted with them fails in its own
-/// way: the Error is to name the process that was the first.
+/// When a process is lost the others leave too, and operations on them fail with errors of their
+/// own: this function makes the Error name the process that was lost first.
 template <class Body>
 void CollectiveEngine::naming_the_lost(Body&& body) {
   try {
@@ -133,7 +134,7 @@ void CollectiveEngine::naming_the_lost(Body&& body) {
   }
 }
 
-/// Null: messages go there.
+/// Null: slots go to @p process by message.
 CollectiveSlot* CollectiveEngine::slots_of(std::uint32_t process) {
   CollectiveSlot*& slots = peers_[process];
   if (slots == nullptr && !machine_.by_message(process))
@@ -141,8 +142,8 @@ CollectiveSlot* CollectiveEngine::slots_of(std::uint32_t process) {
   return slots;
 }
 
-/// Before a call that does not synchronise: a barrier, where slots could be written again that
-/// nobody is known to have read. Every process counts alike.
+/// Before a call that does not synchronise: makes a barrier when the call could overwrite slots
+/// that may not have been read. All processes count such calls alike.
 void CollectiveEngine::prepare(const CollectiveCall& call, bool synchronises) {
   if (notified_) stop_notified(to_string(call.kind));
   if (synchronises) return;
@@ -173,7 +174,7 @@ void CollectiveEngine::await_slow(std::uint32_t process, std::uint32_t round) {
       told = tell(process);
     return false;
   };
-  const bool of_all = unsynchronised_ == 0;  // or some may be further already, and wait nowhere
+  const bool of_all = unsynchronised_ == 0;  // else some processes may have left the call already
   if (of_all) show_arrival();
   machine_.wait_until(to_string(kind_), kAnyone, done,
                       of_all ? Activity::collective : Activity::waiting_message);
@@ -187,7 +188,8 @@ void CollectiveEngine::show_arrival() noexcept {
 }
 
 /// Whether @p process, of this host, waits in a call that this process has not begun, and that
-/// cannot end before. After barrier_notify() its program goes on: the activity tells.
+/// cannot end before. After barrier_notify() the program of @p process goes on; its activity shows
+/// whether it waits.
 bool CollectiveEngine::waits_ahead(std::uint32_t process) const noexcept {
   const RankRecord& theirs = job_.record(Rank{process});
   const std::uint32_t begun = theirs.collective.load(std::memory_order_acquire);
@@ -200,7 +202,7 @@ void CollectiveEngine::alone(CollectiveKind kind) {
   machine_.poll();
 }
 
-/// Processes that wait for a slot of this process look at its last call when they are woken.
+/// Wakes processes that wait for a slot of this process: they then look at its last call.
 void CollectiveEngine::end() noexcept {
   if (notified_)
     stop(errors::barrier_order, "splitc_main",
@@ -214,7 +216,7 @@ void CollectiveEngine::end() noexcept {
   for (std::uint32_t process = 0; process < job_.size(); ++process) wake(process);
 }
 
-/// The outbox of a set may be written again when the slots of the set may.
+/// An outbox may be written again as soon as the slots of its set may be.
 void CollectiveEngine::open_outbox(std::size_t bytes) {
   Outbox& outbox = outboxes_[sequence_ % kSets];
   outbox_used_ = 0;
@@ -248,7 +250,7 @@ void CollectiveEngine::send_parcel(std::uint32_t process, std::uint32_t round, P
   publish(process, slots, round);
 }
 
-/// As many messages as it takes; the last one has the mark.
+/// Sends the value in as many messages as it needs; the last one has the mark.
 void CollectiveEngine::send_fragments(std::uint32_t process, std::uint32_t round,
                                       const Parcel& parcel) {
   const auto* data = static_cast<const std::byte*>(parcel.data);

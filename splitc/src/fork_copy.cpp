@@ -32,7 +32,7 @@ struct Range {
 /// the pipe that the parent waits for.
 std::mutex g_mutex;
 std::vector<Range> g_ranges;
-std::size_t g_prepared = 0;  // that there is room for
+std::size_t g_prepared = 0;  // ranges that there is room for
 Pipe g_pipe;
 bool g_forked_copy = false;
 
@@ -48,7 +48,7 @@ bool g_forked_copy = false;
 void read_data(int fd, off_t begin, off_t end, std::byte* to) noexcept {
   for (off_t at = begin; at < end;) {
     const off_t data = ::lseek(fd, at, SEEK_DATA);
-    if (data < 0 && errno == ENXIO) return;  // nothing but a hole
+    if (data < 0 && errno == ENXIO) return;  // only a hole is left
     off_t hole = data < 0 ? -1 : ::lseek(fd, data, SEEK_HOLE);
     if (hole < 0) give_up("its file cannot be read (lseek)\n");
     hole = std::min(hole, end);
@@ -61,8 +61,8 @@ void read_data(int fd, off_t begin, off_t end, std::byte* to) noexcept {
   }
 }
 
-/// Puts the copy in the place of the shared memory in one step: the code that runs here may lie on
-/// a stack, or go through tables, that are part of it.
+/// Puts the copy in the place of the shared memory in one step: the running code may use a stack,
+/// or tables, that are part of that memory.
 void replace(const Range& range) noexcept {
   void* const copy = ::mmap(nullptr, range.bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -102,8 +102,8 @@ void after_fork_in_parent() noexcept {
   g_mutex.unlock();
 }
 
-/// Writes to nothing that is shared before it is replaced: the pipe's owner lies in static data,
-/// which the parent shares.
+/// Writes to no shared memory before its copy is in place: g_pipe lies in static data, which the
+/// parent shares.
 void after_fork_in_child() noexcept {
   const int reading = g_pipe.reading.get();
   const int writing = g_pipe.writing.get();
@@ -112,8 +112,8 @@ void after_fork_in_child() noexcept {
   g_ranges.clear();
   if (copied) {
     g_forked_copy = true;
-    // Split-C's operations stop it with a sentence: those that go on with what they have in
-    // registers, at their light poll.
+    // Split-C's operations stop the child with a sentence; operations that go on with values in
+    // registers stop it at their light poll.
     hot = Hot{};
     hot.next_header = &full_word;
     the_collective_engine = nullptr;

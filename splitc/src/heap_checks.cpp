@@ -12,7 +12,7 @@
 namespace viaduct::splitc::detail {
 namespace {
 
-/// Freed blocks stay away from malloc for a while: so many, of so many bytes.
+/// Freed blocks are withheld from malloc for a while: at most so many blocks, and so many bytes.
 constexpr std::size_t kMostRetired = 4096;
 constexpr std::size_t kMostRetiredBytes = std::size_t{16} << 20;
 constexpr std::size_t kGrain = Checks::kGrain;
@@ -25,7 +25,7 @@ struct Heap {
   std::mutex mutex;
   struct Retired {
     void* block;
-    std::size_t grains;  // with the one behind the block
+    std::size_t grains;  // with the grain behind the block
   };
   std::array<Retired, kMostRetired> retired{};
   std::size_t oldest = 0;

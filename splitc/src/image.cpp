@@ -21,7 +21,7 @@ void add_load(Image& image, const std::vector<Load>& loads, const Load& load) {
   if (!load.writable) return;
   std::vector<PageRange> mine{load.pages};
   for (const Load& other : loads) {
-    if (&other != &load) subtract(mine, other.pages);  // a page that two parts share stays as it is
+    if (&other != &load) subtract(mine, other.pages);  // a page that two parts share is not moved
   }
   image.statics.insert(image.statics.end(), mine.begin(), mine.end());
   if (load.zeroed_from < load.pages.end) image.zeroed.push_back({load.zeroed_from, load.pages.end});

@@ -1,5 +1,5 @@
 #pragma once
-// Where the program itself lies in this process, and which of it is static data that may be shared.
+// The program's place in this process, and which part of it is static data that may be shared.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,18 +15,18 @@ using viaduct::subtract;
 struct Image {
   std::uintptr_t load = 0;  // difference of addresses here and in the file; 0 without PIE
   PageRange all;            // first to last page
-  /// Writable data and zeroed data, what the dynamic linker made read-only left out.
+  /// Writable data and zeroed data, without pages that the dynamic linker made read-only.
   std::vector<PageRange> statics;
   /// Pages at these addresses and above hold nothing of the file: untouched ones are zero.
   std::vector<PageRange> zeroed;
   bool has_interpreter = false;  // linked dynamically: the C library is elsewhere
 };
 
-/// The main program's.
+/// The main program's image.
 [[nodiscard]] Image main_image();
 
-/// What [begin, end) of another process' program is in ours, both being mapped as a whole: an
-/// invertible map of addresses, the identity away from both places.
+/// Translates addresses between this process' program and process 0's, each mapped as a whole: an
+/// invertible map, and the identity outside both places.
 class ImageShift {
  public:
   ImageShift() = default;
@@ -35,7 +35,7 @@ class ImageShift {
       : here_(here), there_(there), shift_(there.begin - here.begin) {}
 
   [[nodiscard]] bool moves() const noexcept { return shift_ != 0; }
-  /// An address here to the one in global pointers.
+  /// From an address in this process to the address in global pointers.
   [[nodiscard]] std::uint64_t globalize(std::uint64_t a) const noexcept {
     if (in(here_, a)) return a + shift_;
     return in(there_, a) ? a - swap() : a;
@@ -47,8 +47,9 @@ class ImageShift {
 
  private:
   static bool in(PageRange r, std::uint64_t a) noexcept { return a - r.begin < r.bytes(); }
-  /// Something else may lie here where process 0 has its program: those addresses take the place of
-  /// the ones that ours leaves. Where the two overlap only their differences change places.
+  /// The distance for addresses of process 0's program, where something else may lie in this
+  /// process: they take the place of the addresses that our program leaves. Where the two programs
+  /// overlap only their differences change places.
   [[nodiscard]] std::uint64_t swap() const noexcept {
     const bool up = there_.begin > here_.begin;
     const std::uint64_t distance = up ? shift_ : 0 - shift_;

@@ -1,4 +1,4 @@
-/// By which path an operation reaches a place.
+/// The path by which an operation reaches a place.
 
 #include <string>
 
@@ -9,8 +9,8 @@
 
 namespace viaduct::splitc::detail {
 
-/// Where [address of word, + bytes) is. Neither here nor in a region: messages carry it. A pointer
-/// that cannot be right stops the program.
+/// The place of [address of word, + bytes): mapped in this process, or in a registered region, or
+/// neither: then messages reach it. A pointer that cannot be right stops the program.
 Machine::Impl::Place Machine::Impl::locate(const char* operation, std::uint64_t word,
                                            std::size_t bytes) {
   const std::uint32_t process = process_of(word);
@@ -46,7 +46,7 @@ std::uint32_t Machine::Impl::region_of(const char* operation, std::uint32_t proc
       owner.regions.push_back(
           {words[i], words[i + 1], words[i + 2], static_cast<std::uint32_t>(words[i + 3])});
     owner.known = true;
-    (void)channel(process, false, operation);  // the NIC knows it then
+    (void)channel(process, false, operation);  // the NIC knows the process then
   }
   for (std::uint32_t i = 0; i < owner.regions.size(); ++i) {
     const Region& region = owner.regions[i];
@@ -56,7 +56,7 @@ std::uint32_t Machine::Impl::region_of(const char* operation, std::uint32_t proc
   return Place::kNone;
 }
 
-/// False: the NIC cannot, so a message must.
+/// Moves the bytes by RDMA. False: the NIC cannot reach the place, so a message must be used.
 bool Machine::Impl::rdma(std::uint32_t process, std::uint32_t which, std::uint64_t address,
                          std::byte* local, std::size_t bytes, bool write) noexcept {
   if (which == Place::kNone) return false;

@@ -43,8 +43,8 @@ constexpr CounterName kCounterNames[kCounterCount] = {
 constexpr std::string_view kSettingsKey = "splitc.settings";
 constexpr std::string_view kRegionsKey = "splitc.regions";
 
-/// Rings are laid out by their sender and read by their receiver, and the region is the same
-/// everywhere: so must the settings be.
+/// Settings must be the same everywhere: the sender lays out rings that the receiver reads, and the
+/// region is the same in all processes.
 void compare_settings(Job& job, const Settings& s) {
   using Values = std::array<std::int64_t, 9>;
   const Values mine{static_cast<std::int64_t>(path_of(s)),
@@ -93,7 +93,7 @@ void stop_no_process(const char* operation, const char* where, std::int64_t proc
 
 namespace {
 
-// Also while hot shows none, because a function runs that atomic() has brought here.
+// Set even while `hot` shows no Machine because a function runs that atomic() has brought here.
 thread_local constinit Machine* the_machine = nullptr;
 
 [[noreturn, gnu::cold]] void stop_without_machine(const char* operation) {
@@ -233,7 +233,7 @@ Machine::Impl::Impl(Machine& owner, Job& its_job)
   mapped[hot.myproc] = true;
   refresh_watch();
   served = std::make_unique<Served>(*this);
-  // Until the job ends: peers may still copy from it.
+  // The staging memory stays until the job ends: peers may still copy from it.
   const auto blocks = static_cast<std::size_t>(settings.staging_bytes) / kBlockBytes;
   const std::size_t offset = job.segment().allocate(blocks * kBlockBytes);
   try {
@@ -257,8 +257,8 @@ Machine::Impl::~Impl() {
   nic.reset();
 }
 
-/// Collective: goes on serving until every process has come to its end. A process that has failed
-/// does not wait for long: others may be waiting for it.
+/// Collective: goes on serving until every process has reached its end. A process that has failed
+/// waits for kGraceNs at most: others may be waiting for it.
 void Machine::Impl::leave() {
   constexpr std::uint64_t kGraceNs = 1'000'000'000;
   const std::uint64_t start = monotonic_ns();
@@ -266,7 +266,7 @@ void Machine::Impl::leave() {
   const auto is_over = [&] { return job.barrier_done(ticket) != Status::retry; };
   try {
     if (!failed) return wait("the end of splitc_main", kNobody, is_over, Activity::barrier);
-    // Nothing may come that would end a sleep.
+    // A sleep without a time limit might never end: no message may come.
     while (!is_over() && monotonic_ns() - start < kGraceNs) {
       if (poll_now() != 0) continue;
       const timespec pause{0, 100'000};
@@ -292,8 +292,8 @@ void Machine::Impl::register_memory() {
   job.bootstrap().fence();
 }
 
-/// What light polls look at. What a transport brings shows in no word, nor does what comes to hot
-/// channels of other clients.
+/// Sets the word that light polls look at. Arrivals by a transport, and on hot channels of other
+/// clients, show in no word.
 void Machine::Impl::refresh_watch() noexcept {
   const via::channel::Group::Watch watch = group->watched_word();
   next_header = watch.several             ? &full_word
@@ -305,8 +305,8 @@ void Machine::Impl::refresh_watch() noexcept {
   hot.empty_header = remote ? 0 : empty_header;
 }
 
-/// Where a light poll goes on to. The transport and the hot channels of other clients are not asked
-/// each time, since that costs more than most accesses.
+/// The second part of a light poll. The transport and the hot channels of other clients are not
+/// polled each time, since that costs more than most accesses.
 void Machine::Impl::poll_lightly() {
   VIADUCT_PART(cq_recv);
   constexpr std::uint64_t kEveryTicks = 2000;
@@ -339,7 +339,7 @@ bool Machine::Impl::publish_withheld() noexcept {
 
 void Machine::Impl::check_lost(const char* operation, std::uint32_t process) {
   if (process == kNobody) return;
-  // The first one: of the others it may be the cause.
+  // Names the process that was lost first: its loss may be the cause of the others'.
   const std::uint32_t first = job.page().first_lost.load(std::memory_order_acquire);
   if (process == kAnyone) process = first - 1;
   if (process == kAnyone || !job.is_lost(Rank{process})) return;
@@ -351,7 +351,7 @@ void Machine::Impl::check_lost(const char* operation, std::uint32_t process) {
 }
 
 bool Machine::Impl::is_ahead(std::uint32_t process) const noexcept {
-  // With Active Messages a handler may run there meanwhile, and do anything.
+  // With Active Messages a handler may run in that process meanwhile, and do anything.
   if (!engine->is_alone()) return false;
   const auto ticket_of = [this](std::uint32_t p) {
     return job.record(Rank{p}).barrier_ticket.load(std::memory_order_acquire);
@@ -367,7 +367,8 @@ bool Machine::Impl::all_others_are_ahead() const noexcept {
   return true;
 }
 
-/// A connection that breaks may be the first sign of a process' end: then check_lost() says so.
+/// Throws only kGraceNs after the break: a broken connection may be the first sign of a process'
+/// end, which check_lost() then reports.
 void Machine::Impl::check_broken(const char* operation, std::uint32_t process) {
   constexpr std::uint64_t kGraceNs = 2'000'000'000;
   const auto is_broken = [](const auto& channel) { return channel != nullptr && channel->broken; };

@@ -1,10 +1,9 @@
 #pragma once
-// The private part of Machine: everything that a process of Split-C holds besides its memory and
-// its collectives, and the functions on it. Each group of functions names the file that defines it.
+// The private part of Machine: the whole state of a Split-C process besides its memory and its
+// collectives, and the functions on it. Each group of functions names the file that defines it.
 //
 // - Channels: one connection to each peer that this process has talked to, with credits.
-// - Service: in a poll the owner of memory carries out what the requests of other processes ask
-// for.
+// - Service: in a poll the owner of memory carries out the requests of other processes.
 // - Placement: whether an operation goes by loads and stores, by RDMA or by a message.
 
 #include <array>
@@ -31,11 +30,11 @@
 
 namespace viaduct::splitc::detail {
 
-/// To waits: the loss of no process ends them.
+/// The peer of a wait that no loss of a process ends.
 inline constexpr std::uint32_t kNobody = kAnyone - 1;
 
-/// Values of a word's size are read and written in one piece where they are aligned; others have no
-/// such promise. @p places: the addresses, or'ed, whose alignment is not known.
+/// Copies a value of a word's size in one piece where it is aligned; other values may be seen half
+/// written. @p places: the or of the addresses whose alignment is not known.
 inline void copy_value(std::byte* to, const std::byte* from, std::size_t bytes,
                        std::uintptr_t places) noexcept {
   const auto whole = [&](std::size_t n) { return bytes == n && places % n == 0; };
@@ -57,8 +56,8 @@ inline void copy_value(std::byte* to, const std::byte* from, std::size_t bytes) 
                                    std::uint64_t operand, std::uint64_t expected) noexcept;
 /// write: a put for which the caller waits.
 enum class Transfer : std::uint8_t { get, put, write };
-/// Begins to move @p bytes bytes between the program's memory and another process', under the name
-/// that the program has called it by: directly, by RDMA or by messages. access.cpp
+/// Begins to move @p bytes bytes between the program's memory and another process': directly, by
+/// RDMA or by messages. @p operation is the name of the program's call. access.cpp
 Handle transfer(const char* operation, std::uint64_t word, void* local, std::size_t bytes,
                 Transfer what);
 /// transfer(), and waits for its end.
@@ -67,12 +66,12 @@ void complete(const char* operation, std::uint64_t word, void* local, std::size_
 inline Handle put_as(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
   return transfer(operation, to, const_cast<void*>(from), bytes, Transfer::put);
 }
-/// Stops where the program's own address is null.
+/// Stops the program when its own address @p local is null.
 void check_local(const char* operation, const void* local, std::size_t bytes);
 /// transfer() by messages, staged in pieces. bulk.cpp
 Handle block_by_message(Machine::Impl& impl, const char* operation, std::uint64_t word,
                         std::byte* local, std::size_t bytes, bool out);
-/// @p count: the place of the target's counts, Impl::epoch or a store_counter's.
+/// @p count: the place in the target's table of counts, Impl::epoch or a store_counter's.
 void store_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
                  std::uint32_t count);
 void store_value(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
@@ -146,7 +145,7 @@ struct Machine::Impl {
             Activity activity = Activity::waiting_message);  // wait.hpp
   /// Stops the program, with the name of @p operation, in a handler of Active Messages.
   void check_may_wait(const char* operation);
-  /// Before a sleep. False: a connection has broken over it.
+  /// Publishes all counts before a sleep. False: a connection has broken meanwhile.
   [[nodiscard]] bool publish_withheld() noexcept;
   void refresh_watch() noexcept;
   void poll_lightly();
@@ -176,10 +175,11 @@ struct Machine::Impl {
     c.counted = c.sent;
   }
   void refresh_credits(Channel& c) noexcept;
-  /// Sends a request if that can be done without waiting, also for a connection, which it begins.
+  /// Sends a request if no wait is needed, not even for a connection; begins a missing connection.
   [[nodiscard]] bool try_request(std::uint32_t process, std::uint64_t client,
                                  const std::uint64_t* words, std::uint32_t bytes);
-  /// Sends a request of @p bytes bytes of words; waits for what it needs. Answers its ticket.
+  /// Sends a request of @p bytes bytes of words; waits for a credit if none is left. Answers the
+  /// ticket.
   std::uint64_t request(Channel& c, const char* operation, std::uint64_t client,
                         const std::uint64_t* words, std::uint32_t bytes);
   void reply(Channel& c, wire_format::Op op, std::uint32_t index, std::uint64_t ticket,
@@ -208,9 +208,10 @@ struct Machine::Impl {
     return c.sent != c.limit && c.sent % kStream != 0 ? c.channel->claim_known() : nullptr;
   }
 
-  // serve.cpp: what the owner does
+  // serve.cpp: the owner's service
   /// Handles what has come for Split-C; poll_now() serves the other clients of the thread as well:
-  /// when the engine's word says that something has come for one, each 64th time, and with @p all.
+  /// when the engine's word says that something has come for one, each 256th time (64th when others
+  /// have hot channels), and with @p all.
   std::uint32_t poll_own();
   std::uint32_t poll_now(bool all = false);
   std::uint32_t serve_others(bool asked);
@@ -242,7 +243,7 @@ struct Machine::Impl {
   [[nodiscard]] std::byte* own_place_slow(const char* operation, std::uint32_t process,
                                           std::uint64_t address, std::size_t bytes, Use use);
 
-  // locate.cpp: where an operation goes
+  // locate.cpp: the place of an operation
   struct Place {
     std::byte* here = nullptr;     // direct
     std::uint32_t region = kNone;  // rdma: index of the owner's registered range
@@ -255,8 +256,8 @@ struct Machine::Impl {
             std::size_t bytes, bool write) noexcept;
 
   // one_sided.cpp
-  /// Begins what @p what says, between @p local and the place of @p word. An empty handle: nothing
-  /// was begun, and a message is to carry it.
+  /// Begins the transfer @p what between @p local and the place of @p word. An empty handle:
+  /// nothing was begun, and the data must go by message.
   Handle one_sided(const char* operation, std::uint64_t word, std::byte* local, std::size_t bytes,
                    Transfer what);
   [[nodiscard]] bool is_transferred(const Channel& c, std::uint64_t transfer) noexcept;
@@ -285,11 +286,11 @@ struct Machine::Impl {
   }
   bool all_off_node = false;  // VIADUCT_SPLITC_APART
   bool any_off_node = false;
-  // What the light poll looks at where all that comes shows in a word.
+  // The word of the light poll, for processes where every arrival shows in a word.
   const std::uint64_t* next_header = &quiet_word;
   std::uint64_t empty_header = 0;
   std::uint64_t transport_polled_at = 0;  // ticks_now() of the last light poll that was a poll
-  // Something may come for another client of the thread that shows in no word.
+  // Another client of the thread has hot channels, whose arrivals show in no word.
   bool others_hot = false;
   std::uint32_t polls = 0;
   class Served;  // how the thread's other waits serve Split-C
@@ -299,7 +300,7 @@ struct Machine::Impl {
   std::vector<std::array<std::unique_ptr<Channel>, 2>> channels;  // by process
   std::vector<Channel*> all_channels;
   std::vector<Channel*> dirty;
-  std::vector<Channel*> open;  // with gets or puts that sync() has not seen complete
+  std::vector<Channel*> open;  // have gets or puts that sync() has not seen complete
   std::vector<Channel*> open_stores;
 
   MappedMemory view_pages;
@@ -315,21 +316,21 @@ struct Machine::Impl {
     via::ProtectionTag tag{};
     std::vector<Region> regions;
     bool known = false;
-    std::unique_ptr<PeerChunks> chunks;  // on another host; null: nothing was asked for
+    std::unique_ptr<PeerChunks> chunks;  // of another host; null: none was asked for
   };
-  std::vector<Owner> owners;       // rdma: by process
-  std::size_t one_sided_from = 0;  // bytes that go by RDMA to other hosts
+  std::vector<Owner> owners;       // for path rdma: by process
+  std::size_t one_sided_from = 0;  // least bytes that go by RDMA to other hosts
   ChunkTable own_chunks;           // asked for by others, or used from here
   UseOfChunks own_used;
   std::vector<via::MemoryRegion> registered;
 
   // Stores: bytes delivered and not waited for. The first two places are those of the senders'
   // epochs: all_store_sync() begins a new epoch, and a process that is through it may store before
-  // this one is. Then the counters' places, which know no epochs.
+  // this one is. The places of the counters follow; counters have no epochs.
   std::uint32_t epoch = 0;
   std::array<std::uint64_t, kCountPlaces> delivered{};
 
-  bool failed = false;             // nobody is to be waited for at the end
+  bool failed = false;             // leave() does not wait for the others for long
   std::uint32_t broken = kNobody;  // the first process whose connection has broken
   std::uint64_t broken_at_ns = 0;
   std::array<std::uint64_t, kCounterCount> counters{};

@@ -14,20 +14,21 @@ namespace viaduct::splitc::detail {
 namespace {
 
 constexpr std::size_t kRemembered = 64;
-/// Pages that were found, by kKnown above their address: zero is none, also of the first page.
+/// Pages that were found to be mapped, as their address plus kKnown; 0: no page.
 using Pages = std::array<std::uintptr_t, kRemembered>;
 constexpr std::uintptr_t kKnown = 1;
 thread_local constinit Pages found_pages{};
 thread_local constinit Pages writable_pages{};
 
-/// MS_ASYNC looks at the mappings and does nothing else.
+/// Whether [page, page + bytes) is mapped. msync with MS_ASYNC looks at the mappings and does
+/// nothing else.
 bool look(std::uintptr_t page, std::size_t bytes) noexcept {
   return ::msync(reinterpret_cast<void*>(page), bytes, MS_ASYNC) == 0 || errno != ENOMEM;
 }
 
-/// Lets the kernel add 0 to the first word, atomically: that changes nothing, whoever uses the
-/// word, and fails with a code where a store would end the process. Where this cannot be asked the
-/// answer is yes.
+/// Lets the kernel add 0 to the first word, atomically: the addition disturbs no user of the word,
+/// and fails with a code where a store would end the process. True where the kernel does not know
+/// the call.
 bool try_to_write(std::uintptr_t page) noexcept {
   constexpr int kAddNothing = FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_LT, 0);
   std::uint32_t nobody_waits_here = 0;

@@ -5,9 +5,8 @@
 
 namespace viaduct::splitc::detail {
 
-/// Whether something is mapped at all of [address, address + bytes). Cost: a system call, unless
-/// all of it lies in one page that was found before. What is unmapped after it was found is not
-/// noticed.
+/// Whether all of [address, address + bytes) is mapped. Cost: a system call, unless all of it lies
+/// in one page that was found before. Memory that is unmapped after it was found is not noticed.
 [[nodiscard]] bool is_mapped(const std::byte* address, std::size_t bytes) noexcept;
 
 /// The same for memory that may be written to; of several pages the first and the last are tried.

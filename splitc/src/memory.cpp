@@ -33,16 +33,16 @@ struct Record {
   std::uint64_t image_begin;
   std::uint64_t image_end;
   std::uint64_t region_bytes;
-  std::uint64_t mapped_at;  // of use to ranks that are threads
+  std::uint64_t mapped_at;  // used by ranks that are threads
 };
 
 struct ProcessWide {
   std::mutex mutex;
   std::list<LastingMemory> lasting;
   MappedMemory reserved;
-  std::uint64_t reserved_at = 0;  // threads: where region addresses point to nothing
+  std::uint64_t reserved_at = 0;  // threads: no memory lies at the region's addresses
   std::size_t reserved_bytes = 0;
-  bool has_moved = false;  // processes: the region is where it is, for good
+  bool has_moved = false;  // processes: the region will not move again
 };
 
 ProcessWide& process_wide() {
@@ -50,7 +50,7 @@ ProcessWide& process_wide() {
   return *instance;
 }
 
-/// Threads: nothing else may come to lie at the region's addresses.
+/// Threads: keeps other mappings away from the region's addresses.
 void reserve_addresses(std::uint64_t base, std::size_t bytes) {
   ProcessWide& all = process_wide();
   const std::lock_guard lock(all.mutex);
@@ -100,7 +100,7 @@ Memory::Impl::Impl(Job& its_job, const Settings& settings)
   meet();
   prepare_copy_on_fork(1 + image.statics.size() + (checks != nullptr ? 1 : 0));
   shared.reserve(1 + image.statics.size());
-  // Last, when nothing can go wrong any more: what moves does not move back.
+  // Last, when no step can fail any more: static data do not move back.
   if (private_statics.empty()) share_statics(image, *file, layout.statics_at);
   copy_on_fork(own, layout.statics_at, file->fd(), 0);
   if (checks != nullptr) checks->copy_on_fork();
@@ -135,7 +135,8 @@ void Memory::Impl::map_own() {
   shared.push_back({own, layout.region_bytes});
 }
 
-/// All processes are mapped; who runs another program, or has other settings, is told.
+/// Exchanges the records of all processes; throws Error when this process runs another program than
+/// process 0, or has other settings.
 void Memory::Impl::meet() {
   const Record mine{image.all.begin, image.all.end, layout.region_bytes,
                     reinterpret_cast<std::uint64_t>(own)};
@@ -204,14 +205,14 @@ void Memory::Impl::map_peer(std::uint32_t process) {
                                   bytes, process));
       return;
     }
-    ::madvise(p.base, bytes, MADV_DONTFORK);  // a child has no business there
+    ::madvise(p.base, bytes, MADV_DONTFORK);  // a forked child must not use it
     p.has_statics = bytes > layout.statics_at;
-  } catch (const Error& problem) {  // it is lost: the operation will say so
+  } catch (const Error& problem) {  // the process is lost: the operation will say so
     job.log().write(LogLevel::debug, problem.what());
   }
 }
 
-/// @p address is a local one: all processes' statics lie alike in their programs.
+/// @p address is a local address: the static data of all processes have the same layout.
 std::byte* Memory::Impl::find_static(Peer& p, std::uint64_t address, std::size_t bytes) {
   if (!p.has_statics) {
     if (!private_statics.empty() && !said_private && !p.is_hidden) warn_private(address);
@@ -226,7 +227,7 @@ std::byte* Memory::Impl::find_static(Peer& p, std::uint64_t address, std::size_t
   return nullptr;
 }
 
-/// Once, when @p address is in static data that could have been reached directly.
+/// Warns once, when @p address is in static data that could have been reached directly.
 void Memory::Impl::warn_private(std::uint64_t address) {
   const bool is_static = std::any_of(
       image.statics.begin(), image.statics.end(),

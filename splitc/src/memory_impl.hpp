@@ -1,5 +1,5 @@
 #pragma once
-// The shared memory of a Split-C process: what memory.cpp maps and memory_spans.cpp allocates.
+// The shared memory of a Split-C process: memory.cpp maps it, memory_spans.cpp allocates in it.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@
 namespace viaduct::splitc::detail {
 
 /// The state that outlives a Memory: malloc's blocks and static data are used until the process
-/// ends, and other threads may look into what was theirs.
+/// ends, and other ranks that are threads may still read it.
 struct LastingMemory {
   std::unique_ptr<MemoryFile> file;
   MappedMemory region;
@@ -57,10 +57,11 @@ struct Memory::Impl {
   std::uint64_t allocate(SpanAllocator& spans, std::size_t first, std::size_t bytes,
                          const char* part);
   void release(SpanAllocator& spans, std::size_t first, std::uint64_t address, const char* what);
-  /// In checked mode it stays away from later allocations for a while; else as release().
+  /// In checked mode the span is withheld from later allocations for a while; else as release().
   void retire(SpanAllocator& spans, std::size_t first, std::uint64_t address, const char* what,
               Checks::Place place);
-  /// In checked mode: what retire() has kept of @p spans becomes free. False: there was none.
+  /// In checked mode: frees the spans of @p spans that retire() has withheld. False: there were
+  /// none.
   bool release_retired(SpanAllocator& spans, std::size_t first, std::size_t most_bytes);
   /// 0: nothing is allocated there, or it is retired.
   [[nodiscard]] std::size_t bytes_at(const SpanAllocator& spans, std::size_t first,
@@ -82,12 +83,12 @@ struct Memory::Impl {
   bool threads;
   bool shares_heap;
   Image image;
-  std::string private_statics;  // why they are; empty: they are shared
+  std::string private_statics;  // why they are private; empty: they are shared
   bool said_private = false;
   RegionLayout layout;
   std::size_t statics_bytes = 0;
-  std::list<LastingMemory> lasting{1};  // one: its place is there before it is needed
-  MemoryFile* file = nullptr;           // in it
+  std::list<LastingMemory> lasting{1};  // one: made before it is needed
+  MemoryFile* file = nullptr;           // that of lasting.front()
   std::byte* own = nullptr;
   ImageShift shift;
   std::vector<Peer> peers;

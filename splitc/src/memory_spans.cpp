@@ -69,7 +69,8 @@ void Memory::Impl::retire(SpanAllocator& spans, std::size_t first, std::uint64_t
   (void)release_retired(spans, first, std::min(kMost, spans.total_bytes() / 8));
 }
 
-/// The oldest first: every process does the same to the part that all allocate alike.
+/// Frees the oldest spans first, so that every process does the same to the part that all allocate
+/// alike.
 bool Memory::Impl::release_retired(SpanAllocator& spans, std::size_t first,
                                    std::size_t most_bytes) {
   Retired& retired = &spans == &alike ? retired_alike : retired_slice;
@@ -84,7 +85,7 @@ bool Memory::Impl::release_retired(SpanAllocator& spans, std::size_t first,
   return released;
 }
 
-/// Where the call stands that this rank is in.
+/// The place in the source of the call that this rank is in.
 Checks::Place Memory::Impl::place_of_call() const noexcept {
   const auto file = reinterpret_cast<std::uint64_t>(call_place.file);
   if (file == 0) return {};
@@ -108,7 +109,8 @@ void Memory::Impl::for_each_piece(std::size_t first, std::size_t last, Piece&& p
   if (first < last) piece(first, last, false);
 }
 
-/// What is kept is there, and would be given back when there is no memory for the rest.
+/// Pages of kept chunks are present already; reserving them again would release them when there is
+/// no memory for the rest.
 void Memory::Impl::reserve(std::size_t first, std::size_t last) {
   for_each_piece(first, last, [this](std::size_t from, std::size_t to, bool is_kept) {
     if (!is_kept) file->reserve(from, to);
@@ -186,7 +188,7 @@ SharedRange Memory::chunk_at(std::uint64_t address) const noexcept {
 bool Memory::keep_chunk(const SharedRange& chunk) noexcept {
   Impl& p = *impl_;
   const auto at = static_cast<std::size_t>(chunk.begin - p.own);
-  if (at >= p.layout.region_bytes) return true;  // static data, which stays as it is
+  if (at >= p.layout.region_bytes) return true;  // static data, whose pages are never freed
   try {
     p.kept.resize(p.layout.region_bytes / kChunkBytes + 1);
     p.file->check_headroom(chunk.bytes);

@@ -17,12 +17,12 @@ using wire_format::Op;
 namespace {
 
 constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
-/// Questions that have not been answered, and chunks that are known, of one process: what goes
-/// beyond that goes by messages.
+/// The most unanswered questions to one process, and the most chunks that are known of it: beyond
+/// them data go by messages.
 constexpr std::size_t kMostAsked = 8;
 constexpr std::size_t kMostKnown = 65536;
-/// From this length on a put waits until the device has read the bytes, which is soon compared with
-/// the time that their copy takes.
+/// From this length on a put waits until the device has read the bytes, since the wait is short
+/// compared with a copy of them.
 constexpr std::size_t kCopiedPut = 8192;
 
 }  // namespace
@@ -39,8 +39,8 @@ PeerChunks& Machine::Impl::chunks_of(std::uint32_t process) {
   return *chunks;
 }
 
-/// Asks the owner for the chunk of @p address, unless that has been asked or is not worth it.
-/// Answers whether an answer is under way.
+/// Asks the owner for the chunk of @p address, unless that question is under way already or is not
+/// worth it. Answers whether an answer is under way.
 bool Machine::Impl::ask_chunk(PeerChunks& chunks, Channel& c, const char* operation,
                               std::uint64_t address) {
   const std::uint64_t about = address / Memory::kChunkBytes;
@@ -84,8 +84,8 @@ bool Machine::Impl::knows_chunks(Channel& c, const char* operation, std::uint64_
   return true;
 }
 
-/// Own memory that is used again and again is registered, so that the device takes the bytes from
-/// where they are. Answers how many of them, of @p bytes, may go at once.
+/// Registers own memory that is used repeatedly, so that the device takes the bytes from their
+/// place. Answers how many of the @p bytes bytes may go in one transfer.
 std::size_t Machine::Impl::register_own(const std::byte* local, std::size_t bytes) {
   const std::uint64_t address = machine.memory().globalize(local);
   const Chunk* chunk = own_chunks.find(address);

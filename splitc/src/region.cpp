@@ -40,7 +40,8 @@ const Mapping* first_in(const std::vector<Mapping>& all, std::uint64_t begin, st
         ": address space is short (ulimit -v), or lower VIADUCT_SPREAD_BYTES and "
         "VIADUCT_HEAP_BYTES";
   if (taken == nullptr) throw Error(errors::region_refused, problem, sentence);
-  // Between 2 and 30 TiB mimalloc puts what it takes before it is told where, at random places.
+  // mimalloc puts its first memory, before it is directed, at random places between 2 and 30 TiB:
+  // the list leaves them out.
   for (const unsigned gib : {64U, 1024U, 32768U, 49152U, 65536U, 81920U, 98304U}) {
     const std::uint64_t other = std::uint64_t{gib} << 30;
     if (other + bytes > kAddressEnd || first_in(all, other, other + bytes) != nullptr) continue;
@@ -83,7 +84,7 @@ MappedMemory map_region_at(std::uint64_t address, std::size_t bytes, int fd) {
   MappedMemory region(
       ::mmap(wanted, bytes, access, kind | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, 0), bytes);
   if (!region) refuse(address, bytes, errno);
-  if (region.get() != wanted) {  // a kernel that takes the address for a wish
+  if (region.get() != wanted) {  // an old kernel takes the address as a hint
     region.reset();
     refuse(address, bytes, EEXIST);
   }

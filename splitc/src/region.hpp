@@ -1,5 +1,5 @@
 #pragma once
-// The symmetric region: where its parts lie, and how it comes to its address.
+// The symmetric region: the layout of its parts, and the mapping at its address.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,10 +25,10 @@ struct RegionLayout {
 [[nodiscard]] RegionLayout lay_out(std::uint64_t base, std::size_t spread_bytes,
                                    std::size_t heap_bytes, std::uint32_t processes);
 
-/// Maps @p bytes of @p fd at @p address and nowhere else. Throws Error that names what is in the
-/// way and a setting that works.  @p fd -1: nothing is behind it, and any access is an error.
+/// Maps @p bytes of @p fd at @p address and nowhere else. Throws Error that names the obstacle and
+/// a setting that works.  @p fd -1: only reserves the addresses, and any access is an error.
 [[nodiscard]] MappedMemory map_region_at(std::uint64_t address, std::size_t bytes, int fd);
-/// Anywhere; none when it cannot be mapped.
+/// Maps @p bytes of @p fd at any address; empty when the mapping is refused.
 [[nodiscard]] MappedMemory map_region(std::size_t bytes, int fd) noexcept;
 
 }  // namespace viaduct::splitc::detail

@@ -73,7 +73,7 @@ std::byte* Machine::Impl::own_place_slow(const char* operation, std::uint32_t pr
 
 namespace {
 
-/// The message is none that a process of this build sends.
+/// Stops the program: no process of this build sends such a message.
 [[noreturn, gnu::cold, gnu::noinline]] void stop_nonsense(std::uint32_t process) {
   stop(errors::nonsense, "poll",
        "a message of process " + std::to_string(process) +
@@ -129,10 +129,11 @@ void Machine::Impl::note_dirty(Channel& c) {
 
 /// Handles one message. The operations of streams are tested for first.
 struct Machine::Impl::Dispatcher {
-  // Functions mostly begin with a pointer: what the one that comes so many lines later points to is
-  // fetched meanwhile. Any other word does no harm.
+  // A function's first argument is mostly a pointer: the target of the pointer that comes so many
+  // slots later is prefetched. A word that is no pointer does no harm.
   static constexpr std::uint32_t kAhead = 8;
-  /// Of a line's header: the operation, and what all messages have alike, but for the phase.
+  /// The bits of a slot's header that make its shape: the operation, and the fields that all
+  /// messages have, except for the phase.
   static constexpr std::uint64_t kOpMask = 0x1fULL << header::client_shift;
   static constexpr std::uint64_t kShapeMask = kOpMask | header::kind_mask |
                                               3ULL << header::lines_shift | header::immediate_bit |
@@ -141,7 +142,7 @@ struct Machine::Impl::Dispatcher {
     return header::make(via::MessageKind::inline_data, 0, static_cast<std::uint64_t>(op));
   }
   Impl& impl;
-  std::optional<GuestCall> guest = {};  // from the first function on: one for them all
+  std::optional<GuestCall> guest = {};  // made at the first function, for all of them
 
   [[gnu::always_inline]] void operator()(via::channel::Channel& channel, via::Slot& slot,
                                          std::uint64_t h) {
@@ -186,7 +187,7 @@ std::uint32_t Machine::Impl::poll_own() {
 }
 
 std::uint32_t Machine::Impl::poll_now(bool all) {
-  constexpr std::uint32_t kOthersEvery = 256;  // the engine's word tells of most
+  constexpr std::uint32_t kOthersEvery = 256;  // the engine's word shows most arrivals
   const bool asked = engine->take_attention();
   if (asked) group->look_fully();
   const std::uint32_t n = poll_own();
@@ -195,7 +196,7 @@ std::uint32_t Machine::Impl::poll_now(bool all) {
   return n;
 }
 
-/// Not in a handler: it has been called by what would be served.
+/// Serves no other client inside a handler, which one of them has called.
 std::uint32_t Machine::Impl::serve_others(bool asked) {
   if (engine->runs_handler()) return 0;
   const auto outcome = engine->serve_others(*served, via::channel::Run::all, asked);
@@ -206,7 +207,7 @@ std::uint32_t Machine::Impl::serve_others(bool asked) {
 
 void Machine::Impl::take_reply(Channel& c, Op op, std::uint64_t client, const std::uint64_t* words,
                                std::size_t bytes) noexcept {
-  // The ticket's low bits are enough: fewer requests than that are open.
+  // The low 16 bits of a ticket are enough: fewer than 65536 requests are open.
   const std::uint64_t ticket = c.sent - ((c.sent - wire_format::ticket(client)) & 0xffff);
   // Replies come in the order of their requests.
   if (ticket - c.replied - 1 >= c.sent - c.replied || bytes > via::kInlineBytes) [[unlikely]]
@@ -226,7 +227,7 @@ void Machine::Impl::take_reply(Channel& c, Op op, std::uint64_t client, const st
   Stage& blocks = stage_of(c);
   if (i >= blocks.bytes() / kBlockBytes) return;
   Stage::Block& block = blocks[i];
-  if (block.channel != &c || block.to == nullptr) return;  // not fetched, or not from this peer
+  if (block.channel != &c || block.to == nullptr) return;  // no get from this peer
   std::memcpy(block.to, blocks.data(i), block.bytes);
   block.channel = nullptr;
 }
@@ -283,7 +284,7 @@ void Machine::Impl::serve(Channel& c, Op op, std::uint64_t client, const std::ui
   }
 }
 
-/// A staging block of @p c's process, as this one reaches it.
+/// A staging block of @p c's process, as mapped in this process.
 std::byte* Machine::Impl::staged_by(Channel& c, Op op, std::uint64_t place, std::size_t bytes) {
   const std::size_t space = c.stage != nullptr ? c.stage->bytes() : job.segment().window_bytes();
   if (bytes > kBlockBytes || place > space - bytes)

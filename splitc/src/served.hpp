@@ -5,8 +5,9 @@
 
 namespace viaduct::splitc::detail {
 
-/// What Split-C serves never waits and runs no code that could, so that it is served everywhere:
-/// but for a function that atomic() has brought here, which nothing may interrupt.
+/// Serving Split-C never waits and runs no code that could, so that every wait of the thread serves
+/// it, except inside a function that atomic() has brought here: no other work may interrupt such a
+/// function.
 class Machine::Impl::Served final : public via::channel::Client {
  public:
   explicit Served(Impl& impl) : Client(*impl.nic, *impl.group, Kind::passive), impl_(impl) {

@@ -8,8 +8,8 @@
 #include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
 
-// The struct holds strings, so it is not of standard layout in the letter; every compiler that is
-// supported defines offsetof for it.
+// The struct holds strings, so that it has no standard layout by the rules of C++; every supported
+// compiler defines offsetof for it.
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 
 namespace viaduct::splitc {
@@ -22,8 +22,7 @@ constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 constexpr std::int64_t kTiB = std::int64_t{1} << 40;
 constexpr std::int64_t kAddressEnd = std::int64_t{1} << 47;
 
-// The address sanitizer has taken the low place for its own; the thread sanitizer takes no high
-// one.
+// The address sanitizer uses the low addresses itself; the thread sanitizer accepts no high ones.
 #if defined(__SANITIZE_ADDRESS__)
 #define VIADUCT_ADDRESS_SANITIZER 1
 #elif defined(__has_feature)
@@ -112,8 +111,8 @@ Settings load_settings() {
                 "VIADUCT_SPLITC_SLOTS=" + std::to_string(s.slots) +
                     " is not a power of two: take " +
                     std::to_string(std::bit_ceil(static_cast<std::uint64_t>(s.slots))));
-  // k requests, k replies, and what the receiver has taken but not yet given back (an eighth) must
-  // fit the ring.
+  // k requests, k replies, and the slots that the receiver has taken but not yet freed (an eighth)
+  // must fit the ring.
   const std::int64_t most = (s.slots - s.slots / 8) / 2;
   if (s.credits == config::kAuto) s.credits = most;
   if (s.credits > most)

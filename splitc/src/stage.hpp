@@ -1,7 +1,7 @@
 #pragma once
 // Blocks of this process through which larger data go by message: the requester fills or empties
-// them, the owner copies. They lie in the window of the job, or in a channel to a process that
-// cannot see that.
+// them, the owner copies. The blocks lie in the job's window, or in the channel to a process that
+// cannot see the window.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ inline constexpr std::size_t kBlockBytes = 4096;
 class Stage {
  public:
   struct Block {
-    Channel* channel = nullptr;  // in use by a request over it
+    Channel* channel = nullptr;  // in use by a request over this channel
     std::uint64_t ticket = 0;    // of that request
     void* to = nullptr;          // of a get: where the data go; null: a put
     std::uint32_t bytes = 0;

@@ -19,7 +19,7 @@
 namespace viaduct::splitc::detail {
 namespace {
 
-/// 0: cannot be told.
+/// 0: the number is not known.
 std::size_t running_threads() {
   const std::unique_ptr<DIR, int (*)(DIR*)> tasks(::opendir("/proc/self/task"), ::closedir);
   if (tasks == nullptr) return 0;
@@ -28,8 +28,8 @@ std::size_t running_threads() {
   return count;
 }
 
-/// Which pages of this process have never been touched, from /proc/self/pagemap. Where that cannot
-/// be read all count as touched.
+/// Which pages of this process have never been touched, from /proc/self/pagemap. All pages count as
+/// touched where the file cannot be read.
 class Pagemap {
  public:
   Pagemap() : file_(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {}
@@ -56,8 +56,8 @@ class Pagemap {
   std::array<std::uint64_t, 512> entries_;
 };
 
-/// Calls @p run(begin, end) for every run of pages that hold something. Zeroed data that nobody has
-/// touched costs nothing before, and nothing after.
+/// Calls @p run(begin, end) for every run of pages that hold data. Zeroed pages that were never
+/// touched are left out: they take no memory before the move, nor after it.
 template <class Run>
 void for_each_run(const Image& image, PageRange range, Run&& run) {
   Pagemap pagemap;
@@ -75,8 +75,9 @@ void for_each_run(const Image& image, PageRange range, Run&& run) {
   }
 }
 
-// From here on nothing but system calls, made without the C library's functions of the same name:
-// the program's own malloc may have its books in static data, and sanitizers watch what is read.
+// The following functions make system calls only, and not by the C library's functions of the same
+// name: the program's own malloc may keep its state in static data, and sanitizers check the reads
+// of library functions.
 
 /// Answers 0 or an errno value.
 int copy_out(std::uintptr_t from, std::uintptr_t to, int fd, std::size_t offset) noexcept {

@@ -1,4 +1,4 @@
-/// Signalling stores, and what waits for them.
+/// Signalling stores, and the waits for them.
 
 #include "viaduct/splitc/store.hpp"
 
@@ -44,14 +44,14 @@ void store_value(const char* operation, std::uint64_t to, const void* from, std:
                      static_cast<std::uint32_t>(8 + bytes));
 }
 
-// Not inlined, so that store_bits() writes nothing to memory but the line and what counts it: a
-// stream of messages goes as fast as the lines of its stores come to this core, several at a time,
-// and stores to other places take their turn among them.
+// Not inlined, so that store_bits() writes no memory but the slot and its counts: the rate of a
+// stream of messages is limited by how fast the cache lines that it writes come to this core,
+// several at a time, and every other store competes with them.
 [[gnu::noinline]] static void store_bits_slow(std::uint64_t to, std::uint64_t bits,
                                               std::uint32_t bytes) {
   store_value("store", to, &bits, bytes, machine("store").impl().epoch);
 }
-/// A counted store's header: the caller's part, store_form(), and the rest.
+/// A counted store's header: the caller's part, from store_form(), and the constant part.
 [[nodiscard]] static constexpr std::uint64_t header_of(std::uint64_t form) noexcept {
   return form + via::header::make(via::MessageKind::inline_data, 8,
                                   wire_format::make_store(wire_format::Op::store, 0));
@@ -67,7 +67,7 @@ static_assert(header_of(store_form(8, 255)) ==
               wire_format::count_place(via::header::client(header)));
 }
 
-/// A line with the value, where one can be sent at once. False: nothing was sent.
+/// Sends a slot with the value if that needs no wait. False: nothing was sent.
 template <class Header>
 [[gnu::always_inline]] static inline bool send_bits(std::uint64_t to, std::uint64_t bits,
                                                     Header&& header) {
@@ -85,8 +85,9 @@ template <class Header>
   impl.count(kStores);
   ++c->sent;
   c->channel->publish(*slot, header(impl));
-  // No instruction. Where a function ends behind a call of a cold function, g++ 12 takes the whole
-  // way there for cold, too, and moves it out of the hot section.
+  // This statement makes no instruction. Where a function ends right after a call of a cold
+  // function, g++ 12 takes the whole path to it for cold, too, and moves the path out of the hot
+  // section.
   asm volatile("");
   return true;
 }
@@ -129,12 +130,13 @@ void Machine::Impl::note_store(Channel& c) {
 
 namespace {
 
-/// Whether nothing can come any more that this process waits for.
+/// Finds out whether no store can come any more that this process waits for.
 class Exhaustion {
  public:
   explicit Exhaustion(const detail::Machine::Impl& impl) noexcept : impl_(impl) {}
 
-  /// @p here: how many bytes have come. Stores of the others may be on their way for a while.
+  /// @p here: how many bytes have come. The answer is true only after kGraceNs without a byte,
+  /// since stores may still be on their way.
   [[nodiscard]] bool is_certain(std::uint64_t here) noexcept {
     constexpr std::uint64_t kGraceNs = 2'000'000'000;
     if (!impl_.all_others_are_ahead()) return false;
@@ -152,7 +154,8 @@ class Exhaustion {
   std::uint64_t here_ = 0;
 };
 
-/// Hang reports show how many bytes have come, and so does the end of a wait that fails.
+/// Waits until @p bytes bytes have come at @p here. Hang reports, and the log when the wait fails,
+/// show how many have come.
 void await_stores(detail::Machine::Impl& impl, const char* operation, const std::uint64_t& here,
                   std::size_t bytes) {
   RankRecord& record = impl.job.record(impl.job.rank());
@@ -179,7 +182,7 @@ void await_stores(detail::Machine::Impl& impl, const char* operation, const std:
   record.bytes_seen.store(0, std::memory_order_relaxed);
 }
 
-/// Waits for @p bytes at @p here and takes them off.
+/// Waits for @p bytes bytes at @p here and subtracts them.
 void take_stores(detail::Machine::Impl& impl, const char* operation, std::uint64_t& here,
                  std::size_t bytes) {
   impl.poll_now();

@@ -10,9 +10,9 @@ namespace viaduct::splitc::detail {
 template <class Done>
 void Machine::Impl::wait(const char* operation, std::uint32_t process, Done&& done,
                          Activity activity) {
-  bool finished = false;  // done() may act: it is not asked again after it has said yes
+  bool finished = false;  // done() may have effects: no call after it has answered true
   const auto ask = [&] { return finished || (finished = done()); };
-  constexpr std::uint32_t kEagerLooks = 16;  // before the record is written at all
+  constexpr std::uint32_t kEagerLooks = 16;  // before the wait is shown in the record
   if (ask()) return;
   check_may_wait(operation);
   for (std::uint32_t i = 0; i < kEagerLooks; ++i) {
@@ -29,14 +29,14 @@ void Machine::Impl::wait(const char* operation, std::uint32_t process, Done&& do
     stage = backoff.next();
     if (stage == Backoff::Stage::spun && looks % 64 != 0) continue;
     if (job.life_epoch() != 0) {
-      if (ask()) return;  // what a process that is lost now had done before
+      if (ask()) return;  // a lost process may have completed the wait before its loss
       check_lost(operation, process);
     }
     if (broken != kNobody) check_broken(operation, process);
     if (stage != Backoff::Stage::block_now) continue;
     waiting.before_sleep();
     const std::int64_t report = job.settings().hang_report_ns;
-    // No doorbell rings when check_broken()'s grace is over, nor for nonsense.
+    // No doorbell rings at the end of check_broken()'s grace, nor when a message was nonsense.
     std::int64_t longest = any_off_node ? 100'000'000 : 1'000'000'000;
     if (report != 0 && report < longest) longest = report;
     if (publish_withheld()) engine->block(*served, longest, ask);

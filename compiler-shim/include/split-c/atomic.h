@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Writes the value and answers what was there before. */
+/* Writes the value and answers the value before. */
 int exchange(__SPLITC_GLOBAL(int) at, int value);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* split-c/checked.h: what a file that splitcc --checked compiles calls in place of the accesses of
- * split-c/runtime.h, which includes this. Each function notes the access with the place of the call
+/* split-c/checked.h: functions that a file compiled by splitcc --checked calls in place of the accesses
+ * of split-c/runtime.h, which includes this. Each function notes the access with the place of the call
  * and then does what its namesake does; writes end in a full fence. See docs/splitc-checked.md.
  */
 #ifndef VSC_SPLIT_C_CHECKED_H
@@ -35,7 +35,7 @@ VSC_CHECKED_WORDS(8, unsigned long)
 VSC_CHECKED_FLOATS(f, float)
 VSC_CHECKED_FLOATS(d, double)
 
-/* Of a loop: nothing is remembered, so that each access is noted. */
+/* Accesses in a loop: no stretch is remembered, so that each access is noted. */
 #define VSC_CHECKED_WALKS(name, type)                                                              \
   type vsc_checked_walk_read##name(struct vsc_walk *walk, vsc_word from);                          \
   type vsc_checked_walk_write##name(struct vsc_walk *walk, vsc_word to, type value);               \

@@ -1,5 +1,5 @@
-/* split-c/cmmd.h: what programs took from the CM-5: CMMD; split-c/machines.h says how it works
- * here. */
+/* split-c/cmmd.h: CMMD, the library that programs used on the CM-5; split-c/machines.h says how it
+ * works here. */
 #ifndef SPLIT_C_CMMD_H
 #define SPLIT_C_CMMD_H
 
@@ -37,7 +37,7 @@ int CMMD_concat_with_nodes(void* own, void* all, int bytes);
 void CMAM_poll(void);                                     /* splitc_poll() */
 int CMMD_set_io_mode(int descriptor, int mode);           /* nothing, as CMMD_fset_io_mode() */
 int CMMD_set_open_mode(int mode);
-int CMMD_host_node(void);                                 /* -1: no process is it */
+int CMMD_host_node(void);                                 /* -1: there is none */
 int CMMD_fset_io_mode(struct _IO_FILE* stream, int mode); /* nothing: streams are independent */
 int CMMD_enable_host(void);
 int CMMD_sync_with_host(void);

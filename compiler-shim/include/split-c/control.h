@@ -1,4 +1,4 @@
-/* split-c/control.h: who executes a statement, and who takes which turn of a loop. */
+/* split-c/control.h: which process executes a statement, and which turn of a loop. */
 #ifndef SPLIT_C_CONTROL_H
 #define SPLIT_C_CONTROL_H
 

@@ -1,4 +1,4 @@
-/* split-c/elan.h: what programs took from the Meiko CS-2: the Elan library;
+/* split-c/elan.h: the Elan library that programs used on the Meiko CS-2;
  * split-c/machines.h says how it works here. */
 #ifndef SPLIT_C_ELAN_H
 #define SPLIT_C_ELAN_H
@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 void ew_baseInit(void);      /* nothing */
-void ew_gsync(void* group);  /* barrier(), whatever the group */
+void ew_gsync(void* group);  /* barrier(), for any group */
 void ew_fgsync(void* group); /* likewise */
 
 #ifdef __cplusplus

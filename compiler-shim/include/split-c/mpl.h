@@ -1,5 +1,5 @@
-/* split-c/mpl.h: what programs took from the SP-1 and SP-2: MPL; split-c/machines.h says how it
- * works here. */
+/* split-c/mpl.h: MPL, the library that programs used on the SP-1 and SP-2; split-c/machines.h says how
+ * it works here. */
 #ifndef SPLIT_C_MPL_H
 #define SPLIT_C_MPL_H
 

@@ -1,4 +1,4 @@
-/* split-c/nx.h: what programs took from the Paragon: NX; split-c/machines.h says how it works here.
+/* split-c/nx.h: NX, the library that programs used on the Paragon; split-c/machines.h says how it works here.
  */
 #ifndef SPLIT_C_NX_H
 #define SPLIT_C_NX_H

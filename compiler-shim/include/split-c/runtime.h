@@ -1,4 +1,4 @@
-/* split-c/runtime.h: what C that splitcc generates (or that a person writes) calls in the runtime.
+/* split-c/runtime.h: the runtime's functions for C that splitcc generates (or that a person writes).
  *
  * GNU C89 and C++. No other header is needed. No macro is defined without the prefix VSC_ (but for
  * vsc_write where VSC_SEQUENTIAL is, and those of split-c/checked.h where VSC_CHECKED is), and no
@@ -144,7 +144,7 @@ void vsc_write_bits(vsc_word to, const void *value, const void *mask, unsigned l
 /* ---- 4. Words of 1, 2, 4, 8 bytes, at their natural alignment.
  * The slow halves are functions: vsc_read8_slow and so on. */
 
-/* Which sizes are defined, as sums. Files that splitcc makes ask for those that they use, since a
+/* The sizes that are defined, as sums. Files that splitcc makes ask for those that they use, since a
  * compiler needs time for each; other files get all. Walks and floats need the words of their size. */
 #ifndef VSC_WORD_SIZES
 #define VSC_WORD_SIZES 15
@@ -237,8 +237,8 @@ struct vsc_span {
   vsc_word array;
 };
 /* Polls; answers the stretch around the object, with `left` 0 where the object is not mapped. `before` is the
- * first of the stretch before. Small functions that are called seldom, or for what takes long: a compiler needs time
- * for each copy of their code. vsc_element_read4() and the like access element i of an array. */
+ * first of the stretch before. These functions are not inline, since they are called seldom or take long, and a compiler
+ * needs time for each copy of their code. vsc_element_read4() and the like access element i of an array. */
 struct vsc_walk vsc_walk_start(unsigned long before, vsc_word at, unsigned long bytes);
 void vsc_own_store(unsigned long bytes); /* counts a store to this process itself */
 struct vsc_span vsc_span_start(unsigned long before, vsc_word array, long i, unsigned long bytes);
@@ -400,7 +400,7 @@ void vsc_static_spread(vsc_word *array, unsigned long count, unsigned long bytes
 #define VSC_OWN static vsc_word *const __attribute__((__section__("vsc_own"), __used__))
 
 /* Automatic ones: allocated (zeroed or not) where they are declared, freed where their scope is
- * left. Both collective; a process that is elsewhere, or asks for another size, stops the program
+ * left. Both collective; a process that makes another call, or asks for another size, stops the program
  * with a sentence that names file and line. */
 vsc_word vsc_auto_spread(unsigned long count, unsigned long bytes, const char *name,
                          const char *file, int line);
@@ -413,12 +413,12 @@ void vsc_atomic(unsigned int process, void (*thunk)(const void *arguments, void 
                 const void *arguments, unsigned long bytes, void *result,
                 unsigned long result_bytes);
 
-/* The program. splitcc defines it beside splitc_main, whatever that takes and answers; the runtime
+/* The program. splitcc defines it beside splitc_main, for any parameters and result; the runtime
  * has a weak one, for a splitc_main in plain C, that calls it with argc, argv and the environment
  * and answers its result. */
 int vsc_main(int argc, char **argv);
 
-/* ---- 7. Where a collective call stands, for sentences about calls that do not fit: set before each
+/* ---- 7. The place of a collective call, for sentences about calls that do not match: set before each
  * by (vsc_at("FILE", LINE), barrier()). Texts are at one address in all processes. ---- */
 
 struct vsc_place_in_source {

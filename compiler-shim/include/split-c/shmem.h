@@ -1,4 +1,4 @@
-/* split-c/shmem.h: what programs took from the T3D: shared memory; split-c/machines.h says how it
+/* split-c/shmem.h: the shared-memory library that programs used on the T3D; split-c/machines.h says how it
  * works here. */
 #ifndef SPLIT_C_SHMEM_H
 #define SPLIT_C_SHMEM_H
@@ -24,9 +24,9 @@ void shmem_iput(void* to, const void* from, long to_stride, long from_stride, un
                 int process);
 void shmem_iget(void* to, const void* from, long to_stride, long from_stride, unsigned long words,
                 int process);
-long shmem_swap(long* at, long value, int process); /* answers what was there */
+long shmem_swap(long* at, long value, int process); /* answers the value before */
 void shmem_wait(long* at, long value);              /* until another value is there */
-void shmem_fence(void), shmem_quiet(void);          /* nothing: shmem_put waits until it is written */
+void shmem_fence(void), shmem_quiet(void);          /* nothing: shmem_put itself waits for the write */
 void shmem_barrier_all(void);
 void shmem_set_cache_inv(void);
 void shmem_clear_cache_inv(void);

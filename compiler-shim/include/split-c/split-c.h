@@ -23,8 +23,8 @@
 
 void sync(void); /* waits for this process' gets and puts; splitc_sync() where sync() is POSIX' */
 
-/* Of the C library, what answers a pointer: programs of a time when an int held one call these
- * without a declaration. (The compiler knows malloc and its like by itself.) */
+/* Functions of the C library that answer a pointer: programs of a time when an int held a pointer call
+ * these without a declaration. (The compiler knows malloc and its like by itself.) */
 struct _IO_FILE *fopen(), *fdopen(), *freopen(), *popen(), *tmpfile();
 char *getenv(), *getcwd(), *strtok(), *ctime(), *asctime();
 struct tm *localtime(), *gmtime();
@@ -46,7 +46,7 @@ extern "C" {
 
 void barrier(void);                     /* completes no stores */
 int is_sync(void);                      /* whether sync() would return at once */
-/* Waits for stores of so many bytes to this process, whoever has made them. The trap: a process that waits
+/* Waits for stores of so many bytes to this process, from any processes. The trap: a process that waits
    for 8 bytes of each of two neighbours by store_sync(16) may be given two values of the faster neighbour, of this
    step and of the next, and none of the slower one. Where more than one process stores here use all_store_sync(). */
 void store_sync(unsigned long bytes);
@@ -164,7 +164,7 @@ int all_atoi(const char *text);
 long all_atol(const char *text);
 double all_atof(const char *text);
 
-/* ---- Atomic operations: each answers what was there before; exchange() is in split-c/atomic.h ---- */
+/* ---- Atomic operations: each answers the value before; exchange() is in split-c/atomic.h ---- */
 
 int fetch_and_add(__SPLITC_GLOBAL(int) at, int value);
 int fetch_add(__SPLITC_GLOBAL(int) at, int value);
@@ -182,14 +182,14 @@ void splitc_unlock(__SPLITC_GLOBAL(splitc_lock_t) lock);
 
 double get_seconds(void);
 unsigned long get_ctr(void); /* nanoseconds */
-void splitc_exit(int code);  /* what exit() does: see docs/splitc-language.md */
+void splitc_exit(int code);  /* does the same as exit(): see docs/splitc-language.md */
 
 #ifdef __cplusplus
 }
 #else
-/* Programs of the time count on it. */
+/* Programs of the time count on this header. */
 #include <split-c/control.h>
-/* So did they on the machine's own library. */
+/* They count on the machine's own library, too. */
 #ifdef CM5
 #include <split-c/cmmd.h>
 #endif

@@ -17,7 +17,7 @@
 
 namespace viaduct::splitcc {
 
-/// What the pointer and the arguments of atomic() may have: they travel in one message.
+/// The most bytes of the pointer and the arguments of atomic(), which travel in one message.
 inline constexpr int kAtomicBytes = 40;
 
 enum class Storage : std::uint8_t { none, automatic, reg, static_, extern_, typedef_ };
@@ -38,7 +38,7 @@ struct Symbol {
   bool is_implicit = false;
   bool from_system = false;
   bool is_library = false;  // declared in a header of split-c/
-  bool has_value = false;   // of an enumerator: known to splitcc
+  bool has_value = false;   // of an enumerator: its value is known to splitcc
   long number = 0;          // its value then
   int first_use = -1;       // the token of its first use
   int first_anchor = -1;    // if implicit: the first token of the function that calls it first
@@ -47,7 +47,7 @@ struct Symbol {
 
 enum class Mode : std::uint8_t { value, local, remote };
 
-/// How the accesses of one expression go through memory from turn to turn of a loop (splitcc.md 4).
+/// How the addresses of one expression's accesses move from turn to turn of a loop (splitcc.md 4).
 enum class Walk : std::uint8_t { none, pointer, spread };
 
 enum class Node : std::uint8_t {
@@ -93,8 +93,8 @@ struct Expr {
   Node node = Node::literal;
   Mode mode = Mode::value;
   Tok op = Tok::end;
-  bool special = false;      // it, or something in it, is not to be copied as it is
-  bool is_unused = false;    // its value is
+  bool special = false;      // the expression, or a part of it, is not copied unchanged
+  bool is_unused = false;    // its value is unused
   bool is_zero = false;      // a null pointer constant
   bool is_constant = false;  // made of literals, enumerators, sizes, PROCS
   bool has_effect = false;
@@ -238,14 +238,14 @@ struct Unit {
   std::vector<StaticSpread> statics;
   std::vector<std::pair<const Symbol*, int>>
       pointer_calls;                           // undeclared, and where they are called
-  std::set<std::string_view> pointer_results;  // those that no other file declares here
-  std::vector<std::string_view> own_names;     // of the program, that today's C library has, too
+  std::set<std::string_view> pointer_results;  // names that this file never declares
+  std::vector<std::string_view> own_names;     // the program's, also in today's C library
   std::vector<Symbol*> inline_copies;  // `extern inline` after a declaration: under another name
   std::unordered_map<int, std::vector<StaticWord>> static_words;  // by the declaration's semicolon
   Symbol* splitc_main = nullptr;
   Types types;
 
-  /// Of a token; -1: of nothing in the source.
+  /// The place of a token; -1: no place in the source.
   [[nodiscard]] Place place(int token) const {
     if (token < 0) return {};
     const Token& t = tokens[static_cast<std::size_t>(token)];

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// What the user is told: file, line, column, sentence, source line, caret, and a note with the
-/// rule of the language.
+/// Messages to the user: file, line, column, sentence, source line, caret, and a note with the rule
+/// of the language.
 
 #include <array>
 #include <cstddef>
@@ -17,7 +17,7 @@ struct Place {
   int file = -1;
   int line = 0;
   int column = 0;
-  int nth = 0;  // of how many equal words of the line, in preprocessed text, this is
+  int nth = 0;  // how many equal words stand before it in its line, in preprocessed text
 };
 
 enum class Severity : unsigned char { note, warning, error };
@@ -32,19 +32,19 @@ enum class Warning : unsigned char {
   count
 };
 
-/// Usages of their time that are right: warnings about them are counted, not shown, unless asked
-/// for.
+/// Usages of old programs that are correct: warnings about them are counted, and shown only if
+/// asked for.
 enum class Idiom : unsigned char {
   block_pointer,       // a pointer to a block where one to its elements stands, and the reverse
   undeclared_library,  // a function of the C library that is called without a declaration
   undeclared_pointer,  // a function without a declaration whose result is a pointer
   endif_text,          // #endif NAME
   own_macro,           // a macro of a header that the program defines too
-  own_name,            // a name of the C library that the program uses for something of its own
+  own_name,            // a name of the C library that the program defines itself
   callback,            // a function with other types that is passed to qsort, signal and the like
   null_number,         // NULL where the number 0 is meant
   idle_word,           // typedef or static without a name behind it, names without a type
-  void_value,          // a value that a function without one returns
+  void_value,          // a value that a void function returns
   loose_quote,         // an apostrophe in text that the preprocessor leaves out
   remote_loop,         // Warning::remote_loop, unless it is asked for
   never_returns,       // volatile void f(): a function that does not return
@@ -75,13 +75,13 @@ class Diagnostics {
   void set_color(bool on) { color_ = on; }
   void show_idioms() { idioms_shown_ = true; }
   void show_remote_loops() { remote_loops_shown_ = true; }
-  /// Whether a warning about this is left out: it is counted then.
+  /// Whether a warning about this usage is left out; counts it then.
   [[nodiscard]] bool leaves_out(Idiom which);
   [[nodiscard]] const LeftOut& left_out() const { return left_out_; }
 
   [[nodiscard]] int errors() const { return errors_; }
   [[nodiscard]] bool is_full() const { return errors_ >= kMaxErrors; }
-  /// Everything said so far, and forgets it.
+  /// Answers all messages so far, and forgets them.
   [[nodiscard]] std::string take();
 
   static constexpr int kMaxErrors = 20;
@@ -111,7 +111,7 @@ class Diagnostics {
 /// The column of @p word in @p line: at @p column if it is there, else its nth occurrence, else 0.
 [[nodiscard]] int find_column(std::string_view line, std::string_view word, int column, int nth);
 
-/// One line about what was left out; empty when nothing was.
+/// One line about the warnings that were left out; empty when none was.
 [[nodiscard]] std::string left_out_text(const LeftOut& counts);
 
 /// The name of a warning, as in -Wno-NAME.

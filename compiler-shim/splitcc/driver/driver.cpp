@@ -50,7 +50,8 @@ void write_standard_output(const std::string& text) {
   throw std::system_error(errno, std::generic_category(), "cannot write standard output");
 }
 
-/// What a program cannot say itself that a signal has ended, or that does not know of a remedy.
+/// Reports what the called program cannot: that a signal has ended it, and the remedy for a file
+/// size limit.
 void report_signal(const std::vector<std::string>& command, const Outcome& outcome) {
   if (outcome.signal == SIGPIPE) throw Ended{SIGPIPE};
   if (outcome.signal != 0)
@@ -70,7 +71,7 @@ std::string quoted(const std::string& name) {
   return text;
 }
 
-// What old programs rely on.
+// Options for the rules that old programs rely on.
 const std::vector<std::string> kOldC = {"-fcommon", "-fwrapv", "-fno-strict-aliasing", "-fno-pie"};
 
 }  // namespace
@@ -79,7 +80,7 @@ Driver::Driver(Options options)
     : options_(std::move(options)),
       installation_(find_installation()),
       color_(options_.color || ::isatty(STDERR_FILENO) == 1) {
-  // Programs that are ended at once leave their files behind: those go away with the folder.
+  // Programs that SIGKILL ends leave their files behind: these are removed with the folder.
   ::setenv("TMPDIR", folder_.path().c_str(), 1);
 }
 
@@ -102,25 +103,26 @@ std::vector<std::string> Driver::header_options() const {
   return {"-I" + installation_.include, "-idirafter", installation_.include + "/split-c/machines"};
 }
 
-// Automatic variables begin as zero: programs were written on machines where they happened to.
+// Automatic variables begin as zero, as they happened to on the machines that the programs were
+// written for.
 std::vector<std::string> Driver::zero_options() const {
   if (!options_.zero_automatics) return {};
   std::vector<std::string> options = {"-ftrivial-auto-var-init=zero"};
-  // clang asks to be told twice until its version 16.
+  // clang before version 16 needs this second option.
   if (installation_.c_compiler.find("clang") != std::string::npos)
     options.emplace_back(
         "-enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang");
   return options;
 }
 
-// Each access of memory becomes a call that the checker of the runtime takes. The line is found by
-// the place of the call: no call may stand for the function's return.
+// Each access of memory becomes a call of the runtime's checker. The checker finds the source line
+// by the place of the call, so that tail calls are forbidden.
 std::vector<std::string> Driver::checked_options() const {
   if (!options_.checked) return {};
   return {"-fsanitize=thread", "-fno-optimize-sibling-calls", "-g", "-DVSC_CHECKED=1"};
 }
 
-// Libraries of distributions and machines of the time: what they had is in the runtime.
+// Libraries of distributions and machines of the time: the runtime has their functions.
 bool Driver::is_library_of_the_time(const std::string& name) const {
   if (name.substr(0, 2) != "-l") return false;
   const std::string library = name.substr(2);
@@ -130,7 +132,7 @@ bool Driver::is_library_of_the_time(const std::string& name) const {
                                       "nx_pe", "sma",     "elan", "elan3",   "ew",   "meiko",
                                       "bsd",   "ucb",     "c_s",  "sunmath", "vtd",  "cm"};
   if (std::find(kOld.begin(), kOld.end(), library) == kOld.end()) return false;
-  // One of that name may exist today.
+  // A library of that name may exist today.
   std::vector<std::string> command = {installation_.cxx_compiler};
   for (const Input& input : options_.inputs)
     if (input.name.substr(0, 2) == "-L") command.push_back(input.name);
@@ -194,7 +196,7 @@ void Driver::count_left_out(const Diagnostics& diagnostics) {
   for (std::size_t i = 0; i < left_out_.size(); ++i) left_out_[i] += diagnostics.left_out()[i];
 }
 
-// What gcc has said, in splitcc's form.
+// Shows gcc's messages in splitcc's form.
 void Driver::say_gcc(const std::string& text) {
   Diagnostics diagnostics;
   diagnostics.set_color(color_);
@@ -243,7 +245,7 @@ int Driver::other(const Input& input, const std::string& output) {
   return is_c ? execute_c(command) : execute(command);
 }
 
-// What gcc says about C is said as it is about Split-C.
+// Shows gcc's messages about plain C in the form of those about Split-C.
 int Driver::execute_c(const std::vector<std::string>& command) {
   show(command);
   const Outcome outcome = run_program(command, Keep::errors);
@@ -287,7 +289,7 @@ bool Driver::join_headers(const Input& input, const std::string& messages,
   return any;
 }
 
-// -MD and -MMD write where gcc -c would, of what gcc -c would make.
+// -MD and -MMD write the file that gcc -c would write, for the target that gcc -c would make.
 std::vector<std::string> Driver::dependency_options(const Input& input) const {
   const auto given = [this](std::string_view name) {
     return std::find(options_.preprocess.begin(), options_.preprocess.end(), name) !=
@@ -351,7 +353,7 @@ int Driver::preprocess(const Input& input, std::string& text) {
     copies_[name] = input.name;
     write_file(name, fmt::format("# 1 \"{}\"\n", quoted(input.name)) + joined.value_or(source));
   };
-  if (joined || !fs::is_regular_file(name)) copy();  // what is read from a pipe is read once
+  if (joined || !fs::is_regular_file(name)) copy();  // a pipe can be read only once
   Outcome outcome = run();
   if (outcome.errors.find("missing terminating \" character") != std::string::npos) {
     if (name == input.name) copy();
@@ -402,7 +404,7 @@ int Driver::compile_c(const Input& input, const std::string& c, const std::strin
   command.push_back("-fno-diagnostics-show-caret");
   command.push_back("-fdiagnostics-color=never");
   command.push_back("-fdebug-prefix-map=" + folder_.path() + "=.");
-  append(command, {"-isystem", installation_.include});  // gcc warns of nothing in it
+  append(command, {"-isystem", installation_.include});  // gcc does not warn about system headers
   command.push_back(options_.stage == Stage::assembly ? "-S" : "-c");
   command.push_back(file);
   command.push_back("-o");

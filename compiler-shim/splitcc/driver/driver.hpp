@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What splitcc does with a command line.
+/// Carries out a command line of splitcc.
 
 #include <map>
 #include <string>
@@ -43,7 +43,7 @@ class Driver {
   Options options_;
   Installation installation_;
   TemporaryFolder folder_;
-  std::map<std::string, std::string> copies_;  // what gcc -E reads instead of the user's files
+  std::map<std::string, std::string> copies_;  // gcc -E reads them instead of the user's files
   LeftOut left_out_{};
   bool color_ = false;
 };

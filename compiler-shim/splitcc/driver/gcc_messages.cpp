@@ -53,7 +53,7 @@ bool split(std::string_view whole, Message& m) {
   return false;
 }
 
-// The first name in gcc's quotation marks; names of types say nothing about the place.
+// Whether a word in gcc's quotation marks marks a place: names of types do not.
 bool names_something(std::string_view word) {
   static constexpr std::array kTypes = {"int",   "char",   "short", "long",   "unsigned", "signed",
                                         "float", "double", "void",  "struct", "union",    "enum"};
@@ -79,13 +79,13 @@ std::string quoted_word(std::string_view text) {
   return missing == std::string_view::npos ? std::string() : std::string(text.substr(0, missing));
 }
 
-// The copy of an `extern inline` function is named as the program names the function.
+// Messages name the copy of an `extern inline` function as the program names the function.
 void without_prefix(std::string& line, std::string_view prefix) {
   for (std::size_t at = line.find(prefix); at != std::string::npos; at = line.find(prefix, at))
     line.erase(at, prefix.size());
 }
 
-// The type of global and spread pointers in the C that gcc reads, and what gcc adds to explain it.
+// Removes the type of global and spread pointers in generated C, and gcc's explanation of it.
 void without_words(std::string& line) {
   static constexpr std::string_view kWord = "vsc_word", kAka = " {aka '";
   if (line.find(kWord) == std::string::npos) return;
@@ -107,8 +107,8 @@ struct Group {
   std::vector<std::string> lines;
 };
 
-// gcc's "'int *' ... 'int (*)[5]'": the same but for blocks of it. Types are in the message or, for
-// arguments, in the note.
+// gcc's "'int *' ... 'int (*)[5]'": the two types differ only in that one is a block of the other.
+// The types stand in the message or, for arguments, in the note.
 bool differ_by_blocks(const Group& group) {
   for (const std::string& line : group.lines) {
     std::vector<std::string> types;
@@ -144,7 +144,8 @@ bool line_has(const Group& group, Diagnostics& diagnostics, std::string_view wor
   return false;
 }
 
-/// "passing argument 4 of 'qsort' from incompatible pointer type": of functions that call back.
+/// "passing argument 4 of 'qsort' from incompatible pointer type": for functions that take a
+/// callback.
 bool is_callback(const Group& group) {
   static constexpr std::array kTakers = {"'qsort'",   "'bsearch'", "'signal'",  "'atexit'",
                                          "'lsearch'", "'lfind'",   "'on_exit'", "'tsearch'"};
@@ -188,12 +189,12 @@ bool is_left_out(const Group& group, Diagnostics& diagnostics) {
   return false;
 }
 
-/// What gcc says about the C that splitcc makes, and not about what the user has written.
+/// Whether gcc's message is about the C that splitcc makes, and not about the user's source.
 bool is_about_generated(std::string_view line) {
   return line.find("(near initialization for 'vsc_") != std::string_view::npos;
 }
 
-/// The number that @p text begins with, which goes on behind it and the character that ends it.
+/// The number at the beginning of @p text. Removes the number, and the character that ends it.
 int take_number(std::string_view& text) {
   int number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -206,8 +207,9 @@ std::string_view behind(std::string_view text, std::string_view mark) {
   return at == std::string_view::npos ? std::string_view() : text.substr(at + mark.size());
 }
 
-/// What Emitter::check_sizes has made gcc say: vsc_long_LINE_ARGUMENT_NUMBER_NAME has two sizes, or
-/// vsc_fits_LINE_NUMBER has none. Answers whether @p group was that.
+/// Translates the errors that Emitter::check_sizes provokes in gcc:
+/// vsc_long_LINE_ARGUMENT_NUMBER_NAME has two sizes, or vsc_fits_LINE_NUMBER has none. Answers
+/// whether @p group was such an error.
 bool say_long_arguments(const Group& group, Diagnostics& diagnostics) {
   static const char* const kRule =
       "the pointer and the arguments of atomic travel in one message of 40 bytes: bulk_write what "
@@ -244,7 +246,8 @@ bool say_long_arguments(const Group& group, Diagnostics& diagnostics) {
   return false;
 }
 
-/// gcc's words where a constant is wanted, of a line that names what no compiler can know.
+/// Whether gcc says that a constant is needed; for lines that name PROCS or MYPROC, which no
+/// compiler knows.
 bool wants_constant(std::string_view text) {
   static constexpr std::array kWords = {"variably modified", "not an integer constant",
                                         "to an integer constant", "initializer element is not",
@@ -288,12 +291,12 @@ std::string translate_messages(const std::string& text, Diagnostics& diagnostics
   std::string out;
   Group group;
   std::vector<std::string> includes;  // "In file included from ...", of the next message
-  std::string function;               // "In function 'f':", until something is said there
+  std::string function;               // "In function 'f':", until a message about f is shown
   const auto finish = [&] {
     if (say_long_arguments(group, diagnostics)) {
       out += std::exchange(function, {}) + diagnostics.take();
     } else if (!group.lines.empty() && !is_left_out(group, diagnostics)) {
-      std::string before;  // what stands before a message, which may be silent
+      std::string before;  // lines before a message that may be left out
       for (const std::string& line : group.lines) {
         Message m;
         if (!split(line, m)) {
@@ -302,7 +305,7 @@ std::string translate_messages(const std::string& text, Diagnostics& diagnostics
         }
         say_message(m, diagnostics);
         const std::string said = diagnostics.take();
-        if (said.empty()) break;  // nor are the notes behind it shown
+        if (said.empty()) break;  // the notes behind a hidden message are hidden too
         out += std::exchange(function, {}) + std::exchange(before, {}) + said;
       }
     }

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What gcc says of the C that was made, in terms of the user's source.
+/// gcc's messages about the generated C, in terms of the user's source.
 
 #include <string>
 
@@ -8,8 +8,8 @@
 
 namespace viaduct::splitcc {
 
-/// Puts gcc's messages, which name the user's files by line markers, in splitcc's form: the column
-/// is that of the first word in quotes that the line has.
+/// Puts gcc's messages, which name the user's files thanks to line markers, in splitcc's form. The
+/// column is that of the message's first quoted word that stands in the source line.
 [[nodiscard]] std::string translate_messages(const std::string& text, Diagnostics& diagnostics);
 
 }  // namespace viaduct::splitcc

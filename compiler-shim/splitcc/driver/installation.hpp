@@ -1,14 +1,14 @@
 #pragma once
 /// @file
-/// Where headers and libraries are, seen from the executable.
+/// The places of headers and libraries, relative to the executable.
 
 #include <string>
 #include <vector>
 
 namespace viaduct::splitcc {
 
-/// What splitcc.conf says: lines `include FOLDER`, `compiler NAME`, `linker NAME`, `link WORD...`;
-/// $ORIGIN is the folder of the file.
+/// The contents of splitcc.conf: lines `include FOLDER`, `compiler NAME`, `linker NAME`, `link
+/// WORD...`; $ORIGIN is the folder of the file.
 struct Installation {
   std::string include;
   std::string c_compiler = "gcc";
@@ -17,7 +17,7 @@ struct Installation {
 };
 
 /// Beside the executable (a build tree) or in ../lib/viaduct/ and the like (an installation).
-/// Throws std::runtime_error that says where it was looked for.
+/// Throws std::runtime_error that names the places where splitcc.conf was looked for.
 [[nodiscard]] Installation find_installation();
 
 }  // namespace viaduct::splitcc

@@ -17,7 +17,7 @@
 int main(int argc, char** argv) {
   namespace sc = viaduct::splitcc;
   viaduct::open_standard_streams();
-  // gcc's messages are read: in English.
+  // splitcc parses gcc's messages, which must be in English.
   ::setenv("LC_ALL", "C", 1);
   sc::end_with_children();
   try {
@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
     }
     return sc::Driver(std::move(options)).run();
   } catch (const sc::Ended& end) {
-    std::signal(end.signal, SIG_DFL);  // as whoever waits for this program expects
+    std::signal(end.signal, SIG_DFL);  // so that the parent sees the signal
     std::raise(end.signal);
     return 1;
   } catch (const sc::UsageError& e) {

@@ -64,7 +64,7 @@ class Reader {
     if (name == "-") {
       if (!forced_ && o_.stage != Stage::preprocess)
         throw UsageError{"standard input needs -x LANGUAGE or -E before it"};
-      // Not every container has the first, the kernel has the second.
+      // Some containers have no /dev/stdin; /proc/self/fd is the kernel's.
       const char* const stream = access("/dev/stdin", F_OK) == 0 ? "/dev/stdin" : "/proc/self/fd/0";
       o_.inputs.push_back({stream, forced_ ? language_ : Language::split_c, true});
       return;
@@ -187,7 +187,7 @@ class Reader {
     if (begins_with(arg, "-std=")) {
       o_.c_standard = arg;
       const std::string name = arg.substr(5);
-      // Split-C is C89 with GNU's extensions; a later standard's words may be wanted.
+      // Split-C is C89 with GNU's extensions; a program may ask for a later standard's keywords.
       o_.standard = name == "c99" || name == "gnu99" || name == "gnu9x" ? "gnu99"
                     : name == "c11" || name == "gnu11"                  ? "gnu11"
                                                                         : "gnu89";
@@ -237,8 +237,8 @@ class Reader {
       if (begins_with(arg, "-m") || begins_with(arg, "-fsanitize")) o_.preprocess.push_back(arg);
       return true;
     }
-    // The C that splitcc makes is GNU C: -pedantic would speak of that, not of what the user has
-    // written.
+    // The C that splitcc makes is GNU C: with -pedantic gcc would warn about that C and not about
+    // the user's source.
     if (begins_with(arg, "-pedantic") || begins_with(arg, "-Wpedantic")) {
       o_.cxx.push_back(arg);
       return true;

@@ -16,7 +16,7 @@ enum class Language : unsigned char { split_c, c, cxx, other, object };
 struct Input {
   std::string name;
   Language language = Language::object;
-  bool is_told = false;  // the language: by -x
+  bool is_told = false;  // -x gives the language
 };
 
 struct Options {
@@ -24,7 +24,7 @@ struct Options {
   std::vector<Input> inputs;            // objects and libraries keep their order
   std::string output;                   // -o
   std::vector<std::string> preprocess;  // for gcc -E: -I, -D and so on
-  std::vector<std::string> compile;     // for gcc on the C that was made
+  std::vector<std::string> compile;     // for gcc on the generated C
   std::vector<std::string> cxx;         // as given, for other languages
   std::vector<std::string> link;        // flags; -l and -L are among the inputs
   std::vector<Warning> disabled;
@@ -44,7 +44,7 @@ struct Options {
   bool print_makefile = false;
 };
 
-/// What is wrong with a command line: a sentence.
+/// A mistake in a command line, as a sentence.
 struct UsageError {
   std::string text;
 };

@@ -11,8 +11,8 @@
 namespace viaduct::splitcc {
 namespace {
 
-// Of the libraries that this program itself is linked with: those of every program. Variables that
-// a program defines as the C library does, `int optind;`, are one with it.
+// Looks in the libraries that splitcc itself is linked with, which every program has. Variables do
+// not count: a program's `int optind;` is the same object as the C library's.
 bool is_function_of_c_library(const std::string& name) {
   void* const address = ::dlsym(RTLD_DEFAULT, name.c_str());
   if (address == nullptr) return false;

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// Programs have functions named poll, send or write. The runtime, which is linked with them, calls
-/// those of the C library.
+/// Programs define functions named poll, send or write. The runtime, which is linked with the
+/// programs, must call those of the C library.
 
 #include <string>
 #include <vector>
@@ -9,8 +9,8 @@
 namespace viaduct::splitcc {
 
 /// The names that the object files and archives @p files define and that are functions of the C
-/// library as well; for a function or variable of the program that would take the place of one.
-/// Runs nm. Answers nothing when nm is missing.
+/// library as well: a function or variable of the program would take the place of the library's
+/// function. Runs nm. Answers nothing when nm is missing.
 [[nodiscard]] std::vector<std::string> names_of_the_c_library(
     const std::vector<std::string>& files);
 

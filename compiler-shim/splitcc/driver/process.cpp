@@ -55,8 +55,8 @@ class ScratchFile {
   FileDescriptor file_;
 };
 
-/// What goes away with this program. The mutex is held while any of it changes, and for ever once
-/// a signal has begun to end the program: nothing new is made then.
+/// The child and the folders that end with this program. The mutex is held while any of them
+/// changes, and for ever once a signal has begun to end the program, so that no more are made.
 struct Belongings {
   std::mutex mutex;
   pid_t child = 0;  // and its process group
@@ -86,8 +86,8 @@ int spawn(const posix_spawn_file_actions_t& actions, const std::vector<char*>& a
   return failed;
 }
 
-/// Whether all of the process group of @p leader has ended in time. This program is the parent of
-/// those whose parents have ended.
+/// Whether the whole process group of @p leader has ended in time. Processes whose parents have
+/// ended are children of this program.
 bool is_gone(pid_t leader, std::chrono::milliseconds limit) {
   constexpr auto kMoment = std::chrono::milliseconds(5);
   for (auto waited = std::chrono::milliseconds(0); waited < limit; waited += kMoment) {
@@ -99,7 +99,8 @@ bool is_gone(pid_t leader, std::chrono::milliseconds limit) {
   return false;
 }
 
-/// The main thread may be anywhere: in a child's wait, in a read or write that lasts.
+/// Runs in the thread that waits for signals. The main thread may be waiting for a child, or in a
+/// long read or write.
 [[noreturn]] void end_by(int signal) {
   constexpr auto kGrace = std::chrono::milliseconds(500);
   Belongings& ours = belongings();
@@ -116,7 +117,7 @@ bool is_gone(pid_t leader, std::chrono::milliseconds limit) {
     for (int i = 0; i < 10 && std::filesystem::exists(folder, problem); ++i)
       std::filesystem::remove_all(folder, problem);  // the main thread may be writing into it
   }
-  std::signal(signal, SIG_DFL);  // as whoever waits for this program expects
+  std::signal(signal, SIG_DFL);  // so that the parent sees the signal
   sigset_t only;
   sigemptyset(&only);
   sigaddset(&only, signal);
@@ -139,7 +140,7 @@ void end_with_children() {
   for (const int signal : {SIGPIPE, SIGXFSZ}) {
     if (is_ignored(signal)) continue;
     sigaddset(&ours.to_default, signal);
-    std::signal(signal, SIG_IGN);  // writing fails then, and what is made goes away on the way out
+    std::signal(signal, SIG_IGN);  // writing fails then, and the error path removes the files
   }
   sigset_t ending;
   sigemptyset(&ending);
@@ -199,8 +200,8 @@ TemporaryFolder::TemporaryFolder() {
   belongings().folders.push_back(path_);
 }
 
-/// What is known by name goes first: a folder is listed through a descriptor, and there may be none
-/// left.
+/// Removes the files known by name first: listing a folder needs a descriptor, and none may be
+/// free.
 TemporaryFolder::~TemporaryFolder() {
   const std::lock_guard lock(belongings().mutex);
   for (const std::string& file : files_) {

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// Other programs, and files that go away.
+/// Runs other programs, and makes temporary files.
 
 #include <string>
 #include <vector>
@@ -16,8 +16,8 @@ struct Outcome {
 
 enum class Keep : unsigned char { nothing, errors, output_and_errors };
 
-/// Thrown when nobody reads what this program writes: what it has made goes away on the way out,
-/// and then the signal ends it.
+/// Thrown when no process reads this program's output any more: the temporary files are removed on
+/// the way out, and then the signal ends the program.
 struct Ended {
   int signal;
 };
@@ -29,14 +29,14 @@ struct Ended {
 /// Call from   main(), before other threads, folders and run_program()
 void end_with_children();
 
-/// Whether a write that nobody reads is to end this program by SIGPIPE.
+/// Whether a write to a pipe without a reader is to end this program by SIGPIPE.
 [[nodiscard]] bool ends_of_broken_pipe();
 
 /// Runs a program found in PATH, in a process group of its own, and waits. Throws std::system_error
 /// when it cannot be started.
 [[nodiscard]] Outcome run_program(const std::vector<std::string>& command, Keep keep);
 
-/// A folder that is removed with what is in it.
+/// A folder that is removed with its contents.
 class TemporaryFolder {
  public:
   TemporaryFolder();

@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// Which files named .c are Split-C: compilers of the time took both by that name.
+/// Finds out which files named .c are Split-C: compilers of the time accepted both languages by
+/// that name.
 
 #include <string>
 

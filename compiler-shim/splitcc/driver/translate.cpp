@@ -44,8 +44,8 @@ extern "C" void* run_task(void* argument) {
 }  // namespace
 
 Translation translate(std::string_view preprocessed, Diagnostics& diagnostics, bool sequential) {
-  // Nesting and long chains of operators recurse: a thread with a large stack, of which only what
-  // is used takes memory.
+  // Nesting and long chains of operators recurse: the translation runs in a thread with a large
+  // stack, whose pages take memory only once they are used.
   constexpr std::size_t kStackBytes = std::size_t{1} << 30;
   Task task{preprocessed, &diagnostics, sequential, {}, nullptr};
   pthread_attr_t attributes;

@@ -12,11 +12,12 @@ namespace viaduct::splitcc {
 struct Translation {
   bool ok = false;
   std::string c;  // when ok
-  /// C to stand behind it: what the file uses and does not define, and where, for the link.
+  /// C to be put behind `c`: the names that the file uses and does not define, and the places of
+  /// use, for the link.
   std::string uses;
 };
 
-/// Never throws for what the source contains: errors are in @p diagnostics. Any bytes may come.
+/// Accepts any bytes. Never throws because of the source: errors are in @p diagnostics.
 [[nodiscard]] Translation translate(std::string_view preprocessed, Diagnostics& diagnostics,
                                     bool sequential = false);
 

@@ -38,7 +38,8 @@ int number(std::string_view text) {
   return value;
 }
 
-// Sections lie in objects and archives as they are: the mark finds the records in both.
+// Objects and archives hold sections unchanged, so that a search for the mark finds the records in
+// both.
 void read_uses(const std::string& name, Uses& uses) {
   std::ifstream in(name, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
@@ -74,7 +75,7 @@ Uses all_uses(const std::vector<std::string>& command) {
   return uses;
 }
 
-// The name that a line of a linker says to be missing: GNU's linkers and LLVM's.
+// The name that a linker's line reports as missing: GNU's linkers and LLVM's.
 std::string_view missing_name(std::string_view line) {
   for (const std::string_view mark :
        {"undefined reference to ", "undefined references to ", "undefined symbol: "}) {

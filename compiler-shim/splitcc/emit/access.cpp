@@ -1,4 +1,4 @@
-// Addresses of objects in other processes, and what reads and writes them.
+// Addresses of objects in other processes, and the calls that read and write them.
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ bool is_float(const Type* type) {
   return type->kind == Kind::float_type || type->kind == Kind::double_type;
 }
 
-// Of a value that the runtime's header has functions for; 0: of any other.
+// Bytes of a value for which the runtime's header has functions; 0: any other value.
 int bytes_of(const Type* type) {
   if (type->kind == Kind::float_type) return 4;
   return type->kind == Kind::double_type ? 8 : word_bytes(type);
@@ -36,7 +36,7 @@ std::string plain_operator(std::string_view assignment) {
 
 }  // namespace
 
-// The word of a spread array, or of the part of one that some subscripts leave.
+// The word of a spread array, or of a part of one selected by some of its subscripts.
 void Emitter::word(Expr* e) {
   Expr* const inner = strip(e);
   if (inner->mode == Mode::remote) return address(inner);
@@ -85,7 +85,7 @@ void Emitter::address(Expr* e) {
   }
 }
 
-// The call that an access of so many bytes is, up to what says where.
+// The call for an access of the type's size, up to the arguments that give the place.
 std::string Emitter::access_of(const Expr* e, const char* verb, const Type* type) {
   const std::string own = suffix(type);
   const int bytes = bytes_of(type);
@@ -103,7 +103,7 @@ std::string Emitter::access_of(const Expr* e, const char* verb, const Type* type
   return fmt::format("vsc_{}{}(", verb, own);
 }
 
-// Where the object of an access is.
+// The arguments that give the place of an access.
 void Emitter::place(const Expr* e, Expr* object) {
   object = strip(object);
   if (e->walk != Walk::spread) return address(object);
@@ -116,7 +116,7 @@ void Emitter::place(const Expr* e, Expr* object) {
   raw(")");
 }
 
-// From a word in text, for what e does.
+// A read from the word @p from, with the type of e.
 void Emitter::read_word(const Expr* e, const std::string& from) {
   const Type* const type = e->type;
   if (!is_float(type) && !is_word(type)) raw("(" + name_of(type) + ")");
@@ -128,7 +128,7 @@ void Emitter::load(Expr* e) {
   const Type* const type = e->type;
   const std::string own = suffix(type);
   if (object->is_bit_field) {
-    // The structure that it is in.
+    // The bit-field's whole structure is read.
     raw(fmt::format(" ({{ {0} vsc_t{1}; vsc_read(&vsc_t{1}, ", name_of(object->type_name),
                     e->number));
     if (object->node == Node::member)
@@ -159,7 +159,7 @@ std::string Emitter::moved(const Type* type, const std::string& what, const std:
              : fmt::format("vsc_add({}, {} * (long)({}))", what, by, size);
 }
 
-// verb(to, value): up to where the value stands.
+// verb(to, value): the text before the value.
 void Emitter::write_open(const char* verb, const Expr* e, bool unused) {
   const Type* const type = e->a->type;
   if (!unused && !is_float(type) && !is_word(type)) raw("(" + name_of(type) + ")");

@@ -41,7 +41,8 @@ bool is_rewritten(const Declarator& d) {
 
 }  // namespace
 
-// The declarator up to where a word begins, with the word for its type.
+// The declarator from its name up to its first global or spread part; vsc_word stands for that part
+// and the rest of the type.
 std::string Emitter::word_declarator(const Declarator& d) {
   std::string inner(d.name);
   if (d.symbol != nullptr && !d.symbol->emitted.empty()) inner = d.symbol->emitted;
@@ -78,7 +79,7 @@ void Emitter::parameter(const Specifiers& s, const Declarator& d) {
   raw(" " + (s.storage == Storage::reg ? storage_text(unit_, s) : "") + word_declarator(d));
 }
 
-// Without the members of a structure that is defined here.
+// The specifiers, without the members of a structure that is defined here.
 void Emitter::specifiers(const Specifiers& s) {
   if (!s.defines_tag) {
     range(s.first, s.last);
@@ -130,7 +131,7 @@ void Emitter::spread_array(const Declaration& all, const Declarator& d) {
   const Symbol* const symbol = d.symbol;
   if (symbol != nullptr && !symbol->is_parameter && symbol->depth > 0 &&
       s.storage == Storage::static_)
-    return;  // it stands before the function
+    return;  // the array stands before the function
   const bool automatic = symbol != nullptr && symbol->depth > 0 && !symbol->is_parameter &&
                          s.storage != Storage::extern_;
   if (!automatic) {
@@ -160,8 +161,8 @@ std::string Emitter::place_of(const Place& place) {
   return fmt::format("\"{}\", {}", file, place.line);
 }
 
-// What must stand before a function: static local spread arrays, thunks, declarations of what it
-// calls and the file declares later.
+// The declarations that must stand before a function: static local spread arrays, thunks, and
+// functions that it calls and the file declares later.
 void Emitter::before_function(int anchor) {
   const auto arrays = unit_.hoisted.find(anchor);
   const auto thunks = unit_.atomics.find(anchor);
@@ -175,7 +176,7 @@ void Emitter::before_function(int anchor) {
   if (arrays != unit_.hoisted.end())
     for (const Symbol* s : arrays->second) raw(fmt::format("static vsc_word {}; ", s->emitted));
   if (thunks == unit_.atomics.end()) return;
-  // What gcc says about a call that atomic makes is said at the line of the atomic.
+  // gcc's messages about a call that atomic makes get the line of the atomic.
   for (const Expr* e : thunks->second) {
     if (is_error(e->type)) continue;
     marker(unit_.tokens[static_cast<std::size_t>(e->first)]);
@@ -184,8 +185,8 @@ void Emitter::before_function(int anchor) {
   marker(unit_.tokens[static_cast<std::size_t>(anchor)]);
 }
 
-/// Without parameters, as the calls were read, unless the definition has some that calls without a
-/// prototype do not pass: float, char and short.
+/// Declares the function without parameters, as its calls were read, unless the definition has
+/// parameters of types that calls without a prototype cannot pass: float, char and short.
 void Emitter::forward_declaration(const Symbol& symbol) {
   Type type = *symbol.type;
   if (!has_promoted_parameter(&type)) {
@@ -196,8 +197,8 @@ void Emitter::forward_declaration(const Symbol& symbol) {
       name_of(&type, symbol.emitted.empty() ? std::string(symbol.name) : symbol.emitted) + "; ");
 }
 
-/// Only gcc knows how long a structure is. Where the arguments do not fit one message, two
-/// declarations of a name that says which argument it is differ, and gcc tells both:
+/// Only gcc knows the size of a structure. Where the arguments do not fit one message, two
+/// declarations of one name differ, and gcc reports both. The name tells the argument, and
 /// gcc_messages.cpp makes the sentence.
 void Emitter::check_sizes(const Expr* e, const Type* function) {
   const std::string fits =

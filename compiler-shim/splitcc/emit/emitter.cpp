@@ -9,8 +9,8 @@
 namespace viaduct::splitcc {
 
 std::string Emitter::run(bool sequential) {
-  // Unnamed structures that turn out to need a name get it in the first pass and show it in the
-  // second, and so do the sizes of accesses.
+  // The first pass finds the unnamed structures that need a name, and the sizes of accesses; the
+  // second pass writes them.
   pass(sequential);
   pass(sequential);
   return std::move(out_);
@@ -101,8 +101,8 @@ void Emitter::static_words(int index) {
                     w.path));
 }
 
-// All edits within, but for an expression at the first token that reaches further: that is what is
-// being written.
+// Copies tokens and applies all edits within, except for an expression at the first token that
+// reaches further: its own rewriting has called this function.
 void Emitter::range(int first, int last) {
   for (int i = first; i <= last; ++i) {
     if (const auto edit = unit_.edits.find(i);
@@ -117,7 +117,7 @@ void Emitter::range(int first, int last) {
   }
 }
 
-// Between the parts of an expression: no expression begins there.
+// Copies tokens between the parts of an expression, where no other expression begins.
 void Emitter::gap(int first, int last) {
   for (int i = first; i <= last; ++i) {
     const auto edit = unit_.edits.find(i);

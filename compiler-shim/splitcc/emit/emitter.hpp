@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// GNU C89 from a parsed file: tokens are copied, what is Split-C is rewritten, line markers keep
-/// messages and debuggers in the user's file.
+/// GNU C89 from a parsed file: tokens are copied, Split-C's constructs are rewritten, and line
+/// markers make messages and debuggers name the user's file.
 
 #include <string>
 #include <string_view>
@@ -32,7 +32,7 @@ class Emitter {
   void static_words(int semicolon);
   void end_of_unit();
   void program_entry(const Symbol& program);
-  /// What body writes, on one line.
+  /// The text that body writes, on one line.
   template <class Body>
   std::string flat(Body&& body) {
     std::string kept = std::exchange(out_, {});
@@ -95,7 +95,8 @@ class Emitter {
   bool system_ = false;
   int flat_ = 0;
   int tags_ = 0;
-  // Sums of the sizes of what the runtime's header has to define: see VSC_WORD_SIZES there.
+  // Sums of the sizes for which the runtime's header has to define functions: see VSC_WORD_SIZES
+  // there.
   int word_sizes_ = 0;
   int walk_sizes_ = 0;
   int float_sizes_ = 0;

@@ -1,4 +1,5 @@
-// Expressions: holes for what is rewritten, and the rewriting.
+// Expressions: copies their tokens, with holes for the parts that are rewritten, and rewrites
+// these.
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -13,11 +14,11 @@ void Emitter::expr(Expr* e) {
     gap(e->first, e->last);
     return;
   }
-  move_to(e->first);  // what is put before its first token belongs to its line
+  move_to(e->first);  // text before the first token belongs to that token's line
   if (!rewrite(e)) holes(e);
 }
 
-// Its tokens, with its parts written by themselves.
+// Copies the expression's tokens; its parts are written by calls of their own.
 void Emitter::holes(Expr* e) {
   std::vector<Expr*> parts;
   for (Expr* part : {e->a, e->b, e->c})

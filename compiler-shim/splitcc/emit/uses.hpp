@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// What a file uses and does not define: an object file says where, for messages of the link.
+/// Names that a file uses and does not define: an object file records the places, for messages of
+/// the link.
 
 #include <string>
 
@@ -8,9 +9,9 @@
 
 namespace viaduct::splitcc {
 
-/// What each record in an object file begins with; it ends with a byte of zero. Between them stand,
-/// with a colon behind each but the last: name, line, column, the name that is meant perhaps or
-/// nothing, `u` if it is declared nowhere or `d`, and the file.
+/// The beginning of each record in an object file. A zero byte ends a record. Between them stand,
+/// with a colon behind each but the last: name, line, column, the name that may be meant or
+/// nothing, `u` if the name is declared nowhere or else `d`, and the file.
 inline constexpr const char* kUseMark = "splitcc-use:";
 
 /// C that puts the records into a section which the linker leaves out.

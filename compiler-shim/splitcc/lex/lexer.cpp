@@ -224,8 +224,8 @@ class Lexer {
     push(floating ? Tok::floating : Tok::integer, at_, end);
   }
 
-  // From @p from, where a prefix may stand, with the quote at @p quote. A string may hold newlines
-  // only behind a backslash here: the pre-lexer has made them so.
+  // Reads a literal from @p from, where a prefix may stand, with the quote at @p quote. Newlines in
+  // a string stand behind a backslash here: the pre-lexer has put it there.
   void quoted(std::size_t from, std::size_t quote) {
     const char mark = text_[quote];
     const bool is_string = mark == '"';

@@ -57,7 +57,7 @@ class Joiner {
     copy(1);
   }
 
-  // Conditions that are 0 hide everything, quotes too; other directives end at their line, except
+  // A false condition hides all its lines, quotes too; other directives end at their line, except
   // that a definition may hold a string.
   void directive() {
     std::size_t i = at_ + 1;
@@ -93,7 +93,7 @@ class Joiner {
       }
       joined += in_[i];
     }
-    if (i >= in_.size()) return copy(1);  // it has no end: the compiler will say so
+    if (i >= in_.size()) return copy(1);  // the string has no end: the compiler will say so
     out_ += joined;
     out_ += '"';
     at_ = i + 1;

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What must be done to old source before a C preprocessor of today takes it.
+/// Changes to old source without which a C preprocessor of today does not accept it.
 
 #include <optional>
 #include <string>

@@ -26,7 +26,7 @@ Symbol::What what_is_declared(const Specifiers& s, const Type* type) {
                                         : Symbol::What::variable;
 }
 
-// Of Split-C's library.
+// Names of functions of Split-C's library.
 bool is_library_name(std::string_view name) {
   static constexpr std::array kNames = {"barrier",       "store_sync",   "reset_store_sync",
                                         "spread_malloc", "spread_free",  "fetch_and_add",
@@ -62,7 +62,8 @@ void Parser::run() {
   name_pointer_results();
 }
 
-// What stays undeclared in this file and answers a pointer has a second name, of that type.
+// A function that stays undeclared in this file and whose result is used as a pointer gets a second
+// name, declared with a pointer result.
 void Parser::name_pointer_results() {
   for (const auto& [symbol, token] : unit_.pointer_calls) {
     if (scopes_.find(symbol->name) != symbol || is_library_name(symbol->name)) continue;
@@ -180,7 +181,7 @@ void Parser::declaration(bool at_file_scope) {
   static_words_ = outer_words;
 }
 
-// If one of its declarators is to be written anew, all are.
+// If one declarator of a declaration is rewritten, all are.
 void Parser::finish_declaration(Declaration& declaration) {
   bool any = false;
   for (const Declarator& d : declaration.declarators) any = any || is_rewritten(d);
@@ -226,7 +227,7 @@ Symbol* Parser::add_symbol(const Declarator& d, const Specifiers& s, Type* type)
     return old;
   }
   if (is_function && scopes_.depth() > 0) declared_before_.insert(d.name);
-  // A declaration in a function is of one of the file.
+  // A declaration in a function declares a function of file scope.
   if (const Symbol* const outer =
           is_function && scopes_.depth() > 0 ? scopes_.find(d.name) : nullptr;
       outer != nullptr && outer->what == Symbol::What::function && !type->has_prototype)
@@ -250,9 +251,9 @@ Symbol* Parser::add_symbol(const Declarator& d, const Specifiers& s, Type* type)
   return symbol;
 }
 
-// gcc 2 took an `int f()` that a call had declared for whatever the file declared behind the call:
-// f answers a pointer, nothing or a double, or is static. gcc refuses that today, so that the
-// declaration comes before the function that calls f first.
+// gcc 2 replaced the `int f()` that a call had declared by any later declaration of the file: f
+// answers a pointer, nothing or a double, or is static. gcc refuses that today, so that the
+// declaration is written before the function that calls f first.
 void Parser::declare_before_use(Symbol& implicit, const Symbol* symbol, const Specifiers& s) {
   const Type* const type = symbol->type;
   if (s.is_inline || implicit.first_anchor < 0 || implicit.type->base->kind != Kind::integer)
@@ -298,7 +299,7 @@ bool Parser::is_defined_here(std::string_view name) {
 
 namespace {
 
-// What a call passes or gets in the same way.
+// Types of one class are passed and returned in the same way.
 int class_of(const Type* type) {
   return is_integer(type) || type->kind == Kind::void_type ? 0
          : is_floating(type)                               ? 1
@@ -307,7 +308,7 @@ int class_of(const Type* type) {
                                                            : 3;
 }
 
-// Whether the program means the header's function, in the words of its time: char *malloc();
+// Whether the program declares the header's function, in the form of its time: char *malloc();
 bool means_the_same(const Type* system, const Type* own) {
   if (class_of(system->base) != class_of(own->base) || class_of(own->base) == 3) return false;
   if (!own->has_prototype) return true;
@@ -336,10 +337,10 @@ bool is_same(const Type* a, const Type* b) {
 
 }  // namespace
 
-// Headers of today declare more than those of the time, and some of it otherwise; Split-C's own
-// bring more than one machine's did. A name that the program declares in another way is its own: C
-// knows it by another name, the linker by this one. Where the program only repeats a header's
-// declaration, the header's counts.
+// Headers of today declare more names than those of the time, and some with other types; Split-C's
+// own headers declare more than those of one machine did. A name that the program declares in
+// another way is the program's own: it gets another name in C, and its own name for the linker.
+// Where the program only repeats a header's declaration, the header's counts.
 Symbol* Parser::beside_system(Symbol* old, const Declarator& d, const Specifiers& s, Type* type) {
   if (old == nullptr || (!old->from_system && !old->is_library) || old->is_implicit ||
       old->depth > 0 || !old->emitted.empty() || token_at(d.name_token).in_system_header ||
@@ -440,7 +441,7 @@ void Parser::check_spread_array(Declarator& d, const Specifiers& s, Symbol* symb
   each_bound([&](Bound& b) { snapshot(b, symbol, d.snapshots); });
 }
 
-// The bound's value is kept in a variable, so that it stays what it is.
+// Keeps the bound's value in a variable, so that the bound does not change.
 void Parser::snapshot(Bound& bound, Symbol* symbol, std::vector<std::string>& into) {
   (void)symbol;
   if (bound.size == nullptr || bound.size->is_constant || !bound.snapshot.empty()) return;

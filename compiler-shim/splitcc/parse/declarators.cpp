@@ -29,7 +29,7 @@ Chunk Parser::pointer() {
     const bool global = kind() == Tok::identifier && text() == "global";
     const bool spread = kind() == Tok::identifier && text() == "spread";
     if (!global && !spread) break;
-    // `int *global;` and `int *global = 0;` declare something of that name.
+    // `int *global;` and `int *global = 0;` declare an object of that name.
     const Tok next = kind(1);
     if (token().in_system_header || next == Tok::equal || next == Tok::semicolon) break;
     if (chunk.pointer != Kind::pointer) fail("a pointer is either global or spread, once");

@@ -92,8 +92,8 @@ Expr* Parser::assignment() {
   return left;
 }
 
-// `c ? a :-b`, where nothing can be stored: two operators. No token behind this one is known to
-// anybody yet.
+// In `c ? a :-b`, where no store is possible, `:-` is two operators. A token is inserted: no other
+// code has seen the tokens behind this one yet.
 void Parser::split_store() {
   Token minus = token();
   unit_.tokens[static_cast<std::size_t>(at_)].kind = Tok::colon;
@@ -132,7 +132,7 @@ Expr* Parser::binary(int level) {
     const int at = at_++;
     Expr* right = cast();
     while (level_of(kind()) > own) {
-      // An operator that binds more tightly: it takes the right operand.
+      // An operator that binds more tightly takes the right operand.
       const int inner = level_of(kind());
       const Tok inner_op = kind();
       const int inner_at = at_++;
@@ -153,7 +153,7 @@ Expr* Parser::cast() {
   Type* const type = type_name(&type_first, &type_last);
   expect(Tok::r_paren, "')'", " behind a type");
   if (kind() == Tok::l_brace) {
-    const bool known = std::exchange(path_known_, false);  // it has no name
+    const bool known = std::exchange(path_known_, false);  // the literal has no name
     Expr* const list = initializer_list(type, scopes_.depth() == 0);
     path_known_ = known;
     Expr* const e = sema_.make(Node::compound, first, list->last, first);

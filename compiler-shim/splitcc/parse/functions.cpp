@@ -13,7 +13,7 @@ namespace viaduct::splitcc {
 // alias of it, which several files may have and which a real definition anywhere replaces.
 void Parser::inline_definition(const Specifiers& s, Symbol* symbol) {
   if (!s.is_inline || s.storage != Storage::extern_) {
-    // The real definition behind the inline one, which gcc then takes as it stands.
+    // A real definition follows the inline one: gcc accepts the inline one unchanged then.
     if (symbol->inline_token < 0) return;
     if (symbol->emitted.empty()) unit_.replaced.erase(symbol->inline_token);
     symbol->emitted.clear();
@@ -143,7 +143,8 @@ void Parser::old_parameters(Chunk& chunk) {
   }
 }
 
-// Bounds of spread parameters, and of what they point to, are those at the function's beginning.
+// Bounds of spread parameters, and of the arrays that they point to, keep their values of the
+// function's beginning.
 void Parser::snapshot_parameters(Chunk& chunk) {
   std::string text;
   for (Symbol* parameter : chunk.parameter_symbols) {
@@ -157,7 +158,7 @@ void Parser::snapshot_parameters(Chunk& chunk) {
   }
 }
 
-// What the runtime can pass to splitc_main: argc, argv and the environment.
+// The arguments that the runtime can pass to splitc_main: argc, argv and the environment.
 void Parser::program_parameters(const Chunk& chunk) {
   constexpr std::size_t kMost = 3;
   for (std::size_t i = 0; i < chunk.parameter_symbols.size(); ++i) {

@@ -1,4 +1,4 @@
-// Initializers: every value is converted to the type of the object that it is for.
+// Initializers: every value is converted to the type of the object that it initializes.
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@ Expr* Parser::initializer(Type* type, bool is_static) {
                                 : initializer_value(type, is_static);
 }
 
-// What is at the address is known to the linker, the process when the program runs.
+// The linker knows the address; the process is known only when the program runs.
 bool Parser::static_word(Expr* e, const Type* type) {
   Expr* word = strip(e);
   if (type->kind != Kind::global_pointer || !path_known_) return false;
@@ -59,7 +59,7 @@ Expr* Parser::initializer_list(Type* type, bool is_static) {
   return list;
 }
 
-// [2] = , .name = , name: , [1 ... 3] = : the type of what it names.
+// [2] = , .name = , name: , [1 ... 3] = : the type of the member or element that it names.
 Type* Parser::designator(Type* type, std::size_t* member) {
   bool any = false;
   for (;;) {
@@ -94,8 +94,8 @@ Type* Parser::designator(Type* type, std::size_t* member) {
   return type;
 }
 
-// The values for one aggregate: up to its brace, or, where its braces are left out, as many as it
-// takes.
+// The values for one aggregate: up to its brace, or, where its braces are left out, as many as the
+// aggregate has members.
 void Parser::initializer_items(Expr* list, Type* type, bool is_static, bool braced) {
   const Depth depth(*this);
   std::size_t member = 0;
@@ -132,14 +132,14 @@ void Parser::initializer_items(Expr* list, Type* type, bool is_static, bool brac
     ++member;
     ++count;
     if (kind() != Tok::l_brace && holds_word(item) && !is_word(item)) {
-      // Its braces are left out: the values go to its members.
+      // The member's braces are left out: the values go to its own members.
       const int before = at_;
       initializer_items(list, item, is_static, false);
       if (at_ == before) fail_expected("a value", " in an initializer");
     } else if (kind() == Tok::l_brace) {
       list->args.push_back(initializer(item, is_static));
     } else if (item->kind == Kind::array || is_record(item)) {
-      // Plain C, whatever its shape.
+      // Plain C: the shape of the initializer does not matter.
       Expr* e = assignment();
       list->args.push_back(sema_.value(e));
     } else {

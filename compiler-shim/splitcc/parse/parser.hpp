@@ -168,14 +168,14 @@ class Parser {
   Sema sema_;
   Scopes scopes_;
   std::vector<Function> functions_;
-  std::set<std::string_view> declared_before_;  // functions, in blocks or by calls alone
+  std::set<std::string_view> declared_before_;  // functions declared in blocks or by calls alone
   std::set<std::string_view> defined_here_;     // functions that have a body in this file
   bool definitions_are_known_ = false;
   int at_ = 0;
   int nesting_ = 0;
   int anchor_ = 0;
-  Kind misplaced_ = Kind::pointer;  // what `global int *p` means, after its message
-  std::string path_;                // of what is being initialized, in its declarator's object
+  Kind misplaced_ = Kind::pointer;  // the type meant by `global int *p`, after its message
+  std::string path_;                // of the initialized part of its declarator's object
   bool path_known_ = true;
   std::vector<StaticWord> static_words_;  // of this declaration
   int open_conditionals_ = 0;             // `?` whose `:` has not come, within these parentheses

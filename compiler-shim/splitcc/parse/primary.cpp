@@ -150,7 +150,7 @@ Expr* Parser::generic() {
   return e;
 }
 
-// Of a function that nobody declares: int, but for those that gcc knows by themselves and that
+// The result of a function without a declaration: int, except for built-in functions of gcc that
 // answer pointers.
 Type* Parser::undeclared_result(std::string_view name) {
   static constexpr std::array kVoid = {"malloc", "calloc",  "realloc", "alloca",
@@ -232,7 +232,7 @@ Expr* Parser::split_c_function() {
 
 namespace {
 
-// What gcc's own functions answer, where it matters.
+// The results of gcc's built-in functions, where splitcc needs them.
 Kind builtin_result(std::string_view name) {
   struct Entry {
     std::string_view name;

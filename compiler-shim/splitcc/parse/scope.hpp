@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// Which name means what, where.
+/// The meaning of names, by scope.
 
 #include <string_view>
 #include <unordered_map>
@@ -38,14 +38,14 @@ class Scopes {
     symbols_[symbol->name].push_back(symbol);
     if (!marks_.empty()) log_.push_back({symbol->name, false});
   }
-  /// At file scope, wherever we are.
+  /// Adds a symbol at file scope, in whichever scope the parser is.
   void add_global(Symbol* symbol) {
     auto& list = symbols_[symbol->name];
     symbol->depth = 0;
     list.insert(list.begin(), symbol);
   }
 
-  /// At file scope, in the place of what has this name there.
+  /// Replaces the symbol that has this name at file scope.
   void replace_global(Symbol* symbol) {
     symbol->depth = 0;
     symbols_[symbol->name].front() = symbol;

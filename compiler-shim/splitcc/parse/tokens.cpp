@@ -38,7 +38,7 @@ void Parser::fail(const std::string& text, const std::string& rule) {
 
 void Parser::fail_expected(const char* what, const char* where) {
   if (at_end()) {
-    // Say it at the last token that there is.
+    // The message gets the place of the file's last token.
     if (at_ > 0) --at_;
     const std::string text = fmt::format("the file ends where {} is expected{}", what, where);
     sema_.error_at(at_, text);

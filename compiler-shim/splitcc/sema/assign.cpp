@@ -83,7 +83,8 @@ Expr* Sema::assign(Tok op, Expr* a, Expr* b, int at) {
   return e;
 }
 
-// A get moves bytes, when they come. What has to be converted is read, which is complete at once.
+// A get moves bytes when they come. A value that has to be converted is read instead, which is
+// complete at once.
 Expr* Sema::get_by_read(Expr* a, Expr* b, int at) {
   const bool bits = strip(a)->is_bit_field || strip(b)->is_bit_field;
   warn(Warning::plain, at,

@@ -1,4 +1,4 @@
-// Subscripts and blocks that reach beyond what one process holds of a spread array.
+// Subscripts and blocks that reach beyond one process' part of a spread array.
 
 #include <fmt/format.h>
 
@@ -18,7 +18,8 @@ bool names_parameter(const Expr* array) { return array != nullptr && array->symb
 
 }  // namespace
 
-// e: the object of another process that is read or written. What a load reads has been checked.
+// e: the object of another process that is read or written. Loads inside e have been checked
+// already.
 void Sema::check_bounds(const Expr* e) {
   for (e = strip(e); e != nullptr && e->node != Node::load; e = strip(e->a)) {
     if (e->node != Node::index) continue;

@@ -1,4 +1,4 @@
-// What is known of numbers before the program runs: constants, and constants times PROCS.
+// Numbers that are known before the program runs: constants, and constants times PROCS.
 
 #include <fmt/format.h>
 #include <charconv>

@@ -16,7 +16,7 @@ const Symbol* root_of(const Expr* e) {
 }
 
 // The global pointer through which an object of another process is reached. Null: a spread pointer
-// or array, which is indexed by the own number as often as by another one.
+// or array, whose index may be this process' own number as well as another's.
 const Expr* holder_of(const Expr* object) {
   for (object = strip(object); object != nullptr; object = strip(object->a)) {
     if (object->node == Node::member || object->node == Node::decay) continue;
@@ -30,7 +30,7 @@ const Expr* holder_of(const Expr* object) {
   return nullptr;
 }
 
-// Whether MYPROC is compared with something that is known only then: with the owner, perhaps.
+// Whether the condition compares MYPROC with another value, which may be the owner's number.
 bool asks_owner(const Expr* e) {
   if (e == nullptr) return false;
   if (e->node == Node::binary && (e->op == Tok::equal_equal || e->op == Tok::exclaim_equal)) {
@@ -50,8 +50,8 @@ bool is_data_pointer(const Type* type) {
 
 }  // namespace
 
-// The object of another process that e's value was read from, or null. A cast says that it is
-// meant.
+// The object of another process that e's value was read from, or null. Null for a cast, which says
+// that the use is intended.
 Sema::Foreign Sema::foreign(const Expr* e) const {
   e = strip(e);
   for (;;) {
@@ -100,7 +100,7 @@ void Sema::note_globalized(const Expr* e) {
   if (f.object != nullptr) uses_.push_back({nullptr, e, f, true});
 }
 
-// The address of what e names is taken, or its size: it is not used itself.
+// The address or size of e's object is taken: the object itself is not used.
 void Sema::not_used(const Expr* e) {
   for (e = strip(e); e != nullptr; e = strip(e->a)) {
     const auto mine = [e](const ForeignUse& u) { return u.by == e; };

@@ -73,7 +73,8 @@ Expr* Sema::address(Expr* operand, int at) {
     return bad(e);
   }
   if (operand->type->kind == Kind::spread_array) {
-    // Where it begins. Arithmetic on it would be in whole arrays: it has a type that allows none.
+    // The address of the array's beginning. Arithmetic on it would be in whole arrays, so that its
+    // type allows none.
     e->a = value(operand);
     join(e);
     e->special = true;

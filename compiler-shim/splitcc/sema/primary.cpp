@@ -246,8 +246,8 @@ void Sema::check_arguments(Expr* e, Type* function) {
     undeclared_[name->symbol->name].push_back(e);
 }
 
-// Without a prototype C converts nothing; a local pointer where a word is wanted would name process
-// 0, so that one is converted all the same.
+// Without a prototype C converts nothing; but a local pointer passed for a word would name process
+// 0, so that it is converted.
 Expr* Sema::old_argument(Expr* arg, Type* to, const std::string& what) {
   Type* const from = value_type(arg);
   if (to->kind == Kind::spread_array) to = unit_.types.make(Kind::spread_pointer, to->base);
@@ -261,7 +261,7 @@ Expr* Sema::old_argument(Expr* arg, Type* to, const std::string& what) {
   return arg;
 }
 
-// The calls have been read: what is plain C in them is converted by text around it.
+// The calls have been read already: text around their arguments converts plain C.
 void Sema::defined(std::string_view name, const std::vector<Symbol*>& parameters) {
   const auto calls = undeclared_.find(name);
   if (calls == undeclared_.end()) return;

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// What expressions mean: types, modes, implicit conversions, and the rules of Split-C. The parser
-/// calls a function for each construct that it has read.
+/// The meaning of expressions: types, modes, implicit conversions, and the rules of Split-C. The
+/// parser calls a function for each construct that it has read.
 
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace viaduct::splitcc {
 
-/// Where a value goes, for messages.
+/// The use of a value, for messages.
 enum class Use : std::uint8_t { assignment, initializer, argument, result };
 
 /// A number that is known before the program runs: fixed + procs * PROCS.
@@ -21,7 +21,7 @@ struct Linear {
   long fixed = 0;
   long procs = 0;
 };
-/// As it would be written.
+/// The number as source text.
 [[nodiscard]] std::string describe(const Linear& number);
 /// Whether a >= b for any number of processes.
 [[nodiscard]] bool is_at_least(const Linear& a, const Linear& b);
@@ -30,7 +30,8 @@ class Sema {
  public:
   Sema(Unit& unit, Diagnostics& diagnostics) : unit_(unit), diagnostics_(diagnostics) {}
 
-  // One for each kind of expression. Tokens: where it begins, where it ends, where to point.
+  // One for each kind of expression. Tokens: the first, the last, and the token that messages point
+  // to.
   Expr* make(Node node, int first, int last, int at);
   Expr* integer(int token);
   Expr* floating(int token);
@@ -61,13 +62,13 @@ class Sema {
 
   /// The value of an expression: loads remote objects, turns arrays into pointers.
   Expr* value(Expr* e);
-  /// The value as a truth.
+  /// The value as a condition.
   Expr* condition(Expr* e);
   /// The value as one of type @p to.
   Expr* convert(Expr* e, Type* to, Use use, const std::string& what = {});
   /// The type of the value of e.
   Type* value_type(const Expr* e);
-  /// A full expression, whose value nobody uses.
+  /// A full expression whose value is not used.
   Expr* unused(Expr* e);
 
   // Loops, for the warning about accesses that a bulk operation could do, and for walks.
@@ -77,7 +78,7 @@ class Sema {
   /// The function whose body's first brace is @p brace; functions may stand in functions.
   void enter_function(int brace) { bodies_.push_back(brace); }
   void leave_function() { bodies_.pop_back(); }
-  /// A function is defined, whose parameters earlier calls did not know.
+  /// A function is defined that earlier calls have used without its parameter types.
   void defined(std::string_view name, const std::vector<Symbol*>& parameters);
   /// Gets that are under way are forgotten: a sync may have come, or the function ends.
   void forget_gets() { pending_.clear(); }
@@ -87,10 +88,10 @@ class Sema {
   void note_pointer(const Symbol* variable, const Expr* value);
   /// The operand of typeof, say.
   void not_evaluated(const Expr* e);
-  /// What is executed or not, or more than once; @p condition may be null.
+  /// Code that may run never, once, or repeatedly; @p condition may be null.
   void enter_branch(const Expr* condition);
   void leave_branch();
-  /// A place that is reached from elsewhere.
+  /// A label, which jumps may reach.
   void label() { kept_.clear(); }
   /// A full expression has been read.
   void finish_expression();
@@ -124,12 +125,12 @@ class Sema {
     bool told = false;
   };
 
-  /// Where the value of a local pointer of another process was read.
+  /// The place from which a local pointer of another process was read.
   struct Foreign {
     const Expr* object = nullptr;
     const Symbol* variable = nullptr;  // that has held it since
   };
-  /// A variable that holds one.
+  /// A variable that holds such a pointer.
   struct Kept {
     const Symbol* variable;
     const Expr* object;
@@ -197,8 +198,8 @@ class Sema {
   std::unordered_map<const Expr*, Foreign> passed_;                      // arguments of those
   std::vector<ForeignUse> uses_;
   std::vector<Kept> kept_;
-  std::vector<const Symbol*> owners_;  // whose process this function has asked for
-  std::vector<bool> branches_;         // around: whether one asks for MYPROC
+  std::vector<const Symbol*> owners_;  // pointers whose process this function has asked for
+  std::vector<bool> branches_;         // enclosing branches: whether the condition asks for MYPROC
 };
 
 /// Without parentheses.

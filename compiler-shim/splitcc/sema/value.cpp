@@ -1,4 +1,4 @@
-// Values, conversions, and what is common to all expressions.
+// Values, conversions, and the functions that all expressions share.
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -34,7 +34,7 @@ void Sema::error(const Expr* e, const std::string& text, const std::string& rule
   error_at(e->at, text, rule);
 }
 
-// As the source has it, macros of split-c.h apart.
+// The word in the source; the macros of split-c.h are undone.
 std::string_view Sema::source_word(int token) const {
   const std::string_view word = unit_.text(token);
   return word == "__splitc_procs" ? "PROCS" : word == "__splitc_myproc" ? "MYPROC" : word;
@@ -48,7 +48,7 @@ void Sema::warn(Warning which, int token, const std::string& text, const std::st
   diagnostics_.warning(which, unit_.place(token), source_word(token), text, rule);
 }
 
-// As it is written, macros apart.
+// The expression in the source; the macros of split-c.h are undone.
 std::string Sema::source_of(const Expr* e) const {
   std::string text;
   for (int i = e->first; i <= e->last; ++i) {
@@ -58,7 +58,7 @@ std::string Sema::source_of(const Expr* e) const {
   return text;
 }
 
-// What follows from the parts.
+// Sets the properties of e that follow from its parts.
 void Sema::join(Expr* e) {
   bool constant = e->node != Node::call && e->node != Node::assign;
   const auto part = [&](const Expr* p) {
@@ -179,7 +179,8 @@ bool Sema::check_record(Expr* e, Type* from, Type* to, const std::string& what) 
   return false;
 }
 
-// `p = f()`, where nothing declares f: an int held a pointer once. What f answers is taken whole.
+// `p = f()`, where nothing declares f: on old machines an int held a pointer. f's whole result is
+// taken.
 void Sema::note_pointer_result(const Expr* e) {
   const Expr* const call = strip(e);
   const Expr* const name = call->node == Node::call ? strip(call->a) : call;
@@ -288,7 +289,7 @@ Expr* Sema::to_word(Expr* e, Type* to, Use use, const std::string& what) {
 
 namespace {
 
-// Of an object in another process; gcc sees to the others.
+// Whether an object in another process is const; gcc checks other objects.
 bool is_const_object(const Expr* e) {
   for (e = strip(e); e != nullptr; e = strip(e->a)) {
     if (e->type->is_const) return true;

@@ -81,13 +81,13 @@ void Sema::find_walks(std::size_t first_expr) {
     e.walk = walk_of(object);
     if (e.walk == Walk::none) continue;
     if (e.node == Node::store) {
-      // To another process it is a message.
+      // A store to another process is a message.
       if (e.walk == Walk::pointer) {
         e.walk = Walk::none;
         continue;
       }
     } else if (e.node != Node::load && e.op != Tok::equal) {
-      e.walk = Walk::pointer;  // what is read and written has its address computed once
+      e.walk = Walk::pointer;  // for a read and a write the address is computed once
     }
     if (e.number == 0) e.number = next_number();
     unit_.walks[bodies_.back()].push_back(&e);

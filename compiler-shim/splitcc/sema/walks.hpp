@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// What moves from turn to turn of a loop.
+/// Finds addresses that move from turn to turn of a loop.
 
 #include <vector>
 
@@ -12,7 +12,8 @@ namespace viaduct::splitcc {
 [[nodiscard]] const Symbol* variable_of(const Expr* e);
 /// Whether @p symbol stands anywhere in e.
 [[nodiscard]] bool mentions(const Expr* e, const Symbol* symbol);
-/// The one of @p counters that i, i + 1, 2 * n + i and their like move with, by as much; or null.
+/// The counter among @p counters that i, i + 1, 2 * n + i and the like move with, by the same step;
+/// or null.
 [[nodiscard]] const Symbol* moving_part(const Expr* e, const std::vector<const Symbol*>& counters);
 
 }  // namespace viaduct::splitcc

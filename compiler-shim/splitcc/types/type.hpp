@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// Types of C and of Split-C. Qualifiers are not part of them: gcc checks those in what is plain C.
+/// Types of C and of Split-C. Qualifiers are not part of them: gcc checks qualifiers in plain C.
 
 #include <cstdint>
 #include <deque>
@@ -14,7 +14,7 @@ struct Expr;
 struct Type;
 
 enum class Kind : std::uint8_t {
-  error,  // something was wrong, and has been said: goes with everything
+  error,  // of an expression with an error that has been reported: matches every type
   void_type,
   boolean,
   character,
@@ -69,7 +69,7 @@ struct Tag {
   Kind kind = Kind::structure;
   std::string name;
   bool is_complete = false;
-  bool needs_name = false;  // it has none, and is spelled somewhere
+  bool needs_name = false;  // has no name, and the output must spell it
   bool holds_word = false;  // a member is a global pointer, at any depth
   int depth = 0;            // of the scope that it belongs to; 0: the file
   std::vector<Member> members;
@@ -85,7 +85,7 @@ struct Type {
   bool has_prototype = false;
   bool is_variadic = false;
   bool is_volatile = false;
-  bool is_const = false;  // behind a pointer, of an element or a member: neither array nor function
+  bool is_const = false;      // of a pointee, element or member that is neither array nor function
   std::string_view spelling;  // of floatn, opaque, complex
 };
 
@@ -134,14 +134,14 @@ class Types {
 /// Bytes of a value that one instruction moves, else 0. Not for floating types.
 [[nodiscard]] int word_bytes(const Type* type);
 
-/// Whether a prototype has a parameter of another type than calls without it pass: float, char,
-/// short.
+/// Whether a prototype has a parameter of a type that calls without a prototype cannot pass: float,
+/// char, short.
 [[nodiscard]] bool has_promoted_parameter(const Type* function);
 
-/// For the user: as in Split-C.
+/// The type as written in Split-C, for messages.
 [[nodiscard]] std::string describe(const Type* type);
 
-/// Whether values of one may be used as values of the other's type, pointees too: roughly.
+/// Whether values of one type may be used as values of the other, pointees too; an approximation.
 [[nodiscard]] bool is_compatible(const Type* a, const Type* b, int depth = 0);
 
 /// The member, and the path of members that leads to it.

@@ -1,5 +1,5 @@
 #pragma once
-// Who holds what, when items are dealt in blocks of consecutive ones.
+// The distribution of items in blocks of consecutive ones.
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace examples {
 
-/// MYPROC and PROCS as the type that sizes have.
+/// MYPROC and PROCS in the type of sizes.
 [[nodiscard]] inline std::size_t my_number() { return static_cast<std::size_t>(MYPROC); }
 [[nodiscard]] inline std::size_t process_count() { return static_cast<std::size_t>(PROCS); }
 
@@ -30,7 +30,7 @@ class Blocks {
     return end(process) - begin(process);
   }
   [[nodiscard]] int owner(std::size_t i) const { return static_cast<int>(i / most()); }
-  /// Where it is in its owner's block.
+  /// The item's place in its owner's block.
   [[nodiscard]] std::size_t place(std::size_t i) const { return i % most(); }
 
   [[nodiscard]] std::size_t my_begin() const { return begin(my_number()); }

@@ -14,7 +14,7 @@ struct Edge {
   double weight;
 };
 
-/// A number in a file decides how much memory is taken: not more than some seconds' worth.
+/// The most vertices: a number in a file decides how much memory is taken.
 inline constexpr std::uint32_t kMaxVertices = 1U << 27;
 
 /// Lines "FROM TO" or, with @p weighted, "FROM TO WEIGHT". Vertices are numbered from 0. Throws

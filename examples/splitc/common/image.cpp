@@ -33,7 +33,7 @@ class PgmText {
       fail(fmt::format("{} must be from {} to {}", what, least, most));
     return value;
   }
-  /// What follows the header and one blank.
+  /// The bytes behind the header and one blank.
   [[nodiscard]] std::string_view rest() const {
     return std::string_view(text_).substr(std::min(at_ + 1, text_.size()));
   }
@@ -62,7 +62,7 @@ class PgmText {
   std::size_t at_ = 0;
 };
 
-/// Before memory is taken for the pixels: a header is soon written, and may promise anything.
+/// Checks the sizes before memory is taken for the pixels: a wrong header may promise any size.
 void expect_bytes(const PgmText& text, const GreyImage& image, std::size_t wanted) {
   const std::size_t bytes = text.rest().size();
   if (bytes < wanted)
@@ -71,7 +71,7 @@ void expect_bytes(const PgmText& text, const GreyImage& image, std::size_t wante
 }
 
 void read_plain_pixels(PgmText& text, GreyImage& image) {
-  // One by one: there may be fewer than the header says.
+  // Appends pixels one by one: there may be fewer than the header says.
   for (std::size_t left = image.width * image.height; left != 0; --left)
     image.pixels.push_back(static_cast<std::uint16_t>(text.number("a pixel", 0, image.white)));
 }

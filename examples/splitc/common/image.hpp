@@ -21,7 +21,7 @@ struct Colour {
   std::uint8_t blue;
 };
 
-/// Throws BadInput that names the file, and where in it the mistake is.
+/// Throws BadInput that names the file, and the place of the mistake.
 [[nodiscard]] GreyImage read_pgm(const std::string& path);
 
 /// Throw BadInput when the file cannot be written.

@@ -1,5 +1,5 @@
 #pragma once
-// Many short lists in two arrays: how a graph keeps who is whose neighbour.
+// Many short lists in two arrays: in a graph, the neighbours of each vertex.
 
 #include <cstddef>
 #include <numeric>
@@ -13,8 +13,8 @@ struct Lists {
   std::vector<std::size_t> first;
   std::vector<T> items;
 
-  /// for_each_item(f) calls f(k, item) for every item of every list, in the same order whenever it
-  /// is called: once to count them, and once to put them in their places.
+  /// for_each_item(f) calls f(k, item) for every item of every list, in the same order in each
+  /// call: the first call counts the items, the second one puts them in their places.
   template <class F>
   Lists(std::size_t count, F for_each_item) : first(count + 1) {
     for_each_item([this](std::size_t k, const T&) { ++first[k + 1]; });

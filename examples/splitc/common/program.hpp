@@ -1,11 +1,11 @@
 #pragma once
-// What every program here starts and ends with: its command line, what it says, how the processes
-// agree that an input is bad, and the verdict of its check.
+// The start and end of every program here: its command line, its output, the agreement of all
+// processes that an input is bad, and the verdict of its check.
 //
 // All processes get the same command line, so all of them find the same mistake in it and return
 // the same exit code; process 0 alone prints the sentence. A file is different: one process reads
-// it, and the others must learn whether that went well before they go on. That is what together()
-// does.
+// it, and the others must learn whether the reading succeeded before they go on. together() does
+// that.
 
 #include <cstdint>
 #include <functional>
@@ -46,9 +46,8 @@ void together(const std::function<void()>& f);
 /// The same with @p f running in process 0 alone.
 void on_process_0(const std::function<void()>& f);
 
-/// Collective: the end of every program. @p wrong says what this process found wrong, and is empty
-/// when it found nothing. Prints "verified: @p checked" when no process found anything, and answers
-/// the exit code.
+/// Collective: the end of every program. @p wrong is the mistake that this process found, or empty.
+/// Prints "verified: @p checked" when no process found a mistake, and answers the exit code.
 [[nodiscard]] int verdict(const std::string& wrong, const std::string& checked);
 
 /// Collective. Measures from one barrier to another, so that all processes agree on the time.

@@ -1,7 +1,7 @@
 #pragma once
 // Random numbers by position: the i-th number of a seed is a function of both, so every process can
-// make any part of the sequence, and what a program generates does not depend on how many processes
-// generate it.
+// make any part of the sequence, and the data that a program generates do not depend on the number
+// of processes.
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #pragma once
 // Ordinary arrays of one process that the others read. A global pointer reaches any object of any
-// process, so the heap's will do: what it takes is to tell the others where it is.
+// process, also in the heap: the others only need the object's address.
 
 #include <algorithm>
 #include <cstddef>
@@ -22,8 +22,8 @@ template <class T>
   return {splitc::global_ptr<const T>(mine.data()), mine.size()};
 }
 
-/// Collective. Process 0's @p array as all see it. It must stay as it is until all have read it, so
-/// a barrier comes after their last read.
+/// Collective. Process 0's @p array as all see it. Process 0 must not change the array until all
+/// have read it, so a barrier comes after their last read.
 template <class T>
 [[nodiscard]] Shared<T> share_of_process_0(const std::vector<T>& array) {
   return splitc::all_bcast(shared(array));

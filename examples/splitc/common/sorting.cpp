@@ -19,7 +19,7 @@ std::vector<Key> read_keys(const std::string& path) {
   return keys;
 }
 
-// What the neighbours need to know of a process' keys.
+// Facts about a process' keys that its neighbours need.
 struct Ends {
   std::size_t count;
   Key first;

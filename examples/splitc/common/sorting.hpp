@@ -1,6 +1,6 @@
 #pragma once
-// What the two sorting programs share: where the keys come from, how the result is checked, and
-// where it goes.
+// The common parts of the two sorting programs: the source of the keys, the check of the result,
+// and its output.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,13 +32,13 @@ void add_sort_options(viaduct::program::CommandLine& app, SortOptions& options);
 /// Collective. This process' block (blocks.hpp) of the keys.
 [[nodiscard]] std::vector<Key> load_keys(const SortOptions& options);
 
-/// What does not change when keys are moved about, and does when one is lost or altered.
+/// A checksum that does not change when keys are moved, and does when one is lost or altered.
 struct Fingerprint {
   std::uint64_t count = 0;
   std::uint64_t sum = 0;
   std::uint64_t mixed_sum = 0;
 };
-/// Collective. Of all processes' keys.
+/// Collective. The checksum of all processes' keys.
 [[nodiscard]] Fingerprint fingerprint_of(const std::vector<Key>& mine);
 
 /// Collective. Writes the result where the options say, checks it, and answers the exit code: the

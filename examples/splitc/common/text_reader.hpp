@@ -19,7 +19,7 @@ namespace examples {
 /// Throws BadInput when it cannot be written.
 void write_file(const std::string& path, std::string_view contents);
 
-/// Fields between blanks. Blank lines, and what follows a '#', are skipped.
+/// Fields between blanks. Blank lines, and text behind a '#', are skipped.
 class TextReader {
  public:
   explicit TextReader(std::string path) : path_(std::move(path)), text_(read_file(path_)) {}
@@ -40,7 +40,7 @@ class TextReader {
 
  private:
   [[nodiscard]] std::string_view field_ahead() const;
-  /// As a terminal may see it: the file may be no text at all.
+  /// Replaces bytes that a terminal should not get: the file may be no text at all.
   [[nodiscard]] static std::string shown(std::string_view field);
   void skip_blanks();
 
@@ -48,7 +48,7 @@ class TextReader {
   std::string text_;
   std::size_t at_ = 0;      // where the next line begins
   std::size_t number_ = 0;  // of this line
-  std::string_view line_;   // what is left of it
+  std::string_view line_;   // the rest of this line
 };
 
 template <class T>

@@ -34,9 +34,9 @@ namespace viaduct::splitc {
 /// @return seconds since some moment, from a clock that does not jump.
 [[nodiscard]] double get_seconds() noexcept;
 
-/// Runs @p body in every process, between the collective start and end of Split-C; what main() of
-/// viaduct::splitc does with splitc_main.  Collective. Blocks until all have returned.  @return the
-/// exit code.
+/// Runs @p body in every process, between the collective start and end of Split-C, as main() of
+/// viaduct::splitc runs splitc_main.  Collective. Blocks until all have returned.  @return the exit
+/// code.
 int run(int (*body)(int, char**), int argc, char** argv);
 
 }  // namespace viaduct::splitc

@@ -1,2 +1,2 @@
-/* mpproto.h: of the SP-1 and SP-2. split-c/mpl.h has what there is of it here. */
+/* mpproto.h: of the SP-1 and SP-2. split-c/mpl.h has the parts that exist here. */
 #include <split-c/mpl.h>

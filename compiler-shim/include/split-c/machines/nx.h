@@ -1,2 +1,2 @@
-/* nx.h: of the Paragon. split-c/nx.h has what there is of it here. */
+/* nx.h: of the Paragon. split-c/nx.h has the parts that exist here. */
 #include <split-c/nx.h>

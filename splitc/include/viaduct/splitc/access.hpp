@@ -15,9 +15,9 @@
 
 namespace viaduct::splitc {
 
-/// What get(), put() and their like answer: one operation under way, for is_done() and wait(). It
-/// may be copied, stored, and dropped; dropping it costs nothing. One that begins as zeros is
-/// complete.
+/// The handle that get(), put() and their like answer: one operation under way, for is_done() and
+/// wait(). A handle may be copied, stored, and dropped; dropping it costs nothing. A handle of all
+/// zeros is complete.
 using Handle = detail::Handle;
 
 template <class T>
@@ -28,10 +28,10 @@ concept Variable = Value<T> && !std::is_const_v<T>;
 
 /// The value at @p from.
 ///
-/// Blocks      until it is here.
+/// Blocks      until the value is here.
 /// Progress    a poll point, and a light one (two loads) where the memory is mapped.
-/// Order       an acquire load where the memory is mapped: what the writer did before its write is
-///             seen afterwards. See docs/memory-model.md.
+/// Order       an acquire load where the memory is mapped: the writer's accesses before its write
+///             are seen afterwards. See docs/memory-model.md.
 /// Cost        where the memory is mapped, a load and the light poll; else one round trip.
 /// Errors      stops the program with a sentence for a null pointer or a process that does not
 ///             exist; throws Error when that process is lost.
@@ -51,7 +51,7 @@ template <Value T>
 
 /// Writes @p value to @p to.
 ///
-/// Blocks      until it is there.
+/// Blocks      until the value is there.
 /// Order       a release store where the memory is mapped. A later read may be served before other
 ///             processes see the write (store buffering); write_fenced() rules that out.
 /// Otherwise as read().
@@ -70,7 +70,7 @@ inline void write(global_ptr<T> to, std::type_identity_t<T> value,
 }
 
 /// write(), and no later access of this process takes effect before it: sequential consistency for
-/// those who use it for all their writes. Cost: a full fence, tens of cycles.
+/// programs that use it for all their writes. Cost: a full fence, tens of cycles.
 template <Variable T>
 inline void write_fenced(global_ptr<T> to, std::type_identity_t<T> value,
                          detail::Here at = detail::here()) {
@@ -123,22 +123,22 @@ inline Handle put(global_ptr<T> to, std::type_identity_t<T> value,
 /// accesses ahead.
 ///
 /// Blocks      never; not a poll point.
-/// Cost        the look for the place. Does nothing where memory is not mapped.
-/// Errors      none, whatever the pointer.
+/// Cost        the search for the place. Does nothing where memory is not mapped.
+/// Errors      none, for any pointer.
 template <class T>
 inline void prefetch(global_ptr<T> from) noexcept {
   if (const std::byte* place = detail::place_of(from.word())) detail::prefetch_line(place);
 }
 
-/// Where the @p count objects from @p first on are in this process, when its own loads and stores
-/// reach them: this process' objects, and those of others where their memory is mapped. Null: not
-/// so, and only operations reach them. For loops that work on another process' memory at the speed
-/// of plain memory.
+/// The address in this process of the @p count objects from @p first on, when its own loads and
+/// stores reach them: its own objects, and those of others whose memory is mapped. Null: only
+/// operations reach them. For loops that work on another process' memory at the speed of plain
+/// memory.
 ///
-/// Blocks      never, but maps the memory of a process when it is the first to ask; no poll point.
-/// Progress    none comes from what is done in place: a long loop calls poll() now and then.
+/// Blocks      never, but the first call for a process maps its memory; no poll point.
+/// Progress    none comes from accesses in place: a long loop calls poll() now and then.
 /// Order       accesses in place are plain ones of this process (docs/memory-model.md); sync() and
-///             what else is a full fence orders them too.
+///             other full fences order them too.
 /// Cost        some 10 ns. The answer holds until the objects are freed.
 /// Errors      as read().
 template <class T>
@@ -192,12 +192,12 @@ inline Handle put(spread_ptr<T> to, std::type_identity_t<T> value,
 /// Blocks until the operation that @p handle came from is complete.  Progress: polls meanwhile.
 void wait(Handle handle);
 
-/// What `*p` and `p[i]` are: using it as a value reads, assigning to it writes (both block), and
-/// `p[i] += v` reads, then writes: not atomically.
+/// The type of `*p` and `p[i]`: using a reference as a value reads, assigning to it writes (both
+/// block), and `p[i] += v` reads, then writes: not atomically.
 template <class T, class Mode>
 class global_ref {
  public:
-  /// A reference to what @p to points to.  Never waits: its use does.
+  /// A reference to the object that @p to points to.  Never waits: its use does.
   explicit global_ref(global_ptr<T> to, Mode at = Mode::unknown()) noexcept : to_(to), at_(at) {}
   /// The reference is copied, not the object.  Never waits.
   global_ref(const global_ref&) = default;
@@ -276,8 +276,8 @@ class global_ref {
   }
 
  private:
-  /// Reads and writes. Where memory is mapped the place is looked for once, with one poll point: a
-  /// processor that waits for memory sees more of them ahead.
+  /// Reads and writes. Where memory is mapped the place is looked up once, with one poll point, so
+  /// that a processor that waits for memory sees more accesses ahead.
   template <class F>
   VIADUCT_SPLITC_IN_PLACE const global_ref& change(F f) const {
     static_assert(!std::is_const_v<T>, "assignment through a pointer to const");

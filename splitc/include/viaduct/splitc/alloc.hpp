@@ -22,9 +22,10 @@ void all_free(void* address);
 /// Collective. A spread array of @p count elements, zeroed: ceil(count / PROCS) of them in each
 /// process, at the same address; the first in process 0. Every process gets the same pointer.
 ///
-/// Blocks      until every process has come to it, polling meanwhile, as all collective calls do.
+/// Blocks      until every process has made the call, polling meanwhile, as all collective calls
+///             do.
 /// Cost        a reduction; the pages of this process' part are reserved.
-/// Errors      throws Error that names what is exhausted and the remedy, in every process alike,
+/// Errors      throws Error that names the exhausted memory and the remedy, in every process alike,
 ///             when one of them has no room.
 template <class T>
 [[nodiscard]] inline spread_ptr<T> all_spread_malloc(std::size_t count,
@@ -33,7 +34,7 @@ template <class T>
   const detail::CallScope scope(at);
   return spread_ptr<T>::from_word(detail::all_spread_malloc(count, sizeof(T)));
 }
-/// Collective: blocks until every process has come to it. Frees what all_spread_malloc() answered;
+/// Collective: blocks until every process has made the call. Frees an array of all_spread_malloc();
 /// null is fine. Stops the program with a sentence for any other pointer.
 template <class T>
 inline void all_spread_free(spread_ptr<T> array, detail::Here at = detail::here()) {
@@ -43,7 +44,7 @@ inline void all_spread_free(spread_ptr<T> array, detail::Here at = detail::here(
 
 /// The same by one process alone: the array lies in all processes, the others learn of it from the
 /// caller. Pages are reserved in the caller only: the others' are taken when they are written to.
-/// Blocks: never. Throws Error that names what is exhausted and the remedy.
+/// Blocks: never. Throws Error that names the exhausted memory and the remedy.
 template <class T>
 [[nodiscard]] inline spread_ptr<T> spread_malloc(std::size_t count,
                                                  detail::Here at = detail::here()) {
@@ -51,7 +52,8 @@ template <class T>
   const detail::CallScope scope(at);
   return spread_ptr<T>::from_word(detail::spread_malloc(count, sizeof(T)));
 }
-/// By any process, once; null is fine. Stops the program with a sentence for any other pointer.
+/// Frees an array of spread_malloc(), by any process, once; null is fine. Stops the program with a
+/// sentence for any other pointer.
 /// Blocks until every process has cleared its part in one of its polls.
 template <class T>
 inline void spread_free(spread_ptr<T> array, detail::Here at = detail::here()) {
@@ -67,7 +69,7 @@ template <class T>
   const detail::CallScope scope(at);
   return static_cast<T*>(detail::all_malloc(count, sizeof(T)));
 }
-/// Collective, as all_spread_free(): frees what all_malloc() answered.
+/// Collective, as all_spread_free(): frees memory of all_malloc().
 template <class T>
 inline void all_free(T* p, detail::Here at = detail::here()) {
   const detail::CallScope scope(at);

@@ -66,7 +66,7 @@ inline T rmw(global_ptr<T> to, T operand, T expected) {
 }
 }  // namespace detail
 
-/// Adds @p value at @p to and answers what was there before.
+/// Adds @p value at @p to and answers the value that was there before.
 ///
 /// Blocks      until the answer is here.
 /// Order       a full fence. Atomic with respect to all of these, and to reads and writes, by any
@@ -79,8 +79,8 @@ inline T fetch_add(global_ptr<T> to, std::type_identity_t<T> value,
   at.check("fetch_add", to.word(), sizeof(T));
   return detail::rmw<detail::Rmw::add>(to, value, T{});
 }
-/// Writes what is there and @p value, bit by bit; answers what was there before.  Blocks, order and
-/// cost: as fetch_add().
+/// Writes the bitwise and of the present value and @p value; answers the value before.  Blocks,
+/// order and cost: as fetch_add().
 template <detail::Atomic T>
 requires std::integral<T>
 inline T fetch_and(global_ptr<T> to, std::type_identity_t<T> value,
@@ -88,8 +88,8 @@ inline T fetch_and(global_ptr<T> to, std::type_identity_t<T> value,
   at.check("fetch_and", to.word(), sizeof(T));
   return detail::rmw<detail::Rmw::bit_and>(to, value, T{});
 }
-/// Writes what is there or @p value, bit by bit; answers what was there before.  Blocks, order and
-/// cost: as fetch_add().
+/// Writes the bitwise or of the present value and @p value; answers the value before.  Blocks,
+/// order and cost: as fetch_add().
 template <detail::Atomic T>
 requires std::integral<T>
 inline T fetch_or(global_ptr<T> to, std::type_identity_t<T> value,
@@ -97,8 +97,8 @@ inline T fetch_or(global_ptr<T> to, std::type_identity_t<T> value,
   at.check("fetch_or", to.word(), sizeof(T));
   return detail::rmw<detail::Rmw::bit_or>(to, value, T{});
 }
-/// Writes exclusive or of what is there and @p value; answers what was there before.  Blocks, order
-/// and cost: as fetch_add().
+/// Writes the exclusive or of the present value and @p value; answers the value before.  Blocks,
+/// order and cost: as fetch_add().
 template <detail::Atomic T>
 requires std::integral<T>
 inline T fetch_xor(global_ptr<T> to, std::type_identity_t<T> value,
@@ -106,14 +106,14 @@ inline T fetch_xor(global_ptr<T> to, std::type_identity_t<T> value,
   at.check("fetch_xor", to.word(), sizeof(T));
   return detail::rmw<detail::Rmw::bit_xor>(to, value, T{});
 }
-/// Writes @p value and answers what was there before.  Blocks, order and cost: as fetch_add().
+/// Writes @p value and answers the value before.  Blocks, order and cost: as fetch_add().
 template <detail::Atomic T>
 inline T swap(global_ptr<T> to, std::type_identity_t<T> value, detail::Here at = detail::here()) {
   at.check("swap", to.word(), sizeof(T));
   return detail::rmw<detail::Rmw::swap>(to, value, T{});
 }
-/// Writes @p desired if @p expected is there; answers what was there before.  Blocks, order and
-/// cost: as fetch_add().
+/// Writes @p desired if @p expected is there; answers the value before.  Blocks, order and cost: as
+/// fetch_add().
 template <detail::Atomic T>
 inline T compare_swap(global_ptr<T> to, std::type_identity_t<T> expected,
                       std::type_identity_t<T> desired, detail::Here at = detail::here()) {
@@ -225,8 +225,8 @@ Handle put_by_signature(std::uint32_t process, R (*)(P...), const std::type_iden
   return Call<F, void, std::decay_t<P>...>::put(process, a...);
 }
 
-/// A pointer on its way to the process that it points into. It becomes a local one there: its
-/// address may be another one in the caller.
+/// A pointer on its way to the process that it points into. That process makes a local pointer of
+/// it: the address may differ in the caller.
 template <class T>
 struct Arriving {
   std::uint64_t word = 0;
@@ -250,8 +250,8 @@ Handle put_at(global_ptr<T> at, R (*)(P, Rest...), const std::type_identity_t<Re
 
 /// Runs @p F(args...) in @p process, during one of its polls, and answers its result: no other such
 /// function and no message runs there at the same time. F may use that process' memory and nothing
-/// else: communication from it stops the program with a sentence, and so does an exception that
-/// leaves it, whoever runs it. (MYPROC, PROCS, toglobal() and tolocal() may be used.)
+/// else: communication from F stops the program with a sentence, and so does an exception that
+/// leaves F, in whichever process F runs. (MYPROC, PROCS, toglobal() and tolocal() may be used.)
 ///
 ///     long bump(long by) { return counter += by; }
 ///     long now = atomic<bump>(3, 10);
@@ -282,9 +282,9 @@ inline auto atomic(spread_ptr<T> at, A... args) {
 /// splitc_main.
 [[nodiscard]] bool in_atomic() noexcept;
 
-/// Begins to run @p F(args...) in @p process, as atomic() does, and drops its result. What put() is
-/// to write(): it is complete at sync(), or when its handle is; functions and puts may be under way
-/// together.
+/// Begins to run @p F(args...) in @p process, as atomic() does, and drops its result. atomic_put()
+/// is to atomic() as put() to write(): the function has run after sync(), or when the handle is
+/// complete. Functions and puts may be under way together.
 ///
 ///     void bump(long by) { counter += by; }
 ///     for (...) atomic_put<bump>(process, 10);
@@ -292,8 +292,8 @@ inline auto atomic(spread_ptr<T> at, A... args) {
 ///
 /// Blocks      only while requests to that process use up its credits; polls then.
 /// Progress    a poll point at least once in 16 calls.
-/// Order       those of one process to another run in call order, among its atomic() and its stores
-///             of words; each sees what precedes its call.
+/// Order       functions of one process to another run in call order, among its atomic() and its
+///             stores of words; each sees the accesses that precede its call.
 /// Cost        one line of the ring to that process; here, a call of the function.
 template <auto F, class... A>
 inline Handle atomic_put(int process, A... args) {
@@ -319,15 +319,15 @@ struct lock_t {
 };
 // Checked sources have them from detail/checked_calls.hpp.
 #if !(VIADUCT_CHECKED + 0)
-/// Blocks until this process holds it, polling meanwhile. Not recursive. A full fence.
-/// Errors: stops the program with a sentence when this process holds it already, or when what is
-/// there is no lock; throws Error when the process that holds it is lost, has returned from
+/// Blocks until this process holds the lock, polling meanwhile. Not recursive. A full fence.
+/// Errors: stops the program with a sentence when this process holds the lock already, or when the
+/// object is no lock; throws Error when the process that holds the lock is lost, has returned from
 /// splitc_main, or waits for this one in a collective call.
 void lock(global_ptr<lock_t> l);
 /// @return whether the lock could be taken at once; then this process holds it.  Order: a full
 /// fence. Errors: as lock().
 [[nodiscard]] bool try_lock(global_ptr<lock_t> l);
-/// Gives the lock back.  Order: a full fence.  Errors: stops the program with a sentence that names
+/// Releases the lock.  Order: a full fence.  Errors: stops the program with a sentence that names
 /// the holder, when this process does not hold it.
 void unlock(global_ptr<lock_t> l);
 #endif

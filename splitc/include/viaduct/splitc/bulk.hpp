@@ -16,7 +16,7 @@ Handle bulk_put(std::uint64_t to, const void* from, std::size_t bytes);
 }  // namespace detail
 
 /// @p count elements at @p from into @p to. All of them lie in one process, one behind the other:
-/// what a spread pointer names further on lies elsewhere.
+/// the next elements of a spread array lie in other processes.
 ///
 /// Blocks      until they are here.  Progress: a poll point.
 /// Order       as read(), for the block as a whole; its bytes are not atomic.

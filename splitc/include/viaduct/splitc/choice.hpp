@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// Which way a block or value of Split-C takes to a process that shares no memory with this one.
+/// The path that a block or value of Split-C takes to a process that shares no memory with this
+/// one.
 
 #include <cstddef>
 #include <string>
@@ -11,7 +12,7 @@
 namespace viaduct::splitc {
 
 /// rdma_from: the least number of bytes that go by RDMA to another host when @p path is chosen
-/// there; more than any object has: none go.
+/// there; a number greater than any object's size where nothing goes by RDMA.
 ///
 /// Blocks      never.
 /// Cost        a few instructions; no job is needed.

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
 /// Reductions, broadcasts, gathers and scans. Every process calls the same ones in the same order;
-/// a call that does not fit another process' ends the job with a sentence that names both.
+/// a call that does not match another process' call ends the job with a sentence that names both.
 /// Floating-point results depend on the number of processes and on nothing else, and are the same
 /// in all of them. Source: Culler et al., Introduction to Split-C, 1995, library section.
 
@@ -116,7 +116,8 @@ template <Value T, class Op>
   c.alone(kCall.kind);
   return value;
 }
-/// As all_reduce(), in process @p root alone; the others get their own value back.  Collective.
+/// As all_reduce(), in process @p root alone; in the others the result is their own value.
+/// Collective.
 template <Value T, class Op>
 [[nodiscard]] inline T all_reduce_to_one(T value, Op op, int root = 0,
                                          detail::Here at = detail::here()) {

@@ -30,8 +30,8 @@ template <class From, class To>
 concept PointerTo = std::convertible_to<From*, To*>;
 
 /// Addresses in global pointers are those of the owner's own address space where all processes lay
-/// out their memory alike; where they do not (ranks as threads, position-independent programs)
-/// these two translate. A process that does not exist stops the program with a sentence.
+/// out their memory alike; where layouts differ (ranks as threads, position-independent programs)
+/// these two functions translate. A process that does not exist stops the program with a sentence.
 [[nodiscard]] std::uint64_t word_of(std::uint32_t process, const void* local) noexcept;
 [[nodiscard]] void* localize(std::uint64_t address) noexcept;
 
@@ -47,7 +47,7 @@ struct PointerTraits<T, true> {
 /// Points to an object of one process. Arithmetic changes the address and never the process.
 ///
 /// One 64-bit word, trivially copyable: it may be stored in global memory, sent, and passed where C
-/// passes an integer. Null is the all-zero word; a pointer is null when its address is, in whatever
+/// passes an integer. Null is the all-zero word; a pointer is null when its address is, for any
 /// process.
 template <class T>
 class global_ptr : public detail::PointerTraits<T> {
@@ -76,7 +76,7 @@ class global_ptr : public detail::PointerTraits<T> {
   requires(!detail::PointerTo<U, T>) constexpr explicit global_ptr(global_ptr<U> other) noexcept
       : word_(other.word()) {}
 
-  /// The pointer that word() of another one answered, here or in another process.  Never waits.
+  /// The pointer whose word() was @p word, here or in another process.  Never waits.
   [[nodiscard]] static constexpr global_ptr from_word(std::uint64_t word) noexcept {
     global_ptr p;
     p.word_ = word;
@@ -91,7 +91,7 @@ class global_ptr : public detail::PointerTraits<T> {
   /// @return whether the pointer is not null: its address, not its process, decides.
   constexpr explicit operator bool() const noexcept { return detail::address_of(word_) != 0; }
 
-  /// A reference that reads and writes the object. Never waits: what is done with it does
+  /// A reference that reads and writes the object. Never waits: reading and writing do
   /// (access.hpp).
   [[nodiscard, gnu::always_inline]] auto operator*() const noexcept requires std::is_object_v<T> {
     return global_ref<T>(*this);

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// By which way operations reach other processes' memory.
+/// The path by which operations reach other processes' memory.
 
 #include <cstdint>
 
@@ -13,8 +13,9 @@ enum class Path : std::uint8_t {
   message,    ///< requests that the owner carries out in its polls
 };
 
-/// Collective. Forces one path from now on, as VIADUCT_SPLITC_PATH does from the start; what it
-/// cannot reach goes by message. For tests and measurements. Precondition: nothing is outstanding.
+/// Collective. Forces one path from now on, as VIADUCT_SPLITC_PATH does from the start; memory that
+/// it cannot reach is reached by messages. For tests and measurements. Precondition: nothing is
+/// outstanding.
 void force_path(Path path);
 
 }  // namespace viaduct::splitc

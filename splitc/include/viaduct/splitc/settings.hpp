@@ -22,8 +22,8 @@ struct Settings {
   std::int64_t segment_base = 0;   ///< address of the symmetric region
   std::int64_t spread_bytes = 0;   ///< its part for spread memory
   std::int64_t heap_bytes = 0;     ///< its part for malloc
-  std::int64_t checked_bytes = 0;  ///< for what `splitcc --checked` notes
-  bool checked_fatal = false;      ///< a race that it finds is a failure
+  std::int64_t checked_bytes = 0;  ///< for accesses that `splitcc --checked` notes
+  bool checked_fatal = false;      ///< a race that is found is a failure
 };
 
 /// @return the settings of Split-C, as viaduct-info lists them.

@@ -9,7 +9,7 @@ namespace viaduct::splitc {
 
 /// As a global pointer, but arithmetic runs across the processes first: with n processes, p + 1 is
 /// the same address in the next process, and one element further in process 0 behind the last.
-/// Negative steps go the same way back.
+/// Negative steps go backwards in the same order.
 template <class T>
 class spread_ptr : public detail::PointerTraits<T> {
  public:
@@ -35,7 +35,7 @@ class spread_ptr : public detail::PointerTraits<T> {
   /// The element as an object of its process.  Never waits.
   constexpr operator global_ptr<T>() const noexcept { return global_ptr<T>::from_word(word_); }
 
-  /// The pointer that word() of another one answered, here or in another process.  Never waits.
+  /// The pointer whose word() was @p word, here or in another process.  Never waits.
   [[nodiscard]] static constexpr spread_ptr from_word(std::uint64_t word) noexcept {
     spread_ptr p;
     p.word_ = word;
@@ -50,7 +50,7 @@ class spread_ptr : public detail::PointerTraits<T> {
   /// @return whether the pointer is not null: its address, not its process, decides.
   constexpr explicit operator bool() const noexcept { return detail::address_of(word_) != 0; }
 
-  /// A reference that reads and writes the element. Never waits: what is done with it does
+  /// A reference that reads and writes the element. Never waits: reading and writing do
   /// (access.hpp).
   [[nodiscard, gnu::always_inline]] auto operator*() const noexcept requires std::is_object_v<T> {
     return global_ref<T>(*this);
@@ -161,7 +161,7 @@ class spread_range {
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return count_; }
   /// @return whether there is no element.
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-  /// A reference to element i, of whatever process.  Never waits: what is done with it does.
+  /// A reference to element i, in any process.  Never waits: reading and writing do.
   [[nodiscard]] global_ref<T> operator[](detail::Subscript i) const noexcept { return first_[i]; }
 
   /// This process' elements are consecutive in its memory.

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// Stores: one-way writes of which only the target learns, by counting bytes. Source: Culler et
+/// Stores: one-way writes; only the target learns of them, by counting bytes. Source: Culler et
 /// al., Introduction to Split-C, 1995, section on signalling stores; Begel et al. 2001, section 6.
 
 #include <bit>
@@ -17,15 +17,15 @@ namespace detail {
 void store_slow(std::uint64_t to, const void* from, std::size_t bytes);
 /// @p bits: the value, in the lower @p bytes bytes.
 void store_bits(std::uint64_t to, std::uint64_t bits, std::uint32_t bytes);
-/// So many bytes have been stored by this process to itself.
+/// Counts @p bytes bytes that this process has stored to itself.
 void count_own_store(std::size_t bytes) noexcept;
 void bulk_store(std::uint64_t to, const void* from, std::size_t bytes);
 // The same three, counted at place @p count of the target, a store_counter's.
 void store_slow_on(std::uint64_t to, const void* from, std::size_t bytes, std::uint32_t count);
 /// @p form: store_form() of the value's bytes and the place.
 void store_bits_on(std::uint64_t to, std::uint64_t bits, std::uint64_t form);
-/// The part of a line's header that a store's size and counter make out: put together by the
-/// compiler.
+/// The part of a slot's header that depends on a store's size and counter; the compiler computes
+/// it.
 [[nodiscard]] constexpr std::uint64_t store_form(std::size_t bytes, std::uint32_t count) noexcept {
   return std::uint64_t{count} << 21 | std::uint64_t{bytes} << 8;
 }
@@ -38,12 +38,12 @@ template <class T>
 }
 }  // namespace detail
 
-/// Stores @p value at @p to. It is *delivered at a poll point of the target*: never while the
-/// target computes, so that the target may go on using its memory until it polls.
+/// Stores @p value at @p to. The store is *delivered at a poll point of the target*: never while
+/// the target computes, so that the target may go on using its memory until it polls.
 ///
 /// Blocks      only while unacknowledged stores use up the credits of that process; polls then.
-/// Progress    a poll point at least once in 16 calls: those who store to each other in loops take
-///             what comes several at a time.
+/// Progress    a poll point at least once in 16 calls: processes that store to each other in loops
+///             take several arrived stores at a time.
 /// Order       stores of one process to another are delivered in call order; see store_sync().
 /// Cost        one line of the ring to that process; one acknowledgement for a quarter of the
 ///             credits.
@@ -86,7 +86,7 @@ inline void store(spread_ptr<T> to, std::type_identity_t<T> value, store_counter
 /// from
 /// @p from at its poll point.
 ///
-/// Blocks      where the target copies, until that is done, polling; else as store().
+/// Blocks      where the target copies, until the copy is done, polling; else as store().
 /// Order       as store(). @p from may be changed when the call returns.
 /// Cost        one copy, or a message for each part that fits the staging memory.
 template <Variable T>
@@ -108,9 +108,9 @@ inline void bulk_store(global_ptr<T> to, const std::type_identity_t<T>* from, st
   source.check();
 }
 
-/// One-sided: takes effect at once, whatever the target does, where its memory is mapped; else it
-/// is a put. Not counted by store_sync(); sync(), then barrier() completes it.  Blocks and costs as
-/// put().
+/// One-sided: where the target's memory is mapped, the write takes effect at once and needs no poll
+/// of the target; else it is a put. Not counted by store_sync(); sync(), then barrier() completes
+/// it.  Blocks and costs as put().
 template <Variable T>
 inline void store_now(global_ptr<T> to, std::type_identity_t<T> value,
                       detail::Here at = detail::here()) {
@@ -143,17 +143,17 @@ inline void bulk_store_now(global_ptr<T> to, const std::type_identity_t<T>* from
 /// Blocks until @p bytes bytes of stores have been delivered to this process that no earlier
 /// store_sync() has waited for, and takes them off the count.
 ///
-/// It counts bytes and does not ask whose they are. The trap: a process that waits for the 8 bytes
-/// of each of two neighbours by store_sync(16) may be given both values of the faster neighbour, of
-/// this step and of the next, and none of the slower one. Wherever more than one process stores
-/// here, name a counter for each (store_counter), or use all_store_sync().
+/// store_sync() counts bytes and does not distinguish their senders. The trap: a process that waits
+/// for the 8 bytes of each of two neighbours by store_sync(16) may be given both values of the
+/// faster neighbour, of this step and of the next, and none of the slower one. Wherever more than
+/// one process stores here, name a counter for each (store_counter), or use all_store_sync().
 ///
 /// Errors: throws Error when a process is lost, and when no bytes have come for two seconds while
 /// all other processes have returned from splitc_main or wait for this one in a collective call.
 void store_sync(std::size_t bytes);
 /// Whether store_sync(bytes) would return at once.  Progress: a poll point.
 [[nodiscard]] bool is_stored(std::size_t bytes);
-/// Forgets what has been delivered and not waited for.  Never waits; no poll point.
+/// Forgets the bytes that have been delivered and not waited for.  Never waits; no poll point.
 void reset_store_sync();
 // Checked sources have it from detail/checked_calls.hpp.
 #if !(VIADUCT_CHECKED + 0)

@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kCountPlaces = kStoreCounters + kEpochs;
 
 /// store_counter: names one of the counters that every process has. A store that names a counter is
 /// counted on that counter of its *target*, in bytes, and not by store_sync(): the target learns
-/// that what it waits for has come, and not as many bytes of somebody else.
+/// that the bytes that it waits for have come, and not as many bytes of another process.
 ///
 ///     constexpr splitc::store_counter from_left{0};
 ///     constexpr splitc::store_counter from_right{1};
@@ -27,14 +27,14 @@ inline constexpr std::uint32_t kCountPlaces = kStoreCounters + kEpochs;
 ///     from_left.wait(sizeof edge);
 ///     from_right.wait(sizeof edge);
 ///
-/// The neighbour pattern: one counter for each neighbour, and what neighbours write in two copies,
-/// used in turn, since a neighbour may be one step ahead (docs/guide.md, "Stores that neighbours
-/// count").
+/// The neighbour pattern: one counter for each neighbour, and two copies of the memory that
+/// neighbours write, used in turn, since a neighbour may be one step ahead (docs/guide.md, "Stores
+/// that neighbours count").
 ///
-/// A number and nothing else: constants, copies and all processes that give the same number name
-/// the same counter. A part of a program that is used with others chooses numbers that they leave.
-/// The counts begin at 0 when the job begins. all_store_sync() waits for these stores as for all,
-/// and leaves the counters as they are.
+/// A store_counter is a number and nothing else: constants, copies and all processes that give the
+/// same number name the same counter. Libraries that are used together must choose different
+/// numbers. The counts begin at 0 when the job begins. all_store_sync() waits for these stores as
+/// for all, and leaves the counters as they are.
 class store_counter {
  public:
   /// Never waits.  Errors: throws Error when @p number is kStoreCounters or more; in a constant,
@@ -45,13 +45,13 @@ class store_counter {
 
   /// Blocks until @p bytes bytes of stores have been delivered to this process on this counter that
   /// no earlier wait() has taken, and takes them off the count.  Progress: polls meanwhile. Cost:
-  /// as store_sync(). Order: what their senders did before the stores is seen after it. A full
+  /// as store_sync(). Order: accesses of the senders before the stores are seen after it. A full
   /// fence. Errors: throws Error as store_sync(), and stops the program outside splitc_main.
   void wait(std::size_t bytes) const;
   /// @return whether wait(bytes) would return at once.  Never waits. Progress: a poll point.
   [[nodiscard]] bool is_stored(std::size_t bytes) const;
-  /// Forgets what has been delivered on this counter and not waited for.  Never waits. Progress: a
-  /// poll point.
+  /// Forgets the bytes that have been delivered on this counter and not waited for.  Never waits.
+  /// Progress: a poll point.
   void reset() const;
 
   /// @return the number that it was made with.

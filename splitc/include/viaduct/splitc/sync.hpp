@@ -6,8 +6,8 @@
 
 namespace viaduct::splitc {
 
-/// Blocks until all gets and puts of this process are complete: the values that it got are here,
-/// those that it put are there and seen by every process that synchronises with it afterwards. A
+/// Blocks until all gets and puts of this process are complete: values of gets are here, and values
+/// of puts are in place and seen by every process that synchronises with this one afterwards. A
 /// full fence. <unistd.h> declares a function of this name too: where both are visible write
 /// splitc::sync().
 void sync();
@@ -16,12 +16,12 @@ void sync();
 
 // Checked sources have them from detail/checked_calls.hpp.
 #if !(VIADUCT_CHECKED + 0)
-/// Collective. Blocks until every process has come to it, polling meanwhile. A full fence. It
-/// completes no gets, puts or stores.  Cost: log2(PROCS) rounds of one line each.
+/// Collective. Blocks until every process has made the call, polling meanwhile. A full fence. A
+/// barrier completes no gets, puts or stores.  Cost: log2(PROCS) rounds of one line each.
 void barrier();
-/// The first half of a barrier: says that this process has come to it. Between the two halves
-/// everything is allowed but other collective calls and the return from splitc_main.  Collective.
-/// Never waits.
+/// The first half of a barrier: says that this process has arrived. Between the two halves a
+/// process may do anything except make other collective calls or return from splitc_main.
+/// Collective. Never waits.
 void barrier_notify();
 #endif
 /// The second half: blocks until all processes have come.  Collective. Progress: polls meanwhile.
@@ -29,16 +29,15 @@ void barrier_wait();
 /// Whether barrier_wait() would return at once.  Progress: a poll point.
 [[nodiscard]] bool barrier_try();
 
-/// A poll point and nothing else: handles what has come.  Never waits. Cost: as a light poll (two
-/// loads) when nothing has.
+/// A poll point and nothing else: handles the messages that have come.  Never waits. Cost: as a
+/// light poll (two loads) when none has.
 void poll();
 
 namespace detail {
 
 /// Whether any two processes of the job share no memory (docs/splitc.md).
 [[nodiscard]] bool any_off_node();
-/// For waits that must not poll: what has been sent goes on its way, and nothing that has come is
-/// handled.
+/// For waits that must not poll: moves sent messages on, and handles none that have come.
 void post_backlog();
 
 }  // namespace detail

@@ -1,2 +1,2 @@
-/* cm5/host.h: of the CM-5. split-c/cmmd.h has what there is of it here. */
+/* cm5/host.h: of the CM-5. split-c/cmmd.h has the parts that exist here. */
 #include <split-c/cmmd.h>

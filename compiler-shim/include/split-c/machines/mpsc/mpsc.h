@@ -1,2 +1,2 @@
-/* mpsc/mpsc.h: of the Meiko CS-2, which had NX by this name. split-c/nx.h has what there is of it here. */
+/* mpsc/mpsc.h: of the Meiko CS-2, which had NX by this name. split-c/nx.h has the parts that exist here. */
 #include <split-c/nx.h>

@@ -76,7 +76,8 @@ inline void prefetch_line(const std::byte* place) noexcept {
 /// One split-phase operation; an all-zero one is complete. Tickets number a channel's requests, or
 /// its transfers.
 struct Handle {
-  // Complete when it has been carried out; when its reply has come; when the transfer has ended.
+  // An operation is complete when the owner has handled it, when its reply has come, or when
+  // the transfer has ended.
   static constexpr std::uint16_t kHandled = 0;
   static constexpr std::uint16_t kReplied = 1;
   static constexpr std::uint16_t kTransferred = 2;
@@ -86,7 +87,8 @@ struct Handle {
   std::uint16_t kind = kHandled;
 };
 
-// Whatever the inline paths do not take: places that are not in the view, other paths, errors.
+// For cases that the inline paths do not cover: places that are not in the view, other paths,
+// errors.
 void read_slow(std::uint64_t from, void* to, std::size_t bytes);
 void write_slow(std::uint64_t to, const void* from, std::size_t bytes);
 void write_fenced_slow(std::uint64_t to, const void* from, std::size_t bytes);  // without the fence

@@ -1,6 +1,7 @@
 #pragma once
-// The functions of Split-C that are no templates, as checked sources have them: each knows where it
-// is called. A pointer to one of them points to the template of the same name, which does not know.
+// The functions of Split-C that are no templates, as checked sources have them: each knows the
+// place of its call. A pointer to such a function points to the template of the same name, which
+// does not know the place.
 
 #include "viaduct/splitc/detail/collective_call.hpp"
 #include "viaduct/splitc/detail/here.hpp"
@@ -11,7 +12,7 @@ namespace viaduct::splitc {
 struct lock_t;
 
 namespace detail {
-// What sources that are not checked call: checked_calls.cpp.
+// The functions that sources call which are not checked: checked_calls.cpp.
 void plain_barrier();
 void plain_barrier_notify();
 void plain_all_store_sync();

@@ -4,9 +4,9 @@
 //
 // Collective calls are numbered. In each round of a call a process receives at most one slot, and
 // both sides know the sender. Call s uses the set of slots with the number s mod kSets. So a slot
-// of call s is written again in call s + kSets, and must have been read by then. This holds
-// because among any kSets - 1 consecutive calls there is one that synchronises: no process ends
-// that call before all have begun it. Where a program makes no such call in time, the
+// of call s is written again in call s + kSets, and must have been read by then. The read is
+// certain, because among any kSets - 1 consecutive calls there is one that synchronises: no process
+// ends that call before all have begun it. Where a program makes no such call in time, the
 // CollectiveEngine inserts a barrier.
 
 #include <array>
@@ -31,8 +31,9 @@ namespace viaduct::splitc::detail {
 inline constexpr std::uint32_t kSlotWords = 7;
 inline constexpr std::size_t kSlotBytes = kSlotWords * 8;
 
-/// A slot lies in the window of the process that reads it. A value that does not fit lies in a
-/// sender's window: then word 0 is its place there, and word 1 the number of that process.
+/// A slot lies in the window of the process that reads it. A value that does not fit the slot lies
+/// in a sender's window: then word 0 is the value's place there, and word 1 the number of that
+/// process.
 struct alignas(kDestructivePairBytes) CollectiveSlot {
   std::uint64_t words[kSlotWords];
   AtomicWord<std::uint64_t> mark;  // written last
@@ -45,7 +46,7 @@ struct CallRecord {
   AtomicWord<std::uint64_t> what;  // kind, operator, element, root
   AtomicWord<std::uint64_t> element_bytes;
   AtomicWord<std::uint64_t> count;
-  AtomicWord<const char*> place_what;  // where it stands in the source
+  AtomicWord<const char*> place_what;  // place of the call in the source
   AtomicWord<const char*> file;
   AtomicWord<int> line;
 };
@@ -66,13 +67,13 @@ static_assert(sizeof(AwaitedCall) == kSlotBytes);
 inline constexpr std::uint32_t kSets = 8;
 inline constexpr std::uint32_t kCallRecords = 16;
 
-/// What a process keeps for collectives in its window; its slots follow.
+/// A process' state for collectives in its window; its slots follow.
 struct alignas(kDestructivePairBytes) CollectiveBlock {
   CallRecord calls[kCallRecords];
 };
 
-/// A value to be sent: where it lies in this process, and where other processes find it when it
-/// does not fit a slot.
+/// A value to be sent: its place in this process, and its place in a window when it does not fit a
+/// slot.
 struct Parcel {
   const void* data;
   std::size_t bytes;
@@ -89,20 +90,20 @@ class CollectiveEngine {
  public:
   /// Collective.
   explicit CollectiveEngine(Machine& machine);
-  /// After end(), nobody may be in a collective any more.
+  /// After end(): no process may be in a collective call any more.
   ~CollectiveEngine();
   CollectiveEngine(const CollectiveEngine&) = delete;
   CollectiveEngine& operator=(const CollectiveEngine&) = delete;
 
-  /// Reductions go in rounds of partners over the greatest power of two of processes. With P
-  /// processes the first 2 * surplus go in pairs, of which the lower one takes part for both.
+  /// Reductions run in rounds between partners, over the greatest power of two of processes. The
+  /// first 2 * surplus processes form pairs, and the lower process of each takes part for both.
   [[nodiscard]] std::uint32_t rounds() const noexcept { return rounds_; }
   [[nodiscard]] std::uint32_t surplus() const noexcept { return surplus_; }
   [[nodiscard]] std::uint32_t gather_round() const noexcept { return rounds_; }
   [[nodiscard]] std::uint32_t spread_round() const noexcept { return rounds_ + 1; }
 
-  /// Begins a call: numbers it and makes its mark. @p synchronises: nobody ends it before all have
-  /// begun it.  A poll point.
+  /// Begins a call: numbers it and makes its mark. @p synchronises: no process ends the call before
+  /// all have begun it.  A poll point.
   void begin(const CollectiveCall& call, bool synchronises, std::uint32_t root = 0,
              std::uint64_t count = 1) {
     if (!synchronises || notified_) [[unlikely]]
@@ -113,12 +114,12 @@ class CollectiveEngine {
     light_poll();
   }
 
-  /// The place of begin() where there is one process.
+  /// In place of begin() when there is only one process.
   void alone(CollectiveKind kind);
   /// This process has come to the end of the program. To be called once.
   void end() noexcept;
 
-  /// One value to @p process in @p round of the call.
+  /// Sends one value to @p process in @p round of the call.
   template <class T>
   void send(std::uint32_t process, std::uint32_t round, const T& value) {
     if constexpr (sizeof(T) <= kSlotBytes) {
@@ -130,7 +131,7 @@ class CollectiveEngine {
     }
     send_parcel(process, round, wrap(&value, sizeof(T)));
   }
-  /// The mark alone.
+  /// Sends the mark alone.
   void send_mark(std::uint32_t process, std::uint32_t round) {
     if (CollectiveSlot* slots = peers_[process]) [[likely]] {
       publish(process, slots, round);
@@ -165,14 +166,14 @@ class CollectiveEngine {
   /// A value that does not fit a slot is copied to the outbox, which must have been opened.
   [[nodiscard]] Parcel wrap(const void* data, std::size_t bytes);
   void send_parcel(std::uint32_t process, std::uint32_t round, Parcel parcel);
-  /// After await(): the slot's value to @p to. Answers it as a parcel to be sent on.
+  /// After await(): copies the slot's value to @p to. Answers the value as a parcel to be sent on.
   Parcel take(std::uint32_t round, void* to, std::size_t bytes);
   Parcel receive_bytes(std::uint32_t process, std::uint32_t round, void* to, std::size_t bytes) {
     await(process, round);
     return take(round, to, bytes);
   }
 
-  /// @p call: what the program has called, when it is more than a barrier.
+  /// @p call: the program's call, when it is more than a barrier.
   void barrier(const CollectiveCall& call = kBarrierCall) {
     barrier_begin(call);
     barrier_rest(0);
@@ -195,8 +196,8 @@ class CollectiveEngine {
 
  private:
   /// The upper 32 bits of a mark are the call's number; the others depend on it and on all calls
-  /// before. A slot may stay as it is for as long as a program makes no call that writes it: the
-  /// numbers must not begin anew meanwhile, or what is left there looks like another call.
+  /// before. A slot keeps its mark as long as a program makes no call that writes it: the numbers
+  /// must not start again meanwhile, or the old mark looks like that of another call.
   static constexpr unsigned kNumberShift = 32;
 
   void number(const CollectiveCall& call, std::uint32_t root, std::uint64_t count) noexcept {
@@ -207,7 +208,7 @@ class CollectiveEngine {
     base_ = static_cast<std::uint32_t>(sequence_ % kSets) * slots_per_set_;
     kind_ = call.kind;
   }
-  /// For those who wait for this process, or find that it calls something else.
+  /// For processes that wait for this one, or find that it makes another call.
   void record(const CollectiveCall& call, std::uint32_t root, std::uint64_t count) noexcept {
     CallRecord& record = block_->calls[sequence_ % kCallRecords];
     record.what.store(
@@ -250,7 +251,7 @@ class CollectiveEngine {
     unsynchronised_ = 0;
     light_poll();
   }
-  /// From @p round on.
+  /// The barrier's rounds from @p round on.
   void barrier_rest(std::uint32_t round) {
     for (;;) {
       await(process_before(1U << round), round);
@@ -309,7 +310,7 @@ class CollectiveEngine {
   };
   std::array<Outbox, kSets> outboxes_;
   std::size_t outbox_used_ = 0;
-  std::vector<std::vector<std::uint64_t>> inbox_;  // by slot: what messages have brought
+  std::vector<std::vector<std::uint64_t>> inbox_;  // by slot: values that came as messages
   std::size_t block_place_ = 0;                    // of block_ in the window
   Machine& machine_;
   Job& job_;

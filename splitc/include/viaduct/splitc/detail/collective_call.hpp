@@ -86,17 +86,17 @@ template <class T, class Op = void>
   return {kind, Operator::none, Element::none, 0, static_cast<std::uint64_t>(kind) + 1};
 }
 
-/// Where in the program's source a collective call stands, for sentences about it: texts that are
-/// at the same address in every process. No file: unknown.
+/// The place of a collective call in the program's source, for sentences about the call. The texts
+/// are at the same address in every process. No file: unknown.
 struct CallPlace {
-  const char* what = nullptr;  // that the call is for, an array's name; null: nothing in particular
+  const char* what = nullptr;  // the object that the call is for, an array's name; null: none
   const char* file = nullptr;
   int line = 0;
 };
-/// Of the calls that this rank makes until it is changed.
+/// The place of the calls that this rank makes, until it is changed.
 extern thread_local constinit CallPlace call_place;
 
-/// While it lives, what this rank calls stands at the place that it was made with.
+/// While a CallScope lives, the calls of this rank have the place that it was made with.
 template <class Mode>
 class [[maybe_unused]] CallScope {
  public:
@@ -114,7 +114,7 @@ class CallScope<Located> {
   CallPlace before_;
 };
 
-/// "all_reduce", ...: what waits and sentences call it.
+/// "all_reduce", ...: the name of the call in records of waits and in sentences.
 [[nodiscard]] const char* to_string(CollectiveKind kind) noexcept;
 
 }  // namespace viaduct::splitc::detail

@@ -1,10 +1,10 @@
 #pragma once
-// Checked mode (docs/checked.md): what an operation knows of its place in the source.
+// Checked mode (docs/checked.md): how an operation knows its place in the source.
 //
 // A source that is compiled with VIADUCT_CHECKED=1 passes a Located to each operation, and others
 // pass an Unchecked, which is empty. Both kinds of source may be parts of one program: the type is
-// a part of each function's name, so that the linker never takes one for the other. No type of the
-// program's data has another layout in the one than in the other (docs/decisions/023).
+// a part of each function's name, so that the linker never confuses the two. Every type of the
+// program's data has the same layout in both (docs/decisions/023).
 
 #include <concepts>
 #include <cstddef>
@@ -18,7 +18,8 @@ struct Unchecked {
   constexpr void check(const char*, std::uint64_t, std::size_t) const noexcept {}
 };
 
-/// In a checked source: where a call stands. No file: the address of the code tells.
+/// In a checked source: the place of a call. Without a file, sentences name the address of the
+/// code.
 struct Located {
   const char* file = nullptr;
   int line = 0;
@@ -35,7 +36,7 @@ struct Located {
                                     Located at);
 /// From now on the library keeps the tables that check_access() looks at: before splitc_main.
 bool ask_for_checks() noexcept;
-/// Whether a part of the program has asked.
+/// Whether a part of the program has called ask_for_checks().
 [[nodiscard]] bool checks_are_asked_for() noexcept;
 
 inline void Located::check(const char* operation, std::uint64_t word, std::size_t bytes) const {
@@ -86,7 +87,7 @@ struct Subscript {
 };
 [[nodiscard]] constexpr std::ptrdiff_t number_of(Subscript i) noexcept { return i.number; }
 [[nodiscard]] constexpr Located place_of_subscript(Subscript i) noexcept { return i.at; }
-/// The address of the code then tells the place of an operation of which no call tells it.
+/// Inlined, an operation that has no call to name its place is found by the address of its code.
 #define VIADUCT_SPLITC_IN_PLACE [[gnu::always_inline]]
 #else
 using Here = Unchecked;

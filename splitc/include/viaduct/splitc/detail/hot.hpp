@@ -23,10 +23,10 @@ inline constexpr std::uint32_t kMaxProcesses = 65536;
   return std::uint64_t{process} << kProcessShift | address;
 }
 
-/// Where the most used part of a process' memory (spread memory and heap) is mapped here: the
-/// object that the word w names is at base + (w - first) when that difference is less than bytes.
-/// bytes is 0 while nothing is mapped, where the path is forced to another one, and for processes
-/// that do not exist. A word may cross the end by less than its size: the mapping is longer than
+/// The mapping in this process of the most used part of a process' memory (spread memory and heap):
+/// the object that the word w names is at base + (w - first) when that difference is less than
+/// bytes. bytes is 0 while nothing is mapped, when another path is forced, and for processes that
+/// do not exist. A word may cross the end by less than its size: the mapping is longer than
 /// `bytes`.
 struct View {
   std::uint64_t first = 0;  // the word of the view's first byte
@@ -38,14 +38,15 @@ static_assert(sizeof(View) == 32);
 
 class Machine;
 
-// The targets of the pointers below outside splitc_main: nothing is mapped, no message ever comes.
+// The targets of the pointers below outside splitc_main: no memory is mapped, and no message ever
+// comes.
 extern const View no_views[kMaxProcesses];
 extern const std::uint64_t quiet_word;
-// Always full: a light poll that looks at it goes on to a poll.
+// A header that always looks full: a light poll that reads it goes on to a poll.
 extern const std::uint64_t full_word;
 
 struct Hot {
-  // The same from the start of splitc_main to its end: see unchanging().
+  // These two do not change from the start of splitc_main to its end: see unchanging().
   const View* views = no_views;  // kMaxProcesses of them
   const std::uint64_t* attention = &quiet_word;
   // The light poll: something has come when bit 0 of *next_header is not that of empty_header, or
@@ -57,15 +58,15 @@ struct Hot {
   Machine* machine = nullptr;  // null: outside splitc_main
 };
 
-/// The rank's own: ranks may be threads. Split-C belongs to a program and is not loaded later: no
-/// access calls anything to find it, in position-independent code neither.
+/// The rank's own state: ranks may be threads. Split-C is linked with the program and never loaded
+/// later, so that no access calls a function to find `hot`, not even in position-independent code.
 [[gnu::tls_model("initial-exec")]] extern thread_local constinit Hot hot;
 
 [[gnu::noinline]] void poll_slow();
 
-/// The pointer at @p Offset in `hot`, read in a way that lets the compiler keep it in a register
-/// for as long as it likes: an atomic access makes it reload whatever it has read from memory. For
-/// what does not change while a function of the program runs.
+/// The pointer at @p Offset in `hot`, read so that the compiler may keep it in a register for as
+/// long as it likes: an atomic access makes the compiler reload all that it has read from memory.
+/// For pointers that do not change while a function of the program runs.
 template <class T, std::size_t Offset>
 [[nodiscard]] inline const T* unchanging() noexcept {
 #ifdef __x86_64__

@@ -1,7 +1,7 @@
 #pragma once
-// Reductions and scans. Values are combined by their processes' order and along the same tree
-// whoever gets the result: pairs among the first 2 * surplus processes, then neighbouring blocks of
-// 1, 2, 4, ... of what takes part. So the result depends on the number of processes alone, and the
+// Reductions and scans. Values are combined in their processes' order and along the same tree,
+// whichever process gets the result: pairs among the first 2 * surplus processes, then neighbouring
+// blocks of 1, 2, 4, ... places. So the result depends on the number of processes alone, and the
 // operator need not be commutative.
 
 #include <array>
@@ -41,8 +41,8 @@ void open_outbox_for(CollectiveEngine& c) {
   }
 }
 
-/// Everybody's value in everybody's turn: partners exchange what they have in 2^round processes'
-/// name.
+/// In each round partners exchange the values that they have combined for 2^round places each. At
+/// the end all have the value of all.
 template <class T, class Op>
 [[nodiscard]] T exchange_rounds(CollectiveEngine& c, Places places, T total, Op& op) {
   const std::uint32_t place = places.of(hot.myproc);
@@ -75,7 +75,7 @@ template <class T, class Op>
   return value;
 }
 
-/// The tree of reduce_to_all(), of which only the branches towards @p root are walked.
+/// The tree of reduce_to_all(), limited to the branches towards @p root.
 template <class T, class Op>
 [[nodiscard]] T reduce_to_one(CollectiveEngine& c, const CollectiveCall& call, std::uint32_t root,
                               const T& value, Op& op, std::uint64_t count = 1) {
@@ -189,8 +189,8 @@ template <class T, class Op>
   return through;
 }
 
-/// All-reduce as a part of another collective operation, whose processes must all name the same
-/// @p kind and @p count.
+/// All-reduce as a part of another collective operation; all processes must name the same @p kind
+/// and @p count.
 template <class T, class Op>
 [[nodiscard]] T agree(CollectiveKind kind, std::uint64_t count, T value, Op op) {
   CollectiveCall call = make_collective<T, Op>(kind);
