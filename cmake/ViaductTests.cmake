@@ -25,7 +25,7 @@
 # ./test runs; the others have the labels `long` and `product`, and run in preset `long`.
 #
 # Labels: unit multiprocess threads fault stress long fuzz model verbs neg codegen perf
-# mixed. `long` and `perf` are left out
+# mixed alone. `long` and `perf` are left out
 # of ./test. A test that cannot run here exits with 77 and is counted as skipped. Every test has a time limit, multiplied
 # by VIADUCT_TEST_TIMEOUT_FACTOR (sanitizers are slow).
 
@@ -48,10 +48,11 @@ function(_viaduct_time_limit variable seconds)
   set(${variable} ${limit} PARENT_SCOPE)
 endfunction()
 
-# Properties that every test gets. Suites that load or break the machine run alone; the rest shares the cores.
+# Properties that every test gets. Tests that load the machine, measure, or look for leftovers of a job on all of the machine
+# run alone; the rest shares the cores.
 function(_viaduct_test_properties variable limit processors labels)
   set(alone OFF)
-  if(labels MATCHES "(^|;)(stress|fault|perf)(;|$)" AND NOT labels MATCHES "(^|;)product(;|$)")
+  if(labels MATCHES "(^|;)(stress|perf|alone)(;|$)" AND NOT labels MATCHES "(^|;)product(;|$)")
     set(alone ON)
   endif()
   set(${variable}

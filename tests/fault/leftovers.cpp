@@ -62,10 +62,30 @@ bool is_memory_file(const std::string& path) {
   return bytes > 0 && std::string(target.data()).find("/memfd:viaduct") == 0;
 }
 
-std::string first_new(const std::set<std::string>& now, const std::set<std::string>& before) {
+std::set<std::string> new_ones(const std::set<std::string>& now,
+                               const std::set<std::string>& before) {
+  std::set<std::string> found;
   for (const std::string& name : now)
-    if (before.count(name) == 0) return name;
-  return {};
+    if (before.count(name) == 0) found.insert(name);
+  return found;
+}
+
+/// Whether a process has the file @p path mapped or open.
+bool is_in_use(const std::string& path) {
+  for (const std::string& pid : names_in("/proc")) {
+    if (std::isdigit(static_cast<unsigned char>(pid.front())) == 0) continue;
+    std::ifstream maps("/proc/" + pid + "/maps");
+    for (std::string line; std::getline(maps, line);)
+      if (line.ends_with(" " + path)) return true;
+    const std::string directory = "/proc/" + pid + "/fd";
+    for (const std::string& name : names_in(directory)) {
+      std::array<char, 256> target{};
+      if (::readlink((directory + "/" + name).c_str(), target.data(), target.size() - 1) > 0 &&
+          path == target.data())
+        return true;
+    }
+  }
+  return false;
 }
 
 /// The memory file that a line of /proc/PID/maps is of, or {0, 0}.
@@ -114,12 +134,13 @@ std::string Leftovers::look(const std::string& tag) const {
   if (const auto left = driver::processes_with(tag); !left.empty())
     return "process " + std::to_string(left.front()) + " (" + driver::name_of(left.front()) +
            ") is left";
-  if (const std::string name = first_new(names_in(directory_), {}); !name.empty())
-    return "file " + directory_ + "/" + name + " is left";
-  if (const std::string name = first_new(names_in("/dev/shm"), shared_memory_); !name.empty())
-    return "/dev/shm/" + name + " is left";
-  if (const std::string name = first_new(device_sockets(), device_sockets_); !name.empty())
-    return "the abstract socket " + name + " is left";
+  if (const auto left = names_in(directory_); !left.empty())
+    return "file " + directory_ + "/" + *left.begin() + " is left";
+  // Other programs of the machine make such files, too: those are in use.
+  for (const std::string& name : new_ones(names_in("/dev/shm"), shared_memory_))
+    if (!is_in_use("/dev/shm/" + name)) return "/dev/shm/" + name + " is left";
+  if (const auto left = new_ones(device_sockets(), device_sockets_); !left.empty())
+    return "the abstract socket " + *left.begin() + " is left";
   for (const auto& [link, name] : abstract_sockets())
     if (sockets_.count(name) != 0) return "the abstract socket " + name + " is left";
   for (const std::string& pid : names_in("/proc")) {

@@ -7,6 +7,6 @@ viaduct_verbs_test(more+long mixed_r4 120 "${message} ${am} ${run} -n 4 <mixed>"
 viaduct_verbs_test(more+long mixed_r7 240 "${message} ${am} ${run} -n 7 <mixed>")
 viaduct_verbs_test(soft+long mixed_t4 240 "${message} ${am} ${run} -n 4 --mode threads <mixed>")
 # Ranks of two hosts in one machine.
-viaduct_verbs_test(more+long mixed_hosts_r2 120 "${hosts} a:1,b:1 <mixed>")
+viaduct_verbs_test(soft+long mixed_hosts_r2 120 "${hosts} a:1,b:1 <mixed>")
 viaduct_verbs_test(soft+long mixed_hosts_r4 120 "${message} ${hosts} a:2,b:2 <mixed>")
-viaduct_verbs_test(more+long mixed_hosts_r7 240 "${message} ${hosts} a:4,b:3 <mixed>")
+viaduct_verbs_test(soft+long mixed_hosts_r7 240 "${message} ${hosts} a:4,b:3 <mixed>")
