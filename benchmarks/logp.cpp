@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -118,6 +119,11 @@ class LogP {
         [&] { return am_.rtt_half_ns(iterations(50'000)); });
     add("am_two_lines_rtt_half_ns", "ns", "hand_over_ns",
         [&] { return am_.rtt_half_ns(iterations(50'000), 8); });
+    const std::pair<const char*, std::size_t> sizes[] = {
+        {"64", 64}, {"512", 512}, {"4k", Yardsticks::kMediumBytes}};
+    for (const auto& [name, bytes] : sizes)
+      add(fmt::format("am_medium_{}_rtt_half_ns", name), "ns", "am_short_rtt_half_ns",
+          [this, bytes = bytes] { return am_.medium_rtt_half_ns(bytes, iterations(20'000)); });
     add("am_blocked_rtt_half_ns", "ns", "futex_wake_ns",
         [&] { return am_.blocked_rtt_half_ns(30); });
   }

@@ -120,9 +120,54 @@ std::uint32_t Bundle::poll_long(Run run) noexcept {
   return poll_open(run);
 }
 
-/// Shorts whose continuation, operation, handler or moment the fast path does not take, and the
-/// first message of a MAP that this side had not noticed to be connected.
+/// Handles a message of several lines, or a medium message whose data are in its lines, where its
+/// handler can run at once. False: nothing has happened to the message.
+[[gnu::always_inline]] inline bool Bundle::run_lines(Map& map, const via::Slot& slot,
+                                                     std::uint64_t head, bool requests) noexcept {
+  constexpr std::uint64_t kReply = wire_format::make(Kind::reply, Operation::short_message, 0);
+  constexpr std::uint64_t kMedium =
+      wire_format::make(Kind::request, Operation::medium, 0) | wire_format::in_lines_bit;
+  const std::uint64_t client = header::client(head);
+  const std::uint64_t special = client & ~wire_format::handler_mask;
+  const bool reply = (special & kReply) != 0;
+  const bool medium = (special & ~kReply) == kMedium;
+  if (!medium && (special & ~kReply) != 0) return false;
+  if (reply ? map.all_credits() >= map.credit_limit : !requests || map.deferred_count != 0)
+    return false;
+  const std::uint32_t id = wire_format::handler(client);
+  if (id < kOwnHandlers || id >= map.thunk_count || map.thunks[id] == nullptr) return false;
+  const std::uint32_t lines = 1 + header::extra_lines(head);
+  const std::uint32_t length = header::length(head);
+  if (!header::is_plain(head) || find_nonsense(map, slot, head) != nullptr) return false;
+
+  alignas(16) std::uint64_t words[detail::kMaxMessageWords];
+  const via::Slot* line = &slot;
+  for (std::uint32_t i = 0; i < lines; ++i) {
+    if (i != 0) line = &map.channel->slot_after(*line);
+    std::copy_n(line->words, via::kWordsPerSlot, words + i * via::kWordsPerSlot);
+  }
+  alignas(16) std::byte data[kMaxLineData];
+  Arrival arrival{reinterpret_cast<const std::byte*>(words), length, nullptr, 0};
+  if (medium) {
+    arrival = detail::data_in_lines(words, length, data);
+    if (!map.endpoint->takes(static_cast<std::uint16_t>(id),
+                             {Operation::medium, static_cast<std::uint32_t>(arrival.arg_bytes)}))
+      return false;
+  }
+  Token token(map, client);
+  if (reply) ++map.credits;
+  ++slow_;
+  running_ = static_cast<std::uint16_t>(id);
+  map.thunks[id](token, arrival);
+  --slow_;
+  if (!reply && !token.is_answered()) map.return_credit();
+  return true;
+}
+
+/// Handles messages that the fast path leaves for their continuation, operation, handler or moment,
+/// and the first message of a MAP whose connection this side had not noticed.
 void Bundle::dispatch_slow(Map& map, via::Slot& slot, std::uint64_t head, bool requests) noexcept {
+  if (run_lines(map, slot, head, requests)) return;
   if (map.state == Map::State::connecting) map.endpoint->check_connection(map);
   if (map.state == Map::State::rejected) return map.channel->break_off("a malformed MapBlock");
   if (const char* const what = find_nonsense(map, slot, head)) return map.channel->break_off(what);
@@ -151,14 +196,14 @@ void Bundle::dispatch_slow(Map& map, via::Slot& slot, std::uint64_t head, bool r
   run_message(map, m);
 }
 
-/// Where a medium reply lies that did not fit the ring.
+/// The place of a medium reply that did not fit the ring.
 detail::OverflowBlock& Bundle::arrived_overflow(Map& map, const Deferred& m) noexcept {
   std::byte* const at = map.channel->is_remote() ? map.medium_in.ring + map.medium_in.size
                                                  : map.peer.window + m.words[0];
   return *reinterpret_cast<detail::OverflowBlock*>(at);
 }
 
-/// Its sender may use it again.
+/// The sender may use the block again.
 void Bundle::release_overflow(Map& map, detail::OverflowBlock& block) noexcept {
   block.returned.store(block.use.load(kRelaxed), kRelease);
   map.channel->return_extra(reinterpret_cast<const std::byte*>(&block.returned),
@@ -173,7 +218,7 @@ void Bundle::run_message(Map& map, const Deferred& m) noexcept {
     map.endpoint->apply_tag(map);
     return map.publish_credits();
   }
-  // Replies are heard whatever has become of the tag: they were asked for.
+  // Replies are accepted whatever the tag is now: this endpoint has asked for them.
   const Endpoint& endpoint = *map.endpoint;
   const std::uint16_t id = wire_format::handler(m.client);
   const bool known = id != 0 && id < endpoint.thunks_.size() && endpoint.thunks_[id] != nullptr;
@@ -197,8 +242,11 @@ void Bundle::run_handler(Map& map, Thunk thunk, const Deferred& m) noexcept {
   Arrival arrival{reinterpret_cast<const std::byte*>(m.words) + prefix, m.arg_bytes - prefix,
                   nullptr, 0};
   detail::OverflowBlock* overflow = nullptr;
+  alignas(16) std::byte data[kMaxLineData];
   if (operation == Operation::medium) {
-    if ((m.client & wire_format::overflow_bit) != 0) {
+    if ((m.client & wire_format::in_lines_bit) != 0) {
+      arrival = detail::data_in_lines(m.words, m.arg_bytes, data);
+    } else if ((m.client & wire_format::overflow_bit) != 0) {
       overflow = &arrived_overflow(map, m);
       arrival.data = overflow->data();
       // Looked at before, and the peer's memory.
@@ -308,15 +356,15 @@ std::uint32_t Bundle::run_deferred() noexcept {
       --deferred_total_;
       ++n;
       run_message(map, m);
-      --map.deferred_count;  // after it has run: what arrives meanwhile stays behind it
+      --map.deferred_count;  // after the handler: later messages stay behind this one
     }
     deferred_maps_.erase(deferred_maps_.begin());
   }
   return n;
 }
 
-/// What polls leave for a moment when no handler runs: MAPs whose channel has ended, gets whose
-/// data are here.
+/// Does the work that polls leave until no handler runs: answers requests whose reply was refused,
+/// hands over gets whose data are here, closes MAPs whose channel has ended.
 std::uint32_t Bundle::finish(Run run) noexcept {
   if (slow_ != depth_base_) return 0;
   std::uint32_t n = 0;
@@ -334,8 +382,8 @@ std::uint32_t Bundle::finish(Run run) noexcept {
   return n;
 }
 
-/// Messages ring for every thread of a parallel bundle that sleeps; what one of them does by itself
-/// does not. Before it puts down the lock.
+/// An arriving message wakes every sleeping thread of a parallel bundle. A change that one of the
+/// threads makes by itself wakes none, so that thread wakes the others before it releases the lock.
 void Bundle::wake_others() noexcept {
   if (!stirred_) return;
   stirred_ = false;
@@ -343,7 +391,7 @@ void Bundle::wake_others() noexcept {
   if (record.sleeping.load() != 0) ring_doorbell(record);
 }
 
-/// Before a sleep. False: that has ended a connection, which is to be drained first.
+/// Publishes withheld credits before a sleep. False: a connection has ended and is to be drained.
 bool Bundle::publish_withheld() noexcept {
   const std::size_t closing = closing_.size();
   for (Endpoint* endpoint : endpoints_)
@@ -377,8 +425,8 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
                           kRelaxed);  // requests here that have not run
   if (!nothing_new) return;
   WaitPause pause(*this);
-  // The inline calls of another thread take the guarded way meanwhile, where they are found out.
-  // Hang reports read slow_ at any moment, so that no handler may seem to run.
+  // Inline calls of another thread take the guarded path meanwhile, which detects them. Hang
+  // reports read slow_ at any moment: kAsleep shows that no handler runs.
   const std::uint32_t raised = slow_ == 0 ? RunningHandler::kAsleep : 0;
   slow_ = slow_ + raised;
   depth_base_ += raised;

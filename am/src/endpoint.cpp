@@ -76,8 +76,13 @@ void Endpoint::set_translations(std::uint32_t count) {
 void Endpoint::map_all(Tag tag) {
   const std::uint32_t size = bundle_.context().job().size();
   set_translations(size);
+  const Bundle::Lock lock(bundle_, "map_all");
+  // Among names that are all different none has to be looked for.
+  const bool first = std::none_of(translations_.begin(), translations_.end(),
+                                  [](const Translation& entry) { return entry.in_use; });
   for (std::uint32_t r = 0; r < size; ++r)
-    if (map(Index{r}, {Rank{r}, 0}, tag) != Status::ok)
+    if (const EndpointName name{Rank{r}, 0};
+        set_entry(Index{r}, name, tag, first ? Index{kNoIndex} : index_of(name)) != Status::ok)
       throw Error(errors::index_in_use, std::errc::device_or_resource_busy,
                   "map_all: index " + std::to_string(r) + " is in use: unmap it first");
 }
@@ -87,9 +92,13 @@ Status Endpoint::map(Index index, EndpointName name, Tag tag) {
   if (value(index) >= translations_.size()) return Refusal::index(*this, "map", index);
   if (viaduct::index(name.rank) >= bundle_.context().job().size())
     return Refusal::rank(*this, name.rank);
+  return set_entry(index, name, tag, index_of(name));
+}
+
+/// @p other: the lowest index that names @p name already.
+Status Endpoint::set_entry(Index index, EndpointName name, Tag tag, Index other) {
   Translation& entry = translations_[value(index)];
   if (entry.in_use) return Status::bad_state;
-  const Index other = index_of(name);
   if (value(other) != kNoIndex && translations_[value(other)].tag != tag) return Status::bad_state;
   entry = {name, true, tag};
   Map* existing = find_map(name);  // made by the peer, by another index, or by one that is no more

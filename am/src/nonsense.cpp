@@ -44,6 +44,11 @@ const char* Bundle::find_nonsense(Map& map, const via::Slot& slot,
     return "a message with a malformed header";
   if (lines > via::kMaxLines || header::length(head) > lines * via::kInlineBytes)
     return "a message with a malformed length";
+  if ((header::client(head) & wire_format::in_lines_bit) != 0 &&
+      (header::length(head) < 8 || static_cast<std::uint32_t>(slot.words[0]) != 0 ||
+       wire_format::words_with_data((header::length(head) - 1) / 8, slot.words[0] >> 32) >
+           lines * via::kWordsPerSlot))
+    return "a message with a malformed payload";
   const via::Slot* line = &slot;
   for (std::uint32_t i = 1; i < lines; ++i) {
     line = &map.channel->slot_after(*line);
@@ -77,6 +82,9 @@ const char* Bundle::find_nonsense(Map& map, Deferred& m) noexcept {
   const Undeliverable status = wire_format::status(m.client);
   const bool fresh = kind == Kind::request || kind == Kind::reply;
   const bool in_overflow = (m.client & wire_format::overflow_bit) != 0;
+  const bool in_lines = (m.client & wire_format::in_lines_bit) != 0;
+  if (in_lines && (!fresh || operation != Operation::medium || in_overflow))
+    return "a message with a malformed header";
   if (m.arg_bytes < 8 * wire_format::prefix_words(operation))
     return "a message with a malformed length";
   if (operation == Operation::get) return "a message with a malformed operation";
@@ -99,7 +107,7 @@ const char* Bundle::find_nonsense(Map& map, Deferred& m) noexcept {
     return "more requests than it has credits";
   if (in_overflow && !(fresh && overflow_is_there(map, m)))
     return "a message with a malformed overflow block";
-  if (fresh && operation == Operation::medium && !in_overflow &&
+  if (fresh && operation == Operation::medium && !in_overflow && !in_lines &&
       !map.medium_in.arrive(static_cast<std::uint32_t>(m.words[0]),
                             static_cast<std::uint32_t>(m.words[0] >> 32), m.held))
     return "a message with a malformed payload";

@@ -170,6 +170,7 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
   const std::uint16_t running = bundle.running_;
   const std::uint32_t prefix = wire_format::prefix_words(operation);
   std::uint64_t words[detail::kMaxMessageWords];
+  std::uint32_t count = prefix + arg_words;
   std::copy_n(args, arg_words, words + prefix);
   if (operation == Operation::bulk) {
     words[0] = offset;
@@ -183,10 +184,15 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
                                  why, Direction::reply));
       return Status::ok;
     }
+  } else if (operation == Operation::medium && map_.takes_in_lines(arg_words, bytes)) {
+    count = Endpoint::put_in_lines({map_.index, client, args, arg_words,
+                                    static_cast<std::uint32_t>(arg_bytes), data, bytes, 0, true},
+                                   words);
+    client |= wire_format::in_lines_bit;
   } else if (operation == Operation::medium) {
     place_medium(client, words[0], data, bytes);
   }
-  const Status status = bundle.send_waiting(map_, client, words, prefix + arg_words,
+  const Status status = bundle.send_waiting(map_, client, words, count,
                                             static_cast<std::uint32_t>(8 * prefix + arg_bytes));
   if (status != Status::ok && (client & wire_format::overflow_bit) != 0 &&
       !map_.channel->is_remote())

@@ -1,5 +1,5 @@
-/// Sending what the inline fast path does not: waits, several lines, medium, bulk, get, and every
-/// error.
+/// Sends that the inline fast path does not make: waits, several lines, medium, bulk, get, and
+/// every error.
 
 #include <algorithm>
 #include <cerrno>
@@ -27,6 +27,49 @@ void Endpoint::poll_between() noexcept {
   VIADUCT_PART(cq_recv);
   bundle_.until_poll_ = bundle_.poll_every_;
   bundle_.poll_open(wait_run_);
+}
+
+/// A short message of several lines, or a medium one that is all in its lines, where there are
+/// credit and room for it. False: nothing is sent.
+bool Endpoint::send_at_once(const Outgoing& out) noexcept {
+  if (bundle_.slow_ != 0 || value(out.to) >= maps_.size()) [[unlikely]]
+    return false;
+  Map& map = *maps_[value(out.to)];
+  if (map.credits == 0 && !map.refill_credits()) [[unlikely]]
+    return false;
+  std::uint64_t words[detail::kMaxMessageWords];
+  std::uint64_t client = out.client;
+  std::uint32_t count = out.count;
+  std::uint32_t bytes = out.arg_bytes;
+  if (wire_format::operation(client) == Operation::medium) {
+    if (out.bytes > max_medium_ || (out.data == nullptr && out.bytes != 0) ||
+        !map.takes_in_lines(out.count, out.bytes))
+      return false;
+    count = put_in_lines(out, words);
+    client |= wire_format::in_lines_bit;
+    bytes += 8;
+  } else {
+    std::copy_n(out.words, out.count, words);
+  }
+  if (!map.channel->try_send_lines(header::make(via::MessageKind::inline_data, bytes, client),
+                                   words, count)) [[unlikely]]
+    return false;
+  --map.credits;
+  if (--bundle_.until_poll_ == 0) [[unlikely]]
+    poll_between();
+  return true;
+}
+
+/// The words of a medium message that is all in its lines.  @return how many.
+std::uint32_t Endpoint::put_in_lines(const Outgoing& out, std::uint64_t* words) noexcept {
+  const std::uint64_t count = wire_format::words_with_data(out.count, out.bytes);
+  words[0] = std::uint64_t{out.bytes} << 32;
+  std::copy_n(out.words, out.count, words + 1);
+  if (out.bytes != 0) {
+    words[count - 1] = 0;  // the data may not fill it
+    std::memcpy(words + 1 + out.count, out.data, out.bytes);
+  }
+  return static_cast<std::uint32_t>(count);
 }
 
 Status Endpoint::send_slow(const Outgoing& out) noexcept {
@@ -68,8 +111,8 @@ Status Endpoint::send_long(const Outgoing& out) noexcept {
   return status;
 }
 
-/// The connected MAP of @p out; null with what the attempt answers: ok: it was given back; retry:
-/// there is no connection yet.
+/// The connected MAP of @p out. Null: @p status is the attempt's answer: ok: the message was
+/// returned to handler 0; retry: there is no connection yet.
 Map* Endpoint::open_map(const Outgoing& out, Status& status) noexcept {
   const auto send_back = [&](Undeliverable why) {
     status = Status::ok;
@@ -106,7 +149,7 @@ Map* Endpoint::open_map(const Outgoing& out, Status& status) noexcept {
   return nullptr;
 }
 
-/// ok: sent, or given back; retry: no credit, room or connection yet.
+/// ok: sent, or returned to handler 0; retry: no credit, room or connection yet.
 Status Endpoint::attempt_send(const Outgoing& out) noexcept {
   Status status;
   Map* const map = open_map(out, status);
@@ -120,13 +163,21 @@ Endpoint::Sent Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
   const Operation operation = wire_format::operation(out.client);
   const std::uint32_t prefix = wire_format::prefix_words(operation);
   std::uint64_t words[detail::kMaxMessageWords];
-  std::copy_n(out.words, out.count, words + prefix);
-  const std::uint32_t count = prefix + out.count;
+  std::uint64_t client = out.client;
+  std::uint32_t count = prefix + out.count;
+  if (operation == Operation::medium && map.takes_in_lines(out.count, out.bytes)) {
+    count = put_in_lines(out, words);
+    client |= wire_format::in_lines_bit;
+  } else {
+    std::copy_n(out.words, out.count, words + prefix);
+  }
   if (!map.channel->refresh_room((count + via::kWordsPerSlot - 1) / via::kWordsPerSlot) &&
       count != 0)
     return Sent::no_room;
   if (operation == Operation::medium) {
-    if (!put_medium(map, out.data, out.bytes, words[0])) return Sent::no_room;
+    if ((client & wire_format::in_lines_bit) == 0 &&
+        !put_medium(map, out.data, out.bytes, words[0]))
+      return Sent::no_room;
   } else if (operation == Operation::bulk) {
     if (!map.channel->takes_copies()) return Sent::no_room;
     words[0] = out.offset;
@@ -137,7 +188,7 @@ Endpoint::Sent Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
       return Sent::returned;
     }
   }
-  const Sent sent = send_words(map, out.client, words, count, 8 * prefix + out.arg_bytes);
+  const Sent sent = send_words(map, client, words, count, 8 * prefix + out.arg_bytes);
   if (sent == Sent::yes) {
     --map.credits;
     if (out.call != nullptr) map.calls.push(*out.call);

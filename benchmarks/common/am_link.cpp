@@ -27,6 +27,10 @@ struct Seen {
 };
 constinit thread_local Seen seen;
 
+void require(Status status, const char* what) {
+  if (status != Status::ok) throw std::runtime_error(std::string(what) + ": " + to_string(status));
+}
+
 void on_reply(Token&, std::uint64_t a, std::uint64_t b) {
   seen.sum += a + b;
   ++seen.replies;
@@ -55,14 +59,19 @@ void on_medium(Token&, std::span<const std::byte> data) {
   seen.sum += sum_words(data.data(), data.size());
   ++seen.requests;
 }
+void on_medium_reply(Token&, std::span<const std::byte> data) {
+  seen.sum += sum_words(data.data(), data.size());
+  ++seen.replies;
+}
+void on_medium_request(Token& token, std::span<const std::byte> data) {
+  seen.sum += sum_words(data.data(), data.size());
+  ++seen.requests;
+  require(token.reply_medium<on_medium_reply>(data), "reply_medium");
+}
 void on_bulk(Token& token, std::span<std::byte> data, bool with_sum) {
   if (with_sum) seen.sum += sum_words(data.data(), data.size());
   ++seen.requests;
   token.reply<on_reply>(0, 0);
-}
-
-void require(Status status, const char* what) {
-  if (status != Status::ok) throw std::runtime_error(std::string(what) + ": " + to_string(status));
 }
 
 void require_equal(std::uint64_t got, std::uint64_t expected, const char* what) {
@@ -120,6 +129,25 @@ double AmLink::rtt_half_ns(std::uint64_t round_trips, int words) {
     serve_until(round_trips);
   }
   return pair_.from_sender(watch.elapsed_ns() / static_cast<double>(round_trips) / 2);
+}
+
+double AmLink::medium_rtt_half_ns(std::size_t bytes, std::uint64_t round_trips) {
+  seen.requests = seen.replies = seen.sum = 0;
+  const auto data = std::as_bytes(std::span(medium_sources_)).first(bytes);
+  pair_.meet();
+  const Stopwatch watch;
+  if (pair_.is_sender()) {
+    for (std::uint64_t i = 0; i < round_trips; ++i) {
+      require(endpoint_.request_medium<on_medium_request>(peer_, data), "request_medium");
+      while (seen.replies <= i) bundle_.poll();
+    }
+  } else {
+    serve_until(round_trips);
+  }
+  const double ns = watch.elapsed_ns();
+  const std::uint64_t words = bytes / 8;
+  require_equal(seen.sum, round_trips * (words * (words - 1) / 2), "the payloads add up to");
+  return pair_.from_sender(ns / static_cast<double>(round_trips) / 2);
 }
 
 double AmLink::one_way_mps(std::uint64_t messages) {

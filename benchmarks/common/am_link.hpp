@@ -25,6 +25,9 @@ class AmLink {
 
   /// Request of @p words words of 8 bytes (2 or 8), reply of as many: RTT/2.
   [[nodiscard]] double rtt_half_ns(std::uint64_t round_trips, int words = 2);
+  /// Medium request of @p bytes bytes (whole words, at most kMediumBytes), answered by as many;
+  /// both handlers sum every word: RTT/2.
+  [[nodiscard]] double medium_rtt_half_ns(std::size_t bytes, std::uint64_t round_trips);
   /// Requests without reply, 2 words each, summed by the handler: million a second.
   [[nodiscard]] double one_way_mps(std::uint64_t messages);
   /// Medium requests of 4 KiB from 64 sources in turn, every word summed by the handler: GB/s.

@@ -199,6 +199,19 @@ void medium_sizes(Rig& rig) {
   finish(rig);
 }
 
+/// Data in a message's own lines, and where they begin to take the ring: in any order, with
+/// arguments of three words there and two back.
+void medium_in_lines(Rig& rig) {
+  start(rig);
+  for (std::uint32_t length = 0; length < 180; ++length) {
+    send(rig, rig.next(), Shape::medium, length, Shape::medium, 179 - length);
+    if (length % 7 == 0) send(rig, rig.next(), Shape::three_lines, 0, Shape::medium, length);
+    if (length % 9 == 0) send(rig, rig.next(), Shape::medium, length, Shape::three_lines, 0);
+    if (length % 11 == 0) send(rig, rig.next(), Shape::one_line, 0, Shape::one_line, 0);
+  }
+  finish(rig);
+}
+
 void medium_too_long(Rig& rig) {
   start(rig);
   std::vector<std::byte> data(4097);
@@ -245,15 +258,20 @@ void tried(Rig& rig) {
   am::Endpoint& ep = rig.endpoint();
   send(rig, rig.next(), Shape::one_line, 0, Shape::one_line, 0);  // now there is a MAP
   finish(rig);
-  for (const Shape shape : {Shape::medium, Shape::bulk}) {
-    const std::uint32_t length = shape == Shape::medium ? ep.max_medium() : kMaxBulk;
-    constexpr std::uint32_t kMost = 40;  // fewer than there are places for bulk data
+  constexpr std::uint32_t kMost = 40;  // fewer than there are places for bulk data
+  const struct {
+    Shape shape;
+    std::uint32_t length;
+    std::uint32_t room;
+  } kinds[] = {{Shape::medium, ep.max_medium(), 2},
+               {Shape::medium, 100, kMost},  // in its lines
+               {Shape::bulk, kMaxBulk, kMost}};
+  for (const auto& [shape, length, room] : kinds) {
     ep.set_wait_run(am::Bundle::Run::replies);
     rig.fence();
     std::uint32_t accepted = 0;
     Status status = Status::ok;
     while (accepted < kMost && (status = try_send(rig, shape, length)) == Status::ok) ++accepted;
-    const std::uint32_t room = shape == Shape::medium ? 2 : kMost;
     CHECK(accepted >= 1 && accepted <= std::min(room, ep.credits()));
     CHECK_EQ(status, accepted < kMost ? Status::retry : Status::ok);
     rig.fence();
@@ -368,6 +386,7 @@ void order(Rig& rig) {
 constexpr std::array kCases{
     Case{"size.combinations", Needs::any, combinations},
     Case{"size.medium_sizes", Needs::any, medium_sizes},
+    Case{"size.medium_in_lines", Needs::any, medium_in_lines},
     Case{"size.medium_too_long", Needs::any, medium_too_long},
     Case{"size.tried", Needs::any, tried},
     Case{"size.reply_too_long", Needs::any, reply_too_long},

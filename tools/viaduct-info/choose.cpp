@@ -14,6 +14,7 @@
 #include "via/verbs/provider.hpp"
 #include "via/verbs/settings.hpp"
 #include "viaduct/am/settings.hpp"
+#include "viaduct/am/types.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/config.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -48,6 +49,11 @@ std::string way_of_small(std::uint64_t bytes, std::uint64_t max_medium, bool rem
   if (bytes <= kShort)
     return fmt::format("as arguments of a short message: one cache line (at most {} bytes){}",
                        kShort, remote ? ", written by RDMA with an immediate value" : "");
+  if (bytes <= am::kMaxLineData && !remote)
+    return fmt::format(
+        "as a medium message, the data in its own two or three cache lines (at most {} bytes, 8 "
+        "less for each word of arguments)",
+        am::kMaxLineData);
   return fmt::format(
       "as a medium message, copied through the sender's ring (at most {} bytes, half of "
       "VIADUCT_AM_MEDIUM_BYTES){}",

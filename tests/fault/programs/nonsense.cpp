@@ -103,6 +103,23 @@ std::vector<Attack> attacks() {
        [](Attacker& a) { send(a, message(request(Operation::medium)), 64 | 8ULL << 32); }},
       {"a payload longer than the ring",
        [](Attacker& a) { send(a, message(request(Operation::medium)), 1ULL << 48); }},
+      {"a payload longer than its lines",
+       [](Attacker& a) {
+         send(a, message(request(Operation::medium) | wire_format::in_lines_bit), 49ULL << 32);
+       }},
+      {"a payload of its lines that has a start in the ring",
+       [](Attacker& a) {
+         send(a, message(request(Operation::medium) | wire_format::in_lines_bit), 8ULL << 32 | 64);
+       }},
+      {"a payload in the lines of a short message",
+       [](Attacker& a) { send(a, message(request({}) | wire_format::in_lines_bit), 8ULL << 32); }},
+      {"a payload in the lines of a message that returns",
+       [](Attacker& a) {
+         send(a,
+              message(wire_format::make(Kind::returned_request, Operation::medium, kTyped) |
+                      wire_format::in_lines_bit | 1ULL << wire_format::status_shift),
+              8ULL << 32);
+       }},
       {"payloads that lie on each other",
        [](Attacker& a) {
          const std::uint64_t bytes = a.block().medium_bytes / 2;

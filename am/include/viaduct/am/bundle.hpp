@@ -209,6 +209,8 @@ class Bundle {
 
   [[gnu::noinline]] void dispatch_slow(detail::Map& map, via::Slot& slot, std::uint64_t header,
                                        bool requests) noexcept;
+  [[nodiscard]] bool run_lines(detail::Map& map, const via::Slot& slot, std::uint64_t header,
+                               bool requests) noexcept;
   void run_message(detail::Map& map, const detail::Deferred& message) noexcept;
   void run_handler(detail::Map& map, Thunk thunk, const detail::Deferred& message) noexcept;
   void refuse(detail::Map& map, const detail::Deferred& message, Undeliverable why) noexcept;

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-// First: compilers list the way to a header with each error in it.
+// First: compilers list the path of includes to a header with each error in it.
 #include "viaduct/am/token.hpp"
 
 #include "viaduct/am/bundle.hpp"
@@ -43,14 +43,14 @@ namespace viaduct::am {
 /// Belongs to the thread of its bundle; all threads may use it when that is parallel. Made and
 /// destroyed outside handlers, destroyed before its bundle and when no other thread uses it.
 ///
-/// All sends: @p to is an index of the translation table. What cannot be delivered (index not
-/// mapped, tag, handler, offset or length wrong at the other side, endpoint gone) comes back to
-/// this endpoint's handler 0; what the caller can see is wrong (index out of range, data null, too
-/// long) is answered bad_argument, and a warning says what. A MAP to the peer is made at the first
+/// All sends: @p to is an index of the translation table. A message that cannot be delivered (index
+/// not mapped, tag, handler, offset or length wrong at the other side, endpoint gone) comes back to
+/// this endpoint's handler 0. A mistake that the caller can see (index out of range, data null, too
+/// long) is answered bad_argument, and a warning names it. A MAP to the peer is made at the first
 /// message. request* waits for credit and connection, polling; try_request* answers retry instead.
 class Endpoint {
  public:
-  /// Hears senders that name @p tag. Throws Error: no memory, or more than 65536 endpoints.
+  /// Accepts senders that name @p tag. Throws Error: no memory, or more than 65536 endpoints.
   explicit Endpoint(Bundle& bundle, Tag tag = kTagAll) : Endpoint(bundle, tag, kAnyNumber) {}
   /// The same with a number that peers know beforehand (EndpointName::number); kAnyNumber: the next
   /// free one. Throws Error: in use.
@@ -63,11 +63,12 @@ class Endpoint {
   // Translation table.
 
   /// Index r becomes endpoint 0 of rank r, for all ranks of the job, under @p tag (theirs).  Never
-  /// waits: no communication until the first message. Errors: throws Error (memory).
+  /// waits: no communication until the first message.  Cost: linear in the number of ranks where
+  /// the table is empty before.  Errors: throws Error (memory).
   void map_all(Tag tag = kTagAll);
   /// Maps @p index; no communication until the first message. Several indices may name one
-  /// endpoint, all under the same tag: they share its credits and its order, and what comes from it
-  /// names the lowest of them (Token::source, Returned::peer). Handlers may call it.
+  /// endpoint, all under the same tag: they share its credits and its order, and messages from it
+  /// name the lowest of them (Token::source, Returned::peer). Handlers may call it.
   ///
   /// @return ok; bad_argument (index out of range, or no such rank); bad_state (in use, or mapped
   ///         under another tag).
@@ -89,13 +90,13 @@ class Endpoint {
 
   // This endpoint.
 
-  /// @return what other ranks map this endpoint by.
+  /// @return the name by which other ranks map this endpoint.
   [[nodiscard]] EndpointName name() const noexcept;
   /// @return the tag that senders must present.
   [[nodiscard]] Tag tag() const noexcept { return tag_; }
-  /// Before the call returns, nobody who mapped this endpoint under another tag is heard any more:
-  /// what such a sender has under way and what it sends comes back to it with bad_tag.  Order:
-  /// nothing that the caller does afterwards is seen by such a sender's messages.
+  /// When the call returns, messages are no longer accepted from senders that mapped this endpoint
+  /// under another tag: those under way, and later ones, come back to the sender with bad_tag.
+  /// Order: nothing that the caller does afterwards is seen by such a sender's messages.
   void set_tag(Tag tag) noexcept;
   /// Puts @p handler at @p id of this endpoint's own table. With @p takes, other messages to it
   /// come back to their senders with bad_arguments; without, it is given every message.
@@ -103,7 +104,8 @@ class Endpoint {
   /// @return ok; bad_argument for an id that is not 1 to 255.
   Status set_handler(HandlerId id, RawHandler handler,
                      std::optional<Takes> takes = std::nullopt) noexcept;
-  /// Puts @p handler at id 0: it gets what comes back.  Cost: a lock where the bundle is parallel.
+  /// Puts @p handler at id 0, which gets returned messages.  Cost: a lock where the bundle is
+  /// parallel.
   void set_undeliverable_handler(UndeliverableHandler handler);
 
   /// Makes a segment of @p bytes that peers write to and read from directly; replaces the one
@@ -139,11 +141,11 @@ class Endpoint {
   /// @return ok; peer_lost (nothing was sent: the peer's process is gone); bad_argument (index out
   ///         of range).
   ///
-  /// ok means accepted, not delivered: a peer that is killed, leaves or ends its endpoint is
-  /// noticed within 64 polls (or when the caller waits), and what was accepted until then and not
-  /// handled comes back to handler 0 (unreachable, bad_endpoint). Each message is handled or comes
-  /// back; requests without a reply that the peer had handled just before its end may come back,
-  /// too.
+  /// ok means accepted, not delivered. A peer that is killed, leaves or ends its endpoint is
+  /// noticed within 64 polls (or when the caller waits). Messages that were accepted until then and
+  /// not handled come back to handler 0 (unreachable, bad_endpoint). Each message is handled or
+  /// comes back; requests without a reply that the peer had handled just before its end may come
+  /// back, too.
   template <auto Handler, class... A>
   __attribute__((diagnose_if(!ShortHandler<Handler>, VIADUCT_SHORT_TEXT, "error"))) Status request(
       Index to, A... args) noexcept {
@@ -223,20 +225,21 @@ class Endpoint {
   ///     auto count = endpoint.call<look_up>(to, key).wait();
   ///
   /// A handler that takes a std::span<const T> after its token is given the first argument's data,
-  /// as by request_medium(). For one that returns a container or span the next argument is memory
-  /// of the caller, the runtime's until then: the value is the part of it that is filled.
+  /// as by request_medium(). For a handler that returns a container or span the next argument is
+  /// memory of the caller, which is the runtime's until the answer has come: the value is the
+  /// filled part of that memory.
   ///
   /// Blocks      as request(): for credit, not for the answer.
   /// Call from   as request(). Progress and order: as request().
   /// Cost        as a request and a reply, and at most 12 instructions; no allocation.
   ///
-  /// @return the future. What request() would answer and what would come back to handler 0 are
-  ///         errors of its result.
+  /// @return the future. An error that request() would answer, and a message that would come back
+  /// to handler 0, are errors of its result.
   template <auto Handler, class... A>
   __attribute__((diagnose_if(!CallHandler<Handler>, VIADUCT_CALL_TEXT, "error"))) auto call(
       Index to, A&&... args) noexcept;
 
-  /// @p object is what handlers reach by Token::state<T>(); it stays the caller's and must outlive
+  /// Handlers reach @p object by Token::state<T>(). The object stays the caller's and must outlive
   /// its use here.  Never waits. Precondition: no handler runs in another thread.
   template <class T>
   void set_state(T& object) noexcept;
@@ -315,7 +318,7 @@ class Endpoint {
     return send_short_slow<Handler, Wait>(to, args...);
   }
 
-  // What the compiler has refused already gives no second error.
+  // A call that the compiler has refused already gives no second error.
   template <auto, bool, class... A>
   Status send_short(Index, A...) noexcept;
   template <auto, Operation, class T, class... A>
@@ -333,9 +336,18 @@ class Endpoint {
   [[gnu::noinline]] Status send_short_slow(Index to, A... args) noexcept {
     using S = detail::SignatureOf<Handler>;
     const auto words = detail::PackAs<typename S::Args>::pack(args...);
-    return send_slow({to, short_client<Handler>(), words.data(),
-                      static_cast<std::uint32_t>(words.size()),
-                      static_cast<std::uint32_t>(S::Args::kBytes), nullptr, 0, 0, Wait});
+    const Outgoing out{to,
+                       short_client<Handler>(),
+                       words.data(),
+                       static_cast<std::uint32_t>(words.size()),
+                       static_cast<std::uint32_t>(S::Args::kBytes),
+                       nullptr,
+                       0,
+                       0,
+                       Wait};
+    if constexpr (S::Args::kWords > via::kWordsPerSlot)
+      if (send_at_once(out)) return Status::ok;
+    return send_slow(out);
   }
 
   template <auto Handler, Operation Op, class T, class... A>
@@ -348,9 +360,18 @@ class Endpoint {
     const std::uint64_t client =
         detail::wire_format::make(detail::Kind::request, Op, detail::handler_number<Handler>());
     const auto bytes = std::as_bytes(data);
-    return send_slow({to, client, words.data(), static_cast<std::uint32_t>(words.size()),
-                      static_cast<std::uint32_t>(S::Args::kBytes), bytes.data(), bytes.size(),
-                      offset, wait});
+    const Outgoing out{to,
+                       client,
+                       words.data(),
+                       static_cast<std::uint32_t>(words.size()),
+                       static_cast<std::uint32_t>(S::Args::kBytes),
+                       bytes.data(),
+                       bytes.size(),
+                       offset,
+                       wait};
+    if constexpr (Op == Operation::medium)
+      if (send_at_once(out)) return Status::ok;
+    return send_slow(out);
   }
 
   template <auto Handler, class T, class... A>
@@ -404,6 +425,7 @@ class Endpoint {
   void fail_calls(detail::Map& map, Undeliverable why) noexcept;
   [[noreturn, gnu::cold, gnu::noinline]] void stop_no_state(const char* wanted) const noexcept;
 
+  [[nodiscard, gnu::noinline]] bool send_at_once(const Outgoing& out) noexcept;
   [[gnu::noinline]] Status send_slow(const Outgoing& out) noexcept;
   Status send_shared(const Outgoing& out) noexcept;  // of a parallel bundle
   Status send_after_polls(const Outgoing& out) noexcept;
@@ -418,6 +440,8 @@ class Endpoint {
   Status send_raw(Index to, HandlerId handler, Operation operation, std::span<const std::byte> data,
                   std::span<const std::uint64_t> words, bool wait) noexcept;
   Sent try_send(detail::Map& map, const Outgoing& out) noexcept;
+  [[nodiscard]] static std::uint32_t put_in_lines(const Outgoing& out,
+                                                  std::uint64_t* words) noexcept;
   Sent send_words(detail::Map& map, std::uint64_t client, const std::uint64_t* words,
                   std::uint32_t count, std::uint32_t bytes) noexcept;
   bool put_medium(detail::Map& map, const std::byte* data, std::size_t bytes,
@@ -437,12 +461,13 @@ class Endpoint {
   bool try_notice(detail::Map& map) noexcept;
   bool try_inquiry(detail::Map& map, const Inquiry& inquiry) noexcept;
   void retag(detail::Map& map, Tag tag) noexcept;
+  Status set_entry(Index index, EndpointName name, Tag tag, Index other);
   [[nodiscard]] Index index_of(EndpointName name) const noexcept;
   detail::Map& live_map(Index index);
   detail::Map& add_map(Index index, EndpointName name, Tag presented);
   void start(detail::Map& map);
   void check_connection(
-      detail::Map& map) noexcept;  // a connecting MAP that has met its peer, or been refused
+      detail::Map& map) noexcept;  // a connecting MAP whose connection is made, or refused
   void on_connected(detail::Map& map) noexcept;
   void incoming(EndpointName from, std::uint64_t discriminator);
   [[nodiscard]] bool fits_us(const std::byte* at, const std::byte* window) const noexcept;
@@ -450,7 +475,7 @@ class Endpoint {
   [[nodiscard]] bool speaks_alike(const detail::MapBlock& block) const noexcept;
   [[nodiscard]] std::uint32_t remote_notifications() const noexcept;
   void show_segment(detail::MapBlock& block) const noexcept;
-  void close(detail::Map& map) noexcept;  // drains, gives back what was not seen, disconnects
+  void close(detail::Map& map) noexcept;  // drains, returns unhandled requests, disconnects
   void drop(detail::Map& map) noexcept;
   [[nodiscard]] detail::Map* find_map(EndpointName name) noexcept;
   [[nodiscard]] bool hears(Tag presented) const noexcept;

@@ -199,10 +199,10 @@ class Token {
   [[nodiscard]] bool is_too_large_for_v1(std::uint64_t client) const noexcept;
   void place_medium(std::uint64_t& client, std::uint64_t& place, const std::byte* data,
                     std::size_t bytes) noexcept;
-  [[gnu::cold, gnu::noinline]] Status reply_slow(std::uint64_t client, const std::uint64_t* words,
-                                                 std::uint32_t count, std::size_t arg_bytes,
-                                                 const std::byte* data, std::size_t bytes,
-                                                 std::size_t offset) noexcept;
+  [[gnu::noinline]] Status reply_slow(std::uint64_t client, const std::uint64_t* words,
+                                      std::uint32_t count, std::size_t arg_bytes,
+                                      const std::byte* data, std::size_t bytes,
+                                      std::size_t offset) noexcept;
 
   detail::Map& map_;
   std::uint64_t client_;

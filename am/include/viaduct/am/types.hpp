@@ -14,6 +14,9 @@ namespace viaduct::am {
 
 inline constexpr std::uint32_t kMaxArgs = 16;       ///< arguments of one message
 inline constexpr std::uint32_t kMaxArgBytes = 128;  ///< and their packed size
+/// Most bytes of a medium message's data that travel in its own cache lines between ranks that
+/// share memory: 8 less for each word of arguments.
+inline constexpr std::size_t kMaxLineData = 160;
 inline constexpr std::uint32_t kOwnHandlers = 256;  ///< ids 0 to 255: the endpoint's own table
 inline constexpr std::uint32_t kMinTranslations = 1024;
 

@@ -6,15 +6,17 @@
 /// third generation's (v3): one channel for all sizes, credits for requests only, replies in the
 /// place of their requests.
 ///
-/// Credits: a request takes one; it comes back with the reply, with the request's return, or, when
-/// the handler has returned without replying, through `unreplied`, a counter that the receiver
-/// publishes every publish_every messages. So at most k of our requests and k replies to the peer's
-/// requests are in our ring; with the slots that the receiver has taken and not yet given back
-/// (release_every) that is at most 2k + release_every <= slots: a reply finds a slot at once so
-/// long as all messages take one line. Behind longer ones and notices, which are not counted, it
-/// may have to wait.
+/// Credits: a request takes one. The credit comes back with the reply, with the request's return,
+/// or, when the handler has returned without replying, through `unreplied`, a counter that the
+/// receiver publishes every publish_every messages. So at most k of our requests and k replies to
+/// the peer's requests are in our ring. With the slots that the receiver has taken and not yet
+/// freed (release_every) that is at most 2k + release_every <= slots: a reply finds a slot at once
+/// so long as all messages take one line. Behind longer messages and notices, which are not
+/// counted, a reply may have to wait.
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 
 #include "viaduct/am/detail/medium_ring.hpp"
@@ -32,6 +34,7 @@ class Endpoint;
 namespace viaduct::am::detail {
 
 inline constexpr std::uint32_t kMaxMessageWords = via::kWordsPerSlot * via::kMaxLines;
+static_assert(kMaxLineData == 8 * (kMaxMessageWords - 1));
 
 /// A message taken off the ring to be handled later: a request while only replies may run.
 struct Deferred {
@@ -41,6 +44,19 @@ struct Deferred {
   std::uint64_t words[kMaxMessageWords];
   static constexpr std::uint64_t kNothingHeld = ~std::uint64_t{0};
 };
+
+/// The arrival of a medium message whose data are in its lines. The first @p length bytes of @p
+/// words are the word of the payload's place and the arguments. The data behind them are copied to
+/// @p to, of kMaxLineData bytes. The peer chose the length in @p words, so no more is read than
+/// fits the lines.
+[[nodiscard]] inline Arrival data_in_lines(const std::uint64_t* words, std::size_t length,
+                                           std::byte* to) noexcept {
+  const std::size_t first = (length + 7) / 8;
+  const std::size_t bytes = std::min<std::size_t>(
+      words[0] >> 32, 8 * (kMaxMessageWords - std::max<std::size_t>(first, 1)));
+  std::memcpy(to, words + first, bytes);
+  return {reinterpret_cast<const std::byte*>(words + 1), length - 8, to, bytes};
+}
 
 struct Map {
   enum class State : std::uint8_t {
@@ -59,7 +75,7 @@ struct Map {
   State state = State::unmapped;
   // Hot: an arrival.
   const Thunk* thunks = nullptr;  // the endpoint's table
-  // 0: refuses everything, see `tags.refused`; and until the peer has been met.
+  // 0: every message is refused (`tags.refused`), or the peer is not connected yet.
   std::uint32_t thunk_count = 0;
   std::uint32_t deferred_count = 0;
   std::uint64_t unreplied = 0;  // the peer's requests that returned here without a reply
@@ -82,11 +98,11 @@ struct Map {
     bool changed = false;      // since the peer last heard of it: a notice goes before a request
     std::uint64_t notice_end = 0;  // the line behind the last notice
     Tag theirs = kTagNone;         // that the peer named
-    bool refused = false;          // that one is no longer ours
+    bool refused = false;          // `theirs` is not our tag
   } tags;
   struct End {
     std::uint32_t credits = 0;  // when the connection ended
-    bool unreachable = false;   // because the way to the peer has
+    bool unreachable = false;   // the peer can no longer be reached
     Undeliverable rejection = Undeliverable::none;
   } end;
   std::uint32_t credit_limit = 0;  // k
@@ -99,8 +115,15 @@ struct Map {
   CallRing calls;  // hot where there are calls
 
   [[nodiscard]] std::uint32_t all_credits() const noexcept { return credits + reserve; }
-  /// What handler 0 is told of a message of this MAP that has the client word @p client and @p
-  /// bytes bytes of @p words.
+  /// Whether a medium message of this shape has its data in its lines. A transport takes a line and
+  /// a part of the ring to another host at once, so that nothing is gained there.
+  [[nodiscard]] bool takes_in_lines(std::uint32_t arg_words,
+                                    std::size_t data_bytes) const noexcept {
+    return wire_format::words_with_data(arg_words, data_bytes) <= kMaxMessageWords &&
+           !channel->is_remote();
+  }
+  /// The description for handler 0 of a message of this MAP that has the client word @p client and
+  /// @p bytes bytes of @p words.
   [[nodiscard]] Returned describe_returned(std::uint64_t client, const std::uint64_t* words,
                                            std::uint32_t bytes, Undeliverable status,
                                            Direction direction) const noexcept;
@@ -110,7 +133,7 @@ struct Map {
   /// messages before it is read: a stream of requests does not stop for it. Answers whether there
   /// is credit.
   [[gnu::noinline]] bool refill_credits() noexcept;
-  /// Takes in what the peer has given back without a message.
+  /// Takes the credits that the peer has returned by its counter, without a message.
   void refresh_credits() noexcept {
     const std::uint64_t now = channel->peer_counter(0);
     const std::uint64_t back = now - unreplied_seen;
@@ -124,10 +147,10 @@ struct Map {
   /// More credits than there are, or fewer than before: an account, or the peer's memory, is wrong.
   /// The connection ends.
   [[gnu::cold, gnu::noinline]] void drop_surplus() noexcept;
-  /// Before a sleep: whether what the peer's counters say can be. If not, the connection ends.
+  /// Checks the peer's counters before a sleep. Impossible values end the connection.
   void check_counters() noexcept;
-  /// Payloads that the peer says it has taken, from its counter. False: it cannot be, and the
-  /// connection has ended.
+  /// Reads the peer's count of the payloads that it has taken. False: the count is impossible, and
+  /// the connection has ended.
   [[nodiscard]] bool update_released() noexcept;
   /// A request of the peer's has been handled and not replied to.
   void return_credit() noexcept {

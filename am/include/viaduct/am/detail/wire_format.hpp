@@ -11,11 +11,13 @@
 ///     bit 25      notice: no message of a client's, takes no credit; see Endpoint::try_notice.
 ///     With
 ///                 arguments it is an inquiry: am/src/standstill.hpp
-///     bits 26-47  zero
+///     bit 26      medium: the data are in the message's own lines
+///     bits 27-47  zero
 ///
 ///     short   words 0..     arguments
 ///     medium  word 0        start in the medium ring (bits 0-31), length (32-63)
-///             words 1..     arguments
+///             words 1..     arguments; with bit 26 the data from the next whole word on, and no
+///                           start
 ///     bulk    words 0, 1    offset in the segment, length;  words 2..  arguments
 
 #include <cstddef>
@@ -39,7 +41,9 @@ inline constexpr std::uint64_t operation_mask = 0x3ULL << operation_shift;
 /// Medium reply: word 0 is the overflow block's offset.
 inline constexpr std::uint64_t overflow_bit = 1ULL << 24;
 inline constexpr std::uint64_t notice_bit = 1ULL << 25;
-inline constexpr unsigned used_bits = 26;
+/// Medium: the data follow the arguments, in the message's own lines.
+inline constexpr std::uint64_t in_lines_bit = 1ULL << 26;
+inline constexpr unsigned used_bits = 27;
 [[nodiscard]] constexpr std::uint64_t make(Kind kind, Operation operation,
                                            std::uint16_t handler) noexcept {
   return handler | (static_cast<std::uint64_t>(kind) << kind_shift) |
@@ -77,6 +81,12 @@ struct Data {
 /// Whether a message is a notice that is handled at once.
 [[nodiscard]] constexpr bool is_inquiry(std::uint64_t c, std::size_t arg_bytes) noexcept {
   return (c & notice_bit) != 0 && arg_bytes != 0;
+}
+/// Words of a medium message with @p arg_words words of arguments and @p data_bytes bytes of data,
+/// when its data are in its lines.
+[[nodiscard]] constexpr std::uint64_t words_with_data(std::uint64_t arg_words,
+                                                      std::uint64_t data_bytes) noexcept {
+  return 1 + arg_words + data_bytes / 8 + (data_bytes % 8 != 0 ? 1 : 0);
 }
 /// Words before the arguments.
 [[nodiscard]] constexpr std::uint32_t prefix_words(Operation operation) noexcept {
