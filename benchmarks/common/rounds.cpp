@@ -117,10 +117,11 @@ Rounds measure_rounds(Pair& pair, std::uint32_t wanted,
     if (judged.verdict == Verdict::shared_core) ++shared_core;
     (judged.verdict == Verdict::sound ? sound : discarded).push_back(std::move(judged));
   }
+  // Discarded rounds are used where nothing else is there, and are of any distance.
   const std::vector<Judged>& used = sound.empty() ? discarded : sound;
   const auto distances = by_distance(probes_of(used));
   Rounds rounds = some_of(used, distances.front());
-  for (std::size_t at = 1; at < distances.size(); ++at)
+  for (std::size_t at = 1; at < distances.size() && !sound.empty(); ++at)
     rounds.elsewhere.push_back(some_of(used, distances[at]));
   rounds.shared_core = shared_core;
   rounds.interrupted = static_cast<std::uint32_t>(discarded.size()) - shared_core;

@@ -190,7 +190,7 @@ static void nesting(void) {
     OK(AMX_SPMDBarrier());
     if (me == 1) {
       for (i = 0; i < BLOCKS; ++i) OK(AM_Request0(ep, 0, 201));
-      stand_still(3);
+      stand_still(3 * round); /* longer, until process 0 has got its processor meanwhile */
       poll_until(bundle, &blocks_seen, BLOCKS * round);
     } else if (me == 0) {
       stand_still(1);

@@ -22,7 +22,8 @@ denied() {
   "$judge" "$1" "$section" "$2" >"$folder/denial" || status=$?
   [ "$status" -eq 1 ] || { echo "the judge does not notice $3"; exit 1; }
 }
-sed -E '0,/_(ns|ms|gbs)": /s//_strange": /' "$figures" >"$folder/strange.json"
+# The first figure behind "figures", not one of the rounds at another distance.
+sed -E '/^ *"figures": /,$ { /_(ns|ms|gbs)": /{ s//_strange": /; :rest; n; b rest } }' "$figures" >"$folder/strange.json"
 denied "$document" "$folder/strange.json" "a figure that is not defined"
 awk -v title="## $section" '{ print } $0 == title { print "\n| name |\n|---|\n| `never_measured_ns` | nothing |" }' \
   "$document" >"$folder/more.md"
