@@ -126,6 +126,8 @@ class Pair {
     std::memcpy(block_ + kHalfBytes + kCount, &word, sizeof word);
     if (link_->post_back({kCount, sizeof word}, 0, false)) told_ = taken_;
   }
+  /// Whether each rank has told the other that all of its messages have been taken.
+  bool all_told() { return told_ == taken_ && known() == sent_; }
 
  private:
   void open() {
@@ -189,7 +191,7 @@ void settle(Pair& pair) {
   pair.until(
       [&] {
         pair.tell_count();
-        return pair.link().drained();
+        return pair.link().drained() && pair.all_told();
       },
       "a quiet link");
   pair.fence();
