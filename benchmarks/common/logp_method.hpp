@@ -27,22 +27,34 @@ struct Delay {
 
 /// A delay of about @p ns.  Cost: a few hundred such delays.
 [[nodiscard]] Delay delay_of(double ns);
-/// How many steps take @p ns, roughly.
-[[nodiscard]] std::uint64_t steps_of(double ns);
-/// The time of @p times delays of @p steps, one behind the other.
-[[nodiscard]] double works_ns(std::uint64_t times, std::uint64_t steps) noexcept;
-/// The reading of a stopwatch directly after its start.
-[[nodiscard]] double clock_ns();
 
-/// A delay of pure work, each step of which needs the step before. A delay by the clock would go on
-/// while the processor waits for the cache line of a reply, and hide that wait.
-inline void work(std::uint64_t steps) noexcept {
-  std::uint64_t value = steps;
-  for (std::uint64_t i = 0; i < steps; ++i) {
-    value = value * 0x9e3779b97f4a7c15 + i;
-    asm volatile("" : "+r"(value));
+/// What the method needs of the machine that it runs on. Its unit test has a simulated machine.
+struct OwnMachine {
+  using Pair = bench::Pair;
+  using Stopwatch = bench::Stopwatch;
+
+  /// How many steps take @p ns, roughly.
+  [[nodiscard]] static std::uint64_t steps_of(double ns);
+  /// The time of @p times delays of @p steps, one behind the other.
+  [[nodiscard]] static double works_ns(std::uint64_t times, std::uint64_t steps) noexcept;
+  /// The reading of a stopwatch directly after its start.
+  [[nodiscard]] static double clock_ns();
+  /// A delay of pure work, each step of which needs the step before. A delay by the clock would go
+  /// on while the processor waits for the cache line of a reply, and hide that wait.
+  static void work(std::uint64_t steps) noexcept {
+    std::uint64_t value = steps;
+    for (std::uint64_t i = 0; i < steps; ++i) {
+      value = value * 0x9e3779b97f4a7c15 + i;
+      asm volatile("" : "+r"(value));
+    }
   }
-}
+  /// A delay by the clock.
+  static void busy(double ns) noexcept {
+    const Stopwatch watch;
+    while (watch.elapsed_ns() < ns) {
+    }
+  }
+};
 
 /// The method over any kind of request. A Traffic has
 ///   void begin()                forgets earlier requests and replies; both ranks call it
@@ -54,8 +66,11 @@ inline void work(std::uint64_t steps) noexcept {
 ///                               peer of the end if it needs to know
 ///   void serve(uint64_t count)  the peer answers @p count requests, then returns
 ///   uint32_t credits() const    requests that may be under way
-template <class Traffic>
+template <class Traffic, class Machine = OwnMachine>
 class LogpMethod {
+  using Pair = typename Machine::Pair;
+  using Stopwatch = typename Machine::Stopwatch;
+
  public:
   /// Both ranks construct, at the same time.  @p traffic and @p pair outlive the method.
   LogpMethod(Traffic& traffic, Pair& pair) : traffic_(traffic), pair_(pair) {
@@ -93,12 +108,6 @@ class LogpMethod {
     body();
     traffic_.end(requests);
   }
-  static void busy(double ns) noexcept {
-    const Stopwatch watch;
-    while (watch.elapsed_ns() < ns) {
-    }
-  }
-
   Traffic& traffic_;
   Pair& pair_;
 };
@@ -108,8 +117,8 @@ class LogpMethod {
 // one, and is then too fast by as much as that one is too slow: a mean of the blocks is right where
 // a median would take one of them. The mean leaves out the fastest and the slowest tenth, where
 // interrupts fall.
-template <class Traffic>
-Burst LogpMethod<Traffic>::long_burst(std::uint64_t requests) {
+template <class Traffic, class Machine>
+Burst LogpMethod<Traffic, Machine>::long_burst(std::uint64_t requests) {
   Burst burst;
   run(requests, [&] {
     const std::uint64_t credits = traffic_.credits();
@@ -135,14 +144,14 @@ Burst LogpMethod<Traffic>::long_burst(std::uint64_t requests) {
 
 // A request polls now and then, and that poll may handle replies; a burst with such a poll is no
 // measure of sending. At most every second burst has one, and these are the slower ones.
-template <class Traffic>
-double LogpMethod<Traffic>::send_overhead_ns(std::uint32_t bursts) {
+template <class Traffic, class Machine>
+double LogpMethod<Traffic, Machine>::send_overhead_ns(std::uint32_t bursts) {
   constexpr std::uint32_t kLength = 4;
   const std::uint32_t length = std::min(kLength, traffic_.credits());
   double ns = 0;
   run(std::uint64_t{bursts} * length, [&] {
     std::vector<double> times(bursts);
-    const double clock = clock_ns();
+    const double clock = Machine::clock_ns();
     std::uint64_t sent = 0;
     for (double& time : times) {
       const Stopwatch watch;
@@ -158,22 +167,22 @@ double LogpMethod<Traffic>::send_overhead_ns(std::uint32_t bursts) {
 // Measured in blocks, each beside a block of the delays alone: between two long times that lie far
 // from each other the processor's pace may change. The median leaves out blocks with an interrupt;
 // blocks of long delays are short, so that few have one.
-template <class Traffic>
-double LogpMethod<Traffic>::both_overheads_ns(std::uint64_t requests, double delay_ns) {
+template <class Traffic, class Machine>
+double LogpMethod<Traffic, Machine>::both_overheads_ns(std::uint64_t requests, double delay_ns) {
   double ns = 0;
   run(requests, [&] {
     constexpr double kMost = 16;
     constexpr double kBlockNs = 100'000;
     const auto length = static_cast<std::uint64_t>(std::clamp(kBlockNs / delay_ns, 1.0, kMost));
-    const std::uint64_t steps = steps_of(delay_ns);
+    const std::uint64_t steps = Machine::steps_of(delay_ns);
     std::vector<double> times;
     for (std::uint64_t sent = 0; sent < requests;) {
       const std::uint64_t block = std::min(length, requests - sent);
-      const double delays_ns = works_ns(block, steps);
+      const double delays_ns = Machine::works_ns(block, steps);
       const Stopwatch all;
       for (std::uint64_t i = 0; i < block; ++i) {
         traffic_.send(sent + i);
-        work(steps);
+        Machine::work(steps);
         traffic_.poll();
       }
       times.push_back((all.elapsed_ns() - delays_ns) / static_cast<double>(block));
@@ -185,14 +194,14 @@ double LogpMethod<Traffic>::both_overheads_ns(std::uint64_t requests, double del
   return pair_.from_sender(ns);
 }
 
-template <class Traffic>
-double LogpMethod<Traffic>::rtt_half_ns(std::uint64_t round_trips, double delay_ns) {
+template <class Traffic, class Machine>
+double LogpMethod<Traffic, Machine>::rtt_half_ns(std::uint64_t round_trips, double delay_ns) {
   double ns = 0;
   run(round_trips, [&] {
     std::vector<double> times(round_trips);
-    const double clock = clock_ns();
+    const double clock = Machine::clock_ns();
     for (std::uint64_t i = 0; i < round_trips; ++i) {
-      busy(delay_ns);
+      Machine::busy(delay_ns);
       const Stopwatch watch;
       traffic_.send(i);
       traffic_.await(i + 1);
@@ -206,21 +215,21 @@ double LogpMethod<Traffic>::rtt_half_ns(std::uint64_t round_trips, double delay_
 // Each burst stands beside as many delays alone, as in both_overheads_ns(): the processor's pace
 // may have changed since the delay was measured. The result is a mean, since some requests poll and
 // others do not; it leaves out the slowest tenth, where interrupts fall.
-template <class Traffic>
-double LogpMethod<Traffic>::burst_ns(std::uint64_t length, std::uint64_t bursts,
-                                     const Delay& delay) {
+template <class Traffic, class Machine>
+double LogpMethod<Traffic, Machine>::burst_ns(std::uint64_t length, std::uint64_t bursts,
+                                              const Delay& delay) {
   double ns = 0;
   run(length * bursts, [&] {
-    const double clock = clock_ns();
+    const double clock = Machine::clock_ns();
     std::vector<double> times;
     std::uint64_t sent = 0;
     while (sent < length * bursts) {
-      const double delays_ns = delay.steps != 0 ? works_ns(length, delay.steps) : clock;
+      const double delays_ns = delay.steps != 0 ? Machine::works_ns(length, delay.steps) : clock;
       const Stopwatch watch;
       for (std::uint64_t i = 0; i < length; ++i) {
         traffic_.send(sent + i);
         if (delay.steps == 0) continue;
-        work(delay.steps);
+        Machine::work(delay.steps);
         traffic_.poll();
       }
       times.push_back((watch.elapsed_ns() - delays_ns) / static_cast<double>(length) + delay.ns);

@@ -104,8 +104,10 @@ TEST_P(Ranks, StoppedRankLosesNothingAndIsNotLost) {
   const std::string tag = driver::new_tag();
   Program program(job(GetParam(), {"steady", "3000", "none", std::to_string(fd), tag}));
   const auto rounds = [&](int r) { return page.ranks[static_cast<std::size_t>(r)].rounds.load(); };
-  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (rounds(0) < 5 && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+  const auto limit =
+      std::chrono::steady_clock::now() + std::chrono::seconds(driver::patience_seconds());
+  while (rounds(0) < 5 && std::chrono::steady_clock::now() < limit)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   std::vector<pid_t> ranks;
   for (const pid_t pid : driver::processes_with(tag))
     if (driver::parent_of(pid) == program.pid() || driver::name_of(pid) == "steady")

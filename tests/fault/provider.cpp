@@ -1,6 +1,6 @@
-// Provider fault (docs/fault-provider.md) between two ranks: each setting does what its table says, and no
-// more. What fails is known beforehand: the test throws the same dice. Times are checked from
-// below only, since a busy machine makes everything later.
+// Provider fault (docs/fault-provider.md) between two ranks: each setting does what its table says,
+// and no more. What fails is known beforehand: the test throws the same dice. Times are checked
+// from below only, since a busy machine makes everything later.
 
 #include <algorithm>
 #include <array>
@@ -183,8 +183,7 @@ void gap(Job& job, const std::string& name, std::uint32_t bytes, double least_ns
   for (std::uint32_t i = 0; end.first() && i < kBurst; ++i)
     expect(end.send(i, bytes) == Status::ok, "a send was refused");
   for (std::uint32_t i = 0; i < kBurst; ++i) {
-    const via::Descriptor* const d =
-        end.next(end.first() ? via::Queue::send : via::Queue::receive);
+    const via::Descriptor* const d = end.next(end.first() ? via::Queue::send : via::Queue::receive);
     expect(d != nullptr && !d->failed(), "a message is missing");
     if (d != nullptr && !end.first()) expect_equal(end.value_of(*d), i, "the order");
   }
@@ -330,8 +329,8 @@ void full_queues(Job& job) {
   Dice own(via::fault::read_plan("fault(shm,full=0.4,seed=9)"), index(job.rank()));
   for (std::uint32_t i = 0; i < 50; ++i) {
     via::make_receive(end.receives[i], nullptr, 0, via::MemoryHandle::none);
-    expect_equal(end.vi->post_receive(end.receives[i]) == Status::retry,
-                 own.falls_on(Kind::full), fmt::format("post {}", i));
+    expect_equal(end.vi->post_receive(end.receives[i]) == Status::retry, own.falls_on(Kind::full),
+                 fmt::format("post {}", i));
   }
 }
 

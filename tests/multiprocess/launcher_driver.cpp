@@ -108,7 +108,7 @@ bool Program::read_some(int limit_ms) {
 }
 
 int patience_seconds() {
-  constexpr int kSeconds = 30;
+  constexpr int kSeconds = 120;
   const char* const said = std::getenv("TEST_PATIENCE");
   return said != nullptr ? std::atoi(said) : kSeconds;
 }

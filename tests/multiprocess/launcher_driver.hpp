@@ -76,7 +76,7 @@ std::string new_tag();
 std::vector<pid_t> processes_with(const std::string& tag);
 
 /// Only what hangs takes so long, on a machine however busy.
-inline constexpr double kHangSeconds = 60;
+inline constexpr double kHangSeconds = 120;
 
 /// Waits until none is left. False after kHangSeconds.
 bool all_gone(const std::string& tag);

@@ -37,10 +37,21 @@ Listener take_port(bool listening) {
 
 std::string free_address() { return take_port(false).address; }
 
+namespace {
+
+/// Whether @p pid is an agent. Its watchdog is its child, and has the agent's name until it has set
+/// its own.
+bool is_agent(pid_t pid) {
+  constexpr const char* kName = "viaduct-agent";
+  return driver::name_of(pid) == kName && driver::name_of(driver::parent_of(pid)) != kName;
+}
+
+}  // namespace
+
 pid_t agent_beside(const std::string& tag, const std::vector<pid_t>& known) {
   for (const pid_t pid : driver::processes_with(tag)) {
     const bool is_known = std::find(known.begin(), known.end(), pid) != known.end();
-    if (!is_known && driver::name_of(pid) == "viaduct-agent") return pid;
+    if (!is_known && is_agent(pid)) return pid;
   }
   return 0;
 }
