@@ -10,7 +10,7 @@ thread_local Verdict* t_verdict = nullptr;
 }  // namespace
 
 std::int64_t patience_ns() {
-  constexpr std::int64_t kSeconds = 60;
+  constexpr std::int64_t kSeconds = 120;
   const char* const said = std::getenv("TEST_PATIENCE");
   return (said != nullptr ? std::atoll(said) : kSeconds) * 1'000'000'000;
 }

@@ -17,7 +17,7 @@
 
 namespace viaduct::conformance {
 
-/// 60 seconds, or as many as TEST_PATIENCE says: an emulated machine may be very slow.
+/// 120 seconds, or as many as TEST_PATIENCE says: an emulated machine may be very slow.
 std::int64_t patience_ns();
 /// Longest wait for anything that must happen: a case that waits so long hangs.
 inline const std::int64_t kLimitNs = patience_ns();

@@ -22,8 +22,8 @@ function(viaduct_add_two_hosts prefix labels)
   viaduct_add_script_test(
     NAME ${prefix}.two_hosts
     LABELS ${labels}
-    TIMEOUT 900
-    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_two_hosts.sh ${VIADUCT_VERBS_VM} 800 ${results} $<TARGET_FILE:viaduct-run>
+    TIMEOUT 2200
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_two_hosts.sh ${VIADUCT_VERBS_VM} 2000 ${results} $<TARGET_FILE:viaduct-run>
             $<TARGET_FILE:two_hosts> ${ARGN})
   set_tests_properties(${prefix}.two_hosts PROPERTIES FIXTURES_SETUP ${prefix}_two_hosts)
   foreach(name ${ARGN})

@@ -47,12 +47,12 @@ for host in vm0 vm1; do
   for _ in $(seq 100); do $ssh $host true && break; sleep 0.2; done
 done
 
-on_both=("$run" --hosts vm0:2,vm1:2 --remote-command "$ssh" --timeout 400) # which only a hang reaches
+on_both=("$run" --hosts vm0:2,vm1:2 --remote-command "$ssh" --timeout 1200) # which only a hang reaches
 status=0
 expect() { # expect STATUS WHAT COMMAND...: the output is in the log of this test
   local wanted=$1 what=$2 got=0 start=$SECONDS
   shift 2
-  timeout 430 "$@" || got=$?
+  timeout 1230 "$@" || got=$?
   echo "$what: status $got after $((SECONDS - start)) s"
   [ $got = "$wanted" ] || fail "$what: status $got, not $wanted"
 }
