@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <string>
 #include <string_view>
 
 #include "am/src/context_shared.hpp"
 #include "runtime/errors/codes.hpp"
+#include "runtime/shown_wait.hpp"
 #include "via/channel/nic.hpp"
 #include "via/choice.hpp"
 #include "viaduct/am/detail/map.hpp"
@@ -15,10 +17,36 @@
 #include "viaduct/runtime/bootstrap.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/stats.hpp"
+#include "viaduct/runtime/wait.hpp"
 
 namespace viaduct::am {
 
 namespace {
+
+/// Blocks until all ranks make their Contexts, and serves what the thread has already (Split-C,
+/// bundles of other Contexts): a rank that comes late may need that before. The fences that follow
+/// serve nothing, but are short. A rank with nothing to serve only arrives: it waits in the fences.
+void await_all_ranks(Job& job) {
+  const std::uint32_t ticket = job.barrier_arrive();
+  const auto engine = via::channel::Engine::of(job);
+  if (engine->is_empty()) return;
+  ShownWait shown(job);
+  shown.show("am::Context", RankRecord::kNoPeer, Activity::barrier);
+  Backoff backoff(job.wait_policy());
+  // A loss ends the wait; the first fence then tells of it.
+  while (job.barrier_done(ticket) == Status::retry) {
+    if (engine->serve_all() != 0) backoff.reset();
+    if (backoff.next() != Backoff::Stage::block_now) continue;
+    shown.before_sleep();
+    const timespec pause{0, 200'000};  // no client sleeps here, whose doorbell would ring
+    nanosleep(&pause, nullptr);
+  }
+}
+
+std::span<const Thunk> agree_when_all_are_here(Job& job) {
+  await_all_ranks(job);
+  return agree_on_handlers(job);
+}
 
 constexpr CounterName kCounterNames[kCounterCount] = {
     {"maps_made", "maps"},      {"request_waits", "requests"},
@@ -46,7 +74,8 @@ void compare_settings(Job& job, const Settings& mine) {
 
 }  // namespace
 
-Context::Context(Job& job) : job_(job), settings_(load_settings()), typed_(agree_on_handlers(job)) {
+Context::Context(Job& job)
+    : job_(job), settings_(load_settings()), typed_(agree_when_all_are_here(job)) {
   compare_settings(job, settings_);
   shared_ = std::make_unique<Shared>();
   shared_->engine = via::channel::Engine::of(job);

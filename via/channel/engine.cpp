@@ -88,14 +88,14 @@ void Engine::count_clients() noexcept {
 
 void Engine::watch(bool does) noexcept { watcher_.store(does ? this_thread() : 0, kRelaxed); }
 
-/// Takes the next client of this thread, from place @p at on, that no thread serves; null: there is
-/// none.
-Client* Engine::take(std::size_t& at, const Client& self) noexcept {
+/// Takes the next client of this thread but @p self, from place @p at on, that no thread serves;
+/// null: there is none.
+Client* Engine::take(std::size_t& at, const Client* self) noexcept {
   const std::uintptr_t me = this_thread();
   const std::lock_guard lock(mutex_);
   while (at < clients_.size()) {
     Client* const client = clients_[at++];
-    if (client == &self || client->in_use_ || client->home_.load(kRelaxed) != me) continue;
+    if (client == self || client->in_use_ || client->home_.load(kRelaxed) != me) continue;
     client->in_use_ = true;
     client->user_ = me;
     return client;
@@ -124,7 +124,7 @@ bool Engine::stays_hot(Client& client, std::uint32_t handled) noexcept {
   return true;
 }
 
-Engine::Outcome Engine::serve_others(Client& self, Run run, bool asked) noexcept {
+Engine::Outcome Engine::serve_but(const Client* self, Run run, bool asked) noexcept {
   Outcome outcome;
   std::size_t at = 0;
   while (Client* const client = take(at, self)) {
@@ -142,15 +142,25 @@ Engine::Outcome Engine::serve_others(Client& self, Run run, bool asked) noexcept
   return outcome;
 }
 
-std::uint32_t Engine::serve_others(Client& self, Run run) noexcept {
+/// Answers whether the word is set, and clears it where that is this thread's part.
+bool Engine::ask() noexcept {
   const std::uintptr_t watcher = watcher_.load(kRelaxed);
-  const bool asked = watcher == 0 || watcher == this_thread() ? take_attention() : asks();
-  return serve_others(self, run, asked).handled;
+  return watcher == 0 || watcher == this_thread() ? take_attention() : asks();
 }
+
+Engine::Outcome Engine::serve_others(Client& self, Run run, bool asked) noexcept {
+  return serve_but(&self, run, asked);
+}
+
+std::uint32_t Engine::serve_others(Client& self, Run run) noexcept {
+  return serve_but(&self, run, ask()).handled;
+}
+
+std::uint32_t Engine::serve_all() noexcept { return serve_but(nullptr, Run::all, ask()).handled; }
 
 void Engine::serve_passive(Client& self) noexcept {
   std::size_t at = 0;
-  while (Client* const client = take(at, self)) {
+  while (Client* const client = take(at, &self)) {
     if (client->kind_ == Client::Kind::passive && client->try_lock()) {
       (void)client->serve(Run::all);
       client->unlock();
@@ -196,7 +206,7 @@ void Engine::block(Client& self, std::int64_t timeout_ns, const std::function<bo
   bool calm = true;
   bool capped = false;  // a client that another thread uses: that thread may leave it at any time
   std::size_t at = 0;
-  while (Client* const client = is_alone() ? nullptr : take(at, self)) {
+  while (Client* const client = is_alone() ? nullptr : take(at, &self)) {
     if (!client->try_lock()) {
       capped = true;
       return_to_sender(*client);

@@ -100,6 +100,8 @@ class Engine {
   void remove(Client& client) noexcept;
   /// @return whether there is one client at most: nothing else is to be served.  Cost: a load.
   [[nodiscard]] bool is_alone() const noexcept { return count_.load(kRelaxed) < 2; }
+  /// @return whether there is no client.  Cost: a load.
+  [[nodiscard]] bool is_empty() const noexcept { return count_.load(kRelaxed) == 0; }
   /// @return whether some client is passive.  Cost: a load.
   [[nodiscard]] bool has_passive() const noexcept { return passive_.load(kRelaxed) != 0; }
 
@@ -134,6 +136,8 @@ class Engine {
   Outcome serve_others(Client& self, Run run, bool asked) noexcept;
   /// The same where the word has not been taken; answers the number of messages.
   std::uint32_t serve_others(Client& self, Run run) noexcept;
+  /// The same for all clients of the calling thread.  Call from: a wait that is no client's.
+  std::uint32_t serve_all() noexcept;
   /// The same for passive clients alone.
   void serve_passive(Client& self) noexcept;
   /// @return whether a handler of some client runs in the calling thread.  Cost: a lock for each.
@@ -150,7 +154,9 @@ class Engine {
  private:
   class Sleepers;
   void count_clients() noexcept;
-  [[nodiscard]] Client* take(std::size_t& at, const Client& self) noexcept;
+  [[nodiscard]] Client* take(std::size_t& at, const Client* self) noexcept;
+  Outcome serve_but(const Client* self, Run run, bool asked) noexcept;
+  [[nodiscard]] bool ask() noexcept;
   void return_to_sender(Client& client) noexcept;
   [[nodiscard]] static bool stays_hot(Client& client, std::uint32_t handled) noexcept;
 

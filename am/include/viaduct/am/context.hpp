@@ -56,7 +56,8 @@ enum Counter : std::uint32_t {
 /// in Split-C, is a use of the bundles that belong to it.
 class Context {
  public:
-  /// Collective: opens the NIC, agrees on the typed handlers.  Throws Error.
+  /// Collective: opens the NIC, agrees on the typed handlers.  Throws Error.  Progress: until all
+  /// ranks make theirs, serves Split-C and the bundles of the thread's other Contexts.
   explicit Context(Job& job);
   ~Context();
   Context(const Context&) = delete;
