@@ -18,6 +18,10 @@ namespace viaduct::mixed {
 using namespace viaduct::splitc;
 
 thread_local Side* side = nullptr;
+thread_local Shared* own_shared = nullptr;
+
+/// In each segment: where bulk replies go. Bulk requests go to its begin.
+static constexpr std::size_t kBulkAnswers = 2048;
 
 Board::Board() {
   const auto key = all_bcast(static_cast<long>(::getpid()), 0);
@@ -39,16 +43,27 @@ Board::Board() {
 
 Board::~Board() { ::munmap(words_, 4096); }
 
-void Board::await_open(std::uint64_t round) const noexcept {
-  while (!is_open(round)) {
+void Board::await(int word, std::uint64_t round) const noexcept {
+  while (words_[word] < round) {
     const timespec pause{0, 100'000};
     nanosleep(&pause, nullptr);
   }
 }
+void Board::await_open(std::uint64_t round) const noexcept { await(0, round); }
+void Board::await_reply(std::uint64_t round) const noexcept { await(2, round); }
 
-Side::Side() : shared(all_malloc<Shared>(1)), context(job()), bundle(context), endpoint(bundle) {
+Side::Side()
+    : shared(all_malloc<Shared>(1)),
+      spare(all_malloc<long>(1)),
+      spare_spread(all_spread_malloc<long>(1)),
+      context(job()),
+      bundle(context),
+      endpoint(bundle),
+      large(endpoint.max_medium() / sizeof(long)) {
   side = this;
+  own_shared = shared;
   endpoint.map_all();
+  require(endpoint.set_handler(am::HandlerId{1}, on_raw), "set_handler");
   endpoint.make_segment(4096);
   // Everybody is connected with everybody.
   barrier();
@@ -61,6 +76,12 @@ Side::Side() : shared(all_malloc<Shared>(1)), context(job()), bundle(context), e
   all_store_sync();
   require(bundle.wait_until([this] { return counted == PROCS; }), "the first requests");
   barrier();
+}
+
+void Side::unmap(int process) {
+  require(endpoint.unmap(index(process)), "unmap");
+  require(endpoint.map(index(process), {Rank{static_cast<std::uint32_t>(process)}, 0}, am::kTagAll),
+          "map");
 }
 
 void Side::require(bool right, const char* what) const {
@@ -107,6 +128,33 @@ void on_count_bulk(am::Token&, std::span<long> values) {
 }
 void on_got(am::Token&, std::span<long> values) {
   side->counted += static_cast<long>(values.size());
+}
+void on_raw(am::Token&, const am::Arrival&) { ++side->counted; }
+void on_ask_for_bulk(am::Token& token, long value) {
+  std::vector<long> values(Shared::kBlock, value);
+  (void)token.reply_bulk<on_bulk_answer>(std::span(values), kBulkAnswers);
+}
+void on_bulk_answer(am::Token&, std::span<long> values) {
+  side->last_reply = std::accumulate(values.begin(), values.end(), 0L);
+  ++side->replies;
+}
+void on_ask_for_large(am::Token& token) {
+  (void)token.reply_medium<on_large_answer>(std::span<const long>(side->large));
+  ++side->large_replies;
+}
+void on_large_answer(am::Token&, std::span<const long>) {}
+void on_ask_in_wait(am::Token& token, std::uint64_t round) {
+  token.reply<on_answer_in_wait>(round);
+  side->asked = round;
+}
+void on_answer_in_wait(am::Token&, std::uint64_t round) { side->board.note_reply(round); }
+long on_twice(am::Token&, long value) {
+  note_handler();
+  return 2 * value;
+}
+long on_sum(am::Token&, std::span<const long> values) {
+  note_handler();
+  return std::accumulate(values.begin(), values.end(), 0L);
 }
 
 }  // namespace viaduct::mixed
