@@ -3,7 +3,8 @@
 
 A source marks each mistake by `Mistake: TEXT` in a comment before a function, whose name is the program's argument, and
 the line by a comment `here`; `Ranks: N` says with how many ranks it is run (2; 0: without viaduct-run).  The answer is the
-first sentence of the first rank that has one; it must have a code.  The document's tables are made of the answers.
+first sentence of the first rank that has one; it must have a code.  A rank that tells of the loss of another one, before
+it is ended itself, is asked last.  The document's tables are made of the answers.
 --update writes them anew, to be read before they are committed.
 """
 import concurrent.futures
@@ -43,10 +44,11 @@ class Mistake:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("VIADUCT_")}
         done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, timeout=LIMIT, check=False)
-        said = sorted((m[1] or "", i, m[2]) for i, m in enumerate(map(SAID.match, done.stdout.splitlines())) if m)
+        said = sorted((" is lost (" in m[2], m[1] or "", i, m[2])
+                      for i, m in enumerate(map(SAID.match, done.stdout.splitlines())) if m)
         if not said:
             raise SystemExit(f"mistakes.py: {self.name}: no sentence with a code:\n{done.stdout}")
-        answer = said[0][2]
+        answer = said[0][3]
         for pattern, same in SAME:
             answer = re.sub(pattern, same, answer)
         return answer
