@@ -369,8 +369,7 @@ Endpoint::Footprint Endpoint::footprint() const noexcept {
   constexpr std::size_t kPage = 4096;
   // The peer's NIC page, mailbox entry, regions; doorbell and endpoint page.
   constexpr std::size_t kControlPages = 4;
-  constexpr std::size_t kDeques = 2;  // deferred requests, payloads held
-  // The C++ library's allocation for each, and malloc's part.
+  // The C++ library's allocations for deferred requests, and malloc's part.
   constexpr std::size_t kEmptyDeque = 64 + 512 + 2 * 16;
   const Settings& s = bundle_.context().settings();
   const std::size_t channel = via::ChannelHead::bytes_for(static_cast<std::uint32_t>(s.slots)) +
@@ -378,8 +377,8 @@ Endpoint::Footprint Endpoint::footprint() const noexcept {
   if (via::Transport* const transport = bundle_.context().nic().transport()) {
     const std::size_t half = channel + sizeof(detail::OverflowBlock) + max_medium_;
     return {2 * half + transport->bytes_per_link(remote_notifications()) + sizeof(Map) +
-                sizeof(via::channel::Channel) + kDeques * kEmptyDeque + sizeof(Map*) +
-                sizeof(Translation) + sizeof(RankRecord),
+                sizeof(via::channel::Channel) + kEmptyDeque + sizeof(Map*) + sizeof(Translation) +
+                sizeof(RankRecord),
             sizeof(Map*) + sizeof(Translation) + sizeof(RankRecord)};
   }
   const std::size_t theirs = (channel + kPage - 1) / kPage * kPage;
@@ -387,7 +386,7 @@ Endpoint::Footprint Endpoint::footprint() const noexcept {
                            via::channel::Nic::bytes_per_peer() +
                            sizeof(std::byte*);  // the job's entry
   return {channel + theirs + kControlPages * kPage + sizeof(Map) + sizeof(via::channel::Channel) +
-              kDeques * kEmptyDeque + idle,
+              kEmptyDeque + idle,
           idle};
 }
 

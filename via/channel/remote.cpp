@@ -59,12 +59,15 @@ void turn_phase(Slot& slot) noexcept {
 
 // Set-up.
 
-RemoteEnd::RemoteEnd(ChannelEnd& c, std::size_t half_bytes) : half_bytes_(half_bytes) {
+RemoteEnd::RemoteEnd(ChannelEnd& c, std::size_t half_bytes)
+    : half_bytes_(half_bytes), pieces_(c.options_.notifications), back_(c.options_.notifications) {
   Nic& nic = c.nic();
   link_ = nic.transport_->make_link(reinterpret_cast<std::byte*>(c.tx_), half_bytes,
                                     c.options_.notifications, &c);
   auto& all = nic.remote_channels_;
   if (std::find(all.begin(), all.end(), &c) == all.end()) all.push_back(&c);
+  nic.backlog_.reserve(all.size());
+  nic.posting_.reserve(all.size());
 }
 
 RemotePart RemoteEnd::part(const ChannelEnd& c) const noexcept {
@@ -94,7 +97,7 @@ bool RemoteEnd::connect(ChannelEnd& c, const RemotePart& part) {
     return false;
   }
   connected_ = true;
-  if (!pieces_.empty()) c.nic().add_to_backlog(c);  // they changed since the control message
+  if (!pieces_.is_empty()) c.nic().add_to_backlog(c);  // they changed since the control message
   return true;
 }
 
@@ -103,20 +106,20 @@ bool RemoteEnd::connect(ChannelEnd& c, const RemotePart& part) {
 void RemoteEnd::add_piece(const ChannelEnd& c, const std::byte* from, std::size_t bytes) {
   if (bytes == 0) return;
   const auto offset = static_cast<std::uint32_t>(from - reinterpret_cast<const std::byte*>(c.tx_));
-  pieces_.push_back({c.tx_seq_, {offset, static_cast<std::uint32_t>(bytes)}});
+  pieces_.push({c.tx_seq_, {offset, static_cast<std::uint32_t>(bytes)}});
   line_waits_ = true;
 }
 
 void RemoteEnd::send_back(ChannelEnd& c, const std::byte* from, std::size_t bytes) {
   const auto offset = static_cast<std::uint32_t>(from - reinterpret_cast<const std::byte*>(c.rx_));
-  back_.push_back({offset, static_cast<std::uint32_t>(bytes)});
+  back_.push({offset, static_cast<std::uint32_t>(bytes)});
   post_counters(c);
 }
 
 /// Posts the oldest piece by itself. False: no room.
 bool RemoteEnd::post_piece() noexcept {
   if (!link_->post(std::span(&pieces_.front().piece, 1), 0, false)) return false;
-  pieces_.pop_front();
+  pieces_.pop();
   return true;
 }
 
@@ -132,7 +135,7 @@ bool RemoteEnd::post_message(ChannelEnd& c) noexcept {
     if (!post_piece()) return false;
   std::array<Link::Piece, Link::kMaxPieces> pieces;
   std::size_t count = 0;
-  const bool with_piece = !pieces_.empty() && pieces_.front().before <= lines_posted_;
+  const bool with_piece = !pieces_.is_empty() && pieces_.front().before <= lines_posted_;
   if (with_piece) pieces[count++] = pieces_.front().piece;
   Slot* const slot = &c.tx_slots_[lines_posted_ & c.tx_mask_];
   const std::uint32_t lines = 1 + header::extra_lines(slot->header.load(kRelaxed));
@@ -143,7 +146,7 @@ bool RemoteEnd::post_message(ChannelEnd& c) noexcept {
   if (!link_->post(std::span(pieces).first(count), notification_of(Sign::lines, lines_posted_),
                    true))
     return false;
-  if (with_piece) pieces_.pop_front();
+  if (with_piece) pieces_.pop();
   lines_posted_ += lines;
   published_unseen_ = false;
   return true;
@@ -153,7 +156,7 @@ bool RemoteEnd::post_message(ChannelEnd& c) noexcept {
 /// in its backlog.
 bool RemoteEnd::post_all(ChannelEnd& c) noexcept {
   while (lines_posted_ != c.tx_seq_) {
-    if (!counters_changed_ && back_.empty() && post_message(c)) continue;
+    if (!counters_changed_ && back_.is_empty() && post_message(c)) continue;
     c.nic().add_to_backlog(c);
     return false;
   }
@@ -185,7 +188,7 @@ void RemoteEnd::post_lines_slow(ChannelEnd& c) noexcept {
          MessageKind::continuation)
     --from;
   for (; from != c.tx_seq_; ++from) turn_phase(c.tx_slots_[from & c.tx_mask_]);
-  if (post_all(c)) line_waits_ = counters_changed_ || !pieces_.empty();
+  if (post_all(c)) line_waits_ = counters_changed_ || !pieces_.is_empty();
 }
 
 void RemoteEnd::post_counters(ChannelEnd& c) noexcept {
@@ -199,22 +202,22 @@ void RemoteEnd::post_counters(ChannelEnd& c) noexcept {
   show(1, line.client_counter[0]);
   show(2, line.client_counter[1]);
   counters_changed_ = line_waits_ = true;
-  while (!back_.empty()) {
+  while (!back_.is_empty()) {
     if (!link_->post_back(back_.front(), 0, false)) return c.nic().add_to_backlog(c);
-    back_.erase(back_.begin());
+    back_.pop();
   }
   if (!link_->post_back(kCounters, notification_of(Sign::wake), wake_wanted_))
     return c.nic().add_to_backlog(c);
   published_unseen_ = !wake_wanted_;
   counters_changed_ = wake_wanted_ = false;
-  line_waits_ = !pieces_.empty();
+  line_waits_ = !pieces_.is_empty();
 }
 
 void RemoteEnd::post_backlog(ChannelEnd& c) noexcept {
   if (!connected_) return;
   if (counters_changed_) post_counters(c);
   if (!post_all(c)) return;
-  while (!pieces_.empty())
+  while (!pieces_.is_empty())
     if (!post_piece()) return c.nic().add_to_backlog(c);
 }
 
@@ -227,7 +230,7 @@ bool RemoteEnd::ask_to_be_woken(const ChannelEnd& c) noexcept {
 
 bool RemoteEnd::flushed(ChannelEnd& c) noexcept {
   if (c.state_ == ViState::connecting) return false;  // the bytes in its control message are old
-  while (!pieces_.empty())
+  while (!pieces_.is_empty())
     if (lines_posted_ != c.tx_seq_ || !post_piece()) return false;
   return link_->drained();
 }
@@ -343,12 +346,12 @@ void Nic::take_failure(ChannelEnd& channel, ErrorCause cause) noexcept {
 }
 
 void Nic::post_whole_backlog() noexcept {
-  const auto held = std::move(backlog_);
-  backlog_.clear();
-  for (ChannelEnd* channel : held) {
+  posting_.swap(backlog_);
+  for (ChannelEnd* channel : posting_) {
     channel->remote_->in_backlog_ = false;
     channel->remote_->post_backlog(*channel);
   }
+  posting_.clear();
 }
 
 void Nic::add_to_backlog(ChannelEnd& channel) noexcept {

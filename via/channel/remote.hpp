@@ -4,10 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <vector>
 
+#include "viaduct/runtime/ring_queue.hpp"
 #include "viaduct/via/channel/channel_end.hpp"
 #include "viaduct/via/transport.hpp"
 
@@ -91,8 +90,9 @@ class RemoteEnd {
     std::uint64_t before;  // the line that it goes before
     Link::Piece piece;
   };
-  std::deque<Pending> pieces_;
-  std::vector<Link::Piece> back_;  // to be written back
+  // Room is made for a piece with each message that may be under way: no message allocates.
+  RingQueue<Pending> pieces_;
+  RingQueue<Link::Piece> back_;    // to be written back
   bool line_waits_ = false;        // for pieces or counters that may have to go first
   bool counters_changed_ = false;  // and not posted
   bool published_unseen_ = false;  // counters were posted after the last notification

@@ -11,7 +11,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+
+#include "viaduct/runtime/ring_queue.hpp"
 
 namespace viaduct::am::detail {
 
@@ -49,7 +50,7 @@ struct MediumReceive {
     std::uint64_t end;
     bool done;
   };
-  std::deque<Held> held;    // payloads not yet freed, oldest first
+  RingQueue<Held> held;     // payloads not yet freed, oldest first
   std::uint64_t first = 0;  // number of held.front()
 
   /// Enters an arrived payload; answers its number. The start the sender named must be the
@@ -60,16 +61,16 @@ struct MediumReceive {
     if ((at & (size - 1)) != start || room > size || at + room - freed > size) return false;
     next = at + room;
     number = first + held.size();
-    held.push_back({next, false});
+    held.push({next, false});
     return true;
   }
   /// The handler has returned: answers how far the ring is free now (0: no change).
   [[nodiscard]] std::uint64_t done(std::uint64_t number) noexcept {
     held[number - first].done = true;
     std::uint64_t free = 0;
-    while (!held.empty() && held.front().done) {
+    while (!held.is_empty() && held.front().done) {
       free = freed = held.front().end;
-      held.pop_front();
+      held.pop();
       ++first;
     }
     return free;
