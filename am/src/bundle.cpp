@@ -122,8 +122,8 @@ std::uint32_t Bundle::poll_long(Run run) noexcept {
 
 /// Handles a message of several lines, or a medium message whose data are in its lines, where its
 /// handler can run at once. False: nothing has happened to the message.
-[[gnu::always_inline]] inline bool Bundle::run_lines(Map& map, const via::Slot& slot,
-                                                     std::uint64_t head, bool requests) noexcept {
+[[gnu::always_inline]] inline bool Bundle::run_lines(Map& map, const via::Slot& slot, std::uint64_t head,
+                                                     bool requests) noexcept {
   constexpr std::uint64_t kReply = wire_format::make(Kind::reply, Operation::short_message, 0);
   constexpr std::uint64_t kMedium =
       wire_format::make(Kind::request, Operation::medium, 0) | wire_format::in_lines_bit;
@@ -138,21 +138,32 @@ std::uint32_t Bundle::poll_long(Run run) noexcept {
   if (id < kOwnHandlers || id >= map.thunk_count || map.thunks[id] == nullptr) return false;
   const std::uint32_t lines = 1 + header::extra_lines(head);
   const std::uint32_t length = header::length(head);
-  if (!header::is_plain(head) || find_nonsense(map, slot, head) != nullptr) return false;
+  if (!header::is_plain(head) || lines > via::kMaxLines || length > lines * via::kInlineBytes)
+    [[unlikely]] return false;
 
-  alignas(16) std::uint64_t words[detail::kMaxMessageWords];
+  // The data lie behind the arguments, where they are aligned to 16 bytes.
+  const std::uint32_t first = (length + 7) / 8;
+  alignas(16) std::uint64_t room[detail::kMaxMessageWords + 1];
+  std::uint64_t* const words = room + (first & 1);
+  slot.get_line(words);
   const via::Slot* line = &slot;
-  for (std::uint32_t i = 0; i < lines; ++i) {
-    if (i != 0) line = &map.channel->slot_after(*line);
-    std::copy_n(line->words, via::kWordsPerSlot, words + i * via::kWordsPerSlot);
+  for (std::uint32_t i = 1; i < lines; ++i) {
+    line = &map.channel->slot_after(*line);
+    if ((line->header.load(kRelaxed) & ~header::phase_bit) !=
+        header::make(via::MessageKind::continuation, 0, 0)) [[unlikely]]
+      return false;
+    line->get_line(words + i * via::kWordsPerSlot);
   }
-  alignas(16) std::byte data[kMaxLineData];
   Arrival arrival{reinterpret_cast<const std::byte*>(words), length, nullptr, 0};
   if (medium) {
-    arrival = detail::data_in_lines(words, length, data);
-    if (!map.endpoint->takes(static_cast<std::uint16_t>(id),
-                             {Operation::medium, static_cast<std::uint32_t>(arrival.arg_bytes)}))
+    const std::uint64_t bytes = words[0] >> 32;
+    if (length < 8 || static_cast<std::uint32_t>(words[0]) != 0 ||
+        8 * std::uint64_t{first} + bytes > lines * via::kInlineBytes ||
+        !map.endpoint->takes(static_cast<std::uint16_t>(id), {Operation::medium, length - 8}))
+        [[unlikely]]
       return false;
+    arrival = {reinterpret_cast<const std::byte*>(words + 1), length - 8,
+               reinterpret_cast<std::byte*>(words + first), bytes};
   }
   Token token(map, client);
   if (reply) ++map.credits;
@@ -167,7 +178,11 @@ std::uint32_t Bundle::poll_long(Run run) noexcept {
 /// Handles messages that the fast path leaves for their continuation, operation, handler or moment,
 /// and the first message of a MAP whose connection this side had not noticed.
 void Bundle::dispatch_slow(Map& map, via::Slot& slot, std::uint64_t head, bool requests) noexcept {
-  if (run_lines(map, slot, head, requests)) return;
+  if (!run_lines(map, slot, head, requests)) [[unlikely]]
+    take_message(map, slot, head, requests);
+}
+
+void Bundle::take_message(Map& map, via::Slot& slot, std::uint64_t head, bool requests) noexcept {
   if (map.state == Map::State::connecting) map.endpoint->check_connection(map);
   if (map.state == Map::State::rejected) return map.channel->break_off("a malformed MapBlock");
   if (const char* const what = find_nonsense(map, slot, head)) return map.channel->break_off(what);
@@ -178,8 +193,7 @@ void Bundle::dispatch_slow(Map& map, via::Slot& slot, std::uint64_t head, bool r
   const via::Slot* line = &slot;
   for (std::uint32_t i = 0; i <= header::extra_lines(head); ++i) {
     if (i != 0) line = &map.channel->slot_after(*line);
-    for (std::uint32_t w = 0; w < via::kWordsPerSlot; ++w)
-      m.words[i * via::kWordsPerSlot + w] = line->words[w];
+    line->get_line(m.words + i * via::kWordsPerSlot);
   }
   if (const char* const what = find_nonsense(map, m)) return map.channel->break_off(what);
   const Kind kind = wire_format::kind(m.client);
@@ -292,7 +306,7 @@ void Bundle::refuse(Map& map, const Deferred& m, Undeliverable why) noexcept {
       wire_format::make(kind, wire_format::operation(m.client), wire_format::handler(m.client)) |
       (static_cast<std::uint64_t>(why) << wire_format::status_shift);
   ++slow_;
-  (void)send_waiting(map, client, m.words, (m.arg_bytes + 7) / 8, m.arg_bytes);
+  (void)send_waiting(map, client, {m.words, (m.arg_bytes + 7) / 8}, m.arg_bytes);
   --slow_;
 }
 
@@ -325,18 +339,18 @@ void Bundle::answer_refused() noexcept {
     const std::uint32_t count = wire_format::prefix_words(operation);
     context_.count(kRefused);
     ++slow_;
-    (void)send_waiting(*refused.map, client, words, count, 8 * count);
+    (void)send_waiting(*refused.map, client, {words, count}, 8 * count);
     --slow_;
   }
 }
 
 /// Puts a reply or a returned message on the ring, polling for replies while there is no room.
-Status Bundle::send_waiting(Map& map, std::uint64_t client, const std::uint64_t* words,
-                            std::uint32_t count, std::uint32_t bytes) noexcept {
+Status Bundle::send_waiting(Map& map, std::uint64_t client, std::span<const std::uint64_t> words,
+                            std::uint32_t bytes, std::span<const std::byte> data) noexcept {
   bool sent = false;
   const auto attempt = [&] {
     if (map.state == Map::State::closing || map.state == Map::State::lost) return true;
-    return sent = map.endpoint->send_words(map, client, words, count, bytes) == Endpoint::Sent::yes;
+    return sent = map.try_send(client, words, bytes, data);
   };
   if (!attempt()) {
     context_.count(kReplyWaits);

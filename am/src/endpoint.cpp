@@ -27,8 +27,10 @@ Endpoint::Endpoint(Bundle& bundle, Tag tag, std::int32_t number) : bundle_(bundl
   max_medium_ = static_cast<std::uint32_t>(settings.medium_bytes / 2);
   credits_ = static_cast<std::uint32_t>(settings.credits);
   thunks_.assign(kOwnHandlers, nullptr);
-  own_takes_.resize(kOwnHandlers);
+  takes_.resize(kOwnHandlers);
   thunks_.insert(thunks_.end(), context.typed_.begin(), context.typed_.end());
+  for (std::size_t id = kOwnHandlers; id < thunks_.size(); ++id)
+    takes_.emplace_back(*typed_takes(static_cast<std::uint16_t>(id)));
   set_translations(std::max(kMinTranslations, context.job().size()));
   page_ = new (context.nic().allocate(sizeof(detail::EndpointPage))) detail::EndpointPage{};
   page_->protection_tag = static_cast<std::uint32_t>(bundle.protection_tag_);
@@ -206,15 +208,8 @@ Status Endpoint::set_handler(HandlerId id, RawHandler handler,
   if (at == 0 || at >= kOwnHandlers) return Refusal::handler(*this, "set_handler", at);
   const Bundle::Lock lock(bundle_, "set_handler");
   thunks_[at] = handler;
-  own_takes_[at] = takes;
+  takes_[at] = takes;
   return Status::ok;
-}
-
-/// Whether handler @p id takes such a message. A handler without declared arguments takes all.
-bool Endpoint::takes(std::uint16_t id, Takes message) const noexcept {
-  if (id < kOwnHandlers) return !own_takes_[id] || *own_takes_[id] == message;
-  const Takes* const typed = typed_takes(id);
-  return typed == nullptr || *typed == message;
 }
 
 void Endpoint::set_undeliverable_handler(UndeliverableHandler handler) {

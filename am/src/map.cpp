@@ -218,8 +218,7 @@ bool Endpoint::send_notice(Map& map, std::span<const std::uint64_t> words) noexc
   const std::uint64_t client =
       wire_format::make(detail::Kind::request, Operation::short_message, 0) |
       wire_format::notice_bit;
-  const auto count = static_cast<std::uint32_t>(words.size());
-  if (send_words(map, client, words.data(), count, 8 * count) != Sent::yes) return false;
+  if (!map.try_send(client, words, static_cast<std::uint32_t>(words.size_bytes()))) return false;
   map.tags.notice_end = map.channel->slots_sent();
   return true;
 }

@@ -95,7 +95,7 @@ void Token::send_back(Undeliverable why, std::span<const std::uint64_t> args, st
   client_ |= kReplied;
   bundle.context_.count(Counter::kRefused);
   const std::uint16_t running = bundle.running_;  // reply handlers change it
-  (void)bundle.send_waiting(map_, client, words, prefix + static_cast<std::uint32_t>(args.size()),
+  (void)bundle.send_waiting(map_, client, {words, prefix + args.size()},
                             static_cast<std::uint32_t>(8 * prefix + arg_bytes));
   bundle.running_ = running;
 }
@@ -141,6 +141,19 @@ void Token::place_medium(std::uint64_t& client, std::uint64_t& place, const std:
   map_.channel->forward_extra(at, sizeof(OverflowBlock) + bytes);
 }
 
+/// A short reply of several lines, or a medium one that is all in its lines, where there is room
+/// for it. False: nothing is sent.
+bool Token::reply_at_once(std::uint64_t client, const std::uint64_t* args, std::uint32_t arg_words,
+                          std::uint32_t arg_bytes, std::span<const std::byte> data) noexcept {
+  // takes_in_lines() is false for remote channels: AMVIAv1 as published may refuse the reply.
+  if (!may_reply() || data.size() > map_.endpoint->max_medium() ||
+      (data.data() == nullptr && !data.empty()) || !map_.takes_in_lines(arg_words, data.size()) ||
+      !map_.try_send_in_lines(client, {args, arg_words}, arg_bytes, data)) [[unlikely]]
+    return false;
+  client_ |= kReplied;
+  return true;
+}
+
 Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::uint32_t arg_words,
                          std::size_t arg_bytes, const std::byte* data, std::size_t bytes,
                          std::size_t offset) noexcept {
@@ -170,7 +183,7 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
   const std::uint16_t running = bundle.running_;
   const std::uint32_t prefix = wire_format::prefix_words(operation);
   std::uint64_t words[detail::kMaxMessageWords];
-  std::uint32_t count = prefix + arg_words;
+  std::span<const std::byte> in_lines;
   std::copy_n(args, arg_words, words + prefix);
   if (operation == Operation::bulk) {
     words[0] = offset;
@@ -185,15 +198,15 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
       return Status::ok;
     }
   } else if (operation == Operation::medium && map_.takes_in_lines(arg_words, bytes)) {
-    count = Endpoint::put_in_lines({map_.index, client, args, arg_words,
-                                    static_cast<std::uint32_t>(arg_bytes), data, bytes, 0, true},
-                                   words);
+    words[0] = std::uint64_t{bytes} << 32;
+    in_lines = {data, bytes};
     client |= wire_format::in_lines_bit;
   } else if (operation == Operation::medium) {
     place_medium(client, words[0], data, bytes);
   }
-  const Status status = bundle.send_waiting(map_, client, words, count,
-                                            static_cast<std::uint32_t>(8 * prefix + arg_bytes));
+  const Status status =
+      bundle.send_waiting(map_, client, {words, prefix + arg_words},
+                          static_cast<std::uint32_t>(8 * prefix + arg_bytes), in_lines);
   if (status != Status::ok && (client & wire_format::overflow_bit) != 0 &&
       !map_.channel->is_remote())
     endpoint.overflow_->take_back();

@@ -31,28 +31,19 @@ void Endpoint::poll_between() noexcept {
 
 /// A short message of several lines, or a medium one that is all in its lines, where there are
 /// credit and room for it. False: nothing is sent.
-bool Endpoint::send_at_once(const Outgoing& out) noexcept {
-  if (bundle_.slow_ != 0 || value(out.to) >= maps_.size()) [[unlikely]]
+[[gnu::always_inline]] inline bool Endpoint::send_at_once(const Outgoing& out) noexcept {
+  const Operation operation = wire_format::operation(out.client);
+  if (operation == Operation::medium ? out.bytes > max_medium_ : out.count <= via::kWordsPerSlot)
+    return false;
+  if (operation == Operation::bulk || out.call != nullptr || bundle_.slow_ != 0 ||
+      value(out.to) >= maps_.size() || (out.data == nullptr && out.bytes != 0)) [[unlikely]]
     return false;
   Map& map = *maps_[value(out.to)];
   if (map.credits == 0 && !map.refill_credits()) [[unlikely]]
     return false;
-  std::uint64_t words[detail::kMaxMessageWords];
-  std::uint64_t client = out.client;
-  std::uint32_t count = out.count;
-  std::uint32_t bytes = out.arg_bytes;
-  if (wire_format::operation(client) == Operation::medium) {
-    if (out.bytes > max_medium_ || (out.data == nullptr && out.bytes != 0) ||
-        !map.takes_in_lines(out.count, out.bytes))
-      return false;
-    count = put_in_lines(out, words);
-    client |= wire_format::in_lines_bit;
-    bytes += 8;
-  } else {
-    std::copy_n(out.words, out.count, words);
-  }
-  if (!map.channel->try_send_lines(header::make(via::MessageKind::inline_data, bytes, client),
-                                   words, count)) [[unlikely]]
+  if (operation == Operation::medium && !map.takes_in_lines(out.count, out.bytes)) return false;
+  if (!map.try_send_in_lines(out.client, {out.words, out.count}, out.arg_bytes,
+                             {out.data, out.bytes})) [[unlikely]]
     return false;
   --map.credits;
   if (--bundle_.until_poll_ == 0) [[unlikely]]
@@ -60,19 +51,8 @@ bool Endpoint::send_at_once(const Outgoing& out) noexcept {
   return true;
 }
 
-/// The words of a medium message that is all in its lines.  @return how many.
-std::uint32_t Endpoint::put_in_lines(const Outgoing& out, std::uint64_t* words) noexcept {
-  const std::uint64_t count = wire_format::words_with_data(out.count, out.bytes);
-  words[0] = std::uint64_t{out.bytes} << 32;
-  std::copy_n(out.words, out.count, words + 1);
-  if (out.bytes != 0) {
-    words[count - 1] = 0;  // the data may not fill it
-    std::memcpy(words + 1 + out.count, out.data, out.bytes);
-  }
-  return static_cast<std::uint32_t>(count);
-}
-
 Status Endpoint::send_slow(const Outgoing& out) noexcept {
+  if (send_at_once(out)) return Status::ok;
   return bundle_.has_short_calls_ ? send_shared(out) : send_long(out);
 }
 
@@ -154,46 +134,47 @@ Status Endpoint::attempt_send(const Outgoing& out) noexcept {
   Status status;
   Map* const map = open_map(out, status);
   if (map == nullptr) return status;
-  return try_send(*map, out) == Sent::no_room ? Status::retry : Status::ok;
+  return try_send(*map, out) ? Status::ok : Status::retry;
 }
 
-Endpoint::Sent Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
-  if (map.credits == 0 && !map.refill_credits()) return Sent::no_room;
-  if (out.call != nullptr && map.calls.is_full()) return Sent::no_room;
+/// False: no credit or room. True: sent, or returned to handler 0.
+bool Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
+  if (map.credits == 0 && !map.refill_credits()) return false;
+  if (out.call != nullptr && map.calls.is_full()) return false;
   const Operation operation = wire_format::operation(out.client);
   const std::uint32_t prefix = wire_format::prefix_words(operation);
+  const std::uint32_t count = prefix + out.count;
   std::uint64_t words[detail::kMaxMessageWords];
+  std::copy_n(out.words, out.count, words + prefix);
   std::uint64_t client = out.client;
-  std::uint32_t count = prefix + out.count;
+  std::span<const std::byte> data;
   if (operation == Operation::medium && map.takes_in_lines(out.count, out.bytes)) {
-    count = put_in_lines(out, words);
     client |= wire_format::in_lines_bit;
-  } else {
-    std::copy_n(out.words, out.count, words + prefix);
+    data = {out.data, out.bytes};
   }
-  if (!map.channel->refresh_room((count + via::kWordsPerSlot - 1) / via::kWordsPerSlot) &&
-      count != 0)
-    return Sent::no_room;
-  if (operation == Operation::medium) {
-    if ((client & wire_format::in_lines_bit) == 0 &&
-        !put_medium(map, out.data, out.bytes, words[0]))
-      return Sent::no_room;
+  const std::size_t bytes = 8 * std::size_t{count} + data.size();
+  if (bytes != 0 &&
+      !map.channel->refresh_room(
+          static_cast<std::uint32_t>((bytes + via::kInlineBytes - 1) / via::kInlineBytes)))
+    return false;
+  if ((client & wire_format::in_lines_bit) != 0) {
+    words[0] = std::uint64_t{out.bytes} << 32;
+  } else if (operation == Operation::medium) {
+    if (!put_medium(map, out.data, out.bytes, words[0])) return false;
   } else if (operation == Operation::bulk) {
-    if (!map.channel->takes_copies()) return Sent::no_room;
+    if (!map.channel->takes_copies()) return false;
     words[0] = out.offset;
     words[1] = out.bytes;
     const Undeliverable why = put_bulk(map, out.data, out.bytes, out.offset);
     if (why != Undeliverable::none) {
       return_to_sender(out, why);
-      return Sent::returned;
+      return true;
     }
   }
-  const Sent sent = send_words(map, client, words, count, 8 * prefix + out.arg_bytes);
-  if (sent == Sent::yes) {
-    --map.credits;
-    if (out.call != nullptr) map.calls.push(*out.call);
-  }
-  return sent;
+  if (!map.try_send(client, {words, count}, 8 * prefix + out.arg_bytes, data)) return false;
+  --map.credits;
+  if (out.call != nullptr) map.calls.push(*out.call);
+  return true;
 }
 
 /// Copies a payload into the medium ring and says where (word 0). False: no room.
@@ -213,16 +194,16 @@ bool Endpoint::put_medium(Map& map, const std::byte* data, std::size_t bytes,
   return true;
 }
 
-Endpoint::Sent Endpoint::send_words(Map& map, std::uint64_t client, const std::uint64_t* words,
-                                    std::uint32_t count, std::uint32_t bytes) noexcept {
+bool Map::try_send(std::uint64_t client, std::span<const std::uint64_t> words, std::uint32_t bytes,
+                   std::span<const std::byte> data) noexcept {
   const std::uint64_t head = header::make(via::MessageKind::inline_data, bytes, client);
-  if (count > via::kWordsPerSlot)
-    return map.channel->try_send_lines(head, words, count) ? Sent::yes : Sent::no_room;
-  via::Slot* slot = map.channel->claim();
-  if (slot == nullptr) return Sent::no_room;
-  std::copy_n(words, count, slot->words);
-  map.channel->publish(*slot, head);
-  return Sent::yes;
+  if (words.size() > via::kWordsPerSlot || !data.empty())
+    return channel->try_send_lines(head, words, data);
+  via::Slot* slot = channel->claim();
+  if (slot == nullptr) return false;
+  std::copy_n(words.data(), words.size(), slot->words);
+  channel->publish(*slot, head);
+  return true;
 }
 
 // Bulk and get: the data move by RDMA into and out of the peer's segment.

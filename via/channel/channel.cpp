@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <cstring>
 #include <memory>
 #include <string>
 
@@ -120,21 +121,70 @@ bool Channel::refresh_room(std::uint32_t slots) noexcept {
   return state_ == ViState::connected && tx_limit_ - tx_seq_ >= slots;
 }
 
-bool Channel::try_send_lines(std::uint64_t head, const std::uint64_t* words,
-                             std::uint32_t count) noexcept {
-  const std::uint32_t slots = (count + kWordsPerSlot - 1) / kWordsPerSlot;
-  if (tx_limit_ - tx_seq_ < slots && !refresh_room(slots)) return false;
-  for (std::uint32_t i = slots; i-- > 0;) {
-    const std::uint64_t seq = tx_seq_ + i;
-    Slot& slot = tx_slots_[seq & tx_mask_];
-    const std::uint32_t first = i * kWordsPerSlot;
-    for (std::uint32_t w = 0; w < kWordsPerSlot && first + w < count; ++w)
-      slot.words[w] = words[first + w];
-    const std::uint64_t h = i != 0 ? header::make(MessageKind::continuation, 0, 0)
-                                   : head | (std::uint64_t{slots - 1} << header::lines_shift);
-    slot.header.store(h | phase(seq, tx_mask_), kRelease);
+namespace {
+
+/// Copies @p bytes bytes, which are few, without a call. The word with the last of them is written
+/// whole.
+[[gnu::always_inline]] inline void put_bytes(std::uint64_t* to, const std::byte* from,
+                                             std::size_t bytes) noexcept {
+  for (; bytes >= 16; bytes -= 16, from += 16, to += 2) std::memcpy(to, from, 16);
+  if (bytes >= 8) {
+    std::memcpy(to++, from, 8);
+    from += 8;
+    bytes -= 8;
   }
-  tx_seq_ += slots;
+  if (bytes != 0) {
+    std::uint64_t last = 0;
+    std::memcpy(&last, from, bytes);
+    *to = last;
+  }
+}
+
+/// What is left of a message that is being put into slots.
+struct Rest {
+  const std::uint64_t* word;
+  const std::uint64_t* last_word;
+  const std::byte* data;
+  std::size_t bytes;
+
+  [[gnu::always_inline]] void fill(Slot& slot) noexcept {
+    std::uint32_t at = 0;
+    if (last_word - word >= static_cast<std::ptrdiff_t>(kWordsPerSlot)) {
+      slot.put_line(word);
+      word += kWordsPerSlot;
+      return;
+    }
+    while (word != last_word) slot.put(at++, *word++);
+    const std::size_t room = 8 * std::size_t{kWordsPerSlot - at};
+    const std::size_t part = bytes < room ? bytes : room;
+    put_bytes(slot.words + at, data, part);
+    data += part;
+    bytes -= part;
+  }
+};
+
+}  // namespace
+
+bool Channel::try_send_lines(std::uint64_t head, std::span<const std::uint64_t> words,
+                             std::span<const std::byte> data) noexcept {
+  const std::size_t bytes = words.size_bytes() + data.size();
+  const std::uint64_t slots = 1 + (bytes > kInlineBytes) + (bytes > 2 * kInlineBytes);
+  const std::uint64_t seq = tx_seq_;
+  if (tx_limit_ - seq < slots && !refresh_room(static_cast<std::uint32_t>(slots))) [[unlikely]]
+    return false;
+  Slot* const ring = tx_slots_;
+  const std::uint64_t mask = tx_mask_;
+  Rest rest{words.data(), words.data() + words.size(), data.data(), data.size()};
+  Slot& first = ring[seq & mask];
+  rest.fill(first);
+  for (std::uint64_t i = 1; i < slots; ++i) {
+    Slot& slot = ring[(seq + i) & mask];
+    rest.fill(slot);
+    slot.header.store(header::make(MessageKind::continuation, 0, 0) | phase(seq + i, mask),
+                      kRelease);
+  }
+  first.header.store(head | (slots - 1) << header::lines_shift | phase(seq, mask), kRelease);
+  tx_seq_ = seq + slots;
   ring_if_wanted();
   return true;
 }

@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "via/channel/nic.hpp"
@@ -149,7 +151,7 @@ TEST_F(ChannelTest, HeaderHasItsFieldsWhereTheDocumentSays) {
   const Half half(*ends.a);
   const Words words = numbers(500, 500 + 15);
   ASSERT_TRUE(ends.a->try_send_lines(header::make(MessageKind::inline_data, 15 * 8, kClient),
-                                     words.data(), 15));
+                                     std::span(words).first(15), {}));
   const std::uint64_t first = half.header_of(0);
   EXPECT_EQ(first & 1, 1U);
   EXPECT_EQ(first >> 1 & 7, static_cast<std::uint64_t>(MessageKind::inline_data));
@@ -270,7 +272,7 @@ TEST_F(ChannelTest, MessagesOfSeveralLinesStayWhole) {
     const std::uint32_t lines = (count + 6) / 7;
     const std::uint64_t sent = ends.a->slots_sent();
     ASSERT_TRUE(ends.a->try_send_lines(header::make(MessageKind::inline_data, count * 8, round),
-                                       words.data(), count));
+                                       std::span(words).first(count), {}));
     EXPECT_EQ(ends.a->slots_sent(), sent + lines);
     if (sent % kSlots + lines > kSlots) ++crossed;
     int messages = 0;
@@ -291,14 +293,40 @@ TEST_F(ChannelTest, MessagesOfSeveralLinesStayWhole) {
   EXPECT_GT(crossed, 5U);
 }
 
+/// Data lie behind the words, from the next whole word on, whatever their number.
+TEST_F(ChannelTest, DataFollowTheWords) {
+  const Ends ends = connected();
+  std::vector<std::byte> data(160);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i + 1);
+  for (std::size_t count : {0, 1, 6, 7, 8, 13, 14, 20})
+    for (std::size_t bytes = 0; bytes <= data.size() && 8 * count + bytes <= 168; ++bytes) {
+      if (count + bytes == 0) continue;
+      const Words words = numbers(1000, 1000 + count);
+      ASSERT_TRUE(ends.a->try_send_lines(header::make(MessageKind::inline_data, 0, 0), words,
+                                         std::span(data).first(bytes)));
+      auto check = [&](Channel& c, Slot& first, std::uint64_t h) {
+        EXPECT_EQ(header::extra_lines(h), (8 * count + bytes + 55) / 56 - 1);
+        std::array<std::uint64_t, 21> all{};
+        const Slot* slot = &first;
+        for (std::uint32_t i = 0; i <= header::extra_lines(h); ++i) {
+          if (i != 0) slot = &c.slot_after(*slot);
+          slot->get_line(all.data() + 7 * i);
+        }
+        for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(all[i], words[i]);
+        EXPECT_EQ(std::memcmp(all.data() + count, data.data(), bytes), 0) << count << " " << bytes;
+      };
+      EXPECT_EQ(ends.b->drain(kAll, check), 1U);
+    }
+}
+
 TEST_F(ChannelTest, MessageOfSeveralLinesNeedsRoomForAll) {
   const Ends ends = connected(options(kSlots / 2));
   const Words words = numbers(0, 21);
   const std::uint64_t head = header::make(MessageKind::inline_data, 21 * 8, 0);
   for (std::uint64_t i = 0; i < kSlots - 2; ++i) ASSERT_TRUE(send(*ends.a, i));
-  EXPECT_FALSE(ends.a->try_send_lines(head, words.data(), 21));
+  EXPECT_FALSE(ends.a->try_send_lines(head, std::span(words).first(21), {}));
   EXPECT_EQ(take(*ends.b), numbers(0, kSlots - 2));
-  EXPECT_TRUE(ends.a->try_send_lines(head, words.data(), 21));
+  EXPECT_TRUE(ends.a->try_send_lines(head, std::span(words).first(21), {}));
   EXPECT_EQ(take(*ends.b).size(), 1U);
 }
 

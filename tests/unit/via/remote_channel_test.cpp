@@ -8,6 +8,7 @@
 #include <memory>
 #include <new>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -134,7 +135,8 @@ TEST_F(RemoteChannelTest, MessageOfSeveralLinesIsOneWriteAlsoRoundTheEnd) {
   connect();
   const Words words = numbers(0, 21);
   const auto send_three = [&] {
-    return a->try_send_lines(header::make(MessageKind::inline_data, 21 * 8, 0), words.data(), 21);
+    return a->try_send_lines(header::make(MessageKind::inline_data, 21 * 8, 0),
+                             std::span(words).first(21), {});
   };
   const char* const expected[] = {"a256+192! ", "a448+192! ", "a640+128,256+64! ", "a320+192! "};
   for (const char* wanted : expected) {

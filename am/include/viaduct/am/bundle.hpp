@@ -211,6 +211,8 @@ class Bundle {
                                        bool requests) noexcept;
   [[nodiscard]] bool run_lines(detail::Map& map, const via::Slot& slot, std::uint64_t header,
                                bool requests) noexcept;
+  [[gnu::noinline]] void take_message(detail::Map& map, via::Slot& slot, std::uint64_t header,
+                                      bool requests) noexcept;
   void run_message(detail::Map& map, const detail::Deferred& message) noexcept;
   void run_handler(detail::Map& map, Thunk thunk, const detail::Deferred& message) noexcept;
   void refuse(detail::Map& map, const detail::Deferred& message, Undeliverable why) noexcept;
@@ -239,8 +241,8 @@ class Bundle {
   bool attach_to_call(detail::PendingCall& call, detail::PendingCall::Resume resume,
                       void* context) noexcept;
   bool move_call(detail::PendingCall& from, detail::PendingCall* to) noexcept;
-  Status send_waiting(detail::Map& map, std::uint64_t client, const std::uint64_t* words,
-                      std::uint32_t count, std::uint32_t bytes) noexcept;
+  Status send_waiting(detail::Map& map, std::uint64_t client, std::span<const std::uint64_t> words,
+                      std::uint32_t bytes, std::span<const std::byte> data = {}) noexcept;
   void block(std::int64_t timeout_ns, const std::function<bool()>& done) noexcept;
   [[nodiscard]] bool publish_withheld() noexcept;
   void wake_others() noexcept;

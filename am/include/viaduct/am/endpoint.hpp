@@ -336,18 +336,9 @@ class Endpoint {
   [[gnu::noinline]] Status send_short_slow(Index to, A... args) noexcept {
     using S = detail::SignatureOf<Handler>;
     const auto words = detail::PackAs<typename S::Args>::pack(args...);
-    const Outgoing out{to,
-                       short_client<Handler>(),
-                       words.data(),
-                       static_cast<std::uint32_t>(words.size()),
-                       static_cast<std::uint32_t>(S::Args::kBytes),
-                       nullptr,
-                       0,
-                       0,
-                       Wait};
-    if constexpr (S::Args::kWords > via::kWordsPerSlot)
-      if (send_at_once(out)) return Status::ok;
-    return send_slow(out);
+    return send_slow({to, short_client<Handler>(), words.data(),
+                      static_cast<std::uint32_t>(words.size()),
+                      static_cast<std::uint32_t>(S::Args::kBytes), nullptr, 0, 0, Wait});
   }
 
   template <auto Handler, Operation Op, class T, class... A>
@@ -360,18 +351,9 @@ class Endpoint {
     const std::uint64_t client =
         detail::wire_format::make(detail::Kind::request, Op, detail::handler_number<Handler>());
     const auto bytes = std::as_bytes(data);
-    const Outgoing out{to,
-                       client,
-                       words.data(),
-                       static_cast<std::uint32_t>(words.size()),
-                       static_cast<std::uint32_t>(S::Args::kBytes),
-                       bytes.data(),
-                       bytes.size(),
-                       offset,
-                       wait};
-    if constexpr (Op == Operation::medium)
-      if (send_at_once(out)) return Status::ok;
-    return send_slow(out);
+    return send_slow({to, client, words.data(), static_cast<std::uint32_t>(words.size()),
+                      static_cast<std::uint32_t>(S::Args::kBytes), bytes.data(), bytes.size(),
+                      offset, wait});
   }
 
   template <auto Handler, class T, class... A>
@@ -416,7 +398,6 @@ class Endpoint {
     bool wait;
     detail::PendingCall* call = nullptr;  // that it is the request of
   };
-  enum class Sent : std::uint8_t { yes, no_room, returned };
   struct Refusal;  // am/src/arguments.hpp
 
   [[gnu::cold, gnu::noinline]] void send_call(Outgoing out, detail::PendingCall& call,
@@ -425,7 +406,7 @@ class Endpoint {
   void fail_calls(detail::Map& map, Undeliverable why) noexcept;
   [[noreturn, gnu::cold, gnu::noinline]] void stop_no_state(const char* wanted) const noexcept;
 
-  [[nodiscard, gnu::noinline]] bool send_at_once(const Outgoing& out) noexcept;
+  [[nodiscard]] bool send_at_once(const Outgoing& out) noexcept;
   [[gnu::noinline]] Status send_slow(const Outgoing& out) noexcept;
   Status send_shared(const Outgoing& out) noexcept;  // of a parallel bundle
   Status send_after_polls(const Outgoing& out) noexcept;
@@ -439,11 +420,7 @@ class Endpoint {
   Status attempt_get(const Outgoing& out, std::span<std::byte> data) noexcept;
   Status send_raw(Index to, HandlerId handler, Operation operation, std::span<const std::byte> data,
                   std::span<const std::uint64_t> words, bool wait) noexcept;
-  Sent try_send(detail::Map& map, const Outgoing& out) noexcept;
-  [[nodiscard]] static std::uint32_t put_in_lines(const Outgoing& out,
-                                                  std::uint64_t* words) noexcept;
-  Sent send_words(detail::Map& map, std::uint64_t client, const std::uint64_t* words,
-                  std::uint32_t count, std::uint32_t bytes) noexcept;
+  [[nodiscard]] bool try_send(detail::Map& map, const Outgoing& out) noexcept;
   bool put_medium(detail::Map& map, const std::byte* data, std::size_t bytes,
                   std::uint64_t& place) noexcept;
   Undeliverable reach(detail::Map& map, std::size_t bytes, std::size_t offset, via::Rights rights,
@@ -479,7 +456,10 @@ class Endpoint {
   void drop(detail::Map& map) noexcept;
   [[nodiscard]] detail::Map* find_map(EndpointName name) noexcept;
   [[nodiscard]] bool hears(Tag presented) const noexcept;
-  [[nodiscard]] bool takes(std::uint16_t id, Takes message) const noexcept;
+  /// Whether the handler with number @p id, which there is, takes such a message.
+  [[nodiscard]] bool takes(std::uint16_t id, Takes message) const noexcept {
+    return !takes_[id] || *takes_[id] == message;
+  }
   void apply_tag(detail::Map& map) noexcept;
   std::uint32_t hand_over_gets() noexcept;
   void publish_segment(std::span<std::byte> memory);
@@ -501,7 +481,7 @@ class Endpoint {
   Bundle::Run wait_run_ = Bundle::Run::all;
   std::vector<Translation> translations_;
   std::vector<Thunk> thunks_;
-  std::vector<std::optional<Takes>> own_takes_;  // of the own table
+  std::vector<std::optional<Takes>> takes_;  // as thunks_; empty: every message
   UndeliverableHandler undeliverable_;
   detail::Map null_map_;
   std::vector<Owned<detail::Map>> owned_;

@@ -164,15 +164,29 @@ class Token {
         }
       }
     }
-    reply_short_slow<Handler>(args...);
+    if constexpr (kWords <= via::kWordsPerSlot)
+      reply_short_slow<Handler>(args...);
+    else
+      reply_short_lines<Handler>(args...);
   }
   // Packs for itself: the words of the fast path stay in registers.
   template <auto Handler, class... A>
   [[gnu::cold, gnu::noinline]] void reply_short_slow(A... args) noexcept {
     using S = detail::SignatureOf<Handler>;
     const auto words = detail::PackAs<typename S::Args>::pack(args...);
-    (void)reply_slow(reply_client<Handler>(Operation::short_message), words.data(),
-                     static_cast<std::uint32_t>(words.size()), S::Args::kBytes, nullptr, 0, 0);
+    const std::uint64_t client = reply_client<Handler>(Operation::short_message);
+    (void)reply_slow(client, words.data(), static_cast<std::uint32_t>(words.size()),
+                     S::Args::kBytes, nullptr, 0, 0);
+  }
+
+  template <auto Handler, class... A>
+  [[gnu::noinline]] void reply_short_lines(A... args) noexcept {
+    using S = detail::SignatureOf<Handler>;
+    const auto words = detail::PackAs<typename S::Args>::pack(args...);
+    const std::uint64_t client = reply_client<Handler>(Operation::short_message);
+    const auto count = static_cast<std::uint32_t>(words.size());
+    if (!reply_at_once(client, words.data(), count, S::Args::kBytes, {})) [[unlikely]]
+      (void)reply_slow(client, words.data(), count, S::Args::kBytes, nullptr, 0, 0);
   }
 
   template <auto Handler, class T, class... A>
@@ -183,10 +197,14 @@ class Token {
                   "the data must be of the handler's element type");
     const auto words = detail::PackAs<typename S::Args>::pack(args...);
     const auto bytes = std::as_bytes(data);
-    return reply_slow(detail::wire_format::make(detail::Kind::reply, operation,
-                                                detail::handler_number<Handler>()),
-                      words.data(), static_cast<std::uint32_t>(words.size()), S::Args::kBytes,
-                      bytes.data(), bytes.size(), offset);
+    const std::uint64_t client = detail::wire_format::make(detail::Kind::reply, operation,
+                                                           detail::handler_number<Handler>());
+    if (operation == Operation::medium &&
+        reply_at_once(client, words.data(), static_cast<std::uint32_t>(words.size()),
+                      S::Args::kBytes, bytes))
+      return Status::ok;
+    return reply_slow(client, words.data(), static_cast<std::uint32_t>(words.size()),
+                      S::Args::kBytes, bytes.data(), bytes.size(), offset);
   }
 
   [[nodiscard]] bool may_reply() const noexcept {
@@ -199,6 +217,9 @@ class Token {
   [[nodiscard]] bool is_too_large_for_v1(std::uint64_t client) const noexcept;
   void place_medium(std::uint64_t& client, std::uint64_t& place, const std::byte* data,
                     std::size_t bytes) noexcept;
+  [[nodiscard, gnu::noinline]] bool reply_at_once(std::uint64_t client, const std::uint64_t* words,
+                                                  std::uint32_t count, std::uint32_t arg_bytes,
+                                                  std::span<const std::byte> data) noexcept;
   [[gnu::noinline]] Status reply_slow(std::uint64_t client, const std::uint64_t* words,
                                       std::uint32_t count, std::size_t arg_bytes,
                                       const std::byte* data, std::size_t bytes,

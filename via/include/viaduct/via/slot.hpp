@@ -25,6 +25,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "viaduct/runtime/atomic.hpp"
@@ -54,6 +55,13 @@ struct alignas(kCacheLineBytes) Slot {
   [[nodiscard]] std::uint64_t get(std::uint32_t i) noexcept {
     return load_word(words[i], kRelaxed);
   }
+  /// All seven words at @p from, each by a store of its own.  Cost: seven loads and stores.
+  void put_line(const std::uint64_t* from) noexcept {
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (put(I, from[I]), ...); }
+    (std::make_index_sequence<kWordsPerSlot>());
+  }
+  /// Copies all seven words to @p to.  Cost: four loads and stores; no call.
+  void get_line(std::uint64_t* to) const noexcept { std::memcpy(to, words, kInlineBytes); }
 
  private:
   template <std::size_t N, std::size_t... I>
@@ -104,7 +112,7 @@ inline constexpr unsigned client_shift = 16;
 }
 /// @return whether @p h is the header of an inline message, with any phase and number of slots.
 [[nodiscard]] constexpr bool is_plain(std::uint64_t h) noexcept {
-  return kind(h) == MessageKind::inline_data && (h & (immediate_bit | rdma_bit)) == 0;
+  return (h & (kind_mask | immediate_bit | rdma_bit)) == make(MessageKind::inline_data, 0, 0);
 }
 /// @return the 48 bits of the layer above.
 [[nodiscard]] constexpr std::uint64_t client(std::uint64_t h) noexcept { return h >> client_shift; }

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <span>
 
 #include "viaduct/am/detail/medium_ring.hpp"
 #include "viaduct/am/detail/pending_call.hpp"
@@ -121,6 +122,24 @@ struct Map {
                                     std::size_t data_bytes) const noexcept {
     return wire_format::words_with_data(arg_words, data_bytes) <= kMaxMessageWords &&
            !channel->is_remote();
+  }
+  /// Puts a message into its lines: @p words with @p bytes bytes, and @p data behind them.  @return
+  /// false when there is no room, or no connection.
+  [[nodiscard]] bool try_send(std::uint64_t client, std::span<const std::uint64_t> words,
+                              std::uint32_t bytes, std::span<const std::byte> data = {}) noexcept;
+  /// The same for a message that takes_in_lines(), from its arguments.
+  [[nodiscard]] bool try_send_in_lines(std::uint64_t client, std::span<const std::uint64_t> args,
+                                       std::uint32_t arg_bytes,
+                                       std::span<const std::byte> data) noexcept {
+    constexpr auto kKind = via::MessageKind::inline_data;
+    if (wire_format::operation(client) != Operation::medium)
+      return channel->try_send_lines(via::header::make(kKind, arg_bytes, client), args, {});
+    std::uint64_t words[1 + kMaxArgs];
+    words[0] = std::uint64_t{data.size()} << 32;
+    for (std::size_t i = 0; i < args.size(); ++i) words[1 + i] = args[i];
+    return channel->try_send_lines(
+        via::header::make(kKind, 8 + arg_bytes, client | wire_format::in_lines_bit),
+        {words, 1 + args.size()}, data);
   }
   /// The description for handler 0 of a message of this MAP that has the client word @p client and
   /// @p bytes bytes of @p words.

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "viaduct/runtime/atomic.hpp"
 #include "viaduct/runtime/parts.hpp"
@@ -65,10 +66,13 @@ class Channel final : public ChannelEnd {
   void ring_if_wanted() noexcept {
     if (tx_->notify.wanted.load(kRelaxed) != 0) ring_doorbell();
   }
-  /// A message of @p count words (1 to 21) in 1 to 3 slots.  Order: the first slot is written last.
+  /// A message of @p words, and of @p data behind them, in 1 to 3 slots: 168 bytes at most. Bytes
+  /// of the last slot behind the message are not written.  Order: the first slot's header is
+  /// written last.
+  ///
   /// @return false when there is no room, or the channel is not connected.
-  [[nodiscard]] bool try_send_lines(std::uint64_t header, const std::uint64_t* words,
-                                    std::uint32_t count) noexcept;
+  [[nodiscard]] bool try_send_lines(std::uint64_t header, std::span<const std::uint64_t> words,
+                                    std::span<const std::byte> data) noexcept;
   /// Reads from the peer's line how far the peer has freed the ring.  @return whether there is room
   /// for @p slots more slots; false also when the channel is not connected. Cost: a cache miss
   /// where the peer has written since.
