@@ -69,7 +69,10 @@ class Bulk {
         peer_{other(role)},
         writer_(vi_nic(), pair(), Rank{other(role)}, vi_memory()) {
     endpoint_.map_all();
-    if (!is_sender()) endpoint_.set_segment({yardsticks_.bulk_target(), kMostBlock});
+    if (is_sender())
+      own_segment_ = endpoint_.make_segment(most()).data();
+    else
+      endpoint_.set_segment({yardsticks_.bulk_target(), kMostBlock});
     pair().meet();
     add_window_ways();
     add_splitc_ways();
@@ -125,6 +128,7 @@ class Bulk {
   void add(const Way& way, std::size_t piece) {
     const bool limit = way.is_yardstick();
     const Way& yardstick = limit ? way : find(way.yardstick);
+    const Way& reader = limit ? way : find(way.read_yardstick());
     // Both figures come from the same blocks.
     list_.add(way.alone(piece), "GB/s", limit ? "" : yardstick.alone(piece), [this, &way, piece] {
       splitc::force_path(way.path);
@@ -136,7 +140,7 @@ class Bulk {
       splitc::all_store_sync();
       return measured.alone_gbs;
     });
-    list_.add(way.read(piece), "GB/s", limit ? "" : yardstick.read(piece),
+    list_.add(way.read(piece), "GB/s", limit ? "" : reader.read(piece),
               [this] { return read_gbs_; });
   }
 
@@ -166,12 +170,16 @@ class Bulk {
     way.mover.move = copy_pieces;
     ways_.push_back(way);
 
+    const bool apart = splitc::detail::any_off_node();
+    if (!apart) add_pull(way);
     way.yardstick = "memcpy";
     way.name = "vi_write";
     way.mover.move = [this](const Block& b) { writer_.write(b.from, b.bytes, b.piece); };
     ways_.push_back(way);
 
-    way.name = "am_bulk";
+    way.name = "am_bulk_private";
+    if (!apart) way.pulled_yardstick = "memcpy_pull";
+    way.mover.all_new = true;
     way.mover.move = [this](const Block& b) {
       for (std::size_t at = 0; at < b.bytes; at += b.piece)
         if (endpoint_.request_bulk<on_piece>(peer_, std::span(b.from + at, b.piece), at) !=
@@ -179,11 +187,29 @@ class Bulk {
           throw std::runtime_error("request_bulk failed");
     };
     way.mover.serve = [this] { bundle_.poll(); };
-    if (splitc::detail::any_off_node()) way.mover.push = way.mover.serve;
+    if (apart) way.mover.push = way.mover.serve;
     way.mover.arrive = [this](const Block& b) {
       while (pieces_seen != b.bytes / b.piece) bundle_.poll();
       pieces_seen = 0;
     };
+    ways_.push_back(way);
+    way.name = "am_bulk";
+    if (is_sender()) way.block.from = own_segment_;
+    ways_.push_back(way);
+  }
+
+  // The receiver copies, out of the sender's memory.
+  void add_pull(Way way) {
+    const global_ptr<std::byte> source = splitc::toglobal(0, memory_);
+    (void)splitc::read(source);  // maps the sender's memory
+    splitc::barrier();
+    if (!is_sender()) way.block.from = splitc::detail::place_of(source.word());
+    if (way.block.from == nullptr) return;
+    way.name = "memcpy_pull";
+    way.mover = {};
+    way.mover.move = [](const Block&) {};
+    way.mover.arrive = copy_pieces;
+    way.mover.ends_at_peer = way.mover.all_new = true;
     ways_.push_back(way);
   }
 
@@ -220,6 +246,7 @@ class Bulk {
     store.mover.move = [this](const Block& b) { store_pieces(b); };
     store.mover.arrive = [](const Block& b) { splitc::store_sync(b.bytes); };
     store.mover.ends_at_peer = store.mover.all_new = true;
+    if (!apart) store.pulled_yardstick = "memcpy_pull";
     const std::pair<Path, const char*> paths[] = {
         {Path::automatic, ""}, {Path::rdma, "_rdma"}, {Path::message, "_message"}};
     for (const auto& [path, suffix] : paths) {
@@ -251,8 +278,9 @@ class Bulk {
   Options options_;
   Yardsticks yardsticks_;
   BlockLink link_;
-  std::byte* memory_;   // memory that is sent, put into, fetched from
-  std::byte* fetched_;  // where to
+  std::byte* memory_;                 // memory that is sent, put into, fetched from
+  std::byte* fetched_;                // where to
+  std::byte* own_segment_ = nullptr;  // the sender's, which the peer maps
   global_ptr<std::byte> theirs_;
   am::Context context_;
   am::Bundle bundle_;

@@ -7,6 +7,7 @@
 #include "am/src/bundle_wait.hpp"
 #include "am/src/context_shared.hpp"
 #include "am/src/fork_guard.hpp"
+#include "am/src/pull.hpp"
 #include "runtime/errors/codes.hpp"
 #include "via/channel/nic.hpp"
 #include "viaduct/am/endpoint.hpp"
@@ -122,8 +123,8 @@ std::uint32_t Bundle::poll_long(Run run) noexcept {
 
 /// Handles a message of several lines, or a medium message whose data are in its lines, where its
 /// handler can run at once. False: nothing has happened to the message.
-[[gnu::always_inline]] inline bool Bundle::run_lines(Map& map, const via::Slot& slot, std::uint64_t head,
-                                                     bool requests) noexcept {
+[[gnu::always_inline]] inline bool Bundle::run_lines(Map& map, const via::Slot& slot,
+                                                     std::uint64_t head, bool requests) noexcept {
   constexpr std::uint64_t kReply = wire_format::make(Kind::reply, Operation::short_message, 0);
   constexpr std::uint64_t kMedium =
       wire_format::make(Kind::request, Operation::medium, 0) | wire_format::in_lines_bit;
@@ -139,7 +140,8 @@ std::uint32_t Bundle::poll_long(Run run) noexcept {
   const std::uint32_t lines = 1 + header::extra_lines(head);
   const std::uint32_t length = header::length(head);
   if (!header::is_plain(head) || lines > via::kMaxLines || length > lines * via::kInlineBytes)
-    [[unlikely]] return false;
+      [[unlikely]]
+    return false;
 
   // The data lie behind the arguments, where they are aligned to 16 bytes.
   const std::uint32_t first = (length + 7) / 8;
@@ -245,6 +247,12 @@ void Bundle::run_message(Map& map, const Deferred& m) noexcept {
     const std::size_t held = endpoint.segment_.size();
     if (m.words[0] > held || m.words[1] > held - m.words[0])
       return refuse(map, m, Undeliverable::bad_length);
+    if ((m.client & wire_format::pull_bit) != 0) {
+      const auto end = detail::pull(map, endpoint.segment_.data() + m.words[0], m.words[1]);
+      if (end == detail::PullEnd::failed)
+        return map.channel->break_off("bulk data that it does not send");
+      if (end == detail::PullEnd::copied) context_.count(kPulledBytes, m.words[1]);
+    }
   }
   if (kind == Kind::reply) ++map.credits;
   run_handler(map, endpoint.thunks_[id], m);
@@ -300,6 +308,7 @@ void Bundle::refuse(Map& map, const Deferred& m, Undeliverable why) noexcept {
   context_.count(kRefused);
   release_medium(map, m.held);
   if ((m.client & wire_format::overflow_bit) != 0) release_overflow(map, arrived_overflow(map, m));
+  if ((m.client & wire_format::pull_bit) != 0) (void)detail::pull(map, nullptr, 0);
   const Kind kind =
       wire_format::kind(m.client) == Kind::request ? Kind::returned_request : Kind::returned_reply;
   const std::uint64_t client =

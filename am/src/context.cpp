@@ -53,7 +53,8 @@ constexpr CounterName kCounterNames[kCounterCount] = {
     {"reply_waits", "replies"}, {"overflow_replies", "replies"},
     {"deferred", "requests"},   {"returned", "messages"},
     {"refused", "messages"},    {"bulk", "bytes"},
-    {"get", "bytes"},           {"standstills", "waits"},
+    {"pulled", "bytes"},        {"get", "bytes"},
+    {"standstills", "waits"},
 };
 constexpr std::string_view kBootstrapKey = "am.settings";
 

@@ -83,7 +83,9 @@ const char* Bundle::find_nonsense(Map& map, Deferred& m) noexcept {
   const bool fresh = kind == Kind::request || kind == Kind::reply;
   const bool in_overflow = (m.client & wire_format::overflow_bit) != 0;
   const bool in_lines = (m.client & wire_format::in_lines_bit) != 0;
-  if (in_lines && (!fresh || operation != Operation::medium || in_overflow))
+  const bool to_pull = (m.client & wire_format::pull_bit) != 0;
+  if ((in_lines && (!fresh || operation != Operation::medium || in_overflow)) ||
+      (to_pull && (!fresh || operation != Operation::bulk || map.channel->is_remote())))
     return "a message with a malformed header";
   if (m.arg_bytes < 8 * wire_format::prefix_words(operation))
     return "a message with a malformed length";

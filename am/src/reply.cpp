@@ -189,7 +189,7 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
     words[0] = offset;
     words[1] = bytes;
     endpoint.check_connection(map_);
-    const Undeliverable why = endpoint.put_bulk(map_, data, bytes, offset);
+    const Undeliverable why = endpoint.begin_bulk(map_, data, bytes, offset, client);
     if (why != Undeliverable::none) {
       refuse_reply();
       endpoint.return_to_sender(
@@ -207,6 +207,7 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
   const Status status =
       bundle.send_waiting(map_, client, {words, prefix + arg_words},
                           static_cast<std::uint32_t>(8 * prefix + arg_bytes), in_lines);
+  endpoint.finish_bulk(map_, data, bytes, offset, client, status == Status::ok);
   if (status != Status::ok && (client & wire_format::overflow_bit) != 0 &&
       !map_.channel->is_remote())
     endpoint.overflow_->take_back();

@@ -153,9 +153,8 @@ bool Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
     data = {out.data, out.bytes};
   }
   const std::size_t bytes = 8 * std::size_t{count} + data.size();
-  if (bytes != 0 &&
-      !map.channel->refresh_room(
-          static_cast<std::uint32_t>((bytes + via::kInlineBytes - 1) / via::kInlineBytes)))
+  if (bytes != 0 && !map.channel->refresh_room(static_cast<std::uint32_t>(
+                        (bytes + via::kInlineBytes - 1) / via::kInlineBytes)))
     return false;
   if ((client & wire_format::in_lines_bit) != 0) {
     words[0] = std::uint64_t{out.bytes} << 32;
@@ -165,13 +164,15 @@ bool Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
     if (!map.channel->takes_copies()) return false;
     words[0] = out.offset;
     words[1] = out.bytes;
-    const Undeliverable why = put_bulk(map, out.data, out.bytes, out.offset);
+    const Undeliverable why = begin_bulk(map, out.data, out.bytes, out.offset, client);
     if (why != Undeliverable::none) {
       return_to_sender(out, why);
       return true;
     }
   }
-  if (!map.try_send(client, {words, count}, 8 * prefix + out.arg_bytes, data)) return false;
+  const bool sent = map.try_send(client, {words, count}, 8 * prefix + out.arg_bytes, data);
+  finish_bulk(map, out.data, out.bytes, out.offset, client, sent);
+  if (!sent) return false;
   --map.credits;
   if (out.call != nullptr) map.calls.push(*out.call);
   return true;

@@ -57,6 +57,7 @@ BlockLink::Bandwidth BlockLink::round(const Mover& mover, const Block& block,
     if (source_is_mine) write_words(block.from, block.bytes, mark_, step);
     const std::uint64_t expected = sum_of_words(block.bytes, mark_, step);
     pair_.meet();
+    pair_.meet();  // a rank that has waited long for the first one has its core again
     if (pair_.is_sender())
       move_one(mover, block, expected);
     else

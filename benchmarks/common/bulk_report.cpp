@@ -159,16 +159,19 @@ void BulkReport::print_table(std::FILE* file, const Curve& yardstick, bool read)
   fmt::print(file, "{}, GB/s, median (and the median of the ratios to {})\n",
              read ? "to the receiver's having added up every word" : "the transfer alone",
              yardstick.name);
-  fmt::print(file, "{:>6} {:>10}", "size", yardstick.name);
+  const auto is_read_against = [&](const Curve& curve) {
+    return (read ? curve.read_yardstick() : curve.yardstick) == yardstick.name;
+  };
+  fmt::print(file, "{:>6} {:>11}", "size", yardstick.name);
   for (const Curve& curve : curves_)
-    if (curve.yardstick == yardstick.name) fmt::print(file, " {:>25}", curve.name);
+    if (is_read_against(curve)) fmt::print(file, " {:>25}", curve.name);
   for (const std::size_t piece : sizes_) {
     const auto value = [&](const Curve& curve) -> const std::vector<double>& {
       return of(read ? curve.read(piece) : curve.alone(piece));
     };
-    fmt::print(file, "\n{:>6} {:>10.3f}", size_name(piece), median(value(yardstick)));
+    fmt::print(file, "\n{:>6} {:>11.3f}", size_name(piece), median(value(yardstick)));
     for (const Curve& curve : curves_)
-      if (curve.yardstick == yardstick.name)
+      if (is_read_against(curve))
         fmt::print(file, " {:>17.3f} ({:>5.2f})", median(value(curve)),
                    median(ratios(value(curve), value(yardstick))));
   }

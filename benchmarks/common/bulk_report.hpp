@@ -17,7 +17,11 @@ struct Curve {
   std::string name;
   std::string yardstick;  ///< another curve's name; empty: this one is a yardstick
 
+  std::string pulled_yardstick;  ///< of the figures with the reader; empty: `yardstick`
   [[nodiscard]] bool is_yardstick() const noexcept { return yardstick.empty(); }
+  [[nodiscard]] const std::string& read_yardstick() const noexcept {
+    return pulled_yardstick.empty() ? yardstick : pulled_yardstick;
+  }
   // A layer's plain name is the whole job's, as in logp; a yardstick's is the copy's, as in limits.
   /// The figure of the transfer alone.
   [[nodiscard]] std::string alone(std::size_t piece) const;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "tests/multiprocess/am_rig.hpp"
+#include "via/channel/nic.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/segment.hpp"
@@ -64,6 +65,85 @@ void bulk_to_window(Rig& rig) {
   rig.barrier();
   std::vector<std::byte> source(kSegment);
   write_all(rig, source);
+}
+
+/// The receiver can fetch what lies in the sender's window itself.
+void bulk_between_windows(Rig& rig) {
+  const auto segment = rig.endpoint().make_segment(kSegment);
+  std::fill(segment.begin(), segment.end(), kGuard);
+  am::Endpoint spare(rig.bundle());
+  const auto source = spare.make_segment(kSegment);
+  rig.barrier();
+  write_all(rig, source);
+}
+
+constexpr std::size_t kBlock = 256 << 10;
+void on_block(am::Token&, std::span<std::byte> data, std::uint64_t seed) {
+  CHECK_EQ(first_wrong(data, seed), data.size());
+  ++t_arrived;
+}
+
+/// A receiver that does not poll is not waited for, and finds the data when it polls: those that
+/// the sender has copied, and those that it fetches.
+void bulk_to_a_busy_receiver(Rig& rig) {
+  if (rig.context().nic().is_remote(Rank{am::value(rig.next())})) return;
+  constexpr std::uint64_t kBlocks = 16;
+  t_arrived = 0;
+  rig.endpoint().make_segment(kBlocks * kBlock);
+  am::Endpoint spare(rig.bundle());
+  const auto window = spare.make_segment(kBlock);
+  std::vector<std::byte> memory(kBlock);
+  rig.barrier();
+  rig.drain();
+  std::uint64_t sent = 0;
+  const auto send_all = [&] {  // or as many as there are credits
+    while (sent < kBlocks) {
+      const std::span<std::byte> source = sent % 2 == 0 ? window : std::span(memory);
+      fill(source, sent);
+      const Status status =
+          rig.endpoint().try_request_bulk<on_block>(rig.next(), source, sent * kBlock, sent);
+      if (status == Status::retry) break;
+      rig.ok(status);
+      std::fill(source.begin(), source.end(), std::byte{0});  // ours again
+      ++sent;
+    }
+    CHECK(sent != 0);
+  };
+  if (rig.rank() % 2 == 0) send_all();
+  rig.fence();  // until then the odd ranks do not poll
+  if (rig.rank() % 2 != 0) send_all();
+  const std::uint64_t expected = rig.exchange(sent)[am::value(rig.previous())];
+  rig.until([&] { return t_arrived == expected; });
+  rig.barrier();
+}
+
+/// Each rank answers its neighbour's blocks with blocks, all at the same time.
+void on_answer(am::Token&, std::span<std::byte> data, std::uint64_t seed) {
+  CHECK_EQ(first_wrong(data, seed), data.size());
+  ++t_done;
+}
+thread_local std::span<std::byte> t_source;
+void on_question(am::Token& token, std::span<std::byte> data, std::uint64_t seed) {
+  CHECK_EQ(first_wrong(data, seed), data.size());
+  fill(t_source, seed + 1);
+  CHECK_EQ(token.reply_bulk<on_answer>(t_source, kBlock, seed + 1), Status::ok);
+  ++t_arrived;
+}
+void bulk_answered_by_bulk(Rig& rig) {
+  constexpr std::uint64_t kTurns = 20;
+  t_arrived = t_done = 0;
+  rig.endpoint().make_segment(2 * kBlock);
+  am::Endpoint spare(rig.bundle());
+  const auto own = spare.make_segment(2 * kBlock);
+  t_source = own.subspan(kBlock);
+  rig.barrier();
+  for (std::uint64_t i = 1; i <= kTurns; ++i) {
+    fill(own.first(kBlock), i);
+    rig.ok(rig.endpoint().request_bulk<on_question>(rig.next(), own.first(kBlock), 0, i));
+    rig.until([&] { return t_done == i; });
+  }
+  rig.until([] { return t_arrived == kTurns; });
+  rig.barrier();
 }
 
 bool private_memory_allowed() {
@@ -166,6 +246,9 @@ void replaced_segment(Rig& rig) {
 constexpr std::array kCases{
     Case{"bulk.to_window", Needs::any, bulk_to_window},
     Case{"bulk.to_private", Needs::any, bulk_to_private},
+    Case{"bulk.between_windows", Needs::any, bulk_between_windows},
+    Case{"bulk.to_a_busy_receiver", Needs::any, bulk_to_a_busy_receiver},
+    Case{"bulk.answered_by_bulk", Needs::any, bulk_answered_by_bulk},
     Case{"bulk.get_from_window", Needs::any, get_from_window},
     Case{"bulk.get_from_private", Needs::any, get_from_private},
     Case{"bulk.typed_elements", Needs::any, typed_elements},

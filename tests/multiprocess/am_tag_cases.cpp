@@ -74,6 +74,32 @@ void wrong_tag(Rig& rig) {
   rig.barrier();
 }
 
+void on_tagged_block(am::Token&, std::span<std::byte>) { ++t_handled; }
+
+/// A bulk message that is refused leaves the segment alone where its data were only offered, and
+/// its sender goes on.
+void refused_bulk(Rig& rig) {
+  constexpr std::size_t kBlock = 256 << 10;
+  Tagged tagged(rig, 77);
+  tagged.endpoint.make_segment(kBlock);
+  const auto source = rig.endpoint().make_segment(kBlock);
+  map_next(rig, tagged, 77);
+  ask(rig, am::Undeliverable::none);
+  rig.barrier();
+  tagged.endpoint.set_tag(78);
+  rig.fence();
+  for (std::size_t i = 1; i <= 3; ++i) {
+    rig.ok(rig.endpoint().request_bulk<on_tagged_block>(kThere, source, 0));
+    rig.until([&] { return rig.back.size() == i; });
+    CHECK_EQ(rig.back.back().status, am::Undeliverable::bad_tag);
+    CHECK_EQ(rig.back.back().operation, am::Operation::bulk);
+  }
+  rig.barrier();
+  CHECK_EQ(t_handled, 1);
+  rig.ok(rig.endpoint().unmap(kThere));
+  rig.barrier();
+}
+
 void all_and_none(Rig& rig) {
   Tagged all(rig, am::kTagAll);
   map_next(rig, all, 5);
@@ -290,6 +316,7 @@ void two_indices_one_tag(Rig& rig) {
 
 constexpr std::array kCases{
     Case{"tag.wrong_tag", Needs::any, wrong_tag},
+    Case{"tag.refused_bulk", Needs::any, refused_bulk},
     Case{"tag.all_and_none", Needs::any, all_and_none},
     Case{"tag.changed_tag", Needs::any, changed_tag},
     Case{"tag.changed_under_way", Needs::any, changed_under_way},

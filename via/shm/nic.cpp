@@ -314,6 +314,27 @@ RemotePlace Nic::remote_place(Rank rank, ProtectionTag tag, std::uint64_t addres
   return {nullptr, address, 0};
 }
 
+// A source is an address of its process, or an offset in its window with kInWindow. No
+// address of a process has that bit.
+static constexpr std::uint64_t kInWindow = std::uint64_t{1} << 63;
+
+std::uint64_t Nic::source_of(const std::byte* at, std::size_t bytes) const noexcept {
+  const Segment& window = job_.segment();
+  if (window.contains(at, bytes)) return kInWindow | static_cast<std::uint64_t>(at - window.base());
+  const bool reached = job_.threads_mode() || cross_memory_works_;
+  return reached ? reinterpret_cast<std::uint64_t>(at) : 0;
+}
+
+RemotePlace Nic::source_place(Rank rank, std::uint64_t source, std::size_t bytes) noexcept {
+  const Peer* const known = peers_[index(rank)].get();
+  const std::uint64_t at = source & ~kInWindow;
+  const std::size_t window = job_.segment().window_bytes();
+  const bool in_window = (source & kInWindow) != 0;
+  if (known == nullptr || source == 0 || (in_window && (at > window || bytes > window - at)))
+    return {nullptr, 0, descriptor_status::rdma_protection_error};
+  return in_window ? RemotePlace{known->window + at, 0, 0} : RemotePlace{nullptr, at, 0};
+}
+
 bool Nic::write_place(Rank rank, const RemotePlace& place, const std::byte* from,
                       std::size_t bytes) noexcept {
   if (place.mapped == nullptr)

@@ -125,6 +125,14 @@ class Nic : public via::Nic, private Connections::Provider {
   [[nodiscard]] bool read_place(Rank peer, const RemotePlace& place, std::byte* to,
                                 std::size_t bytes) noexcept;
 
+  /// Names the @p bytes at @p at, memory of this rank's, for source_place() at a peer.  @return 0:
+  /// no peer reaches them.  Cost: a few instructions.
+  [[nodiscard]] std::uint64_t source_of(const std::byte* at, std::size_t bytes) const noexcept;
+  /// @return where this rank finds the memory that @p peer's source_of() named @p source; refused
+  /// where that is nonsense.  Cost: a few instructions.
+  [[nodiscard]] RemotePlace source_place(Rank peer, std::uint64_t source,
+                                         std::size_t bytes) noexcept;
+
   /// @return errno of the last copy into or out of a peer's private memory that failed.
   [[nodiscard]] int cross_error() const noexcept { return cross_error_; }
 

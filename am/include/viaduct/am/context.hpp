@@ -43,6 +43,7 @@ enum Counter : std::uint32_t {
   kReturned,         // messages that came back to a handler 0 here
   kRefused,          // messages that this rank sent back
   kBulkBytes,
+  kPulledBytes,  // of bulk messages, which this rank copied as their receiver
   kGetBytes,
   kStandstills,  // ranks that waited for replies alone in a circle, found here
   kCounterCount,

@@ -179,7 +179,8 @@ class Endpoint {
   /// Bulk request: any size, into the peer's segment at @p offset; the handler runs when all data
   /// are in place. The source may be changed when the call returns.
   ///
-  /// Blocks      until there is credit, polling; on shm for the copy, which this process makes.
+  /// Blocks      until there is credit, polling; on shm for the copy. The receiver makes the copy
+  ///             if it polls just then (4 KiB to 4 MiB), and else this process does.
   /// Order       as request().
   /// Cost        one copy; between hosts one RDMA write.
   template <auto Handler, class Data, class... A>
@@ -427,6 +428,10 @@ class Endpoint {
                       via::RemotePlace& place) noexcept;
   Undeliverable copy_bulk(detail::Map& map, std::byte* own, std::size_t bytes, std::size_t offset,
                           via::Rights how) noexcept;
+  Undeliverable begin_bulk(detail::Map& map, const std::byte* from, std::size_t bytes,
+                           std::size_t offset, std::uint64_t& client) noexcept;
+  void finish_bulk(detail::Map& map, const std::byte* from, std::size_t bytes, std::size_t offset,
+                   std::uint64_t client, bool sent) noexcept;
   Undeliverable put_bulk(detail::Map& map, const std::byte* from, std::size_t bytes,
                          std::size_t offset) noexcept;
   [[nodiscard]] detail::OverflowBlock* free_overflow(detail::Map& map) noexcept;

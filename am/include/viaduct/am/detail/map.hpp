@@ -107,6 +107,12 @@ struct Map {
     Undeliverable rejection = Undeliverable::none;
   } end;
   std::uint32_t credit_limit = 0;  // k
+  /// What earlier bulk messages tell about the next one: am/src/pull.cpp.
+  struct PullPace {
+    std::uint32_t pushes_to_make = 0;     // messages before the next pull
+    std::uint32_t pushes_after_miss = 1;  // after the next pull for which the peer does not come
+    std::uint32_t push_ns_per_kib = 128;  // as last measured
+  } pull_pace;
   struct Peer {
     EndpointPage* page = nullptr;
     EndpointPage

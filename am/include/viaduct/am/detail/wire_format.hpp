@@ -12,7 +12,8 @@
 ///     With
 ///                 arguments it is an inquiry: am/src/standstill.hpp
 ///     bit 26      medium: the data are in the message's own lines
-///     bits 27-47  zero
+///     bit 27      bulk: the receiver is to pull the data (MapBlock::Pull)
+///     bits 28-47  zero
 ///
 ///     short   words 0..     arguments
 ///     medium  word 0        start in the medium ring (bits 0-31), length (32-63)
@@ -43,7 +44,9 @@ inline constexpr std::uint64_t overflow_bit = 1ULL << 24;
 inline constexpr std::uint64_t notice_bit = 1ULL << 25;
 /// Medium: the data follow the arguments, in the message's own lines.
 inline constexpr std::uint64_t in_lines_bit = 1ULL << 26;
-inline constexpr unsigned used_bits = 27;
+/// Bulk: the sender shows its data in its MapBlock, and the receiver copies them.
+inline constexpr std::uint64_t pull_bit = 1ULL << 27;
+inline constexpr unsigned used_bits = 28;
 [[nodiscard]] constexpr std::uint64_t make(Kind kind, Operation operation,
                                            std::uint16_t handler) noexcept {
   return handler | (static_cast<std::uint64_t>(kind) << kind_shift) |
@@ -134,12 +137,25 @@ inline void take_page(EndpointPage& page, const EndpointPage& arrived) noexcept 
 /// channels take all of it to a copy at the peer.
 struct alignas(128) MapBlock {
   static constexpr std::uint32_t kMagic = 0x4d415032;  // "MAP2"
+  /// The data of a bulk message that its receiver is to pull. Both sides write the state:
+  ///
+  ///     sender:    none -> shown, then it sends the message
+  ///     receiver:  shown -> pulling -> pulled;   sender: pulled -> none, and returns
+  ///     sender, when the receiver does not come:  shown -> pushing -> pushed
+  ///     receiver that cannot pull:  pulling -> pushing;   sender: pushing -> pushed
+  ///     receiver:  pushed -> none, then it runs the handler
+  enum class PullState : std::uint32_t { none, shown, pulling, pulled, pushing, pushed };
+  struct Pull {
+    AtomicWord<std::uint64_t> source;  // shm::Nic::source_of()
+    AtomicWord<PullState> state;
+  };
   std::uint32_t magic;
   std::uint32_t slots;
   std::uint32_t credits;
   std::uint32_t medium_bytes;
   AtomicWord<std::uint64_t> tag;  // that the sender names for the other endpoint
   std::uint64_t endpoint_page;    // the sender's own
+  Pull pull;
   // Remote channels: a copy of the sender's page, with the transport's key as handle.
   EndpointPage page;
   [[nodiscard]] std::byte* medium() noexcept { return reinterpret_cast<std::byte*>(this + 1); }

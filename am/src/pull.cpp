@@ -1,0 +1,168 @@
+/// Bulk data between ranks that share memory: who copies them. A sender that writes into the peer's
+/// memory takes each cache line from the peer, and the peer fetches each line back when its handler
+/// reads the data. A receiver that copies the data itself has them in its cache. So the sender
+/// shows its data, and the receiver copies them when it comes to the message. Where the receiver
+/// does not come within a few microseconds, the sender copies: a bulk message never waits for a
+/// receiver that computes.
+
+#include "am/src/pull.hpp"
+
+#include <sched.h>
+#include <algorithm>
+#include <limits>
+
+#include "via/channel/nic.hpp"
+#include "viaduct/am/bundle.hpp"
+#include "viaduct/am/context.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/segment.hpp"
+#include "viaduct/runtime/wait.hpp"
+
+namespace viaduct::am {
+namespace detail {
+
+using State = MapBlock::PullState;
+
+namespace {
+
+MapBlock::Pull& own_pull(Map& map) {
+  return reinterpret_cast<MapBlock*>(map.channel->prepare_extra())->pull;
+}
+MapBlock::Pull& peers_pull(Map& map) {
+  return reinterpret_cast<MapBlock*>(map.channel->peer_extra())->pull;
+}
+
+Context& context_of(const Map& map) { return map.endpoint->bundle().context(); }
+
+/// How long a sender waits for the receiver to come: a quarter of the time that it would take to
+/// copy the data itself.
+std::uint64_t patience_ns(const Map& map, std::size_t bytes) noexcept {
+  constexpr std::uint64_t kLeastNs = 2'000;
+  return std::max(kLeastNs, bytes / 1024 * map.pull_pace.push_ns_per_kib / 4);
+}
+
+/// Waits while @p pull is in @p state, in which the other rank copies: not for long, unless that
+/// rank has lost its core or its life.  @return the state after it; @p state: the other rank is
+/// lost, or has been silent for so long that it does not keep to the protocol.
+State wait_out(const Map& map, const MapBlock::Pull& pull, State state) {
+  constexpr std::uint64_t kSilentNs = 5'000'000'000;
+  const Job& job = context_of(map).job();
+  Backoff backoff(job.wait_policy());
+  std::uint64_t since = 0;
+  State now;
+  while ((now = pull.state.load(kAcquire)) == state) {
+    if (backoff.next() == Backoff::Stage::spun) continue;
+    sched_yield();
+    if (since == 0) since = monotonic_ns();
+    if (job.is_lost(map.name.rank) || monotonic_ns() - since > kSilentNs) break;
+  }
+  return now;
+}
+
+}  // namespace
+
+bool show_for_pull(Map& map, const std::byte* from, std::size_t bytes) noexcept {
+  Job& job = context_of(map).job();
+  if (bytes < kLeastPull || bytes > kMostPull || map.channel->is_remote() ||
+      map.state != Map::State::connected || map.name.rank == job.rank() ||
+      job.wait_policy().spin_ticks == 0)
+    return false;
+  if (bytes < kLeastPrivatePull && !job.segment().contains(from, bytes)) return false;
+  if (map.pull_pace.pushes_to_make != 0) {
+    --map.pull_pace.pushes_to_make;
+    return false;
+  }
+  MapBlock::Pull& pull = own_pull(map);
+  const std::uint64_t source = context_of(map).nic().source_of(from, bytes);
+  if (source == 0 || pull.state.load(kAcquire) != State::none) return false;
+  pull.source.store(source, kRelaxed);
+  pull.state.store(State::shown, kRelease);
+  return true;
+}
+
+void take_back_pull(Map& map) noexcept { own_pull(map).state.store(State::none, kRelaxed); }
+
+bool await_pull(Map& map, std::size_t bytes) noexcept {
+  MapBlock::Pull& pull = own_pull(map);
+  const std::uint64_t until = monotonic_ns() + patience_ns(map, bytes);
+  constexpr int kLooksBetween = 16;
+  State state = State::shown;
+  for (int looks = 1; state == State::shown; ++looks) {
+    if (looks % kLooksBetween == 0 && monotonic_ns() > until) break;
+    __builtin_ia32_pause();
+    state = pull.state.load(kAcquire);
+  }
+  if (state == State::shown && pull.state.compare_exchange_strong(state, State::pushing)) {
+    Map::PullPace& pace = map.pull_pace;
+    pace.pushes_to_make = pace.pushes_after_miss;
+    pace.pushes_after_miss = std::min(2 * pace.pushes_after_miss, kMostPushesAfterMiss);
+    return false;
+  }
+  if (state == State::pulling) state = wait_out(map, pull, state);
+  if (state == State::pushing) {
+    map.pull_pace.pushes_to_make = std::numeric_limits<std::uint32_t>::max();
+    return false;
+  }
+  map.pull_pace.pushes_after_miss = 1;
+  pull.state.store(State::none, kRelaxed);
+  return true;
+}
+
+void tell_pushed(Map& map, std::size_t bytes, std::uint64_t ns) noexcept {
+  own_pull(map).state.store(State::pushed, kRelease);
+  constexpr std::uint64_t kMost = 1'000;  // a sender that has lost its core meanwhile
+  map.pull_pace.push_ns_per_kib =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(ns / (bytes / 1024), kMost));
+}
+
+PullEnd pull(Map& map, std::byte* to, std::size_t bytes) noexcept {
+  via::channel::Nic& nic = context_of(map).nic();
+  MapBlock::Pull& pull = peers_pull(map);
+  State state = State::shown;
+  if (pull.state.compare_exchange_strong(state, State::pulling)) {
+    const via::RemotePlace place =
+        nic.source_place(map.name.rank, pull.source.load(kRelaxed), bytes);
+    if (to == nullptr || (place.status == 0 && nic.read_place(map.name.rank, place, to, bytes))) {
+      pull.state.store(State::pulled, kRelease);
+      return PullEnd::copied;
+    }
+    pull.state.store(state = State::pushing, kRelease);
+  }
+  if (state == State::pushing) state = wait_out(map, pull, state);
+  if (state != State::pushed) return PullEnd::failed;
+  pull.state.store(State::none, kRelease);
+  return PullEnd::pushed;
+}
+
+}  // namespace detail
+
+/// Before a bulk message: the data are in place, or @p client says that the receiver is to pull
+/// them, and finish_bulk() is to follow.
+Undeliverable Endpoint::begin_bulk(detail::Map& map, const std::byte* from, std::size_t bytes,
+                                   std::size_t offset, std::uint64_t& client) noexcept {
+  if (bytes < detail::kLeastPull || map.channel->is_remote())
+    return put_bulk(map, from, bytes, offset);
+  via::RemotePlace place;
+  const Undeliverable why = reach(map, bytes, offset, via::Rights::rdma_write, place);
+  if (why != Undeliverable::none) return why;
+  if (!detail::show_for_pull(map, from, bytes)) return put_bulk(map, from, bytes, offset);
+  client |= detail::wire_format::pull_bit;
+  return Undeliverable::none;
+}
+
+/// After a bulk message with @p client, or after the attempt to send it: returns when the data are
+/// in place.
+void Endpoint::finish_bulk(detail::Map& map, const std::byte* from, std::size_t bytes,
+                           std::size_t offset, std::uint64_t client, bool sent) noexcept {
+  if ((client & detail::wire_format::pull_bit) == 0) return;
+  if (!sent) return detail::take_back_pull(map);
+  if (detail::await_pull(map, bytes)) return bundle_.context().count(Counter::kBulkBytes, bytes);
+  // The receiver refuses a message for a segment that is gone by now.
+  const std::uint64_t start = monotonic_ns();
+  (void)put_bulk(map, from, bytes, offset);
+  detail::tell_pushed(map, bytes, monotonic_ns() - start);
+}
+
+}  // namespace viaduct::am
