@@ -298,7 +298,8 @@ TEST_F(ChannelTest, DataFollowTheWords) {
   const Ends ends = connected();
   std::vector<std::byte> data(160);
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i + 1);
-  for (std::size_t count : {0, 1, 6, 7, 8, 13, 14, 20})
+  constexpr std::array<std::size_t, 8> kCounts{0, 1, 6, 7, 8, 13, 14, 20};
+  for (const std::size_t count : kCounts)
     for (std::size_t bytes = 0; bytes <= data.size() && 8 * count + bytes <= 168; ++bytes) {
       if (count + bytes == 0) continue;
       const Words words = numbers(1000, 1000 + count);
