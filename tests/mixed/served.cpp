@@ -74,10 +74,12 @@ void act_call_with_data(int waiter) {
   const auto result = side->endpoint.call<on_sum>(side->index(waiter), std::span(values)).wait();
   side->require(result && *result == 10 * values[0], "call with data");
 }
+/// Of the segment's end, where no bulk message goes: others may send one at the same time.
 void act_get_am(int waiter) {
   const long before = side->counted;
   std::vector<long> values(10);
-  side->require(side->endpoint.get<on_got>(side->index(waiter), std::span(values), 0), "get");
+  constexpr std::size_t kFrom = 4000;
+  side->require(side->endpoint.get<on_got>(side->index(waiter), std::span(values), kFrom), "get");
   side->require(side->bundle.wait_until([=] { return side->counted != before; }), "wait_until");
 }
 /// The waiter must give back the credit of a request that has no reply.
