@@ -69,7 +69,7 @@ bool show_for_pull(Map& map, const std::byte* from, std::size_t bytes) noexcept 
       map.state != Map::State::connected || map.name.rank == job.rank() ||
       job.wait_policy().spin_ticks == 0)
     return false;
-  if (bytes < kLeastPrivatePull && !job.segment().contains(from, bytes)) return false;
+  if (!job.segment().contains(from, bytes) && !job.threads_mode()) return false;
   if (map.pull_pace.pushes_to_make != 0) {
     --map.pull_pace.pushes_to_make;
     return false;

@@ -10,10 +10,8 @@
 namespace viaduct::am::detail {
 
 /// A pull's way there and back costs more than it saves below kLeastPull. Data above kMostPull are
-/// longer than the receiver's cache. Private memory, which the receiver reads by a system call, has
-/// a least size of its own.
+/// longer than the receiver's cache.
 inline constexpr std::size_t kLeastPull = std::size_t{4} << 10;
-inline constexpr std::size_t kLeastPrivatePull = std::size_t{64} << 10;
 inline constexpr std::size_t kMostPull = std::size_t{4} << 20;
 /// Messages whose data the sender copies after pulls for which the receiver did not come in time:
 /// 1, 2, 4, and then so many.

@@ -180,7 +180,8 @@ class Endpoint {
   /// are in place. The source may be changed when the call returns.
   ///
   /// Blocks      until there is credit, polling; on shm for the copy. The receiver makes the copy
-  ///             if it polls just then (4 KiB to 4 MiB), and else this process does.
+  ///             if it polls just then (4 KiB to 4 MiB of this rank's segment), and else this
+  ///             process does.
   /// Order       as request().
   /// Cost        one copy; between hosts one RDMA write.
   template <auto Handler, class Data, class... A>
