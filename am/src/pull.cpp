@@ -9,7 +9,6 @@
 
 #include <sched.h>
 #include <algorithm>
-#include <limits>
 
 #include "via/channel/nic.hpp"
 #include "viaduct/am/bundle.hpp"
@@ -17,7 +16,6 @@
 #include "viaduct/am/endpoint.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/clock.hpp"
-#include "viaduct/runtime/segment.hpp"
 #include "viaduct/runtime/wait.hpp"
 
 namespace viaduct::am {
@@ -69,7 +67,6 @@ bool show_for_pull(Map& map, const std::byte* from, std::size_t bytes) noexcept 
       map.state != Map::State::connected || map.name.rank == job.rank() ||
       job.wait_policy().spin_ticks == 0)
     return false;
-  if (!job.segment().contains(from, bytes) && !job.threads_mode()) return false;
   if (map.pull_pace.pushes_to_make != 0) {
     --map.pull_pace.pushes_to_make;
     return false;
@@ -101,10 +98,6 @@ bool await_pull(Map& map, std::size_t bytes) noexcept {
     return false;
   }
   if (state == State::pulling) state = wait_out(map, pull, state);
-  if (state == State::pushing) {
-    map.pull_pace.pushes_to_make = std::numeric_limits<std::uint32_t>::max();
-    return false;
-  }
   map.pull_pace.pushes_after_miss = 1;
   pull.state.store(State::none, kRelaxed);
   return true;
@@ -122,13 +115,12 @@ PullEnd pull(Map& map, std::byte* to, std::size_t bytes) noexcept {
   MapBlock::Pull& pull = peers_pull(map);
   State state = State::shown;
   if (pull.state.compare_exchange_strong(state, State::pulling)) {
-    const via::RemotePlace place =
-        nic.source_place(map.name.rank, pull.source.load(kRelaxed), bytes);
-    if (to == nullptr || (place.status == 0 && nic.read_place(map.name.rank, place, to, bytes))) {
-      pull.state.store(State::pulled, kRelease);
-      return PullEnd::copied;
-    }
-    pull.state.store(state = State::pushing, kRelease);
+    const Rank rank = map.name.rank;
+    const via::RemotePlace place = nic.source_place(rank, pull.source.load(kRelaxed), bytes);
+    const bool copied =
+        to == nullptr || (place.status == 0 && nic.read_place(rank, place, to, bytes));
+    pull.state.store(State::pulled, kRelease);
+    return copied ? PullEnd::copied : PullEnd::failed;
   }
   if (state == State::pushing) state = wait_out(map, pull, state);
   if (state != State::pushed) return PullEnd::failed;

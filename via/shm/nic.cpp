@@ -321,8 +321,7 @@ static constexpr std::uint64_t kInWindow = std::uint64_t{1} << 63;
 std::uint64_t Nic::source_of(const std::byte* at, std::size_t bytes) const noexcept {
   const Segment& window = job_.segment();
   if (window.contains(at, bytes)) return kInWindow | static_cast<std::uint64_t>(at - window.base());
-  const bool reached = job_.threads_mode() || cross_memory_works_;
-  return reached ? reinterpret_cast<std::uint64_t>(at) : 0;
+  return job_.threads_mode() ? reinterpret_cast<std::uint64_t>(at) : 0;
 }
 
 RemotePlace Nic::source_place(Rank rank, std::uint64_t source, std::size_t bytes) noexcept {
@@ -330,9 +329,10 @@ RemotePlace Nic::source_place(Rank rank, std::uint64_t source, std::size_t bytes
   const std::uint64_t at = source & ~kInWindow;
   const std::size_t window = job_.segment().window_bytes();
   const bool in_window = (source & kInWindow) != 0;
-  if (known == nullptr || source == 0 || (in_window && (at > window || bytes > window - at)))
+  if (known == nullptr || source == 0 ||
+      (in_window ? at > window || bytes > window - at : !job_.threads_mode()))
     return {nullptr, 0, descriptor_status::rdma_protection_error};
-  return in_window ? RemotePlace{known->window + at, 0, 0} : RemotePlace{nullptr, at, 0};
+  return {in_window ? known->window + at : reinterpret_cast<std::byte*>(at), 0, 0};
 }
 
 bool Nic::write_place(Rank rank, const RemotePlace& place, const std::byte* from,

@@ -142,7 +142,6 @@ struct alignas(128) MapBlock {
   ///     sender:    none -> shown, then it sends the message
   ///     receiver:  shown -> pulling -> pulled;   sender: pulled -> none, and returns
   ///     sender, when the receiver does not come:  shown -> pushing -> pushed
-  ///     receiver that cannot pull:  pulling -> pushing;   sender: pushing -> pushed
   ///     receiver:  pushed -> none, then it runs the handler
   enum class PullState : std::uint32_t { none, shown, pulling, pulled, pushing, pushed };
   struct Pull {
