@@ -9,10 +9,10 @@
 #include <array>
 #include <cstring>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <vector>
 
+#include "tests/unit/via/channel_words.hpp"
 #include "via/channel/nic.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -22,37 +22,9 @@ namespace viaduct::via::channel {
 namespace {
 
 constexpr std::uint32_t kSlots = 8;
-constexpr std::uint32_t kAll = 1000;
 constexpr std::size_t kLine = 64;
-constexpr std::uint64_t kClient = 0xABCDEF012345;
 
-using Words = std::vector<std::uint64_t>;
 using Lines = std::vector<std::size_t>;
-
-/// The numbers from @p first up to, and without, @p end.
-Words numbers(std::uint64_t first, std::uint64_t end) {
-  Words all(end - first);
-  std::iota(all.begin(), all.end(), first);
-  return all;
-}
-
-/// Sends a message of one word.  @return false: there is no room.
-bool send(Channel& c, std::uint64_t word) {
-  Slot* const slot = c.claim();
-  if (slot == nullptr) return false;
-  slot->put(0, word);
-  c.publish(*slot, header::make(MessageKind::inline_data, 8, kClient));
-  return true;
-}
-
-/// The first words of the messages that @p from hands over.
-template <class From>
-Words take(From& from, std::uint32_t budget = kAll) {
-  Words words;
-  auto note = [&words](Channel&, Slot& slot, std::uint64_t) { words.push_back(slot.get(0)); };
-  (void)from.drain(budget, note);
-  return words;
-}
 
 /// The half that a channel sends on, as bytes and words at the offsets of the document.
 class Half {

@@ -7,11 +7,11 @@
 #include <functional>
 #include <memory>
 #include <new>
-#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "tests/unit/via/channel_words.hpp"
 #include "tests/unit/via/fake_transport.hpp"
 #include "via/channel/nic.hpp"
 #include "viaduct/job.hpp"
@@ -36,28 +36,11 @@ namespace viaduct::via::channel {
 namespace {
 
 constexpr std::uint32_t kSlots = 8;
-constexpr std::uint32_t kAll = 1000;
 constexpr std::size_t kExtra = 256;
 constexpr std::uint32_t kExtraAt = 256 + 64 * kSlots;
 // Upper four bits of a notification.
 constexpr std::uint32_t kWakeMe = 1U << 28;
 constexpr std::uint32_t kWake = 2U << 28;
-
-using Words = std::vector<std::uint64_t>;
-
-Words numbers(std::uint64_t first, std::uint64_t end) {
-  Words all(end - first);
-  std::iota(all.begin(), all.end(), first);
-  return all;
-}
-
-bool send(Channel& c, std::uint64_t word) {
-  Slot* const slot = c.claim();
-  if (slot == nullptr) return false;
-  slot->put(0, word);
-  c.publish(*slot, header::make(MessageKind::inline_data, 8, 0));
-  return true;
-}
 
 class RemoteChannelTest : public ::testing::Test {
  protected:
@@ -84,13 +67,7 @@ class RemoteChannelTest : public ::testing::Test {
     ASSERT_EQ(b->state(), ViState::connected);
     transport->posted.clear();
   }
-  template <class From>
-  static Words take(From& from, std::uint32_t budget = kAll) {
-    Words words;
-    auto note = [&words](Channel&, Slot& slot, std::uint64_t) { words.push_back(slot.get(0)); };
-    (void)from.drain(budget, note);
-    return words;
-  }
+
   /// The writes since the last call, as "owner: offset+bytes ...", "<" for those that go back, "!"
   /// for those that notify.
   std::string writes() {
