@@ -197,6 +197,7 @@ extern "C" {
 
 ibv_comp_channel* ibv_create_comp_channel(ibv_context* shown) {
   Context& context = context_of(shown);
+  if (is_refused()) return nullptr;
   if (const int error = start(context); error != 0) {
     errno = error;
     return nullptr;
@@ -226,6 +227,7 @@ int ibv_destroy_comp_channel(ibv_comp_channel* shown) {
 ibv_cq* ibv_create_cq(ibv_context* shown, int entries, void* data, ibv_comp_channel* channel,
                       int vector) {
   Context& context = context_of(shown);
+  if (is_refused()) return nullptr;
   if (entries < 1 || entries > kMostEntries || vector != 0) {
     errno = EINVAL;
     return nullptr;
@@ -244,6 +246,7 @@ ibv_cq* ibv_create_cq(ibv_context* shown, int entries, void* data, ibv_comp_chan
 }
 
 int ibv_resize_cq(ibv_cq* queue, int entries) {
+  if (is_refused()) return errno;
   const std::lock_guard lock(context_of(queue->context).mutex);
   const auto held = static_cast<int>(static_cast<CompletionQueue*>(queue)->entries.size());
   if (entries < 1 || entries < held || entries > kMostEntries) return EINVAL;

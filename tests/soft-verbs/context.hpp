@@ -39,6 +39,9 @@ struct Device {
 };
 [[nodiscard]] const std::vector<std::unique_ptr<Device>>& devices();
 [[nodiscard]] Control& control();
+/// Whether the call that is being made is refused, as when memory or other means are used up: errno
+/// is ENOMEM then.
+[[nodiscard]] bool is_refused() noexcept;
 
 /// A port in the fabric.
 struct Place {

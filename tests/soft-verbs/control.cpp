@@ -27,7 +27,7 @@ constexpr std::array<const char*, kCounters> kCounterNames{"packets",
                                                            "sequence_errors",
                                                            "retries",
                                                            "unheard_datagrams",
-                                                           "refused_registrations"};
+                                                           "refused_calls"};
 
 /// Takes a number off the front of @p text.
 bool take_number(std::string_view& text, double& out) {

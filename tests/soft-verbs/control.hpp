@@ -40,7 +40,7 @@ enum Counter : std::uint32_t {
   kSequenceErrors,
   kRetries,
   kUnheardDatagrams,  ///< without a receive, of another key, or with no room on their way
-  kRefusedRegistrations,
+  kRefusedCalls,
   kCounters
 };
 
@@ -55,20 +55,21 @@ struct Control {
   std::atomic<std::uint64_t> ports_down;  ///< bit kPortsPerDevice * device + port - 1
   std::atomic<std::uint64_t> dead;        ///< bit of each device that has died
   std::atomic<std::uint64_t> seed;
-  /// Which registration of memory from now on is refused, once: 1 the next one, 0 none.
-  std::atomic<std::uint64_t> refuse_registration;
+  /// Which call from now on is refused, once: 1 the next one, 0 none. Calls that open, query, make,
+  /// change or register count; those that give back do not.
+  std::atomic<std::uint64_t> refuse_call;
   std::atomic<std::int64_t> regions;  ///< registered now
-  std::atomic<std::int64_t> objects;  ///< domains, queues, pairs and the like that are there now
+  std::atomic<std::int64_t> objects;  ///< open devices, domains, queues, pairs and the like, now
   std::atomic<std::uint32_t> per_million[kFaults];
   std::atomic<std::uint64_t> time_ns[kFaults];
   std::atomic<std::uint64_t> counters[kCounters];
 
-  /// Whether the registration that is being made is to be refused.
-  [[nodiscard]] bool refuses_registration() noexcept {
-    std::uint64_t left = refuse_registration.load();
-    while (left != 0 && !refuse_registration.compare_exchange_weak(left, left - 1)) {
+  /// Whether the call that is being made is to be refused.
+  [[nodiscard]] bool refuses_call() noexcept {
+    std::uint64_t left = refuse_call.load();
+    while (left != 0 && !refuse_call.compare_exchange_weak(left, left - 1)) {
     }
-    if (left == 1) count(kRefusedRegistrations);
+    if (left == 1) count(kRefusedCalls);
     return left == 1;
   }
   void count(Counter which) noexcept { counters[which].fetch_add(1, std::memory_order_relaxed); }

@@ -95,6 +95,7 @@ bool any_port(Use&& use) {
 
 int query_port(ibv_context* shown, std::uint8_t port, ibv_port_attr* out, std::size_t bytes) {
   const Device& device = *context_of(shown).device;
+  if (is_refused()) return errno;
   if (port == 0 || port > device.description.ports) return EINVAL;
   const Place place{device.index, port};
   ibv_port_attr all{};
@@ -131,6 +132,12 @@ const std::vector<std::unique_ptr<Device>>& devices() {
 Control& control() {
   static Control& page = make_control();
   return page;
+}
+
+bool is_refused() noexcept {
+  if (!control().refuses_call()) return false;
+  errno = ENOMEM;
+  return true;
 }
 
 Context& context_of(ibv_context* shown) noexcept {
@@ -199,6 +206,7 @@ using namespace soft_verbs;
 extern "C" {
 
 ibv_device** ibv_get_device_list(int* count) {
+  if (is_refused()) return nullptr;
   const auto& all = devices();
   auto** const list = new ibv_device*[all.size() + 1]();
   for (std::size_t i = 0; i < all.size(); ++i) list[i] = &all[i]->shown;
@@ -220,6 +228,7 @@ __be64 ibv_get_device_guid(ibv_device* device) {
 
 ibv_context* ibv_open_device(ibv_device* shown) {
   auto* const device = reinterpret_cast<Device*>(shown);
+  if (is_refused()) return nullptr;
   if ((control().dead >> device->index & 1) != 0) {
     errno = EIO;
     return nullptr;
@@ -243,6 +252,7 @@ ibv_context* ibv_open_device(ibv_device* shown) {
   verbs.context.ops.post_send = post_send;
   verbs.context.ops.post_recv = post_receive;
   verbs.context.ops.post_srq_recv = post_shared_receive;
+  ++control().objects;
   return &context.release()->shown.verbs.context;
 }
 
@@ -259,11 +269,13 @@ int ibv_close_device(ibv_context* shown) {
   }
   stop(context);
   close(shown->async_fd);
+  --control().objects;
   delete &context;
   return 0;
 }
 
 int ibv_query_device(ibv_context* shown, ibv_device_attr* out) {
+  if (is_refused()) return errno;
   *out = {};
   std::snprintf(out->fw_ver, sizeof out->fw_ver, "soft-verbs");
   out->node_guid = out->sys_image_guid = ibv_get_device_guid(shown->device);
@@ -297,6 +309,7 @@ int _ibv_query_gid_ex(ibv_context* shown, uint32_t port, uint32_t at, ibv_gid_en
                       uint32_t flags, size_t bytes) {
   const Device& device = *context_of(shown).device;
   ibv_gid_entry entry;
+  if (is_refused()) return errno;
   if (flags != 0 || port == 0 || port > device.description.ports) return EINVAL;
   if (!gid_entry({device.index, static_cast<std::uint8_t>(port)}, at, entry)) return EINVAL;
   std::memcpy(out, &entry, std::min(bytes, sizeof entry));
@@ -319,6 +332,7 @@ int ibv_query_pkey(ibv_context* shown, uint8_t port, int at, __be16* out) {
 
 ibv_ah* ibv_create_ah(ibv_pd* domain, ibv_ah_attr* route) {
   Context& context = context_of(domain->context);
+  if (is_refused()) return nullptr;
   Place to;
   if (const int error = resolve(context, *route, to); error != 0) {
     errno = error;
@@ -331,12 +345,14 @@ ibv_ah* ibv_create_ah(ibv_pd* domain, ibv_ah_attr* route) {
   handle->from_port = route->port_num;
   const std::lock_guard lock(context.mutex);
   ++static_cast<Domain*>(domain)->uses;
+  ++control().objects;
   return handle;
 }
 
 int ibv_destroy_ah(ibv_ah* shown) {
   const std::lock_guard lock(context_of(shown->context).mutex);
   --static_cast<Domain*>(shown->pd)->uses;
+  --control().objects;
   delete static_cast<AddressHandle*>(shown);
   return 0;
 }

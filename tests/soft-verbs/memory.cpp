@@ -51,10 +51,7 @@ Region* register_memory(ibv_pd* domain, void* address, std::size_t bytes, int ac
     errno = EFAULT;
     return nullptr;
   }
-  if (control().refuses_registration()) {  // as when too much memory is locked
-    errno = ENOMEM;
-    return nullptr;
-  }
+  if (is_refused()) return nullptr;
   auto* const region = new Region;
   region->context = domain->context;
   region->pd = domain;
@@ -150,6 +147,7 @@ extern "C" {
 
 ibv_pd* ibv_alloc_pd(ibv_context* shown) {
   Context& context = context_of(shown);
+  if (is_refused()) return nullptr;
   if (const int error = start(context); error != 0) {
     errno = error;
     return nullptr;

@@ -95,6 +95,7 @@ extern "C" {
 
 ibv_qp* ibv_create_qp(ibv_pd* domain, ibv_qp_init_attr* wanted) {
   Context& context = context_of(domain->context);
+  if (is_refused()) return nullptr;
   const std::lock_guard lock(context.mutex);
   std::uint32_t index = 0;
   if (context.dead || !is_good(*wanted) || !find_index(context, index)) {
@@ -110,6 +111,7 @@ ibv_qp* ibv_create_qp(ibv_pd* domain, ibv_qp_init_attr* wanted) {
 
 int ibv_modify_qp(ibv_qp* shown, ibv_qp_attr* attributes, int mask) {
   Context& context = context_of(shown->context);
+  if (is_refused()) return errno;
   const std::lock_guard lock(context.mutex);
   if (context.dead || context.forked) return EIO;
   return static_cast<QueuePair*>(shown)->modify(*attributes, mask);
@@ -137,6 +139,7 @@ int ibv_destroy_qp(ibv_qp* shown) {
 ibv_srq* ibv_create_srq(ibv_pd* domain, ibv_srq_init_attr* wanted) {
   Context& context = context_of(domain->context);
   const ibv_srq_attr& attr = wanted->attr;
+  if (is_refused()) return nullptr;
   if (attr.max_wr == 0 || attr.max_wr > kMostRequests || attr.max_sge > kMostSegments) {
     errno = EINVAL;
     return nullptr;
@@ -156,6 +159,7 @@ ibv_srq* ibv_create_srq(ibv_pd* domain, ibv_srq_init_attr* wanted) {
 
 int ibv_modify_srq(ibv_srq* shown, ibv_srq_attr* attributes, int mask) {
   auto& queue = *static_cast<SharedQueue*>(shown);
+  if (is_refused()) return errno;
   const std::lock_guard lock(context_of(shown->context).mutex);
   if (mask != IBV_SRQ_LIMIT || attributes->srq_limit > queue.most) return EINVAL;
   queue.limit = attributes->srq_limit;

@@ -1,6 +1,8 @@
 #include "tests/fault/set_up/harness.hpp"
 
+#include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,13 +16,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 
 #include "tests/fault/set_up/inject.hpp"
 
 namespace set_up {
 namespace {
 
-constexpr unsigned kMostSeconds = 30;  // that one attempt takes
 constexpr std::size_t kMostComplaints = 12;
 
 /// What the process that tries tells the one that waits for it.
@@ -74,10 +76,22 @@ std::string differences(const Family& family, const std::vector<std::string>& be
   return text;
 }
 
+std::string try_again(const Family& family) {
+  ::alarm(kMostSeconds);
+  try {
+    family.again();
+  } catch (const std::exception& problem) {
+    return std::string("; not even the next time: ") + problem.what();
+  }
+  ::alarm(0);
+  return {};
+}
+
 void try_one(const Family& family, const Injection& injection, long n, Progress& progress) {
   const auto before = look(family);
   std::string sentence;
   bool threw = false;
+  bool finding = false;  // of the test
   g_struck = false;
   ::alarm(kMostSeconds);
   injection.arm(n);
@@ -85,13 +99,16 @@ void try_one(const Family& family, const Injection& injection, long n, Progress&
     family.attempt();
   } catch (const std::exception& problem) {
     threw = true;
+    finding = dynamic_cast<const std::logic_error*>(&problem) != nullptr;
     is_done();
     sentence = problem.what();
   }
   is_done();
   ::alarm(0);
   std::string wrong;
-  if (threw || !family.once) wrong = differences(family, before, look(family));
+  if (threw || !family.once || family.ends) wrong = differences(family, before, look(family));
+  if (finding) wrong += "; the test finds it wrong";
+  if (threw && !finding) wrong += try_again(family);
   if (threw && sentence.empty()) wrong += "; the exception has no sentence";
   if (threw && !g_struck) wrong += "; it failed without an injected failure";
   if (!wrong.empty())
@@ -118,6 +135,18 @@ void try_one(const Family& family, const Injection& injection, long n, Progress&
   ::_exit(0);
 }
 
+/// Says how a process has ended that should have ended with @p most_code or less.
+void look_at_end(Progress& progress, const char* process, int status, int most_code) {
+  std::string end;
+  if (WIFSIGNALED(status))
+    end = WTERMSIG(status) == SIGALRM ? "hangs"
+                                      : "crashes, by signal " + std::to_string(WTERMSIG(status));
+  else if (WEXITSTATUS(status) > most_code)
+    end = "ends with code " + std::to_string(WEXITSTATUS(status));
+  if (!end.empty())
+    complain(progress, "number " + std::to_string(progress.n) + ": " + process + " " + end);
+}
+
 }  // namespace
 
 void is_done() noexcept {
@@ -130,6 +159,7 @@ std::vector<std::string> try_all(const Family& family, const Injection& injectio
       ::mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto& progress = *static_cast<Progress*>(shared);
   progress.n = 1 - family.stride;
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);  // of the processes that attempts fork
   attempts = 0;
   while (!progress.finished && wrong.size() < kMostComplaints) {
     const long first = progress.n + family.stride;
@@ -139,14 +169,9 @@ std::vector<std::string> try_all(const Family& family, const Injection& injectio
     int status = 0;
     ::waitpid(child, &status, 0);
     attempts += (progress.n - first) / family.stride + 1;
-    if (WIFSIGNALED(status))
-      complain(progress, "number " + std::to_string(progress.n) +
-                             (WTERMSIG(status) == SIGALRM
-                                  ? ": it hangs"
-                                  : ": it crashes, by signal " + std::to_string(WTERMSIG(status))));
-    else if (WEXITSTATUS(status) > (family.may_end ? 1 : 0))
-      complain(progress, "number " + std::to_string(progress.n) + ": it ends with code " +
-                             std::to_string(WEXITSTATUS(status)));
+    const bool stopped = family.may_stop && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+    if (!stopped) look_at_end(progress, "it", status, family.may_end ? 1 : 0);
+    while (::wait(&status) > 0) look_at_end(progress, "a process beside it", status, 1);
     std::string text(progress.complaints);
     progress.complaints[0] = '\0';
     for (std::size_t end = 0; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1))
@@ -162,6 +187,18 @@ Injection injection_of(const std::string& kind) {
                              : kind == "mapping"    ? inject::Kind::mapping
                                                     : inject::Kind::thread;
   return {kind, [which](long n) { inject::arm(which, n); }, [] { return inject::disarm(); }};
+}
+
+void try_family(Family family) {
+  const long stride = family.stride;
+  for (const char* kind : {"memory", "descriptor", "mapping", "thread"}) {
+    family.stride = std::string(kind) == "memory" ? stride : 1;
+    long attempts = 0;
+    for (const std::string& wrong : try_all(family, injection_of(kind), attempts))
+      ADD_FAILURE() << wrong;
+    std::printf("%s: %ld attempts with one failing call, kind %s\n", family.name.c_str(), attempts,
+                kind);
+  }
 }
 
 }  // namespace set_up

@@ -26,7 +26,10 @@ struct Candidate {
 /// The devices there are; freed with the list.
 class DeviceList {
  public:
-  DeviceList() : list_(library().get_device_list(&count_)) {}
+  DeviceList() : list_(library().get_device_list(&count_)) {
+    if (list_ == nullptr && errno != ENOSYS)  // without RDMA in the kernel there is no device
+      throw Error(errors::rdma_device, errno, "libibverbs cannot list the RDMA devices");
+  }
   ~DeviceList() {
     if (list_ != nullptr) library().free_device_list(list_);
   }
@@ -154,16 +157,26 @@ PortInfo describe(ibv_context* context, std::uint8_t port, std::string name,
   return info;
 }
 
-std::vector<Candidate> candidates(const DeviceList& list) {
-  std::vector<Candidate> all;
+/// What there is on this machine.
+struct Look {
+  std::vector<Candidate> ports;
+  std::string closed;  // devices that cannot be looked at, each with the reason
+};
+
+Look look(const DeviceList& list) {
+  Look all;
   for (ibv_device* device : list) {
     const OwnedContext context(library().open_device(device));
-    if (context == nullptr) continue;
     ibv_device_attr limits{};
-    if (library().query_device(context.get(), &limits) != 0) continue;
+    const int problem = context == nullptr ? errno : library().query_device(context.get(), &limits);
+    const char* const name = library().get_device_name(device);
+    if (problem != 0) {
+      all.closed += (all.closed.empty() ? "" : ", ") + std::string(name) +
+                    " (cannot be opened: " + std::strerror(problem) + ")";
+      continue;
+    }
     for (std::uint8_t port = 1; port <= limits.phys_port_cnt; ++port)
-      all.push_back(
-          {device, describe(context.get(), port, library().get_device_name(device), limits)});
+      all.ports.push_back({device, describe(context.get(), port, name, limits)});
   }
   return all;
 }
@@ -233,15 +246,15 @@ Wish wish_of(std::string_view wanted, std::uint32_t turn) {
   return wanted == "auto" ? Wish{} : parse(wanted, turn);
 }
 
-std::string list_of(const std::vector<Candidate>& all) {
-  std::string text;
-  for (const Candidate& c : all)
+std::string list_of(const Look& all) {
+  std::string text = all.closed;
+  for (const Candidate& c : all.ports)
     text += (text.empty() ? "" : ", ") + c.info.device + ":" + std::to_string(c.info.port) +
             (c.info.active ? "" : " (down)");
   return text.empty() ? "none" : text;
 }
 
-std::string nothing_selected(const std::vector<Candidate>& all, const Wish& wish) {
+std::string nothing_selected(const Look& all, const Wish& wish) {
   return wish.name.empty()
              ? "no port of an RDMA device is up and has an address; there are: " + list_of(all)
              : "there is no RDMA device '" + wish.name +
@@ -264,17 +277,17 @@ int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr& out) noex
 Device::Device(const Settings& settings, std::string_view wanted, std::uint32_t turn)
     : settings_(settings) {
   const DeviceList list;
-  const std::vector<Candidate> all = candidates(list);
-  if (all.empty())
+  const Look all = look(list);
+  if (all.ports.empty() && all.closed.empty())
     throw Error(errors::rdma_device, std::errc::no_such_device,
                 "provider verbs finds no RDMA device (ibv_devices lists them): load the device's "
                 "driver, for Soft-RoCE 'rdma link add rxe0 type rxe netdev eth0', or use provider "
                 "shm");
   const Wish wish = wish_of(wanted, turn);
-  const std::int32_t at = select(all, wish);
+  const std::int32_t at = select(all.ports, wish);
   if (at < 0)
     throw Error(errors::rdma_device, std::errc::no_such_device, nothing_selected(all, wish));
-  const Candidate& chosen = all[static_cast<std::size_t>(at)];
+  const Candidate& chosen = all.ports[static_cast<std::size_t>(at)];
   name_ = chosen.info.device;
   port_ = static_cast<std::uint8_t>(chosen.info.port);
   const std::int32_t gid = wish.gid_index >= 0 ? wish.gid_index : chosen.info.gid_index;
@@ -336,13 +349,13 @@ Found find_ports(std::string_view wanted, std::uint32_t turn) {
   Found found;
   try {
     const DeviceList list;
-    const std::vector<Candidate> all = candidates(list);
-    for (const Candidate& c : all) found.ports.push_back(c.info);
+    const Look all = look(list);
+    for (const Candidate& c : all.ports) found.ports.push_back(c.info);
     Settings settings;
     if (wanted.empty()) config::load(&settings, options());
     const Wish wish = wish_of(wanted.empty() ? std::string_view(settings.device) : wanted, turn);
-    found.chosen = select(all, wish);
-    if (all.empty())
+    found.chosen = select(all.ports, wish);
+    if (all.ports.empty() && all.closed.empty())
       found.problem =
           "there is no RDMA device: load the device's driver, for Soft-RoCE 'rdma link add rxe0 "
           "type rxe netdev eth0'";
