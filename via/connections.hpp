@@ -54,7 +54,8 @@ class Connections {
   /// Connector::stop() and close(). They do nothing where there is no such end.
   void stop(const EndName& name, ErrorCause cause, std::vector<std::byte> data = {});
   void close(const EndName& name, ErrorCause cause, std::vector<std::byte> data = {});
-  /// A message of rank @p from has come.  Order: as @p from has sent them.
+  /// A message of rank @p from has come.  Order: as @p from has sent them.  Errors: as
+  /// Connector::handle(), as long as the provider takes memory before that call for what it posts.
   void handle(Rank from, const ControlMessage& message);
   /// Nothing more comes from these ranks, or reaches them.  Cost: grows with all ends.
   void lose(const std::function<bool(Rank)>& gone, ErrorCause cause);

@@ -104,7 +104,8 @@ class Connector {
 
   // Events of the control path.
 
-  /// A message of rank @p from has come.  Order: as @p from has sent them.
+  /// A message of rank @p from has come.  Order: as @p from has sent them.  Errors: throws
+  /// std::bad_alloc; nothing has happened then, and the message can be handled once more.
   void handle(Rank from, const ControlMessage& message, Actions& out);
   /// The ranks for which @p gone is true are lost: nothing comes from them or reaches them any
   /// more.  Precondition: later messages of theirs are not handled.  Cost: grows with all ends.
@@ -146,6 +147,7 @@ class Connector {
   [[nodiscard]] State state_of(const Name& name) const noexcept;
   [[nodiscard]] Ends::iterator find(Rank peer, EndNumber number) noexcept;
   [[nodiscard]] Ends::iterator attached_to(Rank peer, EndNumber theirs) noexcept;
+  [[nodiscard]] std::size_t most_actions() const noexcept;
   template <class Wanted>
   [[nodiscard]] Ends::iterator find_of(Rank peer, std::uint64_t discriminator, Wanted wanted);
   void match(Rank peer, std::uint64_t discriminator, Actions& out);

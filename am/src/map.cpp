@@ -112,15 +112,21 @@ Map& Endpoint::live_map(Index index) {
     maps_[value(index)] = map;
     return *map;
   }
-  Map& made = add_map(index_of(entry.name), entry.name, entry.tag);
+  Map& made = make_map(index_of(entry.name), entry.name, entry.tag);
   maps_[value(index)] = &made;
+  check_connection(made);
+  return made;
+}
+
+/// Adds a MAP and starts it; an exception leaves no MAP.
+Map& Endpoint::make_map(Index index, EndpointName name, Tag presented) {
+  Map& made = add_map(index, name, presented);
   try {
     start(made);
   } catch (...) {
     drop(made);
     throw;
   }
-  check_connection(made);
   return made;
 }
 
@@ -288,15 +294,13 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
   if (!hears(reinterpret_cast<const MapBlock*>(block)->tag.load()))
     return reject(Undeliverable::bad_tag);
   const Index at = index_of(from);
-  Map& map = add_map(at, from, value(at) == kNoIndex ? kTagAll : translations_[value(at)].tag);
   try {
-    start(map);
+    check_connection(
+        make_map(at, from, value(at) == kNoIndex ? kTagAll : translations_[value(at)].tag));
   } catch (const std::exception& e) {  // no memory for a MAP
     bundle_.context().job().log().write(LogLevel::error, e.what());
-    drop(map);
-    return reject(Undeliverable::congestion);
+    reject(Undeliverable::congestion);
   }
-  check_connection(map);
 }
 
 /// Drains a MAP whose channel has ended, returns requests that the peer has not taken, and drops

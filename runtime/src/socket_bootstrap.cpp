@@ -55,9 +55,11 @@ class SocketBootstrap final : public JobBootstrap {
   bool fence_failed(std::chrono::milliseconds limit) override {
     try {
       const Asking asking(*this);
+      Answer answer;
       send({Kind::fence_failed}, -1);
-      return wire_format::readable_within(socket_.get(), limit) &&
-             take_answer().message.kind == Kind::released;
+      if (!wire_format::readable_within(socket_.get(), limit)) return false;
+      take(answer);
+      return answer.message.kind == Kind::released;
     } catch (const Error&) {  // as above
       return false;
     }
@@ -100,6 +102,11 @@ class SocketBootstrap final : public JobBootstrap {
     Answer answer = ask({Kind::fetch_fd, index(rank), key});
     if (answer.message.kind == Kind::descriptor && answer.datagram.fd.is_open())
       return std::move(answer.datagram.fd);
+    if (answer.message.kind == Kind::descriptor)  // the kernel drops one that finds no place
+      throw Error(errors::system_refused, std::errc::too_many_files_open,
+                  fmt::format("rank {} has no place for the descriptor that rank {} has shared: "
+                              "raise ulimit -n",
+                              index(rank_), index(rank)));
     if (answer.message.kind != Kind::nothing) reject(answer);
     throw Error(errors::nothing_published, std::errc::no_message,
                 fmt::format("rank {} has shared no descriptor{}, or it is lost", index(rank),
@@ -107,7 +114,10 @@ class SocketBootstrap final : public JobBootstrap {
   }
 
  private:
+  /// Made before its question is sent: a question is not left without its answer being read, which
+  /// the next question would take for its own.
   struct Answer {
+    Answer() { datagram.bytes.reserve(wire_format::kMaxMessageBytes); }
     Datagram datagram;
     Message message;
   };
@@ -155,8 +165,10 @@ class SocketBootstrap final : public JobBootstrap {
 
   Answer ask(const Message& question) const {
     const Asking asking(*this);
+    Answer answer;
     send(question, -1);
-    return take_answer();
+    take(answer);
+    return answer;
   }
 
   /// Answers do not name their question, so only one thread may ask at a time.
@@ -178,8 +190,7 @@ class SocketBootstrap final : public JobBootstrap {
     const SocketBootstrap& bootstrap_;
   };
 
-  Answer take_answer() const {
-    Answer answer{};
+  void take(Answer& answer) const {
     const int problem = wire_format::receive(socket_.get(), answer.datagram, 0);
     if (problem != 0 || answer.datagram.end_of_stream) {
       throw Error(errors::launcher_lost, problem != 0 ? problem : EPIPE,
@@ -190,7 +201,6 @@ class SocketBootstrap final : public JobBootstrap {
     if (!message)
       throw Error(errors::versions_differ, std::errc::bad_message, "viaduct-run sent " + reason);
     answer.message = *message;
-    return answer;
   }
 
   FileDescriptor socket_;

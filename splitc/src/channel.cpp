@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 #include "runtime/errors/codes.hpp"
@@ -27,12 +28,12 @@ constexpr std::uint64_t kSplitC = std::uint64_t{0x5343} << 48;
 }
 }  // namespace
 
-/// Makes this side of the channel and asks the peer for its own.
+/// Makes this side of the channel and asks the peer for its own; an exception leaves no channel.
 Channel& Machine::Impl::make_channel(std::uint32_t process, std::uint16_t which) {
   auto& slot = channels[process][which];
   if (slot != nullptr) return *slot;
-  slot = std::make_unique<Channel>();
-  Channel& c = *slot;
+  auto made = std::make_unique<Channel>();
+  Channel& c = *made;
   c.process = process;
   c.index = which;
   via::channel::Options options;
@@ -49,8 +50,12 @@ Channel& Machine::Impl::make_channel(std::uint32_t process, std::uint16_t which)
   }
   c.channel = nic->create_channel(*group, &c, options);
   if (remote) c.stage = std::make_unique<Stage>(c.channel->prepare_extra(), 0, blocks);
-  all_channels.push_back(&c);
+  // So that no list of channels allocates while a request is under way.
+  for (auto* const list : {&all_channels, &open, &open_stores, &dirty})
+    list->reserve(std::bit_ceil(all_channels.size() + 1));
   c.ended = c.channel->connect_peer_start(Rank{process}, kSplitC | which) != Status::ok;
+  all_channels.push_back(&c);
+  slot = std::move(made);
   return c;
 }
 

@@ -207,8 +207,11 @@ void Memory::Impl::map_peer(std::uint32_t process) {
     }
     ::madvise(p.base, bytes, MADV_DONTFORK);  // a forked child must not use it
     p.has_statics = bytes > layout.statics_at;
-  } catch (const Error& problem) {  // the process is lost: the operation will say so
-    job.log().write(LogLevel::debug, problem.what());
+  } catch (const Error& problem) {
+    const bool lost = job.is_lost(Rank{process});  // the operation will say so
+    job.log().write(lost ? LogLevel::debug : LogLevel::warn,
+                    fmt::format("{}: messages carry what goes to the memory of process {}",
+                                problem.sentence(), process));
   }
 }
 

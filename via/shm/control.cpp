@@ -116,8 +116,10 @@ void Nic::progress() noexcept {
     if (!staged_.empty()) sweep_staged();
     progress_remote();
     if (connections_.has_requests()) connections_.tell_of_requests(incoming_peer_);
-  } catch (const std::exception& e) {
-    job_.log().write(LogLevel::error, e.what());
+    told_problem_ = false;
+  } catch (const std::exception& e) {  // tried again by the next call
+    if (!told_problem_) job_.log().write(LogLevel::error, e.what());
+    told_problem_ = true;
   }
   keeps_.store(
       !outbox_.empty() || !waiting_vis_.empty() || !staged_.empty() || connections_.has_requests(),
@@ -137,18 +139,43 @@ void Nic::send_outbox() {
   });
 }
 
+/// The bits of a word of the mailbox that have been taken. Those whose messages an exception leaves
+/// unhandled are set again, so that the next progress() handles them.
+class Nic::TakenBits {
+ public:
+  TakenBits(NicPage& page, std::uint32_t word) noexcept
+      : page_(page), word_(page.mailbox_words[word]), bits_(word_.exchange(0)) {}
+  ~TakenBits() {
+    if (bits_ == 0) return;
+    word_.fetch_or(bits_);
+    page_.control_waiting.store(1);
+  }
+  TakenBits(const TakenBits&) = delete;
+  TakenBits& operator=(const TakenBits&) = delete;
+  [[nodiscard]] bool any() const noexcept { return bits_ != 0; }
+  [[nodiscard]] std::uint32_t first() const noexcept {
+    return static_cast<std::uint32_t>(std::countr_zero(bits_));
+  }
+  void drop_first() noexcept { bits_ &= bits_ - 1; }
+
+ private:
+  NicPage& page_;
+  AtomicWord<std::uint64_t>& word_;
+  std::uint64_t bits_;
+};
+
 void Nic::handle_mailbox() {
   page_->control_waiting.store(0);
   for (std::uint32_t w = 0; w < (job_.size() + 63) / 64; ++w) {
-    for (std::uint64_t bits = page_->mailbox_words[w].exchange(0); bits != 0; bits &= bits - 1) {
-      const std::uint32_t from = w * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+    for (TakenBits taken(*page_, w); taken.any(); taken.drop_first()) {
+      const std::uint32_t from = w * 64 + taken.first();
       if (from >= job_.size()) continue;
       MailboxEntry& entry = mailbox_[from];
       const bool closed = has_closed(Rank{from});  // before the last control message is looked for
       if (entry.full.load(kAcquire) != 0) {
         const auto bytes = entry.message;  // before it is looked at: its writer may change it
-        entry.full.store(0, kRelease);
         handle(Rank{from}, bytes);
+        entry.full.store(0, kRelease);
       }
       if (closed)
         part_from([from](Rank rank) { return rank == Rank{from}; }, ErrorCause::disconnected);

@@ -193,6 +193,7 @@ class Nic : public via::Nic, private Connections::Provider {
   bool deliver(Rank to, const ControlMessage& message);
   static void ring_mailbox(NicPage& page, AtomicWord<std::uint64_t>& attention, Rank from) noexcept;
   void send_outbox();
+  class TakenBits;
   void handle_mailbox();
   // connections.cpp
   [[nodiscard]] bool is_plausible(Rank from, const ControlMessage& message) const noexcept;
@@ -255,6 +256,7 @@ class Nic : public via::Nic, private Connections::Provider {
   ProtectionTags tags_;
   std::vector<Vi*> vis_;
   Connections connections_;
+  bool told_problem_ = false;  // which progress() has met, and may meet at each call
   std::vector<std::pair<Rank, ControlMessage>> outbox_;
   std::vector<Vi*> waiting_vis_;  // with pending sends
   std::vector<Retired> retired_;

@@ -28,8 +28,8 @@ void PollSet::watch(Connection& connection) {
                 "a completion queue takes the receives of " + std::to_string(kMaxQueueVis) +
                     " VIs at most");
   if (free == members_.end()) {
+    ready_.reserve(std::bit_ceil(bit + 1));  // so that lists of members never allocate
     members_.push_back(&connection);
-    ready_.reserve(members_.capacity());
   } else {
     *free = &connection;
   }

@@ -30,6 +30,7 @@ void Connections::close(const EndName& name, ErrorCause cause, std::vector<std::
 }
 
 void Connections::handle(Rank from, const ControlMessage& message) {
+  offers_.reserve(offers_.size() + connector_.requests().size() + 1);
   tell([&](auto& actions) { connector_.handle(from, message, actions); });
 }
 

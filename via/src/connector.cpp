@@ -30,10 +30,14 @@ void release(Connector::Actions& out, std::uint64_t half) {
   out.push_back({Does::release, {}, half, {}});
 }
 
-/// At its end, moves the messages that an event has asked for before its other actions.
+/// Made before an event changes anything: takes the memory for the @p most actions that the event
+/// may ask for, so that an event whose memory is refused has not happened. At its end, moves the
+/// messages among the actions before the others.
 class MessagesFirst {
  public:
-  explicit MessagesFirst(Connector::Actions& out) noexcept : out_(out), from_(out.size()) {}
+  MessagesFirst(Connector::Actions& out, std::size_t most) : out_(out), from_(out.size()) {
+    out.reserve(from_ + most);
+  }
   ~MessagesFirst() {
     std::stable_partition(out_.begin() + static_cast<std::ptrdiff_t>(from_), out_.end(),
                           [](const Connector::Action& a) { return a.kind == Does::send; });
@@ -54,6 +58,13 @@ Connector::Ends::iterator Connector::find(Rank peer, EndNumber number) noexcept 
   auto at = ends_.lower_bound({peer, 0, EndNumber::none});
   while (at != ends_.end() && at->first.peer == peer && at->first.number != number) ++at;
   return at != ends_.end() && at->first.peer == peer ? at : ends_.end();
+}
+
+/// The number of actions that one event may ask for: a few of its own, and one for each request
+/// that is kept then.
+std::size_t Connector::most_actions() const noexcept {
+  constexpr std::size_t kOwn = 4;
+  return kOwn + requests_.size() + 1;
 }
 
 /// The end that is, or was, attached to @p theirs.
@@ -148,14 +159,14 @@ Connector::Name Connector::open(Kind form, const Wish& wish, Actions& out) {
     });
     if (others >= (wish.peer == self_ ? 2 : 1)) return {};
   }
-  const MessagesFirst order(out);
-  const Name name = add(form, wish);
+  const MessagesFirst order(out, most_actions());
   ControlMessage message;
   message.kind = form;
-  message.from = name.number;
   message.shape = wish.shape;
   message.discriminator = wish.discriminator;
   message.data = wish.offer;
+  const Name name = add(form, wish);
+  message.from = name.number;
   send(out, wish.peer, std::move(message));
   if (form == Kind::request) match(wish.peer, wish.discriminator, out);
   return name;
@@ -165,17 +176,18 @@ Connector::Name Connector::accept(std::uint64_t ticket, const Wish& wish, Action
   const auto found = std::find_if(requests_.begin(), requests_.end(),
                                   [ticket](const Request& r) { return r.ticket == ticket; });
   if (found == requests_.end()) return {};
+  const MessagesFirst order(out, most_actions());
+  ControlMessage message;
+  message.kind = Kind::accept;
+  message.shape = wish.shape;
+  message.data = wish.offer;
   const Name name = add(Kind::accept, wish);
   End& end = ends_.at(name);
   end.state = State::open;
   end.theirs = found->message.from;
   requests_.erase(found);
-  ControlMessage message;
-  message.kind = Kind::accept;
   message.from = name.number;
   message.to = end.theirs;
-  message.shape = wish.shape;
-  message.data = wish.offer;
   send(out, wish.peer, std::move(message));
   return name;
 }
@@ -195,6 +207,7 @@ void Connector::refuse(std::uint64_t ticket, ConnectResult result, std::uint64_t
   const auto found = std::find_if(requests_.begin(), requests_.end(),
                                   [ticket](const Request& r) { return r.ticket == ticket; });
   if (found == requests_.end()) return;
+  out.reserve(out.size() + 1);
   reject(*found, result, reason, out);
   requests_.erase(found);
 }
@@ -214,7 +227,7 @@ void Connector::close(const Name& name, ErrorCause cause, Actions& out,
                       std::vector<std::byte> data) {
   const auto at = ends_.find(name);
   if (at == ends_.end() || at->second.state == State::draining) return;
-  const MessagesFirst order(out);
+  const MessagesFirst order(out, most_actions());
   End& end = at->second;
   if (end.state == State::asking) send_final(out, name.peer, EndNumber::none, name.number, cause);
   stop(name, cause, out, std::move(data));
@@ -277,7 +290,7 @@ void Connector::match(Rank peer, std::uint64_t discriminator, Actions& out) {
 }
 
 void Connector::handle(Rank from, const ControlMessage& message, Actions& out) {
-  const MessagesFirst order(out);
+  const MessagesFirst order(out, most_actions());
   switch (message.kind) {
     case Kind::request:
     case Kind::client_request:
@@ -307,16 +320,16 @@ void Connector::handle_accept(Rank from, const ControlMessage& message, Actions&
   if (at == ends_.end() || at->second.state != State::asking ||  // it has taken its request back
       at->second.form != Kind::client_request || at->second.shape != message.shape)
     return send_final(out, from, message.from, EndNumber::none, ErrorCause::disconnected);
+  out.push_back({Does::attach, at->first, 0, message});
   at->second.state = State::open;
   at->second.theirs = message.from;
-  out.push_back({Does::attach, at->first, 0, message});
 }
 
 void Connector::handle_final(Rank from, const ControlMessage& message, Actions& out) {
-  if (message.from != EndNumber::none) last_written(from, message, out);
-  if (message.to == EndNumber::none) return;
   ControlMessage why = message;
   why.result = ConnectResult::unreachable;
+  if (message.from != EndNumber::none) last_written(from, message, out);
+  if (message.to == EndNumber::none) return;
   if (const auto end = find(from, message.to); end != ends_.end()) now_unread(end, why, out);
 }
 

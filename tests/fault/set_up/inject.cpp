@@ -258,6 +258,20 @@ int fcntl(int fd, int command, ...) {
   const bool copies = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
   return copies && no_descriptor() ? -1 : next(fd, command, argument);
 }
+/// As the kernel does it for a process that can have no more descriptors: the message comes
+/// without.
+ssize_t recvmsg(int socket, msghdr* message, int flags) {
+  static auto* const next = real<ssize_t(int, msghdr*, int)>("recvmsg");
+  const ssize_t bytes = next(socket, message, flags);
+  cmsghdr* const rights = bytes >= 0 ? CMSG_FIRSTHDR(message) : nullptr;
+  if (rights == nullptr || rights->cmsg_type != SCM_RIGHTS || !no_descriptor()) return bytes;
+  int fd = -1;
+  std::memcpy(&fd, CMSG_DATA(rights), sizeof fd);
+  ::close(fd);
+  message->msg_controllen = 0;
+  message->msg_flags |= MSG_CTRUNC;
+  return bytes;
+}
 FILE* fopen(const char* path, const char* mode) {
   static auto* const next = real<FILE*(const char*, const char*)>("fopen");
   return no_descriptor() ? nullptr : next(path, mode);

@@ -448,6 +448,7 @@ class Endpoint {
   [[nodiscard]] Index index_of(EndpointName name) const noexcept;
   detail::Map& live_map(Index index);
   detail::Map& add_map(Index index, EndpointName name, Tag presented);
+  detail::Map& make_map(Index index, EndpointName name, Tag presented);
   void start(detail::Map& map);
   void check_connection(
       detail::Map& map) noexcept;  // a connecting MAP whose connection is made, or refused
