@@ -22,6 +22,7 @@
 #include "runtime/launcher/processes.hpp"
 #include "runtime/launcher/remote_command.hpp"
 #include "runtime/launcher/spawn.hpp"
+#include "runtime/launcher/start_thread.hpp"
 #include "runtime/launcher/terminal.hpp"
 #include "runtime/src/address.hpp"
 #include "runtime/src/launch_variables.hpp"
@@ -189,7 +190,7 @@ void HostsLauncher::start_agent(std::uint32_t number, const std::string& address
 
 /// Standard input goes to rank 0, by a thread: both ends may make it wait.
 void HostsLauncher::pump_stdin(FileDescriptor to) {
-  std::thread([pipe = std::move(to)] {
+  start_thread("standard input", [pipe = std::move(to)] {
     // From the background, a terminal is then an error to this thread and does not stop the job.
     sigset_t stops;
     sigemptyset(&stops);

@@ -8,6 +8,7 @@
 
 #include "runtime/errors/codes.hpp"
 #include "runtime/launcher/exit_codes.hpp"
+#include "runtime/launcher/start_thread.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct::launcher {
@@ -36,7 +37,7 @@ void watch(int stop) noexcept {
 
 InputWatch::InputWatch() : stop_(::eventfd(0, EFD_CLOEXEC)) {
   if (!stop_.is_open()) throw_errno(errors::system_refused, "cannot open an eventfd");
-  thread_ = std::thread([stop = stop_.get()] { watch(stop); });
+  thread_ = start_thread("the end of standard input", [stop = stop_.get()] { watch(stop); });
 }
 
 InputWatch::~InputWatch() {

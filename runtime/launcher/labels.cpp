@@ -12,12 +12,12 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "runtime/errors/codes.hpp"
 #include "runtime/launcher/say.hpp"
+#include "runtime/launcher/start_thread.hpp"
 #include "runtime/launcher/write_all.hpp"
 #include "viaduct/runtime/error.hpp"
 
@@ -103,11 +103,10 @@ void Labels::Target::start() {
   if (!stop_.is_open()) throw_errno(errors::system_refused, "cannot open an eventfd");
   runs_ = true;
   try {
-    std::thread([self = shared_from_this()] { self->loop(); }).detach();
-  } catch (const std::system_error& problem) {
+    start_thread("the ranks' output", [self = shared_from_this()] { self->loop(); }).detach();
+  } catch (const Error&) {
     runs_ = false;
-    throw Error(errors::system_refused, problem.code().value(),
-                "cannot start a thread for the ranks' output (ulimit -u)");
+    throw;
   }
 }
 

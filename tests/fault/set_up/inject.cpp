@@ -136,6 +136,7 @@ void* map_by_system_call(void* wanted, std::size_t bytes, int access, int flags,
   if (name == nullptr || number == nullptr || std::strcmp(name + 1, wanted) != 0) return;
   const Kind kind = order[0] == 'd'   ? Kind::descriptor
                     : order[0] == 't' ? Kind::thread
+                    : order[0] == 'p' ? Kind::process
                     : order[1] == 'a' ? Kind::mapping
                                       : Kind::memory;
   arm(kind, std::atol(number + 1));
@@ -311,7 +312,14 @@ int munmap(void* mapped, std::size_t bytes) noexcept {
   return next(mapped, bytes);
 }
 
-// Threads.
+// Threads and processes.
+
+#ifdef INJECT_FORK  // in the library before a program: a sanitizer needs its own fork()
+pid_t fork() noexcept {
+  static auto* const next = real<pid_t()>("fork");
+  return inject::refuses(Kind::process, EAGAIN) ? -1 : next();
+}
+#endif
 
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*),
                    void* argument) noexcept {

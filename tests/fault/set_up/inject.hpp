@@ -14,6 +14,7 @@ enum class Kind {
   descriptor,  // what makes a file descriptor answers EMFILE
   mapping,     // mmap() answers ENOMEM
   thread,      // pthread_create() answers EAGAIN
+  process,     // fork() answers EAGAIN: where this is a library before a program
 };
 
 /// From now on call number @p n of @p kind, counted from 1 over all threads, fails.
