@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <new>
 
+#include "tests/unit/allocations.hpp"
 #include "viaduct/am/bundle.hpp"
 #include "viaduct/am/context.hpp"
 #include "viaduct/am/endpoint.hpp"
@@ -18,7 +18,6 @@ namespace {
 struct Table {
   std::uint64_t counts[64] = {};
 };
-constinit std::uint64_t allocations = 0;
 constinit thread_local Table* table = nullptr;
 constinit thread_local std::uint64_t found = 0;
 constinit thread_local bool answered = false;
@@ -36,15 +35,6 @@ std::uint64_t look_up(am::Token&, std::uint64_t key) { return table->counts[key 
 [[gnu::noinline]] void poll_once(am::Bundle& bundle) { bundle.poll(); }
 
 }  // namespace
-
-// The library's, too.
-void* operator new(std::size_t bytes) {
-  ++allocations;
-  if (void* const memory = std::malloc(bytes)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 // The request and the reply written by hand, with the shortest loop that waits for the answer.
 
@@ -104,9 +94,9 @@ int body(viaduct::Job& job, int argc, char** argv) {
   (void)endpoint.call<look_up>(me, std::uint64_t{0}).wait();  // connects
   const bool right = viaduct_pairs_by_hand(bundle, endpoint, me, n) == expected &&
                      viaduct_look_ups_by_hand(bundle, endpoint, me, n) == expected;
-  const std::uint64_t before = allocations;  // of the set-up: the counter counts
+  const std::uint64_t before = allocations();  // of the set-up: the counter counts
   const bool calls_right = viaduct_look_ups_by_call(endpoint, me, n) == expected;
-  const std::uint64_t during = allocations - before;
+  const std::uint64_t during = allocations() - before;
   std::printf("%s, %llu allocations in %llu calls\n", right && calls_right ? "right" : "wrong",
               static_cast<unsigned long long>(during), static_cast<unsigned long long>(n));
   return right && calls_right && before != 0 && during == 0 ? 0 : 1;
