@@ -204,6 +204,7 @@ bool Map::try_send(std::uint64_t client, std::span<const std::uint64_t> words, s
   if (slot == nullptr) return false;
   std::copy_n(words.data(), words.size(), slot->words);
   channel->publish(*slot, head);
+  if (wire_format::is_in_medium_ring(client)) medium_out.claim_next(words[0] >> 32);
   return true;
 }
 

@@ -140,26 +140,20 @@ namespace {
   }
 }
 
-/// What is left of a message that is being put into slots.
-struct Rest {
-  const std::uint64_t* word;
-  const std::uint64_t* last_word;
-  const std::byte* data;
-  std::size_t bytes;
+/// A message of several slots: @p words, and @p data behind them.
+struct Message {
+  std::span<const std::uint64_t> words;
+  std::span<const std::byte> data;
 
-  [[gnu::always_inline]] void fill(Slot& slot) noexcept {
+  /// Puts the part of slot @p i there, without the header.
+  [[gnu::always_inline]] void put(Slot& slot, std::size_t i) const noexcept {
+    std::size_t from = i * kWordsPerSlot;
+    if (words.size() >= from + kWordsPerSlot) return slot.put_line(words.data() + from);
     std::uint32_t at = 0;
-    if (last_word - word >= static_cast<std::ptrdiff_t>(kWordsPerSlot)) {
-      slot.put_line(word);
-      word += kWordsPerSlot;
-      return;
-    }
-    while (word != last_word) slot.put(at++, *word++);
+    while (from < words.size()) slot.put(at++, words[from++]);
+    const std::span<const std::byte> rest = data.subspan(8 * (from - words.size()));
     const std::size_t room = 8 * std::size_t{kWordsPerSlot - at};
-    const std::size_t part = bytes < room ? bytes : room;
-    put_bytes(slot.words + at, data, part);
-    data += part;
-    bytes -= part;
+    put_bytes(slot.words + at, rest.data(), rest.size() < room ? rest.size() : room);
   }
 };
 
@@ -174,15 +168,18 @@ bool Channel::try_send_lines(std::uint64_t head, std::span<const std::uint64_t> 
     return false;
   Slot* const ring = tx_slots_;
   const std::uint64_t mask = tx_mask_;
-  Rest rest{words.data(), words.data() + words.size(), data.data(), data.size()};
-  Slot& first = ring[seq & mask];
-  rest.fill(first);
-  for (std::uint64_t i = 1; i < slots; ++i) {
+  const Message message{words, data};
+  // The first slot comes last, at once with its header. The receiver looks at that header all the
+  // time: where words of the slot are written earlier, the line is with the receiver again when the
+  // header's turn comes, and has to be fetched a second time.
+  for (std::uint64_t i = slots; --i != 0;) {
     Slot& slot = ring[(seq + i) & mask];
-    rest.fill(slot);
+    message.put(slot, i);
     slot.header.store(header::make(MessageKind::continuation, 0, 0) | phase(seq + i, mask),
                       kRelease);
   }
+  Slot& first = ring[seq & mask];
+  message.put(first, 0);
   first.header.store(head | (slots - 1) << header::lines_shift | phase(seq, mask), kRelease);
   tx_seq_ = seq + slots;
   ring_if_wanted();

@@ -10,7 +10,8 @@
 namespace viaduct::am::detail {
 namespace {
 
-constexpr std::uint64_t kSize = 1024;
+constexpr std::uint64_t kSize = 65536;
+constexpr std::uint32_t kLong = 4096;  // bytes; a sixteenth, and no gap behind them
 
 /// Both sides. A payload is entered at once, and freed when the test says so.
 struct Area {
@@ -36,49 +37,57 @@ struct Area {
 
 TEST(MediumRing, PayloadsLieBehindEachOtherOnLinesOfTheirOwn) {
   Area area;
+  EXPECT_EQ(area.put(1025), 0);
+  EXPECT_EQ(area.put(1088), 1088);
+  EXPECT_EQ(area.put(1089), 2 * 1088);
+  EXPECT_EQ(area.put(1), 2 * 1088 + 1152);
+}
+
+TEST(MediumRing, GapFollowsAShortPayload) {
+  Area area;
   EXPECT_EQ(area.put(1), 0);
-  EXPECT_EQ(area.put(64), 64);
-  EXPECT_EQ(area.put(65), 128);
-  EXPECT_EQ(area.put(100), 256);
-  EXPECT_EQ(area.put(1), 384);
+  EXPECT_EQ(area.put(64), 64 + 512);
+  EXPECT_EQ(area.put(1024), 2 * (64 + 512));
+  EXPECT_EQ(area.put(1025), 2 * (64 + 512) + 1024 + 512);
 }
 
 TEST(MediumRing, IsFullAtItsLastLineAndNotBefore) {
   Area area;
-  for (int i = 0; i < 16; ++i) EXPECT_EQ(area.put(64), i * 64);
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(area.put(kLong), i * static_cast<int>(kLong));
   EXPECT_EQ(area.put(1), -1);
   area.done(0);
-  EXPECT_EQ(area.put(65), -1);
-  EXPECT_EQ(area.put(64), 0);
+  EXPECT_EQ(area.put(kLong + 1), -1);
+  EXPECT_EQ(area.put(kLong), 0);
 }
 
 TEST(MediumRing, PayloadThatWouldCrossTheEndBeginsAtTheNextLap) {
   Area area;
-  EXPECT_EQ(area.put(512), 0);
-  EXPECT_EQ(area.put(320), 512);
-  EXPECT_EQ(area.put(256), -1);  // 192 are left at the end, and none before the first is freed
+  EXPECT_EQ(area.put(8 * kLong), 0);
+  EXPECT_EQ(area.put(5 * kLong), 8 * kLong);
+  EXPECT_EQ(area.put(4 * kLong), -1);  // three are left at the end, and none before the first is
+                                       // freed
   area.done(0);
-  EXPECT_EQ(area.put(256), 0);
-  EXPECT_EQ(area.put(256), 256);
-  EXPECT_EQ(area.put(64), -1);  // the bytes that were left out are not free
+  EXPECT_EQ(area.put(4 * kLong), 0);
+  EXPECT_EQ(area.put(4 * kLong), 4 * kLong);
+  EXPECT_EQ(area.put(kLong), -1);  // the bytes that were left out are not free
   area.done(1);
-  EXPECT_EQ(area.put(64), 512);
+  EXPECT_EQ(area.put(kLong), 8 * kLong);
   area.done(2), area.done(3), area.done(4);
-  EXPECT_EQ(area.put(448), 576);  // ends at the end
-  EXPECT_EQ(area.put(64), 0);
+  EXPECT_EQ(area.put(7 * kLong), 9 * kLong);  // ends at the end
+  EXPECT_EQ(area.put(kLong), 0);
 }
 
 TEST(MediumRing, BytesComeBackInOrderWhateverHandlerReturnsFirst) {
   Area area;
-  for (int i = 0; i < 4; ++i) EXPECT_NE(area.put(256), -1);
+  for (int i = 0; i < 4; ++i) EXPECT_NE(area.put(4 * kLong), -1);
   EXPECT_EQ(area.in.done(2), 0U);
   EXPECT_EQ(area.in.done(1), 0U);
-  EXPECT_EQ(area.in.done(0), 768U);
-  EXPECT_EQ(area.in.done(3), 1024U);
-  area.out.released = 1024;
-  EXPECT_NE(area.put(512), -1);
+  EXPECT_EQ(area.in.done(0), 12 * kLong);
+  EXPECT_EQ(area.in.done(3), 16 * kLong);
+  area.out.released = 16 * kLong;
+  EXPECT_NE(area.put(8 * kLong), -1);
   EXPECT_EQ(area.newest, 4U);
-  EXPECT_EQ(area.in.done(4), 1536U);
+  EXPECT_EQ(area.in.done(4), 24 * kLong);
 }
 
 TEST(MediumRing, PlaceThatIsNotTheExpectedOneIsRefused) {
@@ -99,7 +108,9 @@ TEST(MediumRing, BothSidesAgreeLapAfterLap) {
   std::deque<std::pair<std::uint64_t, std::pair<int, int>>> held;  // number, place, end
   std::uint64_t refused = 0;
   while (area.in.freed < 1000 * kSize) {
-    const std::uint32_t length = random() % 512 + 1;
+    // Short ones, with gaps, and long ones.
+    const std::uint32_t most = random() % 2 == 0 ? 1024 : kSize / 2;
+    const std::uint32_t length = static_cast<std::uint32_t>(random()) % most + 1;
     const int at = area.put(length);
     if (at >= 0) {
       const int end = at + static_cast<int>(length);

@@ -16,13 +16,28 @@
 
 namespace viaduct::am::detail {
 
+/// Behind a payload of up to kShortPayload bytes lies a gap. A processor that reads a payload line
+/// by line fetches some lines more. Without the gap these are the first lines of the next payload,
+/// which its sender then has to fetch back.
+inline constexpr std::uint64_t kShortPayload = 1024;
+inline constexpr std::uint64_t kGapBytes = 512;
+
 [[nodiscard]] constexpr std::uint64_t medium_start(std::uint64_t head, std::uint64_t bytes,
                                                    std::uint64_t size) noexcept {
   const std::uint64_t at = head & (size - 1);
   return at + bytes > size ? head + (size - at) : head;
 }
 [[nodiscard]] constexpr std::uint64_t medium_room(std::uint64_t length) noexcept {
-  return (length + 63) & ~std::uint64_t{63};
+  return ((length + 63) & ~std::uint64_t{63}) + (length <= kShortPayload ? kGapBytes : 0);
+}
+
+/// The builtin makes another instruction where the compiler may not take this one for granted.
+inline void prefetch_to_write(const std::byte* at) noexcept {
+#ifdef __x86_64__
+  asm volatile("prefetchw %0" : : "m"(*at));
+#else
+  __builtin_prefetch(at, 1);
+#endif
 }
 
 /// Sender's side.
@@ -36,6 +51,15 @@ struct MediumSend {
   [[nodiscard]] bool fits(std::uint32_t length, std::uint64_t& start) const noexcept {
     start = medium_start(head, medium_room(length), size);
     return start + medium_room(length) - released <= size;
+  }
+  /// After a payload of @p length bytes: begins to fetch the lines of the next one, which the
+  /// receiver has read in the lap before. They come while the sender waits for an answer. Longer
+  /// payloads came later with this than without.
+  void claim_next(std::uint64_t length) const noexcept {
+    std::uint64_t start = 0;
+    if (length > kShortPayload || !fits(static_cast<std::uint32_t>(length), start)) return;
+    const std::byte* const at = ring + (start & (size - 1));
+    for (std::uint64_t i = 0; i < length; i += 64) prefetch_to_write(at + i);
   }
 };
 

@@ -61,6 +61,10 @@ inline constexpr unsigned used_bits = 28;
 [[nodiscard]] constexpr Operation operation(std::uint64_t c) noexcept {
   return static_cast<Operation>((c & operation_mask) >> operation_shift);
 }
+/// Whether the message has its data in the medium ring.
+[[nodiscard]] constexpr bool is_in_medium_ring(std::uint64_t c) noexcept {
+  return operation(c) == Operation::medium && (c & (overflow_bit | in_lines_bit)) == 0;
+}
 [[nodiscard]] constexpr Undeliverable status(std::uint64_t c) noexcept {
   return static_cast<Undeliverable>((c >> status_shift) & 0xf);
 }
