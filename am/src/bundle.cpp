@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <string>
 
-#include "am/src/bundle_fast.hpp"
 #include "am/src/bundle_wait.hpp"
 #include "am/src/context_shared.hpp"
 #include "am/src/fork_guard.hpp"
-#include "am/src/pull.hpp"
 #include "runtime/errors/codes.hpp"
 #include "via/channel/nic.hpp"
 #include "viaduct/am/endpoint.hpp"
@@ -17,11 +15,7 @@
 
 namespace viaduct::am {
 
-using detail::Deferred;
-using detail::Kind;
 using detail::Map;
-namespace wire_format = detail::wire_format;
-namespace header = via::header;
 
 Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(threads) {
   if (threads == Threads::parallel) {
@@ -121,238 +115,6 @@ std::uint32_t Bundle::poll_long(Run run) noexcept {
   return poll_open(run);
 }
 
-/// Handles a message of several lines, or a medium message whose data are in its lines, where its
-/// handler can run at once. False: nothing has happened to the message.
-[[gnu::always_inline]] inline bool Bundle::run_lines(Map& map, const via::Slot& slot,
-                                                     std::uint64_t head, bool requests) noexcept {
-  constexpr std::uint64_t kReply = wire_format::make(Kind::reply, Operation::short_message, 0);
-  constexpr std::uint64_t kMedium =
-      wire_format::make(Kind::request, Operation::medium, 0) | wire_format::in_lines_bit;
-  const std::uint64_t client = header::client(head);
-  const std::uint64_t special = client & ~wire_format::handler_mask;
-  const bool reply = (special & kReply) != 0;
-  const bool medium = (special & ~kReply) == kMedium;
-  if (!medium && (special & ~kReply) != 0) return false;
-  if (reply ? map.all_credits() >= map.credit_limit : !requests || map.deferred_count != 0)
-    return false;
-  const std::uint32_t id = wire_format::handler(client);
-  if (id < kOwnHandlers || id >= map.thunk_count || map.thunks[id] == nullptr) return false;
-  const std::uint32_t lines = 1 + header::extra_lines(head);
-  const std::uint32_t length = header::length(head);
-  if (!header::is_plain(head) || lines > via::kMaxLines || length > lines * via::kInlineBytes)
-      [[unlikely]]
-    return false;
-
-  // The data lie behind the arguments, where they are aligned to 16 bytes.
-  const std::uint32_t first = (length + 7) / 8;
-  alignas(16) std::uint64_t room[detail::kMaxMessageWords + 1];
-  std::uint64_t* const words = room + (first & 1);
-  slot.get_line(words);
-  const via::Slot* line = &slot;
-  for (std::uint32_t i = 1; i < lines; ++i) {
-    line = &map.channel->slot_after(*line);
-    if ((line->header.load(kRelaxed) & ~header::phase_bit) !=
-        header::make(via::MessageKind::continuation, 0, 0)) [[unlikely]]
-      return false;
-    line->get_line(words + i * via::kWordsPerSlot);
-  }
-  Arrival arrival{reinterpret_cast<const std::byte*>(words), length, nullptr, 0};
-  if (medium) {
-    const std::uint64_t bytes = words[0] >> 32;
-    if (length < 8 || static_cast<std::uint32_t>(words[0]) != 0 ||
-        8 * std::uint64_t{first} + bytes > lines * via::kInlineBytes ||
-        !map.endpoint->takes(static_cast<std::uint16_t>(id), {Operation::medium, length - 8}))
-        [[unlikely]]
-      return false;
-    arrival = {reinterpret_cast<const std::byte*>(words + 1), length - 8,
-               reinterpret_cast<std::byte*>(words + first), bytes};
-  }
-  Token token(map, client);
-  if (reply) ++map.credits;
-  ++slow_;
-  running_ = static_cast<std::uint16_t>(id);
-  map.thunks[id](token, arrival);
-  --slow_;
-  if (!reply && !token.is_answered()) map.return_credit();
-  return true;
-}
-
-/// Handles messages that the fast path leaves for their continuation, operation, handler or moment,
-/// and the first message of a MAP whose connection this side had not noticed.
-void Bundle::dispatch_slow(Map& map, via::Slot& slot, std::uint64_t head, bool requests) noexcept {
-  if (!run_lines(map, slot, head, requests)) [[unlikely]]
-    take_message(map, slot, head, requests);
-}
-
-void Bundle::take_message(Map& map, via::Slot& slot, std::uint64_t head, bool requests) noexcept {
-  if (map.state == Map::State::connecting) map.endpoint->check_connection(map);
-  if (map.state == Map::State::rejected) return map.channel->break_off("a malformed MapBlock");
-  if (const char* const what = find_nonsense(map, slot, head)) return map.channel->break_off(what);
-  Deferred m;
-  m.client = header::client(head);
-  m.arg_bytes = header::length(head);
-  m.held = Deferred::kNothingHeld;
-  const via::Slot* line = &slot;
-  for (std::uint32_t i = 0; i <= header::extra_lines(head); ++i) {
-    if (i != 0) line = &map.channel->slot_after(*line);
-    line->get_line(m.words + i * via::kWordsPerSlot);
-  }
-  if (const char* const what = find_nonsense(map, m)) return map.channel->break_off(what);
-  const Kind kind = wire_format::kind(m.client);
-  if (wire_format::is_inquiry(m.client, m.arg_bytes))
-    return ReplyWait::take(map, {static_cast<std::uint32_t>(m.words[0]),
-                                 static_cast<std::uint32_t>(m.words[0] >> 32), m.words[1]});
-  if (kind == Kind::request && (!requests || map.deferred_count != 0)) {
-    map.deferred.push_back(m);
-    if (map.deferred_count++ == 0) deferred_maps_.push_back(&map);
-    ++deferred_total_;
-    context_.count(kDeferred);
-    return;
-  }
-  run_message(map, m);
-}
-
-/// The place of a medium reply that did not fit the ring.
-detail::OverflowBlock& Bundle::arrived_overflow(Map& map, const Deferred& m) noexcept {
-  std::byte* const at = map.channel->is_remote() ? map.medium_in.ring + map.medium_in.size
-                                                 : map.peer.window + m.words[0];
-  return *reinterpret_cast<detail::OverflowBlock*>(at);
-}
-
-/// The sender may use the block again.
-void Bundle::release_overflow(Map& map, detail::OverflowBlock& block) noexcept {
-  block.returned.store(block.use.load(kRelaxed), kRelease);
-  map.channel->return_extra(reinterpret_cast<const std::byte*>(&block.returned),
-                            sizeof block.returned);
-  map.channel->wake_if_asleep();
-}
-
-void Bundle::run_message(Map& map, const Deferred& m) noexcept {
-  const Kind kind = wire_format::kind(m.client);
-  if (kind == Kind::returned_request || kind == Kind::returned_reply) return take_returned(map, m);
-  if ((m.client & wire_format::notice_bit) != 0) {
-    map.endpoint->apply_tag(map);
-    return map.publish_credits();
-  }
-  // Replies are accepted whatever the tag is now: this endpoint has asked for them.
-  const Endpoint& endpoint = *map.endpoint;
-  const std::uint16_t id = wire_format::handler(m.client);
-  const bool known = id != 0 && id < endpoint.thunks_.size() && endpoint.thunks_[id] != nullptr;
-  if (kind == Kind::request && map.tags.refused) return refuse(map, m, Undeliverable::bad_tag);
-  if (!known) return refuse(map, m, Undeliverable::bad_handler);
-  const Operation operation = wire_format::operation(m.client);
-  if (!endpoint.takes(id, {operation, m.arg_bytes - 8 * wire_format::prefix_words(operation)}))
-    return refuse(map, m, Undeliverable::bad_arguments);
-  if (operation == Operation::bulk) {
-    const std::size_t held = endpoint.segment_.size();
-    if (m.words[0] > held || m.words[1] > held - m.words[0])
-      return refuse(map, m, Undeliverable::bad_length);
-    if ((m.client & wire_format::pull_bit) != 0) {
-      const auto end = detail::pull(map, endpoint.segment_.data() + m.words[0], m.words[1]);
-      if (end == detail::PullEnd::failed)
-        return map.channel->break_off("bulk data that it does not send");
-      if (end == detail::PullEnd::copied) context_.count(kPulledBytes, m.words[1]);
-    }
-  }
-  if (kind == Kind::reply) ++map.credits;
-  run_handler(map, endpoint.thunks_[id], m);
-}
-
-void Bundle::run_handler(Map& map, Thunk thunk, const Deferred& m) noexcept {
-  const Operation operation = wire_format::operation(m.client);
-  const std::uint32_t prefix = 8 * wire_format::prefix_words(operation);
-  Arrival arrival{reinterpret_cast<const std::byte*>(m.words) + prefix, m.arg_bytes - prefix,
-                  nullptr, 0};
-  detail::OverflowBlock* overflow = nullptr;
-  alignas(16) std::byte data[kMaxLineData];
-  if (operation == Operation::medium) {
-    if ((m.client & wire_format::in_lines_bit) != 0) {
-      arrival = detail::data_in_lines(m.words, m.arg_bytes, data);
-    } else if ((m.client & wire_format::overflow_bit) != 0) {
-      overflow = &arrived_overflow(map, m);
-      arrival.data = overflow->data();
-      // Looked at before, and the peer's memory.
-      arrival.data_bytes = std::min(overflow->length, map.endpoint->max_medium_);
-    } else {
-      arrival.data = map.medium_in.ring + static_cast<std::uint32_t>(m.words[0]);
-      arrival.data_bytes = m.words[0] >> 32;
-      for (std::size_t at = 0; at < arrival.data_bytes; at += kCacheLineBytes)
-        __builtin_prefetch(arrival.data + at);
-    }
-  } else if (operation == Operation::bulk) {
-    arrival.data = map.endpoint->segment_.data() + m.words[0];
-    arrival.data_bytes = m.words[1];
-  }
-  Token token(map, m.client);
-  const std::uint16_t outer = running_;
-  running_ = wire_format::handler(m.client);
-  ++slow_;
-  thunk(token, arrival);
-  --slow_;
-  running_ = outer;
-  if (overflow != nullptr) release_overflow(map, *overflow);
-  release_medium(map, m.held);
-  if (wire_format::kind(m.client) == Kind::request && !token.is_answered()) map.return_credit();
-}
-
-void Bundle::release_medium(Map& map, std::uint64_t held) noexcept {
-  if (held == Deferred::kNothingHeld) return;
-  if (const std::uint64_t free = map.medium_in.done(held); free != 0)
-    map.channel->publish_counter(1, free);
-}
-
-/// Sends a message back. A request returns in its reply's place; a reply returns over the request's
-/// credit, which this side gives up only when the replier has acknowledged it (through
-/// `unreplied`).
-void Bundle::refuse(Map& map, const Deferred& m, Undeliverable why) noexcept {
-  context_.count(kRefused);
-  release_medium(map, m.held);
-  if ((m.client & wire_format::overflow_bit) != 0) release_overflow(map, arrived_overflow(map, m));
-  if ((m.client & wire_format::pull_bit) != 0) (void)detail::pull(map, nullptr, 0);
-  const Kind kind =
-      wire_format::kind(m.client) == Kind::request ? Kind::returned_request : Kind::returned_reply;
-  const std::uint64_t client =
-      wire_format::make(kind, wire_format::operation(m.client), wire_format::handler(m.client)) |
-      (static_cast<std::uint64_t>(why) << wire_format::status_shift);
-  ++slow_;
-  (void)send_waiting(map, client, {m.words, (m.arg_bytes + 7) / 8}, m.arg_bytes);
-  --slow_;
-}
-
-void Bundle::take_returned(Map& map, const Deferred& m) noexcept {
-  const bool reply = wire_format::kind(m.client) == Kind::returned_reply;
-  const Returned returned =
-      map.describe_returned(m.client, m.words, m.arg_bytes,
-                            reply ? Undeliverable::reply_rejected : wire_format::status(m.client),
-                            reply ? Direction::reply : Direction::request);
-  if (!reply) ++map.credits;
-  if (!reply && is_call_handler(returned.handler))
-    return map.endpoint->fail_call(map, returned.status);
-  map.endpoint->return_to_sender(returned);
-  if (!reply) return;
-  map.return_credit();
-  map.publish_credits();
-}
-
-/// The requests of refused replies go back, in their replies' places. Their handlers have had the
-/// arguments: these do not travel again.
-void Bundle::answer_refused() noexcept {
-  while (!refused_replies_.empty()) {
-    const RefusedReply refused = refused_replies_.back();
-    refused_replies_.pop_back();
-    const Operation operation = wire_format::operation(refused.client);
-    const std::uint64_t client =
-        wire_format::make(Kind::returned_request, operation, wire_format::handler(refused.client)) |
-        static_cast<std::uint64_t>(Undeliverable::bad_arguments) << wire_format::status_shift;
-    const std::uint64_t words[2] = {};
-    const std::uint32_t count = wire_format::prefix_words(operation);
-    context_.count(kRefused);
-    ++slow_;
-    (void)send_waiting(*refused.map, client, {words, count}, 8 * count);
-    --slow_;
-  }
-}
-
 /// Puts a reply or a returned message on the ring, polling for replies while there is no room.
 Status Bundle::send_waiting(Map& map, std::uint64_t client, std::span<const std::uint64_t> words,
                             std::uint32_t bytes, std::span<const std::byte> data) noexcept {
@@ -367,23 +129,6 @@ Status Bundle::send_waiting(Map& map, std::uint64_t client, std::span<const std:
                     attempt);
   }
   return sent ? Status::ok : Status::peer_lost;
-}
-
-std::uint32_t Bundle::run_deferred() noexcept {
-  std::uint32_t n = 0;
-  while (!deferred_maps_.empty()) {
-    Map& map = *deferred_maps_.front();
-    while (!map.deferred.empty()) {
-      const Deferred m = map.deferred.front();
-      map.deferred.pop_front();
-      --deferred_total_;
-      ++n;
-      run_message(map, m);
-      --map.deferred_count;  // after the handler: later messages stay behind this one
-    }
-    deferred_maps_.erase(deferred_maps_.begin());
-  }
-  return n;
 }
 
 /// Does the work that polls leave until no handler runs: answers requests whose reply was refused,
