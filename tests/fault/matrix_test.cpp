@@ -297,7 +297,7 @@ TEST(Hang, User1NamesWhatEachRankWaitsFor) {
   expect_reports(job(6, {"stuck"}), 6,
                  {{"rank 0 ", "waiting for a message in wait;"},
                   {"rank 1 ", "waiting for a credit in request, for rank 2; credits in ",
-                   ", out 0;", " of 1024;", "last poll"},
+                   ", out 0;", " of 1536;", "last poll"},
                   {"rank 3 ", "in a barrier in barrier, not there yet: ranks 0 to 2, 4 and 5;"},
                   {"rank 5 ", "running, in handler ", "on_stuck, run by wait; "},
                   // A rank that waits tells of the one whose handler does not return.
