@@ -237,7 +237,9 @@ void reset_store_sync() {
 void all_store_sync() {
   constexpr const char* kOperation = "all_store_sync";
   auto& impl = detail::machine(kOperation).impl();
-  for (detail::Channel* c : impl.open_stores) {
+  // By number: a wait may make channels, which moves the list.
+  for (std::size_t i = 0; i < impl.open_stores.size(); ++i) {
+    detail::Channel* const c = impl.open_stores[i];
     if (!impl.is_handled(*c, c->sent))
       impl.wait(kOperation, c->process, [&] { return impl.is_handled(*c, c->sent); });
     c->open_store = false;

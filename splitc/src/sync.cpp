@@ -10,7 +10,9 @@ void sync() {
   constexpr const char* kOperation = "sync";
   auto& impl = detail::machine(kOperation).impl();
   detail::light_poll();
-  for (detail::Channel* c : impl.open) {
+  // By number: a wait may make channels, which moves the list.
+  for (std::size_t i = 0; i < impl.open.size(); ++i) {
+    detail::Channel* const c = impl.open[i];
     const auto done = [&] { return impl.is_quiet(*c); };
     if (!done()) impl.wait(kOperation, c->process, done);
     c->open = false;

@@ -201,13 +201,52 @@ int test_rules() {
   return wrong;
 }
 
+/// @p waiter sends to process 1 and to @p other, with which it is connected, and waits in @p
+/// finish; process 1 lets it wait. The others send to @p waiter meanwhile: its lists of channels
+/// grow.
+template <class Send, class Finish>
+int test_new_peers(int waiter, int other, const Send& send, const Finish& finish) {
+  auto* const cells = splitc::all_malloc<std::uint64_t>(static_cast<std::size_t>(PROCS));
+  for (int i = 0; i < PROCS; ++i) cells[i] = 0;
+  splitc::barrier();
+  for (const bool connected : {false, true}) {
+    if (MYPROC == waiter) {
+      for (const int to : {1, other}) send(splitc::toglobal(to, cells + waiter));
+    } else if (connected && MYPROC == 1) {
+      usleep(60'000);
+    } else if (connected && MYPROC != other) {
+      usleep(static_cast<useconds_t>(5'000 * (MYPROC + 1)));
+      send(splitc::toglobal(waiter, cells + MYPROC));
+    }
+    finish();
+    splitc::barrier();
+  }
+  int wrong = (MYPROC == 1 || MYPROC == other) && cells[waiter] == 0;
+  for (int i = 0; i < PROCS; ++i)
+    wrong += MYPROC == waiter && i != waiter && i != 1 && i != other && cells[i] == 0;
+  splitc::barrier();
+  splitc::all_free(cells);
+  if (wrong != 0) fmt::print(stderr, "process {}: new peers: {} wrong\n", MYPROC, wrong);
+  return wrong;
+}
+
+/// Runs first, while hardly any processes are connected.
+int test_new_peers() {
+  if (PROCS < 4) return 0;
+  const auto store = [](auto to) { splitc::store(to, std::uint64_t{1}); };
+  const auto put = [](auto to) { splitc::put(to, std::uint64_t{1}); };
+  return test_new_peers(0, 2, store, [] { splitc::all_store_sync(); }) +
+         test_new_peers(PROCS - 1, 0, put, [] { splitc::sync(); });
+}
+
 }  // namespace
 }  // namespace viaduct::splitc_test
 
 int splitc_main(int argc, char** argv) {
   using namespace viaduct::splitc_test;
   const auto rounds = static_cast<std::uint64_t>(argc > 1 ? std::atoi(argv[1]) : 20);
-  int wrong = test_trap() + test_rules();
+  int wrong = test_new_peers();
+  wrong += test_trap() + test_rules();
   wrong += test_stencil(1, rounds) + test_stencil(6, rounds) + test_stencil(1000, rounds);
   const int all = splitc::all_reduce_add(wrong);
   if (MYPROC == 0) fmt::print("{} rounds on {} processes, {} wrong\n", rounds, PROCS, all);
