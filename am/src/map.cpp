@@ -130,6 +130,13 @@ Map& Endpoint::make_map(Index index, EndpointName name, Tag presented) {
   return made;
 }
 
+/// The part of @p block for medium payloads.
+static detail::MediumArea area_of(const Map& map, MapBlock& block,
+                                  const Settings& settings) noexcept {
+  return {block.medium(), static_cast<std::uint32_t>(settings.medium_bytes),
+          map.channel->is_remote() ? 0 : detail::kGapBytes};
+}
+
 /// Makes the MAP's channel and block and asks the peer for its own.
 void Endpoint::start(Map& map) {
   Context& context = bundle_.context();
@@ -159,7 +166,7 @@ void Endpoint::start(Map& map) {
   block->endpoint_page = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(page_) -
                                                     context.job().segment().base());
   if (map.channel->is_remote()) show_segment(*block);
-  map.medium_out = {block->medium(), block->medium_bytes, 0, 0};
+  map.medium_out = {area_of(map, *block, settings), 0, 0};
   map.state = Map::State::connecting;
   context.count(kMapsMade);
   if (map.name.rank == context.job().rank() && map.name.number == number_) {
@@ -208,8 +215,8 @@ void Endpoint::on_connected(Map& map) noexcept {
   }
   map.peer.page = remote ? &map.peer.copied_page
                          : reinterpret_cast<detail::EndpointPage*>(map.peer.window + page_at);
-  map.medium_in.ring = block->medium();
-  map.medium_in.size = static_cast<std::uint64_t>(bundle_.context().settings().medium_bytes);
+  static_cast<detail::MediumArea&>(map.medium_in) =
+      area_of(map, *block, bundle_.context().settings());
   map.state = Map::State::connected;
   apply_tag(map);
   map.reserve = credits_;

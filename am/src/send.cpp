@@ -190,7 +190,7 @@ bool Endpoint::put_medium(Map& map, const std::byte* data, std::size_t bytes,
   const std::uint64_t at = start & (ring.size - 1);
   if (length != 0) std::memcpy(ring.ring + at, data, length);
   map.channel->forward_extra(ring.ring + at, length);
-  ring.head = start + detail::medium_room(length);
+  ring.head = start + ring.room(length);
   place = at | std::uint64_t{length} << 32;
   return true;
 }

@@ -10,7 +10,7 @@
 namespace viaduct::am::detail {
 namespace {
 
-constexpr std::uint64_t kSize = 65536;
+constexpr std::uint32_t kSize = 65536;
 constexpr std::uint32_t kLong = 4096;  // bytes; a sixteenth, and no gap behind them
 
 /// Both sides. A payload is entered at once, and freed when the test says so.
@@ -18,12 +18,15 @@ struct Area {
   MediumSend out;
   MediumReceive in;
 
-  Area() { out.size = in.size = kSize; }
+  Area() {
+    out.size = in.size = kSize;
+    out.gap = in.gap = kGapBytes;
+  }
   /// Sends a payload.  @return its place in the ring, or -1: there is no room.
   int put(std::uint32_t length) {
     std::uint64_t start = 0;
     if (!out.fits(length, start)) return -1;
-    out.head = start + medium_room(length);
+    out.head = start + out.room(length);
     const auto at = static_cast<std::uint32_t>(start & (kSize - 1));
     EXPECT_TRUE(in.arrive(at, length, newest));
     return static_cast<int>(at);
@@ -49,6 +52,21 @@ TEST(MediumRing, GapFollowsAShortPayload) {
   EXPECT_EQ(area.put(64), 64 + 512);
   EXPECT_EQ(area.put(1024), 2 * (64 + 512));
   EXPECT_EQ(area.put(1025), 2 * (64 + 512) + 1024 + 512);
+}
+
+TEST(MediumRing, EmptyPayloadTakesNoRoom) {
+  Area area;
+  EXPECT_EQ(area.put(0), 0);
+  EXPECT_EQ(area.put(kSize), 0);
+  EXPECT_EQ(area.put(0), 0);
+  EXPECT_EQ(area.put(1), -1);
+}
+
+TEST(MediumRing, NoGapWhereMemoryIsNotShared) {
+  Area area;
+  area.out.gap = area.in.gap = 0;
+  EXPECT_EQ(area.put(1), 0);
+  EXPECT_EQ(area.put(1), 64);
 }
 
 TEST(MediumRing, IsFullAtItsLastLineAndNotBefore) {

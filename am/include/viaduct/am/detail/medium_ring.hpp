@@ -16,20 +16,29 @@
 
 namespace viaduct::am::detail {
 
-/// Behind a payload of up to kShortPayload bytes lies a gap. A processor that reads a payload line
-/// by line fetches some lines more. Without the gap these are the first lines of the next payload,
-/// which its sender then has to fetch back.
+/// Between ranks that share memory a gap lies behind payloads of up to kShortPayload bytes. A
+/// processor that reads a payload line by line fetches some lines more. Without the gap these are
+/// the first lines of the next payload, which its sender then has to fetch back.
 inline constexpr std::uint64_t kShortPayload = 1024;
-inline constexpr std::uint64_t kGapBytes = 512;
+inline constexpr std::uint32_t kGapBytes = 512;
 
-[[nodiscard]] constexpr std::uint64_t medium_start(std::uint64_t head, std::uint64_t bytes,
-                                                   std::uint64_t size) noexcept {
-  const std::uint64_t at = head & (size - 1);
-  return at + bytes > size ? head + (size - at) : head;
-}
-[[nodiscard]] constexpr std::uint64_t medium_room(std::uint64_t length) noexcept {
-  return ((length + 63) & ~std::uint64_t{63}) + (length <= kShortPayload ? kGapBytes : 0);
-}
+/// What both sides know alike.
+struct MediumArea {
+  std::byte* ring = nullptr;
+  std::uint32_t size = 0;
+  std::uint32_t gap = 0;
+
+  /// The bytes that a payload of @p length bytes takes.
+  [[nodiscard]] std::uint64_t room(std::uint64_t length) const noexcept {
+    const std::uint64_t lines = (length + 63) & ~std::uint64_t{63};
+    return length - 1 < kShortPayload ? lines + gap : lines;
+  }
+  /// Where a payload that takes @p bytes bytes lies that comes behind position @p head.
+  [[nodiscard]] std::uint64_t start(std::uint64_t head, std::uint64_t bytes) const noexcept {
+    const std::uint64_t at = head & (size - 1);
+    return at + bytes > size ? head + (size - at) : head;
+  }
+};
 
 /// The builtin makes another instruction where the compiler may not take this one for granted.
 inline void prefetch_to_write(const std::byte* at) noexcept {
@@ -41,32 +50,28 @@ inline void prefetch_to_write(const std::byte* at) noexcept {
 }
 
 /// Sender's side.
-struct MediumSend {
-  std::byte* ring = nullptr;
-  std::uint64_t size = 0;
+struct MediumSend : MediumArea {
   std::uint64_t head = 0;
   std::uint64_t released = 0;  // as last read from the receiver's counter
 
   /// Position for @p length bytes, or false when there is no room as far as is known.
-  [[nodiscard]] bool fits(std::uint32_t length, std::uint64_t& start) const noexcept {
-    start = medium_start(head, medium_room(length), size);
-    return start + medium_room(length) - released <= size;
+  [[nodiscard]] bool fits(std::uint32_t length, std::uint64_t& at) const noexcept {
+    at = start(head, room(length));
+    return at + room(length) - released <= size;
   }
   /// After a payload of @p length bytes: begins to fetch the lines of the next one, which the
   /// receiver has read in the lap before. They come while the sender waits for an answer. Longer
   /// payloads came later with this than without.
   void claim_next(std::uint64_t length) const noexcept {
-    std::uint64_t start = 0;
-    if (length > kShortPayload || !fits(static_cast<std::uint32_t>(length), start)) return;
-    const std::byte* const at = ring + (start & (size - 1));
-    for (std::uint64_t i = 0; i < length; i += 64) prefetch_to_write(at + i);
+    std::uint64_t at = 0;
+    if (length > kShortPayload || gap == 0 || !fits(static_cast<std::uint32_t>(length), at)) return;
+    const std::byte* const next = ring + (at & (size - 1));
+    for (std::uint64_t i = 0; i < length; i += 64) prefetch_to_write(next + i);
   }
 };
 
 /// Receiver's side.
-struct MediumReceive {
-  std::byte* ring = nullptr;
-  std::uint64_t size = 0;
+struct MediumReceive : MediumArea {
   std::uint64_t next = 0;   // the next payload is expected here
   std::uint64_t freed = 0;  // all payloads up to here are freed
 
@@ -79,11 +84,11 @@ struct MediumReceive {
 
   /// Enters an arrived payload; answers its number. The start the sender named must be the
   /// one expected, and the payload must not lie on one that is still held.
-  [[nodiscard]] bool arrive(std::uint32_t start, std::uint32_t length, std::uint64_t& number) {
-    const std::uint64_t room = medium_room(length);
-    const std::uint64_t at = medium_start(next, room, size);
-    if ((at & (size - 1)) != start || room > size || at + room - freed > size) return false;
-    next = at + room;
+  [[nodiscard]] bool arrive(std::uint32_t place, std::uint32_t length, std::uint64_t& number) {
+    const std::uint64_t bytes = room(length);
+    const std::uint64_t at = start(next, bytes);
+    if ((at & (size - 1)) != place || bytes > size || at + bytes - freed > size) return false;
+    next = at + bytes;
     number = first + held.size();
     held.push({next, false});
     return true;
