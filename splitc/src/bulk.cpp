@@ -52,6 +52,46 @@ std::uint64_t send_pieces(Machine::Impl& impl, Channel& c, const char* operation
   return ticket;
 }
 
+/// Whether the target has copied the block of @p bytes bytes that the message @p ticket offers.
+/// Waits for about as long as the target needs that polls already, serves others meanwhile, and
+/// then withdraws the offer: a target that computes does not keep its senders from computing.
+bool is_taken_soon(Machine::Impl& impl, Channel& c, const char* operation, std::uint64_t ticket,
+                   std::size_t bytes) {
+  constexpr std::uint64_t kPatienceNs = 2'000;
+  constexpr std::uint64_t kBytesPerNs = 32;
+  Offer& offer = impl.stage->offer();
+  const std::uint64_t until = monotonic_ns() + kPatienceNs + bytes / kBytesPerNs;
+  while (!impl.is_handled(c, ticket)) {
+    impl.poll_now();
+    if (monotonic_ns() < until) continue;
+    Offer::State state = Offer::open;
+    if (offer.state.compare_exchange_strong(state, Offer::withdrawn)) return false;
+    impl.finish(operation, {ticket, c.process, c.index, Handle::kHandled});
+    break;
+  }
+  offer.state.store(Offer::none, kRelaxed);
+  return true;
+}
+
+/// Lets the target copy the block from where it lies. False: not in good time, and the block is to
+/// be sent.
+bool is_pulled(Machine::Impl& impl, Channel& c, const char* operation, std::uint64_t client,
+               std::uint64_t to, const void* from, std::size_t bytes) {
+  // More than the staging blocks hold must wait for the target in any case.
+  const bool must_wait = bytes > impl.stage->bytes();
+  Offer& offer = impl.stage->offer();
+  if (!must_wait && (impl.job.wait_policy().spin_ticks == 0 || impl.engine->runs_handler() ||
+                     offer.state.load(kAcquire) != Offer::none))
+    return false;
+  if (!must_wait) offer.state.store(Offer::open, kRelease);
+  const std::uint64_t words[] = {address_of(to), bytes, impl.machine.memory().globalize(from),
+                                 must_wait ? kNoOffer : impl.stage->offer_offset()};
+  const std::uint64_t ticket = impl.request(c, operation, client, words, 32);
+  if (!must_wait) return is_taken_soon(impl, c, operation, ticket, bytes);
+  impl.finish(operation, {ticket, c.process, c.index, Handle::kHandled});
+  return true;
+}
+
 Handle get_pieces(Machine::Impl& impl, Channel& c, const char* operation, std::byte* to,
                   std::uint64_t from, std::size_t bytes) {
   Handle handle;
@@ -97,7 +137,7 @@ void bulk_store_now(std::uint64_t to, const void* from, std::size_t bytes) {
 }
 
 /// Small blocks go in a slot, middling ones through the stage; the target fetches large ones
-/// itself.
+/// itself, where it polls already or the stage is too small.
 void store_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
                  std::uint32_t count) {
   Machine::Impl& impl = machine(operation).impl();
@@ -121,13 +161,9 @@ void store_block(const char* operation, std::uint64_t to, const void* from, std:
   Channel& c = impl.channel(process, false, operation);
   impl.note_store(c);
   if (bytes > kBlockBytes && impl.path != Path::message && c.stage == nullptr &&
-      machine(operation).memory().is_shared(from, bytes)) {
-    const std::uint64_t words[] = {address_of(to), bytes,
-                                   machine(operation).memory().globalize(from)};
-    const std::uint64_t ticket =
-        impl.request(c, operation, wire_format::make_store(Op::pull, count), words, 24);
-    return impl.finish(operation, {ticket, process, c.index, 0});
-  }
+      machine(operation).memory().is_shared(from, bytes) &&
+      is_pulled(impl, c, operation, wire_format::make_store(Op::pull, count), to, from, bytes))
+    return;
   const std::uint64_t client = wire_format::make_store(Op::block_store, count);
   (void)send_pieces(impl, c, operation, &client, to, static_cast<const std::byte*>(from), bytes);
 }

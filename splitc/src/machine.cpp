@@ -235,7 +235,7 @@ Machine::Impl::Impl(Machine& owner, Job& its_job)
   served = std::make_unique<Served>(*this);
   // The staging memory stays until the job ends: peers may still copy from it.
   const auto blocks = static_cast<std::size_t>(settings.staging_bytes) / kBlockBytes;
-  const std::size_t offset = job.segment().allocate(blocks * kBlockBytes);
+  const std::size_t offset = job.segment().allocate(blocks * kBlockBytes + sizeof(Offer));
   try {
     stage = std::make_unique<Stage>(job.segment().base(), offset, blocks);
     job.stats().add("splitc", kCounterNames, counters);

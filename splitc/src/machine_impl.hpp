@@ -226,6 +226,7 @@ struct Machine::Impl {
                    const std::uint64_t* words);
   [[nodiscard]] std::byte* staged_by(Channel& c, wire_format::Op op, std::uint64_t place,
                                      std::size_t bytes);
+  [[nodiscard]] Offer& offer_of(Channel& c, std::uint64_t place);
   void serve_pull(Channel& c, std::uint64_t client, const std::uint64_t* words);
   std::uint64_t modify(Channel& c, std::uint64_t client, const std::uint64_t* words);
   void serve_call(Channel& c, std::uint64_t client, const std::uint64_t* words);

@@ -14,6 +14,7 @@
 #include "splitc/src/served.hpp"
 #include "via/copy.hpp"
 #include "viaduct/runtime/parts.hpp"
+#include "viaduct/runtime/prefetch.hpp"
 #include "viaduct/runtime/segment.hpp"
 #include "viaduct/splitc/detail/collective.hpp"
 
@@ -95,7 +96,7 @@ bool has_its_length(Op op, std::uint64_t client, std::size_t bytes) noexcept {
       {24, 24},        // block_read
       {24, 24},        // block_write
       {24, 24},        // block_store
-      {24, 24},        // pull
+      {32, 32},        // pull
       {32, 32},        // modify
       {16, kLine},     // call
       kNotServed,      // run: as store
@@ -311,14 +312,28 @@ void Machine::Impl::serve_block(Channel& c, Op op, std::uint64_t client,
     c.urgent = true;
 }
 
+/// The offer of @p c's process at @p place of its window, as mapped in this process.
+Offer& Machine::Impl::offer_of(Channel& c, std::uint64_t place) {
+  if (place > job.segment().window_bytes() - sizeof(Offer) || place % alignof(Offer) != 0)
+    stop_nonsense(c.process);
+  return *reinterpret_cast<Offer*>(job.window_of(Rank{c.process}) + place);
+}
+
 void Machine::Impl::serve_pull(Channel& c, std::uint64_t client, const std::uint64_t* words) {
   const std::size_t length = words[1];
+  Offer* const offer = words[3] != kNoOffer ? &offer_of(c, words[3]) : nullptr;
+  if (offer != nullptr) prefetch_to_write(offer);
   std::byte* const to = own_place("bulk_store", c.process, words[0], length, Use::writes);
   const std::byte* const from = machine.memory().find(c.process, words[2], length);
   if (from == nullptr)
     stop(errors::wild_pointer, "bulk_store",
          ("the memory that process " + std::to_string(c.process) + " stores from cannot be reached")
              .c_str());
+  Offer::State state = Offer::open;
+  if (offer != nullptr && !offer->state.compare_exchange_strong(state, Offer::taken)) {
+    if (state != Offer::withdrawn) stop_nonsense(c.process);
+    return offer->state.store(Offer::none, kRelease);
+  }
   via::copy_bytes(to, from, length);
   count(kPulled, length);
   delivered[wire_format::count_place(client)] += length;

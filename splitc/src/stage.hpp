@@ -7,12 +7,28 @@
 #include <cstdint>
 #include <vector>
 
+#include "viaduct/runtime/atomic.hpp"
+
 namespace viaduct::splitc::detail {
 
 struct Channel;
 
 /// Most bytes of one staged block.
 inline constexpr std::size_t kBlockBytes = 4096;
+
+/// A process offers a block to the target of a `bulk_store`, which copies the block straight from
+/// its source. A target that does not come soon finds the offer withdrawn: then the block follows
+/// in staged pieces. A process has one offer, in its window.
+///
+///     none --sender--> open --target--> taken --sender--> none
+///                       '----sender--> withdrawn --target--> none
+struct alignas(64) Offer {
+  enum State : std::uint32_t { none, open, taken, withdrawn };
+  AtomicWord<State> state;
+};
+/// In a message `pull`: the sender waits until the target has copied the block, and withdraws
+/// nothing.
+inline constexpr std::uint64_t kNoOffer = ~std::uint64_t{0};
 
 class Stage {
  public:
@@ -38,6 +54,11 @@ class Stage {
     return offset_ + i * kBlockBytes;
   }
   [[nodiscard]] std::byte* data(std::uint32_t i) const noexcept { return base_ + offset(i); }
+  /// The Offer behind the blocks, which only the stage in the job's window has.
+  [[nodiscard]] std::uint64_t offer_offset() const noexcept { return offset_ + bytes(); }
+  [[nodiscard]] Offer& offer() const noexcept {
+    return *reinterpret_cast<Offer*>(base_ + offer_offset());
+  }
 
  private:
   std::byte* base_;

@@ -162,6 +162,42 @@ int test_trap() {
   return wrong;
 }
 
+/// A target that computes keeps no sender: process 0 stores blocks to process 1, each longer than a
+/// message, and goes on, while process 1 looks at its own memory alone until it is told. The blocks
+/// are not there before process 1 polls.
+int test_computing_target() {
+  constexpr std::size_t kBlocks = 3;
+  constexpr std::size_t kCells = 2000;
+  constexpr store_counter kOwn{9};
+  auto* const cells = splitc::all_malloc<std::uint64_t>(kBlocks * kCells);
+  auto* const told = splitc::all_malloc<std::uint64_t>(1);
+  for (std::size_t i = 0; i < kBlocks * kCells; ++i)
+    cells[i] = MYPROC == 0 ? mixed(i / kCells, i) : 0;
+  *told = 1;
+  splitc::barrier();
+  if (MYPROC == 0)  // connects them
+    splitc::store(splitc::toglobal(1 % PROCS, told), std::uint64_t{0});
+  splitc::all_store_sync();
+  const bool is_mapped = splitc::mapped(splitc::toglobal(1 % PROCS, told)) != nullptr &&
+                         splitc::mapped(splitc::toglobal(0, told)) != nullptr;
+  int wrong = 0;
+  if (MYPROC == 0 && is_mapped && PROCS > 1) {
+    for (std::size_t b = 0; b < kBlocks; ++b)
+      splitc::bulk_store(splitc::toglobal(1, cells + b * kCells), cells + b * kCells, kCells, kOwn);
+    splitc::write(splitc::toglobal(1, told), std::uint64_t{1});
+  } else if (MYPROC == 1 && is_mapped) {
+    while (__atomic_load_n(told, __ATOMIC_ACQUIRE) == 0) usleep(100);
+    for (std::size_t i = 0; i < kBlocks * kCells; ++i) wrong += cells[i] != 0;
+    kOwn.wait(kBlocks * kCells * sizeof *cells);
+    for (std::size_t i = 0; i < kBlocks * kCells; ++i) wrong += cells[i] != mixed(i / kCells, i);
+  }
+  splitc::barrier();
+  splitc::all_free(told);
+  splitc::all_free(cells);
+  if (wrong != 0) fmt::print(stderr, "process {}: a computing target: {} wrong\n", MYPROC, wrong);
+  return wrong;
+}
+
 struct Wide {  // no word: 40 bytes
   std::array<std::uint64_t, 5> words;
 };
@@ -246,7 +282,7 @@ int splitc_main(int argc, char** argv) {
   using namespace viaduct::splitc_test;
   const auto rounds = static_cast<std::uint64_t>(argc > 1 ? std::atoi(argv[1]) : 20);
   int wrong = test_new_peers();
-  wrong += test_trap() + test_rules();
+  wrong += test_trap() + test_computing_target() + test_rules();
   wrong += test_stencil(1, rounds) + test_stencil(6, rounds) + test_stencil(1000, rounds);
   const int all = splitc::all_reduce_add(wrong);
   if (MYPROC == 0) fmt::print("{} rounds on {} processes, {} wrong\n", rounds, PROCS, all);

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "viaduct/runtime/prefetch.hpp"
 #include "viaduct/splitc/detail/access.hpp"
 #include "viaduct/splitc/global_ptr.hpp"
 #include "viaduct/splitc/spread_ptr.hpp"
@@ -127,7 +128,7 @@ inline Handle put(global_ptr<T> to, std::type_identity_t<T> value,
 /// Errors      none, for any pointer.
 template <class T>
 inline void prefetch(global_ptr<T> from) noexcept {
-  if (const std::byte* place = detail::place_of(from.word())) detail::prefetch_line(place);
+  if (const std::byte* place = detail::place_of(from.word())) prefetch_line(place);
 }
 
 /// The address in this process of the @p count objects from @p first on, when its own loads and

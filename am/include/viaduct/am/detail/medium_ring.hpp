@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "viaduct/runtime/prefetch.hpp"
 #include "viaduct/runtime/ring_queue.hpp"
 
 namespace viaduct::am::detail {
@@ -39,15 +40,6 @@ struct MediumArea {
     return at + bytes > size ? head + (size - at) : head;
   }
 };
-
-/// The builtin makes another instruction where the compiler may not take this one for granted.
-inline void prefetch_to_write(const std::byte* at) noexcept {
-#ifdef __x86_64__
-  asm volatile("prefetchw %0" : : "m"(*at));
-#else
-  __builtin_prefetch(at, 1);
-#endif
-}
 
 /// Sender's side.
 struct MediumSend : MediumArea {

@@ -64,15 +64,6 @@ inline void store_word(std::byte* place, const T& value) noexcept {
                    stands(Fence::store) ? __ATOMIC_RELEASE : __ATOMIC_RELAXED);
 }
 
-/// g++ 12 takes a function with nothing but __builtin_prefetch in it for one without effect.
-inline void prefetch_line(const std::byte* place) noexcept {
-#ifdef __x86_64__
-  asm volatile("prefetcht0 %0" : : "m"(*place));
-#else
-  __builtin_prefetch(place);
-#endif
-}
-
 /// One split-phase operation; an all-zero one is complete. Tickets number a channel's requests, or
 /// its transfers.
 struct Handle {
