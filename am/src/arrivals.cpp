@@ -72,9 +72,17 @@ namespace header = via::header;
   return true;
 }
 
+/// Begins to fetch what the peer has announced. Whatever @p place names, it fetches from the ring.
+void Map::fetch_half(std::uint64_t place) const noexcept {
+  const std::uint64_t bytes = std::min<std::uint64_t>(place >> 32, medium_in.size);
+  for (std::uint64_t i = 0; i < bytes; i += kCacheLineBytes)
+    prefetch_line(medium_in.ring + ((place + i) & (medium_in.size - 1)));
+}
+
 /// Handles messages that the fast path leaves for their continuation, operation, handler or moment,
 /// and the first message of a MAP whose connection this side had not noticed.
 void Bundle::dispatch_slow(Map& map, via::Slot& slot, std::uint64_t head, bool requests) noexcept {
+  if (header::client(head) == wire_format::half_bit) return map.fetch_half(slot.words[0]);
   if (!run_lines(map, slot, head, requests)) [[unlikely]]
     take_message(map, slot, head, requests);
 }

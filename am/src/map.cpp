@@ -21,6 +21,11 @@ using detail::MapBlock;
 namespace wire_format = detail::wire_format;
 namespace header = via::header;
 
+void Map::publish_credits() noexcept {
+  unreplied_published = unreplied;
+  channel->release_and_publish(0, unreplied);
+}
+
 bool Map::refill_credits() noexcept {
   if (state != State::connected) return false;
   const auto move_over = [this](std::uint32_t most) {

@@ -84,7 +84,8 @@ const char* Bundle::find_nonsense(Map& map, Deferred& m) noexcept {
   const bool in_overflow = (m.client & wire_format::overflow_bit) != 0;
   const bool in_lines = (m.client & wire_format::in_lines_bit) != 0;
   const bool to_pull = (m.client & wire_format::pull_bit) != 0;
-  if ((in_lines && (!fresh || operation != Operation::medium || in_overflow)) ||
+  if ((m.client & wire_format::half_bit) != 0 ||
+      (in_lines && (!fresh || operation != Operation::medium || in_overflow)) ||
       (to_pull && (!fresh || operation != Operation::bulk || map.channel->is_remote())))
     return "a message with a malformed header";
   if (m.arg_bytes < 8 * wire_format::prefix_words(operation))

@@ -188,11 +188,32 @@ bool Endpoint::put_medium(Map& map, const std::byte* data, std::size_t bytes,
     if (!map.update_released() || !ring.fits(length, start)) return false;
   }
   const std::uint64_t at = start & (ring.size - 1);
-  if (length != 0) std::memcpy(ring.ring + at, data, length);
+  const std::uint32_t half = map.announce_half(ring.ring + at, data, length);
+  if (length != half) std::memcpy(ring.ring + at + half, data + half, length - half);
   map.channel->forward_extra(ring.ring + at, length);
   ring.head = start + ring.room(length);
   place = at | std::uint64_t{length} << 32;
   return true;
+}
+
+/// Writes the first half of a long payload to @p to and lets the receiver begin to fetch it.
+/// Answers the bytes written: none where that is not worth a line, as in a stream, whose receiver
+/// is busy with what came before.
+std::uint32_t Map::announce_half(std::byte* to, const std::byte* data,
+                                 std::uint32_t length) noexcept {
+  constexpr std::uint32_t kLeast = 3072;
+  constexpr std::uint64_t kSpare = 8;  // the message itself must find room
+  if (length < kLeast || channel->is_remote() || channel->known_room() < kSpare ||
+      4 * all_credits() < 3 * credit_limit)
+    return 0;
+  const std::uint32_t half = length / 2 & ~std::uint32_t{63};
+  std::memcpy(to, data, half);
+  via::Slot& slot = channel->known_slot();
+  slot.put(0, static_cast<std::uint64_t>(to - medium_out.ring) | std::uint64_t{half} << 32);
+  // Without a doorbell: the message rings it.
+  (void)channel->publish_quietly(
+      slot, header::make(via::MessageKind::inline_data, 8, wire_format::half_bit));
+  return half;
 }
 
 bool Map::try_send(std::uint64_t client, std::span<const std::uint64_t> words, std::uint32_t bytes,

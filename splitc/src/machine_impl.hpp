@@ -285,7 +285,7 @@ struct Machine::Impl {
   [[nodiscard]] Stage& stage_of(Channel& c) noexcept {
     return c.stage != nullptr ? *c.stage : *stage;
   }
-  bool all_off_node = false;  // VIADUCT_SPLITC_APART
+  bool all_off_node = false;  // VIADUCT_SPLITC_OFF_NODE
   bool any_off_node = false;
   // The word of the light poll, for processes where every arrival shows in a word.
   const std::uint64_t* next_header = &quiet_word;

@@ -48,7 +48,7 @@ constexpr std::array<Option, 13> kOptions{{
      "shared: malloc of a Split-C program takes memory that peers reach directly; private: by "
      "messages only",
      offsetof(Settings, heap)},
-    {"off_node", "VIADUCT_SPLITC_APART", "no", "", Type::boolean, 0, 1, "",
+    {"off_node", "VIADUCT_SPLITC_OFF_NODE", "no", "", Type::boolean, 0, 1, "",
      "for tests: processes of one host share no memory, as those of different hosts",
      offsetof(Settings, off_node)},
     {"vis", "VIADUCT_SPLITC_VIS", "1", "VIs", Type::integer, 1, 2, "",

@@ -10,10 +10,10 @@ git init -q
 
 wrong() { printf 'check_words_selftest: %s\n' "$*"; exit 1; }
 
-# What is right: ordinary English, new words, names that users set, words outside their scope.
+# What is right: ordinary English, new words, words outside their scope.
 cat >via/nic.hpp <<'CPP'
 // Messages under way; both ways of a link; the wire format of a control message. Bytes carried out of the ring.
-// VIADUCT_VERBS_WIRE_DEPTH, VIADUCT_SPLITC_APART. The doorbell is cleared; a guarded word; settled at once.
+// VIADUCT_VERBS_LINK_DEPTH, VIADUCT_SPLITC_OFF_NODE. The doorbell is cleared; a guarded word; settled at once.
 void poll_transport(); int backlog_; std::lock_guard guard;
 CPP
 cat >runtime/launcher/start.cpp <<'CPP'
@@ -62,4 +62,6 @@ finds via/verbs/src/a.cpp 'if (p.way != nullptr) return;'
 finds via/a.hpp 'std::vector<Zombie> zombies_;'
 finds am/a.hpp '// does not fit its seal'
 finds runtime/a.hpp 'void drop_oldest_stranger();'
+finds docs/verbs.md 'VIADUCT_VERBS_WIRE_DEPTH places'
+finds splitc/a.hpp 'bool off_node = false;  // VIADUCT_SPLITC_APART'
 finds via/carrier.hpp '#pragma once'

@@ -42,7 +42,7 @@ function(collective_wrong how words)
       COMMAND ${here}/collective_wrong.sh $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_collective_wrong> ${ranks}
               ${how} "${words}")
   endforeach()
-  foreach(way by_message:VIADUCT_SPLITC_PATH=message off_node:VIADUCT_SPLITC_APART=yes)
+  foreach(way by_message:VIADUCT_SPLITC_PATH=message off_node:VIADUCT_SPLITC_OFF_NODE=yes)
     string(REPLACE ":" ";" way ${way})
     list(GET way 0 name)
     list(GET way 1 setting)
@@ -94,7 +94,7 @@ foreach(how before while_others_sleep in_barrier in_split in_bcast in_reduce hol
       COMMAND ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh $<TARGET_FILE:viaduct-run>
               $<TARGET_FILE:splitc_collective_lost> ${ranks} ${how} 137)
   endforeach()
-  foreach(way by_message:VIADUCT_SPLITC_PATH=message off_node:VIADUCT_SPLITC_APART=yes)
+  foreach(way by_message:VIADUCT_SPLITC_PATH=message off_node:VIADUCT_SPLITC_OFF_NODE=yes)
     string(REPLACE ":" ";" way ${way})
     list(GET way 0 name)
     list(GET way 1 setting)

@@ -7,13 +7,13 @@ function(splitc_off_node_test name program)
   foreach(ranks ${arg_RANKS})
     viaduct_add_script_test(
       NAME splitc_off_node_${name}_r${ranks} LABELS multiprocess TIMEOUT 240 PROCESSORS 2
-      COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_APART=yes ${arg_WITH} $<TARGET_FILE:viaduct-run> -n ${ranks}
+      COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_OFF_NODE=yes ${arg_WITH} $<TARGET_FILE:viaduct-run> -n ${ranks}
               --timeout 230 ${program} ${arg_ARGS})
   endforeach()
   foreach(ranks ${arg_THREADS})
     viaduct_add_script_test(
       NAME splitc_off_node_${name}_t${ranks} LABELS multiprocess threads TIMEOUT 240 PROCESSORS 2
-      COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_APART=yes ${arg_WITH} $<TARGET_FILE:viaduct-run> -n ${ranks}
+      COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_OFF_NODE=yes ${arg_WITH} $<TARGET_FILE:viaduct-run> -n ${ranks}
               --mode threads --timeout 230 ${program} ${arg_ARGS})
   endforeach()
 endfunction()

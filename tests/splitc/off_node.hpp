@@ -18,7 +18,8 @@ namespace viaduct::splitc_test {
     const char* const text = std::getenv(variable);
     return std::string_view(text == nullptr ? "" : text);
   };
-  return value("VIADUCT_SPLITC_APART") == "yes" || value("VIADUCT_PROVIDER").starts_with("verbs");
+  return value("VIADUCT_SPLITC_OFF_NODE") == "yes" ||
+         value("VIADUCT_PROVIDER").starts_with("verbs");
 }
 [[nodiscard]] inline bool is_remote(int process) {
   if (process == MYPROC) return false;

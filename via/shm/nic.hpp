@@ -256,7 +256,7 @@ class Nic : public via::Nic, private Connections::Provider {
   ProtectionTags tags_;
   std::vector<Vi*> vis_;
   Connections connections_;
-  bool told_problem_ = false;  // which progress() has met, and may meet at each call
+  bool told_problem_ = false;  // progress() finds it at each call, and tells it once
   std::vector<std::pair<Rank, ControlMessage>> outbox_;
   std::vector<Vi*> waiting_vis_;  // with pending sends
   std::vector<Retired> retired_;

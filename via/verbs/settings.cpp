@@ -37,11 +37,11 @@ constexpr std::array<Option, 16> kOptions{
     Option{"traffic_class", "VIADUCT_VERBS_TRAFFIC_CLASS", "0", "", Type::integer, 0, 255, "",
            "traffic class of all connections, where packets have one (RoCE)",
            offsetof(Settings, traffic_class)},
-    Option{"link_depth", "VIADUCT_VERBS_WIRE_DEPTH", "15", "", Type::integer, 8, 4096, "",
+    Option{"link_depth", "VIADUCT_VERBS_LINK_DEPTH", "15", "", Type::integer, 8, 4096, "",
            "places of the send queue to each peer, for Active Messages and Split-C",
            offsetof(Settings, link_depth)},
     Option{
-        "link_inline", "VIADUCT_VERBS_WIRE_INLINE", "192", "bytes", Type::bytes, 0, 4096, "",
+        "link_inline", "VIADUCT_VERBS_LINK_INLINE", "192", "bytes", Type::bytes, 0, 4096, "",
         "messages of up to so many bytes are copied into the send queue, for Active Messages and "
         "Split-C",
         offsetof(Settings, link_inline_bytes)},
@@ -50,8 +50,8 @@ constexpr std::array<Option, 16> kOptions{
            offsetof(Settings, shared_receives)},
     Option{"silence", "VIADUCT_VERBS_SILENCE", "60s", "ns", Type::time_ns, 0,
            std::int64_t{24} * 3600 * 1'000'000'000, "",
-           "a rank that is to be met and shows no sign of life for so long, computing or not, is "
-           "out of reach; 0: it is waited for",
+           "a rank that this one connects to and that shows no sign of life for so long, "
+           "computing or not, is out of reach; 0: it is waited for",
            offsetof(Settings, silence_ns)},
     Option{"keepalive", "VIADUCT_VERBS_KEEPALIVE", "1s", "ns", Type::time_ns, 0,
            std::int64_t{24} * 3600 * 1'000'000'000, "",

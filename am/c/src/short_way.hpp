@@ -93,7 +93,7 @@ struct ShortWay {
   /// The rest of a request to @p to: the doorbell, and a poll.
   static void finish(Endpoint& endpoint, Index to) noexcept {
     endpoint.maps_[value(to)]->channel->ring_if_wanted();
-    (void)endpoint.bundle_.poll();
+    (void)endpoint.bundle_.poll_once(Bundle::Run::all);
   }
 
   /// As Token::reply().

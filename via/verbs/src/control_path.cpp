@@ -114,7 +114,7 @@ void ControlPath::restart() {
       LogLevel::error,
       "RDMA device " + device_.name() +
           " does not start the queue pair for control messages again after an error (" +
-          std::generic_category().message(error) + "): no rank can be met until it does");
+          std::generic_category().message(error) + "): no rank can be connected until it does");
 }
 
 ControlPath::~ControlPath() {

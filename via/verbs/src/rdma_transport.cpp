@@ -165,7 +165,7 @@ void RdmaTransport::make_room(OwnedQueue& queue, std::size_t entries) {
     throw Error(errors::rdma_device, std::errc::no_buffer_space,
                 "RDMA device " + device_.name() + " has completion queues of at most " +
                     std::to_string(most) +
-                    " entries, too few for so many peers: lower VIADUCT_VERBS_WIRE_DEPTH or "
+                    " entries, too few for so many peers: lower VIADUCT_VERBS_LINK_DEPTH or "
                     "VIADUCT_AM_SLOTS");
   const auto size = static_cast<int>(std::min(std::max(2 * entries, kLeast), most));
   if (queue == nullptr) {

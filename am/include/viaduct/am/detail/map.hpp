@@ -131,6 +131,9 @@ struct Map {
   }
   /// Puts a message into its lines: @p words with @p bytes bytes, and @p data behind them.  @return
   /// false when there is no room, or no connection.
+  [[nodiscard]] std::uint32_t announce_half(std::byte* to, const std::byte* data,
+                                            std::uint32_t length) noexcept;
+  void fetch_half(std::uint64_t place) const noexcept;
   [[nodiscard]] bool try_send(std::uint64_t client, std::span<const std::uint64_t> words,
                               std::uint32_t bytes, std::span<const std::byte> data = {}) noexcept;
   /// The same for a message that takes_in_lines(), from its arguments.
@@ -181,10 +184,7 @@ struct Map {
   void return_credit() noexcept {
     if (++unreplied - unreplied_published >= publish_every) publish_credits();
   }
-  void publish_credits() noexcept {
-    unreplied_published = unreplied;
-    channel->release_and_publish(0, unreplied);
-  }
+  void publish_credits() noexcept;
 };
 
 }  // namespace viaduct::am::detail

@@ -46,7 +46,10 @@ inline constexpr std::uint64_t notice_bit = 1ULL << 25;
 inline constexpr std::uint64_t in_lines_bit = 1ULL << 26;
 /// Bulk: the sender shows its data in its MapBlock, and the receiver copies them.
 inline constexpr std::uint64_t pull_bit = 1ULL << 27;
-inline constexpr unsigned used_bits = 28;
+/// The first half of a medium payload is written, and the message with the second half follows: the
+/// receiver may begin to fetch the half. Takes no credit, and means nothing else.
+inline constexpr std::uint64_t half_bit = 1ULL << 28;
+inline constexpr unsigned used_bits = 29;
 [[nodiscard]] constexpr std::uint64_t make(Kind kind, Operation operation,
                                            std::uint16_t handler) noexcept {
   return handler | (static_cast<std::uint64_t>(kind) << kind_shift) |

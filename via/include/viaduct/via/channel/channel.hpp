@@ -45,6 +45,8 @@ class Channel final : public ChannelEnd {
   [[nodiscard]] Slot* claim_known() noexcept { return has_known_room() ? &claimed() : nullptr; }
   /// @return whether claim_known() has a slot.  Cost: one comparison.
   [[nodiscard]] bool has_known_room() const noexcept { return tx_seq_ != tx_limit_; }
+  /// @return how many slots are known to be free.  Cost: one subtraction.
+  [[nodiscard]] std::uint64_t known_room() const noexcept { return tx_limit_ - tx_seq_; }
   /// @return that slot.  Precondition: has_known_room().
   [[nodiscard]] Slot& known_slot() noexcept { return claimed(); }
   /// Makes the claimed slot's words visible to the peer: one release store, and a look at whether
@@ -110,10 +112,11 @@ class Channel final : public ChannelEnd {
     std::uint32_t n = 0;
     while (n < budget) {
       const std::uint64_t seq = rx_seq_;
-      Slot& slot = next_slot();
+      const std::uint64_t mask = rx_mask_;
+      Slot& slot = rx_slots_[seq & mask];
       const std::uint64_t h = slot.header.load(kAcquire);
-      if (!is_full(h)) break;
-      prefetch_behind(seq);
+      if (!is_full(h, seq, mask)) break;
+      prefetch_behind(seq, mask);
       rx_seq_ = seq + 1 + header::extra_lines(h);
       f(*this, slot, h);
       ++n;

@@ -93,14 +93,15 @@ class Group final : public shm::PollSet {
     std::uint32_t n = 0;
     while (n < budget) {
       const std::uint64_t seq = channel.rx_seq_;
-      Slot& slot = channel.next_slot();
+      const std::uint64_t mask = channel.rx_mask_;
+      Slot& slot = channel.rx_slots_[seq & mask];
       const std::uint64_t h = slot.header.load(kAcquire);
-      if (!channel.is_full(h)) break;
+      if (!Channel::is_full(h, seq, mask)) break;
       if (!f.accepts(channel, h)) {
         more = true;
         break;
       }
-      channel.prefetch_behind(seq);
+      channel.prefetch_behind(seq, mask);
       channel.rx_seq_ = seq + 1;
       f(channel, slot, h);
       ++n;

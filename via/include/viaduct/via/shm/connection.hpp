@@ -115,11 +115,17 @@ class Connection : public ConnectionForm {
 
   /// Whether the slot whose header is @p h holds a message not yet taken.
   [[nodiscard]] bool is_full(std::uint64_t h) const noexcept {
-    return (h & header::phase_bit) == phase(rx_seq_, rx_mask_);
+    return is_full(h, rx_seq_, rx_mask_);
+  }
+  /// The same where slot number @p seq has been looked at: what a function has read before the
+  /// header's acquire load, the compiler reads again behind it.
+  [[nodiscard]] static bool is_full(std::uint64_t h, std::uint64_t seq,
+                                    std::uint64_t mask) noexcept {
+    return (h & header::phase_bit) == phase(seq, mask);
   }
   [[nodiscard]] Slot& next_slot() const noexcept { return rx_slots_[rx_seq_ & rx_mask_]; }
-  void prefetch_behind(std::uint64_t seq) const noexcept {
-    __builtin_prefetch(&rx_slots_[(seq + kPrefetchAhead) & rx_mask_]);
+  void prefetch_behind(std::uint64_t seq, std::uint64_t mask) const noexcept {
+    __builtin_prefetch(&rx_slots_[(seq + kPrefetchAhead) & mask]);
   }
 
   // Connecting and parting.

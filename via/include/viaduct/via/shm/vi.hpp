@@ -149,7 +149,7 @@ class Vi final : public via::Vi, public Connection {
         d->segment[0].local.length < length || rx_posted_ - rx_seq_ > rx_plain_) [[unlikely]]
       return nullptr;
     copy_out_small(d->segment[0].local.address, slot, length);
-    prefetch_behind(rx_seq_);
+    prefetch_behind(rx_seq_, rx_mask_);
     d->control.length = length;
     d->control.status = kReceived;
     ++rx_seq_;
