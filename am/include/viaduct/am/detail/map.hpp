@@ -129,11 +129,14 @@ struct Map {
     return wire_format::words_with_data(arg_words, data_bytes) <= kMaxMessageWords &&
            !channel->is_remote();
   }
-  /// Puts a message into its lines: @p words with @p bytes bytes, and @p data behind them.  @return
-  /// false when there is no room, or no connection.
+  /// Writes the first half of a long payload to @p to, in the medium ring, and announces it.
+  /// @return the bytes written; 0: nothing is written, and all of the payload is still to be.
   [[nodiscard]] std::uint32_t announce_half(std::byte* to, const std::byte* data,
                                             std::uint32_t length) noexcept;
+  /// Begins to fetch the half that the peer has announced with word @p place.
   void fetch_half(std::uint64_t place) const noexcept;
+  /// Puts a message into its lines: @p words with @p bytes bytes, and @p data behind them.  @return
+  /// false when there is no room, or no connection.
   [[nodiscard]] bool try_send(std::uint64_t client, std::span<const std::uint64_t> words,
                               std::uint32_t bytes, std::span<const std::byte> data = {}) noexcept;
   /// The same for a message that takes_in_lines(), from its arguments.
