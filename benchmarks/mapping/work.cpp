@@ -85,6 +85,9 @@ Work requests_in_turn(am::Context& context, Pair& pair, Rank peer, std::uint64_t
   am::Endpoint endpoint(bundle);
   const am::Index to{index(peer)};
   require(endpoint.map(to, {peer, endpoint.name().number}, am::kTagAll), "map");
+  // Over VIs a reply may leave only while its sender polls.
+  const auto progress = [&] { bundle.poll(); };
+  pair.make_progress_by(progress);
   const auto run = [&](Turns& turns, std::uint64_t times) {
     seen = {};
     turns.start();
@@ -115,12 +118,13 @@ Work requests_in_turn(am::Context& context, Pair& pair, Rank peer, std::uint64_t
   } else {
     require(bundle.wait_until([] { return seen.requests != 0; }), "wait_until");
   }
-  Turns warm_up(pair);
+  Turns warm_up(pair, progress);
   run(warm_up, kWarmUp);
-  Turns turns(pair);
+  Turns turns(pair, progress);
   run(turns, operations);
   const Work work = both(pair, turns.result());
   require(bundle.barrier(), "barrier");
+  pair.make_progress_by({});  // the bundle ends here
   return work;
 }
 
@@ -129,6 +133,8 @@ Work gets_in_turn(Pair& pair, std::uint64_t operations) {
   constexpr std::int64_t kWords = 512;
   auto* const mine = splitc::all_malloc<std::uint64_t>(kWords);
   const auto theirs = splitc::toglobal(1, mine);
+  const auto progress = [] { splitc::poll(); };
+  pair.make_progress_by(progress);
   for (std::int64_t i = 0; i < kWords; ++i) mine[i] = static_cast<std::uint64_t>(i);
   splitc::barrier();
   if (pair.is_sender() && splitc::read(theirs + 1) != 1) throw std::runtime_error("a read failed");
@@ -158,7 +164,6 @@ Work gets_in_turn(Pair& pair, std::uint64_t operations) {
       turns.operation_done();
     }
   };
-  const auto progress = [] { splitc::poll(); };
   Turns warm_up(pair, progress);
   run(warm_up, kWarmUp);
   Turns turns(pair, progress);
