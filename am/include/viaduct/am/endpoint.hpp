@@ -292,83 +292,26 @@ class Endpoint {
     Tag tag = kTagNone;
   };
 
+  // Sends: detail/endpoint_send.hpp. Each has a second form without a condition, so that a message
+  // that the compiler has refused gives one error and not two.
   template <auto Handler, bool Wait, class... A>
-  Status send_short(Index to, A... args) noexcept requires ShortHandler<Handler> {
-    using S = detail::SignatureOf<Handler>;
-    constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
-    if constexpr (kWords <= via::kWordsPerSlot) {
-      if (bundle_.slow_ == 0 && value(to) < maps_.size()) [[likely]] {
-        detail::Map& map = *maps_[value(to)];
-        if (map.credits != 0 || map.refill_credits()) [[likely]] {
-          via::channel::Channel& channel = *map.channel;
-          if (via::Slot* slot = channel.claim()) [[likely]] {
-            VIADUCT_PART(build);
-            --map.credits;
-            const auto words = detail::PackAs<typename S::Args>::pack(args...);
-            const std::uint64_t client = short_client<Handler>();
-            slot->put(words);
-            channel.publish(*slot,
-                            via::header::make(via::MessageKind::inline_data,
-                                              static_cast<std::uint32_t>(S::Args::kBytes), client));
-            if (--bundle_.until_poll_ == 0) [[unlikely]]
-              poll_between();
-            return Status::ok;
-          }
-        }
-      }
-    }
-    return send_short_slow<Handler, Wait>(to, args...);
-  }
-
-  // A call that the compiler has refused already gives no second error.
+  Status send_short(Index to, A... args) noexcept requires ShortHandler<Handler>;
   template <auto, bool, class... A>
   Status send_short(Index, A...) noexcept;
-  template <auto, Operation, class T, class... A>
-  Status send_data(Index, std::span<T>, std::size_t, bool, A...) noexcept;
-  template <auto, class T, class... A>
-  Status get_data(Index, std::span<T>, std::size_t, bool, A...) noexcept;
-
   template <auto Handler>
-  [[nodiscard]] static std::uint64_t short_client() noexcept {
-    return detail::wire_format::make(detail::Kind::request, Operation::short_message,
-                                     detail::handler_number<Handler>());
-  }
-  // Packs for itself: the words of the fast path stay in registers.
+  [[nodiscard]] static std::uint64_t short_client() noexcept;
   template <auto Handler, bool Wait, class... A>
-  [[gnu::noinline]] Status send_short_slow(Index to, A... args) noexcept {
-    using S = detail::SignatureOf<Handler>;
-    const auto words = detail::PackAs<typename S::Args>::pack(args...);
-    return send_slow({to, short_client<Handler>(), words.data(),
-                      static_cast<std::uint32_t>(words.size()),
-                      static_cast<std::uint32_t>(S::Args::kBytes), nullptr, 0, 0, Wait});
-  }
-
+  [[gnu::noinline]] Status send_short_slow(Index to, A... args) noexcept;
   template <auto Handler, Operation Op, class T, class... A>
   Status send_data(Index to, std::span<T> data, std::size_t offset, bool wait, A... args) noexcept
-      requires(Op == Operation::medium ? MediumHandler<Handler> : BulkHandler<Handler>) {
-    using S = detail::SignatureOf<Handler>;
-    static_assert(std::is_same_v<std::remove_const_t<T>, std::remove_const_t<typename S::Element>>,
-                  "the data must be of the handler's element type");
-    const auto words = detail::PackAs<typename S::Args>::pack(args...);
-    const std::uint64_t client =
-        detail::wire_format::make(detail::Kind::request, Op, detail::handler_number<Handler>());
-    const auto bytes = std::as_bytes(data);
-    return send_slow({to, client, words.data(), static_cast<std::uint32_t>(words.size()),
-                      static_cast<std::uint32_t>(S::Args::kBytes), bytes.data(), bytes.size(),
-                      offset, wait});
-  }
-
+      requires(Op == Operation::medium ? MediumHandler<Handler> : BulkHandler<Handler>);
+  template <auto, Operation, class T, class... A>
+  Status send_data(Index, std::span<T>, std::size_t, bool, A...) noexcept;
   template <auto Handler, class T, class... A>
   Status get_data(Index from, std::span<T> data, std::size_t offset, bool wait,
-                  A... args) noexcept requires BulkHandler<Handler> {
-    using S = detail::SignatureOf<Handler>;
-    static_assert(!std::is_const_v<T>, "get fills its data: they must not be const");
-    static_assert(std::is_same_v<T, typename S::Element> || std::is_const_v<T>,
-                  "the data must be of the handler's element type");
-    const auto words = detail::PackAs<typename S::Args>::pack(args...);
-    return get_slow(from, std::as_writable_bytes(data), offset, detail::handler_number<Handler>(),
-                    words.data(), S::Args::kBytes, wait);
-  }
+                  A... args) noexcept requires BulkHandler<Handler>;
+  template <auto, class T, class... A>
+  Status get_data(Index, std::span<T>, std::size_t, bool, A...) noexcept;
 
   // Calls: detail/endpoint_call.hpp
   template <auto Handler>
@@ -514,3 +457,4 @@ class Endpoint {
 }  // namespace viaduct::am
 
 #include "viaduct/am/detail/endpoint_call.hpp"
+#include "viaduct/am/detail/endpoint_send.hpp"

@@ -1,0 +1,87 @@
+#pragma once
+/// @file
+/// Endpoint::request(), request_medium(), request_bulk() and get(): how their arguments are packed,
+/// and the inline way of a short request. The end of am/endpoint.hpp includes it.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "viaduct/am/endpoint.hpp"
+
+namespace viaduct::am {
+
+template <auto Handler>
+inline std::uint64_t Endpoint::short_client() noexcept {
+  return detail::wire_format::make(detail::Kind::request, Operation::short_message,
+                                   detail::handler_number<Handler>());
+}
+
+template <auto Handler, bool Wait, class... A>
+inline Status Endpoint::send_short(Index to, A... args) noexcept requires ShortHandler<Handler> {
+  using S = detail::SignatureOf<Handler>;
+  constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
+  if constexpr (kWords <= via::kWordsPerSlot) {
+    if (bundle_.slow_ == 0 && value(to) < maps_.size()) [[likely]] {
+      detail::Map& map = *maps_[value(to)];
+      if (map.credits != 0 || map.refill_credits()) [[likely]] {
+        via::channel::Channel& channel = *map.channel;
+        if (via::Slot* slot = channel.claim()) [[likely]] {
+          VIADUCT_PART(build);
+          --map.credits;
+          const auto words = detail::PackAs<typename S::Args>::pack(args...);
+          const std::uint64_t client = short_client<Handler>();
+          slot->put(words);
+          channel.publish(*slot,
+                          via::header::make(via::MessageKind::inline_data,
+                                            static_cast<std::uint32_t>(S::Args::kBytes), client));
+          if (--bundle_.until_poll_ == 0) [[unlikely]]
+            poll_between();
+          return Status::ok;
+        }
+      }
+    }
+  }
+  return send_short_slow<Handler, Wait>(to, args...);
+}
+
+// Packs for itself: the words of the fast path stay in registers.
+template <auto Handler, bool Wait, class... A>
+Status Endpoint::send_short_slow(Index to, A... args) noexcept {
+  using S = detail::SignatureOf<Handler>;
+  const auto words = detail::PackAs<typename S::Args>::pack(args...);
+  return send_slow({to, short_client<Handler>(), words.data(),
+                    static_cast<std::uint32_t>(words.size()),
+                    static_cast<std::uint32_t>(S::Args::kBytes), nullptr, 0, 0, Wait});
+}
+
+template <auto Handler, Operation Op, class T, class... A>
+inline Status Endpoint::send_data(Index to, std::span<T> data, std::size_t offset, bool wait,
+                                  A... args) noexcept
+    requires(Op == Operation::medium ? MediumHandler<Handler> : BulkHandler<Handler>) {
+  using S = detail::SignatureOf<Handler>;
+  static_assert(std::is_same_v<std::remove_const_t<T>, std::remove_const_t<typename S::Element>>,
+                "the data must be of the handler's element type");
+  const auto words = detail::PackAs<typename S::Args>::pack(args...);
+  const std::uint64_t client =
+      detail::wire_format::make(detail::Kind::request, Op, detail::handler_number<Handler>());
+  const auto bytes = std::as_bytes(data);
+  return send_slow({to, client, words.data(), static_cast<std::uint32_t>(words.size()),
+                    static_cast<std::uint32_t>(S::Args::kBytes), bytes.data(), bytes.size(), offset,
+                    wait});
+}
+
+template <auto Handler, class T, class... A>
+inline Status Endpoint::get_data(Index from, std::span<T> data, std::size_t offset, bool wait,
+                                 A... args) noexcept requires BulkHandler<Handler> {
+  using S = detail::SignatureOf<Handler>;
+  static_assert(!std::is_const_v<T>, "get fills its data: they must not be const");
+  static_assert(std::is_same_v<T, typename S::Element> || std::is_const_v<T>,
+                "the data must be of the handler's element type");
+  const auto words = detail::PackAs<typename S::Args>::pack(args...);
+  return get_slow(from, std::as_writable_bytes(data), offset, detail::handler_number<Handler>(),
+                  words.data(), S::Args::kBytes, wait);
+}
+
+}  // namespace viaduct::am
