@@ -13,6 +13,14 @@ if(VIADUCT_CCACHE AND VIADUCT_CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER
       "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_SLOPPINESS=pch_defines,time_macros
       "${VIADUCT_CCACHE_PROGRAM}")
   message(STATUS "Compiling through ${VIADUCT_CCACHE_PROGRAM}")
+  # Programs that call a compiler themselves find ccache under the compiler's name, where the distribution has such links.
+  find_program(VIADUCT_CCACHE_GCC gcc PATHS /usr/lib/ccache /usr/lib64/ccache NO_DEFAULT_PATH)
+  mark_as_advanced(VIADUCT_CCACHE_GCC)
+  if(VIADUCT_CCACHE_GCC)
+    get_filename_component(_viaduct_ccache_links "${VIADUCT_CCACHE_GCC}" DIRECTORY)
+    set(VIADUCT_CCACHE_ENVIRONMENT
+        ${CMAKE_COMMAND} -E env "PATH=${_viaduct_ccache_links}:$ENV{PATH}" "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}")
+  endif()
 endif()
 
 # _viaduct_add_precompiled(NAME PIC HEADER...): compiles the headers once; other targets take the result from NAME.

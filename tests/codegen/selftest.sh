@@ -6,6 +6,7 @@ set -euo pipefail
 compiler=$1 source=$2 limits=$3 allowed=$4
 shift 4
 here=$(dirname "$0")
+export CCACHE_BASEDIR=${here%/tests/*} # clones share what ccache has compiled
 command -v "$compiler" > /dev/null || { echo "SKIPPED: $compiler is not installed"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

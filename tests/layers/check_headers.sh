@@ -9,18 +9,26 @@ shift 2
 command -v "$compiler" >/dev/null || { echo "skipped: there is no $compiler here"; exit 77; }
 [ $# -gt 0 ] || { echo "no header to check"; exit 1; }
 
-options=(-std=c++20 -Wall -Wextra -Wpedantic -Wconversion -Werror -fsyntax-only -x c++ -)
+options=(-std=c++20 -Wall -Wextra -Wpedantic -Wconversion -Werror -c)
 IFS=: read -ra list <<<"$directories"
 for directory in "${list[@]}"; do options=(-I "$directory" "${options[@]}"); done
 
-failures=$(mktemp -d)
-trap 'rm -rf "$failures"' EXIT
+# Sources are always named alike, so that ccache, where it is installed, remembers a header that has compiled.
+here=$(realpath "$(dirname "$0")")
+export CCACHE_BASEDIR=${here%/tests/*}
+work=alone-$compiler-$(cksum <<<"$*" | cut -d ' ' -f 1)
+rm -rf "$work"
+mkdir "$work"
+trap 'rm -rf "$work"' EXIT
 check() {
   local header=$1 name
-  name=$failures/$(tr / _ <<<"$header")
-  printf '#include "%s"\n#include "%s"\n' "$header" "$header" | "$compiler" "${options[@]}" 2>"$name" ||
-    { echo "$header does not compile alone:"; cat "$name"; touch "$name.failed"; }
-  rm -f "$name"
+  name=$work/$(tr / _ <<<"$header")
+  printf '#include "%s"\n#include "%s"\n' "$header" "$header" >"$name.cpp"
+  if ! "$compiler" "${options[@]}" "$name.cpp" -o "$name.o" 2>"$name.said"; then
+    echo "$header does not compile alone:"
+    cat "$name.said"
+    touch "$work/failed"
+  fi
 }
 
 for header; do
@@ -28,5 +36,5 @@ for header; do
   check "$header" &
 done
 wait
-[ -z "$(ls "$failures")" ] || exit 1
+[ ! -e "$work/failed" ] || exit 1
 echo "$# headers compile alone with $compiler"

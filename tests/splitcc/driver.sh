@@ -157,5 +157,20 @@ END
 check build 0 '^$' "$splitcc" collective.sc -o collective
 check collective 1 'collective.sc:5' sh -c '"$@" || exit 1' sh "$run" -n 2 --timeout 20 ./collective
 
+# ccache, under the compiler's name, finds again what it has compiled; a folder that is taken is no obstacle.
+if command -v ccache >/dev/null; then
+  mkdir -p links cache temporary && ln -sf "$(command -v ccache)" links/gcc
+  through_ccache() {
+    CCACHE_DIR=$PWD/cache CCACHE_STATSLOG=$PWD/cache.log PATH=$PWD/links:$PATH TMPDIR=$PWD/temporary \
+      "$splitcc" -w -c collective.sc -o cached.o
+  }
+  check first 0 '^$' through_ccache
+  check again 0 '^$' through_ccache
+  check found_again 0 direct_cache_hit cat cache.log
+  mkdir temporary/splitcc-collective
+  check taken 0 '^$' through_ccache
+  [ "$(ls temporary)" = splitcc-collective ] || { echo 'driver.sh: a folder is left' >&2; failed=$((failed + 1)); }
+fi
+
 [ $failed -eq 0 ] && echo "driver: fine"
 exit $failed

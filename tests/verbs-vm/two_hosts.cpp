@@ -36,8 +36,8 @@ using namespace viaduct;
 constexpr std::uint32_t kShorts = 600;
 constexpr std::uint32_t kMediums = 20;
 constexpr std::uint32_t kBulks = 2;
-constexpr std::size_t kBulkWords = (std::size_t{1} << 20) / 8 + 5;  // not a multiple of any piece
-constexpr std::uint64_t kPatienceNs = 300'000'000'000;              // emulated machines are slow
+constexpr std::size_t kBulkWords = (std::size_t{256} << 10) / 8 + 5;  // not a multiple of any piece
+constexpr std::uint64_t kPatienceNs = 300'000'000'000;                // emulated machines are slow
 constexpr std::uint64_t kLossNs = 20'000'000'000;  // as in link_down, where the wire must tell
 
 std::uint64_t mix(std::uint64_t x) {

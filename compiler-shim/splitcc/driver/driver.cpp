@@ -71,6 +71,12 @@ std::string quoted(const std::string& name) {
   return text;
 }
 
+/// What the temporary folder is called after: the first file.
+std::string folder_name(const std::vector<Input>& inputs) {
+  constexpr std::size_t kMost = 100;  // far less than a file's name may have
+  return inputs.empty() ? "none" : fs::path(inputs[0].name).stem().string().substr(0, kMost);
+}
+
 // Options for the rules that old programs rely on.
 const std::vector<std::string> kOldC = {"-fcommon", "-fwrapv", "-fno-strict-aliasing", "-fno-pie"};
 
@@ -79,6 +85,7 @@ const std::vector<std::string> kOldC = {"-fcommon", "-fwrapv", "-fno-strict-alia
 Driver::Driver(Options options)
     : options_(std::move(options)),
       installation_(find_installation()),
+      folder_(folder_name(options_.inputs)),
       color_(options_.color || ::isatty(STDERR_FILENO) == 1) {
   // Programs that SIGKILL ends leave their files behind: these are removed with the folder.
   ::setenv("TMPDIR", folder_.path().c_str(), 1);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <algorithm>
@@ -191,12 +192,15 @@ Outcome run_program(const std::vector<std::string>& command, Keep keep) {
   return outcome;
 }
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "splitcc-XXXXXX").string();
+TemporaryFolder::TemporaryFolder(const std::string& name) {
+  const std::filesystem::path folders = std::filesystem::temp_directory_path();
+  path_ = (folders / ("splitcc-" + name)).string();
   const std::lock_guard lock(belongings().mutex);
-  if (::mkdtemp(name.data()) == nullptr)
-    fail("cannot make a folder in " + std::filesystem::temp_directory_path().string(), errno);
-  path_ = name;
+  if (::mkdir(path_.c_str(), S_IRWXU) != 0) {
+    path_ = (folders / "splitcc-XXXXXX").string();
+    if (::mkdtemp(path_.data()) == nullptr)
+      fail("cannot make a folder in " + folders.string(), errno);
+  }
   belongings().folders.push_back(path_);
 }
 

@@ -39,7 +39,9 @@ void end_with_children();
 /// A folder that is removed with its contents.
 class TemporaryFolder {
  public:
-  TemporaryFolder();
+  /// Its name ends in @p name where no folder is called so yet: then a compiler cache finds again
+  /// what it has compiled there. Throws std::system_error.
+  explicit TemporaryFolder(const std::string& name);
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
