@@ -15,7 +15,8 @@ class ProtectionTags {
  public:
   explicit ProtectionTags(Rank rank) noexcept : rank_(rank) {}
 
-  /// @return a tag that no rank of the job has had.  Throws Error: all have been created.
+  /// @return a tag that no rank of the job has. A destroyed one comes again when 4094 others have
+  /// been created.  Throws Error: all exist.
   [[nodiscard]] ProtectionTag create();
   /// Throws Error: there is no such tag, or it is in use.
   void destroy(ProtectionTag tag);
@@ -35,7 +36,7 @@ class ProtectionTags {
 
  private:
   Rank rank_;
-  std::uint32_t created_ = 0;
+  std::uint32_t last_ = 0;  // the number of the last one that was created
   std::unordered_map<std::uint32_t, std::uint32_t> uses_;  // by tag
 };
 

@@ -10,6 +10,14 @@
 #error "include am.h"
 #endif
 
+/* Variadic macros: of C99, and of gcc's own C of before, which is not to warn of them. */
+#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L
+#define VIADUCT_AM_VARIADIC
+#elif defined(__GNUC__) && !defined(__cplusplus) && !defined(__STRICT_ANSI__)
+#define VIADUCT_AM_VARIADIC
+#pragma GCC system_header
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -71,7 +79,7 @@ inline int AM_GetEventMask(eb_t bundle) { return viaduct_am_event_mask(bundle); 
 #define AM_MaxSegLength(nbytes) viaduct_am_max_seg_length(VIADUCT_AM_NUMBER(nbytes))
 #define VIADUCT_AM_NAME(name) \
   (void*)(name), (__builtin_types_compatible_p(__typeof__(name), en_t**) ? 2 : 1)
-#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L
+#if defined(VIADUCT_AM_VARIADIC)
 #define VIADUCT_AM_PICK(a, b, c, d, chosen, ...) chosen
 #define VIADUCT_AM_ENDPOINT2(bundle, endp) viaduct_am_allocate_endpoint(bundle, endp, 0, 0, -1)
 #define VIADUCT_AM_ENDPOINT3(bundle, endp, name) \
@@ -89,11 +97,13 @@ inline int AM_GetEventMask(eb_t bundle) { return viaduct_am_event_mask(bundle); 
 #define VIADUCT_AM_MASK2(bundle, mask) (AM_GetEventMask)(bundle, mask)
 #define AM_GetEventMask(...) \
   VIADUCT_AM_PICK(__VA_ARGS__, 4, 3, VIADUCT_AM_MASK2, VIADUCT_AM_MASK1, 0)(__VA_ARGS__)
+#else
+#define AM_AllocateEndpoint(bundle, endp, name) \
+  viaduct_am_allocate_endpoint(bundle, endp, VIADUCT_AM_NAME(name), -1)
 #endif
 #endif
 
-#if defined(__GNUC__) && \
-    (defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L))
+#if defined(__GNUC__) && (defined(__cplusplus) || defined(VIADUCT_AM_VARIADIC))
 #if !defined(__cplusplus) || __cplusplus >= 201103L
 /* Where a get puts its data: an offset, or, told by its type, an address. */
 #define VIADUCT_AM_ADDRESS ((size_t)1 << 63)

@@ -29,9 +29,9 @@ int forms(eb_t bundle, en_t name, en_t** names) {
   int (*request)(ep_t, int, handler_t, int, int, int, int) = AM_Request4;
   int (*wait)(eb_t) = AM_WaitSema;
   n += AM_AllocateEndpoint(bundle, &ep, &name);
+  n += AM_AllocateEndpoint(bundle, &ep, names);
 #ifndef C89_FORMS
   n += AM_AllocateEndpoint(bundle, &ep);
-  n += AM_AllocateEndpoint(bundle, &ep, names);
   n += AM_AllocateKnownEndpoint(bundle, &ep, 7);
   n += AM_AllocateKnownEndpoint(bundle, &ep, names, 7);
   n += AM_GetEventMask(bundle);

@@ -23,6 +23,10 @@ expect 0 "a job of one"
 expect 0 "a job of one" SLURM_PROCID=0
 expect 0 "a job of one" SLURM_JOB_ID=7 SLURM_NTASKS=4 SLURM_PROCID=0
 expect 0 "a job of one" OMPI_COMM_WORLD_SIZE=1
+# The name of another process that was started by itself is no name here.
+name=$(sed -n 's/^name //p' "$out")
+# shellcheck disable=SC2086 # two words
+"$program" $name >"$out" || { echo "the name $name of another process is taken for one's own"; cat "$out"; exit 1; }
 
 # cannot_join VARIABLE=VALUE [VARIABLE=VALUE]...: the first one is named.
 cannot_join() {

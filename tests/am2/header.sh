@@ -11,9 +11,9 @@ printf '#include <am.h>\n#include <am.h>\nen_t name;\nAM_ArgBlock block;\n' >"$w
 printf '#include <am_spmd.h>\nen_t name;\n' >"$work/spmd.c"
 warnings=(-pedantic -Wall -Wextra -Wconversion -Werror -fsyntax-only -I"$3")
 for source in "$work/header.c" "$work/spmd.c"; do
-  for standard in c89 c11 gnu17; do "$cc" -std=$standard "${warnings[@]}" "$source"; done
+  for standard in c89 gnu89 c11 gnu17; do "$cc" -std=$standard "${warnings[@]}" "$source"; done
   for standard in c++98 c++20; do "$cxx" -std=$standard -x c++ "${warnings[@]}" "$source"; done
 done
 "$cc" -std=c89 "${warnings[@]}" -DC89_FORMS "$here/call_forms.c"
-for standard in c99 gnu17; do "$cc" -std=$standard "${warnings[@]}" "$here/call_forms.c"; done
+for standard in gnu89 c99 gnu17; do "$cc" -std=$standard "${warnings[@]}" "$here/call_forms.c"; done
 "$cxx" -std=c++20 -x c++ "${warnings[@]}" -Wno-old-style-cast "$here/call_forms.c"

@@ -1,11 +1,20 @@
 /* AM_PAR: any thread may send, poll, wait and set up. In one process; under the thread sanitizer
    the threads are the point. */
+#define _POSIX_C_SOURCE 199506L
 #include <pthread.h>
+#include <time.h>
 
 #include "tests/am2/rig.h"
 
 #define THREADS 4
 #define ROUNDS 300
+
+static void sleep_ms(long ms) {
+  struct timespec time;
+  time.tv_sec = 0;
+  time.tv_nsec = ms * 1000000L;
+  (void)nanosleep(&time, NULL);
+}
 
 /* Handlers run one at a time, so that plain counters would do; the threads read them. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -161,6 +170,99 @@ static void waiting(void) {
   for (i = 0; i < THREADS; ++i) CHECK(replies[i] == 20);
 }
 
+/* A thread waits in a bundle whose endpoints other threads make: two before it waits, one while it
+   waits, and the first one of a bundle that has none yet. */
+static int handled;
+static eb_t waiter_bundle;
+static void on_counted(void* token, int n) {
+  (void)token;
+  add(&handled, n);
+}
+static void* wait_for_all(void* wanted) {
+  while (read_count(&handled) < *(int*)wanted) {
+    GOOD(AM_WaitSema(waiter_bundle));
+    GOOD(AM_Poll(waiter_bundle));
+  }
+  return NULL;
+}
+static ep_t counting_endpoint(int index) {
+  ep_t ep;
+  en_t name;
+  OK(AM_AllocateEndpoint(waiter_bundle, &ep, &name));
+  OK(AM_SetTag(ep, TAG));
+  OK(AM_SetHandler(ep, 5, on_counted));
+  OK(AM_Map(rig.a, index, name, TAG));
+  return ep;
+}
+/* The message is handled, long before the second for which a sleep lasts at most. */
+static void send_counted(int index) {
+  const int before = read_count(&handled);
+  int i;
+  OK(AM_Request1(rig.a, index, 5, 1));
+  for (i = 0; i < 20000 && read_count(&handled) == before; ++i) {
+    OK(AM_Poll(rig.bundle));
+    sleep_ms(1);
+  }
+  CHECK(read_count(&handled) == before + 1);
+}
+static void other_endpoints(int at_first) {
+  static int wanted = 9;
+  pthread_t waiter;
+  int i;
+  handled = 0;
+  OK(AM_AllocateBundle(AM_PAR, &waiter_bundle));
+  OK(AM_SetEventMask(waiter_bundle, AM_NOTEMPTY));
+  for (i = 0; i < at_first; ++i) (void)counting_endpoint(2 + i);
+  if (pthread_create(&waiter, NULL, wait_for_all, &wanted) != 0) exit(2);
+  sleep_ms(50); /* it sleeps */
+  for (; i < 3; ++i) {
+    (void)counting_endpoint(2 + i);
+    sleep_ms(20);
+  }
+  for (i = 0; i < 9; ++i) {
+    send_counted(2 + (i + 1) % 3);
+    sleep_ms(5);
+  }
+  (void)pthread_join(waiter, NULL);
+  OK(AM_FreeBundle(waiter_bundle));
+  for (i = 0; i < 3; ++i) OK(AM_UnMap(rig.a, 2 + i));
+}
+
+/* The handlers of an AM_SEQ bundle run in the thread that uses it, whichever thread has made it. */
+static pthread_t user;
+static eb_t used_bundle;
+static ep_t used;
+static int elsewhere, in_user;
+static int stage;
+static void on_used(void* token, int n) {
+  (void)token;
+  (void)n;
+  add(pthread_equal(pthread_self(), user) ? &in_user : &elsewhere, 1);
+}
+static void* use(void* unused) {
+  (void)unused;
+  GOOD(AM_Poll(used_bundle));
+  add(&stage, 1);
+  sleep_ms(100); /* it computes */
+  while (read_count(&in_user) + read_count(&elsewhere) < 2000) GOOD(AM_Poll(used_bundle));
+  return NULL;
+}
+static void used_by_one_thread(void) {
+  en_t name;
+  int i;
+  OK(AM_AllocateBundle(AM_SEQ, &used_bundle));
+  OK(AM_AllocateEndpoint(used_bundle, &used, &name));
+  OK(AM_SetTag(used, TAG));
+  OK(AM_SetHandler(used, 6, on_used));
+  OK(AM_Map(rig.a, 2, name, TAG));
+  if (pthread_create(&user, NULL, use, NULL) != 0) exit(2);
+  while (read_count(&stage) == 0) sleep_ms(1);
+  for (i = 0; i < 2000; ++i) OK(AM_Request1(rig.a, 2, 6, i)); /* waits for room */
+  (void)pthread_join(user, NULL);
+  CHECK(elsewhere == 0 && in_user == 2000);
+  OK(AM_FreeBundle(used_bundle));
+}
+
 int main(void) {
   setbuf(stdout, NULL);
   OK(AM_Init());
@@ -175,6 +277,10 @@ int main(void) {
   one_bundle();
   own_bundles();
   waiting();
+  OK(AM_MoveEndpoint(rig.b, server_bundle, rig.bundle));
+  other_endpoints(2);
+  other_endpoints(0);
+  used_by_one_thread();
   close_rig(&rig);
   OK(AM_Terminate());
   return finish();

@@ -304,6 +304,8 @@ static void too_many(void) {
   CHECK(got == VIP_ERROR_RESOURCE && n > 0);
   WANT(VIP_SUCCESS, VipDestroyPtag(rig.nic, first));
   wrong_tag(first);
+  WANT(VIP_SUCCESS, VipCreatePtag(rig.nic, &tag)); /* a destroyed one makes room */
+  WANT(VIP_ERROR_RESOURCE, VipCreatePtag(rig.nic, &first));
   free(regions);
 }
 

@@ -55,6 +55,42 @@ static void gather_and_scatter(void) {
   (void)wait_send(a, VIP_SUCCESS);
 }
 
+/* A send completes although the receiver makes no call, also into receives of several segments and
+   of none. */
+static void send_needs_no_receiver(void) {
+  static const unsigned kBytes[] = {1, 57, 3000, 30000};
+  size_t i;
+  unsigned k, segments;
+  for (segments = 0; segments <= 3; ++segments)
+    for (i = 0; i < sizeof kBytes / sizeof *kBytes; ++i) {
+      const unsigned bytes = segments == 0 ? 0 : kBytes[i];
+      VIP_DESCRIPTOR* d = fill(room(0), rig.there, 0, rig.there_handle);
+      d->CS.SegCount = (VIP_UINT16)segments;
+      for (k = 0; k < segments; ++k) { /* 1, 11 and the rest, with gaps */
+        VIP_DATA_SEGMENT* const s = &rig.rooms[0].room.segments[k].Local;
+        s->Data.Address = rig.there + 20 * k;
+        s->Handle = rig.there_handle;
+        s->Length = k + 1 == segments ? 32000 : 1 + 10 * k;
+      }
+      for (k = 0; k < bytes; ++k) rig.bytes[k] = (unsigned char)(k * 3 + i);
+      memset(rig.there, 0xee, BYTES);
+      WANT(VIP_SUCCESS, VipPostRecv(b, d, rig.rooms_handle));
+      post_send(a, 1, bytes);
+      d = wait_send(a, VIP_SUCCESS);
+      CHECK(d->CS.Status == (VIP_STATUS_DONE | VIP_STATUS_OP_SEND));
+      if (level == VIP_SERVICE_RELIABLE_RECEPTION && bytes != 0 && segments > 1) {
+        CHECK(rig.there[0] == rig.bytes[0] && rig.there[1] == 0xee); /* it is there already */
+      }
+      d = wait_receive(b, VIP_SUCCESS);
+      CHECK(d->CS.Length == bytes);
+      if (segments == 3 && bytes > 12) {
+        CHECK(memcmp(rig.there + 20, rig.bytes + 1, 11) == 0 && rig.there[31] == 0xee);
+        CHECK(memcmp(rig.there + 40, rig.bytes + 12, bytes - 12) == 0);
+        CHECK(rig.there[40 + bytes - 12] == 0xee);
+      }
+    }
+}
+
 static void immediate_travels(void) {
   VIP_DESCRIPTOR* d;
   post_receive(b, 0, 100);
@@ -380,6 +416,7 @@ static const Case kCases[] = {
     {"send arrives", send_arrives},
     {"order is kept", order_is_kept},
     {"gather and scatter", gather_and_scatter},
+    {"send needs no receiver", send_needs_no_receiver},
     {"immediate travels", immediate_travels},
     {"receive with odd fields", receive_with_odd_fields},
     {"rdma write lands", rdma_write_lands},

@@ -89,13 +89,18 @@ void Engine::count_clients() noexcept {
 void Engine::watch(bool does) noexcept { watcher_.store(does ? this_thread() : 0, kRelaxed); }
 
 /// Takes the next client of this thread but @p self, from place @p at on, that no thread serves;
-/// null: there is none.
-Client* Engine::take(std::size_t& at, const Client* self) noexcept {
+/// null: there is none. Sets @p used_elsewhere where it passes by a client that another thread
+/// serves.
+Client* Engine::take(std::size_t& at, const Client* self, bool* used_elsewhere) noexcept {
   const std::uintptr_t me = this_thread();
   const std::lock_guard lock(mutex_);
   while (at < clients_.size()) {
     Client* const client = clients_[at++];
-    if (client == self || client->in_use_ || client->home_.load(kRelaxed) != me) continue;
+    if (client == self || client->home_.load(kRelaxed) != me) continue;
+    if (client->in_use_) {
+      if (used_elsewhere != nullptr && client->user_ != me) *used_elsewhere = true;
+      continue;
+    }
     client->in_use_ = true;
     client->user_ = me;
     return client;
@@ -206,7 +211,7 @@ void Engine::block(Client& self, std::int64_t timeout_ns, const std::function<bo
   bool calm = true;
   bool capped = false;  // a client that another thread uses: that thread may leave it at any time
   std::size_t at = 0;
-  while (Client* const client = is_alone() ? nullptr : take(at, &self)) {
+  while (Client* const client = is_alone() ? nullptr : take(at, &self, &capped)) {
     if (!client->try_lock()) {
       capped = true;
       return_to_sender(*client);

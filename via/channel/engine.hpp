@@ -154,7 +154,8 @@ class Engine {
  private:
   class Sleepers;
   void count_clients() noexcept;
-  [[nodiscard]] Client* take(std::size_t& at, const Client* self) noexcept;
+  [[nodiscard]] Client* take(std::size_t& at, const Client* self,
+                             bool* used_elsewhere = nullptr) noexcept;
   Outcome serve_but(const Client* self, Run run, bool asked) noexcept;
   [[nodiscard]] bool ask() noexcept;
   void return_to_sender(Client& client) noexcept;

@@ -27,8 +27,9 @@ bool Nic::is_plausible(Rank from, const ControlMessage& message) const noexcept 
   if (offer.slots_log2 < kMinSlotsLog2 || offer.slots_log2 > kMaxSlotsLog2) return false;
   const std::size_t window = job_.segment().window_bytes();
   const std::uint32_t slots = 1U << offer.slots_log2;
-  const std::size_t bytes =
-      (message.shape & kOfChannel) != 0 ? ChannelHead::bytes_for(slots) : ring_bytes_of_vi(slots);
+  const std::size_t bytes = (message.shape & kOfChannel) != 0
+                                ? ChannelHead::bytes_for(slots)
+                                : ring_bytes_of_vi(slots, static_cast<Reliability>(message.shape));
   return bytes <= window && offer.channel <= window - bytes &&
          offer.channel % alignof(ChannelHead) == 0 &&
          offer.doorbell <= window - sizeof(CqDoorbell) && offer.doorbell % kCacheLineBytes == 0 &&

@@ -176,6 +176,42 @@ Vi::Outcome Vi::execute_send(Descriptor& d) noexcept {
   return finish(d, CompletedOperation::send);
 }
 
+/// Copies into the @p count segments of the posted receive; false: this process does not reach all
+/// of them. The peer may write anything into the list: a place outside its window is not reached.
+bool Vi::deliver_list(const Descriptor& d, std::uint64_t count) noexcept {
+  const SegmentList list = segment_lists(*tx_, tx_slot_count_)[tx_seq_ & tx_mask_];
+  if (count > list.size()) return false;
+  const std::size_t window = nic_.job_.segment().window_bytes();
+  for (std::size_t i = 0; i < count; ++i) {
+    const PostedInfo& to = list[i];
+    const bool reached = to.kind == PostedInfo::Kind::window
+                             ? to.place <= window && to.length <= window - to.place
+                             : nic_.cross_memory_works_;
+    if (to.length != 0 && !reached) return false;
+  }
+  std::size_t at = 0;
+  std::uint32_t within = 0;
+  for (std::uint32_t i = 0; i < d.control.segment_count; ++i) {
+    const LocalSegment& s = d.segments()[i].local;
+    for (std::uint32_t done = 0; done < s.length;) {
+      while (at < count && within == list[at].length) {
+        ++at;
+        within = 0;
+      }
+      if (at == count) return false;
+      const PostedInfo& to = list[at];
+      const std::uint32_t part = std::min(to.length - within, s.length - done);
+      if (to.kind == PostedInfo::Kind::window)
+        copy_bytes(theirs_.window + to.place + within, s.address + done, part);
+      else if (!nic_.cross_copy(nic_.peer(peer_), to.place + within, s.address + done, part, true))
+        return false;
+      within += part;
+      done += part;
+    }
+  }
+  return true;
+}
+
 /// Copies into the posted receive where this process can reach it, else into a staged block.
 Vi::Outcome Vi::deliver_large(Descriptor& d, Slot& slot, std::uint64_t flags) noexcept {
   const PostedInfo info = posted_info(*tx_, tx_slot_count_)[tx_seq_ & tx_mask_];
@@ -207,6 +243,10 @@ Vi::Outcome Vi::deliver_large(Descriptor& d, Slot& slot, std::uint64_t flags) no
       delivered = nic_.cross_copy(nic_.peer(peer_), to, s.address, s.length, true);
       to += s.length;
     }
+  } else if (info.kind == PostedInfo::Kind::list &&
+             attributes_.reliability == Reliability::reception) {
+    delivered = deliver_list(d, info.place);
+    if (delivered) nic_.count(kDelivered);
   }
   if (!delivered) return stage(d, slot, flags);
   publish(slot, header::make(MessageKind::delivered, 8, 0) | flags);
@@ -342,6 +382,18 @@ void Vi::forget_refusals() noexcept {
   rx_plain_ = rx_slot_count_;
 }
 
+/// Writes down where the segments of receive @p number lie; false: one of them is in no region any
+/// more.
+bool Vi::publish_list(const Descriptor& d, std::uint64_t number) noexcept {
+  SegmentList& list = segment_lists(*rx_, rx_slot_count_)[number & rx_mask_];
+  for (std::uint32_t i = 0; i < d.control.segment_count; ++i) {
+    const LocalSegment& s = d.segments()[i].local;
+    if (!local_ok(s, receive_region_)) return false;
+    list[i] = place_of(s, receive_region_);
+  }
+  return true;
+}
+
 /// Tells the sender where receive @p number wants its data, as soon as the ring has a line for it.
 void Vi::publish_receive(std::uint64_t number) noexcept {
   rx_->receiver.client_counter[0].store(rx_posted_, kRelease);
@@ -357,6 +409,10 @@ void Vi::publish_receive(std::uint64_t number) noexcept {
     for (std::uint32_t i = 0; i < d.control.segment_count; ++i)
       capacity += d.segments()[i].local.length;
     info.length = static_cast<std::uint32_t>(std::min<std::uint64_t>(capacity, 0xffffffffU));
+    if (attributes_.reliability == Reliability::reception && publish_list(d, number)) {
+      info.kind = PostedInfo::Kind::list;
+      info.place = d.control.segment_count;
+    }
   }
   posted_info(*rx_, rx_slot_count_)[number & rx_mask_] = info;
   rx_->receiver.posted.store(number + 1, kRelease);

@@ -85,7 +85,7 @@ void Vi::prepare_ring() {
   if (tx_ != nullptr) return;
   const std::uint32_t depth = std::max({attributes_.send_depth, attributes_.receive_depth, 16U});
   const std::uint32_t slots = std::bit_ceil(depth);
-  allocate_ring(slots, ring_bytes_of_vi(slots));
+  allocate_ring(slots, ring_bytes_of_vi(slots, attributes_.reliability));
 }
 
 bool Vi::take_up(const std::vector<std::byte>& offer) {

@@ -12,11 +12,14 @@ ProtectionTag ProtectionTags::create() {
   // Distinct between ranks, so that a tag of one rank never happens to be another's.
   constexpr std::uint32_t kMost = 0xfff;
   static_assert(kMaxJobSize <= 1U << 20);
-  if (created_ == kMost)
+  if (uses_.size() == kMost)
     throw Error(errors::too_many_objects, std::errc::no_buffer_space,
-                "4095 protection tags have been created, which is all there are");
-  const std::uint32_t tag = (index(rank_) << 12 | ++created_) + 1;
-  uses_.emplace(tag, 0);
+                "there are 4095 protection tags, and there can be no more: destroy one");
+  std::uint32_t tag = 0;
+  do {
+    last_ = last_ % kMost + 1;
+    tag = (index(rank_) << 12 | last_) + 1;
+  } while (!uses_.emplace(tag, 0).second);
   return static_cast<ProtectionTag>(tag);
 }
 

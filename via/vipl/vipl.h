@@ -36,6 +36,8 @@ extern "C" {
 typedef void* VIP_PVOID;
 typedef int VIP_BOOLEAN;
 typedef char VIP_CHAR;
+typedef short VIP_SHORT;
+typedef long VIP_LONG;
 typedef unsigned char VIP_UCHAR;
 typedef unsigned short VIP_USHORT;
 typedef unsigned long VIP_ULONG;
@@ -126,9 +128,12 @@ typedef struct _VIP_NIC_ATTRIBUTES {
 
 #define VIP_DESCRIPTOR_ALIGNMENT 64
 
+struct _VIP_DESCRIPTOR;
+
 typedef union {
   VIP_UINT64 AddressBits;
   VIP_PVOID Address;
+  struct _VIP_DESCRIPTOR* Descriptor; /**< of Next */
 } VIP_PVOID64;
 
 typedef struct {
@@ -159,9 +164,22 @@ typedef union {
   VIP_DATA_SEGMENT Local;
 } VIP_DESCRIPTOR_SEGMENT;
 
-typedef struct _VIP_DESCRIPTOR {
-  VIP_CONTROL_SEGMENT CS;
-  VIP_DESCRIPTOR_SEGMENT DS[2]; /**< more may follow in memory */
+/* Both names of each part: programs for Giganet's cLAN have Control and Data. Initializers are the
+   same with and without them. */
+#ifdef __GNUC__
+#define VIADUCT_VIPL_EXTENSION __extension__
+#else
+#define VIADUCT_VIPL_EXTENSION
+#endif
+VIADUCT_VIPL_EXTENSION typedef struct _VIP_DESCRIPTOR {
+  VIADUCT_VIPL_EXTENSION union {
+    VIP_CONTROL_SEGMENT CS;
+    VIP_CONTROL_SEGMENT Control;
+  };
+  VIADUCT_VIPL_EXTENSION union {
+    VIP_DESCRIPTOR_SEGMENT DS[2]; /**< more may follow in memory */
+    VIP_DATA_SEGMENT Data[2];
+  };
 } VIP_DESCRIPTOR;
 
 #define VIP_CONTROL_OP_SENDRECV 0x0000
@@ -280,6 +298,13 @@ VIP_RETURN VipQueryNic(IN VIP_NIC_HANDLE NicHandle, OUT VIP_NIC_ATTRIBUTES* NicA
 VIP_RETURN VipQuerySystemManagementInfo(IN VIP_NIC_HANDLE NicHandle, IN VIP_ULONG InfoType,
                                         OUT VIP_PVOID SysManInfo);
 
+/* The types of handlers. */
+typedef void (*VIP_ERROR_HANDLER)(VIP_PVOID Context, VIP_ERROR_DESCRIPTOR* ErrorDesc);
+typedef void (*VIP_VI_CALLBACK)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle, VIP_VI_HANDLE ViHandle,
+                                VIP_DESCRIPTOR* DescriptorPtr);
+typedef void (*VIP_CQ_CALLBACK)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle, VIP_VI_HANDLE ViHandle,
+                                VIP_BOOLEAN RecvQueue);
+
 /** From now on Handler hears of asynchronous errors; null: a sentence on standard error again.
  *  @return VIP_SUCCESS, VIP_INVALID_PARAMETER. */
 VIP_RETURN VipErrorCallback(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID Context,
@@ -288,7 +313,7 @@ VIP_RETURN VipErrorCallback(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID Context,
 
 /* Protection tags and memory. */
 
-/** @return VIP_SUCCESS, VIP_INVALID_PARAMETER, VIP_ERROR_RESOURCE (4095 have been made). */
+/** @return VIP_SUCCESS, VIP_INVALID_PARAMETER, VIP_ERROR_RESOURCE (there are 4095). */
 VIP_RETURN VipCreatePtag(IN VIP_NIC_HANDLE NicHandle, OUT VIP_PROTECTION_HANDLE* Ptag);
 
 /** @return VIP_SUCCESS, VIP_INVALID_PARAMETER (the NIC), VIP_INVALID_PTAG (no tag of this NIC),

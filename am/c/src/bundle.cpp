@@ -1,5 +1,7 @@
 /// Bundles: set-up, polling, events.
 
+#include <unistd.h>
+
 #include "am/c/src/short_way.hpp"
 
 namespace viaduct::am::c {
@@ -18,10 +20,12 @@ int with_bundle(eb_t handle, Body body) noexcept {
   if (!is_single()) widen();
   viaduct_am_bundle* const bundle = find(handle);
   if (bundle == nullptr) return no_object();
-  if (!is_single())
+  if (!is_single()) {
     last_places.bundle = handle;
-  else if (bundle->alone.load(std::memory_order_relaxed) != nullptr)
+    if (bundle->type == AM_SEQ) bring_home(*bundle);
+  } else if (bundle->alone.load(std::memory_order_relaxed) != nullptr) {
     hot.bundle = handle;
+  }
   poll_all(*bundle);
   if (is_single()) bundle->event.store(false, std::memory_order_relaxed);
   return AM_OK;
@@ -35,14 +39,27 @@ int with_bundle(eb_t handle, Body body) noexcept {
   return AM_OK;
 }
 
-/// Whether AM_WaitSema may return: a handler has run, or AM_Poll would handle something. Polls the
-/// other endpoints of the bundle for replies.
+/// Whether AM_WaitSema may return: a handler has run, or AM_Poll would handle something. The waits
+/// of this thread serve all endpoints of the bundle from now on, whichever thread has made them.
 bool has_event(viaduct_am_bundle& bundle) noexcept {
   const Cold cold;
   if (!bundle.is_alive || bundle.first == nullptr) return true;
+  bool pending = false;
   for (Port* port = bundle.first; port != nullptr; port = port->next)
-    if (port->bundle().has_pending()) return true;
-  return bundle.event.load(std::memory_order_relaxed);
+    if (port->bundle().has_pending()) pending = true;
+  return pending || bundle.event.load(std::memory_order_relaxed);
+}
+
+/// Waits until another thread has put an endpoint into the bundle, or has freed it.
+void await_endpoint(viaduct_am_bundle& bundle) noexcept {
+  constexpr useconds_t kLookUs = 1000;
+  for (;;) {
+    {
+      const Cold cold;
+      if (!bundle.is_alive || bundle.first != nullptr) return;
+    }
+    ::usleep(kLookUs);
+  }
 }
 
 }  // namespace
@@ -114,7 +131,12 @@ int AM_WaitSema(eb_t handle) {
   viaduct_am_bundle* bundle = nullptr;
   viaduct::am::Bundle* first = nullptr;  // never destroyed before the process' end
   const int result = with_bundle(handle, [&](viaduct_am_bundle& found) -> int {
-    if (found.mask.load() == AM_NOEVENTS || found.first == nullptr) return AM_ERR_RESOURCE;
+    if (found.mask.load() == AM_NOEVENTS) return AM_ERR_RESOURCE;
+    if (found.first == nullptr) {
+      if (is_single()) return AM_ERR_RESOURCE;
+      bundle = &found;
+      return AM_OK;
+    }
     // Handlers that have run in the poll of a request count as events, too.
     if (found.event.exchange(false)) return AM_OK;
     bundle = &found;
@@ -122,7 +144,11 @@ int AM_WaitSema(eb_t handle) {
     return AM_OK;
   });
   if (bundle == nullptr) return result;
-  // The bundle's other endpoints: by the wait's own serving of the thread, or here.
+  if (first == nullptr) {
+    await_endpoint(*bundle);
+    return AM_WaitSema(handle);
+  }
+  // The bundle's other endpoints: by the wait's own serving of the thread.
   (void)first->wait_pending([bundle] { return has_event(*bundle); });
   // Other threads may wait for the same event.
   if (is_single()) bundle->event.store(false, std::memory_order_relaxed);

@@ -25,6 +25,7 @@ Bundle& take_bundle(Library& lib) {
   if (!lib.free_bundles.empty()) {
     Bundle& bundle = *lib.free_bundles.back();
     lib.free_bundles.pop_back();
+    (void)bundle.has_pending();  // the waits of this thread serve it now
     return bundle;
   }
   const auto threads = is_widened() ? Bundle::Threads::parallel : Bundle::Threads::sequential;

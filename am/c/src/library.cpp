@@ -1,12 +1,14 @@
 #include "am/c/src/library.hpp"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <exception>
 #include <fstream>
 #include <string>
 
 #include "am/c/underneath.hpp"
+#include "viaduct/runtime/job_page.hpp"
 #include "viaduct/runtime/log.hpp"
 
 namespace viaduct::am::c {
@@ -91,12 +93,16 @@ void at_exit(int status, void* /*unused*/) noexcept {
   lib.job.reset();
 }
 
+/// No job has so many ranks.
+constexpr std::uint32_t kNoRank = std::uint32_t{1} << 31;
+
 int start() noexcept {
   Library& lib = library();
   if (lib.ended) return AM_ERR_RESOURCE;
   try {
     if (lib.job == nullptr) {
       lib.job = std::make_unique<Job>();
+      if (lib.job->size() == 1) name_of_rank_0 = kNoRank | static_cast<std::uint32_t>(::getpid());
       static const int registered = on_exit(at_exit, nullptr);
       (void)registered;
     }
@@ -110,6 +116,8 @@ int start() noexcept {
 }
 
 }  // namespace
+
+constinit std::uint32_t name_of_rank_0 = 0;
 
 Cold::Cold() noexcept {
   if (is_single()) return;
@@ -134,8 +142,16 @@ Port* find_slow(ep_t handle) noexcept {
     hot.alone = slot->port->alone.load(std::memory_order_relaxed) ? handle : &no_endpoint;
   } else {
     last_places.endpoint = handle;
+    viaduct_am_bundle& home = *slot->port->home.load(std::memory_order_relaxed);
+    if (home.type == AM_SEQ && !is_in_handler()) bring_home(home);
   }
   return slot->port;
+}
+
+void bring_home(viaduct_am_bundle& bundle) noexcept {
+  const Cold cold;
+  for (Port* port = bundle.first; port != nullptr; port = port->next)
+    (void)port->bundle().has_pending();
 }
 
 viaduct_am_bundle* find(eb_t handle) noexcept {
@@ -170,6 +186,11 @@ void poll_all(viaduct_am_bundle& bundle) noexcept {
 
 namespace {
 
+RankRecord& own_record() noexcept {
+  Job& job = *library().job;
+  return job.record(job.rank());
+}
+
 /// Says to the endpoints of @p home, and to its polls, whether there is one alone.
 void count_endpoints(viaduct_am_bundle& home) noexcept {
   Port* const first = home.first;
@@ -177,7 +198,10 @@ void count_endpoints(viaduct_am_bundle& home) noexcept {
   home.alone.store(alone ? &first->bundle() : nullptr, std::memory_order_release);
   for (Port* port = first; port != nullptr; port = port->next)
     port->alone.store(alone, std::memory_order_relaxed);
-  if (is_single()) hot = {};
+  if (is_single())
+    hot = {};
+  else
+    ring_doorbell(own_record());  // a thread may sleep in AM_WaitSema: it is to watch these, too
 }
 
 }  // namespace

@@ -111,6 +111,9 @@ class Cold {
   const Nested nested_;
 };
 
+/// The waits of this thread, and of no other one, serve the endpoints of @p bundle from now on. For
+/// the bundles of kind AM_SEQ that this thread uses, in a process with several threads.
+void bring_home(viaduct_am_bundle& bundle) noexcept;
 /// Handles the messages that have arrived at the endpoints of @p bundle.
 void poll_all(viaduct_am_bundle& bundle) noexcept;
 /// The same for the bundle of @p port, as a request does. The requests of a process with several

@@ -140,13 +140,18 @@ class Port final : public Endpoint {
   std::atomic<AM_Handler> on_returned_{nullptr};
 };
 
-/// The name as C programs have it, and back.
+/// What a name has instead of the rank in a job of one process: a number of the process, so that no
+/// process that was started by itself takes another one's name for its own. 0 in other jobs.
+extern constinit std::uint32_t name_of_rank_0;
+
+/// The name as C programs have it, and back. A program may make one up with the rank itself.
 [[nodiscard]] inline en_t to_c(EndpointName name) noexcept {
-  return {static_cast<std::uint32_t>(index(name.rank)), name.number};
+  return {static_cast<std::uint32_t>(index(name.rank)) | name_of_rank_0, name.number};
 }
 [[nodiscard]] inline bool is_name(const en_t& name) noexcept { return name.port <= 0xffff; }
 [[nodiscard]] inline EndpointName from_c(const en_t& name) noexcept {
-  return {Rank{name.ip_addr}, static_cast<std::uint16_t>(name.port)};
+  return {Rank{name.ip_addr == name_of_rank_0 ? 0 : name.ip_addr},
+          static_cast<std::uint16_t>(name.port)};
 }
 
 }  // namespace viaduct::am::c

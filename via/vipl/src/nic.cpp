@@ -173,9 +173,7 @@ VIP_RETURN VipQueryNic(VIP_NIC_HANDLE NicHandle, VIP_NIC_ATTRIBUTES* NicAttribs)
     out.MaxTransferSize = out.NativeMTU = port.max_transfer();
     out.MaxPtags = 4095;
     out.ReliabilityLevelSupport = levels_of(a);
-    if (a.rdma_read)
-      out.RDMAReadSupport =
-          static_cast<VIP_RELIABILITY_LEVEL>(out.ReliabilityLevelSupport & ~VIP_SERVICE_UNRELIABLE);
+    if (a.rdma_read) out.RDMAReadSupport = out.ReliabilityLevelSupport;
     *NicAttribs = out;
     return VIP_SUCCESS;
   });

@@ -6,7 +6,9 @@
 ///
 /// The ring of a VI has an entry for each slot behind its slots:
 ///
-///     ..    PostedInfo[n]  16 n bytes  written by the receiver: where larger sends are to land
+///     ..    PostedInfo[n]  16 n bytes   written by the receiver: where larger sends are to land
+///     ..    SegmentList[n] 256 n bytes  at reliable reception only: the same of receives with
+///                                       several segments
 
 #include <array>
 #include <cstddef>
@@ -16,26 +18,38 @@
 #include "viaduct/runtime/types.hpp"
 #include "viaduct/via/control_message.hpp"
 #include "viaduct/via/slot.hpp"
+#include "viaduct/via/types.hpp"
 
 namespace viaduct::via::shm {
 
 /// Where the receive that message i consumes wants its data (entry i mod n).
 struct PostedInfo {
-  // Window offset, the owner's address when `kind` is private, its status when refused.
+  // Window offset, the owner's address when `kind` is private, its status when refused, the number
+  // of segments of a list.
   std::uint64_t place;
   std::uint32_t length;  // capacity
-  enum class Kind : std::uint32_t { indirect, window, owner_private, refused };
+  enum class Kind : std::uint32_t { indirect, window, owner_private, refused, list };
   Kind kind;  // refused: a bad descriptor
 };
 static_assert(sizeof(PostedInfo) == 16);
+
+/// The segments of a receive whose entry is a list: at reliable reception a send completes when its
+/// data are in the receive, whatever the receiver does meanwhile.
+using SegmentList = std::array<PostedInfo, kMaxSegments>;
 
 /// @return the first entry of a VI's ring behind @p head and @p slots slots.
 [[nodiscard]] inline PostedInfo* posted_info(ChannelHead& head, std::uint32_t slots) noexcept {
   return reinterpret_cast<PostedInfo*>(head.slots() + slots);
 }
+/// @return the first list of the ring of a VI of reliable reception.
+[[nodiscard]] inline SegmentList* segment_lists(ChannelHead& head, std::uint32_t slots) noexcept {
+  return reinterpret_cast<SegmentList*>(posted_info(head, slots) + slots);
+}
 /// @return the bytes of a VI's ring of @p slots slots.
-[[nodiscard]] constexpr std::size_t ring_bytes_of_vi(std::uint32_t slots) noexcept {
-  return ChannelHead::bytes_for(slots) + slots * sizeof(PostedInfo);
+[[nodiscard]] constexpr std::size_t ring_bytes_of_vi(std::uint32_t slots,
+                                                     Reliability level) noexcept {
+  const std::size_t list = level == Reliability::reception ? sizeof(SegmentList) : 0;
+  return ChannelHead::bytes_for(slots) + slots * (sizeof(PostedInfo) + list);
 }
 
 /// Copy of a larger send that could not go straight to its place, in the sender's window; the data

@@ -191,6 +191,7 @@ class Vi final : public via::Vi, public Connection {
   Outcome execute_atomic(Descriptor& d) noexcept;
   Outcome claim_receive(Descriptor& d, Slot*& slot) noexcept;
   Outcome deliver_large(Descriptor& d, Slot& slot, std::uint64_t header) noexcept;
+  [[nodiscard]] bool deliver_list(const Descriptor& d, std::uint64_t count) noexcept;
   Outcome stage(Descriptor& d, Slot& slot, std::uint64_t header) noexcept;
   Outcome refuse(Descriptor& d, std::uint32_t status, ErrorCause cause) noexcept;
   Outcome finish(Descriptor& d, CompletedOperation operation) noexcept;
@@ -201,6 +202,7 @@ class Vi final : public via::Vi, public Connection {
   static void scatter(const Descriptor& d, std::uint32_t first, const std::byte* from,
                       std::uint32_t n) noexcept;
   void publish_receive(std::uint64_t number) noexcept;
+  [[nodiscard]] bool publish_list(const Descriptor& d, std::uint64_t number) noexcept;
   [[nodiscard]] std::uint32_t check_receive(const Descriptor& d) noexcept;
   [[nodiscard]] std::uint32_t refusal_of(std::uint64_t number) const noexcept;
   void forget_refusals() noexcept;
