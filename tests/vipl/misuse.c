@@ -266,6 +266,10 @@ static void foreign_objects(void) {
   VIP_VI_ATTRIBUTES attributes = vi_attributes(&rig, VIP_SERVICE_RELIABLE_DELIVERY);
   VIP_MEM_ATTRIBUTES memory = rig.memory;
   VIP_MEM_HANDLE region;
+  WANT(VIP_SUCCESS, VipOpenNic("ServerNet II", &other));
+  WANT(VIP_SUCCESS, VipCloseNic(other));
+  WANT(VIP_SUCCESS, VipOpenNic("\\\\.\\clan0", &other));
+  WANT(VIP_SUCCESS, VipCloseNic(other));
   WANT(VIP_SUCCESS, VipOpenNic("/dev/via_eth0", &other)); /* a second one is all right */
   WANT(VIP_SUCCESS, VipCreatePtag(other, &tag));
   WANT(VIP_SUCCESS, VipCreateCQ(other, 10, &queue));

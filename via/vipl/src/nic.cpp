@@ -21,12 +21,14 @@ bool is_provider(std::string_view name, std::string_view provider) {
                               name[provider.size()] == ':');
 }
 
-/// Whether programs of the time would have called a device so: /dev/via_eth0, nic0, VINIC, clanvi0.
+/// Whether programs of the time would have called a device so: /dev/via_eth0, nic0, VINIC, clanvi0,
+/// ServerNet II, \\.\clan0.
 bool is_device_of_the_time(std::string_view name) {
-  constexpr std::string_view kFolder = "/dev/";
-  constexpr std::array<std::string_view, 9> kStems{"vi",  "nic", "clan", "gm",     "myri",
-                                                   "eth", "lo",  "snet", "default"};
-  if (name.starts_with(kFolder)) name.remove_prefix(kFolder.size());
+  constexpr std::array<std::string_view, 13> kStems{"vi",    "nic",  "clan",   "gm",        "myri",
+                                                    "eth",   "lo",   "sn",     "servernet", "bvia",
+                                                    "lanai", "fnic", "default"};
+  for (const std::string_view folder : {"/dev/", R"(\\.\)"})
+    if (name.starts_with(folder)) name.remove_prefix(folder.size());
   std::string lower(name);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
