@@ -22,7 +22,9 @@ int with_bundle(eb_t handle, Body body) noexcept {
   if (bundle == nullptr) return no_object();
   if (!is_single()) {
     last_places.bundle = handle;
-    if (bundle->type == AM_SEQ) bring_home(*bundle);
+    const auto* const alone = bundle->alone.load(std::memory_order_acquire);
+    const bool here = alone != nullptr && viaduct::am::detail::ShortWay::is_home(*alone);
+    if (bundle->type == AM_SEQ && !here) bring_home(*bundle);
   } else if (bundle->alone.load(std::memory_order_relaxed) != nullptr) {
     hot.bundle = handle;
   }

@@ -7,11 +7,19 @@
 #include <fstream>
 #include <string>
 
+#include "am/c/src/short_way.hpp"
 #include "am/c/underneath.hpp"
+#include "am/src/context_shared.hpp"
 #include "viaduct/runtime/job_page.hpp"
 #include "viaduct/runtime/log.hpp"
 
+bool viaduct::am::detail::ShortWay::is_home(const Bundle& bundle) noexcept {
+  return bundle.served_->is_home();
+}
+
 namespace viaduct::am::c {
+
+using detail::ShortWay;
 
 constinit thread_local void* current [[gnu::tls_model("initial-exec")]] = nullptr;
 constinit thread_local AM_ArgBlock* returned_block [[gnu::tls_model("initial-exec")]] = nullptr;
@@ -143,7 +151,8 @@ Port* find_slow(ep_t handle) noexcept {
   } else {
     last_places.endpoint = handle;
     viaduct_am_bundle& home = *slot->port->home.load(std::memory_order_relaxed);
-    if (home.type == AM_SEQ && !is_in_handler()) bring_home(home);
+    if (home.type == AM_SEQ && !ShortWay::is_home(slot->port->bundle()) && !is_in_handler())
+      bring_home(home);
   }
   return slot->port;
 }

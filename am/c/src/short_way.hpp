@@ -77,6 +77,8 @@ struct ShortWay {
     std::uint32_t n = 0;
     return bundle.poll_fast(n) ? Done::sent : Done::sent_and_more;
   }
+  /// @return whether the waits of this thread serve @p bundle.  Cost: two loads.
+  [[nodiscard]] static bool is_home(const Bundle& bundle) noexcept;
   /// The rest of such a request. The poll behind the gate has found work that it cannot do. That
   /// poll must not be called again, because each call looks at another connection.
   static void poll_further(Bundle& bundle) noexcept { (void)bundle.poll_long(Bundle::Run::all); }
