@@ -247,11 +247,12 @@ int test_new_peers(int waiter, int other, const Send& send, const Finish& finish
   splitc::barrier();
   for (const bool connected : {false, true}) {
     if (MYPROC == waiter) {
+      if (connected) usleep(20'000);  // process 1 has left the barrier
       for (const int to : {1, other}) send(splitc::toglobal(to, cells + waiter));
     } else if (connected && MYPROC == 1) {
-      usleep(60'000);
+      usleep(200'000);
     } else if (connected && MYPROC != other) {
-      usleep(static_cast<useconds_t>(5'000 * (MYPROC + 1)));
+      usleep(static_cast<useconds_t>(60'000 + 1'000 * MYPROC));  // the waiter waits
       send(splitc::toglobal(waiter, cells + MYPROC));
     }
     finish();
@@ -271,8 +272,9 @@ int test_new_peers() {
   if (PROCS < 4) return 0;
   const auto store = [](auto to) { splitc::store(to, std::uint64_t{1}); };
   const auto put = [](auto to) { splitc::put(to, std::uint64_t{1}); };
-  return test_new_peers(0, 2, store, [] { splitc::all_store_sync(); }) +
-         test_new_peers(PROCS - 1, 0, put, [] { splitc::sync(); });
+  // all_store_sync() connects all processes with each other.
+  const int wrong = test_new_peers(PROCS - 1, 0, put, [] { splitc::sync(); });
+  return wrong + test_new_peers(0, 2, store, [] { splitc::all_store_sync(); });
 }
 
 }  // namespace
