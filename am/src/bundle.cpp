@@ -229,7 +229,6 @@ Status Bundle::wait_pending(const std::function<bool()>& done, std::int64_t time
 
 bool Bundle::has_pending() noexcept {
   const Lock lock(*this, "has_pending");
-  if (!served_->is_home()) served_->take_over();
   return deferred_total_ != 0 || !closing_.empty();
 }
 

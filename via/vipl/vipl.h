@@ -164,8 +164,8 @@ typedef union {
   VIP_DATA_SEGMENT Local;
 } VIP_DESCRIPTOR_SEGMENT;
 
-/* Both names of each part: programs for Giganet's cLAN have Control and Data. Initializers are the
-   same with and without them. */
+/* Both names of each part: programs for Giganet's cLAN have Control and Data. An initializer with
+   all its braces needs one more pair around each part. */
 #ifdef __GNUC__
 #define VIADUCT_VIPL_EXTENSION __extension__
 #else

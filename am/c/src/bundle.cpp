@@ -46,10 +46,10 @@ int with_bundle(eb_t handle, Body body) noexcept {
 bool has_event(viaduct_am_bundle& bundle) noexcept {
   const Cold cold;
   if (!bundle.is_alive || bundle.first == nullptr) return true;
-  bool pending = false;
+  bring_home(bundle);
   for (Port* port = bundle.first; port != nullptr; port = port->next)
-    if (port->bundle().has_pending()) pending = true;
-  return pending || bundle.event.load(std::memory_order_relaxed);
+    if (port->bundle().has_pending()) return true;
+  return bundle.event.load(std::memory_order_relaxed);
 }
 
 /// Waits until another thread has put an endpoint into the bundle, or has freed it.

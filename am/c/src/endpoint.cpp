@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "am/c/src/library.hpp"
+#include "am/c/src/short_way.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct::am::c {
@@ -25,7 +25,7 @@ Bundle& take_bundle(Library& lib) {
   if (!lib.free_bundles.empty()) {
     Bundle& bundle = *lib.free_bundles.back();
     lib.free_bundles.pop_back();
-    (void)bundle.has_pending();  // the waits of this thread serve it now
+    viaduct::am::detail::ShortWay::bring_home(bundle);
     return bundle;
   }
   const auto threads = is_widened() ? Bundle::Threads::parallel : Bundle::Threads::sequential;

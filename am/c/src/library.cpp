@@ -16,6 +16,9 @@
 bool viaduct::am::detail::ShortWay::is_home(const Bundle& bundle) noexcept {
   return bundle.served_->is_home();
 }
+void viaduct::am::detail::ShortWay::bring_home(Bundle& bundle) noexcept {
+  if (!is_home(bundle)) bundle.served_->take_over();
+}
 
 namespace viaduct::am::c {
 
@@ -160,7 +163,7 @@ Port* find_slow(ep_t handle) noexcept {
 void bring_home(viaduct_am_bundle& bundle) noexcept {
   const Cold cold;
   for (Port* port = bundle.first; port != nullptr; port = port->next)
-    (void)port->bundle().has_pending();
+    ShortWay::bring_home(port->bundle());
 }
 
 viaduct_am_bundle* find(eb_t handle) noexcept {

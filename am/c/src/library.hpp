@@ -111,8 +111,8 @@ class Cold {
   const Nested nested_;
 };
 
-/// The waits of this thread, and of no other one, serve the endpoints of @p bundle from now on. For
-/// the bundles of kind AM_SEQ that this thread uses, in a process with several threads.
+/// The waits of this thread, and of no other one, serve the endpoints of @p bundle from now on: of
+/// a bundle in which this thread waits, or of kind AM_SEQ that this thread uses.
 void bring_home(viaduct_am_bundle& bundle) noexcept;
 /// Handles the messages that have arrived at the endpoints of @p bundle.
 void poll_all(viaduct_am_bundle& bundle) noexcept;

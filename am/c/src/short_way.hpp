@@ -79,6 +79,9 @@ struct ShortWay {
   }
   /// @return whether the waits of this thread serve @p bundle.  Cost: two loads.
   [[nodiscard]] static bool is_home(const Bundle& bundle) noexcept;
+  /// From now on the waits of this thread serve @p bundle, and those of the thread before do not.
+  /// Cost: as is_home(); where that is false, a lock.
+  static void bring_home(Bundle& bundle) noexcept;
   /// The rest of such a request. The poll behind the gate has found work that it cannot do. That
   /// poll must not be called again, because each call looks at another connection.
   static void poll_further(Bundle& bundle) noexcept { (void)bundle.poll_long(Bundle::Run::all); }

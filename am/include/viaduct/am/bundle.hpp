@@ -95,8 +95,8 @@ class Bundle {
   /// this bundle.  Call from outside handlers.
   Status wait_pending(const std::function<bool()>& done, std::int64_t timeout_ns = -1) noexcept;
   /// @return whether the next poll has a request to handle that was kept for it, or a connection's
-  ///         end. Takes nothing off a ring. From now on the waits of this thread serve the bundle,
-  ///         and those of the thread before do not.  Cost: a lock where the bundle is parallel.
+  ///         end. Takes nothing off a ring. Never waits for a message.
+  ///         Cost: a lock where the bundle is parallel.
   [[nodiscard]] bool has_pending() noexcept;
 
   /// Makes a sequential bundle a parallel one.
