@@ -3,6 +3,8 @@
 // docs/benchmarks.md. After Begel et al. 2001, figure 2.
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -13,6 +15,7 @@
 
 #include "benchmarks/common/am_link.hpp"
 #include "benchmarks/common/conclude.hpp"
+#include "benchmarks/common/curve.hpp"
 #include "benchmarks/common/figures.hpp"
 #include "benchmarks/common/measurements.hpp"
 #include "benchmarks/common/options.hpp"
@@ -45,10 +48,28 @@ constexpr NamedPath kPaths[] = {
 
 struct OpsOptions : Options {
   std::vector<std::string> types;  // empty: all
+  bool blocks = false;
   [[nodiscard]] bool wants(const char* type) const {
     return types.empty() || std::find(types.begin(), types.end(), type) != types.end();
   }
 };
+
+/// Nanoseconds of one @p body(i) at rank 0, until all are complete; rank 1 answers meanwhile.
+template <class Body>
+double time_each(const OpsOptions& options, std::uint64_t rounds, Body body) {
+  if (options.iterations != 0) rounds = options.iterations;
+  double ns = 0;
+  splitc::barrier();
+  if (MYPROC == 0) {
+    const Stopwatch watch;
+    for (std::uint64_t n = 0; n < rounds; ++n)
+      body(static_cast<std::int64_t>(n % static_cast<std::uint64_t>(kElements)));
+    splitc::sync();
+    ns = watch.elapsed_ns() / static_cast<double>(rounds);
+  }
+  splitc::all_store_sync();
+  return ns;
+}
 
 /// One type's block at the peer: rank 0 uses it, rank 1 answers.
 template <class T>
@@ -101,21 +122,9 @@ class Ops {
           [this](std::int64_t i) { splitc::store(theirs_ + i, static_cast<T>(i)); });
   }
 
-  /// Nanoseconds of one @p body(i) at rank 0, until all are complete; rank 1 answers meanwhile.
   template <class Body>
   double each(std::uint64_t rounds, Body body) {
-    if (options_.iterations != 0) rounds = options_.iterations;
-    double ns = 0;
-    splitc::barrier();
-    if (MYPROC == 0) {
-      Stopwatch watch;
-      for (std::uint64_t n = 0; n < rounds; ++n)
-        body(static_cast<std::int64_t>(n % static_cast<std::uint64_t>(kElements)));
-      splitc::sync();
-      ns = watch.elapsed_ns() / static_cast<double>(rounds);
-    }
-    splitc::all_store_sync();
-    return ns;
+    return time_each(options_, rounds, body);
   }
 
   const char* type_;
@@ -123,6 +132,46 @@ class Ops {
   T* mine_;
   global_ptr<T> theirs_;
   std::unique_ptr<T[]> plain_;
+};
+
+/// Blocks of rank 1's memory by each path: which one is the fastest for a length?
+class BlockOps {
+ public:
+  explicit BlockOps(const OpsOptions& options)
+      : options_(options),
+        theirs_(splitc::toglobal(1, splitc::all_malloc<char>(kSizes.back()))),
+        plain_(splitc::all_malloc<char>(kSizes.back())) {}
+
+  void add_to(Measurements& list) const {
+    if (!options_.blocks) return;
+    for (const std::int64_t bytes : kSizes)
+      for (const NamedPath& path : kPaths)
+        if (path.path != Path::direct || !splitc::detail::any_off_node())
+          add_path(list, path, bytes);
+  }
+
+ private:
+  static constexpr std::array<std::int64_t, 7> kSizes{16, 64, 128, 256, 512, 1024, 4096};
+
+  void add_path(Measurements& list, NamedPath path, std::int64_t bytes) const {
+    const auto add = [&](const char* op, auto body) {
+      list.add(fmt::format("{}_block_{}_{}_ns", op, size_name(static_cast<std::size_t>(bytes)),
+                           path.name),
+               "ns", "hand_over_ns", [this, path, body] {
+                 splitc::force_path(path.path);
+                 return time_each(options_, kMessageRounds, body);
+               });
+    };
+    const auto count = static_cast<std::size_t>(bytes);
+    add("read", [this, count](std::int64_t) { splitc::bulk_read(plain_, theirs_, count); });
+    add("write", [this, count](std::int64_t) { splitc::bulk_write(theirs_, plain_, count); });
+    add("get", [this, count](std::int64_t) { (void)splitc::bulk_get(plain_, theirs_, count); });
+    add("put", [this, count](std::int64_t) { (void)splitc::bulk_put(theirs_, plain_, count); });
+  }
+
+  OpsOptions options_;
+  global_ptr<char> theirs_;
+  char* plain_;  // registered, too
 };
 
 class SplitcOps {
@@ -139,6 +188,7 @@ class SplitcOps {
         long_("long", options),
         float_("float", options),
         double_("double", options),
+        blocks_(options),
         words_(splitc::toglobal(1, splitc::all_malloc<std::uint64_t>(kElements))),
         other_words_(splitc::toglobal(1 - MYPROC, splitc::tolocal(words_))) {
     list_.add("hand_over_ns", "ns", "", [this] { return yardsticks_.hand_over_ns(20'000); });
@@ -163,6 +213,7 @@ class SplitcOps {
     long_.add_to(list_);
     float_.add_to(list_);
     double_.add_to(list_);
+    blocks_.add_to(list_);
   }
 
   Figures run() {
@@ -272,6 +323,7 @@ class SplitcOps {
   Ops<long> long_;
   Ops<float> float_;
   Ops<double> double_;
+  BlockOps blocks_;
   global_ptr<std::uint64_t> words_;        // at rank 1
   global_ptr<std::uint64_t> other_words_;  // at the other rank
   Measurements list_;
@@ -284,6 +336,7 @@ int measure(int argc, char** argv) {
   app.option("--type", options.types, "Only these types, for example int,double")
       .separated_by(',')
       .one_of({"char", "short", "int", "long", "float", "double"});
+  app.flag("--blocks", options.blocks, "Also blocks of 16 to 4096 bytes, by each path");
   int exit_code = 0;
   if (!app.read(argc, argv, exit_code, MYPROC == 0)) return exit_code;
   require_provider(options);
