@@ -26,26 +26,30 @@ struct Answer {
 };
 using Tail = Bytes<100>;
 
-/// Bulk data of message s of one sender lie in slot s % kPlaces of that sender's area; requests'
-/// areas come first.
+/// The bulk data of one sender lie in its area, one behind the other; requests' areas come first.
+/// No place is used twice: a receiver that is late would find the data of a later message there.
 constexpr std::uint32_t kPlaces = 64;
 constexpr std::uint32_t kPlaceBytes = 2048;
 constexpr std::uint32_t kMaxBulk = 2000;
 constexpr std::size_t kArea = std::size_t{kPlaces} * kPlaceBytes;
 
 struct Pairs {
-  std::array<std::uint32_t, kMaxRanks> sent{};      // requests to each
-  std::array<std::uint32_t, kMaxRanks> wanted{};    // the next request of each
-  std::array<std::uint32_t, kMaxRanks> answered{};  // replies to each
-  std::array<std::uint32_t, kMaxRanks> replies{};   // the next reply of each
-  std::uint32_t expected = 0;                       // replies in all
+  std::array<std::uint32_t, kMaxRanks> sent{};            // requests to each
+  std::array<std::uint32_t, kMaxRanks> wanted{};          // the next request of each
+  std::array<std::uint32_t, kMaxRanks> answered{};        // replies to each
+  std::array<std::uint32_t, kMaxRanks> replies{};         // the next reply of each
+  std::array<std::uint32_t, kMaxRanks> requested_bulk{};  // requests with bulk data to each
+  std::array<std::uint32_t, kMaxRanks> asked_bulk{};      // replies with bulk data asked of each
+  std::array<std::uint32_t, kMaxRanks> replied_bulk{};    // replies with bulk data to each
+  std::uint32_t expected = 0;                             // replies in all
   std::uint32_t arrived = 0;
   std::uint32_t handled = 0;
 };
 thread_local Pairs t_pairs;
 
-std::size_t place(std::uint32_t area, std::uint32_t seq) {
-  return area * kArea + std::size_t{seq % kPlaces} * kPlaceBytes + 17;
+std::size_t place(std::uint32_t area, std::uint32_t number) {
+  CHECK(number < kPlaces);
+  return area * kArea + std::size_t{number} * kPlaceBytes + 17;
 }
 
 void check_data(std::span<const std::byte> data, std::uint32_t length, std::uint32_t seed) {
@@ -94,9 +98,10 @@ void answer(am::Token& token, const Ask& ask) {
       CHECK_EQ(token.reply_medium<on_medium_answer>(std::span(data), a), Status::ok);
       break;
     case Shape::bulk:
-      CHECK_EQ(token.reply_bulk<on_bulk_answer>(std::span(data),
-                                                place(here().size() + here().rank(), a.seq), a),
-               Status::ok);
+      CHECK_EQ(
+          token.reply_bulk<on_bulk_answer>(
+              std::span(data), place(here().size() + here().rank(), t_pairs.replied_bulk[to]++), a),
+          Status::ok);
       break;
   }
 }
@@ -125,8 +130,17 @@ void on_bulk(am::Token& token, std::span<std::byte> data, Ask ask) {
   take_ask(token, ask);
 }
 
+/// Medium once the places of bulk data are used up.
+Shape with_place(Shape shape, std::uint32_t& used) {
+  if (shape != Shape::bulk) return shape;
+  return used++ < kPlaces ? Shape::bulk : Shape::medium;
+}
+
 void send(Rig& rig, am::Index to, Shape shape, std::uint32_t length, Shape back,
           std::uint32_t back_length) {
+  std::uint32_t& requested = t_pairs.requested_bulk[am::value(to)];
+  shape = with_place(shape, requested);
+  back = with_place(back, t_pairs.asked_bulk[am::value(to)]);
   const std::uint32_t seq = t_pairs.sent[am::value(to)]++;
   const Ask ask{seq, seq * 1000 + rig.rank(), length, back, back_length};
   if (back != Shape::none) ++t_pairs.expected;
@@ -145,7 +159,7 @@ void send(Rig& rig, am::Index to, Shape shape, std::uint32_t length, Shape back,
       rig.ok(ep.request_medium<on_medium>(to, std::span(data), ask));
       break;
     case Shape::bulk:
-      rig.ok(ep.request_bulk<on_bulk>(to, std::span(data), place(rig.rank(), seq), ask));
+      rig.ok(ep.request_bulk<on_bulk>(to, std::span(data), place(rig.rank(), requested - 1), ask));
       break;
   }
   std::fill(data.begin(), data.end(), std::byte{0xEE});  // the source is ours again
@@ -235,6 +249,7 @@ void medium_too_long(Rig& rig) {
 Status try_send(Rig& rig, Shape shape, std::uint32_t length) {
   const am::Index to = rig.next();
   std::uint32_t& seq = t_pairs.sent[am::value(to)];
+  std::uint32_t& used = t_pairs.requested_bulk[am::value(to)];
   const Ask ask{seq, seq * 1000 + rig.rank(), length, Shape::one_line, 0};
   std::vector<std::byte> data(length);
   fill(data, ask.seed);
@@ -242,9 +257,10 @@ Status try_send(Rig& rig, Shape shape, std::uint32_t length) {
   const Status status =
       shape == Shape::medium
           ? ep.try_request_medium<on_medium>(to, std::span(data), ask)
-          : ep.try_request_bulk<on_bulk>(to, std::span(data), place(rig.rank(), seq), ask);
+          : ep.try_request_bulk<on_bulk>(to, std::span(data), place(rig.rank(), used), ask);
   if (status == Status::ok) {
     ++seq;
+    if (shape == Shape::bulk) ++used;
     ++t_pairs.expected;
   }
   std::fill(data.begin(), data.end(), std::byte{0xEE});
