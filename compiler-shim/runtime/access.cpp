@@ -14,16 +14,17 @@
 namespace {
 
 using viaduct::splitc::detail::Hot;
-using viaduct::splitc::detail::View;
+using viaduct::splitc::detail::Views;
 
 /// Stores to this process itself without a message.
 template <class Word>
 void store_word(vsc_word to, Word value) {
-  const vsc_view& own = vsc_hot.views[vsc_hot.myproc];
-  const unsigned long at = to - own.first;
-  if (at >= own.bytes) return viaduct::splitc::detail::store_bits(to, value, sizeof value);
+  const vsc_views& views = *vsc_hot.views;
+  const unsigned int own = vsc_hot.myproc;
+  const unsigned long at = to - views.first[own];
+  if (at >= views.bytes[own]) return viaduct::splitc::detail::store_bits(to, value, sizeof value);
   vsc_light_poll();
-  std::memcpy(own.base + at, &value, sizeof value);
+  std::memcpy(views.base[own] + at, &value, sizeof value);
   viaduct::splitc::detail::count_own_store(sizeof value);
 }
 
@@ -31,10 +32,9 @@ void store_word(vsc_word to, Word value) {
 #define VIADUCT_SAME_PLACE(cpp, c, member)                      \
   static_assert(offsetof(cpp, member) == offsetof(c, member) && \
                 sizeof(cpp::member) == sizeof(c::member))
-VIADUCT_SAME_PLACE(View, vsc_view, first);
-VIADUCT_SAME_PLACE(View, vsc_view, bytes);
-VIADUCT_SAME_PLACE(View, vsc_view, base);
-static_assert(sizeof(View) == sizeof(vsc_view));
+VIADUCT_SAME_PLACE(Views, vsc_views, first);
+VIADUCT_SAME_PLACE(Views, vsc_views, bytes);
+VIADUCT_SAME_PLACE(Views, vsc_views, base);
 VIADUCT_SAME_PLACE(Hot, vsc_hot_part, views);
 VIADUCT_SAME_PLACE(Hot, vsc_hot_part, next_header);
 VIADUCT_SAME_PLACE(Hot, vsc_hot_part, empty_header);
@@ -95,7 +95,8 @@ constexpr unsigned long kStretch = 128;
 // much.
 vsc_walk vsc_walk_start(unsigned long before, vsc_word at, unsigned long bytes) {
   viaduct::splitc::detail::light_poll();
-  const vsc_view& view = vsc_hot.views[at >> viaduct::splitc::detail::kProcessShift];
+  const viaduct::splitc::detail::View view =
+      viaduct::splitc::detail::hot.views->at(viaduct::splitc::detail::process_of(at));
   const unsigned long offset = at - view.first;
   if (offset >= view.bytes || view.bytes - offset < bytes) return {};
   const unsigned long most = kStretch * bytes;

@@ -28,7 +28,7 @@
 
 namespace viaduct::splitc::detail {
 
-constinit const View no_views[kMaxProcesses] = {};
+constinit const Views no_views{};
 constinit const std::uint64_t quiet_word = 0;
 constinit const std::uint64_t full_word = 1;
 thread_local constinit Hot hot;
@@ -67,7 +67,7 @@ void compare_settings(Job& job, const Settings& s) {
 }
 
 MappedMemory make_views() {
-  constexpr std::size_t kBytes = sizeof(View) * kMaxProcesses;
+  constexpr std::size_t kBytes = sizeof(Views);
   MappedMemory pages(
       mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), kBytes);
   if (!pages) throw_errno(errors::system_refused, "cannot map the table of the processes' memory");
@@ -224,12 +224,12 @@ Machine::Impl::Impl(Machine& owner, Job& its_job)
   if (path == Path::rdma) register_memory();
   set_one_sided();
   view_pages = make_views();
-  views = reinterpret_cast<View*>(view_pages.get());
+  views = reinterpret_cast<Views*>(view_pages.get());
   hot.views = views;
   static_assert(sizeof(engine->attention()) == sizeof(*hot.attention));
   hot.attention = reinterpret_cast<const std::uint64_t*>(&engine->attention());
-  views[hot.myproc] = owner.memory().view_of(hot.myproc);
-  if (owner.memory().checks() == nullptr) own_view = views[hot.myproc];
+  views->set(hot.myproc, owner.memory().view_of(hot.myproc));
+  if (owner.memory().checks() == nullptr) own_view = views->at(hot.myproc);
   mapped[hot.myproc] = true;
   refresh_watch();
   served = std::make_unique<Served>(*this);
@@ -296,10 +296,15 @@ void Machine::Impl::register_memory() {
 /// clients, show in no word.
 void Machine::Impl::refresh_watch() noexcept {
   const via::channel::Group::Watch watch = group->watched_word();
-  next_header = watch.several             ? &full_word
-                : watch.header != nullptr ? reinterpret_cast<const std::uint64_t*>(watch.header)
-                                          : &quiet_word;
-  empty_header = watch.header != nullptr ? ~watch.phase & 1 : 0;
+  next_header = watch.several ? &full_word : &quiet_word;
+  empty_header = 0;
+  if (watch.header != nullptr && !watch.several) {
+    next_header = reinterpret_cast<const std::uint64_t*>(watch.header);
+    // The header of a message a lap ago, which stays until the next one. Where that has come
+    // meanwhile, the word differs in the phase.
+    const std::uint64_t header = __atomic_load_n(next_header, __ATOMIC_RELAXED);
+    empty_header = (header & ~std::uint64_t{1}) | (~watch.phase & 1);
+  }
   const bool remote = nic->transport() != nullptr || others_hot;
   hot.next_header = remote ? &full_word : next_header;
   hot.empty_header = remote ? 0 : empty_header;
@@ -311,10 +316,9 @@ void Machine::Impl::poll_lightly() {
   VIADUCT_PART(cq_recv);
   constexpr std::uint64_t kEveryTicks = 2000;
   if (nic->transport() != nullptr || others_hot) {
-    const std::uint64_t header = __atomic_load_n(next_header, __ATOMIC_RELAXED);
-    const std::uint64_t asked = __atomic_load_n(hot.attention, __ATOMIC_RELAXED);
     const std::uint64_t now = ticks_now();
-    if ((((header ^ empty_header) & 1) | asked) == 0 && now - transport_polled_at < kEveryTicks)
+    if (!has_changed(next_header, empty_header) && !has_changed(hot.attention, 0) &&
+        now - transport_polled_at < kEveryTicks)
       return;
     transport_polled_at = now;
   }
@@ -397,7 +401,7 @@ void Machine::Impl::force(Path to) {
   for (std::uint32_t p = 0; p < job.size(); ++p) {
     if (p == hot.myproc) continue;
     mapped[p] = false;
-    views[p] = {};
+    views->set(p, {});
   }
   if (to == Path::rdma && registered.empty()) register_memory();
   set_one_sided();
@@ -405,7 +409,7 @@ void Machine::Impl::force(Path to) {
 
 void Machine::Impl::map_view(std::uint32_t process) {
   mapped[process] = true;
-  views[process] = machine.memory().view_of(process);
+  views->set(process, machine.memory().view_of(process));
 }
 
 }  // namespace viaduct::splitc::detail

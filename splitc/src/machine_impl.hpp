@@ -82,7 +82,7 @@ void store_value(const char* operation, std::uint64_t to, const void* from, std:
 class GuestCall {
  public:
   GuestCall() noexcept : hot_(hot), collective_engine_(the_collective_engine) {
-    hot.views = no_views;
+    hot.views = &no_views;
     hot.next_header = &quiet_word;
     hot.empty_header = 0;
     hot.attention = &quiet_word;
@@ -305,7 +305,7 @@ struct Machine::Impl {
   std::vector<Channel*> open_stores;
 
   MappedMemory view_pages;
-  View* views = nullptr;     // kMaxProcesses in them, of which hot.views is the address
+  Views* views = nullptr;    // in them; hot.views is their address
   std::vector<bool> mapped;  // the view has been asked for
   struct Region {
     std::uint64_t address;  // in global pointers

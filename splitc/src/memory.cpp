@@ -272,8 +272,7 @@ View Memory::view_of(std::uint32_t process) {
   const Impl& p = *impl_;
   const std::byte* const base = impl_->peer(process).base;
   if (base == nullptr) return {};
-  return {make_word(process, p.layout.base), p.layout.region_bytes, const_cast<std::byte*>(base),
-          0};
+  return {make_word(process, p.layout.base), p.layout.region_bytes, const_cast<std::byte*>(base)};
 }
 
 std::byte* Memory::find(std::uint32_t process, std::uint64_t address, std::size_t bytes) {

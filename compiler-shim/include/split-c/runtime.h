@@ -27,14 +27,13 @@ typedef unsigned long vsc_word;
 
 /* ---- 1. The hot part of this process: the same bytes as viaduct::splitc::detail::Hot ---- */
 
-struct vsc_view {
-  unsigned long first;
-  unsigned long bytes;
-  char *base;
-  unsigned long unused;
+struct vsc_views {
+  unsigned long first[65536];
+  unsigned long bytes[65536];
+  char *base[65536];
 };
 struct vsc_hot_part {
-  const struct vsc_view *views;
+  const struct vsc_views *views;
   const unsigned long *attention;
   const unsigned long *next_header;
   unsigned long empty_header;
@@ -63,22 +62,32 @@ VSC_INLINE int vsc_procslog(void) {
 #define VSC_UNCHANGING(to, member) ((to) = vsc_hot.member)
 #endif
 
+/* Whether a word that another process may change is another one than value. A comparison with
+   memory, that writes no register. */
+VSC_INLINE int vsc_changed(const unsigned long *word, unsigned long value) {
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
+  int changed;
+  __asm__ __volatile__("cmpq %2, %1" : "=@ccne"(changed) : "m"(*word), "er"(value));
+  return changed;
+#else
+  return __atomic_load_n(word, __ATOMIC_RELAXED) != value;
+#endif
+}
 VSC_INLINE void vsc_light_poll(void) {
   const unsigned long *attention;
-  unsigned long header = __atomic_load_n(vsc_hot.next_header, __ATOMIC_RELAXED);
   VSC_UNCHANGING(attention, attention);
-  if (VSC_UNLIKELY((((header ^ vsc_hot.empty_header) & 1) |
-                    __atomic_load_n(attention, __ATOMIC_RELAXED)) != 0))
+  if (VSC_UNLIKELY(vsc_changed(vsc_hot.next_header, vsc_hot.empty_header) ||
+                   vsc_changed(attention, 0)))
     vsc_poll_slow();
 }
 /* Where the word's object is mapped in this process, or null: then call. */
 VSC_INLINE char *vsc_place(vsc_word word) {
-  const struct vsc_view *view;
+  const struct vsc_views *views;
+  unsigned long process = word >> 48;
   unsigned long at;
-  VSC_UNCHANGING(view, views);
-  view += word >> 48;
-  at = word - view->first;
-  return VSC_UNLIKELY(at >= view->bytes) ? (char *)0 : view->base + at;
+  VSC_UNCHANGING(views, views);
+  at = word - views->first[process];
+  return VSC_UNLIKELY(at >= views->bytes[process]) ? (char *)0 : views->base[process] + at;
 }
 
 /* ---- 2. Words ---- */

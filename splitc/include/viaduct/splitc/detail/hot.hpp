@@ -32,25 +32,40 @@ struct View {
   std::uint64_t first = 0;  // the word of the view's first byte
   std::size_t bytes = 0;
   std::byte* base = nullptr;
-  std::uint64_t unused = 0;
 };
-static_assert(sizeof(View) == 32);
+
+/// The views of all processes, member by member: the process' number is the index of each, so that
+/// an access computes no address in the table.
+struct Views {
+  std::uint64_t first[kMaxProcesses];
+  std::size_t bytes[kMaxProcesses];
+  std::byte* base[kMaxProcesses];
+
+  [[nodiscard]] View at(std::uint32_t process) const noexcept {
+    return {first[process], bytes[process], base[process]};
+  }
+  void set(std::uint32_t process, const View& view) noexcept {
+    first[process] = view.first;
+    bytes[process] = view.bytes;
+    base[process] = view.base;
+  }
+};
 
 class Machine;
 
 // The targets of the pointers below outside splitc_main: no memory is mapped, and no message ever
 // comes.
-extern const View no_views[kMaxProcesses];
+extern const Views no_views;
 extern const std::uint64_t quiet_word;
 // A header that always looks full: a light poll that reads it goes on to a poll.
 extern const std::uint64_t full_word;
 
 struct Hot {
   // These two do not change from the start of splitc_main to its end: see unchanging().
-  const View* views = no_views;  // kMaxProcesses of them
+  const Views* views = &no_views;
   const std::uint64_t* attention = &quiet_word;
-  // The light poll: something has come when bit 0 of *next_header is not that of empty_header, or
-  // when *attention is not zero.
+  // The light poll: something has come when *next_header is not empty_header any more, or when
+  // *attention is not zero.
   const std::uint64_t* next_header = &quiet_word;
   std::uint64_t empty_header = 0;
   std::uint32_t myproc = 0;
@@ -78,22 +93,34 @@ template <class T, std::size_t Offset>
 #endif
 }
 
-/// A light poll point: two loads of lines that stay in this core's cache, and one branch.
+/// Whether the word, which another process may change at any time, is another one than @p value.
+/// A comparison with memory: an instruction that writes no register leaves the processor room to
+/// look further ahead in a loop of accesses, and an atomic load would write one.
+[[nodiscard]] inline bool has_changed(const std::uint64_t* word, std::uint64_t value) noexcept {
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
+  bool changed;
+  asm volatile("cmpq %2, %1" : "=@ccne"(changed) : "m"(*word), "er"(value));
+  return changed;
+#else
+  return __atomic_load_n(word, __ATOMIC_RELAXED) != value;
+#endif
+}
+
+/// A light poll point: comparisons with two words whose lines stay in this core's cache.
 inline void light_poll() {
   const std::uint64_t* const attention = unchanging<std::uint64_t, offsetof(Hot, attention)>();
-  const std::uint64_t header = __atomic_load_n(hot.next_header, __ATOMIC_RELAXED);
-  const std::uint64_t asked = __atomic_load_n(attention, __ATOMIC_RELAXED);
-  if ((((header ^ hot.empty_header) & 1) | asked) != 0) [[unlikely]]
+  if (has_changed(hot.next_header, hot.empty_header) || has_changed(attention, 0)) [[unlikely]]
     poll_slow();
 }
 
 /// The place of @p word in this process when it is in the view of its process, else null.
 [[nodiscard]] inline std::byte* place_of(std::uint64_t word) noexcept {
-  const View& view = unchanging<View, offsetof(Hot, views)>()[process_of(word)];
-  const std::uint64_t at = word - view.first;
-  if (at >= view.bytes) [[unlikely]]
+  const Views& views = *unchanging<Views, offsetof(Hot, views)>();
+  const std::uint64_t process = word >> kProcessShift;
+  const std::uint64_t at = word - views.first[process];
+  if (at >= views.bytes[process]) [[unlikely]]
     return nullptr;
-  std::byte* const place = view.base + at;
+  std::byte* const place = views.base[process] + at;
   if (place == nullptr) __builtin_unreachable();
   return place;
 }
