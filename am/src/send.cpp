@@ -129,6 +129,12 @@ Map* Endpoint::open_map(const Outgoing& out, Status& status) noexcept {
   return nullptr;
 }
 
+/// Whether the peer's endpoint has gone: the next attempt says so, and not that its segment is none.
+bool Endpoint::has_ended(Map& map) noexcept {
+  bundle_.context().nic().progress();
+  return map.state != Map::State::connected;
+}
+
 /// ok: sent, or returned to handler 0; retry: no credit, room or connection yet.
 Status Endpoint::attempt_send(const Outgoing& out) noexcept {
   Status status;
@@ -166,6 +172,7 @@ bool Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
     words[1] = out.bytes;
     const Undeliverable why = begin_bulk(map, out.data, out.bytes, out.offset, client);
     if (why != Undeliverable::none) {
+      if (has_ended(map)) return false;
       return_to_sender(out, why);
       return true;
     }
@@ -330,6 +337,7 @@ Status Endpoint::attempt_get(const Outgoing& out, std::span<std::byte> data) noe
   const Undeliverable why =
       copy_bulk(*map, data.data(), data.size(), out.offset, via::Rights::rdma_read);
   if (why != Undeliverable::none) {
+    if (has_ended(*map)) return Status::retry;
     return_to_sender(out, why);
     return Status::ok;
   }

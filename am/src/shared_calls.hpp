@@ -58,6 +58,12 @@ class SharedCalls {
   /// handler of that bundle.
   [[nodiscard]] bool try_enter(Gate* called) noexcept;
   void leave() noexcept;
+  /// @return whether a handler of the bundle of @p gate waits in another thread.  Precondition: the
+  /// calling thread holds the lock.
+  [[nodiscard]] static bool is_parked_elsewhere(const Gate& gate) noexcept {
+    return gate.state.load() == Gate::kParked &&
+           detail::calling_thread->inside.load(kRelaxed) != &gate;
+  }
   /// @return whether the calling thread holds the lock.
   [[nodiscard]] bool is_held() const noexcept { return detail::calling_thread->held == this; }
 

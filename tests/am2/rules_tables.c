@@ -111,6 +111,32 @@ static void known_names(void) {
   OK(AM_FreeEndpoint(one));
 }
 
+/* A transfer to an endpoint that was freed is told so, and not that the segment is too short. */
+static void freed_segments(void) {
+  static unsigned char segment[64];
+  int kind;
+  for (kind = 0; kind < 2; ++kind) {
+    ep_t one;
+    en_t name;
+    OK(AM_AllocateEndpoint(rig.bundle, &one, &name));
+    OK(AM_SetTag(one, 9));
+    OK(AM_SetHandler(one, 1, on_ordered));
+    OK(AM_SetSeg(one, segment, sizeof segment));
+    OK(AM_Map(rig.a, 20, name, 9));
+    ordered = 0;
+    OK(AM_Request1(rig.a, 20, 1, 0));
+    poll_until(rig.bundle, &ordered, 1);
+    OK(AM_FreeEndpoint(one));
+    if (kind == 0)
+      RETURNS(EBADENDPOINT, AM_REQUEST_XFER_M, 2, 1,
+              AM_RequestXfer1(rig.a, 20, 0, 2, rig.a_segment, sizeof segment, 0));
+    else
+      RETURNS(EBADENDPOINT, AM_GET_XFER_M, 2, 1,
+              AM_GetXfer1(rig.a, 20, 0, 2, 0, sizeof segment, 0));
+    OK(AM_UnMap(rig.a, 20));
+  }
+}
+
 /* --- bundles --------------------------------------------------------------------------------- */
 
 static void moving(void) {
@@ -258,6 +284,7 @@ int main(void) {
   handlers();
   segments();
   known_names();
+  freed_segments();
   OK(AM_SetHandler(rig.b, 1, on_ordered));
   OK(AM_SetHandler(rig.b, 2, on_ordered_medium));
   moving();

@@ -88,15 +88,21 @@ void Engine::count_clients() noexcept {
 
 void Engine::watch(bool does) noexcept { watcher_.store(does ? this_thread() : 0, kRelaxed); }
 
-/// Takes the next client of this thread but @p self, from place @p at on, that no thread serves;
-/// null: there is none. Sets @p used_elsewhere where it passes by a client that another thread
+bool Client::is_served_in(const Client* waiting, std::uintptr_t thread) const noexcept {
+  if (home_.load(kRelaxed) == thread) return true;
+  const void* const family = family_.load(kRelaxed);
+  return family != nullptr && waiting != nullptr && waiting->family_.load(kRelaxed) == family;
+}
+
+/// Takes the next client but @p self that this thread serves, from place @p at on, and no other
+/// one; null: there is none. Sets @p used_elsewhere where it passes by a client that another thread
 /// serves.
 Client* Engine::take(std::size_t& at, const Client* self, bool* used_elsewhere) noexcept {
   const std::uintptr_t me = this_thread();
   const std::lock_guard lock(mutex_);
   while (at < clients_.size()) {
     Client* const client = clients_[at++];
-    if (client == self || client->home_.load(kRelaxed) != me) continue;
+    if (client == self || !client->is_served_in(self, me)) continue;
     if (client->in_use_) {
       if (used_elsewhere != nullptr && client->user_ != me) *used_elsewhere = true;
       continue;

@@ -32,7 +32,8 @@ enum class Run : std::uint8_t { replies, all };
 class Engine;
 
 /// A client of the engine. It belongs to a thread (its home), which serves it while it waits. The
-/// engine calls only on cold paths, and only in the home thread.
+/// engine calls only on cold paths, and only in the home thread, or in one that waits in a client
+/// of the same family.
 class Client {
  public:
   /// Whether serving the client may run functions that reply or that use other clients. A passive
@@ -47,6 +48,9 @@ class Client {
   /// The calling thread becomes the home.  Precondition: the lock of try_lock() is held, or no
   /// thread serves the client yet.
   void come_home() noexcept;
+  /// Each thread that waits in one client of a family serves the others of that family, whichever
+  /// thread is their home. @p family: any address that stands for it; null: none.
+  void join(const void* family) noexcept { family_.store(family, kRelaxed); }
 
  protected:
   Client(Nic& nic, Group& group, Kind kind) noexcept;
@@ -67,12 +71,15 @@ class Client {
   [[nodiscard]] virtual bool runs_handler() noexcept { return false; }
 
   [[nodiscard]] shm::Watched watched() const noexcept;
+  /// Whether @p thread, which waits in @p waiting (null: in no client), serves this client.
+  [[nodiscard]] bool is_served_in(const Client* waiting, std::uintptr_t thread) const noexcept;
 
   Nic& nic_;
   Group& group_;
   shm::Watched watched_;  // in the list of a sleep
   Kind kind_;
   AtomicWord<std::uintptr_t> home_ = 0;
+  AtomicWord<const void*> family_ = nullptr;
   // Under the engine's lock.
   bool in_use_ = false;
   std::uintptr_t user_ = 0;  // the thread that uses it

@@ -91,11 +91,15 @@ int AM_AllocateBundle(int type, eb_t* endb) {
 
 int AM_FreeBundle(eb_t handle) {
   if (is_in_handler()) return AM_ERR_IN_USE;
-  return with_bundle(handle, [&](viaduct_am_bundle& bundle) {
-    while (bundle.first != nullptr) destroy(*bundle.first);
-    bundle.is_alive = false;
+  for (;; give_way()) {
+    const Cold cold;
+    viaduct_am_bundle* const bundle = find(handle);
+    if (bundle == nullptr) return no_object();
+    if (is_busy_elsewhere(*bundle)) continue;
+    while (bundle->first != nullptr) destroy(*bundle->first);
+    bundle->is_alive = false;
     return AM_OK;
-  });
+  }
 }
 
 int AM_Poll(eb_t handle) {

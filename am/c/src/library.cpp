@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <exception>
 #include <fstream>
 #include <string>
@@ -18,6 +20,19 @@ bool viaduct::am::detail::ShortWay::is_home(const Bundle& bundle) noexcept {
 }
 void viaduct::am::detail::ShortWay::bring_home(Bundle& bundle) noexcept {
   if (!is_home(bundle)) bundle.served_->take_over();
+}
+void viaduct::am::detail::ShortWay::join(Bundle& bundle, const void* family) noexcept {
+  bundle.served_->join(family);
+}
+bool viaduct::am::detail::ShortWay::is_busy_elsewhere(const Bundle& bundle) noexcept {
+  return bundle.calls_ != nullptr && SharedCalls::is_parked_elsewhere(bundle.gate_);
+}
+void viaduct::am::detail::ShortWay::poll_unless_busy(Bundle& bundle) noexcept {
+  SharedCalls& calls = *bundle.calls_;
+  const CallsLock lock(calls);
+  if (!calls.try_enter(&bundle.gate_)) return;
+  (void)bundle.poll_long(Bundle::Run::all);
+  calls.leave();
 }
 
 namespace viaduct::am::c {
@@ -75,6 +90,13 @@ bool has_threads() noexcept {
     return true;
   }
   return true;
+}
+
+bool is_any_busy_elsewhere() noexcept {
+  const auto& places = library().endpoint_table.places;
+  return std::any_of(places.begin(), places.end(), [](const viaduct_am_endpoint& slot) {
+    return slot.port != nullptr && is_busy_elsewhere(*slot.port);
+  });
 }
 
 void destroy_all() noexcept {
@@ -173,6 +195,21 @@ viaduct_am_bundle* find(eb_t handle) noexcept {
 
 int no_object() noexcept { return library().initialised == 0 ? AM_ERR_NOT_INIT : AM_ERR_BAD_ARG; }
 
+bool is_busy_elsewhere(const viaduct_am_bundle& bundle) noexcept {
+  for (Port* port = bundle.first; port != nullptr; port = port->next)
+    if (is_busy_elsewhere(*port)) return true;
+  return false;
+}
+
+bool is_busy_elsewhere(Port& port) noexcept {
+  return !is_single() && !is_in_handler() && ShortWay::is_busy_elsewhere(port.bundle());
+}
+
+void give_way() noexcept {
+  constexpr useconds_t kAWhileUs = 50;
+  ::usleep(kAWhileUs);
+}
+
 bool is_widened() noexcept { return is_wide.load(std::memory_order_relaxed); }
 
 Context* underneath() noexcept {
@@ -187,13 +224,37 @@ void poll_home_now(Port& port) noexcept {
     poll_all(*port.home.load(std::memory_order_relaxed));
 }
 
+namespace {
+
+/// Handlers may wait, and other threads may change the list meanwhile. So the lock is held for a
+/// look at the list alone: bundles of Active Messages last as long as the process.
+void poll_some_at_a_time(viaduct_am_bundle& bundle) noexcept {
+  std::array<Bundle*, 32> some;  // NOLINT: filled below
+  for (std::size_t first = 0;; first += some.size()) {
+    std::size_t count = 0;
+    {
+      const Cold cold;
+      std::size_t at = 0;
+      for (Port* port = bundle.first; port != nullptr && count < some.size(); port = port->next)
+        if (at++ >= first) some[count++] = &port->bundle();
+    }
+    for (std::size_t i = 0; i < count; ++i) ShortWay::poll_unless_busy(*some[i]);
+    if (count < some.size()) return;
+  }
+}
+
+}  // namespace
+
 void poll_all(viaduct_am_bundle& bundle) noexcept {
   if (viaduct::am::Bundle* const alone = bundle.alone.load(std::memory_order_acquire)) {
     (void)alone->poll();
     return;
   }
-  const Cold cold;
-  for (Port* port = bundle.first; port != nullptr; port = port->next) (void)port->bundle().poll();
+  if (is_single()) {
+    for (Port* port = bundle.first; port != nullptr; port = port->next) (void)port->bundle().poll();
+    return;
+  }
+  poll_some_at_a_time(bundle);
 }
 
 namespace {
@@ -220,6 +281,7 @@ void count_endpoints(viaduct_am_bundle& home) noexcept {
 
 void enter_home(Port& port, viaduct_am_bundle& home) noexcept {
   port.home.store(&home);
+  ShortWay::join(port.bundle(), home.type == AM_PAR ? &home : nullptr);
   Port** at = &home.first;
   while (*at != nullptr) at = &(*at)->next;
   *at = &port;
@@ -263,11 +325,14 @@ int AM_Init(void) {
 
 int AM_Terminate(void) {
   if (is_in_handler()) return AM_ERR_IN_USE;
-  const Cold cold;
-  Library& lib = library();
-  if (lib.initialised == 0) return AM_ERR_NOT_INIT;
-  if (--lib.initialised == 0) destroy_all();
-  return AM_OK;
+  for (;; give_way()) {
+    const Cold cold;
+    Library& lib = library();
+    if (lib.initialised == 0) return AM_ERR_NOT_INIT;
+    if (lib.initialised == 1 && is_any_busy_elsewhere()) continue;
+    if (--lib.initialised == 0) destroy_all();
+    return AM_OK;
+  }
 }
 
 int(AM_MaxShort)(void) { return AM_MaxShort(); }

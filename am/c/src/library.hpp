@@ -132,17 +132,28 @@ void enter_home(Port& port, viaduct_am_bundle& home) noexcept;
 /// Takes @p port out of its bundle's list; the lock is held.
 void leave_home(Port& port) noexcept;
 
+/// Whether a handler of the endpoint, or of one in the bundle, waits in another thread for room for
+/// its reply. A call that changes or frees the endpoint lets go of the lock, and waits for the
+/// handler's end; a call of a handler does not wait. The lock is held.
+[[nodiscard]] bool is_busy_elsewhere(Port& port) noexcept;
+[[nodiscard]] bool is_busy_elsewhere(const viaduct_am_bundle& bundle) noexcept;
+/// Blocks for a moment. The lock is not held.
+void give_way() noexcept;
+
 /// A cold call on an endpoint: takes the lock, finds the endpoint, and answers AM_ERR_RESOURCE for
 /// an exception.
 template <class Body>
 int with_endpoint(ep_t ea, Body body) noexcept {
-  const Cold cold;
-  Port* const port = find(ea);
-  if (port == nullptr) return no_object();
-  try {
-    return body(*port);
-  } catch (const std::exception&) {
-    return AM_ERR_RESOURCE;
+  for (;; give_way()) {
+    const Cold cold;
+    Port* const port = find(ea);
+    if (port == nullptr) return no_object();
+    if (is_busy_elsewhere(*port)) continue;
+    try {
+      return body(*port);
+    } catch (const std::exception&) {
+      return AM_ERR_RESOURCE;
+    }
   }
 }
 

@@ -82,6 +82,14 @@ struct ShortWay {
   /// From now on the waits of this thread serve @p bundle, and those of the thread before do not.
   /// Cost: as is_home(); where that is false, a lock.
   static void bring_home(Bundle& bundle) noexcept;
+  /// Each thread that waits in one bundle of @p family serves the others; null: none does.
+  static void join(Bundle& bundle, const void* family) noexcept;
+  /// Whether a handler of @p bundle waits in another thread: for room for its reply.  Precondition:
+  /// the calls' lock is held.
+  [[nodiscard]] static bool is_busy_elsewhere(const Bundle& bundle) noexcept;
+  /// A poll of a bundle of a process with several threads. Passes by where a handler of the bundle
+  /// waits in another thread, which polls the bundle itself.
+  static void poll_unless_busy(Bundle& bundle) noexcept;
   /// The rest of such a request. The poll behind the gate has found work that it cannot do. That
   /// poll must not be called again, because each call looks at another connection.
   static void poll_further(Bundle& bundle) noexcept { (void)bundle.poll_long(Bundle::Run::all); }

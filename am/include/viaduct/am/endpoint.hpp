@@ -363,6 +363,7 @@ class Endpoint {
   [[nodiscard]] detail::Map* open_map(const Outgoing& out, Status& status) noexcept;
   Status attempt_send(const Outgoing& out) noexcept;
   Status attempt_get(const Outgoing& out, std::span<std::byte> data) noexcept;
+  bool has_ended(detail::Map& map) noexcept;
   Status send_raw(Index to, HandlerId handler, Operation operation, std::span<const std::byte> data,
                   std::span<const std::uint64_t> words, bool wait) noexcept;
   [[nodiscard]] bool try_send(detail::Map& map, const Outgoing& out) noexcept;
