@@ -144,6 +144,40 @@ static void error_callback_destroys_the_vi(void) {
   WANT(VIP_SUCCESS, VipDestroyVi(c));
 }
 
+/* A handler whose call finds the next error is not called for that before it has returned. */
+static int running, most_running;
+static void disconnect_in_turn(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* error) {
+  (void)context;
+  pthread_mutex_lock(&heard_lock);
+  if (++running > most_running) most_running = running;
+  pthread_mutex_unlock(&heard_lock);
+  WANT(VIP_SUCCESS, VipDisconnect(error->ViHandle));
+  pthread_mutex_lock(&heard_lock);
+  --running;
+  ++heard_errors;
+  pthread_mutex_unlock(&heard_lock);
+}
+
+static void error_callbacks_run_in_turn(void) {
+  const int before = errors_heard();
+  VIP_VI_HANDLE c, e;
+  double begin = seconds();
+  if (level == VIP_SERVICE_UNRELIABLE) return; /* no error */
+  c = make_vi(&rig, level, NULL, NULL);
+  e = make_vi(&rig, level, NULL, NULL);
+  connect_both(&rig, c, e);
+  WANT(VIP_SUCCESS, VipErrorCallback(rig.nic, NULL, disconnect_in_turn));
+  post_send(c, 0, 8); /* and no receive */
+  while (errors_heard() < before + 2 && seconds() - begin < 20) {
+    (void)state_of(c);
+    (void)state_of(e);
+  }
+  CHECK(errors_heard() == before + 2 && most_running == 1);
+  WANT(VIP_SUCCESS, VipErrorCallback(rig.nic, &rig, on_error));
+  WANT(VIP_SUCCESS, VipDestroyVi(c));
+  WANT(VIP_SUCCESS, VipDestroyVi(e));
+}
+
 #define ROUNDS 5
 
 /* Posts the receive again and asks for the next notification; with the last one the VI ends. */
@@ -207,6 +241,7 @@ static void regions_given_back(void) {
 static const Case kCases[] = {
     {"regions given back", regions_given_back},
     {"error callback destroys the VI", error_callback_destroys_the_vi},
+    {"error callbacks run in turn", error_callbacks_run_in_turn},
     /* From here on more than one thread calls. */
     {"disconnect ends a wait", disconnect_ends_a_wait},
     {"destroyed while waited for", destroyed_while_waited_for},

@@ -13,12 +13,14 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/errors/codes.hpp"
 #include "via/copy.hpp"
 #include "viaduct/runtime/atomic.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
+#include "viaduct/runtime/clock.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/log.hpp"
 #include "viaduct/runtime/segment.hpp"
@@ -257,6 +259,7 @@ void Nic::deregister(MemoryHandle handle) noexcept {
   const std::uint32_t slot = (static_cast<std::uint32_t>(handle) - 1) & 0xfffff;
   own->handle.store(0, kRelaxed);
   regions_[slot].handle.store(0, kRelease);
+  if (static_cast<Rights>(own->rights) != Rights::none) await_all_copies();
   tags_.drop_use(static_cast<ProtectionTag>(own->tag));
   free_regions_.push_back(slot);
 }
@@ -274,7 +277,7 @@ bool Nic::change_memory(MemoryHandle handle, ProtectionTag tag, Rights rights) {
   RegionEntry& shown = regions_[(static_cast<std::uint32_t>(handle) - 1) & 0xfffff];
   // A peer that looks meanwhile finds no region, or all of the new one.
   shown.handle.store(0, kRelaxed);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  await_all_copies();
   for (RegionEntry* entry : {own, &shown}) {
     entry->tag = static_cast<std::uint32_t>(tag);
     entry->rights = static_cast<std::uint32_t>(rights);
@@ -285,6 +288,28 @@ bool Nic::change_memory(MemoryHandle handle, ProtectionTag tag, Rights rights) {
     vi->receive_region_ = {};
   }
   return true;
+}
+
+void Nic::await_copies(Rank rank) noexcept {
+  constexpr std::uint64_t kMostNs = 1'000'000'000;
+  constexpr int kSpins = 256;
+  constexpr timespec kAWhile{0, 20'000};
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const Peer* const known = peers_[index(rank)].get();
+  if (known == nullptr) return;
+  const AtomicWord<std::uint64_t>& copies = known->page->copies;
+  const std::uint64_t begun = copies.load(kAcquire);
+  if (begun % 2 == 0) return;
+  const std::uint64_t end = monotonic_ns() + kMostNs;
+  for (int looks = 0; copies.load(kAcquire) == begun; ++looks) {
+    if (looks < kSpins) continue;
+    if (job_.is_lost(rank) || monotonic_ns() > end) return;
+    nanosleep(&kAWhile, nullptr);
+  }
+}
+
+void Nic::await_all_copies() noexcept {
+  for (std::uint32_t rank = 0; rank < job_.size(); ++rank) await_copies(Rank{rank});
 }
 
 RemotePlace Nic::remote_place(Rank rank, ProtectionTag tag, std::uint64_t address,

@@ -3,6 +3,7 @@
 /// Provider shm's NIC: regions, connections, and the work between polls.
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -172,6 +173,29 @@ class Nic : public via::Nic, private Connections::Provider {
 
   /// For destructors: sends for a while the messages that a full mailbox has delayed.
   void finish() noexcept;
+
+  /// While one lives, this rank copies into or out of a peer's memory. In its scope the rank looks
+  /// whether it still may (the receive is not handed back, the region is there), and copies then.
+  /// The owner takes that back first, and then waits for the copies that are under way
+  /// (await_copies()): one of both sees the other.  Cost: a fence.
+  class Copying {
+   public:
+    explicit Copying(Nic& nic) noexcept : copies_(nic.page_->copies) {
+      copies_.store(copies_.load(kRelaxed) + 1, kRelaxed);
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
+    ~Copying() { copies_.store(copies_.load(kRelaxed) + 1, kRelease); }
+    Copying(const Copying&) = delete;
+    Copying& operator=(const Copying&) = delete;
+
+   private:
+    AtomicWord<std::uint64_t>& copies_;
+  };
+  /// Blocks while @p rank is in a copy that it had begun before the call; at most a second, for a
+  /// rank that is stopped or lost in the middle.
+  void await_copies(Rank rank) noexcept;
+  /// The same for all ranks that know this one.
+  void await_all_copies() noexcept;
 
   struct Peer {
     NicPage* page = nullptr;

@@ -212,6 +212,28 @@ bool Vi::deliver_list(const Descriptor& d, std::uint64_t count) noexcept {
   return true;
 }
 
+/// Copies into the posted receive; false: this process does not reach it.
+bool Vi::copy_to_receive(const Descriptor& d, const PostedInfo& info) noexcept {
+  if (info.kind == PostedInfo::Kind::window) {
+    gather(d, 0, theirs_.window + info.place);
+    nic_.count(kDelivered);
+    return true;
+  }
+  if (info.kind == PostedInfo::Kind::list && attributes_.reliability == Reliability::reception) {
+    if (!deliver_list(d, info.place)) return false;
+    nic_.count(kDelivered);
+    return true;
+  }
+  if (info.kind != PostedInfo::Kind::owner_private || !nic_.cross_memory_works_) return false;
+  std::uint64_t to = info.place;
+  for (std::uint32_t i = 0; i < d.control.segment_count; ++i) {
+    const LocalSegment& s = d.segments()[i].local;
+    if (!nic_.cross_copy(nic_.peer(peer_), to, s.address, s.length, true)) return false;
+    to += s.length;
+  }
+  return true;
+}
+
 /// Copies into the posted receive where this process can reach it, else into a staged block.
 Vi::Outcome Vi::deliver_large(Descriptor& d, Slot& slot, std::uint64_t flags) noexcept {
   const PostedInfo info = posted_info(*tx_, tx_slot_count_)[tx_seq_ & tx_mask_];
@@ -226,27 +248,16 @@ Vi::Outcome Vi::deliver_large(Descriptor& d, Slot& slot, std::uint64_t flags) no
                   cause_of(refused ? static_cast<std::uint32_t>(info.place)
                                    : descriptor_status::length_error));
   }
+  // The peer may write anything into its memory: a place outside its window is no receive.
+  const std::size_t window = nic_.job_.segment().window_bytes();
+  if (info.kind == PostedInfo::Kind::window && (info.place > window || n > window - info.place))
+    return refuse(d, descriptor_status::remote_descriptor_error, ErrorCause::format);
   bool delivered = false;
-  if (info.kind == PostedInfo::Kind::window) {
-    // The peer may write anything into its memory: a place outside its window is no receive.
-    const std::size_t window = nic_.job_.segment().window_bytes();
-    if (info.place > window || n > window - info.place)
-      return refuse(d, descriptor_status::remote_descriptor_error, ErrorCause::format);
-    gather(d, 0, theirs_.window + info.place);
-    delivered = true;
-    nic_.count(kDelivered);
-  } else if (info.kind == PostedInfo::Kind::owner_private && nic_.cross_memory_works_) {
-    delivered = true;
-    std::uint64_t to = info.place;
-    for (std::uint32_t i = 0; i < d.control.segment_count && delivered; ++i) {
-      const LocalSegment& s = d.segments()[i].local;
-      delivered = nic_.cross_copy(nic_.peer(peer_), to, s.address, s.length, true);
-      to += s.length;
-    }
-  } else if (info.kind == PostedInfo::Kind::list &&
-             attributes_.reliability == Reliability::reception) {
-    delivered = deliver_list(d, info.place);
-    if (delivered) nic_.count(kDelivered);
+  {
+    const Nic::Copying copying(nic_);
+    // The receive has gone back to its program. The message that says so comes, and ends this send.
+    if (is_closed()) return Outcome::later;
+    delivered = copy_to_receive(d, info);
   }
   if (!delivered) return stage(d, slot, flags);
   publish(slot, header::make(MessageKind::delivered, 8, 0) | flags);
@@ -284,33 +295,51 @@ Vi::Outcome Vi::stage(Descriptor& d, Slot& slot, std::uint64_t flags) noexcept {
   return Outcome::done;
 }
 
+/// Whether the peer's end of the connection is over, and its memory not to be touched any more.
+bool Vi::is_closed() const noexcept { return tx_->receiver.closed.load(kAcquire) != 0; }
+
+/// False: the kernel refuses.
+bool Vi::copy_rdma(const Descriptor& d, const RemotePlace& place, bool write) noexcept {
+  if (place.mapped != nullptr) {
+    if (write)
+      gather(d, 1, place.mapped);
+    else
+      scatter(d, 1, place.mapped, d.control.length);
+    return true;
+  }
+  std::uint64_t remote = place.owner_address;
+  for (std::uint32_t i = 1; i < d.control.segment_count; ++i) {
+    const LocalSegment& s = d.segments()[i].local;
+    if (!nic_.cross_copy(nic_.peer(peer_), remote, s.address, s.length, write)) return false;
+    remote += s.length;
+  }
+  return true;
+}
+
 Vi::Outcome Vi::execute_rdma(Descriptor& d) noexcept {
   const bool write = operation_of(d) == Operation::rdma_write;
   const AddressSegment& target = d.segments()[0].remote;
   const std::uint32_t n = d.control.length;
-  const auto place =
-      nic_.remote_place(peer_, static_cast<ProtectionTag>(theirs_.tag), target.address,
-                        target.handle, n, write ? Rights::rdma_write : Rights::rdma_read);
-  if (place.status != 0) return refuse(d, place.status, ErrorCause::protection);
+  const auto find_place = [&] {
+    return nic_.remote_place(peer_, static_cast<ProtectionTag>(theirs_.tag), target.address,
+                             target.handle, n, write ? Rights::rdma_write : Rights::rdma_read);
+  };
+  auto place = find_place();
+  if (place.status != 0 && !is_closed()) return refuse(d, place.status, ErrorCause::protection);
   Slot* slot = nullptr;
   const bool immediate = (d.control.control & control_bits::immediate) != 0;
   if (immediate)
     if (const Outcome outcome = claim_receive(d, slot); outcome != Outcome::done) return outcome;
   nic_.count(kRdma);
-  if (place.mapped != nullptr) {
-    if (write)
-      gather(d, 1, place.mapped);
-    else
-      scatter(d, 1, place.mapped, n);
-  } else {
-    std::uint64_t remote = place.owner_address;
-    for (std::uint32_t i = 1; i < d.control.segment_count; ++i) {
-      const LocalSegment& s = d.segments()[i].local;
-      if (!nic_.cross_copy(nic_.peer(peer_), remote, s.address, s.length, write))
-        return refuse(d, descriptor_status::transport_error, ErrorCause::transport);
-      remote += s.length;
-    }
+  bool copied = true;
+  {
+    const Nic::Copying copying(nic_);
+    if (is_closed()) return Outcome::later;  // the message that says so comes, and ends this one
+    place = find_place();
+    if (place.status == 0) copied = copy_rdma(d, place, write);
   }
+  if (place.status != 0) return refuse(d, place.status, ErrorCause::protection);
+  if (!copied) return refuse(d, descriptor_status::transport_error, ErrorCause::transport);
   if (immediate) {
     slot->words[0] = n;
     slot->words[6] = (std::uint64_t{d.control.immediate_high} << 32) | d.control.immediate_low;
@@ -323,6 +352,7 @@ Vi::Outcome Vi::execute_rdma(Descriptor& d) noexcept {
 Vi::Outcome Vi::execute_atomic(Descriptor& d) noexcept {
   const AddressSegment& target = d.segments()[0].remote;
   const OperandSegment operands = d.segments()[1].operands;
+  if (is_closed()) return Outcome::later;
   const auto place = nic_.remote_place(peer_, static_cast<ProtectionTag>(theirs_.tag),
                                        target.address, target.handle, 8, Rights::atomic);
   if (place.status != 0) return refuse(d, place.status, ErrorCause::protection);

@@ -163,6 +163,10 @@ void Vi::refuse_room() noexcept {
 /// sequence of messages with a gap. All other descriptors complete as flushed; the peer's ring is
 /// let go.
 void Vi::flush(bool after_bad_receive) noexcept {
+  if (rx_ != nullptr) {
+    rx_->receiver.closed.store(1, kRelease);
+    nic_.await_copies(peer_);
+  }
   bool broken = after_bad_receive;
   tx_ready_ = false;
   tx_limit_ = tx_seq_;

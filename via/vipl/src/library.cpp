@@ -164,11 +164,20 @@ void record_loss(Vi& vi, ErrorCause cause) noexcept {
   }
 }
 
+/// One handler at a time: where one runs, in whichever thread, the call that has called it goes on
+/// with these reports.
 void Guard::leave_reporting() noexcept {
-  std::vector<Report> reports = std::exchange(library_.reports, {});
-  library_.has_reports = false;
+  if (library_.is_telling) return library_.lock.leave(alone_);
+  library_.is_telling = true;
+  while (library_.has_reports) {
+    std::vector<Report> reports = std::exchange(library_.reports, {});
+    library_.has_reports = false;
+    library_.lock.leave(alone_);
+    for (Report& report : reports) report.handler(report.context, &report.error);
+    alone_ = library_.lock.enter();
+  }
+  library_.is_telling = false;
   library_.lock.leave(alone_);
-  for (Report& report : reports) report.handler(report.context, &report.error);
 }
 
 std::uint64_t deadline_of(VIP_ULONG timeout_ms) noexcept {

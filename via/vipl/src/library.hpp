@@ -96,6 +96,7 @@ class Port {
 struct Library {
   Lock lock;
   bool has_reports = false;      // whether `reports` has any
+  bool is_telling = false;       // an error handler runs
   std::uint32_t idle_polls = 0;  // calls that have looked at a queue in vain
   Handles handles;
   std::unique_ptr<Port> port;

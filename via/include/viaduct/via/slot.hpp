@@ -125,6 +125,8 @@ struct alignas(kDestructivePairBytes) ReceiverLine {
   AtomicWord<std::uint64_t> client_counter[2];
   // Remote channels: those three with their check words, as a device writes them.
   AtomicWord<std::uint64_t> checked[3];
+  // 1: the receiver's program has its receives back, or is about to. No sender writes into them.
+  AtomicWord<std::uint64_t> closed;
 };
 
 /// Counters that the CPU may read while a device is still writing them. A device need not write a

@@ -117,6 +117,8 @@ struct NicPage {
   // Of a u64 on a line of its own, which the NICs of a rank may share: 1 when a control message has
   // come, or a doorbell bit of some completion queue has been set.
   std::uint64_t attention_offset;
+  // Odd while the rank copies into or out of the memory of another one (Nic::Copying).
+  alignas(kCacheLineBytes) AtomicWord<std::uint64_t> copies;
   alignas(kCacheLineBytes) AtomicWord<std::uint32_t> control_waiting;  // 1: some bit below is set
   alignas(kCacheLineBytes)
       AtomicWord<std::uint64_t> mailbox_words[1];  // [(job size + 63) / 64], bit per sender

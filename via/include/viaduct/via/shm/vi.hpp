@@ -16,6 +16,10 @@
 #include "viaduct/via/shm/slot_copy.hpp"
 #include "viaduct/via/vi.hpp"
 
+namespace viaduct::via {
+struct RemotePlace;
+}
+
 namespace viaduct::via::shm {
 
 class CompletionQueue;
@@ -192,6 +196,9 @@ class Vi final : public via::Vi, public Connection {
   Outcome claim_receive(Descriptor& d, Slot*& slot) noexcept;
   Outcome deliver_large(Descriptor& d, Slot& slot, std::uint64_t header) noexcept;
   [[nodiscard]] bool deliver_list(const Descriptor& d, std::uint64_t count) noexcept;
+  [[nodiscard]] bool copy_to_receive(const Descriptor& d, const PostedInfo& info) noexcept;
+  [[nodiscard]] bool copy_rdma(const Descriptor& d, const RemotePlace& place, bool write) noexcept;
+  [[nodiscard]] bool is_closed() const noexcept;
   Outcome stage(Descriptor& d, Slot& slot, std::uint64_t header) noexcept;
   Outcome refuse(Descriptor& d, std::uint32_t status, ErrorCause cause) noexcept;
   Outcome finish(Descriptor& d, CompletedOperation operation) noexcept;
