@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "am.h"
-#include "am_spmd.h"
+#include <am.h>
+#include <am_spmd.h>
 
 #define ENDPOINTS 2
 #define THREADS 3
