@@ -212,6 +212,18 @@ bool Vi::deliver_list(const Descriptor& d, std::uint64_t count) noexcept {
   return true;
 }
 
+/// Calls copy(place, segment) for the data segments of @p d from @p first on, which lie at @p place
+/// one behind the other; false: a copy has answered false.
+template <class Copy>
+static bool copy_each(const Descriptor& d, std::uint32_t first, std::uint64_t place, Copy copy) {
+  for (std::uint32_t i = first; i < d.control.segment_count; ++i) {
+    const LocalSegment& s = d.segments()[i].local;
+    if (!copy(place, s)) return false;
+    place += s.length;
+  }
+  return true;
+}
+
 /// Copies into the posted receive; false: this process does not reach it.
 bool Vi::copy_to_receive(const Descriptor& d, const PostedInfo& info) noexcept {
   if (info.kind == PostedInfo::Kind::window) {
@@ -225,13 +237,9 @@ bool Vi::copy_to_receive(const Descriptor& d, const PostedInfo& info) noexcept {
     return true;
   }
   if (info.kind != PostedInfo::Kind::owner_private || !nic_.cross_memory_works_) return false;
-  std::uint64_t to = info.place;
-  for (std::uint32_t i = 0; i < d.control.segment_count; ++i) {
-    const LocalSegment& s = d.segments()[i].local;
-    if (!nic_.cross_copy(nic_.peer(peer_), to, s.address, s.length, true)) return false;
-    to += s.length;
-  }
-  return true;
+  return copy_each(d, 0, info.place, [this](std::uint64_t to, const LocalSegment& s) {
+    return nic_.cross_copy(nic_.peer(peer_), to, s.address, s.length, true);
+  });
 }
 
 /// Copies into the posted receive where this process can reach it, else into a staged block.
@@ -307,13 +315,9 @@ bool Vi::copy_rdma(const Descriptor& d, const RemotePlace& place, bool write) no
       scatter(d, 1, place.mapped, d.control.length);
     return true;
   }
-  std::uint64_t remote = place.owner_address;
-  for (std::uint32_t i = 1; i < d.control.segment_count; ++i) {
-    const LocalSegment& s = d.segments()[i].local;
-    if (!nic_.cross_copy(nic_.peer(peer_), remote, s.address, s.length, write)) return false;
-    remote += s.length;
-  }
-  return true;
+  return copy_each(d, 1, place.owner_address, [&](std::uint64_t at, const LocalSegment& s) {
+    return nic_.cross_copy(nic_.peer(peer_), at, s.address, s.length, write);
+  });
 }
 
 Vi::Outcome Vi::execute_rdma(Descriptor& d) noexcept {
