@@ -64,6 +64,10 @@ static void write_on(Action action) {
   memcpy(&place, rig.there, sizeof place);
   memset(rig.bytes, 1, BYTES);
   d = &rig.rooms[1].d;
+  if (action == RECEIVE) { /* then, without a call of VIPL in between, when the owner has parted */
+    WANT(VIP_SUCCESS, wait_send(fill(d, rig.bytes, PART, rig.bytes_handle)));
+    sleep_ms(10);
+  }
   do {
     if (action == RECEIVE)
       (void)fill(d, rig.bytes, PART, rig.bytes_handle);
@@ -111,7 +115,7 @@ static void round_of(Action action) {
     WANT(VIP_SUCCESS, VipRegisterMem(rig.nic, bytes, BYTES, &rig.memory, &block));
     take_back(action, block, bytes);
     memset(bytes, 9, BYTES);
-    sleep_ms(10);
+    sleep_ms(action == RECEIVE ? 30 : 10);
     for (i = 0; i < BYTES; ++i) written += bytes[i] != 9;
     CHECK(written == 0);
   }
