@@ -31,7 +31,7 @@ void viaduct::am::detail::ShortWay::poll_unless_busy(Bundle& bundle) noexcept {
   SharedCalls& calls = *bundle.calls_;
   const CallsLock lock(calls);
   if (!calls.try_enter(&bundle.gate_)) return;
-  (void)bundle.poll_long(Bundle::Run::all);
+  if (bundle.slow_ == bundle.depth_base_) (void)bundle.poll_long(Bundle::Run::all);
   calls.leave();
 }
 
