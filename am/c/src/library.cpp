@@ -28,11 +28,8 @@ bool viaduct::am::detail::ShortWay::is_busy_elsewhere(const Bundle& bundle) noex
   return bundle.calls_ != nullptr && SharedCalls::is_parked_elsewhere(bundle.gate_);
 }
 void viaduct::am::detail::ShortWay::poll_unless_busy(Bundle& bundle) noexcept {
-  SharedCalls& calls = *bundle.calls_;
-  const CallsLock lock(calls);
-  if (!calls.try_enter(&bundle.gate_)) return;
+  const CallsLock lock(*bundle.calls_);
   if (bundle.slow_ == bundle.depth_base_) (void)bundle.poll_long(Bundle::Run::all);
-  calls.leave();
 }
 
 namespace viaduct::am::c {
