@@ -10,8 +10,9 @@ if [ "$code" -ne 134 ]; then
   echo "the exit code is $code, wanted 134 (aborted)"
   exit 1
 fi
-# Those that come late learn of the loss of the one that was stopped.
-sentences=$(printf '%s\n' "$output" | grep '^viaduct: \[' | grep -Ev '^viaduct: \[rank [0-9]+\] error: .* process [0-9]+ is lost')
+# Those that come late learn that the one that was stopped is lost, or does not answer.
+lost='process [0-9]+ is lost|the connection to process [0-9]+ has broken'
+sentences=$(printf '%s\n' "$output" | grep '^viaduct: \[' | grep -Ev "^viaduct: \[rank [0-9]+\] error: .*($lost)")
 if [ -z "$sentences" ]; then
   echo "there is no sentence"
   exit 1
