@@ -75,4 +75,13 @@ namespace viaduct::via::rules {
                                                          : ErrorCause::protection;
 }
 
+/// @return what the peer is told of a connection that ends with @p cause here, when the descriptor
+/// at fault is one of the own send queue. No descriptor of the peer's tells of a refused RDMA.
+[[nodiscard]] constexpr ErrorCause cause_for_peer(ErrorCause cause, Operation operation,
+                                                  std::uint32_t status) noexcept {
+  if ((status & descriptor_status::rdma_protection_error) == 0) return cause;
+  if (operation == Operation::rdma_write) return ErrorCause::rdma_write_refused;
+  return operation == Operation::rdma_read ? ErrorCause::rdma_read_refused : cause;
+}
+
 }  // namespace viaduct::via::rules

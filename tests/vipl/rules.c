@@ -351,6 +351,15 @@ static void send_with_reserved_bits(void) {
   bad_send(VIP_STATUS_FORMAT_ERROR);
 }
 
+/* The target of the last operation has heard @p code. A device of verbs may tell of the error
+   before the peer does, and says no operation. */
+static void b_has_heard(VIP_ERROR_CODE code) {
+  if (!is_reliable()) return;
+  CHECK(heard_of_b.ViHandle == b && heard_of_b.NicHandle == rig.nic);
+  CHECK(heard_of_b.ErrorCode == code ||
+        (!is_on_shm() && heard_of_b.ErrorCode == VIP_ERROR_COMP_PROT));
+}
+
 static void rdma_into_forbidden_memory(void) {
   VIP_MEM_ATTRIBUTES closed = rig.memory;
   VIP_MEM_ATTRIBUTES now;
@@ -364,23 +373,59 @@ static void rdma_into_forbidden_memory(void) {
   WANT(VIP_SUCCESS, VipPostSend(a, room(0), rig.rooms_handle));
   WANT(VIP_SUCCESS, VipSetMemAttributes(rig.nic, rig.there, rig.there_handle, &closed));
   bad_send(VIP_STATUS_RDMA_PROT_ERROR);
+  b_has_heard(VIP_ERROR_RDMAW_PROT);
   WANT(VIP_SUCCESS, VipSetMemAttributes(rig.nic, rig.there, rig.there_handle, &rig.memory));
 }
 
-static void rdma_to_a_vi_that_forbids_it(void) {
+static void rdma_to_a_vi_that_forbids_it(int operation, VIP_ERROR_CODE code) {
   VIP_VI_ATTRIBUTES attributes = vi_attributes(&rig, level);
   const VIP_VI_HANDLE before = b;
-  attributes.EnableRdmaWrite = VIP_FALSE;
+  attributes.EnableRdmaWrite = attributes.EnableRdmaRead = VIP_FALSE;
   WANT(VIP_SUCCESS, VipDisconnect(a));
   WANT(VIP_SUCCESS, VipDisconnect(b));
   WANT(VIP_SUCCESS, VipSetViAttributes(b, &attributes));
   connect_both(&rig, a, b);
   CHECK(b == before);
-  fill_rdma(room(0), VIP_CONTROL_OP_RDMAWRITE, rig.bytes, 8, rig.bytes_handle, rig.there,
-            rig.there_handle);
+  fill_rdma(room(0), operation, rig.bytes, 8, rig.bytes_handle, rig.there, rig.there_handle);
   WANT(VIP_SUCCESS, VipPostSend(a, room(0), rig.rooms_handle));
   bad_send(VIP_STATUS_RDMA_PROT_ERROR);
   CHECK(room(0)->DS[0].Remote.Handle == rig.there_handle);
+  b_has_heard(code);
+}
+
+static void rdma_write_to_a_vi_that_forbids_it(void) {
+  rdma_to_a_vi_that_forbids_it(VIP_CONTROL_OP_RDMAWRITE, VIP_ERROR_RDMAW_PROT);
+}
+
+static void rdma_read_from_a_vi_that_forbids_it(void) {
+  if ((rig.attributes.RDMAReadSupport & level) == 0) return;
+  rdma_to_a_vi_that_forbids_it(VIP_CONTROL_OP_RDMAREAD, VIP_ERROR_RDMAR_PROT);
+}
+
+/* On shm the receive tells of it, not the error handler. */
+static void refused_write_with_immediate(void) {
+  const VIP_UINT32 want = is_on_shm() ? VIP_STATUS_RDMA_PROT_ERROR : VIP_STATUS_DESC_FLUSHED_ERROR;
+  VIP_DESCRIPTOR* d;
+  if (!is_on_shm() && !is_reliable()) return;
+  post_receive(b, 1, 100);
+  fill_rdma(room(0), VIP_CONTROL_OP_RDMAWRITE | VIP_CONTROL_IMMEDIATE, rig.bytes, 8,
+            rig.bytes_handle, rig.there, rig.there_handle + 0x100000);
+  room(0)->CS.ImmediateData = 9;
+  WANT(VIP_SUCCESS, VipPostSend(a, room(0), rig.rooms_handle));
+  d = wait_send(a, VIP_DESCRIPTOR_ERROR);
+  CHECK(d == room(0) && (d->CS.Status & VIP_STATUS_RDMA_PROT_ERROR) != 0);
+  d = wait_receive(b, VIP_DESCRIPTOR_ERROR);
+  CHECK(d == room(1) && (d->CS.Status & VIP_STATUS_ERROR_MASK) == want);
+  if (is_on_shm()) {
+    CHECK((d->CS.Status & VIP_STATUS_OP_MASK) == VIP_STATUS_OP_REMOTE_RDMA_WRITE);
+    CHECK(d->CS.ImmediateData == 9);
+  }
+  if (is_reliable()) {
+    wait_broken();
+    if (is_on_shm()) CHECK(heard_of_b.ErrorCode != VIP_ERROR_RDMAW_PROT);
+  } else {
+    CHECK(state_of(a) == VIP_STATE_CONNECTED && state_of(b) == VIP_STATE_CONNECTED);
+  }
 }
 
 static void send_longer_than_agreed(void) {
@@ -432,7 +477,9 @@ static const Case kCases[] = {
     {"send of reserved kind", send_of_reserved_kind},
     {"send with reserved bits", send_with_reserved_bits},
     {"rdma into forbidden memory", rdma_into_forbidden_memory},
-    {"rdma to a vi that forbids it", rdma_to_a_vi_that_forbids_it},
+    {"rdma write to a vi that forbids it", rdma_write_to_a_vi_that_forbids_it},
+    {"rdma read from a vi that forbids it", rdma_read_from_a_vi_that_forbids_it},
+    {"refused write with immediate", refused_write_with_immediate},
     {"send longer than agreed", send_longer_than_agreed},
     {"no receive", no_receive},
 };

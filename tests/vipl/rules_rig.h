@@ -36,6 +36,8 @@ HELPER VIP_DESCRIPTOR* wait_receive(VIP_VI_HANDLE vi, VIP_RETURN want) {
   return d;
 }
 
+HELPER int is_on_shm(void) { return strncmp(rig.attributes.Name, "shm", 3) == 0; }
+
 HELPER int is_reliable(void) { return level != VIP_SERVICE_UNRELIABLE; }
 
 HELPER double seconds(void) {
@@ -74,7 +76,7 @@ HELPER pthread_cond_t heard_more = PTHREAD_COND_INITIALIZER;
 HELPER VIP_DESCRIPTOR* heard[8];
 HELPER VIP_VI_HANDLE heard_vi;
 HELPER int heard_count, heard_receive, heard_errors;
-HELPER VIP_ERROR_DESCRIPTOR heard_error;
+HELPER VIP_ERROR_DESCRIPTOR heard_error, heard_of_b;
 
 HELPER void on_descriptor(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
                           VIP_DESCRIPTOR* d) {
@@ -114,6 +116,7 @@ HELPER void on_error(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* error) {
   CHECK(context == &rig);
   pthread_mutex_lock(&heard_lock);
   heard_error = *error;
+  if (error->ViHandle == b) heard_of_b = *error;
   ++heard_errors;
   pthread_mutex_unlock(&heard_lock);
 }
@@ -155,6 +158,7 @@ HELPER int run_cases(int argc, char** argv, const Case* cases, size_t count) {
       b = make_vi(&rig, level, NULL, NULL);
       connect_both(&rig, a, b);
       heard_errors = 0;
+      memset(&heard_of_b, 0, sizeof heard_of_b);
       cases[i].run();
       close_vi(a);
       close_vi(b);

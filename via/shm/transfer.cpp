@@ -16,6 +16,7 @@
 
 namespace viaduct::via::shm {
 
+using rules::cause_for_peer;
 using rules::cause_of;
 using rules::completed_as;
 using rules::first_data;
@@ -129,9 +130,14 @@ Vi::Outcome Vi::finish(Descriptor& d, CompletedOperation operation) noexcept {
 }
 
 Vi::Outcome Vi::refuse(Descriptor& d, std::uint32_t status, ErrorCause cause) noexcept {
+  return refuse(d, status, cause, cause_for_peer(cause, operation_of(d), status));
+}
+
+Vi::Outcome Vi::refuse(Descriptor& d, std::uint32_t status, ErrorCause cause,
+                       ErrorCause for_peer) noexcept {
   if (!pending_.empty() && pending_.front().descriptor == &d) pending_.pop_front();
   push_send(d, status_of(completed_as(operation_of(d))) | status);
-  if (attributes_.reliability != Reliability::unreliable) fail(cause);
+  if (attributes_.reliability != Reliability::unreliable) fail(cause, for_peer, false);
   return Outcome::failed;
 }
 
@@ -320,6 +326,22 @@ bool Vi::copy_rdma(const Descriptor& d, const RemotePlace& place, bool write) no
   });
 }
 
+/// A protection check has refused @p d. A write with immediate data fails the peer's receive, too,
+/// where one is posted: then that receive tells the peer.
+Vi::Outcome Vi::refuse_rdma(Descriptor& d, std::uint32_t status) noexcept {
+  const bool immediate = (d.control.control & control_bits::immediate) != 0;
+  if (!immediate ||
+      (tx_->notify.attached.load(kAcquire) != 0 && tx_->receiver.posted.load(kAcquire) <= tx_seq_))
+    return refuse(d, status, ErrorCause::protection);
+  Slot* slot = nullptr;
+  if (const Outcome outcome = claim_receive(d, slot); outcome != Outcome::done) return outcome;
+  slot->words[0] = 0;
+  slot->words[6] = (std::uint64_t{d.control.immediate_high} << 32) | d.control.immediate_low;
+  publish(*slot,
+          header::make(MessageKind::too_long, 8, 0) | header::immediate_bit | header::rdma_bit);
+  return refuse(d, status, ErrorCause::protection, ErrorCause::protection);
+}
+
 Vi::Outcome Vi::execute_rdma(Descriptor& d) noexcept {
   const bool write = operation_of(d) == Operation::rdma_write;
   const AddressSegment& target = d.segments()[0].remote;
@@ -329,7 +351,7 @@ Vi::Outcome Vi::execute_rdma(Descriptor& d) noexcept {
                              target.handle, n, write ? Rights::rdma_write : Rights::rdma_read);
   };
   auto place = find_place();
-  if (place.status != 0 && !is_closed()) return refuse(d, place.status, ErrorCause::protection);
+  if (place.status != 0 && !is_closed()) return refuse_rdma(d, place.status);
   Slot* slot = nullptr;
   const bool immediate = (d.control.control & control_bits::immediate) != 0;
   if (immediate)
@@ -342,7 +364,7 @@ Vi::Outcome Vi::execute_rdma(Descriptor& d) noexcept {
     place = find_place();
     if (place.status == 0) copied = copy_rdma(d, place, write);
   }
-  if (place.status != 0) return refuse(d, place.status, ErrorCause::protection);
+  if (place.status != 0) return refuse_rdma(d, place.status);
   if (!copied) return refuse(d, descriptor_status::transport_error, ErrorCause::transport);
   if (immediate) {
     slot->words[0] = n;
@@ -487,7 +509,8 @@ Descriptor* Vi::take_receive_slow(Slot& slot, std::uint64_t h) noexcept {
   else if (!is_sensible(slot, h, n))
     status |= descriptor_status::transport_error;
   else if ((h & header::rdma_bit) != 0)
-    status = status_of(CompletedOperation::remote_rdma_write);
+    status = status_of(CompletedOperation::remote_rdma_write) |
+             (kind == MessageKind::too_long ? descriptor_status::rdma_protection_error : 0);
   else if (kind == MessageKind::too_long || n > capacity)
     status |= descriptor_status::length_error;
   else if (kind == MessageKind::inline_data)

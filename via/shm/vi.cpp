@@ -119,12 +119,12 @@ ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t t
   return connect_peer_wait(timeout_ns);
 }
 
-/// An error found on this side.
-void Vi::fail(ErrorCause cause, bool of_receive) noexcept {
+/// An error found on this side. @p for_peer: the cause that the peer is told.
+void Vi::fail(ErrorCause cause, ErrorCause for_peer, bool of_receive) noexcept {
   if (state_ != ViState::connected) return;
   state_ = ViState::error;
   flush(of_receive);
-  nic_.connections_.stop(end_, cause);
+  nic_.connections_.stop(end_, for_peer);
   nic_.report({cause, this, nullptr, peer_});
 }
 

@@ -15,7 +15,7 @@ void set_detail(ControlMessage& message, std::uint32_t detail) noexcept {
     const bool known = detail <= static_cast<std::uint32_t>(ConnectResult::unreachable);
     message.result = known ? static_cast<ConnectResult>(detail) : ConnectResult::rejected;
   } else if (message.kind == Kind::final) {
-    const bool known = detail <= static_cast<std::uint32_t>(ErrorCause::transport);
+    const bool known = detail <= static_cast<std::uint32_t>(ErrorCause::rdma_read_refused);
     message.cause = known ? static_cast<ErrorCause>(detail) : ErrorCause::transport;
   } else {
     message.shape = detail;

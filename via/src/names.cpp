@@ -15,8 +15,10 @@ const char* to_string(ErrorCause cause) noexcept {
       "completion queue overrun",
       "malformed descriptor",
       "transport failed",
+      "protection check refused the peer's RDMA write",
+      "protection check refused the peer's RDMA read",
   };
-  return enum_name<ErrorCause::transport>(kNames, cause, "unknown cause");
+  return enum_name<ErrorCause::rdma_read_refused>(kNames, cause, "unknown cause");
 }
 
 const char* to_string(ViState state) noexcept {

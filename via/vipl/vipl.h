@@ -305,7 +305,9 @@ typedef void (*VIP_VI_CALLBACK)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle, VIP
 typedef void (*VIP_CQ_CALLBACK)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle, VIP_VI_HANDLE ViHandle,
                                 VIP_BOOLEAN RecvQueue);
 
-/** From now on Handler hears of asynchronous errors; null: a sentence on standard error again.
+/** From now on Handler hears of asynchronous errors; null: a sentence on standard error again. It
+ * hears of each end of a reliable connection once, also where a descriptor has the same error:
+ * docs/vipl.md has the codes.
  *  @return VIP_SUCCESS, VIP_INVALID_PARAMETER. */
 VIP_RETURN VipErrorCallback(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID Context,
                             IN void (*Handler)(IN VIP_PVOID Context,

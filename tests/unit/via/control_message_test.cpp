@@ -21,9 +21,11 @@ TEST(ControlMessageTest, DetailOfAMessageIsShapeResultOrCause) {
   set_detail(got, 77);
   EXPECT_EQ(got.result, ConnectResult::rejected);
   sent.kind = got.kind = Kind::final;
-  sent.cause = ErrorCause::format;
-  set_detail(got, detail_of(sent));
-  EXPECT_EQ(got.cause, ErrorCause::format);
+  for (const auto cause : {ErrorCause::format, ErrorCause::rdma_read_refused}) {
+    sent.cause = cause;
+    set_detail(got, detail_of(sent));
+    EXPECT_EQ(got.cause, cause);
+  }
   set_detail(got, 77);
   EXPECT_EQ(got.cause, ErrorCause::transport);
   got.kind = Kind::accept;

@@ -229,7 +229,8 @@ TEST(Names, AreDistinctSentences) {
   for (const auto cause :
        {ErrorCause::none, ErrorCause::connection_lost, ErrorCause::disconnected,
         ErrorCause::receive_queue_empty, ErrorCause::length, ErrorCause::protection,
-        ErrorCause::queue_overrun, ErrorCause::format, ErrorCause::transport}) {
+        ErrorCause::queue_overrun, ErrorCause::format, ErrorCause::transport,
+        ErrorCause::rdma_write_refused, ErrorCause::rdma_read_refused}) {
     for (const auto other : {ErrorCause::none, ErrorCause::length, ErrorCause::transport}) {
       EXPECT_EQ(cause == other, std::strcmp(to_string(cause), to_string(other)) == 0);
     }

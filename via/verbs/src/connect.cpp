@@ -222,12 +222,12 @@ ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
 }
 
 /// An error found on this side. @p refused: it concerns the message behind those that have arrived.
-void Vi::fail(ErrorCause cause, bool refused) noexcept {
+void Vi::fail(ErrorCause cause, ErrorCause for_peer, bool refused) noexcept {
   if (state_ != ViState::connected) return;
   state_ = ViState::error;
   std::vector<std::byte> word = last_word(refused);
   tear_down();
-  nic_.connections_.stop(end_, cause, std::move(word));
+  nic_.connections_.stop(end_, for_peer, std::move(word));
   nic_.report({cause, this, nullptr, peer_});
 }
 

@@ -16,6 +16,7 @@
 namespace viaduct::via::verbs {
 
 namespace status = descriptor_status;
+using rules::cause_for_peer;
 using rules::cause_of;
 using rules::completed_as;
 using rules::first_data;
@@ -333,10 +334,12 @@ void Vi::completed_send(const ibv_wc& wc) noexcept {
     if (is_message(*posted.descriptor)) ++sent_;
     finish_send(posted, 0);
   } else {
-    const Meaning meaning = meaning_of_send(wc.status, operation_of(*posted.descriptor));
+    const Operation operation = operation_of(*posted.descriptor);
+    const Meaning meaning = meaning_of_send(wc.status, operation);
     sends_.pop();
     finish_send(posted, meaning.bits);
-    if (meaning.cause != ErrorCause::none) return fail(meaning.cause);
+    if (meaning.cause != ErrorCause::none)
+      return fail(meaning.cause, cause_for_peer(meaning.cause, operation, meaning.bits), false);
   }
   if (refused_ && sends_.size() == held_ && !sends_.empty() && sends_.front().refusal != 0 &&
       state_ == ViState::connected) {

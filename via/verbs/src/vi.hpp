@@ -110,7 +110,8 @@ class Vi final : public via::Vi, public Connectable {
   void close_end(ErrorCause cause) noexcept;
   Status done(Queue queue, Descriptor*& out) noexcept override;
   Status wait(Queue queue, Descriptor*& out, std::int64_t timeout_ns) noexcept override;
-  void fail(ErrorCause cause, bool refused = false) noexcept;
+  void fail(ErrorCause cause, ErrorCause for_peer, bool refused) noexcept;
+  void fail(ErrorCause cause, bool refused = false) noexcept { fail(cause, cause, refused); }
   void peer_closed(ErrorCause cause, const std::vector<std::byte>& word) noexcept;
   void leave_queues() noexcept;
 

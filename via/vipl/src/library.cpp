@@ -60,6 +60,10 @@ VIP_ERROR_CODE code_of(ErrorCause cause) noexcept {
       return VIP_ERROR_POST_DESC;
     case ErrorCause::transport:
       return VIP_ERROR_RDMA_TRANSPORT;
+    case ErrorCause::rdma_write_refused:
+      return VIP_ERROR_RDMAW_PROT;
+    case ErrorCause::rdma_read_refused:
+      return VIP_ERROR_RDMAR_PROT;
   }
   return VIP_ERROR_CATASTROPHIC;
 }

@@ -99,6 +99,8 @@ enum class ErrorCause : std::uint8_t {
   queue_overrun,        ///< a completion queue had no room
   format,               ///< a malformed descriptor or message
   transport,            ///< the provider could not move the data
+  rdma_write_refused,   ///< at the target: a protection check refused an RDMA write of the peer's
+  rdma_read_refused,    ///< the same for an RDMA read
 };
 
 /// @return the value in words, a literal.

@@ -201,6 +201,9 @@ class Vi final : public via::Vi, public Connection {
   [[nodiscard]] bool is_closed() const noexcept;
   Outcome stage(Descriptor& d, Slot& slot, std::uint64_t header) noexcept;
   Outcome refuse(Descriptor& d, std::uint32_t status, ErrorCause cause) noexcept;
+  Outcome refuse(Descriptor& d, std::uint32_t status, ErrorCause cause,
+                 ErrorCause for_peer) noexcept;
+  Outcome refuse_rdma(Descriptor& d, std::uint32_t status) noexcept;
   Outcome finish(Descriptor& d, CompletedOperation operation) noexcept;
   [[nodiscard]] bool local_ok(const LocalSegment& s, RegionCache& cache) noexcept;
   [[nodiscard]] bool locals_ok(const Descriptor& d, std::uint32_t first) noexcept;
@@ -223,7 +226,8 @@ class Vi final : public via::Vi, public Connection {
   void peer_closed(ErrorCause cause) noexcept override;
   void refuse_room() noexcept override;
   void forget_peer() noexcept;
-  void fail(ErrorCause cause, bool of_receive = false) noexcept;
+  void fail(ErrorCause cause, ErrorCause for_peer, bool of_receive) noexcept;
+  void fail(ErrorCause cause, bool of_receive = false) noexcept { fail(cause, cause, of_receive); }
   void flush(bool after_bad_receive = false) noexcept;
   void leave_queues() noexcept;
   Status done(Queue queue, Descriptor*& out) noexcept override;
