@@ -1,6 +1,8 @@
 /* What VIPL does between two processes: names, both ways to connect, traffic of all kinds, the
    peer's end. The first two processes of the job take part; the second one asks. */
 
+#define _POSIX_C_SOURCE 200112L
+#include <sys/mman.h>
 #include "tests/vipl/rig.h"
 
 static Rig rig;
@@ -8,10 +10,12 @@ static int is_server;
 static VIP_VI_HANDLE vi;
 static AddressRoom mine, theirs;
 static volatile int errors;
+static volatile VIP_ERROR_CODE heard;
 
 static void on_error(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* error) {
   (void)context;
-  CHECK(error->ViHandle == vi && error->ErrorCode == VIP_ERROR_CONN_LOST);
+  CHECK(error->ViHandle == vi);
+  heard = error->ErrorCode;
   ++errors;
 }
 
@@ -153,9 +157,6 @@ static void rdma(void) {
 
 /* The server leaves; the client hears of it. */
 static void part(void) {
-  VIP_VI_STATE state = VIP_STATE_CONNECTED;
-  VIP_VI_ATTRIBUTES attributes;
-  VIP_BOOLEAN send, receive;
   if (is_server) {
     (void)received(); /* the client is ready */
     WANT(VIP_SUCCESS, VipDisconnect(vi));
@@ -165,8 +166,41 @@ static void part(void) {
   errors = 0;
   send_from(2, 1);
   take_flushed();
-  WANT(VIP_SUCCESS, VipQueryVi(vi, &state, &attributes, &send, &receive));
-  CHECK(state == VIP_STATE_ERROR && errors == 1);
+  CHECK(state_of(vi) == VIP_STATE_ERROR && errors == 1 && heard == VIP_ERROR_CONN_LOST);
+  WANT(VIP_SUCCESS, VipDisconnect(vi));
+}
+
+/* The client writes to memory that the server can only read, or where the provider registers none
+   such, by a handle that is none. Each hears of it. */
+static void write_where_none_may(void) {
+  struct {
+    void* address;
+    VIP_MEM_HANDLE handle;
+  } place;
+  const int on_shm = strncmp(rig.attributes.Name, "shm", 3) == 0;
+  VIP_DESCRIPTOR* d = NULL;
+  errors = 0;
+  if (is_server) {
+    if (posix_memalign(&place.address, BYTES, BYTES) != 0) exit(2);
+    memset(place.address, 5, BYTES);
+    CHECK(mprotect(place.address, BYTES, PROT_READ) == 0);
+    if (VipRegisterMem(rig.nic, place.address, BYTES, &rig.memory, &place.handle) != VIP_SUCCESS)
+      place.handle = 0x7fff0;
+    memcpy(rig.bytes, &place, sizeof place);
+    send_from(2, sizeof place);
+  } else {
+    (void)received();
+    memcpy(&place, rig.there, sizeof place);
+    fill_rdma(&rig.rooms[3].d, VIP_CONTROL_OP_RDMAWRITE, rig.bytes, 20000, rig.bytes_handle,
+              place.address, place.handle);
+    WANT(VIP_SUCCESS, VipPostSend(vi, &rig.rooms[3].d, rig.rooms_handle));
+    WANT(VIP_DESCRIPTOR_ERROR, VipSendWait(vi, LIMIT_MS, &d));
+    CHECK((d->CS.Status & VIP_STATUS_ERROR_MASK) == VIP_STATUS_RDMA_PROT_ERROR);
+  }
+  take_flushed();
+  CHECK(state_of(vi) == VIP_STATE_ERROR && errors == 1);
+  CHECK(heard == (is_server && on_shm ? VIP_ERROR_RDMAW_PROT : VIP_ERROR_COMP_PROT) ||
+        (heard == VIP_ERROR_RDMAW_PROT && is_server));
   WANT(VIP_SUCCESS, VipDisconnect(vi));
 }
 
@@ -203,6 +237,9 @@ int main(void) {
     rdma();
     part();
   }
+  for (i = 0; i < RECEIVES; ++i) post(&rig.rooms[10 + i].d);
+  connect_peers();
+  write_where_none_may();
   WANT(VIP_SUCCESS, VipDestroyVi(vi));
   WANT(VIP_SUCCESS, VipCloseNic(rig.nic));
   printf("%s: %d failures\n", is_server ? "server" : "client", failures);

@@ -428,6 +428,79 @@ static void refused_write_with_immediate(void) {
   }
 }
 
+/* Memory that may not be written to. */
+
+#define PAGE 65536U
+
+/* A page that can only be read; null: this provider does not register it. */
+static unsigned char* read_only(VIP_MEM_HANDLE* handle) {
+  static void* page = NULL;
+  VIP_RETURN got;
+  if (page == NULL && posix_memalign(&page, PAGE, PAGE) != 0) exit(2);
+  CHECK(mprotect(page, PAGE, PROT_READ) == 0);
+  got = VipRegisterMem(rig.nic, page, PAGE, &rig.memory, handle);
+  if (got == VIP_SUCCESS) return (unsigned char*)page;
+  CHECK(!is_on_shm() && (got == VIP_INVALID_PARAMETER || got == VIP_ERROR_RESOURCE));
+  return NULL;
+}
+
+static void end_read_only(unsigned char* page, VIP_MEM_HANDLE handle) {
+  WANT(VIP_SUCCESS, VipDeregisterMem(rig.nic, page, handle));
+}
+
+static void write_to_read_only_memory(void) {
+  VIP_MEM_HANDLE handle = 0;
+  unsigned char* const page = read_only(&handle);
+  if (page == NULL) return;
+  fill_rdma(room(0), VIP_CONTROL_OP_RDMAWRITE, rig.bytes, 8, rig.bytes_handle, page + 16, handle);
+  WANT(VIP_SUCCESS, VipPostSend(a, room(0), rig.rooms_handle));
+  bad_send(VIP_STATUS_RDMA_PROT_ERROR);
+  b_has_heard(VIP_ERROR_RDMAW_PROT);
+  end_read_only(page, handle);
+}
+
+static void read_into_read_only_memory(void) {
+  VIP_MEM_HANDLE handle = 0;
+  unsigned char* const page = read_only(&handle);
+  if (page == NULL) return;
+  if ((rig.attributes.RDMAReadSupport & level) != 0) {
+    fill_rdma(room(0), VIP_CONTROL_OP_RDMAREAD, page, 8, handle, rig.there, rig.there_handle);
+    WANT(VIP_SUCCESS, VipPostSend(a, room(0), rig.rooms_handle));
+    bad_send(VIP_STATUS_PROTECTION_ERROR);
+  }
+  end_read_only(page, handle);
+}
+
+static void receive_into_read_only_memory(unsigned bytes) {
+  VIP_MEM_HANDLE handle = 0;
+  VIP_DESCRIPTOR* d;
+  unsigned char* const page = read_only(&handle);
+  if (page == NULL) return;
+  fill(room(1), page, 30000, handle);
+  WANT(VIP_SUCCESS, VipPostRecv(b, room(1), rig.rooms_handle));
+  post_send(a, 0, bytes);
+  d = wait_receive(b, VIP_DESCRIPTOR_ERROR);
+  CHECK(d == room(1) && (d->CS.Status & VIP_STATUS_ERROR_MASK) == VIP_STATUS_PROTECTION_ERROR);
+  end_read_only(page, handle);
+}
+
+static void short_receive_into_read_only_memory(void) { receive_into_read_only_memory(8); }
+static void long_receive_into_read_only_memory(void) { receive_into_read_only_memory(20000); }
+
+/* Messages may be sent from it. */
+static void send_from_read_only_memory(void) {
+  VIP_MEM_HANDLE handle = 0;
+  unsigned char* const page = read_only(&handle);
+  if (page == NULL) return;
+  post_receive(b, 1, 4000);
+  fill(room(0), page, 4000, handle);
+  WANT(VIP_SUCCESS, VipPostSend(a, room(0), rig.rooms_handle));
+  (void)wait_send(a, VIP_SUCCESS);
+  CHECK(wait_receive(b, VIP_SUCCESS)->CS.Length == 4000);
+  CHECK(memcmp(rig.there, page, 4000) == 0);
+  end_read_only(page, handle);
+}
+
 static void send_longer_than_agreed(void) {
   VIP_VI_ATTRIBUTES attributes = vi_attributes(&rig, level);
   attributes.MaxTransferSize = 1000;
@@ -480,6 +553,11 @@ static const Case kCases[] = {
     {"rdma write to a vi that forbids it", rdma_write_to_a_vi_that_forbids_it},
     {"rdma read from a vi that forbids it", rdma_read_from_a_vi_that_forbids_it},
     {"refused write with immediate", refused_write_with_immediate},
+    {"write to read-only memory", write_to_read_only_memory},
+    {"read into read-only memory", read_into_read_only_memory},
+    {"short receive into read-only memory", short_receive_into_read_only_memory},
+    {"long receive into read-only memory", long_receive_into_read_only_memory},
+    {"send from read-only memory", send_from_read_only_memory},
     {"send longer than agreed", send_longer_than_agreed},
     {"no receive", no_receive},
 };

@@ -5,6 +5,7 @@
 
 #define _POSIX_C_SOURCE 200112L
 #include <pthread.h>
+#include <sys/mman.h>
 #include <time.h>
 #include "tests/vipl/rig.h"
 

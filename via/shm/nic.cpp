@@ -10,8 +10,10 @@
 #include <new>
 #include <string>
 
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,6 +38,11 @@ constexpr CounterName kCounterNames[kCounterCount] = {
     {"staged", "messages"},     {"rdma", "operations"},    {"connections", "connections"},
 };
 
+// Values of RegionEntry::writable.
+constexpr std::uint32_t kUnknown = 0;
+constexpr std::uint32_t kWritable = 1;
+constexpr std::uint32_t kReadOnly = 2;
+
 /// Whether process_vm_readv works at all: seccomp profiles of containers refuse it, even on the
 /// process itself.
 bool kernel_has_cross_memory() noexcept {
@@ -52,6 +59,17 @@ bool is_mapped(const std::byte* address, std::size_t bytes) noexcept {
   const auto begin = reinterpret_cast<std::uintptr_t>(address) & ~(page - 1);
   const std::size_t length = reinterpret_cast<std::uintptr_t>(address) + bytes - begin;
   return msync(reinterpret_cast<void*>(begin), length, MS_ASYNC) == 0 || errno != ENOMEM;
+}
+
+/// Whether this process may write to the page of @p at. The kernel makes an empty atomic change
+/// there, which alters nothing.
+bool is_writable(const std::byte* at) noexcept {
+  std::uint32_t nobody = 0;  // waits for this word
+  const auto word = reinterpret_cast<std::uintptr_t>(at) & ~std::uintptr_t{3};
+  constexpr int kEmptyOr = FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0x7ff);
+  return syscall(SYS_futex, &nobody, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 1, std::uintptr_t{1}, word,
+                 kEmptyOr) >= 0 ||
+         errno != EFAULT;
 }
 
 /// Blocks of this rank's window, which are released unless they are kept.
@@ -238,6 +256,7 @@ MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::si
     entry.bytes = bytes;
     entry.window_offset =
         in_window ? static_cast<std::uint64_t>(address - job_.segment().base()) : 0;
+    entry.writable.store(kUnknown, kRelaxed);
     entry.handle.store(handle, kRelease);
   };
   fill(own_regions_[slot]);
@@ -251,6 +270,16 @@ RegionEntry* Nic::local_region(MemoryHandle handle) noexcept {
   if (handle == MemoryHandle::none || slot >= own_regions_.size()) return nullptr;
   RegionEntry& entry = own_regions_[slot];
   return entry.handle.load(kRelaxed) == static_cast<std::uint32_t>(handle) ? &entry : nullptr;
+}
+
+bool Nic::may_write(RegionEntry& entry) noexcept {
+  if (entry.in_window != 0) return true;
+  if (const std::uint32_t known = entry.writable.load(kRelaxed); known != kUnknown)
+    return known == kWritable;
+  const auto* const begin = reinterpret_cast<const std::byte*>(entry.address);
+  const bool writable = is_writable(begin) && is_writable(begin + entry.bytes - 1);
+  entry.writable.store(writable ? kWritable : kReadOnly, kRelaxed);
+  return writable;
 }
 
 void Nic::deregister(MemoryHandle handle) noexcept {
@@ -334,9 +363,9 @@ RemotePlace Nic::remote_place(Rank rank, ProtectionTag tag, std::uint64_t addres
     if (offset > window || at > window - offset || bytes > window - offset - at) return kRefused;
     return {p.window + offset + at, 0, 0};
   }
-  if (job_.threads_mode() || rank == job_.rank())
-    return {reinterpret_cast<std::byte*>(address), 0, 0};
-  return {nullptr, address, 0};
+  if (!job_.threads_mode() && rank != job_.rank()) return {nullptr, address, 0};
+  if (includes(rights, Rights::rdma_write) && !may_write(entry)) return kRefused;
+  return {reinterpret_cast<std::byte*>(address), 0, 0};
 }
 
 // A source is an address of its process, or an offset in its window with kInWindow. No

@@ -262,6 +262,9 @@ class Nic : public via::Nic, private Connections::Provider {
   [[nodiscard]] bool cross_copy(Peer& peer, std::uint64_t remote, std::byte* local,
                                 std::size_t bytes, bool write) noexcept;
   [[nodiscard]] RegionEntry* local_region(MemoryHandle handle) noexcept;
+  /// Whether this process may write to the region's memory: its first and last page tell. The
+  /// kernel is asked at the first write, so that a registration costs no system call more.
+  [[nodiscard]] static bool may_write(RegionEntry& entry) noexcept;
   void check_attributes(const ViAttributes& attributes) const;
 
   Job& job_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 
 #include <sys/uio.h>
 
@@ -26,12 +27,12 @@ using rules::well_formed;
 
 bool Vi::local_ok(const LocalSegment& s, RegionCache& cache) noexcept {
   if (s.length == 0 || cache.covers(s)) return true;
-  const RegionEntry* region = nic_.local_region(s.handle);
+  RegionEntry* const region = nic_.local_region(s.handle);
   if (region == nullptr || region->tag != static_cast<std::uint32_t>(attributes_.tag)) return false;
   const std::byte* window = nic_.job_.segment().base();
   const RegionCache found{reinterpret_cast<const std::byte*>(region->address), region->bytes,
                           s.handle, &region->handle, region->in_window != 0 ? window : nullptr};
-  if (!found.covers(s)) return false;
+  if (!found.covers(s) || (&cache == &receive_region_ && !Nic::may_write(*region))) return false;
   cache = found;
   return true;
 }
@@ -39,6 +40,15 @@ bool Vi::local_ok(const LocalSegment& s, RegionCache& cache) noexcept {
 bool Vi::locals_ok(const Descriptor& d, std::uint32_t first) noexcept {
   for (std::uint32_t i = first; i < d.control.segment_count; ++i)
     if (!local_ok(d.segments()[i].local, send_region_)) return false;
+  return true;
+}
+
+/// Of an operation that brings data. Precondition: locals_ok().
+bool Vi::locals_writable(const Descriptor& d, std::uint32_t first) noexcept {
+  for (std::uint32_t i = first; i < d.control.segment_count; ++i) {
+    const LocalSegment& s = d.segments()[i].local;
+    if (s.length != 0 && !Nic::may_write(*nic_.local_region(s.handle))) return false;
+  }
   return true;
 }
 
@@ -111,7 +121,9 @@ Vi::Outcome Vi::execute(Descriptor& d) noexcept {
   const Operation operation = operation_of(d);
   if (d.control.length > nic_.attributes_.max_transfer_bytes)
     return refuse(d, descriptor_status::length_error, ErrorCause::length);
-  if (!locals_ok(d, first_data(operation)))
+  const bool brings_data = operation != Operation::send && operation != Operation::rdma_write;
+  if (!locals_ok(d, first_data(operation)) ||
+      (brings_data && !locals_writable(d, first_data(operation))))
     return refuse(d, descriptor_status::protection_error, ErrorCause::protection);
   switch (operation) {
     case Operation::send:
@@ -365,6 +377,8 @@ Vi::Outcome Vi::execute_rdma(Descriptor& d) noexcept {
     if (place.status == 0) copied = copy_rdma(d, place, write);
   }
   if (place.status != 0) return refuse_rdma(d, place.status);
+  if (!copied && nic_.cross_error() == EFAULT)  // the peer's pages do not allow it
+    return refuse_rdma(d, descriptor_status::rdma_protection_error);
   if (!copied) return refuse(d, descriptor_status::transport_error, ErrorCause::transport);
   if (immediate) {
     slot->words[0] = n;

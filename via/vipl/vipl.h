@@ -322,7 +322,9 @@ VIP_RETURN VipCreatePtag(IN VIP_NIC_HANDLE NicHandle, OUT VIP_PROTECTION_HANDLE*
  *          VIP_ERROR_RESOURCE (a VI or a region uses it). */
 VIP_RETURN VipDestroyPtag(IN VIP_NIC_HANDLE NicHandle, IN VIP_PROTECTION_HANDLE Ptag);
 
-/** Registers Length bytes. Regions may overlap.
+/** Registers Length bytes. Regions may overlap. Memory that can only be read may be sent from;
+ *  what would write to it fails with a protection error. Memory must stay as it is until
+ *  VipDeregisterMem.
  *  Cost        system calls; on verbs also locking each page.
  *  @return VIP_SUCCESS, VIP_INVALID_PARAMETER (also: null, empty, not mapped), VIP_INVALID_PTAG,
  *          VIP_INVALID_RDMAREAD (asked for where the NIC has none), VIP_ERROR_RESOURCE. */

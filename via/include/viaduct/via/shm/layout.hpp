@@ -102,6 +102,7 @@ struct alignas(kCacheLineBytes) RegionEntry {
   std::uint64_t address;    // in the owner's address space
   std::uint64_t bytes;
   std::uint64_t window_offset;
+  AtomicWord<std::uint32_t> writable;  // of Nic::may_write(), in the owner's process
 };
 static_assert(sizeof(RegionEntry) == 64);
 

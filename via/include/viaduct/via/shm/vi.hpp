@@ -207,6 +207,7 @@ class Vi final : public via::Vi, public Connection {
   Outcome finish(Descriptor& d, CompletedOperation operation) noexcept;
   [[nodiscard]] bool local_ok(const LocalSegment& s, RegionCache& cache) noexcept;
   [[nodiscard]] bool locals_ok(const Descriptor& d, std::uint32_t first) noexcept;
+  [[nodiscard]] bool locals_writable(const Descriptor& d, std::uint32_t first) noexcept;
   void run_pending() noexcept;
   static void gather(const Descriptor& d, std::uint32_t first, std::byte* to) noexcept;
   static void scatter(const Descriptor& d, std::uint32_t first, const std::byte* from,
