@@ -37,12 +37,52 @@ int viaduct_am_event_mask(eb_t bundle);
 #define AM_MaxLong() 1048576
 #define AM_MaxNumHandlers() 256
 
+#if defined(VIADUCT_AM_VARIADIC)
+/* A program may declare a function that is a macro here once more, without parameters: extern int
+   AM_SetHandler(); names the function. */
+#define VIADUCT_AM_3RD(a, b, chosen, ...) chosen
+#define VIADUCT_AM_5TH(a, b, c, d, chosen, ...) chosen
+#define VIADUCT_AM_6TH(a, b, c, d, e, chosen, ...) chosen
+/* `yes` when x is empty: then a comma comes of x with () behind it, and none without. */
+#define VIADUCT_AM_COMMA(...) ,
+#define VIADUCT_AM_TWO(...) VIADUCT_AM_3RD(__VA_ARGS__, 1, 0, 0)
+#define VIADUCT_AM_IF_NONE(x, yes, no)                                                          \
+  VIADUCT_AM_IF_NONE_(VIADUCT_AM_TWO(VIADUCT_AM_COMMA x), VIADUCT_AM_TWO(VIADUCT_AM_COMMA x()), \
+                      yes, no)
+#define VIADUCT_AM_IF_NONE_(a, b, yes, no) VIADUCT_AM_IF(a, b, yes, no)
+#define VIADUCT_AM_IF(a, b, yes, no) VIADUCT_AM_IF_##a##b(yes, no)
+#define VIADUCT_AM_IF_01(yes, no) yes
+#define VIADUCT_AM_IF_00(yes, no) no
+#define VIADUCT_AM_IF_10(yes, no) no
+#define VIADUCT_AM_IF_11(yes, no) no
+#endif
+
 /* Handlers of any type. */
+#if defined(VIADUCT_AM_VARIADIC)
+#define VIADUCT_AM_HANDLER1(nothing) AM_SetHandler(nothing)
+#define VIADUCT_AM_HANDLER3(ea, handler, function) \
+  (AM_SetHandler)(ea, handler, (AM_Handler)(function))
+#define AM_SetHandler(...) \
+  VIADUCT_AM_5TH(__VA_ARGS__, 4, VIADUCT_AM_HANDLER3, 2, VIADUCT_AM_HANDLER1, 0)(__VA_ARGS__)
+#define VIADUCT_AM_HANDLER_ANY1(nothing) AM_SetHandlerAny(nothing)
+#define VIADUCT_AM_HANDLER_ANY3(ea, handler, function) \
+  (AM_SetHandlerAny)(ea, handler, (AM_Handler)(function))
+#define AM_SetHandlerAny(...)                                                            \
+  VIADUCT_AM_5TH(__VA_ARGS__, 4, VIADUCT_AM_HANDLER_ANY3, 2, VIADUCT_AM_HANDLER_ANY1, 0) \
+  (__VA_ARGS__)
+#define VIADUCT_AM_HANDLER_ARGS1(nothing) AM_SetHandlerArgs(nothing)
+#define VIADUCT_AM_HANDLER_ARGS5(ea, handler, function, with_data, numargs) \
+  (AM_SetHandlerArgs)(ea, handler, (AM_Handler)(function), with_data, numargs)
+#define AM_SetHandlerArgs(...)                                                                \
+  VIADUCT_AM_6TH(__VA_ARGS__, VIADUCT_AM_HANDLER_ARGS5, 4, 3, 2, VIADUCT_AM_HANDLER_ARGS1, 0) \
+  (__VA_ARGS__)
+#else
 #define AM_SetHandler(ea, handler, function) (AM_SetHandler)(ea, handler, (AM_Handler)(function))
 #define AM_SetHandlerArgs(ea, handler, function, with_data, numargs) \
   (AM_SetHandlerArgs)(ea, handler, (AM_Handler)(function), with_data, numargs)
 #define AM_SetHandlerAny(ea, handler, function) \
   (AM_SetHandlerAny)(ea, handler, (AM_Handler)(function))
+#endif
 
 #ifdef __cplusplus
 extern "C++" {
@@ -54,17 +94,22 @@ template <class T>
 inline int AM_MaxSegLength(T* nbytes) {
   return viaduct_am_max_seg_length(nbytes, sizeof(T));
 }
+/* Templates, since an overload with an en_t ** would make NULL ambiguous. */
 inline int AM_AllocateEndpoint(eb_t bundle, ep_t* endp) {
   return viaduct_am_allocate_endpoint(bundle, endp, 0, 0, -1);
 }
-inline int AM_AllocateEndpoint(eb_t bundle, ep_t* endp, en_t** name) {
-  return viaduct_am_allocate_endpoint(bundle, endp, name, 2, -1);
+template <class T>
+inline int AM_AllocateEndpoint(eb_t bundle, ep_t* endp, T** name) {
+  en_t** const of_a_name = name;
+  return viaduct_am_allocate_endpoint(bundle, endp, of_a_name, 2, -1);
 }
 inline int AM_AllocateKnownEndpoint(eb_t bundle, ep_t* endp, int port) {
   return viaduct_am_allocate_endpoint(bundle, endp, 0, 0, port < 0 ? -2 : port);
 }
-inline int AM_AllocateKnownEndpoint(eb_t bundle, ep_t* endp, en_t** name, int port) {
-  return viaduct_am_allocate_endpoint(bundle, endp, name, 2, port < 0 ? -2 : port);
+template <class T>
+inline int AM_AllocateKnownEndpoint(eb_t bundle, ep_t* endp, T** name, int port) {
+  en_t** const of_a_name = name;
+  return viaduct_am_allocate_endpoint(bundle, endp, of_a_name, 2, port < 0 ? -2 : port);
 }
 inline int AM_GetEventMask(eb_t bundle) { return viaduct_am_event_mask(bundle); }
 }
@@ -75,29 +120,42 @@ inline int AM_GetEventMask(eb_t bundle) { return viaduct_am_event_mask(bundle); 
                 __builtin_types_compatible_p(__typeof__(p), unsigned int*) \
             ? sizeof(int)                                                  \
             : sizeof(size_t))
-#define AM_GetSeg(ea, addr, nbytes) viaduct_am_get_seg(ea, (void*)(addr), VIADUCT_AM_NUMBER(nbytes))
-#define AM_MaxSegLength(nbytes) viaduct_am_max_seg_length(VIADUCT_AM_NUMBER(nbytes))
 #define VIADUCT_AM_NAME(name) \
   (void*)(name), (__builtin_types_compatible_p(__typeof__(name), en_t**) ? 2 : 1)
 #if defined(VIADUCT_AM_VARIADIC)
-#define VIADUCT_AM_PICK(a, b, c, d, chosen, ...) chosen
+#define VIADUCT_AM_SEG1(nothing) AM_GetSeg(nothing)
+#define VIADUCT_AM_SEG3(ea, addr, nbytes) \
+  viaduct_am_get_seg(ea, (void*)(addr), VIADUCT_AM_NUMBER(nbytes))
+#define AM_GetSeg(...) \
+  VIADUCT_AM_5TH(__VA_ARGS__, 4, VIADUCT_AM_SEG3, 2, VIADUCT_AM_SEG1, 0)(__VA_ARGS__)
+#define VIADUCT_AM_SEG_LENGTH1(nbytes) viaduct_am_max_seg_length(VIADUCT_AM_NUMBER(nbytes))
+#define AM_MaxSegLength(nbytes) \
+  VIADUCT_AM_IF_NONE(nbytes, AM_MaxSegLength, VIADUCT_AM_SEG_LENGTH1)(nbytes)
+#define VIADUCT_AM_ENDPOINT1(nothing) AM_AllocateEndpoint(nothing)
 #define VIADUCT_AM_ENDPOINT2(bundle, endp) viaduct_am_allocate_endpoint(bundle, endp, 0, 0, -1)
 #define VIADUCT_AM_ENDPOINT3(bundle, endp, name) \
   viaduct_am_allocate_endpoint(bundle, endp, VIADUCT_AM_NAME(name), -1)
-#define AM_AllocateEndpoint(...) \
-  VIADUCT_AM_PICK(__VA_ARGS__, 4, VIADUCT_AM_ENDPOINT3, VIADUCT_AM_ENDPOINT2, 1)(__VA_ARGS__)
+#define AM_AllocateEndpoint(...)                                                                   \
+  VIADUCT_AM_5TH(__VA_ARGS__, 4, VIADUCT_AM_ENDPOINT3, VIADUCT_AM_ENDPOINT2, VIADUCT_AM_ENDPOINT1, \
+                 0)                                                                                \
+  (__VA_ARGS__)
 #define VIADUCT_AM_PORT(port) ((port) < 0 ? -2 : (port))
+#define VIADUCT_AM_KNOWN1(nothing) AM_AllocateKnownEndpoint(nothing)
 #define VIADUCT_AM_KNOWN3(bundle, endp, port) \
   viaduct_am_allocate_endpoint(bundle, endp, 0, 0, VIADUCT_AM_PORT(port))
 #define VIADUCT_AM_KNOWN4(bundle, endp, name, port) \
   viaduct_am_allocate_endpoint(bundle, endp, VIADUCT_AM_NAME(name), VIADUCT_AM_PORT(port))
-#define AM_AllocateKnownEndpoint(...) \
-  VIADUCT_AM_PICK(__VA_ARGS__, VIADUCT_AM_KNOWN4, VIADUCT_AM_KNOWN3, 2, 1)(__VA_ARGS__)
-#define VIADUCT_AM_MASK1(bundle) viaduct_am_event_mask(bundle)
+#define AM_AllocateKnownEndpoint(...)                                                        \
+  VIADUCT_AM_5TH(__VA_ARGS__, VIADUCT_AM_KNOWN4, VIADUCT_AM_KNOWN3, 2, VIADUCT_AM_KNOWN1, 0) \
+  (__VA_ARGS__)
+#define VIADUCT_AM_MASK1(bundle) \
+  VIADUCT_AM_IF_NONE(bundle, AM_GetEventMask, viaduct_am_event_mask)(bundle)
 #define VIADUCT_AM_MASK2(bundle, mask) (AM_GetEventMask)(bundle, mask)
 #define AM_GetEventMask(...) \
-  VIADUCT_AM_PICK(__VA_ARGS__, 4, 3, VIADUCT_AM_MASK2, VIADUCT_AM_MASK1, 0)(__VA_ARGS__)
+  VIADUCT_AM_5TH(__VA_ARGS__, 4, 3, VIADUCT_AM_MASK2, VIADUCT_AM_MASK1, 0)(__VA_ARGS__)
 #else
+#define AM_GetSeg(ea, addr, nbytes) viaduct_am_get_seg(ea, (void*)(addr), VIADUCT_AM_NUMBER(nbytes))
+#define AM_MaxSegLength(nbytes) viaduct_am_max_seg_length(VIADUCT_AM_NUMBER(nbytes))
 #define AM_AllocateEndpoint(bundle, endp, name) \
   viaduct_am_allocate_endpoint(bundle, endp, VIADUCT_AM_NAME(name), -1)
 #endif
@@ -109,74 +167,53 @@ inline int AM_GetEventMask(eb_t bundle) { return viaduct_am_event_mask(bundle); 
 #define VIADUCT_AM_ADDRESS ((size_t)1 << 63)
 #define VIADUCT_AM_PLACE(to) \
   (__builtin_classify_type(to) == 5 ? (size_t)(to) | VIADUCT_AM_ADDRESS : (size_t)(to))
-#define AM_GetXfer0(ep, from, source, handler, to, ...) \
-  (AM_GetXfer0)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXferAsync0(ep, from, source, handler, to, ...) \
-  (AM_GetXferAsync0)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXfer1(ep, from, source, handler, to, ...) \
-  (AM_GetXfer1)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXferAsync1(ep, from, source, handler, to, ...) \
-  (AM_GetXferAsync1)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXfer2(ep, from, source, handler, to, ...) \
-  (AM_GetXfer2)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXferAsync2(ep, from, source, handler, to, ...) \
-  (AM_GetXferAsync2)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXfer3(ep, from, source, handler, to, ...) \
-  (AM_GetXfer3)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXferAsync3(ep, from, source, handler, to, ...) \
-  (AM_GetXferAsync3)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXfer4(ep, from, source, handler, to, ...) \
-  (AM_GetXfer4)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXferAsync4(ep, from, source, handler, to, ...) \
-  (AM_GetXferAsync4)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXfer5(ep, from, source, handler, to, ...) \
-  (AM_GetXfer5)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXferAsync5(ep, from, source, handler, to, ...) \
-  (AM_GetXferAsync5)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXfer6(ep, from, source, handler, to, ...) \
-  (AM_GetXfer6)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXferAsync6(ep, from, source, handler, to, ...) \
-  (AM_GetXferAsync6)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXfer7(ep, from, source, handler, to, ...) \
-  (AM_GetXfer7)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXferAsync7(ep, from, source, handler, to, ...) \
-  (AM_GetXferAsync7)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXfer8(ep, from, source, handler, to, ...) \
-  (AM_GetXfer8)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXferAsync8(ep, from, source, handler, to, ...) \
-  (AM_GetXferAsync8)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXfer9(ep, from, source, handler, to, ...) \
-  (AM_GetXfer9)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXferAsync9(ep, from, source, handler, to, ...) \
-  (AM_GetXferAsync9)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXfer10(ep, from, source, handler, to, ...) \
-  (AM_GetXfer10)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXferAsync10(ep, from, source, handler, to, ...) \
-  (AM_GetXferAsync10)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXfer11(ep, from, source, handler, to, ...) \
-  (AM_GetXfer11)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXferAsync11(ep, from, source, handler, to, ...) \
-  (AM_GetXferAsync11)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXfer12(ep, from, source, handler, to, ...) \
-  (AM_GetXfer12)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXferAsync12(ep, from, source, handler, to, ...) \
-  (AM_GetXferAsync12)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXfer13(ep, from, source, handler, to, ...) \
-  (AM_GetXfer13)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXferAsync13(ep, from, source, handler, to, ...) \
-  (AM_GetXferAsync13)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXfer14(ep, from, source, handler, to, ...) \
-  (AM_GetXfer14)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXferAsync14(ep, from, source, handler, to, ...) \
-  (AM_GetXferAsync14)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXfer15(ep, from, source, handler, to, ...) \
-  (AM_GetXfer15)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXferAsync15(ep, from, source, handler, to, ...) \
-  (AM_GetXferAsync15)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXfer16(ep, from, source, handler, to, ...) \
-  (AM_GetXfer16)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
-#define AM_GetXferAsync16(ep, from, source, handler, to, ...) \
-  (AM_GetXferAsync16)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
+#define VIADUCT_AM_GET_CALL(name, ep, from, source, handler, to, ...) \
+  (name)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
+#if defined(__cplusplus)
+#define VIADUCT_AM_GET(...) VIADUCT_AM_GET_CALL(__VA_ARGS__)
+#else
+#define VIADUCT_AM_GET_DECLARED(name, nothing) name(nothing)
+#define VIADUCT_AM_FIRST(first, ...) first
+#define VIADUCT_AM_GET(name, ...) \
+  VIADUCT_AM_GET_(VIADUCT_AM_FIRST(__VA_ARGS__, 0), name, __VA_ARGS__)
+#define VIADUCT_AM_GET_(first, name, ...)                                 \
+  VIADUCT_AM_IF_NONE(first, VIADUCT_AM_GET_DECLARED, VIADUCT_AM_GET_CALL) \
+  (name, __VA_ARGS__)
+#endif
+#define AM_GetXfer0(...) VIADUCT_AM_GET(AM_GetXfer0, __VA_ARGS__)
+#define AM_GetXferAsync0(...) VIADUCT_AM_GET(AM_GetXferAsync0, __VA_ARGS__)
+#define AM_GetXfer1(...) VIADUCT_AM_GET(AM_GetXfer1, __VA_ARGS__)
+#define AM_GetXferAsync1(...) VIADUCT_AM_GET(AM_GetXferAsync1, __VA_ARGS__)
+#define AM_GetXfer2(...) VIADUCT_AM_GET(AM_GetXfer2, __VA_ARGS__)
+#define AM_GetXferAsync2(...) VIADUCT_AM_GET(AM_GetXferAsync2, __VA_ARGS__)
+#define AM_GetXfer3(...) VIADUCT_AM_GET(AM_GetXfer3, __VA_ARGS__)
+#define AM_GetXferAsync3(...) VIADUCT_AM_GET(AM_GetXferAsync3, __VA_ARGS__)
+#define AM_GetXfer4(...) VIADUCT_AM_GET(AM_GetXfer4, __VA_ARGS__)
+#define AM_GetXferAsync4(...) VIADUCT_AM_GET(AM_GetXferAsync4, __VA_ARGS__)
+#define AM_GetXfer5(...) VIADUCT_AM_GET(AM_GetXfer5, __VA_ARGS__)
+#define AM_GetXferAsync5(...) VIADUCT_AM_GET(AM_GetXferAsync5, __VA_ARGS__)
+#define AM_GetXfer6(...) VIADUCT_AM_GET(AM_GetXfer6, __VA_ARGS__)
+#define AM_GetXferAsync6(...) VIADUCT_AM_GET(AM_GetXferAsync6, __VA_ARGS__)
+#define AM_GetXfer7(...) VIADUCT_AM_GET(AM_GetXfer7, __VA_ARGS__)
+#define AM_GetXferAsync7(...) VIADUCT_AM_GET(AM_GetXferAsync7, __VA_ARGS__)
+#define AM_GetXfer8(...) VIADUCT_AM_GET(AM_GetXfer8, __VA_ARGS__)
+#define AM_GetXferAsync8(...) VIADUCT_AM_GET(AM_GetXferAsync8, __VA_ARGS__)
+#define AM_GetXfer9(...) VIADUCT_AM_GET(AM_GetXfer9, __VA_ARGS__)
+#define AM_GetXferAsync9(...) VIADUCT_AM_GET(AM_GetXferAsync9, __VA_ARGS__)
+#define AM_GetXfer10(...) VIADUCT_AM_GET(AM_GetXfer10, __VA_ARGS__)
+#define AM_GetXferAsync10(...) VIADUCT_AM_GET(AM_GetXferAsync10, __VA_ARGS__)
+#define AM_GetXfer11(...) VIADUCT_AM_GET(AM_GetXfer11, __VA_ARGS__)
+#define AM_GetXferAsync11(...) VIADUCT_AM_GET(AM_GetXferAsync11, __VA_ARGS__)
+#define AM_GetXfer12(...) VIADUCT_AM_GET(AM_GetXfer12, __VA_ARGS__)
+#define AM_GetXferAsync12(...) VIADUCT_AM_GET(AM_GetXferAsync12, __VA_ARGS__)
+#define AM_GetXfer13(...) VIADUCT_AM_GET(AM_GetXfer13, __VA_ARGS__)
+#define AM_GetXferAsync13(...) VIADUCT_AM_GET(AM_GetXferAsync13, __VA_ARGS__)
+#define AM_GetXfer14(...) VIADUCT_AM_GET(AM_GetXfer14, __VA_ARGS__)
+#define AM_GetXferAsync14(...) VIADUCT_AM_GET(AM_GetXferAsync14, __VA_ARGS__)
+#define AM_GetXfer15(...) VIADUCT_AM_GET(AM_GetXfer15, __VA_ARGS__)
+#define AM_GetXferAsync15(...) VIADUCT_AM_GET(AM_GetXferAsync15, __VA_ARGS__)
+#define AM_GetXfer16(...) VIADUCT_AM_GET(AM_GetXfer16, __VA_ARGS__)
+#define AM_GetXferAsync16(...) VIADUCT_AM_GET(AM_GetXferAsync16, __VA_ARGS__)
 #endif
 #endif
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# header.sh C_COMPILER CXX_COMPILER FOLDER: am.h and am_spmd.h alone, in C and C++ of several ages; and the forms of calls
-# that programs have.
+# header.sh C_COMPILER CXX_COMPILER FOLDER: am.h and am_spmd.h alone, in C and C++ of several ages; the forms of calls that
+# programs have, null pointers in all of them, and functions that a program declares once more.
 set -euo pipefail
 cc=$1
 cxx=$2
@@ -17,3 +17,9 @@ done
 "$cc" -std=c89 "${warnings[@]}" -DC89_FORMS "$here/call_forms.c"
 for standard in gnu89 c99 gnu17; do "$cc" -std=$standard "${warnings[@]}" "$here/call_forms.c"; done
 "$cxx" -std=c++20 -x c++ "${warnings[@]}" -Wno-old-style-cast "$here/call_forms.c"
+for standard in c++11 c++20; do "$cxx" -std=$standard -x c++ "${warnings[@]}" -Wno-old-style-cast "$here/null_arguments.cpp"; done
+for standard in gnu89 c99 gnu17; do "$cc" -std=$standard -Wall -Werror -fsyntax-only -I"$3" "$here/declared_again.c"; done
+
+# Each name is a macro or a constant once only.
+twice=$(grep -ohE "^#define [A-Za-z_0-9]+" "$3/am.h" "$3/am_spmd.h" | sort | uniq -d)
+[ -z "$twice" ] || { echo "defined twice: $twice"; exit 1; }
