@@ -17,22 +17,25 @@ install(
 install(FILES "${PROJECT_SOURCE_DIR}/via/vipl/vipl.h" DESTINATION "${header_dir}/via/vipl")
 install(FILES "${PROJECT_SOURCE_DIR}/am/c/am.h" "${PROJECT_SOURCE_DIR}/am/c/am_old.h"
               "${PROJECT_SOURCE_DIR}/am/c/am_spmd.h" DESTINATION "${header_dir}/am/c")
-# One man page for each function, with what the header says of it.
+# One man page for each function, with what the header says of it; ARGN: headers of its other names.
 set(man_folder "${PROJECT_BINARY_DIR}/man")
 set(VIADUCT_MAN_DATE "2026-11-25")  # of the pages' present form
 file(MAKE_DIRECTORY "${man_folder}")
 function(viaduct_man_pages header first interface what see)
+  set(headers ${header} ${ARGN})
+  list(TRANSFORM headers PREPEND "${PROJECT_SOURCE_DIR}/")
   add_custom_command(
     OUTPUT "${man_folder}/${first}"
     COMMAND awk -v "folder=${man_folder}" -v "date=${VIADUCT_MAN_DATE}" -v "version=${PROJECT_VERSION}" -v "interface=${interface}" -v "what=${what}"
-            -v "see=${see}" -f "${PROJECT_SOURCE_DIR}/cmake/man_pages.awk" "${PROJECT_SOURCE_DIR}/${header}"
-    DEPENDS "${PROJECT_SOURCE_DIR}/cmake/man_pages.awk" "${PROJECT_SOURCE_DIR}/${header}"
+            -v "see=${see}" -f "${PROJECT_SOURCE_DIR}/cmake/man_pages.awk" ${headers}
+    DEPENDS "${PROJECT_SOURCE_DIR}/cmake/man_pages.awk" ${headers}
     VERBATIM)
 endfunction()
 viaduct_man_pages(
   via/vipl/vipl.h VipOpenNic.3 VIPL "VIPL, the C interface of the VI Architecture"
   "The developer's guide of the VI Architecture 1.0; docs/vipl.md of viaduct.")
-viaduct_man_pages(am/c/am.h AM_Init.3 AM-2 "AM-2, the C interface of Active Messages" "docs/am2.md of viaduct.")
+viaduct_man_pages(
+  am/c/am.h AM_Init.3 AM-2 "AM-2, the C interface of Active Messages" "docs/am2.md of viaduct." am/c/am_old.h)
 viaduct_man_pages(
   am/c/am_spmd.h AMX_SPMDStartup.3 AM-2 "the start-up of SPMD programs over AM-2" "docs/am2.md of viaduct.")
 add_custom_target(

@@ -1,6 +1,7 @@
-# Man pages of a C header: awk -v folder=FOLDER -v date=YYYY-MM-DD -v version=VERSION -v interface=NAME -v what=TEXT -v see=TEXT -f man_pages.awk HEADER
+# Man pages of a C header: awk -v folder=FOLDER -v date=YYYY-MM-DD -v version=VERSION -v interface=NAME -v what=TEXT -v see=TEXT -f man_pages.awk HEADER [OLD_NAMES]
 # Each function with its comment becomes FOLDER/NAME.3: what the comment says stands in the header alone. A macro of M
 # that declares a function for each number of arguments becomes NAMEM.3, with NAME0.3 to NAME16.3 leading to it.
+# OLD_NAMES is a header with macros that are other names of such functions: each leads to the page, too.
 function text(line) { gsub(/\\/, "\\\\", line); sub(/^[.']/, "\\\\\\&&", line); gsub(/-/, "\\-", line); return line }
 function page(name,   file, i, word, results, line, purpose) {
   purpose = "a function of " what
@@ -28,13 +29,14 @@ function page(name,   file, i, word, results, line, purpose) {
   printf ".SH SEE ALSO\n%s\n", see > file
   close(file)
 }
-function forms(name,   i, file, base) {
+function reference(name, to,   file) {
+  file = folder "/" name ".3"
+  printf ".so man3/%s.3\n", to > file
+  close(file)
+}
+function forms(name,   i, base) {
   base = substr(name, 1, length(name) - 1)
-  for (i = 0; i <= 16; ++i) {
-    file = folder "/" base i ".3"
-    printf ".so man3/%s.3\n", name > file
-    close(file)
-  }
+  for (i = 0; i <= 16; ++i) reference(base i, name)
 }
 BEGIN { header = ARGV[1]; sub(/.*\//, "", header) }
 /^\/\*\*/ && !/@file/ { lines = 0; on = 1; sub(/^\/\*\* */, "") }
@@ -58,6 +60,13 @@ in_macro {
     sub(/^[^:]*: /, "", comment[1])
     page(name); forms(name); lines = 0
   }
+  next
+}
+/^#define AM_[A-Za-z]+[0-9]+ AM_[A-Za-z]+[0-9]+$/ {
+  name = $2; to = $3
+  sub(/[0-9]+$/, "M", to)
+  reference(name, to)
+  if (sub(/0$/, "M", name) && $2 ~ /[A-Za-z]0$/) reference(name, to)
   next
 }
 /^(VIP_RETURN Vip|int AM|const char\* AM)[A-Za-z_]*\(/ { declaration = ""; in_declaration = 1 }
