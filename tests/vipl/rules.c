@@ -501,6 +501,48 @@ static void send_from_read_only_memory(void) {
   end_read_only(page, handle);
 }
 
+/* Programs leave rubbish in fields that have no meaning. */
+static void reserved_fields_are_not_looked_at(void) {
+  VIP_DESCRIPTOR* d = fill(room(0), rig.there, 100, rig.there_handle);
+  d->CS.Reserved = 0x12345;
+  d->CS.Status = 0xffffffff;
+  d->CS.ImmediateData = 3;
+  WANT(VIP_SUCCESS, VipPostRecv(b, d, rig.rooms_handle));
+  d = fill(room(1), rig.bytes, 8, rig.bytes_handle);
+  d->CS.Reserved = 0x54321;
+  d->CS.Status = 0xffffffff;
+  d->CS.NextHandle = 77;
+  WANT(VIP_SUCCESS, VipPostSend(a, d, rig.rooms_handle));
+  d = fill_rdma(room(2), VIP_CONTROL_OP_RDMAWRITE, rig.bytes, 8, rig.bytes_handle, rig.there + 200,
+                rig.there_handle);
+  d->CS.Reserved = 1;
+  d->DS[0].Remote.Reserved = 0xffffffff;
+  WANT(VIP_SUCCESS, VipPostSend(a, d, rig.rooms_handle));
+  CHECK(wait_send(a, VIP_SUCCESS)->CS.Status == (VIP_STATUS_DONE | VIP_STATUS_OP_SEND));
+  CHECK(wait_receive(b, VIP_SUCCESS)->CS.Status == (VIP_STATUS_DONE | VIP_STATUS_OP_RECEIVE));
+  (void)wait_send(a, VIP_SUCCESS);
+}
+
+/* On shm: a send that has its receive is done when the post returns, a receive when a call has
+   looked at its queue. */
+static void status_changes_in_calls(void) {
+  static const unsigned kBytes[] = {8, 20000};
+  size_t i;
+  int calls = 0;
+  if (!is_on_shm()) return;
+  for (i = 0; i < sizeof kBytes / sizeof *kBytes; ++i) {
+    VIP_DESCRIPTOR* d = NULL;
+    post_receive(b, 0, BYTES);
+    post_send(a, 1, kBytes[i]);
+    CHECK(room(1)->CS.Status == (VIP_STATUS_DONE | VIP_STATUS_OP_SEND));
+    CHECK(wait_send(a, VIP_SUCCESS) == room(1));
+    CHECK(room(0)->CS.Status == 0);
+    while (VipRecvDone(b, &d) == VIP_NOT_DONE && ++calls < 1000) {
+    }
+    CHECK(d == room(0) && (room(0)->CS.Status & VIP_STATUS_DONE) != 0);
+  }
+}
+
 static void send_longer_than_agreed(void) {
   VIP_VI_ATTRIBUTES attributes = vi_attributes(&rig, level);
   attributes.MaxTransferSize = 1000;
@@ -558,6 +600,8 @@ static const Case kCases[] = {
     {"short receive into read-only memory", short_receive_into_read_only_memory},
     {"long receive into read-only memory", long_receive_into_read_only_memory},
     {"send from read-only memory", send_from_read_only_memory},
+    {"reserved fields are not looked at", reserved_fields_are_not_looked_at},
+    {"status changes in calls", status_changes_in_calls},
     {"send longer than agreed", send_longer_than_agreed},
     {"no receive", no_receive},
 };

@@ -134,6 +134,22 @@ static void peers_must_agree(void) {
   WANT(VIP_SUCCESS, VipDestroyVi(d));
 }
 
+/* Lengths that a program may have in an address before a call writes the address: they say nothing
+   to the call. Nothing behind the two parts is written. */
+static const VIP_UINT16 kLengthsBefore[] = {0, 1, 6, 0xffff};
+
+static void make_room(AddressRoom* address, size_t which) {
+  memset(address, 0xee, sizeof *address);
+  address->address.HostAddressLen = address->address.DiscriminatorLen = kLengthsBefore[which % 4];
+}
+
+static void check_rest(const AddressRoom* address) {
+  size_t at = 4U + address->address.HostAddressLen + address->address.DiscriminatorLen;
+  CHECK(address->address.HostAddressLen == rig.attributes.NicAddressLen);
+  CHECK(memcmp(address->room + 4, rig.attributes.LocalNicAddress, 6) == 0);
+  for (; at < sizeof address->room; ++at) CHECK(address->room[at] == 0xee);
+}
+
 /* The server of the next cases, in a thread of its own. */
 typedef struct {
   const char* discriminator;
@@ -149,10 +165,13 @@ static void* serve(void* argument) {
   AddressRoom local, remote;
   VIP_CONN_HANDLE connection = NULL;
   VIP_VI_ATTRIBUTES right = vi_attributes(&rig, level);
+  static size_t calls = 0;
   here(&rig, &local, s->discriminator);
+  make_room(&remote, calls++);
   WANT(VIP_SUCCESS,
        VipConnectWait(rig.nic, &local.address, LIMIT_MS, &remote.address, &s->seen, &connection));
-  CHECK(remote.address.HostAddressLen == rig.attributes.NicAddressLen);
+  CHECK(remote.address.DiscriminatorLen == 6);
+  check_rest(&remote);
   memcpy(s->client, remote.room + 4 + 6, remote.address.DiscriminatorLen);
   if (s->refuse) {
     WANT(VIP_SUCCESS, VipConnectReject(connection));
@@ -260,13 +279,17 @@ static void names_lead_back(void) {
   VIP_AUTODISCOVERY_LIST discovery;
   char name[300];
   VIP_ULONG length = 2;
+  size_t i;
   static char kRank0[] = "rank0", kNobody[] = "no.such.host", kHere[] = "localhost";
   WANT(VIP_ERROR_NAMESERVICE, VipNSGetHostByName(rig.nic, kRank0, &found.address, 0));
   WANT(VIP_ERROR_NAMESERVICE, VipNSShutdown(rig.nic));
   WANT(VIP_SUCCESS, VipNSInit(rig.nic, NULL));
-  WANT(VIP_SUCCESS, VipNSGetHostByName(rig.nic, kHere, &found.address, 0));
-  CHECK(memcmp(found.room + 4, rig.attributes.LocalNicAddress, 6) == 0 &&
-        found.address.HostAddressLen == 6);
+  for (i = 0; i < sizeof kLengthsBefore / sizeof *kLengthsBefore; ++i) {
+    make_room(&found, i);
+    WANT(VIP_SUCCESS, VipNSGetHostByName(rig.nic, kHere, &found.address, 0));
+    CHECK(found.address.DiscriminatorLen == 0);
+    check_rest(&found);
+  }
   WANT(VIP_ERROR_NAMESERVICE, VipNSGetHostByName(rig.nic, kHere, &found.address, 99));
   WANT(VIP_ERROR_NAMESERVICE, VipNSGetHostByName(rig.nic, kNobody, &found.address, 0));
   WANT(VIP_SUCCESS, VipNSGetHostByName(rig.nic, kRank0, &found.address, 0));
@@ -285,8 +308,9 @@ static void names_lead_back(void) {
   CHECK(discovery.NumAdAddrs == 1);
   list[0] = &discovered.address;
   discovery.ADAddrArray = list;
+  make_room(&discovered, 0);
   WANT(VIP_SUCCESS, VipQuerySystemManagementInfo(rig.nic, VIP_SMI_AUTODISCOVERY, &discovery));
-  CHECK(memcmp(discovered.room + 4, rig.attributes.LocalNicAddress, 6) == 0);
+  check_rest(&discovered);
   WANT(VIP_SUCCESS, VipNSShutdown(rig.nic));
 }
 

@@ -373,7 +373,8 @@ VIP_RETURN VipSetViAttributes(IN VIP_VI_HANDLE ViHandle, IN VIP_VI_ATTRIBUTES* V
 /* Connections: client and server. */
 
 /** Waits for a request whose discriminator is LocalAddr's. Several threads may wait. RemoteAddr
- * needs room for the client's host address and discriminator. Timeout 0 looks once.
+ * needs room for the client's host address and discriminator (NicAddressLen and
+ * MaxDiscriminatorLen); the lengths in it are results only. Timeout 0 looks once.
  *  @return VIP_SUCCESS, VIP_INVALID_PARAMETER, VIP_TIMEOUT, VIP_ERROR_RESOURCE. */
 VIP_RETURN VipConnectWait(IN VIP_NIC_HANDLE NicHandle, IN VIP_NET_ADDRESS* LocalAddr,
                           IN VIP_ULONG Timeout, OUT VIP_NET_ADDRESS* RemoteAddr,
@@ -505,7 +506,8 @@ VIP_RETURN VipNSInit(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID NSInitInfo);
 
 /** The NameIndex-th process (from 0) of that name: VIADUCT_VIPL_NAME of the process, the name of
  *  its host with or without domain, "localhost", "HOST#I" (the I-th of a host), "rankN". Fills in
- *  the host address, and DiscriminatorLen 0.
+ *  the host address (NicAddressLen bytes, whatever the lengths in Address were), and
+ *  DiscriminatorLen 0.
  *  @return VIP_SUCCESS, VIP_INVALID_PARAMETER, VIP_ERROR_NAMESERVICE (also: no VipNSInit). */
 VIP_RETURN VipNSGetHostByName(IN VIP_NIC_HANDLE NicHandle, IN VIP_CHAR* Name,
                               OUT VIP_NET_ADDRESS* Address, IN VIP_ULONG NameIndex);
