@@ -256,6 +256,11 @@ Status Bundle::barrier() noexcept {
   };
   if (!done())
     (void)wait_loop(Activity::barrier, "barrier", RankRecord::kNoPeer, Run::all, -1, done);
+  // What peers of this host have sent before the barrier is in the rings. A peer that goes on
+  // sending does not hold this rank back.
+  const auto slots = static_cast<std::uint32_t>(context_.settings().slots);
+  for (std::uint32_t i = 0; i <= slots / kBatch && poll_open(Run::all) != 0; ++i) {
+  }
   return status;
 }
 

@@ -354,7 +354,7 @@ void Endpoint::return_unseen(Map& map, Undeliverable why) noexcept {
     return first ? header::client(head) : wire_format::notice_bit;
   };
   const auto is_request = [](std::uint64_t client) {
-    return (client & wire_format::notice_bit) == 0 &&
+    return (client & (wire_format::notice_bit | wire_format::half_bit)) == 0 &&
            wire_format::kind(client) == detail::Kind::request;
   };
   std::uint32_t unanswered =

@@ -1,6 +1,7 @@
 /// Messages that cannot be delivered come back to handler 0 with all that was sent, and their
 /// credits are not lost.
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <new>
@@ -266,6 +267,39 @@ void freed_under_way(Rig& rig) {
   }
 }
 
+void on_data(am::Token&, std::span<const std::byte>, std::uint64_t) { ++t_handled; }
+/// Payloads that are announced half by half, to an endpoint that ends before it handles them: each
+/// message comes back, and nothing else.
+void announced_to_the_ended(Rig& rig) {
+  reset(rig);
+  rig.back.clear();
+  am::Endpoint& ep = rig.endpoint();
+  auto other = std::make_unique<am::Endpoint>(rig.bundle());
+  const auto names = rig.exchange(other->name());
+  rig.ok(ep.map(am::Index{803}, names[am::value(rig.next())], am::kTagAll));
+  rig.ok(ep.request<on_request>(am::Index{803}));
+  rig.until([] { return t_replies == 1; });
+  rig.barrier();
+  const std::vector<std::byte> data(ep.max_medium());
+  const std::uint64_t sent = std::min(2U, ep.credits());  // a try in vain would poll
+  // No rank polls from here to the next fence.
+  rig.fence();
+  for (std::uint64_t i = 0; i < sent; ++i)
+    rig.ok(ep.try_request_medium<on_data>(am::Index{803}, data, 100 + i));
+  rig.fence();
+  other.reset();
+  rig.until([&] { return rig.back.size() >= sent; });
+  rig.barrier();
+  CHECK_EQ(rig.back.size(), sent);
+  for (std::size_t i = 0; i < rig.back.size(); ++i) {
+    CHECK_EQ(rig.back[i].status, am::Undeliverable::bad_endpoint);
+    CHECK(rig.back[i].operation == am::Operation::medium);
+    CHECK_EQ(word(rig.back[i], 0), 100 + i);
+  }
+  rig.ok(ep.unmap(am::Index{803}));
+  rig.barrier();
+}
+
 void on_medium_answer(am::Token&, std::span<const std::byte>) {}
 void on_ask_medium(am::Token& token) {
   const std::vector<std::byte> data(token.endpoint().max_medium());
@@ -419,6 +453,7 @@ constexpr std::array kCases{
     Case{"returned.rejected_reply", Needs::any, rejected_reply},
     Case{"returned.no_endpoint", Needs::any, no_endpoint},
     Case{"returned.freed_under_way", Needs::any, freed_under_way},
+    Case{"returned.announced_to_the_ended", Needs::any, announced_to_the_ended},
     Case{"returned.overflow_left_by_the_ended", Needs::any, overflow_left_by_the_ended},
     Case{"returned.bad_map_block", Needs::two, bad_map_block},
 };

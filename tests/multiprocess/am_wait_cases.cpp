@@ -163,6 +163,24 @@ void no_wake_up_lost(Rig& rig) {
   CHECK_EQ(t_woken, rounds);
 }
 
+/// The requests that were sent before a barrier are handled at its end, also where the rank comes
+/// last and finds more of them than one poll handles.
+void barrier_handles_what_came_before(Rig& rig) {
+  constexpr std::uint32_t kMost = 100;
+  const std::uint32_t from = (rig.rank() + rig.size() - 1) % rig.size();
+  for (std::uint32_t round = 0; round < rig.size() + 1; ++round) {
+    rig.drain();
+    t_woken = 0;
+    rig.fence();
+    std::uint32_t sent = 0;
+    while (sent < kMost && rig.endpoint().try_request<on_wake>(rig.next()) == Status::ok) ++sent;
+    const auto all = rig.exchange(sent);
+    if (round == rig.rank()) compute_for(2'000'000);
+    rig.ok(rig.bundle().barrier());
+    if (!rig.context().nic().is_remote(Rank{from})) CHECK_EQ(t_woken, all[from]);
+  }
+}
+
 constexpr std::array kCases{
     Case{"wait.time_limits", Needs::any, time_limits},
     Case{"wait.woken_by_message", Needs::two, woken_by_message},
@@ -170,6 +188,7 @@ constexpr std::array kCases{
     Case{"wait.woken_by_credits", Needs::two, woken_by_credits},
     Case{"wait.woken_by_time", Needs::two, woken_by_time},
     Case{"wait.no_wake_up_lost", Needs::any, no_wake_up_lost},
+    Case{"wait.barrier_handles_what_came_before", Needs::any, barrier_handles_what_came_before},
 };
 
 }  // namespace

@@ -104,8 +104,11 @@ class Bundle {
   /// Call from   outside handlers, while no other thread uses the bundle.
   void make_parallel() noexcept;
 
-  /// Collective over the job, polling meanwhile. ok, or peer_lost when a rank that has not arrived
-  /// is lost or has come to its Job's destructor (a sentence names that one).
+  /// Collective over the job, polling meanwhile: when it returns, all ranks have called it, and the
+  /// requests that they had sent before, to endpoints of this bundle and over shared memory, are
+  /// handled. Between hosts a request may still be on its way: wait for a reply. ok, or peer_lost
+  /// when a rank that has not arrived is lost or has come to its Job's destructor (a sentence names
+  /// that one).
   Status barrier() noexcept;
 
   /// Runs @p task to its end (am/task.hpp), polling while it waits for calls.

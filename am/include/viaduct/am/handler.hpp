@@ -19,6 +19,7 @@
 /// 40, in the first line.
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -105,9 +106,16 @@ struct Packing {
   }
   template <std::size_t I>
   static auto get(const std::byte* from) noexcept {
-    std::tuple_element_t<I, std::tuple<A...>> value;
-    std::memcpy(&value, from + kLayout.at[I], sizeof(value));
-    return value;
+    using T = std::tuple_element_t<I, std::tuple<A...>>;
+    if constexpr (std::is_default_constructible_v<T>) {
+      T value;
+      std::memcpy(&value, from + kLayout.at[I], sizeof(value));
+      return value;
+    } else {
+      std::array<std::byte, sizeof(T)> bytes;
+      std::memcpy(bytes.data(), from + kLayout.at[I], sizeof(T));
+      return std::bit_cast<T>(bytes);
+    }
   }
 };
 
