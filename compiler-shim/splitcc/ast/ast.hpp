@@ -37,12 +37,13 @@ struct Symbol {
   bool is_defined = false;
   bool is_implicit = false;
   bool from_system = false;
-  bool is_library = false;  // declared in a header of split-c/
-  bool has_value = false;   // of an enumerator: its value is known to splitcc
-  long number = 0;          // its value then
-  int first_use = -1;       // the token of its first use
-  int first_anchor = -1;    // if implicit: the first token of the function that calls it first
-  int get_pending = 0;      // epoch of a get into it that no sync has completed; 0: none
+  bool is_library = false;    // declared in a header of split-c/
+  bool has_value = false;     // of an enumerator: its value is known to splitcc
+  bool is_completed = false;  // the runtime adds the process to global pointers in it
+  long number = 0;            // its value then
+  int first_use = -1;         // the token of its first use
+  int first_anchor = -1;      // if implicit: the first token of the function that calls it first
+  int get_pending = 0;        // epoch of a get into it that no sync has completed; 0: none
 };
 
 enum class Mode : std::uint8_t { value, local, remote };
@@ -127,6 +128,7 @@ struct Chunk {
   enum class What : std::uint8_t { pointer, array, function };
   What what = What::pointer;
   Kind pointer = Kind::pointer;  // or global_pointer, spread_pointer
+  bool is_const = false;         // of pointer
   int first = 0;                 // its tokens: `*const`, `[n]`, `(...)`
   int last = 0;
   Bound bound;

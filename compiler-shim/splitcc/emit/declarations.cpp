@@ -108,11 +108,15 @@ void Emitter::declarator(const Declaration& all, const Declarator& d) {
     spread_array(all, d);
     return;
   }
-  if (is_rewritten(d)) {
-    const Specifiers& s = all.specifiers;
+  const Specifiers& s = all.specifiers;
+  if (d.symbol != nullptr && d.symbol->is_completed && is_const(d.type)) {
+    // The runtime writes the variable, and gcc must not know its first value: no const.
+    const std::string& other = d.symbol->emitted;
+    raw(storage_text(unit_, s) + name_of(d.type, other.empty() ? std::string(d.name) : other));
+  } else if (is_rewritten(d)) {
     raw(storage_text(unit_, s) + (s.is_inline ? "__inline__ " : "") + word_declarator(d));
   } else {
-    specifiers(all.specifiers);
+    specifiers(s);
     raw(" ");
     range(d.first, d.last);
   }

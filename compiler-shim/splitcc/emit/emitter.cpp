@@ -96,7 +96,7 @@ void Emitter::static_words(int index) {
   const auto found = unit_.static_words.find(index);
   if (found == unit_.static_words.end()) return;
   for (const StaticWord& w : found->second)
-    raw(fmt::format(" VSC_OWN vsc_own{} = &{}{};", w.number,
+    raw(fmt::format(" VSC_OWN vsc_own{} = (vsc_word *)&{}{};", w.number,
                     w.symbol->emitted.empty() ? std::string(w.symbol->name) : w.symbol->emitted,
                     w.path));
 }

@@ -164,6 +164,7 @@ void Parser::declaration(bool at_file_scope) {
       path_ = outer;
       path_known_ = outer_known;
       for (std::size_t i = words; i < static_words_.size(); ++i) static_words_[i].symbol = d.symbol;
+      if (static_words_.size() > words) d.symbol->is_completed = true;
       if (d.type->kind == Kind::opaque && d.symbol != nullptr && d.type->spelling == "__auto_type")
         d.symbol->type = sema_.value_type(d.init);
       if (!is_static) sema_.note_pointer(d.symbol, d.init);
@@ -184,7 +185,11 @@ void Parser::declaration(bool at_file_scope) {
 // If one declarator of a declaration is rewritten, all are.
 void Parser::finish_declaration(Declaration& declaration) {
   bool any = false;
-  for (const Declarator& d : declaration.declarators) any = any || is_rewritten(d);
+  for (const Declarator& d : declaration.declarators)
+    any = any || is_rewritten(d) ||
+          // Where the variable has an initializer, const is left out of all its declarations.
+          (d.symbol != nullptr && d.symbol->what == Symbol::What::variable &&
+           !d.symbol->is_parameter && is_const(d.type) && holds_word(d.type));
   if (!any) return;
   Tag* const tag = declaration.specifiers.type->tag;
   if (tag != nullptr && declaration.specifiers.defines_tag && tag->name.empty())

@@ -19,8 +19,10 @@ Chunk Parser::pointer() {
   chunk.first = at_;
   expect(Tok::star, "'*'", "");
   for (;; ++at_) {
-    if (kind() == Tok::kw_const || kind() == Tok::kw_volatile || kind() == Tok::kw_restrict)
+    if (kind() == Tok::kw_const || kind() == Tok::kw_volatile || kind() == Tok::kw_restrict) {
+      chunk.is_const = chunk.is_const || kind() == Tok::kw_const;
       continue;
+    }
     if (kind() == Tok::kw_attribute) {
       at_ = skip_attributes() + 1;
       --at_;
@@ -228,6 +230,7 @@ Type* Parser::build(Declarator& d, Type* base) {
           return sema_.error_type();
         }
         type = types.make(chunk.pointer, type);
+        type->is_const = chunk.is_const;
         break;
       case Chunk::What::function: {
         if (type->kind == Kind::array || type->kind == Kind::function ||

@@ -304,6 +304,20 @@ bool is_const_object(const Expr* e) {
   return false;
 }
 
+// Whether e is a part of a const variable of this process with global pointers in it. The generated
+// C declares some of these variables without const, so that gcc does not check them.
+bool is_const_word_variable(const Expr* e) {
+  bool any = false;
+  for (e = strip(e); e != nullptr && e->mode == Mode::local; e = strip(e->a)) {
+    any = any || is_const(e->type);
+    if (e->node == Node::name) return any && holds_word(e->type);
+    const bool part = e->node == Node::member ||
+                      (e->node == Node::index && strip(e->a)->type->kind == Kind::array);
+    if (!part) return false;
+  }
+  return false;
+}
+
 }  // namespace
 
 Expr* Sema::lvalue(Expr* e, const char* what) {
@@ -349,6 +363,10 @@ Expr* Sema::lvalue(Expr* e, const char* what) {
     error(e, fmt::format("{} an object that is const", what),
           "const behind a global or spread pointer, or of a spread array, says that the object is "
           "only read: leave it out of the declaration where the object is written");
+    return nullptr;
+  }
+  if (is_const_word_variable(e)) {
+    error(e, fmt::format("{} an object that is const", what));
     return nullptr;
   }
   return e;

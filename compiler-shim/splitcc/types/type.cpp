@@ -35,8 +35,10 @@ Type* Types::of_tag(Tag* tag) {
 Type* Types::constant(const Type* type) {
   Type* const copy = make(type->kind);
   *copy = *type;
-  copy->is_const =
-      type->kind != Kind::array && type->kind != Kind::spread_array && type->kind != Kind::function;
+  if (type->kind == Kind::array || type->kind == Kind::spread_array)
+    copy->base = constant(type->base);
+  else
+    copy->is_const = type->kind != Kind::function;
   return copy;
 }
 
@@ -61,6 +63,11 @@ bool holds_word(const Type* type) {
   if (type->kind == Kind::array) return holds_word(type->base);
   if (is_record(type)) return type->tag->holds_word;
   return is_word(type);
+}
+
+bool is_const(const Type* type) {
+  while (type->kind == Kind::array) type = type->base;
+  return type->is_const;
 }
 
 bool mentions_word(const Type* type) {

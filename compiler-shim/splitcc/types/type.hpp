@@ -128,6 +128,8 @@ class Types {
 }
 /// Whether a word is in it, at any depth but behind pointers.
 [[nodiscard]] bool holds_word(const Type* type);
+/// Whether an object of the type is const, or the elements of an array.
+[[nodiscard]] bool is_const(const Type* type);
 /// Whether its declaration in C would differ: a word, a spread array, or something made of them.
 [[nodiscard]] bool mentions_word(const Type* type);
 

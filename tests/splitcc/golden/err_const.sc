@@ -12,3 +12,11 @@ void f(const int *global g, const struct s *spread c, struct s *global s, int *c
     g++, c = 0;
     **p = 3;
 }
+int x, *global const own = &x;
+struct { int n; int *global const g; } part;
+const struct { int n; int *global g; } all = { 1, &x };
+void g(int *global const *l)
+{
+    int *global const here = &x;
+    own = 0, own++, part.g = 0, part.n = 1, all.n = 2, all.g = 0, here = 0;
+}
