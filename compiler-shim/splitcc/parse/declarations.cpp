@@ -157,12 +157,10 @@ void Parser::declaration(bool at_file_scope) {
         fail("an initializer for a spread array",
              "a spread array begins as zero; assign to its elements");
       const bool is_static = at_file_scope || s.storage == Storage::static_;
-      const std::string outer = std::exchange(path_, {});
-      const bool outer_known = std::exchange(path_known_, true);
+      const Part outer = std::exchange(part_, {});
       const std::size_t words = static_words_.size();
       d.init = initializer(d.type, is_static);
-      path_ = outer;
-      path_known_ = outer_known;
+      part_ = outer;
       for (std::size_t i = words; i < static_words_.size(); ++i) static_words_[i].symbol = d.symbol;
       if (static_words_.size() > words) d.symbol->is_completed = true;
       if (d.type->kind == Kind::opaque && d.symbol != nullptr && d.type->spelling == "__auto_type")

@@ -153,9 +153,9 @@ Expr* Parser::cast() {
   Type* const type = type_name(&type_first, &type_last);
   expect(Tok::r_paren, "')'", " behind a type");
   if (kind() == Tok::l_brace) {
-    const bool known = std::exchange(path_known_, false);  // the literal has no name
+    const Part outer = std::exchange(part_, {{}, false, false});  // the literal has no name
     Expr* const list = initializer_list(type, scopes_.depth() == 0);
-    path_known_ = known;
+    part_ = outer;
     Expr* const e = sema_.make(Node::compound, first, list->last, first);
     e->a = list;
     e->type = type;

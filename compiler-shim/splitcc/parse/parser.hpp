@@ -3,6 +3,7 @@
 /// Recursive descent over C89, the GNU extensions of gcc 2.7, those that today's headers of glibc
 /// bring along, and Split-C.
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -49,6 +50,23 @@ class Parser {
 
    private:
     Parser& parser_;
+  };
+
+  /// Around the values of an aggregate. Where they are left out, the values may begin with a
+  /// designator, `.a` of `.s.a = 1`.
+  enum class Braces : std::uint8_t { given, left_out, designated };
+  /// The part of the initialized object that the next value belongs to.
+  struct Part {
+    std::string path;       // from the declared variable: ".a[2]"
+    bool known = true;      // whether the path leads to the part
+    bool recorded = false;  // whether the path is kept: parts are static global pointers
+  };
+  /// The parts that one step of a designator names.
+  struct Step {
+    long first = 0;
+    long last = 0;
+    bool known = true;
+    bool goes_on = false;  // another step follows
   };
 
   // tokens.cpp
@@ -121,9 +139,14 @@ class Parser {
   Expr* initializer(Type* type, bool is_static);
   bool static_word(Expr* e, const Type* type);
   Expr* initializer_list(Type* type, bool is_static);
-  Expr* initializer_value(Type* type, bool is_static);
-  void initializer_items(Expr* list, Type* type, bool is_static, bool braced);
-  Type* designator(Type* type, std::size_t* member);
+  Expr* initializer_value(Expr* e, Type* type, bool is_static);
+  void initializer_item(Expr* list, Type* type, bool is_static);
+  void initializer_items(Expr* list, Type* type, bool is_static, Braces braces);
+  [[nodiscard]] std::optional<long> parts_of(const Type* type) const;
+  [[nodiscard]] bool starts_designator(int ahead = 0) const;
+  Step designator(const Type* type);
+  Type* enter_part(Type* type, long index, bool known);
+  void repeat_words(std::size_t from, std::size_t prefix, const Step& step);
 
   // statements.cpp
   void compound(bool opens_scope);
@@ -175,8 +198,8 @@ class Parser {
   int nesting_ = 0;
   int anchor_ = 0;
   Kind misplaced_ = Kind::pointer;  // the type meant by `global int *p`, after its message
-  std::string path_;                // of the initialized part of its declarator's object
-  bool path_known_ = true;
+  Part part_;
+  Expr* first_value_ = nullptr;  // of an aggregate without braces, read before its first part
   std::vector<StaticWord> static_words_;  // of this declaration
   int open_conditionals_ = 0;             // `?` whose `:` has not come, within these parentheses
 };

@@ -100,7 +100,8 @@ void Parser::member_declaration(Tag* tag) {
   declaration.is_field = true;
   declaration.first = at_;
   declaration.specifiers = specifiers(true);
-  if (kind() == Tok::semicolon && is_record(declaration.specifiers.type)) {
+  if (kind() == Tok::semicolon && is_record(declaration.specifiers.type) &&
+      declaration.specifiers.type->tag->name.empty()) {
     Member member;
     member.type = declaration.specifiers.type;
     tag->holds_word = tag->holds_word || holds_word(member.type);

@@ -11,3 +11,7 @@ int *global *next(int *p)
     int *global here = p;
     return &mine;
 }
+struct { int a[2]; int *global g[2]; } flat = { 1, 2, &x, 0 }, named[3] = { [1].g[1] = &x, [2] = { g: { [0 ... 1] = a } } };
+const struct { int n; int *global g; } fixed = { 1, &x };
+extern int *global const later;
+int *global const later = (int *global) &x;

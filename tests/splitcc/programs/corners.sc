@@ -52,6 +52,73 @@ initialized()
     CHECK(list[1].n == 2 && list[1].g[1] == to_x);
 }
 
+#define OWN(g, p) CHECK(toproc(g) == MYPROC && tolocal(g) == (p))
+
+/* Global pointers that are const: the runtime adds the process to them all the same. */
+typedef int *global G;
+typedef int *global const CG;
+typedef struct { int n; G g; } pair;
+extern const G declared;
+const struct { int *global g; int k; } cs = { &x, 3 };
+static int *global const both[2] = { &x, table };
+const G declared = &x;
+CG by_name = &x, nowhere = 0;
+int *global volatile changing = &x;
+int *global const volatile fixed = table;
+const pair pairs[] = { 1, &x, 2, table };
+struct { int *global const a; int *global volatile b; } parts = { &x, table };
+int *global const *to_const = &declared;
+
+constants()
+{
+    static int *global const inner = &x;
+    static const pair inner_pair = { 1, &table[3] };
+
+    OWN(cs.g, &x); OWN(both[0], &x); OWN(both[1], table); OWN(declared, &x); OWN(by_name, &x);
+    OWN(changing, &x); OWN(fixed, table); OWN(pairs[1].g, table); OWN(parts.a, &x); OWN(parts.b, table);
+    OWN(*to_const, &x); OWN(inner, &x); OWN(inner_pair.g, table + 3);
+    CHECK(*declared == 4 && cs.k == 3 && nowhere == NULL && sizeof pairs / sizeof *pairs == 2);
+}
+
+/* Initializers without the inner braces, and with designators. */
+struct point { long x, y; };
+struct rest { struct point a; int *global g; long b; } rest = { 1, 0, &x, 4 };
+struct { int a[2]; int *here; int *global g; } arrays[2] = { 1, 2, &x, table, 3, 4, 0, &x };
+struct { char names[2][3]; int *global g; } strings = { "ab", "c", table };
+struct { int m[2][2]; struct { union { int *global g; long l; }; int k; } u[2]; int *global last; }
+    unions = { { 1, 2, 3, 4 }, &x, 5, table, 6, &table[1] };
+struct { int a[3]; int *global g; int b; } named[4] =
+    { [1] = { .g = &x, 7 }, [2].a[1] = 8, 9, &table[2], 10, [3] = { g: (int *global) &x, b:-1 } };
+int *global filled[5] = { [1 ... 3] = table, &x };
+
+flat()
+{
+    int i;
+    struct point p;
+    struct rest local = { 1, 2, &table[1], 4 }, *whole;
+    struct { char name[4]; struct point p; int *global g, *global h; } t[] = { "abc", 5, 6, &x, 0, "d" };
+
+    OWN(rest.g, &x); OWN(arrays[0].g, table); OWN(arrays[1].g, &x); OWN(strings.g, table);
+    CHECK(rest.a.y == 0 && rest.b == 4 && arrays[0].here == &x && arrays[1].a[1] == 4);
+    CHECK(strings.names[0][1] == 'b' && strings.names[1][0] == 'c');
+    OWN(unions.u[0].g, &x); OWN(unions.u[1].g, table); OWN(unions.last, table + 1);
+    CHECK(unions.m[1][1] == 4 && unions.u[0].k == 5 && unions.u[1].k == 6);
+    OWN(named[1].g, &x); OWN(named[2].g, table + 2); OWN(named[3].g, &x);
+    CHECK(named[1].b == 7 && named[2].a[2] == 9 && named[2].b == 10 && named[3].b == -1 && !named[0].g);
+    for (i = 1; i < 4; i++) OWN(filled[i], table);
+    OWN(filled[4], &x);
+    CHECK(filled[0] == NULL);
+    OWN(local.g, &table[1]); OWN(t[0].g, &x);
+    CHECK(local.a.y == 2 && local.b == 4 && t[0].p.y == 6 && t[1].name[0] == 'd' && sizeof t == 2 * sizeof *t);
+    p.x = 11, p.y = 12;
+    {
+        struct rest by_value = { p, &x, 3 }, more[] = { p, table, 4, local };
+        whole = &more[1];
+        CHECK(by_value.a.y == 12 && by_value.b == 3 && more[0].a.x == 11 && more[0].b == 4 && whole->b == 4);
+        OWN(by_value.g, &x); OWN(more[0].g, table); OWN(whole->g, &table[1]);
+    }
+}
+
 int sum(numbers n)
 {
     int i, all = 0;
@@ -102,7 +169,7 @@ calls_again() { CHECK(toproc(owner(&x)) == MYPROC && owner(0) == NULL && later(&
 
 splitc_main()
 {
-    bit_fields(), initialized(), types(), converting_gets(), calls(), calls_again();
+    bit_fields(), initialized(), constants(), flat(), types(), converting_gets(), calls(), calls_again();
     barrier();
     if (MYPROC == 0) printf("corners: passed\n");
 }
