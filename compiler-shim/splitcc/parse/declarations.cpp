@@ -332,8 +332,9 @@ bool is_same(const Type* a, const Type* b) {
     for (std::size_t i = 0; i < a->parameters.size(); ++i)
       if (!is_same(a->parameters[i].type, b->parameters[i].type)) return false;
   }
+  // gcc takes `int f()` beside a prototype only where every call could be made without it.
   if (a->has_prototype != b->has_prototype &&
-      (has_promoted_parameter(a) || has_promoted_parameter(b)))
+      (a->is_variadic || b->is_variadic || has_promoted_parameter(a) || has_promoted_parameter(b)))
     return false;
   return a->base == nullptr || b->base == nullptr ? a->base == b->base : is_same(a->base, b->base);
 }

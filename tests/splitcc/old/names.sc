@@ -1,15 +1,19 @@
 /* A program with names that the C library of its time had not, or declared in another way, and with functions that are
  * called before the file says what they are. */
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/ioctl.h>
 #include <sys/time.h>
 #include <sys/types.h>
 #include <split-c/split-c.h>
 
 extern char *malloc(), *calloc();
+int printf(), fprintf(), sprintf(), scanf(), sscanf(), fscanf();
+extern int open(), fcntl(), ioctl(), execl();
 double atof();
 extern int gettimeofday(struct timeval *, struct timezone *);
 void qsort(char *, int, int, int (*)());
@@ -42,11 +46,15 @@ splitc_main()
     key_t keys[4], *global far = keys;
     struct cell *list;
     struct timeval now;
+    int number, sscanf();
 
     index = log2(9) + round(5, 4);
     if (index != 12 || exp2_of(3) != 8) exit(1);
     strcpy(line, "a");
     if (getline(line, 10) != 'a' + 10) exit(2);
+    sprintf(line, "%d %g", 17, 2.5);
+    if (sscanf(line, "%d", &number) != 1 || number != 17 || strcmp(line, "17 2.5")) exit(9);
+    if (fcntl(open("/dev/null", O_RDWR), F_GETFL) < 0) exit(10);
     far[1] = 300;
     if (keys[1] != 44 || sizeof(keys) != 4) exit(3);
     gettimeofday(&now, (struct timezone *) 0);
