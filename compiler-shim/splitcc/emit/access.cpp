@@ -80,6 +80,22 @@ void Emitter::address(Expr* e) {
         expr(o->a);
       raw(fmt::format(" + __builtin_offsetof({}, {}))", name_of(o->type_name), o->member_name));
       return;
+    case Node::conditional:
+      raw(" (");
+      expr(o->a);
+      raw(" ? ");
+      address(o->b);
+      raw(" : ");
+      address(o->c);
+      raw(")");
+      return;
+    case Node::comma:
+      raw(" (");
+      expr(o->a);
+      raw(", ");
+      address(o->b);
+      raw(")");
+      return;
     default:
       expr(o);
   }
@@ -202,7 +218,51 @@ void Emitter::bit_field(Expr* e) {
   raw("})");
 }
 
+// (char)x = v, (char)x += v, ++(char)x: the value is converted to the cast's type, and then to x's.
+void Emitter::convert_and_write(Expr* e) {
+  const Expr* const target = strip(e->a);
+  Expr* const object = target->a;
+  const bool remote = object->mode == Mode::remote;
+  const std::string own = "(" + name_of(object->type) + ")";
+  const std::string to = "(" + name_of(target->type) + ")";
+  const std::string p = fmt::format("vsc_p{}", e->number);
+  const std::string o = fmt::format("vsc_o{}", e->number);
+  if (remote) {
+    raw(fmt::format(" ({{ vsc_word {} = ", p));
+    address(object);
+  } else {
+    raw(fmt::format(" ({{ {} = &(", name_of(unit_.types.pointer_to(object->type), p)));
+    expr(object);
+    raw(")");
+  }
+  const std::string old =
+      to + (remote ? own + access_of(e, "read", object->type) + p + ")" : "*" + p);
+  const bool step = e->node != Node::assign;
+  const std::string by = e->op == Tok::plus_plus ? " + 1" : " - 1";
+  raw(fmt::format("; {} = ", name_of(target->type, o)));
+  if (step) {
+    raw(e->node == Node::postfix ? old : fmt::format("{}({}{})", to, old, by));
+  } else {
+    raw(to + "(");
+    if (e->op != Tok::equal) raw(old + " " + plain_operator(unit_.text(e->at)) + " ");
+    raw("(");
+    expr(e->b);
+    raw("))");
+  }
+  const std::string next = e->node == Node::postfix ? fmt::format("{}({}{})", to, o, by) : o;
+  if (remote)
+    raw("; " + access_of(e, "write", object->type) + p + ", " +
+        (is_local_pointer(object->type) ? "(unsigned long)" : "") + own + next + ")");
+  else
+    raw(fmt::format("; *{} = {}{}", p, own, next));
+  raw("; " + o + "; })");
+}
+
 bool Emitter::step(Expr* e) {
+  if (is_converting_target(e->a)) {
+    convert_and_write(e);
+    return true;
+  }
   if (is_remote_bit_field(e->a)) {
     bit_field(e);
     return true;
@@ -257,6 +317,10 @@ bool Emitter::step(Expr* e) {
 }
 
 bool Emitter::assign(Expr* e) {
+  if (is_converting_target(e->a)) {
+    convert_and_write(e);
+    return true;
+  }
   if (is_remote_bit_field(e->a)) {
     bit_field(e);
     return true;

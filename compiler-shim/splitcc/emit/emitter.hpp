@@ -73,8 +73,10 @@ class Emitter {
   void word(Expr* e);
   void load(Expr* e);
   void cast(Expr* e);
+  void chosen_object(Expr* e);
   bool binary(Expr* e);
   bool step(Expr* e);
+  void convert_and_write(Expr* e);
   void bit_field(Expr* e);
   bool assign(Expr* e);
   void get_put(Expr* e);

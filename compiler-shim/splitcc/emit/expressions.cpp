@@ -105,14 +105,9 @@ bool Emitter::rewrite(Expr* e) {
       store(e);
       return true;
     case Node::conditional:
+    case Node::comma:
       if (!e->as_lvalue) return false;
-      raw(" (*(");
-      expr(e->a);
-      raw(" ? &(");
-      expr(e->b);
-      raw(") : &(");
-      expr(e->c);
-      raw(")))");
+      chosen_object(e);
       return true;
     case Node::to_local:
       raw(" ((" + name_of(e->type) + ")vsc_local(");
@@ -149,6 +144,22 @@ bool Emitter::rewrite(Expr* e) {
     default:
       return false;
   }
+}
+
+// A conditional or comma as an object of this process.
+void Emitter::chosen_object(Expr* e) {
+  // Pointers to different types may be chosen from.
+  const std::string type =
+      is_local_pointer(e->type) ? "(" + name_of(unit_.types.pointer_to(e->type)) + ")" : "";
+  raw(" (*(");
+  expr(e->a);
+  raw((e->node == Node::comma ? ", " : " ? ") + type + "&(");
+  expr(e->b);
+  if (e->node == Node::conditional) {
+    raw(") : " + type + "&(");
+    expr(e->c);
+  }
+  raw(")))");
 }
 
 void Emitter::cast(Expr* e) {

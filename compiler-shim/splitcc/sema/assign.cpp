@@ -74,7 +74,8 @@ Expr* Sema::assign(Tok op, Expr* a, Expr* b, int at) {
   join(e);
   e->has_effect = true;
   e->is_constant = false;
-  if (a->mode == Mode::remote || (is_word(e->type) && op != Tok::equal)) {
+  if (a->mode == Mode::remote || (is_word(e->type) && op != Tok::equal) ||
+      is_converting_target(a)) {
     e->special = true;
     e->number = next_number();
     spell(e->type);
@@ -101,7 +102,7 @@ Expr* Sema::get_by_read(Expr* a, Expr* b, int at) {
 
 Expr* Sema::get_put(Expr* a, Expr* b, int at) {
   Expr* const e = make(Node::get_put, a->first, b->last, at);
-  Expr* const target = lvalue(a, ":= to");
+  Expr* const target = object(a, ":= to");
   e->a = a;
   e->b = b;
   e->type = unit_.types.basic(Kind::void_type);
@@ -158,7 +159,7 @@ Expr* Sema::store(Expr* a, Expr* b, int at) {
   e->a = a;
   e->b = b;
   e->number = next_number();
-  Expr* const target = lvalue(a, ":- to");
+  Expr* const target = object(a, ":- to");
   if (target == nullptr || is_error(b->type)) return bad(e);
   if (strip(a)->is_bit_field && a->mode == Mode::remote) {
     error(e, ":- to a bit-field of another process' structure",

@@ -22,6 +22,7 @@ bool names_parameter(const Expr* array) { return array != nullptr && array->symb
 // already.
 void Sema::check_bounds(const Expr* e) {
   for (e = strip(e); e != nullptr && e->node != Node::load; e = strip(e->a)) {
+    if (e->node == Node::conditional || e->node == Node::comma) return;  // checked as values
     if (e->node != Node::index) continue;
     const Expr* const base = strip(e->a);
     const Expr* const array = array_of(base);

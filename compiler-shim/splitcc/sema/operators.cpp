@@ -22,7 +22,7 @@ Expr* Sema::prefix(Tok op, Expr* operand, int at) {
     error(e, fmt::format("++ or -- of '{}'", describe(e->type)));
     return bad(e);
   }
-  if (operand->mode == Mode::remote || is_word(e->type)) {
+  if (operand->mode == Mode::remote || is_word(e->type) || is_converting_target(operand)) {
     e->special = true;
     e->number = next_number();
     spell(e->type);
@@ -72,6 +72,9 @@ Expr* Sema::address(Expr* operand, int at) {
     error(e, "a bit-field has no address");
     return bad(e);
   }
+  if (operand->mode == Mode::value && operand->type->kind != Kind::function &&
+      inner->node != Node::compound && object(operand, "the address of") == nullptr)
+    return bad(e);
   if (operand->type->kind == Kind::spread_array) {
     // The address of the array's beginning. Arithmetic on it would be in whole arrays, so that its
     // type allows none.
@@ -87,9 +90,6 @@ Expr* Sema::address(Expr* operand, int at) {
     e->type = unit_.types.make(Kind::global_pointer, operand->type);
     return e;
   }
-  if (operand->mode == Mode::value && operand->type->kind != Kind::function &&
-      inner->node != Node::compound && lvalue(operand, "the address of") == nullptr)
-    return bad(e);
   if (inner->is_register && inner->node == Node::name)
     warn(Warning::plain, inner->at,
          fmt::format("the address of '{}', which is declared register", inner->symbol->name));

@@ -203,13 +203,14 @@ Expr* Sema::member(Expr* base, bool through_pointer, std::string_view name, int 
   e->member = found;
   e->type = found->type;
   e->is_bit_field = found->is_bit_field;
+  // An array's elements may be assigned to.
+  if (e->mode == Mode::value && e->type->kind == Kind::array && !choose_member(e))
+    e->mode = Mode::local;
   if (e->mode == Mode::remote) {
     e->special = true;
     e->type_name = record;
     spell(record);
     spell(e->type);
-  } else if (e->mode == Mode::value && e->type->kind == Kind::array) {
-    e->mode = Mode::local;
   }
   return e;
 }

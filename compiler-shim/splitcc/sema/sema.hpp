@@ -147,6 +147,13 @@ class Sema {
   Expr* derived(Node node, Expr* of);
   Expr* get_by_read(Expr* a, Expr* b, int at);
   Expr* lvalue(Expr* e, const char* what);
+  Expr* object(Expr* e, const char* what);
+  bool old_object(Expr* e, const char* what);
+  bool cast_object(Expr* e, const char* what);
+  [[nodiscard]] const Expr* chosen(const Expr* e) const;
+  bool choose_object(Expr* e);
+  bool choose_member(Expr* e);
+  void no_object(Expr* e, const char* what);
   Expr* bad(Expr* e) {
     e->type = error_type();
     e->mode = Mode::value;
@@ -201,6 +208,9 @@ class Sema {
   std::vector<const Symbol*> owners_;  // pointers whose process this function has asked for
   std::vector<bool> branches_;         // enclosing branches: whether the condition asks for MYPROC
 };
+
+/// Whether the target of an assignment or of ++ is a cast that converts: (char)x = 3.
+[[nodiscard]] bool is_converting_target(const Expr* target);
 
 /// Without parentheses.
 [[nodiscard]] inline Expr* strip(Expr* e) {

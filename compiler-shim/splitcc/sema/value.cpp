@@ -330,30 +330,7 @@ Expr* Sema::lvalue(Expr* e, const char* what) {
           fmt::format("give every subscript of the spread dimensions: {}[...]", source_of(inner)));
     return nullptr;
   }
-  if (inner->mode == Mode::value) {
-    // Casts, conditionals and commas were objects for gcc 2.
-    Type* const own = value_type(inner);
-    const bool cast = inner->node == Node::cast && strip(inner->a)->mode == Mode::local &&
-                      !strip(inner->a)->is_bit_field && word_bytes(own) != 0 &&
-                      word_bytes(own) == word_bytes(strip(inner->a)->type);
-    if (cast || (inner->node == Node::conditional && inner->b != nullptr &&
-                 strip(inner->b)->mode == Mode::local && strip(inner->c)->mode == Mode::local)) {
-      if (is_word(own) || mentions_word(strip(inner->a)->type)) {
-        error(e, fmt::format("{} a cast of a global pointer", what));
-        return nullptr;
-      }
-      inner->as_lvalue = true;
-      for (Expr* p = e;; p = p->a) {
-        p->special = true;
-        p->mode = Mode::local;
-        if (p == inner) break;
-      }
-      spell(own);
-      return e;
-    }
-    error(e, fmt::format("{} something that is not an object", what));
-    return nullptr;
-  }
+  if (inner->mode == Mode::value && !old_object(e, what)) return nullptr;
   if (e->type->kind == Kind::spread_array || e->type->kind == Kind::array ||
       e->type->kind == Kind::function) {
     error(e, fmt::format("{} a whole '{}'", what, describe(e->type)));

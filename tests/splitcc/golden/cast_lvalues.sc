@@ -6,4 +6,8 @@ void f(int *global g)
     (int *)v = &i;
     ((char *)t.q) += 3;
     (i ? i : j) = *g;
+    (i++, j) = 1;
+    (char) i += 2;
+    ((short) *g)++;
+    (i ? *g : g[1]) = 3;
 }

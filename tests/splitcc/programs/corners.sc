@@ -155,6 +155,79 @@ converting_gets()
     CHECK(c == 'A' && d == 77 && s == 'd');
 }
 
+/* Conditionals, commas and casts that are assigned to, as gcc 2 allowed. */
+struct s { int v; int arr[3]; struct { char c; } in; unsigned b : 3; } a, b;
+int elements[2]::;
+
+chosen_here()
+{
+    int i = 1, t, y = 0, z = 0, *ip = &y, *ip2 = &z, *global g1 = &y, *global g2 = &z;
+    register int r = 0, q = 0;
+    register struct s rs;
+
+    rs.v = 0;
+    (y++, z) = 3; CHECK(y == 1 && z == 3);
+    *&(y++, z) = 4; CHECK(y == 2 && z == 4);
+    (y, z)++; CHECK(z == 5 && ++(y, z) == 6);
+    (i ? r : q) = 3; CHECK(r == 3 && !q);
+    (i ? (z++, y) : z) = 10; CHECK(y == 10 && z == 7);
+    (i ? a : b).v = 3; (i = 0, b).v = 4; CHECK(a.v == 3 && b.v == 4);
+    (i ? a : b).in.c = 7; (i ? a : b).b = 5; (i ? a : b).arr[1] = 9;
+    CHECK(b.in.c == 7 && b.b == 5 && b.arr[1] == 9 && a.arr[1] == 0);
+    (i ? a : rs).v = 5; t = *&(i ? a : b).v; CHECK(rs.v == 5 && t == 4);
+    (i ? ip : ip2) = &t; CHECK(ip2 == &t && ip == &y);
+    (i ? g1 : g2) = toglobal(0, &x); CHECK(g2 == toglobal(0, &x));
+    (i, g2)++; (i, g2) += 2; CHECK(tolocal(g2) == &x + 3);
+    (i ? a : b) = rs; CHECK(b.v == 5);
+}
+
+casts_here()
+{
+    int y = 0, *ip;
+    long l = 0;
+    double d;
+    float f;
+
+    (char) y = 0x141; CHECK(y == 0x41);
+    CHECK(((char) y = 300) == 44 && y == 44);
+    (long) y = 4; CHECK(y == 4);
+    (unsigned char) y += 255; CHECK(y == 3);
+    ((char) l)++; CHECK(l == 1 && ((char) l)-- == 1 && l == 0);
+    (int) d = 3.7; (int) f = 2.5; (float) y = 2.5; CHECK(d == 3 && f == 2 && y == 2);
+    (short) d += 1.5; CHECK(d == 4);
+    (char *) ip = "abc"; ((char *) ip)++; CHECK(*(char *) ip == 'b');
+}
+
+chosen_elsewhere()
+{
+    int i = 1, t;
+    struct s *global g = toglobal(0, &a), *global h = toglobal(0, &b);
+    int *global q;
+
+    barrier();
+    if (MYPROC == PROCS - 1) {
+        g->v = 3, h->v = 5, h->arr[1] = 9;
+        CHECK((i ? *g : *h).v == 3 && (!i ? *g : *h).arr[1] == 9);
+        (i ? *g : *h).v = 30; (i = 0, *h).v += 4; CHECK(g->v == 30 && h->v == 9);
+        (i ? *g : *h).in.c = 3; (i ? *g : *h).arr[2] = 8; (i ? *g : *h).b = 2;
+        CHECK(h->in.c == 3 && h->arr[2] == 8 && h->b == 2);
+        *&(i ? *g : *h).v = 2; CHECK(h->v == 2);
+        (i ? elements[0] : elements[1]) = 5; CHECK(elements[1] == 5 && elements[0] == 0);
+        (i++, elements[0]) = 6; CHECK(elements[0] == 6 && i == 1);
+        (i ? elements[0] : elements[1]) += 5; CHECK((i ? elements[0] : elements[1])++ == 11 && elements[0] == 12);
+        (char) elements[0] = 0x104; ((char) elements[0])++; (short) elements[0] *= 3; CHECK(elements[0] == 15);
+        (unsigned) elements[0] = 7; CHECK(elements[0] == 7);
+        (i ? elements[0] : elements[1]) := 8; sync();
+        (i, t) := elements[0]; sync(); CHECK(t == 8);
+        (i ? elements[0] : elements[1]) :- 9;
+        q = &(i, elements[1]); CHECK(toproc(q) == 1 % PROCS && toproc(&(i ? elements[0] : elements[1])) == 0);
+        for (i = 0; i < 2; i++) (i == 1 ? elements[i] : elements[0]) = i + 20;
+    }
+    all_store_sync();
+    barrier();
+    CHECK(elements[1] == 21);
+}
+
 calls()
 {
     int here = MYPROC, *p = &here;
@@ -169,7 +242,7 @@ calls_again() { CHECK(toproc(owner(&x)) == MYPROC && owner(0) == NULL && later(&
 
 splitc_main()
 {
-    bit_fields(), initialized(), constants(), flat(), types(), converting_gets(), calls(), calls_again();
+    bit_fields(), initialized(), constants(), flat(), types(), converting_gets(), chosen_here(), casts_here(), chosen_elsewhere(), calls(), calls_again();
     barrier();
     if (MYPROC == 0) printf("corners: passed\n");
 }
