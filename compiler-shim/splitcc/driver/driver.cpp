@@ -232,8 +232,8 @@ int Driver::other(const Input& input, const std::string& output) {
   append(command, kOldC);
   const bool is_c = input.language == Language::c;
   if (is_c) append(command, {"-fno-diagnostics-show-caret", "-fdiagnostics-color=never"});
-  if (!cxx && !options_.c_standard.empty() && options_.c_standard.find("++") == std::string::npos)
-    command.push_back(options_.c_standard);
+  if (cxx || !options_.c_standard.empty())
+    command.push_back(cxx ? options_.cxx_standard : options_.c_standard);
   else if (is_c)
     append(command, {"-std=gnu89", "-fgnu89-inline"});
   append(command, header_options());

@@ -185,13 +185,16 @@ class Reader {
 
   bool by_prefix(const std::string& arg) {
     if (begins_with(arg, "-std=")) {
-      o_.c_standard = arg;
       const std::string name = arg.substr(5);
+      if (begins_with(name, "c++") || begins_with(name, "gnu++")) {
+        o_.cxx_standard = arg;
+        return true;
+      }
+      o_.c_standard = arg;
       // Split-C is C89 with GNU's extensions; a program may ask for a later standard's keywords.
       o_.standard = name == "c99" || name == "gnu99" || name == "gnu9x" ? "gnu99"
                     : name == "c11" || name == "gnu11"                  ? "gnu11"
                                                                         : "gnu89";
-      if (begins_with(name, "c++") || begins_with(name, "gnu++")) o_.cxx.push_back(arg);
       return true;
     }
     if (begins_with(arg, "-Wl,") || begins_with(arg, "-static") || begins_with(arg, "-shared")) {
@@ -283,7 +286,8 @@ A .c file that includes a header of split-c/ and has constructs of the language 
   -Wold-idioms    shows the warnings that are only counted: usages of the 1990s that are right
   -Wremote-loop   shows those of loops that wait for each element of another process;
                   -Wno-remote-loop does not count them either
-  -std=...        gnu89 (the default), gnu99 or gnu11 below Split-C, and for C
+  -std=...        gnu89 (the default), gnu99 or gnu11 below Split-C, and for C;
+                  gnu++20 (the default) and the like for C++
   -f... -m...     as for gcc
   -fno-zero-automatics   automatic variables of Split-C and C do not begin as zero
   --checked       the program looks for races while it runs, and names the lines of each;

@@ -29,7 +29,8 @@ struct Options {
   std::vector<std::string> link;        // flags; -l and -L are among the inputs
   std::vector<Warning> disabled;
   std::string standard = "gnu89";
-  std::string c_standard;  // -std as given, for C files
+  std::string c_standard;                     // -std as given, for C files
+  std::string cxx_standard = "-std=gnu++20";  // for C++; viaduct/splitc.hpp is C++20
   bool verbose = false;
   bool sequential = false;
   bool show_idioms = false;

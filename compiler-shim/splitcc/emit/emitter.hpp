@@ -73,7 +73,7 @@ class Emitter {
   void word(Expr* e);
   void load(Expr* e);
   void cast(Expr* e);
-  void chosen_object(Expr* e);
+  bool choice(Expr* e);
   bool binary(Expr* e);
   bool step(Expr* e);
   void convert_and_write(Expr* e);

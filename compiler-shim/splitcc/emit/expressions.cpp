@@ -106,9 +106,7 @@ bool Emitter::rewrite(Expr* e) {
       return true;
     case Node::conditional:
     case Node::comma:
-      if (!e->as_lvalue) return false;
-      chosen_object(e);
-      return true;
+      return choice(e);
     case Node::to_local:
       raw(" ((" + name_of(e->type) + ")vsc_local(");
       if (e->a->mode == Mode::remote)
@@ -146,8 +144,17 @@ bool Emitter::rewrite(Expr* e) {
   }
 }
 
-// A conditional or comma as an object of this process.
-void Emitter::chosen_object(Expr* e) {
+// g ?: h, and a conditional or comma as an object of this process.
+bool Emitter::choice(Expr* e) {
+  if (e->node == Node::conditional && e->b == nullptr && is_word(e->type)) {
+    raw(fmt::format(" ({{ vsc_word vsc_t{} = ", e->number));
+    expr(e->a);
+    raw(fmt::format("; vsc_is(vsc_t{0}) ? vsc_t{0} : (", e->number));
+    expr(e->c);
+    raw("); })");
+    return true;
+  }
+  if (!e->as_lvalue) return false;
   // Pointers to different types may be chosen from.
   const std::string type =
       is_local_pointer(e->type) ? "(" + name_of(unit_.types.pointer_to(e->type)) + ")" : "";
@@ -160,6 +167,7 @@ void Emitter::chosen_object(Expr* e) {
     expr(e->c);
   }
   raw(")))");
+  return true;
 }
 
 void Emitter::cast(Expr* e) {

@@ -1,6 +1,7 @@
 // Operators with two or three operands.
 
 #include <fmt/format.h>
+#include <utility>
 
 #include "compiler-shim/splitcc/sema/sema.hpp"
 
@@ -134,14 +135,11 @@ Expr* Sema::binary(Tok op, Expr* a, Expr* b, int at) {
 
 Expr* Sema::conditional(Expr* a, Expr* b, Expr* c, int at) {
   Expr* const e = make(Node::conditional, a->first, c->last, at);
-  if (b == nullptr && (is_word(value_type(a)) || is_word(value_type(c)))) {
-    error(e, "?: without a middle operand, of a global pointer", "write p ? p : q");
-    return bad(e);
-  }
-  e->a = condition(a);
-  e->b = b == nullptr ? nullptr : value(b);
+  const bool twice = b == nullptr && (is_word(value_type(a)) || is_word(value_type(c)));
+  e->a = twice ? value(a) : condition(a);
+  e->b = twice ? e->a : b == nullptr ? nullptr : value(b);
   e->c = value(c);
-  Type* const left = b == nullptr ? value_type(a) : value_type(e->b);
+  Type* const left = e->b == nullptr ? value_type(a) : value_type(e->b);
   Type* const right = value_type(e->c);
   e->type = left;
   if (is_error(left) || is_error(right)) {
@@ -161,6 +159,11 @@ Expr* Sema::conditional(Expr* a, Expr* b, Expr* c, int at) {
     e->c = side(e->c);
     e->type = to;
     e->element_of_spread = e->b->element_of_spread && e->c->element_of_spread;
+    if (twice) {  // g ?: h: the word is evaluated once
+      e->a = std::exchange(e->b, nullptr);
+      e->number = next_number();
+      e->special = true;
+    }
   } else if (is_arithmetic(left) && is_arithmetic(right)) {
     e->type = arithmetic(left, right);
   } else if (is_pointer(left) && is_pointer(right)) {

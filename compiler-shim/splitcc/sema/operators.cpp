@@ -72,9 +72,6 @@ Expr* Sema::address(Expr* operand, int at) {
     error(e, "a bit-field has no address");
     return bad(e);
   }
-  if (operand->mode == Mode::value && operand->type->kind != Kind::function &&
-      inner->node != Node::compound && object(operand, "the address of") == nullptr)
-    return bad(e);
   if (operand->type->kind == Kind::spread_array) {
     // The address of the array's beginning. Arithmetic on it would be in whole arrays, so that its
     // type allows none.
@@ -84,6 +81,9 @@ Expr* Sema::address(Expr* operand, int at) {
     e->type = unit_.types.make(Kind::spread_pointer, unit_.types.basic(Kind::void_type));
     return e;
   }
+  if (operand->mode == Mode::value && operand->type->kind != Kind::function &&
+      inner->node != Node::compound && object(operand, "the address of") == nullptr)
+    return bad(e);
   if (operand->mode == Mode::remote) {
     e->special = true;
     e->element_of_spread = inner->element_of_spread;

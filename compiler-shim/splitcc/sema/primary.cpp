@@ -111,17 +111,12 @@ Expr* Sema::paren(int first, int last, Expr* inner) {
 
 Expr* Sema::index(Expr* base, Expr* subscript, int at, int last) {
   Expr* const e = make(Node::index, base->first, last, at);
+  if (is_integer(base->type) && is_word(value_type(subscript))) std::swap(base, subscript);  // 2[g]
   if (base->type->kind != Kind::spread_array) base = value(base);
   subscript = value(subscript);
   Type* type = base->type->kind == Kind::spread_array ? base->type : value_type(base);
   Type* sub = value_type(subscript);
-  if (is_integer(type) && is_pointer(sub)) {  // 2[a]
-    if (is_word(sub)) {
-      error(e, "the pointer to another process stands before the brackets, the number in them");
-      return bad(e);
-    }
-    std::swap(type, sub);
-  }
+  if (is_integer(type) && is_local_pointer(sub)) std::swap(type, sub);  // 2[a]
   e->a = base;
   e->b = subscript;
   join(e);

@@ -226,6 +226,11 @@ chosen_elsewhere()
     all_store_sync();
     barrier();
     CHECK(elements[1] == 21);
+    g = toglobal(0, &a), h = toglobal(PROCS - 1, &b), q = tolocal(&elements[0]), i = 0;
+    CHECK(1[elements] == 21 && &1[q] == q + 1 && (&i)[0] == 0[&i]);
+    CHECK((g ?: h) == g && ((struct s *global) 0 ?: h) == h && (h ?: (struct s *) 0)->v == h->v);
+    CHECK((tolocal(g) ?: h) == toglobal(MYPROC, &a) && ((struct s *) 0 ?: h) == h && (i++, g ?: h) == g && i == 1);
+    barrier();
 }
 
 calls()
