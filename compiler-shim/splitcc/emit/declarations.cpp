@@ -44,6 +44,7 @@ bool is_rewritten(const Declarator& d) {
 // The declarator from its name up to its first global or spread part; vsc_word stands for that part
 // and the rest of the type.
 std::string Emitter::word_declarator(const Declarator& d) {
+  const std::string word = std::exchange(word_type_, "vsc_word");
   std::string inner(d.name);
   if (d.symbol != nullptr && !d.symbol->emitted.empty()) inner = d.symbol->emitted;
   if (const auto found = unit_.replaced.find(d.name_token);
@@ -72,7 +73,7 @@ std::string Emitter::word_declarator(const Declarator& d) {
     pointer = false;
     inner += flat([&] { range(chunk.first, chunk.last); });
   }
-  return qualifiers + "vsc_word " + inner;
+  return qualifiers + word + " " + inner;
 }
 
 void Emitter::parameter(const Specifiers& s, const Declarator& d) {
@@ -92,7 +93,15 @@ void Emitter::specifiers(const Specifiers& s) {
 
 void Emitter::declaration(const Declaration& all) {
   const Specifiers& s = all.specifiers;
-  if (s.defines_tag) {
+  const auto is_parameter = [](const Declarator& d) {
+    return d.symbol != nullptr && d.symbol->is_parameter;
+  };
+  const bool of_parameters =
+      s.defines_tag && !all.declarators.empty() && is_parameter(all.declarators.front());
+  if (of_parameters) {
+    // Among parameters gcc warns of a structure alone. A word has the type of a size.
+    word_type_ = "__typeof__(sizeof(" + flat([&] { range(s.tag_first, s.tag_last); }) + "))";
+  } else if (s.defines_tag) {
     range(s.tag_first, s.tag_last);
     raw("; ");
   }
@@ -116,7 +125,10 @@ void Emitter::declarator(const Declaration& all, const Declarator& d) {
   } else if (is_rewritten(d)) {
     raw(storage_text(unit_, s) + (s.is_inline ? "__inline__ " : "") + word_declarator(d));
   } else {
-    specifiers(s);
+    if (std::exchange(word_type_, "vsc_word") == "vsc_word")
+      specifiers(s);
+    else
+      range(s.first, s.last);
     raw(" ");
     range(d.first, d.last);
   }

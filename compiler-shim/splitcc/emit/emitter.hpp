@@ -97,6 +97,7 @@ class Emitter {
   bool system_ = false;
   int flat_ = 0;
   int tags_ = 0;
+  std::string word_type_ = "vsc_word";  // in the next declarator
   // Sums of the sizes for which the runtime's header has to define functions: see VSC_WORD_SIZES
   // there.
   int word_sizes_ = 0;

@@ -13,8 +13,18 @@ void Parser::declarator(Declarator& d, Context context) {
   d.last = at_ - 1;
 }
 
+// Whether the word `global` or `spread` here is the declared name: `int *global;`, `int *global
+// spread, *spread;`. A parameter and a type may have no name: there `int *global` is a type.
+bool Parser::is_declared_name(Context context, bool behind_word) const {
+  const Tok next = kind(1);
+  if (next == Tok::equal || next == Tok::semicolon) return true;
+  const bool has_name = context == Context::declaration || context == Context::field ||
+                        (context == Context::parameter && behind_word);
+  return has_name && (next == Tok::comma || next == Tok::r_paren || next == Tok::l_bracket);
+}
+
 // `*`, its qualifiers, and Split-C's two words, which are words of the language only here.
-Chunk Parser::pointer() {
+Chunk Parser::pointer(Context context) {
   Chunk chunk;
   chunk.first = at_;
   expect(Tok::star, "'*'", "");
@@ -31,9 +41,8 @@ Chunk Parser::pointer() {
     const bool global = kind() == Tok::identifier && text() == "global";
     const bool spread = kind() == Tok::identifier && text() == "spread";
     if (!global && !spread) break;
-    // `int *global;` and `int *global = 0;` declare an object of that name.
-    const Tok next = kind(1);
-    if (token().in_system_header || next == Tok::equal || next == Tok::semicolon) break;
+    if (token().in_system_header || is_declared_name(context, chunk.pointer != Kind::pointer))
+      break;
     if (chunk.pointer != Kind::pointer) fail("a pointer is either global or spread, once");
     chunk.pointer = global ? Kind::global_pointer : Kind::spread_pointer;
   }
@@ -56,7 +65,7 @@ void Parser::declarator_part(Declarator& d, Context context) {
   std::vector<Chunk> pointers;
   skip_attributes(nullptr, &d);
   while (kind() == Tok::star) {
-    pointers.push_back(pointer());
+    pointers.push_back(pointer(context));
     skip_attributes(nullptr, &d);
   }
   if (kind() == Tok::l_paren && !parenthesis_is_function(context)) {

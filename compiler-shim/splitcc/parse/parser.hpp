@@ -104,7 +104,8 @@ class Parser {
   void declarator(Declarator& d, Context context);
   void declarator_part(Declarator& d, Context context);
   void suffixes(Declarator& d, Context context);
-  Chunk pointer();
+  Chunk pointer(Context context);
+  [[nodiscard]] bool is_declared_name(Context context, bool behind_word) const;
   Chunk array_bound(Context context);
   Chunk parameters();
   void parameter(Chunk& chunk);

@@ -18,6 +18,10 @@ int i, i, i;
 splitc_main(argc, argv) char **argv;
 {
 return 0; }
+structures(a, b, c)
+ __typeof__(sizeof( struct  vsc_tag1 { int x ; })) a;  struct vsc_tag1   *b;
+struct two { int y; } *c;
+{ return ((int)vsc_read4( ( a + __builtin_offsetof(struct vsc_tag1, x)))) + b->x + c->y; }
 # 1 "<splitcc>"
 int vsc_main(int vsc_argc, char **vsc_argv) {
   (void)vsc_argc, (void)vsc_argv;

@@ -17,3 +17,7 @@ int i, i, i;
 splitc_main(argc, argv) char **argv;
 {
 }
+structures(a, b, c)
+struct { int x; } *global a, *b;
+struct two { int y; } *c;
+{ return a->x + b->x + c->y; }

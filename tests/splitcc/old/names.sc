@@ -74,6 +74,7 @@ splitc_main()
     if (strangers) exit(8);
 }
 
+own_structures(g, p, q, d) struct { int x; } *global g, *p; struct two { int y; } *q; double d; { return g->x + p->x + q->y; }
 static compare(a, b) key_t *a, *b; { return *a - *b; }
 static double exp2_of(n) { return n == 0 ? 1 : 2 * exp2_of(n - 1); }
 struct cell *new_cell(value, next) struct cell *next;
