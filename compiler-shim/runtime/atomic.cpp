@@ -20,15 +20,15 @@ splitc::global_ptr<T> pointer(vsc_word word) {
 
 }  // namespace
 
-extern "C" void vsc_atomic(unsigned int process, void (*thunk)(const void*, void*),
+extern "C" void vsc_atomic(vsc_word object, void (*thunk)(const void*, void*),
                            const void* arguments, unsigned long bytes, void* result,
                            unsigned long result_bytes) {
   const Ordering ordering;
+  if (splitc::detail::address_of(object) == 0) splitc::detail::stop_null_call("atomic");
   // Pointers to objects of all types are passed alike.
   const auto call = reinterpret_cast<splitc::detail::CallThunk>(reinterpret_cast<void*>(thunk));
-  constexpr char kNothing = 0;
-  splitc::detail::call_slow(process, call, arguments == nullptr ? &kNothing : arguments, bytes,
-                            result, result_bytes);
+  splitc::detail::call_at_slow(splitc::detail::process_of(object), call, arguments, bytes, result,
+                               result_bytes);
 }
 
 VIADUCT_C_CALLABLE int fetch_and_add(vsc_word to, int value) {

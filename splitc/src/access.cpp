@@ -64,10 +64,11 @@ Handle transfer(const char* operation, std::uint64_t word, void* local, std::siz
   light_poll();
   if (bytes == 0) return {};
   check_local(operation, local, bytes);
-  const auto place = impl.locate(operation, word, bytes);
+  const bool out = what != Transfer::get;
+  using Use = Machine::Impl::Use;
+  const auto place = impl.locate(operation, word, bytes, out ? Use::writes : Use::reads);
   const std::uint32_t process = process_of(word);
   auto* const own = static_cast<std::byte*>(local);
-  const bool out = what != Transfer::get;
   if (place.here != nullptr) {
     impl.count(kDirect);
     copy_here(out ? place.here : own, out ? own : place.here, bytes, process == hot.myproc);

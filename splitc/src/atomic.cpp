@@ -25,7 +25,7 @@ namespace {
 std::uint64_t modify(const char* operation, std::uint64_t to, Rmw what, std::uint64_t operand,
                      std::uint64_t expected, std::size_t bytes) {
   Machine::Impl& impl = machine(operation).impl();
-  const auto place = impl.locate(operation, to, bytes);
+  const auto place = impl.locate(operation, to, bytes, Machine::Impl::Use::writes);
   light_poll();
   if (place.here != nullptr) {
     impl.count(kDirect);
@@ -85,46 +85,65 @@ inline std::uint64_t sendable(const char* operation, const Code& code, CallThunk
   return number;
 }
 
-Handle call_put_slow(std::uint32_t process, CallThunk thunk, const std::uint64_t* words,
-                     std::uint32_t bytes) {
+/// Whether the arguments begin with an object's address.
+enum class Begins : bool { with_any, with_object };
+
+/// The bits of the message's index.
+constexpr std::uint32_t index_of(Begins begins, std::uint32_t result_bytes = 0) noexcept {
+  return result_bytes | (begins == Begins::with_object ? wire_format::kNamesObject : 0);
+}
+
+/// Runs the function in this process.
+void run_here(const char* operation, Machine::Impl& impl, CallThunk thunk, const void* arguments,
+              Begins begins, std::byte* answer) {
+  if (begins == Begins::with_object) {
+    std::uint64_t object;
+    std::memcpy(&object, arguments, sizeof object);
+    (void)impl.own_place(operation, hot.myproc, address_of(object), 1);
+  }
+  run_guest(hot.myproc, thunk, static_cast<const std::byte*>(arguments), answer);
+}
+
+Handle put_slow(std::uint32_t process, CallThunk thunk, const std::uint64_t* words,
+                std::uint32_t bytes, Begins begins) {
   constexpr const char* kOperation = "atomic_put";
   Machine::Impl& impl = machine(kOperation).impl();
   if (process >= impl.job.size())
     stop_no_process(kOperation, "the call", static_cast<std::int32_t>(process));
   light_poll();
   if (process == hot.myproc) {
-    run_guest(process, thunk, reinterpret_cast<const std::byte*>(words), nullptr);
+    run_here(kOperation, impl, thunk, words, begins, nullptr);
     return {};
   }
   Channel& c = impl.channel(process, false, kOperation);
   std::uint64_t line[via::kWordsPerSlot] = {sendable(kOperation, impl.code, thunk)};
   std::memcpy(line + 1, words, bytes);
   return impl.note_put(
-      c, impl.request(c, kOperation, wire_format::make(wire_format::Op::run), line, 8 + bytes));
+      c, impl.request(c, kOperation, wire_format::make(wire_format::Op::run, index_of(begins)),
+                      line, 8 + bytes));
 }
 
-}  // namespace
-
-Handle call_put(std::uint32_t process, CallThunk thunk, const std::uint64_t* words,
-                std::uint32_t bytes) {
+template <Begins How>
+[[gnu::always_inline]] inline Handle put(std::uint32_t process, CallThunk thunk,
+                                         const std::uint64_t* words, std::uint32_t bytes) {
   if (hot.machine == nullptr) [[unlikely]]
-    return call_put_slow(process, thunk, words, bytes);
+    return put_slow(process, thunk, words, bytes, How);
   Machine::Impl& impl = hot.machine->impl();
   Channel* const c = process < impl.channels.size() ? impl.channels[process][0].get() : nullptr;
-  if (c == nullptr || !c->open) return call_put_slow(process, thunk, words, bytes);
+  if (c == nullptr || !c->open) return put_slow(process, thunk, words, bytes, How);
   via::Slot* const slot = impl.claim_at_once(*c);
-  if (slot == nullptr) return call_put_slow(process, thunk, words, bytes);
+  if (slot == nullptr) return put_slow(process, thunk, words, bytes, How);
   slot->put(0, sendable("atomic_put", impl.code, thunk));
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i + 1, words[i]);
   const Handle handle{++c->sent, c->process, c->index, 0};
   c->last_put = handle.ticket;
   c->channel->publish(*slot, header::make(via::MessageKind::inline_data, 8 + bytes,
-                                          wire_format::make(wire_format::Op::run)));
+                                          wire_format::make(wire_format::Op::run, index_of(How))));
   return handle;
 }
 
-void call_slow(std::uint32_t process, CallThunk thunk, const void* arguments, std::size_t bytes,
-               void* result, std::size_t result_bytes) {
+void call(std::uint32_t process, CallThunk thunk, const void* arguments, std::size_t bytes,
+          Begins begins, void* result, std::size_t result_bytes) {
   constexpr const char* kOperation = "atomic";
   Machine::Impl& impl = machine(kOperation).impl();
   if (process >= impl.job.size())
@@ -132,7 +151,7 @@ void call_slow(std::uint32_t process, CallThunk thunk, const void* arguments, st
   light_poll();
   if (process == hot.myproc) {
     std::byte answer[kResultBytes] = {};
-    run_guest(process, thunk, static_cast<const std::byte*>(arguments), answer);
+    run_here(kOperation, impl, thunk, arguments, begins, answer);
     if (result_bytes != 0) std::memcpy(result, answer, result_bytes);
     full_fence<Fence::call>();  // a call by message is a full fence by itself
     return;
@@ -141,11 +160,34 @@ void call_slow(std::uint32_t process, CallThunk thunk, const void* arguments, st
   Channel& c = impl.channel(process, false, kOperation);
   std::uint64_t words[via::kWordsPerSlot] = {number, reinterpret_cast<std::uint64_t>(result)};
   std::memcpy(words + 2, arguments, bytes);
-  const std::uint64_t ticket = impl.request(
-      c, kOperation,
-      wire_format::make(wire_format::Op::call, static_cast<std::uint32_t>(result_bytes)), words,
-      static_cast<std::uint32_t>(16 + bytes));
+  const std::uint64_t ticket =
+      impl.request(c, kOperation,
+                   wire_format::make(wire_format::Op::call,
+                                     index_of(begins, static_cast<std::uint32_t>(result_bytes))),
+                   words, static_cast<std::uint32_t>(16 + bytes));
   impl.finish(kOperation, {ticket, c.process, c.index, 1});
+}
+
+}  // namespace
+
+Handle call_put(std::uint32_t process, CallThunk thunk, const std::uint64_t* words,
+                std::uint32_t bytes) {
+  return put<Begins::with_any>(process, thunk, words, bytes);
+}
+
+Handle call_at_put(std::uint32_t process, CallThunk thunk, const std::uint64_t* words,
+                   std::uint32_t bytes) {
+  return put<Begins::with_object>(process, thunk, words, bytes);
+}
+
+void call_slow(std::uint32_t process, CallThunk thunk, const void* arguments, std::size_t bytes,
+               void* result, std::size_t result_bytes) {
+  call(process, thunk, arguments, bytes, Begins::with_any, result, result_bytes);
+}
+
+void call_at_slow(std::uint32_t process, CallThunk thunk, const void* arguments, std::size_t bytes,
+                  void* result, std::size_t result_bytes) {
+  call(process, thunk, arguments, bytes, Begins::with_object, result, result_bytes);
 }
 
 }  // namespace detail

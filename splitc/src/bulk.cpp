@@ -149,7 +149,8 @@ void store_block(const char* operation, std::uint64_t to, const void* from, std:
   light_poll();
   check_local(operation, from, bytes);
   const std::uint32_t process = process_of(to);
-  const auto place = impl.locate(operation, to, process == hot.myproc ? bytes : 1);
+  const auto place =
+      impl.locate(operation, to, process == hot.myproc ? bytes : 1, Machine::Impl::Use::writes);
   impl.count(kStores);
   if (process == hot.myproc) {
     std::memmove(place.here, from, bytes);

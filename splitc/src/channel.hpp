@@ -37,6 +37,9 @@ inline constexpr unsigned kIndexShift = 6;
 inline constexpr unsigned kTicketShift = 16;
 inline constexpr std::uint32_t kMaxIndex = 1023;
 inline constexpr unsigned kUsedBits = kTicketShift + 16;
+/// In the index of call and run: the arguments begin with the address of an object, which the owner
+/// looks for first. The bits below are the length of a call's result.
+inline constexpr std::uint32_t kNamesObject = 0x40;
 
 [[nodiscard]] constexpr std::uint64_t make(Op op, std::uint32_t index = 0, std::uint32_t epoch = 0,
                                            std::uint64_t ticket = 0) noexcept {
@@ -61,6 +64,9 @@ inline constexpr unsigned kUsedBits = kTicketShift + 16;
 }
 [[nodiscard]] constexpr std::uint32_t index(std::uint64_t client) noexcept {
   return static_cast<std::uint32_t>(client >> kIndexShift) & kMaxIndex;
+}
+[[nodiscard]] constexpr bool names_object(std::uint64_t client) noexcept {
+  return (index(client) & kNamesObject) != 0;
 }
 [[nodiscard]] constexpr std::uint64_t ticket(std::uint64_t client) noexcept {
   return (client >> kTicketShift) & 0xffff;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "runtime/errors/codes.hpp"
+#include "splitc/src/mapped.hpp"
 #include "splitc/src/wait.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
 #include "viaduct/splitc/access.hpp"
@@ -12,25 +13,35 @@ namespace viaduct::splitc::detail {
 /// The place of [address of word, + bytes): mapped in this process, or in a registered region, or
 /// neither: then messages reach it. A pointer that cannot be right stops the program.
 Machine::Impl::Place Machine::Impl::locate(const char* operation, std::uint64_t word,
-                                           std::size_t bytes) {
+                                           std::size_t bytes, Use use) {
   const std::uint32_t process = process_of(word);
   const std::uint64_t address = address_of(word);
   if (address == 0)
     stop(errors::null_pointer, operation,
          "the global pointer is null: give it an object's address");
   if (process >= job.size()) stop_no_process(operation, "the global pointer", process);
-  if (process == hot.myproc) return {own_place(operation, process, address, bytes), Place::kNone};
+  if (process == hot.myproc)
+    return {own_place(operation, process, address, bytes, use), Place::kNone};
   switch (path) {
     case Path::automatic:
     case Path::direct:
       if (!mapped[process]) map_view(process);
-      return {machine.memory().find(process, address, bytes), Place::kNone};
+      return {found(process, address, bytes, use), Place::kNone};
     case Path::rdma:
       return {nullptr, region_of(operation, process, address, bytes)};
     case Path::message:
       break;
   }
   return {};
+}
+
+/// The place as it is mapped here. Null: in no shared memory, or ranks are threads and the place
+/// may only be read: then the owner is asked by a message, and says so.
+std::byte* Machine::Impl::found(std::uint32_t process, std::uint64_t address, std::size_t bytes,
+                                Use use) {
+  std::byte* const here = machine.memory().find(process, address, bytes);
+  const bool may_be_const = use == Use::writes && job.threads_mode();
+  return here != nullptr && may_be_const && !is_writable(here, bytes) ? nullptr : here;
 }
 
 /// The registered range of @p process that holds all of it.
@@ -81,7 +92,7 @@ bool Machine::Impl::rdma(std::uint32_t process, std::uint32_t which, std::uint64
 void* mapped_objects(std::uint64_t first, std::size_t count, std::size_t bytes_each) {
   Machine::Impl& impl = machine("mapped").impl();
   if (count > kAddressMask / bytes_each) return nullptr;
-  return impl.locate("mapped", first, count * bytes_each).here;
+  return impl.locate("mapped", first, count * bytes_each, Machine::Impl::Use::reads).here;
 }
 
 }  // namespace viaduct::splitc::detail

@@ -250,7 +250,9 @@ struct Machine::Impl {
     std::uint32_t region = kNone;  // rdma: index of the owner's registered range
     static constexpr std::uint32_t kNone = 0xffffffff;
   };
-  Place locate(const char* operation, std::uint64_t word, std::size_t bytes);
+  Place locate(const char* operation, std::uint64_t word, std::size_t bytes, Use use);
+  [[nodiscard]] std::byte* found(std::uint32_t process, std::uint64_t address, std::size_t bytes,
+                                 Use use);
   std::uint32_t region_of(const char* operation, std::uint32_t process, std::uint64_t address,
                           std::size_t bytes);
   bool rdma(std::uint32_t process, std::uint32_t region, std::uint64_t address, std::byte* local,

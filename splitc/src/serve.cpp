@@ -1,8 +1,10 @@
 /// The owner's service for other processes, and the handling of replies.
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "runtime/enum_name.hpp"
@@ -54,19 +56,27 @@ void put_value(std::byte* to, const std::uint64_t* words, std::size_t bytes) noe
   return thunk;
 }
 
+/// Whether one of the ranges, which all can be written, holds all of it.
+bool is_in(std::span<const SharedRange> ranges, const std::byte* here, std::size_t bytes) noexcept {
+  return std::any_of(ranges.begin(), ranges.end(), [&](const SharedRange& range) {
+    const auto at = static_cast<std::size_t>(here - range.begin);
+    return at < range.bytes && bytes <= range.bytes - at;
+  });
+}
+
 }  // namespace
 
 std::byte* Machine::Impl::own_place_slow(const char* operation, std::uint32_t process,
                                          std::uint64_t address, std::size_t bytes, Use use) {
   auto* const here = static_cast<std::byte*>(machine.memory().localize(address));
-  const bool there = bytes <= kAddressMask && is_mapped(here, bytes);
-  if (!there || (use == Use::writes && !is_writable(here, bytes))) [[unlikely]]
-    stop(
-        errors::wild_pointer, operation,
-        fmt::format("process {} names {} bytes at {:#x} of process {}, {}: look where that pointer "
-                    "comes from",
-                    process, bytes, address, hot.myproc,
-                    there ? "which may only be read" : "where there is no memory"));
+  const bool shared = is_in(machine.memory().shared_ranges(), here, bytes);
+  const bool there = shared || (bytes <= kAddressMask && is_mapped(here, bytes));
+  if (!there || (!shared && use == Use::writes && !is_writable(here, bytes))) [[unlikely]]
+    stop(errors::wild_pointer, operation,
+         fmt::format("process {} names {} byte{} at {:#x} of process {}, {}: look where that "
+                     "pointer comes from",
+                     process, bytes, bytes == 1 ? "" : "s", address, hot.myproc,
+                     there ? "which may only be read" : "where there is no memory"));
   if (Checks* const checks = machine.memory().checks())
     checks->check(operation, process, make_word(hot.myproc, address), bytes, {});
   return here;
@@ -108,7 +118,9 @@ bool has_its_length(Op op, std::uint64_t client, std::size_t bytes) noexcept {
   if (op > Op::chunk) return false;
   const Lengths& lengths = kLengths[static_cast<std::size_t>(op)];
   if (bytes < lengths.least || bytes > lengths.most) return false;
-  if (op == Op::read || op == Op::call) return wire_format::index(client) <= kInlineData;
+  if (op == Op::read) return wire_format::index(client) <= kInlineData;
+  if (op == Op::call)
+    return (wire_format::index(client) & ~wire_format::kNamesObject) <= kInlineData;
   return op != Op::modify ||
          (wire_format::index(client) & 0xf) <= static_cast<unsigned>(Rmw::bit_xor);
 }
@@ -156,6 +168,8 @@ struct Machine::Impl::Dispatcher {
     if (shape == shape_of(Op::store)) {
       impl.serve_store(c, client, words, bytes);
     } else if (shape == shape_of(Op::run)) {
+      if (wire_format::names_object(client))
+        (void)impl.own_place("atomic_put", c.process, address_of(words[1]), 1);
       if (!guest) guest.emplace();
       if (const auto* later = channel.arrived_ahead(kAhead); later != nullptr)
         prefetch_line(reinterpret_cast<const std::byte*>(later->words[1]));
@@ -350,10 +364,13 @@ std::uint64_t Machine::Impl::modify(Channel& c, std::uint64_t client, const std:
 
 void Machine::Impl::serve_call(Channel& c, std::uint64_t client, const std::uint64_t* words) {
   const CallThunk thunk = function_of(code, c, words[0]);
+  if (wire_format::names_object(client))
+    (void)own_place("atomic", c.process, address_of(words[2]), 1);
   std::uint64_t answer[via::kWordsPerSlot] = {words[1]};
   run_guest(c.process, thunk, reinterpret_cast<const std::byte*>(words + 2),
             reinterpret_cast<std::byte*>(answer + 1));
-  reply(c, Op::value, 0, c.served + 1, answer, 8 + wire_format::index(client));
+  reply(c, Op::value, 0, c.served + 1, answer,
+        8 + (wire_format::index(client) & ~wire_format::kNamesObject));
 }
 
 }  // namespace viaduct::splitc::detail

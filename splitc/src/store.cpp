@@ -22,7 +22,7 @@ void store_value(const char* operation, std::uint64_t to, const void* from, std:
   const std::uint32_t process = process_of(to);
   Channel* c = process < impl.channels.size() ? impl.channels[process][0].get() : nullptr;
   if (c == nullptr || !c->open_store || address_of(to) == 0) [[unlikely]] {
-    const auto place = impl.locate(operation, to, bytes);
+    const auto place = impl.locate(operation, to, bytes, Machine::Impl::Use::writes);
     if (process == hot.myproc) {
       std::memmove(place.here, from, bytes);
       impl.delivered[count] += bytes;

@@ -15,6 +15,15 @@ static void thunk_that_exits(const void* arguments, void* result) {
   exit(6);
 }
 
+static void thunk_that_does_nothing(const void* arguments, void* result) {
+  (void)arguments;
+  (void)result;
+}
+static void call_at(vsc_word object, void (*thunk)(const void*, void*)) {
+  void* const local = vsc_local(object);
+  vsc_atomic(object, thunk, &local, sizeof local, 0, 0);
+}
+
 static int by_exiting(const void* a, const void* b) {
   (void)a;
   (void)b;
@@ -62,7 +71,10 @@ int splitc_main(int argc, char** argv) {
   if (strcmp(how, "exit_3") == 0 && MYPROC == PROCS - 1) exit(3);
   if (strcmp(how, "splitc_exit_4") == 0) splitc_exit(4);
   if (strcmp(how, "return_5") == 0) return 5;
-  if (strcmp(how, "exit_in_atomic") == 0) vsc_atomic(0, thunk_that_exits, 0, 0, 0, 0);
+  if (strcmp(how, "exit_in_atomic") == 0) call_at(vsc_toglobal(0, &served_), thunk_that_exits);
+  if (strcmp(how, "atomic_null") == 0) call_at(0, thunk_that_does_nothing);
+  if (strcmp(how, "atomic_nowhere") == 0)
+    call_at(vsc_toglobal(PROCS - 1, (void*)0x12340), thunk_that_does_nothing);
   if (strcmp(how, "not_collective") == 0) {
     if (MYPROC == 0) automatic(8, "only_here", 123);
     barrier();

@@ -246,9 +246,9 @@ static void atomics(void) {
   a.total = &total_;
   a.by = 3;
   for (i = 0; i < 40; ++i) {
-    vsc_atomic(0, add_thunk, &a, sizeof(a), &was, sizeof(was));
+    vsc_atomic(vsc_toglobal(0, &total_), add_thunk, &a, sizeof(a), &was, sizeof(was));
     CHECK(was >= 0);
-    vsc_atomic((unsigned)(PROCS - 1), nothing_thunk, 0, 0, 0, 0);
+    vsc_atomic(vsc_toglobal(PROCS - 1, &total_), nothing_thunk, &a, sizeof(a), 0, 0);
   }
   barrier();
   if (PROCS > 1) {

@@ -19,7 +19,7 @@ const int read_only[4096] = {1};
 struct Access {
   const char* name;
   const char* operation;  // as the program calls it
-  const char* served;     // what its owner knows of it; null: it is not carried out there
+  const char* served;     // what its owner knows of it
   void (*act)(global_ptr<int>);
   bool is_usual = false;
 };
@@ -35,6 +35,8 @@ constexpr const char* kWrites = "write, put or store_now";
 constexpr const char* kBlockReads = "bulk_read or bulk_get";
 constexpr const char* kBlockWrites = "bulk_write, bulk_put or bulk_store_now";
 constexpr const char* kLocks = "compare_swap or lock";
+constexpr const char* kAtomic = "atomic";
+constexpr const char* kAtomicPut = "atomic_put";
 
 global_ptr<Large> large(global_ptr<int> p) { return global_ptr<Large>(p); }
 global_ptr<lock_t> as_lock(global_ptr<int> p) { return global_ptr<lock_t>(p); }
@@ -86,7 +88,8 @@ const Access kAccesses[] = {
     {"lock", "lock", kLocks, [](auto p) { lock(as_lock(p)); }, true},
     {"try_lock", "try_lock", kLocks, [](auto p) { (void)try_lock(as_lock(p)); }},
     {"unlock", "unlock", kLocks, [](auto p) { unlock(as_lock(p)); }},
-    {"atomic", "atomic", nullptr, [](auto p) { atomic<take>(p); }, true},
+    {"atomic", "atomic", kAtomic, [](auto p) { atomic<take>(p); }, true},
+    {"atomic_put", "atomic_put", kAtomicPut, [](auto p) { atomic_put<take>(p); }},
 };
 
 global_ptr<int> at(std::uint32_t process, std::uint64_t address) {
@@ -94,8 +97,8 @@ global_ptr<int> at(std::uint32_t process, std::uint64_t address) {
 }
 
 bool writes(const Access& a) {
-  return a.served != nullptr && a.served != kReads && a.served != kBlockReads &&
-         std::string(a.name) != "reference";
+  return a.served != kReads && a.served != kBlockReads && a.served != kAtomic &&
+         a.served != kAtomicPut && std::string(a.name) != "reference";
 }
 
 void add_accesses(Misuses& all, const Access& a) {
@@ -116,19 +119,19 @@ void add_accesses(Misuses& all, const Access& a) {
   const std::string names = says + "the (global pointer|call) names process ";
   add("behind_last", names + std::to_string(procs) + ", " + processes(), at(procs, kSomewhere));
   add("largest", names + "65535, " + processes(), at(65535, kSomewhere));
-  if (a.served == nullptr) return;
-  const std::string nothing_there = "process 0 names [0-9]+ bytes at 0x10000 of process ";
+  const std::string nothing_there = "process 0 names [0-9]+ bytes? at 0x10000 of process ";
   add("nowhere_here", says + nothing_there + "0, where there is no memory: look where",
       at(0, kNowhere));
   if (procs > 1)
     add("nowhere",
         rank_says(1, a.served) + nothing_there + "1, where there is no memory: look where",
         at(1, kNowhere));
-  if (procs > 1 && writes(a))
-    add("read_only",
-        rank_says(1, a.served) +
-            "process 0 names [0-9]+ bytes at 0x[0-9a-f]+ of process 1, which may only be read: "
-            "look",
+  if (!writes(a)) return;
+  const std::string only_read = ", which may only be read: look";
+  const std::string named = "process 0 names [0-9]+ bytes? at 0x[0-9a-f]+ of process ";
+  add("read_only_here", says + named + "0" + only_read, toglobal(0, const_cast<int*>(read_only)));
+  if (procs > 1)
+    add("read_only", rank_says(1, a.served) + named + "1" + only_read,
         toglobal(1, const_cast<int*>(read_only)));
 }
 

@@ -417,8 +417,9 @@ void vsc_auto_free(vsc_word *array);
 
 /* ---- 6. Functions ---- */
 
-/* Runs thunk(arguments, result) in a poll of @p process and waits for it. At most 40 bytes each. */
-void vsc_atomic(unsigned int process, void (*thunk)(const void *arguments, void *result),
+/* Runs thunk(arguments, result) in a poll of the process that @p object points into, and waits for it. The
+ * arguments begin with the object's address there. At most 40 bytes each. */
+void vsc_atomic(vsc_word object, void (*thunk)(const void *arguments, void *result),
                 const void *arguments, unsigned long bytes, void *result,
                 unsigned long result_bytes);
 

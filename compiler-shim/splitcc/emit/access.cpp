@@ -433,7 +433,7 @@ void Emitter::atomic(Expr* e) {
   const std::string r = fmt::format("vsc_r{}", n);
   if (answers) raw(name_of(e->type, r) + "; ");
   raw(fmt::format(
-      "vsc_atomic((unsigned int)vsc_process(vsc_p{0}), vsc_thunk_{0}, &vsc_x{0}, sizeof "
+      "vsc_atomic(vsc_p{0}, vsc_thunk_{0}, &vsc_x{0}, sizeof "
       "vsc_x{0}, {1}); {2}}})",
       n, answers ? fmt::format("&{0}, sizeof {0}", r) : "(void *)0, 0UL", answers ? r + "; " : ""));
 }

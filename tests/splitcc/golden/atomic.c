@@ -26,13 +26,13 @@ struct vsc_atomic_9 { void *vsc_p; double vsc_2; }; extern char vsc_fits_16_9[si
 # 7 "atomic.sc"
 int f( vsc_word g, vsc_word s, vsc_word d, int i)
 {
- ({ vsc_word vsc_p1 =  s; struct vsc_atomic_1 vsc_x1 = { vsc_local(vsc_p1) }; vsc_atomic((unsigned int)vsc_process(vsc_p1), vsc_thunk_1, &vsc_x1, sizeof vsc_x1, (void *)0, 0UL); });
- ({ vsc_word vsc_p2 =  vsc_spread_add(s, (long)(2), sizeof(struct pair)); struct vsc_atomic_2 vsc_x2 = { vsc_local(vsc_p2) }; vsc_atomic((unsigned int)vsc_process(vsc_p2), vsc_thunk_2, &vsc_x2, sizeof vsc_x2, (void *)0, 0UL); });
-    i = ({ vsc_word vsc_p3 =  g; struct vsc_atomic_3 vsc_x3 = { vsc_local(vsc_p3),  3 }; int vsc_r3; vsc_atomic((unsigned int)vsc_process(vsc_p3), vsc_thunk_3, &vsc_x3, sizeof vsc_x3, &vsc_r3, sizeof vsc_r3); vsc_r3; }) + ({ vsc_word vsc_p4 =  ( vsc_spread_add( s, (long)(1), sizeof(struct pair)) + __builtin_offsetof(struct pair, a)); struct vsc_atomic_4 vsc_x4 = { vsc_local(vsc_p4),  i }; int vsc_r4; vsc_atomic((unsigned int)vsc_process(vsc_p4), vsc_thunk_4, &vsc_x4, sizeof vsc_x4, &vsc_r4, sizeof vsc_r4); vsc_r4; });
- ({ vsc_word vsc_p5 =  g; struct vsc_atomic_5 vsc_x5 = { vsc_local(vsc_p5),  1,  vsc_global( &i) }; vsc_atomic((unsigned int)vsc_process(vsc_p5), vsc_thunk_5, &vsc_x5, sizeof vsc_x5, (void *)0, 0UL); });
- ({ vsc_word vsc_p6 =  d; struct vsc_atomic_6 vsc_x6 = { vsc_local(vsc_p6),  i + 2.5 }; vsc_atomic((unsigned int)vsc_process(vsc_p6), vsc_thunk_6, &vsc_x6, sizeof vsc_x6, (void *)0, 0UL); });
- ({ vsc_word vsc_p7 =  d; struct vsc_atomic_7 vsc_x7 = { vsc_local(vsc_p7),  2 * i + 3L }; vsc_atomic((unsigned int)vsc_process(vsc_p7), vsc_thunk_7, &vsc_x7, sizeof vsc_x7, (void *)0, 0UL); });
- ({ vsc_word vsc_p8 =  g; struct vsc_atomic_8 vsc_x8 = { vsc_local(vsc_p8),  vsc_difference( g,  (d), sizeof(int)) }; vsc_atomic((unsigned int)vsc_process(vsc_p8), vsc_thunk_8, &vsc_x8, sizeof vsc_x8, (void *)0, 0UL); });
-    return ({ vsc_word vsc_p9 =  d; struct vsc_atomic_9 vsc_x9 = { vsc_local(vsc_p9),  2.5 }; double vsc_r9; vsc_atomic((unsigned int)vsc_process(vsc_p9), vsc_thunk_9, &vsc_x9, sizeof vsc_x9, &vsc_r9, sizeof vsc_r9); vsc_r9; }) > 1;
+ ({ vsc_word vsc_p1 =  s; struct vsc_atomic_1 vsc_x1 = { vsc_local(vsc_p1) }; vsc_atomic(vsc_p1, vsc_thunk_1, &vsc_x1, sizeof vsc_x1, (void *)0, 0UL); });
+ ({ vsc_word vsc_p2 =  vsc_spread_add(s, (long)(2), sizeof(struct pair)); struct vsc_atomic_2 vsc_x2 = { vsc_local(vsc_p2) }; vsc_atomic(vsc_p2, vsc_thunk_2, &vsc_x2, sizeof vsc_x2, (void *)0, 0UL); });
+    i = ({ vsc_word vsc_p3 =  g; struct vsc_atomic_3 vsc_x3 = { vsc_local(vsc_p3),  3 }; int vsc_r3; vsc_atomic(vsc_p3, vsc_thunk_3, &vsc_x3, sizeof vsc_x3, &vsc_r3, sizeof vsc_r3); vsc_r3; }) + ({ vsc_word vsc_p4 =  ( vsc_spread_add( s, (long)(1), sizeof(struct pair)) + __builtin_offsetof(struct pair, a)); struct vsc_atomic_4 vsc_x4 = { vsc_local(vsc_p4),  i }; int vsc_r4; vsc_atomic(vsc_p4, vsc_thunk_4, &vsc_x4, sizeof vsc_x4, &vsc_r4, sizeof vsc_r4); vsc_r4; });
+ ({ vsc_word vsc_p5 =  g; struct vsc_atomic_5 vsc_x5 = { vsc_local(vsc_p5),  1,  vsc_global( &i) }; vsc_atomic(vsc_p5, vsc_thunk_5, &vsc_x5, sizeof vsc_x5, (void *)0, 0UL); });
+ ({ vsc_word vsc_p6 =  d; struct vsc_atomic_6 vsc_x6 = { vsc_local(vsc_p6),  i + 2.5 }; vsc_atomic(vsc_p6, vsc_thunk_6, &vsc_x6, sizeof vsc_x6, (void *)0, 0UL); });
+ ({ vsc_word vsc_p7 =  d; struct vsc_atomic_7 vsc_x7 = { vsc_local(vsc_p7),  2 * i + 3L }; vsc_atomic(vsc_p7, vsc_thunk_7, &vsc_x7, sizeof vsc_x7, (void *)0, 0UL); });
+ ({ vsc_word vsc_p8 =  g; struct vsc_atomic_8 vsc_x8 = { vsc_local(vsc_p8),  vsc_difference( g,  (d), sizeof(int)) }; vsc_atomic(vsc_p8, vsc_thunk_8, &vsc_x8, sizeof vsc_x8, (void *)0, 0UL); });
+    return ({ vsc_word vsc_p9 =  d; struct vsc_atomic_9 vsc_x9 = { vsc_local(vsc_p9),  2.5 }; double vsc_r9; vsc_atomic(vsc_p9, vsc_thunk_9, &vsc_x9, sizeof vsc_x9, &vsc_r9, sizeof vsc_r9); vsc_r9; }) > 1;
 }
 # 1 "<splitcc>"

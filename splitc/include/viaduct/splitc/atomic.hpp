@@ -171,11 +171,32 @@ void call_slow(std::uint32_t process, CallThunk thunk, const void* arguments, st
 /// @p words: the arguments' @p bytes bytes.
 Handle call_put(std::uint32_t process, CallThunk thunk, const std::uint64_t* words,
                 std::uint32_t bytes);
+/// The same for a function that gets an object of @p process. The arguments begin with the object's
+/// address, or with a global pointer to it. Before the function runs, the owner looks whether there
+/// is memory.
+void call_at_slow(std::uint32_t process, CallThunk thunk, const void* arguments, std::size_t bytes,
+                  void* result, std::size_t result_bytes);
+Handle call_at_put(std::uint32_t process, CallThunk thunk, const std::uint64_t* words,
+                   std::uint32_t bytes);
+
+/// A pointer on its way to the process that it points into. That process makes a local pointer of
+/// it: the address may differ in the caller.
+template <class T>
+struct Arriving {
+  std::uint64_t word = 0;
+  operator T*() const noexcept { return tolocal(global_ptr<T>::from_word(word)); }
+};
+template <class... A>
+inline constexpr bool kBeginsWithObject = false;
+template <class T, class... Rest>
+inline constexpr bool kBeginsWithObject<Arriving<T>, Rest...> = true;
 
 template <auto F, class R, class... A>
 struct Call {
   static_assert((std::is_trivially_copyable_v<A> && ...), "arguments must be trivially copyable");
   static_assert(sizeof(std::tuple<A...>) <= kCallBytes, "at most 40 bytes of arguments");
+  static constexpr auto kCall = kBeginsWithObject<A...> ? &call_at_slow : &call_slow;
+  static constexpr auto kPut = kBeginsWithObject<A...> ? &call_at_put : &call_put;
   // A tuple need not be trivially copyable: the arguments travel one behind the other.
   static constexpr std::size_t kBytes = (sizeof(A) + ... + 0);
   static void thunk(const std::byte* from, std::byte* result) {
@@ -198,12 +219,12 @@ struct Call {
     std::byte* to = bytes.data();
     ((std::memcpy(to, &a, sizeof(a)), to += sizeof(a)), ...);
     if constexpr (std::is_void_v<R>) {
-      call_slow(process, &thunk, bytes.data(), kBytes, nullptr, 0);
+      kCall(process, &thunk, bytes.data(), kBytes, nullptr, 0);
     } else {
       static_assert(std::is_trivially_copyable_v<R> && sizeof(R) <= kResultBytes,
                     "the result must be trivially copyable, of at most 40 bytes");
       R value;
-      call_slow(process, &thunk, bytes.data(), kBytes, &value, sizeof(R));
+      kCall(process, &thunk, bytes.data(), kBytes, &value, sizeof(R));
       return value;
     }
   }
@@ -212,7 +233,7 @@ struct Call {
     words[kBytes == 0 ? 0 : (kBytes - 1) / 8] = 0;
     auto* to = reinterpret_cast<std::byte*>(words);
     ((std::memcpy(to, &a, sizeof(a)), to += sizeof(a)), ...);
-    return call_put(process, &thunk, words, static_cast<std::uint32_t>(kBytes));
+    return kPut(process, &thunk, words, static_cast<std::uint32_t>(kBytes));
   }
 };
 template <auto F, class R, class... P>
@@ -225,13 +246,6 @@ Handle put_by_signature(std::uint32_t process, R (*)(P...), const std::type_iden
   return Call<F, void, std::decay_t<P>...>::put(process, a...);
 }
 
-/// A pointer on its way to the process that it points into. That process makes a local pointer of
-/// it: the address may differ in the caller.
-template <class T>
-struct Arriving {
-  std::uint64_t word = 0;
-  operator T*() const noexcept { return tolocal(global_ptr<T>::from_word(word)); }
-};
 template <auto F, class T, class R, class P, class... Rest>
 R call_at(global_ptr<T> at, R (*)(P, Rest...), const std::type_identity_t<Rest>&... a) {
   if (!at) [[unlikely]]
@@ -250,8 +264,9 @@ Handle put_at(global_ptr<T> at, R (*)(P, Rest...), const std::type_identity_t<Re
 
 /// Runs @p F(args...) in @p process, during one of its polls, and answers its result: no other such
 /// function and no message runs there at the same time. F may use that process' memory and nothing
-/// else: communication from F stops the program with a sentence, and so does an exception that
-/// leaves F, in whichever process F runs. (MYPROC, PROCS, toglobal() and tolocal() may be used.)
+/// else: communication from F stops the program with a sentence (that of Active Messages too, but
+/// for short requests and polls of a parallel bundle), and so does an exception that leaves F, in
+/// whichever process F runs. (MYPROC, PROCS, toglobal() and tolocal() may be used.)
 ///
 ///     long bump(long by) { return counter += by; }
 ///     long now = atomic<bump>(3, 10);
@@ -259,13 +274,14 @@ Handle put_at(global_ptr<T> at, R (*)(P, Rest...), const std::type_identity_t<Re
 /// Blocks      until the result is here.  Progress: polls meanwhile.
 /// Order       as atomic_put().
 /// Cost        one round trip; in this process, a call of the function.
-/// Errors      as read().
+/// Errors      as fetch_add(): no such process, or a lost one.
 template <auto F, class... A>
 inline auto atomic(int process, A... args) {
   return detail::call_by_signature<F>(static_cast<std::uint32_t>(process), F, args...);
 }
 /// Where the pointer points; the function gets it as a local pointer, before the other arguments.
-/// Blocks, order and cost: as above.
+/// Blocks, order and cost: as above. Errors: as read(); the owner looks whether there is memory at
+/// the address before F runs.
 template <auto F, class T, class... A, class Mode = detail::Here>
 inline auto atomic(global_ptr<T> at, A... args) {
   Mode::unknown().check("atomic", at.word(), 1);
@@ -300,7 +316,7 @@ inline Handle atomic_put(int process, A... args) {
   return detail::put_by_signature<F>(static_cast<std::uint32_t>(process), F, args...);
 }
 /// Where the pointer points; the function gets it as a local pointer, before the other arguments.
-/// Blocks, order and cost: as above.
+/// Blocks, order, cost and errors: as above and as atomic().
 template <auto F, class T, class... A, class Mode = detail::Here>
 inline Handle atomic_put(global_ptr<T> at, A... args) {
   Mode::unknown().check("atomic_put", at.word(), 1);
