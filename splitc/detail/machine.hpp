@@ -53,6 +53,10 @@ class Machine {
   /// CollectiveEngine::arrived().
   void send_slot(const char* operation, std::uint32_t process, std::uint32_t index,
                  std::uint64_t mark, const std::uint64_t* words, std::uint32_t count);
+  /// The same by pieces, without a wait: sends the first messages that are not yet sent. @p sent:
+  /// how many are, 0 at first. Answers whether @p process has handled all.
+  [[nodiscard]] bool has_sent_slot(std::uint32_t process, std::uint32_t index, std::uint64_t mark,
+                                   const std::uint64_t* words, std::uint32_t& sent);
   /// Whether operations on @p process go by message: the path is forced, or @p process is off-node.
   [[nodiscard]] bool by_message(std::uint32_t process) const noexcept;
   /// Whether @p process shares no memory with this one (docs/splitc.md).

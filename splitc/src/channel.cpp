@@ -276,4 +276,18 @@ void Machine::send_slot(const char* operation, std::uint32_t process, std::uint3
   impl.request(c, operation, wire_format::make(wire_format::Op::slot, index, 1), &mark, 8);
 }
 
+bool Machine::has_sent_slot(std::uint32_t process, std::uint32_t index, std::uint64_t mark,
+                            const std::uint64_t* words, std::uint32_t& sent) {
+  using wire_format::Op;
+  constexpr std::uint32_t kBytes = 8 * via::kWordsPerSlot;
+  if (sent == 0 &&
+      impl_->try_request(process, wire_format::make(Op::slot_words, index), words, kBytes))
+    ++sent;
+  if (sent == 1 && impl_->try_request(process, wire_format::make(Op::slot, index, 1), &mark, 8))
+    ++sent;
+  if (sent < 2) return false;
+  Channel& c = *impl_->channels[process][0];
+  return c.ended || impl_->is_handled(c, c.sent);
+}
+
 }  // namespace viaduct::splitc::detail

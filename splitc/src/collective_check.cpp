@@ -234,16 +234,20 @@ void CollectiveEngine::stop_mismatch(std::uint32_t process) {
 }
 
 /// Tells @p process, which is off-node, which call this process waits in. False: not possible now.
+/// This process' call of number @p number, one of the last kCallRecords.
+AwaitedCall CollectiveEngine::call_of(std::uint64_t number) const noexcept {
+  const Described mine(block_->calls[number % kCallRecords]);
+  return {mine.mark,
+          mine.what,
+          mine.element_bytes,
+          mine.count,
+          reinterpret_cast<std::uint64_t>(mine.place.what),
+          reinterpret_cast<std::uint64_t>(mine.place.file),
+          static_cast<std::uint64_t>(mine.place.line)};
+}
+
 bool CollectiveEngine::tell(std::uint32_t process) {
-  const CallRecord& record = block_->calls[sequence_ % kCallRecords];
-  const Described mine(record);
-  const AwaitedCall call{mine.mark,
-                         mine.what,
-                         mine.element_bytes,
-                         mine.count,
-                         reinterpret_cast<std::uint64_t>(mine.place.what),
-                         reinterpret_cast<std::uint64_t>(mine.place.file),
-                         static_cast<std::uint64_t>(mine.place.line)};
+  const AwaitedCall call = call_of(sequence_);
   std::uint64_t words[kSlotWords];
   std::memcpy(words, &call, sizeof call);
   return machine_.tell_of_wait(process, words);
@@ -276,3 +280,66 @@ bool CollectiveEngine::check_waiting(std::uint32_t process, const AwaitedCall& c
 }
 
 }  // namespace viaduct::splitc::detail
+/// Shows @p process, which shares memory with this one, the last call and the mark of the end. All
+/// of it is there before this process arrives at the job's barrier.
+void CollectiveEngine::show_end(std::uint32_t process) noexcept {
+  try {
+    auto* const slots = reinterpret_cast<CollectiveSlot*>(block_of(process) + 1);
+    const AwaitedCall last = call_of(sequence_ - 1);
+    std::memcpy(slots[end_slot()].words, &last, sizeof last);
+    slots[end_slot()].mark.store(mark_, kRelease);
+  } catch (const std::exception&) {  // the process is lost: nothing is to be compared
+  }
+}
+
+/// The same by messages. False: they have not all been sent, or not been handled.
+bool CollectiveEngine::has_sent_end(std::uint32_t process) noexcept {
+  const AwaitedCall last = call_of(sequence_ - 1);
+  std::uint64_t words[kSlotWords];
+  std::memcpy(words, &last, sizeof last);
+  try {
+    return machine_.has_sent_slot(process, end_slot(), mark_, words, end_messages_);
+  } catch (const std::exception&) {  // there can be no connection
+    return true;
+  }
+}
+
+bool CollectiveEngine::has_compared_ends(bool all_here) noexcept {
+  constexpr std::uint64_t kPatienceNs = 300'000'000;  // for messages of processes that have failed
+  if (job_.size() == 1) return true;
+  const std::uint32_t before = process_before(1);
+  const CollectiveSlot& slot = slots_[end_slot()];
+  const std::uint64_t theirs = slot.mark.load(kAcquire);
+  if (theirs != 0 && theirs != mark_) {
+    AwaitedCall last{};
+    std::memcpy(&last, slot.words, sizeof last);
+    stop_ends_differ(before, last);
+  }
+  const bool is_sent = !machine_.is_remote(process_after(1)) || has_sent_end(process_after(1));
+  if (theirs != 0 && is_sent) return true;
+  if (!all_here) return false;
+  // A process that has failed shows nothing.
+  if (is_sent && !machine_.is_remote(before)) return true;
+  if (all_here_at_ns_ == 0) all_here_at_ns_ = monotonic_ns();
+  return monotonic_ns() - all_here_at_ns_ >= kPatienceNs;
+}
+
+/// @p last: the last call of @p process before its end. The sentence names the first call that one
+/// of both has made and the other has not, or else the last call of both.
+void CollectiveEngine::stop_ends_differ(std::uint32_t process, const AwaitedCall& last) {
+  const auto theirs = static_cast<std::uint32_t>(last.mark >> kNumberShift);
+  const auto mine = static_cast<std::uint32_t>(sequence_ - 1);
+  const auto more = static_cast<std::int32_t>(mine - theirs);
+  std::uint64_t number = sequence_ - 1;
+  AwaitedCall there = last;
+  if (more < 0) {
+    number = sequence_;  // the end of this process
+  } else if (more > 0) {
+    number -= std::min<std::uint64_t>(static_cast<std::uint32_t>(more), kCallRecords - 1) - 1;
+    there.what = static_cast<std::uint64_t>(CollectiveKind::end);
+  }
+  const Described a(call_of(number)), b(there);
+  stop(errors::collectives_differ, to_string(a.kind() == CollectiveKind::end ? b.kind() : a.kind()),
+       difference(a, b, process));
+}
+

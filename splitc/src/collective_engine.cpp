@@ -75,7 +75,7 @@ CollectiveEngine::CollectiveEngine(Machine& machine) : machine_(machine), job_(m
   // Long enough for processes that compute alike; no spinning where others need the core.
   spins_ = job_.wait_policy().spin_ticks != 0 ? 2000 : 16;
 
-  const std::size_t slots = std::size_t{kSets} * slots_per_set_;
+  const std::size_t slots = end_slot() + 1;
   block_place_ = job_.segment().allocate(sizeof(CollectiveBlock) + slots * sizeof(CollectiveSlot));
   block_ =
       std::construct_at(reinterpret_cast<CollectiveBlock*>(job_.segment().base() + block_place_));
@@ -213,6 +213,7 @@ void CollectiveEngine::end() noexcept {
   number(kEnd, 0, 1);
   record(kEnd, 0, 1);
   check_waiting();
+  if (!machine_.is_remote(process_after(1))) show_end(process_after(1));
   for (std::uint32_t process = 0; process < job_.size(); ++process) wake(process);
 }
 

@@ -257,15 +257,24 @@ Machine::Impl::~Impl() {
   nic.reset();
 }
 
-/// Collective: goes on serving until every process has reached its end. A process that has failed
-/// waits for kGraceNs at most: others may be waiting for it.
+/// Collective: goes on serving until every process has reached its end, and compares the collective
+/// calls that they have made. A process that has failed waits for kGraceNs at most: others may be
+/// waiting for it.
 void Machine::Impl::leave() {
   constexpr std::uint64_t kGraceNs = 1'000'000'000;
   const std::uint64_t start = monotonic_ns();
   const std::uint32_t ticket = job.barrier_arrive();
   const auto is_over = [&] { return job.barrier_done(ticket) != Status::retry; };
   try {
-    if (!failed) return wait("the end of splitc_main", kNobody, is_over, Activity::barrier);
+    if (!failed) {
+      CollectiveEngine& collectives = machine.collective_engine();
+      const auto all_agree = [&] {
+        const bool all_here = is_over();
+        return collectives.has_compared_ends(all_here) && all_here;
+      };
+      wait("the end of splitc_main", kNobody, all_agree, Activity::barrier);
+      return publish_dirty(true);  // a process may wait for the count of its last messages
+    }
     // A sleep without a time limit might never end: no message may come.
     while (!is_over() && monotonic_ns() - start < kGraceNs) {
       if (poll_now() != 0) continue;

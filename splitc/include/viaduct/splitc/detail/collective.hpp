@@ -118,6 +118,10 @@ class CollectiveEngine {
   void alone(CollectiveKind kind);
   /// This process has come to the end of the program. To be called once.
   void end() noexcept;
+  /// After end(): compares the calls of the process before this one with those of this process, and
+  /// stops the program when they differ. Where all such pairs agree, all processes do. @p all_here:
+  /// no process is on its way to the end any more. False: ask again.
+  [[nodiscard]] bool has_compared_ends(bool all_here) noexcept;
 
   /// Sends one value to @p process in @p round of the call.
   template <class T>
@@ -277,6 +281,13 @@ class CollectiveEngine {
   [[nodiscard]] bool differs(std::uint32_t process);
   [[nodiscard]] std::uint32_t who_differs(std::uint32_t process);
   [[noreturn]] void stop_mismatch(std::uint32_t process);
+  [[nodiscard]] AwaitedCall call_of(std::uint64_t number) const noexcept;
+  void show_end(std::uint32_t process) noexcept;
+  [[nodiscard]] bool has_sent_end(std::uint32_t process) noexcept;
+  [[noreturn]] void stop_ends_differ(std::uint32_t process, const AwaitedCall& last);
+  /// Behind the sets: in it the process before this one shows its last call, and the mark of its
+  /// end.
+  [[nodiscard]] std::uint32_t end_slot() const noexcept { return kSets * slots_per_set_; }
 
   std::uint64_t sequence_ = 0;
   std::uint64_t history_ = 0;
@@ -299,8 +310,10 @@ class CollectiveEngine {
   std::uint32_t surplus_ = 0;
   std::uint32_t unsynchronised_ = 0;  // calls since the last one that synchronised
   CollectiveKind kind_ = CollectiveKind::barrier;
-  bool ended_ = false;     // all processes have come to the end
-  bool notified_ = false;  // between barrier_notify and barrier_wait
+  bool ended_ = false;                // all processes have come to the end
+  std::uint32_t end_messages_ = 0;    // sent to the process after this one
+  std::uint64_t all_here_at_ns_ = 0;  // when all were found to have come to the end
+  bool notified_ = false;             // between barrier_notify and barrier_wait
   std::uint32_t barrier_round_ = 0;
   std::uint32_t barrier_rounds_ = 0;
 
