@@ -94,6 +94,11 @@ void Bundle::stop_caller(const char* call) const noexcept {
     violate_contract(
         errors::forked_child,
         std::string(call) + " was called in a child that a rank forked: it may only exec or _exit");
+  if (served_->engine().runs_function())
+    violate_contract(errors::communication_in_function,
+                     std::string(call) +
+                         " was called by a function that Split-C's atomic() runs: it may use local "
+                         "memory only; communicate where atomic() is called, before or after it");
   violate_contract(
       errors::handler_communicates,
       std::string(call) + " was called while handler " +

@@ -6,7 +6,32 @@ namespace viaduct::am {
 
 void Bundle::Served::take_over() noexcept {
   const CallsLock lock(bundle_.context_.shared_->calls);
+  const std::lock_guard function_lock(function_mutex_);
+  open_inline_paths();
   come_home();
+}
+
+/// The inline calls take their guarded paths, as while the bundle sleeps, and those stop the
+/// program. A parallel bundle stays as it is: other threads use it.
+void Bundle::Served::begin_function() noexcept {
+  const std::lock_guard lock(function_mutex_);
+  if (is_parallel() || !is_home() || bundle_.slow_ != 0) return;
+  raised_ = RunningHandler::kAsleep;
+  bundle_.slow_ = bundle_.slow_ + raised_;
+  bundle_.depth_base_ += raised_;
+}
+
+void Bundle::Served::end_function() noexcept {
+  const std::lock_guard lock(function_mutex_);
+  open_inline_paths();
+}
+
+/// With function_mutex_.
+void Bundle::Served::open_inline_paths() noexcept {
+  if (raised_ == 0) return;
+  bundle_.slow_ = bundle_.slow_ - raised_;
+  bundle_.depth_base_ -= raised_;
+  raised_ = 0;
 }
 
 bool Bundle::Served::try_lock() noexcept {

@@ -93,11 +93,13 @@ class Bundle::Lock {
   bool outermost_ = false;
 };
 
-/// The same, and stops the program when the caller is a handler.
+/// The same, and stops the program when the caller is a handler, or a function that Split-C's
+/// atomic() runs.
 class Bundle::Guard {
  public:
   Guard(Bundle& bundle, const char* call) noexcept : lock_(bundle, call) {
-    if (bundle.slow_ != bundle.depth_base_) bundle.stop_caller(call);
+    if (bundle.slow_ != bundle.depth_base_ || bundle.served_->engine().runs_function())
+      bundle.stop_caller(call);
   }
 
  private:

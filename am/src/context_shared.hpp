@@ -2,6 +2,7 @@
 // The objects that the bundles of a context share, and how the rank's engine serves a bundle.
 
 #include <memory>
+#include <mutex>
 
 #include "am/src/shared_calls.hpp"
 #include "via/channel/engine.hpp"
@@ -68,10 +69,15 @@ class Bundle::Served final : public via::channel::Client {
   std::uint32_t serve(via::channel::Run run) noexcept override;
   bool before_sleep() noexcept override { return bundle_.publish_withheld(); }
   [[nodiscard]] bool runs_handler() noexcept override;
+  void begin_function() noexcept override;
+  void end_function() noexcept override;
+  void open_inline_paths() noexcept;
 
   Bundle& bundle_;
   via::channel::Engine& engine_;
-  bool entered_ = false;  // a sequential bundle, which this thread was in no call of
+  bool entered_ = false;       // a sequential bundle, which this thread was in no call of
+  std::mutex function_mutex_;  // of the word below, and of what it stands for
+  std::uint32_t raised_ = 0;   // what begin_function() has added to the bundle's depths
 };
 
 }  // namespace viaduct::am

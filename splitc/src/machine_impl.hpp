@@ -78,10 +78,14 @@ void store_value(const char* operation, std::uint64_t to, const void* from, std:
                  std::uint32_t count);
 
 /// While this object lives, a function runs that another process has sent by atomic(). That
-/// function may not use Split-C: the constructor hides this process' state from it.
+/// function may not use Split-C: the constructor hides this process' state from it. It may not use
+/// Active Messages either: the engine's other clients refuse.
 class GuestCall {
  public:
-  GuestCall() noexcept : hot_(hot), collective_engine_(the_collective_engine) {
+  GuestCall() noexcept
+      : hot_(hot), collective_engine_(the_collective_engine), engine_(engine_with_others()) {
+    if (engine_ != nullptr) [[unlikely]]
+      engine_->begin_function();
     hot.views = &no_views;
     hot.next_header = &quiet_word;
     hot.empty_header = 0;
@@ -92,13 +96,19 @@ class GuestCall {
   ~GuestCall() {
     hot = hot_;
     the_collective_engine = collective_engine_;
+    if (engine_ != nullptr) [[unlikely]]
+      engine_->end_function();
   }
   GuestCall(const GuestCall&) = delete;
   GuestCall& operator=(const GuestCall&) = delete;
 
  private:
+  /// Null: Split-C is the only client, or the function runs in another one.
+  [[nodiscard]] static via::channel::Engine* engine_with_others() noexcept;
+
   Hot hot_;
   CollectiveEngine* collective_engine_;
+  via::channel::Engine* engine_;
 };
 
 [[noreturn, gnu::cold]] void stop_thrown(std::uint32_t process, const char* what);  // atomic.cpp
@@ -339,5 +349,11 @@ struct Machine::Impl {
   std::array<std::uint64_t, kCounterCount> counters{};
   View own_view;  // this process'; empty in checked mode, so that own_place_slow() looks
 };
+
+inline via::channel::Engine* GuestCall::engine_with_others() noexcept {
+  if (hot.machine == nullptr) return nullptr;
+  via::channel::Engine* const engine = hot.machine->impl().engine.get();
+  return engine->is_alone() ? nullptr : engine;
+}
 
 }  // namespace viaduct::splitc::detail

@@ -1,13 +1,16 @@
 /// @file
 /// What a handler of Active Messages does with Split-C: mapped memory works; what would wait stops
-/// the program.
+/// the program. What a function that atomic() runs does with Active Messages stops the program.
 ///
 ///     viaduct-run -n 2 mixed_in_handler [read | write | lock | atomic | sync | mapped]
+///     viaduct-run -n 2 mixed_in_handler function [none | request | try_request | call | poll |
+///     wait | barrier]
 
 #include <chrono>
 #include <cstdio>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "viaduct/am/bundle.hpp"
 #include "viaduct/am/context.hpp"
@@ -49,10 +52,53 @@ void on_try(am::Token& token) {
   token.reply<on_done>();
 }
 
+// Of the process that runs the function.
+thread_local am::Bundle* t_bundle = nullptr;
+thread_local am::Endpoint* t_endpoint = nullptr;
+thread_local bool t_in_function = false;
+thread_local int t_ran_in_function = 0;
+
+void on_note(am::Token&) { t_ran_in_function += t_in_function ? 1 : 0; }
+int squared(am::Token&, int x) { return x * x; }
+
+int communicates() {
+  t_in_function = true;
+  const am::Index to{static_cast<std::uint32_t>(MYPROC == 0 ? 1 : 0)};
+  if (t_how == "request") (void)t_endpoint->request<on_note>(to);
+  if (t_how == "try_request") (void)t_endpoint->try_request<on_note>(to);
+  if (t_how == "call") (void)t_endpoint->call<squared>(to, 5).wait();
+  if (t_how == "poll") (void)t_bundle->poll();
+  if (t_how == "wait") (void)t_bundle->wait(0);
+  if (t_how == "barrier") (void)t_bundle->barrier();
+  t_in_function = false;
+  return t_ran_in_function;
+}
+
+/// The function runs in a wait of Active Messages, in one of Split-C, or in the caller itself;
+/// before and after it everything works.
+int call_functions(am::Bundle& bundle, am::Endpoint& endpoint) {
+  t_bundle = &bundle;
+  t_endpoint = &endpoint;
+  const std::string_view how = std::exchange(t_how, "");
+  const am::Index next{static_cast<std::uint32_t>((MYPROC + 1) % PROCS)};
+  int ran = 0;
+  for (int i = 0; i < 100; ++i) {
+    (void)endpoint.request<on_note>(next);
+    ran += atomic<communicates>(i % PROCS);
+    if (*endpoint.call<squared>(next, i).wait() != i * i) ran = 1;
+  }
+  (void)bundle.barrier();
+  t_how = how;
+  barrier();
+  if (MYPROC == 0) ran += atomic<communicates>(how == "call" ? 0 : 1);
+  (void)bundle.barrier();
+  return ran;
+}
+
 }  // namespace
 
 int splitc_main(int argc, char** argv) {
-  t_how = argc > 1 ? argv[1] : "";
+  t_how = argc > 1 ? argv[argc - 1] : "";
   t_words = all_malloc<Words>(1);
   am::Context context(job());
   am::Bundle bundle(context);
@@ -63,6 +109,7 @@ int splitc_main(int argc, char** argv) {
   const int other = (MYPROC + 1) % PROCS;
   (void)fetch_add(toglobal(other, &t_words->word), 0L);
   barrier();
+  if (argc > 2) return call_functions(bundle, endpoint);
   if (MYPROC == 0) {
     (void)endpoint.request<on_try>(am::Index{1});
     // Process 0 does not poll where the handler is to be stopped: served at once, the handler's put

@@ -180,6 +180,25 @@ void Engine::serve_passive(Client& self) noexcept {
   }
 }
 
+bool Engine::is_this_thread(std::uintptr_t thread) noexcept { return thread == this_thread(); }
+
+void Engine::begin_function() noexcept {
+  if (functions_++ != 0) return;
+  const std::uintptr_t me = this_thread();
+  function_thread_.store(me, kRelaxed);
+  const std::lock_guard lock(mutex_);
+  for (Client* const client : clients_)
+    if (client->home_.load(kRelaxed) == me) client->begin_function();
+}
+
+/// Asks all clients, since another thread may have become the home of one.
+void Engine::end_function() noexcept {
+  if (--functions_ != 0) return;
+  function_thread_.store(0, kRelaxed);
+  const std::lock_guard lock(mutex_);
+  for (Client* const client : clients_) client->end_function();
+}
+
 bool Engine::runs_handler() noexcept {
   const std::uintptr_t me = this_thread();
   const std::lock_guard lock(mutex_);

@@ -69,6 +69,10 @@ class Client {
   virtual bool before_sleep() noexcept = 0;
   /// Whether a handler of the client runs in this thread. Not locked.
   [[nodiscard]] virtual bool runs_handler() noexcept { return false; }
+  /// A function begins in the home thread, or ends, in which no call of the client may communicate
+  /// (Engine::begin_function). Under the engine's lock.
+  virtual void begin_function() noexcept {}
+  virtual void end_function() noexcept {}
 
   [[nodiscard]] shm::Watched watched() const noexcept;
   /// Whether @p thread, which waits in @p waiting (null: in no client), serves this client.
@@ -147,6 +151,16 @@ class Engine {
   std::uint32_t serve_all() noexcept;
   /// The same for passive clients alone.
   void serve_passive(Client& self) noexcept;
+  /// Says that a function runs in the calling thread, until end_function(), in which no client may
+  /// communicate. The thread's clients stop the program in calls that do. Both may be nested. Cost:
+  /// a lock, and one for each client.
+  void begin_function() noexcept;
+  void end_function() noexcept;
+  /// @return whether such a function runs in the calling thread.  Cost: a load.
+  [[nodiscard]] bool runs_function() const noexcept {
+    const std::uintptr_t thread = function_thread_.load(kRelaxed);
+    return thread != 0 && is_this_thread(thread);
+  }
   /// @return whether a handler of some client runs in the calling thread.  Cost: a lock for each.
   [[nodiscard]] bool runs_handler() noexcept;
 
@@ -165,6 +179,7 @@ class Engine {
                              bool* used_elsewhere = nullptr) noexcept;
   Outcome serve_but(const Client* self, Run run, bool asked) noexcept;
   [[nodiscard]] bool ask() noexcept;
+  [[nodiscard]] static bool is_this_thread(std::uintptr_t thread) noexcept;
   void return_to_sender(Client& client) noexcept;
   [[nodiscard]] static bool stays_hot(Client& client, std::uint32_t handled) noexcept;
 
@@ -175,7 +190,9 @@ class Engine {
   std::vector<Client*> clients_;
   AtomicWord<std::uint32_t> count_ = 0;
   AtomicWord<std::uint32_t> passive_ = 0;
-  AtomicWord<std::uintptr_t> watcher_ = 0;  // a thread
+  AtomicWord<std::uintptr_t> watcher_ = 0;          // a thread
+  AtomicWord<std::uintptr_t> function_thread_ = 0;  // that runs a function
+  std::uint32_t functions_ = 0;                     // that thread's: how many, one in another
 };
 
 }  // namespace viaduct::via::channel
