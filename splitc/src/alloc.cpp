@@ -40,10 +40,16 @@ struct Outcome {
   std::uint32_t refusing;  // the first process that has no room; PROCS: all have
 };
 
-/// A process that calls anything else than @p kind with @p argument ends the job with a sentence.
-Outcome meet(CollectiveKind kind, std::uint64_t argument, std::uint64_t address, bool refuses) {
+/// The arguments of a call, which all processes must call with the same ones.
+struct Arguments {
+  std::uint64_t first;  // a count or a pointer
+  std::uint64_t bytes_each = 0;
+};
+
+/// A process that calls anything else than @p kind with @p arguments ends the job with a sentence.
+Outcome meet(CollectiveKind kind, Arguments arguments, std::uint64_t address, bool refuses) {
   const Outcome mine{address, address, refuses ? hot.myproc : hot.procs};
-  return agree(kind, argument, mine, [](Outcome a, Outcome b) {
+  return agree(kind, arguments.first, arguments.bytes_each, mine, [](Outcome a, Outcome b) {
     return Outcome{std::min(a.low, b.low), std::max(a.high, b.high),
                    std::min(a.refusing, b.refusing)};
   });
@@ -62,8 +68,8 @@ Sentence sentence_of(const Error& problem) {
   return s;
 }
 
-/// Allocates the same span in every process, or throws the same Error in each.
-std::uint64_t allocate_alike(CollectiveKind kind, std::size_t bytes) {
+/// Allocates the same span of @p bytes bytes in every process, or throws the same Error in each.
+std::uint64_t allocate_alike(CollectiveKind kind, Arguments arguments, std::size_t bytes) {
   const char* const operation = to_string(kind);
   Memory& memory = machine(operation).memory();
   std::uint64_t address = 0;
@@ -73,7 +79,7 @@ std::uint64_t allocate_alike(CollectiveKind kind, std::size_t bytes) {
   } catch (const Error& problem) {
     why = sentence_of(problem);
   }
-  const Outcome all = meet(kind, bytes, address, address == 0);
+  const Outcome all = meet(kind, arguments, address, address == 0);
   if (all.refusing == hot.procs) {
     if (all.low != all.high)
       stop(errors::collectives_differ, operation,
@@ -94,7 +100,7 @@ void free_alike(CollectiveKind kind, std::uint64_t word) {
   const char* const operation = to_string(kind);
   Memory& memory = machine(operation).memory();
   const std::uint64_t address = address_of(word);
-  (void)meet(kind, word, 0, false);
+  (void)meet(kind, {word}, 0, false);
   if (address == 0) return;
   if (process_of(word) != 0 || memory.owner_of(address) != kMaxProcesses ||
       memory.bytes_at(address) == 0)
@@ -120,7 +126,8 @@ void end_free(std::uint64_t address) {
 }  // namespace
 
 std::uint64_t all_spread_malloc(std::size_t count, std::size_t bytes) {
-  return make_word(0, allocate_alike(CollectiveKind::allocate_spread, share_of(count, bytes)));
+  return make_word(
+      0, allocate_alike(CollectiveKind::allocate_spread, {count, bytes}, share_of(count, bytes)));
 }
 
 void all_spread_free(std::uint64_t word) { free_alike(CollectiveKind::release_spread, word); }
@@ -128,7 +135,8 @@ void all_spread_free(std::uint64_t word) { free_alike(CollectiveKind::release_sp
 void* all_malloc(std::size_t count, std::size_t bytes) {
   return machine("all_malloc")
       .memory()
-      .localize(allocate_alike(CollectiveKind::allocate, multiply(count, bytes)));
+      .localize(allocate_alike(CollectiveKind::allocate, {multiply(count, bytes)},
+                               multiply(count, bytes)));
 }
 
 void all_free(void* address) {

@@ -76,8 +76,9 @@ std::string bare_name_of(const Described& call) {
     case CollectiveKind::store_sync:
     case CollectiveKind::end:
       return name;
-    case CollectiveKind::allocate:
     case CollectiveKind::allocate_spread:
+      return fmt::format("{} of {} times {} bytes", name, call.count, call.element_bytes);
+    case CollectiveKind::allocate:
       return fmt::format("{} of {} bytes in each process", name, call.count);
     case CollectiveKind::release:
     case CollectiveKind::release_spread:
@@ -233,7 +234,6 @@ void CollectiveEngine::stop_mismatch(std::uint32_t process) {
   stop(errors::collectives_differ, to_string(kind_), text.c_str());
 }
 
-/// Tells @p process, which is off-node, which call this process waits in. False: not possible now.
 /// This process' call of number @p number, one of the last kCallRecords.
 AwaitedCall CollectiveEngine::call_of(std::uint64_t number) const noexcept {
   const Described mine(block_->calls[number % kCallRecords]);
@@ -246,6 +246,7 @@ AwaitedCall CollectiveEngine::call_of(std::uint64_t number) const noexcept {
           static_cast<std::uint64_t>(mine.place.line)};
 }
 
+/// Tells @p process, which is off-node, which call this process waits in. False: not possible now.
 bool CollectiveEngine::tell(std::uint32_t process) {
   const AwaitedCall call = call_of(sequence_);
   std::uint64_t words[kSlotWords];
@@ -279,7 +280,6 @@ bool CollectiveEngine::check_waiting(std::uint32_t process, const AwaitedCall& c
        difference(mine, theirs, process));
 }
 
-}  // namespace viaduct::splitc::detail
 /// Shows @p process, which shares memory with this one, the last call and the mark of the end. All
 /// of it is there before this process arrives at the job's barrier.
 void CollectiveEngine::show_end(std::uint32_t process) noexcept {
@@ -343,3 +343,4 @@ void CollectiveEngine::stop_ends_differ(std::uint32_t process, const AwaitedCall
        difference(a, b, process));
 }
 
+}  // namespace viaduct::splitc::detail

@@ -178,6 +178,7 @@ void wrong(const std::string& how) {
   auto own = splitc::spread_malloc<long>(1000);
   own = splitc::all_bcast(own, PROCS - 1);
   if (how == "other_size") (void)splitc::all_malloc<char>(MYPROC == 0 ? 10 : 11);
+  if (how == "other_count") (void)splitc::all_spread_malloc<long>(MYPROC == 0 ? 1 : 2);
   if (how == "other_pointer") splitc::all_spread_free(MYPROC == 0 ? spread : spread_ptr<long>());
   if (how == "diverged") {
     if (MYPROC == 0) (void)viaduct::splitc::detail::machine("test").memory().allocate_alike(1);

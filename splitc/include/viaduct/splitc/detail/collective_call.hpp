@@ -68,14 +68,13 @@ struct CollectiveCall {
   CollectiveKind kind = CollectiveKind::barrier;
   Operator op = Operator::none;
   Element element = Element::none;
-  std::uint32_t element_bytes = 0;
+  std::uint64_t element_bytes = 0;
   std::uint64_t hash = 0;
 };
 
 template <class T, class Op = void>
 [[nodiscard]] constexpr CollectiveCall make_collective(CollectiveKind kind) noexcept {
-  CollectiveCall call{kind, Operator::none, element_of<T>(), static_cast<std::uint32_t>(sizeof(T)),
-                      0};
+  CollectiveCall call{kind, Operator::none, element_of<T>(), sizeof(T), 0};
   if constexpr (!std::is_void_v<Op>) call.op = kOperatorOf<Op>;
   call.hash = (type_hash<T>() * 31 + type_hash<Op>()) * 31 + static_cast<std::uint64_t>(kind);
   return call;

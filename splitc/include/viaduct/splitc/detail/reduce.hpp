@@ -189,12 +189,15 @@ template <class T, class Op>
   return through;
 }
 
-/// All-reduce as a part of another collective operation; all processes must name the same @p kind
-/// and @p count.
+/// All-reduce as a part of another collective operation; all processes must name the same @p kind,
+/// @p count and @p bytes_each.
 template <class T, class Op>
-[[nodiscard]] T agree(CollectiveKind kind, std::uint64_t count, T value, Op op) {
+[[nodiscard]] T agree(CollectiveKind kind, std::uint64_t count, std::uint64_t bytes_each, T value,
+                      Op op) {
   CollectiveCall call = make_collective<T, Op>(kind);
   call.op = Operator::none;
+  call.element_bytes = bytes_each;
+  call.hash = call.hash * 31 + bytes_each;
   CollectiveEngine& c = collective_engine(to_string(kind));
   return hot.procs == 1 ? value : reduce_to_all(c, call, value, op, count);
 }
