@@ -185,7 +185,8 @@ constexpr Case kCases[] = {
     {"protection.rdma_remote",
      "RDMA and atomics on memory that the peer's handle, the tag of the peer's VI or the range "
      "does not cover: RDMA "
-     "protection error, nothing is moved, both VIs are broken",
+     "protection error, nothing is moved, both VIs are broken. A receive that a write with "
+     "immediate data would have used up is flushed, or has the same error",
      Party::pair, remote_range},
     {"protection.rdma_remote_private", "So it is with private memory", Party::pair,
      remote_range_private},
