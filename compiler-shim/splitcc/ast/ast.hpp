@@ -20,6 +20,9 @@ namespace viaduct::splitcc {
 /// The most bytes of the pointer and the arguments of atomic(), which travel in one message.
 inline constexpr int kAtomicBytes = 40;
 
+/// Leaves the padding of an automatic variable to its initializer, with -ftrivial-auto-var-init.
+inline constexpr const char* kKeepsPadding = "__attribute__((__uninitialized__))";
+
 enum class Storage : std::uint8_t { none, automatic, reg, static_, extern_, typedef_ };
 
 struct Symbol {
@@ -152,6 +155,7 @@ struct Declarator {
   Type* type = nullptr;
   Symbol* symbol = nullptr;
   Expr* init = nullptr;
+  bool keeps_padding = false;  // kKeepsPadding is written before its initializer
   bool is_bit_field = false;
   int bits_first = 0;
   int bits_last = -1;

@@ -135,7 +135,7 @@ void Emitter::declarator(const Declaration& all, const Declarator& d) {
   if (d.bits_last >= d.bits_first) range(d.bits_first, d.bits_last);
   if (d.tail_last >= d.tail_first && ends) range(d.tail_first, d.tail_last);
   if (d.init != nullptr) {
-    raw(" = ");
+    raw(d.keeps_padding ? std::string(" ") + kKeepsPadding + " = " : " = ");
     expr(d.init);
   }
   if (ends) raw(";");

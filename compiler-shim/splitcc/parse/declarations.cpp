@@ -159,7 +159,12 @@ void Parser::declaration(bool at_file_scope) {
       const bool is_static = at_file_scope || s.storage == Storage::static_;
       const Part outer = std::exchange(part_, {});
       const std::size_t words = static_words_.size();
+      const int equal = at_ - 1;
       d.init = initializer(d.type, is_static);
+      // gcc 12 sets padding of initialized variables to zero, too, and behind such an array it may
+      // hit another member.
+      d.keeps_padding = !is_static && has_inner_array(d.type);
+      if (d.keeps_padding) unit_.before[equal] += kKeepsPadding;
       part_ = outer;
       for (std::size_t i = words; i < static_words_.size(); ++i) static_words_[i].symbol = d.symbol;
       if (static_words_.size() > words) d.symbol->is_completed = true;

@@ -94,6 +94,17 @@ void Parser::members(Tag* tag) {
   }
 }
 
+namespace {
+void add_member(Tag* tag, const Member& member) {
+  const Type* const type = member.type;
+  const bool array =
+      type->kind == Kind::array && (type->base->kind == Kind::array || is_record(type->base));
+  tag->holds_word = tag->holds_word || holds_word(type);
+  tag->has_inner_array = tag->has_inner_array || array || has_inner_array(type);
+  tag->members.push_back(member);
+}
+}  // namespace
+
 void Parser::member_declaration(Tag* tag) {
   unit_.declarations.emplace_back();
   Declaration& declaration = unit_.declarations.back();
@@ -104,8 +115,7 @@ void Parser::member_declaration(Tag* tag) {
       declaration.specifiers.type->tag->name.empty()) {
     Member member;
     member.type = declaration.specifiers.type;
-    tag->holds_word = tag->holds_word || holds_word(member.type);
-    tag->members.push_back(member);
+    add_member(tag, member);
   }
   while (kind() != Tok::semicolon) {
     Declarator d;
@@ -140,8 +150,7 @@ void Parser::member_declaration(Tag* tag) {
     member.name = d.name;
     member.type = d.type;
     member.is_bit_field = d.is_bit_field;
-    if (!d.name.empty()) tag->members.push_back(member);
-    tag->holds_word = tag->holds_word || holds_word(d.type);
+    if (!d.name.empty()) add_member(tag, member);
     declaration.declarators.push_back(std::move(d));
     if (!accept(Tok::comma)) break;
   }

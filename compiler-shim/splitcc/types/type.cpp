@@ -65,6 +65,11 @@ bool holds_word(const Type* type) {
   return is_word(type);
 }
 
+bool has_inner_array(const Type* type) {
+  while (type->kind == Kind::array) type = type->base;
+  return is_record(type) && type->tag->has_inner_array;
+}
+
 bool is_const(const Type* type) {
   while (type->kind == Kind::array) type = type->base;
   return type->is_const;

@@ -69,9 +69,10 @@ struct Tag {
   Kind kind = Kind::structure;
   std::string name;
   bool is_complete = false;
-  bool needs_name = false;  // has no name, and the output must spell it
-  bool holds_word = false;  // a member is a global pointer, at any depth
-  int depth = 0;            // of the scope that it belongs to; 0: the file
+  bool needs_name = false;       // has no name, and the output must spell it
+  bool holds_word = false;       // a member is a global pointer, at any depth
+  bool has_inner_array = false;  // a member is an array of structures or arrays, at any depth
+  int depth = 0;                 // of the scope that it belongs to; 0: the file
   std::vector<Member> members;
 };
 
@@ -128,6 +129,8 @@ class Types {
 }
 /// Whether a word is in it, at any depth but behind pointers.
 [[nodiscard]] bool holds_word(const Type* type);
+/// Whether a structure in it has an array of structures or arrays.
+[[nodiscard]] bool has_inner_array(const Type* type);
 /// Whether an object of the type is const, or the elements of an array.
 [[nodiscard]] bool is_const(const Type* type);
 /// Whether its declaration in C would differ: a word, a spread array, or something made of them.

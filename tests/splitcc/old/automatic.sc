@@ -24,11 +24,22 @@ int count(n)
     for (i = 0; i < 40; i++) found += text[i] != 0;
     return found + (g != 0) + (s.where != 0) + (s.total != 0);
 }
+/* gcc 12 fills the padding of sum behind parts at a wrong place. */
+struct part { int *here; double value; int *global there; };
+struct parts { struct part part[3]; int *here; double value; struct { char name[2]; double value; } sum; };
+int parts(n)
+{
+    struct parts all = { { { &n, 91.5, &n }, { 0, 10.5, 0 }, { 0, 26.5, &n } }, &n, 8.5, { "a", 6.5 } };
+
+    return all.part[0].there != (int *global) &n || all.part[0].value != 91.5 || all.part[2].there != all.part[0].there;
+}
+
 splitc_main(argc, argv)
 char **argv;
 {
     int i, wrong;
 
+    if (parts(3)) return 1;
     for (i = 0; i < 3; i++) {
         soil(7);
         wrong += count(20);
