@@ -79,11 +79,19 @@ void store_value(const char* operation, std::uint64_t to, const void* from, std:
 
 /// While this object lives, a function runs that another process has sent by atomic(). That
 /// function may not use Split-C: the constructor hides this process' state from it. It may not use
-/// Active Messages either: the engine's other clients refuse.
+/// Active Messages either: the engine's other clients refuse. Single words are kept, and not a copy
+/// of `hot`: the wide loads of a copy wait until the stores of the single words have left the store
+/// buffer.
 class GuestCall {
  public:
   GuestCall() noexcept
-      : hot_(hot), collective_engine_(the_collective_engine), engine_(engine_with_others()) {
+      : views_(hot.views),
+        attention_(hot.attention),
+        next_header_(hot.next_header),
+        empty_header_(hot.empty_header),
+        machine_(hot.machine),
+        collective_engine_(the_collective_engine),
+        engine_(engine_with_others()) {
     if (engine_ != nullptr) [[unlikely]]
       engine_->begin_function();
     hot.views = &no_views;
@@ -94,7 +102,11 @@ class GuestCall {
     the_collective_engine = nullptr;
   }
   ~GuestCall() {
-    hot = hot_;
+    hot.views = views_;
+    hot.attention = attention_;
+    hot.next_header = next_header_;
+    hot.empty_header = empty_header_;
+    hot.machine = machine_;
     the_collective_engine = collective_engine_;
     if (engine_ != nullptr) [[unlikely]]
       engine_->end_function();
@@ -106,7 +118,11 @@ class GuestCall {
   /// Null: Split-C is the only client, or the function runs in another one.
   [[nodiscard]] static via::channel::Engine* engine_with_others() noexcept;
 
-  Hot hot_;
+  const Views* views_;
+  const std::uint64_t* attention_;
+  const std::uint64_t* next_header_;
+  std::uint64_t empty_header_;
+  Machine* machine_;
   CollectiveEngine* collective_engine_;
   via::channel::Engine* engine_;
 };

@@ -47,6 +47,9 @@ function(splitc_litmus_program_without fence source)
   set(program splitc_litmus_without_${fence})
   viaduct_add_program(${program} UNCHECKED SOURCES ${source} LIBRARIES ${litmus_libraries})
   target_compile_definitions(${program} PRIVATE VIADUCT_DROP_FENCE=${fence})
+  # The fewer stores lie between the write and the read, the more often the write is late.
+  target_compile_options(${program} PRIVATE -O2)
+  set_target_properties(${program} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON) # they were compiled without -O2
 endfunction()
 # splitc_litmus_without(FENCE SOURCE CASE): CASE is the one that must fail. By rdma no run has caught it, and on the message
 # path there is nothing to catch (docs/memory-model.md).
