@@ -57,7 +57,7 @@ Status Endpoint::send_slow(const Outgoing& out) noexcept {
 }
 
 Status Endpoint::send_long(const Outgoing& out) noexcept {
-  const Bundle::Guard guard(bundle_, "a request");
+  const Bundle::Guard guard(bundle_, out.call != nullptr ? "a call" : "a request");
   const char* const what = out.call != nullptr ? "call" : "request";
   if (value(out.to) >= maps_.size()) return Refusal::index(*this, what, out.to);
   if (out.data == nullptr && out.bytes != 0) return Refusal::null(*this, what, out.bytes);

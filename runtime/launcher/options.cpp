@@ -218,9 +218,10 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
   using Parsed = program::CommandLine::Parsed;
   std::vector<char*> words = with_plain_ranks_option(argc, argv);
   const Parsed parsed = app.parse(static_cast<int>(words.size()), words.data());
-  if (parsed == Parsed::answered) std::fputs(app.text().c_str(), stdout);
   if (parsed != Parsed::go_on) {
-    exit_code = parsed == Parsed::refused ? complain(app.text()) : 0;
+    exit_code = parsed == Parsed::refused ? complain(app.text())
+                : app.print_answer()      ? 0
+                                          : kExitLauncher;
     return std::nullopt;
   }
   options.program = app.remaining();

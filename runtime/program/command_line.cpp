@@ -39,6 +39,11 @@ CLI::Validator whole_numbers(std::int64_t least, std::int64_t most) {
   return CLI::Validator(check, "[" + range + "]");
 }
 
+/// CLI11 reads a negative number into an unsigned variable as a very large one.
+std::string complaint_about_sign(const std::string& text) {
+  return text.starts_with('-') ? "Value " + text + " is negative" : std::string{};
+}
+
 /// One field of a line of the option table: no tab, no end of line.
 std::string field(std::string text) {
   for (char& c : text)
@@ -193,6 +198,8 @@ CommandLine::~CommandLine() = default;
 template <class T>
 CommandLine::Option CommandLine::declare(const char* names, T& variable, const char* help) {
   CLI::Option* const option = impl_->app->add_option(names, variable, help);
+  if (std::is_unsigned_v<T> || std::is_same_v<T, std::vector<std::uint32_t>>)
+    option->check(CLI::Validator(complaint_about_sign, ""));
   return Option(impl_->entries.emplace_back(Entry{option, std::is_unsigned_v<T>}));
 }
 
@@ -225,6 +232,7 @@ CommandLine::Option CommandLine::option(const char* names, std::vector<std::stri
 
 CommandLine::Option CommandLine::flag(const char* names, bool& variable, const char* help) {
   CLI::Option* const option = impl_->app->add_flag(names, variable, help);
+  option->disable_flag_override();  // no --name=value
   return Option(impl_->entries.emplace_back(Entry{option, false}));
 }
 
@@ -275,12 +283,18 @@ CommandLine::Parsed CommandLine::parse(int argc, char** argv) {
 
 const std::string& CommandLine::text() const noexcept { return impl_->text; }
 
+bool CommandLine::print_answer() const {
+  if (std::fputs(text().c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return true;
+  std::perror((name() + ": standard output").c_str());
+  return false;
+}
+
 bool CommandLine::read(int argc, char** argv, int& exit_code, bool speaks) {
   const Parsed parsed = parse(argc, argv);
   exit_code = parsed == Parsed::refused ? kBadCommandLine : 0;
   if (parsed != Parsed::go_on && speaks) {
     if (parsed == Parsed::answered) {
-      std::fputs(text().c_str(), stdout);
+      if (!print_answer()) exit_code = 1;
     } else {
       std::fprintf(stderr, "%s: %s; see %s --help\n", name().c_str(), text().c_str(),
                    name().c_str());

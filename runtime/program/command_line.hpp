@@ -100,7 +100,11 @@ class CommandLine {
   /// The text that parse() has made.
   [[nodiscard]] const std::string& text() const noexcept;
 
-  /// As parse(), and prints text(). True: go on. False: the program is to end with @p exit_code.
+  /// Prints text() to standard output.  False: that cannot be written, as a message has said.
+  [[nodiscard]] bool print_answer() const;
+
+  /// As parse(), and prints text(). True: go on. False: the program is to end with @p exit_code,
+  /// which is 1 where the text cannot be written.
   /// Where several ranks read the same command line, only one @p speaks.
   [[nodiscard]] bool read(int argc, char** argv, int& exit_code, bool speaks = true);
 

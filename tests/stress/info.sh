@@ -27,3 +27,21 @@ grep -q -- "--help-config" <<<"$("$info" --help)" || { echo "--help does not nam
 "$info" --no-such-option >/dev/null 2>&1 && { echo "an unknown option is accepted"; exit 1; }
 both=$("$run" -n 2 --label "$info")
 grep -q "\[1\] This job: 2 ranks" <<<"$both" || { echo "it does not run as a rank"; exit 1; }
+
+# refuses TEXT COMMAND...: the command fails, and says TEXT.
+refuses() {
+  local text=$1 said
+  shift
+  said=$("$@" 2>&1 >/dev/null) && { echo "$* is accepted"; exit 1; }
+  grep -qF -- "$text" <<<"$said" || { echo "$* says '$said', and not '$text'"; exit 1; }
+}
+refuses "is negative" "$info" choose --bytes -1
+refuses "there is no rank 1" "$info" choose --to 1
+refuses "there is no rank 7" "$info" choose --from 7
+refuses "label was given" "$run" --label=3 -n 1 true
+if [ -w /dev/full ]; then
+  for program in "$info" "$run"; do
+    "$program" --help >/dev/full 2>/dev/null && { echo "$program --help ends with 0 where nothing can be written"; exit 1; }
+  done
+  true
+fi

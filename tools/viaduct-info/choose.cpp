@@ -150,9 +150,9 @@ std::string providers() {
   return text;
 }
 
-std::string choose(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
+std::string choose(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, bool names_ranks) {
   Job job;
-  if (job.size() > 1) return choose_in(job, from, to, bytes);
+  if (job.size() > 1 || names_ranks) return choose_in(job, from, to, bytes);
   return fmt::format("{} between two ranks\n  on one host:  {}\n  on two hosts: {}\n",
                      in_units(bytes), way(choice_for(true, 0), bytes),
                      way(choice_for(false, 0), bytes));

@@ -53,7 +53,8 @@ int main(int argc, char** argv) {
       return std::fflush(stdout) == 0 ? viaduct::info::exit_code_of(findings) : 1;
     }
     if (choose.chosen()) {
-      fmt::print("{}", viaduct::info::choose(from, to, bytes));
+      const bool names_ranks = choose.given("--from") || choose.given("--to");
+      fmt::print("{}", viaduct::info::choose(from, to, bytes, names_ranks));
     } else if (explain.chosen()) {
       fmt::print("{}", viaduct::info::explain(codes));
     } else if (version) {

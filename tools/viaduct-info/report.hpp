@@ -21,8 +21,9 @@ namespace viaduct::info {
 [[nodiscard]] std::string job();
 
 /// How @p bytes would get from rank @p from to rank @p to of this job, and why; in a job of one,
-/// for ranks on one host and on two.  Throws Error: no such rank.
-[[nodiscard]] std::string choose(std::uint32_t from, std::uint32_t to, std::uint64_t bytes);
+/// for ranks on one host and on two, unless the caller @p names_ranks.  Throws Error: no such rank.
+[[nodiscard]] std::string choose(std::uint32_t from, std::uint32_t to, std::uint64_t bytes,
+                                 bool names_ranks);
 
 /// How much this process may lock, as every part of the report says it: "8.0 MiB (at most 64.0
 /// MiB)", "unlimited", or "unlimited by CAP_IPC_LOCK (ulimit -l is 8.0 MiB)".

@@ -59,9 +59,6 @@ Status CompletionQueue::poll_ready(Completion& out) noexcept {
 }
 
 Status CompletionQueue::poll_message(Vi& vi, Completion& out) noexcept {
-  vi.in_set_.last_active = ++tick_;
-  turn_ = static_cast<std::uint32_t>(vi.in_set_.hot_at) + 1;
-  if (turn_ >= hot_count_) turn_ = 0;
   Descriptor* d = vi.take_receive();
   if (d == nullptr) return poll_ready(out);  // the VI has failed over it
   out = {&vi, d, Queue::receive};

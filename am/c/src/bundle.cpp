@@ -17,10 +17,10 @@ int with_bundle(eb_t handle, Body body) noexcept {
 
 [[gnu::noinline]] int poll_slow(eb_t handle) noexcept {
   if (is_in_handler()) return AM_ERR_IN_USE;
-  if (!is_single()) widen();
+  if (!viaduct::is_single_threaded()) widen();
   viaduct_am_bundle* const bundle = find(handle);
   if (bundle == nullptr) return no_object();
-  if (!is_single()) {
+  if (!viaduct::is_single_threaded()) {
     last_places.bundle = handle;
     const auto* const alone = bundle->alone.load(std::memory_order_acquire);
     const bool here = alone != nullptr && viaduct::am::detail::ShortWay::is_home(*alone);
@@ -29,7 +29,7 @@ int with_bundle(eb_t handle, Body body) noexcept {
     hot.bundle = handle;
   }
   poll_all(*bundle);
-  if (is_single()) bundle->event.store(false, std::memory_order_relaxed);
+  if (viaduct::is_single_threaded()) bundle->event.store(false, std::memory_order_relaxed);
   return AM_OK;
 }
 /// AM_Poll in a process with several threads, where the bundle may have got other endpoints.
@@ -103,7 +103,7 @@ int AM_FreeBundle(eb_t handle) {
 }
 
 int AM_Poll(eb_t handle) {
-  if (!is_single()) return poll_among_threads(handle);
+  if (!viaduct::is_single_threaded()) return poll_among_threads(handle);
   if (handle != hot.bundle || is_in_handler()) [[unlikely]]
     return poll_slow(handle);
   (void)handle->alone.load(std::memory_order_relaxed)->poll();
@@ -139,7 +139,7 @@ int AM_WaitSema(eb_t handle) {
   const int result = with_bundle(handle, [&](viaduct_am_bundle& found) -> int {
     if (found.mask.load() == AM_NOEVENTS) return AM_ERR_RESOURCE;
     if (found.first == nullptr) {
-      if (is_single()) return AM_ERR_RESOURCE;
+      if (viaduct::is_single_threaded()) return AM_ERR_RESOURCE;
       bundle = &found;
       return AM_OK;
     }
@@ -157,7 +157,7 @@ int AM_WaitSema(eb_t handle) {
   // The bundle's other endpoints: by the wait's own serving of the thread.
   (void)first->wait_pending([bundle] { return has_event(*bundle); });
   // Other threads may wait for the same event.
-  if (is_single()) bundle->event.store(false, std::memory_order_relaxed);
+  if (viaduct::is_single_threaded()) bundle->event.store(false, std::memory_order_relaxed);
   return AM_OK;
 }
 

@@ -137,7 +137,7 @@ int AM_MoveEndpoint(ep_t ea, eb_t from_bundle, eb_t to_bundle) {
     if (from == nullptr || to == nullptr || port.home.load() != from) return AM_ERR_BAD_ARG;
     leave_home(port);
     enter_home(port, *to);
-    if (!is_single()) to->event.store(true);  // a thread may wait there
+    if (!viaduct::is_single_threaded()) to->event.store(true);  // a thread may wait there
     return AM_OK;
   });
 }

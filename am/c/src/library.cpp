@@ -77,7 +77,7 @@ namespace {
 
 /// Whether other threads of the process may be in calls.
 bool has_threads() noexcept {
-  if (is_single()) return false;
+  if (viaduct::is_single_threaded()) return false;
   try {
     std::ifstream status("/proc/self/status");
     std::string word;
@@ -150,7 +150,7 @@ int start() noexcept {
 constinit std::uint32_t name_of_rank_0 = 0;
 
 Cold::Cold() noexcept {
-  if (is_single()) return;
+  if (viaduct::is_single_threaded()) return;
   widen();
   Library& lib = library();
   if (lib.context == nullptr) return;
@@ -163,10 +163,10 @@ Cold::~Cold() {
 }
 
 Port* find_slow(ep_t handle) noexcept {
-  if (!is_single()) widen();
+  if (!viaduct::is_single_threaded()) widen();
   viaduct_am_endpoint* const slot = library().endpoint_table.find(handle);
   if (slot == nullptr || slot->port == nullptr) return nullptr;
-  if (is_single()) {
+  if (viaduct::is_single_threaded()) {
     hot.endpoint = handle;
     hot.port = slot->port;
     hot.alone = slot->port->alone.load(std::memory_order_relaxed) ? handle : &no_endpoint;
@@ -199,7 +199,8 @@ bool is_busy_elsewhere(const viaduct_am_bundle& bundle) noexcept {
 }
 
 bool is_busy_elsewhere(Port& port) noexcept {
-  return !is_single() && !is_in_handler() && ShortWay::is_busy_elsewhere(port.bundle());
+  return !viaduct::is_single_threaded() && !is_in_handler() &&
+         ShortWay::is_busy_elsewhere(port.bundle());
 }
 
 void give_way() noexcept {
@@ -247,7 +248,7 @@ void poll_all(viaduct_am_bundle& bundle) noexcept {
     (void)alone->poll();
     return;
   }
-  if (is_single()) {
+  if (viaduct::is_single_threaded()) {
     for (Port* port = bundle.first; port != nullptr; port = port->next) (void)port->bundle().poll();
     return;
   }
@@ -268,7 +269,7 @@ void count_endpoints(viaduct_am_bundle& home) noexcept {
   home.alone.store(alone ? &first->bundle() : nullptr, std::memory_order_release);
   for (Port* port = first; port != nullptr; port = port->next)
     port->alone.store(alone, std::memory_order_relaxed);
-  if (is_single())
+  if (viaduct::is_single_threaded())
     hot = {};
   else
     ring_doorbell(own_record());  // a thread may sleep in AM_WaitSema: it is to watch these, too

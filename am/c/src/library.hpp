@@ -6,13 +6,12 @@
 /// sequential. The first call of a process of several makes them parallel, for good: from then on
 /// each call takes their lock (bundle.hpp), and cold calls take it here.
 
-#include <sys/single_threaded.h>
-
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "am/c/src/port.hpp"
+#include "runtime/single_thread.hpp"
 #include "viaduct/am/context.hpp"
 #include "viaduct/job.hpp"
 
@@ -73,12 +72,10 @@ struct LastPlaces {
 };
 extern constinit thread_local LastPlaces last_places [[gnu::tls_model("initial-exec")]];
 
-[[nodiscard]] inline bool is_single() noexcept { return __libc_single_threaded != 0; }
-
 /// The endpoint of a handle, or null.  Cost: three loads.
 [[nodiscard]] Port* find_slow(ep_t handle) noexcept;
 [[nodiscard]] inline Port* find(ep_t handle) noexcept {
-  if (is_single()) [[likely]] {
+  if (is_single_threaded()) [[likely]] {
     if (handle == hot.endpoint) [[likely]]
       return hot.port;
   } else if (handle == last_places.endpoint) {
@@ -120,8 +117,8 @@ void poll_all(viaduct_am_bundle& bundle) noexcept;
 /// threads poll their own endpoint's messages themselves, under the same lock.
 [[gnu::noinline]] void poll_home_now(Port& port) noexcept;
 inline void poll_home(Port& port) noexcept {
-  if (!port.alone.load(std::memory_order_relaxed) || (is_single() && port.bundle().looks_busy()))
-      [[unlikely]]
+  if (!port.alone.load(std::memory_order_relaxed) ||
+      (is_single_threaded() && port.bundle().looks_busy())) [[unlikely]]
     poll_home_now(port);
 }
 

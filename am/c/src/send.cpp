@@ -103,7 +103,7 @@ template <class... I>
 template <class... I>
 [[gnu::always_inline]] inline int request(ep_t ep, int to, handler_t handler, I... args) noexcept {
   using Done = ShortWay::Done;
-  if (!is_single()) [[unlikely]]
+  if (!viaduct::is_single_threaded()) [[unlikely]]
     return request_among_threads(ep, to, handler, args...);
   if (ep == hot.alone && !is_in_handler() && is_handler(handler)) [[likely]] {
     Port& port = *hot.port;

@@ -66,10 +66,13 @@ class ShortFifo {
     if (oldest_ == nullptr) [[likely]]
       oldest_ = entry;
     else
-      rest_.push(entry);
+      push_behind(entry);
   }
 
  private:
+  // A function of its own: it would cost the callers registers.
+  [[gnu::noinline]] void push_behind(T* entry) { rest_.push(entry); }
+
   T* oldest_ = nullptr;  // null: none at all
   Fifo<T*> rest_;
 };

@@ -1,9 +1,10 @@
 #pragma once
 /// @file
-/// The lock of VIPL's calls. While one thread alone calls, it costs two plain stores: that thread
-/// owns the lock. The first call of another thread revokes that for good, by an expedited memory
-/// barrier, and from then on a mutex is taken. So a program of one thread pays for no locked
-/// instruction, and a program of many is safe.
+/// The lock of VIPL's calls. In a process of one thread the short ways (fast.hpp) take none. While
+/// one thread of several alone calls, the lock costs two plain stores: that thread owns it. The
+/// first call of another thread revokes that for good, by an expedited memory barrier, and from
+/// then on a mutex is taken. So a program of one thread pays for no locked instruction, and a
+/// program of many is safe.
 
 #include <atomic>
 #include <cstdint>

@@ -21,6 +21,7 @@ namespace viaduct::via::vipl {
 
 struct Cq;
 struct Nic;
+struct Vi;
 
 using ErrorHandler = void (*)(VIP_PVOID, VIP_ERROR_DESCRIPTOR*);
 using DescriptorHandler = void (*)(VIP_PVOID, VIP_NIC_HANDLE, VIP_VI_HANDLE, VIP_DESCRIPTOR*);
@@ -117,6 +118,14 @@ struct Spoiled {
   std::uint32_t status;  // the error that it gets
 };
 
+/// The VI that a call named last, while it is ready: the short ways (fast.hpp) know it by its
+/// handle alone. Under the library's lock.
+struct NamedLast {
+  VIP_VI_HANDLE handle = nullptr;
+  Vi* vi = nullptr;  // null: there is none
+};
+inline constinit NamedLast named_last;
+
 struct alignas(kCacheLineBytes) Vi : ViOwner {
   // Hot: the words that the short ways read (fast.hpp).
   shm::Vi* ready = nullptr;  // `vi`, connected, with nothing below that needs more; see refresh()
@@ -139,11 +148,24 @@ struct alignas(kCacheLineBytes) Vi : ViOwner {
   std::vector<Spoiled> spoiled;
   shm::Vi* plain = nullptr;  // `vi` where it is one of provider shm
 
+  Vi() = default;
+  ~Vi() { forget_name(); }
+  Vi(const Vi&) = delete;
+  Vi& operator=(const Vi&) = delete;
+
   /// To be called after each change of the members that it reads.
   void refresh() noexcept {
     const bool is_plain =
         phase == Phase::connected && spoiled.empty() && send.late.empty() && receive.late.empty();
     ready = is_plain ? plain : nullptr;
+    if (ready == nullptr) forget_name();
+  }
+  /// A call names the VI.
+  void remember_name() noexcept {
+    if (ready != nullptr) named_last = {handle, this};
+  }
+  void forget_name() const noexcept {
+    if (named_last.vi == this) named_last = {};
   }
   void enter(Phase next) noexcept {
     phase = next;

@@ -168,6 +168,7 @@ template <class Post>
 
 /// Does the rest of a send whose checks the short way has made. Tells the program when it finds
 /// that the connection has failed. Releases the lock.
+template <Holds What>
 [[gnu::noinline]] VIP_RETURN finish(Vi& vi, Descriptor& d, shm::Vi::Short what) noexcept {
   VIP_RETURN result = VIP_SUCCESS;
   try {
@@ -179,29 +180,89 @@ template <class Post>
     result = VIP_ERROR_RESOURCE;
   }
   const bool has_reports = library().has_reports;
-  library().lock.leave_alone();
+  release<What>();
   if (has_reports) [[unlikely]]
     tell_program();
   return result;
 }
 
+template <Holds What>
 [[gnu::noinline]] VIP_RETURN send_checked(Vi& vi, Descriptor& d) noexcept {
   using Short = shm::Vi::Short;
+  if (d.control.control != 0 || d.control.segment_count != 1) __builtin_unreachable();
   const Short done = vi.ready->try_post_send(d);
   if (done != Short::taken) [[unlikely]]
-    return finish(vi, d, done);
-  library().lock.leave_alone();
+    return finish<What>(vi, d, done);
+  release<What>();
   return VIP_SUCCESS;
 }
 
+template <Holds What>
 [[gnu::noinline]] VIP_RETURN receive_checked(Vi& vi, Descriptor& d) noexcept {
+  if (d.control.segment_count != 1) __builtin_unreachable();  // may_post_shortly()
   // The length of a receive is that of its segments; the program need not say it.
   d.control.length = d.segment[0].local.length;
   const bool taken = vi.ready->state() == ViState::connected && vi.ready->try_post_receive(d);
-  library().lock.leave_alone();
+  release<What>();
   if (taken) [[likely]]
     return VIP_SUCCESS;
   return post(vi.handle, program_s(&d), vi.region_handle, post_receive);
+}
+
+template <Holds What>
+VIP_RETURN send_another(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
+                        VIP_MEM_HANDLE memory) noexcept;
+
+template <Holds What>
+[[gnu::always_inline]] inline VIP_RETURN send(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
+                                              VIP_MEM_HANDLE memory) noexcept {
+  if (!is_named_last(handle)) [[unlikely]]
+    return send_another<What>(handle, descriptor, memory);
+  Vi& vi = *named_last.vi;
+  if (may_post_shortly(vi, descriptor, memory) && vi.send.done.empty()) [[likely]]
+    return send_checked<What>(vi, provider_s(*descriptor));
+  release<What>();
+  return post(handle, descriptor, memory, post_send);
+}
+template <Holds What>
+[[gnu::noinline]] VIP_RETURN send_another(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
+                                          VIP_MEM_HANDLE memory) noexcept {
+  if (name(handle)) return send<What>(handle, descriptor, memory);
+  release<What>();
+  return post(handle, descriptor, memory, post_send);
+}
+[[gnu::noinline]] VIP_RETURN send_among_threads(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
+                                                VIP_MEM_HANDLE memory) noexcept {
+  return library().lock.enter_alone() ? send<Holds::lock>(handle, descriptor, memory)
+                                      : post(handle, descriptor, memory, post_send);
+}
+
+template <Holds What>
+VIP_RETURN receive_another(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
+                           VIP_MEM_HANDLE memory) noexcept;
+
+template <Holds What>
+[[gnu::always_inline]] inline VIP_RETURN receive(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
+                                                 VIP_MEM_HANDLE memory) noexcept {
+  if (!is_named_last(handle)) [[unlikely]]
+    return receive_another<What>(handle, descriptor, memory);
+  Vi& vi = *named_last.vi;
+  if (may_post_shortly(vi, descriptor, memory) && vi.receive.done.empty()) [[likely]]
+    return receive_checked<What>(vi, provider_s(*descriptor));
+  release<What>();
+  return post(handle, descriptor, memory, post_receive);
+}
+template <Holds What>
+[[gnu::noinline]] VIP_RETURN receive_another(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
+                                             VIP_MEM_HANDLE memory) noexcept {
+  if (name(handle)) return receive<What>(handle, descriptor, memory);
+  release<What>();
+  return post(handle, descriptor, memory, post_receive);
+}
+[[gnu::noinline]] VIP_RETURN receive_among_threads(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
+                                                   VIP_MEM_HANDLE memory) noexcept {
+  return library().lock.enter_alone() ? receive<Holds::lock>(handle, descriptor, memory)
+                                      : post(handle, descriptor, memory, post_receive);
 }
 
 }  // namespace
@@ -225,26 +286,15 @@ extern "C" {
 
 VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr,
                        VIP_MEM_HANDLE MemoryHandle) {
-  Lock& lock = library().lock;
-  if (lock.enter_alone()) [[likely]] {
-    Vi* const vi = vi_for_post(ViHandle, DescriptorPtr, MemoryHandle);
-    if (vi != nullptr && vi->send.done.empty()) [[likely]]
-      return send_checked(*vi, provider_s(*DescriptorPtr));
-    lock.leave_alone();
-  }
-  return post(ViHandle, DescriptorPtr, MemoryHandle, post_send);
+  return viaduct::is_single_threaded() ? send<Holds::nothing>(ViHandle, DescriptorPtr, MemoryHandle)
+                                       : send_among_threads(ViHandle, DescriptorPtr, MemoryHandle);
 }
 
 VIP_RETURN VipPostRecv(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr,
                        VIP_MEM_HANDLE MemoryHandle) {
-  Lock& lock = library().lock;
-  if (lock.enter_alone()) [[likely]] {
-    Vi* const vi = vi_for_post(ViHandle, DescriptorPtr, MemoryHandle);
-    if (vi != nullptr && vi->receive.done.empty()) [[likely]]
-      return receive_checked(*vi, provider_s(*DescriptorPtr));
-    lock.leave_alone();
-  }
-  return post(ViHandle, DescriptorPtr, MemoryHandle, post_receive);
+  return viaduct::is_single_threaded()
+             ? receive<Holds::nothing>(ViHandle, DescriptorPtr, MemoryHandle)
+             : receive_among_threads(ViHandle, DescriptorPtr, MemoryHandle);
 }
 
 }  // extern "C"
