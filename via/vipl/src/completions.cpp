@@ -41,8 +41,8 @@ VIP_RETURN done(Vi& vi, WorkQueue& queue, VIP_DESCRIPTOR** out) noexcept {
 // is to be done with the message that it has found. The second part releases the lock.
 
 template <WorkQueue Vi::*Which, Holds What>
-[[gnu::noinline]] VIP_RETURN take_found(Vi& vi, Slot& slot, std::uint64_t header,
-                                        VIP_DESCRIPTOR** out) noexcept {
+[[gnu::noinline, gnu::aligned(kCacheLineBytes)]] VIP_RETURN take_found(
+    Vi& vi, Slot& slot, std::uint64_t header, VIP_DESCRIPTOR** out) noexcept {
   Descriptor* const d = shm::CompletionQueue::take({vi.ready, &slot, header});
   release<What>();
   if (d == nullptr) [[unlikely]]
@@ -203,8 +203,9 @@ template <Holds What>
 }
 
 template <Holds What>
-[[gnu::noinline]] VIP_RETURN cq_take_found(shm::Vi& from, Slot& slot, std::uint64_t header,
-                                           VIP_VI_HANDLE* of, VIP_BOOLEAN* receive) noexcept {
+[[gnu::noinline, gnu::aligned(kCacheLineBytes)]] VIP_RETURN cq_take_found(
+    shm::Vi& from, Slot& slot, std::uint64_t header, VIP_VI_HANDLE* of,
+    VIP_BOOLEAN* receive) noexcept {
   Descriptor* const d = shm::CompletionQueue::take({&from, &slot, header});
   if (d != nullptr) [[likely]]
     return announce<What>({&from, d, Queue::receive}, of, receive);
@@ -214,8 +215,8 @@ template <Holds What>
 
 /// A completion waits in the queue's ring.
 template <Holds What>
-[[gnu::noinline]] VIP_RETURN cq_take_pushed(Cq& cq, VIP_VI_HANDLE* of,
-                                            VIP_BOOLEAN* receive) noexcept {
+[[gnu::noinline, gnu::aligned(kCacheLineBytes)]] VIP_RETURN cq_take_pushed(
+    Cq& cq, VIP_VI_HANDLE* of, VIP_BOOLEAN* receive) noexcept {
   Completion completion;
   if (!cq.plain->take_pushed(completion)) __builtin_unreachable();
   return announce<What>(completion, of, receive);
@@ -296,11 +297,13 @@ void disconnect_keeping_receives(Vi& vi) {
 
 extern "C" {
 
-VIP_RETURN VipSendDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR** DescriptorPtr) {
+[[gnu::aligned(kCacheLineBytes)]] VIP_RETURN VipSendDone(VIP_VI_HANDLE ViHandle,
+                                                         VIP_DESCRIPTOR** DescriptorPtr) {
   return done<&Vi::send>(ViHandle, DescriptorPtr);
 }
 
-VIP_RETURN VipRecvDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR** DescriptorPtr) {
+[[gnu::aligned(kCacheLineBytes)]] VIP_RETURN VipRecvDone(VIP_VI_HANDLE ViHandle,
+                                                         VIP_DESCRIPTOR** DescriptorPtr) {
   return done<&Vi::receive>(ViHandle, DescriptorPtr);
 }
 
@@ -312,7 +315,9 @@ VIP_RETURN VipRecvWait(VIP_VI_HANDLE ViHandle, VIP_ULONG Timeout, VIP_DESCRIPTOR
   return wait<&Vi::receive>(ViHandle, Timeout, DescriptorPtr);
 }
 
-VIP_RETURN VipCQDone(VIP_CQ_HANDLE CQHandle, VIP_VI_HANDLE* ViHandle, VIP_BOOLEAN* RecvQueue) {
+[[gnu::aligned(kCacheLineBytes)]] VIP_RETURN VipCQDone(VIP_CQ_HANDLE CQHandle,
+                                                       VIP_VI_HANDLE* ViHandle,
+                                                       VIP_BOOLEAN* RecvQueue) {
   return cq_done(CQHandle, ViHandle, RecvQueue);
 }
 
