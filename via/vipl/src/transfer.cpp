@@ -187,85 +187,75 @@ template <Holds What>
   return result;
 }
 
-template <Holds What>
-[[gnu::noinline, gnu::aligned(kCacheLineBytes)]] VIP_RETURN send_checked(Vi& vi,
-                                                                         Descriptor& d) noexcept {
-  using Short = shm::Vi::Short;
-  if (d.control.control != 0 || d.control.segment_count != 1) __builtin_unreachable();
-  const Short done = vi.ready->try_post_send(d);
-  if (done != Short::taken) [[unlikely]]
-    return finish<What>(vi, d, done);
-  release<What>();
-  return VIP_SUCCESS;
-}
+struct Sends {
+  static constexpr WorkQueue Vi::*kQueue = &Vi::send;
+  static constexpr auto kLongWay = post_send;
 
-template <Holds What>
-[[gnu::noinline, gnu::aligned(kCacheLineBytes)]] VIP_RETURN receive_checked(
-    Vi& vi, Descriptor& d) noexcept {
-  if (d.control.segment_count != 1) __builtin_unreachable();  // may_post_shortly()
-  // The length of a receive is that of its segments; the program need not say it.
-  d.control.length = d.segment[0].local.length;
-  const bool taken = vi.ready->state() == ViState::connected && vi.ready->try_post_receive(d);
-  release<What>();
-  if (taken) [[likely]]
+  template <Holds What>
+  [[gnu::noinline, gnu::aligned(kCacheLineBytes)]] static VIP_RETURN checked(
+      Vi& vi, Descriptor& d) noexcept {
+    using Short = shm::Vi::Short;
+    if (d.control.control != 0 || d.control.segment_count != 1) __builtin_unreachable();
+    const Short done = vi.ready->try_post_send(d);
+    if (done != Short::taken) [[unlikely]]
+      return finish<What>(vi, d, done);
+    release<What>();
     return VIP_SUCCESS;
-  return post(vi.handle, program_s(&d), vi.region_handle, post_receive);
-}
+  }
+};
 
-template <Holds What>
-VIP_RETURN send_another(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
-                        VIP_MEM_HANDLE memory) noexcept;
+struct Receives {
+  static constexpr WorkQueue Vi::*kQueue = &Vi::receive;
+  static constexpr auto kLongWay = post_receive;
 
-template <Holds What>
-[[gnu::always_inline]] inline VIP_RETURN send(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
-                                              VIP_MEM_HANDLE memory) noexcept {
-  if (!is_named_last(handle)) [[unlikely]]
-    return send_another<What>(handle, descriptor, memory);
-  Vi& vi = *named_last.vi;
-  if (may_post_shortly(vi, descriptor, memory) && vi.send.done.empty()) [[likely]]
-    return send_checked<What>(vi, provider_s(*descriptor));
-  release<What>();
-  return post(handle, descriptor, memory, post_send);
-}
-template <Holds What>
-[[gnu::noinline]] VIP_RETURN send_another(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
-                                          VIP_MEM_HANDLE memory) noexcept {
-  if (name(handle)) return send<What>(handle, descriptor, memory);
-  release<What>();
-  return post(handle, descriptor, memory, post_send);
-}
-[[gnu::noinline]] VIP_RETURN send_among_threads(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
-                                                VIP_MEM_HANDLE memory) noexcept {
-  return library().lock.enter_alone() ? send<Holds::lock>(handle, descriptor, memory)
-                                      : post(handle, descriptor, memory, post_send);
-}
+  template <Holds What>
+  [[gnu::noinline, gnu::aligned(kCacheLineBytes)]] static VIP_RETURN checked(
+      Vi& vi, Descriptor& d) noexcept {
+    if (d.control.segment_count != 1) __builtin_unreachable();  // may_post_shortly()
+    // The length of a receive is that of its segments; the program need not say it.
+    d.control.length = d.segment[0].local.length;
+    const bool taken = vi.ready->state() == ViState::connected && vi.ready->try_post_receive(d);
+    release<What>();
+    if (taken) [[likely]]
+      return VIP_SUCCESS;
+    return post(vi.handle, program_s(&d), vi.region_handle, post_receive);
+  }
+};
 
-template <Holds What>
-VIP_RETURN receive_another(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
+template <class Posts, Holds What>
+VIP_RETURN post_to_another(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
                            VIP_MEM_HANDLE memory) noexcept;
 
-template <Holds What>
-[[gnu::always_inline]] inline VIP_RETURN receive(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
-                                                 VIP_MEM_HANDLE memory) noexcept {
+template <class Posts, Holds What>
+[[gnu::always_inline]] inline VIP_RETURN post_shortly(VIP_VI_HANDLE handle,
+                                                      VIP_DESCRIPTOR* descriptor,
+                                                      VIP_MEM_HANDLE memory) noexcept {
   if (!is_named_last(handle)) [[unlikely]]
-    return receive_another<What>(handle, descriptor, memory);
+    return post_to_another<Posts, What>(handle, descriptor, memory);
   Vi& vi = *named_last.vi;
-  if (may_post_shortly(vi, descriptor, memory) && vi.receive.done.empty()) [[likely]]
-    return receive_checked<What>(vi, provider_s(*descriptor));
+  if (may_post_shortly(vi, descriptor, memory) && (vi.*Posts::kQueue).done.empty()) [[likely]]
+    return Posts::template checked<What>(vi, provider_s(*descriptor));
   release<What>();
-  return post(handle, descriptor, memory, post_receive);
+  return post(handle, descriptor, memory, Posts::kLongWay);
 }
-template <Holds What>
-[[gnu::noinline]] VIP_RETURN receive_another(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
+template <class Posts, Holds What>
+[[gnu::noinline]] VIP_RETURN post_to_another(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
                                              VIP_MEM_HANDLE memory) noexcept {
-  if (name(handle)) return receive<What>(handle, descriptor, memory);
+  if (name(handle)) return post_shortly<Posts, What>(handle, descriptor, memory);
   release<What>();
-  return post(handle, descriptor, memory, post_receive);
+  return post(handle, descriptor, memory, Posts::kLongWay);
 }
-[[gnu::noinline]] VIP_RETURN receive_among_threads(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
-                                                   VIP_MEM_HANDLE memory) noexcept {
-  return library().lock.enter_alone() ? receive<Holds::lock>(handle, descriptor, memory)
-                                      : post(handle, descriptor, memory, post_receive);
+template <class Posts>
+[[gnu::noinline]] VIP_RETURN post_among_threads(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
+                                                VIP_MEM_HANDLE memory) noexcept {
+  return library().lock.enter_alone() ? post_shortly<Posts, Holds::lock>(handle, descriptor, memory)
+                                      : post(handle, descriptor, memory, Posts::kLongWay);
+}
+template <class Posts>
+[[gnu::always_inline]] inline VIP_RETURN post(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor,
+                                              VIP_MEM_HANDLE memory) noexcept {
+  return is_single_threaded() ? post_shortly<Posts, Holds::nothing>(handle, descriptor, memory)
+                              : post_among_threads<Posts>(handle, descriptor, memory);
 }
 
 }  // namespace
@@ -290,16 +280,13 @@ extern "C" {
 [[gnu::aligned(kCacheLineBytes)]] VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle,
                                                          VIP_DESCRIPTOR* DescriptorPtr,
                                                          VIP_MEM_HANDLE MemoryHandle) {
-  return viaduct::is_single_threaded() ? send<Holds::nothing>(ViHandle, DescriptorPtr, MemoryHandle)
-                                       : send_among_threads(ViHandle, DescriptorPtr, MemoryHandle);
+  return post<Sends>(ViHandle, DescriptorPtr, MemoryHandle);
 }
 
 [[gnu::aligned(kCacheLineBytes)]] VIP_RETURN VipPostRecv(VIP_VI_HANDLE ViHandle,
                                                          VIP_DESCRIPTOR* DescriptorPtr,
                                                          VIP_MEM_HANDLE MemoryHandle) {
-  return viaduct::is_single_threaded()
-             ? receive<Holds::nothing>(ViHandle, DescriptorPtr, MemoryHandle)
-             : receive_among_threads(ViHandle, DescriptorPtr, MemoryHandle);
+  return post<Receives>(ViHandle, DescriptorPtr, MemoryHandle);
 }
 
 }  // extern "C"
