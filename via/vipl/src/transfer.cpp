@@ -164,7 +164,7 @@ template <class Post>
 // The short ways are in two parts, the checks and the provider's, which is a function of its own:
 // so few words are live in each that hardly a register is saved. A store of a saved register waits,
 // as each store does, until those before it have left the processor, and so holds up a stream of
-// messages. The second parts hold the lock, and release it. Each part begins with a cache line: at
+// messages. A second part releases what the first one holds. Each part begins with a cache line: at
 // other places the same instructions took up to a tenth longer.
 
 /// Does the rest of a send whose checks the short way has made. Tells the program when it finds
