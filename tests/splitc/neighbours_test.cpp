@@ -164,7 +164,9 @@ int test_trap() {
 
 /// A target that computes keeps no sender: process 0 stores blocks to process 1, each longer than a
 /// message, and goes on, while process 1 looks at its own memory alone until it is told. The blocks
-/// are not there before process 1 polls.
+/// are not there before process 1 polls. Process 0 begins when process 1 has made its last poll:
+///
+///     *told of process 1:   0 ---process 1: polls no more---> 2 ---process 0: has stored---> 1
 int test_computing_target() {
   constexpr std::size_t kBlocks = 3;
   constexpr std::size_t kCells = 2000;
@@ -182,11 +184,17 @@ int test_computing_target() {
                          splitc::mapped(splitc::toglobal(0, told)) != nullptr;
   int wrong = 0;
   if (MYPROC == 0 && is_mapped && PROCS > 1) {
+    const std::uint64_t* const state = splitc::mapped(splitc::toglobal(1, told));
+    while (__atomic_load_n(state, __ATOMIC_ACQUIRE) != 2) {
+      splitc::poll();
+      usleep(100);
+    }
     for (std::size_t b = 0; b < kBlocks; ++b)
       splitc::bulk_store(splitc::toglobal(1, cells + b * kCells), cells + b * kCells, kCells, kOwn);
     splitc::write(splitc::toglobal(1, told), std::uint64_t{1});
   } else if (MYPROC == 1 && is_mapped) {
-    while (__atomic_load_n(told, __ATOMIC_ACQUIRE) == 0) usleep(100);
+    __atomic_store_n(told, std::uint64_t{2}, __ATOMIC_RELEASE);
+    while (__atomic_load_n(told, __ATOMIC_ACQUIRE) == 2) usleep(100);
     for (std::size_t i = 0; i < kBlocks * kCells; ++i) wrong += cells[i] != 0;
     kOwn.wait(kBlocks * kCells * sizeof *cells);
     for (std::size_t i = 0; i < kBlocks * kCells; ++i) wrong += cells[i] != mixed(i / kCells, i);
