@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// This process' mappings, and sets of pages.
+/// This process' mappings, what its pages allow, and sets of pages.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,5 +29,12 @@ struct Mapping {
 /// @return the mappings that touch @p range, in the order of their addresses; none where the file
 /// cannot be read.  Cost: the kernel writes all of them.
 [[nodiscard]] std::vector<Mapping> mappings_at(PageRange range);
+
+/// @return whether all pages of [address, address + bytes) are mapped.  Cost: a system call.
+[[nodiscard]] bool is_mapped(const void* address, std::size_t bytes) noexcept;
+
+/// @return whether this process may write to the page of @p address; true where the kernel does not
+/// say.  Nothing is altered, but the page becomes present.  Cost: a system call.
+[[nodiscard]] bool is_page_writable(const void* address) noexcept;
 
 }  // namespace viaduct

@@ -1,11 +1,18 @@
 #include "runtime/mappings.hpp"
 
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <algorithm>
+#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <utility>
+
+#include "viaduct/runtime/memory_file.hpp"
 
 namespace viaduct {
 
@@ -48,6 +55,25 @@ std::vector<Mapping> mappings_at(PageRange range) {
   }
   std::free(line);
   return found;
+}
+
+/// MS_ASYNC looks at the mappings and does nothing else.
+bool is_mapped(const void* address, std::size_t bytes) noexcept {
+  const auto begin = reinterpret_cast<std::uintptr_t>(address);
+  const std::uintptr_t page = begin / kPageBytes * kPageBytes;
+  return ::msync(reinterpret_cast<void*>(page), begin - page + bytes, MS_ASYNC) == 0 ||
+         errno != ENOMEM;
+}
+
+/// Lets the kernel add 0 to the page's first word, atomically: the addition disturbs no user of the
+/// word, and fails with a code where a store would end the process.
+bool is_page_writable(const void* address) noexcept {
+  constexpr int kAddNothing = FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_LT, 0);
+  const auto page = reinterpret_cast<std::uintptr_t>(address) / kPageBytes * kPageBytes;
+  std::uint32_t nobody_waits_here = 0;
+  return ::syscall(SYS_futex, &nobody_waits_here, FUTEX_WAKE_OP_PRIVATE, 0, nullptr, page,
+                   kAddNothing) >= 0 ||
+         errno != EFAULT;
 }
 
 }  // namespace viaduct

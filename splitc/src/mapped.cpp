@@ -1,13 +1,9 @@
 #include "splitc/src/mapped.hpp"
 
-#include <linux/futex.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #include <array>
-#include <cerrno>
 #include <cstdint>
 
+#include "runtime/mappings.hpp"
 #include "viaduct/runtime/memory_file.hpp"
 
 namespace viaduct::splitc::detail {
@@ -20,28 +16,11 @@ constexpr std::uintptr_t kKnown = 1;
 thread_local constinit Pages found_pages{};
 thread_local constinit Pages writable_pages{};
 
-/// Whether [page, page + bytes) is mapped. msync with MS_ASYNC looks at the mappings and does
-/// nothing else.
-bool look(std::uintptr_t page, std::size_t bytes) noexcept {
-  return ::msync(reinterpret_cast<void*>(page), bytes, MS_ASYNC) == 0 || errno != ENOMEM;
-}
-
-/// Lets the kernel add 0 to the first word, atomically: the addition disturbs no user of the word,
-/// and fails with a code where a store would end the process. True where the kernel does not know
-/// the call.
-bool try_to_write(std::uintptr_t page) noexcept {
-  constexpr int kAddNothing = FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_LT, 0);
-  std::uint32_t nobody_waits_here = 0;
-  return ::syscall(SYS_futex, &nobody_waits_here, FUTEX_WAKE_OP_PRIVATE, 0, nullptr, page,
-                   kAddNothing) >= 0 ||
-         errno != EFAULT;
-}
-
 bool is_writable_page(std::uintptr_t page) noexcept {
   std::uintptr_t& found = writable_pages[page / kPageBytes % kRemembered];
   if (found == page + kKnown) [[likely]]
     return true;
-  if (!try_to_write(page)) return false;
+  if (!is_page_writable(reinterpret_cast<const void*>(page))) return false;
   found = page + kKnown;
   return true;
 }
@@ -52,11 +31,11 @@ bool is_mapped(const std::byte* address, std::size_t bytes) noexcept {
   if (bytes == 0) return true;
   const auto begin = reinterpret_cast<std::uintptr_t>(address);
   const std::uintptr_t page = begin / kPageBytes * kPageBytes;
-  if (begin - page + bytes > kPageBytes) return look(page, begin - page + bytes);
+  if (begin - page + bytes > kPageBytes) return viaduct::is_mapped(address, bytes);
   std::uintptr_t& found = found_pages[page / kPageBytes % kRemembered];
   if (found == page + kKnown) [[likely]]
     return true;
-  if (!look(page, kPageBytes)) return false;
+  if (!viaduct::is_mapped(address, bytes)) return false;
   found = page + kKnown;
   return true;
 }

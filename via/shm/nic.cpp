@@ -10,15 +10,13 @@
 #include <new>
 #include <string>
 
-#include <linux/futex.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "runtime/errors/codes.hpp"
+#include "runtime/mappings.hpp"
 #include "via/copy.hpp"
 #include "viaduct/runtime/atomic.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
@@ -51,25 +49,6 @@ bool kernel_has_cross_memory() noexcept {
   const iovec here{&to, sizeof(to)};
   const iovec there{&from, sizeof(from)};
   return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof(to);
-}
-
-/// Whether all pages of the range are there. MS_ASYNC looks at the mappings and does nothing else.
-bool is_mapped(const std::byte* address, std::size_t bytes) noexcept {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(address) & ~(page - 1);
-  const std::size_t length = reinterpret_cast<std::uintptr_t>(address) + bytes - begin;
-  return msync(reinterpret_cast<void*>(begin), length, MS_ASYNC) == 0 || errno != ENOMEM;
-}
-
-/// Whether this process may write to the page of @p at. The kernel makes an empty atomic change
-/// there, which alters nothing.
-bool is_writable(const std::byte* at) noexcept {
-  std::uint32_t nobody = 0;  // waits for this word
-  const auto word = reinterpret_cast<std::uintptr_t>(at) & ~std::uintptr_t{3};
-  constexpr int kEmptyOr = FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0x7ff);
-  return syscall(SYS_futex, &nobody, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 1, std::uintptr_t{1}, word,
-                 kEmptyOr) >= 0 ||
-         errno != EFAULT;
 }
 
 /// Blocks of this rank's window, which are released unless they are kept.
@@ -277,7 +256,7 @@ bool Nic::may_write(RegionEntry& entry) noexcept {
   if (const std::uint32_t known = entry.writable.load(kRelaxed); known != kUnknown)
     return known == kWritable;
   const auto* const begin = reinterpret_cast<const std::byte*>(entry.address);
-  const bool writable = is_writable(begin) && is_writable(begin + entry.bytes - 1);
+  const bool writable = is_page_writable(begin) && is_page_writable(begin + entry.bytes - 1);
   entry.writable.store(writable ? kWritable : kReadOnly, kRelaxed);
   return writable;
 }
