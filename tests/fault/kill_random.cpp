@@ -5,8 +5,9 @@
 //
 // Every run has a wanted state (idle, in a handler, holding credits, waiting; now and then:
 // whatever comes, start-up included) and a random rank: the kill comes at the first moment after a
-// random delay at which that rank is in that state. What is counted is the state that the victim
-// died in. With --survive the others go on (--keep-going) and must all be told of the loss. With
+// random delay at which that rank is in that state, and stays: it is stopped first. What is counted
+// is the state that the victim died in. With --survive the others go on (--keep-going) and must all
+// be told of the loss. With
 // --launcher the launcher is killed while that rank is in that state, and nothing may be left. The
 // last line prints the longest times: two seconds are promised, on a machine that has time for the
 // job. The test itself fails only after driver::patience_seconds(), which a hang alone reaches.
@@ -18,6 +19,7 @@
 #include <array>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
@@ -94,6 +96,7 @@ class Run {
     return true;
   }
   [[nodiscard]] pid_t launcher() const;
+  static bool stop_in(const fault::RankLine& line, State wanted, int pidfd);
   std::string check_survivors(std::uint32_t victim);
 
   const Options& options_;
@@ -116,6 +119,26 @@ pid_t Run::launcher() const {
   return 0;
 }
 
+/// Stops the process of @p line, and answers whether it stands in the wanted state; else it goes
+/// on.
+bool Run::stop_in(const fault::RankLine& line, State wanted, int pidfd) {
+  if (line.state != wanted) return false;
+  ::syscall(SYS_pidfd_send_signal, pidfd, SIGSTOP, nullptr, 0);
+  const std::string file = fmt::format("/proc/{}/stat", line.pid.load());
+  const auto stands = [&file] {
+    std::ifstream stat(file);
+    std::string text;
+    std::getline(stat, text);
+    const std::size_t name_end = text.rfind(')');
+    return name_end == std::string::npos || text.compare(name_end + 2, 1, "T") == 0;
+  };
+  if (!wait_for(stands, patience_ns()) || line.state != wanted) {
+    ::syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, nullptr, 0);
+    return false;
+  }
+  return true;
+}
+
 std::string Run::kill_one(State wanted, std::uint32_t victim, std::uint64_t delay_ns) {
   fault::RankLine& line = page_.ranks[victim];
   const bool steered = wanted != State::starting;
@@ -136,7 +159,10 @@ std::string Run::kill_one(State wanted, std::uint32_t victim, std::uint64_t dela
   if (steered && leftovers_.memory_files() < options_.ranks)
     return "the ranks' memory files were not found";
   (void)wait_for([] { return false; }, delay_ns);
-  if (steered && !wait_for([&] { return line.state == wanted; }, patience_ns()))
+  if (steered &&
+      !wait_for(
+          [&] { return options_.launcher ? line.state == wanted : stop_in(line, wanted, pidfd); },
+          patience_ns()))
     return fmt::format("rank {} was never {}", victim, to_string(wanted));
   died_in_ = line.state;
   killed_ns_ = viaduct::monotonic_ns();

@@ -13,8 +13,9 @@ namespace fault {
 /// Taken before a job; tells afterwards what is new and stays.
 class Leftovers {
  public:
-  /// @p directory: where the job runs; it is empty and nobody else's.
-  explicit Leftovers(std::string directory);
+  /// @p directory: where the job runs; it is empty and nobody else's. None: files are not looked
+  /// for.
+  explicit Leftovers(std::string directory = {});
 
   /// Notes the memory files that @p pid has open, to be looked for later.
   void note_memory_of(pid_t pid);

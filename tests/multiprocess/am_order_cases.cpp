@@ -2,11 +2,7 @@
 
 #include <vector>
 
-#include <fmt/format.h>
-#include <sched.h>
-
 #include "tests/multiprocess/am_rig.hpp"
-#include "viaduct/runtime/clock.hpp"
 
 namespace viaduct::am_test {
 namespace {
@@ -29,23 +25,13 @@ void on_ask_large(am::Token& token, std::uint32_t meets) {
   if (meets != 0) here().fence();
 }
 
-/// Without polling, until a reply of rank 1 waits for room.
-void wait_for_waiting_reply(Rig& rig) {
-  const std::uint64_t start = monotonic_ns();
-  while (rig.job().record(Rank{1}).activity.load() != Activity::waiting_credit) {
-    if (monotonic_ns() - start > static_cast<std::uint64_t>(kLimitNs))
-      give_up("no reply of rank 1 waits", Where::here());
-    sched_yield();
-  }
-}
-
 /// Rank 0's part of a round: @p number and the next one are sent around the end of the wait.
 void send_around_a_wait(Rig& rig, std::uint32_t number) {
   am::Endpoint& endpoint = rig.endpoint();
   for (std::uint32_t i = 0; i < kAsked; ++i)
     rig.ok(endpoint.try_request<on_ask_large>(kServer, i + 1 == kAsked ? 1U : 0U));
   rig.fence();
-  wait_for_waiting_reply(rig);
+  rig.until_waits_for_room(1);
   rig.ok(endpoint.try_request<on_numbered>(kServer, number));
   rig.until([] { return t_replies == kAsked; });
   rig.ok(endpoint.try_request<on_numbered>(kServer, number + 1));

@@ -9,11 +9,9 @@
 #include <memory>
 #include <vector>
 
-#include <fmt/format.h>
 #include <sched.h>
 
 #include "tests/multiprocess/am_rig.hpp"
-#include "via/channel/nic.hpp"
 #include "viaduct/runtime/clock.hpp"
 #include "viaduct/runtime/stats.hpp"
 
@@ -69,19 +67,6 @@ std::uint64_t through_block(Rig& rig) {
   give_up("there is no counter of replies in overflow blocks", Where::here());
 }
 
-Activity activity_of(Rig& rig, std::uint32_t rank) {
-  return rig.job().record(Rank{rank}).activity.load();
-}
-/// Without polling, until a reply of @p rank waits for room.
-void wait_for_waiting(Rig& rig, std::uint32_t rank) {
-  const std::uint64_t start = monotonic_ns();
-  while (activity_of(rig, rank) != Activity::waiting_credit) {
-    if (monotonic_ns() - start > static_cast<std::uint64_t>(kLimitNs))
-      give_up(fmt::format("no reply of rank {} waits", rank), Where::here());
-    sched_yield();
-  }
-}
-
 void on_handled(am::Token&, std::uint64_t handled) { t_known = handled; }
 void on_ask_handled(am::Token& token) {
   token.reply<on_handled>(t_handled);
@@ -129,7 +114,7 @@ std::unique_ptr<Side> side_of_first(Rig& rig) {
 /// The server's part: until it has handled @p handled requests, and has said so when it is to.
 void serve(Rig& rig, std::uint64_t handled, bool tells) {
   rig.until([&] {
-    if (t_handled == handled) CHECK_EQ(activity_of(rig, 1), Activity::waiting_message);
+    if (t_handled == handled) CHECK_EQ(rig.activity_of(1), Activity::waiting_message);
     return t_handled == handled && (!tells || t_told == handled);
   });
 }
@@ -189,7 +174,7 @@ void overflow_of_ended_endpoint(Rig& rig) {
     rig.fence();  // rank 0 does not poll its bundle from here on
     handled += 1 + asked;
     if (rig.rank() == 0 && waits)
-      side->until([&] { return activity_of(rig, 1) == Activity::waiting_credit; });
+      side->until([&] { return rig.activity_of(1) == Activity::waiting_credit; });
     if (rig.rank() == 0 && !waits) side->wait_for_handled(handled);
     if (rig.rank() == 1) serve(rig, handled, !waits);
     asking.reset();
@@ -226,7 +211,7 @@ void overflow_freed_inside_handler(Rig& rig) {
   // the second one's third request when the first one ends.
   if (rig.rank() == 0) {
     // Connections between ranks that share no memory have a block each.
-    if (!rig.context().nic().is_remote(Rank{1})) wait_for_waiting(rig, 1);
+    rig.until_waits_for_room(1);
     asking[0].reset();
   }
   if (rig.rank() == 1) {

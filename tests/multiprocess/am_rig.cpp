@@ -5,8 +5,12 @@
 #include <cstdlib>
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <time.h>
+
+#include "via/channel/nic.hpp"
+#include "viaduct/runtime/clock.hpp"
 
 namespace viaduct::am_test {
 
@@ -87,6 +91,16 @@ void Rig::collect_returned(am::Endpoint& endpoint) {
     back.push_back({r.status, r.operation, r.direction, am::value(r.peer), index(r.rank), r.handler,
                     std::vector<std::byte>(r.args, r.args + r.arg_bytes)});
   });
+}
+
+void Rig::until_waits_for_room(std::uint32_t rank, Where where) {
+  if (context().nic().is_remote(Rank{rank})) return;
+  const std::uint64_t start = monotonic_ns();
+  while (activity_of(rank) != Activity::waiting_credit) {
+    if (monotonic_ns() - start > static_cast<std::uint64_t>(kLimitNs))
+      give_up(fmt::format("no message of rank {} waits for room", rank), where);
+    sched_yield();
+  }
 }
 
 void Rig::expect_all_credits(Where where) {

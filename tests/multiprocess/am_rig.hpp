@@ -103,6 +103,13 @@ class Rig {
   void settle() {
     (void)bundle_->wait_until([] { return false; }, 5'000'000);
   }
+  /// What @p rank, which is on this host, shows of itself.
+  [[nodiscard]] Activity activity_of(std::uint32_t rank) {
+    return job().record(Rank{rank}).activity.load();
+  }
+  /// Without polling, until a message of @p rank waits for room or credits. Returns at once where
+  /// @p rank is on another host, which shows nothing.
+  void until_waits_for_room(std::uint32_t rank, Where where = Where::here());
   /// Every rank sends to the next while nobody runs requests: exactly credits() must be accepted.
   void expect_all_credits(Where where = Where::here());
 

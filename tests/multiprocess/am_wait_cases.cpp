@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kBlockedNs = kSecondNs / 2;
-constexpr std::int64_t kMostCpuNs = kBlockedNs / 50;  // of a rank that is blocked for that long
+constexpr std::int64_t kMostCpuNs = kBlockedNs / 10;  // of a rank that is blocked for that long
 thread_local std::uint32_t t_woken = 0;
 
 void on_wake(am::Token&) { ++t_woken; }
@@ -132,13 +132,17 @@ void woken_by_credits(Rig& rig) {
       rig, "credits",
       [&] {
         sent = 0;
-        while (rig.endpoint().try_request<on_wake>(am::Index{0}) == Status::ok) ++sent;
+        while (sent < all && rig.endpoint().try_request<on_wake>(am::Index{0}) == Status::ok)
+          ++sent;
         CHECK(sent < all);
       },
       [&] {
         for (; sent < all; ++sent) rig.ok(rig.endpoint().request<on_wake>(am::Index{0}));
       },
-      [&] { rig.until([&] { return t_woken == all * (rig.size() - 1); }); });
+      [&] {
+        for (std::uint32_t r = 1; r < rig.size(); ++r) rig.until_waits_for_room(r);
+        rig.until([&] { return t_woken == all * (rig.size() - 1); });
+      });
 }
 
 /// The time limit of a wait that is blocked.

@@ -3,7 +3,8 @@ viaduct_add_program(launcher_actor SOURCES programs/launcher_actor.cpp programs/
                     programs/launcher_actor_page.cpp programs/launcher_actor_streams.cpp)
 viaduct_add_program(without_syscalls SOURCES programs/without_syscalls.cpp)
 
-add_library(launcher_driver STATIC launcher_driver.cpp launcher_rendezvous.cpp)
+add_library(launcher_driver STATIC launcher_driver.cpp launcher_rendezvous.cpp
+            ${PROJECT_SOURCE_DIR}/tests/fault/leftovers.cpp)
 viaduct_target_options(launcher_driver)
 target_link_libraries(launcher_driver PUBLIC viaduct::viaduct GTest::gtest)
 viaduct_glob(launcher_tests tests/multiprocess/launcher_*test.cpp)

@@ -69,18 +69,18 @@ TEST(RendezvousRefusal, AddressInUseOrElsewhere) {
 }
 
 TEST(RendezvousRefusal, RanksThatDoNotComeAreNamedToAll) {
-  Rendezvous rendezvous(4, {"ok"}, "1s");
+  Rendezvous rendezvous(4, {"ok"}, "3s");
   rendezvous.start(0, 0);
   rendezvous.start(2, 1);
   for (const Result& result : rendezvous.finish()) {
     EXPECT_EQ(result.code, 1);
-    EXPECT_TRUE(has(result.err, "ranks 1 and 3 of 4 have not come within 1 s")) << result.err;
+    EXPECT_TRUE(has(result.err, "ranks 1 and 3 of 4 have not come within 3 s")) << result.err;
     EXPECT_LT(result.seconds, driver::kHangSeconds);
   }
 }
 
 TEST(RendezvousRefusal, WrongSize) {
-  Rendezvous rendezvous(3, {"ok"}, "3s");
+  Rendezvous rendezvous(3, {"ok"}, "10s");
   rendezvous.start(0, 0);
   rendezvous.start(1, 0);
   rendezvous.start(2, 0, {{"VIADUCT_SIZE", "4"}});
@@ -96,7 +96,7 @@ TEST(RendezvousRefusal, WrongSize) {
 }
 
 TEST(RendezvousRefusal, RanksWithoutASize) {
-  Rendezvous rendezvous(2, {"ok"}, "2s");
+  Rendezvous rendezvous(2, {"ok"}, "4s");
   Program& zero = rendezvous.start_without_size(0, 0);
   const Result needed = zero.finish();
   EXPECT_EQ(needed.code, 1);
@@ -140,7 +140,7 @@ TEST(RendezvousRefusal, ALateRank) {
 }
 
 TEST(RendezvousRefusal, WrongSecret) {
-  Rendezvous rendezvous(2, {"ok"}, "2s");
+  Rendezvous rendezvous(2, {"ok"}, "4s");
   Program& zero = rendezvous.start(0, 0);
   const Result one =
       rendezvous.start(1, 0, {{"VIADUCT_JOB_SECRET", "another secret, as long as it must be"}})
@@ -149,7 +149,7 @@ TEST(RendezvousRefusal, WrongSecret) {
   EXPECT_TRUE(has(one.err, "knows another secret than this process")) << one.err;
   EXPECT_TRUE(has(one.err, "[VIA-0506]")) << one.err;
   const Result first = zero.finish();
-  EXPECT_TRUE(has(first.err, "rank 1 of 2 has not come within 2 s")) << first.err;
+  EXPECT_TRUE(has(first.err, "rank 1 of 2 has not come within 4 s")) << first.err;
   EXPECT_TRUE(has(first.err, "1 process came with a wrong secret")) << first.err;
 }
 

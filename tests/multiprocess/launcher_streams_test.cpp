@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -144,7 +145,7 @@ Words blocked_job(const Blocked& c, const std::string& tag, const Words& verb) {
   else
     words.insert(words.end(), {"-n", "2"});
   if (c.label) words.emplace_back("--label");
-  if (c.end == End::time_limit) words.insert(words.end(), {"--timeout", "1.5"});
+  if (c.end == End::time_limit) words.insert(words.end(), {"--timeout", "10"});
   words.insert(words.end(), {"--grace", "0.5", driver::test_program("launcher_actor"), tag});
   words.insert(words.end(), verb.begin(), verb.end());
   return words;
@@ -158,11 +159,21 @@ pid_t process_named(const std::string& tag, const std::string& name, pid_t excep
   return 0;
 }
 
+/// Whether the process has not taken the signal that was sent to it; false when it has gone.
+bool is_pending(pid_t pid, int signal) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind("ShdPnd:", 0) == 0)
+      return (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0;
+  return false;
+}
+
 void end_job(End end, const Program& program, const std::string& tag) {
   if (end == End::term) program.signal(SIGTERM);
   if (end == End::two_interrupts) {
     program.signal(SIGINT);
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // or the kernel makes them one
+    while (is_pending(program.pid(), SIGINT))  // or the kernel makes them one
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     program.signal(SIGINT);
   }
   if (end == End::rank_killed) ::kill(process_named(tag, "launcher_actor", 0), SIGKILL);

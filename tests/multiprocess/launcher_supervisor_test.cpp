@@ -1,6 +1,5 @@
 // Whoever of viaduct-run's processes is killed, whenever: nothing of the job is left within 2 s.
 
-#include <dirent.h>
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <chrono>
@@ -8,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "tests/fault/leftovers.hpp"
 #include "tests/multiprocess/launcher_driver.hpp"
 
 namespace {
@@ -64,16 +64,6 @@ void kill_victim(Victim victim, const Family& family) {
   }
 }
 
-std::vector<std::string> names_in(const std::string& directory) {
-  std::vector<std::string> names;
-  DIR* const listing = ::opendir(directory.c_str());
-  while (const dirent* entry = listing != nullptr ? ::readdir(listing) : nullptr)
-    names.emplace_back(entry->d_name);
-  if (listing != nullptr) ::closedir(listing);
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 std::string survivors(const std::string& tag) {
   std::string text;
   for (const pid_t pid : driver::processes_with(tag)) {
@@ -97,7 +87,7 @@ class Killed : public testing::TestWithParam<Case> {};
 /// running.
 TEST_P(Killed, WhenAllIsUp) {
   const std::string tag = driver::new_tag();
-  const auto shared_before = names_in("/dev/shm");
+  fault::Leftovers leftovers;
   Program program(command(tag, GetParam().verb));
   const int processes = processes_of(GetParam().verb);
   ASSERT_TRUE(program.wait_for("ready", processes));
@@ -109,7 +99,7 @@ TEST_P(Killed, WhenAllIsUp) {
             3U + static_cast<unsigned>(processes));  // supervisor, launcher, watchdog
   kill_victim(GetParam().victim, family);
   EXPECT_TRUE(driver::all_gone(tag)) << survivors(tag);
-  EXPECT_EQ(names_in("/dev/shm"), shared_before);
+  EXPECT_EQ(leftovers.find(tag, driver::patience_seconds()), "");
 }
 
 /// At random moments from the start on.

@@ -138,7 +138,7 @@ void store_now(Instance& in) {
     splitc::store_now(in.x, 1);
     return splitc::sync();
   }
-  constexpr double kLimitSeconds = 10;
+  constexpr double kLimitSeconds = 120;
   const double end = splitc::get_seconds() + (in.one_sided ? kLimitSeconds : 0);
   while (look_here(in.x) == 0 && splitc::get_seconds() < end) {
   }

@@ -196,7 +196,7 @@ class Contender {
 /// A process that is through all_store_sync() may store at once to one that is still in it: that
 /// store counts for the time after it.
 void store_across_the_end(Place& place) {
-  constexpr double kLimitSeconds = 20;
+  constexpr double kLimitSeconds = 120;
   long* const here = splitc::all_malloc<long>(1);
   const auto next = splitc::toglobal((MYPROC + 1) % PROCS, here);
   for (long i = 1; i <= 400 / PROCS; ++i, ++place.phase) {

@@ -130,12 +130,13 @@ int test_stencil(std::size_t cells, std::uint64_t rounds) {
 }
 
 /// The obvious way is wrong: process 1 waits for the bytes of two neighbours and is given those of
-/// one. By counters it waits for both.
+/// one. By counters it waits for both. Process 2 sends when process 1 has been given them.
 int test_trap() {
   if (PROCS < 3) return 0;
   int wrong = 0;
-  auto* const cells = splitc::all_malloc<std::uint64_t>(4);
-  for (int i = 0; i < 4; ++i) cells[i] = 0;
+  constexpr store_counter kToldToSend{11};
+  auto* const cells = splitc::all_malloc<std::uint64_t>(5);
+  for (int i = 0; i < 5; ++i) cells[i] = 0;
   splitc::barrier();
   const auto there = [&](std::size_t i) { return splitc::toglobal(1, cells + i); };
   if (MYPROC == 0) {
@@ -144,12 +145,13 @@ int test_trap() {
       splitc::store(there(2), step + 1, kFromLeft);
     }
   } else if (MYPROC == 2) {
-    usleep(100'000);
+    kToldToSend.wait(8);
     splitc::store(there(1), 7);
     splitc::store(there(3), 7, kFromRight);
   } else if (MYPROC == 1) {
     splitc::store_sync(16);
-    wrong += cells[1] != 0;  // else the processes have not met as this test wants them to
+    wrong += cells[0] == 0 || cells[1] != 0;
+    splitc::store(splitc::toglobal(2, cells + 4), 1, kToldToSend);
     kFromLeft.wait(8);
     kFromRight.wait(8);
     wrong += cells[2] == 0 || cells[3] != 7;

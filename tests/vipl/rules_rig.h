@@ -119,7 +119,23 @@ HELPER void on_error(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* error) {
   heard_error = *error;
   if (error->ViHandle == b) heard_of_b = *error;
   ++heard_errors;
+  pthread_cond_signal(&heard_more);
   pthread_mutex_unlock(&heard_lock);
+}
+
+/* A VI may be seen in the error state before another thread of the library has called on_error(). Returns how many errors
+   have been heard of, at least one unless time has run out; `heard_error` does not change after that. */
+HELPER int wait_errors(void) {
+  struct timespec limit;
+  int late = 0, errors;
+  clock_gettime(CLOCK_REALTIME, &limit);
+  limit.tv_sec += 20;
+  pthread_mutex_lock(&heard_lock);
+  while (heard_errors == 0 && late == 0)
+    late = pthread_cond_timedwait(&heard_more, &heard_lock, &limit);
+  errors = heard_errors;
+  pthread_mutex_unlock(&heard_lock);
+  return errors;
 }
 
 /* Until both VIs have heard of the error of a reliable one. */
@@ -129,7 +145,7 @@ HELPER void wait_broken(void) {
          seconds() - begin < 20) {
   }
   CHECK(state_of(a) == VIP_STATE_ERROR && state_of(b) == VIP_STATE_ERROR);
-  CHECK(heard_errors >= 1 && heard_error.NicHandle == rig.nic &&
+  CHECK(wait_errors() >= 1 && heard_error.NicHandle == rig.nic &&
         heard_error.ResourceCode == VIP_RESOURCE_VI);
 }
 
