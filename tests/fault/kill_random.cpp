@@ -7,10 +7,10 @@
 // whatever comes, start-up included) and a random rank: the kill comes at the first moment after a
 // random delay at which that rank is in that state, and stays: it is stopped first. What is counted
 // is the state that the victim died in. With --survive the others go on (--keep-going) and must all
-// be told of the loss. With
-// --launcher the launcher is killed while that rank is in that state, and nothing may be left. The
-// last line prints the longest times: two seconds are promised, on a machine that has time for the
-// job. The test itself fails only after driver::patience_seconds(), which a hang alone reaches.
+// be told of the loss. With --launcher the launcher is killed while that rank is in that state, and
+// nothing may be left. The last line prints the longest times: two seconds are promised, on a
+// machine that has time for the job. The test itself fails only after driver::patience_seconds(),
+// which a hang alone reaches.
 
 #include <fmt/format.h>
 #include <poll.h>

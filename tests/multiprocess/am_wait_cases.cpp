@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kBlockedNs = kSecondNs / 2;
-constexpr std::int64_t kMostCpuNs = kBlockedNs / 10;  // of a rank that is blocked for that long
+constexpr std::int64_t kMostCpuNs = kBlockedNs / 50;  // of a rank that is blocked for that long
 thread_local std::uint32_t t_woken = 0;
 
 void on_wake(am::Token&) { ++t_woken; }

@@ -145,7 +145,7 @@ Words blocked_job(const Blocked& c, const std::string& tag, const Words& verb) {
   else
     words.insert(words.end(), {"-n", "2"});
   if (c.label) words.emplace_back("--label");
-  if (c.end == End::time_limit) words.insert(words.end(), {"--timeout", "10"});
+  if (c.end == End::time_limit) words.insert(words.end(), {"--timeout", "5"});
   words.insert(words.end(), {"--grace", "0.5", driver::test_program("launcher_actor"), tag});
   words.insert(words.end(), verb.begin(), verb.end());
   return words;

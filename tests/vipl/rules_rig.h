@@ -101,17 +101,21 @@ HELPER void on_entry(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, VI
   pthread_mutex_unlock(&heard_lock);
 }
 
-HELPER void wait_heard(int count) {
+/* Waits until *count is n, at most 20 s. Returns *count. */
+HELPER int wait_count(const int* count, int n) {
   struct timespec limit;
-  int late = 0;
+  int late = 0, now;
   clock_gettime(CLOCK_REALTIME, &limit);
   limit.tv_sec += 20;
   pthread_mutex_lock(&heard_lock);
-  while (heard_count < count && late == 0)
+  while (*count < n && late == 0)
     late = pthread_cond_timedwait(&heard_more, &heard_lock, &limit);
+  now = *count;
   pthread_mutex_unlock(&heard_lock);
-  CHECK(heard_count == count);
+  return now;
 }
+
+HELPER void wait_heard(int count) { CHECK(wait_count(&heard_count, count) == count); }
 
 HELPER void on_error(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* error) {
   CHECK(context == &rig);
@@ -125,18 +129,7 @@ HELPER void on_error(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* error) {
 
 /* A VI may be seen in the error state before another thread of the library has called on_error(). Returns how many errors
    have been heard of, at least one unless time has run out; `heard_error` does not change after that. */
-HELPER int wait_errors(void) {
-  struct timespec limit;
-  int late = 0, errors;
-  clock_gettime(CLOCK_REALTIME, &limit);
-  limit.tv_sec += 20;
-  pthread_mutex_lock(&heard_lock);
-  while (heard_errors == 0 && late == 0)
-    late = pthread_cond_timedwait(&heard_more, &heard_lock, &limit);
-  errors = heard_errors;
-  pthread_mutex_unlock(&heard_lock);
-  return errors;
-}
+HELPER int wait_errors(void) { return wait_count(&heard_errors, 1); }
 
 /* Until both VIs have heard of the error of a reliable one. */
 HELPER void wait_broken(void) {
