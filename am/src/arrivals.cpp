@@ -23,19 +23,23 @@ namespace header = via::header;
   constexpr std::uint64_t kReply = wire_format::make(Kind::reply, Operation::short_message, 0);
   constexpr std::uint64_t kMedium =
       wire_format::make(Kind::request, Operation::medium, 0) | wire_format::in_lines_bit;
+  constexpr std::uint64_t kAnyClient = wire_format::handler_mask | kReply;
+  // What tells the kind of a message: all of its header but phase, slots, length and handler, and
+  // whether it is a reply.
+  constexpr std::uint64_t kForm = ~(header::make(via::MessageKind::none, 0xff, kAnyClient) |
+                                    header::phase_bit | header::lines_mask);
+  const std::uint64_t form = head & kForm;
+  const bool medium = form == header::make(via::MessageKind::inline_data, 0, kMedium);
+  if (!medium && form != header::make(via::MessageKind::inline_data, 0, 0)) return false;
   const std::uint64_t client = header::client(head);
-  const std::uint64_t special = client & ~wire_format::handler_mask;
-  const bool reply = (special & kReply) != 0;
-  const bool medium = (special & ~kReply) == kMedium;
-  if (!medium && (special & ~kReply) != 0) return false;
+  const bool reply = (client & kReply) != 0;
   if (reply ? map.all_credits() >= map.credit_limit : !requests || map.deferred_count != 0)
     return false;
   const std::uint32_t id = wire_format::handler(client);
   if (id < kOwnHandlers || id >= map.thunk_count || map.thunks[id] == nullptr) return false;
   const std::uint32_t lines = 1 + header::extra_lines(head);
   const std::uint32_t length = header::length(head);
-  if (!header::is_plain(head) || lines > via::kMaxLines || length > lines * via::kInlineBytes)
-      [[unlikely]]
+  if (lines > via::kMaxLines || length > lines * via::kInlineBytes) [[unlikely]]
     return false;
 
   // The data lie behind the arguments, where they are aligned to 16 bytes.
@@ -82,9 +86,10 @@ void Map::fetch_half(std::uint64_t place) const noexcept {
 /// Handles messages that the fast path leaves for their continuation, operation, handler or moment,
 /// and the first message of a MAP whose connection this side had not noticed.
 void Bundle::dispatch_slow(Map& map, via::Slot& slot, std::uint64_t head, bool requests) noexcept {
+  if (run_lines(map, slot, head, requests)) [[likely]]
+    return;
   if (header::client(head) == wire_format::half_bit) return map.fetch_half(slot.words[0]);
-  if (!run_lines(map, slot, head, requests)) [[unlikely]]
-    take_message(map, slot, head, requests);
+  take_message(map, slot, head, requests);
 }
 
 void Bundle::take_message(Map& map, via::Slot& slot, std::uint64_t head, bool requests) noexcept {

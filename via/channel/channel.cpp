@@ -123,16 +123,20 @@ bool Channel::refresh_room(std::uint32_t slots) noexcept {
 
 namespace {
 
-/// Copies @p bytes bytes, which are few, without a call. The word with the last of them is written
-/// whole.
+/// Copies @p bytes bytes, at most those of a slot, without a call or a loop. The word with the last
+/// of them is written whole.
 [[gnu::always_inline]] inline void put_bytes(std::uint64_t* to, const std::byte* from,
                                              std::size_t bytes) noexcept {
-  for (; bytes >= 16; bytes -= 16, from += 16, to += 2) std::memcpy(to, from, 16);
-  if (bytes >= 8) {
-    std::memcpy(to++, from, 8);
-    from += 8;
-    bytes -= 8;
-  }
+  const auto put = [&](std::size_t piece) {
+    if (bytes < piece) return;
+    std::memcpy(to, from, piece);
+    to += piece / 8;
+    from += piece;
+    bytes -= piece;
+  };
+  put(32);
+  put(16);
+  put(8);
   if (bytes != 0) {
     std::uint64_t last = 0;
     std::memcpy(&last, from, bytes);
@@ -162,26 +166,36 @@ struct Message {
 bool Channel::try_send_lines(std::uint64_t head, std::span<const std::uint64_t> words,
                              std::span<const std::byte> data) noexcept {
   const std::size_t bytes = words.size_bytes() + data.size();
-  const std::uint64_t slots = 1 + (bytes > kInlineBytes) + (bytes > 2 * kInlineBytes);
   const std::uint64_t seq = tx_seq_;
-  if (tx_limit_ - seq < slots && !refresh_room(static_cast<std::uint32_t>(slots))) [[unlikely]]
-    return false;
+  if (tx_limit_ - seq < kMaxLines) [[unlikely]] {
+    const std::uint32_t slots = 1U + (bytes > kInlineBytes) + (bytes > 2 * kInlineBytes);
+    if (tx_limit_ - seq < slots && !refresh_room(slots)) return false;
+  }
   Slot* const ring = tx_slots_;
   const std::uint64_t mask = tx_mask_;
   const Message message{words, data};
-  // The first slot comes last, at once with its header. The receiver looks at that header all the
-  // time: where words of the slot are written earlier, the line is with the receiver again when the
-  // header's turn comes, and has to be fetched a second time.
-  for (std::uint64_t i = slots; --i != 0;) {
+  const auto put_more = [&](std::uint64_t i) {
     Slot& slot = ring[(seq + i) & mask];
     message.put(slot, i);
     slot.header.store(header::make(MessageKind::continuation, 0, 0) | phase(seq + i, mask),
                       kRelease);
+  };
+  // The first slot comes last, at once with its header. The receiver looks at that header all the
+  // time: where words of the slot are written earlier, the line is with the receiver again when the
+  // header's turn comes, and has to be fetched a second time.
+  std::uint64_t more = 0;
+  if (bytes > kInlineBytes) {
+    more = 1;
+    if (bytes > 2 * kInlineBytes) {
+      more = 2;
+      put_more(2);
+    }
+    put_more(1);
   }
   Slot& first = ring[seq & mask];
   message.put(first, 0);
-  first.header.store(head | (slots - 1) << header::lines_shift | phase(seq, mask), kRelease);
-  tx_seq_ = seq + slots;
+  first.header.store(head | more << header::lines_shift | phase(seq, mask), kRelease);
+  tx_seq_ = seq + 1 + more;
   ring_if_wanted();
   return true;
 }

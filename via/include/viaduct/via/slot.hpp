@@ -86,6 +86,7 @@ inline constexpr std::uint64_t phase_bit = 1;
 inline constexpr unsigned kind_shift = 1;
 inline constexpr std::uint64_t kind_mask = 0x7ULL << kind_shift;
 inline constexpr unsigned lines_shift = 4;
+inline constexpr std::uint64_t lines_mask = 0x3ULL << lines_shift;
 inline constexpr std::uint64_t immediate_bit = 0x40;
 inline constexpr std::uint64_t rdma_bit = 0x80;
 inline constexpr unsigned length_shift = 8;
