@@ -210,10 +210,11 @@ class Gups {
   template <class Update>
   void make(std::uint64_t count, Update update) const {
     Random random(static_cast<Word>(MYPROC));
+    const unsigned log2_half = log2_half_;
     const std::size_t mask = half() - 1;
     for (std::uint64_t i = 0; i < count; ++i) {
       const Word value = random.next();
-      update({value >> log2_half_ & 1, value & mask}, value);
+      update({value >> log2_half & 1, value & mask}, value);
     }
   }
 
@@ -221,15 +222,16 @@ class Gups {
   void make(std::uint64_t count, Update update, Prefetch prefetch) const {
     constexpr std::size_t kAhead = 16;
     Random random(static_cast<Word>(MYPROC));
+    const unsigned log2_half = log2_half_;
     const std::size_t mask = half() - 1;
     std::array<Word, kAhead> values{};
     for (Word& value : values) value = random.next();
     std::uint64_t made = 0;
     while (made < count) {
       for (Word& value : values) {
-        if (made++ < count) update({value >> log2_half_ & 1, value & mask}, value);
+        if (made++ < count) update({value >> log2_half & 1, value & mask}, value);
         value = random.next();
-        prefetch(Place{value >> log2_half_ & 1, value & mask});
+        prefetch(Place{value >> log2_half & 1, value & mask});
       }
     }
   }

@@ -13,18 +13,17 @@
 
 namespace {
 
+using viaduct::splitc::detail::Alignment;
 using viaduct::splitc::detail::Hot;
-using viaduct::splitc::detail::Views;
 
 /// Stores to this process itself without a message.
 template <class Word>
 void store_word(vsc_word to, Word value) {
-  const vsc_views& views = *vsc_hot.views;
-  const unsigned int own = vsc_hot.myproc;
-  const unsigned long at = to - views.first[own];
-  if (at >= views.bytes[own]) return viaduct::splitc::detail::store_bits(to, value, sizeof value);
+  const viaduct::splitc::detail::View view = viaduct::splitc::detail::hot.views->at(vsc_hot.myproc);
+  const unsigned long at = to - view.first;
+  if (at >= view.bytes) return viaduct::splitc::detail::store_bits(to, value, sizeof value);
   vsc_light_poll();
-  std::memcpy(views.base[own] + at, &value, sizeof value);
+  std::memcpy(view.base + at, &value, sizeof value);
   viaduct::splitc::detail::count_own_store(sizeof value);
 }
 
@@ -32,18 +31,22 @@ void store_word(vsc_word to, Word value) {
 #define VIADUCT_SAME_PLACE(cpp, c, member)                      \
   static_assert(offsetof(cpp, member) == offsetof(c, member) && \
                 sizeof(cpp::member) == sizeof(c::member))
-VIADUCT_SAME_PLACE(Views, vsc_views, first);
-VIADUCT_SAME_PLACE(Views, vsc_views, bytes);
-VIADUCT_SAME_PLACE(Views, vsc_views, base);
-VIADUCT_SAME_PLACE(Hot, vsc_hot_part, views);
+VIADUCT_SAME_PLACE(Hot, vsc_hot_part, aligned_bit);
 VIADUCT_SAME_PLACE(Hot, vsc_hot_part, next_header);
 VIADUCT_SAME_PLACE(Hot, vsc_hot_part, empty_header);
 VIADUCT_SAME_PLACE(Hot, vsc_hot_part, attention);
 VIADUCT_SAME_PLACE(Hot, vsc_hot_part, myproc);
 VIADUCT_SAME_PLACE(Hot, vsc_hot_part, procs);
 static_assert(sizeof(Hot) == sizeof(vsc_hot_part));
+VIADUCT_SAME_PLACE(Alignment, vsc_alignment_part, first);
+VIADUCT_SAME_PLACE(Alignment, vsc_alignment_part, bytes);
+VIADUCT_SAME_PLACE(Alignment, vsc_alignment_part, origin);
+VIADUCT_SAME_PLACE(Alignment, vsc_alignment_part, step);
+VIADUCT_SAME_PLACE(Alignment, vsc_alignment_part, procs);
+static_assert(sizeof(Alignment) == sizeof(vsc_alignment_part));
 static_assert(viaduct::splitc::detail::kProcessShift == 48);
 static_assert(viaduct::splitc::detail::kAddressMask == VSC_ADDRESS_MASK);
+static_assert(viaduct::splitc::detail::kAlignedBit == VSC_ALIGNED_BIT);
 
 }  // namespace
 
@@ -122,18 +125,16 @@ vsc_span vsc_span_start(unsigned long before, vsc_word array, long i, unsigned l
 
 #define VIADUCT_WORDS(bytes, type)                                          \
   type vsc_read##bytes##_slow(vsc_word from) {                              \
-    type value;                                                             \
-    viaduct::splitc::detail::read_slow(from, &value, bytes);                \
-    return value;                                                           \
+    return viaduct::splitc::detail::read_value<type>(from);                 \
   }                                                                         \
   void vsc_write##bytes##_slow(vsc_word to, type value) {                   \
-    viaduct::splitc::detail::write_slow(to, &value, bytes);                 \
+    viaduct::splitc::detail::write_value<type>(to, value);                  \
   }                                                                         \
   void vsc_get##bytes##_slow(void* to, vsc_word from) {                     \
-    (void)viaduct::splitc::detail::get_slow(to, from, bytes);               \
+    (void)viaduct::splitc::detail::get_value(static_cast<type*>(to), from); \
   }                                                                         \
   void vsc_put##bytes##_slow(vsc_word to, type value) {                     \
-    (void)viaduct::splitc::detail::put_slow(to, &value, bytes);             \
+    (void)viaduct::splitc::detail::put_value<type>(to, value);              \
   }                                                                         \
   void vsc_store##bytes(vsc_word to, type value) { store_word(to, value); } \
   type vsc_element_read##bytes(vsc_word array, long i) {                    \

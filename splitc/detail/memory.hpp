@@ -19,6 +19,15 @@ struct SharedRange {
   std::size_t bytes = 0;
 };
 
+/// The regions of all processes, each mapped at one address in all processes: that of process p at
+/// place + (p << shift).
+struct AlignedRegions {
+  std::uint64_t first = 0;  ///< global address of the region
+  std::uint64_t place = 0;
+  std::size_t bytes = 0;    ///< of each region; 0: they are not mapped so
+  unsigned shift = 0;
+};
+
 class Checks;
 
 class Memory {
@@ -31,6 +40,10 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
+  /// Collective, before any process' memory has been mapped: maps the regions of all processes,
+  /// each at one address in all of them. Where a process cannot map one of them so, no process has
+  /// them so: the answer is empty.
+  [[nodiscard]] AlignedRegions align_regions();
   /// From now on find() answers null for @p process and asks it for nothing: @p process shares no
   /// memory with this process.
   void hide(std::uint32_t process);

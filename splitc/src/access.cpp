@@ -32,7 +32,7 @@ Handle by_message(Machine::Impl& impl, const char* operation, std::uint64_t word
                   std::size_t bytes, bool out) {
   if (bytes > kInlineData) return block_by_message(impl, operation, word, local, bytes, out);
   Channel& c = impl.channel(process_of(word), false, operation);
-  std::uint64_t words[via::kWordsPerSlot] = {address_of(word)};
+  std::uint64_t words[via::kWordsPerSlot] = {without_process(word)};
   if (out) {
     std::memcpy(words + 1, local, bytes);
     return impl.note_put(c, impl.request(c, operation, wire_format::make(Op::write), words,

@@ -33,7 +33,7 @@ std::uint64_t modify(const char* operation, std::uint64_t to, Rmw what, std::uin
   }
   Channel& c = impl.channel(process_of(to), false, operation);
   std::uint64_t old = 0;
-  const std::uint64_t words[] = {address_of(to), operand, expected,
+  const std::uint64_t words[] = {without_process(to), operand, expected,
                                  reinterpret_cast<std::uint64_t>(&old)};
   const std::uint32_t index = static_cast<std::uint32_t>(what) | (bytes == 8 ? 0x10U : 0U);
   const std::uint64_t ticket =
@@ -99,7 +99,7 @@ void run_here(const char* operation, Machine::Impl& impl, CallThunk thunk, const
   if (begins == Begins::with_object) {
     std::uint64_t object;
     std::memcpy(&object, arguments, sizeof object);
-    (void)impl.own_place(operation, hot.myproc, address_of(object), 1);
+    (void)impl.own_place(operation, hot.myproc, without_process(object), 1);
   }
   run_guest(hot.myproc, thunk, static_cast<const std::byte*>(arguments), answer);
 }

@@ -43,7 +43,7 @@ std::uint64_t send_pieces(Machine::Impl& impl, Channel& c, const char* operation
     const std::uint32_t i = take_block(impl, stage, operation);
     std::memcpy(stage.data(i), from + at, n);
     c.channel->forward_extra(stage.data(i), n);
-    const std::uint64_t words[] = {address_of(to) + at, n, stage.offset(i)};
+    const std::uint64_t words[] = {without_process(to) + at, n, stage.offset(i)};
     const std::uint64_t client =
         stored != nullptr ? *stored : wire_format::make(Op::block_write, i);
     ticket = impl.request(c, operation, client, words, 24);
@@ -84,7 +84,7 @@ bool is_pulled(Machine::Impl& impl, Channel& c, const char* operation, std::uint
                      offer.state.load(kAcquire) != Offer::none))
     return false;
   if (!must_wait) offer.state.store(Offer::open, kRelease);
-  const std::uint64_t words[] = {address_of(to), bytes, impl.machine.memory().globalize(from),
+  const std::uint64_t words[] = {without_process(to), bytes, impl.machine.memory().globalize(from),
                                  must_wait ? kNoOffer : impl.stage->offer_offset()};
   const std::uint64_t ticket = impl.request(c, operation, client, words, 32);
   if (!must_wait) return is_taken_soon(impl, c, operation, ticket, bytes);
@@ -99,7 +99,7 @@ Handle get_pieces(Machine::Impl& impl, Channel& c, const char* operation, std::b
   for (std::size_t at = 0; at < bytes; at += kBlockBytes) {
     const std::size_t n = std::min(kBlockBytes, bytes - at);
     const std::uint32_t i = take_block(impl, stage, operation);
-    const std::uint64_t words[] = {address_of(from) + at, n, stage.offset(i)};
+    const std::uint64_t words[] = {without_process(from) + at, n, stage.offset(i)};
     stage[i] = {&c, c.sent + 1, to + at, static_cast<std::uint32_t>(n)};
     handle = impl.note_get(
         c, impl.request(c, operation, wire_format::make(Op::block_read, i), words, 24));

@@ -16,12 +16,12 @@ Machine::Impl::Place Machine::Impl::locate(const char* operation, std::uint64_t 
                                            std::size_t bytes, Use use) {
   const std::uint32_t process = process_of(word);
   const std::uint64_t address = address_of(word);
-  if (address == 0)
+  if (is_null(word))
     stop(errors::null_pointer, operation,
          "the global pointer is null: give it an object's address");
   if (process >= job.size()) stop_no_process(operation, "the global pointer", process);
   if (process == hot.myproc)
-    return {own_place(operation, process, address, bytes, use), Place::kNone};
+    return {own_place(operation, process, without_process(word), bytes, use), Place::kNone};
   switch (path) {
     case Path::automatic:
     case Path::direct:

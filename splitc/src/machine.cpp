@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <exception>
+#include <mutex>
 #include <string>
 
 #include "runtime/errors/codes.hpp"
@@ -29,6 +30,7 @@
 namespace viaduct::splitc::detail {
 
 constinit const Views no_views{};
+constinit Alignment alignment;
 constinit const std::uint64_t quiet_word = 0;
 constinit const std::uint64_t full_word = 1;
 thread_local constinit Hot hot;
@@ -226,10 +228,14 @@ Machine::Impl::Impl(Machine& owner, Job& its_job)
   view_pages = make_views();
   views = reinterpret_cast<Views*>(view_pages.get());
   hot.views = views;
+  align();
   static_assert(sizeof(engine->attention()) == sizeof(*hot.attention));
   hot.attention = reinterpret_cast<const std::uint64_t*>(&engine->attention());
   views->set(hot.myproc, owner.memory().view_of(hot.myproc));
-  if (owner.memory().checks() == nullptr) own_view = views->at(hot.myproc);
+  if (owner.memory().checks() == nullptr) {
+    own_view = views->at(hot.myproc);
+    own_first = without_process(own_view.first);
+  }
   mapped[hot.myproc] = true;
   refresh_watch();
   served = std::make_unique<Served>(*this);
@@ -405,8 +411,30 @@ void Machine::Impl::check_broken(const char* operation, std::uint32_t process) {
                   "network between its host and this one (viaduct-info)");
 }
 
+/// Gives the region's objects aligned words where all processes can have them.
+void Machine::Impl::align() {
+  const bool direct = path == Path::automatic || path == Path::direct;
+  const AlignedRegions aligned = direct && !any_off_node && !all_off_node
+                                     ? machine.memory().align_regions()
+                                     : AlignedRegions{};
+  if (aligned.bytes == 0) {
+    static std::mutex mutex;  // ranks may be threads
+    const std::lock_guard lock(mutex);
+    if (alignment.bytes != 0) alignment = {};  // of an earlier job
+    return;
+  }
+  const std::uint64_t distance = std::uint64_t{1} << aligned.shift;
+  alignment = {aligned.first, aligned.bytes, kAlignedBit + aligned.place,
+               (std::uint64_t{1} << kProcessShift) + distance, job.size()};
+  hot.aligned_bit = kAlignedBit;
+  for (std::uint32_t p = 0; p < job.size(); ++p) map_view(p);
+  explain_wild_accesses();
+}
+
 void Machine::Impl::force(Path to) {
   path = to;
+  const bool direct = path == Path::automatic || path == Path::direct;
+  hot.aligned_bit = direct && alignment.bytes != 0 ? kAlignedBit : 0;
   for (std::uint32_t p = 0; p < job.size(); ++p) {
     if (p == hot.myproc) continue;
     mapped[p] = false;

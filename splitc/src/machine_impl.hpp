@@ -77,6 +77,10 @@ void store_block(const char* operation, std::uint64_t to, const void* from, std:
 void store_value(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
                  std::uint32_t count);
 
+/// From now on an access through an aligned word to a place without memory ends the program with a
+/// sentence, unless the program handles SIGSEGV itself. wild_access.cpp
+void explain_wild_accesses() noexcept;
+
 /// While this object lives, a function runs that another process has sent by atomic(). That
 /// function may not use Split-C: the constructor hides this process' state from it. It may not use
 /// Active Messages either: the engine's other clients refuse. Single words are kept, and not a copy
@@ -87,6 +91,7 @@ class GuestCall {
   GuestCall() noexcept
       : views_(hot.views),
         attention_(hot.attention),
+        aligned_bit_(hot.aligned_bit),
         next_header_(hot.next_header),
         empty_header_(hot.empty_header),
         machine_(hot.machine),
@@ -95,6 +100,7 @@ class GuestCall {
     if (engine_ != nullptr) [[unlikely]]
       engine_->begin_function();
     hot.views = &no_views;
+    hot.aligned_bit = 0;
     hot.next_header = &quiet_word;
     hot.empty_header = 0;
     hot.attention = &quiet_word;
@@ -104,6 +110,7 @@ class GuestCall {
   ~GuestCall() {
     hot.views = views_;
     hot.attention = attention_;
+    hot.aligned_bit = aligned_bit_;
     hot.next_header = next_header_;
     hot.empty_header = empty_header_;
     hot.machine = machine_;
@@ -120,6 +127,7 @@ class GuestCall {
 
   const Views* views_;
   const std::uint64_t* attention_;
+  std::uint64_t aligned_bit_;
   const std::uint64_t* next_header_;
   std::uint64_t empty_header_;
   Machine* machine_;
@@ -183,6 +191,7 @@ struct Machine::Impl {
   [[nodiscard]] bool all_others_are_ahead() const noexcept;
   void check_broken(const char* operation, std::uint32_t process);
   void map_view(std::uint32_t process);
+  void align();
   void force(Path to);
   /// Whether @p process shares no memory with this one.
   [[nodiscard]] bool is_remote(std::uint32_t process) const noexcept {
@@ -256,13 +265,14 @@ struct Machine::Impl {
   void serve_pull(Channel& c, std::uint64_t client, const std::uint64_t* words);
   std::uint64_t modify(Channel& c, std::uint64_t client, const std::uint64_t* words);
   void serve_call(Channel& c, std::uint64_t client, const std::uint64_t* words);
-  /// The memory of this process that a message of @p process names. An address without memory ends
-  /// the job with a sentence, instead of a signal.
+  /// The memory of this process that a message of @p process names by @p address, which is the
+  /// object's word without_process(). An address without memory ends the job with a sentence,
+  /// instead of a signal.
   enum class Use : std::uint8_t { reads, writes };
   [[nodiscard]] std::byte* own_place(const char* operation, std::uint32_t process,
                                      std::uint64_t address, std::size_t bytes,
                                      Use use = Use::reads) {
-    const std::uint64_t at = make_word(hot.myproc, address) - own_view.first;
+    const std::uint64_t at = address - own_first;
     if (at < own_view.bytes && bytes <= own_view.bytes - at) [[likely]]
       return own_view.base + at;
     return own_place_slow(operation, process, address, bytes, use);
@@ -364,6 +374,7 @@ struct Machine::Impl {
   std::uint64_t broken_at_ns = 0;
   std::array<std::uint64_t, kCounterCount> counters{};
   View own_view;  // this process'; empty in checked mode, so that own_place_slow() looks
+  std::uint64_t own_first = 0;  // without_process()
 };
 
 inline via::channel::Engine* GuestCall::engine_with_others() noexcept {

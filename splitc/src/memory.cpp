@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <exception>
 #include <list>
 #include <mutex>
@@ -25,6 +26,7 @@ namespace viaduct::splitc::detail {
 namespace {
 
 constexpr std::string_view kKey = "splitc.memory";
+constexpr std::string_view kAlignedKey = "splitc.aligned";
 constexpr MemoryFile::Names kNames{"viaduct-splitc", "memory of a Split-C process",
                                    "VIADUCT_SPREAD_BYTES or VIADUCT_HEAP_BYTES"};
 
@@ -196,17 +198,28 @@ void Memory::Impl::map_peer(std::uint32_t process) {
     const bool known = ::fstat(theirs.get(), &status) == 0;
     const std::size_t bytes = known ? static_cast<std::size_t>(status.st_size) : 0;
     if (bytes < layout.statics_at) return;
-    p.region = map_region(bytes, theirs.get());
-    p.base = p.region.get();
-    if (p.base == nullptr) {
+    if (aligned.bytes != 0) {
+      p.region = map_aligned(process, theirs.get());
+    } else {
+      p.region = map_region(layout.statics_at, theirs.get());
+    }
+    if (bytes > layout.statics_at)
+      p.statics = map_region(bytes - layout.statics_at, theirs.get(), layout.statics_at);
+    const bool all = p.region && (p.statics || bytes == layout.statics_at);
+    if (!all && aligned.bytes == 0)
       job.log().write(LogLevel::warn,
                       fmt::format("cannot map {} bytes of process {}'s memory (ulimit -v?): "
                                   "messages carry what goes there",
                                   bytes, process));
+    if (!all) {
+      p.region.reset();
+      p.statics.reset();
       return;
     }
-    ::madvise(p.base, bytes, MADV_DONTFORK);  // a forked child must not use it
-    p.has_statics = bytes > layout.statics_at;
+    // A forked child must not use them.
+    ::madvise(p.region.get(), p.region.bytes(), MADV_DONTFORK);
+    if (p.statics) ::madvise(p.statics.get(), p.statics.bytes(), MADV_DONTFORK);
+    p.base = p.region.get();
   } catch (const Error& problem) {
     const bool lost = job.is_lost(Rank{process});  // the operation will say so
     job.log().write(lost ? LogLevel::debug : LogLevel::warn,
@@ -215,16 +228,50 @@ void Memory::Impl::map_peer(std::uint32_t process) {
   }
 }
 
+MappedMemory Memory::Impl::map_aligned(std::uint32_t process, int fd) const noexcept {
+  const std::uint64_t place = aligned.place + (std::uint64_t{process} << aligned.shift);
+  return map_region_if_free(place, aligned.bytes, fd);
+}
+
+/// Whether this process has the regions of all processes at their aligned places now.
+bool Memory::Impl::map_all_aligned() {
+  own_aligned = map_aligned(index(job.rank()), file->fd());
+  if (!own_aligned) return false;
+  // A forked child has a copy of its own, which is not here.
+  ::madvise(own_aligned.get(), own_aligned.bytes(), MADV_DONTFORK);
+  for (std::uint32_t process = 0; process < job.size(); ++process)
+    if (peer(process).base == nullptr) return false;
+  return true;
+}
+
+/// Collective. Whether all processes have all regions at these places now.
+bool Memory::Impl::align_from(std::uint64_t place, unsigned shift) {
+  // With the page behind it: a pointer to the end of the region's last object is aligned, too.
+  aligned = {layout.base, place, layout.statics_at, shift};
+  bool all = map_all_aligned();
+  job.bootstrap().put_value(kAlignedKey, all);
+  job.bootstrap().fence();
+  for (std::uint32_t r = 0; r < job.size(); ++r)
+    all = job.bootstrap().get_value<bool>(Rank{r}, kAlignedKey).value_or(false) && all;
+  job.bootstrap().fence();
+  if (all) return true;
+  aligned = {};
+  own_aligned.reset();
+  for (std::uint32_t r = 0; r < job.size(); ++r)
+    if (Rank{r} != job.rank()) peers[r] = {};
+  return false;
+}
+
 /// @p address is a local address: the static data of all processes have the same layout.
 std::byte* Memory::Impl::find_static(Peer& p, std::uint64_t address, std::size_t bytes) {
-  if (!p.has_statics) {
+  if (!p.statics) {
     if (!private_statics.empty() && !said_private && !p.is_hidden) warn_private(address);
     return nullptr;
   }
-  std::size_t offset = layout.statics_at;
+  std::size_t offset = 0;
   for (const PageRange& range : image.statics) {
     const std::uint64_t at = address - range.begin;
-    if (at < range.bytes() && bytes <= range.bytes() - at) return p.base + offset + at;
+    if (at < range.bytes() && bytes <= range.bytes() - at) return p.statics.get() + offset + at;
     offset += range.bytes();
   }
   return nullptr;
@@ -254,6 +301,24 @@ Memory::Memory(Job& job, const Settings& settings) : impl_(std::make_unique<Impl
 }
 
 Memory::~Memory() = default;
+
+AlignedRegions Memory::align_regions() {
+  Impl& p = *impl_;
+  const auto shift = static_cast<unsigned>(std::bit_width(p.layout.statics_at));
+  // With more processes, mapping all regions at the start would take long.
+  constexpr std::uint32_t kMostProcesses = 64;
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 43;
+  const bool fits = p.job.size() <= kMostProcesses && shift < kAlignedShift &&
+                    std::uint64_t{p.job.size()} << shift <= kMostBytes;
+  if (!fits || p.threads) return {};
+  // valgrind and the address sanitizer do not give the first place; those that use them choose the
+  // region's place, and there is room behind it.
+  constexpr std::uint64_t kUsual = std::uint64_t{1} << 43;
+  constexpr std::uint64_t kBehind = std::uint64_t{1} << 40;
+  if (!p.align_from(kUsual, shift))
+    (void)p.align_from(round_up(p.layout.base + kBehind, std::uint64_t{1} << shift), shift);
+  return p.aligned;
+}
 
 void Memory::hide(std::uint32_t process) {
   Impl::Peer& p = impl_->peers[process];

@@ -33,10 +33,10 @@ struct Memory::Impl {
   static constexpr std::size_t kAlignment = 128;
   struct Peer {
     bool is_known = false;
-    bool has_statics = false;
     bool is_hidden = false;
     std::byte* base = nullptr;  // null: cannot be mapped
     MappedMemory region;        // of another process
+    MappedMemory statics;       // of another process; empty: they are private, or not mapped
   };
 
   Impl(Job& its_job, const Settings& settings);
@@ -47,6 +47,9 @@ struct Memory::Impl {
   void direct_malloc();
   void meet();
   void map_peer(std::uint32_t process);
+  [[nodiscard]] bool map_all_aligned();
+  [[nodiscard]] bool align_from(std::uint64_t place, unsigned shift);
+  [[nodiscard]] MappedMemory map_aligned(std::uint32_t process, int fd) const noexcept;
   Peer& peer(std::uint32_t process) {
     Peer& p = peers[process];
     if (!p.is_known) map_peer(process);
@@ -92,6 +95,8 @@ struct Memory::Impl {
   std::byte* own = nullptr;
   ImageShift shift;
   std::vector<Peer> peers;
+  AlignedRegions aligned;    // what align_regions() is to answer
+  MappedMemory own_aligned;  // this process' region again
   std::vector<SharedRange> shared;
   SpanAllocator alike;
   SpanAllocator slice;

@@ -128,16 +128,17 @@ void Memory::Impl::clear(std::size_t offset, std::size_t bytes, std::size_t free
 }
 
 std::uint64_t Memory::allocate_alike(std::size_t bytes) {
-  return impl_->allocate(impl_->alike, 0, bytes,
+  return impl_->allocate(impl_->alike, impl_->layout.alike_at, bytes,
                          "the part of spread memory that all processes allocate alike");
 }
 
 void Memory::release_alike(std::uint64_t address) {
-  impl_->retire(impl_->alike, 0, address, "Memory::release_alike", impl_->place_of_call());
+  impl_->retire(impl_->alike, impl_->layout.alike_at, address, "Memory::release_alike",
+                impl_->place_of_call());
 }
 
 void Memory::cancel_alike(std::uint64_t address) {
-  impl_->release(impl_->alike, 0, address, "Memory::cancel_alike");
+  impl_->release(impl_->alike, impl_->layout.alike_at, address, "Memory::cancel_alike");
 }
 
 std::uint64_t Memory::allocate_own(std::size_t bytes) {
@@ -147,7 +148,8 @@ std::uint64_t Memory::allocate_own(std::size_t bytes) {
 
 std::size_t Memory::bytes_at(std::uint64_t address) const noexcept {
   const Impl& p = *impl_;
-  if (const std::size_t bytes = p.bytes_at(p.alike, 0, address); bytes != 0) return bytes;
+  if (const std::size_t bytes = p.bytes_at(p.alike, p.layout.alike_at, address); bytes != 0)
+    return bytes;
   return p.bytes_at(p.slice, p.own_slice(), address);
 }
 

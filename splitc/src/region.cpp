@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <vector>
@@ -60,8 +61,9 @@ RegionLayout lay_out(std::uint64_t base, std::size_t spread_bytes, std::size_t h
                      std::uint32_t processes) {
   RegionLayout layout;
   layout.base = base;
-  layout.alike_bytes = round_down(spread_bytes / 2, kPageBytes);
-  layout.slices_at = layout.alike_bytes;
+  layout.slices_at = round_down(spread_bytes / 2, kPageBytes);
+  layout.alike_at = std::min(kPageBytes, layout.slices_at);
+  layout.alike_bytes = layout.slices_at - layout.alike_at;
   layout.slice_bytes = round_down((spread_bytes - layout.slices_at) / processes, kPageBytes);
   layout.heap_at = round_up(base + spread_bytes, kHeapAlignment) - base;
   layout.heap_bytes = round_down(heap_bytes, kPageBytes);
@@ -69,6 +71,25 @@ RegionLayout lay_out(std::uint64_t base, std::size_t spread_bytes, std::size_t h
   layout.statics_at = layout.region_bytes + kPageBytes;
   return layout;
 }
+
+namespace {
+
+/// Maps at @p address. An old kernel takes the address as a hint.
+MappedMemory map_there(std::uint64_t address, std::size_t bytes, int access, int kind,
+                       int fd) noexcept {
+  void* const wanted = reinterpret_cast<void*>(address);
+  MappedMemory region(
+      ::mmap(wanted, bytes, access, kind | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, 0), bytes);
+  if (region && region.get() != wanted) {
+    region.reset();
+    errno = EEXIST;
+  }
+  // A core file would make every untouched page present.
+  if (region) ::madvise(region.get(), bytes, MADV_DONTDUMP);
+  return region;
+}
+
+}  // namespace
 
 MappedMemory map_region_at(std::uint64_t address, std::size_t bytes, int fd) {
   if (address % kPageBytes != 0 || address >= kAddressEnd || bytes > kAddressEnd - address) {
@@ -80,22 +101,19 @@ MappedMemory map_region_at(std::uint64_t address, std::size_t bytes, int fd) {
   }
   const int access = fd >= 0 ? PROT_READ | PROT_WRITE : PROT_NONE;
   const int kind = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-  void* const wanted = reinterpret_cast<void*>(address);
-  MappedMemory region(
-      ::mmap(wanted, bytes, access, kind | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, 0), bytes);
+  MappedMemory region = map_there(address, bytes, access, kind, fd);
   if (!region) refuse(address, bytes, errno);
-  if (region.get() != wanted) {  // an old kernel takes the address as a hint
-    region.reset();
-    refuse(address, bytes, EEXIST);
-  }
-  // A core file would make every untouched page present.
-  ::madvise(region.get(), bytes, MADV_DONTDUMP);
   return region;
 }
 
-MappedMemory map_region(std::size_t bytes, int fd) noexcept {
-  MappedMemory region(
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0), bytes);
+MappedMemory map_region_if_free(std::uint64_t address, std::size_t bytes, int fd) noexcept {
+  return map_there(address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+}
+
+MappedMemory map_region(std::size_t bytes, int fd, std::size_t offset) noexcept {
+  MappedMemory region(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd,
+                             static_cast<off_t>(offset)),
+                      bytes);
   if (region) ::madvise(region.get(), bytes, MADV_DONTDUMP);
   return region;
 }

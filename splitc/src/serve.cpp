@@ -68,6 +68,11 @@ bool is_in(std::span<const SharedRange> ranges, const std::byte* here, std::size
 
 std::byte* Machine::Impl::own_place_slow(const char* operation, std::uint32_t process,
                                          std::uint64_t address, std::size_t bytes, Use use) {
+  address = address_of(std::uint64_t{hot.myproc} << kProcessShift | address);
+  // Messages may name an object of the region by its address as well.
+  const std::uint64_t at = address - alignment.first;
+  if (alignment.bytes != 0 && at < own_view.bytes && bytes <= own_view.bytes - at)
+    return own_view.base + at;
   auto* const here = static_cast<std::byte*>(machine.memory().localize(address));
   const bool shared = is_in(machine.memory().shared_ranges(), here, bytes);
   const bool there = shared || (bytes <= kAddressMask && is_mapped(here, bytes));
@@ -169,10 +174,10 @@ struct Machine::Impl::Dispatcher {
       impl.serve_store(c, client, words, bytes);
     } else if (shape == shape_of(Op::run)) {
       if (wire_format::names_object(client))
-        (void)impl.own_place("atomic_put", c.process, address_of(words[1]), 1);
+        (void)impl.own_place("atomic_put", c.process, without_process(words[1]), 1);
       if (!guest) guest.emplace();
       if (const auto* later = channel.arrived_ahead(kAhead); later != nullptr)
-        prefetch_line(reinterpret_cast<const std::byte*>(later->words[1]));
+        prefetch_line(reinterpret_cast<const std::byte*>(later->words[1] & (kAlignedBit - 1)));
       run_thunk(c.process, function_of(impl.code, c, words[0]),
                 reinterpret_cast<const std::byte*>(words + 1), nullptr);
       c.urgent = true;
@@ -365,7 +370,7 @@ std::uint64_t Machine::Impl::modify(Channel& c, std::uint64_t client, const std:
 void Machine::Impl::serve_call(Channel& c, std::uint64_t client, const std::uint64_t* words) {
   const CallThunk thunk = function_of(code, c, words[0]);
   if (wire_format::names_object(client))
-    (void)own_place("atomic", c.process, address_of(words[2]), 1);
+    (void)own_place("atomic", c.process, without_process(words[2]), 1);
   std::uint64_t answer[via::kWordsPerSlot] = {words[1]};
   run_guest(c.process, thunk, reinterpret_cast<const std::byte*>(words + 2),
             reinterpret_cast<std::byte*>(answer + 1));

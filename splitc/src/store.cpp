@@ -21,7 +21,7 @@ void store_value(const char* operation, std::uint64_t to, const void* from, std:
   light_poll();
   const std::uint32_t process = process_of(to);
   Channel* c = process < impl.channels.size() ? impl.channels[process][0].get() : nullptr;
-  if (c == nullptr || !c->open_store || address_of(to) == 0) [[unlikely]] {
+  if (c == nullptr || !c->open_store || is_null(to)) [[unlikely]] {
     const auto place = impl.locate(operation, to, bytes, Machine::Impl::Use::writes);
     if (process == hot.myproc) {
       std::memmove(place.here, from, bytes);
@@ -32,7 +32,7 @@ void store_value(const char* operation, std::uint64_t to, const void* from, std:
     impl.note_store(*c);
   }
   std::uint64_t words[via::kWordsPerSlot];
-  words[0] = address_of(to);
+  words[0] = without_process(to);
   if (bytes == 8) {
     std::memcpy(words + 1, from, 8);
   } else {
@@ -76,11 +76,11 @@ template <class Header>
   Machine::Impl& impl = hot.machine->impl();
   const std::uint32_t process = process_of(to);
   Channel* const c = process < impl.channels.size() ? impl.channels[process][0].get() : nullptr;
-  if (c == nullptr || !c->open_store || address_of(to) == 0) [[unlikely]]
+  if (c == nullptr || !c->open_store || is_null(to)) [[unlikely]]
     return false;
   via::Slot* const slot = impl.claim_at_once(*c);
   if (slot == nullptr) return false;
-  slot->put(0, address_of(to));
+  slot->put(0, without_process(to));
   slot->put(1, bits);
   impl.count(kStores);
   ++c->sent;

@@ -88,6 +88,8 @@ int splitc_main(int argc, char** argv) {
   if (strcmp(how, "negative") == 0) automatic((unsigned long)-3, "below", 125);
   if (strcmp(how, "null") == 0) return (int)vsc_read4(0);
   if (strcmp(how, "no_process") == 0) return (int)vsc_read4(vsc_make(4000, &served_));
+  if (strcmp(how, "no_process_alike") == 0)
+    return (int)vsc_read4(vsc_toglobal(4000, all_malloc(4)));
   barrier();
   return 0;
 }

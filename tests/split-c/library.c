@@ -1,8 +1,11 @@
 /* The library in plain C: collectives of every letter, allocation, spread arrays, atomics. */
 
+#include <pthread.h>
 #include <split-c/atomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/split-c/check.h"
 
@@ -157,6 +160,41 @@ static void no_room(void) {
   barrier();
 }
 
+/* ---- Words of objects that all processes have ---- */
+
+static vsc_word word_;
+static long* object_;
+
+static void* in_a_thread(void* nothing) {
+  (void)nothing;
+  return vsc_local(word_) == object_ && vsc_toglobal(vsc_process(word_), object_) == word_ ? &word_
+                                                                                           : 0;
+}
+
+/* Before the first object, of processes that are none, in another thread, in a forked child. */
+static void words_of_objects(void) {
+  pthread_t thread;
+  void* right = 0;
+  int status = -1;
+  pid_t child;
+
+  object_ = (long*)all_malloc(4 * sizeof(long));
+  word_ = vsc_toglobal(PROCS - 1, object_);
+  CHECK(vsc_local(word_ - sizeof(long)) == object_ - 1);
+  CHECK(vsc_toglobal(PROCS - 1, object_ - 1) + sizeof(long) == word_);
+  CHECK(vsc_local(word_ + (1UL << 40)) == (char*)object_ + (1UL << 40));
+  CHECK(vsc_process(vsc_toglobal(4000, object_)) == 4000);
+  CHECK(vsc_process(vsc_toglobal(-1, object_)) == 65535);
+  CHECK(vsc_local(vsc_toglobal(4000, object_)) == object_);
+  CHECK(pthread_create(&thread, 0, in_a_thread, 0) == 0);
+  CHECK(pthread_join(thread, &right) == 0 && right != 0);
+  child = fork();
+  if (child == 0) _exit(vsc_local(word_) == object_ ? 0 : 1);
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
+  barrier();
+  all_free(object_);
+}
+
 /* ---- Spread arrays as splitcc makes them ---- */
 
 vsc_word
@@ -294,6 +332,7 @@ int splitc_main(int argc, char** argv) {
   spread_memory();
   one_processes_memory();
   no_room();
+  words_of_objects();
   spread_arrays();
   atomics();
   return all_reduce_to_all_add(failures_) != 0;

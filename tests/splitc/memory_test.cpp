@@ -22,6 +22,7 @@ namespace {
 using viaduct::Job;
 using viaduct::Rank;
 using viaduct::splitc::Settings;
+using viaduct::splitc::detail::AlignedRegions;
 using viaduct::splitc::detail::heap_of_program;
 using viaduct::splitc::detail::kMaxProcesses;
 using viaduct::splitc::detail::Memory;
@@ -153,6 +154,27 @@ void view_all(Rig& rig) {
     require(peer == rig.me || rig.memory.find(peer, last, 2) == nullptr, "the region ends late");
     std::uint64_t crossing = 0;
     std::memcpy(&crossing, view.base + view.bytes - 1, sizeof crossing);
+  }
+}
+
+/// Aligned regions are the memory that the other ways find, at one place in all processes.
+void aligned_all(Rig& rig, const AlignedRegions& aligned) {
+  const auto everywhere = to_everybody(rig.job, aligned.bytes);
+  for (const std::size_t bytes : everywhere)
+    require(bytes == aligned.bytes, "the processes do not agree on aligned regions");
+  require(!rig.job.threads_mode() || aligned.bytes == 0, "threads have aligned regions");
+  if (aligned.bytes == 0) return;
+  for (std::uint32_t peer = 0; peer < rig.job.size(); ++peer) {
+    const std::uint64_t address = rig.all[peer][kAlike];
+    const std::uint64_t at = address - aligned.first;
+    require(at < aligned.bytes, "spread memory is not in the region");
+    auto* const place =
+        reinterpret_cast<Object*>(aligned.place + (std::uint64_t{peer} << aligned.shift) + at);
+    require(
+        peer == rig.me || rig.memory.find(peer, address, 1) == reinterpret_cast<std::byte*>(place),
+        "another place is found");
+    require(std::memcmp(place, rig.memory.find(peer, address, kBytes), kBytes) == 0,
+            "the aligned region has other bytes");
   }
 }
 
@@ -307,8 +329,10 @@ int body(Job& job, int, char** argv) {
     Memory memory(job, settings);
     Rig rig{job, memory, settings};
     const bool statics = job.threads_mode() || std::string(argv[1]) != "private_statics";
+    const AlignedRegions aligned = memory.align_regions();
     make_objects(rig);
     find_all(rig, statics);
+    aligned_all(rig, aligned);
     view_all(rig);
     find_nothing(rig);
     job.bootstrap().fence();

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <random>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -67,11 +68,35 @@ std::uint64_t by_the_rule(std::uint64_t word, long n, long procs, long bytes) {
 
 TEST(Word, HoldsProcessAndAddress) {
   for (const std::uint32_t process : {0U, 1U, 255U, 65535U})
-    for (const std::uint64_t address : {std::uint64_t{1}, kBase, detail::kAddressMask}) {
+    for (const std::uint64_t address : {std::uint64_t{1}, kBase, detail::kAlignedBit - 1}) {
       const std::uint64_t word = detail::make_word(process, address);
       EXPECT_EQ(detail::process_of(word), process);
       EXPECT_EQ(detail::address_of(word), address);
     }
+}
+
+TEST(Word, HasThePlaceInItWhereRegionsAreAligned) {
+  const std::uint64_t word = detail::make_word(5, kBase + 8);
+  const std::uint64_t place = word & (detail::kAlignedBit - 1);
+  if (detail::alignment.bytes == 0) {
+    EXPECT_EQ(place, kBase + 8);
+    return;
+  }
+  constexpr std::uint64_t kBytes = 1 << 26;  // see run()
+  EXPECT_EQ(place, (std::uint64_t{1} << 43) + 5 * kBytes + kBytes / 2 + 8);
+  EXPECT_EQ(detail::aligned_place(word), reinterpret_cast<std::byte*>(place));
+  EXPECT_EQ(detail::make_word(5, 8) & detail::kAlignedBit, 0U) << "below the region";
+  const std::uint64_t end = detail::alignment.first + detail::alignment.bytes;
+  EXPECT_NE(detail::make_word(5, end - 1) & detail::kAlignedBit, 0U);
+  EXPECT_EQ(detail::make_word(5, end) & detail::kAlignedBit, 0U) << "behind the region";
+}
+
+TEST(Word, LeadsOutOfTheRegionAndBack) {
+  for (const std::uint64_t far : {std::uint64_t{1} << 26, std::uint64_t{3} << 26, 0 - kBase / 2}) {
+    const std::uint64_t word = detail::make_word(5, kBase + 8) + far;
+    EXPECT_EQ(detail::address_of(word), kBase + 8 + far);
+    EXPECT_EQ(detail::address_of(word - far), kBase + 8);
+  }
 }
 
 TEST(GlobalPtr, IsOneTriviallyCopyableWord) {
@@ -294,7 +319,22 @@ TEST(Prefetch, AsksNothingOfItsPointer) {
 
 }  // namespace
 
+/// Runs the tests as in a job where objects around kBase have aligned words, or plain ones.
+int run(bool aligned) {
+  constexpr std::uint64_t kBytes = 1 << 26;
+  constexpr std::uint64_t kOrigin = detail::kAlignedBit + (std::uint64_t{1} << 43);
+  constexpr std::uint64_t kStep = (std::uint64_t{1} << detail::kProcessShift) + kBytes;
+  const auto bit = std::exchange(detail::hot.aligned_bit, aligned ? detail::kAlignedBit : 0);
+  const auto before =
+      std::exchange(detail::alignment,
+                    detail::Alignment{kBase - kBytes / 2, aligned ? kBytes : 0, kOrigin, kStep, 8});
+  const int failed = RUN_ALL_TESTS();
+  detail::hot.aligned_bit = bit;
+  detail::alignment = before;
+  return failed;
+}
+
 int splitc_main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
+  return run(false) + run(true);
 }

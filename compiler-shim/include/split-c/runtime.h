@@ -4,13 +4,15 @@
  * vsc_write where VSC_SEQUENTIAL is, and those of split-c/checked.h where VSC_CHECKED is), and no
  * name without the prefix vsc_: the generated C includes this before the user's first line.
  *
- * A global or spread pointer is one word: process in bits 48 to 63, address in that process in bits
- * 0 to 47; null is any word with address 0, and is made as the all-zero word. Addresses are plain
- * ones: splitcc links without position independence and its programs run as processes, so that
- * `(vsc_word)p` is the address part (the runtime refuses to start otherwise).
+ * A global or spread pointer is one word: process in bits 48 to 63, and in bits 0 to 47 a plain
+ * address in that process, or bit 47 and the place of the object in every process ("aligned", for
+ * objects of the region that all processes have mapped alike). Null is any word whose bits 0 to 47
+ * are 0, and is made as the all-zero word. splitcc links without position independence and its
+ * programs run as processes, so that `(vsc_word)p` is a plain address (the runtime refuses to start
+ * otherwise).
  *
- * Words of 1, 2, 4, 8 bytes go inline where the memory is mapped: a table look-up, the light poll
- * and one load or store; everything else calls. Section numbers are those of docs/splitcc.md.
+ * Words of 1, 2, 4, 8 bytes go inline where the pointer is aligned: the light poll and one load or
+ * store; everything else calls. Section numbers are those of docs/splitcc.md.
  */
 #ifndef VSC_SPLIT_C_RUNTIME_H
 #define VSC_SPLIT_C_RUNTIME_H
@@ -24,17 +26,14 @@ typedef unsigned long vsc_word;
 #define VSC_INLINE static __inline__ __attribute__((__always_inline__, __unused__, __artificial__))
 #define VSC_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define VSC_ADDRESS_MASK 0xffffffffffffUL
+#define VSC_ALIGNED_BIT 0x800000000000UL
 
 /* ---- 1. The hot part of this process: the same bytes as viaduct::splitc::detail::Hot ---- */
 
-struct vsc_views {
-  unsigned long first[65536];
-  unsigned long bytes[65536];
-  char *base[65536];
-};
 struct vsc_hot_part {
-  const struct vsc_views *views;
+  const void *views;
   const unsigned long *attention;
+  unsigned long aligned_bit;
   const unsigned long *next_header;
   unsigned long empty_header;
   unsigned int myproc;
@@ -42,6 +41,16 @@ struct vsc_hot_part {
   void *machine;
 };
 extern __thread struct vsc_hot_part vsc_hot __asm__("_ZN7viaduct6splitc6detail3hotE");
+
+/* The translation of aligned words: the same bytes as viaduct::splitc::detail::Alignment. */
+struct vsc_alignment_part {
+  unsigned long first;
+  unsigned long bytes;
+  unsigned long origin;
+  unsigned long step;
+  unsigned long procs;
+};
+extern struct vsc_alignment_part vsc_alignment __asm__("_ZN7viaduct6splitc6detail9alignmentE");
 
 void vsc_poll_slow(void);
 
@@ -53,13 +62,13 @@ VSC_INLINE int vsc_procslog(void) {
   return (procs & (procs - 1)) != 0 ? -1 : (int)__builtin_ctz(procs);
 }
 
-/* A pointer of vsc_hot that does not change while a function of the program runs, read so that the
+/* A word of part that does not change while a function of the program runs, read so that the
    compiler may keep it in a register for as long as it likes. */
 #ifdef __x86_64__
-#define VSC_UNCHANGING(to, member) \
-  __asm__("mov %c2(%1), %0" : "=r"(to) : "r"(&vsc_hot), "i"(__builtin_offsetof(struct vsc_hot_part, member)))
+#define VSC_UNCHANGING(to, part, member) \
+  __asm__("mov %c2(%1), %0" : "=r"(to) : "r"(&part), "i"(__builtin_offsetof(__typeof__(part), member)))
 #else
-#define VSC_UNCHANGING(to, member) ((to) = vsc_hot.member)
+#define VSC_UNCHANGING(to, part, member) ((to) = part.member)
 #endif
 
 /* Whether a word that another process may change is another one than value. A comparison with
@@ -75,42 +84,53 @@ VSC_INLINE int vsc_changed(const unsigned long *word, unsigned long value) {
 }
 VSC_INLINE void vsc_light_poll(void) {
   const unsigned long *attention;
-  VSC_UNCHANGING(attention, attention);
+  VSC_UNCHANGING(attention, vsc_hot, attention);
   if (VSC_UNLIKELY(vsc_changed(vsc_hot.next_header, vsc_hot.empty_header) ||
                    vsc_changed(attention, 0)))
     vsc_poll_slow();
 }
-/* Where the word's object is mapped in this process, or null: then call. */
+/* Where the word's object is in this process, when the word is aligned; null: call. */
 VSC_INLINE char *vsc_place(vsc_word word) {
-  const struct vsc_views *views;
-  unsigned long process = word >> 48;
-  unsigned long at;
-  VSC_UNCHANGING(views, views);
-  at = word - views->first[process];
-  return VSC_UNLIKELY(at >= views->bytes[process]) ? (char *)0 : views->base[process] + at;
+  unsigned long aligned;
+  VSC_UNCHANGING(aligned, vsc_hot, aligned_bit);
+  return VSC_UNLIKELY((word & aligned) == 0) ? (char *)0 : (char *)(word << 17 >> 17);
 }
 
 /* ---- 2. Words ---- */
 
 VSC_INLINE vsc_word vsc_make(unsigned long process, const volatile void *address) {
-  return process << 48 | (vsc_word)address;
+  unsigned long at = (unsigned long)address - vsc_alignment.first;
+  if (at >= vsc_alignment.bytes || process >= vsc_alignment.procs)
+    return process << 48 | (vsc_word)address;
+  return vsc_alignment.origin + at + process * vsc_alignment.step;
+}
+/* toglobal(process, p); null stays null. */
+VSC_INLINE vsc_word vsc_toglobal(long process, const volatile void *p) {
+  return p == (void *)0 ? 0 : vsc_make((unsigned long)process, p);
 }
 /* A local pointer made global; null stays null. */
 VSC_INLINE vsc_word vsc_global(const volatile void *p) {
-  return p == (void *)0 ? 0 : (vsc_word)vsc_hot.myproc << 48 | (vsc_word)p;
+  return vsc_toglobal((long)vsc_hot.myproc, p);
 }
-/* toglobal(process, p) */
-VSC_INLINE vsc_word vsc_toglobal(long process, const volatile void *p) {
-  return p == (void *)0 ? 0 : (vsc_word)process << 48 | (vsc_word)p;
-}
-VSC_INLINE void *vsc_local(vsc_word w) { return (void *)(w & VSC_ADDRESS_MASK); }
 VSC_INLINE int vsc_process(vsc_word w) { return (int)(w >> 48); }
 VSC_INLINE int vsc_is(vsc_word w) { return (w & VSC_ADDRESS_MASK) != 0; }
 VSC_INLINE int vsc_equal(vsc_word a, vsc_word b) {
   return a == b || ((a | b) & VSC_ADDRESS_MASK) == 0;
 }
+/* What the word of the same object of the next process has more. */
+VSC_INLINE unsigned long vsc_step(vsc_word w) {
+  unsigned long step;
+  VSC_UNCHANGING(step, vsc_alignment, step);
+  return VSC_UNLIKELY((w & VSC_ALIGNED_BIT) == 0) ? 1UL << 48 : step;
+}
+/* The word of the same object of process 0. */
+VSC_INLINE vsc_word vsc_first(vsc_word w) { return w - (w >> 48) * vsc_step(w); }
+VSC_INLINE void *vsc_local(vsc_word w) {
+  if ((w & VSC_ALIGNED_BIT) == 0) return (void *)(w & VSC_ADDRESS_MASK);
+  return (void *)(vsc_alignment.first + (vsc_first(w) - vsc_alignment.origin));
+}
 /* Spread pointers are ordered as their elements are: by address, then by process. */
-VSC_INLINE unsigned long vsc_spread_rank(vsc_word w) { return w << 16 | w >> 48; }
+VSC_INLINE unsigned long vsc_spread_rank(vsc_word w) { return vsc_first(w) << 16 | w >> 48; }
 
 /* Within an object, or to its end: the process stays. */
 VSC_INLINE vsc_word vsc_add(vsc_word w, long bytes) { return w + (unsigned long)bytes; }
@@ -121,22 +141,22 @@ VSC_INLINE vsc_word vsc_spread_add(vsc_word w, long i, unsigned long size) {
   long procs = (long)vsc_hot.procs;
   long at = (long)(w >> 48) + i;
   long rows;
-  if ((unsigned long)at < (unsigned long)procs) return w + ((vsc_word)i << 48);
+  if ((unsigned long)at < (unsigned long)procs) return w + (unsigned long)i * vsc_step(w);
   if ((procs & (procs - 1)) == 0) {
     rows = at >> __builtin_ctzl((unsigned long)procs);
   } else {
     rows = vsc_spread_rows(at);
   }
-  return w + (unsigned long)rows * size + ((vsc_word)(i - rows * procs) << 48);
+  return w + (unsigned long)rows * size + (unsigned long)(i - rows * procs) * vsc_step(w);
 }
 /* The number of elements from b to a. */
 VSC_INLINE long vsc_spread_difference(vsc_word a, vsc_word b, unsigned long size) {
-  long bytes = (long)(a & VSC_ADDRESS_MASK) - (long)(b & VSC_ADDRESS_MASK);
+  long bytes = (long)(vsc_first(a) - vsc_first(b));
   return bytes / (long)size * (long)vsc_hot.procs + (long)(a >> 48) - (long)(b >> 48);
 }
 /* The number of elements from b to a in one process. */
 VSC_INLINE long vsc_difference(vsc_word a, vsc_word b, unsigned long size) {
-  return ((long)(a & VSC_ADDRESS_MASK) - (long)(b & VSC_ADDRESS_MASK)) / (long)size;
+  return (long)(vsc_first(a) - vsc_first(b)) / (long)size;
 }
 
 /* ---- 3. Any number of bytes. read and write block; get and put are complete after sync() ---- */

@@ -42,7 +42,7 @@ template <Value T>
   at.check("read", from.word(), sizeof(T));
   using V = std::remove_cv_t<T>;
   if constexpr (detail::kIsWord<V>) {
-    if (const std::byte* place = detail::place_of(from.word())) [[likely]] {
+    if (const std::byte* place = detail::aligned_place(from.word())) [[likely]] {
       detail::light_poll();
       return detail::load_word<V>(place);
     }
@@ -61,7 +61,7 @@ inline void write(global_ptr<T> to, std::type_identity_t<T> value,
                   detail::Here at = detail::here()) {
   at.check("write", to.word(), sizeof(T));
   if constexpr (detail::kIsWord<T>) {
-    if (std::byte* place = detail::place_of(to.word())) [[likely]] {
+    if (std::byte* place = detail::aligned_place(to.word())) [[likely]] {
       detail::light_poll();
       detail::store_word<T>(place, value);
       return;
@@ -76,7 +76,7 @@ template <Variable T>
 inline void write_fenced(global_ptr<T> to, std::type_identity_t<T> value,
                          detail::Here at = detail::here()) {
   at.check("write_fenced", to.word(), sizeof(T));
-  std::byte* const place = detail::kIsWord<T> ? detail::place_of(to.word()) : nullptr;
+  std::byte* const place = detail::kIsWord<T> ? detail::aligned_place(to.word()) : nullptr;
   if (place != nullptr) [[likely]] {
     detail::light_poll();
     if constexpr (detail::kIsWord<T>) detail::store_word<T>(place, value);
@@ -95,13 +95,13 @@ inline Handle get(std::type_identity_t<std::remove_cv_t<T>>* to, global_ptr<T> f
   at.check("get", from.word(), sizeof(T));
   using V = std::remove_cv_t<T>;
   if constexpr (detail::kIsWord<V>) {
-    if (const std::byte* place = detail::place_of(from.word())) [[likely]] {
+    if (const std::byte* place = detail::aligned_place(from.word())) [[likely]] {
       detail::light_poll();
       *to = detail::load_word<V>(place);
       return {};
     }
   }
-  return detail::get_slow(to, from.word(), sizeof(V));
+  return detail::get_value<V>(to, from.word());
 }
 
 /// Begins to write @p value to @p to. Order: none, with anything, until sync().
@@ -110,7 +110,7 @@ inline Handle put(global_ptr<T> to, std::type_identity_t<T> value,
                   detail::Here at = detail::here()) {
   at.check("put", to.word(), sizeof(T));
   if constexpr (detail::kIsWord<T>) {
-    if (std::byte* place = detail::place_of(to.word())) [[likely]] {
+    if (std::byte* place = detail::aligned_place(to.word())) [[likely]] {
       detail::light_poll();
       detail::store_word<T>(place, value);
       return {};
@@ -124,11 +124,12 @@ inline Handle put(global_ptr<T> to, std::type_identity_t<T> value,
 /// accesses ahead.
 ///
 /// Blocks      never; not a poll point.
-/// Cost        the search for the place. Does nothing where memory is not mapped.
+/// Cost        some instructions. Does nothing where the pointer's word does not tell the place
+///             (docs/splitc.md, "Global addresses").
 /// Errors      none, for any pointer.
 template <class T>
 inline void prefetch(global_ptr<T> from) noexcept {
-  if (const std::byte* place = detail::place_of(from.word())) prefetch_line(place);
+  if (const std::byte* place = detail::aligned_place(from.word())) prefetch_line(place);
 }
 
 /// The address in this process of the @p count objects from @p first on, when its own loads and
@@ -284,13 +285,13 @@ class global_ref {
     static_assert(!std::is_const_v<T>, "assignment through a pointer to const");
     at_.check("write", to_.word(), sizeof(T));
     if constexpr (detail::kIsWord<T>) {
-      if (std::byte* place = detail::place_of(to_.word())) [[likely]] {
+      if (std::byte* place = detail::aligned_place(to_.word())) [[likely]] {
         detail::light_poll();
         detail::store_word<T>(place, f(detail::load_word<T>(place)));
         return *this;
       }
     }
-    write(to_, f(read(to_, at_)), at_);
+    detail::write_value<T>(to_.word(), f(detail::read_value<T>(to_.word())));
     return *this;
   }
 

@@ -54,7 +54,7 @@ inline T rmw(global_ptr<T> to, T operand, T expected) {
   U was;
   std::memcpy(&bits, &operand, sizeof(T));
   std::memcpy(&was, &expected, sizeof(T));
-  if (std::byte* place = place_of(to.word())) [[likely]] {
+  if (std::byte* place = aligned_place(to.word())) [[likely]] {
     light_poll();
     was = rmw_here<U>(place, What, bits, was);
   } else {

@@ -89,7 +89,7 @@ class global_ptr : public detail::PointerTraits<T> {
     return detail::process_of(word_);
   }
   /// @return whether the pointer is not null: its address, not its process, decides.
-  constexpr explicit operator bool() const noexcept { return detail::address_of(word_) != 0; }
+  constexpr explicit operator bool() const noexcept { return !detail::is_null(word_); }
 
   /// A reference that reads and writes the object. Never waits: reading and writing do
   /// (access.hpp).
@@ -146,8 +146,7 @@ class global_ptr : public detail::PointerTraits<T> {
   /// Precondition: both point into the same process.
   friend constexpr std::ptrdiff_t operator-(global_ptr a,
                                             global_ptr b) noexcept requires std::is_object_v<T> {
-    return static_cast<std::ptrdiff_t>(detail::address_of(a.word_) - detail::address_of(b.word_)) /
-           static_cast<std::ptrdiff_t>(sizeof(T));
+    return static_cast<std::ptrdiff_t>(a.word_ - b.word_) / static_cast<std::ptrdiff_t>(sizeof(T));
   }
   /// @return whether the words are equal, or both pointers null.
   friend constexpr bool operator==(global_ptr a, global_ptr b) noexcept {

@@ -14,8 +14,9 @@ enum class Path : std::uint8_t {
 };
 
 /// Collective. Forces one path from now on, as VIADUCT_SPLITC_PATH does from the start; memory that
-/// it cannot reach is reached by messages. For tests and measurements. Precondition: nothing is
-/// outstanding.
+/// it cannot reach is reached by messages. For tests and measurements. Accesses in the function
+/// that calls this one may go by the path of before: the compiler may have looked already.
+/// Precondition: nothing is outstanding.
 void force_path(Path path);
 
 }  // namespace viaduct::splitc

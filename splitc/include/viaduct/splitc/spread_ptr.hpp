@@ -48,7 +48,7 @@ class spread_ptr : public detail::PointerTraits<T> {
     return detail::process_of(word_);
   }
   /// @return whether the pointer is not null: its address, not its process, decides.
-  constexpr explicit operator bool() const noexcept { return detail::address_of(word_) != 0; }
+  constexpr explicit operator bool() const noexcept { return !detail::is_null(word_); }
 
   /// A reference that reads and writes the element. Never waits: reading and writing do
   /// (access.hpp).
@@ -70,9 +70,8 @@ class spread_ptr : public detail::PointerTraits<T> {
       process += count;
       --row;
     }
-    word_ = detail::make_word(
-        static_cast<std::uint32_t>(process),
-        (word_ + static_cast<std::uint64_t>(row) * sizeof(T)) & detail::kAddressMask);
+    const auto processes = static_cast<std::uint64_t>(process) - this->process();
+    word_ += processes * detail::process_step(word_) + static_cast<std::uint64_t>(row) * sizeof(T);
     return *this;
   }
   /// Moves back by @p n elements.  Cost: a division by PROCS.
@@ -81,16 +80,14 @@ class spread_ptr : public detail::PointerTraits<T> {
   }
   /// To the next element, in the next process.  Cost: a comparison with PROCS, no division.
   spread_ptr& operator++() noexcept {
-    const std::uint32_t next = process() + 1;
-    word_ = next == detail::hot.procs ? (word_ & detail::kAddressMask) + sizeof(T)
-                                      : detail::make_word(next, detail::address_of(word_));
+    word_ = process() + 1 == detail::hot.procs ? detail::word_of_first(word_) + sizeof(T)
+                                               : word_ + detail::process_step(word_);
     return *this;
   }
   /// To the element before, in the process before.  Cost: a comparison, no division.
   spread_ptr& operator--() noexcept {
-    const std::uint32_t at = process();
-    word_ = at == 0 ? detail::make_word(detail::hot.procs - 1, word_ - sizeof(T))
-                    : detail::make_word(at - 1, detail::address_of(word_));
+    const std::uint64_t step = detail::process_step(word_);
+    word_ = process() == 0 ? word_ + (detail::hot.procs - 1) * step - sizeof(T) : word_ - step;
     return *this;
   }
   /// As ++p.  @return the pointer as it was.
@@ -114,8 +111,8 @@ class spread_ptr : public detail::PointerTraits<T> {
   /// Elements from b to a. Precondition: both point into one spread array.
   friend std::ptrdiff_t operator-(spread_ptr a,
                                   spread_ptr b) noexcept requires std::is_object_v<T> {
-    const std::ptrdiff_t rows = (static_cast<std::ptrdiff_t>(detail::address_of(a.word_)) -
-                                 static_cast<std::ptrdiff_t>(detail::address_of(b.word_))) /
+    const std::ptrdiff_t rows = static_cast<std::ptrdiff_t>(detail::word_of_first(a.word_) -
+                                                            detail::word_of_first(b.word_)) /
                                 static_cast<std::ptrdiff_t>(sizeof(T));
     return rows * static_cast<std::ptrdiff_t>(detail::hot.procs) +
            static_cast<std::ptrdiff_t>(a.process()) - static_cast<std::ptrdiff_t>(b.process());
@@ -125,9 +122,9 @@ class spread_ptr : public detail::PointerTraits<T> {
     return a.word_ == b.word_ || (!a && !b);
   }
   /// @return the array's order: by address, then by process.
-  friend constexpr std::strong_ordering operator<=>(spread_ptr a, spread_ptr b) noexcept {
+  friend std::strong_ordering operator<=>(spread_ptr a, spread_ptr b) noexcept {
     if (a == b) return std::strong_ordering::equal;
-    const auto rows = detail::address_of(a.word_) <=> detail::address_of(b.word_);
+    const auto rows = detail::word_of_first(a.word_) <=> detail::word_of_first(b.word_);
     return rows != 0 ? rows : a.process() <=> b.process();
   }
 

@@ -34,6 +34,7 @@ void bulk_store_now(std::uint64_t to, const void* from, std::size_t bytes);
 void store_now_slow(std::uint64_t to, const void* from, std::size_t bytes);
 template <class T>
 [[gnu::noinline]] void store_now_value(std::uint64_t to, T value) {
+  if (store_in_view(to, value)) return;
   store_now_slow(to, &value, sizeof(T));
 }
 }  // namespace detail
@@ -117,7 +118,7 @@ inline void store_now(global_ptr<T> to, std::type_identity_t<T> value,
                       detail::Here at = detail::here()) {
   at.check("store_now", to.word(), sizeof(T));
   if constexpr (detail::kIsWord<T>) {
-    if (std::byte* place = detail::place_of(to.word())) [[likely]] {
+    if (std::byte* place = detail::aligned_place(to.word())) [[likely]] {
       detail::light_poll();
       detail::store_word<T>(place, value);
       return;

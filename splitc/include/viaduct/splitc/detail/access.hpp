@@ -89,23 +89,55 @@ Handle put_slow(std::uint64_t to, const void* from, std::size_t bytes);
 /// Null: not all of them are mapped.
 [[nodiscard]] void* mapped_objects(std::uint64_t first, std::size_t count, std::size_t bytes_each);
 
-// By value, so that the inline paths keep theirs in registers.
+// For words that are not aligned. By value, so that the inline paths keep theirs in registers.
 template <class T>
 [[gnu::noinline]] T read_value(std::uint64_t from) {
+  if constexpr (kIsWord<T>) {
+    if (const std::byte* place = place_in_view(from)) {
+      light_poll();
+      return load_word<T>(place);
+    }
+  }
   T value;
   read_slow(from, &value, sizeof(T));
   return value;
 }
+/// Stores a word that is in the view of its process; false: it is not.
+template <class T>
+inline bool store_in_view(std::uint64_t to, const T& value) {
+  if constexpr (kIsWord<T>) {
+    if (std::byte* place = place_in_view(to)) {
+      light_poll();
+      store_word<T>(place, value);
+      return true;
+    }
+  }
+  return false;
+}
 template <class T>
 [[gnu::noinline]] void write_value(std::uint64_t to, T value) {
+  if (store_in_view(to, value)) return;
   write_slow(to, &value, sizeof(T));
 }
 template <class T>
 [[gnu::noinline]] void write_fenced_value(std::uint64_t to, T value) {
+  if (store_in_view(to, value)) return;
   write_fenced_slow(to, &value, sizeof(T));
 }
 template <class T>
+[[gnu::noinline]] Handle get_value(T* to, std::uint64_t from) {
+  if constexpr (kIsWord<T>) {
+    if (const std::byte* place = place_in_view(from)) {
+      light_poll();
+      *to = load_word<T>(place);
+      return {};
+    }
+  }
+  return get_slow(to, from, sizeof(T));
+}
+template <class T>
 [[gnu::noinline]] Handle put_value(std::uint64_t to, T value) {
+  if (store_in_view(to, value)) return {};
   return put_slow(to, &value, sizeof(T));
 }
 
