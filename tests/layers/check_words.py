@@ -30,7 +30,7 @@ RULES = (
     (r"\bcarr(y|ied)_\w+|\w+_carr(y|ied)\b|\b[Cc]arried_?\b(?! (out|on|by|to|forward))|Carried[A-Z]",
      "transport, remote, checked", ("via/", "am/", "splitc/", "tests/unit/am/", "tests/unit/via/", "tests/verbs-vm/")),
     (word("letters?"), "control message", NETWORK),
-    (word("mails?"), "control path, mailbox", EVERYWHERE),
+    (word("mails?") + r"|\bpost[ _-]?box", "control path, mailbox", EVERYWHERE),
     (word("notes?"), "notification (of a link), notice (of Active Messages)", ("via/", "am/")),
     (word("bells?") + "|(?<![A-Za-z])hush", "doorbell, clear", EVERYWHERE),
     (word("keepers?"), "supervisor", EVERYWHERE),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# launcher_cut.sh VIADUCT_RUN ACTOR: two hosts, which are network namespaces of this machine with a wire between them; the
-# wire is cut. Either side knows within the time of TCP's keep-alive (15 s), and no process is left on either. Exits with
+# launcher_cut.sh VIADUCT_RUN ACTOR: two hosts, which are network namespaces of this machine with a link between them; the
+# link is cut. Either side knows within the time of TCP's keep-alive (15 s), and no process is left on either. Exits with
 # 77 where namespaces cannot be made.
 set -euo pipefail
 run=$1 actor=$2

@@ -1,4 +1,4 @@
-# Processes that share no memory (docs/splitc.md), on one host: their messages go over shm. The wires between hosts are
+# Processes that share no memory (docs/splitc.md), on one host: their messages go over shm. Links between hosts are
 # tested in tests/verbs-vm/splitc.cmake.
 
 # splitc_off_node_test(NAME PROGRAM [RANKS N...] [THREADS N...] [WITH VARIABLE=VALUE...] [ARGS ARGUMENT...])
