@@ -67,6 +67,14 @@ void flood_gets(int owner, int) {
   std::vector<long> here(kFlood);
   flood([&](int i) { get(&here[static_cast<std::size_t>(i)], word(owner)); });
 }
+void flood_bulk_gets(int owner, int) {
+  std::vector<long> here(kFlood);
+  flood([&](int i) { bulk_get(&here[static_cast<std::size_t>(i)], word(owner), 1); });
+}
+void flood_bulk_puts(int owner, int) {
+  const long from = value();
+  flood([&](int) { bulk_put(word(owner), &from, 1); });
+}
 void flood_stores(int owner, int) {
   flood([owner](int) { store(toglobal(owner, &side->shared->stored), value(), kElsewhere); });
   atomic<no_function>(owner);  // the stores are delivered in this round
@@ -114,12 +122,22 @@ void reduce_array(int, int) {
   all_reduce(ones.data(), ones.size(), Add{});
   require_sum(ones.back());
 }
+void reduce_array_to_one(int, int actor) {
+  std::vector<long> ones(Shared::kBlock, 1);
+  all_reduce_to_one(ones.data(), ones.size(), Add{}, waiter_of(actor));
+  if (MYPROC == waiter_of(actor)) require_sum(ones.back());
+}
 void reduce_to_one(int, int actor) {
   const long sum = all_reduce_to_one_add(1L, waiter_of(actor));
   if (MYPROC == waiter_of(actor)) require_sum(sum);
 }
 void wait_broadcast(int, int actor) {
   side->require(all_bcast(MYPROC == actor ? value() : 0, actor) == value(), "all_bcast");
+}
+void broadcast_array(int, int actor) {
+  std::vector<long> all(Shared::kBlock, MYPROC == actor ? value() : 0);
+  all_bcast(all.data(), all.size(), actor);
+  side->require(all.back() == value(), "all_bcast of an array");
 }
 void wait_gather(int, int) { side->require(all_gather(MYPROC).back() == PROCS - 1, "all_gather"); }
 void gather_to_one(int, int actor) {
@@ -157,12 +175,34 @@ void credit_replies_alone(int owner, int actor) {
   wait_credit(owner, actor);
   side->endpoint.set_wait_run(am::Bundle::Run::all);
 }
+/// Tries until the message is taken.
+template <class Try>
+Status insist(Try&& attempt) {
+  for (;; sched_yield()) {
+    const Status status = attempt();
+    if (status != Status::retry) return status;
+  }
+}
+template <class Try>
+void exhaust_by(Try&& attempt) {
+  exhaust([&] { return insist(attempt); });
+}
 void try_for_credit(int owner, int) {
-  exhaust([owner] {
-    for (;; sched_yield()) {
-      const Status status = side->endpoint.try_request<on_count>(there(owner), 1L);
-      if (status != Status::retry) return status;
-    }
+  exhaust_by([=] { return side->endpoint.try_request<on_count>(there(owner), 1L); });
+}
+void try_medium(int owner, int) {
+  const std::vector<long> data(10, 1);
+  exhaust_by(
+      [&] { return side->endpoint.try_request_medium<on_count_medium>(there(owner), data); });
+}
+void try_bulk(int owner, int) {
+  std::vector<long> data(10, 1);
+  exhaust_by([&] { return side->endpoint.try_request_bulk<on_count_bulk>(there(owner), data, 0); });
+}
+void try_raw(int owner, int) {
+  const std::uint64_t one = 1;
+  exhaust_by([&] {
+    return side->endpoint.try_request_raw(there(owner), am::HandlerId{1}, std::span(&one, 1));
   });
 }
 void send_medium(int owner, std::span<const long> data) {
@@ -200,6 +240,30 @@ void send_first(int owner, Send&& send) {
 void wait_connection(int owner, int) {
   send_first(owner, [](auto& fresh) { return fresh.template request<on_count>(am::Index{0}, 1L); });
 }
+void connect_medium(int owner, int) {
+  const long one = 1;
+  send_first(owner, [&](auto& fresh) {
+    return fresh.template request_medium<on_count_medium>(am::Index{0}, std::span(&one, 1));
+  });
+}
+void connect_bulk(int owner, int) {
+  std::vector<long> data(10, 1);
+  send_first(owner, [&](auto& fresh) {
+    return fresh.template request_bulk<on_count_bulk>(am::Index{0}, std::span(data), 0);
+  });
+}
+void connect_raw(int owner, int) {
+  const std::uint64_t one = 1;
+  send_first(owner, [&](auto& fresh) {
+    return fresh.request_raw(am::Index{0}, am::HandlerId{1}, std::span(&one, 1));
+  });
+}
+void try_get_am(int owner, int) {
+  std::vector<long> data(10);
+  send_first(owner, [&](auto& fresh) {
+    return insist([&] { return fresh.template try_get<on_got>(am::Index{0}, std::span(data), 0); });
+  });
+}
 void wait_get_am(int owner, int) {
   std::vector<long> data(10);
   send_first(owner, [&](auto& fresh) {
@@ -214,6 +278,12 @@ void wait_unmap(int owner, int) {
 auto call(int owner) { return side->endpoint.call<on_twice>(there(owner), 4L); }
 void require_answer(const am::Result<long>& result) {
   side->require(result && *result == 8, "the answer of a call");
+}
+void connect_call(int owner, int) {
+  send_first(owner, [](auto& fresh) {
+    require_answer(fresh.template call<on_twice>(am::Index{0}, 4L).wait());
+    return Status::ok;
+  });
 }
 void wait_future(int owner, int) { require_answer(call(owner).wait()); }
 void wait_for_future(int owner, int) {
@@ -352,6 +422,10 @@ constexpr Wait kWaits[] = {
     {"put, credit", kMessage, kSplitC,
      [](int owner, int) { flood([owner](int) { put(word(owner), value()); }); }},
     {"get, credit", kMessage, kSplitC, flood_gets},
+    {"bulk_get, credit", kMessage, kSplitC, flood_bulk_gets},
+    {"bulk_put, credit", kMessage, kSplitC, flood_bulk_puts},
+    {"store_now, credit", kMessage, kSplitC,
+     [](int owner, int) { flood([owner](int) { store_now(word(owner), value()); }); }},
     {"atomic_put, credit", kOwner, kSplitC,
      [](int owner, int) { flood([owner](int) { (void)atomic_put<no_function>(owner); }); }},
     {"store, credit", kOwner, kSplitC, flood_stores},
@@ -366,7 +440,9 @@ constexpr Wait kWaits[] = {
     {"all_reduce", kAll, kSplitC, [](int, int) { require_sum(all_reduce_add(1L)); }},
     {"all_reduce, array", kAll, kSplitC, reduce_array},
     {"all_reduce_to_one", kAll, kSplitC, reduce_to_one},
+    {"all_reduce_to_one, array", kAll, kSplitC, reduce_array_to_one},
     {"all_bcast", kAll, kSplitC, wait_broadcast},
+    {"all_bcast, array", kAll, kSplitC, broadcast_array},
     {"all_gather", kAll, kSplitC, wait_gather},
     {"all_gather_to_one", kAll, kSplitC, gather_to_one},
     {"all_scan", kAll, kSplitC, wait_scan},
@@ -385,6 +461,10 @@ constexpr Wait kWaits[] = {
     {"try_lock, in a loop", kActor, kSplitC, poll_lock, false, release_lock, prepare_lock},
     {"request, credit", kOwner, kAm, wait_credit},
     {"request, connection", kOwner, kAm, wait_connection},
+    {"request_medium, connection", kOwner, kAm, connect_medium},
+    {"request_bulk, connection", kOwner, kAm, connect_bulk},
+    {"request_raw, connection", kOwner, kAm, connect_raw},
+    {"call, connection", kOwner, kAm, connect_call},
     {"request_medium, credit", kOwner, kAm, wait_credit_medium},
     {"request_medium, room", kOwner, kAm, wait_room_medium},
     {"request_bulk, credit", kOwner, kAm, wait_credit_bulk},
@@ -402,6 +482,10 @@ constexpr Wait kWaits[] = {
     {"Bundle::barrier", kAll, kAm, wait_am_barrier},
     {"Bundle::poll, in a loop", kActor, kAm, poll_am, false, release_message},
     {"try_request, in a loop", kOwner, kAm, try_for_credit, false},
+    {"try_request_medium, in a loop", kOwner, kAm, try_medium, false},
+    {"try_request_bulk, in a loop", kOwner, kAm, try_bulk, false},
+    {"try_request_raw, in a loop", kOwner, kAm, try_raw, false},
+    {"try_get, in a loop", kOwner, kAm, try_get_am, false},
     {"request, set_wait_run(replies)", kOwner, kReplies, credit_replies_alone},
     {"reply_medium, in a handler", kOwner, kReplies, wait_in_handler, true, nullptr, nullptr,
      ask_for_large},
