@@ -114,42 +114,31 @@ void look_at_devices() {
 #endif
 }
 
-soft_verbs::Control& control_of_devices() {
+/// One call of the devices' library after the other is refused.
+void refuse_calls(Family family) {
   soft_verbs::Control* const devices = software_devices();
   if (devices == nullptr) throw std::runtime_error("no control file of software devices");
-  return *devices;
-}
-
-/// Of a family whose set-up uses devices: theirs is to be as it was, too.
-Family with_devices(Family family) {
-  family.look = [look = family.look] {
-    const soft_verbs::Control& devices = control_of_devices();
+  const auto refused = [devices] { return devices->counters[soft_verbs::kRefusedCalls].load(); };
+  std::uint64_t before = 0;
+  const set_up::Injection refusal{"call of a device",
+                                  [&](long n) {
+                                    before = refused();
+                                    devices->refuse_call = static_cast<std::uint64_t>(n);
+                                  },
+                                  [&] {
+                                    devices->refuse_call = 0;
+                                    return refused() != before;
+                                  }};
+  family.look = [look = family.look, devices] {
     auto all = look();
-    all.push_back(std::to_string(devices.regions) + " regions and " +
-                  std::to_string(devices.objects) + " other objects of the devices");
+    all.push_back(std::to_string(devices->regions) + " regions and " +
+                  std::to_string(devices->objects) + " other objects of the devices");
     return all;
   };
   family.prepare = [prepare = family.prepare] {
     look_at_devices();
     prepare();
   };
-  return family;
-}
-
-/// One call of the devices' library after the other is refused.
-void refuse_calls(Family family) {
-  soft_verbs::Control& devices = control_of_devices();
-  const auto refused = [&devices] { return devices.counters[soft_verbs::kRefusedCalls].load(); };
-  std::uint64_t before = 0;
-  const set_up::Injection refusal{"call of a device",
-                                  [&](long n) {
-                                    before = refused();
-                                    devices.refuse_call = static_cast<std::uint64_t>(n);
-                                  },
-                                  [&] {
-                                    devices.refuse_call = 0;
-                                    return refused() != before;
-                                  }};
   family.stride = 1;
   long attempts = 0;
   for (const std::string& wrong : set_up::try_all(family, refusal, attempts))
@@ -232,9 +221,7 @@ void nic_on_devices() {
     g_job = new Job;
     use_nic("verbs");
   };
-  family = with_devices(family);
   refuse_calls(family);
-  try_family(family);
 }
 
 /// Whether this program's static data lies in shared memory.
@@ -339,9 +326,7 @@ int connect(Job& job, int, char**) {
 void threads_on_devices() {
   Family family = ranks_that_are_threads(connect);
   family.ends = true;
-  family = with_devices(family);
   refuse_calls(family);
-  try_family(family);
 }
 
 /// These tests are there under software devices only (tests/verbs-vm/CMakeLists.txt).
