@@ -48,7 +48,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   const auto place = reinterpret_cast<std::uint64_t>(info->si_addr);
   // Above, local pointers go astray, too.
   const std::uint64_t end =
-      std::max(std::uint64_t{1} << 46, first_place() + (std::uint64_t{1} << 43));
+      std::max(std::uint64_t{1} << 46, first_place() + (std::uint64_t{1} << 45));
   const bool sent = info->si_code <= 0;  // by raise() or kill()
   if (sent || hot.aligned_bit == 0 || place < first_place() - distance() || place >= end) {
     std::signal(signal, SIG_DFL);  // an access comes again, and ends the process
