@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "runtime/sanitizers.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/log.hpp"
 #include "viaduct/runtime/mapped_memory.hpp"
@@ -17,15 +18,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define VIADUCT_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define VIADUCT_SANITIZER 1
-#endif
-#endif
-
-#if defined(__x86_64__) && !defined(VIADUCT_SANITIZER)
+#if defined(__x86_64__) && !VIADUCT_ADDRESS_SANITIZER && !VIADUCT_THREAD_SANITIZER
 
 // int viaduct_call_on_stack(int (*function)(void*), void* argument, void* top): unwinding finds the
 // frame by %rbp, which the called function preserves, so that it needs no data on either stack.

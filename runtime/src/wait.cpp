@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <ctime>
 
+#include "runtime/sanitizers.hpp"
 #include "viaduct/runtime/clock.hpp"
 #include "viaduct/runtime/job_page.hpp"
 
@@ -68,23 +69,11 @@ bool membarrier_global() noexcept {
   return ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
 
-namespace {
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kIsSeen = false;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-constexpr bool kIsSeen = false;
-#else
-constexpr bool kIsSeen = true;
-#endif
-#else
-constexpr bool kIsSeen = true;
-#endif
-}  // namespace
-
 bool membarrier_register_process() noexcept {
+  // The thread sanitizer does not see the barrier.
   static const bool works =
-      kIsSeen && ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+      !kThreadSanitizer &&
+      ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
   return works;
 }
 

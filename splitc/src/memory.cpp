@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/errors/codes.hpp"
+#include "runtime/sanitizers.hpp"
 #include "splitc/detail/heap.hpp"
 #include "splitc/src/fork_copy.hpp"
 #include "splitc/src/mapped.hpp"
@@ -27,19 +28,6 @@ namespace {
 
 constexpr std::string_view kKey = "splitc.memory";
 constexpr std::string_view kAlignedKey = "splitc.aligned";
-
-/// The thread sanitizer maps at address 0 where it does not allow a wanted place, and stops.
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kThreadSanitizer = true;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-constexpr bool kThreadSanitizer = true;
-#else
-constexpr bool kThreadSanitizer = false;
-#endif
-#else
-constexpr bool kThreadSanitizer = false;
-#endif
 constexpr MemoryFile::Names kNames{"viaduct-splitc", "memory of a Split-C process",
                                    "VIADUCT_SPREAD_BYTES or VIADUCT_HEAP_BYTES"};
 
@@ -323,6 +311,7 @@ AlignedRegions Memory::align_regions() {
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 43;
   const bool fits = p.job.size() <= kMostProcesses && shift < kAlignedShift &&
                     std::uint64_t{p.job.size()} << shift <= kMostBytes;
+  // The thread sanitizer maps at address 0 where it does not allow a wanted place, and stops.
   if (!fits || p.threads || kThreadSanitizer) return {};
   // valgrind and the address sanitizer do not give the first place; those that use them choose the
   // region's place, and there is room behind it.

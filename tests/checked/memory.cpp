@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "runtime/sanitizers.hpp"
 #include "tests/checked/mistakes.hpp"
 
 namespace viaduct::splitc_test {
@@ -110,22 +111,10 @@ void add_freed(Misuses& all) {
       });
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kOwnHeap = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kOwnHeap = false;
-#else
-constexpr bool kOwnHeap = true;
-#endif
-#else
-constexpr bool kOwnHeap = true;
-#endif
-
 /// What operator new gave in the other process, which finds it where messages do the work. A
 /// sanitizer has a heap of its own, and looks at it.
 void add_heap(Misuses& all) {
-  if (!kOwnHeap) return;
+  if (kAddressSanitizer || kThreadSanitizer) return;
   const std::string names = bytes_of(4, other()) + "(, which process 0 names,)? are ";
   add(
       all, "behind_new",

@@ -20,6 +20,7 @@
 #include <infiniband/verbs.h>
 #endif
 
+#include "runtime/sanitizers.hpp"
 #include "runtime/src/launch_variables.hpp"
 #include "runtime/src/page_mapping.hpp"
 #include "splitc/detail/machine.hpp"
@@ -41,23 +42,6 @@ using namespace viaduct;
 using set_up::Family;
 using set_up::is_done;
 using set_up::try_family;
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kSanitizedAddresses = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-constexpr bool kSanitizedAddresses = true;
-#else
-constexpr bool kSanitizedAddresses = false;
-#endif
-#else
-constexpr bool kSanitizedAddresses = false;
-#endif
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = kSanitizedAddresses;
-#endif
 
 Job* g_job = nullptr;  // of the families that begin behind it
 
@@ -248,9 +232,9 @@ TEST(SetUp, SplitC) {
   family.once = true;
   // Static data that has been moved into shared memory stays there, and the region with it. Under a
   // sanitizer the test's own static data are not among those that move.
-  const std::string base = kSanitizedAddresses ? "0x400000000000" : "0x1000000000";
+  const std::string base = kAddressSanitizer ? "0x400000000000" : "0x1000000000";
   family.stays = [base](const std::string& text) {
-    return (kSanitized || has_moved()) &&
+    return (kAddressSanitizer || kThreadSanitizer || has_moved()) &&
            (text.find("viaduct-splitc") != std::string::npos ||
             text.find("a mapping at " + base + " ") != std::string::npos);
   };
