@@ -21,25 +21,23 @@ void stop_no_result(Undeliverable error) noexcept {
 
 PendingCall* CallRing::take_any() noexcept {
   if (is_empty()) return nullptr;
-  PendingCall* const call = calls[answered] != nullptr ? calls[answered] : held[answered];
-  calls[answered] = held[answered] = nullptr;
+  PendingCall* const call = call_of(std::exchange(places[answered], kHeld));
   ++answered;
   return call;
 }
 
 bool CallRing::replace(const PendingCall* before, PendingCall* now) noexcept {
   for (std::uint8_t i = answered; i != made; ++i)
-    for (PendingCall** const place : {&calls[i], &held[i]})
-      if (*place == before) {
-        *place = now;
-        return true;
-      }
+    if (call_of(places[i]) == before) {
+      places[i] = now == nullptr ? kHeld : place_of(*now) | (places[i] & kHeld);
+      return true;
+    }
   return false;
 }
 
 void CallRing::hold(const PendingCall* call) noexcept {
   for (std::uint8_t i = answered; i != made; ++i)
-    if (calls[i] == call) held[i] = std::exchange(calls[i], nullptr);
+    if (call_of(places[i]) == call) places[i] |= kHeld;
 }
 
 void PendingCall::poll() noexcept { bundle->poll(); }

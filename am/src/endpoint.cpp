@@ -25,7 +25,9 @@ Endpoint::Endpoint(Bundle& bundle, Tag tag, std::int32_t number) : bundle_(bundl
   Context& context = bundle.context();
   const Settings& settings = context.settings();
   max_medium_ = static_cast<std::uint32_t>(settings.medium_bytes / 2);
-  credits_ = static_cast<std::uint32_t>(settings.credits);
+  flow_ = {static_cast<std::uint32_t>(settings.slots),
+           static_cast<std::uint32_t>(settings.credits)};
+  if (context.nic().transport() != nullptr) flow_ = flow_.between_hosts();
   thunks_.assign(kOwnHandlers, nullptr);
   takes_.resize(kOwnHandlers);
   thunks_.insert(thunks_.end(), context.typed_.begin(), context.typed_.end());
@@ -72,7 +74,7 @@ void Endpoint::set_translations(std::uint32_t count) {
   if (count < maps_.size()) return;
   maps_.resize(count, &null_map_);
   translations_.resize(count);
-  call_limit_ = credits_ < detail::CallRing::kSize ? count : 0;
+  call_limit_ = flow_.credits < detail::CallRing::kSize ? count : 0;
 }
 
 void Endpoint::map_all(Tag tag) {
@@ -287,12 +289,11 @@ void Endpoint::show_remote(via::Transport& transport, std::uint32_t key) {
   if (before != 0) transport.deregister(before);
 }
 
-/// The messages that one peer can have sent and this rank has not polled: requests by our credits,
-/// replies to ours, a notice (try_notice) and two signs of the channel's.
+/// The messages that one peer on another host can have sent and this rank has not polled: requests
+/// by our credits, replies to ours, a notice (try_notice) and two signs of the channel's.
 std::uint32_t Endpoint::remote_notifications() const noexcept {
   constexpr std::uint32_t kBesides = 4;  // one to spare
-  const auto slots = static_cast<std::uint32_t>(bundle_.context().settings().slots);
-  return std::min(2 * credits_, slots) + kBesides;
+  return 2 * flow_.credits + kBesides;
 }
 
 void Endpoint::show_segment(detail::MapBlock& block) const noexcept {
@@ -367,8 +368,8 @@ Endpoint::Footprint Endpoint::footprint() const noexcept {
   // The C++ library's allocations for deferred requests, and malloc's part.
   constexpr std::size_t kEmptyDeque = 64 + 512 + 2 * 16;
   const Settings& s = bundle_.context().settings();
-  const std::size_t channel = via::ChannelHead::bytes_for(static_cast<std::uint32_t>(s.slots)) +
-                              sizeof(detail::MapBlock) + static_cast<std::size_t>(s.medium_bytes);
+  const std::size_t channel = via::ChannelHead::bytes_for(flow_.slots) + sizeof(detail::MapBlock) +
+                              static_cast<std::size_t>(s.medium_bytes);
   if (via::Transport* const transport = bundle_.context().nic().transport()) {
     const std::size_t half = channel + sizeof(detail::OverflowBlock) + max_medium_;
     return {2 * half + transport->bytes_per_link(remote_notifications()) + sizeof(Map) +

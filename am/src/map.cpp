@@ -35,14 +35,14 @@ bool Map::refill_credits() noexcept {
   if (!counters_fetched) {
     channel->fetch_counters();
     counters_fetched = true;
-    move_over(std::max(1U, refill_every / 2));
+    move_over(std::max(1U, batch / 2));
   } else {
     refresh_credits();
-    move_over(2 * refill_every);
+    move_over(2 * batch);
   }
   if (credits != 0) return true;
   refresh_credits();
-  move_over(2 * refill_every);
+  move_over(2 * batch);
   return credits != 0;
 }
 
@@ -89,8 +89,8 @@ Map& Endpoint::add_map(Index index, EndpointName name, Tag presented) {
   map->index = index;
   map->name = name;
   map->tags.presented = presented;
-  map->credit_limit = credits_;
-  map->publish_every = std::max(1U, credits_ / 4);
+  map->credit_limit = flow_.credits;
+  map->batch = std::max(1U, map->credit_limit / 4);
   map->thunks = thunks_.data();
   owned_.push_back(std::move(map));
   Map& made = *owned_.back();
@@ -151,7 +151,7 @@ void Endpoint::start(Map& map) {
     return;
   }
   via::channel::Options options;
-  options.slots = static_cast<std::uint32_t>(settings.slots);
+  options.slots = flow_.slots;
   options.release_every = options.slots / 8;
   options.client_bits = wire_format::used_bits;
   options.extra_bytes = sizeof(MapBlock) + static_cast<std::size_t>(settings.medium_bytes);
@@ -165,7 +165,7 @@ void Endpoint::start(Map& map) {
   auto* block = new (map.channel->prepare_extra()) MapBlock{};
   block->magic = MapBlock::kMagic;
   block->slots = options.slots;
-  block->credits = credits_;
+  block->credits = flow_.credits;
   block->medium_bytes = static_cast<std::uint32_t>(settings.medium_bytes);
   block->tag.store(map.tags.presented);
   block->endpoint_page = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(page_) -
@@ -224,8 +224,7 @@ void Endpoint::on_connected(Map& map) noexcept {
       area_of(map, *block, bundle_.context().settings());
   map.state = Map::State::connected;
   apply_tag(map);
-  map.reserve = credits_;
-  map.refill_every = std::max(1U, credits_ / 4);
+  map.reserve = map.credit_limit;
 }
 
 /// Sends a notice, which takes no credit, in order with the requests. False: no room. On a remote
@@ -271,8 +270,7 @@ bool Endpoint::lies_in_window(std::uint64_t page) const noexcept {
 
 bool Endpoint::speaks_alike(const MapBlock& block) const noexcept {
   const Settings& settings = bundle_.context().settings();
-  return block.magic == MapBlock::kMagic &&
-         block.slots == static_cast<std::uint32_t>(settings.slots) &&
+  return block.magic == MapBlock::kMagic && block.slots == flow_.slots &&
          block.medium_bytes == static_cast<std::uint32_t>(settings.medium_bytes);
 }
 
@@ -346,7 +344,7 @@ void Endpoint::close(Map& map) noexcept {
 void Endpoint::return_unseen(Map& map, Undeliverable why) noexcept {
   const via::channel::Channel& channel = *map.channel;
   const std::uint64_t end = channel.slots_sent();
-  const auto slots = static_cast<std::uint64_t>(bundle_.context().settings().slots);
+  const std::uint64_t slots = flow_.slots;
   const std::uint64_t oldest = end > slots ? end - slots : 0;
   const auto client_at = [&](std::uint64_t seq) {
     const std::uint64_t head = channel.sent_slot(seq).header.load(kRelaxed);

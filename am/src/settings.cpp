@@ -7,6 +7,7 @@
 #include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/config.hpp"
 #include "viaduct/runtime/error.hpp"
+#include "viaduct/via/channel/channel_end.hpp"
 
 namespace viaduct::am {
 
@@ -43,9 +44,7 @@ Settings load_settings() {
   };
   power_of_two(s.slots, "VIADUCT_AM_SLOTS");
   power_of_two(s.medium_bytes, "VIADUCT_AM_MEDIUM_BYTES");
-  // 2k messages and the slots that the receiver has taken but not yet freed (an eighth) must fit
-  // the ring: detail/map.hpp.
-  const std::int64_t most = (s.slots - s.slots / 8) / 2;
+  const std::int64_t most = via::channel::Flow::most_credits(static_cast<std::uint32_t>(s.slots));
   if (s.credits == config::kAuto) s.credits = most;
   if (s.credits > most)
     throw Error(errors::bad_setting, std::errc::invalid_argument,

@@ -37,7 +37,7 @@ Channel& Machine::Impl::make_channel(std::uint32_t process, std::uint16_t which)
   c.process = process;
   c.index = which;
   via::channel::Options options;
-  options.slots = static_cast<std::uint32_t>(machine.settings().slots);
+  options.slots = flow.slots;
   options.release_every = options.slots / 8;
   options.client_bits = wire_format::kUsedBits;
   const bool remote = is_remote(process);
@@ -45,7 +45,7 @@ Channel& Machine::Impl::make_channel(std::uint32_t process, std::uint16_t which)
   if (remote) {
     constexpr std::uint32_t kSigns = 4;
     options.remote = nic->is_remote(Rank{process});
-    options.notifications = std::min(2 * credit_limit, options.slots) + kSigns;
+    options.notifications = 2 * flow.credits + kSigns;
     options.extra_bytes = blocks * kBlockBytes;
   }
   c.channel = nic->create_channel(*group, &c, options);
@@ -125,7 +125,7 @@ void Machine::Impl::refresh_credits(Channel& c) noexcept {
 bool Machine::Impl::find_credits(Channel& c) noexcept {
   note_requests(c);
   const auto raise = [&](std::uint32_t most) {
-    c.limit = std::min(c.sent + most, c.handled + credit_limit);
+    c.limit = std::min(c.sent + most, c.handled + flow.credits);
   };
   if (!c.fetched) {
     c.channel->fetch_counters();

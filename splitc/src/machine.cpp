@@ -209,8 +209,9 @@ Machine::Impl::Impl(Machine& owner, Job& its_job)
   nic->on_ended([this](via::channel::ChannelEnd& c, via::ErrorCause cause) {
     ended(*static_cast<Channel*>(c.context()), cause);
   });
-  credit_limit = static_cast<std::uint32_t>(settings.credits);
-  publish_every = std::max(1U, credit_limit / 4);
+  flow = {static_cast<std::uint32_t>(settings.slots), static_cast<std::uint32_t>(settings.credits)};
+  if (nic->transport() != nullptr) flow = flow.between_hosts();
+  publish_every = std::max(1U, flow.credits / 4);
   channels.resize(job.size());
   owners.resize(job.size());
   mapped.resize(job.size());

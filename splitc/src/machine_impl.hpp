@@ -240,7 +240,9 @@ struct Machine::Impl {
   /// slot's cache line.
   [[nodiscard]] via::Slot* claim_at_once(Channel& c) noexcept {
     constexpr std::uint64_t kStream = 16;
-    return c.sent != c.limit && c.sent % kStream != 0 ? c.channel->claim_known() : nullptr;
+    return c.sent != c.limit && c.sent % kStream != 0 && c.channel->known_room() != 0
+               ? &c.channel->known_slot()
+               : nullptr;
   }
 
   // serve.cpp: the owner's service
@@ -317,7 +319,7 @@ struct Machine::Impl {
   std::unique_ptr<via::channel::Nic> nic;
   via::ProtectionTag tag{};
   std::unique_ptr<via::channel::Group> group;
-  std::uint32_t credit_limit = 0;
+  via::channel::Flow flow;
   std::uint32_t publish_every = 1;
   std::unique_ptr<Stage> stage;  // in the job's window
   [[nodiscard]] Stage& stage_of(Channel& c) noexcept {

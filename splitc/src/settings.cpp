@@ -7,6 +7,7 @@
 
 #include "runtime/errors/codes.hpp"
 #include "viaduct/runtime/error.hpp"
+#include "viaduct/via/channel/channel_end.hpp"
 
 // The struct holds strings, so that it has no standard layout by the rules of C++; every supported
 // compiler defines offsetof for it.
@@ -111,9 +112,7 @@ Settings load_settings() {
                 "VIADUCT_SPLITC_SLOTS=" + std::to_string(s.slots) +
                     " is not a power of two: take " +
                     std::to_string(std::bit_ceil(static_cast<std::uint64_t>(s.slots))));
-  // k requests, k replies, and the slots that the receiver has taken but not yet freed (an eighth)
-  // must fit the ring.
-  const std::int64_t most = (s.slots - s.slots / 8) / 2;
+  const std::int64_t most = via::channel::Flow::most_credits(static_cast<std::uint32_t>(s.slots));
   if (s.credits == config::kAuto) s.credits = most;
   if (s.credits > most)
     throw Error(errors::bad_setting, std::errc::invalid_argument,

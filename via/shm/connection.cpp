@@ -111,21 +111,6 @@ Status Connection::connect_peer_start(Rank peer, std::uint64_t discriminator) {
   return ask(ControlMessage::Kind::request, peer, discriminator) ? Status::ok : Status::bad_state;
 }
 
-/// As via::Vi::connect_peer_done().
-Status Connection::peer_connects() noexcept {
-  nic_.progress();
-  return attempt_status(state_, outcome_.answer, nic_.job_.is_lost(peer_));
-}
-
-/// As via::Vi::connect_peer_wait().
-ConnectResult Connection::wait_for_peer(std::int64_t timeout_ns) {
-  if (!nic_.progress_until([this] { return state_ != ViState::connecting; }, timeout_ns)) {
-    disconnect();
-    return ConnectResult::timed_out;
-  }
-  return state_ == ViState::connected ? ConnectResult::connected : outcome_.answer;
-}
-
 /// The end neither writes into its ring nor reads the peer's any more. The Connector does not know
 /// a ring that no end has been made for, or that a link copies to the peer: such a ring is released
 /// here.

@@ -194,6 +194,19 @@ void Vi::flush(bool after_bad_receive) noexcept {
   rx_slots_ = nullptr;
 }
 
+Status Vi::connect_peer_done() noexcept {
+  nic_.progress();
+  return attempt_status(state_, outcome_.answer, nic_.job_.is_lost(peer_));
+}
+
+ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
+  if (!nic_.progress_until([this] { return state_ != ViState::connecting; }, timeout_ns)) {
+    disconnect();
+    return ConnectResult::timed_out;
+  }
+  return state_ == ViState::connected ? ConnectResult::connected : outcome_.answer;
+}
+
 void Vi::disconnect() noexcept {
   if (state_ == ViState::idle) {
     if (rx_posted_ != 0 && rx_ == nullptr) flush();  // receives posted and never connected

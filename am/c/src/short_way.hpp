@@ -42,7 +42,7 @@ struct ShortWay {
     if (map.credits == 0) [[unlikely]]
       return Done::nothing;
     via::channel::Channel& channel = *map.channel;
-    if (!channel.has_known_room()) [[unlikely]]
+    if (channel.known_room() == 0) [[unlikely]]
       return Done::nothing;
     let_go_of_registers();
     --map.credits;
@@ -69,7 +69,7 @@ struct ShortWay {
     if (map.credits == 0 || map.state != Map::State::connected || map.tags.changed) [[unlikely]]
       return Done::nothing;
     via::channel::Channel& channel = *map.channel;
-    if (!channel.has_known_room()) [[unlikely]]
+    if (channel.known_room() == 0) [[unlikely]]
       return Done::nothing;
     --map.credits;
     if (put<Handler>(channel, Kind::request, args...)) [[unlikely]]
@@ -115,7 +115,7 @@ struct ShortWay {
     if (!token.may_reply()) [[unlikely]]
       return Done::nothing;
     via::channel::Channel& channel = *token.map_.channel;
-    if (!channel.has_known_room()) [[unlikely]]
+    if (channel.known_room() == 0) [[unlikely]]
       return Done::nothing;
     token.client_ |= Token::kReplied;
     return put<Handler>(channel, Kind::reply, args...) ? Done::sent_and_more : Done::sent;

@@ -159,7 +159,7 @@ std::optional<std::uint32_t> RdmaTransport::register_chunk(std::byte* address,
 
 /// Both completion queues have a place for every request of every link: they are never overrun.
 void RdmaTransport::make_room(OwnedQueue& queue, std::size_t entries) {
-  constexpr std::size_t kLeast = 256;
+  constexpr std::size_t kLeast = 255;
   const auto most = static_cast<std::size_t>(device_.limits().max_cqe);
   if (entries > most)
     throw Error(errors::rdma_device, std::errc::no_buffer_space,
@@ -167,7 +167,9 @@ void RdmaTransport::make_room(OwnedQueue& queue, std::size_t entries) {
                     std::to_string(most) +
                     " entries, too few for so many peers: lower VIADUCT_VERBS_LINK_DEPTH or "
                     "VIADUCT_AM_SLOTS");
-  const auto size = static_cast<int>(std::min(std::max(2 * entries, kLeast), most));
+  // As many as a queue of a power of two has: it rarely grows.
+  const auto size =
+      static_cast<int>(std::min(std::max(std::bit_ceil(entries + 1) - 1, kLeast), most));
   if (queue == nullptr) {
     queue.reset(library().create_cq(device_.context(), size, nullptr, events_.channel(), 0));
     if (queue == nullptr) throw_setup(device_, errno, "a completion queue");
@@ -184,17 +186,22 @@ std::unique_ptr<via::Link> RdmaTransport::make_link(std::byte* block, std::size_
 }
 
 /// As Soft-RoCE lays out its queues, which no hardware exceeds: places of a power of two in size,
-/// and one more than are used, up to a power of two. A shared receive queue has a link's share.
+/// and one more than are used, up to a power of two. Of a shared receive queue and of the two
+/// completion queues a link has its share, in the latter twice its entries, since they double.
 std::size_t RdmaTransport::bytes_per_link(std::uint32_t notifications) const noexcept {
   constexpr std::size_t kSendHead = 200;
-  constexpr std::size_t kReceivePlace = 128;
+  constexpr std::size_t kCompletion = 64;
+  constexpr std::size_t kReceivePlace = 64;  // of one segment
   const Settings& settings = device_.settings();
   const auto bytes = static_cast<std::size_t>(settings.link_inline_bytes);
   const std::size_t sends = std::bit_ceil(static_cast<std::size_t>(settings.link_depth) + 1) *
                             std::bit_ceil(kSendHead + bytes);
   const std::size_t receives =
       receives_.queue() != nullptr ? notifications : std::bit_ceil(std::size_t{notifications} + 1);
-  return sends + receives * kReceivePlace + sizeof(RdmaLink) + sizeof(QueuePair);
+  const std::size_t completions =
+      2 * (static_cast<std::size_t>(settings.link_depth) + notifications);
+  return sends + receives * kReceivePlace + completions * kCompletion + sizeof(RdmaLink) +
+         sizeof(QueuePair);
 }
 
 void RdmaTransport::add(RdmaLink& link) {

@@ -26,16 +26,21 @@ struct CallAccess {
 
 // At the caller: reply handlers.
 
+/// A function of its own, so that take_answer() needs no stack.
+template <class R>
+[[gnu::cold, gnu::noinline]] void take_answer_slowly(Token& token, R value) {
+  PendingCall* const call = CallAccess::take_slowly(token, kCallTag<R>);
+  if (call == nullptr) return;
+  static_cast<Answer<R>*>(call)->put(value);
+  call->finish(PendingCall::kOk);
+}
 template <class R>
 void take_answer(Token& token, R value) {
-  PendingCall* call = CallAccess::calls(token).template take<sizeof(R)>(kCallTag<R>);
-  if (call != nullptr) [[likely]] {
-    static_cast<Answer<R>*>(call)->put(value);
-    store_word(call->state, PendingCall::kOk, kRelease);
-  } else if ((call = CallAccess::take_slowly(token, kCallTag<R>)) != nullptr) {
-    static_cast<Answer<R>*>(call)->put(value);
-    call->finish(PendingCall::kOk);
-  }
+  PendingCall* const call = CallAccess::calls(token).template take<sizeof(R)>(kCallTag<R>);
+  if (call == nullptr) [[unlikely]]
+    return take_answer_slowly(token, value);
+  static_cast<Answer<R>*>(call)->put(value);
+  store_word(call->state, PendingCall::kOk, kRelease);
 }
 inline void take_no_value(Token& token) {
   if (PendingCall* const call = CallAccess::take_slowly(token, kCallTag<void>))

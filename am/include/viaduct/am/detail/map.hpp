@@ -8,7 +8,7 @@
 ///
 /// Credits: a request takes one. The credit comes back with the reply, with the request's return,
 /// or, when the handler has returned without replying, through `unreplied`, a counter that the
-/// receiver publishes every publish_every messages. So at most k of our requests and k replies to
+/// receiver publishes every `batch` messages. So at most k of our requests and k replies to
 /// the peer's requests are in our ring. With the slots that the receiver has taken and not yet
 /// freed (release_every) that is at most 2k + release_every <= slots: a reply finds a slot at once
 /// so long as all messages take one line. Behind longer messages and notices, which are not
@@ -81,13 +81,12 @@ struct Map {
   std::uint32_t deferred_count = 0;
   std::uint64_t unreplied = 0;  // the peer's requests that returned here without a reply
   std::uint64_t unreplied_published = 0;
-  std::uint32_t publish_every = 1;
+  std::uint32_t batch = 1;  // of credits, published or moved over at a time: k / 4
   Index index{};
   Endpoint* endpoint = nullptr;
   // Warm.
   std::uint64_t unreplied_seen = 0;  // of our requests there, as last read
   bool counters_fetched = false;
-  std::uint32_t refill_every = 1;  // credits moved over at a time
   MediumSend medium_out;
   MediumReceive medium_in;
   // Cool.
@@ -185,7 +184,7 @@ struct Map {
   [[nodiscard]] bool update_released() noexcept;
   /// A request of the peer's has been handled and not replied to.
   void return_credit() noexcept {
-    if (++unreplied - unreplied_published >= publish_every) publish_credits();
+    if (++unreplied - unreplied_published >= batch) publish_credits();
   }
   void publish_credits() noexcept;
 };

@@ -88,7 +88,18 @@ inline constexpr std::uint32_t kCallTag = [] {
 /// themselves.
 struct CallRing {
   static constexpr std::size_t kSize = 256;
+  /// The address of a call. With kHeld: a call with a function or task to tell. kHeld alone: none.
+  using Place = std::uintptr_t;
+  static constexpr Place kHeld = 1;
+  static_assert(alignof(PendingCall) > kHeld);
 
+  [[nodiscard]] static Place place_of(PendingCall& call) noexcept {
+    return reinterpret_cast<Place>(&call);
+  }
+  /// @return the call of @p place, or null.
+  [[nodiscard]] static PendingCall* call_of(Place place) noexcept {
+    return reinterpret_cast<PendingCall*>(place & ~kHeld);
+  }
   [[nodiscard]] bool is_empty() const noexcept { return made == answered; }
   /// Calls that have not been answered.
   [[nodiscard]] std::uint32_t pending() const noexcept {
@@ -99,7 +110,7 @@ struct CallRing {
     return static_cast<std::uint8_t>(made + 1) == answered;
   }
   void push(PendingCall& call) noexcept {
-    calls[made] = &call;
+    places[made] = place_of(call);
     count_up(made);
   }
   /// Takes the oldest call for an answer of @p Bytes. Null: there is none, or take_any() takes it,
@@ -108,12 +119,14 @@ struct CallRing {
   template <std::size_t Bytes>
   [[nodiscard]] PendingCall* take(std::uint32_t tag) noexcept {
     const std::size_t at = answered;
-    PendingCall* const call = calls[at];
-    if (call == nullptr) [[unlikely]]
+    const Place place = places[at];
+    if ((place & kHeld) != 0) [[unlikely]]
       return nullptr;
+    PendingCall* const call = reinterpret_cast<PendingCall*>(place);
+    if (call == nullptr) __builtin_unreachable();  // so that callers need no second look
     if (Bytes > kLeastBytes && call->state != tag) [[unlikely]]
       return nullptr;
-    calls[at] = nullptr;
+    places[at] = kHeld;
     count_up(answered);
     return call;
   }
@@ -125,10 +138,11 @@ struct CallRing {
   /// From now on take() leaves @p call to take_any().
   void hold(const PendingCall* call) noexcept;
 
+  CallRing() noexcept { places.fill(kHeld); }
+
   std::uint8_t made = 0;
   std::uint8_t answered = 0;
-  std::array<PendingCall*, kSize> calls{};
-  std::array<PendingCall*, kSize> held{};  // calls with a function or task to tell
+  std::array<Place, kSize> places;
 };
 
 }  // namespace viaduct::am::detail

@@ -40,14 +40,11 @@ class Channel final : public ChannelEnd {
       if (!refresh_room(1)) return nullptr;
     return &claimed();
   }
-  /// claim() where there is room without asking the peer's line, else null. A function that sends
-  /// by it, with publish() at its end, needs no stack.  Cost: one comparison.
-  [[nodiscard]] Slot* claim_known() noexcept { return has_known_room() ? &claimed() : nullptr; }
-  /// @return whether claim_known() has a slot.  Cost: one comparison.
-  [[nodiscard]] bool has_known_room() const noexcept { return tx_seq_ != tx_limit_; }
-  /// @return how many slots are known to be free.  Cost: one subtraction.
+  /// @return how many slots are known to be free, without a look at the peer's line.  Cost: one
+  /// subtraction.
   [[nodiscard]] std::uint64_t known_room() const noexcept { return tx_limit_ - tx_seq_; }
-  /// @return that slot.  Precondition: has_known_room().
+  /// @return the first of those slots. A function that sends by it, with publish() at its end,
+  /// needs no stack.  Precondition: known_room() is not 0.  Cost: one addition.
   [[nodiscard]] Slot& known_slot() noexcept { return claimed(); }
   /// Makes the claimed slot's words visible to the peer: one release store, and a look at whether
   /// the peer wants a doorbell. Order: x86 stores become visible in program order, so the header is

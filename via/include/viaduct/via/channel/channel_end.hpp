@@ -30,6 +30,26 @@ struct Options {
   std::uint32_t notifications = 0;
 };
 
+/// How much may be under way on a channel.
+struct Flow {
+  std::uint32_t slots = 0;    ///< of each ring
+  std::uint32_t credits = 0;  ///< requests that may be outstanding (k)
+
+  /// @return the most credits for rings of @p slots slots: a ring holds 2k messages, and the eighth
+  /// that the receiver has taken and not released yet.
+  [[nodiscard]] static constexpr std::uint32_t most_credits(std::uint32_t slots) noexcept {
+    return (slots - slots / 8) / 2;
+  }
+  /// @return the same in a job on several hosts: half of the slots, 8 at least. Between hosts a
+  /// message under way also takes a receive and a place in a completion queue (docs/verbs.md,
+  /// section "Memory for a peer").
+  [[nodiscard]] constexpr Flow between_hosts() const noexcept {
+    const std::uint32_t half = slots / 2 < 8 ? slots : slots / 2;
+    const std::uint32_t most = most_credits(half);
+    return {half, credits < most ? credits : most};
+  }
+};
+
 /// The part of a channel besides the calls that send and receive.
 class ChannelEnd : public shm::Connection {
  public:

@@ -144,8 +144,6 @@ class Connection : public ConnectionForm {
   void attach(const std::vector<std::byte>& data);
   void answer(ConnectResult result, std::uint64_t reason, ErrorCause cause) noexcept;
   void drop_ring(ErrorCause cause) noexcept;
-  [[nodiscard]] Status peer_connects() noexcept;
-  [[nodiscard]] ConnectResult wait_for_peer(std::int64_t timeout_ns);
 
   // Hot, sender.
   std::uint64_t tx_seq_ = 0;

@@ -102,11 +102,9 @@ class Vi final : public via::Vi, public Connection {
     return Connection::connect_peer_start(peer, discriminator);
   }
   /// ok, retry, peer_lost, bad_argument or bad_state.  Progress: Nic::progress().
-  Status connect_peer_done() noexcept override { return peer_connects(); }
+  Status connect_peer_done() noexcept override;
   /// Blocks until connect_peer_done() would answer something other than retry, or the time is over.
-  ConnectResult connect_peer_wait(std::int64_t timeout_ns) override {
-    return wait_for_peer(timeout_ns);
-  }
+  ConnectResult connect_peer_wait(std::int64_t timeout_ns) override;
   /// Never blocks: the ring is released when the peer has read it.
   void disconnect() noexcept override;
   /// @return the state.  Cost: one load.
