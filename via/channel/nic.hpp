@@ -74,6 +74,7 @@ class Nic final : public shm::Nic {
   void poll_remote() noexcept override { take_from_transport(); }
   void drain_remote() noexcept override;
   void progress_remote() override;
+  void reserve_remote(std::size_t messages) override { transport_->reserve_control(messages); }
   void post_remote(Rank to, const ControlMessage& message) override;
   [[nodiscard]] bool is_plausible_remote(const ControlMessage& message) const noexcept override;
   [[nodiscard]] bool remote_busy() const noexcept override;

@@ -51,7 +51,11 @@ void Nic::handle(Rank from, std::span<const std::byte> bytes) {
   if (!is_remote(from) && reach(from) == nullptr) return;
   const bool ends = message.kind == Kind::final || message.kind == Kind::reject;
   if (ends && is_remote(from)) drain_remote();  // messages sent before the control message
-  outbox_.reserve(outbox_.size() + 1 + connections_.connector().requests().size());
+  const std::size_t answers = 1 + connections_.connector().requests().size();
+  if (is_remote(from))
+    reserve_remote(answers);
+  else
+    outbox_.reserve(outbox_.size() + answers);
   connections_.handle(from, message);
 }
 

@@ -158,6 +158,8 @@ class Nic : public via::Nic, private Connections::Provider {
   virtual void drain_remote() noexcept {}
   /// The transport's part of progress().
   virtual void progress_remote() {}
+  /// Takes the memory for the next @p messages calls of post_remote().
+  virtual void reserve_remote(std::size_t messages) { (void)messages; }
   virtual void post_remote(Rank /*to*/, const ControlMessage& /*message*/) {}
   [[nodiscard]] virtual bool is_plausible_remote(const ControlMessage& /*message*/) const noexcept {
     return false;

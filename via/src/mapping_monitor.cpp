@@ -127,10 +127,10 @@ void MappingMonitor::check() {
     PageRange seen;
     if (told && state_.load() == 2 && read(0, seen) && seen.begin == begin) return start();
     problem_ = "userfaultfd does not tell of unmapped memory (it needs Linux 5.19)";
-  } catch (const std::system_error& e) {
+  } catch (const std::exception& e) {
+    events_.reset();  // no thread reads events, for which the unmapping of the page would wait
     problem_ = std::string("no thread can be started to watch memory: ") + e.what() +
                " (raise 'ulimit -u')";
-    events_.reset();  // no thread reads events
   }
 }
 

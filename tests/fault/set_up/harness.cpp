@@ -33,6 +33,7 @@ struct Progress {
 };
 
 const Injection* g_injection = nullptr;
+std::function<void()> g_begin;       // null: it has begun
 std::atomic<bool> g_struck = false;  // ranks that are threads say so, each for itself
 
 void complain(Progress& progress, const std::string& text) {
@@ -94,7 +95,10 @@ void try_one(const Family& family, const Injection& injection, long n, Progress&
   bool finding = false;  // of the test
   g_struck = false;
   ::alarm(kMostSeconds);
-  injection.arm(n);
+  if (family.late)
+    g_begin = [&] { injection.arm(n); };
+  else
+    injection.arm(n);
   try {
     family.attempt();
   } catch (const std::exception& problem) {
@@ -148,6 +152,10 @@ void look_at_end(Progress& progress, const char* process, int status, int most_c
 }
 
 }  // namespace
+
+void begins() {
+  if (g_begin) g_begin();
+}
 
 void is_done() noexcept {
   if (g_injection != nullptr && g_injection->disarm()) g_struck = true;

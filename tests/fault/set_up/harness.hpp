@@ -28,6 +28,8 @@ struct Family {
   bool ends = false;
   /// Whether what is left, as a text, is to be left.
   std::function<bool(const std::string&)> stays = [](const std::string&) { return false; };
+  /// Calls fail only from where the attempt calls begins().
+  bool late = false;
   /// The process may end with exit code 1, after a sentence.
   bool may_end = false;
   /// The process may stop by abort(), after a sentence.
@@ -42,6 +44,9 @@ struct Injection {
   std::function<void(long)> arm;
   std::function<bool()> disarm;
 };
+
+/// What is meant begins: of a family that is `late`. Others may call this, too.
+void begins();
 
 /// The set-up is complete: no call fails any more.
 void is_done() noexcept;

@@ -32,10 +32,12 @@ namespace {
 std::atomic<int> g_kind{-1};
 std::atomic<long> g_left{0};
 std::atomic<bool> g_struck{false};
+constinit thread_local int t_exempt = 0;
 
 /// Whether this call is to fail.
 bool strikes(Kind kind) noexcept {
-  if (g_kind.load(std::memory_order_relaxed) != static_cast<int>(kind)) return false;
+  if (g_kind.load(std::memory_order_relaxed) != static_cast<int>(kind) || t_exempt != 0)
+    return false;
   if (g_left.fetch_sub(1) != 1) return false;
   g_struck.store(true);
   return true;
@@ -148,6 +150,18 @@ void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
   if (alignment == 0) return std::malloc(most);
   return std::aligned_alloc(alignment, (most + alignment - 1) / alignment * alignment);
 }
+/// What a thread does that an exempt one has made.
+struct ExemptBody {
+  void* (*body)(void*);
+  void* argument;
+};
+void* run_exempt(void* start) {
+  const ExemptBody exempt = *static_cast<ExemptBody*>(start);
+  std::free(start);
+  const Exempt inside;
+  return exempt.body(exempt.argument);
+}
+
 void* allocate_or_throw(std::size_t bytes, std::size_t alignment) {
   void* const at = allocate(bytes, alignment);
   if (at == nullptr) throw std::bad_alloc();
@@ -166,6 +180,9 @@ bool disarm() noexcept {
   g_kind.store(-1);
   return g_struck.load();
 }
+
+Exempt::Exempt() noexcept { ++t_exempt; }
+Exempt::~Exempt() { --t_exempt; }
 
 std::vector<std::string> mapped() { return g_ledger.list(); }
 
@@ -325,7 +342,14 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
                    void* argument) noexcept {
   static auto* const next =
       real<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)>("pthread_create");
-  return inject::strikes(Kind::thread) ? EAGAIN : next(thread, attributes, body, argument);
+  if (inject::strikes(Kind::thread)) return EAGAIN;
+  if (inject::t_exempt == 0) return next(thread, attributes, body, argument);
+  void* const start = std::malloc(sizeof(inject::ExemptBody));
+  if (start == nullptr) return EAGAIN;
+  const int problem =
+      next(thread, attributes, inject::run_exempt, new (start) inject::ExemptBody{body, argument});
+  if (problem != 0) std::free(start);
+  return problem;
 }
 
 }  // extern "C"

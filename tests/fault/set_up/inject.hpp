@@ -22,6 +22,16 @@ void arm(Kind kind, long n) noexcept;
 /// No call fails any more.  @return whether one has.
 bool disarm() noexcept;
 
+/// While one lives, no call of its thread fails or counts, and neither does any of a thread that is
+/// made meanwhile: those of a library that is not meant.
+class Exempt {
+ public:
+  Exempt() noexcept;
+  ~Exempt();
+  Exempt(const Exempt&) = delete;
+  Exempt& operator=(const Exempt&) = delete;
+};
+
 /// What mmap() has given and munmap() has not taken back, each as a text. Mappings that the C
 /// library makes for itself (stacks of threads, libraries, malloc) are not among them.
 [[nodiscard]] std::vector<std::string> mapped();

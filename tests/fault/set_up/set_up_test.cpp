@@ -2,7 +2,6 @@
 // threads, calls of a device's library. Each failure must end in an exception with a sentence, or
 // be got around; no descriptor, mapping, registration or piece of the shared window may be left.
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,16 +15,13 @@
 #include <string>
 #include <vector>
 
-#if __has_include(<infiniband/verbs.h>)
-#include <infiniband/verbs.h>
-#endif
-
 #include "runtime/sanitizers.hpp"
 #include "runtime/src/launch_variables.hpp"
 #include "runtime/src/page_mapping.hpp"
 #include "splitc/detail/machine.hpp"
+#include "tests/fault/set_up/devices.hpp"
 #include "tests/fault/set_up/harness.hpp"
-#include "tests/soft-verbs/control.hpp"
+#include "via/registration_cache.hpp"
 #include "viaduct/am/bundle.hpp"
 #include "viaduct/am/context.hpp"
 #include "viaduct/am/endpoint.hpp"
@@ -64,71 +60,6 @@ std::function<void()> with_job(std::function<void()> attempt) {
 std::vector<std::string> window_of_job() {
   return {"bytes of the shared window beside what NICs keep: " +
           std::to_string(g_job->segment().allocated_bytes() % g_kept)};
-}
-
-/// Of tests/soft-verbs, under whose devices this program runs; null: under none.
-soft_verbs::Control* software_devices() {
-  static soft_verbs::Control* const control = [] {
-    const char* const file = std::getenv("SOFT_VERBS_CONTROL");
-    return file != nullptr ? soft_verbs::open_control(file) : nullptr;
-  }();
-  return control;
-}
-
-/// The devices' library maps its control file once in a process, and keeps it.
-void look_at_devices() {
-#if __has_include(<infiniband/verbs.h>)
-  void* const library = ::dlopen("libibverbs.so.1", RTLD_NOW);
-  if (library == nullptr) throw std::runtime_error(::dlerror());
-  const auto function = [&]<class Function>(Function*, const char* name) {
-    auto* const found = reinterpret_cast<Function*>(::dlsym(library, name));
-    if (found == nullptr) throw std::runtime_error(std::string("no ") + name);
-    return found;
-  };
-  ibv_device** const devices = function(static_cast<decltype(&ibv_get_device_list)>(nullptr),
-                                        "ibv_get_device_list")(nullptr);
-  if (devices == nullptr || devices[0] == nullptr) throw std::runtime_error("no device");
-  ibv_context* const device =
-      function(static_cast<decltype(&ibv_open_device)>(nullptr), "ibv_open_device")(devices[0]);
-  if (device != nullptr)
-    function(static_cast<decltype(&ibv_close_device)>(nullptr), "ibv_close_device")(device);
-  function(static_cast<decltype(&ibv_free_device_list)>(nullptr), "ibv_free_device_list")(devices);
-#else
-  throw std::runtime_error("built without libibverbs' header");
-#endif
-}
-
-/// One call of the devices' library after the other is refused.
-void refuse_calls(Family family) {
-  soft_verbs::Control* const devices = software_devices();
-  if (devices == nullptr) throw std::runtime_error("no control file of software devices");
-  const auto refused = [devices] { return devices->counters[soft_verbs::kRefusedCalls].load(); };
-  std::uint64_t before = 0;
-  const set_up::Injection refusal{"call of a device",
-                                  [&](long n) {
-                                    before = refused();
-                                    devices->refuse_call = static_cast<std::uint64_t>(n);
-                                  },
-                                  [&] {
-                                    devices->refuse_call = 0;
-                                    return refused() != before;
-                                  }};
-  family.look = [look = family.look, devices] {
-    auto all = look();
-    all.push_back(std::to_string(devices->regions) + " regions and " +
-                  std::to_string(devices->objects) + " other objects of the devices");
-    return all;
-  };
-  family.prepare = [prepare = family.prepare] {
-    look_at_devices();
-    prepare();
-  };
-  family.stride = 1;
-  long attempts = 0;
-  for (const std::string& wrong : set_up::try_all(family, refusal, attempts))
-    ADD_FAILURE() << wrong;
-  std::printf("%s: %ld attempts with one refused call\n", family.name.c_str(), attempts);
-  EXPECT_GT(attempts, 10) << "hardly anything was called";
 }
 
 TEST(SetUp, Job) {
@@ -198,14 +129,24 @@ TEST(SetUp, NicOfSharedMemory) {
   try_family(family);
 }
 
-void nic_on_devices() {
+TEST(SetUp, WatchOfMappings) {
+  Family family{"what tells a registration cache of unmapped memory"};
+  family.attempt = [] {
+    (void)via::RegistrationCache::probe();
+    is_done();
+  };
+  family.prepare = family.attempt;
+  try_family(family);
+}
+
+Family nic_of_verbs() {
   Family family{"Nic of verbs"};
   family.attempt = [] { use_nic("verbs"); };
   family.prepare = [] {
     g_job = new Job;
     use_nic("verbs");
   };
-  refuse_calls(family);
+  return family;
 }
 
 /// Whether this program's static data lies in shared memory.
@@ -267,16 +208,13 @@ Family ranks_that_are_threads(int (*body)(Job&, int, char**)) {
   };
   family.once = true;
   family.may_end = true;
-  return family;
-}
-
-TEST(SetUp, RanksThatAreThreads) {
-  Family family = ranks_that_are_threads(rank_body);
   // The order of calls differs from one attempt to the next, so that few are missed for good.
   const char* const stride = std::getenv("SET_UP_STRIDE");
   family.stride = stride != nullptr ? std::atol(stride) : 7;
-  try_family(family);
+  return family;
 }
+
+TEST(SetUp, RanksThatAreThreads) { try_family(ranks_that_are_threads(rank_body)); }
 
 thread_local bool t_asked = false;
 thread_local bool t_answered = false;
@@ -296,41 +234,58 @@ int connect(Job& job, int, char**) {
   endpoint.make_segment(65536);
   endpoint.set_undeliverable_handler([](const am::Returned&) { t_returned = true; });
   if (bundle.barrier() != Status::ok) throw std::runtime_error("the other rank is lost");
+  if (job.rank() == Rank{0}) set_up::begins();  // rank 1 waits to be asked
   const Rank peer{1 - index(job.rank())};
   if (job.rank() == Rank{0} && endpoint.request<on_ask>(am::Index{1}) != Status::ok)
     throw std::runtime_error("the other rank is lost");
   (void)bundle.wait_until([&] { return t_asked || t_answered || t_returned || job.is_lost(peer); });
   if (!t_asked && !t_answered) throw std::runtime_error("no message comes through");
   if (bundle.barrier() != Status::ok) throw std::runtime_error("the other rank is lost");
+  is_done();
   return 0;
 }
 
 /// Two ranks whose messages go through a transport: its regions of the window, its queue pairs, and
 /// the segments.
-void threads_on_devices() {
+Family threads_on_devices() {
   Family family = ranks_that_are_threads(connect);
   family.ends = true;
-  refuse_calls(family);
+  return family;
+}
+
+/// The same, from where they connect on, and each call.
+Family threads_that_connect() {
+  Family family = threads_on_devices();
+  family.name = "ranks that are threads, connecting";
+  family.late = true;
+  family.stride = 1;
+  return family;
 }
 
 /// These tests are there under software devices only (tests/verbs-vm/CMakeLists.txt).
 class OnDevices : public testing::Test {
  public:
-  explicit OnDevices(void (*body)()) : body_(body) {}
-  void TestBody() override { body_(); }
+  using Way = void(const Family&);
+  OnDevices(Way* way, Family (*family)()) : way_(way), family_(family) {}
+  void TestBody() override { way_(family_()); }
 
  private:
-  void (*body_)();
+  Way* way_;
+  Family (*family_)();
 };
 
 [[maybe_unused]] const bool g_on_devices = [] {
-  if (std::getenv("SOFT_VERBS_CONTROL") == nullptr) return false;
-  const auto add = [](const char* name, void (*body)()) {
-    testing::RegisterTest("SetUpOnDevices", name, nullptr, nullptr, __FILE__, __LINE__,
-                          [body]() -> OnDevices* { return new OnDevices(body); });
+  if (!set_up::has_devices()) return false;
+  const auto add = [](const char* suite, OnDevices::Way* way, const char* name,
+                      Family (*family)()) {
+    testing::RegisterTest(suite, name, nullptr, nullptr, __FILE__, __LINE__,
+                          [way, family]() -> OnDevices* { return new OnDevices(way, family); });
   };
-  add("Nic", nic_on_devices);
-  add("RanksThatAreThreads", threads_on_devices);
+  add("SetUpOnDevices", set_up::refuse_on_devices, "Nic", nic_of_verbs);
+  add("SetUpOnDevices", set_up::refuse_on_devices, "RanksThatAreThreads", threads_on_devices);
+  add("SetUpBesideDevices", set_up::fail_beside_devices, "Nic", nic_of_verbs);
+  add("SetUpBesideDevices", set_up::fail_beside_devices, "RanksThatAreThreads", threads_on_devices);
+  add("SetUpBesideDevices", set_up::fail_beside_devices, "Connecting", threads_that_connect);
   return true;
 }();
 

@@ -57,7 +57,11 @@ void Nic::handle(Rank from, std::span<const std::byte> bytes) {
   if (life_epoch_ == job_.life_epoch() && job_.is_lost(from)) return;
   ControlMessage message;
   if (!decode(bytes, message)) return;
-  if (message.kind != ControlMessage::Kind::ready) return connections_.handle(from, message);
+  if (message.kind != ControlMessage::Kind::ready) {
+    // An answer, and a message of attach(), for each request.
+    control_path_->reserve(2 * (1 + connections_.connector().requests().size()));
+    return connections_.handle(from, message);
+  }
   const EndName name{from, message.discriminator, message.to};
   if (void* const vi = connections_.connector().owner_of(name); vi != nullptr)
     static_cast<Vi*>(static_cast<Connectable*>(vi))->peer_is_ready();

@@ -8,6 +8,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <new>
 #include <random>
 #include <string>
 #include <system_error>
@@ -25,6 +27,7 @@ namespace {
 constexpr std::uint64_t kFirstPatienceNs = 20'000'000;
 constexpr std::uint64_t kMostPatienceNs = 320'000'000;
 constexpr std::uint32_t kWindow = 16;  // control messages to one peer that wait for acknowledgement
+constexpr std::size_t kMostSpare = kWindow;
 constexpr std::uint32_t kSendMark = 1U << 16;
 
 [[noreturn]] void throw_setup(const Device& device, int error, const char* what) {
@@ -165,29 +168,49 @@ void ControlPath::probe(Rank to) {
   if (p.waiting.empty() && monotonic_ns() - p.since_ns >= kEveryNs) send(to, {});
 }
 
+void ControlPath::reserve(std::size_t messages) {
+  const std::lock_guard lock(mutex_);
+  while (spare_.size() < messages) spare_.emplace_back();
+}
+
+/// Puts a control message at the end of @p list. Nothing has changed when this throws.
+void ControlPath::put(Messages& list, Rank from, std::uint32_t number,
+                      std::span<const std::byte> bytes) {
+  reserve(1);
+  Message& message = spare_.front();
+  message.from = from;
+  message.number = number;
+  message.size = static_cast<std::uint32_t>(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), message.data);
+  list.splice(list.end(), spare_, spare_.begin());
+}
+
+/// The memory of the first one of @p list is for the next control message.
+void ControlPath::drop_first(Messages& list) noexcept {
+  if (spare_.size() < kMostSpare)
+    spare_.splice(spare_.end(), list, list.begin());
+  else
+    list.pop_front();
+}
+
 void ControlPath::send(Rank to, std::span<const std::byte> message) {
   const std::lock_guard lock(mutex_);
-  std::vector<std::byte> bytes(message.begin(), message.end());
-  if (to == job_.rank()) {
-    arrived_.push_back({to, 0, std::move(bytes)});
-    return;
-  }
+  if (to == job_.rank()) return put(arrived_, to, 0, message);
   Peer& p = peers_[index(to)];
-  const std::uint64_t now = monotonic_ns();
-  if (p.waiting.empty()) {
-    p.since_ns = now;
+  put(p.waiting, job_.rank(), p.last_sent + 1, message);
+  ++p.last_sent;
+  if (p.waiting.size() == 1) {
+    p.since_ns = p.sent_ns = monotonic_ns();
     p.patience_ns = kFirstPatienceNs;
-    p.sent_ns = now;
     p.cut_since_ns = 0;
   }
-  p.waiting.push_back({++p.last_sent, std::move(bytes)});
   if (p.waiting.size() <= kWindow) transmit(to, p, &p.waiting.back());
 }
 
 /// Sends one packet with @p waiting, or, where that is null, with the acknowledgement alone.
 /// Without a free place or a route nothing is sent; repeat() sends the control message when it is
 /// overdue.
-void ControlPath::transmit(Rank to, Peer& p, const Waiting* waiting) {
+void ControlPath::transmit(Rank to, Peer& p, const Message* waiting) {
   if (free_sends_.empty() || !find_address_handle(to, p)) return;
   const std::uint32_t number = free_sends_.back();
   free_sends_.pop_back();
@@ -199,8 +222,8 @@ void ControlPath::transmit(Rank to, Peer& p, const Waiting* waiting) {
   packet.oldest = p.waiting.empty() ? p.last_sent + 1 : p.waiting.front().number;
   if (waiting != nullptr) {
     packet.number = waiting->number;
-    packet.bytes = static_cast<std::uint32_t>(waiting->message.size());
-    std::copy(waiting->message.begin(), waiting->message.end(), packet.message);
+    packet.bytes = waiting->size;
+    std::copy_n(waiting->data, waiting->size, packet.message);
   }
   const auto length = static_cast<std::uint32_t>(Packet::kHeadBytes + packet.bytes);
   std::memcpy(slot(number), &packet, length);
@@ -220,6 +243,8 @@ void ControlPath::transmit(Rank to, Peer& p, const Waiting* waiting) {
   if (ibv_post_send(pair_.get(), &request, &bad) != 0) free_sends_.push_back(number);
 }
 
+/// A packet for which there is no memory is lost like one that the network loses: its sender
+/// repeats it.
 void ControlPath::take(const Packet& packet) {
   if (packet.key != key_ || packet.from >= addresses_.size() || Rank{packet.from} == job_.rank() ||
       job_.is_lost(Rank{packet.from}))
@@ -229,22 +254,22 @@ void ControlPath::take(const Packet& packet) {
   bool moved = false;
   while (!p.waiting.empty() &&
          static_cast<std::int32_t>(packet.acknowledged - p.waiting.front().number) >= 0) {
-    p.waiting.pop_front();
+    drop_first(p.waiting);
     moved = true;
   }
   if (moved) {
     p.since_ns = p.sent_ns = p.heard_ns;
     p.patience_ns = kFirstPatienceNs;
-    if (p.waiting.size() >= kWindow) transmit(Rank{packet.from}, p, &p.waiting[kWindow - 1]);
+    if (p.waiting.size() >= kWindow)
+      transmit(Rank{packet.from}, p, &*std::next(p.waiting.begin(), kWindow - 1));
   }
   if (static_cast<std::int32_t>(packet.oldest - p.last_taken) > 1)
     p.last_handled = p.last_taken = packet.oldest - 1;
   if (packet.number == 0) return;
   p.owes_answer = p.owes_sign = true;
   if (packet.number != p.last_taken + 1) return;  // repeated, or one before it is missing
+  put(arrived_, Rank{packet.from}, packet.number, {packet.message, packet.bytes});
   ++p.last_taken;
-  arrived_.push_back({Rank{packet.from}, packet.number,
-                      std::vector<std::byte>(packet.message, packet.message + packet.bytes)});
 }
 
 void ControlPath::reap() {
@@ -264,28 +289,35 @@ void ControlPath::reap() {
       const std::uint32_t length = wc.byte_len - kHeaderBytes;
       if (wc.status == IBV_WC_SUCCESS && length >= Packet::kHeadBytes && length <= sizeof packet) {
         std::memcpy(static_cast<void*>(&packet), slot(number) + kHeaderBytes, length);
-        if (packet.bytes == length - Packet::kHeadBytes) take(packet);
+        try {
+          if (packet.bytes == length - Packet::kHeadBytes) take(packet);
+        } catch (const std::bad_alloc&) {
+        }
       }
       if (!broken_) post_receive(number);
     }
   }
 }
 
+void ControlPath::answer_once() {
+  reap();
+  if (broken_) restart();
+  bool stalled = false;
+  for (auto& [rank, p] : peers_) {
+    if (!p.owes_sign) continue;
+    repeat(Rank{rank}, p, monotonic_ns(), stalled);
+    if (p.owes_sign) transmit(Rank{rank}, p, nullptr);
+  }
+}
+
 void ControlPath::answer() noexcept {
   const std::lock_guard lock(mutex_);
-  try {
-    for (int look = 0; look < 2; ++look) {  // once more, since something may have come meanwhile
-      reap();
-      if (broken_) restart();
-      bool stalled = false;
-      for (auto& [rank, p] : peers_) {
-        if (!p.owes_sign) continue;
-        repeat(Rank{rank}, p, monotonic_ns(), stalled);
-        if (p.owes_sign) transmit(Rank{rank}, p, nullptr);
-      }
-      if (look == 0) (void)ibv_req_notify_cq(queue_.get(), 1);
+  for (int look = 0; look < 2; ++look) {  // once more, since something may have come meanwhile
+    try {
+      answer_once();
+    } catch (const std::exception&) {  // no memory: the control messages are repeated
     }
-  } catch (const std::exception&) {  // no memory: the control messages are repeated
+    if (look == 0) (void)ibv_req_notify_cq(queue_.get(), 1);
   }
 }
 
@@ -295,18 +327,33 @@ bool ControlPath::control_waiting() {
   return !arrived_.empty();
 }
 
-void ControlPath::progress(const Handler& handler) {
-  while (control_waiting()) {
-    std::unique_lock lock(mutex_);
-    const auto [from, number, message] = std::move(arrived_.front());
-    arrived_.pop_front();
-    if (from != job_.rank()) {
-      std::uint32_t& handled = peers_[index(from)].last_handled;
-      if (static_cast<std::int32_t>(number - handled) > 0) handled = number;
-    }
-    lock.unlock();
-    handler(from, message);
+/// Hands the first one over. What @p handler sends acknowledges it. The handler may make progress,
+/// which hands over those that follow.
+void ControlPath::hand_over(const Handler& handler) {
+  Messages current;
+  std::unique_lock lock(mutex_);
+  current.splice(current.end(), arrived_, arrived_.begin());
+  const Message& message = current.front();
+  std::uint32_t of_self = 0;
+  std::uint32_t& handled =
+      message.from == job_.rank() ? of_self : peers_[index(message.from)].last_handled;
+  const std::uint32_t before = handled;
+  if (static_cast<std::int32_t>(message.number - handled) > 0) handled = message.number;
+  lock.unlock();
+  try {
+    handler(message.from, message.bytes());
+  } catch (...) {
+    lock.lock();
+    if (handled == message.number) handled = before;
+    arrived_.splice(arrived_.begin(), current);
+    throw;
   }
+  lock.lock();
+  drop_first(current);
+}
+
+void ControlPath::progress(const Handler& handler) {
+  while (control_waiting()) hand_over(handler);
   const std::lock_guard lock(mutex_);
   if (broken_) restart();
   std::uint64_t now = 0;
@@ -335,9 +382,11 @@ void ControlPath::repeat(Rank to, Peer& p, std::uint64_t now, bool& stalled) {
     stalled = true;
     return;
   }
-  for (std::size_t i = 0; i < std::min<std::size_t>(p.waiting.size(), kWindow); ++i) {
+  std::uint32_t left = kWindow;
+  for (const Message& message : p.waiting) {
+    if (left-- == 0) break;
     ++repeated_;
-    transmit(to, p, &p.waiting[i]);
+    transmit(to, p, &message);
   }
 }
 
@@ -352,7 +401,7 @@ bool ControlPath::all_delivered(Rank to) const noexcept {
   const std::lock_guard lock(mutex_);
   if (to == job_.rank())
     return std::none_of(arrived_.begin(), arrived_.end(),
-                        [to](const Arrived& message) { return message.from == to; });
+                        [to](const Message& message) { return message.from == to; });
   const auto found = peers_.find(index(to));
   return found == peers_.end() || found->second.waiting.empty();
 }

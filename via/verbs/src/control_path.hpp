@@ -15,8 +15,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -47,13 +47,17 @@ class ControlPath {
     return addresses_[index(rank)];
   }
 
+  /// Takes the memory for the next @p messages control messages: sending these never throws, where
+  /// their receivers have sent something before.
+  void reserve(std::size_t messages);
   /// Sends a control message of up to kMaxBytes.
   void send(Rank to, std::span<const std::byte> message);
   /// Sends an empty control message when for a second none has been under way to @p to: the answer
   /// shows whether @p to can still be reached.
   void probe(Rank to);
   /// Takes the control messages that have come, each once, in its sender's order; repeats those
-  /// that are overdue.
+  /// that are overdue.  Errors: a control message whose handler throws stays, and is the first one
+  /// of the next call.
   void progress(const Handler& handler);
   /// Whether every control message has been acknowledged, and more could go.
   [[nodiscard]] bool all_delivered() const noexcept;
@@ -92,21 +96,21 @@ class ControlPath {
     std::byte message[kMaxBytes] = {};
     static constexpr std::size_t kHeadBytes = 24;
   };
-  struct Waiting {
-    std::uint32_t number;
-    std::vector<std::byte> message;
+  /// A control message that waits for its acknowledgement, or has arrived.
+  struct Message {
+    Rank from{};
+    std::uint32_t number = 0;
+    std::uint32_t size = 0;
+    std::byte data[kMaxBytes] = {};
+    [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {data, size}; }
   };
-  struct Arrived {
-    Rank from;
-    std::uint32_t number;
-    std::vector<std::byte> message;
-  };
+  using Messages = std::list<Message>;  // one moves between lists without memory
   struct Peer {
     ibv_ah* address_handle = nullptr;
     std::uint32_t last_sent = 0;     // number
     std::uint32_t last_taken = 0;    // number; it may still lie in arrived_
     std::uint32_t last_handled = 0;  // number
-    std::deque<Waiting> waiting;     // to be acknowledged
+    Messages waiting;                // to be acknowledged
     std::uint64_t since_ns = 0;  // the oldest of them was first sent, or the last was acknowledged
     std::uint64_t sent_ns = 0;
     std::uint64_t patience_ns = 0;
@@ -125,9 +129,13 @@ class ControlPath {
   static_assert(offsetof(Packet, message) == Packet::kHeadBytes);
 
   [[nodiscard]] bool find_address_handle(Rank to, Peer& peer);
-  void transmit(Rank to, Peer& peer, const Waiting* waiting);
+  void transmit(Rank to, Peer& peer, const Message* waiting);
   void repeat(Rank to, Peer& peer, std::uint64_t now, bool& stalled);
   void take(const Packet& packet);
+  void put(Messages& list, Rank from, std::uint32_t number, std::span<const std::byte> bytes);
+  void drop_first(Messages& list) noexcept;
+  void answer_once();
+  void hand_over(const Handler& handler);
   void renew_address_handle(Peer& peer, std::uint64_t now);
   [[nodiscard]] int start();
   void restart();
@@ -151,7 +159,8 @@ class ControlPath {
   std::vector<Address> addresses_;
   std::unordered_map<std::uint32_t, Peer> peers_;
   std::vector<std::uint32_t> free_sends_;
-  std::deque<Arrived> arrived_;
+  Messages arrived_;
+  Messages spare_;
   std::uint64_t repeated_ = 0;
   std::uint32_t receives_out_ = 0;   // posted, and not returned
   bool broken_ = false;              // the queue pair is in the error state, or about to be

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <utility>
 
 #include "runtime/blocked_signals.hpp"
@@ -89,7 +90,14 @@ void Events::take_completion_event() noexcept {
   library().ack_cq_events(queue, 1);  // until then the queue is not destroyed
 }
 
+/// Without memory the event stays with the device, and this is called again at once.
 void Events::take_device_event() noexcept {
+  const std::lock_guard lock(mutex_);
+  try {
+    happened_.reserve(happened_.size() + 1);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
   ibv_async_event event{};
   if (library().get_async_event(device_.context(), &event) != 0) return;
   DeviceEvent happened{event.event_type, 0, nullptr};
@@ -113,7 +121,6 @@ void Events::take_device_event() noexcept {
       break;
   }
   library().ack_async_event(&event);
-  const std::lock_guard lock(mutex_);
   happened_.push_back(happened);
   any_.store(true);
 }

@@ -230,6 +230,7 @@ void RdmaTransport::add(RdmaLink& link) {
       throw_setup(device_, ENOMEM, std::to_string(size.receives) + " receives for a peer");
   link.inline_bytes_ = link.pair_->inline_bytes();
   by_id_.reserve(by_id_.size() + 1);
+  failed_.reserve(by_id_.size() + 1);                // record_failure() must not fail
   links_.emplace(link.pair_->name().number, &link);  // the last that may fail
   const auto free = std::find(by_id_.begin(), by_id_.end(), nullptr);
   link.id_high_ = static_cast<std::uint64_t>(free - by_id_.begin()) << 32;
@@ -387,10 +388,10 @@ void RdmaTransport::arm() noexcept {
 // Control messages.
 
 void RdmaTransport::send_control(Rank to, std::span<const std::byte> message) {
-  std::vector<std::byte> bytes(1 + message.size());
+  std::array<std::byte, ControlPath::kMaxBytes> bytes;
   bytes[0] = static_cast<std::byte>(Envelope::client);
   std::copy(message.begin(), message.end(), bytes.begin() + 1);
-  control_path_->send(to, bytes);
+  control_path_->send(to, std::span(bytes).first(1 + message.size()));
 }
 
 void RdmaTransport::tell_ready(Rank to, std::uint32_t pair) {

@@ -65,6 +65,7 @@ class RdmaTransport final : public via::Transport {
   void deregister(std::uint32_t key) noexcept override { memory_->remove_segment(key); }
   [[nodiscard]] std::optional<std::uint32_t> register_chunk(std::byte* address,
                                                             std::size_t bytes) noexcept override;
+  void reserve_control(std::size_t messages) override { control_path_->reserve(2 * messages); }
   void send_control(Rank to, std::span<const std::byte> message) override;
   void progress(const ControlHandler& handler) override;
   [[nodiscard]] bool all_delivered() const noexcept override {
