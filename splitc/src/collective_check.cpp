@@ -188,23 +188,21 @@ const char* to_string(CollectiveKind kind) noexcept {
   return "collective call";
 }
 
-/// Whether @p process has made another call of this number.
-bool CollectiveEngine::differs(std::uint32_t process) {
+/// The record of @p process for this call. Null: this process cannot see it.
+const CallRecord* CollectiveEngine::record_of(std::uint32_t process) {
   try {
     const CollectiveBlock* const block = records_of(process);
-    if (block == nullptr) return false;
-    const CallRecord& record = block->calls[sequence_ % kCallRecords];
-    const std::uint64_t found = record.mark.load(std::memory_order_acquire);
-    return found != mark_ && ((found ^ mark_) >> kNumberShift) == 0;
-  } catch (const std::exception&) {  // this process cannot see its memory
-    return false;
+    return block == nullptr ? nullptr : &block->calls[sequence_ % kCallRecords];
+  } catch (const std::exception&) {
+    return nullptr;
   }
 }
 
-/// Stops the program when @p process, which is waited for, has made another call: its slot may
-/// never come, or come at another place.
-void CollectiveEngine::compare_calls(std::uint32_t process) {
-  if (differs(process)) stop_mismatch(process);
+/// Whether the process of @p record, which may be null, has made another call of this number.
+bool CollectiveEngine::differs(const CallRecord* record) const noexcept {
+  if (record == nullptr) return false;
+  const std::uint64_t found = record->mark.load(std::memory_order_acquire);
+  return found != mark_ && ((found ^ mark_) >> kNumberShift) == 0;
 }
 
 /// The process whose call differs. A slot of another call has come in place of the slot of
@@ -214,7 +212,7 @@ std::uint32_t CollectiveEngine::who_differs(std::uint32_t process) {
   const std::uint64_t start = monotonic_ns();
   do {
     for (std::uint32_t i = 0; i < hot.procs; ++i)
-      if (const std::uint32_t p = (process + i) % hot.procs; differs(p)) return p;
+      if (const std::uint32_t p = (process + i) % hot.procs; differs(record_of(p))) return p;
     ::sched_yield();
   } while (monotonic_ns() - start < kPatienceNs);
   return process;

@@ -165,13 +165,13 @@ void CollectiveEngine::await_slow(std::uint32_t process, std::uint32_t round) {
   if (!waiting_.empty()) check_waiting();
   const bool remote = machine_.is_remote(process);
   const std::uint64_t start = remote ? monotonic_ns() : 0;
+  const CallRecord* const theirs = remote ? nullptr : record_of(process);
   bool told = false;
   const auto done = [&] {
     if (has_come(process, round)) return true;
-    if (!remote)
-      compare_calls(process);
-    else if (!told && monotonic_ns() - start >= kTellAfterNs)
-      told = tell(process);
+    // After another call the slot may never come, or come at another place.
+    if (differs(theirs)) stop_mismatch(process);
+    if (remote && !told && monotonic_ns() - start >= kTellAfterNs) told = tell(process);
     return false;
   };
   const bool of_all = unsynchronised_ == 0;  // else some processes may have left the call already

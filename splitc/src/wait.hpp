@@ -12,7 +12,9 @@ void Machine::Impl::wait(const char* operation, std::uint32_t process, Done&& do
                          Activity activity) {
   bool finished = false;  // done() may have effects: no call after it has answered true
   const auto ask = [&] { return finished || (finished = done()); };
-  constexpr std::uint32_t kEagerLooks = 16;  // before the wait is shown in the record
+  constexpr std::uint32_t kEagerLooks = 32;  // before the wait is shown in the record
+  constexpr std::uint32_t kOthersHotEvery = 8;
+  constexpr std::uint32_t kOthersEvery = 64;  // the engine's word shows most arrivals
   if (ask()) return;
   check_may_wait(operation);
   for (std::uint32_t i = 0; i < kEagerLooks; ++i) {
@@ -24,7 +26,8 @@ void Machine::Impl::wait(const char* operation, std::uint32_t process, Done&& do
   Backoff backoff(job.wait_policy());
   Backoff::Stage stage = Backoff::Stage::spun;
   for (std::uint32_t looks = 1; !ask(); ++looks) {
-    if (poll_now(stage != Backoff::Stage::spun || looks % 8 == 0) != 0) backoff.reset();
+    const bool others = looks % (others_hot ? kOthersHotEvery : kOthersEvery) == 0;
+    if (poll_now(stage != Backoff::Stage::spun || others) != 0) backoff.reset();
     if (ask()) return;
     stage = backoff.next();
     if (stage == Backoff::Stage::spun && looks % 64 != 0) continue;

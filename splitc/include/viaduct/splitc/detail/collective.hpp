@@ -277,8 +277,8 @@ class CollectiveEngine {
   [[nodiscard]] bool check_waiting(std::uint32_t process, const AwaitedCall& call);
   [[nodiscard]] const CollectiveBlock* records_of(std::uint32_t process);
   [[nodiscard]] CollectiveBlock* block_of(std::uint32_t process);
-  void compare_calls(std::uint32_t process);
-  [[nodiscard]] bool differs(std::uint32_t process);
+  [[nodiscard]] const CallRecord* record_of(std::uint32_t process);
+  [[nodiscard]] bool differs(const CallRecord* record) const noexcept;
   [[nodiscard]] std::uint32_t who_differs(std::uint32_t process);
   [[noreturn]] void stop_mismatch(std::uint32_t process);
   [[nodiscard]] AwaitedCall call_of(std::uint64_t number) const noexcept;
