@@ -134,11 +134,15 @@ bool ControlPath::find_address_handle(Rank to, Peer& p) {
   p.address_handle = library().create_ah(domain_.get(), &route);
   if (p.address_handle != nullptr) return true;
   const int error = errno;
-  if (!std::exchange(p.told, true))
+  if (p.told) return false;
+  try {
     job_.log().write(LogLevel::error, "RDMA device " + device_.name() + " finds no way to rank " +
                                           std::to_string(index(to)) + " (" +
                                           std::generic_category().message(error) +
                                           "): are both in one network (VIADUCT_VERBS_DEVICE)?");
+    p.told = true;
+  } catch (const std::bad_alloc&) {  // the next attempt tells
+  }
   return false;
 }
 
@@ -173,16 +177,15 @@ void ControlPath::reserve(std::size_t messages) {
   while (spare_.size() < messages) spare_.emplace_back();
 }
 
-/// Puts a control message at the end of @p list. Nothing has changed when this throws.
-void ControlPath::put(Messages& list, Rank from, std::uint32_t number,
-                      std::span<const std::byte> bytes) {
-  reserve(1);
-  Message& message = spare_.front();
+/// Puts a control message at the end of @p list, in the memory of the first one of @p memory.
+void ControlPath::put(Messages& list, Messages& memory, Rank from, std::uint32_t number,
+                      std::span<const std::byte> bytes) noexcept {
+  Message& message = memory.front();
   message.from = from;
   message.number = number;
   message.size = static_cast<std::uint32_t>(bytes.size());
   std::copy(bytes.begin(), bytes.end(), message.data);
-  list.splice(list.end(), spare_, spare_.begin());
+  list.splice(list.end(), memory, memory.begin());
 }
 
 /// The memory of the first one of @p list is for the next control message.
@@ -195,9 +198,10 @@ void ControlPath::drop_first(Messages& list) noexcept {
 
 void ControlPath::send(Rank to, std::span<const std::byte> message) {
   const std::lock_guard lock(mutex_);
-  if (to == job_.rank()) return put(arrived_, to, 0, message);
+  reserve(1);
+  if (to == job_.rank()) return put(arrived_, spare_, to, 0, message);
   Peer& p = peers_[index(to)];
-  put(p.waiting, job_.rank(), p.last_sent + 1, message);
+  put(p.waiting, spare_, job_.rank(), p.last_sent + 1, message);
   ++p.last_sent;
   if (p.waiting.size() == 1) {
     p.since_ns = p.sent_ns = monotonic_ns();
@@ -268,7 +272,8 @@ void ControlPath::take(const Packet& packet) {
   if (packet.number == 0) return;
   p.owes_answer = p.owes_sign = true;
   if (packet.number != p.last_taken + 1) return;  // repeated, or one before it is missing
-  put(arrived_, Rank{packet.from}, packet.number, {packet.message, packet.bytes});
+  Messages memory(1);  // none of spare_, which is for what this rank sends
+  put(arrived_, memory, Rank{packet.from}, packet.number, {packet.message, packet.bytes});
   ++p.last_taken;
 }
 

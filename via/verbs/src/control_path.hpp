@@ -132,7 +132,8 @@ class ControlPath {
   void transmit(Rank to, Peer& peer, const Message* waiting);
   void repeat(Rank to, Peer& peer, std::uint64_t now, bool& stalled);
   void take(const Packet& packet);
-  void put(Messages& list, Rank from, std::uint32_t number, std::span<const std::byte> bytes);
+  static void put(Messages& list, Messages& memory, Rank from, std::uint32_t number,
+                  std::span<const std::byte> bytes) noexcept;
   void drop_first(Messages& list) noexcept;
   void answer_once();
   void hand_over(const Handler& handler);

@@ -92,12 +92,13 @@ void Events::take_completion_event() noexcept {
 
 /// Without memory the event stays with the device, and this is called again at once.
 void Events::take_device_event() noexcept {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   try {
     happened_.reserve(happened_.size() + 1);
   } catch (const std::bad_alloc&) {
     return;
   }
+  bool of_port = false;
   ibv_async_event event{};
   if (library().get_async_event(device_.context(), &event) != 0) return;
   DeviceEvent happened{event.event_type, 0, nullptr};
@@ -114,8 +115,7 @@ void Events::take_device_event() noexcept {
       break;
     case IBV_EVENT_PORT_ERR:
     case IBV_EVENT_PORT_ACTIVE:
-      if (event.element.port_num == device_.port())
-        tell_port(event.event_type == IBV_EVENT_PORT_ERR);
+      of_port = event.element.port_num == device_.port();
       break;
     default:
       break;
@@ -123,6 +123,8 @@ void Events::take_device_event() noexcept {
   library().ack_async_event(&event);
   happened_.push_back(happened);
   any_.store(true);
+  lock.unlock();
+  if (of_port) tell_port(event.event_type == IBV_EVENT_PORT_ERR);
 }
 
 /// At once: this rank may compute for long, and peers that want to connect to it are to know.

@@ -119,8 +119,8 @@ class Endpoint {
   [[nodiscard]] std::span<std::byte> segment() const noexcept { return segment_; }
   /// @return the most bytes that a medium message may have.
   [[nodiscard]] std::uint32_t max_medium() const noexcept { return max_medium_; }
-  /// @return the requests that may be outstanding to one peer: VIADUCT_AM_CREDITS, and in a job on
-  /// several hosts not more than half of the slots have room for.
+  /// @return the requests that may be outstanding to one peer: VIADUCT_AM_CREDITS, and in a job
+  /// with a transport (on several hosts) not more than half of the slots have room for.
   [[nodiscard]] std::uint32_t credits() const noexcept { return flow_.credits; }
   /// Whether calls that wait may run request handlers (default) or only replies. Ranks that wait
   /// for each other with replies only get requests back (congestion).  Cost: a lock where the

@@ -34,6 +34,11 @@ concept PointerTo = std::convertible_to<From*, To*>;
 /// these two functions translate. A process that does not exist stops the program with a sentence.
 [[nodiscard]] std::uint64_t word_of(std::uint32_t process, const void* local) noexcept;
 [[nodiscard]] void* localize(std::uint64_t address) noexcept;
+/// @return where the object of @p word lies in this process: in the region if the word is aligned.
+[[nodiscard]] inline void* local_of(std::uint64_t word) noexcept {
+  const std::uint64_t address = address_of(word);
+  return (word & kAlignedBit) != 0 ? reinterpret_cast<void*>(address) : localize(address);
+}
 
 template <class T, bool = std::is_object_v<T>>
 struct PointerTraits {};
@@ -170,7 +175,7 @@ template <class T>
 template <class T>
 [[nodiscard]] T* tolocal(global_ptr<T> p) noexcept {
   return static_cast<T*>(const_cast<std::remove_cv_t<T>*>(
-      static_cast<const std::remove_cv_t<T>*>(detail::localize(detail::address_of(p.word())))));
+      static_cast<const std::remove_cv_t<T>*>(detail::local_of(p.word()))));
 }
 /// The object of @p process that has @p local's address there.  Never waits. Errors: stops the
 /// program with a sentence when there is no such process.

@@ -40,9 +40,9 @@ struct Flow {
   [[nodiscard]] static constexpr std::uint32_t most_credits(std::uint32_t slots) noexcept {
     return (slots - slots / 8) / 2;
   }
-  /// @return the same in a job on several hosts: half of the slots, 8 at least. Between hosts a
-  /// message under way also takes a receive and a place in a completion queue (docs/verbs.md,
-  /// section "Memory for a peer").
+  /// @return the same in a job with a transport (on several hosts, or with MAPs of AMVIA): half of
+  /// the slots, 8 at least. There a message under way also takes a receive and a place in a
+  /// completion queue (docs/verbs.md, section "Memory for a peer").
   [[nodiscard]] constexpr Flow between_hosts() const noexcept {
     const std::uint32_t half = slots / 2 < 8 ? slots : slots / 2;
     const std::uint32_t most = most_credits(half);
