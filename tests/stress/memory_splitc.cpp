@@ -1,11 +1,11 @@
 // What a peer costs a process of Split-C by message, measured: the memory of process 0 before and
 // after it has exchanged words and blocks with each of the others.
 //
-//     VIADUCT_SPLITC_PATH=message viaduct-run -n N memory_splitc [BUDGET]     bytes; as given:
-//     65536
+//     VIADUCT_SPLITC_PATH=message viaduct-run -n N memory_splitc [BUDGET]
 //
-// Process 0 and its peers take turns, and all memory that a channel has is touched. The first peer
-// is not measured: it pays for code and tables that all share.
+// BUDGET is in bytes, 65536 where none is given. docs/verbs.md says why a peer on another host
+// takes more. Process 0 and its peers take turns, and all memory that a channel has is touched. The
+// first peer is not measured: it pays for code and tables that all share.
 
 #include <cstdio>
 #include <cstdlib>
@@ -33,6 +33,7 @@ void talk(int to, std::vector<char>& own) {
   bulk_write(toglobal(to, block), own.data(), own.size());
   bulk_read(own.data(), toglobal(to, block), own.size());
 }
+
 }  // namespace
 
 int splitc_main(int argc, char** argv) {

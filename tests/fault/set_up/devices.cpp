@@ -24,7 +24,7 @@ namespace {
 using viaduct::via::verbs::Library;
 
 /// Puts itself in the place of @p function, a function of the devices' library or of a device's
-/// table, and calls that function as an exempt one. There is one for each @p kTag.
+/// table, and calls that function as an exempt one. There is one for each @p Tag.
 template <class Tag, class Result, class... Arguments>
 void exempt(Result (*&function)(Arguments...)) {
   static Result (*real)(Arguments...) = nullptr;

@@ -169,8 +169,8 @@ class Transport {
   /// Sends a control message of at most kMaxControlBytes.  Never waits: control messages that
   /// cannot go yet are kept.
   virtual void send_control(Rank to, std::span<const std::byte> message) = 0;
-  /// Takes the memory for the next @p messages control messages, and for as many connections that
-  /// they make, if the transport can: they do not throw then.
+  /// Takes the memory for the next @p messages calls of send_control(), which then do not throw. A
+  /// transport that has no such memory does nothing.  Never waits.  Errors: throws std::bad_alloc.
   virtual void reserve_control(std::size_t messages) { (void)messages; }
   /// Hands the control messages that have come to @p handler, and repeats those that are overdue.
   /// Never waits.
