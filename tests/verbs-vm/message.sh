@@ -6,7 +6,7 @@ run=$1 program=$2 count=200
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 # shellcheck disable=SC2016  # the rank's own shell expands it
-VIADUCT_AM_POLL_EVERY=1000000 timeout 60 "$run" -n 2 --timeout 50 bash -c '
+VIADUCT_AM_POLL_EVERY=1000000 timeout 260 "$run" -n 2 --timeout 250 bash -c '
   if [ "$VIADUCT_RANK" = 0 ]; then
     exec valgrind --tool=callgrind --collect-atstart=no --dump-instr=yes --callgrind-out-file="$1/profile" "$2" "$3"
   else

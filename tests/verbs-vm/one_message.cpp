@@ -2,7 +2,8 @@
 /// What a message costs over verbs in this project's own code, under callgrind: `one_message
 /// COUNT`. Rank 0 sends COUNT requests, and rank 1 replies to each. callgrind collects, in one
 /// part, the public call that sends a request, and in another part the poll that takes the reply
-/// and runs its handler. The device's own functions are left out of both.
+/// and runs its handler. The device's own functions are left out of both. In a third part,
+/// callgrind collects the call that sends a request together with the device's functions.
 ///
 /// callgrind writes a dump for each of the parts, and before them one for what turning collection
 /// on and off costs, and one for what leaving out a device's function costs. The program prints how
@@ -14,6 +15,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <functional>
+#include <map>
 
 #include "via/verbs/src/library.hpp"
 #include "viaduct/am/bundle.hpp"
@@ -34,31 +37,30 @@ void on_request(am::Token& token, std::uint64_t number) { token.reply<on_reply>(
 bool g_collecting = false;  // all but the device's functions
 std::uint64_t g_left_out = 0;
 via::verbs::Library g_real;
-ibv_context_ops g_ops;
+std::multimap<ibv_context*, std::function<void()>> g_put_back;  // the functions that are left out
 
 template <class Call>
-[[gnu::noinline]] int leave_out(Call call) {
+[[gnu::noinline]] auto leave_out(Call call) {
   if (!g_collecting) return call();
   CALLGRIND_TOGGLE_COLLECT;
   ++g_left_out;
-  const int result = call();
+  const auto result = call();
   CALLGRIND_TOGGLE_COLLECT;
   return result;
 }
 
-int post_send(ibv_qp* pair, ibv_send_wr* chain, ibv_send_wr** bad) {
-  return leave_out([&] { return g_ops.post_send(pair, chain, bad); });
-}
-int post_recv(ibv_qp* pair, ibv_recv_wr* chain, ibv_recv_wr** bad) {
-  return leave_out([&] { return g_ops.post_recv(pair, chain, bad); });
-}
-int post_srq_recv(ibv_srq* queue, ibv_recv_wr* chain, ibv_recv_wr** bad) {
-  return leave_out([&] { return g_ops.post_srq_recv(queue, chain, bad); });
+/// From here on @p function of the table of @p device is left out. There is one for each @p Tag.
+template <class Tag, class Result, class... Arguments>
+void leave_out_of(ibv_context* device, Result (*&function)(Arguments...)) {
+  static Result (*real)(Arguments...) = function;
+  g_put_back.emplace(device, [&function] { function = real; });
+  function = [](Arguments... arguments) { return leave_out([&] { return real(arguments...); }); };
 }
 
 // The queue that notifications come from, and those that have been taken from the device already.
 ibv_cq* g_notifications = nullptr;
 std::deque<ibv_wc> g_early;
+int (*g_poll_device)(ibv_cq*, int, ibv_wc*) = nullptr;
 
 int take_completions(ibv_cq* queue, int most, ibv_wc* out) {
   if (queue == nullptr) return 0;  // asked for what leaving it out costs
@@ -70,7 +72,7 @@ int take_completions(ibv_cq* queue, int most, ibv_wc* out) {
     }
     if (n != 0) return n;
   }
-  n = g_ops.poll_cq(queue, most, out);
+  n = g_poll_device(queue, most, out);
   if (n > 0 && out[0].opcode == IBV_WC_RECV_RDMA_WITH_IMM) g_notifications = queue;
   return n;
 }
@@ -83,27 +85,34 @@ int (*volatile g_poll_cq)(ibv_cq*, int, ibv_wc*) = poll_cq;
 /// of lines: its upper four bits are 0 (via/channel/remote.cpp).
 bool await_notification() {
   ibv_wc wc;
-  while (g_ops.poll_cq(g_notifications, 1, &wc) != 1) {
+  while (g_poll_device(g_notifications, 1, &wc) != 1) {
   }
   g_early.push_back(wc);
   return (ntohl(wc.imm_data) >> 28) == 0;
 }
 
 ibv_context* open_device(ibv_device* device) {
-  ibv_context* context = g_real.open_device(device);
+  ibv_context* const context = g_real.open_device(device);
   if (context == nullptr) return nullptr;
-  g_ops = context->ops;
-  context->ops.post_send = post_send;
-  context->ops.post_recv = post_recv;
-  context->ops.post_srq_recv = post_srq_recv;
+  leave_out_of<struct PostSend>(context, context->ops.post_send);
+  leave_out_of<struct PostReceive>(context, context->ops.post_recv);
+  leave_out_of<struct PostSharedReceive>(context, context->ops.post_srq_recv);
+  g_poll_device = context->ops.poll_cq;
   context->ops.poll_cq = poll_cq;
+  g_put_back.emplace(context, [context] { context->ops.poll_cq = g_poll_device; });
   return context;
+}
+
+int close_device(ibv_context* device) {
+  g_put_back.erase(device);
+  return g_real.close_device(device);
 }
 
 void step_between() {
   auto& library = const_cast<via::verbs::Library&>(via::verbs::library());
   g_real = library;
   library.open_device = open_device;
+  library.close_device = close_device;
 }
 
 template <class Call>
@@ -136,6 +145,18 @@ bool send(am::Bundle& bundle, am::Endpoint& endpoint, std::uint64_t count, bool 
   return true;
 }
 
+/// The same with the device's functions: from here on none is left out.
+bool send_whole(am::Bundle& bundle, am::Endpoint& endpoint, std::uint64_t count) {
+  for (const auto& [device, put_back] : g_put_back) put_back();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t before = g_replies;
+    if (collect([&] { return endpoint.request<on_request>(am::Index{1}, before); }) != Status::ok ||
+        bundle.wait_until([&] { return g_replies == before + 1; }) != Status::ok)
+      return false;
+  }
+  return true;
+}
+
 bool measure(am::Bundle& bundle, am::Endpoint& endpoint, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) collect([] { return 0; });
   CALLGRIND_DUMP_STATS_AT("toggles");
@@ -148,6 +169,8 @@ bool measure(am::Bundle& bundle, am::Endpoint& endpoint, std::uint64_t count) {
   if (!send(bundle, endpoint, count, false)) return false;
   CALLGRIND_DUMP_STATS_AT("arrival");
   print_left_out("arrival");
+  if (!send_whole(bundle, endpoint, count)) return false;
+  CALLGRIND_DUMP_STATS_AT("whole");
   return true;
 }
 
