@@ -100,7 +100,7 @@ Handle get_pieces(Machine::Impl& impl, Channel& c, const char* operation, std::b
     const std::size_t n = std::min(kBlockBytes, bytes - at);
     const std::uint32_t i = take_block(impl, stage, operation);
     const std::uint64_t words[] = {without_process(from) + at, n, stage.offset(i)};
-    stage[i] = {&c, c.sent + 1, to + at, static_cast<std::uint32_t>(n)};
+    stage[i] = {&c, c.sent() + 1, to + at, static_cast<std::uint32_t>(n)};
     handle = impl.note_get(
         c, impl.request(c, operation, wire_format::make(Op::block_read, i), words, 24));
   }

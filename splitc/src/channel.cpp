@@ -108,7 +108,7 @@ Channel& Machine::Impl::channel(std::uint32_t process, bool blocks, const char* 
 
 void Machine::Impl::refresh_credits(Channel& c) noexcept {
   const std::uint64_t now = c.channel->peer_counter(0);
-  if (now < c.counter || now > c.sent) [[unlikely]]
+  if (now < c.counter || now > c.sent()) [[unlikely]]
     return c.channel->break_off("a count of requests carried out that cannot be");
   c.counter = now;
   if (now <= c.handled) return;
@@ -125,7 +125,7 @@ void Machine::Impl::refresh_credits(Channel& c) noexcept {
 bool Machine::Impl::find_credits(Channel& c) noexcept {
   note_requests(c);
   const auto raise = [&](std::uint32_t most) {
-    c.limit = std::min(c.sent + most, c.handled + flow.credits);
+    c.limit = std::min(c.sent() + most, c.handled + flow.credits) + c.replies;
   };
   if (!c.fetched) {
     c.channel->fetch_counters();
@@ -135,17 +135,17 @@ bool Machine::Impl::find_credits(Channel& c) noexcept {
     raise(2 * publish_every);
   }
   c.fetched = !c.fetched;
-  if (c.sent == c.limit) {
+  if (c.channel->slots_sent() == c.limit) {
     refresh_credits(c);
     raise(2 * publish_every);
   }
-  return c.sent != c.limit;
+  return c.channel->slots_sent() != c.limit;
 }
 
 std::uint64_t Machine::Impl::request(Channel& c, const char* operation, std::uint64_t client,
                                      const std::uint64_t* words, std::uint32_t bytes) {
   via::Slot* slot = nullptr;
-  bool credit = c.sent != c.limit || find_credits(c);
+  bool credit = c.channel->slots_sent() != c.limit || find_credits(c);
   if (!credit || (slot = c.channel->claim()) == nullptr) [[unlikely]] {
     count(kWaits);
     wait(operation, c.process, [&] {
@@ -158,7 +158,8 @@ std::uint64_t Machine::Impl::request(Channel& c, const char* operation, std::uin
   VIADUCT_PART(build);
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
   c.channel->publish(*slot, header::make(via::MessageKind::inline_data, bytes, client));
-  return ++c.sent;
+  c.others += wire_format::op(client) != wire_format::Op::store;
+  return c.sent();
 }
 
 bool Machine::Impl::try_request(std::uint32_t process, std::uint64_t client,
@@ -166,12 +167,12 @@ bool Machine::Impl::try_request(std::uint32_t process, std::uint64_t client,
   Channel& c = make_channel(process, 0);
   if (c.ended || c.channel->state() != via::ViState::connected) return false;
   c.connected = true;
-  if (c.sent == c.limit && !find_credits(c)) return false;
+  if (c.channel->slots_sent() == c.limit && !find_credits(c)) return false;
   via::Slot* const slot = c.channel->claim();
   if (slot == nullptr) return false;
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
   c.channel->publish(*slot, header::make(via::MessageKind::inline_data, bytes, client));
-  ++c.sent;
+  ++c.others;
   return true;
 }
 
@@ -203,6 +204,8 @@ void Machine::Impl::reply(Channel& c, wire_format::Op op, std::uint32_t index, s
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot->put(i, words[i]);
   c.channel->publish(*slot, header::make(via::MessageKind::inline_data, bytes,
                                          wire_format::make(op, index, 0, ticket)));
+  ++c.replies;
+  ++c.limit;  // a reply takes a slot and no credit
 }
 
 void Machine::Impl::publish(Channel& c) noexcept {
@@ -287,7 +290,7 @@ bool Machine::has_sent_slot(std::uint32_t process, std::uint32_t index, std::uin
     ++sent;
   if (sent < 2) return false;
   Channel& c = *impl_->channels[process][0];
-  return c.ended || impl_->is_handled(c, c.sent);
+  return c.ended || impl_->is_handled(c, c.sent());
 }
 
 }  // namespace viaduct::splitc::detail

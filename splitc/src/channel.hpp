@@ -77,9 +77,12 @@ inline constexpr std::uint32_t kNamesObject = 0x40;
 inline constexpr std::size_t kInlineData = 48;
 struct Channel {
   std::unique_ptr<via::channel::Channel> channel;
-  // Requester. Requests are numbered from 1 (tickets).
-  std::uint64_t sent = 0;
-  std::uint64_t limit = 0;     // `sent` may rise to it without a look at any counter: credits
+  // Requester. Requests are numbered from 1 (tickets). Each takes a slot, and so does each reply: a
+  // count of requests would be one more store for each message of a stream, whose rate is bounded
+  // by the stores that a processor holds until the slots' lines have come.
+  [[nodiscard]] std::uint64_t sent() const noexcept { return channel->slots_sent() - replies; }
+  std::uint64_t replies = 0;   // that we have sent
+  std::uint64_t limit = 0;     // slots_sent() may rise to it without a look at any counter: credits
   std::uint64_t handled = 0;   // requests that the owner is known to have carried out
   std::uint64_t replied = 0;   // the request that the last reply answered
   std::uint64_t last_get = 0;  // the last request that a reply completes
@@ -95,7 +98,9 @@ struct Channel {
   // Of a collective's slot that comes in two messages.
   std::uint64_t slot_words[7] = {};
   // Cool.
-  std::uint64_t counted = 0;  // of `sent`, in kRequests
+  std::uint64_t others = 0;   // of the requests: all but stores of up to 48 bytes
+  std::uint64_t counted = 0;  // of sent(), in kRequests
+  std::uint64_t counted_others = 0;
   std::uint32_t process = 0;
   std::uint16_t index = 0;
   bool connected = false;

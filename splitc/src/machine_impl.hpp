@@ -206,8 +206,11 @@ struct Machine::Impl {
   void ended(Channel& c, via::ErrorCause cause);
   bool find_credits(Channel& c) noexcept;
   void note_requests(Channel& c) noexcept {
-    count(kRequests, c.sent - c.counted);
-    c.counted = c.sent;
+    const std::uint64_t requests = c.sent() - c.counted;
+    count(kRequests, requests);
+    count(kStores, requests - (c.others - c.counted_others));
+    c.counted += requests;
+    c.counted_others = c.others;
   }
   void refresh_credits(Channel& c) noexcept;
   /// Sends a request if no wait is needed, not even for a connection; begins a missing connection.
@@ -234,15 +237,15 @@ struct Machine::Impl {
   void finish(const char* operation, Handle handle);
   void note_store(Channel& c);  // store.cpp
 
-  /// For streams of one-way requests: a slot for a request that need not wait. Null: request() must
-  /// send it, behind a poll point; this happens at least once in kStream requests. More poll points
-  /// would cost time: a receiver that drains one message at a time contends with the sender for the
-  /// slot's cache line.
-  [[nodiscard]] via::Slot* claim_at_once(Channel& c) noexcept {
+  /// For streams of one-way requests: whether known_slot() takes a request that need not wait. Else
+  /// the request needs a poll point before it, at least once in kStream requests, or must wait.
+  /// More poll points would cost time: a receiver that drains one message at a time contends with
+  /// the sender for the slot's cache line. @p polled: the caller has just polled.
+  template <bool polled = false>
+  [[nodiscard]] static bool may_send_at_once(const Channel& c) noexcept {
     constexpr std::uint64_t kStream = 16;
-    return c.sent != c.limit && c.sent % kStream != 0 && c.channel->known_room() != 0
-               ? &c.channel->known_slot()
-               : nullptr;
+    const std::uint64_t slots = c.channel->slots_sent();
+    return slots != c.limit && (polled || slots % kStream != 0) && c.channel->known_room() != 0;
   }
 
   // serve.cpp: the owner's service

@@ -228,9 +228,10 @@ std::uint32_t Machine::Impl::serve_others(bool asked) {
 void Machine::Impl::take_reply(Channel& c, Op op, std::uint64_t client, const std::uint64_t* words,
                                std::size_t bytes) noexcept {
   // The low 16 bits of a ticket are enough: fewer than 65536 requests are open.
-  const std::uint64_t ticket = c.sent - ((c.sent - wire_format::ticket(client)) & 0xffff);
+  const std::uint64_t sent = c.sent();
+  const std::uint64_t ticket = sent - ((sent - wire_format::ticket(client)) & 0xffff);
   // Replies come in the order of their requests.
-  if (ticket - c.replied - 1 >= c.sent - c.replied || bytes > via::kInlineBytes) [[unlikely]]
+  if (ticket - c.replied - 1 >= sent - c.replied || bytes > via::kInlineBytes) [[unlikely]]
     stop_nonsense(c.process);
   c.replied = ticket;
   if (ticket > c.handled) c.handled = ticket;

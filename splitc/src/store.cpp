@@ -39,18 +39,10 @@ void store_value(const char* operation, std::uint64_t to, const void* from, std:
     words[(bytes + 7) / 8] = 0;
     std::memcpy(words + 1, from, bytes);
   }
-  impl.count(kStores);
   (void)impl.request(*c, operation, wire_format::make_store(wire_format::Op::store, count), words,
                      static_cast<std::uint32_t>(8 + bytes));
 }
 
-// Not inlined, so that store_bits() writes no memory but the slot and its counts: the rate of a
-// stream of messages is limited by how fast the cache lines that it writes come to this core,
-// several at a time, and every other store competes with them.
-[[gnu::noinline]] static void store_bits_slow(std::uint64_t to, std::uint64_t bits,
-                                              std::uint32_t bytes) {
-  store_value("store", to, &bits, bytes, machine("store").impl().epoch);
-}
 /// A counted store's header: the caller's part, from store_form(), and the constant part.
 [[nodiscard]] static constexpr std::uint64_t header_of(std::uint64_t form) noexcept {
   return form + via::header::make(via::MessageKind::inline_data, 8,
@@ -60,15 +52,15 @@ static_assert(header_of(store_form(8, 255)) ==
               via::header::make(via::MessageKind::inline_data, 16,
                                 wire_format::make_store(wire_format::Op::store, 255)));
 
-[[gnu::noinline]] static void store_bits_on_slow(std::uint64_t to, std::uint64_t bits,
-                                                 std::uint64_t form) {
-  const std::uint64_t header = header_of(form);
-  store_value("store", to, &bits, via::header::length(header) - 8,
-              wire_format::count_place(via::header::client(header)));
+[[nodiscard]] static std::uint64_t header_of_epoch(const Machine::Impl& impl,
+                                                   std::uint32_t bytes) noexcept {
+  return via::header::make(via::MessageKind::inline_data, 8 + bytes,
+                           wire_format::make_store(wire_format::Op::store, impl.epoch));
 }
 
-/// Sends a slot with the value if that needs no wait. False: nothing was sent.
-template <class Header>
+/// Sends a slot with the value if that needs no wait. False: nothing was sent. @p polled: the
+/// caller has just polled.
+template <bool polled, class Header>
 [[gnu::always_inline]] static inline bool send_bits(std::uint64_t to, std::uint64_t bits,
                                                     Header&& header) {
   if (hot.machine == nullptr) [[unlikely]]
@@ -78,13 +70,12 @@ template <class Header>
   Channel* const c = process < impl.channels.size() ? impl.channels[process][0].get() : nullptr;
   if (c == nullptr || !c->open_store || is_null(to)) [[unlikely]]
     return false;
-  via::Slot* const slot = impl.claim_at_once(*c);
-  if (slot == nullptr) return false;
-  slot->put(0, without_process(to));
-  slot->put(1, bits);
-  impl.count(kStores);
-  ++c->sent;
-  c->channel->publish(*slot, header(impl));
+  if (!Machine::Impl::may_send_at_once<polled>(*c)) return false;
+  via::channel::Channel& channel = *c->channel;
+  via::Slot& slot = channel.known_slot();
+  const std::uint64_t h = header(impl);
+  slot.put_pair(without_process(to), bits);
+  channel.publish(slot, h);
   // This statement makes no instruction. Where a function ends right after a call of a cold
   // function, g++ 12 takes the whole path to it for cold, too, and moves the path out of the hot
   // section.
@@ -92,17 +83,34 @@ template <class Header>
   return true;
 }
 
+// Not inlined, so that store_bits() writes no memory but the slot and the channel's count of slots:
+// the rate of a stream of messages is limited by how fast the cache lines that it writes come to
+// this core, several at a time, and every other store competes with them.
+[[gnu::noinline]] static void store_bits_slow(std::uint64_t to, std::uint64_t bits,
+                                              std::uint32_t bytes) {
+  light_poll();
+  const auto header = [bytes](const Machine::Impl& impl) { return header_of_epoch(impl, bytes); };
+  if (!send_bits<true>(to, bits, header))
+    store_value("store", to, &bits, bytes, machine("store").impl().epoch);
+}
+
 void store_bits(std::uint64_t to, std::uint64_t bits, std::uint32_t bytes) {
-  const auto header = [bytes](const Machine::Impl& impl) {
-    return via::header::make(via::MessageKind::inline_data, 8 + bytes,
-                             wire_format::make_store(wire_format::Op::store, impl.epoch));
-  };
-  if (!send_bits(to, bits, header)) store_bits_slow(to, bits, bytes);
+  const auto header = [bytes](const Machine::Impl& impl) { return header_of_epoch(impl, bytes); };
+  if (!send_bits<false>(to, bits, header)) store_bits_slow(to, bits, bytes);
+}
+
+[[gnu::noinline]] static void store_bits_on_slow(std::uint64_t to, std::uint64_t bits,
+                                                 std::uint64_t form) {
+  light_poll();
+  const std::uint64_t whole = header_of(form);
+  if (!send_bits<true>(to, bits, [whole](const Machine::Impl&) { return whole; }))
+    store_value("store", to, &bits, via::header::length(whole) - 8,
+                wire_format::count_place(via::header::client(whole)));
 }
 
 void store_bits_on(std::uint64_t to, std::uint64_t bits, std::uint64_t form) {
   const auto header = [form](const Machine::Impl&) { return header_of(form); };
-  if (!send_bits(to, bits, header)) store_bits_on_slow(to, bits, form);
+  if (!send_bits<false>(to, bits, header)) store_bits_on_slow(to, bits, form);
 }
 
 void count_own_store(std::size_t bytes) noexcept {
@@ -240,8 +248,8 @@ void all_store_sync() {
   // By number: a wait may make channels, which moves the list.
   for (std::size_t i = 0; i < impl.open_stores.size(); ++i) {
     detail::Channel* const c = impl.open_stores[i];
-    if (!impl.is_handled(*c, c->sent))
-      impl.wait(kOperation, c->process, [&] { return impl.is_handled(*c, c->sent); });
+    if (!impl.is_handled(*c, c->sent()))
+      impl.wait(kOperation, c->process, [&] { return impl.is_handled(*c, c->sent()); });
     c->open_store = false;
   }
   impl.open_stores.clear();

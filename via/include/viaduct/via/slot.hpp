@@ -51,6 +51,17 @@ struct alignas(kCacheLineBytes) Slot {
   [[gnu::always_inline]] void put(const std::array<std::uint64_t, N>& values) noexcept {
     put_each(values, std::make_index_sequence<N>());
   }
+  /// Words 0 and 1 by one store. Both are taken from registers: see put().  Cost: one store.
+  [[gnu::always_inline]] void put_pair(std::uint64_t first, std::uint64_t second) noexcept {
+#if defined(__SANITIZE_THREAD__)
+    put(0, first);
+    put(1, second);
+#else
+    using Pair [[gnu::vector_size(16), gnu::may_alias]] = std::uint64_t;
+    asm("" : "+r"(first), "+r"(second));
+    *reinterpret_cast<Pair*>(words) = Pair{first, second};
+#endif
+  }
   /// @return word @p i.  Cost: one load.
   [[nodiscard]] std::uint64_t get(std::uint32_t i) noexcept {
     return load_word(words[i], kRelaxed);
