@@ -132,15 +132,15 @@ template <Begins How>
   Channel* const c = process < impl.channels.size() ? impl.channels[process][0].get() : nullptr;
   if (c == nullptr || !c->open) return put_slow(process, thunk, words, bytes, How);
   if (!Machine::Impl::may_send_at_once(*c)) return put_slow(process, thunk, words, bytes, How);
-  via::Slot& slot = c->channel->known_slot();
+  via::channel::Channel& channel = *c->channel;
+  via::Slot& slot = channel.known_slot();
   slot.put(0, sendable("atomic_put", impl.code, thunk));
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot.put(i + 1, words[i]);
-  via::channel::Channel& channel = *c->channel;
   const Handle handle{c->sent() + 1, c->process, c->index, 0};
   c->last_put = handle.ticket;
   ++c->others;
   channel.publish(slot, header::make(via::MessageKind::inline_data, 8 + bytes,
-                                         wire_format::make(wire_format::Op::run, index_of(How))));
+                                     wire_format::make(wire_format::Op::run, index_of(How))));
   return handle;
 }
 

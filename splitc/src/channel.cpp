@@ -150,7 +150,8 @@ std::uint64_t Machine::Impl::request(Channel& c, const char* operation, std::uin
     count(kWaits);
     wait(operation, c.process, [&] {
       if (c.ended) return true;
-      if (!credit) credit = find_credits(c);
+      // A handler that the wait runs may take the last credit.
+      credit = c.channel->slots_sent() != c.limit || find_credits(c);
       return credit && (slot = c.channel->claim()) != nullptr;
     });
     if (c.ended) end_of(c, operation);

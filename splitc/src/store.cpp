@@ -88,6 +88,7 @@ template <bool polled, class Header>
 // this core, several at a time, and every other store competes with them.
 [[gnu::noinline]] static void store_bits_slow(std::uint64_t to, std::uint64_t bits,
                                               std::uint32_t bytes) {
+  (void)machine("store");  // else the program is told of a poll that it may not make
   light_poll();
   const auto header = [bytes](const Machine::Impl& impl) { return header_of_epoch(impl, bytes); };
   if (!send_bits<true>(to, bits, header))
@@ -101,6 +102,7 @@ void store_bits(std::uint64_t to, std::uint64_t bits, std::uint32_t bytes) {
 
 [[gnu::noinline]] static void store_bits_on_slow(std::uint64_t to, std::uint64_t bits,
                                                  std::uint64_t form) {
+  (void)machine("store");
   light_poll();
   const std::uint64_t whole = header_of(form);
   if (!send_bits<true>(to, bits, [whole](const Machine::Impl&) { return whole; }))

@@ -48,6 +48,7 @@ endforeach()
 
 foreach(ranks 1 2)
   splitc_misuse_test(child ${ranks} splitc_misuse_outside 21 "write: called in a child that the process forked" -- child write)
+  splitc_misuse_test(child_store ${ranks} splitc_misuse_outside 21 "store: called in a child that the process forked" -- child store)
 endforeach()
 
 # Before Split-C begins, after it has ended, and in another thread: preset dev takes each operation once.

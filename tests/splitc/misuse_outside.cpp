@@ -3,7 +3,7 @@
 /// all memory that there is; must not come to its end.
 ///
 ///     splitc_misuse_outside before|after|thread|inside OPERATION
-///     splitc_misuse_outside child WRITE
+///     splitc_misuse_outside child write|store
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,12 +55,13 @@ void exhaust(std::string_view how) {
 constexpr int kSawIt = 21;
 
 /// A child that goes on in the middle of a function with what its parent had in registers.
-int write_in_child() {
+int write_in_child(std::string_view how) {
   const auto p = toglobal(all_malloc<int>(1));
   write(p, 1);
   const pid_t child = ::fork();
   if (child == 0) {
-    write(p, 2);
+    if (how == "write") write(p, 2);
+    if (how == "store") store(p, 2);
     ::_exit(0);
   }
   int status = 0;
@@ -70,7 +71,7 @@ int write_in_child() {
 
 int body(int, char** argv) {
   const std::string_view when = argv[1];
-  if (when == "child") return write_in_child();
+  if (when == "child") return write_in_child(argv[2]);
   if (when == "thread") std::thread(use, argv[2]).join();
   if (when == "inside") exhaust(argv[2]);
   return 0;
