@@ -136,12 +136,11 @@ template <Begins How>
   via::Slot& slot = channel.known_slot();
   slot.put(0, sendable("atomic_put", impl.code, thunk));
   for (std::uint32_t i = 0; i < (bytes + 7) / 8; ++i) slot.put(i + 1, words[i]);
-  const Handle handle{c->sent() + 1, c->process, c->index, 0};
-  c->last_put = handle.ticket;
+  c->last_put = c->sent() + 1;
   ++c->others;
   channel.publish(slot, header::make(via::MessageKind::inline_data, 8 + bytes,
                                      wire_format::make(wire_format::Op::run, index_of(How))));
-  return handle;
+  return {c->last_put, c->process, c->index, 0};  // read again: a register kept is one more saved
 }
 
 void call(std::uint32_t process, CallThunk thunk, const void* arguments, std::size_t bytes,

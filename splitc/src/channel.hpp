@@ -87,6 +87,7 @@ struct Channel {
   std::uint64_t replied = 0;   // the request that the last reply answered
   std::uint64_t last_get = 0;  // the last request that a reply completes
   std::uint64_t last_put = 0;  // the last request that is complete once handled
+  std::uint64_t others = 0;    // of the requests: all but stores of up to 48 bytes
   bool open = false;           // in Machine::Impl::open
   bool open_store = false;     // in Machine::Impl::open_stores
   bool fetched = false;        // the line of the owner's counters is on its way to this core
@@ -98,7 +99,6 @@ struct Channel {
   // Of a collective's slot that comes in two messages.
   std::uint64_t slot_words[7] = {};
   // Cool.
-  std::uint64_t others = 0;   // of the requests: all but stores of up to 48 bytes
   std::uint64_t counted = 0;  // of sent(), in kRequests
   std::uint64_t counted_others = 0;
   std::uint32_t process = 0;
