@@ -33,7 +33,7 @@ namespace header = via::header;
   if (!medium && form != header::make(via::MessageKind::inline_data, 0, 0)) return false;
   const std::uint64_t client = header::client(head);
   const bool reply = (client & kReply) != 0;
-  if (reply ? map.all_credits() >= map.credit_limit : !requests || map.deferred_count != 0)
+  if (reply ? map.credits() >= map.credit_limit : !requests || map.deferred_count != 0)
     return false;
   const std::uint32_t id = wire_format::handler(client);
   if (id < kOwnHandlers || id >= map.thunk_count || map.thunks[id] == nullptr) return false;
@@ -67,7 +67,7 @@ namespace header = via::header;
                reinterpret_cast<std::byte*>(words + first), bytes};
   }
   Token token(map, client);
-  if (reply) ++map.credits;
+  if (reply) map.regain_credit();
   ++slow_;
   running_ = static_cast<std::uint16_t>(id);
   map.thunks[id](token, arrival);
@@ -162,7 +162,7 @@ void Bundle::run_message(Map& map, const Deferred& m) noexcept {
       if (end == detail::PullEnd::copied) context_.count(kPulledBytes, m.words[1]);
     }
   }
-  if (kind == Kind::reply) ++map.credits;
+  if (kind == Kind::reply) map.regain_credit();
   run_handler(map, endpoint.thunks_[id], m);
 }
 
@@ -233,7 +233,7 @@ void Bundle::take_returned(Map& map, const Deferred& m) noexcept {
       map.describe_returned(m.client, m.words, m.arg_bytes,
                             reply ? Undeliverable::reply_rejected : wire_format::status(m.client),
                             reply ? Direction::reply : Direction::request);
-  if (!reply) ++map.credits;
+  if (!reply) map.regain_credit();
   if (!reply && is_call_handler(returned.handler))
     return map.endpoint->fail_call(map, returned.status);
   map.endpoint->return_to_sender(returned);

@@ -24,7 +24,7 @@ Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(
     has_short_calls_ = context.nic().transport() == nullptr;
   }
   const CallsLock serving(context.shared_->calls);  // another thread may serve other bundles
-  poll_every_ = until_poll_ = static_cast<std::uint32_t>(context.settings().poll_every);
+  poll_every_ = static_cast<std::uint32_t>(context.settings().poll_every);
   via::channel::Nic& nic = context.nic();
   group_ = std::make_unique<via::channel::Group>(nic);
   served_ = std::make_unique<Served>(*this, nic);
@@ -46,6 +46,13 @@ Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(
   }
   if (calls_ != nullptr) calls_->add(gate_);
   show_handlers();
+}
+
+void Bundle::set_poll_every(std::uint32_t n) noexcept {
+  const Exclusive exclusive(*this);
+  poll_every_ = n;
+  for (Endpoint* endpoint : endpoints_)
+    for (const auto& map : endpoint->owned_) map->poll_after(n);
 }
 
 Bundle::~Bundle() {
@@ -126,7 +133,7 @@ Status Bundle::send_waiting(Map& map, std::uint64_t client, std::span<const std:
   bool sent = false;
   const auto attempt = [&] {
     if (map.state == Map::State::closing || map.state == Map::State::lost) return true;
-    return sent = map.try_send(client, words, bytes, data);
+    return sent = map.try_send(0, client, words, bytes, data);
   };
   if (!attempt()) {
     context_.count(kReplyWaits);
@@ -186,7 +193,7 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
   for (Endpoint* endpoint : endpoints_)
     for (const auto& map : endpoint->owned_) {
       if (peer != RankRecord::kNoPeer && peer != viaduct::index(map->name.rank)) continue;
-      left += map->all_credits();
+      left += map->credits();
       sent += map->medium_out.head;
       returned += map->state == Map::State::connected ? map->channel->peer_counter(1)
                                                       : map->medium_out.released;

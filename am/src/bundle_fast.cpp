@@ -27,12 +27,11 @@ std::uint32_t Bundle::poll_guarded(Run run) noexcept {
   Map& map = *maps_[value(out.to)];
   if (map.state != Map::State::connected || map.tags.changed) [[unlikely]]
     return false;
-  if (map.credits == 0 && !map.refill_credits()) [[unlikely]]
+  if (!map.has_credit()) [[unlikely]]
     return false;
   via::Slot* const slot = map.channel->claim();
   if (slot == nullptr) [[unlikely]]
     return false;
-  --map.credits;
   for (std::uint32_t i = 0; i < out.count; ++i) slot->put(i, out.words[i]);
   map.channel->publish(*slot,
                        header::make(via::MessageKind::inline_data, out.arg_bytes, out.client));
@@ -50,10 +49,9 @@ Status Endpoint::send_shared(const Outgoing& out) noexcept {
     const Bundle::Passed passed(bundle_);
     if (!passed || !send_line(out)) [[unlikely]]
       polled = false;
-    else if (--bundle_.until_poll_ != 0)
+    else if (!maps_[value(out.to)]->is_poll_due(bundle_.poll_every_))
       return Status::ok;
     else {
-      bundle_.until_poll_ = bundle_.poll_every_;
       std::uint32_t n = 0;
       if (wait_run_ != Bundle::Run::all || bundle_.poll_fast(n)) return Status::ok;
     }

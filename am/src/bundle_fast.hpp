@@ -58,7 +58,7 @@ struct Bundle::FastReceiver {
     const Arrival arrival{reinterpret_cast<const std::byte*>(slot.words), via::header::length(head),
                           nullptr, 0};
     Token token(map, client);
-    if (reply) ++map.credits;
+    if (reply) map.regain_credit();
     ++bundle.slow_;
     bundle.running_ = detail::wire_format::handler(client);
     thunk(token, arrival);

@@ -155,9 +155,9 @@ void Context::ended(detail::Map& map, via::ErrorCause cause) {
                         (map.channel != nullptr && map.channel->is_remote() &&
                          cause != via::ErrorCause::disconnected);
   map.refresh_credits();
-  map.end.credits = map.all_credits();
+  map.end.credits = map.credits();
   map.state = detail::Map::State::closing;
-  map.credits = map.reserve = 0;
+  map.drop_credits();
   Endpoint& endpoint = *map.endpoint;
   // A reply in the overflow block that the peer's endpoint has not taken, and will not: handlers
   // that wait for the block may go on.

@@ -147,7 +147,7 @@ Status Endpoint::unmap(Index index) noexcept {
     check_connection(*map);
     if (map->state != Map::State::connected) return true;
     map->refresh_credits();
-    if (map->all_credits() == map->credit_limit) return true;
+    if (map->credits() == map->credit_limit) return true;
     if (!recalled) recalled = try_notice(*map);  // asks for the credits that the peer withholds
     return false;
   };

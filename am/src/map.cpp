@@ -26,26 +26,6 @@ void Map::publish_credits() noexcept {
   channel->release_and_publish(0, unreplied);
 }
 
-bool Map::refill_credits() noexcept {
-  if (state != State::connected) return false;
-  const auto move_over = [this](std::uint32_t most) {
-    credits = std::min(reserve, most);
-    reserve -= credits;
-  };
-  if (!counters_fetched) {
-    channel->fetch_counters();
-    counters_fetched = true;
-    move_over(std::max(1U, batch / 2));
-  } else {
-    refresh_credits();
-    move_over(2 * batch);
-  }
-  if (credits != 0) return true;
-  refresh_credits();
-  move_over(2 * batch);
-  return credits != 0;
-}
-
 /// The same from both sides: the lower rank's number above the other's.
 Returned Map::describe_returned(std::uint64_t client, const std::uint64_t* words,
                                 std::uint32_t bytes, Undeliverable status,
@@ -224,7 +204,8 @@ void Endpoint::on_connected(Map& map) noexcept {
       area_of(map, *block, bundle_.context().settings());
   map.state = Map::State::connected;
   apply_tag(map);
-  map.reserve = map.credit_limit;
+  map.limit = map.channel->slots_sent() + map.credit_limit;
+  map.poll_after(bundle_.poll_every_);
 }
 
 /// Sends a notice, which takes no credit, in order with the requests. False: no room. On a remote
@@ -235,7 +216,7 @@ bool Endpoint::send_notice(Map& map, std::span<const std::uint64_t> words) noexc
   const std::uint64_t client =
       wire_format::make(detail::Kind::request, Operation::short_message, 0) |
       wire_format::notice_bit;
-  if (!map.try_send(client, words, static_cast<std::uint32_t>(words.size_bytes()))) return false;
+  if (!map.try_send(0, client, words, static_cast<std::uint32_t>(words.size_bytes()))) return false;
   map.tags.notice_end = map.channel->slots_sent();
   return true;
 }
@@ -329,7 +310,7 @@ void Endpoint::close(Map& map) noexcept {
   if (lost) {
     if (map.channel != nullptr) map.channel->disconnect();
     map.state = Map::State::lost;
-    map.credits = map.reserve = 0;
+    map.drop_credits();
     return;
   }
   const EndpointName peer = map.name;
@@ -356,7 +337,7 @@ void Endpoint::return_unseen(Map& map, Undeliverable why) noexcept {
            wire_format::kind(client) == detail::Kind::request;
   };
   std::uint32_t unanswered =
-      map.credit_limit - std::min(map.credit_limit, map.end.credits + map.all_credits());
+      map.credit_limit - std::min(map.credit_limit, map.end.credits + map.credits());
   std::uint64_t from = end;  // the first of the unanswered requests that are still in the ring
   for (std::uint64_t seq = end; seq > oldest && unanswered != 0; --seq)
     if (is_request(client_at(seq - 1))) {

@@ -103,7 +103,7 @@ const char* Bundle::find_nonsense(Map& map, Deferred& m) noexcept {
                : "a malformed notice";
   // Each of these answers a request of ours, whose credit is out.
   const bool answers = kind == Kind::reply || kind == Kind::returned_request;
-  if (answers && map.state == Map::State::connected && map.all_credits() >= map.credit_limit)
+  if (answers && map.state == Map::State::connected && map.credits() >= map.credit_limit)
     return "more replies than it has had requests";
   if (kind == Kind::request && map.deferred_count >= map.credit_limit &&
       requests_among(map.deferred) >= map.credit_limit)

@@ -91,7 +91,7 @@ void Token::send_back(Undeliverable why, std::span<const std::uint64_t> args, st
     words[1] = bytes;
   }
   std::copy_n(args.data(), args.size(), words + prefix);
-  if (!request) --map_.credits;
+  if (!request) map_.give_up_credit();
   client_ |= kReplied;
   bundle.context_.count(Counter::kRefused);
   const std::uint16_t running = bundle.running_;  // reply handlers change it
@@ -148,7 +148,7 @@ bool Token::reply_at_once(std::uint64_t client, const std::uint64_t* args, std::
   // takes_in_lines() is false for remote channels: AMVIAv1 as published may refuse the reply.
   if (!may_reply() || data.size() > map_.endpoint->max_medium() ||
       (data.data() == nullptr && !data.empty()) || !map_.takes_in_lines(arg_words, data.size()) ||
-      !map_.try_send_in_lines(client, {args, arg_words}, arg_bytes, data)) [[unlikely]]
+      !map_.try_send_in_lines(0, client, {args, arg_words}, arg_bytes, data)) [[unlikely]]
     return false;
   client_ |= kReplied;
   return true;

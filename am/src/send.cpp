@@ -23,10 +23,37 @@ using detail::Map;
 namespace wire_format = detail::wire_format;
 namespace header = via::header;
 
-void Endpoint::poll_between() noexcept {
+/// Polls where it is time: once in poll_every_ slots that are sent to @p to. A MAP may end
+/// meanwhile.
+void Endpoint::poll_between(Index to) noexcept {
   VIADUCT_PART(cq_recv);
-  bundle_.until_poll_ = bundle_.poll_every_;
+  const std::uint32_t every = bundle_.poll_every_;
+  if (!maps_[value(to)]->is_poll_due(every)) return;
   bundle_.poll_open(wait_run_);
+  maps_[value(to)]->poll_after(every);  // without the replies that the poll has sent
+}
+
+/// Behind the last slot of the short way: a poll where it is time, and the way opened anew.
+void Endpoint::renew_short_way(Index to) noexcept {
+  poll_between(to);
+  (void)maps_[value(to)]->open_short_way();
+}
+
+/// What is to follow a request that has gone the short way and not rung. Answers ok.
+Status Endpoint::finish_short(Index to) noexcept {
+  const Map& map = *maps_[value(to)];
+  map.channel->ring_if_wanted();
+  if (map.channel->slots_sent() >= map.short_until) renew_short_way(to);
+  return Status::ok;
+}
+
+/// Before a request for which the short way was closed. Answers whether the way is open now.
+bool Endpoint::open_short_way(Index to) noexcept {
+  if (bundle_.slow_ != 0 || value(to) >= maps_.size() || maps_[value(to)]->channel == nullptr)
+    return false;
+  poll_between(to);
+  Map& map = *maps_[value(to)];
+  return map.has_credit() && map.open_short_way();
 }
 
 /// A short message of several lines, or a medium one that is all in its lines, where there are
@@ -39,15 +66,14 @@ void Endpoint::poll_between() noexcept {
       value(out.to) >= maps_.size() || (out.data == nullptr && out.bytes != 0)) [[unlikely]]
     return false;
   Map& map = *maps_[value(out.to)];
-  if (map.credits == 0 && !map.refill_credits()) [[unlikely]]
+  if (!map.has_credit()) [[unlikely]]
     return false;
   if (operation == Operation::medium && !map.takes_in_lines(out.count, out.bytes)) return false;
-  if (!map.try_send_in_lines(out.client, {out.words, out.count}, out.arg_bytes,
+  if (!map.try_send_in_lines(1, out.client, {out.words, out.count}, out.arg_bytes,
                              {out.data, out.bytes})) [[unlikely]]
     return false;
-  --map.credits;
-  if (--bundle_.until_poll_ == 0) [[unlikely]]
-    poll_between();
+  if (map.channel->slots_sent() >= map.short_until) [[unlikely]]
+    renew_short_way(out.to);
   return true;
 }
 
@@ -67,16 +93,20 @@ Status Endpoint::send_long(const Outgoing& out) noexcept {
     return_to_sender(out, Undeliverable::bad_entry);
     return Status::ok;
   }
-  if (bundle_.until_poll_ <= 1)
-    poll_between();
-  else
-    --bundle_.until_poll_;
+  poll_between(out.to);
+  const std::uint64_t before = maps_[value(out.to)]->slots_sent();
   Status status = Status::retry;
   const auto attempt = [&] {
     status = attempt_send(out);
     return status != Status::retry;
   };
-  if (attempt()) return status;
+  if (attempt()) {
+    Map& map = *maps_[value(out.to)];
+    // A program that sends again and again what comes back polls each time.
+    if (map.slots_sent() == before) map.poll_after(0);
+    (void)map.open_short_way();
+    return status;
+  }
   if (!out.wait) {
     bundle_.poll_open(wait_run_);
     return Status::retry;
@@ -129,7 +159,8 @@ Map* Endpoint::open_map(const Outgoing& out, Status& status) noexcept {
   return nullptr;
 }
 
-/// Whether the peer's endpoint has gone: the next attempt says so, and not that its segment is none.
+/// Whether the peer's endpoint has gone: the next attempt says so, and not that its segment is
+/// none.
 bool Endpoint::has_ended(Map& map) noexcept {
   bundle_.context().nic().progress();
   return map.state != Map::State::connected;
@@ -145,7 +176,7 @@ Status Endpoint::attempt_send(const Outgoing& out) noexcept {
 
 /// False: no credit or room. True: sent, or returned to handler 0.
 bool Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
-  if (map.credits == 0 && !map.refill_credits()) return false;
+  if (!map.has_credit()) return false;
   if (out.call != nullptr && map.calls.is_full()) return false;
   const Operation operation = wire_format::operation(out.client);
   const std::uint32_t prefix = wire_format::prefix_words(operation);
@@ -177,10 +208,9 @@ bool Endpoint::try_send(Map& map, const Outgoing& out) noexcept {
       return true;
     }
   }
-  const bool sent = map.try_send(client, {words, count}, 8 * prefix + out.arg_bytes, data);
+  const bool sent = map.try_send(1, client, {words, count}, 8 * prefix + out.arg_bytes, data);
   finish_bulk(map, out.data, out.bytes, out.offset, client, sent);
   if (!sent) return false;
-  --map.credits;
   if (out.call != nullptr) map.calls.push(*out.call);
   return true;
 }
@@ -211,7 +241,7 @@ std::uint32_t Map::announce_half(std::byte* to, const std::byte* data,
   constexpr std::uint32_t kLeast = 3072;
   constexpr std::uint64_t kSpare = 8;  // the message itself must find room
   if (length < kLeast || channel->is_remote() || channel->known_room() < kSpare ||
-      4 * all_credits() < 3 * credit_limit)
+      4 * credits() < 3 * credit_limit)
     return 0;
   const std::uint32_t half = length / 2 & ~std::uint32_t{63};
   std::memcpy(to, data, half);
@@ -220,18 +250,21 @@ std::uint32_t Map::announce_half(std::byte* to, const std::byte* data,
   // Without a doorbell: the message rings it.
   (void)channel->publish_quietly(
       slot, header::make(via::MessageKind::inline_data, 8, wire_format::half_bit));
+  take_no_credit(1);
   return half;
 }
 
-bool Map::try_send(std::uint64_t client, std::span<const std::uint64_t> words, std::uint32_t bytes,
+bool Map::try_send(std::uint32_t credits, std::uint64_t client,
+                   std::span<const std::uint64_t> words, std::uint32_t bytes,
                    std::span<const std::byte> data) noexcept {
   const std::uint64_t head = header::make(via::MessageKind::inline_data, bytes, client);
   if (words.size() > via::kWordsPerSlot || !data.empty())
-    return channel->try_send_lines(head, words, data);
+    return try_send_lines(credits, head, words, data);
   via::Slot* slot = channel->claim();
   if (slot == nullptr) return false;
   std::copy_n(words.data(), words.size(), slot->words);
   channel->publish(*slot, head);
+  take_no_credit(1 - credits);
   if (wire_format::is_in_medium_ring(client)) medium_out.claim_next(words[0] >> 32);
   return true;
 }

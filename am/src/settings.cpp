@@ -25,8 +25,8 @@ std::span<const config::Option> options() noexcept {
              "ring for medium payloads to one peer, a power of two; the largest medium message is "
              "half of it",
              offsetof(Settings, medium_bytes)},
-      Option{"poll_every", "VIADUCT_AM_POLL_EVERY", "8", "requests", Type::integer, 1, 1 << 20, "",
-             "a rank that only sends polls once in so many requests",
+      Option{"poll_every", "VIADUCT_AM_POLL_EVERY", "8", "slots", Type::integer, 1, 1 << 20, "",
+             "a rank that only sends polls once in so many slots sent to a peer",
              offsetof(Settings, poll_every)},
   };
   return kOptions;

@@ -39,13 +39,12 @@ struct ShortWay {
     if (bundle.slow_ != 0 || bundle.deferred_total_ != 0 || bundle.unfinished_) [[unlikely]]
       return Done::nothing;
     Map& map = *endpoint.maps_[value(to)];
-    if (map.credits == 0) [[unlikely]]
+    if (map.channel == nullptr) [[unlikely]]
       return Done::nothing;
     via::channel::Channel& channel = *map.channel;
-    if (channel.known_room() == 0) [[unlikely]]
+    if (channel.slots_sent() == map.limit || channel.known_room() == 0) [[unlikely]]
       return Done::nothing;
     let_go_of_registers();
-    --map.credits;
     const bool rings = put<Handler>(channel, Kind::request, args...);
     return rings || channel.slots_sent() % kPollEvery == 0 || channel.poll_set().looks_busy()
                ? Done::sent_and_more
@@ -66,14 +65,15 @@ struct ShortWay {
     if (!passed) [[unlikely]]
       return Done::nothing;
     Map& map = *endpoint.maps_[value(to)];
-    if (map.credits == 0 || map.state != Map::State::connected || map.tags.changed) [[unlikely]]
+    if (map.state != Map::State::connected || map.tags.changed) [[unlikely]]
       return Done::nothing;
     via::channel::Channel& channel = *map.channel;
-    if (channel.known_room() == 0) [[unlikely]]
+    if (channel.slots_sent() == map.limit || channel.known_room() == 0) [[unlikely]]
       return Done::nothing;
-    --map.credits;
     if (put<Handler>(channel, Kind::request, args...)) [[unlikely]]
       channel.ring_if_wanted();
+    if (channel.slots_sent() % kPollEvery == 0) [[unlikely]]
+      map.look_after_credits();
     std::uint32_t n = 0;
     return bundle.poll_fast(n) ? Done::sent : Done::sent_and_more;
   }
@@ -103,9 +103,11 @@ struct ShortWay {
     }
     (void)bundle.poll_long(Bundle::Run::all);
   }
-  /// The rest of a request to @p to: the doorbell, and a poll.
+  /// The rest of a request to @p to: the doorbell, credits, and a poll.
   static void finish(Endpoint& endpoint, Index to) noexcept {
-    endpoint.maps_[value(to)]->channel->ring_if_wanted();
+    Map& map = *endpoint.maps_[value(to)];
+    map.channel->ring_if_wanted();
+    if (map.channel->slots_sent() % kPollEvery == 0) map.look_after_credits();
     (void)endpoint.bundle_.poll_once(Bundle::Run::all);
   }
 
@@ -118,6 +120,7 @@ struct ShortWay {
     if (channel.known_room() == 0) [[unlikely]]
       return Done::nothing;
     token.client_ |= Token::kReplied;
+    token.map_.take_no_credit();
     return put<Handler>(channel, Kind::reply, args...) ? Done::sent_and_more : Done::sent;
   }
   static void finish(Token& token) noexcept { token.map_.channel->ring_if_wanted(); }

@@ -79,9 +79,10 @@ class Bundle {
     return slow_ != 0 || deferred_total_ != 0 || unfinished_ || group_->looks_busy();
   }
 
-  /// From now on every @p n-th request polls; VIADUCT_AM_POLL_EVERY, the setting for all bundles,
-  /// no longer counts for this one.  Call from as poll(). Precondition: @p n is not 0.
-  void set_poll_every(std::uint32_t n) noexcept { poll_every_ = until_poll_ = n; }
+  /// From now on requests to a peer poll once in @p n slots that are sent there (a short message
+  /// of up to seven words takes one); VIADUCT_AM_POLL_EVERY, the setting for all bundles, no longer
+  /// counts for this one.  Call from as poll(). Precondition: @p n is not 0.
+  void set_poll_every(std::uint32_t n) noexcept;
 
   /// Polls until at least one message has been handled, at most @p timeout_ns (negative: for ever):
   /// spins, yields, then blocks in the kernel.  ok or timeout. Call from outside handlers.
@@ -206,7 +207,7 @@ class Bundle {
         const Arrival arrival{reinterpret_cast<const std::byte*>(slot.words),
                               via::header::length(header), nullptr, 0};
         Token token(map, client);
-        if (reply) ++map.credits;
+        if (reply) map.regain_credit();
         ++slow_;
         running_ = static_cast<std::uint16_t>(id);
         VIADUCT_NEXT_PART(act);
@@ -270,7 +271,6 @@ class Bundle {
   // Hot. slow_ counts the reasons for which inline paths take their guarded forms: running
   // handlers, a parallel bundle.
   Depth slow_;
-  std::uint32_t until_poll_ = 8;
   std::uint32_t poll_every_ = 8;
   std::uint32_t deferred_total_ = 0;
   bool unfinished_ = false;  // maps to close, gets to hand over

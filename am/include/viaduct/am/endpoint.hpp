@@ -133,8 +133,8 @@ class Endpoint {
   ///
   /// Blocks      until there is credit, polling (requests too unless set_wait_run says otherwise).
   /// Call from   the bundle's thread, outside handlers; in a handler use Token::reply.
-  /// Progress    polls every VIADUCT_AM_POLL_EVERY calls, so that a rank which only sends serves
-  ///             its peers.
+  /// Progress    polls once in VIADUCT_AM_POLL_EVERY slots that are sent to @p to, so that a rank
+  ///             which only sends serves its peers.
   /// Order       requests of one endpoint to one other are handled in call order, whatever their
   ///             sizes.
   /// Cost        one cache line, one credit; no allocation, lock, fence or system call.
@@ -319,6 +319,10 @@ class Endpoint {
   [[nodiscard]] static std::uint64_t call_client(Operation operation) noexcept;
   template <auto Handler, class R, class... A>
   void call_short(Future<R>& future, Index to, A&... args) noexcept;
+  template <auto Handler, class R, class... A>
+  [[nodiscard]] bool try_call(Future<R>& future, Index to, A&... args) noexcept;
+  template <auto Handler, class R, class... A>
+  [[gnu::noinline]] void call_when_open(Future<R>& future, Index to, A&... args) noexcept;
   template <auto Handler, class R, class Data, class... A>
   void call_medium(Future<R>& future, Index to, Data& data, A&... args) noexcept;
   template <auto Handler, class R, class... A>
@@ -358,7 +362,14 @@ class Endpoint {
   Status send_after_polls(const Outgoing& out) noexcept;
   [[nodiscard]] bool send_line(const Outgoing& out) noexcept;
   [[gnu::noinline]] Status send_long(const Outgoing& out) noexcept;
-  [[gnu::noinline]] void poll_between() noexcept;  // every poll_every_ requests
+  void poll_between(Index to) noexcept;
+  enum class Sent : std::uint8_t { no, yes, and_more };  // and_more: finish_short() is to follow
+  template <class S, class... A>
+  [[nodiscard]] Sent try_send_line(Index to, std::size_t limit, std::uint64_t client,
+                                   A... args) noexcept;
+  [[gnu::noinline]] Status finish_short(Index to) noexcept;
+  void renew_short_way(Index to) noexcept;
+  [[nodiscard, gnu::noinline]] bool open_short_way(Index to) noexcept;
   Status get_slow(Index from, std::span<std::byte> data, std::size_t offset, std::uint16_t handler,
                   const std::uint64_t* words, std::uint32_t arg_bytes, bool wait) noexcept;
   [[nodiscard]] detail::Map* open_map(const Outgoing& out, Status& status) noexcept;

@@ -146,33 +146,36 @@ class Token {
   }
   template <auto Handler, class... A>
   void reply_short(A... args) noexcept {
-    using S = detail::SignatureOf<Handler>;
-    constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
-    if constexpr (kWords <= via::kWordsPerSlot) {
-      VIADUCT_PART(bookkeeping);
-      if (may_reply()) [[likely]] {
-        via::channel::Channel& channel = *map_.channel;
-        if (via::Slot* slot = channel.claim()) [[likely]] {
-          VIADUCT_PART(build);
-          const auto words = detail::PackAs<typename S::Args>::pack(args...);
-          const std::uint64_t client = reply_client<Handler>(Operation::short_message);
-          slot->put(words);
-          channel.publish(
-              *slot, via::header::make(via::MessageKind::inline_data, S::Args::kBytes, client));
-          client_ |= kReplied;
-          return;
-        }
+    if constexpr (detail::SignatureOf<Handler>::Args::kWords > via::kWordsPerSlot)
+      reply_short_lines<Handler>(args...);
+    else if (!reply_line<Handler>(args...)) [[unlikely]]
+      reply_short_slow<Handler>(args...);
+  }
+  /// The short way. False: nothing has happened.
+  template <auto Handler, class... A>
+  [[nodiscard, gnu::always_inline]] bool reply_line(A... args) noexcept {
+    using Args = typename detail::SignatureOf<Handler>::Args;
+    VIADUCT_PART(bookkeeping);
+    if (may_reply()) [[likely]] {
+      via::channel::Channel& channel = *map_.channel;
+      if (channel.known_room() != 0) [[likely]] {
+        VIADUCT_PART(build);
+        via::Slot& slot = channel.known_slot();
+        slot.put(detail::PackAs<Args>::pack(args...));
+        channel.publish(slot, via::header::make(via::MessageKind::inline_data, Args::kBytes,
+                                                reply_client<Handler>(Operation::short_message)));
+        map_.take_no_credit();
+        client_ |= kReplied;
+        return true;
       }
     }
-    if constexpr (kWords <= via::kWordsPerSlot)
-      reply_short_slow<Handler>(args...);
-    else
-      reply_short_lines<Handler>(args...);
+    return false;
   }
   // Packs for itself: the words of the fast path stay in registers.
   template <auto Handler, class... A>
   [[gnu::cold, gnu::noinline]] void reply_short_slow(A... args) noexcept {
     using S = detail::SignatureOf<Handler>;
+    if (map_.channel->refresh_room(1) && reply_line<Handler>(args...)) return;
     const auto words = detail::PackAs<typename S::Args>::pack(args...);
     const std::uint64_t client = reply_client<Handler>(Operation::short_message);
     (void)reply_slow(client, words.data(), static_cast<std::uint32_t>(words.size()),

@@ -31,32 +31,35 @@ template <auto Handler, class R, class... A>
 [[gnu::always_inline]] inline void Endpoint::call_short(Future<R>& future, Index to,
                                                         A&... args) noexcept {
   using S = typename detail::CallRegistration<Handler>::S;
-  constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
-  if constexpr (kWords <= via::kWordsPerSlot && !detail::kAnswersData<Handler>) {
-    if (bundle_.slow_ == 0 && value(to) < call_limit_) [[likely]] {
-      detail::Map& map = *maps_[value(to)];
-      if (map.credits != 0 || map.refill_credits()) [[likely]] {
-        via::channel::Channel& channel = *map.channel;
-        if (via::Slot* slot = channel.claim()) [[likely]] {
-          --map.credits;
-          const auto words = detail::PackAs<typename S::Args>::pack(args...);
-          const std::uint64_t client = call_client<Handler>(Operation::short_message);
-          slot->put(words);
-          channel.publish(*slot,
-                          via::header::make(via::MessageKind::inline_data,
-                                            static_cast<std::uint32_t>(S::Args::kBytes), client));
-          detail::PendingCall& call = future;
-          call.bundle = &bundle_;
-          call.state = detail::kCallTag<R>;
-          map.calls.push(call);
-          if (--bundle_.until_poll_ == 0) [[unlikely]]
-            poll_between();
-          return;
-        }
-      }
-    }
+  if constexpr (S::Args::kWords <= via::kWordsPerSlot && !detail::kAnswersData<Handler>) {
+    if (!try_call<Handler>(future, to, args...)) [[unlikely]]
+      call_when_open<Handler>(future, to, args...);
+  } else {
+    call_slow<Handler>(future, to, Operation::short_message, {}, args...);
   }
-  call_slow<Handler>(future, to, Operation::short_message, {}, args...);
+}
+
+/// The short way. False: nothing has happened.
+template <auto Handler, class R, class... A>
+[[gnu::always_inline]] inline bool Endpoint::try_call(Future<R>& future, Index to,
+                                                      A&... args) noexcept {
+  const Sent sent = try_send_line<typename detail::CallRegistration<Handler>::S>(
+      to, call_limit_, call_client<Handler>(Operation::short_message), args...);
+  if (sent == Sent::no) [[unlikely]]
+    return false;
+  detail::PendingCall& call = future;
+  call.bundle = &bundle_;
+  call.state = detail::kCallTag<R>;
+  maps_[value(to)]->calls.push(call);
+  if (sent == Sent::and_more) [[unlikely]]
+    (void)finish_short(to);
+  return true;
+}
+
+template <auto Handler, class R, class... A>
+void Endpoint::call_when_open(Future<R>& future, Index to, A&... args) noexcept {
+  if (!open_short_way(to) || !try_call<Handler>(future, to, args...))
+    call_slow<Handler>(future, to, Operation::short_message, {}, args...);
 }
 
 template <auto Handler, class R, class Data, class... A>

@@ -18,30 +18,36 @@ inline std::uint64_t Endpoint::short_client() noexcept {
                                    detail::handler_number<Handler>());
 }
 
+/// The short way, for indices below @p limit.
+template <class S, class... A>
+[[gnu::always_inline]] inline Endpoint::Sent Endpoint::try_send_line(Index to, std::size_t limit,
+                                                                     std::uint64_t client,
+                                                                     A... args) noexcept {
+  if (bundle_.slow_ == 0 && value(to) < limit) [[likely]] {
+    const detail::Map& map = *maps_[value(to)];
+    via::channel::Channel* const channel = map.channel;
+    if (channel != nullptr && channel->slots_sent() < map.short_until && channel->known_room() != 0)
+        [[likely]] {
+      VIADUCT_PART(build);
+      via::Slot& slot = channel->known_slot();
+      slot.put(detail::PackAs<typename S::Args>::pack(args...));
+      const bool rings = channel->publish_quietly(
+          slot, via::header::make(via::MessageKind::inline_data,
+                                  static_cast<std::uint32_t>(S::Args::kBytes), client));
+      return rings || channel->slots_sent() >= map.short_until ? Sent::and_more : Sent::yes;
+    }
+  }
+  return Sent::no;
+}
+
 template <auto Handler, bool Wait, class... A>
 inline Status Endpoint::send_short(Index to, A... args) noexcept requires ShortHandler<Handler> {
   using S = detail::SignatureOf<Handler>;
-  constexpr auto kWords = static_cast<std::uint32_t>(S::Args::kWords);
-  if constexpr (kWords <= via::kWordsPerSlot) {
-    if (bundle_.slow_ == 0 && value(to) < maps_.size()) [[likely]] {
-      detail::Map& map = *maps_[value(to)];
-      if (map.credits != 0 || map.refill_credits()) [[likely]] {
-        via::channel::Channel& channel = *map.channel;
-        if (via::Slot* slot = channel.claim()) [[likely]] {
-          VIADUCT_PART(build);
-          --map.credits;
-          const auto words = detail::PackAs<typename S::Args>::pack(args...);
-          const std::uint64_t client = short_client<Handler>();
-          slot->put(words);
-          channel.publish(*slot,
-                          via::header::make(via::MessageKind::inline_data,
-                                            static_cast<std::uint32_t>(S::Args::kBytes), client));
-          if (--bundle_.until_poll_ == 0) [[unlikely]]
-            poll_between();
-          return Status::ok;
-        }
-      }
-    }
+  if constexpr (S::Args::kWords <= via::kWordsPerSlot) {
+    const Sent sent = try_send_line<S>(to, maps_.size(), short_client<Handler>(), args...);
+    if (sent == Sent::yes) [[likely]]
+      return Status::ok;
+    if (sent == Sent::and_more) return finish_short(to);
   }
   return send_short_slow<Handler, Wait>(to, args...);
 }
@@ -50,6 +56,12 @@ inline Status Endpoint::send_short(Index to, A... args) noexcept requires ShortH
 template <auto Handler, bool Wait, class... A>
 Status Endpoint::send_short_slow(Index to, A... args) noexcept {
   using S = detail::SignatureOf<Handler>;
+  if constexpr (S::Args::kWords <= via::kWordsPerSlot) {
+    if (open_short_way(to)) {
+      const Sent sent = try_send_line<S>(to, maps_.size(), short_client<Handler>(), args...);
+      if (sent != Sent::no) return sent == Sent::yes ? Status::ok : finish_short(to);
+    }
+  }
   const auto words = detail::PackAs<typename S::Args>::pack(args...);
   return send_slow({to, short_client<Handler>(), words.data(),
                     static_cast<std::uint32_t>(words.size()),

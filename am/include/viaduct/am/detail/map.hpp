@@ -61,7 +61,7 @@ struct Deferred {
 
 struct Map {
   enum class State : std::uint8_t {
-    unmapped,  // the null map: no credits, every send takes the slow path
+    unmapped,  // the null map: no channel, every send takes the slow path
     connecting,
     connected,
     closing,  // the channel has failed or the peer has left: to be drained
@@ -71,8 +71,13 @@ struct Map {
 
   // Hot: a request.
   via::channel::Channel* channel = nullptr;
-  std::uint32_t credits = 0;  // that may be used without looking at anything
-  std::uint32_t reserve = 0;  // further credits; refill_credits() moves them over
+  /// A request of one line is sent without a look at anything while slots_sent() is below this: it
+  /// has credit, and no poll is due. Never above `limit`.
+  std::uint64_t short_until = 0;
+  /// slots_sent() and the credits. A count of credits would be one more store for each message of a
+  /// stream, whose rate is bounded by the stores that a processor holds until the slots' lines have
+  /// come. So a request of one line changes nothing here; each slot that takes no credit raises it.
+  std::uint64_t limit = 0;
   State state = State::unmapped;
   // Hot: an arrival.
   const Thunk* thunks = nullptr;  // the endpoint's table
@@ -81,10 +86,11 @@ struct Map {
   std::uint32_t deferred_count = 0;
   std::uint64_t unreplied = 0;  // the peer's requests that returned here without a reply
   std::uint64_t unreplied_published = 0;
-  std::uint32_t batch = 1;  // of credits, published or moved over at a time: k / 4
+  std::uint32_t batch = 1;  // of credits, published at a time: k / 4
   Index index{};
   Endpoint* endpoint = nullptr;
   // Warm.
+  std::uint64_t poll_at = 0;         // slots_sent() at which a request polls
   std::uint64_t unreplied_seen = 0;  // of our requests there, as last read
   bool counters_fetched = false;
   MediumSend medium_out;
@@ -120,7 +126,39 @@ struct Map {
   } peer;
   CallRing calls;  // hot where there are calls
 
-  [[nodiscard]] std::uint32_t all_credits() const noexcept { return credits + reserve; }
+  [[nodiscard]] std::uint64_t slots_sent() const noexcept {
+    return channel == nullptr ? 0 : channel->slots_sent();
+  }
+  [[nodiscard]] std::uint32_t credits() const noexcept {
+    return static_cast<std::uint32_t>(limit - slots_sent());
+  }
+  /// The last @p slots slots that were sent take no credit.
+  void take_no_credit(std::uint64_t slots = 1) noexcept { limit += slots; }
+  /// A reply is here, or a request has come back.
+  void regain_credit() noexcept { ++limit; }
+  /// A credit is given up, which is there.
+  void give_up_credit() noexcept {
+    --limit;
+    short_until = 0;
+  }
+  /// The next poll is due after @p slots slots.
+  void poll_after(std::uint32_t slots) noexcept {
+    poll_at = slots_sent() + slots;
+    short_until = 0;
+  }
+  /// Whether a request polls now, as it does once in @p every slots that are sent. Then it looks
+  /// after its credits, too.
+  [[nodiscard]] bool is_poll_due(std::uint32_t every) noexcept {
+    if (slots_sent() < poll_at && state == State::connected) return false;
+    poll_after(every);
+    look_after_credits();
+    return true;
+  }
+  /// There is no connection any more.
+  void drop_credits() noexcept {
+    limit = slots_sent();
+    short_until = 0;
+  }
   /// Whether a medium message of this shape has its data in its lines. A transport takes a line and
   /// a part of the ring to another host at once, so that nothing is gained there.
   [[nodiscard]] bool takes_in_lines(std::uint32_t arg_words,
@@ -134,23 +172,33 @@ struct Map {
                                             std::uint32_t length) noexcept;
   /// Begins to fetch the half that the peer has announced with word @p place.
   void fetch_half(std::uint64_t place) const noexcept;
-  /// Puts a message into its lines: @p words with @p bytes bytes, and @p data behind them.  @return
-  /// false when there is no room, or no connection.
-  [[nodiscard]] bool try_send(std::uint64_t client, std::span<const std::uint64_t> words,
-                              std::uint32_t bytes, std::span<const std::byte> data = {}) noexcept;
+  /// Puts a message into its lines: @p words with @p bytes bytes, and @p data behind them. It takes
+  /// @p credits credits, 0 or 1.  @return false when there is no room, or no connection.
+  [[nodiscard]] bool try_send(std::uint32_t credits, std::uint64_t client,
+                              std::span<const std::uint64_t> words, std::uint32_t bytes,
+                              std::span<const std::byte> data = {}) noexcept;
   /// The same for a message that takes_in_lines(), from its arguments.
-  [[nodiscard]] bool try_send_in_lines(std::uint64_t client, std::span<const std::uint64_t> args,
-                                       std::uint32_t arg_bytes,
+  [[nodiscard]] bool try_send_in_lines(std::uint32_t credits, std::uint64_t client,
+                                       std::span<const std::uint64_t> args, std::uint32_t arg_bytes,
                                        std::span<const std::byte> data) noexcept {
     constexpr auto kKind = via::MessageKind::inline_data;
     if (wire_format::operation(client) != Operation::medium)
-      return channel->try_send_lines(via::header::make(kKind, arg_bytes, client), args, {});
+      return try_send_lines(credits, via::header::make(kKind, arg_bytes, client), args, {});
     std::uint64_t words[1 + kMaxArgs];
     words[0] = std::uint64_t{data.size()} << 32;
     for (std::size_t i = 0; i < args.size(); ++i) words[1 + i] = args[i];
-    return channel->try_send_lines(
-        via::header::make(kKind, 8 + arg_bytes, client | wire_format::in_lines_bit),
+    return try_send_lines(
+        credits, via::header::make(kKind, 8 + arg_bytes, client | wire_format::in_lines_bit),
         {words, 1 + args.size()}, data);
+  }
+  /// The same for any message, with its header.
+  [[nodiscard]] bool try_send_lines(std::uint32_t credits, std::uint64_t head,
+                                    std::span<const std::uint64_t> words,
+                                    std::span<const std::byte> data) noexcept {
+    const std::uint64_t before = channel->slots_sent();
+    if (!channel->try_send_lines(head, words, data)) return false;
+    take_no_credit(channel->slots_sent() - before - credits);
+    return true;
   }
   /// The description for handler 0 of a message of this MAP that has the client word @p client and
   /// @p bytes bytes of @p words.
@@ -158,18 +206,37 @@ struct Map {
                                            std::uint32_t bytes, Undeliverable status,
                                            Direction direction) const noexcept;
 
-  /// `credits` have run out. Reading the peer's counters costs a cache miss when it has written
-  /// them since; so it is done well before the last credit is gone, and the line is fetched some
-  /// messages before it is read: a stream of requests does not stop for it. Answers whether there
-  /// is credit.
-  [[gnu::noinline]] bool refill_credits() noexcept;
+  /// Whether there is credit. Where none is known, reads the peer's counters.
+  [[nodiscard]] bool has_credit() noexcept {
+    if (credits() == 0 && state == State::connected) [[unlikely]]
+      refresh_credits();
+    return credits() != 0;
+  }
+  /// Called once in some messages. Reading the peer's counters costs a cache miss when it has
+  /// written them since; so they are read before the last credit is gone, and the line is fetched
+  /// some messages earlier: a stream of requests does not stop for it.
+  void look_after_credits() noexcept {
+    if (state != State::connected || credits() + batch > credit_limit) return;
+    if (counters_fetched) return refresh_credits();
+    channel->fetch_counters();
+    counters_fetched = true;
+  }
+  /// Opens the short way as far as there is room, until a poll is due, and for half of the credits
+  /// at most.  @return whether it is open.
+  bool open_short_way() noexcept {
+    if (state != State::connected) return false;
+    if (channel->known_room() == 0) (void)channel->refresh_room(1);
+    const std::uint64_t now = channel->slots_sent();
+    short_until = std::min({poll_at, now + (credits() + 1) / 2, now + channel->known_room()});
+    return now < short_until;
+  }
   /// Takes the credits that the peer has returned by its counter, without a message.
   void refresh_credits() noexcept {
     const std::uint64_t now = channel->peer_counter(0);
     const std::uint64_t back = now - unreplied_seen;
-    if (back > credit_limit || all_credits() + back > credit_limit) [[unlikely]]
+    if (back > credit_limit || credits() + back > credit_limit) [[unlikely]]
       return drop_surplus();
-    reserve += static_cast<std::uint32_t>(back);
+    limit += back;
     unreplied_seen = now;
     counters_fetched = false;
     channel->update_room();
