@@ -31,6 +31,7 @@ template <class S, class... A>
       VIADUCT_PART(build);
       via::Slot& slot = channel->known_slot();
       slot.put(detail::PackAs<typename S::Args>::pack(args...));
+      VIADUCT_NEXT_PART(publish);
       const bool rings = channel->publish_quietly(
           slot, via::header::make(via::MessageKind::inline_data,
                                   static_cast<std::uint32_t>(S::Args::kBytes), client));
