@@ -43,7 +43,7 @@ RULES = (
     (r"\w+_apart|\bapart\b(?! from)(?<!bytes apart)(?<!told apart)", "off-node, is_remote",
      ("splitc/", "docs/splitc.md", "tests/splitc/")),
     (r"\bParts\b|\bparts_\b|\bparts\(\)", "Impl", ("runtime/", "splitc/")),
-    (r"\btake_stock\b|\bgiv(e|en)_(\w+_)?back\b|\b(held|hold)_back_?\b", "refill_credits, return_to_sender, backlog",
+    (r"\btake_stock\b|\bgiv(e|en)_(\w+_)?back\b|\b(held|hold)_back_?\b", "look_after_credits, return_to_sender, backlog",
      ("via/", "am/", "splitc/", "docs/", "tests/fault/", "tests/codegen/")),
     (word("nudge[sd]?"), "probe", EVERYWHERE),
     (r"(\.|->)way\b|\b(find|renew)_way\b|\bway_?\b(?= (!=|==|=))", "address handle",

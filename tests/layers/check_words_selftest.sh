@@ -7,6 +7,7 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 mkdir -p via/verbs/src am/src splitc/src runtime/launcher docs tests/unit/runtime
 git init -q
+echo said >.git/info/exclude
 
 wrong() { printf 'check_words_selftest: %s\n' "$*"; exit 1; }
 
@@ -25,14 +26,15 @@ printf 'wire\n' >tests/unit/runtime/data.cpp
 git add -A
 "$check" . >said || wrong "finds what is right: $(cat said)"
 
-finds() { # finds FILE TEXT: the check names the file and fails
-  mkdir -p "$(dirname "$1")"
-  printf '%s\n' "$2" >"$1"
-  git add -A
-  ! "$check" . >said || wrong "does not find '$2' in $1"
-  grep -q "^$1" said || wrong "does not name $1: $(cat said)"
-  git rm -qf --cached "$1"
-  rm "$1"
+# Each text lies in a file of its own, so that one run finds them all: FILE with a number behind it.
+files=()
+texts=()
+finds() { # finds FILE TEXT: the check names the file
+  local file=$1_${#files[@]}
+  mkdir -p "$(dirname "$file")"
+  printf '%s\n' "$2" >"$file"
+  files+=("$file")
+  texts+=("$2")
 }
 finds via/a.hpp 'bool is_wired();'
 finds via/a.hpp '// the wire has failed'
@@ -65,3 +67,9 @@ finds runtime/a.hpp 'void drop_oldest_stranger();'
 finds docs/verbs.md 'VIADUCT_VERBS_WIRE_DEPTH places'
 finds splitc/a.hpp 'bool off_node = false;  // VIADUCT_SPLITC_APART'
 finds via/carrier.hpp '#pragma once'
+git add -A
+! "$check" . >said || wrong "finds nothing"
+for i in "${!files[@]}"; do
+  grep -q "^${files[i]}:" said || wrong "does not find '${texts[i]}' in ${files[i]%_*}: $(cat said)"
+done
+[ "$(cut -d: -f1 said | sort -u | wc -l)" -eq $((${#files[@]} + 1)) ] || wrong "names other files, too: $(cat said)"
