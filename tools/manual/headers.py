@@ -7,6 +7,7 @@ import re
 KEYS = ("Blocks", "Progress", "Call from", "Order", "Cost", "Errors", "Precondition", "Collective")
 KEY = re.compile(rf"^({'|'.join(KEYS)})(?: {{2,}}|: )(.*)$")
 SCOPE = re.compile(r"^(?:class|struct|union)\s+(?:\[\[[^\]]*\]\]\s*)?(?:alignas\([^)]*\)\s*)?(\w+)")
+BASE = re.compile(r"^class\s+(\w+) : public (\w+)$")
 
 
 @dataclasses.dataclass
@@ -97,6 +98,7 @@ class Reader:
         self.lines = text.splitlines()
         self.at = 0
         self.items, self.about, self.scopes = [], [], []  # scopes: [name or None, visible]
+        self.bases = []  # (class, the class without a comment that it inherits functions from), with their scopes
 
     def visible(self):
         return all(visible for _, visible in self.scopes)
@@ -126,7 +128,23 @@ class Reader:
                 self.keep_file_comment(comment) if comment and comment[0].startswith("@file") else None
                 self.declaration(comment if comment and not comment[0].startswith("@file") else [])
                 comment = []
+        self.pass_on()
         return self
+
+    def pass_on(self):
+        """A class without a comment only groups functions: they are shown as those of the class that inherits them."""
+        for derived, base in self.bases:
+            if any(item.full_name == base for item in self.items):
+                continue
+            passed = [item for item in self.items if item.scope == base]
+            rest = [item for item in self.items if item.scope != base]
+            for item in passed:
+                item.scope = derived
+            for item in rest:
+                if item.full_name == derived:
+                    item.declaration = item.declaration.replace(f" : public {base.split('::')[-1]}", "")
+            last = max((i for i, item in enumerate(rest) if item.scope == derived or item.full_name == derived), default=-1)
+            self.items = rest[:last + 1] + passed + rest[last + 1:]
 
     def skip_preprocessor(self, stripped):
         while stripped.startswith("#") and stripped.endswith("\\"):
@@ -169,6 +187,9 @@ class Reader:
         kind = SCOPE.match(plain)
         if kind and "(" not in plain.split(":")[0]:
             self.keep(comment, head.rstrip() + self.plain_struct(plain, rest), begin)
+            if (base := BASE.match(plain)) and comment:
+                within = self.scope()
+                self.bases.append(tuple(f"{within}::{name}".removeprefix("::") for name in base.groups()))
             self.scopes.append([kind.group(1), plain.startswith("struct")])
             rest = rest[1:].strip()
             if rest.startswith("}"):
