@@ -109,8 +109,8 @@ void Nic::progress() noexcept {
       const auto waiting = std::move(waiting_vis_);
       waiting_vis_.clear();
       for (Vi* vi : waiting) {
-        vi->run_pending();
-        if (!vi->pending_.empty()) waiting_vis_.push_back(vi);
+        vi->sends_.run_waiting();
+        if (vi->sends_.has_waiting()) waiting_vis_.push_back(vi);
       }
     }
     if (!staged_.empty()) sweep_staged();

@@ -292,8 +292,8 @@ bool Nic::change_memory(MemoryHandle handle, ProtectionTag tag, Rights rights) {
   }
   shown.handle.store(static_cast<std::uint32_t>(handle), kRelease);
   for (Vi* vi : vis_) {  // they remember the region of their last descriptor
-    vi->send_region_ = {};
-    vi->receive_region_ = {};
+    vi->sends_.forget_region();
+    vi->receives_.forget_region();
   }
   return true;
 }
@@ -451,7 +451,7 @@ void Nic::check_attributes(const ViAttributes& a) const {
 
 std::unique_ptr<via::Vi> Nic::create_vi(const ViAttributes& attributes) {
   check_attributes(attributes);
-  return std::make_unique<Vi>(*this, attributes);
+  return std::make_unique<Vi>(*this, attributes, Vi::OwnQueues(*this, attributes));
 }
 
 void Nic::add_vi(Vi& vi) {

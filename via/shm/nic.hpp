@@ -134,6 +134,13 @@ class Nic : public via::Nic, private Connections::Provider {
   [[nodiscard]] RemotePlace source_place(Rank peer, std::uint64_t source,
                                          std::size_t bytes) noexcept;
 
+  /// @return the region of this rank's that @p handle names; null: there is none.  Cost: two loads.
+  [[nodiscard]] RegionEntry* local_region(MemoryHandle handle) noexcept;
+  /// @return whether this process may write to the region's memory: its first and last page tell.
+  /// Cost: the kernel is asked at the first write, so that a registration costs no system call
+  /// more.
+  [[nodiscard]] static bool may_write(RegionEntry& entry) noexcept;
+
   /// @return errno of the last copy into or out of a peer's private memory that failed.
   [[nodiscard]] int cross_error() const noexcept { return cross_error_; }
 
@@ -263,10 +270,6 @@ class Nic : public via::Nic, private Connections::Provider {
   bool progress_until(const std::function<bool()>& done, std::int64_t timeout_ns);
   [[nodiscard]] bool cross_copy(Peer& peer, std::uint64_t remote, std::byte* local,
                                 std::size_t bytes, bool write) noexcept;
-  [[nodiscard]] RegionEntry* local_region(MemoryHandle handle) noexcept;
-  /// Whether this process may write to the region's memory: its first and last page tell. The
-  /// kernel is asked at the first write, so that a registration costs no system call more.
-  [[nodiscard]] static bool may_write(RegionEntry& entry) noexcept;
   void check_attributes(const ViAttributes& attributes) const;
 
   Job& job_;

@@ -26,54 +26,41 @@ Owned<CompletionQueue> own_queue(Nic& nic, const via::CompletionQueue* users, st
   if (users != nullptr) return nullptr;
   return std::make_unique<CompletionQueue>(nic, depth);
 }
+
+/// @return the queue of a VI's own, or the user's where it has none.
+CompletionQueue& in_use(const Owned<CompletionQueue>& own, via::CompletionQueue* users) {
+  return own ? *own : static_cast<CompletionQueue&>(*users);
+}
 }  // namespace
 
-Vi::Vi(Nic& nic, const ViAttributes& attributes)
-    : Vi(nic, attributes, own_queue(nic, attributes.send_queue, attributes.send_depth),
-         own_queue(nic, attributes.receive_queue, attributes.receive_depth)) {}
+Vi::OwnQueues::OwnQueues(Nic& nic, const ViAttributes& attributes)
+    : send(own_queue(nic, attributes.send_queue, attributes.send_depth)),
+      receive(own_queue(nic, attributes.receive_queue, attributes.receive_depth)) {}
 
-Vi::Vi(Nic& nic, const ViAttributes& attributes, Owned<CompletionQueue> own_send,
-       Owned<CompletionQueue> own_receive)
-    : Connection(nic, own_receive ? *own_receive
-                                  : static_cast<CompletionQueue&>(*attributes.receive_queue)),
+Vi::Vi(Nic& nic, const ViAttributes& attributes, OwnQueues own)
+    : Connection(nic, in_use(own.receive, attributes.receive_queue)),
+      own_queues_(std::move(own)),
       attributes_(attributes),
-      own_send_cq_(std::move(own_send)),
-      own_receive_cq_(std::move(own_receive)) {
+      receive_cq_(&in_use(own_queues_.receive, attributes.receive_queue)),
+      sends_(*this, in_use(own_queues_.send, attributes.send_queue)),
+      receives_(nic, attributes) {
   tag_ = static_cast<std::uint32_t>(attributes.tag);
-  const std::size_t ring = std::bit_ceil<std::size_t>(attributes.receive_depth);
-  rx_ring_ = std::make_unique<Descriptor*[]>(ring);
-  rx_ring_mask_ = static_cast<std::uint32_t>(ring - 1);
-  send_cq_ =
-      own_send_cq_ ? own_send_cq_.get() : static_cast<CompletionQueue*>(attributes_.send_queue);
-  receive_cq_ = own_receive_cq_ ? own_receive_cq_.get()
-                                : static_cast<CompletionQueue*>(attributes_.receive_queue);
-  send_cq_->promise(attributes.send_depth);
-  try {
-    receive_cq_->promise(attributes.receive_depth);
-  } catch (...) {
-    send_cq_->forget(*this, attributes.send_depth);
-    throw;
-  }
+  receive_cq_->promise(attributes.receive_depth);
   try {
     join_set();
     nic_.add_vi(*this);
   } catch (...) {
-    leave_queues();
+    leave_set();
+    receive_cq_->forget(*this, attributes.receive_depth);
     throw;
   }
-}
-
-/// Returns the room in the queues that the constructor has been promised.
-void Vi::leave_queues() noexcept {
-  leave_set();
-  send_cq_->forget(*this, attributes_.send_depth);
-  receive_cq_->forget(*this, attributes_.receive_depth);
 }
 
 Vi::~Vi() {
   disconnect();
   if (!nic_.job_.in_forked_child()) drop_ring(ErrorCause::none);  // no peer knows of it
-  leave_queues();
+  leave_set();
+  receive_cq_->forget(*this, attributes_.receive_depth);
   nic_.remove_vi(*this);
 }
 
@@ -92,16 +79,12 @@ bool Vi::take_up(const std::vector<std::byte>& offer) {
   ChannelOffer theirs;
   if (!read_data(offer, theirs)) return false;
   map_ring(theirs);
-  rx_plain_ = refusals_.empty() ? rx_slot_count_ : 0;
-  for (std::uint64_t number = 0; number < rx_posted_; ++number) publish_receive(number);
+  receives_.attach(*rx_, rx_slot_count_, theirs_.window);
   rx_->notify.attached.store(1, kRelease);
-  return true;
-}
-
-void Vi::on_attached() noexcept {
-  tx_ready_ = fast_path_allowed();
+  sends_.become_ready();
   // The peer may have sent and rung already, when polls did not yet look at this ring.
   receive_cq_->ring_self(in_set_.bit);
+  return true;
 }
 
 /// VIs do not go by a transport: provider verbs has its own.
@@ -131,9 +114,15 @@ void Vi::fail(ErrorCause cause, ErrorCause for_peer, bool of_receive) noexcept {
 void Vi::peer_closed(ErrorCause cause) noexcept {
   if (state_ != ViState::connected) return;
   state_ = ViState::error;
-  if (!nic_.connections_.connector().may_read(end_)) forget_peer();
+  if (!nic_.connections_.connector().may_read(end_)) {
+    // The peer has taken back the request that the VI is connected to: it has sent nothing, and its
+    // ring may be gone.
+    rx_ = nullptr;
+    rx_slots_ = nullptr;
+    receives_.detach();
+  }
   const bool orderly =
-      cause == ErrorCause::disconnected && rx_outstanding_ == 0 && pending_.empty();
+      cause == ErrorCause::disconnected && rx_outstanding_ == 0 && !sends_.has_waiting();
   flush();
   nic_.connections_.stop(end_, ErrorCause::disconnected);
   if (orderly) {
@@ -143,20 +132,13 @@ void Vi::peer_closed(ErrorCause cause) noexcept {
   }
 }
 
-/// The peer has taken back the request that the VI is connected to: it has sent nothing, and its
-/// ring may be gone.
-void Vi::forget_peer() noexcept {
-  rx_ = nullptr;
-  rx_slots_ = nullptr;
-}
-
 void Vi::refuse_room() noexcept {
   if (state_ != ViState::connected) return;
   nic_.job_.log().write(LogLevel::error,
                         "the connection with rank " + std::to_string(index(peer_)) +
                             " ends, since that rank has written a count of free slots that cannot "
                             "be");
-  fail(ErrorCause::format);
+  fail(ErrorCause::format, ErrorCause::format, false);
 }
 
 /// Messages that have come complete, but not behind a receive that failed: the program never sees a
@@ -168,30 +150,26 @@ void Vi::flush(bool after_bad_receive) noexcept {
     nic_.await_copies(peer_);
   }
   bool broken = after_bad_receive;
-  tx_ready_ = false;
   tx_limit_ = tx_seq_;
   if (rx_slots_ != nullptr)
-    while (rx_seq_ != rx_posted_ && has_arrivals()) {
+    while (rx_seq_ != receives_.posted() && has_arrivals()) {
       Descriptor* d = take_receive();
-      if (broken) d->control.status = kReceived | descriptor_status::flushed;
+      if (broken) d->control.status = ReceiveQueue::kReceived | descriptor_status::flushed;
       if (attributes_.reliability != Reliability::unreliable) broken = broken || d->failed();
       ++rx_outstanding_;
       receive_cq_->push({this, d, Queue::receive});
     }
-  for (; rx_seq_ != rx_posted_; ++rx_seq_) {
-    Descriptor* d = rx_ring_[rx_seq_ & rx_ring_mask_];
-    d->control.status = kReceived | descriptor_status::flushed;
-    receive_cq_->push({this, d, Queue::receive});
+  for (; rx_seq_ != receives_.posted(); ++rx_seq_) {
+    Descriptor& d = receives_.at(rx_seq_);
+    d.control.status = ReceiveQueue::kReceived | descriptor_status::flushed;
+    receive_cq_->push({this, &d, Queue::receive});
   }
-  forget_refusals();
-  for (const Pending& p : pending_) {
-    if (p.staged != 0) nic_.keep(nic_.staged_, p.staged);
-    push_send(*p.descriptor, descriptor_status::done | descriptor_status::flushed);
-  }
-  pending_.clear();
+  receives_.forget_refusals();
+  sends_.flush();
   if (in_set_.hot_at >= 0) receive_cq_->set_aside(*this);
   rx_ = nullptr;
   rx_slots_ = nullptr;
+  receives_.detach();
 }
 
 Status Vi::connect_peer_done() noexcept {
@@ -209,8 +187,9 @@ ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
 
 void Vi::disconnect() noexcept {
   if (state_ == ViState::idle) {
-    if (rx_posted_ != 0 && rx_ == nullptr) flush();  // receives posted and never connected
-    rx_posted_ = rx_seq_ = 0;
+    if (receives_.posted() != 0 && rx_ == nullptr) flush();  // posted, and never connected
+    receives_.restart();
+    rx_seq_ = 0;
     return;
   }
   if (state_ == ViState::connecting) outcome_.answer = ConnectResult::timed_out;
@@ -218,17 +197,18 @@ void Vi::disconnect() noexcept {
   state_ = ViState::idle;
   flush();
   drop_ring(ErrorCause::disconnected);
-  rx_posted_ = rx_seq_ = 0;
+  receives_.restart();
+  rx_seq_ = 0;
 }
 
 // Queues without a completion queue of the user's.
 
 Status Vi::done(Queue queue, Descriptor*& out) noexcept {
-  return take_own((queue == Queue::send ? own_send_cq_ : own_receive_cq_).get(), out);
+  return take_own((queue == Queue::send ? own_queues_.send : own_queues_.receive).get(), out);
 }
 
 Status Vi::wait(Queue queue, Descriptor*& out, std::int64_t timeout_ns) noexcept {
-  return wait_for_own((queue == Queue::send ? own_send_cq_ : own_receive_cq_).get(), out,
+  return wait_for_own((queue == Queue::send ? own_queues_.send : own_queues_.receive).get(), out,
                       timeout_ns);
 }
 

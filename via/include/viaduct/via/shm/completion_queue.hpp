@@ -157,9 +157,9 @@ class CompletionQueue final : public CompletionRing, public PollSet {
   AtomicWord<bool> stop_notifier_{false};
 };
 
-inline void Vi::push_send(Descriptor& d, std::uint32_t status) noexcept {
+inline void Vi::SendQueue::complete(Vi& vi, Descriptor& d, std::uint32_t status) noexcept {
   d.control.status = status;
-  send_cq_->push({this, &d, Queue::send});
+  completions_->push({&vi, &d, Queue::send});
 }
 
 }  // namespace viaduct::via::shm

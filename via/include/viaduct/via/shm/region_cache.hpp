@@ -11,8 +11,10 @@
 
 namespace viaduct::via::shm {
 
+class Nic;
+
 /// A registered range that the last descriptor named: the common case needs no look into the
-/// region table.
+/// region table. region_cache.cpp.
 struct RegionCache {
   const std::byte* begin = nullptr;
   std::size_t bytes = 0;
@@ -25,6 +27,12 @@ struct RegionCache {
     return s.handle == handle && live != nullptr && at <= bytes && s.length <= bytes - at &&
            live->load(kRelaxed) == static_cast<std::uint32_t>(handle);
   }
+  /// What an operation does with a segment.
+  enum class Use : std::uint8_t { read, written };
+  /// @return whether @p s lies in a region of @p tag, and whether the process may write to it where
+  /// it is written; the region is remembered then.  Never blocks.  Cost: for another region than
+  /// the last one a look into the NIC's table.
+  [[nodiscard]] bool find(Nic& nic, ProtectionTag tag, const LocalSegment& s, Use use) noexcept;
 };
 
 }  // namespace viaduct::via::shm
