@@ -9,7 +9,7 @@
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/log.hpp"
 
-namespace viaduct::am {
+namespace viaduct::am::detail {
 namespace {
 
 /// Writes "CALL: " and the text that @p reason returns.
@@ -25,58 +25,56 @@ Status refuse(Job& job, const char* call, Reason&& reason) noexcept {
 
 }  // namespace
 
-std::string Endpoint::Refusal::describe_mapped(const Endpoint& endpoint) {
+std::string Refusal::describe_mapped(const EndpointCore& core) {
   std::size_t count = 0;
   std::size_t last = 0;
-  for (std::size_t i = 0; i < endpoint.translations_.size(); ++i) {
-    if (!endpoint.translations_[i].in_use) continue;
+  for (std::size_t i = 0; i < core.table.size(); ++i) {
+    if (!core.table.entries()[i].in_use) continue;
     ++count;
     last = i;
   }
   if (count == 0) return "no index is mapped: map_all() maps index r to rank r";
   return (count == 1 ? "1 index is mapped, "
                      : std::to_string(count) + " indices are mapped, the last is ") +
-         std::to_string(last) + "; " + describe_ranks(endpoint.bundle_.job().size());
+         std::to_string(last) + "; " + describe_ranks(core.bundle.job().size());
 }
 
-Status Endpoint::Refusal::index(const Endpoint& endpoint, const char* call, Index index) noexcept {
-  return refuse(endpoint.bundle_.job(), call, [&] {
+Status Refusal::index(const EndpointCore& core, const char* call, Index index) noexcept {
+  return refuse(core.bundle.job(), call, [&] {
     return "index " + std::to_string(value(index)) +
            " is out of range: the translation table has the indices 0 to " +
-           std::to_string(endpoint.maps_.size() - 1) + " (set_translations()), and " +
-           describe_mapped(endpoint);
+           std::to_string(core.table.size() - 1) + " (set_translations()), and " +
+           describe_mapped(core);
   });
 }
 
-Status Endpoint::Refusal::rank(const Endpoint& endpoint, Rank rank) noexcept {
-  Job& job = endpoint.bundle_.job();
+Status Refusal::rank(const EndpointCore& core, Rank rank) noexcept {
+  Job& job = core.bundle.job();
   return refuse(job, "map", [&] {
     return "rank " + std::to_string(viaduct::index(rank)) +
            " is out of range: " + describe_ranks(job.size());
   });
 }
 
-Status Endpoint::Refusal::unmapped(const Endpoint& endpoint, Index index) noexcept {
-  return refuse(endpoint.bundle_.job(), "unmap", [&] {
+Status Refusal::unmapped(const EndpointCore& core, Index index) noexcept {
+  return refuse(core.bundle.job(), "unmap", [&] {
     return "index " + std::to_string(value(index)) +
            " is not mapped: unmap what map() or map_all() has mapped, once";
   });
 }
 
-Status Endpoint::Refusal::length(const Endpoint& endpoint, const char* call,
-                                 std::size_t bytes) noexcept {
-  return refuse(endpoint.bundle_.job(), call, [&] {
+Status Refusal::length(const EndpointCore& core, const char* call, std::size_t bytes) noexcept {
+  return refuse(core.bundle.job(), call, [&] {
     return std::to_string(bytes) + " bytes are too many: a medium message has at most " +
-           std::to_string(endpoint.max_medium_) +
+           std::to_string(core.max_medium) +
            " (max_medium()); send parts, send bulk data into a segment, or raise "
            "VIADUCT_AM_MEDIUM_BYTES";
   });
 }
 
-Status Endpoint::Refusal::reply_size(const Endpoint& endpoint, Operation reply,
-                                     Operation request) noexcept {
+Status Refusal::reply_size(const EndpointCore& core, Operation reply, Operation request) noexcept {
   constexpr const char* kNames[] = {"short", "medium", "bulk", "get"};
-  return refuse(endpoint.bundle_.job(), "a reply", [&] {
+  return refuse(core.bundle.job(), "a reply", [&] {
     return std::string("a ") + kNames[static_cast<int>(reply)] + " reply to a " +
            kNames[static_cast<int>(request)] +
            " request: with VIADUCT_AM_GENERATION=v1-strict a reply has at most its request's size, "
@@ -84,17 +82,15 @@ Status Endpoint::Refusal::reply_size(const Endpoint& endpoint, Operation reply,
   });
 }
 
-Status Endpoint::Refusal::null(const Endpoint& endpoint, const char* call,
-                               std::size_t bytes) noexcept {
-  return refuse(endpoint.bundle_.job(), call, [&] {
+Status Refusal::null(const EndpointCore& core, const char* call, std::size_t bytes) noexcept {
+  return refuse(core.bundle.job(), call, [&] {
     return "the data are null: give the address of " + std::to_string(bytes) +
            " bytes of this process";
   });
 }
 
-Status Endpoint::Refusal::handler(const Endpoint& endpoint, const char* call,
-                                  std::size_t id) noexcept {
-  return refuse(endpoint.bundle_.job(), call, [&] {
+Status Refusal::handler(const EndpointCore& core, const char* call, std::size_t id) noexcept {
+  return refuse(core.bundle.job(), call, [&] {
     return "handler " + std::to_string(id) +
            " is out of range: an endpoint's own table has the handlers 1 to " +
            std::to_string(kOwnHandlers - 1) +
@@ -102,11 +98,11 @@ Status Endpoint::Refusal::handler(const Endpoint& endpoint, const char* call,
   });
 }
 
-Status Endpoint::Refusal::words(const Endpoint& endpoint, std::size_t count) noexcept {
-  return refuse(endpoint.bundle_.job(), "a request by number", [&] {
+Status Refusal::words(const EndpointCore& core, std::size_t count) noexcept {
+  return refuse(core.bundle.job(), "a request by number", [&] {
     return std::to_string(count) + " words of arguments are too many: a message has at most " +
            std::to_string(kMaxArgs) + "; send more as the data of a medium message";
   });
 }
 
-}  // namespace viaduct::am
+}  // namespace viaduct::am::detail

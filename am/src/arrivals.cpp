@@ -2,24 +2,23 @@
 
 #include <algorithm>
 
+#include "am/src/arrivals.hpp"
+#include "am/src/map_life.hpp"
 #include "am/src/pull.hpp"
+#include "am/src/returns.hpp"
 #include "am/src/standstill.hpp"
-#include "viaduct/am/bundle.hpp"
 #include "viaduct/am/endpoint.hpp"
 #include "viaduct/runtime/atomic.hpp"
 
-namespace viaduct::am {
+namespace viaduct::am::detail {
 
-using detail::Deferred;
-using detail::Kind;
-using detail::Map;
-namespace wire_format = detail::wire_format;
 namespace header = via::header;
 
 /// Handles a message of several lines, or a medium message whose data are in its lines, where its
 /// handler can run at once. False: nothing has happened to the message.
-[[gnu::always_inline]] inline bool Bundle::run_lines(Map& map, const via::Slot& slot,
-                                                     std::uint64_t head, bool requests) noexcept {
+[[gnu::always_inline]] inline bool Dispatcher::run_lines(Map& map, const via::Slot& slot,
+                                                         std::uint64_t head,
+                                                         bool requests) noexcept {
   constexpr std::uint64_t kReply = wire_format::make(Kind::reply, Operation::short_message, 0);
   constexpr std::uint64_t kMedium =
       wire_format::make(Kind::request, Operation::medium, 0) | wire_format::in_lines_bit;
@@ -44,7 +43,7 @@ namespace header = via::header;
 
   // The data lie behind the arguments, where they are aligned to 16 bytes.
   const std::uint32_t first = (length + 7) / 8;
-  alignas(16) std::uint64_t room[detail::kMaxMessageWords + 1];
+  alignas(16) std::uint64_t room[kMaxMessageWords + 1];
   std::uint64_t* const words = room + (first & 1);
   slot.get_line(words);
   const via::Slot* line = &slot;
@@ -60,40 +59,42 @@ namespace header = via::header;
     const std::uint64_t bytes = words[0] >> 32;
     if (length < 8 || static_cast<std::uint32_t>(words[0]) != 0 ||
         8 * std::uint64_t{first} + bytes > lines * via::kInlineBytes ||
-        !map.endpoint->takes(static_cast<std::uint16_t>(id), {Operation::medium, length - 8}))
-        [[unlikely]]
+        !core_of(map).handlers.accepts(static_cast<std::uint16_t>(id),
+                                       {Operation::medium, length - 8})) [[unlikely]]
       return false;
     arrival = {reinterpret_cast<const std::byte*>(words + 1), length - 8,
                reinterpret_cast<std::byte*>(words + first), bytes};
   }
   Token token(map, client);
   if (reply) map.regain_credit();
-  ++slow_;
-  running_ = static_cast<std::uint16_t>(id);
+  ++slow;
+  running = static_cast<std::uint16_t>(id);
   map.thunks[id](token, arrival);
-  --slow_;
+  --slow;
   if (!reply && !token.is_answered()) map.return_credit();
   return true;
 }
 
 /// Begins to fetch what the peer has announced. Whatever @p place names, it fetches from the ring.
 void Map::fetch_half(std::uint64_t place) const noexcept {
-  const std::uint64_t bytes = std::min<std::uint64_t>(place >> 32, medium_in.size);
+  const std::uint64_t bytes = std::min<std::uint64_t>(place >> 32, medium.in.size);
   for (std::uint64_t i = 0; i < bytes; i += kCacheLineBytes)
-    prefetch_line(medium_in.ring + ((place + i) & (medium_in.size - 1)));
+    prefetch_line(medium.in.ring + ((place + i) & (medium.in.size - 1)));
 }
 
 /// Handles messages that the fast path leaves for their continuation, operation, handler or moment,
 /// and the first message of a MAP whose connection this side had not noticed.
-void Bundle::dispatch_slow(Map& map, via::Slot& slot, std::uint64_t head, bool requests) noexcept {
+void Dispatcher::dispatch_slow(Map& map, via::Slot& slot, std::uint64_t head,
+                               bool requests) noexcept {
   if (run_lines(map, slot, head, requests)) [[likely]]
     return;
   if (header::client(head) == wire_format::half_bit) return map.fetch_half(slot.words[0]);
   take_message(map, slot, head, requests);
 }
 
-void Bundle::take_message(Map& map, via::Slot& slot, std::uint64_t head, bool requests) noexcept {
-  if (map.state == Map::State::connecting) map.endpoint->check_connection(map);
+void Dispatcher::take_message(Map& map, via::Slot& slot, std::uint64_t head,
+                              bool requests) noexcept {
+  if (map.state == Map::State::connecting) check_connection(map);
   if (map.state == Map::State::rejected) return map.channel->break_off("a malformed MapBlock");
   if (const char* const what = find_nonsense(map, slot, head)) return map.channel->break_off(what);
   Deferred m;
@@ -108,135 +109,139 @@ void Bundle::take_message(Map& map, via::Slot& slot, std::uint64_t head, bool re
   if (const char* const what = find_nonsense(map, m)) return map.channel->break_off(what);
   const Kind kind = wire_format::kind(m.client);
   if (wire_format::is_inquiry(m.client, m.arg_bytes))
-    return ReplyWait::take(map, {static_cast<std::uint32_t>(m.words[0]),
-                                 static_cast<std::uint32_t>(m.words[0] >> 32), m.words[1]});
+    return Bundle::ReplyWait::take(map, {static_cast<std::uint32_t>(m.words[0]),
+                                         static_cast<std::uint32_t>(m.words[0] >> 32), m.words[1]});
   if (kind == Kind::request && (!requests || map.deferred_count != 0)) {
     map.deferred.push_back(m);
-    if (map.deferred_count++ == 0) deferred_maps_.push_back(&map);
-    ++deferred_total_;
-    context_.count(kDeferred);
+    if (map.deferred_count++ == 0) deferred_maps.push_back(&map);
+    ++deferred_total;
+    context.count(kDeferred);
     return;
   }
   run_message(map, m);
 }
 
-/// The place of a medium reply that did not fit the ring.
-detail::OverflowBlock& Bundle::arrived_overflow(Map& map, const Deferred& m) noexcept {
-  std::byte* const at = map.channel->is_remote() ? map.medium_in.ring + map.medium_in.size
+OverflowBlock& arrived_overflow(Map& map, const Deferred& m) noexcept {
+  std::byte* const at = map.channel->is_remote() ? map.medium.in.ring + map.medium.in.size
                                                  : map.peer.window + m.words[0];
-  return *reinterpret_cast<detail::OverflowBlock*>(at);
+  return *reinterpret_cast<OverflowBlock*>(at);
 }
 
+namespace {
+
 /// The sender may use the block again.
-void Bundle::release_overflow(Map& map, detail::OverflowBlock& block) noexcept {
+void release_overflow(Map& map, OverflowBlock& block) noexcept {
   block.returned.store(block.use.load(kRelaxed), kRelease);
   map.channel->return_extra(reinterpret_cast<const std::byte*>(&block.returned),
                             sizeof block.returned);
   map.channel->wake_if_asleep();
 }
 
-void Bundle::run_message(Map& map, const Deferred& m) noexcept {
+/// The peer may use the place of the payload again.
+void release_medium(Map& map, std::uint64_t held) noexcept {
+  if (held == Deferred::kNothingHeld) return;
+  if (const std::uint64_t free = map.medium.in.done(held); free != 0)
+    map.channel->publish_counter(1, free);
+}
+
+}  // namespace
+
+void Dispatcher::run_message(Map& map, const Deferred& m) noexcept {
   const Kind kind = wire_format::kind(m.client);
   if (kind == Kind::returned_request || kind == Kind::returned_reply) return take_returned(map, m);
   if ((m.client & wire_format::notice_bit) != 0) {
-    map.endpoint->apply_tag(map);
+    apply_tag(map);
     return map.publish_credits();
   }
   // Replies are accepted whatever the tag is now: this endpoint has asked for them.
-  const Endpoint& endpoint = *map.endpoint;
+  const EndpointCore& core = core_of(map);
   const std::uint16_t id = wire_format::handler(m.client);
-  const bool known = id != 0 && id < endpoint.thunks_.size() && endpoint.thunks_[id] != nullptr;
+  const bool known =
+      id != 0 && id < core.handlers.thunks.size() && core.handlers.thunks[id] != nullptr;
   if (kind == Kind::request && map.tags.refused) return refuse(map, m, Undeliverable::bad_tag);
   if (!known) return refuse(map, m, Undeliverable::bad_handler);
   const Operation operation = wire_format::operation(m.client);
-  if (!endpoint.takes(id, {operation, m.arg_bytes - 8 * wire_format::prefix_words(operation)}))
+  if (!core.handlers.accepts(id,
+                             {operation, m.arg_bytes - 8 * wire_format::prefix_words(operation)}))
     return refuse(map, m, Undeliverable::bad_arguments);
   if (operation == Operation::bulk) {
-    const std::size_t held = endpoint.segment_.size();
+    const std::size_t held = core.segment.memory().size();
     if (m.words[0] > held || m.words[1] > held - m.words[0])
       return refuse(map, m, Undeliverable::bad_length);
     if ((m.client & wire_format::pull_bit) != 0) {
-      const auto end = detail::pull(map, endpoint.segment_.data() + m.words[0], m.words[1]);
-      if (end == detail::PullEnd::failed)
-        return map.channel->break_off("bulk data that it does not send");
-      if (end == detail::PullEnd::copied) context_.count(kPulledBytes, m.words[1]);
+      const auto end = pull(map, core.segment.memory().data() + m.words[0], m.words[1]);
+      if (end == PullEnd::failed) return map.channel->break_off("bulk data that it does not send");
+      if (end == PullEnd::copied) context.count(kPulledBytes, m.words[1]);
     }
   }
   if (kind == Kind::reply) map.regain_credit();
-  run_handler(map, endpoint.thunks_[id], m);
+  run_handler(map, core.handlers.thunks[id], m);
 }
 
-void Bundle::run_handler(Map& map, Thunk thunk, const Deferred& m) noexcept {
+void Dispatcher::run_handler(Map& map, Thunk thunk, const Deferred& m) noexcept {
   const Operation operation = wire_format::operation(m.client);
   const std::uint32_t prefix = 8 * wire_format::prefix_words(operation);
   Arrival arrival{reinterpret_cast<const std::byte*>(m.words) + prefix, m.arg_bytes - prefix,
                   nullptr, 0};
-  detail::OverflowBlock* overflow = nullptr;
+  OverflowBlock* overflow = nullptr;
   alignas(16) std::byte data[kMaxLineData];
   if (operation == Operation::medium) {
     if ((m.client & wire_format::in_lines_bit) != 0) {
-      arrival = detail::data_in_lines(m.words, m.arg_bytes, data);
+      arrival = data_in_lines(m.words, m.arg_bytes, data);
     } else if ((m.client & wire_format::overflow_bit) != 0) {
       overflow = &arrived_overflow(map, m);
       arrival.data = overflow->data();
       // Looked at before, and the peer's memory.
-      arrival.data_bytes = std::min(overflow->length, map.endpoint->max_medium_);
+      arrival.data_bytes = std::min(overflow->length, core_of(map).max_medium);
     } else {
-      arrival.data = map.medium_in.ring + static_cast<std::uint32_t>(m.words[0]);
+      arrival.data = map.medium.in.ring + static_cast<std::uint32_t>(m.words[0]);
       arrival.data_bytes = m.words[0] >> 32;
       for (std::size_t at = 0; at < arrival.data_bytes; at += kCacheLineBytes)
         __builtin_prefetch(arrival.data + at);
     }
   } else if (operation == Operation::bulk) {
-    arrival.data = map.endpoint->segment_.data() + m.words[0];
+    arrival.data = core_of(map).segment.memory().data() + m.words[0];
     arrival.data_bytes = m.words[1];
   }
   Token token(map, m.client);
-  const std::uint16_t outer = running_;
-  running_ = wire_format::handler(m.client);
-  ++slow_;
+  const std::uint16_t outer = running;
+  running = wire_format::handler(m.client);
+  ++slow;
   thunk(token, arrival);
-  --slow_;
-  running_ = outer;
+  --slow;
+  running = outer;
   if (overflow != nullptr) release_overflow(map, *overflow);
   release_medium(map, m.held);
   if (wire_format::kind(m.client) == Kind::request && !token.is_answered()) map.return_credit();
 }
 
-void Bundle::release_medium(Map& map, std::uint64_t held) noexcept {
-  if (held == Deferred::kNothingHeld) return;
-  if (const std::uint64_t free = map.medium_in.done(held); free != 0)
-    map.channel->publish_counter(1, free);
-}
-
 /// Sends a message back. A request returns in its reply's place; a reply returns over the request's
 /// credit, which this side gives up only when the replier has acknowledged it (through
 /// `unreplied`).
-void Bundle::refuse(Map& map, const Deferred& m, Undeliverable why) noexcept {
-  context_.count(kRefused);
+void Dispatcher::refuse(Map& map, const Deferred& m, Undeliverable why) noexcept {
+  context.count(kRefused);
   release_medium(map, m.held);
   if ((m.client & wire_format::overflow_bit) != 0) release_overflow(map, arrived_overflow(map, m));
-  if ((m.client & wire_format::pull_bit) != 0) (void)detail::pull(map, nullptr, 0);
+  if ((m.client & wire_format::pull_bit) != 0) (void)pull(map, nullptr, 0);
   const Kind kind =
       wire_format::kind(m.client) == Kind::request ? Kind::returned_request : Kind::returned_reply;
   const std::uint64_t client =
       wire_format::make(kind, wire_format::operation(m.client), wire_format::handler(m.client)) |
       (static_cast<std::uint64_t>(why) << wire_format::status_shift);
-  ++slow_;
-  (void)send_waiting(map, client, {m.words, (m.arg_bytes + 7) / 8}, m.arg_bytes);
-  --slow_;
+  ++slow;
+  (void)bundle.send_waiting(map, client, {m.words, (m.arg_bytes + 7) / 8}, m.arg_bytes);
+  --slow;
 }
 
-void Bundle::take_returned(Map& map, const Deferred& m) noexcept {
+void Dispatcher::take_returned(Map& map, const Deferred& m) noexcept {
   const bool reply = wire_format::kind(m.client) == Kind::returned_reply;
   const Returned returned =
       map.describe_returned(m.client, m.words, m.arg_bytes,
                             reply ? Undeliverable::reply_rejected : wire_format::status(m.client),
                             reply ? Direction::reply : Direction::request);
   if (!reply) map.regain_credit();
-  if (!reply && is_call_handler(returned.handler))
-    return map.endpoint->fail_call(map, returned.status);
-  map.endpoint->return_to_sender(returned);
+  if (!reply && is_call_handler(returned.handler)) return fail_call(map, returned.status);
+  return_to_sender(core_of(map), returned);
   if (!reply) return;
   map.return_credit();
   map.publish_credits();
@@ -244,38 +249,79 @@ void Bundle::take_returned(Map& map, const Deferred& m) noexcept {
 
 /// The requests of refused replies go back, in their replies' places. Their handlers have had the
 /// arguments: these do not travel again.
-void Bundle::answer_refused() noexcept {
-  while (!refused_replies_.empty()) {
-    const RefusedReply refused = refused_replies_.back();
-    refused_replies_.pop_back();
+void Dispatcher::answer_refused() noexcept {
+  while (!refused_replies.empty()) {
+    const RefusedReply refused = refused_replies.back();
+    refused_replies.pop_back();
     const Operation operation = wire_format::operation(refused.client);
     const std::uint64_t client =
         wire_format::make(Kind::returned_request, operation, wire_format::handler(refused.client)) |
         static_cast<std::uint64_t>(Undeliverable::bad_arguments) << wire_format::status_shift;
     const std::uint64_t words[2] = {};
     const std::uint32_t count = wire_format::prefix_words(operation);
-    context_.count(kRefused);
-    ++slow_;
-    (void)send_waiting(*refused.map, client, {words, count}, 8 * count);
-    --slow_;
+    context.count(kRefused);
+    ++slow;
+    (void)bundle.send_waiting(*refused.map, client, {words, count}, 8 * count);
+    --slow;
   }
 }
 
-std::uint32_t Bundle::run_deferred() noexcept {
+std::uint32_t Dispatcher::run_deferred() noexcept {
   std::uint32_t n = 0;
-  while (!deferred_maps_.empty()) {
-    Map& map = *deferred_maps_.front();
+  while (!deferred_maps.empty()) {
+    Map& map = *deferred_maps.front();
     while (!map.deferred.empty()) {
       const Deferred m = map.deferred.front();
       map.deferred.pop_front();
-      --deferred_total_;
+      --deferred_total;
       ++n;
       run_message(map, m);
       --map.deferred_count;  // after the handler: later messages stay behind this one
     }
-    deferred_maps_.erase(deferred_maps_.begin());
+    deferred_maps.erase(deferred_maps.begin());
   }
   return n;
 }
 
-}  // namespace viaduct::am
+/// Returns all of the MAP's requests that were put off, in the order sent. All requests sent before
+/// them have been handled, and the oldest call fails first.
+void Dispatcher::return_deferred(Map& map) noexcept {
+  for (std::size_t left = map.deferred.size(); left != 0 && !map.deferred.empty(); --left) {
+    const Deferred m = map.deferred.front();
+    map.deferred.pop_front();
+    --deferred_total;
+    if ((m.client & wire_format::notice_bit) != 0)
+      run_message(map, m);
+    else
+      refuse(map, m, Undeliverable::congestion);
+    --map.deferred_count;
+  }
+  if (map.deferred_count == 0) std::erase(deferred_maps, &map);
+}
+
+/// Does the work that polls leave until no handler runs: answers requests whose reply was refused,
+/// hands over gets whose data are here, closes MAPs whose channel has ended.
+std::uint32_t Dispatcher::finish(bool requests) noexcept {
+  if (runs_handler()) return 0;
+  std::uint32_t n = 0;
+  if (!refused_replies.empty()) answer_refused();
+  for (EndpointCore* endpoint : endpoints) n += endpoint->hand_over_gets();
+  unfinished = !closing.empty();
+  if (!requests) return n;  // draining may run request handlers
+  unfinished = false;
+  while (!closing.empty()) {
+    Map* map = closing.back();
+    closing.pop_back();
+    close(*map);
+    ++n;
+  }
+  return n;
+}
+
+void Dispatcher::forget(const Map& map) noexcept {
+  std::erase(closing, &map);
+  std::erase(deferred_maps, &map);
+  deferred_total -= map.deferred_count;
+}
+
+}  // namespace viaduct::am::detail

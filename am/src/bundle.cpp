@@ -17,31 +17,31 @@ namespace viaduct::am {
 
 using detail::Map;
 
-Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(threads) {
+Bundle::Bundle(Context& context, Threads threads) : dispatcher_(*this, context), threads_(threads) {
   if (threads == Threads::parallel) {
-    slow_ = depth_base_ = 1;
+    dispatcher_.slow = dispatcher_.depth_base = 1;
     calls_ = &context.shared_->calls;
     has_short_calls_ = context.nic().transport() == nullptr;
   }
   const CallsLock serving(context.shared_->calls);  // another thread may serve other bundles
-  poll_every_ = static_cast<std::uint32_t>(context.settings().poll_every);
+  dispatcher_.poll_every = static_cast<std::uint32_t>(context.settings().poll_every);
   via::channel::Nic& nic = context.nic();
-  group_ = std::make_unique<via::channel::Group>(nic);
+  dispatcher_.group = std::make_unique<via::channel::Group>(nic);
   served_ = std::make_unique<Served>(*this, nic);
-  protection_tag_ = nic.create_tag();
+  dispatcher_.protection_tag = nic.create_tag();
   // A child that is forked in a handler has its token: the rings are closed, so that its reply
   // takes the slow path.
   const auto close_rings = [](void* self) {
-    auto& bundle = *static_cast<Bundle*>(self);
-    if (bundle.slow_ == bundle.depth_base_) return;
-    for (Endpoint* endpoint : bundle.endpoints_)
-      for (const auto& map : endpoint->owned_)
+    const auto& dispatcher = *static_cast<detail::Dispatcher*>(self);
+    if (!dispatcher.runs_handler()) return;
+    for (const auto* endpoint : dispatcher.endpoints)
+      for (const auto& map : endpoint->table.maps())
         if (map->channel != nullptr) map->channel->close_in_child();
   };
   try {
-    raise_in_forked_children(slow_.word(), close_rings, this);
+    raise_in_forked_children(dispatcher_.slow.word(), close_rings, &dispatcher_);
   } catch (...) {
-    nic.destroy_tag(protection_tag_);
+    nic.destroy_tag(dispatcher_.protection_tag);
     throw;
   }
   if (calls_ != nullptr) calls_->add(gate_);
@@ -50,38 +50,34 @@ Bundle::Bundle(Context& context, Threads threads) : context_(context), threads_(
 
 void Bundle::set_poll_every(std::uint32_t n) noexcept {
   const Exclusive exclusive(*this);
-  poll_every_ = n;
-  for (Endpoint* endpoint : endpoints_)
-    for (const auto& map : endpoint->owned_) map->poll_after(n);
+  dispatcher_.poll_every = n;
+  for (const auto* endpoint : dispatcher_.endpoints)
+    for (const auto& map : endpoint->table.maps()) map->poll_after(n);
 }
 
 Bundle::~Bundle() {
   served_.reset();
-  const CallsLock serving(context_.shared_->calls);
+  const CallsLock serving(dispatcher_.context.shared_->calls);
   if (calls_ != nullptr) calls_->remove(gate_);
   hide_handlers();
-  leave_forked_children(slow_.word());
-  group_.reset();
-  context_.nic().destroy_tag(protection_tag_);
+  leave_forked_children(dispatcher_.slow.word());
+  dispatcher_.group.reset();
+  dispatcher_.context.nic().destroy_tag(dispatcher_.protection_tag);
 }
 
 /// Tells hang reports where this rank keeps which handler runs. Dispatching a message stores that
 /// anyway, so that the report costs it nothing.
 void Bundle::show_handlers() noexcept {
-  RankRecord& record = context_.job().record(context_.job().rank());
+  RankRecord& record = dispatcher_.context.job().record(dispatcher_.context.job().rank());
   const auto names = handler_names();
-  shown_ = {&slow_.word(),
-            depth_base_,
-            kFirstTypedId,
-            &running_,
-            names.data(),
-            names.size(),
+  shown_ = {&dispatcher_.slow.word(),      dispatcher_.depth_base, kFirstTypedId,
+            &dispatcher_.running,          names.data(),           names.size(),
             record.handlers.load(kRelaxed)};
   record.handlers.store(&shown_, kRelease);
 }
 
 void Bundle::hide_handlers() noexcept {
-  RankRecord& record = context_.job().record(context_.job().rank());
+  RankRecord& record = dispatcher_.context.job().record(dispatcher_.context.job().rank());
   const RunningHandler* const first = record.handlers.load(kRelaxed);
   if (first == &shown_) return record.handlers.store(shown_.next, kRelease);
   for (auto* at = const_cast<RunningHandler*>(first); at != nullptr;
@@ -92,12 +88,8 @@ void Bundle::hide_handlers() noexcept {
   }
 }
 
-void Bundle::add(Endpoint& endpoint) { endpoints_.push_back(&endpoint); }
-
-void Bundle::remove(Endpoint& endpoint) noexcept { std::erase(endpoints_, &endpoint); }
-
 void Bundle::stop_caller(const char* call) const noexcept {
-  if (context_.job().in_forked_child())
+  if (dispatcher_.context.job().in_forked_child())
     violate_contract(
         errors::forked_child,
         std::string(call) + " was called in a child that a rank forked: it may only exec or _exit");
@@ -109,22 +101,23 @@ void Bundle::stop_caller(const char* call) const noexcept {
   violate_contract(
       errors::handler_communicates,
       std::string(call) + " was called while handler " +
-          (running_ == 0 ? "0 (the undeliverable-message handler)" : handler_name(running_)) +
+          (dispatcher_.running == 0 ? "0 (the undeliverable-message handler)"
+                                    : handler_name(dispatcher_.running)) +
           " was running: a request handler may only reply, once, and a reply handler may not "
           "communicate");
 }
 
 void Bundle::stop_second_thread(const char* call) const noexcept {
-  violate_contract(errors::bundle_of_two_threads,
-                   "two threads of rank " + std::to_string(index(context_.job().rank())) +
-                       " use a sequential bundle at the same time: one is in " +
-                       user_call_.load(kRelaxed) + ", the other calls " + call +
-                       "; make it a parallel one (am::Bundle::Threads::parallel)");
+  violate_contract(
+      errors::bundle_of_two_threads,
+      "two threads of rank " + std::to_string(index(dispatcher_.context.job().rank())) +
+          " use a sequential bundle at the same time: one is in " + user_call_.load(kRelaxed) +
+          ", the other calls " + call + "; make it a parallel one (am::Bundle::Threads::parallel)");
 }
 
 std::uint32_t Bundle::poll_long(Run run) noexcept {
   const Guard guard(*this, "poll");
-  return poll_open(run);
+  return dispatcher_.poll(run == Run::all);
 }
 
 /// Puts a reply or a returned message on the ring, polling for replies while there is no room.
@@ -136,88 +129,69 @@ Status Bundle::send_waiting(Map& map, std::uint64_t client, std::span<const std:
     return sent = map.try_send(0, client, words, bytes, data);
   };
   if (!attempt()) {
-    context_.count(kReplyWaits);
+    dispatcher_.count(kReplyWaits);
     (void)wait_loop(Activity::waiting_credit, "reply", index(map.name.rank), Run::replies, -1,
                     attempt);
   }
   return sent ? Status::ok : Status::peer_lost;
 }
 
-/// Does the work that polls leave until no handler runs: answers requests whose reply was refused,
-/// hands over gets whose data are here, closes MAPs whose channel has ended.
-std::uint32_t Bundle::finish(Run run) noexcept {
-  if (slow_ != depth_base_) return 0;
-  std::uint32_t n = 0;
-  if (!refused_replies_.empty()) answer_refused();
-  for (Endpoint* endpoint : endpoints_) n += endpoint->hand_over_gets();
-  unfinished_ = !closing_.empty();
-  if (run == Run::replies) return n;  // draining may run request handlers
-  unfinished_ = false;
-  while (!closing_.empty()) {
-    Map* map = closing_.back();
-    closing_.pop_back();
-    map->endpoint->close(*map);
-    ++n;
-  }
-  return n;
-}
-
 /// An arriving message wakes every sleeping thread of a parallel bundle. A change that one of the
 /// threads makes by itself wakes none, so that thread wakes the others before it releases the lock.
 void Bundle::wake_others() noexcept {
-  if (!stirred_) return;
-  stirred_ = false;
-  RankRecord& record = context_.job().record(context_.job().rank());
+  if (!dispatcher_.stirred) return;
+  dispatcher_.stirred = false;
+  RankRecord& record = dispatcher_.context.job().record(dispatcher_.context.job().rank());
   if (record.sleeping.load() != 0) ring_doorbell(record);
 }
 
 /// Publishes withheld credits before a sleep. False: a connection has ended and is to be drained.
 bool Bundle::publish_withheld() noexcept {
-  const std::size_t closing = closing_.size();
-  for (Endpoint* endpoint : endpoints_)
-    for (const auto& map : endpoint->owned_) {
+  const std::size_t closing = dispatcher_.closing.size();
+  for (const auto* endpoint : dispatcher_.endpoints)
+    for (const auto& map : endpoint->table.maps()) {
       if (map->unreplied != map->unreplied_published && map->state == Map::State::connected)
         map->publish_credits();
       map->check_counters();
     }
-  return closing_.size() == closing;
+  return dispatcher_.closing.size() == closing;
 }
 
 void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) noexcept {
-  RankRecord& record = context_.job().record(context_.job().rank());
+  RankRecord& record = dispatcher_.context.job().record(dispatcher_.context.job().rank());
   const std::uint32_t peer = record.waits_for_peer.load(kRelaxed);
   const bool nothing_new = publish_withheld();
   std::uint32_t left = 0;  // of our credits, towards the peer that is waited for, or all
   std::uint64_t sent = 0;  // into the same peers' medium rings, padding included
   std::uint64_t returned = 0;
-  for (Endpoint* endpoint : endpoints_)
-    for (const auto& map : endpoint->owned_) {
+  for (const auto* endpoint : dispatcher_.endpoints)
+    for (const auto& map : endpoint->table.maps()) {
       if (peer != RankRecord::kNoPeer && peer != viaduct::index(map->name.rank)) continue;
       left += map->credits();
-      sent += map->medium_out.head;
+      sent += map->medium.out.head;
       returned += map->state == Map::State::connected ? map->channel->peer_counter(1)
-                                                      : map->medium_out.released;
+                                                      : map->medium.out.released;
     }
   record.bytes_expected.store(sent, kRelaxed);
   record.bytes_seen.store(returned, kRelaxed);
   record.credits_out.store(left, kRelaxed);
-  record.credits_in.store(deferred_total_,
+  record.credits_in.store(dispatcher_.deferred_total,
                           kRelaxed);  // requests here that have not run
   if (!nothing_new) return;
   WaitPause pause(*this);
   // Inline calls of another thread take the guarded path meanwhile, which detects them. Hang
-  // reports read slow_ at any moment: kAsleep shows that no handler runs.
-  const std::uint32_t raised = slow_ == 0 ? RunningHandler::kAsleep : 0;
-  slow_ = slow_ + raised;
-  depth_base_ += raised;
+  // reports read `slow` at any moment: kAsleep shows that no handler runs.
+  const std::uint32_t raised = dispatcher_.slow == 0 ? RunningHandler::kAsleep : 0;
+  dispatcher_.slow = dispatcher_.slow + raised;
+  dispatcher_.depth_base += raised;
   served_->engine().block(*served_, timeout_ns, done, &pause);
-  slow_ = slow_ - raised;
-  depth_base_ -= raised;
+  dispatcher_.slow = dispatcher_.slow - raised;
+  dispatcher_.depth_base -= raised;
 }
 
 Status Bundle::wait(std::int64_t timeout_ns) noexcept {
   const Guard guard(*this, "wait");
-  std::uint32_t n = poll_open(Run::all);
+  std::uint32_t n = dispatcher_.poll(true);
   return wait_loop(
       Activity::waiting_message, "wait", RankRecord::kNoPeer, Run::all, timeout_ns,
       [] { return false; }, &n);
@@ -232,8 +206,10 @@ Status Bundle::wait_until(const std::function<bool()>& done, std::int64_t timeou
 
 Status Bundle::wait_pending(const std::function<bool()>& done, std::int64_t timeout_ns) noexcept {
   const Guard guard(*this, "wait_pending");
-  const auto pending = [&] { return deferred_total_ != 0 || !closing_.empty() || done(); };
-  std::uint32_t n = poll_open(Run::replies);
+  const auto pending = [&] {
+    return dispatcher_.deferred_total != 0 || !dispatcher_.closing.empty() || done();
+  };
+  std::uint32_t n = dispatcher_.poll(false);
   if (n == 0 && pending()) return Status::ok;
   return wait_loop(Activity::waiting_message, "wait_pending", RankRecord::kNoPeer, Run::replies,
                    timeout_ns, pending, &n);
@@ -241,25 +217,25 @@ Status Bundle::wait_pending(const std::function<bool()>& done, std::int64_t time
 
 bool Bundle::has_pending() noexcept {
   const Lock lock(*this, "has_pending");
-  return deferred_total_ != 0 || !closing_.empty();
+  return dispatcher_.deferred_total != 0 || !dispatcher_.closing.empty();
 }
 
 void Bundle::make_parallel() noexcept {
   if (threads_ == Threads::parallel) return;
-  const CallsLock serving(context_.shared_->calls);
+  const CallsLock serving(dispatcher_.context.shared_->calls);
   hide_handlers();
   threads_ = Threads::parallel;
-  calls_ = &context_.shared_->calls;
-  has_short_calls_ = context_.nic().transport() == nullptr;
+  calls_ = &dispatcher_.context.shared_->calls;
+  has_short_calls_ = dispatcher_.context.nic().transport() == nullptr;
   calls_->add(gate_);
-  depth_base_ += 1;
-  ++slow_;
+  dispatcher_.depth_base += 1;
+  ++dispatcher_.slow;
   show_handlers();
 }
 
 Status Bundle::barrier() noexcept {
   const Guard guard(*this, "barrier");
-  Job& job = context_.job();
+  Job& job = dispatcher_.context.job();
   const std::uint32_t ticket = job.barrier_arrive();
   Status status = job.barrier_done(ticket);
   const auto done = [&] {
@@ -270,8 +246,9 @@ Status Bundle::barrier() noexcept {
     (void)wait_loop(Activity::barrier, "barrier", RankRecord::kNoPeer, Run::all, -1, done);
   // What peers of this host have sent before the barrier is in the rings. A peer that goes on
   // sending does not hold this rank back.
-  const auto slots = static_cast<std::uint32_t>(context_.settings().slots);
-  for (std::uint32_t i = 0; i <= slots / kBatch && poll_open(Run::all) != 0; ++i) {
+  const auto slots = static_cast<std::uint32_t>(dispatcher_.context.settings().slots);
+  const std::uint32_t batches = slots / detail::Dispatcher::kBatch;
+  for (std::uint32_t i = 0; i <= batches && dispatcher_.poll(true) != 0; ++i) {
   }
   return status;
 }

@@ -6,10 +6,6 @@
 
 namespace viaduct::am {
 
-using detail::Map;
-namespace wire_format = detail::wire_format;
-namespace header = via::header;
-
 std::uint32_t Bundle::poll_guarded(Run run) noexcept {
   std::uint32_t n = 0;
   if (run == Run::all) {
@@ -20,11 +16,17 @@ std::uint32_t Bundle::poll_guarded(Run run) noexcept {
   return n + poll_long(run);
 }
 
+namespace detail {
+
+namespace header = via::header;
+
+namespace {
+
 /// A message of one line, where there is a connection with credit and room for it.
-[[gnu::always_inline]] inline bool Endpoint::send_line(const Outgoing& out) noexcept {
-  if (value(out.to) >= maps_.size()) [[unlikely]]
+[[gnu::always_inline]] inline bool send_line(EndpointCore& core, const Outgoing& out) noexcept {
+  if (value(out.to) >= core.table.size()) [[unlikely]]
     return false;
-  Map& map = *maps_[value(out.to)];
+  Map& map = core.table.map_of(out.to);
   if (map.state != Map::State::connected || map.tags.changed) [[unlikely]]
     return false;
   if (!map.has_credit()) [[unlikely]]
@@ -38,40 +40,44 @@ std::uint32_t Bundle::poll_guarded(Run run) noexcept {
   return true;
 }
 
+}  // namespace
+
 /// The sends of a parallel bundle. A short request, and the poll that it makes, need the bundle's
 /// gate alone.
-Status Endpoint::send_shared(const Outgoing& out) noexcept {
+Status EndpointCore::send_shared(const Outgoing& out) noexcept {
   if (wire_format::operation(out.client) != Operation::short_message || out.call != nullptr ||
       out.count > via::kWordsPerSlot)
     return send_long(out);
   bool polled = true;
   {
-    const Bundle::Passed passed(bundle_);
-    if (!passed || !send_line(out)) [[unlikely]]
+    const Bundle::Passed passed(bundle);
+    if (!passed || !send_line(*this, out)) [[unlikely]]
       polled = false;
-    else if (!maps_[value(out.to)]->is_poll_due(bundle_.poll_every_))
+    else if (!table.map_of(out.to).is_poll_due(dispatcher().poll_every))
       return Status::ok;
     else {
       std::uint32_t n = 0;
-      if (wait_run_ != Bundle::Run::all || bundle_.poll_fast(n)) return Status::ok;
+      if (wait_run != Bundle::Run::all || bundle.poll_fast(n)) return Status::ok;
     }
   }
   if (!polled) return send_after_polls(out);
-  (void)bundle_.poll_long(Bundle::Run::all);
+  (void)bundle.poll_long(Bundle::Run::all);
   return Status::ok;
 }
 
 /// After a first attempt without success: polls until there is credit and room. If that is not
 /// enough, sends by the long path.
-Status Endpoint::send_after_polls(const Outgoing& out) noexcept {
+Status EndpointCore::send_after_polls(const Outgoing& out) noexcept {
   constexpr int kAttempts = 64;
   for (int attempt = 0; attempt < (out.wait ? kAttempts : 0); ++attempt) {
-    const Bundle::Passed passed(bundle_);
+    const Bundle::Passed passed(bundle);
     std::uint32_t n = 0;
-    if (!passed || wait_run_ != Bundle::Run::all || !bundle_.poll_fast(n)) break;
-    if (send_line(out)) return Status::ok;
+    if (!passed || wait_run != Bundle::Run::all || !bundle.poll_fast(n)) break;
+    if (send_line(*this, out)) return Status::ok;
   }
   return send_long(out);
 }
+
+}  // namespace detail
 
 }  // namespace viaduct::am

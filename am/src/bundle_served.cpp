@@ -5,7 +5,7 @@
 namespace viaduct::am {
 
 void Bundle::Served::take_over() noexcept {
-  const CallsLock lock(bundle_.context_.shared_->calls);
+  const CallsLock lock(bundle_.dispatcher_.context.shared_->calls);
   const std::lock_guard function_lock(function_mutex_);
   open_inline_paths();
   come_home();
@@ -15,10 +15,10 @@ void Bundle::Served::take_over() noexcept {
 /// program. A parallel bundle stays as it is: other threads use it.
 void Bundle::Served::begin_function() noexcept {
   const std::lock_guard lock(function_mutex_);
-  if (is_parallel() || !is_home() || bundle_.slow_ != 0) return;
+  if (is_parallel() || !is_home() || bundle_.dispatcher_.slow != 0) return;
   raised_ = RunningHandler::kAsleep;
-  bundle_.slow_ = bundle_.slow_ + raised_;
-  bundle_.depth_base_ += raised_;
+  bundle_.dispatcher_.slow = bundle_.dispatcher_.slow + raised_;
+  bundle_.dispatcher_.depth_base += raised_;
 }
 
 void Bundle::Served::end_function() noexcept {
@@ -29,13 +29,13 @@ void Bundle::Served::end_function() noexcept {
 /// With function_mutex_.
 void Bundle::Served::open_inline_paths() noexcept {
   if (raised_ == 0) return;
-  bundle_.slow_ = bundle_.slow_ - raised_;
-  bundle_.depth_base_ -= raised_;
+  bundle_.dispatcher_.slow = bundle_.dispatcher_.slow - raised_;
+  bundle_.dispatcher_.depth_base -= raised_;
   raised_ = 0;
 }
 
 bool Bundle::Served::try_lock() noexcept {
-  SharedCalls& calls = bundle_.context_.shared_->calls;
+  SharedCalls& calls = bundle_.dispatcher_.context.shared_->calls;
   if (!calls.try_enter(gate())) return false;
   if (is_parallel()) return true;
   const auto me = std::uintptr_t{pthread_self()};
@@ -56,20 +56,20 @@ void Bundle::Served::unlock() noexcept {
   if (entered_) bundle_.user_.store(0, kRelaxed);
   entered_ = false;
   if (is_parallel()) bundle_.wake_others();
-  bundle_.context_.shared_->calls.leave();
+  bundle_.dispatcher_.context.shared_->calls.leave();
 }
 
 /// A handler of the bundle that runs goes on first.
 std::uint32_t Bundle::Served::serve(via::channel::Run run) noexcept {
-  if (bundle_.slow_ != bundle_.depth_base_) return 0;
-  return bundle_.poll_open(run == via::channel::Run::all ? Run::all : Run::replies);
+  if (bundle_.dispatcher_.runs_handler()) return 0;
+  return bundle_.dispatcher_.poll(run == via::channel::Run::all);
 }
 
 bool Bundle::Served::runs_handler() noexcept {
-  if (!is_parallel()) return bundle_.slow_ != bundle_.depth_base_;
-  SharedCalls& calls = bundle_.context_.shared_->calls;
+  if (!is_parallel()) return bundle_.dispatcher_.runs_handler();
+  SharedCalls& calls = bundle_.dispatcher_.context.shared_->calls;
   if (!calls.try_enter(gate())) return false;  // another thread's
-  const bool runs = bundle_.slow_ != bundle_.depth_base_;
+  const bool runs = bundle_.dispatcher_.runs_handler();
   calls.leave();
   return runs;
 }

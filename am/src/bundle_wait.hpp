@@ -38,8 +38,7 @@ class Bundle::WaitPause final : public via::channel::SleepLocks {
   void before_kernel() noexcept override {
     if (bundle_.calls_ == nullptr || !bundle_.calls_->is_held()) return;
     bundle_.wake_others();
-    paused_ =
-        bundle_.calls_->pause(bundle_.slow_ != bundle_.depth_base_ ? &bundle_.gate_ : nullptr);
+    paused_ = bundle_.calls_->pause(bundle_.dispatcher_.runs_handler() ? &bundle_.gate_ : nullptr);
   }
   void after_kernel() noexcept override {
     if (paused_.depth != 0) bundle_.calls_->resume(paused_, &bundle_.gate_);
@@ -56,7 +55,7 @@ class Bundle::WaitPause final : public via::channel::SleepLocks {
 class Bundle::Lock {
  public:
   Lock(Bundle& bundle, const char* call) noexcept : bundle_(bundle) {
-    if (bundle_.context_.job().in_forked_child())
+    if (bundle_.dispatcher_.context.job().in_forked_child())
       bundle_.stop_caller(call);  // before the lock: its holder is not here
     if (bundle_.threads_ == Threads::parallel)
       bundle_.calls_->enter(&bundle_.gate_);
@@ -98,7 +97,7 @@ class Bundle::Lock {
 class Bundle::Guard {
  public:
   Guard(Bundle& bundle, const char* call) noexcept : lock_(bundle, call) {
-    if (bundle.slow_ != bundle.depth_base_ || bundle.served_->engine().runs_function())
+    if (bundle.dispatcher_.runs_handler() || bundle.served_->engine().runs_function())
       bundle.stop_caller(call);
   }
 
@@ -118,8 +117,8 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
                          std::int64_t timeout_ns, Done&& done, std::uint32_t* handled,
                          ReplyWait* reply_wait) noexcept {
   if (handled != nullptr && *handled != 0) return Status::ok;
-  Job& job = context_.job();
-  ShownWait shown(job, slow_ - depth_base_);
+  Job& job = dispatcher_.context.job();
+  ShownWait shown(job, dispatcher_.slow - dispatcher_.depth_base);
   shown.show(operation, peer, activity);
   bool finished = false;  // done() may act: it is not asked again after it has said yes
   const auto ask = [&] { return finished || (finished = done()); };
@@ -128,7 +127,7 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
   via::channel::Engine& engine = served_->engine();
   Status status = Status::ok;
   for (std::uint32_t looks = 1;; ++looks) {
-    std::uint32_t n = poll_open(run);
+    std::uint32_t n = dispatcher_.poll(run == Run::all);
     if (handled != nullptr && (*handled += n) != 0) break;
     if (ask()) break;
     if (!engine.is_alone() &&

@@ -48,7 +48,14 @@ std::uint32_t PendingCall::await_slowly() noexcept {
 }
 
 Status PendingCall::await_for(std::int64_t timeout_ns) noexcept {
-  return bundle->wait_for_call(*this, timeout_ns);
+  const Bundle::Guard guard(*bundle, "Future::wait");
+  if (is_ready()) return Status::ok;
+  std::uint32_t peer = RankRecord::kNoPeer;
+  for (const EndpointCore* endpoint : bundle->dispatcher_.endpoints)
+    for (const auto& map : endpoint->table.maps())
+      if (map->calls.replace(this, this)) peer = viaduct::index(map->name.rank);
+  return bundle->wait_loop(Activity::waiting_message, "call", peer, Bundle::Run::all, timeout_ns,
+                           [&] { return is_ready(); });
 }
 
 void PendingCall::finish(std::uint32_t outcome) noexcept {
@@ -64,18 +71,43 @@ void PendingCall::fail(Undeliverable why) noexcept {
 
 bool PendingCall::attach(Resume to_resume, void* its_context) noexcept {
   if (is_ready()) return false;
-  return bundle->attach_to_call(*this, to_resume, its_context);
+  const Bundle::Lock lock(*bundle, "Future::then");
+  if (is_ready()) return false;
+  resume = to_resume;
+  context = its_context;
+  store_word(state, load_word(state, kRelaxed) | kAttached, kRelaxed);
+  for (const EndpointCore* endpoint : bundle->dispatcher_.endpoints)
+    for (const auto& map : endpoint->table.maps()) map->calls.hold(this);
+  return true;
 }
 
 bool PendingCall::take_over(PendingCall& from) noexcept {
-  if (!from.is_ready()) return from.bundle->move_call(from, this);
+  if (!from.is_ready()) return from.move_to(this);
   error = from.error;
   const std::uint32_t outcome = load_word(from.state, kRelaxed);
   store_word(state, outcome, kRelaxed);
   return outcome == kOk;
 }
 
-void PendingCall::abandon() noexcept { (void)bundle->move_call(*this, nullptr); }
+void PendingCall::abandon() noexcept { (void)move_to(nullptr); }
+
+bool PendingCall::move_to(PendingCall* to) noexcept {
+  const Bundle::Lock lock(*bundle, "Future");
+  if (!is_ready())
+    for (const EndpointCore* endpoint : bundle->dispatcher_.endpoints)
+      for (const auto& map : endpoint->table.maps())
+        if (map->calls.replace(this, to)) break;
+  if (to != nullptr) {
+    to->bundle = bundle;
+    to->error = error;
+    to->resume = resume;
+    to->context = context;
+    store_word(to->state, load_word(state, kRelaxed), kRelaxed);
+  }
+  const bool is_there = load_word(state, kRelaxed) == kOk;
+  store_word(state, kFailed, kRelaxed);
+  return is_there;
+}
 
 void take_failure(Token& token, std::uint8_t why) {
   if (PendingCall* const call = CallAccess::calls(token).take_any())
@@ -92,56 +124,10 @@ PendingCall* CallAccess::take_slowly(Token& token, std::uint32_t tag) noexcept {
   return nullptr;
 }
 
-}  // namespace detail
-
-using detail::PendingCall;
-
-Status Bundle::wait_for_call(PendingCall& call, std::int64_t timeout_ns) noexcept {
-  const Guard guard(*this, "Future::wait");
-  if (call.is_ready()) return Status::ok;
-  std::uint32_t peer = RankRecord::kNoPeer;
-  for (const Endpoint* endpoint : endpoints_)
-    for (const auto& map : endpoint->owned_)
-      if (map->calls.replace(&call, &call)) peer = viaduct::index(map->name.rank);
-  return wait_loop(Activity::waiting_message, "call", peer, Run::all, timeout_ns,
-                   [&] { return call.is_ready(); });
-}
-
-bool Bundle::attach_to_call(PendingCall& call, PendingCall::Resume resume, void* context) noexcept {
-  const Lock lock(*this, "Future::then");
-  if (call.is_ready()) return false;
-  call.resume = resume;
-  call.context = context;
-  store_word(call.state, load_word(call.state, kRelaxed) | PendingCall::kAttached, kRelaxed);
-  for (const Endpoint* endpoint : endpoints_)
-    for (const auto& map : endpoint->owned_) map->calls.hold(&call);
-  return true;
-}
-
-/// @p to takes the place of @p from in the ring, and its contents. Null: the place stays empty, as
-/// the future ends. Answers whether the result is there.
-bool Bundle::move_call(PendingCall& from, PendingCall* to) noexcept {
-  const Lock lock(*this, "Future");
-  if (!from.is_ready())
-    for (const Endpoint* endpoint : endpoints_)
-      for (const auto& map : endpoint->owned_)
-        if (map->calls.replace(&from, to)) break;
-  if (to != nullptr) {
-    to->bundle = from.bundle;
-    to->error = from.error;
-    to->resume = from.resume;
-    to->context = from.context;
-    store_word(to->state, load_word(from.state, kRelaxed), kRelaxed);
-  }
-  const bool is_there = load_word(from.state, kRelaxed) == PendingCall::kOk;
-  store_word(from.state, PendingCall::kFailed, kRelaxed);
-  return is_there;
-}
-
 /// Sends a call that the inline path does not send. The call is then pending in a ring, or failed.
-void Endpoint::send_call(Outgoing out, PendingCall& call, std::uint32_t tag) noexcept {
-  call.bundle = &bundle_;
-  store_word(call.state, tag, kRelaxed);
+void EndpointCore::send_call(Outgoing out, PendingCall& call, std::uint32_t call_tag) noexcept {
+  call.bundle = &bundle;
+  store_word(call.state, call_tag, kRelaxed);
   out.call = &call;
   switch (send_slow(out)) {
     case Status::ok:
@@ -149,36 +135,22 @@ void Endpoint::send_call(Outgoing out, PendingCall& call, std::uint32_t tag) noe
     case Status::peer_lost:
       return call.fail(Undeliverable::unreachable);
     default:
-      call.fail(value(out.to) >= maps_.size() ? Undeliverable::bad_entry
+      call.fail(value(out.to) >= table.size() ? Undeliverable::bad_entry
                                               : Undeliverable::bad_length);
   }
 }
 
-/// The oldest call to the peer of @p map has come back.
-void Endpoint::fail_call(detail::Map& map, Undeliverable why) noexcept {
-  bundle_.stirred_ = true;
-  const std::uint16_t outer = bundle_.running_;
-  bundle_.running_ = 0;
-  ++bundle_.slow_;
-  if (PendingCall* const call = map.calls.take_any()) call->fail(why);
-  --bundle_.slow_;
-  bundle_.running_ = outer;
-}
-
-/// The peer answers no more.
-void Endpoint::fail_calls(detail::Map& map, Undeliverable why) noexcept {
-  while (!map.calls.is_empty()) fail_call(map, why);
-}
-
-void Endpoint::stop_no_state(const char* wanted) const noexcept {
+void EndpointCore::stop_no_state(const char* wanted) const noexcept {
   violate_contract(
       errors::no_state,
       std::string("state<T>() ") +
-          (state_ == nullptr
+          (state == nullptr
                ? "was asked for an object, but set_state() has given the endpoint none"
                : "names another type than that of the object that set_state() has given "
                  "the endpoint") +
           ": " + wanted);
 }
+
+}  // namespace detail
 
 }  // namespace viaduct::am

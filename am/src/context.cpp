@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "am/src/context_shared.hpp"
+#include "am/src/map_life.hpp"
 #include "runtime/errors/codes.hpp"
 #include "runtime/shown_wait.hpp"
 #include "via/channel/nic.hpp"
@@ -99,7 +100,7 @@ void Context::unlock_calls() noexcept { shared_->calls.leave(); }
 Context::~Context() { job_.stats().remove(counters_); }
 
 /// @p number, or with a negative one the free number that was not used for the longest time.
-std::uint16_t Context::add(Endpoint& endpoint, std::int32_t number) {
+std::uint16_t Context::add(detail::EndpointCore& endpoint, std::int32_t number) {
   constexpr std::uint32_t kNumbers = 0x10000;
   auto at = static_cast<std::uint16_t>(number);
   if (number < 0) {
@@ -118,11 +119,12 @@ std::uint16_t Context::add(Endpoint& endpoint, std::int32_t number) {
   return at;
 }
 
-void Context::remove(Endpoint& endpoint) noexcept {
-  std::replace(endpoints_.begin(), endpoints_.end(), &endpoint, static_cast<Endpoint*>(nullptr));
+void Context::remove(detail::EndpointCore& endpoint) noexcept {
+  std::replace(endpoints_.begin(), endpoints_.end(), &endpoint,
+               static_cast<detail::EndpointCore*>(nullptr));
 }
 
-Endpoint* Context::find(std::uint16_t number) noexcept {
+detail::EndpointCore* Context::find(std::uint16_t number) noexcept {
   return number < endpoints_.size() ? endpoints_[number] : nullptr;
 }
 
@@ -134,13 +136,13 @@ void Context::incoming(Rank from, std::uint64_t discriminator) {
   if (index(from) < index(job_.rank())) std::swap(mine, theirs);
   // Between two endpoints of this rank, the request is for the endpoint that has not asked.
   if (from == job_.rank() && find(mine) != nullptr &&
-      find(mine)->find_map({from, theirs}) != nullptr)
+      find(mine)->table.find({from, theirs}) != nullptr)
     std::swap(mine, theirs);
-  Endpoint* endpoint = find(mine);
+  detail::EndpointCore* endpoint = find(mine);
   if (endpoint == nullptr)
     return nic_->reject_peer(from, discriminator,
                              static_cast<std::uint64_t>(Undeliverable::bad_endpoint));
-  endpoint->incoming({from, theirs}, discriminator);
+  detail::incoming(*endpoint, {from, theirs}, discriminator);
 }
 
 /// The channel of a MAP has ended: the MAP is drained and closed at its bundle's next poll outside
@@ -148,7 +150,7 @@ void Context::incoming(Rank from, std::uint64_t discriminator) {
 void Context::ended(detail::Map& map, via::ErrorCause cause) {
   if (map.state == detail::Map::State::closing) return;
   if (map.state == detail::Map::State::connecting)
-    map.endpoint->on_connected(map);                      // connected, and unnoticed until now
+    on_connected(map);                                    // connected, and unnoticed until now
   if (map.state == detail::Map::State::rejected) return;  // its MapBlock was malformed
   map.end.unreachable = cause == via::ErrorCause::connection_lost ||
                         cause == via::ErrorCause::format ||  // one side has found nonsense
@@ -158,15 +160,12 @@ void Context::ended(detail::Map& map, via::ErrorCause cause) {
   map.end.credits = map.credits();
   map.state = detail::Map::State::closing;
   map.drop_credits();
-  Endpoint& endpoint = *map.endpoint;
+  detail::EndpointCore& core = core_of(map);
   // A reply in the overflow block that the peer's endpoint has not taken, and will not: handlers
   // that wait for the block may go on.
-  if (endpoint.overflow_ != nullptr && endpoint.overflow_user_.rank == map.name.rank &&
-      endpoint.overflow_user_.number == map.name.number)
-    endpoint.overflow_->take_back();
-  Bundle& bundle = endpoint.bundle();
-  bundle.closing_.push_back(&map);
-  bundle.unfinished_ = true;
+  core.overflow.take_back_from(map.name);
+  core.dispatcher().closing.push_back(&map);
+  core.dispatcher().unfinished = true;
 }
 
 }  // namespace viaduct::am

@@ -37,11 +37,11 @@ class CallsLock {
 class Bundle::Served final : public via::channel::Client {
  public:
   Served(Bundle& bundle, via::channel::Nic& nic)
-      : Client(nic, *bundle.group_, Kind::runs_handlers),
+      : Client(nic, *bundle.dispatcher_.group, Kind::runs_handlers),
         bundle_(bundle),
-        engine_(*bundle.context_.shared_->engine) {
+        engine_(*bundle.dispatcher_.context.shared_->engine) {
     engine_.add(*this);
-    bundle.group_->on_housekeeping(
+    bundle.dispatcher_.group->on_housekeeping(
         [](void* self) noexcept {
           auto& served = *static_cast<Served*>(self);
           if (!served.engine_.is_alone()) served.engine_.serve_passive(served);

@@ -4,29 +4,26 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <memory>
+#include <new>
 
-#include "am/src/bundle_wait.hpp"
+#include "am/src/map_life.hpp"
+#include "am/src/returns.hpp"
+#include "am/src/standstill.hpp"
 #include "via/channel/nic.hpp"
-#include "viaduct/am/endpoint.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/atomic.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/log.hpp"
 #include "viaduct/runtime/segment.hpp"
 
-namespace viaduct::am {
-
-using detail::Map;
-using detail::MapBlock;
-namespace wire_format = detail::wire_format;
-namespace header = via::header;
+namespace viaduct::am::detail {
 
 void Map::publish_credits() noexcept {
   unreplied_published = unreplied;
   channel->release_and_publish(0, unreplied);
 }
 
-/// The same from both sides: the lower rank's number above the other's.
 Returned Map::describe_returned(std::uint64_t client, const std::uint64_t* words,
                                 std::uint32_t bytes, Undeliverable status,
                                 Direction direction) const noexcept {
@@ -46,7 +43,10 @@ Returned Map::describe_returned(std::uint64_t client, const std::uint64_t* words
   return returned;
 }
 
-std::uint64_t Endpoint::discriminator(EndpointName a, EndpointName b) noexcept {
+namespace {
+
+/// The same from both sides: the lower rank's number above the other's.
+std::uint64_t discriminator(EndpointName a, EndpointName b) noexcept {
   const bool ordered =
       index(a.rank) != index(b.rank) ? index(a.rank) < index(b.rank) : a.number < b.number;
   const EndpointName& low = ordered ? a : b;
@@ -56,56 +56,113 @@ std::uint64_t Endpoint::discriminator(EndpointName a, EndpointName b) noexcept {
   return kActiveMessages << 48 | std::uint64_t{low.number} << 16 | high.number;
 }
 
-Map* Endpoint::find_map(EndpointName name) noexcept {
-  const auto found = std::find_if(owned_.begin(), owned_.end(), [&](const auto& map) {
-    return map->name.rank == name.rank && map->name.number == name.number;
-  });
-  return found == owned_.end() ? nullptr : found->get();
+/// The part of @p block for medium payloads.
+MediumArea area_of(const Map& map, MapBlock& block, const Settings& settings) noexcept {
+  return {block.medium(), static_cast<std::uint32_t>(settings.medium_bytes),
+          map.channel->is_remote() ? 0 : kGapBytes};
 }
 
-Map& Endpoint::add_map(Index index, EndpointName name, Tag presented) {
+/// Whether an EndpointPage may lie at this offset of a window.
+bool lies_in_window(Context& context, std::uint64_t page) noexcept {
+  return page <= context.job().segment().window_bytes() - sizeof(EndpointPage) &&
+         page % alignof(EndpointPage) == 0;
+}
+
+bool speaks_alike(const EndpointCore& core, const MapBlock& block) noexcept {
+  const Settings& settings = core.context().settings();
+  return block.magic == MapBlock::kMagic && block.slots == core.flow.slots &&
+         block.medium_bytes == static_cast<std::uint32_t>(settings.medium_bytes);
+}
+
+/// Whether a MapBlock at @p at has the values that every rank's must have, and lies in the peer's
+/// window with its medium ring. The block is the peer's memory, and decides where we read.
+bool fits_us(const EndpointCore& core, const std::byte* at, const std::byte* window) noexcept {
+  Context& context = core.context();
+  const auto ring = static_cast<std::size_t>(context.settings().medium_bytes);
+  const std::size_t bytes = context.job().segment().window_bytes();
+  const auto offset = static_cast<std::size_t>(at - window);
+  if (bytes < sizeof(MapBlock) + ring || offset > bytes - sizeof(MapBlock) - ring ||
+      offset % alignof(MapBlock) != 0)
+    return false;
+  const auto& block = *reinterpret_cast<const MapBlock*>(at);
+  return speaks_alike(core, block) && lies_in_window(context, block.endpoint_page);
+}
+
+/// Sends a notice, which takes no credit, in order with the requests. False: no room. On a remote
+/// channel, where each line takes a receive, there is room for one notice at a time; the peer
+/// returns the line when it handles the notice.
+bool send_notice(Map& map, std::span<const std::uint64_t> words) noexcept {
+  if (map.channel->is_remote() && map.channel->slots_returned() < map.tags.notice_end) return false;
+  const std::uint64_t client =
+      wire_format::make(Kind::request, Operation::short_message, 0) | wire_format::notice_bit;
+  if (!map.try_send(0, client, words, static_cast<std::uint32_t>(words.size_bytes()))) return false;
+  map.tags.notice_end = map.channel->slots_sent();
+  return true;
+}
+
+/// Adds a MAP, which is not connected.
+Map& add_map(EndpointCore& core, Index index, EndpointName name, Tag presented) {
   auto map = std::make_unique<Map>();
-  map->endpoint = this;
+  map->endpoint = &core.endpoint();
   map->index = index;
   map->name = name;
   map->tags.presented = presented;
-  map->credit_limit = flow_.credits;
+  map->credit_limit = core.flow.credits;
   map->batch = std::max(1U, map->credit_limit / 4);
-  map->thunks = thunks_.data();
-  owned_.push_back(std::move(map));
-  Map& made = *owned_.back();
-  if (value(index) != kNoIndex) maps_[value(index)] = &made;
-  return made;
+  map->thunks = core.handlers.thunks.data();
+  return core.table.add(std::move(map));
 }
 
-/// The MAP that a message to @p index takes, made now if need be; the index is mapped. All indices
-/// that name one peer share one MAP. Answers the null map when the message must wait.
-Map& Endpoint::live_map(Index index) {
-  const Translation& entry = translations_[value(index)];
-  Map* map = maps_[value(index)];
-  if (map == &null_map_) map = find_map(entry.name);
-  if (map != nullptr) check_connection(*map);
-  if (map != nullptr && map->tags.changed) {
-    if (map->state == Map::State::connecting) return null_map_;
-    if (map->state == Map::State::connected && !try_notice(*map)) return null_map_;
-    if (map->state == Map::State::rejected) {  // under the tag before
-      drop(*map);
-      map = nullptr;
+/// Makes the MAP's channel and block and asks the peer for its own.
+void start(Map& map) {
+  EndpointCore& core = core_of(map);
+  Context& context = core.context();
+  const Settings& settings = context.settings();
+  if (context.job().is_lost(map.name.rank)) {
+    map.state = Map::State::lost;
+    return;
+  }
+  via::channel::Options options;
+  options.slots = core.flow.slots;
+  options.release_every = options.slots / 8;
+  options.client_bits = wire_format::used_bits;
+  options.extra_bytes = sizeof(MapBlock) + static_cast<std::size_t>(settings.medium_bytes);
+  if (context.nic().is_remote(map.name.rank)) {
+    options.remote = true;
+    options.notifications = remote_notifications(core);
+    options.extra_bytes += sizeof(OverflowBlock) + core.max_medium;
+  }
+  map.channel_owner = context.nic().create_channel(*core.dispatcher().group, &map, options);
+  map.channel = map.channel_owner.get();
+  auto* block = new (map.channel->prepare_extra()) MapBlock{};
+  block->magic = MapBlock::kMagic;
+  block->slots = options.slots;
+  block->credits = core.flow.credits;
+  block->medium_bytes = static_cast<std::uint32_t>(settings.medium_bytes);
+  block->tag.store(map.tags.presented);
+  block->endpoint_page = static_cast<std::uint64_t>(
+      reinterpret_cast<std::byte*>(&core.segment.page()) - context.job().segment().base());
+  if (map.channel->is_remote()) core.segment.show_in(*block);
+  map.medium.out = {area_of(map, *block, settings), 0, 0};
+  map.state = Map::State::connecting;
+  core.dispatcher().count(kMapsMade);
+  if (map.name.rank == context.job().rank() && map.name.number == core.number) {
+    if (!core.hears(map.tags.presented)) {
+      map.state = Map::State::rejected;
+      map.end.rejection = Undeliverable::bad_tag;
+      return;
     }
+    map.channel->connect_loopback();
+    return;
   }
-  if (map != nullptr) {
-    maps_[value(index)] = map;
-    return *map;
-  }
-  Map& made = make_map(index_of(entry.name), entry.name, entry.tag);
-  maps_[value(index)] = &made;
-  check_connection(made);
-  return made;
+  if (map.channel->connect_peer_start(map.name.rank, discriminator(core.name(), map.name)) ==
+      Status::peer_lost)
+    map.state = Map::State::lost;
 }
 
 /// Adds a MAP and starts it; an exception leaves no MAP.
-Map& Endpoint::make_map(Index index, EndpointName name, Tag presented) {
-  Map& made = add_map(index, name, presented);
+Map& make_map(EndpointCore& core, Index index, EndpointName name, Tag presented) {
+  Map& made = add_map(core, index, name, presented);
   try {
     start(made);
   } catch (...) {
@@ -115,60 +172,39 @@ Map& Endpoint::make_map(Index index, EndpointName name, Tag presented) {
   return made;
 }
 
-/// The part of @p block for medium payloads.
-static detail::MediumArea area_of(const Map& map, MapBlock& block,
-                                  const Settings& settings) noexcept {
-  return {block.medium(), static_cast<std::uint32_t>(settings.medium_bytes),
-          map.channel->is_remote() ? 0 : detail::kGapBytes};
-}
+}  // namespace
 
-/// Makes the MAP's channel and block and asks the peer for its own.
-void Endpoint::start(Map& map) {
-  Context& context = bundle_.context();
-  const Settings& settings = context.settings();
-  if (context.job().is_lost(map.name.rank)) {
-    map.state = Map::State::lost;
-    return;
-  }
-  via::channel::Options options;
-  options.slots = flow_.slots;
-  options.release_every = options.slots / 8;
-  options.client_bits = wire_format::used_bits;
-  options.extra_bytes = sizeof(MapBlock) + static_cast<std::size_t>(settings.medium_bytes);
-  if (context.nic().is_remote(map.name.rank)) {
-    options.remote = true;
-    options.notifications = remote_notifications();
-    options.extra_bytes += sizeof(detail::OverflowBlock) + max_medium_;
-  }
-  map.channel_owner = context.nic().create_channel(*bundle_.group_, &map, options);
-  map.channel = map.channel_owner.get();
-  auto* block = new (map.channel->prepare_extra()) MapBlock{};
-  block->magic = MapBlock::kMagic;
-  block->slots = options.slots;
-  block->credits = flow_.credits;
-  block->medium_bytes = static_cast<std::uint32_t>(settings.medium_bytes);
-  block->tag.store(map.tags.presented);
-  block->endpoint_page = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(page_) -
-                                                    context.job().segment().base());
-  if (map.channel->is_remote()) show_segment(*block);
-  map.medium_out = {area_of(map, *block, settings), 0, 0};
-  map.state = Map::State::connecting;
-  context.count(kMapsMade);
-  if (map.name.rank == context.job().rank() && map.name.number == number_) {
-    if (!hears(map.tags.presented)) {
-      map.state = Map::State::rejected;
-      map.end.rejection = Undeliverable::bad_tag;
-      return;
+Map& live_map(EndpointCore& core, Index index) {
+  TranslationTable& table = core.table;
+  const TranslationTable::Entry& entry = table[index];
+  Map* map = &table.map_of(index);
+  if (map == &table.null_map()) map = table.find(entry.name);
+  if (map != nullptr) check_connection(*map);
+  if (map != nullptr && map->tags.changed) {
+    if (map->state == Map::State::connecting) return table.null_map();
+    if (map->state == Map::State::connected && !try_notice(*map)) return table.null_map();
+    if (map->state == Map::State::rejected) {  // under the tag before
+      drop(*map);
+      map = nullptr;
     }
-    map.channel->connect_loopback();
-    return;
   }
-  if (map.channel->connect_peer_start(map.name.rank, discriminator(name(), map.name)) ==
-      Status::peer_lost)
-    map.state = Map::State::lost;
+  if (map != nullptr) {
+    table.lead(index, *map);
+    return *map;
+  }
+  Map& made = make_map(core, table.index_of(entry.name), entry.name, entry.tag);
+  table.lead(index, made);
+  check_connection(made);
+  return made;
 }
 
-void Endpoint::check_connection(Map& map) noexcept {
+/// Requests by our credits, replies to ours, a notice (try_notice) and two signs of the channel's.
+std::uint32_t remote_notifications(const EndpointCore& core) noexcept {
+  constexpr std::uint32_t kBesides = 4;  // one to spare
+  return 2 * core.flow.credits + kBesides;
+}
+
+void check_connection(Map& map) noexcept {
   if (map.state != Map::State::connecting) return;
   switch (map.channel->state()) {
     case via::ViState::connected:
@@ -181,86 +217,74 @@ void Endpoint::check_connection(Map& map) noexcept {
   }
   map.end.rejection = static_cast<Undeliverable>(map.channel->rejection_reason());
   if (map.end.rejection == Undeliverable::none) map.end.rejection = Undeliverable::bad_endpoint;
-  const bool lost = map.channel->is_unreachable() || bundle_.context().job().is_lost(map.name.rank);
+  const bool lost =
+      map.channel->is_unreachable() || core_of(map).context().job().is_lost(map.name.rank);
   map.state = lost ? Map::State::lost : Map::State::rejected;
 }
 
-void Endpoint::on_connected(Map& map) noexcept {
+void on_connected(Map& map) noexcept {
+  EndpointCore& core = core_of(map);
+  Context& context = core.context();
   auto* block = reinterpret_cast<MapBlock*>(map.channel->peer_extra());
   const bool remote = map.channel->is_remote();
-  map.peer.window = remote ? nullptr : bundle_.context().job().window_of(map.name.rank);
+  map.peer.window = remote ? nullptr : context.job().window_of(map.name.rank);
   // Read once: the peer's memory may change.
   const std::uint64_t page_at = load_word(block->endpoint_page, kRelaxed);
-  if (remote ? !speaks_alike(*block)
-             : !fits_us(reinterpret_cast<const std::byte*>(block), map.peer.window) ||
-                   !lies_in_window(page_at)) {  // its channel is let go with the MAP
+  if (remote ? !speaks_alike(core, *block)
+             : !fits_us(core, reinterpret_cast<const std::byte*>(block), map.peer.window) ||
+                   !lies_in_window(context, page_at)) {  // its channel is let go with the MAP
     map.state = Map::State::rejected;
     map.end.rejection = Undeliverable::bad_endpoint;
     return;
   }
-  map.peer.page = remote ? &map.peer.copied_page
-                         : reinterpret_cast<detail::EndpointPage*>(map.peer.window + page_at);
-  static_cast<detail::MediumArea&>(map.medium_in) =
-      area_of(map, *block, bundle_.context().settings());
+  map.peer.page =
+      remote ? &map.peer.copied_page : reinterpret_cast<EndpointPage*>(map.peer.window + page_at);
+  static_cast<MediumArea&>(map.medium.in) = area_of(map, *block, context.settings());
   map.state = Map::State::connected;
   apply_tag(map);
   map.limit = map.channel->slots_sent() + map.credit_limit;
-  map.poll_after(bundle_.poll_every_);
+  map.poll_after(core.dispatcher().poll_every);
 }
 
-/// Sends a notice, which takes no credit, in order with the requests. False: no room. On a remote
-/// channel, where each line takes a receive, there is room for one notice at a time; the peer
-/// returns the line when it handles the notice.
-bool Endpoint::send_notice(Map& map, std::span<const std::uint64_t> words) noexcept {
-  if (map.channel->is_remote() && map.channel->slots_returned() < map.tags.notice_end) return false;
-  const std::uint64_t client =
-      wire_format::make(detail::Kind::request, Operation::short_message, 0) |
-      wire_format::notice_bit;
-  if (!map.try_send(0, client, words, static_cast<std::uint32_t>(words.size_bytes()))) return false;
-  map.tags.notice_end = map.channel->slots_sent();
-  return true;
+/// Before the peer is connected its tag is unknown: `thunk_count` stays 0, so that its first
+/// message leads to check_connection().
+void apply_tag(Map& map) noexcept {
+  if (map.state != Map::State::connected && map.state != Map::State::closing) return;
+  const EndpointCore& core = core_of(map);
+  map.tags.theirs = reinterpret_cast<MapBlock*>(map.channel->peer_extra())->tag.load();
+  map.tags.refused = !core.hears(map.tags.theirs);
+  map.thunk_count = map.tags.refused ? 0 : static_cast<std::uint32_t>(core.handlers.thunks.size());
 }
 
-/// Tells the peer to look at the tag in our block again and to return all credits that it owes us.
-/// False: no room.
-bool Endpoint::try_notice(Map& map) noexcept {
+/// The peer may have read the old tag from our block, so a notice goes before the next request.
+void retag(Map& map, Tag tag) noexcept {
+  if (map.tags.presented == tag && map.state == Map::State::connected) return;
+  map.tags.presented = tag;
+  map.tags.changed = true;
+  if (map.channel == nullptr || map.channel->state() == via::ViState::idle) return;
+  auto* block = reinterpret_cast<MapBlock*>(map.channel->prepare_extra());
+  block->tag.store(tag);
+  map.channel->forward_extra(reinterpret_cast<std::byte*>(block), sizeof *block);
+}
+
+bool try_notice(Map& map) noexcept {
   if (!send_notice(map, {})) return false;
   map.tags.changed = false;
   return true;
 }
 
-/// Whether a MapBlock at @p at has the values that every rank's must have, and lies in the peer's
-/// window with its medium ring. The block is the peer's memory, and decides where we read.
-bool Endpoint::fits_us(const std::byte* at, const std::byte* window) const noexcept {
-  Context& context = bundle_.context();
-  const auto ring = static_cast<std::size_t>(context.settings().medium_bytes);
-  const std::size_t bytes = context.job().segment().window_bytes();
-  const auto offset = static_cast<std::size_t>(at - window);
-  if (bytes < sizeof(MapBlock) + ring || offset > bytes - sizeof(MapBlock) - ring ||
-      offset % alignof(MapBlock) != 0)
-    return false;
-  const auto& block = *reinterpret_cast<const MapBlock*>(at);
-  return speaks_alike(block) && lies_in_window(block.endpoint_page);
+bool try_inquiry(Map& map, const Inquiry& inquiry) noexcept {
+  const std::uint64_t words[2] = {std::uint64_t{inquiry.hops} << 32 | inquiry.asker,
+                                  inquiry.number};
+  static_assert(sizeof words == Inquiry::kBytes);
+  return map.state == Map::State::connected && send_notice(map, words);
 }
 
-/// Whether an EndpointPage may lie at this offset of a window.
-bool Endpoint::lies_in_window(std::uint64_t page) const noexcept {
-  return page <= bundle_.context().job().segment().window_bytes() - sizeof(detail::EndpointPage) &&
-         page % alignof(detail::EndpointPage) == 0;
-}
-
-bool Endpoint::speaks_alike(const MapBlock& block) const noexcept {
-  const Settings& settings = bundle_.context().settings();
-  return block.magic == MapBlock::kMagic && block.slots == flow_.slots &&
-         block.medium_bytes == static_cast<std::uint32_t>(settings.medium_bytes);
-}
-
-/// The endpoint @p from asks for a MAP that we have not asked for.
-void Endpoint::incoming(EndpointName from, std::uint64_t which) {
-  via::channel::Nic& nic = bundle_.context().nic();
-  if (Map* old = find_map(from)) {
+void incoming(EndpointCore& core, EndpointName from, std::uint64_t which) {
+  via::channel::Nic& nic = core.context().nic();
+  if (Map* old = core.table.find(from)) {
     check_connection(*old);
-    if (old->state == Map::State::lost && !bundle_.context().job().is_lost(from.rank))
+    if (old->state == Map::State::lost && !core.context().job().is_lost(from.rank))
       return nic.reject_peer(from.rank, which,
                              static_cast<std::uint64_t>(Undeliverable::unreachable));
     if (old->state != Map::State::rejected)
@@ -279,31 +303,30 @@ void Endpoint::incoming(EndpointName from, std::uint64_t which) {
   };
   const bool fits =
       block != nullptr &&
-      (nic.is_remote(from.rank) ? speaks_alike(*reinterpret_cast<const MapBlock*>(block))
-                                : fits_us(block, bundle_.context().job().window_of(from.rank)));
+      (nic.is_remote(from.rank) ? speaks_alike(core, *reinterpret_cast<const MapBlock*>(block))
+                                : fits_us(core, block, core.context().job().window_of(from.rank)));
   if (!fits) return reject(Undeliverable::bad_endpoint);
-  if (!hears(reinterpret_cast<const MapBlock*>(block)->tag.load()))
+  if (!core.hears(reinterpret_cast<const MapBlock*>(block)->tag.load()))
     return reject(Undeliverable::bad_tag);
-  const Index at = index_of(from);
+  const Index at = core.table.index_of(from);
   try {
     check_connection(
-        make_map(at, from, value(at) == kNoIndex ? kTagAll : translations_[value(at)].tag));
+        make_map(core, at, from, value(at) == kNoIndex ? kTagAll : core.table[at].tag));
   } catch (const std::exception& e) {  // no memory for a MAP
-    bundle_.context().job().log().write(LogLevel::error, e.what());
+    core.context().job().log().write(LogLevel::error, e.what());
     reject(Undeliverable::congestion);
   }
 }
 
-/// Drains a MAP whose channel has ended, returns requests that the peer has not taken, and drops
-/// it.
-void Endpoint::close(Map& map) noexcept {
-  Bundle::Dispatcher dispatcher{bundle_, true};
-  const bool lost = map.end.unreachable || bundle_.context().job().is_lost(map.name.rank);
+void close(Map& map) noexcept {
+  EndpointCore& core = core_of(map);
+  Dispatcher::Receiver receiver{core.dispatcher(), true};
+  const bool lost = map.end.unreachable || core.context().job().is_lost(map.name.rank);
   check_connection(map);
   if (map.channel != nullptr && map.channel->state() != via::ViState::idle)
-    while (map.channel->drain(Bundle::kBatch, dispatcher) != 0) {
+    while (map.channel->drain(Dispatcher::kBatch, receiver) != 0) {
     }
-  if (map.deferred_count != 0) bundle_.run_deferred();
+  if (map.deferred_count != 0) core.dispatcher().run_deferred();
   if (map.state == Map::State::closing && map.channel->state() == via::ViState::error)
     return_unseen(map, lost ? Undeliverable::unreachable : Undeliverable::bad_endpoint);
   fail_calls(map, lost ? Undeliverable::unreachable : Undeliverable::bad_endpoint);
@@ -315,76 +338,20 @@ void Endpoint::close(Map& map) noexcept {
   }
   const EndpointName peer = map.name;
   drop(map);
-  const std::uint64_t which = discriminator(name(), peer);
-  if (bundle_.context().nic().incoming_extra(peer.rank, which) != nullptr) incoming(peer, which);
+  const std::uint64_t which = discriminator(core.name(), peer);
+  if (core.context().nic().incoming_extra(peer.rank, which) != nullptr) incoming(core, peer, which);
 }
 
-/// Returns the requests whose credits have not come back. Requests are handled in order, so these
-/// are the last ones. Credits without a reply come back in batches, so the peer may have handled
-/// some of these. Replies are not returned, because no rank waits for them.
-void Endpoint::return_unseen(Map& map, Undeliverable why) noexcept {
-  const via::channel::Channel& channel = *map.channel;
-  const std::uint64_t end = channel.slots_sent();
-  const std::uint64_t slots = flow_.slots;
-  const std::uint64_t oldest = end > slots ? end - slots : 0;
-  const auto client_at = [&](std::uint64_t seq) {
-    const std::uint64_t head = channel.sent_slot(seq).header.load(kRelaxed);
-    const bool first = header::kind(head) == via::MessageKind::inline_data;
-    return first ? header::client(head) : wire_format::notice_bit;
-  };
-  const auto is_request = [](std::uint64_t client) {
-    return (client & (wire_format::notice_bit | wire_format::half_bit)) == 0 &&
-           wire_format::kind(client) == detail::Kind::request;
-  };
-  std::uint32_t unanswered =
-      map.credit_limit - std::min(map.credit_limit, map.end.credits + map.credits());
-  std::uint64_t from = end;  // the first of the unanswered requests that are still in the ring
-  for (std::uint64_t seq = end; seq > oldest && unanswered != 0; --seq)
-    if (is_request(client_at(seq - 1))) {
-      from = seq - 1;
-      --unanswered;
-    }
-  // The rest are older than the ring: nothing is known of them but their number, and how many of
-  // them are calls, which close() lets fail. Calls are answered in order: the last ones are
-  // pending.
-  std::uint32_t older_calls = map.calls.pending();
-  for (std::uint64_t seq = oldest; seq < end && older_calls != 0; ++seq)
-    if (is_request(client_at(seq)) && is_call_handler(wire_format::handler(client_at(seq))))
-      --older_calls;
-  for (unanswered -= std::min(unanswered, older_calls); unanswered != 0; --unanswered)
-    return_to_sender(Returned{why, Operation::short_message, Direction::request, map.index,
-                              map.name.rank, 0, nullptr, 0, 0, 0});
-  for (std::uint64_t seq = from; seq < end; ++seq)  // close() lets the calls fail
-    if (is_request(client_at(seq)) && !is_call_handler(wire_format::handler(client_at(seq))))
-      return_sent(map, seq, why);
-}
-
-void Endpoint::return_sent(Map& map, std::uint64_t seq, Undeliverable why) noexcept {
-  const std::uint64_t head = map.channel->sent_slot(seq).header.load(kRelaxed);
-  const std::uint64_t client = header::client(head);
-  std::uint64_t words[detail::kMaxMessageWords] = {};
-  // Its own window, in which others can write, too.
-  const std::uint32_t lines = std::min(1 + header::extra_lines(head), via::kMaxLines);
-  for (std::uint32_t i = 0; i < lines; ++i)
-    for (std::uint32_t w = 0; w < via::kWordsPerSlot; ++w)
-      words[i * via::kWordsPerSlot + w] = map.channel->sent_slot(seq + i).words[w];
-  const std::uint32_t prefix = 8 * wire_format::prefix_words(wire_format::operation(client));
-  const std::uint32_t bytes = std::clamp(header::length(head), prefix, lines * via::kInlineBytes);
-  return_to_sender(map.describe_returned(client, words, bytes, why, Direction::request));
-}
-
-void Endpoint::drop(Map& map) noexcept {
+void drop(Map& map) noexcept {
+  EndpointCore& core = core_of(map);
   fail_calls(map, map.end.unreachable ? Undeliverable::unreachable : Undeliverable::bad_endpoint);
   // Requests that were handled here and not replied to: the peer must not take them for lost.
   if (map.channel != nullptr && map.channel->state() == via::ViState::connected &&
       map.unreplied != map.unreplied_published)
     map.publish_credits();
-  if (value(map.index) != kNoIndex) std::replace(maps_.begin(), maps_.end(), &map, &null_map_);
-  std::erase_if(bundle_.refused_replies_, [&](const auto& refused) { return refused.map == &map; });
-  const auto found = std::find_if(owned_.begin(), owned_.end(),
-                                  [&](const auto& owned) { return owned.get() == &map; });
-  const Owned<Map> ended = std::move(*found);  // its channel disconnects, which may add MAPs
-  owned_.erase(found);
+  std::erase_if(core.dispatcher().refused_replies,
+                [&](const auto& refused) { return refused.map == &map; });
+  const Owned<Map> ended = core.table.remove(map);  // its channel disconnects, which may add MAPs
 }
 
-}  // namespace viaduct::am
+}  // namespace viaduct::am::detail

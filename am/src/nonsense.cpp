@@ -3,30 +3,25 @@
 
 #include <algorithm>
 
+#include "am/src/arrivals.hpp"
 #include "am/src/standstill.hpp"
-#include "viaduct/am/bundle.hpp"
-#include "viaduct/am/endpoint.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/atomic.hpp"
 #include "viaduct/runtime/segment.hpp"
 
-namespace viaduct::am {
+namespace viaduct::am::detail {
 
-using detail::Deferred;
-using detail::Kind;
-using detail::Map;
-namespace wire_format = detail::wire_format;
 namespace header = via::header;
 
 void Map::drop_surplus() noexcept { channel->break_off("a count of credits that cannot be"); }
 
 bool Map::update_released() noexcept {
   const std::uint64_t now = channel->peer_counter(1);
-  if (now < medium_out.released || now > medium_out.head) {
+  if (now < medium.out.released || now > medium.out.head) {
     channel->break_off("a count of payloads taken that cannot be");
     return false;
   }
-  medium_out.released = now;
+  medium.out.released = now;
   return true;
 }
 
@@ -35,9 +30,7 @@ void Map::check_counters() noexcept {
   if (state == State::connected) (void)update_released();
 }
 
-/// Why the line at @p slot does not begin a message; null: it does.
-const char* Bundle::find_nonsense(Map& map, const via::Slot& slot,
-                                  std::uint64_t head) const noexcept {
+const char* find_nonsense(Map& map, const via::Slot& slot, std::uint64_t head) noexcept {
   const std::uint32_t lines = 1 + header::extra_lines(head);
   if (!header::is_plain(head)) return "a message of a malformed kind";
   if (header::client(head) >> wire_format::used_bits != 0)
@@ -72,11 +65,26 @@ std::size_t requests_among(const std::deque<Deferred>& deferred) noexcept {
                     [](const Deferred& m) { return (m.client & wire_format::notice_bit) == 0; }));
 }
 
+/// Whether a message that claims to lie in its sender's overflow block does lie there, as far as
+/// this rank can tell.
+bool overflow_is_there(Map& map, const Deferred& m) noexcept {
+  const EndpointCore& core = core_of(map);
+  if (wire_format::kind(m.client) != Kind::reply ||
+      wire_format::operation(m.client) != Operation::medium)
+    return false;
+  if (map.channel->is_remote()) return arrived_overflow(map, m).length <= core.max_medium;
+  const std::size_t window = core.context().job().segment().window_bytes();
+  const std::size_t needed = sizeof(OverflowBlock) + core.max_medium;
+  if (map.peer.window == nullptr || needed > window || m.words[0] > window - needed ||
+      m.words[0] % alignof(OverflowBlock) != 0)
+    return false;
+  const auto* block = reinterpret_cast<const OverflowBlock*>(map.peer.window + m.words[0]);
+  return block->length <= core.max_medium;
+}
+
 }  // namespace
 
-/// Why @p m is none of the messages that a peer may send now; null: it is one, and a payload in the
-/// medium ring is held for it.
-const char* Bundle::find_nonsense(Map& map, Deferred& m) noexcept {
+const char* find_nonsense(Map& map, Deferred& m) noexcept {
   const Kind kind = wire_format::kind(m.client);
   const Operation operation = wire_format::operation(m.client);
   const Undeliverable status = wire_format::status(m.client);
@@ -94,7 +102,7 @@ const char* Bundle::find_nonsense(Map& map, Deferred& m) noexcept {
   if (fresh ? status != Undeliverable::none : !is_reason(status))
     return "a message with a malformed status";
   const std::uint16_t handler = wire_format::handler(m.client);
-  if (handler >= map.endpoint->thunks_.size() && handler < kFirstLateId)
+  if (handler >= core_of(map).handlers.thunks.size() && handler < kFirstLateId)
     return "a message for a handler that there is not";
   if ((m.client & wire_format::notice_bit) != 0)
     return kind == Kind::request && operation == Operation::short_message &&
@@ -111,26 +119,10 @@ const char* Bundle::find_nonsense(Map& map, Deferred& m) noexcept {
   if (in_overflow && !(fresh && overflow_is_there(map, m)))
     return "a message with a malformed overflow block";
   if (fresh && operation == Operation::medium && !in_overflow && !in_lines &&
-      !map.medium_in.arrive(static_cast<std::uint32_t>(m.words[0]),
+      !map.medium.in.arrive(static_cast<std::uint32_t>(m.words[0]),
                             static_cast<std::uint32_t>(m.words[0] >> 32), m.held))
     return "a message with a malformed payload";
   return nullptr;
 }
 
-/// Whether a message that claims to lie in its sender's overflow block does lie there, as far as
-/// this rank can tell.
-bool Bundle::overflow_is_there(Map& map, const Deferred& m) noexcept {
-  if (wire_format::kind(m.client) != Kind::reply ||
-      wire_format::operation(m.client) != Operation::medium)
-    return false;
-  if (map.channel->is_remote()) return arrived_overflow(map, m).length <= map.endpoint->max_medium_;
-  const std::size_t window = context_.job().segment().window_bytes();
-  const std::size_t needed = sizeof(detail::OverflowBlock) + map.endpoint->max_medium_;
-  if (map.peer.window == nullptr || needed > window || m.words[0] > window - needed ||
-      m.words[0] % alignof(detail::OverflowBlock) != 0)
-    return false;
-  const auto* block = reinterpret_cast<const detail::OverflowBlock*>(map.peer.window + m.words[0]);
-  return block->length <= map.endpoint->max_medium_;
-}
-
-}  // namespace viaduct::am
+}  // namespace viaduct::am::detail

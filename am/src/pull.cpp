@@ -18,8 +18,7 @@
 #include "viaduct/runtime/clock.hpp"
 #include "viaduct/runtime/wait.hpp"
 
-namespace viaduct::am {
-namespace detail {
+namespace viaduct::am::detail {
 
 using State = MapBlock::PullState;
 
@@ -128,33 +127,4 @@ PullEnd pull(Map& map, std::byte* to, std::size_t bytes) noexcept {
   return PullEnd::pushed;
 }
 
-}  // namespace detail
-
-/// Before a bulk message: the data are in place, or @p client says that the receiver is to pull
-/// them, and finish_bulk() is to follow.
-Undeliverable Endpoint::begin_bulk(detail::Map& map, const std::byte* from, std::size_t bytes,
-                                   std::size_t offset, std::uint64_t& client) noexcept {
-  if (bytes < detail::kLeastPull || map.channel->is_remote())
-    return put_bulk(map, from, bytes, offset);
-  via::RemotePlace place;
-  const Undeliverable why = reach(map, bytes, offset, via::Rights::rdma_write, place);
-  if (why != Undeliverable::none) return why;
-  if (!detail::show_for_pull(map, from, bytes)) return put_bulk(map, from, bytes, offset);
-  client |= detail::wire_format::pull_bit;
-  return Undeliverable::none;
-}
-
-/// After a bulk message with @p client, or after the attempt to send it: returns when the data are
-/// in place.
-void Endpoint::finish_bulk(detail::Map& map, const std::byte* from, std::size_t bytes,
-                           std::size_t offset, std::uint64_t client, bool sent) noexcept {
-  if ((client & detail::wire_format::pull_bit) == 0) return;
-  if (!sent) return detail::take_back_pull(map);
-  if (detail::await_pull(map, bytes)) return bundle_.context().count(Counter::kBulkBytes, bytes);
-  // The receiver refuses a message for a segment that is gone by now.
-  const std::uint64_t start = monotonic_ns();
-  (void)put_bulk(map, from, bytes, offset);
-  detail::tell_pushed(map, bytes, monotonic_ns() - start);
-}
-
-}  // namespace viaduct::am
+}  // namespace viaduct::am::detail

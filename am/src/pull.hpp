@@ -27,7 +27,8 @@ void take_back_pull(Map& map) noexcept;
 /// long as the receiver copies.  @return false: the sender is to copy them, and then to call
 /// tell_pushed().
 [[nodiscard]] bool await_pull(Map& map, std::size_t bytes) noexcept;
-void tell_pushed(Map& map) noexcept;
+/// Sender: it has copied the @p bytes bytes itself, in @p ns.
+void tell_pushed(Map& map, std::size_t bytes, std::uint64_t ns) noexcept;
 
 /// How a pull ended: the receiver has copied the data, or the sender has; or the sender is lost, or
 /// does not keep to the protocol.

@@ -7,6 +7,9 @@
 
 #include "am/src/arguments.hpp"
 #include "am/src/bundle_wait.hpp"
+#include "am/src/map_life.hpp"
+#include "am/src/payload.hpp"
+#include "am/src/returns.hpp"
 #include "runtime/errors/codes.hpp"
 #include "via/channel/nic.hpp"
 #include "viaduct/am/endpoint.hpp"
@@ -22,38 +25,45 @@ using detail::Map;
 using detail::OverflowBlock;
 namespace wire_format = detail::wire_format;
 
-/// On a remote channel each direction has a block of its own, behind the medium ring.
-OverflowBlock* Endpoint::free_overflow(Map& map) noexcept {
+namespace {
+
+/// The block for a reply over @p map that does not fit its ring; null: it is taken. On a remote
+/// channel each direction has a block of its own, behind the medium ring.
+OverflowBlock* free_overflow(Map& map) noexcept {
   if (map.channel->is_remote()) {
-    auto* own = reinterpret_cast<OverflowBlock*>(map.medium_out.ring + map.medium_out.size);
+    auto* own = reinterpret_cast<OverflowBlock*>(map.medium.out.ring + map.medium.out.size);
     return own->is_free() ? own : nullptr;
   }
-  if (overflow_ == nullptr) {
+  detail::EndpointCore& core = core_of(map);
+  auto& [block, user] = core.overflow;
+  if (block == nullptr) {
     try {
-      overflow_ = new (bundle_.context().nic().allocate(sizeof(OverflowBlock) + max_medium_))
+      block = new (core.context().nic().allocate(sizeof(OverflowBlock) + core.max_medium))
           OverflowBlock{};
     } catch (const std::exception& e) {
-      bundle_.context().job().log().write(LogLevel::error, e.what());
+      core.context().job().log().write(LogLevel::error, e.what());
       return nullptr;
     }
   }
-  const std::uint32_t held = overflow_->held();
-  const bool free = held == 0 || bundle_.job().is_lost(overflow_user_.rank);
+  const std::uint32_t held = block->held();
+  const bool free = held == 0 || core.context().job().is_lost(user.rank);
   if (!free && held != 1) {
-    if (Map* const user = find_map(overflow_user_); user != nullptr && user->channel != nullptr)
-      user->channel->break_off("a count of replies taken that cannot be");
-    overflow_->take_back();
-    return overflow_;
+    if (Map* const reader = core.table.find(user); reader != nullptr && reader->channel != nullptr)
+      reader->channel->break_off("a count of replies taken that cannot be");
+    block->take_back();
+    return block;
   }
-  return free ? overflow_ : nullptr;
+  return free ? block : nullptr;
 }
 
-/// The request goes back to its sender when no handler runs any more (Bundle::finish), unless
+}  // namespace
+
+/// The request goes back to its sender when no handler runs any more (Dispatcher::finish), unless
 /// another reply is made: the requester waits for one.
 void Token::refuse_reply() noexcept {
-  Bundle& bundle = map_.endpoint->bundle();
-  bundle.refused_replies_.push_back({&map_, client_ & ~(kReplied | kRefused)});
-  bundle.unfinished_ = true;
+  detail::Dispatcher& dispatcher = core_of(map_).dispatcher();
+  dispatcher.refused_replies.push_back({&map_, client_ & ~(kReplied | kRefused)});
+  dispatcher.unfinished = true;
   client_ |= kReplied | kRefused;
 }
 
@@ -61,7 +71,7 @@ void Token::refuse_reply() noexcept {
 /// refusal is the last one. False: no reply was refused.
 bool Token::take_back_refusal() noexcept {
   if ((client_ & kRefused) == 0) return false;
-  auto& refused = map_.endpoint->bundle().refused_replies_;
+  auto& refused = core_of(map_).dispatcher().refused_replies;
   if (!refused.empty() && refused.back().map == &map_) refused.pop_back();
   client_ &= ~(kReplied | kRefused);
   return true;
@@ -71,8 +81,8 @@ Tag Token::tag() const noexcept {
   return direction() == Direction::request ? map_.tags.theirs : map_.endpoint->tag();
 }
 
-/// As Bundle::refuse(). The credit that a reply has brought is given up again, and comes back when
-/// the replier has acknowledged the return.
+/// As Dispatcher::refuse(). The credit that a reply has brought is given up again, and comes back
+/// when the replier has acknowledged the return.
 void Token::send_back(Undeliverable why, std::span<const std::uint64_t> args, std::size_t arg_bytes,
                       std::size_t bytes, std::size_t offset) noexcept {
   Bundle& bundle = map_.endpoint->bundle();
@@ -93,11 +103,11 @@ void Token::send_back(Undeliverable why, std::span<const std::uint64_t> args, st
   std::copy_n(args.data(), args.size(), words + prefix);
   if (!request) map_.give_up_credit();
   client_ |= kReplied;
-  bundle.context_.count(Counter::kRefused);
-  const std::uint16_t running = bundle.running_;  // reply handlers change it
+  bundle.dispatcher_.count(Counter::kRefused);
+  const std::uint16_t running = bundle.dispatcher_.running;  // reply handlers change it
   (void)bundle.send_waiting(map_, client, {words, prefix + args.size()},
                             static_cast<std::uint32_t>(8 * prefix + arg_bytes));
-  bundle.running_ = running;
+  bundle.dispatcher_.running = running;
 }
 
 /// Whether AMVIAv1 as published, over which the peer is reached, takes no reply of this size.
@@ -111,30 +121,30 @@ bool Token::is_too_large_for_v1(std::uint64_t client) const noexcept {
 /// says where.
 void Token::place_medium(std::uint64_t& client, std::uint64_t& place, const std::byte* data,
                          std::size_t bytes) noexcept {
-  Endpoint& endpoint = *map_.endpoint;
-  Bundle& bundle = endpoint.bundle();
+  detail::EndpointCore& core = core_of(map_);
+  Bundle& bundle = core.bundle;
   OverflowBlock* overflow = nullptr;
   const auto placed = [&] {
     if (map_.state == detail::Map::State::closing || map_.state == detail::Map::State::lost)
       return true;
-    if (endpoint.put_medium(map_, data, bytes, place)) return true;
-    return (overflow = endpoint.free_overflow(map_)) != nullptr;
+    if (detail::put_medium(map_, data, bytes, place)) return true;
+    return (overflow = free_overflow(map_)) != nullptr;
   };
-  endpoint.check_connection(map_);
+  check_connection(map_);
   if (!placed()) {
-    bundle.context().count(kReplyWaits);
+    bundle.dispatcher_.count(kReplyWaits);
     (void)bundle.wait_loop(Activity::waiting_credit, "medium reply", index(map_.name.rank),
                            Bundle::Run::replies, -1, placed);
   }
   if (overflow == nullptr) return;
-  bundle.context().count(kOverflowReplies);
+  bundle.dispatcher_.count(kOverflowReplies);
   overflow->use.store(overflow->use.load(kRelaxed) + 1, kRelaxed);
   overflow->length = static_cast<std::uint32_t>(bytes);
   std::memcpy(overflow->data(), data, bytes);
   const auto* const at = reinterpret_cast<std::byte*>(overflow);
   place = 0;
   if (!map_.channel->is_remote()) {
-    endpoint.overflow_user_ = map_.name;
+    core.overflow.user = map_.name;
     place = static_cast<std::uint64_t>(at - bundle.context().job().segment().base());
   }
   client |= wire_format::overflow_bit;
@@ -146,7 +156,7 @@ void Token::place_medium(std::uint64_t& client, std::uint64_t& place, const std:
 bool Token::reply_at_once(std::uint64_t client, const std::uint64_t* args, std::uint32_t arg_words,
                           std::uint32_t arg_bytes, std::span<const std::byte> data) noexcept {
   // takes_in_lines() is false for remote channels: AMVIAv1 as published may refuse the reply.
-  if (!may_reply() || data.size() > map_.endpoint->max_medium() ||
+  if (!may_reply() || data.size() > core_of(map_).max_medium ||
       (data.data() == nullptr && !data.empty()) || !map_.takes_in_lines(arg_words, data.size()) ||
       !map_.try_send_in_lines(0, client, {args, arg_words}, arg_bytes, data)) [[unlikely]]
     return false;
@@ -157,9 +167,9 @@ bool Token::reply_at_once(std::uint64_t client, const std::uint64_t* args, std::
 Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::uint32_t arg_words,
                          std::size_t arg_bytes, const std::byte* data, std::size_t bytes,
                          std::size_t offset) noexcept {
-  Endpoint& endpoint = *map_.endpoint;
-  Bundle& bundle = endpoint.bundle();
-  if (bundle.context_.job().in_forked_child()) bundle.stop_caller("a reply");
+  detail::EndpointCore& core = core_of(map_);
+  Bundle& bundle = core.bundle;
+  if (bundle.job().in_forked_child()) bundle.stop_caller("a reply");
   const Bundle::Exclusive exclusive(bundle);
   if (!may_reply() && !take_back_refusal()) {
     violate_contract(errors::handler_communicates,
@@ -168,19 +178,19 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
                                     : " replied to a reply: a reply handler may not communicate"));
   }
   const Operation operation = wire_format::operation(client);
-  if ((operation == Operation::medium && bytes > endpoint.max_medium()) ||
+  if ((operation == Operation::medium && bytes > core.max_medium) ||
       (data == nullptr && bytes != 0)) {
     refuse_reply();
-    return data == nullptr ? Endpoint::Refusal::null(endpoint, "a reply", bytes)
-                           : Endpoint::Refusal::length(endpoint, "a reply", bytes);
+    return data == nullptr ? detail::Refusal::null(core, "a reply", bytes)
+                           : detail::Refusal::length(core, "a reply", bytes);
   }
   if (is_too_large_for_v1(client)) {
     refuse_reply();
-    return Endpoint::Refusal::reply_size(endpoint, operation, wire_format::operation(client_));
+    return detail::Refusal::reply_size(core, operation, wire_format::operation(client_));
   }
   client_ |= kReplied;
   // Reply handlers that run while this waits change it.
-  const std::uint16_t running = bundle.running_;
+  const std::uint16_t running = bundle.dispatcher_.running;
   const std::uint32_t prefix = wire_format::prefix_words(operation);
   std::uint64_t words[detail::kMaxMessageWords];
   std::span<const std::byte> in_lines;
@@ -188,12 +198,12 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
   if (operation == Operation::bulk) {
     words[0] = offset;
     words[1] = bytes;
-    endpoint.check_connection(map_);
-    const Undeliverable why = endpoint.begin_bulk(map_, data, bytes, offset, client);
+    check_connection(map_);
+    const Undeliverable why = detail::begin_bulk(map_, data, bytes, offset, client);
     if (why != Undeliverable::none) {
       refuse_reply();
-      endpoint.return_to_sender(
-          map_.describe_returned(client, words, static_cast<std::uint32_t>(8 * prefix + arg_bytes),
+      return_to_sender(core, map_.describe_returned(
+                                 client, words, static_cast<std::uint32_t>(8 * prefix + arg_bytes),
                                  why, Direction::reply));
       return Status::ok;
     }
@@ -207,11 +217,11 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
   const Status status =
       bundle.send_waiting(map_, client, {words, prefix + arg_words},
                           static_cast<std::uint32_t>(8 * prefix + arg_bytes), in_lines);
-  endpoint.finish_bulk(map_, data, bytes, offset, client, status == Status::ok);
+  detail::finish_bulk(map_, data, bytes, offset, client, status == Status::ok);
   if (status != Status::ok && (client & wire_format::overflow_bit) != 0 &&
       !map_.channel->is_remote())
-    endpoint.overflow_->take_back();
-  bundle.running_ = running;
+    core.overflow.block->take_back();
+  bundle.dispatcher_.running = running;
   return status;
 }
 

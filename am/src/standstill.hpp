@@ -19,7 +19,7 @@ struct Inquiry {
   static constexpr std::uint32_t kBytes = 16;
 };
 
-/// One wait of Endpoint::send_slow for credit or room, while it lasts.
+/// One wait of EndpointCore::send_long for credit or room, while it lasts.
 class Bundle::ReplyWait {
  public:
   /// How long a wait lasts before its rank sends an inquiry, and passes on those of others; and the
@@ -27,7 +27,7 @@ class Bundle::ReplyWait {
   /// loses so much time; all others pay a look at the clock.
   static constexpr std::int64_t kAskEveryNs = 100'000'000;
 
-  ReplyWait(Endpoint& endpoint, Index to) noexcept;
+  ReplyWait(detail::EndpointCore& core, Index to) noexcept;
   ~ReplyWait();
   ReplyWait(const ReplyWait&) = delete;
   ReplyWait& operator=(const ReplyWait&) = delete;
@@ -49,7 +49,7 @@ class Bundle::ReplyWait {
   [[nodiscard]] bool try_send(const Inquiry& inquiry) const noexcept;
   void found(detail::Map& map) const noexcept;
 
-  Endpoint& endpoint_;
+  detail::EndpointCore& core_;
   Index to_;
   std::uint64_t start_ns_;
   std::uint64_t next_inquiry_ns_;

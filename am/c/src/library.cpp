@@ -29,7 +29,7 @@ bool viaduct::am::detail::ShortWay::is_busy_elsewhere(const Bundle& bundle) noex
 }
 void viaduct::am::detail::ShortWay::poll_unless_busy(Bundle& bundle) noexcept {
   const CallsLock lock(*bundle.calls_);
-  if (bundle.slow_ == bundle.depth_base_) (void)bundle.poll_long(Bundle::Run::all);
+  if (!bundle.dispatcher_.runs_handler()) (void)bundle.poll_long(Bundle::Run::all);
 }
 
 namespace viaduct::am::c {

@@ -34,11 +34,13 @@ struct ShortWay {
   template <auto Handler, class... A>
   [[nodiscard, gnu::always_inline]] static inline Done request(Endpoint& endpoint, Index to,
                                                                A... args) noexcept {
-    const Bundle& bundle = endpoint.bundle_;
+    EndpointCore& core = EndpointCore::of(endpoint);
+    const Dispatcher& dispatcher = core.dispatcher();
     // The poll of the long path does the work that was put off.
-    if (bundle.slow_ != 0 || bundle.deferred_total_ != 0 || bundle.unfinished_) [[unlikely]]
+    if (dispatcher.slow != 0 || dispatcher.deferred_total != 0 || dispatcher.unfinished)
+        [[unlikely]]
       return Done::nothing;
-    Map& map = *endpoint.maps_[value(to)];
+    Map& map = core.table.map_of(to);
     if (map.channel == nullptr) [[unlikely]]
       return Done::nothing;
     via::channel::Channel& channel = *map.channel;
@@ -60,11 +62,12 @@ struct ShortWay {
   template <auto Handler, class... A>
   [[nodiscard, gnu::always_inline]] static inline Done request_shared(Endpoint& endpoint, Index to,
                                                                       A... args) noexcept {
-    Bundle& bundle = endpoint.bundle_;
+    EndpointCore& core = EndpointCore::of(endpoint);
+    Bundle& bundle = core.bundle;
     const Bundle::Passed passed(bundle);
     if (!passed) [[unlikely]]
       return Done::nothing;
-    Map& map = *endpoint.maps_[value(to)];
+    Map& map = core.table.map_of(to);
     if (map.state != Map::State::connected || map.tags.changed) [[unlikely]]
       return Done::nothing;
     via::channel::Channel& channel = *map.channel;
@@ -105,10 +108,11 @@ struct ShortWay {
   }
   /// The rest of a request to @p to: the doorbell, credits, and a poll.
   static void finish(Endpoint& endpoint, Index to) noexcept {
-    Map& map = *endpoint.maps_[value(to)];
+    EndpointCore& core = EndpointCore::of(endpoint);
+    Map& map = core.table.map_of(to);
     map.channel->ring_if_wanted();
     if (map.channel->slots_sent() % kPollEvery == 0) map.look_after_credits();
-    (void)endpoint.bundle_.poll_once(Bundle::Run::all);
+    (void)core.bundle.poll_once(Bundle::Run::all);
   }
 
   /// As Token::reply().

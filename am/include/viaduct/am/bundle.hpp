@@ -2,28 +2,26 @@
 /// @file
 /// Bundles: endpoints that are serviced together. Source: Begel et al. 2001, sections 4.1 and 5.1.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <vector>
 
 #include "viaduct/am/context.hpp"
+#include "viaduct/am/detail/dispatcher.hpp"
 #include "viaduct/am/detail/gate.hpp"
 #include "viaduct/am/detail/map.hpp"
-#include "viaduct/am/token.hpp"
+#include "viaduct/am/detail/pending_call.hpp"
 #include "viaduct/am/types.hpp"
 #include "viaduct/runtime/atomic.hpp"
 #include "viaduct/runtime/job_page.hpp"
 #include "viaduct/runtime/owned.hpp"
-#include "viaduct/runtime/parts.hpp"
 #include "viaduct/runtime/wait.hpp"
-#include "viaduct/via/channel/group.hpp"
 
 namespace viaduct::am {
 
 class SharedCalls;
 class Task;
-struct Inquiry;
 
 /// A set of endpoints that are serviced together: one poll handles the arrived messages of all.
 ///
@@ -76,7 +74,8 @@ class Bundle {
   /// messages of a sequential bundle, or work that it has put off; true for a parallel bundle.
   /// Cost: one load for each talking peer (8 at most) and one for all others.
   [[nodiscard]] bool looks_busy() const noexcept {
-    return slow_ != 0 || deferred_total_ != 0 || unfinished_ || group_->looks_busy();
+    return dispatcher_.slow != 0 || dispatcher_.deferred_total != 0 || dispatcher_.unfinished ||
+           dispatcher_.group->looks_busy();
   }
 
   /// From now on requests to a peer poll once in @p n slots that are sent there (a short message
@@ -123,137 +122,40 @@ class Bundle {
   void run(std::span<Task> tasks);
 
   /// @return the context that the bundle was made in.
-  [[nodiscard]] Context& context() noexcept { return context_; }
+  [[nodiscard]] Context& context() noexcept { return dispatcher_.context; }
   /// @return the job of that context.
-  [[nodiscard]] Job& job() noexcept { return context_.job(); }
+  [[nodiscard]] Job& job() noexcept { return dispatcher_.context.job(); }
 
  private:
   friend class Endpoint;
   friend class Token;
   friend class Context;
-  friend struct detail::Map;
+  friend struct detail::Dispatcher;
+  friend struct detail::EndpointCore;
+  friend struct detail::PendingCall;
   friend struct detail::ShortWay;
 
-  /// Group::drain() hands each arrived message to this object.
-  struct Dispatcher {
-    Bundle& bundle;
-    bool requests;
-    void operator()(via::channel::Channel& channel, via::Slot& slot,
-                    std::uint64_t header) noexcept {
-      bundle.dispatch(channel, slot, header, requests);
-    }
-  };
   class Lock;       // of a parallel bundle
   class Guard;      // the same, and the check that no handler is running
   class Exclusive;  // the lock alone
   class Passed;     // its gate, for short calls
   class WaitPause;  // puts the lock down while it waits
-  struct FastReceiver;
-  class Served;  // how other waits of the thread serve the bundle
+  class Served;     // how other waits of the thread serve the bundle
   class ReplyWait;
-
-  /// A count that the lock's holder changes and that others look at before they take the lock:
-  /// plain loads and stores.
-  class Depth {
-   public:
-    Depth& operator=(std::uint32_t count) noexcept {
-      store_word(count_, count, kRelaxed);
-      return *this;
-    }
-    void operator++() noexcept { *this = *this + 1; }
-    void operator--() noexcept { *this = *this - 1; }
-    operator std::uint32_t() const noexcept { return load_word(count_, kRelaxed); }
-    /// For forked children, which have one thread.
-    [[nodiscard]] std::uint32_t& word() noexcept { return count_; }
-
-   private:
-    mutable std::uint32_t count_ = 0;
-  };
-
-  static constexpr std::uint32_t kBatch = 32;  // messages of one peer per poll
 
   /// poll() without the pause, for a call that does not wait.
   std::uint32_t poll_once(Run run) noexcept {
-    if (slow_ != 0) [[unlikely]]
+    if (dispatcher_.slow != 0) [[unlikely]]
       return poll_guarded(run);
-    return poll_open(run);
+    // Two calls: a compiler that knows `run` makes one of them, with a constant.
+    return run == Run::all ? dispatcher_.poll(true) : dispatcher_.poll(false);
   }
-  std::uint32_t poll_open(Run run) noexcept {
-    std::uint32_t n = 0;
-    const bool requests = run == Run::all;
-    if (deferred_total_ != 0 && requests) [[unlikely]]
-      n += run_deferred();
-    Dispatcher dispatcher{*this, requests};
-    n += group_->drain(kBatch, dispatcher);
-    if (unfinished_) [[unlikely]]
-      n += finish(run);
-    return n;
-  }
-
-  void dispatch(via::channel::Channel& channel, via::Slot& slot, std::uint64_t header,
-                bool requests) noexcept {
-    VIADUCT_PART(read_data);
-    using namespace detail;
-    auto& map = *static_cast<Map*>(channel.context());
-    const std::uint64_t client = via::header::client(header);
-    const std::uint64_t special = client & ~wire_format::handler_mask;  // the unused bits, too
-    const std::uint32_t id = wire_format::handler(client);
-    const bool reply = special == (std::uint64_t{1} << wire_format::kind_shift);
-    const bool plain = special == 0 && requests && map.deferred_count == 0;
-    if ((reply || plain) && via::header::extra_lines(header) == 0 && id >= kOwnHandlers &&
-        id < map.thunk_count)
-        [[likely]] {  // a handler of its own table reads its arguments in place: not in the slot
-      if (const Thunk thunk = map.thunks[id]; thunk != nullptr) [[likely]] {
-        const Arrival arrival{reinterpret_cast<const std::byte*>(slot.words),
-                              via::header::length(header), nullptr, 0};
-        Token token(map, client);
-        if (reply) map.regain_credit();
-        ++slow_;
-        running_ = static_cast<std::uint16_t>(id);
-        VIADUCT_NEXT_PART(act);
-        thunk(token, arrival);
-        --slow_;
-        if (plain && !token.is_answered()) map.return_credit();
-        return;
-      }
-    }
-    dispatch_slow(map, slot, header, requests);
-  }
-
-  [[gnu::noinline]] void dispatch_slow(detail::Map& map, via::Slot& slot, std::uint64_t header,
-                                       bool requests) noexcept;
-  [[nodiscard]] bool run_lines(detail::Map& map, const via::Slot& slot, std::uint64_t header,
-                               bool requests) noexcept;
-  [[gnu::noinline]] void take_message(detail::Map& map, via::Slot& slot, std::uint64_t header,
-                                      bool requests) noexcept;
-  void run_message(detail::Map& map, const detail::Deferred& message) noexcept;
-  void run_handler(detail::Map& map, Thunk thunk, const detail::Deferred& message) noexcept;
-  void refuse(detail::Map& map, const detail::Deferred& message, Undeliverable why) noexcept;
-  void take_returned(detail::Map& map, const detail::Deferred& message) noexcept;
-  [[gnu::cold]] void return_deferred(detail::Map& map) noexcept;
-  [[gnu::cold]] void answer_refused() noexcept;
-  void release_medium(detail::Map& map, std::uint64_t held) noexcept;
-  [[gnu::noinline]] std::uint32_t run_deferred() noexcept;
-  [[gnu::cold, gnu::noinline]] std::uint32_t finish(Run run) noexcept;
   [[gnu::noinline]] std::uint32_t poll_guarded(Run run) noexcept;
   [[gnu::noinline]] std::uint32_t poll_long(Run run) noexcept;
   [[nodiscard]] bool poll_fast(std::uint32_t& n) noexcept;
-  [[nodiscard, gnu::cold]] bool overflow_is_there(detail::Map& map,
-                                                  const detail::Deferred& message) noexcept;
-  [[nodiscard, gnu::cold]] detail::OverflowBlock& arrived_overflow(
-      detail::Map& map, const detail::Deferred& message) noexcept;
-  [[gnu::cold]] void release_overflow(detail::Map& map, detail::OverflowBlock& block) noexcept;
-  [[nodiscard]] const char* find_nonsense(detail::Map& map, const via::Slot& slot,
-                                          std::uint64_t header) const noexcept;
-  [[nodiscard]] const char* find_nonsense(detail::Map& map, detail::Deferred& message) noexcept;
+
   [[noreturn, gnu::cold]] void stop_caller(const char* call) const noexcept;
   [[noreturn, gnu::cold]] void stop_second_thread(const char* call) const noexcept;
-  // calls.cpp
-  friend struct detail::PendingCall;
-  Status wait_for_call(detail::PendingCall& call, std::int64_t timeout_ns) noexcept;
-  bool attach_to_call(detail::PendingCall& call, detail::PendingCall::Resume resume,
-                      void* context) noexcept;
-  bool move_call(detail::PendingCall& from, detail::PendingCall* to) noexcept;
   Status send_waiting(detail::Map& map, std::uint64_t client, std::span<const std::uint64_t> words,
                       std::uint32_t bytes, std::span<const std::byte> data = {}) noexcept;
   void block(std::int64_t timeout_ns, const std::function<bool()>& done) noexcept;
@@ -265,18 +167,8 @@ class Bundle {
                    ReplyWait* reply_wait = nullptr) noexcept;
   void show_handlers() noexcept;
   void hide_handlers() noexcept;
-  void add(Endpoint& endpoint);
-  void remove(Endpoint& endpoint) noexcept;
 
-  // Hot. slow_ counts the reasons for which inline paths take their guarded forms: running
-  // handlers, a parallel bundle.
-  Depth slow_;
-  std::uint32_t poll_every_ = 8;
-  std::uint32_t deferred_total_ = 0;
-  bool unfinished_ = false;  // maps to close, gets to hand over
-  Owned<via::channel::Group> group_;
-  // Cool.
-  Context& context_;
+  detail::Dispatcher dispatcher_;  // first: inline paths look at it
   Threads threads_;
   SharedCalls* calls_ = nullptr;  // the context's; null: the bundle is sequential
   detail::Gate gate_;
@@ -285,23 +177,9 @@ class Bundle {
   /// that call.
   AtomicWord<std::uintptr_t> user_ = 0;  // 0: none
   AtomicWord<const char*> user_call_ = nullptr;
-  std::uint32_t depth_base_ = 0;  // slow_ when no handler runs
-  std::uint16_t running_ = 0;     // handler that runs, for messages
-  // A handler has run for which no doorbell was rung: sleepers are to look again.
-  bool stirred_ = false;
-  via::ProtectionTag protection_tag_{};
   Owned<Served> served_;
   std::uint32_t waited_looks_ = 0;  // of all waits
-  std::vector<Endpoint*> endpoints_;
-  std::vector<detail::Map*> deferred_maps_;
-  std::vector<detail::Map*> closing_;
-  /// A request whose handler made a reply that was refused, and has made no other one.
-  struct RefusedReply {
-    detail::Map* map;
-    std::uint64_t client;  // the request's
-  };
-  std::vector<RefusedReply> refused_replies_;
-  RunningHandler shown_;  // slow_ and running_, for hang reports
+  RunningHandler shown_;            // what the dispatcher runs, for hang reports
 };
 
 }  // namespace viaduct::am

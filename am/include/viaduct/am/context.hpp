@@ -27,11 +27,12 @@ class Nic;
 namespace viaduct::am {
 
 namespace detail {
+struct Dispatcher;
+struct EndpointCore;
 struct Map;
-}
+}  // namespace detail
 
 class Bundle;
-class Endpoint;
 
 /// Counters (VIADUCT_STATS=1).
 enum Counter : std::uint32_t {
@@ -78,12 +79,12 @@ class Context {
 
  private:
   friend class Bundle;
-  friend class Endpoint;
-  friend class Token;
+  friend struct detail::Dispatcher;
+  friend struct detail::EndpointCore;
 
-  std::uint16_t add(Endpoint& endpoint, std::int32_t number);
-  void remove(Endpoint& endpoint) noexcept;
-  [[nodiscard]] Endpoint* find(std::uint16_t number) noexcept;
+  std::uint16_t add(detail::EndpointCore& endpoint, std::int32_t number);
+  void remove(detail::EndpointCore& endpoint) noexcept;
+  [[nodiscard]] detail::EndpointCore* find(std::uint16_t number) noexcept;
   void incoming(Rank from, std::uint64_t discriminator);
   void ended(detail::Map& map, via::ErrorCause cause);
   void count(Counter counter, std::uint64_t by = 1) noexcept {
@@ -96,7 +97,7 @@ class Context {
   struct Shared;  // by all bundles
   Owned<Shared> shared_;
   Owned<via::channel::Nic> nic_;
-  std::vector<Endpoint*> endpoints_;  // by number
+  std::vector<detail::EndpointCore*> endpoints_;  // by number
   std::uint16_t next_number_ = 0;
   std::array<std::uint64_t, kCounterCount> counters_{};
 };

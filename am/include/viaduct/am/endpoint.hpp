@@ -3,33 +3,21 @@
 /// Endpoints: a process' port into a virtual network. Source: Begel et al. 2001, sections 4.1 and
 /// 5.
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <type_traits>
-#include <vector>
 
 // First: compilers list the path of includes to a header with each error in it.
 #include "viaduct/am/token.hpp"
 
 #include "viaduct/am/bundle.hpp"
 #include "viaduct/am/detail/call.hpp"
-#include "viaduct/am/detail/map.hpp"
+#include "viaduct/am/detail/endpoint_core.hpp"
 #include "viaduct/am/future.hpp"
 #include "viaduct/am/handler.hpp"
 #include "viaduct/am/types.hpp"
-#include "viaduct/runtime/owned.hpp"
-#include "viaduct/runtime/parts.hpp"
-#include "viaduct/via/memory_region.hpp"
-#include "viaduct/via/types.hpp"
-
-namespace viaduct::via {
-class Transport;
-struct RemotePlace;
-}  // namespace viaduct::via
 
 namespace viaduct::am {
 
@@ -40,94 +28,11 @@ namespace viaduct::am {
 #pragma GCC diagnostic ignored "-Wattributes"
 #endif
 
-/// Belongs to the thread of its bundle; all threads may use it when that is parallel. Made and
-/// destroyed outside handlers, destroyed before its bundle and when no other thread uses it.
-///
-/// All sends: @p to is an index of the translation table. A message that cannot be delivered (index
-/// not mapped, tag, handler, offset or length wrong at the other side, endpoint gone) comes back to
-/// this endpoint's handler 0. A mistake that the caller can see (index out of range, data null, too
-/// long) is answered bad_argument, and a warning names it. A MAP to the peer is made at the first
-/// message. request* waits for credit and connection, polling; try_request* answers retry instead.
-class Endpoint {
+// The calls of an Endpoint that send.
+class Requests : protected detail::EndpointCore {
  public:
-  /// Accepts senders that name @p tag. Throws Error: no memory, or more than 65536 endpoints.
-  explicit Endpoint(Bundle& bundle, Tag tag = kTagAll) : Endpoint(bundle, tag, kAnyNumber) {}
-  /// The same with a number that peers know beforehand (EndpointName::number); kAnyNumber: the next
-  /// free one. Throws Error: in use.
-  Endpoint(Bundle& bundle, Tag tag, std::int32_t number);
-  static constexpr std::int32_t kAnyNumber = -1;
-  ~Endpoint();
-  Endpoint(const Endpoint&) = delete;
-  Endpoint& operator=(const Endpoint&) = delete;
-
-  // Translation table.
-
-  /// Index r becomes endpoint 0 of rank r, for all ranks of the job, under @p tag (theirs).  Never
-  /// waits: no communication until the first message.  Cost: linear in the number of ranks where
-  /// the table is empty before.  Errors: throws Error (memory).
-  void map_all(Tag tag = kTagAll);
-  /// Maps @p index; no communication until the first message. Several indices may name one
-  /// endpoint, all under the same tag: they share its credits and its order, and messages from it
-  /// name the lowest of them (Token::source, Returned::peer). Handlers may call it.
-  ///
-  /// @return ok; bad_argument (index out of range, or no such rank); bad_state (in use, or mapped
-  ///         under another tag).
-  Status map(Index index, EndpointName name, Tag tag);
-  /// Waits until all requests to @p index have been answered or returned, then forgets it.
-  /// bad_argument when it is not mapped. The peer's requests to this endpoint go on as before;
-  /// their source is kNoIndex then.
-  Status unmap(Index index) noexcept;
-  /// @return the size of the translation table.
-  [[nodiscard]] std::uint32_t translations() const noexcept;
-  /// Grows the table.  Never waits. Errors: throws Error beyond 65536.
-  void set_translations(std::uint32_t count);
-  /// @return whether @p index is mapped; false beyond the table.
-  [[nodiscard]] bool is_mapped(Index index) const noexcept;
-  /// @return the endpoint that @p index names; EndpointName{} where it is not mapped.
-  [[nodiscard]] EndpointName translation_name(Index index) const noexcept;
-  /// @return the tag under which @p index is mapped; kTagNone where it is not.
-  [[nodiscard]] Tag translation_tag(Index index) const noexcept;
-
-  // This endpoint.
-
-  /// @return the name by which other ranks map this endpoint.
-  [[nodiscard]] EndpointName name() const noexcept;
-  /// @return the tag that senders must present.
-  [[nodiscard]] Tag tag() const noexcept { return tag_; }
-  /// When the call returns, messages are no longer accepted from senders that mapped this endpoint
-  /// under another tag: those under way, and later ones, come back to the sender with bad_tag.
-  /// Order: nothing that the caller does afterwards is seen by such a sender's messages.
-  void set_tag(Tag tag) noexcept;
-  /// Puts @p handler at @p id of this endpoint's own table. With @p takes, other messages to it
-  /// come back to their senders with bad_arguments; without, it is given every message.
-  ///
-  /// @return ok; bad_argument for an id that is not 1 to 255.
-  Status set_handler(HandlerId id, RawHandler handler,
-                     std::optional<Takes> takes = std::nullopt) noexcept;
-  /// Puts @p handler at id 0, which gets returned messages.  Cost: a lock where the bundle is
-  /// parallel.
-  void set_undeliverable_handler(UndeliverableHandler handler);
-
-  /// Makes a segment of @p bytes that peers write to and read from directly; replaces the one
-  /// before, which must have no transfers under way.  Throws Error (memory).
-  std::span<std::byte> make_segment(std::size_t bytes);
-  /// Uses the caller's memory instead; it stays the caller's and must outlive its use here. Without
-  /// bytes: there is no segment any more.  Throws Error.
-  void set_segment(std::span<std::byte> memory);
-  /// @return the segment that peers write to and read from.  Precondition: no other thread changes
-  /// it.
-  [[nodiscard]] std::span<std::byte> segment() const noexcept { return segment_; }
-  /// @return the most bytes that a medium message may have.
-  [[nodiscard]] std::uint32_t max_medium() const noexcept { return max_medium_; }
-  /// @return the requests that may be outstanding to one peer: VIADUCT_AM_CREDITS, and in a job
-  /// with a transport (on several hosts) not more than half of the slots have room for.
-  [[nodiscard]] std::uint32_t credits() const noexcept { return flow_.credits; }
-  /// Whether calls that wait may run request handlers (default) or only replies. Ranks that wait
-  /// for each other with replies only get requests back (congestion).  Cost: a lock where the
-  /// bundle is parallel.
-  void set_wait_run(Bundle::Run run) noexcept;
-
-  // Sending.
+  Requests(const Requests&) = delete;
+  Requests& operator=(const Requests&) = delete;
 
   /// Short request: @p Handler runs at @p to during one of its polls.
   ///
@@ -242,15 +147,6 @@ class Endpoint {
   __attribute__((diagnose_if(!CallHandler<Handler>, VIADUCT_CALL_TEXT, "error"))) auto call(
       Index to, A&&... args) noexcept;
 
-  /// Handlers reach @p object by Token::state<T>(). The object stays the caller's and must outlive
-  /// its use here.  Never waits. Precondition: no handler runs in another thread.
-  template <class T>
-  void set_state(T& object) noexcept;
-  /// The object that set_state() was given.  Never waits. Errors: another type, or no object, stops
-  /// the program with a sentence.
-  template <class T>
-  [[nodiscard]] T& state() const noexcept;
-
   /// request() by number, for a handler of the peer's own table (1 to 255). @p words: up to 16
   /// words of arguments.
   ///
@@ -267,40 +163,22 @@ class Endpoint {
   Status request_medium_raw(Index to, HandlerId handler, std::span<const std::byte> data,
                             std::span<const std::uint64_t> words) noexcept;
 
-  /// Bytes this endpoint holds for a mapped peer (rings and state), and for one never talked to.
-  struct Footprint {
-    std::size_t per_active_peer;
-    std::size_t per_idle_peer;
-  };
-  /// @return the bytes that this endpoint holds for each peer.
-  [[nodiscard]] Footprint footprint() const noexcept;
-  /// @return the number of MAPs that are connected now.
-  [[nodiscard]] std::uint32_t active_peers() const noexcept;
+ protected:
+  using EndpointCore::EndpointCore;
+  ~Requests() = default;
 
-  /// @return the bundle that the endpoint belongs to.
-  [[nodiscard]] Bundle& bundle() noexcept { return bundle_; }
+  [[nodiscard]] EndpointCore& core() noexcept { return *this; }
+  [[nodiscard]] const EndpointCore& core() const noexcept { return *this; }
 
  private:
-  friend class Bundle;
-  friend class Context;
-  friend class Token;
-  friend struct detail::Map;
-  friend struct detail::ShortWay;
+  friend struct detail::EndpointCore;
 
-  struct Translation {
-    EndpointName name;
-    bool in_use = false;
-    Tag tag = kTagNone;
-  };
-
-  // Sends: detail/endpoint_send.hpp. Each has a second form without a condition, so that a message
-  // that the compiler has refused gives one error and not two.
+  // Requests: detail/endpoint_send.hpp. Each has a second form without a condition, so that a
+  // message that the compiler has refused gives one error and not two.
   template <auto Handler, bool Wait, class... A>
   Status send_short(Index to, A... args) noexcept requires ShortHandler<Handler>;
   template <auto, bool, class... A>
   Status send_short(Index, A...) noexcept;
-  template <auto Handler>
-  [[nodiscard]] static std::uint64_t short_client() noexcept;
   template <auto Handler, bool Wait, class... A>
   [[gnu::noinline]] Status send_short_slow(Index to, A... args) noexcept;
   template <auto Handler, Operation Op, class T, class... A>
@@ -315,8 +193,6 @@ class Endpoint {
   Status get_data(Index, std::span<T>, std::size_t, bool, A...) noexcept;
 
   // Calls: detail/endpoint_call.hpp
-  template <auto Handler>
-  [[nodiscard]] static std::uint64_t call_client(Operation operation) noexcept;
   template <auto Handler, class R, class... A>
   void call_short(Future<R>& future, Index to, A&... args) noexcept;
   template <auto Handler, class R, class... A>
@@ -332,140 +208,129 @@ class Endpoint {
   void call_into(Future<std::span<T>>& future, Index to, Operation operation,
                  std::span<const std::byte> data, Room& room, A&... args) noexcept;
   template <auto Handler, class... A>
-  void call_words(detail::PendingCall& call, std::uint32_t tag, Index to, Operation operation,
+  void call_words(detail::PendingCall& call, std::uint32_t call_tag, Index to, Operation operation,
                   std::span<const std::byte> data, A&... args) noexcept;
+};
 
-  /// Everything there is to know about a message to send.
-  struct Outgoing {
-    Index to;
-    std::uint64_t client;
-    const std::uint64_t* words;  // arguments
-    std::uint32_t count;
-    std::uint32_t arg_bytes;
-    const std::byte* data;
-    std::size_t bytes;
-    std::size_t offset;  // bulk: in the peer's segment
-    bool wait;
-    detail::PendingCall* call = nullptr;  // that it is the request of
+/// Belongs to the thread of its bundle; all threads may use it when that is parallel. Made and
+/// destroyed outside handlers, destroyed before its bundle and when no other thread uses it.
+///
+/// All sends: @p to is an index of the translation table. A message that cannot be delivered (index
+/// not mapped, tag, handler, offset or length wrong at the other side, endpoint gone) comes back to
+/// this endpoint's handler 0. A mistake that the caller can see (index out of range, data null, too
+/// long) is answered bad_argument, and a warning names it. A MAP to the peer is made at the first
+/// message. request* waits for credit and connection, polling; try_request* answers retry instead.
+class Endpoint : public Requests {
+ public:
+  /// Accepts senders that name @p tag. Throws Error: no memory, or more than 65536 endpoints.
+  explicit Endpoint(Bundle& bundle, Tag tag = kTagAll) : Endpoint(bundle, tag, kAnyNumber) {}
+  /// The same with a number that peers know beforehand (EndpointName::number); kAnyNumber: the next
+  /// free one. Throws Error: in use.
+  Endpoint(Bundle& bundle, Tag tag, std::int32_t number) : Requests(bundle, tag, number) {}
+  static constexpr std::int32_t kAnyNumber = -1;
+  ~Endpoint() = default;
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  // Translation table.
+
+  /// Index r becomes endpoint 0 of rank r, for all ranks of the job, under @p tag (theirs).  Never
+  /// waits: no communication until the first message.  Cost: linear in the number of ranks where
+  /// the table is empty before.  Errors: throws Error (memory).
+  void map_all(Tag tag = kTagAll);
+  /// Maps @p index; no communication until the first message. Several indices may name one
+  /// endpoint, all under the same tag: they share its credits and its order, and messages from it
+  /// name the lowest of them (Token::source, Returned::peer). Handlers may call it.
+  ///
+  /// @return ok; bad_argument (index out of range, or no such rank); bad_state (in use, or mapped
+  ///         under another tag).
+  Status map(Index index, EndpointName name, Tag tag);
+  /// Waits until all requests to @p index have been answered or returned, then forgets it.
+  /// bad_argument when it is not mapped. The peer's requests to this endpoint go on as before;
+  /// their source is kNoIndex then.
+  Status unmap(Index index) noexcept;
+  /// @return the size of the translation table.
+  [[nodiscard]] std::uint32_t translations() const noexcept;
+  /// Grows the table.  Never waits. Errors: throws Error beyond 65536.
+  void set_translations(std::uint32_t count);
+  /// @return whether @p index is mapped; false beyond the table.
+  [[nodiscard]] bool is_mapped(Index index) const noexcept;
+  /// @return the endpoint that @p index names; EndpointName{} where it is not mapped.
+  [[nodiscard]] EndpointName translation_name(Index index) const noexcept;
+  /// @return the tag under which @p index is mapped; kTagNone where it is not.
+  [[nodiscard]] Tag translation_tag(Index index) const noexcept;
+
+  // This endpoint.
+
+  /// @return the name by which other ranks map this endpoint.
+  [[nodiscard]] EndpointName name() const noexcept { return core().name(); }
+  /// @return the tag that senders must present.
+  [[nodiscard]] Tag tag() const noexcept { return core().tag; }
+  /// When the call returns, messages are no longer accepted from senders that mapped this endpoint
+  /// under another tag: those under way, and later ones, come back to the sender with bad_tag.
+  /// Order: nothing that the caller does afterwards is seen by such a sender's messages.
+  void set_tag(Tag tag) noexcept;
+  /// Puts @p handler at @p id of this endpoint's own table. With @p takes, other messages to it
+  /// come back to their senders with bad_arguments; without, it is given every message.
+  ///
+  /// @return ok; bad_argument for an id that is not 1 to 255.
+  Status set_handler(HandlerId id, RawHandler handler,
+                     std::optional<Takes> takes = std::nullopt) noexcept;
+  /// Puts @p handler at id 0, which gets returned messages.  Cost: a lock where the bundle is
+  /// parallel.
+  void set_undeliverable_handler(UndeliverableHandler handler);
+
+  /// Makes a segment of @p bytes that peers write to and read from directly; replaces the one
+  /// before, which must have no transfers under way.  Throws Error (memory).
+  std::span<std::byte> make_segment(std::size_t bytes);
+  /// Uses the caller's memory instead; it stays the caller's and must outlive its use here. Without
+  /// bytes: there is no segment any more.  Throws Error.
+  void set_segment(std::span<std::byte> memory);
+  /// @return the segment that peers write to and read from.  Precondition: no other thread changes
+  /// it.
+  [[nodiscard]] std::span<std::byte> segment() const noexcept { return core().segment.memory(); }
+  /// @return the most bytes that a medium message may have.
+  [[nodiscard]] std::uint32_t max_medium() const noexcept { return core().max_medium; }
+  /// @return the requests that may be outstanding to one peer: VIADUCT_AM_CREDITS, and in a job
+  /// with a transport (on several hosts) not more than half of the slots have room for.
+  [[nodiscard]] std::uint32_t credits() const noexcept { return core().flow.credits; }
+  /// Whether calls that wait may run request handlers (default) or only replies. Ranks that wait
+  /// for each other with replies only get requests back (congestion).  Cost: a lock where the
+  /// bundle is parallel.
+  void set_wait_run(Bundle::Run run) noexcept;
+
+  /// Handlers reach @p object by Token::state<T>(). The object stays the caller's and must outlive
+  /// its use here.  Never waits. Precondition: no handler runs in another thread.
+  template <class T>
+  void set_state(T& object) noexcept;
+  /// The object that set_state() was given.  Never waits. Errors: another type, or no object, stops
+  /// the program with a sentence.
+  template <class T>
+  [[nodiscard]] T& state() const noexcept;
+
+  /// Bytes this endpoint holds for a mapped peer (rings and state), and for one never talked to.
+  struct Footprint {
+    std::size_t per_active_peer;
+    std::size_t per_idle_peer;
   };
-  struct Refusal;  // am/src/arguments.hpp
+  /// @return the bytes that this endpoint holds for each peer.
+  [[nodiscard]] Footprint footprint() const noexcept;
+  /// @return the number of MAPs that are connected now.
+  [[nodiscard]] std::uint32_t active_peers() const noexcept;
 
-  [[gnu::cold, gnu::noinline]] void send_call(Outgoing out, detail::PendingCall& call,
-                                              std::uint32_t tag) noexcept;
-  void fail_call(detail::Map& map, Undeliverable why) noexcept;
-  void fail_calls(detail::Map& map, Undeliverable why) noexcept;
-  [[noreturn, gnu::cold, gnu::noinline]] void stop_no_state(const char* wanted) const noexcept;
-
-  [[nodiscard]] bool send_at_once(const Outgoing& out) noexcept;
-  [[gnu::noinline]] Status send_slow(const Outgoing& out) noexcept;
-  Status send_shared(const Outgoing& out) noexcept;  // of a parallel bundle
-  Status send_after_polls(const Outgoing& out) noexcept;
-  [[nodiscard]] bool send_line(const Outgoing& out) noexcept;
-  [[gnu::noinline]] Status send_long(const Outgoing& out) noexcept;
-  void poll_between(Index to) noexcept;
-  enum class Sent : std::uint8_t { no, yes, and_more };  // and_more: finish_short() is to follow
-  template <class S, class... A>
-  [[nodiscard]] Sent try_send_line(Index to, std::size_t limit, std::uint64_t client,
-                                   A... args) noexcept;
-  [[gnu::noinline]] Status finish_short(Index to) noexcept;
-  void renew_short_way(Index to) noexcept;
-  [[nodiscard, gnu::noinline]] bool open_short_way(Index to) noexcept;
-  Status get_slow(Index from, std::span<std::byte> data, std::size_t offset, std::uint16_t handler,
-                  const std::uint64_t* words, std::uint32_t arg_bytes, bool wait) noexcept;
-  [[nodiscard]] detail::Map* open_map(const Outgoing& out, Status& status) noexcept;
-  Status attempt_send(const Outgoing& out) noexcept;
-  Status attempt_get(const Outgoing& out, std::span<std::byte> data) noexcept;
-  bool has_ended(detail::Map& map) noexcept;
-  Status send_raw(Index to, HandlerId handler, Operation operation, std::span<const std::byte> data,
-                  std::span<const std::uint64_t> words, bool wait) noexcept;
-  [[nodiscard]] bool try_send(detail::Map& map, const Outgoing& out) noexcept;
-  bool put_medium(detail::Map& map, const std::byte* data, std::size_t bytes,
-                  std::uint64_t& place) noexcept;
-  Undeliverable reach(detail::Map& map, std::size_t bytes, std::size_t offset, via::Rights rights,
-                      via::RemotePlace& place) noexcept;
-  Undeliverable copy_bulk(detail::Map& map, std::byte* own, std::size_t bytes, std::size_t offset,
-                          via::Rights how) noexcept;
-  Undeliverable begin_bulk(detail::Map& map, const std::byte* from, std::size_t bytes,
-                           std::size_t offset, std::uint64_t& client) noexcept;
-  void finish_bulk(detail::Map& map, const std::byte* from, std::size_t bytes, std::size_t offset,
-                   std::uint64_t client, bool sent) noexcept;
-  Undeliverable put_bulk(detail::Map& map, const std::byte* from, std::size_t bytes,
-                         std::size_t offset) noexcept;
-  [[nodiscard]] detail::OverflowBlock* free_overflow(detail::Map& map) noexcept;
-  void return_to_sender(const Returned& returned) noexcept;
-  void return_to_sender(const Outgoing& out, Undeliverable why) noexcept;
-  void return_unseen(detail::Map& map, Undeliverable why) noexcept;
-  void return_sent(detail::Map& map, std::uint64_t seq, Undeliverable why) noexcept;
-  bool send_notice(detail::Map& map, std::span<const std::uint64_t> words) noexcept;
-  bool try_notice(detail::Map& map) noexcept;
-  bool try_inquiry(detail::Map& map, const Inquiry& inquiry) noexcept;
-  void retag(detail::Map& map, Tag tag) noexcept;
-  Status set_entry(Index index, EndpointName name, Tag tag, Index other);
-  [[nodiscard]] Index index_of(EndpointName name) const noexcept;
-  detail::Map& live_map(Index index);
-  detail::Map& add_map(Index index, EndpointName name, Tag presented);
-  detail::Map& make_map(Index index, EndpointName name, Tag presented);
-  void start(detail::Map& map);
-  void check_connection(
-      detail::Map& map) noexcept;  // a connecting MAP whose connection is made, or refused
-  void on_connected(detail::Map& map) noexcept;
-  void incoming(EndpointName from, std::uint64_t discriminator);
-  [[nodiscard]] bool fits_us(const std::byte* at, const std::byte* window) const noexcept;
-  [[nodiscard]] bool lies_in_window(std::uint64_t page) const noexcept;
-  [[nodiscard]] bool speaks_alike(const detail::MapBlock& block) const noexcept;
-  [[nodiscard]] std::uint32_t remote_notifications() const noexcept;
-  void show_segment(detail::MapBlock& block) const noexcept;
-  void close(detail::Map& map) noexcept;  // drains, returns unhandled requests, disconnects
-  void drop(detail::Map& map) noexcept;
-  [[nodiscard]] detail::Map* find_map(EndpointName name) noexcept;
-  [[nodiscard]] bool hears(Tag presented) const noexcept;
-  /// Whether the handler with number @p id, which there is, takes such a message.
-  [[nodiscard]] bool takes(std::uint16_t id, Takes message) const noexcept {
-    return !takes_[id] || *takes_[id] == message;
-  }
-  void apply_tag(detail::Map& map) noexcept;
-  std::uint32_t hand_over_gets() noexcept;
-  void publish_segment(std::span<std::byte> memory);
-  void show_remote(via::Transport& transport, std::uint32_t key);
-  [[nodiscard]] static std::uint64_t discriminator(EndpointName a, EndpointName b) noexcept;
-
-  // Hot. By index; never null: entries without a MAP share the null map.
-  std::vector<detail::Map*> maps_;
-  Bundle& bundle_;
-  // Indices that calls take the inline path to: all; none where credits outnumber a CallRing.
-  std::uint32_t call_limit_ = 0;
-  void* state_ = nullptr;
-  const void* state_type_ = nullptr;
-  // Cool.
-  std::uint16_t number_ = 0;
-  Tag tag_;
-  std::uint32_t max_medium_ = 0;
-  via::channel::Flow flow_;
-  Bundle::Run wait_run_ = Bundle::Run::all;
-  std::vector<Translation> translations_;
-  std::vector<Thunk> thunks_;
-  std::vector<std::optional<Takes>> takes_;  // as thunks_; empty: every message
-  UndeliverableHandler undeliverable_;
-  detail::Map null_map_;
-  std::vector<Owned<detail::Map>> owned_;
-  std::span<std::byte> segment_;
-  std::byte* own_segment_ = nullptr;
-  via::MemoryRegion region_;
-  std::uint32_t transport_key_ = 0;  // of the segment, with the transport; 0: none
-  detail::EndpointPage* page_ = nullptr;
-  detail::OverflowBlock* overflow_ = nullptr;
-  EndpointName overflow_user_;  // the endpoint that is to clear it
-  struct Arrived {              // gets whose handler is to run
-    std::uint64_t client;
-    std::uint32_t arg_bytes;
-    std::span<std::byte> data;
-    detail::Map* map;
-    std::uint64_t words[detail::kMaxMessageWords];
-  };
-  std::vector<Arrived> arrived_;
+  /// @return the bundle that the endpoint belongs to.
+  [[nodiscard]] Bundle& bundle() noexcept { return core().bundle; }
 };
 
 #pragma GCC diagnostic pop
+
+namespace detail {
+
+inline EndpointCore& EndpointCore::of(Endpoint& endpoint) noexcept { return endpoint; }
+
+inline Endpoint& EndpointCore::endpoint() noexcept { return static_cast<Endpoint&>(*this); }
+
+}  // namespace detail
 
 }  // namespace viaduct::am
 

@@ -76,6 +76,7 @@ class Result<void> {
   Undeliverable error_;
 };
 
+class Requests;
 template <class R, class F>
 class Then;
 
@@ -185,7 +186,7 @@ class [[nodiscard]] Future : private detail::Answer<R> {
   }
 
  private:
-  friend class Endpoint;
+  friend class Requests;
   template <class, class>
   friend class Then;
   template <class>

@@ -16,6 +16,7 @@ namespace viaduct::am {
 
 namespace detail {
 struct CallAccess;
+struct Dispatcher;
 struct ShortWay;  // of the C interface
 }  // namespace detail
 
@@ -130,7 +131,7 @@ class Token {
   }
 
  private:
-  friend class Bundle;
+  friend struct detail::Dispatcher;
   friend struct detail::CallAccess;
   friend struct detail::ShortWay;
 

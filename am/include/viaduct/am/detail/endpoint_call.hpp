@@ -6,8 +6,18 @@
 
 namespace viaduct::am {
 
+namespace detail {
+
+/// The client word of a call's request.
+template <auto Handler>
+[[nodiscard]] inline std::uint64_t call_client(Operation operation) noexcept {
+  return wire_format::make(Kind::request, operation, call_handler_number<Handler>());
+}
+
+}  // namespace detail
+
 template <auto Handler, class... A>
-auto Endpoint::call(Index to, A&&... args) noexcept {
+auto Requests::call(Index to, A&&... args) noexcept {
   static_assert(detail::kSaidElsewhere || CallHandler<Handler>, VIADUCT_CALL_TEXT);
   if constexpr (CallHandler<Handler>) {
     using R = typename detail::ValueOf<typename detail::CallOf<Handler>::Result>::type;
@@ -20,15 +30,9 @@ auto Endpoint::call(Index to, A&&... args) noexcept {
   }
 }
 
-template <auto Handler>
-std::uint64_t Endpoint::call_client(Operation operation) noexcept {
-  return detail::wire_format::make(detail::Kind::request, operation,
-                                   detail::call_handler_number<Handler>());
-}
-
 /// As send_short(). The call is in the MAP's ring before anything is polled.
 template <auto Handler, class R, class... A>
-[[gnu::always_inline]] inline void Endpoint::call_short(Future<R>& future, Index to,
+[[gnu::always_inline]] inline void Requests::call_short(Future<R>& future, Index to,
                                                         A&... args) noexcept {
   using S = typename detail::CallRegistration<Handler>::S;
   if constexpr (S::Args::kWords <= via::kWordsPerSlot && !detail::kAnswersData<Handler>) {
@@ -41,29 +45,29 @@ template <auto Handler, class R, class... A>
 
 /// The short way. False: nothing has happened.
 template <auto Handler, class R, class... A>
-[[gnu::always_inline]] inline bool Endpoint::try_call(Future<R>& future, Index to,
+[[gnu::always_inline]] inline bool Requests::try_call(Future<R>& future, Index to,
                                                       A&... args) noexcept {
   const Sent sent = try_send_line<typename detail::CallRegistration<Handler>::S>(
-      to, call_limit_, call_client<Handler>(Operation::short_message), args...);
+      to, call_limit, detail::call_client<Handler>(Operation::short_message), args...);
   if (sent == Sent::no) [[unlikely]]
     return false;
   detail::PendingCall& call = future;
-  call.bundle = &bundle_;
+  call.bundle = &bundle;
   call.state = detail::kCallTag<R>;
-  maps_[value(to)]->calls.push(call);
+  table.map_of(to).calls.push(call);
   if (sent == Sent::and_more) [[unlikely]]
     (void)finish_short(to);
   return true;
 }
 
 template <auto Handler, class R, class... A>
-void Endpoint::call_when_open(Future<R>& future, Index to, A&... args) noexcept {
+void Requests::call_when_open(Future<R>& future, Index to, A&... args) noexcept {
   if (!open_short_way(to) || !try_call<Handler>(future, to, args...))
     call_slow<Handler>(future, to, Operation::short_message, {}, args...);
 }
 
 template <auto Handler, class R, class Data, class... A>
-void Endpoint::call_medium(Future<R>& future, Index to, Data& data, A&... args) noexcept {
+void Requests::call_medium(Future<R>& future, Index to, Data& data, A&... args) noexcept {
   using S = typename detail::CallRegistration<Handler>::S;
   const auto given = detail::span_of(data);
   static_assert(std::is_same_v<std::remove_const_t<typename decltype(given)::element_type>,
@@ -74,7 +78,7 @@ void Endpoint::call_medium(Future<R>& future, Index to, Data& data, A&... args) 
 
 // Packs for itself: the words of the fast path stay in registers.
 template <auto Handler, class R, class... A>
-void Endpoint::call_slow(Future<R>& future, Index to, Operation operation,
+void Requests::call_slow(Future<R>& future, Index to, Operation operation,
                          std::span<const std::byte> data, A&... args) noexcept {
   if constexpr (detail::kAnswersData<Handler>)
     call_into<Handler>(future, to, operation, data, args...);
@@ -83,7 +87,7 @@ void Endpoint::call_slow(Future<R>& future, Index to, Operation operation,
 }
 
 template <auto Handler, class T, class Room, class... A>
-void Endpoint::call_into(Future<std::span<T>>& future, Index to, Operation operation,
+void Requests::call_into(Future<std::span<T>>& future, Index to, Operation operation,
                          std::span<const std::byte> data, Room& room, A&... args) noexcept {
   const auto place = detail::span_of(room);
   static_assert(std::is_same_v<typename decltype(place)::element_type, T>,
@@ -93,28 +97,28 @@ void Endpoint::call_into(Future<std::span<T>>& future, Index to, Operation opera
 }
 
 template <auto Handler, class... A>
-void Endpoint::call_words(detail::PendingCall& call, std::uint32_t tag, Index to,
+void Requests::call_words(detail::PendingCall& call, std::uint32_t call_tag, Index to,
                           Operation operation, std::span<const std::byte> data,
                           A&... args) noexcept {
   using S = typename detail::CallRegistration<Handler>::S;
   const auto words = detail::PackAs<typename S::Args>::pack(args...);
-  send_call(
-      {to, call_client<Handler>(operation), words.data(), static_cast<std::uint32_t>(words.size()),
-       static_cast<std::uint32_t>(S::Args::kBytes), data.data(), data.size(), 0, true},
-      call, tag);
+  send_call({to, detail::call_client<Handler>(operation), words.data(),
+             static_cast<std::uint32_t>(words.size()), static_cast<std::uint32_t>(S::Args::kBytes),
+             data.data(), data.size(), 0, true},
+            call, call_tag);
 }
 
 template <class T>
 void Endpoint::set_state(T& object) noexcept {
-  state_ = const_cast<std::remove_const_t<T>*>(&object);
-  state_type_ = &detail::kTypeTag<T>;
+  core().state = const_cast<std::remove_const_t<T>*>(&object);
+  core().state_type = &detail::kTypeTag<T>;
 }
 
 template <class T>
 T& Endpoint::state() const noexcept {
-  if (state_type_ != &detail::kTypeTag<T>) [[unlikely]]
-    stop_no_state(__PRETTY_FUNCTION__);
-  return *static_cast<T*>(state_);
+  if (core().state_type != &detail::kTypeTag<T>) [[unlikely]]
+    core().stop_no_state(__PRETTY_FUNCTION__);
+  return *static_cast<T*>(core().state);
 }
 
 template <class T>

@@ -93,8 +93,10 @@ struct Map {
   std::uint64_t poll_at = 0;         // slots_sent() at which a request polls
   std::uint64_t unreplied_seen = 0;  // of our requests there, as last read
   bool counters_fetched = false;
-  MediumSend medium_out;
-  MediumReceive medium_in;
+  struct Medium {
+    MediumSend out;
+    MediumReceive in;
+  } medium;
   // Cool.
   std::deque<Deferred> deferred;
   Owned<via::channel::Channel> channel_owner;

@@ -54,6 +54,9 @@ struct PendingCall {
   /// This object takes the place of @p from, which may be pending. Answers whether its result is
   /// there.
   bool take_over(PendingCall& from) noexcept;
+  /// @p to takes the place of this call in the ring, and its contents. Null: the place stays empty,
+  /// as the future ends. Answers whether the result is there.
+  bool move_to(PendingCall* to) noexcept;
   /// The object ends: the answer is to be dropped.
   [[gnu::cold]] void abandon() noexcept;
   [[gnu::cold]] void fail(Undeliverable why) noexcept;

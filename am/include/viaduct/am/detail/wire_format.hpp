@@ -8,7 +8,7 @@
 ///     bits 18-19  operation: short, medium, bulk, get
 ///     bits 20-23  why it is returned (Undeliverable)
 ///     bit 24      medium reply: word 0 is the offset of the replier's OverflowBlock
-///     bit 25      notice: no message of a client's, takes no credit; see Endpoint::try_notice.
+///     bit 25      notice: no message of a client's, takes no credit; see detail::try_notice.
 ///     With
 ///                 arguments it is an inquiry: am/src/standstill.hpp
 ///     bit 26      medium: the data are in the message's own lines

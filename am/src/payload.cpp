@@ -1,0 +1,143 @@
+/// The data of medium messages go through a ring beside the slots. The data of bulk messages and of
+/// gets move by RDMA into and out of the peer's segment.
+
+#include "am/src/payload.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "am/src/pull.hpp"
+#include "via/channel/nic.hpp"
+#include "viaduct/am/endpoint.hpp"
+#include "viaduct/runtime/clock.hpp"
+
+namespace viaduct::am::detail {
+
+namespace header = via::header;
+
+bool put_medium(Map& map, const std::byte* data, std::size_t bytes, std::uint64_t& place) noexcept {
+  MediumSend& ring = map.medium.out;
+  const auto length = static_cast<std::uint32_t>(bytes);
+  std::uint64_t start = 0;
+  if (!ring.fits(length, start)) {
+    if (!map.update_released() || !ring.fits(length, start)) return false;
+  }
+  const std::uint64_t at = start & (ring.size - 1);
+  const std::uint32_t half = map.announce_half(ring.ring + at, data, length);
+  if (length != half) std::memcpy(ring.ring + at + half, data + half, length - half);
+  map.channel->forward_extra(ring.ring + at, length);
+  ring.head = start + ring.room(length);
+  place = at | std::uint64_t{length} << 32;
+  return true;
+}
+
+/// Writes the first half of a long payload to @p to and lets the receiver begin to fetch it.
+/// Answers the bytes written: none where that is not worth a line, as in a stream, whose receiver
+/// is busy with what came before.
+std::uint32_t Map::announce_half(std::byte* to, const std::byte* data,
+                                 std::uint32_t length) noexcept {
+  constexpr std::uint32_t kLeast = 3072;
+  constexpr std::uint64_t kSpare = 8;  // the message itself must find room
+  if (length < kLeast || channel->is_remote() || channel->known_room() < kSpare ||
+      4 * credits() < 3 * credit_limit)
+    return 0;
+  const std::uint32_t half = length / 2 & ~std::uint32_t{63};
+  std::memcpy(to, data, half);
+  via::Slot& slot = channel->known_slot();
+  slot.put(0, static_cast<std::uint64_t>(to - medium.out.ring) | std::uint64_t{half} << 32);
+  // Without a doorbell: the message rings it.
+  (void)channel->publish_quietly(
+      slot, header::make(via::MessageKind::inline_data, 8, wire_format::half_bit));
+  take_no_credit(1);
+  return half;
+}
+
+namespace {
+
+Undeliverable reach(Map& map, std::size_t bytes, std::size_t offset, via::Rights rights,
+                    via::RemotePlace& place) noexcept {
+  if (map.channel->is_remote())
+    take_page(*map.peer.page, reinterpret_cast<MapBlock*>(map.channel->peer_extra())->page);
+  const std::uint64_t held = map.peer.page->segment_bytes.load(kAcquire);
+  if (offset > held || (held == 0 && bytes != 0)) return Undeliverable::bad_offset;
+  if (bytes > held - offset) return Undeliverable::bad_length;
+  if (bytes == 0 || map.channel->is_remote()) return Undeliverable::none;
+  place = core_of(map).context().nic().remote_place(
+      map.name.rank, static_cast<via::ProtectionTag>(map.peer.page->protection_tag),
+      map.peer.page->segment_address.load() + offset,
+      static_cast<via::MemoryHandle>(map.peer.page->segment_handle.load()), bytes, rights);
+  return place.status != 0 ? Undeliverable::bad_offset : Undeliverable::none;
+}
+
+/// Why write_place() or read_place() failed.
+Undeliverable why_not_copied(const via::channel::Nic& nic) noexcept {
+  switch (nic.cross_error()) {
+    case EPERM:
+    case EACCES:
+    case ENOSYS:
+      return Undeliverable::no_access;
+    case EFAULT:
+      return Undeliverable::bad_offset;  // given as a segment, and unmapped since
+    default:
+      return Undeliverable::unreachable;
+  }
+}
+
+}  // namespace
+
+Undeliverable copy_bulk(Map& map, std::byte* own, std::size_t bytes, std::size_t offset,
+                        via::Rights how) noexcept {
+  via::RemotePlace place;
+  const Undeliverable why = reach(map, bytes, offset, how, place);
+  if (why != Undeliverable::none || bytes == 0) return why;
+  const bool out = how == via::Rights::rdma_write;
+  if (map.channel->is_remote()) {
+    via::Link* const link = map.channel->link();
+    const std::uint64_t there = map.peer.page->segment_address.load() + offset;
+    const std::uint32_t key = map.peer.page->segment_handle.load();
+    const bool done = link != nullptr && (out ? link->write(own, bytes, there, key)
+                                              : link->read(own, bytes, there, key));
+    return done ? Undeliverable::none : Undeliverable::unreachable;
+  }
+  via::channel::Nic& nic = core_of(map).context().nic();
+  const bool done = out ? nic.write_place(map.name.rank, place, own, bytes)
+                        : nic.read_place(map.name.rank, place, own, bytes);
+  return done ? Undeliverable::none : why_not_copied(nic);
+}
+
+namespace {
+
+Undeliverable put_bulk(Map& map, const std::byte* from, std::size_t bytes,
+                       std::size_t offset) noexcept {
+  const Undeliverable why =
+      copy_bulk(map, const_cast<std::byte*>(from), bytes, offset, via::Rights::rdma_write);
+  if (why == Undeliverable::none) core_of(map).dispatcher().count(kBulkBytes, bytes);
+  return why;
+}
+
+}  // namespace
+
+Undeliverable begin_bulk(Map& map, const std::byte* from, std::size_t bytes, std::size_t offset,
+                         std::uint64_t& client) noexcept {
+  if (bytes < kLeastPull || map.channel->is_remote()) return put_bulk(map, from, bytes, offset);
+  via::RemotePlace place;
+  const Undeliverable why = reach(map, bytes, offset, via::Rights::rdma_write, place);
+  if (why != Undeliverable::none) return why;
+  if (!show_for_pull(map, from, bytes)) return put_bulk(map, from, bytes, offset);
+  client |= wire_format::pull_bit;
+  return Undeliverable::none;
+}
+
+void finish_bulk(Map& map, const std::byte* from, std::size_t bytes, std::size_t offset,
+                 std::uint64_t client, bool sent) noexcept {
+  if ((client & wire_format::pull_bit) == 0) return;
+  if (!sent) return take_back_pull(map);
+  if (await_pull(map, bytes)) return core_of(map).dispatcher().count(kBulkBytes, bytes);
+  // The receiver refuses a message for a segment that is gone by now.
+  const std::uint64_t start = monotonic_ns();
+  (void)put_bulk(map, from, bytes, offset);
+  tell_pushed(map, bytes, monotonic_ns() - start);
+}
+
+}  // namespace viaduct::am::detail
