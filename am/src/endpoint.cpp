@@ -23,8 +23,9 @@ namespace detail {
 
 EndpointName EndpointCore::name() const noexcept { return {bundle.job().rank(), number}; }
 
-EndpointCore::EndpointCore(Bundle& its_bundle, Tag its_tag, std::int32_t its_number)
-    : bundle(its_bundle), tag(its_tag) {
+EndpointCore::EndpointCore(Endpoint& its_endpoint, Bundle& its_bundle, Tag its_tag,
+                           std::int32_t its_number)
+    : bundle(its_bundle), endpoint(its_endpoint), tag(its_tag) {
   const Bundle::Guard guard(bundle, "Endpoint");
   const Settings& settings = context().settings();
   via::channel::Nic& nic = context().nic();
@@ -44,7 +45,7 @@ EndpointCore::EndpointCore(Bundle& its_bundle, Tag its_tag, std::int32_t its_num
     number = context().add(*this, its_number);
   } catch (...) {
     std::erase(dispatcher().endpoints, this);
-    segment.close();
+    segment.take_back_page();
     throw;
   }
 }
@@ -74,18 +75,21 @@ void EndpointCore::grow_table(std::uint32_t count) {
 
 }  // namespace detail
 
+EndpointRequests::EndpointRequests(Bundle& bundle, Tag tag, std::int32_t number)
+    : core_(static_cast<Endpoint&>(*this), bundle, tag, number) {}
+
 // The translation table.
 
 void Endpoint::set_translations(std::uint32_t count) {
-  const Bundle::Lock lock(core().bundle, "set_translations");
-  core().grow_table(count);
+  const Bundle::Lock lock(core_.bundle, "set_translations");
+  core_.grow_table(count);
 }
 
 void Endpoint::map_all(Tag tag) {
-  const std::uint32_t size = core().bundle.job().size();
-  const Bundle::Lock lock(core().bundle, "map_all");
-  core().grow_table(size);
-  TranslationTable& table = core().table;
+  const std::uint32_t size = core_.bundle.job().size();
+  const Bundle::Lock lock(core_.bundle, "map_all");
+  core_.grow_table(size);
+  TranslationTable& table = core_.table;
   // Among names that are all different none has to be looked for.
   const bool first = std::none_of(table.entries().begin(), table.entries().end(),
                                   [](const auto& entry) { return entry.in_use; });
@@ -98,18 +102,18 @@ void Endpoint::map_all(Tag tag) {
 }
 
 Status Endpoint::map(Index index, EndpointName name, Tag tag) {
-  const Bundle::Lock lock(core().bundle, "map");
-  TranslationTable& table = core().table;
-  if (value(index) >= table.size()) return Refusal::index(core(), "map", index);
-  if (viaduct::index(name.rank) >= core().bundle.job().size())
-    return Refusal::rank(core(), name.rank);
+  const Bundle::Lock lock(core_.bundle, "map");
+  TranslationTable& table = core_.table;
+  if (value(index) >= table.size()) return Refusal::index(core_, "map", index);
+  if (viaduct::index(name.rank) >= core_.bundle.job().size())
+    return Refusal::rank(core_, name.rank);
   return table.set(index, name, tag, table.index_of(name));
 }
 
 Status Endpoint::unmap(Index index) noexcept {
-  const Bundle::Guard guard(core().bundle, "unmap");
-  TranslationTable& table = core().table;
-  if (!table.is_mapped(index)) return Refusal::unmapped(core(), index);
+  const Bundle::Guard guard(core_.bundle, "unmap");
+  TranslationTable& table = core_.table;
+  if (!table.is_mapped(index)) return Refusal::unmapped(core_, index);
   const EndpointName peer = table[index].name;
   Map* map = nullptr;
   bool recalled = false;
@@ -124,15 +128,15 @@ Status Endpoint::unmap(Index index) noexcept {
     return false;
   };
   if (!settled())
-    (void)core().bundle.wait_loop(Activity::waiting_credit, "unmap", viaduct::index(peer.rank),
-                                  Bundle::Run::all, -1, settled);
+    (void)core_.bundle.wait_loop(Activity::waiting_credit, "unmap", viaduct::index(peer.rank),
+                                 Bundle::Run::all, -1, settled);
   table.clear(index);
   if (map == nullptr) return Status::ok;
   if (map->state == Map::State::connected || map->state == Map::State::connecting) {
     map->index = table.index_of(peer);  // if no other names it: the peer may go on talking to us
     return Status::ok;
   }
-  std::erase(core().dispatcher().closing, map);
+  std::erase(core_.dispatcher().closing, map);
   close(*map);
   map = table.find(peer);  // as it was, or made anew by the peer
   if (map != nullptr && map->state == Map::State::lost) drop(*map);
@@ -140,57 +144,57 @@ Status Endpoint::unmap(Index index) noexcept {
 }
 
 bool Endpoint::is_mapped(Index index) const noexcept {
-  const Bundle::Lock lock(core().bundle, "is_mapped");
-  return core().table.is_mapped(index);
+  const Bundle::Lock lock(core_.bundle, "is_mapped");
+  return core_.table.is_mapped(index);
 }
 
 EndpointName Endpoint::translation_name(Index index) const noexcept {
-  const Bundle::Lock lock(core().bundle, "translation_name");
-  return core().table.is_mapped(index) ? core().table[index].name : EndpointName{};
+  const Bundle::Lock lock(core_.bundle, "translation_name");
+  return core_.table.is_mapped(index) ? core_.table[index].name : EndpointName{};
 }
 
 Tag Endpoint::translation_tag(Index index) const noexcept {
-  const Bundle::Lock lock(core().bundle, "translation_tag");
-  return core().table.is_mapped(index) ? core().table[index].tag : kTagNone;
+  const Bundle::Lock lock(core_.bundle, "translation_tag");
+  return core_.table.is_mapped(index) ? core_.table[index].tag : kTagNone;
 }
 
 // Tag, handlers, segment.
 
 void Endpoint::set_tag(Tag tag) noexcept {
-  const Bundle::Lock lock(core().bundle, "set_tag");
-  core().tag = tag;
-  for (const auto& map : core().table.maps()) apply_tag(*map);
+  const Bundle::Lock lock(core_.bundle, "set_tag");
+  core_.tag = tag;
+  for (const auto& map : core_.table.maps()) apply_tag(*map);
 }
 
 Status Endpoint::set_handler(HandlerId id, RawHandler handler,
                              std::optional<Takes> takes) noexcept {
   const auto at = static_cast<std::size_t>(id);
-  if (at == 0 || at >= kOwnHandlers) return Refusal::handler(core(), "set_handler", at);
-  const Bundle::Lock lock(core().bundle, "set_handler");
-  core().handlers.thunks[at] = handler;
-  core().handlers.takes[at] = takes;
+  if (at == 0 || at >= kOwnHandlers) return Refusal::handler(core_, "set_handler", at);
+  const Bundle::Lock lock(core_.bundle, "set_handler");
+  core_.handlers.thunks[at] = handler;
+  core_.handlers.takes[at] = takes;
   return Status::ok;
 }
 
 void Endpoint::set_undeliverable_handler(UndeliverableHandler handler) {
-  const Bundle::Lock lock(core().bundle, "set_undeliverable_handler");
-  core().undeliverable = std::move(handler);
+  const Bundle::Lock lock(core_.bundle, "set_undeliverable_handler");
+  core_.undeliverable = std::move(handler);
 }
 
 void Endpoint::set_wait_run(Bundle::Run run) noexcept {
-  const Bundle::Lock lock(core().bundle, "set_wait_run");
-  core().wait_run = run;
+  const Bundle::Lock lock(core_.bundle, "set_wait_run");
+  core_.wait_run = run;
 }
 
 std::span<std::byte> Endpoint::make_segment(std::size_t bytes) {
-  const Bundle::Lock lock(core().bundle, "make_segment");
-  core().segment.make(bytes, core().table);
+  const Bundle::Lock lock(core_.bundle, "make_segment");
+  core_.segment.make(bytes, core_.table);
   return segment();
 }
 
 void Endpoint::set_segment(std::span<std::byte> memory) {
-  const Bundle::Lock lock(core().bundle, "set_segment");
-  core().segment.use(memory, core().table);
+  const Bundle::Lock lock(core_.bundle, "set_segment");
+  core_.segment.use(memory, core_.table);
 }
 
 // Memory.
@@ -203,12 +207,12 @@ Endpoint::Footprint Endpoint::footprint() const noexcept {
   constexpr std::size_t kControlPages = 4;
   // The C++ library's allocations for deferred requests, and malloc's part.
   constexpr std::size_t kEmptyDeque = 64 + 512 + 2 * 16;
-  const Settings& s = core().context().settings();
-  const std::size_t channel = via::ChannelHead::bytes_for(core().flow.slots) +
+  const Settings& s = core_.context().settings();
+  const std::size_t channel = via::ChannelHead::bytes_for(core_.flow.slots) +
                               sizeof(detail::MapBlock) + static_cast<std::size_t>(s.medium_bytes);
-  if (via::Transport* const transport = core().context().nic().transport()) {
-    const std::size_t half = channel + sizeof(detail::OverflowBlock) + core().max_medium;
-    return {2 * half + transport->bytes_per_link(remote_notifications(core())) + sizeof(Map) +
+  if (via::Transport* const transport = core_.context().nic().transport()) {
+    const std::size_t half = channel + sizeof(detail::OverflowBlock) + core_.max_medium;
+    return {2 * half + transport->bytes_per_link(remote_notifications(core_)) + sizeof(Map) +
                 sizeof(via::channel::Channel) + kEmptyDeque + TranslationTable::kBytesPerIndex +
                 sizeof(RankRecord),
             TranslationTable::kBytesPerIndex + sizeof(RankRecord)};
@@ -223,14 +227,14 @@ Endpoint::Footprint Endpoint::footprint() const noexcept {
 }
 
 std::uint32_t Endpoint::translations() const noexcept {
-  const Bundle::Lock lock(core().bundle, "translations");
-  return static_cast<std::uint32_t>(core().table.size());
+  const Bundle::Lock lock(core_.bundle, "translations");
+  return static_cast<std::uint32_t>(core_.table.size());
 }
 
 std::uint32_t Endpoint::active_peers() const noexcept {
-  const Bundle::Lock lock(core().bundle, "active_peers");
+  const Bundle::Lock lock(core_.bundle, "active_peers");
   return static_cast<std::uint32_t>(
-      std::count_if(core().table.maps().begin(), core().table.maps().end(),
+      std::count_if(core_.table.maps().begin(), core_.table.maps().end(),
                     [](const auto& map) { return map->state == Map::State::connected; }));
 }
 

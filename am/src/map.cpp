@@ -103,7 +103,7 @@ bool send_notice(Map& map, std::span<const std::uint64_t> words) noexcept {
 /// Adds a MAP, which is not connected.
 Map& add_map(EndpointCore& core, Index index, EndpointName name, Tag presented) {
   auto map = std::make_unique<Map>();
-  map->endpoint = &core.endpoint();
+  map->endpoint = &core.endpoint;
   map->index = index;
   map->name = name;
   map->tags.presented = presented;

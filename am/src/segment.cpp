@@ -20,6 +20,8 @@ void Segment::open(via::channel::Nic& nic, via::ProtectionTag tag) {
   tag_ = tag;
 }
 
+void Segment::take_back_page() noexcept { nic_->release(reinterpret_cast<std::byte*>(page_)); }
+
 /// Peers that have not yet heard of the end may still use the memory and the page.
 void Segment::close() noexcept {
   region_ = {};

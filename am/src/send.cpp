@@ -324,19 +324,20 @@ Status send_raw(EndpointCore& core, Index to, HandlerId handler, Operation opera
 
 }  // namespace detail
 
-Status Requests::request_raw(Index to, HandlerId handler,
-                             std::span<const std::uint64_t> words) noexcept {
-  return detail::send_raw(core(), to, handler, Operation::short_message, {}, words, true);
+Status EndpointRequests::request_raw(Index to, HandlerId handler,
+                                     std::span<const std::uint64_t> words) noexcept {
+  return detail::send_raw(core_, to, handler, Operation::short_message, {}, words, true);
 }
 
-Status Requests::try_request_raw(Index to, HandlerId handler,
-                                 std::span<const std::uint64_t> words) noexcept {
-  return detail::send_raw(core(), to, handler, Operation::short_message, {}, words, false);
+Status EndpointRequests::try_request_raw(Index to, HandlerId handler,
+                                         std::span<const std::uint64_t> words) noexcept {
+  return detail::send_raw(core_, to, handler, Operation::short_message, {}, words, false);
 }
 
-Status Requests::request_medium_raw(Index to, HandlerId handler, std::span<const std::byte> data,
-                                    std::span<const std::uint64_t> words) noexcept {
-  return detail::send_raw(core(), to, handler, Operation::medium, data, words, true);
+Status EndpointRequests::request_medium_raw(Index to, HandlerId handler,
+                                            std::span<const std::byte> data,
+                                            std::span<const std::uint64_t> words) noexcept {
+  return detail::send_raw(core_, to, handler, Operation::medium, data, words, true);
 }
 
 }  // namespace viaduct::am

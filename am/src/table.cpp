@@ -3,15 +3,19 @@
 #include "viaduct/am/detail/table.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include "am/src/map_life.hpp"
 
 namespace viaduct::am::detail {
 
+TranslationTable::TranslationTable() : null_map_(std::make_unique<Map>()) {}
+
+/// The entries first: where memory lacks for the MAPs, size() is what both have room for.
 void TranslationTable::grow(std::size_t count) {
   if (count < size()) return;
-  maps_.resize(count, &null_map_);
   entries_.resize(count);
+  maps_.resize(count, null_map_.get());
 }
 
 Index TranslationTable::index_of(EndpointName name) const noexcept {
@@ -36,7 +40,7 @@ Status TranslationTable::set(Index index, EndpointName name, Tag tag, Index othe
 
 void TranslationTable::clear(Index index) noexcept {
   entries_[value(index)] = {};
-  lead(index, null_map_);
+  lead(index, *null_map_);
 }
 
 Map* TranslationTable::find(EndpointName name) const noexcept {
@@ -54,7 +58,7 @@ Map& TranslationTable::add(Owned<Map> map) {
 }
 
 Owned<Map> TranslationTable::remove(Map& map) noexcept {
-  if (value(map.index) != kNoIndex) std::replace(maps_.begin(), maps_.end(), &map, &null_map_);
+  if (value(map.index) != kNoIndex) std::replace(maps_.begin(), maps_.end(), &map, null_map_.get());
   const auto found = std::find_if(owned_.begin(), owned_.end(),
                                   [&](const auto& owned) { return owned.get() == &map; });
   Owned<Map> removed = std::move(*found);

@@ -74,8 +74,7 @@ void Machine::Impl::incoming(Rank from, std::uint64_t discriminator) {
 void Machine::Impl::ended(Channel& c, via::ErrorCause cause) {
   c.ended = true;
   if (cause == via::ErrorCause::disconnected) return;
-  c.broken = true;
-  c.garbled = cause == via::ErrorCause::format;
+  c.broken = {true, cause == via::ErrorCause::format};
   if (broken != kNobody) return;
   broken = c.process;
   broken_at_ns = monotonic_ns();
@@ -85,7 +84,7 @@ void Machine::Impl::ended(Channel& c, via::ErrorCause cause) {
 void Machine::Impl::end_of(Channel& c, const char* operation) {
   check_lost(operation, c.process);
   check_lost(operation, kAnyone);  // the loss of another process may have ended it
-  if (c.broken) wait(operation, c.process, [] { return false; });
+  if (c.broken.is_there) wait(operation, c.process, [] { return false; });
   stop_ended(operation, c.process);
 }
 

@@ -99,14 +99,18 @@ struct Channel {
   // Of a collective's slot that comes in two messages.
   std::uint64_t slot_words[7] = {};
   // Cool.
-  std::uint64_t counted = 0;  // of sent(), in kRequests
-  std::uint64_t counted_others = 0;
+  struct Counted {               // in kRequests
+    std::uint64_t requests = 0;  // of sent()
+    std::uint64_t others = 0;
+  } counted;
   std::uint32_t process = 0;
   std::uint16_t index = 0;
   bool connected = false;
-  bool ended = false;               // the peer is gone or has finished
-  bool broken = false;              // the peer is gone and has not said so
-  bool garbled = false;             // one side has received nonsense from the other
+  bool ended = false;  // the peer is gone or has finished
+  struct Break {
+    bool is_there = false;  // the peer is gone and has not said so
+    bool garbled = false;   // since one side has received nonsense from the other
+  } broken;
   std::uint64_t counter = 0;        // the owner's, as last read
   std::uint64_t last_transfer = 0;  // of the link, that sync() has not seen complete; 0: none
   std::unique_ptr<Stage> stage;     // off-node: our blocks, extra bytes of the channel

@@ -391,10 +391,12 @@ bool Machine::Impl::all_others_are_ahead() const noexcept {
 /// end, which check_lost() then reports.
 void Machine::Impl::check_broken(const char* operation, std::uint32_t process) {
   constexpr std::uint64_t kGraceNs = 2'000'000'000;
-  const auto is_broken = [](const auto& channel) { return channel != nullptr && channel->broken; };
+  const auto is_broken = [](const auto& channel) {
+    return channel != nullptr && channel->broken.is_there;
+  };
   if (process == kAnyone) process = broken;
   const auto is_garbled = [](const auto& channel) {
-    return channel != nullptr && channel->garbled;
+    return channel != nullptr && channel->broken.garbled;
   };
   if (process < channels.size() &&
       std::any_of(channels[process].begin(), channels[process].end(), is_garbled))

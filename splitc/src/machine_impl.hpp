@@ -206,11 +206,10 @@ struct Machine::Impl {
   void ended(Channel& c, via::ErrorCause cause);
   bool find_credits(Channel& c) noexcept;
   void note_requests(Channel& c) noexcept {
-    const std::uint64_t requests = c.sent() - c.counted;
+    const std::uint64_t requests = c.sent() - c.counted.requests;
     count(kRequests, requests);
-    count(kStores, requests - (c.others - c.counted_others));
-    c.counted += requests;
-    c.counted_others = c.others;
+    count(kStores, requests - (c.others - c.counted.others));
+    c.counted = {c.counted.requests + requests, c.others};
   }
   void refresh_credits(Channel& c) noexcept;
   /// Sends a request if no wait is needed, not even for a connection; begins a missing connection.

@@ -29,10 +29,10 @@ namespace viaduct::am {
 #endif
 
 // The calls of an Endpoint that send.
-class Requests : protected detail::EndpointCore {
+class EndpointRequests {
  public:
-  Requests(const Requests&) = delete;
-  Requests& operator=(const Requests&) = delete;
+  EndpointRequests(const EndpointRequests&) = delete;
+  EndpointRequests& operator=(const EndpointRequests&) = delete;
 
   /// Short request: @p Handler runs at @p to during one of its polls.
   ///
@@ -163,15 +163,12 @@ class Requests : protected detail::EndpointCore {
   Status request_medium_raw(Index to, HandlerId handler, std::span<const std::byte> data,
                             std::span<const std::uint64_t> words) noexcept;
 
- protected:
-  using EndpointCore::EndpointCore;
-  ~Requests() = default;
-
-  [[nodiscard]] EndpointCore& core() noexcept { return *this; }
-  [[nodiscard]] const EndpointCore& core() const noexcept { return *this; }
-
  private:
+  friend class Endpoint;
   friend struct detail::EndpointCore;
+
+  EndpointRequests(Bundle& bundle, Tag tag, std::int32_t number);
+  ~EndpointRequests() = default;
 
   // Requests: detail/endpoint_send.hpp. Each has a second form without a condition, so that a
   // message that the compiler has refused gives one error and not two.
@@ -210,6 +207,8 @@ class Requests : protected detail::EndpointCore {
   template <auto Handler, class... A>
   void call_words(detail::PendingCall& call, std::uint32_t call_tag, Index to, Operation operation,
                   std::span<const std::byte> data, A&... args) noexcept;
+
+  detail::EndpointCore core_;
 };
 
 /// Belongs to the thread of its bundle; all threads may use it when that is parallel. Made and
@@ -220,13 +219,13 @@ class Requests : protected detail::EndpointCore {
 /// this endpoint's handler 0. A mistake that the caller can see (index out of range, data null, too
 /// long) is answered bad_argument, and a warning names it. A MAP to the peer is made at the first
 /// message. request* waits for credit and connection, polling; try_request* answers retry instead.
-class Endpoint : public Requests {
+class Endpoint : public EndpointRequests {
  public:
   /// Accepts senders that name @p tag. Throws Error: no memory, or more than 65536 endpoints.
   explicit Endpoint(Bundle& bundle, Tag tag = kTagAll) : Endpoint(bundle, tag, kAnyNumber) {}
   /// The same with a number that peers know beforehand (EndpointName::number); kAnyNumber: the next
   /// free one. Throws Error: in use.
-  Endpoint(Bundle& bundle, Tag tag, std::int32_t number) : Requests(bundle, tag, number) {}
+  Endpoint(Bundle& bundle, Tag tag, std::int32_t number) : EndpointRequests(bundle, tag, number) {}
   static constexpr std::int32_t kAnyNumber = -1;
   ~Endpoint() = default;
   Endpoint(const Endpoint&) = delete;
@@ -263,9 +262,9 @@ class Endpoint : public Requests {
   // This endpoint.
 
   /// @return the name by which other ranks map this endpoint.
-  [[nodiscard]] EndpointName name() const noexcept { return core().name(); }
+  [[nodiscard]] EndpointName name() const noexcept { return core_.name(); }
   /// @return the tag that senders must present.
-  [[nodiscard]] Tag tag() const noexcept { return core().tag; }
+  [[nodiscard]] Tag tag() const noexcept { return core_.tag; }
   /// When the call returns, messages are no longer accepted from senders that mapped this endpoint
   /// under another tag: those under way, and later ones, come back to the sender with bad_tag.
   /// Order: nothing that the caller does afterwards is seen by such a sender's messages.
@@ -288,12 +287,12 @@ class Endpoint : public Requests {
   void set_segment(std::span<std::byte> memory);
   /// @return the segment that peers write to and read from.  Precondition: no other thread changes
   /// it.
-  [[nodiscard]] std::span<std::byte> segment() const noexcept { return core().segment.memory(); }
+  [[nodiscard]] std::span<std::byte> segment() const noexcept { return core_.segment.memory(); }
   /// @return the most bytes that a medium message may have.
-  [[nodiscard]] std::uint32_t max_medium() const noexcept { return core().max_medium; }
+  [[nodiscard]] std::uint32_t max_medium() const noexcept { return core_.max_medium; }
   /// @return the requests that may be outstanding to one peer: VIADUCT_AM_CREDITS, and in a job
   /// with a transport (on several hosts) not more than half of the slots have room for.
-  [[nodiscard]] std::uint32_t credits() const noexcept { return core().flow.credits; }
+  [[nodiscard]] std::uint32_t credits() const noexcept { return core_.flow.credits; }
   /// Whether calls that wait may run request handlers (default) or only replies. Ranks that wait
   /// for each other with replies only get requests back (congestion).  Cost: a lock where the
   /// bundle is parallel.
@@ -319,16 +318,14 @@ class Endpoint : public Requests {
   [[nodiscard]] std::uint32_t active_peers() const noexcept;
 
   /// @return the bundle that the endpoint belongs to.
-  [[nodiscard]] Bundle& bundle() noexcept { return core().bundle; }
+  [[nodiscard]] Bundle& bundle() noexcept { return core_.bundle; }
 };
 
 #pragma GCC diagnostic pop
 
 namespace detail {
 
-inline EndpointCore& EndpointCore::of(Endpoint& endpoint) noexcept { return endpoint; }
-
-inline Endpoint& EndpointCore::endpoint() noexcept { return static_cast<Endpoint&>(*this); }
+inline EndpointCore& EndpointCore::of(Endpoint& endpoint) noexcept { return endpoint.core_; }
 
 }  // namespace detail
 

@@ -76,7 +76,7 @@ class Result<void> {
   Undeliverable error_;
 };
 
-class Requests;
+class EndpointRequests;
 template <class R, class F>
 class Then;
 
@@ -186,7 +186,7 @@ class [[nodiscard]] Future : private detail::Answer<R> {
   }
 
  private:
-  friend class Requests;
+  friend class EndpointRequests;
   template <class, class>
   friend class Then;
   template <class>

@@ -17,7 +17,7 @@ template <auto Handler>
 }  // namespace detail
 
 template <auto Handler, class... A>
-auto Requests::call(Index to, A&&... args) noexcept {
+auto EndpointRequests::call(Index to, A&&... args) noexcept {
   static_assert(detail::kSaidElsewhere || CallHandler<Handler>, VIADUCT_CALL_TEXT);
   if constexpr (CallHandler<Handler>) {
     using R = typename detail::ValueOf<typename detail::CallOf<Handler>::Result>::type;
@@ -32,8 +32,8 @@ auto Requests::call(Index to, A&&... args) noexcept {
 
 /// As send_short(). The call is in the MAP's ring before anything is polled.
 template <auto Handler, class R, class... A>
-[[gnu::always_inline]] inline void Requests::call_short(Future<R>& future, Index to,
-                                                        A&... args) noexcept {
+[[gnu::always_inline]] inline void EndpointRequests::call_short(Future<R>& future, Index to,
+                                                                A&... args) noexcept {
   using S = typename detail::CallRegistration<Handler>::S;
   if constexpr (S::Args::kWords <= via::kWordsPerSlot && !detail::kAnswersData<Handler>) {
     if (!try_call<Handler>(future, to, args...)) [[unlikely]]
@@ -45,29 +45,30 @@ template <auto Handler, class R, class... A>
 
 /// The short way. False: nothing has happened.
 template <auto Handler, class R, class... A>
-[[gnu::always_inline]] inline bool Requests::try_call(Future<R>& future, Index to,
-                                                      A&... args) noexcept {
-  const Sent sent = try_send_line<typename detail::CallRegistration<Handler>::S>(
-      to, call_limit, detail::call_client<Handler>(Operation::short_message), args...);
-  if (sent == Sent::no) [[unlikely]]
+[[gnu::always_inline]] inline bool EndpointRequests::try_call(Future<R>& future, Index to,
+                                                              A&... args) noexcept {
+  const detail::EndpointCore::Sent sent =
+      core_.try_send_line<typename detail::CallRegistration<Handler>::S>(
+          to, core_.call_limit, detail::call_client<Handler>(Operation::short_message), args...);
+  if (sent == detail::EndpointCore::Sent::no) [[unlikely]]
     return false;
   detail::PendingCall& call = future;
-  call.bundle = &bundle;
+  call.bundle = &core_.bundle;
   call.state = detail::kCallTag<R>;
-  table.map_of(to).calls.push(call);
-  if (sent == Sent::and_more) [[unlikely]]
-    (void)finish_short(to);
+  core_.table.map_of(to).calls.push(call);
+  if (sent == detail::EndpointCore::Sent::and_more) [[unlikely]]
+    (void)core_.finish_short(to);
   return true;
 }
 
 template <auto Handler, class R, class... A>
-void Requests::call_when_open(Future<R>& future, Index to, A&... args) noexcept {
-  if (!open_short_way(to) || !try_call<Handler>(future, to, args...))
+void EndpointRequests::call_when_open(Future<R>& future, Index to, A&... args) noexcept {
+  if (!core_.open_short_way(to) || !try_call<Handler>(future, to, args...))
     call_slow<Handler>(future, to, Operation::short_message, {}, args...);
 }
 
 template <auto Handler, class R, class Data, class... A>
-void Requests::call_medium(Future<R>& future, Index to, Data& data, A&... args) noexcept {
+void EndpointRequests::call_medium(Future<R>& future, Index to, Data& data, A&... args) noexcept {
   using S = typename detail::CallRegistration<Handler>::S;
   const auto given = detail::span_of(data);
   static_assert(std::is_same_v<std::remove_const_t<typename decltype(given)::element_type>,
@@ -78,8 +79,8 @@ void Requests::call_medium(Future<R>& future, Index to, Data& data, A&... args) 
 
 // Packs for itself: the words of the fast path stay in registers.
 template <auto Handler, class R, class... A>
-void Requests::call_slow(Future<R>& future, Index to, Operation operation,
-                         std::span<const std::byte> data, A&... args) noexcept {
+void EndpointRequests::call_slow(Future<R>& future, Index to, Operation operation,
+                                 std::span<const std::byte> data, A&... args) noexcept {
   if constexpr (detail::kAnswersData<Handler>)
     call_into<Handler>(future, to, operation, data, args...);
   else
@@ -87,8 +88,8 @@ void Requests::call_slow(Future<R>& future, Index to, Operation operation,
 }
 
 template <auto Handler, class T, class Room, class... A>
-void Requests::call_into(Future<std::span<T>>& future, Index to, Operation operation,
-                         std::span<const std::byte> data, Room& room, A&... args) noexcept {
+void EndpointRequests::call_into(Future<std::span<T>>& future, Index to, Operation operation,
+                                 std::span<const std::byte> data, Room& room, A&... args) noexcept {
   const auto place = detail::span_of(room);
   static_assert(std::is_same_v<typename decltype(place)::element_type, T>,
                 "the result's place must be of the handler's element type, not const");
@@ -97,28 +98,28 @@ void Requests::call_into(Future<std::span<T>>& future, Index to, Operation opera
 }
 
 template <auto Handler, class... A>
-void Requests::call_words(detail::PendingCall& call, std::uint32_t call_tag, Index to,
-                          Operation operation, std::span<const std::byte> data,
-                          A&... args) noexcept {
+void EndpointRequests::call_words(detail::PendingCall& call, std::uint32_t call_tag, Index to,
+                                  Operation operation, std::span<const std::byte> data,
+                                  A&... args) noexcept {
   using S = typename detail::CallRegistration<Handler>::S;
   const auto words = detail::PackAs<typename S::Args>::pack(args...);
-  send_call({to, detail::call_client<Handler>(operation), words.data(),
-             static_cast<std::uint32_t>(words.size()), static_cast<std::uint32_t>(S::Args::kBytes),
-             data.data(), data.size(), 0, true},
-            call, call_tag);
+  core_.send_call({to, detail::call_client<Handler>(operation), words.data(),
+                   static_cast<std::uint32_t>(words.size()),
+                   static_cast<std::uint32_t>(S::Args::kBytes), data.data(), data.size(), 0, true},
+                  call, call_tag);
 }
 
 template <class T>
 void Endpoint::set_state(T& object) noexcept {
-  core().state = const_cast<std::remove_const_t<T>*>(&object);
-  core().state_type = &detail::kTypeTag<T>;
+  core_.state = const_cast<std::remove_const_t<T>*>(&object);
+  core_.state_type = &detail::kTypeTag<T>;
 }
 
 template <class T>
 T& Endpoint::state() const noexcept {
-  if (core().state_type != &detail::kTypeTag<T>) [[unlikely]]
-    core().stop_no_state(__PRETTY_FUNCTION__);
-  return *static_cast<T*>(core().state);
+  if (core_.state_type != &detail::kTypeTag<T>) [[unlikely]]
+    core_.stop_no_state(__PRETTY_FUNCTION__);
+  return *static_cast<T*>(core_.state);
 }
 
 template <class T>

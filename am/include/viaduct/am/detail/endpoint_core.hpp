@@ -65,18 +65,17 @@ struct OverflowPlace {
   }
 };
 
-/// An endpoint, for the sources of this layer. Requests and Endpoint are its interface. The core
-/// sends packed messages, and holds the state that MAPs, the bundle's dispatcher and tokens use.
+/// An endpoint, for the sources of this layer. EndpointRequests and Endpoint are its interface. The
+/// core sends packed messages, and holds the state that MAPs, the bundle's dispatcher and tokens
+/// use.
 struct EndpointCore {
-  EndpointCore(Bundle& its_bundle, Tag its_tag, std::int32_t its_number);
+  EndpointCore(Endpoint& its_endpoint, Bundle& its_bundle, Tag its_tag, std::int32_t its_number);
   ~EndpointCore();
   EndpointCore(const EndpointCore&) = delete;
   EndpointCore& operator=(const EndpointCore&) = delete;
 
   /// @return the core of @p endpoint.
   [[nodiscard]] static EndpointCore& of(Endpoint& endpoint) noexcept;
-  /// @return the endpoint that this is the core of.
-  [[nodiscard]] Endpoint& endpoint() noexcept;
   [[nodiscard]] Dispatcher& dispatcher() const noexcept { return bundle.dispatcher_; }
   [[nodiscard]] Context& context() const noexcept { return bundle.context(); }
   [[nodiscard]] EndpointName name() const noexcept;
@@ -134,6 +133,7 @@ struct EndpointCore {
   std::uint32_t call_limit = 0;
   TranslationTable table;
   // Cool.
+  Endpoint& endpoint;  // that this is the core of
   std::uint16_t number = 0;
   Tag tag;
   std::uint32_t max_medium = 0;

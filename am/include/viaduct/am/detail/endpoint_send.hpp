@@ -23,38 +23,41 @@ template <auto Handler>
 }  // namespace detail
 
 template <auto Handler, bool Wait, class... A>
-inline Status Requests::send_short(Index to, A... args) noexcept requires ShortHandler<Handler> {
+inline Status EndpointRequests::send_short(Index to,
+                                           A... args) noexcept requires ShortHandler<Handler> {
   using S = detail::SignatureOf<Handler>;
   if constexpr (S::Args::kWords <= via::kWordsPerSlot) {
-    const Sent sent = try_send_line<S>(
-        to, table.size(), detail::request_client<Handler>(Operation::short_message), args...);
-    if (sent == Sent::yes) [[likely]]
+    const detail::EndpointCore::Sent sent = core_.try_send_line<S>(
+        to, core_.table.size(), detail::request_client<Handler>(Operation::short_message), args...);
+    if (sent == detail::EndpointCore::Sent::yes) [[likely]]
       return Status::ok;
-    if (sent == Sent::and_more) return finish_short(to);
+    if (sent == detail::EndpointCore::Sent::and_more) return core_.finish_short(to);
   }
   return send_short_slow<Handler, Wait>(to, args...);
 }
 
 // Packs for itself: the words of the fast path stay in registers.
 template <auto Handler, bool Wait, class... A>
-Status Requests::send_short_slow(Index to, A... args) noexcept {
+Status EndpointRequests::send_short_slow(Index to, A... args) noexcept {
   using S = detail::SignatureOf<Handler>;
   if constexpr (S::Args::kWords <= via::kWordsPerSlot) {
-    if (open_short_way(to)) {
-      const Sent sent = try_send_line<S>(
-          to, table.size(), detail::request_client<Handler>(Operation::short_message), args...);
-      if (sent != Sent::no) return sent == Sent::yes ? Status::ok : finish_short(to);
+    if (core_.open_short_way(to)) {
+      const detail::EndpointCore::Sent sent = core_.try_send_line<S>(
+          to, core_.table.size(), detail::request_client<Handler>(Operation::short_message),
+          args...);
+      if (sent != detail::EndpointCore::Sent::no)
+        return sent == detail::EndpointCore::Sent::yes ? Status::ok : core_.finish_short(to);
     }
   }
   const auto words = detail::PackAs<typename S::Args>::pack(args...);
-  return send_slow({to, detail::request_client<Handler>(Operation::short_message), words.data(),
-                    static_cast<std::uint32_t>(words.size()),
-                    static_cast<std::uint32_t>(S::Args::kBytes), nullptr, 0, 0, Wait});
+  return core_.send_slow({to, detail::request_client<Handler>(Operation::short_message),
+                          words.data(), static_cast<std::uint32_t>(words.size()),
+                          static_cast<std::uint32_t>(S::Args::kBytes), nullptr, 0, 0, Wait});
 }
 
 template <auto Handler, Operation Op, class T, class... A>
-inline Status Requests::send_data(Index to, std::span<T> data, std::size_t offset, bool wait,
-                                  A... args) noexcept
+inline Status EndpointRequests::send_data(Index to, std::span<T> data, std::size_t offset,
+                                          bool wait, A... args) noexcept
     requires(Op == Operation::medium ? MediumHandler<Handler> : BulkHandler<Handler>) {
   using S = detail::SignatureOf<Handler>;
   static_assert(std::is_same_v<std::remove_const_t<T>, std::remove_const_t<typename S::Element>>,
@@ -62,21 +65,22 @@ inline Status Requests::send_data(Index to, std::span<T> data, std::size_t offse
   const auto words = detail::PackAs<typename S::Args>::pack(args...);
   const std::uint64_t client = detail::request_client<Handler>(Op);
   const auto bytes = std::as_bytes(data);
-  return send_slow({to, client, words.data(), static_cast<std::uint32_t>(words.size()),
-                    static_cast<std::uint32_t>(S::Args::kBytes), bytes.data(), bytes.size(), offset,
-                    wait});
+  return core_.send_slow({to, client, words.data(), static_cast<std::uint32_t>(words.size()),
+                          static_cast<std::uint32_t>(S::Args::kBytes), bytes.data(), bytes.size(),
+                          offset, wait});
 }
 
 template <auto Handler, class T, class... A>
-inline Status Requests::get_data(Index from, std::span<T> data, std::size_t offset, bool wait,
-                                 A... args) noexcept requires BulkHandler<Handler> {
+inline Status EndpointRequests::get_data(Index from, std::span<T> data, std::size_t offset,
+                                         bool wait,
+                                         A... args) noexcept requires BulkHandler<Handler> {
   using S = detail::SignatureOf<Handler>;
   static_assert(!std::is_const_v<T>, "get fills its data: they must not be const");
   static_assert(std::is_same_v<T, typename S::Element> || std::is_const_v<T>,
                 "the data must be of the handler's element type");
   const auto words = detail::PackAs<typename S::Args>::pack(args...);
-  return get_slow(from, std::as_writable_bytes(data), offset, detail::handler_number<Handler>(),
-                  words.data(), S::Args::kBytes, wait);
+  return core_.get_slow(from, std::as_writable_bytes(data), offset,
+                        detail::handler_number<Handler>(), words.data(), S::Args::kBytes, wait);
 }
 
 }  // namespace viaduct::am

@@ -27,6 +27,8 @@ class Segment {
  public:
   /// Makes the page, which shows no memory.  Throws Error (memory).
   void open(via::channel::Nic& nic, via::ProtectionTag tag);
+  /// Undoes open(), while no peer knows the page.
+  void take_back_page() noexcept;
   /// Ends the use of all memory, when no peer uses it any more.
   void close() noexcept;
 

@@ -21,6 +21,7 @@ class TranslationTable {
     bool in_use = false;
     Tag tag = kTagNone;
   };
+  TranslationTable();
   /// The memory that an index takes.
   static constexpr std::size_t kBytesPerIndex = sizeof(Map*) + sizeof(Entry);
 
@@ -30,7 +31,7 @@ class TranslationTable {
   /// @return the MAP of @p index, or the null map, over which no message goes.  Precondition: @p
   /// index is in the table.
   [[nodiscard]] Map& map_of(Index index) const noexcept { return *maps_[value(index)]; }
-  [[nodiscard]] Map& null_map() noexcept { return null_map_; }
+  [[nodiscard]] Map& null_map() noexcept { return *null_map_; }
   /// Messages to @p index take @p map from now on.
   void lead(Index index, Map& map) noexcept { maps_[value(index)] = &map; }
 
@@ -62,7 +63,7 @@ class TranslationTable {
  private:
   std::vector<Map*> maps_;  // by index; never null: entries without a MAP share the null map
   std::vector<Entry> entries_;
-  Map null_map_;
+  Owned<Map> null_map_;  // of its own: a MAP is aligned to a cache line
   std::vector<Owned<Map>> owned_;
 };
 
