@@ -47,8 +47,9 @@ class Token {
   ///
   /// A requester that is gone gets no reply; the handler need not care.
   template <auto Handler, class... A>
-  __attribute__((diagnose_if(!ShortHandler<Handler>, VIADUCT_SHORT_TEXT, "error"))) void reply(
-      A... args) noexcept {
+  __attribute__((always_inline,
+                 diagnose_if(!ShortHandler<Handler>, VIADUCT_SHORT_TEXT, "error"))) void
+  reply(A... args) noexcept {
     static_assert(detail::kSaidElsewhere || ShortHandler<Handler>, VIADUCT_SHORT_TEXT);
     if constexpr (ShortHandler<Handler>) reply_short<Handler>(args...);
   }
@@ -163,10 +164,10 @@ class Token {
         VIADUCT_PART(build);
         via::Slot& slot = channel.known_slot();
         slot.put(detail::PackAs<Args>::pack(args...));
-        channel.publish(slot, via::header::make(via::MessageKind::inline_data, Args::kBytes,
-                                                reply_client<Handler>(Operation::short_message)));
         map_.take_no_credit();
         client_ |= kReplied;
+        channel.publish(slot, via::header::make(via::MessageKind::inline_data, Args::kBytes,
+                                                reply_client<Handler>(Operation::short_message)));
         return true;
       }
     }

@@ -135,7 +135,12 @@ struct Map {
     return static_cast<std::uint32_t>(limit - slots_sent());
   }
   /// The last @p slots slots that were sent take no credit.
-  void take_no_credit(std::uint64_t slots = 1) noexcept { limit += slots; }
+  /// The short way stays open for as many requests as before: a rank that replies to a peer as
+  /// often as it asks the peer does not look after credits more often than a rank that only asks.
+  void take_no_credit(std::uint64_t slots = 1) noexcept {
+    short_until += slots;
+    limit += slots;
+  }
   /// A reply is here, or a request has come back.
   void regain_credit() noexcept { ++limit; }
   /// A credit is given up, which is there.

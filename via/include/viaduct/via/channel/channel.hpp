@@ -181,7 +181,7 @@ class Channel final : public ChannelEnd {
  private:
   friend class Group;
 
-  [[gnu::cold, gnu::noinline]] void ring_doorbell() noexcept;
+  [[gnu::noinline]] void ring_doorbell() noexcept;
   void take_counters() const noexcept;
   void add_piece(const std::byte* from, std::size_t bytes) noexcept;
   void send_back(const std::byte* from, std::size_t bytes) noexcept;

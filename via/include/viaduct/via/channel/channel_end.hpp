@@ -114,7 +114,7 @@ class ChannelEnd : public shm::Connection {
   [[nodiscard]] Group& group() const noexcept;
   [[nodiscard]] bool may_be_old(std::uint64_t h) const noexcept;
   void leave_ring() noexcept;
-  [[gnu::cold, gnu::noinline]] void wake_peer() noexcept;
+  [[gnu::noinline]] void wake_peer() noexcept;
 
   // Described in connection.hpp.
   [[nodiscard]] std::uint32_t shape() const noexcept override;
