@@ -47,16 +47,17 @@ template <auto Handler, class R, class... A>
 template <auto Handler, class R, class... A>
 [[gnu::always_inline]] inline bool EndpointRequests::try_call(Future<R>& future, Index to,
                                                               A&... args) noexcept {
-  const detail::EndpointCore::Sent sent =
-      core_.try_send_line<typename detail::CallRegistration<Handler>::S>(
-          to, core_.call_limit, detail::call_client<Handler>(Operation::short_message), args...);
-  if (sent == detail::EndpointCore::Sent::no) [[unlikely]]
+  using Sent = detail::EndpointCore::Sent;
+  Bundle* const bundle = &core_.bundle;  // read once: the message might lie anywhere
+  const auto [sent, map] = core_.try_send_line<typename detail::CallRegistration<Handler>::S>(
+      to, core_.call_limit, detail::call_client<Handler>(Operation::short_message), args...);
+  if (sent == Sent::no) [[unlikely]]
     return false;
   detail::PendingCall& call = future;
-  call.bundle = &core_.bundle;
+  call.bundle = bundle;
   call.state = detail::kCallTag<R>;
-  core_.table.map_of(to).calls.push(call);
-  if (sent == detail::EndpointCore::Sent::and_more) [[unlikely]]
+  map->calls.push(call);
+  if (sent == Sent::and_more) [[unlikely]]
     (void)core_.finish_short(to);
   return true;
 }

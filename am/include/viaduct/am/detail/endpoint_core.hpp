@@ -88,12 +88,17 @@ struct EndpointCore {
   void grow_table(std::uint32_t count);
 
   enum class Sent : std::uint8_t { no, yes, and_more };  // and_more: finish_short() is to follow
+  struct Attempt {
+    Sent sent;
+    Map* map;  // that the message has taken
+  };
   /// The short way, for indices below @p limit.
   template <class S, class... A>
-  [[nodiscard, gnu::always_inline]] Sent try_send_line(Index to, std::size_t limit,
-                                                       std::uint64_t client, A... args) noexcept {
+  [[nodiscard, gnu::always_inline]] Attempt try_send_line(Index to, std::size_t limit,
+                                                          std::uint64_t client,
+                                                          A... args) noexcept {
     if (dispatcher().slow == 0 && value(to) < limit) [[likely]] {
-      const Map& map = table.map_of(to);
+      Map& map = table.map_of(to);
       via::channel::Channel* const channel = map.channel;
       if (channel != nullptr && channel->slots_sent() < map.short_until &&
           channel->known_room() != 0) [[likely]] {
@@ -104,10 +109,11 @@ struct EndpointCore {
         const bool rings = channel->publish_quietly(
             slot, via::header::make(via::MessageKind::inline_data,
                                     static_cast<std::uint32_t>(S::Args::kBytes), client));
-        return rings || channel->slots_sent() >= map.short_until ? Sent::and_more : Sent::yes;
+        const bool more = rings || channel->slots_sent() >= map.short_until;
+        return {more ? Sent::and_more : Sent::yes, &map};
       }
     }
-    return Sent::no;
+    return {Sent::no, nullptr};
   }
   [[gnu::noinline]] Status finish_short(Index to) noexcept;
   [[nodiscard, gnu::noinline]] bool open_short_way(Index to) noexcept;

@@ -27,11 +27,12 @@ inline Status EndpointRequests::send_short(Index to,
                                            A... args) noexcept requires ShortHandler<Handler> {
   using S = detail::SignatureOf<Handler>;
   if constexpr (S::Args::kWords <= via::kWordsPerSlot) {
-    const detail::EndpointCore::Sent sent = core_.try_send_line<S>(
+    using Sent = detail::EndpointCore::Sent;
+    const auto [sent, map] = core_.try_send_line<S>(
         to, core_.table.size(), detail::request_client<Handler>(Operation::short_message), args...);
-    if (sent == detail::EndpointCore::Sent::yes) [[likely]]
+    if (sent == Sent::yes) [[likely]]
       return Status::ok;
-    if (sent == detail::EndpointCore::Sent::and_more) return core_.finish_short(to);
+    if (sent == Sent::and_more) return core_.finish_short(to);
   }
   return send_short_slow<Handler, Wait>(to, args...);
 }
@@ -41,12 +42,12 @@ template <auto Handler, bool Wait, class... A>
 Status EndpointRequests::send_short_slow(Index to, A... args) noexcept {
   using S = detail::SignatureOf<Handler>;
   if constexpr (S::Args::kWords <= via::kWordsPerSlot) {
+    using Sent = detail::EndpointCore::Sent;
     if (core_.open_short_way(to)) {
-      const detail::EndpointCore::Sent sent = core_.try_send_line<S>(
+      const auto [sent, map] = core_.try_send_line<S>(
           to, core_.table.size(), detail::request_client<Handler>(Operation::short_message),
           args...);
-      if (sent != detail::EndpointCore::Sent::no)
-        return sent == detail::EndpointCore::Sent::yes ? Status::ok : core_.finish_short(to);
+      if (sent != Sent::no) return sent == Sent::yes ? Status::ok : core_.finish_short(to);
     }
   }
   const auto words = detail::PackAs<typename S::Args>::pack(args...);
