@@ -110,6 +110,7 @@ row 'lines of am' '198 (72 of code)'
 row 'lines of via, am and splitc' '277 (142 of code)'
 row 'of these, between hosts' '10 (4 of code)'
 row 'classes with more than 30 functions or 25 data members' 2
+row 'large classes in headers of the hot path' 0
 row 'most functions, most data members of a class' '31, 26'
 row 'friend classes in via, am and splitc' 1
 row 'functions over 60 lines' 1
@@ -138,6 +139,15 @@ status=0
   wrong "--none said: $(cat said)"
 "$facts" --none 'lines in splitc that name' before >said || wrong "--none of nothing: status $?"
 [ ! -s said ] || wrong "--none of nothing said: $(cat said)"
+
+mkdir -p before/am/include
+cp before/splitc/large.hpp before/am/include/large.hpp
+git -C before add am/include
+status=0
+"$facts" --none 'large classes' before >said || status=$?
+[ "$status" -eq 1 ] || wrong "--none of a large class in a header of the hot path: status $status"
+grep -q '31 functions, 0 data members: am/include/large.hpp Large' said || wrong "--none said: $(cat said)"
+git -C before rm -rqf am/include
 
 # Two beside each other; a row that one of them does not have is empty there.
 cp -r before after
