@@ -94,10 +94,11 @@ void Nic::progress_remote() {
     ++events_;
     handle(from, bytes);
   });
-  if (transport_->all_delivered()) return;
-  closed_peers_.look(job_, *transport_, [this](Rank closed, ErrorCause cause) {
-    part_from([closed](Rank rank) { return rank == closed; }, cause);
-  });
+  if (!transport_->all_delivered())
+    closed_peers_.look(job_, *transport_, [this](Rank closed, ErrorCause cause) {
+      part_from([closed](Rank rank) { return rank == closed; }, cause);
+    });
+  handle_failures();
 }
 
 void Nic::post_remote(Rank to, const ControlMessage& message) {

@@ -88,6 +88,7 @@ class Nic final : public shm::Nic {
   void probe();
   void poll_transport() noexcept;
   [[gnu::cold, gnu::noinline]] void take_failure(ChannelEnd& channel, ErrorCause cause) noexcept;
+  void handle_failures() noexcept;
   [[gnu::cold, gnu::noinline]] void post_whole_backlog() noexcept;
   void add_to_backlog(ChannelEnd& channel) noexcept;
   void report(ChannelEnd& channel, ErrorCause cause) noexcept {
@@ -100,6 +101,7 @@ class Nic final : public shm::Nic {
   std::vector<ChannelEnd*> remote_channels_;
   std::vector<ChannelEnd*> backlog_;  // with something that could not be posted
   std::vector<ChannelEnd*> posting_;  // empty but while the backlog is posted
+  std::vector<std::pair<ChannelEnd*, ErrorCause>> failures_;  // of links; handled by progress()
   std::uint64_t events_ = 0;          // and control messages, that the transport has brought
   ClosedPeers closed_peers_;
   std::uint64_t looks_ = 0;  // for control messages

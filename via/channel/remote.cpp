@@ -68,6 +68,7 @@ RemoteEnd::RemoteEnd(ChannelEnd& c, std::size_t half_bytes)
   if (std::find(all.begin(), all.end(), &c) == all.end()) all.push_back(&c);
   nic.backlog_.reserve(all.size());
   nic.posting_.reserve(all.size());
+  nic.failures_.reserve(all.size());
 }
 
 RemotePart RemoteEnd::part(const ChannelEnd& c) const noexcept {
@@ -338,11 +339,20 @@ void Nic::poll_transport() noexcept {
     post_whole_backlog();
 }
 
+/// The peer of a failed link may have ended the connection in good order, and said so: control
+/// messages are handled first, and only then the failure. Within progress() the call here returns
+/// at once, and the progress() that is under way handles both.
 void Nic::take_failure(ChannelEnd& channel, ErrorCause cause) noexcept {
-  progress();  // its peer may have ended the connection in good order, and said so
-  if (std::find(remote_channels_.begin(), remote_channels_.end(), &channel) !=
-      remote_channels_.end())
-    RemoteEnd::fail(channel, cause);
+  failures_.emplace_back(&channel, cause);
+  progress();
+}
+
+void Nic::handle_failures() noexcept {
+  while (!failures_.empty()) {
+    const auto [channel, cause] = failures_.back();
+    failures_.pop_back();
+    RemoteEnd::fail(*channel, cause);
+  }
 }
 
 void Nic::post_whole_backlog() noexcept {
@@ -385,6 +395,7 @@ void RemoteEnd::drain(ChannelEnd& c) noexcept {
 void ChannelEnd::end_link() noexcept {
   if (remote_ == nullptr) return;
   std::erase(nic().backlog_, this);
+  std::erase_if(nic().failures_, [this](const auto& failure) { return failure.first == this; });
   group().unlist(*this);
   remote_.reset();
 }

@@ -343,5 +343,22 @@ TEST_F(RemoteChannelTest, FailedLinkEndsTheConnectionOnBothSides) {
   EXPECT_EQ(b->state(), ViState::error);
 }
 
+/// The write that the failure belongs to has met a link that the peer has ended: a rank that looks
+/// at its control messages finds both.
+TEST_F(RemoteChannelTest, PeerThatHasEndedTheConnectionIsNotOutOfReach) {
+  for (const bool looks_at_messages_first : {true, false}) {
+    connect();
+    causes.clear();
+    b->disconnect();
+    notify(*a, 0, ErrorCause::connection_lost);
+    if (looks_at_messages_first) nic.progress();
+    EXPECT_EQ(take(here), Words{});
+    EXPECT_EQ(a->state(), ViState::error);
+    EXPECT_EQ(causes, std::vector{ErrorCause::disconnected}) << looks_at_messages_first;
+    a->disconnect();
+    nic.progress();
+  }
+}
+
 }  // namespace
 }  // namespace viaduct::via::channel
