@@ -135,15 +135,16 @@ class Pair {
 void run_pairs(int part, int of) {
   int waiter = 0;
   int row = 0;
-  for (const Wait& wait : waits()) {
-    int at = row++;
-    for (const Served& served : served_operations()) {
-      const int number = at++ + part;
-      if (number % of != 0) continue;
-      const bool asleep = number / of % 2 != 0;
-      if (Pair pair(wait, served, waiter++ % PROCS, asleep); pair.is_possible()) pair.run();
+  for (const auto list : {splitc_waits(), am_waits()})
+    for (const Wait& wait : list) {
+      int at = row++;
+      for (const Served& served : served_operations()) {
+        const int number = at++ + part;
+        if (number % of != 0) continue;
+        const bool asleep = number / of % 2 != 0;
+        if (Pair pair(wait, served, waiter++ % PROCS, asleep); pair.is_possible()) pair.run();
+      }
     }
-  }
 }
 
 /// All that the waiter need not take a part in.
@@ -208,7 +209,7 @@ void run_cycles() {
 int show_rows() {
   if (MYPROC != 0) return 0;
   constexpr const char* kRows[] = {"splitc", "am", "replies"};
-  for (const auto list : {waits(), rare_waits()})
+  for (const auto list : {splitc_waits(), am_waits(), rare_waits()})
     for (const Wait& wait : list)
       std::printf("%s %s\n", kRows[static_cast<std::size_t>(wait.row)], wait.name);
   std::printf("end %s\n", kEnd);

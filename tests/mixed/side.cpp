@@ -157,4 +157,9 @@ long on_sum(am::Token&, std::span<const long> values) {
   return std::accumulate(values.begin(), values.end(), 0L);
 }
 
+bool is_released() { return side->released == side->round; }
+void release_message(int waiter) {
+  side->require(side->endpoint.request<on_release>(side->index(waiter), side->round), "release");
+}
+
 }  // namespace viaduct::mixed

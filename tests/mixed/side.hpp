@@ -174,7 +174,13 @@ struct Served {
   bool by_all = false;               // needs the service of every process
 };
 
-[[nodiscard]] std::span<const Wait> waits();
+/// Whether the actor has sent the message that a wait of this round ends with.
+[[nodiscard]] bool is_released();
+/// Sends it.
+void release_message(int waiter);
+
+[[nodiscard]] std::span<const Wait> splitc_waits();
+[[nodiscard]] std::span<const Wait> am_waits();
 /// Waits that a process has once or rarely: each is held against all operations in a row.
 [[nodiscard]] std::span<const Wait> rare_waits();
 [[nodiscard]] std::span<const Served> served_operations();
