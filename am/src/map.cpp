@@ -185,7 +185,7 @@ Map& live_map(EndpointCore& core, Index index) {
     if (map->state == Map::State::connected && !try_notice(*map)) return table.null_map();
     if (map->state == Map::State::rejected) {  // under the tag before
       drop(*map);
-      map = nullptr;
+      return live_map(core, index);  // the peer may have asked meanwhile
     }
   }
   if (map != nullptr) {

@@ -55,6 +55,8 @@ void Segment::publish(std::span<std::byte> memory, const TranslationTable& table
   via::MemoryRegion region;
   via::Transport* const transport = nic_->transport();
   std::uint32_t key = 0;
+  std::vector<const Map*> peers;
+  if (transport != nullptr) peers.reserve(table.maps().size());
   if (!memory.empty()) {
     region = nic_->register_memory(tag_, memory.data(), memory.size(),
                                    via::Rights::rdma_write | via::Rights::rdma_read);
@@ -64,15 +66,15 @@ void Segment::publish(std::span<std::byte> memory, const TranslationTable& table
   if (!memory.empty()) page_->segment_handle.store(static_cast<std::uint32_t>(region.handle()));
   page_->segment_address.store(reinterpret_cast<std::uint64_t>(memory.data()));
   page_->segment_bytes.store(memory.size());
-  if (transport != nullptr) show_remote(*transport, key, table);
+  if (transport != nullptr) show_remote(*transport, key, table, std::move(peers));
   region_ = std::move(region);
   memory_ = memory;
 }
 
 /// Shows the segment, which @p transport has registered as @p key, to the peers that are reached by
-/// that.
+/// that. @p peers: empty, with room for all of them.
 void Segment::show_remote(via::Transport& transport, std::uint32_t key,
-                          const TranslationTable& table) {
+                          const TranslationTable& table, std::vector<const Map*> peers) noexcept {
   const std::uint32_t before = std::exchange(transport_key_, key);
   for (const auto& map : table.maps()) {
     if (map->channel == nullptr || !map->channel->is_remote() ||
@@ -83,9 +85,8 @@ void Segment::show_remote(via::Transport& transport, std::uint32_t key,
     map->channel->forward_extra(reinterpret_cast<std::byte*>(block), sizeof *block);
   }
   // All peers are told before the first wait. During a wait, peers may come and go.
-  std::vector<const Map*> told;
-  for (const auto& map : table.maps()) told.push_back(map.get());
-  for (const Map* map : told) {
+  for (const auto& map : table.maps()) peers.push_back(map.get());
+  for (const Map* map : peers) {
     const bool is_here = std::any_of(table.maps().begin(), table.maps().end(),
                                      [&](const auto& owned) { return owned.get() == map; });
     if (is_here && map->channel != nullptr) (void)map->channel->flush_extra();

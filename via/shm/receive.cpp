@@ -110,8 +110,9 @@ void ReceiveQueue::show_next(std::uint64_t taken) noexcept {
 }
 
 /// Whether a message of @p n bytes has a kind that senders write, and a block within their window.
-bool ReceiveQueue::is_sensible(const Slot& slot, std::uint64_t h, std::uint64_t n) const noexcept {
-  switch (header::kind(h)) {
+bool ReceiveQueue::is_sensible(MessageKind kind, std::uint64_t n,
+                               std::uint64_t staged_at) const noexcept {
+  switch (kind) {
     case MessageKind::inline_data:
       return n <= kInlineBytes;
     case MessageKind::delivered:
@@ -119,9 +120,8 @@ bool ReceiveQueue::is_sensible(const Slot& slot, std::uint64_t h, std::uint64_t 
       return true;
     case MessageKind::staged: {
       const std::size_t window = nic_.job().segment().window_bytes();
-      const std::uint64_t at = slot.words[1];
-      return at % alignof(StagedBlock) == 0 && at <= window - sizeof(StagedBlock) &&
-             n <= window - sizeof(StagedBlock) - at;
+      return staged_at % alignof(StagedBlock) == 0 && staged_at <= window - sizeof(StagedBlock) &&
+             n <= window - sizeof(StagedBlock) - staged_at;
     }
     default:
       return false;
@@ -135,12 +135,15 @@ Descriptor& ReceiveQueue::take(const Slot& slot, std::uint64_t h, std::uint64_t 
   for (std::uint32_t i = 0; refused == 0 && i < d.control.segment_count; ++i)
     capacity += d.segments()[i].local.length;
   const MessageKind kind = header::kind(h);
-  const auto n =
-      kind == MessageKind::inline_data ? std::uint64_t{header::length(h)} : slot.words[0];
+  // Each word once: a sender that does not keep to the protocol may change them meanwhile.
+  const std::uint64_t n = kind == MessageKind::inline_data ? std::uint64_t{header::length(h)}
+                                                           : load_word(slot.words[0], kRelaxed);
+  const std::uint64_t staged_at = load_word(slot.words[1], kRelaxed);
+  const bool sensible = is_sensible(kind, n, staged_at);
   std::uint32_t status = kReceived;
   if (refused != 0)
     status |= refused;
-  else if (!is_sensible(slot, h, n))
+  else if (!sensible)
     status |= descriptor_status::transport_error;
   else if ((h & header::rdma_bit) != 0)
     status = status_of(CompletedOperation::remote_rdma_write) |
@@ -149,8 +152,8 @@ Descriptor& ReceiveQueue::take(const Slot& slot, std::uint64_t h, std::uint64_t 
     status |= descriptor_status::length_error;
   else if (kind == MessageKind::inline_data)
     scatter(d, 0, reinterpret_cast<const std::byte*>(slot.words), static_cast<std::uint32_t>(n));
-  if (kind == MessageKind::staged && is_sensible(slot, h, n)) {
-    auto* block = reinterpret_cast<StagedBlock*>(sender_window_ + slot.words[1]);
+  if (kind == MessageKind::staged && sensible) {
+    auto* block = reinterpret_cast<StagedBlock*>(sender_window_ + staged_at);
     if ((status & descriptor_status::error_mask) == 0)
       scatter(d, 0, reinterpret_cast<const std::byte*>(block + 1), static_cast<std::uint32_t>(n));
     block->taken.store(1, kRelease);
@@ -185,6 +188,10 @@ Status Vi::post_receive_slow(Descriptor& d) noexcept {
 
 Descriptor* Vi::take_receive_slow(const Slot& slot, std::uint64_t h) noexcept {
   VIADUCT_PART(recv_done);
+  if (rx_seq_ == receives_.posted()) {
+    refuse("a message for which no receive is posted");
+    return nullptr;
+  }
   Descriptor& d = receives_.take(slot, h, rx_seq_);
   ++rx_seq_;
   --rx_outstanding_;

@@ -132,12 +132,14 @@ void Vi::peer_closed(ErrorCause cause) noexcept {
   }
 }
 
-void Vi::refuse_room() noexcept {
+void Vi::refuse_room() noexcept { refuse("a count of free slots that cannot be"); }
+
+/// The peer does not keep to the protocol.
+void Vi::refuse(const char* what) noexcept {
   if (state_ != ViState::connected) return;
   nic_.job_.log().write(LogLevel::error,
                         "the connection with rank " + std::to_string(index(peer_)) +
-                            " ends, since that rank has written a count of free slots that cannot "
-                            "be");
+                            " ends, since that rank has written " + what);
   fail(ErrorCause::format, ErrorCause::format, false);
 }
 
@@ -154,6 +156,7 @@ void Vi::flush(bool after_bad_receive) noexcept {
   if (rx_slots_ != nullptr)
     while (rx_seq_ != receives_.posted() && has_arrivals()) {
       Descriptor* d = take_receive();
+      if (d == nullptr) break;  // the sender has taken the message back, which none may
       if (broken) d->control.status = ReceiveQueue::kReceived | descriptor_status::flushed;
       if (attributes_.reliability != Reliability::unreliable) broken = broken || d->failed();
       ++rx_outstanding_;

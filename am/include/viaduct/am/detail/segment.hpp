@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "viaduct/am/detail/wire_format.hpp"
 #include "viaduct/via/memory_region.hpp"
@@ -20,6 +21,7 @@ class Nic;
 namespace viaduct::am::detail {
 
 class TranslationTable;
+struct Map;
 
 /// The memory that peers write to and read from directly, and the page that tells them where that
 /// is. The page never shows memory that is not registered.
@@ -43,7 +45,8 @@ class Segment {
 
  private:
   void publish(std::span<std::byte> memory, const TranslationTable& table);
-  void show_remote(via::Transport& transport, std::uint32_t key, const TranslationTable& table);
+  void show_remote(via::Transport& transport, std::uint32_t key, const TranslationTable& table,
+                   std::vector<const Map*> peers) noexcept;
   void replace_own(std::byte* memory) noexcept;
 
   via::channel::Nic* nic_ = nullptr;

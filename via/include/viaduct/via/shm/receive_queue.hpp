@@ -59,19 +59,23 @@ class ReceiveQueue {
   // Messages that have come.
 
   /// Copies the message in @p slot, with header @p h, into its receive when that is all there is to
-  /// do but its status.  @return the receive; null: nothing is done.  Never blocks.  Cost: one
-  /// copy.
+  /// do but its status.  @return the receive; null: nothing is done, perhaps since no receive is
+  /// posted.  Never blocks.  Cost: one copy.
   [[nodiscard, gnu::always_inline]] Descriptor* copy_plain(Slot& slot, std::uint64_t h,
                                                            std::uint64_t taken) const noexcept {
+    // One comparison for "no receive is posted" and "more are posted than slots can show".
+    if (posted_ - taken - 1 >= plain_) [[unlikely]]
+      return nullptr;
     Descriptor* d = descriptors_[taken & descriptor_mask_];
     const std::uint32_t length = header::length(h);
     if (!header::is_plain(h) || d->control.segment_count != 1 ||
-        d->segment[0].local.length < length || posted_ - taken > plain_) [[unlikely]]
+        d->segment[0].local.length < length) [[unlikely]]
       return nullptr;
     copy_out_small(d->segment[0].local.address, slot, length);
     return d;
   }
-  /// Takes any message into its receive.  @return the receive, with its status.  Never blocks.
+  /// Takes any message into its receive.  Precondition: a receive is posted.  @return the receive,
+  /// with its status.  Never blocks.
   [[nodiscard]] Descriptor& take(const Slot& slot, std::uint64_t h, std::uint64_t taken) noexcept;
   /// Behind take(), with @p taken one higher: shows the receive that the ring has an entry for now.
   void show_next(std::uint64_t taken) noexcept;
@@ -116,7 +120,8 @@ class ReceiveQueue {
   [[nodiscard]] std::uint32_t refusal_of(std::uint64_t number) const noexcept;
   void show(std::uint64_t number, std::uint64_t taken) noexcept;
   [[nodiscard]] bool show_list(const Descriptor& d, std::uint64_t number) noexcept;
-  [[nodiscard]] bool is_sensible(const Slot& slot, std::uint64_t h, std::uint64_t n) const noexcept;
+  [[nodiscard]] bool is_sensible(MessageKind kind, std::uint64_t n,
+                                 std::uint64_t staged_at) const noexcept;
 
   // Hot.
   std::uint64_t posted_ = 0;  // in all since the connection

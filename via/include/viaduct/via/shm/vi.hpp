@@ -211,6 +211,7 @@ class Vi final : public via::Vi, public Connection {
   [[nodiscard]] Status check_way(Rank peer) override;
   void peer_closed(ErrorCause cause) noexcept override;
   void refuse_room() noexcept override;
+  void refuse(const char* what) noexcept;
   void fail(ErrorCause cause, ErrorCause for_peer, bool of_receive) noexcept;
   void flush(bool after_bad_receive = false) noexcept;
   Status done(Queue queue, Descriptor*& out) noexcept override;
