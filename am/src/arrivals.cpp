@@ -84,11 +84,22 @@ void Map::fetch_half(std::uint64_t place) const noexcept {
 
 /// Handles messages that the fast path leaves for their continuation, operation, handler or moment,
 /// and the first message of a MAP whose connection this side had not noticed.
+///
+/// A processor that expects a message runs some 250 instructions ahead of the header that it waits
+/// for. The fetches at the beginning lie within these, so that the lines of the answer and of the
+/// payload come at the same time as the header, and not one after the other. The handler's own
+/// accesses lie too far behind.
 void Dispatcher::dispatch_slow(Map& map, via::Slot& slot, std::uint64_t head,
                                bool requests) noexcept {
+  const std::uint64_t client = header::client(head);
+  if (client == wire_format::half_bit) [[unlikely]]
+    return map.fetch_half(slot.words[0]);
+  if (wire_format::is_in_medium_ring(client))
+    map.medium.in.fetch_next();
+  else
+    map.channel->fetch_room(2);
   if (run_lines(map, slot, head, requests)) [[likely]]
     return;
-  if (header::client(head) == wire_format::half_bit) return map.fetch_half(slot.words[0]);
   take_message(map, slot, head, requests);
 }
 

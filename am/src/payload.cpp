@@ -24,6 +24,7 @@ bool put_medium(Map& map, const std::byte* data, std::size_t bytes, std::uint64_
     if (!map.update_released() || !ring.fits(length, start)) return false;
   }
   const std::uint64_t at = start & (ring.size - 1);
+  if (length <= kShortPayload) map.channel->fetch_room(1);  // while the payload is copied
   const std::uint32_t half = map.announce_half(ring.ring + at, data, length);
   if (length != half) std::memcpy(ring.ring + at + half, data + half, length - half);
   map.channel->forward_extra(ring.ring + at, length);

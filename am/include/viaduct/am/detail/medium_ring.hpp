@@ -66,6 +66,7 @@ struct MediumSend : MediumArea {
 struct MediumReceive : MediumArea {
   std::uint64_t next = 0;   // the next payload is expected here
   std::uint64_t freed = 0;  // all payloads up to here are freed
+  std::uint32_t last_length = 0;
 
   struct Held {
     std::uint64_t end;
@@ -81,9 +82,17 @@ struct MediumReceive : MediumArea {
     const std::uint64_t at = start(next, bytes);
     if ((at & (size - 1)) != place || bytes > size || at + bytes - freed > size) return false;
     next = at + bytes;
+    last_length = length;
     number = first + held.size();
     held.push({next, false});
     return true;
+  }
+  /// Begins to fetch the next payload, as if it were as long as the last one. Longer ones are
+  /// announced by their halves.
+  void fetch_next() const noexcept {
+    if (last_length > kShortPayload) return;
+    const std::byte* const at = ring + (start(next, room(last_length)) & (size - 1));
+    for (std::uint32_t i = 0; i < last_length; i += 64) prefetch_line(at + i);
   }
   /// The handler has returned: answers how far the ring is free now (0: no change).
   [[nodiscard]] std::uint64_t done(std::uint64_t number) noexcept {

@@ -14,6 +14,7 @@
 
 #include "viaduct/runtime/atomic.hpp"
 #include "viaduct/runtime/parts.hpp"
+#include "viaduct/runtime/prefetch.hpp"
 #include "viaduct/via/channel/channel_end.hpp"
 #include "viaduct/via/slot.hpp"
 
@@ -80,6 +81,13 @@ class Channel final : public ChannelEnd {
   /// have left it).  Cost: one load.
   void update_room() noexcept {
     if (state_ == ViState::connected) take_room(tx_->receiver.posted.load(kAcquire));
+  }
+  /// Begins to fetch the lines of the next @p slots slots, to write them: for a client that is
+  /// about to answer. The peer looks at the first of them, and so takes it back before long.  Never
+  /// blocks.  Cost: one prefetch for each.
+  void fetch_room(std::uint32_t slots) const noexcept {
+    for (std::uint32_t i = 0; i < slots; ++i)
+      prefetch_to_write(&tx_slots_[(tx_seq_ + i) & tx_mask_]);
   }
   /// @return the slots that have been written into the ring, in all.
   [[nodiscard]] std::uint64_t slots_sent() const noexcept { return tx_seq_; }
