@@ -343,14 +343,21 @@ void Nic::poll_transport() noexcept {
 /// messages are handled first, and only then the failure. Within progress() the call here returns
 /// at once, and the progress() that is under way handles both.
 void Nic::take_failure(ChannelEnd& channel, ErrorCause cause) noexcept {
+  // What an earlier event of the same poll led to may have ended the link, or the channel.
+  if (std::find(remote_channels_.begin(), remote_channels_.end(), &channel) ==
+          remote_channels_.end() ||
+      channel.remote_ == nullptr)
+    return;
   failures_.emplace_back(&channel, cause);
   progress();
+  if (in_progress_ == std::thread::id()) handle_failures();  // those that an exception has left
 }
 
 void Nic::handle_failures() noexcept {
   while (!failures_.empty()) {
     const auto [channel, cause] = failures_.back();
     failures_.pop_back();
+    ++events_;  // a caller that is about to sleep looks again
     RemoteEnd::fail(*channel, cause);
   }
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
 #include <utility>
 #include <vector>
@@ -92,6 +93,7 @@ class FakeTransport final : public Transport {
   std::vector<Posted> posted;          // until the test clears it
   std::vector<LinkEvent> events;       // that poll() will answer
   std::vector<FakeLink*> links;
+  bool lacks_memory = false;  // the next progress()
 
   [[nodiscard]] std::unique_ptr<Link> make_link(std::byte* block, std::size_t half_bytes,
                                                 std::uint32_t, void* owner) override {
@@ -116,6 +118,7 @@ class FakeTransport final : public Transport {
     control_.emplace_back(message.begin(), message.end());
   }
   void progress(const ControlHandler& handler) override {
+    if (std::exchange(lacks_memory, false)) throw std::bad_alloc();
     for (const auto& message : std::exchange(control_, {})) handler(Rank{0}, message);
   }
   [[nodiscard]] bool all_delivered() const noexcept override { return control_.empty(); }

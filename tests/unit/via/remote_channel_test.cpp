@@ -360,5 +360,29 @@ TEST_F(RemoteChannelTest, PeerThatHasEndedTheConnectionIsNotOutOfReach) {
   }
 }
 
+TEST_F(RemoteChannelTest, FailureIsHandledAlsoWhereControlMessagesCannotBe) {
+  connect();
+  notify(*a, 0, ErrorCause::connection_lost);
+  transport->lacks_memory = true;
+  EXPECT_EQ(take(here), Words{});
+  EXPECT_FALSE(transport->lacks_memory);
+  EXPECT_EQ(a->state(), ViState::error);
+  EXPECT_EQ(causes, std::vector{ErrorCause::connection_lost});
+}
+
+/// Both have failed when the poll looks, and the end of the first one is the end of the second.
+TEST_F(RemoteChannelTest, ChannelThatIsGoneIsNotToldOfItsFailure) {
+  connect();
+  nic.on_ended([this](ChannelEnd&, ErrorCause cause) {
+    causes.push_back(cause);
+    b.reset();
+  });
+  notify(*a, 0, ErrorCause::connection_lost);
+  notify(*b, 0, ErrorCause::connection_lost);
+  EXPECT_EQ(take(here), Words{});
+  EXPECT_EQ(a->state(), ViState::error);
+  EXPECT_EQ(causes, std::vector{ErrorCause::connection_lost});
+}
+
 }  // namespace
 }  // namespace viaduct::via::channel

@@ -87,8 +87,8 @@ struct MediumReceive : MediumArea {
     held.push({next, false});
     return true;
   }
-  /// Begins to fetch the next payload, as if it were as long as the last one. Longer ones are
-  /// announced by their halves.
+  /// Begins to fetch the next payload, as if it were as long as the last one, where that is a short
+  /// one.
   void fetch_next() const noexcept {
     if (last_length > kShortPayload) return;
     const std::byte* const at = ring + (start(next, room(last_length)) & (size - 1));
