@@ -102,7 +102,7 @@ class Nic final : public shm::Nic {
   std::vector<ChannelEnd*> backlog_;  // with something that could not be posted
   std::vector<ChannelEnd*> posting_;  // empty but while the backlog is posted
   std::vector<std::pair<ChannelEnd*, ErrorCause>> failures_;  // of links; handled by progress()
-  std::uint64_t events_ = 0;          // and control messages, that the transport has brought
+  std::uint64_t events_ = 0;  // and control messages, that the transport has brought
   ClosedPeers closed_peers_;
   std::uint64_t looks_ = 0;  // for control messages
 };

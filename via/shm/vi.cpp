@@ -137,9 +137,9 @@ void Vi::refuse_room() noexcept { refuse("a count of free slots that cannot be")
 /// The peer does not keep to the protocol.
 void Vi::refuse(const char* what) noexcept {
   if (state_ != ViState::connected) return;
-  nic_.job_.log().write(LogLevel::error,
-                        "the connection with rank " + std::to_string(index(peer_)) +
-                            " ends, since that rank has written " + what);
+  nic_.job_.log().write(LogLevel::error, "the connection with rank " +
+                                             std::to_string(index(peer_)) +
+                                             " ends, since that rank has written " + what);
   fail(ErrorCause::format, ErrorCause::format, false);
 }
 
