@@ -14,28 +14,67 @@ namespace viaduct::am::detail {
 
 namespace header = via::header;
 
+namespace {
+
+constexpr std::uint64_t kReply = wire_format::make(Kind::reply, Operation::short_message, 0);
+constexpr std::uint64_t kMedium = wire_format::make(Kind::request, Operation::medium, 0);
+constexpr std::uint64_t kAnyClient = wire_format::handler_mask | kReply;
+/// What tells the kind of a message: all of its header but phase, length and handler, and whether
+/// it is a reply.
+constexpr std::uint64_t kForm =
+    ~(header::make(via::MessageKind::none, 0xff, kAnyClient) | header::phase_bit);
+
+/// The thunk of a request or reply with @p client whose handler is in the endpoint's own table and
+/// may run now; null: it must be looked at more closely.
+Thunk thunk_to_run(const Map& map, std::uint64_t client, bool requests) noexcept {
+  const bool reply = (client & kReply) != 0;
+  if (reply ? map.credits() >= map.credit_limit : !requests || map.deferred_count != 0)
+    return nullptr;
+  const std::uint32_t id = wire_format::handler(client);
+  return id < kOwnHandlers || id >= map.thunk_count ? nullptr : map.thunks[id];
+}
+
+bool accepts_medium(Map& map, std::uint64_t client, std::uint32_t arg_bytes) noexcept {
+  return core_of(map).handlers.accepts(wire_format::handler(client),
+                                       {Operation::medium, arg_bytes});
+}
+
+/// The peer may use the place of the payload again.
+void release_medium(Map& map, std::uint64_t held) noexcept {
+  if (held == Deferred::kNothingHeld) return;
+  if (const std::uint64_t free = map.medium.in.done(held); free != 0)
+    map.channel->publish_counter(1, free);
+}
+
+}  // namespace
+
+/// Runs the handler of a message that thunk_to_run() has looked at.
+[[gnu::always_inline]] inline void Dispatcher::run_thunk(Map& map, Thunk thunk,
+                                                         std::uint64_t client,
+                                                         const Arrival& arrival) noexcept {
+  const bool reply = (client & kReply) != 0;
+  Token token(map, client);
+  if (reply) map.regain_credit();
+  ++slow;
+  running = wire_format::handler(client);
+  thunk(token, arrival);
+  --slow;
+  if (!reply && !token.is_answered()) map.return_credit();
+}
+
 /// Handles a message of several lines, or a medium message whose data are in its lines, where its
 /// handler can run at once. False: nothing has happened to the message.
 [[gnu::always_inline]] inline bool Dispatcher::run_lines(Map& map, const via::Slot& slot,
                                                          std::uint64_t head,
                                                          bool requests) noexcept {
-  constexpr std::uint64_t kReply = wire_format::make(Kind::reply, Operation::short_message, 0);
-  constexpr std::uint64_t kMedium =
-      wire_format::make(Kind::request, Operation::medium, 0) | wire_format::in_lines_bit;
-  constexpr std::uint64_t kAnyClient = wire_format::handler_mask | kReply;
-  // What tells the kind of a message: all of its header but phase, slots, length and handler, and
-  // whether it is a reply.
-  constexpr std::uint64_t kForm = ~(header::make(via::MessageKind::none, 0xff, kAnyClient) |
-                                    header::phase_bit | header::lines_mask);
-  const std::uint64_t form = head & kForm;
-  const bool medium = form == header::make(via::MessageKind::inline_data, 0, kMedium);
+  constexpr std::uint64_t kInLines =
+      header::make(via::MessageKind::inline_data, 0, kMedium | wire_format::in_lines_bit);
+  const std::uint64_t form = head & kForm & ~header::lines_mask;
+  const bool medium = form == kInLines;
   if (!medium && form != header::make(via::MessageKind::inline_data, 0, 0)) return false;
   const std::uint64_t client = header::client(head);
-  const bool reply = (client & kReply) != 0;
-  if (reply ? map.credits() >= map.credit_limit : !requests || map.deferred_count != 0)
-    return false;
-  const std::uint32_t id = wire_format::handler(client);
-  if (id < kOwnHandlers || id >= map.thunk_count || map.thunks[id] == nullptr) return false;
+  const Thunk thunk = thunk_to_run(map, client, requests);
+  if (thunk == nullptr) return false;
   const std::uint32_t lines = 1 + header::extra_lines(head);
   const std::uint32_t length = header::length(head);
   if (lines > via::kMaxLines || length > lines * via::kInlineBytes) [[unlikely]]
@@ -59,19 +98,38 @@ namespace header = via::header;
     const std::uint64_t bytes = words[0] >> 32;
     if (length < 8 || static_cast<std::uint32_t>(words[0]) != 0 ||
         8 * std::uint64_t{first} + bytes > lines * via::kInlineBytes ||
-        !core_of(map).handlers.accepts(static_cast<std::uint16_t>(id),
-                                       {Operation::medium, length - 8})) [[unlikely]]
+        !accepts_medium(map, client, length - 8)) [[unlikely]]
       return false;
     arrival = {reinterpret_cast<const std::byte*>(words + 1), length - 8,
                reinterpret_cast<std::byte*>(words + first), bytes};
   }
-  Token token(map, client);
-  if (reply) map.regain_credit();
-  ++slow;
-  running = static_cast<std::uint16_t>(id);
-  map.thunks[id](token, arrival);
-  --slow;
-  if (!reply && !token.is_answered()) map.return_credit();
+  run_thunk(map, thunk, client, arrival);
+  return true;
+}
+
+/// Handles a message of one line whose data are in the medium ring, where its handler can run at
+/// once. False: nothing has happened to the message.
+[[gnu::always_inline]] inline bool Dispatcher::run_payload(Map& map, const via::Slot& slot,
+                                                           std::uint64_t head,
+                                                           bool requests) noexcept {
+  if ((head & kForm) != header::make(via::MessageKind::inline_data, 0, kMedium)) return false;
+  const std::uint64_t client = header::client(head);
+  const Thunk thunk = thunk_to_run(map, client, requests);
+  const std::uint32_t length = header::length(head);
+  if (thunk == nullptr || length < 8 || length > via::kInlineBytes ||
+      !accepts_medium(map, client, length - 8))
+    return false;
+  const std::uint64_t place = load_word(slot.words[0], kRelaxed);
+  const auto bytes = static_cast<std::uint32_t>(place >> 32);
+  std::uint64_t held = 0;
+  if (!map.medium.in.arrive(static_cast<std::uint32_t>(place), bytes, held)) [[unlikely]]
+    return false;
+  std::byte* const data = map.medium.in.ring + static_cast<std::uint32_t>(place);
+  if (bytes > kShortPayload)
+    for (std::uint32_t at = 0; at < bytes; at += kCacheLineBytes) prefetch_line(data + at);
+  run_thunk(map, thunk, client,
+            {reinterpret_cast<const std::byte*>(slot.words + 1), length - 8, data, bytes});
+  release_medium(map, held);
   return true;
 }
 
@@ -94,12 +152,15 @@ void Dispatcher::dispatch_slow(Map& map, via::Slot& slot, std::uint64_t head,
   const std::uint64_t client = header::client(head);
   if (client == wire_format::half_bit) [[unlikely]]
     return map.fetch_half(slot.words[0]);
-  if (wire_format::is_in_medium_ring(client))
+  if (wire_format::is_in_medium_ring(client)) {
     map.medium.in.fetch_next();
-  else
+    if (run_payload(map, slot, head, requests)) [[likely]]
+      return;
+  } else {
     map.channel->fetch_room(2);
-  if (run_lines(map, slot, head, requests)) [[likely]]
-    return;
+    if (run_lines(map, slot, head, requests)) [[likely]]
+      return;
+  }
   take_message(map, slot, head, requests);
 }
 
@@ -146,13 +207,6 @@ void release_overflow(Map& map, OverflowBlock& block) noexcept {
   map.channel->return_extra(reinterpret_cast<const std::byte*>(&block.returned),
                             sizeof block.returned);
   map.channel->wake_if_asleep();
-}
-
-/// The peer may use the place of the payload again.
-void release_medium(Map& map, std::uint64_t held) noexcept {
-  if (held == Deferred::kNothingHeld) return;
-  if (const std::uint64_t free = map.medium.in.done(held); free != 0)
-    map.channel->publish_counter(1, free);
 }
 
 }  // namespace

@@ -33,6 +33,24 @@ bool put_medium(Map& map, const std::byte* data, std::size_t bytes, std::uint64_
   return true;
 }
 
+bool send_payload(Map& map, std::uint32_t credits, std::uint64_t client,
+                  std::span<const std::uint64_t> args, std::uint32_t arg_bytes,
+                  std::span<const std::byte> data) noexcept {
+  if (args.size() >= via::kWordsPerSlot || map.channel->is_remote() ||
+      map.channel->known_room() == 0) [[unlikely]]
+    return false;
+  std::uint64_t place = 0;
+  if (!put_medium(map, data.data(), data.size(), place)) [[unlikely]]
+    return false;
+  via::Slot& slot = map.channel->known_slot();  // the announcement of a half leaves room
+  slot.put(0, place);
+  for (std::uint32_t i = 0; i < args.size(); ++i) slot.put(1 + i, args[i]);
+  map.channel->publish(slot, header::make(via::MessageKind::inline_data, 8 + arg_bytes, client));
+  map.take_no_credit(1 - credits);
+  map.medium.out.claim_next(data.size());
+  return true;
+}
+
 /// Writes the first half of a long payload to @p to and lets the receiver begin to fetch it.
 /// Answers the bytes written: none where that is not worth a line, as in a stream, whose receiver
 /// is busy with what came before.

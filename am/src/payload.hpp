@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "viaduct/am/detail/map.hpp"
 #include "viaduct/via/types.hpp"
@@ -11,6 +12,12 @@ namespace viaduct::am::detail {
 
 /// Copies a payload into the medium ring and says where (word 0). False: no room.
 bool put_medium(Map& map, const std::byte* data, std::size_t bytes, std::uint64_t& place) noexcept;
+/// Sends a medium message whose data go into the medium ring, where there is room for all of it now
+/// and the peer shares memory with this rank. It takes @p credits credits, 0 or 1.  @return false:
+/// nothing is sent.
+[[nodiscard]] bool send_payload(Map& map, std::uint32_t credits, std::uint64_t client,
+                                std::span<const std::uint64_t> args, std::uint32_t arg_bytes,
+                                std::span<const std::byte> data) noexcept;
 /// Copies between @p own and the peer's segment at @p offset.  @return why it cannot.
 Undeliverable copy_bulk(Map& map, std::byte* own, std::size_t bytes, std::size_t offset,
                         via::Rights how) noexcept;

@@ -151,14 +151,18 @@ void Token::place_medium(std::uint64_t& client, std::uint64_t& place, const std:
   map_.channel->forward_extra(at, sizeof(OverflowBlock) + bytes);
 }
 
-/// A short reply of several lines, or a medium one that is all in its lines, where there is room
-/// for it. False: nothing is sent.
+/// A short reply of several lines, or a medium one, where there is room for it. False: nothing is
+/// sent.
 bool Token::reply_at_once(std::uint64_t client, const std::uint64_t* args, std::uint32_t arg_words,
                           std::uint32_t arg_bytes, std::span<const std::byte> data) noexcept {
-  // takes_in_lines() is false for remote channels: AMVIAv1 as published may refuse the reply.
+  // Nothing is sent so over remote channels: AMVIAv1 as published may refuse the reply.
   if (!may_reply() || data.size() > core_of(map_).max_medium ||
-      (data.data() == nullptr && !data.empty()) || !map_.takes_in_lines(arg_words, data.size()) ||
-      !map_.try_send_in_lines(0, client, {args, arg_words}, arg_bytes, data)) [[unlikely]]
+      (data.data() == nullptr && !data.empty())) [[unlikely]]
+    return false;
+  const bool sent = map_.takes_in_lines(arg_words, data.size())
+                        ? map_.try_send_in_lines(0, client, {args, arg_words}, arg_bytes, data)
+                        : detail::send_payload(map_, 0, client, {args, arg_words}, arg_bytes, data);
+  if (!sent) [[unlikely]]
     return false;
   client_ |= kReplied;
   return true;

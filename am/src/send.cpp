@@ -73,8 +73,8 @@ bool Map::try_send(std::uint32_t credits, std::uint64_t client,
 
 namespace {
 
-/// A short message of several lines, or a medium one that is all in its lines, where there are
-/// credit and room for it. False: nothing is sent.
+/// A short message of several lines, or a medium one, where there are credit and room for it.
+/// False: nothing is sent.
 [[gnu::always_inline]] inline bool send_at_once(EndpointCore& core, const Outgoing& out) noexcept {
   const Operation operation = wire_format::operation(out.client);
   if (operation == Operation::medium ? out.bytes > core.max_medium
@@ -86,9 +86,12 @@ namespace {
   Map& map = core.table.map_of(out.to);
   if (!map.has_credit()) [[unlikely]]
     return false;
-  if (operation == Operation::medium && !map.takes_in_lines(out.count, out.bytes)) return false;
-  if (!map.try_send_in_lines(1, out.client, {out.words, out.count}, out.arg_bytes,
-                             {out.data, out.bytes})) [[unlikely]]
+  const std::span<const std::uint64_t> args(out.words, out.count);
+  const std::span<const std::byte> data(out.data, out.bytes);
+  const bool sent = operation == Operation::medium && !map.takes_in_lines(out.count, out.bytes)
+                        ? send_payload(map, 1, out.client, args, out.arg_bytes, data)
+                        : map.try_send_in_lines(1, out.client, args, out.arg_bytes, data);
+  if (!sent) [[unlikely]]
     return false;
   if (map.channel->slots_sent() >= map.short_until) [[unlikely]]
     core.renew_short_way(out.to);

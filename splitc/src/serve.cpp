@@ -130,6 +130,14 @@ bool has_its_length(Op op, std::uint64_t client, std::size_t bytes) noexcept {
          (wire_format::index(client) & 0xf) <= static_cast<unsigned>(Rmw::bit_xor);
 }
 
+/// Whether serve() answers a request with a message.
+constexpr bool is_answered(Op op) noexcept {
+  constexpr auto bit = [](Op of) { return 1U << static_cast<unsigned>(of); };
+  constexpr unsigned kAnswered =
+      bit(Op::read) | bit(Op::block_read) | bit(Op::modify) | bit(Op::call) | bit(Op::chunk);
+  return (bit(op) & kAnswered) != 0;
+}
+
 }  // namespace
 
 inline void Machine::Impl::serve_store(Channel& c, std::uint64_t client, const std::uint64_t* words,
@@ -255,6 +263,9 @@ void Machine::Impl::take_reply(Channel& c, Op op, std::uint64_t client, const st
 
 void Machine::Impl::serve(Channel& c, Op op, std::uint64_t client, const std::uint64_t* words,
                           std::size_t bytes) {
+  // A processor that waits for a request runs ahead of it to here: the line of the answer comes
+  // together with the request.
+  if (is_answered(op)) c.channel->fetch_room(1);
   if (!has_its_length(op, client, bytes)) [[unlikely]]
     stop_nonsense(c.process);
   const std::uint64_t ticket = c.served + 1;

@@ -119,5 +119,19 @@ TEST_F(ViNonsenseTest, BlockOutsideTheWindowIsNotRead) {
   EXPECT_EQ(b->state(), ViState::error);
 }
 
+/// A slot has 56 bytes of payload, however many its header claims.
+TEST_F(ViNonsenseTest, MoreBytesThanASlotHasAreNotRead) {
+  std::array<std::byte, 256> large{};
+  const MemoryRegion region = nic.register_memory(tag, large.data(), large.size(), Rights::none);
+  Slot* const slot = send_and_receive();
+  ASSERT_NE(slot, nullptr);
+  make_receive(receive, large.data(), large.size(), region.handle());
+  ASSERT_EQ(b->post_receive(receive), Status::ok);
+  slot[1].header.store(header::make(MessageKind::inline_data, 200, 0) | header::phase_bit);
+  EXPECT_EQ(poll(), 1);
+  EXPECT_TRUE(receive.failed());
+  EXPECT_EQ(b->state(), ViState::error);
+}
+
 }  // namespace
 }  // namespace viaduct::via::shm

@@ -277,7 +277,10 @@ template <Value T>
   using Cell = std::conditional_t<std::is_same_v<T, bool>, char, T>;  // vector<bool> has no data()
   std::vector<Cell> all(detail::hot.procs, static_cast<Cell>(value));
   c.gather(kCall, &value, all.data());
-  return {all.begin(), all.end()};
+  if constexpr (std::is_same_v<Cell, T>)
+    return all;
+  else
+    return {all.begin(), all.end()};
 }
 /// As all_gather(), in process @p root alone; the others get an empty vector.  Collective.
 template <Value T>
@@ -291,7 +294,10 @@ template <Value T>
   using Cell = std::conditional_t<std::is_same_v<T, bool>, char, T>;
   std::vector<Cell> all(detail::hot.myproc == to ? detail::hot.procs : 0, static_cast<Cell>(value));
   c.gather_to_one(kCall, to, &value, all.data());
-  return {all.begin(), all.end()};
+  if constexpr (std::is_same_v<Cell, T>)
+    return all;
+  else
+    return {all.begin(), all.end()};
 }
 
 /// Inclusive scan: op of the values of processes 0 to this one, in their order.  Collective. Blocks

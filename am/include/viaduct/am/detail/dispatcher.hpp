@@ -106,6 +106,9 @@ struct Dispatcher {
                                        bool requests) noexcept;
   [[nodiscard]] bool run_lines(Map& map, const via::Slot& slot, std::uint64_t header,
                                bool requests) noexcept;
+  [[nodiscard]] bool run_payload(Map& map, const via::Slot& slot, std::uint64_t header,
+                                 bool requests) noexcept;
+  void run_thunk(Map& map, Thunk thunk, std::uint64_t client, const Arrival& arrival) noexcept;
   [[gnu::noinline]] void take_message(Map& map, via::Slot& slot, std::uint64_t header,
                                       bool requests) noexcept;
   void run_message(Map& map, const Deferred& message) noexcept;
