@@ -216,7 +216,11 @@ Status attempt_get(EndpointCore& core, const Outgoing& out, std::span<std::byte>
 }  // namespace
 
 Status EndpointCore::send_slow(const Outgoing& out) noexcept {
-  if (send_at_once(*this, out)) return Status::ok;
+  // A second thread is stopped, and a thread that is new to the bundle takes it over, in
+  // send_long().
+  const bool is_used_here = bundle.user_.load(kRelaxed) == 0 && bundle.served_->is_home();
+  if (is_used_here && send_at_once(*this, out)) [[likely]]
+    return Status::ok;
   return bundle.has_short_calls_ ? send_shared(out) : send_long(out);
 }
 

@@ -74,6 +74,8 @@ am_violation(poll_two_bundles "two threads of rank 0 use its NIC at the same tim
 am_violation(request_beside_wait "two threads of rank 0 use a sequential bundle.*in wait_until, the other calls a request; .*parallel")
 am_violation(try_request_beside_wait "two threads of rank 0 use a sequential bundle.*in wait_until, the other calls"
              RANKS 2)
+am_violation(medium_request_beside_wait "two threads of rank 0 use a sequential bundle.*in wait_until, the other calls a request; .*parallel"
+             RANKS 2)
 am_violation(late_library "undeliverable request.*handler .*on_late.* .of a library that was loaded after the Context.*EBADHANDLER")
 am_violation(default_handler_0 "undeliverable request.* to rank [0-9]+ .index [0-9]+., handler 9 .of the endpoint.s own table.: .*EBADHANDLER")
 am_violation(default_handler_0_here "undeliverable request.* to index 700, handler [^ =]*( namespace.::)?on_innocent: .*EBADENTRY")

@@ -63,18 +63,22 @@ void poll_two_bundles(am::Context& context, am::Bundle& bundle) {
 
 /// A sequential bundle, and a thread that comes while another one waits. try_request's inline path
 /// looks at no thread, so that it is stopped when it has used the credits up. Until then nothing
-/// may come in, which the waiting thread would handle at the same moment: the last rank sleeps.
+/// may come in, which the waiting thread would handle at the same moment: the last rank sleeps. A
+/// medium request is stopped at once, though there are credit and room for it.
 void use_from_two_threads(Job& job, am::Bundle& bundle, am::Endpoint& endpoint) {
   const am::Index last{job.size() - 1};
-  const bool connected = is("try_request_beside_wait");
-  if (connected) {
+  const bool mediums = is("medium_request_beside_wait");
+  const bool shorts = is("try_request_beside_wait");
+  if (mediums || shorts) {
     (void)endpoint.request<on_question>(last);
     (void)bundle.wait_until([&] { return t_done; }, 20'000'000'000);
   }
   std::thread second([&] {
     const auto& activity = job.record(job.rank()).activity;
     while (activity.load() != Activity::waiting_message) std::this_thread::yield();
-    while (connected) (void)endpoint.try_request<on_other>(last);
+    while (shorts) (void)endpoint.try_request<on_other>(last);
+    const std::vector<int> data(mediums ? 128 : 0);
+    while (mediums) (void)endpoint.request_medium<on_medium>(last, data);
     (void)endpoint.request<on_other>(last);
   });
   second.detach();
@@ -156,7 +160,8 @@ int body(Job& job, int argc, char** argv) {
       (void)endpoint.request<on_innocent>(am::Index{700});
     }
     if (is("poll_two_bundles")) poll_two_bundles(context, bundle);
-    if (is("request_beside_wait") || is("try_request_beside_wait"))
+    if (is("request_beside_wait") || is("try_request_beside_wait") ||
+        is("medium_request_beside_wait"))
       use_from_two_threads(job, bundle, endpoint);
     if (is("late_library")) request_of_late_library(endpoint, last);
     if (is("poll_in_get")) {
@@ -170,7 +175,7 @@ int body(Job& job, int argc, char** argv) {
       (void)endpoint.request<on_guilty>(last);
   }
   (void)bundle.wait_until([] { return t_done; }, 50'000'000'000);
-  if (is("try_request_beside_wait")) ::pause();
+  if (is("try_request_beside_wait") || is("medium_request_beside_wait")) ::pause();
   std::puts("nothing stopped this rank");
   return 3;
 }

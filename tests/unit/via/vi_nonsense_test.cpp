@@ -127,7 +127,8 @@ TEST_F(ViNonsenseTest, MoreBytesThanASlotHasAreNotRead) {
   ASSERT_NE(slot, nullptr);
   make_receive(receive, large.data(), large.size(), region.handle());
   ASSERT_EQ(b->post_receive(receive), Status::ok);
-  slot[1].header.store(header::make(MessageKind::inline_data, 200, 0) | header::phase_bit);
+  slot[1].header.store(header::make(MessageKind::inline_data, kInlineBytes + 1, 0) |
+                       header::phase_bit);
   EXPECT_EQ(poll(), 1);
   EXPECT_TRUE(receive.failed());
   EXPECT_EQ(b->state(), ViState::error);

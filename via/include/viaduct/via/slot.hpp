@@ -126,12 +126,6 @@ inline constexpr unsigned client_shift = 16;
 [[nodiscard]] constexpr bool is_plain(std::uint64_t h) noexcept {
   return (h & (kind_mask | immediate_bit | rdma_bit)) == make(MessageKind::inline_data, 0, 0);
 }
-/// @return the same of a message that claims no bytes behind its slot.  Cost: as is_plain().
-[[nodiscard]] constexpr bool is_plain_line(std::uint64_t h) noexcept {
-  constexpr std::uint64_t kTooLong = std::uint64_t{0x100 - sizeof(Slot)} << length_shift;
-  return (h & (kind_mask | immediate_bit | rdma_bit | kTooLong)) ==
-         make(MessageKind::inline_data, 0, 0);
-}
 /// @return the 48 bits of the layer above.
 [[nodiscard]] constexpr std::uint64_t client(std::uint64_t h) noexcept { return h >> client_shift; }
 }  // namespace header

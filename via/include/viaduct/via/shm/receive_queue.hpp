@@ -68,7 +68,7 @@ class ReceiveQueue {
       return nullptr;
     Descriptor* d = descriptors_[taken & descriptor_mask_];
     const std::uint32_t length = header::length(h);
-    if (!header::is_plain_line(h) || d->control.segment_count != 1 ||
+    if (!header::is_plain(h) || length > kInlineBytes || d->control.segment_count != 1 ||
         d->segment[0].local.length < length) [[unlikely]]
       return nullptr;
     copy_out_small(d->segment[0].local.address, slot, length);
