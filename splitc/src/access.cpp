@@ -2,6 +2,7 @@
 
 #include "viaduct/splitc/access.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -30,18 +31,24 @@ void copy_here(std::byte* to, const std::byte* from, std::size_t bytes, bool own
 
 Handle by_message(Machine::Impl& impl, const char* operation, std::uint64_t word, std::byte* local,
                   std::size_t bytes, bool out) {
-  if (bytes > kInlineData) return block_by_message(impl, operation, word, local, bytes, out);
+  if (bytes > impl.most_in_lines(process_of(word)))
+    return block_by_message(impl, operation, word, local, bytes, out);
   Channel& c = impl.channel(process_of(word), false, operation);
-  std::uint64_t words[via::kWordsPerSlot] = {without_process(word)};
-  if (out) {
-    std::memcpy(words + 1, local, bytes);
-    return impl.note_put(c, impl.request(c, operation, wire_format::make(Op::write), words,
-                                         static_cast<std::uint32_t>(8 + bytes)));
+  Handle handle;
+  for (std::size_t at = 0; at < bytes; at += kInlineData) {
+    const auto n = static_cast<std::uint32_t>(std::min(kInlineData, bytes - at));
+    std::uint64_t words[via::kWordsPerSlot] = {without_process(word) + at};
+    if (out) {
+      std::memcpy(words + 1, local + at, n);
+      handle =
+          impl.note_put(c, impl.request(c, operation, wire_format::make(Op::write), words, 8 + n));
+    } else {
+      words[1] = reinterpret_cast<std::uint64_t>(local + at);
+      handle =
+          impl.note_get(c, impl.request(c, operation, wire_format::make(Op::read, n), words, 16));
+    }
   }
-  words[1] = reinterpret_cast<std::uint64_t>(local);
-  return impl.note_get(
-      c, impl.request(c, operation, wire_format::make(Op::read, static_cast<std::uint32_t>(bytes)),
-                      words, 16));
+  return handle;
 }
 
 /// complete() for a source that is only read.

@@ -14,21 +14,39 @@ using wire_format::Op;
 
 namespace {
 
-/// The next block of @p stage, free; polls until it is.
-std::uint32_t take_block(Machine::Impl& impl, Stage& stage, const char* operation) {
-  const std::uint32_t i = stage.next();
-  Stage::Block& block = stage[i];
-  const auto is_free = [&] {
-    // A staging block of a get is free after its reply; that of a put or store, after its handling.
-    if (block.channel != nullptr &&
-        (block.channel->ended ||
-         (block.to == nullptr && impl.is_handled(*block.channel, block.ticket))))
-      block.channel = nullptr;
-    return block.channel == nullptr;
-  };
-  if (!is_free()) impl.wait(operation, block.channel->process, is_free);
+/// A staging block of a get is free after its reply; that of a put or store, after its handling.
+bool is_free(Machine::Impl& impl, Stage::Block& block) {
+  if (block.channel != nullptr &&
+      (block.channel->ended ||
+       (block.to == nullptr && impl.is_handled(*block.channel, block.ticket))))
+    block.channel = nullptr;
+  return block.channel == nullptr;
+}
+
+struct Run {
+  std::uint32_t first;
+  std::size_t bytes;
+};
+
+/// The next blocks of the stage, for @p bytes bytes to @p process or fewer: one block, which the
+/// call waits for, and to another host the free ones behind it, since RDMA takes long to begin.
+Run take_blocks(Machine::Impl& impl, const char* operation, std::uint32_t process,
+                std::size_t bytes) {
+  constexpr std::size_t kMost = 64 * 1024;
+  Stage& stage = *impl.stage;
+  const std::uint32_t first = stage.next();
+  Stage::Block& block = stage[first];
+  if (!is_free(impl, block))
+    impl.wait(operation, block.channel->process, [&] { return is_free(impl, block); });
   stage.advance();
-  return i;
+  const std::size_t most = impl.is_remote(process) ? kMost : kBlockBytes;
+  std::size_t taken = kBlockBytes;
+  while (taken < std::min(bytes, most) && stage.next() > first &&
+         is_free(impl, stage[stage.next()])) {
+    stage.advance();
+    taken += kBlockBytes;
+  }
+  return {first, std::min(bytes, taken)};
 }
 
 /// Sends one block_write or block_store for each piece. Answers the last one's ticket. @p stored:
@@ -37,17 +55,16 @@ std::uint64_t send_pieces(Machine::Impl& impl, Channel& c, const char* operation
                           const std::uint64_t* stored, std::uint64_t to, const std::byte* from,
                           std::size_t bytes) {
   std::uint64_t ticket = 0;
-  Stage& stage = impl.stage_of(c);
-  for (std::size_t at = 0; at < bytes; at += kBlockBytes) {
-    const std::size_t n = std::min(kBlockBytes, bytes - at);
-    const std::uint32_t i = take_block(impl, stage, operation);
+  Stage& stage = *impl.stage;
+  for (std::size_t at = 0; at < bytes;) {
+    const auto [i, n] = take_blocks(impl, operation, c.process, bytes - at);
     std::memcpy(stage.data(i), from + at, n);
-    c.channel->forward_extra(stage.data(i), n);
     const std::uint64_t words[] = {without_process(to) + at, n, stage.offset(i)};
     const std::uint64_t client =
         stored != nullptr ? *stored : wire_format::make(Op::block_write, i);
     ticket = impl.request(c, operation, client, words, 24);
-    stage[i] = {&c, ticket, nullptr, static_cast<std::uint32_t>(n)};
+    stage.use(i, {&c, ticket, nullptr, n});
+    at += n;
   }
   return ticket;
 }
@@ -95,14 +112,14 @@ bool is_pulled(Machine::Impl& impl, Channel& c, const char* operation, std::uint
 Handle get_pieces(Machine::Impl& impl, Channel& c, const char* operation, std::byte* to,
                   std::uint64_t from, std::size_t bytes) {
   Handle handle;
-  Stage& stage = impl.stage_of(c);
-  for (std::size_t at = 0; at < bytes; at += kBlockBytes) {
-    const std::size_t n = std::min(kBlockBytes, bytes - at);
-    const std::uint32_t i = take_block(impl, stage, operation);
+  Stage& stage = *impl.stage;
+  for (std::size_t at = 0; at < bytes;) {
+    const auto [i, n] = take_blocks(impl, operation, c.process, bytes - at);
     const std::uint64_t words[] = {without_process(from) + at, n, stage.offset(i)};
-    stage[i] = {&c, c.sent() + 1, to + at, static_cast<std::uint32_t>(n)};
+    stage.use(i, {&c, c.sent() + 1, to + at, n});
     handle = impl.note_get(
         c, impl.request(c, operation, wire_format::make(Op::block_read, i), words, 24));
+    at += n;
   }
   return handle;
 }
@@ -136,8 +153,8 @@ void bulk_store_now(std::uint64_t to, const void* from, std::size_t bytes) {
   (void)put_as("bulk_store_now", to, from, bytes);
 }
 
-/// Small blocks go in a slot, middling ones through the stage; the target fetches large ones
-/// itself, where it polls already or the stage is too small.
+/// Small blocks go in a slot, middling ones through the stage; the target on this host fetches large
+/// ones itself, where it polls already or the stage is too small.
 void store_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
                  std::uint32_t count) {
   Machine::Impl& impl = machine(operation).impl();
@@ -161,10 +178,20 @@ void store_block(const char* operation, std::uint64_t to, const void* from, std:
   // arrive in the order of the calls.
   Channel& c = impl.channel(process, false, operation);
   impl.note_store(c);
-  if (bytes > kBlockBytes && impl.path != Path::message && c.stage == nullptr &&
+  if (bytes > kBlockBytes && impl.path != Path::message && !impl.is_remote(process) &&
       machine(operation).memory().is_shared(from, bytes) &&
       is_pulled(impl, c, operation, wire_format::make_store(Op::pull, count), to, from, bytes))
     return;
+  if (bytes <= impl.most_in_lines(process)) {
+    for (std::size_t at = 0; at < bytes; at += kInlineData) {
+      const std::size_t n = std::min(kInlineData, bytes - at);
+      std::uint64_t words[via::kWordsPerSlot] = {without_process(to) + at};
+      std::memcpy(words + 1, static_cast<const std::byte*>(from) + at, n);
+      (void)impl.request(c, operation, wire_format::make_store(Op::store, count), words,
+                         static_cast<std::uint32_t>(8 + n));
+    }
+    return;
+  }
   const std::uint64_t client = wire_format::make_store(Op::block_store, count);
   (void)send_pieces(impl, c, operation, &client, to, static_cast<const std::byte*>(from), bytes);
 }

@@ -40,16 +40,14 @@ Channel& Machine::Impl::make_channel(std::uint32_t process, std::uint16_t which)
   options.slots = flow.slots;
   options.release_every = options.slots / 8;
   options.client_bits = wire_format::kUsedBits;
-  const bool remote = is_remote(process);
-  const std::size_t blocks = std::max<std::size_t>(1, stage->bytes() / kBlockBytes / 4);
-  if (remote) {
+  options.remote = nic->is_remote(Rank{process});
+  if (options.remote) {
     constexpr std::uint32_t kSigns = 4;
-    options.remote = nic->is_remote(Rank{process});
     options.notifications = 2 * flow.credits + kSigns;
-    options.extra_bytes = blocks * kBlockBytes;
+    options.extra_bytes = sizeof(StageName);
   }
   c.channel = nic->create_channel(*group, &c, options);
-  if (remote) c.stage = std::make_unique<Stage>(c.channel->prepare_extra(), 0, blocks);
+  if (options.remote) new (c.channel->prepare_extra()) StageName(stage_name());
   // So that no list of channels allocates while a request is under way.
   for (auto* const list : {&all_channels, &open, &open_stores, &dirty})
     list->reserve(std::bit_ceil(all_channels.size() + 1));
@@ -57,6 +55,16 @@ Channel& Machine::Impl::make_channel(std::uint32_t process, std::uint16_t which)
   all_channels.push_back(&c);
   slot = std::move(made);
   return c;
+}
+
+/// The name of this process' staging blocks, which the first call registers.
+const StageName& Machine::Impl::stage_name() {
+  if (own_stage_name.bytes == 0) {
+    const std::uint32_t key = nic->transport()->register_memory(stage->data(0), stage->bytes());
+    own_stage_name = {reinterpret_cast<std::uint64_t>(stage->data(0)), stage->offset(0),
+                      stage->bytes(), key};
+  }
+  return own_stage_name;
 }
 
 void Machine::Impl::incoming(Rank from, std::uint64_t discriminator) {
@@ -209,6 +217,7 @@ void Machine::Impl::reply(Channel& c, wire_format::Op op, std::uint32_t index, s
 }
 
 void Machine::Impl::publish(Channel& c) noexcept {
+  if (reads.channel == &c) finish_reads();
   c.published = c.served;
   c.urgent = false;
   if (c.channel->state() == via::ViState::connected) c.channel->release_and_publish(0, c.served);

@@ -75,6 +75,9 @@ inline constexpr std::uint32_t kNamesObject = 0x40;
 
 /// Data that travel in a line with an address before them.
 inline constexpr std::size_t kInlineData = 48;
+/// To another host blocks of up to this length go in two such lines, since RDMA takes longer to
+/// begin than a second line takes.
+inline constexpr std::size_t kFarInlineData = 2 * kInlineData;
 struct Channel {
   std::unique_ptr<via::channel::Channel> channel;
   // Requester. Requests are numbered from 1 (tickets). Each takes a slot, and so does each reply: a
@@ -113,7 +116,6 @@ struct Channel {
   } broken;
   std::uint64_t counter = 0;        // the owner's, as last read
   std::uint64_t last_transfer = 0;  // of the link, that sync() has not seen complete; 0: none
-  std::unique_ptr<Stage> stage;     // off-node: our blocks, extra bytes of the channel
 };
 
 }  // namespace viaduct::splitc::detail

@@ -13,6 +13,10 @@
 
 namespace viaduct::splitc::detail {
 
+/// From this length on a put waits until the device has read the bytes, since the wait is short
+/// compared with a copy of them.
+inline constexpr std::size_t kCopiedPut = 8192;
+
 /// A part of one process' memory that has one key, or none. The struct is the answer to
 /// wire_format::Op::chunk.
 struct Chunk {

@@ -198,10 +198,16 @@ struct Machine::Impl {
     return nic->is_remote(Rank{process}) || (all_off_node && process != hot.myproc);
   }
 
+  /// The bytes that go in the lines of messages to @p process.
+  [[nodiscard]] std::size_t most_in_lines(std::uint32_t process) const noexcept {
+    return nic->is_remote(Rank{process}) ? kFarInlineData : kInlineData;
+  }
+
   // channel.cpp
   Channel& channel(std::uint32_t process, bool blocks, const char* operation);
   [[noreturn]] void end_of(Channel& c, const char* operation);
   Channel& make_channel(std::uint32_t process, std::uint16_t index);
+  const StageName& stage_name();
   void incoming(Rank from, std::uint64_t discriminator);
   void ended(Channel& c, via::ErrorCause cause);
   bool find_credits(Channel& c) noexcept;
@@ -263,8 +269,11 @@ struct Machine::Impl {
                   std::size_t bytes) noexcept;
   void serve_block(Channel& c, wire_format::Op op, std::uint64_t client,
                    const std::uint64_t* words);
-  [[nodiscard]] std::byte* staged_by(Channel& c, wire_format::Op op, std::uint64_t place,
+  [[nodiscard]] StageName stage_with(Channel& c, wire_format::Op op, std::uint64_t place,
                                      std::size_t bytes);
+  void serve_far_block(Channel& c, wire_format::Op op, std::uint64_t client, std::byte* mine,
+                       std::size_t length, const StageName& theirs, std::uint64_t place);
+  void finish_reads() noexcept;
   [[nodiscard]] Offer& offer_of(Channel& c, std::uint64_t place);
   void serve_pull(Channel& c, std::uint64_t client, const std::uint64_t* words);
   std::uint64_t modify(Channel& c, std::uint64_t client, const std::uint64_t* words);
@@ -324,9 +333,16 @@ struct Machine::Impl {
   via::channel::Flow flow;
   std::uint32_t publish_every = 1;
   std::unique_ptr<Stage> stage;  // in the job's window
-  [[nodiscard]] Stage& stage_of(Channel& c) noexcept {
-    return c.stage != nullptr ? *c.stage : *stage;
-  }
+  StageName own_stage_name;      // no bytes: not registered
+  /// Blocks of a process on another host that the device copies while a poll goes on: those of a
+  /// row of messages. No other message is served, and nothing is published, before they are here.
+  struct Reads {
+    Channel* channel = nullptr;  // null: none
+    std::uint64_t transfer = 0;  // of the link: the last one
+    std::uint64_t bytes = 0;     // of the stores among them
+    std::uint32_t count = 0;     // the stores' place in delivered
+  };
+  Reads reads;
   bool all_off_node = false;  // VIADUCT_SPLITC_OFF_NODE
   bool any_off_node = false;
   // The word of the light poll, for processes where every arrival shows in a word.

@@ -21,9 +21,6 @@ constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 /// them data go by messages.
 constexpr std::size_t kMostAsked = 8;
 constexpr std::size_t kMostKnown = 65536;
-/// From this length on a put waits until the device has read the bytes, since the wait is short
-/// compared with a copy of them.
-constexpr std::size_t kCopiedPut = 8192;
 
 }  // namespace
 

@@ -1,11 +1,14 @@
 /// The owner's service for other processes, and the handling of replies.
 
 #include <fmt/format.h>
+#include <sched.h>
+
 #include <algorithm>
 #include <cstring>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "runtime/enum_name.hpp"
 #include "runtime/errors/codes.hpp"
@@ -19,6 +22,7 @@
 #include "viaduct/runtime/prefetch.hpp"
 #include "viaduct/runtime/segment.hpp"
 #include "viaduct/splitc/detail/collective.hpp"
+#include "viaduct/via/transport.hpp"
 
 namespace viaduct::splitc::detail {
 
@@ -209,6 +213,7 @@ std::uint32_t Machine::Impl::poll_own() {
     Dispatcher dispatcher{*this};
     n = group->drain(kBatch, dispatcher);
   }
+  if (reads.channel != nullptr) finish_reads();
   if (!dirty.empty()) publish_dirty(n == 0);
   refresh_watch();
   return n;
@@ -253,12 +258,12 @@ void Machine::Impl::take_reply(Channel& c, Op op, std::uint64_t client, const st
     return put_value(to, words + 1, bytes - 8);
   }
   const std::uint32_t i = wire_format::index(client);
-  Stage& blocks = stage_of(c);
+  Stage& blocks = *stage;
   if (i >= blocks.bytes() / kBlockBytes) return;
   Stage::Block& block = blocks[i];
   if (block.channel != &c || block.to == nullptr) return;  // no get from this peer
   std::memcpy(block.to, blocks.data(i), block.bytes);
-  block.channel = nullptr;
+  blocks.use(i, {nullptr, 0, nullptr, block.bytes});
 }
 
 void Machine::Impl::serve(Channel& c, Op op, std::uint64_t client, const std::uint64_t* words,
@@ -316,31 +321,86 @@ void Machine::Impl::serve(Channel& c, Op op, std::uint64_t client, const std::ui
   }
 }
 
-/// A staging block of @p c's process, as mapped in this process.
-std::byte* Machine::Impl::staged_by(Channel& c, Op op, std::uint64_t place, std::size_t bytes) {
-  const std::size_t space = c.stage != nullptr ? c.stage->bytes() : job.segment().window_bytes();
-  if (bytes > kBlockBytes || place > space - bytes)
+/// The staging blocks of @p c's process, of which one is at @p place.
+StageName Machine::Impl::stage_with(Channel& c, Op op, std::uint64_t place, std::size_t bytes) {
+  StageName name{0, 0, job.segment().window_bytes()};
+  if (c.channel->is_remote()) std::memcpy(&name, c.channel->peer_extra(), sizeof name);
+  if (!name.holds(place, bytes))
     stop(errors::nonsense, name_of(op),
          ("process " + std::to_string(c.process) + " names a block that is none").c_str());
-  return (c.stage != nullptr ? c.channel->peer_extra() : job.window_of(Rank{c.process})) + place;
+  return name;
 }
 
 void Machine::Impl::serve_block(Channel& c, Op op, std::uint64_t client,
                                 const std::uint64_t* words) {
   const std::size_t length = words[1];
-  std::byte* const theirs = staged_by(c, op, words[2], length);
   std::byte* const mine = own_place(name_of(op), c.process, words[0], length,
                                     op == Op::block_read ? Use::reads : Use::writes);
+  const StageName theirs = stage_with(c, op, words[2], length);
+  if (op == Op::block_write) c.urgent = true;
+  if (c.channel->is_remote()) return serve_far_block(c, op, client, mine, length, theirs, words[2]);
+  std::byte* const block = job.window_of(Rank{c.process}) + words[2];
   if (op == Op::block_read) {
-    std::memcpy(theirs, mine, length);
-    c.channel->return_extra(theirs, length);
+    std::memcpy(block, mine, length);
     return reply(c, Op::done, wire_format::index(client), c.served + 1, nullptr, 0);
   }
-  std::memcpy(mine, theirs, length);
-  if (op == Op::block_store)
-    delivered[wire_format::count_place(client)] += length;
-  else
-    c.urgent = true;
+  std::memcpy(mine, block, length);
+  if (op == Op::block_store) delivered[wire_format::count_place(client)] += length;
+}
+
+/// The same for a block at @p place of @p theirs, the staging blocks of a process on another host.
+/// Where the connection ends meanwhile, nothing is answered or counted.
+void Machine::Impl::serve_far_block(Channel& c, Op op, std::uint64_t client, std::byte* mine,
+                                    std::size_t length, const StageName& theirs,
+                                    std::uint64_t place) {
+  via::Link* const link = c.channel->link();
+  if (link == nullptr) return;
+  const std::uint64_t there = theirs.address + (place - theirs.offset);
+  if (op == Op::block_read) {
+    // This process may change the bytes when the poll has ended.
+    const bool sent = (length < kCopiedPut && link->put(mine, length, there, theirs.key,
+                                                        via::Link::Source::changes) != 0) ||
+                      link->write(mine, length, there, theirs.key);
+    if (sent) reply(c, Op::done, wire_format::index(client), c.served + 1, nullptr, 0);
+    return;
+  }
+  const std::uint32_t count = wire_format::count_place(client);
+  if (op == Op::block_store && reads.bytes != 0 && reads.count != count) finish_reads();
+  std::uint64_t transfer = link->get(mine, length, there, theirs.key);
+  if (transfer == 0) {
+    finish_reads();
+    transfer = link->get(mine, length, there, theirs.key);
+  }
+  // Others' transfers have all buffers.
+  if (transfer == 0 && !link->read(mine, length, there, theirs.key)) return;
+  reads.channel = &c;
+  reads.transfer = std::max(reads.transfer, transfer);
+  if (op == Op::block_store) {
+    reads.count = count;
+    reads.bytes += length;
+  }
+  const via::Slot* const next = c.channel->arrived_ahead(0);
+  const Op then =
+      next == nullptr ? Op::done : wire_format::op(header::client(next->header.load(kRelaxed)));
+  if (then != Op::block_write && then != Op::block_store) finish_reads();
+}
+
+/// Waits for the device until the blocks are here whose transfer has begun, and counts those of
+/// stores.
+void Machine::Impl::finish_reads() noexcept {
+  constexpr std::uint32_t kLooks = 100;  // before others get the core
+  const Reads begun = std::exchange(reads, {});
+  if (begun.channel == nullptr) return;
+  const via::channel::Channel& channel = *begun.channel->channel;
+  for (std::uint32_t looks = 1;; ++looks) {
+    via::Link* const link = channel.link();
+    if (link == nullptr) return;
+    if (link->is_done(begun.transfer)) break;
+    if (looks % kLooks != 0) continue;
+    if (job.is_lost(Rank{begun.channel->process})) return;
+    sched_yield();
+  }
+  if (channel.link() != nullptr) delivered[begun.count] += begun.bytes;
 }
 
 /// The offer of @p c's process at @p place of its window, as mapped in this process.

@@ -5,8 +5,9 @@
 
 namespace viaduct::splitc::detail {
 
-/// Serving Split-C never waits and runs no code that could, so that every wait of the thread serves
-/// it, except inside a function that atomic() has brought here: no other work may interrupt such a
+/// Serving Split-C never waits for another program, and runs no code that could, so that every wait
+/// of the thread serves it (a block of another host is waited for until the device has copied it),
+/// except inside a function that atomic() has brought here: no other work may interrupt such a
 /// function.
 class Machine::Impl::Served final : public via::channel::Client {
  public:

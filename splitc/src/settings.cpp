@@ -62,8 +62,8 @@ constexpr std::array<Option, 13> kOptions{{
      "requests to one peer that may be outstanding (k); auto: as many as the slots allow",
      offsetof(Settings, credits)},
     {"staging_bytes", "VIADUCT_SPLITC_STAGING", "128K", "bytes", Type::bytes, 4096, 4096 * 1024, "",
-     "memory for the blocks of this process that messages carry: shared by all peers of its host, "
-     "and a quarter of it for each other peer; a multiple of 4K",
+     "memory for the blocks of this process that messages carry, for all its peers; a multiple of "
+     "4K",
      offsetof(Settings, staging_bytes)},
     {"segment_base", "VIADUCT_SEGMENT_BASE", kDefaultBase, "", Type::bytes, 1 << 16,
      kAddressEnd - (1 << 16), "",

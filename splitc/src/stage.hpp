@@ -1,7 +1,7 @@
 #pragma once
 // Blocks of this process through which larger data go by message: the requester fills or empties
-// them, the owner copies. The blocks lie in the job's window, or in the channel to a process that
-// cannot see the window.
+// them, the owner copies. The blocks lie in the job's window. A process that cannot see the window
+// copies by RDMA.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +26,18 @@ struct alignas(64) Offer {
   enum State : std::uint32_t { none, open, taken, withdrawn };
   AtomicWord<State> state;
 };
+/// How a process of another host reaches the blocks by RDMA: the extra bytes of a remote channel.
+struct StageName {
+  std::uint64_t address = 0;  // of the first block, in its owner's address space
+  std::uint64_t offset = 0;   // of that block in the window: messages name blocks by it
+  std::uint64_t bytes = 0;    // of all blocks
+  std::uint32_t key = 0;
+  std::uint32_t unused = 0;
+
+  [[nodiscard]] bool holds(std::uint64_t place, std::size_t length) const noexcept {
+    return length <= bytes && place - offset <= bytes - length;
+  }
+};
 /// In a message `pull`: the sender waits until the target has copied the block, and withdraws
 /// nothing.
 inline constexpr std::uint64_t kNoOffer = ~std::uint64_t{0};
@@ -36,7 +48,7 @@ class Stage {
     Channel* channel = nullptr;  // in use by a request over this channel
     std::uint64_t ticket = 0;    // of that request
     void* to = nullptr;          // of a get: where the data go; null: a put
-    std::uint32_t bytes = 0;
+    std::size_t bytes = 0;       // of that request, whose other blocks lie behind this one
   };
 
   /// @p blocks of them at @p offset from @p base.
@@ -50,6 +62,10 @@ class Stage {
   [[nodiscard]] std::uint32_t next() const noexcept { return next_; }
   void advance() noexcept { next_ = next_ + 1 == blocks_.size() ? 0 : next_ + 1; }
   [[nodiscard]] Block& operator[](std::uint32_t i) noexcept { return blocks_[i]; }
+  /// Notes in all blocks of a request, from @p i on, what uses them.
+  void use(std::uint32_t i, const Block& by) noexcept {
+    for (std::size_t at = 0; at < by.bytes; at += kBlockBytes) blocks_[i++] = by;
+  }
   [[nodiscard]] std::uint64_t offset(std::uint32_t i) const noexcept {
     return offset_ + i * kBlockBytes;
   }

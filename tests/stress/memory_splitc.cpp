@@ -3,9 +3,9 @@
 //
 //     VIADUCT_SPLITC_PATH=message viaduct-run -n N memory_splitc [BUDGET]
 //
-// BUDGET is in bytes, 65536 where none is given. docs/verbs.md says why a peer on another host
-// takes more. Process 0 and its peers take turns, and all memory that a channel has is touched. The
-// first peer is not measured: it pays for code and tables that all share.
+// BUDGET is in bytes, 65536 where none is given. Process 0 and its peers take turns, and all memory
+// that a channel has is touched. The first peer is not measured: it pays for code and tables that
+// all share.
 
 #include <cstdio>
 #include <cstdlib>
@@ -18,8 +18,8 @@ using namespace splitc;
 
 namespace {
 
-constexpr std::size_t kBytes = 64 * 1024;  // twice the blocks of a channel
-constexpr int kWords = 200;                // several laps of a ring
+constexpr std::size_t kBytes = 256 * 1024;  // twice all staging blocks
+constexpr int kWords = 200;                 // several laps of a ring
 
 std::int64_t turn;  // a store into it says that the other process is to go on
 std::int64_t words[kWords];

@@ -2,16 +2,14 @@
 /// Split-C's one-sided accesses between hosts, on RDMA devices: VIADUCT_SPLITC_PATH=rdma.
 ///
 ///     one_sided ops           every operation, word and block, aligned or not, from and to memory
-///     of
-///                             every kind, between all pairs of processes of different hosts
+///                             of every kind, between all pairs of processes of different hosts
 ///     one_sided sleeping      each process in turn sleeps in a plain sleep, and polls nothing,
-///     while
-///                             the others read and write its memory
+///                             while the others read and write its memory
 ///     one_sided freed         memory is freed and allocated again where devices reach it
 ///     one_sided auto          as ops by path auto: what is short goes by message
-///     one_sided killed        the last process is killed while the others get from it: each must
-///     get
-///                             an Error that names it, and say "survived"
+///     one_sided killed        the last process is killed while the others get from it and one
+///                             takes its stores: each must get an Error that names it, and say
+///                             "survived"
 
 #include <sys/mman.h>
 
@@ -141,6 +139,27 @@ class Player {
       block(shared_.get() + shift, size, (shift + 1) % 5);
       block(private_ + shift, size, shift);
       if (size + shift <= sizeof on_stack) block(on_stack + shift, size, 4 - shift);
+      shift = (shift + 3) % 5;
+    }
+  }
+  /// Stores of blocks, each with a store of a byte inside it that comes later.
+  void stores() {
+    constexpr std::size_t kSizes[] = {1,    8,    48,   49,     96,     97,      192,
+                                      4096, 4097, 8192, 65'536, 65'537, 140'000, 200'001};
+    std::size_t shift = 0;
+    for (const std::size_t size : kSizes) {
+      if (size + kGuard > kind_.bytes) break;
+      for (std::uint8_t* const own : {shared_.get() + shift, private_ + 3}) {
+        const std::size_t at = place(size, shift);
+        const auto there = area_ + static_cast<std::ptrdiff_t>(at);
+        scribble(own, size);
+        std::memcpy(shadow_.data() + at, own, size);
+        bulk_store(there, own, size);
+        std::memset(own, 0, size);  // it may be changed when the call has returned
+        const std::size_t middle = size / 2;
+        shadow_[at + middle] = static_cast<std::uint8_t>(random_());
+        store(there + static_cast<std::ptrdiff_t>(middle), shadow_[at + middle]);
+      }
       shift = (shift + 3) % 5;
     }
   }
@@ -278,6 +297,10 @@ int ops(bool automatic) {
   force_path(automatic ? Path::automatic : Path::rdma);
   for (const auto& player : players) player->compare("written by messages");
   barrier();
+  for (const auto& player : players) player->stores();
+  all_store_sync();
+  for (const auto& player : players) player->compare("stored");
+  barrier();
   all_free(spread);
   return 0;
 }
@@ -383,7 +406,10 @@ int killed() {
       if (MYPROC != last && i % 4 == 3) viaduct::splitc::sync();
       const int kMany = 20;
       if (i < kMany) barrier();
-      if (i == kMany && MYPROC == last) ::raise(SIGKILL);
+      if (i == kMany && MYPROC == last) {
+        bulk_store(toglobal(0, mine), got.get(), kBytes);  // process 0 has not taken all of it
+        ::raise(SIGKILL);
+      }
     }
   } catch (const viaduct::Error& problem) {
     const std::string name = "process " + std::to_string(last);

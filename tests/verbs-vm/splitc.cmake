@@ -71,13 +71,15 @@ viaduct_verbs_test(${threads_place}+long one_sided_ops_t2 300 "${sc} ${rdma} ${r
 viaduct_verbs_test(soft one_sided_ops_torn 120 "SOFT_VERBS_FAULTS=torn=2%,scattered=2%,seed=1 ${pair} <one_sided> ops")
 viaduct_verbs_test(soft one_sided_ops_late 120 "SOFT_VERBS_FAULTS=delay=5%:100us,late=20%:200us,seed=1 ${pair} <one_sided> ops")
 viaduct_verbs_test(soft+long one_sided_ops_lossy 300 "${here}/lossy.sh 2 env ${pair} <one_sided> ops")
-viaduct_verbs_test(soft+long one_sided_small 120 "VIADUCT_VERBS_LINK_DEPTH=8 VIADUCT_SPLITC_CREDITS=1 VIADUCT_VERBS_LINK_INLINE=0 VIADUCT_SPLITC_VIS=2 ${sc} ${rdma} ${run} -n 2 <one_sided> ops")
+viaduct_verbs_test(soft+long one_sided_small 120 "VIADUCT_VERBS_LINK_DEPTH=8 VIADUCT_SPLITC_CREDITS=1 VIADUCT_VERBS_LINK_INLINE=0 VIADUCT_SPLITC_VIS=2 VIADUCT_SPLITC_STAGING=8192 ${sc} ${rdma} ${run} -n 2 <one_sided> ops")
 viaduct_verbs_test(soft+long one_sided_sleeping_r3 120 "${sc} ${rdma} ${run} -n 3 <one_sided> sleeping")
 viaduct_verbs_test(more+long one_sided_sleeping_r7 120 "${three} <one_sided> sleeping")
 viaduct_verbs_test(soft+long one_sided_freed 120 "${pair} <one_sided> freed")
 viaduct_verbs_test(soft+long one_sided_auto 120 "${mixed} <one_sided> auto")
 viaduct_verbs_test(beside+long one_sided_killed 120
   "${sc} ${rdma} ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh <viaduct-run> <one_sided> 3 killed 137")
+viaduct_verbs_test(beside+long blocks_killed 120
+  "${sc} VIADUCT_SPLITC_PATH=message ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh <viaduct-run> <one_sided> 3 killed 137")
 viaduct_verbs_test(beside+long one_sided_link_down 120 "${sc} ${rdma} ${here}/link_down.sh <viaduct-run> -n 2 --timeout @LIMIT@ <splitc_link_down>")
 viaduct_verbs_test(soft+long splitc_model_rdma_r2 120 "${sc} ${rdma} ${here}/no_rnr.sh ${run} -n 2 ${model}")
 viaduct_verbs_test(soft+long splitc_mixed_model_rdma 200 "${rdma} ${mixed} <splitc_model> --phases 1 --ops 10")

@@ -85,12 +85,13 @@ inline void store(spread_ptr<T> to, std::type_identity_t<T> value, store_counter
 
 /// Stores @p count elements. Above 4 KiB, to a process on this host that polls already, the target
 /// copies straight from @p from. Where the target does not come within some microseconds, the data
-/// go into staging memory, out of which the target copies at its poll point.
+/// go into staging memory, out of which the target copies at its poll point. A target on another
+/// host copies by RDMA, and waits for its device at that poll point.
 ///
 /// Blocks      until the target has copied more than the staging memory holds
 ///             (VIADUCT_SPLITC_STAGING), polling; else as store().
 /// Order       as store(). @p from may be changed when the call returns.
-/// Cost        one copy, or two and a message for each 4 KiB.
+/// Cost        one copy, or two and a message for each 4 KiB (to another host: 64 KiB).
 template <Variable T>
 inline void bulk_store(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count,
                        detail::Here at = detail::here()) {
