@@ -142,8 +142,10 @@ class Player {
       shift = (shift + 3) % 5;
     }
   }
-  /// Stores of blocks, each with a store of a byte inside it that comes later.
-  void stores() {
+  /// Stores of blocks, each with a store of a byte inside it that comes later. Answers how many
+  /// bytes.
+  std::size_t stores() {
+    std::size_t sum = 0;
     constexpr std::size_t kSizes[] = {1,    8,    48,   49,     96,     97,      192,
                                       4096, 4097, 8192, 65'536, 65'537, 140'000, 200'001};
     std::size_t shift = 0;
@@ -159,9 +161,11 @@ class Player {
         const std::size_t middle = size / 2;
         shadow_[at + middle] = static_cast<std::uint8_t>(random_());
         store(there + static_cast<std::ptrdiff_t>(middle), shadow_[at + middle]);
+        sum += size + 1;
       }
       shift = (shift + 3) % 5;
     }
+    return sum;
   }
   /// What the owner sees there, by its own loads, which a message asks for.
   void compare(const char* when) {
@@ -297,8 +301,10 @@ int ops(bool automatic) {
   force_path(automatic ? Path::automatic : Path::rdma);
   for (const auto& player : players) player->compare("written by messages");
   barrier();
-  for (const auto& player : players) player->stores();
-  all_store_sync();
+  std::size_t stored = 0;
+  for (const auto& player : players) stored += player->stores();
+  store_sync(stored);  // as many as this process has stored have been stored here
+  barrier();
   for (const auto& player : players) player->compare("stored");
   barrier();
   all_free(spread);
