@@ -28,18 +28,18 @@ struct Run {
   std::size_t bytes;
 };
 
-/// The next blocks of the stage, for @p bytes bytes to @p process or fewer: one block, which the
-/// call waits for, and to another host the free ones behind it, since RDMA takes long to begin.
-Run take_blocks(Machine::Impl& impl, const char* operation, std::uint32_t process,
-                std::size_t bytes) {
-  constexpr std::size_t kMost = 64 * 1024;
+/// The next blocks of the stage, for @p bytes bytes over @p c or fewer: one block, which the call
+/// waits for, and to another host the free ones behind it.
+Run take_blocks(Machine::Impl& impl, const Channel& c, const char* operation, std::size_t bytes) {
   Stage& stage = *impl.stage;
-  const std::uint32_t first = stage.next();
-  Stage::Block& block = stage[first];
-  if (!is_free(impl, block))
+  // A handler that the wait runs may take the block.
+  while (!is_free(impl, stage[stage.next()])) {
+    Stage::Block& block = stage[stage.next()];
     impl.wait(operation, block.channel->process, [&] { return is_free(impl, block); });
+  }
+  const std::uint32_t first = stage.next();
   stage.advance();
-  const std::size_t most = impl.is_remote(process) ? kMost : kBlockBytes;
+  const std::size_t most = c.channel->is_remote() ? kMostFarBytes : kBlockBytes;
   std::size_t taken = kBlockBytes;
   while (taken < std::min(bytes, most) && stage.next() > first &&
          is_free(impl, stage[stage.next()])) {
@@ -57,7 +57,9 @@ std::uint64_t send_pieces(Machine::Impl& impl, Channel& c, const char* operation
   std::uint64_t ticket = 0;
   Stage& stage = *impl.stage;
   for (std::size_t at = 0; at < bytes;) {
-    const auto [i, n] = take_blocks(impl, operation, c.process, bytes - at);
+    constexpr std::uint64_t kNotSent = ~std::uint64_t{0};
+    const auto [i, n] = take_blocks(impl, c, operation, bytes - at);
+    stage.use(i, {&c, kNotSent, nullptr, n});
     std::memcpy(stage.data(i), from + at, n);
     const std::uint64_t words[] = {without_process(to) + at, n, stage.offset(i)};
     const std::uint64_t client =
@@ -114,7 +116,7 @@ Handle get_pieces(Machine::Impl& impl, Channel& c, const char* operation, std::b
   Handle handle;
   Stage& stage = *impl.stage;
   for (std::size_t at = 0; at < bytes;) {
-    const auto [i, n] = take_blocks(impl, operation, c.process, bytes - at);
+    const auto [i, n] = take_blocks(impl, c, operation, bytes - at);
     const std::uint64_t words[] = {without_process(from) + at, n, stage.offset(i)};
     stage.use(i, {&c, c.sent() + 1, to + at, n});
     handle = impl.note_get(
@@ -125,6 +127,15 @@ Handle get_pieces(Machine::Impl& impl, Channel& c, const char* operation, std::b
 }
 
 }  // namespace
+
+/// Whether no process of another host has to read this process' blocks any more.
+bool Machine::Impl::are_far_blocks_taken() {
+  for (std::uint32_t i = 0; i < stage->bytes() / kBlockBytes; ++i) {
+    Stage::Block& block = (*stage)[i];
+    if (!is_free(*this, block) && block.channel->channel->is_remote()) return false;
+  }
+  return true;
+}
 
 Handle block_by_message(Machine::Impl& impl, const char* operation, std::uint64_t word,
                         std::byte* local, std::size_t bytes, bool out) {
@@ -153,8 +164,8 @@ void bulk_store_now(std::uint64_t to, const void* from, std::size_t bytes) {
   (void)put_as("bulk_store_now", to, from, bytes);
 }
 
-/// Small blocks go in a slot, middling ones through the stage; the target on this host fetches large
-/// ones itself, where it polls already or the stage is too small.
+/// Small blocks go in a slot, middling ones through the stage; the target on this host fetches
+/// large ones itself, where it polls already or the stage is too small.
 void store_block(const char* operation, std::uint64_t to, const void* from, std::size_t bytes,
                  std::uint32_t count) {
   Machine::Impl& impl = machine(operation).impl();
@@ -189,6 +200,7 @@ void store_block(const char* operation, std::uint64_t to, const void* from, std:
       std::memcpy(words + 1, static_cast<const std::byte*>(from) + at, n);
       (void)impl.request(c, operation, wire_format::make_store(Op::store, count), words,
                          static_cast<std::uint32_t>(8 + n));
+      ++c.others;  // which has been counted as a store
     }
     return;
   }

@@ -268,18 +268,33 @@ Machine::Impl::~Impl() {
 /// calls that they have made. A process that has failed waits for kGraceNs at most: others may be
 /// waiting for it.
 void Machine::Impl::leave() {
+  constexpr const char* kEnd = "the end of splitc_main";
   constexpr std::uint64_t kGraceNs = 1'000'000'000;
   const std::uint64_t start = monotonic_ns();
+  const auto log_error_of = [&](auto&& wait_for) {
+    try {
+      wait_for();
+    } catch (const std::exception& problem) {
+      failed = true;
+      job.log().write(LogLevel::error, problem.what());
+    }
+  };
+  // Processes of other hosts read them as long as this one lives.
+  if (!failed)
+    log_error_of([&] {
+      wait(
+          kEnd, kNobody, [&] { return are_far_blocks_taken(); }, Activity::barrier);
+    });
   const std::uint32_t ticket = job.barrier_arrive();
   const auto is_over = [&] { return job.barrier_done(ticket) != Status::retry; };
-  try {
+  log_error_of([&] {
     if (!failed) {
       CollectiveEngine& collectives = machine.collective_engine();
       const auto all_agree = [&] {
         const bool all_here = is_over();
         return collectives.has_compared_ends(all_here) && all_here;
       };
-      wait("the end of splitc_main", kNobody, all_agree, Activity::barrier);
+      wait(kEnd, kNobody, all_agree, Activity::barrier);
       return publish_dirty(true);  // a process may wait for the count of its last messages
     }
     // A sleep without a time limit might never end: no message may come.
@@ -288,9 +303,7 @@ void Machine::Impl::leave() {
       const timespec pause{0, 100'000};
       nanosleep(&pause, nullptr);
     }
-  } catch (const std::exception& problem) {
-    job.log().write(LogLevel::error, problem.what());
-  }
+  });
 }
 
 /// Registers this process' memory and publishes the table, for processes that reach it by the NIC.

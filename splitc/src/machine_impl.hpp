@@ -208,6 +208,7 @@ struct Machine::Impl {
   [[noreturn]] void end_of(Channel& c, const char* operation);
   Channel& make_channel(std::uint32_t process, std::uint16_t index);
   const StageName& stage_name();
+  [[nodiscard]] bool are_far_blocks_taken();  // bulk.cpp
   void incoming(Rank from, std::uint64_t discriminator);
   void ended(Channel& c, via::ErrorCause cause);
   bool find_credits(Channel& c) noexcept;
@@ -271,8 +272,16 @@ struct Machine::Impl {
                    const std::uint64_t* words);
   [[nodiscard]] StageName stage_with(Channel& c, wire_format::Op op, std::uint64_t place,
                                      std::size_t bytes);
-  void serve_far_block(Channel& c, wire_format::Op op, std::uint64_t client, std::byte* mine,
-                       std::size_t length, const StageName& theirs, std::uint64_t place);
+  struct FarBlock {
+    std::uint64_t address;  // at the other process
+    std::uint32_t key;
+    std::byte* mine;
+    std::size_t bytes;
+  };
+  void answer_far_block(Channel& c, std::uint64_t client, const FarBlock& block);
+  void take_far_block(Channel& c, wire_format::Op op, std::uint64_t client, const FarBlock& block);
+  template <class Done>
+  [[nodiscard]] bool await_device(Channel& c, Done done) noexcept;
   void finish_reads() noexcept;
   [[nodiscard]] Offer& offer_of(Channel& c, std::uint64_t place);
   void serve_pull(Channel& c, std::uint64_t client, const std::uint64_t* words);
@@ -335,10 +344,13 @@ struct Machine::Impl {
   std::unique_ptr<Stage> stage;  // in the job's window
   StageName own_stage_name;      // no bytes: not registered
   /// Blocks of a process on another host that the device copies while a poll goes on: those of a
-  /// row of messages. No other message is served, and nothing is published, before they are here.
+  /// row of messages. Before they are here, no other message of that process is served, and no
+  /// count of it is published.
   struct Reads {
     Channel* channel = nullptr;  // null: none
     std::uint64_t transfer = 0;  // of the link: the last one
+    std::byte* begin = nullptr;  // what they change lies from here
+    std::byte* end = nullptr;    // to here
     std::uint64_t bytes = 0;     // of the stores among them
     std::uint32_t count = 0;     // the stores' place in delivered
   };

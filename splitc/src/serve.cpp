@@ -321,11 +321,15 @@ void Machine::Impl::serve(Channel& c, Op op, std::uint64_t client, const std::ui
   }
 }
 
-/// The staging blocks of @p c's process, of which one is at @p place.
+/// The staging blocks of @p c's process, among which are @p bytes bytes at @p place.
 StageName Machine::Impl::stage_with(Channel& c, Op op, std::uint64_t place, std::size_t bytes) {
   StageName name{0, 0, job.segment().window_bytes()};
-  if (c.channel->is_remote()) std::memcpy(&name, c.channel->peer_extra(), sizeof name);
-  if (!name.holds(place, bytes))
+  std::size_t most = kBlockBytes;
+  if (c.channel->is_remote()) {
+    std::memcpy(&name, c.channel->peer_extra(), sizeof name);
+    most = kMostFarBytes;
+  }
+  if (bytes == 0 || bytes > most || !name.holds(place, bytes))
     stop(errors::nonsense, name_of(op),
          ("process " + std::to_string(c.process) + " names a block that is none").c_str());
   return name;
@@ -334,11 +338,18 @@ StageName Machine::Impl::stage_with(Channel& c, Op op, std::uint64_t place, std:
 void Machine::Impl::serve_block(Channel& c, Op op, std::uint64_t client,
                                 const std::uint64_t* words) {
   const std::size_t length = words[1];
+  const StageName theirs = stage_with(c, op, words[2], length);
   std::byte* const mine = own_place(name_of(op), c.process, words[0], length,
                                     op == Op::block_read ? Use::reads : Use::writes);
-  const StageName theirs = stage_with(c, op, words[2], length);
   if (op == Op::block_write) c.urgent = true;
-  if (c.channel->is_remote()) return serve_far_block(c, op, client, mine, length, theirs, words[2]);
+  if (c.channel->is_remote()) {
+    const FarBlock block{theirs.address + (words[2] - theirs.offset), theirs.key, mine, length};
+    if (op == Op::block_read)
+      answer_far_block(c, client, block);
+    else
+      take_far_block(c, op, client, block);
+    return;
+  }
   std::byte* const block = job.window_of(Rank{c.process}) + words[2];
   if (op == Op::block_read) {
     std::memcpy(block, mine, length);
@@ -348,36 +359,65 @@ void Machine::Impl::serve_block(Channel& c, Op op, std::uint64_t client,
   if (op == Op::block_store) delivered[wire_format::count_place(client)] += length;
 }
 
-/// The same for a block at @p place of @p theirs, the staging blocks of a process on another host.
-/// Where the connection ends meanwhile, nothing is answered or counted.
-void Machine::Impl::serve_far_block(Channel& c, Op op, std::uint64_t client, std::byte* mine,
-                                    std::size_t length, const StageName& theirs,
-                                    std::uint64_t place) {
+/// Asks @p done(link) until the answer is true. False: the connection has ended, and nothing more
+/// is taken from it, since later messages must not take effect without this one.
+template <class Done>
+bool Machine::Impl::await_device(Channel& c, Done done) noexcept {
+  constexpr std::uint32_t kLooks = 100;  // before others get the core
+  for (std::uint32_t looks = 1; via::Link* const link = c.channel->link(); ++looks) {
+    if (done(*link)) {
+      if (c.channel->link() != nullptr) return true;
+      break;
+    }
+    if (looks % kLooks != 0) continue;
+    if (job.is_lost(Rank{c.process})) break;
+    sched_yield();
+  }
+  nic->give_up(*c.channel);
+  return false;
+}
+
+/// Writes a block into the staging memory of a process on another host, and answers.
+void Machine::Impl::answer_far_block(Channel& c, std::uint64_t client, const FarBlock& block) {
+  // This process may change the bytes when the poll has ended.
+  const bool copied = block.bytes < kCopiedPut;
+  const auto source = copied ? via::Link::Source::changes : via::Link::Source::stays;
+  std::uint64_t transfer = 0;
+  const auto sent = [&](via::Link& link) {
+    if (transfer == 0)
+      transfer = link.put(block.mine, block.bytes, block.address, block.key, source);
+    return transfer != 0 && (copied || link.is_sent(transfer));
+  };
+  if (await_device(c, sent))
+    reply(c, Op::done, wire_format::index(client), c.served + 1, nullptr, 0);
+}
+
+/// Begins to read a block out of the staging memory of a process on another host. Waits for it
+/// unless the next message of that process brings one more.
+void Machine::Impl::take_far_block(Channel& c, Op op, std::uint64_t client, const FarBlock& block) {
+  static_assert(kMostFarBytes <= via::Link::kMostTransferBytes);
+  const bool stores = op == Op::block_store;
+  const std::uint32_t count = stores ? wire_format::count_place(client) : reads.count;
+  // Of two transfers to one place the later one may end first: one may go through a buffer.
+  const bool overlaps = block.mine < reads.end && reads.begin < block.mine + block.bytes;
+  if (reads.channel != &c || overlaps || (reads.bytes != 0 && reads.count != count)) finish_reads();
+  std::uint64_t transfer = 0;
+  const auto begin = [&](via::Link& link) {
+    transfer = link.get(block.mine, block.bytes, block.address, block.key);
+    return transfer != 0;
+  };
   via::Link* const link = c.channel->link();
-  if (link == nullptr) return;
-  const std::uint64_t there = theirs.address + (place - theirs.offset);
-  if (op == Op::block_read) {
-    // This process may change the bytes when the poll has ended.
-    const bool sent = (length < kCopiedPut && link->put(mine, length, there, theirs.key,
-                                                        via::Link::Source::changes) != 0) ||
-                      link->write(mine, length, there, theirs.key);
-    if (sent) reply(c, Op::done, wire_format::index(client), c.served + 1, nullptr, 0);
-    return;
+  if (link == nullptr || !begin(*link)) {
+    finish_reads();  // which use up the bounds
+    if (!await_device(c, begin)) return;
   }
-  const std::uint32_t count = wire_format::count_place(client);
-  if (op == Op::block_store && reads.bytes != 0 && reads.count != count) finish_reads();
-  std::uint64_t transfer = link->get(mine, length, there, theirs.key);
-  if (transfer == 0) {
-    finish_reads();
-    transfer = link->get(mine, length, there, theirs.key);
-  }
-  // Others' transfers have all buffers.
-  if (transfer == 0 && !link->read(mine, length, there, theirs.key)) return;
-  reads.channel = &c;
-  reads.transfer = std::max(reads.transfer, transfer);
-  if (op == Op::block_store) {
+  if (reads.channel == nullptr) reads = {&c, 0, block.mine, block.mine};
+  reads.transfer = transfer;
+  reads.begin = std::min(reads.begin, block.mine);
+  reads.end = std::max(reads.end, block.mine + block.bytes);
+  if (stores) {
     reads.count = count;
-    reads.bytes += length;
+    reads.bytes += block.bytes;
   }
   const via::Slot* const next = c.channel->arrived_ahead(0);
   const Op then =
@@ -388,19 +428,10 @@ void Machine::Impl::serve_far_block(Channel& c, Op op, std::uint64_t client, std
 /// Waits for the device until the blocks are here whose transfer has begun, and counts those of
 /// stores.
 void Machine::Impl::finish_reads() noexcept {
-  constexpr std::uint32_t kLooks = 100;  // before others get the core
   const Reads begun = std::exchange(reads, {});
   if (begun.channel == nullptr) return;
-  const via::channel::Channel& channel = *begun.channel->channel;
-  for (std::uint32_t looks = 1;; ++looks) {
-    via::Link* const link = channel.link();
-    if (link == nullptr) return;
-    if (link->is_done(begun.transfer)) break;
-    if (looks % kLooks != 0) continue;
-    if (job.is_lost(Rank{begun.channel->process})) return;
-    sched_yield();
-  }
-  if (channel.link() != nullptr) delivered[begun.count] += begun.bytes;
+  const auto here = [&](via::Link& link) { return link.is_done(begun.transfer); };
+  if (await_device(*begun.channel, here)) delivered[begun.count] += begun.bytes;
 }
 
 /// The offer of @p c's process at @p place of its window, as mapped in this process.

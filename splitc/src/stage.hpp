@@ -15,6 +15,8 @@ struct Channel;
 
 /// Most bytes of one staged block.
 inline constexpr std::size_t kBlockBytes = 4096;
+/// Most bytes of a message to another host, in as many blocks: RDMA takes long to begin.
+inline constexpr std::size_t kMostFarBytes = 64 * 1024;
 
 /// A process offers a block to the target of a `bulk_store`, which copies the block straight from
 /// its source. A target that does not come soon finds the offer withdrawn: then the block follows

@@ -155,13 +155,15 @@ class Player {
         const std::size_t at = place(size, shift);
         const auto there = area_ + static_cast<std::ptrdiff_t>(at);
         scribble(own, size);
+        bulk_store(there, own, size);  // to be overwritten by the next one
+        scribble(own, size);
         std::memcpy(shadow_.data() + at, own, size);
         bulk_store(there, own, size);
         std::memset(own, 0, size);  // it may be changed when the call has returned
         const std::size_t middle = size / 2;
         shadow_[at + middle] = static_cast<std::uint8_t>(random_());
         store(there + static_cast<std::ptrdiff_t>(middle), shadow_[at + middle]);
-        sum += size + 1;
+        sum += 2 * size + 1;
       }
       shift = (shift + 3) % 5;
     }
@@ -274,12 +276,15 @@ int ops(bool automatic) {
   auto* const spread = all_malloc<std::uint8_t>(procs * kArea);
   const auto heap = std::make_unique<std::uint8_t[]>(procs * kArea);
   std::uint8_t stack[kMostProcesses * kStackArea] = {};
+  auto* const apart = static_cast<std::uint8_t*>(
+      ::mmap(nullptr, procs * kArea, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   std::vector<Kind> kinds;
   kinds.push_back(make_kind("spread", spread, kArea, true));
   kinds.push_back(make_kind("heap", heap.get(), kArea, kSharesHeap && !threads));
   kinds.push_back(
       make_kind("static", &g_static[MYPROC][0][0], sizeof g_static[0] / procs, !threads));
   kinds.push_back(make_kind("stack", stack, kStackArea, false));
+  kinds.push_back(make_kind("mapped", apart, kArea, false));
   std::vector<std::unique_ptr<Player>> players;
   barrier();
   for (Kind& kind : kinds) {
@@ -308,6 +313,7 @@ int ops(bool automatic) {
   for (const auto& player : players) player->compare("stored");
   barrier();
   all_free(spread);
+  ::munmap(apart, procs * kArea);
   return 0;
 }
 
@@ -402,6 +408,7 @@ int freed() {
 int killed() {
   constexpr std::size_t kBytes = 1'000'000;
   auto* const mine = all_malloc<std::uint8_t>(kBytes);
+  auto* const flag = all_malloc<std::int64_t>(1);
   const int last = PROCS - 1;
   const auto got = std::make_unique<std::uint8_t[]>(kBytes);
   const auto there = toglobal(last, mine);
@@ -413,8 +420,10 @@ int killed() {
       const int kMany = 20;
       if (i < kMany) barrier();
       if (i == kMany && MYPROC == last) {
-        bulk_store(toglobal(0, mine), got.get(), kBytes);  // process 0 has not taken all of it
-        ::raise(SIGKILL);
+        std::memset(got.get(), 7, kBytes);
+        bulk_store(toglobal(0, mine), got.get(), kBytes);
+        store(toglobal(0, flag), std::int64_t{1});
+        ::raise(SIGKILL);  // process 0 has not taken all of it
       }
     }
   } catch (const viaduct::Error& problem) {
@@ -422,6 +431,11 @@ int killed() {
     if (std::string_view(problem.what()).find(name) == std::string_view::npos) {
       std::printf("process %d: the sentence does not name %s: %s\n", MYPROC, name.c_str(),
                   problem.what());
+      return 1;
+    }
+    if (*flag == 1 &&
+        !std::all_of(mine, mine + kBytes, [](std::uint8_t byte) { return byte == 7; })) {
+      std::printf("process %d: a store has taken effect without an earlier one\n", MYPROC);
       return 1;
     }
     std::printf("process %d: %s: survived\n", MYPROC, problem.what());

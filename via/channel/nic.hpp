@@ -60,6 +60,10 @@ class Nic final : public shm::Nic {
   void take_from_transport() noexcept {
     if (transport_ != nullptr) poll_transport();
   }
+  /// For a client that cannot carry out a message of @p channel, since a transfer of the link has
+  /// failed: ends the connection, and takes nothing that lies behind the message. May be called
+  /// while the message is handled.  Never blocks.
+  void give_up(ChannelEnd& channel) noexcept;
   /// @return the transport; null where all ranks share memory.
   [[nodiscard]] Transport* transport() noexcept { return transport_.get(); }
   /// @return the bytes of the rank's window and of private memory that a peer without a channel

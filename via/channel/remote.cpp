@@ -398,6 +398,11 @@ void RemoteEnd::drain(ChannelEnd& c) noexcept {
   }
 }
 
+void Nic::give_up(ChannelEnd& channel) noexcept {
+  if (channel.remote_ != nullptr) RemoteEnd::fail(channel, ErrorCause::connection_lost);
+  channel.leave_ring();
+}
+
 /// From here on the peer writes nothing to this end, and this end writes nothing to the peer.
 void ChannelEnd::end_link() noexcept {
   if (remote_ == nullptr) return;

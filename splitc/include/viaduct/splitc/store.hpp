@@ -88,8 +88,9 @@ inline void store(spread_ptr<T> to, std::type_identity_t<T> value, store_counter
 /// go into staging memory, out of which the target copies at its poll point. A target on another
 /// host copies by RDMA, and waits for its device at that poll point.
 ///
-/// Blocks      until the target has copied more than the staging memory holds
-///             (VIADUCT_SPLITC_STAGING), polling; else as store().
+/// Blocks      while the staging memory has no room (VIADUCT_SPLITC_STAGING; blocks under way to
+///             any process take it), polling, and until the target has copied more than it holds;
+///             else as store().
 /// Order       as store(). @p from may be changed when the call returns.
 /// Cost        one copy, or two and a message for each 4 KiB (to another host: 64 KiB).
 template <Variable T>

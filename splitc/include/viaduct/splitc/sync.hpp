@@ -29,8 +29,9 @@ void barrier_wait();
 /// Whether barrier_wait() would return at once.  Progress: a poll point.
 [[nodiscard]] bool barrier_try();
 
-/// A poll point and nothing else: handles the messages that have come.  Never waits. Cost: as a
-/// light poll (two loads) when none has.
+/// A poll point and nothing else: handles the messages that have come.  Waits for no other program,
+/// and for the device only while it copies blocks of other hosts. Cost: as a light poll (two loads)
+/// when none has.
 void poll();
 
 namespace detail {
