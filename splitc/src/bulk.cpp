@@ -59,13 +59,13 @@ std::uint64_t send_pieces(Machine::Impl& impl, Channel& c, const char* operation
   for (std::size_t at = 0; at < bytes;) {
     constexpr std::uint64_t kNotSent = ~std::uint64_t{0};
     const auto [i, n] = take_blocks(impl, c, operation, bytes - at);
-    stage.use(i, {&c, kNotSent, nullptr, n});
+    stage.use(i, {&c, kNotSent, nullptr, n, 0});
     std::memcpy(stage.data(i), from + at, n);
     const std::uint64_t words[] = {without_process(to) + at, n, stage.offset(i)};
     const std::uint64_t client =
         stored != nullptr ? *stored : wire_format::make(Op::block_write, i);
     ticket = impl.request(c, operation, client, words, 24);
-    stage.use(i, {&c, ticket, nullptr, n});
+    stage.use(i, {&c, ticket, nullptr, n, 0});
     at += n;
   }
   return ticket;
@@ -118,7 +118,7 @@ Handle get_pieces(Machine::Impl& impl, Channel& c, const char* operation, std::b
   for (std::size_t at = 0; at < bytes;) {
     const auto [i, n] = take_blocks(impl, c, operation, bytes - at);
     const std::uint64_t words[] = {without_process(from) + at, n, stage.offset(i)};
-    stage.use(i, {&c, c.sent() + 1, to + at, n});
+    stage.use(i, {&c, c.sent() + 1, to + at, n, 0});
     handle = impl.note_get(
         c, impl.request(c, operation, wire_format::make(Op::block_read, i), words, 24));
     at += n;

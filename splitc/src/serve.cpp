@@ -261,9 +261,10 @@ void Machine::Impl::take_reply(Channel& c, Op op, std::uint64_t client, const st
   Stage& blocks = *stage;
   if (i >= blocks.bytes() / kBlockBytes) return;
   Stage::Block& block = blocks[i];
-  if (block.channel != &c || block.to == nullptr) return;  // no get from this peer
+  // Else it is no get from this peer, or not as it was sent.
+  if (block.channel != &c || block.to == nullptr || block.first != i) return;
   std::memcpy(block.to, blocks.data(i), block.bytes);
-  blocks.use(i, {nullptr, 0, nullptr, block.bytes});
+  blocks.use(i, {nullptr, 0, nullptr, block.bytes, 0});
 }
 
 void Machine::Impl::serve(Channel& c, Op op, std::uint64_t client, const std::uint64_t* words,

@@ -50,7 +50,8 @@ class Stage {
     Channel* channel = nullptr;  // in use by a request over this channel
     std::uint64_t ticket = 0;    // of that request
     void* to = nullptr;          // of a get: where the data go; null: a put
-    std::size_t bytes = 0;       // of that request, whose other blocks lie behind this one
+    std::size_t bytes = 0;       // of that request
+    std::uint32_t first = 0;     // of its blocks
   };
 
   /// @p blocks of them at @p offset from @p base.
@@ -66,7 +67,11 @@ class Stage {
   [[nodiscard]] Block& operator[](std::uint32_t i) noexcept { return blocks_[i]; }
   /// Notes in all blocks of a request, from @p i on, what uses them.
   void use(std::uint32_t i, const Block& by) noexcept {
-    for (std::size_t at = 0; at < by.bytes; at += kBlockBytes) blocks_[i++] = by;
+    const std::uint32_t first = i;
+    for (std::size_t at = 0; at < by.bytes; at += kBlockBytes) {
+      blocks_[i] = by;
+      blocks_[i++].first = first;
+    }
   }
   [[nodiscard]] std::uint64_t offset(std::uint32_t i) const noexcept {
     return offset_ + i * kBlockBytes;
