@@ -71,6 +71,7 @@ class RdmaLink final : public via::Link {
   void send(ibv_send_wr& chain, ibv_send_wr& last, std::uint32_t count) noexcept;
   // rdma_link_transfers.cpp
   [[nodiscard]] bool may_begin(std::size_t bytes) noexcept;
+  [[nodiscard]] std::byte* stage_for(std::size_t bytes) noexcept;
   [[nodiscard]] Transfer transfer(std::byte* own, std::size_t bytes, std::uint64_t there,
                                   std::uint32_t key, bool out, BulkMemory::Place&& place) noexcept;
   [[nodiscard]] bool post_transfer(const ibv_sge& own, unsigned flags, std::uint64_t there,

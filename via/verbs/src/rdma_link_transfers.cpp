@@ -53,6 +53,14 @@ via::Link::Transfer RdmaLink::get(std::byte* to, std::size_t bytes, std::uint64_
   return transfer(to, bytes, from, key, false, transport_.memory_->find(to, bytes, false));
 }
 
+/// A buffer for @p bytes bytes; null: there is none, or the link has failed. Transfers of other
+/// links may have ended that nobody asks for: their buffers are free then.
+std::byte* RdmaLink::stage_for(std::size_t bytes) noexcept {
+  if (std::byte* const stage = transport_.staging_->take(bytes)) return stage;
+  transport_.reap_sends();
+  return open_ ? transport_.staging_->take(bytes) : nullptr;
+}
+
 /// Begins a transfer: directly from or to @p own where @p place is in a region, else inline (a
 /// small put) or through a buffer. 0: all buffers are in use, or the link has failed.
 /// Precondition: may_begin(bytes).
@@ -69,7 +77,7 @@ via::Link::Transfer RdmaLink::transfer(std::byte* own, std::size_t bytes, std::u
   } else if (out && bytes <= inline_bytes_) {
     return begin(std::move(record), segment, IBV_SEND_INLINE, there, key);
   } else {
-    record.stage = transport_.staging_->take(bytes);
+    record.stage = stage_for(bytes);
     if (record.stage == nullptr) return 0;
     if (out)
       copy_bytes(record.stage, own, bytes);
@@ -171,7 +179,7 @@ void RdmaLink::finish_puts() noexcept {
   Record record;
   record.bytes = std::min(put_bytes_, kEnough);
   record.reads = true;
-  record.stage = transport_.staging_->take(kEnough);
+  record.stage = stage_for(kEnough);
   if (record.stage == nullptr) return;
   const ibv_sge anywhere{reinterpret_cast<std::uint64_t>(record.stage), record.bytes,
                          transport_.staging_->key()};
