@@ -342,20 +342,7 @@ struct Machine::Impl {
   via::channel::Flow flow;
   std::uint32_t publish_every = 1;
   std::unique_ptr<Stage> stage;  // in the job's window
-  StageName own_stage_name;      // no bytes: not registered
-  /// Blocks of a process on another host that the device copies while a poll goes on: those of a
-  /// row of messages. Before they are here, no other message of that process is served, and no
-  /// count of it is published.
-  struct Reads {
-    Channel* channel = nullptr;  // null: none
-    std::uint64_t transfer = 0;  // of the link: the last one
-    std::byte* begin = nullptr;  // what they change lies from here
-    std::byte* end = nullptr;    // to here
-    std::uint64_t bytes = 0;     // of the stores among them
-    std::uint32_t count = 0;     // the stores' place in delivered
-  };
-  Reads reads;
-  bool all_off_node = false;  // VIADUCT_SPLITC_OFF_NODE
+  bool all_off_node = false;     // VIADUCT_SPLITC_OFF_NODE
   bool any_off_node = false;
   // The word of the light poll, for processes where every arrival shows in a word.
   const std::uint64_t* next_header = &quiet_word;
@@ -407,6 +394,19 @@ struct Machine::Impl {
   std::array<std::uint64_t, kCounterCount> counters{};
   View own_view;  // this process'; empty in checked mode, so that own_place_slow() looks
   std::uint64_t own_first = 0;  // without_process()
+  StageName own_stage_name;     // no bytes: not registered
+  /// Blocks of a process on another host that the device copies while a poll goes on: those of a
+  /// row of messages. Before they are here, no other message of that process is served, and no
+  /// count of it is published.
+  struct Reads {
+    Channel* channel = nullptr;  // null: none
+    std::uint64_t transfer = 0;  // of the link: the last one
+    std::byte* begin = nullptr;  // what they change lies from here
+    std::byte* end = nullptr;    // to here
+    std::uint64_t bytes = 0;     // of the stores among them
+    std::uint32_t count = 0;     // the stores' place in delivered
+  };
+  Reads reads;
 };
 
 inline via::channel::Engine* GuestCall::engine_with_others() noexcept {
