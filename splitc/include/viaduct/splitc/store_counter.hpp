@@ -48,7 +48,7 @@ class store_counter {
   /// as store_sync(). Order: accesses of the senders before the stores are seen after it. A full
   /// fence. Errors: throws Error as store_sync(), and stops the program outside splitc_main.
   void wait(std::size_t bytes) const;
-  /// @return whether wait(bytes) would return at once.  Never waits. Progress: a poll point.
+  /// @return whether wait(bytes) would return at once.  Waits no more than poll().  A poll point.
   [[nodiscard]] bool is_stored(std::size_t bytes) const;
   /// Forgets the bytes that have been delivered on this counter and not waited for.  Never waits.
   /// Progress: a poll point.
