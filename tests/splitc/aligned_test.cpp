@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -82,6 +83,65 @@ void use(bool aligned) {
   splitc::all_free(mine);
 }
 
+/// `*p += by` and its like do what they do to an object of this process, and touch nothing beside
+/// it.
+template <class T>
+struct Three {
+  T before, at, behind;
+};
+
+template <class T, class Operand>
+void change(T start, Operand by) {
+  auto* const mine = splitc::all_malloc<Three<T>>(1);
+  *mine = {start, start, start};
+  splitc::barrier();
+  const auto next = splitc::toglobal((MYPROC + 1) % PROCS, &mine->at);
+  T here = start;
+  const auto both = [&](const char* what, T wanted) {
+    here = wanted;
+    check(splitc::read(next) == here, fmt::format("{} of {} bytes", what, sizeof(T)));
+  };
+  if constexpr (std::is_same_v<T, bool>) {
+    *next |= by;
+    both("|= on a truth value", here || by != 0);
+  } else {
+    *next += by;
+    both("+=", static_cast<T>(here + by));
+    *next -= 3 * by;
+    both("-=", static_cast<T>(here - 3 * by));
+    ++*next;
+    both("++", static_cast<T>(here + 1));
+    --*next;
+    --*next;
+    both("--", static_cast<T>(here - 2));
+  }
+  if constexpr (std::is_integral_v<T> && std::is_integral_v<Operand> && !std::is_same_v<T, bool>) {
+    *next |= by;
+    both("|=", static_cast<T>(here | by));
+    *next ^= by / 3;
+    both("^=", static_cast<T>(here ^ (by / 3)));
+    *next &= ~by;
+    both("&=", static_cast<T>(here & ~by));
+  }
+  splitc::barrier();
+  check(mine->at == here && mine->before == start && mine->behind == start, "what lies beside it");
+  splitc::all_free(mine);
+}
+
+void change_words() {
+  change<signed char>(100, 77);
+  change<unsigned char>(200, 0x1234567);
+  change<std::int16_t>(-30000, 12345L);
+  change<std::uint32_t>(0xfffffff0, 0x123456789abcdefL);
+  change<int>(-5, static_cast<unsigned char>(200));
+  change<long>(-1, 0xffffffffU);
+  change<std::uint64_t>(1, -7);
+  change<bool>(false, 2);
+  change<int>(1000, 2.5);
+  change<double>(0.5, 3);
+  change<float>(0.5F, 1.25);
+}
+
 /// A spread array, element by element and by ranges, in both directions.
 void go_through_spread(bool aligned) {
   const long count = 5L * PROCS + 3;
@@ -131,6 +191,7 @@ int run(const std::string& how) {
   if (how == "leap") leap_out();
   if (how != "yes" && how != "no" && how != "taken") go_astray(how);
   use(how == "yes");
+  change_words();
   go_through_spread(how == "yes");
   const int all = splitc::all_reduce_add(wrong);
   if (MYPROC == 0) fmt::print("{} processes, {} wrong\n", PROCS, all);
