@@ -71,6 +71,19 @@ std::uint64_t send_pieces(Machine::Impl& impl, Channel& c, const char* operation
   return ticket;
 }
 
+/// Waits until the target has copied a block of @p bytes bytes. A process that sleeps is woken late,
+/// so this one stays awake for as long as such a copy takes on a slow machine.
+void await_copy(Machine::Impl& impl, Channel& c, const char* operation, std::uint64_t ticket,
+                std::size_t bytes) {
+  constexpr std::uint64_t kBytesPerNs = 4;
+  constexpr std::uint64_t kMostNs = 1'000'000;
+  if (impl.job.wait_policy().spin_ticks != 0) {
+    const std::uint64_t until = monotonic_ns() + std::min(bytes / kBytesPerNs, kMostNs);
+    while (!impl.is_handled(c, ticket) && monotonic_ns() < until) impl.poll_now();
+  }
+  impl.finish(operation, {ticket, c.process, c.index, Handle::kHandled});
+}
+
 /// Whether the target has copied the block of @p bytes bytes that the message @p ticket offers.
 /// Waits for about as long as the target needs that polls already, serves others meanwhile, and
 /// then withdraws the offer: a target that computes does not keep its senders from computing.
@@ -85,7 +98,7 @@ bool is_taken_soon(Machine::Impl& impl, Channel& c, const char* operation, std::
     if (monotonic_ns() < until) continue;
     Offer::State state = Offer::open;
     if (offer.state.compare_exchange_strong(state, Offer::withdrawn)) return false;
-    impl.finish(operation, {ticket, c.process, c.index, Handle::kHandled});
+    await_copy(impl, c, operation, ticket, bytes);
     break;
   }
   offer.state.store(Offer::none, kRelaxed);
@@ -107,7 +120,7 @@ bool is_pulled(Machine::Impl& impl, Channel& c, const char* operation, std::uint
                                  must_wait ? kNoOffer : impl.stage->offer_offset()};
   const std::uint64_t ticket = impl.request(c, operation, client, words, 32);
   if (!must_wait) return is_taken_soon(impl, c, operation, ticket, bytes);
-  impl.finish(operation, {ticket, c.process, c.index, Handle::kHandled});
+  await_copy(impl, c, operation, ticket, bytes);
   return true;
 }
 
