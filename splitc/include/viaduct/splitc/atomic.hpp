@@ -55,6 +55,7 @@ inline T rmw(global_ptr<T> to, T operand, T expected) {
   std::memcpy(&bits, &operand, sizeof(T));
   std::memcpy(&was, &expected, sizeof(T));
   if (std::byte* place = aligned_place(to.word())) [[likely]] {
+    prefetch_to_write(place);  // a load waits for the locked instruction of the last update
     light_poll();
     was = rmw_here<U>(place, What, bits, was);
   } else {
