@@ -17,6 +17,7 @@
 #include "benchmarks/common/measurements.hpp"
 #include "benchmarks/common/options.hpp"
 #include "benchmarks/common/shared_block.hpp"
+#include "benchmarks/common/vi_nic.hpp"
 #include "benchmarks/common/vi_writer.hpp"
 #include "benchmarks/common/yardsticks.hpp"
 #include "via/channel/nic.hpp"
@@ -67,7 +68,8 @@ class Bulk {
         bundle_(context_),
         endpoint_(bundle_),
         peer_{other(role)},
-        writer_(vi_nic(), pair(), Rank{other(role)}, vi_memory()) {
+        vi_nic_(context_, context_.nic().is_remote(Rank{other(role)})),
+        writer_(vi_nic_.get(), pair(), Rank{other(role)}, vi_memory()) {
     endpoint_.map_all();
     if (is_sender())
       own_segment_ = endpoint_.make_segment(most()).data();
@@ -102,12 +104,6 @@ class Bulk {
   static std::uint32_t other(Role role) noexcept { return role == Role::sender ? 1 : 0; }
   Pair& pair() noexcept { return yardsticks_.pair(); }
   bool is_sender() noexcept { return pair().is_sender(); }
-  /// To another host VIs go by provider verbs: the NIC of channels has VIs on one host only.
-  via::Nic& vi_nic() {
-    if (!context_.nic().is_remote(Rank{am::value(peer_)})) return context_.nic();
-    verbs_ = via::open_nic(context_.job(), "verbs");
-    return *verbs_;
-  }
   std::span<std::byte> vi_memory() {
     if (is_sender()) return {memory_, most()};
     return {yardsticks_.bulk_target(), most()};
@@ -226,7 +222,8 @@ class Bulk {
     if (put.block.to == nullptr && !apart)
       throw Error(std::errc::not_supported,
                   "the other rank's memory is not mapped here, so that there is no direct path to "
-                  "measure: VIADUCT_SPLITC_PATH must be unset");
+                  "measure: run both ranks on one host, without VIADUCT_SPLITC_PATH and with "
+                  "provider shm");
     Way get = put;
     get.name = "memcpy_get";
     get.mover.fetches = get.mover.all_new = true;
@@ -286,7 +283,7 @@ class Bulk {
   am::Bundle bundle_;
   am::Endpoint endpoint_;
   am::Index peer_;
-  std::unique_ptr<via::Nic> verbs_;  // null on one host
+  ViNic vi_nic_;
   ViWriter writer_;
   std::vector<Way> ways_;
   std::uint64_t divisor_ = 1;

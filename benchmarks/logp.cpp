@@ -23,8 +23,8 @@
 #include "benchmarks/common/options.hpp"
 #include "benchmarks/common/shared_block.hpp"
 #include "benchmarks/common/vi_link.hpp"
+#include "benchmarks/common/vi_nic.hpp"
 #include "benchmarks/common/yardsticks.hpp"
-#include "via/channel/nic.hpp"
 #include "viaduct/am/context.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
@@ -51,7 +51,8 @@ Samples inverses(const Samples& values) {
 
 class LogP {
  public:
-  LogP(am::Context& context, std::byte* block, Role role, const LogpOptions& options)
+  LogP(am::Context& context, via::Nic& vi_nic, std::byte* block, Role role,
+       const LogpOptions& options)
       : options_(options),
         yardsticks_(block, role),
         am_(context, pair(), other(role), yardsticks_.bulk_target(), Yardsticks::kBulkBytes),
@@ -63,7 +64,7 @@ class LogP {
     if (options.signature)
       parameters_.add_signature_to(measurements_, [this](auto n) { return iterations(n); });
     if (options.parameters_only) return;
-    vi_ = std::make_unique<ViLink>(context.nic(), pair(), other(role));
+    vi_ = std::make_unique<ViLink>(vi_nic, pair(), other(role));
     add_yardsticks();
     add_latencies();
     add_rates();
@@ -168,7 +169,8 @@ Role role_of(const Job& job) { return job.rank() == Rank{0} ? Role::sender : Rol
 /// All ranks; those beyond two wait at its end, blocked.
 void measure_am(Job& job, std::byte* block, const LogpOptions& options, Figures& figures) {
   am::Context context(job);
-  if (index(job.rank()) < 2) LogP(context, block, role_of(job), options).run(figures);
+  const ViNic vi_nic(context, provider_of(options) == "verbs");
+  if (index(job.rank()) < 2) LogP(context, vi_nic.get(), block, role_of(job), options).run(figures);
   job.bootstrap().fence();
 }
 

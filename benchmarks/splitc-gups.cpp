@@ -65,7 +65,8 @@ class Gups {
       if (mapped_[rank] == nullptr)
         throw Error(std::errc::not_supported,
                     "the ranks' memory is not mapped here, so that there is no direct path to "
-                    "measure: VIADUCT_SPLITC_PATH must be unset");
+                    "measure: run both ranks on one host, without VIADUCT_SPLITC_PATH and with "
+                    "provider shm");
     }
     for (std::size_t i = 0; i < half(); ++i) mine_[i] = i;
     splitc::barrier();

@@ -23,6 +23,7 @@ class ViLink {
  private:
   void exchange(std::uint64_t round_trips, bool first);
   via::Descriptor& await_receive();
+  void reap();
   void send(std::uint64_t value);
   void settle(via::Descriptor& received, std::uint64_t value);
 
@@ -37,7 +38,7 @@ class ViLink {
   via::Descriptor send_;
   std::unique_ptr<via::Vi> vi_;  // ends first: outstanding work still completes into its descriptor
   std::uint32_t bytes_ = 16;
-  std::uint64_t sent_ = 0;
+  std::uint64_t posted_ = 0, sent_ = 0;
 };
 
 }  // namespace viaduct::bench

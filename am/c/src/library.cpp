@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <exception>
-#include <fstream>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "am/c/src/short_way.hpp"
 #include "am/c/underneath.hpp"
@@ -75,18 +77,30 @@ void widen() noexcept {
 
 namespace {
 
-/// Whether other threads of the process may be in calls.
+/// The kernel's numbers of the process' threads. Empty: the kernel does not tell.
+std::vector<int> threads_now() noexcept {
+  std::vector<int> threads;
+  try {
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task"))
+      threads.push_back(std::atoi(thread.path().filename().c_str()));
+  } catch (const std::exception&) {
+    threads.clear();
+  }
+  return threads;
+}
+
+bool holds(const std::vector<int>& threads, int thread) noexcept {
+  return std::find(threads.begin(), threads.end(), thread) != threads.end();
+}
+
+/// Whether other threads of the program may be in calls. Those of libraries (PMIx, a device's) are
+/// never: they began with the job.
 bool has_threads() noexcept {
   if (viaduct::is_single_threaded()) return false;
-  try {
-    std::ifstream status("/proc/self/status");
-    std::string word;
-    while (status >> word)
-      if (word == "Threads:") return !(status >> word) || word != "1";
-  } catch (const std::exception&) {
-    return true;
-  }
-  return true;
+  const std::vector<int> threads = threads_now();
+  return threads.empty() || std::any_of(threads.begin(), threads.end(), [](int thread) {
+           return thread != ::gettid() && !holds(library().threads_of_libraries, thread);
+         });
 }
 
 bool is_any_busy_elsewhere() noexcept {
@@ -130,6 +144,7 @@ int start() noexcept {
   Library& lib = library();
   if (lib.ended) return AM_ERR_RESOURCE;
   try {
+    const std::vector<int> before = threads_now();
     if (lib.job == nullptr) {
       lib.job = std::make_unique<Job>();
       if (lib.job->size() == 1) name_of_rank_0 = kNoRank | static_cast<std::uint32_t>(::getpid());
@@ -137,6 +152,8 @@ int start() noexcept {
       (void)registered;
     }
     if (lib.context == nullptr) lib.context = std::make_unique<Context>(*lib.job);
+    for (const int thread : threads_now())
+      if (!holds(before, thread)) lib.threads_of_libraries.push_back(thread);
   } catch (const std::exception& e) {
     const Log log(LogLevel::error, 0, 1);
     log.write(LogLevel::error, std::string("AM_Init: ") + e.what());

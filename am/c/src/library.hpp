@@ -45,9 +45,10 @@ struct Library {
   std::vector<Bundle*> free_bundles;
   Table<viaduct_am_bundle, 4096> bundle_table;
   Table<viaduct_am_endpoint, 16384> endpoint_table;
-  unsigned initialised = 0;  // AM_Init without its AM_Terminate
-  bool ended = false;        // the process is ending
-  Port* spmd = nullptr;      // the endpoint of AMX_SPMDStartup
+  unsigned initialised = 0;               // AM_Init without its AM_Terminate
+  bool ended = false;                     // the process is ending
+  Port* spmd = nullptr;                   // the endpoint of AMX_SPMDStartup
+  std::vector<int> threads_of_libraries;  // which began while the job and the context were made
 };
 [[nodiscard]] Library& library() noexcept;
 
