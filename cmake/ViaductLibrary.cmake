@@ -1,8 +1,9 @@
 # The library, and the programs that are installed with it.
 
-viaduct_glob(sources runtime/src/*.cpp via/src/*.cpp via/*/*.cpp via/*/src/*.cpp am/src/*.cpp am/c/src/*.cpp splitc/src/*.cpp)
+viaduct_glob(sources runtime/src/*.cpp via/src/*.cpp via/*/*.cpp via/*/src/*.cpp am/src/*.cpp splitc/src/*.cpp)
 viaduct_glob(VIADUCT_PUBLIC_HEADERS */include/viaduct/*.hpp */include/viaduct/*/*.hpp */include/viaduct/*/*/*.hpp)
 list(REMOVE_DUPLICATES sources)
+list(FILTER sources EXCLUDE REGEX "/via/vipl/src/")
 # libibverbs is loaded when provider verbs is opened; to build, its headers are enough.
 find_path(VIADUCT_IBVERBS_INCLUDE infiniband/verbs.h)
 if(NOT VIADUCT_IBVERBS_INCLUDE)
@@ -31,31 +32,29 @@ target_compile_definitions(viaduct PUBLIC ${VIADUCT_CHECK_DEFINITIONS})
 target_link_libraries(viaduct PUBLIC Threads::Threads PRIVATE fmt::fmt OpenSSL::Crypto ${CMAKE_DL_LIBS})
 # PMIx is loaded at run time; only its headers are needed here.
 target_include_directories(viaduct SYSTEM PRIVATE ${pmix_INCLUDE_DIRS})
-# The headers of AM-2 find each other as they do for programs in C.
-viaduct_glob(am2_sources am/c/src/*.cpp)
-set_source_files_properties(${am2_sources} PROPERTIES INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}/am/c")
 set_target_properties(
   viaduct PROPERTIES POSITION_INDEPENDENT_CODE ON VERSION ${PROJECT_VERSION}
                      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 
-# VIPL, for programs in C: they include vipl.h, which stands in a folder of its own. CMake links them as C++, which the
-# library is.
-add_library(viaduct_vipl INTERFACE)
-add_library(viaduct::vipl ALIAS viaduct_vipl)
-set_target_properties(viaduct_vipl PROPERTIES EXPORT_NAME vipl)
-target_link_libraries(viaduct_vipl INTERFACE $<LINK_ONLY:viaduct>)
-target_include_directories(
-  viaduct_vipl INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/via/vipl>
-                         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/viaduct/via/vipl>)
-
-# AM-2, in the same way: am.h and am_spmd.h.
-add_library(viaduct_am2 INTERFACE)
-add_library(viaduct::am2 ALIAS viaduct_am2)
-set_target_properties(viaduct_am2 PROPERTIES EXPORT_NAME am2)
-target_link_libraries(viaduct_am2 INTERFACE $<LINK_ONLY:viaduct>)
-target_include_directories(
-  viaduct_am2 INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/am/c>
-                        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/viaduct/am/c>)
+# viaduct_add_c_interface(NAME FOLDER): an interface for programs in C, in a library of its own: a program without it neither
+# builds nor links it. Its headers stand in FOLDER, by themselves. CMake links its programs as C++, which the library is.
+function(viaduct_add_c_interface name folder)
+  set(library viaduct_${name})
+  viaduct_glob(sources ${folder}/src/*.cpp)
+  add_library(${library} ${sources})
+  add_library(viaduct::${name} ALIAS ${library})
+  viaduct_target_options(${library})
+  target_link_libraries(${library} PRIVATE viaduct::viaduct fmt::fmt)
+  target_include_directories(
+    ${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/${folder}>
+                      $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/viaduct/${folder}>)
+  set_target_properties(
+    ${library}
+    PROPERTIES EXPORT_NAME ${name} INTERFACE_COMPILE_FEATURES "" POSITION_INDEPENDENT_CODE ON VERSION ${PROJECT_VERSION}
+               SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+endfunction()
+viaduct_add_c_interface(vipl via/vipl)
+viaduct_add_c_interface(am2 am/c)
 
 # Checked mode of Split-C (docs/checked.md): what links this lets its operations be checked.
 add_library(viaduct_checked INTERFACE)
