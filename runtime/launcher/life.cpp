@@ -126,7 +126,7 @@ void Launcher::on_end(Process& process, int wait_status) {
   } else if (left) {
     report_rank(kExitLeft,
                 fmt::format("{} left: it exited with code 0 without finalizing its job; let main() "
-                            "return instead of calling exit()",
+                            "(in Split-C splitc_main()) return instead of calling exit()",
                             who));
   }
 }

@@ -25,7 +25,7 @@ MappedMemory map_window(int fd, std::size_t window_bytes) {
     throw_errno(
         errors::address_space,
         fmt::format(
-            "cannot map a shared window of {} bytes: address space is short (ulimit -v), or lower "
+            "cannot map a shared window of {} bytes: address space is short: raise ulimit -v, or lower "
             "VIADUCT_SHM_WINDOW",
             window_bytes));
   }

@@ -100,7 +100,7 @@ Checks::Checks(Job& job, const RegionLayout& layout, bool threads, LastingMemory
   lasting.states = map_region(states_bytes_, states_fd_);
   if (!lasting.states)
     throw_errno(errors::address_space,
-                "checked mode: cannot map its tables: address space is short (ulimit -v), or lower "
+                "checked mode: cannot map its tables: address space is short: raise ulimit -v, or lower "
                 "VIADUCT_SPREAD_BYTES");
   own_ = reinterpret_cast<std::uint8_t*>(lasting.states.get());
   Peer& self = peers_[index(job.rank())];

@@ -357,9 +357,10 @@ void Machine::Impl::poll_lightly() {
 void Machine::Impl::check_may_wait(const char* operation) {
   if (engine->is_alone() || !engine->runs_handler()) return;
   stop(errors::wait_in_handler, operation,
-       "called in a handler of Active Messages, where it would have to wait: a handler may use "
-       "memory that is mapped here (global pointers on the path direct); let the program itself do "
-       "the rest");
+       "called in a handler of Active Messages, where it would have to wait (for an answer, for "
+       "credits, or for the connection that the first message to a process makes): a handler may "
+       "read and write memory that is mapped here (global pointers on the path direct); let the "
+       "program itself do the rest");
 }
 
 bool Machine::Impl::publish_withheld() noexcept {

@@ -129,7 +129,7 @@ void Memory::Impl::map_own() {
     throw_errno(
         errors::address_space,
         fmt::format(
-            "cannot map {} bytes of shared memory: address space is short (ulimit -v), or lower "
+            "cannot map {} bytes of shared memory: address space is short: raise ulimit -v, or lower "
             "VIADUCT_SPREAD_BYTES",
             bytes));
   Peer& self = peers[index(job.rank())];

@@ -38,7 +38,7 @@ const Mapping* first_in(const std::vector<Mapping>& all, std::uint64_t begin, st
                             taken->name.empty() ? "memory without a name" : taken->name);
   else if (problem == ENOMEM)
     sentence +=
-        ": address space is short (ulimit -v), or lower VIADUCT_SPREAD_BYTES and "
+        ": address space is short: raise ulimit -v, or lower VIADUCT_SPREAD_BYTES and "
         "VIADUCT_HEAP_BYTES";
   if (taken == nullptr) throw Error(errors::region_refused, problem, sentence);
   // mimalloc puts its first memory, before it is directed, at random places between 2 and 30 TiB:

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "runtime/errors/codes.hpp"
+#include "splitc/src/stage.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/via/channel/channel_end.hpp"
 
@@ -119,6 +120,10 @@ Settings load_settings() {
                 "VIADUCT_SPLITC_CREDITS=" + std::to_string(s.credits) + ": a ring of " +
                     std::to_string(s.slots) + " slots has room for " + std::to_string(most) +
                     " credits; raise VIADUCT_SPLITC_SLOTS");
+  if (s.staging_bytes % static_cast<std::int64_t>(detail::kBlockBytes) != 0)
+    throw Error(errors::bad_setting, std::errc::invalid_argument,
+                "VIADUCT_SPLITC_STAGING=" + std::to_string(s.staging_bytes) +
+                    " is not a multiple of 4 KiB (4096)");
   check_region(s);
   return s;
 }

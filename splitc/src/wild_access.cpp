@@ -56,8 +56,9 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     return;
   }
   stop(errors::wild_pointer, operation_of(context),
-       fmt::format("process {} names memory at {}: look where that pointer comes from", hot.myproc,
-                   named_by(place)));
+       fmt::format("process {} names memory at {}: look where that pointer (a global one, or one of "
+                   "the program's own) comes from",
+                   hot.myproc, named_by(place)));
 }
 
 }  // namespace

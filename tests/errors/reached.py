@@ -34,6 +34,7 @@ CASES = [
     ("no_launcher", None, "errors_provoke runtime", {"OMPI_COMM_WORLD_SIZE": "2"}),
     ("not_from_launcher", None, "errors_provoke runtime", {"VIADUCT_JOB_ID": "x"}),
     ("bad_setting", 1, "errors_provoke runtime", {"VIADUCT_SPIN_NS": "many"}),
+    ("bad_setting", 1, "splitc_misuse null_read", {"VIADUCT_SPLITC_STAGING": "5000"}),
     ("settings_differ", 2, "sh -c 'test $VIADUCT_RANK = 1 && export VIADUCT_AM_CREDITS=7; exec errors_provoke messages'", {}),
     ("second_job no_such_rank window_full bad_alignment nothing_published bootstrap_too_long", 1,
      "errors_provoke runtime", {}),

@@ -222,7 +222,7 @@ TEST(Limits, AddressSpaceThatIsShortIsToldOnceAndThenCounted) {
   // One window of 16 GiB fits: each try to map a peer's fails.
   const Result result = run(job(4, {"steady", "2", "none"}, shell("ulimit -v 20000000")));
   EXPECT_NE(result.code, 0);
-  EXPECT_GE(driver::count(result.err, "address space is short (ulimit -v)"), 1) << result.err;
+  EXPECT_GE(driver::count(result.err, "address space is short: raise ulimit -v"), 1) << result.err;
   const Result flood = run(job(4, {"refused_windows"}, shell("ulimit -v 20000000")));
   EXPECT_EQ(flood.code, 0) << flood.err;
   for (int rank = 0; rank < 4; ++rank) {

@@ -218,7 +218,8 @@ MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::si
     throw Error(errors::private_memory, std::errc::operation_not_permitted,
                 "peers cannot reach private memory here (process_vm_writev is refused or "
                 "VIADUCT_CROSS_MEMORY=no): "
-                "allocate the memory with Nic::allocate");
+                "allocate the memory with Nic::allocate, or with Endpoint::make_segment in Active "
+                "Messages");
   if (free_regions_.empty())
     throw Error(errors::regions_used_up, std::errc::no_buffer_space,
                 "all " + std::to_string(attributes_.max_regions) +
