@@ -9,6 +9,7 @@
 
 #include <sched.h>
 #include <algorithm>
+#include <ctime>
 
 #include "via/channel/nic.hpp"
 #include "viaduct/am/bundle.hpp"
@@ -41,19 +42,21 @@ std::uint64_t patience_ns(const Map& map, std::size_t bytes) noexcept {
 }
 
 /// Waits while @p pull is in @p state, in which the other rank copies: not for long, unless that
-/// rank has lost its core or its life.  @return the state after it; @p state: the other rank is
-/// lost, or has been silent for so long that it does not keep to the protocol.
+/// rank has lost its core, or is stopped. It may go on with its copy at any later time, so that no
+/// limit ends the wait.  @return the state after it; @p state: the other rank is lost.
 State wait_out(const Map& map, const MapBlock::Pull& pull, State state) {
-  constexpr std::uint64_t kSilentNs = 5'000'000'000;
+  constexpr int kYields = 1'000;
+  constexpr timespec kAWhile{0, 100'000};
   const Job& job = context_of(map).job();
   Backoff backoff(job.wait_policy());
-  std::uint64_t since = 0;
   State now;
-  while ((now = pull.state.load(kAcquire)) == state) {
+  for (int looks = 0; (now = pull.state.load(kAcquire)) == state; ++looks) {
     if (backoff.next() == Backoff::Stage::spun) continue;
-    sched_yield();
-    if (since == 0) since = monotonic_ns();
-    if (job.is_lost(map.name.rank) || monotonic_ns() - since > kSilentNs) break;
+    if (job.is_lost(map.name.rank)) break;
+    if (looks < kYields)
+      sched_yield();
+    else
+      nanosleep(&kAWhile, nullptr);
   }
   return now;
 }

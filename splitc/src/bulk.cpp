@@ -71,8 +71,8 @@ std::uint64_t send_pieces(Machine::Impl& impl, Channel& c, const char* operation
   return ticket;
 }
 
-/// Waits until the target has copied a block of @p bytes bytes. A process that sleeps is woken late,
-/// so this one stays awake for as long as such a copy takes on a slow machine.
+/// Waits until the target has copied a block of @p bytes bytes. A process that sleeps is woken
+/// late, so this one stays awake for as long as such a copy takes on a slow machine.
 void await_copy(Machine::Impl& impl, Channel& c, const char* operation, std::uint64_t ticket,
                 std::size_t bytes) {
   constexpr std::uint64_t kBytesPerNs = 4;
@@ -84,44 +84,42 @@ void await_copy(Machine::Impl& impl, Channel& c, const char* operation, std::uin
   impl.finish(operation, {ticket, c.process, c.index, Handle::kHandled});
 }
 
-/// Whether the target has copied the block of @p bytes bytes that the message @p ticket offers.
-/// Waits for about as long as the target needs that polls already, serves others meanwhile, and
-/// then withdraws the offer: a target that computes does not keep its senders from computing.
-bool is_taken_soon(Machine::Impl& impl, Channel& c, const char* operation, std::uint64_t ticket,
-                   std::size_t bytes) {
+/// Withdraws the offer of a block of @p bytes bytes in the message @p ticket when the target does
+/// not come soon: a target that computes does not keep its senders from computing. Waits for about
+/// as long as a target needs that polls already, and serves others meanwhile.
+/// @return false: the offer is withdrawn.
+bool is_answered_soon(Machine::Impl& impl, Channel& c, std::uint64_t ticket, std::size_t bytes) {
   constexpr std::uint64_t kPatienceNs = 2'000;
   constexpr std::uint64_t kBytesPerNs = 32;
-  Offer& offer = impl.stage->offer();
   const std::uint64_t until = monotonic_ns() + kPatienceNs + bytes / kBytesPerNs;
   while (!impl.is_handled(c, ticket)) {
     impl.poll_now();
     if (monotonic_ns() < until) continue;
     Offer::State state = Offer::open;
-    if (offer.state.compare_exchange_strong(state, Offer::withdrawn)) return false;
-    await_copy(impl, c, operation, ticket, bytes);
-    break;
+    return !impl.stage->offer().state.compare_exchange_strong(state, Offer::withdrawn);
   }
-  offer.state.store(Offer::none, kRelaxed);
   return true;
 }
 
-/// Lets the target copy the block from where it lies. False: not in good time, and the block is to
-/// be sent.
+/// Lets the target copy the block from where it lies. False: not in good time, or the target does
+/// not reach that memory, and the block is to be sent.
 bool is_pulled(Machine::Impl& impl, Channel& c, const char* operation, std::uint64_t client,
                std::uint64_t to, const void* from, std::size_t bytes) {
-  // More than the staging blocks hold must wait for the target in any case.
-  const bool must_wait = bytes > impl.stage->bytes();
+  // More than the staging blocks hold waits for the target in any case.
+  const bool may_withdraw = bytes <= impl.stage->bytes();
   Offer& offer = impl.stage->offer();
-  if (!must_wait && (impl.job.wait_policy().spin_ticks == 0 || impl.engine->runs_handler() ||
-                     offer.state.load(kAcquire) != Offer::none))
+  if (offer.state.load(kAcquire) != Offer::none ||
+      (may_withdraw && (impl.job.wait_policy().spin_ticks == 0 || impl.engine->runs_handler())))
     return false;
-  if (!must_wait) offer.state.store(Offer::open, kRelease);
+  offer.state.store(Offer::open, kRelease);
   const std::uint64_t words[] = {without_process(to), bytes, impl.machine.memory().globalize(from),
-                                 must_wait ? kNoOffer : impl.stage->offer_offset()};
+                                 impl.stage->offer_offset()};
   const std::uint64_t ticket = impl.request(c, operation, client, words, 32);
-  if (!must_wait) return is_taken_soon(impl, c, operation, ticket, bytes);
+  if (may_withdraw && !is_answered_soon(impl, c, ticket, bytes)) return false;
   await_copy(impl, c, operation, ticket, bytes);
-  return true;
+  const Offer::State answer = offer.state.load(kAcquire);
+  offer.state.store(Offer::none, kRelaxed);
+  return answer == Offer::taken;
 }
 
 Handle get_pieces(Machine::Impl& impl, Channel& c, const char* operation, std::byte* to,

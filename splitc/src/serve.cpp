@@ -444,23 +444,21 @@ Offer& Machine::Impl::offer_of(Channel& c, std::uint64_t place) {
 
 void Machine::Impl::serve_pull(Channel& c, std::uint64_t client, const std::uint64_t* words) {
   const std::size_t length = words[1];
-  Offer* const offer = words[3] != kNoOffer ? &offer_of(c, words[3]) : nullptr;
-  if (offer != nullptr) prefetch_to_write(offer);
+  Offer& offer = offer_of(c, words[3]);
+  prefetch_to_write(&offer);
   std::byte* const to = own_place("bulk_store", c.process, words[0], length, Use::writes);
   const std::byte* const from = machine.memory().find(c.process, words[2], length);
-  if (from == nullptr)
-    stop(errors::wild_pointer, "bulk_store",
-         ("the memory that process " + std::to_string(c.process) + " stores from cannot be reached")
-             .c_str());
+  const Offer::State answer = from != nullptr ? Offer::taken : Offer::refused;
   Offer::State state = Offer::open;
-  if (offer != nullptr && !offer->state.compare_exchange_strong(state, Offer::taken)) {
+  if (!offer.state.compare_exchange_strong(state, answer)) {
     if (state != Offer::withdrawn) stop_nonsense(c.process);
-    return offer->state.store(Offer::none, kRelease);
+    return offer.state.store(Offer::none, kRelease);
   }
+  c.urgent = true;
+  if (answer == Offer::refused) return;
   via::copy_bytes(to, from, length);
   count(kPulled, length);
   delivered[wire_format::count_place(client)] += length;
-  c.urgent = true;
 }
 
 std::uint64_t Machine::Impl::modify(Channel& c, std::uint64_t client, const std::uint64_t* words) {

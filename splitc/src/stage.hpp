@@ -20,12 +20,13 @@ inline constexpr std::size_t kMostFarBytes = 64 * 1024;
 
 /// A process offers a block to the target of a `bulk_store`, which copies the block straight from
 /// its source. A target that does not come soon finds the offer withdrawn: then the block follows
-/// in staged pieces. A process has one offer, in its window.
+/// in staged pieces, and so does the block of a target that cannot map the source. A process has
+/// one offer, in its window.
 ///
-///     none --sender--> open --target--> taken --sender--> none
+///     none --sender--> open --target--> taken or refused --sender--> none
 ///                       '----sender--> withdrawn --target--> none
 struct alignas(64) Offer {
-  enum State : std::uint32_t { none, open, taken, withdrawn };
+  enum State : std::uint32_t { none, open, taken, refused, withdrawn };
   AtomicWord<State> state;
 };
 /// How a process of another host reaches the blocks by RDMA: the extra bytes of a remote channel.
@@ -40,9 +41,6 @@ struct StageName {
     return length <= bytes && place - offset <= bytes - length;
   }
 };
-/// In a message `pull`: the sender waits until the target has copied the block, and withdraws
-/// nothing.
-inline constexpr std::uint64_t kNoOffer = ~std::uint64_t{0};
 
 class Stage {
  public:

@@ -87,6 +87,14 @@ foreach(ranks 1 2)
             "on_guilty_long" long)
 endforeach()
 
+# More ranks than rings that a poll looks at.
+viaduct_add_program(am_barrier SOURCES am_barrier.cpp)
+foreach(ranks 3 12 16)
+  viaduct_add_script_test(
+    NAME am_barrier_r${ranks} LABELS multiprocess TIMEOUT 120 PROCESSORS 2
+    COMMAND viaduct-run -n ${ranks} --timeout 110 $<TARGET_FILE:am_barrier> 2000)
+endforeach()
+
 # A wait for a rank that never polls says what it waits for.
 viaduct_add_program(am_connecting SOURCES am_connecting.cpp)
 viaduct_add_script_test(

@@ -90,6 +90,15 @@ if(NOT VIADUCT_SANITIZE)
   splitc_memory_with(alloc_vast splitc_alloc 2 VIADUCT_SPREAD_BYTES=16384G VIADUCT_SEGMENT_BASE=32768G -- vast)
   splitc_memory_with(short_of_address_space splitc_alloc 3 VIADUCT_SHM_WINDOW=64M VIADUCT_SPREAD_BYTES=256M
                      VIADUCT_HEAP_BYTES=256M sh -c "ulimit -v 1200000 && exec \"$@\"" sh)
+  # In one process alone, so that the others offer it what it cannot copy.
+  viaduct_add_program(splitc_unmapped_stores SOURCES ${here}/unmapped_stores_test.cpp LIBRARIES viaduct::splitc)
+  foreach(ranks 2 3)
+    viaduct_add_script_test(
+      NAME splitc_memory_unmapped_stores_r${ranks} LABELS multiprocess TIMEOUT 60 PROCESSORS 2
+      COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SHM_WINDOW=64M VIADUCT_SPREAD_BYTES=256M VIADUCT_HEAP_BYTES=256M
+              $<TARGET_FILE:viaduct-run> -n ${ranks} --timeout 50
+              sh -c "if [ $VIADUCT_RANK = 1 ]$<SEMICOLON> then ulimit -v 1200000$<SEMICOLON> fi$<SEMICOLON> exec \"$@\"" sh $<TARGET_FILE:splitc_unmapped_stores>)
+  endforeach()
 endif()
 
 # What is in the way of the region is named, with a place that is free. The program itself is at 4M.

@@ -308,7 +308,7 @@ inline auto atomic(spread_ptr<T> at, A... args) {
 ///     sync();  // all have run
 ///
 /// Blocks      only while requests to that process use up its credits; polls then.
-/// Progress    a poll point at least once in 16 calls.
+/// Progress    a poll point at least once in 16 calls for one process.
 /// Order       functions of one process to another run in call order, among its atomic() and its
 ///             stores of words; each sees the accesses that precede its call.
 /// Cost        one line of the ring to that process; here, a call of the function.

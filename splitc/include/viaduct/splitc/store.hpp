@@ -43,8 +43,8 @@ template <class T>
 /// the target computes, so that the target may go on using its memory until it polls.
 ///
 /// Blocks      only while unacknowledged stores use up the credits of that process; polls then.
-/// Progress    a poll point at least once in 16 calls: processes that store to each other in loops
-///             take several arrived stores at a time.
+/// Progress    a poll point at least once in 16 calls for one process: processes that store to each
+///             other in loops take several arrived stores at a time.
 /// Order       stores of one process to another are delivered in call order; see store_sync().
 /// Cost        one line of the ring to that process; one acknowledgement for a quarter of the
 ///             credits.
