@@ -325,6 +325,10 @@ void Machine::Impl::register_memory() {
 /// clients, show in no word.
 void Machine::Impl::refresh_watch() noexcept {
   const via::channel::Group::Watch watch = group->watched_word();
+  if (watch.header == nullptr && !watch.several && next_header != &quiet_word) [[unlikely]] {
+    look_to_come = true;
+    transport_polled_at = ticks_now();
+  }
   next_header = watch.several ? &full_word : &quiet_word;
   empty_header = 0;
   if (watch.header != nullptr && !watch.several) {
@@ -334,22 +338,24 @@ void Machine::Impl::refresh_watch() noexcept {
     const std::uint64_t header = __atomic_load_n(next_header, __ATOMIC_RELAXED);
     empty_header = (header & ~std::uint64_t{1}) | (~watch.phase & 1);
   }
-  const bool remote = nic->transport() != nullptr || others_hot;
+  const bool remote = nic->transport() != nullptr || others_hot || look_to_come;
   hot.next_header = remote ? &full_word : next_header;
   hot.empty_header = remote ? 0 : empty_header;
 }
 
 /// The second part of a light poll. The transport and the hot channels of other clients are not
-/// polled each time, since that costs more than most accesses.
+/// polled each time, since that costs more than most accesses. A wait of another client may have
+/// set this one's channels aside: their rings are looked at once more, a while later, since no word
+/// shows what a sender has written at that moment.
 void Machine::Impl::poll_lightly() {
   VIADUCT_PART(cq_recv);
   constexpr std::uint64_t kEveryTicks = 2000;
-  if (nic->transport() != nullptr || others_hot) {
+  if (nic->transport() != nullptr || others_hot || look_to_come) {
     const std::uint64_t now = ticks_now();
-    if (!has_changed(next_header, empty_header) && !has_changed(hot.attention, 0) &&
-        now - transport_polled_at < kEveryTicks)
-      return;
+    const bool due = now - transport_polled_at >= kEveryTicks;
+    if (!due && !has_changed(next_header, empty_header) && !has_changed(hot.attention, 0)) return;
     transport_polled_at = now;
+    if (due && std::exchange(look_to_come, false)) group->ring_for_missed();
   }
   poll_now(others_hot);
 }

@@ -350,6 +350,8 @@ struct Machine::Impl {
   std::uint64_t transport_polled_at = 0;  // ticks_now() of the last light poll that was a poll
   // Another client of the thread has hot channels, whose arrivals show in no word.
   bool others_hot = false;
+  // The last hot channel has been set aside, and a sender may have missed that: one look to come.
+  bool look_to_come = false;
   std::uint32_t polls = 0;
   class Served;  // how the thread's other waits serve Split-C
   std::unique_ptr<Served> served;
