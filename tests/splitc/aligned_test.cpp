@@ -135,7 +135,7 @@ void change_words() {
   change<std::uint32_t>(0xfffffff0, 0x123456789abcdefL);
   change<int>(-5, static_cast<unsigned char>(200));
   change<long>(-1, 0xffffffffU);
-  change<std::uint64_t>(1, -7);
+  change<std::uint64_t>(1, 0xfffffffffffffff9U);
   change<bool>(false, 2);
   change<int>(1000, 2.5);
   change<double>(0.5, 3);
