@@ -18,6 +18,7 @@ configure_file("${PROJECT_SOURCE_DIR}/cmake/version.hpp.in" "${version_header}" 
 add_library(viaduct ${sources})
 add_library(viaduct::viaduct ALIAS viaduct)
 viaduct_target_options(viaduct)
+viaduct_unite(viaduct runtime/src via/src via/fault/src via/verbs/src)
 # Two sets, because the build folder may lie inside the source folder.
 target_sources(
   viaduct
@@ -81,6 +82,7 @@ foreach(pair viaduct-run:runtime/launcher viaduct-info:tools/viaduct-info)
   if(program_sources)
     viaduct_add_executable(
       ${program} bin SOURCES ${program_sources} LIBRARIES viaduct_program fmt::fmt PkgConfig::hwloc)
+    viaduct_unite(${program} runtime/launcher)
     list(APPEND VIADUCT_INSTALLED_PROGRAMS ${program})
   endif()
 endforeach()

@@ -192,9 +192,8 @@ FileDescriptor listen_at(const Address& address) {
 }
 
 FileDescriptor listen_anywhere(bool loopback_only) {
-  const std::vector<Address> choices = loopback_only
-                                           ? std::vector<Address>{{"127.0.0.1", "0"}}
-                                           : std::vector<Address>{{"::", "0"}, {"0.0.0.0", "0"}};
+  std::vector<Address> choices{{loopback_only ? "127.0.0.1" : "::", "0"}};
+  if (!loopback_only) choices.push_back({"0.0.0.0", "0"});
   int problem = 0;
   for (const Address& each : choices) {
     const AddressList found = resolve(each, true);

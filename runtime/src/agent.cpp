@@ -23,7 +23,7 @@
 namespace viaduct {
 namespace {
 
-constexpr int kBacklog = 1024;
+constexpr int kAgentBacklog = 1024;
 constexpr std::size_t kNameBytes = 16;  // of the digest
 
 struct AbstractName {
@@ -81,7 +81,7 @@ FileDescriptor listen_for_ranks(const std::string& secret, const std::string& jo
   const AbstractName name = name_of_agent(secret, job_id, host);
   FileDescriptor socket = local_socket(SOCK_NONBLOCK);
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes) != 0 ||
-      ::listen(socket.get(), kBacklog) != 0)
+      ::listen(socket.get(), kAgentBacklog) != 0)
     throw_errno(errors::system_refused,
                 "cannot open the socket at which the agent of this host listens");
   return socket;

@@ -22,7 +22,7 @@ namespace viaduct::via::verbs {
 
 namespace {
 
-constexpr CounterName kCounterNames[kTransportCounterCount] = {
+constexpr CounterName kTransportCounterNames[kTransportCounterCount] = {
     {"posts", "chains"},
     {"chained", "requests"},
     {"signalled", "requests"},
@@ -46,7 +46,7 @@ constexpr CounterName kCounterNames[kTransportCounterCount] = {
 /// First byte of a control message.
 enum class Envelope : std::uint8_t { client, ready };
 
-Settings loaded() {
+Settings loaded_settings() {
   Settings settings;
   config::load(&settings, options());
   return settings;
@@ -73,7 +73,7 @@ ErrorCause cause_of(ibv_wc_status status) noexcept {
 }  // namespace
 
 std::unique_ptr<via::Transport> open_transport(Job& job, std::string_view device) {
-  return std::make_unique<RdmaTransport>(job, loaded(), device);
+  return std::make_unique<RdmaTransport>(job, loaded_settings(), device);
 }
 
 std::uint64_t receivers_not_ready(const Device& device) {
@@ -125,7 +125,7 @@ RdmaTransport::RdmaTransport(Job& job, const Settings& settings, std::string_vie
   not_ready_before_ = receivers_not_ready(device_);
   control_path_->set_peers(
       exchange_addresses(job, "via.transport." + std::to_string(job.next_nic()), address));
-  job_.stats().add("transport", kCounterNames, counters_);
+  job_.stats().add("transport", kTransportCounterNames, counters_);
   // From here on nothing fails: the thread of events calls this object.
   events_.on_control([this] { control_path_->answer(); });
   control_path_->answer();  // packets that have come already
