@@ -151,7 +151,13 @@ int start() noexcept {
       static const int registered = on_exit(at_exit, nullptr);
       (void)registered;
     }
-    if (lib.context == nullptr) lib.context = std::make_unique<Context>(*lib.job);
+    if (lib.context == nullptr) {
+      lib.context = std::make_unique<Context>(*lib.job);
+      // Once more: what is registered last runs first, before a library that the context has loaded
+      // (a device's) destroys its own objects.
+      static const int registered = on_exit(at_exit, nullptr);
+      (void)registered;
+    }
     for (const int thread : threads_now())
       if (!holds(before, thread)) lib.threads_of_libraries.push_back(thread);
   } catch (const std::exception& e) {
