@@ -52,7 +52,7 @@ endfunction()
 
 # viaduct_unite(TARGET FOLDER...): with VIADUCT_UNITE the target's sources in FOLDERs are compiled eight at a time, which takes a
 # third of the time: most of it is for the headers. Names in their anonymous namespaces must differ. For sources whose speed matters
-# little: what the compiler inlines changes.
+# little, since what the compiler inlines changes, and which no program compiles again in place of the library's.
 option(VIADUCT_UNITE "Compile the sources of the cold parts several at a time" OFF)
 function(viaduct_unite target)
   if(NOT VIADUCT_UNITE)
