@@ -18,7 +18,7 @@ configure_file("${PROJECT_SOURCE_DIR}/cmake/version.hpp.in" "${version_header}" 
 add_library(viaduct ${sources})
 add_library(viaduct::viaduct ALIAS viaduct)
 viaduct_target_options(viaduct)
-viaduct_unite(viaduct runtime/src via/fault/src via/verbs/src)
+viaduct_unite(viaduct runtime/src via/fault/src)
 # Two sets, because the build folder may lie inside the source folder.
 target_sources(
   viaduct
