@@ -22,12 +22,11 @@ MappedMemory map_window(int fd, std::size_t window_bytes) {
       ::mmap(nullptr, window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0),
       window_bytes);
   if (!window) {
-    throw_errno(
-        errors::address_space,
-        fmt::format(
-            "cannot map a shared window of {} bytes: address space is short: raise ulimit -v, or lower "
-            "VIADUCT_SHM_WINDOW",
-            window_bytes));
+    throw_errno(errors::address_space,
+                fmt::format("cannot map a shared window of {} bytes: address space is short: raise "
+                            "ulimit -v, or lower "
+                            "VIADUCT_SHM_WINDOW",
+                            window_bytes));
   }
   ::madvise(window.get(), window_bytes, MADV_DONTDUMP);
   return window;

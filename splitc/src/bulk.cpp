@@ -77,6 +77,8 @@ void await_copy(Machine::Impl& impl, Channel& c, const char* operation, std::uin
                 std::size_t bytes) {
   constexpr std::uint64_t kBytesPerNs = 4;
   constexpr std::uint64_t kMostNs = 1'000'000;
+  if (impl.is_handled(c, ticket)) return;
+  impl.check_may_wait(operation);
   if (impl.job.wait_policy().spin_ticks != 0) {
     const std::uint64_t until = monotonic_ns() + std::min(bytes / kBytesPerNs, kMostNs);
     while (!impl.is_handled(c, ticket) && monotonic_ns() < until) impl.poll_now();

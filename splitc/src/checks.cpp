@@ -99,9 +99,10 @@ Checks::Checks(Job& job, const RegionLayout& layout, bool threads, LastingMemory
   states_fd_ = lasting.states_file->fd();
   lasting.states = map_region(states_bytes_, states_fd_);
   if (!lasting.states)
-    throw_errno(errors::address_space,
-                "checked mode: cannot map its tables: address space is short: raise ulimit -v, or lower "
-                "VIADUCT_SPREAD_BYTES");
+    throw_errno(
+        errors::address_space,
+        "checked mode: cannot map its tables: address space is short: raise ulimit -v, or lower "
+        "VIADUCT_SPREAD_BYTES");
   own_ = reinterpret_cast<std::uint8_t*>(lasting.states.get());
   Peer& self = peers_[index(job.rank())];
   self.is_known = true;

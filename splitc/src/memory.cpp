@@ -126,12 +126,10 @@ void Memory::Impl::map_own() {
       threads ? map_region(bytes, file->fd()) : map_region_at(layout.base, bytes, file->fd());
   own = mine.region.get();
   if (own == nullptr)
-    throw_errno(
-        errors::address_space,
-        fmt::format(
-            "cannot map {} bytes of shared memory: address space is short: raise ulimit -v, or lower "
-            "VIADUCT_SPREAD_BYTES",
-            bytes));
+    throw_errno(errors::address_space, fmt::format("cannot map {} bytes of shared memory: address "
+                                                   "space is short: raise ulimit -v, or lower "
+                                                   "VIADUCT_SPREAD_BYTES",
+                                                   bytes));
   Peer& self = peers[index(job.rank())];
   self.is_known = true;
   self.base = own;
