@@ -37,6 +37,19 @@ void Group::keep_own_house() noexcept {
   if (housekeeping_ != nullptr) housekeeping_(housekeeping_with_);
 }
 
+bool Group::sender_is_well_ahead() noexcept {
+  constexpr int kLooks = 10;
+  for (int look = 0; look < kLooks && hot_count_ == 1; ++look) {
+    const auto& channel = static_cast<const Channel&>(*hot_[0]);
+    if (channel.rx_slots_ == channel.tx_slots_) break;  // this thread itself is the sender
+    const auto lead = static_cast<std::uint32_t>((channel.rx_mask_ + 1) * 3 / 16);
+    if (channel.arrived_ahead(lead) != nullptr) return true;
+    __builtin_ia32_pause();
+  }
+  full_polls_ = 0;
+  return false;
+}
+
 /// Polls ask the transport from now on.
 void Group::expect_transport() noexcept { doorbell_->summary.fetch_or(shm::kTransportBit); }
 

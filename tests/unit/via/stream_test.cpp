@@ -1,0 +1,125 @@
+/// The receiver of a stream stays behind its sender (docs/channel.md). Both ends of each channel
+/// belong to this rank.
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "tests/unit/via/channel_words.hpp"
+#include "via/channel/nic.hpp"
+#include "viaduct/job.hpp"
+#include "viaduct/via/channel/channel.hpp"
+#include "viaduct/via/channel/group.hpp"
+
+namespace viaduct::via::channel {
+namespace {
+
+constexpr std::uint32_t kSlots = 64;  // a sender is well ahead with 12 slots behind the next one
+constexpr std::uint32_t kBudget = 8;
+
+/// Accepts all.
+struct Accepting {
+  Words taken;
+  bool accepts(Channel&, std::uint64_t) const { return true; }
+  bool wants_housekeeping() const { return false; }
+  void operator()(Channel&, Slot& slot, std::uint64_t) { taken.push_back(slot.get(0)); }
+};
+
+class StreamTest : public ::testing::Test {
+ protected:
+  struct Ends {
+    std::unique_ptr<Channel> a, b;
+  };
+  Ends connected() {
+    Options how;
+    how.slots = kSlots;
+    how.release_every = 1;
+    Ends ends{nic.create_channel(here, nullptr, how), nic.create_channel(there, nullptr, how)};
+    ++which_;
+    EXPECT_EQ(ends.a->connect_peer_start(job.rank(), which_), Status::ok);
+    EXPECT_EQ(ends.b->connect_peer_start(job.rank(), which_), Status::ok);
+    for (int i = 0; i < 8; ++i) nic.progress();
+    EXPECT_EQ(take(there), Words{});  // hot from here on
+    return ends;
+  }
+  static void send_all(Channel& channel, std::uint64_t first, std::uint64_t end) {
+    for (std::uint64_t i = first; i < end; ++i) ASSERT_TRUE(send(channel, i));
+  }
+  /// The numbers of messages that polls take until one takes nothing. The messages are numbered on
+  /// from @p next.
+  std::vector<std::size_t> polls(std::uint64_t next) {
+    std::vector<std::size_t> counts;
+    for (;;) {
+      const Words words = take(there, kBudget);
+      if (words.empty()) return counts;
+      EXPECT_EQ(words, numbers(next, next + words.size()));
+      next += words.size();
+      counts.push_back(words.size());
+    }
+  }
+
+  Job job;
+  Nic nic{job};
+  Group here{nic};
+  Group there{nic};
+
+ private:
+  std::uint64_t which_ = 0;
+};
+
+/// The fourth full poll goes on as long as the sender is well ahead. What is there besides is left
+/// to the next poll.
+TEST_F(StreamTest, FullPollsOfOneChannelGoOn) {
+  const Ends ends = connected();
+  send_all(*ends.a, 0, kSlots);
+  EXPECT_EQ(polls(0), (std::vector<std::size_t>{8, 8, 8, 8 + 3 * 8, 8}));
+}
+
+/// Behind the fourth full poll there are 12 messages, and not 12 behind the next one. So the count
+/// begins anew, with the fifth poll.
+TEST_F(StreamTest, EndsWhenTheSenderIsNotAheadAndBeginsAnew) {
+  const Ends ends = connected();
+  send_all(*ends.a, 0, 44);
+  EXPECT_EQ(polls(0), (std::vector<std::size_t>{8, 8, 8, 8, 8, 4}));
+  send_all(*ends.a, 44, 44 + kSlots);
+  EXPECT_EQ(polls(44), (std::vector<std::size_t>{8, 8, 8 + 3 * 8, 8, 8}));
+}
+
+TEST_F(StreamTest, OfTwoChannelsNoneGoesOn) {
+  const Ends first = connected();
+  const Ends second = connected();
+  send_all(*first.a, 0, kSlots);
+  send_all(*second.a, 0, kSlots);
+  for (std::uint32_t i = 0; i < kSlots / kBudget; ++i)
+    EXPECT_EQ(take(there, kBudget).size(), 2 * kBudget);
+  EXPECT_EQ(take(there, kBudget), Words{});
+}
+
+/// Nothing comes while the one thread of both ends waits.
+TEST_F(StreamTest, OfALoopbackNoneGoesOn) {
+  Options how;
+  how.slots = kSlots;
+  how.release_every = 1;
+  const auto c = nic.create_channel(there, nullptr, how);
+  c->connect_loopback();
+  ASSERT_TRUE(send(*c, 0));
+  EXPECT_EQ(take(there), Words{0});
+  send_all(*c, 0, kSlots);
+  EXPECT_EQ(polls(0), std::vector<std::size_t>(kSlots / kBudget, kBudget));
+}
+
+TEST_F(StreamTest, AcceptedMessagesGoOn) {
+  const Ends ends = connected();
+  send_all(*ends.a, 0, kSlots);
+  Accepting receiver;
+  std::vector<std::uint32_t> counts;
+  for (bool more = false; const std::uint32_t got = there.drain_accepted(kBudget, receiver, more);)
+    counts.push_back(got);
+  EXPECT_EQ(counts, (std::vector<std::uint32_t>{8, 8, 8, 8 + 3 * 8, 8}));
+  EXPECT_EQ(receiver.taken, numbers(0, kSlots));
+}
+
+}  // namespace
+}  // namespace viaduct::via::channel
