@@ -67,6 +67,9 @@ struct detail::Dispatcher::FastReceiver {
     --dispatcher.slow;
     if (!reply && !token.is_answered()) map.return_credit();
   }
+  static void after_portion(via::channel::Channel& channel) noexcept {
+    static_cast<Map*>(channel.context())->publish_all_credits();
+  }
   [[nodiscard]] static bool is_reply(std::uint64_t special) noexcept {
     return special == std::uint64_t{1} << wire_format::kind_shift;
   }

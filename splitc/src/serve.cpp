@@ -204,6 +204,10 @@ struct Machine::Impl::Dispatcher {
     if (!c.dirty) impl.note_dirty(c);
     if (c.served - c.published >= impl.publish_every) impl.publish(c);
   }
+  void after_portion(via::channel::Channel& channel) {
+    Channel& c = *static_cast<Channel*>(channel.context());
+    if (c.served != c.published) impl.publish(c);
+  }
 };
 
 std::uint32_t Machine::Impl::poll_own() {

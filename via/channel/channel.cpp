@@ -37,6 +37,17 @@ void Group::keep_own_house() noexcept {
   if (housekeeping_ != nullptr) housekeeping_(housekeeping_with_);
 }
 
+bool Group::makes_stream(std::uint32_t budget) noexcept {
+  const std::uint64_t now = ticks_now();
+  if (full_polls_ == 0) since_ = now;
+  if (++full_polls_ < kStream) return false;
+  const std::uint64_t messages = std::uint64_t{kStream - 1} * budget;
+  const std::uint64_t ticks = now - since_;
+  if (ticks >= messages * pace_.least && ticks <= messages * pace_.most) return true;
+  full_polls_ = 0;
+  return false;
+}
+
 bool Group::sender_is_well_ahead() noexcept {
   constexpr int kLooks = 10;
   for (int look = 0; look < kLooks && hot_count_ == 1; ++look) {

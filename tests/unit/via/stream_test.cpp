@@ -29,6 +29,9 @@ struct Accepting {
 
 class StreamTest : public ::testing::Test {
  protected:
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0} / 1'000'000;
+  StreamTest() { there.set_pace({0, kNever}); }
+
   struct Ends {
     std::unique_ptr<Channel> a, b;
   };
@@ -84,7 +87,7 @@ TEST_F(StreamTest, EndsWhenTheSenderIsNotAheadAndBeginsAnew) {
   send_all(*ends.a, 0, 44);
   EXPECT_EQ(polls(0), (std::vector<std::size_t>{8, 8, 8, 8, 8, 4}));
   send_all(*ends.a, 44, 44 + kSlots);
-  EXPECT_EQ(polls(44), (std::vector<std::size_t>{8, 8, 8 + 3 * 8, 8, 8}));
+  EXPECT_EQ(polls(44), (std::vector<std::size_t>{8, 8, 8 + 4 * 8, 8}));
 }
 
 TEST_F(StreamTest, OfTwoChannelsNoneGoesOn) {
@@ -95,6 +98,50 @@ TEST_F(StreamTest, OfTwoChannelsNoneGoesOn) {
   for (std::uint32_t i = 0; i < kSlots / kBudget; ++i)
     EXPECT_EQ(take(there, kBudget).size(), 2 * kBudget);
   EXPECT_EQ(take(there, kBudget), Words{});
+}
+
+TEST_F(StreamTest, GoesOnAtACertainPaceAlone) {
+  const Ends ends = connected();
+  const std::vector<std::size_t> plain(kSlots / kBudget, kBudget);
+  const Group::Pace too_fast{kNever, kNever};
+  const Group::Pace too_slow{0, 0};
+  std::uint64_t sent = 0;
+  for (const Group::Pace pace : {too_fast, too_slow}) {
+    there.set_pace(pace);
+    send_all(*ends.a, sent, sent + kSlots);
+    EXPECT_EQ(polls(sent), plain);
+    sent += kSlots;
+  }
+}
+
+/// The handlers of a stream may become slower.
+TEST_F(StreamTest, EndsWhenItBecomesSlow) {
+  const Ends ends = connected();
+  send_all(*ends.a, 0, kSlots);
+  int messages = 0;
+  auto slow = [&](Channel&, Slot&, std::uint64_t) {
+    if (++messages == 4 * kBudget + 1) there.set_pace({0, 0});
+  };
+  for (const std::uint32_t taken : {8U, 8U, 8U, 8U + 3 * 8U})
+    EXPECT_EQ(there.drain(kBudget, slow), taken);
+  there.set_pace({0, kNever});
+  send_all(*ends.a, kSlots, kSlots + 32);
+  EXPECT_EQ(polls(kSlots - 8), (std::vector<std::size_t>{8, 8, 8, 8, 8}));
+}
+
+/// After each portion the receiver tells its client, who returns credits.
+TEST_F(StreamTest, TellsTheClientOfPortions) {
+  const Ends ends = connected();
+  send_all(*ends.a, 0, kSlots);
+  struct Receiver {
+    int messages = 0;
+    std::vector<int> portions;
+    void operator()(Channel&, Slot&, std::uint64_t) { ++messages; }
+    void after_portion(Channel&) { portions.push_back(messages); }
+  } receiver;
+  while (there.drain(kBudget, receiver) != 0) {
+  }
+  EXPECT_EQ(receiver.portions, (std::vector<int>{40, 48, 56}));
 }
 
 /// Nothing comes while the one thread of both ends waits.

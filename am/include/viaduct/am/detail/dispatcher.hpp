@@ -48,6 +48,9 @@ struct Dispatcher {
                     std::uint64_t header) noexcept {
       dispatcher.dispatch(channel, slot, header, requests);
     }
+    static void after_portion(via::channel::Channel& channel) noexcept {
+      static_cast<Map*>(channel.context())->publish_all_credits();
+    }
   };
   struct FastReceiver;  // the same behind the gate of a parallel bundle: am/src/bundle_fast.hpp
   /// A request whose handler made a reply that was refused, and has made no other one.

@@ -261,6 +261,9 @@ struct Map {
     if (++unreplied - unreplied_published >= batch) publish_credits();
   }
   void publish_credits() noexcept;
+  void publish_all_credits() noexcept {
+    if (unreplied != unreplied_published) publish_credits();
+  }
 };
 
 }  // namespace viaduct::am::detail
