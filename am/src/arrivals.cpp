@@ -348,6 +348,11 @@ std::uint32_t Dispatcher::run_deferred() noexcept {
   return n;
 }
 
+std::uint32_t Dispatcher::poll_deferred() noexcept {
+  const std::uint32_t n = run_deferred();
+  return n + poll_arrived(true);
+}
+
 /// Returns all of the MAP's requests that were put off, in the order sent. All requests sent before
 /// them have been handled, and the oldest call fails first.
 void Dispatcher::return_deferred(Map& map) noexcept {

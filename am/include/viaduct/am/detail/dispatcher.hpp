@@ -66,11 +66,13 @@ struct Dispatcher {
 
   /// Handles what has arrived; requests only if @p requests says so.  @return messages handled.
   std::uint32_t poll(bool requests) noexcept {
-    std::uint32_t n = 0;
     if (deferred_total != 0 && requests) [[unlikely]]
-      n += run_deferred();
+      return poll_deferred();
+    return poll_arrived(requests);
+  }
+  [[nodiscard, gnu::always_inline]] std::uint32_t poll_arrived(bool requests) noexcept {
     Receiver receiver{*this, requests};
-    n += group->drain(kBatch, receiver);
+    std::uint32_t n = group->drain(kBatch, receiver);
     if (unfinished) [[unlikely]]
       n += finish(requests);
     return n;
@@ -120,7 +122,9 @@ struct Dispatcher {
   void take_returned(Map& map, const Deferred& message) noexcept;
   [[gnu::cold]] void return_deferred(Map& map) noexcept;
   [[gnu::cold]] void answer_refused() noexcept;
-  [[gnu::noinline]] std::uint32_t run_deferred() noexcept;
+  std::uint32_t run_deferred() noexcept;
+  /// poll() where requests were put off: these come first.
+  [[gnu::noinline]] std::uint32_t poll_deferred() noexcept;
   [[gnu::cold, gnu::noinline]] std::uint32_t finish(bool requests) noexcept;
 
   /// Runs @p function outside the handlers that are reported: handler 0, and what a call is to
