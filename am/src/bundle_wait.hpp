@@ -110,8 +110,8 @@ inline constexpr std::int64_t kLookNs = 1'000'000'000;
 
 /// Polls, then spins, yields, blocks, until done() or the time is over. With @p handled the wait
 /// also ends when that count (the messages handled) is no longer zero. Serves the thread's other
-/// clients when the engine's word says that something has come for one, each 8th time, and whenever
-/// it does not spin.
+/// clients when the engine's word says that something has come for one, each 8th time, behind a
+/// poll of a stream, and whenever it does not spin.
 template <class Done>
 Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t peer, Run run,
                          std::int64_t timeout_ns, Done&& done, std::uint32_t* handled,
@@ -130,8 +130,8 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
     std::uint32_t n = dispatcher_.poll(run == Run::all);
     if (handled != nullptr && (*handled += n) != 0) break;
     if (ask()) break;
-    if (!engine.is_alone() &&
-        (stage != Backoff::Stage::spun || engine.asks() || ++waited_looks_ % 8 == 0)) {
+    if (!engine.is_alone() && (stage != Backoff::Stage::spun || engine.asks() ||
+                               n > detail::Dispatcher::kBatch || ++waited_looks_ % 8 == 0)) {
       n += served_->serve_others(run);
       if (ask()) break;
     }

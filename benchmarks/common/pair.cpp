@@ -55,6 +55,15 @@ double Pair::from_sender(double mine) noexcept {
   return is_sender() ? mine : theirs;
 }
 
+double Pair::idle_code_ns() noexcept {
+  constexpr int kTurns = 5'000;  // some 60 us
+  meet();
+  const Stopwatch watch;
+  for (int turn = 0; turn < kTurns; ++turn) asm volatile(".rept 200\n nop\n .endr");
+  const double mine = watch.elapsed_ns() / kTurns;
+  return std::max(mine, exchange(mine));
+}
+
 std::uint64_t Pair::busy_divisor() noexcept {
   constexpr std::uint64_t kTrips = 50'000;  // so many that other programs have their turns
   constexpr double kUsualNs = 250;          // between cores that are far from each other

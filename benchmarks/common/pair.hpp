@@ -62,6 +62,11 @@ class Pair {
   /// A quick raw ping-pong through the cache: RTT/2 in ns, the same at both.
   double hand_over_ns(std::uint64_t round_trips) noexcept;
 
+  /// The time of 200 instructions that do nothing, in ns, the longer of the two ranks' times: the
+  /// same at both. It is longer while another program, a guest of the same host, say, uses the
+  /// second hardware thread of a core.
+  double idle_code_ns() noexcept;
+
   /// By how much a round's numbers of operations should be divided, the same at both: 1 where both
   /// ranks have their cores to themselves; up to 1000 where other programs want them too, since
   /// each hand-over then waits for the scheduler.
@@ -99,6 +104,10 @@ struct Rounds {
   std::vector<std::vector<double>> values;
   std::uint32_t shared_core = 0;  ///< rounds discarded, by reason
   std::uint32_t interrupted = 0;
+  /// Of the rounds that count, those in which another program used a core, or its second hardware
+  /// thread; how much longer instructions took then, at most.
+  std::uint32_t shared_pipeline = 0;
+  double slowest = 1;
   bool kept_unsound = false;  ///< no round was sound, so that discarded ones are used after all
   double probe_ns = 0;        ///< median RTT/2 of these rounds' probes
   /// The sound rounds with the cores at other distances, most rounds first.

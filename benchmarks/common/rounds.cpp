@@ -27,24 +27,29 @@ struct Judged {
   std::vector<double> values;
   Verdict verdict;
   double probe_ns;
+  double idle_code_ns;  // the longer one of before the round and after it
 };
 
 Judged judged_round(Pair& pair, const std::function<std::vector<double>()>& round) {
   const double before = pair.hand_over_ns(kProbeRoundTrips);
+  const double code_before = pair.idle_code_ns();
   const double preempted_before = preemptions_so_far();
   const Stopwatch watch;
   std::vector<double> values = round();
   const double elapsed = watch.elapsed_ns();
   const double mine = preemptions_so_far() - preempted_before;
   const double worse = std::max(mine, pair.exchange(mine));
+  const double code_after = pair.idle_code_ns();
   const double after = pair.hand_over_ns(kProbeRoundTrips);
   for (double& value : values) value = pair.from_sender(value);
   const double round_ns = pair.from_sender(elapsed);  // both must come to the same verdict
-  return {std::move(values), judge_round(before, after, worse, round_ns), (before + after) / 2};
+  return {std::move(values), judge_round(before, after, worse, round_ns), (before + after) / 2,
+          std::max(code_before, code_after)};
 }
 
-/// The rounds of @p all at the places @p which.
-Rounds some_of(const std::vector<Judged>& all, std::span<const std::size_t> which) {
+/// The rounds of @p all at the places @p which. @p least: idle_code_ns() of the fastest round.
+Rounds some_of(const std::vector<Judged>& all, std::span<const std::size_t> which, double least) {
+  constexpr double kShared = 1.3;  // times the least
   Rounds rounds;
   std::vector<double> probes;
   rounds.values.resize(all[which.front()].values.size());
@@ -54,6 +59,9 @@ Rounds some_of(const std::vector<Judged>& all, std::span<const std::size_t> whic
     for (std::size_t figure = 0; figure < rounds.values.size(); ++figure)
       rounds.values[figure].push_back(all[at].values[figure]);
     probes.push_back(all[at].probe_ns);
+    const double slower = all[at].idle_code_ns / least;
+    if (slower > kShared) ++rounds.shared_pipeline;
+    rounds.slowest = std::max(rounds.slowest, slower);
   }
   rounds.probe_ns = median(probes);
   return rounds;
@@ -120,9 +128,12 @@ Rounds measure_rounds(Pair& pair, std::uint32_t wanted,
   // Discarded rounds are used where nothing else is there, and are of any distance.
   const std::vector<Judged>& used = sound.empty() ? discarded : sound;
   const auto distances = by_distance(probes_of(used));
-  Rounds rounds = some_of(used, distances.front());
+  double least = used.front().idle_code_ns;
+  for (const auto* judged : {&sound, &discarded})
+    for (const Judged& one : *judged) least = std::min(least, one.idle_code_ns);
+  Rounds rounds = some_of(used, distances.front(), least);
   for (std::size_t at = 1; at < distances.size() && !sound.empty(); ++at)
-    rounds.elsewhere.push_back(some_of(used, distances[at]));
+    rounds.elsewhere.push_back(some_of(used, distances[at], least));
   rounds.shared_core = shared_core;
   rounds.interrupted = static_cast<std::uint32_t>(discarded.size()) - shared_core;
   rounds.kept_unsound = sound.empty();
@@ -143,6 +154,12 @@ std::string Rounds::note() const {
                        "quiet machine"
                      : "",
         probe_ns, kept(*this));
+  if (shared_pipeline != 0)
+    text += fmt::format(
+        "{}in {} of {} rounds another program used one of the two cores, or its second hardware "
+        "thread "
+        "(instructions took up to {:.1f} times as long): compare figures of runs without this note",
+        text.empty() ? "" : "; ", shared_pipeline, kept(*this), slowest);
   for (const Rounds& other : elsewhere)
     text += fmt::format(
         "{}{} rounds with the cores at another distance (RTT/2 {:.0f} ns, not {:.0f}) are apart",

@@ -210,8 +210,9 @@ struct Machine::Impl::Dispatcher {
   }
 };
 
+static constexpr std::uint32_t kBatch = 32;
+
 std::uint32_t Machine::Impl::poll_own() {
-  constexpr std::uint32_t kBatch = 32;
   std::uint32_t n = 0;
   {
     Dispatcher dispatcher{*this};
@@ -228,7 +229,7 @@ std::uint32_t Machine::Impl::poll_now(bool all) {
   const bool asked = engine->take_attention();
   if (asked) group->look_fully();
   const std::uint32_t n = poll_own();
-  if (asked || all || ++polls % (others_hot ? 64 : kOthersEvery) == 0) [[unlikely]]
+  if (asked || all || n > kBatch || ++polls % (others_hot ? 64 : kOthersEvery) == 0) [[unlikely]]
     return engine->is_alone() ? n : n + serve_others(asked);
   return n;
 }

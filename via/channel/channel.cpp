@@ -37,28 +37,53 @@ void Group::keep_own_house() noexcept {
   if (housekeeping_ != nullptr) housekeeping_(housekeeping_with_);
 }
 
-bool Group::makes_stream(std::uint32_t budget) noexcept {
-  const std::uint64_t now = ticks_now();
-  if (full_polls_ == 0) since_ = now;
-  if (++full_polls_ < kStream) return false;
-  const std::uint64_t messages = std::uint64_t{kStream - 1} * budget;
-  const std::uint64_t ticks = now - since_;
-  if (ticks >= messages * pace_.least && ticks <= messages * pace_.most) return true;
-  full_polls_ = 0;
-  return false;
+Channel* Group::count_full_poll(std::uint32_t budget, std::uint64_t number) noexcept {
+  constexpr std::uint64_t kLately = 8;   // polls since the last full one
+  constexpr std::uint64_t kSilent = 64;  // polls without a message: of another channel
+  if (number - full_at_ > kLately) full_polls_ = 0;
+  full_at_ = number;
+  if (full_polls_ < kStream) {
+    const std::uint64_t now = ticks_now();
+    if (full_polls_ == 0) since_ = now;
+    if (++full_polls_ < kStream) return nullptr;
+    const std::uint64_t messages = std::uint64_t{kStream - 1} * budget;
+    const std::uint64_t ticks = now - since_;
+    if (ticks < messages * pace_.least || ticks > messages * pace_.most) {
+      full_polls_ = 0;
+      return nullptr;
+    }
+  }
+  Channel* only = nullptr;
+  for (std::uint32_t i = 0; i < hot_count_; ++i) {
+    auto* const channel = static_cast<Channel*>(hot_[i]);
+    if (number - channel->in_set_.last_active > kSilent) continue;
+    if (only != nullptr) return nullptr;
+    only = channel;
+  }
+  return only;
 }
 
-bool Group::sender_is_well_ahead() noexcept {
+bool Group::is_well_ahead(const Channel& channel) noexcept {
   constexpr int kLooks = 10;
-  for (int look = 0; look < kLooks && hot_count_ == 1; ++look) {
-    const auto& channel = static_cast<const Channel&>(*hot_[0]);
-    if (channel.rx_slots_ == channel.tx_slots_) break;  // this thread itself is the sender
-    const auto lead = static_cast<std::uint32_t>((channel.rx_mask_ + 1) * 3 / 16);
+  const auto lead = static_cast<std::uint32_t>((channel.rx_mask_ + 1) * 3 / 16);
+  // Aside: a handler has set it so. Its own sender: this thread, which is here.
+  for (int look = 0; look < kLooks; ++look) {
+    if (channel.in_set_.hot_at < 0 || channel.rx_slots_ == channel.tx_slots_) break;
     if (channel.arrived_ahead(lead) != nullptr) return true;
     __builtin_ia32_pause();
   }
   full_polls_ = 0;
   return false;
+}
+
+bool Group::may_go_on(Channel& channel, std::uint64_t ahead, bool in_time) noexcept {
+  channel.in_set_.last_active = ++tick_;
+  full_at_ = tick_ + ahead;
+  if (!in_time) full_polls_ = 0;
+  if (!in_time || has_more_to_do(tick_ + ahead)) return false;
+  return std::none_of(hot_.begin(), hot_.begin() + hot_count_, [&](shm::Connection* other) {
+    return other != &channel && other->has_arrivals();
+  });
 }
 
 /// Polls ask the transport from now on.

@@ -61,6 +61,18 @@ TEST(JudgeRound, SoIsACoreThatOthersTookAgainAndAgain) {
   EXPECT_EQ(judge_round(140, 140, 4, kSecond / 1000), Verdict::interrupted);
 }
 
+TEST(RoundsNote, TellsOfSharedCores) {
+  Rounds rounds;
+  rounds.values = {{1, 2, 3}};
+  rounds.shared_pipeline = 2;
+  rounds.slowest = 1.84;
+  EXPECT_EQ(
+      rounds.note(),
+      "in 2 of 3 rounds another program used one of the two cores, or its second hardware thread "
+      "(instructions took up to 1.8 times as long): compare figures of runs without this "
+      "note");
+}
+
 TEST(RoundsNote, IsSilentWhenNothingWasDiscarded) { EXPECT_EQ(Rounds{}.note(), ""); }
 
 TEST(RoundsNote, CountsWhatWasDiscardedAndAdmitsWhenItWasUsed) {

@@ -122,11 +122,46 @@ TEST_F(StreamTest, EndsWhenItBecomesSlow) {
   auto slow = [&](Channel&, Slot&, std::uint64_t) {
     if (++messages == 4 * kBudget + 1) there.set_pace({0, 0});
   };
-  for (const std::uint32_t taken : {8U, 8U, 8U, 8U + 3 * 8U})
+  for (const std::uint32_t taken : {8U, 8U, 8U, 8U + 8U})
     EXPECT_EQ(there.drain(kBudget, slow), taken);
   there.set_pace({0, kNever});
-  send_all(*ends.a, kSlots, kSlots + 32);
-  EXPECT_EQ(polls(kSlots - 8), (std::vector<std::size_t>{8, 8, 8, 8, 8}));
+  EXPECT_EQ(polls(5 * kBudget), (std::vector<std::size_t>{8, 8, 8}));
+}
+
+/// As many polls without a message as make the last full poll an old one.
+TEST_F(StreamTest, BurstsAreNoStream) {
+  const Ends ends = connected();
+  for (std::uint64_t burst = 0; burst < 8; ++burst) {
+    send_all(*ends.a, burst * 24, burst * 24 + 24);
+    EXPECT_EQ(polls(burst * 24), (std::vector<std::size_t>{8, 8, 8}));
+    for (int i = 0; i < 9; ++i) EXPECT_EQ(take(there), Words{});
+  }
+}
+
+TEST_F(StreamTest, AStreamGoesOnBesideAChannelThatIsSilent) {
+  const Ends ends = connected();
+  const Ends silent = connected();
+  ASSERT_TRUE(send(*silent.a, 1));
+  EXPECT_EQ(take(there), Words{1});
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(take(there), Words{});
+  send_all(*ends.a, 0, kSlots);
+  EXPECT_EQ(polls(0), (std::vector<std::size_t>{8, 8, 8, 8 + 3 * 8, 8}));
+}
+
+/// A message of another channel has its turn behind the next budget.
+TEST_F(StreamTest, StopsForOthers) {
+  const Ends ends = connected();
+  const Ends silent = connected();
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(take(there), Words{});
+  send_all(*ends.a, 0, kSlots);
+  std::uint32_t messages = 0;
+  auto count = [&](Channel&, Slot&, std::uint64_t) {
+    if (++messages == 4 * kBudget + 1) {
+      EXPECT_TRUE(send(*silent.a, 0));
+    }
+  };
+  for (const std::uint32_t taken : {8U, 8U, 8U, 8U + 8U, 8U + 1U})
+    EXPECT_EQ(there.drain(kBudget, count), taken);
 }
 
 /// After each portion the receiver tells its client, who returns credits.
@@ -141,7 +176,7 @@ TEST_F(StreamTest, TellsTheClientOfPortions) {
   } receiver;
   while (there.drain(kBudget, receiver) != 0) {
   }
-  EXPECT_EQ(receiver.portions, (std::vector<int>{40, 48, 56}));
+  EXPECT_EQ(receiver.portions, (std::vector<int>{32, 40, 48, 56}));
 }
 
 /// Nothing comes while the one thread of both ends waits.

@@ -59,7 +59,7 @@ struct Dispatcher {
     std::uint64_t client;  // the request's
   };
 
-  static constexpr std::uint32_t kBatch = 32;  // messages of one peer per poll
+  static constexpr std::uint32_t kBatch = 32;  // messages of one peer per poll; in a stream more
 
   Dispatcher(Bundle& its_bundle, Context& its_context) noexcept
       : bundle(its_bundle), context(its_context) {}

@@ -262,7 +262,7 @@ struct Map {
   }
   void publish_credits() noexcept;
   void publish_all_credits() noexcept {
-    if (unreplied != unreplied_published) publish_credits();
+    if (unreplied != unreplied_published && state == State::connected) publish_credits();
   }
 };
 

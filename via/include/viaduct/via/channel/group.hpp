@@ -19,11 +19,12 @@ class Group final : public shm::PollSet {
   explicit Group(Nic& nic);
 
   /// Hands arrived messages to f(channel, slot, header), or to a copy of f where that is trivially
-  /// copyable, at most @p budget of each channel; see Channel::drain(). Of a stream, the only
-  /// channel that talks, at most 16 times as many; waits up to 0.5 us for the sender to be well
-  /// ahead (docs/channel.md, "The receiver of a stream stays behind"). Returns how many.  Blocks
-  /// never.  Progress: moves the NIC's connections on now and then.  Cost: one load for each
-  /// channel that talks (8 at most), one for all others.
+  /// copyable, at most @p budget of each channel; see Channel::drain(). Of a stream, which one
+  /// channel alone sends, at most 16 times as many: in portions, and before each portion it waits
+  /// up to 0.5 us for the sender to be well ahead (docs/channel.md, "The receiver of a stream stays
+  /// behind"). After a portion it calls f.after_portion(channel) if there is such a function.
+  /// Returns how many.  Blocks never.  Progress: moves the NIC's connections on now and then. Cost:
+  /// one load for each channel that talks (8 at most), one for all others.
   template <class OnMessage>
   std::uint32_t drain(std::uint32_t budget, OnMessage& f) noexcept {
     std::uint32_t n = 0;
@@ -137,7 +138,7 @@ class Group final : public shm::PollSet {
       n += got;
       return got;
     };
-    if (taken >= budget) drain_stream(budget, f, drain);
+    if (taken >= budget) drain_stream(budget, f, 0, drain);
     if (!has_more_to_do()) return n;
     // Channels that are aside whose senders have rung, or whose turn it is. A remote channel stays
     // aside: nothing shows in its ring before the transport has been polled.
@@ -156,36 +157,53 @@ class Group final : public shm::PollSet {
   [[gnu::noinline]] std::uint32_t accept_stream(std::uint32_t budget, Receiver& f,
                                                 bool& more) noexcept {
     std::uint32_t n = 0;
-    drain_stream(budget, f, [&](Channel& channel, std::uint32_t most) {
-      if (!more) n += drain_accepted(channel, most, f, more);
+    drain_stream(budget, f, 1, [&](Channel& channel, std::uint32_t most) {
+      const std::uint32_t got = more ? 0 : drain_accepted(channel, most, f, more);
+      n += got;
+      return got;
     });
     return n;
   }
-  /// Behind a full poll: where only one channel talks, and the polls before were full, too, takes
-  /// up to 15 budgets more, as long as the sender is well ahead.
+  /// Behind a full poll: where one channel alone talks, and the polls before were full, too, takes
+  /// up to 15 budgets more, as long as the sender is well ahead. @p ahead: tick_ plus that is the
+  /// poll's number.
   template <class OnMessage, class Drain>
-  void drain_stream(std::uint32_t budget, OnMessage& f, const Drain& drain) noexcept {
+  void drain_stream(std::uint32_t budget, OnMessage& f, std::uint64_t ahead,
+                    const Drain& drain) noexcept {
     constexpr std::uint32_t kPortion = 8;
-    if (full_polls_ < kStream && !makes_stream(budget)) return;
-    since_ = ticks_now();
-    std::uint32_t n = 0;
-    for (; n < 15 * budget && sender_is_well_ahead(); n += kPortion) {
-      auto& channel = static_cast<Channel&>(*hot_[0]);
-      drain(channel, kPortion);
-      if constexpr (requires { f.after_portion(channel); }) f.after_portion(channel);
+    constexpr std::uint32_t kBudgets = 15;
+    Channel* const channel = count_full_poll(budget, tick_ + ahead);
+    if (channel == nullptr) return;
+    const auto tell = [&] {
+      if constexpr (requires { f.after_portion(*channel); }) f.after_portion(*channel);
+    };
+    tell();
+    for (std::uint32_t i = 0; i < kBudgets; ++i) {
+      const std::uint64_t start = ticks_now();
+      for (std::uint32_t n = 0; n < budget;) {
+        if (!is_well_ahead(*channel)) return;
+        const std::uint32_t got = drain(*channel, kPortion);
+        if (got == 0) return;
+        n += got;
+        tell();
+      }
+      if (!may_go_on(*channel, ahead, ticks_now() - start <= budget * pace_.most)) return;
     }
-    if (ticks_now() - since_ > n * pace_.most) full_polls_ = 0;
   }
-  /// Counts a full poll. Whether the last ones make a stream.
-  [[nodiscard]] bool makes_stream(std::uint32_t budget) noexcept;
-  /// Waits for that, some 0.5 us at most. False: the stream is over.
-  [[nodiscard]] bool sender_is_well_ahead() noexcept;
+  /// Counts a full poll.  @return the channel of a stream; null: the last polls make none.
+  [[nodiscard]] Channel* count_full_poll(std::uint32_t budget, std::uint64_t number) noexcept;
+  /// Waits for the sender of a stream to be well ahead, some 0.5 us at most. False: it is not, and
+  /// the stream is over.
+  [[nodiscard]] bool is_well_ahead(const Channel& channel) noexcept;
+  /// Behind each budget of a stream, which counts as a poll. False: something else is to be done.
+  [[nodiscard]] bool may_go_on(Channel& channel, std::uint64_t ahead, bool in_time) noexcept;
   void keep_own_house() noexcept override;
   void expect_transport() noexcept;
 
   static constexpr std::uint8_t kStream = 4;
   std::uint8_t full_polls_ = 0;  // that took as much as they could, up to kStream: a stream
-  std::uint64_t since_ = 0;      // ticks_now() at the first of them
+  std::uint64_t full_at_ = 0;    // the number of the last one
+  std::uint64_t since_ = 0;      // ticks_now() at the first one
   Pace pace_;
   void (*housekeeping_)(void*) noexcept = nullptr;
   void* housekeeping_with_ = nullptr;
