@@ -9,12 +9,23 @@
 
 #include "am/src/pull.hpp"
 #include "via/channel/nic.hpp"
+#include "via/copy.hpp"
 #include "viaduct/am/endpoint.hpp"
 #include "viaduct/runtime/clock.hpp"
 
 namespace viaduct::am::detail {
 
 namespace header = via::header;
+
+namespace {
+
+/// Whether the lines of @p bytes bytes for the peer are to be handed over. Called once a message.
+bool hands_over(Map& map, std::size_t bytes) noexcept {
+  return bytes <= via::kMostForReader && via::demotes_lines() && !map.channel->is_remote() &&
+         map.channel->takes_turns();
+}
+
+}  // namespace
 
 bool put_medium(Map& map, const std::byte* data, std::size_t bytes, std::uint64_t& place) noexcept {
   MediumSend& ring = map.medium.out;
@@ -25,9 +36,15 @@ bool put_medium(Map& map, const std::byte* data, std::size_t bytes, std::uint64_
   }
   const std::uint64_t at = start & (ring.size - 1);
   if (length <= kShortPayload) map.channel->fetch_room(1);  // while the payload is copied
-  const std::uint32_t half = map.announce_half(ring.ring + at, data, length);
-  if (length != half) std::memcpy(ring.ring + at + half, data + half, length - half);
-  map.channel->forward_extra(ring.ring + at, length);
+  std::byte* const to = ring.ring + at;
+  ring.hands_over = hands_over(map, length);
+  if (ring.hands_over) {
+    via::copy_for_reader(to, data, length);
+  } else {
+    const std::uint32_t half = map.announce_half(to, data, length);
+    if (length != half) std::memcpy(to + half, data + half, length - half);
+  }
+  map.channel->forward_extra(to, length);
   ring.head = start + ring.room(length);
   place = at | std::uint64_t{length} << 32;
   return true;
@@ -47,8 +64,13 @@ bool send_payload(Map& map, std::uint32_t credits, std::uint64_t client,
   for (std::uint32_t i = 0; i < args.size(); ++i) slot.put(1 + i, args[i]);
   map.channel->publish(slot, header::make(via::MessageKind::inline_data, 8 + arg_bytes, client));
   map.take_no_credit(1 - credits);
-  map.medium.out.claim_next(data.size());
+  map.after_payload(data.size());
   return true;
+}
+
+void Map::after_payload(std::uint64_t length) noexcept {
+  if (medium.out.hands_over) medium.in.hand_back(via::kMostForReader);
+  medium.out.claim_next(length);
 }
 
 /// Writes the first half of a long payload to @p to and lets the receiver begin to fetch it.

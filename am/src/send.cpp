@@ -67,7 +67,7 @@ bool Map::try_send(std::uint32_t credits, std::uint64_t client,
   std::copy_n(words.data(), words.size(), slot->words);
   channel->publish(*slot, head);
   take_no_credit(1 - credits);
-  if (wire_format::is_in_medium_ring(client)) medium.out.claim_next(words[0] >> 32);
+  if (wire_format::is_in_medium_ring(client)) after_payload(words[0] >> 32);
   return true;
 }
 

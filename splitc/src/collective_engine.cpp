@@ -10,6 +10,7 @@
 
 #include "runtime/errors/codes.hpp"
 #include "splitc/detail/machine.hpp"
+#include "via/copy.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
 #include "viaduct/runtime/clock.hpp"
@@ -234,7 +235,11 @@ Parcel CollectiveEngine::wrap(const void* data, std::size_t bytes) {
   parcel.owner = hot.myproc;
   parcel.place = outboxes_[sequence_ % kSets].place + outbox_used_;
   outbox_used_ += round_up(bytes, kCacheLineBytes);
-  std::memcpy(job_.segment().base() + parcel.place, data, bytes);
+  std::byte* const to = job_.segment().base() + parcel.place;
+  if (bytes <= via::kMostForReader && via::demotes_lines())
+    via::copy_for_reader(to, static_cast<const std::byte*>(data), bytes);
+  else
+    std::memcpy(to, data, bytes);
   return parcel;
 }
 

@@ -9,6 +9,8 @@
 
 #include "runtime/enum_name.hpp"
 #include "via/src/copy_stream.hpp"
+#include "viaduct/runtime/prefetch.hpp"
+#include "viaduct/runtime/types.hpp"
 
 namespace viaduct::via {
 namespace {
@@ -127,6 +129,29 @@ void copy_bytes_by(CopyMethod method, void* to, const void* from, std::size_t by
   } else {
     detail::stream_copies[static_cast<std::size_t>(method) - kFirstStream](to, from, bytes);
   }
+}
+
+bool demotes_lines() noexcept {
+  static const bool found = [] {
+    constexpr std::uint32_t kFeatures = 7;
+    constexpr std::uint32_t kDemotesLines = 1U << 25;
+    std::uint32_t a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid_count(kFeatures, 0, &a, &b, &c, &d) != 0 && (c & kDemotesLines) != 0;
+  }();
+  return found;
+}
+
+void copy_for_reader(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  while (bytes >= kCacheLineBytes) {
+    std::memcpy(to, from, kCacheLineBytes);
+    demote_line(to);
+    to += kCacheLineBytes;
+    from += kCacheLineBytes;
+    bytes -= kCacheLineBytes;
+  }
+  if (bytes == 0) return;
+  std::memcpy(to, from, bytes);
+  demote_line(to);
 }
 
 void detail::copy_large(void* to, const void* from, std::size_t bytes) noexcept {

@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <random>
+#include <vector>
 
 namespace viaduct::am::detail {
 namespace {
@@ -60,6 +61,18 @@ TEST(MediumRing, EmptyPayloadTakesNoRoom) {
   EXPECT_EQ(area.put(kSize), 0);
   EXPECT_EQ(area.put(0), 0);
   EXPECT_EQ(area.put(1), -1);
+}
+
+TEST(MediumRing, LinesOfAPayloadAreHandedBackOnce) {
+  Area area;
+  std::vector<std::byte> ring(kSize);
+  area.in.ring = ring.data();
+  area.put(kLong);
+  area.put(100);
+  EXPECT_EQ(area.in.to_hand_back.place, kLong);
+  EXPECT_EQ(area.in.to_hand_back.length, 100U);
+  area.in.hand_back(kLong);
+  EXPECT_EQ(area.in.to_hand_back.length, 0U);
 }
 
 TEST(MediumRing, NoGapWhereMemoryIsNotShared) {

@@ -303,6 +303,20 @@ TEST_F(ChannelTest, MessageOfSeveralLinesNeedsRoomForAll) {
   EXPECT_EQ(take(*ends.b).size(), 1U);
 }
 
+TEST_F(ChannelTest, TakesTurnsOnceForEachTimeThatThePeerAnswers) {
+  const Ends ends = connected();
+  EXPECT_FALSE(ends.a->takes_turns());
+  EXPECT_TRUE(send(*ends.a, 1));
+  EXPECT_FALSE(ends.a->takes_turns()) << "after what it has sent itself";
+  EXPECT_EQ(take(*ends.b), Words{1});
+  EXPECT_TRUE(ends.b->takes_turns());
+  EXPECT_FALSE(ends.b->takes_turns());
+  EXPECT_TRUE(send(*ends.b, 2));
+  EXPECT_FALSE(ends.a->takes_turns()) << "before the answer is taken";
+  EXPECT_EQ(take(*ends.a), Words{2});
+  EXPECT_TRUE(ends.a->takes_turns());
+}
+
 TEST_F(ChannelTest, SlotIsOffTheRingBeforeItsMessageIsHandedOver) {
   const Ends ends = connected();
   for (std::uint64_t i = 0; i < 3; ++i) ASSERT_TRUE(send(*ends.a, i));

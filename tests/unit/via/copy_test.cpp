@@ -160,10 +160,22 @@ TEST_F(CopyBytes, IsRightAroundItsThreshold) {
   }
 }
 
+TEST_F(CopyBytes, ForAReaderIsRightAtEverySize) {
+  Buffers buffers(kMostForReader + 2 * kLine);
+  const auto for_reader = [](std::byte* to, const std::byte* from, std::size_t bytes) {
+    copy_for_reader(to, from, bytes);
+  };
+  for (std::size_t bytes = 0; bytes <= 4 * kLine; ++bytes)
+    ASSERT_EQ(buffers.check(for_reader, bytes % kLine, bytes % 7, bytes), "");
+  for (std::size_t less = 0; less <= kLine; ++less)
+    ASSERT_EQ(buffers.check(for_reader, 0, less % 7, kMostForReader - less), "");
+}
+
 TEST_F(CopyBytes, AcceptsNothingFromNowhere) {
   copy_bytes(nullptr, nullptr, 0);
   set_copy_threshold(1);
   copy_bytes(nullptr, nullptr, 0);
+  copy_for_reader(nullptr, nullptr, 0);
 }
 
 TEST_F(CopyBytes, FindsAThresholdOfItsOwn) {

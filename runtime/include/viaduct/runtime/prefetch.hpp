@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// Fetches of cache lines ahead of their use. By instruction: for a processor of no certain model
+/// Moves of cache lines ahead of their use. By instruction: for a processor of no certain model
 /// the compiler's builtin makes another one of a fetch to write, and g++ 12 takes a function with
 /// nothing but the builtin in it for one without effect.
 
@@ -21,6 +21,19 @@ inline void prefetch_to_write(const void* at) noexcept {
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(at)));
 #else
   __builtin_prefetch(at, 1);
+#endif
+}
+
+/// Begins to move the cache line of @p at from this core's own caches to the cache that the cores
+/// share: another core is about to read the line or to write it, and fetches it from there in less
+/// time than from a core. Takes no effect where demotes_lines() is false: such processors take the
+/// instruction for one that does nothing.  Never blocks. A stream of messages becomes slower by it,
+/// since a line takes some 10 ns: docs/performance.md, "Lines that are handed over".
+inline void demote_line(const void* at) noexcept {
+#ifdef __x86_64__
+  asm volatile("cldemote %0" : : "m"(*static_cast<const char(*)[64]>(at)));  // behind its stores
+#else
+  static_cast<void>(at);
 #endif
 }
 

@@ -177,6 +177,9 @@ struct Map {
   /// @return the bytes written; 0: nothing is written, and all of the payload is still to be.
   [[nodiscard]] std::uint32_t announce_half(std::byte* to, const std::byte* data,
                                             std::uint32_t length) noexcept;
+  /// Behind a message with a payload of @p length bytes: moves the lines of both medium rings to
+  /// where their next writers find them soon.
+  void after_payload(std::uint64_t length) noexcept;
   /// Begins to fetch the half that the peer has announced with word @p place.
   void fetch_half(std::uint64_t place) const noexcept;
   /// Puts a message into its lines: @p words with @p bytes bytes, and @p data behind them. It takes

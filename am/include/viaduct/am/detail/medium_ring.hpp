@@ -45,6 +45,7 @@ struct MediumArea {
 struct MediumSend : MediumArea {
   std::uint64_t head = 0;
   std::uint64_t released = 0;  // as last read from the receiver's counter
+  bool hands_over = false;     // the last payload: its receiver waited for it
 
   /// Position for @p length bytes, or false when there is no room as far as is known.
   [[nodiscard]] bool fits(std::uint32_t length, std::uint64_t& at) const noexcept {
@@ -67,6 +68,10 @@ struct MediumReceive : MediumArea {
   std::uint64_t next = 0;   // the next payload is expected here
   std::uint64_t freed = 0;  // all payloads up to here are freed
   std::uint32_t last_length = 0;
+  struct {
+    std::uint32_t place = 0;
+    std::uint32_t length = 0;
+  } to_hand_back;
 
   struct Held {
     std::uint64_t end;
@@ -83,6 +88,7 @@ struct MediumReceive : MediumArea {
     if ((at & (size - 1)) != place || bytes > size || at + bytes - freed > size) return false;
     next = at + bytes;
     last_length = length;
+    to_hand_back = {place, length};
     number = first + held.size();
     held.push({next, false});
     return true;
@@ -93,6 +99,14 @@ struct MediumReceive : MediumArea {
     if (last_length > kShortPayload) return;
     const std::byte* const at = ring + (start(next, room(last_length)) & (size - 1));
     for (std::uint32_t i = 0; i < last_length; i += 64) prefetch_line(at + i);
+  }
+  /// Hands the lines of the last payload back, once, if it has at most @p most bytes: its sender
+  /// writes them again in the next lap.
+  void hand_back(std::size_t most) noexcept {
+    if (to_hand_back.length <= most)
+      for (std::uint32_t i = 0; i < to_hand_back.length; i += 64)
+        demote_line(ring + to_hand_back.place + i);
+    to_hand_back.length = 0;
   }
   /// The handler has returned: answers how far the ring is free now (0: no change).
   [[nodiscard]] std::uint64_t done(std::uint64_t number) noexcept {

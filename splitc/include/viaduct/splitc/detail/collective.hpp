@@ -83,6 +83,11 @@ struct Parcel {
   static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 };
 
+/// Whether values of type T have a number of elements, n, and of their bytes only sent_bytes()
+/// are sent.
+template <class T>
+inline constexpr bool kKnowsItsLength = false;
+
 inline constexpr CollectiveCall kBarrierCall = make_plain_collective(CollectiveKind::barrier);
 inline constexpr CollectiveCall kStoreSyncCall = make_plain_collective(CollectiveKind::store_sync);
 
@@ -126,7 +131,10 @@ class CollectiveEngine {
   /// Sends one value to @p process in @p round of the call.
   template <class T>
   void send(std::uint32_t process, std::uint32_t round, const T& value) {
-    if constexpr (sizeof(T) <= kSlotBytes) {
+    if constexpr (kKnowsItsLength<T>) {
+      send_parcel(process, round, wrap(value.bytes, value.sent_bytes()));
+      return;
+    } else if constexpr (sizeof(T) <= kSlotBytes) {
       if (CollectiveSlot* slots = peers_[process]) [[likely]] {
         std::memcpy(slots[base_ + round].words, &value, sizeof(T));
         publish(process, slots, round);
@@ -144,16 +152,23 @@ class CollectiveEngine {
     send_parcel(process, round, {});
   }
 
-  /// The value that @p process sends in @p round; waits for it.
+  /// The value that @p process sends in @p round, as large as @p like; waits for it.
   template <class T>
-  [[nodiscard]] T receive(std::uint32_t process, std::uint32_t round) {
-    std::array<std::byte, sizeof(T)> bytes;
+  [[nodiscard]] T receive(std::uint32_t process, std::uint32_t round,
+                          [[maybe_unused]] const T& like) {
     await(process, round);
-    if constexpr (sizeof(T) <= kSlotBytes)
-      std::memcpy(bytes.data(), slots_[base_ + round].words, sizeof(T));
-    else
-      (void)take(round, bytes.data(), sizeof(T));
-    return std::bit_cast<T>(bytes);
+    if constexpr (kKnowsItsLength<T>) {
+      T value(like.n);
+      (void)take(round, value.bytes, value.sent_bytes());
+      return value;
+    } else {
+      std::array<std::byte, sizeof(T)> bytes;
+      if constexpr (sizeof(T) <= kSlotBytes)
+        std::memcpy(bytes.data(), slots_[base_ + round].words, sizeof(T));
+      else
+        (void)take(round, bytes.data(), sizeof(T));
+      return std::bit_cast<T>(bytes);
+    }
   }
   void await(std::uint32_t process, std::uint32_t round) {
     const AtomicWord<std::uint64_t>& mark = slots_[base_ + round].mark;

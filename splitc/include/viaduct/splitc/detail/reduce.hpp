@@ -50,7 +50,7 @@ template <class T, class Op>
     const std::uint32_t bit = 1U << round;
     const std::uint32_t partner = places.process(place ^ bit);
     c.send(partner, round, total);
-    const T theirs = c.receive<T>(partner, round);
+    const T theirs = c.receive(partner, round, total);
     total = (place & bit) != 0 ? combine(op, theirs, total) : combine(op, total, theirs);
   }
   return total;
@@ -67,9 +67,9 @@ template <class T, class Op>
     return exchange_rounds(c, places, value, op);
   if (me % 2 != 0) {
     c.send(me - 1, c.gather_round(), value);
-    return c.receive<T>(me - 1, c.spread_round());
+    return c.receive(me - 1, c.spread_round(), value);
   }
-  value = combine(op, value, c.receive<T>(me + 1, c.gather_round()));
+  value = combine(op, value, c.receive(me + 1, c.gather_round(), value));
   value = exchange_rounds(c, places, value, op);
   c.send(me + 1, c.spread_round(), value);
   return value;
@@ -90,7 +90,7 @@ template <class T, class Op>
       c.send(other, c.gather_round(), value);
       return value;
     }
-    const T theirs = c.receive<T>(other, c.gather_round());
+    const T theirs = c.receive(other, c.gather_round(), value);
     total = me < other ? combine(op, total, theirs) : combine(op, theirs, total);
   }
   const std::uint32_t place = places.of(me), goal = places.of(root);
@@ -102,53 +102,82 @@ template <class T, class Op>
       c.send(partner, round, total);
       return value;
     }
-    const T theirs = c.receive<T>(partner, round);
+    const T theirs = c.receive(partner, round, total);
     total = (place & bit) != 0 ? combine(op, theirs, total) : combine(op, total, theirs);
   }
   return total;
 }
 
-/// Some elements of an array, which are reduced together.
+/// Element @p i of the elements at @p bytes, which may lie anywhere.
+template <class T>
+[[nodiscard]] T element_at(const std::byte* bytes, std::size_t i) noexcept {
+  std::array<std::byte, sizeof(T)> one;
+  std::memcpy(one.data(), bytes + i * sizeof(T), sizeof(T));
+  return std::bit_cast<T>(one);
+}
+
+/// As many elements of an array as fit a slot. They are reduced together.
 template <class T, std::size_t N>
 struct Piece {
+  std::byte bytes[N * sizeof(T)] = {};
+
+  explicit Piece(std::size_t /*n*/) noexcept {}
+};
+
+/// More elements than a slot holds, N at most. Those alone that there are get copied and sent.
+template <class T, std::size_t N>
+struct LongPiece {
+  std::size_t n;
   std::byte bytes[N * sizeof(T)];
 
-  [[nodiscard]] T at(std::size_t i) const noexcept {
-    std::array<std::byte, sizeof(T)> one;
-    std::memcpy(one.data(), bytes + i * sizeof(T), sizeof(T));
-    return std::bit_cast<T>(one);
+  explicit LongPiece(std::size_t n_) noexcept : n(n_) {}
+  LongPiece(const LongPiece& other) noexcept : n(other.n) { copy(other); }
+  LongPiece& operator=(const LongPiece& other) noexcept {
+    n = other.n;
+    copy(other);
+    return *this;
+  }
+  ~LongPiece() = default;
+  [[nodiscard]] std::size_t sent_bytes() const noexcept { return n * sizeof(T); }
+
+ private:
+  void copy(const LongPiece& other) noexcept {
+    std::memmove(bytes, other.bytes, other.sent_bytes());
   }
 };
 
-/// @p n elements at @p data, of @p count in all.
-template <std::size_t N, bool ToAll, class T, class Op>
+template <class T, std::size_t N>
+inline constexpr bool kKnowsItsLength<LongPiece<T, N>> = true;
+
+/// @p n elements at @p data, of @p count in all, as a @p Some.
+template <class Some, bool ToAll, class T, class Op>
 void reduce_piece(CollectiveEngine& c, const CollectiveCall& call, std::uint32_t root, T* data,
                   std::size_t n, Op& op, std::uint64_t count) {
-  using Some = Piece<T, N>;
   auto each = [&op, n](Some lower, const Some& upper) {
     for (std::size_t i = 0; i < n; ++i) {
-      const T both = combine(op, lower.at(i), upper.at(i));
+      const T both = combine(op, element_at<T>(lower.bytes, i), element_at<T>(upper.bytes, i));
       std::memcpy(lower.bytes + i * sizeof(T), &both, sizeof(T));
     }
     return lower;
   };
-  Some mine{};
+  Some mine(n);
   std::memcpy(mine.bytes, data, n * sizeof(T));
   const Some all = ToAll ? reduce_to_all(c, call, mine, each, count)
                          : reduce_to_one(c, call, root, mine, each, count);
   std::memcpy(static_cast<void*>(data), all.bytes, n * sizeof(T));
 }
 
-/// Element by element. Few elements go in a slot, many in pieces.
+/// Element by element. Few elements go in a slot, many in pieces of up to 4 KiB.
 template <bool ToAll, class T, class Op>
 void reduce_array(CollectiveEngine& c, const CollectiveCall& call, std::uint32_t root, T* data,
                   std::size_t count, Op& op) {
   constexpr std::size_t kFew = sizeof(T) < kSlotBytes ? kSlotBytes / sizeof(T) : 1;
   constexpr std::size_t kMany = kFew < 4096 / sizeof(T) ? 4096 / sizeof(T) : kFew;
-  if (count <= kFew) return reduce_piece<kFew, ToAll>(c, call, root, data, count, op, count);
+  if (count <= kFew)
+    return reduce_piece<Piece<T, kFew>, ToAll>(c, call, root, data, count, op, count);
   for (std::size_t at = 0; at < count; at += kMany)
-    reduce_piece<kMany, ToAll>(c, call, root, data + at, count - at < kMany ? count - at : kMany,
-                               op, count);
+    reduce_piece<LongPiece<T, kMany>, ToAll>(c, call, root, data + at,
+                                             count - at < kMany ? count - at : kMany, op, count);
 }
 
 /// @p identity: of an exclusive scan; null: the scan is inclusive.
@@ -162,10 +191,10 @@ template <class T, class Op>
   const bool paired = places.in_pair(me);
   if (paired && me % 2 != 0) {
     c.send(me - 1, c.gather_round(), value);
-    const T before = c.receive<T>(me - 1, c.spread_round());
+    const T before = c.receive(me - 1, c.spread_round(), value);
     return identity != nullptr ? before : combine(op, before, value);
   }
-  T total = paired ? combine(op, value, c.receive<T>(me + 1, c.gather_round())) : value;
+  T total = paired ? combine(op, value, c.receive(me + 1, c.gather_round(), value)) : value;
   T before = value;  // of the processes before this place, when there are any
   bool has_before = false;
   const std::uint32_t place = places.of(me);
@@ -173,7 +202,7 @@ template <class T, class Op>
     const std::uint32_t bit = 1U << round;
     const std::uint32_t partner = places.process(place ^ bit);
     c.send(partner, round, total);
-    const T theirs = c.receive<T>(partner, round);
+    const T theirs = c.receive(partner, round, total);
     if ((place & bit) == 0) {
       total = combine(op, total, theirs);
       continue;

@@ -124,6 +124,12 @@ class Connection : public ConnectionForm {
     return (h & header::phase_bit) == phase(seq, mask);
   }
   [[nodiscard]] Slot& next_slot() const noexcept { return rx_slots_[rx_seq_ & rx_mask_]; }
+  /// Described in channel.hpp.
+  [[nodiscard]] bool takes_turns() noexcept {
+    const bool turns = rx_seq_ != turn_;
+    turn_ = rx_seq_;
+    return turns;
+  }
   void prefetch_behind(std::uint64_t seq, std::uint64_t mask) const noexcept {
     __builtin_prefetch(&rx_slots_[(seq + kPrefetchAhead) & mask]);
   }
@@ -163,6 +169,7 @@ class Connection : public ConnectionForm {
     std::uint32_t bit = 0;          // of the set's doorbell
     bool listed = false;            // in the set's list of those to be drained
   } in_set_;
+  std::uint64_t turn_ = 0;  // rx_seq_ at the last call of takes_turns()
   // Cool.
   Nic& nic_;
   PollSet* set_;
