@@ -200,6 +200,9 @@ class SplitcOps {
     });
     list_.add("barrier_2_ns", "ns", "hand_over_ns", [this] { return barrier_ns(); });
     list_.add("allreduce_word_2_ns", "ns", "hand_over_ns", [this] { return all_reduce_ns(); });
+    for (const std::size_t count : {8U, 64U, 512U})
+      list_.add(fmt::format("allreduce_{}_doubles_2_ns", count), "ns", "hand_over_ns",
+                [this, count] { return all_reduce_array_ns(count); });
     list_.add("store_mps", "M/s", "ring_rate_mps", [this] { return store_mps(); });
     list_.add("store_both_mps", "M/s", "ring_rate_mps", [this] { return store_both_mps(); });
     list_.add("atomic_put_mps", "M/s", "ring_rate_mps", [this] { return atomic_put_mps(); });
@@ -244,6 +247,22 @@ class SplitcOps {
     for (std::uint64_t n = 0; n < rounds; ++n) sum += splitc::all_reduce_add(n);
     const double ns = watch.elapsed_ns() / static_cast<double>(rounds);
     if (sum != rounds * (rounds - 1))
+      throw Error(std::errc::protocol_error, "the all-reduce gave a wrong sum");
+    return ns;
+  }
+
+  double all_reduce_array_ns(std::size_t count) {
+    const std::uint64_t rounds = iterations(20'000);
+    std::vector<double> data(count);
+    double last = 0;
+    Stopwatch watch;
+    for (std::uint64_t n = 0; n < rounds; ++n) {
+      std::fill(data.begin(), data.end(), static_cast<double>(n));
+      splitc::all_reduce(data.data(), count, splitc::Add{});
+      last = data.back();
+    }
+    const double ns = watch.elapsed_ns() / static_cast<double>(rounds);
+    if (last != 2.0 * static_cast<double>(rounds - 1))
       throw Error(std::errc::protocol_error, "the all-reduce gave a wrong sum");
     return ns;
   }
