@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
@@ -203,6 +204,7 @@ class SplitcOps {
     for (const std::size_t count : {8U, 64U, 512U})
       list_.add(fmt::format("allreduce_{}_doubles_2_ns", count), "ns", "hand_over_ns",
                 [this, count] { return all_reduce_array_ns(count); });
+    if (splitc::mapped(other_words_) != nullptr) add_long_arrays();
     list_.add("store_mps", "M/s", "ring_rate_mps", [this] { return store_mps(); });
     list_.add("store_both_mps", "M/s", "ring_rate_mps", [this] { return store_both_mps(); });
     list_.add("atomic_put_mps", "M/s", "ring_rate_mps", [this] { return atomic_put_mps(); });
@@ -251,8 +253,55 @@ class SplitcOps {
     return ns;
   }
 
+  static constexpr std::size_t kLongArray = std::size_t{64} << 10;
+
+  void add_long_arrays() {
+    list_.add("array_copy_64k_doubles_2_ns", "ns", "", [this] { return array_copy_ns(); });
+    list_.add("allreduce_64k_doubles_2_ns", "ns", "array_copy_64k_doubles_2_ns",
+              [this] { return all_reduce_array_ns(kLongArray); });
+    list_.add("bcast_64k_doubles_2_ns", "ns", "array_copy_64k_doubles_2_ns",
+              [this] { return broadcast_array_ns(); });
+  }
+
+  /// What the collectives of long arrays are read against: both processes fill their arrays, and
+  /// then each copies the other's.
+  double array_copy_ns() {
+    const std::uint64_t rounds = iterations(200);
+    splitc::force_path(Path::automatic);
+    auto* const mine = splitc::all_malloc<double>(kLongArray);
+    const double* const theirs = splitc::mapped(splitc::toglobal(1 - MYPROC, mine));
+    std::vector<double> copy(kLongArray);
+    bool right = true;
+    Stopwatch watch;
+    for (std::uint64_t n = 0; n < rounds; ++n) {
+      std::fill_n(mine, kLongArray, static_cast<double>(n));
+      splitc::barrier();
+      std::memcpy(copy.data(), theirs, kLongArray * sizeof(double));
+      right = right && copy.back() == static_cast<double>(n);
+      splitc::barrier();
+    }
+    const double ns = watch.elapsed_ns() / static_cast<double>(rounds);
+    splitc::all_free(mine);
+    if (!right) throw Error(std::errc::protocol_error, "a copied array is wrong");
+    return ns;
+  }
+
+  double broadcast_array_ns() {
+    const std::uint64_t rounds = iterations(200);
+    std::vector<double> data(kLongArray);
+    bool right = true;
+    Stopwatch watch;
+    for (std::uint64_t n = 0; n < rounds; ++n) {
+      if (MYPROC == 0) std::fill(data.begin(), data.end(), static_cast<double>(n));
+      splitc::all_bcast(data.data(), data.size());
+      right = right && data.back() == static_cast<double>(n);
+    }
+    if (!right) throw Error(std::errc::protocol_error, "a broadcast array is wrong");
+    return watch.elapsed_ns() / static_cast<double>(rounds);
+  }
+
   double all_reduce_array_ns(std::size_t count) {
-    const std::uint64_t rounds = iterations(20'000);
+    const std::uint64_t rounds = iterations(count < kLongArray ? 20'000 : 200);
     std::vector<double> data(count);
     double last = 0;
     Stopwatch watch;

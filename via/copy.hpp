@@ -84,16 +84,13 @@ inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes != 0) std::memcpy(to, from, bytes);
 }
 
-/// @return whether this processor takes demote_line() for more than an instruction that does
-/// nothing: Intel's since the fourth generation of Xeon have it, AMD's do not. Found once.
-[[nodiscard]] bool demotes_lines() noexcept;
-
-/// Of copies larger than this, copy_for_reader() would make the lines come later, not sooner.
+/// For copies of up to this size copy_for_reader() is meant. With 8 KiB the reader gains no more
+/// time than the writer loses, with 64 KiB less.
 inline constexpr std::size_t kMostForReader = 4096;
 
 /// As copy_bytes(), for another core that waits for the bytes: each line that is written is handed
-/// over by demote_line() at once.  Cost: some 10 ns a line for this core. For 8 KiB the reader
-/// gains no more than that, for 64 KiB less. Where demotes_lines() is false, memcpy is faster.
+/// over by demote_line() at once.  Cost: some 10 ns a line more than a copy. Where demotes_lines()
+/// is false, memcpy is faster.
 void copy_for_reader(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
 
 }  // namespace viaduct::via

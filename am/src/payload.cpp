@@ -17,17 +17,8 @@ namespace viaduct::am::detail {
 
 namespace header = via::header;
 
-namespace {
-
-/// Whether the lines of @p bytes bytes for the peer are to be handed over. Called once a message.
-bool hands_over(Map& map, std::size_t bytes) noexcept {
-  return bytes <= via::kMostForReader && via::demotes_lines() && !map.channel->is_remote() &&
-         map.channel->takes_turns();
-}
-
-}  // namespace
-
-bool put_medium(Map& map, const std::byte* data, std::size_t bytes, std::uint64_t& place) noexcept {
+bool put_medium(Map& map, std::uint32_t credits, const std::byte* data, std::size_t bytes,
+                std::uint64_t& place) noexcept {
   MediumSend& ring = map.medium.out;
   const auto length = static_cast<std::uint32_t>(bytes);
   std::uint64_t start = 0;
@@ -37,7 +28,7 @@ bool put_medium(Map& map, const std::byte* data, std::size_t bytes, std::uint64_
   const std::uint64_t at = start & (ring.size - 1);
   if (length <= kShortPayload) map.channel->fetch_room(1);  // while the payload is copied
   std::byte* const to = ring.ring + at;
-  ring.hands_over = hands_over(map, length);
+  ring.hands_over = length <= via::kMostForReader && map.is_awaited(credits);
   if (ring.hands_over) {
     via::copy_for_reader(to, data, length);
   } else {
@@ -57,7 +48,7 @@ bool send_payload(Map& map, std::uint32_t credits, std::uint64_t client,
       map.channel->known_room() == 0) [[unlikely]]
     return false;
   std::uint64_t place = 0;
-  if (!put_medium(map, data.data(), data.size(), place)) [[unlikely]]
+  if (!put_medium(map, credits, data.data(), data.size(), place)) [[unlikely]]
     return false;
   via::Slot& slot = map.channel->known_slot();  // the announcement of a half leaves room
   slot.put(0, place);

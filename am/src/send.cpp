@@ -60,13 +60,15 @@ bool Map::try_send(std::uint32_t credits, std::uint64_t client,
                    std::span<const std::uint64_t> words, std::uint32_t bytes,
                    std::span<const std::byte> data) noexcept {
   const std::uint64_t head = header::make(via::MessageKind::inline_data, bytes, client);
-  if (words.size() > via::kWordsPerSlot || !data.empty())
-    return try_send_lines(credits, head, words, data);
-  via::Slot* slot = channel->claim();
-  if (slot == nullptr) return false;
-  std::copy_n(words.data(), words.size(), slot->words);
-  channel->publish(*slot, head);
-  take_no_credit(1 - credits);
+  if (words.size() > via::kWordsPerSlot || !data.empty()) {
+    if (!try_send_lines(credits, head, words, data)) return false;
+  } else {
+    via::Slot* slot = channel->claim();
+    if (slot == nullptr) return false;
+    std::copy_n(words.data(), words.size(), slot->words);
+    channel->publish(*slot, head);
+    take_no_credit(1 - credits);
+  }
   if (wire_format::is_in_medium_ring(client)) after_payload(words[0] >> 32);
   return true;
 }
@@ -165,7 +167,7 @@ bool try_send(EndpointCore& core, Map& map, const Outgoing& out) noexcept {
   if ((client & wire_format::in_lines_bit) != 0) {
     words[0] = std::uint64_t{out.bytes} << 32;
   } else if (operation == Operation::medium) {
-    if (!put_medium(map, out.data, out.bytes, words[0])) return false;
+    if (!put_medium(map, 1, out.data, out.bytes, words[0])) return false;
   } else if (operation == Operation::bulk) {
     if (!map.channel->takes_copies()) return false;
     words[0] = out.offset;

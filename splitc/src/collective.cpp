@@ -11,6 +11,9 @@ namespace {
 
 /// Longer values go in several calls, so that a process keeps kSets such pieces at most.
 constexpr std::size_t kPiece = std::size_t{16} << 10;
+/// A longer array is copied once, from where it lies, if all processes reach that memory. The root
+/// then waits until all have it; of a shorter one it leaves a copy behind, and goes on.
+constexpr std::size_t kMostCopiedTwice = std::size_t{64} << 10;
 /// Gathers of more than this in all go process by process.
 constexpr std::size_t kTogether = std::size_t{64} << 10;
 
@@ -41,6 +44,7 @@ void CollectiveEngine::broadcast(const CollectiveCall& call, std::uint32_t root,
   if (hot.procs == 1) return alone(call.kind);
   const std::size_t total = count * call.element_bytes;
   auto* bytes = static_cast<std::byte*>(data);
+  if (total > kMostCopiedTwice && broadcast_in_place(call, root, bytes, count)) return;
   if (total <= kPiece) {
     begin(call, false, root, count);
     if (total != 0) broadcast_piece(root, bytes, total);
@@ -60,7 +64,26 @@ void CollectiveEngine::transfer_piece(std::uint32_t from, std::uint32_t to, std:
   if (hot.myproc == to) (void)receive_bytes(from, 0, data, bytes);
 }
 
-/// After round r a process has the values of 2^(r + 1) processes, beginning with its own.
+/// The rounds of a gather that has begun: after round r a process has the values of 2^(r + 1)
+/// processes, beginning with its own.
+void CollectiveEngine::gather_rounds(const void* value, std::size_t size, void* all) {
+  const std::uint32_t procs = hot.procs, me = hot.myproc;
+  auto* const result = static_cast<std::byte*>(all);
+  open_outbox(size * procs + barrier_rounds_ * kCacheLineBytes);
+  std::vector<std::byte> found(size * procs);
+  std::memcpy(found.data(), value, size);
+  std::uint32_t have = 1;
+  for (std::uint32_t round = 0; round < barrier_rounds_; ++round) {
+    const std::uint32_t more = std::min(have, procs - have);
+    send_parcel((me + procs - have) % procs, round, wrap(found.data(), more * size));
+    (void)receive_bytes((me + have) % procs, round, found.data() + have * size, more * size);
+    have += more;
+  }
+  const std::size_t before_me = me * size;
+  std::memcpy(result + before_me, found.data(), found.size() - before_me);
+  std::memcpy(result, found.data() + found.size() - before_me, before_me);
+}
+
 void CollectiveEngine::gather(const CollectiveCall& call, const void* value, void* all) {
   if (hot.procs == 1) return alone(call.kind);
   const std::uint32_t procs = hot.procs, me = hot.myproc;
@@ -76,19 +99,7 @@ void CollectiveEngine::gather(const CollectiveCall& call, const void* value, voi
     return;
   }
   begin(call, true);
-  open_outbox(size * procs + barrier_rounds_ * kCacheLineBytes);
-  std::vector<std::byte> found(size * procs);
-  std::memcpy(found.data(), value, size);
-  std::uint32_t have = 1;
-  for (std::uint32_t round = 0; round < barrier_rounds_; ++round) {
-    const std::uint32_t more = std::min(have, procs - have);
-    send_parcel((me + procs - have) % procs, round, wrap(found.data(), more * size));
-    (void)receive_bytes((me + have) % procs, round, found.data() + have * size, more * size);
-    have += more;
-  }
-  const std::size_t before_me = me * size;
-  std::memcpy(result + before_me, found.data(), found.size() - before_me);
-  std::memcpy(result, found.data() + found.size() - before_me, before_me);
+  gather_rounds(value, size, all);
 }
 
 /// A binomial tree: counted from the root, process r collects for r to r + 2^i - 1.

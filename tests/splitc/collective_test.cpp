@@ -3,9 +3,11 @@
 
 #include <sched.h>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -221,7 +223,39 @@ void determinism() {
   }
 }
 
+/// Long arrays in the heap, in static memory and on the stack, which the others do not reach:
+/// @p where of each process chooses.
+template <class Where>
+void long_arrays(Where where) {
+  constexpr std::size_t kCount = 9000;
+  using Array = std::array<std::uint64_t, kCount>;
+  static std::array<Array, 16> in_static;  // one for each process: ranks may be threads
+  Array on_stack;
+  const auto in_heap = std::make_unique<Array>();
+  Array* const places[] = {in_heap.get(), &in_static.at(me()), &on_stack};
+  Array& data = *places[where(me())];
+  for (int root = 0; root < PROCS; ++root) {
+    const Note note("{} words, root {}", kCount, root);
+    for (std::size_t i = 0; i < kCount; ++i) data[i] = root == MYPROC ? i * 3 + me() : 0;
+    splitc::all_bcast(data.data(), kCount, root);
+    bool right = true;
+    for (std::size_t i = 0; i < kCount; ++i)
+      right = right && data[i] == i * 3 + static_cast<std::size_t>(root);
+    CHECK(right);
+    for (std::size_t i = 0; i < kCount; ++i) data[i] = i + me();
+    splitc::all_reduce(data.data(), kCount, splitc::Add{});
+    right = true;
+    for (std::size_t i = 0; i < kCount; ++i)
+      right = right && data[i] == procs() * i + procs() * (procs() - 1) / 2;
+    CHECK(right);
+  }
+}
+
 void arrays() {
+  for (std::size_t each = 0; each < 3; ++each) {
+    long_arrays([&](std::size_t) { return each; });
+    long_arrays([&](std::size_t process) { return (process + each) % 3; });
+  }
   for (const std::size_t count : {0U, 1U, 2U, 7U, 8U, 100U, 1000U, 2047U, 2048U, 2049U, 30'000U})
     for (int root = 0; root < PROCS; ++root) move_array<double>(count, root);
   for (const std::size_t count : {0U, 1U, 6U, 7U, 8U, 100U, 511U, 512U, 513U, 3000U})

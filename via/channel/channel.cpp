@@ -213,7 +213,7 @@ struct Message {
 }  // namespace
 
 bool Channel::try_send_lines(std::uint64_t head, std::span<const std::uint64_t> words,
-                             std::span<const std::byte> data) noexcept {
+                             std::span<const std::byte> data, bool awaited) noexcept {
   const std::size_t bytes = words.size_bytes() + data.size();
   const std::uint64_t seq = tx_seq_;
   if (tx_limit_ - seq < kMaxLines) [[unlikely]] {
@@ -223,13 +223,12 @@ bool Channel::try_send_lines(std::uint64_t head, std::span<const std::uint64_t> 
   Slot* const ring = tx_slots_;
   const std::uint64_t mask = tx_mask_;
   const Message message{words, data};
-  const bool turns = bytes > kInlineBytes && takes_turns();
   const auto put_more = [&](std::uint64_t i) {
     Slot& slot = ring[(seq + i) & mask];
     message.put(slot, i);
     slot.header.store(header::make(MessageKind::continuation, 0, 0) | phase(seq + i, mask),
                       kRelease);
-    if (turns) demote_line(&slot);
+    if (awaited) demote_line(&slot);
   };
   // The first slot comes last, at once with its header. The receiver looks at that header all the
   // time: where words of the slot are written earlier, the line is with the receiver again when the

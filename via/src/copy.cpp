@@ -131,16 +131,6 @@ void copy_bytes_by(CopyMethod method, void* to, const void* from, std::size_t by
   }
 }
 
-bool demotes_lines() noexcept {
-  static const bool found = [] {
-    constexpr std::uint32_t kFeatures = 7;
-    constexpr std::uint32_t kDemotesLines = 1U << 25;
-    std::uint32_t a = 0, b = 0, c = 0, d = 0;
-    return __get_cpuid_count(kFeatures, 0, &a, &b, &c, &d) != 0 && (c & kDemotesLines) != 0;
-  }();
-  return found;
-}
-
 void copy_for_reader(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   while (bytes >= kCacheLineBytes) {
     std::memcpy(to, from, kCacheLineBytes);

@@ -73,6 +73,9 @@ TEST(MediumRing, LinesOfAPayloadAreHandedBackOnce) {
   EXPECT_EQ(area.in.to_hand_back.length, 100U);
   area.in.hand_back(kLong);
   EXPECT_EQ(area.in.to_hand_back.length, 0U);
+  area.put(kLong + 1);
+  area.in.hand_back(kLong);  // touches no line
+  EXPECT_EQ(area.in.to_hand_back.length, 0U);
 }
 
 TEST(MediumRing, NoGapWhereMemoryIsNotShared) {

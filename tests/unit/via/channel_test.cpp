@@ -303,18 +303,26 @@ TEST_F(ChannelTest, MessageOfSeveralLinesNeedsRoomForAll) {
   EXPECT_EQ(take(*ends.b).size(), 1U);
 }
 
-TEST_F(ChannelTest, TakesTurnsOnceForEachTimeThatThePeerAnswers) {
+TEST_F(ChannelTest, TakesTurnsFromTheSecondTurnOn) {
   const Ends ends = connected();
+  const auto answer = [&] {
+    ASSERT_TRUE(send(*ends.b, 2));
+    ASSERT_EQ(take(*ends.a), Words{2});
+  };
   EXPECT_FALSE(ends.a->takes_turns());
   EXPECT_TRUE(send(*ends.a, 1));
   EXPECT_FALSE(ends.a->takes_turns()) << "after what it has sent itself";
-  EXPECT_EQ(take(*ends.b), Words{1});
-  EXPECT_TRUE(ends.b->takes_turns());
-  EXPECT_FALSE(ends.b->takes_turns());
-  EXPECT_TRUE(send(*ends.b, 2));
+  ASSERT_TRUE(send(*ends.b, 2));
   EXPECT_FALSE(ends.a->takes_turns()) << "before the answer is taken";
   EXPECT_EQ(take(*ends.a), Words{2});
+  EXPECT_FALSE(ends.a->takes_turns()) << "the first turn";
+  answer();
   EXPECT_TRUE(ends.a->takes_turns());
+  answer();
+  EXPECT_TRUE(ends.a->takes_turns());
+  EXPECT_FALSE(ends.a->takes_turns()) << "two messages in one turn";
+  answer();
+  EXPECT_FALSE(ends.a->takes_turns());
 }
 
 TEST_F(ChannelTest, SlotIsOffTheRingBeforeItsMessageIsHandedOver) {

@@ -24,9 +24,13 @@ inline void prefetch_to_write(const void* at) noexcept {
 #endif
 }
 
+/// @return whether the processor has the instruction of demote_line(), as it says itself (cpuid):
+/// Xeons since the fourth generation do.  Cost: a call; the processor is asked once.
+[[nodiscard]] bool demotes_lines() noexcept;
+
 /// Begins to move the cache line of @p at from this core's own caches to the cache that the cores
 /// share: another core is about to read the line or to write it, and fetches it from there in less
-/// time than from a core. Takes no effect where demotes_lines() is false: such processors take the
+/// time than from a core. Has no effect where demotes_lines() is false: such processors take the
 /// instruction for one that does nothing.  Never blocks. A stream of messages becomes slower by it,
 /// since a line takes some 10 ns: docs/performance.md, "Lines that are handed over".
 inline void demote_line(const void* at) noexcept {

@@ -133,7 +133,9 @@ template <Value T, class Op>
 }
 
 /// As all_reduce() of arrays, element by element: @p data has every process' @p count elements
-/// reduced, in every process.  Collective. Cost: log2(PROCS) exchanges of the array.
+/// reduced, in every process.  Collective. Cost: log2(PROCS) exchanges of the array. On one host,
+/// for arrays of more than 16 KiB that are not on a stack: one copy of the array, of which each
+/// process reduces its part.
 template <Value T, class Op>
 inline void all_reduce(T* data, std::size_t count, Op op, detail::Here at = detail::here()) {
   const detail::CallScope scope(at);
@@ -249,7 +251,9 @@ template <std::integral T>
 }
 
 /// @p count elements of process @p root's @p data into every other one's.  Collective. Blocks until
-/// they are here.  Cost: log2(PROCS) messages, one after the other.
+/// they are here; of more than 64 KiB, the root until all have them.  Cost: log2(PROCS) messages,
+/// one after the other. On one host a copy, for arrays of more than 64 KiB that are not on a stack;
+/// two copies for shorter ones.
 template <Value T>
 inline void all_bcast(T* data, std::size_t count, int root = 0, detail::Here at = detail::here()) {
   const detail::CallScope scope(at);

@@ -45,7 +45,7 @@ struct MediumArea {
 struct MediumSend : MediumArea {
   std::uint64_t head = 0;
   std::uint64_t released = 0;  // as last read from the receiver's counter
-  bool hands_over = false;     // the last payload: its receiver waited for it
+  bool hands_over = false;     // whether the lines of the last payload were handed over
 
   /// Position for @p length bytes, or false when there is no room as far as is known.
   [[nodiscard]] bool fits(std::uint32_t length, std::uint64_t& at) const noexcept {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "viaduct/runtime/atomic.hpp"
+#include "viaduct/runtime/hand_over_trial.hpp"
 #include "viaduct/runtime/job_page.hpp"
 #include "viaduct/runtime/types.hpp"
 #include "viaduct/splitc/detail/collective_call.hpp"
@@ -207,6 +208,17 @@ class CollectiveEngine {
   void gather(const CollectiveCall& call, const void* value, void* all);
   void gather_to_one(const CollectiveCall& call, std::uint32_t root, const void* value, void* all);
 
+  // Of arrays that all processes reach where they lie; in_place.cpp.
+  /// The arrays of all processes, each with @p count elements, as mapped here. Empty in all
+  /// processes: one of them does not reach one of the arrays. All arrays are as they were when
+  /// their processes began the call.
+  [[nodiscard]] std::vector<std::byte*> arrays_in_place(const CollectiveCall& call, std::byte* data,
+                                                        std::uint64_t count);
+  /// Whether @p mine is true in all processes. No process leaves before all have asked.
+  [[nodiscard]] bool all_say(const CollectiveCall& call, std::uint64_t count, bool mine);
+  /// Copies @p bytes bytes, which may be another process', and polls meanwhile.
+  void copy_array(std::byte* to, const std::byte* from, std::size_t bytes);
+
   /// Takes a slot that has come as a message.  Call from the Machine, in its polls.
   void arrived(std::uint32_t index, std::uint64_t mark, const std::uint64_t* words,
                std::uint32_t count);
@@ -259,6 +271,10 @@ class CollectiveEngine {
   template <class Body>
   void naming_the_lost(Body&& body);
   void broadcast_piece(std::uint32_t root, std::byte* data, std::size_t bytes);
+  void gather_rounds(const void* value, std::size_t size, void* all);
+  [[nodiscard]] std::uint64_t shown_place(const void* data, std::size_t bytes);
+  [[nodiscard]] bool broadcast_in_place(const CollectiveCall& call, std::uint32_t root,
+                                        std::byte* data, std::uint64_t count);
   void transfer_piece(std::uint32_t from, std::uint32_t to, std::byte* data, std::size_t bytes);
   /// Sends the slot of the first round before all else.
   void barrier_begin(const CollectiveCall& call) {
@@ -338,6 +354,7 @@ class CollectiveEngine {
   };
   std::array<Outbox, kSets> outboxes_;
   std::size_t outbox_used_ = 0;
+  HandOverTrial trial_;  // of values in the outbox
   std::vector<std::vector<std::uint64_t>> inbox_;  // by slot: values that came as messages
   std::size_t block_place_ = 0;                    // of block_ in the window
   Machine& machine_;

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "viaduct/splitc/detail/collective.hpp"
 
@@ -161,11 +163,94 @@ void reduce_piece(CollectiveEngine& c, const CollectiveCall& call, std::uint32_t
     return lower;
   };
   Some mine(n);
-  std::memcpy(mine.bytes, data, n * sizeof(T));
+  if (n != 0) std::memcpy(mine.bytes, data, n * sizeof(T));
   const Some all = ToAll ? reduce_to_all(c, call, mine, each, count)
                          : reduce_to_one(c, call, root, mine, each, count);
-  std::memcpy(static_cast<void*>(data), all.bytes, n * sizeof(T));
+  if (n != 0) std::memcpy(static_cast<void*>(data), all.bytes, n * sizeof(T));
 }
+
+/// A long array, of which each process reduces a part where all the arrays lie.
+///
+///     arrays   | part 0 | part 1 | part 2 |      of each process
+///     step 1   process p combines part p of all arrays, in its own array
+///     step 2   process p copies the other parts, part q from process q
+///
+/// A part of an array is read by one process in step 1, and written by none before. No process
+/// goes on before all have ended the step.
+template <class T, class Op>
+class InPlace {
+ public:
+  InPlace(CollectiveEngine& c, const CollectiveCall& call, std::vector<std::byte*> arrays, Op& op,
+          std::size_t count)
+      : c_(c),
+        call_(call),
+        arrays_(std::move(arrays)),
+        op_(op),
+        count_(count),
+        places_{c.surplus()},
+        scratch_((c.rounds() + 1) * kPart * sizeof(T)) {}
+
+  void run() {
+    std::byte* const mine = arrays_[hot.myproc];
+    const std::size_t end = begin_of(hot.myproc + 1);
+    for (std::size_t at = begin_of(hot.myproc); at < end; at += kPart) {
+      const std::size_t n = end - at < kPart ? end - at : kPart;
+      const std::byte* const all = combined(0, c_.rounds(), at, n, room(0));
+      std::memcpy(mine + at * sizeof(T), all, n * sizeof(T));
+      light_poll();
+    }
+    (void)c_.all_say(call_, count_, true);
+    for (std::uint32_t i = 1; i < hot.procs; ++i) {
+      const std::uint32_t process = (hot.myproc + i) % hot.procs;
+      const std::size_t at = begin_of(process) * sizeof(T);
+      c_.copy_array(mine + at, arrays_[process] + at, begin_of(process + 1) * sizeof(T) - at);
+    }
+    (void)c_.all_say(call_, count_, true);
+  }
+
+ private:
+  /// Elements that are combined at once.
+  static constexpr std::size_t kPart = sizeof(T) < 4096 ? 4096 / sizeof(T) : 1;
+
+  /// The first element that @p process reduces: the first one of a cache line.
+  [[nodiscard]] std::size_t begin_of(std::uint32_t process) const noexcept {
+    constexpr std::size_t kLine = sizeof(T) < kCacheLineBytes ? kCacheLineBytes / sizeof(T) : 1;
+    const std::size_t each = (count_ / hot.procs + kLine) / kLine * kLine;
+    return process * each < count_ ? process * each : count_;
+  }
+  /// @p n elements from @p at on, combined for the 2^@p level places from @p place on along the
+  /// tree of reduce_to_all(): in @p out, or where they lie.
+  [[nodiscard]] const std::byte* combined(std::uint32_t place, std::uint32_t level, std::size_t at,
+                                          std::size_t n, std::byte* out) {
+    const auto of = [&](std::uint32_t process) { return arrays_[process] + at * sizeof(T); };
+    if (level == 0) {
+      const std::uint32_t process = places_.process(place);
+      return place < places_.surplus ? both(of(process), of(process + 1), n, out) : of(process);
+    }
+    const std::byte* const lower = combined(place, level - 1, at, n, out);
+    const std::uint32_t half = 1U << (level - 1);
+    return both(lower, combined(place + half, level - 1, at, n, room(level)), n, out);
+  }
+  [[nodiscard]] const std::byte* both(const std::byte* lower, const std::byte* upper, std::size_t n,
+                                      std::byte* out) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const T value = combine(op_, element_at<T>(lower, i), element_at<T>(upper, i));
+      std::memcpy(out + i * sizeof(T), &value, sizeof(T));
+    }
+    return out;
+  }
+  [[nodiscard]] std::byte* room(std::uint32_t level) noexcept {
+    return scratch_.data() + level * kPart * sizeof(T);
+  }
+
+  CollectiveEngine& c_;
+  const CollectiveCall& call_;
+  std::vector<std::byte*> arrays_;
+  Op& op_;
+  std::size_t count_;
+  Places places_;
+  std::vector<std::byte> scratch_;
+};
 
 /// Element by element. Few elements go in a slot, many in pieces of up to 4 KiB.
 template <bool ToAll, class T, class Op>
@@ -173,8 +258,14 @@ void reduce_array(CollectiveEngine& c, const CollectiveCall& call, std::uint32_t
                   std::size_t count, Op& op) {
   constexpr std::size_t kFew = sizeof(T) < kSlotBytes ? kSlotBytes / sizeof(T) : 1;
   constexpr std::size_t kMany = kFew < 4096 / sizeof(T) ? 4096 / sizeof(T) : kFew;
+  constexpr std::size_t kMostInPieces = std::size_t{16} << 10;  // bytes
   if (count <= kFew)
     return reduce_piece<Piece<T, kFew>, ToAll>(c, call, root, data, count, op, count);
+  if constexpr (ToAll)
+    if (count * sizeof(T) > kMostInPieces) {
+      auto arrays = c.arrays_in_place(call, reinterpret_cast<std::byte*>(data), count);
+      if (!arrays.empty()) return InPlace<T, Op>(c, call, std::move(arrays), op, count).run();
+    }
   for (std::size_t at = 0; at < count; at += kMany)
     reduce_piece<LongPiece<T, kMany>, ToAll>(c, call, root, data + at,
                                              count - at < kMany ? count - at : kMany, op, count);

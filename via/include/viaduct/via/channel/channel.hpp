@@ -67,15 +67,17 @@ class Channel final : public ChannelEnd {
     if (tx_->notify.wanted.load(kRelaxed) != 0) ring_doorbell();
   }
   /// A message of @p words, and of @p data behind them, in 1 to 3 slots: 168 bytes at most. Bytes
-  /// of the last slot behind the message are not written. To a peer that takes_turns() the
-  /// lines are handed over by demote_line().  Order: the first slot's header is written last.
+  /// of the last slot behind the message are not written. @p awaited: the peer waits for the
+  /// message, and the second and third line are handed over by demote_line().  Order: the first
+  /// slot's header is written last.
   ///
   /// @return false when there is no room, or the channel is not connected.
   [[nodiscard]] bool try_send_lines(std::uint64_t header, std::span<const std::uint64_t> words,
-                                    std::span<const std::byte> data) noexcept;
-  /// @return whether a message has been taken since the last call. Then the two ends take turns,
-  /// and the peer waits for what it is sent. To a receiver of one-way messages no message comes.
-  /// Cost: a comparison and a store.
+                                    std::span<const std::byte> data, bool awaited = false) noexcept;
+  /// For a client that calls it once before each message: whether a message has been taken since
+  /// the last call, and also between that one and the call before. Then the two ends send one
+  /// message each in turn, and the peer probably waits for the next one.  Cost: two comparisons and
+  /// two stores.
   using Connection::takes_turns;
   /// Reads from the peer's line how far the peer has freed the ring.  @return whether there is room
   /// for @p slots more slots; false also when the channel is not connected. Cost: a cache miss

@@ -126,9 +126,11 @@ class Connection : public ConnectionForm {
   [[nodiscard]] Slot& next_slot() const noexcept { return rx_slots_[rx_seq_ & rx_mask_]; }
   /// Described in channel.hpp.
   [[nodiscard]] bool takes_turns() noexcept {
-    const bool turns = rx_seq_ != turn_;
+    const bool turn = rx_seq_ != turn_;
+    const bool second = turn && had_turn_;
     turn_ = rx_seq_;
-    return turns;
+    had_turn_ = turn;
+    return second;
   }
   void prefetch_behind(std::uint64_t seq, std::uint64_t mask) const noexcept {
     __builtin_prefetch(&rx_slots_[(seq + kPrefetchAhead) & mask]);
@@ -158,6 +160,8 @@ class Connection : public ConnectionForm {
   Slot* tx_slots_ = nullptr;
   ChannelHead* tx_ = nullptr;
   ViState state_ = ViState::idle;
+  bool had_turn_ = false;   // at the last call of takes_turns() a message had been taken
+  std::uint64_t turn_ = 0;  // rx_seq_ then
   // Hot, receiver.
   alignas(kCacheLineBytes) std::uint64_t rx_seq_ = 0;
   std::uint64_t rx_mask_ = 0;
@@ -169,7 +173,6 @@ class Connection : public ConnectionForm {
     std::uint32_t bit = 0;          // of the set's doorbell
     bool listed = false;            // in the set's list of those to be drained
   } in_set_;
-  std::uint64_t turn_ = 0;  // rx_seq_ at the last call of takes_turns()
   // Cool.
   Nic& nic_;
   PollSet* set_;
