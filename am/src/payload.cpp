@@ -17,8 +17,7 @@ namespace viaduct::am::detail {
 
 namespace header = via::header;
 
-bool put_medium(Map& map, std::uint32_t credits, const std::byte* data, std::size_t bytes,
-                std::uint64_t& place) noexcept {
+bool put_medium(Map& map, const std::byte* data, std::size_t bytes, std::uint64_t& place) noexcept {
   MediumSend& ring = map.medium.out;
   const auto length = static_cast<std::uint32_t>(bytes);
   std::uint64_t start = 0;
@@ -28,7 +27,7 @@ bool put_medium(Map& map, std::uint32_t credits, const std::byte* data, std::siz
   const std::uint64_t at = start & (ring.size - 1);
   if (length <= kShortPayload) map.channel->fetch_room(1);  // while the payload is copied
   std::byte* const to = ring.ring + at;
-  ring.hands_over = length <= via::kMostForReader && map.is_awaited(credits);
+  ring.hands_over = length <= via::kMostForReader && map.is_awaited();
   if (ring.hands_over) {
     via::copy_for_reader(to, data, length);
   } else {
@@ -48,7 +47,7 @@ bool send_payload(Map& map, std::uint32_t credits, std::uint64_t client,
       map.channel->known_room() == 0) [[unlikely]]
     return false;
   std::uint64_t place = 0;
-  if (!put_medium(map, credits, data.data(), data.size(), place)) [[unlikely]]
+  if (!put_medium(map, data.data(), data.size(), place)) [[unlikely]]
     return false;
   via::Slot& slot = map.channel->known_slot();  // the announcement of a half leaves room
   slot.put(0, place);

@@ -10,10 +10,8 @@
 
 namespace viaduct::am::detail {
 
-/// Copies the payload of a message that takes @p credits credits into the medium ring and says
-/// where (word 0). False: no room.
-bool put_medium(Map& map, std::uint32_t credits, const std::byte* data, std::size_t bytes,
-                std::uint64_t& place) noexcept;
+/// Copies a payload into the medium ring and says where (word 0). False: no room.
+bool put_medium(Map& map, const std::byte* data, std::size_t bytes, std::uint64_t& place) noexcept;
 /// Sends a medium message whose data go into the medium ring, where there is room for all of it now
 /// and the peer shares memory with this rank. It takes @p credits credits, 0 or 1.  @return false:
 /// nothing is sent.

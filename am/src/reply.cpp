@@ -127,7 +127,7 @@ void Token::place_medium(std::uint64_t& client, std::uint64_t& place, const std:
   const auto placed = [&] {
     if (map_.state == detail::Map::State::closing || map_.state == detail::Map::State::lost)
       return true;
-    if (detail::put_medium(map_, 0, data, bytes, place)) return true;
+    if (detail::put_medium(map_, data, bytes, place)) return true;
     return (overflow = free_overflow(map_)) != nullptr;
   };
   check_connection(map_);

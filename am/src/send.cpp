@@ -167,7 +167,7 @@ bool try_send(EndpointCore& core, Map& map, const Outgoing& out) noexcept {
   if ((client & wire_format::in_lines_bit) != 0) {
     words[0] = std::uint64_t{out.bytes} << 32;
   } else if (operation == Operation::medium) {
-    if (!put_medium(map, 1, out.data, out.bytes, words[0])) return false;
+    if (!put_medium(map, out.data, out.bytes, words[0])) return false;
   } else if (operation == Operation::bulk) {
     if (!map.channel->takes_copies()) return false;
     words[0] = out.offset;

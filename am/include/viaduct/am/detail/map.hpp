@@ -98,10 +98,7 @@ struct Map {
   struct Medium {
     MediumSend out;
     MediumReceive in;
-    struct HandOver {
-      std::uint32_t credits_left = 0;  // behind the last message that is_awaited() was asked for
-      HandOverTrial trial;
-    } hand_over;
+    HandOverTrial trial;  // also of messages of several lines
   } medium;
   // Cool.
   std::deque<Deferred> deferred;
@@ -183,19 +180,13 @@ struct Map {
   /// @return the bytes written; 0: nothing is written, and all of the payload is still to be.
   [[nodiscard]] std::uint32_t announce_half(std::byte* to, const std::byte* data,
                                             std::uint32_t length) noexcept;
-  /// Asked once before each message of several lines and each payload of up to 4 KiB, which takes
-  /// @p taking credits: whether its lines are to be handed over. They are where the peer waits for
-  /// the message, as far as can be told, and it pays. The peer waits where the two ends take turns,
-  /// no other message has come, and no other reply is outstanding. A message that came and was no
-  /// reply was a request. A transport hands no lines over.
-  [[nodiscard]] bool is_awaited(std::uint32_t taking) noexcept {
-    Medium::HandOver& before = medium.hand_over;
-    const bool turns = channel->takes_turns();
-    const std::uint32_t left = credits();
-    const bool more_replies = left > before.credits_left && left != credit_limit;
-    before.credits_left = left - taking;
-    return turns && !more_replies && !channel->is_remote() && !channel->has_arrivals() &&
-           demotes_lines() && before.trial.hands_over();
+  /// Asked once before each message of several lines and each payload of up to 4 KiB: whether its
+  /// lines are to be handed over. They are where the peer probably waits for the message, and it
+  /// pays. The peer probably waits where the two ends take turns and no other message has come. A
+  /// transport hands no lines over.
+  [[nodiscard]] bool is_awaited() noexcept {
+    return channel->takes_turns() && !channel->is_remote() && !channel->has_arrivals() &&
+           demotes_lines() && medium.trial.hands_over();
   }
   /// Behind a message with a payload of @p length bytes: moves the lines of both medium rings to
   /// where their next writers find them soon.
@@ -227,10 +218,9 @@ struct Map {
                                     std::span<const std::byte> data) noexcept {
     const std::uint64_t before = channel->slots_sent();
     // A payload in the medium ring has been asked for already.
-    const bool awaited =
-        wire_format::is_in_medium_ring(via::header::client(head))
-            ? medium.out.hands_over
-            : words.size_bytes() + data.size() > via::kInlineBytes && is_awaited(credits);
+    const bool awaited = wire_format::is_in_medium_ring(via::header::client(head))
+                             ? medium.out.hands_over
+                             : words.size_bytes() + data.size() > via::kInlineBytes && is_awaited();
     if (!channel->try_send_lines(head, words, data, awaited)) return false;
     take_no_credit(channel->slots_sent() - before - credits);
     return true;
