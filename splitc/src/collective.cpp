@@ -9,11 +9,9 @@
 namespace viaduct::splitc::detail {
 namespace {
 
-/// Longer values go in several calls, so that a process keeps kSets such pieces at most.
+/// Longer values go in several calls, so that a process keeps kSets such pieces at most, or are
+/// copied from where they lie.
 constexpr std::size_t kPiece = std::size_t{16} << 10;
-/// A longer array is copied once, from where it lies, if all processes reach that memory. The root
-/// then waits until all have it; of a shorter one it leaves a copy behind, and goes on.
-constexpr std::size_t kMostCopiedTwice = std::size_t{64} << 10;
 /// Gathers of more than this in all go process by process.
 constexpr std::size_t kTogether = std::size_t{64} << 10;
 
@@ -44,12 +42,12 @@ void CollectiveEngine::broadcast(const CollectiveCall& call, std::uint32_t root,
   if (hot.procs == 1) return alone(call.kind);
   const std::size_t total = count * call.element_bytes;
   auto* bytes = static_cast<std::byte*>(data);
-  if (total > kMostCopiedTwice && broadcast_in_place(call, root, bytes, count)) return;
   if (total <= kPiece) {
     begin(call, false, root, count);
     if (total != 0) broadcast_piece(root, bytes, total);
     return;
   }
+  if (broadcast_in_place(call, root, bytes, count)) return;
   in_pieces(total, [&](std::size_t at, std::size_t length) {
     begin(call, false, root, count);
     broadcast_piece(root, bytes + at, length);

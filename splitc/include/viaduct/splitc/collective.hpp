@@ -251,8 +251,8 @@ template <std::integral T>
 }
 
 /// @p count elements of process @p root's @p data into every other one's.  Collective. Blocks until
-/// they are here; of more than 64 KiB, the root until all have them.  Cost: log2(PROCS) messages,
-/// one after the other. On one host a copy, for arrays of more than 64 KiB that are not on a stack;
+/// they are here; of more than 16 KiB, the root until all have them.  Cost: log2(PROCS) messages,
+/// one after the other. On one host a copy, for arrays of more than 16 KiB that are not on a stack;
 /// two copies for shorter ones.
 template <Value T>
 inline void all_bcast(T* data, std::size_t count, int root = 0, detail::Here at = detail::here()) {
