@@ -65,8 +65,8 @@ struct AwaitedCall {
 };
 static_assert(sizeof(AwaitedCall) == kSlotBytes);
 
-inline constexpr std::uint32_t kSets = 8;
-inline constexpr std::uint32_t kCallRecords = 16;
+inline constexpr std::uint32_t kSets = 16;
+inline constexpr std::uint32_t kCallRecords = 32;
 
 /// A process' state for collectives in its window; its slots follow.
 struct alignas(kDestructivePairBytes) CollectiveBlock {
