@@ -188,21 +188,26 @@ const char* to_string(CollectiveKind kind) noexcept {
   return "collective call";
 }
 
-/// The record of @p process for this call. Null: this process cannot see it.
-const CallRecord* CollectiveEngine::record_of(std::uint32_t process) {
+/// The records of @p process. Null: this process cannot see them.
+const CollectiveBlock* CollectiveEngine::seen_records(std::uint32_t process) {
   try {
-    const CollectiveBlock* const block = records_of(process);
-    return block == nullptr ? nullptr : &block->calls[sequence_ % kCallRecords];
+    return records_of(process);
   } catch (const std::exception&) {
     return nullptr;
   }
 }
 
-/// Whether the process of @p record, which may be null, has made another call of this number.
-bool CollectiveEngine::differs(const CallRecord* record) const noexcept {
-  if (record == nullptr) return false;
-  const std::uint64_t found = record->mark.load(std::memory_order_acquire);
-  return found != mark_ && ((found ^ mark_) >> kNumberShift) == 0;
+/// Whether the process of @p records, which may be null, has made another call of this number, or
+/// of one of the numbers before: in those this process need not have waited for that one.
+bool CollectiveEngine::differs(const CollectiveBlock* records) const noexcept {
+  if (records == nullptr) return false;
+  for (std::uint64_t back = 0; back < kSets && back < sequence_; ++back) {
+    const std::size_t i = (sequence_ - back) % kCallRecords;
+    const std::uint64_t mine = block_->calls[i].mark.load(std::memory_order_relaxed);
+    const std::uint64_t found = records->calls[i].mark.load(std::memory_order_acquire);
+    if (found != mine && ((found ^ mine) >> kNumberShift) == 0) return true;
+  }
+  return false;
 }
 
 /// The process whose call differs. A slot of another call has come in place of the slot of
@@ -212,7 +217,7 @@ std::uint32_t CollectiveEngine::who_differs(std::uint32_t process) {
   const std::uint64_t start = monotonic_ns();
   do {
     for (std::uint32_t i = 0; i < hot.procs; ++i)
-      if (const std::uint32_t p = (process + i) % hot.procs; differs(record_of(p))) return p;
+      if (const std::uint32_t p = (process + i) % hot.procs; differs(seen_records(p))) return p;
     ::sched_yield();
   } while (monotonic_ns() - start < kPatienceNs);
   return process;
@@ -262,16 +267,16 @@ void CollectiveEngine::check_waiting() {
   std::erase_if(waiting_, [this](const Waiting& w) { return check_waiting(w.process, w.call); });
 }
 
-/// Ends the job when @p process waits in another call than this process has made. False: this
-/// process has not yet made a call of that number.
+/// Ends the job when @p process waits in another call than this process has made, or in one that
+/// this process will not make. False: this process has not yet made a call of that number.
 bool CollectiveEngine::check_waiting(std::uint32_t process, const AwaitedCall& call) {
   const std::uint64_t number = call.mark >> kNumberShift;
-  const CallRecord& record = block_->calls[number % kCallRecords];
-  const Described mine(record);
+  const Described kept(block_->calls[number % kCallRecords]);
   const auto ahead = static_cast<std::int32_t>(
-      static_cast<std::uint32_t>(number) - static_cast<std::uint32_t>(mine.mark >> kNumberShift));
-  if (ahead > 0) return false;
-  if (ahead < 0 || mine.mark == call.mark) return true;
+      static_cast<std::uint32_t>(number) - static_cast<std::uint32_t>(kept.mark >> kNumberShift));
+  if (ahead > 0 && !ended_) return false;
+  if (ahead < 0 || kept.mark == call.mark) return true;
+  const Described mine = ahead > 0 ? Described(block_->calls[sequence_ % kCallRecords]) : kept;
   const Described theirs(call);
   stop(errors::collectives_differ,
        to_string(mine.kind() == CollectiveKind::end ? theirs.kind() : mine.kind()),

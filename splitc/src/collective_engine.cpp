@@ -167,7 +167,7 @@ void CollectiveEngine::await_slow(std::uint32_t process, std::uint32_t round) {
   if (!waiting_.empty()) check_waiting();
   const bool remote = machine_.is_remote(process);
   const std::uint64_t start = remote ? monotonic_ns() : 0;
-  const CallRecord* const theirs = remote ? nullptr : record_of(process);
+  const CollectiveBlock* const theirs = remote ? nullptr : seen_records(process);
   bool told = false;
   const auto done = [&] {
     if (has_come(process, round)) return true;

@@ -62,6 +62,18 @@ constexpr Case kCases[] = {
     {"scan", [] { keep(all_scan_add(1)); }, [] { keep(all_scan_before(1, Add{}, 0)); }},
     {"store_sync", barrier, all_store_sync},
     {"end", barrier, [] {}},
+    {"end_short_bcast",
+     [] {
+       keep(all_bcast(1, 0));
+       barrier();
+     },
+     [] {}},
+    {"end_long_bcast",
+     [] {
+       std::vector<int> data(30'000);
+       all_bcast(data.data(), data.size(), 0);
+     },
+     [] {}},
     // The last calls of the program, in which no process waits.
     {"end_roots", [] { keep(all_bcast(1, MYPROC)); }, [] { keep(all_bcast(1, MYPROC)); }},
     {"end_more", [] {}, [] { keep(all_bcast(1, MYPROC)); }},

@@ -26,8 +26,9 @@ class HandOverTrial {
   }
 
   static constexpr std::uint32_t kBlocks = 8;
-  static constexpr std::uint32_t kShortBlock = 8;    // turns
-  static constexpr std::uint32_t kLongBlock = 4096;  // turns
+  static constexpr std::uint32_t kShortBlock = 8;  // turns
+  /// Turns; odd, so that trials do not fall on the same turns of a program that repeats itself.
+  static constexpr std::uint32_t kLongBlock = 4099;
 
  private:
   [[gnu::noinline]] void end_block() noexcept {

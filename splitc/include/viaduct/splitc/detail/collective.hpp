@@ -308,8 +308,8 @@ class CollectiveEngine {
   [[nodiscard]] bool check_waiting(std::uint32_t process, const AwaitedCall& call);
   [[nodiscard]] const CollectiveBlock* records_of(std::uint32_t process);
   [[nodiscard]] CollectiveBlock* block_of(std::uint32_t process);
-  [[nodiscard]] const CallRecord* record_of(std::uint32_t process);
-  [[nodiscard]] bool differs(const CallRecord* record) const noexcept;
+  [[nodiscard]] const CollectiveBlock* seen_records(std::uint32_t process);
+  [[nodiscard]] bool differs(const CollectiveBlock* records) const noexcept;
   [[nodiscard]] std::uint32_t who_differs(std::uint32_t process);
   [[noreturn]] void stop_mismatch(std::uint32_t process);
   [[nodiscard]] AwaitedCall call_of(std::uint64_t number) const noexcept;
@@ -354,7 +354,7 @@ class CollectiveEngine {
   };
   std::array<Outbox, kSets> outboxes_;
   std::size_t outbox_used_ = 0;
-  HandOverTrial trial_;  // of values in the outbox
+  HandOverTrial trial_;                            // of values in the outbox
   std::vector<std::vector<std::uint64_t>> inbox_;  // by slot: values that came as messages
   std::size_t block_place_ = 0;                    // of block_ in the window
   Machine& machine_;

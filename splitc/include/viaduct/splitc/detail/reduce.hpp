@@ -212,7 +212,7 @@ class InPlace {
   /// Elements that are combined at once.
   static constexpr std::size_t kPart = sizeof(T) < 4096 ? 4096 / sizeof(T) : 1;
 
-  /// The first element that @p process reduces: the first one of a cache line.
+  /// The first element that @p process reduces. Two processes seldom write to one cache line.
   [[nodiscard]] std::size_t begin_of(std::uint32_t process) const noexcept {
     constexpr std::size_t kLine = sizeof(T) < kCacheLineBytes ? kCacheLineBytes / sizeof(T) : 1;
     const std::size_t each = (count_ / hot.procs + kLine) / kLine * kLine;

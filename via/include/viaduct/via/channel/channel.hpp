@@ -75,9 +75,8 @@ class Channel final : public ChannelEnd {
   [[nodiscard]] bool try_send_lines(std::uint64_t header, std::span<const std::uint64_t> words,
                                     std::span<const std::byte> data, bool awaited = false) noexcept;
   /// For a client that calls it once before each message: whether a message has been taken since
-  /// the last call, and also between that one and the call before. Then the two ends send one
-  /// message each in turn, and the peer probably waits for the next one.  Cost: two comparisons and
-  /// two stores.
+  /// the last call, and also between that one and the call before. Then the two ends probably send
+  /// one message each in turn.  Cost: two comparisons and two stores.
   using Connection::takes_turns;
   /// Reads from the peer's line how far the peer has freed the ring.  @return whether there is room
   /// for @p slots more slots; false also when the channel is not connected. Cost: a cache miss
