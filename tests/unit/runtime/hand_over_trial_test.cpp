@@ -58,7 +58,7 @@ TEST(HandOverTrial, ChangesItsMindWhenTheCostsChange) {
   HandOverTrial trial;
   (void)take_turns(trial, kTrial, {9'000, 3'000});
   (void)take_turns(trial, HandOverTrial::kLongBlock, {});
-  EXPECT_EQ(take_turns(trial, kTrial, {3'000, 9'000}), kTrial / 2);
+  EXPECT_EQ(take_turns(trial, kTrial, {6'000, 18'000}), kTrial / 2);
   EXPECT_EQ(take_turns(trial, HandOverTrial::kLongBlock, {}), 0U);
 }
 
