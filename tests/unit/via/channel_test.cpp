@@ -74,14 +74,7 @@ class ChannelTest : public ::testing::Test {
   Ends make(const Options& how) {
     return {nic.create_channel(here, nullptr, how), nic.create_channel(there, nullptr, how)};
   }
-  void connect(const Ends& ends) {
-    ++which_;
-    EXPECT_EQ(ends.a->connect_peer_start(job.rank(), which_), Status::ok);
-    EXPECT_EQ(ends.b->connect_peer_start(job.rank(), which_), Status::ok);
-    for (int i = 0; i < 8; ++i) nic.progress();
-    EXPECT_EQ(ends.a->state(), ViState::connected);
-    EXPECT_EQ(ends.b->state(), ViState::connected);
-  }
+  void connect(const Ends& ends) { connect_ends(nic, job.rank(), *ends.a, *ends.b, ++which_); }
   Ends connected(const Options& how = options()) {
     Ends ends = make(how);
     connect(ends);
@@ -301,28 +294,6 @@ TEST_F(ChannelTest, MessageOfSeveralLinesNeedsRoomForAll) {
   EXPECT_EQ(take(*ends.b), numbers(0, kSlots - 2));
   EXPECT_TRUE(ends.a->try_send_lines(head, std::span(words).first(21), {}));
   EXPECT_EQ(take(*ends.b).size(), 1U);
-}
-
-TEST_F(ChannelTest, TakesTurnsFromTheSecondTurnOn) {
-  const Ends ends = connected();
-  const auto answer = [&] {
-    ASSERT_TRUE(send(*ends.b, 2));
-    ASSERT_EQ(take(*ends.a), Words{2});
-  };
-  EXPECT_FALSE(ends.a->takes_turns());
-  EXPECT_TRUE(send(*ends.a, 1));
-  EXPECT_FALSE(ends.a->takes_turns()) << "after what it has sent itself";
-  ASSERT_TRUE(send(*ends.b, 2));
-  EXPECT_FALSE(ends.a->takes_turns()) << "before the answer is taken";
-  EXPECT_EQ(take(*ends.a), Words{2});
-  EXPECT_FALSE(ends.a->takes_turns()) << "the first turn";
-  answer();
-  EXPECT_TRUE(ends.a->takes_turns());
-  answer();
-  EXPECT_TRUE(ends.a->takes_turns());
-  EXPECT_FALSE(ends.a->takes_turns()) << "two messages in one turn";
-  answer();
-  EXPECT_FALSE(ends.a->takes_turns());
 }
 
 TEST_F(ChannelTest, SlotIsOffTheRingBeforeItsMessageIsHandedOver) {

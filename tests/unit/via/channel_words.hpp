@@ -1,11 +1,14 @@
 #pragma once
 /// @file
-/// Messages of one word, for the tests of channels.
+/// Two connected ends, and messages of one word, for the tests of channels.
+
+#include <gtest/gtest.h>
 
 #include <cstdint>
 #include <numeric>
 #include <vector>
 
+#include "via/channel/nic.hpp"
 #include "viaduct/via/channel/channel.hpp"
 
 namespace viaduct::via::channel {
@@ -20,6 +23,15 @@ inline Words numbers(std::uint64_t first, std::uint64_t end) {
   Words all(end - first);
   std::iota(all.begin(), all.end(), first);
   return all;
+}
+
+/// Connects two ends of this rank. @p discriminator: none that was used before.
+inline void connect_ends(Nic& nic, Rank rank, Channel& a, Channel& b, std::uint64_t discriminator) {
+  EXPECT_EQ(a.connect_peer_start(rank, discriminator), Status::ok);
+  EXPECT_EQ(b.connect_peer_start(rank, discriminator), Status::ok);
+  for (int i = 0; i < 8; ++i) nic.progress();
+  EXPECT_EQ(a.state(), ViState::connected);
+  EXPECT_EQ(b.state(), ViState::connected);
 }
 
 /// Sends a message of one word.  @return false: there is no room.

@@ -40,10 +40,7 @@ class StreamTest : public ::testing::Test {
     how.slots = kSlots;
     how.release_every = 1;
     Ends ends{nic.create_channel(here, nullptr, how), nic.create_channel(there, nullptr, how)};
-    ++which_;
-    EXPECT_EQ(ends.a->connect_peer_start(job.rank(), which_), Status::ok);
-    EXPECT_EQ(ends.b->connect_peer_start(job.rank(), which_), Status::ok);
-    for (int i = 0; i < 8; ++i) nic.progress();
+    connect_ends(nic, job.rank(), *ends.a, *ends.b, ++which_);
     EXPECT_EQ(take(there), Words{});  // hot from here on
     return ends;
   }
@@ -71,6 +68,29 @@ class StreamTest : public ::testing::Test {
  private:
   std::uint64_t which_ = 0;
 };
+
+/// The opposite of a stream: one message each.
+TEST_F(StreamTest, EndsTakeTurnsFromTheSecondTurnOn) {
+  const Ends ends = connected();
+  const auto answer = [&] {
+    ASSERT_TRUE(send(*ends.b, 2));
+    ASSERT_EQ(take(*ends.a), Words{2});
+  };
+  EXPECT_FALSE(ends.a->takes_turns());
+  EXPECT_TRUE(send(*ends.a, 1));
+  EXPECT_FALSE(ends.a->takes_turns()) << "after what it has sent itself";
+  ASSERT_TRUE(send(*ends.b, 2));
+  EXPECT_FALSE(ends.a->takes_turns()) << "before the answer is taken";
+  EXPECT_EQ(take(*ends.a), Words{2});
+  EXPECT_FALSE(ends.a->takes_turns()) << "the first turn";
+  answer();
+  EXPECT_TRUE(ends.a->takes_turns());
+  answer();
+  EXPECT_TRUE(ends.a->takes_turns());
+  EXPECT_FALSE(ends.a->takes_turns()) << "two messages in one turn";
+  answer();
+  EXPECT_FALSE(ends.a->takes_turns());
+}
 
 /// The fourth full poll goes on as long as the sender is well ahead. What is there besides is left
 /// to the next poll.

@@ -1,9 +1,9 @@
 #pragma once
 /// @file
-/// Whether handing lines over to a peer pays (Map::is_awaited). Between cores that are far from
-/// each other it saves a part of each message. Between two hardware threads of one core, whose
-/// lines have no way to go, it doubles the time. How far the cores are from each other changes
-/// while a program runs. So a MAP tries both ways now and then.
+/// Whether it pays to hand lines over to another process (demote_line()). That costs some 10 ns for
+/// each line, and saves a part of the way between the cores. How far the cores are from each other
+/// may change while a program runs. So both ways are tried now and then: by each MAP of Active
+/// Messages, and by each process of Split-C for its collectives.
 
 #include <cstdint>
 

@@ -181,9 +181,9 @@ struct Map {
   [[nodiscard]] std::uint32_t announce_half(std::byte* to, const std::byte* data,
                                             std::uint32_t length) noexcept;
   /// Asked once before each message of several lines and each payload of up to 4 KiB: whether its
-  /// lines are to be handed over. They are where the peer probably waits for the message, and it
-  /// pays. The peer probably waits where the two ends take turns and no other message has come. A
-  /// transport hands no lines over.
+  /// lines are to be handed over. They are where the peer probably waits for the message, and the
+  /// last trial says that it pays. The peer probably waits where the two ends take turns, and none
+  /// of its messages waits to be taken. A transport hands no lines over.
   [[nodiscard]] bool is_awaited() noexcept {
     return channel->takes_turns() && !channel->is_remote() && !channel->has_arrivals() &&
            demotes_lines() && medium.trial.hands_over();
