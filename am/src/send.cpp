@@ -33,17 +33,27 @@ void EndpointCore::poll_between(Index to) noexcept {
   table.map_of(to).poll_after(every);  // without the replies that the poll has sent
 }
 
-/// Behind the last slot of the short way: a poll where it is time, and the way opened anew.
+/// Behind the last slot of the short way, which has rung if it had to: a poll where it is time, and
+/// the way opened anew.
 void EndpointCore::renew_short_way(Index to) noexcept {
   poll_between(to);
   (void)table.map_of(to).open_short_way();
 }
 
-/// What is to follow a request that has gone the short way and not rung. Answers ok.
-Status EndpointCore::finish_short(Index to) noexcept {
-  const Map& map = table.map_of(to);
+/// finish_short() at the end of the short way. A function of its own, so that the other one has
+/// nothing to keep while it rings.
+Status EndpointCore::finish_last_short(const Map& map, Index to) noexcept {
   map.channel->ring_if_wanted();
-  if (map.channel->slots_sent() >= map.short_until) renew_short_way(to);
+  renew_short_way(to);
+  return Status::ok;
+}
+
+/// What is to follow a request that has gone the short way and not rung. Answers ok. Not at the end
+/// of the way: the peer wants its doorbell.
+Status EndpointCore::finish_short(const Map& map, Index to) noexcept {
+  if (map.channel->slots_sent() >= map.short_until) [[unlikely]]
+    return finish_last_short(map, to);
+  map.channel->ring_doorbell();
   return Status::ok;
 }
 

@@ -83,7 +83,7 @@ class Pair {
   void fence() { job_.bootstrap().fence(); }
   void poll() {
     transport_.progress([](Rank, std::span<const std::byte>) {});
-    std::array<via::LinkEvent, 16> events;
+    via::LinkEvents events;
     const std::size_t n = transport_.poll(events);
     for (std::size_t i = 0; i < n; ++i) {
       if (events[i].failure != via::ErrorCause::none)

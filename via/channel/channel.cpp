@@ -104,8 +104,6 @@ ChannelEnd::~ChannelEnd() {
 
 Nic& ChannelEnd::nic() const noexcept { return static_cast<Nic&>(nic_); }
 
-Group& ChannelEnd::group() const noexcept { return static_cast<Group&>(*set_); }
-
 // Set-up.
 
 void ChannelEnd::prepare_ring() {
@@ -251,8 +249,8 @@ bool Channel::try_send_lines(std::uint64_t head, std::span<const std::uint64_t> 
 }
 
 void Channel::ring_doorbell() noexcept {
-  if (!options_.remote) return ring_peer();
-  if (remote_ != nullptr) remote_->post_lines(*this);  // else it has ended
+  if (remote_ != nullptr) return remote_->post_lines(*this);
+  if (!options_.remote) ring_peer();  // else it has ended
 }
 
 void ChannelEnd::wake_peer() noexcept {

@@ -177,7 +177,7 @@ void RemoteEnd::post_lines(ChannelEnd& c) noexcept {
                                                  reinterpret_cast<std::byte*>(c.tx_));
   if (!link_->post_line(offset, notification_of(Sign::lines, number))) [[unlikely]]
     return c.nic().add_to_backlog(c);
-  lines_posted_ = number + 1;
+  ++lines_posted_;
   published_unseen_ = false;
 }
 
@@ -325,15 +325,15 @@ void RemoteEnd::refuse_lines(ChannelEnd& c) noexcept {
 }
 
 void Nic::poll_transport() noexcept {
-  std::array<LinkEvent, 16> events;
+  LinkEvents events;
   const std::size_t n = transport_->poll(events);
   events_ += n;
-  for (std::size_t i = 0; i < n; ++i) {
-    auto& channel = *static_cast<ChannelEnd*>(events[i].owner);
-    if (events[i].failure != ErrorCause::none) [[unlikely]]
-      take_failure(channel, events[i].failure);
+  for (const LinkEvent& event : std::span(events).first(n)) {
+    auto& channel = *static_cast<ChannelEnd*>(event.owner);
+    if (event.failure != ErrorCause::none) [[unlikely]]
+      take_failure(channel, event.failure);
     else if (channel.remote_ != nullptr) [[likely]]
-      channel.remote_->take_notification(channel, events[i].notification);
+      channel.remote_->take_notification(channel, event.notification);
   }
   if (!backlog_.empty()) [[unlikely]]
     post_whole_backlog();

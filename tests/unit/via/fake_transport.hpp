@@ -100,7 +100,7 @@ class FakeTransport final : public Transport {
     return std::make_unique<FakeLink>(*this, block, half_bytes, owner);
   }
   [[nodiscard]] std::size_t bytes_per_link(std::uint32_t) const noexcept override { return 0; }
-  [[nodiscard]] std::size_t poll(std::span<LinkEvent> out) noexcept override {
+  [[nodiscard]] std::size_t poll(LinkEvents& out) noexcept override {
     const auto n = std::min(out.size(), events.size());
     const auto end = events.begin() + static_cast<std::ptrdiff_t>(n);
     std::copy(events.begin(), end, out.begin());

@@ -188,7 +188,7 @@ void MapTransport::take_error(const AsyncError& error) noexcept {
     if (map == place.owner) return map->end(error.cause);
 }
 
-std::size_t MapTransport::poll(std::span<LinkEvent> out) noexcept {
+std::size_t MapTransport::poll(LinkEvents& out) noexcept {
   ++polls_;
   if (polls_ % kLookAtSends == 0) [[unlikely]]
     reap_sends();

@@ -26,7 +26,7 @@ class MapTransport final : public via::Transport {
   [[nodiscard]] std::unique_ptr<Link> make_link(std::byte* block, std::size_t half_bytes,
                                                 std::uint32_t notifications, void* owner) override;
   [[nodiscard]] std::size_t bytes_per_link(std::uint32_t notifications) const noexcept override;
-  [[nodiscard]] std::size_t poll(std::span<LinkEvent> out) noexcept override;
+  [[nodiscard]] std::size_t poll(LinkEvents& out) noexcept override;
   void arm() noexcept override { reap_sends(); }
   [[nodiscard]] bool rings_doorbell() const noexcept override { return false; }
   [[nodiscard]] bool limits_replies() const noexcept override { return is_strict(); }

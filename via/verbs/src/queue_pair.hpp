@@ -57,8 +57,7 @@ class QueuePair {
   /// The same for a caller that has asked has_room() just before.
   [[nodiscard]] bool post_into_room(ibv_send_wr& chain, std::uint32_t count) noexcept {
     posted_ += count;
-    ibv_send_wr* bad;  // written when the device refuses, and not read
-    return ibv_post_send(pair_.get(), &chain, &bad) == 0;
+    return ibv_post_send(pair_.get(), &chain, &refused_) == 0;
   }
   /// Request number @p low (its low 32 bits) has completed, and so have all before it. Answers its
   /// whole number.
@@ -86,6 +85,7 @@ class QueuePair {
   std::uint32_t depth_ = 0;
   std::uint32_t inline_bytes_ = 0;
   std::uint32_t first_packet_ = 0;
+  ibv_send_wr* refused_ = nullptr;  // written when the device refuses, and not read
   Device& device_;
 };
 

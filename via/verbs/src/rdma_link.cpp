@@ -50,6 +50,7 @@ void RdmaLink::connect(Rank peer, const Name& theirs) {
   peer_key_ = plain.key;
   fill(line_, line_segment_, block_, kLineBytes, peer_block_ + half_bytes_);
   line_.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+  line_.wr_id = work_id(0);
   line_there_ = peer_block_ + half_bytes_;
   pair_->connect(transport_.control_path_->address_of(peer), plain.pair);
   transport_.tell_ready(peer, plain.pair.number);
@@ -84,7 +85,7 @@ void RdmaLink::send(ibv_send_wr& chain, ibv_send_wr& last, std::uint32_t count) 
 }
 
 bool RdmaLink::post(std::span<const Piece> pieces, std::uint32_t notification, bool tell) noexcept {
-  if (!open_) [[unlikely]]
+  if (closed_) [[unlikely]]
     return failed_;  // a post to a failed link is lost with the link
   const auto count = static_cast<std::uint32_t>(pieces.size());
   if (!pair_->has_room(count + kSpare)) [[unlikely]] {
@@ -111,12 +112,14 @@ bool RdmaLink::post(std::span<const Piece> pieces, std::uint32_t notification, b
 
 bool RdmaLink::post_line(std::uint32_t offset, std::uint32_t notification) noexcept {
   QueuePair& pair = *pair_;
-  if (!open_ || !pair.has_room(1 + kSpare)) [[unlikely]]
+  if (closed_ || !pair.has_room(1 + kSpare)) [[unlikely]]
     return post_line_slow(offset, notification);
   line_segment_.addr = reinterpret_cast<std::uint64_t>(block_) + offset;
   line_.wr.rdma.remote_addr = line_there_ + offset;
   line_.imm_data = htonl(notification);
-  line_.wr_id = work_id(pair.posted());
+  // The lower half of the identifier: the upper one is the link's, and stays. x86 has it first.
+  const auto number = static_cast<std::uint32_t>(pair.posted());
+  std::memcpy(&line_.wr_id, &number, sizeof number);
   ++transport_.counters_[kPosts];
   const bool signalled = --until_signal_ == 0;
   if (signalled) {
@@ -136,7 +139,7 @@ bool RdmaLink::post_line_slow(std::uint32_t offset, std::uint32_t notification) 
 }
 
 bool RdmaLink::post_back(Piece piece, std::uint32_t notification, bool tell) noexcept {
-  if (!open_) return failed_;
+  if (closed_) return failed_;
   if (!pair_->has_room(1)) {
     transport_.reap_sends();
     if (!pair_->has_room(1)) return failed_;
@@ -170,7 +173,7 @@ bool RdmaLink::drained() noexcept {
 void RdmaLink::keep_alive() noexcept {
   const bool connected = peer_block_ != 0;
   if (connected && !ready_ && transport_.control_path_->all_delivered(peer_)) set_ready();
-  if (open_ && pair_->has_room(1 + kSpare)) post_empty();
+  if (!closed_ && pair_->has_room(1 + kSpare)) post_empty();
 }
 
 void RdmaLink::post_empty() noexcept {

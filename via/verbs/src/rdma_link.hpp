@@ -104,11 +104,11 @@ class RdmaLink final : public via::Link {
   void post_empty() noexcept;
   void set_ready() noexcept {
     ready_ = true;
-    open_ = !failed_;
+    closed_ = failed_;
   }
   void set_failed() noexcept {
     failed_ = true;
-    open_ = false;
+    closed_ = true;
   }
   /// Whether the last request posted is signalled.
   [[nodiscard]] bool marked() const noexcept { return until_signal_ == signal_every_; }
@@ -122,7 +122,7 @@ class RdmaLink final : public via::Link {
   }
 
   std::unique_ptr<QueuePair> pair_;
-  bool open_ = false;   // ready, and not failed
+  bool closed_ = true;  // not ready, or failed
   ibv_send_wr line_{};  // the common part of posts of one line
   ibv_sge line_segment_{};
   std::uint64_t line_there_ = 0;  // offset 0 at the peer

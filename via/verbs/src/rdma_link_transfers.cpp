@@ -32,12 +32,12 @@ bool RdmaLink::may_begin(std::size_t bytes) noexcept {
   if (room()) [[likely]]
     return true;
   transport_.reap_sends();
-  return open_ && room();
+  return !closed_ && room();
 }
 
 via::Link::Transfer RdmaLink::put(const std::byte* from, std::size_t bytes, std::uint64_t to,
                                   std::uint32_t key, Source source) noexcept {
-  if (!open_ || !may_begin(bytes)) [[unlikely]]
+  if (closed_ || !may_begin(bytes)) [[unlikely]]
     return 0;
   auto* const own = const_cast<std::byte*>(from);
   BulkMemory::Place place;
@@ -48,7 +48,7 @@ via::Link::Transfer RdmaLink::put(const std::byte* from, std::size_t bytes, std:
 
 via::Link::Transfer RdmaLink::get(std::byte* to, std::size_t bytes, std::uint64_t from,
                                   std::uint32_t key) noexcept {
-  if (!open_ || !may_begin(bytes)) [[unlikely]]
+  if (closed_ || !may_begin(bytes)) [[unlikely]]
     return 0;
   return transfer(to, bytes, from, key, false, transport_.memory_->find(to, bytes, false));
 }
@@ -58,7 +58,7 @@ via::Link::Transfer RdmaLink::get(std::byte* to, std::size_t bytes, std::uint64_
 std::byte* RdmaLink::stage_for(std::size_t bytes) noexcept {
   if (std::byte* const stage = transport_.staging_->take(bytes)) return stage;
   transport_.reap_sends();
-  return open_ ? transport_.staging_->take(bytes) : nullptr;
+  return !closed_ ? transport_.staging_->take(bytes) : nullptr;
 }
 
 /// Begins a transfer: directly from or to @p own where @p place is in a region, else inline (a
@@ -175,7 +175,7 @@ bool RdmaLink::is_done(Transfer transfer) noexcept {
 /// call of is_done() tries again.
 void RdmaLink::finish_puts() noexcept {
   constexpr std::uint32_t kEnough = 8;
-  if (!open_ || !may_begin(kEnough)) return;
+  if (closed_ || !may_begin(kEnough)) return;
   Record record;
   record.bytes = std::min(put_bytes_, kEnough);
   record.reads = true;

@@ -302,26 +302,25 @@ void RdmaTransport::give_receive(RdmaLink& link) noexcept {
     record_failure(link, IBV_WC_LOC_QP_OP_ERR);
 }
 
-std::size_t RdmaTransport::poll(std::span<LinkEvent> out) noexcept {
+std::size_t RdmaTransport::poll(LinkEvents& out) noexcept {
   if (events_.any()) [[unlikely]]
     handle_device_events();
   if (++polls_ % kLookAtSends == 0) [[unlikely]]
     look_at_sends();
-  std::array<ibv_wc, kPollBatch> done;
-  const auto most = static_cast<int>(std::min(done.size(), out.size()));
+  std::array<ibv_wc, std::tuple_size_v<LinkEvents>> done;
+  constexpr auto most = static_cast<int>(done.size());
   const int found = ibv_poll_cq(receive_queue_.get(), most, done.data());
-  LinkEvent* to = out.data();
-  for (const ibv_wc *at = done.data(), *const end = at + std::max(found, 0); at != end; ++at)
-    if (take(*at, *to)) [[likely]]
-      ++to;
-  const auto n = static_cast<std::size_t>(to - out.data());
+  std::size_t n = 0;
+  for (int i = 0; i < found; ++i)
+    if (take(done[static_cast<std::size_t>(i)], out[n])) [[likely]]
+      ++n;
   counters_[kNotifications] += n;
   if (found < most) left_entries_ = 0;
   receives_.post_batches();
   if (failed_.empty()) [[likely]]
     return n;
   return n +
-         tell_failures(out.subspan(n), found < most, static_cast<std::size_t>(std::max(found, 0)));
+         tell_failures(std::span(out).subspan(n), found < most, static_cast<std::size_t>(std::max(found, 0)));
 }
 
 void RdmaTransport::look_at_sends() noexcept {

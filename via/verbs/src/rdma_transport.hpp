@@ -57,7 +57,7 @@ class RdmaTransport final : public via::Transport {
                                                      std::uint32_t notifications,
                                                      void* owner) override;
   [[nodiscard]] std::size_t bytes_per_link(std::uint32_t notifications) const noexcept override;
-  [[nodiscard]] std::size_t poll(std::span<LinkEvent> out) noexcept override;
+  [[nodiscard]] std::size_t poll(LinkEvents& out) noexcept override;
   void arm() noexcept override;
   [[nodiscard]] std::uint32_t register_memory(std::byte* address, std::size_t bytes) override {
     return memory_->add_segment(address, bytes, job_.segment().contains(address, bytes));
@@ -84,7 +84,6 @@ class RdmaTransport final : public via::Transport {
   friend class RdmaLink;
 
   static constexpr std::uint64_t kLookAtSends = 8;  // polls
-  static constexpr std::size_t kPollBatch = 16;
   static constexpr std::uint32_t kRecent = 16;  // a power of two
 
   void add(RdmaLink& link);

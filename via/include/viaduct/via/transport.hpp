@@ -124,6 +124,8 @@ struct LinkEvent {
   std::uint32_t notification;
   ErrorCause failure;  ///< if not none, the link has failed
 };
+/// The most events that one poll takes.
+using LinkEvents = std::array<LinkEvent, 16>;
 
 class Transport {
  public:
@@ -140,7 +142,7 @@ class Transport {
   /// @return the bytes that a link costs in queues: an estimate, since devices differ.
   [[nodiscard]] virtual std::size_t bytes_per_link(std::uint32_t notifications) const noexcept = 0;
   /// Fills @p out with the events that have happened.  Never blocks.  @return the number of events.
-  [[nodiscard]] virtual std::size_t poll(std::span<LinkEvent> out) noexcept = 0;
+  [[nodiscard]] virtual std::size_t poll(LinkEvents& out) noexcept = 0;
   /// Rings this rank's doorbell at the next event or control message. Poll once more afterwards.
   /// Never blocks.
   virtual void arm() noexcept = 0;

@@ -58,7 +58,7 @@ template <auto Handler, class R, class... A>
   call.state = detail::kCallTag<R>;
   map->calls.push(call);
   if (sent == Sent::and_more) [[unlikely]]
-    (void)core_.finish_short(to);
+    (void)core_.finish_short(*map, to);
   return true;
 }
 

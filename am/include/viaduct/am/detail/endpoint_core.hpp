@@ -115,7 +115,8 @@ struct EndpointCore {
     }
     return {Sent::no, nullptr};
   }
-  [[gnu::noinline]] Status finish_short(Index to) noexcept;
+  [[gnu::noinline]] Status finish_short(const Map& map, Index to) noexcept;
+  [[gnu::noinline]] Status finish_last_short(const Map& map, Index to) noexcept;
   [[nodiscard, gnu::noinline]] bool open_short_way(Index to) noexcept;
   void renew_short_way(Index to) noexcept;
   void poll_between(Index to) noexcept;

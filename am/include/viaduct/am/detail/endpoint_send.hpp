@@ -32,7 +32,7 @@ inline Status EndpointRequests::send_short(Index to,
         to, core_.table.size(), detail::request_client<Handler>(Operation::short_message), args...);
     if (sent == Sent::yes) [[likely]]
       return Status::ok;
-    if (sent == Sent::and_more) return core_.finish_short(to);
+    if (sent == Sent::and_more) return core_.finish_short(*map, to);
   }
   return send_short_slow<Handler, Wait>(to, args...);
 }
@@ -47,7 +47,7 @@ Status EndpointRequests::send_short_slow(Index to, A... args) noexcept {
       const auto [sent, map] = core_.try_send_line<S>(
           to, core_.table.size(), detail::request_client<Handler>(Operation::short_message),
           args...);
-      if (sent != Sent::no) return sent == Sent::yes ? Status::ok : core_.finish_short(to);
+      if (sent != Sent::no) return sent == Sent::yes ? Status::ok : core_.finish_short(*map, to);
     }
   }
   const auto words = detail::PackAs<typename S::Args>::pack(args...);

@@ -56,13 +56,17 @@ class Channel final : public ChannelEnd {
       ring_doorbell();
   }
   /// publish() without the doorbell, for a function that takes no call itself.  @return whether the
-  /// peer wants its doorbell rung: ring_if_wanted() is to follow.  Cost: as publish().
+  /// peer wants its doorbell rung: ring_doorbell() or ring_if_wanted() is to follow.  Cost: as
+  /// publish().
   [[nodiscard, gnu::always_inline]] bool publish_quietly(Slot& slot,
                                                          std::uint64_t header) noexcept {
     return store_slot(slot, header);
   }
+  /// Rings the peer's doorbell.  Never blocks.  Cost: two locked instructions, and a system call
+  /// where the peer sleeps. Remote: one request to the device, with all that is published.
+  [[gnu::noinline]] void ring_doorbell() noexcept;
   /// Rings the peer's doorbell where the peer wants it.  Never blocks.  Cost: a load; where the
-  /// peer wants it, two locked instructions, and a system call where the peer sleeps.
+  /// peer wants it, that of ring_doorbell().
   void ring_if_wanted() noexcept {
     if (tx_->notify.wanted.load(kRelaxed) != 0) ring_doorbell();
   }
@@ -197,7 +201,6 @@ class Channel final : public ChannelEnd {
  private:
   friend class Group;
 
-  [[gnu::noinline]] void ring_doorbell() noexcept;
   void take_counters() const noexcept;
   void add_piece(const std::byte* from, std::size_t bytes) noexcept;
   void send_back(const std::byte* from, std::size_t bytes) noexcept;

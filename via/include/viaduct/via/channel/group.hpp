@@ -209,4 +209,6 @@ class Group final : public shm::PollSet {
   void* housekeeping_with_ = nullptr;
 };
 
+inline Group& ChannelEnd::group() const noexcept { return static_cast<Group&>(*set_); }
+
 }  // namespace viaduct::via::channel
